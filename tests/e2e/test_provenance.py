@@ -325,3 +325,92 @@ def test_build_says_how_it_was_built(tmp_path):
         assert run["byproducts"] == [{"name": "log", "digest": {"sha256": hashlib.sha256(log.encode()).hexdigest()}}]
         here, = json.loads(serving.run("explain", "--config", world.config_path, "--json", "alpha").stdout)["here"]
         assert here["provenance"]["builder"].startswith("urn:wheelcache:builder:")
+
+
+# --- with its wheel ---
+
+def test_removal_unlists_with_the_wheel_and_deletes_with_it(server, wheel):
+    assert send(server, wheel, attaching.statement(wheel), [attaching.attestation(wheel)]).status == 200
+    common = ["--catalog", server.catalog, "--reason", "old", wheel.name, server.store]
+    assert serving.run("remove", *common).returncode == 0
+    serving.wait_for(lambda: server.get(f"/{PLATFORM}/simple/bar/").status == 404, 10, "the removal")
+    assert server.get(url(wheel, ".intoto.json")).status == 200  # as the wheel itself
+    assert serving.run("remove", "--delete", *common).returncode == 0
+    serving.wait_for(lambda: server.get(url(wheel, ".intoto.json")).status == 404, 10, "the deletion")
+    assert files_below(server.store / FOLDER) == [wheel.name + ".pruned"]
+    reply = uploading.post(server, f"/upload/{PLATFORM}/", uploading.form_of(wheel), server.token)
+    assert reply.status == 410
+
+
+def test_export_has_what_the_server_sends(server, wheel, tmp_path):
+    """Invariant 4 and 9: a catalog made anew gives the same bytes."""
+    assert send(server, wheel, attaching.statement(wheel), [attaching.attestation(wheel)]).status == 200
+    page = server.get(f"/{PLATFORM}/simple/bar/", {"Accept": pages.JSON}).body
+    bodies = {ending: server.get(url(wheel, ending)).body for ending in ENDINGS}
+    for catalog in (server.catalog, tmp_path / "anew.db"):
+        site = tmp_path / f"site-{catalog.name if hasattr(catalog, 'name') else 'first'}"
+        done = serving.run("index", "--catalog", catalog, "--static", site, server.store)
+        assert done.returncode == 0, done.stderr
+        assert (site / PLATFORM / "simple" / "bar" / "index.json").read_bytes() == page
+        assert {ending: (site / url(wheel, ending).strip("/")).read_bytes() for ending in ENDINGS} == bodies
+    folder = server.store / FOLDER
+    (folder / f"{wheel.name}.provenance").unlink()
+    assert serving.run("index", "--catalog", catalog, "--static", site, server.store).returncode == 0
+    assert not (site / url(wheel, ".provenance").strip("/")).exists()
+    assert b"provenance" not in (site / PLATFORM / "simple" / "bar" / "index.json").read_bytes()
+
+
+def test_provenance_of_a_private_platform_is_private(serve, tmp_path):
+    made = storelib.make_wheel(tmp_path / "store" / FOLDER, "bar", "1.0").path
+    put(made.with_name(made.name + ".intoto.json"), attaching.statement(made))
+    server = serve(tmp_path / "store", config=f"[platform {PLATFORM}]\nprivate = yes\n")
+    good = uploading.authorization(uploading.add_token(server, "--read", "--platform", PLATFORM))
+    assert server.get(url(made, ".intoto.json")).status == 401
+    reply = server.get(url(made, ".intoto.json"), good)
+    assert reply.status == 200 and reply["Cache-Control"].startswith("private")
+
+
+def test_provenance_counts_for_the_quota(serve, tmp_path, wheel):
+    storelib.make_wheel(tmp_path / "store" / PLATFORM / "f" / "foo", "foo", "1.0")
+    quota = wheel.stat().st_size * 4
+    server = serve(tmp_path / "store", config=f"[platform {PLATFORM}]\nquota-bytes = {quota}\n")
+    server.store, server.token = tmp_path / "store", uploading.add_token(server)
+    large = attaching.statement(wheel, note="x" * quota)
+    assert send(server, wheel, large).status == 507
+    assert files_below(server.store / PLATFORM) == ["f/foo/foo-1.0-py3-none-any.whl"]
+    assert send(server, wheel, attaching.statement(wheel)).status == 200
+
+
+def test_provenance_is_released_with_its_wheel(serve, tmp_path, wheel):
+    served, written = tmp_path / "served", tmp_path / "written"
+    for path in (served, written):
+        storelib.make_wheel(path / "f" / "foo", "foo", "1.0")
+    hook = tmp_path / "hook"
+    hook.write_text('#!/bin/sh\ncp -r "$1/." "$2/"\n')
+    hook.chmod(0o755)
+    server = serve(config=f"[platform {PLATFORM}]\npath = {served}\nwrite-path = {written}\n"
+                          f"release = {hook} %w %p\nrelease-delay = 1\n")
+    server.token = uploading.add_token(server)
+    assert send(server, wheel, attaching.statement(wheel), [attaching.attestation(wheel)]).status == 200
+    serving.wait_for(lambda: server.get(url(wheel, ".provenance")).status == 200, 60, "the release")
+    assert server.get(url(wheel, ".intoto.json")).body == attaching.as_bytes(attaching.statement(wheel))
+    assert shown(server)[wheel.name].endswith(".provenance")
+
+
+def test_twine_and_uv_send_attestations(client, server, wheel):
+    """twine warns that only PyPI has them, and sends them."""
+    inside = attaching.attestation(wheel)
+    wheel.with_name(wheel.name + ".publish.attestation").write_text(json.dumps(inside))
+    files = [wheel, wheel.with_name(wheel.name + ".publish.attestation")]
+    client("twine==7.0.0").run(
+        "twine", "upload", "--repository-url", f"{server.url}/upload/{PLATFORM}/", "-u", "__token__", "-p", server.token,
+        "--non-interactive", "--disable-progress-bar", "--attestations", *files)
+    sent = json.loads(server.get(url(wheel, ".provenance")).body)
+    assert sent["attestation_bundles"] == [{"publisher": {"kind": "wheelcache-token", "claims": {}},
+                                            "attestations": [inside]}]
+    other = storelib.make_wheel(wheel.parent.parent / "other", "bar", "2.0").path
+    inside = attaching.attestation(other)
+    other.with_name(other.name + ".publish.attestation").write_text(json.dumps(inside))
+    client("uv==0.13.9").run("uv", "publish", "--publish-url", f"{server.url}/upload/{PLATFORM}/", "--token", server.token,
+                             other, other.with_name(other.name + ".publish.attestation"))
+    assert json.loads(server.get(url(other, ".provenance")).body)["attestation_bundles"][0]["attestations"] == [inside]
