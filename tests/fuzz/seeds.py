@@ -276,6 +276,31 @@ def missing_rows():
     }
 
 
+def provenance():
+    """Statements, an array of attestations, and a provenance object."""
+    subject = {"name": "foo_bar-1.0-py3-none-any.whl", "digest": {"sha256": "0" * 64}}
+    definition = {"buildType": "t", "externalParameters": {"branch": "main", "options": ["-Da=1", "-Db"], "w": {"ref": "v1"}},
+                  "internalParameters": {"toolchain": {"gcc": "14", "rustc": 1.9}, "python": "3.12", "fast": True},
+                  "resolvedDependencies": [
+                      {"name": "ucx", "uri": "https://x/u.tar.gz", "digest": {"md5": "5", "sha256": "7"},
+                       "annotations": {"version": "1.19", "prefix": "/usr", "how": "source", "options": ["a", "b"]}},
+                      {"uri": "https://y/base/"}, {}, 1]}
+    run = {"builder": {"id": "https://b", "version": {"w": "1", "pip": "26"}},
+           "metadata": {"invocationId": "i", "startedOn": "s", "finishedOn": "f"}}
+    whole = {"_type": "https://in-toto.io/Statement/v1", "subject": [subject], "predicateType": "https://slsa.dev/provenance/v1",
+             "predicate": {"buildDefinition": definition, "runDetails": run}}
+    statement = base64.b64encode(json.dumps(whole).encode()).decode()
+    attestation = {"version": 1, "verification_material": {"certificate": "eA==", "transparency_entries": [{}]},
+                   "envelope": {"statement": statement, "signature": "eA=="}}
+    text = json.dumps(whole)
+    return {"whole": text, "twice": text.replace('"predicate":', '"subject": [], "predicate":'),
+            "nul": text.replace("main", "ma\\u0000in"), "controls": text.replace("main", "\\u001b[31m"),
+            "other-predicate": text.replace("slsa.dev", "example.org"), "no-digest": text.replace("sha256", "sha512"),
+            "attestations": json.dumps([attestation, attestation]),
+            "object": json.dumps({"version": 1, "attestation_bundles": [
+                {"publisher": {"kind": "wheelcache-token", "claims": {}}, "attestations": [attestation]}]})}
+
+
 def results():
     whole = {"id": "0123456789abcdef" * 2, "platform": "debian-12-x86_64", "python": "3.11", "project": "six",
              "version": "1.17.0", "result": "failed", "step": "build", "why": "pip </td><script> ended with 1",
@@ -463,6 +488,7 @@ TEXTS = {
         "html": '<!DOCTYPE html><html><body><a href="/simple/a/">a</a><br/><a href=b><b>B</b>.c</a></body></html>',
         "html-odd": "<a>a&#45;b</a><!-- <a>no</a> --><a><a>c</a></a><a>d",
     },
+    "provenance": provenance(),
     "results-json": results(),
     "simplepage-json": simple_json(),
     "simplepage-html": simple_html(),
