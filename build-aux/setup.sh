@@ -12,7 +12,7 @@ to_test=(clang curl libcmocka-dev mandoc openssl python3-dev python3-jsonschema 
 	python3-pytest-xdist python3-venv python3-yaml xz-utils)
 to_see=(apache2-bin chromium strace valgrind zstd) # tests with a browser and web servers, and of the program's inside
 to_wrap=(bubblewrap mmdebstrap) # tests of etc/build-bwrap in roots of two Debians
-to_audit=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross musl-tools qemu-user) # tests of foreign ELF files and processors
+to_audit=(gcc-aarch64-linux-gnu musl-tools qemu-user) # tests of foreign ELF files and processors
 to_afs=(bc iproute2 openafs-client openafs-dbserver openafs-fileserver openafs-fuse openafs-krb5 util-linux)
 
 # The package of nginx starts the server. nginx is installed only where no service starts by itself, as in a container.
