@@ -44,6 +44,16 @@ static const char *copy_into_verdict(struct rebuild_judging *j, const char *text
 	return text ? arena_copy(&j->out->text, str_from(text)) : NULL;
 }
 
+static struct rebuild_reason *find_least(struct rebuild_verdict *v)
+{
+	struct rebuild_reason *least = &v->reason[0];
+	for (size_t i = 1; i < v->reasons; i++)
+		if (v->reason[i].state <= least->state)
+			least = &v->reason[i];
+	return least;
+}
+
+// Where the list is full, a worse reason takes the place of a lesser one.
 static void add_reason(struct rebuild_judging *j, struct rebuild_reason r)
 {
 	struct rebuild_verdict *v = j->out;
@@ -53,10 +63,13 @@ static void add_reason(struct rebuild_judging *j, struct rebuild_reason r)
 		if (v->reason[i].state == r.state && is_same_or_null(v->reason[i].library, r.library) &&
 			is_same_or_null(v->reason[i].detail, r.detail))
 			return;
-	if (v->reasons == LIMIT_REBUILD_REASONS)
+	struct rebuild_reason *place = v->reasons < LIMIT_REBUILD_REASONS ? &v->reason[v->reasons] : find_least(v);
+	if (v->reasons < LIMIT_REBUILD_REASONS)
+		v->reasons++;
+	else if (place->state >= r.state)
 		return;
-	v->reason[v->reasons++] = (struct rebuild_reason){r.state, copy_into_verdict(j, r.member),
-		copy_into_verdict(j, r.library), copy_into_verdict(j, r.detail), copy_into_verdict(j, r.instead)};
+	*place = (struct rebuild_reason){r.state, copy_into_verdict(j, r.member), copy_into_verdict(j, r.library),
+		copy_into_verdict(j, r.detail), copy_into_verdict(j, r.instead)};
 }
 
 static void add_unknown(struct rebuild_judging *j, const char *member, const char *library, const char *why)
@@ -77,6 +90,7 @@ static void judge_absent(struct rebuild_judging *j, struct judged_file *f, const
 	const char *instead = platform_offer_successor(j->scope.offer, f->arch, str_from(soname));
 	enum rebuild_search search = rebuild_scope_search(&j->scope, f->file);
 	f->is_whole = false;
+	j->scope.work += platform_offer_count(j->scope.offer);
 	if (is_libpython(soname)) // the interpreter's
 		return;
 	if (j->rules && audit_rules_allow(j->rules, f->file->path, soname))
@@ -149,9 +163,16 @@ static bool is_plain_gone(struct rebuild_judging *j, const struct judged_file *f
 	       !rebuild_scope_has_symbol(&j->scope, s->name, NULL);
 }
 
+// Further symbols change nothing.
+static bool has_enough_symbols(struct rebuild_judging *j)
+{
+	return j->out->reasons == LIMIT_REBUILD_REASONS && find_least(j->out)->state >= REBUILD_SYMBOL;
+}
+
 static void judge_symbols(struct rebuild_judging *j, const struct judged_file *f)
 {
-	for (size_t i = 0; i < f->file->elf.symbols && !rebuild_scope_is_exhausted(&j->scope); i++) {
+	size_t count = has_enough_symbols(j) ? 0 : f->file->elf.symbols;
+	for (size_t i = 0; i < count && !rebuild_scope_is_exhausted(&j->scope); i++) {
 		const struct elf_symbol *s = &f->file->elf.symbol[i];
 		bool is_versioned = s->version && s->library;
 		j->scope.work++;
@@ -165,6 +186,8 @@ static void judge_symbols(struct rebuild_judging *j, const struct judged_file *f
 				      : f->plains == 1 ? f->plain->soname
 						       : NULL,
 				      detail, NULL});
+		if (has_enough_symbols(j))
+			return;
 	}
 }
 

@@ -51,7 +51,7 @@ enum {
 	LIMIT_INSIDE_NAME = 1 << 10,         // and one of them, with version and purl
 	LIMIT_INSIDE_WAITING = 64 << 20,     // facts of a scan that wait to be written; further wheels get theirs after it
 	LIMIT_REBUILD_REASONS = 32,          // reasons why a wheel is to be rebuilt that are listed
-	LIMIT_REBUILD_WORK = 32 << 20,       // steps of judging whether a wheel is to be rebuilt
+	LIMIT_REBUILD_WORK = 8 << 20,        // steps of judging whether a wheel is to be rebuilt
 	LIMIT_COMPARE_ROWS = 1000,           // number of rows of a table of a comparison; the others are counted
 	LIMIT_COMPARE_LIBRARIES = 200,       // number of libraries that a comparison lists,
 	LIMIT_COMPARE_SYMBOLS = 500,         // and of symbols that one exports and the other does not

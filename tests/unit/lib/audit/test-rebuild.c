@@ -287,6 +287,25 @@ static void test_reasons_are_listed_once_up_to_a_limit(void **state UNUSED)
 }
 
 // The files share their symbols, so that the test is small.
+static void test_the_worst_reason_is_listed_however_many_there_are(void **state UNUSED)
+{
+	enum { LESSER = 2 * LIMIT_REBUILD_REASONS };
+	static char path[LESSER][20];
+	struct wheel_elf file[LESSER + 1] = {0};
+	const char *needed[] = {"libre2.so.9"};
+	for (size_t i = 0; i < LESSER; i++) {
+		snprintf(path[i], sizeof(path[0]), "torn%zu.so", i);
+		file[i] = (struct wheel_elf){.path = path[i], .damage = path[i]};
+	}
+	file[LESSER] = (struct wheel_elf){.path = "x.so", .elf = {X86_64, .needed = {needed, 1}}};
+	const struct wheel_facts facts = {.elf = file, .elfs = LESSER + 1};
+	CLEANUP(rebuild_verdict_release) struct rebuild_verdict v = {0};
+	rebuild_judge(&facts, &wheel_name, NULL, offer, NULL, &v);
+	assert_int_equal(v.state, REBUILD_SONAME);
+	assert_int_equal(v.reason[0].state, REBUILD_SONAME);
+	assert_int_equal(v.reasons, LIMIT_REBUILD_REASONS);
+}
+
 static void test_a_wheel_with_too_many_symbols_is_unknown(void **state UNUSED)
 {
 	enum { SYMBOLS = 1 << 16, FILES = LIMIT_REBUILD_WORK / SYMBOLS + 1 };
@@ -311,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_wheels_are_judged_as_the_loader_does),
 		cmocka_unit_test(test_without_facts_nothing_is_to_be_rebuilt),
 		cmocka_unit_test(test_reasons_are_listed_once_up_to_a_limit),
+		cmocka_unit_test(test_the_worst_reason_is_listed_however_many_there_are),
 		cmocka_unit_test(test_a_wheel_with_too_many_symbols_is_unknown),
 	};
 	return cmocka_run_group_tests(tests, open_list, close_list);

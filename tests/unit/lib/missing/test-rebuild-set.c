@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/missing/rebuild-set.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/mem.h"
+
+static char path[] = "/tmp/wheelcache-rebuild-set-XXXXXX";
+
+static int make_file(void **state UNUSED)
+{
+	int fd = mkstemp(path);
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state UNUSED)
+{
+	return unlink(path);
+}
+
+static void write_rows(const char *rows)
+{
+	FILE *file = fopen(path, "we");
+	assert_non_null(file);
+	fprintf(file, "{\"platforms\": [], \"rows\": [%s]}", rows);
+	assert_int_equal(fclose(file), 0);
+}
+
+#define ROW(platform, file, state, build)                                                                              \
+	"{\"platform\": \"" platform "\", \"filename\": \"" file "\", \"state\": \"" state                             \
+	"\", \"why\": \"because\", \"build\": " build "}"
+
+static void test_what_is_to_be_rebuilt_is_found(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct rebuild_wanted found;
+	CLEANUP(rebuild_set_cleanup) struct rebuild_set *s = NULL;
+	CLEANUP(version_release) struct version one = {0}, two = {0};
+	assert_int_equal(version_parse(STR("1.0.0"), &one, &e), 0);
+	assert_int_equal(version_parse(STR("2"), &two, &e), 0);
+	write_rows(ROW("b", "My_Demo-1.0-py3-none-any.whl", "symbol-gone", "1") ","            //
+		ROW("a", "my_demo-1.0-3-cp311-cp311-linux_x86_64.whl", "soname-gone", "4") "," //
+		ROW("a", "my_demo-1.0-cp312-cp312-linux_x86_64.whl", "version-gone", "2") ","  //
+		ROW("a", "my_demo-2-cp312-cp312-linux_x86_64.whl", "unknown", "null") ","      //
+		ROW("a", "other-1-py3-none-any.whl", "fits", "null"));
+	assert_int_equal(rebuild_set_read(path, &s, &e), 0);
+	assert_true(rebuild_set_has(s, "b", "my-demo", "My_Demo-1.0-py3-none-any.whl"));
+	assert_false(rebuild_set_has(s, "a", "my-demo", "My_Demo-1.0-py3-none-any.whl"));
+	assert_true(rebuild_set_has(s, "a", "my-demo", "my_demo-1.0-cp312-cp312-linux_x86_64.whl"));
+	assert_false(rebuild_set_has(s, "a", "my-demo", "my_demo-2-cp312-cp312-linux_x86_64.whl"));
+	assert_false(rebuild_set_has(s, "a", "other", "other-1-py3-none-any.whl"));
+	assert_false(rebuild_set_has(NULL, "a", "other", "other-1-py3-none-any.whl"));
+	assert_true(rebuild_set_find(s, "a", "my-demo", &one, &found));
+	assert_int_equal(found.build, 4);
+	assert_string_equal(found.filename, "my_demo-1.0-3-cp311-cp311-linux_x86_64.whl");
+	assert_string_equal(found.why, "because");
+	assert_false(rebuild_set_find(s, "a", "my-demo", &two, &found));
+	assert_false(rebuild_set_find(NULL, "a", "my-demo", &one, &found));
+}
+
+static void test_a_number_that_is_none_is_refused(void **state UNUSED)
+{
+	static const char *const numbers[] = {"0", "-1", "\"1\"", "1.5", "1073741825", "null"};
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		struct err e = ERR_INIT;
+		CLEANUP(rebuild_set_cleanup) struct rebuild_set *s = NULL;
+		CLEANUP(mem_free)
+		char *row = xasprintf("{\"platform\": \"a\", \"filename\": \"d-1-py3-none-any.whl\", \"state\": "
+				      "\"soname-gone\", \"build\": %s}",
+			numbers[i]);
+		write_rows(row);
+		assert_int_equal(rebuild_set_read(path, &s, &e), -1);
+		assert_int_equal(e.kind, ERR_INVALID);
+		assert_non_null(strstr(e.msg, "row 1: build"));
+	}
+}
+
+static void test_a_document_that_is_too_large_is_refused(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(rebuild_set_cleanup) struct rebuild_set *s = NULL;
+	write_rows("");
+	assert_int_equal(truncate(path, LIMIT_REBUILDS + (off_t)1), 0);
+	assert_int_equal(rebuild_set_read(path, &s, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_to_be_rebuilt_is_found),
+		cmocka_unit_test(test_a_number_that_is_none_is_refused),
+		cmocka_unit_test(test_a_document_that_is_too_large_is_refused),
+	};
+	return cmocka_run_group_tests(tests, make_file, remove_file);
+}
