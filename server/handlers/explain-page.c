@@ -6,6 +6,7 @@
 
 #include "lib/domain/text/filename.h"
 #include "lib/format/escape.h"
+#include "server/handlers/explain-page-provenance.h"
 #include "server/handlers/html-layout.h"
 
 const char explain_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -220,57 +221,6 @@ static void put_audits(struct buf *out, const struct jsondoc *here)
 	}
 }
 
-// --- provenance ---
-
-// The components of a statement, which it has if one version was asked for.
-static void put_components(struct buf *out, const struct jsondoc *rows)
-{
-	static const char *const column[] = {"Component", "Kind", "Version", "Source", "Path"};
-	static const char *const key[] = {"kind", "version", "source", "path"};
-	begin_columns(out, column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < jsondoc_count(rows); i++) {
-		buf_puts(out, "<tr><th scope=\"row\">");
-		put_words(out, jsondoc_get_str(jsondoc_at(rows, i), "component"));
-		buf_puts(out, "</th>");
-		for (size_t k = 0; k < ARRAY_SIZE(key); k++) {
-			buf_puts(out, "<td class=\"why\">");
-			put_words(out, jsondoc_get_str(jsondoc_at(rows, i), key[k]));
-			buf_puts(out, "</td>");
-		}
-		buf_puts(out, "</tr>\n");
-	}
-	end_columns(out);
-}
-
-static void put_statement(struct buf *out, const struct jsondoc *row, bool is_first)
-{
-	const struct jsondoc *p = jsondoc_get(row, "provenance"), *rows = jsondoc_get(p, "rows");
-	size_t notes = 0;
-	buf_puts(out, is_first ? "<h2>Provenance</h2>\n<p class=\"note\">" : "<p class=\"note\">");
-	put_words(out, jsondoc_get_str(row, "filename"));
-	buf_puts(out, " of ");
-	put_words(out, jsondoc_get_str(row, "platform"));
-	buf_puts(out, ": ");
-	put_note(out, &notes, "built by ", jsondoc_get_str(p, "builder"));
-	put_note(out, &notes, "as ", jsondoc_get_str(p, "build-type"));
-	put_note(out, &notes, "finished ", jsondoc_get_str(p, "finished"));
-	put_note(out, &notes, "a statement of ", jsondoc_get_str(p, "predicate"));
-	buf_puts(out, "</p>\n");
-	if (rows && jsondoc_count(rows))
-		put_components(out, rows);
-}
-
-static void put_statements(struct buf *out, const struct jsondoc *here)
-{
-	bool is_first = true;
-	for (size_t i = 0; i < jsondoc_count(here); i++) {
-		if (!jsondoc_get(jsondoc_at(here, i), "provenance"))
-			continue;
-		put_statement(out, jsondoc_at(here, i), is_first);
-		is_first = false;
-	}
-}
-
 // --- upstream, and what pip takes ---
 
 static void put_upstream(struct buf *out, const struct jsondoc *upstream)
@@ -355,7 +305,7 @@ void explain_page_write(const struct jsondoc *explanation, struct buf *out)
 	buf_puts(out, "</header>\n");
 	put_files(out, here, up);
 	put_audits(out, here);
-	put_statements(out, here);
+	explain_page_provenance(explanation, up, out);
 	put_upstream(out, jsondoc_get(explanation, "upstream"));
 	put_environments(out, jsondoc_get(explanation, "environments"));
 	put_links(out, explanation, up);

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import os
+import re
 import shutil
+import urllib.parse
 
 import pytest
 
@@ -299,6 +301,27 @@ def test_explain_says_who_built_it(server, wheel):
     text = server.get(f"/-/explain/{PLATFORM}/bar/1.0?format=text").body.decode()
     assert "built by https://example.org/builder" in text and "sdist, from https://example.org/s.tar.gz" in text
     assert "\x1b" not in text
+
+
+def test_page_says_who_built_it(server, wheel):
+    """Whatever is in the statement, it is text, and short."""
+    hostile = '<script>alert("x")</script>' + "é" * 1000
+    statement = attaching.statement(wheel, externalParameters={"branch": hostile})
+    statement["predicate"]["runDetails"]["builder"]["id"] = hostile
+    assert send(server, wheel, statement, [attaching.attestation(wheel)]).status == 200
+    for version in ("", "/1.0"):
+        page = server.get(f"/-/explain/{PLATFORM}/bar{version}?format=html").body.decode()
+        assert "Where the files are from" in page and "&lt;script&gt;" in page and "<script" not in page
+        assert len(page) < 30_000
+        links = [link for link in re.findall('href="([^"?]*)"', page) if link.endswith((".json", ".provenance"))]
+        base = f"/-/explain/{PLATFORM}/bar{version}"
+        assert [urllib.parse.urljoin(base, link) for link in links] == [url(wheel, ending) for ending in ENDINGS]
+    assert "https://example.org/s.tar.gz" in page
+    many = [{"name": f"part{number}"} for number in range(250)]
+    other = storelib.make_wheel(wheel.parent, "bar", "2.0").path
+    assert send(server, other, attaching.statement(other, resolvedDependencies=many)).status == 200
+    page = server.get(f"/-/explain/{PLATFORM}/bar/2.0?format=html").body.decode()
+    assert "These are the first 200 of 252" in page
 
 
 def test_build_says_how_it_was_built(tmp_path):

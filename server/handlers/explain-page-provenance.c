@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/explain-page-provenance.h"
+
+#include "lib/domain/wheel/attachment.h"
+#include "lib/format/escape.h"
+
+enum { FILES_SHOWN = 1000, TABLES_SHOWN = 50, ROWS_SHOWN = 200 };
+
+struct provenance_page {
+	struct buf *out;
+	const char *project, *up;
+	size_t files, tables;
+};
+
+// "…" behind the first 300 bytes: anybody who may upload chose them.
+static void put_said(struct buf *out, const char *text)
+{
+	enum { MOST = 300 };
+	struct str said = str_from(text ? text : "");
+	size_t len = said.len < MOST ? said.len : MOST;
+	while (len < said.len && len && (said.ptr[len] & 0xc0) == 0x80)
+		len--; // not within a character
+	escape_html(out, str_slice(said, 0, len));
+	if (len < said.len)
+		buf_puts(out, "…");
+}
+
+static void put_said_cell(struct buf *out, const char *text)
+{
+	buf_puts(out, "<td class=\"why full\">");
+	put_said(out, text);
+	buf_puts(out, "</td>");
+}
+
+static void begin_table(struct buf *out, const char *heads)
+{
+	buf_printf(out, "<div class=\"card wide\"><table>\n<thead><tr>%s</tr></thead>\n<tbody>\n", heads);
+}
+
+static void put_document_link(const struct provenance_page *p, const struct jsondoc *row, enum attachment kind,
+	const char *words)
+{
+	buf_printf(p->out, "<a href=\"%s/../files/", p->up);
+	escape_url(p->out, str_from(jsondoc_get_str(row, "platform")));
+	buf_putc(p->out, '/');
+	escape_url(p->out, str_from(p->project));
+	buf_putc(p->out, '/');
+	escape_url(p->out, str_from(jsondoc_get_str(row, "filename")));
+	buf_printf(p->out, "%s\">%s</a>", attachment_ending[kind], words);
+}
+
+// --- who and when ---
+
+static void put_provenance_line(struct provenance_page *p, const struct jsondoc *row)
+{
+	const struct jsondoc *said = jsondoc_get(row, "provenance");
+	const char *builder = said ? jsondoc_get_str(said, "builder") : NULL;
+	bool has_attestations = jsondoc_is_true(row, "attestations");
+	if ((!said && !has_attestations) || p->files == FILES_SHOWN)
+		return;
+	if (!p->files++)
+		begin_table(p->out,
+			"<th scope=\"col\">File</th><th scope=\"col\">Platform</th><th scope=\"col\">Built by</th>"
+			"<th scope=\"col\">Finished</th><th scope=\"col\">Documents</th>");
+	buf_puts(p->out, "<tr><th scope=\"row\" class=\"file\">");
+	put_said(p->out, jsondoc_get_str(row, "filename"));
+	buf_puts(p->out, "</th><td>");
+	put_said(p->out, jsondoc_get_str(row, "platform"));
+	buf_puts(p->out, "</td>");
+	put_said_cell(p->out, builder ? builder : said ? jsondoc_get_str(said, "predicate") : NULL);
+	put_said_cell(p->out, said ? jsondoc_get_str(said, "finished") : NULL);
+	buf_puts(p->out, "<td>");
+	if (said)
+		put_document_link(p, row, ATTACHMENT_STATEMENT, "statement");
+	buf_puts(p->out, said && has_attestations ? ", " : "");
+	if (has_attestations)
+		put_document_link(p, row, ATTACHMENT_PROVENANCE, "attestations");
+	buf_puts(p->out, "</td></tr>\n");
+}
+
+// --- from what ---
+
+static void put_component(struct buf *out, const struct jsondoc *one)
+{
+	static const char *const keys[] = {"component", "version", "source", "path", "how", "options"};
+	buf_puts(out, "<tr>");
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		put_said_cell(out, jsondoc_get_str(one, keys[i]));
+	buf_puts(out, "</tr>\n");
+}
+
+static void put_components(struct provenance_page *p, const struct jsondoc *row)
+{
+	const struct jsondoc *said = jsondoc_get(row, "provenance");
+	const struct jsondoc *rows = said ? jsondoc_get(said, "rows") : NULL;
+	size_t count = rows ? jsondoc_count(rows) : 0;
+	if (!count || p->tables == TABLES_SHOWN)
+		return;
+	p->tables++;
+	buf_puts(p->out, "<p class=\"note\">");
+	put_said(p->out, jsondoc_get_str(row, "filename"));
+	buf_puts(p->out, " of ");
+	put_said(p->out, jsondoc_get_str(row, "platform"));
+	buf_puts(p->out, "</p>\n");
+	begin_table(p->out,
+		"<th scope=\"col\">Component</th><th scope=\"col\">Version</th><th scope=\"col\">From</th>"
+		"<th scope=\"col\">Installed in</th><th scope=\"col\">As</th><th scope=\"col\">Options</th>");
+	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++)
+		put_component(p->out, jsondoc_at(rows, i));
+	buf_puts(p->out, "</tbody>\n</table></div>\n");
+	if (count > ROWS_SHOWN)
+		buf_printf(p->out, "<p class=\"note\">These are the first %d of %zu.</p>\n", ROWS_SHOWN, count);
+}
+
+void explain_page_provenance(const struct jsondoc *explanation, const char *up, struct buf *out)
+{
+	const struct jsondoc *here = jsondoc_get(explanation, "here");
+	struct provenance_page p = {.out = out, .project = jsondoc_get_str(explanation, "project"), .up = up};
+	bool has_any = false;
+	for (size_t i = 0; i < jsondoc_count(here); i++)
+		has_any |= jsondoc_get(jsondoc_at(here, i), "provenance") ||
+			   jsondoc_is_true(jsondoc_at(here, i), "attestations");
+	if (!has_any)
+		return;
+	buf_puts(out,
+		"<h2>Where the files are from</h2>\n<p class=\"note\">As their uploaders and builders say; nothing of it "
+		"is verified.</p>\n");
+	for (size_t i = 0; i < jsondoc_count(here); i++)
+		put_provenance_line(&p, jsondoc_at(here, i));
+	buf_puts(out, "</tbody>\n</table></div>\n");
+	for (size_t i = 0; i < jsondoc_count(here); i++)
+		put_components(&p, jsondoc_at(here, i));
+}
