@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Provenance and attestations beside files: scanned, served, exported, uploaded, pruned with their wheel."""
+import contextlib
 import hashlib
 import json
 import os
@@ -437,3 +438,30 @@ def test_twine_and_uv_send_attestations(client, server, wheel):
     client("uv==0.13.9").run("uv", "publish", "--publish-url", f"{server.url}/upload/{PLATFORM}/", "--token", server.token,
                              other, other.with_name(other.name + ".publish.attestation"))
     assert json.loads(server.get(url(other, ".provenance")).body)["attestation_bundles"][0]["attestations"] == [inside]
+
+
+def test_provenance_of_many_uploads_fills_no_memory(server, wheel):
+    """64 MiB of all uploads that arrive; then the next one has to wait."""
+    parts = [uploading.Part("build_provenance", b" " * ((1 << 20) - 1)), *uploading.form_of(wheel)]
+    body, content_type = uploading.encode(parts)
+    head = (f"POST /upload/{PLATFORM}/ HTTP/1.1\r\nHost: x\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
+            + "".join(f"{name}: {value}\r\n" for name, value in uploading.authorization(server.token).items()) + "\r\n")
+    with contextlib.ExitStack() as stack:
+        for _ in range(66):
+            connection = stack.enter_context(contextlib.closing(server.socket()))
+            connection.sendall(head.encode() + body[:(1 << 20) - 1])  # all but the content
+        large = attaching.statement(wheel, note="x" * 100_000)
+        serving.wait_for(lambda: send(server, wheel, large).status == 503, 30, "the limit")
+        assert send(server, wheel).status == 200
+    serving.wait_for(lambda: send(server, wheel, large).status == 200, 30, "the others' end")
+
+
+def test_explain_reads_a_part_of_many_long_statements(tmp_path):
+    indexed = indexing.Indexed(tmp_path)
+    for version in range(20):
+        made = indexed.wheel(FOLDER, "bar", f"{version}.0").path
+        put(made.with_name(made.name + ".intoto.json"), attaching.statement(made, note="x" * 1_000_000))
+    indexed.index()
+    done = serving.run("explain", "--catalog", indexed.catalog, "--store", indexed.store, "--json", "bar")
+    here = json.loads(done.stdout)["here"]
+    assert len(here) == 20 and 16 <= sum("provenance" in row for row in here) < 20
