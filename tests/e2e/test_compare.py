@@ -159,6 +159,17 @@ def test_what_is_not_listed_is_counted(wheelcache, pair):
     assert (found["added"], found["removed"], len(found["list"])) == (3000, 1, 1000)
 
 
+def test_libraries_and_texts_are_bounded(wheelcache, pair):
+    long = "d/" * 2500 + "long.py"
+    one, other = ({f"pair/m{i:03}.so": b"\x7fELF" + side for i in range(250)} | {long: side} for side in (b"1", b"2"))
+    found = document(wheelcache, *pair({"files": one}, {"files": other}))
+    assert (found["libraries"]["different"], len(found["libraries"]["list"])) == (250, 200)
+    assert found["libraries"]["list"][0]["unreadable"]
+    assert {row["a"] for row in found["members"]["list"]} >= {long[:4096]}
+    text = compare(wheelcache, *pair({"files": one}, {"files": other})).stdout
+    assert "50 more that differ are not listed" in text and long[:700] not in text
+
+
 def test_members_that_unpack_to_too_much_are_compared_by_crc(wheelcache, pair):
     big = {"zeros.bin": bytes((64 << 20) + 1)}
     found = document(wheelcache, *pair({"files": big}, {"files": big, "turn": True}))
