@@ -347,3 +347,27 @@ def test_a_second_signal_ends_it_at_once(world):
     nothing_runs(world)
     (world.folder / "hold").unlink()
     assert states(world.build("--python", "3.11")) == {"alpha 3.11": "ok"}
+
+
+# --- the audit ---
+
+def test_a_wheel_that_the_audit_refuses_has_failed(world):
+    """Before its test; with "warn" it is published, and its log has the finding. Another policy is a new beginning."""
+    policy = world.folder / "audit.policy"
+    policy.write_text("[rule plugin]\nproject = alpha\nrequire = member *plugin.so\n")
+    world.keys["upload"] = {"audit": "refuse", "audit-policy": policy}
+    world.keys["build"]["test"] = f"touch {world.folder}/tested-%n"
+    world.want("alpha")
+    world.want("beta")
+    report = world.build("--python", "3.12", code=1)
+    alpha, beta = sorted(report["rows"], key=lambda row: row["project"])
+    assert (alpha["attempt"]["result"], alpha["attempt"]["step"], beta["state"]) == ("refused", "audit", "ok")
+    assert "error rule-required of the rule plugin: it has no member *plugin.so" in alpha["why"]
+    assert (world.folder / "tested-beta").exists() and not (world.folder / "tested-alpha").exists()
+    assert not [name for name in world.wheels() if "alpha" in name]
+    world.keys["upload"]["audit"] = "warn"
+    report = world.build("--python", "3.12")
+    assert states(report)["alpha 3.12"] == "ok" and (world.folder / "tested-alpha").exists()
+    policy.write_text("[rule plugin]\nrequire = plugin.so\n")
+    world.build("--python", "3.12", code=2)
+    assert f"{policy}:2: require: " in world.errors
