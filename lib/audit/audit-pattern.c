@@ -13,7 +13,7 @@
 
 enum {
 	FRESH_TEXT = 16 << 10, // after so many bytes of names, regular expressions are compiled anew
-	CLOCK_TEXT = 4 << 10,  // and after so many the clock is read
+	CLOCK_TEXT = 512,      // and after so many the clock is read
 };
 
 static const char *regex_of(const char *text)
