@@ -68,9 +68,11 @@ def provenance(wheel, version, prefix):
 def machines(folder):
     """A store with wheels of debian-12, and the roots of that machine before and after libre2's bump."""
     maker = elfwheels.Maker(folder)
+    path = f"usr/lib/{elfwheels.ARCH}-linux-gnu"
     for release, soname in ("12", "libre2.so.9"), ("13", "libre2.so.11"):
-        maker.library(f"roots/debian-{release}/usr/lib/{elfwheels.ARCH}-linux-gnu/{soname}", soname)
-    module = maker.module("made/re2.so", libraries=[f"roots/debian-12/usr/lib/{elfwheels.ARCH}-linux-gnu/libre2.so.9"])
+        for name in soname, "libc.so.6":
+            maker.library(f"roots/debian-{release}/{path}/{name}", name)
+    module = maker.module("made/re2.so", libraries=[f"roots/debian-12/{path}/libre2.so.9"])
     platform = folder / f"store/debian-12-{elfwheels.ARCH}"
     elfwheels.make_wheel(platform, elfwheels.LINUX, {f"_re2.cpython-311-{elfwheels.ARCH}-linux-gnu.so": module}, "google_re2", "1.1")
     elfwheels.make_wheel(platform, elfwheels.LINUX, {elfwheels.MODULE: maker.link("made/sound.so", "int a;\n")}, "zfec", "1.6")
