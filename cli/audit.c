@@ -83,10 +83,12 @@ static int write_out(const struct buf *text, struct err *e)
 	return 0;
 }
 
+static const char json_head[] = "{\"wheels\": [\n";
+
 static int write_wheel_json(struct audit_command *x, struct jsondoc *doc, struct err *e)
 {
 	buf_clear(&x->text);
-	buf_puts(&x->text, x->wheels == 1 ? "" : ",\n");
+	buf_puts(&x->text, x->wheels == 1 ? json_head : ",\n");
 	jsondoc_write(doc, 0, &x->text);
 	while (x->text.len && x->text.data[x->text.len - 1] == '\n')
 		x->text.len--;
@@ -149,8 +151,8 @@ static int show_end(struct audit_command *x, struct err *e)
 	struct buf *out = &x->warnings;
 	if (x->settings.is_json)
 		buf_printf(out,
-			"\n], \"judged\": %zu, \"with_errors\": %zu, \"with_warnings\": %zu, \"unknown\": %zu}\n",
-			x->wheels - x->unread, x->bad, x->suspicious, x->unread);
+			"%s\n], \"judged\": %zu, \"with_errors\": %zu, \"with_warnings\": %zu, \"unknown\": %zu}\n",
+			x->wheels ? "" : json_head, x->wheels - x->unread, x->bad, x->suspicious, x->unread);
 	else if (x->wheels != 1)
 		buf_printf(out, "%zu wheels: %zu with errors, %zu with warnings only, %zu unknown\n", x->wheels, x->bad,
 			x->suspicious, x->unread);
@@ -260,8 +262,6 @@ static int judge_all(struct audit_command *x, int files, char **file, struct err
 		e->kind = ERR_USAGE; // also if the policy is missing
 		return -1;
 	}
-	if (x->settings.is_json)
-		fputs("{\"wheels\": [\n", stdout);
 	if ((files ? judge_files(x, files, file, e) : judge_store(x, e)) < 0)
 		return -1;
 	return show_end(x, e);
