@@ -151,6 +151,7 @@ static bool yank_row(struct rebuilds_command *x, const struct rebuild_row *r, st
 	struct err why = ERR_INIT;
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, 4 * LIMIT_ELF_STRING);
+	buf_puts(&reason, "rebuild: "); // a SONAME could be the words with which upstream's yanks are marked
 	escape_terminal(&reason, str_head(str_from(r->why), LIMIT_REASON));
 	m->file = r->filename;
 	m->reason = reason.data;
@@ -165,25 +166,32 @@ static bool yank_row(struct rebuilds_command *x, const struct rebuild_row *r, st
 	return is_yanked;
 }
 
-// What is replaced already is yanked as well: it works no more than the others.
+// Yanks the wheels from `first` on that are of one platform, and releases that. Returns the index of the first wheel of
+// the next one. What is replaced already is yanked as well: it works no more than the others.
+static size_t yank_platform(struct rebuilds_command *x, const struct rebuild_list *l, size_t first,
+	struct mark_common *m, struct catalog *c, struct audit *audit)
+{
+	const struct platform *p = l->row[first].platform;
+	struct err why = ERR_INIT;
+	bool has_changed = false;
+	size_t i = first;
+	for (; i < l->rows && l->row[i].platform == p; i++)
+		if (rebuild_is_wanted(l->row[i].state) && !l->row[i].is_yanked)
+			has_changed |= yank_row(x, &l->row[i], m, c, audit);
+	if (has_changed && !x->settings.is_dry_run && mark_common_release(m, p, c, audit, &why) < 0) {
+		log_error("%s", why.msg);
+		x->failed++;
+	}
+	return i;
+}
+
 static int yank_all(struct rebuilds_command *x, const struct rebuild_list *l, struct catalog *c, struct audit *audit,
 	struct err *e)
 {
 	CLEANUP(mem_free) char *who = audit_account();
 	struct mark_common m = {.action = "yank", .done = "yanked", .mark = yank_wheel, .who = who};
-	const struct platform *changed = NULL;
-	for (size_t i = 0; i <= l->rows; i++) {
-		const struct rebuild_row *r = i < l->rows ? &l->row[i] : NULL;
-		struct err why = ERR_INIT;
-		if (changed && (!r || r->platform != changed) && !x->settings.is_dry_run &&
-			mark_common_release(&m, changed, c, audit, &why) < 0) {
-			log_error("%s", why.msg);
-			x->failed++;
-		}
-		changed = r && r->platform == changed ? changed : NULL;
-		if (r && rebuild_is_wanted(r->state) && !r->is_yanked && yank_row(x, r, &m, c, audit))
-			changed = r->platform;
-	}
+	for (size_t i = 0; i < l->rows;)
+		i = yank_platform(x, l, i, &m, c, audit);
 	return x->failed ? err_set(e, ERR_IO, "%zu yanks failed", x->failed) : 0;
 }
 

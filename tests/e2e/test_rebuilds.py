@@ -219,11 +219,22 @@ def test_yank_marks_what_no_longer_works(upgrade):
     assert not list(folder.glob("*.yanked")) and not log.exists()
     upgrade.run(*options)
     assert sorted(path.name for path in folder.glob("*.yanked")) == [f"{name}.yanked" for name in wanted]
-    assert (folder / f"{wheel_of('re2-user')}.yanked").read_text() == "libre2.so.9 is gone; libre2.so.11 is there"
+    assert (folder / f"{wheel_of('re2-user')}.yanked").read_text() == "rebuild: libre2.so.9 is gone; libre2.so.11 is there"
     entries = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(one["action"], one["file"], one["result"]) for one in entries] == [("yank", name, "done") for name in wanted]
     assert upgrade.run(*options).stderr == ""
     assert all(row["yanked"] for row in upgrade.rows("--against", upgrade.after).values() if row["state"] in NEW)
+
+
+def test_a_soname_cannot_forge_a_yank_of_upstream(upgrade):
+    """`prune follow` takes back the yanks that are upstream's."""
+    forged = "wheelcache: yanked by upstream"
+    native_wheel(upgrade.indexed.store / PLATFORM, "evil", "1.0", f"{CP}-{CP}-linux_x86_64",
+                 {"m.so": module(needed=(forged, f"x\n{forged}"))})
+    upgrade.indexed.index()
+    upgrade.run("--against", upgrade.after, "--yank")
+    mark = (upgrade.indexed.store / PLATFORM / f"{wheel_of('evil')}.yanked").read_text()
+    assert forged in mark and not any(line.startswith(forged) for line in mark.splitlines())
 
 
 def test_a_frozen_platform_is_not_yanked(upgrade):
@@ -367,7 +378,7 @@ def test_a_library_bump_from_the_list_to_the_installed_wheel(world, tmp_path, se
     row, = json.loads(rebuilds(world, "--json"))["rows"]
     assert (row["filename"], row["replacement"]) == (old, new)
     rebuilds(world, "--yank", "--quiet")
-    assert (world.store / PLATFORM / f"{old}.yanked").read_text() == "libre2.so.9 is gone; libre2.so.11 is there"
+    assert (world.store / PLATFORM / f"{old}.yanked").read_text() == "rebuild: libre2.so.9 is gone; libre2.so.11 is there"
 
     server = serve(config=world.config())
     pip = clients.environment(clients.DEBIAN_PIP) / "bin" / "pip"
