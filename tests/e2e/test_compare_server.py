@@ -151,6 +151,16 @@ def test_provenance_is_shown(tmp_path, serve):
     assert found["a"]["provenance"] and found["b"]["provenance"]
 
 
+def test_without_facts_libraries_are_unknown(tmp_path, serve):
+    site = Site(tmp_path)
+    site.config.write_text(site.config.read_text() + "[index]\naudit = no\n")
+    server = site.start(serve)
+    found = json.loads(answer(server, HERE, ONE, THERE, TWO).body)
+    assert not found["a"]["facts"] and found["a"]["why"] and "libraries" not in found and "components" not in found
+    page = answer(server, HERE, ONE, THERE, TWO, form="", headers=HTML).body.decode()
+    assert f"Unknown: what is inside {ONE} was not read" in page
+
+
 def test_a_file_that_changes_is_not_compared(tmp_path, serve):
     site = Site(tmp_path)
     server = site.start(serve)
