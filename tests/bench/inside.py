@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What it costs to look inside wheels: a cold index of real wheels (../shared) with and without [index] audit, in pairs, with
+the files in memory and, as root, from the disk. And how long searches take in a catalog of 100,000 wheels, which is that of
+the real wheels many times over, with other hashes."""
+import contextlib
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+
+import scans
+import table
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+SHARED = pathlib.Path(os.environ.get("WHEELCACHE_SHARED") or TOP.parent / "shared")
+PLATFORM = "debian-12-x86_64"
+WHEELS = 100_000
+MOST_TIMES = 1.3
+DROP = pathlib.Path("/proc/sys/vm/drop_caches")
+SEARCHES = [("--symbol", "zmq_ctx_new", 250), ("--symbol", "no_such_symbol", 250), ("--symbol", "PyErr_SetString", 2000),
+            ("--needs", "libnone.so*", 250), ("--needs", "libc.so.6", 2000), ("--bundles", "openssl<3.0.15", 250),
+            ("--bundles", "gcc", 2000), ("--sbom", "pkg:cargo/pyo3", 250), ("--toolchain", "rustc*", 2000)]
+
+
+# --- the cost ---
+
+def make_store(store):
+    """The corpus on its platforms, and all wheels of the clients on one of them."""
+    subprocess.run([sys.executable, str(SHARED / "corpus/make-store.py"), str(store)], check=True, stdout=subprocess.DEVNULL)
+    place = store / PLATFORM / "clients"
+    place.mkdir(parents=True)
+    for wheel in (SHARED / "clients/wheels").glob("*.whl"):
+        shutil.copy2(wheel, place)
+    subprocess.run(["sync"], check=True)
+
+
+def can_drop():
+    with contextlib.suppress(OSError):
+        DROP.write_text("3\n")
+        return True
+    return False
+
+
+def index(binary, store, folder, audit, is_cold):
+    catalog, config = folder / f"{audit}.db", folder / f"{audit}.conf"
+    config.write_text(f"[store]\npath = {store}\n[index]\naudit = {audit}\n")
+    catalog.unlink(missing_ok=True)
+    if is_cold:
+        DROP.write_text("3\n")
+    return scans.timed([str(binary), "index", "--json", "--catalog", str(catalog), "--config", str(config)])
+
+
+def pairs(binary, store, folder, is_cold, count):
+    """(without, with) of each round; the order alternates. A round that is not counted comes first."""
+    found = []
+    for number in range(count + 1):
+        order = ["no", "yes"] if number % 2 else ["yes", "no"]
+        pair = {audit: index(binary, store, folder, audit, is_cold) for audit in order}
+        found.append((pair["no"], pair["yes"]))
+    return found[1:]
+
+
+def cost_row(name, found):
+    off, on = zip(*found)
+    times = statistics.median(b.seconds / a.seconds for a, b in found)
+    work = statistics.median(b.cpu / a.cpu for a, b in found)
+    return [name, f"{scans.median('seconds', off):.2f}", f"{scans.median('seconds', on):.2f}", f"{times:.2f}",
+            f"{scans.median('cpu', off):.2f}", f"{scans.median('cpu', on):.2f}", f"{work:.2f}", f"{on[-1].rss / 2**20:.0f}",
+            "yes" if times <= MOST_TIMES else f"{times:.2f} > {MOST_TIMES}"]
+
+
+def bench_cost(binary, store, folder, count):
+    rows = [cost_row("in memory", pairs(binary, store, folder, False, count))]
+    if can_drop():
+        rows.append(cost_row("from the disk", pairs(binary, store, folder, True, count)))
+    files = sum(1 for path in store.rglob("*.whl"))
+    heads = [f"cold index of {files} real wheels", "s without", "s with audit", "times", "CPU s without", "CPU s with",
+             "times", "RSS MB", "reached"]
+    return table.text(heads, rows)
+
+
+# --- searches ---
+
+def multiply(catalog, most):
+    """Adds copies of all wheels on platforms of their own until there are so many. Returns how many there are."""
+    connection = sqlite3.connect(catalog, isolation_level=None)
+    connection.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; PRAGMA foreign_keys = OFF; BEGIN")
+    files = connection.execute("SELECT f.*, p.name AS project_name FROM file f JOIN project p ON p.id = f.project"
+                               " JOIN inside i ON i.sha256 = f.sha256 WHERE f.state = 0 GROUP BY f.sha256").fetchall()
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(file)")]
+    at = {name: columns.index(name) for name in columns}
+    seen, clean = set(), []
+    for row in files:
+        if row[at["filename"]] not in seen:
+            seen.add(row[at["filename"]])
+            clean.append(row)
+    inside = dict(connection.execute("SELECT sha256, id FROM inside"))
+    count, copy = len(inside), 0
+    while count < most:
+        copy += 1
+        platform = connection.execute("INSERT INTO platform (name) VALUES (?)", [f"copy-{copy}"]).lastrowid
+        folder = connection.execute("INSERT INTO folder (platform, path) VALUES (?, '')", [platform]).lastrowid
+        projects = {}
+        for row in clean:
+            name, old = row[-1], row[at["sha256"]]
+            if name not in projects:
+                projects[name] = connection.execute("INSERT INTO project (platform, name) VALUES (?, ?)",
+                                                    [platform, name]).lastrowid
+            sha256 = hashlib.sha256(old + copy.to_bytes(4, "big")).digest()
+            values = dict(zip(columns, row)) | {"id": None, "folder": folder, "platform": platform, "project": projects[name],
+                                                "sha256": sha256}
+            connection.execute(f"INSERT INTO file ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
+                               [values[name] for name in columns])
+            new = connection.execute("SELECT id FROM inside WHERE sha256 = ?", [sha256]).fetchone()[0]
+            connection.execute("UPDATE inside SET (version, why) = (SELECT version, why FROM inside WHERE id = ?) WHERE id = ?",
+                               [inside[old], new])
+            for table_name, others in (("inside_facts", "packed"), ("inside_use", "word"), ("inside_symbol", "slice, hashes")):
+                connection.execute(f"INSERT INTO {table_name} (inside, {others}) SELECT ?, {others} FROM {table_name}"
+                                   " WHERE inside = ?", [new, inside[old]])
+            count += 1
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return count
+
+
+def search_row(binary, catalog, option, pattern, limit, count):
+    command = [str(binary), "find", "--catalog", str(catalog), "--json", option, pattern]
+    found = [scans.timed(command) for _ in range(count + 1)][1:]
+    answer = json.loads(found[-1].output)
+    ms = scans.median("seconds", found) * 1000
+    return [f"find {option} '{pattern}'", f"{ms:.0f}", f"{scans.median('cpu', found) * 1000:.0f}", f"{len(answer['found']):,}",
+            f"{len(answer['version_unknown']):,}", f"{found[-1].rss / 2**20:.0f}", "yes" if ms <= limit else f"{ms:.0f} > {limit}"]
+
+
+def sizes(catalog):
+    """Bytes for each wheel: the whole catalog, and the tables of what is inside."""
+    with contextlib.closing(sqlite3.connect(catalog)) as connection:
+        wheels = connection.execute("SELECT count(*) FROM inside").fetchone()[0]
+        facts = connection.execute("SELECT sum(length(packed)) FROM inside_facts").fetchone()[0]
+        symbols = connection.execute("SELECT sum(length(hashes)) FROM inside_symbol").fetchone()[0]
+    return wheels, os.path.getsize(catalog), facts, symbols
+
+
+def bench_searches(binary, store, folder, count):
+    catalog, config = folder / "many.db", folder / "many.conf"
+    sizes_of = {}
+    for audit in ("no", "yes"):
+        catalog.unlink(missing_ok=True)
+        config.write_text(f"[store]\npath = {store}\n[index]\naudit = {audit}\n")
+        scans.timed([str(binary), "index", "--json", "--catalog", str(catalog), "--config", str(config)])
+        sizes_of[audit] = sizes(catalog)
+    multiply(catalog, WHEELS)
+    rows = [search_row(binary, catalog, *search, count) for search in SEARCHES]
+    wheels, size, facts, symbols = sizes(catalog)
+    different = sizes_of["yes"][0]
+    more = (sizes_of["yes"][1] - sizes_of["no"][1]) / different
+    heads = [f"{wheels:,} wheels, a catalog of {size / 1e6:,.0f} MB", "ms", "CPU ms", "found", "unknown version", "RSS MB",
+             "reached"]
+    return (table.text(heads, rows) + f"\nThe catalog grows by {more:,.0f} bytes for each different wheel: {facts / wheels:,.0f}"
+            f" are packed facts, {symbols / wheels:,.0f} hashes of symbols.\n")
+
+
+def bench(binary, folder, count):
+    """Returns the tables as text."""
+    if not (SHARED / "corpus").is_dir():
+        return f"{SHARED} is absent: there are no real wheels.\n"
+    store = folder / "store"
+    make_store(store)
+    return bench_cost(binary, store, folder, count) + "\n" + bench_searches(binary, store, folder, min(count, 5))
