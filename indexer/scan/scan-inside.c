@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "indexer/scan/scan-inside.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +27,16 @@ struct inside_place {
 	struct hashed_state known;
 };
 
+// What the threads read with, and do not use just now.
+struct reader_shelf {
+	pthread_mutex_t lock;
+	struct wheel_reader **reader;
+	size_t count;
+};
+
 struct inside_job {
 	const struct store *store;
+	struct reader_shelf *readers;
 	struct channel *done;
 	uint8_t sha256[SHA256_SIZE];
 	struct inside_place *place;
@@ -41,6 +50,7 @@ struct scan_inside {
 	const struct scan_inside_options *options;
 	struct scan_inside_counts *counts;
 	struct thread_pool *pool;
+	struct reader_shelf readers;
 	struct channel *done; // inside_job
 	int64_t *id;          // the rows that lack facts
 	size_t count, next;
@@ -76,13 +86,33 @@ static void scan_inside_release(struct scan_inside *s)
 		inside_job_cleanup(&job);
 	}
 	channel_free(s->done);
+	while (s->readers.count)
+		wheel_reader_free(s->readers.reader[--s->readers.count]);
+	free(s->readers.reader);
+	pthread_mutex_destroy(&s->readers.lock);
 	catalog_rollback(&s->open);
 	free(s->id);
 }
 
 // --- reading, in the threads ---
 
-static int take_at(const struct inside_place *p, struct taken_facts *out, struct err *e)
+static struct wheel_reader *borrow_reader(struct reader_shelf *shelf)
+{
+	pthread_mutex_lock(&shelf->lock);
+	struct wheel_reader *r = shelf->count ? shelf->reader[--shelf->count] : NULL;
+	pthread_mutex_unlock(&shelf->lock);
+	return r ? r : wheel_reader_new();
+}
+
+// There are no more readers than threads.
+static void return_reader(struct reader_shelf *shelf, struct wheel_reader *r)
+{
+	pthread_mutex_lock(&shelf->lock);
+	shelf->reader[shelf->count++] = r;
+	pthread_mutex_unlock(&shelf->lock);
+}
+
+static int take_at(struct wheel_reader *r, const struct inside_place *p, struct taken_facts *out, struct err *e)
 {
 	struct stat st;
 	CLEANUP(filename_release) struct filename name = {0};
@@ -90,15 +120,17 @@ static int take_at(const struct inside_place *p, struct taken_facts *out, struct
 	if (fd < 0 || filename_parse(str_from(p->filename), &name, e) < 0)
 		return -1;
 	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
-	return taken_facts_read_file(&bytes, fd, &st, &name, out, e);
+	return taken_facts_read_file(r, &bytes, fd, &st, &name, out, e);
 }
 
 static void run_inside_job(void *arg)
 {
 	struct inside_job *job = arg;
+	struct wheel_reader *r = borrow_reader(job->readers);
 	for (size_t i = 0; i < job->places && !job->facts.is_taken; i++)
-		if (take_at(&job->place[i], &job->facts, &job->why) == 0)
+		if (take_at(r, &job->place[i], &job->facts, &job->why) == 0)
 			break;
+	return_reader(job->readers, r);
 	channel_put(job->done, job);
 }
 
@@ -126,6 +158,7 @@ static int submit_row(struct scan_inside *s, int64_t id, struct err *e)
 {
 	CLEANUP(inside_job_cleanup) struct inside_job *job = xcalloc(1, sizeof(*job));
 	job->store = s->options->store;
+	job->readers = &s->readers;
 	job->done = s->done;
 	if (catalog_inside_places(s->catalog, id, add_inside_place, job, e) < 0)
 		return -1;
@@ -209,10 +242,12 @@ int scan_inside_run(struct catalog *c, const struct scan_inside_options *options
 	CLEANUP(scan_inside_release)
 	struct scan_inside s = {.catalog = c, .options = options, .counts = out, .begun_ms = clock_ms()};
 	struct catalog_inside_counts counts;
+	pthread_mutex_init(&s.readers.lock, NULL);
 	if (catalog_inside_lacking(c, TAKEN_FACTS_VERSION, &s.id, &s.count, e) < 0)
 		return -1;
 	if (s.count) {
 		s.done = channel_new((size_t)JOBS_A_THREAD * options->threads);
+		s.readers.reader = xcalloc(options->threads, sizeof(struct wheel_reader *));
 		s.pool = thread_pool_new(options->threads, THREAD_POOL_FIRST_IN_FIRST_OUT, "inside");
 		if (look_inside_all(&s, e) < 0)
 			return -1;

@@ -49,7 +49,8 @@ static void take_inside(struct scan_workers *workers, struct scan_worker *worker
 		return;
 	const struct byte_source bytes = ingest_bytes(worker->ingest, fd, ev->facts);
 	ev->inside = xcalloc(1, sizeof(*ev->inside));
-	if (taken_facts_read_file(&bytes, fd, &ev->facts->st, &ev->facts->name, ev->inside, &why) == 0)
+	if (taken_facts_read_file(ingest_wheel_reader(worker->ingest), &bytes, fd, &ev->facts->st, &ev->facts->name,
+		    ev->inside, &why) == 0)
 		scan_workers_count(workers, COUNT_INSIDE, 1);
 	scan_workers_inside_waits(workers, (int64_t)taken_facts_size(ev->inside));
 }

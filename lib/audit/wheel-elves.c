@@ -47,7 +47,7 @@ static int find_elf_members(struct wheel_reading *r, struct elf_members *l, stru
 		char magic[MAGIC];
 		if (m->is_folder || m->size < MAGIC || is_surely_text(m->name))
 			continue;
-		long n = zipload_head(&r->load, m, magic, MAGIC, e);
+		long n = zipload_head(r->load, m, magic, MAGIC, e);
 		if (n < 0)
 			return -1;
 		if (!elf_is_elf((struct str){magic, (size_t)n}))
@@ -121,7 +121,7 @@ static int read_large_elf(struct wheel_reading *r, const struct elf_member *m, s
 {
 	CLEANUP(large_elf_release) struct large_elf large = {0};
 	if (wheel_reading_spend(r, m->member->size, e) < 0 ||
-		large_elf_load(r->load.source, m->member, m->has_sha256 ? NULL : elf->sha256, &large, e) < 0)
+		large_elf_load(r->load->source, m->member, m->has_sha256 ? NULL : elf->sha256, &large, e) < 0)
 		return -1;
 	if (elf_facts_read_parts(large.bytes, &large.parts, &elf->elf, e) == 0)
 		return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/audit/wheel-facts.h"
+#include "lib/audit/wheel-reader.h"
 #include "lib/base/limits.h"
 #include "lib/format/compress.h"
 
@@ -168,7 +169,7 @@ static void pack_facts(struct buf *b, const struct wheel_facts *f)
 		pack_text(b, f->member[i]);
 }
 
-int wheel_facts_pack(const struct wheel_facts *f, struct buf *out, struct err *e)
+int wheel_facts_pack_by(struct wheel_reader *r, const struct wheel_facts *f, struct buf *out, struct err *e)
 {
 	CLEANUP(buf_release) struct buf plain;
 	buf_init(&plain, LIMIT_FACTS);
@@ -176,7 +177,15 @@ int wheel_facts_pack(const struct wheel_facts *f, struct buf *out, struct err *e
 	if (plain.failed)
 		return err_set(e, ERR_LIMIT, "the facts of the wheel have more than %d bytes", LIMIT_FACTS);
 	buf_add(out, facts_version, VERSION_SIZE);
-	return compress_zstd(buf_view(&plain), ZSTD_LEVEL, out, e);
+	return compress_zstd_by(r->pack, buf_view(&plain), ZSTD_LEVEL, out, e);
+}
+
+int wheel_facts_pack(const struct wheel_facts *f, struct buf *out, struct err *e)
+{
+	struct wheel_reader *r = wheel_reader_new();
+	int result = wheel_facts_pack_by(r, f, out, e);
+	wheel_reader_free(r);
+	return result;
 }
 
 // What is still to be unpacked. After a failure every number is 0 and every text NULL.

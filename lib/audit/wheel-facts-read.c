@@ -3,6 +3,7 @@
 
 #include "lib/audit/sbom.h"
 #include "lib/audit/wheel-elves.h"
+#include "lib/audit/wheel-reader.h"
 #include "lib/base/limits.h"
 #include "lib/domain/archive/zipframe.h"
 #include "lib/domain/text/rfc822-fields.h"
@@ -102,18 +103,19 @@ static uint64_t most_unpacked(uint64_t size)
 	return size > most / LIMIT_UNPACKED_RATIO ? most : LIMIT_UNPACKED + size * LIMIT_UNPACKED_RATIO;
 }
 
-int wheel_facts_read(const struct byte_source *bytes, const struct filename *name, struct wheel_facts *out,
-	struct err *e)
+static int read_wheel_by(struct zipload *load, const struct byte_source *bytes, const struct filename *name,
+	struct wheel_facts *out, struct err *e)
 {
 	CLEANUP(findings_release) struct findings ignored;
 	findings_init(&ignored);
 	CLEANUP(wheel_reading_release)
 	struct wheel_reading r = {
 		.out = out,
-		.load = {.source = bytes},
+		.load = load,
 		.oddities = {.facts = out},
 		.unpacked_left = most_unpacked(bytes->size),
 	};
+	load->source = bytes;
 	if (zipframe_read(bytes, LENIENT, &ignored, &r.zip, e) < 0)
 		return -1;
 	*out = (struct wheel_facts){0};
@@ -121,6 +123,19 @@ int wheel_facts_read(const struct byte_source *bytes, const struct filename *nam
 		return 0;
 	wheel_facts_release(out);
 	return -1;
+}
+
+int wheel_facts_read_by(struct wheel_reader *r, const struct byte_source *bytes, const struct filename *name,
+	struct wheel_facts *out, struct err *e)
+{
+	return read_wheel_by(&r->load, bytes, name, out, e);
+}
+
+int wheel_facts_read(const struct byte_source *bytes, const struct filename *name, struct wheel_facts *out,
+	struct err *e)
+{
+	CLEANUP(zipload_release) struct zipload load = {0};
+	return read_wheel_by(&load, bytes, name, out, e);
 }
 
 void wheel_facts_release(struct wheel_facts *f)

@@ -82,6 +82,15 @@ struct wheel_facts {
 // returns 0.
 int wheel_facts_read(const struct byte_source *bytes, const struct filename *name, struct wheel_facts *out,
 	struct err *e) MUST_CHECK;
+// The same with buffers that a thread reuses for many wheels: new memory costs a small wheel more than its reading. One
+// thread at a time.
+struct wheel_reader;
+struct wheel_reader *wheel_reader_new(void);
+void wheel_reader_free(struct wheel_reader *r); // NULL is fine
+int wheel_facts_read_by(struct wheel_reader *r, const struct byte_source *bytes, const struct filename *name,
+	struct wheel_facts *out, struct err *e) MUST_CHECK;
+// wheel_facts_pack likewise.
+int wheel_facts_pack_by(struct wheel_reader *r, const struct wheel_facts *f, struct buf *out, struct err *e) MUST_CHECK;
 void wheel_facts_release(struct wheel_facts *f); // for CLEANUP
 // The facts as bytes for the catalog, and back: a version, then a zstd frame. Equal facts give equal bytes. Facts of
 // another version are ERR_INVALID: the caller reads the wheel anew. Unpacking is safe for any bytes. ERR_INVALID,

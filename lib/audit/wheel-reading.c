@@ -4,7 +4,7 @@
 void wheel_reading_release(struct wheel_reading *r)
 {
 	zipdirectory_release(&r->zip);
-	zipload_release(&r->load);
+	zipload_trim(r->load);
 }
 
 void wheel_reading_cut(struct wheel_reading *r, const char *why)
@@ -30,7 +30,7 @@ int wheel_reading_load(struct wheel_reading *r, const struct zipmember *m, uint6
 			(unsigned long long)most);
 	if (wheel_reading_spend(r, m->size, e) < 0)
 		return -1;
-	return zipload_whole(&r->load, m, bytes, e);
+	return zipload_whole(r->load, m, bytes, e);
 }
 
 const struct zipmember *wheel_reading_find(const struct wheel_reading *r, const char *name)

@@ -9,7 +9,7 @@
 struct wheel_reading {
 	struct wheel_facts *out;
 	struct zipdirectory zip;
-	struct zipload load;
+	struct zipload *load; // borrowed
 	struct wheel_oddities oddities;
 	struct str folder;      // "<name>-<version>.dist-info"
 	uint64_t unpacked_left; // bytes that may still be unpacked

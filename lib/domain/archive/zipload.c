@@ -90,12 +90,17 @@ static int unpack_member(struct zipload *l, const struct zipmember *m, struct st
 	return inflater_whole(inflater_of(l), data, l->unpacked.at, out->len, e);
 }
 
-int zipload_whole(struct zipload *l, const struct zipmember *m, struct str *out, struct err *e)
+void zipload_trim(struct zipload *l)
 {
 	if (l->packed.room > ROOM_KEPT)
 		pages_release(&l->packed);
 	if (l->unpacked.room > ROOM_KEPT)
 		pages_release(&l->unpacked);
+}
+
+int zipload_whole(struct zipload *l, const struct zipmember *m, struct str *out, struct err *e)
+{
+	zipload_trim(l);
 	if (unpack_member(l, m, out, e) < 0)
 		return -1;
 	return inflate_crc32(*out) == m->crc ? 0 : err_set(e, ERR_INVALID, "CRC differs");

@@ -17,6 +17,8 @@ struct zipload {
 };
 
 void zipload_release(struct zipload *l); // for CLEANUP
+// Gives the memory of large members back. The caller may then set another source and go on.
+void zipload_trim(struct zipload *l);
 // The first bytes of a member, at most size, as many as the first bytes of its data give. Returns their number, or -1:
 // ERR_IO.
 long zipload_head(struct zipload *l, const struct zipmember *m, char *out, size_t size, struct err *e) MUST_CHECK;

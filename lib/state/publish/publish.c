@@ -314,7 +314,7 @@ static int look_inside(struct publish *p, struct err *e)
 	if (p->gate)
 		judge_inside(p, &facts);
 	if (p->takes_facts)
-		taken_facts_pack(&facts, &p->inside);
+		taken_facts_pack(ingest_wheel_reader(p->ingest), &facts, &p->inside);
 	return 0;
 }
 

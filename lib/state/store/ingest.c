@@ -20,6 +20,7 @@ struct ingest {
 	struct digest *digest;
 	struct compress *pack;
 	struct throttle *throttle;
+	struct wheel_reader *wheel_reader; // NULL: not needed yet
 	char *block;
 };
 
@@ -29,6 +30,7 @@ struct ingest *ingest_new(void)
 	in->digest = digest_new();
 	in->pack = compress_new();
 	in->throttle = NULL;
+	in->wheel_reader = NULL;
 	in->block = xmalloc(BLOCK);
 	return in;
 }
@@ -39,6 +41,7 @@ void ingest_free(struct ingest *in)
 		return;
 	digest_free(in->digest);
 	compress_free(in->pack);
+	wheel_reader_free(in->wheel_reader);
 	free(in->block);
 	free(in);
 }
@@ -46,6 +49,13 @@ void ingest_free(struct ingest *in)
 void ingest_throttle(struct ingest *in, struct throttle *throttle)
 {
 	in->throttle = throttle;
+}
+
+struct wheel_reader *ingest_wheel_reader(struct ingest *in)
+{
+	if (!in->wheel_reader)
+		in->wheel_reader = wheel_reader_new();
+	return in->wheel_reader;
 }
 
 void ingest_facts_init(struct ingest_facts *f)

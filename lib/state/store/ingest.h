@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "lib/audit/wheel-facts.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/wheel/wheel.h"
 #include "lib/format/digest.h"
@@ -19,6 +20,9 @@ struct ingest *ingest_new(void);
 void ingest_free(struct ingest *in); // NULL is fine
 // Limits the rate of all reads from now on. Borrowed; NULL: no limit.
 void ingest_throttle(struct ingest *in, struct throttle *throttle);
+
+// What the thread reuses to look inside wheels. Borrowed.
+struct wheel_reader *ingest_wheel_reader(struct ingest *in);
 
 // What was read of a file. Owns its parts; may be handed to another thread.
 struct ingest_facts {

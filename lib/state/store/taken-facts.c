@@ -188,12 +188,12 @@ static void take_symbol_hashes(struct taken_facts *t, const struct wheel_facts *
 
 // --- the whole ---
 
-void taken_facts_pack(const struct wheel_facts *f, struct taken_facts *out)
+void taken_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, struct taken_facts *out)
 {
 	struct err why = ERR_INIT;
 	buf_init(&out->packed, SIZE_MAX / 2);
 	out->is_taken = true;
-	if (wheel_facts_pack(f, &out->packed, &why) < 0) {
+	if (wheel_facts_pack_by(r, f, &out->packed, &why) < 0) {
 		out->why = xstrdup(why.msg);
 		return;
 	}
@@ -216,22 +216,22 @@ int taken_facts_fail(const struct err *why, struct taken_facts *out, struct err 
 	return 0;
 }
 
-int taken_facts_read(const struct byte_source *bytes, const struct filename *name, struct taken_facts *out,
-	struct err *e)
+int taken_facts_read(struct wheel_reader *r, const struct byte_source *bytes, const struct filename *name,
+	struct taken_facts *out, struct err *e)
 {
 	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
 	struct err why = ERR_INIT;
-	if (wheel_facts_read(bytes, name, &facts, &why) < 0)
+	if (wheel_facts_read_by(r, bytes, name, &facts, &why) < 0)
 		return taken_facts_fail(&why, out, e);
-	taken_facts_pack(&facts, out);
+	taken_facts_pack(r, &facts, out);
 	return 0;
 }
 
-int taken_facts_read_file(const struct byte_source *bytes, int fd, const struct stat *before,
+int taken_facts_read_file(struct wheel_reader *r, const struct byte_source *bytes, int fd, const struct stat *before,
 	const struct filename *name, struct taken_facts *out, struct err *e)
 {
 	struct stat after;
-	if (taken_facts_read(bytes, name, out, e) < 0)
+	if (taken_facts_read(r, bytes, name, out, e) < 0)
 		return -1;
 	bool is_there = fstat(fd, &after) == 0;
 	if (is_there && after.st_size == before->st_size && fs_mtime_ns(&after) == fs_mtime_ns(before))

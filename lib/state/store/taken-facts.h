@@ -27,13 +27,13 @@ struct taken_facts {
 
 void taken_facts_release(struct taken_facts *t); // for CLEANUP
 // Reads the wheel. What is wrong with it becomes the reason. ERR_IO: it cannot be read, and nothing was taken.
-int taken_facts_read(const struct byte_source *bytes, const struct filename *name, struct taken_facts *out,
-	struct err *e) MUST_CHECK;
+int taken_facts_read(struct wheel_reader *r, const struct byte_source *bytes, const struct filename *name,
+	struct taken_facts *out, struct err *e) MUST_CHECK;
 // The same for a file that others may write. ERR_BUSY: it is no longer as it was at `before`, and nothing was taken.
-int taken_facts_read_file(const struct byte_source *bytes, int fd, const struct stat *before,
+int taken_facts_read_file(struct wheel_reader *r, const struct byte_source *bytes, int fd, const struct stat *before,
 	const struct filename *name, struct taken_facts *out, struct err *e) MUST_CHECK;
 // The same from facts that the caller has, or from the error of wheel_facts_read.
-void taken_facts_pack(const struct wheel_facts *f, struct taken_facts *out);
+void taken_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, struct taken_facts *out);
 int taken_facts_fail(const struct err *why, struct taken_facts *out, struct err *e) MUST_CHECK;
 // The memory that it takes, in bytes.
 size_t taken_facts_size(const struct taken_facts *t);

@@ -36,6 +36,11 @@ static void set_elf(struct wheel_elf *out, const struct made_elf *from, struct e
 		symbol[out->elf.symbols++] = (struct elf_symbol){.name = from->export};
 }
 
+static void free_reader(struct wheel_reader **r)
+{
+	wheel_reader_free(*r);
+}
+
 static void put_wheel(const struct made_wheel *w)
 {
 	struct err e = ERR_INIT;
@@ -49,7 +54,8 @@ static void put_wheel(const struct made_wheel *w)
 		set_elf(&elf[facts.elfs], &w->elf[facts.elfs], symbol[facts.elfs], &needed[facts.elfs]);
 	while (facts.components < MOST_ELFS && w->component[facts.components].name)
 		facts.components++;
-	taken_facts_pack(&facts, &taken);
+	CLEANUP(free_reader) struct wheel_reader *reader = wheel_reader_new();
+	taken_facts_pack(reader, &facts, &taken);
 	assert_null(taken.why);
 	two_put_new(two_other, two_root, two_ones);
 	two_ok(catalog_begin(two_other, &t, &e), &e);
@@ -175,7 +181,8 @@ static void names_beyond_the_limits_are_not_found(void **state UNUSED)
 		snprintf(names + 8 * i, 8, "c%zu", i);
 		c[i] = (struct wheel_component){"s", i ? names + 8 * i : large, NULL, NULL};
 	}
-	taken_facts_pack(&(struct wheel_facts){.component = c, .components = count}, &taken);
+	CLEANUP(free_reader) struct wheel_reader *reader = wheel_reader_new();
+	taken_facts_pack(reader, &(struct wheel_facts){.component = c, .components = count}, &taken);
 	assert_int_equal(taken.names, LIMIT_INSIDE_NAMES);
 	for (size_t i = 0; i < taken.names; i++)
 		assert_string_not_equal(taken.name[i].name, large);
