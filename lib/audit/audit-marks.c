@@ -56,7 +56,9 @@ void audit_check_members(struct audit_work *w)
 		audit_find(w, oddities[odd->oddity].code, odd->path, "%s%s%s", oddities[odd->oddity].why,
 			detail ? ": " : "", detail ? detail : "");
 	}
-	if (w->facts->is_cut || w->links.is_cut)
-		audit_find(w, AUDIT_INCOMPLETE, NULL, "is not judged as a whole: %s",
-			w->facts->is_cut ? w->facts->cut : "its libraries need too many steps to resolve");
+	if (!w->facts->is_cut && !w->links.is_cut)
+		return;
+	w->report->is_incomplete = audit_rules_level(w->rules, AUDIT_INCOMPLETE, NULL) != AUDIT_OFF;
+	audit_find(w, AUDIT_INCOMPLETE, NULL, "is not judged as a whole: %s",
+		w->facts->is_cut ? w->facts->cut : "its libraries need too many steps to resolve");
 }

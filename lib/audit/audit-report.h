@@ -25,6 +25,7 @@ struct audit_finding {
 struct audit_report {
 	struct audit_finding *finding; // errors first, then by code, member and sentence; at most LIMIT_AUDIT_FINDINGS
 	size_t count, room;
+	bool is_incomplete;        // the wheel was not judged as a whole, and no rule accepts that
 	unsigned errors, warnings; // of all, also of those that are not listed
 	char tag[AUDIT_TAG_SIZE]; // the lowest platform tags that the wheel keeps, with "." between; "any"; "": unknown
 	char symbol_tag[AUDIT_TAG_SIZE]; // the same by symbol versions alone, whatever libraries it needs

@@ -74,7 +74,7 @@ static struct reply *make_reply(const struct upload *u, const struct error_statu
 	CLEANUP(mem_free) char *code = xasprintf("%u %s", a->status, message);
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_METADATA);
-	if (refusal)
+	if (refusal && refusal->errors)
 		buf_printf(&text, "%s: the audit finds %u error%s:", u->file, refusal->errors,
 			refusal->errors == 1 ? "" : "s");
 	else

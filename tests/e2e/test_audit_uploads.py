@@ -111,6 +111,17 @@ def test_the_answer_is_bounded(here):
         assert reply.status == 400 and len(reply.body) < 128 << 10, len(reply.body)
 
 
+def test_what_cannot_be_judged_is_refused(here):
+    """Nothing hides behind the limits: neither with the rules for its project, nor without any."""
+    token = uploading.add_token(here.server, "--platform", PLATFORM)
+    components = json.dumps({"bomFormat": "CycloneDX", "components": [{"name": "a"}] * ((64 << 10) + 1)}).encode()
+    files = {"baz/_x.so": elfmaker.module("_x"), "baz-1.0.dist-info/sboms/a.cdx.json": components}
+    for headers in (None, {"Accept": "application/json"}):
+        wheel, reply = upload(here, "1.0", files, name="baz", token=token, headers=headers)
+        assert reply.status == 400 and b"the audit cannot judge all of it" in reply.body, reply.body
+    assert not list(here.store.rglob(wheel.name))
+
+
 def test_names_from_libraries_harm_no_terminal(here):
     files = libraries() | {"nixl/_x.so": elfmaker.module("_x", needed=("lib\x1b[31m\r\nX.so.1",))}
     reply = upload(here, "3.1", files)[1]

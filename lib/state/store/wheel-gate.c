@@ -108,25 +108,12 @@ static const struct platform_offer *find_offer(struct wheel_gate *g, const char 
 	return found;
 }
 
-// What hides behind the limits of the facts is not judged, so that wheel is not let in.
-static void add_cut(const struct wheel_facts *facts, struct audit_report *out)
-{
-	for (size_t i = 0; i < out->count; i++)
-		if (out->finding[i].code == AUDIT_RULE_UNJUDGED)
-			return;
-	CLEANUP(mem_free) char *why = xasprintf("it was not read to its end: %s", facts->cut ? facts->cut : "");
-	audit_report_add(out, (struct audit_finding){.code = AUDIT_RULE_UNJUDGED, .level = AUDIT_ERROR, .why = why});
-	audit_report_finish(out);
-}
-
 void wheel_gate_judge(struct wheel_gate *g, const char *platform, const struct filename *name,
 	const struct wheel_facts *facts, struct audit_report *out)
 {
 	const struct audit_options options = {
 		.policy = &g->policy, .platform = platform, .offer = find_offer(g, platform)};
 	audit_wheel(facts, name, &options, out);
-	if (g->refuses && facts->is_cut)
-		add_cut(facts, out);
 }
 
 void wheel_gate_print(const struct audit_finding *f, struct buf *out)
@@ -144,7 +131,7 @@ int wheel_gate_check(const struct audit_report *report, struct err *e)
 	CLEANUP(buf_release) struct buf words;
 	buf_init(&words, 2 * LIMIT_PATH + LIMIT_AUDIT_WHY);
 	if (!report->errors)
-		return 0;
+		return report->is_incomplete ? err_set(e, ERR_INVALID, "the audit cannot judge all of it") : 0;
 	for (size_t i = 0; i < report->count && report->finding[i].level == AUDIT_ERROR && words.len < ERR_MSG_SIZE;
 		i++) {
 		buf_puts(&words, i ? "; " : "");

@@ -23,5 +23,6 @@ void wheel_gate_judge(struct wheel_gate *g, const char *platform, const struct f
 	const struct wheel_facts *facts, struct audit_report *out);
 // Appends one finding: "error missing-library in a/b.so: …", "warn rule-name of the rule private-ucx in a/b.so: …".
 void wheel_gate_print(const struct audit_finding *finding, struct buf *out);
-// ERR_INVALID, if the report has errors. The message has the first ones, as many as fit.
+// ERR_INVALID, if the report has errors, or is incomplete: a wheel must not hide behind the limits. The message has the
+// first errors, as many as fit.
 int wheel_gate_check(const struct audit_report *report, struct err *e) MUST_CHECK;
