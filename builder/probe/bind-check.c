@@ -70,23 +70,43 @@ static int add_binding(const struct bind_work *w, const struct bind_log_line *b,
 		LIMIT_BINDINGS / 2);
 }
 
+static int open_bindings(const char *path, FILE **out, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(e, ERR_IO, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_INVALID, "%s is not what the dynamic loader wrote", path);
+	if (st.st_size > LIMIT_BIND_FILE)
+		return err_set(e, ERR_LIMIT, "the dynamic loader wrote more than %d bytes", LIMIT_BIND_FILE);
+	*out = fdopen(fd, "r");
+	if (!*out)
+		return err_errno(e, ERR_IO, "%s", path);
+	mem_steal_fd(&fd);
+	return 0;
+}
+
+static void close_bindings(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
 static int read_bindings(const struct bind_work *w, const char *path, struct strset *bound, struct err *e)
 {
 	CLEANUP(mem_free) char *line = NULL;
+	CLEANUP(close_bindings) FILE *f = NULL;
 	size_t room = 0;
 	struct bind_log_line binding;
 	const struct str module = str_from(w->module);
-	struct stat st;
-	FILE *f = fopen(path, "re");
-	int result = f && fstat(fileno(f), &st) == 0 ? 0 : err_errno(e, ERR_IO, "%s", path);
-	if (result == 0 && st.st_size > LIMIT_BIND_FILE)
-		result = err_set(e, ERR_LIMIT, "the dynamic loader wrote more than %d bytes", LIMIT_BIND_FILE);
-	for (ssize_t len; result == 0 && (len = getline(&line, &room, f)) > 0;)
-		if (bind_log_parse(str_trim((struct str){line, (size_t)len}), &binding) && str_eq(binding.from, module))
-			result = add_binding(w, &binding, bound, e);
-	if (f)
-		fclose(f);
-	return result;
+	if (open_bindings(path, &f, e) < 0)
+		return -1;
+	for (ssize_t len; (len = getline(&line, &room, f)) > 0;)
+		if (bind_log_parse(str_trim((struct str){line, (size_t)len}), &binding) &&
+			str_eq(binding.from, module) && add_binding(w, &binding, bound, e) < 0)
+			return -1;
+	return 0;
 }
 
 // The loader appends the number of the process to the name that it is given. The module's processes may be several.

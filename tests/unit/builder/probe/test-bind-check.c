@@ -215,6 +215,8 @@ static void test_limits(void **state UNUSED)
 static void test_loader_that_reports_nothing(void **state UNUSED)
 {
 	assert_failed("", ERR_IO, "only glibc");
+	assert_failed("mkfifo $log\n", ERR_INVALID, "is not what");
+	assert_failed("ln -s /dev/zero $log\n", ERR_IO, "bindings-plain");
 }
 
 static void test_modules_that_are_none(void **state UNUSED)
