@@ -57,6 +57,15 @@ def test_facts_are_those_of_the_linker(maker, tmp_path):
     assert (found["runpath"], found["build_id"]) == ("$ORIGIN/../pkg.libs", "00112233")
 
 
+@pytest.mark.skipif(elfwheels.ARCH != "x86_64", reason="only x86-64 has such a note")
+def test_processor_that_a_library_says_it_needs_is_a_fact(maker, tmp_path):
+    """No finding: the note says little of what the code does when it runs (audit --cpu does)."""
+    module = maker.link("isa.so", "int a;\n", "-Wl,-z,x86-64-v3")
+    done = serving.run("audit", "--json", "--facts", elfwheels.make_wheel(tmp_path, elfwheels.manylinux(17), {elfwheels.MODULE: module}))
+    [answer] = json.loads(done.stdout)["wheels"]
+    assert (answer["findings"], answer["facts"]["elf"][0]["isa_needed"]) == ([], ["x86-64-v3"])
+
+
 def test_library_of_another_machine(tmp_path):
     """Of a cross compiler: aarch64 on x86-64."""
     if not shutil.which(CROSS):
