@@ -25,10 +25,10 @@ static bool is_bytecode(struct str path)
 	return str_ends(path, STR(".pyc")) || str_ends(path, STR(".pyo"));
 }
 
-// Links have all bits of the mode set, and say nothing by it.
+// Links have all bits of the mode set, and say nothing by it; installers make folders of their own.
 static bool is_writable(const struct zipmember *m)
 {
-	return m->mode & S_IWOTH && !S_ISLNK(m->mode);
+	return m->mode & S_IWOTH && !S_ISLNK(m->mode) && !m->is_folder;
 }
 
 // The folder at the top of site-packages in which the path is, with its slash.

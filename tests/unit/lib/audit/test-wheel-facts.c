@@ -114,6 +114,53 @@ static void test_read_pack_unpack(void **state)
 	assert_true(str_eq(buf_view(&packed), buf_view(&again)));
 }
 
+// The oddities of a wheel with these members, as "kind path detail;".
+static void describe_oddities(const char *const names[], unsigned mode, struct buf *out)
+{
+	CLEANUP(zipmake_release) struct zipmake z;
+	CLEANUP(wheel_facts_release) struct wheel_facts facts;
+	zipmake_init(&z);
+	for (size_t i = 0; names[i]; i++)
+		zipmake_add(&z, &(struct zipmake_member){.name = names[i], .content = "", .unix_mode = mode});
+	zipmake_add(&z, &(struct zipmake_member){.name = INFO "METADATA", .content = ""});
+	zipmake_end(&z, "");
+	facts_of(&z, &facts);
+	buf_init(out, 1 << 12);
+	for (size_t i = 0; i < facts.odds; i++)
+		buf_printf(out, "%d %s %s;", facts.odd[i].oddity, facts.odd[i].path,
+			facts.odd[i].detail ? facts.odd[i].detail : "-");
+}
+
+static void test_oddities(void **state)
+{
+	(void)state;
+	enum { FILE_MODE = S_IFREG | 0644 };
+	static const struct {
+		const char *name[4];
+		unsigned mode;
+		const char *expected;
+	} rows[] = {
+		{{"tests/a.py", "tests/b/c.py", "test/a.py"}, FILE_MODE, "1 test/ -;1 tests/ -;"},
+		{{"demo/tests/a.py", "mytests/a.py", "tests.py"}, FILE_MODE, ""},
+		{{"demo-1.0.data/purelib/tests/a.py", "demo-1.0.data/scripts/tests/a.py"}, FILE_MODE,
+			"1 demo-1.0.data/purelib/tests/ -;"},
+		{{"demo-1.0.data/platlib/demo/tests/a.py", "demo-1.0.data/purelib/tests.py"}, FILE_MODE, ""},
+		{{"demo/__pycache__/a.cpython-311.pyc", "demo/a.pyo", "demo/pyc"}, FILE_MODE,
+			"0 demo/__pycache__/a.cpython-311.pyc -;0 demo/a.pyo -;"},
+		{{"demo/README", "demo/readme", "demo/Readme"}, FILE_MODE,
+			"2 demo/Readme demo/README;2 demo/readme demo/Readme;"},
+		{{"demo/\xc3\x84", "demo/\xc3\xa4"}, FILE_MODE, ""}, // systems differ about other letters
+		{{"demo/a.py"}, S_IFREG | 0666, "3 demo/a.py -;"},
+		{{"demo/"}, S_IFDIR | 0777, ""},
+		{{"demo/a.so"}, S_IFLNK | 0777, ""},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(buf_release) struct buf found;
+		describe_oddities(rows[i].name, rows[i].mode, &found);
+		assert_string_equal(found.data, rows[i].expected);
+	}
+}
+
 // This program, read as a file of gigabytes is.
 static void test_large_elf_has_the_same_facts(void **state)
 {
@@ -158,7 +205,7 @@ static void test_unpack_refuses_other_bytes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_read_pack_unpack),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_read_pack_unpack), cmocka_unit_test(test_oddities),
 		cmocka_unit_test(test_large_elf_has_the_same_facts), cmocka_unit_test(test_unpack_refuses_other_bytes)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
