@@ -26,7 +26,7 @@ enum {
 	LIMIT_UNPACKED = 64 << 20,           // unpacked size of an upload: this is always allowed
 	LIMIT_UNPACKED_RATIO = 50,           // unpacked size of a larger upload: this many times its own size
 	LIMIT_ELF_STRING = 64 << 10,         // a name in an ELF file,
-	LIMIT_ELF_TEXT = 128 << 20,          // and all names in one
+	LIMIT_ELF_TEXT = 64 << 20,           // and all names in one
 	LIMIT_ELF_STRINGS = 16 << 10,        // number of segments, libraries or versions of an ELF file
 	LIMIT_ELF_TOOLCHAINS = 256,          // number of different comments of an ELF file; further ones are left out
 	LIMIT_ELF_SECTIONS = 256 << 10,      // number of sections of an ELF file
@@ -45,7 +45,7 @@ enum {
 	LIMIT_SBOM_COMPONENTS = 64 << 10,    // number of components of all SBOMs of a wheel,
 	LIMIT_SBOM_STRING = 4 << 10,         // and a name, a version or a purl in one
 	LIMIT_ODDITIES = 100,                // number of oddities of a kind that are noted of a wheel
-	LIMIT_FACTS = 256 << 20,             // the facts of a wheel, before compression
+	LIMIT_FACTS = 128 << 20,             // the facts of a wheel, before compression
 	LIMIT_FACTS_UNPACKED_GIB = 32,       // GiB of a wheel that are unpacked for its facts
 	LIMIT_INSIDE_NAMES = 4 << 10,        // number of names inside a wheel that searches find,
 	LIMIT_INSIDE_NAME = 1 << 10,         // and one of them, with version and purl
