@@ -4,9 +4,10 @@
 // is a fact too (damaged).
 //
 // Memory: while a wheel is read, LIMIT_ELF_WHOLE for the member at hand, as much again for its packed bytes, and
-// LIMIT_FACTS for the facts; while they are packed, at most three times LIMIT_FACTS. Time: what unpacking of LIMIT_UNPACKED_RATIO times the wheel's size takes, at most
-// LIMIT_FACTS_UNPACKED_GIB. What exceeds a limit is a fact (is_cut). Texts are as the wheel has them: they may hold
-// control characters, and names of members are UTF-8 without them. Any thread; any thread may read the facts.
+// LIMIT_FACTS for the facts; while they are packed, at most three times LIMIT_FACTS. Time: what unpacking of
+// LIMIT_UNPACKED_RATIO times the wheel's size takes, at most LIMIT_FACTS_UNPACKED_GIB. What exceeds a limit is a fact
+// (is_cut). Texts are as the wheel has them: they may hold control characters, and names of members are UTF-8 without
+// them. Any thread; any thread may read the facts.
 #pragma once
 
 #include <stdbool.h>
