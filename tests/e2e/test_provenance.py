@@ -153,6 +153,17 @@ def test_wrong_provenance_refuses_the_upload(server, wheel):
     assert uploading.listed(server, PLATFORM, "bar") == {}
 
 
+def test_link_in_its_place_refuses_the_upload(server, wheel, tmp_path):
+    outside = tmp_path / "outside"
+    outside.write_text("kept")
+    (server.store / FOLDER).mkdir(parents=True)
+    (server.store / FOLDER / f"{wheel.name}.intoto.json").symlink_to(outside)
+    reply = send(server, wheel, attaching.statement(wheel))
+    assert (reply.status, b"something that is not a file" in reply.body) == (400, True), reply.body
+    assert not (server.store / FOLDER / wheel.name).exists() and outside.read_text() == "kept"
+    assert send(server, wheel).status == 200
+
+
 @pytest.fixture(name="indexed")
 def _indexed(tmp_path):
     indexed = indexing.Indexed(tmp_path)

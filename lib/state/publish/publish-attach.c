@@ -55,6 +55,9 @@ static int choose_step(struct publish_attach_one *one, enum attachment kind, int
 {
 	CLEANUP(attachment_facts_release) struct attachment_facts there = {0};
 	int found = attachment_file_read(folder, filename, kind, &there, e);
+	if (found < 0 && e->kind == ERR_DENIED)
+		return err_set(e, ERR_INVALID, "%s%s: the name is taken by something that is not a file", filename,
+			attachment_ending[kind]);
 	if (found < 0)
 		return -1;
 	bool is_about =
