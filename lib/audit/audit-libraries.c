@@ -117,9 +117,9 @@ static void find_missing(struct audit_work *w, const struct promise_arch *a, con
 			name);
 	else if (promise_is_strict(a))
 		audit_find(w, AUDIT_MISSING_LIBRARY, member,
-			"needs %s, which is neither in the wheel nor allowed by %s: it fails to load where the system has no "
-			"%s",
-			name, promise_tag(a), name);
+			"needs %s, which is neither in the wheel nor allowed by %s: it fails to load unless the system has it, "
+			"or Python code has loaded it before",
+			name, promise_tag(a));
 	else
 		audit_find(w, AUDIT_MISSING_LIBRARY, member,
 			"needs %s, which is neither in the wheel nor on the platform: it fails to load", name);

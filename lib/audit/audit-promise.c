@@ -9,67 +9,6 @@
 
 enum { NUMBER_MOST = 100000 };
 
-static const struct elf_arch arches[] = {
-	{"x86_64", 62, true, false},
-	{"i686", 3, false, false},
-	{"aarch64", 183, true, false},
-	{"armv7l", 40, false, false},
-	{"ppc64le", 21, true, false},
-	{"ppc64", 21, true, true},
-	{"s390x", 22, true, true},
-	{"riscv64", 243, true, false},
-	{"loongarch64", 258, true, false},
-	// Not in the tables of manylinux:
-	{"armv6l", 40, false, false},
-	{"i386", 3, false, false},
-	{"i586", 3, false, false},
-	{"mips64", 8, true, true},
-	{"mips64el", 8, true, false},
-	{"mips64le", 8, true, false},
-	{"riscv32", 243, false, false},
-	{"sparc64", 43, true, true},
-	{"alpha", 0x9026, true, false},
-};
-
-static bool is_arch_of(const struct elf_arch *a, const struct elf_facts *f)
-{
-	return a->machine == f->machine && a->is_64 == f->is_64 && a->is_big_endian == f->is_big_endian;
-}
-
-const struct elf_arch *elf_arch_of(const struct elf_facts *f)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(arches); i++)
-		if (is_arch_of(&arches[i], f))
-			return &arches[i];
-	return NULL;
-}
-
-bool elf_arch_is_host(const struct elf_facts *f)
-{
-	static const unsigned others[] = {0, 190, 224, 247}; // none, CUDA, AMD GPU, BPF
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (f->machine == others[i])
-			return false;
-	return true;
-}
-
-const char *elf_arch_name(const struct elf_facts *f, char room[32])
-{
-	const struct elf_arch *a = elf_arch_of(f);
-	if (a)
-		return a->name;
-	snprintf(room, 32, "ELF machine %u (%d bit)", f->machine, f->is_64 ? 64 : 32);
-	return room;
-}
-
-static const struct elf_arch *find_arch(struct str name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(arches); i++)
-		if (str_eq(name, str_from(arches[i].name)))
-			return &arches[i];
-	return NULL;
-}
-
 static void copy_tag(char out[PROMISE_TAG_SIZE], struct str tag)
 {
 	snprintf(out, PROMISE_TAG_SIZE, STR_FMT, STR_ARG(str_head(tag, PROMISE_TAG_SIZE - 1)));
@@ -78,7 +17,7 @@ static void copy_tag(char out[PROMISE_TAG_SIZE], struct str tag)
 // The entry of an architecture; NULL: it is unknown, or there are too many.
 static struct promise_arch *entry_of(struct promise *p, struct str name)
 {
-	const struct elf_arch *arch = find_arch(name);
+	const struct elf_arch *arch = elf_arch_find(name);
 	for (size_t i = 0; arch && i < p->count; i++)
 		if (p->arch[i].arch == arch)
 			return &p->arch[i];
@@ -213,7 +152,7 @@ void promise_init(struct promise *p, const struct filename *wheel)
 const struct promise_arch *promise_find(const struct promise *p, const struct elf_facts *f)
 {
 	for (size_t i = 0; i < p->count; i++)
-		if (is_arch_of(p->arch[i].arch, f))
+		if (elf_arch_fits(p->arch[i].arch, f))
 			return &p->arch[i];
 	return NULL;
 }

@@ -6,22 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/domain/elf/elf-arch.h"
 #include "lib/domain/elf/elf-facts.h"
 #include "lib/domain/elf/manylinux.h"
 #include "lib/domain/text/filename.h"
-
-// The kind of machine that an ELF file is for.
-struct elf_arch {
-	const char *name; // in platform tags: "x86_64"
-	unsigned machine; // EM_X86_64
-	bool is_64, is_big_endian;
-};
-// NULL: the table does not have it.
-const struct elf_arch *elf_arch_of(const struct elf_facts *f);
-// Whether it is the code of a processor that Python runs on, and not of a graphics card or of the kernel's BPF.
-bool elf_arch_is_host(const struct elf_facts *f);
-// The name of the file's machine, for people. A number if the table does not have it: *room holds it.
-const char *elf_arch_name(const struct elf_facts *f, char room[32]);
 
 enum { PROMISE_TAG_SIZE = 96 };
 
