@@ -51,7 +51,7 @@ static void collect_own(struct audit_work *w, struct own_symbols *o)
 {
 	for (size_t i = 0; i < w->layout.count; i++) {
 		const struct elf_facts *f = &w->layout.file[i].elf->elf;
-		bool is_in_time = audit_links_step(&w->links, f->symbols);
+		bool is_in_time = audit_links_step(&w->links, f->symbols / 4);
 		for (size_t k = 0; is_in_time && k < f->symbols; k++)
 			if (!f->symbol[k].is_imported && stable_abi_is_python(str_from(f->symbol[k].name))) {
 				GROW(o->name, o->count, o->room);
@@ -87,7 +87,7 @@ struct abi3_list {
 static void judge_symbols(struct audit_work *w, const struct layout_file *f, const struct own_symbols *own,
 	unsigned lowest, struct abi3_list *absent, struct abi3_list *newer)
 {
-	if (!audit_links_step(&w->links, 2 * f->elf->elf.symbols))
+	if (!audit_links_step(&w->links, f->elf->elf.symbols / 2))
 		return;
 	for (size_t i = 0; i < f->elf->elf.symbols; i++) {
 		const struct elf_symbol *s = &f->elf->elf.symbol[i];

@@ -14,6 +14,7 @@ const char *const audit_code_name[AUDIT_CODE_COUNT] = {
 	[AUDIT_NATIVE_IN_PURE] = "native-in-pure",
 	[AUDIT_ABI3] = "abi3",
 	[AUDIT_ABSOLUTE_RPATH] = "absolute-rpath",
+	[AUDIT_TOO_COMPLEX] = "too-complex",
 	[AUDIT_DAMAGED] = "damaged",
 	[AUDIT_RULE_REQUIRED] = "rule-required",
 	[AUDIT_RULE_FORBIDDEN] = "rule-forbidden",

@@ -14,6 +14,7 @@ enum audit_code {
 	AUDIT_NATIVE_IN_PURE, // an ELF file in a wheel for any platform
 	AUDIT_ABI3,           // a symbol outside the stable ABI of the Python in the tag
 	AUDIT_ABSOLUTE_RPATH,
+	AUDIT_TOO_COMPLEX,    // the libraries or symbols need too many steps: no real wheel does
 	AUDIT_DAMAGED,        // a library that cannot be read
 	AUDIT_RULE_REQUIRED,  // a rule's required member or library is absent
 	AUDIT_RULE_FORBIDDEN, // a rule's forbidden one is there
@@ -28,7 +29,7 @@ enum audit_code {
 	AUDIT_FOREIGN_FILE,  // a file for another machine that nothing loads by itself
 	AUDIT_DAMAGED_DATA,  // an ELF file that cannot be read, and that is no library
 	AUDIT_PURELIB,       // an ELF file where pure Python belongs, in a wheel for a platform
-	AUDIT_INCOMPLETE,    // the wheel is too large to be judged as a whole
+	AUDIT_INCOMPLETE,    // the wheel is too large to be read as a whole
 	AUDIT_TWIN_SONAME,   // two members with one SONAME
 	AUDIT_TWIN_BYTES,    // two ELF members with the same bytes
 	AUDIT_JUNK,          // .pyc, tests at top level, names that differ by case only

@@ -3,7 +3,7 @@
 
 #include "lib/audit/audit-checks.h"
 
-enum { COST_LIBRARY = 64 }; // a look into all indexes, and a finding
+enum { COST_LIBRARY = 128 }; // a look into all indexes, and a finding
 
 // Where a library is that a file needs and that no search path within the wheel leads to.
 enum library_place {

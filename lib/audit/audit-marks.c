@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/audit/audit-checks.h"
+#include "lib/base/limits.h"
 
 enum { EM_I386 = 3, EM_AMD64 = 62 };
 
@@ -56,9 +57,13 @@ void audit_check_members(struct audit_work *w)
 		audit_find(w, oddities[odd->oddity].code, odd->path, "%s%s%s", oddities[odd->oddity].why,
 			detail ? ": " : "", detail ? detail : "");
 	}
-	if (!w->facts->is_cut && !w->links.is_cut)
-		return;
-	w->report->is_incomplete = audit_rules_level(w->rules, AUDIT_INCOMPLETE, NULL) != AUDIT_OFF;
-	audit_find(w, AUDIT_INCOMPLETE, NULL, "is not judged as a whole: %s",
-		w->facts->is_cut ? w->facts->cut : "its libraries need too many steps to resolve");
+	if (w->facts->is_cut) {
+		w->report->is_incomplete = audit_rules_level(w->rules, AUDIT_INCOMPLETE, NULL) != AUDIT_OFF;
+		audit_find(w, AUDIT_INCOMPLETE, NULL, "is not read as a whole, so that something may be unknown: %s",
+			w->facts->cut);
+	}
+	if (w->links.is_cut)
+		audit_find(w, AUDIT_TOO_COMPLEX, NULL,
+			"is not judged as a whole: its libraries and symbols need more than %d steps",
+			LIMIT_AUDIT_STEPS);
 }

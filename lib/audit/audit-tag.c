@@ -5,7 +5,7 @@
 #include "lib/audit/audit-checks.h"
 #include "lib/base/decimal.h"
 
-enum { ARCHES = 16, NUMBER_MOST = 100000, COST_VERSION = 32 }; // a look at all rows of a table
+enum { ARCHES = 16, NUMBER_MOST = 100000, COST_VERSION = 64 }; // a look at all rows of a table
 
 // The lowest tag that holds for the files of one architecture.
 struct tag_floor {
@@ -151,7 +151,7 @@ static bool is_defined_here(struct audit_work *w, const char *symbol)
 {
 	for (size_t i = 0; i < w->layout.count; i++) {
 		const struct elf_facts *f = &w->layout.file[i].elf->elf;
-		if (!audit_links_step(&w->links, f->symbols))
+		if (!audit_links_step(&w->links, f->symbols / 4))
 			return true; // unknown
 		for (size_t k = 0; k < f->symbols; k++)
 			if (!f->symbol[k].is_imported && strcmp(f->symbol[k].name, symbol) == 0)
@@ -184,7 +184,7 @@ static void judge_symbol(struct tag_check *c, const char *member, struct tag_flo
 static void check_symbols(struct tag_check *c, uint32_t file, struct tag_floor *floor)
 {
 	const struct wheel_elf *elf = c->work->layout.file[file].elf;
-	if (!audit_links_step(&c->work->links, elf->elf.symbols))
+	if (!audit_links_step(&c->work->links, elf->elf.symbols / 4))
 		return;
 	for (size_t i = 0; i < elf->elf.symbols; i++) {
 		const struct elf_symbol *s = &elf->elf.symbol[i];
