@@ -79,14 +79,37 @@ static bool is_for_one_python(const struct layout_file *f)
 	return strstr(f->base, ".cpython-") || strstr(f->base, ".pypy");
 }
 
+// Whether the library may have symbols of its own that look like Python's, as shiboken's does: neither this wheel has it,
+// nor is it one of the system's.
+static bool is_of_others(const char *library)
+{
+	struct str soname = str_from(library);
+	const struct manylinux *row = NULL, *last = NULL;
+	while ((row = manylinux_next("x86_64", row)))
+		last = row;
+	return !manylinux_allows_library(last, soname) && !manylinux_is_loader(soname) &&
+	       !str_starts(soname, STR("libc.")) && !str_starts(soname, STR("libpython"));
+}
+
+static bool needs_others(struct audit_work *w, uint32_t file)
+{
+	const struct elf_list *needed = &w->layout.file[file].elf->elf.needed;
+	for (size_t n = 0; n < needed->count; n++)
+		if (audit_links_target(&w->links, file, n) == LINK_NONE && is_of_others(needed->item[n]))
+			return true;
+	return false;
+}
+
 struct abi3_list {
 	struct buf names;
 	size_t count;
 };
 
-static void judge_symbols(struct audit_work *w, const struct layout_file *f, const struct own_symbols *own,
-	unsigned lowest, struct abi3_list *absent, struct abi3_list *newer)
+static void judge_symbols(struct audit_work *w, uint32_t file, const struct own_symbols *own, unsigned lowest,
+	struct abi3_list *absent, struct abi3_list *newer)
 {
+	const struct layout_file *f = &w->layout.file[file];
+	bool has_others = needs_others(w, file);
 	if (!audit_links_step(&w->links, f->elf->elf.symbols / 2))
 		return;
 	for (size_t i = 0; i < f->elf->elf.symbols; i++) {
@@ -94,9 +117,9 @@ static void judge_symbols(struct audit_work *w, const struct layout_file *f, con
 		int since = is_of_python(own, s) ? stable_abi_since(str_from(s->name)) : 0;
 		CLEANUP(mem_free)
 		char *text = since > (int)lowest ? xasprintf("%.200s (of Python 3.%d)", s->name, since) : NULL;
-		if (since < 0)
+		if (since < 0 && (!has_others || stable_abi_has_kin(str_from(s->name))))
 			audit_list_name(&absent->names, absent->count++, s->name);
-		else if (text)
+		if (text)
 			audit_list_name(&newer->names, newer->count++, text);
 	}
 	audit_list_end(&absent->names, absent->count);
@@ -113,13 +136,12 @@ static void judge_symbols(struct audit_work *w, const struct layout_file *f, con
 			newer->names.data, lowest);
 }
 
-static void judge_abi3(struct audit_work *w, const struct layout_file *f, const struct own_symbols *own,
-	unsigned lowest)
+static void judge_abi3(struct audit_work *w, uint32_t file, const struct own_symbols *own, unsigned lowest)
 {
 	struct abi3_list absent = {.count = 0}, newer = {.count = 0};
 	buf_init(&absent.names, LIMIT_AUDIT_WHY);
 	buf_init(&newer.names, LIMIT_AUDIT_WHY);
-	judge_symbols(w, f, own, lowest, &absent, &newer);
+	judge_symbols(w, file, own, lowest, &absent, &newer);
 	buf_release(&absent.names);
 	buf_release(&newer.names);
 }
@@ -131,9 +153,9 @@ void audit_check_abi3(struct audit_work *w)
 	if ((!has_tag(w->name->abi, STR("abi3")) && !has_tag(w->name->abi, STR("abi3t"))) || lowest == MINOR_MOST)
 		return;
 	collect_own(w, &own);
-	for (size_t i = 0; i < w->layout.count; i++) {
+	for (uint32_t i = 0; i < w->layout.count; i++) {
 		const struct layout_file *f = &w->layout.file[i];
 		if (f->elf->elf.is_shared && elf_arch_is_host(&f->elf->elf) && !is_for_one_python(f))
-			judge_abi3(w, f, &own, lowest);
+			judge_abi3(w, i, &own, lowest);
 	}
 }

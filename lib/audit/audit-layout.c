@@ -156,20 +156,27 @@ static bool has_members_below(const struct layout *l, const char *head, const ch
 	return at < l->facts->members && str_starts(str_from(l->facts->member[at]), str_from(key));
 }
 
-// Whether the first folder below site-packages is one of this wheel's.
+// Whether the wheel has something in a folder below site-packages.
+static bool has_folder(const struct layout *l, struct str path)
+{
+	return has_members_below(l, "", "", path) || has_members_below(l, l->data, "platlib/", path) ||
+	       has_members_below(l, l->data, "purelib/", path);
+}
+
+// Whether the first folder of the path is one of this wheel's.
 static bool has_package(const struct layout *l, struct str path)
 {
-	struct str top = str_cut(&path, '/');
-	return !top.len || has_members_below(l, "", "", top) || has_members_below(l, l->data, "platlib/", top) ||
-	       has_members_below(l, l->data, "purelib/", top);
+	return has_folder(l, str_cut(&path, '/'));
 }
 
 static enum layout_place place_of_path(const struct layout *l, struct str path)
 {
 	if (str_eq(path, STR(SITE)))
 		return LAYOUT_HERE;
-	if (str_starts(path, STR(SITE "/")))
-		return has_package(l, str_slice(path, sizeof(SITE), path.len)) ? LAYOUT_HERE : LAYOUT_PACKAGE;
+	if (str_starts(path, STR(SITE "/"))) {
+		struct str below = str_slice(path, sizeof(SITE), path.len);
+		return has_folder(l, below) ? LAYOUT_HERE : has_package(l, below) ? LAYOUT_ABSENT : LAYOUT_PACKAGE;
+	}
 	return path.len && has_members_below(l, l->data, "data/", path) ? LAYOUT_HERE : LAYOUT_OUTSIDE;
 }
 
@@ -242,7 +249,8 @@ static void read_search_path(struct layout *l, struct layout_file *f, struct buf
 			return;
 		}
 		enum layout_place place = layout_resolve(l, f->dir, entry, room);
-		f->leaves_wheel |= place != LAYOUT_HERE && place != LAYOUT_RELATIVE;
+		if (place > f->farthest)
+			f->farthest = place;
 		if (place != LAYOUT_ABSOLUTE && place != LAYOUT_RELATIVE && place != LAYOUT_UNKNOWN)
 			add_path(l, f, buf_view(room).ptr);
 	}

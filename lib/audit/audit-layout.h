@@ -14,6 +14,18 @@
 
 enum { LAYOUT_PATHS = 64 }; // of one search path; the loader's own ones have a few
 
+// Where a folder of an RPATH or RUNPATH is. The later ones tell less of what is there.
+enum layout_place {
+	LAYOUT_HERE,     // in the wheel
+	LAYOUT_RELATIVE, // to the folder in which the program runs: without $ORIGIN, or empty
+	LAYOUT_ABSENT,   // in a folder of the wheel's packages, but the wheel has nothing in it; another wheel may
+	LAYOUT_PACKAGE,  // in a folder of another package
+	LAYOUT_OUTSIDE,  // elsewhere: above the packages
+	LAYOUT_UNKNOWN,  // $LIB and $PLATFORM depend on the machine
+	LAYOUT_ABSOLUTE, // begins with "/"
+	LAYOUT_PLACE_COUNT,
+};
+
 // An ELF file as it is installed.
 struct layout_file {
 	const struct wheel_elf *elf;
@@ -23,10 +35,10 @@ struct layout_file {
 	// The folders of its RUNPATH or RPATH that have ELF files of this wheel, in order.
 	uint32_t path[LAYOUT_PATHS];
 	unsigned paths;
-	bool is_inherited; // by RPATH, which also counts for the libraries that this file loads
-	bool has_runpath;  // then it inherits nothing
-	bool leaves_wheel; // a folder of the path belongs to other packages or to the system
-	bool is_cut;       // its path has more folders
+	bool is_inherited;          // by RPATH, which also counts for the libraries that this file loads
+	bool has_runpath;           // then it inherits nothing
+	enum layout_place farthest; // of the folders of the path
+	bool is_cut;                // its path has more folders
 };
 
 struct layout_key { // of a sorted index
@@ -52,16 +64,7 @@ struct layout {
 void layout_init(struct layout *l, const struct wheel_facts *facts, const struct filename *name);
 void layout_release(struct layout *l); // for CLEANUP
 
-// One folder of an RPATH or RUNPATH.
-enum layout_place {
-	LAYOUT_HERE,     // in the wheel, or in a folder of its packages
-	LAYOUT_PACKAGE,  // a folder of another package
-	LAYOUT_OUTSIDE,  // elsewhere: above the packages
-	LAYOUT_ABSOLUTE, // begins with "/"
-	LAYOUT_RELATIVE, // to the folder in which the program runs: without $ORIGIN, or empty
-	LAYOUT_UNKNOWN,  // $LIB and $PLATFORM depend on the machine
-};
-// Where the entry leads for a file in that folder; *out is the installed folder of LAYOUT_HERE and LAYOUT_PACKAGE.
+// Where the entry leads for a file in that folder; *out is the installed folder, if it is within the prefix.
 enum layout_place layout_resolve(const struct layout *l, const char *dir, struct str entry, struct buf *out);
 // The search path that counts: DT_RUNPATH, or DT_RPATH without it. NULL: none.
 const char *layout_search_path(const struct elf_facts *f);

@@ -10,7 +10,8 @@ enum library_place {
 	PLACE_SYSTEM, // allowed by the tag or the policy, or offered by the platform
 	PLACE_HASHED, // the wheel has it under a name with a hash
 	PLACE_LOOSE,  // the wheel has it, but nothing leads there
-	PLACE_BEYOND, // the search path leaves the wheel, so another package may have it
+	PLACE_BEYOND, // the search path leaves the wheel, which is a finding of its own: another package may have it
+	PLACE_OTHER,  // the same within the folders of the wheel's packages: another wheel may have it
 	PLACE_UNKNOWN,
 	PLACE_PYTHON, // libpython
 	PLACE_NOWHERE,
@@ -81,8 +82,9 @@ static enum library_place find_place(struct audit_work *w, uint32_t file, const 
 		return PLACE_HASHED;
 	if (find_loose(w, name))
 		return PLACE_LOOSE;
-	if (audit_links_leave_wheel(&w->links, file))
-		return PLACE_BEYOND;
+	enum layout_place farthest = audit_links_farthest(&w->links, file);
+	if (farthest >= LAYOUT_ABSENT)
+		return farthest == LAYOUT_ABSENT ? PLACE_OTHER : PLACE_BEYOND;
 	if (is_libpython(name))
 		return PLACE_PYTHON;
 	bool is_unknown = w->facts->is_cut || w->links.is_cut || (!promise_is_strict(a) && !w->offer);
@@ -153,6 +155,12 @@ static void judge_library(struct audit_work *w, uint32_t file, const struct prom
 			"needs %s, which the wheel has as %s, but no RPATH leads there: it loads only if Python code loads "
 			"the library before",
 			name, find_loose(w, name)->elf->path);
+		break;
+	case PLACE_OTHER:
+		audit_find(w, AUDIT_LOOSE_LIBRARY, member,
+			"needs %s, which is not in the wheel; its search path leads to a folder of the package where another "
+			"wheel may put it",
+			name);
 		break;
 	case PLACE_PYTHON:
 		find_libpython(w, a, member, name);

@@ -195,15 +195,18 @@ void audit_links_release(struct audit_links *l)
 	*l = (struct audit_links){0};
 }
 
-bool audit_links_leave_wheel(struct audit_links *l, uint32_t file)
+enum layout_place audit_links_farthest(struct audit_links *l, uint32_t file)
 {
 	CLEANUP(walk_release) struct link_walk walk = {0};
 	const struct layout_file *f = &l->layout->file[file];
-	if (f->leaves_wheel || f->is_cut || f->has_runpath || !audit_links_step(l, l->layout->count))
-		return f->leaves_wheel || f->is_cut;
+	enum layout_place farthest = f->is_cut ? LAYOUT_UNKNOWN : f->farthest;
+	if (farthest > LAYOUT_ABSENT || f->has_runpath || !audit_links_step(l, l->layout->count))
+		return farthest;
 	walk_up(l, &walk, file);
-	for (size_t i = 1; i < walk.count; i++)
-		if (l->layout->file[walk.queue[i]].leaves_wheel && l->layout->file[walk.queue[i]].is_inherited)
-			return true;
-	return false;
+	for (size_t i = 1; i < walk.count; i++) {
+		const struct layout_file *loader = &l->layout->file[walk.queue[i]];
+		if (loader->is_inherited && loader->farthest > farthest)
+			farthest = loader->farthest;
+	}
+	return farthest;
 }

@@ -28,5 +28,5 @@ uint32_t audit_links_target(const struct audit_links *l, uint32_t file, size_t n
 uint32_t audit_links_find(struct audit_links *l, uint32_t file, const char *name);
 // Counts steps of a search. False: there are none left.
 bool audit_links_step(struct audit_links *l, uint64_t steps);
-// Whether the search path of the file, or the RPATH of one that loads it, leaves the wheel.
-bool audit_links_leave_wheel(struct audit_links *l, uint32_t file);
+// Where the search path of the file, or the RPATH of one that loads it, leads at the farthest.
+enum layout_place audit_links_farthest(struct audit_links *l, uint32_t file);

@@ -8,6 +8,7 @@ static const struct {
 	const char *why;
 } words[] = {
 	[LAYOUT_HERE] = {AUDIT_CODE_COUNT, NULL},
+	[LAYOUT_ABSENT] = {AUDIT_CODE_COUNT, NULL},
 	[LAYOUT_UNKNOWN] = {AUDIT_CODE_COUNT, NULL},
 	[LAYOUT_ABSOLUTE] = {AUDIT_ABSOLUTE_RPATH,
 		"the system may have another library there, or an attacker put one there: it loads before the right one"},

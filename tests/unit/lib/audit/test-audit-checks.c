@@ -236,6 +236,16 @@ static const struct audit_case abi3_cases[] = {
 	{.name = "cp38-abi3-linux_x86_64",
 		.elf = {{.path = "demo/m.cpython-38-x86_64-linux-gnu.so", .symbols = {"PyUnicode_AsUTF8"}}},
 		.expected = ""},
+	// A library of another wheel may have names like Python's, but not those of Python's families.
+	{.name = "cp38-abi3-linux_x86_64",
+		.elf = {{.path = MODULE, .needed = {"libshiboken6.abi3.so.6"}, .symbols = {"PyDate_FromDate"}}},
+		.expected = ""},
+	{.name = "cp38-abi3-linux_x86_64",
+		.elf = {{.path = MODULE, .needed = {"libc.so.6"}, .symbols = {"PyDate_FromDate"}}},
+		.expected = "error abi3 " MODULE},
+	{.name = "cp38-abi3-linux_x86_64",
+		.elf = {{.path = MODULE, .needed = {"libshiboken6.abi3.so.6"}, .symbols = {"PyUnicode_AsUTF8"}}},
+		.expected = "error abi3 " MODULE},
 };
 
 static void test_abi3(void **state UNUSED)

@@ -158,6 +158,15 @@ static const struct audit_case libraries_that_are_in_the_wheel_cases[] = {
 	{.name = NAME,
 		.elf = {{.path = MODULE, .needed = {"libfoo.so.1"}, .rpath = "$ORIGIN/../other/lib"}},
 		.expected = "warn rpath " MODULE},
+	// Another wheel may put it into a folder of the package: PyQt6 and PyQt6-Qt6, or nvidia.
+	{.name = NAME,
+		.elf = {{.path = MODULE, .needed = {"libfoo.so.1"}, .rpath = "$ORIGIN/Qt6/lib"}},
+		.expected = "warn loose-library " MODULE,
+		.why = "another wheel"},
+	{.name = NAME,
+		.elf = {{.path = MODULE, .needed = {"libfoo.so.1"}, .rpath = "$ORIGIN/lib"},
+			{.path = "demo/lib/libbar.so"}},
+		.expected = "error missing-library " MODULE},
 	// Versions of a bundled library are its own affair, but it must have them.
 	{.name = NAME,
 		.elf = {{.path = MODULE,

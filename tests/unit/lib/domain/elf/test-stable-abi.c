@@ -47,10 +47,22 @@ static void test_pythons_symbols_begin_with_py(void **state UNUSED)
 	assert_false(stable_abi_is_python(STR("")));
 }
 
+static void test_families_of_symbols(void **state UNUSED)
+{
+	assert_true(stable_abi_has_kin(STR("PyUnicode_AsUTF8")));
+	assert_true(stable_abi_has_kin(STR("_PyUnicode_Ready")));
+	assert_true(stable_abi_has_kin(STR("_Py_RefTotal")));
+	assert_false(stable_abi_has_kin(STR("PyDate_FromDate")));
+	assert_false(stable_abi_has_kin(STR("PyDateTimeAPI")));
+	assert_false(stable_abi_has_kin(STR("PySide_New")));
+	assert_false(stable_abi_has_kin(STR("zzz_")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_symbol_has_the_version_that_added_it),
+		cmocka_unit_test(test_families_of_symbols),
 		cmocka_unit_test(test_pythons_symbols_begin_with_py),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
