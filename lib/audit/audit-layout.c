@@ -263,8 +263,7 @@ void layout_init(struct layout *l, const struct wheel_facts *facts, const struct
 	*l = (struct layout){.facts = facts, .data = xasprintf(STR_FMT ".data/", STR_ARG(name->stem))};
 	l->file = xcalloc(facts->elfs + 1, sizeof(*l->file));
 	for (size_t i = 0; i < facts->elfs; i++)
-		if (!facts->elf[i].damage)
-			place_file(l, &facts->elf[i]);
+		place_file(l, &facts->elf[i]);
 	if (!l->count)
 		return;
 	number_dirs(l);

@@ -48,7 +48,7 @@ struct layout_key { // of a sorted index
 
 struct layout {
 	const struct wheel_facts *facts;
-	struct layout_file *file; // of the files that could be read; in the order of the facts
+	struct layout_file *file; // in the order of the facts; of a damaged one only the place is known
 	size_t count;
 	const char **dir; // sorted, each once
 	size_t dirs;

@@ -30,6 +30,8 @@ uint32_t audit_links_target(const struct audit_links *l, uint32_t file, size_t n
 static bool is_same_machine(const struct layout_file *one, const struct layout_file *other)
 {
 	const struct elf_facts *a = &one->elf->elf, *b = &other->elf->elf;
+	if (one->elf->damage)
+		return true; // for all that is known
 	return a->machine == b->machine && a->is_64 == b->is_64 && a->is_big_endian == b->is_big_endian;
 }
 

@@ -167,6 +167,11 @@ static const struct audit_case libraries_that_are_in_the_wheel_cases[] = {
 		.elf = {{.path = MODULE, .needed = {"libfoo.so.1"}, .rpath = "$ORIGIN/lib"},
 			{.path = "demo/lib/libbar.so"}},
 		.expected = "error missing-library " MODULE},
+	// One that cannot be read is there.
+	{.name = NAME,
+		.elf = {{.path = MODULE, .needed = {"libfoo.so.1"}, .rpath = "$ORIGIN"},
+			{.path = "demo/libfoo.so.1", .damage = "damaged ELF: its header"}},
+		.expected = "error damaged demo/libfoo.so.1"},
 	// Versions of a bundled library are its own affair, but it must have them.
 	{.name = NAME,
 		.elf = {{.path = MODULE,
