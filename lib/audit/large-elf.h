@@ -11,8 +11,8 @@ struct large_elf {
 	struct elf_outline parts;
 };
 
-// sha256, unless NULL, becomes that of the member. ERR_INVALID: it is damaged; ERR_LIMIT: its parts have more than LIMIT_ELF_WHOLE bytes; ERR_IO. The caller releases
-// *out, whatever this returns.
+// sha256, unless NULL, becomes that of the member. ERR_INVALID: it is damaged; ERR_LIMIT: its parts have more than
+// LIMIT_ELF_WHOLE bytes; ERR_IO. The caller releases *out, whatever this returns.
 int large_elf_load(const struct byte_source *s, const struct zipmember *m, uint8_t *sha256, struct large_elf *out,
 	struct err *e) MUST_CHECK;
 void large_elf_release(struct large_elf *l); // for CLEANUP

@@ -24,8 +24,7 @@ void rebuild_scope_init(struct rebuild_scope *s, const struct wheel_facts *facts
 void rebuild_scope_release(struct rebuild_scope *s); // for CLEANUP
 // Whether a file of the wheel has this name, or this SONAME.
 bool rebuild_scope_brings(struct rebuild_scope *s, const char *soname);
-// Whether any library in scope has the symbol, or a file of the wheel.
-// version NULL: any.
+// Whether any library in scope has the symbol, or a file of the wheel. version NULL: any.
 bool rebuild_scope_has_symbol(struct rebuild_scope *s, const char *symbol, const char *version);
 // Whether it has taken more than LIMIT_REBUILD_WORK steps.
 bool rebuild_scope_is_exhausted(const struct rebuild_scope *s);

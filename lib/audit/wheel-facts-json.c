@@ -5,7 +5,7 @@
 
 #include "lib/audit/audit-promise.h"
 
-const char *const wheel_oddity_name[WHEEL_ODDITY_COUNT] = {
+static const char *const oddity_name[WHEEL_ODDITY_COUNT] = {
 	[WHEEL_ODDITY_PYC] = "pyc",
 	[WHEEL_ODDITY_TOP_LEVEL_TESTS] = "top-level-tests",
 	[WHEEL_ODDITY_CASE] = "case",
@@ -141,7 +141,7 @@ static struct jsondoc *component_json(const struct wheel_component *c)
 static struct jsondoc *odd_json(const struct wheel_odd_member *o)
 {
 	struct jsondoc *doc = jsondoc_object();
-	jsondoc_put_str(doc, "oddity", wheel_oddity_name[o->oddity]);
+	jsondoc_put_str(doc, "oddity", oddity_name[o->oddity]);
 	jsondoc_put_str(doc, "path", o->path);
 	jsondoc_put_str(doc, "detail", o->detail);
 	return doc;

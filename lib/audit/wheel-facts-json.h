@@ -13,4 +13,3 @@ const char *wheel_elf_kind(const struct elf_facts *f);
 const char *wheel_elf_stack(const struct elf_facts *f);
 // Appends the levels of x86-64 that the bits of a note name: "x86-64", "x86-64-v2", … with ", " between.
 void wheel_elf_isa(uint32_t bits, struct buf *out);
-extern const char *const wheel_oddity_name[WHEEL_ODDITY_COUNT]; // "pyc", …

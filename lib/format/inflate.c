@@ -35,11 +35,6 @@ void inflater_free(struct inflater *i)
 	free(i);
 }
 
-void inflater_cleanup(struct inflater **i)
-{
-	inflater_free(*i);
-}
-
 int inflater_whole(struct inflater *i, struct str packed, char *out, size_t size, struct err *e)
 {
 	enum libdeflate_result result =

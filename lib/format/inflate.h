@@ -10,9 +10,8 @@
 
 struct inflater;
 
-struct inflater *inflater_new(void);        // if memory runs out, the process ends
-void inflater_free(struct inflater *i);     // NULL is fine
-void inflater_cleanup(struct inflater **i); // for CLEANUP
+struct inflater *inflater_new(void);    // if memory runs out, the process ends
+void inflater_free(struct inflater *i); // NULL is fine
 // Unpacks data of a known size. ERR_INVALID if it is damaged, or does not have exactly this size.
 int inflater_whole(struct inflater *i, struct str packed, char *out, size_t size, struct err *e) MUST_CHECK;
 // Unpacks the first bytes of data of which packed is the beginning. Returns how many there are: at most size, fewer if

@@ -10,8 +10,9 @@
 #include "lib/format/digest.h"
 
 // Reads the upload field "attestations", a JSON array, for the file of this name. sha256: the digest that all of them
-// give for it. An empty array has none: *count is 0. ERR_INVALID: no such array, or an attestation that is not valid or not about this file. ERR_LIMIT:
-// longer than LIMIT_STATEMENT, more than LIMIT_ATTESTATIONS, or more than LIMIT_ATTESTATION_VALUES values.
+// give for it. An empty array has none: *count is 0. ERR_INVALID: no such array, or an attestation that is not valid or
+// not about this file. ERR_LIMIT: longer than LIMIT_STATEMENT, more than LIMIT_ATTESTATIONS, or more than
+// LIMIT_ATTESTATION_VALUES values.
 int attestations_read(struct str array, const char *filename, uint8_t sha256[SHA256_SIZE], size_t *count,
 	struct err *e) MUST_CHECK;
 // Appends the provenance object with such an array, which keeps its bytes. The publisher is a token of this server.

@@ -36,23 +36,6 @@ int stored_facts_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], 
 	return err_set(e, ERR_NOT_FOUND, "%s", why.msg);
 }
 
-int stored_facts_find(const struct platform *p, struct catalog *c, const char *filename, struct wheel_facts *out,
-	struct err *e)
-{
-	struct err missing = ERR_INIT;
-	CLEANUP(catalog_place_release) struct catalog_place place = {0};
-	if (catalog_find_file(c, p->id, filename, &place, e) < 0)
-		return -1;
-	if (stored_facts_get(c, place.sha256, out, &missing) == 0)
-		return 0;
-	if (missing.kind != ERR_NOT_FOUND) {
-		*e = missing;
-		return -1;
-	}
-	const struct hashed_state known = {place.size, place.mtime_ns, place.inode};
-	return read_stored_file(p, place.path, filename, &known, out, e);
-}
-
 struct facts_walk {
 	const struct stored_facts_query *query;
 	const struct platform *platform;

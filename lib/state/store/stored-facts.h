@@ -44,8 +44,3 @@ int stored_facts_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struc
 // The same, where more than `most` bytes before compression count as none.
 int stored_facts_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], size_t most, struct wheel_facts *out,
 	struct err *e) MUST_CHECK;
-// The facts of a listed or unlisted wheel of a platform, by its file name. ERR_NOT_FOUND: there is no such wheel;
-// ERR_INVALID, ERR_LIMIT: it was read, and has none; ERR_BUSY: the file is no longer what the catalog knows; ERR_IO. The
-// caller releases *out if this returns 0.
-int stored_facts_find(const struct platform *p, struct catalog *c, const char *filename, struct wheel_facts *out,
-	struct err *e) MUST_CHECK;

@@ -216,7 +216,7 @@ int taken_facts_fail(const struct err *why, struct taken_facts *out, struct err 
 	return 0;
 }
 
-int taken_facts_read(struct wheel_reader *r, const struct byte_source *bytes, const struct filename *name,
+static int read_wheel(struct wheel_reader *r, const struct byte_source *bytes, const struct filename *name,
 	struct taken_facts *out, struct err *e)
 {
 	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
@@ -231,7 +231,7 @@ int taken_facts_read_file(struct wheel_reader *r, const struct byte_source *byte
 	const struct filename *name, struct taken_facts *out, struct err *e)
 {
 	struct stat after;
-	if (taken_facts_read(r, bytes, name, out, e) < 0)
+	if (read_wheel(r, bytes, name, out, e) < 0)
 		return -1;
 	bool is_there = fstat(fd, &after) == 0;
 	if (is_there && after.st_size == before->st_size && fs_mtime_ns(&after) == fs_mtime_ns(before))

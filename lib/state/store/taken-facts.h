@@ -26,10 +26,8 @@ struct taken_facts {
 };
 
 void taken_facts_release(struct taken_facts *t); // for CLEANUP
-// Reads the wheel. What is wrong with it becomes the reason. ERR_IO: it cannot be read, and nothing was taken.
-int taken_facts_read(struct wheel_reader *r, const struct byte_source *bytes, const struct filename *name,
-	struct taken_facts *out, struct err *e) MUST_CHECK;
-// The same for a file that others may write. ERR_BUSY: it is no longer as it was at `before`, and nothing was taken.
+// Reads the wheel, whose file others may write. What is wrong with it becomes the reason. ERR_IO: it cannot be read;
+// ERR_BUSY: it is no longer as it was at `before`. Then nothing was taken.
 int taken_facts_read_file(struct wheel_reader *r, const struct byte_source *bytes, int fd, const struct stat *before,
 	const struct filename *name, struct taken_facts *out, struct err *e) MUST_CHECK;
 // The same from facts that the caller has, or from the error of wheel_facts_read.
