@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/compare/library-name.h"
+#include "lib/compare/plain-library.h"
 #include "lib/compare/pairing.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
@@ -26,8 +26,8 @@ static void list_needed(const struct elf_facts *f, struct arena *text, struct di
 {
 	for (size_t i = 0; f && i < f->needed.count; i++) {
 		const char *name = f->needed.item[i];
-		diff_values_add(out, (struct diff_value){"NEEDED", name, library_name_plain(text, name),
-					     library_name_stem(text, name)});
+		diff_values_add(out, (struct diff_value){"NEEDED", name, plain_library_name(text, name),
+					     plain_library_stem(text, name)});
 	}
 }
 
@@ -93,7 +93,7 @@ static void list_floors(const struct elf_facts *f, struct arena *text, struct di
 	CLEANUP(mem_free) struct floor_item *item = xcalloc(count + 1, sizeof(*item));
 	for (size_t i = 0; i < count; i++) {
 		const struct elf_version *v = &f->needed_version[i];
-		item[i] = (struct floor_item){library_name_plain(text, v->library ? v->library : ""),
+		item[i] = (struct floor_item){plain_library_name(text, v->library ? v->library : ""),
 			keep(text, version_kind(v->name)), v->name};
 	}
 	if (count)
@@ -125,7 +125,7 @@ static const char *soname_of(const struct elf_facts *f)
 static void add_soname(struct library_diff *d, struct arena *text)
 {
 	const char *a = soname_of(facts_of(d->a)), *b = soname_of(facts_of(d->b));
-	bool is_equal = a && b && strcmp(library_name_plain(text, a), library_name_plain(text, b)) == 0;
+	bool is_equal = a && b && strcmp(plain_library_name(text, a), plain_library_name(text, b)) == 0;
 	diff_rows_add(&d->rows, "SONAME", a, b, is_equal);
 }
 

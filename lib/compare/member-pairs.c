@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/compare/library-name.h"
+#include "lib/compare/plain-library.h"
 #include "lib/compare/pairing.h"
 #include "lib/audit/wheel-facts.h"
 
@@ -76,7 +76,7 @@ static const char *build_key(const struct wheel_content *c, const char *path, st
 	(void)c;
 	if (!wheel_is_bundled(path))
 		return module_key(path, text);
-	return rename_base(text, path, str_from(library_name_plain(text, last_part(path).ptr)), STR(""));
+	return rename_base(text, path, str_from(plain_library_name(text, last_part(path).ptr)), STR(""));
 }
 
 static const char *stem_key(const struct wheel_content *c, const char *path, struct arena *text)
@@ -84,7 +84,7 @@ static const char *stem_key(const struct wheel_content *c, const char *path, str
 	(void)c;
 	if (!wheel_is_bundled(path))
 		return NULL;
-	return rename_base(text, path, str_from(library_name_stem(text, last_part(path).ptr)), STR(""));
+	return rename_base(text, path, str_from(plain_library_stem(text, last_part(path).ptr)), STR(""));
 }
 
 static member_key_fn *const keys[] = {path_key, build_key, stem_key};

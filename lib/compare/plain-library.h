@@ -6,6 +6,6 @@
 #include "lib/base/arena.h"
 
 // "libssl.so.3" of "libssl-3a1b2c3d.so.3"; the name itself if it has no hash.
-const char *library_name_plain(struct arena *text, const char *name);
+const char *plain_library_name(struct arena *text, const char *name);
 // "libssl" of the same.
-const char *library_name_stem(struct arena *text, const char *name);
+const char *plain_library_stem(struct arena *text, const char *name);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/compare/library-name.h"
+#include "lib/compare/plain-library.h"
 
 #include "lib/audit/wheel-facts.h"
 #include "lib/base/limits.h"
 
 enum { HASHES = 4 }; // more are taken for a part of the name
 
-const char *library_name_plain(struct arena *text, const char *name)
+const char *plain_library_name(struct arena *text, const char *name)
 {
 	for (int i = 0; i < HASHES; i++) {
 		CLEANUP(buf_release) struct buf plain;
@@ -18,7 +18,7 @@ const char *library_name_plain(struct arena *text, const char *name)
 	return name;
 }
 
-const char *library_name_stem(struct arena *text, const char *name)
+const char *plain_library_stem(struct arena *text, const char *name)
 {
-	return arena_copy(text, wheel_library_stem(str_from(library_name_plain(text, name))));
+	return arena_copy(text, wheel_library_stem(str_from(plain_library_name(text, name))));
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "lib/compare/library-name.h"
+#include "lib/compare/plain-library.h"
 
 static const struct {
 	const char *name, *plain, *stem;
@@ -24,8 +24,8 @@ static void hashes_are_no_part_of_a_name(void **state)
 	(void)state;
 	struct arena text = {0};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		assert_string_equal(library_name_plain(&text, table[i].name), table[i].plain);
-		assert_string_equal(library_name_stem(&text, table[i].name), table[i].stem);
+		assert_string_equal(plain_library_name(&text, table[i].name), table[i].plain);
+		assert_string_equal(plain_library_stem(&text, table[i].name), table[i].stem);
 	}
 	arena_release(&text);
 }
