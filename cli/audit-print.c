@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/audit/audit-promise.h"
 #include "lib/audit/wheel-facts-json.h"
+#include "lib/domain/elf/elf-arch.h"
 #include "lib/format/escape.h"
 
 static void put_count(struct buf *out, unsigned count, const char *what)

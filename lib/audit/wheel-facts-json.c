@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lib/audit/audit-promise.h"
+#include "lib/domain/elf/elf-arch.h"
 
 static const char *const oddity_name[WHEEL_ODDITY_COUNT] = {
 	[WHEEL_ODDITY_PYC] = "pyc",
