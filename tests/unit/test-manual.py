@@ -225,6 +225,23 @@ class Security(unittest.TestCase):
         self.assertEqual({t for t in self.tests if not re.search(rf"\b(?:def|void) {t}\(", everything)}, set())
 
 
+def manual_codes(text, heading):
+    """Returns the codes of findings in the list of wheelcache(1) behind these words."""
+    body = text.partition(f"\nThese are {heading} by default")[2].partition("\n.El")[0]
+    return [code for item in re.findall(r"^\.It Li (.*)", body, re.M) for code in item.split(" , ")]
+
+
+class Audit(unittest.TestCase):
+    def test_manual_has_every_code_at_its_level(self):
+        source = (TOP / "lib/audit/audit-code.c").read_text(encoding="utf-8")
+        codes = dict(re.findall(r'\[(AUDIT_\w+)\] = "([a-z0-9-]+)"', source.partition("audit_code_name")[2]))
+        first_warning = list(codes).index(re.search(r"code < (AUDIT_\w+)", source)[1])
+        manual = (TOP / "docs/wheelcache.1").read_text(encoding="utf-8")
+        self.assertGreater(first_warning, 10)
+        self.assertEqual(manual_codes(manual, "errors"), list(codes.values())[:first_warning])
+        self.assertEqual(manual_codes(manual, "warnings"), list(codes.values())[first_warning:])
+
+
 class Form(unittest.TestCase):
     @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
     def test_mandoc_finds_nothing(self):
