@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the commands that mark a file (yank, unyank, remove, provenance add): they find it on the platforms, mark it and write
-// the audit log. One thread at a time.
+// Shared by the commands that mark a file (yank, unyank, remove, provenance add): they find it on the platforms, mark it
+// and write the audit log. One thread at a time.
 #pragma once
 
 #include "cli/common/cli-config.h"

@@ -394,8 +394,8 @@ static int deepest_first(const void *a, const void *b)
 	return (x->depth < y->depth) - (x->depth > y->depth);
 }
 
-// Removes files first, then their marks and attachments, then empty folders, the deepest first. Rows that other processes wrote after
-// the scan read them stay.
+// Removes files first, then their marks and attachments, then empty folders, the deepest first. Rows that other
+// processes wrote after the scan read them stay.
 static int remove_gone_rows(struct scan_writer *w, struct err *e)
 {
 	if (w->folders.count)

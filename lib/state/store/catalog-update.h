@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a single file, mark or attachment into the catalog, without a scan. One thread at a time for each catalog connection.
-// Errors as in catalog.h.
+// Writes a single file, mark or attachment into the catalog, without a scan. One thread at a time for each catalog
+// connection. Errors as in catalog.h.
 #pragma once
 
 #include <sys/stat.h>
