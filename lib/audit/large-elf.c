@@ -7,6 +7,8 @@
 #include "lib/domain/archive/zipread.h"
 #include "lib/format/digest.h"
 
+enum { PAGE = 4096 }; // of memory, which even the smallest part takes
+
 // One pass over the unpacked bytes.
 struct elf_pass {
 	struct large_elf *to;
@@ -30,10 +32,11 @@ static int keep_parts(struct elf_pass *p, struct str piece, struct err *e)
 			p->next = i + 1;
 		if (from >= to)
 			continue;
-		if (to - from > p->left)
+		uint64_t memory = to - from + (from == o->part[i].offset ? PAGE : 0);
+		if (memory > p->left)
 			return err_set(e, ERR_LIMIT, "the tables of the ELF file have more than %d bytes",
 				LIMIT_ELF_WHOLE);
-		p->left -= to - from;
+		p->left -= memory;
 		memcpy((char *)(uintptr_t)p->to->bytes.ptr + from, piece.ptr + (from - p->at), (size_t)(to - from));
 	}
 	p->at = end;
@@ -66,6 +69,7 @@ int large_elf_load(const struct byte_source *s, const struct zipmember *m, uint8
 		mmap(NULL, (size_t)m->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		return err_errno(e, ERR_LIMIT, "%llu bytes of address space", (unsigned long long)m->size);
+	(void)madvise(at, (size_t)m->size, MADV_NOHUGEPAGE); // little of it is written
 	out->bytes = (struct str){at, (size_t)m->size};
 	struct elf_pass tables = {.to = out, .left = LIMIT_ELF_WHOLE}, contents = {.to = out, .left = LIMIT_ELF_WHOLE};
 	if (zipread_member(s, m, take_tables, &tables, e) < 0 || elf_outline_contents(out->bytes, &out->parts, e) < 0)

@@ -107,23 +107,25 @@ static size_t size_of_facts(const struct elf_facts *f)
 	       (f->needed.count + f->toolchain.count) * sizeof(*f->needed.item);
 }
 
-static int read_whole_elf(struct wheel_reading *r, const struct elf_member *m, struct wheel_elf *elf, struct err *e)
+static int read_whole_elf(struct wheel_reading *r, struct elf_members *l, const struct elf_member *m,
+	struct wheel_elf *elf, struct err *e)
 {
 	struct str bytes;
 	if (wheel_reading_load(r, m->member, LIMIT_ELF_WHOLE, &bytes, e) < 0)
 		return -1;
 	if (!m->has_sha256)
 		digest_sha256(bytes, elf->sha256);
-	return elf_facts_read(bytes, &elf->elf, e);
+	return elf_facts_read_parts(bytes, NULL, &l->facts_left, &elf->elf, e);
 }
 
-static int read_large_elf(struct wheel_reading *r, const struct elf_member *m, struct wheel_elf *elf, struct err *e)
+static int read_large_elf(struct wheel_reading *r, struct elf_members *l, const struct elf_member *m,
+	struct wheel_elf *elf, struct err *e)
 {
 	CLEANUP(large_elf_release) struct large_elf large = {0};
 	if (wheel_reading_spend(r, m->member->size, e) < 0 ||
 		large_elf_load(r->load->source, m->member, m->has_sha256 ? NULL : elf->sha256, &large, e) < 0)
 		return -1;
-	if (elf_facts_read_parts(large.bytes, &large.parts, &elf->elf, e) == 0)
+	if (elf_facts_read_parts(large.bytes, &large.parts, &l->facts_left, &elf->elf, e) == 0)
 		return 0;
 	e->kind = ERR_LIMIT; // its sections may not show all that it has
 	return err_prefix(e, "of more than %d bytes, the sections lead to the facts: ", LIMIT_ELF_WHOLE);
@@ -133,12 +135,13 @@ static int read_elf(struct wheel_reading *r, struct elf_members *l, const struct
 	struct err *e)
 {
 	bool is_large = m->member->size > LIMIT_ELF_WHOLE;
+	size_t before = l->facts_left;
 	memcpy(elf->sha256, m->sha256, SHA256_SIZE);
-	if (is_large ? read_large_elf(r, m, elf, e) < 0 : read_whole_elf(r, m, elf, e) < 0)
+	if ((is_large ? read_large_elf(r, l, m, elf, e) : read_whole_elf(r, l, m, elf, e)) < 0)
 		return -1;
-	size_t size = size_of_facts(&elf->elf);
-	if (size <= l->facts_left) {
-		l->facts_left -= size;
+	size_t size = size_of_facts(&elf->elf), spent = before - l->facts_left;
+	if (size <= before) { // the reading counts names, without what memory for them takes more
+		l->facts_left = size > spent ? before - size : l->facts_left;
 		return 0;
 	}
 	elf_facts_release(&elf->elf);

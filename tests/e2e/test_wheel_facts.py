@@ -80,6 +80,56 @@ def test_notes_that_many_segments_share_are_read_once(tmp_path):
     assert found["elf"][0]["damage"] is None
 
 
+def numbered_notes():
+    """Each segment has a note of its own, which libelf keeps a record of."""
+    count, size = 16000, 24
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 64, 0, 0, 64, 56, count, 64, 0, 0)
+    first = 64 + 56 * count
+    segments = b"".join(struct.pack("<IIQQQQQQ", 4, 4, first + size * i, 0, 0, size, size, 4) for i in range(count))
+    return header + segments + b"".join(struct.pack("<III4sQ", 4, 8, 3, b"GNU\0", i) for i in range(count))
+
+
+def many_comments():
+    """One string of 20,000 follows 255 others, each of which it is compared with."""
+    return elfmaker.elf(toolchain=[f"{i:x}" for i in range(255)] + ["fe"] * 20_000)
+
+
+def scattered_sections():
+    """A library of more than 128 MB whose sections are as many, and none beside the next one."""
+    count, size = 1 << 18, 129 << 20
+    first = 4096 + 64 * count
+    rows = [struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, count, count - 1, 0, 0, 0)]
+    rows += [struct.pack("<IIQQQQIIQQ", 1, 1, 0, 0, first + 2 * i, 1, 0, 0, 1, 0) for i in range(count - 2)]
+    rows.append(struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, size - 64, 32, 0, 0, 1, 0))
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 0, 4096, 0, 64, 56, 0, 64, 0, 0xffff)
+    return (header.ljust(4096, b"\0") + b"".join(rows)).ljust(size, b"\0")
+
+
+def test_files_of_a_wheel_share_the_limit_of_names(tmp_path):
+    """Also those that fail take from it: each of these is small, and has 72 MB of names."""
+    data = elfmaker.elf(imports=["x" * 60_000] * 1200)
+    found = facts(native(tmp_path, data, **{f"demo/m{i}.so": data + bytes([i]) for i in range(150)}))
+    damage = [one["damage"] for one in found["elf"]]
+    assert damage[0] == "the names in the ELF file have more than 67108864 bytes"
+    assert set(damage[2:]) == {"the ELF files of the wheel have too many names"}
+
+
+def test_comments_are_compared_within_a_limit(tmp_path):
+    found = facts(native(tmp_path, many_comments(), **{f"demo/m{i}.so": many_comments() for i in range(400)}))
+    assert len(found["elf"][0]["toolchain"]) == 255
+    assert found["elf"][-1]["damage"] == "the ELF files of the wheel have too many names"
+
+
+def test_segments_of_notes_are_few(tmp_path):
+    found = facts(native(tmp_path, numbered_notes(), **{f"demo/m{i}.so": numbered_notes() for i in range(50)}))
+    assert {one["build_id"] for one in found["elf"]} == {"3f" + "00" * 7}
+
+
+def test_scattered_sections_of_a_large_library(tmp_path):
+    path = native(tmp_path, scattered_sections(), **{"demo/c.bin": os.urandom(2 << 20)})
+    assert facts(path)["cut"] == "the tables of the ELF file have more than 134217728 bytes"
+
+
 def test_a_small_wheel_is_not_unpacked_to_hundreds_of_megabytes(tmp_path):
     bomb = b"\x7fELF" + b"\0" * (70 << 20)
     wheel = elfmaker.native_wheel(tmp_path, "demo", "1.0", TAG, {"demo/a.so": bomb})

@@ -39,9 +39,10 @@ static void check_elf_facts(const struct elf_facts *f)
 // False: it cannot be read.
 static bool read_facts(struct str bytes, const struct elf_outline *parts, struct buf *packed)
 {
+	size_t left = LIMIT_FACTS;
 	struct err e = ERR_INIT;
 	struct elf_facts facts;
-	if (elf_facts_read_parts(bytes, parts, &facts, &e) < 0) {
+	if (elf_facts_read_parts(bytes, parts, &left, &facts, &e) < 0) {
 		HOLDS((e.kind == ERR_INVALID || e.kind == ERR_LIMIT) && e.msg[0]);
 		return false;
 	}

@@ -90,6 +90,8 @@ static const char *string_at(struct elf_dynamic *d, uint64_t offset, struct err 
 	if (len >= d->text_left)
 		return err_set(e, ERR_LIMIT, "the names in the ELF file have more than %d bytes", LIMIT_ELF_TEXT), NULL;
 	d->text_left -= len + 1;
+	if (elf_reading_spend(d->r, len + 1, e) < 0)
+		return NULL;
 	return arena_copy(&d->out->text, (struct str){begin, len});
 }
 
@@ -338,6 +340,8 @@ static int read_symbols(struct elf_dynamic *d, struct err *e)
 	Elf_Data *versions = d->versym ? data_at(d, d->versym, count * 2, ELF_T_HALF) : NULL;
 	if (!symbols || (d->versym && !versions))
 		return elf_damaged(e, "its symbol table");
+	if (elf_reading_spend(d->r, count * sizeof(*d->out->symbol), e) < 0)
+		return -1;
 	d->out->symbol = xcalloc(count, sizeof(*d->out->symbol));
 	for (int i = 1; i < (int)count; i++) {
 		GElf_Sym s;

@@ -70,7 +70,8 @@ static void read_build_id(struct elf_reading *r, struct str d)
 // Many segments may have the same notes, so that all together have a limit.
 static void read_notes(struct elf_reading *r, const GElf_Phdr *p)
 {
-	if (p->p_filesz > r->note_left || p->p_filesz > elf_reading_room(r, p->p_offset))
+	if (r->notes++ >= ELF_NOTE_SEGMENTS || p->p_filesz > r->note_left ||
+		p->p_filesz > elf_reading_room(r, p->p_offset))
 		return;
 	r->note_left -= p->p_filesz;
 	Elf_Data *d = elf_getdata_rawchunk(r->elf, (int64_t)p->p_offset, p->p_filesz,
@@ -114,12 +115,14 @@ static int read_segments(struct elf_reading *r, struct err *e)
 static int add_toolchain(struct elf_reading *r, struct str name, struct err *e)
 {
 	struct elf_list *list = &r->out->toolchain;
+	if (elf_reading_spend(r, list->count + 1, e) < 0)
+		return -1;
 	for (size_t i = 0; i < list->count; i++)
 		if (str_eq(name, str_from(list->item[i])))
 			return 0;
 	if (!name.len || list->count == LIMIT_ELF_TOOLCHAINS)
 		return 0;
-	return elf_list_add(list, arena_copy(&r->out->text, name), e);
+	return elf_reading_spend(r, name.len, e) < 0 ? -1 : elf_list_add(list, arena_copy(&r->out->text, name), e);
 }
 
 // Whether the section has this name. The string table is read here, because libelf looks for the end of the last string
@@ -162,9 +165,10 @@ static int read_facts(struct elf_reading *r, struct err *e)
 	return r->out->is_dynamic ? elf_dynamic_read(r, e) : 0;
 }
 
-int elf_facts_read_parts(struct str bytes, const struct elf_outline *parts, struct elf_facts *out, struct err *e)
+int elf_facts_read_parts(struct str bytes, const struct elf_outline *parts, size_t *left, struct elf_facts *out,
+	struct err *e)
 {
-	struct elf_reading r = {.bytes = bytes, .parts = parts, .out = out, .note_left = ELF_NOTES_MAX};
+	struct elf_reading r = {.bytes = bytes, .parts = parts, .out = out, .note_left = ELF_NOTES_MAX, .left = left};
 	*out = (struct elf_facts){0};
 	if (elf_outline_check(bytes, e) < 0)
 		return -1;
@@ -179,7 +183,8 @@ int elf_facts_read_parts(struct str bytes, const struct elf_outline *parts, stru
 
 int elf_facts_read(struct str bytes, struct elf_facts *out, struct err *e)
 {
-	return elf_facts_read_parts(bytes, NULL, out, e);
+	size_t left = 2 * (size_t)LIMIT_FACTS;
+	return elf_facts_read_parts(bytes, NULL, &left, out, e);
 }
 
 void elf_facts_release(struct elf_facts *f)

@@ -7,6 +7,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
+#include "lib/base/search.h"
 
 // What the header says about the tables. An entry has the size of the format: libelf does not look at e_phentsize.
 struct elf_tables {
@@ -158,10 +159,16 @@ int elf_outline_contents(struct str bytes, struct elf_outline *o, struct err *e)
 	return 0;
 }
 
+static bool is_part_before(const void *element, const void *key)
+{
+	const struct elf_part *part = element;
+	return part->offset + part->size <= *(const uint64_t *)key;
+}
+
+// A file may have as many parts as sections, each of which asks for room.
 uint64_t elf_outline_room(const struct elf_outline *o, uint64_t offset)
 {
-	for (size_t i = 0; i < o->count; i++)
-		if (offset >= o->part[i].offset && offset - o->part[i].offset < o->part[i].size)
-			return o->part[i].size - (offset - o->part[i].offset);
-	return 0;
+	size_t i = lower_bound(&offset, o->part, o->count, sizeof(*o->part), is_part_before);
+	bool is_inside = i < o->count && o->part[i].offset <= offset;
+	return is_inside ? o->part[i].size - (offset - o->part[i].offset) : 0;
 }

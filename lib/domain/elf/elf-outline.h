@@ -21,7 +21,8 @@ struct elf_outline {
 enum {
 	ELF_HEAD = 64,              // bytes of the header
 	ELF_COMMENT_MAX = 64 << 10, // a larger .comment is not read
-	ELF_NOTES_MAX = 1 << 20,    // bytes of all notes that are read
+	ELF_NOTES_MAX = 1 << 20,    // bytes of all notes that are read,
+	ELF_NOTE_SEGMENTS = 64,     // and number of their segments: libelf searches what it read before for each
 };
 
 void elf_outline_release(struct elf_outline *o); // for CLEANUP

@@ -16,6 +16,13 @@ uint64_t elf_reading_room(const struct elf_reading *r, uint64_t offset)
 	return r->parts ? elf_outline_room(r->parts, offset) : r->bytes.len - offset;
 }
 
+int elf_reading_spend(struct elf_reading *r, size_t size, struct err *e)
+{
+	bool is_enough = size <= *r->left;
+	*r->left -= is_enough ? size : *r->left;
+	return is_enough ? 0 : err_set(e, ERR_LIMIT, "the ELF files of the wheel have too many names");
+}
+
 int elf_list_add(struct elf_list *list, const char *text, struct err *e)
 {
 	if (list->count >= LIMIT_ELF_STRINGS)

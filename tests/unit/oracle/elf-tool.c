@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/limits.h"
 #include "lib/domain/elf/elf-facts.h"
 #include "lib/domain/elf/elf-outline.h"
 #include "lib/os/byte-source.h"
@@ -54,9 +55,10 @@ static void put_elf_facts(struct buf *out, const struct elf_facts *f)
 
 static int print_facts(struct str bytes, const struct elf_outline *parts, struct buf *out)
 {
+	size_t left = LIMIT_FACTS;
 	struct err e = ERR_INIT;
 	CLEANUP(elf_facts_release) struct elf_facts facts = {0};
-	if (elf_facts_read_parts(bytes, parts, &facts, &e) < 0) {
+	if (elf_facts_read_parts(bytes, parts, &left, &facts, &e) < 0) {
 		buf_printf(out, "damaged\t%s\n", e.msg);
 		return -1;
 	}

@@ -12,6 +12,7 @@
 
 #include "lib/audit/large-elf.h"
 #include "lib/audit/wheel-facts.h"
+#include "lib/base/limits.h"
 #include "lib/domain/archive/zipframe.h"
 #include "tests/unit/support/zipmake.h"
 
@@ -184,7 +185,8 @@ static void test_large_elf_has_the_same_facts(void **state)
 	assert_memory_equal(sha256, expected, SHA256_SIZE);
 	assert_true(large.bytes.len == elf.len && !str_eq(large.bytes, buf_view(&elf)));
 	assert_int_equal(elf_facts_read(buf_view(&elf), &whole, &e), 0);
-	assert_int_equal(elf_facts_read_parts(large.bytes, &large.parts, &parts, &e), 0);
+	size_t left = LIMIT_FACTS;
+	assert_int_equal(elf_facts_read_parts(large.bytes, &large.parts, &left, &parts, &e), 0);
 	assert_int_equal(whole.symbols, parts.symbols);
 	for (size_t i = 0; i < whole.symbols; i++)
 		assert_string_equal(whole.symbol[i].name, parts.symbol[i].name);
