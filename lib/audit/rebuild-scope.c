@@ -136,6 +136,7 @@ static enum rebuild_search search_entry(const struct layout *l, const char *dir,
 {
 	static const enum rebuild_search of_place[] = {
 		[LAYOUT_HERE] = REBUILD_SEARCH_SYSTEM,
+		[LAYOUT_ABSENT] = REBUILD_SEARCH_PACKAGE,
 		[LAYOUT_PACKAGE] = REBUILD_SEARCH_PACKAGE,
 		[LAYOUT_OUTSIDE] = REBUILD_SEARCH_FOLDER,
 		[LAYOUT_ABSOLUTE] = REBUILD_SEARCH_FOLDER,
