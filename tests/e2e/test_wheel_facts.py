@@ -57,7 +57,10 @@ def native(folder, data, **files):
 
 HOSTILE = {
     "names of 200 MB that overlap": (elfmaker.elf(imports=["x" * 50_000] * 4000), "the names in the ELF file have more than"),
-    "a name of 70 KB": (elfmaker.elf(soname="x" * 70_000), "a name in the ELF file is longer than"),
+    "a name of 70 KB": (elfmaker.elf(imports=["x" * 70_000]), "a name in the ELF file is longer than 65536 bytes"),
+    "a library of 2 KB": (elfmaker.elf(soname="x" * 2000), "a name in the ELF file is longer than 1024 bytes"),
+    "a needed library of 2 KB": (elfmaker.elf(needed=["x" * 2000]), "a name in the ELF file is longer than 1024 bytes"),
+    "a version of 2 KB": (elfmaker.elf(versions={"l": ["x" * 2000]}), "a name in the ELF file is longer than 1024 bytes"),
     "20,000 libraries": (elfmaker.elf(needed=["a"] * 20_000), "more than 16384 names of a kind"),
     "20,000 versions": (elfmaker.elf(versions={"libc.so.6": [f"V{n}" for n in range(20_000)]}), "more than 16384 versions"),
     "300,000 sections": (many_sections(300_000), "more than 262144 sections"),

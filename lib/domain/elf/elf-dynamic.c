@@ -75,16 +75,15 @@ static Elf_Data *rest_at(const struct elf_dynamic *d, uint64_t address, uint64_t
 	return elf_getdata_rawchunk(d->r->elf, (int64_t)offset, room < most ? room : most, type);
 }
 
-// The string at an offset of DT_STRTAB, copied.
-static const char *string_at(struct elf_dynamic *d, uint64_t offset, struct err *e)
+// The string at an offset of DT_STRTAB, copied, of at most `longest` bytes.
+static const char *text_at(struct elf_dynamic *d, uint64_t offset, size_t longest, struct err *e)
 {
 	if (offset >= d->strings.len)
 		return elf_damaged(e, "a name is outside of the string table"), NULL;
 	const char *begin = d->strings.ptr + offset;
-	size_t room = d->strings.len - offset, most = LIMIT_ELF_STRING + 1,
-	       len = strnlen(begin, room < most ? room : most);
-	if (len > LIMIT_ELF_STRING)
-		return err_set(e, ERR_LIMIT, "a name in the ELF file is longer than %d bytes", LIMIT_ELF_STRING), NULL;
+	size_t room = d->strings.len - offset, most = longest + 1, len = strnlen(begin, room < most ? room : most);
+	if (len > longest)
+		return err_set(e, ERR_LIMIT, "a name in the ELF file is longer than %zu bytes", longest), NULL;
 	if (len == room)
 		return elf_damaged(e, "a name has no end"), NULL;
 	if (len >= d->text_left)
@@ -93,6 +92,17 @@ static const char *string_at(struct elf_dynamic *d, uint64_t offset, struct err 
 	if (elf_reading_spend(d->r, len + 1, e) < 0)
 		return NULL;
 	return arena_copy(&d->out->text, (struct str){begin, len});
+}
+
+static const char *string_at(struct elf_dynamic *d, uint64_t offset, struct err *e)
+{
+	return text_at(d, offset, LIMIT_ELF_STRING, e);
+}
+
+// The name of a library or of a version. Each is compared with many others.
+static const char *library_at(struct elf_dynamic *d, uint64_t offset, struct err *e)
+{
+	return text_at(d, offset, LIMIT_ELF_LIBRARY, e);
 }
 
 static void take_tag(struct elf_dynamic *d, const GElf_Dyn *entry)
@@ -120,7 +130,8 @@ static int take_dynamic_name(struct elf_dynamic *d, const GElf_Dyn *entry, struc
 							  : NULL;
 	if (!field && entry->d_tag != DT_NEEDED)
 		return 0;
-	const char *text = string_at(d, entry->d_un.d_val, e);
+	bool is_path = entry->d_tag == DT_RPATH || entry->d_tag == DT_RUNPATH;
+	const char *text = (is_path ? string_at : library_at)(d, entry->d_un.d_val, e);
 	if (!text)
 		return -1;
 	if (!field)
@@ -194,14 +205,14 @@ static void set_version_index(struct elf_dynamic *d, unsigned index, const char 
 
 static int read_needed_versions(struct elf_dynamic *d, Elf_Data *data, const GElf_Verneed *n, size_t at, struct err *e)
 {
-	const char *library = string_at(d, n->vn_file, e);
+	const char *library = library_at(d, n->vn_file, e);
 	if (!library)
 		return -1;
 	for (unsigned k = 0; k < n->vn_cnt; k++) {
 		GElf_Vernaux a;
 		if (at > INT32_MAX || !gelf_getvernaux(data, (int)at, &a))
 			return elf_damaged(e, "its version requirements");
-		struct elf_version v = {library, string_at(d, a.vna_name, e), a.vna_flags & VER_FLG_WEAK};
+		struct elf_version v = {library, library_at(d, a.vna_name, e), a.vna_flags & VER_FLG_WEAK};
 		if (!v.name || add_version(&d->out->needed_version, &d->out->needed_versions, v, e) < 0)
 			return -1;
 		set_version_index(d, a.vna_other, v.name, library);
@@ -243,7 +254,7 @@ static int read_verdef(struct elf_dynamic *d, struct err *e)
 		if (at > INT32_MAX || !gelf_getverdef(data, (int)at, &v) || at + v.vd_aux > INT32_MAX ||
 			!gelf_getverdaux(data, (int)(at + v.vd_aux), &a))
 			return elf_damaged(e, "its version definitions");
-		const char *name = string_at(d, a.vda_name, e);
+		const char *name = library_at(d, a.vda_name, e);
 		if (!name)
 			return -1;
 		struct elf_version version = {NULL, name, v.vd_flags & VER_FLG_WEAK};
