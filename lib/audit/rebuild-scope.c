@@ -121,20 +121,9 @@ bool rebuild_scope_is_exhausted(const struct rebuild_scope *s)
 
 // --- search paths ---
 
-// Whether the wheel has a file in the folder above an installed one. Packages may share a top folder, so that a folder
-// beside the wheel's own ones is not one of them.
-static bool is_near(const struct layout *l, struct str folder)
-{
-	long slash = str_rfind(folder, '/');
-	struct str above = str_slice(folder, 0, slash < 0 ? 0 : (size_t)slash);
-	CLEANUP(mem_free) char *key = xstrndup(above.ptr, above.len);
-	size_t at = lower_bound(key, l->dir, l->dirs, sizeof(*l->dir), is_name_before);
-	return at < l->dirs && str_starts(str_from(l->dir[at]), above);
-}
-
 static enum rebuild_search search_entry(const struct layout *l, const char *dir, struct str entry, struct buf *room)
 {
-	static const enum rebuild_search of_place[] = {
+	static const enum rebuild_search of_place[LAYOUT_PLACE_COUNT] = {
 		[LAYOUT_HERE] = REBUILD_SEARCH_SYSTEM,
 		[LAYOUT_ABSENT] = REBUILD_SEARCH_PACKAGE,
 		[LAYOUT_PACKAGE] = REBUILD_SEARCH_PACKAGE,
@@ -143,8 +132,7 @@ static enum rebuild_search search_entry(const struct layout *l, const char *dir,
 		[LAYOUT_RELATIVE] = REBUILD_SEARCH_SYSTEM,
 		[LAYOUT_UNKNOWN] = REBUILD_SEARCH_FOLDER,
 	};
-	enum layout_place place = layout_resolve(l, dir, entry, room);
-	return place == LAYOUT_HERE && !is_near(l, buf_view(room)) ? REBUILD_SEARCH_PACKAGE : of_place[place];
+	return of_place[layout_resolve(l, dir, entry, room)];
 }
 
 static const struct layout_file *find_placed(const struct layout *l, const struct wheel_elf *file)
