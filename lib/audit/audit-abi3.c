@@ -42,11 +42,6 @@ static unsigned lowest_python(struct str set)
 	return (unsigned)lowest;
 }
 
-static int compare_symbols(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void collect_own(struct audit_work *w, struct own_symbols *o)
 {
 	for (size_t i = 0; i < w->layout.count; i++) {
@@ -59,12 +54,12 @@ static void collect_own(struct audit_work *w, struct own_symbols *o)
 			}
 	}
 	if (o->count)
-		qsort(o->name, o->count, sizeof(*o->name), compare_symbols);
+		qsort(o->name, o->count, sizeof(*o->name), compare_strings);
 }
 
 static bool is_own(const struct own_symbols *o, const char *name)
 {
-	return o->count && bsearch(&name, o->name, o->count, sizeof(*o->name), compare_symbols);
+	return o->count && bsearch(&name, o->name, o->count, sizeof(*o->name), compare_strings);
 }
 
 static bool is_of_python(const struct own_symbols *own, const struct elf_symbol *s)

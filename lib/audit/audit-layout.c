@@ -59,19 +59,9 @@ static void place_file(struct layout *l, const struct wheel_elf *elf)
 	f->dir = arena_copy(&l->text, (struct str){path, slash ? (size_t)(slash - path) : 0});
 }
 
-static int compare_dirs(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool is_dir_before(const void *element, const void *key)
-{
-	return strcmp(*(const char *const *)element, key) < 0;
-}
-
 static size_t find_dir(const struct layout *l, const char *dir)
 {
-	size_t at = lower_bound(dir, l->dir, l->dirs, sizeof(*l->dir), is_dir_before);
+	size_t at = lower_bound(dir, l->dir, l->dirs, sizeof(*l->dir), is_string_before);
 	return at < l->dirs && strcmp(l->dir[at], dir) == 0 ? at : l->dirs;
 }
 
@@ -80,7 +70,7 @@ static void number_dirs(struct layout *l)
 	l->dir = xcalloc(l->count, sizeof(*l->dir));
 	for (size_t i = 0; i < l->count; i++)
 		l->dir[i] = l->file[i].dir;
-	qsort(l->dir, l->count, sizeof(*l->dir), compare_dirs);
+	qsort(l->dir, l->count, sizeof(*l->dir), compare_strings);
 	for (size_t i = 0; i < l->count; i++)
 		if (!l->dirs || strcmp(l->dir[l->dirs - 1], l->dir[i]) != 0)
 			l->dir[l->dirs++] = l->dir[i];
@@ -143,16 +133,11 @@ const char *layout_search_path(const struct elf_facts *f)
 	return path && *path ? path : NULL; // the loader ignores an empty one
 }
 
-static bool is_member_before(const void *element, const void *key)
-{
-	return strcmp(*(const char *const *)element, key) < 0;
-}
-
 // Whether the wheel has a member below that folder; head stands in front of it in the archive.
 static bool has_members_below(const struct layout *l, const char *head, const char *scheme, struct str folder)
 {
 	CLEANUP(mem_free) char *key = xasprintf("%s%s" STR_FMT "/", head, scheme, STR_ARG(folder));
-	size_t at = lower_bound(key, l->facts->member, l->facts->members, sizeof(*l->facts->member), is_member_before);
+	size_t at = lower_bound(key, l->facts->member, l->facts->members, sizeof(*l->facts->member), is_string_before);
 	return at < l->facts->members && str_starts(str_from(l->facts->member[at]), str_from(key));
 }
 

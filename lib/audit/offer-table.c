@@ -31,15 +31,10 @@ void offer_table_add_text(struct offer_table *t, struct offer_names *list, struc
 	list->item[list->count++] = arena_copy(&t->text, text);
 }
 
-static int compare_defined(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 void offer_table_sort_versions(struct offer_library *l)
 {
 	if (l->version.count)
-		qsort(l->version.item, l->version.count, sizeof(*l->version.item), compare_defined);
+		qsort(l->version.item, l->version.count, sizeof(*l->version.item), compare_strings);
 }
 
 static bool is_own_version_before(const void *element, const void *key)

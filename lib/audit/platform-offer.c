@@ -155,15 +155,9 @@ bool platform_offer_has(const struct platform_offer *o, const char *arch, struct
 	return platform_offer_find(o, arch, soname) != NULL;
 }
 
-static bool is_version_before(const void *element, const void *key)
-{
-	return strcmp(*(const char *const *)element, key) < 0;
-}
-
 bool offer_library_has_version(const struct offer_library *l, const char *version)
 {
-	size_t at =
-		lower_bound(version, l->version.item, l->version.count, sizeof(*l->version.item), is_version_before);
+	size_t at = lower_bound(version, l->version.item, l->version.count, sizeof(*l->version.item), is_string_before);
 	return !l->version.count || (at < l->version.count && strcmp(l->version.item[at], version) == 0);
 }
 

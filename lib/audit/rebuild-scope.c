@@ -14,16 +14,6 @@ static const char *const of_python[] = {"libc.so.6", "libm.so.6", "libdl.so.2", 
 
 // --- names ---
 
-static int compare_symbol_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool is_name_before(const void *element, const void *key)
-{
-	return strcmp(*(const char *const *)element, key) < 0;
-}
-
 static void list_exports(struct rebuild_scope *s)
 {
 	size_t room = 0;
@@ -36,7 +26,7 @@ static void list_exports(struct rebuild_scope *s)
 			if (!w->elf.symbol[k].is_imported)
 				s->exported[s->exports++] = w->elf.symbol[k].name;
 	}
-	qsort(s->exported, s->exports, sizeof(*s->exported), compare_symbol_names);
+	qsort(s->exported, s->exports, sizeof(*s->exported), compare_strings);
 	s->work += room;
 }
 
@@ -110,7 +100,7 @@ bool rebuild_scope_has_symbol(struct rebuild_scope *s, const char *symbol, const
 			return true;
 	if (!s->exported)
 		list_exports(s);
-	size_t at = lower_bound(symbol, s->exported, s->exports, sizeof(*s->exported), is_name_before);
+	size_t at = lower_bound(symbol, s->exported, s->exports, sizeof(*s->exported), is_string_before);
 	return at < s->exports && strcmp(s->exported[at], symbol) == 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/search.h"
 #include "lib/domain/archive/member-hashes.h"
 #include "lib/domain/archive/zipend.h"
 #include "lib/domain/archive/zipframe.h"
@@ -74,16 +75,11 @@ static int keep_record_row(void *ctx, const struct record_row *row, struct err *
 	return 0;
 }
 
-static int compare_record_rows(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void digest_rows(struct record_rows *rows, uint8_t out[SHA256_SIZE])
 {
 	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
 	if (rows->count)
-		qsort(rows->row, rows->count, sizeof(*rows->row), compare_record_rows);
+		qsort(rows->row, rows->count, sizeof(*rows->row), compare_strings);
 	digest_begin(digest);
 	for (size_t i = 0; i < rows->count; i++)
 		digest_add(digest, rows->row[i], strlen(rows->row[i]) + 1);

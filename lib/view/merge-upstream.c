@@ -50,11 +50,6 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : strcmp(x->file->filename, y->file->filename);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void sort_entries(struct upstream_merge *b)
 {
 	const struct simplepage *page = b->page;
@@ -80,9 +75,9 @@ static bool upstream_has_name(struct upstream_merge *b, const char *filename)
 		b->name = xcalloc(b->count, sizeof(*b->name));
 		for (size_t i = 0; i < b->count; i++)
 			b->name[i] = b->entry[i].file->filename;
-		qsort(b->name, b->count, sizeof(*b->name), compare_names);
+		qsort(b->name, b->count, sizeof(*b->name), compare_strings);
 	}
-	return bsearch(&filename, b->name, b->count, sizeof(*b->name), compare_names) != NULL;
+	return bsearch(&filename, b->name, b->count, sizeof(*b->name), compare_strings) != NULL;
 }
 
 static bool is_before_version(const void *entry, const void *key)

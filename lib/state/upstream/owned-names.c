@@ -11,6 +11,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/base/search.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
@@ -39,11 +40,6 @@ char *owned_names_path(const char *catalog_path)
 	return xasprintf("%s.ours", catalog_path);
 }
 
-static int by_project_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void release_list(struct list *l)
 {
 	free(l->project);
@@ -67,13 +63,13 @@ static struct list index_text(char *text)
 		end += !is_last;
 	}
 	if (l.count)
-		qsort(l.project, l.count, sizeof(*l.project), by_project_name);
+		qsort(l.project, l.count, sizeof(*l.project), compare_strings);
 	return l;
 }
 
 static bool list_has(const struct list *l, const char *project)
 {
-	return l->count && bsearch(&project, l->project, l->count, sizeof(*l->project), by_project_name);
+	return l->count && bsearch(&project, l->project, l->count, sizeof(*l->project), compare_strings);
 }
 
 // Reports the names of one list that the other does not have, except `added`, which this process added.

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -29,8 +30,22 @@ static void test_lower_bound_finds_the_first_of_equals(void **state UNUSED)
 	}
 }
 
+static void test_strings_are_sorted_by_bytes(void **state UNUSED)
+{
+	const char *names[] = {"b", "\xc3\xa4", "a", "B", "ab"}, *const sorted[] = {"B", "a", "ab", "b", "\xc3\xa4"};
+	qsort(names, ARRAY_SIZE(names), sizeof(*names), compare_strings);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		assert_string_equal(names[i], sorted[i]);
+		assert_int_equal(lower_bound(sorted[i], names, ARRAY_SIZE(names), sizeof(*names), is_string_before), i);
+	}
+	assert_int_equal(lower_bound("aa", names, ARRAY_SIZE(names), sizeof(*names), is_string_before), 2);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lower_bound_finds_the_first_of_equals)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lower_bound_finds_the_first_of_equals),
+		cmocka_unit_test(test_strings_are_sorted_by_bytes),
+	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
