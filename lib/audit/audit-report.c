@@ -5,16 +5,15 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/format/escape.h"
 
 // A copy of at most `most` bytes in which control characters are question marks: names in wheels are foreign text.
 static const char *copy_clean(struct arena *a, const char *text, size_t most)
 {
-	struct str head = str_head(str_from(text), most);
-	char *copy = arena_alloc(a, head.len + 1);
-	for (size_t i = 0; i < head.len; i++)
-		copy[i] = (unsigned char)head.ptr[i] < ' ' || head.ptr[i] == 0x7f ? '?' : head.ptr[i];
-	copy[head.len] = '\0';
-	return copy;
+	CLEANUP(buf_release) struct buf clean;
+	buf_init(&clean, most);
+	escape_terminal(&clean, str_head(str_from(text), most));
+	return arena_copy(a, buf_view(&clean));
 }
 
 static const char *copy_name(struct arena *a, const char *text)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/format/escape.h"
 
 enum { OFFENDERS_SHOWN = 5, OFFENDER_SHOWN = 200 }; // bytes of the name of one
 
@@ -115,9 +116,7 @@ struct judging {
 // Control characters, which only names in ELF files may have, become "?".
 static void add_name(struct buf *out, const char *name)
 {
-	struct str s = str_head(str_from(name), OFFENDER_SHOWN);
-	for (size_t i = 0; i < s.len; i++)
-		buf_putc(out, (unsigned char)s.ptr[i] < ' ' || s.ptr[i] == 0x7f ? '?' : s.ptr[i]);
+	escape_terminal(out, str_head(str_from(name), OFFENDER_SHOWN));
 }
 
 static void note_offender(struct judging *j, const char *member, const char *name)

@@ -209,9 +209,14 @@ static void print_names(const struct jsondoc *names, struct buf *out)
 // tombstone.
 static void replace_control_bytes(struct buf *out, size_t from)
 {
-	for (size_t i = from; i < out->len; i++)
-		if (((unsigned char)out->data[i] < ' ' && out->data[i] != '\n') || out->data[i] == 0x7f)
+	for (size_t i = from; i < out->len; i++) {
+		unsigned char c = (unsigned char)out->data[i], before = i > from ? (unsigned char)out->data[i - 1] : 0;
+		bool is_second = before == 0xc2 && c >= 0x80 && c < 0xa0; // U+0080 to U+009F
+		if ((c < ' ' && c != '\n') || c == 0x7f || is_second)
 			out->data[i] = '?';
+		if (is_second)
+			out->data[i - 1] = '?';
+	}
 }
 
 void explain_text(const struct jsondoc *explanation, struct buf *out)
