@@ -2,6 +2,7 @@
 #include "lib/view/explain-provenance.h"
 
 #include "lib/base/limits.h"
+#include "lib/format/escape.h"
 #include "lib/state/catalog/catalog-attachment.h"
 
 static void put_said(struct jsondoc *out, const char *key, const char *text)
@@ -64,15 +65,19 @@ int explain_provenance_put(struct catalog *c, const struct catalog_history *file
 
 // --- text ---
 
+// The uploader chooses the text: a line feed in it would forge a line of the explanation.
 static void print_said(struct buf *out, const char *before, const char *text)
 {
-	if (text)
-		buf_printf(out, "%s%s", before, text);
+	if (!text)
+		return;
+	buf_puts(out, before);
+	escape_terminal(out, str_from(text));
 }
 
 static void print_provenance_row(const struct jsondoc *row, const char *indent, struct buf *out)
 {
-	buf_printf(out, "%s  %-10s  %s", indent, jsondoc_get_str(row, "kind"), jsondoc_get_str(row, "component"));
+	buf_printf(out, "%s  %-10s", indent, jsondoc_get_str(row, "kind"));
+	print_said(out, "  ", jsondoc_get_str(row, "component"));
 	print_said(out, " ", jsondoc_get_str(row, "version"));
 	print_said(out, ", from ", jsondoc_get_str(row, "source"));
 	print_said(out, ", ", jsondoc_get_str(row, "digest"));
@@ -86,10 +91,9 @@ void explain_provenance_text(const struct jsondoc *provenance, const char *inden
 {
 	const struct jsondoc *rows = jsondoc_get(provenance, "rows");
 	const char *builder = jsondoc_get_str(provenance, "builder");
-	if (builder)
-		buf_printf(out, "%sbuilt by %s", indent, builder);
-	else
-		buf_printf(out, "%sa statement of %s", indent, jsondoc_get_str(provenance, "predicate"));
+	buf_puts(out, indent);
+	print_said(out, builder ? "built by " : "a statement of ",
+		builder ? builder : jsondoc_get_str(provenance, "predicate"));
 	print_said(out, ", finished ", jsondoc_get_str(provenance, "finished"));
 	print_said(out, ", invocation ", jsondoc_get_str(provenance, "invocation"));
 	buf_putc(out, '\n');
