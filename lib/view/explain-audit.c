@@ -2,6 +2,7 @@
 #include "lib/view/explain-audit.h"
 
 #include "lib/base/limits.h"
+#include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/state/store/stored-facts.h"
 
@@ -52,6 +53,24 @@ void explain_audit(struct explain_audit *a, const char *platform, const char *fi
 			: judge_stored(a, platform, &name, sha256));
 }
 
+// The uploader chose what it says of members: a line feed in it would forge a line of the explanation.
+static void print_judged(const char *before, const char *text, struct buf *out)
+{
+	if (!text)
+		return;
+	buf_puts(out, before);
+	escape_terminal(out, str_from(text));
+}
+
+static void print_judgement(const struct jsondoc *finding, const char *indent, struct buf *out)
+{
+	buf_printf(out, "%s  %s %s", indent, jsondoc_get_str(finding, "level"), jsondoc_get_str(finding, "code"));
+	print_judged(" of the rule ", jsondoc_get_str(finding, "rule"), out);
+	print_judged(" in ", jsondoc_get_str(finding, "member"), out);
+	print_judged(": ", jsondoc_get_str(finding, "why"), out);
+	buf_putc(out, '\n');
+}
+
 void explain_audit_text(const struct jsondoc *audit, const char *indent, struct buf *out)
 {
 	const struct jsondoc *findings = jsondoc_get(audit, "findings");
@@ -61,13 +80,8 @@ void explain_audit_text(const struct jsondoc *audit, const char *indent, struct 
 		return; // nothing is wrong, as far as is known
 	buf_printf(out, "%saudit: %lld error%s, %lld warning%s\n", indent, (long long)errors, errors == 1 ? "" : "s",
 		(long long)warnings, warnings == 1 ? "" : "s");
-	for (size_t i = 0; i < jsondoc_count(findings); i++) {
-		const struct jsondoc *f = jsondoc_at(findings, i);
-		const char *rule = jsondoc_get_str(f, "rule"), *member = jsondoc_get_str(f, "member");
-		buf_printf(out, "%s  %s %s%s%s%s%s: %s\n", indent, jsondoc_get_str(f, "level"),
-			jsondoc_get_str(f, "code"), rule ? " of the rule " : "", rule ? rule : "", member ? " in " : "",
-			member ? member : "", jsondoc_get_str(f, "why"));
-	}
+	for (size_t i = 0; i < jsondoc_count(findings); i++)
+		print_judgement(jsondoc_at(findings, i), indent, out);
 	if ((int64_t)jsondoc_count(findings) < errors + warnings)
 		buf_printf(out, "%s  … and %lld more; see `wheelcache audit`\n", indent,
 			(long long)errors + warnings - (int64_t)jsondoc_count(findings));

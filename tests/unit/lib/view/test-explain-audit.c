@@ -82,6 +82,9 @@ static void texts_are_for_people(void **state UNUSED)
 		 "\"member\": null, \"rule\": \"r\", \"why\": \"because\"}]}",
 			"> audit: 2 errors, 1 warning\n>   error rule-name of the rule r: because\n"
 			">   … and 2 more; see `wheelcache audit`\n"},
+		{"{\"errors\": 1, \"warnings\": 0, \"findings\": [{\"code\": \"abi3\", \"level\": \"error\", \"member\": "
+		 "\"a\\nforged\", \"rule\": null, \"why\": \"of\\nforged\"}]}",
+			"> audit: 1 error, 0 warnings\n>   error abi3 in a?forged: of?forged\n"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = read_doc(cases[i].doc);
