@@ -14,7 +14,8 @@
 struct folders_search {
 	int root;
 	struct offer_folders *out;
-	unsigned files; // configuration files that were read
+	unsigned files;    // configuration files that were read
+	unsigned includes; // patterns in them, each of which reads a folder
 };
 
 static bool is_listed(const struct offer_folders *f, const char *path)
@@ -76,6 +77,8 @@ static int include_files(struct folders_search *s, const char *path, struct str 
 	struct str below = str_slice(pattern, 0, slash < 0 ? 0 : (size_t)slash);
 	CLEANUP(mem_free) char *folder = xasprintf(STR_FMT "/" STR_FMT, STR_ARG(beside), STR_ARG(below));
 	CLEANUP(mem_free) char *last = xstrndup(pattern.ptr + slash + 1, pattern.len - (size_t)(slash + 1));
+	if (++s->includes > LIMIT_OFFER_FOLDERS)
+		return err_set(e, ERR_LIMIT, "%s: more than %d patterns are included", path, LIMIT_OFFER_FOLDERS);
 	if (list_matches(s->root, folder, last, &names, e) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++) {

@@ -32,7 +32,7 @@ enum {
 	LIMIT_ELF_TOOLCHAINS = 256,      // number of different comments of an ELF file; further ones are left out
 	LIMIT_ELF_SECTIONS = 256 << 10,  // number of sections of an ELF file
 	LIMIT_ELF_SYMBOLS = 4 << 20,     // number of dynamic symbols of an ELF file
-	LIMIT_OFFER_FOLDERS = 512, // number of folders of libraries of a root, and of files that ld.so.conf includes,
+	LIMIT_OFFER_FOLDERS = 512,       // folders of libraries of a root, files and patterns that ld.so.conf includes,
 	LIMIT_OFFER_ENTRIES = 1 << 15,   // of names in these folders,
 	LIMIT_OFFER_LIBRARIES = 1 << 16, // of libraries, and of names by which they are found,
 	LIMIT_OFFER_SYMBOLS = 8 << 20,   // and of symbols that they define

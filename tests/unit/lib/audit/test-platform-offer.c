@@ -309,6 +309,22 @@ static void test_a_root_without_libraries_is_an_error(void **state UNUSED)
 	assert_int_equal(open_failure("empty/list"), ERR_INVALID); // no C library
 }
 
+// Each pattern reads a folder, so that a small file could make it take hours.
+static void test_patterns_of_includes_are_limited(void **state UNUSED)
+{
+	if (!has_openat2())
+		skip();
+	CLEANUP(buf_release) struct buf conf;
+	buf_init(&conf, LIMIT_CONFIG);
+	for (size_t i = 0; i < LIMIT_OFFER_FOLDERS; i++)
+		buf_puts(&conf, "include absent/*\n");
+	write_file("including/etc/ld.so.conf", buf_view(&conf));
+	assert_int_equal(open_failure("including"), ERR_INVALID); // no library
+	buf_puts(&conf, "include absent/*\n");
+	write_file("including/etc/ld.so.conf", buf_view(&conf));
+	assert_int_equal(open_failure("including"), ERR_LIMIT);
+}
+
 static void test_a_table_that_is_too_large_is_refused(void **state UNUSED)
 {
 	const struct offer_table cases[] = {
@@ -379,6 +395,7 @@ int main(void)
 		cmocka_unit_test(test_a_root_is_read_as_the_loader_reads_it),
 		cmocka_unit_test(test_a_root_without_libraries_is_an_error),
 		cmocka_unit_test(test_a_root_with_too_many_folders_is_refused),
+		cmocka_unit_test(test_patterns_of_includes_are_limited),
 		cmocka_unit_test(test_a_table_that_is_too_large_is_refused),
 		cmocka_unit_test(test_of_a_huge_library_only_the_name_is_known),
 		cmocka_unit_test(test_a_folder_with_too_many_names_is_refused),
