@@ -101,6 +101,10 @@ void scan_sidecars_check_attachment(struct scan_workers *workers, struct folder 
 		return;
 	}
 	int found = attachment_file_read(fd, filename, kind, &attached, &e);
+	if (found < 0 && e.kind == ERR_DENIED) { // a link that leads out of the store or in a circle
+		scan_workers_count(workers, COUNT_LINKS, 1);
+		found = 0;
+	}
 	if (row)
 		row->seen = found != 0; // the row of one that cannot be read stays
 	if (found > 0 && differs_from_row(workers, &attached, row))

@@ -219,6 +219,21 @@ def test_scan_follows_attachments(indexed):
     assert indexed.query("SELECT attached FROM platform") == [(0,)]
 
 
+def test_scan_follows_no_link_to_outside(indexed, tmp_path):
+    """As with a wheel: it is none, and the scan is whole."""
+    outside = tmp_path / "statement.json"
+    put(outside, attaching.statement(indexed.one))
+    one = indexed.one.with_name(indexed.one.name + ".intoto.json")
+    shutil.copy(outside, one)
+    indexed.index()
+    one.unlink()
+    one.symlink_to(outside)
+    two = indexed.two.with_name(indexed.two.name + ".intoto.json")
+    two.symlink_to(two.name)
+    assert indexed.index()["links_ignored"] == 2
+    assert attached(indexed) == {indexed.one.name: (False, False), indexed.two.name: (False, False)}
+
+
 def test_check_compares_attachments(indexed):
     one = indexed.one.with_name(indexed.one.name + ".intoto.json")
     put(one, attaching.statement(indexed.one))
