@@ -18,18 +18,22 @@ KILLED = 0  # what the n-th call does: the process is killed; otherwise an errno
 DISK = [KILLED, errno.ENOSPC, errno.EIO]
 DISK_IN_TURNS = [KILLED, (errno.ENOSPC, errno.EIO)]  # for code that treats all errors alike
 NETWORK = [KILLED, errno.ECONNRESET]
+# One point of so many runs the program with sanitizers, which takes several times as long; the others run the optimised
+# program, if there is one. The number is odd, so that each error of DISK_IN_TURNS has its turn, and divides no sweep's step.
+SANITIZED = 3
 
 
-def _wrap(library, folder, **environment):
-    """A wrapper script that runs the program with the library and these variables."""
+def _wrap(library, folder, program=None, **environment):
+    """A wrapper script that runs the program under test, or another, with the library and these variables."""
+    program = program or serving.binary()
     path = pathlib.Path(serving.binary()).parent / "tests" / "faults" / f"{library}.so"
     if not path.exists():
         pytest.skip(f"{path} is absent: make check builds it")
-    wrapper = folder / f"with-{library}"
+    wrapper = folder / f"{pathlib.Path(program).parent.name}-with-{library}"
     environment |= {"LD_PRELOAD": path}
     lines = [f"{key}='{value}'\nexport {key}\n" for key, value in environment.items()]
     wrapper.write_text("#!/bin/sh\nASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0\n"
-                       f"export ASAN_OPTIONS\n{''.join(lines)}exec {serving.binary()} \"$@\"\n")
+                       f"export ASAN_OPTIONS\n{''.join(lines)}exec {program} \"$@\"\n")
     wrapper.chmod(0o755)
     return wrapper
 
@@ -55,10 +59,13 @@ class Nth:
         path.write_bytes(bytes(mmap.PAGESIZE))
         with open(path, "r+b") as file:
             self._control = mmap.mmap(file.fileno(), mmap.PAGESIZE)
-        os.environ["WHEELCACHE"] = str(_wrap("nth", folder, FAULT_CONTROL=path, FAULT_PATHS=",".join(parts)))
+        programs = [serving.binary(), os.environ.get("WHEELCACHE_OPTIMISED") or serving.binary()]
+        self._wrappers = [str(_wrap("nth", folder, one, FAULT_CONTROL=path, FAULT_PATHS=",".join(parts))) for one in programs]
+        os.environ["WHEELCACHE"] = self._wrappers[0]
 
     def arm(self, at, how):
         how = how[at % len(how)] if isinstance(how, tuple) else how
+        os.environ["WHEELCACHE"] = self._wrappers[at % SANITIZED != 0]
         self._control[:12] = struct.pack("iii", 0, 0, 0)
         self._control[:12] = struct.pack("iii", at, 0, how)
 
