@@ -8,6 +8,7 @@
 #include "lib/base/log.h"
 #include "lib/format/digest.h"
 #include "lib/format/jsondoc.h"
+#include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/publish/publish.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/quota.h"
@@ -338,6 +339,23 @@ static struct reply *take_bytes(struct body_handler *r, struct str bytes)
 	return STEAL_PTR(u->refusal);
 }
 
+// A file that is sent again adds nothing to the quota, but attachments that it does not have yet do.
+static int measure_attachments(const struct upload *u, struct catalog *c, uint64_t *size, struct err *e)
+{
+	*size = upload_attachments_size(&u->attachments);
+	for (int kind = 0; u->sent_again && kind < ATTACHMENT_COUNT; kind++) {
+		struct catalog_attached there;
+		CLEANUP(buf_release) struct buf text;
+		buf_init(&text, LIMIT_STATEMENT);
+		int found =
+			catalog_attached(c, u->sender.platform->id, u->file, (enum attachment)kind, &there, &text, e);
+		if (found < 0)
+			return -1;
+		*size -= found ? u->attachments.text[kind].len : 0;
+	}
+	return 0;
+}
+
 static int publish_upload(struct upload *u, struct publish_receipt *receipt, struct err *e)
 {
 	struct catalog_lease reader;
@@ -349,8 +367,10 @@ static int publish_upload(struct upload *u, struct publish_receipt *receipt, str
 	if (upload_attachments_put(&u->attachments, u->file, u->publish, e) < 0 ||
 		catalog_pool_take(u->sender.context->catalog_pool, &reader, e) < 0)
 		return -1;
-	uint64_t attached = u->sent_again ? 0 : upload_attachments_size(&u->attachments);
-	int result = check_room(u, reader.catalog, publish_size(u->publish) + attached, e);
+	uint64_t attached;
+	int result = measure_attachments(u, reader.catalog, &attached, e);
+	if (result == 0)
+		result = check_room(u, reader.catalog, publish_size(u->publish) + attached, e);
 	if (result == 0 && u->reservation)
 		result = reservation_take(u->reservation, e);
 	if (result == 0)

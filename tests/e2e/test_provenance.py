@@ -431,6 +431,17 @@ def test_provenance_counts_for_the_quota(serve, tmp_path, wheel):
     assert send(server, wheel, attaching.statement(wheel)).status == 200
 
 
+def test_full_platform_takes_no_provenance_of_a_file_that_it_has(serve, tmp_path, wheel):
+    storelib.make_wheel(tmp_path / "store" / PLATFORM / "f" / "foo", "foo", "1.0")
+    server = serve(tmp_path / "store", config=f"[platform {PLATFORM}]\nquota-files = 2\n")
+    server.token = uploading.add_token(server)
+    statement = attaching.statement(wheel)
+    assert send(server, wheel, statement).status == 200
+    assert send(server, wheel, statement).status == 200
+    assert send(server, wheel, statement, [attaching.attestation(wheel)]).status == 507
+    assert server.get(url(wheel, ".provenance")).status == 404
+
+
 def test_provenance_is_released_with_its_wheel(serve, tmp_path, wheel):
     served, written = tmp_path / "served", tmp_path / "written"
     for path in (served, written):
