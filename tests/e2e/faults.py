@@ -18,8 +18,9 @@ KILLED = 0  # what the n-th call does: the process is killed; otherwise an errno
 DISK = [KILLED, errno.ENOSPC, errno.EIO]
 DISK_IN_TURNS = [KILLED, (errno.ENOSPC, errno.EIO)]  # for code that treats all errors alike
 NETWORK = [KILLED, errno.ECONNRESET]
-# One point of so many runs the program with sanitizers, which takes several times as long; the others run the optimised
-# program, if there is one. The number is odd, so that each error of DISK_IN_TURNS has its turn, and divides no sweep's step.
+# One point of so many runs the program with sanitizers, which takes several times as long; the others run the
+# optimised program, if there is one. The number is odd, so that each error of DISK_IN_TURNS has its turn, and divides
+# no sweep's step.
 SANITIZED = 3
 
 
@@ -60,7 +61,8 @@ class Nth:
         with open(path, "r+b") as file:
             self._control = mmap.mmap(file.fileno(), mmap.PAGESIZE)
         programs = [serving.binary(), os.environ.get("WHEELCACHE_OPTIMISED") or serving.binary()]
-        self._wrappers = [str(_wrap("nth", folder, one, FAULT_CONTROL=path, FAULT_PATHS=",".join(parts))) for one in programs]
+        settings = {"FAULT_CONTROL": path, "FAULT_PATHS": ",".join(parts)}
+        self._wrappers = [str(_wrap("nth", folder, program, **settings)) for program in programs]
         os.environ["WHEELCACHE"] = self._wrappers[0]
 
     def arm(self, at, how):

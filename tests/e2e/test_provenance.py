@@ -478,17 +478,22 @@ def test_twine_and_uv_send_attestations(client, server, wheel):
 
 
 def test_provenance_of_many_uploads_fills_no_memory(server, wheel):
-    """64 MiB of all uploads that arrive; then the next one has to wait."""
-    parts = [uploading.Part("build_provenance", b" " * ((1 << 20) - 1)), *uploading.form_of(wheel)]
-    body, content_type = uploading.encode(parts)
-    head = (f"POST /upload/{PLATFORM}/ HTTP/1.1\r\nHost: x\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
-            + "".join(f"{name}: {value}\r\n" for name, value in uploading.authorization(server.token).items()) + "\r\n")
+    """64 MiB of all uploads that arrive; then the next one has to wait. Uploads that pass the limit together are
+    refused together, so others come until there is no room for a statement."""
+    large = attaching.statement(wheel, note="x" * 1_000_000)
     with contextlib.ExitStack() as stack:
-        for _ in range(66):
+        def begin_upload(size):
+            parts = [uploading.Part("build_provenance", b" " * size), *uploading.form_of(wheel)]
+            body, content_type = uploading.encode(parts)
+            headers = {"Host": "x", "Content-Type": content_type, "Content-Length": len(body),
+                       **uploading.authorization(server.token)}
+            head = f"POST /upload/{PLATFORM}/ HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n"
             connection = stack.enter_context(contextlib.closing(server.socket()))
-            connection.sendall(head.encode() + body[:(1 << 20) - 1])  # all but the content
-        large = attaching.statement(wheel, note="x" * 100_000)
-        serving.wait_for(lambda: send(server, wheel, large).status == 503, 30, "the limit")
+            connection.sendall(head.encode() + body[:size])  # all but the content
+
+        for _ in range(66):
+            begin_upload((1 << 20) - 1)
+        serving.wait_for(lambda: begin_upload(400_000) or send(server, wheel, large).status == 503, 30, "the limit")
         assert send(server, wheel).status == 200
     serving.wait_for(lambda: send(server, wheel, large).status == 200, 30, "the others' end")
 
