@@ -5,6 +5,7 @@
 
 #include "lib/audit/large-elf.h"
 #include "lib/base/limits.h"
+#include "lib/domain/wheel/distinfo.h"
 #include "lib/domain/wheel/record.h"
 
 enum { MAGIC = 4 };
@@ -82,7 +83,7 @@ static int take_record_row(void *ctx, const struct record_row *row, struct err *
 // RECORD has most hashes, which takes a quarter off the time. Where it lies, only its own wheel's facts are wrong.
 static int take_record(struct wheel_reading *r, struct elf_members *l, struct err *e)
 {
-	const struct zipmember *m = wheel_reading_find(r, "RECORD");
+	const struct zipmember *m = distinfo_member(&r->zip, r->folder, "RECORD");
 	struct err why = ERR_INIT;
 	struct str text;
 	if (!l->count || !m)

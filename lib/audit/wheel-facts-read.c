@@ -55,7 +55,7 @@ static int read_sboms(struct wheel_reading *r, struct err *e)
 
 static int read_wheelfile(struct wheel_reading *r, struct err *e)
 {
-	const struct zipmember *m = wheel_reading_find(r, "WHEEL");
+	const struct zipmember *m = distinfo_member(&r->zip, r->folder, "WHEEL");
 	struct err why = ERR_INIT;
 	struct rfc822_field field;
 	struct str text;

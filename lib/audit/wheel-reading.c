@@ -32,9 +32,3 @@ int wheel_reading_load(struct wheel_reading *r, const struct zipmember *m, uint6
 		return -1;
 	return zipload_whole(r->load, m, bytes, e);
 }
-
-const struct zipmember *wheel_reading_find(const struct wheel_reading *r, const char *name)
-{
-	CLEANUP(mem_free) char *path = xasprintf(STR_FMT "/%s", STR_ARG(r->folder), name);
-	return zipdirectory_find(&r->zip, str_from(path));
-}

@@ -24,5 +24,3 @@ int wheel_reading_spend(struct wheel_reading *r, uint64_t size, struct err *e) M
 // member; ERR_IO the wheel.
 int wheel_reading_load(struct wheel_reading *r, const struct zipmember *m, uint64_t most, struct str *bytes,
 	struct err *e) MUST_CHECK;
-// The member of this name in the .dist-info folder; NULL: none.
-const struct zipmember *wheel_reading_find(const struct wheel_reading *r, const char *name);

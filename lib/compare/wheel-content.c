@@ -33,12 +33,6 @@ uint64_t wheel_content_most(uint64_t size)
 	return most > LIMIT_UNPACKED ? most : LIMIT_UNPACKED;
 }
 
-static const struct zipmember *find_member(const struct content_reader *r, const char *name)
-{
-	CLEANUP(mem_free) char *path = xasprintf(STR_FMT "/%s", STR_ARG(r->folder), name);
-	return zipdirectory_find(&r->zip, str_from(path));
-}
-
 // --- RECORD ---
 
 struct record_rows {
@@ -89,7 +83,7 @@ static void digest_rows(struct record_rows *rows, uint8_t out[SHA256_SIZE])
 // A RECORD that is absent or malformed has no digest: then its bytes alone are compared.
 static int read_record(struct content_reader *r, struct err *e)
 {
-	const struct zipmember *m = find_member(r, "RECORD");
+	const struct zipmember *m = distinfo_member(&r->zip, r->folder, "RECORD");
 	CLEANUP(buf_release) struct buf text;
 	struct err malformed = ERR_INIT;
 	buf_init(&text, LIMIT_RECORD);
@@ -107,7 +101,7 @@ static int read_record(struct content_reader *r, struct err *e)
 
 static int read_metadata(struct content_reader *r, struct err *e)
 {
-	const struct zipmember *m = find_member(r, "METADATA");
+	const struct zipmember *m = distinfo_member(&r->zip, r->folder, "METADATA");
 	if (!m)
 		return err_set(e, ERR_INVALID, "no METADATA in " STR_FMT, STR_ARG(r->folder));
 	return zipread_whole(r->bytes, m, &r->out->metadata, e);

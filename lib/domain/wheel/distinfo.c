@@ -71,6 +71,12 @@ int distinfo_find(const struct zipdirectory *zip, const struct filename *name, e
 	return check_stem(*folder, name, strictness, findings, e);
 }
 
+const struct zipmember *distinfo_member(const struct zipdirectory *zip, struct str folder, const char *name)
+{
+	CLEANUP(mem_free) char *path = xasprintf(STR_FMT "/%s", STR_ARG(folder), name);
+	return zipdirectory_find(zip, str_from(path));
+}
+
 static int check_member_path(const struct zipmember *m, enum strictness strictness, struct findings *findings,
 	struct err *e)
 {

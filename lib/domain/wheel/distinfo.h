@@ -14,6 +14,8 @@ bool distinfo_is_version(struct str text, const struct filename *name);
 // ERR_INVALID if there is none, or a second one, because installers use the first that they see.
 int distinfo_find(const struct zipdirectory *zip, const struct filename *name, enum strictness strictness,
 	struct findings *findings, struct str *folder, struct err *e) MUST_CHECK;
+// The member of this name in that folder. NULL: there is none.
+const struct zipmember *distinfo_member(const struct zipdirectory *zip, struct str folder, const char *name);
 
 // Checks the paths of all members. ERR_INVALID for a path that leads out of the target folder, as in pip. A path that
 // systems read differently is ERR_INVALID under STRICT and a finding under LENIENT.

@@ -66,13 +66,6 @@ static void wheel_examination_release(struct wheel_examination *x)
 	member_hashes_release(&x->contents);
 }
 
-// The member of this name in the .dist-info folder; NULL: none.
-static const struct zipmember *find_distinfo_member(const struct wheel_examination *x, const char *name)
-{
-	CLEANUP(mem_free) char *path = xasprintf(STR_FMT "/%s", STR_ARG(x->folder), name);
-	return zipdirectory_find(&x->zip, str_from(path));
-}
-
 static int report_missing(struct wheel_examination *x, const char *name, struct err *e)
 {
 	return findings_add_or_fail(&x->out->findings, x->strictness, e, "no %s in " STR_FMT, name, STR_ARG(x->folder));
@@ -81,7 +74,7 @@ static int report_missing(struct wheel_examination *x, const char *name, struct 
 static int check_metadata(struct wheel_examination *x, struct err *e)
 {
 	struct wheel *out = x->out;
-	const struct zipmember *m = find_distinfo_member(x, "METADATA");
+	const struct zipmember *m = distinfo_member(&x->zip, x->folder, "METADATA");
 	struct metadata facts;
 	if (!m)
 		return err_set(e, ERR_INVALID, "no METADATA in " STR_FMT, STR_ARG(x->folder));
@@ -98,7 +91,7 @@ static int check_metadata(struct wheel_examination *x, struct err *e)
 
 static int check_wheelfile(struct wheel_examination *x, struct err *e)
 {
-	const struct zipmember *m = find_distinfo_member(x, "WHEEL");
+	const struct zipmember *m = distinfo_member(&x->zip, x->folder, "WHEEL");
 	if (!m)
 		return report_missing(x, "WHEEL", e);
 	CLEANUP(buf_release) struct buf text;
@@ -110,7 +103,7 @@ static int check_wheelfile(struct wheel_examination *x, struct err *e)
 
 static int check_record(struct wheel_examination *x, struct err *e)
 {
-	const struct zipmember *m = find_distinfo_member(x, "RECORD");
+	const struct zipmember *m = distinfo_member(&x->zip, x->folder, "RECORD");
 	if (!m)
 		return report_missing(x, "RECORD", e);
 	CLEANUP(buf_release) struct buf text;
