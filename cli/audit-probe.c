@@ -6,17 +6,10 @@
 #include <string.h>
 
 #include "builder/probe/probe.h"
-#include "cli/common/command.h"
 #include "lib/domain/machine/environment.h"
 #include "lib/state/config/config-type.h"
 
 static atomic_bool is_stopped;
-
-static void add_audit_word(struct audit_words *w, const char *text)
-{
-	GROW(w->item, w->count, w->room);
-	w->item[w->count++] = text;
-}
 
 bool audit_probe_take(struct audit_probe *x, const char *name, const char *value)
 {
@@ -24,14 +17,14 @@ bool audit_probe_take(struct audit_probe *x, const char *name, const char *value
 		{"python", &x->python}, {"timeout", &x->timeout}};
 	const struct {
 		const char *name;
-		struct audit_words *words;
+		struct command_words *words;
 	} lists[] = {{"preload", &x->preload}, {"expect", &x->expect}, {"needed", &x->needed}, {"env", &x->variable},
 		{"skip", &x->skip}};
 	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (strcmp(name, lists[i].name) == 0) {
-			add_audit_word(lists[i].words, value);
+			command_words_add(lists[i].words, value);
 			return true;
 		}
 	return false;
@@ -58,7 +51,7 @@ static int check_probe_options(const struct audit_probe *x, struct err *e)
 }
 
 // The loader's own variables are ours: without them nothing is reported.
-static int check_variables(const struct audit_words *w, struct err *e)
+static int check_variables(const struct command_words *w, struct err *e)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		struct str value = str_from(w->item[i]), name = str_cut(&value, '=');
@@ -124,11 +117,11 @@ int audit_probe_prepare(struct audit_probe *x, uint64_t seconds, struct err *e)
 
 void audit_probe_release(struct audit_probe *x)
 {
-	free(x->preload.item);
-	free(x->expect.item);
-	free(x->needed.item);
-	free(x->variable.item);
-	free(x->skip.item);
+	command_words_release(&x->preload);
+	command_words_release(&x->expect);
+	command_words_release(&x->needed);
+	command_words_release(&x->variable);
+	command_words_release(&x->skip);
 	free(x->interpreter);
 	*x = (struct audit_probe){0};
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/common/command.h"
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
@@ -25,22 +26,17 @@
 		"timeout", '\0', "TIME", "with --bind and --cpu: end it after TIME; 60s, 10min", NO_KEY                \
 	}
 
-struct audit_words { // borrowed
-	const char **item;
-	size_t count, room;
-};
-
 struct audit_probe {        // all zero at first
 	const char *module; // of --bind; NULL: none
 	const char *cpu;    // of --cpu; NULL: none
 	const char *mode, *python, *timeout;
-	struct audit_words preload, expect, needed, variable, skip;
+	struct command_words preload, expect, needed, variable, skip;
 	char *interpreter; // of python: its path
 	uint64_t seconds;
 	const atomic_bool *stop;
 };
 
-// Takes an option of these rows, whose value is borrowed. False: it is another one.
+// Takes an option of these rows; the value is borrowed. Returns false if the option has another name.
 bool audit_probe_take(struct audit_probe *x, const char *name, const char *value);
 // Whether one of them was given. Then --bind runs, or --cpu.
 bool audit_probe_is_wanted(const struct audit_probe *x);

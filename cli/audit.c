@@ -25,8 +25,7 @@ struct audit_command {
 	struct cli_config settings;
 	struct config config;
 	struct audit_probe probe;
-	const char **glob; // of --platform
-	size_t globs, glob_room;
+	struct command_words globs;  // of --platform
 	const char *view, *project;  // NULL: not given
 	bool shows_facts, shows_all; // all: wheels without findings too
 	struct wheel_gate *gate;
@@ -53,19 +52,15 @@ static int take_audit_option(void *ctx, const char *name, const char *value, str
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value) || audit_probe_take(&x->probe, name, value))
 		return 0;
-	if (strcmp(name, "platform") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
-	GROW(x->glob, x->globs, x->glob_room);
-	x->glob[x->globs++] = value;
-	return 0;
+	return command_take_platforms(&x->globs, name, value, e);
 }
 
 static int check_audit_line(const struct audit_command *x, int files, struct err *e)
 {
-	if (files && (x->globs || x->view || x->project))
+	if (files && (x->globs.count || x->view || x->project))
 		return err_set(e, ERR_USAGE,
 			"--platform, --view and --project choose wheels of the store: not with FILE");
-	if (x->view && x->globs)
+	if (x->view && x->globs.count)
 		return err_set(e, ERR_USAGE, "--view and --platform exclude each other");
 	if (x->project && !name_is_valid(str_from(x->project)))
 		return err_set(e, ERR_USAGE, "%s is not a valid project name", x->project);
@@ -221,10 +216,8 @@ static int take_view(struct audit_command *x, const struct site *site, struct er
 	const struct view *v = x->view ? site_view(site, str_from(x->view)) : NULL;
 	if (x->view && !v)
 		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", x->view);
-	for (size_t i = 0; v && i < v->platform_count; i++) {
-		GROW(x->glob, x->globs, x->glob_room);
-		x->glob[x->globs++] = v->platform[i]->name;
-	}
+	for (size_t i = 0; v && i < v->platform_count; i++)
+		command_words_add(&x->globs, v->platform[i]->name);
 	return 0;
 }
 
@@ -247,7 +240,7 @@ static int judge_store(struct audit_command *x, struct err *e)
 	if (site_init(&site, &x->config, &store, catalog, e) < 0 || take_view(x, &site, e) < 0)
 		return -1;
 	const struct stored_facts_query query = {
-		.platform = x->glob, .platforms = x->globs, .project = x->project ? project.data : NULL};
+		.platform = x->globs.item, .platforms = x->globs.count, .project = x->project ? project.data : NULL};
 	return stored_facts_each(&site.store, catalog, &query, judge_stored, x, e);
 }
 
@@ -272,7 +265,7 @@ static void audit_command_release(struct audit_command *x)
 	wheel_gate_unref(x->gate);
 	audit_probe_release(&x->probe);
 	config_release(&x->config);
-	free(x->glob);
+	command_words_release(&x->globs);
 	buf_release(&x->text);
 	buf_release(&x->warnings);
 }

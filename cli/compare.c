@@ -24,8 +24,7 @@ static const struct option_row options[] = {
 struct compare_command {
 	struct cli_config settings;
 	struct config config;
-	const char **glob; // of --platform
-	size_t globs, glob_room;
+	struct command_words globs; // of --platform
 	const char *python, *html;
 	bool is_markdown;
 	struct compare_pick pick[2];
@@ -43,11 +42,7 @@ static int take_compare_option(void *ctx, const char *name, const char *value, s
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
-	if (strcmp(name, "platform") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
-	GROW(x->glob, x->globs, x->glob_room);
-	x->glob[x->globs++] = value;
-	return 0;
+	return command_take_platforms(&x->globs, name, value, e);
 }
 
 static int take_compare_line(struct compare_command *x, const struct command *self, int argc, char **argv,
@@ -74,7 +69,7 @@ static int take_compare_line(struct compare_command *x, const struct command *se
 
 static bool are_whole_releases(const struct compare_command *x)
 {
-	return x->pick[0].kind == PICK_RELEASE && x->pick[1].kind == PICK_RELEASE && !x->globs && !x->python;
+	return x->pick[0].kind == PICK_RELEASE && x->pick[1].kind == PICK_RELEASE && !x->globs.count && !x->python;
 }
 
 static bool needs_store(const struct compare_command *x)
@@ -82,7 +77,7 @@ static bool needs_store(const struct compare_command *x)
 	for (int i = 0; i < 2; i++)
 		if (x->pick[i].kind != PICK_PATH && !x->pick[i].is_upstream)
 			return true;
-	return x->globs;
+	return x->globs.count;
 }
 
 static bool needs_upstream(const struct compare_command *x)
@@ -117,8 +112,8 @@ static struct pick_place make_pick_place(const struct compare_command *x)
 		.store = x->has_store ? &x->store : NULL,
 		.catalog = x->catalog,
 		.upstream = x->upstream,
-		.platform = x->glob,
-		.platforms = x->globs,
+		.platform = x->globs.item,
+		.platforms = x->globs.count,
 		.python = x->python,
 	};
 }
@@ -262,7 +257,7 @@ static void compare_command_release(struct compare_command *x)
 	if (x->has_store)
 		store_release(&x->store);
 	config_release(&x->config);
-	free(x->glob);
+	command_words_release(&x->globs);
 }
 
 static int run_compare(const struct command *self, int argc, char **argv, struct err *e)

@@ -23,8 +23,7 @@ static const struct option_row options[] = {
 struct find_command {
 	struct cli_config settings;
 	struct config config;
-	const char **glob; // of --platform
-	size_t glob_room;
+	struct command_words globs; // of --platform
 	struct inside_search search;
 	bool has_search;
 	char *library; // of --bundles, without the version
@@ -70,12 +69,7 @@ static int take_find_option(void *ctx, const char *name, const char *value, stru
 	for (int kind = 0; kind < INSIDE_SEARCH_KINDS; kind++)
 		if (strcmp(name, inside_search_name[kind]) == 0)
 			return take_search(x, (enum inside_search_kind)kind, value, e);
-	if (strcmp(name, "platform") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
-	GROW(x->glob, x->search.platforms, x->glob_room);
-	x->glob[x->search.platforms++] = value;
-	x->search.platform = x->glob;
-	return 0;
+	return command_take_platforms(&x->globs, name, value, e);
 }
 
 // --- what is printed ---
@@ -197,13 +191,15 @@ static int take_find_line(struct find_command *x, const struct command *self, in
 		return -1;
 	if (!x->has_search)
 		return err_set(e, ERR_USAGE, "expected --needs, --bundles, --sbom, --symbol or --toolchain");
+	x->search.platform = x->globs.item;
+	x->search.platforms = x->globs.count;
 	return 0;
 }
 
 static void find_command_release(struct find_command *x)
 {
 	config_release(&x->config);
-	free(x->glob);
+	command_words_release(&x->globs);
 	free(x->library);
 }
 

@@ -19,8 +19,7 @@ struct missing_command {
 	struct cli_config settings;
 	struct config config;
 	struct missing_options options;
-	const char **glob; // of --platform
-	size_t glob_room;
+	struct command_words globs;                       // of --platform
 	const char *format, *shard_text, *path, *rebuild; // NULL: not given
 	struct rebuild_set *rebuilds;
 	const struct missing_form *form;
@@ -103,11 +102,7 @@ static int take_missing_option(void *ctx, const char *name, const char *value, s
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
-	if (strcmp(name, "platform") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
-	GROW(x->glob, x->options.platforms, x->glob_room);
-	x->glob[x->options.platforms++] = value;
-	return 0;
+	return command_take_platforms(&x->globs, name, value, e);
 }
 
 static int check_line(struct missing_command *x, struct err *e)
@@ -170,7 +165,8 @@ static int report_missing(struct missing_command *x, const struct store *store, 
 		return -1;
 	if (x->rebuild && rebuild_set_read(x->rebuild, &x->rebuilds, e) < 0)
 		return err_prefix(e, "--rebuild: ");
-	x->options.platform = x->glob;
+	x->options.platform = x->globs.item;
+	x->options.platforms = x->globs.count;
 	x->options.rebuild = x->rebuilds;
 	x->options.progress = progress_look;
 	x->options.ctx = &x->progress;
@@ -201,7 +197,7 @@ static void missing_command_release(struct missing_command *x)
 {
 	config_release(&x->config);
 	rebuild_set_free(x->rebuilds);
-	free(x->glob);
+	command_words_release(&x->globs);
 }
 
 static int run_missing(const struct command *self, int argc, char **argv, struct err *e)

@@ -20,9 +20,8 @@ struct rebuilds_command {
 	struct config config;
 	struct rebuild_options options;
 	struct audit_policy policy;
-	const char **glob; // of --platform
-	size_t glob_room;
-	const char *format; // NULL: not given
+	struct command_words globs; // of --platform
+	const char *format;         // NULL: not given
 	const struct rebuilds_form *form;
 	bool lists_all, checks, yanks; // --all, --check, --yank
 	size_t failed;                 // yanks
@@ -227,7 +226,8 @@ static int open_and_list(struct rebuilds_command *x, struct err *e)
 		return -1;
 	if (audit_policy_read(&x->policy, x->config.upload_audit_policy, e) < 0)
 		return -1;
-	x->options.platform = x->glob;
+	x->options.platform = x->globs.item;
+	x->options.platforms = x->globs.count;
 	x->options.policy = &x->policy;
 	if (rebuild_list_make(&store, catalog, &x->options, &list, e) < 0 || print_rebuilds(x, &list, e) < 0)
 		return -1;
@@ -253,18 +253,14 @@ static int take_rebuilds_option(void *ctx, const char *name, const char *value, 
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
-	if (strcmp(name, "platform") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
-	GROW(x->glob, x->options.platforms, x->glob_room);
-	x->glob[x->options.platforms++] = value;
-	return 0;
+	return command_take_platforms(&x->globs, name, value, e);
 }
 
 static void release_rebuilds(struct rebuilds_command *x)
 {
 	config_release(&x->config);
 	audit_policy_release(&x->policy);
-	free(x->glob);
+	command_words_release(&x->globs);
 }
 
 static int run_rebuilds(const struct command *self, int argc, char **argv, struct err *e)

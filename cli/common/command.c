@@ -198,3 +198,23 @@ bool command_take_text(const struct command_text *texts, size_t count, const cha
 		}
 	return false;
 }
+
+void command_words_add(struct command_words *words, const char *text)
+{
+	GROW(words->item, words->count, words->room);
+	words->item[words->count++] = text;
+}
+
+void command_words_release(struct command_words *words)
+{
+	free(words->item);
+	*words = (struct command_words){0};
+}
+
+int command_take_platforms(struct command_words *globs, const char *name, const char *value, struct err *e)
+{
+	if (strcmp(name, "platform") != 0)
+		return err_set(e, ERR_USAGE, "--%s", name);
+	command_words_add(globs, value);
+	return 0;
+}

@@ -111,3 +111,13 @@ struct command_text {
 };
 // Sets the text of this name. Returns false if the table has no such name.
 bool command_take_text(const struct command_text *texts, size_t count, const char *name, const char *value);
+
+// The values of an option that may be repeated. All zero at first. The texts are borrowed from the command line.
+struct command_words {
+	const char **item; // owned
+	size_t count, room;
+};
+void command_words_add(struct command_words *words, const char *text);
+void command_words_release(struct command_words *words);
+// Adds the pattern of --platform, of SHARED(PLATFORMS). For the end of an option function: any other option is ERR_USAGE.
+int command_take_platforms(struct command_words *globs, const char *name, const char *value, struct err *e) MUST_CHECK;

@@ -22,17 +22,13 @@ void prune_common_release(struct prune_common *x)
 	catalog_close(x->catalog);
 	store_release(&x->store);
 	config_release(&x->config);
-	free(x->glob);
+	command_words_release(&x->globs);
 	free(x->who);
 }
 
 int prune_common_take(struct prune_common *x, const char *name, const char *value, struct err *e)
 {
-	if (strcmp(name, "platform") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
-	GROW(x->glob, x->globs, x->glob_room);
-	x->glob[x->globs++] = value;
-	return 0;
+	return command_take_platforms(&x->globs, name, value, e);
 }
 
 static void report_event(void *ctx, const struct platform *platform, const char *filename, enum operation_result result,

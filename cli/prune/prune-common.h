@@ -14,8 +14,7 @@ struct prune_common {
 	bool prints_each;         // also print files that succeeded
 	// From the command line.
 	struct cli_config settings;
-	const char **glob;
-	size_t globs, glob_room;
+	struct command_words globs; // of --platform
 	// Filled by prune_common_open.
 	struct config config;
 	struct store store;

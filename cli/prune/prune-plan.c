@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/cli-config.h"
@@ -16,8 +15,7 @@ struct plan_command {
 	struct config config;
 	struct policy_takes takes;
 	struct plan_options plan;
-	const char **glob;
-	size_t glob_room;
+	struct command_words globs; // of --platform
 	struct progress progress;
 };
 
@@ -44,11 +42,7 @@ static int take_plan_option(void *ctx, const char *name, const char *value, stru
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
-	if (strcmp(name, "platform") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
-	GROW(x->glob, x->plan.globs, x->glob_room);
-	x->glob[x->plan.globs++] = value;
-	return 0;
+	return command_take_platforms(&x->globs, name, value, e);
 }
 
 static int print_plan(const struct plan_command *x, const struct plan *plan, struct err *e)
@@ -84,7 +78,8 @@ static int plan_store(struct plan_command *x, const struct store *store, struct 
 	if (policy_init(&policy, &x->config, store, &x->takes, e) < 0)
 		return -1;
 	progress_begin(&x->progress, !x->settings.is_quiet);
-	x->plan.glob = x->glob;
+	x->plan.glob = x->globs.item;
+	x->plan.globs = x->globs.count;
 	x->plan.progress = progress_look;
 	x->plan.ctx = &x->progress;
 	int result = plan_make(&x->config, store, catalog, &policy, &x->plan, &plan, e);
@@ -110,7 +105,7 @@ static int open_and_plan(struct plan_command *x, struct err *e)
 static void plan_command_release(struct plan_command *x)
 {
 	config_release(&x->config);
-	free(x->glob);
+	command_words_release(&x->globs);
 }
 
 static int run_plan(const struct command *self, int argc, char **argv, struct err *e)

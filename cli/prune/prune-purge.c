@@ -44,8 +44,8 @@ static int purge_files(struct purge_command *x, struct err *e)
 	CLEANUP(policy_release) struct policy policy = {0};
 	if (prune_common_open(&x->all, e) < 0 || policy_init(&policy, &x->all.config, &x->all.store, &x->takes, e) < 0)
 		return -1;
-	const struct purge_options how = {.glob = x->all.glob,
-		.globs = x->all.globs,
+	const struct purge_options how = {.glob = x->all.globs.item,
+		.globs = x->all.globs.count,
 		.grace = x->has_grace ? x->grace : x->all.config.prune_grace,
 		.is_dry = x->all.settings.is_dry_run,
 		.progress = progress_look,

@@ -46,8 +46,8 @@ static int restore_files(struct restore_command *x, char **words, int files, str
 	const struct restore_options what = {.file = (const char *const *)words,
 		.files = (size_t)files,
 		.run = x->run,
-		.glob = x->all.glob,
-		.globs = x->all.globs};
+		.glob = x->all.globs.item,
+		.globs = x->all.globs.count};
 	if (prune_common_open(&x->all, e) < 0)
 		return -1;
 	int result = restore(&x->all.operation, &what, e);
