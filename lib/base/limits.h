@@ -67,6 +67,10 @@ enum {
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20,    // number of files, and of versions, on the page of another index
 	LIMIT_SIMPLEPAGE_TEXT = 512 << 20,   // text of all files of such a page
 	LIMIT_HTML_DEPTH = 256,              // nesting of elements of an HTML page
+	LIMIT_XML_DEPTH = 64,                // nesting of elements of an XML document
+	LIMIT_JUNIT = 64 << 20,              // a test report
+	LIMIT_JUNIT_NAME = 512,              // the name of a test, or what it says of its failure; the rest is cut
+	LIMIT_JUNIT_FAILURES = 50,           // number of failed tests of a report that are kept with their names
 	LIMIT_PAGE = 512 << 20,              // a rendered page, before compression
 	LIMIT_MANIFEST = 1 << 30,            // the manifest of a static export
 	LIMIT_SIDECAR = 64 << 10,            // a sidecar

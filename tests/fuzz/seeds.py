@@ -481,6 +481,20 @@ TEXTS = {
         "behind": "{} {",
         "bare": "12",
     },
+    "junit": {
+        "pytest": "<?xml version='1.0' encoding='utf-8'?><testsuites name='pytest tests'><testsuite name='pytest' errors='1' "
+                  "failures='1' skipped='2' tests='6'><testcase classname='test_x' name='test_ok' time='0.001' />"
+                  "<testcase classname='test_x' name='test_bad'><failure message='assert 1 == 2'>E   assert</failure></testcase>"
+                  "<testcase classname='' name='t'><error message='collection failure'/></testcase>"
+                  "<testcase name='s'><skipped type='pytest.xfail' message='no&#10;no'/></testcase></testsuite></testsuites>",
+        "bazel": "<testsuites>\n<testsuite name='a'>\n<testsuite><testcase name='x' status='notrun'/></testsuite>"
+                 "<system-out><![CDATA[<failure/>]]></system-out><error/></testsuite></testsuites>",
+        "utf-16": "<?xml version='1.0' encoding='utf-16'?><testsuite><testcase name='\u00e4'><failure/></testcase></testsuite>"
+                  .encode("utf-16"),
+        "doctype": "<!DOCTYPE a [<!ENTITY b 'c'>]><testsuites>&b;</testsuites>",
+        "cut": "<testsuites><testsuite><testcase name='",
+        "deep": "<testsuite>" * 70 + "</testsuite>" * 70,
+    },
     # "{" and "\t" are odd, "<" is even.
     "project-names": {
         "json": '{"meta": {"api-version": "1.4"}, "projects": [{"name": "Zope.Event", "_last-serial": 1}, {"name": "a"}]}',

@@ -24,7 +24,7 @@ lib/os
 lib/format
 lib/net lib/domain/text
 lib/domain/machine lib/domain/archive lib/domain/elf
-lib/domain/wheel lib/domain/index
+lib/domain/wheel lib/domain/index lib/domain/evidence
 lib/audit
 lib/compare
 lib/state/config lib/state/database
@@ -55,7 +55,7 @@ OWNER = {
     "gelf.h": "lib/domain/elf/elf-dynamic.c lib/domain/elf/elf-facts-read.c lib/domain/elf/elf-outline.c",
     "jansson.h": "lib/format/jsondoc.c",
     "libdeflate.h": "lib/format/compress.c lib/format/inflate.c",
-    "libxml/": "lib/format/html.c",
+    "libxml/": "lib/format/html.c lib/format/xml.c",
     "microhttpd.h": "server/http/connection.c server/http/http.c server/http/mhd-response.c",
     "openssl/": "lib/format/digest.c server/http/tls.c",
     "sqlite3.h": "lib/state/database/database.c",

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/format/xml.h"
+
+#include <libxml/parser.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+
+struct xml_reader {
+	const struct xml_handler *handler;
+	void *ctx;
+	xmlParserCtxt *parser;
+	unsigned depth;
+	bool is_stopped;
+	struct err *e;
+};
+
+// Sets the error of the reader, and ends the reading. Later events are ignored.
+static void stop(struct xml_reader *r, enum err_kind kind, const char *reason)
+{
+	if (r->is_stopped)
+		return;
+	r->is_stopped = true;
+	err_set(r->e, kind, "line %d: %s", xmlSAX2GetLineNumber(r->parser), reason);
+	xmlStopParser(r->parser);
+}
+
+static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id)
+{
+	(void)name, (void)public_id, (void)system_id;
+	stop(ctx, ERR_INVALID, "a document type (<!DOCTYPE>) is not accepted");
+}
+
+static void on_begin(void *ctx, const xmlChar *name, const xmlChar **attributes)
+{
+	static const char *const none[] = {NULL};
+	struct xml_reader *r = ctx;
+	if (r->is_stopped)
+		return;
+	if (++r->depth > LIMIT_XML_DEPTH)
+		stop(r, ERR_LIMIT, "elements are nested too deep");
+	else
+		r->handler->begin(r->ctx, (const char *)name, attributes ? (const char *const *)attributes : none);
+}
+
+static void on_end(void *ctx, const xmlChar *name)
+{
+	struct xml_reader *r = ctx;
+	if (r->is_stopped)
+		return;
+	r->depth--;
+	r->handler->end(r->ctx, (const char *)name);
+}
+
+static void on_text(void *ctx, const xmlChar *text, int len)
+{
+	struct xml_reader *r = ctx;
+	if (!r->is_stopped && r->handler->text)
+		r->handler->text(r->ctx, (struct str){(const char *)text, (size_t)len});
+}
+
+// What libxml2 says of the mistake, without its line break.
+static void stop_at_mistake(struct xml_reader *r)
+{
+	const xmlError *mistake = xmlCtxtGetLastError(r->parser);
+	struct str reason = str_trim(str_from(mistake && mistake->message ? mistake->message : "not well-formed"));
+	char text[128];
+	reason = str_head(reason, sizeof(text) - 1);
+	memcpy(text, reason.ptr, reason.len);
+	text[reason.len] = '\0';
+	stop(r, ERR_INVALID, text);
+}
+
+static void free_parser(xmlParserCtxt **parser)
+{
+	xmlFreeParserCtxt(*parser);
+}
+
+int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, struct err *e)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const xmlSAXHandler events = {
+		.startElement = on_begin,
+		.endElement = on_end,
+		.characters = on_text,
+		.ignorableWhitespace = on_text,
+		.cdataBlock = on_text,
+		.internalSubset = on_doctype,
+	};
+	if (!bytes.len || bytes.len > INT_MAX)
+		return err_set(e, ERR_INVALID, bytes.len ? "not XML: too long" : "empty");
+	pthread_once(&once, xmlInitParser);
+	CLEANUP(free_parser) xmlParserCtxt *parser = xmlNewParserCtxt();
+	if (!parser || !parser->sax)
+		abort(); // out of memory
+	struct xml_reader r = {.handler = handler, .ctx = ctx, .parser = parser, .e = e};
+	*parser->sax = events;
+	parser->userData = &r;
+	// SAX1: attributes are strings that end with NUL. HUGE: limits are the caller's; without a DTD nothing grows.
+	xmlCtxtReadMemory(parser, bytes.ptr, (int)bytes.len, NULL, NULL,
+		XML_PARSE_SAX1 | XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+	if (!r.is_stopped && !parser->wellFormed)
+		stop_at_mistake(&r);
+	return r.is_stopped ? -1 : 0;
+}
+
+const char *xml_attribute(const char *const *attributes, const char *name)
+{
+	for (; attributes[0]; attributes += 2)
+		if (strcmp(attributes[0], name) == 0)
+			return attributes[1] ? attributes[1] : "";
+	return NULL;
+}
