@@ -71,6 +71,12 @@ enum {
 	LIMIT_JUNIT = 64 << 20,              // a test report
 	LIMIT_JUNIT_NAME = 512,              // the name of a test, or what it says of its failure; the rest is cut
 	LIMIT_JUNIT_FAILURES = 50,           // number of failed tests of a report that are kept with their names
+	LIMIT_EVIDENCE = 8 << 20,            // a record of a test run
+	LIMIT_EVIDENCE_KIND = 64,            // a kind of evidence, or a Python, in it
+	LIMIT_EVIDENCE_TESTS = 1 << 30,      // number of tests in it
+	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
+	LIMIT_PROMOTION_RULES = 32,          // number of kinds of evidence that a view requires
+	LIMIT_PROMOTION_CELLS = 512,         // number of cells of a view
 	LIMIT_PAGE = 512 << 20,              // a rendered page, before compression
 	LIMIT_MANIFEST = 1 << 30,            // the manifest of a static export
 	LIMIT_SIDECAR = 64 << 10,            // a sidecar

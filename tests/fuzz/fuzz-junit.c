@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	static const char end[] = "</testsuites>", more[] = "<testsuite><testcase name='x'/></testsuite></testsuites>";
 	struct err e = ERR_INIT;
 	CLEANUP(junit_release) struct junit j = {0}, k = {0};
-	CLEANUP(buf_release) struct buf longer;
+	CLEANUP(buf_release) struct buf longer = {0};
 	struct str text = fuzz_text(bytes, size);
 	if (junit_read(text, &j, &e) < 0) {
 		HOLDS(e.kind == ERR_INVALID || e.kind == ERR_LIMIT);

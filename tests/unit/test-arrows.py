@@ -31,7 +31,7 @@ lib/state/config lib/state/database
 lib/state/catalog
 lib/state/store lib/state/access lib/state/results
 lib/state/upstream
-lib/state/publish lib/missing
+lib/state/publish lib/missing lib/promotion
 lib/view
 uploader indexer/walk pruner/plan server/message builder/run
 indexer/scan indexer/check indexer/export pruner/operations server/http builder/step

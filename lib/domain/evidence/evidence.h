@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A record of a test run: which wheels were tested where, and how many tests passed. The wheels are named by SHA-256,
+// so that the record says nothing of other bytes, and clocks need not agree. As JSON:
+//
+//   {"kind": "integration", "platform", "python": "3.12", "made": time, "passed", "failed", "skipped",
+//    "failures": [{"name", "message"}], "wheels": [{"filename", "sha256"}]}
+//
+// and, instead of the numbers and failures, "override": reason, in the record of a person who promotes without tests.
+// Pure functions; any thread; any thread may read a record.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+#include "lib/domain/evidence/junit.h"
+#include "lib/format/digest.h"
+#include "lib/format/jsondoc.h"
+
+struct evidence_wheel {
+	const char *filename;
+	uint8_t sha256[SHA256_SIZE];
+};
+
+// Strings and arrays are borrowed: from the caller who makes a record, or from `text` after evidence_read().
+struct evidence {
+	const char *kind;      // evidence_kind_is_valid()
+	const char *platform;  // the cell
+	const char *python;    // "3.12", "3.13t", "pypy3.10"
+	int64_t made;          // seconds since 1970, by the clock of the machine that tested
+	const char *overrides; // the reason of an override; NULL: a test run
+	uint64_t passed, failed, skipped;
+	const struct junit_failure *failure;
+	size_t failures;
+	const struct evidence_wheel *wheel;
+	size_t wheels;
+	struct arena text;
+};
+
+// Lower-case letters, digits and single dashes between them, at most LIMIT_EVIDENCE_KIND bytes.
+bool evidence_kind_is_valid(struct str kind);
+// A Python as evidence and cells name it.
+bool evidence_python_is_valid(struct str python);
+
+// Reads a record. ERR_INVALID names the value that is absent or wrong; ERR_LIMIT: more than LIMIT_EVIDENCE bytes or
+// LIMIT_EVIDENCE_WHEELS wheels. The caller releases *out if this returns 0.
+int evidence_read(struct str json, struct evidence *out, struct err *e) MUST_CHECK;
+void evidence_release(struct evidence *r); // for CLEANUP
+// Appends the record in its only form: sorted by key, wheels by file name. Its SHA-256 identifies the record.
+void evidence_write(const struct evidence *r, struct buf *out);

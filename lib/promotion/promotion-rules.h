@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides whether a wheel may be promoted into a view: [view NAME] requires and cells say which evidence it needs, and
+// the records of its SHA-256 what there is. Pure functions; any thread; any thread may read the rules.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+
+// One kind of evidence that a view requires.
+struct promotion_rule {
+	const char *kind;
+	uint64_t min_tests;   // that ran: passed or failed; 1
+	uint64_t max_skipped; // UINT64_MAX: any number
+	int64_t max_age;      // seconds since the record was made; INT64_MAX: any
+};
+
+// A place where tests must have run.
+struct promotion_cell {
+	const char *platform, *python;
+};
+
+struct promotion_rules {
+	struct promotion_rule *rule; // in the order of the key
+	size_t rules;
+	struct promotion_cell *cell; // the same; none: each environment where the wheel installs
+	size_t cells;
+	struct arena text;
+};
+
+// requires: "integration unit:min-tests=100:max-skipped=5:max-age=7d", separated by blanks; cells:
+// "ubuntu-24.04-x86_64/3.12 …", NULL: none are named. ERR_USAGE names the word that is wrong or stands there twice. The
+// caller releases *out if this returns 0.
+int promotion_rules_read(const char *requires, const char *cells, struct promotion_rules *out,
+	struct err *e) MUST_CHECK;
+void promotion_rules_release(struct promotion_rules *r); // for CLEANUP
+
+// What the newest record of a kind says about the wheel in a cell.
+struct promotion_record {
+	const char *kind, *platform, *python;
+	int64_t made, received;
+	uint64_t passed, failed, skipped;
+	const char *overrides; // the reason; NULL: none
+};
+
+// Finds the newest record of a kind about the wheel in a cell. False: there is none.
+typedef bool promotion_find_fn(void *ctx, const char *kind, const struct promotion_cell *cell,
+	struct promotion_record *out);
+// Whether the wheel may be promoted: each rule holds in each of the cells, which the caller chose because the wheel
+// installs there. False, with the reason appended to why, for the first that does not: "ubuntu-24.04-x86_64/3.12: no
+// evidence of kind unit", "…: 2 of 118 tests failed". Without a cell nothing is shown: false.
+bool promotion_is_allowed(const struct promotion_rules *rules, const struct promotion_cell *cell, size_t cells,
+	int64_t now, promotion_find_fn *find, void *ctx, struct buf *why);
