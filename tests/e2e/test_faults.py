@@ -346,6 +346,18 @@ def test_freezes():
 
 # --- push ---
 
+def settled(server, folder, project, made):
+    """What is listed once the server, which has all bytes of a client that was killed, is done with them."""
+    def is_settled():
+        return all((folder / path.name).exists() == (path.name in uploading.listed(server, PLATFORM, project))
+                   for path in made)
+    serving.wait_for(is_settled, 10, "placed and listed files to be the same")
+    for path in made:
+        placed = folder / path.name
+        assert not placed.exists() or placed.read_bytes() == path.read_bytes()
+    return uploading.listed(server, PLATFORM, project)
+
+
 def pushes(how, folder):
     """The client is killed, or its connection ends, at each call that sends data."""
     store = folder / "store"
@@ -363,11 +375,7 @@ def pushes(how, folder):
             done = serving.run("push", *made, *to, env=environment)
             came = nth.disarm()
             assert done.returncode == (-9 if came and how == faults.KILLED else 0), done.stderr
-            listed = uploading.listed(server, PLATFORM, f"new{point}")
-            for path in made:
-                placed = store / PLATFORM / "n" / f"new{point}" / path.name
-                assert placed.exists() == (path.name in listed)
-                assert not placed.exists() or placed.read_bytes() == path.read_bytes()
+            listed = settled(server, store / PLATFORM / "n" / f"new{point}", f"new{point}", made)
             assert done.returncode or len(listed) == 2
             again = serving.run("push", *made, *to, env=environment)
             assert again.returncode == 0, again.stderr
