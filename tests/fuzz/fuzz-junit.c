@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Test reports: what is read has lines that are whole, short and harmless, and one more passed test is one more.
-#include "lib/domain/evidence/junit.h"
+#include "lib/domain/promotion/junit.h"
 
 #include <string.h>
 

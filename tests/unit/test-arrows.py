@@ -24,15 +24,16 @@ lib/os
 lib/format
 lib/net lib/domain/text
 lib/domain/machine lib/domain/archive lib/domain/elf
-lib/domain/wheel lib/domain/index lib/domain/evidence
+lib/domain/wheel lib/domain/index lib/domain/promotion
 lib/audit
 lib/compare
 lib/state/config lib/state/database
 lib/state/catalog
 lib/state/store lib/state/access lib/state/results
-lib/state/upstream
-lib/state/publish lib/missing lib/promotion
+lib/state/upstream lib/state/views
+lib/state/publish lib/missing
 lib/view
+lib/promotion
 uploader indexer/walk pruner/plan server/message builder/run
 indexer/scan indexer/check indexer/export pruner/operations server/http builder/step
 builder/probe

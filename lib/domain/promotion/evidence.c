@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/domain/evidence/evidence.h"
+#include "lib/domain/promotion/evidence.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static int read_result(const struct jsondoc *doc, struct evidence *r, struct err
 	return read_failures(doc, r, e);
 }
 
-static int read_wheel(const struct jsondoc *doc, struct arena *text, struct evidence_wheel *out, struct err *e)
+static int read_tested_wheel(const struct jsondoc *doc, struct arena *text, struct evidence_wheel *out, struct err *e)
 {
 	CLEANUP(filename_release) struct filename name = {0};
 	const char *sha256 = jsondoc_get_str(doc, "sha256");
@@ -133,7 +133,7 @@ static int read_wheels(const struct jsondoc *doc, struct evidence *r, struct err
 	r->wheel = wheel = arena_alloc_aligned(&r->text, count * sizeof(*wheel));
 	r->wheels = count;
 	for (size_t i = 0; i < count; i++)
-		if (read_wheel(jsondoc_at(list, i), &r->text, &wheel[i], e) < 0)
+		if (read_tested_wheel(jsondoc_at(list, i), &r->text, &wheel[i], e) < 0)
 			return err_prefix(e, "wheels[%zu]: ", i);
 	qsort(wheel, count, sizeof(*wheel), by_filename);
 	for (size_t i = 1; i < count; i++)
@@ -186,6 +186,7 @@ static void put_wheels(struct jsondoc *doc, const struct evidence *r)
 		char hex[2 * SHA256_SIZE + 1];
 		struct jsondoc *one = jsondoc_object();
 		hex_encode(wheel[i].sha256, SHA256_SIZE, hex);
+		hex[2 * SHA256_SIZE] = '\0';
 		jsondoc_put_str(one, "filename", wheel[i].filename);
 		jsondoc_put_str(one, "sha256", hex);
 		jsondoc_add(list, one);

@@ -16,7 +16,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
-#include "lib/domain/evidence/junit.h"
+#include "lib/domain/promotion/junit.h"
 #include "lib/format/digest.h"
 #include "lib/format/jsondoc.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/domain/evidence/junit.h"
+#include "lib/domain/promotion/junit.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/promotion/retention.h"
+#include "lib/domain/promotion/retention.h"
 
 #include <stdlib.h>
 

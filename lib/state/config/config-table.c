@@ -48,6 +48,8 @@ const struct config_type setting_names = {
 const struct config_option config_table[] = {
 	ROW("store", "path", &config_type_path, config, store, 0, NULL, RELOAD,
 		"The tree of wheels to index and serve."),
+	ROW("store", "views", &config_type_path, config, views_path, 0, NULL, RELOAD,
+		"The folder of the memberships of views, and of the evidence. Default: .wheelcache-views in path."),
 	ROW("store", "default-view", &setting_name, config, default_view, 0, NULL, RELOAD,
 		"The view or platform at /simple/. Default: the only platform, or all platforms merged."),
 	ROW("catalog", "path", &config_type_path, config, catalog, 0, NULL, RESTART,
@@ -260,6 +262,23 @@ const struct config_option config_table[] = {
 		"all or fitting. Default: [upstream] wheels."),
 	ROW("view", "partial", &config_type_bool, config_view, is_partial, 0, "no", RELOAD,
 		"Whether it is served without a platform whose folder was never found, such as an unmounted volume."),
+	ROW("view", "from", &setting_name, config_view, from, 0, NULL, RELOAD,
+		"The view or platform whose files may be promoted into this view, which then shows what was promoted "
+		"alone. Default: none, the view shows all files of its platforms."),
+	ROW("view", "requires", &config_type_rules, config_view, requires, 0, NULL, RELOAD,
+		"The kinds of evidence that a promotion needs, such as unit:min-tests=100:max-skipped=5:max-age=7d. "
+		"Default: none."),
+	ROW("view", "cells", &config_type_rules, config_view, cells, 0, NULL, RELOAD,
+		"Where tests must have run, as PLATFORM/PYTHON. Default: wherever the wheel installs."),
+	ROW("view", "keep-versions", &config_type_count, config_view, keep_versions, 0, "0", RELOAD,
+		"How many of the newest versions of a project wheelcache retain keeps. 0: it counts none."),
+	ROW("view", "keep-days", &config_type_days, config_view, keep_seconds, 0, "0", RELOAD,
+		"How many days wheelcache retain keeps a version. 0: not by its age."),
+	ROW("view", "warn-days", &config_type_days, config_view, warn_seconds, 0, "0", RELOAD,
+		"How many days before a version ends warnings begin. 0: none."),
+	ROW("view", "on-change", &config_type_change, config_view, on_change, 0, NULL, RELOAD,
+		"A command that runs when tests of a required kind begin to fail or succeed again, and when a version is "
+		"about to end; its environment says what. Default: none."),
 	ROW("view", "platforms", &setting_names, config_view, name, 0, NULL, RELOAD,
 		"Its platforms, in order of precedence; also in indented lines."),
 };

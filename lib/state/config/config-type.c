@@ -25,6 +25,7 @@ struct unit {
 static const struct unit plain_units[] = {{'\0', 1}};
 static const struct unit size_units[] = {{'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {'\0', 1}};
 static const struct unit time_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'\0', 1}};
+static const struct unit day_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'\0', 86400}};
 
 enum { NUMBER_MAX = 1 << 30 }; // without its unit: no product of the two overflows
 enum { SECONDS_MAX = 10 * 365 * 86400 };
@@ -56,6 +57,11 @@ static bool set_size(void *field, const char *value)
 static bool set_seconds(void *field, const char *value)
 {
 	return parse_quantity(value, time_units, field);
+}
+
+static bool set_days(void *field, const char *value)
+{
+	return parse_quantity(value, day_units, field);
 }
 
 static bool set_bool(void *field, const char *value)
@@ -247,6 +253,16 @@ static bool set_projects(void *field, const char *value)
 	return add_words(field, value, is_project);
 }
 
+static bool is_rule(struct str word)
+{
+	return word.len > 0 && word.len <= LIMIT_FILE_NAME;
+}
+
+static bool set_rules(void *field, const char *value)
+{
+	return add_words(field, value, is_rule);
+}
+
 static bool is_variable(struct str word)
 {
 	for (size_t i = 0; i < word.len; i++)
@@ -371,6 +387,8 @@ const struct config_type config_type_quota = {
 const struct config_type config_type_count = {.wants = "a number", .set = set_integer, .most = NUMBER_MAX};
 const struct config_type config_type_seconds = {
 	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .most = SECONDS_MAX};
+const struct config_type config_type_days = {
+	.wants = "a number of days, or a time (as 30, 12h)", .set = set_days, .most = SECONDS_MAX};
 const struct config_type config_type_percent = {.wants = "a share (as 20%)", .set = set_percent, .most = 100};
 const struct config_type config_type_redirect = {
 	.wants = "one of identical, superseded, no", .set = set_redirect, .is_owned = true};
@@ -410,6 +428,8 @@ const struct config_type config_type_times = {
 	.wants = "a list of times (as 1d 3d 7d)", .set = set_times, .is_owned = true, .is_list = true};
 const struct config_type config_type_keep = {
 	.wants = "a time and a number (as 90d 50)", .set = set_keep, .is_owned = true};
+const struct config_type config_type_rules = {
+	.wants = "words with blanks between", .set = set_rules, .is_list = true, .is_owned = true};
 const struct config_type config_type_variables = {
 	.wants = "a list of names of variables", .set = set_variables, .is_owned = true, .is_list = true};
 const struct config_type config_type_platforms = {.wants = "a list of platforms (names, or globs as ubuntu-*)",

@@ -28,6 +28,7 @@ extern const struct config_type config_type_log;     // bytes, at most LIMIT_RES
 extern const struct config_type config_type_quota;   // bytes, of a whole volume
 extern const struct config_type config_type_count;   // files
 extern const struct config_type config_type_seconds; // seconds
+extern const struct config_type config_type_days; // seconds; a number without a unit is one of days
 extern const struct config_type config_type_percent;
 extern const struct config_type config_type_bool;
 extern const struct config_type config_type_covered;  // a bool: "refuse" is true, "accept" false
@@ -54,6 +55,7 @@ extern const struct config_type config_type_urls;
 extern const struct config_type config_type_hosts;
 extern const struct config_type config_type_projects;
 extern const struct config_type config_type_platforms; // names and globs
+extern const struct config_type config_type_rules;     // words for promotion_rules_read()
 extern const struct config_type config_type_variables; // names of environment variables
 extern const struct config_type config_type_times;     // config_times_next() reads the field
 extern const struct config_type config_type_keep;      // "90d 50"; config_keep_read() reads the field

@@ -375,9 +375,8 @@ int config_read(struct config *c, const char *path, struct err *e)
 	struct reading r = {.config = c, .seen = seen};
 	if (ini_file_read_file(path, on_line, &r, e) < 0)
 		return -1;
-	for (size_t i = 0; i < c->view_count; i++)
-		if (!c->views[i].platform_count)
-			return err_set(e, ERR_USAGE, "%s: [view %s] has no platforms", path, c->views[i].name);
+	if (config_views_complete(c, e) < 0)
+		return err_prefix(e, "%s: ", path);
 	for (size_t i = 0; i < c->branch_count; i++)
 		if (!c->branches[i].constraints && !c->branches[i].requirements)
 			return err_set(e, ERR_USAGE, "%s: [branch %s] has neither constraints nor requirements", path,

@@ -34,6 +34,13 @@ struct config_view { // [view NAME]
 	char *upstream;        // "merge", "no"; NULL: as [upstream] merge says
 	char *upstream_wheels; // "all", "fitting"; NULL: as [upstream] wheels says
 	bool is_partial;       // it is served without a platform whose folder was never there
+	char *from; // the view or platform whose files may be promoted into this one; NULL: it has no membership, and
+		    // shows all files of its platforms
+	char *requires, *cells; // of promotion_rules_read(); NULL: none
+	uint64_t keep_versions; // of each project; 0: not said
+	uint64_t keep_seconds;  // 0: not said
+	uint64_t warn_seconds;  // before a version ends; 0: no warnings
+	char *on_change;        // a command; NULL: none
 };
 
 struct config_branch { // [branch NAME]
@@ -47,6 +54,7 @@ struct config_branch { // [branch NAME]
 struct config {
 	// [store]
 	char *store;        // the tree of wheels; NULL: none given
+	char *views_path;   // the folder of memberships and evidence; NULL: .wheelcache-views in the store
 	char *default_view; // the view at /simple/; NULL: the only platform, or all merged
 	// [catalog]
 	char *catalog; // NULL: catalog_default_path()
@@ -139,6 +147,10 @@ void config_copy(const struct config *c, struct config *out);
 // Reads the file over the values of c. ERR_USAGE with "path:line: ": an unknown section or key, an invalid value, a
 // view with an unknown platform, a name that occurs twice. ERR_IO, ERR_NOT_FOUND: the file.
 int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
+// For config_read: gives each view without platforms those of its `from`, and checks what views say together. ERR_USAGE.
+int config_views_complete(struct config *c, struct err *e) MUST_CHECK;
+// The view of this name, borrowed; NULL: none.
+const struct config_view *config_view(const struct config *c, const char *name);
 // Sets one key as a line of the file would; for options of the command line. ERR_USAGE.
 int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e) MUST_CHECK;
 // The profile of the platform's machines, by its keys and its name. ERR_USAGE. The caller releases *out.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/promotion/promotion-rules.h"
+#include "lib/state/config/promotion-rules.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
-#include "lib/domain/evidence/evidence.h"
+#include "lib/domain/promotion/evidence.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/state/config/config-type.h"
 
@@ -121,11 +121,11 @@ int promotion_rules_read(const char *requires, const char *cells, struct promoti
 	*out = (struct promotion_rules){0};
 	out->rule = arena_alloc_aligned(&out->text, LIMIT_PROMOTION_RULES * sizeof(*out->rule));
 	out->cell = arena_alloc_aligned(&out->text, LIMIT_PROMOTION_CELLS * sizeof(*out->cell));
-	if (read_words(out, str_from(requires), LIMIT_PROMOTION_RULES, "requires", read_rule, e) == 0 &&
+	if (read_words(out, str_from(requires ? requires : ""), LIMIT_PROMOTION_RULES, "requires", read_rule, e) == 0 &&
 		read_words(out, str_from(cells ? cells : ""), LIMIT_PROMOTION_CELLS, "cells", read_cell, e) == 0) {
-		if (out->rules)
+		if (out->rules || !out->cells)
 			return 0;
-		err_set(e, ERR_USAGE, "requires: no kind of evidence is named");
+		err_set(e, ERR_USAGE, "cells are named, but no kind of evidence is required");
 	}
 	promotion_rules_release(out);
 	return -1;
@@ -179,6 +179,8 @@ static bool holds_in_cell(const struct promotion_rule *rule, const struct promot
 bool promotion_is_allowed(const struct promotion_rules *rules, const struct promotion_cell *cell, size_t cells,
 	int64_t now, promotion_find_fn *find, void *ctx, struct buf *why)
 {
+	if (!rules->rules)
+		return true;
 	if (!cells)
 		buf_puts(why, "it installs in none of the cells, so that nothing can show that it works");
 	for (size_t i = 0; i < cells; i++)

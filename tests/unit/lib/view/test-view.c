@@ -180,8 +180,11 @@ static void test_wheel_filters(void **state UNUSED)
 		CLEANUP(site_release) struct site s;
 		CLEANUP(buf_release) struct buf filtered, unknown;
 		struct store store = store_of(3);
-		struct config_view v = {
-			both, both_platforms, 2, settings[i].view_upstream, settings[i].view_wheels, false};
+		struct config_view v = {.name = both,
+			.platforms = both_platforms,
+			.platform_count = 2,
+			.upstream = settings[i].view_upstream,
+			.upstream_wheels = settings[i].view_wheels};
 		struct config c = {.default_view = settings[i].default_view,
 			.views = &v,
 			.view_count = 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/domain/evidence/evidence.h"
+#include "lib/domain/promotion/evidence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

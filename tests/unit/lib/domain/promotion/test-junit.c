@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports in the shapes of several writers. What pytest itself writes is read in tests/e2e.
-#include "lib/domain/evidence/junit.h"
+#include "lib/domain/promotion/junit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/promotion/promotion-rules.h"
+#include "lib/state/config/promotion-rules.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,8 @@ static void wrong_rules_are_named(void **state UNUSED)
 	static const struct {
 		const char *requires, *cells, *reason;
 	} cases[] = {
-		{"", NULL, "no kind of evidence"},
+		{"", "a/3.12", "no kind of evidence is required"},
+		{NULL, "a/3.12", "no kind of evidence is required"},
 		{"   ", "a/3.12", "no kind of evidence"},
 		{"Unit", NULL, "\"Unit\" is no kind"},
 		{"a-", NULL, "\"a-\" is no kind"},

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evidence (lib/domain/promotion/evidence.h) in the catalog: a copy of the files that lib/state/views/evidence-file.h
+// describes. Writes stand between catalog_begin and catalog_commit. One thread at a time for each connection. Errors
+// and callbacks as in catalog.h.
+#pragma once
+
+#include "lib/state/catalog/catalog-write.h"
+
+// A record with what the index noted when it came. Strings are borrowed for the call.
+struct catalog_evidence {
+	uint8_t id[SHA256_SIZE]; // SHA-256 of the record in its only form
+	const char *kind, *platform, *python;
+	int64_t made;          // by the clock of the machine that tested
+	int64_t received;      // seconds since 1970, by the index
+	int64_t order;         // the newer record of two counts: received in nanoseconds, never twice
+	const char *by;        // the token's name, or an account
+	const char *address;   // of the client; "": it was given on the store's machine
+	const char *views;     // globs of the views for which it counts, with blanks between
+	const char *overrides; // the reason of an override; NULL: a test run
+	uint64_t passed, failed, skipped;
+	size_t wheels;
+};
+typedef int catalog_evidence_fn(void *ctx, const struct catalog_evidence *row, struct err *e);
+
+// 1: it was added; 0: the catalog has it. sha256: of its wheels; packed: a zstd frame of its file.
+int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, const uint8_t (*sha256)[SHA256_SIZE],
+	struct str packed, struct err *e) MUST_CHECK;
+// The newest record of this kind about these bytes in the cell that counts for the view. *found false: there is none.
+// fn is called once at most.
+int catalog_evidence_newest(struct catalog *c, const char *view, const char *kind, const char *platform,
+	const char *python, const uint8_t sha256[SHA256_SIZE], catalog_evidence_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+// All records about these bytes, the newest first, at most `most`.
+int catalog_evidence_of(struct catalog *c, const uint8_t sha256[SHA256_SIZE], uint64_t most, catalog_evidence_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
+// All records that were received since then (seconds since 1970), the newest first, at most `most`.
+int catalog_evidence_since(struct catalog *c, int64_t since, uint64_t most, catalog_evidence_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+// Appends the bytes of a record's file to out. ERR_NOT_FOUND.
+int catalog_evidence_get(struct catalog *c, const uint8_t id[SHA256_SIZE], struct buf *out, struct err *e) MUST_CHECK;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memberships of views ([view NAME] from) in the catalog: a copy of the files that lib/state/views/membership.h
+// describes. Each change of a membership is a generation, 1, 2, …; generation 0 is empty. A membership of every
+// generation can be asked for. A member is identified by platform, file name and SHA-256; a member whose file is not
+// listed, or has other bytes now, is shown nowhere. Writes stand between catalog_begin and catalog_commit. One thread at
+// a time for each connection. Errors and callbacks as in catalog.h.
+#pragma once
+
+#include "lib/state/catalog/catalog-write.h"
+
+enum { GENERATION_NEWEST = -1 };
+
+// What the catalog has of a view's membership.
+struct catalog_view {
+	int64_t generation;          // the newest; 0: nothing was ever promoted
+	int64_t made;                // when it was made, seconds since 1970; 0: never
+	uint8_t sha256[SHA256_SIZE]; // of its file; zeros: there is none
+	bool is_damaged; // a file of the membership is missing or damaged, so that it is not known as a whole
+};
+int catalog_view_find(struct catalog *c, const char *view, struct catalog_view *out, struct err *e) MUST_CHECK;
+// The generation that was the newest at this time (seconds since 1970); 0: there was none yet.
+int catalog_view_at(struct catalog *c, const char *view, int64_t when, int64_t *generation, struct err *e) MUST_CHECK;
+
+// 1: the file was a member in this generation; 0: it was not.
+int catalog_view_has(struct catalog *c, const char *view, int64_t generation, int64_t platform, const char *filename,
+	const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+// A project of the platform with a member whose file is listed. By name.
+int catalog_view_projects(struct catalog *c, const char *view, int64_t generation, int64_t platform,
+	catalog_project_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
+// A file of a membership.
+struct catalog_member {
+	int64_t platform;
+	const char *project; // normalised
+	const char *filename;
+	const uint8_t *sha256;
+	int64_t since; // the generation that added it
+	bool is_listed;
+};
+typedef int catalog_member_fn(void *ctx, const struct catalog_member *member, struct err *e);
+// The members of a generation, by project, platform, file name. project NULL: of all projects.
+int catalog_view_members(struct catalog *c, const char *view, int64_t generation, const char *project,
+	catalog_member_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// The name of a view whose newest generation has the file: no prune may remove it. The caller frees *view; NULL: none.
+int catalog_view_pins(struct catalog *c, int64_t platform, const char *filename, const uint8_t sha256[SHA256_SIZE],
+	char **view, struct err *e) MUST_CHECK;
+
+// A generation, for the log of a view.
+struct catalog_generation {
+	int64_t number;
+	int64_t made;       // seconds since 1970; never earlier than the one before
+	const char *action; // "promote", "demote", "rollback", "retain"
+	const char *by;     // who: a token's name, or an account
+	const char *reason; // "": none
+	uint64_t added, removed;
+	struct str packed; // a zstd frame of its file
+};
+typedef int catalog_generation_fn(void *ctx, const struct catalog_generation *generation, struct err *e);
+// The newest first, at most `most`, those before number `before` (INT64_MAX: all).
+int catalog_view_generations(struct catalog *c, const char *view, int64_t before, uint64_t most,
+	catalog_generation_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
+// Adds the next generation: g->number is one more than the newest. Its members are then added and removed.
+int catalog_view_append(struct catalog *c, const char *view, const struct catalog_generation *g,
+	const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+int catalog_view_add_member(struct catalog *c, const char *view, int64_t generation, const struct catalog_member *m,
+	struct err *e) MUST_CHECK;
+int catalog_view_end_member(struct catalog *c, const char *view, int64_t generation, int64_t platform,
+	const char *filename, const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+int catalog_view_set_damaged(struct catalog *c, const char *view, bool is_damaged, struct err *e) MUST_CHECK;
+// Forgets all generations of a view, to read them again.
+int catalog_view_clear(struct catalog *c, const char *view, struct err *e) MUST_CHECK;

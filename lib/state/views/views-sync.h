@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings the catalog's copy of memberships and evidence up to date with the store's files. A file that is missing,
+// damaged or does not continue the one before marks its view as damaged: the generations that the catalog has stay, and
+// a catalog that has none does not take the view for empty. One thread at a time for each catalog connection.
+#pragma once
+
+#include "lib/state/catalog/catalog.h"
+
+struct views_sync_counts {
+	uint64_t generations, evidence; // that were new
+	uint64_t damaged;               // files
+};
+// Calls fn for each damaged or missing file, with the reason.
+typedef void views_sync_damage_fn(void *ctx, const char *path, const char *reason);
+// A folder that does not exist is empty. Errors of the catalog, and ERR_IO if the folder cannot be listed.
+int views_sync(const char *folder, struct catalog *c, views_sync_damage_fn *fn, void *ctx,
+	struct views_sync_counts *counts, struct err *e) MUST_CHECK;
