@@ -24,6 +24,10 @@ struct promote_row {
 	bool is_override;   // an override stands in for evidence
 };
 
+// Whether the sender may promote files of this project on this platform. What it must not promote is as if it were not
+// there: no row and no message names it.
+typedef bool promote_may_fn(void *ctx, const char *platform, const char *project);
+
 struct promote_request {
 	const char *to;
 	const char *from;          // must be the view's own `from`; NULL: that
@@ -35,6 +39,8 @@ struct promote_request {
 	const char *reason;         // "": none
 	const char *override;       // the reason of an override; NULL: none
 	const char *by, *address;   // who, and from where ("": on the store's machine)
+	promote_may_fn *may;        // NULL: everything
+	void *may_ctx;
 	bool all_or_nothing, dry_run;
 };
 
