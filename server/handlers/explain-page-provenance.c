@@ -16,12 +16,9 @@ struct provenance_page {
 static void put_said(struct buf *out, const char *text)
 {
 	enum { MOST = 300 };
-	struct str said = str_from(text ? text : "");
-	size_t len = said.len < MOST ? said.len : MOST;
-	while (len < said.len && len && (said.ptr[len] & 0xc0) == 0x80)
-		len--; // not within a character
-	escape_html(out, str_slice(said, 0, len));
-	if (len < said.len)
+	struct str said = str_from(text ? text : ""), head = str_head(said, MOST);
+	escape_html(out, head);
+	if (head.len < said.len)
 		buf_puts(out, "…");
 }
 
