@@ -15,6 +15,7 @@
 #include "lib/view/compared-wheel.h"
 #include "server/core/auth.h"
 #include "server/handlers/compare-page.h"
+#include "server/handlers/html-layout.h"
 #include "server/handlers/packed-reply.h"
 
 enum {
@@ -207,7 +208,7 @@ static struct reply *make_comparison(struct compare_request *x)
 		return reply_not_compared(&e);
 	}
 	return packed_reply(x->context, x->coding, x->is_json ? "application/json" : "text/html; charset=utf-8",
-		compare_page_policy, &page, x->is_private, NULL);
+		html_plain_policy, &page, x->is_private, NULL);
 }
 
 static struct reply *find_or_make(struct compare_request *x)

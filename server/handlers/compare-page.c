@@ -3,9 +3,6 @@
 
 #include "server/handlers/html-layout.h"
 
-const char compare_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-				   "form-action 'none'; frame-ancestors 'none'";
-
 void compare_page_write(const struct report_sheet *sheet, const char *links, struct buf *out)
 {
 	html_begin(out, sheet->title, sheet->words);

@@ -5,8 +5,5 @@
 #include "lib/base/buf.h"
 #include "lib/compare/report-sheet.h"
 
-// For the header Content-Security-Policy.
-extern const char compare_page_policy[];
-
 // Adds the page to out, up to its ceiling. links: HTML for the last line; NULL: a page of its own, without links.
 void compare_page_write(const struct report_sheet *sheet, const char *links, struct buf *out);

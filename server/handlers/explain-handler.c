@@ -10,6 +10,7 @@
 #include "lib/view/explain.h"
 #include "server/core/build-results.h"
 #include "server/handlers/explain-page.h"
+#include "server/handlers/html-layout.h"
 #include "server/message/negotiate.h"
 #include "server/upstream/name-guard.h"
 
@@ -74,7 +75,7 @@ static struct reply *explain_reply(struct server_context *s, struct explain_requ
 			     : "application/json",
 		blob_from_buf(&x->body));
 	if (x->is_html)
-		reply_header(r, "Content-Security-Policy", "%s", explain_page_policy);
+		reply_header(r, "Content-Security-Policy", "%s", html_plain_policy);
 	reply_header(r, "Vary", "Accept");
 	server_context_set_freshness(s, r, x->view->is_private);
 	reply_header(r, "X-Content-Type-Options", "nosniff");

@@ -9,9 +9,6 @@
 #include "server/handlers/explain-page-provenance.h"
 #include "server/handlers/html-layout.h"
 
-const char explain_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-				   "form-action 'none'; frame-ancestors 'none'";
-
 enum { COMPARED_ROWS = 64 }; // so many rows back another wheel is looked for
 
 static void put_words(struct buf *out, const char *text)

@@ -6,7 +6,5 @@
 #include "lib/base/buf.h"
 #include "lib/format/jsondoc.h"
 
-extern const char explain_page_policy[]; // Content-Security-Policy
-
 // Appends the page. out's ceiling limits it.
 void explain_page_write(const struct jsondoc *explanation, struct buf *out);

@@ -4,6 +4,9 @@
 #include "lib/format/escape.h"
 #include "server/handlers/web-style.h"
 
+const char html_plain_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+				 "form-action 'none'; frame-ancestors 'none'";
+
 // "1,234,567"
 void html_count(struct buf *out, uint64_t n)
 {

@@ -4,6 +4,9 @@
 
 #include "lib/base/buf.h"
 
+// The header Content-Security-Policy of a page without scripts and forms.
+extern const char html_plain_policy[];
+
 // Adds all up to the words in the header. The caller adds "</header>".
 void html_begin(struct buf *out, const char *title, const char *words);
 // Adds all from "</main>" on. links: HTML, for the last line.

@@ -9,6 +9,7 @@
 #include "lib/missing/missing-json.h"
 #include "lib/os/clock.h"
 #include "server/core/build-results.h"
+#include "server/handlers/html-layout.h"
 #include "server/handlers/missing-page.h"
 #include "server/handlers/packed-reply.h"
 
@@ -208,7 +209,7 @@ static struct reply *make_reply(struct server_context *s, struct catalog *c, con
 		return server_context_error(&e);
 	}
 	struct reply *r = packed_reply(s, q->coding, q->is_html ? "text/html; charset=utf-8" : "application/json",
-		missing_page_policy, &page, q->platform->is_private, NULL);
+		html_plain_policy, &page, q->platform->is_private, NULL);
 	if (r->status == 200)
 		pagecache_put(s->pagecache, str_from(q->key), r, kept_seconds(clock_ms() - begun), epoch);
 	return r;

@@ -8,9 +8,6 @@
 #include "lib/os/clock.h"
 #include "server/handlers/html-layout.h"
 
-const char missing_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-				   "form-action 'none'; frame-ancestors 'none'";
-
 enum { MOST_ROWS = 5000 };
 
 static void put_escaped(struct buf *out, const char *text)

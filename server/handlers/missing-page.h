@@ -10,9 +10,6 @@ struct missing_page_query {
 	bool wants_all;
 };
 
-// For the header Content-Security-Policy.
-extern const char missing_page_policy[];
-
 // Adds the page to out; ERR_LIMIT if it is larger than out's ceiling.
 int missing_page_write(const struct missing *m, const struct missing_page_query *query, struct buf *out,
 	struct err *e) MUST_CHECK;
