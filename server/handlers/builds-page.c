@@ -37,19 +37,6 @@ static void put_build_totals(struct buf *out, const struct builds_data *d)
 	buf_puts(out, "</dl>\n");
 }
 
-static void begin_table(struct buf *out, const char *const *column, size_t count)
-{
-	buf_puts(out, "<div class=\"card wide builds\"><table>\n<thead><tr>");
-	for (size_t i = 0; i < count; i++)
-		buf_printf(out, "<th scope=\"col\">%s</th>", column[i]);
-	buf_puts(out, "</tr></thead>\n<tbody>\n");
-}
-
-static void end_table(struct buf *out)
-{
-	buf_puts(out, "</tbody>\n</table></div>\n");
-}
-
 // --- what the rows of all projects have in common ---
 
 // The result, the step where it failed, and the log.
@@ -104,7 +91,7 @@ static void put_failure_rows(struct buf *out, const struct builds_data *d)
 		buf_puts(out, "<p class=\"note\">Nothing fails: the last attempt at each wheel was good.</p>\n");
 		return;
 	}
-	begin_table(out, column, ARRAY_SIZE(column));
+	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->failures; i++) {
 		const struct builds_failure *f = &d->failure[i];
 		put_project_head(out, &f->attempt);
@@ -116,7 +103,7 @@ static void put_failure_rows(struct buf *out, const struct builds_data *d)
 		put_why(out, &f->attempt);
 		buf_puts(out, "</td></tr>\n");
 	}
-	end_table(out);
+	html_end_table(out);
 }
 
 // The picture's numbers as a table, for readers that see no picture.
@@ -124,7 +111,7 @@ static void put_day_table(struct buf *out, const struct builds_data *d)
 {
 	static const char *const column[] = {"Day", "Good", "Failed"};
 	buf_puts(out, "<details><summary>The numbers of each day</summary>\n");
-	begin_table(out, column, ARRAY_SIZE(column));
+	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = BUILDS_DAYS; i-- > 0;) {
 		char when[CLOCK_TEXT];
 		if (!d->day[i].good && !d->day[i].failed)
@@ -135,7 +122,7 @@ static void put_day_table(struct buf *out, const struct builds_data *d)
 			"</td><td class=\"n\" data-of=\"failed\">%" PRIu64 "</td></tr>\n",
 			when, d->day[i].good, d->day[i].failed);
 	}
-	end_table(out);
+	html_end_table(out);
 	buf_puts(out, "</details>\n");
 }
 
@@ -191,7 +178,7 @@ static void put_more_link(struct buf *out, const struct builds_page_query *q)
 static void put_attempt_rows(struct buf *out, const struct builds_data *d)
 {
 	static const char *const column[] = {"Project", "Platform", "Result", "Begun", "Took", "Why"};
-	begin_table(out, column, ARRAY_SIZE(column));
+	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->attempts; i++) {
 		const struct results_attempt *a = &d->attempt[i];
 		put_project_head(out, a);
@@ -204,7 +191,7 @@ static void put_attempt_rows(struct buf *out, const struct builds_data *d)
 		put_why(out, a);
 		buf_puts(out, "</td></tr>\n");
 	}
-	end_table(out);
+	html_end_table(out);
 }
 
 static void put_state(struct buf *out, const struct builds_data *d)
@@ -286,7 +273,7 @@ static void put_group_head(struct buf *out, const struct results_attempt *a)
 	buf_puts(out, ", Python ");
 	builds_part_text(out, a->python);
 	buf_puts(out, "</h2>\n");
-	begin_table(out, column, ARRAY_SIZE(column));
+	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
 }
 
 int builds_page_project(const struct builds_data *data, const char *project, uint64_t limit, struct buf *out,
@@ -305,7 +292,7 @@ int builds_page_project(const struct builds_data *data, const char *project, uin
 			put_group_head(out, order[i]);
 		put_attempt(out, order[i]);
 		if (i + 1 == data->attempts || !is_same_group(order[i], order[i + 1]))
-			end_table(out);
+			html_end_table(out);
 	}
 	if (data->has_more)
 		buf_printf(out, "<nav><a href=\"./?limit=%" PRIu64 "\">Show more</a></nav>\n", 4 * limit);

@@ -3,6 +3,7 @@
 
 #include "lib/domain/wheel/attachment.h"
 #include "lib/format/escape.h"
+#include "server/handlers/html-layout.h"
 
 enum { FILES_SHOWN = 1000, TABLES_SHOWN = 50, ROWS_SHOWN = 200 };
 
@@ -29,11 +30,6 @@ static void put_said_cell(struct buf *out, const char *text)
 	buf_puts(out, "</td>");
 }
 
-static void begin_table(struct buf *out, const char *heads)
-{
-	buf_printf(out, "<div class=\"card wide\"><table>\n<thead><tr>%s</tr></thead>\n<tbody>\n", heads);
-}
-
 static void put_document_link(const struct provenance_page *p, const struct jsondoc *row, enum attachment kind,
 	const char *words)
 {
@@ -50,15 +46,14 @@ static void put_document_link(const struct provenance_page *p, const struct json
 
 static void put_provenance_line(struct provenance_page *p, const struct jsondoc *row)
 {
+	static const char *const column[] = {"File", "Platform", "Built by", "Finished", "Documents"};
 	const struct jsondoc *said = jsondoc_get(row, "provenance");
 	const char *builder = said ? jsondoc_get_str(said, "builder") : NULL;
 	bool has_attestations = jsondoc_is_true(row, "attestations");
 	if ((!said && !has_attestations) || p->files == FILES_SHOWN)
 		return;
 	if (!p->files++)
-		begin_table(p->out,
-			"<th scope=\"col\">File</th><th scope=\"col\">Platform</th><th scope=\"col\">Built by</th>"
-			"<th scope=\"col\">Finished</th><th scope=\"col\">Documents</th>");
+		html_begin_table(p->out, "card wide", column, ARRAY_SIZE(column));
 	buf_puts(p->out, "<tr><th scope=\"row\" class=\"file\">");
 	put_said(p->out, jsondoc_get_str(row, "filename"));
 	buf_puts(p->out, "</th><td>");
@@ -88,6 +83,7 @@ static void put_component(struct buf *out, const struct jsondoc *one)
 
 static void put_components(struct provenance_page *p, const struct jsondoc *row)
 {
+	static const char *const column[] = {"Component", "Version", "From", "Installed in", "As", "Options"};
 	const struct jsondoc *said = jsondoc_get(row, "provenance");
 	const struct jsondoc *rows = said ? jsondoc_get(said, "rows") : NULL;
 	size_t count = rows ? jsondoc_count(rows) : 0;
@@ -99,12 +95,10 @@ static void put_components(struct provenance_page *p, const struct jsondoc *row)
 	buf_puts(p->out, " of ");
 	put_said(p->out, jsondoc_get_str(row, "platform"));
 	buf_puts(p->out, "</p>\n");
-	begin_table(p->out,
-		"<th scope=\"col\">Component</th><th scope=\"col\">Version</th><th scope=\"col\">From</th>"
-		"<th scope=\"col\">Installed in</th><th scope=\"col\">As</th><th scope=\"col\">Options</th>");
+	html_begin_table(p->out, "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++)
 		put_component(p->out, jsondoc_at(rows, i));
-	buf_puts(p->out, "</tbody>\n</table></div>\n");
+	html_end_table(p->out);
 	if (count > ROWS_SHOWN)
 		buf_printf(p->out, "<p class=\"note\">These are the first %d of %zu.</p>\n", ROWS_SHOWN, count);
 }
@@ -124,7 +118,7 @@ void explain_page_provenance(const struct jsondoc *explanation, const char *up, 
 		"is verified.</p>\n");
 	for (size_t i = 0; i < jsondoc_count(here); i++)
 		put_provenance_line(&p, jsondoc_at(here, i));
-	buf_puts(out, "</tbody>\n</table></div>\n");
+	html_end_table(out);
 	for (size_t i = 0; i < jsondoc_count(here); i++)
 		put_components(&p, jsondoc_at(here, i));
 }

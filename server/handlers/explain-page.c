@@ -16,19 +16,6 @@ static void put_words(struct buf *out, const char *text)
 	escape_html(out, str_from(text ? text : ""));
 }
 
-static void begin_columns(struct buf *out, const char *const *column, size_t count)
-{
-	buf_puts(out, "<div class=\"card wide\"><table>\n<thead><tr>");
-	for (size_t i = 0; i < count; i++)
-		buf_printf(out, "<th scope=\"col\">%s</th>", column[i]);
-	buf_puts(out, "</tr></thead>\n<tbody>\n");
-}
-
-static void end_columns(struct buf *out)
-{
-	buf_puts(out, "</tbody>\n</table></div>\n");
-}
-
 static int64_t count_of(const struct jsondoc *audit, const char *key)
 {
 	int64_t n = 0;
@@ -146,7 +133,7 @@ static void put_files(struct buf *out, const struct jsondoc *here, const char *u
 		buf_puts(out, "<p class=\"note\">No file is here.</p>\n");
 		return;
 	}
-	begin_columns(out, column, ARRAY_SIZE(column));
+	html_begin_table(out, "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < jsondoc_count(here); i++) {
 		const struct jsondoc *row = jsondoc_at(here, i);
 		buf_puts(out, "<tr><th scope=\"row\" class=\"file\">");
@@ -161,7 +148,7 @@ static void put_files(struct buf *out, const struct jsondoc *here, const char *u
 		put_why_cell(out, row);
 		buf_puts(out, "</tr>\n");
 	}
-	end_columns(out);
+	html_end_table(out);
 }
 
 // --- what the audit finds ---
@@ -196,10 +183,10 @@ static void put_findings(struct buf *out, const struct jsondoc *row, bool is_fir
 	buf_puts(out, " of ");
 	put_words(out, jsondoc_get_str(row, "platform"));
 	buf_puts(out, "</p>\n");
-	begin_columns(out, column, ARRAY_SIZE(column));
+	html_begin_table(out, "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < jsondoc_count(findings); i++)
 		put_finding(out, jsondoc_at(findings, i));
-	end_columns(out);
+	html_end_table(out);
 	if (all > (int64_t)jsondoc_count(findings))
 		buf_printf(out, "<p class=\"note\">These are the first %zu of %" PRId64 ".</p>\n",
 			jsondoc_count(findings), all);
@@ -251,7 +238,7 @@ static void put_environments(struct buf *out, const struct jsondoc *rows)
 	if (!jsondoc_count(rows))
 		return;
 	buf_puts(out, "<h2>What pip takes</h2>\n");
-	begin_columns(out, column, ARRAY_SIZE(column));
+	html_begin_table(out, "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < jsondoc_count(rows); i++) {
 		const struct jsondoc *row = jsondoc_at(rows, i);
 		buf_puts(out, "<tr><th scope=\"row\">");
@@ -264,7 +251,7 @@ static void put_environments(struct buf *out, const struct jsondoc *rows)
 		put_taken(out, row, "both");
 		buf_puts(out, "</tr>\n");
 	}
-	end_columns(out);
+	html_end_table(out);
 }
 
 // --- the whole ---

@@ -64,3 +64,16 @@ void html_end_plain(struct buf *out, const char *links)
 	put_footer(out, links);
 	buf_puts(out, "</body>\n</html>\n");
 }
+
+void html_begin_table(struct buf *out, const char *class, const char *const *column, size_t columns)
+{
+	buf_printf(out, "<div class=\"%s\"><table>\n<thead><tr>", class);
+	for (size_t i = 0; i < columns; i++)
+		buf_printf(out, "<th scope=\"col\">%s</th>", column[i]);
+	buf_puts(out, "</tr></thead>\n<tbody>\n");
+}
+
+void html_end_table(struct buf *out)
+{
+	buf_puts(out, "</tbody>\n</table></div>\n");
+}

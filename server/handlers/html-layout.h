@@ -13,5 +13,8 @@ void html_begin(struct buf *out, const char *title, const char *words);
 void html_end(struct buf *out, const char *links);
 // The same for a page without commands to copy: it has no script.
 void html_end_plain(struct buf *out, const char *links);
+// A table in a card, up to the first row; class: of the card. columns: the heads, as HTML.
+void html_begin_table(struct buf *out, const char *class, const char *const *column, size_t columns);
+void html_end_table(struct buf *out);
 void html_count(struct buf *out, uint64_t n);    // "1,234,567"
 void html_size(struct buf *out, uint64_t bytes); // "5.5 GB"
