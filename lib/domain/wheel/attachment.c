@@ -32,17 +32,23 @@ int attachment_subject(enum attachment kind, struct str text, const char *filena
 	return provenance_read(text, &p, e) < 0 ? -1 : provenance_digest(&p, filename, sha256, e);
 }
 
-int attachment_check(enum attachment kind, struct str text, const char *filename, const uint8_t sha256[SHA256_SIZE],
-	struct err *e)
+int attachment_check_subject(enum attachment kind, const char *filename, const uint8_t subject[SHA256_SIZE],
+	const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	char said[SHA256_HEX + 1] = "", real[SHA256_HEX + 1] = "";
-	uint8_t subject[SHA256_SIZE];
-	if (attachment_subject(kind, text, filename, subject, e) < 0)
-		return -1;
 	if (memcmp(subject, sha256, SHA256_SIZE) == 0)
 		return 0;
 	hex_encode(subject, SHA256_SIZE, said);
 	hex_encode(sha256, SHA256_SIZE, real);
 	return err_set(e, ERR_INVALID, "%s is about other bytes: sha256 %s, but %s has %s",
 		kind == ATTACHMENT_STATEMENT ? "the statement of provenance" : "an attestation", said, filename, real);
+}
+
+int attachment_check(enum attachment kind, struct str text, const char *filename, const uint8_t sha256[SHA256_SIZE],
+	struct err *e)
+{
+	uint8_t subject[SHA256_SIZE];
+	return attachment_subject(kind, text, filename, subject, e) < 0
+		       ? -1
+		       : attachment_check_subject(kind, filename, subject, sha256, e);
 }

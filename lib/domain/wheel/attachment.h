@@ -22,6 +22,9 @@ bool attachment_is(struct str name, struct str *filename, enum attachment *kind)
 // about another file.
 int attachment_subject(enum attachment kind, struct str text, const char *filename, uint8_t sha256[SHA256_SIZE],
 	struct err *e) MUST_CHECK;
-// The same, and compares it with that of the file. ERR_INVALID if they differ.
+// Whether this subject is the SHA-256 of the file of this name. ERR_INVALID: they differ.
+int attachment_check_subject(enum attachment kind, const char *filename, const uint8_t subject[SHA256_SIZE],
+	const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+// Both: reads the subject, and compares it.
 int attachment_check(enum attachment kind, struct str text, const char *filename, const uint8_t sha256[SHA256_SIZE],
 	struct err *e) MUST_CHECK;

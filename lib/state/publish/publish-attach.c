@@ -37,14 +37,14 @@ int publish_attach_check(struct publish_attach *a, const char *filename, const u
 		struct publish_attach_one *one = &a->one[kind];
 		if (!is_given(one))
 			continue;
-		if (attachment_check((enum attachment)kind, buf_view(&one->text), filename, sha256, e) < 0)
-			return err_prefix(e, "%s: ", filename);
 		attachment_facts_release(&one->facts);
 		attachment_file_examine(buf_view(&one->text), filename, (enum attachment)kind, &one->facts);
 		if (one->facts.refusal.kind != ERR_NONE) {
 			*e = one->facts.refusal;
-			return -1;
+			return err_prefix(e, "%s: ", filename);
 		}
+		if (attachment_check_subject((enum attachment)kind, filename, one->facts.subject, sha256, e) < 0)
+			return err_prefix(e, "%s: ", filename);
 	}
 	return 0;
 }
