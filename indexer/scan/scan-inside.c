@@ -243,7 +243,7 @@ int scan_inside_run(struct catalog *c, const struct scan_inside_options *options
 	struct scan_inside s = {.catalog = c, .options = options, .counts = out, .begun_ms = clock_ms()};
 	struct catalog_inside_counts counts;
 	pthread_mutex_init(&s.readers.lock, NULL);
-	if (catalog_inside_lacking(c, TAKEN_FACTS_VERSION, &s.id, &s.count, e) < 0)
+	if (catalog_inside_lacking(c, WHEEL_FACTS_VERSION, &s.id, &s.count, e) < 0)
 		return -1;
 	if (s.count) {
 		s.done = channel_new((size_t)JOBS_A_THREAD * options->threads);
@@ -252,7 +252,7 @@ int scan_inside_run(struct catalog *c, const struct scan_inside_options *options
 		if (look_inside_all(&s, e) < 0)
 			return -1;
 	}
-	if (catalog_inside_count(c, TAKEN_FACTS_VERSION, &counts, e) < 0)
+	if (catalog_inside_count(c, WHEEL_FACTS_VERSION, &counts, e) < 0)
 		return -1;
 	out->unreadable = counts.unreadable;
 	out->lacking = counts.lacking;

@@ -34,7 +34,7 @@ static bool wants_inside(struct scan_workers *workers, struct scan_worker *worke
 	bool is_known;
 	if (!scan_workers_options(workers)->takes_facts || f->refusal || f->name.kind != FILENAME_WHEEL)
 		return false;
-	if (catalog_inside_is_known(worker->catalog, f->sha256, TAKEN_FACTS_VERSION, &is_known, &ignored) == 0 &&
+	if (catalog_inside_is_known(worker->catalog, f->sha256, WHEEL_FACTS_VERSION, &is_known, &ignored) == 0 &&
 		is_known)
 		return false;
 	return scan_workers_begin_inside(workers, f->sha256);

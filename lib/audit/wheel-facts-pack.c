@@ -9,8 +9,14 @@
 #include "lib/base/limits.h"
 #include "lib/format/compress.h"
 
-enum { VERSION_SIZE = 4, ZSTD_LEVEL = 3 };
-static const char facts_version[VERSION_SIZE] = "WF2";
+enum { ZSTD_LEVEL = 3 };
+
+// In front of the frame: "WF", the version in decimal, and a NUL.
+static void put_facts_head(struct buf *out)
+{
+	buf_printf(out, "WF%d", WHEEL_FACTS_VERSION);
+	buf_putc(out, '\0');
+}
 
 // A text that is absent is 0, and otherwise its length + 1 stands in front.
 
@@ -176,7 +182,7 @@ int wheel_facts_pack_by(struct wheel_reader *r, const struct wheel_facts *f, str
 	pack_facts(&plain, f);
 	if (plain.failed)
 		return err_set(e, ERR_LIMIT, "the facts of the wheel have more than %d bytes", LIMIT_FACTS);
-	buf_add(out, facts_version, VERSION_SIZE);
+	put_facts_head(out);
 	return compress_zstd_by(r->pack, buf_view(&plain), ZSTD_LEVEL, out, e);
 }
 
@@ -393,11 +399,13 @@ int wheel_facts_unpack(struct str packed, struct wheel_facts *out, struct err *e
 
 int wheel_facts_unpack_most(struct str packed, size_t most, struct wheel_facts *out, struct err *e)
 {
-	if (packed.len < VERSION_SIZE || memcmp(packed.ptr, facts_version, VERSION_SIZE) != 0)
-		return err_set(e, ERR_INVALID, "the facts are of another version");
-	CLEANUP(buf_release) struct buf plain;
+	CLEANUP(buf_release) struct buf head, plain;
+	buf_init(&head, SIZE_MAX / 2);
 	buf_init(&plain, most);
-	if (decompress_zstd(str_slice(packed, VERSION_SIZE, packed.len), &plain, e) < 0)
+	put_facts_head(&head);
+	if (!str_starts(packed, buf_view(&head)))
+		return err_set(e, ERR_INVALID, "the facts are of another version");
+	if (decompress_zstd(str_slice(packed, head.len, packed.len), &plain, e) < 0)
 		return -1;
 	*out = (struct wheel_facts){0};
 	char *bytes = arena_alloc(&out->text, plain.len + 1);

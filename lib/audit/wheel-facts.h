@@ -22,6 +22,10 @@
 #include "lib/format/digest.h"
 #include "lib/os/byte-source.h"
 
+// Of the packed facts, and of what the catalog keeps of them for searches: to be raised when either changes. The next
+// scan takes the facts of all wheels again.
+enum { WHEEL_FACTS_VERSION = 2 };
+
 // A member that begins with the magic number of ELF, whatever its name is. Members whose names have an ending of text
 // (.py, .pyi, .txt, .h, …) are not looked at: nothing loads them.
 struct wheel_elf {

@@ -324,7 +324,7 @@ int inside_search(struct catalog *c, const struct inside_search *search, struct 
 	if (catalog_read_begin(c, e) < 0)
 		return -1;
 	reading = c;
-	if (find_all(&s, e) < 0 || catalog_inside_unknown(c, TAKEN_FACTS_VERSION, add_blind, &s, e) < 0)
+	if (find_all(&s, e) < 0 || catalog_inside_unknown(c, WHEEL_FACTS_VERSION, add_blind, &s, e) < 0)
 		return -1;
 	if (out->hits)
 		qsort(out->hit, out->hits, sizeof(*out->hit), by_certainty);

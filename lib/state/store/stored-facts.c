@@ -4,7 +4,6 @@
 #include "lib/base/limits.h"
 #include "lib/state/catalog/catalog-inside.h"
 #include "lib/state/store/hashed-file.h"
-#include "lib/state/store/taken-facts.h"
 
 static int read_stored_file(const struct platform *p, const char *path, const char *filename,
 	const struct hashed_state *known, struct wheel_facts *out, struct err *e)
@@ -28,7 +27,7 @@ int stored_facts_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], 
 {
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, SIZE_MAX / 2);
-	if (catalog_inside_get(c, sha256, TAKEN_FACTS_VERSION, &packed, e) < 0)
+	if (catalog_inside_get(c, sha256, WHEEL_FACTS_VERSION, &packed, e) < 0)
 		return -1;
 	struct err why = ERR_INIT;
 	if (wheel_facts_unpack_most(buf_view(&packed), most, out, &why) == 0)
@@ -47,7 +46,7 @@ struct facts_walk {
 static int facts_of_row(const struct facts_walk *w, const struct catalog_inside_listed *row, struct wheel_facts *out,
 	struct err *why)
 {
-	bool is_current = row->version == TAKEN_FACTS_VERSION;
+	bool is_current = row->version == WHEEL_FACTS_VERSION;
 	if (is_current && row->packed.ptr && wheel_facts_unpack(row->packed, out, why) == 0)
 		return 0;
 	if (is_current && row->why)

@@ -253,7 +253,7 @@ int taken_facts_put(const struct taken_facts *t, struct catalog *c, const uint8_
 	if (!t->is_taken)
 		return 0;
 	const struct catalog_inside inside = {
-		.version = TAKEN_FACTS_VERSION,
+		.version = WHEEL_FACTS_VERSION,
 		.why = t->why,
 		.packed = buf_view(&t->packed),
 		.name = t->name,

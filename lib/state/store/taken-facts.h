@@ -10,10 +10,6 @@
 #include "lib/base/arena.h"
 #include "lib/state/catalog/catalog-inside.h"
 
-// Of the packed facts and of what is taken from them for searches: to be raised when either changes. The next scan takes
-// the facts of all wheels again.
-enum { TAKEN_FACTS_VERSION = 1 };
-
 // All zero: nothing was taken, and nothing is put.
 struct taken_facts {
 	bool is_taken;

@@ -200,9 +200,13 @@ static void test_unpack_refuses_other_bytes(void **state)
 	(void)state;
 	struct wheel_facts facts;
 	struct err e = ERR_INIT;
-	assert_int_equal(wheel_facts_unpack(STR("WF0\0anything"), &facts, &e), -1);
-	assert_int_equal(e.kind, ERR_INVALID);
-	assert_int_equal(wheel_facts_unpack(STR(""), &facts, &e), -1);
+	const struct str other[] = {STR("WF0\0anything"), STR("WF1\0anything"), STR("WF\0"), STR("WF"), STR("")};
+	for (size_t i = 0; i < ARRAY_SIZE(other); i++) {
+		e = (struct err)ERR_INIT;
+		assert_int_equal(wheel_facts_unpack(other[i], &facts, &e), -1);
+		assert_int_equal(e.kind, ERR_INVALID);
+		assert_string_equal(e.msg, "the facts are of another version");
+	}
 }
 
 int main(void)
