@@ -9,8 +9,8 @@
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "server/handlers/builds-page-parts.h"
-#include "server/handlers/builds-trend.h"
 #include "server/handlers/html-layout.h"
+#include "server/handlers/trend-picture.h"
 
 const char builds_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
 				  "form-action 'self'; frame-ancestors 'none'";
@@ -128,8 +128,13 @@ static void put_day_table(struct buf *out, const struct builds_data *d)
 
 static void put_trend(struct buf *out, const struct builds_data *d)
 {
+	static const struct trend_words words = {"Attempts", {[TREND_GOOD] = "good", [TREND_BAD] = "failed"}};
+	struct trend_day day[BUILDS_DAYS];
+	for (size_t i = 0; i < BUILDS_DAYS; i++)
+		day[i] = (struct trend_day){
+			d->day[i].day, {[TREND_GOOD] = d->day[i].good, [TREND_BAD] = d->day[i].failed}};
 	buf_puts(out, "<h2>The last 60 days</h2>\n<div class=\"card chart\">\n");
-	builds_trend_write(d->day, BUILDS_DAYS, out);
+	trend_picture_write(day, BUILDS_DAYS, &words, out);
 	buf_puts(out,
 		"<p class=\"legend\"><span class=\"good\">good</span> <span class=\"bad\">failed</span></p></div>\n");
 	put_day_table(out, d);

@@ -15,7 +15,6 @@
 #include "lib/format/jsondoc.h"
 #include "server/handlers/builds-json.h"
 #include "server/handlers/builds-log.h"
-#include "server/handlers/builds-trend.h"
 
 #define HOSTILE "</td><script>alert(1)</script>\x1b[31m&\"'\nsecond line"
 
@@ -170,31 +169,6 @@ static void json_has_the_same(void **state UNUSED)
 	assert_int_equal(jsondoc_count(jsondoc_get(doc, "attempts")), 0);
 }
 
-// Bars keep to their side of the line and to the picture, and few attempts beside many are seen.
-static void picture(void **state UNUSED)
-{
-	static const struct {
-		uint64_t good, failed;
-		const char *want;
-	} rows[] = {
-		{1, 0, "<rect class=\"good\" x=\"44\" y=\"15.5\" width=\"9\" height=\"120.0\""},
-		{0, 3, "<rect class=\"bad\" x=\"44\" y=\"16.5\" width=\"9\" height=\"120.0\""},
-		{1, 1, "height=\"60.0\""},
-		{1000000, 1, "height=\"2.0\""},
-		{UINT64_MAX / 2, 0, ": 9223372036854775807 good, 0 failed"},
-		{0, 0, "0 good and 0 failed from 2026-11-22 to 2026-11-22"},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct builds_day day = {NOON, rows[i].good, rows[i].failed};
-		CLEANUP(buf_release) struct buf out;
-		buf_init(&out, LIMIT_PAGE);
-		builds_trend_write(&day, 1, &out);
-		assert_contains(&out, rows[i].want);
-		assert_contains(&out, "role=\"img\"");
-		assert_null(strstr(out.data, "nan"));
-	}
-}
-
 static void a_log_is_harmless(void **state UNUSED)
 {
 	static const struct {
@@ -230,7 +204,6 @@ int main(void)
 		cmocka_unit_test(nothing_was_built),
 		cmocka_unit_test(a_project_has_groups),
 		cmocka_unit_test(json_has_the_same),
-		cmocka_unit_test(picture),
 		cmocka_unit_test(a_log_is_harmless),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened each day, as a picture: an SVG element for an HTML page, without script, with a title and a description
+// for readers that see no picture. What is good stands above the line, with what is neither above it, and what is bad
+// below the line. Pure; any thread.
+#pragma once
+
+#include <stdint.h>
+
+#include "lib/base/buf.h"
+
+enum trend_kind { TREND_GOOD, TREND_IDLE, TREND_BAD, TREND_KIND_COUNT };
+
+struct trend_day {
+	int64_t day; // its first second, UTC
+	uint64_t count[TREND_KIND_COUNT];
+};
+
+// The words of a picture: HTML, all of our own.
+struct trend_words {
+	const char *what;                   // of which: "Attempts"
+	const char *name[TREND_KIND_COUNT]; // "good", …; NULL: there are none of this kind
+};
+
+// Adds the element to out. count: at least 1.
+void trend_picture_write(const struct trend_day *day, size_t count, const struct trend_words *words, struct buf *out);
