@@ -328,6 +328,19 @@ static const char *const schema_step[] = {
 	"  BEGIN " ATTACH_TO_OLD " UPDATE platform SET attached = attached - old.size WHERE id = old.platform;"
 	"END;"
 	"UPDATE folder SET trusted = 0;",
+
+	// 13: times of arrival of files, which decide how long a view keeps a version. What the first scan of a platform
+	// finds may be old, so that its own time counts. Other bytes, and a file that is listed again, arrive anew.
+	"ALTER TABLE file ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0; "
+	"-- seconds since 1970; 0: it was there when its platform was first scanned, or before this column\n"
+	"CREATE TRIGGER file_came AFTER INSERT ON file"
+	"  WHEN (SELECT scanned FROM platform WHERE id = new.platform) = 1 BEGIN"
+	"  UPDATE file SET arrived = CAST(strftime('%s', 'now') AS INTEGER) WHERE id = new.id;"
+	"END;"
+	"CREATE TRIGGER file_came_again AFTER UPDATE OF state, sha256 ON file"
+	"  WHEN (new.sha256 IS NOT old.sha256 AND old.sha256 IS NOT NULL) OR (new.state = 0 AND old.state = 3) BEGIN"
+	"  UPDATE file SET arrived = CAST(strftime('%s', 'now') AS INTEGER) WHERE id = new.id;"
+	"END;",
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

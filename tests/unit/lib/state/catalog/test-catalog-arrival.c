@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a file came, as far as the catalog knows.
+#include "lib/os/clock.h"
+#include "tests/unit/support/two-catalogs.h"
+
+static int save_arrival(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
+{
+	*(int64_t *)ctx = file->arrived;
+	return 0;
+}
+
+// -1: it is not listed.
+static int64_t arrival(void)
+{
+	struct err e = ERR_INIT;
+	int64_t arrived = -1;
+	two_ok(catalog_project_files(two_other, two_platform, "six", save_arrival, &arrived, &e), &e);
+	return arrived;
+}
+
+static void assert_arrived_now(void)
+{
+	assert_in_range(arrival(), clock_wall_seconds() - 60, clock_wall_seconds() + 1);
+}
+
+static void set_scanned(void)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(two_scan, &t, &e), &e);
+	two_ok(catalog_platform_set_scanned(two_scan, two_platform, CATALOG_SCANNED, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
+}
+
+static void first_scan_tells_no_arrival(void **state UNUSED)
+{
+	two_put_new(two_scan, two_root, two_ones);
+	assert_int_equal(arrival(), 0);
+	set_scanned();
+	assert_int_equal(arrival(), 0);
+}
+
+static void later_file_has_an_arrival(void **state UNUSED)
+{
+	set_scanned();
+	two_put_new(two_scan, two_root, two_ones);
+	assert_arrived_now();
+}
+
+static void other_bytes_arrive_anew(void **state UNUSED)
+{
+	two_put_new(two_scan, two_root, two_ones);
+	set_scanned();
+	two_put_new(two_scan, two_root, two_ones);
+	assert_int_equal(arrival(), 0);
+	two_put_new(two_scan, two_root, two_twos);
+	assert_arrived_now();
+}
+
+static void restored_file_arrives_anew(void **state UNUSED)
+{
+	two_put_new(two_scan, two_root, two_ones);
+	two_mark(two_scan, two_root, MARK_PRUNED, "old", 0);
+	assert_int_equal(arrival(), -1);
+	two_mark(two_scan, two_root, MARK_PRUNED, NULL, two_look_at_mark(two_root));
+	assert_arrived_now();
+}
+
+#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, two_open, two_close)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_BOTH(first_scan_tells_no_arrival),
+		WITH_BOTH(later_file_has_an_arrival),
+		WITH_BOTH(other_bytes_arrive_anew),
+		WITH_BOTH(restored_file_arrives_anew),
+	};
+	return cmocka_run_group_tests(tests, two_make_folder, two_remove_folder);
+}
