@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "builder/probe/bind-check.h"
-#include "builder/probe/probe.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 
 enum { OUTPUT_MOST = 256 << 20, BIND_SECONDS = 60, UNREADABLE = 2 };
@@ -69,8 +69,8 @@ static void print_bind_line(const struct bind_line *l, struct buf *out)
 	CLEANUP(buf_release) struct buf symbol, target;
 	buf_init(&symbol, LIMIT_PROBE_OUTPUT);
 	buf_init(&target, LIMIT_PROBE_OUTPUT);
-	probe_print_line(str_from(l->symbol), &symbol);
-	probe_print_line(str_from(l->target ? l->target : ""), &target);
+	escape_terminal(&symbol, str_from(l->symbol));
+	escape_terminal(&target, str_from(l->target ? l->target : ""));
 	switch (l->result) {
 	case BIND_NEEDED_OK:
 		buf_printf(out, "needed ok: %s\n", symbol.data);

@@ -10,6 +10,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
+#include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/os/safefile.h"
 #include "lib/state/results/results-json.h"
@@ -159,7 +160,10 @@ static void print_build_line(const struct build_line *line, const size_t *width,
 		line->begun, line->platform, line->python, line->what, line->result, line->took, line->id};
 	for (size_t i = 0; i < columns; i++)
 		printf("%-*s  ", (int)width[i], text[i]);
-	printf("%s\n", line->why);
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, SIZE_MAX / 2);
+	escape_terminal(&why, str_from(line->why));
+	printf("%s\n", why.data);
 }
 
 static void print_build_table(const struct build_lines *l)
@@ -210,15 +214,16 @@ static int print_builds(struct builds_command *x, struct results *r, struct err 
 
 // --- one log ---
 
-// On a terminal a log could move the cursor, or do worse. U+0080 to U+009F are control characters too.
+// On a terminal a log could move the cursor, or do worse. A file gets its bytes.
 static void print_log(struct str log)
 {
-	bool is_terminal = isatty(STDOUT_FILENO) == 1;
-	for (size_t i = 0; i < log.len; i++) {
-		unsigned char c = (unsigned char)log.ptr[i], before = i ? (unsigned char)log.ptr[i - 1] : 0;
-		bool is_control = (c < ' ' && c != '\n' && c != '\t') || c == 0x7f || (before == 0xc2 && c < 0xa0);
-		putchar(is_terminal && is_control ? '?' : c);
-	}
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, SIZE_MAX / 2);
+	if (isatty(STDOUT_FILENO) == 1)
+		escape_terminal_text(&text, log);
+	else
+		buf_str(&text, log);
+	fwrite(text.data, 1, text.len, stdout);
 }
 
 static int keep_work_folder(void *ctx, const struct results_attempt *a, struct err *e UNUSED)

@@ -8,6 +8,7 @@
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
+#include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/inside-search.h"
@@ -117,27 +118,20 @@ static void write_find_json(const struct inside_search *s, const struct inside_r
 	jsondoc_write(doc, 2, out);
 }
 
-// Names come out of wheels: control characters become "?".
-static void put_wheel_text(struct buf *out, const char *text)
-{
-	for (; *text; text++)
-		buf_putc(out, (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
-}
-
 static void write_hit(const struct inside_search *s, const struct inside_hit *hit, struct buf *out)
 {
 	const char *field[] = {hit->use, hit->name, hit->version, hit->purl};
 	buf_puts(out, hit->is_unknown ? "? " : "");
-	put_wheel_text(out, hit->platform);
+	escape_terminal(out, str_from(hit->platform));
 	buf_putc(out, '/');
-	put_wheel_text(out, hit->filename);
+	escape_terminal(out, str_from(hit->filename));
 	buf_putc(out, ':');
 	for (size_t i = 0; i < ARRAY_SIZE(field); i++) {
 		bool is_version = &field[i] == &field[2] && s->kind == INSIDE_SEARCH_BUNDLES;
 		if (!field[i] && !is_version)
 			continue;
 		buf_putc(out, ' ');
-		put_wheel_text(out, field[i] ? field[i] : "?");
+		escape_terminal(out, str_from(field[i] ? field[i] : "?"));
 	}
 	buf_putc(out, '\n');
 }

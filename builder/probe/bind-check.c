@@ -13,6 +13,7 @@
 #include "builder/probe/bind-log.h"
 #include "builder/probe/probe.h"
 #include "lib/base/limits.h"
+#include "lib/format/escape.h"
 #include "lib/os/fs.h"
 
 const char *const bind_mode_name[BIND_MODE_COUNT] = {"plain", "preloaded", "deepbind"};
@@ -172,7 +173,7 @@ static void find_failure(const struct bind_work *w, const char *result, const st
 	bool has_ended_well = outcome->end == RUN_EXITED && outcome->code == 0;
 	if (has_ended_well && fs_read_regular(result, &text, &e) == 0) {
 		if (!str_eq(buf_view(&text), STR("loaded")))
-			probe_print_line(buf_view(&text), reason);
+			escape_terminal(reason, buf_view(&text));
 		return;
 	}
 	buf_puts(reason, "the process that loads it: ");

@@ -13,6 +13,7 @@
 #include "builder/probe/wheel-unpack.h"
 #include "builder/step/top-modules.h"
 #include "lib/base/limits.h"
+#include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 
@@ -145,7 +146,7 @@ static const char *copy_line(struct cpu_work *w, struct str s)
 {
 	CLEANUP(buf_release) struct buf line;
 	buf_init(&line, LIMIT_PATH);
-	probe_print_line(s, &line);
+	escape_terminal(&line, s);
 	return arena_copy(&w->report->text, buf_view(&line));
 }
 

@@ -9,6 +9,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/elf/elf-facts.h"
+#include "lib/format/escape.h"
 #include "lib/os/fs.h"
 #include "lib/os/tree.h"
 
@@ -133,13 +134,7 @@ void probe_print_last_line(const struct buf *output, struct buf *out)
 	if (!text.len)
 		return;
 	buf_puts(out, "; it said: ");
-	probe_print_line(end ? str_slice(text, (size_t)(end + 1 - text.ptr), text.len) : text, out);
-}
-
-void probe_print_line(struct str text, struct buf *out)
-{
-	for (size_t i = 0; i < text.len; i++)
-		buf_putc(out, (unsigned char)text.ptr[i] < ' ' || text.ptr[i] == '\x7f' ? '?' : text.ptr[i]);
+	escape_terminal(out, end ? str_slice(text, (size_t)(end + 1 - text.ptr), text.len) : text);
 }
 
 bool probe_is_variable(const char *text)

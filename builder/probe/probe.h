@@ -42,7 +42,5 @@ bool probe_is_elf(const char *path);
 void probe_print_end(const struct probe *p, const struct run_outcome *o, struct buf *out);
 // Appends the last line of its output, if there is one: "; it said: …".
 void probe_print_last_line(const struct buf *output, struct buf *out);
-// Appends a text of foreign code as one line for a terminal: control characters become "?".
-void probe_print_line(struct str text, struct buf *out);
 // Whether the words "NAME=value" set a variable: a name of letters, digits and "_".
 bool probe_is_variable(const char *text);

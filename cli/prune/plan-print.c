@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/common/progress.h"
+#include "lib/format/escape.h"
 #include "lib/state/upstream/upstream.h"
 #include "pruner/plan/verdict.h"
 
@@ -173,8 +174,10 @@ static void print_caps(const struct planfile_head *h, const struct config *c, FI
 // Foreign text must not contain control characters.
 static void print_foreign_text(const char *text, FILE *out)
 {
-	for (; *text; text++)
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
+	CLEANUP(buf_release) struct buf line;
+	buf_init(&line, SIZE_MAX / 2);
+	escape_terminal(&line, str_from(text));
+	fputs(line.data, out);
 }
 
 static void print_names(const struct planfile_head *h, const char *result, FILE *out)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 
 enum { SHOWN = 20 }; // items of a list in the text form
@@ -63,8 +64,10 @@ void summary_sort(struct summary *s, unsigned list)
 // Replaces control characters: a file name must not move the cursor of a terminal.
 static void put_printable(const char *text, FILE *out)
 {
-	for (; *text; text++)
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
+	CLEANUP(buf_release) struct buf line;
+	buf_init(&line, SIZE_MAX / 2);
+	escape_terminal(&line, str_from(text));
+	fputs(line.data, out);
 }
 
 static void print_list(const struct summary *s, unsigned list, FILE *out)

@@ -37,3 +37,18 @@ size_t charclass_run(struct str s, unsigned sets)
 		i++;
 	return i;
 }
+
+// The controls of direction: U+061C; U+200E, U+200F and, with the separators, U+2028 to U+202E; U+2066 to U+2069.
+size_t charclass_unshowable(struct str s)
+{
+	const unsigned char *at = (const unsigned char *)s.ptr;
+	if (at[0] < 0x80)
+		return IS_CONTROL(at[0]);
+	if (s.len >= 2 && ((at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) || (at[0] == 0xd8 && at[1] == 0x9c)))
+		return 2;
+	if (s.len < 3 || at[0] != 0xe2)
+		return 0;
+	bool is_bad = at[1] == 0x80 ? at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae)
+				    : at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9;
+	return is_bad ? 3 : 0;
+}

@@ -18,3 +18,8 @@ enum charclass {
 
 // Returns how many bytes at the start of s are in all these sets.
 size_t charclass_run(struct str s, unsigned sets);
+
+// Returns the length of the first character of s if foreign text with it could command a terminal or show other words
+// than it has: the control characters (U+0000 to U+001F, U+007F to U+009F), the separators of lines and paragraphs
+// (U+2028, U+2029), and the controls of the direction of text (Bidi_Control of Unicode). Otherwise 0. s is not empty.
+size_t charclass_unshowable(struct str s);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/base/charclass.h"
+
 const char *const log_level_name[LOG_LEVEL_COUNT] = {"error", "warn", "info", "debug"};
 
 static _Atomic int current = LOG_LEVEL_INFO;
@@ -30,8 +32,19 @@ static const char *prefix(enum log_level level)
 	return getenv("JOURNAL_STREAM") ? priority[level] : word[level];
 }
 
-// A line is one write(), so that lines of threads and processes do not mix. Control characters are replaced, so that a
-// name from outside cannot forge a line.
+// Replaces what could command a terminal or forge a line: names come from outside. Returns the new length.
+static size_t clean_line(char *line, size_t len)
+{
+	size_t out = 0;
+	for (size_t i = 0; i < len; out++) {
+		size_t bad = charclass_unshowable((struct str){line + i, len - i});
+		line[out] = bad ? '?' : line[i];
+		i += bad ? bad : 1;
+	}
+	return out;
+}
+
+// A line is one write(), so that lines of threads and processes do not mix.
 static void write_line(enum log_level level, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 static void write_line(enum log_level level, const char *fmt, va_list ap)
 {
@@ -43,9 +56,7 @@ static void write_line(enum log_level level, const char *fmt, va_list ap)
 	size_t len = (size_t)head + (size_t)(body < 0 ? 0 : body);
 	if (len > sizeof(line) - 2)
 		len = sizeof(line) - 2;
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
-			line[i] = '?';
+	len = clean_line(line, len);
 	line[len++] = '\n';
 	if (write(STDERR_FILENO, line, len) < 0)
 		return; // there is no other place for a message

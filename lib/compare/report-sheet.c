@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/charclass.h"
 #include "lib/format/escape.h"
 
 enum {
@@ -20,15 +21,8 @@ void report_sheet_release(struct report_sheet *s)
 	*s = (struct report_sheet){0};
 }
 
-// Whether the character at s is a control character: U+0000 to U+001F and U+007F to U+009F.
-static bool is_control(struct str s)
-{
-	unsigned char c = (unsigned char)s.ptr[0];
-	return c < ' ' || c == 0x7f || (c == 0xc2 && s.len > 1 && ((unsigned char)s.ptr[1] & 0xe0) == 0x80);
-}
-
-// A copy for people, cut at a character: without blanks at its ends; line ends become blanks, and other control
-// characters, and what is not UTF-8, become "?".
+// A copy for people, cut at a character: without blanks at its ends; line ends become blanks, and other characters that
+// cannot be shown, and what is not UTF-8, become "?".
 static const char *clean_copy(struct report_sheet *s, const char *text)
 {
 	struct str whole = str_trim(str_from(text)), head = str_head(whole, CELL_MOST);
@@ -37,10 +31,9 @@ static const char *clean_copy(struct report_sheet *s, const char *text)
 	size_t len = 0;
 	for (struct str rest = head; rest.len;) {
 		char c = rest.ptr[0];
-		bool is_bad = is_control(rest) || (!is_utf8 && (c & 0x80));
-		size_t taken = is_bad && c == '\xc2' && is_utf8 ? 2 : 1;
-		out[len++] = c == '\n' || c == '\r' || c == '\t' ? ' ' : is_bad ? '?' : c;
-		rest = str_slice(rest, taken, rest.len);
+		size_t bad = !is_utf8 && (c & 0x80) ? 1 : charclass_unshowable(rest);
+		out[len++] = c == '\n' || c == '\r' || c == '\t' ? ' ' : bad ? '?' : c;
+		rest = str_slice(rest, bad ? bad : 1, rest.len);
 	}
 	out[len] = '\0';
 	if (head.len < whole.len)

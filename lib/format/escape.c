@@ -93,14 +93,24 @@ static void put_url(struct buf *out, char c)
 	put_hex(out, "0123456789ABCDEF", c);
 }
 
-void escape_terminal(struct buf *out, struct str s)
+static void put_showable(struct buf *out, struct str s, bool has_lines)
 {
 	for (size_t i = 0; i < s.len; i++) {
-		unsigned char c = (unsigned char)s.ptr[i], next = i + 1 < s.len ? (unsigned char)s.ptr[i + 1] : 0;
-		bool is_second = c == 0xc2 && next >= 0x80 && next < 0xa0; // U+0080 to U+009F
-		buf_putc(out, c < ' ' || c == 0x7f || is_second ? '?' : (char)c);
-		i += is_second;
+		bool is_layout = has_lines && (s.ptr[i] == '\n' || s.ptr[i] == '\t');
+		size_t bad = is_layout ? 0 : charclass_unshowable(str_slice(s, i, s.len));
+		buf_putc(out, bad ? '?' : s.ptr[i]);
+		i += bad ? bad - 1 : 0;
 	}
+}
+
+void escape_terminal(struct buf *out, struct str s)
+{
+	put_showable(out, s, false);
+}
+
+void escape_terminal_text(struct buf *out, struct str s)
+{
+	put_showable(out, s, true);
 }
 
 void escape_url(struct buf *out, struct str s)

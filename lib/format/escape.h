@@ -11,8 +11,11 @@ void escape_json(struct buf *out, struct str s);
 // Adds the text of an element, or of an attribute in double quotes. The same holds for bytes that are not UTF-8.
 // Control characters, which HTML forbids, become U+FFFD too.
 void escape_html(struct buf *out, struct str s);
-// Adds text for a terminal: control characters, with which foreign text could command it, become "?".
+// Adds one line for a terminal: each character that could command it or disorder the line (charclass_unshowable())
+// becomes "?".
 void escape_terminal(struct buf *out, struct str s);
+// The same for text of several lines: line feeds and tabs remain.
+void escape_terminal_text(struct buf *out, struct str s);
 // Adds one segment of a URL's path: all characters except the unreserved ones of RFC 3986 become %XX.
 void escape_url(struct buf *out, struct str s);
 // Adds a part of a URL: bytes that no URL may hold (blanks, control characters, non-ASCII) become %XX.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "lib/format/escape.h"
 #include "lib/view/explain-audit.h"
 #include "lib/view/explain-builds.h"
 #include "lib/view/explain-provenance.h"
@@ -205,28 +206,20 @@ static void print_names(const struct jsondoc *names, struct buf *out)
 		print_taken(jsondoc_get(names, "taken"), out);
 }
 
-// Replaces control bytes. A terminal would interpret them, and any process that writes to the store can put some into a
-// tombstone.
-static void replace_control_bytes(struct buf *out, size_t from)
-{
-	for (size_t i = from; i < out->len; i++) {
-		unsigned char c = (unsigned char)out->data[i], before = i > from ? (unsigned char)out->data[i - 1] : 0;
-		bool is_second = before == 0xc2 && c >= 0x80 && c < 0xa0; // U+0080 to U+009F
-		if ((c < ' ' && c != '\n') || c == 0x7f || is_second)
-			out->data[i] = '?';
-		if (is_second)
-			out->data[i - 1] = '?';
-	}
-}
-
+// Any process that writes to the store can put any characters into a tombstone.
 void explain_text(const struct jsondoc *explanation, struct buf *out)
 {
-	size_t before = out->len;
-	print_title(explanation, out);
-	print_names(jsondoc_get(explanation, "names"), out);
-	print_here(jsondoc_get(explanation, "here"), out);
-	print_upstream(jsondoc_get(explanation, "upstream"), out);
-	print_environments(jsondoc_get(explanation, "environments"), out);
-	explain_builds_text(jsondoc_get(explanation, "builds"), out);
-	replace_control_bytes(out, before);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, out->cap);
+	print_title(explanation, &text);
+	print_names(jsondoc_get(explanation, "names"), &text);
+	print_here(jsondoc_get(explanation, "here"), &text);
+	print_upstream(jsondoc_get(explanation, "upstream"), &text);
+	print_environments(jsondoc_get(explanation, "environments"), &text);
+	explain_builds_text(jsondoc_get(explanation, "builds"), &text);
+	for (struct str rest = buf_view(&text); rest.len;) {
+		escape_terminal(out, str_cut(&rest, '\n'));
+		buf_putc(out, '\n');
+	}
+	out->failed |= text.failed;
 }

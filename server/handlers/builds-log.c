@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/builds-log.h"
 
+#include "lib/base/charclass.h"
+
 #define REPLACEMENT "\xef\xbf\xbd"
 
 // The length of the well-formed UTF-8 character at the beginning of s; 0: there is none.
@@ -9,18 +11,6 @@ static size_t character_length(struct str s)
 	unsigned char c = (unsigned char)s.ptr[0];
 	size_t len = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
 	return len <= s.len && str_is_utf8(str_slice(s, 0, len)) ? len : 0;
-}
-
-// U+0080 to U+009F; U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
-static bool is_unsafe(struct str c)
-{
-	const unsigned char *b = (const unsigned char *)c.ptr;
-	if (c.len == 2)
-		return (b[0] == 0xc2 && b[1] < 0xa0) || (b[0] == 0xd8 && b[1] == 0x9c);
-	if (c.len != 3 || b[0] != 0xe2)
-		return false;
-	return (b[1] == 0x80 && (b[2] == 0x8e || b[2] == 0x8f || (b[2] >= 0xa8 && b[2] <= 0xae))) ||
-	       (b[1] == 0x81 && b[2] >= 0xa6 && b[2] <= 0xa9);
 }
 
 // Returns how many bytes of the log it takes.
@@ -48,7 +38,7 @@ void builds_log_clean(struct str log, struct buf *out)
 		} else {
 			len = character_length(log);
 			struct str one = str_slice(log, 0, len);
-			if (len && !is_unsafe(one))
+			if (len && !charclass_unshowable(one))
 				buf_str(out, one);
 			else
 				buf_puts(out, REPLACEMENT);

@@ -39,6 +39,7 @@ static const struct {
 	{report_sheet_html, "<b a=\"1\">&", "&lt;b a=&quot;1&quot;&gt;&amp;"},
 	{report_sheet_html, "\x01", "<td class=\"file\">?</td>"},
 	{report_sheet_html, "\xff", "<td class=\"file\">?</td>"},
+	{report_sheet_text, "a\u202eb\u2028c", "! x     a?b?c\n"},
 	{report_sheet_text, "\xc2\x9b\xff", "! x     ???\n"},
 };
 
