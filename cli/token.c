@@ -5,6 +5,7 @@
 
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
@@ -18,11 +19,12 @@ struct token_command {
 	struct cli_config settings;
 	struct config config;
 	const char *platform, *project, *note; // NULL: not given
-	bool may_upload, may_read;
-	uint64_t lifetime;    // seconds; 0: no expiry
-	const char *only_add; // the last given option that only "add" has; NULL: none
-	char *path;           // the token file
-	char *who;            // the account that runs the command
+	unsigned rights;                       // 1 << enum token_right, each
+	struct command_words views;            // globs
+	uint64_t lifetime;                     // seconds; 0: no expiry
+	const char *only_add;                  // the last given option that only "add" has; NULL: none
+	char *path;                            // the token file
+	char *who;                             // the account that runs the command
 };
 
 // The first word after "token".
@@ -37,19 +39,37 @@ static const struct option_row options[] = {
 	{"project", '\0', "GLOB", "add: for projects whose normalized name matches GLOB; all", NO_KEY},
 	{"expires", '\0', "TIME", "add: valid for TIME, such as 12h or 90d; for ever", NO_KEY},
 	{"note", '\0', "TEXT", "add: the owner, for the list and the audit log", NO_KEY},
-	{"upload", '\0', NULL, "add: it may upload; the default without --read", NO_KEY},
-	{"read", '\0', NULL, "add: it may read private platforms", NO_KEY},
+	{"right", '\0', "RIGHT", "add: upload (the default), read, evidence, promote or override; several times",
+		NO_KEY},
+	{"view", '\0', "GLOB", "add: its rights evidence, promote, override are for these views; all", NO_KEY},
+	{"upload", '\0', NULL, "add: the same as --right upload", NO_KEY},
+	{"read", '\0', NULL, "add: the same as --right read: it may read private platforms", NO_KEY},
 };
+
+// The name of a right, or of an option that stands for it.
+static int take_right(struct token_command *x, const char *name, struct err *e)
+{
+	for (int i = 0; i < TOKEN_RIGHT_COUNT; i++)
+		if (strcmp(name, token_right_name[i]) == 0) {
+			x->rights |= 1u << i;
+			return 0;
+		}
+	return err_set(e, ERR_USAGE, "--right: expected upload, read, evidence, promote or override, not \"%s\"", name);
+}
 
 static int take_token_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct token_command *x = ctx;
-	const struct command_flag flags[] = {{"upload", &x->may_upload}, {"read", &x->may_read}};
 	const struct command_text texts[] = {{"platform", &x->platform}, {"project", &x->project}, {"note", &x->note}};
 	const struct cli_config_number numbers[] = {{"expires", &config_type_seconds, &x->lifetime}};
 	x->only_add = name;
-	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		command_take_text(texts, ARRAY_SIZE(texts), name, value))
+	if (strcmp(name, "right") == 0 || !value)
+		return take_right(x, value ? value : name, e);
+	if (strcmp(name, "view") == 0) {
+		command_words_add(&x->views, value);
+		return 0;
+	}
+	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
 	if (cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e) < 0)
 		return -1;
@@ -73,15 +93,18 @@ static int write_audit(struct token_command *x, struct audit *a, const struct au
 
 // --- add ---
 
-static void log_added(const struct token *t, bool may_upload, bool may_read)
+static void log_added(const struct token *t)
 {
 	char until[CLOCK_TEXT + sizeof("until ")] = "for ever";
+	CLEANUP(buf_release) struct buf rights;
+	buf_init(&rights, LIMIT_NOTE);
+	token_write_rights(t->rights, &rights);
 	if (t->expires) {
 		memcpy(until, "until ", sizeof("until "));
 		clock_write(t->expires, until + strlen("until "));
 	}
-	log_info("token %s may %s%s%s %s on %s %s; it is printed only once", t->id, may_upload ? "upload" : "",
-		may_upload && may_read ? " and " : "", may_read ? "read" : "", t->project, t->platform, until);
+	log_info("token %s has the right %s on %s %s%s%s %s; it is printed only once", t->id, rights.data, t->project,
+		t->platform, t->views[0] ? " for the views " : "", t->views, until);
 }
 
 static int print_secret(const struct token *t, const struct buf *secret, struct err *e)
@@ -91,16 +114,29 @@ static int print_secret(const struct token *t, const struct buf *secret, struct 
 	return 0;
 }
 
+// The globs of --view, with blanks between.
+static char *join_views(const struct token_command *x, unsigned rights)
+{
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, SIZE_MAX / 2);
+	for (size_t i = 0; i < x->views.count; i++)
+		buf_printf(&out, "%s%s", i ? " " : "", x->views.item[i]);
+	if (!x->views.count && rights & TOKEN_RIGHTS_OF_VIEWS)
+		buf_puts(&out, "*");
+	return xstrndup(out.data ? out.data : "", out.len);
+}
+
 static int add_token(struct token_command *x, const char *id UNUSED, struct err *e)
 {
-	bool may_upload = x->may_upload || !x->may_read;
+	unsigned rights = x->rights ? x->rights : 1u << TOKEN_UPLOAD;
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
 	CLEANUP(buf_release) struct buf secret;
 	CLEANUP(token_release)
 	struct token t = {
-		.rights = (unsigned)may_upload << TOKEN_UPLOAD | (unsigned)x->may_read << TOKEN_READ,
+		.rights = rights,
 		.platform = xstrdup(x->platform ? x->platform : "*"),
 		.project = xstrdup(x->project ? x->project : "*"),
+		.views = join_views(x, rights),
 		.note = xstrdup(x->note ? x->note : ""),
 		.expires = x->lifetime ? clock_wall_seconds() + (int64_t)x->lifetime : 0,
 	};
@@ -116,16 +152,31 @@ static int add_token(struct token_command *x, const char *id UNUSED, struct err 
 	explicit_bzero(secret.data, secret.len);
 	if (write_audit(x, audit, &entry, result, e) < 0)
 		return -1;
-	log_added(&t, may_upload, x->may_read);
+	log_added(&t);
 	return 0;
 }
 
 // --- list ---
 
-static void rights_text(unsigned rights, char out[16])
+static char *rights_text(const struct token *t)
 {
-	snprintf(out, 16, "%s%s%s", rights & 1u << TOKEN_UPLOAD ? "upload" : "",
-		rights == (1u << TOKEN_UPLOAD | 1u << TOKEN_READ) ? "," : "", rights & 1u << TOKEN_READ ? "read" : "");
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, LIMIT_NOTE);
+	token_write_rights(t->rights, &out);
+	return buf_steal(&out);
+}
+
+// The words of a text, as an array.
+static struct jsondoc *words_json(const char *text, char separator)
+{
+	struct jsondoc *all = jsondoc_array();
+	struct str rest = str_from(text);
+	while (rest.len) {
+		struct str one = str_cut(&rest, separator);
+		CLEANUP(mem_free) char *word = xstrndup(one.ptr, one.len);
+		jsondoc_add_str(all, word);
+	}
+	return all;
 }
 
 static void print_json(const struct tokenfile *f)
@@ -136,7 +187,10 @@ static void print_json(const struct tokenfile *f)
 		const struct token *t = &f->token[i];
 		struct jsondoc *one = jsondoc_object();
 		char when[CLOCK_TEXT];
+		CLEANUP(mem_free) char *rights = rights_text(t);
 		jsondoc_put_str(one, "id", t->id);
+		jsondoc_put(one, "rights", words_json(rights, ','));
+		jsondoc_put(one, "views", words_json(t->views, ' '));
 		jsondoc_put_bool(one, "upload", t->rights & 1u << TOKEN_UPLOAD);
 		jsondoc_put_bool(one, "read", t->rights & 1u << TOKEN_READ);
 		jsondoc_put_str(one, "platform", t->platform);
@@ -158,29 +212,51 @@ static void print_json(const struct tokenfile *f)
 	fputs(text.data, stdout);
 }
 
-static int column_width(const struct tokenfile *f, bool of_projects)
+enum token_column { COLUMN_ID, COLUMN_RIGHTS, COLUMN_PLATFORM, COLUMN_PROJECT, COLUMN_VIEWS, COLUMN_EXPIRES, COLUMNS };
+
+struct token_cells {
+	char *text[COLUMNS]; // owned
+};
+
+static void fill_cells(const struct token *t, struct token_cells *out)
 {
-	size_t most = of_projects ? strlen("PROJECT") : strlen("PLATFORM");
-	for (size_t i = 0; i < f->count; i++) {
-		size_t len = strlen(of_projects ? f->token[i].project : f->token[i].platform);
-		most = len > most ? len : most;
-	}
-	return (int)most;
+	char expires[CLOCK_TEXT] = "never";
+	if (t->expires)
+		clock_write(t->expires, expires);
+	out->text[COLUMN_ID] = xstrdup(t->id);
+	out->text[COLUMN_RIGHTS] = rights_text(t);
+	out->text[COLUMN_PLATFORM] = xstrdup(t->platform);
+	out->text[COLUMN_PROJECT] = xstrdup(t->project);
+	out->text[COLUMN_VIEWS] = xstrdup(t->views[0] ? t->views : "-");
+	out->text[COLUMN_EXPIRES] = xstrdup(expires);
+}
+
+static void print_cells(const char *const cell[COLUMNS], const size_t width[COLUMNS])
+{
+	for (int i = 0; i < COLUMNS; i++)
+		printf("%-*s  ", (int)width[i], cell[i]);
 }
 
 static void print_table(const struct tokenfile *f)
 {
-	int platforms = column_width(f, false), projects = column_width(f, true);
-	printf("%-*s  %-11s  %-*s  %-*s  %-20s  %s\n", TOKEN_ID, "ID", "RIGHTS", platforms, "PLATFORM", projects,
-		"PROJECT", "EXPIRES", "NOTE");
+	static const char *const heading[COLUMNS] = {"ID", "RIGHTS", "PLATFORM", "PROJECT", "VIEWS", "EXPIRES"};
+	CLEANUP(mem_free) struct token_cells *row = xcalloc(f->count + 1, sizeof(*row));
+	size_t width[COLUMNS];
+	for (int c = 0; c < COLUMNS; c++)
+		width[c] = strlen(heading[c]);
 	for (size_t i = 0; i < f->count; i++) {
-		const struct token *t = &f->token[i];
-		char expires[CLOCK_TEXT] = "never", rights[16];
-		if (t->expires)
-			clock_write(t->expires, expires);
-		rights_text(t->rights, rights);
-		printf("%s  %-11s  %-*s  %-*s  %-20s  %s%s\n", t->id, rights, platforms, t->platform, projects,
-			t->project, expires, token_is_expired(t, clock_wall_seconds()) ? "(expired) " : "", t->note);
+		fill_cells(&f->token[i], &row[i]);
+		for (int c = 0; c < COLUMNS; c++)
+			width[c] = strlen(row[i].text[c]) > width[c] ? strlen(row[i].text[c]) : width[c];
+	}
+	print_cells(heading, width);
+	puts("NOTE");
+	for (size_t i = 0; i < f->count; i++) {
+		print_cells((const char *const *)row[i].text, width);
+		printf("%s%s\n", token_is_expired(&f->token[i], clock_wall_seconds()) ? "(expired) " : "",
+			f->token[i].note);
+		for (int c = 0; c < COLUMNS; c++)
+			free(row[i].text[c]);
 	}
 }
 
@@ -266,6 +342,7 @@ static int run_verb(struct token_command *x, const struct verb *v, char **words,
 static void token_command_release(struct token_command *x)
 {
 	config_release(&x->config);
+	command_words_release(&x->views);
 	free(x->path);
 	free(x->who);
 }
@@ -287,7 +364,7 @@ static int run_token(const struct command *self, int argc, char **argv, struct e
 const struct command command_token = {
 	.name = "token",
 	.arguments = "add|list|revoke ID [STORE]",
-	.help = "manage tokens, which allow uploads and private reads",
+	.help = "manage tokens, which allow uploads, private reads and promotions",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = SHARED_BASE | SHARED(JSON),

@@ -138,6 +138,7 @@ enum {
 	LIMIT_BUILDS_ROWS = 1000,           // number of attempts on a page of builds
 	LIMIT_BUILDS_TEXT = 4 << 20,        // text of all attempts on such a page; further ones are left out
 	LIMIT_NOTE = 200,                   // a note or a pattern of a token
+	LIMIT_TOKEN_VIEWS = 1000,           // the patterns of the views of a token, together
 	LIMIT_WORDS = 2 << 10,              // the reason why a platform is frozen; a field of the audit log
 	LIMIT_PEM = 1 << 20,                // a certificate or a key
 	LIMIT_HANDSHAKES = 1024,            // number of TLS handshakes at once; never more than half of all connections

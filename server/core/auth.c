@@ -90,8 +90,33 @@ static struct reply *reply_no_token_defined(enum token_right right)
 				 "\"wheelcache token add\" on the server makes one",
 		[TOKEN_READ] = "this is private, and no token is defined that may read it: "
 			       "\"wheelcache token add --read\" on the server makes one",
+		[TOKEN_EVIDENCE] = "no token is defined that may send evidence: "
+				   "\"wheelcache token add --right evidence --view VIEW\" on the server makes one",
+		[TOKEN_PROMOTE] = "no token is defined that may promote: "
+				  "\"wheelcache token add --right promote --view VIEW\" on the server makes one",
+		[TOKEN_OVERRIDE] = "no token is defined that may override: "
+				   "\"wheelcache token add --right override --view VIEW\" on the server makes one",
 	};
 	return forbid_caching(reply_text(403, "403 Forbidden: %s", words[right]));
+}
+
+// NULL: granted.
+static struct reply *reply_answer(struct server_context *s, const struct request *r, enum token_right right,
+	enum tokens_answer answer, const struct err *why)
+{
+	if (answer == TOKENS_GRANTED)
+		return NULL;
+	if (answer == TOKENS_FAILED)
+		return reply_unreadable_tokens(why);
+	if (answer == TOKENS_NONE)
+		return reply_no_token_defined(right);
+	if (answer == TOKENS_FORBIDDEN && right == TOKEN_READ) // the message would name the platforms of a view
+		return forbid_caching(reply_text(403, "403 Forbidden: this token may not read it"));
+	if (answer == TOKENS_FORBIDDEN)
+		return forbid_caching(reply_text(403, "403 Forbidden: %s", why->msg));
+	return r->header[HEADER_AUTHORIZATION]
+		       ? reply_wrong_token(s, r, why)
+		       : reply_token_needed("a token is needed, as the password of any user name");
 }
 
 struct reply *auth_check(struct server_context *s, const struct request *r, enum token_right right,
@@ -102,19 +127,28 @@ struct reply *auth_check(struct server_context *s, const struct request *r, enum
 	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
 	enum tokens_answer answer = tokens_check(s->auth->tokens, secret, right, platform, project, who, &e);
 	explicit_bzero(room, sizeof(room));
-	if (answer == TOKENS_GRANTED)
-		return NULL;
-	if (answer == TOKENS_FAILED)
-		return reply_unreadable_tokens(&e);
-	if (answer == TOKENS_NONE)
-		return reply_no_token_defined(right);
-	if (answer == TOKENS_FORBIDDEN && right == TOKEN_READ) // the message would name the platforms of a view
-		return forbid_caching(reply_text(403, "403 Forbidden: this token may not read it"));
-	if (answer == TOKENS_FORBIDDEN)
-		return forbid_caching(reply_text(403, "403 Forbidden: %s", e.msg));
-	return r->header[HEADER_AUTHORIZATION]
-		       ? reply_wrong_token(s, r, &e)
-		       : reply_token_needed("a token is needed, as the password of any user name");
+	return reply_answer(s, r, right, answer, &e);
+}
+
+struct reply *auth_grant(struct server_context *s, const struct request *r, enum token_right right, const char *view,
+	struct token_grant *out, char **who)
+{
+	char room[CREDENTIALS_MOST];
+	struct err e = ERR_INIT;
+	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
+	enum tokens_answer answer = tokens_grant(s->auth->tokens, secret, right, view, out, who, &e);
+	explicit_bzero(room, sizeof(room));
+	return reply_answer(s, r, right, answer, &e);
+}
+
+void auth_read_grant(struct server_context *s, const struct request *r, struct token_grant *out)
+{
+	char room[CREDENTIALS_MOST];
+	CLEANUP(mem_free) char *who = NULL;
+	struct err none = ERR_INIT;
+	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
+	tokens_grant(s->auth->tokens, secret, TOKEN_READ, NULL, out, &who, &none);
+	explicit_bzero(room, sizeof(room));
 }
 
 struct reply *auth_unknown(struct server_context *s, const struct request *r, enum token_right right, struct str name,

@@ -19,6 +19,11 @@ void auth_free(struct auth *a); // NULL is fine
 // project: see tokens_check(). *who gets the name of the token, which the caller frees, or NULL; who may be NULL.
 struct reply *auth_check(struct server_context *s, const struct request *r, enum token_right right,
 	const char *platform, const char *project, char **who);
+// The same for a right wherever the token has it, of a view (NULL: of any). The caller releases *out after NULL.
+struct reply *auth_grant(struct server_context *s, const struct request *r, enum token_right right, const char *view,
+	struct token_grant *out, char **who);
+// What the request's token may read; nothing, without an answer, if it has none. The caller releases *out.
+void auth_read_grant(struct server_context *s, const struct request *r, struct token_grant *out);
 // The same for a platform or view that does not exist: without the right to read private platforms, a client cannot
 // tell it from a private one. NULL: the answer may be 404, as always where no platform is private.
 struct reply *auth_unknown(struct server_context *s, const struct request *r, enum token_right right, struct str name,

@@ -83,7 +83,7 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(site):
         time.strptime(token["created"], "%Y-%m-%dT%H:%M:%SZ"))
     assert lives in (90 * 86400 - 1, 90 * 86400, 90 * 86400 - 3600, 90 * 86400 + 3600)
     table = site.run("token", "list").stdout
-    assert table.splitlines()[1].split() == [digest[:8], "upload", "ubuntu-*", "zope-*", token["expires"], "builder", "é"]
+    assert table.splitlines()[1].split() == [digest[:8], "upload", "ubuntu-*", "zope-*", "-", token["expires"], "builder", "é"]
     assert secret not in table
 
 
@@ -91,6 +91,20 @@ def test_rights_are_as_asked_for(site):
     for options in ([], ["--read"], ["--read", "--upload"]):
         site.add(*options)
     assert [(t["upload"], t["read"]) for t in site.tokens()] == [(True, False), (False, True), (True, True)]
+    site.add("--right", "evidence", "--right", "promote", "--view", "tested", "--view", "nightly-*")
+    site.add("--right", "override", "--right", "read")
+    assert [(t["rights"], t["views"], t["upload"], t["read"]) for t in site.tokens()[3:]] == [
+        (["evidence", "promote"], ["tested", "nightly-*"], False, False), (["read", "override"], ["*"], False, True)]
+    assert [line.split()[1:6] for line in site.run("token", "list").stdout.splitlines()[4:]] == [
+        ["evidence,promote", "*", "*", "tested", "nightly-*"], ["read,override", "*", "*", "*", "never"]]
+
+
+def test_an_older_program_takes_no_right_from_a_line_with_views(site):
+    """It knows the rights upload and read, with commas between them, and nothing else in the third field."""
+    site.add("--right", "upload", "--right", "evidence", "--view", "tested")
+    site.add("--right", "read")
+    lines = (site.catalog.parent / "catalog.db.tokens").read_text().splitlines()[1:]
+    assert [set(line.split()[2].split(",")) <= {"upload", "read"} for line in lines] == [False, True]
 
 
 def test_a_token_is_revoked_by_its_id(site):
@@ -128,6 +142,9 @@ def test_a_damaged_line_is_named_and_kept(site):
     (["token", "add", "--expires", "0"], "--expires: 0 is not more than 0"),
     (["token", "add", "--project", "Zope.x"], 'project "Zope.x": names are compared in their normal form'),
     (["token", "add", "--platform", "a b"], 'platform "a b": not a glob'),
+    (["token", "add", "--right", "all"], 'expected upload, read, evidence, promote or override, not "all"'),
+    (["token", "add", "--view", "tested"], 'view "tested": not a glob without blanks and commas, or for no right'),
+    (["token", "add", "--right", "promote", "--view", "a,b"], 'view "a,b": not a glob'),
     (["token", "add", "--note", "a\nb"], "note: not 200 bytes of plain text"),
     (["token", "add", "one", "two"], "one STORE at most, not also two"),
     (["freeze", "nowhere"], "the store has no platform nowhere"),

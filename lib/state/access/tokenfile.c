@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/access/tokenfile.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -11,7 +12,12 @@
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
 
-const char *const token_right_name[TOKEN_RIGHT_COUNT] = {[TOKEN_UPLOAD] = "upload", [TOKEN_READ] = "read"};
+const char *const token_right_name[TOKEN_RIGHT_COUNT] = {[TOKEN_UPLOAD] = "upload",
+	[TOKEN_READ] = "read",
+	[TOKEN_EVIDENCE] = "evidence",
+	[TOKEN_PROMOTE] = "promote",
+	[TOKEN_OVERRIDE] = "override"};
+static const struct str view_word = STR("view="); // among the rights
 
 static const char heading[] = "# wheelcache(1): ID SHA256 RIGHTS PLATFORM PROJECT CREATED EXPIRES [NOTE]\n";
 static const char never[] = "never";
@@ -26,10 +32,43 @@ bool token_is_expired(const struct token *t, int64_t now)
 	return t->expires && t->expires <= now;
 }
 
+void token_write_rights(unsigned rights, struct buf *out)
+{
+	const char *comma = "";
+	for (int i = 0; i < TOKEN_RIGHT_COUNT; i++)
+		if (rights & 1u << i) {
+			buf_puts(out, comma);
+			buf_puts(out, token_right_name[i]);
+			comma = ",";
+		}
+}
+
+bool token_is_of_view(const struct token *t, const char *view)
+{
+	struct str rest = str_from(t->views);
+	while (rest.len) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *glob = xstrndup(word.ptr, word.len);
+		if (fnmatch(glob, view, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+void token_copy(const struct token *t, struct token *out)
+{
+	*out = *t;
+	out->platform = xstrdup(t->platform);
+	out->project = xstrdup(t->project);
+	out->views = xstrdup(t->views);
+	out->note = xstrdup(t->note);
+}
+
 void token_release(struct token *t)
 {
 	free(t->platform);
 	free(t->project);
+	free(t->views);
 	free(t->note);
 	*t = (struct token){0};
 }
@@ -73,18 +112,50 @@ static bool is_note(struct str s)
 	return s.len <= LIMIT_NOTE && str_is_utf8(s) && str_eq(s, str_trim(s));
 }
 
-static bool read_rights(struct str text, unsigned *rights)
+// A comma would end it.
+static bool is_view_glob(struct str s)
+{
+	return is_glob(s) && !memchr(s.ptr, ',', s.len);
+}
+
+static bool are_view_globs(struct str views)
+{
+	bool is_good = views.len <= LIMIT_TOKEN_VIEWS;
+	while (views.ptr)
+		is_good = is_view_glob(str_cut(&views, ' ')) && is_good;
+	return is_good;
+}
+
+static bool read_right(struct str name, unsigned *rights)
+{
+	int right = 0;
+	while (right < TOKEN_RIGHT_COUNT && !str_eq(name, str_from(token_right_name[right])))
+		right++;
+	if (right == TOKEN_RIGHT_COUNT)
+		return false;
+	*rights |= 1u << right;
+	return true;
+}
+
+// Rights that are for views are not without one, nor is a view without such a right.
+static bool has_right_views(unsigned rights, struct str views)
+{
+	return views.len ? rights & TOKEN_RIGHTS_OF_VIEWS && are_view_globs(views) : !(rights & TOKEN_RIGHTS_OF_VIEWS);
+}
+
+static bool read_rights(struct str text, unsigned *rights, struct buf *views)
 {
 	while (text.ptr) {
-		struct str name = str_cut(&text, ',');
-		int right = 0;
-		while (right < TOKEN_RIGHT_COUNT && !str_eq(name, str_from(token_right_name[right])))
-			right++;
-		if (right == TOKEN_RIGHT_COUNT)
-			return false;
-		*rights |= 1u << right;
+		struct str word = str_cut(&text, ',');
+		if (!str_starts(word, view_word)) {
+			if (!read_right(word, rights))
+				return false;
+			continue;
+		}
+		buf_puts(views, views->len ? " " : "");
+		buf_str(views, str_slice(word, view_word.len, word.len));
 	}
-	return true;
+	return *rights && !views->failed && has_right_views(*rights, buf_view(views));
 }
 
 static bool read_time(struct str text, int64_t *seconds)
@@ -113,6 +184,8 @@ static bool read_hash(struct str id, struct str hash, struct token *t)
 // NULL, or why the line is damaged.
 static const char *parse_token_line(struct str line, struct token *t)
 {
+	CLEANUP(buf_release) struct buf views;
+	buf_init(&views, LIMIT_TOKEN_VIEWS);
 	struct str id = str_cut(&line, ' '), hash = str_cut(&line, ' ');
 	struct str rights = str_cut(&line, ' ');
 	struct str platform = str_cut(&line, ' '), project = str_cut(&line, ' ');
@@ -121,8 +194,8 @@ static const char *parse_token_line(struct str line, struct token *t)
 		return "it has too few fields";
 	if (!read_hash(id, hash, t))
 		return "its id is not the beginning of a SHA-256";
-	if (!read_rights(rights, &t->rights))
-		return "its rights are not upload, read or both";
+	if (!read_rights(rights, &t->rights, &views))
+		return "its rights are not upload, read, evidence, promote or override, the last three with a view";
 	if (!is_glob(platform) || !is_project_glob(project))
 		return "a glob could match no name";
 	if (!read_time(created, &t->created) ||
@@ -132,19 +205,18 @@ static const char *parse_token_line(struct str line, struct token *t)
 		return "its note is not plain text";
 	t->platform = xstrndup(platform.ptr, platform.len);
 	t->project = xstrndup(project.ptr, project.len);
+	t->views = xstrndup(views.data ? views.data : "", views.len);
 	t->note = line.ptr ? xstrndup(line.ptr, line.len) : xstrdup("");
 	return NULL;
 }
 
-static void add_rights(unsigned rights, struct buf *out)
+static void write_views(struct str views, struct buf *out)
 {
-	const char *comma = "";
-	for (int i = 0; i < TOKEN_RIGHT_COUNT; i++)
-		if (rights & 1u << i) {
-			buf_puts(out, comma);
-			buf_puts(out, token_right_name[i]);
-			comma = ",";
-		}
+	while (views.len) {
+		buf_putc(out, ',');
+		buf_str(out, view_word);
+		buf_str(out, str_cut(&views, ' '));
+	}
 }
 
 static void write_line(const struct token *t, struct buf *out)
@@ -154,7 +226,8 @@ static void write_line(const struct token *t, struct buf *out)
 	clock_write(t->created, created);
 	clock_write(t->expires, expires);
 	buf_printf(out, "%s %s ", t->id, hex);
-	add_rights(t->rights, out);
+	token_write_rights(t->rights, out);
+	write_views(str_from(t->views), out);
 	buf_printf(out, " %s %s %s %s%s%s\n", t->platform, t->project, created, t->expires ? expires : never,
 		t->note[0] ? " " : "", t->note);
 }
@@ -290,6 +363,9 @@ static int check_words(const struct token *t, struct err *e)
 			"project \"%s\": names are compared in their normal form, in lower case and with "
 			"\"-\" for each of . and _",
 			t->project);
+	if (!has_right_views(t->rights, str_from(t->views)))
+		return err_set(e, ERR_USAGE,
+			"view \"%s\": not a glob without blanks and commas, or for no right of a view", t->views);
 	if (!is_note(str_from(t->note)))
 		return err_set(e, ERR_USAGE, "note: not %d bytes of plain text at most", LIMIT_NOTE);
 	return 0;

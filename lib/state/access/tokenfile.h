@@ -9,6 +9,9 @@
 // ID is the beginning of the hash: `printf %s TOKEN | sha256sum` leads to a token's line. PLATFORM and PROJECT are
 // globs of fnmatch(3); projects are compared in their normal form. Lines that begin with "#" are comments. A damaged
 // line grants nothing and affects no other line.
+//
+// RIGHTS also names the views of the rights that are for views: "evidence,promote,view=tested,view=nightly-*". An older
+// program takes such a line for damaged.
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +22,9 @@
 #include "lib/base/err.h"
 #include "lib/format/digest.h"
 
-enum token_right { TOKEN_UPLOAD, TOKEN_READ, TOKEN_RIGHT_COUNT };
+enum token_right { TOKEN_UPLOAD, TOKEN_READ, TOKEN_EVIDENCE, TOKEN_PROMOTE, TOKEN_OVERRIDE, TOKEN_RIGHT_COUNT };
 extern const char *const token_right_name[TOKEN_RIGHT_COUNT];
+enum { TOKEN_RIGHTS_OF_VIEWS = 1 << TOKEN_EVIDENCE | 1 << TOKEN_PROMOTE | 1 << TOKEN_OVERRIDE };
 
 enum { TOKEN_ID = 8, TOKEN_RANDOM = 32 };
 
@@ -30,13 +34,19 @@ struct token {
 	unsigned rights; // 1 << enum token_right, each
 	char *platform;
 	char *project;
+	char *views;     // globs with single blanks between; "": it has none of TOKEN_RIGHTS_OF_VIEWS
 	int64_t created; // seconds since 1970
 	int64_t expires; // 0: never
 	char *note;      // "": none
 };
+// Appends the names of the rights, with commas between.
+void token_write_rights(unsigned rights, struct buf *out);
+// Whether one of the token's globs of views matches.
+bool token_is_of_view(const struct token *t, const char *view);
 // The token's name in the audit log: its note, else its id. Borrowed.
 const char *token_name(const struct token *t);
 bool token_is_expired(const struct token *t, int64_t now);
+void token_copy(const struct token *t, struct token *out);
 void token_release(struct token *t);
 
 // The lines of the file.

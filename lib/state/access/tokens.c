@@ -81,6 +81,12 @@ static void reload_if_changed(struct tokens *t)
 		err_errno(&t->trouble, ERR_IO, "tokens: %s", t->path);
 }
 
+static const char *const verb_of[TOKEN_RIGHT_COUNT] = {[TOKEN_UPLOAD] = "upload",
+	[TOKEN_READ] = "read",
+	[TOKEN_EVIDENCE] = "send evidence",
+	[TOKEN_PROMOTE] = "promote",
+	[TOKEN_OVERRIDE] = "override"};
+
 static bool may_read_list(const struct token *t)
 {
 	return strcmp(t->project, "*") == 0;
@@ -98,7 +104,7 @@ static bool token_applies(const struct token *t, enum token_right right, const c
 static enum tokens_answer refuse_token(const struct token *t, enum token_right right, const char *platform,
 	const char *project, struct err *e)
 {
-	const char *verb = token_right_name[right], *name = token_name(t);
+	const char *verb = verb_of[right], *name = token_name(t);
 	if (!(t->rights & 1u << right))
 		err_set(e, ERR_DENIED, "the token \"%s\" has no right to %s", name, verb);
 	else if (project)
@@ -164,7 +170,7 @@ static enum tokens_answer check_secret(struct tokens *t, const uint8_t sha256[SH
 	}
 	if (has_token_with(&t->file, right))
 		return find_token(&t->file, sha256, right, platform, project, token, e);
-	err_set(e, ERR_DENIED, "no token is defined that may %s", token_right_name[right]);
+	err_set(e, ERR_DENIED, "no token is defined that may %s", verb_of[right]);
 	return TOKENS_NONE;
 }
 
@@ -183,4 +189,123 @@ enum tokens_answer tokens_check(struct tokens *t, struct str secret, enum token_
 	if (answer != TOKENS_GRANTED)
 		*e = why;
 	return answer;
+}
+
+// --- what a token may do in views ---
+
+void token_grant_release(struct token_grant *g)
+{
+	while (g->count)
+		token_release(&g->token[--g->count]);
+	free(g->token);
+	*g = (struct token_grant){0};
+}
+
+static void copy_granted(const struct tokenfile *f, const uint8_t sha256[SHA256_SIZE], enum token_right right,
+	const char *view, struct token_grant *out)
+{
+	size_t room = 0;
+	for (size_t i = 0; i < f->count; i++) {
+		const struct token *t = &f->token[i];
+		if (!digest_equal(t->sha256, sha256) || !(t->rights & 1u << right) ||
+			token_is_expired(t, clock_wall_seconds()) || (view && !token_is_of_view(t, view)))
+			continue;
+		GROW(out->token, out->count, room);
+		token_copy(t, &out->token[out->count++]);
+	}
+}
+
+// The first line that knows the secret says why it is not granted.
+static enum tokens_answer refuse_view(const struct token *t, enum token_right right, const char *view, struct err *e)
+{
+	char when[CLOCK_TEXT];
+	const char *verb = verb_of[right];
+	if (token_is_expired(t, clock_wall_seconds())) {
+		clock_write(t->expires, when);
+		err_set(e, ERR_DENIED, "the token \"%s\" expired at %s", token_name(t), when);
+		return TOKENS_UNKNOWN;
+	}
+	if (!(t->rights & 1u << right) || !view)
+		err_set(e, ERR_DENIED, "the token \"%s\" has no right to %s", token_name(t), verb);
+	else
+		err_set(e, ERR_DENIED, "the token \"%s\" may %s for %s, but not for %s", token_name(t), verb, t->views,
+			view);
+	return TOKENS_FORBIDDEN;
+}
+
+static const struct token *find_secret(const struct tokenfile *f, const uint8_t sha256[SHA256_SIZE])
+{
+	const struct token *found = NULL;
+	for (size_t i = f->count; i-- > 0;)
+		if (digest_equal(f->token[i].sha256, sha256))
+			found = &f->token[i];
+	return found;
+}
+
+static enum tokens_answer grant_secret(struct tokens *t, const uint8_t sha256[SHA256_SIZE], enum token_right right,
+	const char *view, struct token_grant *out, char **who, struct err *e)
+{
+	reload_if_changed(t);
+	if (t->trouble.kind != ERR_NONE) {
+		*e = t->trouble;
+		return TOKENS_FAILED;
+	}
+	const struct token *token = find_secret(&t->file, sha256);
+	*who = token ? xstrdup(token_name(token)) : NULL;
+	copy_granted(&t->file, sha256, right, view, out);
+	if (out->count)
+		return TOKENS_GRANTED;
+	if (!has_token_with(&t->file, right)) {
+		err_set(e, ERR_DENIED, "no token is defined that may %s", verb_of[right]);
+		return TOKENS_NONE;
+	}
+	if (token)
+		return refuse_view(token, right, view, e);
+	err_set(e, ERR_DENIED, "this token is not known here");
+	return TOKENS_UNKNOWN;
+}
+
+enum tokens_answer tokens_grant(struct tokens *t, struct str secret, enum token_right right, const char *view,
+	struct token_grant *out, char **who, struct err *e)
+{
+	uint8_t sha256[SHA256_SIZE];
+	struct err why = ERR_INIT;
+	*out = (struct token_grant){0};
+	digest_sha256(secret, sha256);
+	pthread_mutex_lock(&t->lock);
+	enum tokens_answer answer = grant_secret(t, sha256, right, view, out, who, &why);
+	pthread_mutex_unlock(&t->lock);
+	if (answer != TOKENS_GRANTED)
+		*e = why;
+	return answer;
+}
+
+static bool line_fits(const struct token *t, const char *platform, const char *project)
+{
+	return fnmatch(t->platform, platform, 0) == 0 && (!project || fnmatch(t->project, project, 0) == 0);
+}
+
+bool token_grant_has(const struct token_grant *g, const char *platform, const char *project)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (line_fits(&g->token[i], platform, project))
+			return true;
+	return false;
+}
+
+bool token_grant_views(const struct token_grant *g, const char *platform, const char *const *project, size_t projects,
+	struct buf *out)
+{
+	bool has_any = false;
+	for (size_t i = 0; i < g->count; i++) {
+		size_t fitting = 0;
+		while (fitting < projects && line_fits(&g->token[i], platform, project[fitting]))
+			fitting++;
+		if (fitting < projects)
+			continue;
+		buf_puts(out, has_any ? " " : "");
+		buf_puts(out, g->token[i].views);
+		has_any = true;
+	}
+	return has_any;
 }

@@ -29,3 +29,20 @@ enum tokens_answer {
 // stat(2), so it may be called on the event loop.
 enum tokens_answer tokens_check(struct tokens *t, struct str secret, enum token_right right, const char *platform,
 	const char *project, char **who, struct err *e);
+
+// What the lines of a token allow with one of TOKEN_RIGHTS_OF_VIEWS, or with another right on some platform. A plain
+// value that owns its tokens; any thread may read it.
+struct token_grant {
+	struct token *token; // the lines that have the right, and are not expired
+	size_t count;
+};
+// Finds what the secret grants, wherever it is. view NULL: for any view; else a token for other views only is
+// TOKENS_FORBIDDEN. Answers as tokens_check(); after GRANTED the caller releases *out. *who as there.
+enum tokens_answer tokens_grant(struct tokens *t, struct str secret, enum token_right right, const char *view,
+	struct token_grant *out, char **who, struct err *e);
+void token_grant_release(struct token_grant *g); // for CLEANUP
+// Whether the token has the right for this project on this platform. project NULL: for some project.
+bool token_grant_has(const struct token_grant *g, const char *platform, const char *project);
+// Appends the globs of views, with blanks between, of the lines that fit the platform and each project. False: none.
+bool token_grant_views(const struct token_grant *g, const char *platform, const char *const *project, size_t projects,
+	struct buf *out);

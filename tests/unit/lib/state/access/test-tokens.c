@@ -42,7 +42,8 @@ static int remove_file(void **state UNUSED)
 }
 
 // Adds a token; its secret, to be freed.
-static char *add(const char *platform, const char *project, unsigned rights, const char *note, int64_t expires)
+static char *add_for(const char *platform, const char *project, unsigned rights, const char *views, const char *note,
+	int64_t expires)
 {
 	struct err e = ERR_INIT;
 	struct buf secret;
@@ -50,12 +51,18 @@ static char *add(const char *platform, const char *project, unsigned rights, con
 	struct token t = {.platform = xstrdup(platform),
 		.project = xstrdup(project),
 		.rights = rights,
+		.views = xstrdup(views),
 		.note = xstrdup(note),
 		.expires = expires};
 	buf_init(&secret, 100);
 	if (tokenfile_add(path, &t, &secret, &e) < 0)
 		fail_msg("%s", e.msg);
 	return buf_steal(&secret);
+}
+
+static char *add(const char *platform, const char *project, unsigned rights, const char *note, int64_t expires)
+{
+	return add_for(platform, project, rights, "", note, expires);
 }
 
 static void read_file(struct buf *text)
@@ -79,7 +86,12 @@ static void tokens_cleanup(struct tokens **t)
 	tokens_free(*t);
 }
 
-enum { UPLOAD = 1 << TOKEN_UPLOAD, READ = 1 << TOKEN_READ };
+enum {
+	UPLOAD = 1 << TOKEN_UPLOAD,
+	READ = 1 << TOKEN_READ,
+	EVIDENCE = 1 << TOKEN_EVIDENCE,
+	PROMOTE = 1 << TOKEN_PROMOTE
+};
 
 static void a_secret_is_nowhere_in_the_file(void **state UNUSED)
 {
@@ -154,6 +166,81 @@ static void a_token_does_what_it_may(void **state UNUSED)
 	}
 }
 
+static void a_token_is_for_its_views(void **state UNUSED)
+{
+	CLEANUP(mem_free) char *both = add_for("ubuntu-*", "foo-*", EVIDENCE | PROMOTE, "tested nightly-*", "ci", 0);
+	CLEANUP(mem_free) char *old = add_for("*", "*", PROMOTE, "*", "old", clock_wall_seconds() - 1);
+	CLEANUP(mem_free) char *up = add("*", "*", UPLOAD, "up", 0);
+	CLEANUP(tokens_cleanup) struct tokens *t = tokens_new(path);
+	const struct {
+		const char *secret;
+		enum token_right right;
+		const char *view;
+		enum tokens_answer answer;
+		const char *who, *words;
+	} row[] = {
+		{both, TOKEN_PROMOTE, "tested", TOKENS_GRANTED, "ci", ""},
+		{both, TOKEN_PROMOTE, "nightly-3", TOKENS_GRANTED, "ci", ""},
+		{both, TOKEN_EVIDENCE, NULL, TOKENS_GRANTED, "ci", ""},
+		{both, TOKEN_PROMOTE, "released", TOKENS_FORBIDDEN, "ci",
+			"the token \"ci\" may promote for tested nightly-*, but not for released"},
+		{both, TOKEN_PROMOTE, "", TOKENS_FORBIDDEN, "ci", "the token \"ci\" may promote for"},
+		{both, TOKEN_OVERRIDE, "tested", TOKENS_NONE, "ci", "no token is defined that may override"},
+		{up, TOKEN_PROMOTE, "tested", TOKENS_FORBIDDEN, "up", "the token \"up\" has no right to promote"},
+		{up, TOKEN_EVIDENCE, NULL, TOKENS_FORBIDDEN, "up", "the token \"up\" has no right to send evidence"},
+		{old, TOKEN_PROMOTE, "tested", TOKENS_UNKNOWN, "old", "the token \"old\" expired at "},
+		{"", TOKEN_PROMOTE, "tested", TOKENS_UNKNOWN, NULL, "this token is not known here"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct err e = ERR_INIT;
+		CLEANUP(mem_free) char *who = NULL;
+		CLEANUP(token_grant_release) struct token_grant grant = {0};
+		enum tokens_answer answer =
+			tokens_grant(t, str_from(row[i].secret), row[i].right, row[i].view, &grant, &who, &e);
+		if (answer != row[i].answer || strncmp(e.msg, row[i].words, strlen(row[i].words)) != 0)
+			fail_msg("row %zu: %d, %s", i, answer, e.msg);
+		assert_string_equal(who ? who : "-", row[i].who ? row[i].who : "-");
+		assert_int_equal(grant.count, answer == TOKENS_GRANTED);
+	}
+	// It does nothing else.
+	struct err e = ERR_INIT;
+	assert_int_equal(tokens_check(t, str_from(both), TOKEN_UPLOAD, "ubuntu-1", "foo-a", NULL, &e),
+		TOKENS_FORBIDDEN);
+}
+
+// Two lines with one secret, as an operator may write them: what one says of a platform is not joined with what the
+// other one says of a view.
+static void lines_of_one_token_are_not_mixed(void **state UNUSED)
+{
+	static const char *const projects[] = {"foo-a", "foo-b"}, *const others[] = {"foo-a", "bar"};
+	struct err e = ERR_INIT;
+	CLEANUP(mem_free) char *secret = add_for("ubuntu-*", "foo-*", EVIDENCE, "tested", "ci", 0);
+	CLEANUP(tokenfile_release) struct tokenfile f = {0};
+	CLEANUP(mem_free) char *who = NULL;
+	CLEANUP(buf_release) struct buf text, views, none;
+	assert_int_equal(tokenfile_read(path, &f, &e), 0);
+	assert_string_equal(f.token[0].views, "tested");
+	read_file(&text);
+	char hex[SHA256_HEX + 1] = "";
+	hex_encode(f.token[0].sha256, SHA256_SIZE, hex);
+	buf_printf(&text, "%s %s evidence,view=a,view=b debian-* * 2026-11-21T17:00:00Z never\n", f.token[0].id, hex);
+	write_file(text.data);
+	CLEANUP(tokens_cleanup) struct tokens *t = tokens_new(path);
+	CLEANUP(token_grant_release) struct token_grant grant = {0};
+	assert_int_equal(tokens_grant(t, str_from(secret), TOKEN_EVIDENCE, NULL, &grant, &who, &e), TOKENS_GRANTED);
+	assert_int_equal(grant.count, 2);
+	buf_init(&views, 100);
+	buf_init(&none, 100);
+	assert_true(token_grant_views(&grant, "ubuntu-1", projects, 2, &views));
+	assert_string_equal(views.data, "tested");
+	assert_false(token_grant_views(&grant, "ubuntu-1", others, 2, &none));
+	assert_true(token_grant_views(&grant, "debian-1", others, 2, &none));
+	assert_string_equal(none.data, "a b");
+	assert_true(token_grant_has(&grant, "debian-1", NULL));
+	assert_false(token_grant_has(&grant, "arch", NULL));
+	assert_false(token_grant_has(&grant, "ubuntu-1", "bar"));
+}
+
 static enum tokens_answer ask(struct tokens *t, const char *secret, struct err *e)
 {
 	return tokens_check(t, str_from(secret), TOKEN_UPLOAD, "p", "q", NULL, e);
@@ -224,6 +311,11 @@ static void bad_lines_are_no_tokens(void **state UNUSED)
 	} row[] = {
 		{"2c26b46b " HASH " upload * * " TIME " never", NULL},
 		{"2c26b46b " HASH " upload,read * * " TIME " " TIME " a note", NULL},
+		{"2c26b46b " HASH " upload,evidence,view=a,view=b-* * * " TIME " never", NULL},
+		{"2c26b46b " HASH " evidence * * " TIME " never", "its rights"},
+		{"2c26b46b " HASH " upload,view=a * * " TIME " never", "its rights"},
+		{"2c26b46b " HASH " view=a * * " TIME " never", "its rights"},
+		{"2c26b46b " HASH " promote,view= * * " TIME " never", "its rights"},
 		{"2c26b46b", "too few fields"},
 		{"2c26b46b " HASH " upload * * " TIME, "too few fields"},
 		{"2c26b46c " HASH " upload * * " TIME " never", "its id"},
@@ -256,13 +348,19 @@ static void what_cannot_stand_in_a_line_is_refused(void **state UNUSED)
 {
 	static const struct {
 		const char *platform, *project, *note;
-	} row[] = {{"a b", "*", ""}, {"", "*", ""}, {"*", "Zope", ""}, {"*", "zope.interface", ""},
-		{"*", "*", "two\nlines"}, {"*", "*", " blank"}, {"*", "*", "\xff"}};
+		unsigned rights;
+		const char *views;
+	} row[] = {{"a b", "*", "", UPLOAD, ""}, {"", "*", "", UPLOAD, ""}, {"*", "Zope", "", UPLOAD, ""},
+		{"*", "zope.interface", "", UPLOAD, ""}, {"*", "*", "two\nlines", UPLOAD, ""},
+		{"*", "*", " blank", UPLOAD, ""}, {"*", "*", "\xff", UPLOAD, ""}, {"*", "*", "", UPLOAD, "a"},
+		{"*", "*", "", PROMOTE, ""}, {"*", "*", "", PROMOTE, "a,read"}, {"*", "*", "", PROMOTE, "a\nb"},
+		{"*", "*", "", PROMOTE, "a  b"}};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		struct err e = ERR_INIT;
 		CLEANUP(buf_release) struct buf secret;
 		CLEANUP(token_release)
-		struct token t = {.rights = UPLOAD,
+		struct token t = {.rights = row[i].rights,
+			.views = xstrdup(row[i].views),
 			.platform = xstrdup(row[i].platform),
 			.project = xstrdup(row[i].project),
 			.note = xstrdup(row[i].note)};
@@ -337,6 +435,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_secret_is_nowhere_in_the_file, remove_file),
 		cmocka_unit_test_teardown(a_token_does_what_it_may, remove_file),
+		cmocka_unit_test_teardown(a_token_is_for_its_views, remove_file),
+		cmocka_unit_test_teardown(lines_of_one_token_are_not_mixed, remove_file),
 		cmocka_unit_test_teardown(a_change_counts_at_once, remove_file),
 		cmocka_unit_test_teardown(a_damaged_line_harms_no_other, remove_file),
 		cmocka_unit_test_teardown(bad_lines_are_no_tokens, remove_file),
