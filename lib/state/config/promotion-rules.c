@@ -143,7 +143,7 @@ void promotion_rules_release(struct promotion_rules *r)
 static bool is_enough(const struct promotion_rule *rule, const struct promotion_record *r, int64_t now, struct buf *why)
 {
 	uint64_t ran = r->passed + r->failed;
-	int64_t age = r->made < now ? now - r->made : 0;
+	int64_t since = r->made < r->received ? r->made : r->received, age = since < now ? now - since : 0;
 	if (r->overrides)
 		return true;
 	if (r->failed)
@@ -162,7 +162,7 @@ static bool is_enough(const struct promotion_rule *rule, const struct promotion_
 	return false;
 }
 
-static bool holds_in_cell(const struct promotion_rule *rule, const struct promotion_cell *cell, int64_t now,
+bool promotion_rule_holds(const struct promotion_rule *rule, const struct promotion_cell *cell, int64_t now,
 	promotion_find_fn *find, void *ctx, struct buf *why)
 {
 	struct promotion_record record;
@@ -185,7 +185,7 @@ bool promotion_is_allowed(const struct promotion_rules *rules, const struct prom
 		buf_puts(why, "it installs in none of the cells, so that nothing can show that it works");
 	for (size_t i = 0; i < cells; i++)
 		for (size_t j = 0; j < rules->rules; j++)
-			if (!holds_in_cell(&rules->rule[j], &cell[i], now, find, ctx, why))
+			if (!promotion_rule_holds(&rules->rule[j], &cell[i], now, find, ctx, why))
 				return false;
 	return cells > 0;
 }

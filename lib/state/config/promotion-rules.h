@@ -16,7 +16,7 @@ struct promotion_rule {
 	const char *kind;
 	uint64_t min_tests;   // that ran: passed or failed; 1
 	uint64_t max_skipped; // UINT64_MAX: any number
-	int64_t max_age;      // seconds since the record was made; INT64_MAX: any
+	int64_t max_age;      // seconds since the record was made, or received if that is earlier; INT64_MAX: any
 };
 
 // A place where tests must have run.
@@ -55,3 +55,6 @@ typedef bool promotion_find_fn(void *ctx, const char *kind, const struct promoti
 // evidence of kind unit", "…: 2 of 118 tests failed". Without a cell nothing is shown: false.
 bool promotion_is_allowed(const struct promotion_rules *rules, const struct promotion_cell *cell, size_t cells,
 	int64_t now, promotion_find_fn *find, void *ctx, struct buf *why);
+// The same for one rule and one cell.
+bool promotion_rule_holds(const struct promotion_rule *rule, const struct promotion_cell *cell, int64_t now,
+	promotion_find_fn *find, void *ctx, struct buf *why);

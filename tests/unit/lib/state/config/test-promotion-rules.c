@@ -129,6 +129,7 @@ static void wheels_need_each_kind_in_each_cell(void **state UNUSED)
 		{"unit:max-age=2d", 1, {{AT_A, NOW - 2 * DAY, NOW, 5, 0, 0, NULL}}, ""},
 		{"unit:max-age=2d", 1, {{AT_A, NOW - 2 * DAY - 1, NOW, 5, 0, 0, NULL}}, "48 hours old, at most 48"},
 		{"unit:max-age=2d", 1, {{AT_A, NOW + DAY, NOW, 5, 0, 0, NULL}}, ""}, // a clock that is fast
+		{"unit:max-age=2d", 1, {{AT_A, NOW + DAY, NOW - 3 * DAY, 5, 0, 0, NULL}}, "72 hours old, at most 48"},
 		{"unit:min-tests=6", 1, {{AT_A, NOW, NOW, 0, 0, 0, "the lab burnt down"}}, ""},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/promotion/promotion-judge.h"
+
+#include <stdlib.h>
+
+#include "lib/base/limits.h"
+
+int promotion_judge_init(struct promotion_judge *out, const char *requires, const char *cells,
+	const struct platform *const *platform, size_t platforms, int64_t now, promotion_judge_find_fn *find, void *ctx,
+	struct err *e)
+{
+	*out = (struct promotion_judge){.now = now, .find = find, .ctx = ctx};
+	if (promotion_rules_read(requires, cells, &out->rules, e) < 0)
+		return -1;
+	if (needed_cells_init(&out->cells, &out->rules, platform, platforms, e) < 0) {
+		promotion_rules_release(&out->rules);
+		return -1;
+	}
+	out->needed = xcalloc(out->cells.cells + 1, sizeof(*out->needed));
+	return 0;
+}
+
+void promotion_judge_release(struct promotion_judge *j)
+{
+	needed_cells_release(&j->cells);
+	promotion_rules_release(&j->rules);
+	free(j->needed);
+	*j = (struct promotion_judge){0};
+}
+
+// Writes the cells that the file needs to j->needed. 0: nothing can show that it works, for the reason in why.
+static size_t find_needed(struct promotion_judge *j, const struct promotion_file *file, struct buf *why)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_kind(str_from(file->filename)) != FILENAME_WHEEL) {
+		buf_puts(why, "it is no wheel, and the view requires evidence, which only a wheel can have");
+		return 0;
+	}
+	if (filename_parse(str_from(file->filename), &name, &e) < 0) {
+		buf_puts(why, e.msg);
+		return 0;
+	}
+	size_t needed = needed_cells_of(&j->cells, file->platform, &name, file->requires_python, j->needed);
+	if (!j->cells.cells)
+		buf_puts(why, "the view has no cells, because the Pythons of its platforms are unknown");
+	else if (!needed)
+		buf_puts(why, "it installs in none of the cells of the view, so that nothing can show that it works");
+	return needed;
+}
+
+// The arguments of find_of_file.
+struct judged_bytes {
+	const struct promotion_judge *judge;
+	const uint8_t *sha256;
+};
+
+static bool find_of_file(void *ctx, const char *kind, const struct promotion_cell *cell, struct promotion_record *out)
+{
+	const struct judged_bytes *b = ctx;
+	return b->judge->find(b->judge->ctx, b->sha256, kind, cell, out);
+}
+
+bool promotion_judge_allows(struct promotion_judge *j, const struct promotion_file *file, struct buf *why)
+{
+	struct judged_bytes bytes = {j, file->sha256};
+	if (!j->rules.rules)
+		return true;
+	size_t needed = find_needed(j, file, why);
+	return needed && promotion_is_allowed(&j->rules, j->needed, needed, j->now, find_of_file, &bytes, why);
+}
+
+bool promotion_judge_lacks(struct promotion_judge *j, const struct promotion_file *file, promotion_judge_lack_fn *fn,
+	void *ctx)
+{
+	struct judged_bytes bytes = {j, file->sha256};
+	CLEANUP(buf_release) struct buf ignored;
+	buf_init(&ignored, LIMIT_REASON);
+	size_t needed = j->rules.rules ? find_needed(j, file, &ignored) : 0;
+	for (size_t i = 0; i < needed; i++)
+		for (size_t k = 0; k < j->rules.rules; k++) {
+			buf_clear(&ignored);
+			if (!promotion_rule_holds(&j->rules.rule[k], &j->needed[i], j->now, find_of_file, &bytes,
+				    &ignored))
+				fn(ctx, &j->rules.rule[k], &j->needed[i]);
+		}
+	return needed || !j->rules.rules;
+}

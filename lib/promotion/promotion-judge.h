@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judges files one by one: whether a view with `requires` takes them. It asks its caller for evidence, and reads and
+// writes nothing itself. One thread at a time.
+#pragma once
+
+#include "lib/promotion/needed-cells.h"
+
+// Finds the newest record of a kind about the wheel with these bytes in a cell, as promotion_find_fn.
+typedef bool promotion_judge_find_fn(void *ctx, const uint8_t sha256[SHA256_SIZE], const char *kind,
+	const struct promotion_cell *cell, struct promotion_record *out);
+// Called for each kind and cell of a wheel whose evidence does not suffice.
+typedef void promotion_judge_lack_fn(void *ctx, const struct promotion_rule *rule, const struct promotion_cell *cell);
+
+struct promotion_judge {
+	struct promotion_rules rules;
+	struct needed_cells cells;
+	int64_t now; // seconds since 1970
+	promotion_judge_find_fn *find;
+	void *ctx;
+	struct promotion_cell *needed; // of the file that is judged
+};
+
+// requires, cells: the keys of the view, NULL: not set. find and ctx are borrowed. ERR_USAGE. The caller releases *out
+// if this returns 0. It must not move.
+int promotion_judge_init(struct promotion_judge *out, const char *requires, const char *cells,
+	const struct platform *const *platform, size_t platforms, int64_t now, promotion_judge_find_fn *find, void *ctx,
+	struct err *e) MUST_CHECK;
+void promotion_judge_release(struct promotion_judge *j); // for CLEANUP
+
+struct promotion_file {
+	const char *platform, *filename;
+	const char *requires_python; // NULL: none
+	const uint8_t *sha256;
+};
+// Whether the view takes the file. False, with the reason appended to why.
+bool promotion_judge_allows(struct promotion_judge *j, const struct promotion_file *file, struct buf *why);
+// Calls fn for all that the file lacks. False: no evidence can make the view take it (promotion_judge_allows() says
+// why); fn is not called.
+bool promotion_judge_lacks(struct promotion_judge *j, const struct promotion_file *file, promotion_judge_lack_fn *fn,
+	void *ctx);
