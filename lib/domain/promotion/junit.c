@@ -62,7 +62,7 @@ static void begin_case(struct junit_reader *r, const char *const *attributes)
 	const char *name = xml_attribute(attributes, "name"), *group = xml_attribute(attributes, "classname");
 	const char *status = xml_attribute(attributes, "status");
 	r->has_failed = false;
-	r->is_skipped = status && strcmp(status, "notrun") == 0; // gtest
+	r->is_skipped = status && (strcmp(status, "notrun") == 0 || strcmp(status, "disabled") == 0); // gtest, ctest
 	r->test[0] = '\0';
 	if (group && *group) {
 		append(r->test, group);

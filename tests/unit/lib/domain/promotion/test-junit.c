@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports in the shapes of several writers. What pytest itself writes is read in tests/e2e.
+// Reports in the shapes of several writers, and what real ones wrote (tests/data/junit).
 #include "lib/domain/promotion/junit.h"
 
 #include <setjmp.h>
@@ -11,6 +11,8 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
+#include "lib/os/fs.h"
+#include "tests/unit/support/vectors.h"
 
 #define CASE(body) "<testcase classname='a.B' name='t'>" body "</testcase>"
 #define SUITE(body) "<testsuite name='s' tests='99' failures='0'>" body "</testsuite>"
@@ -56,6 +58,37 @@ static void reports_are_counted_by_their_elements(void **state UNUSED)
 		if (j.passed != cases[i].passed || j.failed != cases[i].failed || j.skipped != cases[i].skipped)
 			fail_msg("%s: %d %d %d", cases[i].xml, (int)j.passed, (int)j.failed, (int)j.skipped);
 		assert_int_equal(j.failures, j.failed);
+	}
+}
+
+static void what_real_writers_wrote_is_counted(void **state UNUSED)
+{
+	static const struct {
+		const char *writer;
+		uint64_t passed, failed, skipped;
+	} cases[] = {
+		{"bazel", 1, 1, 0},
+		{"ctest", 1, 3, 3}, // skipped: one that is disabled, one without a program
+		{"gtest", 2, 3, 2},
+		{"meson", 3, 5, 2},
+		{"nose2", 1, 4, 3},  // skipped: one that passes unexpectedly
+		{"pytest", 5, 7, 2}, // two tests fail twice
+		{"pytest-collection", 0, 1, 0},
+		{"pytest-none", 0, 0, 0},
+		{"pytest-xdist", 2, 1, 0},
+		{"unittest-xml-reporting", 1, 5, 2},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct err e = ERR_INIT;
+		CLEANUP(junit_release) struct junit j = {0};
+		CLEANUP(mem_free) char *below = xasprintf("junit/%s.xml", cases[i].writer);
+		CLEANUP(mem_free) char *path = vectors_path(below);
+		CLEANUP(buf_release) struct buf xml;
+		buf_init(&xml, LIMIT_JUNIT);
+		if (fs_read_file(path, &xml, &e) < 0 || junit_read(buf_view(&xml), &j, &e) < 0)
+			fail_msg("%s: %s", cases[i].writer, e.msg);
+		if (j.passed != cases[i].passed || j.failed != cases[i].failed || j.skipped != cases[i].skipped)
+			fail_msg("%s: %d %d %d", cases[i].writer, (int)j.passed, (int)j.failed, (int)j.skipped);
 	}
 }
 
@@ -138,6 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reports_are_counted_by_their_elements),
+		cmocka_unit_test(what_real_writers_wrote_is_counted),
 		cmocka_unit_test(what_is_no_whole_report_is_rejected),
 		cmocka_unit_test(nesting_and_size_have_limits),
 		cmocka_unit_test(failures_have_one_harmless_line_each),
