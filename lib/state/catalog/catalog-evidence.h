@@ -12,7 +12,7 @@ struct catalog_evidence {
 	const char *kind, *platform, *python;
 	int64_t made;          // by the clock of the machine that tested
 	int64_t received;      // seconds since 1970, by the index
-	int64_t order;         // the newer record of two counts: received in nanoseconds, never twice
+	int64_t order;         // the newer record of two counts: received in nanoseconds
 	const char *by;        // the token's name, or an account
 	const char *address;   // of the client; "": it was given on the store's machine
 	const char *views;     // globs of the views for which it counts, with blanks between
@@ -22,11 +22,17 @@ struct catalog_evidence {
 };
 typedef int catalog_evidence_fn(void *ctx, const struct catalog_evidence *row, struct err *e);
 
+// 1: the catalog has the record, and fn was called with it; 0: it has not.
+int catalog_evidence_find(struct catalog *c, const uint8_t id[SHA256_SIZE], catalog_evidence_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+// The greatest order of all records; 0: there is none.
+int catalog_evidence_last(struct catalog *c, int64_t *order, struct err *e) MUST_CHECK;
+
 // 1: it was added; 0: the catalog has it. sha256: of its wheels; packed: a zstd frame of its file.
 int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, const uint8_t (*sha256)[SHA256_SIZE],
 	struct str packed, struct err *e) MUST_CHECK;
-// The newest record of this kind about these bytes in the cell that counts for the view. *found false: there is none.
-// fn is called once at most.
+// The newest record of this kind about these bytes in the cell that counts for the view. fn is called once at most. Of
+// two records of the same order, the one with the smaller id is the newer one, in every list here.
 int catalog_evidence_newest(struct catalog *c, const char *view, const char *kind, const char *platform,
 	const char *python, const uint8_t sha256[SHA256_SIZE], catalog_evidence_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
@@ -38,3 +44,13 @@ int catalog_evidence_since(struct catalog *c, int64_t since, uint64_t most, cata
 	struct err *e) MUST_CHECK;
 // Appends the bytes of a record's file to out. ERR_NOT_FOUND.
 int catalog_evidence_get(struct catalog *c, const uint8_t id[SHA256_SIZE], struct buf *out, struct err *e) MUST_CHECK;
+
+// The ids whose first byte is this, sorted. For a comparison with the files of a folder.
+typedef int catalog_evidence_id_fn(void *ctx, const uint8_t id[SHA256_SIZE], struct err *e);
+int catalog_evidence_ids(struct catalog *c, uint8_t first, catalog_evidence_id_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+// Forgets a record whose file is gone.
+int catalog_evidence_remove(struct catalog *c, const uint8_t id[SHA256_SIZE], struct err *e) MUST_CHECK;
+// The time of the folder of these records when it was last listed and each file in it was good; 0: not known.
+int catalog_evidence_folder(struct catalog *c, uint8_t first, int64_t *mtime_ns, struct err *e) MUST_CHECK;
+int catalog_evidence_folder_set(struct catalog *c, uint8_t first, int64_t mtime_ns, struct err *e) MUST_CHECK;

@@ -15,9 +15,14 @@ struct catalog_view {
 	int64_t generation;          // the newest; 0: nothing was ever promoted
 	int64_t made;                // when it was made, seconds since 1970; 0: never
 	uint8_t sha256[SHA256_SIZE]; // of its file; zeros: there is none
-	bool is_damaged; // a file of the membership is missing or damaged, so that it is not known as a whole
+	// A file of the membership is missing or damaged, so that it is not known as a whole; or no scan has read the
+	// folder of memberships yet.
+	bool is_damaged;
 };
 int catalog_view_find(struct catalog *c, const char *view, struct catalog_view *out, struct err *e) MUST_CHECK;
+// The views that ever had a generation, or a damaged file, by name.
+typedef int catalog_view_fn(void *ctx, const char *view, struct err *e);
+int catalog_views(struct catalog *c, catalog_view_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // The generation that was the newest at this time (seconds since 1970); 0: there was none yet.
 int catalog_view_at(struct catalog *c, const char *view, int64_t when, int64_t *generation, struct err *e) MUST_CHECK;
 
@@ -60,13 +65,18 @@ typedef int catalog_generation_fn(void *ctx, const struct catalog_generation *ge
 int catalog_view_generations(struct catalog *c, const char *view, int64_t before, uint64_t most,
 	catalog_generation_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
-// Adds the next generation: g->number is one more than the newest. Its members are then added and removed.
+// Adds the next generation: g->number is one more than the newest, or ERR_CONFLICT. Its members are then added and
+// ended. packed is stored as it is.
 int catalog_view_append(struct catalog *c, const char *view, const struct catalog_generation *g,
 	const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+// ERR_CONFLICT: it is a member already. Of *m, since and is_listed are not read.
 int catalog_view_add_member(struct catalog *c, const char *view, int64_t generation, const struct catalog_member *m,
 	struct err *e) MUST_CHECK;
+// ERR_CONFLICT: it was no member in the generation before.
 int catalog_view_end_member(struct catalog *c, const char *view, int64_t generation, int64_t platform,
 	const char *filename, const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
 int catalog_view_set_damaged(struct catalog *c, const char *view, bool is_damaged, struct err *e) MUST_CHECK;
 // Forgets all generations of a view, to read them again.
 int catalog_view_clear(struct catalog *c, const char *view, struct err *e) MUST_CHECK;
+// Records that a scan has read the folder of memberships, so that a view without a row has none.
+int catalog_views_set_read(struct catalog *c, struct err *e) MUST_CHECK;

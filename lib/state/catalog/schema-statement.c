@@ -51,6 +51,18 @@
 	" JOIN folder d ON d.id = f.folder"
 #define FOUND "l.name, p.name, f.filename, " PATH_OF_FILE ", f.sha256, i.id"
 
+// The generation that is asked for: ?2, or the newest if that is negative.
+#define GENERATION "iif(?2 < 0, v.newest, ?2)"
+#define MEMBERS                                                                                                        \
+	" FROM membership v JOIN member m ON m.membership = v.id AND m.since <= " GENERATION                           \
+	" AND m.until > " GENERATION
+#define IS_LISTED "f.filename = m.filename AND f.platform = m.platform AND f.state = 0 AND f.sha256 = m.sha256"
+#define MEMBER_COLUMNS                                                                                                 \
+	"SELECT m.platform, m.project, m.filename, m.sha256, m.since, EXISTS (SELECT 1 FROM file f WHERE " IS_LISTED ")"
+#define EVIDENCE_COLUMNS                                                                                               \
+	"e.sha256, e.kind, e.platform, e.python, e.made, e.received, e.arrival, e.who, e.address, e.views,"            \
+	" e.overrides, e.passed, e.failed, e.skipped, e.wheels"
+
 const char *const schema_statement[STATEMENT_COUNT] = {
 	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
 	[BEGIN_READ] = "BEGIN",
@@ -277,4 +289,66 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		" JOIN folder d ON d.id = a.folder LEFT JOIN file f ON f.folder = a.folder"
 		" AND f.filename = a.filename WHERE f.id IS NULL OR a.subject IS NOT f.sha256"
 		" ORDER BY a.platform, d.path, a.filename, a.kind",
+	[VIEWS_READ_GET] = "SELECT views FROM store",
+	[VIEWS_READ_SET] = "UPDATE store SET views = 1 WHERE views = 0",
+	[VIEW_LIST] = "SELECT name FROM membership ORDER BY name",
+	[VIEW_FIND] = "SELECT v.newest, g.made, g.sha256, v.damaged, v.id FROM membership v LEFT JOIN generation g"
+		      " ON g.membership = v.id AND g.number = v.newest WHERE v.name = ?1",
+	[VIEW_ADD] = "INSERT INTO membership (name) VALUES (?1) ON CONFLICT DO NOTHING",
+	[VIEW_SET_DAMAGED] = "UPDATE membership SET damaged = ?2 WHERE name = ?1",
+	[VIEW_FORGET_GENERATIONS] =
+		"DELETE FROM generation WHERE membership = (SELECT id FROM membership WHERE name = ?1)",
+	[VIEW_FORGET_MEMBERS] = "DELETE FROM member WHERE membership = (SELECT id FROM membership WHERE name = ?1)",
+	[VIEW_SET_NEWEST] = "UPDATE membership SET newest = ?2 WHERE name = ?1",
+	[VIEW_AT] = "SELECT g.number FROM membership v JOIN generation g ON g.membership = v.id"
+		    " WHERE v.name = ?1 AND g.made <= ?2 ORDER BY g.made DESC, g.number DESC LIMIT 1",
+	[GENERATION_ADD] =
+		"INSERT INTO generation (membership, number, made, sha256, action, who, reason, added, removed, packed)"
+		" SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM membership WHERE name = ?1 AND newest = ?2 - 1"
+		" RETURNING 1",
+	[GENERATION_LIST] = "SELECT g.number, g.made, g.action, g.who, g.reason, g.added, g.removed, g.packed"
+			    " FROM membership v JOIN generation g ON g.membership = v.id"
+			    " WHERE v.name = ?1 AND g.number < ?2 ORDER BY g.number DESC LIMIT ?3",
+	[MEMBER_HAS] =
+		"SELECT 1" MEMBERS " WHERE v.name = ?1 AND m.platform = ?3 AND m.filename = ?4 AND m.sha256 = ?5",
+	[MEMBER_PROJECTS] = "SELECT m.platform, m.project, count(*), sum(f.size)" MEMBERS " JOIN file f ON " IS_LISTED
+			    " WHERE v.name = ?1 AND m.platform = ?3 GROUP BY m.project ORDER BY m.project",
+	[MEMBER_LIST] = MEMBER_COLUMNS MEMBERS " JOIN platform l ON l.id = m.platform WHERE v.name = ?1"
+					       " ORDER BY m.project, l.name, m.filename, m.sha256",
+	[MEMBER_LIST_PROJECT] = MEMBER_COLUMNS MEMBERS " JOIN platform l ON l.id = m.platform"
+						       " WHERE v.name = ?1 AND m.project = ?3"
+						       " ORDER BY l.name, m.filename, m.sha256",
+	[MEMBER_PINS] = "SELECT v.name FROM member m JOIN membership v ON v.id = m.membership"
+			" WHERE m.filename = ?1 AND m.platform = ?2 AND m.sha256 = ?3 AND m.until > v.newest"
+			" ORDER BY v.name LIMIT 1",
+	// The plus sign keeps SQLite from the index by platform, which has all members.
+	[MEMBER_ADD] = "INSERT INTO member (membership, platform, project, filename, sha256, since)"
+		       " SELECT v.id, ?3, ?4, ?5, ?6, ?2 FROM membership v WHERE v.name = ?1 AND NOT EXISTS"
+		       " (SELECT 1 FROM member m WHERE m.filename = ?5 AND m.platform = ?3 AND m.sha256 = ?6"
+		       " AND m.membership = v.id AND +m.until >= ?2) RETURNING 1",
+	[MEMBER_END] = "UPDATE member SET until = ?2 WHERE filename = ?4 AND platform = ?3 AND sha256 = ?5"
+		       " AND membership = (SELECT id FROM membership WHERE name = ?1)"
+		       " AND since < ?2 AND until > ?2 RETURNING 1",
+	[EVIDENCE_FIND] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.sha256 = ?1",
+	[EVIDENCE_ADD] =
+		"INSERT INTO evidence (sha256, kind, platform, python, made, received, arrival, who, address, views,"
+		" overrides, passed, failed, skipped, wheels, packed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+		" ?11, ?12, ?13, ?14, ?15, ?16) ON CONFLICT DO NOTHING RETURNING id",
+	[EVIDENCE_ADD_WHEEL] =
+		"INSERT OR IGNORE INTO evidence_wheel (sha256, kind, platform, python, arrival, evidence)"
+		" SELECT ?2, kind, platform, python, arrival, id FROM evidence WHERE id = ?1",
+	[EVIDENCE_NEWEST] = "SELECT " EVIDENCE_COLUMNS " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence"
+			    " WHERE w.sha256 = ?1 AND w.kind = ?2 AND w.platform = ?3 AND w.python = ?4"
+			    " ORDER BY w.arrival DESC, e.sha256",
+	[EVIDENCE_OF] = "SELECT " EVIDENCE_COLUMNS " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence"
+			" WHERE w.sha256 = ?1 ORDER BY w.arrival DESC, e.sha256 LIMIT ?2",
+	[EVIDENCE_SINCE] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.arrival >= ?1"
+			   " ORDER BY e.arrival DESC, e.sha256 LIMIT ?2",
+	[EVIDENCE_GET] = "SELECT packed FROM evidence WHERE sha256 = ?1",
+	[EVIDENCE_LAST] = "SELECT coalesce(max(arrival), 0) FROM evidence",
+	[EVIDENCE_IN] = "SELECT sha256 FROM evidence WHERE sha256 >= ?1 AND sha256 <= ?2 ORDER BY sha256",
+	[EVIDENCE_REMOVE] = "DELETE FROM evidence WHERE sha256 = ?1",
+	[EVIDENCE_FOLDER_GET] = "SELECT mtime_ns FROM evidence_folder WHERE id = ?1",
+	[EVIDENCE_FOLDER_SET] = "INSERT INTO evidence_folder (id, mtime_ns) VALUES (?1, ?2)"
+				" ON CONFLICT DO UPDATE SET mtime_ns = excluded.mtime_ns",
 };

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog/catalog-evidence.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "lib/format/compress.h"
+#include "lib/state/catalog/catalog-query.h"
+
+// False if the row has no id: then it is damaged, and counts for nothing.
+static bool read_evidence_row(struct query *q, struct catalog_evidence *out)
+{
+	const uint8_t *id = query_sha256(q, 0);
+	if (!id)
+		return false;
+	*out = (struct catalog_evidence){
+		.kind = query_text(q, 1),
+		.platform = query_text(q, 2),
+		.python = query_text(q, 3),
+		.made = query_int(q, 4),
+		.received = query_int(q, 5),
+		.order = query_int(q, 6),
+		.by = query_text(q, 7),
+		.address = query_text(q, 8),
+		.views = query_text(q, 9),
+		.overrides = query_text(q, 10),
+		.passed = (uint64_t)query_int(q, 11),
+		.failed = (uint64_t)query_int(q, 12),
+		.skipped = (uint64_t)query_int(q, 13),
+		.wheels = (size_t)query_int(q, 14),
+	};
+	memcpy(out->id, id, SHA256_SIZE);
+	return true;
+}
+
+static int each_record(struct query *q, catalog_evidence_fn *fn, void *ctx, struct err *e)
+{
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_evidence record;
+		if (read_evidence_row(q, &record) && fn(ctx, &record, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+int catalog_evidence_find(struct catalog *c, const uint8_t id[SHA256_SIZE], catalog_evidence_fn *fn, void *ctx,
+	struct err *e)
+{
+	struct catalog_evidence record;
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_FIND, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, id);
+	int row = query_step(q, e);
+	if (row <= 0 || !read_evidence_row(q, &record))
+		return row < 0 ? -1 : 0;
+	return fn(ctx, &record, e) < 0 ? -1 : 1;
+}
+
+int catalog_evidence_last(struct catalog *c, int64_t *order, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_LAST, e);
+	if (!q || query_step(q, e) < 0)
+		return -1;
+	*order = query_int(q, 0);
+	return 0;
+}
+
+// --- writing ---
+
+static int add_record(struct catalog *c, const struct catalog_evidence *r, struct str packed, int64_t *id,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_ADD, e);
+	if (!q)
+		return -1;
+	const char *const text[] = {r->kind, r->platform, r->python};
+	const int64_t time[] = {r->made, r->received, r->order};
+	const char *const sender[] = {r->by, r->address, r->views, r->overrides};
+	const int64_t number[] = {(int64_t)r->passed, (int64_t)r->failed, (int64_t)r->skipped, (int64_t)r->wheels};
+	int at = 1;
+	query_bind_sha256(q, at++, r->id);
+	for (size_t i = 0; i < ARRAY_SIZE(text); i++)
+		query_bind_text(q, at++, text[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(time); i++)
+		query_bind_int(q, at++, time[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(sender); i++)
+		query_bind_text(q, at++, sender[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(number); i++)
+		query_bind_int(q, at++, number[i]);
+	query_bind_str(q, at, packed);
+	int row = query_step(q, e);
+	*id = row > 0 ? query_int(q, 0) : 0;
+	return row > 0 && query_run(q, e) < 0 ? -1 : row;
+}
+
+static int add_tested_wheel(struct catalog *c, int64_t record, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_ADD_WHEEL, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, record);
+	query_bind_sha256(q, 2, sha256);
+	return query_run(q, e);
+}
+
+int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, const uint8_t (*sha256)[SHA256_SIZE],
+	struct str packed, struct err *e)
+{
+	int64_t id;
+	int added = add_record(c, row, packed, &id, e);
+	for (size_t i = 0; added > 0 && i < row->wheels; i++)
+		if (add_tested_wheel(c, id, sha256[i], e) < 0)
+			return -1;
+	return added;
+}
+
+static int run_for_id(struct catalog *c, enum statement what, const uint8_t id[SHA256_SIZE], struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, what, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, id);
+	return query_run(q, e);
+}
+
+int catalog_evidence_remove(struct catalog *c, const uint8_t id[SHA256_SIZE], struct err *e)
+{
+	return run_for_id(c, EVIDENCE_REMOVE, id, e);
+}
+
+// --- reading ---
+
+// Whether one of the globs, with blanks between, matches the view.
+static bool counts_for_view(const char *globs, const char *view)
+{
+	struct str rest = str_from(globs);
+	while (rest.len) {
+		CLEANUP(mem_free) char *glob = NULL;
+		struct str word = str_cut(&rest, ' ');
+		glob = xstrndup(word.ptr, word.len);
+		if (*glob && fnmatch(glob, view, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+int catalog_evidence_newest(struct catalog *c, const char *view, const char *kind, const char *platform,
+	const char *python, const uint8_t sha256[SHA256_SIZE], catalog_evidence_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_NEWEST, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, sha256);
+	query_bind_text(q, 2, kind);
+	query_bind_text(q, 3, platform);
+	query_bind_text(q, 4, python);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_evidence record;
+		if (read_evidence_row(q, &record) && counts_for_view(record.views, view))
+			return fn(ctx, &record, e);
+	}
+	return row;
+}
+
+static int64_t limit_of(uint64_t most)
+{
+	return most > INT64_MAX ? INT64_MAX : (int64_t)most;
+}
+
+int catalog_evidence_of(struct catalog *c, const uint8_t sha256[SHA256_SIZE], uint64_t most, catalog_evidence_fn *fn,
+	void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_OF, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, sha256);
+	query_bind_int(q, 2, limit_of(most));
+	return each_record(q, fn, ctx, e);
+}
+
+int catalog_evidence_since(struct catalog *c, int64_t since, uint64_t most, catalog_evidence_fn *fn, void *ctx,
+	struct err *e)
+{
+	const int64_t second = 1000000000;
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_SINCE, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, since > INT64_MAX / second ? INT64_MAX : since * second);
+	query_bind_int(q, 2, limit_of(most));
+	return each_record(q, fn, ctx, e);
+}
+
+int catalog_evidence_get(struct catalog *c, const uint8_t id[SHA256_SIZE], struct buf *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_GET, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, id);
+	int row = query_step(q, e);
+	if (row == 0)
+		return err_set(e, ERR_NOT_FOUND, "no such evidence in the catalog");
+	return row < 0 ? -1 : decompress_zstd(query_bytes(q, 0), out, e);
+}
+
+// --- what a scan compares ---
+
+int catalog_evidence_ids(struct catalog *c, uint8_t first, catalog_evidence_id_fn *fn, void *ctx, struct err *e)
+{
+	uint8_t from[SHA256_SIZE] = {first}, to[SHA256_SIZE];
+	memset(to, 0xff, sizeof(to));
+	to[0] = first;
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_IN, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, from);
+	query_bind_sha256(q, 2, to);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		const uint8_t *id = query_sha256(q, 0);
+		if (id && fn(ctx, id, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+int catalog_evidence_folder(struct catalog *c, uint8_t first, int64_t *mtime_ns, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_FOLDER_GET, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, first);
+	int row = query_step(q, e);
+	*mtime_ns = row > 0 ? query_int(q, 0) : 0;
+	return row < 0 ? -1 : 0;
+}
+
+int catalog_evidence_folder_set(struct catalog *c, uint8_t first, int64_t mtime_ns, struct err *e)
+{
+	const int64_t value[] = {first, mtime_ns};
+	return catalog_run_ints(c, EVIDENCE_FOLDER_SET, value, ARRAY_SIZE(value), e);
+}
