@@ -62,12 +62,12 @@ static void drop_shadowed(struct file_copies *rows)
 	qsort(rows->row, rows->count, sizeof(*rows->row), compare_version_and_name);
 }
 
-int merge_platforms_files(const struct platform *const *platform, size_t count, struct catalog *c, const char *project,
-	merge_platforms_file_fn *fn, void *ctx, struct err *e)
+int merge_platforms_files(const struct platform *const *platform, size_t count, const struct member_filter *filter,
+	struct catalog *c, const char *project, merge_platforms_file_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(file_copies_release) struct file_copies rows = {0};
 	for (; rows.rank < count; rows.rank++)
-		if (catalog_project_files(c, platform[rows.rank]->id, project, copy_file, &rows, e) < 0)
+		if (member_filter_files(filter, c, platform[rows.rank]->id, project, copy_file, &rows, e) < 0)
 			return -1;
 	drop_shadowed(&rows);
 	for (size_t i = 0; i < rows.count; i++)
@@ -139,12 +139,12 @@ static void finish_platform(struct name_merge *m)
 	m->after = (struct name_list){0};
 }
 
-int merge_platforms_projects(const struct platform *const *platform, size_t count, struct catalog *c,
-	merge_platforms_name_fn *fn, void *ctx, struct err *e)
+int merge_platforms_projects(const struct platform *const *platform, size_t count, const struct member_filter *filter,
+	struct catalog *c, merge_platforms_name_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(name_merge_release) struct name_merge m = {0};
 	for (size_t i = 0; i < count; i++) {
-		if (catalog_projects(c, platform[i]->id, merge_project, &m, e) < 0)
+		if (member_filter_projects(filter, c, platform[i]->id, merge_project, &m, e) < 0)
 			return -1;
 		finish_platform(&m);
 	}

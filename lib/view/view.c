@@ -107,6 +107,45 @@ static void mark_merging_views(struct site *s, const struct config *c)
 	}
 }
 
+// The default view has the membership of the view that it is configured to be.
+static void set_memberships(struct site *s, const struct config *c)
+{
+	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
+	for (size_t i = 0; i < s->view_count; i++) {
+		const struct view *as = i == 0 && same ? same : &s->view[i];
+		const struct config_view *own = config_of_view(c, as);
+		s->view[i].membership = own && own->from ? as->name : NULL;
+		s->view[i].generation = GENERATION_NEWEST;
+	}
+}
+
+int site_read_generations(struct site *s, struct catalog *catalog, struct err *e)
+{
+	for (size_t i = 0; i < s->view_count; i++) {
+		struct catalog_view found;
+		if (!s->view[i].membership)
+			continue;
+		if (catalog_view_find(catalog, s->view[i].membership, &found, e) < 0)
+			return -1;
+		atomic_store_explicit(&s->newest[i],
+			found.is_damaged && !found.generation ? GENERATION_UNKNOWN : found.generation,
+			memory_order_release);
+	}
+	return 0;
+}
+
+int64_t site_generation(const struct site *s, const struct view *v)
+{
+	if (!v->membership || v->generation != GENERATION_NEWEST)
+		return v->generation;
+	return atomic_load_explicit(&s->newest[v - s->view], memory_order_acquire);
+}
+
+bool site_is_incomplete(const struct site *s, const struct view *v)
+{
+	return v->is_incomplete || site_generation(s, v) == GENERATION_UNKNOWN;
+}
+
 // Whether the view may be served: some platform was scanned, and none is unreadable unless the view may be partial. A
 // platform that no scan has tried yet was just added to the configuration; the view is served without it.
 static bool is_complete(const struct view *v, bool may_be_partial)
@@ -149,7 +188,9 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 		return -1;
 	mark_merging_views(s, c);
 	mark_incomplete_views(s, c);
-	return 0;
+	set_memberships(s, c);
+	s->newest = xcalloc(s->view_count, sizeof(*s->newest));
+	return site_read_generations(s, catalog, e);
 }
 
 int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog, struct err *e)
@@ -180,6 +221,7 @@ void site_release(struct site *s)
 		wheel_filter_release(&s->view[i].wheels);
 	}
 	free(s->view);
+	free(s->newest);
 	free(s->base);
 	name_rules_release(&s->rules);
 	strset_release(&s->hidden_platforms);
@@ -225,16 +267,18 @@ static int forward_project(void *ctx, const struct catalog_project *project, str
 
 int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx, struct err *e)
 {
+	const struct member_filter members = {v->membership, v->generation};
 	if (v->platform_count != 1)
-		return merge_platforms_files(v->platform, v->platform_count, c, project, fn, ctx, e);
+		return merge_platforms_files(v->platform, v->platform_count, &members, c, project, fn, ctx, e);
 	struct single_platform d = {.platform = v->platform[0], .file = fn, .ctx = ctx};
-	return catalog_project_files(c, d.platform->id, project, forward_file, &d, e);
+	return member_filter_files(&members, c, d.platform->id, project, forward_file, &d, e);
 }
 
 int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, void *ctx, struct err *e)
 {
+	const struct member_filter members = {v->membership, v->generation};
 	if (v->platform_count != 1)
-		return merge_platforms_projects(v->platform, v->platform_count, c, fn, ctx, e);
+		return merge_platforms_projects(v->platform, v->platform_count, &members, c, fn, ctx, e);
 	struct single_platform d = {.platform = v->platform[0], .name = fn, .ctx = ctx};
-	return catalog_projects(c, d.platform->id, forward_project, &d, e);
+	return member_filter_projects(&members, c, d.platform->id, forward_project, &d, e);
 }

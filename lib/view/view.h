@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views: what a client sees under one index URL. A view is an ordered list of platforms. If two of them have a file of
-// the same name, the view shows that of the first. The functions that read the catalog: one thread at a time per
+// the same name, the view shows that of the first. A view with a membership ([view NAME] from) shows only its members:
+// files that were promoted, while the platform lists them with the same bytes. The functions that read the catalog: one thread at a time per
 // connection.
 #pragma once
 
+#include <stdatomic.h>
+
 #include "lib/base/err.h"
 #include "lib/base/strset.h"
-#include "lib/state/catalog/catalog.h"
+#include "lib/state/catalog/catalog-view.h"
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
 #include "lib/state/upstream/name-rules.h"
@@ -16,22 +19,28 @@ struct view {
 	char *name;                       // NULL: the default view, /simple/
 	const struct platform **platform; // borrowed from the store
 	size_t platform_count;
-	bool is_private;    // one of its platforms is private
-	bool is_incomplete; // a platform is unreadable or none was scanned, so the content of the view is unknown
+	const char *membership; // the view whose membership it has, borrowed from the site; NULL: it shows all files
+	int64_t generation;     // of the membership: GENERATION_NEWEST, or the one that a caller of view_files() sets
+	bool is_private;        // one of its platforms is private
+	bool is_incomplete; // the content of the view is unknown: a platform is unreadable, none was scanned, or the
+			    // membership is damaged
 	bool merges;        // upstream's files are merged in
 	struct wheel_filter wheels; // which of upstream's wheels the view shows
 	const char *base;           // of links to files: an absolute URL that ends in "/", borrowed; NULL: links
 		// are relative to the page
 };
 
-// All views of a configuration over a store. It owns them and the store. After site_init() it is constant, so any
-// thread may read it.
+enum { GENERATION_UNKNOWN = -2 }; // of a membership: all that the catalog has of it is that a file is damaged
+
+// All views of a configuration over a store. It owns them and the store. After site_init() it is constant except for
+// the generations, so any thread may read it.
 struct site {
 	struct store store;   // registered in the catalog
 	struct config config; // a copy
 	char *base;           // of all views
 	struct view *view;    // [0] is the default; then one per platform, then those of the configuration
 	size_t view_count;
+	_Atomic int64_t *newest;        // by view: what site_generation() returns
 	bool has_private;               // a platform is private
 	struct strset hidden_platforms; // names of platforms whose projects upstream is not asked for, sorted
 	uint64_t page_max_age;          // seconds
@@ -50,6 +59,14 @@ struct site {
 int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
 	struct err *e) MUST_CHECK;
 void site_release(struct site *s);
+// Reads the newest generation of each membership from the catalog, for site_generation(). site_init() does it too.
+int site_read_generations(struct site *s, struct catalog *catalog, struct err *e) MUST_CHECK;
+// The generation of the view's membership that was the newest when it was last read; GENERATION_UNKNOWN. The one that v
+// has where that is not GENERATION_NEWEST, and GENERATION_NEWEST of a view without a membership. v is one of s->view, or
+// a copy with another generation. Any thread.
+int64_t site_generation(const struct site *s, const struct view *v);
+// Whether the content of the view is unknown, by its platforms or by its membership. Any thread.
+bool site_is_incomplete(const struct site *s, const struct view *v);
 // Turns merging off in all views. Call it before other threads read the site.
 void site_unmerge(struct site *s);
 // The view or platform of this name, borrowed; NULL: none. An empty name is the default view.

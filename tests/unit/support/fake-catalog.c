@@ -10,6 +10,9 @@ size_t fake_file_count;
 bool fake_fails;
 const char *const *fake_platform;
 size_t fake_platform_count;
+const struct fake_member *fake_member;
+size_t fake_member_count;
+struct catalog_view fake_view;
 
 int catalog_platform_find(struct catalog *c UNUSED, const char *name, int64_t *id, struct err *e)
 {
@@ -93,6 +96,45 @@ int catalog_projects(struct catalog *c UNUSED, int64_t platform, catalog_project
 			continue;
 		last = f->project;
 		if (fn(ctx, &(struct catalog_project){.platform = platform, .project = last, .files = 1}, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int catalog_view_find(struct catalog *c UNUSED, const char *view UNUSED, struct catalog_view *out, struct err *e)
+{
+	*out = fake_view;
+	return fake_fails ? err_set(e, ERR_DB, "fake failure") : 0;
+}
+
+int catalog_view_has(struct catalog *c UNUSED, const char *view UNUSED, int64_t generation, int64_t platform,
+	const char *filename, const uint8_t sha256[SHA256_SIZE], struct err *e UNUSED)
+{
+	int64_t at = generation == GENERATION_NEWEST ? fake_view.generation : generation;
+	for (size_t i = 0; i < fake_member_count; i++) {
+		const struct fake_member *m = &fake_member[i];
+		if (m->platform == platform && strcmp(m->filename, filename) == 0 && m->sha == sha256[0] &&
+			m->since <= at && (!m->until || at < m->until))
+			return 1;
+	}
+	return 0;
+}
+
+int catalog_view_projects(struct catalog *c, const char *view, int64_t generation, int64_t platform,
+	catalog_project_fn *fn, void *ctx, struct err *e)
+{
+	const char *last = "";
+	if (fake_fails)
+		return err_set(e, ERR_DB, "fake failure");
+	for (size_t i = 0; i < fake_file_count; i++) {
+		const struct fake_file *f = &fake_file[i];
+		uint8_t sha256[SHA256_SIZE];
+		memset(sha256, f->sha, sizeof(sha256));
+		if (f->platform != platform || strcmp(f->project, last) == 0 ||
+			!catalog_view_has(c, view, generation, platform, f->filename, sha256, e))
+			continue;
+		last = f->project;
+		if (fn(ctx, &(struct catalog_project){.platform = platform, .project = last}, e) < 0)
 			return -1;
 	}
 	return 0;

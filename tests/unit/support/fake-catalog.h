@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "lib/state/catalog/catalog.h"
+#include "lib/state/catalog/catalog-view.h"
 
 struct fake_file {
 	int64_t platform;
@@ -24,3 +24,14 @@ extern bool fake_fails; // every call fails with ERR_DB
 // The platforms, with the ids 1, 2, ... in this order.
 extern const char *const *fake_platform;
 extern size_t fake_platform_count;
+
+// A member of every view with a membership, from generation `since` on, before generation `until` (0: it is one still).
+struct fake_member {
+	int64_t platform;
+	const char *filename;
+	uint8_t sha;
+	int64_t since, until;
+};
+extern const struct fake_member *fake_member;
+extern size_t fake_member_count;
+extern struct catalog_view fake_view; // what catalog_view_find() finds; its generation is the newest

@@ -235,6 +235,89 @@ static void test_merged_files(void **state)
 	}
 }
 
+// A promoted numpy of alpha, of beta one with bytes that it no longer has, and one that was demoted in generation 2.
+static const struct fake_member members[] = {
+	{.platform = 1, .filename = "numpy-1.10-a.whl", .sha = 1, .since = 1},
+	{.platform = 2, .filename = "numpy-1.10-a.whl", .sha = 9, .since = 1},
+	{.platform = 2, .filename = "numpy-1.10-b.whl", .sha = 2, .since = 1, .until = 2},
+	{.platform = 1, .filename = "zope-1-a.whl", .sha = 0, .since = 2},
+	{.platform = 2, .filename = "attrs-1.0-py3-none-any.whl", .sha = 0, .since = 3},
+};
+
+static const struct {
+	const char *view;
+	int64_t generation;
+	const char *numpy, *projects;
+} memberships[] = {
+	{"both", 0, "", ""},
+	{"both", 1, "alpha/numpy-1.10-a.whl=1 beta/numpy-1.10-b.whl=2 ", "numpy "},
+	{"both", 2, "alpha/numpy-1.10-a.whl=1 ", "numpy zope "},
+	{"both", GENERATION_NEWEST, "alpha/numpy-1.10-a.whl=1 ", "attrs numpy zope "},
+	{"", GENERATION_NEWEST, "alpha/numpy-1.10-a.whl=1 ", "attrs numpy zope "},
+	{"one", 1, "beta/numpy-1.10-b.whl=2 ", "numpy "},
+	{"one", 2, "", ""},
+	{"beta", 2, "beta/numpy-1.10-a.whl=2 beta/numpy-1.10-b.whl=2 ", "attrs cffi numpy "},
+};
+
+// A view with a membership shows its members. What it omits hides no file of another platform; platforms show all.
+static void test_memberships(void **state)
+{
+	(void)state;
+	static char one[] = "one";
+	struct err e = ERR_INIT;
+	CLEANUP(site_release) struct site s;
+	struct config_view v[] = {
+		{.name = both, .from = alpha, .platforms = both_platforms, .platform_count = 2},
+		{.name = one, .from = both, .platforms = both_platforms, .platform_count = 1},
+	};
+	fake_member = members;
+	fake_member_count = ARRAY_SIZE(members);
+	fake_view.generation = 3;
+	assert_int_equal(make_site(&s, both, v, 2, &e), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(memberships); i++) {
+		CLEANUP(buf_release) struct buf numpy, projects;
+		struct view view = *site_view(&s, str_from(memberships[i].view));
+		assert_int_equal(view.generation, GENERATION_NEWEST);
+		buf_init(&numpy, 1000);
+		buf_init(&projects, 1000);
+		view.generation = memberships[i].generation;
+		assert_int_equal(view_files(&view, NULL, "numpy", add_file, &numpy, &e), 0);
+		assert_int_equal(view_projects(&view, NULL, add_name, &projects, &e), 0);
+		assert_string_equal(numpy.data, memberships[i].numpy);
+		assert_string_equal(projects.data, memberships[i].projects);
+	}
+	fake_view.generation = 0;
+}
+
+// A view of which no generation is known is not taken for empty where a file of its membership is damaged.
+static void test_damaged_memberships(void **state)
+{
+	(void)state;
+	struct err e = ERR_INIT;
+	struct config_view v = {.name = both, .from = alpha, .platforms = both_platforms, .platform_count = 2};
+	for (int i = 0; i < 4; i++) {
+		CLEANUP(site_release) struct site s;
+		struct store store = store_of(3);
+		struct config c = {.views = &v, .view_count = 1};
+		for (size_t n = 0; n < 3; n++)
+			store.platform[n].scanned = CATALOG_SCANNED;
+		fake_view = (struct catalog_view){.generation = i / 2, .is_damaged = i % 2};
+		assert_int_equal(site_init(&s, &c, &store, NULL, &e), 0);
+		const struct view *view = site_view(&s, STR("both"));
+		assert_int_equal(site_is_incomplete(&s, view), i == 1);
+		assert_int_equal(site_generation(&s, view), i == 1 ? GENERATION_UNKNOWN : i / 2);
+		assert_false(site_is_incomplete(&s, site_view(&s, STR("alpha"))));
+		assert_int_equal(site_generation(&s, site_view(&s, STR("alpha"))), GENERATION_NEWEST);
+		fake_view = (struct catalog_view){.generation = 7};
+		assert_int_equal(site_read_generations(&s, NULL, &e), 0);
+		assert_int_equal(site_generation(&s, view), 7);
+		struct view past = *view;
+		past.generation = 3;
+		assert_int_equal(site_generation(&s, &past), 3);
+	}
+	fake_view = (struct catalog_view){0};
+}
+
 static int check_file_fields(void *ctx, const struct platform *platform, const struct catalog_file *file,
 	struct err *e UNUSED)
 {
@@ -385,6 +468,8 @@ int main(void)
 		cmocka_unit_test(test_wheel_filters),
 		cmocka_unit_test(test_incomplete_views),
 		cmocka_unit_test(test_merged_files),
+		cmocka_unit_test(test_memberships),
+		cmocka_unit_test(test_damaged_memberships),
 		cmocka_unit_test(test_merged_fields),
 		cmocka_unit_test(test_merged_projects),
 		cmocka_unit_test(test_many_projects),
