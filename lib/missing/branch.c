@@ -250,8 +250,7 @@ static int check_branch(const struct branch *b, struct err *e)
 static bool branch_has_ended(const struct config_branch *config, int64_t now)
 {
 	int64_t end;
-	CLEANUP(mem_free) char *last = xasprintf("%sT23:59:59Z", config->until ? config->until : "");
-	return clock_read(last, &end) && now > end;
+	return config->until && clock_read_end(config->until, &end) && now > end;
 }
 
 static int read_branch(struct branches *all, const struct config_branch *config, int64_t now, struct err *e)

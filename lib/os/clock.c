@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/os/clock.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 int64_t clock_wall_ns(void)
@@ -68,6 +70,16 @@ bool clock_read(const char *text, int64_t *seconds)
 		return false;
 	*seconds = ((day * 24 + hour) * 60 + minute) * 60 + second;
 	return true;
+}
+
+bool clock_read_end(const char *text, int64_t *seconds)
+{
+	enum { DATE = sizeof("2026-01-02") - 1 };
+	char last[CLOCK_TEXT];
+	if (strlen(text) != DATE)
+		return clock_read(text, seconds);
+	snprintf(last, sizeof(last), "%sT23:59:59Z", text);
+	return clock_read(last, seconds);
 }
 
 long clock_seconds(void)

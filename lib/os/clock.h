@@ -17,6 +17,8 @@ enum { CLOCK_TEXT = 21 };
 void clock_write(int64_t seconds, char out[CLOCK_TEXT]);
 // Reads exactly this form, from 1970 on. Returns false, with *seconds unchanged, for anything else.
 bool clock_read(const char *text, int64_t *seconds);
+// The same, and reads a date, "2026-01-02", as the last second of that day (UTC).
+bool clock_read_end(const char *text, int64_t *seconds);
 // The monotonic clock in seconds; never 0.
 long clock_seconds(void);
 // The monotonic clock in milliseconds.

@@ -19,7 +19,6 @@
 #include "lib/format/digest.h"
 #include "lib/format/jsondoc.h"
 #include "lib/format/multi-digest.h"
-#include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/sigpipe.h"
 #include "lib/os/thread-pool.h"
@@ -113,36 +112,6 @@ static void test_base64(void **state UNUSED)
 		base64_encode_url(out, strlen(table[i].bytes), &again);
 		if (table[i].form == BASE64_URL)
 			assert_string_equal(again.data, table[i].text);
-	}
-}
-
-static void test_times(void **state UNUSED)
-{
-	static const char *const bad[] = {"", "2026-11-21T17:00:00", "2026-11-21T17:00:00ZZ", "2026-11-21 17:00:00Z",
-		"2026-02-29T00:00:00Z", "2026-1-01T00:00:00Z", " 2026-01-01T00:00:00Z", "2026-01-01T24:00:00Z",
-		"1969-12-31T23:59:59Z", "99999-01-01T00:00:00Z", "2026-06-31T00:00:00Z", "2100-02-29T00:00:00Z",
-		"2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-01-01T00:00:60Z"};
-	char text[CLOCK_TEXT];
-	int64_t seconds = 7;
-	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		if (clock_read(bad[i], &seconds) || seconds != 7)
-			fail_msg("%s", bad[i]);
-	assert_true(clock_read("2026-11-21T17:00:01Z", &seconds));
-	assert_int_equal(seconds, 1795280401);
-	clock_write(seconds, text);
-	assert_string_equal(text, "2026-11-21T17:00:01Z");
-	clock_write(INT64_MAX, text);
-	assert_string_equal(text, "9999-12-31T23:59:59Z");
-}
-
-static void test_a_time_is_read_as_it_was_written(void **state UNUSED)
-{
-	char text[CLOCK_TEXT];
-	int64_t seconds, last = 253402300799, day = 86400;
-	for (int64_t t = 0; t <= last; t += t < 300 * 366 * day ? day - 1 : 31 * day + 7) {
-		clock_write(t, text);
-		if (!clock_read(text, &seconds) || seconds != t)
-			fail_msg("%s", text);
 	}
 }
 
@@ -488,8 +457,6 @@ int main(void)
 		cmocka_unit_test(test_relative_paths),
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_base64),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_a_time_is_read_as_it_was_written),
 		cmocka_unit_test(test_sigpipe_is_held),
 		cmocka_unit_test(test_names_are_there_once_and_in_order),
 	};
