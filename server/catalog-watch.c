@@ -111,11 +111,14 @@ static int count_totals(struct catalog_watch *w, struct err *e)
 	return 0;
 }
 
+// Reads the generations of memberships before the changes of projects: the files of a generation were there before it.
 // Changes the project filter before it drops pages: a page made in between is made from the new catalog.
 static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t count, struct err *e)
 {
 	struct change_batch b = {.watch = w, .is_reopened = is_reopened};
-	if (catalog_changes(w->lease.catalog, w->last_change, apply_project, &b, &w->last_change, e) < 0 ||
+	int64_t before = w->last_change;
+	if (site_read_generations(server_context_site(w->context), w->lease.catalog, e) < 0 ||
+		catalog_changes(w->lease.catalog, w->last_change, apply_project, &b, &w->last_change, e) < 0 ||
 		catalog_upstream_changes(w->lease.catalog, w->last_upstream_change, apply_upstream, &b,
 			&w->last_upstream_change, e) < 0)
 		return -1;
@@ -126,6 +129,8 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 		pagecache_clear(w->context->pagecache);
 	else if (b.lists_changed)
 		page_key_drop_lists(w->context);
+	else if (w->last_change != before)
+		page_key_drop_member_lists(w->context);
 	server_context_set_current(w->context, count);
 	probe_new_projects(w);
 	return count_totals(w, e);

@@ -256,6 +256,20 @@ const char *merge_upstream_status_reason(const struct upstream_answer *upstream)
 	return page && merge_upstream_status(upstream) ? page->status_reason : NULL;
 }
 
+int merge_upstream_is_kept_out(const struct view *v, struct catalog *c, const char *project, enum name_rule rule,
+	bool *is_kept_out, struct err *e)
+{
+	*is_kept_out = false;
+	for (size_t i = 0; v->membership && rule == NAME_RULE_MERGE && i < v->platform_count && !*is_kept_out; i++) {
+		char *folder = NULL;
+		if (catalog_project_folder(c, v->platform[i]->id, project, &folder, e) < 0)
+			return -1;
+		*is_kept_out = folder != NULL;
+		free(folder);
+	}
+	return 0;
+}
+
 int merge_upstream_files(const struct view *v, struct catalog *c, const char *project,
 	const struct upstream_answer *upstream, merge_upstream_file_fn *file, merge_upstream_version_fn *version,
 	void *ctx, bool *is_known, struct err *e)

@@ -12,6 +12,12 @@
 const char *merge_upstream_status(const struct upstream_answer *upstream);
 const char *merge_upstream_status_reason(const struct upstream_answer *upstream);
 
+// Whether a view with a membership keeps upstream's files of this project (normal form) out: one of its platforms lists
+// the project, so that its files come into the view by promotion alone, unless a name rule of the operator decides. It
+// does not depend on what was promoted. Always false of other views. Errors of the catalog.
+int merge_upstream_is_kept_out(const struct view *v, struct catalog *c, const char *project, enum name_rule rule,
+	bool *is_kept_out, struct err *e) MUST_CHECK;
+
 typedef void merge_upstream_file_fn(void *ctx, const struct page_file *listed);
 typedef void merge_upstream_version_fn(void *ctx, const struct version *version);
 // Calls file for each file, ordered by version, then file name; files of upstream whose names have no version come

@@ -91,6 +91,7 @@ struct route_match {
 	uint32_t pages_cleared;        // pagecache_cleared() from before site was read, for pagecache_epoch()
 	const struct view *found_view; // of a route with ROUTE_RIGHT_READ_VIEW: never NULL, and the client may read it
 	struct str view;               // or the platform
+	int64_t at;                    // seconds since 1970: the view as it was at this time; 0: as it is
 	struct str project;
 	struct str file;                       // or the version, or the id of an attempt
 	struct str other_platform, other_file; // of a route that names two files

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/view/view-time.h"
 #include "server/core/auth.h"
 #include "server/handlers/builds-handler.h"
 #include "server/handlers/home-page.h"
@@ -60,7 +61,8 @@ struct reply *home_worker(struct server_context *s, struct catalog *c, const str
 struct reply *home_view_inline(struct server_context *s, const struct route_match *match)
 {
 	const struct request *request = match->request;
-	const struct view *v = site_view(match->site, match->view);
+	struct str when;
+	const struct view *v = view_time_split(match->site, match->view, &when);
 	bool has_token = request->header[HEADER_AUTHORIZATION] != NULL;
 	CLEANUP(reply_cleanup)
 	struct reply *refused = v && v->is_private && has_token ? auth_read(s, request, v, NULL) : NULL;

@@ -6,6 +6,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
+#include "lib/view/view-time.h"
 #include "server/core/auth.h"
 #include "server/core/server-context.h"
 #include "server/handlers/route-table.h"
@@ -158,10 +159,12 @@ static struct reply *check_private_view(struct server_context *s, const struct r
 
 static struct reply *check_view(struct server_context *s, struct route_match *match)
 {
-	const struct view *view = match->found_view = site_view(match->site, match->view);
+	struct str when;
+	const struct view *view = match->found_view = view_time_split(match->site, match->view, &when);
 	struct reply *refused =
 		(view ? view->is_private : match->site->has_private) ? check_private_view(s, match) : NULL;
-	return refused || view ? refused : server_context_not_found(s, "no such view");
+	const char *wrong = !view ? "no such view" : when.ptr ? view_time_read(view, when, &match->at) : NULL;
+	return refused || !wrong ? refused : server_context_not_found_in(s, view && view->is_private, wrong);
 }
 
 // The project is the one in the URL as it was sent. It is the file's too, or the file is not found.
@@ -249,12 +252,26 @@ struct reply *routes_inline(void *ctx, struct request *request)
 	if (refused || !route->handle_inline)
 		return refused;
 	refused = check_right(s, route, &match);
-	return refused ? refused : apply_conditions(request, route->handle_inline(s, &match));
+	if (refused || (match.at && route->handle_worker)) // the catalog knows which generation that is
+		return refused;
+	return apply_conditions(request, route->handle_inline(s, &match));
 }
 
 static bool is_search(const struct route *route)
 {
 	return route->pool == ROUTE_POOL_SEARCHES || route->pool == ROUTE_POOL_SUMMARIES;
+}
+
+static struct reply *call_with_past_view(struct server_context *s, const struct route *route, struct catalog *c,
+	const struct route_match *match)
+{
+	struct err e = ERR_INIT;
+	struct route_match at = *match;
+	struct view past;
+	if (view_time_find(match->site, match->found_view, c, match->at, &past, &e) < 0)
+		return server_context_error(&e);
+	at.found_view = &past;
+	return route->handle_worker(s, c, &at);
 }
 
 static struct reply *call_worker(struct server_context *s, const struct route *route, const struct route_match *match)
@@ -265,7 +282,8 @@ static struct reply *call_worker(struct server_context *s, const struct route *r
 		return server_context_error(&e);
 	if (is_search(route))
 		catalog_limit(reader.catalog, s->search_ms);
-	struct reply *reply = route->handle_worker(s, reader.catalog, match);
+	struct reply *reply = match->at ? call_with_past_view(s, route, reader.catalog, match)
+					: route->handle_worker(s, reader.catalog, match);
 	if (is_search(route))
 		catalog_limit(reader.catalog, 0);
 	catalog_pool_give(s->catalog_pool, &reader);

@@ -5,6 +5,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
+#include "lib/view/merge-upstream.h"
 #include "lib/view/page.h"
 #include "server/core/page-key.h"
 #include "server/http/metrics.h"
@@ -19,6 +20,7 @@ enum { FORMAT_SIZE = 64 };
 // The page that a request is for.
 struct page_target {
 	const struct view *view;
+	int64_t generation;                // of the view's membership, of which the whole page is made
 	char project[LIMIT_FILE_NAME + 1]; // normalised; "" for the list
 	enum variant variant;
 	enum page_coding coding;
@@ -68,6 +70,19 @@ static const char *wanted_format(const struct request *r, char out[FORMAT_SIZE])
 	return r->format && urlpath_decode(str_from(r->format), out, FORMAT_SIZE) ? out : NULL;
 }
 
+static void make_target_key(struct server_context *s, const struct route_match *match, struct page_target *t)
+{
+	struct page_key k = {.view = t->view,
+		.generation = t->generation,
+		.is_past = match->at != 0,
+		.project = t->project,
+		.variant = t->variant,
+		.coding = t->coding};
+	if (k.is_past)
+		k.changes = page_key_changes(s, t->view, t->project, match->pages_cleared);
+	t->key = page_key_make(&k, t->key_bytes);
+}
+
 // Fills the target. A reply if there is no page to look for.
 static struct reply *find_target(struct server_context *s, const struct route_match *match, bool is_root,
 	struct page_target *t)
@@ -80,7 +95,8 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 	enum name_rule rule = name_rules_find(&match->site->rules, t->project);
 	t->merges = is_name && t->project[0] && t->view->merges && s->upstream_pages && name_rule_asks_upstream(rule);
 	t->is_upstreams = t->merges && rule == NAME_RULE_UPSTREAM;
-	if (t->view->is_incomplete && !t->is_upstreams)
+	t->generation = site_generation(match->site, t->view);
+	if ((t->view->is_incomplete || t->generation == GENERATION_UNKNOWN) && !t->is_upstreams)
 		return server_context_not_filled();
 	if (!is_name || (!is_root && !t->merges && !view_may_have(s, t->view, t->project)))
 		return server_context_not_found_in(s, t->view->is_private, "no such project");
@@ -89,7 +105,7 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 		return not_acceptable(s, t->view);
 	t->variant = (enum variant)variant;
 	t->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
-	t->key = page_key_make(t->view, t->project, t->variant, t->coding, t->key_bytes);
+	make_target_key(s, match, t);
 	return NULL;
 }
 
@@ -117,12 +133,13 @@ static struct reply *answer_inline(struct server_context *s, const struct route_
 static int render_page(const struct page_target *t, struct catalog *c, const struct upstream_answer *upstream,
 	struct str more, struct buf *page, struct err *e)
 {
-	struct view none = *t->view;
+	struct view view = *t->view;
 	enum page_format format = variant_row[t->variant].format;
-	none.platform_count = 0;
-	if (t->project[0])
-		return page_project(t->is_upstreams ? &none : t->view, c, t->project, upstream, format, page, e);
-	return page_root(t->view, c, more, format, page, e);
+	view.generation = t->generation;
+	if (t->is_upstreams)
+		view.platform_count = 0;
+	return t->project[0] ? page_project(&view, c, t->project, upstream, format, page, e)
+			     : page_root(&view, c, more, format, page, e);
 }
 
 // Vary: what the choice depends on (RFC 9110 section 12.5.5). User-Agent, because some pips cannot read the JSON.
@@ -194,6 +211,7 @@ struct merge_request {
 	const struct page_target *target;
 	uint64_t epoch;
 	struct name_presence here;
+	bool is_kept_out; // upstream's files, by merge_upstream_is_kept_out()
 	struct reply *reply;
 };
 
@@ -229,7 +247,7 @@ static int on_upstream_known(void *ctx, const struct upstream_answer *upstream, 
 {
 	struct merge_request *m = ctx;
 	enum name_owner owner = name_guard_owner(m->context, &m->here, upstream);
-	if (owner == NAME_OWNER_OURS)
+	if (owner == NAME_OWNER_OURS || m->is_kept_out)
 		m->reply = render_once(m->context, m->catalog, m->target, NULL, none, m->epoch);
 	else if (is_definitive(upstream) && owner == NAME_OWNER_BOTH)
 		m->reply = render_once(m->context, m->catalog, m->target, upstream, none, m->epoch);
@@ -243,14 +261,15 @@ static struct reply *reply_merged(struct server_context *s, struct catalog *c, c
 {
 	struct err e = ERR_INIT;
 	struct merge_request m = {.context = s, .catalog = c, .target = t, .epoch = epoch};
-	if (name_guard_lookup(s, c, t->project, &m.here, &e) < 0)
+	enum name_rule rule = name_rules_find(&match->site->rules, t->project);
+	if (name_guard_lookup(s, c, t->project, &m.here, &e) < 0 ||
+		merge_upstream_is_kept_out(t->view, c, t->project, rule, &m.is_kept_out, &e) < 0)
 		return server_context_error(&e);
 	if (name_guard_is_hidden(s, c, t->view, &m.here, t->project))
 		return render_once(s, c, t, NULL, none, epoch);
 	int64_t since = name_guard_since(s, &m.here, t->project);
-	struct continuation *continuation =
-		// the name is ours whatever upstream answers
-		name_guard_is_ours(s, t->project) ? NULL : match->continuation;
+	bool is_decided = m.is_kept_out || name_guard_is_ours(s, t->project); // whatever upstream answers
+	struct continuation *continuation = is_decided ? NULL : match->continuation;
 	int result = upstream_pages_get(s->upstream_pages, c, t->project, match->request->peer, since, continuation,
 		on_upstream_known, &m, &e);
 	if (result == UPSTREAM_PAGES_ANSWERED)

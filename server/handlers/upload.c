@@ -15,6 +15,7 @@
 #include "lib/state/store/release.h"
 #include "lib/state/store/reservation.h"
 #include "lib/state/store/wheel-gate.h"
+#include "server/core/auth.h"
 #include "server/handlers/upload-attachments.h"
 #include "server/handlers/upload-form.h"
 #include "server/handlers/upload-sender.h"
@@ -424,10 +425,29 @@ static struct reply *prepare_upload(struct upload *u, const struct request *r)
 	return NULL;
 }
 
+// A view with a membership takes no uploads. Who may not read the view is not told that it exists; and its source is only
+// named where everybody may read that. NULL: it is no such view.
+static struct reply *refuse_view(struct server_context *s, const struct route_match *match)
+{
+	const struct view *v = match->view.len ? site_view(match->site, match->view) : NULL;
+	const struct config_view *own = v && v->membership ? config_view(&match->site->config, v->membership) : NULL;
+	struct reply *refused =
+		own && v->is_private ? auth_unknown(s, match->request, TOKEN_UPLOAD, match->view, NULL) : NULL;
+	if (!own || refused)
+		return refused;
+	const struct view *from = site_view(match->site, str_from(own->from));
+	return reply_text(403,
+		"403 Forbidden: files come into %s by promotion%s%s (wheelcache promote): upload to the platform",
+		own->name, from && !from->is_private ? " from " : "", from && !from->is_private ? own->from : "");
+}
+
 struct body_handler *upload_receive(struct server_context *s, const struct route_match *match, struct reply **refusal)
 {
 	const struct request *r = match->request;
 	struct upload_sender sender;
+	*refusal = refuse_view(s, match);
+	if (*refusal)
+		return NULL;
 	if (!upload_sender_init(&sender, s, match, "upload", refusal))
 		return NULL;
 	struct upload *u = xcalloc(1, sizeof(*u));

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/mem.h"
 #include "lib/state/catalog/catalog-write.h"
 
 const struct fake_file *fake_file;
@@ -99,6 +100,16 @@ int catalog_projects(struct catalog *c UNUSED, int64_t platform, catalog_project
 			return -1;
 	}
 	return 0;
+}
+
+int catalog_project_folder(struct catalog *c UNUSED, int64_t platform, const char *project, char **folder,
+	struct err *e)
+{
+	*folder = NULL;
+	for (size_t i = 0; i < fake_file_count && !*folder; i++)
+		if (fake_file[i].platform == platform && strcmp(fake_file[i].project, project) == 0)
+			*folder = xstrdup("");
+	return fake_fails ? err_set(e, ERR_DB, "fake failure") : 0;
 }
 
 int catalog_view_find(struct catalog *c UNUSED, const char *view UNUSED, struct catalog_view *out, struct err *e)
