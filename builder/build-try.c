@@ -176,6 +176,7 @@ static void attempt_row(struct build_state *b, struct schedule_row *r, const cha
 		.catalog = b->options->catalog,
 		.fetch = b->options->fetch,
 		.missing = &missing,
+		.listed = &b->report->missing,
 		.host = b->host,
 		.stop = b->options->stop,
 		.on_step = show_step,

@@ -242,7 +242,7 @@ static int push_step(struct attempt *a, struct err *e)
 		.catalog = o->catalog};
 	buf_init(&statement, LIMIT_STATEMENT);
 	const struct build_statement about = {&a->wheel, a->row, a->sdist_sha256, o->config, o->id, a->provenance,
-		a->room.log, a->out->attempt.begun, clock_wall_seconds()};
+		a->room.log, a->out->attempt.begun, clock_wall_seconds(), o->listed};
 	build_statement_write(&about, &statement);
 	enum wheel_push_end end = wheel_push(&target, &a->wheel, statement.data, e);
 	if (end == WHEEL_PUSH_REFUSED)

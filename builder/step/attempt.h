@@ -56,8 +56,9 @@ struct attempt_options {
 	struct fetch_options fetch;
 	// Sorted: projects that are themselves missing, failed or awaiting there, for awaiting; NULL: none.
 	const struct strset *missing;
-	const char *host;        // the name of this machine, for the results
-	const atomic_bool *stop; // ends the attempt when it becomes true, as RESULTS_INTERRUPTED; NULL: never
+	const struct missing *listed; // the document that has the row, for the files of its branches; NULL: none
+	const char *host;             // the name of this machine, for the results
+	const atomic_bool *stop;      // ends the attempt when it becomes true, as RESULTS_INTERRUPTED; NULL: never
 	void (*on_step)(void *ctx, enum attempt_step step); // before each step, in the calling thread; NULL: none
 	void *ctx;
 };

@@ -2,12 +2,25 @@
 #include "builder/step/build-facts.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
 #include "lib/net/fetch.h"
 
 enum { ASK_SECONDS = 60 };
+
+// Of the machine itself: behind [build] wrap the build may have another one.
+static void put_host_libc(struct jsondoc *out)
+{
+	char text[LIMIT_NOTE] = "";
+#ifdef _CS_GNU_LIBC_VERSION
+	if (confstr(_CS_GNU_LIBC_VERSION, text, sizeof(text)) == 0)
+		text[0] = '\0';
+#endif
+	if (*text)
+		jsondoc_put_str(out, "host_libc", text);
+}
 
 struct jsondoc *build_facts_begin(const struct config *config, const struct missing_row *row, const char *index,
 	const char *host)
@@ -22,6 +35,7 @@ struct jsondoc *build_facts_begin(const struct config *config, const struct miss
 	jsondoc_put_str(p, "note", config->build_note);
 	jsondoc_put(p, "branches", branches);
 	jsondoc_put_str(p, "wrap", config->build_wrap);
+	put_host_libc(p);
 	if (fetch_url_parse(index, &url, &ignored) == 0)
 		jsondoc_put_str(p, "index", url.text);
 	return p;
@@ -30,7 +44,7 @@ struct jsondoc *build_facts_begin(const struct config *config, const struct miss
 // --- the machine ---
 
 static const char machine_script[] =
-	"import json, os, platform, subprocess, sys\n"
+	"import json, os, platform, shlex, subprocess, sys\n"
 	"def first_line(*argv):\n"
 	"    try:\n"
 	"        out = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,\n"
@@ -50,8 +64,28 @@ static const char machine_script[] =
 	"    except Exception:\n"
 	"        return None\n"
 	"compiler = os.environ.get('CC', 'cc').split() or ['cc']\n"
+	// The levels of the x86-64 psABI, by the macros that GCC and Clang define.
+	"LEVELS = ['SSE3 SSSE3 SSE4_1 SSE4_2 POPCNT', 'AVX AVX2 BMI BMI2 F16C FMA LZCNT MOVBE',\n"
+	"          'AVX512F AVX512BW AVX512CD AVX512DQ AVX512VL']\n"
+	"def cpu_baseline():\n"
+	"    try:\n"
+	"        argv = compiler + shlex.split(os.environ.get('CFLAGS', '')) + '-dM -E -x c /dev/null'.split()\n"
+	"        out = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,\n"
+	"                             timeout=20).stdout.decode('utf-8', 'replace')\n"
+	"        macros = dict((line.split(None, 2) + ['', ''])[1:3] for line in out.splitlines())\n"
+	"    except Exception:\n"
+	"        return None\n"
+	"    if '__aarch64__' in macros:\n"
+	"        return 'armv' + macros.get('__ARM_ARCH', '')[:3].strip()\n"
+	"    if '__x86_64__' not in macros:\n"
+	"        return None\n"
+	"    level = 1\n"
+	"    while level <= len(LEVELS) and all('__%s__' % name in macros for name in LEVELS[level - 1].split()):\n"
+	"        level += 1\n"
+	"    return 'x86-64' if level == 1 else 'x86-64-v%d' % level\n"
 	"facts = {'interpreter': platform.python_implementation() + ' ' + platform.python_version(),\n"
-	"         'compiler': first_line(*compiler, '--version'), 'libc': libc(), 'system': system()}\n"
+	"         'compiler': first_line(*compiler, '--version'), 'cpu_baseline': cpu_baseline(), 'libc': libc(),\n"
+	"         'system': system()}\n"
 	"with open(sys.argv[1], 'w', encoding='utf-8') as f:\n"
 	"    json.dump(facts, f)\n";
 
@@ -66,7 +100,7 @@ static struct jsondoc *ask_json(struct step_room *r, const char *script, const c
 
 int build_facts_machine(struct step_room *r, struct jsondoc *provenance, struct err *e)
 {
-	static const char *const keys[] = {"interpreter", "compiler", "libc", "system"};
+	static const char *const keys[] = {"interpreter", "compiler", "cpu_baseline", "libc", "system"};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *facts = ask_json(r, machine_script, "", e);
 	if (!facts)
 		return err_prefix(e, "%s does not run: ", r->interpreter);

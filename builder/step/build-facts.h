@@ -9,11 +9,12 @@
 #include "lib/format/jsondoc.h"
 #include "lib/missing/missing.h"
 
-// What is known before: "builder", "host", "note", "branches", "wrap", and "index" without its password. The caller frees
-// the document.
+// What is known before: "builder", "host", "host_libc" (the machine's own), "note", "branches", "wrap", and "index"
+// without its password. The caller frees the document.
 struct jsondoc *build_facts_begin(const struct config *config, const struct missing_row *row, const char *index,
 	const char *host);
-// Puts "interpreter", "compiler", "libc" and "system" into provenance. -1 only if the interpreter cannot be run: then
+// Puts "interpreter", "compiler", "cpu_baseline" (the level of the processor that the compiler builds for with CFLAGS:
+// "x86-64-v2", "armv8"), "libc" and "system" into provenance. -1 only if the interpreter cannot be run: then
 // nothing can be built. ERR_INVALID, ERR_IO.
 int build_facts_machine(struct step_room *r, struct jsondoc *provenance, struct err *e) MUST_CHECK;
 // Puts "requirements" into provenance: [{"name", "version", "sha256"}], as each `pip install` of the build reported, and

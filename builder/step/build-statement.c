@@ -105,8 +105,8 @@ static struct jsondoc *external_doc(const struct build_statement *s)
 
 static struct jsondoc *internal_doc(const struct build_statement *s)
 {
-	static const char *const tools[] = {"interpreter", "compiler"}, *const machine[] = {
-										"libc", "system", "host", "note"};
+	static const char *const tools[] = {"interpreter", "compiler"}, *const machine[] = {"cpu_baseline", "libc",
+										"host_libc", "system", "host", "note"};
 	struct jsondoc *out = jsondoc_object(), *toolchain = jsondoc_object();
 	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
 		put_hidden(toolchain, tools[i], jsondoc_get_str(s->facts, tools[i]));
@@ -133,7 +133,36 @@ static struct jsondoc *requirement_doc(const struct jsondoc *installed)
 	return out;
 }
 
-static struct jsondoc *dependencies_doc(const struct build_statement *s, bool has_requirements)
+static struct jsondoc *branch_file_doc(const char *branch, const struct missing_file *file)
+{
+	struct jsondoc *out = jsondoc_object(), *annotations = jsondoc_object();
+	CLEANUP(mem_free) char *name = xasprintf("%s/%s", branch, file->name);
+	jsondoc_put_str(out, "name", name);
+	jsondoc_put(out, "digest", digest_doc(file->sha256));
+	jsondoc_put_str(annotations, "how", file->kind);
+	jsondoc_put(out, "annotations", annotations);
+	return out;
+}
+
+static bool wants_row(const struct missing_row *row, const char *branch)
+{
+	for (size_t i = 0; i < row->branches; i++)
+		if (strcmp(row->branch[i], branch) == 0)
+			return true;
+	return false;
+}
+
+// The files of the branches that want the wheel.
+static void add_branch_files(const struct build_statement *s, struct jsondoc *all)
+{
+	for (size_t i = 0; s->listed && i < s->listed->branches; i++) {
+		const struct missing_branch *b = &s->listed->branch[i];
+		for (size_t k = 0; k < b->files && wants_row(s->row, b->name); k++)
+			jsondoc_add(all, branch_file_doc(b->name, &b->file[k]));
+	}
+}
+
+static struct jsondoc *dependencies_doc(const struct build_statement *s, bool is_whole)
 {
 	const struct jsondoc *installed = jsondoc_get(s->facts, "requirements");
 	struct jsondoc *all = jsondoc_array(), *sdist = jsondoc_object(), *annotations = jsondoc_object();
@@ -144,7 +173,9 @@ static struct jsondoc *dependencies_doc(const struct build_statement *s, bool ha
 	jsondoc_put_str(annotations, "how", "source");
 	jsondoc_put(sdist, "annotations", annotations);
 	jsondoc_add(all, sdist);
-	for (size_t i = 0; has_requirements && installed && i < jsondoc_count(installed); i++)
+	if (is_whole)
+		add_branch_files(s, all);
+	for (size_t i = 0; is_whole && installed && i < jsondoc_count(installed); i++)
 		jsondoc_add(all, requirement_doc(jsondoc_at(installed, i)));
 	return all;
 }
@@ -194,14 +225,14 @@ static struct jsondoc *run_doc(const struct build_statement *s)
 
 // --- the statement ---
 
-static void write_statement(const struct build_statement *s, bool has_requirements, struct buf *out)
+static void write_statement(const struct build_statement *s, bool is_whole, struct buf *out)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *statement = jsondoc_object();
 	struct jsondoc *predicate = jsondoc_object(), *definition = jsondoc_object();
 	jsondoc_put_str(definition, "buildType", BUILD_TYPE);
 	jsondoc_put(definition, "externalParameters", external_doc(s));
 	jsondoc_put(definition, "internalParameters", internal_doc(s));
-	jsondoc_put(definition, "resolvedDependencies", dependencies_doc(s, has_requirements));
+	jsondoc_put(definition, "resolvedDependencies", dependencies_doc(s, is_whole));
 	jsondoc_put(predicate, "buildDefinition", definition);
 	jsondoc_put(predicate, "runDetails", run_doc(s));
 	jsondoc_put_str(statement, "_type", PROVENANCE_STATEMENT);

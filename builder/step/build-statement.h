@@ -22,10 +22,12 @@ struct build_statement {
 	const char *id;              // of the attempt
 	const struct jsondoc *facts; // the provenance of the attempt (build-facts.h, attempt.c)
 	const struct run_log *log;
-	int64_t begun, ended; // seconds since 1970
+	int64_t begun, ended;         // seconds since 1970
+	const struct missing *listed; // the document that has the row, for the files of its branches; NULL: none
 };
 
-// Appends the statement, at most LIMIT_STATEMENT bytes: if it is longer, without the build requirements.
+// Appends the statement, at most LIMIT_STATEMENT bytes: if it is longer, without the build requirements and the files of
+// the branches.
 void build_statement_write(const struct build_statement *s, struct buf *out);
 // Appends the text with "***" in place of the user and password of each URL in it.
 void build_statement_hide_passwords(struct str text, struct buf *out);

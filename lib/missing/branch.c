@@ -136,7 +136,7 @@ static bool note_file(struct branch_reader *r, struct branch_file *f)
 			return false;
 	f->path = arena_copy(r->text, str_from(f->path));
 	GROW(b->file, b->files, r->file_room);
-	b->file[b->files++] = (struct branch_source){f->path, f->is_constraints};
+	b->file[b->files++] = (struct branch_source){.path = f->path, .is_constraints = f->is_constraints};
 	return true;
 }
 
@@ -157,6 +157,7 @@ static int read_branch_file(struct branch_reader *r, const char *path, bool is_c
 	if (fs_read_regular(path, &text, e) < 0)
 		return -1;
 	r->read += text.len;
+	digest_sha256(buf_view(&text), r->branch->file[r->branch->files - 1].sha256);
 	if (check_text_limit(r, e) < 0 || requirements_file_read(buf_view(&text), f.path, on_line, &f, e) < 0)
 		return -1;
 	return f.lines ? check_text_limit(r, e) : err_set(e, ERR_USAGE, "%s: it has no line", path);

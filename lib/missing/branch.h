@@ -11,6 +11,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
 #include "lib/domain/machine/environment.h"
+#include "lib/format/digest.h"
 #include "lib/state/config/config.h"
 
 // A line of a requirements or constraints file. The strings live as long as the branches.
@@ -28,6 +29,7 @@ struct branch_line {
 struct branch_source {
 	const char *path;
 	bool is_constraints; // read as constraints
+	uint8_t sha256[SHA256_SIZE];
 };
 
 struct branch {

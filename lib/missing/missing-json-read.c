@@ -109,7 +109,50 @@ static int read_totals(const struct jsondoc *from, uint64_t total[MISSING_STATUS
 	return 0;
 }
 
+static int read_digest(struct arena *a, const struct jsondoc *from, const char **out, struct err *e)
+{
+	uint8_t ignored[SHA256_SIZE];
+	const char *text = jsondoc_get_str(from, "sha256");
+	if (jsondoc_is_null(from, "sha256"))
+		return 0;
+	if (!text || !hex_decode(str_from(text), ignored, SHA256_SIZE))
+		return refuse_value("sha256", "not a SHA-256", e);
+	*out = arena_copy(a, str_from(text));
+	return 0;
+}
+
 // --- branches and environments ---
+
+static int read_file(struct missing *m, const struct jsondoc *from, struct missing_file *out, struct err *e)
+{
+	const char *kind = jsondoc_get_str(from, "kind");
+	if (read_sentence(&m->text, from, "name", &out->name, e) < 0 ||
+		read_digest(&m->text, from, &out->sha256, e) < 0)
+		return -1;
+	out->kind = kind && strcmp(kind, "constraints") == 0    ? "constraints"
+		    : kind && strcmp(kind, "requirements") == 0 ? "requirements"
+								: NULL;
+	return out->kind && out->sha256 ? 0 : refuse_value(out->kind ? "sha256" : "kind", "not known", e);
+}
+
+// A server of an earlier release does not name them.
+static int read_branch_files(struct missing *m, const struct jsondoc *from, struct missing_branch *out, struct err *e)
+{
+	const struct jsondoc *list = jsondoc_get(from, "files");
+	size_t count = list ? jsondoc_count(list) : 0;
+	if (!list && !jsondoc_is_null(from, "files"))
+		return refuse_value("files", "not a list", e);
+	if (count > LIMIT_BRANCH_FILES)
+		return err_set(e, ERR_INVALID, "files: more than %d", LIMIT_BRANCH_FILES);
+	struct missing_file *file = arena_alloc_aligned(&m->text, (count + 1) * sizeof(*file));
+	memset(file, 0, (count + 1) * sizeof(*file));
+	for (size_t i = 0; i < count; i++)
+		if (read_file(m, jsondoc_at(list, i), &file[i], e) < 0)
+			return err_prefix(e, "file %zu: ", i + 1);
+	out->file = file;
+	out->files = count;
+	return 0;
+}
 
 static int read_branch(struct missing *m, const struct jsondoc *from, struct missing_branch *out, struct err *e)
 {
@@ -122,7 +165,7 @@ static int read_branch(struct missing *m, const struct jsondoc *from, struct mis
 		return refuse_value("until", "not a date", e);
 	out->until = until ? arena_copy(&m->text, str_from(until)) : NULL;
 	out->is_over = jsondoc_is_true(from, "is_over");
-	return 0;
+	return read_branch_files(m, from, out, e);
 }
 
 static int read_environment(struct missing *m, const struct jsondoc *from, struct missing_environment *out,
@@ -194,18 +237,6 @@ static bool is_source(const char *url)
 			return false;
 	} while (rest.ptr);
 	return true;
-}
-
-static int read_digest(struct arena *a, const struct jsondoc *from, const char **out, struct err *e)
-{
-	uint8_t ignored[SHA256_SIZE];
-	const char *text = jsondoc_get_str(from, "sha256");
-	if (jsondoc_is_null(from, "sha256"))
-		return 0;
-	if (!text || !hex_decode(str_from(text), ignored, SHA256_SIZE))
-		return refuse_value("sha256", "not a SHA-256", e);
-	*out = arena_copy(a, str_from(text));
-	return 0;
 }
 
 static int read_sdist(struct missing *m, const struct jsondoc *from, struct missing_sdist *out, struct err *e)

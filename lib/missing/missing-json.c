@@ -13,6 +13,19 @@ static void put_moment(struct jsondoc *doc, const char *key, int64_t seconds)
 	jsondoc_put_str(doc, key, seconds ? text : NULL);
 }
 
+static struct jsondoc *files_json(const struct missing_branch *b)
+{
+	struct jsondoc *all = jsondoc_array();
+	for (size_t i = 0; i < b->files; i++) {
+		struct jsondoc *one = jsondoc_object();
+		jsondoc_put_str(one, "name", b->file[i].name);
+		jsondoc_put_str(one, "kind", b->file[i].kind);
+		jsondoc_put_str(one, "sha256", b->file[i].sha256);
+		jsondoc_add(all, one);
+	}
+	return all;
+}
+
 static struct jsondoc *branches_json(const struct missing *m)
 {
 	struct jsondoc *all = jsondoc_array();
@@ -21,6 +34,7 @@ static struct jsondoc *branches_json(const struct missing *m)
 		jsondoc_put_str(one, "name", m->branch[i].name);
 		jsondoc_put_str(one, "until", m->branch[i].until);
 		jsondoc_put_bool(one, "is_over", m->branch[i].is_over);
+		jsondoc_put(one, "files", files_json(&m->branch[i]));
 		jsondoc_add(all, one);
 	}
 	return all;

@@ -3,7 +3,8 @@
 // Pure functions; any thread.
 //
 //   {"made": "2026-11-22T20:00:00Z",
-//    "branches": [{"name": "master", "until": null, "is_over": false}],
+//    "branches": [{"name": "master", "until": null, "is_over": false,
+//                  "files": [{"name": "constraints.txt", "kind": "constraints", "sha256": hexadecimal}]}],
 //    "environments": [{"platform": "ubuntu-22.04-x86_64", "python": "3.10", "totals": {"here": 1, …}}],
 //    "totals": {"missing": 1, …},
 //    "rows": [{"platform", "python", "project", "version": "1.0" or null, "status", "why", "branches": ["master"],

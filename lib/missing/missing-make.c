@@ -38,6 +38,23 @@ struct make {
 
 // --- the head of the result ---
 
+static void list_files(struct arena *text, const struct branch *b, struct missing_branch *out)
+{
+	struct missing_file *file = arena_alloc_aligned(text, (b->files + 1) * sizeof(*file));
+	for (size_t i = 0; i < b->files; i++) {
+		char hex[SHA256_HEX + 1] = "";
+		const char *path = b->file[i].path, *slash = strrchr(path, '/');
+		hex_encode(b->file[i].sha256, SHA256_SIZE, hex);
+		file[i] = (struct missing_file){
+			.name = arena_copy(text, str_from(slash ? slash + 1 : path)),
+			.kind = b->file[i].is_constraints ? "constraints" : "requirements",
+			.sha256 = arena_copy(text, str_from(hex)),
+		};
+	}
+	out->file = file;
+	out->files = b->files;
+}
+
 static void list_branches(struct make *x)
 {
 	struct missing *out = x->out;
@@ -49,6 +66,7 @@ static void list_branches(struct make *x)
 			.until = b->config->until ? arena_copy(&out->text, str_from(b->config->until)) : NULL,
 			.is_over = b->is_over,
 		};
+		list_files(&out->text, b, &out->branch[out->branches]);
 	}
 }
 

@@ -73,10 +73,19 @@ struct missing_environment {
 	uint64_t total[MISSING_STATUS_COUNT];
 };
 
+// A requirements or constraints file of a branch, as it was read.
+struct missing_file {
+	const char *name;   // without folders, which clients of a server need not know
+	const char *kind;   // "requirements", "constraints"
+	const char *sha256; // hexadecimal
+};
+
 struct missing_branch {
 	const char *name;
 	const char *until; // NULL: no end
 	bool is_over;
+	const struct missing_file *file; // in the order in which they were read; those that they include too
+	size_t files;
 };
 
 // The three arrays are heap arrays. Strings, and the arrays of branch names of the rows, are in text.

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`wheelcache build`: which rows it takes and in which order, what it keeps, and what another run goes on with."""
 import contextlib
+import hashlib
 import json
 import os
+import platform
 import signal
 import sqlite3
 import subprocess
@@ -51,6 +53,36 @@ def test_nothing_to_do_is_0(world):
     world.build()
     report = world.build()
     assert report["rows"] == [] and world.runs() == [f"alpha {one}" for one in PYTHONS]
+
+
+def statement_of(world, wheel):
+    """The predicate of the statement beside a built wheel of the store."""
+    path, = (world.store / PLATFORM).rglob(f"{wheel}.intoto.json")
+    statement = json.loads(path.read_bytes())
+    assert statement["subject"][0]["name"] == wheel
+    return statement["predicate"]
+
+
+def test_the_statement_says_of_what_and_where_it_was_built(world):
+    """Of what: the sdist and the files of the branches that want it. Where: what decides on which machines it runs."""
+    requirements = world.folder / "more.txt"
+    requirements.write_text("-c constraints.txt\nalpha\n")
+    (world.folder / "other.txt").write_text("beta\n")
+    world.want("alpha")
+    world.keys |= {"branch more": {"requirements": requirements}, "branch other": {"requirements": world.folder / "other.txt"}}
+    world.keys["build"]["environment"] = "PATH CFLAGS"
+    world.build("--python", "3.11", "--only", "alpha", env={"CFLAGS": "-O2 -march=x86-64-v3"} if os.uname().machine == "x86_64" else {})
+    built = statement_of(world, "alpha-1.0-cp311-cp311-linux_x86_64.whl")["buildDefinition"]
+    sdist, *files = built["resolvedDependencies"]
+    digests = {name: hashlib.sha256((world.folder / name).read_bytes()).hexdigest() for name in ("constraints.txt", "more.txt")}
+    assert sdist["name"] == "sdist"
+    assert [(one["name"], one["digest"]["sha256"], one["annotations"]["how"]) for one in files] == [
+        ("main/constraints.txt", digests["constraints.txt"], "constraints"),
+        ("more/more.txt", digests["more.txt"], "requirements"),
+        ("more/constraints.txt", digests["constraints.txt"], "constraints")]
+    machine = built["internalParameters"]
+    assert machine["host_libc"] == " ".join(platform.libc_ver()) == machine["libc"]
+    assert machine["cpu_baseline"] == {"x86_64": "x86-64-v3", "aarch64": "armv8"}[os.uname().machine]
 
 
 # --- which rows, in which order ---

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """wheelcache missing: the statuses, the forms, the options, the errors."""
 import contextlib
+import hashlib
 import json
 import os
 import pty
@@ -67,6 +68,10 @@ def test_totals_count_every_row(shared):
 
 def test_a_row_names_its_branches_and_its_sdist(shared):
     document = json.loads(shared.missing("--json"))
+    files = [branch.pop("files") for branch in document["branches"]]
+    sha256 = hashlib.sha256(shared.requirements.read_bytes()).hexdigest()
+    assert files == [[{"name": "master.txt", "kind": "requirements", "sha256": sha256}], [],
+                     [{"name": "master.txt", "kind": "constraints", "sha256": sha256}]]
     assert document["branches"] == [{"name": "master", "until": None, "is_over": False},
                                     {"name": "old", "until": "2020-01-31", "is_over": True},
                                     {"name": "stable", "until": None, "is_over": False}]
@@ -207,16 +212,19 @@ MATRIX = closed(include={
     "type": "array", "maxItems": 256, "uniqueItems": True,
     "items": closed(platform=STRING, python={"type": "string", "pattern": r"^(3\.\d+t?|pp3\d+)$"}, arch=STRING,
                     wheels={"type": "string", "pattern": "^[1-9][0-9]*$"}, requirements=STRING)})
+SHA256 = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 TIME = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"}
 DOCUMENT = closed(
     made=TIME,
-    branches={"type": "array", "minItems": 1, "items": closed(name=STRING, until=or_null(STRING), is_over={"type": "boolean"})},
+    branches={"type": "array", "minItems": 1, "items": closed(
+        name=STRING, until=or_null(STRING), is_over={"type": "boolean"},
+        files={"type": "array", "items": closed(name=STRING, kind={"enum": ["constraints", "requirements"]}, sha256=SHA256)})},
     environments={"type": "array", "minItems": 1, "items": closed(platform=STRING, python=STRING, totals=TOTALS)},
     totals=TOTALS,
     rows={"type": "array", "items": closed(
         platform=STRING, python=STRING, project=STRING, version=or_null(STRING), status={"enum": list(wanting.STATUSES)},
         why={"type": "string"}, branches={"type": "array", "minItems": 1, "items": STRING},
-        sdist=or_null(closed(filename=STRING, url=STRING, sha256=or_null({"type": "string", "pattern": "^[0-9a-f]{64}$"}),
+        sdist=or_null(closed(filename=STRING, url=STRING, sha256=or_null(SHA256),
                              size=or_null(COUNT))),
         attempts=or_null({"type": "object"}))})
 

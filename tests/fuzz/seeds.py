@@ -251,9 +251,10 @@ def simple_html():
 
 def missing_document(*rows, **changed):
     totals = {"missing": 2, "here": 5}
+    files = [{"name": "c.txt", "kind": "constraints", "sha256": "ab" * 32}]
     return json.dumps({
         "made": "2026-11-22T20:00:00Z",
-        "branches": [{"name": "master", "until": None, "is_over": False}, {"name": "old", "until": "2026-03-31", "is_over": True}],
+        "branches": [{"name": "master", "until": None, "is_over": False, "files": files}, {"name": "old", "until": "2026-03-31", "is_over": True}],
         "environments": [{"platform": "ubuntu-22.04-x86_64", "python": "3.10", "totals": totals}],
         "totals": totals, "rows": list(rows), **changed})
 

@@ -191,6 +191,12 @@ static void files_lead_to_files(void **state UNUSED)
 	assert_int_equal(b.branch[0].files, 3);
 	assert_string_equal(b.branch[0].file[2].path, "sub/../c");
 	assert_true(b.branch[0].file[2].is_constraints);
+	const char *const text[] = {"-r b\none===1\n--pre\n", "-c ../c\none\ntwo\n", "two==2\n"};
+	for (size_t i = 0; i < ARRAY_SIZE(text); i++) {
+		uint8_t sha256[SHA256_SIZE];
+		digest_sha256(str_from(text[i]), sha256);
+		assert_memory_equal(b.branch[0].file[i].sha256, sha256, SHA256_SIZE);
+	}
 	assert_wants(&b, "one [===1] ffffffffffffffff pinned pre sub/b:2\n"
 			 "two [==2] ffffffffffffffff pinned pre sub/b:3\n");
 }

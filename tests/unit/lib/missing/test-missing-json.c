@@ -13,8 +13,9 @@
 
 #define SHA "abababababababababababababababababababababababababababababababab"
 #define TOTALS "{\"missing\": 1, \"here\": 7}"
+#define FILES "[{\"name\": \"c.txt\", \"kind\": \"constraints\", \"sha256\": \"" SHA "\"}]"
 #define BRANCHES                                                                                                       \
-	"[{\"name\": \"master\", \"until\": null, \"is_over\": false}, {\"name\": \"old\", \"until\": \"2026-03-31\", \"is_over\": true}]"
+	"[{\"name\": \"master\", \"until\": null, \"is_over\": false, \"files\": " FILES "}, {\"name\": \"old\", \"until\": \"2026-03-31\", \"is_over\": true}]"
 #define SDIST                                                                                                          \
 	"{\"filename\": \"a-1.tar.gz\", \"url\": \"https://u.example/a-1.tar.gz\", \"sha256\": \"" SHA                 \
 	"\", \"size\": 12}"
@@ -44,6 +45,11 @@ static void test_a_document_is_read(void **state UNUSED)
 	assert_null(m.branch[0].until);
 	assert_string_equal(m.branch[1].until, "2026-03-31");
 	assert_true(m.branch[1].is_over);
+	assert_int_equal(m.branch[0].files, 1);
+	assert_string_equal(m.branch[0].file[0].name, "c.txt");
+	assert_string_equal(m.branch[0].file[0].kind, "constraints");
+	assert_string_equal(m.branch[0].file[0].sha256, SHA);
+	assert_int_equal(m.branch[1].files, 0);
 	assert_int_equal(m.total[MISSING_HERE], 7);
 	assert_int_equal(m.environment[0].total[MISSING_MISSING], 1);
 	assert_int_equal(m.rows, 1);
@@ -64,7 +70,9 @@ static void write_missing(const struct missing *m, struct buf *out)
 static void test_what_is_written_is_read(void **state UNUSED)
 {
 	static const char *const names[] = {"master", "\xc3\xa9"};
-	struct missing_branch branches[] = {{"master", NULL, false}, {"stable/1", "2027-01-31", false}};
+	const struct missing_file file[] = {{"c \xc3\xa9.txt", "constraints", SHA}, {"r.txt", "requirements", SHA}};
+	struct missing_branch branches[] = {
+		{"master", NULL, false, file, 2}, {"stable/1", "2027-01-31", false, NULL, 0}};
 	struct missing_environment environments[] = {{"debian-12-aarch64", "3.13t", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}};
 	struct missing_row rows[] = {
 		{.platform = "debian-12-aarch64",
@@ -120,6 +128,10 @@ static const struct {
 	{"\"name\": \"master\"", "\"name\": \"a\\u001b[1m\"", "branch 1: name: not a word"},
 	{"\"until\": null", "\"until\": \"2026-02-30\"", "branch 1: until: not a date"},
 	{"\"until\": null", "\"until\": \"2026-02-20T\"", "branch 1: until: not a date"},
+	{FILES, "1", "branch 1: files: not a list"},
+	{FILES, "[{}]", "branch 1: file 1: name: "},
+	{"\"kind\": \"constraints\"", "\"kind\": \"other\"", "branch 1: file 1: kind: not known"},
+	{"\"sha256\": \"" SHA "\"}]", "\"sha256\": null}]", "branch 1: file 1: sha256: not known"},
 	{"{\"platform\": \"ubuntu-22.04-x86_64\"", "{\"platform\": \"../x\"", "environment 1: platform: "},
 	{"\"python\": \"3.10\"", "\"python\": 3.10", "environment 1: python: not a string"},
 	{"\"python\": \"3.10\"", "\"python\": \"3.x\"", "environment 1: python: "},
@@ -143,7 +155,8 @@ static const struct {
 	{"https://u.example/a-1.tar.gz", "file:/etc/passwd", "row 1: sdist: url: "},
 	{"https://u.example/a-1.tar.gz", "file:a//a-1.tar.gz", "row 1: sdist: url: "},
 	{"https://u.example/a-1.tar.gz", "https://u.example/\\n", "row 1: sdist: url: "},
-	{SHA, "ab", "row 1: sdist: sha256: "},
+	{SHA, "ab", "branch 1: file 1: sha256: not a SHA-256"},
+	{"\"sha256\": \"" SHA "\", \"size\"", "\"sha256\": \"ab\", \"size\"", "row 1: sdist: sha256: "},
 	{"\"size\": 12", "\"size\": -2", "row 1: sdist: size: "},
 	{"\"size\": 12", "\"size\": 1.5", "row 1: sdist: size: "},
 	{"\"attempts\": null", "\"attempts\": 1", "row 1: attempts: not an object"},
@@ -202,6 +215,14 @@ static void test_the_limits(void **state UNUSED)
 	check_one_too_many("rows", "1", LIMIT_MISSING_ROWS);
 	struct err e = ERR_INIT;
 	struct missing m;
+	CLEANUP(buf_release) struct buf files;
+	buf_init(&files, SIZE_MAX / 2);
+	for (size_t i = 0; i <= LIMIT_BRANCH_FILES; i++)
+		buf_puts(&files, i ? ", 1" : "[1");
+	buf_puts(&files, "]");
+	CLEANUP(mem_free) char *many = changed(FILES, files.data);
+	assert_int_equal(missing_json_read(str_from(many), &m, &e), -1);
+	assert_string_equal(e.msg, "branch 1: files: more than 1000");
 	CLEANUP(mem_free) char *blanks = xcalloc(LIMIT_MISSING + 1, 1);
 	memset(blanks, ' ', LIMIT_MISSING + 1);
 	assert_int_equal(missing_json_read((struct str){blanks, LIMIT_MISSING + 1}, &m, &e), -1);
