@@ -14,13 +14,14 @@ static int max_width(int width, const char *text)
 	return len > width ? len : width;
 }
 
-static void put_totals(struct buf *out, int width, const char *platform, const char *python,
+static void put_totals(struct buf *out, const struct missing *m, int width, const char *platform, const char *python,
 	const uint64_t total[MISSING_STATUS_COUNT])
 {
 	buf_printf(out, "%-*s  %-6s", width, platform, python);
 	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
-		buf_printf(out, "  %*" PRIu64, max_width(4, missing_status_name[missing_status_shown[i]]),
-			total[missing_status_shown[i]]);
+		if (missing_has_column(m, missing_status_shown[i]))
+			buf_printf(out, "  %*" PRIu64, max_width(4, missing_status_name[missing_status_shown[i]]),
+				total[missing_status_shown[i]]);
 	buf_putc(out, '\n');
 }
 
@@ -31,13 +32,15 @@ static void put_all_totals(struct buf *out, const struct missing *m)
 		width = max_width(width, m->environment[i].platform);
 	buf_printf(out, "%-*s  %-6s", width, "platform", "python");
 	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
-		buf_printf(out, "  %*s", max_width(4, missing_status_name[missing_status_shown[i]]),
-			missing_status_name[missing_status_shown[i]]);
+		if (missing_has_column(m, missing_status_shown[i]))
+			buf_printf(out, "  %*s", max_width(4, missing_status_name[missing_status_shown[i]]),
+				missing_status_name[missing_status_shown[i]]);
 	buf_putc(out, '\n');
 	for (size_t i = 0; i < m->environments; i++)
-		put_totals(out, width, m->environment[i].platform, m->environment[i].python, m->environment[i].total);
+		put_totals(out, m, width, m->environment[i].platform, m->environment[i].python,
+			m->environment[i].total);
 	if (m->environments > 1)
-		put_totals(out, width, "all", "", m->total);
+		put_totals(out, m, width, "all", "", m->total);
 }
 
 static bool is_of_environment(const struct missing_row *row, const struct missing_row *other)

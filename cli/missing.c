@@ -19,8 +19,8 @@ struct missing_command {
 	struct cli_config settings;
 	struct config config;
 	struct missing_options options;
-	struct command_words globs;                       // of --platform
-	const char *format, *shard_text, *path, *rebuild; // NULL: not given
+	struct command_words globs;                              // of --platform
+	const char *format, *shard_text, *path, *rebuild, *view; // NULL: not given
 	struct rebuild_set *rebuilds;
 	const struct missing_form *form;
 	struct missing_shard shard;
@@ -73,6 +73,7 @@ static int find_form(struct missing_command *x, struct err *e)
 
 static const struct option_row options[] = {
 	{"branch", 'b', "GLOB", "only branches whose names match GLOB", NO_KEY},
+	{"view", '\0', "NAME", "only the platforms of this view, and only the wheels that it shows", NO_KEY},
 	{"pure", '\0', NULL, "count wheels of pure Python projects as missing too", NO_KEY},
 	{"all", 'a', NULL, "list rows of every status, not only what needs attention", NO_KEY},
 	{"format", 'f', "FORM", "table, json, requirements, github, jenkins or zuul; table", NO_KEY},
@@ -98,6 +99,7 @@ static int take_missing_option(void *ctx, const char *name, const char *value, s
 		{"shard", &x->shard_text},
 		{"output", &x->path},
 		{"rebuild", &x->rebuild},
+		{"view", &x->view},
 	};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value))
@@ -117,6 +119,11 @@ static int check_line(struct missing_command *x, struct err *e)
 		return -1;
 	if (x->form->is_report && x->shard_text)
 		return err_set(e, ERR_USAGE, "--shard is for what is built: not for --format %s", x->form->name);
+	if (x->view && x->globs.count)
+		return err_set(e, ERR_USAGE, "--view and --platform exclude each other");
+	if (!x->form->is_report && x->view)
+		return err_set(e, ERR_USAGE, "--view is for people: not for --format %s; builds are for all views",
+			x->form->name);
 	if (!x->form->is_report && x->options.wants_all)
 		return err_set(e, ERR_USAGE, "--all is for people: not for --format %s", x->form->name);
 	return 0;
@@ -140,8 +147,8 @@ static int write_missing(const struct missing_command *x, const struct missing *
 // What has no wheel, or may have none. What cannot be built does not count.
 static bool is_anything_missing(const struct missing *m)
 {
-	return m->total[MISSING_MISSING] || m->total[MISSING_UNKNOWN] || m->total[MISSING_FAILED] ||
-	       m->total[MISSING_AWAITING];
+	return m->total[MISSING_MISSING] || m->total[MISSING_UNPROMOTED] || m->total[MISSING_UNKNOWN] ||
+	       m->total[MISSING_FAILED] || m->total[MISSING_AWAITING];
 }
 
 // --- running ---
@@ -156,6 +163,18 @@ static int open_results(const struct config *c, const char *catalog, struct resu
 	return -1;
 }
 
+// The platforms of the view become the globs.
+static int take_view(struct missing_command *x, struct err *e)
+{
+	const struct config_view *v = x->view ? config_view(&x->config, x->view) : NULL;
+	if (x->view && !v)
+		return err_set(e, ERR_USAGE, "--view %s: there is no [view %s]", x->view, x->view);
+	for (size_t i = 0; v && i < v->platform_count; i++)
+		command_words_add(&x->globs, v->platforms[i]);
+	x->options.view = v && v->from ? v->name : NULL;
+	return 0;
+}
+
 // Returns the exit code, or -1.
 static int report_missing(struct missing_command *x, const struct store *store, struct catalog *catalog, struct err *e)
 {
@@ -165,6 +184,8 @@ static int report_missing(struct missing_command *x, const struct store *store, 
 		return -1;
 	if (x->rebuild && rebuild_set_read(x->rebuild, &x->rebuilds, e) < 0)
 		return err_prefix(e, "--rebuild: ");
+	if (take_view(x, e) < 0)
+		return -1;
 	x->options.platform = x->globs.item;
 	x->options.platforms = x->globs.count;
 	x->options.rebuild = x->rebuilds;

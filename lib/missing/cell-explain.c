@@ -110,6 +110,12 @@ static void describe_wheel(const struct cell *cell UNUSED, const struct branch_w
 	buf_puts(out, s->outcome.file->filename);
 }
 
+static void describe_unpromoted(const struct cell *cell, const struct branch_want *want UNUSED,
+	const struct cell_status *s, struct buf *out)
+{
+	buf_printf(out, "%s is here, but the view %s does not show it", s->unpromoted->filename, cell->rules->view);
+}
+
 static void describe_skipped(const struct cell *cell UNUSED, const struct branch_want *want,
 	const struct cell_status *s, struct buf *out)
 {
@@ -154,6 +160,7 @@ static void describe_missing(const struct cell *cell, const struct branch_want *
 static describe_fn *const describe[MISSING_STATUS_COUNT] = {
 	[MISSING_NOT_WANTED] = describe_not_wanted,
 	[MISSING_HERE] = describe_wheel,
+	[MISSING_UNPROMOTED] = describe_unpromoted,
 	[MISSING_SKIPPED] = describe_skipped,
 	[MISSING_UPSTREAM] = describe_wheel,
 	[MISSING_UNKNOWN] = describe_unknown,
@@ -205,7 +212,7 @@ int cell_explain(const struct cell *cell, const struct branch_want *want, const 
 	row->why = arena_copy(text, buf_view(&why));
 	row->version = s->version ? arena_copy(text, str_from(s->version)) : NULL;
 	row->sdist = (struct missing_sdist){.size = -1};
-	if (s->outcome.kind != RESOLVE_SDIST)
+	if (s->outcome.kind != RESOLVE_SDIST || s->unpromoted)
 		return 0;
 	if (find_rebuild(cell, s, &again))
 		row->build = again.build;

@@ -104,11 +104,34 @@ static bool is_skipped(const struct cell *cell, const struct branch_want *want, 
 	return s->removed != NULL;
 }
 
+// A wheel that the view does not show, and that installs where there is no other: of the version of the sdist, else the
+// newest that is wanted.
+static const struct offer *find_unpromoted(const struct cell *cell, const struct branch_want *want,
+	const struct resolve_outcome *o)
+{
+	size_t count = 1;
+	const struct offers_release *release = &o->release;
+	if (o->kind == RESOLVE_NOTHING)
+		release = offers_admitted(cell->offers, want->specifier, &count);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = release[i].first; k < release[i].end; k++) {
+			const struct offer *f = &cell->offers->offer[k];
+			if (f->is_unpromoted && f->is_wheel && !f->is_yanked && f->platform == cell->platform->id &&
+				(resolve_micros(cell->offers, cell->place.environment, f) & o->micros))
+				return f;
+		}
+	return NULL;
+}
+
 static enum missing_status status_of_outcome(const struct cell *cell, const struct branch_want *want,
 	const struct version *version, struct cell_status *s)
 {
 	if (s->outcome.kind == RESOLVE_HERE)
 		return MISSING_HERE;
+	if (s->outcome.kind != RESOLVE_UPSTREAM)
+		s->unpromoted = find_unpromoted(cell, want, &s->outcome);
+	if (s->unpromoted)
+		return MISSING_UNPROMOTED;
 	if (is_skipped(cell, want, version, s))
 		return MISSING_SKIPPED;
 	if (s->outcome.kind == RESOLVE_UPSTREAM)
@@ -161,7 +184,8 @@ size_t cell_decide(const struct cell *cell, const struct branch_want *want, stru
 		}
 		find_version(want, &o[i], &k);
 		out[i].status = status_of_outcome(cell, want, k.version, &out[i]);
-		out[i].version = text_of_version(want, &o[i], &k, text);
+		out[i].version =
+			out[i].unpromoted ? out[i].unpromoted->version.text : text_of_version(want, &o[i], &k, text);
 	}
 	return count;
 }

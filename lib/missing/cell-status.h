@@ -21,6 +21,7 @@ struct cell_rules {
 	struct fits *removed_fits; // of the numbers in removed; borrowed
 	bool wants_pure;
 	const struct rebuild_set *rebuild; // NULL: none
+	const char *view;                  // NULL: none is asked about
 	struct results *results;           // NULL: none
 	struct catalog *catalog;           // for the paths of sdists
 	int64_t now;                       // seconds since 1970
@@ -51,6 +52,7 @@ struct cell_status {
 	struct resolve_outcome outcome;
 	const struct requirement *skip;      // that is why it is skipped; NULL: it is not
 	const struct removed_wheel *removed; // likewise
+	const struct offer *unpromoted;      // the wheel of UNPROMOTED; NULL
 };
 
 // Fills out with the statuses of a want, and returns how many there are: one for each version that different micro

@@ -12,6 +12,7 @@
 #include "lib/missing/rebuild-set.h"
 #include "lib/missing/wanted-cells.h"
 #include "lib/os/clock.h"
+#include "lib/state/catalog/catalog-view.h"
 #include "lib/state/catalog/catalog-write.h"
 #include "lib/state/upstream/upstream.h"
 
@@ -161,24 +162,37 @@ static int look_up_wanted(struct make *x, struct err *e)
 // --- one project ---
 
 struct our_files {
+	struct make *make;
 	struct offers *offers;
 	const struct platform *platform;
-	const struct rebuild_set *rebuild;
 };
 
-static int on_our_file(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
+// 1: the view that is asked about shows the file, or none is.
+static int is_promoted(struct make *x, int64_t platform, const struct catalog_file *file, struct err *e)
+{
+	if (!x->options->view)
+		return 1;
+	return catalog_view_has(x->reader, x->options->view, GENERATION_NEWEST, platform, file->filename, file->sha256,
+		e);
+}
+
+static int on_our_file(void *ctx, const struct catalog_file *file, struct err *e)
 {
 	struct our_files *ours = ctx;
-	if (!rebuild_set_has(ours->rebuild, ours->platform->name, ours->offers->project, file->filename))
-		offers_add_ours(ours->offers, ours->platform->id, file);
-	return 0;
+	const struct platform *p = ours->platform;
+	if (rebuild_set_has(ours->make->options->rebuild, p->name, ours->offers->project, file->filename))
+		return 0;
+	int result = is_promoted(ours->make, p->id, file, e);
+	if (result >= 0)
+		offers_add_ours(ours->offers, p->id, file, result);
+	return result < 0 ? -1 : 0;
 }
 
 // Of all platforms, also those that are not asked about: a wheel there shows whether the project is pure Python.
 static int add_our_files(struct make *x, struct offers *offers, struct err *e)
 {
 	for (size_t i = 0; i < x->store->platform_count; i++) {
-		struct our_files ours = {offers, &x->store->platform[i], x->options->rebuild};
+		struct our_files ours = {x, offers, &x->store->platform[i]};
 		if (ours.platform->id &&
 			catalog_project_files(x->reader, ours.platform->id, offers->project, on_our_file, &ours, e) < 0)
 			return -1;
@@ -317,6 +331,20 @@ static int open_reader(struct make *x, struct err *e)
 	return catalog_enlarge_cache(x->reader, e);
 }
 
+// A membership of which nothing is known must not be taken for an empty one.
+static int check_view(struct make *x, struct err *e)
+{
+	struct catalog_view v;
+	if (!x->options->view)
+		return 0;
+	if (catalog_view_find(x->reader, x->options->view, &v, e) < 0)
+		return -1;
+	return v.is_damaged && !v.generation
+		       ? err_set(e, ERR_NOT_FOUND, "view %s: its membership is not known: run wheelcache index first",
+				 x->options->view)
+		       : 0;
+}
+
 static void start_fits(struct make *x)
 {
 	x->environment = xcalloc(x->wanted.places + 1, sizeof(*x->environment));
@@ -335,7 +363,7 @@ static int decide_all(struct make *x, struct err *e)
 	CLEANUP(catalog_read_end) struct catalog *snapshot = x->reader;
 	x->rules.catalog = snapshot;
 	start_fits(x);
-	if (read_removed_wheels(x, e) < 0 || decide_projects(x, e) < 0)
+	if (check_view(x, e) < 0 || read_removed_wheels(x, e) < 0 || decide_projects(x, e) < 0)
 		return -1;
 	missing_rows_finish(&x->rows);
 	return catalog_is_current(snapshot, e);
@@ -370,6 +398,7 @@ static int make_all(struct make *x, struct results *results, struct err *e)
 		return -1;
 	x->rules.wants_pure = x->options->wants_pure;
 	x->rules.rebuild = x->options->rebuild;
+	x->rules.view = x->options->view;
 	x->rules.results = results;
 	x->rules.now = x->out->made;
 	if (upstream_new(x->config, &x->upstream, e) < 0 || look_up_wanted(x, e) < 0)

@@ -92,6 +92,7 @@ static bool is_kept(const struct missing_rows *m, enum missing_status status)
 {
 	static const bool matters[MISSING_STATUS_COUNT] = {
 		[MISSING_MISSING] = true,
+		[MISSING_UNPROMOTED] = true,
 		[MISSING_FAILED] = true,
 		[MISSING_AWAITING] = true,
 		[MISSING_UNKNOWN] = true,

@@ -22,6 +22,7 @@ struct results;
 enum missing_status {
 	MISSING_NOT_WANTED, // its markers are false there
 	MISSING_HERE,       // a listed wheel installs there
+	MISSING_UNPROMOTED, // a listed wheel would install there, but the view that is asked about does not show it
 	MISSING_SKIPPED,    // [build] skip, not in [build] packages, a tombstone, a URL
 	MISSING_UPSTREAM,   // upstream has a wheel that installs there
 	MISSING_UNKNOWN,    // upstream could not tell
@@ -107,6 +108,7 @@ struct missing_options {
 	size_t platforms;
 	const char *python;  // "3.12"; NULL: all
 	const char *project; // normal form: only this one; NULL: all
+	const char *view;    // wheels of ours that are not in its membership are not there; NULL: all are
 	bool wants_pure;     // PURE is MISSING instead
 	bool wants_all;      // keeps rows of every status; otherwise MISSING, FAILED, AWAITING, UNKNOWN and IMPOSSIBLE
 	const struct rebuild_set *rebuild; // wheels that count as not there; NULL: none
@@ -115,10 +117,12 @@ struct missing_options {
 	void *ctx;
 };
 
-// results: what was built before; NULL: nothing. ERR_USAGE: no [branch], the files of a branch (branch.h), a platform
+// results: what was built before; NULL: nothing. ERR_NOT_FOUND: the membership of the view is not known. ERR_USAGE: no [branch], the files of a branch (branch.h), a platform
 // whose Pythons are unknown, an environment that no branch has. Errors of catalog.h. With is_offline nothing is written.
 // The caller releases *out if this returns 0.
 int missing_make(const struct config *c, const struct store *store, struct catalog *catalog, struct results *results,
 	const struct missing_options *options, struct missing *out, struct err *e) MUST_CHECK;
+// Whether a table has a column for the status: there is none for one that only views with a membership have.
+bool missing_has_column(const struct missing *m, enum missing_status status);
 // For CLEANUP; all zero is fine.
 void missing_release(struct missing *m);

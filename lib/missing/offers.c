@@ -73,12 +73,13 @@ void offers_add_page(struct offers *o, const struct simplepage *page)
 	}
 }
 
-void offers_add_ours(struct offers *o, int64_t platform, const struct catalog_file *file)
+void offers_add_ours(struct offers *o, int64_t platform, const struct catalog_file *file, bool is_promoted)
 {
 	struct offer offer = {
 		.filename = arena_copy(&o->text, str_from(file->filename)),
 		.platform = platform,
 		.is_yanked = file->yanked != NULL,
+		.is_unpromoted = !is_promoted,
 		.sha256 = (const uint8_t *)arena_copy(&o->text, (struct str){(const char *)file->sha256, SHA256_SIZE}),
 		.size = (int64_t)file->size,
 	};

@@ -22,6 +22,7 @@ struct offer {
 	bool is_wheel; // false: an sdist
 	bool is_pure;  // a wheel for any platform and ABI
 	bool is_yanked;
+	bool is_unpromoted;    // a wheel of ours that the view does not show
 	unsigned tags, python; // numbers of struct fits
 	const uint8_t *sha256; // NULL: upstream gives none
 	int64_t size;          // bytes; -1: unknown
@@ -49,7 +50,8 @@ void offers_release(struct offers *o);
 // Add files. What is no wheel or sdist of the project by its name, as pip reads it, is ignored, and so is a file of
 // upstream with a field that was too long. A page is borrowed and must outlive the offers; a file is copied.
 void offers_add_page(struct offers *o, const struct simplepage *page);
-void offers_add_ours(struct offers *o, int64_t platform, const struct catalog_file *file);
+// is_promoted: false: a view is asked about that does not show the file.
+void offers_add_ours(struct offers *o, int64_t platform, const struct catalog_file *file, bool is_promoted);
 // The releases whose versions the specifier set admits, the newest first. Nothing may be added afterwards. The array
 // lives as long as the offers.
 const struct offers_release *offers_admitted(struct offers *o, const char *specifier, size_t *count);

@@ -78,6 +78,8 @@ struct release_walk {
 
 static bool is_in_sight(const struct resolution *r, const struct offer *f)
 {
+	if (f->is_wheel && f->is_unpromoted)
+		return false;
 	return f->platform ? f->platform == r->platform : !r->want->only_ours;
 }
 

@@ -38,7 +38,9 @@ static void put_sums(const struct missing *m, const struct missing_page_query *q
 {
 	buf_puts(out, "<div class=\"card wide\"><table class=\"sums\">\n<thead><tr><th scope=\"col\">Python</th>");
 	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
-		buf_printf(out, "<th scope=\"col\" class=\"n\">%s</th>", missing_status_name[missing_status_shown[i]]);
+		if (missing_has_column(m, missing_status_shown[i]))
+			buf_printf(out, "<th scope=\"col\" class=\"n\">%s</th>",
+				missing_status_name[missing_status_shown[i]]);
 	buf_puts(out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < m->environments; i++) {
 		buf_puts(out, "<tr><th scope=\"row\">");
@@ -46,6 +48,8 @@ static void put_sums(const struct missing *m, const struct missing_page_query *q
 		buf_puts(out, "</th>");
 		for (size_t k = 0; k < MISSING_STATUS_COUNT; k++) {
 			uint64_t n = m->environment[i].total[missing_status_shown[k]];
+			if (!missing_has_column(m, missing_status_shown[k]))
+				continue;
 			buf_printf(out, "<td class=\"n%s\" data-of=\"%s\">", n ? "" : " zero",
 				missing_status_name[missing_status_shown[k]]);
 			html_count(out, n);

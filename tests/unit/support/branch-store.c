@@ -12,9 +12,11 @@
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/catalog/catalog-upstream.h"
+#include "lib/state/catalog/catalog-view.h"
 
 #define UPSTREAM "http://127.0.0.1:9/simple/"
 
+static const uint8_t file_sha256[SHA256_SIZE] = {0xab};
 static char folder[] = "missing-make.XXXXXX";
 
 void branch_store_ok(int result, const struct err *e)
@@ -65,7 +67,6 @@ void branch_store_add(struct branch_store *f, const char *platform, const char *
 {
 	struct err e = ERR_INIT;
 	struct catalog_effect effect;
-	const uint8_t sha256[SHA256_SIZE] = {0xab};
 	CLEANUP(filename_release) struct filename name = {0};
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	branch_store_ok(filename_parse(str_from(filename), &name, &e), &e);
@@ -76,13 +77,35 @@ void branch_store_add(struct branch_store *f, const char *platform, const char *
 		.filename = filename,
 		.trusted = true,
 		.size = 123,
-		.sha256 = sha256,
+		.sha256 = file_sha256,
 		.project = name.project,
 		.version = name.version.text,
 		.version_key = name.version.key,
 		.requires_python = requires_python,
 	};
 	branch_store_ok(catalog_file_put(f->catalog, &entry, &effect, &e), &e);
+	branch_store_ok(catalog_commit(&t, &e), &e);
+}
+
+void branch_store_promote(struct branch_store *f, const char *view, const char *platform, const char *project,
+	const char *filename)
+{
+	struct err e = ERR_INIT;
+	struct catalog_view v;
+	const struct catalog_member m = {
+		.platform = platform_of(f, platform), .project = project, .filename = filename, .sha256 = file_sha256};
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	branch_store_ok(catalog_begin(f->catalog, &t, &e), &e);
+	branch_store_ok(catalog_view_find(f->catalog, view, &v, &e), &e);
+	const struct catalog_generation g = {.number = v.generation + 1,
+		.made = 1000,
+		.action = "promote",
+		.by = "",
+		.reason = "",
+		.added = 1,
+		.packed = STR("")};
+	branch_store_ok(catalog_view_append(f->catalog, view, &g, file_sha256, &e), &e);
+	branch_store_ok(catalog_view_add_member(f->catalog, view, g.number, &m, &e), &e);
 	branch_store_ok(catalog_commit(&t, &e), &e);
 }
 

@@ -34,6 +34,9 @@ const char *branch_store_path(const char *name);
 void branch_store_write(const char *name, const char *text);
 void branch_store_set(struct branch_store *f, const char *section, const char *key, const char *value);
 void branch_store_add(struct branch_store *f, const char *platform, const char *filename, const char *requires_python);
+// The next generation of the view's membership adds a file of branch_store_add().
+void branch_store_promote(struct branch_store *f, const char *view, const char *platform, const char *project,
+	const char *filename);
 void branch_store_add_tombstone(struct branch_store *f, const char *platform, const char *filename, const char *text);
 // Both platforms are scanned at first.
 void branch_store_set_scanned(struct branch_store *f, const char *platform, enum catalog_scanned scanned);

@@ -99,6 +99,48 @@ static void test_each_status(void **state)
 		"x 3.10 there 1.0 upstream master: there-1.0-cp310-cp310" MANY "\n");
 }
 
+// Its own wheels count if the view shows them; pip finds upstream's all the same.
+static void test_a_view_that_shows_some_wheels(void **state)
+{
+	struct branch_store *f = *state;
+	struct missing_options o = on_x86;
+	o.view = "tested";
+	branch_store_write("master.txt",
+		"shown==1.0\nwaits==1.0\nours\nnewer\ntheirs==1.0\nyanked==1.0\nskipped==1.0\n");
+	branch_store_write("skip.txt", "skipped no use here\n");
+	branch_store_set(f, "branch master", "requirements", branch_store_path("master.txt"));
+	branch_store_add(f, X86, "shown-1.0-cp310-cp310-linux_x86_64.whl", NULL);
+	branch_store_add(f, X86, "waits-1.0-cp310-cp310-linux_x86_64.whl", NULL);
+	branch_store_add(f, X86, "ours-2.0-cp310-cp310-linux_x86_64.whl", NULL);
+	branch_store_add(f, ARM, "ours-3.0-cp310-cp310-linux_x86_64.whl", NULL);
+	branch_store_add(f, X86, "newer-1.0-cp310-cp310-linux_x86_64.whl", NULL);
+	branch_store_add(f, X86, "newer-2.0-cp310-cp310-linux_x86_64.whl", NULL);
+	branch_store_add(f, X86, "theirs-1.0-cp310-cp310-linux_x86_64.whl", NULL);
+	branch_store_add(f, X86, "skipped-1.0-cp310-cp310-linux_x86_64.whl", NULL);
+	branch_store_add_page(f, "waits", "waits-1.0.tar.gz");
+	branch_store_add_page(f, "theirs", "theirs-1.0-cp310-cp310" MANY);
+	branch_store_add_page(f, "yanked", "yanked-1.0.tar.gz");
+	for (size_t i = 0; i < 4; i++)
+		branch_store_answer(f, (const char *[]){"shown", "ours", "newer", "skipped"}[i], "404",
+			(struct str){0});
+	branch_store_promote(f, "tested", X86, "shown", "shown-1.0-cp310-cp310-linux_x86_64.whl");
+	branch_store_promote(f, "tested", X86, "newer", "newer-1.0-cp310-cp310-linux_x86_64.whl");
+	branch_store_promote(f, "released", X86, "waits", "waits-1.0-cp310-cp310-linux_x86_64.whl");
+	assert_rows(f, &o,
+		"x 3.10 newer 1.0 here master: newer-1.0-cp310-cp310-linux_x86_64.whl\n"
+		"x 3.10 ours 2.0 unpromoted master: ours-2.0-cp310-cp310-linux_x86_64.whl is here, but the view tested does "
+		"not show it\n"
+		"x 3.10 shown 1.0 here master: shown-1.0-cp310-cp310-linux_x86_64.whl\n"
+		"x 3.10 skipped 1.0 unpromoted master: skipped-1.0-cp310-cp310-linux_x86_64.whl is here, but the view tested "
+		"does not show it\n"
+		"x 3.10 theirs 1.0 upstream master: theirs-1.0-cp310-cp310" MANY "\n"
+		"x 3.10 waits 1.0 unpromoted master: waits-1.0-cp310-cp310-linux_x86_64.whl is here, but the view tested "
+		"does not show it\n"
+		"x 3.10 yanked 1.0 missing master: no wheel at all\n");
+	o.view = "empty";
+	assert_fails(f, &o, ERR_NOT_FOUND, "view empty: its membership is not known");
+}
+
 static void test_what_is_skipped(void **state)
 {
 	struct branch_store *f = *state;
@@ -280,6 +322,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_each_status, branch_store_set_up, branch_store_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_view_that_shows_some_wheels, branch_store_set_up,
+			branch_store_tear_down),
 		cmocka_unit_test_setup_teardown(test_what_is_skipped, branch_store_set_up, branch_store_tear_down),
 		cmocka_unit_test_setup_teardown(test_what_is_impossible_or_unknown, branch_store_set_up,
 			branch_store_tear_down),

@@ -66,7 +66,7 @@ static void set_up(struct fixture *f, const struct test_file *file)
 				.requires_python = file->requires_python,
 				.yanked = is_yanked ? "" : NULL};
 		else
-			offers_add_ours(&f->offers, file->sort == 'o' ? ANOTHER : OURS, &ours);
+			offers_add_ours(&f->offers, file->sort == 'o' ? ANOTHER : OURS, &ours, true);
 	}
 	offers_add_page(&f->offers, &f->page);
 }
@@ -254,7 +254,7 @@ static void test_only_some_wheels_are_compared(void **state UNUSED)
 	const uint8_t sha256[SHA256_SIZE] = {0};
 	for (unsigned i = 0; i < MANY; i++) { // by name, the nearer ones come later
 		snprintf(name, sizeof(name), "pkg-1.0-%u-cp312-cp312-manylinux_2_%u_x86_64.whl", 1000 + i, 2300 - i);
-		offers_add_ours(&f.offers, OURS, &(struct catalog_file){.filename = name, .sha256 = sha256});
+		offers_add_ours(&f.offers, OURS, &(struct catalog_file){.filename = name, .sha256 = sha256}, true);
 	}
 	const struct offers_release *release = offers_admitted(&f.offers, "", &count);
 	const struct nearest_place place = {0, OURS, &f.profile.machine, &f.profile.environment[0].python};
