@@ -14,6 +14,7 @@ static const struct command *const commands[] = {
 	&command_builds,
 	&command_check,
 	&command_compare,
+	&command_evidence,
 	&command_explain,
 	&command_find,
 	&command_freeze,

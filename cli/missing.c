@@ -80,7 +80,6 @@ static const struct option_row options[] = {
 	{"rebuild", '\0', "FILE", "count wheels in FILE, of rebuilds --json, as not there", NO_KEY},
 	{"shard", '\0', "K/N", "only the K-th of N parts of the projects; not for table and json", NO_KEY},
 	{"check", '\0', NULL, "exit with 1 if anything is missing or unknown", NO_KEY},
-	{"output", 'o', "FILE", "write to FILE, which appears complete or not at all", NO_KEY},
 };
 
 static int take_missing_option(void *ctx, const char *name, const char *value, struct err *e)
@@ -238,7 +237,7 @@ const struct command command_missing = {
 	.help = "list what branches want and no wheel covers, and why",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(OFFLINE) | SHARED(UPSTREAM_URL) | SHARED(JSON) |
-		  SHARED(QUIET) | SHARED(PYTHON),
+	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(OFFLINE) | SHARED(UPSTREAM_URL) | SHARED(OUTPUT) |
+		  SHARED(JSON) | SHARED(QUIET) | SHARED(PYTHON),
 	.run = run_missing,
 };

@@ -33,9 +33,7 @@ struct push_command {
 static const struct option_row options[] = {
 	{"to", '\0', "URL", "the upload URL of the platform: https://HOST/upload/PLATFORM/", NO_KEY},
 	{"jobs", 'j', "N", "send N files at once; 4", NO_KEY},
-	{"retries", '\0', "N", "retry N times after a lost connection or a server error; 5", NO_KEY},
 	{"provenance", '\0', "FILE", "send this statement of provenance, which is about each of the files", NO_KEY},
-	{"timeout", '\0', "TIME", "give up a connection that is silent for TIME, such as 5m", NO_KEY},
 };
 
 static int take_push_option(void *ctx, const char *name, const char *value, struct err *e)
@@ -154,6 +152,6 @@ const struct command command_push = {
 	.help = "upload wheels and sdists to a platform of a server",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = SHARED(JSON) | SHARED(QUIET) | SHARED(CA_FILE),
+	.shared = SHARED(RETRIES) | SHARED(TIMEOUT) | SHARED(JSON) | SHARED(QUIET) | SHARED(CA_FILE),
 	.run = run_push,
 };

@@ -7,14 +7,10 @@
 
 #include "lib/os/clock.h"
 #include "lib/os/thread-pool.h"
+#include "uploader/retry-pause.h"
 #include "uploader/upload-client.h"
 
-enum {
-	FIRST_WAIT_MS = 250,       // before the second try; twice as long before each further one
-	LONGEST_WAIT_MS = 16000,   // upper limit of these
-	LONGEST_ASKED_MS = 600000, // of Retry-After: beyond it the file fails
-	PROGRESS_MS = 100,
-};
+enum { PROGRESS_MS = 100 };
 
 struct push_project {
 	struct push *push;
@@ -136,22 +132,11 @@ static void free_workers(struct push *p)
 	}
 }
 
-static int64_t pause_before_try(unsigned try, uint64_t retry_after)
-{
-	int64_t ms = FIRST_WAIT_MS;
-	while (try-- && ms < LONGEST_WAIT_MS)
-		ms *= 2;
-	if (retry_after > LONGEST_ASKED_MS / 1000)
-		return -1;
-	int64_t asked = (int64_t)retry_after * 1000;
-	return asked > ms ? asked : ms;
-}
-
 // Waits before the next try. False where there is none: no tries are left, the push was stopped, or the server asks for
 // too long a pause.
 static bool wait_before_retry(struct push *p, unsigned try, uint64_t retry_after)
 {
-	int64_t pause = pause_before_try(try, retry_after);
+	int64_t pause = retry_pause(try, retry_after);
 	if (try >= p->options->retries || pause < 0)
 		return false;
 	int64_t end = clock_ms() + pause;

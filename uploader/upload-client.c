@@ -91,6 +91,7 @@ static void set_answer(const struct fetch_answer *a, int result, const struct er
 		out->why = *err;
 		return;
 	}
+	out->status = a->status;
 	out->result = result_of_status(a->status);
 	if (out->result != UPLOAD_CLIENT_OK)
 		set_reason(a, &out->why);
@@ -197,4 +198,14 @@ void upload_client_send(struct fetch *f, const struct upload_url *t, const struc
 	set_answer(&a, fetch_post(f, t->upload, headers, &form, &a, &e), &e, answer);
 	if (answer->result == UPLOAD_CLIENT_OK)
 		check_is_kept(&a, p, answer);
+}
+
+void upload_client_post(struct fetch *f, const char *url, struct str json, struct upload_client_answer *answer)
+{
+	static const char *const headers[] = {
+		"Content-Type: application/json", "Accept: application/json, text/plain;q=0.9", NULL};
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	struct err e = ERR_INIT;
+	fetch_answer_init(&a, LIMIT_ANSWER);
+	set_answer(&a, fetch_post_body(f, url, headers, json, &a, &e), &e, answer);
 }

@@ -20,6 +20,7 @@ enum upload_client_result {
 
 struct upload_client_answer {
 	enum upload_client_result result;
+	unsigned status;      // of HTTP; 0: no answer
 	uint64_t retry_after; // seconds, from the header; 0: none
 	struct err why;       // unless UPLOAD_CLIENT_OK
 };
@@ -44,3 +45,6 @@ enum upload_client_found upload_client_find(const struct upload_client_page *pag
 // Uploads the file, which is open as fd; the caller closes it.
 void upload_client_send(struct fetch *f, const struct upload_url *t, const struct dist_file *p, int fd,
 	struct upload_client_answer *answer);
+
+// Posts a JSON document, which may arrive twice where a connection is lost.
+void upload_client_post(struct fetch *f, const char *url, struct str json, struct upload_client_answer *answer);

@@ -34,6 +34,9 @@ enum shared_option {
 	SHARED_GRACE,
 	SHARED_NAME_TAKEN_OVER,
 	SHARED_OFFLINE,
+	SHARED_OUTPUT,
+	SHARED_RETRIES,
+	SHARED_TIMEOUT,
 	SHARED_DRY_RUN,
 	SHARED_JSON,
 	SHARED_QUIET,
@@ -60,6 +63,9 @@ extern const struct command command_build;
 extern const struct command command_builds;
 extern const struct command command_check;
 extern const struct command command_compare;
+extern const struct command command_evidence;
+extern const struct command command_evidence_make;
+extern const struct command command_evidence_send;
 extern const struct command command_explain;
 extern const struct command command_find;
 extern const struct command command_freeze;

@@ -43,7 +43,7 @@ server/upstream
 server/handlers
 server
 cli/common
-cli/prune
+cli/prune cli/evidence
 cli
 """
 PEERS = {"uploader", "indexer", "pruner", "server"}  # None of these uses another.

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stddef.h>
+
+#include "cli/common/command.h"
+
+static const struct command *const rows[] = {
+	&command_evidence_make,
+	&command_evidence_send,
+	NULL,
+};
+
+static int run_evidence(const struct command *self, int argc, char **argv, struct err *e)
+{
+	return command_run_row(self, rows, argc, argv, e);
+}
+
+const struct command command_evidence = {
+	.name = "evidence",
+	.help = "records of test runs, for promotions: make, send",
+	.run = run_evidence,
+};

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/promotion/evidence-make.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/limits.h"
+#include "lib/domain/machine/environment.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/domain/text/filename.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+
+enum { HASHED_AT_ONCE = 1 << 16 }; // bytes
+
+// What the files are put together in. The strings are in the record's arena.
+struct making {
+	struct evidence *record;
+	struct junit_failure failure[LIMIT_JUNIT_FAILURES];
+	struct evidence_wheel *wheel;
+	const char *oldest; // report
+	int64_t oldest_seconds;
+};
+
+// Appends the Python as cells name it.
+static int check_cell(const struct evidence_make *from, struct buf *name, struct err *e)
+{
+	struct python python;
+	struct err why = ERR_INIT;
+	if (!evidence_kind_is_valid(str_from(from->kind)))
+		return err_set(e, ERR_USAGE, "--kind: \"%s\" is not lower-case letters, digits and dashes", from->kind);
+	if (!platform_name_is_valid(str_from(from->platform)))
+		return err_set(e, ERR_USAGE, "--platform: \"%s\" is no name of a platform", from->platform);
+	if (python_parse(str_from(from->python), &python, &why) < 0)
+		return err_set(e, ERR_USAGE, "--python: %s", why.msg);
+	python_print(&python, name);
+	return 0;
+}
+
+// --- reports ---
+
+static void add_failures(struct making *x, const struct junit *j)
+{
+	struct evidence *r = x->record;
+	for (size_t i = 0; i < j->failures && r->failures < LIMIT_JUNIT_FAILURES; i++)
+		x->failure[r->failures++] = (struct junit_failure){
+			arena_copy(&r->text, str_from(j->failure[i].name)),
+			arena_copy(&r->text, str_from(j->failure[i].message)),
+		};
+}
+
+static int read_report(const char *path, struct stat *st, struct junit *out, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_JUNIT);
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, st) < 0)
+		return err_errno(e, ERR_NOT_FOUND, "%s", path);
+	if (!S_ISREG(st->st_mode))
+		return err_set(e, ERR_INVALID, "%s: no regular file", path);
+	if (fs_read_fd(fd, path, &text, e) < 0)
+		return -1;
+	if (!text.len)
+		return err_set(e, ERR_INVALID, "%s: it is empty", path);
+	return junit_read(buf_view(&text), out, e) < 0 ? err_prefix(e, "%s: ", path) : 0;
+}
+
+static int add_report(struct making *x, const char *path, struct err *e)
+{
+	CLEANUP(junit_release) struct junit j = {0};
+	struct stat st;
+	if (read_report(path, &st, &j, e) < 0)
+		return -1;
+	if (!(j.passed + j.failed + j.skipped))
+		return err_set(e, ERR_INVALID, "%s: it has no tests", path);
+	x->record->passed += j.passed;
+	x->record->failed += j.failed;
+	x->record->skipped += j.skipped;
+	add_failures(x, &j);
+	if (!x->oldest || st.st_mtim.tv_sec < x->oldest_seconds) {
+		x->oldest = path;
+		x->oldest_seconds = st.st_mtim.tv_sec;
+	}
+	return 0;
+}
+
+// --- wheels ---
+
+static int hash_file(const char *path, struct stat *st, uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	CLEANUP(mem_free) char *room = xmalloc(HASHED_AT_ONCE);
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, st) < 0)
+		return err_errno(e, ERR_NOT_FOUND, "%s", path);
+	if (!S_ISREG(st->st_mode))
+		return err_set(e, ERR_INVALID, "%s: no regular file", path);
+	digest_begin(d);
+	ssize_t got;
+	while ((got = read(fd, room, HASHED_AT_ONCE)) > 0)
+		digest_add(d, room, (size_t)got);
+	digest_end(d, sha256);
+	return got < 0 ? err_errno(e, ERR_IO, "%s", path) : 0;
+}
+
+// A report that a run before left, because this one crashed, is no report about these wheels. Whole seconds, since not
+// all file systems keep more.
+static int check_is_older(const struct making *x, const char *path, const struct stat *st, struct err *e)
+{
+	if (st->st_mtim.tv_sec <= x->oldest_seconds)
+		return 0;
+	return err_set(e, ERR_INVALID,
+		"%s: it is older than %s, so it is a report about other wheels; with --allow-older it is taken",
+		x->oldest, path);
+}
+
+static int add_wheel(struct making *x, const struct evidence_make *from, const char *path, struct err *e)
+{
+	CLEANUP(filename_release) struct filename name = {0};
+	struct evidence_wheel *wheel = &x->wheel[x->record->wheels];
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+	wheel->filename = arena_copy(&x->record->text, str_from(slash ? slash + 1 : path));
+	if (filename_parse(str_from(wheel->filename), &name, e) < 0 || name.kind != FILENAME_WHEEL)
+		return err_set(e, ERR_USAGE, "--wheels: %s is not named like a wheel", path);
+	if (hash_file(path, &st, wheel->sha256, e) < 0 || (!from->takes_older && check_is_older(x, path, &st, e) < 0))
+		return -1;
+	x->record->wheels++;
+	return 0;
+}
+
+static int compare_wheel_names(const void *a, const void *b)
+{
+	return strcmp(((const struct evidence_wheel *)a)->filename, ((const struct evidence_wheel *)b)->filename);
+}
+
+static int check_wheel_names(struct making *x, struct err *e)
+{
+	qsort(x->wheel, x->record->wheels, sizeof(*x->wheel), compare_wheel_names);
+	for (size_t i = 1; i < x->record->wheels; i++)
+		if (compare_wheel_names(&x->wheel[i - 1], &x->wheel[i]) == 0)
+			return err_set(e, ERR_USAGE, "--wheels: two files have the name %s", x->wheel[i].filename);
+	return 0;
+}
+
+static int read_evidence_files(struct making *x, const struct evidence_make *from, struct err *e)
+{
+	if (!from->junits || !from->wheels)
+		return err_set(e, ERR_USAGE, "%s is missing", from->junits ? "--wheels FILE" : "--junit FILE");
+	if (from->wheels > LIMIT_EVIDENCE_WHEELS)
+		return err_set(e, ERR_LIMIT, "more than %d wheels", LIMIT_EVIDENCE_WHEELS);
+	for (size_t i = 0; i < from->junits; i++)
+		if (add_report(x, from->junit[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < from->wheels; i++)
+		if (add_wheel(x, from, from->wheel[i], e) < 0)
+			return -1;
+	return check_wheel_names(x, e);
+}
+
+int evidence_make(const struct evidence_make *from, struct evidence *out, struct err *e)
+{
+	CLEANUP(mem_free) struct making *x = xcalloc(1, sizeof(*x));
+	CLEANUP(buf_release) struct buf python;
+	buf_init(&python, LIMIT_EVIDENCE_KIND);
+	*out = (struct evidence){0};
+	if (check_cell(from, &python, e) < 0)
+		return -1;
+	x->record = out;
+	x->wheel = arena_alloc_aligned(&out->text, (from->wheels + 1) * sizeof(*x->wheel));
+	if (read_evidence_files(x, from, e) < 0) {
+		evidence_release(out);
+		return -1;
+	}
+	int64_t now = clock_wall_seconds();
+	struct junit_failure *failure = arena_alloc_aligned(&out->text, (out->failures + 1) * sizeof(*failure));
+	memcpy(failure, x->failure, out->failures * sizeof(*failure));
+	out->kind = arena_copy(&out->text, str_from(from->kind));
+	out->platform = arena_copy(&out->text, str_from(from->platform));
+	out->python = arena_copy(&out->text, buf_view(&python));
+	out->made = x->oldest_seconds < 0 ? 0 : x->oldest_seconds < now ? x->oldest_seconds : now;
+	out->failure = failure;
+	out->wheel = x->wheel;
+	return 0;
+}

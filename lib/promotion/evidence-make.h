@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the record of a test run (lib/domain/promotion/evidence.h) from reports in JUnit XML and the wheels that were
+// tested. It needs no store and no configuration: it runs on the machine where the tests ran. One thread at a time.
+#pragma once
+
+#include "lib/domain/promotion/evidence.h"
+
+struct evidence_make {
+	const char *kind, *platform, *python;
+	const char *const *junit, *const *wheel; // paths
+	size_t junits, wheels;
+	bool takes_older; // reports that are older than a wheel
+};
+
+// The reports add up. The record is as old as the oldest of them. ERR_USAGE: kind, platform or Python is none, a wheel
+// is not named like one, or two have one name. ERR_NOT_FOUND, ERR_IO, ERR_LIMIT: a file. ERR_INVALID: a report that is
+// empty, cut, or has no tests, or that is older than a wheel, and so is a report about another one. The caller releases
+// *out if this returns 0.
+int evidence_make(const struct evidence_make *from, struct evidence *out, struct err *e) MUST_CHECK;

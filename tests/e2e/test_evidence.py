@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wheelcache evidence make, with reports of real pytest."""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import serving
+import storelib
+
+CELL = ("--platform", "debian-12-x86_64", "--python", "3.12")
+
+
+@pytest.fixture(name="wheel")
+def wheel_fixture(tmp_path):
+    return storelib.make_wheel(tmp_path / "dist", "demo", "1.0")
+
+
+def report(folder, name, code, tests):
+    """The report of a run of pytest over these tests, which exits with this code."""
+    file, path = folder / f"test_{name}.py", folder / f"{name}.xml"
+    file.write_text(textwrap.dedent(tests))
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={path}", file],
+                          capture_output=True, text=True, check=False, cwd=folder, env=os.environ | {"PYTEST_ADDOPTS": ""})
+    assert done.returncode == code, done.stdout + done.stderr
+    return path
+
+
+def make(reports, wheels, *options, kind="unit", **more):
+    words = [word for option, values in (("--junit", reports), ("--wheels", wheels)) for word in [option, *values]]
+    return serving.run("evidence", "make", "--kind", kind, *CELL, *words, *options, **more)
+
+
+def test_two_runs_of_pytest_add_up(tmp_path, wheel):
+    """It works without a store, a configuration or a home."""
+    good = report(tmp_path, "good", 0, """
+        import pytest
+        def test_one(): pass
+        @pytest.mark.parametrize("x", range(3))
+        def test_many(x): pass
+        def test_skipped(): pytest.skip("no network")
+        @pytest.mark.xfail
+        def test_known(): assert False
+    """)
+    bad = report(tmp_path, "bad", 1, """
+        import pytest
+        @pytest.fixture
+        def broken():
+            yield
+            raise OSError("teardown")
+        def test_fails(broken): assert 1 == 2, "x\\x1b[31my"
+        def test_passes(): pass
+    """)
+    done = make([good, bad], [wheel.path], "-o", tmp_path / "run.json", cwd=tmp_path, env={"PATH": os.environ["PATH"]})
+    assert done.returncode == 0 and done.stdout == "", done.stderr
+    assert "unit on debian-12-x86_64/3.12: 5 passed, 2 failed, 2 skipped, about 1 wheels" in done.stderr
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert [record[key] for key in ("kind", "platform", "python", "passed", "failed", "skipped")] == [
+        "unit", "debian-12-x86_64", "3.12", 5, 2, 2]
+    assert record["wheels"] == [{"filename": wheel.name, "sha256": hashlib.sha256(wheel.path.read_bytes()).hexdigest()}]
+    assert [one["name"] for one in record["failures"]] == ["test_bad::test_fails"] * 2
+    assert "\x1b" not in json.dumps(record, ensure_ascii=False)
+    # The same files give the same record.
+    assert make([good, bad], [wheel.path]).stdout == (tmp_path / "run.json").read_text()
+
+
+def test_run_without_tests_or_without_its_end_is_no_evidence(tmp_path, wheel):
+    empty = report(tmp_path, "empty", 5, "X = 1\n")
+    good = report(tmp_path, "good", 0, "def test_one(): pass\n")
+    cut = tmp_path / "cut.xml"
+    cut.write_text(good.read_text()[:-20])
+    void = tmp_path / "void.xml"
+    void.touch()
+    crashed = report(tmp_path, "crashed", 3, "import os\ndef test_one(): os._exit(3)\n")
+    for path, words in ((empty, "empty.xml: it has no tests"), (cut, "cut.xml: "), (void, "void.xml: it is empty"),
+                        (crashed, "crashed.xml: No such file")):
+        done = make([good, path], [wheel.path], "-o", tmp_path / "run.json")
+        assert done.returncode == 1 and words in done.stderr, done.stderr
+        assert not (tmp_path / "run.json").exists()
+    # What an earlier run left is not taken for the report of the one that crashed.
+    os.utime(good, (1, 1))
+    done = make([good], [wheel.path])
+    assert done.returncode == 1 and "it is older than" in done.stderr
+    done = make([good], [wheel.path], "--allow-older")
+    assert done.returncode == 0 and json.loads(done.stdout)["made"] == "1970-01-01T00:00:01Z"
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"--kind": "Unit tests"}, "--kind: "),
+    ({"--platform": "../x"}, "--platform: "),
+    ({"--python": "cpython"}, "--python: "),
+    ({"--wheels": "demo.zip"}, "--wheels: demo.zip is not named like a wheel"),
+    ({"--junit": None}, "--junit FILE is missing"),
+    ({"--kind": None}, "--kind KIND is missing"),
+])
+def test_wrong_lines_are_explained(tmp_path, wheel, change, words):
+    junit = tmp_path / "r.xml"
+    junit.write_text("<testsuite><testcase name='a'/></testsuite>")
+    given = {"--kind": "unit", "--platform": "p", "--python": "3.12", "--junit": junit, "--wheels": wheel.path} | change
+    done = serving.run("evidence", "make", *[word for pair in given.items() if pair[1] for word in pair])
+    assert done.returncode == 2 and words in done.stderr, done.stderr
