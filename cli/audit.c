@@ -37,7 +37,7 @@ struct audit_command {
 // --- the command line ---
 
 static const struct option_row options[] = {
-	{"view", '\0', "NAME", "only the platforms of this view", NO_KEY},
+	{"view", '\0', "NAME", "only the wheels of this view", NO_KEY},
 	{"project", '\0', "PROJECT", "only wheels of this project", NO_KEY},
 	{"policy", '\0', "FILE", "also judge by the rules in FILE", "upload", "audit-policy"},
 	{"facts", '\0', NULL, "also print what is inside the wheels", NO_KEY},
@@ -210,14 +210,18 @@ static int judge_stored(void *ctx, const struct stored_wheel *wheel, const struc
 	return judge(x, &name, wheel->filename, wheel->platform->name, facts, e);
 }
 
-// The platforms of the view become the globs.
-static int take_view(struct audit_command *x, const struct site *site, struct err *e)
+// The platforms of the view become the globs, and *membership that of the view; NULL: it has none.
+static int take_view(struct audit_command *x, const struct site *site, const char **membership, struct err *e)
 {
 	const struct view *v = x->view ? site_view(site, str_from(x->view)) : NULL;
 	if (x->view && !v)
 		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", x->view);
+	if (v && site_generation(site, v) == GENERATION_UNKNOWN)
+		return err_set(e, ERR_NOT_FOUND, "view %s: its membership is not known: run wheelcache index first",
+			x->view);
 	for (size_t i = 0; v && i < v->platform_count; i++)
 		command_words_add(&x->globs, v->platform[i]->name);
+	*membership = v ? v->membership : NULL;
 	return 0;
 }
 
@@ -227,6 +231,7 @@ static int judge_store(struct audit_command *x, struct err *e)
 	CLEANUP(site_release) struct site site = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	CLEANUP(buf_release) struct buf project;
+	const char *membership = NULL;
 	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
 	buf_init(&project, LIMIT_FILE_NAME);
 	if (x->project)
@@ -237,10 +242,12 @@ static int judge_store(struct audit_command *x, struct err *e)
 		store_release(&store);
 		return -1;
 	}
-	if (site_init(&site, &x->config, &store, catalog, e) < 0 || take_view(x, &site, e) < 0)
+	if (site_init(&site, &x->config, &store, catalog, e) < 0 || take_view(x, &site, &membership, e) < 0)
 		return -1;
-	const struct stored_facts_query query = {
-		.platform = x->globs.item, .platforms = x->globs.count, .project = x->project ? project.data : NULL};
+	const struct stored_facts_query query = {.platform = x->globs.item,
+		.platforms = x->globs.count,
+		.project = x->project ? project.data : NULL,
+		.view = membership};
 	return stored_facts_each(&site.store, catalog, &query, judge_stored, x, e);
 }
 

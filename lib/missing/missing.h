@@ -117,7 +117,8 @@ struct missing_options {
 	void *ctx;
 };
 
-// results: what was built before; NULL: nothing. ERR_NOT_FOUND: the membership of the view is not known. ERR_USAGE: no [branch], the files of a branch (branch.h), a platform
+// results: what was built before; NULL: nothing. ERR_NOT_FOUND: the membership of the view is not known. ERR_USAGE: no
+// [branch], the files of a branch (branch.h), a platform
 // whose Pythons are unknown, an environment that no branch has. Errors of catalog.h. With is_offline nothing is written.
 // The caller releases *out if this returns 0.
 int missing_make(const struct config *c, const struct store *store, struct catalog *catalog, struct results *results,

@@ -3,6 +3,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/catalog/catalog-view.h"
 #include "lib/state/store/hashed-file.h"
 
 static int read_stored_file(const struct platform *p, const char *path, const char *filename,
@@ -38,6 +39,7 @@ int stored_facts_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], 
 struct facts_walk {
 	const struct stored_facts_query *query;
 	const struct platform *platform;
+	struct catalog *catalog;
 	stored_facts_fn *fn;
 	void *ctx;
 };
@@ -57,11 +59,23 @@ static int facts_of_row(const struct facts_walk *w, const struct catalog_inside_
 	return read_stored_file(w->platform, row->wheel.path, row->wheel.filename, &known, out, why);
 }
 
+// 1: the view has it, or none is asked about.
+static int view_has_wheel(const struct facts_walk *w, const struct catalog_inside_listed *row, struct err *e)
+{
+	const char *view = w->query->view;
+	return view ? catalog_view_has(w->catalog, view, GENERATION_NEWEST, w->platform->id, row->wheel.filename,
+			      row->wheel.sha256, e)
+		    : 1;
+}
+
 static int hand_over_wheel(void *ctx, const struct catalog_inside_listed *row, struct err *e)
 {
 	const struct facts_walk *w = ctx;
 	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
 	struct err why = ERR_INIT;
+	int has = view_has_wheel(w, row, e);
+	if (has <= 0)
+		return has;
 	const struct stored_wheel wheel = {
 		.platform = w->platform,
 		.project = row->wheel.project,
@@ -79,7 +93,7 @@ int stored_facts_each(const struct store *s, struct catalog *c, const struct sto
 {
 	for (size_t i = 0; i < s->platform_count; i++) {
 		const struct platform *p = &s->platform[i];
-		struct facts_walk walk = {q, p, fn, ctx};
+		struct facts_walk walk = {q, p, c, fn, ctx};
 		if (p->id && store_is_wanted(q->platform, q->platforms, p->name) &&
 			catalog_inside_wheels(c, p->id, q->project, q->filename, hand_over_wheel, &walk, e) < 0)
 			return -1;

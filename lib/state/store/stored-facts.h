@@ -24,6 +24,7 @@ struct stored_facts_query {
 	size_t platforms;            // 0: all
 	const char *project;         // normalised; NULL: all
 	const char *filename;        // NULL: all
+	const char *view;            // with a membership: only the wheels of its newest generation; NULL: all
 	bool only_catalog;           // files are not read: what the catalog lacks is unknown
 };
 
