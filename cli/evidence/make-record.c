@@ -61,8 +61,7 @@ static int write_record(const struct make_command *x, const struct evidence *r, 
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_EVIDENCE);
-	evidence_write(r, &text);
-	buf_putc(&text, '\n');
+	evidence_write(r, &text); // ends with a line break
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the record has more than %d bytes", LIMIT_EVIDENCE);
 	if (x->path)
@@ -77,8 +76,8 @@ static int make_record(const struct make_command *x, struct err *e)
 	CLEANUP(evidence_release) struct evidence r = {0};
 	if (evidence_make(&x->from, &r, e) < 0 || write_record(x, &r, e) < 0)
 		return -1;
-	log_info("%s on %s/%s: %" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped, about %zu wheels", r.kind,
-		r.platform, r.python, r.passed, r.failed, r.skipped, r.wheels);
+	log_info("%s on %s/%s: %" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped; tested: %zu wheel%s",
+		r.kind, r.platform, r.python, r.passed, r.failed, r.skipped, r.wheels, r.wheels == 1 ? "" : "s");
 	return 0;
 }
 

@@ -99,9 +99,11 @@ int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, str
 	struct xml_reader r = {.handler = handler, .ctx = ctx, .parser = parser, .e = e};
 	*parser->sax = events;
 	parser->userData = &r;
-	// SAX1: attributes are strings that end with NUL. HUGE: limits are the caller's; without a DTD nothing grows.
+	// SAX1: attributes are strings that end with NUL. NOENT: "&amp;" in them is "&", and not "&#38;"; a document that
+	// declares entities is rejected before it does. HUGE: limits are the caller's; without a DTD nothing grows.
 	xmlCtxtReadMemory(parser, bytes.ptr, (int)bytes.len, NULL, NULL,
-		XML_PARSE_SAX1 | XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+		XML_PARSE_SAX1 | XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOERROR |
+			XML_PARSE_NOWARNING);
 	if (!r.is_stopped && !parser->wellFormed)
 		stop_at_mistake(&r);
 	return r.is_stopped ? -1 : 0;

@@ -57,7 +57,7 @@ def test_two_runs_of_pytest_add_up(tmp_path, wheel):
     """)
     done = make([good, bad], [wheel.path], "-o", tmp_path / "run.json", cwd=tmp_path, env={"PATH": os.environ["PATH"]})
     assert done.returncode == 0 and done.stdout == "", done.stderr
-    assert "unit on debian-12-x86_64/3.12: 5 passed, 2 failed, 2 skipped, about 1 wheels" in done.stderr
+    assert "unit on debian-12-x86_64/3.12: 5 passed, 2 failed, 2 skipped; tested: 1 wheel\n" in done.stderr
     record = json.loads((tmp_path / "run.json").read_text())
     assert [record[key] for key in ("kind", "platform", "python", "passed", "failed", "skipped")] == [
         "unit", "debian-12-x86_64", "3.12", 5, 2, 2]

@@ -147,7 +147,7 @@ static void failures_have_one_harmless_line_each(void **state UNUSED)
 	CLEANUP(junit_release) struct junit j = {0};
 	CLEANUP(buf_release) struct buf xml;
 	buf_init(&xml, 1 << 20);
-	buf_str(&xml, STR("<testsuite><testcase classname='a.B' name='c[1]'><failure message='E  a&#10;b&#9;&#127;c'/>"
+	buf_str(&xml, STR("<testsuite><testcase classname='a.B' name='c[1&amp;&#38;&lt;]'><failure message='E  a&#10;b&#9;&#127;c'/>"
 			  "</testcase><testcase name='\xc3\xa4"));
 	for (int i = 0; i < LIMIT_JUNIT_NAME / 2; i++)
 		buf_str(&xml, STR("x\xc3\xa4"));
@@ -159,7 +159,7 @@ static void failures_have_one_harmless_line_each(void **state UNUSED)
 		fail_msg("%s", e.msg);
 	assert_int_equal(j.failed, 2 + 2 * LIMIT_JUNIT_FAILURES);
 	assert_int_equal(j.failures, LIMIT_JUNIT_FAILURES);
-	assert_string_equal(j.failure[0].name, "a.B::c[1]");
+	assert_string_equal(j.failure[0].name, "a.B::c[1&&<]");
 	assert_string_equal(j.failure[0].message, "E  a b  c");
 	assert_true(strlen(j.failure[1].name) <= LIMIT_JUNIT_NAME && strlen(j.failure[1].name) > LIMIT_JUNIT_NAME - 2);
 	assert_true(str_is_utf8(str_from(j.failure[1].name)));
