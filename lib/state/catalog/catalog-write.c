@@ -47,6 +47,18 @@ static int insert_platform(struct catalog *c, const char *name, struct err *e)
 	return query_run(q, e);
 }
 
+int catalog_platform_ensure(struct catalog *c, const char *name, int64_t *id, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	if (catalog_platform_find(c, name, id, &missing) == 0)
+		return 0;
+	if (missing.kind != ERR_NOT_FOUND) {
+		*e = missing;
+		return -1;
+	}
+	return insert_platform(c, name, e) < 0 ? -1 : catalog_platform_find(c, name, id, e);
+}
+
 int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struct err *e)
 {
 	struct err missing = ERR_INIT;
@@ -59,9 +71,7 @@ int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struc
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0)
 		return -1;
-	if (insert_platform(c, name, e) < 0 || catalog_commit(&t, e) < 0)
-		return -1;
-	return catalog_platform_find(c, name, id, e);
+	return catalog_platform_ensure(c, name, id, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
 static int set_store(struct catalog *c, const char *store, struct err *e)

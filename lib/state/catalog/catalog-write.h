@@ -27,6 +27,9 @@ int catalog_set_scanned(struct catalog *c, struct err *e) MUST_CHECK;
 int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catalog_scanned scanned,
 	struct err *e) MUST_CHECK;
 
+// The platform's id; a missing platform is added.
+int catalog_platform_ensure(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
+
 // A platform of the catalog, configured or not.
 struct catalog_platform {
 	int64_t id;

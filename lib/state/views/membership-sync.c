@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of views-sync for one view: compares its files with the catalog.
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/limits.h"
+#include "lib/format/compress.h"
+#include "lib/os/fs.h"
+#include "lib/state/views/membership.h"
+#include "lib/state/views/views-file.h"
+#include "lib/state/views/views-sync.h"
+
+enum { ZSTD_LEVEL = 6 };
+
+struct membership_sync {
+	const char *view;
+	struct catalog *catalog;
+	views_sync_damage_fn *fn;
+	void *ctx;
+	struct views_sync_counts *counts;
+	int dirfd;                 // -1: there is no folder
+	struct catalog_view known; // what the catalog has
+	bool is_as_known;          // the file of the newest known generation is there, with its bytes
+	int64_t files, last;       // number of files, and the highest of their numbers
+};
+
+static void report_damage(struct membership_sync *s, const char *name, const char *reason)
+{
+	CLEANUP(mem_free) char *path = xasprintf("%s%s%s", s->view, *name ? "/" : "", name);
+	s->counts->damaged++;
+	if (s->fn)
+		s->fn(s->ctx, path, reason);
+}
+
+static int load_file(const struct membership_sync *s, int64_t number, struct buf *text, uint8_t sha256[SHA256_SIZE],
+	struct err *e)
+{
+	char name[MEMBERSHIP_NAME];
+	membership_name(number, name);
+	if (views_file_read(s->dirfd, name, LIMIT_MEMBERSHIP, text, e) < 0)
+		return -1;
+	digest_sha256(buf_view(text), sha256);
+	return 0;
+}
+
+// --- looking ---
+
+static int count_files(struct membership_sync *s, struct err *e)
+{
+	struct dirent *entry;
+	int fd = dup(s->dirfd);
+	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	s->files = s->last = 0;
+	if (!dir) {
+		mem_close(&fd);
+		return err_errno(e, ERR_IO, "view %s: its memberships", s->view);
+	}
+	rewinddir(dir);
+	while ((entry = readdir(dir))) {
+		int64_t number = membership_number(entry->d_name);
+		s->files += number > 0;
+		s->last = number > s->last ? number : s->last;
+	}
+	return 0;
+}
+
+// The catalog is read before the folder: what the catalog has was in the folder before.
+static int look_at_view(struct membership_sync *s, struct err *e)
+{
+	struct err ignored = ERR_INIT;
+	uint8_t sha256[SHA256_SIZE];
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_MEMBERSHIP);
+	s->files = s->last = 0;
+	if (catalog_view_find(s->catalog, s->view, &s->known, e) < 0 || (s->dirfd >= 0 && count_files(s, e) < 0))
+		return -1;
+	s->is_as_known = !s->known.generation ||
+			 (s->dirfd >= 0 && load_file(s, s->known.generation, &text, sha256, &ignored) == 0 &&
+				 memcmp(sha256, s->known.sha256, SHA256_SIZE) == 0);
+	return 0;
+}
+
+static bool is_whole(const struct membership_sync *s)
+{
+	return s->files == s->last && s->is_as_known && !s->known.is_damaged;
+}
+
+// --- reading generations ---
+
+static int end_members(struct catalog *c, const struct membership_change *m, struct err *e)
+{
+	int64_t platform = 0;
+	for (size_t i = 0; i < m->removes; i++) {
+		const struct membership_file *f = &m->remove[i];
+		if (catalog_platform_ensure(c, f->platform, &platform, e) < 0 ||
+			catalog_view_end_member(c, m->view, m->generation, platform, f->filename, f->sha256, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_members(struct catalog *c, const struct membership_change *m, struct err *e)
+{
+	for (size_t i = 0; i < m->adds; i++) {
+		const struct membership_file *f = &m->add[i];
+		struct catalog_member member = {.project = f->project, .filename = f->filename, .sha256 = f->sha256};
+		if (catalog_platform_ensure(c, f->platform, &member.platform, e) < 0 ||
+			catalog_view_add_member(c, m->view, m->generation, &member, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int apply_change(struct catalog *c, const struct membership_change *m, const uint8_t sha256[SHA256_SIZE],
+	struct str text, struct err *e)
+{
+	CLEANUP(buf_release) struct buf packed;
+	buf_init(&packed, LIMIT_MEMBERSHIP + LIMIT_MEMBERSHIP / 8);
+	if (compress_zstd(text, ZSTD_LEVEL, &packed, e) < 0)
+		return -1;
+	const struct catalog_generation g = {
+		.number = m->generation,
+		.made = m->made,
+		.action = m->action,
+		.by = m->by,
+		.reason = m->reason,
+		.added = m->adds,
+		.removed = m->removes,
+		.packed = buf_view(&packed),
+	};
+	if (catalog_view_append(c, m->view, &g, sha256, e) < 0)
+		return -1;
+	return end_members(c, m, e) < 0 ? -1 : add_members(c, m, e);
+}
+
+// Whether it is the generation that follows the one before.
+static int check_sequence(const struct membership_sync *s, const struct membership_change *m,
+	const struct catalog_view *before, struct err *e)
+{
+	if (strcmp(m->view, s->view) != 0 || m->generation != before->generation + 1)
+		return err_set(e, ERR_INVALID, "it is generation %" PRId64 " of view %s", m->generation, m->view);
+	if (m->has_previous && memcmp(m->previous, before->sha256, SHA256_SIZE) != 0)
+		return err_set(e, ERR_INVALID, "it does not continue the generation before");
+	if (m->made < before->made)
+		return err_set(e, ERR_INVALID, "it is older than the generation before");
+	return 0;
+}
+
+// Reads the generation behind *before, which it then becomes. *is_file: an error is one of the file.
+static int take_generation(struct membership_sync *s, struct catalog_view *before, bool *is_file, struct err *e)
+{
+	uint8_t sha256[SHA256_SIZE];
+	CLEANUP(buf_release) struct buf text;
+	CLEANUP(membership_release) struct membership_change m = {0};
+	buf_init(&text, LIMIT_MEMBERSHIP);
+	*is_file = true;
+	if (load_file(s, before->generation + 1, &text, sha256, e) < 0 || membership_read(buf_view(&text), &m, e) < 0 ||
+		check_sequence(s, &m, before, e) < 0)
+		return -1;
+	if (apply_change(s->catalog, &m, sha256, buf_view(&text), e) < 0) {
+		*is_file = e->kind == ERR_CONFLICT;
+		return -1;
+	}
+	*before = (struct catalog_view){.generation = m.generation, .made = m.made};
+	memcpy(before->sha256, sha256, SHA256_SIZE);
+	return 0;
+}
+
+// What a transaction is to do.
+struct taking {
+	bool is_again;  // from the first generation on
+	int64_t most;   // the last generation to read
+	int64_t good;   // result: the last one that was good
+	bool is_file;   // result of an error: that of the file behind the last good one
+	bool is_marked; // the membership is damaged
+};
+
+static int take_generations(struct membership_sync *s, struct taking *t, struct err *e)
+{
+	struct catalog_view at = t->is_again ? (struct catalog_view){0} : s->known;
+	if (t->is_again && catalog_view_clear(s->catalog, s->view, e) < 0)
+		return -1;
+	while (at.generation < t->most) {
+		t->good = at.generation;
+		if (take_generation(s, &at, &t->is_file, e) < 0)
+			return -1;
+	}
+	t->is_file = false;
+	t->good = at.generation;
+	return catalog_view_set_damaged(s->catalog, s->view, t->is_marked, e);
+}
+
+// All of it or nothing. 1: done; 0: another process has changed the catalog meanwhile; -1.
+static int take_at_once(struct membership_sync *s, struct taking *t, struct err *e)
+{
+	struct catalog_view now;
+	CLEANUP(catalog_rollback) struct catalog_transaction open = {0};
+	t->is_file = false;
+	if (catalog_begin(s->catalog, &open, e) < 0 || catalog_view_find(s->catalog, s->view, &now, e) < 0)
+		return -1;
+	if (now.generation != s->known.generation || memcmp(now.sha256, s->known.sha256, SHA256_SIZE) != 0)
+		return 0;
+	if (take_generations(s, t, e) < 0 || catalog_commit(&open, e) < 0)
+		return -1;
+	return 1;
+}
+
+// --- deciding ---
+
+static void report_file(struct membership_sync *s, int64_t number, const char *reason)
+{
+	char name[MEMBERSHIP_NAME];
+	membership_name(number, name);
+	report_damage(s, name, reason);
+}
+
+// The first number without a file.
+static int64_t missing_number(const struct membership_sync *s)
+{
+	for (int64_t number = 1; s->dirfd >= 0 && number <= s->last; number++) {
+		char name[MEMBERSHIP_NAME];
+		struct stat st;
+		membership_name(number, name);
+		if (fstatat(s->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return number;
+	}
+	return s->last + 1;
+}
+
+// The catalog keeps what it has, and takes the good generations behind that. 1: done; 0: as take_at_once; -1.
+static int keep_known(struct membership_sync *s, int64_t good, struct err *e)
+{
+	struct taking t = {.most = good > s->known.generation ? good : s->known.generation, .is_marked = true};
+	if (t.most == s->known.generation && s->known.is_damaged)
+		return 1;
+	s->counts->generations += (uint64_t)(t.most - s->known.generation);
+	return take_at_once(s, &t, e);
+}
+
+// The file of the newest known generation is not there, or has other bytes. Where all files are good, the store was
+// restored from a backup, and the catalog follows it.
+static int take_store(struct membership_sync *s, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct taking t = {.is_again = true, .most = s->last};
+	bool may_be_whole = s->last > 0 && s->files == s->last;
+	int done = may_be_whole ? take_at_once(s, &t, &why) : -1;
+	if (done < 0 && may_be_whole && !t.is_file) {
+		*e = why;
+		return -1;
+	}
+	if (done > 0) {
+		CLEANUP(mem_free)
+		char *reason = xasprintf("the store has other generations, 1 to %" PRId64 ", than the %" PRId64
+					 " that were known: they are read again",
+			s->last, s->known.generation);
+		report_damage(s, "", reason);
+	}
+	if (done >= 0)
+		return done;
+	if (s->dirfd < 0)
+		report_damage(s, "", "its folder is missing: what was known of it is kept");
+	else
+		report_file(s, t.is_file ? t.good + 1 : missing_number(s), t.is_file ? why.msg : "it is missing");
+	return keep_known(s, 0, e);
+}
+
+// The generations that are new, up to a file that is missing.
+static int take_new(struct membership_sync *s, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct taking t = {.most = s->last};
+	if (s->files != s->last) {
+		int64_t missing = missing_number(s);
+		report_file(s, missing, "it is missing");
+		return keep_known(s, missing > s->known.generation ? missing - 1 : 0, e);
+	}
+	int done = take_at_once(s, &t, &why);
+	if (done > 0)
+		s->counts->generations += (uint64_t)(t.most - s->known.generation);
+	if (done >= 0)
+		return done;
+	if (!t.is_file) {
+		*e = why;
+		return -1;
+	}
+	report_file(s, t.good + 1, why.msg);
+	return keep_known(s, t.good, e);
+}
+
+// 1: the membership is whole; 0: it is damaged.
+static int follow_files(struct membership_sync *s, struct err *e)
+{
+	for (;;) {
+		const struct views_sync_counts before = *s->counts;
+		if (look_at_view(s, e) < 0)
+			return -1;
+		if (is_whole(s) && s->last == s->known.generation)
+			return 1;
+		int done = s->is_as_known ? take_new(s, e) : take_store(s, e);
+		if (done < 0)
+			return -1;
+		if (done > 0)
+			return catalog_view_find(s->catalog, s->view, &s->known, e) < 0 ? -1 : !s->known.is_damaged;
+		*s->counts = before; // another process was faster
+	}
+}
+
+int views_sync_view(const char *folder, const char *view, struct catalog *c, views_sync_damage_fn *fn, void *ctx,
+	struct views_sync_counts *counts, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct membership_sync s = {.view = view, .catalog = c, .fn = fn, .ctx = ctx, .counts = counts};
+	CLEANUP(mem_close) int dirfd = s.dirfd = views_file_folder(folder, view, false, &why);
+	if (dirfd >= 0 || why.kind == ERR_NOT_FOUND)
+		return follow_files(&s, e);
+	report_damage(&s, "", why.msg);
+	if (catalog_view_find(c, view, &s.known, e) < 0 || keep_known(&s, 0, e) < 0)
+		return -1;
+	return 0;
+}

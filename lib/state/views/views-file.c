@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/views/views-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/os/fs.h"
+#include "lib/state/store/tempname.h"
+
+enum { BLOCK_SIZE = 64 << 10 };
+
+// --- folders ---
+
+static int open_part(int dirfd, const char *name)
+{
+	return openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int make_part(int dirfd, const char *name, struct err *e)
+{
+	if (mkdirat(dirfd, name, 0755) < 0)
+		return errno == EEXIST ? 0 : err_errno(e, fs_kind_of_write(), "cannot make the folder %s", name);
+	CLEANUP(mem_close) int fd = open_part(dirfd, name);
+	if (fd >= 0)
+		fs_give_to_owner(fd, dirfd);
+	return fs_sync_dir(dirfd, e);
+}
+
+static int enter_part(int dirfd, const char *name, bool make, struct err *e)
+{
+	int fd = open_part(dirfd, name);
+	if (fd < 0 && errno == ENOENT && make) {
+		if (make_part(dirfd, name, e) < 0)
+			return -1;
+		fd = open_part(dirfd, name);
+	}
+	if (fd >= 0)
+		return fd;
+	enum err_kind kind = errno == ENOENT ? ERR_NOT_FOUND : errno == ELOOP || errno == ENOTDIR ? ERR_DENIED : ERR_IO;
+	return err_errno(e, kind, "%s", name);
+}
+
+// The top folder may be a link, which the operator made.
+static int enter_top(const char *folder, bool make, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	int fd = fs_open_dir(folder, &missing);
+	if (fd >= 0 || !make || missing.kind != ERR_NOT_FOUND) {
+		if (fd < 0)
+			*e = missing;
+		return fd;
+	}
+	long slash = str_rfind(str_from(folder), '/');
+	CLEANUP(mem_free) char *parent = slash > 0 ? xstrndup(folder, (size_t)slash) : xstrdup(slash == 0 ? "/" : ".");
+	CLEANUP(mem_close) int above = -1;
+	if (fs_make_dirs(parent, e) < 0 || (above = fs_open_dir(parent, e)) < 0)
+		return -1;
+	return make_part(above, folder + slash + 1, e) < 0 ? -1 : fs_open_dir(folder, e);
+}
+
+int views_file_folder(const char *folder, const char *below, bool make, struct err *e)
+{
+	struct str rest = str_from(below);
+	CLEANUP(mem_close) int fd = enter_top(folder, make, e);
+	while (fd >= 0 && rest.len) {
+		struct str part = str_cut(&rest, '/');
+		CLEANUP(mem_free) char *name = xstrndup(part.ptr, part.len);
+		int inner = enter_part(fd, name, make, e);
+		mem_close(&fd);
+		fd = inner;
+	}
+	return fd < 0 ? err_prefix(e, "%s/%s: ", folder, below) : mem_steal_fd(&fd);
+}
+
+// --- files ---
+
+static int read_bytes(int fd, const char *name, size_t most, struct buf *out, struct err *e)
+{
+	char block[BLOCK_SIZE];
+	for (size_t have = 0;;) {
+		ssize_t n = read(fd, block, sizeof(block));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, ERR_IO, "%s", name);
+		if (n == 0)
+			return 0;
+		have += (size_t)n;
+		if (have > most)
+			return err_set(e, ERR_LIMIT, "%s: more than %zu bytes", name, most);
+		buf_add(out, block, (size_t)n);
+	}
+}
+
+int views_file_read(int dirfd, const char *name, size_t most, struct buf *out, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_close)
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return err_errno(e, ERR_NOT_FOUND, "%s", name);
+	if (fd < 0 && (errno == ELOOP || errno == ENXIO))
+		return err_set(e, ERR_INVALID, "%s: no regular file", name);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(e, ERR_IO, "%s", name);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_INVALID, "%s: no regular file", name);
+	return read_bytes(fd, name, most, out, e);
+}
+
+static void sweep_leftovers(int dirfd)
+{
+	struct dirent *entry;
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		mem_close(&fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		if (tempname_is(entry->d_name))
+			tempname_sweep(dirfd, entry->d_name);
+}
+
+// NFS may report that the name is taken although the link was made, because the answer to it was lost.
+static int is_made(int dirfd, const char *name, struct str text, struct err *e)
+{
+	struct err other = ERR_INIT;
+	CLEANUP(buf_release) struct buf found;
+	buf_init(&found, text.len + BLOCK_SIZE);
+	if (views_file_read(dirfd, name, text.len, &found, &other) == 0 && str_eq(buf_view(&found), text))
+		return 0;
+	return err_set(e, ERR_CONFLICT, "%s: the name is taken by other bytes", name);
+}
+
+int views_file_create(int dirfd, const char *name, struct str text, struct err *e)
+{
+	char tmp[TEMPNAME_NAME];
+	struct err taken = ERR_INIT;
+	tempname_name(tmp);
+	sweep_leftovers(dirfd);
+	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
+	if (fs_tmp_open(&file, dirfd, tmp, name, e) < 0)
+		return -1;
+	fs_give_to_owner(file.fd, dirfd);
+	if (fs_tmp_write(&file, text, e) < 0)
+		return -1;
+	if (fs_tmp_link(&file, &taken) < 0 && taken.kind != ERR_CONFLICT) {
+		*e = taken;
+		return -1;
+	}
+	if (taken.kind == ERR_CONFLICT && is_made(dirfd, name, text, e) < 0)
+		return -1;
+	return fs_sync_dir(dirfd, e);
+}

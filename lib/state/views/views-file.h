@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files below [store] views: immutable, created whole under their name or not at all. Other accounts may put things
+// into these folders, so links are not followed, and pipes are not waited for. Any thread.
+#pragma once
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+
+// The folder of the evidence below [store] views. No view can have this name.
+#define VIEWS_FILE_EVIDENCE "evidence"
+
+// Opens a folder below `folder`; `below` has at most two components. make: it is created if it is missing, durably, with
+// `folder` itself. ERR_NOT_FOUND, ERR_IO, ERR_DENIED (a link). The caller closes the descriptor.
+int views_file_folder(const char *folder, const char *below, bool make, struct err *e) MUST_CHECK;
+// Appends the bytes of a file. ERR_NOT_FOUND; ERR_INVALID: it is no regular file; ERR_LIMIT: it has more than `most`
+// bytes; ERR_IO.
+int views_file_read(int dirfd, const char *name, size_t most, struct buf *out, struct err *e) MUST_CHECK;
+// Creates a file, durably; all accounts may read it, less the umask. ERR_CONFLICT: the name is taken by other bytes. On
+// another error the file is there as a whole, or not at all. Removes what killed writers left in the folder.
+int views_file_create(int dirfd, const char *name, struct str text, struct err *e) MUST_CHECK;
