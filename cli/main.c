@@ -27,6 +27,7 @@ static const struct command *const commands[] = {
 	&command_push,
 	&command_rebuilds,
 	&command_remove,
+	&command_retain,
 	&command_serve,
 	&command_thaw,
 	&command_token,

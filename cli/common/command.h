@@ -83,6 +83,7 @@ extern const struct command command_provides;
 extern const struct command command_push;
 extern const struct command command_rebuilds;
 extern const struct command command_remove;
+extern const struct command command_retain;
 extern const struct command command_serve;
 extern const struct command command_thaw;
 extern const struct command command_token;

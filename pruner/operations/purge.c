@@ -12,14 +12,15 @@
 #include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/upstream.h"
 #include "pruner/operations/tombstones.h"
+#include "pruner/plan/pins.h"
 #include "pruner/plan/verdict.h"
 
 // A tombstone whose grace period is over.
 struct purge_candidate {
 	const struct tombstones_file *file;
-	char *project; // "" where it is unknown
-	bool is_retired, is_purgeable;
-	char *reason; // why it may not be purged; NULL: it may
+	char *project;             // "" where it is unknown
+	bool is_own, is_purgeable; // is_own: it was unlisted for a reason that upstream has no part in
+	char *reason;              // why it may not be purged; NULL: it may
 };
 
 struct purge_state {
@@ -53,6 +54,11 @@ static void purge_state_release(struct purge_state *p)
 static bool is_tombstone_of_retired(const struct tombstone *stone)
 {
 	return stone->verdict && strcmp(stone->verdict, TOMBSTONE_RETIRED) == 0;
+}
+
+static bool is_tombstone_of_expired(const struct tombstone *stone)
+{
+	return stone->verdict && strcmp(stone->verdict, TOMBSTONE_EXPIRED) == 0;
 }
 
 // --- the candidates ---
@@ -95,9 +101,10 @@ static int find_candidates(struct purge_state *p, struct err *e)
 		const struct tombstones_file *f = &p->tombstones.item[i];
 		CLEANUP(tombstone_release) struct tombstone stone;
 		tombstone_read(str_from(f->text), &stone);
-		p->candidate[i] = (struct purge_candidate){
-			.file = f, .project = find_project_of_file(f), .is_retired = is_tombstone_of_retired(&stone)};
-		p->candidate[i].is_purgeable = p->candidate[i].is_retired;
+		p->candidate[i] = (struct purge_candidate){.file = f,
+			.project = find_project_of_file(f),
+			.is_own = is_tombstone_of_retired(&stone) || is_tombstone_of_expired(&stone)};
+		p->candidate[i].is_purgeable = p->candidate[i].is_own;
 	}
 	qsort(p->candidate, p->count, sizeof(*p->candidate), compare_by_project);
 	return 0;
@@ -165,7 +172,7 @@ static int decide_project_candidates(void *ctx, const struct upstream_answer *an
 	for (size_t i = find_first_of_project(p, answer->project); i < p->count; i++) {
 		if (strcmp(p->candidate[i].project, answer->project) != 0)
 			break;
-		if (!p->candidate[i].is_retired)
+		if (!p->candidate[i].is_own)
 			decide_candidate(p, &p->candidate[i], &upstream);
 	}
 	verdict_upstream_release(&upstream);
@@ -178,7 +185,7 @@ static int ask_upstream(struct purge_state *p, const struct config *c, struct er
 	for (size_t i = 0; i < p->count; i++) {
 		const struct purge_candidate *one = &p->candidate[i];
 		bool is_new = !p->projects || strcmp(p->project[p->projects - 1], one->project) != 0;
-		if (!one->is_retired && is_new)
+		if (!one->is_own && is_new)
 			p->project[p->projects++] = one->project;
 	}
 	if (!p->projects)
@@ -204,10 +211,28 @@ static int audit_purge(struct purge_state *p, const struct tombstones_file *f, c
 		e);
 }
 
+// Whether a view has the file; it is then reported as kept.
+static int is_pinned(struct purge_state *p, const struct tombstones_file *f, bool *pinned, struct err *e)
+{
+	CLEANUP(mem_free) char *view = NULL;
+	if (f->has_sha256 && pins_find(p->operation->catalog, f->platform->id, f->filename, f->sha256, &view, e) < 0)
+		return -1;
+	*pinned = view != NULL;
+	CLEANUP(mem_free) char *words = xasprintf(PINS_WORDS, view ? view : "");
+	if (view)
+		operation_report(p->operation, f->platform, f->filename, OPERATION_KEPT, f->size, words);
+	return 0;
+}
+
 // An error of this file goes to *trouble, so that the others are tried; -1 only where the audit log fails.
 static int purge_candidate(struct purge_state *p, const struct tombstones_file *f, struct err *trouble, struct err *e)
 {
 	struct err why = ERR_INIT;
+	bool pinned;
+	if (is_pinned(p, f, &pinned, e) < 0)
+		return -1;
+	if (pinned)
+		return 0;
 	if (p->options->is_dry) {
 		operation_report(p->operation, f->platform, f->filename, OPERATION_WOULD, f->size, "");
 		return 0;
@@ -266,7 +291,8 @@ int purge(struct operation *x, const struct config *c, const struct policy *poli
 	CLEANUP(purge_state_release)
 	struct purge_state p = {
 		.operation = x, .policy = policy, .options = options, .result = out, .now = clock_wall_seconds()};
-	if (find_candidates(&p, e) < 0 || ask_upstream(&p, c, e) < 0 || purge_candidates(&p, &trouble, e) < 0)
+	if (pins_sync(c, x->catalog, e) < 0 || find_candidates(&p, e) < 0 || ask_upstream(&p, c, e) < 0 ||
+		purge_candidates(&p, &trouble, e) < 0)
 		return -1;
 	if (trouble.kind)
 		*e = trouble;

@@ -295,3 +295,14 @@ int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct e
 			return -1;
 	return row;
 }
+
+int catalog_newest_arrival(struct catalog *c, int64_t until, int64_t *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_NEWEST, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, until);
+	int row = query_step(q, e);
+	*out = row > 0 ? query_int(q, 0) : 0;
+	return row < 0 ? -1 : 0;
+}

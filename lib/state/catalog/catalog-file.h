@@ -74,3 +74,6 @@ int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlist
 // File names that several platforms list: on how many, and with how many different contents. Reads every row.
 typedef int catalog_shared_fn(void *ctx, const char *filename, uint64_t platforms, uint64_t contents, struct err *e);
 int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// When the newest listed file came (catalog_file.arrived, else its modification time) of those that came until then; 0:
+// none. Seconds since 1970. Reads every row.
+int catalog_newest_arrival(struct catalog *c, int64_t until, int64_t *out, struct err *e) MUST_CHECK;

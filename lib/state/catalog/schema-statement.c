@@ -233,6 +233,9 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		"SELECT count(*), coalesce(sum(size), 0) FROM planned WHERE plan = " LAST_PLAN " AND " PLANNED_FILTER,
 	[PLANNED_LIST] = PLANNED PLANNED_FILTER " ORDER BY id LIMIT ?5 OFFSET ?6",
 	[PLANNED_PROJECT] = PLANNED "project = ?1 ORDER BY id",
+	[FILES_NEWEST] =
+		"SELECT ifnull(max(came), 0) FROM (SELECT iif(arrived > 0, arrived, mtime_ns / 1000000000) AS came"
+		" FROM file WHERE state = 0) WHERE came <= ?1",
 	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"
 			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
 	[INSIDE_FIND] = "SELECT id, version FROM inside WHERE sha256 = ?1",

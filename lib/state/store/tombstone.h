@@ -13,6 +13,8 @@
 
 // The verdict of a platform that was retired (`wheelcache platform retire`).
 #define TOMBSTONE_RETIRED "retired"
+// The verdict of a version that a view no longer keeps (`wheelcache retain`).
+#define TOMBSTONE_EXPIRED "expired"
 
 // The file of upstream that justified the removal; the first one, if each environment has another.
 struct tombstone_upstream {

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`wheelcache retain`: versions that a view no longer keeps end, and no environment loses its last one."""
+import json
+import os
+
+import pytest
+
+import serving
+from channels import DAY, JAMMY, NOBLE, Channel, day, wheel
+
+BOTH = "keep-versions = 2\nkeep-days = 30\n"
+
+
+def ends(view):
+    return [(p["project"], v["version"]) for p in view["projects"] for v in p["versions"] if v["decision"] == "ends"]
+
+
+@pytest.fixture(name="at")
+def at_fixture(tmp_path):
+    """Six nights; the versions sort otherwise as text."""
+    at = Channel(tmp_path)
+    for age, version in enumerate(["1.10", "1.9", "1.8", "1.7", "1.6", "1.5"]):
+        at.put(version, 10 * age)
+    at.scan()
+    return at
+
+
+def test_versions_end_beyond_the_newest(at):
+    view = at.retain()
+    assert ends(view) == [("foo", one) for one in ["1.8", "1.7", "1.6", "1.5"]]
+    assert (view["ended"], view["files"]) == (4, 8)
+    assert at.versions() == ["1.10", "1.9"]
+    stone = at.tombstone(wheel("1.8"))
+    assert stone["verdict"] == "expired" and stone["run"].startswith("retain-nightly-")
+    assert stone["reason"] == "view nightly keeps the newest 2" and stone["sha256"]
+    at.scan()  # a catalog that is made again has the tombstones
+    assert at.versions() == ["1.10", "1.9"]
+    assert at.retain()["ended"] == 0
+
+
+def test_young_versions_stay(at):
+    at.configure(BOTH)
+    assert at.retain()["ended"] == 3
+    assert at.versions() == ["1.10", "1.8", "1.9"]
+    assert at.retain("--now", day(at.now + 20 * DAY))["ended"] == 1
+    assert at.versions() == ["1.10", "1.9"]
+
+
+def test_dry_run_changes_nothing(at):
+    assert at.retain("--dry-run")["ended"] == 4
+    assert len(at.versions()) == 6 and not list(at.store.rglob("*.pruned"))
+
+
+def test_people_read_what_ended(at):
+    done = serving.run("retain", "--config", at.config)
+    assert done.returncode == 0
+    assert "nightly: foo 1.8 ends\n" in done.stdout
+    assert f"  {JAMMY}: ended: {wheel('1.8')}\n" in done.stdout
+    assert done.stdout.endswith("nightly: 4 versions ended (8 files), 0 will end soon, 0 projects stale\n")
+
+
+def test_restore_lists_them_again_and_purge_deletes(at):
+    at.retain()
+    run = at.tombstone(wheel("1.8"))["run"]
+    assert serving.run("prune", "restore", wheel("1.8"), "--config", at.config).returncode == 0
+    assert "1.8" in at.versions(JAMMY)
+    assert serving.run("prune", "restore", "--run", run, "--config", at.config).returncode == 0
+    assert len(at.versions()) == 6
+    at.retain()
+    kept = serving.run("prune", "purge", "--config", at.config)
+    assert kept.returncode == 0 and "8 files wait" in kept.stdout
+    done = serving.run("prune", "purge", "--grace", "0", "--config", at.config)
+    assert done.returncode == 0 and "8 files purged" in done.stdout, done.stderr
+    assert len(list(at.store.rglob("*.whl"))) == 4
+
+
+def test_restored_version_is_young_again(at):
+    at.configure(BOTH)
+    at.retain()
+    assert serving.run("prune", "restore", wheel("1.6"), "--config", at.config).returncode == 0
+    assert at.retain()["ended"] == 0
+    assert "1.6" in at.versions(JAMMY)
+
+
+def test_last_version_of_a_platform_stays_with_all_its_files(tmp_path):
+    at = Channel(tmp_path, BOTH)
+    at.put("1.0", 90)
+    at.put("1.1", 80)
+    for age in (60, 50, 40):
+        at.put(f"2.{60 - age}", age, NOBLE)
+    at.scan()
+    view = at.retain()
+    assert ends(view) == [("foo", "2.0"), ("foo", "1.0")]
+    assert at.versions(JAMMY) == ["1.1"] and at.versions(NOBLE) == ["1.1", "2.10", "2.20"]
+    states = {(one["platform"], one["python"]): (one["version"], one["state"])
+              for one in view["projects"][0]["environments"]}
+    assert states == {(JAMMY, "3.10"): ("1.1", "stale"), (JAMMY, "3.11"): (None, "empty"), (NOBLE, "3.12"): ("2.20", "stale")}
+
+
+def test_yanked_wheel_does_not_count_as_the_last(tmp_path):
+    at = Channel(tmp_path, "keep-versions = 1\n")
+    at.put("1.0", 90)
+    at.put("1.1", 80)
+    at.put("1.2", 70)
+    at.put("2.0", 60, NOBLE)
+    at.scan()
+    assert serving.run("yank", "--reason", "bad", wheel("1.2"), "--config", at.config).returncode == 0
+    assert ends(at.retain()) == [("foo", "1.2"), ("foo", "1.0")]
+    assert at.versions(JAMMY) == ["1.1"]
+
+
+def test_last_final_version_stays_below_newer_nightlies(tmp_path):
+    at = Channel(tmp_path, "keep-versions = 2\n")
+    at.put("1.0", 90)
+    for age in (9, 8, 7):
+        at.put(f"2.0.dev{10 - age}", age)
+    at.scan()
+    assert ends(at.retain()) == [("foo", "2.0.dev1")]
+
+
+def test_wheel_stays_below_a_newer_sdist(tmp_path):
+    at = Channel(tmp_path, "keep-versions = 1\n")
+    at.put("1.0", 9)
+    at.put("0.9", 9)
+    from exported import sdist
+    sdist(at.store / JAMMY / "foo", "foo", "2.0")
+    at.scan()
+    assert ends(at.retain()) == [("foo", "0.9")]
+
+
+def test_time_before_wheels_never_counts_as_old(tmp_path):
+    at = Channel(tmp_path, BOTH)
+    for age, version in enumerate(["1.3", "1.2", "1.1", "1.0"]):
+        at.put(version, 40 + age)
+    os.utime(at.store / JAMMY / "foo" / wheel("1.1"), (315532800, 315532800))  # 1980, as an archive leaves it
+    at.scan()
+    assert ends(at.retain()) == [("foo", "1.0")]
+
+
+def test_hidden_file_ends_with_its_version(tmp_path):
+    at = Channel(tmp_path, "keep-versions = 1\n")
+    for version in ("1.0", "1.1"):
+        at.put(version, 40, tag="py3-none-any")
+    at.scan()
+    assert at.retain()["files"] == 2
+    assert at.versions() == ["1.1"]
+
+
+# --- nothing ends ---
+
+def test_clock_that_cannot_be_right_ends_nothing(at):
+    at.configure("keep-versions = 1\nkeep-days = 1\n")
+    view = at.retain("--now", "2099-01-01", code=1)
+    assert "the time, 2099-01-01T23:59:59Z, cannot be right" in view["doubt"]
+    assert "view nightly: nothing ends: the time, 2099" in at.error
+    assert len(at.versions()) == 6
+
+
+def test_platform_that_was_not_read_ends_nothing(at):
+    (at.store / "ubuntu-20.04-x86_64").mkdir()
+    at.config.write_text(at.config.read_text().replace(f"{JAMMY} {NOBLE}", f"{JAMMY} {NOBLE} ubuntu-20.04-x86_64")
+                         + "[platform ubuntu-20.04-x86_64]\npythons = 3.8\n")
+    view = at.retain(code=1)
+    assert view["doubt"] == "platform ubuntu-20.04-x86_64: no scan has read it yet"
+    assert len(at.versions()) == 6
+
+
+def test_unknown_machines_end_nothing(tmp_path):
+    at = Channel(tmp_path)
+    at.config.write_text(f"[store]\npath = {at.store}\n[catalog]\npath = {at.catalog}\n[platform wheels]\npath = x\n"
+                         "[view nightly]\nplatforms = wheels\nkeep-versions = 1\n")
+    for version in ("1.0", "1.1"):
+        at.wheel("x", "foo", version)
+    at.scan()
+    assert at.retain(code=1)["doubt"] == "platform wheels: its section must set pythons, arch and libc"
+    assert len(at.names()) == 2
+
+
+def test_file_that_left_the_disk_serves_nobody(at):
+    at.configure("keep-versions = 1\n")
+    for version in ("1.10", "1.9"):
+        (at.store / JAMMY / "foo" / wheel(version)).unlink()
+    at.retain()
+    assert at.versions(JAMMY) == ["1.10", "1.8"]  # the catalog is older than the disk
+
+
+def test_frozen_platform_is_left(at):
+    assert serving.run("freeze", "--reason", "backup", JAMMY, "--config", at.config).returncode == 0
+    assert at.retain()["files"] == 4
+    assert len(at.versions(JAMMY)) == 6 and len(at.versions(NOBLE)) == 2
+
+
+def test_other_view_keeps_what_it_keeps(tmp_path):
+    at = Channel(tmp_path, "keep-versions = 1\n", f"[view weekly]\nplatforms = {NOBLE}\nkeep-versions = 3\n")
+    for age in range(4):
+        at.put(f"1.{9 - age}", age)
+    at.scan()
+    at.retain("--view", "nightly")
+    assert at.versions(JAMMY) == ["1.9"] and at.versions(NOBLE) == ["1.7", "1.8", "1.9"]
+
+
+@pytest.mark.parametrize("options, words", [
+    (("--view", "weekly"), "no view weekly"),
+    (("--view", "all"), "[view all] has neither keep-versions nor keep-days"),
+    (("--now", "tomorrow"), "--now tomorrow"),
+])
+def test_wrong_command_lines(tmp_path, options, words):
+    at = Channel(tmp_path, more=f"[view all]\nplatforms = {JAMMY} {NOBLE}\n")
+    at.put("1.0", 1)
+    at.scan()
+    done = serving.run("retain", "--config", at.config, *options)
+    assert done.returncode == 2 and words in done.stderr
+
+
+# --- warnings, and interruption ---
+
+def test_versions_are_warned_of(at):
+    at.configure("keep-versions = 1\nkeep-days = 24\nwarn-days = 7\n")
+    view = at.retain()
+    assert view["ending"] == 1
+    warned = [v for p in view["projects"] for v in p["versions"] if v["warned"]]
+    assert [(v["version"], v["ends"]) for v in warned] == [("1.8", day(at.now + 4 * DAY))]
+    assert f"view nightly: foo 1.8 ends at {day(at.now + 4 * DAY)}" in at.error
+
+
+def test_audit_log_has_each_file(at):
+    at.retain()
+    lines = [json.loads(line) for line in open(f"{at.catalog}.audit", encoding="utf-8")]
+    assert len([one for one in lines if one["action"] == "retain" and one["result"] == "done"]) == 8
