@@ -28,7 +28,7 @@ void build_state_init(struct build_state *b, const struct build_options *options
 
 void build_state_release(struct build_state *b)
 {
-	change_hook_free(b->hook, HOOK_SECONDS);
+	hook_queue_free(b->hook, HOOK_SECONDS);
 	result_sender_free(b->sender);
 	results_close(b->sent);
 	row_source_close(b->source);

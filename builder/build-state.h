@@ -60,7 +60,7 @@ struct build_state {
 	pthread_mutex_t sender_lock;  // of sender and sent
 	struct results *sent;         // its connection
 	struct result_sender *sender; // NULL: no server
-	struct change_hook *hook;     // on-change; NULL: a server runs its own
+	struct hook_queue *hook;     // on-change; NULL: a server runs its own
 
 	pthread_mutex_t lock; // of all below
 	pthread_cond_t changed;

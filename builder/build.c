@@ -174,7 +174,7 @@ static int open_results(struct build_state *b, struct err *e)
 	if (results_open(b->results_path, &b->results, e) < 0)
 		return -1;
 	if (!b->base) {
-		b->hook = change_hook_new();
+		b->hook = hook_queue_new("[build]");
 		return 0;
 	}
 	if (results_open(b->results_path, &b->sent, e) < 0)

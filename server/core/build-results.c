@@ -14,14 +14,14 @@ enum { HOOK_SECONDS = 5 }; // for commands that are under way when the server st
 struct build_results {
 	char *path;
 	pthread_mutex_t lock; // held while an attempt is compared with the known one and recorded
-	struct change_hook *change_hook;
+	struct hook_queue *hook_queue;
 };
 
 struct build_results *build_results_new(const struct config *c, const char *catalog_path)
 {
 	struct build_results *b = xcalloc(1, sizeof(*b));
 	b->path = results_path(c, catalog_path);
-	b->change_hook = change_hook_new();
+	b->hook_queue = hook_queue_new("[build]");
 	pthread_mutex_init(&b->lock, NULL);
 	return b;
 }
@@ -30,7 +30,7 @@ void build_results_free(struct build_results *b)
 {
 	if (!b)
 		return;
-	change_hook_free(b->change_hook, HOOK_SECONDS);
+	hook_queue_free(b->hook_queue, HOOK_SECONDS);
 	pthread_mutex_destroy(&b->lock);
 	free(b->path);
 	free(b);
@@ -144,6 +144,6 @@ int build_results_record(struct build_results *b, const struct config *c, const 
 		result = record_attempt(r, c, &sent, log, answer, &change, e);
 	pthread_mutex_unlock(&b->lock);
 	if (result == 0)
-		change_hook_add(b->change_hook, c->build_on_change, &sent, change);
+		change_hook_add(b->hook_queue, c->build_on_change, &sent, change);
 	return result;
 }

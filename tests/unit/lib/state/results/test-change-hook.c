@@ -53,7 +53,7 @@ static char *read_told(void)
 
 static void command_gets_the_facts_as_they_are(void **state UNUSED)
 {
-	struct change_hook *h = change_hook_new();
+	struct hook_queue *h = hook_queue_new("[build]");
 	struct results_attempt a = attempts_make("a", RESULTS_TEST_FAILED, 1795377600);
 	CLEANUP(mem_free) char *command = xasprintf("%s %%p %%v %%n-%%r", script);
 	write_script("echo \"$*|$WHEELCACHE_CHANGE|$WHEELCACHE_PLATFORM|$WHEELCACHE_PYTHON|$WHEELCACHE_PROJECT|"
@@ -67,7 +67,7 @@ static void command_gets_the_facts_as_they_are(void **state UNUSED)
 	a.result = RESULTS_OK;
 	a.why = NULL;
 	change_hook_add(h, command, &a, RESULTS_NOW_GOOD);
-	change_hook_free(h, 30);
+	hook_queue_free(h, 30);
 	CLEANUP(mem_free) char *text = read_told();
 	assert_string_equal(text,
 		"debian-12-x86_64 3.11 a-1.0|failed|debian-12-x86_64|3.11|a|1.0|test-failed|test|$(touch /tmp/x); `id` "
@@ -79,14 +79,14 @@ static void command_gets_the_facts_as_they_are(void **state UNUSED)
 // More changes than the queue holds, and a command that never ends.
 static void nothing_waits_for_a_command_that_hangs(void **state UNUSED)
 {
-	struct change_hook *h = change_hook_new();
+	struct hook_queue *h = hook_queue_new("[build]");
 	struct results_attempt a = attempts_make("a", RESULTS_FAILED, attempts_now);
 	int64_t begun = clock_ms();
 	write_script("echo begun >> \"$TOLD\"; sleep 1000");
-	for (int i = 0; i < CHANGE_HOOK_QUEUE + 20; i++)
+	for (int i = 0; i < HOOK_QUEUE_MOST + 20; i++)
 		change_hook_add(h, script, &a, RESULTS_NOW_FAILS);
 	assert_true(clock_ms() - begun < 10000);
-	change_hook_free(h, 1);
+	hook_queue_free(h, 1);
 	assert_true(clock_ms() - begun < 20000);
 	CLEANUP(mem_free) char *text = read_told();
 	assert_string_equal(text, "begun\n");
@@ -94,21 +94,21 @@ static void nothing_waits_for_a_command_that_hangs(void **state UNUSED)
 
 static void command_that_fails_does_not_stop_the_others(void **state UNUSED)
 {
-	struct change_hook *h = change_hook_new();
+	struct hook_queue *h = hook_queue_new("[build]");
 	struct results_attempt a = attempts_make("a", RESULTS_FAILED, attempts_now);
 	write_script("echo $WHEELCACHE_CHANGE >> \"$TOLD\"; exit 3");
 	change_hook_add(h, "/nowhere/x", &a, RESULTS_NOW_FAILS);
 	change_hook_add(h, script, &a, RESULTS_NOW_FAILS);
 	change_hook_add(h, script, &a, RESULTS_NOW_GOOD);
-	change_hook_free(h, 30);
+	hook_queue_free(h, 30);
 	CLEANUP(mem_free) char *text = read_told();
 	assert_string_equal(text, "failed\ngood\n");
 }
 
 static void nothing_is_started_without_a_change(void **state UNUSED)
 {
-	change_hook_free(change_hook_new(), 30);
-	change_hook_free(NULL, 30);
+	hook_queue_free(hook_queue_new("[build]"), 30);
+	hook_queue_free(NULL, 30);
 }
 
 int main(void)
