@@ -12,6 +12,7 @@
 #include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/explain.h"
+#include "lib/view/view-time.h"
 
 static const struct option_row options[] = {
 	{"view", '\0', "NAME", "explain for this view or platform; the default view", NO_KEY},
@@ -89,6 +90,21 @@ static struct results *open_build_results(const struct explain_command *l, const
 	return r;
 }
 
+// past has the storage of a view at a time.
+static const struct view *find_view(const struct explain_command *l, const struct site *site, struct catalog *c,
+	struct view *past, struct err *e)
+{
+	struct str when;
+	int64_t at;
+	const struct view *v = view_time_split(site, l->view ? str_from(l->view) : (struct str){0}, &when);
+	const char *wrong = !v ? "no such view or platform" : when.ptr ? view_time_read(v, when, &at) : NULL;
+	if (wrong)
+		err_set(e, ERR_NOT_FOUND, "%s: %s", l->view, wrong);
+	if (wrong || !when.ptr)
+		return wrong ? NULL : v;
+	return view_time_find(site, v, c, at, past, e) < 0 ? NULL : past;
+}
+
 static int explain_in(const struct explain_command *l, struct catalog *c, struct err *e)
 {
 	struct store store = {0};
@@ -106,9 +122,10 @@ static int explain_in(const struct explain_command *l, struct catalog *c, struct
 	CLEANUP(downloads_cleanup) struct downloads *downloads = NULL;
 	struct explain_call x = {
 		.command = l, .catalog = c, .about = {.project = l->project.data, .version = l->version}};
-	x.about.view = site_view(&site, l->view ? str_from(l->view) : (struct str){0});
+	struct view past;
+	x.about.view = find_view(l, &site, c, &past, e);
 	if (!x.about.view)
-		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", l->view);
+		return -1;
 	x.about.rule = name_rules_find(&site.rules, l->project.data);
 	x.about.is_ours = is_owned_name(c, l->project.data);
 	struct name_presence here;

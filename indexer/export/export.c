@@ -278,6 +278,24 @@ static void add_counts(const struct export *x, struct summary *summary)
 	summary->number[SCAN_REPORT_EXPORT_KEPT] += counts->kept;
 }
 
+// A view of which nothing is known is not exported as if it were empty.
+static int check_memberships(const struct export *x, struct err *e)
+{
+	for (size_t i = 0; i < x->site->view_count; i++) {
+		const struct view *v = &x->site->view[i];
+		struct catalog_view found;
+		if (!v->membership || v->is_private)
+			continue;
+		if (catalog_view_find(x->catalog, v->membership, &found, e) < 0)
+			return -1;
+		if (found.is_damaged && !found.generation)
+			return err_set(e, ERR_IO,
+				"view %s: a file of its membership is missing or damaged, so %s is left unchanged",
+				v->membership, x->folder);
+	}
+	return 0;
+}
+
 int export_run(const struct site *site, struct catalog *catalog, const struct export_options *options,
 	struct summary *summary, struct err *e)
 {
@@ -286,7 +304,7 @@ int export_run(const struct site *site, struct catalog *catalog, const struct ex
 	if (prepare_export(&x, e) < 0 || catalog_read_begin(catalog, e) < 0)
 		return -1;
 	CLEANUP(catalog_read_end) struct catalog *reading UNUSED = catalog;
-	int result = update_docroot(&x, e);
+	int result = check_memberships(&x, e) < 0 ? -1 : update_docroot(&x, e);
 	add_counts(&x, summary);
 	return result;
 }

@@ -84,6 +84,8 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 	buf_printf(out, "%s\n", jsondoc_get_str(row, "filename"));
 	if (hidden)
 		buf_printf(out, "%sthe view shows the file of %s\n", indent, hidden);
+	if (jsondoc_is_true(row, "not-promoted"))
+		buf_printf(out, "%snot promoted into the view\n", indent);
 	if (reason)
 		buf_printf(out, "%s%s\n", indent, reason);
 	if (jsondoc_get(row, "removal"))

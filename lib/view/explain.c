@@ -14,6 +14,7 @@
 #include "lib/view/explain-builds.h"
 #include "lib/view/explain-choices.h"
 #include "lib/view/explain-provenance.h"
+#include "lib/view/merge-upstream.h"
 
 // A file that the view shows.
 struct shown {
@@ -36,6 +37,7 @@ struct explanation {
 	struct catalog *catalog;
 	const char *owner;             // why upstream's files are ignored; NULL: they are not
 	const struct simplepage *page; // upstream's page; NULL: ignored or unknown
+	bool is_kept_out;              // upstream's files, because the view's come by promotion alone
 	struct finder *finder;
 	struct jsondoc *here, *builds; // builds NULL: not known
 	struct explain_audit audit;
@@ -229,6 +231,24 @@ static void put_downloads(const struct explanation *x, struct jsondoc *row, cons
 	jsondoc_put(row, "downloads", out);
 }
 
+// Says whether the view has a listed file, and if not, why.
+static int put_presence(const struct explanation *x, const struct catalog_history *f, const struct platform *p,
+	struct jsondoc *row, struct err *e)
+{
+	const struct view *v = x->view;
+	const struct shown *shown = find_shown(x, f->filename);
+	int is_member = !v->membership || !f->sha256 ? 1
+						     : catalog_view_has(x->catalog, v->membership, v->generation,
+							       f->platform, f->filename, f->sha256, e);
+	if (is_member < 0)
+		return -1;
+	if (!is_member)
+		jsondoc_put_bool(row, "not-promoted", true);
+	else if (shown && shown->platform != p)
+		jsondoc_put_str(row, "hidden-by", shown->platform->name);
+	return 0;
+}
+
 static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 {
 	struct explanation *x = ctx;
@@ -236,9 +256,9 @@ static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 	if (!p || !matches_request(x, f->filename, true))
 		return 0;
 	struct jsondoc *row = new_file_row(p, f->filename, state_name(f));
-	const struct shown *shown = f->state == FILE_IS_LISTED ? find_shown(x, f->filename) : NULL;
-	if (shown && shown->platform != p)
-		jsondoc_put_str(row, "hidden-by", shown->platform->name);
+	jsondoc_add(x->here, row);
+	if (f->state == FILE_IS_LISTED && put_presence(x, f, p, row, e) < 0)
+		return -1;
 	jsondoc_put_str(row, "path", f->path);
 	if (f->has_file)
 		jsondoc_put_int(row, "size", (int64_t)f->size);
@@ -251,7 +271,6 @@ static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 	if (f->state == FILE_IS_LISTED)
 		explain_audit(&x->audit, p->name, f->filename, f->sha256, row);
 	put_planned(x, row, f->platform, f->path);
-	jsondoc_add(x->here, row);
 	return explain_provenance_put(x->catalog, f, x->about->version != NULL, &x->statement_bytes, row, e);
 }
 
@@ -359,6 +378,9 @@ static const struct {
 	[NAME_RULE_SHARED] = {"both", "[upstream] shared: always merged"},
 };
 
+static const char kept_out[] = "a platform of the view has the project, so its files come into the view by promotion "
+			       "alone; [upstream] shared would merge it";
+
 // Describes upstream's project under a name that is ours.
 static struct jsondoc *taken_doc(const struct simplepage *page, int64_t fetched)
 {
@@ -382,6 +404,9 @@ static struct jsondoc *names_doc(const struct explanation *x, const struct upstr
 	if (!x->view->merges) {
 		files = "here";
 		why = "the view does not merge";
+	} else if (x->is_kept_out) {
+		files = "here";
+		why = kept_out;
 	} else if (is_first) {
 		files = "here";
 		why = "upstream did not know the name when its first file came here; [upstream] shared would merge it";
@@ -430,6 +455,9 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 	CLEANUP(explanation_release)
 	struct explanation x = {.about = about, .view = about->view, .project = about->project, .catalog = c};
 	x.owner = upstream_owner(about->rule, about->is_ours, about->is_hidden && about->view->is_private);
+	if (merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0)
+		return NULL;
+	x.owner = x.owner || !x.is_kept_out || !about->view->merges ? x.owner : kept_out;
 	if (!x.owner)
 		x.page = answer->page ? answer->page : answer->stale;
 	x.here = jsondoc_array();

@@ -36,6 +36,7 @@ struct explain_about {
 //	     "state": "listed"|"yanked"|"quarantined"|"copy"|"unlisted"|"removed",
 //	     "size"?, "sha256"?, "requires-python"?, "reason"?,
 //	     "hidden-by"? (the platform whose file of this name the view shows),
+//	     "not-promoted"?: true (a listed file that the view's membership does not have),
 //	     "removal"?: {"when"?, "by"?, "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
 //	     "downloads"?: {"count", "last"},
 //	     "provenance"? (of its statement; with rows if a version was requested): see explain-provenance.h,

@@ -100,7 +100,7 @@ struct reply *explain_handler_worker(struct server_context *s, struct catalog *c
 	x.is_html = !x.is_text && negotiate_data_html(match->request->header[HEADER_ACCEPT], match->request->format);
 	if (name_is_valid(match->project))
 		name_normalize(match->project, &x.project);
-	if (x.view->is_incomplete)
+	if (site_is_incomplete(match->site, x.view))
 		return server_context_not_filled();
 	return x.project.len ? explain_reply(s, &x)
 			     : server_context_not_found_in(s, x.view->is_private, "no such project");

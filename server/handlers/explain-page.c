@@ -60,6 +60,8 @@ static void put_why_cell(struct buf *out, const struct jsondoc *row)
 	buf_puts(out, "<td class=\"why full\">");
 	put_note(out, &notes, "", jsondoc_get_str(row, "reason"));
 	put_note(out, &notes, "the view shows the file of ", jsondoc_get_str(row, "hidden-by"));
+	if (jsondoc_is_true(row, "not-promoted"))
+		put_note(out, &notes, "", "not promoted into the view");
 	put_note(out, &notes, "the last plan: ", plan ? jsondoc_get_str(plan, "verdict") : NULL);
 	put_note(out, &notes, "audit: ", audit ? jsondoc_get_str(audit, "unknown") : NULL);
 	if (jsondoc_is_true(row, "attestations"))

@@ -144,14 +144,37 @@ static void put_platform_names(struct home_page_writer *w, const struct view *v)
 	}
 }
 
+// The view or platform from which files are promoted into this one, if everybody may know it; NULL.
+static const char *public_source(const struct home_page_writer *w, const struct view *v)
+{
+	const struct config_view *own = v->membership ? config_view(&w->site->config, v->membership) : NULL;
+	const struct view *from = own ? site_view(w->site, str_from(own->from)) : NULL;
+	return from && !from->is_private ? own->from : NULL;
+}
+
+// Says that the view shows only a part of its platforms' files.
+static void put_promotion(struct home_page_writer *w, const struct view *v)
+{
+	const char *source = public_source(w, v);
+	if (!v->membership)
+		return;
+	buf_puts(w->out, ": files that were promoted");
+	if (source) {
+		buf_puts(w->out, " from <span class=\"name\">");
+		put_html_text(w, source);
+		buf_puts(w->out, "</span>");
+	}
+}
+
 // Says what /simple/ shows, if the table below does not make that obvious.
 static void put_default_note(struct home_page_writer *w)
 {
 	const struct view *v = &w->site->view[0];
-	if (w->site->store.platform_count < 2 || v->is_private || !v->platform_count)
+	if ((w->site->store.platform_count < 2 && !v->membership) || v->is_private || !v->platform_count)
 		return;
 	buf_puts(w->out, "<p class=\"note\">This index shows ");
 	put_platform_names(w, v);
+	put_promotion(w, v);
 	buf_puts(w->out, v->platform_count < 2 ? ".</p>\n"
 					       : ". Where two of them have a file of the same name, the first "
 						 "one’s is seen.</p>\n");
@@ -190,6 +213,7 @@ static void put_views(struct home_page_writer *w)
 		put_html_text(w, v->name);
 		buf_puts(w->out, "</th><td class=\"full\">");
 		put_platform_names(w, v);
+		put_promotion(w, v);
 		buf_puts(w->out, "</td>");
 		put_index_cell(w, v);
 		buf_puts(w->out, "</tr>\n");

@@ -95,6 +95,40 @@ static bool is_unscanned(const struct site *site)
 	return false;
 }
 
+// A view with a membership of which nothing is known.
+static bool is_lost(const struct site *site)
+{
+	for (size_t i = 0; i < site->view_count; i++)
+		if (site_generation(site, &site->view[i]) == GENERATION_UNKNOWN)
+			return true;
+	return false;
+}
+
+static bool sees_view(struct server_context *s, const struct request *r, const struct view *v)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (!auth_sees(s, r, v->platform[i]))
+			return false;
+	return true;
+}
+
+static struct jsondoc *views_doc(struct server_context *s, const struct site *site, const struct request *r)
+{
+	struct jsondoc *views = jsondoc_array();
+	for (size_t i = 1; i < site->view_count; i++) {
+		const struct view *v = &site->view[i];
+		if (!v->membership || !sees_view(s, r, v))
+			continue;
+		int64_t generation = site_generation(site, v);
+		struct jsondoc *doc = jsondoc_object();
+		jsondoc_put_str(doc, "name", v->name);
+		jsondoc_put_bool(doc, "indexed", generation != GENERATION_UNKNOWN);
+		jsondoc_put_int(doc, "generation", generation < 0 ? 0 : generation);
+		jsondoc_add(views, doc);
+	}
+	return views;
+}
+
 static void put_scans(struct jsondoc *doc, const struct server_callbacks_scans *scans)
 {
 	struct jsondoc *scan = jsondoc_object();
@@ -113,7 +147,9 @@ struct reply *status_health(struct server_context *s, const struct route_match *
 	struct server_callbacks_scans scans;
 	s->callbacks->get_scans(s->callbacks->ctx, &scans);
 	jsondoc_put_str(doc, "status",
-		scans.has_failed || !is_ready(s) || is_unscanned(site) || is_unreleased(s, site) ? "degraded" : "ok");
+		scans.has_failed || !is_ready(s) || is_unscanned(site) || is_unreleased(s, site) || is_lost(site)
+			? "degraded"
+			: "ok");
 	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
 	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
 	jsondoc_put_bool(doc, "ready", is_ready(s));
@@ -123,6 +159,7 @@ struct reply *status_health(struct server_context *s, const struct route_match *
 		if (auth_sees(s, match->request, &site->store.platform[i]))
 			jsondoc_add(platforms, platform_doc(s, site, i));
 	jsondoc_put(doc, "platforms", platforms);
+	jsondoc_put(doc, "views", views_doc(s, site, match->request));
 	return json_reply(200, doc);
 }
 
