@@ -117,7 +117,8 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 {
 	struct change_batch b = {.watch = w, .is_reopened = is_reopened};
 	int64_t before = w->last_change;
-	if (site_read_generations(server_context_site(w->context), w->lease.catalog, e) < 0 ||
+	int went_back = site_read_generations(server_context_site(w->context), w->lease.catalog, e);
+	if (went_back < 0 ||
 		catalog_changes(w->lease.catalog, w->last_change, apply_project, &b, &w->last_change, e) < 0 ||
 		catalog_upstream_changes(w->lease.catalog, w->last_upstream_change, apply_upstream, &b,
 			&w->last_upstream_change, e) < 0)
@@ -125,7 +126,7 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 	atomic_store_explicit(&w->context->project_filter_is_complete, true, memory_order_release);
 	if (is_reopened && w->context->upstream_pages)
 		upstream_pages_clear(w->context->upstream_pages);
-	if (is_reopened)
+	if (is_reopened || went_back)
 		pagecache_clear(w->context->pagecache);
 	else if (b.lists_changed)
 		page_key_drop_lists(w->context);

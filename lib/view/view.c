@@ -121,17 +121,17 @@ static void set_memberships(struct site *s, const struct config *c)
 
 int site_read_generations(struct site *s, struct catalog *catalog, struct err *e)
 {
+	bool went_back = false;
 	for (size_t i = 0; i < s->view_count; i++) {
 		struct catalog_view found;
 		if (!s->view[i].membership)
 			continue;
 		if (catalog_view_find(catalog, s->view[i].membership, &found, e) < 0)
 			return -1;
-		atomic_store_explicit(&s->newest[i],
-			found.is_damaged && !found.generation ? GENERATION_UNKNOWN : found.generation,
-			memory_order_release);
+		int64_t now = found.is_damaged && !found.generation ? GENERATION_UNKNOWN : found.generation;
+		went_back |= now < atomic_exchange_explicit(&s->newest[i], now, memory_order_acq_rel);
 	}
-	return 0;
+	return went_back;
 }
 
 int64_t site_generation(const struct site *s, const struct view *v)
@@ -190,7 +190,7 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	mark_incomplete_views(s, c);
 	set_memberships(s, c);
 	s->newest = xcalloc(s->view_count, sizeof(*s->newest));
-	return site_read_generations(s, catalog, e);
+	return site_read_generations(s, catalog, e) < 0 ? -1 : 0;
 }
 
 int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog, struct err *e)

@@ -59,7 +59,8 @@ struct site {
 int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
 	struct err *e) MUST_CHECK;
 void site_release(struct site *s);
-// Reads the newest generation of each membership from the catalog, for site_generation(). site_init() does it too.
+// Reads the newest generation of each membership from the catalog, for site_generation(). site_init() does it too. 1: one
+// is older than before, so that a generation may become another one than it was; 0: none is.
 int site_read_generations(struct site *s, struct catalog *catalog, struct err *e) MUST_CHECK;
 // The generation of the view's membership that was the newest when it was last read; GENERATION_UNKNOWN. The one that v
 // has where that is not GENERATION_NEWEST, and GENERATION_NEWEST of a view without a membership. v is one of s->view, or

@@ -118,6 +118,12 @@ int catalog_view_find(struct catalog *c UNUSED, const char *view UNUSED, struct 
 	return fake_fails ? err_set(e, ERR_DB, "fake failure") : 0;
 }
 
+int catalog_view_at(struct catalog *c UNUSED, const char *view UNUSED, int64_t when, int64_t *generation, struct err *e)
+{
+	*generation = when;
+	return fake_fails ? err_set(e, ERR_DB, "fake failure") : 0;
+}
+
 int catalog_view_has(struct catalog *c UNUSED, const char *view UNUSED, int64_t generation, int64_t platform,
 	const char *filename, const uint8_t sha256[SHA256_SIZE], struct err *e UNUSED)
 {

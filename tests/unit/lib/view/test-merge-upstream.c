@@ -302,6 +302,35 @@ static void test_without_upstream(void **state UNUSED)
 	}
 }
 
+// Only a view with a membership keeps upstream out, of a project that one of its platforms lists.
+static void test_kept_out(void **state UNUSED)
+{
+	static const struct view members = {.platform = platform, .platform_count = 1, .membership = "tested"};
+	static const struct {
+		const struct view *view;
+		const char *project;
+		enum name_rule rule;
+		bool is_kept_out;
+	} table[] = {
+		{&members, "foo", NAME_RULE_MERGE, true},
+		{&members, "bar", NAME_RULE_MERGE, false},
+		{&members, "foo", NAME_RULE_SHARED, false},
+		{&members, "foo", NAME_RULE_UPSTREAM, false},
+		{&plain, "foo", NAME_RULE_MERGE, false},
+	};
+	struct err e = ERR_INIT;
+	bool is_kept_out;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		assert_int_equal(merge_upstream_is_kept_out(table[i].view, NULL, table[i].project, table[i].rule,
+					 &is_kept_out, &e),
+			0);
+		assert_int_equal(is_kept_out, table[i].is_kept_out);
+	}
+	fake_fails = true;
+	assert_int_equal(merge_upstream_is_kept_out(&members, NULL, "foo", NAME_RULE_MERGE, &is_kept_out, &e), -1);
+	fake_fails = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_omitted_files_count_for_yanks),
 		cmocka_unit_test(test_yanked_release),
 		cmocka_unit_test(test_statuses),
+		cmocka_unit_test(test_kept_out),
 		cmocka_unit_test(test_without_upstream),
 	};
 	return cmocka_run_group_tests(tests, use_fake, release_keys);

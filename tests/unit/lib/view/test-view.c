@@ -311,6 +311,10 @@ static void test_damaged_memberships(void **state)
 		fake_view = (struct catalog_view){.generation = 7};
 		assert_int_equal(site_read_generations(&s, NULL, &e), 0);
 		assert_int_equal(site_generation(&s, view), 7);
+		fake_view.generation = 6;
+		assert_int_equal(site_read_generations(&s, NULL, &e), 1);
+		fake_view.generation = 7;
+		assert_int_equal(site_read_generations(&s, NULL, &e), 0);
 		struct view past = *view;
 		past.generation = 3;
 		assert_int_equal(site_generation(&s, &past), 3);
