@@ -7,6 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "pruner/operations/retain.h"
+#include "pruner/plan/pins.h"
 
 struct retain_command {
 	struct cli_config settings;
@@ -139,7 +140,7 @@ static int open_site(struct retain_command *x, struct err *e)
 		cli_config_audit(&x->config, &x->audit, e) < 0 || catalog_open(path, &x->catalog, e) < 0 ||
 		store_open(&x->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
-	if (store_register(&store, x->catalog, e) < 0) {
+	if (store_register(&store, x->catalog, e) < 0 || pins_sync(&x->config, x->catalog, e) < 0) {
 		store_release(&store);
 		return -1;
 	}

@@ -7,7 +7,7 @@
 #include "lib/base/strset.h"
 #include "lib/os/clock.h"
 #include "pruner/operations/retain-files.h"
-#include "pruner/plan/pins.h"
+#include "pruner/operations/retain-members.h"
 #include "pruner/plan/planfile.h"
 
 struct retain_state {
@@ -194,6 +194,22 @@ static int do_projects(struct retain_pass *p, struct err *e)
 	return 0;
 }
 
+static int end_members(struct retain_pass *p, struct err *e)
+{
+	const struct retain_state *r = p->state;
+	struct retain_members members = {.operation = r->operation,
+		.site = r->site,
+		.view = p->view,
+		.reason = p->reason,
+		.now = r->options->now,
+		.is_dry = r->options->is_dry};
+	if (!p->config->from || p->result->doubt || !p->result->ended)
+		return 0;
+	int result = retain_members_end(&members, e);
+	p->result->files += members.files;
+	return result;
+}
+
 static int find_doubt(struct retain_pass *p, struct err *e)
 {
 	CLEANUP(buf_release) struct buf why;
@@ -223,7 +239,7 @@ static int do_view(struct retain_state *r, const struct view *v, struct err *e)
 	view_channel_look_at_disk(p.checked);
 	if (p.result->doubt)
 		return 0;
-	return do_projects(&p, e);
+	return do_projects(&p, e) < 0 || end_members(&p, e) < 0 ? -1 : 0;
 }
 
 static int do_all_views(struct retain_state *r, struct err *e)
@@ -231,8 +247,7 @@ static int do_all_views(struct retain_state *r, struct err *e)
 	const char *wanted = r->options->view;
 	for (size_t i = 1; i < r->site->view_count; i++) {
 		const struct view *v = &r->site->view[i];
-		if (has_rules(config_of(r, v)) && !config_of(r, v)->from && (!wanted || strcmp(wanted, v->name) == 0) &&
-			do_view(r, v, e) < 0)
+		if (has_rules(config_of(r, v)) && (!wanted || strcmp(wanted, v->name) == 0) && do_view(r, v, e) < 0)
 			return -1;
 	}
 	if (!wanted || r->result->views)
@@ -249,7 +264,7 @@ int retain(struct operation *x, const struct site *site, const struct retain_opt
 	CLEANUP(retain_state_release)
 	struct retain_state r = {
 		.operation = x, .site = site, .options = options, .result = out, .when = clock_wall_seconds()};
-	if (pins_sync(&site->config, x->catalog, e) < 0 || open_keepers(&r, e) < 0 || do_all_views(&r, e) < 0)
+	if (open_keepers(&r, e) < 0 || do_all_views(&r, e) < 0)
 		return -1;
 	if (r.trouble.kind) {
 		*e = r.trouble;

@@ -39,7 +39,7 @@ struct retain_result {
 	size_t views;
 };
 
-// site: over operation->store. A file that cannot be unlisted is reported, and the others are; then the last error is
+// site: over operation->store, made after pins_sync(). A file that cannot be unlisted is reported, and the others are; then the last error is
 // returned. ERR_USAGE: no such view, or one that has neither key; ERR_CONFLICT: a view is in doubt. The caller ends the
 // operation, and releases *out in any case.
 int retain(struct operation *x, const struct site *site, const struct retain_options *options,

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/plan/pins.h"
 
-#include "lib/base/log.h"
 #include "lib/state/catalog/catalog-view.h"
+#include "lib/state/views/membership.h"
+#include "lib/state/views/views-sync.h"
 
 int pins_sync(const struct config *config, struct catalog *c, struct err *e)
 {
 	for (size_t i = 0; i < config->view_count; i++) {
-		struct catalog_view v;
+		struct views_sync_counts counts = {0};
+		const char *view = config->views[i].name;
+		CLEANUP(mem_free) char *folder = NULL;
 		if (!config->views[i].from)
 			continue;
-		if (catalog_view_find(c, config->views[i].name, &v, e) < 0)
+		int whole = views_folder(config, &folder, e);
+		if (whole == 0)
+			whole = views_sync_view(folder, view, c, NULL, NULL, &counts, e);
+		if (whole < 0)
 			return -1;
-		if (v.is_damaged)
+		if (!whole)
 			return err_set(e, ERR_INVALID,
 				"the membership of view %s is damaged, so what it pins is not known: nothing is removed",
-				config->views[i].name);
+				view);
 	}
 	return 0;
 }

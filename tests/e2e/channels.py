@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store with views that keep some versions only, and the command that ends the others."""
+import hashlib
 import json
 import os
 import time
@@ -58,6 +59,25 @@ class Channel(indexing.Indexed):
         """What is listed, in the order of the names."""
         return sorted({path.rsplit("/", 1)[-1].split("-")[1] for path in self.listed()
                        if f"/{project}/" in path and (not platform or path.startswith(platform))})
+
+    def generation(self, adds=(), removes=(), view="tested", made=None):
+        """Writes the next generation of a membership; a member is (platform, file name)."""
+        folder = self.store / ".wheelcache-views" / view
+        folder.mkdir(parents=True, exist_ok=True)
+        before = sorted(folder.glob("*.json"))
+        files = [[{"platform": platform, "project": name.split("-")[0], "filename": name,
+                   "sha256": hashlib.sha256((self.store / platform / name.split("-")[0] / name).read_bytes()).hexdigest()}
+                  for platform, name in sorted(members)] for members in (adds, removes)]
+        document = {"view": view, "generation": len(before) + 1,
+                    "previous": hashlib.sha256(before[-1].read_bytes()).hexdigest() if before else None,
+                    "made": day(made or self.now), "action": "promote", "by": "test", "address": "", "reason": "",
+                    "evidence": [], "adds": files[0], "removes": files[1]}
+        (folder / f"{len(before) + 1:06}.json").write_text(json.dumps(document))
+
+    def generations(self, view="tested"):
+        """The documents of a membership."""
+        folder = self.store / ".wheelcache-views" / view
+        return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
 
     def tombstone(self, filename, platform=JAMMY, project="foo"):
         return json.loads((self.store / platform / project / f"{filename}.pruned").read_text())

@@ -212,6 +212,61 @@ def test_wrong_command_lines(tmp_path, options, words):
     assert done.returncode == 2 and words in done.stderr
 
 
+# --- views with a membership ---
+
+TESTED = "[view tested]\nfrom = nightly\nkeep-versions = 2\n"
+
+
+@pytest.fixture(name="tested")
+def tested_fixture(at):
+    """Both platforms' wheels of four versions were promoted."""
+    at.configure("", TESTED)
+    at.generation([(platform, wheel(f"1.{minor}", platform)) for platform in (JAMMY, NOBLE) for minor in (9, 8, 7, 6)])
+    return at
+
+
+def test_membership_ends_and_files_stay(tested):
+    view = tested.retain(name="tested")
+    assert (view["membership"], view["ended"], view["files"]) == (True, 2, 4)
+    assert len(tested.versions()) == 6 and not list(tested.store.rglob("*.pruned"))
+    last = tested.generations()[-1]
+    assert (last["generation"], last["action"], last["adds"]) == (2, "retain", [])
+    assert last["reason"] == "view tested keeps the newest 2"
+    assert sorted({one["filename"].split("-")[1] for one in last["removes"]}) == ["1.6", "1.7"]
+    assert tested.retain(name="tested")["ended"] == 0 and len(tested.generations()) == 2
+
+
+def test_age_of_a_member_is_since_its_promotion(tested):
+    tested.configure("", TESTED.replace("2", "1") + "keep-days = 7\n")
+    assert tested.retain(name="tested")["ended"] == 0
+    assert tested.retain("--now", day(tested.now + 7 * DAY), name="tested")["ended"] == 3
+
+
+def test_members_are_pinned(tested):
+    tested.configure("keep-versions = 1\n", TESTED.replace("2", "9"))
+    done = serving.run("retain", "--config", tested.config)
+    assert f"  {JAMMY}: stays: {wheel('1.9')}: pinned by view tested: wheelcache demote first\n" in done.stdout
+    assert tested.versions() == ["1.10", "1.6", "1.7", "1.8", "1.9"]
+
+
+def test_damaged_membership_ends_nothing(tested):
+    tested.configure("keep-versions = 1\n", TESTED)
+    path = tested.store / ".wheelcache-views" / "tested" / "000001.json"
+    path.write_text(path.read_text()[:-9])
+    done = serving.run("retain", "--config", tested.config)
+    assert done.returncode == 1 and "the membership of view tested is damaged" in done.stderr
+    assert len(tested.versions()) == 6
+
+
+def test_purge_leaves_what_is_pinned(tested):
+    tested.configure("keep-versions = 1\n")
+    tested.retain()
+    tested.configure("", TESTED)
+    done = serving.run("prune", "purge", "--grace", "0", "--config", tested.config)
+    assert "8 files kept" in done.stdout and "2 files purged" in done.stdout, done.stdout + done.stderr
+    assert (tested.store / JAMMY / "foo" / wheel("1.9")).exists()
+
+
 # --- warnings, and interruption ---
 
 def test_versions_are_warned_of(at):
