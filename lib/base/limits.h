@@ -141,6 +141,8 @@ enum {
 	LIMIT_PAGES_SENT = 256 << 20,       // pages and logs of builds that are being sent, to all clients
 	LIMIT_BUILDS_ROWS = 1000,           // number of attempts on a page of builds
 	LIMIT_BUILDS_TEXT = 4 << 20,        // text of all attempts on such a page; further ones are left out
+	LIMIT_CHANNEL_ROWS = 4000,          // number of rows of each list on a page of a channel
+	LIMIT_CHANNEL_RUNS = 100000,        // number of records of tests that such a page counts
 	LIMIT_NOTE = 200,                   // a note or a pattern of a token
 	LIMIT_TOKEN_VIEWS = 1000,           // the patterns of the views of a token, together
 	LIMIT_WORDS = 2 << 10,              // the reason why a platform is frozen; a field of the audit log

@@ -9,20 +9,6 @@
 #include "lib/os/clock.h"
 #include "server/handlers/html-layout.h"
 
-void builds_part_text(struct buf *out, const char *text)
-{
-	escape_html(out, str_from(text));
-}
-
-void builds_part_time(struct buf *out, int64_t seconds)
-{
-	char when[CLOCK_TEXT];
-	clock_write(seconds, when);
-	buf_printf(out,
-		"<time datetime=\"%s\"><span class=\"name\">%.10s</span> <span class=\"name\">%.5s UTC</span></time>",
-		when, when, when + 11);
-}
-
 void builds_part_duration(struct buf *out, double seconds)
 {
 	uint64_t s = (uint64_t)(seconds + 0.5);

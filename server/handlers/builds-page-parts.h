@@ -5,9 +5,6 @@
 
 #include "server/handlers/builds-data.h"
 
-void builds_part_text(struct buf *out, const char *text); // escaped
-// "2026-01-02 03:04 UTC", as an element <time>.
-void builds_part_time(struct buf *out, int64_t seconds);
 // "3 min 20 s"
 void builds_part_duration(struct buf *out, double seconds);
 // The result, with its colour.

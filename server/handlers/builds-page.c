@@ -15,13 +15,6 @@
 const char builds_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
 				  "form-action 'self'; frame-ancestors 'none'";
 
-static void put_total(struct buf *out, const char *name, uint64_t n)
-{
-	buf_printf(out, "<div><dt>%s</dt><dd>", name);
-	html_count(out, n);
-	buf_puts(out, "</dd></div>");
-}
-
 static void put_build_totals(struct buf *out, const struct builds_data *d)
 {
 	uint64_t good = 0, failed = 0;
@@ -30,10 +23,10 @@ static void put_build_totals(struct buf *out, const struct builds_data *d)
 		failed += d->day[i].failed;
 	}
 	buf_puts(out, "<dl>");
-	put_total(out, "Fail now", d->failures);
-	put_total(out, "Running", d->running);
-	put_total(out, "Good in 60 days", good);
-	put_total(out, "Failed in 60 days", failed);
+	html_total(out, "Fail now", d->failures);
+	html_total(out, "Running", d->running);
+	html_total(out, "Good in 60 days", good);
+	html_total(out, "Failed in 60 days", failed);
 	buf_puts(out, "</dl>\n");
 }
 
@@ -52,7 +45,7 @@ static void put_result_cell(struct buf *out, const struct results_attempt *a, bo
 	builds_part_result(out, a->result);
 	if (results_is_failure(a->result) && *a->step) {
 		buf_puts(out, " in ");
-		builds_part_text(out, a->step);
+		html_text(out, a->step);
 	}
 	buf_putc(out, ' ');
 	builds_part_log(out, is_in_folder ? folder.data : "", a);
@@ -65,13 +58,13 @@ static void put_project_head(struct buf *out, const struct results_attempt *a)
 	buf_puts(out, "<tr><th scope=\"row\"><a href=\"");
 	escape_url(out, str_from(a->project));
 	buf_puts(out, "/\">");
-	builds_part_text(out, a->project);
+	html_text(out, a->project);
 	buf_puts(out, "</a> ");
-	builds_part_text(out, a->version);
+	html_text(out, a->version);
 	buf_puts(out, "</th><td><span class=\"name\">");
-	builds_part_text(out, a->platform);
+	html_text(out, a->platform);
 	buf_puts(out, "</span> <span class=\"name\">Python ");
-	builds_part_text(out, a->python);
+	html_text(out, a->python);
 	buf_puts(out, "</span></td>");
 	put_result_cell(out, a, true);
 }
@@ -79,7 +72,7 @@ static void put_project_head(struct buf *out, const struct results_attempt *a)
 static void put_why(struct buf *out, const struct results_attempt *a)
 {
 	buf_puts(out, "<td class=\"why full\">");
-	builds_part_text(out, a->why);
+	html_text(out, a->why);
 }
 
 // --- /-/builds/ ---
@@ -96,7 +89,7 @@ static void put_failure_rows(struct buf *out, const struct builds_data *d)
 		const struct builds_failure *f = &d->failure[i];
 		put_project_head(out, &f->attempt);
 		buf_puts(out, "<td>");
-		builds_part_time(out, f->since);
+		html_time(out, f->since);
 		if (f->count > 1)
 			buf_printf(out, ", %u times", f->count);
 		buf_puts(out, "</td>");
@@ -143,9 +136,9 @@ static void put_trend(struct buf *out, const struct builds_data *d)
 static void put_choice(struct buf *out, const char *value, const char *words, const char *chosen)
 {
 	buf_puts(out, "<option value=\"");
-	builds_part_text(out, value);
+	html_text(out, value);
 	buf_puts(out, chosen && strcmp(value, chosen) == 0 ? "\" selected>" : "\">");
-	builds_part_text(out, words);
+	html_text(out, words);
 	buf_puts(out, "</option>");
 }
 
@@ -161,7 +154,7 @@ static void put_builds_form(struct buf *out, const struct builds_page_query *q)
 		put_choice(out, results_result_name[i], results_result_name[i], q->search->result);
 	buf_puts(out, "</select><input type=\"search\" name=\"project\" placeholder=\"Project\" aria-label=\"Project\" "
 		      "value=\"");
-	builds_part_text(out, q->search->project);
+	html_text(out, q->search->project);
 	buf_puts(out, "\"><button>Show</button></form>\n");
 }
 
@@ -188,7 +181,7 @@ static void put_attempt_rows(struct buf *out, const struct builds_data *d)
 		const struct results_attempt *a = &d->attempt[i];
 		put_project_head(out, a);
 		buf_puts(out, "<td>");
-		builds_part_time(out, a->begun);
+		html_time(out, a->begun);
 		buf_puts(out, "</td><td class=\"name\">");
 		if (a->result != RESULTS_RUNNING)
 			builds_part_duration(out, a->seconds);
@@ -253,9 +246,9 @@ static int compare_attempts(const void *a, const void *b)
 static void put_attempt(struct buf *out, const struct results_attempt *a)
 {
 	buf_puts(out, "<tr><th scope=\"row\">");
-	builds_part_time(out, a->begun);
+	html_time(out, a->begun);
 	buf_puts(out, "</th><td class=\"name\">");
-	builds_part_text(out, a->version);
+	html_text(out, a->version);
 	buf_puts(out, "</td>");
 	put_result_cell(out, a, false);
 	buf_puts(out, "<td class=\"name\">");
@@ -274,9 +267,9 @@ static void put_group_head(struct buf *out, const struct results_attempt *a)
 {
 	static const char *const column[] = {"Begun", "Version", "Result", "Took", "Memory", "Why"};
 	buf_puts(out, "<h2>");
-	builds_part_text(out, a->platform);
+	html_text(out, a->platform);
 	buf_puts(out, ", Python ");
-	builds_part_text(out, a->python);
+	html_text(out, a->python);
 	buf_puts(out, "</h2>\n");
 	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
 }

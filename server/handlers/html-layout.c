@@ -2,10 +2,25 @@
 #include "server/handlers/html-layout.h"
 
 #include "lib/format/escape.h"
+#include "lib/os/clock.h"
 #include "server/handlers/web-style.h"
 
 const char html_plain_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
 				 "form-action 'none'; frame-ancestors 'none'";
+
+void html_text(struct buf *out, const char *text)
+{
+	escape_html(out, str_from(text));
+}
+
+void html_time(struct buf *out, int64_t seconds)
+{
+	char when[CLOCK_TEXT];
+	clock_write(seconds, when);
+	buf_printf(out,
+		"<time datetime=\"%s\"><span class=\"name\">%.10s</span> <span class=\"name\">%.5s UTC</span></time>",
+		when, when, when + 11);
+}
 
 // "1,234,567"
 void html_count(struct buf *out, uint64_t n)
@@ -28,6 +43,13 @@ void html_size(struct buf *out, uint64_t bytes)
 	for (; n >= 999.5 && i + 1 < ARRAY_SIZE(unit); i++)
 		n /= 1000;
 	buf_printf(out, i && n < 99.95 ? "%.1f %s" : "%.0f %s", n, unit[i]);
+}
+
+void html_total(struct buf *out, const char *name, uint64_t n)
+{
+	buf_printf(out, "<div><dt>%s</dt><dd>", name);
+	html_count(out, n);
+	buf_puts(out, "</dd></div>");
 }
 
 void html_begin(struct buf *out, const char *title, const char *words)

@@ -16,5 +16,10 @@ void html_end_plain(struct buf *out, const char *links);
 // A table in a card, up to the first row; class: of the card. columns: the heads, as HTML.
 void html_begin_table(struct buf *out, const char *class, const char *const *column, size_t columns);
 void html_end_table(struct buf *out);
-void html_count(struct buf *out, uint64_t n);    // "1,234,567"
+void html_text(struct buf *out, const char *text); // escaped
+// "2026-01-02 03:04 UTC", as an element <time>.
+void html_time(struct buf *out, int64_t seconds);
+void html_count(struct buf *out, uint64_t n); // "1,234,567"
+// A number with its name, in a <dl>.
+void html_total(struct buf *out, const char *name, uint64_t n);
 void html_size(struct buf *out, uint64_t bytes); // "5.5 GB"

@@ -3,6 +3,7 @@
 
 #include "server/handlers/builds-handler.h"
 #include "server/handlers/builds-receive.h"
+#include "server/handlers/channel-handler.h"
 #include "server/handlers/compare-handler.h"
 #include "server/handlers/explain-handler.h"
 #include "server/handlers/files.h"
@@ -64,6 +65,9 @@ const struct route route_table[] = {
 	{"/-/compare/:platform/:file/:other-platform/:other-file", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, compare_handler_worker, NULL,
 		"What wheelcache compare says about two wheels: a page for people, and JSON."},
+	{"/-/channel/:view/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_READ_VIEW, channel_handler_inline, channel_handler_worker, NULL,
+		"A view as a channel of versions: a page for people, and JSON."},
 	{"/-/view/simple", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, view_handler_inline, NULL, NULL,
 		"The platforms of the default view, as JSON."},

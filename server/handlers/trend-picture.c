@@ -85,10 +85,17 @@ static void put_day(const struct trend_day *d, size_t slot, const struct trend_s
 	buf_puts(out, "</g>\n");
 }
 
+// Beside the line, where few digits have room: "950", "1.2k", "118k".
 static void put_number(struct buf *out, double y, double n)
 {
-	if (n > 0)
-		buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.0f</text>\n", LEFT - 8, y, n);
+	static const char *const unit[] = {"", "k", "M", "G", "T", "P", "E"};
+	size_t i = 0;
+	if (n <= 0)
+		return;
+	for (; n >= 999.5 && i + 1 < ARRAY_SIZE(unit); i++)
+		n /= 1000;
+	buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.*f%s</text>\n", LEFT - 8, y, i && n < 9.95, n,
+		unit[i]);
 }
 
 static void put_trend_words(const struct trend_day *day, size_t count, const struct trend_sum *sum, struct buf *out)

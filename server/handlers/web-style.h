@@ -11,9 +11,11 @@
 
 static const char web_style[] =
 	":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--line:#e1e5ea;--text:#1b2330;"
-	"--soft:#5c6878;--accent:#0b6e6e;--tint:#e4f3f1;--code:#f3f5f8;--busy:#96580a;--busy-tint:#fdf1dc}\n"
+	"--soft:#5c6878;--accent:#0b6e6e;--tint:#e4f3f1;--code:#f3f5f8;--busy:#96580a;--busy-tint:#fdf1dc;"
+	"--bad:#ab1f16;--bad-tint:#fde7e5}\n"
 	"@media(prefers-color-scheme:dark){:root{--page:#10141a;--card:#181e26;--line:#2a323d;--text:#e5eaf0;"
-	"--soft:#98a5b5;--accent:#5cd0c5;--tint:#14322f;--code:#0f141a;--busy:#f0b65e;--busy-tint:#382b14}}\n"
+	"--soft:#98a5b5;--accent:#5cd0c5;--tint:#14322f;--code:#0f141a;--busy:#f0b65e;--busy-tint:#382b14;"
+	"--bad:#ff9a90;--bad-tint:#421a17}}\n"
 	"*{box-sizing:border-box}\n"
 	"body{margin:0;background:var(--page);color:var(--text);font:16px/1.55 system-ui,-apple-system,"
 	"'Segoe UI',Roboto,'Noto Sans','Liberation Sans',sans-serif}\n"
@@ -60,20 +62,22 @@ static const char web_style[] =
 	".verdict{white-space:nowrap;border-radius:2rem;padding:.1rem .6rem;font-size:.8125rem;background:var(--code)}\n"
 	".goes{background:var(--busy-tint);color:var(--busy)}\n"
 	".good{background:var(--tint);color:var(--accent)}\n"
+	".wrong{background:var(--bad-tint);color:var(--bad)}.verdict a{color:inherit}\n"
 	".builds{font-size:.9rem}.builds th,.builds td{padding:.55rem .9rem}.builds tbody th{white-space:normal;"
 	"overflow-wrap:anywhere}.builds .why{min-width:16rem}\n"
 	".still::before{animation:none}\n"
 	".chart{padding:1rem 1.1rem .6rem}\n"
 	".trend{display:block;width:100%;height:auto}\n"
 	".trend text{font-size:11px;fill:var(--soft)}\n"
-	".trend .good{fill:var(--accent)}.trend .bad{fill:var(--busy)}\n"
+	".trend .good{fill:var(--accent)}.trend .bad{fill:var(--busy)}.trend .idle{fill:var(--soft);opacity:.45}\n"
 	".axis{fill:none;stroke:var(--line)}\n"
 	".legend{display:flex;gap:1.2rem;margin:.4rem 0 0;font-size:.85rem;color:var(--soft)}\n"
 	".legend span{background:none;color:inherit}\n"
 	".legend span::before{content:'';display:inline-block;width:.6rem;height:.6rem;margin-right:.4rem;"
-	"border-radius:.15rem;background:var(--accent)}.legend .bad::before{background:var(--busy)}\n"
+	"border-radius:.15rem;background:var(--accent)}.legend .bad::before{background:var(--busy)}"
+	".legend .idle::before{background:var(--soft);opacity:.45}\n"
 	"summary{cursor:pointer;white-space:nowrap;font-size:.875rem;color:var(--accent)}details .card{margin-top:.6rem}\n"
-	".chart+details{margin-top:.9rem}\n"
+	".chart+details,.runs{margin-top:.9rem}\n"
 	".facts{display:block;margin:.4rem 0}.facts div{padding:0;border:0;background:none;border-radius:0}"
 	".facts dt{display:inline}.facts dt::after{content:': '}"
 	".facts dd{display:inline;font-size:.85rem;font-weight:400;letter-spacing:0;overflow-wrap:anywhere}\n"
@@ -94,7 +98,8 @@ static const char web_style[] =
 	"border-top:1px solid var(--line)}tbody tr:first-child{border-top:0}"
 	"th,td,.builds th,.builds td{padding:0;border:0}tbody th,.full{grid-column:1/-1}tbody th{white-space:normal;overflow-wrap:anywhere}.n{text-align:left;color:var(--soft)}"
 	".sums tr{display:flex;flex-wrap:wrap;gap:.15rem 1.2rem}.sums th{flex:0 0 100%}"
-	".trend text{font-size:19px}.zero{display:none}.n::after{content:' ' attr(data-of)}}\n";
+	".trend text{font-size:19px}.zero{display:none}.n::after{content:' ' attr(data-of)}"
+	".kind::before{content:attr(data-of) ' '}}\n";
 
 // The script adds the copy buttons, so there are none without scripts. navigator.clipboard is missing on plain http.
 static const char web_script[] =

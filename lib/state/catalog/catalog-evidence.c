@@ -132,10 +132,9 @@ int catalog_evidence_remove(struct catalog *c, const uint8_t id[SHA256_SIZE], st
 
 // --- reading ---
 
-// Whether one of the globs, with blanks between, matches the view.
-static bool counts_for_view(const char *globs, const char *view)
+bool catalog_evidence_counts_for(const struct catalog_evidence *row, const char *view)
 {
-	struct str rest = str_from(globs);
+	struct str rest = str_from(row->views);
 	while (rest.len) {
 		CLEANUP(mem_free) char *glob = NULL;
 		struct str word = str_cut(&rest, ' ');
@@ -159,7 +158,7 @@ int catalog_evidence_newest(struct catalog *c, const char *view, const char *kin
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_evidence record;
-		if (read_evidence_row(q, &record) && counts_for_view(record.views, view))
+		if (read_evidence_row(q, &record) && catalog_evidence_counts_for(&record, view))
 			return fn(ctx, &record, e);
 	}
 	return row;

@@ -20,6 +20,8 @@ struct catalog_evidence {
 	uint64_t passed, failed, skipped;
 	size_t wheels;
 };
+// Whether the record counts for the view.
+bool catalog_evidence_counts_for(const struct catalog_evidence *row, const char *view);
 typedef int catalog_evidence_fn(void *ctx, const struct catalog_evidence *row, struct err *e);
 
 // 1: the catalog has the record, and fn was called with it; 0: it has not.
