@@ -101,7 +101,7 @@ PARTS = {
     "many": (FEW, lambda binary, _, folder, __, rounds: bench_many(binary, folder, rounds)),
     "prune": (FEW, lambda binary, _, folder, __, rounds: pruning.bench(binary, folder, rounds)),
     "missing": (FEW, lambda binary, _, folder, __, rounds: lacking.bench(binary, folder, rounds)),
-    "inside": (ROUNDS, lambda binary, _, folder, __, rounds: inside.bench(binary, folder, rounds)),
+    "inside": (ROUNDS, lambda binary, floor, folder, _, rounds: inside.bench(binary, floor.with_name("inflating"), folder, rounds)),
     "serving": (ROUNDS, bench_serving),
     "appearing": (ROUNDS, bench_appearing),
     "upload": (ROUNDS, lambda binary, _, folder, __, rounds: upload.bench(binary, folder, rounds)),
