@@ -75,6 +75,7 @@ enum {
 	LIMIT_EVIDENCE_KIND = 64,            // a kind of evidence, or a Python, in it
 	LIMIT_EVIDENCE_TESTS = 1 << 30,      // number of tests in it
 	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
+	LIMIT_EVIDENCE_VIEWS = 16 << 10,     // globs of the views for which it counts
 	LIMIT_PROMOTION_RULES = 32,          // number of kinds of evidence that a view requires
 	LIMIT_PROMOTION_CELLS = 512,         // number of cells of a view
 	LIMIT_MEMBERSHIP = 64 << 20,         // the file of one generation of a view,

@@ -2,17 +2,38 @@
 // Evidence as the store keeps it: FOLDER/evidence/ab/abcd….json, named after the SHA-256 of the record in its only form.
 // The file has the record and what the index noted when it came: {"record": {…}, "received": time with nanoseconds,
 // "by", "address", "views"}. A file never changes; the same record that comes again changes nothing, so that nobody
-// makes an old record new by sending it again. But who sent a record first must not decide for which views it counts:
-// if it comes again from a sender whose token counts for other views, that note stands in FOLDER/evidence/ab/ID-HASH.json,
-// a file of the same form, where HASH is the beginning of the SHA-256 of its views. The record then counts for the views
-// of all its files, from the moment at which the first one came. One thread at a time for each catalog connection.
+// makes an old record new by sending it again. One thread at a time for each catalog connection.
 #pragma once
 
+#include "lib/base/limits.h"
 #include "lib/domain/promotion/evidence.h"
 #include "lib/state/catalog/catalog-evidence.h"
 
 // Writes the record, durably, and then its row in the catalog. The caller sets by, address and views of *note; the rest
 // is set here from the record and the clock. 1: it is new; 0: it was there, and *note is as it was noted then as far as
-// the numbers go; it counts for the views of *note too.
+// the numbers go. ERR_LIMIT, ERR_INVALID: the record, or *note, is not valid.
 int evidence_file_add(const char *folder, struct catalog *c, const struct evidence *r, struct catalog_evidence *note,
 	struct err *e) MUST_CHECK;
+
+// A file that was read. The row borrows from the record and from text.
+struct evidence_file {
+	struct evidence record;
+	struct catalog_evidence row;
+	struct arena text;
+};
+// ERR_INVALID names the value that is absent or wrong; ERR_LIMIT. The caller releases *out if this returns 0.
+int evidence_file_read(struct str json, struct evidence_file *out, struct err *e) MUST_CHECK;
+void evidence_file_release(struct evidence_file *f); // for CLEANUP
+
+// Where the file of a record is: "evidence/ab", and "abcd….json".
+enum {
+	EVIDENCE_FILE_FOLDER = 12,
+	EVIDENCE_FILE_NAME = SHA256_HEX + 6,
+	EVIDENCE_FILE_MOST = LIMIT_EVIDENCE + (64 << 10)
+};
+void evidence_file_folder(uint8_t first, char out[EVIDENCE_FILE_FOLDER]);
+void evidence_file_name(const uint8_t id[SHA256_SIZE], char out[EVIDENCE_FILE_NAME]);
+// Whether it is the name of such a file; then *id is set.
+bool evidence_file_is(const char *name, uint8_t id[SHA256_SIZE]);
+// Puts a file that was read into the catalog, between catalog_begin and catalog_commit. 1: it is new; 0: it is not.
+int evidence_file_put(struct catalog *c, const struct evidence_file *f, struct str text, struct err *e) MUST_CHECK;

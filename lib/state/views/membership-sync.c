@@ -48,22 +48,12 @@ static int load_file(const struct membership_sync *s, int64_t number, struct buf
 
 // --- looking ---
 
-static int count_files(struct membership_sync *s, struct err *e)
+static int count_file(void *ctx, const char *name, struct err *e UNUSED)
 {
-	struct dirent *entry;
-	int fd = dup(s->dirfd);
-	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	s->files = s->last = 0;
-	if (!dir) {
-		mem_close(&fd);
-		return err_errno(e, ERR_IO, "view %s: its memberships", s->view);
-	}
-	rewinddir(dir);
-	while ((entry = readdir(dir))) {
-		int64_t number = membership_number(entry->d_name);
-		s->files += number > 0;
-		s->last = number > s->last ? number : s->last;
-	}
+	struct membership_sync *s = ctx;
+	int64_t number = membership_number(name);
+	s->files += number > 0;
+	s->last = number > s->last ? number : s->last;
 	return 0;
 }
 
@@ -75,8 +65,10 @@ static int look_at_view(struct membership_sync *s, struct err *e)
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_MEMBERSHIP);
 	s->files = s->last = 0;
-	if (catalog_view_find(s->catalog, s->view, &s->known, e) < 0 || (s->dirfd >= 0 && count_files(s, e) < 0))
+	if (catalog_view_find(s->catalog, s->view, &s->known, e) < 0)
 		return -1;
+	if (s->dirfd >= 0 && views_file_names(s->dirfd, count_file, s, e) < 0)
+		return err_prefix(e, "view %s: ", s->view);
 	s->is_as_known = !s->known.generation ||
 			 (s->dirfd >= 0 && load_file(s, s->known.generation, &text, sha256, &ignored) == 0 &&
 				 memcmp(sha256, s->known.sha256, SHA256_SIZE) == 0);

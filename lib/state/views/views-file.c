@@ -110,18 +110,22 @@ int views_file_read(int dirfd, const char *name, size_t most, struct buf *out, s
 	return read_bytes(fd, name, most, out, e);
 }
 
-static void sweep_leftovers(int dirfd)
+int views_file_names(int dirfd, views_file_fn *fn, void *ctx, struct err *e)
 {
 	struct dirent *entry;
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		mem_close(&fd);
-		return;
+		return err_errno(e, ERR_IO, "the folder cannot be listed");
 	}
-	while ((entry = readdir(dir)))
+	while ((entry = readdir(dir))) {
 		if (tempname_is(entry->d_name))
 			tempname_sweep(dirfd, entry->d_name);
+		else if (fn(ctx, entry->d_name, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 // NFS may report that the name is taken although the link was made, because the answer to it was lost.
@@ -140,7 +144,6 @@ int views_file_create(int dirfd, const char *name, struct str text, struct err *
 	char tmp[TEMPNAME_NAME];
 	struct err taken = ERR_INIT;
 	tempname_name(tmp);
-	sweep_leftovers(dirfd);
 	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
 	if (fs_tmp_open(&file, dirfd, tmp, name, e) < 0)
 		return -1;

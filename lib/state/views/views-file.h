@@ -16,5 +16,10 @@ int views_file_folder(const char *folder, const char *below, bool make, struct e
 // bytes; ERR_IO.
 int views_file_read(int dirfd, const char *name, size_t most, struct buf *out, struct err *e) MUST_CHECK;
 // Creates a file, durably; all accounts may read it, less the umask. ERR_CONFLICT: the name is taken by other bytes. On
-// another error the file is there as a whole, or not at all. Removes what killed writers left in the folder.
+// another error the file is there as a whole, or not at all.
 int views_file_create(int dirfd, const char *name, struct str text, struct err *e) MUST_CHECK;
+
+// Calls fn for each name in an open folder, in any order, and removes what killed writers left there. ERR_IO, and
+// errors of fn.
+typedef int views_file_fn(void *ctx, const char *name, struct err *e);
+int views_file_names(int dirfd, views_file_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/views/evidence-file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/format/compress.h"
+#include "lib/format/jsondoc.h"
+#include "lib/os/clock.h"
+#include "lib/state/views/views-file.h"
+
+enum { ZSTD_LEVEL = 6, SECOND = 1000000000, NANO_TEXT = CLOCK_TEXT + 10 };
+static const char ending[] = ".json";
+
+// --- names ---
+
+void evidence_file_folder(uint8_t first, char out[EVIDENCE_FILE_FOLDER])
+{
+	snprintf(out, EVIDENCE_FILE_FOLDER, "%s/%02x", VIEWS_FILE_EVIDENCE, first);
+}
+
+void evidence_file_name(const uint8_t id[SHA256_SIZE], char out[EVIDENCE_FILE_NAME])
+{
+	hex_encode(id, SHA256_SIZE, out);
+	memcpy(out + SHA256_HEX, ending, sizeof(ending));
+}
+
+bool evidence_file_is(const char *name, uint8_t id[SHA256_SIZE])
+{
+	char same[EVIDENCE_FILE_NAME];
+	if (strlen(name) != EVIDENCE_FILE_NAME - 1 || !hex_decode((struct str){name, SHA256_HEX}, id, SHA256_SIZE))
+		return false;
+	evidence_file_name(id, same); // lower case alone
+	return strcmp(name, same) == 0;
+}
+
+// --- times with nanoseconds ---
+
+static void write_nano(int64_t ns, char out[NANO_TEXT])
+{
+	unsigned rest = (unsigned)(ns % SECOND) % (unsigned)SECOND;
+	clock_write(ns / SECOND, out);
+	snprintf(out + CLOCK_TEXT - 2, NANO_TEXT - (CLOCK_TEXT - 2), ".%09uZ", rest);
+}
+
+static bool read_nano(const char *text, int64_t *ns)
+{
+	char whole[CLOCK_TEXT], same[NANO_TEXT];
+	int64_t seconds, rest = 0;
+	if (strlen(text) != NANO_TEXT - 1)
+		return false;
+	memcpy(whole, text, CLOCK_TEXT - 2);
+	memcpy(whole + CLOCK_TEXT - 2, "Z", 2);
+	for (const char *c = text + CLOCK_TEXT - 1; ascii_is_digit(*c); c++)
+		rest = rest * 10 + (*c - '0');
+	if (!clock_read(whole, &seconds) || seconds > INT64_MAX / SECOND - 1 || rest >= SECOND)
+		return false;
+	*ns = seconds * SECOND + rest;
+	write_nano(*ns, same);
+	return strcmp(text, same) == 0;
+}
+
+// --- reading ---
+
+static int read_note(const struct jsondoc *doc, const char *key, size_t most, struct arena *text, const char **out,
+	struct err *e)
+{
+	const char *value = jsondoc_get_str(doc, key);
+	if (!value)
+		return err_set(e, ERR_INVALID, "\"%s\" is not a string", key);
+	if (strlen(value) > most)
+		return err_set(e, ERR_LIMIT, "\"%s\" has more than %zu bytes", key, most);
+	for (const char *c = value; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return err_set(e, ERR_INVALID, "\"%s\" has a control character", key);
+	*out = arena_copy(text, str_from(value));
+	return 0;
+}
+
+static int read_notes(const struct jsondoc *doc, struct evidence_file *f, struct err *e)
+{
+	const char *received = jsondoc_get_str(doc, "received");
+	struct catalog_evidence *row = &f->row;
+	if (read_note(doc, "by", LIMIT_WORDS, &f->text, &row->by, e) < 0 ||
+		read_note(doc, "address", LIMIT_NOTE, &f->text, &row->address, e) < 0 ||
+		read_note(doc, "views", LIMIT_EVIDENCE_VIEWS, &f->text, &row->views, e) < 0)
+		return -1;
+	if (!received || !read_nano(received, &row->order))
+		return err_set(e, ERR_INVALID, "\"received\" is not a time as 2026-01-02T03:04:05.123456789Z");
+	row->received = row->order / SECOND;
+	return 0;
+}
+
+static void note_record(const struct evidence *r, struct catalog_evidence *row)
+{
+	row->kind = r->kind;
+	row->platform = r->platform;
+	row->python = r->python;
+	row->made = r->made;
+	row->overrides = r->overrides;
+	row->passed = r->passed;
+	row->failed = r->failed;
+	row->skipped = r->skipped;
+	row->wheels = r->wheels;
+}
+
+// Also sets the id.
+static int read_inner_record(const struct jsondoc *doc, struct evidence_file *f, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text, form;
+	buf_init(&text, EVIDENCE_FILE_MOST);
+	buf_init(&form, EVIDENCE_FILE_MOST);
+	const struct jsondoc *record = jsondoc_get(doc, "record");
+	if (!record)
+		return err_set(e, ERR_INVALID, "\"record\" is not an object");
+	jsondoc_write(record, 0, &text);
+	if (evidence_read(buf_view(&text), &f->record, e) < 0)
+		return -1;
+	evidence_write(&f->record, &form);
+	digest_sha256(buf_view(&form), f->row.id);
+	note_record(&f->record, &f->row);
+	return 0;
+}
+
+int evidence_file_read(struct str json, struct evidence_file *out, struct err *e)
+{
+	*out = (struct evidence_file){0};
+	if (json.len > EVIDENCE_FILE_MOST)
+		return err_set(e, ERR_LIMIT, "a file of evidence of more than %d bytes", EVIDENCE_FILE_MOST);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(json, e);
+	if (doc && read_notes(doc, out, e) == 0 && read_inner_record(doc, out, e) == 0)
+		return 0;
+	evidence_file_release(out);
+	return -1;
+}
+
+void evidence_file_release(struct evidence_file *f)
+{
+	evidence_release(&f->record);
+	arena_release(&f->text);
+	*f = (struct evidence_file){0};
+}
+
+int evidence_file_put(struct catalog *c, const struct evidence_file *f, struct str text, struct err *e)
+{
+	CLEANUP(buf_release) struct buf packed;
+	buf_init(&packed, EVIDENCE_FILE_MOST + EVIDENCE_FILE_MOST / 8);
+	CLEANUP(mem_free) uint8_t(*sha256)[SHA256_SIZE] = xcalloc(f->record.wheels + 1, SHA256_SIZE);
+	for (size_t i = 0; i < f->record.wheels; i++)
+		memcpy(sha256[i], f->record.wheel[i].sha256, SHA256_SIZE);
+	if (compress_zstd(text, ZSTD_LEVEL, &packed, e) < 0)
+		return -1;
+	return catalog_evidence_put(c, &f->row, (const uint8_t(*)[SHA256_SIZE])sha256, buf_view(&packed), e);
+}
+
+// --- writing ---
+
+static int save_numbers(void *ctx, const struct catalog_evidence *row, struct err *e UNUSED)
+{
+	struct catalog_evidence *note = ctx;
+	note->received = row->received;
+	note->order = row->order;
+	return 0;
+}
+
+// A record that comes later is newer, also if the clock was set back.
+static int set_time(struct catalog *c, struct catalog_evidence *note, struct err *e)
+{
+	int64_t last, now = clock_wall_ns();
+	if (catalog_evidence_last(c, &last, e) < 0)
+		return -1;
+	note->order = now > last ? now : last + 1;
+	note->received = note->order / SECOND;
+	return 0;
+}
+
+static int compose_file(struct str record, const struct catalog_evidence *note, struct buf *out, struct err *e)
+{
+	char received[NANO_TEXT];
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *inner = jsondoc_read(record, e);
+	if (!inner)
+		return -1;
+	write_nano(note->order, received);
+	jsondoc_put(doc, "record", inner);
+	jsondoc_put_str(doc, "received", received);
+	jsondoc_put_str(doc, "by", note->by);
+	jsondoc_put_str(doc, "address", note->address);
+	jsondoc_put_str(doc, "views", note->views);
+	jsondoc_write(doc, 0, out);
+	return 0;
+}
+
+// Reads what the store has by now under the name, and puts it into the catalog.
+static int take_stored_file(int dirfd, const char *name, struct catalog *c, struct catalog_evidence *note,
+	struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	CLEANUP(evidence_file_release) struct evidence_file f = {0};
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	buf_init(&text, EVIDENCE_FILE_MOST);
+	if (views_file_read(dirfd, name, EVIDENCE_FILE_MOST, &text, e) < 0)
+		return -1;
+	if (evidence_file_read(buf_view(&text), &f, e) < 0)
+		return err_prefix(e, "%s: ", name);
+	if (memcmp(f.row.id, note->id, SHA256_SIZE) != 0)
+		return err_set(e, ERR_INVALID, "%s: it is not the record that its name says", name);
+	if (catalog_begin(c, &t, e) < 0 || evidence_file_put(c, &f, buf_view(&text), e) < 0 ||
+		catalog_commit(&t, e) < 0)
+		return -1;
+	return save_numbers(note, &f.row, e);
+}
+
+// Reads its own text again, since a file that cannot be read is worse than none. 1: it is new; 0: the name is taken.
+static int create_file(int dirfd, const char *name, struct str text, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(evidence_file_release) struct evidence_file again = {0};
+	if (evidence_file_read(text, &again, e) < 0)
+		return -1;
+	if (views_file_create(dirfd, name, text, &why) == 0)
+		return 1;
+	if (why.kind == ERR_CONFLICT)
+		return 0;
+	*e = why;
+	return -1;
+}
+
+int evidence_file_add(const char *folder, struct catalog *c, const struct evidence *r, struct catalog_evidence *note,
+	struct err *e)
+{
+	char below[EVIDENCE_FILE_FOLDER], name[EVIDENCE_FILE_NAME];
+	CLEANUP(buf_release) struct buf record, text;
+	buf_init(&record, LIMIT_EVIDENCE);
+	buf_init(&text, EVIDENCE_FILE_MOST);
+	evidence_write(r, &record);
+	if (record.failed)
+		return err_set(e, ERR_LIMIT, "evidence of more than %d bytes", LIMIT_EVIDENCE);
+	digest_sha256(buf_view(&record), note->id);
+	note_record(r, note);
+	int known = catalog_evidence_find(c, note->id, save_numbers, note, e);
+	if (known)
+		return known < 0 ? -1 : 0;
+	evidence_file_folder(note->id[0], below);
+	evidence_file_name(note->id, name);
+	if (set_time(c, note, e) < 0 || compose_file(buf_view(&record), note, &text, e) < 0)
+		return -1;
+	CLEANUP(mem_close) int dirfd = views_file_folder(folder, below, true, e);
+	int created = dirfd < 0 ? -1 : create_file(dirfd, name, buf_view(&text), e);
+	if (created < 0 || take_stored_file(dirfd, name, c, note, e) < 0)
+		return -1;
+	return created;
+}
