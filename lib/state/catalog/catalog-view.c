@@ -97,8 +97,6 @@ int catalog_view_projects(struct catalog *c, const char *view, int64_t generatio
 		const struct catalog_project project = {
 			.platform = query_int(q, 0),
 			.project = query_text(q, 1),
-			.files = (uint64_t)query_int(q, 2),
-			.bytes = (uint64_t)query_int(q, 3),
 		};
 		if (fn(ctx, &project, e) < 0)
 			return -1;

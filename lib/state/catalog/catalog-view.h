@@ -29,7 +29,7 @@ int catalog_view_at(struct catalog *c, const char *view, int64_t when, int64_t *
 // 1: the file was a member in this generation; 0: it was not.
 int catalog_view_has(struct catalog *c, const char *view, int64_t generation, int64_t platform, const char *filename,
 	const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
-// A project of the platform with a member whose file is listed. By name.
+// A project of the platform with a member whose file is listed, by name. Of a row only platform and project are set.
 int catalog_view_projects(struct catalog *c, const char *view, int64_t generation, int64_t platform,
 	catalog_project_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 

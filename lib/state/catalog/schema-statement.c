@@ -314,8 +314,11 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			    " WHERE v.name = ?1 AND g.number < ?2 ORDER BY g.number DESC LIMIT ?3",
 	[MEMBER_HAS] =
 		"SELECT 1" MEMBERS " WHERE v.name = ?1 AND m.platform = ?3 AND m.filename = ?4 AND m.sha256 = ?5",
-	[MEMBER_PROJECTS] = "SELECT m.platform, m.project, count(*), sum(f.size)" MEMBERS " JOIN file f ON " IS_LISTED
-			    " WHERE v.name = ?1 AND m.platform = ?3 GROUP BY m.project ORDER BY m.project",
+	// Looks for one listed member of each project: there are more members than projects.
+	[MEMBER_PROJECTS] = "SELECT p.platform, p.name FROM project p"
+			    " WHERE p.platform = ?3 AND p.files > 0 AND EXISTS"
+			    " (SELECT 1" MEMBERS " JOIN file f ON " IS_LISTED
+			    " WHERE v.name = ?1 AND +m.platform = p.platform AND m.project = p.name) ORDER BY p.name",
 	[MEMBER_LIST] = MEMBER_COLUMNS MEMBERS " JOIN platform l ON l.id = m.platform WHERE v.name = ?1"
 					       " ORDER BY m.project, l.name, m.filename, m.sha256",
 	[MEMBER_LIST_PROJECT] = MEMBER_COLUMNS MEMBERS " JOIN platform l ON l.id = m.platform"

@@ -92,7 +92,7 @@ static void assert_has(int64_t generation, const uint8_t *sha256, int expected)
 static int print_project(void *ctx, const struct catalog_project *p, struct err *e UNUSED)
 {
 	assert_int_equal(p->platform, two_platform);
-	buf_printf(ctx, "%s %llu %llu;", p->project, (unsigned long long)p->files, (unsigned long long)p->bytes);
+	buf_printf(ctx, "%s;", p->project);
 	return 0;
 }
 
@@ -158,7 +158,7 @@ static void project_is_there_while_its_bytes_are_listed(void **state UNUSED)
 	change_view(1, two_ones, NULL);
 	assert_projects(GENERATION_NEWEST, "");
 	two_put_new(two_other, two_root, two_ones);
-	assert_projects(GENERATION_NEWEST, "six 1 100;");
+	assert_projects(GENERATION_NEWEST, "six;");
 	assert_projects(0, "");
 	two_put_new(two_other, two_root, two_twos); // other bytes
 	assert_projects(GENERATION_NEWEST, "");
