@@ -73,7 +73,7 @@ static int retire_platform(struct retire_command *x, struct err *e)
 	const struct platform *p = store_platform_named(&x->all.store, str_from(x->platform));
 	if (!p)
 		return err_set(e, ERR_USAGE, "the store has no platform %s", x->platform);
-	int retired = retire(&x->all.operation, p, &how, e);
+	int retired = retire(&x->all.operation, &x->all.config, p, &how, e);
 	prune_common_sum_up(&x->all);
 	if (retired == 0)
 		retired = purge_rest(x, e);

@@ -8,6 +8,7 @@
 #include "lib/format/jsondoc.h"
 #include "lib/state/access/audit.h"
 #include "pruner/operations/follow.h"
+#include "pruner/plan/pins.h"
 
 struct follow_command {
 	struct cli_config settings;
@@ -133,7 +134,7 @@ static int follow_upstream(struct follow_command *x, const struct store *store, 
 	const struct upstream_diff_options finding = {
 		.yanks = x->config.prune_follow_yanks, .progress = progress_look, .ctx = &x->progress};
 	if ((!x->settings.is_dry_run && cli_config_audit(&x->config, &audit, e) < 0) ||
-		upstream_new(&x->config, &upstream, e) < 0)
+		upstream_new(&x->config, &upstream, e) < 0 || pins_sync(&x->config, c, e) < 0)
 		return -1;
 	progress_begin(&x->progress, !x->settings.is_quiet);
 	int result = upstream_diff_find(store, c, upstream, &finding, &found, e);

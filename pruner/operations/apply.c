@@ -11,7 +11,9 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"
+#include "pruner/operations/take-back.h"
 #include "pruner/operations/tombstones.h"
+#include "pruner/plan/pins.h"
 #include "pruner/plan/plan.h"
 
 // What the recheck of a planned file found. The order matters to check_rechecked.
@@ -28,6 +30,7 @@ struct planned_removal {
 	const struct planfile_entry *planned;
 	const struct platform *platform;
 	enum rechecked rechecked;
+	bool was_unlisted;
 	const char *words;                                        // why it is not removed
 	const char *verdict, *reason, *project, *requires_python; // of the recheck
 	struct tombstone_upstream upstream;
@@ -340,7 +343,7 @@ static int check_caps(const struct apply_state *a, struct err *e)
 
 // --- unlisting ---
 
-static int unlist_file(struct apply_state *a, const struct planned_removal *r, struct err *trouble, struct err *e)
+static int unlist_file(struct apply_state *a, struct planned_removal *r, struct err *trouble, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(mem_free) char *folder = operation_folder(r->planned->path);
@@ -361,6 +364,7 @@ static int unlist_file(struct apply_state *a, const struct planned_removal *r, s
 			   : err_set(&why, ERR_CONFLICT, "it changed or disappeared after the recheck");
 	operation_report(a->operation, r->platform, name, done < 0 ? OPERATION_FAILED : OPERATION_DONE,
 		r->planned->size, why.msg);
+	r->was_unlisted = done == 0;
 	if (done < 0)
 		*trouble = why;
 	return operation_audit(a->operation,
@@ -377,7 +381,7 @@ static int unlist_file(struct apply_state *a, const struct planned_removal *r, s
 static int unlist_all(struct apply_state *a, struct err *trouble, struct err *e)
 {
 	for (size_t i = 0; i < a->count; i++) {
-		const struct planned_removal *r = &a->removal[i];
+		struct planned_removal *r = &a->removal[i];
 		const char *name = r->planned->filename;
 		if (a->options->file_progress)
 			a->options->file_progress(a->options->ctx, i, a->count);
@@ -386,6 +390,28 @@ static int unlist_all(struct apply_state *a, struct err *trouble, struct err *e)
 		else if (r->rechecked == RECHECKED_HOLDS && a->options->is_dry)
 			operation_report(a->operation, r->platform, name, OPERATION_WOULD, r->planned->size, "");
 		else if (r->rechecked == RECHECKED_HOLDS && unlist_file(a, r, trouble, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// A view may have taken a file in the meantime.
+static int list_pinned_again(struct apply_state *a, struct err *trouble, struct err *e)
+{
+	if (!a->options->is_dry && pins_sync(a->config, a->operation->catalog, e) < 0)
+		return -1;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct planned_removal *r = &a->removal[i];
+		CLEANUP(mem_free) char *folder = operation_folder(r->planned->path);
+		const struct take_back_file file = {.platform = r->platform,
+			.filename = r->planned->filename,
+			.project = r->project,
+			.folder = folder,
+			.sha256 = r->planned->sha256,
+			.size = r->planned->size};
+		bool is_unlisted = r->was_unlisted || r->rechecked == RECHECKED_DONE; // by an earlier attempt
+		if (is_unlisted && !a->options->is_dry && r->planned->has_sha256 &&
+			take_back_if_pinned(a->operation, &file, trouble, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -406,7 +432,8 @@ int apply(struct operation *x, const struct config *c, const struct policy *poli
 		check_lookup_failures(&a, &plan->head, "when the plan was made", e) < 0 ||
 		collect_removals(&a, e) < 0 || check_frozen(&a, e) < 0 || mark_done_removals(&a, e) < 0 ||
 		recheck_removals(&a, e) < 0 || check_all_rechecked(&a, e) < 0 || check_caps(&a, e) < 0 ||
-		unlist_all(&a, &trouble, e) < 0 || operation_end(x, trouble.kind ? &trouble : e) < 0 || trouble.kind) {
+		unlist_all(&a, &trouble, e) < 0 || list_pinned_again(&a, &trouble, e) < 0 ||
+		operation_end(x, trouble.kind ? &trouble : e) < 0 || trouble.kind) {
 		if (trouble.kind)
 			*e = trouble;
 		return -1;

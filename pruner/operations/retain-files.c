@@ -8,6 +8,7 @@
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/tombstone.h"
+#include "pruner/operations/take-back.h"
 #include "pruner/plan/pins.h"
 
 // A file of a version that ends.
@@ -127,12 +128,12 @@ static int find_reasons_to_stay(const struct retain_files *r, const struct endin
 
 // --- unlisting ---
 
-static int audit_end(const struct retain_files *r, const struct ending_file *f, const char *project, const char *action,
+static int audit_end(const struct retain_files *r, const struct ending_file *f, const char *project,
 	const struct err *failure, struct err *e)
 {
 	return operation_audit(r->operation,
 		&(struct operation_event){.platform = f->platform,
-			.action = action,
+			.action = "retain",
 			.project = project,
 			.file = f->file.filename,
 			.sha256 = f->file.sha256,
@@ -166,31 +167,26 @@ static int end_file(struct retain_files *r, struct ending_file *f, const char *p
 	f->was_unlisted = ended == 0;
 	if (ended < 0)
 		*trouble = why;
-	return audit_end(r, f, project, "retain", ended < 0 ? &why : NULL, e);
+	return audit_end(r, f, project, ended < 0 ? &why : NULL, e);
 }
 
-// A view may have taken the file in the meantime.
-static int look_again(struct retain_files *r, const struct ending_files *all, struct err *trouble, struct err *e)
+// A view may have taken a file in the meantime.
+static int look_at_pins_again(struct retain_files *r, const struct ending_files *all, struct err *trouble,
+	struct err *e)
 {
+	if (pins_sync(r->config, r->operation->catalog, e) < 0)
+		return -1;
 	for (size_t i = 0; i < all->count; i++) {
 		const struct ending_file *f = &all->item[i];
-		struct err why = ERR_INIT;
-		CLEANUP(mem_free) char *view = NULL;
-		if (f->was_unlisted && pins_find(r->operation->catalog, f->platform->id, f->file.filename,
-					       f->file.sha256, &view, e) < 0)
+		const struct take_back_file file = {.platform = f->platform,
+			.filename = f->file.filename,
+			.project = all->project->project,
+			.sha256 = f->file.sha256,
+			.size = f->file.size};
+		int back = f->was_unlisted ? take_back_if_pinned(r->operation, &file, trouble, e) : 0;
+		if (back < 0)
 			return -1;
-		if (!view)
-			continue;
-		int listed = sidecar_ops_restore(f->platform, r->operation->catalog, f->file.filename, NULL,
-			f->file.sha256, &why);
-		if (listed < 0)
-			*trouble = why;
-		r->files -= listed == 0;
-		CLEANUP(mem_free) char *words = xasprintf(PINS_WORDS, view);
-		operation_report(r->operation, f->platform, f->file.filename,
-			listed < 0 ? OPERATION_FAILED : OPERATION_KEPT, f->file.size, listed < 0 ? why.msg : words);
-		if (audit_end(r, f, all->project->project, "restore", listed < 0 ? &why : NULL, e) < 0)
-			return -1;
+		r->files -= back > 0;
 	}
 	return 0;
 }
@@ -213,7 +209,7 @@ static int end_files(struct retain_files *r, struct ending_files *all, char **wh
 		else if (end_file(r, f, all->project->project, trouble, e) < 0)
 			return -1;
 	}
-	return r->is_dry ? 0 : pins_sync(r->config, r->operation->catalog, e) < 0 ? -1 : look_again(r, all, trouble, e);
+	return r->is_dry ? 0 : look_at_pins_again(r, all, trouble, e);
 }
 
 int retain_files_end(struct retain_files *r, const struct view *v, const struct view_channel_project *p,

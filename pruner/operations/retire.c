@@ -11,6 +11,7 @@
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"
 #include "pruner/operations/tombstones.h"
+#include "pruner/plan/pins.h"
 
 // found: the files to retire, those included that another run has already unlisted.
 struct retire_state {
@@ -18,6 +19,7 @@ struct retire_state {
 	const struct platform *platform;
 	const struct retire_options *options;
 	struct tombstones found;
+	bool *is_unlisted; // of each, by this run
 	struct strset projects;
 	const char *name; // of the current project
 	char *run, *reason;
@@ -29,6 +31,7 @@ static void retire_state_release(struct retire_state *r)
 	strset_release(&r->projects);
 	free(r->run);
 	free(r->reason);
+	free(r->is_unlisted);
 	tombstones_release(&r->found);
 }
 
@@ -100,8 +103,28 @@ static bool has_tombstone(const struct tombstones *done, const struct tombstones
 
 // --- retiring ---
 
-static int retire_file(struct retire_state *r, const struct tombstones_file *f, struct err *e)
+// Whether a view has the file. words: of the report; it is given the view's name.
+static int report_if_pinned(struct retire_state *r, const struct tombstones_file *f, enum operation_result result,
+	const char *words, bool *pinned, struct err *e)
 {
+	CLEANUP(mem_free) char *view = NULL;
+	if (f->has_sha256 && pins_find(r->operation->catalog, f->platform->id, f->filename, f->sha256, &view, e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *text = xasprintf("%s %s: wheelcache demote first", words, view ? view : "");
+	*pinned = view != NULL;
+	if (view)
+		operation_report(r->operation, f->platform, f->filename, result, f->size, text);
+	return 0;
+}
+
+static int retire_file(struct retire_state *r, size_t i, struct err *e)
+{
+	const struct tombstones_file *f = &r->found.item[i];
+	bool pinned;
+	if (report_if_pinned(r, f, OPERATION_KEPT, "pinned by view", &pinned, e) < 0)
+		return -1;
+	if (pinned)
+		return 0;
 	struct err why = ERR_INIT;
 	struct tombstone stone = {.reason = r->reason,
 		.when = r->now,
@@ -119,6 +142,7 @@ static int retire_file(struct retire_state *r, const struct tombstones_file *f, 
 	}
 	int retired =
 		sidecar_ops_remove(f->platform, r->operation->catalog, f->filename, f->folder, &stone, false, &why);
+	r->is_unlisted[i] = retired == 0;
 	operation_report(r->operation, f->platform, f->filename, retired < 0 ? OPERATION_FAILED : OPERATION_DONE,
 		f->size, why.msg);
 	return operation_audit(r->operation,
@@ -152,7 +176,21 @@ static int freeze_platform(struct retire_state *r, struct err *e)
 		&(struct operation_event){.platform = r->platform, .action = "freeze", .reason = reason}, e);
 }
 
-int retire(struct operation *x, const struct platform *p, const struct retire_options *options, struct err *e)
+// A file may have been promoted in the meantime. The platform is frozen, so it stays unlisted; a purge leaves its bytes.
+static int look_for_new_pins(struct retire_state *r, const struct config *c, struct err *e)
+{
+	bool pinned;
+	if (!r->options->is_dry && pins_sync(c, r->operation->catalog, e) < 0)
+		return -1;
+	for (size_t i = 0; i < r->found.count && !r->options->is_dry; i++)
+		if (r->is_unlisted[i] && report_if_pinned(r, &r->found.item[i], OPERATION_FAILED,
+						 "it was promoted into view", &pinned, e) < 0)
+			return -1;
+	return 0;
+}
+
+int retire(struct operation *x, const struct config *c, const struct platform *p, const struct retire_options *options,
+	struct err *e)
 {
 	CLEANUP(tombstones_release) struct tombstones refused = {0};
 	CLEANUP(retire_state_release)
@@ -161,15 +199,24 @@ int retire(struct operation *x, const struct platform *p, const struct retire_op
 		.glob = (const char *const *)&p->name, .globs = 1, .matches = is_quarantined_tombstone};
 	r.run = xasprintf("retire-%s", p->name);
 	r.reason = xasprintf("the platform was retired%s%s", *options->reason ? ": " : "", options->reason);
+	if (pins_sync(c, x->catalog, e) < 0)
+		return -1;
 	if (!p->id)
 		return err_set(e, ERR_NOT_FOUND, "platform %s is not in the catalog: run wheelcache index first",
 			p->name);
 	if (freeze_platform(&r, e) < 0 || find_files(&r, e) < 0 ||
 		tombstones_load(&refused, x->store, x->catalog, &wanted, e) < 0)
 		return -1;
+	r.is_unlisted = xcalloc(r.found.count + 1, sizeof(*r.is_unlisted));
 	for (size_t i = 0; i < r.found.count; i++)
-		if (!has_tombstone(&refused, &r.found.item[i]) && retire_file(&r, &r.found.item[i], e) < 0)
+		if (!has_tombstone(&refused, &r.found.item[i]) && retire_file(&r, i, e) < 0)
 			return -1;
-	uint64_t failed = x->count[OPERATION_FAILED];
+	if (look_for_new_pins(&r, c, e) < 0)
+		return -1;
+	uint64_t failed = x->count[OPERATION_FAILED], kept = x->count[OPERATION_KEPT];
+	if (!failed && kept)
+		return err_set(e, ERR_CONFLICT,
+			"%llu files stay listed, because views have them: demote them, then repeat this",
+			(unsigned long long)kept);
 	return failed ? err_set(e, ERR_IO, "%llu files are still listed", (unsigned long long)failed) : 0;
 }

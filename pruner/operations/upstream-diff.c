@@ -11,6 +11,7 @@
 #include "lib/state/upstream/name-owner.h"
 #include "pruner/operations/recheck.h"
 #include "pruner/operations/yanked-releases.h"
+#include "pruner/plan/pins.h"
 
 // A file with a mark: a tombstone, or a yank that follows upstream's.
 struct marked_file {
@@ -66,6 +67,19 @@ static char *copy_if_set(const char *text)
 
 // --- the marks ---
 
+static struct upstream_diff_step *add_step(struct upstream_diff *out, enum upstream_diff_kind kind,
+	const struct platform *p, const char *project, const char *filename, const char *reason)
+{
+	GROW(out->step, out->count, out->room);
+	struct upstream_diff_step *step = &out->step[out->count++];
+	*step = (struct upstream_diff_step){.kind = kind,
+		.platform = p,
+		.project = xstrdup(project),
+		.filename = xstrdup(filename),
+		.reason = xstrdup(reason)};
+	return step;
+}
+
 // A file whose bytes are gone has no row with its project; then the tombstone or the file name gives it.
 static char *find_project_of_mark(const struct catalog_marked *m, const char *said)
 {
@@ -92,12 +106,37 @@ static void add_marked_file(struct diff_search *s, const struct catalog_marked *
 	strset_add(&s->projects, project);
 }
 
+// A file that a view took while it was pruned is listed again, whatever upstream has: the prune was killed before it
+// could do so. 1: it was added; 0: no view has it.
+static int add_if_pinned(struct diff_search *s, const struct catalog_marked *m, const struct tombstone *t,
+	struct err *e)
+{
+	CLEANUP(mem_free) char *view = NULL;
+	bool is_retired = t->verdict && strcmp(t->verdict, TOMBSTONE_RETIRED) == 0;
+	if (!t->run || is_retired || !m->has_file || !m->sha256 || !m->project)
+		return 0;
+	if (pins_find(s->catalog, s->platform->id, m->filename, m->sha256, &view, e) < 0)
+		return -1;
+	if (!view)
+		return 0;
+	CLEANUP(mem_free) char *words = xasprintf("view %s has it", view);
+	struct upstream_diff_step *step =
+		add_step(s->out, UPSTREAM_DIFF_RELIST, s->platform, m->project, m->filename, words);
+	step->folder = xstrdup(m->folder_path);
+	step->has_sha256 = true;
+	memcpy(step->sha256, m->sha256, SHA256_SIZE);
+	return 1;
+}
+
 // Adds only files that were pruned for what upstream has, not those of `remove` or of a retirement.
-static int add_tombstone(void *ctx, const struct catalog_marked *m, struct err *e UNUSED)
+static int add_tombstone(void *ctx, const struct catalog_marked *m, struct err *e)
 {
 	struct diff_search *s = ctx;
 	CLEANUP(tombstone_release) struct tombstone t;
 	tombstone_read(str_from(m->text ? m->text : ""), &t);
+	int pinned = add_if_pinned(s, m, &t, e);
+	if (pinned)
+		return pinned < 0 ? -1 : 0;
 	char *project = t.run && recheck_is_due_to_upstream(&t) ? find_project_of_mark(m, t.project) : NULL;
 	if (project)
 		add_marked_file(s, m, MARK_PRUNED, project);
@@ -158,19 +197,6 @@ struct project_diff {
 	bool is_other_project;           // upstream's project is another one: yanks that followed it are undone
 	bool is_doubtful;                // it may be another one: its yanks are neither followed nor undone
 };
-
-static struct upstream_diff_step *add_step(struct upstream_diff *out, enum upstream_diff_kind kind,
-	const struct platform *p, const char *project, const char *filename, const char *reason)
-{
-	GROW(out->step, out->count, out->room);
-	struct upstream_diff_step *step = &out->step[out->count++];
-	*step = (struct upstream_diff_step){.kind = kind,
-		.platform = p,
-		.project = xstrdup(project),
-		.filename = xstrdup(filename),
-		.reason = xstrdup(reason)};
-	return step;
-}
 
 static void add_yank_step(struct project_diff *of, const struct platform *p, const char *filename, const char *text)
 {

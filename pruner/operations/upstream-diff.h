@@ -42,7 +42,8 @@ struct upstream_diff_options {
 	void *ctx;
 };
 
-// store is borrowed by *out. Errors of catalog.h. *out is to be released in any case.
+// A file with a tombstone of a prune that a view has is listed again; pins_sync() is called before. store is borrowed by
+// *out. Errors of catalog.h. *out is to be released in any case.
 int upstream_diff_find(const struct store *store, struct catalog *c, struct upstream *u,
 	const struct upstream_diff_options *o, struct upstream_diff *out, struct err *e) MUST_CHECK;
 void upstream_diff_release(struct upstream_diff *f);

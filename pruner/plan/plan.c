@@ -13,6 +13,7 @@
 #include "lib/state/upstream/upstream.h"
 #include "pruner/plan/plan-entry.h"
 #include "pruner/plan/plan-totals.h"
+#include "pruner/plan/pins.h"
 #include "pruner/plan/quarantined.h"
 #include "pruner/plan/verdict.h"
 
@@ -104,7 +105,10 @@ static int collect_projects(struct plan_state *x, struct catalog *in, struct err
 static int decide_file(void *ctx, const struct catalog_candidate *file, struct err *e)
 {
 	struct plan_state *x = ctx;
-	CLEANUP(verdict_release) struct verdict v;
+	CLEANUP(verdict_release) struct verdict v = {0};
+	CLEANUP(mem_free) char *view = NULL;
+	if (file->sha256 && pins_find(x->reader, file->platform, file->filename, file->sha256, &view, e) < 0)
+		return -1;
 	const struct verdict_file ours = {
 		.filename = file->filename,
 		.project = x->name,
@@ -115,6 +119,7 @@ static int decide_file(void *ctx, const struct catalog_candidate *file, struct e
 		.refusal = file->refusal,
 		.was_downloaded =
 			policy_was_downloaded(x->policy, x->downloads, x->on->platform->name, file->filename, x->now),
+		.view = view,
 	};
 	verdict_decide(x->policy, x->on->platform, &ours, &x->upstream_facts, x->now, &v);
 	plan_totals_add(&x->on->plan_totals, v.kind, v.why, file->size);
@@ -329,7 +334,7 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 	out->head.store = store->path ? store->path : "";
 	out->head.policy_hash = policy->hash;
 	out->head.policy = out->policy = policy_text(c);
-	return upstream_new(c, &x.upstream, e) < 0 ? -1 : make_plan(&x, e);
+	return upstream_new(c, &x.upstream, e) < 0 || pins_sync(c, catalog, e) < 0 ? -1 : make_plan(&x, e);
 }
 
 void plan_release(struct plan *p)

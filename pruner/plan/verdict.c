@@ -6,6 +6,7 @@
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/tag.h"
 #include "lib/state/upstream/upstream.h"
+#include "pruner/plan/pins.h"
 
 enum { REASON_MAX = 2048 };
 
@@ -20,6 +21,7 @@ const char *const verdict_name[VERDICT_COUNT] = {
 };
 
 const char *const verdict_why_name[VERDICT_WHY_COUNT] = {
+	[VERDICT_IN_VIEW] = "in-view",
 	[VERDICT_LISTED] = "listed",
 	[VERDICT_PINNED] = "pinned",
 	[VERDICT_TOO_YOUNG] = "too-young",
@@ -106,6 +108,11 @@ static bool decide_not_asked(struct decision *q, const char *option)
 	q->out->why = VERDICT_NOT_ASKED;
 	buf_printf(&q->out->reason, "; it is removed only with %s", option);
 	return true;
+}
+
+static bool check_in_view(struct decision *q)
+{
+	return q->file->view && decide_keep(q, VERDICT_IN_VIEW, PINS_WORDS, q->file->view);
 }
 
 static bool check_corrupt(struct decision *q)
@@ -313,6 +320,7 @@ static bool check_needed(struct decision *q)
 
 // In this order: the first step that returns true decides.
 static bool (*const steps[])(struct decision *q) = {
+	check_in_view,
 	check_corrupt,
 	check_name,
 	check_listed,

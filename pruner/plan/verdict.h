@@ -27,6 +27,7 @@ extern const char *const verdict_name[VERDICT_COUNT]; // "keep", "off-list", …
 // Why the file is not removed.
 enum verdict_why {
 	VERDICT_REMOVES, // it is removed
+	VERDICT_IN_VIEW,
 	VERDICT_LISTED,
 	VERDICT_PINNED,
 	VERDICT_TOO_YOUNG,
@@ -55,6 +56,7 @@ struct verdict_file {
 	const char *requires_python; // NULL: none
 	const char *refusal;         // why it is quarantined; NULL: it is not
 	bool was_downloaded;         // policy_was_downloaded
+	const char *view;            // one whose membership has it (pins_find); NULL: none
 };
 
 // Upstream's side of one project, for all of its files on all platforms. One thread at a time.

@@ -19,6 +19,21 @@ def day(seconds):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
+def write_generation(store, view, adds=(), removes=(), made=None):
+    """Writes the next generation of a membership as a file of the store; a member is (platform, path below it)."""
+    folder = store / ".wheelcache-views" / view
+    folder.mkdir(parents=True, exist_ok=True)
+    before = sorted(folder.glob("*.json"))
+    files = [[{"platform": platform, "project": path.rsplit("/", 1)[-1].split("-")[0], "filename": path.rsplit("/", 1)[-1],
+               "sha256": hashlib.sha256((store / platform / path).read_bytes()).hexdigest()}
+              for platform, path in sorted(members)] for members in (adds, removes)]
+    document = {"view": view, "generation": len(before) + 1,
+                "previous": hashlib.sha256(before[-1].read_bytes()).hexdigest() if before else None,
+                "made": day(made or time.time()), "action": "promote", "by": "test", "address": "", "reason": "",
+                "evidence": [], "adds": files[0], "removes": files[1]}
+    (folder / f"{len(before) + 1:06}.json").write_text(json.dumps(document))
+
+
 class Channel(indexing.Indexed):
     """The view nightly has both platforms. A wheel's age is its modification time, because a catalog is made anew for each
     scan of new files: what the first scan finds has no arrival."""
@@ -62,17 +77,8 @@ class Channel(indexing.Indexed):
 
     def generation(self, adds=(), removes=(), view="tested", made=None):
         """Writes the next generation of a membership; a member is (platform, file name)."""
-        folder = self.store / ".wheelcache-views" / view
-        folder.mkdir(parents=True, exist_ok=True)
-        before = sorted(folder.glob("*.json"))
-        files = [[{"platform": platform, "project": name.split("-")[0], "filename": name,
-                   "sha256": hashlib.sha256((self.store / platform / name.split("-")[0] / name).read_bytes()).hexdigest()}
-                  for platform, name in sorted(members)] for members in (adds, removes)]
-        document = {"view": view, "generation": len(before) + 1,
-                    "previous": hashlib.sha256(before[-1].read_bytes()).hexdigest() if before else None,
-                    "made": day(made or self.now), "action": "promote", "by": "test", "address": "", "reason": "",
-                    "evidence": [], "adds": files[0], "removes": files[1]}
-        (folder / f"{len(before) + 1:06}.json").write_text(json.dumps(document))
+        members = [[(platform, f"{name.split('-')[0]}/{name}") for platform, name in one] for one in (adds, removes)]
+        write_generation(self.store, view, *members, made=made or self.now)
 
     def generations(self, view="tested"):
         """The documents of a membership."""
@@ -90,4 +96,4 @@ def wheel(version, platform=JAMMY, project="foo"):
     return f"{project}-{version}-{TAGS[platform]}.whl"
 
 
-__all__ = ["Channel", "DAY", "JAMMY", "NOBLE", "TAGS", "day", "storelib", "wheel"]
+__all__ = ["Channel", "DAY", "JAMMY", "NOBLE", "TAGS", "day", "storelib", "wheel", "write_generation"]

@@ -86,6 +86,7 @@ class World:
         files = [one for one in randomcase.local_files(self.dice, place, project, self.versions[project])
                  if one["filename"].endswith(".whl")]
         for one in files:
+            one["view"] = None
             write_wheel(self.store / place["name"] / project, one)
         return files
 

@@ -254,6 +254,8 @@ class Judge:
 
     def _of_ours(self, file, name):
         """The verdicts that need no upstream."""
+        if file["view"]:
+            return Verdict("keep", False, "in-view")
         if file["corrupt"]:
             return Verdict("corrupt", self.policy["corrupt"], "not-asked")
         if is_listed(self.case, name):

@@ -8,7 +8,7 @@
 //      "oldest":SECONDS|0 (of our files of the project),
 //      "upstream":{"result":"known|absent|timeout|…","type":CONTENT-TYPE,"page":TEXT},
 //      "files":[{"filename","sha256","mtime":SECONDS,"requires-python":TEXT|null,"corrupt":REASON|null,
-//       "downloaded":SECONDS|0}]}
+//       "downloaded":SECONDS|0,"view":NAME|null}]}
 //     {"verdicts":[{"filename","verdict","removes":bool,"why":CODE|null,"reason","identical":bool|null,
 //      "environments":{"3.11":"file"}}]}
 #include <stdio.h>
@@ -176,6 +176,7 @@ static struct jsondoc *decide(const struct verdict_case *a, const struct jsondoc
 		.requires_python = jsondoc_get_str(from, "requires-python"),
 		.refusal = jsondoc_get_str(from, "corrupt"),
 		.was_downloaded = downloaded && a->now - downloaded <= a->policy.downloaded,
+		.view = jsondoc_get_str(from, "view"),
 	};
 	verdict_decide(&a->policy, &a->platform, &file, &a->upstream, a->now, &v);
 	struct jsondoc *one = answer_of(&v, filename);

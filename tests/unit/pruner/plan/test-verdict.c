@@ -27,7 +27,7 @@ struct row {
 	const char *yanked, *requires_python; // of theirs
 	const char *list, *pins;
 	const char *takes; // "p": pure, "o": off-list, "u": unusable, "c": corrupt, "n": name-taken-over
-	const char *refusal;
+	const char *refusal, *view;
 	enum upstream_result result; // 0: known
 	bool is_without_profile, is_young, is_theirs_young, is_downloaded, is_nameless, is_not_asked;
 	bool is_younger; // upstream's project is younger than ours
@@ -56,6 +56,10 @@ static const struct row rows[] = {
 	{"upstream has nothing of the version",
 		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},
 
+	{"in a view", .theirs = WHEEL, .view = "tested",
+		IS(KEEP, IN_VIEW, "pinned by view tested: wheelcache demote first")},
+	{"in a view, and corrupt", .view = "tested", .refusal = "no METADATA", .takes = "c",
+		IS(KEEP, IN_VIEW, "pinned by view tested: wheelcache demote first")},
 	{"listed", .theirs = WHEEL, .list = "foo keep we like it",
 		IS(KEEP, LISTED, "it is on the list (list:1): we like it")},
 	{"listed elsewhere", .theirs = WHEEL, .list = "foo platform=debian-*",
@@ -189,6 +193,7 @@ static void decide_row(const struct row *r, const uint8_t *sha256, struct verdic
 		.mtime = NOW - (r->is_young ? 1 : 3) * DAY,
 		.refusal = r->refusal,
 		.was_downloaded = r->is_downloaded,
+		.view = r->view,
 	};
 	make_policy(r, &policy);
 	if (!r->is_without_profile && profile_init(&platform.profile, name, &(struct profile_keys){0}, &e) < 0)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file that a view with a membership has is pruned by no command."""
+import json
+
+import pytest
+
+import channels
+import serving
+import tinyupstream
+from pruning import PLATFORM, Pruned, name
+
+VIEWS = f"[view all]\nplatforms = {PLATFORM}\n[view tested]\nfrom = all\n"
+FIRST, SECOND = name("1.0"), name("1.1")
+PINNED = "pinned by view tested: wheelcache demote first"
+
+
+@pytest.fixture(name="up")
+def up_fixture():
+    with tinyupstream.running() as up:
+        yield up
+
+
+@pytest.fixture(name="at")
+def at_fixture(tmp_path, up):
+    """Upstream has four of ten files; a view has the first of them."""
+    at = Pruned(tmp_path, up)
+    at.configure(VIEWS)
+    promote(at, FIRST)
+    return at
+
+
+def promote(at, *files, removes=()):
+    channels.write_generation(at.store, "tested", [(PLATFORM, f"s/six/{one}") for one in files],
+                              [(PLATFORM, f"s/six/{one}") for one in removes])
+
+
+def tool(at, *arguments):
+    return serving.run(*arguments, "--config", at.config)
+
+
+def test_plan_keeps_it(at):
+    plan = at.plan()
+    entry = next(one for one in plan["files"] if one["filename"] == FIRST)
+    assert (entry["verdict"], entry["why"], entry["reason"]) == ("keep", "in-view", PINNED)
+    at.apply()
+    assert at.unlisted() == at.covered[1:]
+
+
+def test_apply_checks_the_plan_again(at):
+    at.plan()
+    promote(at, SECOND)
+    done = tool(at, "prune", "apply", at.plan_path)
+    assert done.returncode == 1 and "--skip-changed-evidence" in done.stderr
+    done = tool(at, "prune", "apply", "--skip-changed-evidence", at.plan_path)
+    assert done.returncode == 0 and f"kept {SECOND}: {PINNED}" in done.stdout, done.stderr
+    assert at.unlisted() == at.covered[2:]
+
+
+def test_purge_leaves_it(at):
+    at.plan()
+    at.apply()
+    promote(at, SECOND)
+    done = at.purge()
+    assert f"kept {SECOND}: {PINNED}" in done.stdout
+    assert SECOND in at.there() and at.covered[2] not in at.there()
+    promote(at, removes=[SECOND])
+    at.purge()
+    assert SECOND not in at.there()
+
+
+def test_follow_lists_it_again(at):
+    """A prune was killed after its tombstone, before it could look at the views again."""
+    at.plan()
+    at.apply()
+    promote(at, SECOND)
+    done = tool(at, "prune", "follow")
+    assert done.returncode == 0 and "view tested has it" in done.stdout, done.stdout + done.stderr
+    assert at.unlisted() == at.covered[2:]
+
+
+def test_apply_that_is_repeated_lists_it_again(at):
+    at.plan()
+    at.apply()
+    promote(at, SECOND)
+    at.apply()
+    assert at.unlisted() == at.covered[2:]
+
+
+def test_retirement_leaves_it(at):
+    done = tool(at, "platform", "retire", PLATFORM)
+    assert done.returncode == 1 and "1 files stay listed, because views have them: demote them" in done.stderr
+    assert f"kept {FIRST}: {PINNED}" in done.stdout and len(at.unlisted()) == 9
+    promote(at, removes=[FIRST])
+    assert tool(at, "platform", "retire", PLATFORM).returncode == 0
+    assert len(at.unlisted()) == 10
+
+
+@pytest.mark.parametrize("command", [("prune", "plan"), ("prune", "purge"), ("prune", "follow"), ("platform", "retire", PLATFORM)])
+def test_damaged_membership_stops_all(at, command):
+    """What it pins is not known."""
+    path = at.store / ".wheelcache-views" / "tested" / "000001.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"adds": 1}))
+    done = tool(at, *command)
+    assert done.returncode == 1 and "the membership of view tested is damaged" in done.stderr
+    assert not at.unlisted()
