@@ -14,6 +14,7 @@ static const struct command *const commands[] = {
 	&command_builds,
 	&command_check,
 	&command_compare,
+	&command_demote,
 	&command_evidence,
 	&command_explain,
 	&command_find,
@@ -21,6 +22,7 @@ static const struct command *const commands[] = {
 	&command_index,
 	&command_missing,
 	&command_platform,
+	&command_promote,
 	&command_provenance,
 	&command_prune,
 	&command_provides,
@@ -32,6 +34,7 @@ static const struct command *const commands[] = {
 	&command_thaw,
 	&command_token,
 	&command_unyank,
+	&command_view,
 	&command_yank,
 };
 

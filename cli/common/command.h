@@ -37,6 +37,7 @@ enum shared_option {
 	SHARED_OUTPUT,
 	SHARED_RETRIES,
 	SHARED_TIMEOUT,
+	SHARED_REASON, // of a change of a view's membership
 	SHARED_DRY_RUN,
 	SHARED_JSON,
 	SHARED_QUIET,
@@ -63,6 +64,7 @@ extern const struct command command_build;
 extern const struct command command_builds;
 extern const struct command command_check;
 extern const struct command command_compare;
+extern const struct command command_demote;
 extern const struct command command_evidence;
 extern const struct command command_evidence_make;
 extern const struct command command_evidence_send;
@@ -72,6 +74,7 @@ extern const struct command command_freeze;
 extern const struct command command_index;
 extern const struct command command_missing;
 extern const struct command command_platform;
+extern const struct command command_promote;
 extern const struct command command_provenance;
 extern const struct command command_prune;
 extern const struct command command_prune_apply;
@@ -88,6 +91,10 @@ extern const struct command command_serve;
 extern const struct command command_thaw;
 extern const struct command command_token;
 extern const struct command command_unyank;
+extern const struct command command_view;
+extern const struct command command_view_log;
+extern const struct command command_view_rollback;
+extern const struct command command_view_show;
 extern const struct command command_yank;
 
 // Called once per given option, in the order of the command line. value is NULL if the option takes none.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/machine/environment.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
@@ -22,12 +23,16 @@ bool evidence_kind_is_valid(struct str kind)
 	return kind.len && !is_dash && kind.len <= LIMIT_EVIDENCE_KIND;
 }
 
-bool evidence_python_is_valid(struct str python)
+bool evidence_python_is_valid(struct str text)
 {
-	for (size_t i = 0; i < python.len; i++)
-		if (!ascii_is_alnum(python.ptr[i]) && python.ptr[i] != '.')
-			return false;
-	return python.len && python.len <= LIMIT_EVIDENCE_KIND;
+	struct python python;
+	struct err ignored = ERR_INIT;
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, LIMIT_EVIDENCE_KIND);
+	if (python_parse(text, &python, &ignored) < 0)
+		return false;
+	python_print(&python, &normal);
+	return str_eq(text, buf_view(&normal));
 }
 
 // --- reading ---

@@ -29,7 +29,7 @@ struct evidence_wheel {
 struct evidence {
 	const char *kind;      // evidence_kind_is_valid()
 	const char *platform;  // the cell
-	const char *python;    // "3.12", "3.13t", "pypy3.10"
+	const char *python;    // "3.12", "3.13t", "pp310"
 	int64_t made;          // seconds since 1970, by the clock of the machine that tested
 	const char *overrides; // the reason of an override; NULL: a test run
 	uint64_t passed, failed, skipped;
@@ -42,7 +42,7 @@ struct evidence {
 
 // Lower-case letters, digits and single dashes between them, at most LIMIT_EVIDENCE_KIND bytes.
 bool evidence_kind_is_valid(struct str kind);
-// A Python as evidence and cells name it.
+// A Python as evidence and cells name it: the one spelling that python_print() has, so that equal text is the same Python.
 bool evidence_python_is_valid(struct str python);
 
 // Reads a record. ERR_INVALID names the value that is absent or wrong; ERR_LIMIT: more than LIMIT_EVIDENCE bytes or

@@ -76,6 +76,7 @@ static void add_fields(const struct audit_entry *entry, struct buf *out)
 		{"who", entry->who},
 		{"peer", entry->peer},
 		{"action", entry->action},
+		{"view", entry->view},
 		{"platform", entry->platform},
 		{"project", entry->project},
 		{"file", entry->file},

@@ -21,6 +21,7 @@ struct audit_entry {
 	const char *who;    // a token's name, or the account that ran a command
 	const char *peer;   // the address of the client
 	const char *action; // "upload", "yank", "freeze", …
+	const char *view;
 	const char *platform;
 	const char *project;
 	const char *file;

@@ -52,8 +52,7 @@ static int remove_folder(void **state UNUSED)
 static void reports_add_up(void **state UNUSED)
 {
 	CLEANUP(mem_free)
-	char *one = make_file("one.xml", PASSED, TESTED),
-	     *two = make_file("two.xml", FAILED, TESTED + 9);
+	char *one = make_file("one.xml", PASSED, TESTED), *two = make_file("two.xml", FAILED, TESTED + 9);
 	CLEANUP(mem_free) char *wheel = make_file(WHEEL, "foo", BUILT);
 	CLEANUP(evidence_release) struct evidence r = {0};
 	struct err e = ERR_INIT;

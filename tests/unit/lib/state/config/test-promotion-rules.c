@@ -58,6 +58,7 @@ static void wrong_rules_are_named(void **state UNUSED)
 		{"unit:tests=1", NULL, "unit has an unknown setting \"tests=1\""},
 		{"unit", "a", "\"a\" is not PLATFORM/PYTHON"},
 		{"unit", "a/", "\"a/\" is not PLATFORM/PYTHON"},
+		{"unit", "a/pypy3.10", "\"a/pypy3.10\" is not PLATFORM/PYTHON"},
 		{"unit", "/3.12", "\"/3.12\" is not PLATFORM/PYTHON"},
 		{"unit", "a/b/3.12", "\"a/b/3.12\" is not PLATFORM/PYTHON"},
 		{"unit", "a/3.12 a/3.12", "a/3.12 stands there twice"},

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a view with a membership showed when, and going back. Each command takes the name of one view.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/common/promotion-common.h"
+#include "lib/base/decimal.h"
+#include "lib/base/limits.h"
+#include "lib/format/escape.h"
+#include "lib/format/jsondoc.h"
+#include "lib/os/clock.h"
+#include "lib/promotion/demote.h"
+
+#define LOG_MOST "20"
+
+struct view_command {
+	struct promotion_common all;
+	const char *name;                            // of the view
+	const char *to, *at, *steps, *most, *reason; // NULL: not given
+};
+
+// --- the command line ---
+
+static int take_view_option(void *ctx, const char *name, const char *value, struct err *e)
+{
+	struct view_command *x = ctx;
+	const struct command_text texts[] = {
+		{"to", &x->to}, {"at", &x->at}, {"steps", &x->steps}, {"most", &x->most}, {"reason", &x->reason}};
+	return command_take_text(texts, ARRAY_SIZE(texts), name, value) ? 0 : err_set(e, ERR_USAGE, "--%s", name);
+}
+
+static int take_number(const char *option, const char *text, uint64_t *out, struct err *e)
+{
+	if (decimal_parse(str_from(text), INT64_MAX, out) && *out)
+		return 0;
+	return err_set(e, ERR_USAGE, "%s %s: not a number from 1 on", option, text);
+}
+
+static int check_view_name(const struct view_command *x, struct err *e)
+{
+	const struct config_view *v = config_view(&x->all.config, x->name);
+	if (!v)
+		return err_set(e, ERR_USAGE, "no view %s is configured", x->name);
+	if (!v->from)
+		return err_set(e, ERR_USAGE, "view %s has no \"from\": it shows all files of its platforms", x->name);
+	return 0;
+}
+
+static int open_view(struct view_command *x, const struct command *self, int argc, char **argv, bool writes,
+	struct err *e)
+{
+	promotion_common_init(&x->all);
+	int first = cli_config_options(&x->all.settings, self, argc, argv, take_view_option, x, e);
+	if (first < 0)
+		return -1;
+	if (argc - first != 1)
+		return err_set(e, ERR_USAGE, "expected one VIEW");
+	x->name = argv[first];
+	if (promotion_common_open(&x->all, writes && !x->all.settings.is_dry_run, e) < 0)
+		return -1;
+	return check_view_name(x, e);
+}
+
+static void view_command_release(struct view_command *x)
+{
+	promotion_common_release(&x->all);
+}
+
+static int newest_generation(const struct view_command *x, int64_t *out, struct err *e)
+{
+	struct catalog_view known;
+	if (catalog_view_find(x->all.catalog, x->name, &known, e) < 0)
+		return -1;
+	*out = known.generation;
+	return 0;
+}
+
+// Of a number, a date (its end) or a time.
+static int find_generation(const struct view_command *x, const char *option, const char *text, int64_t *out,
+	struct err *e)
+{
+	int64_t when;
+	uint64_t number;
+	if (decimal_parse(str_from(text), INT64_MAX, &number)) {
+		*out = (int64_t)number;
+		return 0;
+	}
+	if (clock_read_end(text, &when))
+		return catalog_view_at(x->all.catalog, x->name, when, out, e);
+	return err_set(e, ERR_USAGE,
+		"%s %s: neither the number of a generation nor a time as 2026-11-20 or 2026-11-20T06:00:00Z", option,
+		text);
+}
+
+// --- view log ---
+
+static const struct option_row log_options[] = {
+	{"most", '\0', "N", "only the newest N generations; " LOG_MOST, NO_KEY},
+};
+
+struct view_log {
+	struct jsondoc *rows; // NULL: text
+	struct buf text;
+};
+
+static void view_log_release(struct view_log *l)
+{
+	jsondoc_cleanup(&l->rows);
+	buf_release(&l->text);
+}
+
+static void add_log_json(struct view_log *l, const struct catalog_generation *g, const char *made)
+{
+	struct jsondoc *row = jsondoc_object();
+	jsondoc_put_int(row, "generation", g->number);
+	jsondoc_put_str(row, "made", made);
+	jsondoc_put_str(row, "action", g->action);
+	jsondoc_put_str(row, "by", g->by);
+	jsondoc_put_str(row, "reason", g->reason);
+	jsondoc_put_int(row, "added", (int64_t)g->added);
+	jsondoc_put_int(row, "removed", (int64_t)g->removed);
+	jsondoc_add(l->rows, row);
+}
+
+static int add_log_row(void *ctx, const struct catalog_generation *g, struct err *e UNUSED)
+{
+	struct view_log *l = ctx;
+	char made[CLOCK_TEXT];
+	clock_write(g->made, made);
+	if (l->rows) {
+		add_log_json(l, g, made);
+		return 0;
+	}
+	buf_printf(&l->text, "%6" PRId64 "  %s  %-8s +%" PRIu64 " -%" PRIu64 "  ", g->number, made, g->action, g->added,
+		g->removed);
+	escape_terminal(&l->text, str_from(g->by));
+	buf_puts(&l->text, *g->reason ? ": " : "");
+	escape_terminal(&l->text, str_from(g->reason));
+	buf_putc(&l->text, '\n');
+	return 0;
+}
+
+static int print_log(const struct view_command *x, uint64_t most, struct err *e)
+{
+	CLEANUP(view_log_release) struct view_log l = {.rows = x->all.settings.is_json ? jsondoc_array() : NULL};
+	buf_init(&l.text, SIZE_MAX / 2);
+	if (catalog_view_generations(x->all.catalog, x->name, INT64_MAX, most, add_log_row, &l, e) < 0)
+		return -1;
+	if (l.rows) {
+		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+		jsondoc_put_str(doc, "view", x->name);
+		jsondoc_put(doc, "generations", STEAL_PTR(l.rows));
+		jsondoc_write(doc, 2, &l.text);
+	} else if (!l.text.len) {
+		buf_printf(&l.text, "%s: nothing was ever promoted\n", x->name);
+	}
+	return promotion_common_write(buf_view(&l.text), e);
+}
+
+static int run_view_log(const struct command *self, int argc, char **argv, struct err *e)
+{
+	CLEANUP(view_command_release) struct view_command x = {.most = LOG_MOST};
+	uint64_t most;
+	if (open_view(&x, self, argc, argv, false, e) < 0 || take_number("--most", x.most, &most, e) < 0 ||
+		print_log(&x, most, e) < 0)
+		return err_exit_code(e->kind);
+	return 0;
+}
+
+const struct command command_view_log = {
+	.name = "view log",
+	.arguments = "VIEW",
+	.help = "list what was promoted, demoted and rolled back",
+	.options = log_options,
+	.option_count = ARRAY_SIZE(log_options),
+	.shared = SHARED_BASE | SHARED(STORE) | SHARED(JSON),
+	.run = run_view_log,
+};
+
+// --- view show ---
+
+static const struct option_row show_options[] = {
+	{"at", '\0', "ID|TIME", "as it was in this generation, or then: 2026-11-20 is the end of that day (UTC)",
+		NO_KEY},
+};
+
+// The arguments of add_shown_member.
+struct view_show {
+	const struct store *store;
+	struct jsondoc *rows; // NULL: text
+	struct buf text;
+};
+
+static void view_show_release(struct view_show *s)
+{
+	jsondoc_cleanup(&s->rows);
+	buf_release(&s->text);
+}
+
+static void add_member_json(struct view_show *s, const struct catalog_member *m, const char *platform)
+{
+	char sha256[SHA256_HEX + 1] = "";
+	struct jsondoc *row = jsondoc_object();
+	hex_encode(m->sha256, SHA256_SIZE, sha256);
+	jsondoc_put_str(row, "platform", platform);
+	jsondoc_put_str(row, "project", m->project);
+	jsondoc_put_str(row, "filename", m->filename);
+	jsondoc_put_str(row, "sha256", sha256);
+	jsondoc_put_int(row, "since", m->since);
+	jsondoc_put_bool(row, "listed", m->is_listed);
+	jsondoc_add(s->rows, row);
+}
+
+static int add_shown_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
+{
+	struct view_show *s = ctx;
+	const struct platform *p = store_platform(s->store, m->platform);
+	const char *platform = p ? p->name : "";
+	if (s->rows) {
+		add_member_json(s, m, platform);
+		return 0;
+	}
+	buf_printf(&s->text, "%6" PRId64 "  %s/", m->since, platform);
+	escape_terminal(&s->text, str_from(m->filename));
+	buf_puts(&s->text, m->is_listed ? "\n" : "  (not listed: no page shows it)\n");
+	return 0;
+}
+
+static int print_members(const struct view_command *x, int64_t generation, struct err *e)
+{
+	CLEANUP(view_show_release)
+	struct view_show s = {.store = &x->all.site.store, .rows = x->all.settings.is_json ? jsondoc_array() : NULL};
+	buf_init(&s.text, SIZE_MAX / 2);
+	if (catalog_view_members(x->all.catalog, x->name, generation, NULL, add_shown_member, &s, e) < 0)
+		return -1;
+	if (s.rows) {
+		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+		jsondoc_put_str(doc, "view", x->name);
+		jsondoc_put_int(doc, "generation", generation);
+		jsondoc_put(doc, "files", STEAL_PTR(s.rows));
+		jsondoc_write(doc, 2, &s.text);
+	}
+	return promotion_common_write(buf_view(&s.text), e);
+}
+
+static int show_view(const struct view_command *x, struct err *e)
+{
+	int64_t generation, newest;
+	if (newest_generation(x, &newest, e) < 0)
+		return -1;
+	generation = newest;
+	if (x->at && find_generation(x, "--at", x->at, &generation, e) < 0)
+		return -1;
+	if (generation > newest)
+		return err_set(e, ERR_USAGE, "view %s has no generation %" PRId64 ": the newest is %" PRId64, x->name,
+			generation, newest);
+	return print_members(x, generation, e);
+}
+
+static int run_view_show(const struct command *self, int argc, char **argv, struct err *e)
+{
+	CLEANUP(view_command_release) struct view_command x = {0};
+	if (open_view(&x, self, argc, argv, false, e) < 0 || show_view(&x, e) < 0)
+		return err_exit_code(e->kind);
+	return 0;
+}
+
+const struct command command_view_show = {
+	.name = "view show",
+	.arguments = "VIEW",
+	.help = "list the files that were promoted, with the generation of each",
+	.options = show_options,
+	.option_count = ARRAY_SIZE(show_options),
+	.shared = SHARED_BASE | SHARED(STORE) | SHARED(JSON),
+	.run = run_view_show,
+};
+
+// --- view rollback ---
+
+static const struct option_row rollback_options[] = {
+	{"to", '\0', "ID|TIME",
+		"to this generation, or to what there was then: 2026-11-20 is the end of that day (UTC)", NO_KEY},
+	{"steps", '\0', "N", "back by N generations", NO_KEY},
+};
+
+static int find_rollback_target(const struct view_command *x, int64_t *out, struct err *e)
+{
+	uint64_t steps;
+	int64_t newest;
+	if (!x->to == !x->steps)
+		return err_set(e, ERR_USAGE, "one of --to and --steps is needed");
+	if (x->to)
+		return find_generation(x, "--to", x->to, out, e);
+	if (take_number("--steps", x->steps, &steps, e) < 0 || newest_generation(x, &newest, e) < 0)
+		return -1;
+	*out = newest - (int64_t)steps;
+	if (*out >= 0)
+		return 0;
+	return err_set(e, ERR_USAGE, "--steps %s: view %s has only %" PRId64 " generations", x->steps, x->name, newest);
+}
+
+static int roll_view_back(const struct view_command *x, struct err *e)
+{
+	CLEANUP(promote_answer_release) struct promote_answer answer = {0};
+	const struct promotion_common *all = &x->all;
+	int64_t target;
+	if (find_rollback_target(x, &target, e) < 0 ||
+		rollback_run(&all->site, all->catalog, all->audit, x->name, target, x->reason ? x->reason : "", all->by,
+			all->settings.is_dry_run, &answer, e) < 0)
+		return -1;
+	return promotion_common_print(all, &answer, x->name, e);
+}
+
+static int run_view_rollback(const struct command *self, int argc, char **argv, struct err *e)
+{
+	CLEANUP(view_command_release) struct view_command x = {0};
+	if (open_view(&x, self, argc, argv, true, e) < 0 || roll_view_back(&x, e) < 0)
+		return err_exit_code(e->kind);
+	return 0;
+}
+
+const struct command command_view_rollback = {
+	.name = "view rollback",
+	.arguments = "VIEW",
+	.help = "go back to an earlier generation; that is a new one with the same files",
+	.options = rollback_options,
+	.option_count = ARRAY_SIZE(rollback_options),
+	.shared = SHARED_BASE | SHARED(STORE) | SHARED(REASON) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
+	.run = run_view_rollback,
+};
+
+// --- the group ---
+
+static const struct command *const rows[] = {
+	&command_view_log,
+	&command_view_rollback,
+	&command_view_show,
+	NULL,
+};
+
+static int run_view(const struct command *self, int argc, char **argv, struct err *e)
+{
+	return command_run_row(self, rows, argc, argv, e);
+}
+
+const struct command command_view = {
+	.name = "view",
+	.help = "what was promoted into a view, and going back: log, rollback, show",
+	.run = run_view,
+};

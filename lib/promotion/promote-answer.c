@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/promotion/promote-answer.h"
+
+#include <stdlib.h>
+
+#include "lib/format/jsondoc.h"
+
+const char *const promote_result_name[PROMOTE_RESULT_COUNT] = {
+	[PROMOTE_DONE] = "done",
+	[PROMOTE_ALREADY] = "already",
+	[PROMOTE_REFUSED] = "refused",
+	[PROMOTE_HELD] = "held",
+	[PROMOTE_ENDED] = "ended",
+};
+
+static const char *copy_row_text(struct arena *a, const char *text)
+{
+	return text && *text ? arena_copy(a, str_from(text)) : "";
+}
+
+struct promote_row *promote_answer_add(struct promote_answer *a, const struct promote_row *row)
+{
+	GROW(a->row, a->rows, a->room);
+	struct promote_row *copy = &a->row[a->rows++];
+	*copy = *row;
+	copy->platform = copy_row_text(&a->text, row->platform);
+	copy->project = copy_row_text(&a->text, row->project);
+	copy->version = copy_row_text(&a->text, row->version);
+	copy->filename = copy_row_text(&a->text, row->filename);
+	copy->reason = copy_row_text(&a->text, row->reason);
+	return copy;
+}
+
+void promote_answer_set(struct promote_answer *a, struct promote_row *row, enum promote_result result,
+	struct str reason)
+{
+	row->result = result;
+	row->reason = reason.len ? arena_copy(&a->text, reason) : "";
+}
+
+void promote_answer_count(struct promote_answer *a)
+{
+	for (int i = 0; i < PROMOTE_RESULT_COUNT; i++)
+		a->count[i] = 0;
+	for (size_t i = 0; i < a->rows; i++)
+		a->count[a->row[i].result]++;
+}
+
+void promote_answer_clear(struct promote_answer *a)
+{
+	a->rows = 0;
+	arena_release(&a->text);
+	promote_answer_count(a);
+}
+
+void promote_answer_release(struct promote_answer *a)
+{
+	free(a->row);
+	arena_release(&a->text);
+	*a = (struct promote_answer){0};
+}
+
+// --- the audit log ---
+
+int promote_answer_audit(const struct promote_answer *a, struct audit *audit, const char *action, const char *view,
+	const char *by, const char *address, const char *reason, struct err *e)
+{
+	char sha256[SHA256_HEX + 1] = "";
+	for (size_t i = 0; i < a->rows; i++) {
+		const struct promote_row *row = &a->row[i];
+		if (row->result == PROMOTE_ALREADY || row->result == PROMOTE_HELD)
+			continue;
+		hex_encode(row->sha256, SHA256_SIZE, sha256);
+		const struct audit_entry entry = {.who = by,
+			.peer = *address ? address : NULL,
+			.action = action,
+			.view = view,
+			.platform = row->platform,
+			.project = row->project,
+			.file = row->filename,
+			.sha256 = sha256,
+			.result = promote_result_name[row->result],
+			.reason = *row->reason ? row->reason
+				  : *reason    ? reason
+					       : NULL};
+		if (audit_write(audit, &entry, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// --- JSON ---
+
+static struct jsondoc *promote_row_json(const struct promote_row *row)
+{
+	char sha256[SHA256_HEX + 1] = "";
+	struct jsondoc *doc = jsondoc_object();
+	hex_encode(row->sha256, SHA256_SIZE, sha256);
+	jsondoc_put_str(doc, "platform", row->platform);
+	jsondoc_put_str(doc, "project", row->project);
+	jsondoc_put_str(doc, "version", row->version);
+	jsondoc_put_str(doc, "filename", row->filename);
+	jsondoc_put_str(doc, "sha256", sha256);
+	jsondoc_put_str(doc, "result", promote_result_name[row->result]);
+	jsondoc_put_str(doc, "reason", row->reason);
+	jsondoc_put_bool(doc, "override", row->is_override);
+	return doc;
+}
+
+void promote_write_json(const struct promote_answer *a, const char *view, bool dry_run, struct buf *out)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *counts = jsondoc_object(), *files = jsondoc_array();
+	jsondoc_put_str(doc, "view", view);
+	jsondoc_put_int(doc, "generation", a->generation);
+	jsondoc_put_bool(doc, "dry_run", dry_run);
+	for (int i = 0; i < PROMOTE_RESULT_COUNT; i++)
+		jsondoc_put_int(counts, promote_result_name[i], (int64_t)a->count[i]);
+	jsondoc_put(doc, "counts", counts);
+	for (size_t i = 0; i < a->rows; i++)
+		jsondoc_add(files, promote_row_json(&a->row[i]));
+	jsondoc_put(doc, "files", files);
+	jsondoc_write(doc, 2, out);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of a promotion, a demotion or a rollback: a row for each file. One thread at a time.
+#pragma once
+
+#include "lib/base/arena.h"
+#include "lib/base/buf.h"
+#include "lib/format/digest.h"
+#include "lib/state/access/audit.h"
+
+enum promote_result {
+	PROMOTE_DONE,
+	PROMOTE_ALREADY, // the view has it
+	PROMOTE_REFUSED,
+	PROMOTE_HELD,  // it could be promoted, but all-or-nothing and another file is refused
+	PROMOTE_ENDED, // it left the view: by a demotion or a rollback
+	PROMOTE_RESULT_COUNT,
+};
+extern const char *const promote_result_name[PROMOTE_RESULT_COUNT]; // "done", "already", "refused", "held", "ended"
+
+struct promote_row {
+	const char *platform, *project, *version, *filename;
+	uint8_t sha256[SHA256_SIZE];
+	enum promote_result result;
+	const char
+		*reason;  // of a refusal: cell, kind and what is wrong; after a rollback: why no page shows it; else ""
+	bool is_override; // an override stands in for evidence
+};
+
+struct promote_answer {
+	struct promote_row *row; // by project, version key, file name, platform
+	size_t rows, room;
+	size_t count[PROMOTE_RESULT_COUNT]; // of the rows
+	int64_t generation;                 // the new one; else the newest
+	struct arena text;
+};
+
+void promote_answer_release(struct promote_answer *a); // for CLEANUP
+// The answer as JSON: {"view", "generation", "dry_run", "counts": {"done", "already", "refused", "held", "ended"},
+// "files": [{"platform", "project", "version", "filename", "sha256", "result", "reason", "override"}]}.
+void promote_write_json(const struct promote_answer *a, const char *view, bool dry_run, struct buf *out);
+
+// Adds a row: a copy of *row with strings of its own; NULL ones become "".
+struct promote_row *promote_answer_add(struct promote_answer *a, const struct promote_row *row);
+// Sets the result and the reason, which is copied.
+void promote_answer_set(struct promote_answer *a, struct promote_row *row, enum promote_result result,
+	struct str reason);
+void promote_answer_count(struct promote_answer *a);
+// Forgets the rows.
+void promote_answer_clear(struct promote_answer *a);
+// Writes a line for each row that was promoted, refused or ended. action: "promote", "demote", "rollback". reason: of
+// the request, for rows that have none.
+int promote_answer_audit(const struct promote_answer *a, struct audit *audit, const char *action, const char *view,
+	const char *by, const char *address, const char *reason, struct err *e) MUST_CHECK;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/promotion/promote-select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/limits.h"
+#include "lib/base/search.h"
+#include "lib/domain/text/filename.h"
+#include "lib/domain/text/name.h"
+#include "lib/domain/text/specifier.h"
+
+// "PROJECT" or "PROJECT==VERSION".
+static int read_project_word(struct promote_word *w, struct err *e)
+{
+	struct str text = str_from(w->text);
+	const char *equals = strstr(w->text, "==");
+	struct str name = equals ? str_trim(str_slice(text, 0, (size_t)(equals - w->text))) : text;
+	if (!name_is_valid(name) || name.len > LIMIT_FILE_NAME || (equals && !specifier_set_is_valid(str_from(equals))))
+		return err_set(e, ERR_USAGE, "%s is not PROJECT, PROJECT==VERSION or the name of a wheel or an sdist",
+			w->text);
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, LIMIT_FILE_NAME);
+	name_normalize(name, &normal);
+	w->project = buf_steal(&normal);
+	w->specifier = equals ? xstrdup(equals) : NULL;
+	return 0;
+}
+
+static int read_select_word(struct promote_word *w, struct err *e)
+{
+	const char *slash = strrchr(w->text, '/'), *base = slash ? slash + 1 : w->text;
+	if (filename_kind(str_from(base)) == FILENAME_OTHER)
+		return read_project_word(w, e);
+	w->filename = base;
+	return 0;
+}
+
+static int by_kind_and_name(const void *a, const void *b)
+{
+	const struct promote_word *x = a, *y = b;
+	if (!x->filename != !y->filename)
+		return x->filename ? -1 : 1;
+	int order = x->filename ? strcmp(x->filename, y->filename) : strcmp(x->project, y->project);
+	return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+int promote_select_read(const char *const *text, size_t count, struct promote_select *out, struct err *e)
+{
+	*out = (struct promote_select){.word = xcalloc(count + 1, sizeof(*out->word))};
+	for (; out->words < count; out->words++) {
+		struct promote_word *w = &out->word[out->words];
+		*w = (struct promote_word){.text = text[out->words], .number = out->words};
+		if (read_select_word(w, e) < 0) {
+			promote_select_release(out);
+			return -1;
+		}
+		out->files += w->filename != NULL;
+	}
+	qsort(out->word, out->words, sizeof(*out->word), by_kind_and_name);
+	return 0;
+}
+
+void promote_select_release(struct promote_select *s)
+{
+	for (size_t i = 0; i < s->words; i++) {
+		free(s->word[i].project);
+		free(s->word[i].specifier);
+	}
+	free(s->word);
+	*s = (struct promote_select){0};
+}
+
+static bool is_file_before(const void *element, const void *key)
+{
+	return strcmp(((const struct promote_word *)element)->filename, key) < 0;
+}
+
+static bool is_project_before(const void *element, const void *key)
+{
+	return strcmp(((const struct promote_word *)element)->project, key) < 0;
+}
+
+static bool match_files(struct promote_select *s, const char *filename)
+{
+	bool is_found = false;
+	size_t i = lower_bound(filename, s->word, s->files, sizeof(*s->word), is_file_before);
+	for (; i < s->files && strcmp(s->word[i].filename, filename) == 0; i++)
+		is_found = (s->word[i].is_matched = true);
+	return is_found;
+}
+
+static bool admits_version(const char *specifier, const char *text)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(version_release) struct version version = {0};
+	return !specifier || (text && version_parse(str_from(text), &version, &ignored) == 0 &&
+				     specifier_set_admits(str_from(specifier), &version));
+}
+
+static bool match_projects(struct promote_select *s, const char *project, const char *version)
+{
+	bool is_found = false;
+	size_t i = s->files +
+		   lower_bound(project, s->word + s->files, s->words - s->files, sizeof(*s->word), is_project_before);
+	for (; i < s->words && strcmp(s->word[i].project, project) == 0; i++) {
+		bool is_meant = admits_version(s->word[i].specifier, version);
+		s->word[i].is_matched |= is_meant;
+		is_found |= is_meant;
+	}
+	return is_found;
+}
+
+bool promote_select_matches(struct promote_select *s, const char *project, const char *version, const char *filename)
+{
+	bool is_file = match_files(s, filename), is_project = match_projects(s, project, version);
+	return !s->words || is_file || is_project;
+}
+
+const struct promote_word *promote_select_unmatched(const struct promote_select *s)
+{
+	const struct promote_word *first = NULL;
+	for (size_t i = 0; i < s->words; i++)
+		if (!s->word[i].is_matched && (!first || s->word[i].number < first->number))
+			first = &s->word[i];
+	return first;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of a promotion share: promote.c is the order of its steps, promotion-source.c finds the files of the
+// source, promotion-write.c writes generations (for demotions and rollbacks too). One thread at a time.
+#pragma once
+
+#include "lib/promotion/promote-answer.h"
+#include "lib/promotion/promote-evidence.h"
+#include "lib/promotion/promote-request.h"
+#include "lib/promotion/promote-select.h"
+#include "lib/state/views/membership.h"
+#include "lib/view/view.h"
+
+// A file that the source shows; its row has the same index.
+struct promotion_candidate {
+	const struct platform *platform;
+	const char *requires_python; // NULL: none
+};
+
+// What one of the files lacks, and an override shall stand in for.
+struct promotion_lack {
+	const char *kind;
+	struct promotion_cell cell;
+	size_t row;
+};
+
+struct promotion_run {
+	const struct site *site;
+	struct catalog *catalog;
+	const struct promote_request *request;
+	const struct config_view *config; // of the view
+	struct promote_answer *answer;
+	char *folder; // of memberships and evidence
+	struct view source;
+	struct promote_select select;
+	struct promote_evidence evidence;
+	struct promotion_judge judge;
+	int64_t generation; // on which this try decides
+	struct promotion_candidate *candidate;
+	size_t candidates, room;
+	struct promotion_lack *lack;
+	size_t lacks, lack_room;
+};
+
+// Finds the view and its source, and reads the selection. ERR_NOT_FOUND, ERR_USAGE. *run is to be released in any case.
+int promotion_run_init(struct promotion_run *run, const struct site *site, struct catalog *c,
+	const struct promote_request *r, struct promote_answer *out, struct err *e) MUST_CHECK;
+void promotion_run_release(struct promotion_run *run); // for CLEANUP
+// Reads what other writers, also of other hosts, have added to the view's membership. ERR_INVALID: it is damaged.
+int promotion_run_refresh(const char *folder, struct catalog *c, const char *view, struct err *e) MUST_CHECK;
+// The view's newest generation. ERR_INVALID: its membership is damaged.
+int promotion_run_generation(struct catalog *c, const char *view, int64_t *generation, struct err *e) MUST_CHECK;
+// Adds a row and a candidate for each selected file that the source shows. ERR_USAGE: a word of the selection means none.
+int promotion_run_collect(struct promotion_run *run, struct err *e) MUST_CHECK;
+
+// A change of a membership, as its rows say: those that are PROMOTE_DONE are added, those that are PROMOTE_ENDED end.
+struct promotion_step {
+	const char *folder, *view;
+	int64_t generation; // on which the caller decided
+	const char *action, *by, *address, *reason;
+	const struct evidence_ids *evidence; // NULL: none
+};
+// Writes the next generation, and sets answer->generation. ERR_CONFLICT as membership_append().
+int promotion_step_write(const struct promotion_step *step, struct catalog *c, struct promote_answer *answer,
+	struct err *e) MUST_CHECK;
