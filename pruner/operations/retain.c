@@ -221,13 +221,12 @@ static int find_doubt(struct retain_pass *p, struct err *e)
 }
 
 // A view in doubt is left alone: what it would end is not known.
-static int do_view(struct retain_state *r, const struct view *v, struct err *e)
+static int do_view(struct retain_state *r, const struct view *v, const struct config_view *config, struct err *e)
 {
 	CLEANUP(retain_pass_release)
 	struct retain_pass p = {
-		.state = r, .view = v, .config = config_of(r, v), .result = &r->result->view[r->result->views++]};
-	*p.result =
-		(struct retain_view){.view = v, .has_membership = p.config->from != NULL, .project = jsondoc_array()};
+		.state = r, .view = v, .config = config, .result = &r->result->view[r->result->views++]};
+	*p.result = (struct retain_view){.view = v, .has_membership = config->from != NULL, .project = jsondoc_array()};
 	char id[PLANFILE_ID];
 	planfile_new_id(r->when, id);
 	p.run = xasprintf("retain-%s-%s", v->name, id);
@@ -247,7 +246,9 @@ static int do_all_views(struct retain_state *r, struct err *e)
 	const char *wanted = r->options->view;
 	for (size_t i = 1; i < r->site->view_count; i++) {
 		const struct view *v = &r->site->view[i];
-		if (has_rules(config_of(r, v)) && (!wanted || strcmp(wanted, v->name) == 0) && do_view(r, v, e) < 0)
+		const struct config_view *config = config_of(r, v);
+		bool is_wanted = has_rules(config) && (!wanted || strcmp(wanted, v->name) == 0);
+		if (is_wanted && do_view(r, v, config, e) < 0)
 			return -1;
 	}
 	if (!wanted || r->result->views)
