@@ -7,6 +7,8 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
+#include "lib/os/clock.h"
+#include "lib/promotion/explain-membership.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/owned-names.h"
@@ -140,6 +142,12 @@ static int explain_in(const struct explain_command *l, struct catalog *c, struct
 	if (wheel_gate_new(&l->config, &gate, e) < 0)
 		return -1;
 	x.about.gate = gate;
+	CLEANUP(explain_membership_cleanup) struct explain_membership *membership = NULL;
+	if (explain_membership_new(&site, x.about.view, c, l->project.data, clock_wall_seconds(), NULL, NULL,
+		    &membership, e) < 0)
+		return -1;
+	x.about.put_file = explain_membership_put;
+	x.about.put_file_ctx = membership;
 	return upstream_load_cached_any(upstream, c, l->project.data, print_explanation, &x, e);
 }
 

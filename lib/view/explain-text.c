@@ -5,6 +5,7 @@
 #include "lib/view/explain-audit.h"
 #include "lib/view/explain-builds.h"
 #include "lib/view/explain-provenance.h"
+#include "lib/view/explain-views.h"
 #include "lib/view/explain.h"
 
 static const char *or_dash(const char *s)
@@ -84,8 +85,9 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 	buf_printf(out, "%s\n", jsondoc_get_str(row, "filename"));
 	if (hidden)
 		buf_printf(out, "%sthe view shows the file of %s\n", indent, hidden);
-	if (jsondoc_is_true(row, "not-promoted"))
+	if (jsondoc_is_true(row, "not-promoted") && !jsondoc_get(row, "membership"))
 		buf_printf(out, "%snot promoted into the view\n", indent);
+	explain_views_text(row, indent, out);
 	if (reason)
 		buf_printf(out, "%s%s\n", indent, reason);
 	if (jsondoc_get(row, "removal"))

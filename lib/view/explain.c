@@ -259,6 +259,9 @@ static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 	jsondoc_add(x->here, row);
 	if (f->state == FILE_IS_LISTED && put_presence(x, f, p, row, e) < 0)
 		return -1;
+	if (f->state == FILE_IS_LISTED && x->about->put_file &&
+		x->about->put_file(x->about->put_file_ctx, p, f, row, e) < 0)
+		return -1;
 	jsondoc_put_str(row, "path", f->path);
 	if (f->has_file)
 		jsondoc_put_int(row, "size", (int64_t)f->size);

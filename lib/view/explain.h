@@ -6,11 +6,16 @@
 
 #include "lib/format/jsondoc.h"
 #include "lib/state/access/downloads.h"
+#include "lib/state/catalog/catalog-history.h"
 #include "lib/state/results/results.h"
 #include "lib/state/store/wheel-gate.h"
 #include "lib/state/upstream/name-rules.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/view.h"
+
+// Adds to the row of a listed file what a module above this one knows. f is borrowed for the call.
+typedef int explain_file_fn(void *ctx, const struct platform *p, const struct catalog_history *f, struct jsondoc *row,
+	struct err *e);
 
 // The request, and what is known apart from the catalog. Borrowed.
 struct explain_about {
@@ -23,6 +28,8 @@ struct explain_about {
 	const struct downloads *downloads; // download counts; NULL: not reported
 	struct results *results;           // of builds; NULL: not reported
 	struct wheel_gate *gate;           // NULL: wheels are not audited
+	explain_file_fn *put_file;         // NULL: nothing is added
+	void *put_file_ctx;
 };
 
 // Returns a document that the caller frees. answer is what is known of upstream's project of this name, even if the
@@ -37,6 +44,7 @@ struct explain_about {
 //	     "size"?, "sha256"?, "requires-python"?, "reason"?,
 //	     "hidden-by"? (the platform whose file of this name the view shows),
 //	     "not-promoted"?: true (a listed file that the view's membership does not have),
+//	     "views"?, "membership"? (of a listed file): see lib/promotion/explain-membership.h,
 //	     "removal"?: {"when"?, "by"?, "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
 //	     "downloads"?: {"count", "last"},
 //	     "provenance"? (of its statement; with rows if a version was requested): see explain-provenance.h,

@@ -14,7 +14,7 @@ struct channel_reader {
 	struct catalog *catalog;
 	struct view_channel *channel;
 	struct channel_next next;
-	struct channel_judge judge;
+	struct wheel_tests judge;
 	const struct view_channel_environment *environment;
 	size_t environments;
 	struct strset names;
@@ -24,7 +24,7 @@ static void channel_reader_release(struct channel_reader *r)
 {
 	view_channel_cleanup(&r->channel);
 	channel_next_release(&r->next);
-	channel_judge_release(&r->judge);
+	wheel_tests_release(&r->judge);
 	strset_release(&r->names);
 }
 
@@ -223,7 +223,7 @@ static int judge_waiting(struct channel_reader *r, struct err *e)
 {
 	struct channel_data *d = r->data;
 	for (size_t i = 0; i < d->waitings; i++) {
-		if (channel_judge_why(&r->judge, d->waiting[i].wheel, &d->waiting[i].why, e) < 0)
+		if (wheel_tests_why(&r->judge, d->waiting[i].wheel, &d->waiting[i].why, e) < 0)
 			return -1;
 		*(*d->waiting[i].why ? &d->refused : &d->ready) += 1;
 	}
@@ -237,7 +237,7 @@ static int judge_rows(struct channel_reader *r, struct err *e)
 		struct channel_row *row = &d->row[i];
 		if (!row->next)
 			continue;
-		row->test = channel_judge_tests(&r->judge, row->next, row->platform, row->python, e);
+		row->test = wheel_tests_in(&r->judge, row->next, row->platform, row->python, e);
 		if (!row->test)
 			return -1;
 	}
@@ -258,7 +258,7 @@ static int open_judge(struct channel_reader *r, const struct config_view *own, s
 	struct channel_data *d = r->data;
 	const struct channel_query *q = r->query;
 	const struct config_view *view = find_judge(&q->site->config, own);
-	if (channel_judge_init(&r->judge, q->site, view, r->catalog, &d->text, q->now, e) < 0)
+	if (wheel_tests_init(&r->judge, q->site, view, r->catalog, &d->text, q->now, e) < 0)
 		return -1;
 	const struct promotion_rules *rules = &r->judge.judge.rules;
 	d->kinds = rules->rules;

@@ -6,7 +6,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/promotion/view-channel.h"
-#include "server/handlers/channel-judge.h"
+#include "lib/promotion/wheel-tests.h"
 #include "server/handlers/channel-runs.h"
 
 // A project in an environment.
@@ -17,7 +17,7 @@ struct channel_row {
 	int64_t came;                    // seconds since 1970; 0: unknown
 	const char *newest;              // version of the project in the view; NULL: none
 	const struct judged_wheel *next; // what the tests are about: the newest of the source; NULL: none, or no tests
-	struct channel_test *test;       // of each kind
+	struct wheel_test *test;       // of each kind
 	size_t place;                    // in the order of projects and environments
 };
 

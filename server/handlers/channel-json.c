@@ -29,10 +29,10 @@ static struct jsondoc *tests_json(const struct channel_data *d, const struct cha
 {
 	struct jsondoc *list = jsondoc_array();
 	for (size_t i = 0; row->test && i < d->kinds; i++) {
-		const struct channel_test *t = &row->test[i];
+		const struct wheel_test *t = &row->test[i];
 		struct jsondoc *one = new_item(list);
 		jsondoc_put_str(one, "kind", d->kind[i]);
-		jsondoc_put_str(one, "result", channel_result_name[t->result]);
+		jsondoc_put_str(one, "result", wheel_test_result_name[t->result]);
 		put_or_null(one, "evidence", t->id);
 		put_or_null(one, "by", t->by);
 		put_or_null(one, "why", t->why);

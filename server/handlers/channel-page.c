@@ -38,17 +38,17 @@ static void put_state_cell(struct buf *out, const struct channel_row *row)
 }
 
 // What the tests of a kind say, with a link to the record.
-static void put_test_cell(struct buf *out, const char *kind, const struct channel_test *test)
+static void put_test_cell(struct buf *out, const char *kind, const struct wheel_test *test)
 {
 	static const struct {
 		const char *class, *word;
-	} shown[CHANNEL_RESULT_COUNT] = {
-		[CHANNEL_UNTESTED] = {"", "no tests"},
-		[CHANNEL_GREEN] = {" good", "green"},
-		[CHANNEL_RED] = {" wrong", "red"},
-		[CHANNEL_OVERRIDE] = {" wrong", "override"},
+	} shown[WHEEL_TEST_RESULT_COUNT] = {
+		[WHEEL_TEST_UNTESTED] = {"", "no tests"},
+		[WHEEL_TEST_GREEN] = {" good", "green"},
+		[WHEEL_TEST_RED] = {" wrong", "red"},
+		[WHEEL_TEST_OVERRIDE] = {" wrong", "override"},
 	};
-	if (test->result == CHANNEL_UNNEEDED) {
+	if (test->result == WHEEL_TEST_UNNEEDED) {
 		buf_puts(out, "<td>–</td>");
 		return;
 	}
@@ -58,7 +58,7 @@ static void put_test_cell(struct buf *out, const char *kind, const struct channe
 		buf_printf(out, "<a href=\"../../evidence/%s\">%s</a></span>", test->id, shown[test->result].word);
 	else
 		buf_printf(out, "%s</span>", shown[test->result].word);
-	if (test->result == CHANNEL_OVERRIDE) {
+	if (test->result == WHEEL_TEST_OVERRIDE) {
 		buf_puts(out, " <span class=\"why\">by ");
 		html_text(out, test->by);
 		buf_puts(out, ": ");

@@ -6,8 +6,11 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
+#include "lib/os/clock.h"
+#include "lib/promotion/explain-membership.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/explain.h"
+#include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/handlers/explain-page.h"
 #include "server/handlers/html-layout.h"
@@ -16,6 +19,8 @@
 
 struct explain_request {
 	const struct view *view;
+	const struct site *site;
+	const struct request *request;
 	struct server_context *context;
 	struct catalog *catalog;
 	struct buf project;  // normalised
@@ -23,6 +28,15 @@ struct explain_request {
 	bool is_text, is_html;
 	struct buf body;
 };
+
+static bool may_read_view(void *ctx, const struct view *v)
+{
+	const struct explain_request *x = ctx;
+	struct reply *refused = auth_read(x->context, x->request, v, x->project.data);
+	if (refused)
+		reply_unref(refused);
+	return !refused;
+}
 
 static int write_explanation(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
@@ -36,6 +50,10 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 		why.kind != ERR_NOT_FOUND)
 		log_error("%s", why.msg);
 	CLEANUP(wheel_gate_cleanup) struct wheel_gate *gate = server_context_gate(x->context);
+	CLEANUP(explain_membership_cleanup) struct explain_membership *membership = NULL;
+	if (explain_membership_new(x->site, x->view, x->catalog, x->project.data, clock_wall_seconds(), may_read_view,
+		    x, &membership, e) < 0)
+		return -1;
 	const struct explain_about about = {
 		.view = x->view,
 		.project = x->project.data,
@@ -45,6 +63,8 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 		.is_hidden = name_owner_is_hidden(&here),
 		.results = results,
 		.gate = gate,
+		.put_file = explain_membership_put,
+		.put_file_ctx = membership,
 	};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&about, x->catalog, answer, e);
 	if (!doc)
@@ -77,7 +97,7 @@ static struct reply *explain_reply(struct server_context *s, struct explain_requ
 	if (x->is_html)
 		reply_header(r, "Content-Security-Policy", "%s", html_plain_policy);
 	reply_header(r, "Vary", "Accept");
-	server_context_set_freshness(s, r, x->view->is_private);
+	server_context_set_freshness(s, r, x->view->is_private || x->site->has_private);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;
 }
@@ -91,7 +111,8 @@ static void explain_request_release(struct explain_request *x)
 struct reply *explain_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	CLEANUP(explain_request_release)
-	struct explain_request x = {.context = s, .catalog = c, .view = match->found_view};
+	struct explain_request x = {
+		.context = s, .catalog = c, .view = match->found_view, .site = match->site, .request = match->request};
 	CLEANUP(mem_free) char *version = match->file.len ? xstrndup(match->file.ptr, match->file.len) : NULL;
 	buf_init(&x.project, LIMIT_FILE_NAME);
 	buf_init(&x.body, LIMIT_PAGE);

@@ -6,6 +6,7 @@
 
 #include "lib/domain/text/filename.h"
 #include "lib/format/escape.h"
+#include "server/handlers/explain-page-membership.h"
 #include "server/handlers/explain-page-provenance.h"
 #include "server/handlers/html-layout.h"
 
@@ -290,6 +291,7 @@ void explain_page_write(const struct jsondoc *explanation, struct buf *out)
 			errors == 1 ? "" : "s");
 	buf_puts(out, "</header>\n");
 	put_files(out, here, up);
+	explain_page_membership(explanation, up, out);
 	put_audits(out, here);
 	explain_page_provenance(explanation, up, out);
 	put_upstream(out, jsondoc_get(explanation, "upstream"));

@@ -15,6 +15,7 @@
 #include "lib/format/compress.h"
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-file.h"
+#include "lib/state/views/membership.h"
 
 static const char *const platforms[] = {CHANNEL_DEBIAN, CHANNEL_UBUNTU};
 
@@ -108,6 +109,7 @@ void channel_store_evidence(struct channel_store *s, const char *filename, const
 	digest_sha256(str_from(filename), sha256[0]);
 	s->evidence++;
 	digest_sha256((struct str){(const char *)&s->evidence, sizeof(s->evidence)}, record.id);
+	memcpy(s->last, record.id, SHA256_SIZE);
 	record.order = r->made * 1000000000 + s->evidence;
 	record.received = r->made;
 	record.wheels = 1;
@@ -136,15 +138,39 @@ static void change_member(struct channel_store *s, int64_t generation, bool is_a
 		&e);
 }
 
+// The file of a generation that stands on the last record.
+static void pack_generation(const struct channel_store *s, int64_t number, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	uint8_t id[1][SHA256_SIZE];
+	CLEANUP(buf_release) struct buf text;
+	memcpy(id[0], s->last, SHA256_SIZE);
+	const struct membership_change change = {.view = "tested",
+		.generation = number,
+		.has_previous = number > 1,
+		.action = "promote",
+		.by = "ci",
+		.address = "",
+		.reason = "",
+		.evidence = (const uint8_t(*)[SHA256_SIZE])id,
+		.evidences = s->evidence > 0};
+	buf_init(&text, LIMIT_MEMBERSHIP);
+	buf_init(out, LIMIT_MEMBERSHIP);
+	membership_write(&change, &text);
+	channel_ok(compress_zstd(buf_view(&text), 1, out, &e), &e);
+}
+
 void channel_store_change(struct channel_store *s, const char *action, const char *platform, const char *filename,
 	int64_t made)
 {
 	struct err e = ERR_INIT;
 	struct catalog_view before;
+	CLEANUP(buf_release) struct buf packed;
 	bool is_added = strcmp(action, "promote") == 0;
 	uint8_t sha256[SHA256_SIZE] = {1};
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	channel_ok(catalog_view_find(s->catalog, "tested", &before, &e), &e);
+	pack_generation(s, before.generation + 1, &packed);
 	channel_ok(catalog_begin(s->catalog, &t, &e), &e);
 	const struct catalog_generation g = {.number = before.generation + 1,
 		.made = made,
@@ -153,7 +179,7 @@ void channel_store_change(struct channel_store *s, const char *action, const cha
 		.reason = "the <b>night</b>",
 		.added = is_added,
 		.removed = !is_added,
-		.packed = STR("packed")};
+		.packed = buf_view(&packed)};
 	channel_ok(catalog_view_append(s->catalog, "tested", &g, sha256, &e), &e);
 	change_member(s, g.number, is_added, platform_index(platform), filename);
 	channel_ok(catalog_commit(&t, &e), &e);

@@ -16,7 +16,8 @@ struct channel_store {
 	struct catalog *catalog;
 	struct site site; // views "staging" and "tested"; channel_store_open() fills it
 	int64_t platform[2], root[2];
-	int64_t evidence; // number of records
+	int64_t evidence;          // number of records
+	uint8_t last[SHA256_SIZE]; // the id of the last one
 };
 
 // *state becomes the struct channel_store, which lasts until the tear-down. The site is empty.
@@ -27,7 +28,7 @@ int channel_store_tear_down(void **state);
 void channel_store_wheel(struct channel_store *s, const char *platform, const char *filename, int64_t came);
 // Adds a record about the wheel of this name. r: id, order, received and wheels are set here.
 void channel_store_evidence(struct channel_store *s, const char *filename, const struct catalog_evidence *r);
-// Makes the next generation of "tested": adds the wheel, or removes it.
+// Makes the next generation of "tested", on the last record of evidence: adds the wheel ("promote"), or removes it.
 void channel_store_change(struct channel_store *s, const char *action, const char *platform, const char *filename,
 	int64_t made);
 // Reads the site anew. tested: the keys of [view tested] beside `from`, a line each.

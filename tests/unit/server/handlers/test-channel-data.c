@@ -59,7 +59,7 @@ static void print_rows(const struct channel_data *d, struct buf *out)
 			view_channel_state_name[r->state], r->version ? r->version : "-", r->newest ? r->newest : "-",
 			r->next ? r->next->version : "-");
 		for (size_t k = 0; r->test && k < d->kinds; k++)
-			buf_printf(out, " %s=%s", d->kind[k], channel_result_name[r->test[k].result]);
+			buf_printf(out, " %s=%s", d->kind[k], wheel_test_result_name[r->test[k].result]);
 		buf_puts(out, ";\n");
 	}
 }

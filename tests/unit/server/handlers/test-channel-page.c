@@ -20,10 +20,10 @@
 enum { NOON = 1795348800, DAY = 86400 }; // 2026-11-22 12:00
 
 static const char *const kinds[] = {"integration", "unit"};
-static struct channel_test tests[][2] = {
-	{{CHANNEL_GREEN, ID, "nightly", ""}, {CHANNEL_RED, ID, "nightly", HOSTILE}},
-	{{CHANNEL_OVERRIDE, ID, HOSTILE, HOSTILE}, {CHANNEL_UNTESTED, "", "", ""}},
-	{{CHANNEL_UNNEEDED, "", "", ""}, {CHANNEL_UNNEEDED, "", "", ""}},
+static struct wheel_test tests[][2] = {
+	{{WHEEL_TEST_GREEN, ID, "nightly", ""}, {WHEEL_TEST_RED, ID, "nightly", HOSTILE}},
+	{{WHEEL_TEST_OVERRIDE, ID, HOSTILE, HOSTILE}, {WHEEL_TEST_UNTESTED, "", "", ""}},
+	{{WHEEL_TEST_UNNEEDED, "", "", ""}, {WHEEL_TEST_UNNEEDED, "", "", ""}},
 };
 static const struct judged_wheel next_wheel = {"debian-12-x86_64", "2.0", "six-2.0-py3-none-any.whl", NULL, {1}};
 

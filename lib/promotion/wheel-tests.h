@@ -6,18 +6,18 @@
 #include "lib/promotion/promotion-judge.h"
 #include "lib/view/view.h"
 
-enum channel_result {
-	CHANNEL_UNTESTED, // no record of this kind counts
-	CHANNEL_GREEN,
-	CHANNEL_RED,      // the newest record does not suffice
-	CHANNEL_OVERRIDE, // a person stands in for tests
-	CHANNEL_UNNEEDED, // the wheel needs no evidence there
-	CHANNEL_RESULT_COUNT,
+enum wheel_test_result {
+	WHEEL_TEST_UNTESTED, // no record of this kind counts
+	WHEEL_TEST_GREEN,
+	WHEEL_TEST_RED,      // the newest record does not suffice
+	WHEEL_TEST_OVERRIDE, // a person stands in for tests
+	WHEEL_TEST_UNNEEDED, // the wheel needs no evidence there
+	WHEEL_TEST_RESULT_COUNT,
 };
-extern const char *const channel_result_name[CHANNEL_RESULT_COUNT];
+extern const char *const wheel_test_result_name[WHEEL_TEST_RESULT_COUNT];
 
-struct channel_test {
-	enum channel_result result;
+struct wheel_test {
+	enum wheel_test_result result;
 	char id[SHA256_HEX + 1]; // of the record; "": there is none
 	const char *by;          // who sent it; "": there is none
 	const char *why;         // why it is red, or the reason of the override; ""
@@ -30,7 +30,7 @@ struct judged_wheel {
 	uint8_t sha256[SHA256_SIZE];
 };
 
-struct channel_judge {
+struct wheel_tests {
 	struct promotion_judge judge;
 	const char *view; // whose evidence counts
 	struct catalog *catalog;
@@ -42,14 +42,18 @@ struct channel_judge {
 
 // The view that the configuration names, with its platforms. All is borrowed. It must not move. ERR_USAGE. The caller
 // releases *out if this returns 0.
-int channel_judge_init(struct channel_judge *out, const struct site *site, const struct config_view *view,
+int wheel_tests_init(struct wheel_tests *out, const struct site *site, const struct config_view *view,
 	struct catalog *c, struct arena *text, int64_t now, struct err *e) MUST_CHECK;
-void channel_judge_release(struct channel_judge *j); // all zero is fine; for CLEANUP
+void wheel_tests_release(struct wheel_tests *t); // all zero is fine; for CLEANUP
 
 // What the records of each kind say about the wheel in the environment. The array, one for each rule, belongs to the
 // arena. NULL: an error of the catalog.
-struct channel_test *channel_judge_tests(struct channel_judge *j, const struct judged_wheel *w, const char *platform,
+struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct judged_wheel *w, const char *platform,
 	const char *python, struct err *e);
-// Whether the view takes the wheel: *why is "", or the reason if it does not.
-int channel_judge_why(struct channel_judge *j, const struct judged_wheel *w, const char **why,
+// Calls fn for each cell in which the wheel needs evidence, and each rule. fn must not use the tests.
+typedef void wheel_tests_fn(void *ctx, const struct promotion_rule *rule, const struct promotion_cell *cell,
+	const struct wheel_test *test);
+int wheel_tests_each(struct wheel_tests *t, const struct judged_wheel *w, wheel_tests_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// Whether the view takes the wheel: *why is "", or the reason if it does not.
+int wheel_tests_why(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e) MUST_CHECK;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `explain` says about memberships: in which views of the configuration a file is; since which generation it is a
+// member of the view that is explained, by whom, and on which evidence; or what keeps it out. One thread at a time for
+// each catalog connection.
+#pragma once
+
+#include "lib/state/catalog/catalog-history.h"
+#include "lib/format/jsondoc.h"
+#include "lib/view/view.h"
+
+struct explain_membership;
+
+// Whether the reader may know of the view.
+typedef bool explain_membership_may_read_fn(void *ctx, const struct view *v);
+
+// Reads the views' files of a project (normal form). All is borrowed. now: seconds since 1970. may_read NULL: the reader
+// may know of all views. The caller frees *out.
+int explain_membership_new(const struct site *site, const struct view *view, struct catalog *c, const char *project,
+	int64_t now, explain_membership_may_read_fn *may_read, void *ctx, struct explain_membership **out,
+	struct err *e) MUST_CHECK;
+void explain_membership_free(struct explain_membership *m);     // NULL is fine
+void explain_membership_cleanup(struct explain_membership **m); // for CLEANUP
+
+// An explain_file_fn (lib/view/explain.h); ctx is the struct explain_membership. Adds to the row of a listed file
+//
+//	"views"? (that show it): [name, …],
+//	"membership"? (in a view with one): {"view", "member": bool,
+//	    of a member: "generation", "made"?, "action"?, "by"?, "reason"?, "evidence" (on which the generation stands,
+//	        about this file): [{"evidence" (id), "kind", "platform", "python", "received", "by", "passed", "failed",
+//	        "skipped", "override"?}, …],
+//	    of another file, now: "why", "lacks": [{"kind", "platform", "python", "result" (wheel_test_result_name), "why"?,
+//	        "evidence"?, "by"?}, …]}
+int explain_membership_put(void *ctx, const struct platform *p, const struct catalog_history *f, struct jsondoc *row,
+	struct err *e) MUST_CHECK;

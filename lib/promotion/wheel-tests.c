@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/promotion/wheel-tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/state/catalog/catalog-evidence.h"
+
+const char *const wheel_test_result_name[WHEEL_TEST_RESULT_COUNT] = {
+	"untested", "green", "red", "override", "unneeded"};
+
+// A record, copied.
+struct found_record {
+	struct wheel_tests *tests;
+	struct promotion_record record;
+	struct wheel_test test;
+	bool is_found;
+};
+
+static const char *copy_words(struct wheel_tests *t, const char *text)
+{
+	return text && *text ? arena_copy(t->text, str_from(text)) : "";
+}
+
+static int take_record(void *ctx, const struct catalog_evidence *r, struct err *e UNUSED)
+{
+	struct found_record *f = ctx;
+	f->is_found = true;
+	hex_encode(r->id, SHA256_SIZE, f->test.id);
+	f->test.by = copy_words(f->tests, r->by);
+	f->record = (struct promotion_record){
+		.made = r->made,
+		.received = r->received,
+		.passed = r->passed,
+		.failed = r->failed,
+		.skipped = r->skipped,
+		.overrides = r->overrides ? copy_words(f->tests, r->overrides) : NULL,
+	};
+	return 0;
+}
+
+static struct found_record find_newest(struct wheel_tests *t, const uint8_t sha256[SHA256_SIZE], const char *kind,
+	const struct promotion_cell *cell)
+{
+	struct err e = ERR_INIT;
+	struct found_record f = {.tests = t, .test = {.by = "", .why = ""}};
+	if (!t->has_failed && catalog_evidence_newest(t->catalog, t->view, kind, cell->platform, cell->python, sha256,
+				      take_record, &f, &e) < 0) {
+		t->has_failed = true;
+		t->error = e;
+	}
+	f.record.kind = kind;
+	f.record.platform = cell->platform;
+	f.record.python = cell->python;
+	return f;
+}
+
+static bool find_for_judge(void *ctx, const uint8_t sha256[SHA256_SIZE], const char *kind,
+	const struct promotion_cell *cell, struct promotion_record *out)
+{
+	struct found_record f = find_newest(ctx, sha256, kind, cell);
+	*out = f.record;
+	return f.is_found;
+}
+
+int wheel_tests_init(struct wheel_tests *out, const struct site *site, const struct config_view *view,
+	struct catalog *c, struct arena *text, int64_t now, struct err *e)
+{
+	const struct view *v = site_view(site, str_from(view->name));
+	*out = (struct wheel_tests){.view = view->name, .catalog = c, .text = text};
+	if (promotion_judge_init(&out->judge, view->requires, view->cells, v->platform, v->platform_count, now,
+		    find_for_judge, out, e) < 0)
+		return -1;
+	out->needed = xcalloc(out->judge.cells.cells + 1, sizeof(*out->needed));
+	return 0;
+}
+
+void wheel_tests_release(struct wheel_tests *t)
+{
+	promotion_judge_release(&t->judge);
+	free(t->needed);
+	*t = (struct wheel_tests){0};
+}
+
+static int check_tests(const struct wheel_tests *t, struct err *e)
+{
+	if (t->has_failed)
+		*e = t->error;
+	return t->has_failed ? -1 : 0;
+}
+
+// The number of cells, which are put into t->needed, in which the wheel needs evidence.
+static size_t find_needed_cells(struct wheel_tests *t, const struct judged_wheel *w)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_kind(str_from(w->filename)) != FILENAME_WHEEL ||
+		filename_parse(str_from(w->filename), &name, &ignored) < 0)
+		return 0;
+	return needed_cells_of(&t->judge.cells, w->platform, &name, w->requires_python, t->needed);
+}
+
+// The cell of this environment, if the wheel needs evidence there; NULL: it does not.
+static const struct promotion_cell *find_cell(struct wheel_tests *t, const struct judged_wheel *w, const char *platform,
+	const char *python)
+{
+	size_t count = find_needed_cells(t, w);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(t->needed[i].platform, platform) == 0 && strcmp(t->needed[i].python, python) == 0)
+			return &t->needed[i];
+	return NULL;
+}
+
+static bool give_found(void *ctx, const char *kind UNUSED, const struct promotion_cell *cell UNUSED,
+	struct promotion_record *out)
+{
+	const struct found_record *f = ctx;
+	*out = f->record;
+	return f->is_found;
+}
+
+static struct wheel_test judge_record(struct wheel_tests *t, const struct promotion_rule *rule,
+	const struct promotion_cell *cell, const uint8_t sha256[SHA256_SIZE])
+{
+	struct found_record f = find_newest(t, sha256, rule->kind, cell);
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, LIMIT_REASON);
+	if (!f.is_found)
+		return f.test; // WHEEL_TEST_UNTESTED
+	bool holds = promotion_rule_holds(rule, cell, t->judge.now, give_found, &f, &why);
+	f.test.result = f.record.overrides ? WHEEL_TEST_OVERRIDE : holds ? WHEEL_TEST_GREEN : WHEEL_TEST_RED;
+	f.test.why = f.record.overrides ? f.record.overrides : copy_words(t, why.len ? why.data : "");
+	return f.test;
+}
+
+struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct judged_wheel *w, const char *platform,
+	const char *python, struct err *e)
+{
+	const struct promotion_rules *rules = &t->judge.rules;
+	const struct promotion_cell *cell = find_cell(t, w, platform, python);
+	struct wheel_test *out = arena_alloc_aligned(t->text, (rules->rules + 1) * sizeof(*out));
+	for (size_t i = 0; i < rules->rules; i++)
+		out[i] = cell ? judge_record(t, &rules->rule[i], cell, w->sha256)
+			      : (struct wheel_test){.result = WHEEL_TEST_UNNEEDED, .by = "", .why = ""};
+	return check_tests(t, e) < 0 ? NULL : out;
+}
+
+int wheel_tests_each(struct wheel_tests *t, const struct judged_wheel *w, wheel_tests_fn *fn, void *ctx, struct err *e)
+{
+	const struct promotion_rules *rules = &t->judge.rules;
+	size_t count = rules->rules ? find_needed_cells(t, w) : 0;
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < rules->rules; k++) {
+			struct wheel_test test = judge_record(t, &rules->rule[k], &t->needed[i], w->sha256);
+			if (check_tests(t, e) < 0)
+				return -1;
+			fn(ctx, &rules->rule[k], &t->needed[i], &test);
+		}
+	return 0;
+}
+
+int wheel_tests_why(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e)
+{
+	const struct promotion_file file = {w->platform, w->filename, w->requires_python, w->sha256};
+	CLEANUP(buf_release) struct buf reason;
+	buf_init(&reason, LIMIT_REASON);
+	bool is_allowed = promotion_judge_allows(&t->judge, &file, &reason);
+	*why = is_allowed ? "" : copy_words(t, reason.len ? reason.data : "it is refused");
+	return check_tests(t, e);
+}

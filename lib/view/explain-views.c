@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/view/explain-views.h"
+
+#include <inttypes.h>
+
+static int64_t number_of(const struct jsondoc *doc, const char *key)
+{
+	int64_t n = 0;
+	jsondoc_get_int(doc, key, &n);
+	return n;
+}
+
+static void print_record(const struct jsondoc *r, const char *indent, struct buf *out)
+{
+	const char *override = jsondoc_get_str(r, "override");
+	buf_printf(out, "%s  %s on %s, Python %s: ", indent, jsondoc_get_str(r, "kind"), jsondoc_get_str(r, "platform"),
+		jsondoc_get_str(r, "python"));
+	if (override)
+		buf_printf(out, "overridden: %s", override);
+	else
+		buf_printf(out, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped", number_of(r, "passed"),
+			number_of(r, "failed"), number_of(r, "skipped"));
+	buf_printf(out, " (%s)\n", jsondoc_get_str(r, "by"));
+}
+
+static void print_lack(const struct jsondoc *lack, const char *indent, struct buf *out)
+{
+	const char *why = jsondoc_get_str(lack, "why");
+	buf_printf(out, "%s  %s on %s, Python %s: %s%s%s\n", indent, jsondoc_get_str(lack, "kind"),
+		jsondoc_get_str(lack, "platform"), jsondoc_get_str(lack, "python"), jsondoc_get_str(lack, "result"),
+		why ? ": " : "", why ? why : "");
+}
+
+static void print_member(const struct jsondoc *m, const char *indent, struct buf *out)
+{
+	const char *made = jsondoc_get_str(m, "made"), *reason = jsondoc_get_str(m, "reason");
+	const struct jsondoc *evidence = jsondoc_get(m, "evidence");
+	buf_printf(out, "%sin %s since generation %" PRId64, indent, jsondoc_get_str(m, "view"),
+		number_of(m, "generation"));
+	if (made)
+		buf_printf(out, " of %s, %s by %s", made, jsondoc_get_str(m, "action"), jsondoc_get_str(m, "by"));
+	buf_printf(out, "%s%s\n", reason ? ": " : "", reason ? reason : "");
+	for (size_t i = 0; i < jsondoc_count(evidence); i++)
+		print_record(jsondoc_at(evidence, i), indent, out);
+}
+
+static void print_outsider(const struct jsondoc *m, const char *indent, struct buf *out)
+{
+	const char *why = jsondoc_get_str(m, "why");
+	const struct jsondoc *lacks = jsondoc_get(m, "lacks");
+	buf_printf(out, "%snot in %s%s%s\n", indent, jsondoc_get_str(m, "view"), why ? ": " : "", why ? why : "");
+	for (size_t i = 0; lacks && i < jsondoc_count(lacks); i++)
+		print_lack(jsondoc_at(lacks, i), indent, out);
+}
+
+void explain_views_text(const struct jsondoc *row, const char *indent, struct buf *out)
+{
+	const struct jsondoc *views = jsondoc_get(row, "views"), *m = jsondoc_get(row, "membership");
+	if (views)
+		buf_printf(out, "%sin the views", indent);
+	for (size_t i = 0; views && i < jsondoc_count(views); i++)
+		buf_printf(out, "%s %s", i ? "," : "", jsondoc_at_str(views, i));
+	buf_puts(out, views ? "\n" : "");
+	if (m && jsondoc_is_true(m, "member"))
+		print_member(m, indent, out);
+	else if (m)
+		print_outsider(m, indent, out);
+}
