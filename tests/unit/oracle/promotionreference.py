@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What promotions must do, slow and obvious, with Python's packaging, written from the documents and not from the C code.
+A world is a dict in the form that promotioncase.make() gives."""
+import fnmatch
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+import reference
+
+
+class Wrong(Exception):
+    """The step is an error; the message has this text."""
+
+
+class World:
+    """listed: the files that the catalog lists. generations: the memberships of a view, from generation 0 on; a member is
+    (platform, file name, SHA-256). records: in the order in which they came."""
+
+    def __init__(self, case):
+        self.views = {view["name"]: view for view in case["views"]}
+        self.places = {place["name"]: place for place in case["platforms"]}
+        self.listed = {(one["platform"], one["filename"]): one for one in case["files"]}
+        self.known = dict(self.listed)  # unlisted ones too
+        self.generations = {name: [frozenset()] for name in self.views}
+        self.records = []
+
+    # --- what views show ---
+
+    def platforms(self, view):
+        """Of a view or of a platform."""
+        if view not in self.views:
+            return [view]
+        return self.views[view]["platforms"] or self.platforms(self.views[view]["from"])
+
+    def shown(self, view, platforms=None):
+        """The files: of a name, that of the first platform which shows one."""
+        found = {}
+        for platform in platforms or self.platforms(view):
+            for (place, filename), one in self.listed.items():
+                is_member = view not in self.views or not self.views[view]["from"] or \
+                    (place, filename, one["sha256"]) in self.generations[view][-1]
+                if place == platform and is_member:
+                    found.setdefault(filename, one)
+        return list(found.values())
+
+    # --- evidence ---
+
+    def arrive(self, record, views):
+        """The same record that comes again only counts for more views."""
+        for one in self.records:
+            if one["record"] == record:
+                one["views"] |= set(views.split())
+                return
+        self.records.append({"record": record, "views": set(views.split())})
+
+    def newest(self, view, kind, cell, digest):
+        for one in reversed(self.records):
+            record = one["record"]
+            if record["kind"] == kind and (record["platform"], record["python"]) == cell and \
+                    digest in record["wheels"].values() and any(fnmatch.fnmatchcase(view, glob) for glob in one["views"]):
+                return record
+        return None
+
+    @staticmethod
+    def suffices(record, rule, now):
+        if record is None:
+            return False
+        if "override" in record:
+            return True
+        return record["failed"] == 0 and record["passed"] >= rule.get("min-tests", 1) and \
+            record["skipped"] <= rule.get("max-skipped", 10**9) and now - min(record["made"], now) <= rule.get("max-age", 10**12)
+
+    # --- one file ---
+
+    def cells(self, view):
+        if view["cells"]:
+            return view["cells"]
+        return [(platform, python) for platform in self.in_order(view) for python in self.places[platform].get("pythons", "").split()]
+
+    def in_order(self, view):
+        """The platforms of the view, in the order of its source."""
+        own = self.platforms(view["name"])
+        return [platform for platform in self.platforms(view["from"]) if platform in own]
+
+    def installs(self, one, cell):
+        platform, python = cell
+        place = self.places[platform]
+        name = reference.read_name(one["filename"])
+        is_any = any(tag.platform == "any" for tag in name.tags)
+        if not is_any and platform != one["platform"]:
+            return False
+        if "pythons" in place:
+            env = reference.environment(python, place["arch"], place["libc"])
+            fits = bool(name.tags & env.tags)
+        else:  # nothing is known of its machines: only the Python counts
+            env = reference.environment(python, "x86_64", "glibc 2.17")
+            pairs = {(tag.interpreter, tag.abi) for tag in env.tags if is_any or tag.platform == "linux_x86_64"}
+            fits = bool(name.tags & env.tags) if is_any else any((tag.interpreter, tag.abi) in pairs for tag in name.tags)
+        micros = reference.admitted(one["requires-python"], env.version)
+        return fits and (micros is None or bool(micros))
+
+    def lacks(self, view, one, now):
+        """[(kind, cell)]; None: nothing can show that it works."""
+        if not view["requires"]:
+            return []
+        if not one["filename"].endswith(".whl") or reference.read_name(one["filename"]) is None:
+            return None
+        needed = [cell for cell in self.cells(view) if self.installs(one, tuple(cell))]
+        if not needed:
+            return None
+        return [(rule["kind"], tuple(cell)) for cell in needed for rule in view["requires"]
+                if not self.suffices(self.newest(view["name"], rule["kind"], tuple(cell), one["sha256"]), rule, now)]
+
+    def why_never(self, view, one):
+        if not one["filename"].endswith(".whl"):
+            return "it is no wheel"
+        return "it installs in none" if self.cells(view) else "the view has no cells"
+
+    def is_override(self, view, one):
+        cells = [tuple(cell) for cell in self.cells(view) if view["requires"] and self.installs(one, tuple(cell))]
+        found = [self.newest(view["name"], rule["kind"], cell, one["sha256"]) for cell in cells for rule in view["requires"]]
+        return any(record is not None and "override" in record for record in found)
+
+    # --- steps ---
+
+    @staticmethod
+    def means(word, project, version, filename):
+        base = word.rpartition("/")[2]
+        if base.endswith((".whl", ".tar.gz", ".zip")):
+            return base == filename
+        name, equals, wanted = word.partition("==")
+        if canonicalize_name(name) != canonicalize_name(project):
+            return False
+        try:
+            return not equals or SpecifierSet(f"=={wanted}").contains(Version(version), prereleases=True)
+        except InvalidSpecifier:
+            return False
+
+    def select(self, words, files):
+        """files: (project, version, file name, value)."""
+        for word in words:
+            if not any(self.means(word, *one[:3]) for one in files):
+                raise Wrong(f"{word}: ")
+        return [one[3] for one in files if not words or any(self.means(word, *one[:3]) for word in words)]
+
+    def promote(self, step):
+        view = self.views[step["to"]]
+        records = list(self.records), [set(one["views"]) for one in self.records]
+        for record in step["evidence"]:
+            self.arrive(record, "*")
+        try:
+            return self.decide(view, step)
+        finally:
+            if step["dry"]:
+                self.records = records[0]
+                for one, views in zip(self.records, records[1]):
+                    one["views"] = views
+
+    def decide(self, view, step):
+        """{(platform, file name): [result, is_override, what the reason begins with]}"""
+        files = [(one["project"], one["version"], one["filename"], one) for one in self.shown(view["from"], self.in_order(view))]
+        chosen, rows, overrides = self.select(step["select"], files), {}, {}
+        for one in chosen:
+            key, lacks = (one["platform"], one["filename"]), self.lacks(view, one, step["now"])
+            if (*key, one["sha256"]) in self.generations[view["name"]][-1]:
+                rows[key] = ["already", False, ""]
+            elif lacks is None or (lacks and step["override"] is None):
+                first = f"{lacks[0][1][0]}/{lacks[0][1][1]}: " if lacks else self.why_never(view, one)
+                rows[key] = ["refused", False, first]
+            else:
+                rows[key] = ["done", bool(lacks) or self.is_override(view, one), ""]
+                for lack in lacks:
+                    overrides.setdefault(lack, {})[one["filename"]] = one["sha256"]
+        self.hold(step, rows)
+        if any(row[0] == "done" for row in rows.values()) and not step["dry"]:
+            for (kind, cell), wheels in overrides.items():
+                self.records.append({"views": {view["name"]}, "record": {
+                    "kind": kind, "platform": cell[0], "python": cell[1], "override": step["override"], "wheels": wheels}})
+            self.write(view["name"], step, rows)
+        return rows
+
+    @staticmethod
+    def hold(step, rows):
+        if step["all"] and any(row[0] == "refused" for row in rows.values()):
+            for row in rows.values():
+                if row[0] == "done":
+                    row[:] = ["held", row[1], "another file"]
+
+    def write(self, name, step, rows):
+        """A file with a tombstone on the disk goes again, in a further generation."""
+        done = [key for key, row in rows.items() if row[0] == "done"]
+        before = self.generations[name][-1]
+        self.generations[name].append(before | {(*key, self.listed[key]["sha256"]) for key in done})
+        for key in done:
+            if self.listed[key]["pruned"]:
+                rows[key][0], rows[key][2] = "refused", "it was pruned"
+        if any(rows[key][0] == "refused" for key in done):
+            self.hold(step, rows)
+            stays = {(*key, self.listed[key]["sha256"]) for key in done if rows[key][0] == "done"}
+            self.generations[name].append(before | stays)
+
+    def demote(self, step):
+        files = []
+        for platform, filename, digest in self.generations[step["to"]][-1]:
+            one = self.known[platform, filename]
+            files.append((one["project"], one["version"], filename, (platform, filename, digest)))
+        if not step["select"]:
+            raise Wrong("no PROJECT")
+        gone = self.select(step["select"], files)
+        return self.change(step["to"], self.generations[step["to"]][-1] - set(gone))
+
+    def rollback(self, step):
+        if step["generation"] >= len(self.generations[step["to"]]):
+            raise Wrong("no generation")
+        return self.change(step["to"], self.generations[step["to"]][step["generation"]])
+
+    def change(self, name, members):
+        before = self.generations[name][-1]
+        rows = {one[:2]: ["done", False, "" if one[:2] in self.listed else "the store"] for one in members - before}
+        rows |= {one[:2]: ["ended", False, ""] for one in before - members}
+        if rows:
+            self.generations[name].append(members)
+        return rows
+
+    def take(self, step):
+        """The rows of the step; the message of its error."""
+        try:
+            if step["do"] == "evidence":
+                self.arrive(step["record"], step["views"])
+            elif step["do"] == "unlist":
+                self.listed.pop((step["platform"], step["filename"]), None)
+            else:
+                return {"promote": self.promote, "demote": self.demote, "rollback": self.rollback}[step["do"]](step)
+        except Wrong as wrong:
+            return str(wrong)
+        return {}
+
+
+def retention(case):
+    """[(the files of a version by their index, decision, environment, end, is_warned)], the newest version first."""
+    order = sorted({Version(one["version"]) for one in case["files"]}, reverse=True)
+    of = {version: [at for at, one in enumerate(case["files"]) if Version(one["version"]) == version] for version in order}
+
+    def serves(version, environment):
+        return any(str(environment) in case["files"][at]["installs"] and not case["files"][at]["yanked"] for at in of[version])
+
+    def last_in():
+        """The newest version of each environment, and the newest final one, because pip takes that."""
+        for environment in range(case["environments"]):
+            for versions in (order, [one for one in order if not one.is_prerelease]):
+                found = [version for version in versions if serves(version, environment)]
+                if found:
+                    yield found[0], environment
+
+    last, rows = set(last_in()), []
+    for place, version in enumerate(order):
+        dates = [case["files"][at]["arrived"] for at in of[version]]
+        end = max(dates) + case["keep-seconds"]
+        environments = [environment for one, environment in last if one == version]
+        row = ["ends", 0, 0, False]
+        if not case["keep-versions"] and not case["keep-seconds"]:
+            row[0] = "no-rule"
+        elif place < case["keep-versions"]:
+            row[0] = "newest"
+        elif environments:
+            row[:2] = ["last", environments]
+        elif case["keep-seconds"] and 0 in dates:
+            row[0] = "undated"
+        elif case["keep-seconds"] and case["now"] < end:
+            row = ["young", 0, end, end - case["now"] <= case["warn-seconds"]]
+        rows.append((of[version], *row))
+    return rows

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what promotion-tool does in random worlds with a reference (promotionreference.py): promotions, demotions and
+rollbacks, in the catalog and in files of a store; and which versions a view keeps. It prints the smallest world that
+differs. PROMOTION_SEEDS=5000-9000 tests other worlds."""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import packaging.version  # noqa: F401
+except ImportError:
+    print("no python3-packaging here")
+    sys.exit(77)
+
+import promotioncase
+import promotionreference
+
+TOOL = pathlib.Path("tests/unit/oracle/promotion-tool").absolute()
+FIRST, LAST = map(int, os.environ.get("PROMOTION_SEEDS", "0-999").split("-"))
+SHOWN = 3
+DECISIONS = ["no-rule", "newest", "young", "undated", "last", "ends"]
+MUST_OCCUR = {  # at least this often, or the generator makes too few worlds
+    "done": 1500, "already": 800, "refused": 3000, "held": 120, "ended": 200, "override": 100, "error": 200, "pruned": 60,
+    "done in released": 300, "newest": 1000, "young": 1000, "undated": 150, "last": 500, "ends": 1000, "warned": 300}
+
+
+def config_of(world):
+    """The rows of the configuration: section, key, value."""
+    rows = [["store", "path", "store"]]
+    for place in world["platforms"]:
+        rows += [[f"platform {place['name']}", key, place[key]] for key in ("pythons", "arch", "libc") if key in place]
+        rows += [[f"platform {place['name']}", "private", "no"]] if "pythons" not in place else []
+    for view in world["views"]:
+        section = f"view {view['name']}"
+        rows += [[section, "platforms", " ".join(view["platforms"])]] if view["platforms"] else []
+        rows += [[section, "from", view["from"]]] if view["from"] else []
+        rows += [[section, "requires", " ".join(map(rule_text, view["requires"]))]] if view["requires"] else []
+        rows += [[section, "cells", " ".join(map("/".join, view["cells"]))]] if view["cells"] else []
+    return rows
+
+
+def rule_text(rule):
+    settings = [f"{key}={value}s" if key == "max-age" else f"{key}={value}" for key, value in rule.items() if key != "kind"]
+    return ":".join([rule["kind"], *settings])
+
+
+def record_text(record):
+    """As evidence_read() has it."""
+    made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record["made"]))
+    wheels = [{"filename": name, "sha256": digest} for name, digest in record["wheels"].items()]
+    return json.dumps(record | {"made": made, "wheels": wheels, "failures": []})
+
+
+def step_of(step):
+    if step["do"] == "evidence":
+        return step | {"record": record_text(step["record"])}
+    return step | {"evidence": [record_text(one) for one in step["evidence"]]} if "evidence" in step else step
+
+
+def line_of(world):
+    """The world as promotion-tool has it."""
+    return json.dumps({"config": config_of(world), "views": [view["name"] for view in world["views"]], "files": world["files"],
+                       "steps": [step_of(step) for step in world["steps"]]}) + "\n"
+
+
+def ask(lines, worlds=()):
+    """Returns the answer of the tool for each line."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+        store = pathlib.Path(folder) / "store"
+        for world in worlds:
+            for place in world["platforms"]:
+                (store / place["name"]).mkdir(parents=True)
+            for one in world["files"]:
+                if one["pruned"]:
+                    (store / one["platform"] / f"{one['filename']}.pruned").write_text("{}", encoding="utf-8")
+        done = subprocess.run([TOOL, "catalog"], input="".join(lines), capture_output=True, text=True, cwd=folder)
+    if done.returncode:
+        sys.exit(f"{TOOL}: {done.returncode} {done.stderr}")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(lines), (len(answers), len(lines))
+    return answers
+
+
+def step_differences(expected, found):
+    if isinstance(expected, str):
+        return [] if expected in found.get("error", "") else [f"{found} instead of the error {expected}"]
+    if "error" in found:
+        return [f"error {found['error']} instead of {expected}"]
+    rows = {(row[0], row[1]): row[2:] for row in found["rows"]}
+    wrong = [f"{key}: in one of the answers only" for key in rows.keys() ^ expected.keys()]
+    for key in rows.keys() & expected.keys():
+        (result, reason, override), (wanted, is_override, begin) = rows[key], expected[key]
+        if result != wanted or not reason.startswith(begin) or bool(reason) != bool(begin) or bool(override) != is_override:
+            wrong.append(f"{key}: {rows[key]} instead of {expected[key]}")
+    return wrong
+
+
+def differences(world, answer, counts=None):
+    """Up to the first step that differs."""
+    if "error" in answer:
+        return [answer["error"]]
+    reference = promotionreference.World(world)
+    for at, (step, found) in enumerate(zip(world["steps"], answer["steps"])):
+        expected = reference.take(step)
+        wrong = step_differences(expected, found)
+        for view in reference.views:
+            shown = sorted([one["platform"], one["filename"]] for one in reference.shown(view))
+            if shown != sorted(found["shown"][view]):
+                wrong.append(f"{view} shows {found['shown'][view]} instead of {shown}")
+        if step["do"] in ("promote", "demote", "rollback") and isinstance(expected, dict) and \
+                found.get("generation") != len(reference.generations[step["to"]]) - 1:
+            wrong.append(f"generation {found.get('generation')} instead of {len(reference.generations[step['to']]) - 1}")
+        if wrong:
+            return [f"step {at}, {step}", *wrong]
+        if counts is not None:
+            count(counts, step, expected)
+    return []
+
+
+def count(counts, step, expected):
+    if isinstance(expected, str):
+        counts["error"] += 1
+        return
+    for result, is_override, begin in expected.values():
+        counts[result] += 1
+        counts["override"] += is_override
+        counts["pruned"] += begin == "it was pruned"
+        counts["done in released"] += step["do"] == "promote" and step["to"].startswith("released") and result == "done"
+
+
+def ask_worlds(worlds):
+    return ask([line_of(world) for world in worlds], worlds)
+
+
+def show(world):
+    small = promotioncase.shrink(world, lambda one: differences(one, *ask_worlds([one])))
+    print("made small:", *differences(small, *ask_worlds([small])), sep="\n  ")
+    print(json.dumps(small))
+
+
+def retention_differences(case, answer, counts):
+    at, files = 0, answer["files"]
+    for indices, decision, environments, ends, is_warned in promotionreference.retention(case):
+        part, at = files[at:at + len(indices)], at + len(indices)
+        counts[decision] += 1
+        counts["warned"] += is_warned
+        if sorted(one["index"] for one in part) != indices:
+            yield f"{part} instead of the files {indices}"
+        arrived = [case["files"][one["index"]]["arrived"] for one in part]
+        if arrived != sorted(arrived, reverse=True):
+            yield f"{part}: not the newest arrival first"
+        for one in part:
+            found = DECISIONS[one["decision"]], one["ends"], one["warned"]
+            if found != (decision, ends, is_warned) or (environments and one["environment"] not in environments):
+                yield f"{found}, {one['environment']} instead of {decision, ends, is_warned}, {environments}"
+
+
+def compare_retention(counts):
+    cases = [promotioncase.retention(seed) for seed in range(FIRST, LAST + 1)]
+    answers = ask([json.dumps({"retention": case}) + "\n" for case in cases])
+    wrong = [(case, found) for case, answer in zip(cases, answers) if (found := list(retention_differences(case, answer, counts)))]
+    for case, found in wrong[:SHOWN]:
+        print(f"retention, seed {case['seed']}:", *found, json.dumps(case), sep="\n  ")
+    return len(wrong)
+
+
+def main():
+    now, counts = int(time.time()), collections.Counter()
+    worlds = [promotioncase.make(seed, now) for seed in range(FIRST, LAST + 1)]
+    wrong = [(world, found) for world, answer in zip(worlds, ask_worlds(worlds)) if (found := differences(world, answer, counts))]
+    for world, found in wrong[:SHOWN]:
+        print(f"seed {world['seed']}:", *found, sep="\n  ")
+        show(world)
+    wrong_retentions = compare_retention(counts)
+    print(f"{len(worlds)} seeds, {len(wrong)} worlds and {wrong_retentions} retentions wrong: {dict(counts)}")
+    if LAST - FIRST >= 999:
+        assert all(counts[what] >= least for what, least in MUST_OCCUR.items()), counts
+    return 1 if wrong or wrong_retentions else 0
+
+
+sys.exit(main())
