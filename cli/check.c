@@ -8,6 +8,7 @@
 #include "cli/common/report.h"
 #include "indexer/check/check.h"
 #include "lib/state/config/config-type.h"
+#include "lib/state/views/membership.h"
 
 enum { DEFAULT_SAMPLE = 1000 };
 
@@ -68,7 +69,10 @@ static int check_against(struct check_command *x, const struct store *store, str
 {
 	CLEANUP(summary_release) struct summary summary = {0};
 	progress_begin(&x->progress, !x->settings.is_quiet);
+	CLEANUP(mem_free) char *views = views_folder_or_none(&x->config);
+	x->check.views = views;
 	int result = check_run(store, catalog, &x->check, &summary, e);
+	x->check.views = NULL;
 	progress_end(&x->progress);
 	if (result < 0 || report_print(&x->settings, &summary, e) < 0)
 		return -1;

@@ -8,6 +8,7 @@
 #include "indexer/export/export.h"
 #include "indexer/scan/scan.h"
 #include "lib/base/mem.h"
+#include "lib/state/views/membership.h"
 
 struct index_command {
 	struct cli_config settings;
@@ -52,7 +53,11 @@ static int scan_store(struct index_command *x, struct store *store, struct catal
 	x->scan.compare_platforms = x->settings.is_json || !x->settings.is_quiet;
 	x->scan.owner = "wheelcache index";
 	x->scan.watch = (struct walk_watch){.progress = progress_walk, .ctx = &x->progress};
+	CLEANUP(mem_free) char *views = views_folder_or_none(&x->config);
+	x->scan.views = views;
+	x->scan.views_ms = STORE_PATIENT;
 	int result = scan_run(store, catalog, &x->scan, summary, e);
+	x->scan.views = NULL;
 	*has_ended = result == 0 || summary->number[SCAN_REPORT_PROBLEMS];
 	return result;
 }

@@ -12,6 +12,7 @@
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/os/timer-thread.h"
+#include "lib/state/views/membership.h"
 
 enum {
 	PAUSE_FACTOR = 20, // the pause is at least 20 times as long as the scan: scans take at most 5 % of the time
@@ -69,6 +70,7 @@ static int scan_store(struct background_scan *s, struct store *store, struct sum
 	struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	CLEANUP(mem_free) char *views = views_folder_or_none(&s->config);
 	struct progress progress;
 	struct scan_options options = {
 		.threads = (unsigned)s->config.index_threads,
@@ -76,6 +78,8 @@ static int scan_store(struct background_scan *s, struct store *store, struct sum
 		.takes_facts = s->config.takes_facts,
 		.inside_ms = INSIDE_MS,
 		.is_logged = true,
+		.views = views,
+		.views_ms = STORE_PROMPT,
 		.owner = "wheelcache serve",
 		.watch = {.progress = progress_walk, .ctx = &progress, .cancel = &s->cancel},
 	};

@@ -12,6 +12,7 @@ static const struct summary_number number_row[CHECK_REPORT_NUMBERS] = {
 	[CHECK_REPORT_MISPLACED] = {"misplaced", "misplaced", true},
 	[CHECK_REPORT_UNREADABLE] = {"unreadable", "unreadable", true},
 	[CHECK_REPORT_UNFIT] = {"unfit", "unfit", true},
+	[CHECK_REPORT_VIEWS] = {"views", "wrong in views", true},
 	[CHECK_REPORT_WAITING] = {"waiting", "still being written", false},
 	[CHECK_REPORT_DAMAGED] = {"damaged", "new and damaged: the next scan quarantines them", false},
 	[CHECK_REPORT_IGNORED] = {"ignored", "other entries ignored", false},
@@ -31,6 +32,8 @@ static const struct summary_list list_row[CHECK_REPORT_LISTS] = {
 		{"path", "project"}},
 	[CHECK_REPORT_LIST_UNREADABLE] = {"unreadable", "unreadable: nothing can be said of them", {"reason"}},
 	[CHECK_REPORT_LIST_UNFIT] = {"unfit", "unfit: provenance that is not valid, or not that of its file",
+		{"path", "reason"}},
+	[CHECK_REPORT_LIST_VIEWS] = {"views", "memberships of views and evidence that are not those of the catalog",
 		{"path", "reason"}},
 };
 

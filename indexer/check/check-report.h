@@ -13,6 +13,7 @@ enum check_report_list {
 	CHECK_REPORT_LIST_MISPLACED,  // path, its project
 	CHECK_REPORT_LIST_UNREADABLE, // reason
 	CHECK_REPORT_LIST_UNFIT,      // path of an attachment, why it is not valid or not its file's
+	CHECK_REPORT_LIST_VIEWS,      // path of a file of a view or of evidence, or a member of a view; what is wrong
 	CHECK_REPORT_LISTS,
 };
 
@@ -27,6 +28,7 @@ enum check_report_number {
 	CHECK_REPORT_MISPLACED,
 	CHECK_REPORT_UNREADABLE,
 	CHECK_REPORT_UNFIT,
+	CHECK_REPORT_VIEWS,
 	CHECK_REPORT_WAITING, // still being written
 	CHECK_REPORT_DAMAGED, // not in the catalog; the next scan will quarantine it
 	CHECK_REPORT_IGNORED, // neither wheels nor sdists

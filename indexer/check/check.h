@@ -12,12 +12,13 @@
 #include "indexer/walk/walk.h"
 
 struct check_options {
-	unsigned threads; // 0: one per processor
-	uint64_t settle;  // seconds: a damaged file younger than this is still being written
-	uint64_t rate;    // bytes per second to read at most; 0: no limit
-	bool hashes_all;  // hash all listed files, not a sample
-	uint64_t sample;  // how many listed files to hash
-	uint64_t seed;    // of their random choice
+	unsigned threads;  // 0: one per processor
+	uint64_t settle;   // seconds: a damaged file younger than this is still being written
+	uint64_t rate;     // bytes per second to read at most; 0: no limit
+	bool hashes_all;   // hash all listed files, not a sample
+	uint64_t sample;   // how many listed files to hash
+	uint64_t seed;     // of their random choice
+	const char *views; // the folder of memberships and evidence; NULL: none
 	struct walk_watch watch;
 };
 

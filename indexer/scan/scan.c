@@ -16,6 +16,8 @@
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
 #include "lib/state/catalog/catalog-file.h"
+#include "lib/state/views/views-file.h"
+#include "lib/state/views/views-sync.h"
 
 enum { RETRY_MS = 200 }; // between two attempts to get the lock
 #define SECOND_NS ((int64_t)1000000000)
@@ -207,6 +209,41 @@ static int look_inside(struct scan *s, struct err *e)
 	return 0;
 }
 
+// A log names nothing that is in the file.
+static void report_damaged_views(void *ctx, const char *path, const char *reason)
+{
+	struct scan *s = ctx;
+	CLEANUP(mem_free)
+	char *text = xasprintf("views: %s%s%s", path, s->options->is_logged ? " is missing or damaged" : ": ",
+		s->options->is_logged ? "" : reason);
+	summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
+}
+
+// Before the files, so that no page shows what a view does not have. What is wrong with the folder does not stop the
+// scan.
+static int read_views(struct scan *s, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct views_sync_counts counts = {0};
+	if (!s->options->views)
+		return 0;
+	if (!views_file_answers(s->options->views, s->options->views_ms)) {
+		report_damaged_views(s, s->options->views, "it does not answer");
+		return 0;
+	}
+	int result = views_sync(s->options->views, s->catalog, report_damaged_views, s, &counts, &why);
+	s->summary->number[SCAN_REPORT_GENERATIONS] = counts.generations;
+	s->summary->number[SCAN_REPORT_EVIDENCE] = counts.evidence;
+	if (result == 0)
+		return 0;
+	if (why.kind == ERR_IO || why.kind == ERR_LIMIT) {
+		report_damaged_views(s, s->options->views, why.msg);
+		return 0;
+	}
+	*e = why;
+	return -1;
+}
+
 static int handle_event(void *ctx, const struct scan_event *ev, struct err *e)
 {
 	struct scan *s = ctx;
@@ -218,8 +255,8 @@ static int handle_event(void *ctx, const struct scan_event *ev, struct err *e)
 static int run_scan_locked(struct scan *s, struct err *e)
 {
 	s->writer = scan_writer_new(s->catalog, s->store, s->summary);
-	if (catalog_enlarge_cache(s->catalog, e) < 0 || catalog_platforms(s->catalog, check_known_platform, s, e) < 0 ||
-		walk_run(&s->walk, e) < 0)
+	if (catalog_enlarge_cache(s->catalog, e) < 0 || read_views(s, e) < 0 ||
+		catalog_platforms(s->catalog, check_known_platform, s, e) < 0 || walk_run(&s->walk, e) < 0)
 		return -1;
 	keep_emptied_platforms(s);
 	if (scan_writer_finish(s->writer, s->dropped, s->dropped_count, e) < 0 || look_inside(s, e) < 0 ||

@@ -25,6 +25,8 @@ struct scan_options {
 	bool is_logged;         // the error goes to a log: it names nothing of a private platform
 	bool takes_facts;       // what is inside wheels is noted
 	unsigned inside_ms;     // how long wheels are read again whose facts the catalog lacks; 0: until it lacks none
+	const char *views;      // the folder of memberships and evidence; NULL: none
+	unsigned views_ms;      // how long it may take to answer
 	const char *owner;      // the name that other processes see while they wait: "wheelcache index"
 	struct walk_watch watch;
 };

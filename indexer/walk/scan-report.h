@@ -21,6 +21,8 @@ enum scan_report_number {
 	SCAN_REPORT_INSIDE,         // wheels whose facts were taken
 	SCAN_REPORT_INSIDE_UNKNOWN, // wheels that have none, because they cannot be read
 	SCAN_REPORT_INSIDE_LACKING, // wheels that have none yet
+	SCAN_REPORT_GENERATIONS,    // of views that are new
+	SCAN_REPORT_EVIDENCE,       // records that are new
 	SCAN_REPORT_PROBLEMS,       // what could not be read: the scan has failed
 	SCAN_REPORT_BYTES,          // hashed
 	SCAN_REPORT_EXPORT_WRITTEN, // files and links of the static export

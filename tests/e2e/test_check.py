@@ -16,7 +16,7 @@ import storelib
 from indexing import PLATFORM, Indexed, age, numbers, on_terminal, one_line, open_store
 from others import as_nobody
 
-KINDS = ["corrupt", "changed", "orphaned", "strange", "misplaced", "unreadable", "unfit"]
+KINDS = ["corrupt", "changed", "orphaned", "strange", "misplaced", "unreadable", "unfit", "views"]
 
 
 @pytest.fixture(name="at")

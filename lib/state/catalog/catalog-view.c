@@ -25,6 +25,7 @@ int catalog_view_find(struct catalog *c, const char *view, struct catalog_view *
 	int row = query_step(q, e), read = 1;
 	if (row < 0 || (row == 0 && (read = were_read(c, e)) < 0))
 		return -1;
+	out->is_known = row != 0;
 	out->is_damaged = row ? query_int(q, 3) != 0 : !read;
 	if (row == 0)
 		return 0;

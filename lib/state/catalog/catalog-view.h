@@ -15,6 +15,7 @@ struct catalog_view {
 	int64_t generation;          // the newest; 0: nothing was ever promoted
 	int64_t made;                // when it was made, seconds since 1970; 0: never
 	uint8_t sha256[SHA256_SIZE]; // of its file; zeros: there is none
+	bool is_known;               // its files were looked at once, and there were some
 	// A file of the membership is missing or damaged, so that it is not known as a whole; or no scan has read the
 	// folder of memberships yet.
 	bool is_damaged;

@@ -199,9 +199,8 @@ static int take_stored_file(int dirfd, const char *name, struct catalog *c, stru
 	CLEANUP(evidence_file_release) struct evidence_file f = {0};
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	buf_init(&text, EVIDENCE_FILE_MOST);
-	if (views_file_read(dirfd, name, EVIDENCE_FILE_MOST, &text, e) < 0)
-		return -1;
-	if (evidence_file_read(buf_view(&text), &f, e) < 0)
+	if (views_file_read(dirfd, name, EVIDENCE_FILE_MOST, &text, e) < 0 ||
+		evidence_file_read(buf_view(&text), &f, e) < 0)
 		return err_prefix(e, "%s: ", name);
 	if (memcmp(f.row.id, note->id, SHA256_SIZE) != 0)
 		return err_set(e, ERR_INVALID, "%s: it is not the record that its name says", name);

@@ -137,7 +137,7 @@ static int compare_folder(struct evidence_sync *s, int64_t mtime_ns, struct err 
 {
 	if (catalog_evidence_ids(s->catalog, s->first, add_known_id, s, e) < 0)
 		return -1;
-	if (s->dirfd >= 0 && views_file_names(s->dirfd, compare_name, s, e) < 0)
+	if (s->dirfd >= 0 && views_file_names(s->dirfd, true, compare_name, s, e) < 0)
 		return -1;
 	return forget_missing(s, e) < 0 ? -1 : note_folder(s, mtime_ns, e);
 }

@@ -67,7 +67,7 @@ static int look_at_view(struct membership_sync *s, struct err *e)
 	s->files = s->last = 0;
 	if (catalog_view_find(s->catalog, s->view, &s->known, e) < 0)
 		return -1;
-	if (s->dirfd >= 0 && views_file_names(s->dirfd, count_file, s, e) < 0)
+	if (s->dirfd >= 0 && views_file_names(s->dirfd, true, count_file, s, e) < 0)
 		return err_prefix(e, "view %s: ", s->view);
 	s->is_as_known = !s->known.generation ||
 			 (s->dirfd >= 0 && load_file(s, s->known.generation, &text, sha256, &ignored) == 0 &&
@@ -226,7 +226,7 @@ static int64_t missing_number(const struct membership_sync *s)
 static int keep_known(struct membership_sync *s, int64_t good, struct err *e)
 {
 	struct taking t = {.most = good > s->known.generation ? good : s->known.generation, .is_marked = true};
-	if (t.most == s->known.generation && s->known.is_damaged)
+	if (t.most == s->known.generation && s->known.is_known && s->known.is_damaged)
 		return 1;
 	s->counts->generations += (uint64_t)(t.most - s->known.generation);
 	return take_at_once(s, &t, e);

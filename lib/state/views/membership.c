@@ -9,13 +9,20 @@
 #include "lib/state/views/views-file.h"
 #include "lib/state/views/views-sync.h"
 
+char *views_folder_or_none(const struct config *c)
+{
+	if (c->views_path)
+		return xstrdup(c->views_path);
+	return c->store ? xasprintf("%s/.wheelcache-views", c->store) : NULL;
+}
+
 int views_folder(const struct config *c, char **out, struct err *e)
 {
 	*out = NULL;
 	if (!c->views_path && !c->store)
 		return err_set(e, ERR_USAGE,
 			"memberships of views need [store] views, or a store for all platforms ([store] path)");
-	*out = c->views_path ? xstrdup(c->views_path) : xasprintf("%s/.wheelcache-views", c->store);
+	*out = views_folder_or_none(c);
 	return 0;
 }
 

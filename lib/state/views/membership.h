@@ -37,6 +37,8 @@ struct membership_change {
 
 // The folder of memberships and evidence. The caller frees it. ERR_USAGE: neither [store] path nor [store] views is set.
 int views_folder(const struct config *c, char **out, struct err *e) MUST_CHECK;
+// The same; NULL where none is set.
+char *views_folder_or_none(const struct config *c);
 
 // ERR_INVALID names the value that is wrong; ERR_LIMIT: more than LIMIT_MEMBERSHIP bytes. The caller releases *out if
 // this returns 0.

@@ -6,12 +6,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/os/clock.h"
 #include "lib/os/fs.h"
+#include "lib/os/path-probe.h"
 #include "lib/state/store/tempname.h"
 
 enum { BLOCK_SIZE = 64 << 10 };
 
 // --- folders ---
+
+bool views_file_answers(const char *folder, unsigned ms)
+{
+	CLEANUP(mem_free) char *real = NULL;
+	return path_probe_wait(path_probe_start(folder), clock_ms() + ms, &real);
+}
 
 static int open_part(int dirfd, const char *name)
 {
@@ -76,7 +84,7 @@ int views_file_folder(const char *folder, const char *below, bool make, struct e
 
 // --- files ---
 
-static int read_bytes(int fd, const char *name, size_t most, struct buf *out, struct err *e)
+static int read_bytes(int fd, size_t most, struct buf *out, struct err *e)
 {
 	char block[BLOCK_SIZE];
 	for (size_t have = 0;;) {
@@ -84,12 +92,12 @@ static int read_bytes(int fd, const char *name, size_t most, struct buf *out, st
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_errno(e, ERR_IO, "%s", name);
+			return err_errno(e, ERR_IO, "it cannot be read");
 		if (n == 0)
 			return 0;
 		have += (size_t)n;
 		if (have > most)
-			return err_set(e, ERR_LIMIT, "%s: more than %zu bytes", name, most);
+			return err_set(e, ERR_LIMIT, "it has more than %zu bytes", most);
 		buf_add(out, block, (size_t)n);
 	}
 }
@@ -100,17 +108,17 @@ int views_file_read(int dirfd, const char *name, size_t most, struct buf *out, s
 	CLEANUP(mem_close)
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		return err_errno(e, ERR_NOT_FOUND, "%s", name);
+		return err_set(e, ERR_NOT_FOUND, "it is missing");
 	if (fd < 0 && (errno == ELOOP || errno == ENXIO))
-		return err_set(e, ERR_INVALID, "%s: no regular file", name);
+		return err_set(e, ERR_INVALID, "it is no regular file");
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_errno(e, ERR_IO, "%s", name);
+		return err_errno(e, ERR_IO, "it cannot be opened");
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, ERR_INVALID, "%s: no regular file", name);
-	return read_bytes(fd, name, most, out, e);
+		return err_set(e, ERR_INVALID, "it is no regular file");
+	return read_bytes(fd, most, out, e);
 }
 
-int views_file_names(int dirfd, views_file_fn *fn, void *ctx, struct err *e)
+int views_file_names(int dirfd, bool sweeps, views_file_fn *fn, void *ctx, struct err *e)
 {
 	struct dirent *entry;
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -120,7 +128,7 @@ int views_file_names(int dirfd, views_file_fn *fn, void *ctx, struct err *e)
 		return err_errno(e, ERR_IO, "the folder cannot be listed");
 	}
 	while ((entry = readdir(dir))) {
-		if (tempname_is(entry->d_name))
+		if (sweeps && tempname_is(entry->d_name))
 			tempname_sweep(dirfd, entry->d_name);
 		else if (fn(ctx, entry->d_name, e) < 0)
 			return -1;

@@ -41,14 +41,14 @@ static int add_view_folder(void *ctx, const char *name, struct err *e)
 	return 0;
 }
 
-// Adds the views that have a folder. A folder of views that does not exist has none.
-static int find_folders(const char *folder, struct strset *views, struct err *e)
+int views_find_folders(const char *folder, bool sweeps, struct strset *views, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(mem_close) int dirfd = views_file_folder(folder, "", false, &why);
 	if (dirfd < 0 && why.kind == ERR_NOT_FOUND)
 		return 0;
-	if (dirfd >= 0 && views_file_names(dirfd, add_view_folder, &(struct view_folders){dirfd, views}, &why) == 0)
+	if (dirfd >= 0 &&
+		views_file_names(dirfd, sweeps, add_view_folder, &(struct view_folders){dirfd, views}, &why) == 0)
 		return 0;
 	return err_set(e, why.kind, "the folder of memberships %s: %s", folder, why.msg);
 }
@@ -70,7 +70,7 @@ int views_sync(const char *folder, struct catalog *c, views_sync_damage_fn *fn, 
 {
 	CLEANUP(strset_release) struct strset views = {0};
 	*counts = (struct views_sync_counts){0};
-	if (catalog_views(c, add_known_view, &views, e) < 0 || find_folders(folder, &views, e) < 0)
+	if (catalog_views(c, add_known_view, &views, e) < 0 || views_find_folders(folder, true, &views, e) < 0)
 		return -1;
 	strset_sort(&views);
 	for (size_t i = 0; i < views.count; i++)

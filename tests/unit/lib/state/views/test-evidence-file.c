@@ -210,6 +210,16 @@ static void whole_folder_is_read(void **state UNUSED)
 	assert_sync(view_store_other, 0, "tested/000001.json: it is missing");
 }
 
+static void view_that_was_never_whole_stays_unknown(void **state UNUSED)
+{
+	assert_int_equal(view_store_append(view_store_one, 1, 1, 0), ERR_NONE);
+	view_store_shell("echo > tested/000001.json");
+	assert_sync(view_store_other, 0, "tested/000001.json: ");
+	view_store_assert(view_store_other, "damaged :");
+	assert_sync(view_store_other, 0, "tested/000001.json: ");
+	view_store_assert(view_store_other, "damaged :");
+}
+
 static void record_that_is_not_valid_is_not_written(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -244,6 +254,7 @@ int main(void)
 		WITH_STORE(missing_record_is_forgotten_once),
 		WITH_STORE(folder_that_is_away_loses_nothing),
 		WITH_STORE(whole_folder_is_read),
+		WITH_STORE(view_that_was_never_whole_stays_unknown),
 		WITH_STORE(record_that_is_not_valid_is_not_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of memberships and evidence in the store: scans read them, checks compare them, and damage empties no view."""
+import hashlib
+import json
+import os
+import shutil
+import signal
+
+import pytest
+
+import serving
+import storelib
+from channels import write_generation
+from indexing import PLATFORM, Indexed, numbers
+
+VIEWS = ".wheelcache-views"
+
+
+class Store(Indexed):
+    """The view tested has some of the wheels of one platform."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.config = folder / "wheelcache.conf"
+        self.config.write_text(f"[store]\npath = {self.store}\n[catalog]\npath = {self.catalog}\n[platform {PLATFORM}]\n"
+                               f"[view tested]\nfrom = {PLATFORM}\n")
+        self.views = self.store / VIEWS
+        self.wheels = [self.wheel(f"{PLATFORM}/six", version=f"1.{minor}", mtime=storelib.OLD) for minor in range(3)]
+
+    def command(self, *options, name="index"):
+        return [name, *map(str, options), "--config", str(self.config)]
+
+    def generation(self, adds=(), removes=(), view="tested"):
+        members = [[(PLATFORM, f"six/{self.wheels[minor].path.name}") for minor in part] for part in (adds, removes)]
+        write_generation(self.store, view, *members)
+
+    def evidence(self, minor, failed=0):
+        """A record, in the only form of its file."""
+        wheel = self.wheels[minor].path
+        record = {"failed": failed, "failures": [], "kind": "unit", "made": "2026-11-20T01:02:03Z", "passed": 7,
+                  "platform": PLATFORM, "python": "3.11", "skipped": 0,
+                  "wheels": [{"filename": wheel.name, "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest()}]}
+        text = json.dumps(record, separators=(", ", ": "))
+        name = hashlib.sha256(f"{text}\n".encode()).hexdigest()
+        folder = self.views / "evidence" / name[:2]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.json").write_text(json.dumps({
+            "record": record, "received": "2026-11-20T01:02:04.000000005Z", "by": "ci", "address": "", "views": "*"}))
+        return folder / f"{name}.json"
+
+    def shown(self, view="tested"):
+        """What the catalog says: the newest generation, its members, whether it is damaged, and the log."""
+        log = self.query("SELECT g.number, g.made, hex(g.sha256), g.action, g.who, g.added, g.removed, hex(g.packed) FROM"
+                         f" membership v JOIN generation g ON g.membership = v.id WHERE v.name = '{view}' ORDER BY 1")
+        members = self.query("SELECT l.name, m.project, m.filename, hex(m.sha256), m.since, m.until FROM membership v"
+                             f" JOIN member m ON m.membership = v.id JOIN platform l ON l.id = m.platform"
+                             f" WHERE v.name = '{view}' ORDER BY 1, 2, 3, 5")
+        return self.query(f"SELECT newest, damaged FROM membership WHERE name = '{view}'"), log, members
+
+    def records(self):
+        return self.query("SELECT hex(sha256), kind, platform, python, made, received, arrival, who, address, views,"
+                          " overrides, passed, failed, skipped, wheels, hex(packed) FROM evidence ORDER BY sha256")
+
+    def lose_catalog(self):
+        for path in self.catalog.parent.glob("catalog.db*"):
+            path.unlink()
+
+    def wrong(self):
+        """What a check says of views."""
+        summary = self.check(code=1)
+        assert {key: rows for key, rows in summary["lists"].items() if rows and key != "views"} == {}
+        assert summary["views"] == len(summary["lists"]["views"])
+        return [(row["path"], row["reason"]) for row in summary["lists"]["views"]]
+
+
+@pytest.fixture(name="at")
+def at_fixture(tmp_path):
+    at = Store(tmp_path)
+    at.generation([0])
+    at.generation([1, 2], [0])
+    at.evidence(0)
+    at.evidence(1, failed=1)
+    return at
+
+
+def test_a_catalog_that_is_made_again_has_the_same(at):
+    summary = at.index()
+    numbers(summary, generations=2, evidence=2, problems=0, ignored=0, files=3)
+    before = at.shown(), at.records()
+    assert before[0][0] == [(2, 0)]
+    assert len(before[0][2]) == 3 and len(before[1]) == 2
+    numbers(at.index(), generations=0, evidence=0)
+    assert at.check()["views"] == 0
+    at.lose_catalog()
+    at.index()
+    assert (at.shown(), at.records()) == before
+
+
+def test_another_folder_of_views(at, tmp_path):
+    elsewhere = tmp_path / "views"
+    shutil.move(at.views, elsewhere)
+    at.config.write_text(at.config.read_text().replace("[catalog]", f"views = {elsewhere}\n[catalog]"))
+    numbers(at.index(), generations=2, evidence=2)
+    assert at.check()["views"] == 0
+
+
+def test_a_replica_has_the_same_views(at, tmp_path):
+    at.index()
+    (tmp_path / "other").mkdir()
+    replica = Indexed(tmp_path / "other")
+    replica.store.rmdir()
+    shutil.copytree(at.store, replica.store)
+    replica.index()
+    assert Store.shown(replica) == at.shown() and Store.records(replica) == at.records()
+    assert replica.check()["views"] == 0
+
+
+def test_damage_is_a_problem_of_the_scan_and_empties_nothing(at):
+    at.index()
+    before = at.shown()
+    newest = at.views / "tested" / "000002.json"
+    text = newest.read_bytes()
+    newest.write_bytes(text[:100])
+    summary = at.index(code=1)
+    assert [row["reason"].split(": ")[:2] for row in summary["lists"]["problems"]] == [["views", "tested/000002.json"]]
+    assert at.shown()[0] == [(2, 1)] and at.shown()[1:] == before[1:]
+    assert ("tested/000002.json", "other bytes than the catalog has") in at.wrong()
+    newest.write_bytes(text)
+    at.index()
+    assert at.shown() == before
+    assert at.check()["views"] == 0
+
+
+def test_a_store_of_a_backup_is_read_again_and_said_once(at):
+    at.index()
+    (at.views / "tested" / "000002.json").unlink()
+    assert ("tested/000002.json", "it is missing") in at.wrong()
+    summary = at.index(code=1)
+    assert "other generations" in summary["lists"]["problems"][0]["reason"]
+    assert at.shown()[0] == [(1, 0)]
+    numbers(at.index(), problems=0)
+
+
+def test_a_check_says_what_is_wrong(at):
+    at.index()
+    evidence = at.evidence(2)
+    at.generation([0], [1])
+    at.generation([0], view="released")
+    assert sorted(at.wrong()) == [
+        (f"evidence/{evidence.name[:2]}", "it has records that the catalog does not have: the next scan reads them"),
+        ("released", "it has generations that the catalog does not have: the next scan reads them"),
+        ("tested", "it has generations that the catalog does not have: the next scan reads them")]
+    at.index()
+    evidence.write_text(evidence.read_text().replace('"passed": 7', '"passed": 8'))
+    assert at.wrong() == [(f"evidence/{evidence.name[:2]}/{evidence.name}", "it is not the record that its name says")]
+    evidence.unlink()
+    assert at.wrong() == [(f"evidence/{evidence.name[:2]}/{evidence.name}", "it is missing")]
+    at.index(code=1)
+    assert at.check()["views"] == 0
+
+
+def test_a_check_says_which_member_has_no_bytes(at):
+    at.index()
+    at.wheels[2].path.unlink()
+    at.index()
+    assert at.wrong() == [(f"tested/{at.wheels[2].path.name}",
+                           f"it is a member, and platform {PLATFORM} does not list these bytes")]
+
+
+def test_hostile_files_do_no_harm(at):
+    tested = at.views / "tested"
+    shutil.copy(tested / "000001.json", tested / "000001.json.bak")
+    for name in ("x.json", "0000003.json", ".000003.json", "-1.json", "00000\n.json"):
+        (tested / name).write_text("{}")
+    os.mkfifo(at.views / "fifo")
+    os.mkfifo(tested / "fifo")
+    (at.views / "link").symlink_to("/etc")
+    (at.views / "simple").mkdir()
+    (at.views / "a view").mkdir()
+    (at.views / "evidence" / "zz").mkdir()
+    (at.views / ".wheelcache-1-2-3-4.tmp").write_text("")
+    os.utime(at.views / ".wheelcache-1-2-3-4.tmp", (1, 1))
+    numbers(at.index(), generations=2, evidence=2, problems=0, ignored=0, files=3)
+    assert not (at.views / ".wheelcache-1-2-3-4.tmp").exists()
+    assert at.check()["views"] == 0
+    os.mkfifo(tested / "000003.json")
+    (at.views / "released").symlink_to("tested")
+    problems = at.index(code=1)["lists"]["problems"]
+    assert [row["reason"] for row in problems] == ["views: tested/000003.json: it is no regular file"]
+    assert at.shown()[0] == [(2, 1)] and at.shown("released")[0] == []
+
+
+def test_a_server_reads_them_too(at, tmp_path):
+    def names():
+        page = server.get("/tested/simple/six/", {"Accept": "application/vnd.pypi.simple.v1+json"})
+        return [row["filename"] for row in json.loads(page.body)["files"]] if page.status == 200 else page.status
+
+    wheels = [wheel.path.name for wheel in at.wheels]
+    with serving.servers(tmp_path) as start:
+        server = start(None, "--rescan", 0, config=at.config.read_text())
+        serving.wait_for(lambda: names() == wheels[1:], 30, "what was promoted before")
+        at.generation([0], [1])
+        server.signal(signal.SIGHUP)
+        serving.wait_for(lambda: names() == [wheels[0], wheels[2]], 30, "the new generation")
+        (at.views / "tested" / "000003.json").write_text("{")
+        server.signal(signal.SIGHUP)
+        serving.wait_for(lambda: "tested/000003.json is missing or damaged" in server.errors(), 30, "the damage")
+        assert names() == [wheels[0], wheels[2]]
+
+
+def test_a_new_catalog_of_a_damaged_view_is_not_empty(at, tmp_path):
+    (at.views / "tested" / "000001.json").write_text("{")
+    with serving.servers(tmp_path) as start:
+        server = start(None, "--rescan", 0, config=at.config.read_text())
+        serving.wait_for(lambda: "tested/000001.json is missing or damaged" in server.errors(), 30, "the damage")
+        serving.wait_for(lambda: server.get(f"/{PLATFORM}/simple/six/").status == 200, 30, "the platform's page")
+        assert server.get("/tested/simple/six/").status == 503
+        assert server.get("/tested/simple/").status == 503
