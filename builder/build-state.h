@@ -33,7 +33,7 @@ struct build_options {
 	size_t projects;
 	struct missing_shard shard; // 0 of 0: all
 	enum schedule_retry retry;
-	const struct rebuild_set *rebuild; // wheels of our own store that count as not there; NULL: none
+	const struct rebuild_set *rebuild; // wheels that count as not there; NULL: none
 	bool is_dry_run;
 	bool is_quiet; // only problems are logged
 	// How to reach the server; user and password are the token's.

@@ -158,7 +158,7 @@ static int open_source(struct build_state *b, struct err *e)
 	struct fetch_options fetch = o->fetch;
 	fetch.progress = continue_asking;
 	fetch.ctx = b;
-	b->source = row_source_of_server(o->from, o->platform, &fetch);
+	b->source = row_source_of_server(o->from, o->platform, o->rebuild, &fetch);
 	return 0;
 }
 

@@ -8,11 +8,13 @@
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
 #include "lib/missing/missing-json.h"
+#include "lib/missing/rebuild-set.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/results/results.h"
 
 struct row_source {
 	const char *name; // of the platform
+	const struct rebuild_set *rebuild;
 	// A server.
 	const char *base; // NULL: our own store
 	struct fetch *fetch;
@@ -22,13 +24,13 @@ struct row_source {
 	struct catalog *catalog;
 	struct results *results;
 	const struct platform *platform;
-	const struct rebuild_set *rebuild;
 };
 
-struct row_source *row_source_of_server(const char *base, const char *platform, const struct fetch_options *options)
+struct row_source *row_source_of_server(const char *base, const char *platform, const struct rebuild_set *rebuild,
+	const struct fetch_options *options)
 {
 	struct row_source *s = xcalloc(1, sizeof(*s));
-	*s = (struct row_source){.name = platform, .base = base, .fetch = fetch_new(options)};
+	*s = (struct row_source){.name = platform, .rebuild = rebuild, .base = base, .fetch = fetch_new(options)};
 	return s;
 }
 
@@ -81,6 +83,18 @@ void row_source_cleanup(struct row_source **s)
 	row_source_close(*s);
 }
 
+// What is to be rebuilt is sent along.
+static int post_rebuilds(struct row_source *s, const char *url, const char *project, struct fetch_answer *a,
+	struct err *e)
+{
+	static const char *const headers[] = {"Accept: application/json", "Content-Type: application/json", NULL};
+	CLEANUP(buf_release) struct buf body;
+	buf_init(&body, SIZE_MAX / 2);
+	if (rebuild_set_write(s->rebuild, s->name, project, &body, e) < 0)
+		return err_prefix(e, "--rebuild: ");
+	return fetch_post_body(s->fetch, url, headers, buf_view(&body), a, e);
+}
+
 static int ask_server(struct row_source *s, const char *python, const char *project, struct missing *out, struct err *e)
 {
 	static const char *const headers[] = {"Accept: application/json", "Cache-Control: no-cache", NULL};
@@ -89,7 +103,8 @@ static int ask_server(struct row_source *s, const char *python, const char *proj
 		python ? python : "", project ? "&project=" : "", project ? project : "");
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	fetch_answer_init(&a, LIMIT_MISSING);
-	if (fetch_get(s->fetch, url, headers, &a, e) < 0 || server_answer_check(&a, url, e) < 0)
+	int asked = s->rebuild ? post_rebuilds(s, url, project, &a, e) : fetch_get(s->fetch, url, headers, &a, e);
+	if (asked < 0 || server_answer_check(&a, url, e) < 0)
 		return -1;
 	return missing_json_read(buf_view(&a.body), out, e) < 0 ? err_prefix(e, "%s: ", url) : 0;
 }

@@ -14,11 +14,12 @@
 struct rebuild_set;
 struct row_source;
 
-// From the server of this base URL, with "/" at its end. Borrows the texts, and what options point to. The caller closes
-// it.
-struct row_source *row_source_of_server(const char *base, const char *platform, const struct fetch_options *options);
+// From the server of this base URL, with "/" at its end. rebuild: wheels that count as not there; NULL: none. Borrows the
+// texts, rebuild, and what options point to. The caller closes it.
+struct row_source *row_source_of_server(const char *base, const char *platform, const struct rebuild_set *rebuild,
+	const struct fetch_options *options);
 // From our own store; results: the path of the file of results. ERR_USAGE: no such platform. Errors of store.h and
-// catalog.h. rebuild: wheels that count as not there; NULL: none. Borrows config, platform and rebuild.
+// catalog.h. rebuild: as above. Borrows config, platform and rebuild.
 int row_source_of_store(const struct config *config, const char *catalog, const char *results, const char *platform,
 	const struct rebuild_set *rebuild, struct row_source **out, struct err *e) MUST_CHECK;
 void row_source_close(struct row_source *s);    // NULL is fine

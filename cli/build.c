@@ -122,8 +122,6 @@ static int take_build_options(struct build_command *x, struct err *e)
 		return -1;
 	if (x->from && !(x->base = server_answer_base(x->from, "from", e)))
 		return -1;
-	if (x->rebuild && x->from)
-		return err_set(e, ERR_USAGE, "--rebuild is for our own store, and excludes --from");
 	if (x->rebuild && rebuild_set_read(x->rebuild, &x->rebuilds, e) < 0)
 		return err_prefix(e, "--rebuild: ");
 	o->rebuild = x->rebuilds;

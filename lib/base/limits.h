@@ -61,6 +61,8 @@ enum {
 	LIMIT_COMPARE_FACTS = 64 << 20,   // facts of a wheel that a server compares, before compression
 	LIMIT_COMPARE_UNPACKED = 64 << 20,   // unpacked size up to which a server hashes the members of a wheel
 	LIMIT_REBUILDS = 64 << 20,           // a document of `wheelcache rebuilds --json`
+	LIMIT_REBUILDS_SENT = 8 << 20,       // one that a builder sends to a server,
+	LIMIT_REBUILD_VALUES = 1 << 18,      // and number of values in it
 	LIMIT_BUILD_TAG = 1 << 30,           // the number of a build tag
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_DEPTH = 8,                     // folder levels below a platform

@@ -138,10 +138,20 @@ static void describe_unknown(const struct cell *cell, const struct branch_want *
 	buf_puts(out, cell->upstream_says);
 }
 
+// The number is above those of the platform's wheels that are there now: the list may be older than some of them, and a
+// name that was taken is not taken again.
 static bool find_rebuild(const struct cell *cell, const struct cell_status *s, struct rebuild_wanted *out)
 {
-	return s->outcome.kind == RESOLVE_SDIST && rebuild_set_find(cell->rules->rebuild, cell->platform->name,
-							   cell->project, &s->outcome.file->version, out);
+	if (s->outcome.kind != RESOLVE_SDIST || !rebuild_set_find(cell->rules->rebuild, cell->platform->name,
+							cell->project, &s->outcome.file->version, out))
+		return false;
+	for (size_t i = 0; i < cell->offers->count; i++) {
+		const struct offer *f = &cell->offers->offer[i];
+		if (f->platform == cell->platform->id && f->build >= out->build &&
+			version_cmp(&f->version, &s->outcome.file->version) == 0)
+			out->build = f->build + 1;
+	}
+	return true;
 }
 
 static void describe_missing(const struct cell *cell, const struct branch_want *want UNUSED,

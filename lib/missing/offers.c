@@ -49,6 +49,7 @@ static void add_offer(struct offers *o, struct offer *offer, const char *require
 		return;
 	offer->is_wheel = name.kind == FILENAME_WHEEL;
 	offer->is_pure = offer->is_wheel && is_pure_wheel(&name);
+	offer->build = offer->is_wheel ? filename_build_number(&name) : 0;
 	offer->tags = offer->is_wheel ? fits_tags(o->fits, &name) : 0;
 	offer->python = fits_python(o->fits, requires_python);
 	offer->version = name.version;

@@ -23,6 +23,7 @@ struct offer {
 	bool is_pure;  // a wheel for any platform and ABI
 	bool is_yanked;
 	bool is_unpromoted;    // a wheel of ours that the view does not show
+	unsigned build;        // the number of a wheel's build tag; 0: it has none
 	unsigned tags, python; // numbers of struct fits
 	const uint8_t *sha256; // NULL: upstream gives none
 	int64_t size;          // bytes; -1: unknown

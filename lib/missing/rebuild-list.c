@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
@@ -95,18 +94,11 @@ static int compare_ranked(const void *a, const void *b)
 	return order ? order : strcmp(one->row->filename, other->row->filename);
 }
 
-static unsigned number_of_build(const struct filename *name)
-{
-	uint64_t number;
-	struct str build = name->build;
-	return decimal_cut(&build, LIMIT_BUILD_TAG - 1, &number) ? (unsigned)number : 0;
-}
-
 // The wheels are alike, the one that clients prefer is the last.
 static void rank_alike(struct ranked_wheel *wheel, size_t count)
 {
 	const struct ranked_wheel *best = NULL;
-	unsigned build = number_of_build(&wheel[count - 1].name) + 1;
+	unsigned build = filename_build_number(&wheel[count - 1].name) + 1;
 	for (size_t i = count; i-- > 0;) {
 		struct rebuild_row *r = wheel[i].row;
 		bool is_below = best && filename_compare_builds(&wheel[i].name, &best->name) < 0;

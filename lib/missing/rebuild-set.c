@@ -10,11 +10,13 @@
 #include "lib/base/search.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
+#include "lib/format/json-sax.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/fs.h"
 
 struct set_row {
 	const char *platform, *filename, *why;
+	const char *state;    // of rebuild_state_name
 	struct filename name; // parsed from filename
 	unsigned build;
 };
@@ -27,12 +29,13 @@ struct rebuild_set {
 
 // --- reading ---
 
-static bool is_wanted_state(const char *text)
+// NULL: a wheel in this state is not to be rebuilt.
+static const char *find_wanted_state(const char *text)
 {
-	for (size_t i = 0; text && i < REBUILD_STATE_COUNT; i++)
-		if (strcmp(text, rebuild_state_name[i]) == 0)
-			return rebuild_is_wanted((enum rebuild_state)i);
-	return false;
+	for (size_t i = 0; i < REBUILD_STATE_COUNT; i++)
+		if (strcmp(text, rebuild_state_name[i]) == 0 && rebuild_is_wanted((enum rebuild_state)i))
+			return rebuild_state_name[i];
+	return NULL;
 }
 
 static int read_set_row(struct rebuild_set *s, const struct jsondoc *from, struct err *e)
@@ -43,7 +46,8 @@ static int read_set_row(struct rebuild_set *s, const struct jsondoc *from, struc
 	struct set_row row = {0};
 	if (!jsondoc_get_str(from, "state"))
 		return err_set(e, ERR_INVALID, "it has no state");
-	if (!is_wanted_state(jsondoc_get_str(from, "state")))
+	row.state = find_wanted_state(jsondoc_get_str(from, "state"));
+	if (!row.state)
 		return 0;
 	if (!platform || !platform_name_is_valid(str_from(platform)))
 		return err_set(e, ERR_INVALID, "platform: not the name of a platform");
@@ -98,6 +102,61 @@ int rebuild_set_read(const char *path, struct rebuild_set **out, struct err *e)
 		return err_prefix(e, "%s: ", path);
 	*out = STEAL_PTR(s);
 	return 0;
+}
+
+static void count_sent_value(void *ctx, const struct json_sax_value *v UNUSED)
+{
+	++*(size_t *)ctx;
+}
+
+// Before the document becomes a tree, which takes up to a hundred times its size.
+static int check_sent(struct str text, struct err *e)
+{
+	CLEANUP(arena_release) struct arena room = {0};
+	bool is_cut;
+	size_t values = 0;
+	if (text.len > LIMIT_REBUILDS_SENT)
+		return err_set(e, ERR_LIMIT, "the list of rebuilds has more than %d bytes", LIMIT_REBUILDS_SENT);
+	if (json_sax_read(text, &room, count_sent_value, &values, &is_cut, e) < 0)
+		return -1;
+	return values <= LIMIT_REBUILD_VALUES
+		       ? 0
+		       : err_set(e, ERR_LIMIT, "the list of rebuilds has more than %d values", LIMIT_REBUILD_VALUES);
+}
+
+int rebuild_set_parse(struct str text, struct rebuild_set **out, struct err *e)
+{
+	CLEANUP(rebuild_set_cleanup) struct rebuild_set *s = xcalloc(1, sizeof(*s));
+	if (check_sent(text, e) < 0 || read_set_rows(s, text, e) < 0)
+		return -1;
+	*out = STEAL_PTR(s);
+	return 0;
+}
+
+int rebuild_set_write(const struct rebuild_set *s, const char *platform, const char *project, struct buf *out,
+	struct err *e)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *rows = jsondoc_array();
+	size_t before = out->len;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct set_row *row = &s->row[i];
+		if (strcmp(row->platform, platform) != 0 || (project && strcmp(row->name.project, project) != 0))
+			continue;
+		struct jsondoc *one = jsondoc_object();
+		jsondoc_put_str(one, "platform", row->platform);
+		jsondoc_put_str(one, "filename", row->filename);
+		jsondoc_put_str(one, "state", row->state);
+		jsondoc_put_str(one, "why", row->why);
+		jsondoc_put_int(one, "build", row->build);
+		jsondoc_add(rows, one);
+	}
+	jsondoc_put(doc, "platforms", jsondoc_array());
+	jsondoc_put(doc, "rows", rows);
+	jsondoc_write(doc, 0, out);
+	return out->failed || out->len - before > LIMIT_REBUILDS_SENT
+		       ? err_set(e, ERR_LIMIT, "the list of rebuilds has more than %d bytes", LIMIT_REBUILDS_SENT)
+		       : 0;
 }
 
 void rebuild_set_free(struct rebuild_set *s)

@@ -14,22 +14,9 @@
 #include "server/handlers/packed-reply.h"
 
 enum {
-	PAGE_MOST = 64 << 20,
 	KEPT_SECONDS = 3, // an answer is kept so long,
 	KEPT_SHARE = 20,  // or this many times as long as it took
 	KEPT_MOST = 60,
-	KEY_SIZE = 2 * LIMIT_FILE_NAME + 64,
-};
-
-struct missing_query {
-	const struct site *site;
-	const struct platform *platform;
-	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE];
-	char python[16];                   // as python_print() spells it; "": all
-	char project[LIMIT_FILE_NAME + 1]; // normal form; "": all
-	bool wants_all, is_html;
-	enum page_coding coding;
-	char key[KEY_SIZE]; // in the page cache, with the change count; the keys of pages begin with a digit
 };
 
 // --- what is asked for ---
@@ -116,9 +103,7 @@ static bool is_wanted_environment(const struct missing_query *q)
 	return !p->environment_count;
 }
 
-// A reply unless the query can be answered.
-static struct reply *read_missing_query(struct server_context *s, const struct route_match *match,
-	struct missing_query *q)
+struct reply *missing_query_read(struct server_context *s, const struct route_match *match, struct missing_query *q)
 {
 	const struct request *r = match->request;
 	q->site = match->site;
@@ -133,7 +118,8 @@ static struct reply *read_missing_query(struct server_context *s, const struct r
 		return server_context_not_found_in(s, is_private, "the configuration has no [branch]");
 	if (!is_wanted_environment(q))
 		return server_context_not_found_in(s, is_private, "no branch has such a platform and Python");
-	if (match->found_view->is_incomplete)
+	const struct view *view = site_view(match->site, match->view);
+	if (!view || view->is_incomplete)
 		return server_context_not_filled();
 	q->is_html = negotiate_data_html(r->header[HEADER_ACCEPT], r->format);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
@@ -145,7 +131,7 @@ static struct reply *read_missing_query(struct server_context *s, const struct r
 struct reply *missing_handler_inline(struct server_context *s, const struct route_match *match)
 {
 	struct missing_query q = {0};
-	struct reply *refused = read_missing_query(s, match, &q);
+	struct reply *refused = missing_query_read(s, match, &q);
 	return refused ? refused : pagecache_get(s->pagecache, str_from(q.key));
 }
 
@@ -158,7 +144,7 @@ static int write_page(const struct missing_query *q, const struct missing *m, st
 		return missing_page_write(m, &shown, out, e);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = missing_json(m);
 	jsondoc_write(doc, 0, out);
-	return out->failed ? err_set(e, ERR_LIMIT, "what is missing: more than %d bytes", PAGE_MOST) : 0;
+	return out->failed ? err_set(e, ERR_LIMIT, "what is missing: more than %d bytes", MISSING_QUERY_PAGE) : 0;
 }
 
 static int open_builds(struct server_context *s, struct results **out, struct err *e)
@@ -170,7 +156,7 @@ static int open_builds(struct server_context *s, struct results **out, struct er
 	return -1;
 }
 
-static int make_page(struct server_context *s, struct catalog *c, const struct missing_query *q, struct buf *out,
+int missing_query_answer(struct server_context *s, struct catalog *c, const struct missing_query *q, struct buf *out,
 	struct err *e)
 {
 	const char *const platform[] = {q->platform->name};
@@ -180,6 +166,7 @@ static int make_page(struct server_context *s, struct catalog *c, const struct m
 		.python = *q->python ? q->python : NULL,
 		.project = *q->project ? q->project : NULL,
 		.wants_all = q->wants_all,
+		.rebuild = q->rebuild,
 		.is_offline = true,
 	};
 	CLEANUP(missing_release) struct missing m = {0};
@@ -203,8 +190,8 @@ static struct reply *make_reply(struct server_context *s, struct catalog *c, con
 	struct err e = ERR_INIT;
 	int64_t begun = clock_ms();
 	CLEANUP(buf_release) struct buf page;
-	buf_init(&page, PAGE_MOST);
-	if (make_page(s, c, q, &page, &e) < 0) {
+	buf_init(&page, MISSING_QUERY_PAGE);
+	if (missing_query_answer(s, c, q, &page, &e) < 0) {
 		err_prefix(&e, "/-/missing/%s: ", q->platform->name);
 		return server_context_error(&e);
 	}
@@ -218,7 +205,7 @@ static struct reply *make_reply(struct server_context *s, struct catalog *c, con
 struct reply *missing_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	struct missing_query q = {0};
-	struct reply *r = read_missing_query(s, match, &q);
+	struct reply *r = missing_query_read(s, match, &q);
 	if (r)
 		return r;
 	struct str key = str_from(q.key);

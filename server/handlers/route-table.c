@@ -9,6 +9,7 @@
 #include "server/handlers/files.h"
 #include "server/handlers/home.h"
 #include "server/handlers/missing-handler.h"
+#include "server/handlers/missing-receive.h"
 #include "server/handlers/plan-handler.h"
 #include "server/handlers/proxy.h"
 #include "server/handlers/simple.h"
@@ -62,6 +63,9 @@ const struct route route_table[] = {
 	{"/-/missing/:platform", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, missing_handler_inline, missing_handler_worker, NULL,
 		"What wheelcache missing says about a platform."},
+	{"/-/missing/:platform", METHOD_POST, ROUTE_POOL_PLATFORM, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_UPLOAD, NULL, NULL, missing_receive,
+		"The same as if the wheels of a list of rebuilds were not there."},
 	{"/-/compare/:platform/:file/:other-platform/:other-file", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, compare_handler_worker, NULL,
 		"What wheelcache compare says about two wheels: a page for people, and JSON."},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What platforms offer (`wheelcache provides`), which wheels no longer work with it (`wheelcache rebuilds`), and how they
 are built again."""
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -16,6 +17,7 @@ import indexing
 import pytest
 import roots
 import serving
+import uploading
 from elfmaker import elf, module, native_wheel
 from indexing import PLATFORM
 
@@ -417,10 +419,86 @@ def test_a_list_that_is_none_is_refused(world, tmp_path, text, words):
     assert done.returncode == 1 and words in done.stderr
 
 
-def test_rebuild_is_for_our_own_store(world, tmp_path):
-    world.want("alpha")
-    world.build("--rebuild", tmp_path / "none", "--from", "http://127.0.0.1:1/", code=2)
-    assert "--from" in world.errors
+# --- a builder of a server ---
+
+def listed(path, *wheels):
+    """A list of rebuilds with these wheels."""
+    path.write_text(json.dumps({"platforms": [], "rows": [
+        {"platform": PLATFORM, "filename": name, "state": "soname-gone", "why": "libx.so.1 is gone", "build": 1} for name in wheels]}))
+    return path
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A server of a world that wants alpha and beta for one Python and has their wheels."""
+    (tmp_path / "server").mkdir()
+    with building.world(tmp_path / "server") as fed:
+        fed.keys[f"platform {PLATFORM}"] = {"pythons": "3.11"}
+        fed.want("alpha", "beta")
+        fed.build()
+        started = building.serve(fed)
+        started.world = fed
+        try:
+            yield started
+        finally:
+            started.stop()
+
+
+def builder_of(server, tmp_path):
+    (tmp_path / "builder").mkdir()
+    return building.Builder(tmp_path / "builder", server.world, server, uploading.add_token(server, "--platform", PLATFORM))
+
+
+def test_a_builder_rebuilds_wheels_of_its_server(server, tmp_path):
+    """Twice: the number of the second one is above that of the first, which the list does not know."""
+    first, second = (f"alpha-1.0-{number}-cp311-cp311-linux_x86_64.whl" for number in "12")
+    builder, paths = builder_of(server, tmp_path), listed(tmp_path / "list", "alpha-1.0-cp311-cp311-linux_x86_64.whl")
+    assert builder.build()["rows"] == []
+    dry, = builder.build("--rebuild", paths, "--dry-run")["rows"]
+    assert (dry["project"], dry["python"]) == ("alpha", "3.11")
+    row, = builder.build("--rebuild", paths)["rows"]
+    assert row["attempt"]["wheel"] == first and first in server.world.wheels()
+    assert builder.build("--rebuild", paths)["rows"] == []
+    page = server.get(f"/{PLATFORM}/simple/alpha/").body.decode()
+    assert first in page
+    path, = server.world.store.rglob(first)
+    path.with_name(path.name + ".yanked").write_text("it is bad")
+    assert serving.run("index", "--quiet", "--config", server.config_path).returncode == 0
+    serving.wait_for(lambda: "data-yanked" in server.get(f"/{PLATFORM}/simple/alpha/").body.decode(), 30, "the yank")
+    row, = builder.build("--rebuild", paths)["rows"]
+    assert row["attempt"]["wheel"] == second and second in server.world.wheels()
+
+
+def ask(server, body, token=None, kind="application/json", platform=PLATFORM, query=""):
+    with contextlib.closing(server.connect()) as connection:
+        connection.request("POST", f"/-/missing/{platform}{query}", body, {"Content-Type": kind, **uploading.authorization(token)})
+        answer = connection.getresponse()
+        return serving.Reply(answer.status, answer.headers, answer.read())
+
+
+def test_who_may_ask_what_is_missing_without_some_wheels(server, tmp_path):
+    text = listed(tmp_path / "list", "alpha-1.0-cp311-cp311-linux_x86_64.whl").read_bytes()
+    token = uploading.add_token(server, "--platform", PLATFORM)
+    other = uploading.add_token(server, "--platform", "other-*")
+    answer = ask(server, text, token)
+    assert answer.status == 200 and answer["Cache-Control"] == "no-store"
+    row, = json.loads(answer.body)["rows"]
+    assert (row["project"], row["status"], row["build"]) == ("alpha", "missing", 1)
+    assert json.loads(ask(server, text, token, query="?project=beta").body)["rows"] == []
+    assert [ask(server, text, one).status for one in (None, other, "wc_none")] == [401, 403, 401]
+    assert ask(server, text, token, platform="nowhere-1-x86_64").status == 404
+    assert ask(server, text, token, kind="text/plain").status == 400
+    for bad in (b"", b"[]", b'{"platforms": [], "rows": [{}]}', text.replace(b"alpha", b"../al")):
+        assert ask(server, bad, token).status == 400, bad
+
+
+def test_lists_of_rebuilds_are_limited(server):
+    token = uploading.add_token(server, "--platform", PLATFORM)
+    many = b'{"platforms": [], "rows": [%s]}' % b",".join([b"0"] * (1 << 18))
+    answer = ask(server, many, token)
+    assert answer.status == 413 and b"262144 values" in answer.body
+    answer = ask(server, b" " * ((8 << 20) + 1), token)
+    assert answer.status == 413 and b"8388608 bytes" in answer.body
 
 
 # --- real machines ---

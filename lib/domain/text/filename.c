@@ -6,6 +6,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/charclass.h"
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
 #include "lib/domain/text/pep440.h"
@@ -300,4 +301,11 @@ int filename_compare_builds(const struct filename *one, const struct filename *o
 		return left.len < right.len ? -1 : 1;
 	int order = str_cmp(left, right);
 	return order ? order : str_cmp(a, b);
+}
+
+unsigned filename_build_number(const struct filename *f)
+{
+	uint64_t number;
+	struct str build = f->build;
+	return decimal_cut(&build, LIMIT_BUILD_TAG - 1, &number) ? (unsigned)number : 0;
 }

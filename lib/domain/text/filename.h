@@ -38,6 +38,8 @@ int filename_parse(struct str filename, struct filename *out, struct err *e) MUS
 void filename_release(struct filename *f);
 // Compares the build tags of two wheels with equal tags. Below 0: installers prefer other. No build tag is the least.
 int filename_compare_builds(const struct filename *one, const struct filename *other);
+// The number of a wheel's build tag, LIMIT_BUILD_TAG - 1 at most; 0: it has none.
+unsigned filename_build_number(const struct filename *f);
 // Splits an sdist's name by the project and version of its PKG-INFO: "cffi-1.0.2-2.tar.gz" is version 1.0.2.post2 of
 // cffi, which no rule about dashes finds. ERR_INVALID if the name cannot stand for that project and version. Ownership
 // as above.

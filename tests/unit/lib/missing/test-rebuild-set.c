@@ -94,12 +94,76 @@ static void test_a_document_that_is_too_large_is_refused(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
+// What a builder sends is what a server reads: the rows of one platform, or of one project there.
+static void test_what_is_written_is_read(void **state UNUSED)
+{
+	static const struct {
+		const char *platform, *project, *text;
+	} rows[] = {
+		{"a", NULL,
+			"{\"platforms\": [], \"rows\": [" ROW("a", "demo-1-2-py3-none-any.whl", "soname-gone",
+				"3") ", " //
+			ROW("a", "other-1-py3-none-any.whl", "symbol-gone", "1") "]}\n"},
+		{"a", "other",
+			"{\"platforms\": [], \"rows\": [" ROW("a", "other-1-py3-none-any.whl", "symbol-gone",
+				"1") "]}\n"},
+		{"c", NULL, "{\"platforms\": [], \"rows\": []}\n"},
+	};
+	struct err e = ERR_INIT;
+	CLEANUP(rebuild_set_cleanup) struct rebuild_set *s = NULL;
+	write_rows(ROW("a", "demo-1-2-py3-none-any.whl", "soname-gone", "3") "," //
+		ROW("a", "other-1-py3-none-any.whl", "symbol-gone", "1") ","     //
+		ROW("b", "other-1-py3-none-any.whl", "symbol-gone", "1"));
+	assert_int_equal(rebuild_set_read(path, &s, &e), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(buf_release) struct buf text;
+		CLEANUP(rebuild_set_cleanup) struct rebuild_set *again = NULL;
+		buf_init(&text, 4096);
+		assert_int_equal(rebuild_set_write(s, rows[i].platform, rows[i].project, &text, &e), 0);
+		assert_string_equal(text.data, rows[i].text);
+		assert_int_equal(rebuild_set_parse(buf_view(&text), &again, &e), 0);
+	}
+}
+
+static void test_what_is_sent_is_limited(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct rebuild_set *s = NULL;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 2 * LIMIT_REBUILDS_SENT);
+	buf_puts(&text, "{\"platforms\": [], \"rows\": [0");
+	for (size_t i = 0; i < LIMIT_REBUILD_VALUES; i++)
+		buf_puts(&text, ",0");
+	buf_puts(&text, "]}");
+	assert_int_equal(rebuild_set_parse(buf_view(&text), &s, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+	assert_string_equal(e.msg, "the list of rebuilds has more than 262144 values");
+	while (text.len <= LIMIT_REBUILDS_SENT)
+		buf_puts(&text, "                                                                ");
+	e = (struct err)ERR_INIT;
+	assert_int_equal(rebuild_set_parse(buf_view(&text), &s, &e), -1);
+	assert_string_equal(e.msg, "the list of rebuilds has more than 8388608 bytes");
+	struct rebuild_set *large = NULL;
+	buf_clear(&text);
+	for (size_t i = 0; text.len <= LIMIT_REBUILDS_SENT; i++)
+		buf_printf(&text, "%s" ROW("a", "demo-%zu-py3-none-any.whl", "soname-gone", "1"), i ? "," : "", i);
+	write_rows(text.data);
+	buf_clear(&text);
+	e = (struct err)ERR_INIT;
+	assert_int_equal(rebuild_set_read(path, &large, &e), 0);
+	assert_int_equal(rebuild_set_write(large, "a", NULL, &text, &e), -1);
+	assert_string_equal(e.msg, "the list of rebuilds has more than 8388608 bytes");
+	rebuild_set_free(large);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_to_be_rebuilt_is_found),
 		cmocka_unit_test(test_a_number_that_is_none_is_refused),
 		cmocka_unit_test(test_a_document_that_is_too_large_is_refused),
+		cmocka_unit_test(test_what_is_written_is_read),
+		cmocka_unit_test(test_what_is_sent_is_limited),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }
