@@ -23,12 +23,16 @@ static void print_record(const struct jsondoc *r, const char *indent, struct buf
 	buf_printf(out, " (%s)\n", jsondoc_get_str(r, "by"));
 }
 
+// A reason names kind and cell itself.
 static void print_lack(const struct jsondoc *lack, const char *indent, struct buf *out)
 {
 	const char *why = jsondoc_get_str(lack, "why");
-	buf_printf(out, "%s  %s on %s, Python %s: %s%s%s\n", indent, jsondoc_get_str(lack, "kind"),
-		jsondoc_get_str(lack, "platform"), jsondoc_get_str(lack, "python"), jsondoc_get_str(lack, "result"),
-		why ? ": " : "", why ? why : "");
+	buf_printf(out, "%s  %s: ", indent, jsondoc_get_str(lack, "result"));
+	if (why)
+		buf_printf(out, "%s\n", why);
+	else
+		buf_printf(out, "%s on %s, Python %s\n", jsondoc_get_str(lack, "kind"),
+			jsondoc_get_str(lack, "platform"), jsondoc_get_str(lack, "python"));
 }
 
 static void print_member(const struct jsondoc *m, const char *indent, struct buf *out)
