@@ -34,10 +34,14 @@ static void print_title(const struct jsondoc *all, struct buf *out)
 {
 	const struct jsondoc *platforms = jsondoc_get(all, "platforms");
 	const char *version = jsondoc_get_str(all, "version"), *view = jsondoc_get_str(all, "view");
+	int64_t generation = 0;
 	buf_puts(out, jsondoc_get_str(all, "project"));
 	if (version)
 		buf_printf(out, " %s", version);
-	buf_printf(out, " in %s%s:", view ? "view " : "the default view", view ? view : "");
+	buf_printf(out, " in %s%s", view ? "view " : "the default view", view ? view : "");
+	if (jsondoc_get_int(all, "generation", &generation))
+		buf_printf(out, ", generation %lld", (long long)generation);
+	buf_putc(out, ':');
 	for (size_t i = 0; i < jsondoc_count(platforms); i++)
 		buf_printf(out, " %s", jsondoc_at_str(platforms, i));
 	buf_putc(out, '\n');

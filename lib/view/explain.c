@@ -13,6 +13,7 @@
 #include "lib/view/explain-audit.h"
 #include "lib/view/explain-builds.h"
 #include "lib/view/explain-choices.h"
+#include "lib/view/explain-names.h"
 #include "lib/view/explain-provenance.h"
 #include "lib/view/merge-upstream.h"
 
@@ -37,6 +38,7 @@ struct explanation {
 	struct catalog *catalog;
 	const char *owner;             // why upstream's files are ignored; NULL: they are not
 	const struct simplepage *page; // upstream's page; NULL: ignored or unknown
+	int64_t generation;            // of the view's membership, if it has one
 	bool is_kept_out;              // upstream's files, because the view's come by promotion alone
 	struct finder *finder;
 	struct jsondoc *here, *builds; // builds NULL: not known
@@ -369,72 +371,21 @@ static struct jsondoc *upstream_doc(const struct explanation *x, const struct up
 	return out;
 }
 
-// --- the name rule ---
-
-static const struct {
-	const char *files, *why;
-} by_rule[NAME_RULE_COUNT] = {
-	[NAME_RULE_MERGE] = {"both", "no rule applies"},
-	[NAME_RULE_PRIVATE] = {"here", "[upstream] private: upstream is never asked for it"},
-	[NAME_RULE_LOCAL] = {"here", "[upstream] local-only: upstream is not asked for it"},
-	[NAME_RULE_UPSTREAM] = {"upstream", "[upstream] upstream-only"},
-	[NAME_RULE_SHARED] = {"both", "[upstream] shared: always merged"},
-};
-
-static const char kept_out[] = "a platform of the view has the project, so its files come into the view by promotion "
-			       "alone; [upstream] shared would merge it";
-
-// Describes upstream's project under a name that is ours.
-static struct jsondoc *taken_doc(const struct simplepage *page, int64_t fetched)
-{
-	struct jsondoc *out = jsondoc_object();
-	int64_t since = 0;
-	for (size_t i = 0; i < page->files; i++)
-		if (page->file[i].uploaded && (!since || page->file[i].uploaded < since))
-			since = page->file[i].uploaded;
-	jsondoc_put_int(out, "files", (int64_t)page->files);
-	put_timestamp(out, "since", since);
-	put_timestamp(out, "fetched", fetched);
-	return out;
-}
-
-static struct jsondoc *names_doc(const struct explanation *x, const struct upstream_answer *answer)
-{
-	struct jsondoc *out = jsondoc_object();
-	enum name_rule rule = x->about->rule;
-	bool is_first = rule == NAME_RULE_MERGE && x->about->is_ours;
-	const char *files = by_rule[rule].files, *why = by_rule[rule].why;
-	if (!x->view->merges) {
-		files = "here";
-		why = "the view does not merge";
-	} else if (x->is_kept_out) {
-		files = "here";
-		why = kept_out;
-	} else if (is_first) {
-		files = "here";
-		why = "upstream did not know the name when its first file came here; [upstream] shared would merge it";
-	}
-	jsondoc_put_str(out, "rule", name_rule_text[rule]);
-	jsondoc_put_bool(out, "ours", x->about->is_ours);
-	jsondoc_put_str(out, "files", files);
-	jsondoc_put_str(out, "why", why);
-	if (is_first && answer->stale)
-		jsondoc_put(out, "taken", taken_doc(answer->stale, answer->fetched));
-	return out;
-}
-
 // --- the document ---
 
 static struct jsondoc *explanation_doc(struct explanation *x, const struct upstream_answer *answer)
 {
 	struct jsondoc *out = jsondoc_object(), *platforms = jsondoc_array();
+	const struct explain_names names = {x->about->rule, x->about->is_ours, x->view->merges, x->is_kept_out, answer};
 	jsondoc_put_str(out, "project", x->project);
 	put_text(out, "version", x->about->version);
 	put_text(out, "view", x->view->name);
+	if (x->view->membership)
+		jsondoc_put_int(out, "generation", x->generation);
 	for (size_t i = 0; i < x->view->platform_count; i++)
 		jsondoc_add_str(platforms, x->view->platform[i]->name);
 	jsondoc_put(out, "platforms", platforms);
-	jsondoc_put(out, "names", names_doc(x, answer));
+	jsondoc_put(out, "names", explain_names(&names));
 	jsondoc_put(out, "here", STEAL_PTR(x->here));
 	jsondoc_put(out, "upstream", upstream_doc(x, answer, x->about->version != NULL));
 	jsondoc_put(out, "environments", explain_choices(x->view, x->finder));
@@ -452,15 +403,28 @@ static void read_builds(struct explanation *x)
 		x->builds = explain_builds(about->results, x->view, x->project, about->version, &ignored);
 }
 
+static int find_shown_generation(struct explanation *x, struct err *e)
+{
+	struct catalog_view newest;
+	x->generation = x->view->generation;
+	if (!x->view->membership || x->generation != GENERATION_NEWEST)
+		return 0;
+	if (catalog_view_find(x->catalog, x->view->membership, &newest, e) < 0)
+		return -1;
+	x->generation = newest.generation;
+	return 0;
+}
+
 struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
 	struct err *e)
 {
 	CLEANUP(explanation_release)
 	struct explanation x = {.about = about, .view = about->view, .project = about->project, .catalog = c};
 	x.owner = upstream_owner(about->rule, about->is_ours, about->is_hidden && about->view->is_private);
-	if (merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0)
+	if (find_shown_generation(&x, e) < 0 ||
+		merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0)
 		return NULL;
-	x.owner = x.owner || !x.is_kept_out || !about->view->merges ? x.owner : kept_out;
+	x.owner = x.owner || !x.is_kept_out || !about->view->merges ? x.owner : explain_names_kept_out;
 	if (!x.owner)
 		x.page = answer->page ? answer->page : answer->stale;
 	x.here = jsondoc_array();

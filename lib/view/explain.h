@@ -36,7 +36,7 @@ struct explain_about {
 // name is ours. NULL on an error: ERR_INVALID if version is not a version, ERR_NOT_FOUND if neither the view nor
 // upstream has any such file, and none was tried to be built; and the errors of the catalog.
 //
-//	{"project", "version"?, "view"?, "platforms": [name, …],
+//	{"project", "version"?, "view"?, "generation"? (of the view's membership), "platforms": [name, …],
 //	 "names": {"rule": name_rule_text, "ours": bool, "files" (that clients get): "here"|"upstream"|"both", "why",
 //	     "taken"? (upstream has a project under our name): {"files", "since"? (of the oldest), "fetched"}},
 //	 "here": [{"platform", "filename", "path",
