@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""promote, demote, view log, view rollback and view show: what they do to a store, and what they print."""
+import json
+import subprocess
+
+import pytest
+
+import promoting
+import serving
+import uploading
+from promoting import ARM, CELLS, NATIVE, X86
+
+
+@pytest.fixture(name="promoted")
+def _promoted(tmp_path):
+    return promoting.Promoted(tmp_path)
+
+
+@pytest.fixture(name="wheels")
+def _wheels(promoted):
+    """A wheel for any platform, one for each, and one that is for neither Python."""
+    found = {"any": promoted.add(), "x86": promoted.add("fast", "2.0", NATIVE[X86]),
+             "arm": promoted.add("fast", "2.0", NATIVE[ARM], platform=ARM),
+             "old": promoted.add("old", "1.0", "py2-none-any")}
+    promoted.index()
+    return found
+
+
+def test_a_red_cell_holds_back_its_platform_only(promoted, wheels):
+    """Each file has its reason. The wheel for any platform needs all cells."""
+    every = list(wheels.values())
+    records = promoted.green(every, CELLS[:2]) + [promoted.record(every, "integration", CELLS[2])]
+    records.append(promoted.record(every, "unit", CELLS[2], failed=2))
+    answer = promoted.promote("--evidence", *records, status=1)
+    assert (answer["view"], answer["generation"], answer["dry_run"]) == ("tested", 1, False)
+    assert answer["counts"] == {"done": 1, "already": 0, "refused": 3, "held": 0, "ended": 0}
+    rows = {one["filename"]: (one["result"], one["reason"]) for one in answer["files"]}
+    red = f"{ARM}/3.12: 2 of 9 tests failed (unit)"
+    assert rows == {wheels["any"].name: ("refused", red), wheels["arm"].name: ("refused", red), wheels["x86"].name: ("done", ""),
+                    wheels["old"].name: ("refused", "it installs in none of the cells of the view, so that nothing can show "
+                                                    "that it works")}
+    assert promoted.members() == [wheels["x86"].name]
+    # The newer record counts, and what was sent before counts with it.
+    green = promoted.record(every, "unit", CELLS[2])
+    assert promoted.results("six", "fast", "--evidence", green) == {
+        wheels["any"].name: "done", wheels["arm"].name: "done", wheels["x86"].name: "already"}
+    # The same again changes nothing, and no record becomes newer because it comes again.
+    assert promoted.promote("six", "fast", "--evidence", *records)["generation"] == 2
+    lines = [one for one in uploading.audit(promoted) if one["result"] == "done"]
+    assert [(one["action"], one["view"], one["file"], one["result"]) for one in lines] == [
+        ("promote", "tested", wheels[name].name, "done") for name in ("x86", "arm", "any")]
+
+
+def test_a_release_is_promoted_as_a_whole_or_not(promoted, wheels):
+    good = promoted.green([wheels["any"], wheels["x86"]])
+    assert promoted.results("--all-or-nothing", "six", "fast", "--evidence", *good, status=1) == {
+        wheels["any"].name: "held", wheels["x86"].name: "held", wheels["arm"].name: "refused"}
+    assert not promoted.members()
+    more = promoted.green([wheels["arm"]], CELLS[2:])
+    assert set(promoted.results("--all-or-nothing", "six", "fast", "--evidence", *more).values()) == {"done"}
+    assert promoted.promote("six", "fast", "--all-or-nothing")["generation"] == 1
+
+
+def test_a_dry_run_writes_nothing(promoted, wheels):
+    good = promoted.green([wheels["any"]])
+    assert promoted.results("--dry-run", "six", "--evidence", *good) == {wheels["any"].name: "done"}
+    assert promoted.results("six", status=1) == {wheels["any"].name: "refused"}
+    assert not promoted.members()
+
+
+def test_an_override_is_evidence_until_tests_run(promoted, wheels):
+    answer = promoted.promote("fast", "--override", "the lab is closed")
+    assert {one["result"] for one in answer["files"]} == {"done"} and all(one["override"] for one in answer["files"])
+    assert promoted.tool("demote", "--from", "tested", "fast==2.0").stdout.count("ended") == 3
+    assert {one["override"] for one in promoted.promote("fast")["files"]} == {True}
+    promoted.tool("demote", "--from", "tested", "fast")
+    red = promoted.record([wheels["x86"]], "unit", CELLS[1], failed=1)
+    answer = promoted.promote("fast", "--evidence", red, status=1)
+    assert {one["filename"]: (one["result"], one["override"]) for one in answer["files"]} == {
+        wheels["x86"].name: ("refused", False), wheels["arm"].name: ("done", True)}
+    assert "override needs a reason" in promoted.tool("promote", "--to", "tested", "--override", " ", status=2).stderr
+    # It cannot stand in for a cell that there is not.
+    assert promoted.results("old", "--override", "it is old", status=1) == {wheels["old"].name: "refused"}
+
+
+def test_released_has_its_files_from_tested(promoted, wheels):
+    promoted.results("six", "--evidence", *promoted.green([wheels["any"]]))
+    assert promoted.results(to="released") == {wheels["any"].name: "done"}
+    refused = promoted.tool("promote", "--to", "released", "fast", status=2).stderr
+    assert "fast: it is in the store, but not in view tested" in refused
+    promoted.tool("demote", "--from", "tested", "six")
+    assert promoted.members("released") == [wheels["any"].name] and not promoted.members("tested")
+    assert "come into view released from tested, not from staging" in \
+        promoted.tool("promote", "--to", "released", "--from", "staging", status=2).stderr
+
+
+def test_words_choose_files(tmp_path):
+    """By project, by version as PEP 440 compares, by name and by path."""
+    promoted = promoting.Promoted(tmp_path, requires=None)
+    first, second = promoted.add(version="1.0"), promoted.add(version="1.0.1")
+    dotted = promoted.add("zope-x", "3")
+    promoted.index()
+    assert promoted.results("--dry-run", "Six==1") == {first.name: "done"}
+    assert promoted.results("--dry-run", "zope.X") == {dotted.name: "done"}
+    assert promoted.results("--dry-run", f"dist/{second.name}", first.name) == {first.name: "done", second.name: "done"}
+    assert promoted.results() == {first.name: "done", second.name: "done", dotted.name: "done"}
+    for word, why in (("six==2", "six==2: view staging has no such file"), ("seven", "seven: view staging has no"),
+                      ("six>=1", "six>=1 is not PROJECT"), ("seven-1-py3-none-any.whl", "has no such file")):
+        assert why in promoted.tool("promote", "--to", "tested", "six", word, status=2).stderr
+    for words, why in ((("--to", "staging"), "view staging has no \"from\""), (("--to", "other"), "no view other"), ((), "--to VIEW")):
+        assert why in promoted.tool("promote", *words, status=1 if "other" in words else 2).stderr
+    assert "no PROJECT" in promoted.tool("demote", "--from", "tested", status=2).stderr
+
+
+@pytest.mark.parametrize("text, why", [("", "evidence"), ("<testsuites/>", "evidence"), ('{"kind": "unit"', "evidence"), (None, "No such")])
+def test_evidence_that_cannot_be_read_promotes_nothing(promoted, wheels, text, why):
+    path = promoted.folder / "evidence.json"
+    if text is not None:
+        path.write_text(text)
+    done = promoted.tool("promote", "--to", "tested", "--evidence", *promoted.green(list(wheels.values())), path, status=2)
+    assert why in done.stderr and str(path) in done.stderr and not promoted.members()
+
+
+def test_rollback_goes_back_and_forth(promoted, wheels):
+    promoted.results("--override", "first", "six")
+    promoted.results("--override", "second", "fast")
+    every = promoted.members()
+    answer = promoted.ask("view", "rollback", "--steps", "1", "--reason", "it broke", "tested")
+    assert answer["generation"] == 3 and answer["counts"]["ended"] == 2
+    assert promoted.members() == [wheels["any"].name] and promoted.members(at=2) == every
+    answer = promoted.ask("view", "rollback", "--to", "2", "tested")
+    assert {one["result"] for one in answer["files"]} == {"done"} and promoted.members() == every
+    assert promoted.ask("view", "rollback", "--to", "2", "tested")["generation"] == 4  # it is so already
+    assert promoted.ask("view", "rollback", "--dry-run", "--to", "2026-01-01", "tested")["counts"]["ended"] == 3
+    log = promoted.ask("view", "log", "tested")["generations"]
+    assert [(one["generation"], one["action"], one["added"], one["removed"], one["reason"]) for one in log] == [
+        (4, "rollback", 2, 0, ""), (3, "rollback", 0, 2, "it broke"), (2, "promote", 2, 0, ""), (1, "promote", 1, 0, "")]
+    assert all(one["by"].startswith("user ") for one in log)
+    assert len(promoted.ask("view", "log", "--most", "1", "tested")["generations"]) == 1
+    for words, why in ((["--to", "9"], "no generation 9"), (["--steps", "5"], "only 4"), (["--to", "x"], "neither"), ([], "one of")):
+        assert why in promoted.tool("view", "rollback", *words, "tested", status=1 if "9" in words else 2).stderr
+    assert "has no \"from\"" in promoted.tool("view", "log", "staging", status=2).stderr
+
+
+def test_a_file_that_is_pruned_meanwhile_is_refused(promoted, wheels):
+    """The catalog does not know of the tombstone yet."""
+    wheel = wheels["any"]
+    tombstone = wheel.path.with_name(wheel.name + ".pruned")
+    tombstone.write_text(json.dumps({"reason": "upstream has it"}))
+    answer = promoted.promote("six", "fast", "--override", "now", status=1)
+    rows = {one["filename"]: (one["result"], one["reason"]) for one in answer["files"]}
+    assert rows[wheel.name] == ("refused", "it was pruned at the same moment: upstream has it")
+    assert rows[wheels["x86"].name] == ("done", "")
+    assert answer["generation"] == 2 and wheel.name not in promoted.members()
+    promoted.tool("demote", "--from", "tested", "fast")
+    answer = promoted.promote("six", "fast", "--all-or-nothing", status=1)
+    assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 2, "ended": 0} and not promoted.members()
+
+
+def test_two_promoters_at_once(tmp_path):
+    """Each promotes files of its own, and one that all do. Nothing is lost, and no generation is missing."""
+    promoted = promoting.Promoted(tmp_path, requires=None)
+    names = [promoted.add(f"p{number}").name for number in range(8)]
+    shared = promoted.add("shared").name
+    promoted.index()
+    runs = [subprocess.Popen([serving.binary(), "promote", "--config", promoted.config, "--to", "tested", "--quiet", name, shared])
+            for name in names]
+    assert [run.wait(60) for run in runs] == [0] * len(runs)
+    assert promoted.members() == sorted([*names, shared])
+    log = promoted.ask("view", "log", "tested")["generations"]
+    assert [one["generation"] for one in log] == list(range(len(log), 0, -1))
+    assert sum(one["added"] for one in log) == len(names) + 1
+    files = sorted((promoted.store / ".wheelcache-views" / "tested").iterdir())
+    assert [path.name for path in files] == [f"{number:06}.json" for number in range(1, len(log) + 1)]
