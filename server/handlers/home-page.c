@@ -200,6 +200,16 @@ static size_t next_public(const struct site *s, size_t i)
 	return i;
 }
 
+// The name of a view that the configuration names, with a link to its page as a channel.
+static void put_channel_link(struct home_page_writer *w, const struct view *v)
+{
+	buf_puts(w->out, "<a href=\"-/channel/");
+	escape_url(w->out, str_from(v->name));
+	buf_puts(w->out, "/\">");
+	put_html_text(w, v->name);
+	buf_puts(w->out, "</a>");
+}
+
 static void put_views(struct home_page_writer *w)
 {
 	size_t first = next_public(w->site, 1 + w->site->store.platform_count);
@@ -210,7 +220,7 @@ static void put_views(struct home_page_writer *w)
 	for (size_t i = first; i < w->site->view_count; i = next_public(w->site, i + 1)) {
 		const struct view *v = &w->site->view[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
-		put_html_text(w, v->name);
+		put_channel_link(w, v);
 		buf_puts(w->out, "</th><td class=\"full\">");
 		put_platform_names(w, v);
 		put_promotion(w, v);
