@@ -5,7 +5,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/wheel/provenance.h"
-#include "lib/os/clock.h"
 
 #define BUILD_TYPE "urn:wheelcache:build:1"
 
@@ -180,13 +179,6 @@ static struct jsondoc *dependencies_doc(const struct build_statement *s, bool is
 	return all;
 }
 
-static void put_moment(struct jsondoc *out, const char *key, int64_t seconds)
-{
-	char text[CLOCK_TEXT];
-	clock_write(seconds, text);
-	jsondoc_put_str(out, key, text);
-}
-
 static struct jsondoc *log_doc(const struct build_statement *s)
 {
 	char hex[SHA256_HEX + 1] = "";
@@ -215,8 +207,8 @@ static struct jsondoc *run_doc(const struct build_statement *s)
 	jsondoc_put_str(builder, "id", id);
 	jsondoc_put(builder, "version", version);
 	jsondoc_put_str(metadata, "invocationId", s->id);
-	put_moment(metadata, "startedOn", s->begun);
-	put_moment(metadata, "finishedOn", s->ended);
+	jsondoc_put_time(metadata, "startedOn", s->begun);
+	jsondoc_put_time(metadata, "finishedOn", s->ended);
 	jsondoc_put(out, "builder", builder);
 	jsondoc_put(out, "metadata", metadata);
 	jsondoc_put(out, "byproducts", log_doc(s));

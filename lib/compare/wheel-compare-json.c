@@ -74,12 +74,12 @@ static struct jsondoc *members_json(const struct compare_members *m)
 	jsondoc_put_int(o, "equal", (int64_t)m->equal);
 	for (int i = 0; i < COMPARE_CHANGE_COUNT; i++)
 		jsondoc_put_int(o, compare_change_name[i], (int64_t)m->count[i]);
-	jsondoc_put_int(o, "other-modes", (int64_t)m->other_modes);
+	jsondoc_put_int(o, "other_modes", (int64_t)m->other_modes);
 	for (size_t i = 0; i < m->listed; i++) {
 		struct jsondoc *row = jsondoc_object();
 		jsondoc_put_str(row, "change", compare_change_name[m->row[i].change]);
-		put_member_side(row, "a", "a-size", m->row[i].a, m->row[i].a_size);
-		put_member_side(row, "b", "b-size", m->row[i].b, m->row[i].b_size);
+		put_member_side(row, "a", "a_size", m->row[i].a, m->row[i].a_size);
+		put_member_side(row, "b", "b_size", m->row[i].b, m->row[i].b_size);
 		jsondoc_add(list, row);
 	}
 	jsondoc_put(o, "list", list);
@@ -104,8 +104,8 @@ static struct jsondoc *library_json(const struct library_diff *d)
 	if (d->is_unreadable)
 		jsondoc_put_bool(o, "unreadable", true);
 	jsondoc_put(o, "facts", rows_json(&d->rows));
-	jsondoc_put(o, "symbols-gone", symbols_json(&d->gone));
-	jsondoc_put(o, "symbols-new", symbols_json(&d->added));
+	jsondoc_put(o, "symbols_gone", symbols_json(&d->gone));
+	jsondoc_put(o, "symbols_new", symbols_json(&d->added));
 	return o;
 }
 
@@ -140,7 +140,7 @@ static struct jsondoc *provenance_json(const struct provenance_diff *d)
 		put_provenance_row(o, "a", p->a);
 		put_provenance_row(o, "b", p->b);
 		jsondoc_put_bool(o, "equal", p->is_equal);
-		jsondoc_put_bool(o, "other-path", p->has_other_path);
+		jsondoc_put_bool(o, "other_path", p->has_other_path);
 		jsondoc_add(list, o);
 	}
 	return table_json(d->equal, d->different, list);
@@ -150,7 +150,7 @@ struct jsondoc *wheel_compare_json(const struct wheel_compare *c)
 {
 	struct jsondoc *o = jsondoc_object();
 	jsondoc_put_str(o, "verdict", compare_verdict_name[c->verdict]);
-	jsondoc_put_str(o, "members-by", c->is_by_crc ? "crc32" : "sha256");
+	jsondoc_put_str(o, "members_by", c->is_by_crc ? "crc32" : "sha256");
 	jsondoc_put(o, "a", side_json(&c->a));
 	jsondoc_put(o, "b", side_json(&c->b));
 	jsondoc_put(o, "file", rows_json(&c->file));

@@ -4,6 +4,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "lib/os/clock.h"
+
 struct jsondoc {
 	json_t value; // never allocated as such: a jsondoc is jansson's json_t under our name
 };
@@ -136,6 +138,19 @@ void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value)
 void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value)
 {
 	put_value(object, key, json_integer(value));
+}
+
+void jsondoc_put_time(struct jsondoc *object, const char *key, int64_t seconds)
+{
+	char text[CLOCK_TEXT];
+	clock_write(seconds, text);
+	jsondoc_put_str(object, key, seconds > 0 ? text : NULL);
+}
+
+void jsondoc_put_known_time(struct jsondoc *object, const char *key, int64_t seconds)
+{
+	if (seconds > 0)
+		jsondoc_put_time(object, key, seconds);
 }
 
 void jsondoc_put_real(struct jsondoc *object, const char *key, double value)

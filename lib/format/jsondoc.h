@@ -38,6 +38,10 @@ void jsondoc_cleanup(struct jsondoc **doc);                              // free
 // Sets a string. If it is not UTF-8, as a file name may be, all bytes that are not ASCII become "?". NULL becomes null.
 void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value);
 void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value);
+// A time as lib/os/clock writes it; 0 and below: null. seconds: since 1970.
+void jsondoc_put_time(struct jsondoc *object, const char *key, int64_t seconds);
+// The same; 0 and below: the object does not get the key.
+void jsondoc_put_known_time(struct jsondoc *object, const char *key, int64_t seconds);
 void jsondoc_put_real(struct jsondoc *object, const char *key, double value);
 void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value);
 void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value); // takes over value

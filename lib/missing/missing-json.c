@@ -3,16 +3,6 @@
 
 #include <string.h>
 
-#include "lib/os/clock.h"
-
-// 0 becomes null.
-static void put_moment(struct jsondoc *doc, const char *key, int64_t seconds)
-{
-	char text[CLOCK_TEXT];
-	clock_write(seconds, text);
-	jsondoc_put_str(doc, key, seconds ? text : NULL);
-}
-
 static struct jsondoc *files_json(const struct missing_branch *b)
 {
 	struct jsondoc *all = jsondoc_array();
@@ -87,8 +77,8 @@ static void put_attempts(struct jsondoc *row, const struct missing_attempts *a)
 	}
 	struct jsondoc *attempts = jsondoc_object();
 	jsondoc_put_int(attempts, "count", a->count);
-	put_moment(attempts, "last", a->last);
-	put_moment(attempts, "retry", a->retry);
+	jsondoc_put_time(attempts, "last", a->last);
+	jsondoc_put_time(attempts, "retry", a->retry);
 	jsondoc_put_str(attempts, "result", a->result);
 	jsondoc_put_str(attempts, "step", a->step);
 	jsondoc_put_str(attempts, "recipe", a->recipe);
@@ -117,7 +107,7 @@ static struct jsondoc *row_json(const struct missing_row *r)
 struct jsondoc *missing_json(const struct missing *m)
 {
 	struct jsondoc *doc = jsondoc_object(), *rows = jsondoc_array();
-	put_moment(doc, "made", m->made);
+	jsondoc_put_time(doc, "made", m->made);
 	jsondoc_put(doc, "branches", branches_json(m));
 	jsondoc_put(doc, "environments", environments_json(m));
 	jsondoc_put(doc, "totals", status_totals_json(m->total));

@@ -7,7 +7,6 @@
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
 #include "lib/format/compress.h"
-#include "lib/os/clock.h"
 #include "lib/promotion/wheel-tests.h"
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/views/membership.h"
@@ -231,14 +230,6 @@ static void put_stated(struct jsondoc *out, const char *key, const char *text)
 		jsondoc_put_str(out, key, text);
 }
 
-static void put_stated_time(struct jsondoc *out, const char *key, int64_t seconds)
-{
-	char text[CLOCK_TEXT];
-	clock_write(seconds, text);
-	if (seconds > 0)
-		jsondoc_put_str(out, key, text);
-}
-
 // The arguments of add_record_doc.
 struct record_list {
 	const struct known_generation *generation;
@@ -269,7 +260,7 @@ static int add_record_doc(void *ctx, const struct catalog_evidence *r, struct er
 	jsondoc_put_str(one, "kind", r->kind);
 	jsondoc_put_str(one, "platform", r->platform);
 	jsondoc_put_str(one, "python", r->python);
-	put_stated_time(one, "received", r->received);
+	jsondoc_put_known_time(one, "received", r->received);
 	jsondoc_put_str(one, "by", r->by);
 	jsondoc_put_int(one, "passed", (int64_t)r->passed);
 	jsondoc_put_int(one, "failed", (int64_t)r->failed);
@@ -287,7 +278,7 @@ static int put_member(struct explain_membership *m, const struct catalog_history
 	struct record_list list = {g, m->view, jsondoc_array()};
 	jsondoc_put_bool(out, "member", true);
 	jsondoc_put_int(out, "generation", since);
-	put_stated_time(out, "made", g->made);
+	jsondoc_put_known_time(out, "made", g->made);
 	put_stated(out, "action", g->action);
 	put_stated(out, "by", g->by);
 	put_stated(out, "reason", g->reason);

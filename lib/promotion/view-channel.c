@@ -388,13 +388,6 @@ void view_channel_project_release(struct view_channel_project *p)
 
 // --- JSON ---
 
-static void put_time_or_null(struct jsondoc *doc, const char *key, int64_t seconds)
-{
-	char text[CLOCK_TEXT];
-	clock_write(seconds, text);
-	jsondoc_put_str(doc, key, seconds ? text : NULL);
-}
-
 static struct jsondoc *version_json(const struct view_channel *c, const struct view_channel_version *v)
 {
 	struct jsondoc *doc = jsondoc_object();
@@ -402,12 +395,12 @@ static struct jsondoc *version_json(const struct view_channel *c, const struct v
 		v->decision == RETENTION_LAST ? &c->environment[v->environment] : NULL;
 	CLEANUP(mem_free) char *where = last ? xasprintf("%s/%s", last->platform->name, last->python) : NULL;
 	jsondoc_put_str(doc, "version", v->version);
-	put_time_or_null(doc, "came", v->came);
+	jsondoc_put_time(doc, "came", v->came);
 	jsondoc_put_int(doc, "files", (int64_t)v->files);
 	jsondoc_put_bool(doc, "yanked", v->is_yanked);
 	jsondoc_put_str(doc, "decision", view_channel_decision_name[v->decision]);
 	jsondoc_put_str(doc, "environment", where);
-	put_time_or_null(doc, "ends", v->ends);
+	jsondoc_put_time(doc, "ends", v->ends);
 	jsondoc_put_bool(doc, "warned", v->is_warned);
 	return doc;
 }
@@ -420,7 +413,7 @@ static struct jsondoc *cell_json(const struct view_channel *c, const struct view
 	jsondoc_put_str(doc, "platform", at->platform->name);
 	jsondoc_put_str(doc, "python", at->python);
 	jsondoc_put_str(doc, "version", cell->last ? cell->last->version : NULL);
-	put_time_or_null(doc, "came", came);
+	jsondoc_put_time(doc, "came", came);
 	if (came && came <= c->now)
 		jsondoc_put_int(doc, "age_days", (c->now - came) / DAY_SECONDS);
 	jsondoc_put_str(doc, "state", view_channel_state_name[cell->state]);

@@ -6,7 +6,6 @@
 
 #include "lib/base/arena.h"
 #include "lib/domain/text/specifier.h"
-#include "lib/os/clock.h"
 
 enum { BUILDS_MOST = 500 }; // attempts that are reported
 
@@ -75,13 +74,6 @@ static int add_tried(void *ctx, const struct results_attempt *a, struct err *e U
 	return 0;
 }
 
-static void put_build_time(struct jsondoc *out, const char *key, int64_t seconds)
-{
-	char text[CLOCK_TEXT];
-	clock_write(seconds, text);
-	jsondoc_put_str(out, key, text);
-}
-
 static int put_failures(struct results *r, const struct results_attempt *a, struct jsondoc *out, struct err *e)
 {
 	CLEANUP(results_history_release) struct results_history h = {0};
@@ -90,7 +82,7 @@ static int put_failures(struct results *r, const struct results_attempt *a, stru
 	if (results_history(r, a->platform, a->python, a->project, a->version, &h, e) < 0)
 		return -1;
 	jsondoc_put_int(out, "failures", h.failures);
-	put_build_time(out, "since", h.first_failed);
+	jsondoc_put_time(out, "since", h.first_failed);
 	return 0;
 }
 
@@ -105,7 +97,7 @@ static int add_build(struct results *r, const struct tried_wheel *tried, struct 
 	jsondoc_put_str(out, "result", results_result_name[a->result]);
 	jsondoc_put_str(out, "step", a->step);
 	jsondoc_put_str(out, "why", a->why);
-	put_build_time(out, "begun", a->begun);
+	jsondoc_put_time(out, "begun", a->begun);
 	jsondoc_put_str(out, "id", a->id);
 	jsondoc_put_bool(out, "running", tried->is_running);
 	return put_failures(r, a, out, e);

@@ -2,7 +2,6 @@
 #include "lib/view/explain-names.h"
 
 #include "lib/domain/index/simplepage.h"
-#include "lib/os/clock.h"
 
 static const struct {
 	const char *files, *why;
@@ -18,15 +17,6 @@ const char explain_names_kept_out[] =
 	"a platform of the view has the project, so its files come into the view by promotion "
 	"alone; [upstream] shared would merge it";
 
-static void put_name_time(struct jsondoc *out, const char *key, int64_t seconds)
-{
-	char text[CLOCK_TEXT];
-	if (seconds <= 0)
-		return;
-	clock_write(seconds, text);
-	jsondoc_put_str(out, key, text);
-}
-
 // Describes upstream's project under a name that is ours.
 static struct jsondoc *taken_doc(const struct simplepage *page, int64_t fetched)
 {
@@ -36,8 +26,8 @@ static struct jsondoc *taken_doc(const struct simplepage *page, int64_t fetched)
 		if (page->file[i].uploaded && (!since || page->file[i].uploaded < since))
 			since = page->file[i].uploaded;
 	jsondoc_put_int(out, "files", (int64_t)page->files);
-	put_name_time(out, "since", since);
-	put_name_time(out, "fetched", fetched);
+	jsondoc_put_known_time(out, "since", since);
+	jsondoc_put_known_time(out, "fetched", fetched);
 	return out;
 }
 

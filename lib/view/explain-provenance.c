@@ -29,7 +29,7 @@ struct jsondoc *explain_provenance(const struct provenance *p, bool has_rows)
 {
 	struct jsondoc *out = jsondoc_object(), *rows = has_rows ? jsondoc_array() : NULL;
 	jsondoc_put_str(out, "predicate", p->predicate_type);
-	put_said(out, "build-type", p->build_type);
+	put_said(out, "build_type", p->build_type);
 	put_said(out, "builder", p->builder);
 	put_said(out, "invocation", p->invocation);
 	put_said(out, "started", p->started);

@@ -8,7 +8,7 @@
 #include "lib/state/catalog/catalog-history.h"
 
 // The caller frees the document:
-//	{"predicate": type, "build-type"?, "builder"?, "invocation"?, "started"?, "finished"?,
+//	{"predicate": type, "build_type"?, "builder"?, "invocation"?, "started"?, "finished"?,
 //	 "rows"? (if has_rows): [{"kind": "builder"|"dependency"|"tool"|"machine"|"parameter", "component", "version"?,
 //	     "source"?, "digest"?, "path"?, "how"?, "options"?}, …],
 //	 "cut"?: true (further rows exceed a limit)}

@@ -6,7 +6,6 @@
 
 #include "lib/base/arena.h"
 #include "lib/domain/index/simplepage.h"
-#include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-history.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/store/tombstone.h"
@@ -72,15 +71,6 @@ static void put_text(struct jsondoc *out, const char *key, const char *text)
 {
 	if (text && *text)
 		jsondoc_put_str(out, key, text);
-}
-
-static void put_timestamp(struct jsondoc *out, const char *key, int64_t seconds)
-{
-	char text[CLOCK_TEXT];
-	if (seconds <= 0)
-		return;
-	clock_write(seconds, text);
-	jsondoc_put_str(out, key, text);
 }
 
 static void put_hex_sha256(struct jsondoc *out, const uint8_t *sha256)
@@ -208,7 +198,7 @@ static void put_tombstone(struct jsondoc *row, const char *text)
 	CLEANUP(tombstone_release) struct tombstone t = {0};
 	struct jsondoc *removal = jsondoc_object(), *upstream;
 	tombstone_read(str_from(text), &t);
-	put_timestamp(removal, "when", t.when);
+	jsondoc_put_known_time(removal, "when", t.when);
 	put_text(removal, "by", t.by);
 	put_text(removal, "verdict", t.verdict);
 	put_text(removal, "run", t.run);
@@ -229,7 +219,7 @@ static void put_downloads(const struct explanation *x, struct jsondoc *row, cons
 		return;
 	struct jsondoc *out = jsondoc_object();
 	jsondoc_put_int(out, "count", (int64_t)found.count);
-	put_timestamp(out, "last", found.last);
+	jsondoc_put_known_time(out, "last", found.last);
 	jsondoc_put(row, "downloads", out);
 }
 
@@ -353,8 +343,8 @@ static struct jsondoc *upstream_doc(const struct explanation *x, const struct up
 	jsondoc_put_str(out, "result", upstream_result_name[answer->result]);
 	put_text(out, "why", answer->why);
 	put_text(out, "index", answer->index);
-	put_timestamp(out, "asked", answer->asked);
-	put_timestamp(out, "fetched", answer->fetched);
+	jsondoc_put_known_time(out, "asked", answer->asked);
+	jsondoc_put_known_time(out, "fetched", answer->fetched);
 	if (!x->page) {
 		jsondoc_cleanup(&files);
 		return out;

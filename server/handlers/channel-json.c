@@ -4,14 +4,6 @@
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 
-// null: unknown.
-static void put_time_or_null(struct jsondoc *out, const char *key, int64_t seconds)
-{
-	char text[CLOCK_TEXT];
-	clock_write(seconds, text);
-	jsondoc_put_str(out, key, seconds > 0 ? text : NULL);
-}
-
 // "": there is none, null.
 static void put_or_null(struct jsondoc *out, const char *key, const char *text)
 {
@@ -51,7 +43,7 @@ static struct jsondoc *rows_json(const struct channel_data *d)
 		jsondoc_put_str(one, "python", row->python);
 		jsondoc_put_str(one, "state", view_channel_state_name[row->state]);
 		jsondoc_put_str(one, "version", row->version);
-		put_time_or_null(one, "came", row->came);
+		jsondoc_put_time(one, "came", row->came);
 		jsondoc_put_str(one, "newest", row->newest);
 		jsondoc_put_str(one, "tested", d->kinds && row->next ? row->next->version : NULL);
 		jsondoc_put(one, "tests", tests_json(d, row));
@@ -93,7 +85,7 @@ static struct jsondoc *endings_json(const struct channel_data *d)
 		struct jsondoc *one = new_item(list);
 		jsondoc_put_str(one, "project", d->ending[i].project);
 		jsondoc_put_str(one, "version", d->ending[i].version);
-		put_time_or_null(one, "ends", d->ending[i].ends);
+		jsondoc_put_time(one, "ends", d->ending[i].ends);
 	}
 	return list;
 }
@@ -126,8 +118,8 @@ static struct jsondoc *runs_json(const struct channel_runs *r)
 		jsondoc_put_str(one, "kind", run->kind);
 		jsondoc_put_str(one, "platform", run->platform);
 		jsondoc_put_str(one, "python", run->python);
-		put_time_or_null(one, "made", run->made);
-		put_time_or_null(one, "received", run->received);
+		jsondoc_put_time(one, "made", run->made);
+		jsondoc_put_time(one, "received", run->received);
 		jsondoc_put_str(one, "by", run->by);
 		put_or_null(one, "address", run->address);
 		jsondoc_put_int(one, "passed", (int64_t)run->passed);
@@ -146,7 +138,7 @@ static struct jsondoc *generations_json(const struct channel_runs *r)
 		const struct catalog_generation *g = &r->generation[i];
 		struct jsondoc *one = new_item(list);
 		jsondoc_put_int(one, "generation", g->number);
-		put_time_or_null(one, "made", g->made);
+		jsondoc_put_time(one, "made", g->made);
 		jsondoc_put_str(one, "action", g->action);
 		jsondoc_put_str(one, "by", g->by);
 		put_or_null(one, "reason", g->reason);

@@ -37,7 +37,7 @@ def pair_fixture(tmp_path):
 ])
 def test_verdict(wheelcache, pair, one, other, verdict):
     found = document(wheelcache, *pair(one, other))
-    assert (found["verdict"], found["members-by"]) == (verdict, "sha256")
+    assert (found["verdict"], found["members_by"]) == (verdict, "sha256")
 
 
 def test_lines_of_record_in_another_order_are_the_same_contents(wheelcache, tmp_path):
@@ -173,7 +173,7 @@ def test_libraries_and_texts_are_bounded(wheelcache, pair):
 def test_members_that_unpack_to_too_much_are_compared_by_crc(wheelcache, pair):
     big = {"zeros.bin": bytes((64 << 20) + 1)}
     found = document(wheelcache, *pair({"files": big}, {"files": big, "turn": True}))
-    assert (found["verdict"], found["members-by"]) == ("same-contents", "crc32")
+    assert (found["verdict"], found["members_by"]) == ("same-contents", "crc32")
 
 
 # --- how wheels are named ---
@@ -307,7 +307,7 @@ def test_provenance_is_a_row_a_component(wheelcache, pair):
         path.with_name(path.name + ".intoto.json").write_text(statement(path, *parts))
     found = document(wheelcache, one, other)["provenance"]
     rows = {row["component"]: row for row in found["list"]}
-    assert rows["ucx"]["other-path"] and not rows["ucx"]["equal"]
+    assert rows["ucx"]["other_path"] and not rows["ucx"]["equal"]
     assert rows["efa"]["b"] is None and rows["gus|li\n"]["a"] is None
     assert rows["zlib"]["equal"] and rows["branch"]["equal"] and found["different"] == 3
     text = compare(wheelcache, one, other).stdout
@@ -324,7 +324,7 @@ def test_provenance_in_the_store(wheelcache, store):
     assert wheelcache("index", "--config", store.config, "--quiet").returncode == 0
     found = document(wheelcache, "--config", store.config, *(f"{p}/{paths[0].name}" for p, v, n in store.wheel
                                                              if (v, n) == ("1.0", 311)))
-    assert [row["component"] for row in found["provenance"]["list"] if row["other-path"]] == ["ucx"]
+    assert [row["component"] for row in found["provenance"]["list"] if row["other_path"]] == ["ucx"]
 
 
 def test_a_statement_about_another_file_is_left_out(wheelcache, pair):

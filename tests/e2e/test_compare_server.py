@@ -80,7 +80,7 @@ def answer(server, *parts, form="?format=json", headers=None):
 def test_the_server_says_what_the_command_says(site, server, wheelcache, one, other):
     words = ("--config", site.config, "--catalog", site.state / "catalog.db", "/".join(one), "/".join(other))
     found = json.loads(answer(server, *one, *other).body)
-    assert found == document(wheelcache, *words) and found["members-by"] == "sha256" and "libraries" in found
+    assert found == document(wheelcache, *words) and found["members_by"] == "sha256" and "libraries" in found
 
 
 def test_a_browser_gets_a_page(server):
@@ -113,7 +113,7 @@ def test_an_answer_is_made_once(server):
 
 
 def test_a_large_wheel_is_not_unpacked(server):
-    assert json.loads(answer(server, HERE, ONE, HERE, BIG).body)["members-by"] == "crc32"
+    assert json.loads(answer(server, HERE, ONE, HERE, BIG).body)["members_by"] == "crc32"
 
 
 def test_a_damaged_wheel_is_named(server):

@@ -320,7 +320,7 @@ def test_explain_says_who_built_it(server, wheel):
                 [attaching.attestation(wheel)]).status == 200
     here, = json.loads(server.get(f"/-/explain/{PLATFORM}/bar").body)["here"]
     assert here["attestations"] is True and here["provenance"] == {
-        "predicate": attaching.SLSA, "build-type": "https://example.org/build",
+        "predicate": attaching.SLSA, "build_type": "https://example.org/build",
         "builder": "https://example.org/builder", "started": "2026-01-02T03:04:05Z"}
     here, = json.loads(server.get(f"/-/explain/{PLATFORM}/bar/1.0").body)["here"]
     assert [(row["kind"], row["component"]) for row in here["provenance"]["rows"]] == [

@@ -14,15 +14,6 @@ static void put_text(struct jsondoc *doc, const char *key, const char *value)
 		jsondoc_put_str(doc, key, value);
 }
 
-static void put_time(struct jsondoc *doc, const char *key, int64_t seconds)
-{
-	char text[CLOCK_TEXT];
-	if (!seconds)
-		return;
-	clock_write(seconds, text);
-	jsondoc_put_str(doc, key, text);
-}
-
 static void put_sha256(struct jsondoc *doc, bool has, const uint8_t sha256[SHA256_SIZE])
 {
 	char digits[SHA256_HEX + 1] = "";
@@ -38,7 +29,7 @@ static struct jsondoc *upstream_document(const struct tombstone_upstream *u)
 	put_text(doc, "filename", u->filename);
 	put_text(doc, "url", u->url);
 	put_sha256(doc, u->has_sha256, u->sha256);
-	put_time(doc, "uploaded", u->uploaded);
+	jsondoc_put_known_time(doc, "uploaded", u->uploaded);
 	put_text(doc, "index", u->index);
 	jsondoc_put_bool(doc, "identical", u->is_identical);
 	return doc;
@@ -50,7 +41,7 @@ int tombstone_write(const struct tombstone *t, struct buf *out, struct err *e)
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_SIDECAR);
 	jsondoc_put_str(doc, "reason", t->reason);
-	put_time(doc, "when", t->when);
+	jsondoc_put_known_time(doc, "when", t->when);
 	put_text(doc, "by", t->by);
 	put_text(doc, "verdict", t->verdict);
 	put_text(doc, "run", t->run);
