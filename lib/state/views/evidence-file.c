@@ -104,6 +104,16 @@ static void note_record(const struct evidence *r, struct catalog_evidence *row)
 	row->wheels = r->wheels;
 }
 
+// What identifies a file: its record, and, in a further file of that record, the views for which it counts.
+static void make_id(const struct buf *record, const char *views, uint8_t id[SHA256_SIZE])
+{
+	CLEANUP(buf_release) struct buf both;
+	buf_init(&both, EVIDENCE_FILE_MOST);
+	buf_str(&both, buf_view(record));
+	buf_puts(&both, views);
+	digest_sha256(buf_view(&both), id);
+}
+
 // Also sets the id.
 static int read_inner_record(const struct jsondoc *doc, struct evidence_file *f, struct err *e)
 {
@@ -117,7 +127,7 @@ static int read_inner_record(const struct jsondoc *doc, struct evidence_file *f,
 	if (evidence_read(buf_view(&text), &f->record, e) < 0)
 		return -1;
 	evidence_write(&f->record, &form);
-	digest_sha256(buf_view(&form), f->row.id);
+	make_id(&form, jsondoc_is_true(doc, "again") ? f->row.views : "", f->row.id);
 	note_record(&f->record, &f->row);
 	return 0;
 }
@@ -163,6 +173,49 @@ static int save_numbers(void *ctx, const struct catalog_evidence *row, struct er
 	return 0;
 }
 
+// Whether each of these globs, with blanks between, is among the others.
+static bool has_all_globs(const char *globs, const char *wanted)
+{
+	struct str rest = str_from(wanted);
+	while (rest.len) {
+		struct str one = str_cut(&rest, ' '), others = str_from(globs);
+		bool is_there = false;
+		while (others.len && !is_there)
+			is_there = str_eq(str_cut(&others, ' '), one);
+		if (!is_there)
+			return false;
+	}
+	return true;
+}
+
+// A record that is known; its row says for which views.
+struct known_evidence {
+	struct catalog_evidence *note;
+	bool has_views;
+};
+
+static int take_known(void *ctx, const struct catalog_evidence *row, struct err *e)
+{
+	struct known_evidence *k = ctx;
+	k->has_views = has_all_globs(row->views, k->note->views);
+	return save_numbers(k->note, row, e);
+}
+
+// Looks for the record of this id in the catalog, and for its further file with these views. 1: it is there and counts
+// for these views; 0: it is not; then *is_again is whether the record is there, and note has its numbers.
+static int find_evidence(struct catalog *c, const struct buf *record, struct catalog_evidence *note, bool *is_again,
+	struct err *e)
+{
+	struct known_evidence k = {.note = note};
+	make_id(record, "", note->id);
+	int known = catalog_evidence_find(c, note->id, take_known, &k, e);
+	*is_again = known > 0;
+	if (known <= 0 || k.has_views)
+		return known;
+	make_id(record, note->views, note->id);
+	return catalog_evidence_find(c, note->id, save_numbers, note, e);
+}
+
 // A record that comes later is newer, also if the clock was set back.
 static int set_time(struct catalog *c, struct catalog_evidence *note, struct err *e)
 {
@@ -174,7 +227,8 @@ static int set_time(struct catalog *c, struct catalog_evidence *note, struct err
 	return 0;
 }
 
-static int compose_file(struct str record, const struct catalog_evidence *note, struct buf *out, struct err *e)
+static int compose_file(struct str record, const struct catalog_evidence *note, bool is_again, struct buf *out,
+	struct err *e)
 {
 	char received[NANO_TEXT];
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
@@ -187,6 +241,8 @@ static int compose_file(struct str record, const struct catalog_evidence *note, 
 	jsondoc_put_str(doc, "by", note->by);
 	jsondoc_put_str(doc, "address", note->address);
 	jsondoc_put_str(doc, "views", note->views);
+	if (is_again)
+		jsondoc_put_bool(doc, "again", true);
 	jsondoc_write(doc, 0, out);
 	return 0;
 }
@@ -225,28 +281,42 @@ static int create_file(int dirfd, const char *name, struct str text, struct err 
 	return -1;
 }
 
-int evidence_file_add(const char *folder, struct catalog *c, const struct evidence *r, struct catalog_evidence *note,
-	struct err *e)
+// The time of a record that is there already is that of its first file.
+static int write_evidence(const char *folder, struct catalog *c, struct str record, struct catalog_evidence *note,
+	bool is_again, struct err *e)
 {
 	char below[EVIDENCE_FILE_FOLDER], name[EVIDENCE_FILE_NAME];
-	CLEANUP(buf_release) struct buf record, text;
-	buf_init(&record, LIMIT_EVIDENCE);
+	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, EVIDENCE_FILE_MOST);
-	evidence_write(r, &record);
-	if (record.failed)
-		return err_set(e, ERR_LIMIT, "evidence of more than %d bytes", LIMIT_EVIDENCE);
-	digest_sha256(buf_view(&record), note->id);
-	note_record(r, note);
-	int known = catalog_evidence_find(c, note->id, save_numbers, note, e);
-	if (known)
-		return known < 0 ? -1 : 0;
 	evidence_file_folder(note->id[0], below);
 	evidence_file_name(note->id, name);
-	if (set_time(c, note, e) < 0 || compose_file(buf_view(&record), note, &text, e) < 0)
+	if ((!is_again && set_time(c, note, e) < 0) || compose_file(record, note, is_again, &text, e) < 0)
 		return -1;
 	CLEANUP(mem_close) int dirfd = views_file_folder(folder, below, true, e);
 	int created = dirfd < 0 ? -1 : create_file(dirfd, name, buf_view(&text), e);
 	if (created < 0 || take_stored_file(dirfd, name, c, note, e) < 0)
 		return -1;
 	return created;
+}
+
+int evidence_file_add(const char *folder, struct catalog *c, const struct evidence *r, struct catalog_evidence *note,
+	struct err *e)
+{
+	enum { TRIES = 2 }; // a file that the catalog did not have may count for other views
+	bool is_again = false;
+	CLEANUP(buf_release) struct buf record;
+	buf_init(&record, LIMIT_EVIDENCE);
+	evidence_write(r, &record);
+	if (record.failed)
+		return err_set(e, ERR_LIMIT, "evidence of more than %d bytes", LIMIT_EVIDENCE);
+	note_record(r, note);
+	for (int i = 0; i < TRIES; i++) {
+		int known = find_evidence(c, &record, note, &is_again, e);
+		if (known)
+			return known < 0 ? -1 : 0;
+		int written = write_evidence(folder, c, buf_view(&record), note, is_again, e);
+		if (written)
+			return written;
+	}
+	return 0;
 }

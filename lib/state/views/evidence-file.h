@@ -3,6 +3,9 @@
 // The file has the record and what the index noted when it came: {"record": {…}, "received": time with nanoseconds,
 // "by", "address", "views"}. A file never changes; the same record that comes again changes nothing, so that nobody
 // makes an old record new by sending it again. One thread at a time for each catalog connection.
+//
+// Who sends a record first does not decide for which views it counts: if it comes again for further views, they are in a
+// further file, {"again": true} with the same time, named after the SHA-256 of the record with these views behind it.
 #pragma once
 
 #include "lib/base/limits.h"
@@ -10,8 +13,8 @@
 #include "lib/state/catalog/catalog-evidence.h"
 
 // Writes the record, durably, and then its row in the catalog. The caller sets by, address and views of *note; the rest
-// is set here from the record and the clock. 1: it is new; 0: it was there, and *note is as it was noted then as far as
-// the numbers go. ERR_LIMIT, ERR_INVALID: the record, or *note, is not valid.
+// is set here from the record and the clock. 1: it is new, or new for these views; 0: it was there, and *note is as it was
+// noted then as far as the numbers go. ERR_LIMIT, ERR_INVALID: the record, or *note, is not valid.
 int evidence_file_add(const char *folder, struct catalog *c, const struct evidence *r, struct catalog_evidence *note,
 	struct err *e) MUST_CHECK;
 

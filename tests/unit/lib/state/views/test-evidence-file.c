@@ -104,6 +104,58 @@ static void record_is_written_once(void **state UNUSED)
 		"test $(find evidence -type f | wc -l) = 2 && test -z \"$(find evidence -type f ! -perm 644)\"");
 }
 
+static int add_for(struct catalog *c, uint64_t failed, const char *views, struct catalog_evidence *note)
+{
+	struct err e = ERR_INIT;
+	struct evidence r = record_of(failed);
+	*note = (struct catalog_evidence){.by = "another", .address = "", .views = views};
+	int added = evidence_file_add(view_store_folder, c, &r, note, &e);
+	view_store_ok(added, &e);
+	return added;
+}
+
+static int note_failed(void *ctx, const struct catalog_evidence *r, struct err *e UNUSED)
+{
+	*(uint64_t *)ctx = r->failed;
+	return 0;
+}
+
+// What the newest record for the view says; 9: there is none.
+static uint64_t newest_for(struct catalog *c, const char *view)
+{
+	struct err e = ERR_INIT;
+	uint64_t failed = 9;
+	view_store_ok(catalog_evidence_newest(c, view, "unit", "debian-12-x86_64", "3.11", wheels[0].sha256,
+			      note_failed, &failed, &e),
+		&e);
+	return failed;
+}
+
+// Who sends a record first does not decide for which views it counts. It does not become newer by that.
+static void record_of_two_tokens_counts_for_the_views_of_both(void **state UNUSED)
+{
+	struct catalog_evidence one, red, wide, again;
+	assert_int_equal(add_for(view_store_one, 0, "nightly-* tested", &one), 1);
+	assert_int_equal(add_for(view_store_one, 0, "tested", &again), 0);
+	assert_int_equal(newest_for(view_store_one, "released"), 9);
+	assert_int_equal(add_for(view_store_other, 0, "*", &wide), 1); // another host
+	assert_int_equal(wide.order, one.order);
+	assert_memory_not_equal(wide.id, one.id, SHA256_SIZE);
+	assert_int_equal(newest_for(view_store_other, "released"), 0);
+	add_for(view_store_one, 0, "*", &again); // the same bytes
+	assert_memory_equal(again.id, wide.id, SHA256_SIZE);
+	assert_int_equal(add_for(view_store_one, 0, "*", &again), 0);
+	assert_int_equal(add_for(view_store_one, 3, "released", &red), 1);
+	assert_int_equal(add_for(view_store_one, 0, "released", &again), 1);
+	assert_int_equal(newest_for(view_store_one, "released"), 3);
+	view_store_shell("test $(find evidence -type f | wc -l) = 4");
+	view_store_lose(&view_store_one);
+	assert_sync(view_store_one, 4, "");
+	assert_int_equal(newest_for(view_store_one, "released"), 3);
+	assert_int_equal(newest_for(view_store_one, "nightly-1"), 0);
+	assert_int_equal(newest_for(view_store_one, "other"), 0);
+}
+
 static void catalog_is_made_again_of_the_files(void **state UNUSED)
 {
 	struct catalog_evidence note;
@@ -248,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_STORE(record_is_written_once),
+		WITH_STORE(record_of_two_tokens_counts_for_the_views_of_both),
 		WITH_STORE(catalog_is_made_again_of_the_files),
 		WITH_STORE(newer_record_is_later_whatever_the_clock),
 		WITH_STORE(damaged_records_count_for_nothing),
