@@ -76,6 +76,15 @@ enum {
 	LIMIT_EVIDENCE = 8 << 20,            // a record of a test run
 	LIMIT_EVIDENCE_KIND = 64,            // a kind of evidence, or a Python, in it
 	LIMIT_EVIDENCE_TESTS = 1 << 30,      // number of tests in it
+	LIMIT_EVIDENCE_VALUES = 1 << 16,     // number of JSON values in one that a client sends
+	LIMIT_EVIDENCE_UNIT = 16 << 10,      // a record of so many bytes counts as one more
+	LIMIT_EVIDENCE_AT_ONCE = 10000,      // number of records that a token may send at once
+	LIMIT_EVIDENCE_EACH_MS = 360,        // and then one each: 10,000 an hour
+	LIMIT_PROMOTE_VALUES = 1 << 18,      // number of JSON values in a promotion that a client sends
+	LIMIT_PROMOTE_SELECTS = 10000,       // number of files that it selects
+	LIMIT_PROMOTE_EVIDENCE = 1000,       // number of records in it
+	LIMIT_PROMOTE_ROWS = 20000,          // number of files that the answer names
+	LIMIT_PROMOTE_MS = 60000,            // for reading what a promotion needs from the catalog
 	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
 	LIMIT_EVIDENCE_VIEWS = 16 << 10,     // globs of the views for which it counts
 	LIMIT_PROMOTION_RULES = 32,          // number of kinds of evidence that a view requires

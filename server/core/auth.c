@@ -20,7 +20,7 @@ struct auth *auth_new(const char *tokens_path)
 {
 	struct auth *a = xcalloc(1, sizeof(*a));
 	a->tokens = tokens_new(tokens_path);
-	a->rate_limit = rate_limit_new();
+	a->rate_limit = rate_limit_new(RATE_LIMIT_AT_ONCE, RATE_LIMIT_MS);
 	return a;
 }
 
@@ -65,7 +65,7 @@ static struct reply *reply_token_needed(const char *words)
 static struct reply *reply_wrong_token(struct server_context *s, const struct request *r, const struct err *why)
 {
 	const char *peer = r->peer ? r->peer : "unix";
-	int64_t wait = rate_limit_fail(s->auth->rate_limit, peer, clock_ms());
+	int64_t wait = rate_limit_take(s->auth->rate_limit, peer, 1, clock_ms());
 	if (!wait) {
 		log_info("%s: %s", peer, why->msg);
 		return reply_token_needed(why->msg);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "server/core/rate-limit.h"
 
@@ -24,23 +25,35 @@ static int64_t fail_often(struct rate_limit *t, const char *peer, int times, int
 {
 	int64_t wait = 0;
 	for (int i = 0; i < times; i++)
-		wait = rate_limit_fail(t, peer, now);
+		wait = rate_limit_take(t, peer, 1, now);
 	return wait;
 }
 
 static void some_tries_at_once_then_one_now_and_then(void **state UNUSED)
 {
-	CLEANUP(tries_cleanup) struct rate_limit *t = rate_limit_new();
+	CLEANUP(tries_cleanup) struct rate_limit *t = rate_limit_new(RATE_LIMIT_AT_ONCE, RATE_LIMIT_MS);
 	int64_t now = 5000;
 	assert_int_equal(fail_often(t, "192.0.2.1", RATE_LIMIT_AT_ONCE, now), 0);
-	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now), RATE_LIMIT_MS);
+	assert_int_equal(rate_limit_take(t, "192.0.2.1", 1, now), RATE_LIMIT_MS);
 	assert_int_equal(fail_often(t, "192.0.2.1", 100000, now), RATE_LIMIT_MS); // the wait does not grow
-	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now + RATE_LIMIT_MS - 1), 1);
-	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now + RATE_LIMIT_MS), 0);
-	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now + RATE_LIMIT_MS), RATE_LIMIT_MS);
+	assert_int_equal(rate_limit_take(t, "192.0.2.1", 1, now + RATE_LIMIT_MS - 1), 1);
+	assert_int_equal(rate_limit_take(t, "192.0.2.1", 1, now + RATE_LIMIT_MS), 0);
+	assert_int_equal(rate_limit_take(t, "192.0.2.1", 1, now + RATE_LIMIT_MS), RATE_LIMIT_MS);
 	now += (int64_t)10 * RATE_LIMIT_AT_ONCE * RATE_LIMIT_MS;
 	assert_int_equal(fail_often(t, "192.0.2.1", RATE_LIMIT_AT_ONCE, now), 0);
-	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now), RATE_LIMIT_MS);
+	assert_int_equal(rate_limit_take(t, "192.0.2.1", 1, now), RATE_LIMIT_MS);
+}
+
+static void large_tries_count_as_several(void **state UNUSED)
+{
+	CLEANUP(tries_cleanup) struct rate_limit *t = rate_limit_new(LIMIT_EVIDENCE_AT_ONCE, LIMIT_EVIDENCE_EACH_MS);
+	const unsigned most = LIMIT_EVIDENCE / LIMIT_EVIDENCE_UNIT + 1; // tries of the largest record
+	unsigned sent = 0;
+	while (rate_limit_take(t, "2c26b46b", most, 5000) == 0)
+		sent += most;
+	assert_in_range(sent, LIMIT_EVIDENCE_AT_ONCE - most, LIMIT_EVIDENCE_AT_ONCE);
+	assert_true(rate_limit_take(t, "2c26b46b", most, 5000) <= (int64_t)most * LIMIT_EVIDENCE_EACH_MS);
+	assert_int_equal(rate_limit_take(t, "2c26b46b", most, 5000 + (int64_t)most * LIMIT_EVIDENCE_EACH_MS), 0);
 }
 
 // Two addresses may share a slot by chance; of eight others, most do not.
@@ -48,15 +61,15 @@ static void each_has_his_own(void **state UNUSED)
 {
 	static const char *const others[] = {"192.0.2.2", "192.0.2.3", "192.0.2.4", "unix", "::ffff:192.0.2.9",
 		"::ffff:192.0.2.10", "2001:db8:0:2::1", "2001:db8:0:3::1"};
-	CLEANUP(tries_cleanup) struct rate_limit *t = rate_limit_new();
+	CLEANUP(tries_cleanup) struct rate_limit *t = rate_limit_new(RATE_LIMIT_AT_ONCE, RATE_LIMIT_MS);
 	size_t held_up = 0;
 	fail_often(t, "192.0.2.1", RATE_LIMIT_AT_ONCE, 0);
 	fail_often(t, "::ffff:192.0.2.1", RATE_LIMIT_AT_ONCE, 0);
 	fail_often(t, "2001:db8:0:1::1", RATE_LIMIT_AT_ONCE, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		held_up += rate_limit_fail(t, others[i], 0) != 0;
+		held_up += rate_limit_take(t, others[i], 1, 0) != 0;
 	assert_true(held_up < 4);
-	assert_int_not_equal(rate_limit_fail(t, "2001:db8:0:1:ffff::7", 0), 0); // the same network
+	assert_int_not_equal(rate_limit_take(t, "2001:db8:0:1:ffff::7", 1, 0), 0); // the same network
 }
 
 // --- rights ---
@@ -126,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(some_tries_at_once_then_one_now_and_then),
+		cmocka_unit_test(large_tries_count_as_several),
 		cmocka_unit_test(each_has_his_own),
 		cmocka_unit_test_setup_teardown(credentials_are_read, set_up, tear_down),
 	};
