@@ -145,6 +145,17 @@ bool catalog_evidence_counts_for(const struct catalog_evidence *row, const char 
 	return false;
 }
 
+static int first_of_view(struct query *q, const char *view, catalog_evidence_fn *fn, void *ctx, struct err *e)
+{
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_evidence record;
+		if (read_evidence_row(q, &record) && catalog_evidence_counts_for(&record, view))
+			return fn(ctx, &record, e);
+	}
+	return row;
+}
+
 int catalog_evidence_newest(struct catalog *c, const char *view, const char *kind, const char *platform,
 	const char *python, const uint8_t sha256[SHA256_SIZE], catalog_evidence_fn *fn, void *ctx, struct err *e)
 {
@@ -155,13 +166,21 @@ int catalog_evidence_newest(struct catalog *c, const char *view, const char *kin
 	query_bind_text(q, 2, kind);
 	query_bind_text(q, 3, platform);
 	query_bind_text(q, 4, python);
-	int row;
-	while ((row = query_step(q, e)) > 0) {
-		struct catalog_evidence record;
-		if (read_evidence_row(q, &record) && catalog_evidence_counts_for(&record, view))
-			return fn(ctx, &record, e);
-	}
-	return row;
+	return first_of_view(q, view, fn, ctx, e);
+}
+
+int catalog_evidence_before(struct catalog *c, const char *view, const char *project, const struct catalog_evidence *of,
+	catalog_evidence_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_BEFORE, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	query_bind_text(q, 2, of->kind);
+	query_bind_text(q, 3, of->platform);
+	query_bind_text(q, 4, of->python);
+	query_bind_int(q, 5, of->order);
+	return first_of_view(q, view, fn, ctx, e);
 }
 
 static int64_t limit_of(uint64_t most)

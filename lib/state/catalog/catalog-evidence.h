@@ -38,6 +38,10 @@ int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, 
 int catalog_evidence_newest(struct catalog *c, const char *view, const char *kind, const char *platform,
 	const char *python, const uint8_t sha256[SHA256_SIZE], catalog_evidence_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The newest test run of this kind and cell before the record of this order that counts for the view, and is about any
+// wheel that the store has of the project. fn is called once at most.
+int catalog_evidence_before(struct catalog *c, const char *view, const char *project, const struct catalog_evidence *of,
+	catalog_evidence_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // All records about these bytes, the newest first, at most `most`.
 int catalog_evidence_of(struct catalog *c, const uint8_t sha256[SHA256_SIZE], uint64_t most, catalog_evidence_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
