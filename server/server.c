@@ -13,6 +13,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/os/hook-queue.h"
 #include "lib/os/safefile.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/store/wheel-gate.h"
@@ -22,6 +23,7 @@
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/core/platform-monitor.h"
+#include "server/core/rate-limit.h"
 #include "server/core/release-scheduler.h"
 #include "server/core/server-context.h"
 #include "server/handlers/routes.h"
@@ -32,6 +34,7 @@
 
 enum {
 	GRACE_SECONDS = 30,  // for downloads under way at the stop
+	HOOK_SECONDS = 5,    // for commands of on-change at the stop
 	COUNTER_MS = 300000, // how often the download counts are written
 };
 
@@ -116,6 +119,8 @@ static void server_free(struct server *s)
 	metrics_free(s->context.metrics);
 	catalog_pool_free(s->context.catalog_pool);
 	auth_free(s->context.auth);
+	rate_limit_free(s->context.evidence_limit);
+	hook_queue_free(s->context.view_hooks, HOOK_SECONDS);
 	build_results_free(s->context.build_results);
 	for (struct generation *g = s->newest, *before; g; g = before) {
 		before = g->before;
@@ -214,6 +219,8 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.changes = changes_open(o->catalog_path);
 	CLEANUP(mem_free) char *tokens = tokens_path(o->config, o->catalog_path);
 	s->context.auth = auth_new(tokens);
+	s->context.evidence_limit = rate_limit_new(LIMIT_EVIDENCE_AT_ONCE, LIMIT_EVIDENCE_EACH_MS);
+	s->context.view_hooks = hook_queue_new("[view]");
 	s->context.build_results = build_results_new(o->config, o->catalog_path);
 	s->audit_path = audit_path(o->config, o->catalog_path);
 	s->context.audit_path = s->audit_path;

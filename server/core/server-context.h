@@ -24,6 +24,8 @@ struct upload_policy;
 struct wheel_gate;
 struct auth;
 struct build_results;
+struct hook_queue;
+struct rate_limit;
 struct file_cache;
 struct fetch_pool;
 struct upstream_pages;
@@ -64,6 +66,8 @@ struct server_context {
 	const char *catalog_path;
 	const struct server_callbacks *callbacks;
 	struct auth *auth;
+	struct rate_limit *evidence_limit;   // of records of test runs, by token; NULL: none
+	struct hook_queue *view_hooks;       // of [view] on-change; NULL: none are run
 	struct build_results *build_results; // NULL: nothing was ever built
 	_Atomic uint64_t build_bytes;        // of build results that arrive
 	_Atomic uint64_t statement_bytes;    // of provenance that arrives with uploads

@@ -5,12 +5,15 @@
 #include "server/handlers/builds-receive.h"
 #include "server/handlers/channel-handler.h"
 #include "server/handlers/compare-handler.h"
+#include "server/handlers/evidence-handler.h"
+#include "server/handlers/evidence-receive.h"
 #include "server/handlers/explain-handler.h"
 #include "server/handlers/files.h"
 #include "server/handlers/home.h"
 #include "server/handlers/missing-handler.h"
 #include "server/handlers/missing-receive.h"
 #include "server/handlers/plan-handler.h"
+#include "server/handlers/promote-receive.h"
 #include "server/handlers/proxy.h"
 #include "server/handlers/simple.h"
 #include "server/handlers/status.h"
@@ -93,6 +96,15 @@ const struct route route_table[] = {
 	{"/-/builds/:project/:id", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, builds_handler_log, NULL,
 		"The log of one attempt, as text."},
+	{"/-/evidence/", METHOD_POST, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_UPLOAD,
+		ROUTE_RIGHT_OF_VIEWS, NULL, NULL, evidence_receive,
+		"Takes the record of a test run."},
+	{"/-/evidence/:id", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_BY_DATA, NULL, evidence_handler_worker, NULL,
+		"A record of a test run, as JSON."},
+	{"/-/promote/:view", METHOD_POST, ROUTE_POOL_SEARCHES, METRIC_ROUTE_UPLOAD,
+		ROUTE_RIGHT_OF_VIEWS, NULL, NULL, promote_receive,
+		"Promotes files into a view."},
 	// Before the next one, which would redirect each unknown path of one part.
 	{"/:view", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_OTHER,
 		ROUTE_RIGHT_BY_DATA, home_view_inline, NULL, NULL,
@@ -112,4 +124,5 @@ const struct route route_table[] = {
 const size_t route_table_count = ARRAY_SIZE(route_table);
 
 const char *const route_pool_name[ROUTE_POOL_COUNT] = {"none", "pages", "platform", "searches", "summaries"};
-const char *const route_right_name[ROUTE_RIGHT_COUNT] = {"none", "read-view", "read-platform", "upload", "by-data"};
+const char *const route_right_name[ROUTE_RIGHT_COUNT] = {
+	"none", "read-view", "read-platform", "upload", "of-views", "by-data"};

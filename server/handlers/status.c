@@ -329,6 +329,46 @@ static void put_builds(struct server_context *s, struct buf *out)
 		log_error("%s", e.msg);
 }
 
+// --- views with a membership ---
+
+struct view_newest {
+	int64_t number, made;
+};
+
+static int take_newest_generation(void *ctx, const struct catalog_generation *g, struct err *e UNUSED)
+{
+	*(struct view_newest *)ctx = (struct view_newest){g->number, g->made};
+	return 0;
+}
+
+static int put_generations(struct catalog *c, const struct site *site, bool wants_time, struct buf *out, struct err *e)
+{
+	for (size_t i = 1; i < site->view_count; i++) {
+		const struct view *v = &site->view[i];
+		const char *const labels[] = {"view", v->name, NULL};
+		struct view_newest newest = {0};
+		if (!v->membership || v->is_private)
+			continue;
+		if (catalog_view_generations(c, v->membership, INT64_MAX, 1, take_newest_generation, &newest, e) < 0)
+			return -1;
+		metrics_line(out, wants_time ? "view_generation_timestamp_seconds" : "view_generation", labels,
+			(double)(wants_time ? newest.made : newest.number));
+	}
+	return 0;
+}
+
+static void put_view_gauges(struct server_context *s, struct catalog *c, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	const struct site *site = server_context_site(s);
+	metrics_head(out, "view_generation", "gauge", "The newest generation of a view with a membership; 0: none.");
+	if (put_generations(c, site, false, out, &e) < 0)
+		log_error("%s", e.msg);
+	metrics_head(out, "view_generation_timestamp_seconds", "gauge", "When it was made, since 1970; 0: none.");
+	if (put_generations(c, site, true, out, &e) < 0)
+		log_error("%s", e.msg);
+}
+
 struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match UNUSED)
 {
 	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
@@ -350,6 +390,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_queues(s, &out);
 	put_plan_gauges(s, c, &out);
 	put_builds(s, &out);
+	put_view_gauges(s, c, &out);
 	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));
 	reply_header(r, "Cache-Control", "no-store");
 	return r;

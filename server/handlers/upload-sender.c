@@ -22,15 +22,21 @@ bool upload_sender_init(struct upload_sender *s, struct server_context *context,
 		*refusal = refused ? refused : server_context_not_found(context, "no such platform");
 		return false;
 	}
+	upload_sender_begin(s, context, r, action);
+	s->platform = p;
+	return true;
+}
+
+void upload_sender_begin(struct upload_sender *s, struct server_context *context, const struct request *r,
+	const char *action)
+{
 	*s = (struct upload_sender){
 		.context = context,
-		.platform = p,
 		.action = action,
 		.peer = xstrdup(r->peer),
 		.authorization = r->header[HEADER_AUTHORIZATION] ? xstrdup(r->header[HEADER_AUTHORIZATION]) : NULL,
 		.wants_json = negotiate_wants_json(r->header[HEADER_ACCEPT]),
 	};
-	return true;
 }
 
 void upload_sender_release(struct upload_sender *s)
@@ -49,21 +55,31 @@ static bool is_audited(const struct upload_sender *s, const struct reply *refusa
 
 int upload_sender_admit(struct upload_sender *s, const struct request *r, struct reply **refusal, struct err *e)
 {
-	CLEANUP(reply_cleanup)
-	struct reply *refused = auth_check(s->context, r, TOKEN_UPLOAD, s->platform->name, NULL, &s->token_name);
-	bool is_logged = !refused || is_audited(s, refused);
+	return upload_sender_admit_as(s,
+		auth_check(s->context, r, TOKEN_UPLOAD, s->platform->name, NULL, &s->token_name), refusal, e);
+}
+
+int upload_sender_admit_as(struct upload_sender *s, struct reply *refused, struct reply **refusal, struct err *e)
+{
+	CLEANUP(reply_cleanup) struct reply *answer = refused;
+	bool is_logged = !answer || is_audited(s, answer);
 	if (is_logged && audit_open(s->context->audit_path, &s->audit, e) < 0)
 		return -1;
-	if (refused)
+	if (answer)
 		upload_sender_audit(s,
-			(struct audit_entry){.result = "refused", .reason = "no token that may upload here"});
-	*refusal = STEAL_PTR(refused);
+			(struct audit_entry){.result = "refused", .reason = "no token that may do it here"});
+	*refusal = STEAL_PTR(answer);
 	return 0;
+}
+
+struct request upload_sender_request(const struct upload_sender *s)
+{
+	return (struct request){.peer = s->peer, .header = {[HEADER_AUTHORIZATION] = s->authorization}};
 }
 
 struct reply *upload_sender_check_project(const struct upload_sender *s, const char *project)
 {
-	const struct request sender = {.peer = s->peer, .header = {[HEADER_AUTHORIZATION] = s->authorization}};
+	const struct request sender = upload_sender_request(s);
 	return auth_check(s->context, &sender, TOKEN_UPLOAD, s->platform->name, project, NULL);
 }
 
@@ -73,7 +89,8 @@ void upload_sender_audit(const struct upload_sender *s, struct audit_entry entry
 	entry.who = s->token_name;
 	entry.peer = s->peer;
 	entry.action = s->action;
-	entry.platform = s->platform->name;
+	if (s->platform)
+		entry.platform = s->platform->name;
 	if (s->audit && audit_write(s->audit, &entry, &e) < 0)
 		log_error("%s", e.msg);
 }
@@ -87,8 +104,8 @@ struct reply *upload_sender_answer(const struct upload_sender *s, const struct e
 		jsondoc_write(doc, 0, &text);
 	else
 		buf_printf(&text, "%s\n", message);
-	struct reply *r = reply_new(
-		a->status, s->wants_json ? "application/json" : "text/plain; charset=utf-8", blob_from_buf(&text));
+	struct reply *r = reply_new(a->status, s->wants_json ? "application/json" : "text/plain; charset=utf-8",
+		blob_from_buf(&text));
 	reply_header(r, "Cache-Control", "no-store");
 	reply_header(r, "Vary", "Accept");
 	if (a->retry_after)

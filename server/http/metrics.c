@@ -54,6 +54,11 @@ static const struct {
 		"Requests for a page of upstream that found the queue full."},
 	[METRIC_NAME_CONFLICTS] = {"upstream_name_conflicts_total",
 		"Times that upstream had a project under a name that is ours."},
+	[METRIC_EVIDENCE_RECEIVED] = {"evidence_received_total", "Records of test runs that came and were new."},
+	[METRIC_EVIDENCE_REFUSED] = {"evidence_refused_total", "Records of test runs that were refused."},
+	[METRIC_PROMOTED_FILES] = {"promoted_files_total", "Files that clients promoted into a view."},
+	[METRIC_PROMOTION_REFUSED_FILES] = {"promotion_refused_files_total",
+		"Files that clients would have promoted, and that were refused."},
 };
 
 const char *const metric_route_name[METRIC_ROUTE_COUNT] = {

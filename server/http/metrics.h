@@ -20,7 +20,11 @@ enum metric {
 	METRIC_REFUSED_FILES, // … that were refused, since the queue was full
 	METRIC_DROPPED_PAGES, // the same for upstream's pages
 	METRIC_REFUSED_PAGES,
-	METRIC_NAME_CONFLICTS, // upstream had a project under an owned name
+	METRIC_NAME_CONFLICTS,          // upstream had a project under an owned name
+	METRIC_EVIDENCE_RECEIVED,       // records of test runs that were new
+	METRIC_EVIDENCE_REFUSED,        // … that were refused
+	METRIC_PROMOTED_FILES,          // files that were promoted by HTTP
+	METRIC_PROMOTION_REFUSED_FILES, // … that were refused
 	METRIC_COUNT,
 };
 

@@ -60,6 +60,8 @@ retries = 0
 [platform {PUBLIC}]
 [platform {SECRET}]
 private = yes
+[view tested]
+from = {PUBLIC}
 """
 
 

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records of test runs, and the routes that take them."""
+import contextlib
+import json
+
+import serving
+import uploading
+
+PLATFORM, OTHER, PRIVATE = "debian-12-x86_64", "ubuntu-24.04-x86_64", "rocky-9-x86_64"
+
+
+def record(*wheels, **changed):
+    """A record of a test run over these wheels (storelib.Wheel)."""
+    whole = {"kind": "unit", "platform": PLATFORM, "python": "3.11", "made": "2026-11-20T06:00:00Z", "passed": 10, "failed": 0,
+             "skipped": 1, "failures": [], "wheels": [{"filename": one.name, "sha256": one.sha256} for one in wheels]}
+    return {key: value for key, value in (whole | changed).items() if value is not None}
+
+
+def red(*wheels, **changed):
+    return record(*wheels, **({"failed": 2, "failures": [{"name": "test_a", "message": "assert 1 == 2"}]} | changed))
+
+
+def post(server, path, document, token=None, **headers):
+    body = document if isinstance(document, (str, bytes)) else json.dumps(document)
+    sent = {"Content-Type": "application/json", "Accept": "application/json", **uploading.authorization(token), **headers}
+    with contextlib.closing(server.connect()) as connection:
+        connection.request("POST", path, body, sent)
+        answer = connection.getresponse()
+        return serving.Reply(answer.status, answer.headers, answer.read())
+
+
+def send(server, document, token):
+    return post(server, "/-/evidence/", document, token)
+
+
+def promote(server, view, token, *select, **more):
+    return post(server, f"/-/promote/{view}", ({"select": list(select)} if select else {}) | more, token)
+
+
+def message(reply):
+    return json.loads(reply.body)["message"] if reply["Content-Type"] == "application/json" else reply.body.decode()
+
+
+def results(reply):
+    """(status, file name -> result and reason)."""
+    document = json.loads(reply.body)
+    return reply.status, {one["filename"]: (one["result"], one["reason"]) for one in document["files"]}

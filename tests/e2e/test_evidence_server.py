@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence and promotions by HTTP, and what the holder of a narrow token cannot do."""
+import json
+import re
+import time
+
+import pytest
+
+import evidence
+import promtext
+import serving
+import storelib
+import uploading
+from evidence import OTHER, PLATFORM, PRIVATE, message, post, promote, record, red, results, send
+
+CONFIG = f"""
+[platform {PLATFORM}]
+pythons = 3.11
+[platform {OTHER}]
+pythons = 3.12
+[platform {PRIVATE}]
+pythons = 3.9
+private = yes
+[view staging]
+platforms = {PLATFORM} {OTHER} {PRIVATE}
+[view public]
+platforms = {PLATFORM} {OTHER}
+[view tested]
+from = public
+requires = unit
+cells = {PLATFORM}/3.11 {OTHER}/3.12
+[view inner]
+from = staging
+requires = unit
+"""
+NATIVE = "cp311-cp311-manylinux_2_17_x86_64"
+
+
+class Site:
+    """A server with a wheel for any platform, wheels for one platform each, and a private one."""
+
+    def __init__(self, serve, folder, config=CONFIG):
+        store = folder / "store"
+        self.any = storelib.make_wheel(store / PLATFORM / "a", "any", "1.0")
+        self.foo = storelib.make_wheel(store / PLATFORM / "f", "foo", "1.0", NATIVE)
+        self.bar = storelib.make_wheel(store / PLATFORM / "b", "bar", "2.0", NATIVE)
+        self.other = storelib.make_wheel(store / OTHER / "o", "other", "1.0", NATIVE.replace("311", "312"))
+        self.hidden = storelib.make_wheel(store / PRIVATE / "h", "hidden", "1.0", NATIVE.replace("311", "39"))
+        self.server = serve(store, config=config)
+        serving.wait_for(lambda: serving.answers(self.server, "/-/ready"), 30, "the scan")
+
+    def token(self, *rights, view=None, **options):
+        words = [word for right in rights for word in ("--right", right)]
+        words += [word for key, value in options.items() for word in (f"--{key}", value)]
+        return uploading.add_token(self.server, *words, *(["--view", view] if view else []))
+
+    def shown(self, view="tested"):
+        reply = self.server.get(f"/{view}/simple/", {"Accept": "application/vnd.pypi.simple.v1+json"})
+        return [one["name"] for one in json.loads(reply.body)["projects"]] if reply.status == 200 else []
+
+
+@pytest.fixture(name="site")
+def site_fixture(serve, tmp_path):
+    return Site(serve, tmp_path)
+
+
+def test_record_is_kept_once_and_shown(site):
+    token = site.token("evidence", view="tested", note="ci")
+    sent = record(site.foo, site.bar)
+    reply = send(site.server, sent, token)
+    assert reply.status == 201, reply.body
+    answer = json.loads(reply.body)
+    assert (answer["result"], answer["views"]) == ("recorded", "tested")
+    again = send(site.server, dict(reversed(sent.items())), token)
+    assert (again.status, json.loads(again.body)["id"], json.loads(again.body)["result"]) == (200, answer["id"], "known")
+    shown = json.loads(site.server.get(f"/-/evidence/{answer['id']}", uploading.authorization(site.token("read"))).body)
+    assert shown["record"] == sent | {"wheels": sorted(sent["wheels"], key=lambda one: one["filename"])}
+    assert (shown["by"], shown["views"], shown["address"]) == ("ci", "tested", "127.0.0.1")
+    lines = [line for line in uploading.audit(site.server) if line["action"] == "evidence"]
+    assert [(line["who"], line["result"], line["platform"], line["sha256"]) for line in lines] == [
+        ("ci", "done", PLATFORM, answer["id"]), ("ci", "same", PLATFORM, answer["id"])]
+
+
+def test_promotion_needs_evidence_of_the_very_bytes(site):
+    token = site.token("evidence", "promote", view="tested", note="ci")
+    status, files = results(promote(site.server, "tested", token, "foo"))
+    assert status == 409 and files[site.foo.name][0] == "refused" and "no evidence of kind unit" in files[site.foo.name][1]
+    other_bytes = record(site.foo, wheels=[{"filename": site.foo.name, "sha256": "0" * 64}])
+    assert send(site.server, other_bytes, token).status == 201
+    assert results(promote(site.server, "tested", token, "foo"))[0] == 409
+    assert send(site.server, record(site.foo, made="2036-01-01T00:00:00Z"), token).status == 201  # clocks need not agree
+    assert send(site.server, red(site.bar), token).status == 201
+    assert results(promote(site.server, "tested", token, dry_run=True))[1][site.foo.name][0] == "done"
+    assert site.shown() == []
+    status, files = results(promote(site.server, "tested", token, "foo", "bar", reason="night"))
+    assert (status, files[site.foo.name], files[site.bar.name][0]) == (200, ("done", ""), "refused")
+    assert "2 of 12 tests failed" in files[site.bar.name][1]
+    serving.wait_for(lambda: site.shown() == ["foo"], 10, "the promoted file")
+    assert results(promote(site.server, "tested", token, "foo")) == (200, {site.foo.name: ("already", "")})
+    assert results(promote(site.server, "tested", token, "foo", "bar", all_or_nothing=True))[0] == 409
+    audit = [(line["who"], line["file"], line["result"]) for line in uploading.audit(site.server) if line["action"] == "promote" and line.get("file")]
+    assert ("ci", site.foo.name, "done") in audit and ("ci", site.bar.name, "refused") in audit
+
+
+def test_evidence_in_the_promotion_itself(site):
+    both, alone = site.token("evidence", "promote", view="tested"), site.token("promote", view="tested")
+    given = {"evidence": [record(site.foo)]}
+    reply = promote(site.server, "tested", alone, "foo", **given)
+    assert reply.status == 403 and "no right to send evidence" in message(reply)
+    assert results(promote(site.server, "tested", alone, "foo"))[0] == 409  # and it was not kept
+    assert results(promote(site.server, "tested", both, "foo", **given)) == (200, {site.foo.name: ("done", "")})
+
+
+def test_evidence_counts_for_the_views_of_its_token(site):
+    narrow, wide = site.token("evidence", view="nightly-*"), site.token("evidence", view="tested")
+    promoter = site.token("promote", view="tested")
+    assert send(site.server, record(site.foo), narrow).status == 201
+    assert results(promote(site.server, "tested", promoter, "foo"))[0] == 409
+    # Who was first does not decide for which views it counts.
+    assert send(site.server, record(site.foo), wide).status in (200, 201)
+    assert results(promote(site.server, "tested", promoter, "foo"))[0] == 200
+
+
+def test_old_record_that_is_sent_again_is_not_new(site):
+    token = site.token("evidence", "promote", view="tested")
+    green, bad = record(site.foo), red(site.foo)
+    assert [send(site.server, one, token).status for one in (green, bad, green)] == [201, 201, 200]
+    assert results(promote(site.server, "tested", token, "foo"))[0] == 409
+
+
+def test_override_needs_its_right(site):
+    token = site.token("evidence", "promote", view="tested")
+    reply = promote(site.server, "tested", token, "foo", override="hot fix")
+    assert reply.status == 403 and "override" in message(reply)
+    forged = record(site.foo, override="me", passed=None, failed=None, skipped=None, failures=None)
+    reply = send(site.server, forged, token)
+    assert reply.status == 400 and "an override is made by a promotion only" in message(reply)
+    assert promote(site.server, "tested", token, "foo", evidence=[forged]).status == 400
+    elsewhere = site.token("promote", "override", view="released")
+    assert promote(site.server, "tested", elsewhere, "foo", override="hot fix").status == 403
+    alone = site.token("override", view="tested")
+    assert promote(site.server, "tested", alone, "foo", override="hot fix").status == 403
+    assert site.shown() == []
+    able = site.token("promote", "override", view="tested")
+    reply = promote(site.server, "tested", able, "foo", override="hot fix")
+    assert results(reply) == (200, {site.foo.name: ("done", "")})
+    assert [one["override"] for one in json.loads(reply.body)["files"]] == [True]
+
+
+def test_narrow_token_speaks_of_its_projects_and_platforms(site):
+    token = site.token("evidence", "promote", view="tested", platform="debian-*", project="fo*")
+    assert send(site.server, record(site.foo), token).status == 201
+    for document, words in ((record(site.bar), "may not send evidence about bar on debian-12-x86_64"),
+                            (record(site.foo, site.bar), "about bar"),
+                            (record(site.foo, platform=OTHER, python="3.12"), f"about foo on {OTHER}")):
+        reply = send(site.server, document, token)
+        assert reply.status == 403 and words in message(reply)
+        assert promote(site.server, "tested", token, evidence=[document]).status == 403
+    all_evidence = site.token("evidence", view="*")
+    assert send(site.server, record(site.bar), all_evidence).status == 201
+    status, files = results(promote(site.server, "tested", token))
+    assert (status, files) == (200, {site.foo.name: ("done", "")})  # of the others it learns nothing
+    assert promote(site.server, "tested", token, "bar").status == 400
+    assert promote(site.server, "other", token, "foo").status == 403
+    for rights in ("read", "upload", "evidence"):
+        assert promote(site.server, "tested", site.token(rights), "foo").status == 403
+    for rights in ("read", "upload", "promote"):
+        assert send(site.server, record(site.foo), site.token(rights)).status == 403
+    assert uploading.upload(site.server, PLATFORM, site.foo.path, token).status == 403
+
+
+def test_nobody_without_a_token(site):
+    assert send(site.server, record(site.foo), None).status == 403  # no token has the right yet
+    site.token("evidence")
+    site.token("promote")
+    for token in (None, "wc_wrong"):
+        assert send(site.server, record(site.foo), token).status == 401
+        assert promote(site.server, "tested", token, "foo").status == 401
+    assert site.server.get("/-/evidence/").status == 405
+
+
+def test_private_platforms_are_not_named(site):
+    """A promoter of a view with a private platform must be able to read it, and so must a reader of its evidence."""
+    blind = site.token("evidence", "promote", view="*")
+    seeing = site.token("evidence", "promote", "read", view="*")
+    hidden = record(site.hidden, platform=PRIVATE, python="3.9")
+    ids = [json.loads(send(site.server, one, blind).body)["id"] for one in (record(site.foo), hidden, record(site.foo, site.hidden))]
+    unknown = promote(site.server, "no-such-view", blind)
+    assert (promote(site.server, "inner", blind).status, promote(site.server, "inner", blind).body) == (unknown.status, unknown.body)
+    status, files = results(promote(site.server, "inner", seeing, "hidden"))
+    assert (status, files[site.hidden.name][0]) == (200, "done")
+    answers = [site.server.get(f"/-/evidence/{one}") for one in (*ids, "0" * 64, "x")]
+    assert [one.status for one in answers] == [200, 401, 401, 401, 401]
+    assert len({one.body for one in answers[1:]}) == 1
+    assert json.loads(answers[0].body)["views"] is None
+    with_token = [site.server.get(f"/-/evidence/{one}", uploading.authorization(seeing)) for one in (*ids, "0" * 64)]
+    assert [one.status for one in with_token] == [200, 200, 200, 404]
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"kind": "a\nb"}, "control character"),
+    ({"kind": "Unit"}, "is no kind of evidence"),
+    ({"platform": "../x"}, "is no name of a platform"),
+    ({"wheels": []}, "names no wheel"),
+    ({"wheels": [{"filename": "foo\x1b-1-py3-none-any.whl", "sha256": "0" * 64}]}, "control character"),
+    ({"wheels": [{"filename": "../foo-1-py3-none-any.whl", "sha256": "0" * 64}]}, "file name has byte 0x2f"),
+    ({"wheels": [{"filename": "foo-1-py3-none-any.whl", "sha256": "0" * 63}]}, "64 hexadecimal digits"),
+    ({"passed": -1}, "is not a number of tests"),
+    ({"passed": None}, "is not a number of tests"),
+    ({"made": "yesterday"}, "is not a time"),
+    ({"failures": [{"name": "x" * 600, "message": ""}]}, "more than 512 bytes"),
+])
+def test_bad_records_are_refused_with_the_reason(site, change, words):
+    reply = send(site.server, record(site.foo, **change), site.token("evidence"))
+    assert reply.status == 400 and words in message(reply), reply.body
+
+
+def test_hostile_bodies(site):
+    token = site.token("evidence", "promote")
+    for path in ("/-/evidence/", "/-/promote/tested"):
+        for body, status in (("", 400), ("{", 400), ("[" * 100000 + "]" * 100000, 400), ("[]", 400), ("{} {}", 400),
+                             ('{"a": [' + "1," * 300000 + "1]}", 413), (b"{\"a\": \"\xff\"}", 400)):
+            assert post(site.server, path, body, token).status in (status, 400, 413), (path, body[:20])
+        assert post(site.server, path, "{}", token, **{"Content-Type": "text/plain"}).status == 400
+        assert post(site.server, path, "{}", token, **{"Content-Length": str(1 << 40)}).status == 413
+    for change, words in (({"dryrun": True}, "unknown key"), ({"dry_run": "yes"}, "neither true nor false"),
+                          ({"select": "foo"}, "is no array"), ({"select": [1]}, "select[0]"), ({"select": []}, "is empty"), ({"select": {}}, "an object"),
+                          ({"select": None}, "null"), ({"evidence": {}}, "an object"),
+                          ({"reason": "a\x01b"}, "control character"), ({"reason": "x" * 2000}, "more than 1024 bytes"),
+                          ({"select": ["foo"] * 10001}, "more than 10000"), ({"evidence": [{}] * 1001}, "more than 1000"),
+                          ({"override": ""}, "override")):
+        reply = post(site.server, "/-/promote/tested", change, token)
+        assert reply.status in (400, 413) and words in message(reply), (change, reply.body)
+    assert promote(site.server, PLATFORM, token).status == 400  # it has no membership
+    assert promote(site.server, "tested@2026-01-01", token).status in (401, 403, 404)
+    assert site.shown() == []
+
+
+def test_metrics(site):
+    token = site.token("evidence", "promote")
+    send(site.server, record(site.foo), token)
+    send(site.server, record(site.foo), token)
+    send(site.server, record(site.foo, kind="X"), token)
+    begun = time.time()
+    promote(site.server, "tested", token, "foo", "bar", dry_run=True)
+    promote(site.server, "tested", token, "foo", "bar")
+    text = site.server.get("/-/metrics").body.decode()
+    promtext.parse(text)
+    for line in ("evidence_received_total 1", "evidence_refused_total 1", "promoted_files_total 1",
+                 "promotion_refused_files_total 1", 'view_generation{view="tested"} 1'):
+        assert f"wheelcache_{line}\n" in text
+    (made,) = re.findall(r'wheelcache_view_generation_timestamp_seconds{view="tested"} (.*)', text)
+    assert begun - 2 <= float(made) <= time.time() + 2 and 'view="inner"' not in text  # it has a private platform
+
+
+# --- on-change ---
+
+def test_change_of_a_kind_is_told_once(serve, tmp_path):
+    tell, told = tmp_path / "tell", tmp_path / "told"
+    names = ("CHANGE", "VIEW", "KIND", "PLATFORM", "PYTHON", "PROJECT", "VERSION", "PASSED", "FAILED", "SKIPPED", "BY")
+    tell.write_text("#!/bin/sh\n" + f'echo "$1|{"|".join(f"$WHEELCACHE_{one}" for one in names)}|${{#WHEELCACHE_EVIDENCE}}" >> {told}\n')
+    tell.chmod(0o755)
+    told.touch()
+    site = Site(serve, tmp_path, CONFIG.replace("[view inner]", f"on-change = {tell} %n\n[view inner]"))
+    newer = storelib.make_wheel(tmp_path / "new", "foo", "2.0", NATIVE)
+    assert uploading.upload(site.server, PLATFORM, newer.path, site.token("upload")).status == 200
+    token, elsewhere = site.token("evidence", view="tested", note="ci $(id)"), site.token("evidence", view="inner")
+    for document, sender in ((record(site.foo, site.bar), token),                  # green at first: nothing to tell
+                             (red(newer), elsewhere),                              # not for this view
+                             (red(newer, kind="speed"), token),                    # not required
+                             (red(newer, python="3.12"), token),                   # no cell of the view
+                             (red(newer), token), (red(newer), token),             # red, once
+                             (red(newer, made="2026-11-20T07:00:00Z"), token),     # still red
+                             (record(site.foo, newer, made="2026-11-20T08:00:00Z"), token),
+                             (record(site.bar, passed=0, skipped=7, made="2026-11-20T09:00:00Z"), token)):
+        assert send(site.server, document, sender).status in (200, 201)
+    serving.wait_for(lambda: len(told.read_text().splitlines()) >= 3, 60, "the command of on-change")
+    cell = f"tested|unit|{PLATFORM}|3.11"
+    assert told.read_text().splitlines() == [f"foo|red|{cell}|foo|2.0|10|2|1|ci $(id)|64", f"foo|green|{cell}|foo|1.0|10|0|1|ci $(id)|64",
+                                             f"bar|red|{cell}|bar|2.0|0|0|7|ci $(id)|64"]
