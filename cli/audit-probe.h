@@ -38,9 +38,9 @@ struct audit_probe {        // all zero at first
 
 // Takes an option of these rows; the value is borrowed. Returns false if the option has another name.
 bool audit_probe_take(struct audit_probe *x, const char *name, const char *value);
-// Whether one of them was given. Then --bind runs, or --cpu.
+// Whether one of them was given: the command then runs --bind or --cpu, in place of an audit.
 bool audit_probe_is_wanted(const struct audit_probe *x);
-// Checks what --bind and --cpu have in common, before one of them runs: sets interpreter, seconds and stop. `seconds`: the
-// default of --timeout. From then on the first SIGINT or SIGTERM only sets *stop. ERR_USAGE.
+// Checks the options that --bind and --cpu share, and sets interpreter, seconds and stop. The argument `seconds` is the
+// default of --timeout. Afterwards the first SIGINT or SIGTERM only sets *stop. ERR_USAGE.
 int audit_probe_prepare(struct audit_probe *x, uint64_t seconds, struct err *e) MUST_CHECK;
 void audit_probe_release(struct audit_probe *x);

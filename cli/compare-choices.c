@@ -12,8 +12,8 @@ enum { PRINTED = 50 };
 struct choice_list {
 	const struct compare_pick *pick;
 	const struct pick_place *place;
-	const struct platform *platform; // whose files come; NULL: upstream's
-	struct version version;          // of a release
+	const struct platform *platform; // of the files that are added; NULL: they are upstream's
+	struct version version;          // of the release
 	struct pick_choices *out;
 };
 
@@ -66,7 +66,7 @@ static bool fits_platform(const struct platform *p, const struct filename *name,
 	return false;
 }
 
-// By the tags alone: "cp311", "py3", "py311" and, of the stable ABI, an older "cp3…".
+// Judges by the Python tags alone: "cp311", "py3" or "py311", and for the stable ABI also "cp3…" of an older version.
 static bool fits_tags(const struct filename *name, const char *text)
 {
 	struct err ignored = ERR_INIT;

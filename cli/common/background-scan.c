@@ -17,7 +17,7 @@
 enum {
 	PAUSE_FACTOR = 20, // the pause is at least 20 times as long as the scan: scans take at most 5 % of the time
 	MIN_PAUSE = 1000,  // milliseconds
-	INSIDE_MS = 5000,  // for wheels whose facts the catalog lacks: a scan that takes longer would delay new files
+	INSIDE_MS = 5000,  // milliseconds of a scan for the facts that the catalog lacks; new files wait for its end
 };
 
 struct background_scan {

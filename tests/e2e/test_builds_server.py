@@ -7,6 +7,7 @@ import html.parser
 import json
 import re
 import secrets
+import select
 import shutil
 import signal
 import sqlite3
@@ -364,13 +365,26 @@ def test_too_many_at_once_are_sent_away(server):
     head = (f"POST /-/builds/{PUBLIC}/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
             f"Authorization: {uploading.authorization(server.token)['Authorization']}\r\n"
             f"Content-Length: {len(body)}\r\n\r\n").encode()
-    with contextlib.ExitStack() as held:
-        for _ in range(3):
-            held.enter_context(server.socket()).sendall(head + body[:-1])
-        reply = serving.wait_for(lambda: (lambda one: one if one.status == 503 else None)(
-            post(server, f"/-/builds/{PUBLIC}/", body, server.token)), 20, "503")
-        assert reply["Retry-After"]
+    waiting = []
+
+    def send_one_more():
+        """Three nearly whole ones wait. One that was refused, because it was still on its way, is sent again."""
+        for answered in select.select(waiting, [], [], 0)[0]:
+            waiting.remove(answered)
+            answered.close()
+        while len(waiting) < 3:
+            waiting.append(server.socket())
+            with contextlib.suppress(OSError):
+                waiting[-1].sendall(head + body[:-1])
+        reply = post(server, f"/-/builds/{PUBLIC}/", body, server.token)
+        return reply if reply.status == 503 else None
+
+    try:
+        assert serving.wait_for(send_one_more, 60, "503")["Retry-After"]
         assert send(server, attempt(), server.token).status == 200  # a small one has room
+    finally:
+        for one in waiting:
+            one.close()
 
 
 # --- what people see ---
