@@ -290,8 +290,13 @@ static int find_rollback_target(const struct view_command *x, int64_t *out, stru
 	int64_t newest;
 	if (!x->to == !x->steps)
 		return err_set(e, ERR_USAGE, "one of --to and --steps is needed");
+	if (x->to && find_generation(x, "--to", x->to, out, e) < 0)
+		return -1;
 	if (x->to)
-		return find_generation(x, "--to", x->to, out, e);
+		return *out || strcmp(x->to, "0") == 0
+			       ? 0
+			       : err_set(e, ERR_USAGE, "--to %s: view %s had no generation then; --to 0 empties it",
+					 x->to, x->name);
 	if (take_number("--steps", x->steps, &steps, e) < 0 || newest_generation(x, &newest, e) < 0)
 		return -1;
 	*out = newest - (int64_t)steps;

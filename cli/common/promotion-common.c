@@ -93,7 +93,8 @@ int promotion_common_print(const struct promotion_common *p, const struct promot
 	for (size_t i = 0; i < answer->rows; i++) {
 		enum promote_result result = answer->row[i].result;
 		bool is_problem = result == PROMOTE_REFUSED || result == PROMOTE_HELD;
-		if (is_problem || (!p->settings.is_quiet && result != PROMOTE_ALREADY))
+		bool is_change = result == PROMOTE_DONE || result == PROMOTE_ENDED;
+		if (is_problem || (!p->settings.is_quiet && is_change))
 			print_promote_row(&answer->row[i], &out);
 	}
 	if (!p->settings.is_quiet)

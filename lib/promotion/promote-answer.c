@@ -10,6 +10,7 @@ const char *const promote_result_name[PROMOTE_RESULT_COUNT] = {
 	[PROMOTE_ALREADY] = "already",
 	[PROMOTE_REFUSED] = "refused",
 	[PROMOTE_HELD] = "held",
+	[PROMOTE_LEFT] = "left",
 	[PROMOTE_ENDED] = "ended",
 };
 
@@ -68,7 +69,7 @@ int promote_answer_audit(const struct promote_answer *a, struct audit *audit, co
 	char sha256[SHA256_HEX + 1] = "";
 	for (size_t i = 0; i < a->rows; i++) {
 		const struct promote_row *row = &a->row[i];
-		if (row->result == PROMOTE_ALREADY || row->result == PROMOTE_HELD)
+		if (row->result == PROMOTE_ALREADY || row->result == PROMOTE_HELD || row->result == PROMOTE_LEFT)
 			continue;
 		hex_encode(row->sha256, SHA256_SIZE, sha256);
 		const struct audit_entry entry = {.who = by,

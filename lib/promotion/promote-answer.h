@@ -11,18 +11,20 @@ enum promote_result {
 	PROMOTE_DONE,
 	PROMOTE_ALREADY, // the view has it
 	PROMOTE_REFUSED,
-	PROMOTE_HELD,  // it could be promoted, but all-or-nothing and another file is refused
+	PROMOTE_HELD, // it could be promoted, but all-or-nothing and another file is refused
+	PROMOTE_LEFT, // a demotion, a rollback or retention took it out; it comes back only if its version or file is named
 	PROMOTE_ENDED, // it left the view: by a demotion or a rollback
 	PROMOTE_RESULT_COUNT,
 };
-extern const char *const promote_result_name[PROMOTE_RESULT_COUNT]; // "done", "already", "refused", "held", "ended"
+// "done", "already", "refused", "held", "left", "ended"
+extern const char *const promote_result_name[PROMOTE_RESULT_COUNT];
 
 struct promote_row {
 	const char *platform, *project, *version, *filename;
 	uint8_t sha256[SHA256_SIZE];
 	enum promote_result result;
-	const char
-		*reason;  // of a refusal: cell, kind and what is wrong; after a rollback: why no page shows it; else ""
+	// Of a refusal: cell, kind and what is wrong; of one that left: how; after a rollback: why no page shows it; else "".
+	const char *reason;
 	bool is_override; // an override stands in for evidence
 };
 
@@ -35,8 +37,8 @@ struct promote_answer {
 };
 
 void promote_answer_release(struct promote_answer *a); // for CLEANUP
-// The answer as JSON: {"view", "generation", "dry_run", "counts": {"done", "already", "refused", "held", "ended"},
-// "files": [{"platform", "project", "version", "filename", "sha256", "result", "reason", "override"}]}.
+// The answer as JSON: {"view", "generation", "dry_run", "counts": {"done", …, a number for each result}, "files":
+// [{"platform", "project", "version", "filename", "sha256", "result", "reason", "override"}]}.
 void promote_write_json(const struct promote_answer *a, const char *view, bool dry_run, struct buf *out);
 
 // Adds a row: a copy of *row with strings of its own; NULL ones become "".

@@ -82,11 +82,21 @@ static bool is_project_before(const void *element, const void *key)
 	return strcmp(((const struct promote_word *)element)->project, key) < 0;
 }
 
+static size_t first_file_word(const struct promote_select *s, const char *filename)
+{
+	return lower_bound(filename, s->word, s->files, sizeof(*s->word), is_file_before);
+}
+
+static size_t first_project_word(const struct promote_select *s, const char *project)
+{
+	return s->files +
+	       lower_bound(project, s->word + s->files, s->words - s->files, sizeof(*s->word), is_project_before);
+}
+
 static bool match_files(struct promote_select *s, const char *filename)
 {
 	bool is_found = false;
-	size_t i = lower_bound(filename, s->word, s->files, sizeof(*s->word), is_file_before);
-	for (; i < s->files && strcmp(s->word[i].filename, filename) == 0; i++)
+	for (size_t i = first_file_word(s, filename); i < s->files && strcmp(s->word[i].filename, filename) == 0; i++)
 		is_found = (s->word[i].is_matched = true);
 	return is_found;
 }
@@ -102,9 +112,7 @@ static bool admits_version(const char *specifier, const char *text)
 static bool match_projects(struct promote_select *s, const char *project, const char *version)
 {
 	bool is_found = false;
-	size_t i = s->files +
-		   lower_bound(project, s->word + s->files, s->words - s->files, sizeof(*s->word), is_project_before);
-	for (; i < s->words && strcmp(s->word[i].project, project) == 0; i++) {
+	for (size_t i = first_project_word(s, project); i < s->words && strcmp(s->word[i].project, project) == 0; i++) {
 		bool is_meant = admits_version(s->word[i].specifier, version);
 		s->word[i].is_matched |= is_meant;
 		is_found |= is_meant;
@@ -116,6 +124,18 @@ bool promote_select_matches(struct promote_select *s, const char *project, const
 {
 	bool is_file = match_files(s, filename), is_project = match_projects(s, project, version);
 	return !s->words || is_file || is_project;
+}
+
+bool promote_select_names(const struct promote_select *s, const char *project, const char *version,
+	const char *filename)
+{
+	size_t i = first_file_word(s, filename);
+	if (i < s->files && strcmp(s->word[i].filename, filename) == 0)
+		return true;
+	for (i = first_project_word(s, project); i < s->words && strcmp(s->word[i].project, project) == 0; i++)
+		if (s->word[i].specifier && admits_version(s->word[i].specifier, version))
+			return true;
+	return false;
 }
 
 const struct promote_word *promote_select_unmatched(const struct promote_select *s)

@@ -28,5 +28,8 @@ int promote_select_read(const char *const *text, size_t count, struct promote_se
 void promote_select_release(struct promote_select *s); // for CLEANUP
 // Whether one of the words means the file, or there are no words. Notes the words that do. project in normal form.
 bool promote_select_matches(struct promote_select *s, const char *project, const char *version, const char *filename);
+// Whether one of the words means the file by its name or by its version, and not only by its project.
+bool promote_select_names(const struct promote_select *s, const char *project, const char *version,
+	const char *filename);
 // The first word that meant no file so far; NULL: there is none.
 const struct promote_word *promote_select_unmatched(const struct promote_select *s);

@@ -33,7 +33,7 @@ def test_a_red_cell_holds_back_its_platform_only(promoted, wheels):
     records.append(promoted.record(every, "unit", CELLS[2], failed=2))
     answer = promoted.promote("--evidence", *records, status=1)
     assert (answer["view"], answer["generation"], answer["dry_run"]) == ("tested", 1, False)
-    assert answer["counts"] == {"done": 1, "already": 0, "refused": 3, "held": 0, "ended": 0}
+    assert answer["counts"] == {"done": 1, "already": 0, "refused": 3, "held": 0, "left": 0, "ended": 0}
     rows = {one["filename"]: (one["result"], one["reason"]) for one in answer["files"]}
     red = f"{ARM}/3.12: 2 of 9 tests failed (unit)"
     assert rows == {wheels["any"].name: ("refused", red), wheels["arm"].name: ("refused", red), wheels["x86"].name: ("done", ""),
@@ -72,15 +72,35 @@ def test_an_override_is_evidence_until_tests_run(promoted, wheels):
     answer = promoted.promote("fast", "--override", "the lab is closed")
     assert {one["result"] for one in answer["files"]} == {"done"} and all(one["override"] for one in answer["files"])
     assert promoted.tool("demote", "--from", "tested", "fast==2.0").stdout.count("ended") == 3
-    assert {one["override"] for one in promoted.promote("fast")["files"]} == {True}
+    assert {one["override"] for one in promoted.promote("fast==2.0")["files"]} == {True}
     promoted.tool("demote", "--from", "tested", "fast")
     red = promoted.record([wheels["x86"]], "unit", CELLS[1], failed=1)
-    answer = promoted.promote("fast", "--evidence", red, status=1)
+    answer = promoted.promote("fast==2.0", "--evidence", red, status=1)
     assert {one["filename"]: (one["result"], one["override"]) for one in answer["files"]} == {
         wheels["x86"].name: ("refused", False), wheels["arm"].name: ("done", True)}
     assert "override needs a reason" in promoted.tool("promote", "--to", "tested", "--override", " ", status=2).stderr
     # It cannot stand in for a cell that there is not.
     assert promoted.results("old", "--override", "it is old", status=1) == {wheels["old"].name: "refused"}
+
+
+def test_what_was_taken_out_comes_back_only_by_name(promoted, wheels):
+    """So the next promotion of everything that is green does not undo a demotion or a rollback."""
+    records = promoted.green(list(wheels.values()))
+    promoted.promote("six", "fast", "--evidence", *records)
+    every = promoted.members()
+    promoted.tool("demote", "--from", "tested", "fast", "--reason", "it breaks imports")
+    promoted.tool("view", "rollback", "--to", "0", "tested")
+    assert set(promoted.results("six", "fast").values()) == {"left"} and not promoted.members()
+    answer = promoted.promote(status=1)
+    assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 0, "left": 3, "ended": 0}
+    assert {one["reason"] for one in answer["files"] if one["result"] == "left" and one["project"] == "fast"} == {
+        "it left in generation 2 (demote: it breaks imports): name its version to promote it again"}
+    newer = promoted.add(version="9")
+    promoted.index()
+    assert promoted.results("six", "--all-or-nothing", "--evidence", *promoted.green([newer])) == {
+        newer.name: "done", wheels["any"].name: "left"}
+    assert set(promoted.results("fast==2.0", wheels["any"].name).values()) == {"done"}
+    assert promoted.members() == sorted([*every, newer.name])
 
 
 def test_released_has_its_files_from_tested(promoted, wheels):
@@ -131,13 +151,13 @@ def test_rollback_goes_back_and_forth(promoted, wheels):
     answer = promoted.ask("view", "rollback", "--to", "2", "tested")
     assert {one["result"] for one in answer["files"]} == {"done"} and promoted.members() == every
     assert promoted.ask("view", "rollback", "--to", "2", "tested")["generation"] == 4  # it is so already
-    assert promoted.ask("view", "rollback", "--dry-run", "--to", "2026-01-01", "tested")["counts"]["ended"] == 3
+    assert promoted.ask("view", "rollback", "--dry-run", "--to", "0", "tested")["counts"]["ended"] == 3
     log = promoted.ask("view", "log", "tested")["generations"]
     assert [(one["generation"], one["action"], one["added"], one["removed"], one["reason"]) for one in log] == [
         (4, "rollback", 2, 0, ""), (3, "rollback", 0, 2, "it broke"), (2, "promote", 2, 0, ""), (1, "promote", 1, 0, "")]
     assert all(one["by"].startswith("user ") for one in log)
     assert len(promoted.ask("view", "log", "--most", "1", "tested")["generations"]) == 1
-    for words, why in ((["--to", "9"], "no generation 9"), (["--steps", "5"], "only 4"), (["--to", "x"], "neither"), ([], "one of")):
+    for words, why in ((["--to", "9"], "no generation 9"), (["--to", "2026-01-01"], "--to 0 empties it"), (["--steps", "5"], "only 4"), (["--to", "x"], "neither"), ([], "one of")):
         assert why in promoted.tool("view", "rollback", *words, "tested", status=1 if "9" in words else 2).stderr
     assert "has no \"from\"" in promoted.tool("view", "log", "staging", status=2).stderr
 
@@ -153,8 +173,8 @@ def test_a_file_that_is_pruned_meanwhile_is_refused(promoted, wheels):
     assert rows[wheels["x86"].name] == ("done", "")
     assert answer["generation"] == 2 and wheel.name not in promoted.members()
     promoted.tool("demote", "--from", "tested", "fast")
-    answer = promoted.promote("six", "fast", "--all-or-nothing", status=1)
-    assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 2, "ended": 0} and not promoted.members()
+    answer = promoted.promote("six", "fast==2.0", "--all-or-nothing", status=1)
+    assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 2, "left": 0, "ended": 0} and not promoted.members()
 
 
 def test_two_promoters_at_once(tmp_path):

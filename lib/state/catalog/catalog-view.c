@@ -86,6 +86,23 @@ int catalog_view_has(struct catalog *c, const char *view, int64_t generation, in
 	return query_step(q, e);
 }
 
+int catalog_view_left(struct catalog *c, const char *view, int64_t platform, const char *filename,
+	const uint8_t sha256[SHA256_SIZE], catalog_left_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, MEMBER_LEFT, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, view);
+	query_bind_int(q, 2, platform);
+	query_bind_text(q, 3, filename);
+	query_bind_sha256(q, 4, sha256);
+	int row = query_step(q, e);
+	if (row <= 0)
+		return row;
+	const struct catalog_left left = {query_int(q, 0), query_text(q, 1), query_text(q, 2)};
+	return fn(ctx, &left, e);
+}
+
 int catalog_view_projects(struct catalog *c, const char *view, int64_t generation, int64_t platform,
 	catalog_project_fn *fn, void *ctx, struct err *e)
 {

@@ -34,6 +34,16 @@ int catalog_view_has(struct catalog *c, const char *view, int64_t generation, in
 int catalog_view_projects(struct catalog *c, const char *view, int64_t generation, int64_t platform,
 	catalog_project_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
+// How a file that was a member left the view. Strings are borrowed for the call.
+struct catalog_left {
+	int64_t generation; // the first one without it
+	const char *action, *reason;
+};
+typedef int catalog_left_fn(void *ctx, const struct catalog_left *left, struct err *e);
+// Calls fn for the last time at which the file left; not at all if it never did.
+int catalog_view_left(struct catalog *c, const char *view, int64_t platform, const char *filename,
+	const uint8_t sha256[SHA256_SIZE], catalog_left_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
 // A file of a membership.
 struct catalog_member {
 	int64_t platform;

@@ -314,6 +314,11 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			    " WHERE v.name = ?1 AND g.number < ?2 ORDER BY g.number DESC LIMIT ?3",
 	[MEMBER_HAS] =
 		"SELECT 1" MEMBERS " WHERE v.name = ?1 AND m.platform = ?3 AND m.filename = ?4 AND m.sha256 = ?5",
+	[MEMBER_LEFT] = "SELECT g.number, g.action, g.reason FROM member m"
+			" JOIN membership v ON v.id = m.membership"
+			" JOIN generation g ON g.membership = m.membership AND g.number = m.until"
+			" WHERE v.name = ?1 AND m.platform = ?2 AND m.filename = ?3 AND m.sha256 = ?4"
+			" ORDER BY m.until DESC LIMIT 1",
 	// Looks for one listed member of each project: there are more members than projects.
 	[MEMBER_PROJECTS] = "SELECT p.platform, p.name FROM project p"
 			    " WHERE p.platform = ?3 AND p.files > 0 AND EXISTS"

@@ -24,6 +24,7 @@ class World:
         self.listed = {(one["platform"], one["filename"]): one for one in case["files"]}
         self.known = dict(self.listed)  # unlisted ones too
         self.generations = {name: [frozenset()] for name in self.views}
+        self.left = {name: set() for name in self.views}  # what a demotion or a rollback took out
         self.records = []
 
     # --- what views show ---
@@ -145,6 +146,11 @@ class World:
                 raise Wrong(f"{word}: ")
         return [one[3] for one in files if not words or any(self.means(word, *one[:3]) for word in words)]
 
+    def is_named(self, words, one):
+        """Not only its project."""
+        return any(self.means(word, one["project"], one["version"], one["filename"]) for word in words
+                   if "==" in word or word.endswith((".whl", ".tar.gz", ".zip")))
+
     def promote(self, step):
         view = self.views[step["to"]]
         records = list(self.records), [set(one["views"]) for one in self.records]
@@ -166,6 +172,8 @@ class World:
             key, lacks = (one["platform"], one["filename"]), self.lacks(view, one, step["now"])
             if (*key, one["sha256"]) in self.generations[view["name"]][-1]:
                 rows[key] = ["already", False, ""]
+            elif (*key, one["sha256"]) in self.left[view["name"]] and not self.is_named(step["select"], one):
+                rows[key] = ["left", False, "it left in generation"]
             elif lacks is None or (lacks and step["override"] is None):
                 first = f"{lacks[0][1][0]}/{lacks[0][1][1]}: " if lacks else self.why_never(view, one)
                 rows[key] = ["refused", False, first]
@@ -191,6 +199,7 @@ class World:
     def write(self, name, step, rows):
         """A file with a tombstone on the disk goes again, in a further generation."""
         done = [key for key, row in rows.items() if row[0] == "done"]
+        self.left[name] -= {(*key, self.listed[key]["sha256"]) for key in done}
         before = self.generations[name][-1]
         self.generations[name].append(before | {(*key, self.listed[key]["sha256"]) for key in done})
         for key in done:
@@ -222,6 +231,7 @@ class World:
         rows |= {one[:2]: ["ended", False, ""] for one in before - members}
         if rows:
             self.generations[name].append(members)
+        self.left[name] = (self.left[name] | (before - members)) - members
         return rows
 
     def take(self, step):

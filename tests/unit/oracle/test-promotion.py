@@ -25,7 +25,7 @@ FIRST, LAST = map(int, os.environ.get("PROMOTION_SEEDS", "0-999").split("-"))
 SHOWN = 3
 DECISIONS = ["no-rule", "newest", "young", "undated", "last", "ends"]
 MUST_OCCUR = {  # at least this often, or the generator makes too few worlds
-    "done": 1500, "already": 800, "refused": 3000, "held": 120, "ended": 200, "override": 100, "error": 200, "pruned": 60,
+    "done": 1500, "already": 800, "refused": 3000, "held": 120, "ended": 200, "left": 60, "override": 100, "error": 200, "pruned": 60,
     "done in released": 300, "newest": 1000, "young": 1000, "undated": 150, "last": 500, "ends": 1000, "warned": 300}
 
 

@@ -62,6 +62,29 @@ static void words_mean_projects_versions_and_files(void **state UNUSED)
 	}
 }
 
+static void words_name_a_file_by_more_than_its_project(void **state UNUSED)
+{
+	static const struct {
+		const char *word[WORDS_MOST];
+		bool names;
+	} cases[] = {
+		{{0}, false},
+		{{"a"}, false},
+		{{"a", "b==1", "a==2", "b-1.tar.gz"}, false},
+		{{"a==1.0"}, true},
+		{{"b", "a", "a==2", "a==1.*"}, true},
+		{{"x/a-1.tar.gz", "b"}, true},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct err e = ERR_INIT;
+		CLEANUP(promote_select_release) struct promote_select s = {0};
+		if (promote_select_read(cases[i].word, count_words(cases[i].word), &s, &e) < 0)
+			fail_msg("case %zu: %s", i, e.msg);
+		if (promote_select_names(&s, "a", "1", "a-1.tar.gz") != cases[i].names)
+			fail_msg("case %zu: %d", i, !cases[i].names);
+	}
+}
+
 static void other_words_are_refused(void **state UNUSED)
 {
 	static const char *const cases[] = {"", "-a", "a b", "a==", "a==x", "a>=1", "==1", "a/b", "a.whl/"};
@@ -78,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_mean_projects_versions_and_files),
+		cmocka_unit_test(words_name_a_file_by_more_than_its_project),
 		cmocka_unit_test(other_words_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
