@@ -581,6 +581,40 @@ TEXTS["bind-log"] = {
     "brackets": "1:\tbinding file /x [0] y/a [0] to /x [1]/b].so [0]: normal symbol `f'",
     "other": "     14230:\tcalling init: ./libucp.so.0",
 }
+def generations():
+    member = {"platform": "debian-12-x86_64", "project": "six", "filename": "six-1.0-py3-none-any.whl", "sha256": "1" * 64}
+    sdist = member | {"project": "cffi", "filename": "cffi-1.0.2-2.tar.gz"}
+    first = {"view": "tested", "generation": 1, "previous": None, "made": "2026-11-20T01:02:03Z", "action": "promote",
+             "by": "token ci", "address": "127.0.0.1", "reason": "the night", "evidence": [], "adds": [member, sdist],
+             "removes": []}
+    rows = {
+        "first": first,
+        "next": first | {"generation": 2, "previous": "2" * 64, "evidence": ["3" * 64], "adds": [], "removes": [member]},
+        "twice": first | {"removes": [sdist]},
+        "outside": first | {"adds": [member | {"filename": "../six-1.0-py3-none-any.whl", "platform": ".."}]},
+        "others": first | {"view": "../x", "generation": 1.5, "reason": "a\nb\u2028", "adds": [[], 1, None]},
+    }
+    return {name: json.dumps(row) for name, row in rows.items()} | {"cut": json.dumps(first)[:200], "empty": ""}
+
+
+def evidence():
+    record = {"failed": 1, "failures": [{"message": "assert 1 == 2", "name": "test_x"}], "kind": "unit-gpu",
+              "made": "2026-11-20T01:02:03Z", "passed": 3, "platform": "debian-12-x86_64", "python": "3.13t", "skipped": 2,
+              "wheels": [{"filename": "six-1.0-py3-none-any.whl", "sha256": "1" * 64}]}
+    override = {key: record[key] for key in ("kind", "made", "platform", "python", "wheels")} | {"override": "it is urgent"}
+    notes = {"received": "2026-11-20T01:02:04.000000005Z", "by": "token ci", "address": "::1", "views": "nightly rel*"}
+    rows = {
+        "run": notes | {"record": record},
+        "override": notes | {"record": override},
+        "sorts": notes | {"record": record | {"wheels": [{"filename": f"six-{n}.0-py3-none-any.whl", "sha256": "A" * 64}
+                                                         for n in (3, 1, 2)]}},
+        "others": notes | {"received": "2026-11-20T01:02:04.5Z", "record": [record]},
+        "numbers": notes | {"record": record | {"passed": -1, "failed": 1e9, "python": ""}},
+    }
+    return {name: json.dumps(row) for name, row in rows.items()}
+
+
+TEXTS |= {"membership": generations(), "evidence": evidence()}
 TEXTS |= {"elf": elves(), "sbom": sboms(), "wheel-facts": native_wheels(), "facts-unpack": packed_facts()}
 
 
