@@ -6,6 +6,7 @@
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
+#include "lib/os/hook-queue.h"
 #include "lib/promotion/promote.h"
 
 static const struct option_row options[] = {
@@ -23,6 +24,7 @@ struct promote_command {
 	struct command_words evidence;
 	struct evidence *record;
 	size_t records;
+	struct hook_queue *hooks;
 };
 
 static int take_promote_option(void *ctx, const char *name, const char *value, struct err *e)
@@ -90,6 +92,7 @@ static int promote_words(struct promote_command *x, char **word, size_t words, s
 		.override = x->override,
 		.by = x->all.by,
 		.address = "",
+		.hooks = x->hooks,
 		.all_or_nothing = x->all_or_nothing,
 		.dry_run = x->all.settings.is_dry_run};
 	if (promote_run(&x->all.site, x->all.catalog, x->all.audit, &r, clock_wall_seconds(), &answer, e) < 0 ||
@@ -104,6 +107,7 @@ static void promote_command_release(struct promote_command *x)
 		evidence_release(&x->record[i]);
 	free(x->record);
 	command_words_release(&x->evidence);
+	hook_queue_free(x->hooks, HOOK_QUEUE_SECONDS);
 	promotion_common_release(&x->all);
 }
 
@@ -111,6 +115,7 @@ static int run_promote(const struct command *self, int argc, char **argv, struct
 {
 	CLEANUP(promote_command_release) struct promote_command x = {0};
 	promotion_common_init(&x.all);
+	x.hooks = hook_queue_new("[view]");
 	int first = cli_config_options(&x.all.settings, self, argc, argv, take_promote_option, &x, e);
 	if (first < 0 || check_promote_line(&x, e) < 0 || read_given_records(&x, e) < 0 ||
 		promotion_common_open(&x.all, !x.all.settings.is_dry_run, e) < 0)

@@ -4,6 +4,8 @@
 
 #include "lib/domain/promotion/evidence.h"
 
+struct hook_queue;
+
 // Whether the sender may promote files of this project on this platform. What it must not promote is as if it were not
 // there: no row and no message names it.
 typedef bool promote_may_fn(void *ctx, const char *platform, const char *project);
@@ -21,5 +23,6 @@ struct promote_request {
 	const char *by, *address;   // who, and from where ("": on the store's machine)
 	promote_may_fn *may;        // NULL: everything
 	void *may_ctx;
+	struct hook_queue *hooks; // of [view] on-change, for the given evidence that is new; NULL: none are run
 	bool all_or_nothing, dry_run;
 };

@@ -9,6 +9,7 @@
 #include "lib/base/limits.h"
 #include "lib/promotion/pruned-rows.h"
 #include "lib/promotion/promotion-run.h"
+#include "lib/promotion/view-change.h"
 
 // Another writer made a generation meanwhile, so it makes progress even if this one does not.
 enum { TRIES_MOST = 1000 };
@@ -28,12 +29,13 @@ static bool counts_given(const struct promote_request *r)
 	return false;
 }
 
+// 1: it is new; 0: it was there.
 static int keep_record(const struct promotion_run *run, const struct evidence *record, struct catalog_evidence *note,
 	struct err *e)
 {
 	note->by = run->request->by;
 	note->address = run->request->address;
-	return evidence_file_add(run->folder, run->catalog, record, note, e) < 0 ? -1 : 0;
+	return evidence_file_add(run->folder, run->catalog, record, note, e);
 }
 
 static int take_evidence(struct promotion_run *run, struct err *e)
@@ -43,7 +45,10 @@ static int take_evidence(struct promotion_run *run, struct err *e)
 		return counts_given(r) ? promote_evidence_give(&run->evidence, r->evidence, r->evidences, e) : 0;
 	for (size_t i = 0; i < r->evidences; i++) {
 		struct catalog_evidence note = {.views = r->evidence_views};
-		if (keep_record(run, &r->evidence[i], &note, e) < 0)
+		int added = keep_record(run, &r->evidence[i], &note, e);
+		if (added < 0 || (added && r->hooks &&
+					 view_change_tell(&run->site->config, run->catalog, &r->evidence[i], &note,
+						 r->hooks, e) < 0))
 			return -1;
 	}
 	return 0;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evidence and promotions by HTTP, and what the holder of a narrow token cannot do."""
 import json
+import os
 import re
 import time
 
@@ -11,6 +12,7 @@ import promtext
 import serving
 import storelib
 import uploading
+from authority import Authority
 from evidence import OTHER, PLATFORM, PRIVATE, message, post, promote, record, red, results, send
 
 CONFIG = f"""
@@ -39,14 +41,14 @@ NATIVE = "cp311-cp311-manylinux_2_17_x86_64"
 class Site:
     """A server with a wheel for any platform, wheels for one platform each, and a private one."""
 
-    def __init__(self, serve, folder, config=CONFIG):
+    def __init__(self, serve, folder, config=CONFIG, **options):
         store = folder / "store"
         self.any = storelib.make_wheel(store / PLATFORM / "a", "any", "1.0")
         self.foo = storelib.make_wheel(store / PLATFORM / "f", "foo", "1.0", NATIVE)
         self.bar = storelib.make_wheel(store / PLATFORM / "b", "bar", "2.0", NATIVE)
         self.other = storelib.make_wheel(store / OTHER / "o", "other", "1.0", NATIVE.replace("311", "312"))
         self.hidden = storelib.make_wheel(store / PRIVATE / "h", "hidden", "1.0", NATIVE.replace("311", "39"))
-        self.server = serve(store, config=config)
+        self.server = serve(store, config=config, **options)
         serving.wait_for(lambda: serving.answers(self.server, "/-/ready"), 30, "the scan")
 
     def token(self, *rights, view=None, **options):
@@ -274,7 +276,59 @@ def test_change_of_a_kind_is_told_once(serve, tmp_path):
                              (record(site.foo, newer, made="2026-11-20T08:00:00Z"), token),
                              (record(site.bar, passed=0, skipped=7, made="2026-11-20T09:00:00Z"), token)):
         assert send(site.server, document, sender).status in (200, 201)
-    serving.wait_for(lambda: len(told.read_text().splitlines()) >= 3, 60, "the command of on-change")
+    # Evidence that comes with a promotion is told, too, and so is that of the command line.
+    both = site.token("evidence", "promote", view="tested", note="both")
+    assert promote(site.server, "tested", both, "foo==1.0", evidence=[red(site.foo, made="2026-11-20T10:00:00Z")]).status == 409
+    given = tmp_path / "given.json"
+    given.write_text(json.dumps(record(site.foo, made="2026-11-20T11:00:00Z")))
+    for _ in range(2):
+        assert serving.run("promote", "--to", "tested", "foo==1.0", "--evidence", given, "--config", site.server.config_path,
+                           "--catalog", site.server.catalog, "--store", tmp_path / "store").returncode == 0
+    serving.wait_for(lambda: len(told.read_text().splitlines()) >= 5, 60, "the command of on-change")
     cell = f"tested|unit|{PLATFORM}|3.11"
-    assert told.read_text().splitlines() == [f"foo|red|{cell}|foo|2.0|10|2|1|ci $(id)|64", f"foo|green|{cell}|foo|1.0|10|0|1|ci $(id)|64",
-                                             f"bar|red|{cell}|bar|2.0|0|0|7|ci $(id)|64"]
+    lines = told.read_text().splitlines()
+    (ours,) = [one for one in lines if "|user " in one]  # of another process, so anywhere among the others
+    assert ours.startswith(f"foo|green|{cell}|foo|1.0|10|0|1|")
+    lines.remove(ours)
+    assert lines == [f"foo|red|{cell}|foo|2.0|10|2|1|ci $(id)|64", f"foo|green|{cell}|foo|1.0|10|0|1|ci $(id)|64",
+                     f"bar|red|{cell}|bar|2.0|0|0|7|ci $(id)|64", f"foo|red|{cell}|foo|1.0|10|2|1|both|64"]
+
+
+# --- wheelcache evidence send ---
+
+def test_records_are_sent_over_tls(serve, tmp_path):
+    authority = Authority(tmp_path)
+    site = Site(serve, tmp_path, authority=authority)
+    files = [tmp_path / "run.json", tmp_path / "red.json"]
+    for path, document in zip(files, (record(site.foo), red(site.bar))):
+        path.write_text(json.dumps(document))
+    secret = tmp_path / "token"
+    secret.write_text(site.token("evidence", view="tested") + "\n")
+
+    def run(*words, url=site.server.url + "/", **variables):
+        return serving.run("evidence", "send", *words, "--to", url, "--ca-file", authority.ca, "--json",
+                           env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)} | variables)
+    done = run(*files, "--token-file", secret)
+    assert done.returncode == 0, done.stderr
+    assert [(one["file"], one["result"]) for one in json.loads(done.stdout)["files"]] == [(str(one), "recorded") for one in files]
+    done = run(*files, url=f"{site.server.url}/-/evidence/", WHEELCACHE_TOKEN=secret.read_text().strip())
+    assert done.returncode == 0 and [one["result"] for one in json.loads(done.stdout)["files"]] == ["known"] * 2
+    # A record that is none does not keep the others from being sent; a token that is none does.
+    files[0].write_text('{"kind": "unit"}')
+    done = run(*files, "--token-file", secret)
+    assert done.returncode == 1 and "run.json: evidence: " in done.stderr
+    assert [one["result"] for one in json.loads(done.stdout)["files"]] == ["failed", "known"]
+    files[0].write_text(json.dumps(record(site.foo)))
+    done = run(*files, WHEELCACHE_TOKEN="wc_wrong")
+    assert done.returncode == 1 and "this token is not known here" in done.stderr and len(json.loads(done.stdout)["files"]) == 1
+    for url in ("https://user@localhost/", "localhost", "ftp://localhost/"):
+        assert run(*files, url=url).returncode == 2
+
+
+def test_sending_is_tried_again(site, tmp_path):
+    """While the server cannot be reached, and where it has no room for now."""
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(record(site.foo)))
+    site.server.stop()
+    done = serving.run("evidence", "send", path, "--to", site.server.url, "--retries", "1")
+    assert done.returncode == 1 and "-/evidence/" in done.stderr
