@@ -12,7 +12,7 @@
 //               {"do":"unlist","platform","filename"}]}
 //
 // An answer is {"error":TEXT} or {"generation","rows":[[PLATFORM,FILENAME,RESULT,REASON,OVERRIDE]…]}, with "shown":
-// what each of the views shows after the step, {VIEW:[[PLATFORM,FILENAME]…]}.
+// what each of the views shows after the step, {VIEW:[[PLATFORM,FILENAME]…]}, unless it only brought evidence.
 //
 //     {"retention":{"environments","now","keep-versions","keep-seconds","warn-seconds",
 //                   "files":[{"version","arrived","installs":[NUMBER…],"yanked":bool}]}}
@@ -293,7 +293,7 @@ static struct jsondoc *take_step(struct promotion_world *w, const struct jsondoc
 		jsondoc_put_int(out, "generation", answer.generation);
 		jsondoc_put(out, "rows", rows_json(&answer));
 	}
-	for (size_t i = 0; i < jsondoc_count(views); i++)
+	for (size_t i = 0; i < jsondoc_count(views) && strcmp(jsondoc_get_str(step, "do"), "evidence") != 0; i++)
 		if (add_shown_view(w, jsondoc_at_str(views, i), shown, &e) < 0)
 			result = -1;
 	if (result < 0)

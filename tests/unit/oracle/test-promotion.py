@@ -108,7 +108,7 @@ def differences(world, answer, counts=None):
     for at, (step, found) in enumerate(zip(world["steps"], answer["steps"])):
         expected = reference.take(step)
         wrong = step_differences(expected, found)
-        for view in reference.views:
+        for view in found["shown"]:
             shown = sorted([one["platform"], one["filename"]] for one in reference.shown(view))
             if shown != sorted(found["shown"][view]):
                 wrong.append(f"{view} shows {found['shown'][view]} instead of {shown}")
