@@ -137,8 +137,13 @@ def promotion(dice, now, world, at):
     view = dice.choice(world["views"][1:])
     step = {"do": "promote", "to": view["name"], "select": words_of(dice, world), "evidence": [], "now": now,
             "override": f"reason {at}" if dice.maybe(0.12) else None, "all": dice.maybe(0.15), "dry": dice.maybe(0.12)}
-    if dice.maybe(0.3):
-        step["evidence"] = green_records(dice, now, world, view)[:20]
+    if dice.maybe(0.4):
+        earlier = [one["record"] for one in world["steps"] if one["do"] == "evidence"]
+        wheels = [one for one in world["files"] if one["filename"].endswith(".whl")]
+        step["evidence"] = green_records(dice, now, world, view)[:20] + dice.some(earlier, 4)
+        step["evidence"] += [record_of(dice, now, one["kind"], (one["platform"], one["python"]), wheels) for one in dice.some(step["evidence"], 2)]
+        step["dry"] |= dice.maybe(0.3)
+        dice.shuffle(step["evidence"])
     return step
 
 
