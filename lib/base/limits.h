@@ -101,6 +101,7 @@ enum {
 	LIMIT_ATTESTATIONS = 32,             // number of attestations of a file,
 	LIMIT_ATTESTATION_VALUES = 32 << 10, // and of values in them
 	LIMIT_EXPLAIN_STATEMENTS = 16 << 20, // text of the statements of one project that are read at once
+	LIMIT_EXPLAIN_GENERATIONS = 8 << 20, // files of generations whose evidence one explanation tells
 	LIMIT_STATEMENT_SUBJECTS = 4096,     // number of files that a statement is about,
 	LIMIT_STATEMENT_ROWS = 1000,         // and of rows that are read of it; further ones are left out
 	LIMIT_STATEMENT_LIST = 4 << 10,      // a list in a row, joined; the rest is left out,

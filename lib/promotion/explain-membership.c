@@ -11,10 +11,7 @@
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/views/membership.h"
 
-enum {
-	RECORDS_MOST = 100, // about one file
-	READ_MOST = 64,     // generations whose evidence is read
-};
+enum { RECORDS_MOST = 100 }; // about one file
 
 // A file in a view, or its membership. Sorted by file.
 struct view_file {
@@ -34,6 +31,7 @@ struct view_files {
 struct known_generation {
 	int64_t number, made;
 	const char *action, *by, *reason;
+	bool is_read;                     // its file; else the evidence is not known
 	uint8_t (*evidence)[SHA256_SIZE]; // sorted
 	size_t evidences;
 };
@@ -47,7 +45,8 @@ struct explain_membership {
 	struct catalog *catalog;
 	struct view_files shown, member;
 	struct known_generation *known;
-	size_t knowns, known_room, read; // read: with their evidence
+	size_t knowns, known_room;
+	size_t read_bytes; // of their files
 	struct wheel_tests tests;
 	struct arena text;
 	size_t current; // the view whose files are read
@@ -186,9 +185,14 @@ static void read_evidence_ids(struct explain_membership *m, struct str packed, s
 	struct err ignored = ERR_INIT;
 	CLEANUP(buf_release) struct buf text;
 	CLEANUP(membership_release) struct membership_change change = {0};
-	buf_init(&text, LIMIT_MEMBERSHIP);
-	if (m->read++ >= READ_MOST || decompress_zstd(packed, &text, &ignored) < 0 ||
-		membership_read(buf_view(&text), &change, &ignored) < 0 || !change.evidences)
+	buf_init(&text, LIMIT_EXPLAIN_GENERATIONS);
+	if (m->read_bytes >= LIMIT_EXPLAIN_GENERATIONS || decompress_zstd(packed, &text, &ignored) < 0)
+		return;
+	m->read_bytes += text.len;
+	if (membership_read(buf_view(&text), &change, &ignored) < 0)
+		return;
+	g->is_read = true;
+	if (!change.evidences)
 		return;
 	g->evidence = xcalloc(change.evidences, SHA256_SIZE);
 	g->evidences = change.evidences;
@@ -275,14 +279,16 @@ static int put_member(struct explain_membership *m, const struct catalog_history
 	const struct known_generation *g = find_generation(m, since, e);
 	if (!g)
 		return -1;
-	struct record_list list = {g, m->view, jsondoc_array()};
+	struct record_list list = {g, m->view, NULL};
 	jsondoc_put_bool(out, "member", true);
 	jsondoc_put_int(out, "generation", since);
 	jsondoc_put_known_time(out, "made", g->made);
 	put_stated(out, "action", g->action);
 	put_stated(out, "by", g->by);
 	put_stated(out, "reason", g->reason);
-	jsondoc_put(out, "evidence", list.list);
+	if (!g->is_read)
+		return 0;
+	jsondoc_put(out, "evidence", list.list = jsondoc_array());
 	return catalog_evidence_of(m->catalog, f->sha256, RECORDS_MOST, add_record_doc, &list, e);
 }
 

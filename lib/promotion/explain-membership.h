@@ -25,8 +25,8 @@ void explain_membership_cleanup(struct explain_membership **m); // for CLEANUP
 //
 //	"views"? (that show it): [name, …],
 //	"membership"? (in a view with one): {"view", "member": bool,
-//	    of a member: "generation", "made"?, "action"?, "by"?, "reason"?, "evidence" (on which the generation stands,
-//	        about this file): [{"evidence" (id), "kind", "platform", "python", "received", "by", "passed", "failed",
+//	    of a member: "generation", "made"?, "action"?, "by"?, "reason"?, "evidence"? (on which the generation stands,
+//	        about this file; it is left out of the largest generations): [{"evidence" (id), "kind", "platform", "python", "received", "by", "passed", "failed",
 //	        "skipped", "override"?}, …],
 //	    of another file, now: "why", "lacks": [{"kind", "platform", "python", "result" (wheel_test_result_name), "why"?,
 //	        "evidence"?, "by"?}, …]}

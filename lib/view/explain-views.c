@@ -44,7 +44,7 @@ static void print_member(const struct jsondoc *m, const char *indent, struct buf
 	if (made)
 		buf_printf(out, " of %s, %s by %s", made, jsondoc_get_str(m, "action"), jsondoc_get_str(m, "by"));
 	buf_printf(out, "%s%s\n", reason ? ": " : "", reason ? reason : "");
-	for (size_t i = 0; i < jsondoc_count(evidence); i++)
+	for (size_t i = 0; evidence && i < jsondoc_count(evidence); i++)
 		print_record(jsondoc_at(evidence, i), indent, out);
 }
 

@@ -75,11 +75,16 @@ static void add_waiting(struct channel_reader *r, const char *project, const str
 
 // --- a project ---
 
+// Of each state the first rows are kept: the order of rows is that of their states, then that in which they come.
 static void add_row(struct channel_reader *r, const struct view_channel_project *p, size_t i, const char *project,
 	const struct judged_wheel *next)
 {
 	struct channel_data *d = r->data;
 	const struct view_channel_cell *cell = &p->cell[i];
+	if (d->state[cell->state]++ >= r->query->limit) {
+		d->has_more = true;
+		return;
+	}
 	GROW(d->row, d->rows, d->row_room);
 	d->row[d->rows] = (struct channel_row){
 		.project = project,
@@ -93,7 +98,6 @@ static void add_row(struct channel_reader *r, const struct view_channel_project 
 		.place = d->rows,
 	};
 	d->rows++;
-	d->state[cell->state]++;
 }
 
 static void add_endings(struct channel_reader *r, const struct view_channel_project *p, const char *project)

@@ -86,7 +86,7 @@ static void put_member_cells(struct buf *out, const struct jsondoc *m, const cha
 	buf_puts(out, reason ? ": " : "");
 	html_text(out, reason ? reason : "");
 	buf_puts(out, "</td><td class=\"why full\">");
-	for (size_t i = 0; i < jsondoc_count(evidence); i++)
+	for (size_t i = 0; evidence && i < jsondoc_count(evidence); i++)
 		put_record(out, jsondoc_at(evidence, i), up);
 	buf_puts(out, "</td>");
 }

@@ -144,6 +144,8 @@ static void pack_generation(const struct channel_store *s, int64_t number, struc
 	struct err e = ERR_INIT;
 	uint8_t id[1][SHA256_SIZE];
 	CLEANUP(buf_release) struct buf text;
+	CLEANUP(mem_free) char *reason = xcalloc(s->padding + 1, 1);
+	memset(reason, 'x', s->padding);
 	memcpy(id[0], s->last, SHA256_SIZE);
 	const struct membership_change change = {.view = "tested",
 		.generation = number,
@@ -151,7 +153,7 @@ static void pack_generation(const struct channel_store *s, int64_t number, struc
 		.action = "promote",
 		.by = "ci",
 		.address = "",
-		.reason = "",
+		.reason = reason,
 		.evidence = (const uint8_t(*)[SHA256_SIZE])id,
 		.evidences = s->evidence > 0};
 	buf_init(&text, LIMIT_MEMBERSHIP);

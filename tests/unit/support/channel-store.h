@@ -17,6 +17,7 @@ struct channel_store {
 	struct site site; // views "staging" and "tested"; channel_store_open() fills it
 	int64_t platform[2], root[2];
 	int64_t evidence;          // number of records
+	size_t padding;            // bytes of the reason in the files of generations
 	uint8_t last[SHA256_SIZE]; // the id of the last one
 };
 

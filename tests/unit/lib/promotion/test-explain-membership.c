@@ -165,6 +165,20 @@ static void a_view_at_a_time(void **state)
 	assert_false(jsondoc_is_true(jsondoc_get(jsondoc_at(jsondoc_get(doc, "here"), 1), "membership"), "member"));
 }
 
+// The evidence of a generation whose file is too large is left out, not empty.
+static void a_generation_that_is_too_large(void **state)
+{
+	struct channel_store *s = *state;
+	s->padding = LIMIT_EXPLAIN_GENERATIONS;
+	make_versions(s);
+	CLEANUP(jsondoc_cleanup)
+	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR("tested")), NULL, NULL);
+	const struct jsondoc *member = jsondoc_get(jsondoc_at(jsondoc_get(doc, "here"), 0), "membership");
+	assert_true(jsondoc_is_true(member, "member"));
+	assert_string_equal(jsondoc_get_str(member, "by"), "ci");
+	assert_null(jsondoc_get(member, "evidence"));
+}
+
 int main(void)
 {
 #define MEMBERSHIP_TEST(test) cmocka_unit_test_setup_teardown(test, channel_store_set_up, channel_store_tear_down)
@@ -174,6 +188,7 @@ int main(void)
 		MEMBERSHIP_TEST(private_views_are_not_named),
 		MEMBERSHIP_TEST(the_source_does_not_show_it),
 		MEMBERSHIP_TEST(a_view_at_a_time),
+		MEMBERSHIP_TEST(a_generation_that_is_too_large),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
