@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
@@ -9,6 +10,8 @@
 #include "lib/state/access/audit.h"
 #include "lib/state/config/config-type.h"
 #include "lib/state/store/freeze.h"
+#include "lib/state/views/membership.h"
+#include "lib/state/views/views-freeze.h"
 
 enum { MAX_WAIT = 24 * 3600 }; // seconds
 
@@ -56,24 +59,30 @@ static int thaw_platform(const struct platform *p, struct err *e)
 	return 0;
 }
 
-// A failure on one platform does not stop the others. -1: the audit log cannot be written.
-static int change_platform(struct freeze_command *x, const struct platform *p, struct err *e)
+// failure: NULL: there is none. A failure does not stop the others. -1: the audit log cannot be written.
+static int note_change(struct freeze_command *x, const char *platform, const struct err *failure, struct err *e)
 {
-	struct err failure = ERR_INIT;
-	int result = x->is_thaw ? thaw_platform(p, &failure) : freeze_platform(x, p, &failure);
-	if (result < 0) {
-		log_error("%s", failure.msg);
+	if (failure) {
+		log_error("%s", failure->msg);
 		x->failed++;
 	}
 	return audit_write(x->audit,
 		&(struct audit_entry){
 			.who = x->who,
 			.action = x->is_thaw ? "thaw" : "freeze",
-			.platform = p->name,
-			.result = result < 0 ? "failed" : "done",
-			.reason = result < 0 ? failure.msg : x->reason,
+			.view = platform ? NULL : "*",
+			.platform = platform,
+			.result = failure ? "failed" : "done",
+			.reason = failure ? failure->msg : x->reason,
 		},
 		e);
+}
+
+static int change_platform(struct freeze_command *x, const struct platform *p, struct err *e)
+{
+	struct err failure = ERR_INIT;
+	int result = x->is_thaw ? thaw_platform(p, &failure) : freeze_platform(x, p, &failure);
+	return note_change(x, p->name, result < 0 ? &failure : NULL, e);
 }
 
 static const struct platform *find_platform(const struct store *s, const char *name, struct err *e)
@@ -95,12 +104,42 @@ static int change_named(struct freeze_command *x, const struct store *s, char **
 	return 0;
 }
 
+static bool has_memberships(const struct config *c, const char *folder)
+{
+	for (size_t i = 0; i < c->view_count; i++)
+		if (c->views[i].from)
+			return true;
+	return access(folder, F_OK) == 0;
+}
+
+static int freeze_or_thaw_views(struct freeze_command *x, const char *folder, struct err *e)
+{
+	bool was_frozen = false;
+	uint64_t most = x->wait < MAX_WAIT ? x->wait : MAX_WAIT;
+	int result = x->is_thaw ? views_thaw(folder, &was_frozen, e)
+				: views_freeze(folder, x->who, x->reason ? x->reason : "", (unsigned)most * 1000, e);
+	if (result == 0)
+		printf("views: %s\n", !x->is_thaw ? "frozen" : was_frozen ? "thawed" : "were not frozen");
+	return result;
+}
+
+// What is promoted into views, and the evidence.
+static int change_views(struct freeze_command *x, struct err *e)
+{
+	struct err failure = ERR_INIT;
+	CLEANUP(mem_free) char *folder = views_folder_or_none(&x->config);
+	if (!folder || !has_memberships(&x->config, folder))
+		return 0;
+	int result = freeze_or_thaw_views(x, folder, &failure);
+	return note_change(x, NULL, result < 0 ? &failure : NULL, e);
+}
+
 static int change_all(struct freeze_command *x, const struct store *s, struct err *e)
 {
 	for (size_t i = 0; i < s->platform_count; i++)
 		if (change_platform(x, &s->platform[i], e) < 0)
 			return -1;
-	return 0;
+	return change_views(x, e);
 }
 
 static int change_platforms(struct freeze_command *x, char **names, struct err *e)
@@ -114,7 +153,7 @@ static int change_platforms(struct freeze_command *x, char **names, struct err *
 	if (result < 0)
 		return -1;
 	if (x->failed)
-		return err_set(e, ERR_IO, "%zu platforms failed: see above", x->failed);
+		return err_set(e, ERR_IO, "%zu failed: see above", x->failed);
 	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the result") : 0;
 }
 

@@ -181,7 +181,7 @@ def test_a_platform_that_is_away_does_not_delay_others(site):
     (site.store / "team-a").rename(site.folder / "away")
     done = site.run("freeze", code=1)
     assert done.stdout == "public: frozen\nteam-b: frozen\n"
-    assert "platform team-a: " in done.stderr and "1 platforms failed" in done.stderr
+    assert "platform team-a: " in done.stderr and "1 failed" in done.stderr
     assert [e["result"] for e in uploading.audit(site)] == ["done", "failed", "done"]
 
 

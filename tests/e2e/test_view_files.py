@@ -48,6 +48,12 @@ class Store(Indexed):
             "record": record, "received": "2026-11-20T01:02:04.000000005Z", "by": "ci", "address": "", "views": "*"}))
         return folder / f"{name}.json"
 
+    def record(self, minor):
+        """A record that is given with a command."""
+        path = self.folder / "record.json"
+        path.write_text(json.dumps(json.loads(self.evidence(minor, failed=7).read_text())["record"]))
+        return path
+
     def shown(self, view="tested"):
         """What the catalog says: the newest generation, its members, whether it is damaged, and the log."""
         log = self.query("SELECT g.number, g.made, hex(g.sha256), g.action, g.who, g.added, g.removed, hex(g.packed) FROM"
@@ -216,3 +222,27 @@ def test_a_new_catalog_of_a_damaged_view_is_not_empty(at, tmp_path):
         serving.wait_for(lambda: server.get(f"/{PLATFORM}/simple/six/").status == 200, 30, "the platform's page")
         assert server.get("/tested/simple/six/").status == 503
         assert server.get("/tested/simple/").status == 503
+
+
+def test_a_freeze_of_all_refuses_promotions(at):
+    def frozen(*arguments):
+        done = serving.run(*arguments, "--config", at.config)
+        assert done.returncode == 1 and "the views of the store are frozen: moving disks" in done.stderr, done.stderr
+
+    def done(*arguments):
+        result = serving.run(*arguments, "--config", at.config)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    at.index()
+    assert "frozen" in done("freeze", PLATFORM)
+    done("promote", "--to", "tested", at.wheels[0].path.name)  # no byte of the platform changes
+    assert "views: frozen" in done("freeze", "--reason", "moving disks")
+    before = at.shown()
+    frozen("demote", "--from", "tested", at.wheels[0].path.name)
+    frozen("promote", "--to", "tested", "six", "--evidence", at.record(0))
+    numbers(at.index(), problems=0, ignored=0)
+    assert at.shown() == before and at.check()["views"] == 0
+    assert "views: thawed" in done("thaw")
+    assert "views: were not frozen" in done("thaw")
+    done("demote", "--from", "tested", at.wheels[0].path.name)

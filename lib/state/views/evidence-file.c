@@ -8,6 +8,7 @@
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "lib/state/views/views-file.h"
+#include "lib/state/views/views-freeze.h"
 
 enum { ZSTD_LEVEL = 6, SECOND = 1000000000, NANO_TEXT = CLOCK_TEXT + 10 };
 static const char ending[] = ".json";
@@ -290,7 +291,9 @@ static int write_evidence(const char *folder, struct catalog *c, struct str reco
 	buf_init(&text, EVIDENCE_FILE_MOST);
 	evidence_file_folder(note->id[0], below);
 	evidence_file_name(note->id, name);
-	if ((!is_again && set_time(c, note, e) < 0) || compose_file(record, note, is_again, &text, e) < 0)
+	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
+	if (views_write_enter(folder, &hold, e) < 0 || (!is_again && set_time(c, note, e) < 0) ||
+		compose_file(record, note, is_again, &text, e) < 0)
 		return -1;
 	CLEANUP(mem_close) int dirfd = views_file_folder(folder, below, true, e);
 	int created = dirfd < 0 ? -1 : create_file(dirfd, name, buf_view(&text), e);

@@ -13,8 +13,9 @@
 #include "lib/state/catalog/catalog-evidence.h"
 
 // Writes the record, durably, and then its row in the catalog. The caller sets by, address and views of *note; the rest
-// is set here from the record and the clock. 1: it is new, or new for these views; 0: it was there, and *note is as it was
-// noted then as far as the numbers go. ERR_LIMIT, ERR_INVALID: the record, or *note, is not valid.
+// is set here from the record and the clock. 1: it is new, or new for these views; 0: it was there, and *note is as it
+// was noted then as far as the numbers go. ERR_LIMIT, ERR_INVALID: the record, or *note, is not valid. ERR_BUSY: the
+// folder is frozen.
 int evidence_file_add(const char *folder, struct catalog *c, const struct evidence *r, struct catalog_evidence *note,
 	struct err *e) MUST_CHECK;
 

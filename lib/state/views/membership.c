@@ -7,6 +7,7 @@
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "lib/state/views/views-file.h"
+#include "lib/state/views/views-freeze.h"
 #include "lib/state/views/views-sync.h"
 
 char *views_folder_or_none(const struct config *c)
@@ -71,7 +72,8 @@ static int create_generation(const char *folder, const struct membership_change 
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_MEMBERSHIP);
 	membership_name(m->generation, name);
-	if (write_checked(m, &text, e) < 0)
+	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
+	if (write_checked(m, &text, e) < 0 || views_write_enter(folder, &hold, e) < 0)
 		return -1;
 	CLEANUP(mem_close) int dirfd = views_file_folder(folder, m->view, true, e);
 	return dirfd < 0 ? -1 : views_file_create(dirfd, name, buf_view(&text), e);
