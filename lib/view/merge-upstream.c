@@ -261,11 +261,10 @@ int merge_upstream_is_kept_out(const struct view *v, struct catalog *c, const ch
 {
 	*is_kept_out = false;
 	for (size_t i = 0; v->membership && rule == NAME_RULE_MERGE && i < v->platform_count && !*is_kept_out; i++) {
-		char *folder = NULL;
+		CLEANUP(mem_free) char *folder = NULL;
 		if (catalog_project_folder(c, v->platform[i]->id, project, &folder, e) < 0)
 			return -1;
 		*is_kept_out = folder != NULL;
-		free(folder);
 	}
 	return 0;
 }
