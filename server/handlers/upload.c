@@ -15,6 +15,7 @@
 #include "lib/state/store/release.h"
 #include "lib/state/store/reservation.h"
 #include "lib/state/store/wheel-gate.h"
+#include "lib/view/view-time.h"
 #include "server/core/auth.h"
 #include "server/handlers/upload-attachments.h"
 #include "server/handlers/upload-form.h"
@@ -429,7 +430,8 @@ static struct reply *prepare_upload(struct upload *u, const struct request *r)
 // named where everybody may read that. NULL: it is no such view.
 static struct reply *refuse_view(struct server_context *s, const struct route_match *match)
 {
-	const struct view *v = match->view.len ? site_view(match->site, match->view) : NULL;
+	struct str when;
+	const struct view *v = match->view.len ? view_time_split(match->site, match->view, &when) : NULL;
 	const struct config_view *own = v && v->membership ? config_view(&match->site->config, v->membership) : NULL;
 	struct reply *refused =
 		own && v->is_private ? auth_unknown(s, match->request, TOKEN_UPLOAD, match->view, NULL) : NULL;

@@ -22,7 +22,7 @@ struct reply *view_handler_inline(struct server_context *s, const struct route_m
 	jsondoc_put_str(doc, "name", name_of_view(match->site, v));
 	jsondoc_put(doc, "platforms", platforms);
 	jsondoc_put_bool(doc, "upstream", v->merges);
-	if (v->membership && !site_is_incomplete(match->site, v))
+	if (v->membership && !match->at && !site_is_incomplete(match->site, v))
 		jsondoc_put_int(doc, "generation", site_generation(match->site, v));
 	jsondoc_write(doc, 0, &body);
 	struct reply *r = reply_new(200, "application/json", blob_from_buf(&body));

@@ -239,6 +239,7 @@ def test_uploads_into_a_view_are_refused(past, tmp_path):
                        env=os.environ | {"HOME": str(tmp_path), "WHEELCACHE_TOKEN": token})
     assert done.returncode != 0
     assert "403 Forbidden: files come into tested by promotion from staging" in done.stdout + done.stderr
+    assert past.server.get("/upload/tested@2026-11-20/", {"Content-Length": "0"}, method="POST").status == 403
     assert not list(past.store.rglob("new*"))
 
 
