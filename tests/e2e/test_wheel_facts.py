@@ -55,6 +55,14 @@ def native(folder, data, **files):
     return elfmaker.native_wheel(folder, "demo", "1.0", TAG, {"demo/a.so": data, "demo/b.bin": os.urandom(1 << 20), **files}).path
 
 
+def many_symbols(count):
+    """Its hash table says that there are so many; there is one."""
+    hash_table = struct.pack("<III", 1, 2, 1)  # one bucket, two symbols with the null one
+    data = elfmaker.elf(exports=["x"])
+    assert data.count(hash_table) == 1
+    return data.replace(hash_table, struct.pack("<III", 1, count, 1))
+
+
 HOSTILE = {
     "names of 200 MB that overlap": (elfmaker.elf(imports=["x" * 50_000] * 4000), "the names in the ELF file have more than"),
     "a name of 70 KB": (elfmaker.elf(imports=["x" * 70_000]), "a name in the ELF file is longer than 65536 bytes"),
@@ -63,6 +71,7 @@ HOSTILE = {
     "a version of 2 KB": (elfmaker.elf(versions={"l": ["x" * 2000]}), "a name in the ELF file is longer than 1024 bytes"),
     "20,000 libraries": (elfmaker.elf(needed=["a"] * 20_000), "more than 16384 names of a kind"),
     "20,000 versions": (elfmaker.elf(versions={"libc.so.6": [f"V{n}" for n in range(20_000)]}), "more than 16384 versions"),
+    "5,000,000 symbols": (many_symbols(5_000_000), "more than 4194304 symbols"),
     "300,000 sections": (many_sections(300_000), "more than 262144 sections"),
     "17,000 segments": (elfmaker.elf()[:56] + struct.pack("<H", 17_000) + elfmaker.elf()[58:] + b"\0" * 17_000 * 56,
                         "17000 segments"),

@@ -203,11 +203,29 @@ static void test_libraries_that_are_in_the_wheel(void **state UNUSED)
 	CHECK_CASES(libraries_that_are_in_the_wheel_cases);
 }
 
+// The library is in the last folder of the search path. Behind LIMIT_AUDIT_SEARCH_PATHS folders it is not looked for.
+static void test_search_paths_are_bounded(void **state UNUSED)
+{
+	for (size_t more = 0; more < 2; more++) {
+		CLEANUP(buf_release) struct buf path;
+		buf_init(&path, LIMIT_ELF_STRING);
+		for (size_t i = 1; i < LIMIT_AUDIT_SEARCH_PATHS + more; i++)
+			buf_printf(&path, "$ORIGIN/%zu:", i);
+		buf_puts(&path, "$ORIGIN/../demo.libs");
+		const struct audit_case one = {.name = NAME,
+			.elf = {{.path = MODULE, .needed = {"libfoo.so.1"}, .runpath = path.data},
+				{.path = "demo.libs/libfoo.so.1"}},
+			.expected = more ? "warn loose-library " MODULE : ""};
+		check_case(&one, more);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_libraries_that_are_absent),
 		cmocka_unit_test(test_libraries_that_are_in_the_wheel),
+		cmocka_unit_test(test_search_paths_are_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
