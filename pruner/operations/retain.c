@@ -6,9 +6,13 @@
 
 #include "lib/base/strset.h"
 #include "lib/os/clock.h"
+#include "lib/state/catalog/catalog-retained.h"
+#include "pruner/operations/ending-hook.h"
 #include "pruner/operations/retain-files.h"
 #include "pruner/operations/retain-members.h"
 #include "pruner/plan/planfile.h"
+
+enum { HOOKS_SECONDS = 600 }; // for all commands of on-change that are left at the end
 
 struct retain_state {
 	struct operation *operation;
@@ -17,6 +21,7 @@ struct retain_state {
 	struct retain_result *result;
 	struct retain_keeper *keeper; // every view without a membership that has rules
 	size_t keepers;
+	struct hook_queue *hooks;
 	struct err trouble; // of the last file that could not be unlisted
 	int64_t when;
 };
@@ -29,6 +34,7 @@ struct retain_pass {
 	struct view_channel *channel, *checked; // checked looks at the disk
 	struct retain_view *result;
 	char *run, *reason; // of the tombstones
+	int64_t previous;   // when the last retain looked at it, seconds since 1970; 0: never
 };
 
 static void retain_state_release(struct retain_state *r)
@@ -36,6 +42,7 @@ static void retain_state_release(struct retain_state *r)
 	for (size_t i = 0; i < r->keepers; i++)
 		view_channel_close(r->keeper[i].channel);
 	free(r->keeper);
+	hook_queue_free(r->hooks, HOOKS_SECONDS);
 }
 
 static void retain_pass_release(struct retain_pass *p)
@@ -119,7 +126,7 @@ static bool has_end(const struct view_channel_project *p)
 	return false;
 }
 
-static void report_version(const struct retain_pass *p, const struct view_channel_project *project,
+static void report_version(struct retain_pass *p, const struct view_channel_project *project,
 	const struct view_channel_version *v)
 {
 	const struct retain_options *o = p->state->options;
@@ -129,9 +136,11 @@ static void report_version(const struct retain_pass *p, const struct view_channe
 		o->end(o->ctx, p->view, project, v);
 	if (v->is_warned && o->warn)
 		o->warn(o->ctx, p->view, project, v);
+	if (v->is_warned && !o->is_dry)
+		ending_hook_add(p->state->hooks, p->config, project->project, v, p->previous);
 }
 
-static void report_project(const struct retain_pass *p, const struct view_channel_project *project)
+static void report_project(struct retain_pass *p, const struct view_channel_project *project)
 {
 	uint64_t before = p->result->ended + p->result->ending;
 	for (size_t i = 0; i < project->versions; i++)
@@ -220,6 +229,30 @@ static int find_doubt(struct retain_pass *p, struct err *e)
 	return doubt < 0 ? -1 : 0;
 }
 
+static int take_previous(void *ctx, const struct catalog_retained *row, struct err *e UNUSED)
+{
+	struct retain_pass *p = ctx;
+	if (strcmp(row->view, p->view->name) == 0 && !row->in_doubt)
+		p->previous = row->looked;
+	return 0;
+}
+
+static int find_previous(struct retain_pass *p, struct err *e)
+{
+	return catalog_retained(p->state->operation->catalog, take_previous, p, e);
+}
+
+static int record_view(const struct retain_pass *p, struct err *e)
+{
+	struct catalog *c = p->state->operation->catalog;
+	const struct catalog_retained row = {p->view->name, p->state->options->now, p->result->ended, p->result->ending,
+		p->result->stale, p->result->doubt != NULL};
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0 || catalog_retained_put(c, &row, e) < 0)
+		return -1;
+	return catalog_commit(&t, e);
+}
+
 // A view in doubt is left alone: what it would end is not known.
 static int do_view(struct retain_state *r, const struct view *v, const struct config_view *config, struct err *e)
 {
@@ -233,12 +266,12 @@ static int do_view(struct retain_state *r, const struct view *v, const struct co
 	p.reason = reason_of_rules(p.config);
 	if (view_channel_open(r->site, v, r->operation->catalog, r->options->now, &p.channel, e) < 0 ||
 		view_channel_open(r->site, v, r->operation->catalog, r->options->now, &p.checked, e) < 0 ||
-		find_doubt(&p, e) < 0)
+		find_doubt(&p, e) < 0 || find_previous(&p, e) < 0)
 		return -1;
 	view_channel_look_at_disk(p.checked);
-	if (p.result->doubt)
-		return 0;
-	return do_projects(&p, e) < 0 || end_members(&p, e) < 0 ? -1 : 0;
+	if (!p.result->doubt && (do_projects(&p, e) < 0 || end_members(&p, e) < 0))
+		return -1;
+	return r->options->is_dry ? 0 : record_view(&p, e);
 }
 
 static int do_all_views(struct retain_state *r, struct err *e)
@@ -265,6 +298,7 @@ int retain(struct operation *x, const struct site *site, const struct retain_opt
 	CLEANUP(retain_state_release)
 	struct retain_state r = {
 		.operation = x, .site = site, .options = options, .result = out, .when = clock_wall_seconds()};
+	r.hooks = hook_queue_new("[view]");
 	if (open_keepers(&r, e) < 0 || do_all_views(&r, e) < 0)
 		return -1;
 	if (r.trouble.kind) {

@@ -6,6 +6,7 @@
 #include "lib/base/log.h"
 #include "lib/format/jsondoc.h"
 #include "lib/state/catalog/catalog-plan.h"
+#include "lib/state/catalog/catalog-retained.h"
 #include "lib/state/store/quota.h"
 #include "lib/state/upstream/file-cache.h"
 #include "server/core/auth.h"
@@ -206,6 +207,46 @@ static void put_platform_gauges(struct server_context *s, struct buf *out)
 	}
 }
 
+struct retained_gauges {
+	struct server_context *context;
+	struct buf *out;
+	size_t row; // which of the gauges
+};
+
+static const struct retained_gauge {
+	const char *name, *help;
+} retained_gauges[] = {
+	{"view_retained_timestamp_seconds", "As of when wheelcache retain decided last about a view, since 1970."},
+	{"view_ended_versions", "Versions that the last wheelcache retain ended in a view."},
+	{"view_ending_versions", "Versions of a view that end within its warn-days."},
+	{"view_stale_projects", "Projects of a view of which an environment has only an old version."},
+	{"view_retention_in_doubt", "1 if wheelcache retain could end nothing in a view."},
+};
+
+static int put_retained_line(void *ctx, const struct catalog_retained *row, struct err *e UNUSED)
+{
+	const struct retained_gauges *g = ctx;
+	const struct view *v = site_view(server_context_site(g->context), str_from(row->view));
+	const double value[] = {
+		(double)row->looked, (double)row->ended, (double)row->ending, (double)row->stale, row->in_doubt};
+	const char *const labels[] = {"view", row->view, NULL};
+	if (v && !v->is_private)
+		metrics_line(g->out, retained_gauges[g->row].name, labels, value[g->row]);
+	return 0;
+}
+
+// Private views are omitted.
+static void put_retained_gauges(struct server_context *s, struct catalog *c, struct buf *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(retained_gauges); i++) {
+		struct err unsaid = ERR_INIT;
+		struct retained_gauges g = {s, out, i};
+		metrics_head(out, retained_gauges[i].name, "gauge", retained_gauges[i].help);
+		if (catalog_retained(c, put_retained_line, &g, &unsaid) < 0)
+			return; // the next request tries again
+	}
+}
+
 static void put_plan_rows(struct server_context *s, const struct jsondoc *totals, const char *name, const char *key,
 	const char *help, struct buf *out)
 {
@@ -389,6 +430,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_file_cache(s, &out);
 	put_queues(s, &out);
 	put_plan_gauges(s, c, &out);
+	put_retained_gauges(s, c, &out);
 	put_builds(s, &out);
 	put_view_gauges(s, c, &out);
 	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import sqlite3
 
 import pytest
 
@@ -323,6 +324,9 @@ def test_dashboard_shows_every_metric(dashboard, server, up, tmp_path):
     """Each metric that it uses exists, with the labels that it selects and sums by; and it shows every metric."""
     make_plan(server, up.url, tmp_path)
     attempts.Attempts(server.catalog.with_name(server.catalog.name + ".builds")).add("six", "failed", platform=PUBLIC)
+    with sqlite3.connect(server.catalog) as connection:
+        connection.execute("INSERT INTO retained VALUES (?, 1, 2, 3, 4, 0)", (PUBLIC,))
+    connection.close()
     server.get("/simple/own/")
     told = metrics(server)
     labels = {}

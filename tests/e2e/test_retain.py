@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+import promtext
 import serving
 from channels import DAY, JAMMY, NOBLE, Channel, day, wheel
 
@@ -276,6 +277,44 @@ def test_versions_are_warned_of(at):
     warned = [v for p in view["projects"] for v in p["versions"] if v["warned"]]
     assert [(v["version"], v["ends"]) for v in warned] == [("1.8", day(at.now + 4 * DAY))]
     assert f"view nightly: foo 1.8 ends at {day(at.now + 4 * DAY)}" in at.error
+
+
+def hook(at, code=0):
+    """A command that notes what it is told."""
+    script, told = at.folder / "tell", at.folder / "told"
+    script.write_text(f'#!/bin/sh\necho "$*" >>{told}\nenv | grep ^WHEELCACHE_[A-Z]*= | sort >>{told}\nexit {code}\n')
+    script.chmod(0o755)
+    return f"{script} %n %r", told
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_hook_is_told_once_of_each_version(at, code):
+    command, told = hook(at, code)
+    at.configure(f"keep-versions = 1\nkeep-days = 24\nwarn-days = 7\non-change = {command}\n")
+    at.retain("--dry-run")
+    assert not told.exists()
+    for _ in range(2):
+        at.retain()
+        assert ("on-change for foo 1.8" in at.error) == bool(code and _ == 0)
+    facts = [f"WHEELCACHE_CAME={day(at.now - 20 * DAY)}", "WHEELCACHE_CHANGE=ending", f"WHEELCACHE_ENDS={day(at.now + 4 * DAY)}",
+             "WHEELCACHE_PROJECT=foo", "WHEELCACHE_VERSION=1.8", "WHEELCACHE_VIEW=nightly"]
+    lines = [line for line in told.read_text().splitlines() if "WHEELCACHE=" not in line and "OPTIMISED" not in line]
+    assert lines == ["foo 1.8", *facts]
+    at.retain("--now", day(at.now + 8 * DAY))  # then 1.8 has ended, and 1.9 is warned of
+    assert told.read_text().count("foo 1.9\n") == 1 and told.read_text().count("foo 1.8\n") == 1
+
+
+def test_metrics_have_what_the_last_retain_found(at, serve):
+    at.configure("keep-versions = 1\nkeep-days = 24\nwarn-days = 7\n", f"[view odd]\nplatforms = {JAMMY}\nkeep-days = 1\n")
+    at.retain()
+    server = serve(at.store, "--rescan", "0", config=at.config.read_text(), state=at.catalog.parent)
+    seen = promtext.Metrics(server.get("/-/metrics").body.decode())
+    assert [seen(f"view_{one}", view="nightly") for one in ("ended_versions", "ending_versions", "stale_projects")] \
+        == [3, 1, 0]
+    assert abs(seen("view_retained_timestamp_seconds", view="nightly") - at.now) < 60
+    at.retain("--now", "2099-01-01", code=1)
+    seen = promtext.Metrics(server.get("/-/metrics").body.decode())
+    assert seen("view_retention_in_doubt", view="nightly") == 1
 
 
 def test_audit_log_has_each_file(at):

@@ -340,6 +340,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[MEMBER_END] = "UPDATE member SET until = ?2 WHERE filename = ?4 AND platform = ?3 AND sha256 = ?5"
 		       " AND membership = (SELECT id FROM membership WHERE name = ?1)"
 		       " AND since < ?2 AND until > ?2 RETURNING 1",
+	[RETAINED_PUT] = "INSERT OR REPLACE INTO retained VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+	[RETAINED_LIST] = "SELECT view, looked, ended, ending, stale, doubt FROM retained ORDER BY view",
 	[EVIDENCE_FIND] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.sha256 = ?1",
 	[EVIDENCE_ADD] =
 		"INSERT INTO evidence (sha256, kind, platform, python, made, received, arrival, who, address, views,"

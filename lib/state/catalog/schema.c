@@ -401,6 +401,15 @@ static const char *const schema_step[] = {
 	"  id INTEGER PRIMARY KEY,     -- the first byte of its records' hashes\n"
 	"  mtime_ns INTEGER NOT NULL   -- when it was listed, and all of it was good\n"
 	") STRICT;",
+
+	// 15: what the last retain found.
+	"CREATE TABLE retained ("
+	"  view TEXT PRIMARY KEY,"
+	"  looked INTEGER NOT NULL, -- seconds since 1970: as of which time it decided\n"
+	"  ended INTEGER NOT NULL, ending INTEGER NOT NULL, -- versions\n"
+	"  stale INTEGER NOT NULL,  -- projects\n"
+	"  doubt INTEGER NOT NULL   -- 1: nothing could end\n"
+	") STRICT, WITHOUT ROWID;",
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.
