@@ -330,9 +330,12 @@ static void put_not_offered(const struct explain_membership *m, struct jsondoc *
 static int put_outsider(struct explain_membership *m, const struct platform *p, const struct catalog_history *f,
 	struct jsondoc *out, struct err *e)
 {
-	struct judged_wheel w = {.platform = p->name, .filename = f->filename, .requires_python = f->requires_python};
+	struct judged_wheel w = {.platform = p->name,
+		.platform_id = p->id,
+		.filename = f->filename,
+		.requires_python = f->requires_python};
 	struct jsondoc *lacks;
-	const char *why;
+	const char *left, *why;
 	memcpy(w.sha256, f->sha256, SHA256_SIZE);
 	jsondoc_put_bool(out, "member", false);
 	if (m->view->generation != GENERATION_NEWEST)
@@ -341,9 +344,9 @@ static int put_outsider(struct explain_membership *m, const struct platform *p, 
 		put_not_offered(m, out);
 		return 0;
 	}
-	if (wheel_tests_why(&m->tests, &w, &why, e) < 0)
+	if (wheel_tests_left(&m->tests, &w, &left, e) < 0 || wheel_tests_why(&m->tests, &w, &why, e) < 0)
 		return -1;
-	jsondoc_put_str(out, "why", *why ? why : "it can be promoted");
+	jsondoc_put_str(out, "why", *left ? left : *why ? why : "it can be promoted");
 	jsondoc_put(out, "lacks", lacks = jsondoc_array());
 	return wheel_tests_each(&m->tests, &w, add_lack, lacks, e);
 }

@@ -26,6 +26,7 @@ struct wheel_test {
 // A file as it is judged. Borrowed.
 struct judged_wheel {
 	const char *platform, *version, *filename;
+	int64_t platform_id;         // in the catalog
 	const char *requires_python; // NULL: none
 	uint8_t sha256[SHA256_SIZE];
 };
@@ -55,5 +56,7 @@ typedef void wheel_tests_fn(void *ctx, const struct promotion_rule *rule, const 
 	const struct wheel_test *test);
 int wheel_tests_each(struct wheel_tests *t, const struct judged_wheel *w, wheel_tests_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// Whether the view takes the wheel: *why is "", or the reason if it does not.
+// How the wheel left the view, so that it comes back only if its version is named: *why is "" if it never did.
+int wheel_tests_left(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e) MUST_CHECK;
+// Whether tests let the view take the wheel: *why is "", or the reason if it does not.
 int wheel_tests_why(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e) MUST_CHECK;

@@ -40,6 +40,7 @@ static const struct judged_wheel *keep_wheel(struct channel_reader *r, const str
 	struct judged_wheel *w = arena_alloc_aligned(&r->data->text, sizeof(*w));
 	*w = (struct judged_wheel){
 		.platform = f->platform->name, // of the site
+		.platform_id = f->platform->id,
 		.version = keep_text(r, f->file.version),
 		.filename = keep_text(r, f->file.filename),
 		.requires_python = keep_text(r, f->file.requires_python),
@@ -227,9 +228,13 @@ static int judge_waiting(struct channel_reader *r, struct err *e)
 {
 	struct channel_data *d = r->data;
 	for (size_t i = 0; i < d->waitings; i++) {
-		if (wheel_tests_why(&r->judge, d->waiting[i].wheel, &d->waiting[i].why, e) < 0)
+		struct channel_waiting *w = &d->waiting[i];
+		if (wheel_tests_left(&r->judge, w->wheel, &w->why, e) < 0)
 			return -1;
-		*(*d->waiting[i].why ? &d->refused : &d->ready) += 1;
+		w->has_left = *w->why;
+		if (!w->has_left && wheel_tests_why(&r->judge, w->wheel, &w->why, e) < 0)
+			return -1;
+		*(w->has_left ? &d->left : *w->why ? &d->refused : &d->ready) += 1;
 	}
 	return 0;
 }

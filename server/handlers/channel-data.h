@@ -17,7 +17,7 @@ struct channel_row {
 	int64_t came;                    // seconds since 1970; 0: unknown
 	const char *newest;              // version of the project in the view; NULL: none
 	const struct judged_wheel *next; // what the tests are about: the newest of the source; NULL: none, or no tests
-	struct wheel_test *test;       // of each kind
+	struct wheel_test *test;         // of each kind
 	size_t place;                    // in the order of projects and environments
 };
 
@@ -33,6 +33,7 @@ struct channel_waiting {
 	const char *project;
 	const struct judged_wheel *wheel;
 	const char *why; // "": it can be promoted now
+	bool has_left;   // it was a member; it comes back only if its version is named
 };
 
 struct channel_query {
@@ -54,11 +55,11 @@ struct channel_data {
 	struct channel_row *row;
 	size_t rows, row_room, projects, environments;
 	size_t state[VIEW_CHANNEL_STATE_COUNT]; // numbers of all rows, also of those beyond the limit
-	struct channel_ending *ending;     // by date
+	struct channel_ending *ending;          // by date
 	size_t endings, ending_room;
 	struct channel_waiting *waiting; // first those that can be promoted
 	size_t waitings, waiting_room;
-	size_t ready, refused; // numbers of all that wait
+	size_t ready, left, refused; // numbers of all that wait
 	struct channel_runs runs;
 	bool has_more; // rows of some list beyond the limit
 };

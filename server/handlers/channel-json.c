@@ -73,6 +73,7 @@ static struct jsondoc *waiting_json(const struct channel_data *d)
 		jsondoc_put_str(one, "platform", w->wheel->platform);
 		jsondoc_put_str(one, "sha256", hex);
 		jsondoc_put_bool(one, "ready", !*w->why);
+		jsondoc_put_bool(one, "left", w->has_left);
 		put_or_null(one, "why", w->why);
 	}
 	return list;
@@ -169,6 +170,7 @@ int channel_json_write(const struct channel_data *d, struct buf *out, struct err
 	jsondoc_put(doc, "states", states_json(d));
 	jsondoc_put(doc, "environments", rows_json(d));
 	jsondoc_put_int(doc, "ready", (int64_t)d->ready);
+	jsondoc_put_int(doc, "left", (int64_t)d->left);
 	jsondoc_put_int(doc, "refused", (int64_t)d->refused);
 	jsondoc_put(doc, "waiting", waiting_json(d));
 	jsondoc_put(doc, "endings", endings_json(d));

@@ -185,7 +185,12 @@ static void put_waiting(struct buf *out, const struct channel_data *d)
 		buf_puts(out, "</th><td class=\"name\">");
 		html_text(out, w->wheel->platform);
 		buf_printf(out, "</td><td><span class=\"verdict%s\">%s</span></td><td class=\"why full\">",
-			*w->why ? " goes" : " good", *w->why ? "not promoted" : "ready");
+			w->has_left ? ""
+			: *w->why   ? " goes"
+				    : " good",
+			w->has_left ? "taken out"
+			: *w->why   ? "not promoted"
+				    : "ready");
 		html_text(out, *w->why ? w->why : "wheelcache promote takes it");
 		buf_puts(out, "</td></tr>\n");
 	}

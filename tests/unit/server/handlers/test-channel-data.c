@@ -144,6 +144,24 @@ static void an_override_and_no_tests(void **state)
 	assert_waiting(&d, NEW_312 " debian: " CHANNEL_DEBIAN "/3.12: no evidence of kind integration;\n");
 }
 
+// What was taken out is not ready, although nothing is required.
+static void a_file_that_left(void **state)
+{
+	struct channel_store *s = *state;
+	CLEANUP(channel_data_release) struct channel_data d = {0};
+	make_nights(s);
+	channel_store_change(s, "promote", CHANNEL_DEBIAN, NEW_312, NOON - DAY);
+	channel_store_change(s, "demote", CHANNEL_DEBIAN, NEW_312, NOON - DAY);
+	channel_store_open(s, "");
+	read_data(s, "tested", "", 100, &d);
+	assert_int_equal(d.left, 1);
+	assert_int_equal(d.ready + d.refused, 0);
+	assert_true(d.waiting[0].has_left);
+	assert_waiting(&d,
+		NEW_312 " debian: it left in generation 5 (demote: the <b>night</b>): promote its version by "
+			"name to take it again;\n");
+}
+
 // Of a view without requires the first view that takes files from it says which tests count.
 static void the_source_has_the_tests_of_the_next_view(void **state)
 {
@@ -248,6 +266,7 @@ int main(void)
 		CHANNEL_TEST(rows_and_what_waits),
 		CHANNEL_TEST(an_override_and_no_tests),
 		CHANNEL_TEST(the_source_has_the_tests_of_the_next_view),
+		CHANNEL_TEST(a_file_that_left),
 		CHANNEL_TEST(a_view_that_requires_nothing),
 		CHANNEL_TEST(versions_that_end),
 		CHANNEL_TEST(limits_and_filter),

@@ -25,7 +25,8 @@ static struct wheel_test tests[][2] = {
 	{{WHEEL_TEST_OVERRIDE, ID, HOSTILE, HOSTILE}, {WHEEL_TEST_UNTESTED, "", "", ""}},
 	{{WHEEL_TEST_UNNEEDED, "", "", ""}, {WHEEL_TEST_UNNEEDED, "", "", ""}},
 };
-static const struct judged_wheel next_wheel = {"debian-12-x86_64", "2.0", "six-2.0-py3-none-any.whl", NULL, {1}};
+static const struct judged_wheel next_wheel = {
+	.platform = "debian-12-x86_64", .version = "2.0", .filename = "six-2.0-py3-none-any.whl", .sha256 = {1}};
 
 static struct channel_row rows[] = {
 	{"six", "debian-12-x86_64", "3.11", VIEW_CHANNEL_STALE, "1.0", NOON - 40 * DAY, "2.0", &next_wheel, tests[0],
@@ -37,8 +38,9 @@ static struct channel_row rows[] = {
 	{"zope", "ubuntu-24.04-x86_64", "3.13", VIEW_CHANNEL_EMPTY, NULL, 0, NULL, NULL, NULL, 4},
 };
 static struct channel_waiting waiting[] = {
-	{"2.0", "six", &next_wheel, ""},
-	{"2.0", "six", &next_wheel, HOSTILE},
+	{"2.0", "six", &next_wheel, "", false},
+	{"2.0", "six", &next_wheel, HOSTILE, false},
+	{"2.0", "six", &next_wheel, "it left", true},
 };
 static struct channel_ending endings[] = {{"six", "0.8", 0}, {"six", "0.9", NOON + 3 * DAY}};
 static struct catalog_evidence runs[] = {
@@ -118,6 +120,7 @@ static void what_the_page_says(void **state UNUSED)
 		"<h2>What waits in <a href=\"../staging/\">staging</a></h2>",
 		"<span class=\"verdict good\">ready</span>",
 		"<span class=\"verdict goes\">not promoted</span></td><td class=\"why full\">&lt;/td&gt;",
+		"<span class=\"verdict\">taken out</span></td><td class=\"why full\">it left</td>",
 		"<th scope=\"row\">six</th><td class=\"name\">0.8</td><td><span class=\"verdict goes\">ended</span>",
 		"<time datetime=\"2026-11-25T12:00:00Z\">",
 		"1180 passed, 5 skipped and 2 failed from",
