@@ -14,7 +14,7 @@ static const struct {
 };
 
 const char explain_names_kept_out[] =
-	"a platform of the view has the project, so its files come into the view by promotion "
+	"a platform of the source has the project, so its files come into the view by promotion "
 	"alone; [upstream] shared would merge it";
 
 // Describes upstream's project under a name that is ours.

@@ -12,9 +12,10 @@
 const char *merge_upstream_status(const struct upstream_answer *upstream);
 const char *merge_upstream_status_reason(const struct upstream_answer *upstream);
 
-// Whether a view with a membership keeps upstream's files of this project (normal form) out: one of its platforms lists
-// the project, so that its files come into the view by promotion alone, unless a name rule of the operator decides. It
-// does not depend on what was promoted. Always false of other views. Errors of the catalog.
+// Whether a view with a membership keeps upstream's files of this project (normal form) out: a platform of the view where
+// its files come from lists the project, so that they come into the view by promotion alone, unless a name rule of the
+// operator decides. It does not depend on what was promoted. A private platform that the view does not have decides
+// nothing, because the answer would tell its names. Always false of other views. Errors of the catalog.
 int merge_upstream_is_kept_out(const struct view *v, struct catalog *c, const char *project, enum name_rule rule,
 	bool *is_kept_out, struct err *e) MUST_CHECK;
 

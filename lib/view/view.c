@@ -107,6 +107,15 @@ static void mark_merging_views(struct site *s, const struct config *c)
 	}
 }
 
+// The view or platform where the chain of `from` begins. config_read() has checked that the chain ends.
+static const struct view *first_source(const struct site *s, const struct config_view *own)
+{
+	const char *name = own->from;
+	for (const struct config_view *at; (at = config_view(&s->config, name)) && at->from; name = at->from)
+		;
+	return site_view(s, str_from(name));
+}
+
 // The default view has the membership of the view that it is configured to be.
 static void set_memberships(struct site *s, const struct config *c)
 {
@@ -115,6 +124,7 @@ static void set_memberships(struct site *s, const struct config *c)
 		const struct view *as = i == 0 && same ? same : &s->view[i];
 		const struct config_view *own = config_of_view(c, as);
 		s->view[i].membership = own && own->from ? as->name : NULL;
+		s->view[i].source = own && own->from ? first_source(s, own) : NULL;
 		s->view[i].generation = GENERATION_NEWEST;
 	}
 }

@@ -287,6 +287,10 @@ upstream-only = theirs
 [view nightly]
 from = staging
 upstream = merge
+[view part]
+from = nightly
+platforms = {debian}
+upstream = merge
 """
 
 
@@ -294,7 +298,7 @@ def test_what_was_not_promoted_lets_nothing_of_upstream_in(serve, tmp_path):
     """Upstream had all of these names first. Only the operator's rules let its files beside ours."""
     with merging.indexes() as make:
         index = make()
-        place = Place(serve, tmp_path, MERGED.format(url=index.url))
+        place = Place(serve, tmp_path, MERGED.format(url=index.url, debian=DEBIAN))
         for project in "foo", "bar", "shared", "theirs", "unknown":
             index.add(project, storelib.make_wheel(tmp_path / "upstream", project, "9.0"))
         for project in "shared", "theirs":
@@ -308,6 +312,7 @@ def test_what_was_not_promoted_lets_nothing_of_upstream_in(serve, tmp_path):
         expected = {"foo": [UBUNTU], "bar": [], "shared": ["upstream"], "theirs": ["upstream"], "unknown": ["upstream"]}
         for _ in range(2):
             assert shown() == shown("nightly@2026-11-20") == expected
+            assert shown("part") == expected | {"foo": []}  # ubuntu, which it does not have, lists bar
         explained = json.loads(place.server.get("/-/explain/nightly/bar?format=json").body)
         assert (explained["names"]["files"], "by promotion alone" in explained["names"]["why"]) == ("here", True)
         place.promote((UBUNTU, place.bar), view="nightly", day=21)

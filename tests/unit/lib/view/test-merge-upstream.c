@@ -305,7 +305,18 @@ static void test_without_upstream(void **state UNUSED)
 // Only a view with a membership keeps upstream out, of a project that one of its platforms lists.
 static void test_kept_out(void **state UNUSED)
 {
-	static const struct view members = {.platform = platform, .platform_count = 1, .membership = "tested"};
+	static const struct platform other = {.id = 2}, hidden = {.id = 1, .is_private = true};
+	static const struct platform *others[] = {&other}, *both[] = {&other, &one}, *secret[] = {&other, &hidden};
+	static const struct view wide = {.platform = both, .platform_count = 2},
+				 private_too = {.platform = secret, .platform_count = 2};
+	static const struct view members = {
+		.platform = platform, .platform_count = 1, .membership = "tested", .source = &wide};
+	static const struct view narrow = {
+		.platform = others, .platform_count = 1, .membership = "tested", .source = &wide};
+	static const struct view public_part = {
+		.platform = others, .platform_count = 1, .membership = "tested", .source = &private_too};
+	static const struct view private_part = {
+		.platform = secret, .platform_count = 2, .membership = "tested", .source = &private_too};
 	static const struct {
 		const struct view *view;
 		const char *project;
@@ -314,6 +325,10 @@ static void test_kept_out(void **state UNUSED)
 	} table[] = {
 		{&members, "foo", NAME_RULE_MERGE, true},
 		{&members, "bar", NAME_RULE_MERGE, false},
+		{&narrow, "foo", NAME_RULE_MERGE, true}, // another platform of its source has the project
+		{&narrow, "bar", NAME_RULE_MERGE, false},
+		{&public_part, "foo", NAME_RULE_MERGE, false}, // which would tell a private name
+		{&private_part, "foo", NAME_RULE_MERGE, true},
 		{&members, "foo", NAME_RULE_SHARED, false},
 		{&members, "foo", NAME_RULE_UPSTREAM, false},
 		{&plain, "foo", NAME_RULE_MERGE, false},

@@ -278,6 +278,8 @@ static void test_memberships(void **state)
 		CLEANUP(buf_release) struct buf numpy, projects;
 		struct view view = *site_view(&s, str_from(memberships[i].view));
 		assert_int_equal(view.generation, GENERATION_NEWEST);
+		assert_true(!view.membership == !view.source);
+		assert_true(!view.source || strcmp(view.source->name, "alpha") == 0);
 		buf_init(&numpy, 1000);
 		buf_init(&projects, 1000);
 		view.generation = memberships[i].generation;
