@@ -28,7 +28,8 @@ static int demote_words(struct demote_command *x, char **word, size_t words, str
 		.by = x->all.by,
 		.address = "",
 		.dry_run = x->all.settings.is_dry_run};
-	if (demote_run(&x->all.site, x->all.catalog, x->all.audit, &r, &answer, e) < 0)
+	if (promotion_common_check_view(&x->all, x->from, e) < 0 ||
+		demote_run(&x->all.site, x->all.catalog, x->all.audit, &r, &answer, e) < 0)
 		return -1;
 	return promotion_common_print(&x->all, &answer, x->from, e);
 }

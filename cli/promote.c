@@ -46,10 +46,8 @@ static int check_promote_line(const struct promote_command *x, struct err *e)
 {
 	if (!x->to)
 		return err_set(e, ERR_USAGE, "--to VIEW is missing");
-	if (x->override && !*str_trim(str_from(x->override)).ptr)
+	if (x->override && !str_trim(str_from(x->override)).len)
 		return err_set(e, ERR_USAGE, "--override needs a reason");
-	if ((x->override && strlen(x->override) > LIMIT_REASON) || (x->reason && strlen(x->reason) > LIMIT_REASON))
-		return err_set(e, ERR_USAGE, "a reason has more than %d bytes", LIMIT_REASON);
 	return 0;
 }
 
@@ -95,7 +93,8 @@ static int promote_words(struct promote_command *x, char **word, size_t words, s
 		.hooks = x->hooks,
 		.all_or_nothing = x->all_or_nothing,
 		.dry_run = x->all.settings.is_dry_run};
-	if (promote_run(&x->all.site, x->all.catalog, x->all.audit, &r, clock_wall_seconds(), &answer, e) < 0 ||
+	if (promotion_common_check_view(&x->all, x->to, e) < 0 ||
+		promote_run(&x->all.site, x->all.catalog, x->all.audit, &r, clock_wall_seconds(), &answer, e) < 0 ||
 		promotion_common_print(&x->all, &answer, x->to, e) < 0)
 		return -1;
 	return answer.count[PROMOTE_REFUSED] || answer.count[PROMOTE_HELD] ? 1 : 0;

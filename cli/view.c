@@ -37,16 +37,6 @@ static int take_number(const char *option, const char *text, uint64_t *out, stru
 	return err_set(e, ERR_USAGE, "%s %s: not a number from 1 on", option, text);
 }
 
-static int check_view_name(const struct view_command *x, struct err *e)
-{
-	const struct config_view *v = config_view(&x->all.config, x->name);
-	if (!v)
-		return err_set(e, ERR_USAGE, "no view %s is configured", x->name);
-	if (!v->from)
-		return err_set(e, ERR_USAGE, "view %s has no \"from\": it shows all files of its platforms", x->name);
-	return 0;
-}
-
 static int open_view(struct view_command *x, const struct command *self, int argc, char **argv, bool writes,
 	struct err *e)
 {
@@ -59,7 +49,7 @@ static int open_view(struct view_command *x, const struct command *self, int arg
 	x->name = argv[first];
 	if (promotion_common_open(&x->all, writes && !x->all.settings.is_dry_run, e) < 0)
 		return -1;
-	return check_view_name(x, e);
+	return promotion_common_check_view(&x->all, x->name, e);
 }
 
 static void view_command_release(struct view_command *x)

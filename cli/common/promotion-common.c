@@ -50,6 +50,16 @@ int promotion_common_open(struct promotion_common *p, bool writes, struct err *e
 	return catalog_open(path, &p->catalog, e) < 0 ? -1 : open_site(p, e);
 }
 
+int promotion_common_check_view(const struct promotion_common *p, const char *name, struct err *e)
+{
+	const struct config_view *v = config_view(&p->config, name);
+	if (!v)
+		return err_set(e, ERR_USAGE, "no view %s is configured", name);
+	if (!v->from)
+		return err_set(e, ERR_USAGE, "view %s has no \"from\": it shows all files of its platforms", name);
+	return 0;
+}
+
 int promotion_common_write(struct str text, struct err *e)
 {
 	if (fwrite(text.ptr, 1, text.len, stdout) != text.len || fflush(stdout) != 0)

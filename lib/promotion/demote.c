@@ -7,8 +7,6 @@
 #include "lib/domain/text/filename.h"
 #include "lib/promotion/promotion-run.h"
 
-enum { TRIES_MOST = 1000 };
-
 // --- members ---
 
 // Platforms by id, those that are not configured any more too.
@@ -225,7 +223,7 @@ static int edit_membership(struct membership_edit *d, struct promote_answer *out
 			return -1;
 		if (d->dry_run || !out->rows || promotion_step_write(&d->step, d->catalog, out, &why) == 0)
 			return 0;
-		if (why.kind == ERR_CONFLICT && tries < TRIES_MOST)
+		if (why.kind == ERR_CONFLICT && tries < PROMOTION_TRIES)
 			continue;
 		*e = why;
 		return -1;
@@ -235,7 +233,7 @@ static int edit_membership(struct membership_edit *d, struct promote_answer *out
 static int run_edit(struct membership_edit *d, struct audit *audit, struct promote_answer *out, struct err *e)
 {
 	const struct promotion_step *s = &d->step;
-	if (init_edit(d, e) < 0 || edit_membership(d, out, e) < 0)
+	if (promotion_run_check_reason(s->reason, e) < 0 || init_edit(d, e) < 0 || edit_membership(d, out, e) < 0)
 		return -1;
 	if (d->dry_run)
 		return 0;

@@ -11,9 +11,6 @@
 #include "lib/promotion/promotion-run.h"
 #include "lib/promotion/view-change.h"
 
-// Another writer made a generation meanwhile, so it makes progress even if this one does not.
-enum { TRIES_MOST = 1000 };
-
 // --- evidence ---
 
 // Whether evidence that is given with the request counts for the view.
@@ -277,7 +274,7 @@ static int decide_and_write(struct promotion_run *run, int64_t now, struct err *
 		struct err why = ERR_INIT;
 		if (decide_rows(run, &why) == 0 && write_rows(run, now, &why) == 0)
 			return 0;
-		if (why.kind == ERR_CONFLICT && tries < TRIES_MOST)
+		if (why.kind == ERR_CONFLICT && tries < PROMOTION_TRIES)
 			continue;
 		*e = why;
 		return -1;
@@ -312,7 +309,8 @@ int promote_run(const struct site *site, struct catalog *c, struct audit *audit,
 {
 	CLEANUP(promotion_run_release) struct promotion_run run;
 	*out = (struct promote_answer){0};
-	if (promotion_run_init(&run, site, c, r, out, e) < 0 || init_judge(&run, now, e) < 0 ||
+	if (promotion_run_init(&run, site, c, r, out, e) < 0 || promotion_run_check_reason(r->reason, e) < 0 ||
+		(r->override && promotion_run_check_reason(r->override, e) < 0) || init_judge(&run, now, e) < 0 ||
 		take_evidence(&run, e) < 0 || decide_and_write(&run, now, e) < 0 || take_out_pruned(&run, e) < 0)
 		return -1;
 	if (r->dry_run)

@@ -10,6 +10,9 @@
 #include "lib/state/views/membership.h"
 #include "lib/view/view.h"
 
+// How often a generation is tried anew. Each time another writer was faster, so that work goes on in any case.
+enum { PROMOTION_TRIES = 1000 };
+
 // A file that the source shows; its row has the same index.
 struct promotion_candidate {
 	const struct platform *platform;
@@ -45,6 +48,8 @@ struct promotion_run {
 int promotion_run_init(struct promotion_run *run, const struct site *site, struct catalog *c,
 	const struct promote_request *r, struct promote_answer *out, struct err *e) MUST_CHECK;
 void promotion_run_release(struct promotion_run *run); // for CLEANUP
+// ERR_USAGE: a reason is too long, or has a control character. Nothing may be written before this is known.
+int promotion_run_check_reason(const char *reason, struct err *e) MUST_CHECK;
 // Reads what other writers, also of other hosts, have added to the view's membership. ERR_INVALID: it is damaged.
 int promotion_run_refresh(const char *folder, struct catalog *c, const char *view, struct err *e) MUST_CHECK;
 // The view's newest generation. ERR_INVALID: its membership is damaged.

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/promotion/promotion-run.h"
 #include "lib/state/views/views-sync.h"
 
@@ -94,6 +95,16 @@ int promotion_run_generation(struct catalog *c, const char *view, int64_t *gener
 	if (known.is_damaged)
 		return refuse_damaged(view, e);
 	*generation = known.generation;
+	return 0;
+}
+
+int promotion_run_check_reason(const char *reason, struct err *e)
+{
+	if (strlen(reason) > LIMIT_REASON)
+		return err_set(e, ERR_USAGE, "a reason has more than %d bytes", LIMIT_REASON);
+	for (const char *c = reason; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return err_set(e, ERR_USAGE, "a reason has a control character, such as a line end");
 	return 0;
 }
 

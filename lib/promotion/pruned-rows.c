@@ -6,8 +6,6 @@
 #include "lib/base/limits.h"
 #include "lib/state/store/sidecar.h"
 
-enum { TRIES_MOST = 1000 };
-
 // The folder of the last file, because the files of a promotion are often in few folders.
 struct open_folder {
 	const struct platform *platform;
@@ -113,7 +111,7 @@ static int end_rows(const struct site *site, struct catalog *c, const struct pro
 			answer->generation = ending.generation;
 			return 0;
 		}
-		if (why.kind == ERR_CONFLICT && tries < TRIES_MOST)
+		if (why.kind == ERR_CONFLICT && tries < PROMOTION_TRIES)
 			continue;
 		*e = why;
 		return -1;
