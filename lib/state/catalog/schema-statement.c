@@ -314,8 +314,9 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			    " WHERE v.name = ?1 AND g.number < ?2 ORDER BY g.number DESC LIMIT ?3",
 	[MEMBER_HAS] =
 		"SELECT 1" MEMBERS " WHERE v.name = ?1 AND m.platform = ?3 AND m.filename = ?4 AND m.sha256 = ?5",
+	// The "+" keeps SQLite from the index by platform, which finds thousands of members.
 	[MEMBER_LEFT] = "SELECT g.number, g.action, g.reason FROM member m"
-			" JOIN membership v ON v.id = m.membership"
+			" JOIN membership v ON v.id = +m.membership"
 			" JOIN generation g ON g.membership = m.membership AND g.number = m.until"
 			" WHERE v.name = ?1 AND m.platform = ?2 AND m.filename = ?3 AND m.sha256 = ?4"
 			" ORDER BY m.until DESC LIMIT 1",
