@@ -84,6 +84,8 @@ enum {
 	LIMIT_PROMOTE_SELECTS = 10000,       // number of files that it selects
 	LIMIT_PROMOTE_EVIDENCE = 1000,       // number of records in it
 	LIMIT_PROMOTE_ROWS = 20000,          // number of files that the answer names
+	LIMIT_PROMOTE_COST = 10,             // a promotion counts as so many records,
+	LIMIT_PROMOTE_REFUSED = 100,         // and as one more for each so many files that are refused
 	LIMIT_PROMOTE_MS = 60000,            // for reading what a promotion needs from the catalog
 	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
 	LIMIT_EVIDENCE_VIEWS = 16 << 10,     // globs of the views for which it counts

@@ -117,14 +117,7 @@ static struct reply *answer_recorded(const struct sent_evidence *x, bool is_new)
 static struct reply *refuse_evidence(struct sent_evidence *x, const struct err *why)
 {
 	metrics_add(x->post.sender.context->metrics, METRIC_EVIDENCE_REFUSED, 1);
-	struct reply *r = view_post_failed(&x->post, NULL, why);
-	if (!x->wait_ms)
-		return r;
-	reply_unref(r);
-	r = reply_text(429, "429 Too Many Requests: %s", why->msg);
-	reply_header(r, "Retry-After", "%d", (int)(x->wait_ms / 1000) + 1);
-	reply_header(r, "Cache-Control", "no-store");
-	return r;
+	return x->wait_ms ? view_post_too_many(&x->post, x->wait_ms, why) : view_post_failed(&x->post, NULL, why);
 }
 
 // --- the body handler ---

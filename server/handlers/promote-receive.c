@@ -7,6 +7,7 @@
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "server/core/auth.h"
+#include "server/core/rate-limit.h"
 #include "server/handlers/evidence-receive.h"
 #include "server/handlers/promote-document.h"
 #include "server/handlers/view-post.h"
@@ -85,6 +86,16 @@ static int check_given_evidence(struct sent_promotion *x, int64_t *wait_ms, stru
 	return 0;
 }
 
+// A token may promote as often as it may send evidence, since the audit log has each refused file.
+static int64_t take_promotion_turn(const struct sent_promotion *x, size_t refused)
+{
+	struct rate_limit *limit = x->post.sender.context->evidence_limit;
+	size_t tries = refused ? refused / LIMIT_PROMOTE_REFUSED : LIMIT_PROMOTE_COST;
+	if (tries > LIMIT_EVIDENCE_AT_ONCE)
+		tries = LIMIT_EVIDENCE_AT_ONCE;
+	return limit ? rate_limit_take(limit, x->post.grant.token[0].id, (unsigned)tries, clock_ms()) : 0;
+}
+
 // The further rights that this document needs. NULL: the token has them.
 static struct reply *check_further_rights(struct sent_promotion *x)
 {
@@ -147,10 +158,7 @@ static struct reply *answer_promotion(struct sent_promotion *x)
 
 static struct reply *refuse_promotion(struct sent_promotion *x, int64_t wait_ms, const struct err *why)
 {
-	struct reply *r = view_post_failed(&x->post, NULL, why);
-	if (wait_ms)
-		reply_header(r, "Retry-After", "%d", (int)(wait_ms / 1000) + 1);
-	return r;
+	return wait_ms ? view_post_too_many(&x->post, wait_ms, why) : view_post_failed(&x->post, NULL, why);
 }
 
 // --- the body handler ---
@@ -193,8 +201,13 @@ static struct reply *end_promotion(struct body_handler *handler)
 	refusal = check_further_rights(x);
 	if (refusal)
 		return refusal;
-	if (check_given_evidence(x, &wait_ms, &e) < 0 || run_promotion(x, &e) < 0)
+	wait_ms = take_promotion_turn(x, 0);
+	if (wait_ms)
+		err_set(&e, ERR_BUSY, "the token has promoted too much in the last hour");
+	if (wait_ms || check_given_evidence(x, &wait_ms, &e) < 0 || run_promotion(x, &e) < 0)
 		return refuse_promotion(x, wait_ms, &e);
+	if (!x->document.request.dry_run && x->answer.count[PROMOTE_REFUSED])
+		take_promotion_turn(x, x->answer.count[PROMOTE_REFUSED]);
 	return answer_promotion(x);
 }
 

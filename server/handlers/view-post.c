@@ -153,6 +153,14 @@ struct reply *view_post_failed(struct view_post *p, const char *project, const s
 	return upload_sender_answer(&p->sender, &a, words, doc);
 }
 
+struct reply *view_post_too_many(struct view_post *p, int64_t wait_ms, const struct err *why)
+{
+	const struct error_status a = {.status = 429, .retry_after = (unsigned)(wait_ms / 1000) + 1};
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_str(doc, "message", why->msg);
+	return upload_sender_answer(&p->sender, &a, why->msg, doc);
+}
+
 struct reply *view_post_answer(const struct view_post *p, unsigned status, const char *message,
 	const struct jsondoc *doc)
 {

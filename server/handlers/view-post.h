@@ -20,7 +20,8 @@ struct view_post {
 struct view_post_limits {
 	const char *what; // "evidence", for messages
 	size_t bytes, values;
-	const char *const *keys; // that the document may have, none of them an object or null; NULL at the end. NULL: any
+	const char *const
+		*keys; // that the document may have, none of them an object or null; NULL at the end. NULL: any
 };
 
 // Sets up p, whose ops are the caller's. action: in the audit log.
@@ -42,6 +43,8 @@ int view_post_check_body(const struct view_post *p, const struct view_post_limit
 // Writes the audit log, and answers: the reason, or, if the server is at fault, that it is. ERR_USAGE and ERR_INVALID are
 // 400, ERR_DENIED is 403.
 struct reply *view_post_failed(struct view_post *p, const char *project, const struct err *why);
+// The same: 429, and when the client may try again. It is not in the audit log, which it could fill.
+struct reply *view_post_too_many(struct view_post *p, int64_t wait_ms, const struct err *why);
 // An answer with doc as JSON or the message as text. doc is borrowed.
 struct reply *view_post_answer(const struct view_post *p, unsigned status, const char *message,
 	const struct jsondoc *doc);

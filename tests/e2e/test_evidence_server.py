@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evidence and promotions by HTTP, and what the holder of a narrow token cannot do."""
+import contextlib
 import json
 import os
 import re
@@ -97,7 +98,7 @@ def test_promotion_needs_evidence_of_the_very_bytes(site):
     status, files = results(promote(site.server, "tested", token, "foo", "bar", reason="night"))
     assert (status, files[site.foo.name], files[site.bar.name][0]) == (200, ("done", ""), "refused")
     assert "2 of 12 tests failed" in files[site.bar.name][1]
-    serving.wait_for(lambda: site.shown() == ["foo"], 10, "the promoted file")
+    assert site.shown() == ["foo"]
     assert results(promote(site.server, "tested", token, "foo")) == (200, {site.foo.name: ("already", "")})
     assert results(promote(site.server, "tested", token, "foo", "bar", all_or_nothing=True))[0] == 409
     audit = [(line["who"], line["file"], line["result"]) for line in uploading.audit(site.server) if line["action"] == "promote" and line.get("file")]
@@ -236,6 +237,23 @@ def test_hostile_bodies(site):
     assert promote(site.server, PLATFORM, token).status == 400  # it has no membership
     assert promote(site.server, "tested@2026-01-01", token).status in (401, 403, 404)
     assert site.shown() == []
+
+
+def test_token_that_promotes_without_end_has_to_wait(site):
+    token, other = site.token("promote"), site.token("promote")
+    with contextlib.closing(site.server.connect()) as connection:
+        answers = []
+        for _ in range(1100):
+            connection.request("POST", "/-/promote/tested", '{"select": ["foo"], "dry_run": true}',
+                               {"Content-Type": "application/json", **uploading.authorization(token)})
+            answer = connection.getresponse()
+            answer.read()
+            answers.append(answer.status)
+            if answer.status == 429:
+                break
+    assert answers[-1] == 429 and set(answers[:-1]) == {409} and len(answers) >= 1000
+    assert 1 <= int(answer.headers["Retry-After"]) <= 4
+    assert promote(site.server, "tested", other, "foo").status == 409
 
 
 def test_metrics(site):

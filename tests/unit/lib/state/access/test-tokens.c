@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
@@ -346,15 +347,21 @@ static void bad_lines_are_no_tokens(void **state UNUSED)
 
 static void what_cannot_stand_in_a_line_is_refused(void **state UNUSED)
 {
-	static const struct {
+	struct {
 		const char *platform, *project, *note;
 		unsigned rights;
 		const char *views;
-	} row[] = {{"a b", "*", "", UPLOAD, ""}, {"", "*", "", UPLOAD, ""}, {"*", "Zope", "", UPLOAD, ""},
-		{"*", "zope.interface", "", UPLOAD, ""}, {"*", "*", "two\nlines", UPLOAD, ""},
-		{"*", "*", " blank", UPLOAD, ""}, {"*", "*", "\xff", UPLOAD, ""}, {"*", "*", "", UPLOAD, "a"},
-		{"*", "*", "", PROMOTE, ""}, {"*", "*", "", PROMOTE, "a,read"}, {"*", "*", "", PROMOTE, "a\nb"},
-		{"*", "*", "", PROMOTE, "a  b"}};
+	} row[] = {{"*", "*", "", PROMOTE, ""}, {"a b", "*", "", UPLOAD, ""}, {"", "*", "", UPLOAD, ""},
+		{"*", "Zope", "", UPLOAD, ""}, {"*", "zope.interface", "", UPLOAD, ""},
+		{"*", "*", "two\nlines", UPLOAD, ""}, {"*", "*", " blank", UPLOAD, ""}, {"*", "*", "\xff", UPLOAD, ""},
+		{"*", "*", "", UPLOAD, "a"}, {"*", "*", "", PROMOTE, ""}, {"*", "*", "", PROMOTE, "a,read"},
+		{"*", "*", "", PROMOTE, "a\nb"}, {"*", "*", "", PROMOTE, "a  b"}};
+	CLEANUP(mem_free) char *long_views = xcalloc(LIMIT_TOKEN_VIEWS + 2, 1);
+	memset(long_views, 'a', LIMIT_TOKEN_VIEWS + 1);
+	for (char *c = long_views + LIMIT_NOTE; c < long_views + LIMIT_TOKEN_VIEWS; c += LIMIT_NOTE)
+		*c = ' '; // each is short enough
+	row[0].views = long_views;
+	row[0].rights = PROMOTE;
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		struct err e = ERR_INIT;
 		CLEANUP(buf_release) struct buf secret;
