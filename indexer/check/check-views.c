@@ -115,7 +115,7 @@ static int add_known_name(void *ctx, const char *view, struct err *e UNUSED)
 	return 0;
 }
 
-static int check_memberships(struct view_check *v, struct err *e)
+static int compare_memberships(struct view_check *v, struct err *e)
 {
 	CLEANUP(strset_release) struct strset views = {0};
 	struct err why = ERR_INIT;
@@ -186,7 +186,7 @@ int check_views(const struct store *store, struct catalog *c, const char *folder
 		add_wrong(&v, folder, "", "it does not answer");
 		return 0;
 	}
-	if (check_memberships(&v, e) < 0)
+	if (compare_memberships(&v, e) < 0)
 		return -1;
 	for (int i = 0; i <= UINT8_MAX; i++)
 		if (check_part_of_evidence(&v, (uint8_t)i, e) < 0)

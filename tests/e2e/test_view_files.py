@@ -110,6 +110,15 @@ def test_another_folder_of_views(at, tmp_path):
     assert at.check()["views"] == 0
 
 
+def test_a_membership_needs_a_folder(at, tmp_path):
+    text = f"[catalog]\npath = {at.catalog}\n[platform {PLATFORM}]\npath = {at.store / PLATFORM}\n[view tested]\nfrom = {PLATFORM}\n"
+    at.config.write_text(text)
+    done = at.run()
+    assert done.returncode == 2 and "view tested: from needs [store] views" in done.stderr
+    at.config.write_text(f"[store]\nviews = {tmp_path / 'views'}\n{text}")
+    at.index()
+
+
 def test_a_replica_has_the_same_views(at, tmp_path):
     at.index()
     (tmp_path / "other").mkdir()

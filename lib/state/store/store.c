@@ -232,6 +232,16 @@ static int find_platforms(struct store *s, const struct config *c, unsigned wait
 	return 0;
 }
 
+// Memberships need a folder.
+static int check_memberships(const struct config *c, struct err *e)
+{
+	for (size_t i = 0; i < c->view_count; i++)
+		if (c->views[i].from && !c->store && !c->views_path)
+			return err_set(e, ERR_USAGE,
+				"view %s: from needs [store] views, because no [store] path is set", c->views[i].name);
+	return 0;
+}
+
 int store_open(const struct config *c, unsigned wait_ms, struct store *out, struct err *e)
 {
 	CLEANUP(store_release) struct store s = {0};
@@ -247,7 +257,7 @@ int store_open(const struct config *c, unsigned wait_ms, struct store *out, stru
 		if (fd < 0)
 			return err_prefix(e, "store ");
 	}
-	if (find_platforms(&s, c, wait_ms, e) < 0)
+	if (check_memberships(c, e) < 0 || find_platforms(&s, c, wait_ms, e) < 0)
 		return -1;
 	*out = s;
 	s = (struct store){0};

@@ -6,6 +6,7 @@
 
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
+#include "lib/state/store/tempname.h"
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/views-file.h"
 
@@ -26,7 +27,7 @@ struct evidence_sync {
 	struct catalog_transaction open; // if something is to be written
 	uint8_t first;
 	int dirfd;
-	bool is_damaged;
+	bool is_unsettled;         // it is to be listed again: a file is damaged, or is being written
 	struct evidence_id *known; // what the catalog has, sorted
 	size_t count, room;
 };
@@ -88,7 +89,7 @@ static int take_evidence(struct evidence_sync *s, const char *name, const uint8_
 	CLEANUP(evidence_file_release) struct evidence_file f = {0};
 	buf_init(&text, EVIDENCE_FILE_MOST);
 	if (read_file(s, name, id, &text, &f, &why) < 0) {
-		s->is_damaged = true;
+		s->is_unsettled = true;
 		report_record(s, id, why.msg);
 		return 0;
 	}
@@ -103,6 +104,7 @@ static int compare_name(void *ctx, const char *name, struct err *e)
 {
 	struct evidence_sync *s = ctx;
 	uint8_t id[SHA256_SIZE];
+	s->is_unsettled |= tempname_is(name);
 	if (!evidence_file_is(name, id) || id[0] != s->first)
 		return 0;
 	struct evidence_id *known = s->count ? bsearch(id, s->known, s->count, sizeof(*known), compare_ids) : NULL;
@@ -126,7 +128,7 @@ static int forget_missing(struct evidence_sync *s, struct err *e)
 
 static int note_folder(struct evidence_sync *s, int64_t mtime_ns, struct err *e)
 {
-	if (!s->is_damaged && fs_mtime_is_reliable(mtime_ns, clock_wall_ns()) &&
+	if (!s->is_unsettled && fs_mtime_is_reliable(mtime_ns, clock_wall_ns()) &&
 		(begin_writing(s, e) < 0 || catalog_evidence_folder_set(s->catalog, s->first, mtime_ns, e) < 0))
 		return -1;
 	return s->open.catalog ? catalog_commit(&s->open, e) : 0;

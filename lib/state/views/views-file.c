@@ -128,9 +128,9 @@ int views_file_names(int dirfd, bool sweeps, views_file_fn *fn, void *ctx, struc
 		return err_errno(e, ERR_IO, "the folder cannot be listed");
 	}
 	while ((entry = readdir(dir))) {
-		if (sweeps && tempname_is(entry->d_name))
-			tempname_sweep(dirfd, entry->d_name);
-		else if (fn(ctx, entry->d_name, e) < 0)
+		if (sweeps && tempname_sweep(dirfd, entry->d_name))
+			continue;
+		if (fn(ctx, entry->d_name, e) < 0)
 			return -1;
 	}
 	return 0;

@@ -222,6 +222,24 @@ static void damaged_records_count_for_nothing(void **state UNUSED)
 	}
 }
 
+// A leftover whose owner may live keeps its folder from being skipped.
+static void killed_writer_leaves_nothing(void **state UNUSED)
+{
+	struct catalog_evidence note;
+	add_record(view_store_one, 0, &note);
+	view_store_shell("for d in evidence/*; do touch $d/.wheelcache-1-2-3-4.tmp; touch -d 2020-01-01 $d; done");
+	assert_sync(view_store_one, 0, "");
+	view_store_shell("for d in evidence/*; do touch -d '2 days ago' $d/.wheelcache-1-2-3-4.tmp; done");
+	assert_sync(view_store_one, 0, "");
+	view_store_shell("test -z \"$(find evidence -name '.*')\"");
+	view_store_shell("touch -d 2020-01-01 evidence/*");
+	assert_sync(view_store_one, 0, "");
+	view_store_shell("for d in evidence/*; do rm $d/*; touch -d 2020-01-01 $d; done"); // it is skipped
+	assert_sync(view_store_one, 0, "");
+	view_store_shell("touch evidence/*");
+	assert_sync(view_store_one, 0, "the record is forgotten");
+}
+
 static void missing_record_is_forgotten_once(void **state UNUSED)
 {
 	struct catalog_evidence note;
@@ -304,6 +322,7 @@ int main(void)
 		WITH_STORE(catalog_is_made_again_of_the_files),
 		WITH_STORE(newer_record_is_later_whatever_the_clock),
 		WITH_STORE(damaged_records_count_for_nothing),
+		WITH_STORE(killed_writer_leaves_nothing),
 		WITH_STORE(missing_record_is_forgotten_once),
 		WITH_STORE(folder_that_is_away_loses_nothing),
 		WITH_STORE(whole_folder_is_read),
