@@ -2,11 +2,11 @@
 #include "lib/promotion/promote.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/promotion/left-reason.h"
 #include "lib/promotion/pruned-rows.h"
 #include "lib/promotion/promotion-run.h"
 #include "lib/promotion/view-change.h"
@@ -162,31 +162,10 @@ static void judge_row(struct promotion_run *run, size_t i)
 	}
 }
 
-// The arguments of note_left.
-struct left_row {
-	struct promotion_run *run;
-	struct promote_row *row;
-};
-
-// What a person or the rules took out does not come back by the next promotion of everything.
-static int note_left(void *ctx, const struct catalog_left *left, struct err *e UNUSED)
-{
-	const struct left_row *l = ctx;
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, LIMIT_REASON + LIMIT_FILE_NAME);
-	if (strcmp(left->action, "promote") == 0) // a prune was at work at the same moment
-		return 0;
-	buf_printf(&why, "it left in generation %" PRId64 " (%s%s%s): name its version to promote it again",
-		left->generation, left->action, *left->reason ? ": " : "", left->reason);
-	promote_answer_set(l->run->answer, l->row, PROMOTE_LEFT, buf_view(&why));
-	return 0;
-}
-
 // 1: the view has it, or it left, and the row says so; 0: it is to be judged.
 static int decide_by_membership(struct promotion_run *run, size_t i, struct err *e)
 {
 	struct promote_row *row = &run->answer->row[i];
-	struct left_row left = {run, row};
 	int64_t platform = run->candidate[i].platform->id;
 	int has = catalog_view_has(run->catalog, run->request->to, run->generation, platform, row->filename,
 		row->sha256, e);
@@ -194,11 +173,12 @@ static int decide_by_membership(struct promotion_run *run, size_t i, struct err 
 		row->result = PROMOTE_ALREADY;
 	if (has || promote_select_names(&run->select, row->project, row->version, row->filename))
 		return has;
-	row->result = PROMOTE_DONE;
-	if (catalog_view_left(run->catalog, run->request->to, platform, row->filename, row->sha256, note_left, &left,
-		    e) < 0)
-		return -1;
-	return row->result == PROMOTE_LEFT;
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, LIMIT_REASON + LIMIT_FILE_NAME);
+	int left = left_reason(run->catalog, run->request->to, platform, row->filename, row->sha256, &why, e);
+	if (left > 0)
+		promote_answer_set(run->answer, row, PROMOTE_LEFT, buf_view(&why));
+	return left;
 }
 
 static int decide_row(struct promotion_run *run, size_t i, struct err *e)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/promotion/wheel-tests.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/promotion/left-reason.h"
 #include "lib/state/catalog/catalog-evidence.h"
-#include "lib/state/catalog/catalog-view.h"
 
 const char *const wheel_test_result_name[WHEEL_TEST_RESULT_COUNT] = {
 	"untested", "green", "red", "override", "unneeded"};
@@ -162,32 +161,13 @@ int wheel_tests_each(struct wheel_tests *t, const struct judged_wheel *w, wheel_
 	return 0;
 }
 
-// The arguments of take_left.
-struct left_wheel {
-	struct wheel_tests *tests;
-	const char *why;
-};
-
-static int take_left(void *ctx, const struct catalog_left *left, struct err *e UNUSED)
-{
-	struct left_wheel *l = ctx;
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, LIMIT_REASON + LIMIT_FILE_NAME);
-	if (strcmp(left->action, "promote") == 0) // a prune was at work at the same moment
-		return 0;
-	buf_printf(&why, "it left in generation %" PRId64 " (%s%s%s): promote its version by name to take it again",
-		left->generation, left->action, *left->reason ? ": " : "", left->reason);
-	l->why = copy_words(l->tests, why.data);
-	return 0;
-}
-
 int wheel_tests_left(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e)
 {
-	struct left_wheel left = {t, ""};
-	if (catalog_view_left(t->catalog, t->view, w->platform_id, w->filename, w->sha256, take_left, &left, e) < 0)
-		return -1;
-	*why = left.why;
-	return 0;
+	CLEANUP(buf_release) struct buf reason;
+	buf_init(&reason, LIMIT_REASON + LIMIT_FILE_NAME);
+	int left = left_reason(t->catalog, t->view, w->platform_id, w->filename, w->sha256, &reason, e);
+	*why = left > 0 ? copy_words(t, reason.data) : "";
+	return left < 0 ? -1 : 0;
 }
 
 int wheel_tests_why(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e)

@@ -97,7 +97,7 @@ def test_what_was_taken_out_comes_back_only_by_name(promoted, wheels):
     answer = promoted.promote(status=1)
     assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 0, "left": 3, "ended": 0}
     assert {one["reason"] for one in answer["files"] if one["result"] == "left" and one["project"] == "fast"} == {
-        "it left in generation 2 (demote: it breaks imports): name its version to promote it again"}
+        "it left in generation 2 (demote: it breaks imports): promote its version by name to take it again"}
     newer = promoted.add(version="9")
     promoted.index()
     assert promoted.results("six", "--all-or-nothing", "--evidence", *promoted.green([newer])) == {
