@@ -230,6 +230,14 @@ def test_a_private_view_is_private_at_each_time(serve, tmp_path):
     assert {path: (one.status, one.body) for path, one in answers.items()} == dict.fromkeys(
         answers, (answers["/tested/simple/foo/"].status, answers["/tested/simple/foo/"].body))
     assert answers["/tested/simple/foo/"].status in (401, 403)
+    reader = uploading.authorization(uploading.add_token(place.server, "--platform", DEBIAN, "--read"))
+    stranger = uploading.authorization(uploading.add_token(place.server, "--platform", UBUNTU, "--read"))
+    for view in "tested", "tested@2026-11-20":
+        reply = place.server.get(f"/{view}/simple/foo/", reader)
+        assert (reply.status, reply["Cache-Control"].startswith("private")) == (200, True)
+        assert place.server.get(f"/{view}/simple/foo/", stranger).status == 403
+    reply = place.server.get("/tested@x/simple/foo/", reader)
+    assert (reply.status, reply["Cache-Control"].startswith("private")) == (404, True)
 
 
 def test_uploads_into_a_view_are_refused(past, tmp_path):
