@@ -176,17 +176,20 @@ static struct reply *render_reply(struct server_context *s, struct catalog *c, c
 	return make_page_reply(s, t, is_plain ? &page : &packed, may_be_cached);
 }
 
+// Keeps also that a view with a membership does not have a project: its platforms may have it, so that the project filter
+// does not tell.
 static struct reply *render_and_cache(struct server_context *s, struct catalog *c, const struct page_target *t,
 	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
 	struct reply *r = render_reply(s, c, t, upstream, more, true, &e);
-	if (r)
-		pagecache_put(s->pagecache, t->key, r, 0, epoch);
-	else if (e.kind == ERR_NOT_FOUND)
+	if (!r && e.kind != ERR_NOT_FOUND)
+		return server_context_error(&e);
+	bool is_kept = r || (t->view->membership && !t->merges);
+	if (!r)
 		r = server_context_not_found_in(s, t->view->is_private, "no such project");
-	else
-		r = server_context_error(&e);
+	if (is_kept)
+		pagecache_put(s->pagecache, t->key, r, 0, epoch);
 	return r;
 }
 

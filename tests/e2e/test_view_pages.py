@@ -76,8 +76,8 @@ class Place:
     def projects(self, view="tested"):
         return pages.json_projects(self.server.get(f"/{view}/simple/" if view else "/simple/", {"Accept": pages.JSON}).body)
 
-    def rendered(self):
-        return promtext.parse(self.server.get("/-/metrics").body.decode())["wheelcache_page_renders_total"].values
+    def metric(self, name):
+        return promtext.parse(self.server.get("/-/metrics").body.decode())[f"wheelcache_{name}_total"].values
 
 
 def names(*keys):
@@ -110,6 +110,8 @@ def test_what_is_promoted_shows_at_once(place):
     place.promote((DEBIAN, 1))
     place.start()
     assert (place.projects(), place.files("", "bar"), place.files("narrow")) == (["foo"], None, None)
+    before = place.metric("page_cache_misses")
+    assert (place.files("", "bar"), place.metric("page_cache_misses")) == (None, before)  # that it is absent is kept, too
     for number in 2, 3:
         assert len(place.files()) == number - 1
         place.promote((UBUNTU, number))
@@ -181,10 +183,10 @@ def test_a_view_at_a_time(past):
 def test_pages_at_a_time_are_kept_until_something_changes(past):
     path = "/tested@2026-11-20/simple/foo/"
     first = past.server.get(path, {"Accept": pages.JSON})
-    before = past.rendered()
+    before = past.metric("page_renders")
     again = past.server.get(path, {"Accept": pages.JSON, "If-None-Match": first["ETag"]})
     same = past.server.get("/tested@2026-11-19T23:00:00Z/simple/foo/", {"Accept": pages.JSON})
-    assert (again.status, same.body, same["ETag"], past.rendered()) == (304, first.body, first["ETag"], before)
+    assert (again.status, same.body, same["ETag"], past.metric("page_renders")) == (304, first.body, first["ETag"], before)
     assert past.server.get("/tested/simple/foo/", {"Accept": pages.JSON})["ETag"] != first["ETag"]
     wheel = past.foo[UBUNTU, 2]
     (wheel.path.parent / f"{wheel.name}.yanked").write_text("broken")
