@@ -7,6 +7,9 @@
 
 #include "lib/format/escape.h"
 
+// A few files that left earlier have a line, which says how they come back; after many nights there are too many.
+enum { LEFT_SHOWN = 10 };
+
 void promotion_common_init(struct promotion_common *p)
 {
 	*p = (struct promotion_common){0};
@@ -103,7 +106,8 @@ int promotion_common_print(const struct promotion_common *p, const struct promot
 	for (size_t i = 0; i < answer->rows; i++) {
 		enum promote_result result = answer->row[i].result;
 		bool is_problem = result == PROMOTE_REFUSED || result == PROMOTE_HELD;
-		bool is_change = result == PROMOTE_DONE || result == PROMOTE_ENDED;
+		bool is_change = result == PROMOTE_DONE || result == PROMOTE_ENDED ||
+				 (result == PROMOTE_LEFT && answer->count[PROMOTE_LEFT] <= LEFT_SHOWN);
 		if (is_problem || (!p->settings.is_quiet && is_change))
 			print_promote_row(&answer->row[i], &out);
 	}

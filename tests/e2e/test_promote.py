@@ -94,6 +94,7 @@ def test_what_was_taken_out_comes_back_only_by_name(promoted, wheels):
     promoted.tool("demote", "--from", "tested", "fast", "--reason", "it breaks imports")
     promoted.tool("view", "rollback", "--to", "0", "tested")
     assert set(promoted.results("six", "fast").values()) == {"left"} and not promoted.members()
+    assert promoted.tool("promote", "--to", "tested", "six").stdout.count(": name its version to promote it again\n") == 1
     answer = promoted.promote(status=1)
     assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 0, "left": 3, "ended": 0}
     assert {one["reason"] for one in answer["files"] if one["result"] == "left" and one["project"] == "fast"} == {
