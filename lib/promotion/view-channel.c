@@ -147,7 +147,7 @@ static int is_clock_in_doubt(struct view_channel *c, struct buf *why, struct err
 		return 0;
 	clock_write(c->now, now);
 	clock_write(newest, then);
-	buf_printf(why, "the time, %s, cannot be right: between %s and the day before it no file came", now, then);
+	buf_printf(why, "the time, %s, cannot be right: between it and %s no file came", now, then);
 	return 1;
 }
 
