@@ -23,12 +23,12 @@ struct view {
 	const struct view *source; // where the chain of `from` begins, borrowed from the site; NULL: no membership
 	int64_t generation; // of the membership: GENERATION_NEWEST, or the one that a caller of view_files() sets
 	bool is_private;    // one of its platforms is private
-	bool is_incomplete; // the content of the view is unknown: a platform is unreadable, none was scanned, or the
-			    // membership is damaged
+	bool is_incomplete; // a platform is unreadable or none was scanned, so the content of the view is unknown; see
+			    // site_is_incomplete()
 	bool merges;        // upstream's files are merged in
 	struct wheel_filter wheels; // which of upstream's wheels the view shows
 	const char *base;           // of links to files: an absolute URL that ends in "/", borrowed; NULL: links
-				    // are relative to the page
+		// are relative to the page
 };
 
 enum { GENERATION_UNKNOWN = -2 }; // of a membership: all that the catalog has of it is that a file is damaged
