@@ -264,7 +264,7 @@ static int decide_and_write(struct promotion_run *run, int64_t now, struct err *
 static int take_out_pruned(struct promotion_run *run, struct err *e)
 {
 	const struct promote_request *r = run->request;
-	if (r->dry_run || !run->answer->count[PROMOTE_DONE])
+	if (!run->answer->count[PROMOTE_DONE])
 		return 0;
 	const struct promotion_step step = {.folder = run->folder,
 		.view = r->to,
@@ -291,9 +291,13 @@ int promote_run(const struct site *site, struct catalog *c, struct audit *audit,
 	*out = (struct promote_answer){0};
 	if (promotion_run_init(&run, site, c, r, out, e) < 0 || promotion_run_check_reason(r->reason, e) < 0 ||
 		(r->override && promotion_run_check_reason(r->override, e) < 0) || init_judge(&run, now, e) < 0 ||
-		take_evidence(&run, e) < 0 || decide_and_write(&run, now, e) < 0 || take_out_pruned(&run, e) < 0)
+		take_evidence(&run, e) < 0 || decide_and_write(&run, now, e) < 0)
 		return -1;
 	if (r->dry_run)
 		return 0;
-	return promote_answer_audit(out, audit, "promote", r->to, r->by, r->address, r->reason, e);
+	struct err unlogged = ERR_INIT; // the first error counts
+	int looked = take_out_pruned(&run, e);
+	int logged = promote_answer_audit(out, audit, "promote", r->to, r->by, r->address, r->reason,
+		looked < 0 ? &unlogged : e);
+	return looked < 0 || logged < 0 ? -1 : 0;
 }

@@ -94,7 +94,7 @@ def test_what_was_taken_out_comes_back_only_by_name(promoted, wheels):
     promoted.tool("demote", "--from", "tested", "fast", "--reason", "it breaks imports")
     promoted.tool("view", "rollback", "--to", "0", "tested")
     assert set(promoted.results("six", "fast").values()) == {"left"} and not promoted.members()
-    assert promoted.tool("promote", "--to", "tested", "six").stdout.count(": name its version to promote it again\n") == 1
+    assert promoted.tool("promote", "--to", "tested", "six").stdout.count(": it left in generation ") == 1
     answer = promoted.promote(status=1)
     assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 0, "left": 3, "ended": 0}
     assert {one["reason"] for one in answer["files"] if one["result"] == "left" and one["project"] == "fast"} == {
@@ -179,6 +179,17 @@ def test_a_file_that_is_pruned_meanwhile_is_refused(promoted, wheels):
     promoted.tool("demote", "--from", "tested", "fast")
     answer = promoted.promote("six", "fast==2.0", "--all-or-nothing", status=1)
     assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 2, "left": 0, "ended": 0} and not promoted.members()
+
+
+def test_what_was_promoted_is_logged_whatever_fails_then(promoted, wheels):
+    """The folder in which tombstones are looked for is a link to itself."""
+    folder = wheels["any"].path.parent
+    folder.rename(folder.with_name("away"))
+    folder.symlink_to(folder.name)
+    done = promoted.tool("promote", "--to", "tested", "six", "--override", "now", status=1)
+    assert f"{wheels['any'].name} is promoted, but tombstones cannot be looked for" in done.stderr
+    assert promoted.members() == [wheels["any"].name]
+    assert [(one["file"], one["result"]) for one in uploading.audit(promoted)] == [(wheels["any"].name, "done")]
 
 
 def test_two_promoters_at_once(tmp_path):
