@@ -71,7 +71,7 @@ static void put_run(struct buf *out, const struct catalog_evidence *r)
 {
 	char id[SHA256_HEX + 1] = "";
 	hex_encode(r->id, SHA256_SIZE, id);
-	buf_printf(out, "<tr><th scope=\"row\"><a href=\"../../evidence/%s\">", id);
+	buf_printf(out, "<tr><th scope=\"row\"><a class=\"name\" href=\"../../evidence/%s\">", id);
 	html_text(out, r->kind);
 	buf_puts(out, "</a></th><td><span class=\"name\">");
 	html_text(out, r->platform);

@@ -95,7 +95,7 @@ static void put_outsider_cells(struct buf *out, const struct jsondoc *m, const c
 {
 	const struct jsondoc *lacks = jsondoc_get(m, "lacks");
 	const char *why = jsondoc_get_str(m, "why");
-	buf_puts(out, "<td><span class=\"verdict goes\">not promoted</span></td><td class=\"why full\">");
+	buf_puts(out, "<td><span class=\"verdict goes\">not a member</span></td><td class=\"why full\">");
 	if (!lacks || !jsondoc_count(lacks))
 		html_text(out, why ? why : "");
 	for (size_t i = 0; lacks && i < jsondoc_count(lacks); i++)
@@ -135,7 +135,7 @@ void explain_page_membership(const struct jsondoc *explanation, const char *up, 
 	if (!has_membership && !has_key(here, "views"))
 		return;
 	buf_puts(out, "<h2>Views</h2>\n");
-	html_begin_table(out, "card wide", column, has_membership ? 5 : 3);
+	html_begin_table(out, "card wide builds", column, has_membership ? 5 : 3);
 	for (size_t i = 0; i < jsondoc_count(here); i++) {
 		const struct jsondoc *row = jsondoc_at(here, i);
 		if (jsondoc_get(row, "views") || jsondoc_get(row, "membership"))

@@ -126,7 +126,7 @@ static void what_the_page_says(void **state UNUSED)
 		"1180 passed, 5 skipped and 2 failed from",
 		"<span class=\"verdict wrong\">1180 passed, 2 failed, 5 skipped</span>",
 		"<span class=\"verdict wrong\">override</span> &lt;/td&gt;",
-		"<a href=\"../../evidence/0100000000000000000000000000000000000000000000000000000000000000\">unit</a>",
+		"<a class=\"name\" href=\"../../evidence/0100000000000000000000000000000000000000000000000000000000000000\">unit</a>",
 		" from 192.0.2.7</td>",
 		"<a href=\"../../../tested%402026-11-22T12%3A00%3A00Z/simple/\">7</a>",
 		"<td class=\"why full\">&lt;/td&gt;&lt;script&gt;",
