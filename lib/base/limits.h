@@ -94,7 +94,7 @@ enum {
 	LIMIT_MEMBERSHIP = 64 << 20,         // the file of one generation of a view,
 	LIMIT_MEMBERSHIP_FILES = 250000,     // number of files that it adds, or removes, and of records it stands on
 	LIMIT_GENERATIONS = 999999,          // number of generations of a view
-	LIMIT_VIEW_FOLDERS = 10000,          // number of views with a membership in a store
+	LIMIT_VIEW_FOLDERS = 1000,           // number of views with a membership in a store
 	LIMIT_PAGE = 512 << 20,              // a rendered page, before compression
 	LIMIT_MANIFEST = 1 << 30,            // the manifest of a static export
 	LIMIT_SIDECAR = 64 << 10,            // a sidecar

@@ -280,6 +280,20 @@ static void whole_folder_is_read(void **state UNUSED)
 	assert_sync(view_store_other, 0, "tested/000001.json: it is missing");
 }
 
+static void folders_without_number_are_refused(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct views_sync_counts counts;
+	struct catalog_evidence note;
+	add_record(view_store_one, 0, &note);
+	CLEANUP(mem_free) char *command = xasprintf("mkdir $(seq -f v%%g %d)", LIMIT_VIEW_FOLDERS);
+	view_store_shell(command);
+	assert_sync(view_store_other, 1, "");
+	view_store_shell("mkdir more");
+	assert_int_equal(views_sync(view_store_folder, view_store_other, NULL, NULL, &counts, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+}
+
 static void view_that_was_never_whole_stays_unknown(void **state UNUSED)
 {
 	assert_int_equal(view_store_append(view_store_one, 1, 1, 0), ERR_NONE);
@@ -326,6 +340,7 @@ int main(void)
 		WITH_STORE(missing_record_is_forgotten_once),
 		WITH_STORE(folder_that_is_away_loses_nothing),
 		WITH_STORE(whole_folder_is_read),
+		WITH_STORE(folders_without_number_are_refused),
 		WITH_STORE(view_that_was_never_whole_stays_unknown),
 		WITH_STORE(record_that_is_not_valid_is_not_written),
 	};
