@@ -31,7 +31,7 @@ int operation_begin(struct operation *x, const struct store *store, struct catal
 	x->is_written = xcalloc(store->platform_count + 1, sizeof(*x->is_written));
 	x->lock = lock_prune(catalog_path(catalog), who, e);
 	if (x->lock < 0 && e->kind == ERR_BUSY)
-		return err_prefix(e, "another prune, purge or restore is under way: ");
+		return err_prefix(e, "another prune, purge, restore or retain is under way: ");
 	return x->lock < 0 ? -1 : 0;
 }
 

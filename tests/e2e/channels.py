@@ -5,6 +5,8 @@ import json
 import os
 import time
 
+from packaging.utils import canonicalize_name
+
 import indexing
 import serving
 import storelib
@@ -24,7 +26,8 @@ def write_generation(store, view, adds=(), removes=(), made=None):
     folder = store / ".wheelcache-views" / view
     folder.mkdir(parents=True, exist_ok=True)
     before = sorted(folder.glob("*.json"))
-    files = [[{"platform": platform, "project": path.rsplit("/", 1)[-1].split("-")[0], "filename": path.rsplit("/", 1)[-1],
+    files = [[{"platform": platform, "project": canonicalize_name(path.rsplit("/", 1)[-1].split("-")[0]),
+               "filename": path.rsplit("/", 1)[-1],
                "sha256": hashlib.sha256((store / platform / path).read_bytes()).hexdigest()}
               for platform, path in sorted(members)] for members in (adds, removes)]
     document = {"view": view, "generation": len(before) + 1,

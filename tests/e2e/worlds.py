@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 
+import channels
 import storelib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "unit" / "oracle"))
@@ -86,7 +87,7 @@ class World:
         files = [one for one in randomcase.local_files(self.dice, place, project, self.versions[project])
                  if one["filename"].endswith(".whl")]
         for one in files:
-            one["view"] = None
+            one["view"] = None if one["corrupt"] else one["view"]
             write_wheel(self.store / place["name"] / project, one)
         return files
 
@@ -140,8 +141,11 @@ class World:
             text += f"{key} = {' '.join(map(str, paths))}\n" if paths else ""
         for name, place in self.places.items():
             text += f"[platform {name}]\n" + "".join(f"{key} = {place[key]}\n" for key in ("pythons", "arch", "libc") if key in place)
+        text += f"[view all]\nplatforms = {' '.join(self.places)}\n[view tested]\nfrom = all\n"
         self.config.write_text(text)
         self._count_downloads()
+        channels.write_generation(self.store, "tested", [(name, f"{project}/{file['filename']}")
+                                  for (name, project), files in self.files.items() for file in files if file["view"]])
 
     def _count_downloads(self):
         """Writes the download counts of a server; by day, in UTC."""
