@@ -6,6 +6,8 @@
 static const struct command *const rows[] = {
 	&command_evidence_make,
 	&command_evidence_send,
+	&command_evidence_list,
+	&command_evidence_show,
 	NULL,
 };
 
@@ -16,6 +18,6 @@ static int run_evidence(const struct command *self, int argc, char **argv, struc
 
 const struct command command_evidence = {
 	.name = "evidence",
-	.help = "records of test runs, for promotions: make, send",
+	.help = "records of test runs, for promotions: make, send, list, show",
 	.run = run_evidence,
 };

@@ -312,7 +312,26 @@ def test_change_of_a_kind_is_told_once(serve, tmp_path):
                      f"bar|red|{cell}|bar|2.0|0|0|7|ci $(id)|64", f"foo|red|{cell}|foo|1.0|10|2|1|both|64"]
 
 
-# --- wheelcache evidence send ---
+# --- wheelcache evidence list, show, send ---
+
+def test_records_are_listed_and_shown(site, tmp_path):
+    token = site.token("evidence", view="tested", note="ci \x9b31m")
+    ids = [json.loads(send(site.server, one, token).body)["id"] for one in (record(site.foo), red(site.bar, kind="speed"))]
+
+    def run(*words):
+        return serving.run("evidence", *words, "--config", site.server.config_path, "--catalog", site.server.catalog, tmp_path / "store")
+    rows = json.loads(run("list", "--json").stdout)["evidence"]
+    assert [(one["id"], one["kind"], one["failed"], one["wheels"], one["override"]) for one in rows] == [
+        (ids[1], "speed", 2, 1, None), (ids[0], "unit", 0, 1, None)]
+    text = run("list", "--kind", "unit", "--most", "1").stdout
+    assert text.startswith(ids[0]) and "10 passed, 0 failed, 1 skipped" in text and len(text.splitlines()) == 1
+    assert "\x9b" not in text
+    shown = json.loads(run("show", ids[0]).stdout)
+    assert (shown["id"], shown["record"], shown["views"], shown["address"]) == (ids[0], record(site.foo), "tested", "127.0.0.1")
+    for words, code, reason in ((["show", "0" * 64], 1, "no such evidence"), (["show", "x"], 2, "not the id"), (["list", "--most", "0"], 2, "--most")):
+        done = run(*words)
+        assert done.returncode == code and reason in done.stderr, done.stderr
+
 
 def test_records_are_sent_over_tls(serve, tmp_path):
     authority = Authority(tmp_path)
