@@ -216,7 +216,7 @@ int retire(struct operation *x, const struct config *c, const struct platform *p
 	uint64_t failed = x->count[OPERATION_FAILED], kept = x->count[OPERATION_KEPT];
 	if (!failed && kept)
 		return err_set(e, ERR_CONFLICT,
-			"%llu files stay listed, because views have them: demote them, then repeat this",
+			"views have %llu of its files, so these stay listed: demote them, then repeat this",
 			(unsigned long long)kept);
 	return failed ? err_set(e, ERR_IO, "%llu files are still listed", (unsigned long long)failed) : 0;
 }

@@ -89,7 +89,7 @@ struct posted_values {
 	size_t count;
 	bool is_object;
 	bool is_too_deep; // its values are not counted
-	bool has_unknown; // a key, or a value that is an object or null under a known one
+	char unknown[40]; // the first key that is unknown, or whose value is an object or null
 };
 
 static bool is_expected(const char *const *keys, const struct json_sax_value *v)
@@ -99,13 +99,25 @@ static bool is_expected(const char *const *keys, const struct json_sax_value *v)
 	return *keys && v->kind != JSON_SAX_OBJECT && v->kind != JSON_SAX_NULL;
 }
 
+// Of the client's text only what is harmless in an answer.
+static void note_unknown(struct posted_values *c, struct str key)
+{
+	struct str head = str_head(key, sizeof(c->unknown) - 1);
+	if (c->unknown[0])
+		return;
+	for (size_t i = 0; i < head.len; i++)
+		c->unknown[i] = head.ptr[i] > ' ' && head.ptr[i] < 0x7f ? head.ptr[i] : '?';
+	if (!head.len)
+		c->unknown[0] = '?';
+}
+
 static void count_posted_value(void *ctx, const struct json_sax_value *v)
 {
 	struct posted_values *c = ctx;
 	if (c->count++ == 0)
 		c->is_object = v->kind == JSON_SAX_OBJECT;
 	if (c->keys && v->depth == 1 && v->key[0].ptr && !is_expected(c->keys, v))
-		c->has_unknown = true;
+		note_unknown(c, v->key[0]);
 	c->is_too_deep = c->is_too_deep ||
 			 ((v->kind == JSON_SAX_OBJECT || v->kind == JSON_SAX_ARRAY) && v->depth == JSON_SAX_DEPTH);
 }
@@ -123,8 +135,9 @@ int view_post_check_body(const struct view_post *p, const struct view_post_limit
 		return err_set(e, ERR_INVALID, "%s: it is nested too deeply", limits->what);
 	if (values.count > limits->values)
 		return err_set(e, ERR_LIMIT, "%s: more than %zu values", limits->what, limits->values);
-	if (values.has_unknown)
-		return err_set(e, ERR_INVALID, "%s: an unknown key, or one that is an object or null", limits->what);
+	if (values.unknown[0])
+		return err_set(e, ERR_INVALID, "%s: \"%s\" is an unknown key, or its value is an object or null",
+			limits->what, values.unknown);
 	return 0;
 }
 

@@ -226,7 +226,7 @@ def test_hostile_bodies(site):
             assert post(site.server, path, body, token).status in (status, 400, 413), (path, body[:20])
         assert post(site.server, path, "{}", token, **{"Content-Type": "text/plain"}).status == 400
         assert post(site.server, path, "{}", token, **{"Content-Length": str(1 << 40)}).status == 413
-    for change, words in (({"dryrun": True}, "unknown key"), ({"dry_run": "yes"}, "neither true nor false"),
+    for change, words in (({"dryrun": True}, "\"dryrun\" is an unknown key"), ({"dry_run": "yes"}, "neither true nor false"),
                           ({"select": "foo"}, "is no array"), ({"select": [1]}, "select[0]"), ({"select": []}, "is empty"), ({"select": {}}, "an object"),
                           ({"select": None}, "null"), ({"evidence": {}}, "an object"),
                           ({"reason": "a\x01b"}, "control character"), ({"reason": "x" * 2000}, "more than 1024 bytes"),

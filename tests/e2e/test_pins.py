@@ -88,7 +88,7 @@ def test_apply_that_is_repeated_lists_it_again(at):
 
 def test_retirement_leaves_it(at):
     done = tool(at, "platform", "retire", PLATFORM)
-    assert done.returncode == 1 and "1 files stay listed, because views have them: demote them" in done.stderr
+    assert done.returncode == 1 and "views have 1 of its files, so these stay listed: demote them" in done.stderr
     assert f"kept {FIRST}: {PINNED}" in done.stdout and len(at.unlisted()) == 9
     promote(at, removes=[FIRST])
     assert tool(at, "platform", "retire", PLATFORM).returncode == 0
