@@ -119,14 +119,16 @@ static void add_project_rows(struct channel_reader *r, const struct view_channel
 	const struct next_project *n, const char *project)
 {
 	const struct judged_wheel **kept CLEANUP(mem_free) = xcalloc(n->files + 1, sizeof(*kept));
+	bool *waits CLEANUP(mem_free) = xcalloc(n->files + 1, sizeof(*waits));
 	for (size_t i = 0; i < r->environments; i++) {
 		const struct next_file *f = n->best[i];
 		size_t number = f ? (size_t)(f - n->file) : 0;
-		bool is_new = f && !kept[number];
-		if (is_new)
+		if (f && !kept[number])
 			kept[number] = keep_wheel(r, f);
-		if (is_new && r->data->source && !is_shown(p, f) && !is_older(f, p->cell[i].last))
+		if (f && r->data->source && !waits[number] && !is_older(f, p->cell[i].last) && !is_shown(p, f)) {
+			waits[number] = true;
 			add_waiting(r, project, kept[number]);
+		}
 		add_row(r, p, i, project, f ? kept[number] : NULL);
 	}
 }

@@ -84,3 +84,15 @@ def test_week_of_a_release_manager(week):
     assert "the laboratory lost its power; tested by hand" in text and "<script" not in page.body.decode()
     assert page["Content-Security-Policy"].startswith("default-src 'none'; style-src 'unsafe-inline'; ")
     assert '<a href="../../channel/nightly/">nightly</a>' in explained
+
+
+def test_other_commands_of_the_document_have_these_options():
+    """Commands without "$" are examples that need servers, tokens or other names."""
+    text = re.sub(r" \\\n +", " ", (documented.TOP / "docs/channels.md").read_text(encoding="utf-8"))
+    examples = re.findall(r"^    wheelcache ((?:[a-z]+ )+)(.*)$", text, re.M)
+    assert len(examples) > 12
+    for command, rest in examples:
+        words = command.split()
+        known = serving.run(*words[:2 if words[0] in ("evidence", "view") else 1], "--help").stdout
+        for option in re.findall(r"(?<=\s)--[a-z-]+", f" {rest.partition('#')[0]}"):
+            assert re.search(rf"{option}\b", known), (command, option)
