@@ -125,8 +125,11 @@ static void test_what_is_written_is_read(void **state UNUSED)
 	}
 }
 
+// Eight megabytes of JSON take long under valgrind, so the test is skipped there.
 static void test_what_is_sent_is_limited(void **state UNUSED)
 {
+	if (getenv("UNDER_VALGRIND"))
+		skip();
 	struct err e = ERR_INIT;
 	struct rebuild_set *s = NULL;
 	CLEANUP(buf_release) struct buf text;
