@@ -8,6 +8,7 @@ import signal
 
 import pytest
 
+import faults
 import serving
 import storelib
 from channels import write_generation
@@ -144,6 +145,19 @@ def test_damage_is_a_problem_of_the_scan_and_empties_nothing(at):
     at.index()
     assert at.shown() == before
     assert at.check()["views"] == 0
+
+
+@pytest.mark.parametrize("part", [VIEWS, "/tested", "/tested/000002.json", "/evidence"])
+def test_a_volume_that_cannot_be_read_changes_nothing(at, tmp_path, monkeypatch, part):
+    at.index()
+    before = at.shown()[1:], at.records()
+    change = faults.preload("eio", tmp_path, monkeypatch)
+    change(part)
+    at.index(code=1)
+    assert (at.shown()[1:], at.records()) == before
+    change(None)
+    at.index()
+    assert (at.shown()[1:], at.records()) == before and at.shown()[0] == [(2, 0)]
 
 
 def test_a_store_of_a_backup_is_read_again_and_said_once(at):

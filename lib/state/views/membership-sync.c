@@ -264,7 +264,7 @@ static int take_store(struct membership_sync *s, struct err *e)
 static int take_new(struct membership_sync *s, struct err *e)
 {
 	struct err why = ERR_INIT;
-	struct taking t = {.most = s->last};
+	struct taking t = {.most = s->last > s->known.generation ? s->last : s->known.generation};
 	if (s->files != s->last) {
 		int64_t missing = missing_number(s);
 		report_file(s, missing, "it is missing");

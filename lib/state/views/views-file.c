@@ -120,20 +120,19 @@ int views_file_read(int dirfd, const char *name, size_t most, struct buf *out, s
 
 int views_file_names(int dirfd, bool sweeps, views_file_fn *fn, void *ctx, struct err *e)
 {
-	struct dirent *entry;
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		mem_close(&fd);
 		return err_errno(e, ERR_IO, "the folder cannot be listed");
 	}
-	while ((entry = readdir(dir))) {
+	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
 		if (sweeps && tempname_sweep(dirfd, entry->d_name))
 			continue;
 		if (fn(ctx, entry->d_name, e) < 0)
 			return -1;
 	}
-	return 0;
+	return errno ? err_errno(e, ERR_IO, "the folder cannot be listed") : 0;
 }
 
 // NFS may report that the name is taken although the link was made, because the answer to it was lost.
