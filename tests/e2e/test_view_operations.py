@@ -130,6 +130,8 @@ def test_new_server_and_new_catalog_show_the_same(place, serve):
     place.promote("released", f"fast=={NIGHTS[0]}")
     place.run("demote", "--from", "tested", f"fast=={NIGHTS[1]}", "--reason", "it loses data")
     server = serve(config=place.config, state=place.state)
+    for path in place.store.glob("*/fast/*.whl"):  # links of lock files, also to what was demoted
+        assert server.get("/files/" + str(path.relative_to(place.store))).body == path.read_bytes()
     before = nightly.pages(server, *views)
     log = place.json("view", "log", "tested")
     server.stop()
