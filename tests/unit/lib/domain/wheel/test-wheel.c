@@ -344,10 +344,10 @@ static void test_flipped(void **state UNUSED)
 {
 	CLEANUP(zipmake_release) struct zipmake z;
 	CLEANUP(wheel_release) struct wheel whole;
-	size_t taken = 0, seen = 0, step = getenv("UNDER_VALGRIND") ? 11 : 1; // all of them take a minute there
+	size_t taken = 0;
 	wheel_make(&z, good);
 	assert_int_equal(examine_copy(z.bytes.data, z.bytes.len, STRICT, &whole), 0);
-	for (size_t bit = 0; bit < z.bytes.len * 8; bit += step, seen++) {
+	for (size_t bit = 0; bit < z.bytes.len * 8; bit++) {
 		CLEANUP(wheel_release) struct wheel lenient, strict CLEANUP(wheel_release);
 		char *byte = &z.bytes.data[bit / 8], before = *byte;
 		*byte = (char)(before ^ 1 << bit % 8);
@@ -360,7 +360,7 @@ static void test_flipped(void **state UNUSED)
 			fail_msg("byte %zu: STRICT accepts what LENIENT rejects", bit / 8);
 		taken += hard == 0;
 	}
-	print_message("%zu of %zu bits are of no matter (dates, modes, versions)\n", taken, seen);
+	print_message("%zu of %zu bits are of no matter (dates, modes, versions)\n", taken, z.bytes.len * 8);
 }
 
 static void open_source(const char *path, int *fd, struct byte_source *s)
