@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purges: deletes the bytes of files that were pruned, retired or ended by `retain`, after the grace period, unless a view
-// has them. A pruned file is decided
-// again by what upstream has now, and deleted only if it would be pruned today. The tombstones stay. Files that an
-// operator removed by hand are left alone. One thread.
+// Purges: deletes the bytes of files that were pruned, retired or ended by `retain`, after the grace period, unless a
+// view has them. A pruned file is decided again by what upstream has now, and deleted only if it would be pruned today.
+// The tombstones stay. Files that an operator removed by hand are left alone. One thread.
 #pragma once
 
 #include "lib/state/config/config.h"
