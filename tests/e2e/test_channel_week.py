@@ -69,9 +69,10 @@ def test_week_of_a_release_manager(week):
         assert server.get("/-/channel/tested/?project=other").status == 200
         assert [server.get(f"/-/channel/{name}/").status for name in ("debian-12-x86_64", "no-such", "tested@2026-11-17")] == [404] * 3
         explained = server.get("/-/explain/tested/acme-core", {"Accept": "text/html"}).body.decode()
+        evidence = [server.get(f"/-/evidence/{one['evidence']}").status for one in channel["evidence"]]
         past = [server.get(path).status for path in re.findall(r'href="../../..(/tested%40[^"]*)"', page.body.decode())]
     assert [one["generation"] for one in channel["generations"]] == [7, 6, 5, 4, 3, 2, 1]
-    assert past == [200] * 7
+    assert past == [200] * 7 and evidence == [200] * 12
     assert channel["from"] == "nightly" and channel["kinds"] == ["unit", "integration"] and channel["projects"] == 1
     assert [one["version"] for one in channel["environments"]] == ["2.0.dev20261118"] * 2
     assert results_of(channel, "2.0.dev20261118", "debian-12-x86_64") == {"unit": "green", "integration": "override"}
