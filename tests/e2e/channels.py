@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store with views that keep some versions only, and the command that ends the others."""
+import contextlib
 import hashlib
 import json
 import os
+import pathlib
+import tempfile
 import time
 
 from packaging.utils import canonicalize_name
@@ -15,6 +18,14 @@ JAMMY, NOBLE = "ubuntu-22.04-x86_64", "ubuntu-24.04-x86_64"
 DAY = 86400
 TAGS = {JAMMY: "cp310-cp310-manylinux_2_35_x86_64", NOBLE: "cp312-cp312-manylinux_2_39_x86_64"}
 PLATFORMS = {JAMMY: "3.10 3.11", NOBLE: "3.12"}
+
+
+@contextlib.contextmanager
+def folder_in_memory():
+    """A folder in memory, if there is room: for tests that would wait for many fsyncs."""
+    place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        yield pathlib.Path(folder)
 
 
 def day(seconds):
@@ -99,4 +110,4 @@ def wheel(version, platform=JAMMY, project="foo"):
     return f"{project}-{version}-{TAGS[platform]}.whl"
 
 
-__all__ = ["Channel", "DAY", "JAMMY", "NOBLE", "TAGS", "day", "storelib", "wheel", "write_generation"]
+__all__ = ["Channel", "DAY", "JAMMY", "NOBLE", "TAGS", "day", "folder_in_memory", "storelib", "wheel", "write_generation"]

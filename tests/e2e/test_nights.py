@@ -11,7 +11,7 @@ import faults
 import recorded
 import serving
 import storelib
-from channels import DAY, Channel
+from channels import DAY, Channel, folder_in_memory
 
 NIGHTS, KEPT, DAYS = 60, 5, 30  # as the nightly channel of scientific-python
 STOPS, RED, YANKED, FINAL = 20, range(22, 54), 45, 8
@@ -115,8 +115,9 @@ def uv_finds_everything(uv, url, number):
 @pytest.fixture(scope="module", name="season")
 def season_fixture(tmp_path_factory, request):
     uv = clients.Client("uv==0.13.9", tmp_path_factory.mktemp("home"))
-    with pytest.MonkeyPatch.context() as patch, serving.servers(tmp_path_factory.mktemp("server")) as start:
-        at = Season(tmp_path_factory.mktemp("nights"), patch)
+    with folder_in_memory() as folder, pytest.MonkeyPatch.context() as patch, \
+            serving.servers(tmp_path_factory.mktemp("server")) as start:
+        at = Season(folder, patch)
         at.tool("index")
         server = start(at.store, "--rescan", "0", *serving.ONE_LOOP, config=at.config.read_text(), state=at.catalog.parent)
         for number in range(NIGHTS):

@@ -6,14 +6,13 @@ import os
 import pathlib
 import signal
 import subprocess
-import tempfile
 
 import pytest
 
 import faults
 import serving
 import tinyupstream
-from channels import JAMMY, NOBLE, Channel, wheel
+from channels import JAMMY, NOBLE, Channel, folder_in_memory, wheel
 
 PARTS = [f"{JAMMY}/foo", "wheelcache-views"]
 TESTED = "[view tested]\nfrom = nightly\n"
@@ -22,10 +21,8 @@ SOON = 60
 
 @pytest.fixture(name="memory")
 def memory_fixture():
-    """A folder in memory, if there is room: the tests wait for many fsyncs."""
-    place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=place) as folder:
-        yield pathlib.Path(folder)
+    with folder_in_memory() as folder:
+        yield folder
 
 
 class World(Channel):
