@@ -91,6 +91,14 @@ static int write_audit(struct token_command *x, struct audit *a, const struct au
 	return -1;
 }
 
+static char *rights_text(const struct token *t)
+{
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, LIMIT_NOTE);
+	token_write_rights(t->rights, &out);
+	return buf_steal(&out);
+}
+
 // --- add ---
 
 static void log_added(const struct token *t)
@@ -144,7 +152,10 @@ static int add_token(struct token_command *x, const char *id UNUSED, struct err 
 	if (cli_config_audit(&x->config, &audit, e) < 0)
 		return -1;
 	int result = tokenfile_add(x->path, &t, &secret, e);
-	CLEANUP(mem_free) char *words = xasprintf("%s %s", t.id, t.note);
+	CLEANUP(mem_free) char *granted = rights_text(&t);
+	CLEANUP(mem_free)
+	char *words = xasprintf("%s%s%s: %s%s%s", t.id, t.note[0] ? " " : "", t.note, granted,
+		t.views[0] ? " for " : "", t.views);
 	const struct audit_entry entry = {
 		.action = "token add", .platform = t.platform, .project = t.project, .reason = words};
 	if (result == 0)
@@ -157,14 +168,6 @@ static int add_token(struct token_command *x, const char *id UNUSED, struct err 
 }
 
 // --- list ---
-
-static char *rights_text(const struct token *t)
-{
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, LIMIT_NOTE);
-	token_write_rights(t->rights, &out);
-	return buf_steal(&out);
-}
 
 // The words of a text, as an array.
 static struct jsondoc *words_json(const char *text, char separator)

@@ -95,6 +95,8 @@ def test_rights_are_as_asked_for(site):
     site.add("--right", "override", "--right", "read")
     assert [(t["rights"], t["views"], t["upload"], t["read"]) for t in site.tokens()[3:]] == [
         (["evidence", "promote"], ["tested", "nightly-*"], False, False), (["read", "override"], ["*"], False, True)]
+    assert [line["reason"].partition(": ")[2] for line in uploading.audit(site)[-2:]] == [
+        "evidence,promote for tested nightly-*", "read,override for *"]
     assert [line.split()[1:6] for line in site.run("token", "list").stdout.splitlines()[4:]] == [
         ["evidence,promote", "*", "*", "tested", "nightly-*"], ["read,override", "*", "*", "*", "never"]]
 
