@@ -354,16 +354,18 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[EVIDENCE_NEWEST] = "SELECT " EVIDENCE_COLUMNS " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence"
 			    " WHERE w.sha256 = ?1 AND w.kind = ?2 AND w.platform = ?3 AND w.python = ?4"
 			    " ORDER BY w.arrival DESC, e.sha256",
-	// The wheels of a project, listed and unlisted ones: two partial indexes.
-	[EVIDENCE_BEFORE] = "SELECT " EVIDENCE_COLUMNS " FROM"
-			    " (SELECT f.sha256 FROM platform l JOIN project p ON p.platform = l.id AND p.name = ?1"
-			    "  JOIN file f ON f.project = p.id AND f.state = 0 UNION"
-			    "  SELECT f.sha256 FROM platform l JOIN project p ON p.platform = l.id AND p.name = ?1"
-			    "  JOIN file f ON f.project = p.id AND f.state = 3) s"
-			    " JOIN evidence_wheel w ON w.sha256 = s.sha256 AND w.kind = ?2 AND w.platform = ?3"
-			    " AND w.python = ?4 AND w.arrival < ?5"
-			    " JOIN evidence e ON e.id = w.evidence AND e.overrides IS NULL"
-			    " ORDER BY w.arrival DESC, e.sha256",
+	// The wheels of a project, listed and unlisted ones: two partial indexes. CROSS JOIN keeps SQLite from reading all
+	// files.
+	[EVIDENCE_BEFORE] =
+		"SELECT " EVIDENCE_COLUMNS " FROM"
+		" (SELECT f.sha256 FROM platform l CROSS JOIN project p ON p.platform = l.id AND p.name = ?1"
+		"  CROSS JOIN file f ON f.project = p.id AND f.state = 0 UNION"
+		"  SELECT f.sha256 FROM platform l CROSS JOIN project p ON p.platform = l.id AND p.name = ?1"
+		"  CROSS JOIN file f ON f.project = p.id AND f.state = 3) found"
+		" JOIN evidence_wheel w ON w.sha256 = found.sha256 AND w.kind = ?2 AND w.platform = ?3"
+		" AND w.python = ?4 AND w.arrival < ?5"
+		" JOIN evidence e ON e.id = w.evidence AND e.overrides IS NULL"
+		" ORDER BY w.arrival DESC, e.sha256",
 	[EVIDENCE_OF] = "SELECT " EVIDENCE_COLUMNS " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence"
 			" WHERE w.sha256 = ?1 ORDER BY w.arrival DESC, e.sha256 LIMIT ?2",
 	[EVIDENCE_SINCE] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.arrival >= ?1"
