@@ -355,14 +355,14 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			    " WHERE w.sha256 = ?1 AND w.kind = ?2 AND w.platform = ?3 AND w.python = ?4"
 			    " ORDER BY w.arrival DESC, e.sha256",
 	// The wheels of a project, listed and unlisted ones: two partial indexes. CROSS JOIN keeps SQLite from reading all
-	// files.
+	// files, or all records.
 	[EVIDENCE_BEFORE] =
 		"SELECT " EVIDENCE_COLUMNS " FROM"
 		" (SELECT f.sha256 FROM platform l CROSS JOIN project p ON p.platform = l.id AND p.name = ?1"
 		"  CROSS JOIN file f ON f.project = p.id AND f.state = 0 UNION"
 		"  SELECT f.sha256 FROM platform l CROSS JOIN project p ON p.platform = l.id AND p.name = ?1"
 		"  CROSS JOIN file f ON f.project = p.id AND f.state = 3) found"
-		" JOIN evidence_wheel w ON w.sha256 = found.sha256 AND w.kind = ?2 AND w.platform = ?3"
+		" CROSS JOIN evidence_wheel w ON w.sha256 = found.sha256 AND w.kind = ?2 AND w.platform = ?3"
 		" AND w.python = ?4 AND w.arrival < ?5"
 		" JOIN evidence e ON e.id = w.evidence AND e.overrides IS NULL"
 		" ORDER BY w.arrival DESC, e.sha256",
