@@ -177,7 +177,6 @@ static const struct option_row show_options[] = {
 
 // The arguments of add_shown_member.
 struct view_show {
-	const struct store *store;
 	struct jsondoc *rows; // NULL: text
 	struct buf text;
 };
@@ -188,12 +187,12 @@ static void view_show_release(struct view_show *s)
 	buf_release(&s->text);
 }
 
-static void add_member_json(struct view_show *s, const struct catalog_member *m, const char *platform)
+static void add_member_json(struct view_show *s, const struct catalog_member *m)
 {
 	char sha256[SHA256_HEX + 1] = "";
 	struct jsondoc *row = jsondoc_object();
 	hex_encode(m->sha256, SHA256_SIZE, sha256);
-	jsondoc_put_str(row, "platform", platform);
+	jsondoc_put_str(row, "platform", m->platform_name);
 	jsondoc_put_str(row, "project", m->project);
 	jsondoc_put_str(row, "filename", m->filename);
 	jsondoc_put_str(row, "sha256", sha256);
@@ -205,13 +204,11 @@ static void add_member_json(struct view_show *s, const struct catalog_member *m,
 static int add_shown_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
 {
 	struct view_show *s = ctx;
-	const struct platform *p = store_platform(s->store, m->platform);
-	const char *platform = p ? p->name : "";
 	if (s->rows) {
-		add_member_json(s, m, platform);
+		add_member_json(s, m);
 		return 0;
 	}
-	buf_printf(&s->text, "%6" PRId64 "  %s/", m->since, platform);
+	buf_printf(&s->text, "%6" PRId64 "  %s/", m->since, m->platform_name);
 	escape_terminal(&s->text, str_from(m->filename));
 	buf_puts(&s->text, m->is_listed ? "\n" : "  (not listed: no page shows it)\n");
 	return 0;
@@ -220,7 +217,7 @@ static int add_shown_member(void *ctx, const struct catalog_member *m, struct er
 static int print_members(const struct view_command *x, int64_t generation, struct err *e)
 {
 	CLEANUP(view_show_release)
-	struct view_show s = {.store = &x->all.site.store, .rows = x->all.settings.is_json ? jsondoc_array() : NULL};
+	struct view_show s = {.rows = x->all.settings.is_json ? jsondoc_array() : NULL};
 	buf_init(&s.text, SIZE_MAX / 2);
 	if (catalog_view_members(x->all.catalog, x->name, generation, NULL, add_shown_member, &s, e) < 0)
 		return -1;

@@ -11,11 +11,11 @@
 #include "lib/format/compress.h"
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"
+#include "lib/state/store/store.h"
 #include "lib/state/views/views-file.h"
 #include "lib/state/views/views-sync.h"
 
 struct view_check {
-	const struct store *store;
 	struct catalog *catalog;
 	const char *folder;
 	struct summary *summary;
@@ -72,11 +72,10 @@ static int find_last(void *ctx, const char *name, struct err *e UNUSED)
 static int check_bytes_of_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
 {
 	struct view_check *v = ctx;
-	const struct platform *p = store_platform(v->store, m->platform);
 	if (m->is_listed)
 		return 0;
 	CLEANUP(mem_free)
-	char *reason = xasprintf("it is a member, and platform %s does not list these bytes", p ? p->name : "?");
+	char *reason = xasprintf("it is a member, and platform %s does not list these bytes", m->platform_name);
 	add_wrong(v, v->view, m->filename, reason);
 	return 0;
 }
@@ -176,10 +175,9 @@ static int check_part_of_evidence(struct view_check *v, uint8_t first, struct er
 	return 0;
 }
 
-int check_views(const struct store *store, struct catalog *c, const char *folder, struct summary *summary,
-	struct err *e)
+int check_views(struct catalog *c, const char *folder, struct summary *summary, struct err *e)
 {
-	struct view_check v = {.store = store, .catalog = c, .folder = folder, .summary = summary};
+	struct view_check v = {.catalog = c, .folder = folder, .summary = summary};
 	if (!folder)
 		return 0;
 	if (!views_file_answers(folder, STORE_PATIENT)) {

@@ -5,9 +5,7 @@
 
 #include "indexer/walk/summary.h"
 #include "lib/state/catalog/catalog.h"
-#include "lib/state/store/store.h"
 
 // Differences are in the summary (CHECK_REPORT_LIST_VIEWS). folder: of memberships and evidence; NULL: there is none.
 // Errors of catalog.h.
-int check_views(const struct store *store, struct catalog *c, const char *folder, struct summary *summary,
-	struct err *e) MUST_CHECK;
+int check_views(struct catalog *c, const char *folder, struct summary *summary, struct err *e) MUST_CHECK;

@@ -206,7 +206,7 @@ static void summarize_check(struct check_state *c)
 static int run_check(struct check_state *c, struct err *e)
 {
 	if (choose_files(c, e) < 0 || walk_run(&c->walk, e) < 0 ||
-		check_views(c->store, c->catalog, c->options->views, c->summary, e) < 0)
+		check_views(c->catalog, c->options->views, c->summary, e) < 0)
 		return -1;
 	walk_report(&c->walk, WALK_ENDS);
 	summarize_check(c);

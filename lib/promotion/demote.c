@@ -9,42 +9,8 @@
 
 // --- members ---
 
-// Platforms by id, those that are not configured any more too.
-struct platform_names {
-	struct {
-		int64_t id;
-		char *name;
-	} * row;
-	size_t count, room;
-};
-
-static void platform_names_release(struct platform_names *n)
-{
-	for (size_t i = 0; i < n->count; i++)
-		free(n->row[i].name);
-	free(n->row);
-}
-
-static int add_platform_name(void *ctx, const struct catalog_platform *platform, struct err *e UNUSED)
-{
-	struct platform_names *n = ctx;
-	GROW(n->row, n->count, n->room);
-	n->row[n->count].id = platform->id;
-	n->row[n->count++].name = xstrdup(platform->name);
-	return 0;
-}
-
-static const char *platform_name_of(const struct platform_names *n, int64_t id)
-{
-	for (size_t i = 0; i < n->count; i++)
-		if (n->row[i].id == id)
-			return n->row[i].name;
-	return "";
-}
-
 // The members of a generation as rows.
 struct member_rows {
-	const struct platform_names *platforms;
 	struct promote_answer rows;
 	bool *is_listed; // of each row
 	size_t room;
@@ -62,7 +28,7 @@ static int add_member_row(void *ctx, const struct catalog_member *member, struct
 	struct err ignored = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
 	bool is_named = filename_parse_listed(str_from(member->filename), member->project, &name, &ignored) == 0;
-	struct promote_row row = {.platform = platform_name_of(m->platforms, member->platform),
+	struct promote_row row = {.platform = member->platform_name,
 		.project = member->project,
 		.version = is_named ? name.version.text : "",
 		.filename = member->filename};
@@ -73,10 +39,10 @@ static int add_member_row(void *ctx, const struct catalog_member *member, struct
 	return 0;
 }
 
-static int read_member_rows(struct catalog *c, const char *view, int64_t generation,
-	const struct platform_names *platforms, struct member_rows *out, struct err *e)
+static int read_member_rows(struct catalog *c, const char *view, int64_t generation, struct member_rows *out,
+	struct err *e)
 {
-	*out = (struct member_rows){.platforms = platforms};
+	*out = (struct member_rows){0};
 	return catalog_view_members(c, view, generation, NULL, add_member_row, out, e);
 }
 
@@ -101,13 +67,11 @@ struct membership_edit {
 	const struct promote_request *request; // of a demotion
 	struct promote_select *select;         // likewise
 	int64_t target;                        // of a rollback
-	struct platform_names platforms;
 	char *folder;
 };
 
 static void membership_edit_release(struct membership_edit *d)
 {
-	platform_names_release(&d->platforms);
 	free(d->folder);
 }
 
@@ -116,16 +80,14 @@ static int init_edit(struct membership_edit *d, struct err *e)
 	if (check_membership(d->site, d->step.view, e) < 0 || views_folder(&d->site->config, &d->folder, e) < 0)
 		return -1;
 	d->step.folder = d->folder;
-	if (!d->dry_run && promotion_run_refresh(d->folder, d->catalog, d->step.view, e) < 0)
-		return -1;
-	return catalog_platforms(d->catalog, add_platform_name, &d->platforms, e);
+	return d->dry_run ? 0 : promotion_run_refresh(d->folder, d->catalog, d->step.view, e);
 }
 
 static int choose_demoted(const struct membership_edit *d, struct promote_answer *out, struct err *e)
 {
 	const struct promote_request *r = d->request;
 	CLEANUP(member_rows_release) struct member_rows members = {0};
-	if (read_member_rows(d->catalog, r->to, d->step.generation, &d->platforms, &members, e) < 0)
+	if (read_member_rows(d->catalog, r->to, d->step.generation, &members, e) < 0)
 		return -1;
 	for (size_t i = 0; i < members.rows.rows; i++) {
 		const struct promote_row *row = &members.rows.row[i];
@@ -189,8 +151,8 @@ static int choose_rolled_back(const struct membership_edit *d, struct promote_an
 	if (d->target < 0 || d->target > d->step.generation)
 		return err_set(e, ERR_NOT_FOUND, "view %s has no generation %lld, but 0 to %lld", d->step.view,
 			(long long)d->target, (long long)d->step.generation);
-	if (read_member_rows(d->catalog, d->step.view, d->step.generation, &d->platforms, &now, e) < 0 ||
-		read_member_rows(d->catalog, d->step.view, d->target, &d->platforms, &then, e) < 0)
+	if (read_member_rows(d->catalog, d->step.view, d->step.generation, &now, e) < 0 ||
+		read_member_rows(d->catalog, d->step.view, d->target, &then, e) < 0)
 		return -1;
 	sort_members(&now);
 	sort_members(&then);

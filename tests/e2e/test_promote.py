@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """promote, demote, view log, view rollback and view show: what they do to a store, and what they print."""
 import json
+import re
 import subprocess
 
 import pytest
@@ -134,6 +135,17 @@ def test_words_choose_files(tmp_path):
     for words, why in ((("--to", "staging"), "view staging has no \"from\""), (("--to", "other"), "no view other"), ((), "--to VIEW")):
         assert why in promoted.tool("promote", *words, status=2).stderr
     assert "no PROJECT" in promoted.tool("demote", "--from", "tested", status=2).stderr
+
+
+def test_members_of_a_platform_that_is_gone_have_its_name(promoted, wheels):
+    promoted.results("--override", "first", "fast")
+    (promoted.store / ARM).rename(promoted.folder / "gone")
+    config = promoted.config.read_text().replace(f"[platform {ARM}]\npythons = 3.12\n", "").replace(f"{X86} {ARM}", X86)
+    promoted.config.write_text(re.sub("cells = .*\n(    .*\n)*", f"cells = {X86}/3.12\n", config))
+    promoted.index()
+    assert f"1  {ARM}/{wheels['arm'].name}  (not listed" in promoted.tool("view", "show", "tested").stdout
+    assert sorted(one["platform"] for one in promoted.ask("view", "show", "tested")["files"]) == [ARM, X86]
+    assert f"{ARM}/{wheels['arm'].name}\n" in promoted.tool("demote", "--from", "tested", wheels["arm"].name).stdout
 
 
 @pytest.mark.parametrize("text, why", [("", "evidence"), ("<testsuites/>", "evidence"), ('{"kind": "unit"', "evidence"), (None, "No such")])

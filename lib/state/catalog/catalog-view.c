@@ -135,11 +135,12 @@ int catalog_view_members(struct catalog *c, const char *view, int64_t generation
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_member member = {
 			.platform = query_int(q, 0),
-			.project = query_text(q, 1),
-			.filename = query_text(q, 2),
-			.sha256 = query_sha256(q, 3),
-			.since = query_int(q, 4),
-			.is_listed = query_int(q, 5) != 0,
+			.platform_name = query_text(q, 1),
+			.project = query_text(q, 2),
+			.filename = query_text(q, 3),
+			.sha256 = query_sha256(q, 4),
+			.since = query_int(q, 5),
+			.is_listed = query_int(q, 6) != 0,
 		};
 		if (member.sha256 && fn(ctx, &member, e) < 0)
 			return -1;

@@ -47,7 +47,8 @@ int catalog_view_left(struct catalog *c, const char *view, int64_t platform, con
 // A file of a membership.
 struct catalog_member {
 	int64_t platform;
-	const char *project; // normalised
+	const char *platform_name; // also of one that the configuration no longer has
+	const char *project;       // normalised
 	const char *filename;
 	const uint8_t *sha256;
 	int64_t since; // the generation that added it
@@ -80,7 +81,8 @@ int catalog_view_generations(struct catalog *c, const char *view, int64_t before
 // ended. packed is stored as it is.
 int catalog_view_append(struct catalog *c, const char *view, const struct catalog_generation *g,
 	const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
-// ERR_CONFLICT: it is a member already. Of *m, since and is_listed are not read.
+// ERR_CONFLICT: it is a member already. Of *m, platform_name, since and is_listed are not
+// read.
 int catalog_view_add_member(struct catalog *c, const char *view, int64_t generation, const struct catalog_member *m,
 	struct err *e) MUST_CHECK;
 // ERR_CONFLICT: it was no member in the generation before.

@@ -58,7 +58,8 @@
 	" AND m.until > " GENERATION
 #define IS_LISTED "f.filename = m.filename AND f.platform = m.platform AND f.state = 0 AND f.sha256 = m.sha256"
 #define MEMBER_COLUMNS                                                                                                 \
-	"SELECT m.platform, m.project, m.filename, m.sha256, m.since, EXISTS (SELECT 1 FROM file f WHERE " IS_LISTED ")"
+	"SELECT m.platform, l.name, m.project, m.filename, m.sha256, m.since,"                                         \
+	" EXISTS (SELECT 1 FROM file f WHERE " IS_LISTED ")"
 #define EVIDENCE_COLUMNS                                                                                               \
 	"e.sha256, e.kind, e.platform, e.python, e.made, e.received, e.arrival, e.who, e.address, e.views,"            \
 	" e.overrides, e.passed, e.failed, e.skipped, e.wheels"
