@@ -48,11 +48,13 @@ static void print_member(const struct jsondoc *m, const char *indent, struct buf
 		print_record(jsondoc_at(evidence, i), indent, out);
 }
 
+// Without a reason the view is that of an earlier time, and the views above are those of today.
 static void print_outsider(const struct jsondoc *m, const char *indent, struct buf *out)
 {
 	const char *why = jsondoc_get_str(m, "why");
 	const struct jsondoc *lacks = jsondoc_get(m, "lacks");
-	buf_printf(out, "%snot in %s%s%s\n", indent, jsondoc_get_str(m, "view"), why ? ": " : "", why ? why : "");
+	buf_printf(out, "%snot in %s%s%s\n", indent, jsondoc_get_str(m, "view"), why ? ": " : " at that time",
+		why ? why : "");
 	for (size_t i = 0; lacks && i < jsondoc_count(lacks); i++)
 		print_lack(jsondoc_at(lacks, i), indent, out);
 }

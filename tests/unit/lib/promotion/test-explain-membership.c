@@ -154,7 +154,7 @@ static void the_source_does_not_show_it(void **state)
 // Of a view at a time it says who was a member, and not what was known of the others.
 static void a_view_at_a_time(void **state)
 {
-	static const char *const want[] = {"in tested since generation 1", "not in tested\n"};
+	static const char *const want[] = {"in tested since generation 1", "not in tested at that time\n"};
 	struct channel_store *s = *state;
 	make_versions(s);
 	channel_store_change(s, "promote", CHANNEL_DEBIAN, NEW, NOON);
