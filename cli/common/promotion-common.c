@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/format/escape.h"
+#include "lib/promotion/promotion-run.h"
 
 // A few files that left earlier have a line, which says how they come back; after many nights there are too many.
 enum { LEFT_SHOWN = 10 };
@@ -55,12 +56,10 @@ int promotion_common_open(struct promotion_common *p, bool writes, struct err *e
 
 int promotion_common_check_view(const struct promotion_common *p, const char *name, struct err *e)
 {
-	const struct config_view *v = config_view(&p->config, name);
-	if (!v)
-		return err_set(e, ERR_USAGE, "no view %s is configured", name);
-	if (!v->from)
-		return err_set(e, ERR_USAGE, "view %s has no \"from\": it shows all files of its platforms", name);
-	return 0;
+	if (promotion_run_view(&p->config, name, e))
+		return 0;
+	e->kind = ERR_USAGE;
+	return -1;
 }
 
 int promotion_common_write(struct str text, struct err *e)

@@ -46,16 +46,6 @@ static int read_member_rows(struct catalog *c, const char *view, int64_t generat
 	return catalog_view_members(c, view, generation, NULL, add_member_row, out, e);
 }
 
-static int check_membership(const struct site *site, const char *view, struct err *e)
-{
-	const struct config_view *v = config_view(&site->config, view);
-	if (!v)
-		return err_set(e, ERR_NOT_FOUND, "no view %s is configured", view);
-	if (!v->from)
-		return err_set(e, ERR_USAGE, "view %s has no \"from\": it shows all files of its platforms", view);
-	return 0;
-}
-
 // --- demotion ---
 
 // The arguments of the functions below; what stays the same however often it is tried.
@@ -77,7 +67,7 @@ static void membership_edit_release(struct membership_edit *d)
 
 static int init_edit(struct membership_edit *d, struct err *e)
 {
-	if (check_membership(d->site, d->step.view, e) < 0 || views_folder(&d->site->config, &d->folder, e) < 0)
+	if (!promotion_run_view(&d->site->config, d->step.view, e) || views_folder(&d->site->config, &d->folder, e) < 0)
 		return -1;
 	d->step.folder = d->folder;
 	return d->dry_run ? 0 : promotion_run_refresh(d->folder, d->catalog, d->step.view, e);

@@ -44,6 +44,8 @@ struct promotion_run {
 	size_t lacks, lack_room;
 };
 
+// The view of the configuration with this name, borrowed. ERR_NOT_FOUND: there is none; ERR_USAGE: it has no `from`.
+const struct config_view *promotion_run_view(const struct config *c, const char *name, struct err *e) MUST_CHECK;
 // Finds the view and its source, and reads the selection. ERR_NOT_FOUND, ERR_USAGE. *run is to be released in any case.
 int promotion_run_init(struct promotion_run *run, const struct site *site, struct catalog *c,
 	const struct promote_request *r, struct promote_answer *out, struct err *e) MUST_CHECK;

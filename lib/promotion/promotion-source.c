@@ -28,13 +28,24 @@ static void take_source(struct promotion_run *run, const struct view *source)
 			run->source.platform[run->source.platform_count++] = source->platform[i];
 }
 
+const struct config_view *promotion_run_view(const struct config *c, const char *name, struct err *e)
+{
+	const struct config_view *v = config_view(c, name);
+	if (!v) {
+		err_set(e, ERR_NOT_FOUND, "no view %s is configured", name);
+		return NULL;
+	}
+	if (v->from)
+		return v;
+	err_set(e, ERR_USAGE, "view %s has no \"from\": it shows all files of its platforms", name);
+	return NULL;
+}
+
 static int find_source(struct promotion_run *run, const struct promote_request *r, struct err *e)
 {
-	run->config = config_view(&run->site->config, r->to);
+	run->config = promotion_run_view(&run->site->config, r->to, e);
 	if (!run->config)
-		return err_set(e, ERR_NOT_FOUND, "no view %s is configured", r->to);
-	if (!run->config->from)
-		return err_set(e, ERR_USAGE, "view %s has no \"from\": it shows all files of its platforms", r->to);
+		return -1;
 	if (r->from && strcmp(r->from, run->config->from) != 0)
 		return err_set(e, ERR_USAGE, "files come into view %s from %s, not from %s", r->to, run->config->from,
 			r->from);
