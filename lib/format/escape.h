@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Escaping for JSON, HTML, terminals and URLs. Each function adds to out. The input may be any bytes; the output is well-formed.
-// Any thread.
+// Escaping for JSON, HTML, terminals and URLs. Each function adds to out. The input may be any bytes; the output is
+// well-formed. Any thread.
 #pragma once
 
 #include "lib/base/buf.h"

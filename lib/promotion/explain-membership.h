@@ -25,10 +25,11 @@ void explain_membership_cleanup(struct explain_membership **m); // for CLEANUP
 //
 //	"views"? (that show it): [name, …],
 //	"membership"? (in a view with one): {"view", "member": bool,
-//	    of a member: "generation", "made"?, "action"?, "by"?, "reason"?, "evidence"? (on which the generation stands,
-//	        about this file; it is left out of the largest generations): [{"evidence" (id), "kind", "platform", "python", "received", "by", "passed", "failed",
-//	        "skipped", "override"?}, …],
-//	    of another file, now: "why", "lacks": [{"kind", "platform", "python", "result" (wheel_test_result_name), "why"?,
-//	        "evidence"?, "by"?}, …]}
+//	    of a member: "generation", "made"?, "action"?, "by"?, "reason"?,
+//	        "evidence"? (on which the generation stands, about this file; it is left out of the largest generations):
+//	            [{"evidence" (id), "kind", "platform", "python", "received", "by", "passed", "failed", "skipped",
+//	            "override"?}, …],
+//	    of another file, now: "why",
+//	        "lacks": [{"kind", "platform", "python", "result" (wheel_test_result_name), "why"?, "evidence"?, "by"?}, …]}
 int explain_membership_put(void *ctx, const struct platform *p, const struct catalog_history *f, struct jsondoc *row,
 	struct err *e) MUST_CHECK;

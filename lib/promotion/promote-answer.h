@@ -23,7 +23,8 @@ struct promote_row {
 	const char *platform, *project, *version, *filename;
 	uint8_t sha256[SHA256_SIZE];
 	enum promote_result result;
-	// Of a refusal: cell, kind and what is wrong; of one that left: how; after a rollback: why no page shows it; else "".
+	// Of a refusal: cell, kind and what is wrong; of a file that left: how; after a rollback: why no page shows the
+	// file; else "".
 	const char *reason;
 	bool is_override; // an override stands in for evidence
 };

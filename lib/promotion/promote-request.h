@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a promotion or a demotion is asked for.
+// What a promotion or a demotion is asked for. All of it is borrowed from the caller for the call. One thread at a time.
 #pragma once
 
 #include "lib/domain/promotion/evidence.h"

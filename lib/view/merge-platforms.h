@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges the contents of several platforms: files by name, where the first platform that has the name wins, and project
-// names, each once. Files that the filter omits hide no file of another platform. A project's files, or all names, are in memory during the call. One thread at a time per catalog
-// connection. What a callback gets is borrowed for the call; an error that it returns ends the walk.
+// names, each once. Files that the filter omits hide no file of another platform. A project's files, or all names, are
+// in memory during the call. One thread at a time per catalog connection. What a callback gets is borrowed for the
+// call; an error that it returns ends the walk.
 #pragma once
 
 #include "lib/base/err.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views: what a client sees under one index URL. A view is an ordered list of platforms. If two of them have a file of
 // the same name, the view shows that of the first. A view with a membership ([view NAME] from) shows only its members:
-// files that were promoted, while the platform lists them with the same bytes. The functions that read the catalog: one thread at a time per
-// connection.
+// files that were promoted, while the platform lists them with the same bytes. The functions that read the catalog: one
+// thread at a time per connection.
 #pragma once
 
 #include <stdatomic.h>

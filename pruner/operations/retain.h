@@ -39,9 +39,9 @@ struct retain_result {
 	size_t views;
 };
 
-// site: over operation->store, made after pins_sync(). A file that cannot be unlisted is reported, and the others are; then the last error is
-// returned. ERR_USAGE: no such view, or one that has neither key; ERR_CONFLICT: a view is in doubt. The caller ends the
-// operation, and releases *out in any case.
+// site: over operation->store, made after pins_sync(). A file that cannot be unlisted is reported, and the others are;
+// then the last error is returned. ERR_USAGE: no such view, or one that has neither key; ERR_CONFLICT: a view is in
+// doubt. The caller ends the operation, and releases *out in any case.
 int retain(struct operation *x, const struct site *site, const struct retain_options *options,
 	struct retain_result *out, struct err *e) MUST_CHECK;
 void retain_result_release(struct retain_result *r); // for CLEANUP

@@ -15,6 +15,7 @@ struct retire_options {
 
 // Can be repeated: it continues a run that was killed, and retires files that came later. Files that an operator
 // removed by hand stay as they are. ERR_BUSY where the platform is frozen for another reason, ERR_NOT_FOUND where it
-// was never scanned, ERR_IO where a file could not be unlisted, ERR_CONFLICT where a view has some. The caller ends the operation.
+// was never scanned, ERR_IO where a file could not be unlisted, ERR_CONFLICT where a view has some. The caller ends the
+// operation.
 int retire(struct operation *x, const struct config *c, const struct platform *p, const struct retire_options *options,
 	struct err *e) MUST_CHECK;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sender of a file or of a build result: a client whose token may upload to a platform; or of evidence or a promotion:
-// one whose token has a right of views. Its right is checked when
-// the header arrives, and again for the project. Each answer to a known token is a line in the audit log, and so is
-// each wrong token until 429 stops it. A request without a token is not logged: the log must not fill the disk. One
-// thread at a time.
+// The sender of a file or of a build result: a client whose token may upload to a platform; or of evidence or a
+// promotion: one whose token has a right of views. Its right is checked when the header arrives, and again for the
+// project. Each answer to a known token is a line in the audit log, and so is each wrong token until 429 stops it. A
+// request without a token is not logged: the log must not fill the disk. One thread at a time.
 #pragma once
 
 #include "lib/base/err.h"

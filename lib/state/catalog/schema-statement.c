@@ -355,8 +355,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[EVIDENCE_NEWEST] = "SELECT " EVIDENCE_COLUMNS " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence"
 			    " WHERE w.sha256 = ?1 AND w.kind = ?2 AND w.platform = ?3 AND w.python = ?4"
 			    " ORDER BY w.arrival DESC, e.sha256",
-	// The wheels of a project, listed and unlisted ones: two partial indexes. CROSS JOIN keeps SQLite from reading all
-	// files, or all records.
+	// The wheels of a project, listed and unlisted ones: two partial indexes. CROSS JOIN keeps SQLite from reading
+	// all files, or all records.
 	[EVIDENCE_BEFORE] =
 		"SELECT " EVIDENCE_COLUMNS " FROM"
 		" (SELECT f.sha256 FROM platform l CROSS JOIN project p ON p.platform = l.id AND p.name = ?1"

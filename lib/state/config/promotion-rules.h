@@ -32,9 +32,9 @@ struct promotion_rules {
 	struct arena text;
 };
 
-// requires: "integration unit:min-tests=100:max-skipped=5:max-age=7d", separated by blanks, NULL: none is
-// required; cells: "ubuntu-24.04-x86_64/3.12 …", NULL: none are named. Without a rule every wheel is allowed. ERR_USAGE names the word that is wrong or stands there twice. The
-// caller releases *out if this returns 0.
+// requires: "integration unit:min-tests=100:max-skipped=5:max-age=7d", separated by blanks, NULL: none is required;
+// cells: "ubuntu-24.04-x86_64/3.12 …", NULL: none are named. Without a rule every wheel is allowed. ERR_USAGE names the
+// word that is wrong or stands there twice. The caller releases *out if this returns 0.
 int promotion_rules_read(const char *requires, const char *cells, struct promotion_rules *out,
 	struct err *e) MUST_CHECK;
 void promotion_rules_release(struct promotion_rules *r); // for CLEANUP

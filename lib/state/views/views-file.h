@@ -15,8 +15,8 @@ bool views_file_answers(const char *folder, unsigned ms);
 // Opens a folder below `folder`; `below` has at most two components. make: it is created if it is missing, durably, with
 // `folder` itself. ERR_NOT_FOUND, ERR_IO, ERR_DENIED (a link). The caller closes the descriptor.
 int views_file_folder(const char *folder, const char *below, bool make, struct err *e) MUST_CHECK;
-// Appends the bytes of a file. The message of an error does not name it. ERR_NOT_FOUND; ERR_INVALID: it is no regular file; ERR_LIMIT: it has more than `most`
-// bytes; ERR_IO.
+// Appends the bytes of a file. The message of an error does not name it. ERR_NOT_FOUND; ERR_INVALID: it is no regular
+// file; ERR_LIMIT: it has more than `most` bytes; ERR_IO.
 int views_file_read(int dirfd, const char *name, size_t most, struct buf *out, struct err *e) MUST_CHECK;
 // Creates a file, durably; all accounts may read it, less the umask. ERR_CONFLICT: the name is taken by other bytes. On
 // another error the file is there as a whole, or not at all.

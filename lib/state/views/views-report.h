@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a comparison of the catalog with the files of memberships and evidence reports.
+// What a comparison of the catalog with the files of memberships and evidence reports. The function is called on the
+// thread that compares, and its arguments are borrowed for the call.
 #pragma once
 
 #include <stdint.h>
