@@ -227,6 +227,8 @@ static int print_members(const struct view_command *x, int64_t generation, struc
 		jsondoc_put_int(doc, "generation", generation);
 		jsondoc_put(doc, "files", STEAL_PTR(s.rows));
 		jsondoc_write(doc, 2, &s.text);
+	} else if (!s.text.len) {
+		fprintf(stderr, "view %s is empty\n", x->name);
 	}
 	return promotion_common_write(buf_view(&s.text), e);
 }

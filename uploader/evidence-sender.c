@@ -78,6 +78,8 @@ static int end_send(const struct evidence_sender *s, const struct upload_client_
 	};
 	if (a->result == UPLOAD_CLIENT_OK)
 		return a->status == 201;
+	if (!a->status) // a failure of the connection, which names the URL
+		return err_set(e, kinds[a->result], "%s", a->why.msg);
 	return err_set(e, kinds[a->result], "%s: %s", s->url, a->why.msg);
 }
 

@@ -57,6 +57,7 @@ def test_a_release_is_promoted_as_a_whole_or_not(promoted, wheels):
     assert promoted.results("--all-or-nothing", "six", "fast", "--evidence", *good, status=1) == {
         wheels["any"].name: "held", wheels["x86"].name: "held", wheels["arm"].name: "refused"}
     assert not promoted.members()
+    assert promoted.tool("view", "show", "tested").stderr == "view tested is empty\n"
     more = promoted.green([wheels["arm"]], CELLS[2:])
     assert set(promoted.results("--all-or-nothing", "six", "fast", "--evidence", *more).values()) == {"done"}
     assert promoted.promote("six", "fast", "--all-or-nothing")["generation"] == 1
