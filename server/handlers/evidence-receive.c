@@ -40,12 +40,38 @@ static void collect_tested_projects(const struct evidence *r, struct strset *out
 	strset_sort(out);
 }
 
+static int add_stored_project(void *ctx, const char *project, struct err *e UNUSED)
+{
+	strset_add(ctx, project);
+	return 0;
+}
+
+// Evidence counts for the bytes. So a record is also about the projects of which the store has these bytes, whatever the
+// record calls them.
+static int collect_stored_projects(struct server_context *s, const struct evidence *r, struct strset *out,
+	struct err *e)
+{
+	struct catalog_lease lease;
+	int result = 0;
+	if (catalog_pool_take(s->catalog_pool, &lease, e) < 0)
+		return -1;
+	for (size_t i = 0; i < r->wheels && result == 0; i++)
+		result = catalog_evidence_projects(lease.catalog, r->wheel[i].sha256, add_stored_project, out, e);
+	catalog_pool_give(s->catalog_pool, &lease);
+	strset_sort(out);
+	return result;
+}
+
+// Names only projects that the record names.
 static int refuse_record(const struct token_grant *grant, const struct evidence *r, const struct strset *projects,
 	struct err *e)
 {
 	size_t i = 0;
-	while (i + 1 < projects->count && token_grant_has(grant, r->platform, projects->item[i]))
+	while (i < projects->count && token_grant_has(grant, r->platform, projects->item[i]))
 		i++;
+	if (i == projects->count)
+		return err_set(e, ERR_DENIED, "the token \"%s\" may not send evidence about all of these wheels on %s",
+			token_name(&grant->token[0]), r->platform);
 	return err_set(e, ERR_DENIED, "the token \"%s\" may not send evidence about %s on %s",
 		token_name(&grant->token[0]), projects->item[i], r->platform);
 }
@@ -60,11 +86,14 @@ static int64_t take_turn(struct server_context *s, const struct token_grant *gra
 int evidence_receive_check(struct server_context *s, const struct token_grant *grant, const struct evidence *r,
 	size_t bytes, struct buf *views, int64_t *wait_ms, struct err *e)
 {
-	CLEANUP(strset_release) struct strset projects = {0};
+	CLEANUP(strset_release) struct strset projects = {0}, all = {0};
 	if (r->overrides)
 		return err_set(e, ERR_INVALID, "evidence: an override is made by a promotion only");
 	collect_tested_projects(r, &projects);
-	if (!token_grant_views(grant, r->platform, (const char *const *)projects.item, projects.count, views))
+	collect_tested_projects(r, &all);
+	if (collect_stored_projects(s, r, &all, e) < 0)
+		return -1;
+	if (!token_grant_views(grant, r->platform, (const char *const *)all.item, all.count, views))
 		return refuse_record(grant, r, &projects, e);
 	*wait_ms = take_turn(s, grant, bytes);
 	if (*wait_ms)

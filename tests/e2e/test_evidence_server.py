@@ -131,6 +131,16 @@ def test_old_record_that_is_sent_again_is_not_new(site):
     assert results(promote(site.server, "tested", token, "foo"))[0] == 409
 
 
+def test_bytes_of_another_project_under_an_own_name(site):
+    """Evidence counts for the bytes, so that a token for one project may not send what tells of another's."""
+    token, whole = site.token("evidence", view="tested", project="foo"), site.token("evidence", "promote", view="tested")
+    for bytes_of in (site.bar, site.hidden):
+        reply = send(site.server, record(wheels=[{"filename": site.foo.name, "sha256": bytes_of.sha256}]), token)
+        assert reply.status == 403 and "bar" not in message(reply) and "hidden" not in message(reply), reply.body
+    assert results(promote(site.server, "tested", whole, "bar"))[0] == 409
+    assert send(site.server, record(site.foo), token).status == 201
+
+
 def test_override_needs_its_right(site):
     token = site.token("evidence", "promote", view="tested")
     reply = promote(site.server, "tested", token, "foo", override="hot fix")

@@ -211,6 +211,20 @@ int catalog_evidence_since(struct catalog *c, int64_t since, uint64_t most, cata
 	return each_record(q, fn, ctx, e);
 }
 
+int catalog_evidence_projects(struct catalog *c, const uint8_t sha256[SHA256_SIZE], catalog_evidence_project_fn *fn,
+	void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_PROJECTS, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, sha256);
+	int row;
+	while ((row = query_step(q, e)) > 0)
+		if (fn(ctx, query_text(q, 0), e) < 0)
+			return -1;
+	return row;
+}
+
 int catalog_evidence_get(struct catalog *c, const uint8_t id[SHA256_SIZE], struct buf *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_GET, e);

@@ -48,6 +48,10 @@ int catalog_evidence_of(struct catalog *c, const uint8_t sha256[SHA256_SIZE], ui
 // All records that were received since then (seconds since 1970), the newest first, at most `most`.
 int catalog_evidence_since(struct catalog *c, int64_t since, uint64_t most, catalog_evidence_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The projects of which the store has these bytes, listed or not, sorted.
+typedef int catalog_evidence_project_fn(void *ctx, const char *project, struct err *e);
+int catalog_evidence_projects(struct catalog *c, const uint8_t sha256[SHA256_SIZE], catalog_evidence_project_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
 // Appends the bytes of a record's file to out. ERR_NOT_FOUND.
 int catalog_evidence_get(struct catalog *c, const uint8_t id[SHA256_SIZE], struct buf *out, struct err *e) MUST_CHECK;
 

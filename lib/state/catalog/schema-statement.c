@@ -371,6 +371,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			" WHERE w.sha256 = ?1 ORDER BY w.arrival DESC, e.sha256 LIMIT ?2",
 	[EVIDENCE_SINCE] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.arrival >= ?1"
 			   " ORDER BY e.arrival DESC, e.sha256 LIMIT ?2",
+	[EVIDENCE_PROJECTS] = "SELECT DISTINCT p.name FROM file f JOIN project p ON p.id = f.project"
+			      " WHERE f.sha256 = ?1 AND f.state <> 1 ORDER BY p.name",
 	[EVIDENCE_GET] = "SELECT packed FROM evidence WHERE sha256 = ?1",
 	[EVIDENCE_LAST] = "SELECT coalesce(max(arrival), 0) FROM evidence",
 	[EVIDENCE_IN] = "SELECT sha256 FROM evidence WHERE sha256 >= ?1 AND sha256 <= ?2 ORDER BY sha256",
