@@ -126,7 +126,7 @@ static void print_result(const struct retain_command *x, struct retain_result *r
 	}
 	for (size_t i = 0; i < r->views && !x->settings.is_quiet; i++)
 		print_summary(&r->view[i], x->settings.is_dry_run);
-	if (!r->views && !x->settings.is_quiet)
+	if (!r->views && !x->view && !x->settings.is_quiet)
 		puts("no view has keep-versions or keep-days");
 }
 

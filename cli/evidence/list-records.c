@@ -72,7 +72,7 @@ static void add_record_line(struct evidence_list *x, const struct catalog_eviden
 		buf_printf(&x->text, "%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped", r->passed,
 			r->failed, r->skipped);
 	escape_terminal(&x->text, str_from(r->overrides ? r->overrides : ""));
-	buf_printf(&x->text, "; %zu wheels; by ", r->wheels);
+	buf_printf(&x->text, "; %zu wheel%s; by ", r->wheels, r->wheels == 1 ? "" : "s");
 	escape_terminal(&x->text, str_from(r->by));
 	buf_puts(&x->text, " for ");
 	escape_terminal(&x->text, str_from(r->views));

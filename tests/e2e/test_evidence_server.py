@@ -233,7 +233,7 @@ def test_hostile_bodies(site):
     for path in ("/-/evidence/", "/-/promote/tested"):
         for body, status in (("", 400), ("{", 400), ("[" * 100000 + "]" * 100000, 400), ("[]", 400), ("{} {}", 400),
                              ('{"a": [' + "1," * 300000 + "1]}", 413), (b"{\"a\": \"\xff\"}", 400)):
-            assert post(site.server, path, body, token).status in (status, 400, 413), (path, body[:20])
+            assert post(site.server, path, body, token).status == status, (path, body[:20])
         assert post(site.server, path, "{}", token, **{"Content-Type": "text/plain"}).status == 400
         assert post(site.server, path, "{}", token, **{"Content-Length": str(1 << 40)}).status == 413
     for change, words in (({"dryrun": True}, "\"dryrun\" is an unknown key"), ({"dry_run": "yes"}, "neither true nor false"),
@@ -334,7 +334,7 @@ def test_records_are_listed_and_shown(site, tmp_path):
     assert [(one["id"], one["kind"], one["failed"], one["wheels"], one["override"]) for one in rows] == [
         (ids[1], "speed", 2, 1, None), (ids[0], "unit", 0, 1, None)]
     text = run("list", "--kind", "unit", "--most", "1").stdout
-    assert text.startswith(ids[0]) and "10 passed, 0 failed, 1 skipped" in text and len(text.splitlines()) == 1
+    assert text.startswith(ids[0]) and "10 passed, 0 failed, 1 skipped; 1 wheel; by " in text and len(text.splitlines()) == 1
     assert "\x9b" not in text
     shown = json.loads(run("show", ids[0]).stdout)
     assert (shown["id"], shown["record"], shown["views"], shown["address"]) == (ids[0], record(site.foo), "tested", "127.0.0.1")

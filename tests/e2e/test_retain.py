@@ -210,7 +210,7 @@ def test_wrong_command_lines(tmp_path, options, words):
     at.put("1.0", 1)
     at.scan()
     done = serving.run("retain", "--config", at.config, *options)
-    assert done.returncode == 2 and words in done.stderr
+    assert done.returncode == 2 and words in done.stderr and not done.stdout
 
 
 # --- views with a membership ---
