@@ -111,8 +111,8 @@ static void log_added(const struct token *t)
 		memcpy(until, "until ", sizeof("until "));
 		clock_write(t->expires, until + strlen("until "));
 	}
-	log_info("token %s has the right %s on %s %s%s%s %s; it is printed only once", t->id, rights.data, t->project,
-		t->platform, t->views[0] ? " for the views " : "", t->views, until);
+	log_info("token %s has the right %s: projects %s, platforms %s%s%s, %s; it is printed only once", t->id,
+		rights.data, t->project, t->platform, t->views[0] ? ", views " : "", t->views, until);
 }
 
 static int print_secret(const struct token *t, const struct buf *secret, struct err *e)
