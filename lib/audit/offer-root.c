@@ -28,6 +28,7 @@ struct root_reading {
 	struct root_file *file;
 	size_t files, room;
 	size_t entries; // of all folders
+	int seconds;    // that it may take
 	int64_t end_ms;
 	struct buf bytes; // of one library
 };
@@ -48,7 +49,7 @@ static int check_time(const struct root_reading *r, struct err *e)
 {
 	return clock_ms() < r->end_ms
 		       ? 0
-		       : err_set(e, ERR_TIME, "reading the libraries takes more than %d seconds", LIMIT_OFFER_SECONDS);
+		       : err_set(e, ERR_TIME, "reading the libraries takes more than %d seconds", r->seconds);
 }
 
 // --- finding files ---
@@ -225,11 +226,12 @@ static void release_reading(struct root_reading *r)
 	buf_release(&r->bytes);
 }
 
-int offer_root_read(int root, struct offer_table *t, struct err *e)
+int offer_root_read(int root, int seconds, struct offer_table *t, struct err *e)
 {
 	CLEANUP(offer_folders_release) struct offer_folders folders = {0};
 	CLEANUP(release_reading)
-	struct root_reading r = {.root = root, .table = t, .end_ms = clock_ms() + LIMIT_OFFER_SECONDS * 1000};
+	struct root_reading r = {
+		.root = root, .table = t, .seconds = seconds, .end_ms = clock_ms() + (int64_t)seconds * 1000};
 	buf_init(&r.bytes, LIMIT_OFFER_FILE);
 	if (offer_folders_find(root, &folders, e) < 0)
 		return -1;

@@ -9,5 +9,5 @@
 #include "lib/base/err.h"
 
 // Adds the libraries below the open folder to an empty table, which the caller finishes. ERR_INVALID: there is none;
-// ERR_LIMIT, ERR_TIME, ERR_IO.
-int offer_root_read(int root, struct offer_table *t, struct err *e) MUST_CHECK;
+// ERR_TIME: it takes more than these seconds; ERR_LIMIT, ERR_IO.
+int offer_root_read(int root, int seconds, struct offer_table *t, struct err *e) MUST_CHECK;

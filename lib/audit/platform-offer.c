@@ -23,7 +23,7 @@ static int open_root(const char *path, struct offer_table *t, struct err *e)
 	CLEANUP(mem_close) int root = fs_open_dir(path, e);
 	if (root < 0)
 		return -1;
-	return offer_root_read(root, t, e) < 0 ? err_prefix(e, "%s: ", path) : 0;
+	return offer_root_read(root, LIMIT_OFFER_SECONDS, t, e) < 0 ? err_prefix(e, "%s: ", path) : 0;
 }
 
 static int open_list(const char *path, struct offer_table *t, struct err *e)

@@ -96,13 +96,6 @@ static int read_wheel_parts(struct wheel_reading *r, const struct filename *name
 	return wheel_elves_read(r, e);
 }
 
-// How much of a wheel is unpacked. A larger part of a small file would be a bomb.
-static uint64_t most_unpacked(uint64_t size)
-{
-	uint64_t most = (uint64_t)LIMIT_FACTS_UNPACKED_GIB << 30;
-	return size > most / LIMIT_UNPACKED_RATIO ? most : LIMIT_UNPACKED + size * LIMIT_UNPACKED_RATIO;
-}
-
 static int read_wheel_by(struct zipload *load, const struct byte_source *bytes, const struct filename *name,
 	struct wheel_facts *out, struct err *e)
 {
@@ -113,7 +106,7 @@ static int read_wheel_by(struct zipload *load, const struct byte_source *bytes, 
 		.out = out,
 		.load = load,
 		.oddities = {.facts = out},
-		.unpacked_left = most_unpacked(bytes->size),
+		.unpacked_left = wheel_reading_most(bytes->size),
 	};
 	load->source = bytes;
 	if (zipframe_read(bytes, LENIENT, &ignored, &r.zip, e) < 0)

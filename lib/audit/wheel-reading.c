@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/audit/wheel-reading.h"
 
+#include "lib/base/limits.h"
+
 void wheel_reading_release(struct wheel_reading *r)
 {
 	zipdirectory_release(&r->zip);
@@ -12,6 +14,12 @@ void wheel_reading_cut(struct wheel_reading *r, const char *why)
 	if (!r->out->is_cut)
 		r->out->cut = arena_copy(&r->out->text, str_from(why));
 	r->out->is_cut = true;
+}
+
+uint64_t wheel_reading_most(uint64_t size)
+{
+	uint64_t most = (uint64_t)LIMIT_FACTS_UNPACKED_GIB << 30;
+	return size > most / LIMIT_UNPACKED_RATIO ? most : LIMIT_UNPACKED + size * LIMIT_UNPACKED_RATIO;
 }
 
 int wheel_reading_spend(struct wheel_reading *r, uint64_t size, struct err *e)

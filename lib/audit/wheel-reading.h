@@ -18,6 +18,8 @@ struct wheel_reading {
 void wheel_reading_release(struct wheel_reading *r); // for CLEANUP
 // Notes that the facts are not complete, with the first reason.
 void wheel_reading_cut(struct wheel_reading *r, const char *why);
+// How many bytes of a wheel of this size may be unpacked. More of a small file would be a bomb.
+uint64_t wheel_reading_most(uint64_t size);
 // Counts the bytes that will be unpacked. ERR_LIMIT: they are too many.
 int wheel_reading_spend(struct wheel_reading *r, uint64_t size, struct err *e) MUST_CHECK;
 // Loads a member of at most `most` bytes; *bytes is valid until the next call. ERR_LIMIT and ERR_INVALID concern the

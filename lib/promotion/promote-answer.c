@@ -47,6 +47,18 @@ void promote_answer_count(struct promote_answer *a)
 		a->count[a->row[i].result]++;
 }
 
+size_t promote_answer_cut(struct promote_answer *a, size_t most)
+{
+	size_t kept = 0, all = a->rows;
+	if (all <= most)
+		return 0;
+	for (size_t i = 0; i < all; i++)
+		if (a->row[i].result != PROMOTE_ALREADY)
+			a->row[kept++] = a->row[i];
+	a->rows = kept < most ? kept : most;
+	return all - a->rows;
+}
+
 void promote_answer_clear(struct promote_answer *a)
 {
 	a->rows = 0;

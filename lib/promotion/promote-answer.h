@@ -48,6 +48,9 @@ struct promote_row *promote_answer_add(struct promote_answer *a, const struct pr
 void promote_answer_set(struct promote_answer *a, struct promote_row *row, enum promote_result result,
 	struct str reason);
 void promote_answer_count(struct promote_answer *a);
+// Leaves out rows if there are more than `most`: first all that the view had before. The counts stay. Returns how many
+// are left out.
+size_t promote_answer_cut(struct promote_answer *a, size_t most);
 // Forgets the rows.
 void promote_answer_clear(struct promote_answer *a);
 // Writes a line for each row that was promoted, refused or ended. action: "promote", "demote", "rollback". reason: of

@@ -125,18 +125,6 @@ static unsigned status_of_answer(const struct sent_promotion *x)
 	return is_refused && !count[PROMOTE_DONE] && !(count[PROMOTE_ALREADY] && has_all) ? 409 : 200;
 }
 
-// What the view had before is left out first.
-static size_t cut_rows(struct promote_answer *a)
-{
-	size_t kept = 0, all = a->rows;
-	for (size_t i = 0; i < all && all > LIMIT_PROMOTE_ROWS; i++)
-		if (a->row[i].result != PROMOTE_ALREADY)
-			a->row[kept++] = a->row[i];
-	if (all > LIMIT_PROMOTE_ROWS)
-		a->rows = kept < LIMIT_PROMOTE_ROWS ? kept : LIMIT_PROMOTE_ROWS;
-	return all - a->rows;
-}
-
 static struct reply *answer_promotion(struct sent_promotion *x)
 {
 	const struct promote_request *r = &x->document.request;
@@ -147,7 +135,7 @@ static struct reply *answer_promotion(struct sent_promotion *x)
 		metrics_add(m, METRIC_PROMOTED_FILES, x->answer.count[PROMOTE_DONE]);
 		metrics_add(m, METRIC_PROMOTION_REFUSED_FILES, x->answer.count[PROMOTE_REFUSED]);
 	}
-	size_t left_out = cut_rows(&x->answer);
+	size_t left_out = promote_answer_cut(&x->answer, LIMIT_PROMOTE_ROWS);
 	promote_write_json(&x->answer, x->view, r->dry_run, &text);
 	struct reply *reply = reply_new(status_of_answer(x), "application/json", blob_from_buf(&text));
 	reply_header(reply, "Cache-Control", "no-store");

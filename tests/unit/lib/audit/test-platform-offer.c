@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "lib/audit/offer-list.h"
+#include "lib/audit/offer-root.h"
 #include "lib/base/limits.h"
 #include "lib/os/fs.h"
 #include "lib/os/tree.h"
@@ -340,6 +341,18 @@ static void test_a_table_that_is_too_large_is_refused(void **state UNUSED)
 	}
 }
 
+static void test_the_time_of_a_root_is_limited(void **state UNUSED)
+{
+	if (!has_openat2())
+		skip();
+	struct err e = ERR_INIT;
+	CLEANUP(mem_close) int root = fs_open_dir("/", &e);
+	CLEANUP(offer_table_release) struct offer_table t = {0};
+	assert_int_equal(offer_root_read(root, 0, &t, &e), -1);
+	assert_int_equal(e.kind, ERR_TIME);
+	assert_string_equal(e.msg, "reading the libraries takes more than 0 seconds");
+}
+
 // The bytes of a file that is too large are not read: it has none on the disk.
 static void test_of_a_huge_library_only_the_name_is_known(void **state UNUSED)
 {
@@ -397,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_a_root_with_too_many_folders_is_refused),
 		cmocka_unit_test(test_patterns_of_includes_are_limited),
 		cmocka_unit_test(test_a_table_that_is_too_large_is_refused),
+		cmocka_unit_test(test_the_time_of_a_root_is_limited),
 		cmocka_unit_test(test_of_a_huge_library_only_the_name_is_known),
 		cmocka_unit_test(test_a_folder_with_too_many_names_is_refused),
 	};

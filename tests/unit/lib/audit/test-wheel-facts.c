@@ -12,6 +12,7 @@
 
 #include "lib/audit/large-elf.h"
 #include "lib/audit/wheel-facts.h"
+#include "lib/audit/wheel-reading.h"
 #include "lib/base/limits.h"
 #include "lib/domain/archive/zipframe.h"
 #include "tests/unit/support/zipmake.h"
@@ -209,9 +210,23 @@ static void test_unpack_refuses_other_bytes(void **state)
 	}
 }
 
+static void test_what_is_unpacked_is_limited(void **state)
+{
+	(void)state;
+	struct err e = ERR_INIT;
+	const uint64_t most = (uint64_t)LIMIT_FACTS_UNPACKED_GIB << 30;
+	assert_int_equal(wheel_reading_most(UINT64_MAX), most);
+	assert_int_equal(wheel_reading_most(0), LIMIT_UNPACKED);
+	struct wheel_reading r = {.unpacked_left = wheel_reading_most(UINT64_MAX)};
+	assert_int_equal(wheel_reading_spend(&r, most, &e), 0);
+	assert_int_equal(wheel_reading_spend(&r, 1, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_read_pack_unpack), cmocka_unit_test(test_oddities),
-		cmocka_unit_test(test_large_elf_has_the_same_facts), cmocka_unit_test(test_unpack_refuses_other_bytes)};
+		cmocka_unit_test(test_large_elf_has_the_same_facts), cmocka_unit_test(test_unpack_refuses_other_bytes),
+		cmocka_unit_test(test_what_is_unpacked_is_limited)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

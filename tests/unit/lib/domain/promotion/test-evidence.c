@@ -104,12 +104,38 @@ static void wheels_and_bytes_are_limited(void **state UNUSED)
 	assert_non_null(strstr(e.msg, "bytes"));
 }
 
+static void numbers_and_kinds_are_limited(void **state UNUSED)
+{
+	static const struct {
+		int64_t passed;
+		int kind; // bytes
+		const char *reason;
+	} cases[] = {
+		{LIMIT_EVIDENCE_TESTS, LIMIT_EVIDENCE_KIND, NULL},
+		{LIMIT_EVIDENCE_TESTS + (int64_t)1, LIMIT_EVIDENCE_KIND, "\"passed\" is not a number of tests"},
+		{LIMIT_EVIDENCE_TESTS, LIMIT_EVIDENCE_KIND + 1, "\"kind\""},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct err e = ERR_INIT;
+		CLEANUP(evidence_release) struct evidence r = {0};
+		CLEANUP(mem_free)
+		char *json = xasprintf("{\"kind\":\"%0*d\",\"made\":\"2026-11-22T20:00:00Z\",\"platform\":\"a\","
+				       "\"python\":\"3.12\",\"passed\":%lld,\"failed\":0,\"skipped\":0,"
+				       "\"failures\":[]," WHEELS "}",
+			cases[i].kind, 0, (long long)cases[i].passed);
+		assert_int_equal(evidence_read(str_from(json), &r, &e), cases[i].reason ? -1 : 0);
+		if (cases[i].reason && !strstr(e.msg, cases[i].reason))
+			fail_msg("%s", e.msg);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_are_written_in_one_form),
 		cmocka_unit_test(wrong_values_are_named),
 		cmocka_unit_test(wheels_and_bytes_are_limited),
+		cmocka_unit_test(numbers_and_kinds_are_limited),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
