@@ -93,7 +93,7 @@ static int audit_members(const struct retain_members *r, const struct membership
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct platform *p = store_platform_named(&r->site->store, str_from(file[i].platform));
-		char digits[SHA256_HEX + 1];
+		char digits[SHA256_HEX + 1] = "";
 		hex_encode(file[i].sha256, SHA256_SIZE, digits);
 		CLEANUP(mem_free) char *reason = xasprintf("view %s: %s", r->view->name, r->reason);
 		const struct audit_entry entry = {.who = r->operation->who,
