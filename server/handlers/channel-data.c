@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/strset.h"
 #include "server/handlers/channel-next.h"
 
@@ -298,7 +299,7 @@ static int read_channel(struct channel_reader *r, struct err *e)
 	if (open_judge(r, own, e) < 0 || read_projects(r, e) < 0 || judge_waiting(r, e) < 0)
 		return -1;
 	sort_lists(d, q->limit);
-	const struct channel_runs_query runs = {q->view, d->judge, q->limit, q->now};
+	const struct channel_runs_query runs = {q->view, d->judge, q->limit, q->now, LIMIT_CHANNEL_RUNS};
 	if (judge_rows(r, e) < 0 || channel_runs_read(r->catalog, &runs, &d->text, &d->runs, e) < 0)
 		return -1;
 	d->has_more |= d->runs.has_more;

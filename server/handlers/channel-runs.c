@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/limits.h"
-
 enum { DAY_SECONDS = 86400 };
 
 struct runs_reader {
@@ -107,7 +105,7 @@ int channel_runs_read(struct catalog *c, const struct channel_runs_query *query,
 	int64_t today = query->now - query->now % DAY_SECONDS;
 	for (int i = 0; i < CHANNEL_DAYS; i++)
 		out->day[i].day = today - (int64_t)(CHANNEL_DAYS - 1 - i) * DAY_SECONDS;
-	if (catalog_evidence_since(c, out->day[0].day, LIMIT_CHANNEL_RUNS, take_run, &r, e) == 0 &&
+	if (catalog_evidence_since(c, out->day[0].day, query->counted, take_run, &r, e) == 0 &&
 		read_generations(c, &r, e) == 0)
 		return 0;
 	channel_runs_release(out);

@@ -30,6 +30,7 @@ struct channel_runs_query {
 	const char *judge;       // the view for which evidence counts; NULL: any
 	uint64_t limit;          // of runs and of generations
 	int64_t now;             // seconds since 1970
+	uint64_t counted;        // number of records that the days count, the newest first
 };
 
 // The strings belong to the arena. Errors of the catalog. The caller releases *out if this returns 0.

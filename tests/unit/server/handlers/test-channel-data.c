@@ -245,6 +245,28 @@ static void limits_and_filter(void **state)
 			    "attrs ubuntu/3.12 empty - of - tested 1.0 unit=untested;\n");
 }
 
+static void counted_records_are_limited(void **state)
+{
+	struct channel_store *s = *state;
+	make_nights(s);
+	for (int i = 0; i < 3; i++)
+		test_wheel(s, NEW_311, "unit", CHANNEL_DEBIAN, "3.11", (uint64_t)i, NULL);
+	channel_store_open(s, "");
+	for (uint64_t counted = 1; counted <= 3; counted++) {
+		struct err e = ERR_INIT;
+		uint64_t passed = 0;
+		CLEANUP(arena_release) struct arena text = {0};
+		CLEANUP(channel_runs_release) struct channel_runs runs = {0};
+		const struct channel_runs_query query = {
+			site_view(&s->site, STR("tested")), "tested", 100, NOON, counted};
+		assert_int_equal(channel_runs_read(s->catalog, &query, &text, &runs, &e), 0);
+		for (int i = 0; i < CHANNEL_DAYS; i++)
+			passed += runs.day[i].passed;
+		assert_int_equal(passed, 100 * counted);
+		assert_int_equal(runs.runs, counted);
+	}
+}
+
 static void unknown_views(void **state)
 {
 	struct channel_store *s = *state;
@@ -270,6 +292,7 @@ int main(void)
 		CHANNEL_TEST(a_view_that_requires_nothing),
 		CHANNEL_TEST(versions_that_end),
 		CHANNEL_TEST(limits_and_filter),
+		CHANNEL_TEST(counted_records_are_limited),
 		CHANNEL_TEST(unknown_views),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
