@@ -76,7 +76,7 @@ enum {
 	LIMIT_EVIDENCE = 8 << 20,            // a record of a test run
 	LIMIT_EVIDENCE_KIND = 64,            // a kind of evidence, or a Python, in it
 	LIMIT_EVIDENCE_TESTS = 1 << 30,      // number of tests in it
-	LIMIT_EVIDENCE_VALUES = 1 << 16,     // number of JSON values in one that a client sends
+	LIMIT_EVIDENCE_VALUES = 1 << 16,     // number of JSON values in one that a client sends, or that a store has
 	LIMIT_EVIDENCE_UNIT = 16 << 10,      // a record of so many bytes counts as one more
 	LIMIT_EVIDENCE_AT_ONCE = 10000,      // number of records that a token may send at once
 	LIMIT_EVIDENCE_EACH_MS = 360,        // and then one each: 10,000 an hour
@@ -92,6 +92,7 @@ enum {
 	LIMIT_PROMOTION_RULES = 32,          // number of kinds of evidence that a view requires
 	LIMIT_PROMOTION_CELLS = 512,         // number of cells of a view
 	LIMIT_MEMBERSHIP = 64 << 20,         // the file of one generation of a view,
+	LIMIT_MEMBERSHIP_VALUES = 2 << 20,   // number of JSON values in it: files of 160 bytes have 5 each,
 	LIMIT_MEMBERSHIP_FILES = 250000,     // number of files that it adds, or removes, and of records it stands on
 	LIMIT_GENERATIONS = 999999,          // number of generations of a view
 	LIMIT_VIEW_FOLDERS = 1000,           // number of views with a membership in a store

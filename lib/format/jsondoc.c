@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "lib/format/json-sax.h"
 #include "lib/os/clock.h"
 
 struct jsondoc {
@@ -59,6 +60,34 @@ struct jsondoc *jsondoc_read(struct str text, struct err *e)
 {
 	json_error_t why;
 	return (struct jsondoc *)load_json(text, 0, &why, e);
+}
+
+struct tree_size {
+	size_t values;
+	bool is_too_deep; // its values are not counted
+};
+
+static void add_to_size(void *ctx, const struct json_sax_value *v)
+{
+	struct tree_size *s = ctx;
+	s->values += v->kind != JSON_SAX_OBJECT_END && v->kind != JSON_SAX_ARRAY_END;
+	s->is_too_deep |= (v->kind == JSON_SAX_OBJECT || v->kind == JSON_SAX_ARRAY) && v->depth == JSON_SAX_DEPTH;
+}
+
+struct jsondoc *jsondoc_read_bounded(struct str text, size_t values, struct err *e)
+{
+	CLEANUP(arena_release) struct arena room = {0};
+	struct tree_size size = {0};
+	bool is_cut;
+	if (json_sax_read(text, &room, add_to_size, &size, &is_cut, e) < 0)
+		return NULL;
+	if (!size.is_too_deep && size.values <= values)
+		return jsondoc_read(text, e);
+	if (size.is_too_deep)
+		err_set(e, ERR_INVALID, "it is nested too deeply");
+	else
+		err_set(e, ERR_LIMIT, "more than %zu JSON values", values);
+	return NULL;
 }
 
 struct jsondoc *jsondoc_next(struct str *rest, struct err *e)

@@ -138,7 +138,7 @@ int evidence_file_read(struct str json, struct evidence_file *out, struct err *e
 	*out = (struct evidence_file){0};
 	if (json.len > EVIDENCE_FILE_MOST)
 		return err_set(e, ERR_LIMIT, "a file of evidence of more than %d bytes", EVIDENCE_FILE_MOST);
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(json, e);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(json, LIMIT_EVIDENCE_VALUES, e);
 	if (doc && read_notes(doc, out, e) == 0 && read_inner_record(doc, out, e) == 0)
 		return 0;
 	evidence_file_release(out);

@@ -172,7 +172,7 @@ int membership_read(struct str json, struct membership_change *out, struct err *
 	*out = (struct membership_change){0};
 	if (json.len > LIMIT_MEMBERSHIP)
 		return err_set(e, ERR_LIMIT, "a generation of more than %d bytes", LIMIT_MEMBERSHIP);
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(json, e);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(json, LIMIT_MEMBERSHIP_VALUES, e);
 	if (doc && read_place(doc, out, e) == 0 && read_maker(doc, out, e) == 0 && read_records(doc, out, e) == 0 &&
 		read_members(doc, "adds", &out->text, &out->add, &out->adds, e) == 0 &&
 		read_members(doc, "removes", &out->text, &out->remove, &out->removes, e) == 0 &&

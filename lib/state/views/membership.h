@@ -40,7 +40,8 @@ int views_folder(const struct config *c, char **out, struct err *e) MUST_CHECK;
 // The same; NULL where none is set.
 char *views_folder_or_none(const struct config *c);
 
-// ERR_INVALID names the value that is wrong; ERR_LIMIT: more than LIMIT_MEMBERSHIP bytes. The caller releases *out if
+// ERR_INVALID names the value that is wrong; ERR_LIMIT: more than LIMIT_MEMBERSHIP bytes or
+// LIMIT_MEMBERSHIP_VALUES values. The caller releases *out if
 // this returns 0.
 int membership_read(struct str json, struct membership_change *out, struct err *e) MUST_CHECK;
 void membership_release(struct membership_change *m); // for CLEANUP

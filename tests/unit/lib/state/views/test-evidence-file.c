@@ -222,6 +222,21 @@ static void damaged_records_count_for_nothing(void **state UNUSED)
 	}
 }
 
+static void record_of_too_many_values(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct evidence_file f;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_EVIDENCE);
+	buf_puts(&text, "{\"record\": {\"wheels\": [{}");
+	for (size_t i = 0; i < LIMIT_EVIDENCE_VALUES; i++)
+		buf_puts(&text, ",{}");
+	buf_puts(&text, "]}}");
+	assert_int_equal(evidence_file_read(buf_view(&text), &f, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+	assert_non_null(strstr(e.msg, "JSON values"));
+}
+
 // A leftover whose owner may live keeps its folder from being skipped.
 static void killed_writer_leaves_nothing(void **state UNUSED)
 {
@@ -336,6 +351,7 @@ int main(void)
 		WITH_STORE(catalog_is_made_again_of_the_files),
 		WITH_STORE(newer_record_is_later_whatever_the_clock),
 		WITH_STORE(damaged_records_count_for_nothing),
+		cmocka_unit_test(record_of_too_many_values),
 		WITH_STORE(killed_writer_leaves_nothing),
 		WITH_STORE(missing_record_is_forgotten_once),
 		WITH_STORE(folder_that_is_away_loses_nothing),

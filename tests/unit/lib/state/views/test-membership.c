@@ -115,6 +115,35 @@ static void document_that_is_too_large(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
+// What the reader says of a document with so many of these values in a list, below so many further lists.
+static void assert_values_refused(size_t count, size_t depth, enum err_kind kind, const char *reason)
+{
+	struct err e = ERR_INIT;
+	struct membership_change m;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_MEMBERSHIP);
+	buf_puts(&text, HEAD("1", "null") "\"adds\": [], \"removes\": [], \"evidence\": ");
+	for (size_t i = 0; i < depth; i++)
+		buf_puts(&text, "[");
+	for (size_t i = 0; i < count; i++)
+		buf_puts(&text, i ? ",{}" : "{}");
+	for (size_t i = 0; i < depth; i++)
+		buf_puts(&text, "]");
+	buf_puts(&text, "}");
+	assert_int_equal(membership_read(buf_view(&text), &m, &e), -1);
+	assert_int_equal(e.kind, kind);
+	if (!strstr(e.msg, reason))
+		fail_msg("%s", e.msg);
+}
+
+// Each value takes 230 bytes as a part of a tree.
+static void document_of_too_many_values(void **state UNUSED)
+{
+	assert_values_refused(1000, 1, ERR_INVALID, "evidence[0]");
+	assert_values_refused(LIMIT_MEMBERSHIP_VALUES, 1, ERR_LIMIT, "JSON values");
+	assert_values_refused(LIMIT_MEMBERSHIP_VALUES, 10, ERR_INVALID, "nested too deeply");
+}
+
 static void names_of_files(void **state UNUSED)
 {
 	char name[MEMBERSHIP_NAME];
@@ -313,6 +342,7 @@ int main(void)
 		cmocka_unit_test(good_documents),
 		cmocka_unit_test(bad_documents),
 		cmocka_unit_test(document_that_is_too_large),
+		cmocka_unit_test(document_of_too_many_values),
 		cmocka_unit_test(names_of_files),
 		cmocka_unit_test(folder_of_views),
 		WITH_STORE(catalog_is_made_again_of_the_files),
