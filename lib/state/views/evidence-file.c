@@ -10,7 +10,7 @@
 #include "lib/state/views/views-file.h"
 #include "lib/state/views/views-freeze.h"
 
-enum { ZSTD_LEVEL = 6, SECOND = 1000000000, NANO_TEXT = CLOCK_TEXT + 10 };
+enum { ZSTD_LEVEL = 6, SECOND = 1000000000, DAY = 86400, NANO_TEXT = CLOCK_TEXT + 10 };
 static const char ending[] = ".json";
 
 // --- names ---
@@ -89,6 +89,8 @@ static int read_notes(const struct jsondoc *doc, struct evidence_file *f, struct
 	if (!received || !read_nano(received, &row->order))
 		return err_set(e, ERR_INVALID, "\"received\" is not a time as 2026-01-02T03:04:05.123456789Z");
 	row->received = row->order / SECOND;
+	if (row->received > clock_wall_seconds() + DAY)
+		return err_set(e, ERR_INVALID, "\"received\" is more than a day after this machine's clock");
 	return 0;
 }
 

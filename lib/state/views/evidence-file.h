@@ -25,7 +25,8 @@ struct evidence_file {
 	struct catalog_evidence row;
 	struct arena text;
 };
-// ERR_INVALID names the value that is absent or wrong; ERR_LIMIT. The caller releases *out if this returns 0.
+// ERR_INVALID names the value that is absent or wrong, as a time more than a day after the clock is: each later record
+// would have to be newer; ERR_LIMIT. The caller releases *out if this returns 0.
 int evidence_file_read(struct str json, struct evidence_file *out, struct err *e) MUST_CHECK;
 void evidence_file_release(struct evidence_file *f); // for CLEANUP
 

@@ -178,12 +178,38 @@ static void catalog_is_made_again_of_the_files(void **state UNUSED)
 	assert_int_equal(f.row.order, note.order);
 }
 
+// Sets the time at which the only record came, from now on.
+static void set_received(const char *later)
+{
+	CLEANUP(mem_free)
+	char *command = xasprintf("f=$(find evidence -name '*.json') && t=$(date -u -d '%s' +%%FT%%T) && "
+				  "sed -i \"s/\\(\\\"received\\\": *\\\"\\)[^.]*/\\1$t/\" $f",
+		later);
+	view_store_shell(command);
+}
+
+// A record behind the end of the range of times would keep each later one from being noted.
+static void record_of_the_far_future_is_damaged(void **state UNUSED)
+{
+	static const char *const times[] = {"25 hours", "2200-01-01", "2262-04-11 23:47:15"};
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		struct catalog_evidence one, two;
+		assert_int_equal(add_record(view_store_one, 0, &one), 1);
+		set_received(times[i]);
+		assert_sync(view_store_other, 0, "more than a day after this machine's clock");
+		assert_int_equal(add_record(view_store_other, 1, &two), 1);
+		assert_true(two.order <= clock_wall_ns());
+		view_store_close(NULL);
+		view_store_open(NULL);
+	}
+}
+
 static void newer_record_is_later_whatever_the_clock(void **state UNUSED)
 {
 	struct catalog_evidence one, two;
 	assert_int_equal(add_record(view_store_one, 0, &one), 1);
 	// A time in the future, as of a clock that was set back since.
-	view_store_shell("f=$(find evidence -name '*.json'); sed -i 's/\"received\": *\"20../\"received\":\"2200/' $f");
+	set_received("23 hours");
 	view_store_lose(&view_store_one);
 	assert_sync(view_store_one, 1, "");
 	assert_int_equal(add_record(view_store_one, 1, &two), 1);
@@ -350,6 +376,7 @@ int main(void)
 		WITH_STORE(record_of_two_tokens_counts_for_the_views_of_both),
 		WITH_STORE(catalog_is_made_again_of_the_files),
 		WITH_STORE(newer_record_is_later_whatever_the_clock),
+		WITH_STORE(record_of_the_far_future_is_damaged),
 		WITH_STORE(damaged_records_count_for_nothing),
 		cmocka_unit_test(record_of_too_many_values),
 		WITH_STORE(killed_writer_leaves_nothing),
