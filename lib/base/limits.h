@@ -70,6 +70,9 @@ enum {
 	LIMIT_SIMPLEPAGE_TEXT = 512 << 20,   // text of all files of such a page
 	LIMIT_HTML_DEPTH = 256,              // nesting of elements of an HTML page
 	LIMIT_XML_DEPTH = 64,                // nesting of elements of an XML document
+	LIMIT_XML_ATTRIBUTES = 100,          // number of attributes of an element,
+	LIMIT_XML_NAMES = 1000,              // of different names of elements, attributes and instructions,
+	LIMIT_XML_NAMES_TEXT = 64 << 10,     // and bytes of these names, about
 	LIMIT_JUNIT = 64 << 20,              // a test report
 	LIMIT_JUNIT_NAME = 512,              // the name of a test, or what it says of its failure; the rest is cut
 	LIMIT_JUNIT_FAILURES = 50,           // number of failed tests of a report that are kept with their names

@@ -34,6 +34,36 @@ static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id,
 	stop(ctx, ERR_INVALID, "a document type (<!DOCTYPE>) is not accepted");
 }
 
+// The dictionary has each name once.
+static bool has_too_many_names(const struct xml_reader *r)
+{
+	return xmlDictSize(r->parser->dict) > LIMIT_XML_NAMES;
+}
+
+// Reading the document resets the limit of the dictionary, so it is set when the reading has begun. It also ends an
+// element of too many attributes, before they are all compared with each other.
+static void on_document(void *ctx)
+{
+	struct xml_reader *r = ctx;
+	xmlDictSetLimit(r->parser->dict, LIMIT_XML_NAMES_TEXT);
+}
+
+static void on_instruction(void *ctx, const xmlChar *target, const xmlChar *data)
+{
+	struct xml_reader *r = ctx;
+	(void)target, (void)data;
+	if (has_too_many_names(r))
+		stop(r, ERR_LIMIT, "too many different names");
+}
+
+static bool has_too_many_attributes(const xmlChar **attributes)
+{
+	size_t count = 0;
+	while (attributes && attributes[count])
+		count += 2;
+	return count > 2 * (size_t)LIMIT_XML_ATTRIBUTES;
+}
+
 static void on_begin(void *ctx, const xmlChar *name, const xmlChar **attributes)
 {
 	static const char *const none[] = {NULL};
@@ -42,6 +72,10 @@ static void on_begin(void *ctx, const xmlChar *name, const xmlChar **attributes)
 		return;
 	if (++r->depth > LIMIT_XML_DEPTH)
 		stop(r, ERR_LIMIT, "elements are nested too deep");
+	else if (has_too_many_attributes(attributes))
+		stop(r, ERR_LIMIT, "an element has too many attributes");
+	else if (has_too_many_names(r))
+		stop(r, ERR_LIMIT, "too many different names");
 	else
 		r->handler->begin(r->ctx, (const char *)name, attributes ? (const char *const *)attributes : none);
 }
@@ -71,7 +105,17 @@ static void stop_at_mistake(struct xml_reader *r)
 	reason = str_head(reason, sizeof(text) - 1);
 	memcpy(text, reason.ptr, reason.len);
 	text[reason.len] = '\0';
-	stop(r, ERR_INVALID, text);
+	stop(r, has_too_many_names(r) ? ERR_LIMIT : ERR_INVALID,
+		has_too_many_names(r) ? "too many different names" : text);
+}
+
+// libxml2 reads on behind a mistake, to find more of them.
+static void on_mistake(void *ctx, const char *format UNUSED, ...)
+{
+	struct xml_reader *r = ctx;
+	const xmlError *mistake = xmlCtxtGetLastError(r->parser);
+	if (mistake && mistake->level == XML_ERR_FATAL)
+		stop_at_mistake(r);
 }
 
 static void free_parser(xmlParserCtxt **parser)
@@ -83,6 +127,9 @@ int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, str
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const xmlSAXHandler events = {
+		.startDocument = on_document,
+		.processingInstruction = on_instruction,
+		.error = on_mistake,
 		.startElement = on_begin,
 		.endElement = on_end,
 		.characters = on_text,
@@ -102,8 +149,7 @@ int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, str
 	// SAX1: attributes are strings that end with NUL. NOENT: "&amp;" in them is "&", and not "&#38;"; a document that
 	// declares entities is rejected before it does. HUGE: limits are the caller's; without a DTD nothing grows.
 	xmlCtxtReadMemory(parser, bytes.ptr, (int)bytes.len, NULL, NULL,
-		XML_PARSE_SAX1 | XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOERROR |
-			XML_PARSE_NOWARNING);
+		XML_PARSE_SAX1 | XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOWARNING);
 	if (!r.is_stopped && !parser->wellFormed)
 		stop_at_mistake(&r);
 	return r.is_stopped ? -1 : 0;

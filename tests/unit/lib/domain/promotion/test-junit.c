@@ -141,14 +141,63 @@ static void nesting_and_size_have_limits(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
+// Reads <testsuite>, so many pieces with a number in each of them, and what ends them.
+static int read_pieces(size_t count, const char *begin, const char *before, const char *after, const char *end,
+	struct err *e)
+{
+	CLEANUP(junit_release) struct junit j = {0};
+	CLEANUP(buf_release) struct buf xml;
+	buf_init(&xml, 128 << 20);
+	buf_puts(&xml, begin);
+	for (size_t i = 0; i < count; i++)
+		buf_printf(&xml, "%s%zu%s", before, i, after);
+	buf_puts(&xml, end);
+	return junit_read(buf_view(&xml), &j, e);
+}
+
+// The parser compares each attribute of an element with those before, and finds names ever slower.
+static void names_and_attributes_have_limits(void **state UNUSED)
+{
+	static const struct {
+		const char *begin, *before, *after, *end;
+		size_t good, bad;
+		const char *reason;
+	} row[] = {
+		{"<testsuite", " a", "=''", "/>", LIMIT_XML_ATTRIBUTES, LIMIT_XML_ATTRIBUTES + 1, "attributes"},
+		{"<testsuite", " a", "=''", "/>", LIMIT_XML_ATTRIBUTES, 1000000, "names"},
+		{"<testsuite>", "<a", "/>", "</testsuite>", LIMIT_XML_NAMES / 2, LIMIT_XML_NAMES + 1, "names"},
+		{"<testsuite>", "<?a", "?>", "</testsuite>", LIMIT_XML_NAMES / 2, 1000000, "names"},
+		{"<testsuite>", "<a b", "=''/>", "</testsuite>", LIMIT_XML_NAMES / 2, 1000000, "names"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct err e = ERR_INIT;
+		if (read_pieces(row[i].good, row[i].begin, row[i].before, row[i].after, row[i].end, &e) < 0)
+			fail_msg("%zu: %s", i, e.msg);
+		assert_int_equal(read_pieces(row[i].bad, row[i].begin, row[i].before, row[i].after, row[i].end, &e),
+			-1);
+		if (e.kind != ERR_LIMIT || !strstr(e.msg, row[i].reason))
+			fail_msg("%zu: %s", i, e.msg);
+	}
+}
+
+// A mistake ends the reading: what follows it costs nothing.
+static void nothing_is_read_after_a_mistake(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	assert_int_equal(read_pieces(2000000, "<testsuite>\n", "&a", ";", "</testsuite>", &e), -1);
+	assert_int_equal(e.kind, ERR_INVALID);
+	assert_non_null(strstr(e.msg, "line 2: Entity 'a0'"));
+}
+
 static void failures_have_one_harmless_line_each(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(junit_release) struct junit j = {0};
 	CLEANUP(buf_release) struct buf xml;
 	buf_init(&xml, 1 << 20);
-	buf_str(&xml, STR("<testsuite><testcase classname='a.B' name='c[1&amp;&#38;&lt;]'><failure message='E  a&#10;b&#9;&#127;c'/>"
-			  "</testcase><testcase name='\xc3\xa4"));
+	buf_str(&xml,
+		STR("<testsuite><testcase classname='a.B' name='c[1&amp;&#38;&lt;]'><failure message='E  a&#10;b&#9;&#127;c'/>"
+		    "</testcase><testcase name='\xc3\xa4"));
 	for (int i = 0; i < LIMIT_JUNIT_NAME / 2; i++)
 		buf_str(&xml, STR("x\xc3\xa4"));
 	buf_str(&xml, STR("'><error/></testcase>"));
@@ -174,6 +223,8 @@ int main(void)
 		cmocka_unit_test(what_real_writers_wrote_is_counted),
 		cmocka_unit_test(what_is_no_whole_report_is_rejected),
 		cmocka_unit_test(nesting_and_size_have_limits),
+		cmocka_unit_test(names_and_attributes_have_limits),
+		cmocka_unit_test(nothing_is_read_after_a_mistake),
 		cmocka_unit_test(failures_have_one_harmless_line_each),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
