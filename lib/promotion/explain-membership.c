@@ -280,6 +280,7 @@ static int put_member(struct explain_membership *m, const struct catalog_history
 	if (!g)
 		return -1;
 	struct record_list list = {g, m->view, NULL};
+	CLEANUP(filename_release) struct filename name = {0};
 	jsondoc_put_bool(out, "member", true);
 	jsondoc_put_int(out, "generation", since);
 	jsondoc_put_known_time(out, "made", g->made);
@@ -289,7 +290,10 @@ static int put_member(struct explain_membership *m, const struct catalog_history
 	if (!g->is_read)
 		return 0;
 	jsondoc_put(out, "evidence", list.list = jsondoc_array());
-	return catalog_evidence_of(m->catalog, f->sha256, RECORDS_MOST, add_record_doc, &list, e);
+	if (filename_parse(str_from(f->filename), &name, e) < 0)
+		return -1;
+	const struct catalog_tested wheel = {name.project, f->sha256};
+	return catalog_evidence_of(m->catalog, &wheel, RECORDS_MOST, add_record_doc, &list, e);
 }
 
 // --- what keeps a file out ---

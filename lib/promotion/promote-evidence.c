@@ -6,6 +6,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
+#include "lib/domain/text/filename.h"
 
 // --- sets of ids ---
 
@@ -36,16 +37,22 @@ static void add_id(struct evidence_ids *s, const uint8_t id[SHA256_SIZE])
 
 // --- given records that are not kept ---
 
-static int by_bytes_and_order(const void *a, const void *b)
+static int compare_tested(const struct catalog_tested *a, const struct catalog_tested *b)
+{
+	int order = memcmp(a->sha256, b->sha256, SHA256_SIZE);
+	return order ? order : strcmp(a->project, b->project);
+}
+
+static int by_wheel_and_order(const void *a, const void *b)
 {
 	const struct given_wheel *x = a, *y = b;
-	int order = memcmp(x->sha256, y->sha256, SHA256_SIZE);
+	int order = compare_tested(&x->wheel, &y->wheel);
 	return order ? order : (x->order < y->order) - (x->order > y->order);
 }
 
 static bool is_wheel_before(const void *element, const void *key)
 {
-	return memcmp(((const struct given_wheel *)element)->sha256, key, SHA256_SIZE) < 0;
+	return compare_tested(&((const struct given_wheel *)element)->wheel, key) < 0;
 }
 
 static int take_order(void *ctx, const struct catalog_evidence *row, struct err *e UNUSED)
@@ -65,6 +72,17 @@ static int find_order(struct catalog *c, const struct evidence *record, int64_t 
 	return catalog_evidence_find(c, id, take_order, order, e);
 }
 
+static int give_wheel(struct promote_evidence *p, const struct evidence *record, size_t i, int64_t order, struct err *e)
+{
+	const struct evidence_wheel *w = &record->wheel[i];
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_parse(str_from(w->filename), &name, e) < 0)
+		return -1;
+	p->given[p->givens++] =
+		(struct given_wheel){{arena_copy(&p->text, str_from(name.project)), w->sha256}, record, order};
+	return 0;
+}
+
 int promote_evidence_give(struct promote_evidence *p, const struct evidence *record, size_t records, struct err *e)
 {
 	size_t room = 0;
@@ -76,9 +94,10 @@ int promote_evidence_give(struct promote_evidence *p, const struct evidence *rec
 		if (find_order(p->catalog, &record[i], &order, e) < 0)
 			return -1;
 		for (size_t k = 0; k < record[i].wheels; k++)
-			p->given[p->givens++] = (struct given_wheel){record[i].wheel[k].sha256, &record[i], order};
+			if (give_wheel(p, &record[i], k, order, e) < 0)
+				return -1;
 	}
-	qsort(p->given, p->givens, sizeof(*p->given), by_bytes_and_order);
+	qsort(p->given, p->givens, sizeof(*p->given), by_wheel_and_order);
 	return 0;
 }
 
@@ -88,11 +107,11 @@ static bool is_about_cell(const struct evidence *r, const char *kind, const stru
 	       strcmp(r->python, cell->python) == 0;
 }
 
-static const struct given_wheel *find_given(const struct promote_evidence *p, const uint8_t sha256[SHA256_SIZE],
+static const struct given_wheel *find_given(const struct promote_evidence *p, const struct catalog_tested *wheel,
 	const char *kind, const struct promotion_cell *cell)
 {
-	size_t i = lower_bound(sha256, p->given, p->givens, sizeof(*p->given), is_wheel_before);
-	for (; i < p->givens && memcmp(p->given[i].sha256, sha256, SHA256_SIZE) == 0; i++)
+	size_t i = lower_bound(wheel, p->given, p->givens, sizeof(*p->given), is_wheel_before);
+	for (; i < p->givens && compare_tested(&p->given[i].wheel, wheel) == 0; i++)
 		if (is_about_cell(p->given[i].record, kind, cell))
 			return &p->given[i];
 	return NULL;
@@ -108,6 +127,7 @@ void promote_evidence_init(struct promote_evidence *p, struct catalog *c, const 
 void promote_evidence_release(struct promote_evidence *p)
 {
 	free(p->given);
+	arena_release(&p->text);
 	free(p->file.id);
 	free(p->all.id);
 	*p = (struct promote_evidence){0};
@@ -146,13 +166,13 @@ static struct promotion_record record_of_given(const struct evidence *r)
 		.overrides = r->overrides};
 }
 
-bool promote_evidence_find(void *ctx, const uint8_t sha256[SHA256_SIZE], const char *kind,
+bool promote_evidence_find(void *ctx, const struct catalog_tested *wheel, const char *kind,
 	const struct promotion_cell *cell, struct promotion_record *out)
 {
 	struct promote_evidence *p = ctx;
 	struct newest_record newest = {0};
-	const struct given_wheel *given = find_given(p, sha256, kind, cell);
-	if (!p->has_failed && catalog_evidence_newest(p->catalog, p->view, kind, cell->platform, cell->python, sha256,
+	const struct given_wheel *given = find_given(p, wheel, kind, cell);
+	if (!p->has_failed && catalog_evidence_newest(p->catalog, p->view, kind, cell->platform, cell->python, wheel,
 				      take_newest, &newest, &p->why) < 0)
 		p->has_failed = true;
 	if (p->has_failed || (!newest.is_found && !given))

@@ -15,7 +15,7 @@ struct evidence_ids {
 
 // A wheel of a given record that is not kept.
 struct given_wheel {
-	const uint8_t *sha256;
+	struct catalog_tested wheel;
 	const struct evidence *record;
 	int64_t order; // as catalog_evidence.order
 };
@@ -23,8 +23,9 @@ struct given_wheel {
 struct promote_evidence {
 	struct catalog *catalog;
 	const char *view;
-	struct given_wheel *given; // by SHA-256, then the newest first
+	struct given_wheel *given; // by SHA-256 and project, then the newest first
 	size_t givens;
+	struct arena text;             // of their projects
 	struct evidence_ids file, all; // the records that were found for one file; for all files that were promoted
 	bool has_override;             // one that was found for this file
 	bool has_failed;               // then *why is the catalog's error

@@ -29,19 +29,19 @@ void promotion_judge_release(struct promotion_judge *j)
 }
 
 // Writes the cells that the file needs to j->needed. 0: nothing can show that it works, for the reason in why.
-static size_t find_needed(struct promotion_judge *j, const struct promotion_file *file, struct buf *why)
+static size_t find_needed(struct promotion_judge *j, const struct promotion_file *file, struct filename *name,
+	struct buf *why)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_kind(str_from(file->filename)) != FILENAME_WHEEL) {
 		buf_puts(why, "it is no wheel, and the view requires evidence, which only a wheel can have");
 		return 0;
 	}
-	if (filename_parse(str_from(file->filename), &name, &e) < 0) {
+	if (filename_parse(str_from(file->filename), name, &e) < 0) {
 		buf_puts(why, e.msg);
 		return 0;
 	}
-	size_t needed = needed_cells_of(&j->cells, file->platform, &name, file->requires_python, j->needed);
+	size_t needed = needed_cells_of(&j->cells, file->platform, name, file->requires_python, j->needed);
 	if (!j->cells.cells)
 		buf_puts(why, "the view has no cells, because the Pythons of its platforms are unknown");
 	else if (!needed)
@@ -52,31 +52,33 @@ static size_t find_needed(struct promotion_judge *j, const struct promotion_file
 // The arguments of find_of_file.
 struct judged_bytes {
 	const struct promotion_judge *judge;
-	const uint8_t *sha256;
+	struct catalog_tested wheel;
 };
 
 static bool find_of_file(void *ctx, const char *kind, const struct promotion_cell *cell, struct promotion_record *out)
 {
 	const struct judged_bytes *b = ctx;
-	return b->judge->find(b->judge->ctx, b->sha256, kind, cell, out);
+	return b->judge->find(b->judge->ctx, &b->wheel, kind, cell, out);
 }
 
 bool promotion_judge_allows(struct promotion_judge *j, const struct promotion_file *file, struct buf *why)
 {
-	struct judged_bytes bytes = {j, file->sha256};
+	CLEANUP(filename_release) struct filename name = {0};
 	if (!j->rules.rules)
 		return true;
-	size_t needed = find_needed(j, file, why);
+	size_t needed = find_needed(j, file, &name, why);
+	struct judged_bytes bytes = {j, {name.project, file->sha256}};
 	return needed && promotion_is_allowed(&j->rules, j->needed, needed, j->now, find_of_file, &bytes, why);
 }
 
 bool promotion_judge_lacks(struct promotion_judge *j, const struct promotion_file *file, promotion_judge_lack_fn *fn,
 	void *ctx)
 {
-	struct judged_bytes bytes = {j, file->sha256};
+	CLEANUP(filename_release) struct filename name = {0};
 	CLEANUP(buf_release) struct buf ignored;
 	buf_init(&ignored, LIMIT_REASON);
-	size_t needed = j->rules.rules ? find_needed(j, file, &ignored) : 0;
+	size_t needed = j->rules.rules ? find_needed(j, file, &name, &ignored) : 0;
+	struct judged_bytes bytes = {j, {name.project, file->sha256}};
 	for (size_t i = 0; i < needed; i++)
 		for (size_t k = 0; k < j->rules.rules; k++) {
 			buf_clear(&ignored);

@@ -41,12 +41,12 @@ static int take_record(void *ctx, const struct catalog_evidence *r, struct err *
 	return 0;
 }
 
-static struct found_record find_newest(struct wheel_tests *t, const uint8_t sha256[SHA256_SIZE], const char *kind,
+static struct found_record find_newest(struct wheel_tests *t, const struct catalog_tested *wheel, const char *kind,
 	const struct promotion_cell *cell)
 {
 	struct err e = ERR_INIT;
 	struct found_record f = {.tests = t, .test = {.by = "", .why = ""}};
-	if (!t->has_failed && catalog_evidence_newest(t->catalog, t->view, kind, cell->platform, cell->python, sha256,
+	if (!t->has_failed && catalog_evidence_newest(t->catalog, t->view, kind, cell->platform, cell->python, wheel,
 				      take_record, &f, &e) < 0) {
 		t->has_failed = true;
 		t->error = e;
@@ -57,10 +57,10 @@ static struct found_record find_newest(struct wheel_tests *t, const uint8_t sha2
 	return f;
 }
 
-static bool find_for_judge(void *ctx, const uint8_t sha256[SHA256_SIZE], const char *kind,
+static bool find_for_judge(void *ctx, const struct catalog_tested *wheel, const char *kind,
 	const struct promotion_cell *cell, struct promotion_record *out)
 {
-	struct found_record f = find_newest(ctx, sha256, kind, cell);
+	struct found_record f = find_newest(ctx, wheel, kind, cell);
 	*out = f.record;
 	return f.is_found;
 }
@@ -92,21 +92,20 @@ static int check_tests(const struct wheel_tests *t, struct err *e)
 }
 
 // The number of cells, which are put into t->needed, in which the wheel needs evidence.
-static size_t find_needed_cells(struct wheel_tests *t, const struct judged_wheel *w)
+static size_t find_needed_cells(struct wheel_tests *t, const struct judged_wheel *w, struct filename *name)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_kind(str_from(w->filename)) != FILENAME_WHEEL ||
-		filename_parse(str_from(w->filename), &name, &ignored) < 0)
+		filename_parse(str_from(w->filename), name, &ignored) < 0)
 		return 0;
-	return needed_cells_of(&t->judge.cells, w->platform, &name, w->requires_python, t->needed);
+	return needed_cells_of(&t->judge.cells, w->platform, name, w->requires_python, t->needed);
 }
 
 // The cell of this environment, if the wheel needs evidence there; NULL: it does not.
 static const struct promotion_cell *find_cell(struct wheel_tests *t, const struct judged_wheel *w, const char *platform,
-	const char *python)
+	const char *python, struct filename *name)
 {
-	size_t count = find_needed_cells(t, w);
+	size_t count = find_needed_cells(t, w, name);
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(t->needed[i].platform, platform) == 0 && strcmp(t->needed[i].python, python) == 0)
 			return &t->needed[i];
@@ -122,9 +121,9 @@ static bool give_found(void *ctx, const char *kind UNUSED, const struct promotio
 }
 
 static struct wheel_test judge_record(struct wheel_tests *t, const struct promotion_rule *rule,
-	const struct promotion_cell *cell, const uint8_t sha256[SHA256_SIZE])
+	const struct promotion_cell *cell, const struct catalog_tested *wheel)
 {
-	struct found_record f = find_newest(t, sha256, rule->kind, cell);
+	struct found_record f = find_newest(t, wheel, rule->kind, cell);
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, LIMIT_REASON);
 	if (!f.is_found)
@@ -139,10 +138,12 @@ struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct judged_whe
 	const char *python, struct err *e)
 {
 	const struct promotion_rules *rules = &t->judge.rules;
-	const struct promotion_cell *cell = find_cell(t, w, platform, python);
+	CLEANUP(filename_release) struct filename name = {0};
+	const struct promotion_cell *cell = find_cell(t, w, platform, python, &name);
+	const struct catalog_tested wheel = {name.project, w->sha256};
 	struct wheel_test *out = arena_alloc_aligned(t->text, (rules->rules + 1) * sizeof(*out));
 	for (size_t i = 0; i < rules->rules; i++)
-		out[i] = cell ? judge_record(t, &rules->rule[i], cell, w->sha256)
+		out[i] = cell ? judge_record(t, &rules->rule[i], cell, &wheel)
 			      : (struct wheel_test){.result = WHEEL_TEST_UNNEEDED, .by = "", .why = ""};
 	return check_tests(t, e) < 0 ? NULL : out;
 }
@@ -150,10 +151,12 @@ struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct judged_whe
 int wheel_tests_each(struct wheel_tests *t, const struct judged_wheel *w, wheel_tests_fn *fn, void *ctx, struct err *e)
 {
 	const struct promotion_rules *rules = &t->judge.rules;
-	size_t count = rules->rules ? find_needed_cells(t, w) : 0;
+	CLEANUP(filename_release) struct filename name = {0};
+	size_t count = rules->rules ? find_needed_cells(t, w, &name) : 0;
+	const struct catalog_tested wheel = {name.project, w->sha256};
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < rules->rules; k++) {
-			struct wheel_test test = judge_record(t, &rules->rule[k], &t->needed[i], w->sha256);
+			struct wheel_test test = judge_record(t, &rules->rule[k], &t->needed[i], &wheel);
 			if (check_tests(t, e) < 0)
 				return -1;
 			fn(ctx, &rules->rule[k], &t->needed[i], &test);

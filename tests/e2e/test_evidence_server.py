@@ -141,6 +141,18 @@ def test_bytes_of_another_project_under_an_own_name(site):
     assert send(site.server, record(site.foo), token).status == 201
 
 
+def test_bytes_of_another_project_before_they_come(site, tmp_path):
+    """A record counts for the project that it names, also if the index learns later whose bytes they are."""
+    token, whole = site.token("evidence", view="tested", project="foo"), site.token("evidence", "promote", view="tested")
+    late = storelib.make_wheel(tmp_path / "late", "bar", "3.0", NATIVE)
+    forged = record(wheels=[{"filename": site.foo.name, "sha256": late.sha256}])
+    assert send(site.server, forged, token).status == 201
+    assert uploading.upload(site.server, PLATFORM, late.path, site.token("upload")).status == 200
+    serving.wait_for(lambda: late.name in uploading.listed(site.server, PLATFORM, "bar"), 30, "the wheel")
+    assert results(promote(site.server, "tested", whole, "bar==3.0"))[0] == 409
+    assert results(promote(site.server, "tested", whole, "bar==3.0", evidence=[record(late)])) == (200, {late.name: ("done", "")})
+
+
 def test_override_needs_its_right(site):
     token = site.token("evidence", "promote", view="tested")
     reply = promote(site.server, "tested", token, "foo", override="hot fix")

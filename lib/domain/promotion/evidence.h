@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A record of a test run: which wheels were tested where, and how many tests passed. The wheels are named by SHA-256,
-// so that the record says nothing of other bytes, and clocks need not agree. As JSON:
+// so that the record says nothing of other bytes, and clocks need not agree. It says nothing of the same bytes as a
+// file of another project than that of their file name here. As JSON:
 //
 //   {"kind": "integration", "platform", "python": "3.12", "made": time, "passed", "failed", "skipped",
 //    "failures": [{"name", "message"}], "wheels": [{"filename", "sha256"}]}

@@ -95,23 +95,24 @@ static int add_record(struct catalog *c, const struct catalog_evidence *r, struc
 	return row > 0 && query_run(q, e) < 0 ? -1 : row;
 }
 
-static int add_tested_wheel(struct catalog *c, int64_t record, const uint8_t sha256[SHA256_SIZE], struct err *e)
+static int add_tested_wheel(struct catalog *c, int64_t record, const struct catalog_tested *wheel, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_ADD_WHEEL, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, record);
-	query_bind_sha256(q, 2, sha256);
+	query_bind_sha256(q, 2, wheel->sha256);
+	query_bind_text(q, 3, wheel->project);
 	return query_run(q, e);
 }
 
-int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, const uint8_t (*sha256)[SHA256_SIZE],
+int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, const struct catalog_tested *wheel,
 	struct str packed, struct err *e)
 {
 	int64_t id;
 	int added = add_record(c, row, packed, &id, e);
 	for (size_t i = 0; added > 0 && i < row->wheels; i++)
-		if (add_tested_wheel(c, id, sha256[i], e) < 0)
+		if (add_tested_wheel(c, id, &wheel[i], e) < 0)
 			return -1;
 	return added;
 }
@@ -157,15 +158,16 @@ static int first_of_view(struct query *q, const char *view, catalog_evidence_fn 
 }
 
 int catalog_evidence_newest(struct catalog *c, const char *view, const char *kind, const char *platform,
-	const char *python, const uint8_t sha256[SHA256_SIZE], catalog_evidence_fn *fn, void *ctx, struct err *e)
+	const char *python, const struct catalog_tested *wheel, catalog_evidence_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_NEWEST, e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, sha256);
-	query_bind_text(q, 2, kind);
-	query_bind_text(q, 3, platform);
-	query_bind_text(q, 4, python);
+	query_bind_sha256(q, 1, wheel->sha256);
+	query_bind_text(q, 2, wheel->project);
+	query_bind_text(q, 3, kind);
+	query_bind_text(q, 4, platform);
+	query_bind_text(q, 5, python);
 	return first_of_view(q, view, fn, ctx, e);
 }
 
@@ -188,14 +190,15 @@ static int64_t limit_of(uint64_t most)
 	return most > INT64_MAX ? INT64_MAX : (int64_t)most;
 }
 
-int catalog_evidence_of(struct catalog *c, const uint8_t sha256[SHA256_SIZE], uint64_t most, catalog_evidence_fn *fn,
+int catalog_evidence_of(struct catalog *c, const struct catalog_tested *wheel, uint64_t most, catalog_evidence_fn *fn,
 	void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_OF, e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, sha256);
-	query_bind_int(q, 2, limit_of(most));
+	query_bind_sha256(q, 1, wheel->sha256);
+	query_bind_text(q, 2, wheel->project);
+	query_bind_int(q, 3, limit_of(most));
 	return each_record(q, fn, ctx, e);
 }
 

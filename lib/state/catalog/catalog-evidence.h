@@ -20,6 +20,12 @@ struct catalog_evidence {
 	uint64_t passed, failed, skipped;
 	size_t wheels;
 };
+// A wheel that a record is about: the bytes, and the normalised project of the file name that it gives them. A record
+// says nothing of the same bytes as a file of another project. Borrowed.
+struct catalog_tested {
+	const char *project;
+	const uint8_t *sha256;
+};
 // Whether the record counts for the view.
 bool catalog_evidence_counts_for(const struct catalog_evidence *row, const char *view);
 typedef int catalog_evidence_fn(void *ctx, const struct catalog_evidence *row, struct err *e);
@@ -30,20 +36,20 @@ int catalog_evidence_find(struct catalog *c, const uint8_t id[SHA256_SIZE], cata
 // The greatest order of all records; 0: there is none.
 int catalog_evidence_last(struct catalog *c, int64_t *order, struct err *e) MUST_CHECK;
 
-// 1: it was added; 0: the catalog has it. sha256: of its wheels; packed: a zstd frame of its file.
-int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, const uint8_t (*sha256)[SHA256_SIZE],
+// 1: it was added; 0: the catalog has it. wheel: as many as row->wheels; packed: a zstd frame of its file.
+int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, const struct catalog_tested *wheel,
 	struct str packed, struct err *e) MUST_CHECK;
-// The newest record of this kind about these bytes in the cell that counts for the view. fn is called once at most. Of
+// The newest record of this kind about the wheel in the cell that counts for the view. fn is called once at most. Of
 // two records of the same order, the one with the smaller id is the newer one, in every list here.
 int catalog_evidence_newest(struct catalog *c, const char *view, const char *kind, const char *platform,
-	const char *python, const uint8_t sha256[SHA256_SIZE], catalog_evidence_fn *fn, void *ctx,
+	const char *python, const struct catalog_tested *wheel, catalog_evidence_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // The newest test run of this kind and cell before the record of this order that counts for the view, and is about any
 // wheel that the store has of the project. fn is called once at most.
 int catalog_evidence_before(struct catalog *c, const char *view, const char *project, const struct catalog_evidence *of,
 	catalog_evidence_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// All records about these bytes, the newest first, at most `most`.
-int catalog_evidence_of(struct catalog *c, const uint8_t sha256[SHA256_SIZE], uint64_t most, catalog_evidence_fn *fn,
+// All records about the wheel, the newest first, at most `most`.
+int catalog_evidence_of(struct catalog *c, const struct catalog_tested *wheel, uint64_t most, catalog_evidence_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
 // All records that were received since then (seconds since 1970), the newest first, at most `most`.
 int catalog_evidence_since(struct catalog *c, int64_t since, uint64_t most, catalog_evidence_fn *fn, void *ctx,

@@ -350,10 +350,11 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		" overrides, passed, failed, skipped, wheels, packed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
 		" ?11, ?12, ?13, ?14, ?15, ?16) ON CONFLICT DO NOTHING RETURNING id",
 	[EVIDENCE_ADD_WHEEL] =
-		"INSERT OR IGNORE INTO evidence_wheel (sha256, kind, platform, python, arrival, evidence)"
-		" SELECT ?2, kind, platform, python, arrival, id FROM evidence WHERE id = ?1",
+		"INSERT OR IGNORE INTO evidence_wheel (sha256, project, kind, platform, python, arrival, evidence)"
+		" SELECT ?2, ?3, kind, platform, python, arrival, id FROM evidence WHERE id = ?1",
 	[EVIDENCE_NEWEST] = "SELECT " EVIDENCE_COLUMNS " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence"
-			    " WHERE w.sha256 = ?1 AND w.kind = ?2 AND w.platform = ?3 AND w.python = ?4"
+			    " WHERE w.sha256 = ?1 AND w.project = ?2 AND w.kind = ?3 AND w.platform = ?4"
+			    " AND w.python = ?5"
 			    " ORDER BY w.arrival DESC, e.sha256",
 	// The wheels of a project, listed and unlisted ones: two partial indexes. CROSS JOIN keeps SQLite from reading
 	// all files, or all records.
@@ -363,12 +364,12 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		"  CROSS JOIN file f ON f.project = p.id AND f.state = 0 UNION"
 		"  SELECT f.sha256 FROM platform l CROSS JOIN project p ON p.platform = l.id AND p.name = ?1"
 		"  CROSS JOIN file f ON f.project = p.id AND f.state = 3) found"
-		" CROSS JOIN evidence_wheel w ON w.sha256 = found.sha256 AND w.kind = ?2 AND w.platform = ?3"
-		" AND w.python = ?4 AND w.arrival < ?5"
+		" CROSS JOIN evidence_wheel w ON w.sha256 = found.sha256 AND w.project = ?1 AND w.kind = ?2"
+		" AND w.platform = ?3 AND w.python = ?4 AND w.arrival < ?5"
 		" JOIN evidence e ON e.id = w.evidence AND e.overrides IS NULL"
 		" ORDER BY w.arrival DESC, e.sha256",
 	[EVIDENCE_OF] = "SELECT " EVIDENCE_COLUMNS " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence"
-			" WHERE w.sha256 = ?1 ORDER BY w.arrival DESC, e.sha256 LIMIT ?2",
+			" WHERE w.sha256 = ?1 AND w.project = ?2 ORDER BY w.arrival DESC, e.sha256 LIMIT ?3",
 	[EVIDENCE_SINCE] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.arrival >= ?1"
 			   " ORDER BY e.arrival DESC, e.sha256 LIMIT ?2",
 	[EVIDENCE_PROJECTS] = "SELECT DISTINCT p.name FROM file f JOIN project p ON p.id = f.project"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/domain/text/filename.h"
 #include "lib/format/compress.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
@@ -154,16 +155,26 @@ void evidence_file_release(struct evidence_file *f)
 	*f = (struct evidence_file){0};
 }
 
+static int collect_tested(const struct evidence *r, struct arena *text, struct catalog_tested *out, struct err *e)
+{
+	for (size_t i = 0; i < r->wheels; i++) {
+		CLEANUP(filename_release) struct filename name = {0};
+		if (filename_parse(str_from(r->wheel[i].filename), &name, e) < 0)
+			return -1;
+		out[i] = (struct catalog_tested){arena_copy(text, str_from(name.project)), r->wheel[i].sha256};
+	}
+	return 0;
+}
+
 int evidence_file_put(struct catalog *c, const struct evidence_file *f, struct str text, struct err *e)
 {
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, EVIDENCE_FILE_MOST + EVIDENCE_FILE_MOST / 8);
-	CLEANUP(mem_free) uint8_t(*sha256)[SHA256_SIZE] = xcalloc(f->record.wheels + 1, SHA256_SIZE);
-	for (size_t i = 0; i < f->record.wheels; i++)
-		memcpy(sha256[i], f->record.wheel[i].sha256, SHA256_SIZE);
-	if (compress_zstd(text, ZSTD_LEVEL, &packed, e) < 0)
+	CLEANUP(arena_release) struct arena projects = {0};
+	CLEANUP(mem_free) struct catalog_tested *wheel = xcalloc(f->record.wheels + 1, sizeof(*wheel));
+	if (collect_tested(&f->record, &projects, wheel, e) < 0 || compress_zstd(text, ZSTD_LEVEL, &packed, e) < 0)
 		return -1;
-	return catalog_evidence_put(c, &f->row, (const uint8_t(*)[SHA256_SIZE])sha256, buf_view(&packed), e);
+	return catalog_evidence_put(c, &f->row, wheel, buf_view(&packed), e);
 }
 
 // --- writing ---

@@ -96,6 +96,16 @@ def views_of(dice, seed, places):
     return [staging, tested, released]
 
 
+def misnamed(dice, wheels):
+    """Gives some of the bytes the file name of another version or project."""
+    names, found = list(wheels), dict(wheels)
+    for name in dice.some(names, 2):
+        project, _, rest = name.split("-", 2)
+        other = dice.choice([f"{project.upper()}-77-{rest}", f"other-77-{rest}", dice.choice(names)])
+        found[other] = found.pop(name, wheels[name])
+    return found
+
+
 def record_of(dice, now, kind, cell, files, *, is_good=False):
     """A record about some wheels, as evidence_read() has it. Its numbers are near the limits."""
     ago = dice.choice([0, 0, 0, 1, 2 * DAY - MARGIN, 2 * DAY + MARGIN, 7 * DAY + MARGIN, -3 * DAY])
@@ -104,6 +114,8 @@ def record_of(dice, now, kind, cell, files, *, is_good=False):
     if is_good:
         ago, failed, skipped, passed = 0, 0, 0, dice.choice([100, 101])
     wheels = {one["filename"]: one["sha256"] for one in files if one["filename"].endswith(".whl")}
+    if dice.maybe(0.08):
+        wheels = misnamed(dice, wheels)
     return {"kind": kind, "platform": cell[0], "python": cell[1], "made": now - ago, "passed": passed, "failed": failed,
             "skipped": skipped, "wheels": wheels}
 

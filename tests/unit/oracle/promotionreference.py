@@ -56,11 +56,18 @@ class World:
                 return
         self.records.append({"record": record, "views": set(views.split())})
 
-    def newest(self, view, kind, cell, digest):
+    @staticmethod
+    def names(record, tested):
+        """Whether the record has the bytes of the wheel, as a file of its project."""
+        return any(digest == tested["sha256"] and canonicalize_name(filename.split("-")[0]) == canonicalize_name(tested["project"])
+                   for filename, digest in record["wheels"].items())
+
+    def newest(self, view, kind, cell, tested):
+        """The record that counts for a wheel in a cell."""
         for one in reversed(self.records):
             record = one["record"]
             if record["kind"] == kind and (record["platform"], record["python"]) == cell and \
-                    digest in record["wheels"].values() and any(fnmatch.fnmatchcase(view, glob) for glob in one["views"]):
+                    self.names(record, tested) and any(fnmatch.fnmatchcase(view, glob) for glob in one["views"]):
                 return record
         return None
 
@@ -112,7 +119,7 @@ class World:
         if not needed:
             return None
         return [(rule["kind"], tuple(cell)) for cell in needed for rule in view["requires"]
-                if not self.suffices(self.newest(view["name"], rule["kind"], tuple(cell), one["sha256"]), rule, now)]
+                if not self.suffices(self.newest(view["name"], rule["kind"], tuple(cell), one), rule, now)]
 
     def why_never(self, view, one):
         if not one["filename"].endswith(".whl"):
@@ -121,7 +128,7 @@ class World:
 
     def is_override(self, view, one):
         cells = [tuple(cell) for cell in self.cells(view) if view["requires"] and self.installs(one, tuple(cell))]
-        found = [self.newest(view["name"], rule["kind"], cell, one["sha256"]) for cell in cells for rule in view["requires"]]
+        found = [self.newest(view["name"], rule["kind"], cell, one) for cell in cells for rule in view["requires"]]
         return any(record is not None and "override" in record for record in found)
 
     # --- steps ---

@@ -103,10 +103,12 @@ void channel_store_evidence(struct channel_store *s, const char *filename, const
 {
 	struct err e = ERR_INIT;
 	struct catalog_evidence record = *r;
-	uint8_t sha256[1][SHA256_SIZE];
+	uint8_t sha256[SHA256_SIZE];
 	CLEANUP(buf_release) struct buf packed;
+	CLEANUP(filename_release) struct filename name = {0};
 	buf_init(&packed, 1000);
-	digest_sha256(str_from(filename), sha256[0]);
+	channel_ok(filename_parse(str_from(filename), &name, &e), &e);
+	digest_sha256(str_from(filename), sha256);
 	s->evidence++;
 	digest_sha256((struct str){(const char *)&s->evidence, sizeof(s->evidence)}, record.id);
 	memcpy(s->last, record.id, SHA256_SIZE);
@@ -116,8 +118,8 @@ void channel_store_evidence(struct channel_store *s, const char *filename, const
 	channel_ok(compress_zstd(STR("{}"), 1, &packed, &e), &e);
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	channel_ok(catalog_begin(s->catalog, &t, &e), &e);
-	channel_ok(catalog_evidence_put(s->catalog, &record, (const uint8_t(*)[SHA256_SIZE])sha256, buf_view(&packed),
-			   &e),
+	channel_ok(catalog_evidence_put(s->catalog, &record, &(struct catalog_tested){name.project, sha256},
+			   buf_view(&packed), &e),
 		&e);
 	channel_ok(catalog_commit(&t, &e), &e);
 }

@@ -48,7 +48,7 @@ static int tear_down(void **state)
 }
 
 // The cells that are green: "a/3.12 b/3.11", for every kind.
-static bool find_green(void *ctx, const uint8_t sha256[SHA256_SIZE] UNUSED, const char *kind,
+static bool find_green(void *ctx, const struct catalog_tested *wheel UNUSED, const char *kind,
 	const struct promotion_cell *cell, struct promotion_record *out)
 {
 	char name[128];

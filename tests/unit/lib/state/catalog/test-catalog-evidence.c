@@ -20,7 +20,7 @@ struct given {
 static int put_record(const struct given *given)
 {
 	struct err e = ERR_INIT;
-	uint8_t wheel[2][SHA256_SIZE] = {{0}, {9}};
+	const struct catalog_tested wheel[] = {{"foo", given->wheel}, {"bar", (const uint8_t[SHA256_SIZE]){9}}};
 	struct catalog_evidence r = {.id = {given->id},
 		.kind = given->kind,
 		.platform = "debian-12-x86_64",
@@ -37,10 +37,9 @@ static int put_record(const struct given *given)
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, 1000);
 	two_ok(compress_zstd(STR("the file"), 1, &packed, &e), &e);
-	memcpy(wheel[0], given->wheel, SHA256_SIZE);
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	two_ok(catalog_begin(two_scan, &t, &e), &e);
-	int added = catalog_evidence_put(two_scan, &r, (const uint8_t(*)[SHA256_SIZE])wheel, buf_view(&packed), &e);
+	int added = catalog_evidence_put(two_scan, &r, wheel, buf_view(&packed), &e);
 	two_ok(added, &e);
 	two_ok(catalog_commit(&t, &e), &e);
 	return added;
@@ -60,16 +59,23 @@ static int print_record(void *ctx, const struct catalog_evidence *r, struct err 
 	return 0;
 }
 
-static void assert_newest(const char *view, const char *kind, const char *python, const uint8_t *wheel,
-	const char *expected)
+static void assert_newest_of(const char *project, const char *view, const char *kind, const char *python,
+	const uint8_t *sha256, const char *expected)
 {
+	const struct catalog_tested wheel = {project, sha256};
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 1000);
-	two_ok(catalog_evidence_newest(two_other, view, kind, "debian-12-x86_64", python, wheel, print_record, &out,
+	two_ok(catalog_evidence_newest(two_other, view, kind, "debian-12-x86_64", python, &wheel, print_record, &out,
 		       &e),
 		&e);
 	assert_string_equal(out.data, expected);
+}
+
+static void assert_newest(const char *view, const char *kind, const char *python, const uint8_t *sha256,
+	const char *expected)
+{
+	assert_newest_of("foo", view, kind, python, sha256, expected);
 }
 
 static const struct given records[] = {
@@ -95,7 +101,15 @@ static void newest_of_a_cell_counts_for_its_views(void **state UNUSED)
 	assert_newest("tested", "unit", "3.11", two_twos, "");
 	assert_newest("tested", "gpu", "3.11", two_twos, "");
 	assert_newest("released", "gpu", "3.11", two_twos, "4 gpu 3.11 green;");
-	assert_newest("released", "gpu", "3.11", (const uint8_t[SHA256_SIZE]){9}, "4 gpu 3.11 green;");
+	assert_newest_of("bar", "released", "gpu", "3.11", (const uint8_t[SHA256_SIZE]){9}, "4 gpu 3.11 green;");
+}
+
+// The same bytes as a file of another project are not what the record is about.
+static void record_counts_for_the_project_that_it_names(void **state UNUSED)
+{
+	put_records();
+	assert_newest_of("bar", "tested", "unit", "3.11", two_ones, "");
+	assert_newest("released", "gpu", "3.11", (const uint8_t[SHA256_SIZE]){9}, "");
 }
 
 static void same_record_changes_nothing(void **state UNUSED)
@@ -107,7 +121,7 @@ static void same_record_changes_nothing(void **state UNUSED)
 	assert_newest("tested", "unit", "3.11", two_ones, "2 unit 3.11 red;");
 }
 
-static void assert_list(const uint8_t *wheel, int64_t since, uint64_t most, const char *expected)
+static void assert_list(const struct catalog_tested *wheel, int64_t since, uint64_t most, const char *expected)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf out;
@@ -121,8 +135,10 @@ static void assert_list(const uint8_t *wheel, int64_t since, uint64_t most, cons
 static void lists_have_the_newest_first(void **state UNUSED)
 {
 	put_records();
-	assert_list(two_ones, 0, 10, "3 unit 3.12 green;2 unit 3.11 red;1 unit 3.11 green;");
-	assert_list(two_ones, 0, 1, "3 unit 3.12 green;");
+	const struct catalog_tested foo = {"foo", two_ones}, bar = {"bar", two_ones};
+	assert_list(&foo, 0, 10, "3 unit 3.12 green;2 unit 3.11 red;1 unit 3.11 green;");
+	assert_list(&foo, 0, 1, "3 unit 3.12 green;");
+	assert_list(&bar, 0, 10, "");
 	assert_list(NULL, 3, 10, "4 gpu 3.11 green;3 unit 3.12 green;");
 	assert_list(NULL, 0, 1, "4 gpu 3.11 green;");
 	assert_list(NULL, INT64_MAX, 10, "");
@@ -189,6 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BOTH(newest_of_a_cell_counts_for_its_views),
+		WITH_BOTH(record_counts_for_the_project_that_it_names),
 		WITH_BOTH(same_record_changes_nothing),
 		WITH_BOTH(lists_have_the_newest_first),
 		WITH_BOTH(record_is_found_and_read),

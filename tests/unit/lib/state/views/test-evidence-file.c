@@ -53,7 +53,7 @@ static char *list_of(struct catalog *c, uint8_t wheel)
 	const uint8_t sha256[SHA256_SIZE] = {wheel};
 	struct buf out;
 	buf_init(&out, 4000);
-	view_store_ok(catalog_evidence_of(c, sha256, 100, print_record, &out, &e), &e);
+	view_store_ok(catalog_evidence_of(c, &(struct catalog_tested){"six", sha256}, 100, print_record, &out, &e), &e);
 	return buf_steal(&out);
 }
 
@@ -125,8 +125,9 @@ static uint64_t newest_for(struct catalog *c, const char *view)
 {
 	struct err e = ERR_INIT;
 	uint64_t failed = 9;
-	view_store_ok(catalog_evidence_newest(c, view, "unit", "debian-12-x86_64", "3.11", wheels[0].sha256,
-			      note_failed, &failed, &e),
+	const struct catalog_tested wheel = {"six", wheels[0].sha256};
+	view_store_ok(catalog_evidence_newest(c, view, "unit", "debian-12-x86_64", "3.11", &wheel, note_failed, &failed,
+			      &e),
 		&e);
 	return failed;
 }
