@@ -15,9 +15,6 @@
 enum {
 	PAGE_MOST = 64 << 20,
 	CHANNEL_ROWS = 500, // unless the client says a limit
-	KEPT_SECONDS = 3,   // an answer is kept so long,
-	KEPT_SHARE = 20,    // or this many times as long as it took
-	KEPT_MOST = 60,
 	KEY_SIZE = 2 * LIMIT_FILE_NAME + 128,
 };
 
@@ -84,50 +81,29 @@ struct reply *channel_handler_inline(struct server_context *s, const struct rout
 	return refused ? refused : pagecache_get(s->pagecache, str_from(q.key));
 }
 
-static int make_channel_page(struct catalog *c, const struct channel_request *q, struct buf *out, struct err *e)
+static int make_channel_page(struct server_context *s UNUSED, struct catalog *c, const void *query, struct buf *out,
+	struct err *e)
 {
+	const struct channel_request *q = query;
 	CLEANUP(channel_data_release) struct channel_data data = {0};
 	if (channel_data_read(c, &q->query, &data, e) < 0)
 		return -1;
 	return q->is_json ? channel_json_write(&data, out, e) : channel_page_write(&data, &q->query, out, e);
 }
 
-static unsigned kept_channel_seconds(int64_t took_ms)
-{
-	int64_t seconds = KEPT_SHARE * took_ms / 1000;
-	return seconds < KEPT_SECONDS ? KEPT_SECONDS : seconds > KEPT_MOST ? KEPT_MOST : (unsigned)seconds;
-}
-
-static struct reply *make_channel_reply(struct server_context *s, struct catalog *c, const struct channel_request *q,
-	uint64_t epoch)
-{
-	struct err e = ERR_INIT;
-	int64_t begun = clock_ms();
-	CLEANUP(buf_release) struct buf page;
-	buf_init(&page, PAGE_MOST);
-	if (make_channel_page(c, q, &page, &e) < 0) {
-		err_prefix(&e, "/-/channel/%s/: ", q->query.view->name);
-		return server_context_error(&e);
-	}
-	struct reply *r = packed_reply(s, q->coding, q->is_json ? "application/json" : "text/html; charset=utf-8",
-		channel_page_policy, &page, q->query.view->is_private || q->query.site->has_private, NULL);
-	if (r->status == 200)
-		pagecache_put(s->pagecache, str_from(q->key), r, kept_channel_seconds(clock_ms() - begun), epoch);
-	return r;
-}
-
 struct reply *channel_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	struct channel_request q = {0};
-	struct reply *r = read_channel_request(s, match, &q);
-	if (r)
-		return r;
-	struct str key = str_from(q.key);
-	uint64_t epoch = pagecache_epoch(s->pagecache, key, match->pages_cleared);
-	pagecache_make_begin(s->pagecache, key);
-	r = pagecache_get(s->pagecache, key);
-	if (!r)
-		r = make_channel_reply(s, c, &q, epoch);
-	pagecache_make_end(s->pagecache, key);
-	return r;
+	struct reply *refused = read_channel_request(s, match, &q);
+	if (refused)
+		return refused;
+	const struct costly_page page = {.key = str_from(q.key),
+		.coding = q.coding,
+		.type = q.is_json ? "application/json" : "text/html; charset=utf-8",
+		.policy = channel_page_policy,
+		.is_private = q.query.view->is_private || q.query.site->has_private,
+		.path = "/-/channel/",
+		.name = q.query.view->name,
+		.most = PAGE_MOST};
+	return packed_reply_costly(s, c, &page, match->pages_cleared, make_channel_page, &q);
 }

@@ -7,17 +7,10 @@
 #include "lib/domain/text/name.h"
 #include "lib/missing/branch.h"
 #include "lib/missing/missing-json.h"
-#include "lib/os/clock.h"
 #include "server/core/build-results.h"
 #include "server/handlers/html-layout.h"
 #include "server/handlers/missing-page.h"
 #include "server/handlers/packed-reply.h"
-
-enum {
-	KEPT_SECONDS = 3, // an answer is kept so long,
-	KEPT_SHARE = 20,  // or this many times as long as it took
-	KEPT_MOST = 60,
-};
 
 // --- what is asked for ---
 
@@ -177,43 +170,26 @@ int missing_query_answer(struct server_context *s, struct catalog *c, const stru
 	return write_page(q, &m, out, e);
 }
 
-static unsigned kept_seconds(int64_t took_ms)
-{
-	int64_t seconds = KEPT_SHARE * took_ms / 1000;
-	return seconds < KEPT_SECONDS ? KEPT_SECONDS : seconds > KEPT_MOST ? KEPT_MOST : (unsigned)seconds;
-}
-
 // An error of the branches' files is a fault of this server, not of the client: 500, with the reason in the log.
-static struct reply *make_reply(struct server_context *s, struct catalog *c, const struct missing_query *q,
-	uint64_t epoch)
+static int make_missing_page(struct server_context *s, struct catalog *c, const void *query, struct buf *out,
+	struct err *e)
 {
-	struct err e = ERR_INIT;
-	int64_t begun = clock_ms();
-	CLEANUP(buf_release) struct buf page;
-	buf_init(&page, MISSING_QUERY_PAGE);
-	if (missing_query_answer(s, c, q, &page, &e) < 0) {
-		err_prefix(&e, "/-/missing/%s: ", q->platform->name);
-		return server_context_error(&e);
-	}
-	struct reply *r = packed_reply(s, q->coding, q->is_html ? "text/html; charset=utf-8" : "application/json",
-		html_plain_policy, &page, q->platform->is_private, NULL);
-	if (r->status == 200)
-		pagecache_put(s->pagecache, str_from(q->key), r, kept_seconds(clock_ms() - begun), epoch);
-	return r;
+	return missing_query_answer(s, c, query, out, e);
 }
 
 struct reply *missing_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	struct missing_query q = {0};
-	struct reply *r = missing_query_read(s, match, &q);
-	if (r)
-		return r;
-	struct str key = str_from(q.key);
-	uint64_t epoch = pagecache_epoch(s->pagecache, key, match->pages_cleared);
-	pagecache_make_begin(s->pagecache, key);
-	r = pagecache_get(s->pagecache, key);
-	if (!r)
-		r = make_reply(s, c, &q, epoch);
-	pagecache_make_end(s->pagecache, key);
-	return r;
+	struct reply *refused = missing_query_read(s, match, &q);
+	if (refused)
+		return refused;
+	const struct costly_page page = {.key = str_from(q.key),
+		.coding = q.coding,
+		.type = q.is_html ? "text/html; charset=utf-8" : "application/json",
+		.policy = html_plain_policy,
+		.is_private = q.platform->is_private,
+		.path = "/-/missing/",
+		.name = q.platform->name,
+		.most = MISSING_QUERY_PAGE};
+	return packed_reply_costly(s, c, &page, match->pages_cleared, make_missing_page, &q);
 }

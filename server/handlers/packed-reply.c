@@ -2,7 +2,14 @@
 #include "server/handlers/packed-reply.h"
 
 #include "lib/base/limits.h"
+#include "lib/os/clock.h"
 #include "server/message/counted-body.h"
+
+enum {
+	KEPT_SECONDS = 3, // a costly page is kept so long,
+	KEPT_SHARE = 20,  // or this many times as long as it took
+	KEPT_MOST = 60,
+};
 
 static struct reply *reply_too_much(void)
 {
@@ -34,5 +41,40 @@ struct reply *packed_reply(struct server_context *s, enum page_coding coding, co
 	if (page_coding_name[coding])
 		reply_header(r, "Content-Encoding", "%s", page_coding_name[coding]);
 	reply_set_etag(r, etag);
+	return r;
+}
+
+static unsigned kept_seconds(int64_t took_ms)
+{
+	int64_t seconds = KEPT_SHARE * took_ms / 1000;
+	return seconds < KEPT_SECONDS ? KEPT_SECONDS : seconds > KEPT_MOST ? KEPT_MOST : (unsigned)seconds;
+}
+
+static struct reply *make_costly(struct server_context *s, struct catalog *c, const struct costly_page *p,
+	uint64_t epoch, packed_reply_make_fn *make, const void *query)
+{
+	struct err e = ERR_INIT;
+	int64_t begun = clock_ms();
+	CLEANUP(buf_release) struct buf page;
+	buf_init(&page, p->most);
+	if (make(s, c, query, &page, &e) < 0) {
+		err_prefix(&e, "%s%s: ", p->path, p->name);
+		return server_context_error(&e);
+	}
+	struct reply *r = packed_reply(s, p->coding, p->type, p->policy, &page, p->is_private, NULL);
+	if (r->status == 200)
+		pagecache_put(s->pagecache, p->key, r, kept_seconds(clock_ms() - begun), epoch);
+	return r;
+}
+
+struct reply *packed_reply_costly(struct server_context *s, struct catalog *c, const struct costly_page *p,
+	uint32_t pages_cleared, packed_reply_make_fn *make, const void *query)
+{
+	uint64_t epoch = pagecache_epoch(s->pagecache, p->key, pages_cleared);
+	pagecache_make_begin(s->pagecache, p->key);
+	struct reply *r = pagecache_get(s->pagecache, p->key);
+	if (!r)
+		r = make_costly(s, c, p, epoch, make, query);
+	pagecache_make_end(s->pagecache, p->key);
 	return r;
 }

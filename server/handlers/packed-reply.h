@@ -11,3 +11,18 @@
 // not counted, and the reply may be kept for other clients. The caller drops the reply.
 struct reply *packed_reply(struct server_context *s, enum page_coding coding, const char *type, const char *policy,
 	const struct buf *page, bool is_private, _Atomic uint64_t *sending);
+
+// A page or document that takes long to make. The page cache keeps it for a multiple of that time, 3 to 60 seconds.
+struct costly_page {
+	struct str key; // in the page cache; the keys of the simple API's pages begin with a digit
+	enum page_coding coding;
+	const char *type, *policy; // as of packed_reply()
+	bool is_private;
+	const char *path, *name; // for the log of an error: "/-/missing/", "ubuntu-24.04-x86_64"
+	size_t most;             // bytes
+};
+typedef int packed_reply_make_fn(struct server_context *s, struct catalog *c, const void *query, struct buf *out,
+	struct err *e);
+// The reply from the page cache, or made by make, once for all threads that want it now. The caller drops the reply.
+struct reply *packed_reply_costly(struct server_context *s, struct catalog *c, const struct costly_page *p,
+	uint32_t pages_cleared, packed_reply_make_fn *make, const void *query);
