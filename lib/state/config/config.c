@@ -250,7 +250,31 @@ static int find_section(struct config *c, const char *heading, struct section *s
 			return 0;
 	if (!*heading)
 		return err_set(e, ERR_USAGE, "a key before the first [section]");
-	return err_set(e, ERR_USAGE, "there is no section [%s]", heading);
+	const char *meant = config_nearest_section(s->kind);
+	return err_set(e, ERR_USAGE, "there is no section [%s]%s%s%s%s", heading, meant ? "; did you mean [" : "",
+		meant ? meant : "", meant && find_kind(str_from(meant)) ? " NAME" : "", meant ? "]?" : "");
+}
+
+// The section that has this key; NULL: none.
+static const char *section_of_key(const char *key)
+{
+	for (size_t i = 0; i < config_options; i++)
+		if (strcmp(config_table[i].key, key) == 0)
+			return config_table[i].section;
+	return NULL;
+}
+
+static void refuse_key(struct str section, const char *key, struct err *e)
+{
+	const char *other = section_of_key(key), *meant = config_nearest_key(section, key);
+	const char *words = other ? "; it is a key of [" : meant ? "; did you mean \"" : "";
+	err_set(e, ERR_USAGE, "[" STR_FMT "] has no key \"%s\"%s%s%s", STR_ARG(section), key, words,
+		other   ? other
+		: meant ? meant
+			: "",
+		other   ? "]"
+		: meant ? "\"?"
+			: "");
 }
 
 static const struct config_option *find_row(struct str section, const char *key, struct err *e)
@@ -258,7 +282,7 @@ static const struct config_option *find_row(struct str section, const char *key,
 	for (size_t i = 0; i < config_options; i++)
 		if (str_eq(section, str_from(config_table[i].section)) && strcmp(config_table[i].key, key) == 0)
 			return &config_table[i];
-	err_set(e, ERR_USAGE, "[" STR_FMT "] has no key \"%s\"", STR_ARG(section), key);
+	refuse_key(section, key, e);
 	return NULL;
 }
 
@@ -427,21 +451,5 @@ void config_restart_keys(const struct config *before, const struct config *now, 
 		if (row->effect == CONFIG_RESTART && field_differs(row->setting, (const char *)before + row->offset,
 							     (const char *)now + row->offset))
 			fn(ctx, row->section, row->key);
-	}
-}
-
-void config_print(FILE *out)
-{
-	const char *section = "";
-	for (size_t i = 0; i < config_options; i++) {
-		const struct config_option *row = &config_table[i];
-		bool is_named = config_section_is_named(row->section);
-		if (strcmp(section, row->section) != 0)
-			fprintf(out, "%s%s[%s%s]\n", i ? "\n" : "", is_named ? "#" : "", row->section,
-				is_named ? " NAME" : "");
-		section = row->section;
-		fprintf(out, "# %s%s\n%s%s = %s\n", row->help,
-			row->effect == CONFIG_RESTART ? " Takes effect after a restart." : "",
-			is_named || !row->fallback ? "#" : "", row->key, row->fallback ? row->fallback : "");
 	}
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "lib/base/err.h"
+#include "lib/base/str.h"
 #include "lib/domain/machine/profile.h"
 
 struct strset;
@@ -164,3 +165,12 @@ typedef void config_key_fn(void *ctx, const char *section, const char *key);
 void config_restart_keys(const struct config *before, const struct config *now, config_key_fn *fn, void *ctx);
 // Prints every key with its default and help, in the form of the file: --print-config.
 void config_print(FILE *out);
+// Prints, in the same form, the keys of this name in all sections, or those of "[SECTION]". Returns their number.
+size_t config_print_topic(const char *topic, FILE *out);
+// Prints the names of the sections, a line each.
+void config_print_sections(FILE *out);
+// Returns the key of a section, or with an empty section of any, that a mistyped one was meant to be; NULL if none is like
+// it.
+const char *config_nearest_key(struct str section, const char *typed);
+// The same of the names of sections, without the name of a platform, view or branch.
+const char *config_nearest_section(struct str typed);

@@ -150,8 +150,8 @@ static const struct {
 	const char *message; // behind the path
 } bad[] = {
 	{"[server]\nports = 1\n", ":2: [server] has no key \"ports\""},
-	{"[serve]\n", ":1: there is no section [serve]"},
-	{"[server x]\nthreads = 1\n", ":1: there is no section [server x]"},
+	{"[serve]\n", ":1: there is no section [serve]; did you mean [server]?"},
+	{"[server x]\nthreads = 1\n", ":1: there is no section [server x]; did you mean [server]?"},
 	{"path = x\n", ":1: a key before the first [section]"},
 	{"[store]\npath\n", ":2: neither a [section] nor a key = value"},
 	{"[store\n", ":1: neither a [section] nor a key = value"},
