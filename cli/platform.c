@@ -113,13 +113,9 @@ static const struct command *const rows[] = {
 	NULL,
 };
 
-static int run_platform(const struct command *self, int argc, char **argv, struct err *e)
-{
-	return command_run_row(self, rows, argc, argv, e);
-}
-
 const struct command command_platform = {
 	.name = "platform",
 	.help = "manage whole platforms: retire",
-	.run = run_platform,
+	.rows = rows,
+	.run = command_run_row,
 };

@@ -90,13 +90,9 @@ static const struct command *const rows[] = {
 	NULL,
 };
 
-static int run_provenance(const struct command *self, int argc, char **argv, struct err *e)
-{
-	return command_run_row(self, rows, argc, argv, e);
-}
-
 const struct command command_provenance = {
 	.name = "provenance",
 	.help = "say where wheels come from: add",
-	.run = run_provenance,
+	.rows = rows,
+	.run = command_run_row,
 };

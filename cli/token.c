@@ -7,6 +7,7 @@
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/base/nearest.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/audit.h"
@@ -306,6 +307,16 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
+static void refuse_verb(const char *word, struct err *e)
+{
+	struct nearest n;
+	nearest_init(&n, str_from(word));
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		nearest_offer(&n, verbs[i].name);
+	err_set(e, ERR_USAGE, "token: expected add, list or revoke, not \"%s\"%s%s%s", word,
+		n.word ? "; did you mean " : "", n.word ? n.word : "", n.word ? "?" : "");
+}
+
 static int check_options(const struct token_command *x, const struct verb *v, struct err *e)
 {
 	const char *wrong = v->run != add_token ? x->only_add : NULL;
@@ -359,8 +370,7 @@ static int run_token(const struct command *self, int argc, char **argv, struct e
 		return err_exit_code(e->kind);
 	const struct verb *v = find_verb(argv[first]);
 	if (!v)
-		err_set(e, ERR_USAGE, "token: expected add, list or revoke, not \"%s\"",
-			argv[first] ? argv[first] : "");
+		refuse_verb(argv[first] ? argv[first] : "", e);
 	return v && run_verb(&x, v, argv + first + 1, e) == 0 ? 0 : err_exit_code(e->kind);
 }
 

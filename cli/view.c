@@ -333,13 +333,9 @@ static const struct command *const rows[] = {
 	NULL,
 };
 
-static int run_view(const struct command *self, int argc, char **argv, struct err *e)
-{
-	return command_run_row(self, rows, argc, argv, e);
-}
-
 const struct command command_view = {
 	.name = "view",
 	.help = "what was promoted into a view, and going back: log, rollback, show",
-	.run = run_view,
+	.rows = rows,
+	.run = command_run_row,
 };

@@ -8,6 +8,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/mem.h"
+#include "lib/base/nearest.h"
 #include "lib/base/str.h"
 
 // getopt's val: the index of a row plus FIRST_ROW, or 'h'. FIRST_ROW is above all letters.
@@ -54,6 +55,15 @@ static const struct option_row *next_row(const struct command *self, size_t *i)
 	return NULL;
 }
 
+const struct option_row *command_next_option(const struct command *self, size_t *i)
+{
+	static const struct option_row help = {"help", 'h', NULL, "print this help and exit", NO_KEY};
+	const struct option_row *row = next_row(self, i);
+	if (row)
+		return row;
+	return (*i)++ == self->option_count + SHARED_COUNT ? &help : NULL;
+}
+
 static struct option *long_options(const struct command *self)
 {
 	struct option *all = xcalloc(self->option_count + SHARED_COUNT + 2, sizeof(*all));
@@ -89,6 +99,20 @@ static const struct option_row *find_row(const struct command *self, int found)
 	return NULL;
 }
 
+// The option that a mistyped one, such as "--platfrom=x", was meant to be; NULL if none is like it.
+static const char *nearest_option(const struct command *self, const char *given)
+{
+	struct nearest n;
+	const struct option_row *row;
+	if (strncmp(given, "--", 2) != 0)
+		return NULL;
+	struct str name = str_from(given + 2);
+	nearest_init(&n, str_cut(&name, '='));
+	for (size_t i = 0; (row = command_next_option(self, &i));)
+		nearest_offer(&n, row->name);
+	return n.word;
+}
+
 // getopt has not reordered argv when it stops at an error: the wrong word is just before optind.
 static int refuse_option(const struct command *self, int found, char **argv, struct err *e)
 {
@@ -96,27 +120,43 @@ static int refuse_option(const struct command *self, int found, char **argv, str
 	char letter[] = {'-', (char)optopt, '\0'};
 	if (optopt > 0 && optopt < FIRST_ROW && strncmp(what, "--", 2) != 0)
 		what = letter;
-	const char *why = found == ':' ? "needs a value" : "is not an option of this command, or takes no value";
-	return err_set(e, ERR_USAGE, "%s %s; see wheelcache %s --help", what, why, self->name);
+	if (found == ':')
+		return err_set(e, ERR_USAGE, "%s needs a value; see wheelcache%s%s --help", what,
+			*self->name ? " " : "", self->name);
+	const char *meant = nearest_option(self, what);
+	return err_set(e, ERR_USAGE,
+		"%s is not an option of this command, or takes no value; %s%s%ssee wheelcache%s%s --help", what,
+		meant ? "did you mean --" : "", meant ? meant : "", meant ? "? " : "", *self->name ? " " : "",
+		self->name);
 }
 
-static void print_option(const struct option_row *row)
+static void print_option(const struct option_row *row, FILE *out)
 {
 	char letter[] = "    ", left[64];
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c,", row->letter);
 	snprintf(left, sizeof(left), "--%s%s%s", row->name, row->value ? "=" : "", row->value ? row->value : "");
-	printf("  %-3.3s %-24s %s\n", letter, left, row->help);
+	fprintf(out, "  %-3.3s %-24s %s\n", letter, left, row->help);
 }
 
-static void print_usage(const struct command *self)
+static void print_rows(const struct command *self, FILE *out)
 {
-	static const struct option_row help = {"help", 'h', NULL, "print this help and exit", NO_KEY};
+	fprintf(out, "Usage: wheelcache %s COMMAND [OPTION]...\n%s\n\n", self->name, self->help);
+	for (const struct command *const *row = self->rows; *row; row++)
+		fprintf(out, "  %-9s %s\n", command_word(*row), (*row)->help);
+	fprintf(out, "\n\"wheelcache %s COMMAND --help\" prints the options of a command.\n", self->name);
+}
+
+void command_print_help(const struct command *self, FILE *out)
+{
 	const struct option_row *row;
-	printf("Usage: wheelcache %s [OPTION]... %s\n%s\n\n", self->name, self->arguments, self->help);
-	for (size_t i = 0; (row = next_row(self, &i));)
-		print_option(row);
-	print_option(&help);
+	if (self->rows) {
+		print_rows(self, out);
+		return;
+	}
+	fprintf(out, "Usage: wheelcache %s [OPTION]... %s\n%s\n\n", self->name, self->arguments, self->help);
+	for (size_t i = 0; (row = command_next_option(self, &i));)
+		print_option(row, out);
 }
 
 // The words that follow an option with a list of values. getopt goes on after them.
@@ -143,7 +183,7 @@ int command_options(const struct command *self, int argc, char **argv, command_o
 		if (found == -1)
 			return optind;
 		if (found == HELP) {
-			print_usage(self);
+			command_print_help(self, stdout);
 			exit(0);
 		}
 		const struct option_row *row = found == '?' || found == ':' ? NULL : find_row(self, found);
@@ -155,32 +195,43 @@ int command_options(const struct command *self, int argc, char **argv, command_o
 	}
 }
 
-// "plan" of "prune plan".
-static const char *last_word(const struct command *row)
+const char *command_word(const struct command *self)
 {
-	return strrchr(row->name, ' ') + 1;
+	const char *blank = strrchr(self->name, ' ');
+	return blank ? blank + 1 : self->name;
 }
 
-static void print_rows(const struct command *self, const struct command *const *rows, FILE *out)
+const struct command *command_find_row(const struct command *group, const char *word)
 {
-	fprintf(out, "Usage: wheelcache %s COMMAND [OPTION]...\n%s\n\n", self->name, self->help);
-	for (; *rows; rows++)
-		fprintf(out, "  %-9s %s\n", last_word(*rows), (*rows)->help);
-	fprintf(out, "\n\"wheelcache %s COMMAND --help\" prints the options of a command.\n", self->name);
+	for (const struct command *const *row = group->rows; *row; row++)
+		if (strcmp(word, command_word(*row)) == 0)
+			return *row;
+	return NULL;
 }
 
-int command_run_row(const struct command *self, const struct command *const *rows, int argc, char **argv, struct err *e)
+const struct command *command_nearest_row(const struct command *group, const char *word)
+{
+	struct nearest n;
+	nearest_init(&n, str_from(word));
+	for (const struct command *const *row = group->rows; *row; row++)
+		nearest_offer(&n, command_word(*row));
+	return n.word ? command_find_row(group, n.word) : NULL;
+}
+
+int command_run_row(const struct command *self, int argc, char **argv, struct err *e)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-		print_rows(self, rows, stdout);
+		print_rows(self, stdout);
 		return 0;
 	}
-	for (size_t i = 0; rows[i]; i++)
-		if (strcmp(word, last_word(rows[i])) == 0)
-			return rows[i]->run(rows[i], argc - 1, argv + 1, e);
-	err_set(e, ERR_USAGE, "%s: %s%s; see wheelcache %s --help", self->name,
-		*word ? "unknown command " : "no command is given", word, self->name);
+	const struct command *row = command_find_row(self, word);
+	if (row)
+		return row->run(row, argc - 1, argv + 1, e);
+	const struct command *meant = command_nearest_row(self, word);
+	err_set(e, ERR_USAGE, "%s: %s%s; %s%s%ssee wheelcache %s --help", self->name,
+		*word ? "unknown command " : "no command is given", word, meant ? "did you mean " : "",
+		meant ? meant->name : "", meant ? "? " : "", self->name);
 	return err_exit_code(ERR_USAGE);
 }
 

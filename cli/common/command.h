@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "lib/base/err.h"
 
@@ -49,12 +50,13 @@ enum shared_option {
 #define SHARED_BASE (SHARED(CONFIG) | SHARED(CATALOG) | SHARED(LOG_LEVEL))
 
 struct command {
-	const char *name;                 // "index"; "prune plan" for a command of a group
+	const char *name;                 // "index"; "prune plan" for a command of a group; "" for the program
 	const char *arguments;            // what follows the options, for the usage line
 	const char *help;                 // one line
 	const struct option_row *options; // the options that this command alone has
 	size_t option_count;
-	unsigned shared; // the others: SHARED(JSON) | SHARED(QUIET)
+	unsigned shared;                   // the others: SHARED(JSON) | SHARED(QUIET)
+	const struct command *const *rows; // the commands of a group; NULL at the end. NULL: it is no group
 	// argv[0] is the command's name. Returns the exit code; main prints the error in *e.
 	int (*run)(const struct command *self, int argc, char **argv, struct err *e);
 };
@@ -73,6 +75,7 @@ extern const struct command command_evidence_show;
 extern const struct command command_explain;
 extern const struct command command_find;
 extern const struct command command_freeze;
+extern const struct command command_help;
 extern const struct command command_index;
 extern const struct command command_missing;
 extern const struct command command_platform;
@@ -89,6 +92,7 @@ extern const struct command command_push;
 extern const struct command command_rebuilds;
 extern const struct command command_remove;
 extern const struct command command_retain;
+extern const struct command command_root; // the program itself: its rows are all commands (cli/root.c)
 extern const struct command command_serve;
 extern const struct command command_thaw;
 extern const struct command command_token;
@@ -107,10 +111,20 @@ typedef int command_option_fn(void *ctx, const struct option_row *row, const cha
 int command_options(const struct command *self, int argc, char **argv, command_option_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 
-// For a group of commands, such as "prune": runs the row whose second word is argv[1]. rows ends with NULL.
-// "--help" prints the rows. Returns the exit code.
-int command_run_row(const struct command *self, const struct command *const *rows, int argc, char **argv,
-	struct err *e) MUST_CHECK;
+// For a group of commands, such as "prune": runs the row whose second word is argv[1]. "--help" prints the rows. Returns
+// the exit code. It is the run of such a command.
+int command_run_row(const struct command *self, int argc, char **argv, struct err *e) MUST_CHECK;
+
+// Prints what --help prints for a command, or for a group.
+void command_print_help(const struct command *self, FILE *out);
+// "plan" of "prune plan".
+const char *command_word(const struct command *self);
+// Returns the row of a group whose last word is this; NULL if there is none.
+const struct command *command_find_row(const struct command *group, const char *word);
+// Returns the row of a group that a mistyped word was meant to be; NULL if none is like it.
+const struct command *command_nearest_row(const struct command *group, const char *word);
+// Returns the option at *i, and moves *i, which is 0 at first, past it; NULL at the end. "--help" is the last one.
+const struct option_row *command_next_option(const struct command *self, size_t *i);
 
 // An option without a value.
 struct command_flag {

@@ -11,13 +11,9 @@ static const struct command *const rows[] = {
 	NULL,
 };
 
-static int run_evidence(const struct command *self, int argc, char **argv, struct err *e)
-{
-	return command_run_row(self, rows, argc, argv, e);
-}
-
 const struct command command_evidence = {
 	.name = "evidence",
 	.help = "records of test runs, for promotions: make, send, list, show",
-	.run = run_evidence,
+	.rows = rows,
+	.run = command_run_row,
 };

@@ -10,13 +10,9 @@ static const struct command *const rows[] = {
 	NULL,
 };
 
-static int run_prune(const struct command *self, int argc, char **argv, struct err *e)
-{
-	return command_run_row(self, rows, argc, argv, e);
-}
-
 const struct command command_prune = {
 	.name = "prune",
 	.help = "remove files that upstream also has: plan, review, apply, undo",
-	.run = run_prune,
+	.rows = rows,
+	.run = command_run_row,
 };
