@@ -242,6 +242,40 @@ class Audit(unittest.TestCase):
         self.assertEqual(manual_codes(manual, "warnings"), list(codes.values())[first_warning:])
 
 
+class Pages(unittest.TestCase):
+    """The pages that are installed: one for each command, made of docs/wheelcache.1."""
+
+    def setUp(self):
+        self.folder = BUILD / "docs/man"
+        done = subprocess.run(["make", "-s", "docs/man/made"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.pages = {path.name: path.read_text(encoding="utf-8") for path in self.folder.glob("*.1")}
+
+    def test_every_command_has_a_page_that_is_installed(self):
+        commands = rows(output("wheelcache", "--help"))
+        self.assertEqual(self.pages.keys(), {"wheelcache.1"} | {f"wheelcache-{command}.1" for command in commands})
+        listed = re.search(r"^manual_commands = \\\n((?:.*\\\n)*.*\n)", (TOP / "docs/Makemodule.am").read_text(), re.M)[1]
+        self.assertEqual(listed.replace("\\", " ").split(), commands)
+
+    def test_page_has_the_line_of_help_and_a_synopsis(self):
+        for command, line in re.findall(r"^  (\w+) +(.*)", output("wheelcache", "--help"), re.M):
+            page = self.pages[f"wheelcache-{command}.1"]
+            self.assertIn(f"\n.Nd {line}\n", page)
+            self.assertRegex(page, rf"\.Sh SYNOPSIS\n\.Nm wheelcache\n\.Cm {command}\n")
+
+    def test_every_line_of_the_manual_is_in_one_page(self):
+        made = "".join(self.pages.values()).splitlines()
+        manual = [line for line in (TOP / "docs/wheelcache.1").read_text(encoding="utf-8").splitlines() if line[:1] not in ".'"]
+        self.assertGreater(len(manual), 1000)
+        self.assertEqual([line for line in manual if made.count(line) != manual.count(line)], [])
+
+    @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
+    def test_mandoc_finds_nothing(self):
+        done = subprocess.run(["mandoc", "-Tlint", "-Wwarning", *sorted(self.pages)], cwd=self.folder, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual((done.stdout, done.returncode), ("", 0))
+
+
 class Form(unittest.TestCase):
     @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
     def test_mandoc_finds_nothing(self):
