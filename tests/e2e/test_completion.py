@@ -163,7 +163,7 @@ def test_other_shell_is_refused():
 def test_version_says_what_the_program_was_built_with():
     lines = serving.run("--version").stdout.splitlines()
     assert re.fullmatch(r"wheelcache \d+\.\d+\.\d+", lines[0])
-    assert re.fullmatch(r"Built with .*\d, libcrypto 3\..*, libcurl \d.*, sqlite3 3\..*, libzstd \d[\d.]*\.", lines[1])
+    assert re.fullmatch(r"Built with .*\d, libcrypto/3\..*, libcurl/\d.*, sqlite3/3\..*, libzstd/\d[\d.]*\.", lines[1])
     assert lines[2].startswith("Hardening: ") and ". Sanitizers: " in lines[2]
 
 
