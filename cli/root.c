@@ -15,6 +15,7 @@ static const struct command *const rows[] = {
 	&command_build,
 	&command_builds,
 	&command_check,
+	&command_client_config,
 	&command_compare,
 	&command_demote,
 	&command_evidence,
@@ -52,7 +53,7 @@ static void print_program(FILE *out)
 {
 	fputs("Usage: wheelcache COMMAND [OPTION]...\n\n", out);
 	for (const struct command *const *row = rows; *row; row++)
-		fprintf(out, "  %-11s %s\n", (*row)->name, (*row)->help);
+		fprintf(out, "  %-14s %s\n", (*row)->name, (*row)->help);
 	fputs("\n\"wheelcache COMMAND --help\" prints the options of a command, and \"wheelcache help\" other topics.\n\n",
 		out);
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
@@ -76,7 +77,7 @@ static void print_topics(void)
 {
 	puts("Topics of \"wheelcache help TOPIC\":\n");
 	for (const struct command *const *row = command_root.rows; *row; row++)
-		printf("  %-11s %s\n", (*row)->name, (*row)->help);
+		printf("  %-14s %s\n", (*row)->name, (*row)->help);
 	puts("\nSections of the configuration, each with its keys; the name of a key is a topic too:\n");
 	config_print_sections(stdout);
 	puts("\nThe manual pages say more: wheelcache(1), wheelcache-COMMAND(1) and wheelcache.conf(5).");

@@ -65,6 +65,7 @@ extern const struct command command_audit;
 extern const struct command command_build;
 extern const struct command command_builds;
 extern const struct command command_check;
+extern const struct command command_client_config;
 extern const struct command command_compare;
 extern const struct command command_demote;
 extern const struct command command_evidence;

@@ -3,8 +3,10 @@
 
 #include <time.h>
 
+#include "lib/base/limits.h"
 #include "lib/format/escape.h"
 #include "lib/missing/branch.h"
+#include "lib/view/client-config.h"
 #include "server/handlers/html-layout.h"
 
 const char home_page_policy[] =
@@ -15,23 +17,9 @@ struct home_page_writer {
 	const struct site *site;
 	const struct home_page_stats *stats;
 	struct str base;           // without "/" at its end
-	struct str untrusted_host; // for pip's --trusted-host; empty: not needed
+	struct buf untrusted_host; // for pip's --trusted-host; empty: not needed
 	struct buf *out;
 };
-
-// pip uses plain http only with this machine, and with hosts that --trusted-host names.
-static struct str untrusted_host_of(struct str base)
-{
-	static const struct str plain = STR("http://");
-	if (!str_starts(base, plain))
-		return STR("");
-	struct str host = str_slice(base, plain.len, base.len);
-	host = str_cut(&host, '/');
-	struct str rest = host, name = str_cut(&rest, ':');
-	bool is_here =
-		str_eq(name, STR("localhost")) || str_starts(name, STR("127.")) || str_starts(host, STR("[::1]"));
-	return is_here ? STR("") : host;
-}
 
 static void put_html_text(struct home_page_writer *w, const char *text)
 {
@@ -104,7 +92,7 @@ static void put_trusted_host(struct home_page_writer *w, const char *before)
 	if (!w->untrusted_host.len)
 		return;
 	buf_puts(w->out, before);
-	escape_html(w->out, w->untrusted_host);
+	escape_html(w->out, buf_view(&w->untrusted_host));
 }
 
 static void put_install_commands(struct home_page_writer *w)
@@ -132,7 +120,8 @@ static void put_install_commands(struct home_page_writer *w)
 	put_index_url(w);
 	buf_puts(w->out, "&quot;\ndefault = true");
 	end_figure(w);
-	buf_puts(w->out, "</div>\n</div>\n");
+	buf_puts(w->out, "</div>\n</div>\n<p class=\"note\">Poetry, PDM, tox, Docker and CI systems: see <a "
+			 "href=\"-/client-config/simple\">how clients use this index</a>.</p>\n");
 }
 
 static void put_platform_names(struct home_page_writer *w, const struct view *v)
@@ -281,13 +270,21 @@ static void put_platform_table(struct home_page_writer *w)
 	buf_puts(w->out, "</tbody>\n</table></div>\n");
 }
 
+static void home_page_writer_release(struct home_page_writer *w)
+{
+	buf_release(&w->untrusted_host);
+}
+
 int home_page_write(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out,
 	struct err *e)
 {
 	struct str base = str_from(base_url);
 	while (base.len && base.ptr[base.len - 1] == '/')
 		base.len--;
-	struct home_page_writer w = {s, stats, base, untrusted_host_of(base), out};
+	CLEANUP(home_page_writer_release)
+	struct home_page_writer w = {.site = s, .stats = stats, .base = base, .out = out};
+	buf_init(&w.untrusted_host, LIMIT_PAGE);
+	client_config_distrusted(base, &w.untrusted_host);
 	put_header(&w);
 	put_store_totals(&w);
 	put_install_commands(&w);

@@ -19,7 +19,7 @@ static bool is_host_header(struct str host)
 	return host.len > 0 && host.len <= HOST_BYTES;
 }
 
-static char *base_url(const struct server_context *s, const struct site *site, const struct request *r)
+char *home_base_url(const struct server_context *s, const struct site *site, const struct request *r)
 {
 	if (site->base)
 		return xstrdup(site->base);
@@ -34,7 +34,7 @@ struct reply *home_worker(struct server_context *s, struct catalog *c, const str
 	struct err e = ERR_INIT;
 	const struct site *site = server_context_site(s);
 	CLEANUP(mem_free) struct catalog_totals *totals = xcalloc(site->store.platform_count, sizeof(*totals));
-	CLEANUP(mem_free) char *base = base_url(s, site, match->request);
+	CLEANUP(mem_free) char *base = home_base_url(s, site, match->request);
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		totals[i] = server_context_platform_totals(s, i);
 	struct server_callbacks_scans scans;

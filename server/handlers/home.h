@@ -8,3 +8,5 @@
 struct reply *home_worker(struct server_context *s, struct catalog *c, const struct route_match *match);
 // On the event loop. 302 to the index of the view or platform; 404 where there is none, or the client may not read it.
 struct reply *home_view_inline(struct server_context *s, const struct route_match *match);
+// The URL of the server: the configured one, or that of the request, without "/" at its end. The caller frees it.
+char *home_base_url(const struct server_context *s, const struct site *site, const struct request *r);

@@ -4,6 +4,7 @@
 #include "server/handlers/builds-handler.h"
 #include "server/handlers/builds-receive.h"
 #include "server/handlers/channel-handler.h"
+#include "server/handlers/client-handler.h"
 #include "server/handlers/compare-handler.h"
 #include "server/handlers/evidence-handler.h"
 #include "server/handlers/evidence-receive.h"
@@ -81,6 +82,12 @@ const struct route route_table[] = {
 	{"/-/view/:view", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, view_handler_inline, NULL, NULL,
 		"The platforms of a view, as JSON."},
+	{"/-/client-config/simple", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_READ_VIEW, client_handler_inline, NULL, NULL,
+		"How pip, uv and CI systems use the default view: what wheelcache client-config prints, as a page and JSON."},
+	{"/-/client-config/:view", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_READ_VIEW, client_handler_inline, NULL, NULL,
+		"The same for a view or a platform."},
 	{"/-/plan/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, plan_handler_worker, NULL,
 		"The last plan of a prune, for people."},

@@ -80,7 +80,7 @@ def manual_options(text):
 
 def rows(usage):
     """Returns the subcommands in the output of --help; none if the command has no subcommands."""
-    return re.findall(r"^  (\w+)  ", usage, re.M)
+    return re.findall(r"^  ([\w-]+)  ", usage, re.M)
 
 
 def all_commands():

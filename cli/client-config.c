@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/common/cli-config.h"
+#include "cli/common/command.h"
+#include "lib/base/limits.h"
+#include "lib/net/url.h"
+#include "lib/view/client-config.h"
+
+static const struct option_row options[] = {
+	{"for", '\0', "CLIENT", "pip, uv, poetry, pdm, tox, github, gitlab, jenkins, zuul or docker; all of them",
+		NO_KEY},
+	{"view", '\0', "NAME", "the view or platform; the default view", NO_KEY},
+	{"url", '\0', "URL", "the URL of the server, as clients reach it; [server] url", NO_KEY},
+	{"token", '\0', NULL, "for an index that needs a token; as the configuration says", NO_KEY},
+};
+
+struct client_command {
+	struct cli_config settings;
+	struct config config;
+	const char *client, *url;
+	struct client_index index;
+};
+
+static int take_client_option(void *ctx, const char *name, const char *value, struct err *e)
+{
+	struct client_command *x = ctx;
+	const struct command_flag flags[] = {{"token", &x->index.needs_token}};
+	const struct command_text texts[] = {{"for", &x->client}, {"view", &x->index.view}, {"url", &x->url}};
+	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
+		command_take_text(texts, ARRAY_SIZE(texts), name, value))
+		return 0;
+	return err_set(e, ERR_USAGE, "--%s", name);
+}
+
+static const struct config_platform *platform_of_config(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->platform_count; i++)
+		if (strcmp(c->platforms[i].name, name) == 0)
+			return &c->platforms[i];
+	return NULL;
+}
+
+static bool has_private_platform(const struct config *c, const struct config_view *v)
+{
+	for (size_t i = 0; i < v->platform_count; i++) {
+		const struct config_platform *p = platform_of_config(c, v->platforms[i]);
+		if (p && p->is_private)
+			return true;
+	}
+	return false;
+}
+
+// Without platforms in the configuration, any name may be one of the store's folders, and these are public. So is the
+// default view where the configuration names none.
+static int look_at_view(struct client_command *x, struct err *e)
+{
+	const struct config *c = &x->config;
+	const char *name = x->index.view ? x->index.view : c->default_view;
+	if (!name || !c->platform_count)
+		return 0;
+	const struct config_view *v = config_view(c, name);
+	const struct config_platform *p = platform_of_config(c, name);
+	if (!v && !p)
+		return err_set(e, ERR_NOT_FOUND, "the configuration has no view or platform %s", name);
+	x->index.needs_token |= v ? has_private_platform(c, v) : p->is_private;
+	return 0;
+}
+
+static int take_client_line(struct client_command *x, const struct command *self, int argc, char **argv, struct err *e)
+{
+	int first = cli_config_options(&x->settings, self, argc, argv, take_client_option, x, e);
+	if (first < 0)
+		return -1;
+	if (first < argc)
+		return err_set(e, ERR_USAGE, "expected options only, not %s", argv[first]);
+	if (x->client && !client_config_has(x->client))
+		return err_set(e, ERR_USAGE,
+			"--for %s: it is one of pip, uv, poetry, pdm, tox, github, gitlab, jenkins, zuul, docker",
+			x->client);
+	if (cli_config_read(&x->settings, &x->config, e) < 0 || look_at_view(x, e) < 0)
+		return -1;
+	x->index.base = x->url ? x->url : x->config.url;
+	return x->index.base ? 0
+			     : err_set(e, ERR_USAGE,
+				       "the URL of the server is not known: give --url URL, or set [server] url");
+}
+
+static void put_client_files(const struct client_command *x, struct buf *out)
+{
+	for (size_t i = 0; i < client_template_count; i++) {
+		const struct client_template *t = &client_template[i];
+		if ((x->client && strcmp(x->client, t->client) != 0) || !client_config_needs(&x->index, t))
+			continue;
+		if (out->len)
+			buf_putc(out, '\n');
+		client_config_write(&x->index, t, out);
+	}
+}
+
+static int print_client_config(struct client_command *x, struct err *e)
+{
+	CLEANUP(mem_free) char *base = url_base(str_from(x->index.base));
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, LIMIT_PAGE);
+	if (!base)
+		return err_set(e, ERR_USAGE, "--url: it is no URL such as https://wheels.example.org/");
+	x->index.base = base;
+	if (x->settings.is_json) {
+		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = client_config_json(&x->index, x->client);
+		jsondoc_write(doc, 2, &out);
+	} else {
+		put_client_files(x, &out);
+	}
+	if (out.failed || fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
+		return err_errno(e, ERR_IO, "standard output");
+	return 0;
+}
+
+static void client_command_release(struct client_command *x)
+{
+	config_release(&x->config);
+}
+
+static int run_client_config(const struct command *self, int argc, char **argv, struct err *e)
+{
+	CLEANUP(client_command_release) struct client_command x = {0};
+	config_init(&x.config);
+	if (take_client_line(&x, self, argc, argv, e) < 0 || print_client_config(&x, e) < 0)
+		return err_exit_code(e->kind);
+	return 0;
+}
+
+const struct command command_client_config = {
+	.name = "client-config",
+	.arguments = "",
+	.help = "print the configuration of pip, uv or a CI system",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.shared = SHARED(CONFIG) | SHARED(LOG_LEVEL) | SHARED(JSON),
+	.run = run_client_config,
+};

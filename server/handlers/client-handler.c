@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/client-handler.h"
+
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/format/escape.h"
+#include "lib/view/client-config.h"
+#include "server/handlers/home-page.h"
+#include "server/handlers/home.h"
+#include "server/handlers/html-layout.h"
+#include "server/message/negotiate.h"
+
+static void put_client_file(struct buf *out, const struct client_index *x, const struct client_template *t)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_PAGE);
+	client_config_write(x, t, &text);
+	buf_puts(out, "<figure class=\"card\"><figcaption>");
+	html_text(out, t->title);
+	buf_puts(out, "</figcaption><pre><code>");
+	escape_html(out, buf_view(&text));
+	buf_puts(out, "</code></pre></figure>\n");
+}
+
+static void put_client_page(struct buf *out, const struct client_index *x)
+{
+	CLEANUP(buf_release) struct buf url;
+	const char *client = "";
+	buf_init(&url, LIMIT_PAGE);
+	client_config_url(x, &url);
+	html_begin(out, "How clients use this index", url.data);
+	buf_puts(out, "</header>\n");
+	if (x->needs_token)
+		buf_puts(out, "<p class=\"note\">It needs a token with the right to read.</p>\n");
+	for (size_t i = 0; i < client_template_count; i++) {
+		const struct client_template *t = &client_template[i];
+		if (!client_config_needs(x, t))
+			continue;
+		if (strcmp(client, t->client) != 0)
+			buf_printf(out, "%s<h2 id=\"%s\">%s</h2>\n<div class=\"lines\">\n", *client ? "</div>\n" : "",
+				t->client, t->title);
+		client = t->client;
+		put_client_file(out, x, t);
+	}
+	buf_puts(out, "</div>\n");
+	html_end(out, "<a href=\"?format=json\">JSON</a> · <a href=\"../../\">wheelcache</a>");
+}
+
+struct reply *client_handler_inline(struct server_context *s, const struct route_match *match)
+{
+	const struct request *r = match->request;
+	const struct view *v = match->found_view;
+	if (match->at)
+		return server_context_not_found_in(s, v->is_private, "no such page: of a view as it is now");
+	CLEANUP(mem_free) char *base = home_base_url(s, match->site, r);
+	CLEANUP(buf_release) struct buf page;
+	const struct client_index x = {.base = base, .view = v->name, .needs_token = v->is_private};
+	bool is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
+	buf_init(&page, LIMIT_PAGE);
+	if (is_json) {
+		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = client_config_json(&x, NULL);
+		jsondoc_write(doc, 0, &page);
+	} else {
+		put_client_page(&page, &x);
+	}
+	struct reply *reply =
+		reply_new(200, is_json ? "application/json" : "text/html; charset=utf-8", blob_from_buf(&page));
+	server_context_set_freshness(s, reply, v->is_private);
+	reply_header(reply, "Vary", "Accept");
+	reply_header(reply, "Content-Security-Policy", "%s", home_page_policy);
+	reply_header(reply, "X-Content-Type-Options", "nosniff");
+	return reply;
+}
