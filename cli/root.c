@@ -18,6 +18,7 @@ static const struct command *const rows[] = {
 	&command_client_config,
 	&command_compare,
 	&command_demote,
+	&command_doctor,
 	&command_evidence,
 	&command_explain,
 	&command_find,

@@ -68,6 +68,7 @@ extern const struct command command_check;
 extern const struct command command_client_config;
 extern const struct command command_compare;
 extern const struct command command_demote;
+extern const struct command command_doctor;
 extern const struct command command_evidence;
 extern const struct command command_evidence_list;
 extern const struct command command_evidence_make;

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -133,6 +134,21 @@ static int use_files(const struct tls *t, SSL_CTX *context, struct err *e)
 		why ? ": " : "", why ? why : "");
 	ERR_clear_error();
 	return -1;
+}
+
+int tls_certificate_end(const char *cert_path, int64_t *end, struct err *e)
+{
+	CLEANUP(buf_release) struct buf pem = {0};
+	struct tm tm;
+	if (read_pem(cert_path, &pem, e) < 0)
+		return -1;
+	CLEANUP(free_bio) BIO *text = BIO_new_mem_buf(pem.len ? pem.data : "", (int)pem.len);
+	CLEANUP(free_certificate) X509 *own = text ? PEM_read_bio_X509(text, NULL, no_password, NULL) : NULL;
+	ERR_clear_error();
+	if (!own || ASN1_TIME_to_tm(X509_get0_notAfter(own), &tm) != 1)
+		return err_set(e, ERR_USAGE, "%s is no certificate in PEM", cert_path);
+	*end = (int64_t)timegm(&tm);
+	return 0;
 }
 
 // --- the context ---

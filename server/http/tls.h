@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "lib/base/err.h"
@@ -23,6 +24,8 @@ enum {
 int tls_load(const char *cert_path, const char *key_path, struct tls **out, struct err *e) MUST_CHECK;
 // Reads the files again, for sessions that begin from now on. On an error the old certificate stays. Any thread.
 int tls_renew(struct tls *t, struct err *e) MUST_CHECK;
+// The time at which the first certificate of the file ends, in seconds since 1970. ERR_USAGE where it has none.
+int tls_certificate_end(const char *cert_path, int64_t *end, struct err *e) MUST_CHECK;
 void tls_free(struct tls *t); // NULL is fine. Sessions with a complete handshake may outlive it
 // Changes http:// in the URL of listen_open() to https://. ERR_USAGE for a socket file.
 int tls_url(char **url, struct err *e) MUST_CHECK;

@@ -43,7 +43,7 @@ server/upstream
 server/handlers
 server
 cli/common
-cli/prune cli/evidence
+cli/prune cli/evidence cli/doctor
 cli
 """
 PEERS = {"uploader", "indexer", "pruner", "server"}  # None of these uses another.

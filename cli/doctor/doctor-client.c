@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/doctor/doctor-client.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/doctor/doctor-service.h"
+#include "cli/doctor/pip-settings.h"
+#include "cli/doctor/uv-settings.h"
+#include "lib/base/limits.h"
+#include "lib/domain/text/name.h"
+#include "lib/net/fetch.h"
+
+enum { PAGE_MOST = 256 << 20 };
+
+struct client_doctor {
+	struct doctor_report *report;
+	const struct doctor_client_options *o;
+	struct fetch_url url; // of the index, without a password
+	const char *user, *password;
+	bool has_token; // in the URL, or in WHEELCACHE_TOKEN
+	struct fetch *fetch;
+};
+
+static const char *const page_headers[] = {"Accept: application/vnd.pypi.simple.v1+json, text/html;q=0.1", NULL};
+
+static const char *set_variable(const char *name)
+{
+	const char *value = getenv(name);
+	return value && *value ? value : NULL;
+}
+
+// --- the way ---
+
+// Whether NO_PROXY names the host: a suffix of it, from a dot on, or "*".
+static bool is_excepted(const char *host)
+{
+	const char *list = set_variable("no_proxy");
+	struct str rest = str_from(list ? list : set_variable("NO_PROXY") ? getenv("NO_PROXY") : "");
+	struct str whole = str_from(host);
+	while (rest.len) {
+		struct str one = str_trim(str_cut(&rest, ','));
+		if (one.len && one.ptr[0] == '.')
+			one = str_slice(one, 1, one.len);
+		bool is_suffix = one.len && str_ends(whole, one) &&
+				 (one.len == whole.len || whole.ptr[whole.len - one.len - 1] == '.');
+		if (is_suffix || str_eq(one, STR("*")))
+			return true;
+	}
+	return false;
+}
+
+// The name of the variable that sends requests to this URL through a proxy; NULL: none does.
+static const char *proxy_variable(const struct fetch_url *u)
+{
+	static const char *const plain[] = {"http_proxy", "all_proxy", "ALL_PROXY"};
+	static const char *const secure[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+	bool is_secure = strcmp(u->scheme, "https") == 0;
+	const char *const *name = is_secure ? secure : plain;
+	for (size_t i = 0; i < (is_secure ? ARRAY_SIZE(secure) : ARRAY_SIZE(plain)); i++)
+		if (set_variable(name[i]))
+			return is_excepted(u->host) ? NULL : name[i];
+	return NULL;
+}
+
+static void report_unreached(const struct client_doctor *d, const char *proxy, const struct err *e)
+{
+	struct doctor_report *r = d->report;
+	if (e->kind == ERR_DENIED)
+		doctor_report_add(r, DOCTOR_WRONG, "TLS",
+			"set PIP_CERT and SSL_CERT_FILE to the certificate of its authority, and look at the clock",
+			"the certificate is not trusted: %s", e->msg);
+	else if (e->kind == ERR_USAGE)
+		doctor_report_add(r, DOCTOR_WRONG, "index", "correct the URL, --ca-file or netrc", "%s", e->msg);
+	else if (proxy)
+		doctor_report_add(r, DOCTOR_WRONG, "proxy",
+			"add the host to no_proxy if it is inside your network, or correct the proxy",
+			"through the proxy of %s: %s", proxy, e->msg);
+	else
+		doctor_report_add(r, DOCTOR_WRONG, "reach",
+			"look at the name, the port, the network and its firewalls, and whether the server runs", "%s",
+			e->msg);
+}
+
+// --- the answer ---
+
+static void report_no_token(const struct client_doctor *d, unsigned status)
+{
+	if (status == 403)
+		doctor_report_add(d->report, DOCTOR_WRONG, "token",
+			"ask for a token with the right to read this view's platforms: wheelcache token add --read",
+			"the token may not read this index");
+	else if (status == 429)
+		doctor_report_add(d->report, DOCTOR_WRONG, "token", "wait a minute, then use the right token",
+			"too many wrong tokens came from this address");
+	else
+		doctor_report_add(d->report, DOCTOR_WRONG, "token",
+			"put a token into ~/.netrc or the variables of the client: wheelcache client-config --token",
+			"%s",
+			d->has_token ? "the token is unknown or has ended"
+				     : "the index needs a token, and neither WHEELCACHE_TOKEN, the URL nor netrc "
+				       "has one that is valid");
+}
+
+static bool is_page(const struct fetch_answer *a)
+{
+	struct str type = fetch_header(a, "content-type");
+	return str_starts(type, STR("application/vnd.pypi.simple.v1+")) ||
+	       (str_starts(type, STR("text/html")) && a->body.len && strstr(a->body.data, "<a "));
+}
+
+static void report_status(const struct client_doctor *d, const struct fetch_answer *a)
+{
+	struct doctor_report *r = d->report;
+	struct str to = fetch_header(a, "location");
+	if (a->status == 401 || a->status == 403 || a->status == 429)
+		report_no_token(d, a->status);
+	else if (a->status == 404)
+		doctor_report_add(r, DOCTOR_WRONG, "index",
+			"use the URL of a view: https://HOST/simple/ or https://HOST/VIEW/simple/", "%s: no such index",
+			d->url.text);
+	else if (a->status == 503)
+		doctor_report_add(r, DOCTOR_WRONG, "index", "try again; the operator: wheelcache doctor",
+			"the server does not know the content of this view yet: its first scan runs, or a platform is "
+			"away");
+	else if (a->status >= 300 && a->status < 400)
+		doctor_report_add(r, DOCTOR_WARNING, "index", "use the URL to which it redirects",
+			"%s redirects to " STR_FMT, d->url.text, STR_ARG(to));
+	else if (a->status != 200)
+		doctor_report_add(r, DOCTOR_WRONG, "index", "try again; the operator: see the log of the server",
+			"%s answers with status %u", d->url.text, a->status);
+	else if (!is_page(a))
+		doctor_report_add(r, DOCTOR_WRONG, "index",
+			"look at the URL with a browser: a proxy or a login page may answer in place of the index",
+			"%s is no index of packages", d->url.text);
+	else
+		doctor_report_add(r, DOCTOR_FINE, "index", "", "%s is an index", d->url.text);
+}
+
+static void report_date(const struct client_doctor *d, const struct fetch_answer *a)
+{
+	struct str date = fetch_header(a, "date");
+	CLEANUP(mem_free) char *text = xasprintf(STR_FMT, STR_ARG(date));
+	doctor_date(d->report, "the server", text);
+}
+
+// --- a project ---
+
+static size_t count_files(const struct fetch_answer *a)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&a->body), &ignored);
+	return doc ? jsondoc_count(jsondoc_get(doc, "files")) : 0;
+}
+
+static void ask_project(const struct client_doctor *d)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf name;
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	buf_init(&name, LIMIT_FILE_NAME);
+	fetch_answer_init(&a, PAGE_MOST);
+	name_normalize(str_from(d->o->project), &name);
+	size_t len = strlen(d->url.text);
+	CLEANUP(mem_free)
+	char *url = xasprintf("%s%s%s/", d->url.text, len && d->url.text[len - 1] == '/' ? "" : "/", name.data);
+	if (fetch_get(d->fetch, url, page_headers, &a, &e) < 0)
+		doctor_report_add(d->report, DOCTOR_WRONG, "project", "try again", "%s", e.msg);
+	else if (a.status == 404)
+		doctor_report_add(d->report, DOCTOR_WRONG, "project",
+			"look at the spelling, and at another view; why a wheel is not there: wheelcache explain",
+			"this index has no project %s", name.data);
+	else if (a.status != 200)
+		doctor_report_add(d->report, DOCTOR_WRONG, "project", "try again", "%s answers with status %u", url,
+			a.status);
+	else if (str_starts(fetch_header(&a, "content-type"), STR("application/")))
+		doctor_report_add(d->report, DOCTOR_FINE, "project", "", "%s has %zu files here", name.data,
+			count_files(&a));
+	else
+		doctor_report_add(d->report, DOCTOR_FINE, "project", "", "%s is here", name.data);
+}
+
+// --- the whole ---
+
+static struct fetch_options client_fetch_options(const struct client_doctor *d)
+{
+	return (struct fetch_options){
+		.ca_file = d->o->ca_file,
+		.user = d->url.user ? d->url.user : "__token__",
+		.password = d->password,
+		.netrc = set_variable("NETRC"),
+		.connect_seconds = d->o->timeout,
+		.stall_seconds = d->o->timeout,
+	};
+}
+
+// True if the index was read.
+static bool ask_index(const struct client_doctor *d)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	const char *proxy = proxy_variable(&d->url);
+	fetch_answer_init(&a, PAGE_MOST);
+	if (proxy)
+		doctor_report_add(d->report, DOCTOR_WARNING, "proxy",
+			"set no_proxy if the server is inside your network",
+			"requests to %s go through the proxy of %s", d->url.host, proxy);
+	if (fetch_get(d->fetch, d->url.text, page_headers, &a, &e) < 0) {
+		report_unreached(d, proxy, &e);
+		return false;
+	}
+	report_status(d, &a);
+	report_date(d, &a);
+	return a.status == 200;
+}
+
+// Asks once more with the certificates that a client is told to trust.
+static void try_certificates(const struct client_doctor *d, const char *client, const struct client_settings *s)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	const char *cert = s->value[CLIENT_CERT].text;
+	struct fetch_options options = client_fetch_options(d);
+	options.ca_file = cert;
+	fetch_answer_init(&a, PAGE_MOST);
+	if (!cert || access(cert, R_OK) < 0 || strcmp(d->url.scheme, "https") != 0)
+		return;
+	struct fetch *fetch = fetch_new(&options);
+	if (fetch_get(fetch, d->url.text, page_headers, &a, &e) < 0 && e.kind == ERR_DENIED)
+		doctor_report_add(d->report, DOCTOR_WRONG, "TLS",
+			"name a file that has the certificate of the server's authority too",
+			"%s trusts only the certificates in %s, as %s says: %s", client, cert,
+			s->value[CLIENT_CERT].from, e.msg);
+	fetch_free(fetch);
+}
+
+static void read_settings(const struct client_doctor *d)
+{
+	CLEANUP(client_settings_release) struct client_settings pip, uv;
+	pip_settings_read(&pip, d->report);
+	uv_settings_read(&uv);
+	doctor_index(d->report, "pip", &pip, d->url.text, d->o->ca_file);
+	doctor_index(d->report, "uv", &uv, d->url.text, d->o->ca_file);
+	try_certificates(d, "pip", &pip);
+	try_certificates(d, "uv", &uv);
+}
+
+static void client_doctor_release(struct client_doctor *d)
+{
+	fetch_free(d->fetch);
+	fetch_url_release(&d->url);
+}
+
+void doctor_client(struct doctor_report *r, const struct doctor_client_options *o)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(client_doctor_release) struct client_doctor d = {.report = r, .o = o};
+	if (fetch_url_parse(o->url, &d.url, &e) < 0) {
+		doctor_report_add(r, DOCTOR_WRONG, "index", "use a URL such as https://HOST/simple/",
+			"the URL of the index is wrong: %s", e.msg);
+		return;
+	}
+	d.password = d.url.password ? d.url.password : set_variable("WHEELCACHE_TOKEN");
+	d.has_token = d.password != NULL;
+	const struct fetch_options options = client_fetch_options(&d);
+	d.fetch = fetch_new(&options);
+	if (ask_index(&d) && o->project)
+		ask_project(&d);
+	read_settings(&d);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/doctor/doctor-store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "lib/os/fs.h"
+#include "lib/state/access/audit.h"
+#include "lib/state/access/tokens.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/store/store.h"
+
+enum { FREE_PER_CENT = 5, OF_ALL = 100, MEGABYTE = 1000000 };
+
+// --- file systems ---
+
+static const struct file_system {
+	unsigned magic;
+	const char *name;
+	bool is_remote;
+} file_systems[] = {
+	{AFS_SUPER_MAGIC, "AFS", true},
+	{AFS_FS_MAGIC, "AFS", true},
+	{NFS_SUPER_MAGIC, "NFS", true},
+	{CIFS_SUPER_MAGIC, "CIFS", true},
+	{SMB2_SUPER_MAGIC, "SMB", true},
+	{FUSE_SUPER_MAGIC, "FUSE", true},
+	{TMPFS_MAGIC, "tmpfs", false},
+};
+
+static const struct file_system *file_system_of(const char *path)
+{
+	static const struct file_system local = {0, "a local disk", false};
+	struct statfs disk;
+	if (statfs(path, &disk) < 0)
+		return &local;
+	for (size_t i = 0; i < ARRAY_SIZE(file_systems); i++)
+		if ((unsigned)disk.f_type == file_systems[i].magic)
+			return &file_systems[i];
+	return &local;
+}
+
+// AFS and some others have no number of free blocks: they say nothing of the disk.
+static void look_at_room(struct doctor_report *r, const char *what, const char *path)
+{
+	struct statvfs disk;
+	if (statvfs(path, &disk) < 0 || !disk.f_blocks)
+		return;
+	uint64_t free_mb = (uint64_t)disk.f_bavail * disk.f_frsize / MEGABYTE;
+	uint64_t per_cent = (uint64_t)disk.f_bavail * OF_ALL / disk.f_blocks;
+	bool has_files = !disk.f_files || (uint64_t)disk.f_favail * OF_ALL / disk.f_files >= FREE_PER_CENT;
+	if (per_cent < FREE_PER_CENT)
+		doctor_report_add(r, free_mb ? DOCTOR_WARNING : DOCTOR_WRONG, what,
+			"make room: wheelcache prune plan says what upstream has too",
+			"the disk of %s has %" PRIu64 " MB left, %" PRIu64 " %%", path, free_mb, per_cent);
+	else if (!has_files)
+		doctor_report_add(r, DOCTOR_WARNING, what, "delete files, or make the disk again with more inodes",
+			"the disk of %s has few inodes left", path);
+	else
+		doctor_report_add(r, DOCTOR_FINE, what, "", "the disk of %s has %" PRIu64 " MB left, %" PRIu64 " %%",
+			path, free_mb, per_cent);
+}
+
+// --- platforms ---
+
+static bool can_write(const char *path)
+{
+	return access(path, W_OK | X_OK) == 0;
+}
+
+static void look_at_writing(struct doctor_report *r, const struct platform *p)
+{
+	const char *path = p->write_path ? p->write_path : p->path;
+	if (can_write(path))
+		doctor_report_add(r, DOCTOR_FINE, "writing", "", "platform %s: %s can be written", p->name, path);
+	else
+		doctor_report_add(r, p->write_path ? DOCTOR_WRONG : DOCTOR_WARNING, "writing",
+			"give the account of the service the right to write there, if files are to be uploaded, yanked "
+			"or pruned",
+			"platform %s: this account cannot write to %s: %s", p->name, path, strerror(errno));
+	if (p->write_path && strcmp(p->write_path, p->path) != 0 && !p->release)
+		doctor_report_add(r, DOCTOR_WARNING, "release",
+			"set release in [platform], or release the volume by other means",
+			"platform %s: nothing brings %s to %s", p->name, p->write_path, p->path);
+}
+
+static void look_at_platform(struct doctor_report *r, const struct platform *p)
+{
+	const struct file_system *f = p->is_away ? NULL : file_system_of(p->path);
+	if (p->is_away) {
+		doctor_report_add(r, DOCTOR_WRONG, "platform", "look at the file server and the mount",
+			"%s: %s does not answer", p->name, p->path);
+		return;
+	}
+	if (access(p->path, R_OK | X_OK) < 0) {
+		doctor_report_add(r, DOCTOR_WRONG, "platform",
+			errno == ENOENT ? "mount the volume or make the folder; the pages stay meanwhile"
+					: "give the account of the service the right to read it",
+			"%s: %s: %s", p->name, p->path, strerror(errno));
+		return;
+	}
+	doctor_report_add(r, DOCTOR_FINE, "platform", "", "%s: %s is on %s%s", p->name, p->path, f->name,
+		f->is_remote ? "; other machines' changes show after the next scan" : "");
+	look_at_writing(r, p);
+	look_at_room(r, "disk", p->path);
+}
+
+void doctor_store(struct doctor_report *r, const struct config *c)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(store_release) struct store store = {0};
+	if (store_open(c, STORE_PROMPT, &store, &e) < 0) {
+		doctor_report_add(r, DOCTOR_WRONG, "store", "name the store: [store] path, or STORE", "%s", e.msg);
+		return;
+	}
+	for (size_t i = 0; i < store.platform_count; i++)
+		look_at_platform(r, &store.platform[i]);
+	for (size_t i = 0; i < store.stray_count; i++)
+		doctor_report_add(r, DOCTOR_WARNING, "store",
+			"move it into the folder of a platform, or name the platforms in the configuration",
+			"%s is in the folder of no platform, and not served", store.stray[i]);
+}
+
+// --- the state ---
+
+// The folder of a path, in place.
+static void cut_file(char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (slash && slash != path)
+		*slash = '\0';
+}
+
+static void look_at_secret(struct doctor_report *r, const char *what, const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) < 0) {
+		if (errno != ENOENT)
+			doctor_report_add(r, DOCTOR_WRONG, what, "give the account of the service the right to it",
+				"%s: %s", path, strerror(errno));
+		return;
+	}
+	if (st.st_mode & S_IROTH)
+		doctor_report_add(r, DOCTOR_WARNING, what, "chmod o-r", "every account of the machine can read %s",
+			path);
+	else if (access(path, R_OK | W_OK) < 0)
+		doctor_report_add(r, DOCTOR_WRONG, what, "chown it to the account of the service", "%s: %s", path,
+			strerror(errno));
+	else
+		doctor_report_add(r, DOCTOR_FINE, what, "", "%s can be read and written, and not by everybody", path);
+}
+
+static void look_at_catalog(struct doctor_report *r, const char *path)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	if (catalog_open_read(path, &catalog, &e) == 0)
+		doctor_report_add(r, DOCTOR_FINE, "catalog", "", "%s can be read", path);
+	else if (e.kind == ERR_NOT_FOUND)
+		doctor_report_add(r, DOCTOR_WARNING, "catalog", "wheelcache index, or start the server", "%s", e.msg);
+	else
+		doctor_report_add(r, DOCTOR_WRONG, "catalog",
+			"wheelcache index writes it anew; move a damaged one away first", "%s", e.msg);
+}
+
+void doctor_state(struct doctor_report *r, const struct config *c, const char *catalog_path)
+{
+	CLEANUP(mem_free) char *folder = xstrdup(catalog_path);
+	CLEANUP(mem_free) char *tokens = tokens_path(c, catalog_path);
+	CLEANUP(mem_free) char *audit = audit_path(c, catalog_path);
+	cut_file(folder);
+	look_at_catalog(r, catalog_path);
+	if (access(folder, F_OK) == 0) {
+		const struct file_system *f = file_system_of(folder);
+		if (f->is_remote)
+			doctor_report_add(r, DOCTOR_WRONG, "catalog", "set [catalog] path to a local disk",
+				"%s is on %s, where SQLite's locks and shared memory do not work", folder, f->name);
+		if (!can_write(folder))
+			doctor_report_add(r, DOCTOR_WRONG, "catalog", "chown it to the account of the service",
+				"this account cannot write to %s: %s", folder, strerror(errno));
+		look_at_room(r, "state", folder);
+	}
+	look_at_secret(r, "catalog", catalog_path);
+	look_at_secret(r, "tokens", tokens);
+	look_at_secret(r, "audit-log", audit);
+}

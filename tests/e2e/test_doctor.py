@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`wheelcache doctor` names each of these faults and what to do about it, and finds none where there is none."""
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+import serving
+import storelib
+from authority import Authority
+
+PRIVATE = "[platform open]\n[platform team]\nprivate = yes\n[view all]\nplatforms = team open\n"
+
+
+def clean(home, **more):
+    """An environment in which no setting of the machine reaches the command."""
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "PIP_CONFIG_FILE": os.devnull} | more
+
+
+def examine(*words, env=None, cwd=None):
+    """The exit code, and the rows as (level, what, found); each row with a fault has an advice."""
+    done = serving.run("doctor", "--json", *words, env=env, cwd=cwd)
+    result = json.loads(done.stdout)
+    rows = [(row["level"], row["what"], row["found"]) for row in result["rows"]]
+    assert all(bool(row["advice"]) == (row["level"] != "ok") for row in result["rows"]), result
+    assert (result["wrong"] > 0) == (done.returncode == 1), done.stderr
+    assert result["ok"] + result["warnings"] + result["wrong"] == len(rows)
+    return rows
+
+
+def found(rows, level, what):
+    """What the rows of this level say of a thing."""
+    return [text for one, thing, text in rows if (one, thing) == (level, what)]
+
+
+# --- the operator's ---
+
+class Site:
+    """A store, its configuration without an upstream, and its catalog."""
+
+    def __init__(self, folder):
+        self.store = folder / "store"
+        self.file = folder / "site.conf"
+        self.catalog = folder / "state" / "catalog.db"
+        storelib.make_wheel(self.store / "open", "demo", "1.0")
+        self.catalog.parent.mkdir()
+        self.configure()
+
+    def configure(self, text="[platform open]\n", upstream="offline = yes\n"):
+        self.file.write_text(f"[store]\npath = {self.store}\n[upstream]\n{upstream}{text}")
+
+    def examine(self, *words):
+        return examine("--config", self.file, "--catalog", self.catalog, *words)
+
+
+@pytest.fixture(name="site")
+def site_fixture(tmp_path):
+    return Site(tmp_path)
+
+
+def test_nothing_is_wrong_with_a_good_server(site):
+    assert found(site.examine(), "warning", "catalog")
+    serving.run("index", "--config", site.file, "--catalog", site.catalog)
+    rows = site.examine()
+    assert [row for row in rows if row[0] == "wrong"] == []
+    assert {row[1] for row in rows} >= {"configuration", "platform", "writing", "disk", "catalog", "upstream", "limits"}
+
+
+def test_lines_are_for_people(site):
+    serving.run("index", "--config", site.file, "--catalog", site.catalog)
+    shutil.rmtree(site.store / "open")
+    done = serving.run("doctor", "--config", site.file, "--catalog", site.catalog)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1].endswith(" 1 wrong")
+    quiet = serving.run("doctor", "--quiet", "--config", site.file, "--catalog", site.catalog)
+    lines = [line for line in done.stdout.splitlines()[:-1] if not line.startswith("ok ")]
+    assert quiet.stdout.splitlines() == lines
+    (line,) = [line for line in lines if line.startswith("wrong")]
+    assert ". To do: mount the volume" in line
+
+
+def test_a_mistake_in_the_configuration(site):
+    site.file.write_text("[store]\npaht = /x\n")
+    (row,) = site.examine()
+    assert row[:2] == ("wrong", "configuration")
+    assert "site.conf:2: " in row[2]
+
+
+def test_folders(site, tmp_path):
+    site.configure(f"[platform open]\n[platform away]\n[platform split]\npath = {site.store}/open\nwrite-path = {tmp_path}/none\n")
+    rows = site.examine()
+    assert any("away" in text for text in found(rows, "wrong", "platform"))
+    assert any("split" in text for text in found(rows, "wrong", "writing"))
+    assert any("split" in text for text in found(rows, "warning", "release"))
+
+
+def test_secrets_that_everybody_can_read(site):
+    serving.run("token", "add", "--config", site.file, "--catalog", site.catalog)
+    tokens = site.catalog.with_name("catalog.db.tokens")
+    assert found(site.examine(), "warning", "tokens") == []
+    tokens.chmod(0o644)
+    (text,) = found(site.examine(), "warning", "tokens")
+    assert str(tokens) in text
+
+
+def test_a_damaged_catalog(site):
+    site.catalog.write_bytes(b"nonsense" * 1000)
+    assert found(site.examine(), "wrong", "catalog")
+
+
+def test_upstream(site):
+    with answering(500) as url:
+        site.configure(upstream=f"url = {url}\nallow-private = yes\n")
+        assert found(site.examine(), "warning", "upstream")
+    assert found(site.examine(), "wrong", "upstream")
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl")
+def test_days_of_a_certificate(site, tmp_path):
+    for days, level in ((3, "warning"), (90, "ok")):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+                        tmp_path / "key.pem", "-out", tmp_path / "cert.pem", "-days", str(days), "-subj", "/CN=h"],
+                       check=True, capture_output=True)
+        site.configure(f"[server]\ntls-cert = {tmp_path}/cert.pem\ntls-key = {tmp_path}/key.pem\n[platform open]\n")
+        (text,) = found(site.examine(), level, "certificate")
+        assert f"{days - 1} more days" in text or f"{days} more days" in text
+    (tmp_path / "key.pem").write_text("nonsense")
+    assert found(site.examine(), "wrong", "certificate")
+
+
+# --- a client's ---
+
+class answering:
+    """A server that gives one answer to every request."""
+
+    def __init__(self, status, body=b"", **headers):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response_only(status)
+                given = {name.replace("_", "-"): value for name, value in headers.items()}
+                for header in ({"Date": self.date_time_string(), "Content-Length": str(len(body))} | given).items():
+                    self.send_header(*header)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        return f"http://127.0.0.1:{self.server.server_address[1]}/simple/"
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture(name="served", scope="module")
+def served_fixture(tmp_path_factory, serve_module):
+    """A server with a private platform, and a token for it."""
+    folder = tmp_path_factory.mktemp("served")
+    for platform in ("open", "team"):
+        storelib.make_wheel(folder / "store" / platform, "demo", "1.0")
+    state = folder / "state"
+    state.mkdir()
+    server = serve_module(config=f"[store]\npath = {folder}/store\n{PRIVATE}", state=state)
+    added = serving.run("token", "add", "--read", "--config", server.config_path, "--catalog", server.catalog)
+    server.token = added.stdout.strip()
+    return server
+
+
+def ask(url, home, *words, **env):
+    return examine("--client", url, *words, env=clean(home, **env), cwd=home)
+
+
+def test_a_client_that_is_set_up_finds_nothing(served, tmp_path):
+    url = f"{served.url}/simple/"
+    rows = ask(url, tmp_path, "--project", "Demo", PIP_INDEX_URL=url, UV_DEFAULT_INDEX=url)
+    assert [row for row in rows if row[0] != "ok"] == []
+    assert found(rows, "ok", "project") == ["demo has 1 files here"]
+    assert found(rows, "ok", "clock") and found(rows, "ok", "pip") and found(rows, "ok", "uv")
+
+
+def test_what_client_config_prints_is_found(served, tmp_path):
+    for client, place in (("pip", "pip/pip.conf"), ("uv", "uv/uv.toml")):
+        file = tmp_path / ".config" / place
+        file.parent.mkdir(parents=True)
+        file.write_text(serving.run("client-config", "--url", served.url, "--view", "open", "--for", client).stdout)
+    rows = ask(f"{served.url}/open/simple/", tmp_path, PIP_CONFIG_FILE="")
+    assert [row for row in rows if row[0] != "ok"] == []
+
+
+def test_tokens(served, tmp_path):
+    url = f"{served.url}/team/simple/"
+    assert "needs a token" in found(ask(url, tmp_path), "wrong", "token")[0]
+    assert "unknown" in found(ask(url, tmp_path, WHEELCACHE_TOKEN="wc_" + "x" * 43), "wrong", "token")[0]
+    assert found(ask(url, tmp_path, WHEELCACHE_TOKEN=served.token), "ok", "index")
+    netrc = tmp_path / ".netrc"
+    netrc.write_text(f"machine 127.0.0.1\nlogin __token__\npassword {served.token}\n")
+    rows = ask(url, tmp_path)
+    assert found(rows, "ok", "index")
+    assert served.token not in str(rows)
+
+
+def test_a_password_in_the_url_is_not_shown(tmp_path):
+    with answering(401) as url:
+        rows = ask(url.replace("//", "//user:secret@"), tmp_path)
+        assert "secret" not in str(rows)
+        assert found(rows, "wrong", "token")
+
+
+def test_wrong_urls(served, tmp_path):
+    assert found(ask(f"{served.url}/open/", tmp_path), "warning", "index")
+    assert "no such index" in found(ask(f"{served.url}/simple/x/y/", tmp_path), "wrong", "index")[0]
+    assert found(ask("wheels.example.org", tmp_path), "wrong", "index")
+    assert found(ask("http://127.0.0.1:1/simple/", tmp_path), "wrong", "reach")
+    assert found(ask(f"{served.url}/open/simple/", tmp_path, "--project", "other"), "wrong", "project")
+
+
+def test_other_answers(tmp_path):
+    for status, body, level, what in ((503, b"", "wrong", "index"), (500, b"", "wrong", "index"), (403, b"", "wrong", "token"),
+                                      (429, b"", "wrong", "token"), (200, b"<html>Log in</html>", "wrong", "index")):
+        with answering(status, body, Content_Type="text/html") as url:
+            assert found(ask(url, tmp_path), level, what), status
+
+
+@pytest.mark.parametrize("date, level", [("Mon, 01 Jan 2001 00:00:00 GMT", "wrong"), ("Fri, 01 Jan 2100 00:00:00 GMT", "wrong"),
+                                         ("yesterday", None)])
+def test_clock(tmp_path, date, level):
+    with answering(200, b'<a href="x">x</a>', Content_Type="text/html", Date=date) as url:
+        rows = ask(url, tmp_path)
+    assert [row[0] for row in rows if row[1] == "clock"] == ([level] if level else [])
+
+
+def test_proxies(served, tmp_path):
+    url = f"{served.url}/simple/"
+    rows = ask(url, tmp_path, http_proxy="http://127.0.0.1:1/")
+    assert "http_proxy" in found(rows, "warning", "proxy")[0]
+    assert "http_proxy" in found(rows, "wrong", "proxy")[0]
+    assert found(ask(url, tmp_path, http_proxy="http://127.0.0.1:1/", no_proxy="x,127.0.0.1"), "ok", "index")
+
+
+def test_settings_of_clients(served, tmp_path):
+    url = f"{served.url}/simple/"
+    other = "https://pypi.example.org/simple/"
+    rows = ask(url, tmp_path, PIP_INDEX_URL=other, PIP_EXTRA_INDEX_URL=url, PIP_NO_INDEX="1", UV_DEFAULT_INDEX=url, UV_INDEX=other)
+    assert "PIP_INDEX_URL" in found(rows, "wrong", "pip")[0]
+    assert "PIP_NO_INDEX" in found(rows, "wrong", "no-index")[0]
+    assert [text.split(":")[0] for text in found(rows, "warning", "order")] == ["pip", "uv"]
+    rows = ask(url, tmp_path, PIP_INDEX_URL=url, UV_OFFLINE="1", SSL_CERT_FILE="/nonexistent")
+    assert found(rows, "wrong", "offline")
+    assert "SSL_CERT_FILE" in found(rows, "wrong", "TLS")[0]
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl")
+def test_certificates(serve, tmp_path):
+    storelib.make_wheel(tmp_path / "store" / "wheels", "demo", "1.0")
+    (tmp_path / "authority").mkdir()
+    authority = Authority(tmp_path / "authority")
+    url = f"{serve(tmp_path / 'store', authority=authority).url}/simple/"
+    home = tmp_path / "home"
+    home.mkdir()
+    assert "not trusted" in found(ask(url, home), "wrong", "TLS")[0]
+    rows = ask(url, home, "--ca-file", authority.ca)
+    assert found(rows, "ok", "index")
+    assert len(found(rows, "warning", "TLS")) == 2
+    rows = ask(url, home, "--ca-file", authority.ca, PIP_CERT=str(authority.ca), SSL_CERT_FILE=str(authority.ca))
+    assert [text for level, what, text in rows if what == "TLS"] == []
+    other = tmp_path / "other"
+    other.mkdir()
+    rows = ask(url, home, "--ca-file", authority.ca, PIP_CERT=str(Authority(other).ca), SSL_CERT_FILE=str(authority.ca))
+    (text,) = found(rows, "wrong", "TLS")
+    assert "PIP_CERT" in text
+
+
+def test_mistakes_of_the_command_line():
+    for words in (["--project", "x"], ["--client", "https://h/", "--timeout", "0"], ["a", "b"]):
+        assert serving.run("doctor", *words).returncode == 2
