@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "cli/common/cli-config.h"
+#include "cli/common/file-word.h"
 #include "lib/base/mem.h"
-#include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/store/release.h"
@@ -33,16 +33,18 @@ static int take_mark_words(struct mark_common *m, const struct command *self, in
 	if (first < 0)
 		return -1;
 	if (first == argc)
-		return err_set(e, ERR_USAGE, "no FILE is given: the name of a wheel or an sdist");
+		return err_set(e, ERR_USAGE, "no FILE is given: the name or the path of a wheel or an sdist");
 	if (argc - first > 2)
 		return err_set(e, ERR_USAGE, "expected one FILE and at most one STORE, not also %s", argv[first + 2]);
-	m->file = argv[first];
+	m->word = m->file = argv[first];
 	if (argc - first == 2)
 		cli_config_take_store(&m->settings, argv[first + 1]);
 	if (m->take_file && m->take_file(m, argv[first], e) < 0)
 		return -1;
-	if (filename_kind(str_from(m->file)) == FILENAME_OTHER || strchr(m->file, '/'))
-		return err_set(e, ERR_USAGE, "%s is not the name of a wheel or an sdist", m->file);
+	if (m->take_file)
+		m->word = m->file;
+	if (!file_word_fits(m->word))
+		return err_set(e, ERR_USAGE, "%s is not the name of a wheel or an sdist, or its path", m->word);
 	if (m->needs_reason && !m->reason)
 		return err_set(e, ERR_USAGE, "--reason TEXT is missing");
 	return 0;
@@ -112,15 +114,15 @@ static void report_marked(const struct mark_common *m, const struct platform *p)
 }
 
 // A failure on one platform does not stop the others. *e is the last error.
-static int mark_all(const struct mark_common *m, const struct store *store, struct catalog *c, struct audit *audit,
-	struct err *e)
+static int mark_all(const struct mark_common *m, const struct file_word *word, const struct store *store,
+	struct catalog *c, struct audit *audit, struct err *e)
 {
 	size_t found = 0;
 	int result = 0;
 	for (size_t i = 0; i < store->platform_count; i++) {
 		struct err why = ERR_INIT;
 		const struct platform *p = &store->platform[i];
-		if (m->platform && strcmp(p->name, m->platform) != 0)
+		if ((m->platform && strcmp(p->name, m->platform) != 0) || !file_word_is_on(word, p))
 			continue;
 		int marked = p->id ? mark_common_file(m, p, c, audit, &why)
 				   : err_set(&why, ERR_NOT_FOUND, "not in the catalog");
@@ -134,27 +136,30 @@ static int mark_all(const struct mark_common *m, const struct store *store, stru
 			report_marked(m, p);
 		}
 	}
-	if (!found && m->platform)
-		return err_set(e, ERR_NOT_FOUND, "platform %s has no file %s", m->platform, m->file);
+	const char *wanted = m->platform ? m->platform : word->platform ? word->platform->name : NULL;
+	if (!found && wanted)
+		return err_set(e, ERR_NOT_FOUND, "platform %s has no file %s", wanted, m->file);
 	if (!found)
 		return err_set(e, ERR_NOT_FOUND, "no platform has a file %s", m->file);
 	return result;
 }
 
-static int open_and_mark(const struct mark_common *m, const struct config *config, struct err *e)
+static int open_and_mark(struct mark_common *m, const struct config *config, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
+	CLEANUP(file_word_release) struct file_word word = {0};
 	CLEANUP(mem_free) char *path = cli_config_catalog(config, e);
-	if (!path || store_open(config, STORE_PATIENT, &store, e) < 0)
+	if (!path || store_open(config, STORE_PATIENT, &store, e) < 0 || file_word_read(m->word, &store, &word, e) < 0)
 		return -1;
+	m->file = word.name;
 	if (access(path, F_OK) < 0)
 		return err_errno(e, ERR_NOT_FOUND, "catalog %s", path);
 	if (cli_config_audit(config, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||
-		store_find(&store, catalog, e) < 0)
+		store_find(&store, catalog, e) < 0 || file_word_check(&word, catalog, e) < 0)
 		return -1;
-	return mark_all(m, &store, catalog, audit, e);
+	return mark_all(m, &word, &store, catalog, audit, e);
 }
 
 int mark_common_run(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e)

@@ -23,6 +23,7 @@ struct mark_common {
 	int (*take_file)(struct mark_common *m, const char *word, struct err *e);
 	// From here on mark_common_run fills it.
 	struct cli_config settings;
+	const char *word;                     // FILE as it is given: a name or a path
 	const char *file, *reason, *platform; // NULL: not given
 	const char *of;
 	bool deletes, replaces;
@@ -37,6 +38,6 @@ int mark_common_file(const struct mark_common *m, const struct platform *p, stru
 int mark_common_release(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
 	struct err *e) MUST_CHECK;
 
-// Parses "FILE [STORE]" and marks FILE on each platform that has it, or on that of --platform. The caller fills the
+// Parses "FILE [STORE]" and marks FILE on each platform that has it, or on that of --platform or of its path. The caller fills the
 // first five members of m. Returns the exit code.
 int mark_common_run(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e);

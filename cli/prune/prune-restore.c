@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
+#include "cli/common/file-word.h"
 #include "cli/prune/prune-common.h"
-#include "lib/domain/text/filename.h"
 #include "pruner/operations/restore.h"
 
 struct restore_command {
 	struct prune_common all;
 	const char *run;
+	struct file_word *word; // of each FILE
+	const char **name, **on;
+	size_t words;
 };
 
 static const struct option_row options[] = {
@@ -24,12 +27,12 @@ static int take_restore_option(void *ctx, const char *name, const char *value, s
 	return prune_common_take(&x->all, name, value, e);
 }
 
-// Expects FILE..., then at most one STORE, which is not the name of a wheel or sdist. Returns the number of files, or
+// Expects FILE..., then at most one STORE, which is neither the name nor the path of a wheel or sdist. Returns the number of files, or
 // -1.
 static int take_restore_words(struct restore_command *x, char **words, struct err *e)
 {
 	int files = 0;
-	while (words[files] && filename_kind(str_from(words[files])) != FILENAME_OTHER && !strchr(words[files], '/'))
+	while (words[files] && file_word_fits(words[files]))
 		files++;
 	if (words[files] && words[files + 1])
 		return err_set(e, ERR_USAGE, "expected at most one STORE after the FILEs, not also %s",
@@ -37,19 +40,36 @@ static int take_restore_words(struct restore_command *x, char **words, struct er
 	if (words[files])
 		cli_config_take_store(&x->all.settings, words[files]);
 	if (!files == !x->run)
-		return err_set(e, ERR_USAGE, "expected either names of wheels or sdists, or --run ID");
+		return err_set(e, ERR_USAGE, "expected either names or paths of wheels or sdists, or --run ID");
 	return files;
+}
+
+// After the store is open.
+static int read_restore_words(struct restore_command *x, char **words, int files, struct err *e)
+{
+	x->word = xcalloc((size_t)files + 1, sizeof(*x->word));
+	x->name = xcalloc((size_t)files + 1, sizeof(*x->name));
+	x->on = xcalloc((size_t)files + 1, sizeof(*x->on));
+	for (size_t i = 0; i < (size_t)files; i++) {
+		struct file_word *w = &x->word[x->words++];
+		if (file_word_read(words[i], &x->all.store, w, e) < 0 || file_word_check(w, x->all.catalog, e) < 0)
+			return -1;
+		x->name[i] = w->name;
+		x->on[i] = w->platform ? w->platform->name : NULL;
+	}
+	return 0;
 }
 
 static int restore_files(struct restore_command *x, char **words, int files, struct err *e)
 {
-	const struct restore_options what = {.file = (const char *const *)words,
-		.files = (size_t)files,
+	if (prune_common_open(&x->all, e) < 0 || read_restore_words(x, words, files, e) < 0)
+		return -1;
+	const struct restore_options what = {.file = x->name,
+		.on = x->on,
+		.files = x->words,
 		.run = x->run,
 		.glob = x->all.globs.item,
 		.globs = x->all.globs.count};
-	if (prune_common_open(&x->all, e) < 0)
-		return -1;
 	int result = restore(&x->all.operation, &what, e);
 	prune_common_sum_up(&x->all);
 	if (fflush(stdout) < 0 && result == 0)
@@ -59,6 +79,11 @@ static int restore_files(struct restore_command *x, char **words, int files, str
 
 static void restore_command_release(struct restore_command *x)
 {
+	for (size_t i = 0; i < x->words; i++)
+		file_word_release(&x->word[i]);
+	free(x->word);
+	free(x->name);
+	free(x->on);
 	prune_common_release(&x->all);
 }
 

@@ -13,11 +13,16 @@ struct restore_state {
 	bool *is_found; // by options->file
 };
 
-static bool is_named_file(const struct restore_state *r, const char *filename)
+static bool is_wanted_on(const struct restore_options *o, size_t file, const char *platform)
+{
+	return !o->on || !o->on[file] || strcmp(o->on[file], platform) == 0;
+}
+
+static bool is_named_file(const struct restore_state *r, const char *platform, const char *filename)
 {
 	bool found = false;
 	for (size_t i = 0; i < r->options->files; i++)
-		if (strcmp(r->options->file[i], filename) == 0)
+		if (strcmp(r->options->file[i], filename) == 0 && is_wanted_on(r->options, i, platform))
 			found = r->is_found[i] = true;
 	return found;
 }
@@ -26,7 +31,8 @@ static bool is_wanted_tombstone(void *ctx, const struct tombstones_file *file, c
 {
 	const struct restore_state *r = ctx;
 	const char *run = r->options->run;
-	return run ? stone->run && strcmp(stone->run, run) == 0 : is_named_file(r, file->filename);
+	return run ? stone->run && strcmp(stone->run, run) == 0
+		   : is_named_file(r, file->platform->name, file->filename);
 }
 
 static int audit_restore(struct restore_state *r, const struct platform *p, const char *project, const char *file,
@@ -97,11 +103,17 @@ static int restore_listed_names(struct restore_state *r, struct err *e)
 	const struct restore_options *o = r->options;
 	for (size_t i = 0; i < s->platform_count; i++)
 		for (size_t k = 0; k < o->files && store_is_wanted(o->glob, o->globs, s->platform[i].name); k++)
-			if (restore_listed_file(r, &s->platform[i], k, e) < 0)
+			if (is_wanted_on(o, k, s->platform[i].name) &&
+				restore_listed_file(r, &s->platform[i], k, e) < 0)
 				return -1;
 	for (size_t k = 0; k < o->files; k++)
 		if (!r->is_found[k])
-			return err_set(e, ERR_NOT_FOUND, "no platform has a file %s, or a tombstone of it", o->file[k]);
+			return o->on && o->on[k]
+				       ? err_set(e, ERR_NOT_FOUND,
+						 "platform %s has neither a file %s nor a tombstone of it", o->on[k],
+						 o->file[k])
+				       : err_set(e, ERR_NOT_FOUND, "no platform has a file %s, or a tombstone of it",
+						 o->file[k]);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 struct restore_options {
 	const char *const *file; // names; a removal by an operator is undone too
+	const char *const *on;   // by file: the name of the only platform; an item that is NULL: all
 	size_t files;
 	const char *run;         // all files that this run pruned; NULL: none
 	const char *const *glob; // of platform names; none: all

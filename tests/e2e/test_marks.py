@@ -283,7 +283,7 @@ def test_no_mutation_without_the_audit_log(indexed):
     ("yank", [WHEEL], "--reason", 2),
     ("remove", [WHEEL], "--reason", 2),
     ("yank", ["--reason", "x", "six"], "not the name of a wheel", 2),
-    ("yank", ["--reason", "x", "../" + WHEEL], "not the name of a wheel", 2),
+    ("yank", ["--reason", "x", "../" + WHEEL], "not in the folder of a platform", 2),
     ("yank", ["--reason", "x", "seven-1.0-py3-none-any.whl"], "no platform has", 1),
     ("yank", ["--reason", "x", "--platform", "nowhere", WHEEL], "nowhere", 1),
     ("unyank", ["--reason", "x", WHEEL], "--reason", 2),

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that take FILE take its path as well as its name: the file on the path's platform alone."""
+import json
+import os
+
+import pytest
+
+import serving
+import storelib
+
+NAME = "demo-1.0-py3-none-any.whl"
+
+
+class Site:
+    """A store with the same file on two platforms, at different places, and the program run on it."""
+
+    def __init__(self, folder, config=None):
+        self.store = folder / "store"
+        self.one, self.two = self.store / "one" / "d" / "demo" / NAME, self.store / "two" / NAME
+        for path in (self.one, self.two):
+            assert storelib.make_wheel(path.parent, "demo", "1.0").path == path
+        self.file = folder / "site.conf"
+        self.file.write_text(f"[store]\npath = {self.store}\n" + (config or "[platform one]\n[platform two]\n"))
+        self.catalog = folder / "catalog.db"
+        self.run("index")
+
+    def run(self, *words, code=0, cwd=None):
+        done = serving.run(*words, "--config", self.file, "--catalog", self.catalog, cwd=cwd)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    def marked(self, ending):
+        return [path.parent.relative_to(self.store).parts[0] for path in sorted(self.store.rglob(NAME + ending))]
+
+
+@pytest.fixture(name="site")
+def site_fixture(tmp_path):
+    return Site(tmp_path)
+
+
+def test_a_path_means_one_platform_and_a_name_all(site):
+    site.run("yank", site.one, "--reason", "bad")
+    assert site.marked(".yanked") == ["one"]
+    site.run("unyank", site.one)
+    assert site.marked(".yanked") == []
+    site.run("yank", NAME, "--reason", "bad")
+    assert site.marked(".yanked") == ["one", "two"]
+
+
+@pytest.mark.parametrize("word, cwd", [
+    (f"store/two/{NAME}", ""), (f"./two/{NAME}", "store"), (f"two/{NAME}", ""), (f"./{NAME}", "store/two"),
+    (f"../two/../two/{NAME}", "store/one"), (f"one/../two/{NAME}", ""),
+])
+def test_relative_paths(site, tmp_path, word, cwd):
+    """From the current folder; if there is no such folder, below the store."""
+    site.run("yank", word, "--reason", "bad", cwd=tmp_path / cwd)
+    assert site.marked(".yanked") == ["two"]
+
+
+def test_platform_and_name(site, tmp_path):
+    """The file may be deeper in the platform, as in PLATFORM/FILE."""
+    site.run("yank", f"one/{NAME}", "--reason", "bad", cwd=tmp_path)
+    assert site.marked(".yanked") == ["one"]
+
+
+def test_links_lead_to_the_platform(site, tmp_path):
+    (tmp_path / "link").symlink_to(site.store / "two")
+    site.run("yank", tmp_path / "link" / NAME, "--reason", "bad")
+    assert site.marked(".yanked") == ["two"]
+
+
+def test_remove_and_restore_by_path(site):
+    site.run("remove", NAME, "--reason", "bad")
+    assert site.marked(".pruned") == ["one", "two"]
+    done = site.run("prune", "restore", site.two)
+    assert "two" in done.stdout
+    assert site.marked(".pruned") == ["one"]
+    site.run("prune", "restore", site.one, f"two/{NAME}")
+    assert site.marked(".pruned") == []
+    site.run("remove", site.two, "--reason", "bad", "--delete")
+    assert (site.one.exists(), site.two.exists()) == (True, False)
+    assert "two: gone" in site.run("prune", "restore", site.two, code=1).stderr
+
+
+def test_platform_and_path_must_agree(site):
+    assert f"platform two has no file {NAME}" in site.run("yank", site.one, "--platform", "two", "--reason", "x", code=1).stderr
+    assert site.marked(".yanked") == []
+
+
+@pytest.mark.parametrize("command", [("yank", "--reason", "x"), ("unyank",), ("remove", "--reason", "x"), ("prune", "restore")])
+def test_mistakes(site, tmp_path, command):
+    *words, = command
+    group = 2 if words[0] == "prune" else 1
+    elsewhere = storelib.make_wheel(tmp_path / "elsewhere", "demo", "1.0").path
+    for word, message, code in ((elsewhere, "is not in the folder of a platform", 2),
+                                (tmp_path / "none" / NAME, "No such file or directory", 1),
+                                (f"two/../../elsewhere/{NAME}", "is not in the folder of a platform", 2),
+                                (site.store / "two" / "other-1.0-py3-none-any.whl", "platform two has", 1)):
+        done = site.run(*words[:group], word, *words[group:], code=code, cwd=tmp_path)
+        assert message in done.stderr
+    assert site.marked(".yanked") + site.marked(".pruned") == []
+    assert elsewhere.exists() and os.listdir(elsewhere.parent) == [NAME]
+
+
+def test_another_copy_of_the_file_is_not_meant(site):
+    """A platform lists one file of a name: a path of another one must not mark that."""
+    copy = site.store / "one" / "copy" / NAME
+    storelib.make_wheel(copy.parent, "demo", "1.0", files={"demo/more.py": b"x = 1\n"})
+    for words in (["yank", copy, "--reason", "x"], ["prune", "restore", copy]):
+        assert f"the catalog has {NAME} at d/demo/{NAME}, not at copy/{NAME}" in site.run(*words, code=1).stderr
+    assert site.marked(".yanked") == []
+
+
+def test_path_below_the_write_path(tmp_path):
+    work = tmp_path / "work"
+    site = Site(tmp_path, f"[platform one]\n[platform two]\nwrite-path = {work}\n")
+    storelib.make_wheel(work, "demo", "1.0")
+    site.run("yank", work / NAME, "--reason", "bad")
+    assert (work / (NAME + ".yanked")).exists()
+    assert site.marked(".yanked") == []
+
+
+def test_audit_log_has_the_name(site):
+    site.run("yank", site.two, "--reason", "bad")
+    line = json.loads((site.catalog.parent / "catalog.db.audit").read_text().splitlines()[-1])
+    assert (line["platform"], line["file"]) == ("two", NAME)
