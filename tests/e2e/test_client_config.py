@@ -15,7 +15,7 @@ import storelib
 from uploading import authorization
 
 yaml = pytest.importorskip("yaml")
-PIP, UV, POETRY, PDM, TOX = "pip==26.3", "uv==0.13.9", "poetry==2.5.1", "pdm==2.29.3", "tox==4.*"
+PIP, UV, POETRY, PDM, TOX = "pip==26.3", "uv==0.13.9", "poetry==2.5.1", "pdm==2.29.3", "tox==4.67.15"
 CLIENTS = ["pip", "uv", "poetry", "pdm", "tox", "github", "gitlab", "jenkins", "zuul", "docker"]
 CONFIG = "[platform open]\n[platform team]\nprivate = yes\n[view all]\nplatforms = team open\n"
 
@@ -157,7 +157,7 @@ def test_gitlab(index, client, tmp_path):
 @pytest.mark.parametrize("name, schema", [("github", "vendor.github-workflows"), ("gitlab", "vendor.gitlab-ci")])
 def test_workflows_fit_their_schema(name, schema, token, url, client, tmp_path):
     (tmp_path / "file.yml").write_text(serving.run("client-config", "--for", name, "--url", url, *token).stdout)
-    client("check-jsonschema").run("check-jsonschema", "--builtin-schema", schema, tmp_path / "file.yml")
+    client("check-jsonschema==0.39.0").run("check-jsonschema", "--builtin-schema", schema, tmp_path / "file.yml")
 
 
 def test_jenkins(index, client, tmp_path):
