@@ -46,6 +46,13 @@ def wheelcache_fixture():
 
 
 @pytest.fixture
+def only_all(pytestconfig):
+    """For tests that take seconds and whose subject changes seldom: @pytest.mark.usefixtures("only_all")."""
+    if not pytestconfig.getoption("--all"):
+        pytest.skip("only ./test --all runs it")
+
+
+@pytest.fixture
 def serve(tmp_path):
     """serve(store, *options, listen=…, config=text, state=folder, authority=…) starts a server (with authority: over TLS,
     with its key). After the test it is stopped; it must exit with 0, and without a report of a sanitizer."""
