@@ -124,7 +124,7 @@ def bash_choices(place, *words):
 
 
 def help_rows(*words):
-    return re.findall(r"^  (\w+) ", serving.run(*words, "--help").stdout, re.M)
+    return re.findall(r"^  (\w[\w-]*) ", serving.run(*words, "--help").stdout, re.M)
 
 
 def help_options(*words):
