@@ -7,7 +7,6 @@ import html.parser
 import json
 import re
 import secrets
-import select
 import shutil
 import signal
 import sqlite3
@@ -361,30 +360,21 @@ def test_readers_that_never_read_fill_no_memory(server):
 
 
 def test_too_many_at_once_are_sent_away(server):
+    """Six documents do not fit into the limit of all that arrive at once. A refused one is answered after its last byte."""
     body = json.dumps(attempt(log="a" * (20 << 20))).encode()
     head = (f"POST /-/builds/{PUBLIC}/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
             f"Authorization: {uploading.authorization(server.token)['Authorization']}\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n").encode()
-    waiting = []
-
-    def send_one_more():
-        """Three nearly whole ones wait. One that was refused, because it was still on its way, is sent again."""
-        for answered in select.select(waiting, [], [], 0)[0]:
-            waiting.remove(answered)
-            answered.close()
-        while len(waiting) < 3:
-            waiting.append(server.socket())
-            with contextlib.suppress(OSError):
-                waiting[-1].sendall(head + body[:-1])
-        reply = post(server, f"/-/builds/{PUBLIC}/", body, server.token)
-        return reply if reply.status == 503 else None
-
-    try:
-        assert serving.wait_for(send_one_more, 60, "503")["Retry-After"]
-        assert send(server, attempt(), server.token).status == 200  # a small one has room
-    finally:
+            f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n").encode()
+    with contextlib.ExitStack() as held:
+        waiting = [held.enter_context(server.socket()) for _ in range(6)]
         for one in waiting:
-            one.close()
+            one.sendall(head + body[:-1])
+        serving.wait_for(lambda: send(server, attempt(), server.token).status == 200, 60, "room for a small one")
+        for one in waiting:
+            one.sendall(body[-1:])
+        answers = [serving.read_all(one).partition(b"\r\n\r\n")[0] for one in waiting]
+    assert {one[:12] for one in answers} == {b"HTTP/1.1 200", b"HTTP/1.1 503"}
+    assert all(b"\r\nRetry-After: " in one for one in answers if one.startswith(b"HTTP/1.1 503"))
 
 
 # --- what people see ---
