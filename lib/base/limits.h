@@ -158,6 +158,7 @@ enum {
 	LIMIT_RESULT_VALUES = 1 << 12,      // number of values in one
 	LIMIT_RESULT_TEXT = 1 << 20,        // text of one, without the log
 	LIMIT_PAGES_SENT = 256 << 20,       // pages and logs of builds that are being sent, to all clients
+	LIMIT_MATRIX_ATTEMPTS = 20000,      // number of attempts at a project that its matrix reads, the newest first
 	LIMIT_BUILDS_ROWS = 1000,           // number of attempts on a page of builds
 	LIMIT_BUILDS_TEXT = 4 << 20,        // text of all attempts on such a page; further ones are left out
 	LIMIT_CHANNEL_ROWS = 4000,          // number of rows of each list on a page of a channel

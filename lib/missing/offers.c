@@ -21,14 +21,21 @@ void offers_init(struct offers *o, const char *project, struct fits *fits)
 	*o = (struct offers){.project = project, .fits = fits};
 }
 
-void offers_release(struct offers *o)
+void offers_reopen(struct offers *o)
 {
-	for (size_t i = 0; i < o->count; i++)
-		version_release(&o->offer[i].version);
 	for (size_t i = 0; i < o->memos; i++) {
 		free(o->memo[i].specifier);
 		free(o->memo[i].release);
 	}
+	o->memos = 0;
+	o->is_sorted = false;
+}
+
+void offers_release(struct offers *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		version_release(&o->offer[i].version);
+	offers_reopen(o);
 	free(o->offer);
 	free(o->memo);
 	arena_release(&o->text);

@@ -56,3 +56,5 @@ void offers_add_ours(struct offers *o, int64_t platform, const struct catalog_fi
 // The releases whose versions the specifier set admits, the newest first. Nothing may be added afterwards. The array
 // lives as long as the offers.
 const struct offers_release *offers_admitted(struct offers *o, const char *specifier, size_t *count);
+// Files may be added again. What offers_admitted() returned is no longer valid.
+void offers_reopen(struct offers *o);

@@ -85,6 +85,17 @@ static struct catalog_file listed_file(struct query *q)
 	return file;
 }
 
+static int each_listed_file(struct query *q, catalog_file_fn *fn, void *ctx, struct err *e)
+{
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		const struct catalog_file file = listed_file(q);
+		if (fn(ctx, &file, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
 int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn, void *ctx,
 	struct err *e)
 {
@@ -93,13 +104,19 @@ int catalog_project_files(struct catalog *c, int64_t platform, const char *proje
 		return -1;
 	query_bind_int(q, 1, platform);
 	query_bind_text(q, 2, project);
-	int row;
-	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_file file = listed_file(q);
-		if (fn(ctx, &file, e) < 0)
-			return -1;
-	}
-	return row;
+	return each_listed_file(q, fn, ctx, e);
+}
+
+int catalog_version_files(struct catalog *c, int64_t platform, const char *project, struct str version_key,
+	catalog_file_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, VERSION_FILES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_text(q, 2, project);
+	query_bind_bytes(q, 3, version_key.ptr, version_key.len);
+	return each_listed_file(q, fn, ctx, e);
 }
 
 // Calls fn for each row of a query for projects. *newest: the largest change number; may be NULL.

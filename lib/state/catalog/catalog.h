@@ -93,6 +93,10 @@ typedef int catalog_file_fn(void *ctx, const struct catalog_file *file, struct e
 int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 
+// Those of one version; version_key: of struct catalog_file. By file name.
+int catalog_version_files(struct catalog *c, int64_t platform, const char *project, struct str version_key,
+	catalog_file_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
 // A project on a platform; files is 0 after its last file was removed.
 struct catalog_project {
 	int64_t platform;

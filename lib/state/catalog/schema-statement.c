@@ -115,6 +115,10 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			  " JOIN file f ON f.project = p.id"
 			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0"
 			  " ORDER BY f.version_key, f.filename",
+	[VERSION_FILES] = "SELECT f.filename" FILE_PAGE_LIST " FROM project p"
+			  " JOIN file f ON f.project = p.id"
+			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 AND f.version_key = ?3"
+			  " ORDER BY f.filename",
 	[PROJECT_CHANGES] = "SELECT platform, name, files, bytes, changed FROM project WHERE changed > ?1"
 			    " ORDER BY changed",
 	[METADATA_GET] = "SELECT packed FROM metadata WHERE sha256 = ?1",

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wheels of one version of a project in each environment (platform and Python): where ours install, where upstream's
+// do, and what becomes of the others. It reads the catalog, the build results and the stored answers of upstream, and
+// never asks upstream. One thread at a time for each maker; any thread may read a matrix.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/err.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/config/config.h"
+#include "lib/state/store/store.h"
+#include "lib/state/upstream/upstream.h"
+
+struct results;
+
+// The first that holds, in this order, is the state of a cell.
+enum matrix_state {
+	MATRIX_OURS,     // a listed wheel of the platform, made for such platforms, installs there
+	MATRIX_COVERED,  // a listed wheel for any platform, for the stable ABI (abi3), or of another platform does
+	MATRIX_UPSTREAM, // upstream has a wheel that installs there
+	MATRIX_BUILDING, // an attempt to build it runs
+	MATRIX_EXCLUDED, // Requires-Python of each file of the version excludes this Python
+	MATRIX_FAILED,   // the last attempt to build this version failed
+	MATRIX_UNKNOWN,  // there is none here, and what upstream has is not known
+	MATRIX_MISSING,
+	MATRIX_STATE_COUNT,
+};
+extern const char *const matrix_state_name[MATRIX_STATE_COUNT]; // "ours", …: in JSON, classes and URLs
+extern const char matrix_state_letter[MATRIX_STATE_COUNT];      // 'O', …
+extern const char *const matrix_state_text[MATRIX_STATE_COUNT]; // a few words, for legends and screen readers
+// Whether a wheel installs there.
+bool matrix_state_is_green(enum matrix_state state);
+
+struct matrix_cell {
+	const char *platform, *python; // "ubuntu-22.04-x86_64", "3.12"
+	enum matrix_state state;
+	const char *filename; // of the wheel that installs there; NULL: none
+	const char *from;     // the platform that has it; NULL: none of ours
+	const char *why;      // a sentence without a full stop
+	int64_t since;        // seconds since 1970; 0: unknown
+	const char *attempt;  // the id of the newest attempt to build this version there; NULL: none
+	bool has_log;         // of that attempt
+	bool is_lost;         // the version before has a wheel that installs there, and this one has none
+};
+
+// A version that we have, with its listed files on all platforms of the matrix.
+struct matrix_release {
+	const char *version; // in normal form, in the spelling of one of its files
+	struct str key;      // sorts as PEP 440 orders; equal versions have equal keys
+	bool is_prerelease;
+	bool is_yanked; // all of its files are
+	size_t files, wheels;
+	uint64_t bytes;
+	int64_t first, last; // when the first and the last of its files came, seconds since 1970
+};
+
+struct project_matrix {
+	const char *project;
+	const char *version;            // NULL: nothing is known of the project
+	const char *before;             // the version before, which has a wheel somewhere; NULL: none
+	bool is_upstreams;              // we have no file of the project: the versions are upstream's
+	struct matrix_release *release; // of ours, the newest first
+	size_t releases, release_room;
+	struct matrix_cell *cell; // in the order of the platforms, and in each of the Pythons
+	size_t cells;
+	size_t count[MATRIX_STATE_COUNT], lost; // cells
+	struct {
+		enum upstream_result result; // of the last request
+		bool is_known;               // its files, or that it has none, perhaps from an earlier request
+		int64_t asked;               // seconds since 1970; 0: never
+		int64_t fetched;             // when what is known was last confirmed; 0: never
+		const char *newest;          // the version that pip would take; NULL: none is known
+	} upstream;
+	struct arena text;
+};
+
+// Platforms whose files one view shows together.
+struct matrix_view {
+	const struct platform *const *platform;
+	size_t platforms;
+	const char *membership; // only its members count; NULL: all listed files
+	int64_t generation;     // of the membership (catalog-view.h)
+};
+
+// What is the same for all projects. Borrowed for the life of the maker. Private platforms that a client may not read
+// must be in none of the lists: then nothing of them is in a matrix.
+struct project_matrix_options {
+	const struct config *config;
+	const struct platform *const *platform; // the rows of the matrix
+	size_t platforms;
+	const struct matrix_view *view; // a wheel of a platform covers another platform if a view has both
+	size_t views;
+	bool is_of_view;         // only files that the first view shows count, also on their own platform
+	struct results *results; // NULL: nothing was built
+};
+
+struct project_matrix_maker;
+
+// ERR_USAGE: [upstream] is invalid. The caller frees *out.
+int project_matrix_open(const struct project_matrix_options *options, struct project_matrix_maker **out,
+	struct err *e) MUST_CHECK;
+void project_matrix_free(struct project_matrix_maker *m);     // NULL is fine
+void project_matrix_cleanup(struct project_matrix_maker **m); // for CLEANUP
+
+// project: in normal form. version: NULL: the newest of ours that is not yanked, a pre-release only if there is nothing
+// else; without files of ours, upstream's. Where nothing is known of the project, or of this version, out->version is
+// NULL and there are no cells. Errors of catalog.h and results.h; ERR_INVALID: version is no version. The caller
+// releases *out if this returns 0.
+int project_matrix_make(struct project_matrix_maker *m, struct catalog *c, const char *project, const char *version,
+	struct project_matrix *out, struct err *e) MUST_CHECK;
+void project_matrix_release(struct project_matrix *m); // all zero is fine; for CLEANUP
