@@ -69,28 +69,15 @@ static void look_at_room(struct doctor_report *r, const char *what, const char *
 
 // --- platforms ---
 
-static bool can_write(const char *path)
+static void look_at_release(struct doctor_report *r, const struct platform *p)
 {
-	return access(path, W_OK | X_OK) == 0;
-}
-
-static void look_at_writing(struct doctor_report *r, const struct platform *p)
-{
-	const char *path = p->write_path ? p->write_path : p->path;
-	if (can_write(path))
-		doctor_report_add(r, DOCTOR_FINE, "writing", "", "platform %s: %s can be written", p->name, path);
-	else
-		doctor_report_add(r, p->write_path ? DOCTOR_WRONG : DOCTOR_WARNING, "writing",
-			"give the account of the service the right to write there, if files are to be uploaded, yanked "
-			"or pruned",
-			"platform %s: this account cannot write to %s: %s", p->name, path, strerror(errno));
 	if (p->write_path && strcmp(p->write_path, p->path) != 0 && !p->release)
 		doctor_report_add(r, DOCTOR_WARNING, "release",
 			"set release in [platform], or release the volume by other means",
 			"platform %s: nothing brings %s to %s", p->name, p->write_path, p->path);
 }
 
-static void look_at_platform(struct doctor_report *r, const struct platform *p)
+static void look_at_platform(struct doctor_report *r, const struct platform *p, struct doctor_writes *writes)
 {
 	const struct file_system *f = p->is_away ? NULL : file_system_of(p->path);
 	if (p->is_away) {
@@ -107,11 +94,12 @@ static void look_at_platform(struct doctor_report *r, const struct platform *p)
 	}
 	doctor_report_add(r, DOCTOR_FINE, "platform", "", "%s: %s is on %s%s", p->name, p->path, f->name,
 		f->is_remote ? "; other machines' changes show after the next scan" : "");
-	look_at_writing(r, p);
+	doctor_writes_platform(writes, p);
+	look_at_release(r, p);
 	look_at_room(r, "disk", p->path);
 }
 
-void doctor_store(struct doctor_report *r, const struct config *c)
+void doctor_store(struct doctor_report *r, const struct config *c, struct doctor_writes *writes)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(store_release) struct store store = {0};
@@ -120,7 +108,7 @@ void doctor_store(struct doctor_report *r, const struct config *c)
 		return;
 	}
 	for (size_t i = 0; i < store.platform_count; i++)
-		look_at_platform(r, &store.platform[i]);
+		look_at_platform(r, &store.platform[i], writes);
 	for (size_t i = 0; i < store.stray_count; i++)
 		doctor_report_add(r, DOCTOR_WARNING, "store",
 			"move it into the folder of a platform, or name the platforms in the configuration",
@@ -169,21 +157,20 @@ static void look_at_catalog(struct doctor_report *r, const char *path)
 			"wheelcache index writes it anew; move a damaged one away first", "%s", e.msg);
 }
 
-void doctor_state(struct doctor_report *r, const struct config *c, const char *catalog_path)
+void doctor_state(struct doctor_report *r, const struct config *c, const char *catalog_path,
+	struct doctor_writes *writes)
 {
 	CLEANUP(mem_free) char *folder = xstrdup(catalog_path);
 	CLEANUP(mem_free) char *tokens = tokens_path(c, catalog_path);
 	CLEANUP(mem_free) char *audit = audit_path(c, catalog_path);
 	cut_file(folder);
+	doctor_writes_state(writes, c, catalog_path);
 	look_at_catalog(r, catalog_path);
 	if (access(folder, F_OK) == 0) {
 		const struct file_system *f = file_system_of(folder);
 		if (f->is_remote)
 			doctor_report_add(r, DOCTOR_WRONG, "catalog", "set [catalog] path to a local disk",
 				"%s is on %s, where SQLite's locks and shared memory do not work", folder, f->name);
-		if (!can_write(folder))
-			doctor_report_add(r, DOCTOR_WRONG, "catalog", "chown it to the account of the service",
-				"this account cannot write to %s: %s", folder, strerror(errno));
 		look_at_room(r, "state", folder);
 	}
 	look_at_secret(r, "catalog", catalog_path);

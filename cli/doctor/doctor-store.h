@@ -3,9 +3,12 @@
 #pragma once
 
 #include "cli/doctor/doctor-report.h"
+#include "cli/doctor/doctor-writes.h"
 #include "lib/state/config/config.h"
 
-// Folders and free room of each platform; a folder that hangs is a row. Errors become rows.
-void doctor_store(struct doctor_report *r, const struct config *c);
-// The catalog, the tokens, the audit log and the evidence.
-void doctor_state(struct doctor_report *r, const struct config *c, const char *catalog_path);
+// Folders and free room of each platform; a folder that hangs is a row. Errors become rows. Adds where platforms are
+// written.
+void doctor_store(struct doctor_report *r, const struct config *c, struct doctor_writes *writes);
+// The catalog, the tokens, the audit log. Adds where state is written.
+void doctor_state(struct doctor_report *r, const struct config *c, const char *catalog_path,
+	struct doctor_writes *writes);

@@ -8,11 +8,14 @@
 #include "cli/doctor/doctor-server.h"
 #include "cli/doctor/doctor-service.h"
 #include "cli/doctor/doctor-store.h"
+#include "cli/doctor/doctor-unit.h"
+#include "cli/doctor/doctor-writes.h"
 #include "lib/base/limits.h"
 #include "lib/state/config/config-type.h"
 
 enum { TIMEOUT_SECONDS = 20 };
 #define CGROUPS "/sys/fs/cgroup"
+#define USUAL_FILE "/etc/wheelcache/wheelcache.conf"
 
 static const struct option_row options[] = {
 	{"client", '\0', "URL", "look from a client at the index of this URL, such as https://HOST/simple/", NO_KEY},
@@ -48,12 +51,36 @@ static int check_doctor_line(struct doctor_command *x, struct err *e)
 	return 0;
 }
 
+static void report_configuration(struct doctor_report *r, const char *file)
+{
+	if (!file && access(USUAL_FILE, F_OK) == 0)
+		doctor_report_add(r, DOCTOR_WARNING, "configuration", "wheelcache doctor --config " USUAL_FILE,
+			"no file is given, so the defaults are examined, not " USUAL_FILE);
+	else
+		doctor_report_add(r, DOCTOR_FINE, "configuration", "", "%s",
+			file ? file : "no file is given: the defaults");
+}
+
 static void look_at_account(struct doctor_report *r)
 {
 	if (geteuid() == 0)
 		doctor_report_add(r, DOCTOR_WARNING, "account",
 			"run it as the account of the service: runuser -u wheelcache -- wheelcache doctor",
 			"root may read and write everything, so the rights of the service are not tried");
+}
+
+static void look_at_folders(struct doctor_report *r, const struct config *c)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(doctor_writes_release) struct doctor_writes writes = {0};
+	CLEANUP(mem_free) char *catalog = cli_config_catalog(c, &e);
+	doctor_store(r, c, &writes);
+	if (catalog)
+		doctor_state(r, c, catalog, &writes);
+	else
+		doctor_report_add(r, DOCTOR_WRONG, "catalog", "set [catalog] path", "%s", e.msg);
+	doctor_writes_report(&writes, r);
+	doctor_unit(r, &writes);
 }
 
 // A configuration that cannot be read is a row, and the rest is not looked at.
@@ -66,15 +93,9 @@ static void examine_server(struct doctor_command *x)
 			e.msg);
 		return;
 	}
-	doctor_report_add(r, DOCTOR_FINE, "configuration", "", "%s",
-		x->settings.file ? x->settings.file : "no file is given: the defaults");
+	report_configuration(r, x->settings.file);
 	look_at_account(r);
-	doctor_store(r, &x->config);
-	CLEANUP(mem_free) char *catalog = cli_config_catalog(&x->config, &e);
-	if (catalog)
-		doctor_state(r, &x->config, catalog);
-	else
-		doctor_report_add(r, DOCTOR_WRONG, "catalog", "set [catalog] path", "%s", e.msg);
+	look_at_folders(r, &x->config);
 	doctor_clock(r);
 	doctor_upstream(r, &x->config);
 	doctor_certificate(r, &x->config);

@@ -53,8 +53,8 @@ class Site:
     def configure(self, text="[platform open]\n", upstream="offline = yes\n"):
         self.file.write_text(f"[store]\npath = {self.store}\n[upstream]\n{upstream}{text}")
 
-    def examine(self, *words):
-        return examine("--config", self.file, "--catalog", self.catalog, *words)
+    def examine(self, *words, env=None):
+        return examine("--config", self.file, "--catalog", self.catalog, *words, env=env)
 
 
 @pytest.fixture(name="site")
@@ -98,6 +98,42 @@ def test_folders(site, tmp_path):
     assert any("split" in text for text in found(rows, "warning", "release"))
 
 
+def test_folders_of_state(site, tmp_path):
+    """The folder of each file that the server writes; the server makes what is missing."""
+    (tmp_path / "file").write_text("")
+    for keys, what in ((f"[server]\naccess-log = {tmp_path}/file/x/log\n", "the access log"),
+                       (f"[server]\nlisten = unix:{tmp_path}/file/socket\n", "the socket"),
+                       (f"[tokens]\npath = {tmp_path}/file/tokens\n", "the tokens"),
+                       (f"[audit]\npath = {tmp_path}/file/audit\n", "the audit log"),
+                       (f"[build]\nresults = {tmp_path}/file/builds\n[branch main]\nrequirements = {tmp_path}/file\n", "the results of builds")):
+        site.configure(f"{keys}[platform open]\n")
+        (text,) = found(site.examine(), "wrong", "writing")
+        assert text == f"{what}: this account cannot write to {tmp_path}/file: Permission denied"
+    site.configure(f"[tokens]\npath = {tmp_path}/new/er/tokens\n[platform open]\n")
+    assert found(site.examine(), "wrong", "writing") == []
+
+
+def test_units_of_systemd(site, tmp_path):
+    """systemctl tells what the units permit."""
+    program = tmp_path / "bin" / "systemctl"
+    program.parent.mkdir()
+    block = "Id={}\nLoadState=loaded\nActiveState={}\nResult=exit-code\nMainPID=0\nProtectSystem=strict\nReadWritePaths={}\n"
+    program.write_text("#!/bin/sh\ncat <<'END'\n" + "\n".join([
+        block.format("wheelcache.service", "inactive", tmp_path),
+        block.format("wheelcache-prune.service", "failed", f"-{site.catalog.parent}"),
+        "Id=wheelcache-retain.service\nLoadState=not-found\n"]) + "END\n")
+    program.chmod(0o755)
+    rows = site.examine(env={"PATH": f"{program.parent}:{os.environ['PATH']}"})
+    assert found(rows, "warning", "service") == ["wheelcache.service does not run"]
+    assert found(rows, "wrong", "service") == ["wheelcache-prune.service failed: exit-code"]
+    assert found(rows, "ok", "systemd") == ["wheelcache.service may write to all of these folders"]
+    assert found(rows, "warning", "systemd") == [
+        f"platform open: {site.store}/open is read-only for wheelcache-prune.service"]
+    program.write_text("#!/bin/sh\necho Id=wheelcache.service\necho LoadState=loaded\nexit 1\n")
+    rows = site.examine(env={"PATH": f"{program.parent}:{os.environ['PATH']}"})
+    assert {row[1] for row in rows}.isdisjoint({"service", "systemd"})
+
+
 def test_secrets_that_everybody_can_read(site):
     serving.run("token", "add", "--config", site.file, "--catalog", site.catalog)
     tokens = site.catalog.with_name("catalog.db.tokens")
@@ -119,12 +155,17 @@ def test_upstream(site):
     assert found(site.examine(), "wrong", "upstream")
 
 
+def make_certificate(folder, days):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+                    folder / "key.pem", "-out", folder / "cert.pem", "-days", str(days), "-subj", "/CN=h"],
+                   check=True, capture_output=True)
+    return folder / "cert.pem"
+
+
 @pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl")
 def test_days_of_a_certificate(site, tmp_path):
     for days, level in ((3, "warning"), (90, "ok")):
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
-                        tmp_path / "key.pem", "-out", tmp_path / "cert.pem", "-days", str(days), "-subj", "/CN=h"],
-                       check=True, capture_output=True)
+        make_certificate(tmp_path, days)
         site.configure(f"[server]\ntls-cert = {tmp_path}/cert.pem\ntls-key = {tmp_path}/key.pem\n[platform open]\n")
         (text,) = found(site.examine(), level, "certificate")
         assert f"{days - 1} more days" in text or f"{days} more days" in text
@@ -271,9 +312,7 @@ def test_certificates(serve, tmp_path):
     assert len(found(rows, "warning", "TLS")) == 2
     rows = ask(url, home, "--ca-file", authority.ca, PIP_CERT=str(authority.ca), SSL_CERT_FILE=str(authority.ca))
     assert [text for level, what, text in rows if what == "TLS"] == []
-    other = tmp_path / "other"
-    other.mkdir()
-    rows = ask(url, home, "--ca-file", authority.ca, PIP_CERT=str(Authority(other).ca), SSL_CERT_FILE=str(authority.ca))
+    rows = ask(url, home, "--ca-file", authority.ca, PIP_CERT=str(make_certificate(tmp_path, 9)), SSL_CERT_FILE=str(authority.ca))
     (text,) = found(rows, "wrong", "TLS")
     assert "PIP_CERT" in text
 
