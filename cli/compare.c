@@ -132,7 +132,7 @@ static int write_sheet(const struct compare_command *x, const struct report_shee
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, SIZE_MAX / 2);
 	if (x->html) {
-		compare_page_write(sheet, NULL, &out);
+		compare_page_write(&(struct html_frame){0}, sheet, "comparison", &out);
 		return output_file_write("--html", x->html, buf_view(&out), e);
 	}
 	if (x->is_markdown)

@@ -216,7 +216,8 @@ static void put_html_part(struct buf *out, const struct sheet_part *p)
 {
 	put_html(out, "<section>\n<h2>", p->title, "</h2>\n");
 	if (p->rows) {
-		buf_puts(out, "<div class=\"card wide\"><table class=\"builds\">\n<thead><tr>");
+		put_html(out, "<div class=\"card wide builds\" role=\"region\" tabindex=\"0\" aria-label=\"", p->title,
+			"\"><table>\n<thead><tr>");
 		for (size_t i = 0; i < p->columns; i++)
 			put_html(out, "<th scope=\"col\">", p->head[i], "</th>");
 		buf_puts(out, "</tr></thead>\n<tbody>\n");

@@ -5,7 +5,6 @@
 
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
-#include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "server/core/auth.h"
@@ -15,6 +14,7 @@
 #include "server/handlers/builds-log.h"
 #include "server/handlers/builds-page.h"
 #include "server/handlers/packed-reply.h"
+#include "server/handlers/page-frame.h"
 #include "server/message/negotiate.h"
 
 enum { PAGE_MOST = 32 << 20, ATTEMPTS = 100 };
@@ -22,6 +22,7 @@ enum { PAGE_MOST = 32 << 20, ATTEMPTS = 100 };
 // A request for attempts.
 struct builds_request {
 	struct server_context *context;
+	struct catalog *catalog;
 	const struct request *request;
 	const char **platform; // names that the client may read; owned, the names are not
 	size_t platforms;
@@ -126,8 +127,8 @@ static int read_builds(struct builds_request *b, struct builds_data *out, struct
 
 static struct reply *reply_page(const struct builds_request *b, const char *type, const struct buf *page)
 {
-	return packed_reply(b->context, negotiate_coding(b->request->header[HEADER_ACCEPT_ENCODING]), type,
-		builds_page_policy, page, server_context_site(b->context)->has_private, &b->context->build_pages);
+	return packed_reply(b->context, negotiate_coding(b->request->header[HEADER_ACCEPT_ENCODING]), type, html_policy,
+		page, server_context_site(b->context)->has_private, &b->context->build_pages);
 }
 
 static struct reply *reply_builds(struct builds_request *b, const struct builds_data *data)
@@ -135,19 +136,20 @@ static struct reply *reply_builds(struct builds_request *b, const struct builds_
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf page;
 	bool is_json = negotiate_page_json(b->request->header[HEADER_ACCEPT], b->request->format);
+	const struct html_frame frame = page_frame(b->context, b->catalog, b->request->path, HTML_SECTION_BUILDS);
 	const struct builds_page_query shown = {&b->query, b->platform, b->platforms};
 	buf_init(&page, PAGE_MOST);
 	int result = is_json                  ? builds_json_write(data, b->query.only_attempts, &page, &e)
-		     : b->query.only_attempts ? builds_page_project(data, b->project, b->query.limit, &page, &e)
-					      : builds_page_write(data, &shown, &page, &e);
+		     : b->query.only_attempts ? builds_page_project(&frame, data, b->project, b->query.limit, &page, &e)
+					      : builds_page_write(&frame, data, &shown, &page, &e);
 	return result < 0 ? server_context_error(&e)
 			  : reply_page(b, is_json ? "application/json" : "text/html; charset=utf-8", &page);
 }
 
-struct reply *builds_handler_all(struct server_context *s, struct catalog *c UNUSED, const struct route_match *match)
+struct reply *builds_handler_all(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(builds_request_release) struct builds_request b = {.context = s};
+	CLEANUP(builds_request_release) struct builds_request b = {.context = s, .catalog = c};
 	CLEANUP(builds_data_release) struct builds_data data = {0};
 	struct reply *refused = read_request(&b, match);
 	if (refused)
@@ -156,11 +158,10 @@ struct reply *builds_handler_all(struct server_context *s, struct catalog *c UNU
 }
 
 // A project without an attempt that the client may see is unknown.
-struct reply *builds_handler_project(struct server_context *s, struct catalog *c UNUSED,
-	const struct route_match *match)
+struct reply *builds_handler_project(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(builds_request_release) struct builds_request b = {.context = s};
+	CLEANUP(builds_request_release) struct builds_request b = {.context = s, .catalog = c};
 	CLEANUP(builds_data_release) struct builds_data data = {0};
 	if (!name_is_valid(match->project))
 		return server_context_not_found(s, "no such project");
@@ -172,22 +173,6 @@ struct reply *builds_handler_project(struct server_context *s, struct catalog *c
 	return data.attempts
 		       ? reply_builds(&b, &data)
 		       : server_context_not_found_in(s, match->site->has_private, "no build of this project is known");
-}
-
-bool builds_handler_has_public(struct server_context *s, const struct site *site)
-{
-	struct err e = ERR_INIT;
-	CLEANUP(builds_request_release) struct builds_request b = {.context = s};
-	CLEANUP(builds_data_release) struct builds_data data = {0};
-	const struct request nobody = {0};
-	b.platform = readable_names(s, &nobody, site, NULL, &b.platforms);
-	b.query = (struct builds_query){
-		.platforms = b.platform, .platform_count = b.platforms, .limit = 1, .only_attempts = true};
-	if (read_builds(&b, &data, &e) < 0) {
-		log_error("%s", e.msg);
-		return false;
-	}
-	return data.attempts > 0;
 }
 
 // --- logs ---

@@ -8,5 +8,3 @@
 struct reply *builds_handler_all(struct server_context *s, struct catalog *c, const struct route_match *match);
 struct reply *builds_handler_project(struct server_context *s, struct catalog *c, const struct route_match *match);
 struct reply *builds_handler_log(struct server_context *s, struct catalog *c, const struct route_match *match);
-// Whether a client without a token would see any attempt: the home page links to them.
-bool builds_handler_has_public(struct server_context *s, const struct site *site);

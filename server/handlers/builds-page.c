@@ -12,9 +12,6 @@
 #include "server/handlers/html-layout.h"
 #include "server/handlers/trend-picture.h"
 
-const char builds_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-				  "form-action 'self'; frame-ancestors 'none'";
-
 static void put_build_totals(struct buf *out, const struct builds_data *d)
 {
 	uint64_t good = 0, failed = 0;
@@ -84,7 +81,7 @@ static void put_failure_rows(struct buf *out, const struct builds_data *d)
 		buf_puts(out, "<p class=\"note\">Nothing fails: the last attempt at each wheel was good.</p>\n");
 		return;
 	}
-	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "What fails now", "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->failures; i++) {
 		const struct builds_failure *f = &d->failure[i];
 		put_project_head(out, &f->attempt);
@@ -104,7 +101,7 @@ static void put_day_table(struct buf *out, const struct builds_data *d)
 {
 	static const char *const column[] = {"Day", "Good", "Failed"};
 	buf_puts(out, "<details><summary>The numbers of each day</summary>\n");
-	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "The numbers of each day", "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = BUILDS_DAYS; i-- > 0;) {
 		char when[CLOCK_TEXT];
 		if (!d->day[i].good && !d->day[i].failed)
@@ -162,7 +159,7 @@ static void put_more_link(struct buf *out, const struct builds_page_query *q)
 {
 	const char *const part[][2] = {
 		{"platform", q->search->platform}, {"project", q->search->project}, {"result", q->search->result}};
-	buf_puts(out, "<nav><a href=\"./?");
+	buf_puts(out, "<nav aria-label=\"Rows\"><a href=\"./?");
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
 		if (!*part[i][1])
 			continue;
@@ -176,7 +173,7 @@ static void put_more_link(struct buf *out, const struct builds_page_query *q)
 static void put_attempt_rows(struct buf *out, const struct builds_data *d)
 {
 	static const char *const column[] = {"Project", "Platform", "Result", "Begun", "Took", "Why"};
-	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "The last attempts", "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->attempts; i++) {
 		const struct results_attempt *a = &d->attempt[i];
 		put_project_head(out, a);
@@ -203,14 +200,14 @@ static void put_state(struct buf *out, const struct builds_data *d)
 
 static int end_page(struct buf *out, const char *links, struct err *e)
 {
-	html_end_plain(out, links);
+	html_end(out, links);
 	return out->failed ? err_set(e, ERR_LIMIT, "page of builds: larger than %zu bytes", out->cap) : 0;
 }
 
-int builds_page_write(const struct builds_data *data, const struct builds_page_query *query, struct buf *out,
-	struct err *e)
+int builds_page_write(const struct html_frame *frame, const struct builds_data *data,
+	const struct builds_page_query *query, struct buf *out, struct err *e)
 {
-	html_begin(out, "Builds", "What builders tried, and what fails now");
+	html_begin(out, frame, "Builds", "What builders tried, and what fails now");
 	put_state(out, data);
 	put_build_totals(out, data);
 	buf_puts(out, "<h2>What fails now</h2>\n");
@@ -224,7 +221,7 @@ int builds_page_write(const struct builds_data *data, const struct builds_page_q
 		buf_puts(out, "<p class=\"note\">There are none.</p>\n");
 	if (data->has_more)
 		put_more_link(out, query);
-	return end_page(out, "<a href=\"../../\">wheelcache</a>", e);
+	return end_page(out, "<a href=\"?format=json\">JSON</a>", e);
 }
 
 // --- /-/builds/PROJECT/ ---
@@ -271,11 +268,12 @@ static void put_group_head(struct buf *out, const struct results_attempt *a)
 	buf_puts(out, ", Python ");
 	html_text(out, a->python);
 	buf_puts(out, "</h2>\n");
-	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
+	CLEANUP(mem_free) char *label = xasprintf("%s, Python %s", a->platform, a->python);
+	html_begin_table(out, label, "card wide builds", column, ARRAY_SIZE(column));
 }
 
-int builds_page_project(const struct builds_data *data, const char *project, uint64_t limit, struct buf *out,
-	struct err *e)
+int builds_page_project(const struct html_frame *frame, const struct builds_data *data, const char *project,
+	uint64_t limit, struct buf *out, struct err *e)
 {
 	const struct results_attempt **order CLEANUP(mem_free) =
 		xcalloc(data->attempts + 1, sizeof(const struct results_attempt *));
@@ -283,7 +281,7 @@ int builds_page_project(const struct builds_data *data, const char *project, uin
 		order[i] = &data->attempt[i];
 	qsort(order, data->attempts, sizeof(*order), compare_attempts);
 	CLEANUP(mem_free) char *title = xasprintf("Builds of %s", project);
-	html_begin(out, title, "Each attempt, the newest first");
+	html_begin(out, frame, title, "Each attempt, the newest first");
 	buf_puts(out, "</header>\n");
 	for (size_t i = 0; i < data->attempts; i++) {
 		if (i == 0 || !is_same_group(order[i - 1], order[i]))
@@ -293,6 +291,7 @@ int builds_page_project(const struct builds_data *data, const char *project, uin
 			html_end_table(out);
 	}
 	if (data->has_more)
-		buf_printf(out, "<nav><a href=\"./?limit=%" PRIu64 "\">Show more</a></nav>\n", 4 * limit);
-	return end_page(out, "<a href=\"../\">all builds</a> · <a href=\"../../../\">wheelcache</a>", e);
+		buf_printf(out, "<nav aria-label=\"Rows\"><a href=\"./?limit=%" PRIu64 "\">Show more</a></nav>\n",
+			4 * limit);
+	return end_page(out, "<a href=\"?format=json\">JSON</a>", e);
 }

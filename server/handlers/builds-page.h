@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the pages for people at /-/builds/ and /-/builds/PROJECT/: what fails now and since when, the trend, the last
-// attempts; each attempt at one project. They load nothing else and have no script. All text of builders is escaped.
+// attempts; each attempt at one project. All text of builders is escaped.
 // No state: any thread.
 #pragma once
 
 #include "lib/base/err.h"
 #include "server/handlers/builds-data.h"
-
-// For the header Content-Security-Policy. No script may run.
-extern const char builds_page_policy[];
+#include "server/handlers/html-layout.h"
 
 // What the search form shows.
 struct builds_page_query {
@@ -18,8 +16,8 @@ struct builds_page_query {
 };
 
 // Add the page to out; ERR_LIMIT if it is larger than out's ceiling.
-int builds_page_write(const struct builds_data *data, const struct builds_page_query *query, struct buf *out,
-	struct err *e) MUST_CHECK;
+int builds_page_write(const struct html_frame *frame, const struct builds_data *data,
+	const struct builds_page_query *query, struct buf *out, struct err *e) MUST_CHECK;
 // project: in normal form.
-int builds_page_project(const struct builds_data *data, const char *project, uint64_t limit, struct buf *out,
-	struct err *e) MUST_CHECK;
+int builds_page_project(const struct html_frame *frame, const struct builds_data *data, const char *project,
+	uint64_t limit, struct buf *out, struct err *e) MUST_CHECK;

@@ -11,6 +11,7 @@
 #include "server/handlers/channel-json.h"
 #include "server/handlers/channel-page.h"
 #include "server/handlers/packed-reply.h"
+#include "server/handlers/page-frame.h"
 
 enum {
 	PAGE_MOST = 64 << 20,
@@ -81,14 +82,15 @@ struct reply *channel_handler_inline(struct server_context *s, const struct rout
 	return refused ? refused : pagecache_get(s->pagecache, str_from(q.key));
 }
 
-static int make_channel_page(struct server_context *s UNUSED, struct catalog *c, const void *query, struct buf *out,
+static int make_channel_page(struct server_context *s, struct catalog *c, const void *query, struct buf *out,
 	struct err *e)
 {
 	const struct channel_request *q = query;
 	CLEANUP(channel_data_release) struct channel_data data = {0};
 	if (channel_data_read(c, &q->query, &data, e) < 0)
 		return -1;
-	return q->is_json ? channel_json_write(&data, out, e) : channel_page_write(&data, &q->query, out, e);
+	const struct html_frame frame = page_frame(s, c, "/-/channel/VIEW/", HTML_SECTION_NONE);
+	return q->is_json ? channel_json_write(&data, out, e) : channel_page_write(&frame, &data, &q->query, out, e);
 }
 
 struct reply *channel_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
@@ -100,7 +102,7 @@ struct reply *channel_handler_worker(struct server_context *s, struct catalog *c
 	const struct costly_page page = {.key = str_from(q.key),
 		.coding = q.coding,
 		.type = q.is_json ? "application/json" : "text/html; charset=utf-8",
-		.policy = channel_page_policy,
+		.policy = html_policy,
 		.is_private = q.query.view->is_private || q.query.site->has_private,
 		.path = "/-/channel/",
 		.name = q.query.view->name,

@@ -19,7 +19,7 @@ static void put_test_days(struct buf *out, const struct channel_runs *r)
 {
 	static const char *const column[] = {"Day", "Passed", "Failed", "Skipped"};
 	buf_puts(out, "<details><summary>The numbers of each day</summary>\n");
-	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "The numbers of each day", "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = CHANNEL_DAYS; i-- > 0;) {
 		const struct channel_day *d = &r->day[i];
 		char when[CLOCK_TEXT];
@@ -97,7 +97,7 @@ static void put_runs(struct buf *out, const struct channel_runs *r)
 		return;
 	}
 	put_test_trend(out, r);
-	html_begin_table(out, "card wide builds runs", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Test runs", "card wide builds runs", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < r->runs; i++)
 		put_run(out, &r->run[i]);
 	html_end_table(out);
@@ -134,7 +134,7 @@ static void put_generations(struct buf *out, const struct channel_runs *r, const
 	if (!r->generations)
 		return;
 	buf_puts(out, "<h2>Generations</h2>\n");
-	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Generations", "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < r->generations; i++)
 		put_generation(out, &r->generation[i], view);
 	html_end_table(out);

@@ -9,9 +9,6 @@
 #include "server/handlers/channel-page-history.h"
 #include "server/handlers/html-layout.h"
 
-const char channel_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-				   "form-action 'self'; frame-ancestors 'none'";
-
 // --- the packages ---
 
 static void put_age(struct buf *out, int64_t came, int64_t now)
@@ -142,7 +139,7 @@ static void put_packages(struct buf *out, const struct channel_data *d, const st
 	}
 	for (size_t i = 0; i < d->kinds; i++)
 		column[6 + i] = d->kind[i]; // evidence_kind_is_valid(): letters, digits and dashes
-	html_begin_table(out, "card wide builds", column, d->kinds ? 6 + d->kinds : 5);
+	html_begin_table(out, "Packages", "card wide builds", column, d->kinds ? 6 + d->kinds : 5);
 	for (size_t i = 0, count; i < d->rows; i += count) {
 		for (count = 1; i + count < d->rows && is_same_line(d, &d->row[i], &d->row[i + count]); count++)
 			;
@@ -177,7 +174,7 @@ static void put_waiting(struct buf *out, const struct channel_data *d)
 		buf_puts(out, "<p class=\"note\">Nothing: the view has the newest of each project.</p>\n");
 		return;
 	}
-	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "What waits", "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->waitings; i++) {
 		const struct channel_waiting *w = &d->waiting[i];
 		buf_puts(out, "<tr><th scope=\"row\" class=\"file\">");
@@ -203,7 +200,7 @@ static void put_endings(struct buf *out, const struct channel_data *d)
 	if (!d->endings)
 		return;
 	buf_puts(out, "<h2>What ends</h2>\n");
-	html_begin_table(out, "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "What ends", "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->endings; i++) {
 		const struct channel_ending *v = &d->ending[i];
 		buf_puts(out, "<tr><th scope=\"row\">");
@@ -261,7 +258,7 @@ static void put_channel_words(struct buf *out, const struct channel_data *d)
 
 static void put_channel_more(struct buf *out, const struct channel_query *q)
 {
-	buf_puts(out, "<nav><a href=\"./?");
+	buf_puts(out, "<nav aria-label=\"Rows\"><a href=\"./?");
 	if (*q->project) {
 		buf_puts(out, "project=");
 		escape_url(out, str_from(q->project));
@@ -276,17 +273,17 @@ static void put_channel_end(struct buf *out, const struct channel_data *d)
 	buf_init(&links, 4096);
 	buf_puts(&links, "<a href=\"?format=json\">JSON</a> · <a href=\"../../../");
 	escape_url(&links, str_from(d->view));
-	buf_puts(&links, "/simple/\">index</a> · <a href=\"../../../\">wheelcache</a>");
-	html_end_plain(out, links.data);
+	buf_puts(&links, "/simple/\">index</a>");
+	html_end(out, links.data);
 }
 
-int channel_page_write(const struct channel_data *data, const struct channel_query *query, struct buf *out,
-	struct err *e)
+int channel_page_write(const struct html_frame *frame, const struct channel_data *data,
+	const struct channel_query *query, struct buf *out, struct err *e)
 {
 	CLEANUP(buf_release) struct buf words;
 	buf_init(&words, 4096);
 	put_channel_words(&words, data);
-	html_begin(out, data->view, words.data);
+	html_begin(out, frame, data->view, words.data);
 	put_channel_state(out, data);
 	put_channel_totals(out, data);
 	buf_puts(out, "<h2>Packages</h2>\n");

@@ -17,6 +17,7 @@
 #include "server/handlers/compare-page.h"
 #include "server/handlers/html-layout.h"
 #include "server/handlers/packed-reply.h"
+#include "server/handlers/page-frame.h"
 
 enum {
 	PAGE_BYTES = 16 << 20,
@@ -186,8 +187,8 @@ static void write_comparison(const struct compare_request *x, struct buf *out)
 		return;
 	}
 	wheel_compare_sheet(&result, &sheet);
-	compare_page_write(&sheet, "<a href=\"?format=json\">JSON</a> · <a href=\"../../../../../\">wheelcache</a>",
-		out);
+	const struct html_frame frame = page_frame(x->context, x->catalog, x->match->request->path, HTML_SECTION_NONE);
+	compare_page_write(&frame, &sheet, "<a href=\"?format=json\">JSON</a>", out);
 }
 
 static struct reply *make_comparison(struct compare_request *x)
@@ -208,7 +209,7 @@ static struct reply *make_comparison(struct compare_request *x)
 		return reply_not_compared(&e);
 	}
 	return packed_reply(x->context, x->coding, x->is_json ? "application/json" : "text/html; charset=utf-8",
-		html_plain_policy, &page, x->is_private, NULL);
+		html_policy, &page, x->is_private, NULL);
 }
 
 static struct reply *find_or_make(struct compare_request *x)

@@ -3,10 +3,11 @@
 
 #include "server/handlers/html-layout.h"
 
-void compare_page_write(const struct report_sheet *sheet, const char *links, struct buf *out)
+void compare_page_write(const struct html_frame *frame, const struct report_sheet *sheet, const char *links,
+	struct buf *out)
 {
-	html_begin(out, sheet->title, sheet->words);
+	html_begin(out, frame, sheet->title, sheet->words);
 	buf_puts(out, "</header>\n");
 	report_sheet_html(sheet, out);
-	html_end_plain(out, links ? links : "comparison");
+	html_end(out, links);
 }

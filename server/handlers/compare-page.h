@@ -4,6 +4,8 @@
 
 #include "lib/base/buf.h"
 #include "lib/compare/report-sheet.h"
+#include "server/handlers/html-layout.h"
 
-// Adds the page to out, up to its ceiling. links: HTML for the last line; NULL: a page of its own, without links.
-void compare_page_write(const struct report_sheet *sheet, const char *links, struct buf *out);
+// Adds the page to out, up to its ceiling. links: HTML for the last line.
+void compare_page_write(const struct html_frame *frame, const struct report_sheet *sheet, const char *links,
+	struct buf *out);

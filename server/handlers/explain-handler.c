@@ -13,7 +13,7 @@
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/handlers/explain-page.h"
-#include "server/handlers/html-layout.h"
+#include "server/handlers/page-frame.h"
 #include "server/message/negotiate.h"
 #include "server/upstream/name-guard.h"
 
@@ -69,8 +69,9 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&about, x->catalog, answer, e);
 	if (!doc)
 		return -1;
+	const struct html_frame frame = page_frame(x->context, x->catalog, x->request->path, HTML_SECTION_NONE);
 	if (x->is_html)
-		explain_page_write(doc, &x->body);
+		explain_page_write(&frame, doc, &x->body);
 	else if (x->is_text)
 		explain_text(doc, &x->body);
 	else
@@ -95,7 +96,7 @@ static struct reply *explain_reply(struct server_context *s, struct explain_requ
 			     : "application/json",
 		blob_from_buf(&x->body));
 	if (x->is_html)
-		reply_header(r, "Content-Security-Policy", "%s", html_plain_policy);
+		reply_header(r, "Content-Security-Policy", "%s", html_policy);
 	reply_header(r, "Vary", "Accept");
 	server_context_set_freshness(s, r, x->view->is_private || x->site->has_private);
 	reply_header(r, "X-Content-Type-Options", "nosniff");

@@ -135,7 +135,7 @@ void explain_page_membership(const struct jsondoc *explanation, const char *up, 
 	if (!has_membership && !has_key(here, "views"))
 		return;
 	buf_puts(out, "<h2>Views</h2>\n");
-	html_begin_table(out, "card wide builds", column, has_membership ? 5 : 3);
+	html_begin_table(out, "Views", "card wide builds", column, has_membership ? 5 : 3);
 	for (size_t i = 0; i < jsondoc_count(here); i++) {
 		const struct jsondoc *row = jsondoc_at(here, i);
 		if (jsondoc_get(row, "views") || jsondoc_get(row, "membership"))

@@ -53,7 +53,7 @@ static void put_provenance_line(struct provenance_page *p, const struct jsondoc 
 	if ((!said && !has_attestations) || p->files == FILES_SHOWN)
 		return;
 	if (!p->files++)
-		html_begin_table(p->out, "card wide", column, ARRAY_SIZE(column));
+		html_begin_table(p->out, "Where the files are from", "card wide", column, ARRAY_SIZE(column));
 	buf_puts(p->out, "<tr><th scope=\"row\" class=\"file\">");
 	put_said(p->out, jsondoc_get_str(row, "filename"));
 	buf_puts(p->out, "</th><td>");
@@ -95,7 +95,10 @@ static void put_components(struct provenance_page *p, const struct jsondoc *row)
 	buf_puts(p->out, " of ");
 	put_said(p->out, jsondoc_get_str(row, "platform"));
 	buf_puts(p->out, "</p>\n");
-	html_begin_table(p->out, "card wide", column, ARRAY_SIZE(column));
+	CLEANUP(mem_free)
+	char *label =
+		xasprintf("Components of %s of %s", jsondoc_get_str(row, "filename"), jsondoc_get_str(row, "platform"));
+	html_begin_table(p->out, label, "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++)
 		put_component(p->out, jsondoc_at(rows, i));
 	html_end_table(p->out);

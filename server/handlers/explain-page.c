@@ -136,7 +136,7 @@ static void put_files(struct buf *out, const struct jsondoc *here, const char *u
 		buf_puts(out, "<p class=\"note\">No file is here.</p>\n");
 		return;
 	}
-	html_begin_table(out, "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Files", "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < jsondoc_count(here); i++) {
 		const struct jsondoc *row = jsondoc_at(here, i);
 		buf_puts(out, "<tr><th scope=\"row\" class=\"file\">");
@@ -186,7 +186,10 @@ static void put_findings(struct buf *out, const struct jsondoc *row, bool is_fir
 	buf_puts(out, " of ");
 	put_words(out, jsondoc_get_str(row, "platform"));
 	buf_puts(out, "</p>\n");
-	html_begin_table(out, "card wide", column, ARRAY_SIZE(column));
+	CLEANUP(mem_free)
+	char *label = xasprintf("What the audit finds in %s of %s", jsondoc_get_str(row, "filename"),
+		jsondoc_get_str(row, "platform"));
+	html_begin_table(out, label, "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < jsondoc_count(findings); i++)
 		put_finding(out, jsondoc_at(findings, i));
 	html_end_table(out);
@@ -241,7 +244,7 @@ static void put_environments(struct buf *out, const struct jsondoc *rows)
 	if (!jsondoc_count(rows))
 		return;
 	buf_puts(out, "<h2>What pip takes</h2>\n");
-	html_begin_table(out, "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(out, "What pip takes", "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < jsondoc_count(rows); i++) {
 		const struct jsondoc *row = jsondoc_at(rows, i);
 		buf_puts(out, "<tr><th scope=\"row\">");
@@ -269,11 +272,10 @@ static void put_links(struct buf *out, const struct jsondoc *explanation, const 
 		escape_url(&links, str_from(jsondoc_get_str(explanation, "project")));
 		buf_puts(&links, "/\">builds</a>");
 	}
-	buf_printf(&links, " · <a href=\"%s/../\">wheelcache</a>", up);
-	html_end_plain(out, links.data);
+	html_end(out, links.data);
 }
 
-void explain_page_write(const struct jsondoc *explanation, struct buf *out)
+void explain_page_write(const struct html_frame *frame, const struct jsondoc *explanation, struct buf *out)
 {
 	const struct jsondoc *here = jsondoc_get(explanation, "here");
 	const char *version = jsondoc_get_str(explanation, "version"), *view = jsondoc_get_str(explanation, "view");
@@ -285,7 +287,7 @@ void explain_page_write(const struct jsondoc *explanation, struct buf *out)
 	int64_t errors = 0;
 	for (size_t i = 0; i < jsondoc_count(here); i++)
 		errors += count_of(jsondoc_get(jsondoc_at(here, i), "audit"), "errors");
-	html_begin(out, title, words);
+	html_begin(out, frame, title, words);
 	if (errors)
 		buf_printf(out, "<span class=\"state still busy\">%" PRId64 " error%s</span>", errors,
 			errors == 1 ? "" : "s");

@@ -5,6 +5,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/format/jsondoc.h"
+#include "server/handlers/html-layout.h"
 
 // Appends the page. out's ceiling limits it.
-void explain_page_write(const struct jsondoc *explanation, struct buf *out);
+void explain_page_write(const struct html_frame *frame, const struct jsondoc *explanation, struct buf *out);

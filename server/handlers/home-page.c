@@ -9,11 +9,8 @@
 #include "lib/view/client-config.h"
 #include "server/handlers/html-layout.h"
 
-const char home_page_policy[] =
-	"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 struct home_page_writer {
+	const struct html_frame *frame;
 	const struct site *site;
 	const struct home_page_stats *stats;
 	struct str base;           // without "/" at its end
@@ -52,7 +49,7 @@ static void put_scan_state(struct home_page_writer *w)
 
 static void put_header(struct home_page_writer *w)
 {
-	html_begin(w->out, "wheelcache", "Python wheels, ready to install with pip and uv");
+	html_begin(w->out, w->frame, "wheelcache", "Python wheels, ready to install with pip and uv");
 	put_scan_state(w);
 	buf_puts(w->out, "</header>\n");
 }
@@ -201,11 +198,12 @@ static void put_channel_link(struct home_page_writer *w, const struct view *v)
 
 static void put_views(struct home_page_writer *w)
 {
+	static const char *const column[] = {"Name", "Platforms, in order", "Index URL"};
 	size_t first = next_public(w->site, 1 + w->site->store.platform_count);
 	if (first >= w->site->view_count)
 		return;
-	buf_puts(w->out, "<h2>Views</h2>\n<div class=\"card wide\"><table>\n<thead><tr><th>Name</th><th>Platforms, in "
-			 "order</th><th>Index URL</th></tr></thead>\n<tbody>\n");
+	buf_puts(w->out, "<h2>Views</h2>\n");
+	html_begin_table(w->out, "Views", "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = first; i < w->site->view_count; i = next_public(w->site, i + 1)) {
 		const struct view *v = &w->site->view[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
@@ -217,7 +215,7 @@ static void put_views(struct home_page_writer *w)
 		put_index_cell(w, v);
 		buf_puts(w->out, "</tr>\n");
 	}
-	buf_puts(w->out, "</tbody>\n</table></div>\n");
+	html_end_table(w->out);
 }
 
 static void put_number_cell(struct home_page_writer *w, uint64_t n, const char *unit)
@@ -245,10 +243,12 @@ static void put_missing_cell(struct home_page_writer *w, const char *platform)
 
 static void put_platform_table(struct home_page_writer *w)
 {
-	buf_puts(w->out, "<h2>Platforms</h2>\n<div class=\"card wide\"><table>\n<thead><tr><th>Name</th>"
-			 "<th class=\"n\">Projects</th><th class=\"n\">Files</th><th class=\"n\">Size</th>"
-			 "<th>Index URL</th>");
-	buf_puts(w->out, w->site->config.branch_count ? "<th>Branches</th></tr></thead>\n<tbody>\n"
+	buf_puts(w->out, "<h2>Platforms</h2>\n");
+	html_begin_box(w->out, "Platforms", "card wide");
+	buf_puts(w->out, "<table>\n<thead><tr><th scope=\"col\">Name</th><th scope=\"col\" class=\"n\">Projects</th>"
+			 "<th scope=\"col\" class=\"n\">Files</th><th scope=\"col\" class=\"n\">Size</th>"
+			 "<th scope=\"col\">Index URL</th>");
+	buf_puts(w->out, w->site->config.branch_count ? "<th scope=\"col\">Branches</th></tr></thead>\n<tbody>\n"
 						      : "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < w->site->store.platform_count; i++) {
 		if (w->site->store.platform[i].is_private)
@@ -267,7 +267,7 @@ static void put_platform_table(struct home_page_writer *w)
 			put_missing_cell(w, w->site->store.platform[i].name);
 		buf_puts(w->out, "</tr>\n");
 	}
-	buf_puts(w->out, "</tbody>\n</table></div>\n");
+	html_end_table(w->out);
 }
 
 static void home_page_writer_release(struct home_page_writer *w)
@@ -275,14 +275,14 @@ static void home_page_writer_release(struct home_page_writer *w)
 	buf_release(&w->untrusted_host);
 }
 
-int home_page_write(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out,
-	struct err *e)
+int home_page_write(const struct html_frame *frame, const struct site *s, const struct home_page_stats *stats,
+	const char *base_url, struct buf *out, struct err *e)
 {
 	struct str base = str_from(base_url);
 	while (base.len && base.ptr[base.len - 1] == '/')
 		base.len--;
 	CLEANUP(home_page_writer_release)
-	struct home_page_writer w = {.site = s, .stats = stats, .base = base, .out = out};
+	struct home_page_writer w = {.frame = frame, .site = s, .stats = stats, .base = base, .out = out};
 	buf_init(&w.untrusted_host, LIMIT_PAGE);
 	client_config_distrusted(base, &w.untrusted_host);
 	put_header(&w);
@@ -291,9 +291,6 @@ int home_page_write(const struct site *s, const struct home_page_stats *stats, c
 	put_default_note(&w);
 	put_views(&w);
 	put_platform_table(&w);
-	html_end(out, stats->has_builds
-			      ? "<a href=\"simple/\">all projects</a> · <a href=\"-/builds/\">builds</a> · "
-				"<a href=\"-/plan/\">the last plan</a>"
-			      : "<a href=\"simple/\">all projects</a> · <a href=\"-/plan/\">the last plan</a>");
+	html_end(out, "<a href=\"simple/\">all projects</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "web page: larger than %zu bytes", out->cap) : 0;
 }

@@ -5,8 +5,8 @@
 
 #include "lib/view/view-time.h"
 #include "server/core/auth.h"
-#include "server/handlers/builds-handler.h"
 #include "server/handlers/home-page.h"
+#include "server/handlers/page-frame.h"
 
 enum { PAGE_BYTES = 4 << 20, HOST_BYTES = 255 };
 
@@ -30,7 +30,6 @@ char *home_base_url(const struct server_context *s, const struct site *site, con
 
 struct reply *home_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
-	(void)c;
 	struct err e = ERR_INIT;
 	const struct site *site = server_context_site(s);
 	CLEANUP(mem_free) struct catalog_totals *totals = xcalloc(site->store.platform_count, sizeof(*totals));
@@ -42,16 +41,16 @@ struct reply *home_worker(struct server_context *s, struct catalog *c, const str
 	struct home_page_stats stats = {
 		.platform = totals,
 		.is_scanning = scans.is_running,
-		.has_builds = builds_handler_has_public(s, site),
 		.last_scan = scans.ended,
 	};
+	const struct html_frame frame = page_frame(s, c, match->request->path, HTML_SECTION_HOME);
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, PAGE_BYTES);
-	if (home_page_write(site, &stats, base, &page, &e) < 0)
+	if (home_page_write(&frame, site, &stats, base, &page, &e) < 0)
 		return server_context_error(&e);
 	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
 	server_context_set_freshness(s, r, false);
-	reply_header(r, "Content-Security-Policy", "%s", home_page_policy);
+	reply_header(r, "Content-Security-Policy", "%s", html_policy);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;
 }

@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/html-layout.h"
 
+#include <string.h>
+
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
-#include "server/handlers/web-style.h"
+#include "server/handlers/html-assets.h"
 
-const char html_plain_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-				 "form-action 'none'; frame-ancestors 'none'";
+// A wheel with eight spokes; also the favicon, with its colour written out.
+#define WHEEL_PICTURE(colour)                                                                                            \
+	"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' width='26' height='26' fill='none' stroke='" colour \
+	"' stroke-width='2.5' stroke-linecap='round' aria-hidden='true'><circle cx='16' cy='16' r='13'/>"                \
+	"<circle cx='16' cy='16' r='4'/><path d='M16 3v9M16 20v9M3 16h9M20 16h9M6.8 6.8l6.4 6.4"                         \
+	"M18.8 18.8l6.4 6.4M6.8 25.2l6.4-6.4M18.8 13.2l6.4-6.4'/></svg>"
+
+const char html_policy[] = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+			   "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+static const struct {
+	const char *path, *words; // path: from "/"
+} section[HTML_SECTION_COUNT] = {
+	[HTML_SECTION_HOME] = {"", "Overview"},
+	[HTML_SECTION_COVERAGE] = {"-/coverage", "Coverage"},
+	[HTML_SECTION_BUILDS] = {"-/builds/", "Builds"},
+	[HTML_SECTION_PLAN] = {"-/plan/", "Prune plan"},
+	[HTML_SECTION_DOCS] = {"-/docs/", "Docs"},
+};
 
 void html_text(struct buf *out, const char *text)
 {
@@ -52,44 +71,83 @@ void html_total(struct buf *out, const char *name, uint64_t n)
 	buf_puts(out, "</dd></div>");
 }
 
-void html_begin(struct buf *out, const char *title, const char *words)
+static void put_assets(struct buf *out, const struct html_frame *f)
 {
-	buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-	escape_html(out, str_from(title));
-	buf_puts(out, "</title>\n<link rel=\"icon\" href=\"data:image/svg+xml," WEB_WHEEL("teal") "\">\n<style>\n");
-	buf_puts(out, web_style);
-	buf_puts(out, "</style>\n</head>\n<body>\n<main>\n<header>" WEB_WHEEL("currentColor") "<div><h1>");
-	escape_html(out, str_from(title));
-	buf_puts(out, "</h1><p>");
-	escape_html(out, str_from(words));
-	buf_puts(out, "</p></div>");
+	if (!f->root) {
+		buf_puts(out, "<style>\n");
+		buf_puts(out, html_asset[HTML_STYLE].text);
+		buf_puts(out, "</style>\n");
+		return;
+	}
+	buf_printf(out, "<link rel=\"stylesheet\" href=\"%s%s?v=%s\">\n", f->root, html_asset[HTML_STYLE].path,
+		html_asset_version(HTML_STYLE));
+	buf_printf(out, "<script src=\"%s%s?v=%s\" defer></script>\n", f->root, html_asset[HTML_SCRIPT].path,
+		html_asset_version(HTML_SCRIPT));
 }
 
-static void put_footer(struct buf *out, const char *links)
+static void put_section_links(struct buf *out, const struct html_frame *f)
 {
-	buf_puts(out, "</main>\n<footer>wheelcache " PACKAGE_VERSION " · ");
-	buf_puts(out, links);
-	buf_puts(out, "</footer>\n");
+	buf_puts(out, "<nav aria-label=\"Sections\">");
+	for (int i = 0; i < HTML_SECTION_COUNT; i++)
+		if (f->sections & 1U << i)
+			buf_printf(out, "<a href=\"%s%s\"%s>%s</a>", *f->root || *section[i].path ? f->root : "./",
+				section[i].path, (int)f->here == i ? " aria-current=\"page\"" : "", section[i].words);
+	buf_puts(out, "</nav>");
+}
+
+static void put_top(struct buf *out, const struct html_frame *f)
+{
+	buf_puts(out, "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header class=\"top\"><div>");
+	buf_printf(out, "<a class=\"brand\" href=\"%s\">" WHEEL_PICTURE("currentColor") "wheelcache</a>",
+		*f->root ? f->root : "./");
+	if (f->sections)
+		put_section_links(out, f);
+	if (f->has_search)
+		buf_printf(out,
+			"<form role=\"search\" method=\"get\" action=\"%s-/search\"><label class=\"sr\" for=\"search\">"
+			"Search projects</label><input type=\"search\" id=\"search\" name=\"q\" maxlength=\"200\" "
+			"placeholder=\"Search projects\"><button>Search</button></form>",
+			f->root);
+	buf_puts(out, "</div></header>\n");
+}
+
+void html_begin(struct buf *out, const struct html_frame *frame, const char *title, const char *words)
+{
+	buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+	html_text(out, title);
+	buf_puts(out, strcmp(title, "wheelcache") == 0 ? "" : " · wheelcache");
+	buf_puts(out, "</title>\n<link rel=\"icon\" href=\"data:image/svg+xml," WHEEL_PICTURE("teal") "\">\n");
+	put_assets(out, frame);
+	buf_puts(out, "</head>\n<body>\n");
+	if (frame->root)
+		put_top(out, frame);
+	buf_puts(out, "<main id=\"main\">\n<header class=\"title\"><div><h1>");
+	html_text(out, title);
+	buf_puts(out, *words ? "</h1><p>" : "</h1>");
+	html_text(out, words);
+	buf_puts(out, *words ? "</p></div>" : "</div>");
 }
 
 void html_end(struct buf *out, const char *links)
 {
-	put_footer(out, links);
-	buf_puts(out, "<script>");
-	buf_puts(out, web_script);
-	buf_puts(out, "</script>\n</body>\n</html>\n");
+	buf_puts(out, "</main>\n<footer>wheelcache " PACKAGE_VERSION " · ");
+	buf_puts(out, links);
+	buf_puts(out, "</footer>\n</body>\n</html>\n");
 }
 
-void html_end_plain(struct buf *out, const char *links)
+void html_begin_box(struct buf *out, const char *label, const char *class)
 {
-	put_footer(out, links);
-	buf_puts(out, "</body>\n</html>\n");
+	buf_printf(out, "<div class=\"%s\" role=\"region\" tabindex=\"0\" aria-label=\"", class);
+	html_text(out, label);
+	buf_puts(out, "\">");
 }
 
-void html_begin_table(struct buf *out, const char *class, const char *const *column, size_t columns)
+void html_begin_table(struct buf *out, const char *label, const char *class, const char *const *column, size_t columns)
 {
-	buf_printf(out, "<div class=\"%s\"><table>\n<thead><tr>", class);
+	html_begin_box(out, label, class);
+	buf_puts(out, "<table>\n<thead><tr>");
 	for (size_t i = 0; i < columns; i++)
 		buf_printf(out, "<th scope=\"col\">%s</th>", column[i]);
 	buf_puts(out, "</tr></thead>\n<tbody>\n");

@@ -1,20 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages for people share: style, beginning and end. No state: any thread. out's ceiling limits what is added.
+// What the pages for people share: the frame around a page, and the elements that all have. No state: any thread. out's
+// ceiling limits what is added.
+//
+// html-style.h has the one style. A page uses these classes of it, and has no style of its own:
+//   .card: a box. .wide: a table in it is a list; on a phone each row becomes lines. .matrix: a table of cells, which
+//     scrolls in its box with its heads in place. .builds: smaller. .sums: rows of numbers.
+//   .cell with .ours, .covered, .upstream, .building, .failed, .missing or .unknown: a cell's state, with its letter as
+//     text. .lost: the version before had a wheel there. .key: a list (ul) that explains the letters.
+//   .verdict with .good, .goes or .wrong: a word with a colour. .state, .busy, .still: the word in the page's head.
+//   th and td: .n is a number (data-of: its unit on a phone), .why a reason, .file a file's name, .name never broken,
+//     .full a line of its own on a phone.
+//   .note: a sentence. .lines, .half: boxes below or beside each other. .prose: text with its own headings, such as a
+//     README. .sr: for screen readers only. figure.card with figcaption and pre > code: a command to copy.
 #pragma once
 
 #include "lib/base/buf.h"
 
-// The header Content-Security-Policy of a page without scripts and forms.
-extern const char html_plain_policy[];
+// The sections that the navigation of every page shows, in this order.
+enum html_section {
+	HTML_SECTION_HOME,
+	HTML_SECTION_COVERAGE,
+	HTML_SECTION_BUILDS,
+	HTML_SECTION_PLAN,
+	HTML_SECTION_DOCS,
+	HTML_SECTION_COUNT,
+	HTML_SECTION_NONE = HTML_SECTION_COUNT,
+};
 
-// Adds all up to the words in the header. The caller adds "</header>".
-void html_begin(struct buf *out, const char *title, const char *words);
+// Where a page is. page-frame.h makes the one of a request.
+struct html_frame {
+	const char *root;       // the relative URL of "/", such as "../../"; NULL: a file, which has its style in it
+	enum html_section here; // the section that the page belongs to
+	unsigned sections;      // 1 << enum html_section for each that exists
+	bool has_search;        // the header has a form for searches
+};
+
+// The header Content-Security-Policy of all pages: style and script are files of this server.
+extern const char html_policy[];
+
+// Adds all up to the words below the title. The caller may add a .state, and adds "</header>".
+void html_begin(struct buf *out, const struct html_frame *frame, const char *title, const char *words);
 // Adds all from "</main>" on. links: HTML, for the last line.
 void html_end(struct buf *out, const char *links);
-// The same for a page without commands to copy: it has no script.
-void html_end_plain(struct buf *out, const char *links);
-// A table in a card, up to the first row; class: of the card. columns: the heads, as HTML.
-void html_begin_table(struct buf *out, const char *class, const char *const *column, size_t columns);
+// A box that scrolls, for a table that is wider. label: for screen readers, different from those of other boxes; class:
+// of the box. The caller closes the <div>.
+void html_begin_box(struct buf *out, const char *label, const char *class);
+// A table in such a box, up to the first row. columns: the heads, as HTML.
+void html_begin_table(struct buf *out, const char *label, const char *class, const char *const *column, size_t columns);
 void html_end_table(struct buf *out);
 void html_text(struct buf *out, const char *text); // escaped
 // "2026-01-02 03:04 UTC", as an element <time>.

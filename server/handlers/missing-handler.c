@@ -8,9 +8,9 @@
 #include "lib/missing/branch.h"
 #include "lib/missing/missing-json.h"
 #include "server/core/build-results.h"
-#include "server/handlers/html-layout.h"
 #include "server/handlers/missing-page.h"
 #include "server/handlers/packed-reply.h"
+#include "server/handlers/page-frame.h"
 
 // --- what is asked for ---
 
@@ -130,11 +130,13 @@ struct reply *missing_handler_inline(struct server_context *s, const struct rout
 
 // --- the answer ---
 
-static int write_page(const struct missing_query *q, const struct missing *m, struct buf *out, struct err *e)
+static int write_page(struct server_context *s, struct catalog *c, const struct missing_query *q,
+	const struct missing *m, struct buf *out, struct err *e)
 {
 	const struct missing_page_query shown = {q->platform->name, q->python, q->project, q->wants_all};
+	const struct html_frame frame = page_frame(s, c, "/-/missing/PLATFORM", HTML_SECTION_NONE);
 	if (q->is_html)
-		return missing_page_write(m, &shown, out, e);
+		return missing_page_write(&frame, m, &shown, out, e);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = missing_json(m);
 	jsondoc_write(doc, 0, out);
 	return out->failed ? err_set(e, ERR_LIMIT, "what is missing: more than %d bytes", MISSING_QUERY_PAGE) : 0;
@@ -167,7 +169,7 @@ int missing_query_answer(struct server_context *s, struct catalog *c, const stru
 	if (open_builds(s, &results, e) < 0 ||
 		missing_make(&q->site->config, &q->site->store, c, results, &options, &m, e) < 0)
 		return -1;
-	return write_page(q, &m, out, e);
+	return write_page(s, c, q, &m, out, e);
 }
 
 // An error of the branches' files is a fault of this server, not of the client: 500, with the reason in the log.
@@ -186,7 +188,7 @@ struct reply *missing_handler_worker(struct server_context *s, struct catalog *c
 	const struct costly_page page = {.key = str_from(q.key),
 		.coding = q.coding,
 		.type = q.is_html ? "text/html; charset=utf-8" : "application/json",
-		.policy = html_plain_policy,
+		.policy = html_policy,
 		.is_private = q.platform->is_private,
 		.path = "/-/missing/",
 		.name = q.platform->name,

@@ -36,7 +36,8 @@ static void put_link(const struct missing_page_query *q, const char *python, boo
 
 static void put_sums(const struct missing *m, const struct missing_page_query *q, struct buf *out)
 {
-	buf_puts(out, "<div class=\"card wide\"><table class=\"sums\">\n<thead><tr><th scope=\"col\">Python</th>");
+	html_begin_box(out, "Totals", "card wide");
+	buf_puts(out, "<table class=\"sums\">\n<thead><tr><th scope=\"col\">Python</th>");
 	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
 		if (missing_has_column(m, missing_status_shown[i]))
 			buf_printf(out, "<th scope=\"col\" class=\"n\">%s</th>",
@@ -90,15 +91,15 @@ static bool is_next_python(const struct missing *m, size_t i)
 
 static void put_wanted_rows(const struct missing *m, struct buf *out)
 {
+	static const char *const column[] = {"Project", "Status", "Why", "Branches"};
 	size_t rows = m->rows < MOST_ROWS ? m->rows : MOST_ROWS;
 	for (size_t i = 0; i < rows; i++) {
 		if (is_next_python(m, i)) {
 			buf_puts(out, i ? "</tbody>\n</table></div>\n<h2>Python " : "<h2>Python ");
 			put_escaped(out, m->row[i].python);
-			buf_puts(out,
-				"</h2>\n<div class=\"card wide\"><table>\n<thead><tr><th scope=\"col\">Project</th>"
-				"<th scope=\"col\">Status</th><th scope=\"col\">Why</th>"
-				"<th scope=\"col\">Branches</th></tr></thead>\n<tbody>\n");
+			buf_puts(out, "</h2>\n");
+			CLEANUP(mem_free) char *label = xasprintf("Python %s", m->row[i].python);
+			html_begin_table(out, label, "card wide", column, ARRAY_SIZE(column));
 		}
 		put_wanted_row(&m->row[i], out);
 	}
@@ -123,18 +124,19 @@ static void put_branch_notes(const struct missing *m, struct buf *out)
 
 static void put_page_links(const struct missing_page_query *q, struct buf *out)
 {
-	buf_puts(out, "<nav>");
+	buf_puts(out, "<nav aria-label=\"What is shown\">");
 	put_link(q, "", q->wants_all, "All Pythons", out);
 	put_link(q, q->python, !q->wants_all, q->wants_all ? "Only what needs attention" : "Every status", out);
 	buf_puts(out, "</nav>\n");
 }
 
-int missing_page_write(const struct missing *m, const struct missing_page_query *query, struct buf *out, struct err *e)
+int missing_page_write(const struct html_frame *frame, const struct missing *m, const struct missing_page_query *query,
+	struct buf *out, struct err *e)
 {
 	char made[CLOCK_TEXT];
 	clock_write(m->made, made);
 	CLEANUP(mem_free) char *title = xasprintf("Missing on %s", query->platform);
-	html_begin(out, title, "What branches want, and no wheel covers");
+	html_begin(out, frame, title, "What branches want, and no wheel covers");
 	uint64_t missing = m->total[MISSING_MISSING];
 	buf_printf(out, "<span class=\"state still%s\">%" PRIu64 " missing</span></header>\n", missing ? " busy" : "",
 		missing);
@@ -146,6 +148,6 @@ int missing_page_write(const struct missing *m, const struct missing_page_query 
 	put_branch_notes(m, out);
 	put_page_links(query, out);
 	put_wanted_rows(m, out);
-	html_end_plain(out, "<a href=\"../builds/\">builds</a> · <a href=\"../../\">wheelcache</a>");
+	html_end(out, "<a href=\"?format=json\">JSON</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "page of what is missing: larger than %zu bytes", out->cap) : 0;
 }

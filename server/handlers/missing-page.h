@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/missing/missing.h"
+#include "server/handlers/html-layout.h"
 
 // The query that the page answers; all is borrowed and not trusted.
 struct missing_page_query {
@@ -11,5 +12,5 @@ struct missing_page_query {
 };
 
 // Adds the page to out; ERR_LIMIT if it is larger than out's ceiling.
-int missing_page_write(const struct missing *m, const struct missing_page_query *query, struct buf *out,
-	struct err *e) MUST_CHECK;
+int missing_page_write(const struct html_frame *frame, const struct missing *m, const struct missing_page_query *query,
+	struct buf *out, struct err *e) MUST_CHECK;

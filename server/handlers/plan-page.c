@@ -11,14 +11,12 @@
 #include "lib/state/catalog/catalog-plan.h"
 #include "server/handlers/html-layout.h"
 
-const char plan_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-				"img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-
 enum { ROWS = 200 };
 
 static const char *const verdicts[] = {"duplicate", "superseded", "pure", "off-list", "unusable", "corrupt", "keep"};
 
 struct plan_page_writer {
+	const struct html_frame *frame;
 	const struct plan_page_query *query;
 	struct catalog *catalog;
 	const struct jsondoc *head; // the plan without its files
@@ -139,14 +137,17 @@ static void put_platform_row(struct plan_page_writer *w, const char *name)
 
 static void put_platform_sums(struct plan_page_writer *w)
 {
-	buf_puts(w->out, "<h2>By platform and verdict</h2>\n<div class=\"card wide\">"
-			 "<table class=\"sums\">\n<thead><tr><th>Platform</th>");
+	buf_puts(w->out, "<h2>By platform and verdict</h2>\n");
+	html_begin_box(w->out, "By platform and verdict", "card wide");
+	buf_puts(w->out, "<table class=\"sums\">\n<thead><tr><th scope=\"col\">Platform</th>");
 	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
-		buf_printf(w->out, "<th class=\"n\">%s</th>", verdicts[i]);
-	buf_puts(w->out, "<th class=\"n\">removed</th><th class=\"n\">size</th></tr></thead>\n<tbody>\n");
+		buf_printf(w->out, "<th scope=\"col\" class=\"n\">%s</th>", verdicts[i]);
+	buf_puts(w->out,
+		"<th scope=\"col\" class=\"n\">removed</th><th scope=\"col\" class=\"n\">size</th></tr></thead>\n"
+		"<tbody>\n");
 	for (size_t i = 0; i < w->query->platforms; i++)
 		put_platform_row(w, w->query->platform[i]->name);
-	buf_puts(w->out, "</tbody>\n</table></div>\n");
+	html_end_table(w->out);
 }
 
 // --- the search form ---
@@ -286,7 +287,7 @@ static void put_page_links(struct plan_page_writer *w, uint64_t page, uint64_t p
 	const struct plan_page_query *q = w->query;
 	if (pages < 2)
 		return;
-	buf_puts(w->out, "<nav>");
+	buf_puts(w->out, "<nav aria-label=\"Pages\">");
 	if (page > 1) {
 		begin_query_link(w, q->only, q->verdict, q->text, page - 1);
 		buf_puts(w->out, "Previous</a>");
@@ -301,6 +302,7 @@ static void put_page_links(struct plan_page_writer *w, uint64_t page, uint64_t p
 
 static int put_files(struct plan_page_writer *w, struct err *e)
 {
+	static const char *const column[] = {"File", "Platform", "Verdict", "Size", "Why"};
 	struct page_sum all = {0};
 	CLEANUP(mem_free) uint64_t *of = xcalloc(w->query->platforms, sizeof(*of));
 	if (count_files(w, of, &all, e) < 0)
@@ -314,11 +316,10 @@ static int put_files(struct plan_page_writer *w, struct err *e)
 	buf_puts(w->out, "</p>\n");
 	if (!all.files)
 		return 0;
-	buf_puts(w->out, "<div class=\"card wide\"><table>\n<thead><tr><th>File</th><th>Platform</th><th>Verdict</th>"
-			 "<th class=\"n\">Size</th><th>Why</th></tr></thead>\n<tbody>\n");
+	html_begin_table(w->out, "Files", "card wide", column, ARRAY_SIZE(column));
 	if (put_file_rows(w, of, (page - 1) * ROWS, e) < 0)
 		return -1;
-	buf_puts(w->out, "</tbody>\n</table></div>\n");
+	html_end_table(w->out);
 	put_page_links(w, page, pages);
 	return 0;
 }
@@ -338,7 +339,7 @@ static int put_plan_page(struct plan_page_writer *w, int64_t made, const char *i
 	buf_init(&words, LIMIT_WORDS);
 	clock_write(made, when);
 	buf_printf(&words, "What the last plan of a prune says: %s", id);
-	html_begin(w->out, "Plan", words.data);
+	html_begin(w->out, w->frame, "Prune plan", words.data);
 	buf_printf(w->out, "<span class=\"state\">Made <time datetime=\"%s\">%.10s %.5s UTC</time></span>\n</header>\n",
 		when, when, when + 11);
 	put_plan_totals(w);
@@ -347,10 +348,10 @@ static int put_plan_page(struct plan_page_writer *w, int64_t made, const char *i
 	return put_files(w, e);
 }
 
-static int put_no_plan(struct buf *out)
+static int put_no_plan(struct plan_page_writer *w)
 {
-	html_begin(out, "Plan", "No plan of a prune has been made yet");
-	buf_puts(out,
+	html_begin(w->out, w->frame, "Prune plan", "No plan of a prune has been made yet");
+	buf_puts(w->out,
 		"</header>\n<div class=\"lines\"><figure class=\"card\"><figcaption>To make one</figcaption><pre><code>"
 		"wheelcache prune plan --config /etc/wheelcache.conf -o plan.json</code></pre></figure></div>\n");
 	return 0;
@@ -366,7 +367,7 @@ static int put_last_plan(struct plan_page_writer *w, struct err *e)
 	buf_init(&head, LIMIT_PAGE);
 	if (catalog_plan_last(w->catalog, &id, &made, &head, &why) < 0) {
 		if (why.kind == ERR_NOT_FOUND)
-			return put_no_plan(w->out);
+			return put_no_plan(w);
 		*e = why;
 		return -1;
 	}
@@ -375,9 +376,10 @@ static int put_last_plan(struct plan_page_writer *w, struct err *e)
 	return document ? put_plan_page(w, made, id.data, e) : -1;
 }
 
-int plan_page_write(struct catalog *c, const struct plan_page_query *query, struct buf *out, struct err *e)
+int plan_page_write(const struct html_frame *frame, struct catalog *c, const struct plan_page_query *query,
+	struct buf *out, struct err *e)
 {
-	struct plan_page_writer w = {.query = query, .catalog = c, .out = out};
+	struct plan_page_writer w = {.frame = frame, .query = query, .catalog = c, .out = out};
 	to_lower(query->text, w.text);
 	CLEANUP(catalog_read_end) struct catalog *reading = c;
 	if (catalog_read_begin(c, e) < 0) {
@@ -386,6 +388,6 @@ int plan_page_write(struct catalog *c, const struct plan_page_query *query, stru
 	}
 	if (put_last_plan(&w, e) < 0)
 		return -1;
-	html_end(out, "<a href=\"../../\">wheelcache</a>");
+	html_end(out, "the last plan of a prune");
 	return out->failed ? err_set(e, ERR_LIMIT, "page of the plan: larger than %zu bytes", out->cap) : 0;
 }

@@ -7,6 +7,7 @@
 #include "lib/base/buf.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
+#include "server/handlers/html-layout.h"
 
 // The client's query, which is not trusted. All pointers are borrowed.
 struct plan_page_query {
@@ -18,9 +19,7 @@ struct plan_page_query {
 	uint64_t page;       // from 1
 };
 
-// For the header Content-Security-Policy.
-extern const char plan_page_policy[];
-
 // Adds the page to out; ERR_LIMIT if it is larger than out's ceiling, and the catalog's errors. If there is no plan,
 // the page says how to make one.
-int plan_page_write(struct catalog *c, const struct plan_page_query *query, struct buf *out, struct err *e) MUST_CHECK;
+int plan_page_write(const struct html_frame *frame, struct catalog *c, const struct plan_page_query *query,
+	struct buf *out, struct err *e) MUST_CHECK;

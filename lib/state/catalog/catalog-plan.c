@@ -159,6 +159,13 @@ int catalog_plan_last(struct catalog *c, struct buf *id, int64_t *made, struct b
 	return 0;
 }
 
+bool catalog_plan_exists(struct catalog *c)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_EXISTS, &ignored);
+	return q && query_step(q, &ignored) > 0;
+}
+
 static void bind_filter(struct query *q, const struct catalog_plan_filter *filter)
 {
 	query_bind_int(q, 1, filter->platform);

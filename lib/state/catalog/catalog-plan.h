@@ -35,6 +35,9 @@ void catalog_plan_cleanup(struct catalog_planner **p); // for CLEANUP; an unfini
 // The last plan: its id and its head, appended to the buffers, and when it was made. ERR_NOT_FOUND: there is none.
 int catalog_plan_last(struct catalog *c, struct buf *id, int64_t *made, struct buf *head, struct err *e) MUST_CHECK;
 
+// Whether there is one; false if the catalog cannot be read.
+bool catalog_plan_exists(struct catalog *c);
+
 // Selects files of the plan.
 struct catalog_plan_filter {
 	int64_t platform;

@@ -229,6 +229,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[PLAN_SET] = "UPDATE plan SET name = ?2, made = ?3, head = ?4 WHERE id = ?1",
 	[PLAN_REPLACE] = "DELETE FROM plan WHERE name IS NOT NULL AND id <> ?1",
 	[PLAN_FILES] = "SELECT count(*) FROM planned WHERE plan = ?1",
+	[PLAN_EXISTS] = "SELECT 1 FROM plan WHERE id = " LAST_PLAN,
 	[PLAN_LAST] = "SELECT name, made, head FROM plan WHERE id = " LAST_PLAN,
 	[PLANNED_ADD] =
 		"INSERT INTO planned (plan, platform, size, removes, identical, project, version, filename, path,"

@@ -84,10 +84,10 @@ static void write_channel(const struct channel_data *d, const char *project, str
 	struct err e = ERR_INIT;
 	const struct channel_query query = {.project = project, .limit = 500, .now = NOON};
 	buf_init(out, LIMIT_PAGE);
-	if (channel_page_write(d, &query, out, &e) < 0)
+	if (channel_page_write(&(struct html_frame){.root = "../../../"}, d, &query, out, &e) < 0)
 		fail_msg("%s", e.msg);
 	assert_true(str_is_utf8(buf_view(out)));
-	assert_null(strstr(out->data, "<script"));
+	assert_null(strstr(out->data, "<script>"));
 	assert_null(strstr(out->data, "<i>"));
 	assert_null(strstr(out->data, "\x1b"));
 }
@@ -163,7 +163,7 @@ static void a_page_that_is_too_large(void **state UNUSED)
 	CLEANUP(buf_release) struct buf page, json;
 	buf_init(&page, 1000);
 	buf_init(&json, 1000);
-	assert_int_equal(channel_page_write(&d, &query, &page, &e), -1);
+	assert_int_equal(channel_page_write(&(struct html_frame){.root = "../../../"}, &d, &query, &page, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 	assert_int_equal(channel_json_write(&d, &json, &e), -1);
 }

@@ -29,7 +29,7 @@ static void render(const struct site *s, struct home_page_stats stats, const cha
 	struct err e = ERR_INIT;
 	stats.platform = counts;
 	buf_init(out, LIMIT_PAGE);
-	assert_int_equal(home_page_write(s, &stats, base, out, &e), 0);
+	assert_int_equal(home_page_write(&(struct html_frame){.root = ""}, s, &stats, base, out, &e), 0);
 	assert_true(str_is_utf8(buf_view(out)));
 }
 
@@ -116,7 +116,9 @@ static void one_platform(void **state)
 	assert_null(strstr(out.data, "<h2>Views"));
 	assert_null(strstr(out.data, "class=\"note\""));
 	buf_init(&small, 100);
-	assert_int_equal(home_page_write(&none, &(struct home_page_stats){.platform = counts}, "", &small, &e), -1);
+	assert_int_equal(home_page_write(&(struct html_frame){.root = ""}, &none,
+				 &(struct home_page_stats){.platform = counts}, "", &small, &e),
+		-1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 

@@ -69,6 +69,8 @@ static void test_statuses(void **state)
 		{"/files/wheels/foo-bar/..%2f..%2fcatalog.db", 404},
 		{"/-/health", 200},
 		{"/-/nothing", 404},
+		{"/-/style.css", 200},
+		{"/-/page.js", 200},
 		{"/-/builds/", 200},
 		{"/-/builds", 302},
 		{"/-/builds/six", 302},
