@@ -6,9 +6,8 @@
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
 #include "lib/view/client-config.h"
-#include "server/handlers/home-page.h"
 #include "server/handlers/home.h"
-#include "server/handlers/html-layout.h"
+#include "server/handlers/page-frame.h"
 #include "server/message/negotiate.h"
 
 static void put_client_file(struct buf *out, const struct client_index *x, const struct client_template *t)
@@ -23,13 +22,13 @@ static void put_client_file(struct buf *out, const struct client_index *x, const
 	buf_puts(out, "</code></pre></figure>\n");
 }
 
-static void put_client_page(struct buf *out, const struct client_index *x)
+static void put_client_page(struct buf *out, const struct html_frame *frame, const struct client_index *x)
 {
 	CLEANUP(buf_release) struct buf url;
 	const char *client = "";
 	buf_init(&url, LIMIT_PAGE);
 	client_config_url(x, &url);
-	html_begin(out, "How clients use this index", url.data);
+	html_begin(out, frame, "How clients use this index", url.data);
 	buf_puts(out, "</header>\n");
 	if (x->needs_token)
 		buf_puts(out, "<p class=\"note\">It needs a token with the right to read.</p>\n");
@@ -44,10 +43,10 @@ static void put_client_page(struct buf *out, const struct client_index *x)
 		put_client_file(out, x, t);
 	}
 	buf_puts(out, "</div>\n");
-	html_end(out, "<a href=\"?format=json\">JSON</a> · <a href=\"../../\">wheelcache</a>");
+	html_end(out, "<a href=\"?format=json\">JSON</a>");
 }
 
-struct reply *client_handler_inline(struct server_context *s, const struct route_match *match)
+struct reply *client_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	const struct request *r = match->request;
 	const struct view *v = match->found_view;
@@ -62,13 +61,14 @@ struct reply *client_handler_inline(struct server_context *s, const struct route
 		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = client_config_json(&x, NULL);
 		jsondoc_write(doc, 0, &page);
 	} else {
-		put_client_page(&page, &x);
+		const struct html_frame frame = page_frame(s, c, r->path, HTML_SECTION_NONE);
+		put_client_page(&page, &frame, &x);
 	}
 	struct reply *reply =
 		reply_new(200, is_json ? "application/json" : "text/html; charset=utf-8", blob_from_buf(&page));
 	server_context_set_freshness(s, reply, v->is_private);
 	reply_header(reply, "Vary", "Accept");
-	reply_header(reply, "Content-Security-Policy", "%s", home_page_policy);
+	reply_header(reply, "Content-Security-Policy", "%s", html_policy);
 	reply_header(reply, "X-Content-Type-Options", "nosniff");
 	return reply;
 }
