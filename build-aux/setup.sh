@@ -4,7 +4,8 @@
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-to_build=(autoconf automake ca-certificates gcc libc6-dev make pkgconf libcurl4-openssl-dev libdeflate-dev
+to_build=(autoconf automake ca-certificates gcc libc6-dev make pkgconf libcmark-gfm-dev
+	libcmark-gfm-extensions-dev libcurl4-openssl-dev libdeflate-dev
 	libelf-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libxml2-dev libzip-dev libzstd-dev
 	zlib1g-dev)
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)

@@ -22,7 +22,7 @@ FOLDERS = """
 lib/base
 lib/os
 lib/format
-lib/net lib/domain/text
+lib/net lib/domain/text lib/readme
 lib/domain/machine lib/domain/archive lib/domain/elf
 lib/domain/wheel lib/domain/index lib/domain/promotion
 lib/audit
@@ -52,6 +52,8 @@ TOPS = sorted({name.partition("/")[0] for name in LAYER})
 
 # The only files that may include the headers of a foreign library.
 OWNER = {
+    "cmark-gfm-core-extensions.h": "lib/readme/markdown.c",
+    "cmark-gfm.h": "lib/readme/markdown.c",
     "curl/": "lib/net/fetch.c",
     "gelf.h": "lib/domain/elf/elf-dynamic.c lib/domain/elf/elf-facts-read.c lib/domain/elf/elf-outline.c",
     "jansson.h": "lib/format/jsondoc.c",
