@@ -19,6 +19,7 @@
 #include "lib/state/store/store.h"
 #include "lib/view/view.h"
 #include "server/http/listen.h"
+#include "server/http/passed-socket.h"
 #include "server/server.h"
 
 // Used by the main thread only, which waits for signals and for the end of scans.
@@ -28,6 +29,7 @@ struct serve_command {
 	char *catalog_path;
 	struct tls *tls; // NULL: plain HTTP
 	int socket;      // the server takes it over when it starts
+	bool is_passed;  // by the process that started this one
 	char *url;
 	int signals; // signalfd
 	int scanned; // eventfd: a scan has ended
@@ -110,6 +112,7 @@ static int start_server(struct serve_command *s, bool filled, struct err *e)
 		.catalog_path = s->catalog_path,
 		.socket = s->socket,
 		.url = s->url,
+		.is_passed = s->is_passed,
 		.tls = s->tls,
 		.is_filled = filled,
 		.callbacks = &s->callbacks,
@@ -250,6 +253,27 @@ static int block_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
+static bool is_url_of(const char *url, const char *address)
+{
+	const char *found = strstr(url, address);
+	return found && (!found[strlen(address)] || strcmp(found + strlen(address), "/") == 0);
+}
+
+// A socket that was passed takes precedence over [server] listen.
+static int open_socket(struct serve_command *s, struct err *e)
+{
+	if (passed_socket_take(&s->socket, &s->url, e) < 0)
+		return -1;
+	s->is_passed = s->socket >= 0;
+	if (!s->is_passed)
+		s->socket = listen_open(s->config.listen, &s->url, e);
+	else if (!is_url_of(s->url, s->config.listen))
+		log_warn("[server] listen = %s has no effect: the socket that was passed, such as of "
+			 "wheelcache.socket, listens on %s",
+			s->config.listen, s->url);
+	return s->socket < 0 ? -1 : 0;
+}
+
 // Reports configuration errors before the scan begins.
 static int prepare_server(struct serve_command *s, bool *all, bool *any, struct err *e)
 {
@@ -260,8 +284,7 @@ static int prepare_server(struct serve_command *s, bool *all, bool *any, struct 
 	s->catalog_path = cli_config_catalog(&s->config, e);
 	if (!s->catalog_path || tls_load(s->config.tls_cert, s->config.tls_key, &s->tls, e) < 0)
 		return -1;
-	s->socket = listen_open(s->config.listen, &s->url, e);
-	if (s->socket < 0 || (s->tls && tls_url(&s->url, e) < 0))
+	if (open_socket(s, e) < 0 || (s->tls && tls_url(&s->url, e) < 0))
 		return -1;
 	cli_config_warn_of_readers(&s->settings, &s->config, s->catalog_path);
 	return was_scanned(s, all, any, e);

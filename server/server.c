@@ -51,6 +51,7 @@ struct server {
 	struct generation *newest;
 	struct catalog_watch *catalog_watch;
 	struct http *http;
+	bool hands_over; // another process accepts from the socket: what is under way is answered in full
 	FILE *access_log;
 	char *access_log_path; // NULL: stdout, or none
 	char *audit_path, *catalog_path;
@@ -98,16 +99,20 @@ static void drop_left_clients(void *ctx)
 	upstream_setup_drop_left(ctx);
 }
 
-static void cancel_upstream(void *ctx)
+static void cancel_work(void *ctx)
 {
-	upstream_setup_cancel(ctx);
+	struct server_context *s = ctx;
+	atomic_store(&s->is_stopping, true);
+	upstream_setup_cancel(s);
 }
 
 // Stops and frees everything, in the reverse order of its start.
 static void server_free(struct server *s)
 {
-	atomic_store(&s->context.is_stopping, true);
-	upstream_setup_cancel_pages(&s->context);
+	if (!s->hands_over) {
+		atomic_store(&s->context.is_stopping, true);
+		upstream_setup_cancel_pages(&s->context);
+	}
 	http_stop(s->http, GRACE_SECONDS);
 	release_scheduler_stop(s->context.release_scheduler);
 	catalog_watch_stop(s->catalog_watch); // which uses upstream
@@ -190,6 +195,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 	struct http_options o = {
 		.socket = options->socket,
 		.url = options->url,
+		.is_passed = options->is_passed,
 		.threads = c->threads ? (unsigned)c->threads : (unsigned)get_nprocs(),
 		.connections = (unsigned)c->connections,
 		.timeout = (unsigned)c->timeout,
@@ -198,7 +204,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.handle_inline = routes_inline,
 		.handle_worker = routes_worker,
 		.on_checked = drop_left_clients,
-		.cancel = cancel_upstream,
+		.cancel = cancel_work,
 		.on_answered = count_request,
 		.receive = routes_receive,
 		.pool = routes_pool,
@@ -211,6 +217,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 static struct server *server_new(const struct server_options *o, struct site *site, struct policies *policies)
 {
 	struct server *s = xcalloc(1, sizeof(*s));
+	s->hands_over = o->is_passed;
 	s->context.callbacks = o->callbacks;
 	s->context.pagecache = pagecache_new((size_t)o->config->page_cache);
 	s->context.project_filter = project_filter_new();

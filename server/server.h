@@ -17,6 +17,7 @@ struct server_options {
 	const char *catalog_path;
 	int socket;                               // of listen_open(); taken over where the server starts
 	const char *url;                          // as listen_open() sets it
+	bool is_passed;                           // of passed_socket_take()
 	bool is_filled;                           // a scan has looked at every platform, now or once
 	struct tls *tls;                          // NULL: plain HTTP; borrowed until the stop
 	const struct server_callbacks *callbacks; // borrowed until the stop

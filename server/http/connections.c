@@ -23,6 +23,7 @@ struct connections {
 	void (*checked)(void *ctx);
 	void *ctx;
 	atomic_bool is_draining;
+	long linger; // seconds; set before is_draining
 	atomic_bool is_stopping;
 	atomic_uint suspended; // number of suspended requests
 };
@@ -173,17 +174,25 @@ void connections_end_request(struct connections *t, struct connection_link *link
 {
 	connections_await_bytes(link);
 	atomic_store(&link->is_busy, false);
-	if (atomic_load(&t->is_draining))
+	if (atomic_load(&t->is_draining) && !t->linger)
 		end_idle_connection(link);
+}
+
+// Whether a request is under way, or may be on its way to the server.
+static bool is_in_use(const struct connections *t, const struct connection_link *c, long now)
+{
+	return atomic_load(&c->is_busy) ||
+	       now - atomic_load_explicit(&c->waiting_since, memory_order_relaxed) < t->linger;
 }
 
 // Ends the idle connections and returns the number of the others.
 static unsigned end_idle_connections(struct connections *t)
 {
 	unsigned busy = 0;
+	long now = clock_seconds();
 	pthread_mutex_lock(&t->lock);
 	for (struct connection_link *c = t->first; c; c = c->next) {
-		if (atomic_load(&c->is_busy))
+		if (is_in_use(t, c, now))
 			busy++;
 		else
 			end_idle_connection(c);
@@ -197,11 +206,17 @@ static void pause_ms(long ms)
 	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
 }
 
-void connections_drain(struct connections *t, unsigned seconds)
+void connections_drain(struct connections *t, unsigned seconds, unsigned linger)
 {
+	t->linger = (long)linger;
 	atomic_store(&t->is_draining, true);
 	for (unsigned waited = 0; end_idle_connections(t) && waited < seconds * 1000; waited += DRAIN_POLL_MS)
 		pause_ms(DRAIN_POLL_MS);
+}
+
+bool connections_is_draining(const struct connections *t)
+{
+	return atomic_load_explicit(&t->is_draining, memory_order_relaxed);
 }
 
 void connections_await_resumed(struct connections *t)

@@ -42,8 +42,10 @@ void connections_end_request(struct connections *t, struct connection_link *link
 // the server is stopping, and the caller must not suspend the connection.
 bool connections_suspend(struct connections *t, struct connection_link *link);
 void connections_note_resumed(struct connections *t);
-// Ends idle connections at once, and the others after their answer. Returns when no request is under way, or after the
-// given number of seconds.
-void connections_drain(struct connections *t, unsigned seconds);
+// Ends connections that have been idle for at least linger seconds, and the others after their answer. Returns when no
+// request is under way and none is awaited, or after the given number of seconds.
+void connections_drain(struct connections *t, unsigned seconds, unsigned linger);
+// Whether connections_drain() was called: a client should make its next request on another connection.
+bool connections_is_draining(const struct connections *t);
 // From now on connections_suspend() returns false. Returns when all suspended requests have been resumed.
 void connections_await_resumed(struct connections *t);

@@ -17,8 +17,9 @@
 #include "server/message/request-check.h"
 
 enum {
-	POOL_SHARE = 4,  // one pool may have a quarter of all connections for bodies, as its platform's volume may hang
-	TLS_SOCKETS = 3, // of a connection: the client's, and the socket pair to the library
+	POOL_SHARE = 4, // one pool may have a quarter of all connections for bodies, as its platform's volume may hang
+	LINGER_SECONDS = 2, // for the next request of a client whose connection will end
+	TLS_SOCKETS = 3,    // of a connection: the client's, and the socket pair to the library
 };
 
 struct http {
@@ -461,16 +462,17 @@ const char *http_url(const struct http *h)
 	return h->url;
 }
 
-// Refuses connections from now on. The caller closes the socket after the daemon's stop: the library's threads may
-// still pass it to epoll_ctl(), and abort where that fails.
+// Refuses connections from now on; those to a passed socket wait for another process. The caller closes the socket after
+// the daemon's stop: the library's threads may still pass it to epoll_ctl(), and abort where that fails.
 static int stop_accepting(struct http *h)
 {
 	if (h->handshakes) {
-		tls_handshakes_quiesce(h->handshakes);
+		tls_handshakes_quiesce(h->handshakes, h->options.is_passed ? 1000 * LINGER_SECONDS : 0);
 		return -1;
 	}
 	int fd = MHD_quiesce_daemon(h->daemon);
-	shutdown(fd, SHUT_RDWR);
+	if (!h->options.is_passed)
+		shutdown(fd, SHUT_RDWR);
 	return fd;
 }
 
@@ -480,13 +482,14 @@ void http_stop(struct http *h, unsigned grace)
 		return;
 	int64_t ends_at = clock_ms() + 1000 * (int64_t)grace;
 	CLEANUP(mem_close) int fd UNUSED = stop_accepting(h); // closed after the daemon
-	connections_drain(h->connections, grace);
+	connections_drain(h->connections, grace, h->options.is_passed ? LINGER_SECONDS : 0);
 	if (h->options.cancel)
 		h->options.cancel(h->options.ctx);
 	connections_await_resumed(h->connections);
 	MHD_stop_daemon(h->daemon);
 	int64_t left = ends_at - clock_ms();
 	tls_handshakes_free(h->handshakes, left > 0 ? (unsigned)left : 0);
-	listen_end(h->url);
+	if (!h->options.is_passed)
+		listen_end(h->url);
 	http_free(h);
 }

@@ -17,6 +17,7 @@ struct http;
 struct http_options {
 	int socket;           // of listen_open(); taken over where http_start() succeeds
 	const char *url;      // as listen_open() sets it; copied
+	bool is_passed;       // of passed_socket_take(): other processes accept from the socket as well
 	unsigned threads;     // event loops
 	unsigned connections; // limit; further ones are not accepted yet
 	unsigned timeout;     // seconds without progress or complete request header, after which a connection ends
@@ -47,6 +48,7 @@ struct http_options {
 struct http *http_start(const struct http_options *options, struct err *e) MUST_CHECK;
 // "http://127.0.0.1:8080/" or "unix:/run/wheelcache.sock". Valid until http_stop(). Any thread.
 const char *http_url(const struct http *h);
-// Accepts no more connections, waits at most grace seconds for the requests under way, then stops and frees. NULL is
-// fine.
+// Accepts no more connections, waits at most grace seconds for the requests under way, then stops and frees. Clients of
+// a passed socket lose no request: those that have just connected, or whose connection is kept, are answered too, and
+// told to connect again. NULL is fine.
 void http_stop(struct http *h, unsigned grace);

@@ -128,14 +128,16 @@ static int open_unix_socket(const char *path, char **url, struct err *e)
 	return mem_steal_fd(&fd);
 }
 
-static char *make_url(int fd)
+char *listen_url(int fd)
 {
-	struct sockaddr_storage addr;
+	struct sockaddr_storage addr = {0};
 	socklen_t len = sizeof(addr);
 	char host[64], port[16];
-	if (getsockname(fd, (struct sockaddr *)&addr, &len) < 0 ||
-		getnameinfo((struct sockaddr *)&addr, len, host, sizeof(host), port, sizeof(port),
-			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+	bool is_known = getsockname(fd, (struct sockaddr *)&addr, &len) == 0;
+	if (is_known && addr.ss_family == AF_UNIX)
+		return xasprintf("%s%s", unix_scheme, ((const struct sockaddr_un *)(const void *)&addr)->sun_path);
+	if (!is_known || getnameinfo((struct sockaddr *)&addr, len, host, sizeof(host), port, sizeof(port),
+				 NI_NUMERICHOST | NI_NUMERICSERV) != 0)
 		return xstrdup("http://?/");
 	bool is_v6 = addr.ss_family == AF_INET6;
 	return xasprintf("http://%s%s%s:%s/", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
@@ -185,7 +187,7 @@ int listen_open(const char *text, char **url, struct err *e)
 		return err_set(e, ERR_USAGE, "%s: %s", text, gai_strerror(code));
 	int fd = bind_socket(list->ai_family, list->ai_addr, list->ai_addrlen, text, e);
 	if (fd >= 0)
-		*url = make_url(fd);
+		*url = listen_url(fd);
 	return fd;
 }
 

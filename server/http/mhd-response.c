@@ -86,14 +86,22 @@ static ssize_t read_stream(void *ctx, uint64_t at, char *out, size_t room)
 	return 0;
 }
 
+static struct MHD_Response *prepare_stream(struct connection *c)
+{
+	return require_response(MHD_create_response_from_callback(c->reply->length, STREAM_BLOCK, read_stream, c,
+		NULL));
+}
+
 bool mhd_response_queue(struct connection *c)
 {
 	struct reply *r = c->reply;
-	if (!r->stream)
+	bool is_last = connections_is_draining(c->connections);
+	if (!r->stream && !is_last)
 		return MHD_queue_response(c->mhd, r->status, prepare_response(r)) == MHD_YES;
-	struct MHD_Response *m =
-		require_response(MHD_create_response_from_callback(r->length, STREAM_BLOCK, read_stream, c, NULL));
-	enum MHD_Result result = MHD_queue_response(c->mhd, r->status, add_headers(m, r));
+	struct MHD_Response *m = add_headers(r->stream ? prepare_stream(c) : prepare_body(r), r);
+	if (is_last)
+		MHD_add_response_header(m, MHD_HTTP_HEADER_CONNECTION, "close");
+	enum MHD_Result result = MHD_queue_response(c->mhd, r->status, m);
 	MHD_destroy_response(m);
 	return result == MHD_YES;
 }

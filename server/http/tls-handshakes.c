@@ -21,8 +21,9 @@
 
 enum {
 	EVENTS = 64,
-	ACCEPTS = 16,    // at a time, before handshakes continue
-	SLOTS = 4096,    // addresses are hashed into them; two in one slot count together
+	ACCEPTS = 16, // at a time, before handshakes continue
+	SLOTS = 4096, // addresses are hashed into them; two in one slot count together
+	STOP_CHECK_MS = 20,
 	CHECK_MS = 1000, // how often late handshakes are dropped and a failed accept4() is repeated
 	NETWORK_V6 = 8,  // bytes of an IPv6 address that name a network
 };
@@ -50,6 +51,7 @@ struct tls_handshakes {
 	pthread_t thread;
 	int epoll, wakeup;
 	atomic_bool is_stopping;
+	int64_t ends_at;         // by clock_ms(); set before is_stopping
 	atomic_uint connections; // also those of the relays
 	// Used by the thread alone.
 	struct handshake *first, *last;
@@ -132,7 +134,7 @@ static bool has_room(const struct tls_handshakes *h)
 
 static void watch_socket(struct tls_handshakes *h)
 {
-	bool accepts = !h->is_paused && has_room(h);
+	bool accepts = !h->is_paused && !atomic_load(&h->is_stopping) && has_room(h);
 	struct epoll_event event = {.events = accepts ? EPOLLIN : 0, .data.ptr = &h->options.socket};
 	if (h->accepts != accepts)
 		epoll_ctl(h->epoll, EPOLL_CTL_MOD, h->options.socket, &event);
@@ -281,16 +283,28 @@ static void note_event(struct tls_handshakes *h, const struct epoll_event *event
 		set_ready(h, event->data.ptr, true);
 }
 
+static bool has_work_left(const struct tls_handshakes *h)
+{
+	return !atomic_load(&h->is_stopping) || (h->first && clock_ms() < h->ends_at);
+}
+
+static int wait_ms(const struct tls_handshakes *h)
+{
+	if (choose_handshake(h))
+		return 0;
+	return atomic_load(&h->is_stopping) ? STOP_CHECK_MS : CHECK_MS;
+}
+
 static void *run_handshakes(void *ctx)
 {
 	struct tls_handshakes *h = ctx;
 	struct epoll_event event[EVENTS];
-	while (!atomic_load(&h->is_stopping)) {
+	while (has_work_left(h)) {
 		watch_socket(h);
-		int count = epoll_wait(h->epoll, event, EVENTS, choose_handshake(h) ? 0 : CHECK_MS);
+		int count = epoll_wait(h->epoll, event, EVENTS, wait_ms(h));
 		for (int i = 0; i < count; i++)
 			note_event(h, &event[i]);
-		if (h->has_waiting_client) // after the events: it may drop a handshake that has one
+		if (h->has_waiting_client && h->accepts) // after the events: it may drop a handshake that has one
 			accept_some(h);
 		struct handshake *next = choose_handshake(h);
 		if (next)
@@ -332,8 +346,9 @@ struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options 
 	return h;
 }
 
-void tls_handshakes_quiesce(struct tls_handshakes *h)
+void tls_handshakes_quiesce(struct tls_handshakes *h, unsigned milliseconds)
 {
+	h->ends_at = clock_ms() + (int64_t)milliseconds;
 	atomic_store(&h->is_stopping, true);
 	eventfd_write(h->wakeup, 1);
 	pthread_join(h->thread, NULL);

@@ -27,8 +27,9 @@ struct tls_handshakes_options {
 };
 
 struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options *options);
-// Stops accepting and drops the handshakes under way. Afterwards adopt is not called any more.
-void tls_handshakes_quiesce(struct tls_handshakes *h);
+// Stops accepting, lets the handshakes under way end for at most the given milliseconds, and drops the others.
+// Afterwards adopt is not called any more.
+void tls_handshakes_quiesce(struct tls_handshakes *h, unsigned milliseconds);
 // Called after tls_handshakes_quiesce(), when libmicrohttpd has closed its ends. The relays send the rest for at most
 // the given milliseconds. NULL is fine.
 void tls_handshakes_free(struct tls_handshakes *h, unsigned milliseconds);

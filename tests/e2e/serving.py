@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.parse
 
@@ -16,6 +17,10 @@ START_SECONDS = 120  # a cold index of a large store under sanitizers
 STOP_SECONDS = 60
 ONE_LOOP = ("--threads", "1")
 SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:")
+# Starts a program with a listening socket, as sd_listen_fds(3) says.
+PASS_SOCKET = """import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.execve(sys.argv[2], sys.argv[2:], {**os.environ, "LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"})"""
 LOG_LINE = re.compile(r'"(?P<method>[A-Z]+) (?P<path>\S+) HTTP/1\.[01]" (?P<status>\d{3})')
 
 
@@ -81,15 +86,17 @@ def wait_for(condition, seconds, what):
 
 class Server:
     """A running server. Its folder has the catalog, the access log and the standard error. program: a command with another
-    program than the one under test; it has no access log."""
+    program than the one under test; it has no access log. passed: a listening socket that it gets at its start."""
 
-    def __init__(self, store, folder, options=(), listen="127.0.0.1:0", config=None, program=None, context=None):
+    def __init__(self, store, folder, options=(), listen="127.0.0.1:0", config=None, program=None, context=None, passed=None):
         self.context = context  # of TLS; None: plain HTTP
         self.catalog = folder / "catalog.db"
         self.log_path = folder / "access.log"
         self.error_path = folder / "stderr.txt"
         self.config_path = folder / "wheelcache.conf"
         command = [*(program or [binary()]), "serve"]
+        if passed:
+            command = [sys.executable, "-c", PASS_SOCKET, str(passed.fileno()), *command]
         if store is not None:
             command.append(str(store))
         self.has_one_loop = tuple(options[-2:]) == ONE_LOOP
@@ -101,7 +108,8 @@ class Server:
             command += ["--config", str(self.config_path)]
         with open(self.error_path, "ab") as errors:
             self.process = subprocess.Popen(command + [str(one) for one in options], stdin=subprocess.DEVNULL,
-                                            stdout=subprocess.PIPE, stderr=errors)
+                                            stdout=subprocess.PIPE, stderr=errors,
+                                            pass_fds=(passed.fileno(),) if passed else ())
         self.url = None
         self.url = self._first_line().rstrip("/")
         place = urllib.parse.urlsplit(self.url)
@@ -208,11 +216,11 @@ def servers(folder):
     """A function that starts servers; all must stop cleanly at the end of the block."""
     started = []
 
-    def start(store=None, *options, listen="127.0.0.1:0", config=None, state=None, authority=None):
+    def start(store=None, *options, listen="127.0.0.1:0", config=None, state=None, authority=None, passed=None):
         state = state or folder / f"server-{len(started)}"
         state.mkdir(exist_ok=True)
         secure = (authority.options(), authority.context()) if authority else ([], None)
-        started.append(Server(store, state, (*secure[0], *options), listen, config, context=secure[1]))
+        started.append(Server(store, state, (*secure[0], *options), listen, config, context=secure[1], passed=passed))
         return started[-1]
 
     try:
