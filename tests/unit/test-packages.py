@@ -54,6 +54,10 @@ class Packages(unittest.TestCase):
             row = f"BuildRequires:  pkgconfig({library})" + (f" >= {least}" if least else "")
             self.assertIn(f"{row}\n", text("rpm/wheelcache.spec"))
 
+    def test_socket_is_where_the_configuration_listens(self):
+        listen = re.search(r"^listen = (.*)", text("etc/wheelcache.conf"), re.M)[1]
+        self.assertIn(f"\nListenStream={listen}\n", text("etc/wheelcache.socket"))
+
     def test_timers_that_remove_or_build_are_not_enabled(self):
         rules, spec = text("debian/rules"), text("rpm/wheelcache.spec")
         timers = sorted(path.name for path in (TOP / "etc").glob("*.timer"))
