@@ -242,7 +242,7 @@ bool safe_html_begin_link(struct safe_html *w, struct str target)
 }
 
 // The last part of the path of a URL.
-static struct str last_part(struct str url)
+static struct str name_in_url(struct str url)
 {
 	long end = str_find(url, '?');
 	url = str_slice(url, 0, end < 0 ? url.len : (size_t)end);
@@ -251,7 +251,7 @@ static struct str last_part(struct str url)
 
 void safe_html_image(struct safe_html *w, struct str target, struct str alt)
 {
-	struct str name = last_part(target), words = str_trim(alt);
+	struct str name = name_in_url(target), words = str_trim(alt);
 	bool is_link = safe_html_begin_link(w, target);
 	safe_html_text(w, words.len ? words : name.len ? name : STR("image"));
 	if (is_link)
