@@ -23,6 +23,7 @@ static const struct command *const rows[] = {
 	&command_explain,
 	&command_find,
 	&command_freeze,
+	&command_health,
 	&command_help,
 	&command_index,
 	&command_missing,

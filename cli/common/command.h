@@ -77,6 +77,7 @@ extern const struct command command_evidence_show;
 extern const struct command command_explain;
 extern const struct command command_find;
 extern const struct command command_freeze;
+extern const struct command command_health;
 extern const struct command command_help;
 extern const struct command command_index;
 extern const struct command command_missing;

@@ -127,6 +127,7 @@ enum {
 	LIMIT_REASON = 1 << 10,              // the reason that a sidecar gives
 	LIMIT_ANSWER_HEADERS = 64 << 10,     // headers of another server's response
 	LIMIT_ANSWER = 64 << 10,             // body of another server's response to an upload
+	LIMIT_HEALTH = 4 << 20,              // a server's answer about its own state
 	LIMIT_CONFIG = 1 << 20,              // a configuration file,
 	LIMIT_CONFIG_LINE = 64 << 10,        // and a line of it that is no comment
 	LIMIT_AUDIT_RULES = 256,             // number of rules of an audit policy,

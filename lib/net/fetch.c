@@ -87,6 +87,8 @@ static bool set_common(CURL *c, const struct fetch_options *o, const char *url, 
 	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, take_header);
 	curl_easy_setopt(c, CURLOPT_HEADERDATA, out);
 	curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+	if (o->is_direct)
+		curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
 	if (o->ca_file)
 		ok = ok && curl_easy_setopt(c, CURLOPT_CAINFO, o->ca_file) == CURLE_OK;
 	return ok;

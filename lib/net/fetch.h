@@ -14,6 +14,7 @@ struct fetch_options {
 	const char *ca_file;         // trusted certificates (PEM); NULL: the system's
 	const char *user, *password; // for Basic authentication; NULL: those of netrc for the host
 	const char *netrc;           // a file that must exist; NULL: ~/.netrc if it exists
+	bool is_direct;              // without the proxy that the environment names
 	unsigned connect_seconds;    // time limit for connecting
 	unsigned stall_seconds;      // time limit without a byte in either direction
 	// Called from time to time with the number of bytes of the body that were sent; false ends the request. NULL is

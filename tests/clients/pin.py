@@ -25,7 +25,7 @@ WANTED = [
     "pip==22.0.4", "pip==22.3.1", "pip==23.2.1", "pip==24.2", "pip==26.3", "uv==0.13.9", "twine==7.0.0",
     "twine==4.0.2 importlib_metadata==7.2.1 pkginfo==1.10.0",  # an old uploader, which fails at start with newer versions of these
     "flit==4.2.0", "poetry==2.5.1", "pdm==2.29.3", "pypi-simple==1.8.0 mousebender==2025.1",
-    "tox==4.67.15", "check-jsonschema==0.39.0",
+    "tox==4.67.15", "check-jsonschema==0.39.0", "kubernetes-validate==1.37.0",
 ]
 
 

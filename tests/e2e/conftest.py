@@ -16,7 +16,7 @@ import upstreams
 from authority import Authority
 
 # Files that mostly wait run beside files that compute.
-LONG = ["build_steps", "build_roots", "faults", "build_faults", "real_index", "merged_files", "changing_tree",
+LONG = ["container", "build_steps", "build_roots", "faults", "build_faults", "real_index", "merged_files", "changing_tree",
         "prune_corpus", "slow_clients", "prune_faults", "merged_freshness", "release", "prune_random", "clients",
         "upload_load", "operations", "merged_pages", "upload_clients", "build_server", "build", "push", "budget",
         "hostile", "merged_clients", "tokens", "lifecycle", "static", "check", "prune_undo", "prune_apply"]
