@@ -5,8 +5,8 @@
 // html-style.h has the one style. A page uses these classes of it, and has no style of its own:
 //   .card: a box. .wide: a table in it is a list; on a phone each row becomes lines. .matrix: a table of cells, which
 //     scrolls in its box with its heads in place. .builds: smaller. .sums: rows of numbers.
-//   .cell with .ours, .covered, .upstream, .building, .failed, .missing or .unknown: a cell's state, with its letter as
-//     text. .lost: the version before had a wheel there. .key: a list (ul) that explains the letters.
+//   .cell with the name of a state (.ours, .covered, .upstream, .building, .excluded, .failed, .unknown, .missing) and its
+//     letter as text. .lost: the version before had a wheel there. .key: a list (ul) that explains the letters.
 //   .verdict with .good, .goes or .wrong: a word with a colour. .state, .busy, .still: the word in the page's head.
 //   th and td: .n is a number (data-of: its unit on a phone), .why a reason, .file a file's name, .name never broken,
 //     .full a line of its own on a phone.

@@ -110,7 +110,7 @@ static const char style_text[] =
 	"color:var(--accent)}.upstream{background:var(--far-tint);color:var(--far)}\n"
 	".building{background:var(--busy-tint);color:var(--busy);border-style:dashed}.failed{background:var(--bad);"
 	"border-color:var(--bad);color:var(--on)}.missing{background:var(--bad-tint);color:var(--bad)}\n"
-	".unknown{background:var(--code);color:var(--soft);border-style:dotted}.lost{outline:3px double var(--bad);"
+	".excluded{background:none;color:var(--soft);border-color:var(--line)}.unknown{background:var(--code);color:var(--soft);border-style:dotted}.lost{outline:3px double var(--bad);"
 	"outline-offset:1px}.lost:focus-visible{outline:2px solid var(--accent);outline-offset:2px}\n"
 	".key{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;margin:.9rem 0;padding:0;list-style:none;"
 	"font-size:.875rem;color:var(--soft)}.key .cell{margin-right:.4rem}\n"

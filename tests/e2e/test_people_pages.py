@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All pages for people, without a browser: their HTML, their headers, where their links lead, what they weigh."""
+import gzip
+import re
+import urllib.parse
+
+import pytest
+
+import merging
+import serving
+import showcase
+from htmlcheck import HtmlCheck
+
+PACKED_MOST = 60_000
+POLICY = ("default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+          "base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+
+
+@pytest.fixture(name="shop", scope="module")
+def shop_fixture(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shop")
+    with merging.indexes() as start_index, serving.servers(folder) as start_server:
+        yield showcase.start(folder, start_index(), start_server)
+
+
+@pytest.fixture(name="read", scope="module")
+def read_fixture(shop):
+    """All pages by name: the path, the answer, the HTML."""
+    show, server = shop
+    found = {name: (path, server.get(path, {"Accept": "text/html", "Accept-Encoding": "gzip"})) for name, path in show.pages().items()}
+    return {name: (path, reply, text_of(reply)) for name, (path, reply) in found.items()}
+
+
+def text_of(reply):
+    return (gzip.decompress(reply.body) if reply["Content-Encoding"] == "gzip" else reply.body).decode()
+
+
+def test_each_page_is_well_formed(read):
+    for name, (path, reply, text) in read.items():
+        assert (reply.status, reply["Content-Type"]) == (200, "text/html; charset=utf-8"), (name, path, reply.body)
+        page = HtmlCheck(text)
+        assert page.count["nav"] >= 1 and page.count["footer"] == 1 and page.links[0] == "#main", name
+        assert showcase.SECRET not in text and "covert" not in text, name
+
+
+def test_one_policy_and_no_sniffing(read):
+    for name, (_, reply, _) in read.items():
+        assert reply["Content-Security-Policy"] == POLICY, name
+        assert reply["X-Content-Type-Options"] == "nosniff", name
+
+
+def test_markup_of_others_stays_text(read):
+    shown = [name for name, (_, _, text) in read.items() if "alert(1)" in text]
+    assert len(shown) >= 2
+    for name in shown:
+        assert "alert(1)" in HtmlCheck(read[name][2]).text, name
+        assert not re.search(r"<b\s|<script>", read[name][2]), name
+
+
+def test_links_lead_somewhere(shop, read):
+    """Each link of each page, from where the page is. What was never there before is 404 to this test too."""
+    asked = {}
+    for name, (path, _, text) in read.items():
+        for link in HtmlCheck(text).links:
+            url = urllib.parse.urljoin(f"http://host{path}", link)
+            if url.startswith("http://host"):
+                asked.setdefault(url.partition("#")[0].removeprefix("http://host"), name)
+    answers = {path: shop[1].get(path).status for path in asked}
+    wrong = {path: (status, asked[path]) for path, status in answers.items() if status not in (200, 302)}
+    assert not wrong
+    assert len(answers) > 60
+
+
+def test_weight(shop, read):
+    """A page with its style and script, as they are sent."""
+    assets = {}
+    for name, (path, reply, text) in read.items():
+        for link in re.findall(r'(?:href|src)="([^"]*-/(?:style\.css|page\.js)\?v=[0-9a-f]{16})"', text):
+            assets[urllib.parse.urljoin(path, link)] = None
+        assert len(gzip.compress(text.encode())) < PACKED_MOST / 2, name
+    assert len(assets) == 2
+    sent = [shop[1].get(path, {"Accept-Encoding": "gzip"}) for path in assets]
+    weight = sum(len(one.body) for one in sent)
+    assert all(one.status == 200 and one["Content-Encoding"] == "gzip" for one in sent)
+    assert weight + max(len(gzip.compress(text.encode())) for _, _, text in read.values()) < PACKED_MOST
+
+
+def test_style_is_kept_by_its_version(shop, read):
+    path = re.search(r'href="(-/style\.css\?v=[0-9a-f]{16})"', read["home"][2]).group(1)
+    style = shop[1].get(f"/{path}")
+    assert (style.status, style["Content-Type"]) == (200, "text/css; charset=utf-8")
+    assert style["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert shop[1].get(f"/{path}", {"If-None-Match": style["ETag"]}).status == 304
+    assert "@media(prefers-color-scheme:dark)" in style.body.decode()
+    script = shop[1].get("/-/page.js")
+    assert (script.status, script["Content-Type"]) == (200, "text/javascript; charset=utf-8")
+    assert shop[1].get("/-/style.css/").status == 404
+
+
+def test_navigation_has_what_there_is(shop, read, tmp_path):
+    """A server without builds and plans does not link to them."""
+    def sections(text):
+        return re.findall(r">([^<]*)</a>", re.search(r'<nav aria-label="Sections">(.*?)</nav>', text).group(1))
+    assert set(sections(read["home"][2])) >= {"Overview", "Builds", "Prune plan"}
+    (tmp_path / "store").mkdir()
+    with serving.servers(tmp_path) as start:
+        empty = sections(start(tmp_path / "store").get("/").body.decode())
+    assert "Overview" in empty and not {"Builds", "Prune plan"} & set(empty)
