@@ -31,8 +31,9 @@ struct catalog_watch {
 
 struct change_batch {
 	struct catalog_watch *watch;
-	bool is_reopened;   // all projects are read, and all pages dropped in the end
-	bool lists_changed; // a project appeared or disappeared
+	bool is_reopened;                    // all projects are read, and all pages dropped in the end
+	struct project_directory *directory; // that gets the projects
+	bool lists_changed;                  // a project appeared or disappeared
 };
 
 // The owner of a new name depends on whether upstream has it already, so upstream is asked. name_guard_look() tells
@@ -70,6 +71,8 @@ static int apply_project(void *ctx, const struct catalog_project *p, struct err 
 	struct str name = str_from(p->project);
 	bool was_known = project_filter_may_have(w->context->project_filter, p->platform, name);
 	bool was_gone = project_filter_may_have(w->removed_projects, p->platform, name);
+	project_directory_put(b->directory, p->project,
+		&(struct project_place){.platform = p->platform, .newest = p->newest, .files = p->files});
 	if (p->files)
 		project_filter_add(w->context->project_filter, p->platform, name);
 	if (p->files && was_gone)
@@ -115,7 +118,10 @@ static int count_totals(struct catalog_watch *w, struct err *e)
 // Changes the project filter before it drops pages: a page made in between is made from the new catalog.
 static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t count, struct err *e)
 {
-	struct change_batch b = {.watch = w, .is_reopened = is_reopened};
+	CLEANUP(project_directory_cleanup)
+	struct project_directory *fresh = is_reopened ? project_directory_new() : NULL;
+	struct change_batch b = {
+		.watch = w, .is_reopened = is_reopened, .directory = fresh ? fresh : w->context->project_directory};
 	int64_t before = w->last_change;
 	int went_back = site_read_generations(server_context_site(w->context), w->lease.catalog, e);
 	if (went_back < 0 ||
@@ -123,6 +129,8 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 		catalog_upstream_changes(w->lease.catalog, w->last_upstream_change, apply_upstream, &b,
 			&w->last_upstream_change, e) < 0)
 		return -1;
+	if (fresh)
+		project_directory_replace(w->context->project_directory, fresh);
 	atomic_store_explicit(&w->context->project_filter_is_complete, true, memory_order_release);
 	if (is_reopened && w->context->upstream_pages)
 		upstream_pages_clear(w->context->upstream_pages);

@@ -121,6 +121,7 @@ static void server_free(struct server *s)
 	pagecache_free(s->context.pagecache);
 	download_counter_stop(s->context.download_counter);
 	project_filter_free(s->context.project_filter);
+	project_directory_free(s->context.project_directory);
 	metrics_free(s->context.metrics);
 	catalog_pool_free(s->context.catalog_pool);
 	auth_free(s->context.auth);
@@ -221,6 +222,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.callbacks = o->callbacks;
 	s->context.pagecache = pagecache_new((size_t)o->config->page_cache);
 	s->context.project_filter = project_filter_new();
+	s->context.project_directory = project_directory_new();
 	s->context.metrics = metrics_new();
 	s->context.catalog_pool = catalog_pool_new(o->catalog_path);
 	s->context.changes = changes_open(o->catalog_path);

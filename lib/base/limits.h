@@ -174,6 +174,7 @@ enum {
 	LIMIT_MATRIX_ATTEMPTS = 20000,      // number of attempts at a project that its matrix reads, the newest first
 	LIMIT_BUILDS_ROWS = 1000,           // number of attempts on a page of builds
 	LIMIT_BUILDS_TEXT = 4 << 20,        // text of all attempts on such a page; further ones are left out
+	LIMIT_SEARCH_RESULTS = 100,         // number of projects that a search finds
 	LIMIT_CHANNEL_ROWS = 4000,          // number of rows of each list on a page of a channel
 	LIMIT_CHANNEL_RUNS = 100000,        // number of records of tests that such a page counts
 	LIMIT_NOTE = 200,                   // a note or a pattern of a token

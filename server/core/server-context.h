@@ -15,6 +15,7 @@
 #include "lib/view/view.h"
 #include "server/core/catalog-pool.h"
 #include "server/core/pagecache.h"
+#include "server/core/project-directory.h"
 #include "server/core/project-filter.h"
 #include "server/core/server-callbacks.h"
 #include "server/message/body-handler.h"
@@ -47,7 +48,8 @@ struct server_context {
 
 	struct pagecache *pagecache;
 	struct catalog_pool *catalog_pool;
-	struct project_filter *project_filter;  // projects that platforms have or had
+	struct project_filter *project_filter; // projects that platforms have or had
+	struct project_directory *project_directory;
 	atomic_bool project_filter_is_complete; // false until catalog_watch has read the whole catalog
 	struct changes *changes;                // the catalog's change count; NULL: there is none
 	_Atomic uint32_t current_count;         // pagecache and project_filter contain all changes up to this count

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "lib/format/digest.h"
+#include "server/handlers/html-script.h"
 #include "server/handlers/html-style.h"
 
 const struct html_asset html_asset[HTML_ASSET_COUNT] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The style and script of the pages for people. Only html-assets.c includes it.
+// The style of the pages for people. Only html-assets.c includes it.
 #pragma once
 
 static const char style_text[] =
@@ -65,6 +65,11 @@ static const char style_text[] =
 	"border-radius:.5rem;padding:.45rem .7rem;min-width:0;max-width:100%}\n"
 	"input{flex:1 1 14rem}input[type=checkbox],input[type=radio]{flex:none;width:1.1rem;height:1.1rem;margin:0;"
 	"accent-color:var(--accent)}\n"
+	"form[role=search]{position:relative}.found{position:absolute;z-index:3;top:100%;left:0;right:0;max-height:24rem;"
+	"overflow:auto;margin:.25rem 0 0;padding:.3rem;list-style:none;background:var(--card);border:1px solid var(--soft);"
+	"border-radius:.5rem;box-shadow:0 .5rem 1.5rem #0004}.found li{padding:.35rem .6rem;border-radius:.35rem;cursor:pointer;"
+	"overflow-wrap:anywhere}.found li:hover,.found [aria-selected=true]{background:var(--tint);color:var(--accent)}"
+	".found span{color:var(--soft);font-size:.875rem}\n"
 	"::placeholder{color:var(--soft);opacity:1}\n"
 	"form button{border:1px solid var(--soft);border-radius:.5rem;padding:.45rem 1rem;background:var(--tint)}\n"
 	".why{color:var(--soft);font-size:.875rem;overflow-wrap:anywhere;min-width:14rem}\n"
@@ -139,11 +144,3 @@ static const char style_text[] =
 	"figcaption button,main form,main nav{display:none}.wide,.matrix{overflow:visible;max-height:none}"
 	".wide thead th,.matrix thead th,.matrix th:first-child{position:static}tr,figure{break-inside:avoid}.cell,"
 	".verdict,.state{print-color-adjust:exact}}\n";
-
-// The script adds the copy buttons, so there are none without scripts. navigator.clipboard is missing on plain http.
-static const char script_text[] =
-	"for(const c of document.querySelectorAll('figure>pre>code')){const b=document.createElement('button');\n"
-	"b.type='button';b.textContent='Copy';b.onclick=async()=>{\n"
-	"try{await navigator.clipboard.writeText(c.textContent)}catch{getSelection().selectAllChildren(c);\n"
-	"document.execCommand('copy')}b.textContent='Copied';setTimeout(()=>b.textContent='Copy',1500)};\n"
-	"c.closest('figure').querySelector('figcaption').append(b)}\n";

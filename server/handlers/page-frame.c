@@ -73,7 +73,7 @@ static const char *root_from(const char *path)
 
 struct html_frame page_frame(struct server_context *s, struct catalog *c, const char *path, enum html_section here)
 {
-	struct html_frame f = {.root = root_from(path), .here = here};
+	struct html_frame f = {.root = root_from(path), .here = here, .has_search = true};
 	for (int i = 0; i < HTML_SECTION_COUNT; i++)
 		if (has_section[i] && has_section[i](s, c))
 			f.sections |= 1U << i;

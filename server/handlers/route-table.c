@@ -17,6 +17,7 @@
 #include "server/handlers/plan-handler.h"
 #include "server/handlers/promote-receive.h"
 #include "server/handlers/proxy.h"
+#include "server/handlers/search-handler.h"
 #include "server/handlers/simple.h"
 #include "server/handlers/status.h"
 #include "server/handlers/upload.h"
@@ -59,6 +60,9 @@ const struct route route_table[] = {
 	{"/-/page.js", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_OTHER,
 		ROUTE_RIGHT_NONE, asset_handler_script_inline, asset_handler_script, NULL,
 		"Their script, which they do not need."},
+	{"/-/search", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_BY_DATA, NULL, search_handler_worker, NULL,
+		"Projects by name: a page for people, and JSON."},
 	{"/-/explain/simple/:project", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, NULL, explain_handler_worker, NULL,
 		"What wheelcache explain says about a project, as JSON and as a page."},

@@ -129,6 +129,7 @@ static int each_project(struct query *q, catalog_project_fn *fn, void *ctx, int6
 			.project = query_text(q, 1),
 			.files = (uint64_t)query_int(q, 2),
 			.bytes = (uint64_t)query_int(q, 3),
+			.newest = query_int(q, 5),
 		};
 		if (newest)
 			*newest = query_int(q, 4);

@@ -103,6 +103,7 @@ struct catalog_project {
 	const char *project; // normalised
 	uint64_t files;
 	uint64_t bytes;
+	int64_t newest; // seconds since 1970: when the newest of its listed files came, also if it has gone; 0: none has
 };
 typedef int catalog_project_fn(void *ctx, const struct catalog_project *project, struct err *e);
 // The projects of a platform that have files, by name.

@@ -109,7 +109,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		"SELECT d.path FROM project p JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
 		" WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 ORDER BY f.id DESC LIMIT 1",
 	[PROJECT_ADD] = "INSERT INTO project (platform, name) VALUES (?1, ?2)",
-	[PROJECT_LIST] = "SELECT platform, name, files, bytes, changed FROM project"
+	[PROJECT_LIST] = "SELECT platform, name, files, bytes, changed, newest FROM project"
 			 " WHERE platform = ?1 AND files > 0 ORDER BY name",
 	[PROJECT_FILES] = "SELECT f.filename" FILE_PAGE_LIST " FROM project p"
 			  " JOIN file f ON f.project = p.id"
@@ -119,7 +119,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			  " JOIN file f ON f.project = p.id"
 			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 AND f.version_key = ?3"
 			  " ORDER BY f.filename",
-	[PROJECT_CHANGES] = "SELECT platform, name, files, bytes, changed FROM project WHERE changed > ?1"
+	[PROJECT_CHANGES] = "SELECT platform, name, files, bytes, changed, newest FROM project WHERE changed > ?1"
 			    " ORDER BY changed",
 	[METADATA_GET] = "SELECT packed FROM metadata WHERE sha256 = ?1",
 	[METADATA_ADD] = "INSERT INTO metadata (sha256, packed) VALUES (?1, ?2) ON CONFLICT DO NOTHING",

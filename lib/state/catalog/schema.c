@@ -12,6 +12,11 @@
 #define ATTACH_TO_NEW ATTACH_TO_ROW "new.folder AND filename = new.filename;"
 #define ATTACH_TO_OLD ATTACH_TO_ROW "old.folder AND filename = old.filename;"
 
+// When a file came. A time that is yet to come is that of a wrong clock.
+#define CAME(row)                                                                                                      \
+	"iif(" row ".arrived > 0, " row ".arrived,"                                                                    \
+	" min(" row ".mtime_ns / 1000000000, CAST(strftime('%s', 'now') AS INTEGER)))"
+
 static const char *const schema_step[] = {
 	"CREATE TABLE store ("
 	"  id INTEGER PRIMARY KEY CHECK (id = 1),"
@@ -411,6 +416,24 @@ static const char *const schema_step[] = {
 	"  stale INTEGER NOT NULL,  -- projects\n"
 	"  doubt INTEGER NOT NULL   -- 1: nothing could end\n"
 	") STRICT, WITHOUT ROWID;",
+
+	// 16: when the newest file of a project came, for lists of what is new and what is old; and tombstones by the time of
+	// their writing.
+	"ALTER TABLE project ADD COLUMN newest INTEGER NOT NULL DEFAULT 0; "
+	"-- seconds since 1970: when the newest of its listed files came, also if it has gone; 0: none has\n"
+	"UPDATE project SET newest = ifnull((SELECT max(" CAME(
+		"file") ") FROM file"
+			"  WHERE file.project = project.id AND file.state = 0), 0);"
+			"CREATE TRIGGER project_newest AFTER INSERT ON file WHEN new.state = 0 BEGIN"
+			"  UPDATE project SET newest = max(newest, " CAME(
+				"new") ") WHERE id = new.project;"
+				       "END;"
+				       "CREATE TRIGGER project_newest_again AFTER UPDATE OF arrived, state, project ON file"
+				       "  WHEN new.state = 0 AND (old.state <> 0 OR new.arrived <> old.arrived OR new.project IS NOT old.project) BEGIN"
+				       "  UPDATE project SET newest = max(newest, " CAME(
+					       "new") ") WHERE id = new.project;"
+						      "END;"
+						      "CREATE INDEX mark_written ON mark (platform, kind, written);",
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

@@ -103,12 +103,15 @@ int one_wheel_set_up(void **state)
 	ok(site_init(&f.site, &config, &store, c, &e), &e);
 	f.context.pagecache = pagecache_new(1 << 20);
 	f.context.project_filter = project_filter_new();
+	f.context.project_directory = project_directory_new();
 	f.context.catalog_pool = catalog_pool_new(catalog_file);
 	f.host = (struct server_callbacks){.get_scans = get_scans, .on_stale = on_stale, .ctx = &f};
 	f.context.callbacks = &f.host;
 	pthread_mutex_init(&f.context.totals_lock, NULL);
 	atomic_store(&f.context.site, &f.site);
 	project_filter_add(f.context.project_filter, f.site.store.platform[0].id, STR("foo-bar"));
+	project_directory_put(f.context.project_directory, "foo-bar",
+		&(struct project_place){.platform = f.site.store.platform[0].id, .files = 1, .newest = 60});
 	atomic_store(&f.context.project_filter_is_complete, true);
 	atomic_store(&f.context.is_filled, true);
 	*state = &f;
@@ -120,6 +123,7 @@ int one_wheel_tear_down(void **state)
 	struct fixture *f = *state;
 	pagecache_free(f->context.pagecache);
 	project_filter_free(f->context.project_filter);
+	project_directory_free(f->context.project_directory);
 	catalog_pool_free(f->context.catalog_pool);
 	site_release(&f->site);
 	pthread_mutex_destroy(&f->context.totals_lock);

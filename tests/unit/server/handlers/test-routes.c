@@ -28,67 +28,69 @@ static struct reply *get(struct fixture *f, const char *path)
 	return ask(f, (struct request){.method = METHOD_GET, .path = path});
 }
 
+static const struct {
+	const char *path;
+	unsigned status;
+} statuses[] = {
+	{"/", 200},
+	{"/simple/", 200},
+	{"/simple/foo-bar/", 200},
+	{"/simple/Foo.Bar/", 200},
+	{"/simple/foo__bar/", 200},
+	{"/wheels/simple/foo-bar/", 200},
+	{"/simple", 302},
+	{"/wheels/", 302},
+	{"/wheels", 302},
+	{"/other", 404},
+	{"/other/", 404},
+	{"/simple/foo-bar", 302},
+	{"/simple/unknown/", 404},
+	{"/simple/-/", 404},
+	{"/other/simple/", 404},
+	{"/simple/foo-bar/x", 404},
+	{"/simple//", 404},
+	{"/-/compare/wheels/" WHEEL "/wheels/" WHEEL, 422}, // its bytes are no ZIP file
+	{"/-/compare/other/" WHEEL "/wheels/" WHEEL, 404},
+	{"/-/compare/wheels/" WHEEL "/wheels/foo-1-py3-none-any.whl", 404},
+	{"/simple/../simple/", 404},
+	{"/simple/%2e%2e/", 404},
+	{"/simple/a%00b/", 400},
+	{"/simple/%zz/", 400},
+	{"/simple/a%0d%0ab/", 400},
+	{WHEEL_URL, 200},
+	{"/files/wheels/foo-bar/" WHEEL, 200},
+	{WHEEL_URL ".metadata", 200},
+	{WHEEL_URL "/", 404},
+	{WHEEL_URL ".asc", 404},
+	{"/files/wheels/foo/" WHEEL, 404},
+	{"/files/other/foo-bar/" WHEEL, 404},
+	{"/files/wheels/foo-bar/..%2f..%2fcatalog.db", 404},
+	{"/-/health", 200},
+	{"/-/nothing", 404},
+	{"/-/style.css", 200},
+	{"/-/search", 200},
+	{"/-/page.js", 200},
+	{"/-/builds/", 200},
+	{"/-/builds", 302},
+	{"/-/builds/six", 302},
+	{"/-/builds/six/", 404},
+	{"/-/builds/six/0", 404},
+	{"/-/missing/wheels", 404}, // there is no [branch]
+	{"/-/missing/other", 404},
+	{"/-/missing/", 404},
+	{"/-/view/simple", 200},
+	{"/-/view/wheels", 200},
+	{"/-/view/other", 404},
+	{"/favicon.ico", 404},
+	{"/_/oidc/audience", 404},
+};
+
 static void test_statuses(void **state)
 {
-	static const struct {
-		const char *path;
-		unsigned status;
-	} table[] = {
-		{"/", 200},
-		{"/simple/", 200},
-		{"/simple/foo-bar/", 200},
-		{"/simple/Foo.Bar/", 200},
-		{"/simple/foo__bar/", 200},
-		{"/wheels/simple/foo-bar/", 200},
-		{"/simple", 302},
-		{"/wheels/", 302},
-		{"/wheels", 302},
-		{"/other", 404},
-		{"/other/", 404},
-		{"/simple/foo-bar", 302},
-		{"/simple/unknown/", 404},
-		{"/simple/-/", 404},
-		{"/other/simple/", 404},
-		{"/simple/foo-bar/x", 404},
-		{"/simple//", 404},
-		{"/-/compare/wheels/" WHEEL "/wheels/" WHEEL, 422}, // its bytes are no ZIP file
-		{"/-/compare/other/" WHEEL "/wheels/" WHEEL, 404},
-		{"/-/compare/wheels/" WHEEL "/wheels/foo-1-py3-none-any.whl", 404},
-		{"/simple/../simple/", 404},
-		{"/simple/%2e%2e/", 404},
-		{"/simple/a%00b/", 400},
-		{"/simple/%zz/", 400},
-		{"/simple/a%0d%0ab/", 400},
-		{WHEEL_URL, 200},
-		{"/files/wheels/foo-bar/" WHEEL, 200},
-		{WHEEL_URL ".metadata", 200},
-		{WHEEL_URL "/", 404},
-		{WHEEL_URL ".asc", 404},
-		{"/files/wheels/foo/" WHEEL, 404},
-		{"/files/other/foo-bar/" WHEEL, 404},
-		{"/files/wheels/foo-bar/..%2f..%2fcatalog.db", 404},
-		{"/-/health", 200},
-		{"/-/nothing", 404},
-		{"/-/style.css", 200},
-		{"/-/page.js", 200},
-		{"/-/builds/", 200},
-		{"/-/builds", 302},
-		{"/-/builds/six", 302},
-		{"/-/builds/six/", 404},
-		{"/-/builds/six/0", 404},
-		{"/-/missing/wheels", 404}, // there is no [branch]
-		{"/-/missing/other", 404},
-		{"/-/missing/", 404},
-		{"/-/view/simple", 200},
-		{"/-/view/wheels", 200},
-		{"/-/view/other", 404},
-		{"/favicon.ico", 404},
-		{"/_/oidc/audience", 404},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		CLEANUP(reply_cleanup) struct reply *r = get(*state, table[i].path);
-		if (r->status != table[i].status)
-			fail_msg("%s: %u", table[i].path, r->status);
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
+		CLEANUP(reply_cleanup) struct reply *r = get(*state, statuses[i].path);
+		if (r->status != statuses[i].status)
+			fail_msg("%s: %u", statuses[i].path, r->status);
 	}
 }
 

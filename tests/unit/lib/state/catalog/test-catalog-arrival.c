@@ -23,6 +23,21 @@ static void assert_arrived_now(void)
 	assert_in_range(arrival(), clock_wall_seconds() - 60, clock_wall_seconds() + 1);
 }
 
+static int save_newest(void *ctx, const struct catalog_project *p, struct err *e UNUSED)
+{
+	*(int64_t *)ctx = p->newest;
+	return 0;
+}
+
+// When the newest file of the project came, as all changes tell it.
+static int64_t newest(void)
+{
+	struct err e = ERR_INIT;
+	int64_t found = -1, change = 0;
+	two_ok(catalog_changes(two_other, 0, save_newest, &found, &change, &e), &e);
+	return found;
+}
+
 static void set_scanned(void)
 {
 	struct err e = ERR_INIT;
@@ -66,6 +81,41 @@ static void restored_file_arrives_anew(void **state UNUSED)
 	assert_arrived_now();
 }
 
+static void put_with_time(int64_t mtime_ns)
+{
+	struct catalog_entry six = two_entry(two_root, two_ones);
+	six.mtime_ns = mtime_ns;
+	two_put(two_scan, &six);
+}
+
+// A project is as new as its newest file: by the time of arrival, else by the file's own time.
+static void project_has_the_time_of_its_newest_file(void **state UNUSED)
+{
+	put_with_time(INT64_C(7000000000));
+	assert_int_equal(newest(), 7);
+	set_scanned();
+	two_put_new(two_scan, two_root, two_twos);
+	assert_in_range(newest(), clock_wall_seconds() - 60, clock_wall_seconds() + 1);
+	two_mark(two_scan, two_root, MARK_PRUNED, "old", 0);
+	assert_in_range(newest(), clock_wall_seconds() - 60, clock_wall_seconds() + 1);
+}
+
+static void project_is_not_newer_than_now(void **state UNUSED)
+{
+	put_with_time(INT64_C(4000000000000000000));
+	assert_in_range(newest(), clock_wall_seconds() - 60, clock_wall_seconds() + 1);
+}
+
+static void project_is_newer_with_a_file_of_another_folder(void **state UNUSED)
+{
+	two_put_new(two_scan, two_root, two_ones);
+	int64_t before = newest();
+	set_scanned();
+	two_mark(two_scan, two_root, MARK_PRUNED, "old", 0);
+	two_put_new(two_scan, two_sub, two_twos); // another folder: it is listed now
+	assert_true(newest() > before);
+}
+
 #define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, two_open, two_close)
 
 int main(void)
@@ -75,6 +125,9 @@ int main(void)
 		WITH_BOTH(later_file_has_an_arrival),
 		WITH_BOTH(other_bytes_arrive_anew),
 		WITH_BOTH(restored_file_arrives_anew),
+		WITH_BOTH(project_has_the_time_of_its_newest_file),
+		WITH_BOTH(project_is_not_newer_than_now),
+		WITH_BOTH(project_is_newer_with_a_file_of_another_folder),
 	};
 	return cmocka_run_group_tests(tests, two_make_folder, two_remove_folder);
 }

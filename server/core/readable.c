@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/core/readable.h"
+
+#include <stdlib.h>
+
+#include "server/core/auth.h"
+#include "server/core/server-context.h"
+
+static void note_ids(struct readable *r)
+{
+	const struct store *store = &r->site->store;
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (store->platform[i].id >= (int64_t)r->ids)
+			r->ids = (size_t)store->platform[i].id + 1;
+	r->of_id = xcalloc(r->ids + 1, sizeof(*r->of_id));
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (store->platform[i].id > 0)
+			r->of_id[store->platform[i].id] = i + 1;
+}
+
+static void note_platforms(struct readable *r)
+{
+	const struct store *store = &r->site->store;
+	r->is_readable = xcalloc(store->platform_count + 1, sizeof(*r->is_readable));
+	for (size_t i = 0; i < store->platform_count; i++) {
+		const struct platform *p = &store->platform[i];
+		r->is_readable[i] = !p->is_private || token_grant_has(&r->grant, p->name, NULL);
+		r->has_private |= p->is_private && r->is_readable[i];
+	}
+}
+
+void readable_init_public(struct readable *out, const struct site *site)
+{
+	*out = (struct readable){.site = site};
+	note_platforms(out);
+	note_ids(out);
+}
+
+void readable_init(struct readable *out, struct server_context *s, const struct request *r, const struct site *site)
+{
+	*out = (struct readable){.site = site};
+	if (site->has_private && r->header[HEADER_AUTHORIZATION])
+		auth_read_grant(s, r, &out->grant);
+	note_platforms(out);
+	note_ids(out);
+}
+
+void readable_release(struct readable *r)
+{
+	token_grant_release(&r->grant);
+	free(r->is_readable);
+	free(r->of_id);
+	*r = (struct readable){0};
+}
+
+bool readable_has(const struct readable *r, const struct platform *p, const char *project)
+{
+	size_t i = (size_t)(p - r->site->store.platform);
+	return r->is_readable[i] && (!p->is_private || token_grant_has(&r->grant, p->name, project));
+}
+
+const struct platform *readable_platform(const struct readable *r, int64_t id, const char *project)
+{
+	size_t index = id > 0 && (size_t)id < r->ids ? r->of_id[id] : 0;
+	const struct platform *p = index ? &r->site->store.platform[index - 1] : NULL;
+	return p && readable_has(r, p, project) ? p : NULL;
+}

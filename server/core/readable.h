@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client may read, for answers about many projects: the token is looked up once. One thread at a time.
+#pragma once
+
+#include "lib/state/access/tokens.h"
+#include "lib/view/view.h"
+
+struct server_context;
+struct request;
+
+struct readable {
+	const struct site *site;
+	struct token_grant grant; // what the request's token may read
+	bool *is_readable;        // by site->store.platform: the client may read it, or some projects on it
+	size_t *of_id;            // by the catalog's id of a platform: its index + 1; 0: the site has none
+	size_t ids;
+	bool has_private; // a private platform is readable: the answer is for this client alone
+};
+
+// The caller releases *out. site and the request's token as they are now.
+void readable_init(struct readable *out, struct server_context *s, const struct request *r, const struct site *site);
+// What everybody may read.
+void readable_init_public(struct readable *out, const struct site *site);
+void readable_release(struct readable *r); // for CLEANUP
+// The platform with this id in the catalog, if the client may read the project on it; NULL.
+const struct platform *readable_platform(const struct readable *r, int64_t id, const char *project);
+// The same for a platform of the site.
+bool readable_has(const struct readable *r, const struct platform *p, const char *project);
