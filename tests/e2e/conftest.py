@@ -16,10 +16,12 @@ import upstreams
 from authority import Authority
 
 # Files that mostly wait run beside files that compute.
-LONG = ["container", "build_steps", "build_roots", "faults", "build_faults", "real_index", "merged_files", "changing_tree",
-        "prune_corpus", "slow_clients", "prune_faults", "merged_freshness", "release", "prune_random", "clients",
-        "upload_load", "operations", "merged_pages", "upload_clients", "build_server", "build", "push", "budget",
-        "hostile", "merged_clients", "tokens", "lifecycle", "static", "check", "prune_undo", "prune_apply"]
+LONG = ["container", "build_steps", "faults", "nights", "changing_tree", "merged_freshness", "prune_corpus",
+        "missing_finder", "slow_clients", "merged_files", "names", "build_roots", "build_faults", "real_index",
+        "missing", "prune_random", "builds_server", "tls", "push", "bounds", "prune_faults", "release", "build_server",
+        "builds_faults", "prune_failures", "view_operations", "promote_faults", "clients", "merged_pages",
+        "upload_load", "operations", "upload_clients", "build", "budget", "hostile", "merged_clients", "tokens",
+        "lifecycle", "static", "check", "prune_undo", "prune_apply"]
 
 
 def pytest_addoption(parser):
