@@ -9,10 +9,12 @@ struct apply_command {
 	struct prune_common all;
 	const char *plan;
 	struct apply_options how;
+	struct exceptions except;
 	bool has_max_files, has_max_bytes, has_max_failures;
 };
 
 static const struct option_row options[] = {
+	{"except", '\0', "GLOB|@FILE", "leave these files as they are; @FILE: a glob a line", NO_KEY},
 	{"max-files", '\0', "N%", "remove up to N% of a platform's files, instead of [prune] max-files", NO_KEY},
 	{"max-bytes", '\0', "N%", "remove up to N% of a platform's bytes", NO_KEY},
 	{"max-failures", '\0', "N%", "accept a plan with up to N% failed look-ups", NO_KEY},
@@ -41,6 +43,8 @@ static int take_apply_option(void *ctx, const char *name, const char *value, str
 	};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name))
 		return 0;
+	if (strcmp(name, "except") == 0)
+		return exceptions_add(&x->except, value, e);
 	if (command_take_flag(given, ARRAY_SIZE(given), name))
 		return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
 	return prune_common_take(&x->all, name, value, e);
@@ -68,6 +72,8 @@ static void complete_options(struct apply_command *x)
 		x->how.max_bytes = c->prune_max_bytes;
 	if (!x->has_max_failures)
 		x->how.max_failures = c->prune_max_failures;
+	exceptions_sort(&x->except);
+	x->how.except = &x->except;
 	x->how.is_dry = x->all.settings.is_dry_run;
 	x->how.lookup_progress = progress_look;
 	x->how.file_progress = progress_export;
@@ -96,6 +102,7 @@ static int apply_plan(struct apply_command *x, struct err *e)
 
 static void apply_command_release(struct apply_command *x)
 {
+	exceptions_release(&x->except);
 	prune_common_release(&x->all);
 }
 

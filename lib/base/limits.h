@@ -148,6 +148,8 @@ enum {
 	LIMIT_DOWNLOADS = 512 << 20,    // the file of download counts
 	LIMIT_RELEASE = 4 << 20,        // the list of files that wait for a release; further files are not listed
 	LIMIT_PLAN = 2000 << 20,        // a plan of "prune plan" (about 700 bytes a file)
+	LIMIT_EXCEPTIONS = 256 << 20,   // a file of `prune apply --except`,
+	LIMIT_EXCEPTION_GLOBS = 1000,   // and the globs of all of them, each compared with each file of a plan
 	LIMIT_REQUIREMENTS = 16 << 20,  // a list of packages, a constraints file
 	LIMIT_REQUIREMENT_LINE = 256 << 10, // a line of a requirements file, with its continuation lines
 	LIMIT_MARKER = 4 << 10,             // an environment marker of a requirement,

@@ -92,6 +92,27 @@ static struct planned_removal *find_removal(const struct apply_state *a, const s
 	return a->count ? bsearch(&wanted, a->removal, a->count, sizeof(wanted), compare_removals) : NULL;
 }
 
+static bool is_left_out(struct apply_state *a, const struct planfile_entry *entry)
+{
+	const struct platform *p = store_platform_named(a->operation->store, str_from(entry->platform));
+	if (!a->options->except || !exceptions_take(a->options->except, entry))
+		return false;
+	if (p)
+		operation_report(a->operation, p, entry->filename, OPERATION_KEPT, entry->size,
+			"it is left out by --except");
+	return true;
+}
+
+// A word that leaves out nothing may be misspelt: then a file would go that shall stay.
+static int check_exceptions(const struct apply_state *a, struct err *e)
+{
+	const char *unused = a->options->except ? exceptions_unused(a->options->except) : NULL;
+	return unused ? err_set(e, ERR_NOT_FOUND,
+				"--except %s: the plan removes no such file. Nothing was done: correct the name, or omit it",
+				unused)
+		      : 0;
+}
+
 static int collect_removals(struct apply_state *a, struct err *e)
 {
 	const struct planfile *plan = a->plan;
@@ -99,7 +120,7 @@ static int collect_removals(struct apply_state *a, struct err *e)
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct planfile_entry *entry = &plan->entry[i];
 		const struct platform *p = store_platform_named(a->operation->store, str_from(entry->platform));
-		if (!entry->removes)
+		if (!entry->removes || is_left_out(a, entry))
 			continue;
 		if (!p || !p->id)
 			return err_set(e, ERR_CONFLICT, "the plan is for platform %s, which the store does not have",
@@ -430,9 +451,9 @@ int apply(struct operation *x, const struct config *c, const struct policy *poli
 		.now = clock_wall_seconds()};
 	if (check_plan_store_and_policy(&a, e) < 0 ||
 		check_lookup_failures(&a, &plan->head, "when the plan was made", e) < 0 ||
-		collect_removals(&a, e) < 0 || check_frozen(&a, e) < 0 || mark_done_removals(&a, e) < 0 ||
-		recheck_removals(&a, e) < 0 || check_all_rechecked(&a, e) < 0 || check_caps(&a, e) < 0 ||
-		unlist_all(&a, &trouble, e) < 0 || list_pinned_again(&a, &trouble, e) < 0 ||
+		collect_removals(&a, e) < 0 || check_exceptions(&a, e) < 0 || check_frozen(&a, e) < 0 ||
+		mark_done_removals(&a, e) < 0 || recheck_removals(&a, e) < 0 || check_all_rechecked(&a, e) < 0 ||
+		check_caps(&a, e) < 0 || unlist_all(&a, &trouble, e) < 0 || list_pinned_again(&a, &trouble, e) < 0 ||
 		operation_end(x, trouble.kind ? &trouble : e) < 0 || trouble.kind) {
 		if (trouble.kind)
 			*e = trouble;

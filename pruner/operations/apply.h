@@ -5,6 +5,7 @@
 #pragma once
 
 #include "lib/state/config/config.h"
+#include "pruner/operations/exceptions.h"
 #include "pruner/operations/operation.h"
 #include "pruner/plan/planfile.h"
 #include "pruner/plan/policy.h"
@@ -15,6 +16,7 @@ struct apply_options {
 	bool accepts_changed_policy; // the recheck still uses the current policy
 	bool skips_changed_wheels;   // leave out files that are no longer those that the plan decided on
 	bool skips_changed_evidence; // leave out files that would not be removed today
+	struct exceptions *except;   // files that are left out, sorted; NULL: none
 	bool is_dry;                 // only report what would be done
 	void (*lookup_progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // NULL: none
 	void (*file_progress)(void *ctx, uint64_t done, uint64_t all);
@@ -22,7 +24,7 @@ struct apply_options {
 };
 
 // policy: of the current configuration, with the classes that the plan was made with (apply_takes). ERR_CONFLICT: the
-// plan no longer holds; ERR_LIMIT: it exceeds a cap; ERR_NET: too many look-ups failed; ERR_BUSY: a platform is frozen.
+// plan no longer holds; ERR_NOT_FOUND: the plan removes no file that a word of except names; ERR_LIMIT: it exceeds a cap; ERR_NET: too many look-ups failed; ERR_BUSY: a platform is frozen.
 // In these cases nothing was done. Later errors are reported for each file, and the last one is returned. Ends the
 // operation.
 int apply(struct operation *x, const struct config *c, const struct policy *policy, const struct planfile *plan,

@@ -216,6 +216,39 @@ def test_a_changed_policy_that_is_accepted_still_decides(at):
     assert at.unlisted() == at.covered[1:]
 
 
+@pytest.mark.parametrize("word", ["six-1.1-*", f"{PLATFORM}/six-1.1-*.whl", f"{PLATFORM}/s/six/*1.1*", "{name}", f"{PLATFORM}/{{name}}",
+                                  "@list"])
+def test_files_that_are_left_out_stay(at, word, tmp_path):
+    at.plan()
+    (tmp_path / "list").write_text(f"# not these\n\n  {at.covered[1]}\n")
+    word = word.replace("@list", f"@{tmp_path / 'list'}").replace("{name}", at.covered[1])
+    done = at.apply("--except", word)
+    assert f"kept {at.covered[1]}: it is left out by --except" in done.stdout and "3 files pruned" in done.stdout
+    rest = [one for one in at.covered if one != at.covered[1]]
+    assert at.unlisted() == rest and at.covered[1] in at.shown()
+    at.apply()
+    assert at.unlisted() == at.covered
+
+
+def test_what_is_left_out_is_not_checked(at):
+    """Neither its bytes nor the caps."""
+    at.configure(caps="20%")
+    at.plan()
+    replace_on_disk(at, at.covered[0])
+    assert at.apply("--except", at.covered[0], code=1).returncode == 1
+    assert "2 files pruned" in at.apply("--except", at.covered[0], "--except", at.covered[1]).stdout
+    assert at.unlisted() == at.covered[2:]
+
+
+def test_a_misspelt_exception_is_refused(at, tmp_path):
+    at.plan()
+    kept = next(one for one in at.there() if one not in at.covered)
+    (tmp_path / "list").write_text(f"{at.covered[0]}\nsix-1.99-py3-none-any.whl\n")
+    for word, part in (("five-*", "five-*"), (kept, kept), (f"@{tmp_path / 'list'}", "six-1.99"), ("@/no/such", "/no/such"), ("", "name")):
+        assert part in at.apply("--except", at.covered[0], f"--except={word}", code=1 if word else 2).stderr
+        check_untouched(at)
+
+
 @pytest.mark.parametrize("what", ["files", "bytes"])
 def test_more_than_a_cap_is_refused(at, what):
     other = "bytes" if what == "files" else "files"
