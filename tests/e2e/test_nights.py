@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sixty nights of a channel: after each, real pip finds something to install in every environment that ever had anything;
-so does uv after some of them. A platform stops, a month is red, versions sort otherwise as text or by chance, the newest is yanked."""
+so does uv after some of them. A platform stops, a month is red, versions sort otherwise as text or by chance, the newest
+is yanked."""
 import collections
 import hashlib
 
