@@ -152,6 +152,11 @@ const char *jsondoc_at_str(const struct jsondoc *array, size_t i)
 	return json_string_value(json_array_get(&array->value, i));
 }
 
+struct jsondoc *jsondoc_copy(const struct jsondoc *doc)
+{
+	return check_allocated(json_deep_copy(&doc->value));
+}
+
 void jsondoc_cleanup(struct jsondoc **doc)
 {
 	if (*doc)

@@ -38,6 +38,8 @@ bool jsondoc_get_real(const struct jsondoc *object, const char *key, double *out
 size_t jsondoc_count(const struct jsondoc *array);                       // 0 if it is no array
 const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i); // borrowed, of any kind; i < count
 const char *jsondoc_at_str(const struct jsondoc *array, size_t i);       // borrowed; NULL if it is no string
+// A copy of all of it, which the caller owns.
+struct jsondoc *jsondoc_copy(const struct jsondoc *doc);
 void jsondoc_cleanup(struct jsondoc **doc);                              // frees *doc; for CLEANUP
 // Sets a string. If it is not UTF-8, as a file name may be, all bytes that are not ASCII become "?". NULL becomes null.
 void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value);

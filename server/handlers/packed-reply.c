@@ -57,7 +57,10 @@ static struct reply *make_costly(struct server_context *s, struct catalog *c, co
 	int64_t begun = clock_ms();
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, p->most);
-	if (make(s, c, query, &page, &e) < 0) {
+	int result = make(s, c, query, &page, &e);
+	if (result > 0)
+		return NULL;
+	if (result < 0) {
 		err_prefix(&e, "%s%s: ", p->path, p->name);
 		return server_context_error(&e);
 	}

@@ -21,8 +21,10 @@ struct costly_page {
 	const char *path, *name; // for the log of an error: "/-/missing/", "ubuntu-24.04-x86_64"
 	size_t most;             // bytes
 };
+// 0: the page is in out; 1: there is nothing to show.
 typedef int packed_reply_make_fn(struct server_context *s, struct catalog *c, const void *query, struct buf *out,
 	struct err *e);
-// The reply from the page cache, or made by make, once for all threads that want it now. The caller drops the reply.
+// The reply from the page cache, or made by make, once for all threads that want it now. The caller drops the reply. NULL:
+// there is nothing to show, and another answer is the caller's.
 struct reply *packed_reply_costly(struct server_context *s, struct catalog *c, const struct costly_page *p,
 	uint32_t pages_cleared, packed_reply_make_fn *make, const void *query);

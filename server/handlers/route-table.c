@@ -15,6 +15,7 @@
 #include "server/handlers/missing-handler.h"
 #include "server/handlers/missing-receive.h"
 #include "server/handlers/plan-handler.h"
+#include "server/handlers/project-handler.h"
 #include "server/handlers/promote-receive.h"
 #include "server/handlers/proxy.h"
 #include "server/handlers/search-handler.h"
@@ -87,6 +88,9 @@ const struct route route_table[] = {
 	{"/-/channel/:view/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, channel_handler_inline, channel_handler_worker, NULL,
 		"A view as a channel of versions: a page for people, and JSON."},
+	{"/-/project/:project", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_BY_DATA, project_handler_inline, project_handler_worker, NULL,
+		"A project on all platforms: a page for people, and JSON."},
 	{"/-/view/simple", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, view_handler_inline, NULL, NULL,
 		"The platforms of the default view, as JSON."},

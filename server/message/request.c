@@ -33,6 +33,8 @@ static const struct str argument_names[ARGUMENT_COUNT] = {
 	[ARGUMENT_LIMIT] = STR("limit"),
 	[ARGUMENT_PYTHON] = STR("python"),
 	[ARGUMENT_ALL] = STR("all"),
+	[ARGUMENT_VIEW] = STR("view"),
+	[ARGUMENT_VERSION] = STR("version"),
 };
 
 enum method request_method(const char *name)

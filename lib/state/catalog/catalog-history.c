@@ -22,9 +22,10 @@ static struct catalog_history history_of(struct query *q)
 	return file;
 }
 
-int catalog_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx, struct err *e)
+static int report_histories(struct catalog *c, enum statement id, const char *project, catalog_history_fn *fn,
+	void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, HISTORIES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, id, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, project);
@@ -35,4 +36,14 @@ int catalog_histories(struct catalog *c, const char *project, catalog_history_fn
 			return -1;
 	}
 	return row;
+}
+
+int catalog_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx, struct err *e)
+{
+	return report_histories(c, HISTORIES, project, fn, ctx, e);
+}
+
+int catalog_unlisted_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx, struct err *e)
+{
+	return report_histories(c, UNLISTED_HISTORIES, project, fn, ctx, e);
 }

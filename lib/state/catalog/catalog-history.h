@@ -26,3 +26,6 @@ typedef int catalog_history_fn(void *ctx, const struct catalog_history *file, st
 // another project's ("foo-bar" for "foo").
 int catalog_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The same without the listed ones.
+int catalog_unlisted_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;

@@ -23,6 +23,14 @@
 	" JOIN folder d ON d.id = f.folder LEFT JOIN mark m ON m.folder = f.folder"                                    \
 	" AND m.filename = f.filename AND m.kind = 1 AND m.reason IS NOT NULL"
 
+#define UNLISTED_HISTORIES_OF_NAME                                                                                           \
+	HISTORY_OF_FILE                                                                                                      \
+		" WHERE f.state > 0 AND " IS_NAMED_F " UNION ALL"                                                            \
+		" SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, m.reason," \
+		" m.text" FILE_WHY_LIST " FROM mark m JOIN folder d ON d.id = m.folder"                                      \
+		" LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"                                       \
+		" WHERE f.id IS NULL AND m.kind = 1 AND m.reason IS NOT NULL AND " IS_NAMED_M " ORDER BY 2, 1, 3"
+
 #define LAST_PLAN "(SELECT max(id) FROM plan WHERE name IS NOT NULL)"
 #define PLANNED                                                                                                        \
 	"SELECT platform, size, removes, identical, project, version, filename, path, verdict, why, reason, upstream"  \
@@ -217,13 +225,9 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		" WHERE bytes > iif(again, ?1 - ?1 / 4, ?1 / 4))",
 	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
 	// Unlisted files may have no project, or may be gone.
-	[HISTORIES] = HISTORY_OF_FILE
-	" WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"
-	" UNION ALL " HISTORY_OF_FILE " WHERE f.state > 0 AND " IS_NAMED_F " UNION ALL"
-	" SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, m.reason,"
-	" m.text" FILE_WHY_LIST " FROM mark m JOIN folder d ON d.id = m.folder"
-	" LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"
-	" WHERE f.id IS NULL AND m.kind = 1 AND m.reason IS NOT NULL AND " IS_NAMED_M " ORDER BY 2, 1, 3",
+	[HISTORIES] = HISTORY_OF_FILE " WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"
+				      " UNION ALL " UNLISTED_HISTORIES_OF_NAME,
+	[UNLISTED_HISTORIES] = UNLISTED_HISTORIES_OF_NAME,
 	[PLAN_FORGET] = "DELETE FROM plan WHERE name IS NULL AND begun < ?1",
 	[PLAN_ADD] = "INSERT INTO plan (begun) VALUES (?1)",
 	[PLAN_SET] = "UPDATE plan SET name = ?2, made = ?3, head = ?4 WHERE id = ?1",

@@ -15,6 +15,7 @@ static const bool reads_all[STATEMENT_COUNT] = {
 	[UPSTREAM_FORGET] = true,
 	[UPSTREAM_FORGET_PAGES] = true,
 	[HISTORIES] = true,
+	[UNLISTED_HISTORIES] = true,
 	[FILES_SHARED] = true,
 	[INSIDE_LACKING] = true,
 	[INSIDE_COUNTS] = true,

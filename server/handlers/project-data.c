@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/project-data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/nearest.h"
+#include "lib/state/results/results.h"
+
+// --- the matrix ---
+
+static bool is_readable(const struct project_query *q, const struct platform *p)
+{
+	for (size_t i = 0; i < q->platforms; i++)
+		if (q->platform[i] == p)
+			return true;
+	return false;
+}
+
+// Whether wheels of one platform of the view cover the others: the client may read all of it, and it shows all files.
+static bool joins_platforms(const struct project_query *q, const struct view *v)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (!is_readable(q, v->platform[i]))
+			return false;
+	return v->platform_count > 1 && !v->membership;
+}
+
+static struct matrix_view matrix_view_of(const struct site *s, const struct view *v)
+{
+	return (struct matrix_view){
+		(const struct platform *const *)v->platform, v->platform_count, v->membership, site_generation(s, v)};
+}
+
+// The caller frees the array.
+static struct matrix_view *list_matrix_views(const struct project_query *q, size_t *count)
+{
+	struct matrix_view *list = xcalloc(q->site->view_count + 1, sizeof(*list));
+	*count = 0;
+	if (q->view)
+		list[(*count)++] = matrix_view_of(q->site, q->view);
+	for (size_t i = 0; !q->view && i < q->site->view_count; i++)
+		if (joins_platforms(q, &q->site->view[i]))
+			list[(*count)++] = matrix_view_of(q->site, &q->site->view[i]);
+	return list;
+}
+
+static int keep_tried_version(void *ctx, const struct results_attempt *a, struct err *e UNUSED)
+{
+	struct project_data *d = ctx;
+	if (!d->tried)
+		d->tried = xstrdup(a->version);
+	return 0;
+}
+
+// A project that was only tried to be built, and that upstream is not known to have, is shown with that version.
+static int find_tried_version(const struct project_query *q, struct project_data *d, struct err *e)
+{
+	CLEANUP(mem_free) const char **name = xcalloc(q->platforms + 1, sizeof(*name));
+	for (size_t i = 0; i < q->platforms; i++)
+		name[i] = q->platform[i]->name;
+	const struct results_filter filter = {
+		.project = q->project, .platforms = name, .platform_count = q->platforms, .limit = 1};
+	return q->results ? results_list(q->results, &filter, keep_tried_version, d, e) : 0;
+}
+
+static int read_matrix(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)
+{
+	size_t views;
+	CLEANUP(mem_free) struct matrix_view *view = list_matrix_views(q, &views);
+	CLEANUP(project_matrix_cleanup) struct project_matrix_maker *maker = NULL;
+	const struct project_matrix_options options = {
+		.config = &q->site->config,
+		.platform = q->platform,
+		.platforms = q->platforms,
+		.view = view,
+		.views = views,
+		.is_of_view = q->view != NULL,
+		.results = q->results,
+	};
+	if (project_matrix_open(&options, &maker, e) < 0 ||
+		project_matrix_make(maker, c, q->project, *q->version ? q->version : NULL, &d->matrix, e) < 0)
+		return -1;
+	if (d->matrix.version || *q->version)
+		return 0;
+	if (find_tried_version(q, d, e) < 0)
+		return -1;
+	if (!d->tried)
+		return 0;
+	project_matrix_release(&d->matrix);
+	return project_matrix_make(maker, c, q->project, d->tried, &d->matrix, e);
+}
+
+// --- files, and METADATA of one of them ---
+
+static int read_project_files(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)
+{
+	const struct matrix_view members = q->view ? matrix_view_of(q->site, q->view) : (struct matrix_view){0};
+	const struct project_files_query files = {
+		.platform = q->platform,
+		.platforms = q->platforms,
+		.members = &members,
+		.project = q->project,
+		.version = d->matrix.version,
+		.before = d->matrix.before,
+		.limit = q->limit,
+		.gate = q->gate,
+		.audit_path = q->audit_path,
+	};
+	return project_files_read(c, &files, &d->files, e);
+}
+
+// A wheel's, since METADATA of an sdist may still be incomplete.
+static const struct project_file *choose_metadata(const struct project_files *f)
+{
+	const struct project_file *found = NULL;
+	for (size_t i = 0; i < f->files; i++) {
+		bool is_wheel = filename_kind(str_from(f->file[i].filename)) == FILENAME_WHEEL;
+		if (f->file[i].has_metadata && (!found || is_wheel))
+			found = &f->file[i];
+		if (found && is_wheel)
+			break;
+	}
+	return found;
+}
+
+static int read_file_metadata(struct catalog *c, struct project_data *d, struct err *e)
+{
+	struct err why = ERR_INIT;
+	const struct project_file *f = choose_metadata(&d->files);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_METADATA);
+	if (!f)
+		return 0;
+	if (catalog_metadata(c, f->metadata_sha256, &text, &why) < 0) {
+		*e = why;
+		return why.kind == ERR_NOT_FOUND ? 0 : -1;
+	}
+	project_metadata_read(buf_view(&text), &d->metadata);
+	d->metadata_of = f->filename;
+	return 0;
+}
+
+// --- the whole ---
+
+static bool is_anything_known(const struct project_query *q, const struct project_data *d)
+{
+	return d->matrix.version || (!*q->version && d->files.unlisted_count);
+}
+
+// Reads in one transaction, so that no file comes twice or never while others write.
+static int read_whole_project(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)
+{
+	if (catalog_read_begin(c, e) < 0)
+		return -1;
+	CLEANUP(catalog_read_end) struct catalog *snapshot = c;
+	if (read_matrix(snapshot, q, d, e) < 0 || read_project_files(snapshot, q, d, e) < 0)
+		return -1;
+	return is_anything_known(q, d) ? read_file_metadata(snapshot, d, e) : 1;
+}
+
+int project_data_read(struct catalog *c, const struct project_query *query, struct project_data *out, struct err *e)
+{
+	*out = (struct project_data){0};
+	if (*query->version && !version_is_valid(str_from(query->version)))
+		return 1;
+	int result = read_whole_project(c, query, out, e);
+	if (result)
+		project_data_release(out);
+	return result;
+}
+
+void project_data_release(struct project_data *d)
+{
+	project_matrix_release(&d->matrix);
+	project_files_release(&d->files);
+	project_metadata_release(&d->metadata);
+	free(d->tried);
+	*d = (struct project_data){0};
+}
+
+bool project_query_has(const struct project_query *q, const struct matrix_cell *cell)
+{
+	return (!*q->only_platform || strcmp(q->only_platform, cell->platform) == 0) &&
+	       (!*q->only_python || strcmp(q->only_python, cell->python) == 0);
+}
+
+// --- a name that was meant ---
+
+struct meant_name {
+	struct nearest nearest;
+	char *best; // a name of LIMIT_FILE_NAME bytes at most
+};
+
+static int offer_name(void *ctx, const struct catalog_project *p, struct err *e UNUSED)
+{
+	struct meant_name *s = ctx;
+	nearest_offer(&s->nearest, p->project);
+	if (s->nearest.word == p->project) { // which is borrowed for this call
+		snprintf(s->best, LIMIT_FILE_NAME + 1, "%s", p->project);
+		s->nearest.word = s->best;
+	}
+	return 0;
+}
+
+int project_data_nearest(struct catalog *c, const struct project_query *query, char name[LIMIT_FILE_NAME + 1],
+	struct err *e)
+{
+	struct meant_name s = {.best = name};
+	*name = '\0';
+	nearest_init(&s.nearest, str_from(query->project));
+	for (size_t i = 0; i < query->platforms; i++)
+		if (query->platform[i]->id && catalog_projects(c, query->platform[i]->id, offer_name, &s, e) < 0)
+			return -1;
+	return 0;
+}
