@@ -59,6 +59,7 @@ static bool (*const has_section[HTML_SECTION_COUNT])(struct server_context *, st
 	[HTML_SECTION_HOME] = has_always,
 	[HTML_SECTION_BUILDS] = has_builds,
 	[HTML_SECTION_PLAN] = has_plan,
+	[HTML_SECTION_DOCS] = has_always,
 };
 
 // The path has a folder for each slash but the first.

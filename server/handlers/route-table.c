@@ -7,6 +7,7 @@
 #include "server/handlers/channel-handler.h"
 #include "server/handlers/client-handler.h"
 #include "server/handlers/compare-handler.h"
+#include "server/handlers/docs-handler.h"
 #include "server/handlers/evidence-handler.h"
 #include "server/handlers/evidence-receive.h"
 #include "server/handlers/explain-handler.h"
@@ -106,6 +107,12 @@ const struct route route_table[] = {
 	{"/-/plan/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, plan_handler_worker, NULL,
 		"The last plan of a prune, for people."},
+	{"/-/docs/", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_NONE, NULL, docs_handler_index, NULL,
+		"The documentation, with an index by role."},
+	{"/-/docs/:file", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_NONE, NULL, docs_handler_page, NULL,
+		"A page of the documentation."},
 	{"/-/builds/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, builds_handler_all, NULL,
 		"What builders tried, and what fails now: a page for people, and JSON."},
