@@ -51,7 +51,7 @@ static int open_own_store(struct row_source *s, const char *catalog, const char 
 		open_own_results(s, results, e) < 0)
 		return -1;
 	s->platform = store_platform_named(&s->store, str_from(s->name));
-	return s->platform ? 0 : err_set(e, ERR_USAGE, "--platform: the store has no platform %s", s->name);
+	return s->platform ? 0 : store_refuse_platform(&s->store, s->name, ERR_USAGE, e);
 }
 
 int row_source_of_store(const struct config *config, const char *catalog, const char *results, const char *platform,

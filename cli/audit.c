@@ -215,7 +215,7 @@ static int take_view(struct audit_command *x, const struct site *site, const cha
 {
 	const struct view *v = x->view ? site_view(site, str_from(x->view)) : NULL;
 	if (x->view && !v)
-		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", x->view);
+		return site_refuse_view(site, x->view, ERR_NOT_FOUND, e);
 	if (v && site_generation(site, v) == GENERATION_UNKNOWN)
 		return err_set(e, ERR_NOT_FOUND, "view %s: its membership is not known: run wheelcache index first",
 			x->view);

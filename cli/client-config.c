@@ -5,6 +5,7 @@
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
+#include "lib/base/name-choice.h"
 #include "lib/net/url.h"
 #include "lib/view/client-config.h"
 
@@ -52,6 +53,17 @@ static bool has_private_platform(const struct config *c, const struct config_vie
 	return false;
 }
 
+static int refuse_index(const struct config *c, const char *name, struct err *e)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	name_choice_init(&names, str_from(name));
+	for (size_t i = 0; i < c->view_count; i++)
+		name_choice_offer(&names, c->views[i].name);
+	for (size_t i = 0; i < c->platform_count; i++)
+		name_choice_offer(&names, c->platforms[i].name);
+	return name_choice_refuse(&names, ERR_NOT_FOUND, "the configuration has no view or platform", e);
+}
+
 // Without platforms in the configuration, any name may be one of the store's folders, and these are public. So is the
 // default view where the configuration names none.
 static int look_at_view(struct client_command *x, struct err *e)
@@ -63,7 +75,7 @@ static int look_at_view(struct client_command *x, struct err *e)
 	const struct config_view *v = config_view(c, name);
 	const struct config_platform *p = platform_of_config(c, name);
 	if (!v && !p)
-		return err_set(e, ERR_NOT_FOUND, "the configuration has no view or platform %s", name);
+		return refuse_index(c, name, e);
 	x->index.needs_token |= v ? has_private_platform(c, v) : p->is_private;
 	return 0;
 }

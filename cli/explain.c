@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/base/nearest.h"
+#include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/promotion/explain-membership.h"
@@ -26,6 +29,7 @@ struct explain_command {
 	struct config config;
 	const char *view, *version;
 	struct buf project; // normalised
+	char *file_version; // of the file that is given; NULL: none is
 };
 
 static int take_explain_option(void *ctx, const char *name, const char *value, struct err *e)
@@ -35,17 +39,40 @@ static int take_explain_option(void *ctx, const char *name, const char *value, s
 	return command_take_text(texts, ARRAY_SIZE(texts), name, value) ? 0 : err_set(e, ERR_USAGE, "--%s", name);
 }
 
+// The project of a file's name or path, and its version.
+static int take_file_word(struct explain_command *l, const char *word, struct err *e)
+{
+	const char *slash = strrchr(word, '/');
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_parse(str_from(slash ? slash + 1 : word), &name, e) < 0)
+		return -1;
+	buf_puts(&l->project, name.project);
+	l->file_version = xstrdup(name.version.text);
+	if (!l->version)
+		l->version = l->file_version;
+	return 0;
+}
+
+static int take_project_word(struct explain_command *l, const char *word, struct err *e)
+{
+	if (filename_kind(str_from(word)) != FILENAME_OTHER)
+		return take_file_word(l, word, e);
+	if (!name_is_valid(str_from(word)))
+		return err_set(e, ERR_USAGE, "%s is not a valid project name, nor the name of a file", word);
+	name_normalize(str_from(word), &l->project);
+	return 0;
+}
+
 static int take_line(struct explain_command *l, const struct command *self, int argc, char **argv, struct err *e)
 {
 	int first = cli_config_options(&l->settings, self, argc, argv, take_explain_option, l, e);
 	if (first < 0)
 		return -1;
 	if (first == argc || argc - first > 2)
-		return err_set(e, ERR_USAGE, "expected one PROJECT and at most one VERSION");
-	if (!name_is_valid(str_from(argv[first])))
-		return err_set(e, ERR_USAGE, "%s is not a valid project name", argv[first]);
-	name_normalize(str_from(argv[first]), &l->project);
+		return err_set(e, ERR_USAGE, "expected one PROJECT and at most one VERSION, or one FILE");
 	l->version = argv[first + 1];
+	if (take_project_word(l, argv[first], e) < 0)
+		return -1;
 	return cli_config_read(&l->settings, &l->config, e);
 }
 
@@ -71,6 +98,38 @@ static int print_explanation(void *ctx, const struct upstream_answer *answer, st
 	if (out.failed || fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
 		return err_errno(e, ERR_IO, "standard output");
 	return 0;
+}
+
+// The project whose name is most like the one that was given.
+struct similar_project {
+	struct nearest nearest;
+	char *name; // the word of nearest; NULL: there is none
+};
+
+static int offer_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
+{
+	struct similar_project *s = ctx;
+	nearest_offer(&s->nearest, project->project);
+	if (s->nearest.word != project->project)
+		return 0;
+	free(s->name);
+	s->nearest.word = s->name = xstrdup(project->project);
+	return 0;
+}
+
+static int advise_project(const struct explain_call *x, struct err *e)
+{
+	struct err ignored = ERR_INIT;
+	struct similar_project s = {.name = NULL};
+	const struct view *v = x->about.view;
+	nearest_init(&s.nearest, str_from(x->about.project));
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (catalog_projects(x->catalog, v->platform[i]->id, offer_project, &s, &ignored) < 0)
+			break;
+	CLEANUP(mem_free) char *name = s.name;
+	if (name && strcmp(name, x->about.project) == 0)
+		return err_advise(e, "wheelcache explain %s lists its versions", name);
+	return name ? err_advise(e, "did you mean %s?", name) : -1;
 }
 
 static bool is_owned_name(const struct catalog *c, const char *project)
@@ -99,10 +158,12 @@ static const struct view *find_view(const struct explain_command *l, const struc
 	struct str when;
 	int64_t at;
 	const struct view *v = view_time_split(site, l->view ? str_from(l->view) : (struct str){0}, &when);
-	const char *wrong = !v ? "no such view or platform" : when.ptr ? view_time_read(v, when, &at) : NULL;
+	const char *wrong = v && when.ptr ? view_time_read(v, when, &at) : NULL;
+	if (!v)
+		site_refuse_view(site, l->view, ERR_NOT_FOUND, e);
 	if (wrong)
 		err_set(e, ERR_NOT_FOUND, "%s: %s", l->view, wrong);
-	if (wrong || !when.ptr)
+	if (!v || wrong || !when.ptr)
 		return wrong ? NULL : v;
 	return view_time_find(site, v, c, at, past, e) < 0 ? NULL : past;
 }
@@ -148,7 +209,9 @@ static int explain_in(const struct explain_command *l, struct catalog *c, struct
 		return -1;
 	x.about.put_file = explain_membership_put;
 	x.about.put_file_ctx = membership;
-	return upstream_load_cached_any(upstream, c, l->project.data, print_explanation, &x, e);
+	if (upstream_load_cached_any(upstream, c, l->project.data, print_explanation, &x, e) == 0)
+		return 0;
+	return e->kind == ERR_NOT_FOUND ? advise_project(&x, e) : -1;
 }
 
 static int explain_line(struct explain_command *l, const struct command *self, int argc, char **argv, struct err *e)
@@ -166,6 +229,7 @@ static void explain_command_release(struct explain_command *l)
 {
 	config_release(&l->config);
 	buf_release(&l->project);
+	free(l->file_version);
 }
 
 static int run_explain(const struct command *self, int argc, char **argv, struct err *e)
@@ -178,7 +242,7 @@ static int run_explain(const struct command *self, int argc, char **argv, struct
 
 const struct command command_explain = {
 	.name = "explain",
-	.arguments = "PROJECT [VERSION]",
+	.arguments = "PROJECT [VERSION] | FILE",
 	.help = "explain why a wheel is or is not offered",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),

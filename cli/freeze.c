@@ -89,7 +89,7 @@ static const struct platform *find_platform(const struct store *s, const char *n
 {
 	const struct platform *p = store_platform_named(s, str_from(name));
 	if (!p)
-		err_set(e, ERR_USAGE, "the store has no platform %s", name);
+		store_refuse_platform(s, name, ERR_USAGE, e);
 	return p;
 }
 

@@ -167,7 +167,7 @@ static int take_view(struct missing_command *x, struct err *e)
 {
 	const struct config_view *v = x->view ? config_view(&x->config, x->view) : NULL;
 	if (x->view && !v)
-		return err_set(e, ERR_USAGE, "--view %s: there is no [view %s]", x->view, x->view);
+		return config_refuse_view(&x->config, x->view, ERR_USAGE, e);
 	for (size_t i = 0; v && i < v->platform_count; i++)
 		command_words_add(&x->globs, v->platforms[i]);
 	x->options.view = v && v->from ? v->name : NULL;

@@ -72,7 +72,7 @@ static int retire_platform(struct retire_command *x, struct err *e)
 		return -1;
 	const struct platform *p = store_platform_named(&x->all.store, str_from(x->platform));
 	if (!p)
-		return err_set(e, ERR_USAGE, "the store has no platform %s", x->platform);
+		return store_refuse_platform(&x->all.store, x->platform, ERR_USAGE, e);
 	int retired = retire(&x->all.operation, &x->all.config, p, &how, e);
 	prune_common_sum_up(&x->all);
 	if (retired == 0)

@@ -57,7 +57,7 @@ static int take_push_option(void *ctx, const char *name, const char *value, stru
 static int check_options(const struct push_command *x, int files, struct err *e)
 {
 	if (!x->url)
-		return err_set(e, ERR_USAGE, "--to URL is missing");
+		return err_set(e, ERR_USAGE, "--to URL is missing: https://HOST/upload/PLATFORM/");
 	if (files < 1)
 		return err_set(e, ERR_USAGE, "no FILE is given");
 	if (x->jobs < 1 || x->jobs > MAX_JOBS)
@@ -83,9 +83,12 @@ static int print_report(const struct push_command *x, const struct push_report *
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, SUMMARY_MAX);
-	if (x->settings.is_quiet && !x->settings.is_json)
-		return 0;
-	(x->settings.is_json ? push_report_json : push_report_text)(pushed, &text);
+	if (x->settings.is_json)
+		push_report_json(pushed, &text);
+	else if (x->settings.is_quiet)
+		push_report_problems(pushed, &text);
+	else
+		push_report_text(pushed, &text);
 	fwrite(text.data, 1, text.len, stdout);
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the summary is too long");

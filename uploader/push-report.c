@@ -44,14 +44,19 @@ static bool are_all_published(const struct push_report *p)
 	return true;
 }
 
-void push_report_text(const struct push_report *p, struct buf *out)
+void push_report_problems(const struct push_report *p, struct buf *out)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		const struct push_report_file *f = &p->file[i];
 		if (!outcomes[f->outcome].is_good && f->outcome != PUSH_REPORT_NOT_TRIED)
 			buf_printf(out, "%s: %s: %s\n", f->dist.path, outcomes[f->outcome].text, f->why.msg);
 	}
+}
+
+void push_report_text(const struct push_report *p, struct buf *out)
+{
 	bool is_first = true;
+	push_report_problems(p, out);
 	for (int k = 0; k < PUSH_REPORT_COUNT; k++) {
 		size_t total = count_outcome(p, (enum push_report_outcome)k);
 		if (total)

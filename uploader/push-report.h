@@ -37,7 +37,9 @@ struct push_report {
 };
 
 void push_report_release(struct push_report *p);
-// Appends the report for people, or as JSON.
+// Appends a line for each file that is not on the server, with the reason.
+void push_report_problems(const struct push_report *p, struct buf *out);
+// Appends the report for people, which begins with these lines, or as JSON.
 void push_report_text(const struct push_report *p, struct buf *out);
 void push_report_json(const struct push_report *p, struct buf *out);
 // 0 where the server has every file with these bytes; otherwise -1: the error that stopped the push, or ERR_CONFLICT.

@@ -41,7 +41,7 @@ int upload_url_init(struct upload_url *u, const char *url, struct err *e)
 		rest = str_slice(rest, 0, rest.len - 1);
 	struct str platform = cut_last_segment(&rest), upload = cut_last_segment(&rest);
 	if (!str_eq(upload, STR("upload")) || !platform_name_is_valid(platform) || !host_of(rest).len)
-		return err_set(e, ERR_USAGE, "%s: not .../upload/<platform>/", url);
+		return err_set(e, ERR_USAGE, "%s is no upload URL: it is https://HOST/upload/PLATFORM/", url);
 	u->platform = xstrndup(platform.ptr, platform.len);
 	u->upload = xasprintf(STR_FMT "/upload/%s/", STR_ARG(rest), u->platform);
 	u->simple = xasprintf(STR_FMT "/%s/simple/", STR_ARG(rest), u->platform);

@@ -113,12 +113,18 @@ static void warn_of_indexes(const struct config *c)
 			"indexes = first prevents this");
 }
 
+static int refuse_config_file(struct err *e)
+{
+	if (e->kind != ERR_USAGE)
+		err_prefix(e, "cannot read the configuration ");
+	e->kind = ERR_USAGE; // even for a missing file
+	return -1;
+}
+
 int cli_config_read(const struct cli_config *s, struct config *c, struct err *e)
 {
-	if (s->file && config_read(c, s->file, e) < 0) {
-		e->kind = ERR_USAGE; // even for a missing file
-		return -1;
-	}
+	if (s->file && config_read(c, s->file, e) < 0)
+		return refuse_config_file(e);
 	for (size_t i = 0; i < s->count; i++)
 		if (config_set(c, s->given[i].section, s->given[i].key, s->given[i].value, e) < 0)
 			return -1;

@@ -8,6 +8,7 @@
 #include "cli/common/cli-config.h"
 #include "cli/common/file-word.h"
 #include "lib/base/mem.h"
+#include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/store/release.h"
@@ -44,9 +45,11 @@ static int take_mark_words(struct mark_common *m, const struct command *self, in
 	if (m->take_file)
 		m->word = m->file;
 	if (!file_word_fits(m->word))
-		return err_set(e, ERR_USAGE, "%s is not the name of a wheel or an sdist, or its path", m->word);
+		return err_set(e, ERR_USAGE,
+			"%s is not the name of a wheel or an sdist, or its path; wheelcache explain PROJECT lists the files",
+			m->word);
 	if (m->needs_reason && !m->reason)
-		return err_set(e, ERR_USAGE, "--reason TEXT is missing");
+		return err_set(e, ERR_USAGE, "--reason TEXT is missing: clients and the audit log show it");
 	return 0;
 }
 
@@ -113,6 +116,20 @@ static void report_marked(const struct mark_common *m, const struct platform *p)
 		waits ? "; the pages show it once its volume is released" : "");
 }
 
+// Names the command that lists the project's files. platform NULL: it was looked for on all.
+static int refuse_marked_file(const struct mark_common *m, const char *platform, struct err *e)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	if (platform)
+		err_set(e, ERR_NOT_FOUND, "platform %s has no file %s", platform, m->file);
+	else
+		err_set(e, ERR_NOT_FOUND, "no platform has a file %s", m->file);
+	if (filename_parse(str_from(m->file), &name, &ignored) == 0)
+		err_advise(e, "wheelcache explain %s lists the files of the project", name.project);
+	return -1;
+}
+
 // A failure on one platform does not stop the others. *e is the last error.
 static int mark_all(const struct mark_common *m, const struct file_word *word, const struct store *store,
 	struct catalog *c, struct audit *audit, struct err *e)
@@ -137,11 +154,7 @@ static int mark_all(const struct mark_common *m, const struct file_word *word, c
 		}
 	}
 	const char *wanted = m->platform ? m->platform : word->platform ? word->platform->name : NULL;
-	if (!found && wanted)
-		return err_set(e, ERR_NOT_FOUND, "platform %s has no file %s", wanted, m->file);
-	if (!found)
-		return err_set(e, ERR_NOT_FOUND, "no platform has a file %s", m->file);
-	return result;
+	return found ? result : refuse_marked_file(m, wanted, e);
 }
 
 static int open_and_mark(struct mark_common *m, const struct config *config, struct err *e)
@@ -154,6 +167,8 @@ static int open_and_mark(struct mark_common *m, const struct config *config, str
 	if (!path || store_open(config, STORE_PATIENT, &store, e) < 0 || file_word_read(m->word, &store, &word, e) < 0)
 		return -1;
 	m->file = word.name;
+	if (m->platform && !store_platform_named(&store, str_from(m->platform)))
+		return store_refuse_platform(&store, m->platform, ERR_NOT_FOUND, e);
 	if (access(path, F_OK) < 0)
 		return err_errno(e, ERR_NOT_FOUND, "catalog %s", path);
 	if (cli_config_audit(config, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||

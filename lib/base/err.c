@@ -43,6 +43,20 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	return -1;
 }
 
+int err_advise(struct err *e, const char *fmt, ...)
+{
+	size_t end = strlen(e->msg);
+	int n = snprintf(e->msg + end, sizeof(e->msg) - end, "; ");
+	if (n < 0 || end + (size_t)n >= sizeof(e->msg))
+		return -1;
+	end += (size_t)n;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(e->msg + end, sizeof(e->msg) - end, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
 int err_exit_code(enum err_kind kind)
 {
 	if (kind == ERR_NONE)

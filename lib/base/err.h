@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An error: its kind, and a sentence that names the thing and the reason.
+// An error: its kind, and a sentence that names the thing, the reason, and what to do where that helps.
 //
 // A fallible function returns 0, or -1 (a pointer: NULL) with *e set. On success it does not change *e. A layer may put
 // words in front of the message. A function that returns an error does not log it. The kind alone decides the exit
@@ -43,5 +43,7 @@ int err_set(struct err *e, enum err_kind kind, const char *fmt, ...) PRINTF_LIKE
 int err_errno(struct err *e, enum err_kind kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Puts words in front of the message and returns -1.
 int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+// Puts "; " and what to do behind the message, and returns -1.
+int err_advise(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // The exit code of a command: 0 for ERR_NONE, 2 for ERR_USAGE, 1 for all others.
 int err_exit_code(enum err_kind kind);

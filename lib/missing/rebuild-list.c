@@ -201,7 +201,7 @@ static int list_platforms(const struct store *store, const struct rebuild_option
 		is_any_known |= provides != NULL;
 	}
 	if (!l->platforms)
-		return err_set(e, ERR_USAGE, "--platform: the store has no such platform");
+		return store_refuse_platform(store, o->platforms ? o->platform[0] : "", ERR_USAGE, e);
 	return is_any_known ? 0
 			    : err_set(e, ERR_USAGE,
 				      "it is not known what a platform offers: set [platform] provides, "

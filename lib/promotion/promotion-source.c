@@ -32,12 +32,13 @@ const struct config_view *promotion_run_view(const struct config *c, const char 
 {
 	const struct config_view *v = config_view(c, name);
 	if (!v) {
-		err_set(e, ERR_NOT_FOUND, "no view %s is configured", name);
+		config_refuse_view(c, name, ERR_NOT_FOUND, e);
 		return NULL;
 	}
 	if (v->from)
 		return v;
-	err_set(e, ERR_USAGE, "view %s has no \"from\": it shows all files of its platforms", name);
+	err_set(e, ERR_USAGE,
+		"view %s has no \"from\", so nothing is promoted into it: it shows all files of its platforms", name);
 	return NULL;
 }
 
@@ -51,7 +52,7 @@ static int find_source(struct promotion_run *run, const struct promote_request *
 			r->from);
 	const struct view *source = site_view(run->site, str_from(run->config->from));
 	if (!source)
-		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", run->config->from);
+		return site_refuse_view(run->site, run->config->from, ERR_NOT_FOUND, e);
 	if (site_generation(run->site, source) == GENERATION_UNKNOWN)
 		return err_set(e, ERR_BUSY, "what view %s shows is not known as a whole: run wheelcache index",
 			run->config->from);

@@ -74,7 +74,7 @@ int view_channel_open(const struct site *site, const struct view *v, struct cata
 {
 	const struct config_view *own = v->name ? config_view(&site->config, v->name) : NULL;
 	if (!own)
-		return err_set(e, ERR_USAGE, "the configuration has no view %s", v->name ? v->name : "");
+		return config_refuse_view(&site->config, v->name ? v->name : "", ERR_USAGE, e);
 	CLEANUP(view_channel_cleanup) struct view_channel *new = xcalloc(1, sizeof(*new));
 	*new = (struct view_channel){.site = site, .view = v, .catalog = c, .now = now};
 	new->rules =

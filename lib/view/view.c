@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/name-choice.h"
 #include "lib/view/merge-platforms.h"
 
 static void view_add(struct view *v, const struct platform *p)
@@ -30,6 +31,12 @@ static void add_platform_views(struct site *s)
 	}
 }
 
+static int refuse_platform_of(const struct site *s, const struct config_view *c, const char *name, struct err *e)
+{
+	store_refuse_platform(&s->store, name, ERR_USAGE, e);
+	return err_prefix(e, "[view %s] platforms: ", c->name);
+}
+
 static int add_configured_view(struct site *s, const struct config_view *c, struct err *e)
 {
 	if (site_view(s, str_from(c->name)))
@@ -38,10 +45,16 @@ static int add_configured_view(struct site *s, const struct config_view *c, stru
 	for (size_t i = 0; i < c->platform_count; i++) {
 		const struct platform *p = site_platform(s, str_from(c->platforms[i]));
 		if (!p)
-			return err_set(e, ERR_USAGE, "view %s: the store has no platform %s", c->name, c->platforms[i]);
+			return refuse_platform_of(s, c, c->platforms[i], e);
 		view_add(v, p);
 	}
 	return 0;
+}
+
+static int refuse_default_view(const struct site *s, const char *name, struct err *e)
+{
+	site_refuse_view(s, name, ERR_USAGE, e);
+	return err_prefix(e, "[store] default-view: ");
 }
 
 // Fills view[0] after the other views, because it may be one of them. Without a configured one it has all platforms
@@ -51,7 +64,7 @@ static int fill_default_view(struct site *s, const char *name, struct err *e)
 	struct view *v = &s->view[0];
 	const struct view *same = name ? site_view(s, str_from(name)) : NULL;
 	if (name && (!same || same == v))
-		return err_set(e, ERR_USAGE, "default-view: no platform or view %s", name);
+		return refuse_default_view(s, name, e);
 	for (size_t i = 0; same && i < same->platform_count; i++)
 		view_add(v, same->platform[i]);
 	for (size_t i = 0; !same && i < s->store.platform_count; i++)
@@ -253,6 +266,16 @@ const struct view *site_view(const struct site *s, struct str name)
 const struct platform *site_platform(const struct site *s, struct str name)
 {
 	return store_platform_named(&s->store, name);
+}
+
+// view[0] has no name.
+int site_refuse_view(const struct site *s, const char *name, enum err_kind kind, struct err *e)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	name_choice_init(&names, str_from(name));
+	for (size_t i = 1; i < s->view_count; i++)
+		name_choice_offer(&names, s->view[i].name);
+	return name_choice_refuse(&names, kind, "there is no view or platform", e);
 }
 
 // Forwards the rows of the only platform without a merge.

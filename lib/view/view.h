@@ -74,6 +74,8 @@ void site_unmerge(struct site *s);
 // The view or platform of this name, borrowed; NULL: none. An empty name is the default view.
 const struct view *site_view(const struct site *s, struct str name);
 const struct platform *site_platform(const struct site *s, struct str name);
+// Sets the error "there is no view or platform NAME", with the one that was meant or those that there are. Returns -1.
+int site_refuse_view(const struct site *s, const char *name, enum err_kind kind, struct err *e);
 
 typedef int view_file_fn(void *ctx, const struct platform *platform, const struct catalog_file *file, struct err *e);
 // Calls fn for the files of a project (normal form) that the view shows: each name once, ordered by version key, then

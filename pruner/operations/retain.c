@@ -288,7 +288,7 @@ static int do_all_views(struct retain_state *r, struct err *e)
 		return 0;
 	return config_view(&r->site->config, wanted)
 		       ? err_set(e, ERR_USAGE, "[view %s] has neither keep-versions nor keep-days", wanted)
-		       : err_set(e, ERR_USAGE, "the configuration has no view %s", wanted);
+		       : config_refuse_view(&r->site->config, wanted, ERR_USAGE, e);
 }
 
 int retain(struct operation *x, const struct site *site, const struct retain_options *options,

@@ -67,7 +67,7 @@ int tombstones_load(struct tombstones *out, const struct store *store, struct ca
 		if (l.platform->id && catalog_marks(catalog, l.platform->id, MARK_PRUNED, add_marked_file, &l, e) < 0)
 			return -1;
 	}
-	return platforms || !wanted->globs ? 0 : err_set(e, ERR_NOT_FOUND, "no platform of the store has such a name");
+	return platforms || !wanted->globs ? 0 : store_refuse_platform(store, wanted->glob[0], ERR_NOT_FOUND, e);
 }
 
 void tombstones_release(struct tombstones *t)

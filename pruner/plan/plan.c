@@ -57,7 +57,9 @@ static int choose_platforms(struct plan_state *x, struct err *e)
 		x->chosen[i].platform = p;
 		count++;
 	}
-	return count ? 0 : err_set(e, ERR_NOT_FOUND, "no platform of the store has such a name");
+	if (count || !x->options->globs)
+		return count ? 0 : err_set(e, ERR_NOT_FOUND, "the store has no platform: nothing can be pruned");
+	return store_refuse_platform(x->store, x->options->glob[0], ERR_NOT_FOUND, e);
 }
 
 static struct plan_platform *find_chosen_platform(struct plan_state *x, int64_t platform)

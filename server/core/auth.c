@@ -55,9 +55,11 @@ static struct reply *forbid_caching(struct reply *r)
 	return r;
 }
 
-static struct reply *reply_token_needed(const char *words)
+static const char ask_operator[] = "the operator makes another: wheelcache token add";
+
+static struct reply *reply_token_needed(const char *words, const char *advice)
 {
-	struct reply *r = forbid_caching(reply_text(401, "401 Unauthorized: %s", words));
+	struct reply *r = forbid_caching(reply_text(401, "401 Unauthorized: %s; %s", words, advice));
 	reply_header(r, "WWW-Authenticate", "Basic realm=\"wheelcache\"");
 	return r;
 }
@@ -68,9 +70,11 @@ static struct reply *reply_wrong_token(struct server_context *s, const struct re
 	int64_t wait = rate_limit_take(s->auth->rate_limit, peer, 1, clock_ms());
 	if (!wait) {
 		log_info("%s: %s", peer, why->msg);
-		return reply_token_needed(why->msg);
+		return reply_token_needed(why->msg, ask_operator);
 	}
-	struct reply *reply = forbid_caching(reply_text(429, "429 Too Many Requests: %s", why->msg));
+	struct reply *reply = forbid_caching(reply_text(429,
+		"429 Too Many Requests: %s, and too many wrong tokens came from this address; wait a minute",
+		why->msg));
 	reply_header(reply, "Retry-After", "%d", (int)(wait / 1000) + 1);
 	return reply;
 }
@@ -78,7 +82,8 @@ static struct reply *reply_wrong_token(struct server_context *s, const struct re
 static struct reply *reply_unreadable_tokens(const struct err *e)
 {
 	log_error("%s", e->msg);
-	struct reply *r = forbid_caching(reply_text(503, "503 Service Unavailable: the tokens cannot be read"));
+	struct reply *r = forbid_caching(reply_text(503,
+		"503 Service Unavailable: the tokens cannot be read; the log of the server says why"));
 	reply_header(r, "Retry-After", "10");
 	return r;
 }
@@ -111,12 +116,15 @@ static struct reply *reply_answer(struct server_context *s, const struct request
 	if (answer == TOKENS_NONE)
 		return reply_no_token_defined(right);
 	if (answer == TOKENS_FORBIDDEN && right == TOKEN_READ) // the message would name the platforms of a view
-		return forbid_caching(reply_text(403, "403 Forbidden: this token may not read it"));
+		return forbid_caching(reply_text(403,
+			"403 Forbidden: this token may not read it; the operator makes one that may: "
+			"wheelcache token add --read"));
 	if (answer == TOKENS_FORBIDDEN)
-		return forbid_caching(reply_text(403, "403 Forbidden: %s", why->msg));
+		return forbid_caching(reply_text(403, "403 Forbidden: %s; %s", why->msg, ask_operator));
 	return r->header[HEADER_AUTHORIZATION]
 		       ? reply_wrong_token(s, r, why)
-		       : reply_token_needed("a token is needed, as the password of any user name");
+		       : reply_token_needed("a token is needed, as the password of any user name",
+				 "\"wheelcache client-config --token\" says where clients take it from");
 }
 
 struct reply *auth_check(struct server_context *s, const struct request *r, enum token_right right,

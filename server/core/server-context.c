@@ -68,6 +68,9 @@ void server_context_set_freshness(struct server_context *s, struct reply *r, boo
 		(unsigned long long)server_context_site(s)->page_max_age);
 }
 
+const char server_context_no_page[] =
+	"no such page; indexes are at /simple/ and /VIEW/simple/, and the page at / has links to the others";
+
 // The text is the key in the page cache: keys of pages begin with a digit, those of files with "f/".
 struct reply *server_context_not_found(struct server_context *s, const char *what)
 {
@@ -112,7 +115,9 @@ struct reply *server_context_busy(void)
 
 struct reply *server_context_not_filled(void)
 {
-	struct reply *r = reply_text(503, "503 Service Unavailable: what is asked for has not been indexed yet");
+	struct reply *r = reply_text(503,
+		"503 Service Unavailable: what is asked for has not been indexed yet; ask again: the first scan runs, or "
+		"the folder of a platform does not answer, which \"wheelcache doctor\" on the server says");
 	reply_header(r, "Cache-Control", "no-store");
 	reply_header(r, "Retry-After", "10");
 	return r;

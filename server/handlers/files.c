@@ -13,6 +13,9 @@
 #include "lib/state/catalog/catalog.h"
 #include "server/handlers/removed-file.h"
 
+static const char no_such_file[] =
+	"no such file; the page of its project lists the files, and wheelcache explain says more";
+
 enum {
 	KEY_SIZE = 3 * LIMIT_SEGMENT + 4,
 	// How long an open file is sent without a check of the disk. Then a worker thread checks it: a volume that
@@ -178,7 +181,7 @@ static struct reply *send_attachment(struct server_context *s, struct catalog *c
 	if (!result && p->scanned != CATALOG_SCANNED)
 		return server_context_not_filled();
 	if (!result || !str_eq(str_from(found.project), match->project))
-		return server_context_not_found_in(s, p->is_private, "no such file");
+		return server_context_not_found_in(s, p->is_private, no_such_file);
 	hex_encode(found.sha256, SHA256_SIZE, etag + 1);
 	etag[SHA256_HEX + 1] = '"';
 	struct reply *r = reply_new(200, "application/json", blob_from_buf(&text));
@@ -192,7 +195,7 @@ static struct reply *send_no_file(struct server_context *s, struct catalog *c, c
 	const struct route_match *match, const char *name, bool is_metadata)
 {
 	struct reply *removed = removed_file_reply(s, c, p, match, name, is_metadata);
-	return removed ? removed : server_context_not_found_in(s, p->is_private, "no such file");
+	return removed ? removed : server_context_not_found_in(s, p->is_private, no_such_file);
 }
 
 static struct reply *find_and_send(struct server_context *s, struct catalog *c, const struct platform *p,
@@ -216,7 +219,7 @@ static struct reply *find_and_send(struct server_context *s, struct catalog *c, 
 						     : server_context_not_filled();
 	if (!str_eq(str_from(place.project), match->project))
 		return server_context_not_found_in(s, p->is_private,
-			"no such file"); // the URL's project was checked, not the file's
+			no_such_file); // the URL's project was checked, not the file's
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, match, name);
 }
 

@@ -66,7 +66,7 @@ struct reply *home_view_inline(struct server_context *s, const struct route_matc
 	CLEANUP(reply_cleanup)
 	struct reply *refused = v && v->is_private && has_token ? auth_read(s, request, v, NULL) : NULL;
 	if (!v || refused || (v->is_private && !has_token))
-		return server_context_not_found(s, "no such page");
+		return server_context_not_found(s, server_context_no_page);
 	struct reply *r = reply_text(302, "302 Found: its index is simple/");
 	const char *last = strrchr(request->path, '/') + 1;
 	reply_header(r, "Location", "./%s%ssimple/", last, *last ? "/" : "");

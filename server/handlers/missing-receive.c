@@ -104,8 +104,7 @@ static struct reply *check_list_right(struct server_context *s, const struct rou
 	const struct platform *p = site_platform(match->site, match->view);
 	if (!p)
 		return auth_unknown(s, match->request, TOKEN_UPLOAD, match->view, NULL);
-	struct reply *refused =
-		p->is_private ? auth_check(s, match->request, TOKEN_READ, p->name, NULL, NULL) : NULL;
+	struct reply *refused = p->is_private ? auth_check(s, match->request, TOKEN_READ, p->name, NULL, NULL) : NULL;
 	return refused ? refused : auth_check(s, match->request, TOKEN_UPLOAD, p->name, NULL, NULL);
 }
 

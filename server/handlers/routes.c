@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/name-choice.h"
 #include "lib/domain/text/name.h"
 #include "lib/view/view-time.h"
 #include "server/core/auth.h"
@@ -100,7 +101,8 @@ static struct reply *not_allowed(const struct route *route, const struct urlpath
 	bool reads = !route || is_of_method(route_of_method(route, METHOD_GET, path, &match), METHOD_GET);
 	bool writes = route && is_of_method(route_of_method(route, METHOD_POST, path, &match), METHOD_POST);
 	const char *allow = reads && writes ? "GET, HEAD, POST" : writes ? "POST" : "GET, HEAD";
-	struct reply *r = reply_text(405, "405 Method Not Allowed: %s", allow);
+	struct reply *r = reply_text(405, "405 Method Not Allowed: this address takes %s%s", allow,
+		writes ? "" : "; files are uploaded to /upload/PLATFORM/");
 	reply_header(r, "Allow", "%s", allow);
 	return r;
 }
@@ -127,7 +129,7 @@ static struct reply *find_route(struct server_context *s, const struct request *
 			return send_to_slash(r);
 	}
 	*route = NULL;
-	return server_context_not_found(s, "no such page");
+	return server_context_not_found(s, server_context_no_page);
 }
 
 // The row whose path fits, with or without a slash at the end; NULL: none.
@@ -157,14 +159,33 @@ static struct reply *check_private_view(struct server_context *s, const struct r
 				 : auth_unknown(s, match->request, TOKEN_READ, match->view, project);
 }
 
+// Names none that needs a token, and not the one that was asked for: the text is a key of the page cache.
+static struct reply *unknown_view(struct server_context *s, const struct route_match *match)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	CLEANUP(buf_release) struct buf text;
+	name_choice_init(&names, match->view);
+	buf_init(&text, LIMIT_PATH);
+	for (size_t i = 1; i < match->site->view_count; i++)
+		if (!match->site->view[i].is_private)
+			name_choice_offer(&names, match->site->view[i].name);
+	buf_puts(&text, "no such view");
+	name_choice_hint(&names, &text);
+	return server_context_not_found(s, text.data);
+}
+
 static struct reply *check_view(struct server_context *s, struct route_match *match)
 {
 	struct str when;
 	const struct view *view = match->found_view = view_time_split(match->site, match->view, &when);
 	struct reply *refused =
 		(view ? view->is_private : match->site->has_private) ? check_private_view(s, match) : NULL;
-	const char *wrong = !view ? "no such view" : when.ptr ? view_time_read(view, when, &match->at) : NULL;
-	return refused || !wrong ? refused : server_context_not_found_in(s, view && view->is_private, wrong);
+	if (refused)
+		return refused;
+	if (!view)
+		return unknown_view(s, match);
+	const char *wrong = when.ptr ? view_time_read(view, when, &match->at) : NULL;
+	return wrong ? server_context_not_found_in(s, view->is_private, wrong) : NULL;
 }
 
 // The project is the one in the URL as it was sent. It is the file's too, or the file is not found.

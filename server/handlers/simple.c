@@ -56,6 +56,9 @@ static bool view_may_have(struct server_context *s, const struct view *v, const 
 	return false;
 }
 
+static const char no_project[] =
+	"no such project in this index; the page above lists its projects, and wheelcache explain says what is known of one";
+
 static struct reply *not_acceptable(struct server_context *s, const struct view *v)
 {
 	struct reply *r = reply_text(406, "406 Not Acceptable: there are application/vnd.pypi.simple.v1+json, "
@@ -99,7 +102,7 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 	if ((t->view->is_incomplete || t->generation == GENERATION_UNKNOWN) && !t->is_upstreams)
 		return server_context_not_filled();
 	if (!is_name || (!is_root && !t->merges && !view_may_have(s, t->view, t->project)))
-		return server_context_not_found_in(s, t->view->is_private, "no such project");
+		return server_context_not_found_in(s, t->view->is_private, no_project);
 	int variant = negotiate_variant(r->header[HEADER_ACCEPT], wanted_format(r, text), r->header[HEADER_USER_AGENT]);
 	if (variant < 0)
 		return not_acceptable(s, t->view);
@@ -187,7 +190,7 @@ static struct reply *render_and_cache(struct server_context *s, struct catalog *
 		return server_context_error(&e);
 	bool is_kept = r || (t->view->membership && !t->merges);
 	if (!r)
-		r = server_context_not_found_in(s, t->view->is_private, "no such project");
+		r = server_context_not_found_in(s, t->view->is_private, no_project);
 	if (is_kept)
 		pagecache_put(s->pagecache, t->key, r, 0, epoch);
 	return r;

@@ -5,12 +5,29 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/base/name-choice.h"
 #include "lib/format/jsondoc.h"
 #include "server/core/auth.h"
 #include "server/message/error-status.h"
 #include "server/message/negotiate.h"
 
 const char upload_sender_no_project[] = "the token is not for this project, or counts no more";
+
+// Names none that needs a token to be read.
+static struct reply *unknown_platform(struct server_context *s, const struct route_match *match)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	CLEANUP(buf_release) struct buf text;
+	const struct store *store = &match->site->store;
+	name_choice_init(&names, match->view);
+	buf_init(&text, LIMIT_PATH);
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (!store->platform[i].is_private)
+			name_choice_offer(&names, store->platform[i].name);
+	buf_puts(&text, "no such platform");
+	name_choice_hint(&names, &text);
+	return server_context_not_found(s, text.data);
+}
 
 bool upload_sender_init(struct upload_sender *s, struct server_context *context, const struct route_match *match,
 	const char *action, struct reply **refusal)
@@ -19,7 +36,7 @@ bool upload_sender_init(struct upload_sender *s, struct server_context *context,
 	const struct platform *p = site_platform(server_context_site(context), match->view);
 	if (!p) {
 		struct reply *refused = auth_unknown(context, r, TOKEN_UPLOAD, match->view, NULL);
-		*refusal = refused ? refused : server_context_not_found(context, "no such platform");
+		*refusal = refused ? refused : unknown_platform(context, match);
 		return false;
 	}
 	upload_sender_begin(s, context, r, action);

@@ -2,6 +2,7 @@
 #include "server/http/listen.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <stdint.h>
@@ -25,6 +26,24 @@ enum {
 
 static const char unix_scheme[] = "unix:";
 
+// Sets the error of bind(), with what to do about it.
+static int refuse_address(int reason, const char *text, struct err *e)
+{
+	static const struct {
+		int reason;
+		const char *advice;
+	} row[] = {
+		{EADDRINUSE, "choose another address with --listen, or end the process that has it: ss -ltnp shows it"},
+		{EACCES, "choose a port from 1024 on, or let a proxy stand before it"},
+		{EADDRNOTAVAIL, "choose an address of this machine: ip address lists them"},
+	};
+	err_errno(e, ERR_NET, "cannot listen on %s", text);
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (row[i].reason == reason)
+			return err_advise(e, "%s", row[i].advice);
+	return -1;
+}
+
 static int bind_socket(int family, const struct sockaddr *addr, socklen_t len, const char *text, struct err *e)
 {
 	int on = 1;
@@ -34,7 +53,7 @@ static int bind_socket(int family, const struct sockaddr *addr, socklen_t len, c
 	if (family != AF_UNIX)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, addr, len) < 0)
-		return err_errno(e, ERR_NET, "cannot listen on %s", text);
+		return refuse_address(errno, text, e);
 	return mem_steal_fd(&fd);
 }
 
@@ -177,7 +196,8 @@ int listen_open(const char *text, char **url, struct err *e)
 	if (strncmp(text, unix_scheme, strlen(unix_scheme)) == 0)
 		return open_unix_socket(text + strlen(unix_scheme), url, e);
 	if (!split_address(str_from(text), &host, &port))
-		return err_set(e, ERR_USAGE, "%s: ADDR:PORT, [V6]:PORT or unix:PATH is wanted", text);
+		return err_set(e, ERR_USAGE,
+			"cannot listen on %s: that is no address; use ADDRESS:PORT, [IPV6]:PORT or unix:PATH", text);
 	CLEANUP(mem_free) char *name = xstrndup(host.ptr, host.len);
 	CLEANUP(mem_free) char *service = xstrndup(port.ptr, port.len);
 	CLEANUP(free_addresses) struct addrinfo *list = NULL;

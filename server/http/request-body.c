@@ -12,7 +12,7 @@ static struct body_handler *find_handler(struct worker_pool *pool, unsigned most
 	void *ctx, struct request *r, struct reply **refusal)
 {
 	if (!worker_pool_enter(pool, most)) {
-		*refusal = reply_text(503, "503 Service Unavailable: %u uploads are under way there", most);
+		*refusal = reply_text(503, "503 Service Unavailable: %u uploads are under way there; try again", most);
 		reply_header(*refusal, "Retry-After", "%d", BUSY_SECONDS);
 		return NULL;
 	}

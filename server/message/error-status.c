@@ -5,7 +5,7 @@
 
 #define INTERNAL "Internal Server Error"
 #define UNAVAILABLE "Service Unavailable"
-#define NOT_WRITTEN "the store or its catalog cannot be written now: try again"
+#define NOT_WRITTEN "the store or its catalog cannot be written now: try again; the log of the server says why"
 
 // Messages name paths of the server, so a read never sends them, and an upload only where the server is not at fault.
 static const struct error_status table[ERR_COUNT][ERROR_SIDE_COUNT] = {
@@ -21,12 +21,16 @@ static const struct error_status table[ERR_COUNT][ERROR_SIDE_COUNT] = {
 	[ERR_LIMIT] = {{500, INTERNAL, 0, true, NULL}, {413, "Content Too Large", 0, false, NULL}},
 	[ERR_FULL] = {{507, "Insufficient Storage", 0, true, NULL}, {507, "Insufficient Storage", 0, false, NULL}},
 	// The scan reports it once; clients can ask a thousand times.
-	[ERR_BUSY] = {{503, UNAVAILABLE, 1, false, "it is changing just now"}, {503, UNAVAILABLE, 30, false, NULL}},
-	[ERR_IO] = {{503, UNAVAILABLE, 1, true, "the store cannot be read"}, {503, UNAVAILABLE, 30, true, NOT_WRITTEN}},
-	[ERR_DB] = {{503, UNAVAILABLE, 1, true, "the catalog cannot be read"},
-		{503, UNAVAILABLE, 5, true, NOT_WRITTEN}},
+	[ERR_BUSY] = {{503, UNAVAILABLE, 1, false, "it is changing just now; ask again"},
+		{503, UNAVAILABLE, 30, false, NULL}},
+	[ERR_IO] = {{503, UNAVAILABLE, 1, true, "the store cannot be read; ask again: the log of the server says why"},
+		{503, UNAVAILABLE, 30, true, NOT_WRITTEN}},
+	[ERR_DB] =
+		{{503, UNAVAILABLE, 1, true, "the catalog cannot be read; ask again: the log of the server says why"},
+			{503, UNAVAILABLE, 5, true, NOT_WRITTEN}},
 	[ERR_NET] = {{502, "Bad Gateway", 0, true, NULL}, {502, "Bad Gateway", 0, true, NOT_WRITTEN}},
-	[ERR_TIME] = {{503, UNAVAILABLE, 1, false, "it takes too long"}, {503, UNAVAILABLE, 30, true, NOT_WRITTEN}},
+	[ERR_TIME] = {{503, UNAVAILABLE, 1, false, "it takes too long; ask for less, or again"},
+		{503, UNAVAILABLE, 30, true, NOT_WRITTEN}},
 };
 
 const struct error_status *error_status(enum err_kind kind, enum error_side side)

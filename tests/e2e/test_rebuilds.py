@@ -162,7 +162,7 @@ def test_a_root_that_says_nothing_is_an_error(upgrade, tmp_path):
     for path, words in (("empty", "no library"), ("part", "no C library"), ("absent", "No such file"), ("list", "it was cut")):
         assert words in upgrade.run("--against", tmp_path / path, code=1).stderr
     assert "[platform] provides" in upgrade.run(code=2).stderr
-    assert "no such platform" in upgrade.run("--against", upgrade.after, "--platform", "sles-*", code=2).stderr
+    assert "the store has no platform sles-*" in upgrade.run("--against", upgrade.after, "--platform", "sles-*", code=2).stderr
     assert "--yank" in upgrade.run("--against", upgrade.after, "--dry-run", code=2).stderr
 
 

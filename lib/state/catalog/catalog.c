@@ -52,7 +52,7 @@ int catalog_open_read(const char *path, struct catalog **out, struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *c = xcalloc(1, sizeof(*c));
 	if (database_open_read(&schema_kind, path, &c->database, e) < 0)
-		return -1;
+		return e->kind == ERR_NOT_FOUND ? err_advise(e, "wheelcache index makes it, as does a server") : -1;
 	*out = STEAL_PTR(c);
 	return 0;
 }

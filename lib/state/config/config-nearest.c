@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the rows of the configuration that mistyped names were meant to be.
+// Finds the rows, sections and views that mistyped names were meant to be.
 #include <stddef.h>
 
+#include "lib/base/name-choice.h"
 #include "lib/base/nearest.h"
 #include "lib/state/config/config-option.h"
 #include "lib/state/config/config.h"
@@ -23,4 +24,13 @@ const char *config_nearest_section(struct str typed)
 	for (size_t i = 0; i < config_options; i++)
 		nearest_offer(&n, config_table[i].section);
 	return n.word;
+}
+
+int config_refuse_view(const struct config *c, const char *name, enum err_kind kind, struct err *e)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	name_choice_init(&names, str_from(name));
+	for (size_t i = 0; i < c->view_count; i++)
+		name_choice_offer(&names, c->views[i].name);
+	return name_choice_refuse(&names, kind, "the configuration has no view", e);
 }

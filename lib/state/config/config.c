@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/name-choice.h"
 #include "lib/base/strset.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/format/ini-file.h"
@@ -355,6 +356,19 @@ static int on_line(void *ctx, const struct ini_file_line *line, struct err *e)
 	return set_row(row, s.object, line->value, e);
 }
 
+static int refuse_view_platform(const struct config *c, const char *section, struct str name, struct err *e)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	CLEANUP(buf_release) struct buf hint;
+	name_choice_init(&names, name);
+	buf_init(&hint, ERR_MSG_SIZE);
+	for (size_t i = 0; i < c->platform_count; i++)
+		name_choice_offer(&names, c->platforms[i].name);
+	name_choice_hint(&names, &hint);
+	return err_set(e, ERR_USAGE, "[%s] names \"" STR_FMT "\", which is no [platform]%s", section, STR_ARG(name),
+		hint.len ? hint.data : "");
+}
+
 // The second pass, when all platforms are known, in whatever order they are. Without any in the file, the platforms are
 // the store's folders, which are checked later.
 static int check_line(void *ctx, const struct ini_file_line *line, struct err *e)
@@ -366,8 +380,7 @@ static int check_line(void *ctx, const struct ini_file_line *line, struct err *e
 	while (rest.len) {
 		struct str name = str_cut(&rest, ' ');
 		if (!find_platform(c, name))
-			return err_set(e, ERR_USAGE, "[%s] names \"" STR_FMT "\", which is no [platform]",
-				line->section, STR_ARG(name));
+			return refuse_view_platform(c, line->section, name, e);
 		rest = str_trim(rest);
 	}
 	return 0;

@@ -152,6 +152,8 @@ int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
 int config_views_complete(struct config *c, struct err *e) MUST_CHECK;
 // The view of this name, borrowed; NULL: none.
 const struct config_view *config_view(const struct config *c, const char *name);
+// Sets the error "the configuration has no view NAME", with the one that was meant or those that there are. Returns -1.
+int config_refuse_view(const struct config *c, const char *name, enum err_kind kind, struct err *e);
 // Sets one key as a line of the file would; for options of the command line. ERR_USAGE.
 int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e) MUST_CHECK;
 // The profile of the platform's machines, by its keys and its name. ERR_USAGE. The caller releases *out.

@@ -26,18 +26,21 @@ int quota_check(const struct platform *p, uint64_t max_file, const struct quota_
 {
 	const unsigned long long more = incoming;
 	if (incoming > max_file)
-		return err_set(e, ERR_LIMIT, "a file of %llu bytes: the limit is %llu", more,
+		return err_set(e, ERR_LIMIT,
+			"a file of %llu bytes: the limit is %llu; the operator raises it: [upload] max-file", more,
 			(unsigned long long)max_file);
 	if (p->quota_files && passes(use->files, 1, p->quota_files))
-		return err_set(e, ERR_FULL, "platform %s is full: it has %llu files of %llu", p->name,
-			(unsigned long long)use->files, (unsigned long long)p->quota_files);
+		return err_set(e, ERR_FULL,
+			"platform %s is full: it has %llu files of %llu; the operator prunes it, or raises quota-files",
+			p->name, (unsigned long long)use->files, (unsigned long long)p->quota_files);
 	if (p->quota_bytes && passes(use->bytes, incoming, p->quota_bytes))
-		return err_set(e, ERR_FULL, "platform %s is full: it has %llu bytes of %llu, and %llu more do not fit",
+		return err_set(e, ERR_FULL,
+			"platform %s is full: it has %llu bytes of %llu, and %llu more do not fit; the operator prunes it, or raises quota-bytes",
 			p->name, (unsigned long long)use->bytes, (unsigned long long)p->quota_bytes, more);
 	if (passes(KEPT_FREE, incoming, use->free))
 		return err_set(e, ERR_FULL,
-			"platform %s is full: its disk has %llu bytes left, and %llu more do not fit", p->name,
-			(unsigned long long)use->free, more);
+			"platform %s is full: its disk has %llu bytes left, and %llu more do not fit; the operator makes room",
+			p->name, (unsigned long long)use->free, more);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/name-choice.h"
 #include "lib/base/str.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/os/clock.h"
@@ -242,6 +243,13 @@ static int check_memberships(const struct config *c, struct err *e)
 	return 0;
 }
 
+static int refuse_store(struct err *e)
+{
+	err_prefix(e, "cannot open the store ");
+	return e->kind == ERR_NOT_FOUND ? err_advise(e, "mount or make the folder, or correct [store] path or STORE")
+					: -1;
+}
+
 int store_open(const struct config *c, unsigned wait_ms, struct store *out, struct err *e)
 {
 	CLEANUP(store_release) struct store s = {0};
@@ -250,12 +258,13 @@ int store_open(const struct config *c, unsigned wait_ms, struct store *out, stru
 		return 0;
 	}
 	if (!c->store && !c->platform_count)
-		return err_set(e, ERR_USAGE, "no store is given: name the folder that holds the wheels");
+		return err_set(e, ERR_USAGE,
+			"no store is given: name the folder that holds the wheels, as STORE or as [store] path of --config FILE");
 	if (c->store) {
 		s.path = fs_real_path(c->store, e);
 		CLEANUP(mem_close) int fd = s.path ? fs_open_dir(s.path, e) : -1;
 		if (fd < 0)
-			return err_prefix(e, "store ");
+			return refuse_store(e);
 	}
 	if (check_memberships(c, e) < 0 || find_platforms(&s, c, wait_ms, e) < 0)
 		return -1;
@@ -363,6 +372,15 @@ const struct platform *store_platform_named(const struct store *s, struct str na
 		if (str_eq(str_from(s->platform[i].name), name))
 			return &s->platform[i];
 	return NULL;
+}
+
+int store_refuse_platform(const struct store *s, const char *name, enum err_kind kind, struct err *e)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	name_choice_init(&names, str_from(name));
+	for (size_t i = 0; i < s->platform_count; i++)
+		name_choice_offer(&names, s->platform[i].name);
+	return name_choice_refuse(&names, kind, "the store has no platform", e);
 }
 
 enum {

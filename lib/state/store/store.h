@@ -67,6 +67,8 @@ int store_find(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
 // The platform of this id or name, borrowed; NULL if there is none.
 const struct platform *store_platform(const struct store *s, int64_t id);
 const struct platform *store_platform_named(const struct store *s, struct str name);
+// Sets the error "the store has no platform NAME", with the one that was meant or those that there are. Returns -1.
+int store_refuse_platform(const struct store *s, const char *name, enum err_kind kind, struct err *e);
 // Whether a platform's name matches one of the globs of --platform; true without globs.
 bool store_is_wanted(const char *const *glob, size_t globs, const char *platform);
 // Opens a file by its path below the platform, never outside the store. Does not block on a FIFO, so the caller checks

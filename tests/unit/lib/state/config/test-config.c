@@ -214,7 +214,7 @@ static const struct {
 	{"[view a]\nplatforms =\n",
 		":2: [view] platforms: \"\" is not a list of platforms, each once, with blanks between"},
 	{"[view a]\nplatforms = b\n  c d\n[platform b]\n[platform c]\n",
-		":3: [view a] names \"d\", which is no [platform]"},
+		":3: [view a] names \"d\", which is no [platform]; there are b, c"},
 };
 
 static void prune_is_read(void **state UNUSED)

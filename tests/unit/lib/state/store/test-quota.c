@@ -19,19 +19,19 @@ static const struct {
 	const char *words;
 } rows[] = {
 	{0, 0, 1 << 30, 1ULL << 60, ANY, MOST, ERR_NONE, NULL},
-	{0, 0, 0, 0, ANY, MOST + 1, ERR_LIMIT, "a file of 1001 bytes: the limit is 1000"},
+	{0, 0, 0, 0, ANY, MOST + 1, ERR_LIMIT, "a file of 1001 bytes: the limit is 1000; the operator raises it: [upload] max-file"},
 	{5, 0, 4, 0, ANY, 1, ERR_NONE, NULL},
-	{5, 0, 5, 0, ANY, 1, ERR_FULL, "platform p is full: it has 5 files of 5"},
-	{5, 0, 9, 0, ANY, 0, ERR_FULL, "platform p is full: it has 9 files of 5"},
+	{5, 0, 5, 0, ANY, 1, ERR_FULL, "platform p is full: it has 5 files of 5; the operator prunes it, or raises quota-files"},
+	{5, 0, 9, 0, ANY, 0, ERR_FULL, "platform p is full: it has 9 files of 5; the operator prunes it, or raises quota-files"},
 	{0, 100, 0, 40, ANY, 60, ERR_NONE, NULL},
-	{0, 100, 0, 40, ANY, 61, ERR_FULL, "platform p is full: it has 40 bytes of 100, and 61 more do not fit"},
-	{0, 100, 0, 0, ANY, 101, ERR_FULL, "platform p is full: it has 0 bytes of 100, and 101 more do not fit"},
+	{0, 100, 0, 40, ANY, 61, ERR_FULL, "platform p is full: it has 40 bytes of 100, and 61 more do not fit; the operator prunes it, or raises quota-bytes"},
+	{0, 100, 0, 0, ANY, 101, ERR_FULL, "platform p is full: it has 0 bytes of 100, and 101 more do not fit; the operator prunes it, or raises quota-bytes"},
 	{0, 100, 0, UINT64_MAX, ANY, 1, ERR_FULL,
-		"platform p is full: it has 18446744073709551615 bytes of 100, and 1 more do not fit"},
+		"platform p is full: it has 18446744073709551615 bytes of 100, and 1 more do not fit; the operator prunes it, or raises quota-bytes"},
 	{0, 0, 0, 0, (1 << 20) + 9, 9, ERR_NONE, NULL},
 	{0, 0, 0, 0, (1 << 20) + 9, 10, ERR_FULL,
-		"platform p is full: its disk has 1048585 bytes left, and 10 more do not fit"},
-	{0, 0, 0, 0, 0, 0, ERR_FULL, "platform p is full: its disk has 0 bytes left, and 0 more do not fit"},
+		"platform p is full: its disk has 1048585 bytes left, and 10 more do not fit; the operator makes room"},
+	{0, 0, 0, 0, 0, 0, ERR_FULL, "platform p is full: its disk has 0 bytes left, and 0 more do not fit; the operator makes room"},
 };
 
 static void each_limit_is_kept(void **state UNUSED)
