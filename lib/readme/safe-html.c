@@ -31,7 +31,7 @@ static const struct safe_tag {
 	[SAFE_TABLE] = {"<table>\n", "</table>\n"},
 	[SAFE_THEAD] = {"<thead>\n", "</thead>\n"},
 	[SAFE_TR] = {"<tr>", "</tr>\n"},
-	[SAFE_TH] = {"<th>", "</th>"},
+	[SAFE_TH] = {"<th scope=\"col\">", "</th>"},
 	[SAFE_TD] = {"<td>", "</td>"},
 	[SAFE_A] = {"<a>", "</a>"},
 };

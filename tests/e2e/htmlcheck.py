@@ -5,7 +5,7 @@ import html.parser
 VOID = {"meta", "link", "img", "input", "br", "wbr", "hr"}
 ALONE = {"main", "h1", "title", "html", "body"}  # exactly one of each
 SHAPES = {"circle", "path", "rect"}
-WITHIN = {"tr": {"thead", "tbody"}, "td": {"tr"}, "th": {"tr"}, "li": {"ul", "ol"}, "dt": {"dl", "div"}, "dd": {"dl", "div"},
+WITHIN = {"tr": {"thead", "tbody", "table"}, "td": {"tr"}, "th": {"tr"}, "li": {"ul", "ol"}, "dt": {"dl", "div"}, "dd": {"dl", "div"},
           "thead": {"table"}, "tbody": {"table"}, "option": {"select"}, "figcaption": {"figure"}}
 
 

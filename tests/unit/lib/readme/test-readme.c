@@ -44,7 +44,7 @@ static void renders_markdown(void **state UNUSED)
 		{"> a\n", "<blockquote>\n<p>a</p>\n</blockquote>\n"},
 		{"a  \nb\nc\n\n---\n", "<p>a<br>\nb\nc</p>\n<hr>\n"},
 		{"```py\n<b>\n```\n", "<pre><code>&lt;b&gt;\n</code></pre>\n"},
-		{"|a|b|\n|-|-|\n|`c`|d|\n", "<table>\n<thead>\n<tr><th>a</th><th>b</th></tr>\n</thead>\n"
+		{"|a|b|\n|-|-|\n|`c`|d|\n", "<table>\n<thead>\n<tr><th scope=\"col\">a</th><th scope=\"col\">b</th></tr>\n</thead>\n"
 					    "<tr><td><code>c</code></td><td>d</td></tr>\n</table>\n"},
 		{"[a](https://b/?c&d)",
 			"<p><a href=\"https://b/?c&amp;d\" rel=\"nofollow noopener noreferrer\">a</a></p>\n"},
