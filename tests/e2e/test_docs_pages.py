@@ -62,6 +62,13 @@ def test_index_leads_to_every_page(server, pages):
         assert f"{role}: " in index.words
 
 
+def test_each_page_says_first_for_whom_it_is():
+    """And what the reader gets."""
+    roles = r"For (CI users|builders|operators|developers)\b[^.]*: [^.]{20,}\."
+    for path in DOCS.glob("*.md"):
+        assert path.name == "index.md" or re.match(roles, path.read_text(encoding="utf-8").split("\n\n")[1].replace("\n", " ")), path.name
+
+
 def test_links_lead_to_pages_and_headings(pages):
     followed = 0
     for name, page in pages.items():
