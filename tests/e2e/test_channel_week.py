@@ -82,7 +82,7 @@ def test_week_of_a_release_manager(week):
     assert [sum(day[key] for day in channel["days"]) for key in ("passed", "failed", "skipped")] == [11 * 118 - 2, 2, 22]
     assert source["tests_for"] == "tested" and source["from"] is None
     text = html.unescape(re.sub("<[^>]*>", "", page.body.decode()))
-    assert "the laboratory lost its power; tested by hand" in text and "<script" not in page.body.decode()
+    assert "the laboratory lost its power; tested by hand" in text and "<script>" not in page.body.decode()
     assert page["Content-Security-Policy"].startswith("default-src 'none'; style-src 'unsafe-inline'; ")
     assert '<a href="../../channel/nightly/">nightly</a>' in explained
 
