@@ -3,6 +3,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/readme/markdown.h"
+#include "lib/readme/rst.h"
 #include "lib/readme/safe-html.h"
 
 // The part of a content type in front of its parameters.
@@ -78,7 +79,7 @@ static bool render_as(struct str text, enum readme_kind kind, const struct readm
 	static bool (*const render[README_KIND_COUNT])(struct str text, struct safe_html * w) = {
 		[README_PLAIN] = plain_render,
 		[README_MARKDOWN] = markdown_render,
-		[README_RST] = plain_render,
+		[README_RST] = rst_render,
 	};
 	CLEANUP(safe_html_release) struct safe_html w;
 	size_t before = out->len;
