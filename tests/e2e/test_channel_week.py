@@ -83,7 +83,7 @@ def test_week_of_a_release_manager(week):
     assert source["tests_for"] == "tested" and source["from"] is None
     text = html.unescape(re.sub("<[^>]*>", "", page.body.decode()))
     assert "the laboratory lost its power; tested by hand" in text and "<script>" not in page.body.decode()
-    assert page["Content-Security-Policy"].startswith("default-src 'none'; style-src 'unsafe-inline'; ")
+    assert page["Content-Security-Policy"].startswith("default-src 'none'; style-src 'self'; ")
     assert '<a href="../../channel/nightly/">nightly</a>' in explained
 
 
