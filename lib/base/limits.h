@@ -183,6 +183,10 @@ enum {
 	LIMIT_BUILDS_ROWS = 1000,           // number of attempts on a page of builds
 	LIMIT_BUILDS_TEXT = 4 << 20,        // text of all attempts on such a page; further ones are left out
 	LIMIT_SEARCH_RESULTS = 100,         // number of projects that a search finds
+	LIMIT_COVERAGE_ROWS = 1000,         // number of projects on a page of the coverage,
+	LIMIT_COVERAGE_CELLS = 100000,      // and of cells, about,
+	LIMIT_COVERAGE_TEXT = 64 << 20,     // text of their matrices, about,
+	LIMIT_COVERAGE_MS = 3000,           // and milliseconds after which a page ends, with a link to the next one
 	LIMIT_CHANNEL_ROWS = 4000,          // number of rows of each list on a page of a channel
 	LIMIT_CHANNEL_RUNS = 100000,        // number of records of tests that such a page counts
 	LIMIT_NOTE = 200,                   // a note or a pattern of a token

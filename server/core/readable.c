@@ -65,3 +65,11 @@ const struct platform *readable_platform(const struct readable *r, int64_t id, c
 	const struct platform *p = index ? &r->site->store.platform[index - 1] : NULL;
 	return p && readable_has(r, p, project) ? p : NULL;
 }
+
+bool readable_has_project(const struct readable *r, const struct project_entry *p)
+{
+	for (size_t i = 0; i < p->places; i++)
+		if (p->place[i].files && readable_platform(r, p->place[i].platform, p->name))
+			return true;
+	return false;
+}

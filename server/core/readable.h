@@ -5,6 +5,7 @@
 #include "lib/state/access/tokens.h"
 #include "lib/view/view.h"
 
+struct project_entry;
 struct server_context;
 struct request;
 
@@ -26,3 +27,5 @@ void readable_release(struct readable *r); // for CLEANUP
 const struct platform *readable_platform(const struct readable *r, int64_t id, const char *project);
 // The same for a platform of the site.
 bool readable_has(const struct readable *r, const struct platform *p, const char *project);
+// Whether the client may read the project on a platform that has files of it.
+bool readable_has_project(const struct readable *r, const struct project_entry *p);

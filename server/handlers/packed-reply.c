@@ -65,7 +65,9 @@ static struct reply *make_costly(struct server_context *s, struct catalog *c, co
 		return server_context_error(&e);
 	}
 	struct reply *r = packed_reply(s, p->coding, p->type, p->policy, &page, p->is_private, NULL);
-	if (r->status == 200)
+	if (r->status == 200 && p->link && p->link->len)
+		reply_header(r, "Link", "%s", p->link->data);
+	if (r->status == 200 && p->key.len)
 		pagecache_put(s->pagecache, p->key, r, kept_seconds(clock_ms() - begun), epoch);
 	return r;
 }
@@ -73,6 +75,8 @@ static struct reply *make_costly(struct server_context *s, struct catalog *c, co
 struct reply *packed_reply_costly(struct server_context *s, struct catalog *c, const struct costly_page *p,
 	uint32_t pages_cleared, packed_reply_make_fn *make, const void *query)
 {
+	if (!p->key.len)
+		return make_costly(s, c, p, 0, make, query);
 	uint64_t epoch = pagecache_epoch(s->pagecache, p->key, pages_cleared);
 	pagecache_make_begin(s->pagecache, p->key);
 	struct reply *r = pagecache_get(s->pagecache, p->key);

@@ -14,11 +14,14 @@ struct reply *packed_reply(struct server_context *s, enum page_coding coding, co
 
 // A page or document that takes long to make. The page cache keeps it for a multiple of that time, 3 to 60 seconds.
 struct costly_page {
-	struct str key; // in the page cache; the keys of the simple API's pages begin with a digit
+	// In the page cache; the keys of the simple API's pages begin with a digit. "": it is for this client alone, and not
+	// kept
+	struct str key;
 	enum page_coding coding;
 	const char *type, *policy; // as of packed_reply()
 	bool is_private;
 	const char *path, *name; // for the log of an error: "/-/missing/", "ubuntu-24.04-x86_64"
+	const struct buf *link;  // make writes the header Link into it; NULL or empty: there is none
 	size_t most;             // bytes
 };
 // 0: the page is in out; 1: there is nothing to show.

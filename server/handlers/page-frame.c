@@ -54,9 +54,19 @@ static bool has_plan(struct server_context *s UNUSED, struct catalog *c)
 	return catalog_plan_exists(c);
 }
 
+static bool has_coverage(struct server_context *s, struct catalog *c UNUSED)
+{
+	const struct store *store = &server_context_site(s)->store;
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (!store->platform[i].is_private && store->platform[i].profile.environment_count)
+			return true;
+	return false;
+}
+
 // NULL: no server has it.
 static bool (*const has_section[HTML_SECTION_COUNT])(struct server_context *, struct catalog *) = {
 	[HTML_SECTION_HOME] = has_always,
+	[HTML_SECTION_COVERAGE] = has_coverage,
 	[HTML_SECTION_BUILDS] = has_builds,
 	[HTML_SECTION_PLAN] = has_plan,
 	[HTML_SECTION_DOCS] = has_always,

@@ -8,6 +8,7 @@
 #include "server/handlers/client-handler.h"
 #include "server/handlers/compare-handler.h"
 #include "server/handlers/docs-handler.h"
+#include "server/handlers/coverage-handler.h"
 #include "server/handlers/evidence-handler.h"
 #include "server/handlers/evidence-receive.h"
 #include "server/handlers/explain-handler.h"
@@ -65,6 +66,9 @@ const struct route route_table[] = {
 	{"/-/search", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, search_handler_worker, NULL,
 		"Projects by name: a page for people, and JSON."},
+	{"/-/coverage", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_BY_DATA, coverage_handler_inline, coverage_handler_worker, NULL,
+		"Which wheels many projects have, by platform and Python: a page for people, JSON and CSV."},
 	{"/-/explain/simple/:project", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, NULL, explain_handler_worker, NULL,
 		"What wheelcache explain says about a project, as JSON and as a page."},

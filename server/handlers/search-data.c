@@ -24,14 +24,6 @@ static int compare_found(const struct search_found *a, const struct search_found
 	return strcmp(a->name, b->name);
 }
 
-static bool is_anywhere(const struct readable *r, const struct project_entry *p)
-{
-	for (size_t i = 0; i < p->places; i++)
-		if (p->place[i].files && readable_platform(r, p->place[i].platform, p->name))
-			return true;
-	return false;
-}
-
 // Keeps the best ones in order. Names are copied only then.
 static void keep_found(struct name_search *s, const char *name, enum name_match match)
 {
@@ -56,7 +48,7 @@ static void keep_found(struct name_search *s, const char *name, enum name_match 
 static void match_project(void *ctx, const struct project_entry *p)
 {
 	struct name_search *s = ctx;
-	if (!is_anywhere(s->readable, p))
+	if (!readable_has_project(s->readable, p))
 		return;
 	enum name_match match = name_query_match(s->query, str_from(p->name), s->wants_near);
 	if (match != NAME_MATCH_NONE)

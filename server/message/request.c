@@ -35,6 +35,10 @@ static const struct str argument_names[ARGUMENT_COUNT] = {
 	[ARGUMENT_ALL] = STR("all"),
 	[ARGUMENT_VIEW] = STR("view"),
 	[ARGUMENT_VERSION] = STR("version"),
+	[ARGUMENT_PLATFORMS] = STR("platforms"),
+	[ARGUMENT_PROJECTS] = STR("projects"),
+	[ARGUMENT_STATE] = STR("state"),
+	[ARGUMENT_AFTER] = STR("after"),
 };
 
 enum method request_method(const char *name)

@@ -62,7 +62,7 @@ class HtmlCheck(html.parser.HTMLParser):
         self.links.append(at["href"])
 
     def check_th(self, at, where):
-        assert at.get("scope") in ("col", "row"), (where, at)
+        assert at.get("scope") in ("col", "colgroup", "row"), (where, at)
 
     def check_table(self, _, where):
         assert "div" in self.open or "article" in self.open, (where, "a table without a box")

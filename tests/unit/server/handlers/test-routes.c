@@ -69,6 +69,8 @@ static const struct {
 	{"/-/nothing", 404},
 	{"/-/style.css", 200},
 	{"/-/search", 200},
+	{"/-/coverage", 200},
+	{"/-/coverage/", 404},
 	{"/-/page.js", 200},
 	{"/-/builds/", 200},
 	{"/-/builds", 302},

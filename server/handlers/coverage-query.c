@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/coverage-query.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "lib/base/decimal.h"
+#include "lib/domain/text/name.h"
+#include "lib/format/escape.h"
+#include "server/message/negotiate.h"
+
+enum { PAGE_ROWS = 50 }; // of a page for people, unless the client says a limit
+
+// Commas count as blanks.
+static void split_list(char *list)
+{
+	for (char *at = list; *at; at++)
+		*at = *at == ',' ? ' ' : *at;
+}
+
+// A glob keeps its special characters.
+static bool normalize_names(char list[REQUEST_ARGUMENT_SIZE])
+{
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, REQUEST_ARGUMENT_SIZE - 1);
+	name_normalize(str_from(list), &normal);
+	if (normal.failed)
+		return false;
+	memcpy(list, normal.data ? normal.data : "", normal.len);
+	list[normal.len] = '\0';
+	return true;
+}
+
+static bool read_states(struct coverage_query *q)
+{
+	struct str rest = str_from(q->states);
+	while (rest.len) {
+		struct str word = str_cut(&rest, ' ');
+		size_t i = 0;
+		while (i < MATRIX_STATE_COUNT && !str_eq(word, str_from(matrix_state_name[i])))
+			i++;
+		if (word.len && i == MATRIX_STATE_COUNT)
+			return false;
+		if (word.len)
+			q->wants_state[i] = true;
+	}
+	return true;
+}
+
+static enum coverage_form read_form(const struct request *r)
+{
+	if (r->format && strcmp(r->format, "csv") == 0)
+		return COVERAGE_CSV;
+	return negotiate_page_json(r->header[HEADER_ACCEPT], r->format) ? COVERAGE_JSON : COVERAGE_HTML;
+}
+
+static size_t read_row_count(const char *text, enum coverage_form form)
+{
+	uint64_t limit = 0;
+	struct str digits = str_from(text);
+	decimal_cut(&digits, UINT64_MAX, &limit);
+	if (!limit)
+		return form == COVERAGE_HTML ? PAGE_ROWS : LIMIT_COVERAGE_ROWS;
+	return limit < LIMIT_COVERAGE_ROWS ? (size_t)limit : LIMIT_COVERAGE_ROWS;
+}
+
+bool coverage_query_read(const struct request *r, struct coverage_query *out, const char **why)
+{
+	char limit[REQUEST_ARGUMENT_SIZE];
+	const struct {
+		enum request_argument which;
+		char *room;
+	} rows[] = {{ARGUMENT_PROJECTS, out->projects}, {ARGUMENT_PLATFORMS, out->platforms},
+		{ARGUMENT_PYTHON, out->pythons}, {ARGUMENT_STATE, out->states}, {ARGUMENT_AFTER, out->after},
+		{ARGUMENT_LIMIT, limit}};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!request_read_argument(r, rows[i].which, rows[i].room)) {
+			*why = "a part of the query is too long";
+			return false;
+		}
+		split_list(rows[i].room);
+	}
+	*why = "state is a list of ours, covered, upstream, building, excluded, failed, unknown and missing";
+	out->form = read_form(r);
+	out->limit = read_row_count(limit, out->form);
+	return normalize_names(out->projects) && read_states(out);
+}
+
+bool coverage_query_has(const char *list, const char *name)
+{
+	struct str rest = str_from(list);
+	bool has_any = false;
+	while (rest.len) {
+		char glob[REQUEST_ARGUMENT_SIZE];
+		struct str word = str_cut(&rest, ' ');
+		if (!word.len)
+			continue;
+		has_any = true;
+		memcpy(glob, word.ptr, word.len); // a word of an argument is no longer than it
+		glob[word.len] = '\0';
+		if (strcmp(glob, name) == 0 || fnmatch(glob, name, 0) == 0)
+			return true;
+	}
+	return !has_any;
+}
+
+static void put_argument(struct buf *out, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	buf_printf(out, "%c%s=", out->len && strchr(out->data, '?') ? '&' : '?', name);
+	escape_url(out, str_from(value));
+}
+
+void coverage_query_url(const struct coverage_query *q, const char *after, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PATH);
+	buf_puts(&url, "coverage");
+	put_argument(&url, "projects", q->projects);
+	put_argument(&url, "platforms", q->platforms);
+	put_argument(&url, "python", q->pythons);
+	put_argument(&url, "state", q->states);
+	put_argument(&url, "after", after);
+	put_argument(&url, "format", q->form == COVERAGE_JSON ? "json" : q->form == COVERAGE_CSV ? "csv" : "");
+	buf_printf(&url, "%climit=%zu", strchr(url.data, '?') ? '&' : '?', q->limit);
+	buf_str(out, buf_view(&url));
+}
+
+void coverage_query_cell_url(const char *project, const char *platform, const char *python, struct buf *out)
+{
+	buf_puts(out, "coverage?projects=");
+	escape_url(out, str_from(project));
+	buf_puts(out, "&platforms=");
+	escape_url(out, str_from(platform));
+	buf_puts(out, "&python=");
+	escape_url(out, str_from(python));
+}

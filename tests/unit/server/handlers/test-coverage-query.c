@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/coverage-query.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool read_query(struct coverage_query *q, const char *format, const char *const arguments[][2], size_t count)
+{
+	const char *why = NULL;
+	struct request r = {.format = format};
+	*q = (struct coverage_query){0};
+	for (size_t i = 0; i < count; i++)
+		request_take_argument(&r, str_from(arguments[i][0]), arguments[i][1]);
+	bool is_read = coverage_query_read(&r, q, &why);
+	assert_true(is_read || *why);
+	return is_read;
+}
+
+static void assert_url(const struct coverage_query *q, const char *after, const char *want)
+{
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PATH);
+	coverage_query_url(q, after, &url);
+	assert_string_equal(url.data, want);
+}
+
+static void test_reads_and_writes_urls(void **state UNUSED)
+{
+	static const char *const arguments[][2] = {{"projects", "Zope.*,six+a_b"}, {"platforms", "ubuntu-*"},
+		{"python", "3.1%3F"}, {"state", "missing,failed"}, {"after", "b"}, {"limit", "7"}};
+	struct coverage_query q;
+	assert_true(read_query(&q, "csv", arguments, ARRAY_SIZE(arguments)));
+	assert_int_equal(q.form, COVERAGE_CSV);
+	assert_string_equal(q.projects, "zope-* six a-b");
+	assert_true(q.wants_state[MATRIX_MISSING] && q.wants_state[MATRIX_FAILED] && !q.wants_state[MATRIX_OURS]);
+	assert_url(&q, "c",
+		"coverage?projects=zope-%2A%20six%20a-b&platforms=ubuntu-%2A&python=3.1%3F&state=missing%20failed&after=c"
+		"&format=csv&limit=7");
+}
+
+static void test_limits(void **state UNUSED)
+{
+	static const struct {
+		const char *format, *limit;
+		size_t want;
+	} table[] = {{NULL, "", 50}, {"json", "", LIMIT_COVERAGE_ROWS}, {"csv", "0", LIMIT_COVERAGE_ROWS},
+		{NULL, "1000", LIMIT_COVERAGE_ROWS}, {NULL, "1001", LIMIT_COVERAGE_ROWS}, {NULL, "1", 1},
+		{NULL, "99999999999999999999999", LIMIT_COVERAGE_ROWS}, {NULL, "x", 50}};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct coverage_query q;
+		const char *const arguments[][2] = {{"limit", table[i].limit}};
+		assert_true(read_query(&q, table[i].format, arguments, 1));
+		assert_int_equal(q.limit, table[i].want);
+	}
+}
+
+static void test_refuses_what_is_not_valid(void **state UNUSED)
+{
+	char longest[REQUEST_ARGUMENT_SIZE + 1];
+	struct coverage_query q;
+	memset(longest, 'a', sizeof(longest));
+	longest[REQUEST_ARGUMENT_SIZE] = '\0';
+	const char *const too_long[][2] = {{"projects", longest}};
+	assert_false(read_query(&q, NULL, too_long, 1));
+	longest[REQUEST_ARGUMENT_SIZE - 1] = '\0';
+	assert_true(read_query(&q, NULL, too_long, 1));
+	static const char *const no_state[][2] = {{"state", "green"}};
+	assert_false(read_query(&q, NULL, no_state, 1));
+}
+
+static void test_lists(void **state UNUSED)
+{
+	static const struct {
+		const char *list, *name;
+		bool has;
+	} table[] = {{"", "a", true}, {"  ", "a", true}, {"a", "a", true}, {"b a", "a", true}, {"b", "a", false},
+		{"a*", "abc", true}, {"[ab]c", "bc", true}, {"[x]", "[x]", true}, {"*b*", "abc", true}, {"?", "ab", false}};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (coverage_query_has(table[i].list, table[i].name) != table[i].has)
+			fail_msg("'%s' and '%s'", table[i].list, table[i].name);
+}
+
+static void test_url_of_a_cell(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PATH);
+	coverage_query_cell_url("six", "a&b", "3.13t", &url);
+	assert_string_equal(url.data, "coverage?projects=six&platforms=a%26b&python=3.13t");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reads_and_writes_urls),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_refuses_what_is_not_valid),
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_url_of_a_cell),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
