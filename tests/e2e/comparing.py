@@ -35,7 +35,7 @@ def document(wheelcache, *arguments):
 class Page(html.parser.HTMLParser):
     """The tables of a page: a list of rows of texts, by heading. Fails where tags are not closed in order."""
 
-    VOID = {"meta", "link", "br"}
+    VOID = {"input", "meta", "link", "br"}
 
     def __init__(self, text):
         super().__init__()
