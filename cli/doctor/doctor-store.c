@@ -3,14 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "lib/os/fs.h"
+#include "cli/doctor/file-system.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/access/tokens.h"
 #include "lib/state/catalog/catalog.h"
@@ -18,39 +16,13 @@
 
 enum { FREE_PER_CENT = 5, OF_ALL = 100, MEGABYTE = 1000000 };
 
-// --- file systems ---
+// --- room ---
 
-static const struct file_system {
-	unsigned magic;
-	const char *name;
-	bool is_remote;
-} file_systems[] = {
-	{AFS_SUPER_MAGIC, "AFS", true},
-	{AFS_FS_MAGIC, "AFS", true},
-	{NFS_SUPER_MAGIC, "NFS", true},
-	{CIFS_SUPER_MAGIC, "CIFS", true},
-	{SMB2_SUPER_MAGIC, "SMB", true},
-	{FUSE_SUPER_MAGIC, "FUSE", true},
-	{TMPFS_MAGIC, "tmpfs", false},
-};
-
-static const struct file_system *file_system_of(const char *path)
-{
-	static const struct file_system local = {0, "a local disk", false};
-	struct statfs disk;
-	if (statfs(path, &disk) < 0)
-		return &local;
-	for (size_t i = 0; i < ARRAY_SIZE(file_systems); i++)
-		if ((unsigned)disk.f_type == file_systems[i].magic)
-			return &file_systems[i];
-	return &local;
-}
-
-// AFS and some others have no number of free blocks: they say nothing of the disk.
+// A file system that has no such numbers says 0, or that all of a huge disk is free: AFS and some others.
 static void look_at_room(struct doctor_report *r, const char *what, const char *path)
 {
 	struct statvfs disk;
-	if (statvfs(path, &disk) < 0 || !disk.f_blocks)
+	if (statvfs(path, &disk) < 0 || !disk.f_blocks || disk.f_bavail >= disk.f_blocks)
 		return;
 	uint64_t free_mb = (uint64_t)disk.f_bavail * disk.f_frsize / MEGABYTE;
 	uint64_t per_cent = (uint64_t)disk.f_bavail * OF_ALL / disk.f_blocks;
@@ -79,7 +51,6 @@ static void look_at_release(struct doctor_report *r, const struct platform *p)
 
 static void look_at_platform(struct doctor_report *r, const struct platform *p, struct doctor_writes *writes)
 {
-	const struct file_system *f = p->is_away ? NULL : file_system_of(p->path);
 	if (p->is_away) {
 		doctor_report_add(r, DOCTOR_WRONG, "platform", "look at the file server and the mount",
 			"%s: %s does not answer", p->name, p->path);
@@ -92,8 +63,9 @@ static void look_at_platform(struct doctor_report *r, const struct platform *p, 
 			"%s: %s: %s", p->name, p->path, strerror(errno));
 		return;
 	}
-	doctor_report_add(r, DOCTOR_FINE, "platform", "", "%s: %s is on %s%s", p->name, p->path, f->name,
-		f->is_remote ? "; other machines' changes show after the next scan" : "");
+	struct file_system f = file_system_of(p->path);
+	doctor_report_add(r, DOCTOR_FINE, "platform", "", "%s: %s is on %s%s", p->name, p->path, f.name,
+		f.is_remote ? "; other machines' changes show after the next scan" : "");
 	doctor_writes_platform(writes, p);
 	look_at_release(r, p);
 	look_at_room(r, "disk", p->path);
@@ -151,7 +123,8 @@ static void look_at_catalog(struct doctor_report *r, const char *path)
 	if (catalog_open_read(path, &catalog, &e) == 0)
 		doctor_report_add(r, DOCTOR_FINE, "catalog", "", "%s can be read", path);
 	else if (e.kind == ERR_NOT_FOUND)
-		doctor_report_add(r, DOCTOR_WARNING, "catalog", "wheelcache index, or start the server", "%s", e.msg);
+		doctor_report_add(r, DOCTOR_WARNING, "catalog", "wheelcache index, or start the server",
+			"there is no catalog %s", path);
 	else
 		doctor_report_add(r, DOCTOR_WRONG, "catalog",
 			"wheelcache index writes it anew; move a damaged one away first", "%s", e.msg);
@@ -167,10 +140,10 @@ void doctor_state(struct doctor_report *r, const struct config *c, const char *c
 	doctor_writes_state(writes, c, catalog_path);
 	look_at_catalog(r, catalog_path);
 	if (access(folder, F_OK) == 0) {
-		const struct file_system *f = file_system_of(folder);
-		if (f->is_remote)
+		struct file_system f = file_system_of(folder);
+		if (f.is_remote)
 			doctor_report_add(r, DOCTOR_WRONG, "catalog", "set [catalog] path to a local disk",
-				"%s is on %s, where SQLite's locks and shared memory do not work", folder, f->name);
+				"%s is on %s, where SQLite's locks and shared memory do not work", folder, f.name);
 		look_at_room(r, "state", folder);
 	}
 	look_at_secret(r, "catalog", catalog_path);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/doctor-writes.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/doctor/file-system.h"
 #include "lib/base/mem.h"
 #include "lib/os/fs.h"
 #include "lib/state/access/audit.h"
@@ -107,17 +107,26 @@ void doctor_writes_state(struct doctor_writes *w, const struct config *c, const 
 		add_file(w, "the socket", xstrdup(c->listen + strlen(unix_socket)));
 }
 
+// The file server decides who may write to it, and only a write tells.
+static int may_write(const char *folder, struct err *e)
+{
+	if (access(folder, W_OK | X_OK) < 0)
+		return err_errno(e, ERR_IO, "%s", folder);
+	return file_system_of(folder).is_remote ? file_system_try_write(folder, e) : 0;
+}
+
 void doctor_writes_report(const struct doctor_writes *w, struct doctor_report *r)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		const struct doctor_write *x = &w->item[i];
-		if (access(x->folder, W_OK | X_OK) == 0)
+		struct err why = ERR_INIT;
+		if (may_write(x->folder, &why) == 0)
 			doctor_report_add(r, DOCTOR_FINE, "writing", "", "%s: %s can be written", x->what, x->folder);
 		else
 			doctor_report_add(r, x->is_needed ? DOCTOR_WRONG : DOCTOR_WARNING, "writing",
 				x->is_needed ? "give the account of the service the right to write there: chown, chmod"
 					     : "give the account of the service the right to write there, if files are "
 					       "to be uploaded, yanked or pruned",
-				"%s: this account cannot write to %s: %s", x->what, x->folder, strerror(errno));
+				"%s: this account cannot write to %s", x->what, why.msg);
 	}
 }

@@ -131,3 +131,20 @@ def test_many_uploads_with_releases_in_between(cell, start, make):
     until_listed(server, volume, *wheels)
     done = [one["result"] for one in uploading.audit(server) if one["action"] == "release"]
     print(f"\n{len(wheels)} uploads, {len(done)} releases: {sorted(set(done))}")
+
+
+def test_doctor_knows_who_may_write(cell, tmp_path):
+    """The mode of a replica's folder permits what the file server refuses."""
+    first, second = cell.volumes
+    text = (f"[upstream]\noffline = yes\n[catalog]\npath = {tmp_path}/catalog.db\n"
+            f"[platform released]\npath = {first.read}\nwrite-path = {write_path(first)}\nrelease = true\n"
+            f"[platform readonly]\npath = {second.read}\n")
+    (tmp_path / "site.conf").write_text(text)
+    done = serving.run("doctor", "--json", "--config", tmp_path / "site.conf")
+    rows = [(row["level"], row["what"], row["found"]) for row in json.loads(done.stdout)["rows"]]
+    assert [found for _, what, found in rows if what == "platform"] == [
+        f"{name}: {volume.read} is on AFS; other machines' changes show after the next scan"
+        for name, volume in (("released", first), ("readonly", second))]
+    assert ("ok", "writing", f"platform released: {write_path(first)} can be written") in rows
+    assert ("warning", "writing", f"platform readonly: this account cannot write to {second.read}: Read-only file system") in rows
+    assert os.listdir(write_path(first)) == []
