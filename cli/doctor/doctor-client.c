@@ -110,6 +110,18 @@ static bool is_page(const struct fetch_answer *a)
 	       (str_starts(type, STR("text/html")) && a->body.len && strstr(a->body.data, "<a "));
 }
 
+static void report_no_index(const struct client_doctor *d)
+{
+	struct str url = str_from(d->url.text);
+	bool is_above = !str_ends(url, STR("/simple/")) && !str_ends(url, STR("/simple"));
+	CLEANUP(mem_free)
+	char *below = xasprintf("try %s%ssimple/: the URL of an index ends in /simple/", d->url.text,
+		str_ends(url, STR("/")) ? "" : "/");
+	doctor_report_add(d->report, DOCTOR_WRONG, "index",
+		is_above ? below : "use the URL of a view: https://HOST/simple/ or https://HOST/VIEW/simple/",
+		"%s: no such index", d->url.text);
+}
+
 static void report_status(const struct client_doctor *d, const struct fetch_answer *a)
 {
 	struct doctor_report *r = d->report;
@@ -117,9 +129,7 @@ static void report_status(const struct client_doctor *d, const struct fetch_answ
 	if (a->status == 401 || a->status == 403 || a->status == 429)
 		report_no_token(d, a->status);
 	else if (a->status == 404)
-		doctor_report_add(r, DOCTOR_WRONG, "index",
-			"use the URL of a view: https://HOST/simple/ or https://HOST/VIEW/simple/", "%s: no such index",
-			d->url.text);
+		report_no_index(d);
 	else if (a->status == 503)
 		doctor_report_add(r, DOCTOR_WRONG, "index", "try again; the operator: wheelcache doctor",
 			"the server does not know the content of this view yet: its first scan runs, or a platform is "
@@ -154,6 +164,12 @@ static size_t count_files(const struct fetch_answer *a)
 	return doc ? jsondoc_count(jsondoc_get(doc, "files")) : 0;
 }
 
+static void report_files(const struct client_doctor *d, const char *project, size_t files)
+{
+	doctor_report_add(d->report, DOCTOR_FINE, "project", "", "%s has %zu file%s here", project, files,
+		files == 1 ? "" : "s");
+}
+
 static void ask_project(const struct client_doctor *d)
 {
 	struct err e = ERR_INIT;
@@ -175,8 +191,7 @@ static void ask_project(const struct client_doctor *d)
 		doctor_report_add(d->report, DOCTOR_WRONG, "project", "try again", "%s answers with status %u", url,
 			a.status);
 	else if (str_starts(fetch_header(&a, "content-type"), STR("application/")))
-		doctor_report_add(d->report, DOCTOR_FINE, "project", "", "%s has %zu files here", name.data,
-			count_files(&a));
+		report_files(d, name.data, count_files(&a));
 	else
 		doctor_report_add(d->report, DOCTOR_FINE, "project", "", "%s is here", name.data);
 }

@@ -223,7 +223,7 @@ def test_a_client_that_is_set_up_finds_nothing(served, tmp_path):
     url = f"{served.url}/simple/"
     rows = ask(url, tmp_path, "--project", "Demo", PIP_INDEX_URL=url, UV_DEFAULT_INDEX=url)
     assert [row for row in rows if row[0] != "ok"] == []
-    assert found(rows, "ok", "project") == ["demo has 1 files here"]
+    assert found(rows, "ok", "project") == ["demo has 1 file here"]
     assert found(rows, "ok", "clock") and found(rows, "ok", "pip") and found(rows, "ok", "uv")
 
 
@@ -258,6 +258,8 @@ def test_a_password_in_the_url_is_not_shown(tmp_path):
 def test_wrong_urls(served, tmp_path):
     assert found(ask(f"{served.url}/open/", tmp_path), "warning", "index")
     assert "no such index" in found(ask(f"{served.url}/simple/x/y/", tmp_path), "wrong", "index")[0]
+    done = serving.run("doctor", "--client", f"{served.url}/nowhere/", env=clean(tmp_path))
+    assert f"To do: try {served.url}/nowhere/simple/: " in done.stdout
     assert found(ask("wheels.example.org", tmp_path), "wrong", "index")
     assert found(ask("http://127.0.0.1:1/simple/", tmp_path), "wrong", "reach")
     assert found(ask(f"{served.url}/open/simple/", tmp_path, "--project", "other"), "wrong", "project")
