@@ -13,6 +13,7 @@
 #include "cli/common/background-scan.h"
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
+#include "cli/common/watched-scan.h"
 #include "lib/base/buf.h"
 #include "lib/base/log.h"
 #include "lib/state/catalog/catalog.h"
@@ -50,6 +51,18 @@ static void get_scans(void *ctx, struct server_callbacks_scans *out)
 {
 	struct serve_command *s = ctx;
 	*out = background_scan_state(s->scanner);
+}
+
+static void get_watch(void *ctx, struct server_callbacks_watch *out)
+{
+	struct serve_command *s = ctx;
+	watched_scan_state(background_scan_watch(s->scanner), out);
+}
+
+static const char *get_silent(void *ctx, const char *platform)
+{
+	struct serve_command *s = ctx;
+	return watched_scan_silent(background_scan_watch(s->scanner), platform);
 }
 
 static void hurry_scanner(void *ctx)
@@ -297,7 +310,11 @@ static int start_serving(struct serve_command *s, struct err *e)
 	config_init(&theirs);
 	if (prepare_server(s, &all, &any, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0)
 		return -1;
-	s->callbacks = (struct server_callbacks){.get_scans = get_scans, .on_stale = hurry_scanner, .ctx = s};
+	s->callbacks = (struct server_callbacks){.get_scans = get_scans,
+		.on_stale = hurry_scanner,
+		.get_watch = get_watch,
+		.get_silent = get_silent,
+		.ctx = s};
 	s->scanner = background_scan_new(&theirs, s->catalog_path, on_scan_end, s, !all);
 	if ((all || any) && start_server(s, all, e) < 0)
 		return -1;

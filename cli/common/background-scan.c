@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/common/progress.h"
+#include "cli/common/watched-scan.h"
 #include "indexer/scan/scan.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
@@ -28,6 +29,7 @@ struct background_scan {
 	bool is_shown;    // the next scan draws a progress line
 	char *last_error; // of the last scan; NULL: it succeeded
 	struct timer_thread *timer;
+	struct watched_scan *watched;
 	pthread_mutex_t lock;
 	struct config next; // this and the following members are guarded by lock
 	bool has_next, is_hurried;
@@ -85,6 +87,7 @@ static int scan_store(struct background_scan *s, struct store *store, struct sum
 	};
 	if (catalog_open(s->catalog_path, &catalog, e) < 0 || store_register(store, catalog, e) < 0)
 		return -1;
+	watched_scan_begin(s->watched, &s->config, store, &options);
 	progress_begin(&progress, s->is_shown);
 	int code = scan_run(store, catalog, &options, summary, e);
 	progress_end(&progress);
@@ -129,6 +132,7 @@ static int64_t scan_once(struct background_scan *s)
 		log_new_error(s, e.msg);
 	else
 		mem_free(&s->last_error);
+	watched_scan_end(s->watched, &store, has_looked);
 	set_ended(s, has_failed, has_looked, summary.number[SCAN_REPORT_QUARANTINED]);
 	s->on_end(s->ctx);
 	return clock_ms() - begun - store.waited;
@@ -186,6 +190,16 @@ static struct config move_config(struct config *config)
 	return taken;
 }
 
+static void hurry_for_watch(void *ctx)
+{
+	background_scan_hurry(ctx);
+}
+
+struct watched_scan *background_scan_watch(struct background_scan *s)
+{
+	return s->watched;
+}
+
 struct background_scan *background_scan_new(struct config *config, const char *catalog_path, void (*on_end)(void *ctx),
 	void *ctx, bool is_shown)
 {
@@ -198,6 +212,7 @@ struct background_scan *background_scan_new(struct config *config, const char *c
 	s->earliest_ms = INT64_MAX;
 	pthread_mutex_init(&s->lock, NULL);
 	s->timer = timer_thread_new(scan_periodically, s);
+	s->watched = watched_scan_new(catalog_path, hurry_for_watch, s, &s->cancel);
 	return s;
 }
 
@@ -235,6 +250,7 @@ void background_scan_stop(struct background_scan *s)
 		return;
 	atomic_store(&s->cancel, true);
 	timer_thread_stop(s->timer);
+	watched_scan_stop(s->watched);
 }
 
 void background_scan_free(struct background_scan *s)
@@ -245,6 +261,7 @@ void background_scan_free(struct background_scan *s)
 		config_release(&s->next);
 	config_release(&s->config);
 	timer_thread_free(s->timer);
+	watched_scan_free(s->watched);
 	pthread_mutex_destroy(&s->lock);
 	free(s->last_error);
 	free(s->catalog_path);

@@ -10,6 +10,7 @@
 #include "server/core/server-callbacks.h"
 
 struct background_scan;
+struct watched_scan;
 
 // is_shown: the first scan draws a progress line. on_end is called in the scanner's thread after each scan. Takes the
 // contents of config, which is empty afterwards. The caller frees the result.
@@ -25,6 +26,8 @@ void background_scan_wake(struct background_scan *s);
 void background_scan_hurry(struct background_scan *s);
 // The result of the last scan. Any thread.
 struct server_callbacks_scans background_scan_state(struct background_scan *s);
+// What is seen of changes between scans. Any thread.
+struct watched_scan *background_scan_watch(struct background_scan *s);
 // Cancels the current scan and waits for the thread. No on_end follows. NULL is allowed.
 void background_scan_stop(struct background_scan *s);
 void background_scan_free(struct background_scan *s); // after _stop; NULL is allowed

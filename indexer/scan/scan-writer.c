@@ -439,6 +439,11 @@ static int write_scan_done(struct scan_writer *w, struct err *e)
 	return begin_row(w, e) < 0 ? -1 : catalog_set_scanned(w->catalog, e);
 }
 
+int scan_writer_finish_changes(struct scan_writer *w, struct err *e)
+{
+	return remove_gone_rows(w, e) < 0 ? -1 : commit_batch(w, e);
+}
+
 int scan_writer_finish(struct scan_writer *w, const int64_t *dropped, size_t dropped_count, struct err *e)
 {
 	if (remove_gone_rows(w, e) < 0)

@@ -25,5 +25,7 @@ void scan_writer_note_unreadable(struct scan_writer *w);
 void scan_writer_keep_platform(struct scan_writer *w, size_t platform_index);
 // Removes the rows of what is gone and of the dropped platforms (ids), and commits.
 int scan_writer_finish(struct scan_writer *w, const int64_t *dropped, size_t dropped_count, struct err *e) MUST_CHECK;
+// The same after a look at some names of the store: what it did not look at is not known to be scanned.
+int scan_writer_finish_changes(struct scan_writer *w, struct err *e) MUST_CHECK;
 // Commits a transaction that is older than a second.
 int scan_writer_tick(struct scan_writer *w, struct err *e) MUST_CHECK;

@@ -289,6 +289,8 @@ int scan_run(struct store *store, struct catalog *catalog, const struct scan_opt
 			.allow_empty = options->allow_empty,
 			.sweeps = true,
 			.takes_facts = options->takes_facts,
+			.on_folder = options->on_folder,
+			.folder_ctx = options->folder_ctx,
 			.is_wanted = scan_file_is_wanted,
 			.read_known = scan_file_run},
 		.handle = handle_event,

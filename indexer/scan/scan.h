@@ -28,6 +28,9 @@ struct scan_options {
 	const char *views;      // the folder of memberships and evidence; NULL: none
 	unsigned views_ms;      // how long it may take to answer
 	const char *owner;      // the name that other processes see while they wait: "wheelcache index"
+	// An open folder that is about to be listed. Any thread; NULL: none.
+	void (*on_folder)(void *ctx, const struct folder *folder, int fd);
+	void *folder_ctx;
 	struct walk_watch watch;
 };
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/domain/text/filename.h"
+#include "lib/state/store/sidecar.h"
 
 void dir_snapshot_release(struct dir_snapshot *d)
 {
@@ -122,6 +124,15 @@ static void sort_rows(void *items, size_t count, size_t size, int (*compare)(con
 		qsort(items, count, size, compare);
 }
 
+static void sort_snapshot(struct dir_snapshot *d)
+{
+	point_to_names(d);
+	sort_rows(d->file, d->file_count, sizeof(*d->file), compare_files);
+	sort_rows(d->mark, d->mark_count, sizeof(*d->mark), compare_marks);
+	sort_rows(d->attachment, d->attachment_count, sizeof(*d->attachment), compare_attachments);
+	sort_rows(d->folder, d->folder_count, sizeof(*d->folder), compare_folders);
+}
+
 int dir_snapshot_load(struct dir_snapshot *d, struct folder *f, struct catalog *c, struct err *e)
 {
 	struct snapshot_load l = {d, f};
@@ -133,11 +144,52 @@ int dir_snapshot_load(struct dir_snapshot *d, struct folder *f, struct catalog *
 		catalog_folder_attachments(c, f->known.id, add_attachment_row, d, e) < 0 ||
 		catalog_folder_children(c, f->known.id, add_folder_row, &l, e) < 0)
 		return -1;
-	point_to_names(d);
-	sort_rows(d->file, d->file_count, sizeof(*d->file), compare_files);
-	sort_rows(d->mark, d->mark_count, sizeof(*d->mark), compare_marks);
-	sort_rows(d->attachment, d->attachment_count, sizeof(*d->attachment), compare_attachments);
-	sort_rows(d->folder, d->folder_count, sizeof(*d->folder), compare_folders);
+	sort_snapshot(d);
+	return 0;
+}
+
+static int load_child(struct snapshot_load *l, const char *name, struct catalog *c, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct catalog_folder row;
+	CLEANUP(mem_free) char *path = folder_file(l->parent, name);
+	if (catalog_folder_find(c, l->parent->platform->id, path, &row, &why) == 0)
+		return add_folder_row(l, &row, e);
+	if (why.kind == ERR_NOT_FOUND)
+		return 0;
+	*e = why;
+	return -1;
+}
+
+static int load_name(struct snapshot_load *l, const char *name, struct catalog *c, struct err *e)
+{
+	struct str of;
+	enum mark mark;
+	enum attachment kind;
+	int64_t id = l->parent->known.id;
+	bool is_mark = sidecar_is(str_from(name), &of, &mark);
+	if (is_mark || attachment_is(str_from(name), &of, &kind)) {
+		CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
+		return is_mark ? catalog_folder_mark(c, id, filename, mark, add_mark_row, l->snapshot, e)
+			       : catalog_folder_attachment(c, id, filename, kind, add_attachment_row, l->snapshot, e);
+	}
+	if (filename_kind(str_from(name)) != FILENAME_OTHER &&
+		catalog_folder_file(c, id, name, add_file_row, l->snapshot, e) < 0)
+		return -1;
+	return load_child(l, name, c, e);
+}
+
+int dir_snapshot_load_names(struct dir_snapshot *d, struct folder *f, const struct strset *names, struct catalog *c,
+	struct err *e)
+{
+	struct snapshot_load l = {d, f};
+	if (!f->known.id)
+		return 0;
+	buf_init(&d->names, SIZE_MAX / 2);
+	for (size_t i = 0; i < names->count; i++)
+		if (load_name(&l, names->item[i], c, e) < 0)
+			return -1;
+	sort_snapshot(d);
 	return 0;
 }
 

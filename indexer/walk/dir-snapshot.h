@@ -8,6 +8,7 @@
 
 #include "indexer/walk/folder.h"
 #include "lib/base/buf.h"
+#include "lib/base/strset.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
@@ -52,6 +53,9 @@ void dir_snapshot_release(struct dir_snapshot *d);
 // Loads the rows of f into an empty snapshot; it stays empty where the catalog does not have f. Errors of catalog.h;
 // the snapshot is to be released in any case.
 int dir_snapshot_load(struct dir_snapshot *d, struct folder *f, struct catalog *c, struct err *e) MUST_CHECK;
+// The same of these names alone, which may be of files, sidecars and folders.
+int dir_snapshot_load_names(struct dir_snapshot *d, struct folder *f, const struct strset *names, struct catalog *c,
+	struct err *e) MUST_CHECK;
 // NULL where there is none. The pointers live as long as the snapshot.
 struct dir_snapshot_file *dir_snapshot_file(struct dir_snapshot *d, const char *filename);
 struct dir_snapshot_mark *dir_snapshot_mark(struct dir_snapshot *d, const char *filename, enum mark mark);

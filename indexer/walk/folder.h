@@ -39,5 +39,7 @@ struct folder *folder_ref(struct folder *f);
 void folder_unref(struct folder *f);
 // The path, below the platform, of a file in the folder. The caller frees it.
 char *folder_file(const struct folder *f, const char *filename);
+// Notes which folder fd has open, for folder_is_circle.
+void folder_identify(struct folder *f, int fd);
 // Whether st is f or a folder above it.
 bool folder_is_circle(const struct folder *f, const struct stat *st);

@@ -26,6 +26,7 @@ struct scan_dir {
 	struct folder *folder;
 	struct dir_snapshot known;
 	int fd;
+	bool is_alone;
 	uint64_t share; // of the progress, for each entry
 };
 
@@ -112,7 +113,8 @@ static void handle_folder(struct scan_dir *d, const char *name, const struct sta
 		return;
 	}
 	known->seen = true;
-	submit_folder(d, folder_ref(known->folder), false);
+	if (!d->is_alone)
+		submit_folder(d, folder_ref(known->folder), false);
 }
 
 // Fills st with the target of a link. 1: the target is in the store; 0: it is outside, or there is none; -1: error.
@@ -178,7 +180,7 @@ static void check_known_entries(struct scan_dir *d)
 	scan_workers_count(d->workers, COUNT_IGNORED, d->folder->known.ignored);
 	for (size_t i = 0; i < d->known.file_count && !scan_workers_is_cancelled(d->workers); i++)
 		check_known_file(d, &d->known.file[i]);
-	for (size_t i = 0; i < d->known.folder_count; i++)
+	for (size_t i = 0; i < d->known.folder_count && !d->is_alone; i++)
 		submit_folder(d, folder_ref(d->known.folder[i].folder), false);
 }
 
@@ -357,11 +359,30 @@ static bool is_folder_time_reliable(int64_t mtime_ns, int64_t looked_at)
 	return mtime_ns % SECOND_NS != 0 && fs_mtime_is_reliable(mtime_ns, looked_at);
 }
 
+// Of a snapshot with these names alone, what is not seen is gone.
+static void scan_names(struct scan_dir *d, const struct strset *wanted)
+{
+	CLEANUP(buf_release) struct buf names;
+	buf_init(&names, SIZE_MAX / 2);
+	folder_identify(d->folder, d->fd);
+	for (size_t i = 0; i < wanted->count; i++) {
+		buf_putc(&names, (char)DT_UNKNOWN);
+		buf_add(&names, wanted->item[i], strlen(wanted->item[i]) + 1);
+	}
+	handle_sidecars(d, &names);
+	handle_entries(d, &names);
+	if (!scan_workers_is_cancelled(d->workers))
+		remove_unseen(d);
+}
+
 static void scan_open_folder(struct scan_dir *d)
 {
 	struct err e = ERR_INIT;
 	struct stat st;
 	struct folder *f = d->folder;
+	const struct scan_workers_options *options = scan_workers_options(d->workers);
+	if (options->on_folder)
+		options->on_folder(options->folder_ctx, f, d->fd);
 	int64_t looked_at = clock_wall_ns();
 	if (fstat(d->fd, &st) < 0) {
 		err_errno(&e, ERR_IO, "fstat");
@@ -372,7 +393,7 @@ static void scan_open_folder(struct scan_dir *d)
 	f->inode = st.st_ino;
 	f->mtime_ns = fs_mtime_ns(&st);
 	f->is_mtime_reliable = is_folder_time_reliable(f->mtime_ns, looked_at);
-	if (!scan_workers_options(d->workers)->lists_all && f->is_mtime_reliable && f->known.id && f->known.trusted &&
+	if (!options->lists_all && f->is_mtime_reliable && f->known.id && f->known.trusted &&
 		f->known.mtime_ns == f->mtime_ns)
 		check_known_entries(d);
 	else
@@ -385,12 +406,16 @@ void scan_dir_run(struct scan_workers *workers, struct scan_worker *worker, stru
 {
 	struct err e = ERR_INIT;
 	CLEANUP(scan_dir_release)
-	struct scan_dir d = {.workers = workers, .worker = worker, .folder = job->folder, .fd = -1};
-	int found = dir_snapshot_load(&d.known, d.folder, worker->catalog, &e);
+	struct scan_dir d = {
+		.workers = workers, .worker = worker, .folder = job->folder, .fd = -1, .is_alone = job->is_alone};
+	int found = job->names ? dir_snapshot_load_names(&d.known, d.folder, job->names, worker->catalog, &e)
+			       : dir_snapshot_load(&d.known, d.folder, worker->catalog, &e);
 	if (found == 0 && !job->is_gone)
 		found = open_scanned_folder(&d, &e);
 	if (found < 0)
 		report_problem(&d, NULL, &e);
+	else if (found && job->names)
+		scan_names(&d, job->names);
 	else if (found)
 		scan_open_folder(&d);
 	else

@@ -9,6 +9,7 @@
 
 #include "indexer/walk/channel.h"
 #include "indexer/walk/scan-event.h"
+#include "lib/base/strset.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/store/ingest.h"
 
@@ -47,7 +48,10 @@ struct scan_workers_options {
 	// scan_file_run.
 	bool (*is_wanted)(void *ctx, const struct catalog_known *known, const struct stat *st);
 	scan_workers_fn *read_known;
-	void *ctx;                 // for both; any thread
+	void *ctx; // for both; any thread
+	// An open folder that is about to be listed. Any thread; NULL: none.
+	void (*on_folder)(void *ctx, const struct folder *folder, int fd);
+	void *folder_ctx;
 	struct throttle *throttle; // for all reads; NULL: none
 };
 
@@ -60,11 +64,13 @@ struct scan_worker {
 struct scan_job {
 	struct scan_workers *workers;
 	scan_workers_fn *run;
-	struct folder *folder; // a reference
-	bool is_gone;          // the folder no longer exists
-	char *filename;        // owned; NULL: the job is for the folder
-	int64_t id, written;   // of the file's row; 0: a new file
-	uint64_t share;        // of the progress, of SHARE_ALL
+	struct folder *folder;      // a reference
+	bool is_gone;               // the folder no longer exists
+	bool is_alone;              // the folders in it that the catalog knows are not scanned
+	const struct strset *names; // only these of its entries are looked at, borrowed; NULL: all
+	char *filename;             // owned; NULL: the job is for the folder
+	int64_t id, written;        // of the file's row; 0: a new file
+	uint64_t share;             // of the progress, of SHARE_ALL
 };
 
 // options are borrowed until scan_workers_free. Opens one connection per thread. Errors of catalog.h.

@@ -46,24 +46,94 @@ void walk_report(struct walk *w, enum walk_phase phase)
 	w->watch.progress(w->watch.ctx, &p);
 }
 
-static int submit_platform(struct walk *w, size_t index, struct err *e)
+static struct folder *platform_root(const struct walk *w, size_t index)
 {
-	struct err missing = ERR_INIT;
 	const struct store *store = w->scan_workers_options.store;
 	struct folder *root = folder_new(NULL, "");
 	root->platform = &store->platform[index];
 	root->platform_index = index;
 	root->share = SHARE_ALL / store->platform_count;
-	if (catalog_folder_find(w->catalog, root->platform->id, "", &root->known, &missing) < 0 &&
+	return root;
+}
+
+static int recall_folder(const struct walk *w, struct folder *f, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	if (catalog_folder_find(w->catalog, f->platform->id, f->path, &f->known, &missing) < 0 &&
 		missing.kind != ERR_NOT_FOUND) {
-		folder_unref(root);
 		*e = missing;
 		return -1;
 	}
-	root->known.path = root->path;
-	root->catalog_id = root->known.id;
-	scan_workers_submit(w->workers, &(struct scan_job){.run = scan_dir_run, .folder = root});
+	f->known.path = f->path;
+	f->catalog_id = f->known.id;
 	return 0;
+}
+
+// Takes ownership of the job's reference to its folder.
+static int submit_known(struct walk *w, const struct scan_job *job, struct err *e)
+{
+	if (recall_folder(w, job->folder, e) < 0) {
+		folder_unref(job->folder);
+		return -1;
+	}
+	scan_workers_submit(w->workers, job);
+	return 0;
+}
+
+static int submit_platform(struct walk *w, size_t index, struct err *e)
+{
+	return submit_known(w, &(struct scan_job){.run = scan_dir_run, .folder = platform_root(w, index)}, e);
+}
+
+// So that a link in the folder that leads up is found to be a circle. A folder that is gone has no such links.
+static void identify_folder(struct folder *f)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_close) int fd = store_open_folder(f->platform, f->path, &ignored);
+	if (fd >= 0)
+		folder_identify(f, fd);
+}
+
+// The folder of a path, with those above it. NULL: no platform has it.
+static struct folder *changed_folder(const struct walk *w, const char *path)
+{
+	const struct store *store = w->scan_workers_options.store;
+	struct str rest = str_from(path);
+	const struct platform *p = store_platform_named(store, str_cut(&rest, '/'));
+	if (!p || p->is_away)
+		return NULL;
+	struct folder *f = platform_root(w, (size_t)(p - store->platform));
+	while (rest.len) {
+		struct str name = str_cut(&rest, '/');
+		CLEANUP(mem_free) char *copy = xstrndup(name.ptr, name.len);
+		struct folder *parent = f;
+		identify_folder(parent);
+		f = folder_new(parent, copy);
+		folder_unref(parent);
+	}
+	return f;
+}
+
+static int submit_changed(struct walk *w, const struct changed_folder *c, struct err *e)
+{
+	struct scan_job job = {.run = scan_dir_run,
+		.folder = changed_folder(w, c->path),
+		.is_alone = c->is_listed && !c->is_deep,
+		.names = c->is_listed ? NULL : &c->names};
+	return job.folder ? submit_known(w, &job, e) : 0;
+}
+
+static int submit_all(struct walk *w, struct err *e)
+{
+	int result = 0;
+	if (w->changes) {
+		for (size_t i = 0; i < w->changes->count && result == 0; i++)
+			result = submit_changed(w, &w->changes->folder[i], e);
+		return result;
+	}
+	for (size_t i = 0; i < w->scan_workers_options.store->platform_count && result == 0; i++)
+		result = submit_platform(w, i, e);
+	return result;
 }
 
 // Handles events until the channel ends. After an error the remaining events are discarded, until the workers have
@@ -98,11 +168,9 @@ static int start_workers(struct walk *w, struct err *e)
 
 int walk_run(struct walk *w, struct err *e)
 {
-	int result = 0;
 	if (start_workers(w, e) < 0)
 		return -1;
-	for (size_t i = 0; i < w->scan_workers_options.store->platform_count && result == 0; i++)
-		result = submit_platform(w, i, e);
+	int result = submit_all(w, e);
 	scan_workers_start_done(w->workers);
 	if (result < 0)
 		atomic_store(&w->stop, true);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "indexer/walk/scan-workers.h"
+#include "indexer/walk/store-changes.h"
 
 enum walk_phase {
 	WALK_WAITS, // for another indexer on the same catalog
@@ -43,6 +44,7 @@ struct walk {
 	struct scan_workers_options scan_workers_options;
 	walk_event_fn *handle;
 	void *ctx;
+	const struct store_changes *changes; // sorted; only these names are walked; NULL: the whole store
 	uint64_t bytes; // to be hashed, for the progress; 0: each folder counts as much as the folders beside it
 	// Set by the walk. The workers' counts can be read until walk_release.
 	struct scan_workers *workers;

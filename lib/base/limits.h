@@ -65,6 +65,10 @@ enum {
 	LIMIT_REBUILD_VALUES = 1 << 18,      // and number of values in it
 	LIMIT_BUILD_TAG = 1 << 30,           // the number of a build tag
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
+	LIMIT_WATCHED_FOLDERS = 1 << 20,     // number of folders of a store whose changes a server watches,
+	LIMIT_CHANGED_NAMES = 2000,          // of names of one folder that change at once; of more, all are looked at,
+	LIMIT_CHANGED_NAMES_ALL = 1 << 17,   // of such names of all folders,
+	LIMIT_CHANGED_FOLDERS = 1 << 14,     // and of such folders; of more, the whole store is looked at
 	LIMIT_DEPTH = 8,                     // folder levels below a platform
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20,    // number of files, and of versions, on the page of another index
 	LIMIT_SIMPLEPAGE_TEXT = 512 << 20,   // text of all files of such a page

@@ -14,9 +14,27 @@ struct server_callbacks_scans {
 	int64_t ended;        // seconds since 1970, of the last scan without error; 0: none
 };
 
+// What is seen of changes in the store without a scan of all.
+struct server_callbacks_watch {
+	bool is_on;
+	uint64_t folders;   // that are watched
+	uint64_t refused;   // for which the system has no watch left
+	uint64_t overflows; // how often the kernel dropped events
+	uint64_t floods;    // how often so much changed that the whole store was to be scanned
+	uint64_t scans;     // of what had changed,
+	uint64_t fruitless; // and how many of them changed nothing in the catalog
+	double lag;         // seconds from the first change until the last of these scans had ended
+	double longest_lag; // the longest of these times
+};
+
 struct server_callbacks {
 	void (*get_scans)(void *ctx, struct server_callbacks_scans *out);
 	// A file differs from the catalog: a scan is needed. Clients can cause this often.
 	void (*on_stale)(void *ctx);
+	// NULL: there is no watch.
+	void (*get_watch)(void *ctx, struct server_callbacks_watch *out);
+	// The name of the file system of a platform that is not watched because it tells nothing of changes; NULL: it is
+	// watched. Not called where get_watch is NULL.
+	const char *(*get_silent)(void *ctx, const char *platform);
 	void *ctx;
 };

@@ -13,6 +13,7 @@
 #include "server/core/build-results.h"
 #include "server/core/platform-monitor.h"
 #include "server/core/release-scheduler.h"
+#include "server/handlers/watch-status.h"
 #include "server/http/metrics.h"
 #include "server/upstream/upstream-files.h"
 #include "server/upstream/upstream-pages.h"
@@ -70,6 +71,7 @@ static struct jsondoc *platform_doc(struct server_context *s, const struct site 
 	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
 	put_platform_monitor(s, &site->store.platform[i], doc);
 	put_release(s, &site->store.platform[i], doc);
+	watch_status_put_platform(s, &site->store.platform[i], doc);
 	return doc;
 }
 
@@ -155,6 +157,7 @@ struct reply *status_health(struct server_context *s, const struct route_match *
 	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
 	jsondoc_put_bool(doc, "ready", is_ready(s));
 	put_scans(doc, &scans);
+	watch_status_put(s, doc);
 	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->pagecache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		if (auth_sees(s, match->request, &site->store.platform[i]))
@@ -424,6 +427,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 		(double)pagecache_bytes(s->pagecache));
 	put_gauge(&out, "scan_ended_timestamp_seconds",
 		"When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
+	watch_status_metrics(s, &out);
 	put_gauge(&out, "quarantined_files", "Files that the last scan did not list.", (double)scans.quarantined);
 	metrics_write(s->metrics, &out);
 	put_platform_gauges(s, &out);

@@ -117,7 +117,8 @@ def test_new_wheel_appears_and_a_removed_one_goes(serve, store):
     other.path.unlink()
     serving.wait_for(lambda: newer.name not in files_of(server) and files_of(server, "other") is None, EVENTUALLY,
                      "the pages without them")
-    assert [file_status(server, one) for one in (newer, other)] == [404, 404]
+    serving.wait_for(lambda: [file_status(server, one) for one in (newer, other)] == [404, 404], EVENTUALLY,
+                     "the files' end: the server keeps an answer for a second")
     serving.wait_for(lambda: projects_of(server) == ["foo"], EVENTUALLY, "the list without it")
 
 

@@ -35,7 +35,7 @@ lib/state/publish lib/missing
 lib/view
 lib/promotion
 uploader indexer/walk pruner/plan server/message builder/run
-indexer/scan indexer/check indexer/export pruner/operations server/http builder/step
+indexer/scan indexer/watch indexer/check indexer/export pruner/operations server/http builder/step
 builder/probe
 builder
 server/core

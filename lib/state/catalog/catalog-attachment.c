@@ -6,13 +6,8 @@
 #include "lib/format/compress.h"
 #include "lib/state/catalog/catalog-query.h"
 
-int catalog_folder_attachments(struct catalog *c, int64_t folder, catalog_known_attachment_fn *fn, void *ctx,
-	struct err *e)
+static int tell_known_attachments(struct query *q, catalog_known_attachment_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_ATTACHMENTS, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, folder);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_known_attachment known = {
@@ -29,6 +24,28 @@ int catalog_folder_attachments(struct catalog *c, int64_t folder, catalog_known_
 			return -1;
 	}
 	return row;
+}
+
+int catalog_folder_attachments(struct catalog *c, int64_t folder, catalog_known_attachment_fn *fn, void *ctx,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_ATTACHMENTS, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, folder);
+	return tell_known_attachments(q, fn, ctx, e);
+}
+
+int catalog_folder_attachment(struct catalog *c, int64_t folder, const char *filename, enum attachment kind,
+	catalog_known_attachment_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_ATTACHMENT, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, folder);
+	query_bind_text(q, 2, filename);
+	query_bind_int(q, 3, kind);
+	return tell_known_attachments(q, fn, ctx, e);
 }
 
 static void bind_place(struct query *q, const struct catalog_attachment *a)

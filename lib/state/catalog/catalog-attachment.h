@@ -23,6 +23,9 @@ struct catalog_known_attachment {
 typedef int catalog_known_attachment_fn(void *ctx, const struct catalog_known_attachment *row, struct err *e);
 int catalog_folder_attachments(struct catalog *c, int64_t folder, catalog_known_attachment_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The same for one attachment alone.
+int catalog_folder_attachment(struct catalog *c, int64_t folder, const char *filename, enum attachment kind,
+	catalog_known_attachment_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 // An attachment to be written. Borrowed for the call.
 struct catalog_attachment {

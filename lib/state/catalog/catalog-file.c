@@ -17,12 +17,8 @@ static struct catalog_known known_file(struct query *q)
 	return file;
 }
 
-int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
+static int tell_known_files(struct query *q, catalog_known_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_FILES, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, folder);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_known file = known_file(q);
@@ -30,6 +26,26 @@ int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn
 			return -1;
 	}
 	return row;
+}
+
+int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_FILES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, folder);
+	return tell_known_files(q, fn, ctx, e);
+}
+
+int catalog_folder_file(struct catalog *c, int64_t folder, const char *filename, catalog_known_fn *fn, void *ctx,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_FILE, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, folder);
+	query_bind_text(q, 2, filename);
+	return tell_known_files(q, fn, ctx, e);
 }
 
 static int add_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)

@@ -19,6 +19,9 @@ struct catalog_known {
 };
 typedef int catalog_known_fn(void *ctx, const struct catalog_known *file, struct err *e);
 int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// The same for one name alone.
+int catalog_folder_file(struct catalog *c, int64_t folder, const char *filename, catalog_known_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 
 // A file to be written. Strings and bytes are borrowed for the call. Columns: file-columns.h.
 struct catalog_entry {

@@ -6,12 +6,8 @@
 #include "lib/state/catalog/catalog-name.h"
 #include "lib/state/catalog/file-columns.h"
 
-int catalog_folder_marks(struct catalog *c, int64_t folder, catalog_known_mark_fn *fn, void *ctx, struct err *e)
+static int tell_known_marks(struct query *q, catalog_known_mark_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_MARKS, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, folder);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_known_mark mark = {
@@ -20,6 +16,27 @@ int catalog_folder_marks(struct catalog *c, int64_t folder, catalog_known_mark_f
 			return -1;
 	}
 	return row;
+}
+
+int catalog_folder_marks(struct catalog *c, int64_t folder, catalog_known_mark_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_MARKS, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, folder);
+	return tell_known_marks(q, fn, ctx, e);
+}
+
+int catalog_folder_mark(struct catalog *c, int64_t folder, const char *filename, enum mark mark,
+	catalog_known_mark_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_MARK, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, folder);
+	query_bind_text(q, 2, filename);
+	query_bind_int(q, 3, mark);
+	return tell_known_marks(q, fn, ctx, e);
 }
 
 static void bind_key(struct query *q, const struct catalog_mark *m)

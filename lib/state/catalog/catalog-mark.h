@@ -18,6 +18,9 @@ struct catalog_known_mark {
 typedef int catalog_known_mark_fn(void *ctx, const struct catalog_known_mark *mark, struct err *e);
 int catalog_folder_marks(struct catalog *c, int64_t folder, catalog_known_mark_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The same for one mark alone.
+int catalog_folder_mark(struct catalog *c, int64_t folder, const char *filename, enum mark mark,
+	catalog_known_mark_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 // A mark to be written. Strings are borrowed for the call.
 struct catalog_mark {

@@ -3,6 +3,7 @@
 
 #include "lib/state/catalog/file-columns.h"
 
+#define ATTACHMENT_SCAN_LIST "filename, kind, trusted, size, mtime_ns, inode, written, sha256"
 #define PATH_OF_FILE "iif(d.path = '', f.filename, d.path || '/' || f.filename)"
 // The bytes of an attachment, their hash, and the project of the file.
 #define ATTACHED_TO                                                                                                    \
@@ -152,6 +153,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[FILE_STATE] = "UPDATE file SET state = ?2, reason = ?3 WHERE id = ?1",
 	[FILE_REMOVE] = "DELETE FROM file WHERE id = ?1",
 	[FOLDER_FILES] = "SELECT f.filename" FILE_SCAN_LIST " FROM file f WHERE f.folder = ?1",
+	[FOLDER_FILE] = "SELECT f.filename" FILE_SCAN_LIST " FROM file f WHERE f.folder = ?1 AND f.filename = ?2",
 	[FILES_GOOD] = "SELECT d.path, f.filename, p.name" FILE_CHECK_LIST " FROM file f"
 		       " JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"
 		       " WHERE f.state <> 1 ORDER BY f.folder",
@@ -162,6 +164,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			   " JOIN folder d ON d.id = f.folder WHERE f.state = ?1 AND f.state > 0"
 			   " ORDER BY f.platform, 2",
 	[FOLDER_MARKS] = "SELECT filename, kind, text, written FROM mark WHERE folder = ?1",
+	[FOLDER_MARK] = "SELECT filename, kind, text, written FROM mark"
+			" WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
 	[MARKS_OF] = "SELECT kind, reason FROM mark WHERE folder = ?1 AND filename = ?2 AND reason IS NOT NULL",
 	[MARK_GET] = "SELECT written FROM mark WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
 	[MARK_SET] = "INSERT INTO mark (folder, filename, kind, platform, reason, text, written)"
@@ -285,8 +289,9 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			   " UNION ALL SELECT sha256 FROM inside WHERE why IS NOT NULL AND version = ?1) i"
 			   " JOIN file f ON f.sha256 = i.sha256 AND f.state <> 1 AND f.state = 0"
 			   " JOIN platform l ON l.id = f.platform GROUP BY l.name ORDER BY l.name",
-	[FOLDER_ATTACHMENTS] = "SELECT filename, kind, trusted, size, mtime_ns, inode, written, sha256"
-			       " FROM attachment WHERE folder = ?1",
+	[FOLDER_ATTACHMENTS] = "SELECT " ATTACHMENT_SCAN_LIST " FROM attachment WHERE folder = ?1",
+	[FOLDER_ATTACHMENT] = "SELECT " ATTACHMENT_SCAN_LIST
+			      " FROM attachment WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
 	[ATTACHMENT_GET] = "SELECT written FROM attachment WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
 	[ATTACHMENT_SET] =
 		"INSERT INTO attachment (folder, filename, kind, platform, trusted, size, mtime_ns, inode, sha256,"

@@ -102,6 +102,12 @@ static bool set_one_of(void *field, const char *value, const char *const *words)
 	return false;
 }
 
+static bool set_watch(void *field, const char *value)
+{
+	static const char *const words[] = {"yes", "no", "auto", NULL};
+	return set_one_of(field, value, words);
+}
+
 static bool set_redirect(void *field, const char *value)
 {
 	static const char *const words[] = {"identical", "superseded", "no", NULL};
@@ -394,6 +400,7 @@ const struct config_type config_type_redirect = {
 	.wants = "one of identical, superseded, no", .set = set_redirect, .is_owned = true};
 const struct config_type config_type_bool = {.wants = "yes or no", .set = set_bool};
 const struct config_type config_type_audit = {.wants = "one of refuse, warn, off", .set = set_audit, .is_owned = true};
+const struct config_type config_type_watch = {.wants = "one of yes, no, auto", .set = set_watch, .is_owned = true};
 const struct config_type config_type_covered = {.wants = "accept or refuse", .set = set_covered};
 const struct config_type config_type_pythons = {
 	.wants = "a list of Pythons (as 3.12 3.13t pp311)", .set = set_pythons, .is_owned = true};

@@ -28,10 +28,11 @@ extern const struct config_type config_type_log;     // bytes, at most LIMIT_RES
 extern const struct config_type config_type_quota;   // bytes, of a whole volume
 extern const struct config_type config_type_count;   // files
 extern const struct config_type config_type_seconds; // seconds
-extern const struct config_type config_type_days; // seconds; a number without a unit is one of days
+extern const struct config_type config_type_days;    // seconds; a number without a unit is one of days
 extern const struct config_type config_type_percent;
 extern const struct config_type config_type_bool;
 extern const struct config_type config_type_covered;  // a bool: "refuse" is true, "accept" false
+extern const struct config_type config_type_watch;    // yes, no, auto
 extern const struct config_type config_type_audit;    // refuse, warn, off
 extern const struct config_type config_type_redirect; // identical, superseded, no
 // The profile of a platform's machines (lib/domain/machine/profile.h); the field is the text.

@@ -118,6 +118,7 @@ struct config {
 	// [index]
 	uint64_t index_threads; // 0: as many as the machine has processors
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written
+	char *watch;            // yes, no, auto: a server sees changes of the store at once
 	bool takes_facts;       // what is inside wheels is kept in the catalog
 	// [server]
 	char *listen;             // ADDR:PORT, [V6]:PORT or unix:PATH

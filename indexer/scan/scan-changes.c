@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "indexer/scan/scan-changes.h"
+
+#include <sys/sysinfo.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "indexer/scan/scan-writer.h"
+#include "indexer/walk/scan-file.h"
+#include "lib/base/log.h"
+#include "lib/base/mem.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/os/safefile.h"
+
+enum {
+	RETRY_MS = 10, // between two attempts to get the lock
+	LOCK_MS = 500, // it only saves work: after this time the scan begins without it
+	A_THREAD = 4,  // names for each thread
+};
+#define SECOND_NS ((int64_t)1000000000)
+
+struct scan_changes {
+	struct summary summary;
+	struct walk walk;
+	struct scan_writer *writer;
+};
+
+static void scan_changes_release(struct scan_changes *s)
+{
+	scan_writer_free(s->writer);
+	walk_release(&s->walk);
+	summary_release(&s->summary);
+}
+
+// Of several servers on one catalog, one reads a new file, and the others then find its row.
+static int lock_changes(const char *catalog, const struct scan_changes_options *options)
+{
+	CLEANUP(mem_free) char *path = xasprintf("%s.watch-lock", catalog);
+	CLEANUP(mem_free) char *owner = xasprintf("%s, process %ld", options->owner, (long)getpid());
+	for (int64_t end = clock_ms() + LOCK_MS;; nanosleep(&(struct timespec){.tv_nsec = RETRY_MS * 1000000L}, NULL)) {
+		struct err why = ERR_INIT;
+		int fd = safefile_lock(path, false, owner, &why);
+		if (fd >= 0 || why.kind != ERR_BUSY || clock_ms() >= end)
+			return fd;
+	}
+}
+
+// Unlike the scan of all it takes a young row for true: what wrote it has told nothing since.
+static bool is_changed_file(void *ctx UNUSED, const struct catalog_known *known, const struct stat *st)
+{
+	return known->size != (uint64_t)st->st_size || known->mtime_ns != fs_mtime_ns(st) || known->inode != st->st_ino;
+}
+
+// The mtime of a folder is left to the scan of all, and so is a folder that is empty.
+static int handle_change(void *ctx, const struct scan_event *ev, struct err *e)
+{
+	struct scan_changes *s = ctx;
+	bool is_for_all = ev && (ev->kind == SCAN_EVENT_FOLDER || ev->kind == SCAN_EVENT_FOLDER_GONE);
+	if (ev && !is_for_all && scan_writer_handle(s->writer, ev, e) < 0)
+		return -1;
+	return scan_writer_tick(s->writer, e);
+}
+
+// A platform whose last files are gone is more likely a volume that is not mounted.
+static int keep_last_files(struct scan_changes *s, const struct store *store, struct scan_changes_counts *out,
+	struct err *e)
+{
+	for (size_t i = 0; i < store->platform_count; i++) {
+		struct catalog_totals totals;
+		uint64_t gone = scan_writer_gone(s->writer, i);
+		if (!gone || scan_workers_files_of(s->walk.workers, i))
+			continue;
+		if (catalog_totals(s->walk.catalog, store->platform[i].id, &totals, e) < 0)
+			return -1;
+		if (totals.files > gone)
+			continue;
+		scan_writer_keep_platform(s->writer, i);
+		out->wants_whole = true;
+	}
+	return 0;
+}
+
+static void count_changes(const struct scan_changes *s, struct scan_changes_counts *out)
+{
+	const uint64_t *n = s->summary.number;
+	out->added = n[SCAN_REPORT_ADDED];
+	out->changed = n[SCAN_REPORT_CHANGED];
+	out->gone = n[SCAN_REPORT_GONE];
+	out->waiting = scan_workers_total(s->walk.workers, COUNT_WAITING);
+	out->wants_whole |= s->summary.list[SCAN_REPORT_LIST_PROBLEMS].all != 0;
+}
+
+// A thread costs a connection to the catalog.
+static unsigned choose_threads(const struct scan_changes_options *options, const struct store_changes *changes)
+{
+	size_t threads = options->threads ? options->threads : (size_t)get_nprocs(),
+	       useful = changes->names / A_THREAD + 1;
+	for (size_t i = 0; i < changes->count; i++)
+		if (changes->folder[i].is_listed)
+			useful = threads;
+	return (unsigned)(useful < threads ? useful : threads);
+}
+
+int scan_changes_run(const struct store *store, struct catalog *catalog, struct store_changes *changes,
+	const struct scan_changes_options *options, struct scan_changes_counts *out, struct err *e)
+{
+	CLEANUP(mem_close) int held = lock_changes(catalog_path(catalog), options);
+	CLEANUP(scan_changes_release) struct scan_changes s = {.summary = {.shape = &scan_report_shape}};
+	*out = (struct scan_changes_counts){0};
+	store_changes_sort(changes);
+	s.writer = scan_writer_new(catalog, store, &s.summary);
+	s.walk = (struct walk){
+		.watch = {.cancel = options->cancel},
+		.catalog = catalog,
+		.scan_workers_options = {.store = store,
+			.threads = choose_threads(options, changes),
+			.settle_ns = (int64_t)options->settle * SECOND_NS,
+			.takes_facts = options->takes_facts,
+			.is_wanted = is_changed_file,
+			.read_known = scan_file_run,
+			.on_folder = options->on_folder,
+			.folder_ctx = options->ctx},
+		.changes = changes,
+		.handle = handle_change,
+		.ctx = &s,
+	};
+	if (walk_run(&s.walk, e) < 0 || keep_last_files(&s, store, out, e) < 0 ||
+		scan_writer_finish_changes(s.writer, e) < 0)
+		return -1;
+	count_changes(&s, out);
+	return 0;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/watch-status.h"
+
+#include "server/http/metrics.h"
+
+static bool get_watch(struct server_context *s, struct server_callbacks_watch *out)
+{
+	*out = (struct server_callbacks_watch){0};
+	if (s->callbacks->get_watch)
+		s->callbacks->get_watch(s->callbacks->ctx, out);
+	return s->callbacks->get_watch != NULL;
+}
+
+void watch_status_put(struct server_context *s, struct jsondoc *doc)
+{
+	struct server_callbacks_watch state;
+	if (!get_watch(s, &state))
+		return;
+	struct jsondoc *watch = jsondoc_object();
+	jsondoc_put_bool(watch, "on", state.is_on);
+	jsondoc_put_int(watch, "folders", (int64_t)state.folders);
+	jsondoc_put_int(watch, "refused", (int64_t)state.refused);
+	jsondoc_put_int(watch, "overflows", (int64_t)state.overflows);
+	jsondoc_put_int(watch, "floods", (int64_t)state.floods);
+	jsondoc_put_int(watch, "scans", (int64_t)state.scans);
+	jsondoc_put_int(watch, "lag-ms", (int64_t)(state.lag * 1000));
+	jsondoc_put(doc, "watch", watch);
+}
+
+void watch_status_put_platform(struct server_context *s, const struct platform *p, struct jsondoc *doc)
+{
+	struct server_callbacks_watch state;
+	if (!get_watch(s, &state))
+		return;
+	const char *silent = s->callbacks->get_silent(s->callbacks->ctx, p->name);
+	jsondoc_put_bool(doc, "watched", state.is_on && !silent);
+	if (silent)
+		jsondoc_put_str(doc, "file-system", silent);
+}
+
+void watch_status_metrics(struct server_context *s, struct buf *out)
+{
+	struct server_callbacks_watch state;
+	if (!get_watch(s, &state))
+		return;
+	const struct {
+		const char *name, *type, *help;
+		double value;
+	} row[] = {
+		{"watch_folders", "gauge", "Folders of the store whose changes are seen at once.",
+			(double)state.folders},
+		{"watch_refused_folders", "gauge", "Folders that the system has no watch for.", (double)state.refused},
+		{"watch_overflows_total", "counter", "Times that the kernel dropped events.", (double)state.overflows},
+		{"watch_floods_total", "counter", "Times that too many folders changed.", (double)state.floods},
+		{"watch_scans_total", "counter", "Scans of what had changed.", (double)state.scans},
+		{"watch_fruitless_scans_total", "counter", "Those that changed nothing.", (double)state.fruitless},
+		{"watch_lag_seconds", "gauge", "From the first change to the end of the last such scan.", state.lag},
+		{"watch_longest_lag_seconds", "gauge", "The longest of these times.", state.longest_lag},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		metrics_head(out, row[i].name, row[i].type, row[i].help);
+		metrics_line(out, row[i].name, NULL, row[i].value);
+	}
+}
