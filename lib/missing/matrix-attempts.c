@@ -13,7 +13,9 @@ struct attempt_reader {
 	struct matrix_work *work;
 	int64_t now;
 	char last[LIMIT_FILE_NAME + 1]; // the text that was compared last,
-	bool is_same;                   // and whether it is the version
+	bool is_same;                   // and whether it is the version,
+	bool is_earlier;                // or no later one than tried
+	struct version tried;           // the newest later version; text NULL: none
 };
 
 // Equal versions may be spelled in several ways.
@@ -26,6 +28,7 @@ static bool is_at_version(struct attempt_reader *r, const char *text)
 		return r->is_same;
 	r->is_same = strcmp(text, wanted->text) == 0 ||
 		     (version_parse(str_from(text), &v, &ignored) == 0 && str_eq(v.key, wanted->key));
+	r->is_earlier = false;
 	snprintf(r->last, sizeof(r->last), "%s", text);
 	return r->is_same;
 }
@@ -40,13 +43,34 @@ static struct matrix_attempt *attempt_at(struct matrix_work *w, const struct res
 	return NULL;
 }
 
+// An attempt at a version that we do not have yet: nothing else of the matrix tells of it.
+static void note_later_version(struct attempt_reader *r, const char *text)
+{
+	struct err ignored = ERR_INIT;
+	struct project_matrix *m = r->work->out;
+	CLEANUP(version_release) struct version v = {0};
+	if (r->is_earlier || version_parse(str_from(text), &v, &ignored) < 0)
+		return;
+	r->is_earlier = version_cmp(&v, m->tried ? &r->tried : &r->work->chosen) <= 0;
+	if (r->is_earlier)
+		return;
+	version_release(&r->tried);
+	r->tried = v;
+	v = (struct version){0};
+	m->tried = arena_copy(&m->text, str_from(text));
+}
+
 // The newest comes first. One from a clock that is a day ahead does not count, as for results_history().
 static int note_attempt(void *ctx, const struct results_attempt *a, struct err *e UNUSED)
 {
 	struct attempt_reader *r = ctx;
 	struct matrix_attempt *found = attempt_at(r->work, a);
-	if (!found || !is_at_version(r, a->version))
+	if (!found)
 		return 0;
+	if (!is_at_version(r, a->version)) {
+		note_later_version(r, a->version);
+		return 0;
+	}
 	r->work->attempts++;
 	bool is_ended = a->result == RESULTS_OK || results_is_failure(a->result);
 	if (!found->id) {
@@ -75,7 +99,9 @@ int matrix_read_attempts(struct matrix_work *w, struct err *e)
 	memset(w->attempt, 0, (m->places + 1) * sizeof(*w->attempt));
 	if (!m->options.results || !w->chosen.text)
 		return 0;
-	return results_list(m->options.results, &filter, note_attempt, &r, e);
+	int result = results_list(m->options.results, &filter, note_attempt, &r, e);
+	version_release(&r.tried);
+	return result;
 }
 
 static void put_failure(const struct results_history *h, const struct config *c, struct buf *out)

@@ -62,6 +62,7 @@ struct project_matrix {
 	const char *project;
 	const char *version;            // NULL: nothing is known of the project
 	const char *before;             // the version before, which has a wheel somewhere; NULL: none
+	const char *tried;              // the newest later version that was tried to be built; NULL: none
 	bool is_upstreams;              // we have no file of the project: the versions are upstream's
 	struct matrix_release *release; // of ours, the newest first
 	size_t releases, release_room;

@@ -293,5 +293,8 @@ int builds_page_project(const struct html_frame *frame, const struct builds_data
 	if (data->has_more)
 		buf_printf(out, "<nav aria-label=\"Rows\"><a href=\"./?limit=%" PRIu64 "\">Show more</a></nav>\n",
 			4 * limit);
-	return end_page(out, "<a href=\"?format=json\">JSON</a>", e);
+	CLEANUP(mem_free) // a name in normal form needs no escapes
+	char *links =
+		xasprintf("<a href=\"?format=json\">JSON</a> · <a href=\"../../project/%s\">project</a>", project);
+	return end_page(out, links, e);
 }

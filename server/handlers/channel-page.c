@@ -85,11 +85,11 @@ static bool is_same_line(const struct channel_data *d, const struct channel_row 
 static void put_package(struct buf *out, const struct channel_data *d, size_t first, size_t count, int64_t now)
 {
 	const struct channel_row *row = &d->row[first];
-	buf_puts(out, "<tr><th scope=\"row\"><a href=\"../../explain/");
-	escape_url(out, str_from(d->view));
-	buf_putc(out, '/');
+	buf_puts(out, "<tr><th scope=\"row\"><a href=\"../../project/");
 	escape_url(out, str_from(row->project));
-	buf_puts(out, "?format=html\">");
+	buf_puts(out, "?view=");
+	escape_url(out, str_from(d->view));
+	buf_puts(out, "\">");
 	html_text(out, row->project);
 	buf_puts(out, "</a></th><td><span class=\"name\">");
 	html_text(out, row->platform);

@@ -272,6 +272,9 @@ static void put_links(struct buf *out, const struct jsondoc *explanation, const 
 		escape_url(&links, str_from(jsondoc_get_str(explanation, "project")));
 		buf_puts(&links, "/\">builds</a>");
 	}
+	buf_printf(&links, " · <a href=\"%s/project/", up);
+	escape_url(&links, str_from(jsondoc_get_str(explanation, "project")));
+	buf_puts(&links, "\">project</a>");
 	html_end(out, links.data);
 }
 

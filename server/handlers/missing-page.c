@@ -61,11 +61,24 @@ static void put_sums(const struct missing *m, const struct missing_page_query *q
 	buf_puts(out, "</tbody>\n</table></div>\n");
 }
 
+// To the project's page, if there is something to be shown.
+static void put_project_link(const struct missing_row *row, struct buf *out)
+{
+	bool is_known = row->status != MISSING_UNKNOWN && row->status != MISSING_IMPOSSIBLE;
+	if (is_known) {
+		buf_puts(out, "<a href=\"../project/");
+		escape_url(out, str_from(row->project));
+		buf_puts(out, "\">");
+	}
+	put_escaped(out, row->project);
+	buf_puts(out, is_known ? "</a>" : "");
+}
+
 static void put_wanted_row(const struct missing_row *row, struct buf *out)
 {
 	bool is_bad = row->status == MISSING_FAILED || row->status == MISSING_UNKNOWN;
 	buf_puts(out, "<tr><th scope=\"row\">");
-	put_escaped(out, row->project);
+	put_project_link(row, out);
 	buf_putc(out, ' ');
 	put_escaped(out, row->version ? row->version : "");
 	buf_printf(out, "</th><td><span class=\"verdict%s\">%s</span></td><td class=\"why full\">",

@@ -198,7 +198,14 @@ static void put_file_cell(struct plan_page_writer *w, const struct catalog_plann
 		buf_puts(w->out, "?format=text\">");
 	}
 	put_html_text(w->out, f->filename);
-	buf_puts(w->out, f->project ? "</a></td>" : "</td>");
+	if (f->project) {
+		buf_puts(w->out, "</a> <a href=\"../project/");
+		escape_url(w->out, str_from(f->project));
+		buf_puts(w->out, "\">project<span class=\"sr\"> of ");
+		put_html_text(w->out, f->filename);
+		buf_puts(w->out, "</span></a>");
+	}
+	buf_puts(w->out, "</td>");
 }
 
 static const char *platform_name_of(const struct plan_page_writer *w, int64_t id)

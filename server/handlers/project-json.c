@@ -169,6 +169,7 @@ static struct jsondoc *project_json(const struct project_data *d, const struct p
 	jsondoc_put(doc, "platforms", platforms);
 	jsondoc_put_str(doc, "version", m->version);
 	jsondoc_put_str(doc, "before", m->before);
+	jsondoc_put_str(doc, "tried", m->tried);
 	jsondoc_put(doc, "cells", cells_json(d, q));
 	jsondoc_put(doc, "totals", state_totals_json(m));
 	jsondoc_put(doc, "upstream", upstream_json(m));

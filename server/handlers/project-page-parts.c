@@ -6,6 +6,7 @@
 
 #include "lib/domain/text/filename.h"
 #include "lib/format/escape.h"
+#include "lib/readme/readme.h"
 
 void project_part_query(const struct project_page *p, const char *version)
 {
@@ -121,9 +122,11 @@ static void put_compare(const struct project_page *p, const struct project_file 
 		buf_putc(p->out, '/');
 		escape_url(p->out, str_from(part[i]));
 	}
-	buf_puts(p->out, "\">compared with ");
+	buf_puts(p->out, "\">Compared with ");
 	html_text(p->out, p->data->matrix.before);
-	buf_puts(p->out, "</a>");
+	buf_puts(p->out, "<span class=\"sr\"> of ");
+	html_text(p->out, f->filename);
+	buf_puts(p->out, "</span></a>");
 }
 
 static void put_audit_words(struct buf *out, const struct jsondoc *row)
@@ -132,21 +135,22 @@ static void put_audit_words(struct buf *out, const struct jsondoc *row)
 	const char *unknown = audit ? jsondoc_get_str(audit, "unknown") : NULL;
 	const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
 	if (unknown) {
-		buf_puts(out, "audit: ");
+		buf_puts(out, "Audit: ");
 		html_text(out, unknown);
 	} else if (audit && !jsondoc_count(findings)) {
-		buf_puts(out, "audit: good");
+		buf_puts(out, "Audit: good");
 	}
 	for (size_t i = 0; findings && i < jsondoc_count(findings); i++) {
 		const struct jsondoc *one = jsondoc_at(findings, i);
 		const char *level = jsondoc_get_str(one, "level"), *why = jsondoc_get_str(one, "why");
-		buf_puts(out, i ? "; " : "audit: ");
+		buf_puts(out, i ? "; " : "Audit: ");
 		html_text(out, level ? level : "");
 		buf_putc(out, ' ');
 		html_text(out, jsondoc_get_str(one, "code"));
 		buf_puts(out, why ? ": " : "");
 		html_text(out, why ? why : "");
 	}
+	buf_puts(out, audit ? ". " : "");
 }
 
 // One of several notes.
@@ -181,18 +185,18 @@ static void put_file_row(const struct project_page *p, const struct project_file
 	html_text(p->out, f->platform);
 	buf_puts(p->out, "</td><td class=\"n\" data-of=\"\">");
 	html_size(p->out, f->size);
-	buf_puts(p->out, "</td><td>");
+	buf_puts(p->out, "</td><td class=\"full\">");
 	html_time(p->out, f->came);
 	buf_puts(p->out, "</td><td class=\"full\"><code>");
 	put_tags(p->out, f->filename);
-	buf_printf(p->out, "</code></td><td class=\"full\"><code>%s</code></td>", f->sha256);
+	buf_printf(p->out, "</code><br><code>%s</code></td>", f->sha256);
 	put_notes(p, f);
 	buf_puts(p->out, "</tr>\n");
 }
 
 void project_part_files(const struct project_page *p)
 {
-	static const char *const column[] = {"File", "Platform", "Size", "Came", "Tags", "SHA-256", "Facts"};
+	static const char *const column[] = {"File", "Platform", "Size", "Came", "Tags and SHA-256", "Facts"};
 	const struct project_files *files = &p->data->files;
 	if (!files->files)
 		return;
@@ -244,6 +248,18 @@ static void put_dependencies(struct buf *out, const struct project_metadata *m)
 	buf_puts(out, m->has_more ? "</ul>and more</details>\n" : "</ul></details>\n");
 }
 
+// Its headings are below those of the page. A text whose HTML is too long is left out.
+static void put_readme(struct buf *out, const struct project_metadata *m)
+{
+	static const struct readme_options options = {.heading_offset = 2, .id_prefix = "readme-"};
+	struct err e = ERR_INIT;
+	struct str type = str_from(m->description_type ? m->description_type : "");
+	buf_puts(out, "<h2 id=\"readme\">README</h2>\n<article class=\"card prose\">\n");
+	if (readme_render(m->description, readme_kind_of(type, m->description), &options, out, &e) < 0)
+		buf_puts(out, "<p>It is too long to be shown.</p>");
+	buf_puts(out, "</article>\n");
+}
+
 void project_part_metadata(const struct project_page *p)
 {
 	const struct project_metadata *m = &p->data->metadata;
@@ -257,11 +273,8 @@ void project_part_metadata(const struct project_page *p)
 	put_field(p->out, "Of", p->data->metadata_of);
 	buf_puts(p->out, "</dl>\n");
 	put_dependencies(p->out, m);
-	if (!m->description.len)
-		return;
-	buf_puts(p->out, "<h2>README</h2>\n<div class=\"card prose\"><pre>");
-	escape_html(p->out, m->description);
-	buf_puts(p->out, "</pre></div>\n");
+	if (m->description.len)
+		put_readme(p->out, m);
 }
 
 // --- files that are on no page ---

@@ -281,7 +281,13 @@ static void put_upstream_answer(const struct project_page *p)
 		buf_puts(p->out, "; its newest version is ");
 		put_link_to_version(p, m->upstream.newest);
 	}
-	buf_puts(p->out, ".</p>\n");
+	buf_puts(p->out, ".");
+	if (m->tried) {
+		buf_puts(p->out, " A later version was tried to be built: ");
+		put_link_to_version(p, m->tried);
+		buf_puts(p->out, ".");
+	}
+	buf_puts(p->out, "</p>\n");
 }
 
 // --- the whole ---

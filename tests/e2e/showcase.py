@@ -142,6 +142,9 @@ class Showcase(indexing.Indexed):
             "explain a version": "/-/explain/simple/numerics/2.1?format=html",
             "missing": f"/-/missing/{JAMMY}?format=html",
             "plan": "/-/plan/",
+            "project": "/-/project/numerics",
+            "project, a version": "/-/project/failing?version=1.0",
+            "project, a view": "/-/project/acme-core?view=tested",
             "plan, a search": "/-/plan/?verdict=removed&q=six",
         }
 

@@ -19,7 +19,7 @@ HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 MARKUP = "</td></pre><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'"
 EXTRA = ("Summary: An example, " + MARKUP + "\nLicense-Expression: MIT OR Apache-2.0\nAuthor: A. U. Thor\n"
          "Project-URL: Source, https://example.org/source\nProject-URL: Bad, javascript:alert(3)\n"
-         "Description-Content-Type: text/plain\n\nThe words of the README, " + MARKUP + "\n")
+         "Description-Content-Type: text/markdown\n\nThe words of the **README**, " + MARKUP + "\n")
 
 
 def add(folder, platform, version, tag="py3-none-any", name="foo", **parts):
@@ -95,11 +95,12 @@ def test_files_and_metadata_are_shown_and_escaped(server):
     assert (told["license"], told["author"]) == ("MIT OR Apache-2.0", "A. U. Thor")
     assert told["requires_dist"] == ["bar>=1 ; python_version < '3.12'"]
     assert told["project_urls"] == [{"label": "Source", "url": "https://example.org/source"}]
-    assert told["description"].startswith("The words of the README")
+    assert told["description"].startswith("The words of the **README**")
     (broken,) = found["unlisted"]
     assert (broken["filename"], broken["state"]) == ("foo-9.0-py3-none-any.whl", "quarantined") and broken["reason"]
     assert "<script>" not in shown and "<img" not in shown and "javascript:" not in shown
     assert 'rel="nofollow noopener noreferrer" href="https://example.org/source"' in shown
+    assert "The words of the <strong>README</strong>" in shown
     assert html.escape("alert(1)") in shown and "MIT OR Apache-2.0" in shown
 
 

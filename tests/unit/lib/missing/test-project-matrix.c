@@ -176,13 +176,21 @@ static void upstreams_versions_count_where_there_are_none_of_ours(void **state)
 	MATRIX("2.0 after 1.0\na 3.11 missing lost: no wheel at all\nx 3.10 missing lost: no wheel at all\n",
 		.project = "theirs", .version = "2");
 	// A version that was only tried to be built.
-	branch_store_add_attempt(f, "theirs", "5.0", RESULTS_TIMED_OUT, 1000, "");
+	int64_t now = clock_wall_seconds();
+	branch_store_add_attempt(f, "theirs", "5.0", RESULTS_TIMED_OUT, now - 180, "");
 	CLEANUP(project_matrix_release) struct project_matrix tried = {0};
 	make_asked(f, &(const struct asked){.project = "theirs", .version = "5.0"}, &tried);
 	assert_string_equal(tried.version, "5.0");
 	assert_int_equal(tried.cell[0].state, MATRIX_MISSING);
 	assert_int_equal(tried.cell[1].state, MATRIX_FAILED);
 	assert_true(tried.cell[1].is_lost);
+	assert_null(tried.tried);
+	branch_store_add_attempt(f, "theirs", "0.9", RESULTS_FAILED, now - 60, "");
+	branch_store_add_attempt(f, "theirs", "4.0", RESULTS_FAILED, now - 120, "");
+	CLEANUP(project_matrix_release) struct project_matrix newest = {0};
+	make_asked(f, &(const struct asked){.project = "theirs"}, &newest);
+	assert_string_equal(newest.version, "1.0");
+	assert_string_equal(newest.tried, "5.0");
 }
 
 static void platforms_that_are_not_named_show_nothing(void **state)

@@ -106,7 +106,7 @@ static void what_the_page_says(void **state UNUSED)
 		"<dt>Projects</dt><dd>1,234</dd>",
 		"<dt>Overrides in 60 days</dt><dd>1</dd>",
 		"<th scope=\"col\">Tested</th><th scope=\"col\">integration</th><th scope=\"col\">unit</th>",
-		"<a href=\"../../explain/tested/six?format=html\">six</a></th><td><span class=\"name\">"
+		"<a href=\"../../project/six?view=tested\">six</a></th><td><span class=\"name\">"
 		"debian-12-x86_64</span> <span class=\"name\">Python 3.11</span></td><td class=\"name\">1.0</td>"
 		"<td class=\"name\">40 days</td><td><span class=\"verdict goes\">stale</span></td>",
 		"<span class=\"verdict goes\">behind</span> 2.0</td>",
