@@ -19,12 +19,12 @@ def can_enter():
     return done.returncode == 0 or pytest.skip(f"bwrap cannot make namespaces here: {done.stderr.strip()}")
 
 
-def _make(suite, folder, *options):
+def make(suite, folder, *options, leave_out=SMALL):
     """Makes a root; returns why it cannot be made, or None."""
     shutil.rmtree(folder, ignore_errors=True)
     script = '. "$1"; shift; make_root "$@"'
     done = subprocess.run(["bash", "-c", script, "bash", str(clients.ROOT / "build-aux/setup.sh"), suite, str(folder), *options,
-                           "--dpkgopt=force-unsafe-io", *SMALL], capture_output=True, text=True, timeout=900, check=False)
+                           "--dpkgopt=force-unsafe-io", *leave_out], capture_output=True, text=True, timeout=900, check=False)
     return None if done.returncode == 0 else f"no root of {suite}: {(done.stderr.strip().splitlines() or ['no word why'])[-1]}"
 
 
@@ -37,7 +37,7 @@ def root(suite):
     made = folder.with_name(f"{folder.name}.made")
     with clients.locked(folder.with_name(f"{folder.name}.lock")):
         if not made.exists():
-            why = _make(suite, folder, "--variant=minbase", f"--include={WITH}")
+            why = make(suite, folder, "--variant=minbase", f"--include={WITH}")
             if why:
                 pytest.skip(why)
             made.write_text(WITH)
@@ -52,7 +52,7 @@ def libraries(suite, packages):
     made = folder.with_name(f"{folder.name}.made")
     with clients.locked(folder.with_name(f"{folder.name}.lock")):
         if not made.exists() or made.read_text() != packages:
-            why = _make(suite, folder, "--variant=extract", f"--include={packages}")
+            why = make(suite, folder, "--variant=extract", f"--include={packages}")
             if why:
                 pytest.skip(why)
             made.write_text(packages)

@@ -7,15 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 
 import pytest
 
 import serving
+import steadyclients
 import storelib
 
-CLIENTS = 6
-REQUESTS = 40  # of each client, before and after each change
 EVENTUALLY = 60
 PAGE = "/simple/foo/"
 
@@ -31,37 +29,6 @@ def store_fixture(tmp_path_factory):
 def listening_fixture():
     with socket.create_server(("127.0.0.1", 0), backlog=200) as one:
         yield one
-
-
-class Load:
-    """Clients that keep their connections, and never ask twice. They stop at the first failure."""
-
-    def __init__(self, server):
-        self.server, self.ends = server, threading.Event()
-        self.answers = [0] * CLIENTS
-        self.pool = concurrent.futures.ThreadPoolExecutor(CLIENTS)
-        self.clients = [self.pool.submit(self._ask, number) for number in range(CLIENTS)]
-
-    def _ask(self, number):
-        with contextlib.closing(self.server.connect()) as connection:
-            while not self.ends.is_set():
-                answer = serving.ask(connection, PAGE)
-                assert answer.status == 200 and b"foo-1.0" in answer.body
-                if answer["Connection"] == "close":
-                    connection.close()
-                self.answers[number] += 1
-
-    def go_on(self):
-        """Returns when each client has got more answers."""
-        wanted = [answers + REQUESTS for answers in self.answers]
-        serving.wait_for(lambda: any(one.done() for one in self.clients) or
-                         all(has >= want for has, want in zip(self.answers, wanted, strict=True)), EVENTUALLY, "answers")
-
-    def end(self):
-        self.ends.set()
-        for one in self.clients:
-            one.result(EVENTUALLY)
-        self.pool.shutdown()
 
 
 def begin_download(server):
@@ -82,7 +49,7 @@ def test_servers_follow_one_another_under_load(serve, store, listening, authorit
 
     first = start()
     assert first.port == listening.getsockname()[1]
-    load = Load(first)
+    load = steadyclients.Clients(first.connect, PAGE)
     load.go_on()
     connection, answer, begin = begin_download(first)
     second = start()
