@@ -146,13 +146,20 @@ static int pick_one(const struct compare_pick *p, const struct pick_place *place
 	if (pick_choices_list(p, place, &choices, e) < 0)
 		return -1;
 	if (!choices.count)
-		return err_set(e, ERR_NOT_FOUND, "%s: there is no such wheel", p->text);
+		return err_set(e, ERR_NOT_FOUND,
+			"%s: there is no such wheel; wheelcache explain PROJECT lists those that there are", p->text);
 	if (!pick_choices_are_same(&choices)) {
 		pick_choices_print(&choices, stderr);
 		return err_set(e, ERR_USAGE, "%s: %zu wheels: name one of them, or choose with --platform and --python",
 			p->text, choices.count);
 	}
 	return open_choice(&choices.item[0], place, out, e);
+}
+
+static int refuse_pick(const struct store *store, const struct compare_pick *p, struct err *e)
+{
+	store_refuse_platform(store, p->platform, ERR_NOT_FOUND, e);
+	return err_prefix(e, "%s: no such file, and ", p->text);
 }
 
 int compare_pick_open(const struct compare_pick *p, const struct pick_place *place, struct picked_wheel *out,
@@ -170,7 +177,6 @@ int compare_pick_open(const struct compare_pick *p, const struct pick_place *pla
 		return open_upstream(place, p->filename, out, e);
 	const struct platform *found = store_platform_named(place->store, str_from(p->platform));
 	if (!found)
-		return err_set(e, ERR_NOT_FOUND, "%s: no such file, and the store has no platform %s", p->text,
-			p->platform);
+		return refuse_pick(place->store, p, e);
 	return open_stored(found, place->catalog, p->filename, out, e);
 }

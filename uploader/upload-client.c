@@ -89,6 +89,8 @@ static void set_answer(const struct fetch_answer *a, int result, const struct er
 	if (result < 0) {
 		out->result = err->kind == ERR_NET ? UPLOAD_CLIENT_RETRY : UPLOAD_CLIENT_STOP;
 		out->why = *err;
+		if (err->kind == ERR_DENIED)
+			err_advise(&out->why, "if the server's authority is another, name it with --ca-file");
 		return;
 	}
 	out->status = a->status;

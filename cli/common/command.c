@@ -123,6 +123,10 @@ static int refuse_option(const struct command *self, int found, char **argv, str
 	if (found == ':')
 		return err_set(e, ERR_USAGE, "%s needs a value; see wheelcache%s%s --help", what,
 			*self->name ? " " : "", self->name);
+	if (strncmp(what, "--store", strlen("--store")) == 0 && self->arguments && strstr(self->arguments, "STORE"))
+		return err_set(e, ERR_USAGE,
+			"--store is not an option of this command; the store stands alone: wheelcache %s %s",
+			self->name, self->arguments);
 	const char *meant = nearest_option(self, what);
 	return err_set(e, ERR_USAGE,
 		"%s is not an option of this command, or takes no value; %s%s%ssee wheelcache%s%s --help", what,

@@ -170,7 +170,7 @@ static int open_and_mark(struct mark_common *m, const struct config *config, str
 	if (m->platform && !store_platform_named(&store, str_from(m->platform)))
 		return store_refuse_platform(&store, m->platform, ERR_NOT_FOUND, e);
 	if (access(path, F_OK) < 0)
-		return err_errno(e, ERR_NOT_FOUND, "catalog %s", path);
+		return err_set(e, ERR_NOT_FOUND, "there is no catalog %s; wheelcache index makes it", path);
 	if (cli_config_audit(config, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||
 		store_find(&store, catalog, e) < 0 || file_word_check(&word, catalog, e) < 0)
 		return -1;

@@ -61,7 +61,7 @@ int prune_common_open(struct prune_common *x, struct err *e)
 		store_open(&x->config, STORE_PATIENT, &x->store, e) < 0)
 		return -1;
 	if (access(path, F_OK) < 0)
-		return err_errno(e, ERR_NOT_FOUND, "catalog %s", path);
+		return err_set(e, ERR_NOT_FOUND, "there is no catalog %s; wheelcache index makes it", path);
 	if (cli_config_audit(&x->config, &x->audit, e) < 0 || catalog_open(path, &x->catalog, e) < 0 ||
 		store_find(&x->store, x->catalog, e) < 0)
 		return -1;

@@ -159,7 +159,7 @@ static int open_and_follow(struct follow_command *x, struct err *e)
 	if (!path)
 		return -1;
 	if (access(path, F_OK) < 0)
-		return err_errno(e, ERR_NOT_FOUND, "catalog %s", path);
+		return err_set(e, ERR_NOT_FOUND, "there is no catalog %s; wheelcache index makes it", path);
 	if (catalog_open(path, &catalog, e) < 0 || store_find(&store, catalog, e) < 0)
 		return -1;
 	return follow_upstream(x, &store, catalog, e);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/name-choice.h"
 #include "lib/domain/machine/marker.h"
 #include "lib/domain/text/requirements-file.h"
 #include "lib/domain/text/specifier.h"
@@ -269,17 +270,27 @@ static int read_branch(struct branches *all, const struct config_branch *config,
 	return check_branch(b, e);
 }
 
+static int refuse_branch(const struct config *c, const char *name, struct err *e)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	name_choice_init(&names, str_from(name));
+	for (size_t i = 0; i < c->branch_count; i++)
+		name_choice_offer(&names, c->branches[i].name);
+	return name_choice_refuse(&names, ERR_USAGE, "no [branch] is named", e);
+}
+
 static int read_branches(const struct config *c, const char *glob, int64_t now, struct branches *out, struct err *e)
 {
 	out->branch = xcalloc(c->branch_count + 1, sizeof(*out->branch));
 	if (!c->branch_count)
-		return err_set(e, ERR_USAGE, "the configuration has no [branch]");
+		return err_set(e, ERR_USAGE,
+			"the configuration has no [branch]; [branch NAME] with requirements or constraints says what is wanted");
 	for (size_t i = 0; i < c->branch_count; i++) {
 		bool is_asked = !glob || fnmatch(glob, c->branches[i].name, 0) == 0;
 		if (is_asked && read_branch(out, &c->branches[i], now, e) < 0)
 			return -1;
 	}
-	return out->count ? 0 : err_set(e, ERR_USAGE, "no [branch] is named %s", glob);
+	return out->count ? 0 : refuse_branch(c, glob, e);
 }
 
 int branches_read(const struct config *c, const char *glob, int64_t now, struct branches *out, struct err *e)

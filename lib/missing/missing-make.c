@@ -386,7 +386,8 @@ static void make_release(struct make *x)
 static int make_all(struct make *x, struct results *results, struct err *e)
 {
 	if (!x->config->branch_count)
-		return err_set(e, ERR_USAGE, "the configuration has no [branch]");
+		return err_set(e, ERR_USAGE,
+			"the configuration has no [branch]; [branch NAME] with requirements or constraints says what is wanted");
 	if (branches_read(x->config, x->options->branch, x->out->made, &x->branches, e) < 0)
 		return -1;
 	list_branches(x);

@@ -87,7 +87,9 @@ static int choose_demoted(const struct membership_edit *d, struct promote_answer
 	}
 	const struct promote_word *unmatched = promote_select_unmatched(d->select);
 	if (unmatched)
-		return err_set(e, ERR_USAGE, "%s: view %s has no such file", unmatched->text, r->to);
+		return err_set(e, ERR_USAGE,
+			"%s: view %s has no such file; wheelcache explain says what is known of it", unmatched->text,
+			r->to);
 	return 0;
 }
 

@@ -7,7 +7,8 @@
 static int put_left(void *ctx, const struct catalog_left *left, struct err *e UNUSED)
 {
 	if (strcmp(left->action, "promote") != 0) // by that a promotion takes back what was pruned meanwhile
-		buf_printf(ctx, "it left in generation %" PRId64 " (%s%s%s): promote its version by name to take it again",
+		buf_printf(ctx,
+			"it left in generation %" PRId64 " (%s%s%s): promote its version by name to take it again",
 			left->generation, left->action, *left->reason ? ": " : "", left->reason);
 	return 0;
 }

@@ -205,7 +205,7 @@ int tls_load(const char *cert_path, const char *key_path, struct tls **out, stru
 	if (!cert_path && !key_path)
 		return 0;
 	if (!cert_path || !key_path)
-		return err_set(e, ERR_USAGE, "[server] %s is there without %s", cert_path ? "tls-cert" : "tls-key",
+		return err_set(e, ERR_USAGE, "[server] %s is there without %s; set both", cert_path ? "tls-cert" : "tls-key",
 			cert_path ? "tls-key" : "tls-cert");
 	struct tls *t = xcalloc(1, sizeof(*t));
 	pthread_mutex_init(&t->lock, NULL);

@@ -58,6 +58,7 @@ WITHOUT_A_SITE = [
     (["sevre"], 2, ["unknown command sevre", "did you mean serve?"]),
     (["serve", "--lisen", "x"], 2, ["--lisen is not an option", "did you mean --listen?"]),
     (["prune", "aply"], 2, ["unknown command aply", "did you mean prune apply?"]),
+    (["serve", "--store", "x"], 2, ["--store is not an option", "wheelcache serve [STORE]"]),
     # The store or the configuration is not there, or not named.
     (["serve"], 2, ["no store is given", "STORE", "--config FILE"]),
     (["serve", "/nonexistent"], 1, ["cannot open the store /nonexistent", "No such file", "mount or make the folder"]),
@@ -82,6 +83,9 @@ WITH_A_SITE = [
     (["client-config", "--view", "tseted", "--url", "https://h"], 1, ["no view or platform tseted", "did you mean tested?"]),
     (["promote", "demo", "--to", "tseted"], 2, ["no view tseted", "did you mean tested?"]),
     (["promote", "demo", "--to", "staging"], 2, ["view staging has no \"from\"", "nothing is promoted into it"]),
+    (["promote", "dmeo", "--to", "tested"], 2, ["dmeo: view staging has no such file", "wheelcache explain"]),
+    (["missing"], 2, ["no [branch]", "requirements or constraints"]),
+    (["compare", "dbe12/" + NAME, "deb12/" + NAME], 1, ["no such file", "no platform dbe12", "did you mean deb12?"]),
     (["missing", "--view", "tseted"], 2, ["no view tseted", "did you mean tested?"]),
     (["freeze", "dbe12"], 2, ["no platform dbe12", "did you mean deb12?"]),
     (["yank", NAME, "--reason", "x", "--platform", "dbe12"], 1, ["no platform dbe12", "did you mean deb12?"]),
@@ -116,9 +120,9 @@ def test_commands_with_a_configuration(site, words, code, parts):
     ("[upstream]\nmerge = perhaps\n", [":2: ", "merge", "yes or no"]),
     ("[view v]\nplatforms = dbe12\n[platform deb12]\n", ["[view v] names \"dbe12\"", "did you mean deb12?"]),
     ("[platform deb12]\n[platform deb12]\n", [":2: ", "deb12"]),
-    ("path = /x\n", [":1: "]),
+    ("path = /x\n", [":1: ", "before the first [section]", "such as [store]"]),
     ("[store\n", [":1: "]),
-    ("[server]\ntls-cert = /x.pem\n", ["tls-cert", "tls-key"]),
+    ("[server]\ntls-cert = /x.pem\n", ["tls-cert", "tls-key", "set both"]),
 ])
 def test_configuration(site, tmp_path, text, parts):
     (tmp_path / "wrong.conf").write_text(text)

@@ -178,7 +178,7 @@ int filename_parse(struct str filename, struct filename *out, struct err *e)
 {
 	const struct ending *ending = find_ending(filename);
 	if (!ending)
-		return err_set(e, ERR_INVALID, "neither a wheel nor an sdist by its ending");
+		return err_set(e, ERR_INVALID, "neither a wheel nor an sdist by its ending: .whl, .tar.gz or .zip");
 	if (filename_check(filename, e) < 0)
 		return -1;
 	struct str stem = str_slice(filename, 0, filename.len - ending->text.len);

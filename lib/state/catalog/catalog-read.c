@@ -31,8 +31,9 @@ int catalog_is_of(struct catalog *c, const char *store, struct err *e)
 		return -1;
 	const char *recorded = query_text(q, 0);
 	if (recorded && strcmp(recorded, store) != 0)
-		return err_set(e, ERR_USAGE, "catalog %s is of the store %s, not of %s", catalog_path(c), recorded,
-			store);
+		return err_set(e, ERR_USAGE,
+			"catalog %s is of the store %s, not of %s; name that store, or another --catalog",
+			catalog_path(c), recorded, store);
 	return recorded ? 0 : 1;
 }
 

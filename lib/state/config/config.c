@@ -250,7 +250,7 @@ static int find_section(struct config *c, const char *heading, struct section *s
 		if (strcmp(heading, plain_sections[i]) == 0)
 			return 0;
 	if (!*heading)
-		return err_set(e, ERR_USAGE, "a key before the first [section]");
+		return err_set(e, ERR_USAGE, "a key before the first [section]; write the section above it, such as [store]");
 	const char *meant = config_nearest_section(s->kind);
 	return err_set(e, ERR_USAGE, "there is no section [%s]%s%s%s%s", heading, meant ? "; did you mean [" : "",
 		meant ? meant : "", meant && find_kind(str_from(meant)) ? " NAME" : "", meant ? "]?" : "");

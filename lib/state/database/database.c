@@ -210,7 +210,8 @@ static int check_version(struct database *d, int64_t *version, struct err *e)
 	if (tables && application != d->kind->application_id)
 		return err_set(e, ERR_USAGE, "%s is a database, but not a %s of wheelcache", d->path, d->kind->name);
 	if (*version > d->kind->schema_steps)
-		return err_set(e, ERR_USAGE, "%s %s was made by a newer wheelcache (schema %lld, this one knows %d)",
+		return err_set(e, ERR_USAGE,
+			"%s %s was made by a newer wheelcache (schema %lld, this one knows %d); use that one",
 			d->kind->name, d->path, (long long)*version, d->kind->schema_steps);
 	return 0;
 }

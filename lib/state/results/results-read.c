@@ -132,7 +132,7 @@ int results_list(struct results *r, const struct results_filter *filter, results
 
 static int no_such_result(const char *id, struct err *e)
 {
-	return err_set(e, ERR_NOT_FOUND, "no build result has the id %s", id);
+	return err_set(e, ERR_NOT_FOUND, "no build result has the id %s; wheelcache builds lists them", id);
 }
 
 int results_find_id(struct results *r, const char *digits, char out[RESULTS_ID + 1], struct err *e)

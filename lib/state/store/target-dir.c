@@ -96,8 +96,9 @@ void target_dir_drop(const struct platform *p, const char *folder, unsigned made
 
 static int deny_name(const char *filename, const struct buf *reason, struct err *e)
 {
-	return err_set(e, ERR_DENIED, "%s was removed here, and its name is not used again: %s", filename,
-		reason->len ? reason->data : "no reason was given");
+	return err_set(e, ERR_DENIED,
+		"%s was removed here, and its name is not used again: %s; give the file another version or build tag",
+		filename, reason->len ? reason->data : "no reason was given");
 }
 
 int target_dir_check_again(const struct platform *p, struct catalog *c, const char *filename, struct err *e)

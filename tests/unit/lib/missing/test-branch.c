@@ -300,9 +300,9 @@ static void branches_are_chosen_by_glob(void **state UNUSED)
 	assert_string_equal(b.branch[1].name, "stable-2");
 	branches_release(&b);
 	assert_int_equal(branches_read(&config, "old", NOW, &b, &e), -1);
-	assert_string_equal(e.msg, "no [branch] is named old");
+	assert_string_equal(e.msg, "no [branch] is named old; there are stable-1, master, stable-2");
 	assert_int_equal(branches_read(&(struct config){.branches = NULL}, NULL, NOW, &b, &e), -1);
-	assert_string_equal(e.msg, "the configuration has no [branch]");
+	assert_string_equal(e.msg, "the configuration has no [branch]; [branch NAME] with requirements or constraints says what is wanted");
 	assert_int_equal(e.kind, ERR_USAGE);
 }
 

@@ -152,7 +152,7 @@ static const struct {
 	{"[server]\nports = 1\n", ":2: [server] has no key \"ports\""},
 	{"[serve]\n", ":1: there is no section [serve]; did you mean [server]?"},
 	{"[server x]\nthreads = 1\n", ":1: there is no section [server x]; did you mean [server]?"},
-	{"path = x\n", ":1: a key before the first [section]"},
+	{"path = x\n", ":1: a key before the first [section]; write the section above it, such as [store]"},
 	{"[store]\npath\n", ":2: neither a [section] nor a key = value"},
 	{"[store\n", ":1: neither a [section] nor a key = value"},
 	{"[store]\npath =\n", ":2: [store] path: \"\" is not a path"},
