@@ -4,6 +4,7 @@ container engine, so that they run where podman may not set limits."""
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -14,6 +15,7 @@ import pytest
 import clients
 import roots
 
+NO_ARCHIVE = r"Failed to fetch|Could not resolve|Temporary failure resolving|Could not connect"
 NEEDS = "images are built by root with buildah and run with unshare: ./test --all installs them"
 
 
@@ -46,6 +48,8 @@ def image(folder):
     def buildah(*arguments, timeout=900):
         done = subprocess.run(["buildah", "--root", storage, "--runroot", folder / "run", "--storage-driver", "vfs", *arguments],
                               capture_output=True, text=True, check=False, timeout=timeout)
+        if done.returncode != 0 and re.search(NO_ARCHIVE, done.stdout + done.stderr):
+            pytest.skip("the archive of Debian does not answer")
         assert done.returncode == 0, (arguments, done.stdout[-2000:], done.stderr[-4000:])
         return done.stdout.strip()
 
