@@ -59,10 +59,10 @@ static void get_watch(void *ctx, struct server_callbacks_watch *out)
 	watched_scan_state(background_scan_watch(s->scanner), out);
 }
 
-static const char *get_silent(void *ctx, const char *platform)
+static bool is_watched(void *ctx, const char *platform, const char **silent)
 {
 	struct serve_command *s = ctx;
-	return watched_scan_silent(background_scan_watch(s->scanner), platform);
+	return watched_scan_has(background_scan_watch(s->scanner), platform, silent);
 }
 
 static void hurry_scanner(void *ctx)
@@ -313,7 +313,7 @@ static int start_serving(struct serve_command *s, struct err *e)
 	s->callbacks = (struct server_callbacks){.get_scans = get_scans,
 		.on_stale = hurry_scanner,
 		.get_watch = get_watch,
-		.get_silent = get_silent,
+		.is_watched = is_watched,
 		.ctx = s};
 	s->scanner = background_scan_new(&theirs, s->catalog_path, on_scan_end, s, !all);
 	if ((all || any) && start_server(s, all, e) < 0)

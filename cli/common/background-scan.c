@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/common/progress.h"
+#include "cli/common/scan-log.h"
 #include "cli/common/watched-scan.h"
 #include "indexer/scan/scan.h"
 #include "lib/base/log.h"
@@ -37,25 +38,6 @@ struct background_scan {
 	struct server_callbacks_scans state;
 	_Atomic bool cancel;
 };
-
-static void log_summary(const struct summary *s)
-{
-	const uint64_t *n = s->number;
-	size_t hidden = 0;
-	if (n[SCAN_REPORT_ADDED] || n[SCAN_REPORT_CHANGED] || n[SCAN_REPORT_GONE])
-		log_info("scan: %llu added, %llu changed, %llu gone, %llu quarantined, %.1f s",
-			(unsigned long long)n[SCAN_REPORT_ADDED], (unsigned long long)n[SCAN_REPORT_CHANGED],
-			(unsigned long long)n[SCAN_REPORT_GONE], (unsigned long long)n[SCAN_REPORT_QUARANTINED],
-			s->seconds);
-	for (size_t i = 0; i < s->list[SCAN_REPORT_LIST_CHANGED].count; i++) {
-		const struct summary_item *item = &s->list[SCAN_REPORT_LIST_CHANGED].item[i];
-		hidden += item->is_private;
-		(item->is_private ? log_debug : log_warn)("scan: other bytes under a known name: %s", item->field[0]);
-	}
-	if (hidden)
-		log_warn("scan: other bytes under %zu known names of private platforms (--log-level debug names them)",
-			hidden);
-}
 
 // An error that persists is logged once.
 static void log_new_error(struct background_scan *s, const char *text)
@@ -93,7 +75,7 @@ static int scan_store(struct background_scan *s, struct store *store, struct sum
 	progress_end(&progress);
 	*has_looked = code == 0 || summary->number[SCAN_REPORT_PROBLEMS];
 	if (*has_looked)
-		log_summary(summary);
+		scan_log_summary("scan", summary);
 	return code;
 }
 

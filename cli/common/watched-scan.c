@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/common/scan-log.h"
 #include "indexer/scan/scan-changes.h"
 #include "indexer/watch/store-watch.h"
 #include "lib/base/log.h"
@@ -49,15 +50,8 @@ static int sync_views(const struct watched_scan *w, struct catalog *catalog, str
 	return views_sync(w->views, catalog, NULL, NULL, &counts, e);
 }
 
-static void log_changes(const struct scan_changes_counts *n, int64_t took)
-{
-	if (n->added || n->changed || n->gone)
-		log_info("watch: %llu added, %llu changed, %llu gone, %.1f s", (unsigned long long)n->added,
-			(unsigned long long)n->changed, (unsigned long long)n->gone, (double)took / 1000);
-}
-
-static int scan_taken(struct watched_scan *w, struct store_watch_taken *taken, struct scan_changes_counts *out,
-	struct err *e)
+static int scan_taken(struct watched_scan *w, struct store_watch_taken *taken, struct summary *summary,
+	bool *wants_whole, struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	const struct scan_changes_options options = {
@@ -71,15 +65,17 @@ static int scan_taken(struct watched_scan *w, struct store_watch_taken *taken, s
 	};
 	if (catalog_open(w->catalog_path, &catalog, e) < 0 || (taken->has_views && sync_views(w, catalog, e) < 0))
 		return -1;
-	return taken->changes.count ? scan_changes_run(&w->store, catalog, &taken->changes, &options, out, e) : 0;
+	if (!taken->changes.count)
+		return 0;
+	return scan_changes_run(&w->store, catalog, &taken->changes, &options, summary, wants_whole, e);
 }
 
-static void note_scan(struct watched_scan *w, const struct scan_changes_counts *counts, int64_t since_ms)
+static void note_scan(struct watched_scan *w, const uint64_t *number, int64_t since_ms)
 {
 	double lag = (double)(clock_ms() - since_ms) / 1000;
 	pthread_mutex_lock(&w->state_lock);
 	w->state.scans++;
-	w->state.fruitless += !counts->added && !counts->changed && !counts->gone;
+	w->state.fruitless += !number[SCAN_REPORT_ADDED] && !number[SCAN_REPORT_CHANGED] && !number[SCAN_REPORT_GONE];
 	w->state.lag = lag;
 	w->state.longest_lag = lag > w->state.longest_lag ? lag : w->state.longest_lag;
 	pthread_mutex_unlock(&w->state_lock);
@@ -90,19 +86,18 @@ static void scan_now(struct watched_scan *w)
 {
 	struct err e = ERR_INIT;
 	struct store_watch_taken taken;
-	struct scan_changes_counts counts = {0};
-	int64_t begun = clock_ms();
+	CLEANUP(summary_release) struct summary summary = {.shape = &scan_report_shape};
 	store_watch_take(atomic_load(&w->watch), &taken);
-	bool wants_whole = taken.changes.is_whole;
-	if (scan_taken(w, &taken, &counts, &e) < 0 && !atomic_load(w->cancel)) {
+	bool wants_whole = taken.changes.is_whole, is_in_doubt = false;
+	if (scan_taken(w, &taken, &summary, &is_in_doubt, &e) < 0 && !atomic_load(w->cancel)) {
 		log_debug("watch: %s", e.msg);
-		wants_whole = true;
+		is_in_doubt = true;
 	}
-	log_changes(&counts, clock_ms() - begun);
-	if (!taken.changes.is_whole)
-		note_scan(w, &counts, taken.since_ms);
+	scan_log_summary("watch", &summary);
+	if (!wants_whole)
+		note_scan(w, summary.number, taken.since_ms);
 	store_changes_release(&taken.changes);
-	if (wants_whole || counts.wants_whole)
+	if (wants_whole || is_in_doubt)
 		w->wants_whole(w->ctx);
 }
 
@@ -218,10 +213,11 @@ void watched_scan_state(struct watched_scan *w, struct server_callbacks_watch *o
 	out->floods = counts.floods;
 }
 
-const char *watched_scan_silent(struct watched_scan *w, const char *platform)
+bool watched_scan_has(struct watched_scan *w, const char *platform, const char **silent)
 {
 	struct store_watch *watch = atomic_load(&w->watch);
-	return watch ? store_watch_silent(watch, platform) : NULL;
+	*silent = NULL;
+	return watch && store_watch_has(watch, platform, silent);
 }
 
 void watched_scan_stop(struct watched_scan *w)

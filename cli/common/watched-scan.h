@@ -26,7 +26,7 @@ void watched_scan_begin(struct watched_scan *w, const struct config *config, con
 void watched_scan_end(struct watched_scan *w, struct store *store, bool has_looked);
 // Any thread.
 void watched_scan_state(struct watched_scan *w, struct server_callbacks_watch *out);
-const char *watched_scan_silent(struct watched_scan *w, const char *platform); // as store_watch_silent
+bool watched_scan_has(struct watched_scan *w, const char *platform, const char **silent); // as store_watch_has
 // Waits for a scan under way. NULL is fine.
 void watched_scan_stop(struct watched_scan *w);
 void watched_scan_free(struct watched_scan *w); // after _stop; NULL is fine

@@ -21,7 +21,6 @@ enum {
 #define SECOND_NS ((int64_t)1000000000)
 
 struct scan_changes {
-	struct summary summary;
 	struct walk walk;
 	struct scan_writer *writer;
 };
@@ -30,7 +29,6 @@ static void scan_changes_release(struct scan_changes *s)
 {
 	scan_writer_free(s->writer);
 	walk_release(&s->walk);
-	summary_release(&s->summary);
 }
 
 // Of several servers on one catalog, one reads a new file, and the others then find its row.
@@ -63,8 +61,7 @@ static int handle_change(void *ctx, const struct scan_event *ev, struct err *e)
 }
 
 // A platform whose last files are gone is more likely a volume that is not mounted.
-static int keep_last_files(struct scan_changes *s, const struct store *store, struct scan_changes_counts *out,
-	struct err *e)
+static int keep_last_files(struct scan_changes *s, const struct store *store, bool *wants_whole, struct err *e)
 {
 	for (size_t i = 0; i < store->platform_count; i++) {
 		struct catalog_totals totals;
@@ -76,19 +73,9 @@ static int keep_last_files(struct scan_changes *s, const struct store *store, st
 		if (totals.files > gone)
 			continue;
 		scan_writer_keep_platform(s->writer, i);
-		out->wants_whole = true;
+		*wants_whole = true;
 	}
 	return 0;
-}
-
-static void count_changes(const struct scan_changes *s, struct scan_changes_counts *out)
-{
-	const uint64_t *n = s->summary.number;
-	out->added = n[SCAN_REPORT_ADDED];
-	out->changed = n[SCAN_REPORT_CHANGED];
-	out->gone = n[SCAN_REPORT_GONE];
-	out->waiting = scan_workers_total(s->walk.workers, COUNT_WAITING);
-	out->wants_whole |= s->summary.list[SCAN_REPORT_LIST_PROBLEMS].all != 0;
 }
 
 // A thread costs a connection to the catalog.
@@ -102,14 +89,23 @@ static unsigned choose_threads(const struct scan_changes_options *options, const
 	return (unsigned)(useful < threads ? useful : threads);
 }
 
-int scan_changes_run(const struct store *store, struct catalog *catalog, struct store_changes *changes,
-	const struct scan_changes_options *options, struct scan_changes_counts *out, struct err *e)
+static int run_changes(struct scan_changes *s, const struct store *store, bool *wants_whole, struct err *e)
 {
+	return walk_run(&s->walk, e) < 0 || keep_last_files(s, store, wants_whole, e) < 0
+		       ? -1
+		       : scan_writer_finish_changes(s->writer, e);
+}
+
+int scan_changes_run(const struct store *store, struct catalog *catalog, struct store_changes *changes,
+	const struct scan_changes_options *options, struct summary *summary, bool *wants_whole, struct err *e)
+{
+	int64_t begun = clock_ms();
 	CLEANUP(mem_close) int held = lock_changes(catalog_path(catalog), options);
-	CLEANUP(scan_changes_release) struct scan_changes s = {.summary = {.shape = &scan_report_shape}};
-	*out = (struct scan_changes_counts){0};
+	CLEANUP(scan_changes_release) struct scan_changes s = {0};
+	*summary = (struct summary){.shape = &scan_report_shape};
+	*wants_whole = false;
 	store_changes_sort(changes);
-	s.writer = scan_writer_new(catalog, store, &s.summary);
+	s.writer = scan_writer_new(catalog, store, summary);
 	s.walk = (struct walk){
 		.watch = {.cancel = options->cancel},
 		.catalog = catalog,
@@ -125,9 +121,8 @@ int scan_changes_run(const struct store *store, struct catalog *catalog, struct 
 		.handle = handle_change,
 		.ctx = &s,
 	};
-	if (walk_run(&s.walk, e) < 0 || keep_last_files(&s, store, out, e) < 0 ||
-		scan_writer_finish_changes(s.writer, e) < 0)
-		return -1;
-	count_changes(&s, out);
-	return 0;
+	int result = run_changes(&s, store, wants_whole, e);
+	*wants_whole |= summary->list[SCAN_REPORT_LIST_PROBLEMS].all != 0;
+	summary->seconds = (double)(clock_ms() - begun) / 1000;
+	return result;
 }

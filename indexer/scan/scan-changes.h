@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "indexer/walk/scan-report.h"
 #include "indexer/walk/store-changes.h"
 #include "indexer/walk/walk.h"
 #include "lib/base/err.h"
@@ -26,12 +27,9 @@ struct scan_changes_options {
 	const _Atomic bool *cancel; // any thread may set it: the scan ends soon; NULL: never
 };
 
-struct scan_changes_counts {
-	uint64_t added, changed, gone, waiting;
-	bool wants_whole; // a platform has lost all of its files, or something could not be read: the scan of all decides
-};
-
-// store: registered. changes: with folders; it sorts them. On -1 what was committed stays. ERR_BUSY where it was
-// cancelled; errors of catalog.h.
+// store: registered. changes: with folders; it sorts them. *wants_whole: a platform has lost all of its files, or something
+// could not be read, which a scan of all decides and reports. On -1 what was committed stays. ERR_BUSY where it was
+// cancelled; errors of catalog.h. *summary is filled in any case; the caller releases it.
 int scan_changes_run(const struct store *store, struct catalog *catalog, struct store_changes *changes,
-	const struct scan_changes_options *options, struct scan_changes_counts *out, struct err *e) MUST_CHECK;
+	const struct scan_changes_options *options, struct summary *summary, bool *wants_whole,
+	struct err *e) MUST_CHECK;

@@ -349,11 +349,11 @@ void store_watch_count(struct store_watch *w, struct store_watch_counts *out)
 	pthread_mutex_unlock(&w->lock);
 }
 
-const char *store_watch_silent(struct store_watch *w, const char *platform)
+bool store_watch_has(struct store_watch *w, const char *platform, const char **silent)
 {
 	pthread_mutex_lock(&w->lock);
 	const struct silent_platform *found = find_silent(w, platform);
-	const char *fs = found ? found->fs : NULL;
+	*silent = found ? found->fs : NULL;
 	pthread_mutex_unlock(&w->lock);
-	return fs;
+	return folder_watch_has(w->folders, platform);
 }

@@ -49,5 +49,5 @@ struct store_watch_counts {
 	uint64_t floods;    // how often so much changed that the whole store is to be scanned
 };
 void store_watch_count(struct store_watch *w, struct store_watch_counts *out);
-// The name of the file system of a platform that is not watched because it tells nothing; NULL: it is watched.
-const char *store_watch_silent(struct store_watch *w, const char *platform);
+// Whether the folder of a platform is watched. *silent: the name of its file system if that tells nothing, else NULL.
+bool store_watch_has(struct store_watch *w, const char *platform, const char **silent);

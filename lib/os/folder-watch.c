@@ -124,6 +124,19 @@ enum folder_watched folder_watch_add(struct folder_watch *w, const char *path, i
 	return result;
 }
 
+bool folder_watch_has(struct folder_watch *w, const char *path)
+{
+	pthread_mutex_lock(&w->lock);
+	const struct name_node *n = NULL;
+	struct str rest = str_from(path);
+	do
+		n = name_tree_child(&w->tree, n, str_cut(&rest, '/'));
+	while (n && rest.len);
+	bool has = n && n->number != NAME_NODE_NONE;
+	pthread_mutex_unlock(&w->lock);
+	return has;
+}
+
 void folder_watch_begin_round(struct folder_watch *w)
 {
 	pthread_mutex_lock(&w->lock);

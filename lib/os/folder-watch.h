@@ -48,6 +48,8 @@ enum folder_watched {
 // between, none of them empty. Needs /proc.
 enum folder_watched folder_watch_add(struct folder_watch *w, const char *path, int fd);
 
+bool folder_watch_has(struct folder_watch *w, const char *path);
+
 // A round visits all folders. After its end the folders that were not added in it are not watched.
 void folder_watch_begin_round(struct folder_watch *w);
 void folder_watch_end_round(struct folder_watch *w);

@@ -33,8 +33,8 @@ struct server_callbacks {
 	void (*on_stale)(void *ctx);
 	// NULL: there is no watch.
 	void (*get_watch)(void *ctx, struct server_callbacks_watch *out);
-	// The name of the file system of a platform that is not watched because it tells nothing of changes; NULL: it is
-	// watched. Not called where get_watch is NULL.
-	const char *(*get_silent)(void *ctx, const char *platform);
+	// Whether a platform is watched. *silent: the name of its file system if that tells nothing of changes, else NULL.
+	// Not called where get_watch is NULL.
+	bool (*is_watched)(void *ctx, const char *platform, const char **silent);
 	void *ctx;
 };

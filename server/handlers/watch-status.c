@@ -29,11 +29,10 @@ void watch_status_put(struct server_context *s, struct jsondoc *doc)
 
 void watch_status_put_platform(struct server_context *s, const struct platform *p, struct jsondoc *doc)
 {
-	struct server_callbacks_watch state;
-	if (!get_watch(s, &state))
+	const char *silent = NULL;
+	if (!s->callbacks->get_watch)
 		return;
-	const char *silent = s->callbacks->get_silent(s->callbacks->ctx, p->name);
-	jsondoc_put_bool(doc, "watched", state.is_on && !silent);
+	jsondoc_put_bool(doc, "watched", s->callbacks->is_watched(s->callbacks->ctx, p->name, &silent));
 	if (silent)
 		jsondoc_put_str(doc, "file-system", silent);
 }

@@ -4,13 +4,18 @@ shows was told by the file system."""
 import json
 import os
 import shutil
+import signal
+import subprocess
 import time
 
 import pytest
 
+import memberships
 import pages
+import promtext
 import serving
 import storelib
+import uploading
 
 SECONDS = 30
 PLATFORM = "ubuntu-22.04-x86_64"
@@ -173,12 +178,118 @@ def test_a_flood_of_renames(watched, aside):
     """Of few names, of more than a folder's, and of more folders than are looked at one by one: the server answers
     meanwhile, and shows what came after it."""
     folder = watched.platform / "six"
-    for number in range(50000):
+    for number in range(20000):
         os.rename(watched.first.path, folder / f"{number % 3}-{watched.first.name}")
         os.rename(folder / f"{number % 3}-{watched.first.name}", watched.first.path)
-    for number in range(5000):
+    for number in range(2500):
         os.rename(watched.first.path, folder / f"x-1.{number}-py3-none-any.whl")
         os.rename(folder / f"x-1.{number}-py3-none-any.whl", watched.first.path)
     assert watched.get("/-/ready").status == 200
     wheel = storelib.make_wheel(folder, "six", "1.1")
     shows(watched, watched.first, wheel)
+
+
+def test_generation_of_a_view_by_another_process(serve, tmp_path):
+    store = tmp_path / "store"
+    wheel = storelib.make_wheel(store / PLATFORM / "six", "six", "1.0")
+    memberships.append(store, "other", [(PLATFORM, wheel)])
+    server = serve(None, "--rescan", "3600", config=f"[store]\npath = {store}\n[platform {PLATFORM}]\n[view tested]\n"
+                                                     f"from = {PLATFORM}\n[view other]\nfrom = {PLATFORM}\n")
+    shows(server, wheel, index="/other")
+    shows(server, index="/tested")
+    memberships.append(store, "tested", [(PLATFORM, wheel)])  # its folder is new
+    shows(server, wheel, index="/tested")
+    second = storelib.make_wheel(store / PLATFORM / "six", "six", "1.1")
+    memberships.append(store, "tested", [(PLATFORM, second)])
+    shows(server, wheel, second, index="/tested")
+
+
+def test_two_servers_on_one_catalog(serve, tmp_path, aside):
+    """Each sees the change; the file is taken once."""
+    store, state = tmp_path / "store", tmp_path / "state"
+    first = storelib.make_wheel(store / PLATFORM / "six", "six", "1.0")
+    servers = [serve(store, "--rescan", "3600", state=state) for _ in range(2)]
+    for server in servers:
+        serving.wait_for(lambda one=server: health(one)["watch"]["folders"] == 3, SECONDS, "the watch")
+    wheel = storelib.make_wheel(aside, "six", "1.1")
+    os.rename(wheel.path, store / PLATFORM / "six" / wheel.name)
+    for server in servers:
+        shows(server, first, wheel)
+    for server in servers:
+        serving.wait_for(lambda one=server: health(one)["watch"]["scans"], SECONDS, "the look of each")
+    assert servers[0].errors().count("watch: 1 added") == 1  # both write to one file
+
+
+def test_upload_is_looked_at_without_reading_it(serve, tmp_path, aside):
+    """Nor does what the server itself writes count as changed."""
+    store = tmp_path / "store"
+    storelib.make_wheel(store / PLATFORM / "six", "six", "1.0")
+    server = serve(store, "--rescan", "3600", "--log-level", "debug")
+    serving.wait_for(lambda: health(server)["watch"]["folders"], SECONDS, "the watch")
+    token = uploading.add_token(server, "--upload", PLATFORM)
+    wheel = storelib.make_wheel(aside, "idna", "1.0")
+    assert uploading.upload(server, PLATFORM, wheel.path, token).status == 200
+    serving.wait_for(lambda: health(server)["watch"]["scans"], SECONDS, "the look")
+    told = promtext.Metrics(server.get("/-/metrics").body.decode())
+    assert told("wheelcache_watch_fruitless_scans_total") == told("wheelcache_watch_scans_total")
+    assert sorted(files(server, "idna")) == [wheel.name]
+
+
+def test_other_bytes_under_a_known_name_are_in_the_log(watched, aside):
+    other = storelib.make_wheel(aside, "six", "1.0", files={"six.py": b"other\n"})
+    os.replace(other.path, watched.first.path)
+    serving.wait_for(lambda: f"watch: other bytes under a known name: {PLATFORM}/six/{other.name}" in watched.errors(),
+                     SECONDS, "the warning")
+
+
+def test_no_watch_where_nothing_is_scanned_or_wanted(serve, tmp_path, aside):
+    store = tmp_path / "store"
+    storelib.make_wheel(store / PLATFORM / "six", "six", "1.0")
+    off = [serve(store, "--rescan", "0"), serve(store, "--rescan", "3600", config="[index]\nwatch = no\n")]
+    on = serve(store, "--rescan", "0", config="[index]\nwatch = yes\n")
+    serving.wait_for(lambda: health(on)["watch"]["folders"], SECONDS, "the watch")
+    wheel = storelib.make_wheel(aside, "idna", "1.0")
+    os.rename(wheel.path, store / PLATFORM / "six" / wheel.name)
+    shows(on, wheel, project="idna")
+    for server in off:
+        assert health(server)["watch"] == {"on": False, "folders": 0, "refused": 0, "overflows": 0, "floods": 0,
+                                           "scans": 0, "lag-ms": 0}
+        assert not health(server)["platforms"][0]["watched"]
+        assert not files(server, "idna")
+
+
+def test_reload_ends_and_begins_the_watch(serve, tmp_path):
+    store = tmp_path / "store"
+    storelib.make_wheel(store / PLATFORM / "six", "six", "1.0")
+    server = serve(store, "--rescan", "3600", config="[index]\nwatch = no\n")
+    for value, folders in (("yes", 3), ("no", 0), ("auto", 3)):
+        server.config_path.write_text(f"[index]\nwatch = {value}\n")
+        server.signal(signal.SIGHUP)
+        serving.wait_for(lambda want=folders: health(server)["watch"]["folders"] == want, SECONDS, f"watch = {value}")
+
+
+FEW = ["unshare", "--user", "--map-root-user", "sh", "-c", 'echo 4 > /proc/sys/user/max_inotify_watches && exec "$0" "$@"']
+
+
+def test_too_few_watches(tmp_path):
+    """What is watched is seen at once, the rest by the next scan; the log says once what to set."""
+    if subprocess.run([*FEW, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no user namespaces here")
+    store = tmp_path / "store"
+    for number in range(8):
+        storelib.make_wheel(store / PLATFORM / f"p{number}", f"p{number}", "1.0")
+    config = tmp_path / "config"
+    config.write_text("[server]\nrescan = 3600\n")
+    server = serving.Server(store, tmp_path, ["--config", config], program=[*FEW, serving.binary()])
+    try:
+        serving.wait_for(lambda: health(server)["watch"]["refused"] == 6, SECONDS, "the watches that it lacks")
+        assert health(server)["watch"]["folders"] == 4
+        server.signal(signal.SIGHUP)
+        wheels = [storelib.make_wheel(store / PLATFORM / f"p{number}", f"p{number}", "1.1") for number in range(8)]
+        for number, wheel in enumerate(wheels):
+            serving.wait_for(lambda n=number, one=wheel: one.name in files(server, f"p{n}"), SECONDS, wheel.name)
+            server.signal(signal.SIGHUP)
+        assert server.errors().count("watch: 4 of 10 folders are watched") == 1
+        assert server.errors().count("set fs.inotify.max_user_watches to 10 or more") == 1
+    finally:
+        server.stop()

@@ -173,9 +173,12 @@ static void test_a_folder_that_is_gone_is_told_and_forgotten(void **state)
 	add(s, "p/q");
 	add(s, "p/q/r");
 	assert_int_equal(watched(s), 3);
+	assert_true(folder_watch_has(s->watch, "p/q/r"));
 	move("p/q", "elsewhere");
 	assert_told(s, "f:p/q ");
 	assert_int_equal(watched(s), 1);
+	assert_true(folder_watch_has(s->watch, "p"));
+	assert_false(folder_watch_has(s->watch, "p/q/r"));
 	make_file("elsewhere/a");
 	assert_told(s, "");
 	move("elsewhere", "p/back");
