@@ -60,7 +60,7 @@ def image(folder):
     buildah("add", "-q", empty, str(base), "/")
     buildah("commit", "-q", "--rm", empty, "localhost/base")
     buildah("build", "-q", "--isolation", "chroot", "--pull-never", "--format", "docker", "--build-arg", "BASE=localhost/base",
-            "--build-arg", "CFLAGS=-O1", "-f", "etc/Containerfile", "-t", "localhost/wheelcache", str(_source(folder / "source")))
+            "--build-arg", "CFLAGS=-O0", "-f", "etc/Containerfile", "-t", "localhost/wheelcache", str(_source(folder / "source")))
     made = buildah("from", "--pull-never", "localhost/wheelcache")
     config = json.loads(buildah("inspect", made))["Docker"]["config"]
     root = folder / "image"

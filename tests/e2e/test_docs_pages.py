@@ -83,6 +83,14 @@ def test_links_lead_to_pages_and_headings(pages):
     assert followed > 40
 
 
+def test_index_names_routes_that_are_there():
+    manual = re.sub(r" Ns |Ar |Pa ", "", (DOCS / "wheelcache.1").read_text(encoding="utf-8"))
+    named = re.findall(r"`(/-/[^`]*)`", (DOCS / "index.md").read_text(encoding="utf-8"))
+    assert len(named) > 10
+    for path in named:
+        assert f".It {path.partition('?')[0].lower().replace('/name', '/project')}" in manual, path
+
+
 def test_no_page_has_markup_as_text(pages):
     """What the renderer does not know would show: fences, tables, links, raw HTML."""
     for name, page in pages.items():
