@@ -45,7 +45,7 @@ static int take_file_word(struct explain_command *l, const char *word, struct er
 	const char *slash = strrchr(word, '/');
 	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_parse(str_from(slash ? slash + 1 : word), &name, e) < 0)
-		return -1;
+		return err_prefix(e, "%s: ", word);
 	buf_puts(&l->project, name.project);
 	l->file_version = xstrdup(name.version.text);
 	if (!l->version)

@@ -124,3 +124,29 @@ def test_audit_log_has_the_name(site):
     site.run("yank", site.two, "--reason", "bad")
     line = json.loads((site.catalog.parent / "catalog.db.audit").read_text().splitlines()[-1])
     assert (line["platform"], line["file"]) == ("two", NAME)
+
+
+@pytest.mark.parametrize("word", [NAME, f"one/d/demo/{NAME}", f"./store/two/{NAME}"])
+def test_explain_takes_a_file(site, tmp_path, word):
+    """Its project, at its version."""
+    site.run("yank", NAME, "--reason", "x")
+    storelib.make_wheel(site.store / "two", "demo", "2.0")
+    site.run("index")
+    same = json.loads(site.run("explain", "demo", "1.0", "--json").stdout)
+    assert json.loads(site.run("explain", word, "--json", cwd=tmp_path).stdout) == same
+    assert same["version"] == "1.0"
+    assert "demo-2.0-py3" in site.run("explain", "demo-2.0-py3-none-any.whl", cwd=tmp_path).stdout
+    assert "is not a valid project name" in site.run("explain", "two/demo", code=2).stderr
+    assert "demo-py3.whl" in site.run("explain", "demo-py3.whl", code=1).stderr
+
+
+def test_promote_and_demote_by_path(tmp_path):
+    site = Site(tmp_path, "[platform one]\n[platform two]\n[view tested]\nplatforms = one two\nfrom = all\n"
+                          "[view all]\nplatforms = one two\n")
+    assert "1 done" in site.run("promote", site.one, "--to", "tested").stdout
+    assert "1 ended" in site.run("demote", f"one/d/demo/{NAME}", "--from", "tested").stdout
+
+
+def test_audit_by_path(site, tmp_path):
+    for word in (site.two, f"store/two/{NAME}"):
+        assert site.run("audit", word, cwd=tmp_path).returncode == 0
