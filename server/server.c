@@ -23,6 +23,7 @@
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/core/platform-monitor.h"
+#include "server/core/missing-counts.h"
 #include "server/core/rate-limit.h"
 #include "server/core/release-scheduler.h"
 #include "server/core/server-context.h"
@@ -122,6 +123,7 @@ static void server_free(struct server *s)
 	download_counter_stop(s->context.download_counter);
 	project_filter_free(s->context.project_filter);
 	project_directory_free(s->context.project_directory);
+	missing_counts_free(s->context.missing_counts);
 	metrics_free(s->context.metrics);
 	catalog_pool_free(s->context.catalog_pool);
 	auth_free(s->context.auth);
@@ -223,6 +225,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.pagecache = pagecache_new((size_t)o->config->page_cache);
 	s->context.project_filter = project_filter_new();
 	s->context.project_directory = project_directory_new();
+	s->context.missing_counts = missing_counts_new();
 	s->context.metrics = metrics_new();
 	s->context.catalog_pool = catalog_pool_new(o->catalog_path);
 	s->context.changes = changes_open(o->catalog_path);

@@ -21,6 +21,7 @@
 #include "server/message/body-handler.h"
 #include "server/message/reply.h"
 
+struct missing_counts;
 struct upload_policy;
 struct wheel_gate;
 struct auth;
@@ -50,6 +51,7 @@ struct server_context {
 	struct catalog_pool *catalog_pool;
 	struct project_filter *project_filter; // projects that platforms have or had
 	struct project_directory *project_directory;
+	struct missing_counts *missing_counts;
 	atomic_bool project_filter_is_complete; // false until catalog_watch has read the whole catalog
 	struct changes *changes;                // the catalog's change count; NULL: there is none
 	_Atomic uint32_t current_count;         // pagecache and project_filter contain all changes up to this count

@@ -8,6 +8,7 @@
 #include "lib/missing/branch.h"
 #include "lib/view/client-config.h"
 #include "server/handlers/html-layout.h"
+#include "server/handlers/overview-page.h"
 
 struct home_page_writer {
 	const struct html_frame *frame;
@@ -62,8 +63,8 @@ static void put_store_totals(struct home_page_writer *w)
 		if (w->site->store.platform[i].is_private)
 			continue;
 		count++;
-		all.files += w->stats->platform[i].files;
-		all.bytes += w->stats->platform[i].bytes;
+		all.files += w->stats->platform[i].totals.files;
+		all.bytes += w->stats->platform[i].totals.bytes;
 	}
 	buf_puts(w->out, "<dl><div><dt>Platforms</dt><dd>");
 	html_count(w->out, count);
@@ -226,7 +227,7 @@ static void put_number_cell(struct home_page_writer *w, uint64_t n, const char *
 }
 
 // A link to what is missing on the platform, if a branch wants anything there.
-static void put_missing_cell(struct home_page_writer *w, const char *platform)
+static void put_missing_cell(struct home_page_writer *w, const char *platform, const struct home_page_platform *p)
 {
 	const struct config *c = &w->site->config;
 	bool is_wanted = false;
@@ -236,7 +237,12 @@ static void put_missing_cell(struct home_page_writer *w, const char *platform)
 	if (is_wanted) {
 		buf_puts(w->out, "<a href=\"-/missing/");
 		escape_url(w->out, str_from(platform));
-		buf_puts(w->out, "?format=html\">what is missing</a>");
+		buf_puts(w->out, "?format=html\">");
+		if (p->is_missing_known)
+			html_count(w->out, p->missing);
+		buf_puts(w->out, p->is_missing_known ? " missing</a> as of " : "what is missing</a>");
+		if (p->is_missing_known)
+			html_time(w->out, p->missing_counted);
 	}
 	buf_puts(w->out, "</td>");
 }
@@ -253,7 +259,7 @@ static void put_platform_table(struct home_page_writer *w)
 	for (size_t i = 0; i < w->site->store.platform_count; i++) {
 		if (w->site->store.platform[i].is_private)
 			continue;
-		const struct catalog_totals *p = &w->stats->platform[i];
+		const struct catalog_totals *p = &w->stats->platform[i].totals;
 		buf_puts(w->out, "<tr><th scope=\"row\">");
 		put_html_text(w, w->site->store.platform[i].name);
 		buf_puts(w->out, "</th>");
@@ -264,7 +270,7 @@ static void put_platform_table(struct home_page_writer *w)
 		buf_puts(w->out, "</td>");
 		put_index_cell(w, &w->site->view[1 + i]);
 		if (w->site->config.branch_count)
-			put_missing_cell(w, w->site->store.platform[i].name);
+			put_missing_cell(w, w->site->store.platform[i].name, &w->stats->platform[i]);
 		buf_puts(w->out, "</tr>\n");
 	}
 	html_end_table(w->out);
@@ -289,8 +295,43 @@ int home_page_write(const struct html_frame *frame, const struct site *s, const 
 	put_store_totals(&w);
 	put_install_commands(&w);
 	put_default_note(&w);
+	overview_page_write(stats->overview, out);
 	put_views(&w);
 	put_platform_table(&w);
 	html_end(out, "<a href=\"simple/\">all projects</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "web page: larger than %zu bytes", out->cap) : 0;
+}
+
+// --- JSON ---
+
+static struct jsondoc *platform_json(const struct platform *p, const struct home_page_platform *stats)
+{
+	struct jsondoc *one = jsondoc_object();
+	jsondoc_put_str(one, "name", p->name);
+	jsondoc_put_int(one, "projects", (int64_t)stats->totals.projects);
+	jsondoc_put_int(one, "files", (int64_t)stats->totals.files);
+	jsondoc_put_int(one, "bytes", (int64_t)stats->totals.bytes);
+	if (stats->is_missing_known) {
+		jsondoc_put_int(one, "missing", (int64_t)stats->missing);
+		jsondoc_put_time(one, "missing_counted", stats->missing_counted);
+	}
+	return one;
+}
+
+void home_json_write(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *platforms = jsondoc_array(), *views = jsondoc_array();
+	jsondoc_put_str(doc, "url", base_url);
+	jsondoc_put_bool(doc, "scanning", stats->is_scanning);
+	jsondoc_put_time(doc, "last_scan", stats->last_scan);
+	for (size_t i = 0; i < s->store.platform_count; i++)
+		if (!s->store.platform[i].is_private)
+			jsondoc_add(platforms, platform_json(&s->store.platform[i], &stats->platform[i]));
+	for (size_t i = next_public(s, 1 + s->store.platform_count); i < s->view_count; i = next_public(s, i + 1))
+		jsondoc_add_str(views, s->view[i].name);
+	jsondoc_put(doc, "platforms", platforms);
+	jsondoc_put(doc, "views", views);
+	overview_json_put(stats->overview, doc);
+	jsondoc_write(doc, 2, out);
 }

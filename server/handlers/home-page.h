@@ -7,9 +7,19 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/view/view.h"
 #include "server/handlers/html-layout.h"
+#include "server/handlers/overview-data.h"
+
+// What "/" says of a platform.
+struct home_page_platform {
+	struct catalog_totals totals;
+	bool is_missing_known;
+	uint64_t missing;        // wheels that its branches lack
+	int64_t missing_counted; // when, seconds since 1970
+};
 
 struct home_page_stats {
-	const struct catalog_totals *platform; // one for each of site->store.platform, in its order
+	const struct home_page_platform *platform; // one for each of site->store.platform, in its order
+	const struct overview_data *overview;
 	bool is_scanning;
 	int64_t last_scan; // seconds since 1970; 0: none has ended yet
 };
@@ -18,3 +28,5 @@ struct home_page_stats {
 // it, such as "http://cache:8080". It may come from a Host header, so it is not trusted.
 int home_page_write(const struct html_frame *frame, const struct site *s, const struct home_page_stats *stats,
 	const char *base_url, struct buf *out, struct err *e) MUST_CHECK;
+// The same facts as JSON.
+void home_json_write(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out);

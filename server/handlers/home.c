@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/home.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "lib/os/clock.h"
 #include "lib/view/view-time.h"
 #include "server/core/auth.h"
+#include "server/core/missing-counts.h"
 #include "server/handlers/home-page.h"
+#include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
 
-enum { PAGE_BYTES = 4 << 20, HOST_BYTES = 255 };
+enum { PAGE_BYTES = 4 << 20, HOST_BYTES = 255, HOME_KEY = 4096 };
 
 // Whether it is a host and a port (RFC 9110 section 7.2). Other values are not put into the page.
 static bool is_host_header(struct str host)
@@ -28,31 +32,88 @@ char *home_base_url(const struct server_context *s, const struct site *site, con
 		host && is_host_header(str_from(host)) ? host : "localhost");
 }
 
+// What the page is made of, beside the catalog.
+struct home_query {
+	const struct site *site;
+	const struct request *request;
+	struct server_callbacks_scans scans;
+	char *base; // owned
+	bool is_json;
+	enum page_coding coding;
+	char key[HOME_KEY];
+};
+
+static void home_query_release(struct home_query *q)
+{
+	mem_free(&q->base);
+}
+
+// Everybody gets the same page, apart from the server's address.
+static void read_home_query(struct server_context *s, const struct route_match *match, struct home_query *q)
+{
+	const struct request *r = match->request;
+	q->site = match->site;
+	q->request = r;
+	s->callbacks->get_scans(s->callbacks->ctx, &q->scans);
+	q->base = home_base_url(s, q->site, r);
+	q->is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
+	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
+	snprintf(q->key, sizeof(q->key), "home/%u/%lld/%d%d%d/%s", (unsigned)changes_read(s->changes),
+		(long long)q->scans.ended, q->scans.is_running, q->is_json, q->coding, q->base);
+}
+
+struct reply *home_inline(struct server_context *s, const struct route_match *match)
+{
+	CLEANUP(home_query_release) struct home_query q = {0};
+	read_home_query(s, match, &q);
+	return pagecache_get(s->pagecache, str_from(q.key));
+}
+
+static struct home_page_platform *list_home_platforms(struct server_context *s, const struct site *site)
+{
+	struct home_page_platform *list = xcalloc(site->store.platform_count + 1, sizeof(*list));
+	for (size_t i = 0; i < site->store.platform_count; i++) {
+		list[i].totals = server_context_platform_totals(s, i);
+		list[i].is_missing_known = missing_counts_get(s->missing_counts, site->store.platform[i].name,
+			&list[i].missing, &list[i].missing_counted);
+	}
+	return list;
+}
+
+static int make_home(struct server_context *s, struct catalog *c, const void *query, struct buf *out, struct err *e)
+{
+	const struct home_query *q = query;
+	CLEANUP(overview_data_release) struct overview_data overview = {0};
+	if (overview_data_read(s, c, q->site, clock_wall_seconds(), &overview, e) < 0)
+		return -1;
+	CLEANUP(mem_free) struct home_page_platform *platforms = list_home_platforms(s, q->site);
+	const struct home_page_stats stats = {
+		.platform = platforms,
+		.overview = &overview,
+		.is_scanning = q->scans.is_running,
+		.last_scan = q->scans.ended,
+	};
+	if (q->is_json) {
+		home_json_write(q->site, &stats, q->base, out);
+		return out->failed ? err_set(e, ERR_LIMIT, "document larger than %zu bytes", out->cap) : 0;
+	}
+	const struct html_frame frame = page_frame(s, c, q->request->path, HTML_SECTION_HOME);
+	return home_page_write(&frame, q->site, &stats, q->base, out, e);
+}
+
 struct reply *home_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
-	struct err e = ERR_INIT;
-	const struct site *site = server_context_site(s);
-	CLEANUP(mem_free) struct catalog_totals *totals = xcalloc(site->store.platform_count, sizeof(*totals));
-	CLEANUP(mem_free) char *base = home_base_url(s, site, match->request);
-	for (size_t i = 0; i < site->store.platform_count; i++)
-		totals[i] = server_context_platform_totals(s, i);
-	struct server_callbacks_scans scans;
-	s->callbacks->get_scans(s->callbacks->ctx, &scans);
-	struct home_page_stats stats = {
-		.platform = totals,
-		.is_scanning = scans.is_running,
-		.last_scan = scans.ended,
-	};
-	const struct html_frame frame = page_frame(s, c, match->request->path, HTML_SECTION_HOME);
-	CLEANUP(buf_release) struct buf page;
-	buf_init(&page, PAGE_BYTES);
-	if (home_page_write(&frame, site, &stats, base, &page, &e) < 0)
-		return server_context_error(&e);
-	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
-	server_context_set_freshness(s, r, false);
-	reply_header(r, "Content-Security-Policy", "%s", html_policy);
-	reply_header(r, "X-Content-Type-Options", "nosniff");
-	return r;
+	CLEANUP(home_query_release) struct home_query q = {0};
+	server_context_catch_up(s);
+	read_home_query(s, match, &q);
+	const struct costly_page page = {.key = str_from(q.key),
+		.coding = q.coding,
+		.type = q.is_json ? "application/json" : "text/html; charset=utf-8",
+		.policy = html_policy,
+		.path = "/",
+		.name = "",
+		.most = PAGE_BYTES};
+	return packed_reply_costly(s, c, &page, match->pages_cleared, make_home, &q);
 }
 
 // A private view is treated as absent, not as refused: a browser asks for /favicon.ico, and must not ask its user for

@@ -4,6 +4,8 @@
 
 #include "server/core/server-context.h"
 
+// The page as it was kept; NULL: home_worker makes it.
+struct reply *home_inline(struct server_context *s, const struct route_match *match);
 // On a worker thread. The caller drops the reply.
 struct reply *home_worker(struct server_context *s, struct catalog *c, const struct route_match *match);
 // On the event loop. 302 to the index of the view or platform; 404 where there is none, or the client may not read it.

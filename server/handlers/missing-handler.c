@@ -8,6 +8,7 @@
 #include "lib/missing/branch.h"
 #include "lib/missing/missing-json.h"
 #include "server/core/build-results.h"
+#include "server/core/missing-counts.h"
 #include "server/handlers/missing-page.h"
 #include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
@@ -151,6 +152,11 @@ static int open_builds(struct server_context *s, struct results **out, struct er
 	return -1;
 }
 
+static bool is_about_all(const struct missing_query *q)
+{
+	return !*q->python && !*q->project && !q->rebuild;
+}
+
 int missing_query_answer(struct server_context *s, struct catalog *c, const struct missing_query *q, struct buf *out,
 	struct err *e)
 {
@@ -169,6 +175,8 @@ int missing_query_answer(struct server_context *s, struct catalog *c, const stru
 	if (open_builds(s, &results, e) < 0 ||
 		missing_make(&q->site->config, &q->site->store, c, results, &options, &m, e) < 0)
 		return -1;
+	if (is_about_all(q))
+		missing_counts_set(s->missing_counts, q->platform->name, m.total[MISSING_MISSING], m.made);
 	return write_page(s, c, q, &m, out, e);
 }
 

@@ -30,8 +30,8 @@
 // clang-format off
 const struct route route_table[] = {
 	{"/", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_OTHER,
-		ROUTE_RIGHT_NONE, NULL, home_worker, NULL,
-		"A page for people."},
+		ROUTE_RIGHT_NONE, home_inline, home_worker, NULL,
+		"An overview for people, and the same as JSON."},
 	{"/simple/", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_SIMPLE,
 		ROUTE_RIGHT_READ_VIEW, simple_root_inline, simple_root_worker, NULL,
 		"The projects of the default view."},

@@ -164,13 +164,17 @@ static struct catalog_marked marked_of(struct query *q)
 	return file;
 }
 
-int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_marked_fn *fn, void *ctx, struct err *e)
+// limit: of MARKS_NEWEST.
+static int each_mark(struct catalog *c, enum statement which, int64_t platform, enum mark mark, int64_t limit,
+	catalog_marked_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, MARKS_OF_KIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, which, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
 	query_bind_int(q, 2, mark);
+	if (which == MARKS_NEWEST)
+		query_bind_int(q, 3, limit);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_marked one = marked_of(q);
@@ -178,6 +182,17 @@ int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_m
 			return -1;
 	}
 	return row;
+}
+
+int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_marked_fn *fn, void *ctx, struct err *e)
+{
+	return each_mark(c, MARKS_OF_KIND, platform, mark, 0, fn, ctx, e);
+}
+
+int catalog_newest_marks(struct catalog *c, int64_t platform, enum mark mark, int64_t limit, catalog_marked_fn *fn,
+	void *ctx, struct err *e)
+{
+	return each_mark(c, MARKS_NEWEST, platform, mark, limit, fn, ctx, e);
 }
 
 static int find_tombstone(struct catalog *c, enum statement what, int64_t platform, const char *filename,

@@ -57,6 +57,10 @@ typedef int catalog_marked_fn(void *ctx, const struct catalog_marked *mark, stru
 int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_marked_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 
+// The marks of the kind on a platform that were written last, at most so many, the newest first.
+int catalog_newest_marks(struct catalog *c, int64_t platform, enum mark mark, int64_t limit, catalog_marked_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
+
 // 1: the platform has a tombstone of this name, and its reason is appended to out; 0: it has none.
 int catalog_tombstone(struct catalog *c, int64_t platform, const char *filename, struct buf *out,
 	struct err *e) MUST_CHECK;

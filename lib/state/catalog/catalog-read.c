@@ -120,6 +120,18 @@ int catalog_version_files(struct catalog *c, int64_t platform, const char *proje
 	return each_listed_file(q, fn, ctx, e);
 }
 
+int catalog_newest_files(struct catalog *c, int64_t platform, const char *project, int64_t limit, catalog_file_fn *fn,
+	void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_NEWEST, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_text(q, 2, project);
+	query_bind_int(q, 3, limit);
+	return each_listed_file(q, fn, ctx, e);
+}
+
 // Calls fn for each row of a query for projects. *newest: the largest change number; may be NULL.
 static int each_project(struct query *q, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
 {

@@ -97,6 +97,10 @@ int catalog_project_files(struct catalog *c, int64_t platform, const char *proje
 int catalog_version_files(struct catalog *c, int64_t platform, const char *project, struct str version_key,
 	catalog_file_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
+// At most so many of the project's listed files on the platform, those first that the catalog got last.
+int catalog_newest_files(struct catalog *c, int64_t platform, const char *project, int64_t limit, catalog_file_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
+
 // A project on a platform; files is 0 after its last file was removed.
 struct catalog_project {
 	int64_t platform;

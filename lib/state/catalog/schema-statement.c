@@ -24,13 +24,21 @@
 	" JOIN folder d ON d.id = f.folder LEFT JOIN mark m ON m.folder = f.folder"                                    \
 	" AND m.filename = f.filename AND m.kind = 1 AND m.reason IS NOT NULL"
 
-#define UNLISTED_HISTORIES_OF_NAME                                                                                           \
-	HISTORY_OF_FILE                                                                                                      \
-		" WHERE f.state > 0 AND " IS_NAMED_F " UNION ALL"                                                            \
-		" SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, m.reason," \
-		" m.text" FILE_WHY_LIST " FROM mark m JOIN folder d ON d.id = m.folder"                                      \
-		" LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"                                       \
-		" WHERE f.id IS NULL AND m.kind = 1 AND m.reason IS NOT NULL AND " IS_NAMED_M " ORDER BY 2, 1, 3"
+#define UNLISTED_HISTORIES_OF_NAME                                                                                     \
+	HISTORY_OF_FILE                                                                                                \
+	" WHERE f.state > 0 AND " IS_NAMED_F " UNION ALL"                                                              \
+	" SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, m.reason,"   \
+	" m.text" FILE_WHY_LIST " FROM mark m JOIN folder d ON d.id = m.folder"                                        \
+	" LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"                                         \
+	" WHERE f.id IS NULL AND m.kind = 1 AND m.reason IS NOT NULL AND " IS_NAMED_M " ORDER BY 2, 1, 3"
+
+#define MARKED_FILES                                                                                                   \
+	"SELECT m.platform, d.path, m.filename, m.reason, m.text, f.id IS NOT NULL, p.name,"                           \
+	" iif(f.state = 1, f.reason, NULL)" FILE_MARK_LIST " FROM mark m"                                              \
+	" JOIN folder d ON d.id = m.folder"                                                                            \
+	" LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"                                         \
+	" LEFT JOIN project p ON p.id = f.project"                                                                     \
+	" WHERE m.platform = ?1 AND m.kind = ?2 AND m.reason IS NOT NULL"
 
 #define LAST_PLAN "(SELECT max(id) FROM plan WHERE name IS NOT NULL)"
 #define PLANNED                                                                                                        \
@@ -128,6 +136,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			  " JOIN file f ON f.project = p.id"
 			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 AND f.version_key = ?3"
 			  " ORDER BY f.filename",
+	[PROJECT_NEWEST] = "SELECT f.filename" FILE_PAGE_LIST " FROM project p JOIN file f ON f.project = p.id"
+			   " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 ORDER BY f.id DESC LIMIT ?3",
 	[PROJECT_CHANGES] = "SELECT platform, name, files, bytes, changed, newest FROM project WHERE changed > ?1"
 			    " ORDER BY changed",
 	[METADATA_GET] = "SELECT packed FROM metadata WHERE sha256 = ?1",
@@ -179,13 +189,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			   " ON f.folder = m.folder AND f.filename = m.filename WHERE m.filename = ?1"
 			   " AND m.platform = ?2 AND m.kind = 1 AND m.reason IS NOT NULL"
 			   " ORDER BY f.id IS NULL, m.folder LIMIT 1",
-	[MARKS_OF_KIND] = "SELECT m.platform, d.path, m.filename, m.reason, m.text, f.id IS NOT NULL, p.name,"
-			  " iif(f.state = 1, f.reason, NULL)" FILE_MARK_LIST " FROM mark m"
-			  " JOIN folder d ON d.id = m.folder"
-			  " LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"
-			  " LEFT JOIN project p ON p.id = f.project"
-			  " WHERE m.platform = ?1 AND m.kind = ?2 AND m.reason IS NOT NULL"
-			  " ORDER BY m.filename, d.path",
+	[MARKS_OF_KIND] = MARKED_FILES " ORDER BY m.filename, d.path",
+	[MARKS_NEWEST] = MARKED_FILES " ORDER BY m.written DESC LIMIT ?3",
 	[CANDIDATE_FILES] = CANDIDATE_OF " f.state = 0 UNION ALL " CANDIDATE_OF " f.state = 2 ORDER BY 4, 1, 2",
 	[REFUSED_FILES] = CANDIDATE " WHERE f.state = 1 AND f.state > 0 AND NOT EXISTS (SELECT 1 FROM mark m"
 				    " WHERE m.folder = f.folder AND m.filename = f.filename AND m.kind = 1"
@@ -290,8 +295,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			   " JOIN file f ON f.sha256 = i.sha256 AND f.state <> 1 AND f.state = 0"
 			   " JOIN platform l ON l.id = f.platform GROUP BY l.name ORDER BY l.name",
 	[FOLDER_ATTACHMENTS] = "SELECT " ATTACHMENT_SCAN_LIST " FROM attachment WHERE folder = ?1",
-	[FOLDER_ATTACHMENT] = "SELECT " ATTACHMENT_SCAN_LIST
-			      " FROM attachment WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
+	[FOLDER_ATTACHMENT] =
+		"SELECT " ATTACHMENT_SCAN_LIST " FROM attachment WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
 	[ATTACHMENT_GET] = "SELECT written FROM attachment WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
 	[ATTACHMENT_SET] =
 		"INSERT INTO attachment (folder, filename, kind, platform, trusted, size, mtime_ns, inode, sha256,"

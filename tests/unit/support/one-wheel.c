@@ -16,6 +16,7 @@
 #include "lib/format/compress.h"
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-file.h"
+#include "server/core/missing-counts.h"
 
 static void ok(int result, const struct err *e)
 {
@@ -104,6 +105,7 @@ int one_wheel_set_up(void **state)
 	f.context.pagecache = pagecache_new(1 << 20);
 	f.context.project_filter = project_filter_new();
 	f.context.project_directory = project_directory_new();
+	f.context.missing_counts = missing_counts_new();
 	f.context.catalog_pool = catalog_pool_new(catalog_file);
 	f.host = (struct server_callbacks){.get_scans = get_scans, .on_stale = on_stale, .ctx = &f};
 	f.context.callbacks = &f.host;
@@ -124,6 +126,7 @@ int one_wheel_tear_down(void **state)
 	pagecache_free(f->context.pagecache);
 	project_filter_free(f->context.project_filter);
 	project_directory_free(f->context.project_directory);
+	missing_counts_free(f->context.missing_counts);
 	catalog_pool_free(f->context.catalog_pool);
 	site_release(&f->site);
 	pthread_mutex_destroy(&f->context.totals_lock);

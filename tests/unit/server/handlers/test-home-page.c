@@ -20,7 +20,8 @@ static struct view views[] = {
 	{.name = (char[]){"<centos>-8&\""}, .platform = both + 1, .platform_count = 1},
 	{.name = (char[]){"jammy"}, .platform = both, .platform_count = 2},
 };
-static const struct catalog_totals counts[] = {{12, 1234567, 999}, {3, 4, 5500000000}};
+static const struct home_page_platform counts[] = {{.totals = {12, 1234567, 999}}, {.totals = {3, 4, 5500000000}}};
+static const struct overview_data nothing;
 
 static const struct site site = {.store = {.platform = platforms, .platform_count = 2}, .view = views, .view_count = 4};
 
@@ -28,6 +29,7 @@ static void render(const struct site *s, struct home_page_stats stats, const cha
 {
 	struct err e = ERR_INIT;
 	stats.platform = counts;
+	stats.overview = stats.overview ? stats.overview : &nothing;
 	buf_init(out, LIMIT_PAGE);
 	assert_int_equal(home_page_write(&(struct html_frame){.root = ""}, s, &stats, base, out, &e), 0);
 	assert_true(str_is_utf8(buf_view(out)));
@@ -117,7 +119,7 @@ static void one_platform(void **state)
 	assert_null(strstr(out.data, "This index shows"));
 	buf_init(&small, 100);
 	assert_int_equal(home_page_write(&(struct html_frame){.root = ""}, &none,
-				 &(struct home_page_stats){.platform = counts}, "", &small, &e),
+				 &(struct home_page_stats){.platform = counts, .overview = &nothing}, "", &small, &e),
 		-1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
@@ -137,10 +139,60 @@ static void branches(void **state)
 	assert_null(strstr(with.data, "missing/ubuntu"));
 }
 
+// What has no data is left out.
+static void overview(void **state)
+{
+	(void)state;
+	static const char *const want[] = {"<h2>New files</h2>", "<a href=\"-/project/six\">six</a></th><td>1.0</td>",
+		"2 files on 1 platform", "<h2>Removed in the last 30 days</h2>", "&lt;b&gt;old&lt;/b&gt;",
+		"<h2>Builds</h2>", "1 build runs, 0 wheels fail", "-/builds/%3Ci%3E/", "&lt;i&gt; &lt;u&gt;",
+		"<h2>Last prune</h2>", "removes 1 file with 999 B", "<h2>Stale projects</h2>",
+		"3 projects have no new file for 365 days", "-/channel/a%26b/",
+		"2 projects are stale, and 1 version ends soon"};
+	struct overview_view view = {"a&b", 2, 1};
+	const struct overview_data data = {
+		.arrival = {{"six", "1.0", 60, 2, 1}},
+		.arrivals = 1,
+		.removal = {{"six", "<b>old</b>", 60, 1}},
+		.removals = 1,
+		.old = {{"attrs", 60}},
+		.olds = 1,
+		.old_total = 3,
+		.has_builds = true,
+		.running = {{.platform = "p",
+			.python = "3.12",
+			.project = "<i>",
+			.version = "<u>",
+			.why = "",
+			.begun = 60}},
+		.runnings = 1,
+		.running_total = 1,
+		.plan = "p",
+		.plan_made = 60,
+		.plan_files = 1,
+		.plan_bytes = 999,
+		.view = &view,
+		.views = 1,
+	};
+	CLEANUP(buf_release) struct buf out, empty, json;
+	render(&site, (struct home_page_stats){.overview = &data}, "http://a", &out);
+	render(&site, (struct home_page_stats){0}, "http://a", &empty);
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		assert_has(&out, want[i]);
+		if (*want[i] == '<' && want[i][1] == 'h')
+			assert_null(strstr(empty.data, want[i]));
+	}
+	struct home_page_platform counted[2] = {{.is_missing_known = true, .missing = 7, .missing_counted = 60}};
+	buf_init(&json, LIMIT_PAGE);
+	home_json_write(&site, &(struct home_page_stats){.platform = counted, .overview = &data}, "http://a", &json);
+	assert_has(&json, "\"missing\": 7");
+	assert_has(&json, "\"removes_files\": 1");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(facts), cmocka_unit_test(branches),
-		cmocka_unit_test(states), cmocka_unit_test(hostile_base), cmocka_unit_test(trust),
-		cmocka_unit_test(one_platform)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(facts), cmocka_unit_test(overview),
+		cmocka_unit_test(branches), cmocka_unit_test(states), cmocka_unit_test(hostile_base),
+		cmocka_unit_test(trust), cmocka_unit_test(one_platform)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

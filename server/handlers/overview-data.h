@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What "/" says of the store beside its totals: what came and what was removed lately, builds, the last plan, what is old.
+// Of public platforms only, for everybody. It costs the same for a million files: it reads the projects in memory, and a
+// few rows of the catalog for each platform. One thread fills a value; any thread may read it.
+#pragma once
+
+#include "lib/base/arena.h"
+#include "lib/state/results/results.h"
+#include "server/core/readable.h"
+#include "server/core/server-context.h"
+
+enum {
+	OVERVIEW_ARRIVALS = 8, // projects
+	OVERVIEW_REMOVALS = 8,
+	OVERVIEW_BUILDS = 5, // of each list of builds
+	OVERVIEW_OLD = 5,
+	OVERVIEW_REMOVED_DAYS = 30, // older removals are not told
+	OVERVIEW_OLD_DAYS = 365,    // a project without a new file since is old
+};
+
+// The version whose files came last.
+struct overview_arrival {
+	const char *project, *version;
+	int64_t when; // seconds since 1970
+	size_t files; // of this version that came on the same day
+	size_t platforms;
+};
+
+// Files of a project that were removed for the same reason.
+struct overview_removal {
+	const char *project, *reason;
+	int64_t when;
+	size_t files; // among the last ones of each platform
+};
+
+struct overview_old {
+	const char *project;
+	int64_t when; // its newest file came
+};
+
+struct overview_view {
+	const char *view;
+	uint64_t stale, ending; // projects, versions
+};
+
+struct overview_data {
+	struct arena text;
+	struct overview_arrival arrival[OVERVIEW_ARRIVALS]; // the newest first
+	size_t arrivals;
+	struct overview_removal removal[OVERVIEW_REMOVALS]; // the same
+	size_t removals;
+	struct overview_old old[OVERVIEW_OLD]; // the oldest first
+	size_t olds;
+	uint64_t old_total; // projects without a new file for OVERVIEW_OLD_DAYS
+	bool has_builds;
+	struct results_attempt running[OVERVIEW_BUILDS], failing[OVERVIEW_BUILDS]; // the newest first
+	size_t runnings, failings;                                                 // in these lists
+	uint64_t running_total, failing_total;
+	const char *plan; // its id; NULL: there is none
+	int64_t plan_made;
+	uint64_t plan_files, plan_bytes; // that it removes
+	struct overview_view *view;      // public ones of which retain has decided; owned
+	size_t views, view_room;
+};
+
+// now: seconds since 1970. Errors of the catalog and of the results. The caller releases *out if this returns 0.
+int overview_data_read(struct server_context *s, struct catalog *c, const struct site *site, int64_t now,
+	struct overview_data *out, struct err *e) MUST_CHECK;
+void overview_data_release(struct overview_data *d); // all zero is fine; for CLEANUP

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/overview-page.h"
+
+static struct jsondoc *arrivals_json(const struct overview_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->arrivals; i++) {
+		struct jsondoc *one = jsondoc_object();
+		jsondoc_put_str(one, "project", d->arrival[i].project);
+		jsondoc_put_str(one, "version", d->arrival[i].version);
+		jsondoc_put_int(one, "files", (int64_t)d->arrival[i].files);
+		jsondoc_put_int(one, "platforms", (int64_t)d->arrival[i].platforms);
+		jsondoc_put_time(one, "when", d->arrival[i].when);
+		jsondoc_add(list, one);
+	}
+	return list;
+}
+
+static struct jsondoc *removals_json(const struct overview_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->removals; i++) {
+		struct jsondoc *one = jsondoc_object();
+		jsondoc_put_str(one, "project", d->removal[i].project);
+		jsondoc_put_int(one, "files", (int64_t)d->removal[i].files);
+		jsondoc_put_time(one, "when", d->removal[i].when);
+		jsondoc_put_str(one, "why", d->removal[i].reason);
+		jsondoc_add(list, one);
+	}
+	return list;
+}
+
+static struct jsondoc *builds_summary_json(const struct overview_data *d)
+{
+	struct jsondoc *one = jsondoc_object();
+	jsondoc_put_int(one, "running", (int64_t)d->running_total);
+	jsondoc_put_int(one, "failing", (int64_t)d->failing_total);
+	return one;
+}
+
+static struct jsondoc *plan_json(const struct overview_data *d)
+{
+	struct jsondoc *one = jsondoc_object();
+	jsondoc_put_str(one, "id", d->plan);
+	jsondoc_put_time(one, "made", d->plan_made);
+	jsondoc_put_int(one, "removes_files", (int64_t)d->plan_files);
+	jsondoc_put_int(one, "removes_bytes", (int64_t)d->plan_bytes);
+	return one;
+}
+
+static struct jsondoc *stale_json(const struct overview_data *d)
+{
+	struct jsondoc *stale = jsondoc_object(), *oldest = jsondoc_array(), *views = jsondoc_array();
+	for (size_t i = 0; i < d->olds; i++) {
+		struct jsondoc *one = jsondoc_object();
+		jsondoc_put_str(one, "project", d->old[i].project);
+		jsondoc_put_time(one, "newest", d->old[i].when);
+		jsondoc_add(oldest, one);
+	}
+	for (size_t i = 0; i < d->views; i++) {
+		struct jsondoc *one = jsondoc_object();
+		jsondoc_put_str(one, "view", d->view[i].view);
+		jsondoc_put_int(one, "stale_projects", (int64_t)d->view[i].stale);
+		jsondoc_put_int(one, "ending_versions", (int64_t)d->view[i].ending);
+		jsondoc_add(views, one);
+	}
+	jsondoc_put_int(stale, "projects", (int64_t)d->old_total);
+	jsondoc_put(stale, "oldest", oldest);
+	jsondoc_put(stale, "views", views);
+	return stale;
+}
+
+void overview_json_put(const struct overview_data *d, struct jsondoc *object)
+{
+	jsondoc_put(object, "arrivals", arrivals_json(d));
+	jsondoc_put(object, "removals", removals_json(d));
+	if (d->has_builds)
+		jsondoc_put(object, "builds", builds_summary_json(d));
+	if (d->plan)
+		jsondoc_put(object, "plan", plan_json(d));
+	jsondoc_put(object, "stale", stale_json(d));
+}
