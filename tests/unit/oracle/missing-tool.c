@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Says what is missing in given cases, for test-missing.py: missing-tool CATALOG RESULTS. Both files are made; all cases
 // are in them, so no two cases have a project in common. Reads one case per line, a JSON object. Prints one line for
-// each: what missing_json() writes, with "micros" (hexadecimal) in each row, or {"error":TEXT}.
+// each: what missing_json() writes, with "micros" (hexadecimal) in each row, and "matrices"; or {"error":TEXT}.
 //
 //     {"config":[[SECTION,KEY,VALUE]…],
 //      "files":[{"platform","filename","requires-python":TEXT|null,"yanked":REASON|null}],
 //      "removed":[{"platform","filename","requires-python":TEXT|null,"reason","has-file":bool}],
 //      "upstream":[{"project","result":a upstream_result_name,"page":JSON, if it is known}…],
 //      "attempts":[{"platform","python","project","version","result","begun":SECONDS,"recipe","awaiting":TEXT}],
-//      "options":{"branch":TEXT|null,"platform":[TEXT…],"python":TEXT|null,"project":TEXT|null,"pure":bool,"all":bool}}
+//      "options":{"branch":TEXT|null,"platform":[TEXT…],"python":TEXT|null,"project":TEXT|null,"pure":bool,"all":bool},
+//      "matrices":[{"project","version":TEXT|null,"together":bool}]}
+//
+// Each matrix becomes {"version","before","cells":[[PLATFORM,PYTHON,STATE,FILENAME|null,lost:bool]]}.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +21,7 @@
 #include "lib/domain/text/filename.h"
 #include "lib/missing/missing-json.h"
 #include "lib/missing/missing.h"
+#include "lib/missing/project-matrix.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
@@ -242,6 +246,59 @@ static struct jsondoc *micros_of(const struct missing *m)
 	return all;
 }
 
+static struct jsondoc *matrix_json(const struct project_matrix *m)
+{
+	struct jsondoc *out = jsondoc_object(), *cells = jsondoc_array();
+	jsondoc_put_str(out, "version", m->version);
+	jsondoc_put_str(out, "before", m->before);
+	for (size_t i = 0; i < m->cells; i++) {
+		struct jsondoc *cell = jsondoc_object();
+		jsondoc_put_str(cell, "platform", m->cell[i].platform);
+		jsondoc_put_str(cell, "python", m->cell[i].python);
+		jsondoc_put_str(cell, "state", matrix_state_name[m->cell[i].state]);
+		jsondoc_put_str(cell, "filename", m->cell[i].filename);
+		jsondoc_put_bool(cell, "lost", m->cell[i].is_lost);
+		jsondoc_add(cells, cell);
+	}
+	jsondoc_put(out, "cells", cells);
+	return out;
+}
+
+static int make_matrix(struct missing_world *w, const struct jsondoc *asked, struct jsondoc *all, struct err *e)
+{
+	const struct platform *platform[PLATFORMS_MAX];
+	CLEANUP(project_matrix_cleanup) struct project_matrix_maker *maker = NULL;
+	CLEANUP(project_matrix_release) struct project_matrix m = {0};
+	size_t count = 0;
+	for (; count < w->store.platform_count && count < PLATFORMS_MAX; count++)
+		platform[count] = &w->store.platform[count];
+	const struct matrix_view view = {platform, count, NULL, 0};
+	const struct project_matrix_options o = {
+		.config = &w->config,
+		.platform = platform,
+		.platforms = count,
+		.view = &view,
+		.views = jsondoc_is_true(asked, "together"),
+		.results = w->results,
+	};
+	if (project_matrix_open(&o, &maker, e) < 0 ||
+		project_matrix_make(maker, w->catalog, jsondoc_get_str(asked, "project"),
+			jsondoc_get_str(asked, "version"), &m, e) < 0)
+		return -1;
+	jsondoc_add(all, matrix_json(&m));
+	return 0;
+}
+
+static int make_matrices(struct missing_world *w, const struct jsondoc *asked, struct jsondoc *out, struct err *e)
+{
+	struct jsondoc *all = jsondoc_array();
+	jsondoc_put(out, "matrices", all);
+	for (size_t i = 0; i < jsondoc_count(asked); i++)
+		if (make_matrix(w, jsondoc_at(asked, i), all, e) < 0)
+			return -1;
+	return 0;
+}
+
 static int decide_case(struct missing_world *w, const struct jsondoc *from, struct jsondoc **out, struct err *e)
 {
 	CLEANUP(missing_release) struct missing m = {0};
@@ -262,7 +319,7 @@ static int decide_case(struct missing_world *w, const struct jsondoc *from, stru
 		return -1;
 	*out = missing_json(&m);
 	jsondoc_put(*out, "micros", micros_of(&m));
-	return 0;
+	return make_matrices(w, jsondoc_get(from, "matrices"), *out, e);
 }
 
 static struct jsondoc *answer_case(struct missing_world *w, const struct jsondoc *from)
@@ -272,6 +329,7 @@ static struct jsondoc *answer_case(struct missing_world *w, const struct jsondoc
 	w->store = (struct store){0};
 	if (read_config(&w->config, jsondoc_get(from, "config"), &e) < 0 || put_facts(w, from, &e) < 0 ||
 		decide_case(w, from, &out, &e) < 0) {
+		jsondoc_cleanup(&out);
 		out = jsondoc_object();
 		jsondoc_put_str(out, "error", e.msg);
 	}

@@ -222,7 +222,8 @@ def make(seed):
         has_equal = has_equal or is_equal
         projects[canonicalize_name(f"p{seed}-{'abc'[at]}")] = [version for group in groups for version in group]
     branches = [branch(dice, at, seed, projects, dice.choice(places), texts) for at in range(dice.choice([1, 1, 2]))]
-    case = {"seed": seed, "platforms": places, "branches": branches, "texts": texts, "build": build_of(dice, projects),
+    case = {"seed": seed, "platforms": places, "branches": branches, "texts": texts, "projects": projects,
+            "build": build_of(dice, projects),
             "rules": {"private": [], "local-only": []}, "files": [], "removed": [], "upstream": {}, "attempts": [],
             "options": options_of(dice, places, projects), "has-equal": has_equal}
     is_chain = dice.maybe(0.12)  # of projects that await each other

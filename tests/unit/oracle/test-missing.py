@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what missing-tool finds missing in random branches, stores and pages of upstream with a reference
-(missingreference.py). It prints the smallest case that differs. MISSING_SEEDS=5000-9000 tests other cases."""
+(missingreference.py), and the matrices of their projects with another (matrixreference.py). It prints the smallest case that differs. MISSING_SEEDS=5000-9000 tests other cases."""
 import collections
 import datetime
 import json
@@ -18,6 +18,7 @@ except ImportError:
     print("no python3-packaging here")
     sys.exit(77)
 
+import matrixreference
 import missingcase
 import missingreference
 
@@ -26,7 +27,9 @@ FIRST, LAST = map(int, os.environ.get("MISSING_SEEDS", "0-999").split("-"))
 SHOWN = 5
 MUST_OCCUR = {  # at least this often, or the generator makes too few cases
     "here": 400, "upstream": 150, "missing": 300, "skipped": 200, "unknown": 100, "impossible": 300, "pure": 20,
-    "not-wanted": 100, "failed": 50, "awaiting": 8}
+    "not-wanted": 100, "failed": 50, "awaiting": 8,
+    "cell ours": 300, "cell covered": 300, "cell upstream": 100, "cell failed": 50, "cell missing": 300, "cell unknown": 100,
+    "cell excluded": 30, "cell lost": 100}
 
 
 def config_of(case):
@@ -57,7 +60,8 @@ def line_of(case):
     """The case as missing-tool has it."""
     attempts = [{**one, "recipe": one["recipe"] * 64, "awaiting": " ".join(one["awaiting"])} for one in case["attempts"]]
     return json.dumps({"config": config_of(case), "files": case["files"], "removed": case["removed"],
-                       "upstream": list(upstream_of(case)), "attempts": attempts, "options": case["options"]}) + "\n"
+                       "upstream": list(upstream_of(case)), "attempts": attempts, "options": case["options"],
+                       "matrices": list(matrixreference.questions(case))}) + "\n"
 
 
 def ask(cases):
@@ -148,6 +152,8 @@ def differences(case, answer):
     found = {name: count for name, count in answer["totals"].items() if count}
     if found != dict(totals) and not case["has-equal"]:
         wrong.append(f"totals {answer['totals']} instead of {dict(totals)}")
+    for question, matrix in zip(matrixreference.questions(case), answer["matrices"], strict=True):
+        wrong += matrixreference.differences(case, question, matrix)
     return wrong
 
 
@@ -166,6 +172,9 @@ def main():
     wrong, counts = [], collections.Counter()
     for case, answer in zip(cases, ask(cases)):
         counts.update(answer.get("totals", {}))
+        cells = [cell for matrix in answer.get("matrices", []) for cell in matrix["cells"]]
+        counts.update(f"cell {cell['state']}" for cell in cells)
+        counts["cell lost"] += sum(cell["lost"] for cell in cells)
         if found := differences(case, answer):
             wrong.append((case, found))
     for case, first in wrong[:SHOWN]:
