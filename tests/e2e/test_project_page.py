@@ -175,3 +175,12 @@ def test_the_page_is_made_once_and_packed(server):
     again = server.get("/-/project/foo", {**HTML, "Accept-Encoding": "gzip", "If-None-Match": first["ETag"]})
     assert (first["Content-Encoding"], first.status, again.status) == ("gzip", 200, 304)
     assert "private" in first["Cache-Control"]
+
+
+def test_a_volume_that_is_away_delays_nothing(serve, tmp_path):
+    """All that the page shows is in the catalog, also the README."""
+    add(tmp_path, PUBLIC, "1.0")
+    server = serve(tmp_path / "store", config=CONFIG)
+    (tmp_path / "store").rename(tmp_path / "away")
+    assert read(server, "/-/project/foo")["metadata"]["description"].startswith("The words")
+    assert "<strong>README</strong>" in page(server, "/-/project/foo")
