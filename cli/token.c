@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/base/name-choice.h"
 #include "lib/base/nearest.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
@@ -135,6 +137,40 @@ static char *join_views(const struct token_command *x, unsigned rights)
 	return xstrndup(out.data ? out.data : "", out.len);
 }
 
+// A token for a platform or view that is not there yet is good, and mostly a typing error.
+static void warn_of_name(const struct name_choice *names, const char *what)
+{
+	struct err why = ERR_INIT;
+	name_choice_refuse(names, ERR_NOT_FOUND, what, &why);
+	log_warn("%s", why.msg);
+}
+
+static void check_platform_glob(const struct config *c, const char *glob)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	bool is_match = c->platform_count == 0;
+	name_choice_init(&names, str_from(glob));
+	for (size_t i = 0; i < c->platform_count; i++) {
+		name_choice_offer(&names, c->platforms[i].name);
+		is_match |= fnmatch(glob, c->platforms[i].name, 0) == 0;
+	}
+	if (!is_match)
+		warn_of_name(&names, "the configuration has no platform");
+}
+
+static void check_view_glob(const struct config *c, const char *glob)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	bool is_match = c->view_count == 0;
+	name_choice_init(&names, str_from(glob));
+	for (size_t i = 0; i < c->view_count; i++) {
+		name_choice_offer(&names, c->views[i].name);
+		is_match |= fnmatch(glob, c->views[i].name, 0) == 0;
+	}
+	if (!is_match)
+		warn_of_name(&names, "the configuration has no view");
+}
+
 static int add_token(struct token_command *x, const char *id UNUSED, struct err *e)
 {
 	unsigned rights = x->rights ? x->rights : 1u << TOKEN_UPLOAD;
@@ -164,6 +200,9 @@ static int add_token(struct token_command *x, const char *id UNUSED, struct err 
 	explicit_bzero(secret.data, secret.len);
 	if (write_audit(x, audit, &entry, result, e) < 0)
 		return -1;
+	check_platform_glob(&x->config, t.platform);
+	for (size_t i = 0; i < x->views.count; i++)
+		check_view_glob(&x->config, x->views.item[i]);
 	log_added(&t);
 	return 0;
 }
@@ -289,7 +328,7 @@ static int revoke_token(struct token_command *x, const char *id, struct err *e)
 	CLEANUP(mem_free) char *words = xasprintf("%s %s", id, name ? name : "");
 	const struct audit_entry entry = {.action = "token revoke", .reason = words};
 	if (write_audit(x, audit, &entry, result, e) < 0)
-		return -1;
+		return result < 0 && e->kind == ERR_NOT_FOUND ? err_advise(e, "wheelcache token list has the IDs") : -1;
 	log_info("token %s (%s) is revoked", id, name);
 	return 0;
 }

@@ -94,6 +94,7 @@ WITH_A_SITE = [
                                                                  "wheelcache explain demo lists"]),
     (["yank", "demo", "--reason", "x"], 2, ["demo is not the name of a wheel", "wheelcache explain"]),
     (["yank", NAME], 2, ["--reason TEXT is missing", "clients"]),
+    (["token", "revoke", "0123"], 1, ["no token 0123 in ", "wheelcache token list has the IDs"]),
     (["prune", "apply"], 2, ["no PLAN is given", "wheelcache prune plan -o FILE"]),
     (["prune", "apply", "site.conf"], 1, ["site.conf: not a plan"]),
 ]
@@ -187,6 +188,20 @@ def test_push_says_why_no_server_answers(site):
     done = serving.run("push", site.wheel, "--retries", "0", "--quiet", "--to", "http://127.0.0.1:1/upload/deb12/")
     assert done.returncode == 1
     assert f"{site.wheel}: failed: http://127.0.0.1:1/" in done.stdout and "connect" in done.stdout
+
+
+@pytest.mark.parametrize("words, parts", [
+    (["--platform", "dbe12"], ["no platform dbe12", "did you mean deb12?"]),
+    (["--right", "promote", "--view", "tseted"], ["no view tseted", "did you mean tested?"]),
+    (["--platform", "deb*", "--right", "promote", "--view", "test*"], []),
+])
+def test_tokens_for_names_that_are_not_there(site, words, parts):
+    """They are made, for the name may come, and a warning says which was meant."""
+    done = serving.run("token", "add", *words, *site.base)
+    assert done.returncode == 0 and done.stdout.startswith("wc_")
+    warnings = [line for line in done.stderr.splitlines() if "the configuration has no" in line]
+    assert len(warnings) == bool(parts)
+    assert all(part in warnings[0] for part in parts)
 
 
 def test_names_that_need_a_token_are_not_offered(served):
