@@ -104,14 +104,16 @@ int matrix_read_attempts(struct matrix_work *w, struct err *e)
 	return result;
 }
 
-static void put_failure(const struct results_history *h, const struct config *c, struct buf *out)
+static void put_failure(const struct results_history *h, const struct config *c, int64_t now, struct buf *out)
 {
 	char retry[CLOCK_TEXT];
 	int64_t again = results_retry_time(c, h);
 	buf_printf(out, "%s in step %s", results_result_name[h->result], h->step && *h->step ? h->step : "?");
 	if (h->failures > 1)
 		buf_printf(out, ", %u times in a row", h->failures);
-	if (again) {
+	if (again && again <= now) {
+		buf_puts(out, ", due to be tried again");
+	} else if (again) {
 		clock_write(again, retry);
 		buf_printf(out, ", to be tried again at %s", retry);
 	} else {
@@ -130,6 +132,6 @@ int matrix_describe_failure(struct matrix_work *w, size_t place, struct buf *out
 		    e) < 0)
 		return -1;
 	*since = h.first_failed;
-	put_failure(&h, o->config, out);
+	put_failure(&h, o->config, clock_wall_seconds(), out);
 	return 0;
 }

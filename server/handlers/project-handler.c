@@ -201,13 +201,25 @@ static void put_unknown_json(const struct project_request *q, const char *meant,
 	jsondoc_write(doc, 2, out);
 }
 
-static struct reply *reply_unknown(struct server_context *s, struct catalog *c, const struct project_request *q)
+// A token may be for some projects only. So only platforms whose list of projects the client may read are searched.
+static int find_meant(struct server_context *s, struct catalog *c, const struct route_match *match,
+	const struct project_request *q, char meant[LIMIT_FILE_NAME + 1], struct err *e)
+{
+	struct project_query searched = q->query;
+	const struct platform **listed CLEANUP(mem_free) =
+		auth_readable(s, match->request, match->site, NULL, &searched.platforms);
+	searched.platform = listed;
+	return project_data_nearest(c, &searched, meant, e);
+}
+
+static struct reply *reply_unknown(struct server_context *s, struct catalog *c, const struct route_match *match,
+	const struct project_request *q)
 {
 	struct err e = ERR_INIT;
 	char meant[LIMIT_FILE_NAME + 1];
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, 1 << 20);
-	if (project_data_nearest(c, &q->query, meant, &e) < 0)
+	if (find_meant(s, c, match, q, meant, &e) < 0)
 		return server_context_error(&e);
 	const struct html_frame frame = page_frame(s, c, "/-/project/NAME", HTML_SECTION_NONE);
 	if (q->is_json)
@@ -238,5 +250,5 @@ struct reply *project_handler_worker(struct server_context *s, struct catalog *c
 		.name = q.project,
 		.most = PAGE_MOST};
 	struct reply *r = packed_reply_costly(s, c, &page, match->pages_cleared, make_project_page, &q);
-	return r ? r : reply_unknown(s, c, &q);
+	return r ? r : reply_unknown(s, c, match, &q);
 }

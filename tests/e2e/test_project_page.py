@@ -118,6 +118,10 @@ def test_a_private_platform_shows_nothing(server):
     assert read(server, "/-/project/vault", server.reader)["version"] == "1.0"
     assert read(server, "/-/project/vaullt", status=404)["meant"] is None
     assert read(server, "/-/project/vaullt", server.reader, status=404)["meant"] == "vault"
+    narrow = uploading.add_token(server, "--read", "--platform", PRIVATE, "--project", "vaultx")
+    assert read(server, "/-/project/vaultx", narrow, status=404)["meant"] is None  # vault is not its project
+    assert read(server, "/-/project/vaultx", server.reader, status=404)["meant"] == "vault"
+    assert server.get("/-/project/vault", {**HTML, **uploading.authorization(narrow)}).body == absent.body
     assert read(server, "/-/project/foo?version=3.0", status=404)["error"] == "no such version"
     assert read(server, f"/-/project/foo?platform={PRIVATE}")["cells"] == []
     assert read(server, "/-/project/foo")["totals"] == open_told["totals"]

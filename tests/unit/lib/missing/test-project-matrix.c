@@ -102,6 +102,12 @@ static void every_state_has_its_reason(void **state)
 	assert_non_null(strstr(m.cell[1].why, "failed in step build, 2 times in a row, to be tried again at "));
 	assert_non_null(strstr(m.cell[1].why, ": gcc: no such file"));
 
+	branch_store_add(f, X86, "late-1.0.tar.gz", NULL);
+	branch_store_add_attempt(f, "late", "1.0", RESULTS_CRASHED, now - 2 * 86400, "");
+	MATRIX("1.0 after -\na 3.11 unknown: there is none here, and upstream was never asked\n"
+	       "x 3.10 failed: crashed in step build, due to be tried again: gcc: no such file\n",
+		.project = "late");
+
 	branch_store_add_attempt(f, "there", "1.0.0", RESULTS_RUNNING, now - 60, "");
 	MATRIX("1.0 after -\na 3.11 upstream: upstream has there-1.0-cp311-cp311-manylinux_2_17_aarch64.whl\n"
 	       "x 3.10 building: an attempt to build it runs\n",
