@@ -21,6 +21,7 @@ static int add_entry_to_catalog(struct plan_writer *w, int64_t platform, const s
 		.filename = f->filename,
 		.path = f->path,
 		.size = f->size,
+		.mtime_ns = f->mtime_ns,
 		.verdict = f->verdict,
 		.removes = f->removes,
 		.why = f->why,

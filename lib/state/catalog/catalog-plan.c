@@ -5,6 +5,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/os/clock.h"
+#include "lib/state/catalog/catalog-plan-change.h"
 #include "lib/state/catalog/catalog-query.h"
 #include "lib/state/catalog/catalog-write.h"
 
@@ -58,7 +59,7 @@ static int write_file(struct catalog_planner *p, const struct catalog_planned *f
 		return -1;
 	const char *const text[] = {
 		f->project, f->version, f->filename, f->path, f->verdict, f->why, f->reason, f->upstream};
-	const int64_t number[] = {p->plan, f->platform, (int64_t)f->size, f->removes, f->is_identical};
+	const int64_t number[] = {p->plan, f->platform, (int64_t)f->size, f->removes, f->is_identical, f->mtime_ns};
 	for (size_t i = 0; i < ARRAY_SIZE(number); i++)
 		query_bind_int(q, (int)i + 1, number[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(text); i++)
@@ -111,9 +112,11 @@ static int is_whole(struct catalog_planner *p, struct err *e)
 	return 0;
 }
 
-static int finish_plan(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
+static int finish_plan(struct catalog_planner *p, const struct catalog_plan_changes *changes, const char *id,
+	int64_t made, const char *head, struct err *e)
 {
-	if (write_batch(p, e) < 0 || is_whole(p, e) < 0)
+	if (write_batch(p, e) < 0 || is_whole(p, e) < 0 ||
+		catalog_plan_changes_set(p->catalog, p->plan, changes, e) < 0)
 		return -1;
 	CLEANUP(query_end) struct query *q = catalog_query(p->catalog, PLAN_SET, e);
 	if (!q)
@@ -130,9 +133,11 @@ static int finish_plan(struct catalog_planner *p, const char *id, int64_t made, 
 int catalog_plan_finish(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
 {
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	if (catalog_begin(p->catalog, &t, e) < 0)
+	CLEANUP(catalog_plan_changes_release) struct catalog_plan_changes changes = {0};
+	if ((p->count && flush_batch(p, e) < 0) || catalog_plan_changes_find(p->catalog, p->plan, &changes, e) < 0 ||
+		catalog_begin(p->catalog, &t, e) < 0)
 		return -1;
-	return finish_plan(p, id, made, head, e) < 0 ? -1 : catalog_commit(&t, e);
+	return finish_plan(p, &changes, id, made, head, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
 void catalog_plan_cleanup(struct catalog_planner **p)
@@ -205,6 +210,7 @@ static int report_planned(struct query *q, catalog_planned_fn *fn, void *ctx, st
 			.why = query_text(q, 9),
 			.reason = query_text(q, 10),
 			.upstream = query_text(q, 11),
+			.mtime_ns = query_int(q, 12),
 		};
 		if (fn(ctx, &file, e) < 0)
 			return -1;

@@ -13,6 +13,7 @@ struct catalog_planned {
 	const char *filename;
 	const char *path; // below the platform
 	uint64_t size;
+	int64_t mtime_ns;    // of the file that was decided on; 0: unknown
 	const char *verdict; // "duplicate" … "keep"
 	bool removes;
 	const char *why;      // why it is kept, as a code; NULL: it is not kept

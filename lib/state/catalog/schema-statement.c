@@ -42,8 +42,12 @@
 
 #define LAST_PLAN "(SELECT max(id) FROM plan WHERE name IS NOT NULL)"
 #define PLANNED                                                                                                        \
-	"SELECT platform, size, removes, identical, project, version, filename, path, verdict, why, reason, upstream"  \
+	"SELECT platform, size, removes, identical, project, version, filename, path, verdict, why, reason, upstream," \
+	" mtime_ns"                                                                                                    \
 	" FROM planned WHERE plan = " LAST_PLAN " AND "
+#define PLANNED_BY_PATH                                                                                                \
+	"SELECT path, removes, verdict, size, project, filename FROM planned WHERE plan = ?1 AND platform = ?2"        \
+	" ORDER BY path"
 #define PLANNED_FILTER                                                                                                 \
 	"platform = ?1 AND (?2 IS NULL OR verdict = ?2) AND (?4 < 0 OR removes = ?4)"                                  \
 	" AND (?3 IS NULL OR instr(lower(filename), ?3) OR instr(project, ?3))"
@@ -242,12 +246,24 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[PLAN_SET] = "UPDATE plan SET name = ?2, made = ?3, head = ?4 WHERE id = ?1",
 	[PLAN_REPLACE] = "DELETE FROM plan WHERE name IS NOT NULL AND id <> ?1",
 	[PLAN_FILES] = "SELECT count(*) FROM planned WHERE plan = ?1",
-	[PLAN_EXISTS] = "SELECT 1 FROM plan WHERE id = " LAST_PLAN,
+	[PLAN_EXISTS] = "SELECT id FROM plan WHERE id = " LAST_PLAN,
+	[PLAN_PLATFORMS] = "SELECT DISTINCT platform FROM planned WHERE plan = ?1",
+	[PLAN_SET_FORMER] =
+		"UPDATE plan SET (former, former_made) = (SELECT name, made FROM plan WHERE id = ?2) WHERE id = ?1",
+	[PLAN_FORMER] = "SELECT former, former_made FROM plan WHERE former IS NOT NULL AND id = " LAST_PLAN,
+	[PLAN_CHANGE_ADD] =
+		"INSERT INTO plan_change (plan, platform, removed, removes, size, project, filename, before, verdict)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+	[PLAN_CHANGES] =
+		"SELECT removed, removes, size, project, filename, before, verdict FROM plan_change WHERE plan = " LAST_PLAN
+		" AND platform = ?1 ORDER BY id LIMIT ?2",
+	[PLANNED_BEFORE] = PLANNED_BY_PATH,
+	[PLANNED_NOW] = PLANNED_BY_PATH, // a second one, to be used at the same time
 	[PLAN_LAST] = "SELECT name, made, head FROM plan WHERE id = " LAST_PLAN,
 	[PLANNED_ADD] =
-		"INSERT INTO planned (plan, platform, size, removes, identical, project, version, filename, path,"
+		"INSERT INTO planned (plan, platform, size, removes, identical, mtime_ns, project, version, filename, path,"
 		" verdict, why, reason, upstream)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
 	[PLANNED_COUNT] =
 		"SELECT count(*), coalesce(sum(size), 0) FROM planned WHERE plan = " LAST_PLAN " AND " PLANNED_FILTER,
 	[PLANNED_LIST] = PLANNED PLANNED_FILTER " ORDER BY id LIMIT ?5 OFFSET ?6",

@@ -434,6 +434,22 @@ static const char *const schema_step[] = {
 					       "new") ") WHERE id = new.project;"
 						      "END;"
 						      "CREATE INDEX mark_written ON mark (platform, kind, written);",
+
+	// 17: what the last plan of a prune says otherwise than the one before, and which file it decided on.
+	"ALTER TABLE plan ADD COLUMN former TEXT; -- the name of the plan before; NULL: there was none\n"
+	"ALTER TABLE plan ADD COLUMN former_made INTEGER; -- seconds since 1970\n"
+	"ALTER TABLE planned ADD COLUMN mtime_ns INTEGER NOT NULL DEFAULT 0; -- 0: unknown\n"
+	"CREATE TABLE plan_change ("
+	"  id INTEGER PRIMARY KEY,"
+	"  plan INTEGER NOT NULL REFERENCES plan ON DELETE CASCADE,"
+	"  platform INTEGER NOT NULL REFERENCES platform,"
+	"  removed INTEGER NOT NULL, removes INTEGER NOT NULL, -- by the plan before, by this one\n"
+	"  size INTEGER NOT NULL,"
+	"  project TEXT,               -- NULL: not known\n"
+	"  filename TEXT NOT NULL,"
+	"  before TEXT, verdict TEXT   -- of the plan before, of this one; NULL: it has no such file\n"
+	") STRICT;"
+	"CREATE INDEX plan_change_platform ON plan_change (plan, platform);",
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

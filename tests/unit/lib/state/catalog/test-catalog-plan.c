@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/limits.h"
+#include "lib/state/catalog/catalog-plan-change.h"
 #include "tests/unit/support/two-catalogs.h"
 
 static void add(struct catalog_planner *p, const char *project, const char *filename, const char *verdict, bool removes)
@@ -152,6 +154,84 @@ static void last_one_counts(void **state UNUSED)
 	assert_files(&f, 0, 9, 0, "");
 }
 
+static int tell_change(void *ctx, const struct catalog_plan_change *x, struct err *e UNUSED)
+{
+	buf_printf(ctx, "%s %s %s%s;", x->filename, x->before ? x->before : "-", x->verdict ? x->verdict : "-",
+		x->removes && !x->removed   ? " removed now"
+		: x->removed && !x->removes ? " no longer"
+					    : "");
+	assert_int_equal(x->platform, two_platform);
+	assert_int_equal(x->size, 10);
+	return 0;
+}
+
+static void assert_changes(const char *former, uint64_t limit, const char *expected)
+{
+	struct err e = ERR_INIT, none = ERR_INIT;
+	int64_t made = 0;
+	CLEANUP(buf_release) struct buf out, id;
+	buf_init(&out, 1 << 20);
+	buf_init(&id, 100);
+	assert_int_equal(catalog_plan_former(two_other, &id, &made, &none), *former ? 0 : -1);
+	assert_string_equal(id.data, former);
+	assert_int_equal(made, *former ? 77 : 0);
+	two_ok(catalog_plan_changes_list(two_other, two_platform, limit, tell_change, &out, &e), &e);
+	assert_string_equal(out.data, expected);
+}
+
+static void changes_since_the_plan_before(void **state UNUSED)
+{
+	CLEANUP(catalog_plan_cleanup) struct catalog_planner *one = begin(two_scan), *two = begin(two_scan);
+	CLEANUP(catalog_plan_cleanup) struct catalog_planner *three = begin(two_scan);
+	add(one, "c", "c-1.whl", "keep", false);
+	add(one, "b", "b-1.whl", "duplicate", true);
+	add(one, "b", "b-2.whl", "superseded", true);
+	add(one, "a", "a-1.whl", "duplicate", true);
+	add(one, "a", "a-2.whl", "keep", false);
+	add(one, NULL, "gone.whl", "corrupt", true);
+	add(one, NULL, "gone-too.whl", "keep", false);
+	finish(one, "one");
+	assert_changes("", 99, "");
+	add(two, "a", "a-1.whl", "duplicate", true); // the same
+	add(two, "a", "a-2.whl", "off-list", true);
+	add(two, "a", "a-3.whl", "keep", false); // new, and kept: of no interest
+	add(two, "b", "b-1.whl", "superseded", true);
+	add(two, "b", "b-2.whl", "keep", false);
+	add(two, "c", "c-1.whl", "keep", false);
+	add(two, "d", "d-1.whl", "pure", true);
+	finish(two, "two");
+	static const char all[] =
+		"a-2.whl keep off-list removed now;b-1.whl duplicate superseded;b-2.whl superseded keep no longer;"
+		"d-1.whl - pure removed now;gone.whl corrupt - no longer;";
+	assert_changes("one", 99, all);
+	assert_changes("one", 1, "a-2.whl keep off-list removed now;");
+	finish(three, "three"); // about other platforms only
+	assert_changes("two", 99, "");
+}
+
+static int count_change(void *ctx, const struct catalog_plan_change *x UNUSED, struct err *e UNUSED)
+{
+	++*(size_t *)ctx;
+	return 0;
+}
+
+static void changes_are_limited(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	size_t count = 0;
+	CLEANUP(catalog_plan_cleanup) struct catalog_planner *one = begin(two_scan), *two = begin(two_scan);
+	add(one, "a", "a.whl", "keep", false);
+	finish(one, "one");
+	for (int i = 0; i < LIMIT_PLAN_CHANGES + 1; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "b-%d.whl", i);
+		add(two, "b", name, "pure", true);
+	}
+	finish(two, "two");
+	two_ok(catalog_plan_changes_list(two_other, two_platform, UINT32_MAX, count_change, &count, &e), &e);
+	assert_int_equal(count, LIMIT_PLAN_CHANGES);
+}
+
 // The clock is looked at now and then, so that only what reads much is ended. The connection is as good as before.
 static void reading_ends_in_time(void **state UNUSED)
 {
@@ -180,6 +260,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(filters, two_open, two_close),
 		cmocka_unit_test_setup_teardown(last_one_counts, two_open, two_close),
+		cmocka_unit_test_setup_teardown(changes_since_the_plan_before, two_open, two_close),
+		cmocka_unit_test_setup_teardown(changes_are_limited, two_open, two_close),
 		cmocka_unit_test_setup_teardown(reading_ends_in_time, two_open, two_close),
 	};
 	return cmocka_run_group_tests(tests, two_make_folder, two_remove_folder);
