@@ -13,6 +13,7 @@
 #include "cli/common/background-scan.h"
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
+#include "cli/common/plan-check-now.h"
 #include "cli/common/watched-scan.h"
 #include "lib/base/buf.h"
 #include "lib/base/log.h"
@@ -312,6 +313,7 @@ static int start_serving(struct serve_command *s, struct err *e)
 		return -1;
 	s->callbacks = (struct server_callbacks){.get_scans = get_scans,
 		.on_stale = hurry_scanner,
+		.check_plan = plan_check_now,
 		.get_watch = get_watch,
 		.is_watched = is_watched,
 		.ctx = s};

@@ -153,6 +153,7 @@ enum {
 	LIMIT_RELEASE = 4 << 20,        // the list of files that wait for a release; further files are not listed
 	LIMIT_PLAN = 2000 << 20,        // a plan of "prune plan" (about 700 bytes a file)
 	LIMIT_PLAN_CHANGES = 10000,     // files of which a plan says otherwise than the one before
+	LIMIT_PLAN_CHOSEN = 200,        // files of a plan that its page leaves out of the command: a URL has no room for more
 	LIMIT_EXCEPTIONS = 256 << 20,   // a file of `prune apply --except`,
 	LIMIT_EXCEPTION_GLOBS = 1000,   // and the globs of all of them, each compared with each file of a plan
 	LIMIT_REQUIREMENTS = 16 << 20,  // a list of packages, a constraints file

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/plan/plan-writer.h"
 
+#include <string.h>
+
 #include "lib/state/catalog/catalog-plan.h"
 
 int plan_writer_open(struct plan_writer *w, const char *path, struct catalog *catalog, plan_writer_fn *fn, void *ctx,
 	struct err *e)
 {
-	*w = (struct plan_writer){.fn = fn, .ctx = ctx};
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	*w = (struct plan_writer){.fn = fn, .ctx = ctx, .file_name = slash ? slash + 1 : path};
 	if (planfile_create(path, &w->file, e) < 0)
 		return -1;
 	return path ? catalog_plan_begin(catalog, &w->catalog, e) : 0;
@@ -46,8 +49,10 @@ int plan_writer_finish(struct plan_writer *w, const struct planfile_head *head, 
 	if (!w->catalog)
 		return 0;
 	CLEANUP(buf_release) struct buf text;
+	struct planfile_head named = *head;
+	named.file = w->file_name;
 	buf_init(&text, SIZE_MAX / 2);
-	planfile_write_head(head, &text);
+	planfile_write_head(&named, &text);
 	return catalog_plan_finish(w->catalog, head->id, head->made, text.data, e);
 }
 

@@ -13,9 +13,10 @@ struct plan_writer {
 	struct catalog_planner *catalog; // NULL: there is no file, so nothing is written to the catalog
 	plan_writer_fn *fn;              // NULL: none
 	void *ctx;
+	const char *file_name; // without its folder; borrowed; NULL: none
 };
 
-// path NULL: no file. The catalog must not be in a transaction, here and below. To be released in any case.
+// path NULL: no file; it is borrowed. The catalog must not be in a transaction, here and below. To be released in any case.
 int plan_writer_open(struct plan_writer *w, const char *path, struct catalog *catalog, plan_writer_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // platform: its id.

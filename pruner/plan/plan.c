@@ -339,6 +339,43 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 	return upstream_new(c, &x.upstream, e) < 0 || pins_sync(c, catalog, e) < 0 ? -1 : make_plan(&x, e);
 }
 
+static int decide_again(struct plan_state *x, struct err *e)
+{
+	for (size_t i = 0; i < x->options->projects->count; i++)
+		strset_add(&x->projects, x->options->projects->item[i]);
+	if (choose_platforms(x, e) < 0 || quarantined_read(&x->refused, x->catalog, e) < 0 ||
+		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
+		plan_writer_open(&x->plan_writer, NULL, x->catalog, x->options->entry, x->options->entry_ctx, e) < 0)
+		return -1;
+	return decide_projects(x, e);
+}
+
+int plan_decide_again(const struct plan_again *again, struct err *e)
+{
+	const struct plan_options options = {.glob = again->platform,
+		.globs = again->platforms,
+		.projects = again->projects,
+		.is_offline = true,
+		.entry = again->entry,
+		.entry_ctx = again->entry_ctx};
+	CLEANUP(plan_release) struct plan unused = {0};
+	CLEANUP(plan_state_release)
+	struct plan_state x = {
+		.store = again->store,
+		.catalog = again->catalog,
+		.reader = again->catalog,
+		.policy = again->policy,
+		.options = &options,
+		.upstream = again->upstream,
+		.plan = &unused,
+		.now = clock_wall_seconds(),
+	};
+	int result = decide_again(&x, e);
+	x.upstream = NULL; // the caller's, like the catalog
+	x.reader = NULL;
+	return result;
+}
+
 void plan_release(struct plan *p)
 {
 	arena_release(&p->text);

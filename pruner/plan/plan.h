@@ -16,6 +16,8 @@
 #include "pruner/plan/plan-writer.h"
 #include "pruner/plan/policy.h"
 
+struct upstream;
+
 struct plan_options {
 	const char *const *glob; // of platform names; none: all
 	size_t globs;
@@ -46,3 +48,18 @@ struct plan {
 int plan_make(const struct config *c, const struct store *store, struct catalog *catalog, const struct policy *policy,
 	const struct plan_options *options, struct plan *out, struct err *e) MUST_CHECK;
 void plan_release(struct plan *p);
+
+// Files that are decided about again. All is borrowed.
+struct plan_again {
+	const struct store *store;
+	const char *const *platform; // names of those that are looked at
+	size_t platforms;
+	struct catalog *catalog; // the caller has begun to read
+	const struct policy *policy;
+	struct upstream *upstream;     // its last answers count; it is not asked
+	const struct strset *projects; // sorted; files without a project are always looked at
+	plan_writer_fn *entry;
+	void *entry_ctx;
+};
+// Calls entry with what a plan would say now of each file of the projects. Writes nothing. Errors of catalog.h.
+int plan_decide_again(const struct plan_again *again, struct err *e) MUST_CHECK;

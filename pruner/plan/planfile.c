@@ -208,6 +208,8 @@ void planfile_write_head(const struct planfile_head *h, struct buf *out)
 	jsondoc_put_str(doc, "id", h->id);
 	jsondoc_put_str(doc, "made", made);
 	jsondoc_put_str(doc, "store", h->store);
+	if (h->file)
+		jsondoc_put_str(doc, "file", h->file);
 	jsondoc_put_int(doc, "catalog-change", h->change);
 	jsondoc_put(doc, "policy", policy_json(h));
 	jsondoc_put(doc, "options", options_json(h));

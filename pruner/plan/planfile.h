@@ -78,6 +78,7 @@ struct planfile_head {
 	size_t options;
 	const char *const *glob; // --platform; none: all
 	size_t globs;
+	const char *file; // only in the catalog: the name of the plan file; NULL: unknown
 	uint64_t projects, failed; // look-ups; failed: without a definitive answer
 	const struct planfile_failure
 		*failure; // look-ups that gave nothing to decide by; a 404 too, which is not counted in failed

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The callbacks from a server into its process, which scans the store. Any thread calls them; they do not block.
+// The callbacks from a server into its process, which scans the store. Any thread calls them; they do not block, unless
+// they say so.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "server/core/plan-check.h"
 
 // The state of the scans, for /-/health and the home page.
 struct server_callbacks_scans {
@@ -36,5 +39,7 @@ struct server_callbacks {
 	// Whether a platform is watched. *silent: the name of its file system if that tells nothing of changes, else NULL.
 	// Not called where get_watch is NULL.
 	bool (*is_watched)(void *ctx, const char *platform, const char **silent);
+	// Blocks while it reads the catalog and the lists of the policy: for worker threads. NULL: plans are not checked.
+	plan_check_fn *check_plan;
 	void *ctx;
 };

@@ -89,6 +89,7 @@ static const char style_text[] =
 	".legend span::before{content:'';display:inline-block;width:.6rem;height:.6rem;margin-right:.4rem;"
 	"border-radius:.15rem;background:var(--accent)}.legend .bad::before{background:var(--busy)}"
 	".legend .idle::before{background:var(--soft);opacity:.45}\n"
+	".card+form{margin-top:.9rem}.pick{width:1%}\n"
 	"summary{cursor:pointer;width:fit-content;font-size:.875rem;color:var(--accent)}details .card{"
 	"margin-top:.6rem}\n"
 	".chart+details,.runs{margin-top:.9rem}\n"

@@ -26,8 +26,9 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 	struct err e = ERR_INIT;
 	const struct site *site = server_context_site(s);
 	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE];
+	const char *chosen = match->request->argument[ARGUMENT_CHOSEN]; // digits and dashes
 	for (int i = 0; i < ARGUMENT_COUNT; i++)
-		if (!request_read_argument(match->request, (enum request_argument)i, text[i]))
+		if (i != ARGUMENT_CHOSEN && !request_read_argument(match->request, (enum request_argument)i, text[i]))
 			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes",
 				REQUEST_ARGUMENT_SIZE - 1);
 	const struct platform *only = site_platform(site, str_from(text[ARGUMENT_PLATFORM]));
@@ -39,7 +40,12 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 		return refused;
 	struct plan_page_query query = {
 		.only = only ? only->name : "",
-		.verdict = text[ARGUMENT_VERDICT],
+		.verdict = match->request->argument[ARGUMENT_VERDICT] ? text[ARGUMENT_VERDICT] : NULL,
+		.plan = text[ARGUMENT_PLAN],
+		.chosen = chosen ? chosen : "",
+		.site = site,
+		.upstream = s->upstream,
+		.check = s->callbacks->check_plan,
 		.text = text[ARGUMENT_TEXT],
 		.page = parse_page_number(text[ARGUMENT_PAGE]),
 	};

@@ -1,33 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/plan-page.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "lib/base/limits.h"
-#include "lib/format/escape.h"
-#include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-plan.h"
-#include "server/handlers/html-layout.h"
-
-enum { ROWS = 200 };
-
-static const char *const verdicts[] = {"duplicate", "superseded", "pure", "off-list", "unusable", "corrupt", "keep"};
-
-struct plan_page_writer {
-	const struct html_frame *frame;
-	const struct plan_page_query *query;
-	struct catalog *catalog;
-	const struct jsondoc *head; // the plan without its files
-	struct buf *out;
-	char text[LIMIT_FILE_NAME + 1]; // query->text in lower case
-};
-
-static void put_html_text(struct buf *out, const char *text)
-{
-	escape_html(out, str_from(text));
-}
+#include "server/handlers/plan-page-parts.h"
 
 static const char *or_empty(const char *text)
 {
@@ -42,16 +20,12 @@ static int64_t get_count(const struct jsondoc *object, const char *key)
 
 // --- sums ---
 
-struct page_sum {
-	uint64_t files, bytes;
-};
-
 // Of the plan's totals. verdict NULL: any; removes -1: both.
-static struct page_sum sum_of_platform(const struct plan_page_writer *w, const char *platform, const char *verdict,
+static struct plan_page_sum sum_of_platform(const struct plan_page_writer *w, const char *platform, const char *verdict,
 	int removes)
 {
 	const struct jsondoc *totals = jsondoc_get(w->head, "totals");
-	struct page_sum sum = {0};
+	struct plan_page_sum sum = {0};
 	for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
 		const struct jsondoc *t = jsondoc_at(totals, i);
 		if (strcmp(platform, or_empty(jsondoc_get_str(t, "platform"))) != 0 ||
@@ -64,11 +38,11 @@ static struct page_sum sum_of_platform(const struct plan_page_writer *w, const c
 	return sum;
 }
 
-static struct page_sum sum_of_platforms(const struct plan_page_writer *w, int removes)
+static struct plan_page_sum sum_of_platforms(const struct plan_page_writer *w, int removes)
 {
-	struct page_sum all = {0};
+	struct plan_page_sum all = {0};
 	for (size_t i = 0; i < w->query->platforms; i++) {
-		struct page_sum one = sum_of_platform(w, w->query->platform[i]->name, NULL, removes);
+		struct plan_page_sum one = sum_of_platform(w, w->query->platform[i]->name, NULL, removes);
 		all.files += one.files;
 		all.bytes += one.bytes;
 	}
@@ -77,7 +51,7 @@ static struct page_sum sum_of_platforms(const struct plan_page_writer *w, int re
 
 static void put_plan_totals(struct plan_page_writer *w)
 {
-	struct page_sum removed = sum_of_platforms(w, 1), kept = sum_of_platforms(w, 0);
+	struct plan_page_sum removed = sum_of_platforms(w, 1), kept = sum_of_platforms(w, 0);
 	const struct jsondoc *asked = jsondoc_get(w->head, "look-ups");
 	buf_puts(w->out, "<dl><div><dt>To be removed</dt><dd>");
 	html_count(w->out, removed.files);
@@ -92,43 +66,24 @@ static void put_plan_totals(struct plan_page_writer *w)
 	buf_puts(w->out, "</dd></div></dl>\n");
 }
 
-// A link to the same page with another query; the caller closes it.
-static void begin_query_link(struct plan_page_writer *w, const char *platform, const char *verdict, const char *text,
-	uint64_t page)
-{
-	const char *const part[][2] = {{"platform", platform}, {"verdict", verdict}, {"q", text}};
-	const char *between = "?";
-	buf_puts(w->out, "<a href=\"./");
-	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		if (!*part[i][1])
-			continue;
-		buf_printf(w->out, "%s%s=", between, part[i][0]);
-		escape_url(w->out, str_from(part[i][1]));
-		between = "&amp;";
-	}
-	if (page > 1)
-		buf_printf(w->out, "%spage=%" PRIu64, between, page);
-	buf_puts(w->out, "\">");
-}
-
 static void put_sum_cell(struct plan_page_writer *w, const char *platform, const char *verdict, uint64_t files)
 {
 	buf_printf(w->out, "<td class=\"n%s\" data-of=\"%s\">", files ? "" : " zero", verdict);
 	if (files)
-		begin_query_link(w, platform, verdict, "", 1);
+		plan_page_begin_link(w, platform, verdict, "", 1);
 	html_count(w->out, files);
 	buf_puts(w->out, files ? "</a></td>" : "</td>");
 }
 
 static void put_platform_row(struct plan_page_writer *w, const char *name)
 {
-	struct page_sum removed = sum_of_platform(w, name, NULL, 1);
+	struct plan_page_sum removed = sum_of_platform(w, name, NULL, 1);
 	buf_puts(w->out, "<tr><th scope=\"row\">");
-	begin_query_link(w, name, "", "", 1);
-	put_html_text(w->out, name);
+	plan_page_begin_link(w, name, "", "", 1);
+	html_text(w->out, name);
 	buf_puts(w->out, "</a></th>");
-	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
-		put_sum_cell(w, name, verdicts[i], sum_of_platform(w, name, verdicts[i], -1).files);
+	for (size_t i = 0; i < PLAN_PAGE_VERDICTS; i++)
+		put_sum_cell(w, name, plan_page_verdict[i], sum_of_platform(w, name, plan_page_verdict[i], -1).files);
 	put_sum_cell(w, name, "removed", removed.files);
 	buf_puts(w->out, "<td class=\"n\" data-of=\"\">");
 	html_size(w->out, removed.bytes);
@@ -140,8 +95,8 @@ static void put_platform_sums(struct plan_page_writer *w)
 	buf_puts(w->out, "<h2>By platform and verdict</h2>\n");
 	html_begin_box(w->out, "By platform and verdict", "card wide");
 	buf_puts(w->out, "<table class=\"sums\">\n<thead><tr><th scope=\"col\">Platform</th>");
-	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
-		buf_printf(w->out, "<th scope=\"col\" class=\"n\">%s</th>", verdicts[i]);
+	for (size_t i = 0; i < PLAN_PAGE_VERDICTS; i++)
+		buf_printf(w->out, "<th scope=\"col\" class=\"n\">%s</th>", plan_page_verdict[i]);
 	buf_puts(w->out,
 		"<th scope=\"col\" class=\"n\">removed</th><th scope=\"col\" class=\"n\">size</th></tr></thead>\n"
 		"<tbody>\n");
@@ -150,184 +105,32 @@ static void put_platform_sums(struct plan_page_writer *w)
 	html_end_table(w->out);
 }
 
-// --- the search form ---
+// --- the command, and what the plan before said ---
 
-static void put_option(struct plan_page_writer *w, const char *value, const char *words, const char *chosen)
+static int put_command(struct plan_page_writer *w, struct err *e)
 {
-	buf_puts(w->out, "<option value=\"");
-	put_html_text(w->out, value);
-	buf_puts(w->out, strcmp(value, chosen) == 0 ? "\" selected>" : "\">");
-	put_html_text(w->out, words);
-	buf_puts(w->out, "</option>");
-}
-
-static void put_search_form(struct plan_page_writer *w)
-{
-	const struct plan_page_query *q = w->query;
-	buf_puts(w->out, "<h2>Files</h2>\n<form method=\"get\" action=\"./\">"
-			 "<select name=\"platform\" aria-label=\"Platform\">");
-	put_option(w, "", "All platforms", q->only);
-	for (size_t i = 0; i < q->platforms; i++)
-		put_option(w, q->platform[i]->name, q->platform[i]->name, q->only);
-	buf_puts(w->out, "</select><select name=\"verdict\" aria-label=\"Verdict\">");
-	put_option(w, "", "Any verdict", q->verdict);
-	put_option(w, "removed", "to be removed", q->verdict);
-	put_option(w, "kept", "stays", q->verdict);
-	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
-		put_option(w, verdicts[i], verdicts[i], q->verdict);
-	buf_puts(w->out, "</select><input type=\"search\" name=\"q\" placeholder=\"Project or file name\" "
-			 "aria-label=\"Project or file name\" value=\"");
-	put_html_text(w->out, q->text);
-	buf_puts(w->out, "\"><button>Show</button></form>\n");
-}
-
-// --- the files ---
-
-static void put_file_cell(struct plan_page_writer *w, const struct catalog_planned *f, const char *platform)
-{
-	buf_puts(w->out, "<td class=\"file full\">");
-	if (f->project) {
-		buf_puts(w->out, "<a href=\"../explain/");
-		escape_url(w->out, str_from(platform));
-		buf_putc(w->out, '/');
-		escape_url(w->out, str_from(f->project));
-		if (f->version) {
-			buf_putc(w->out, '/');
-			escape_url(w->out, str_from(f->version));
-		}
-		buf_puts(w->out, "?format=text\">");
-	}
-	put_html_text(w->out, f->filename);
-	if (f->project) {
-		buf_puts(w->out, "</a> <a href=\"../project/");
-		escape_url(w->out, str_from(f->project));
-		buf_puts(w->out, "\">project<span class=\"sr\"> of ");
-		put_html_text(w->out, f->filename);
-		buf_puts(w->out, "</span></a>");
-	}
-	buf_puts(w->out, "</td>");
-}
-
-static const char *platform_name_of(const struct plan_page_writer *w, int64_t id)
-{
-	for (size_t i = 0; i < w->query->platforms; i++)
-		if (w->query->platform[i]->id == id)
-			return w->query->platform[i]->name;
-	return "";
-}
-
-static int put_file_row(void *ctx, const struct catalog_planned *f, struct err *e UNUSED)
-{
-	struct plan_page_writer *w = ctx;
-	const char *platform = platform_name_of(w, f->platform);
-	buf_puts(w->out, "<tr>");
-	put_file_cell(w, f, platform);
-	buf_puts(w->out, "<td class=\"name\">");
-	put_html_text(w->out, platform);
-	buf_puts(w->out, f->removes ? "</td><td><span class=\"verdict goes\">" : "</td><td><span class=\"verdict\">");
-	put_html_text(w->out, f->verdict);
-	buf_puts(w->out, "</span></td><td class=\"n\" data-of=\"\">");
-	html_size(w->out, f->size);
-	buf_puts(w->out, "</td><td class=\"why full\">");
-	put_html_text(w->out, f->reason);
-	if (f->upstream && strcmp(f->upstream, f->filename) != 0) {
-		buf_puts(w->out, "<br>upstream has ");
-		put_html_text(w->out, f->upstream);
-	}
-	buf_puts(w->out, "</td></tr>\n");
-	return 0;
-}
-
-static struct catalog_plan_filter make_filter(const struct plan_page_writer *w, const struct platform *p)
-{
-	const char *verdict = w->query->verdict;
-	bool is_removed = strcmp(verdict, "removed") == 0, is_kept = strcmp(verdict, "kept") == 0;
-	return (struct catalog_plan_filter){
-		.platform = p->id,
-		.verdict = *verdict && !is_removed && !is_kept ? verdict : NULL,
-		.text = w->text[0] ? w->text : NULL,
-		.removes = is_removed ? 1
-			   : is_kept  ? 0
-				      : -1,
-	};
-}
-
-static bool is_selected(const struct plan_page_writer *w, const struct platform *p)
-{
-	return !*w->query->only || strcmp(w->query->only, p->name) == 0;
-}
-
-// of becomes the number of files of each platform.
-static int count_files(const struct plan_page_writer *w, uint64_t *of, struct page_sum *all, struct err *e)
-{
-	for (size_t i = 0; i < w->query->platforms; i++) {
-		struct page_sum one = {0};
-		struct catalog_plan_filter filter = make_filter(w, w->query->platform[i]);
-		if (is_selected(w, w->query->platform[i]) &&
-			catalog_plan_count(w->catalog, &filter, &one.files, &one.bytes, e) < 0)
-			return -1;
-		of[i] = one.files;
-		all->files += one.files;
-		all->bytes += one.bytes;
-	}
-	return 0;
-}
-
-// One page of the files, platform by platform.
-static int put_file_rows(struct plan_page_writer *w, const uint64_t *of, uint64_t skip, struct err *e)
-{
-	uint64_t left = ROWS;
-	for (size_t i = 0; i < w->query->platforms && left; i++) {
-		struct catalog_plan_filter filter = make_filter(w, w->query->platform[i]);
-		if (skip < of[i]) {
-			if (catalog_plan_files(w->catalog, &filter, skip, left, put_file_row, w, e) < 0)
-				return -1;
-			left -= of[i] - skip < left ? of[i] - skip : left;
-		}
-		skip -= skip < of[i] ? skip : of[i];
-	}
-	return 0;
-}
-
-static void put_page_links(struct plan_page_writer *w, uint64_t page, uint64_t pages)
-{
-	const struct plan_page_query *q = w->query;
-	if (pages < 2)
-		return;
-	buf_puts(w->out, "<nav aria-label=\"Pages\">");
-	if (page > 1) {
-		begin_query_link(w, q->only, q->verdict, q->text, page - 1);
-		buf_puts(w->out, "Previous</a>");
-	}
-	buf_printf(w->out, "<span>Page %" PRIu64 " of %" PRIu64 "</span>", page, pages);
-	if (page < pages) {
-		begin_query_link(w, q->only, q->verdict, q->text, page + 1);
-		buf_puts(w->out, "Next</a>");
-	}
-	buf_puts(w->out, "</nav>\n");
-}
-
-static int put_files(struct plan_page_writer *w, struct err *e)
-{
-	static const char *const column[] = {"File", "Platform", "Verdict", "Size", "Why"};
-	struct page_sum all = {0};
-	CLEANUP(mem_free) uint64_t *of = xcalloc(w->query->platforms, sizeof(*of));
-	if (count_files(w, of, &all, e) < 0)
-		return -1;
-	uint64_t pages = (all.files + ROWS - 1) / ROWS;
-	uint64_t page = w->query->page < 1 ? 1 : w->query->page > pages && pages ? pages : w->query->page;
-	buf_puts(w->out, "<p class=\"note\">");
-	html_count(w->out, all.files);
-	buf_puts(w->out, all.files == 1 ? " file, " : " files, ");
-	html_size(w->out, all.bytes);
-	buf_puts(w->out, "</p>\n");
-	if (!all.files)
+	CLEANUP(plan_rows_release) struct plan_rows chosen = {0};
+	struct plan_page_collector collector = {&chosen, w->query};
+	if (!sum_of_platforms(w, 1).files)
 		return 0;
-	html_begin_table(w->out, "Files", "card wide", column, ARRAY_SIZE(column));
-	if (put_file_rows(w, of, (page - 1) * ROWS, e) < 0)
-		return -1;
-	html_end_table(w->out);
-	put_page_links(w, page, pages);
+	for (size_t i = 0; i < w->choice.count; i++)
+		if (catalog_plan_one(w->catalog, w->choice.id[i], plan_page_collect, &collector, e) < 0)
+			return -1;
+	buf_puts(w->out, "<h2 id=\"apply\">To apply it</h2>\n<figure class=\"card\"><figcaption>");
+	if (chosen.count)
+		buf_printf(w->out, "Without %zu file%s</figcaption><pre><code>", chosen.count,
+			chosen.count == 1 ? "" : "s");
+	else
+		buf_puts(w->out, "All of it</figcaption><pre><code>");
+	plan_choice_command(w->out, &chosen, jsondoc_get_str(w->head, "file"));
+	buf_puts(w->out,
+		"</code></pre></figure>\n<p class=\"note\">It checks each file again first. With --dry-run it only says "
+		"what it would do. To leave files out, tick them below, or give --except a glob, such as "
+		"<code>'numpy-*'</code>.</p>\n");
+	if (w->choice.has_more)
+		buf_printf(w->out,
+			"<p class=\"note\">These are the first %d: list more in a file for --except @FILE.</p>\n",
+			LIMIT_PLAN_CHOSEN);
 	return 0;
 }
 
@@ -339,20 +142,38 @@ static void to_lower(const char *text, char out[LIMIT_FILE_NAME + 1])
 	out[i] = '\0';
 }
 
+// The numbers of another plan would be of other files.
+static void take_choice(struct plan_page_writer *w)
+{
+	plan_choice_read(&w->choice, w->query->chosen);
+	if (!w->choice.count || strcmp(w->query->plan, w->id) == 0)
+		return;
+	w->choice = (struct plan_choice){0};
+	buf_puts(w->out,
+		"<p class=\"note\"><strong>There is a new plan since you chose:</strong> please choose again.</p>\n");
+}
+
 static int put_plan_page(struct plan_page_writer *w, int64_t made, const char *id, struct err *e)
 {
 	char when[CLOCK_TEXT];
 	CLEANUP(buf_release) struct buf words;
+	w->id = id;
+	w->verdict = w->query->verdict                                  ? w->query->verdict
+		     : !*w->query->text && sum_of_platforms(w, 1).files ? "removed"
+									: "";
 	buf_init(&words, LIMIT_WORDS);
 	clock_write(made, when);
-	buf_printf(&words, "What the last plan of a prune says: %s", id);
+	buf_printf(&words, "What the last plan says, and what has changed since: %s", id);
 	html_begin(w->out, w->frame, "Prune plan", words.data);
 	buf_printf(w->out, "<span class=\"state\">Made <time datetime=\"%s\">%.10s %.5s UTC</time></span>\n</header>\n",
 		when, when, when + 11);
+	take_choice(w);
 	put_plan_totals(w);
+	if (put_command(w, e) < 0)
+		return -1;
 	put_platform_sums(w);
-	put_search_form(w);
-	return put_files(w, e);
+	plan_page_put_form(w);
+	return plan_page_put_files(w, e) < 0 ? -1 : plan_page_put_changes(w, e);
 }
 
 static int put_no_plan(struct plan_page_writer *w)

@@ -33,6 +33,8 @@ static const struct str argument_names[ARGUMENT_COUNT] = {
 	[ARGUMENT_LIMIT] = STR("limit"),
 	[ARGUMENT_PYTHON] = STR("python"),
 	[ARGUMENT_ALL] = STR("all"),
+	[ARGUMENT_PLAN] = STR("plan"),
+	[ARGUMENT_CHOSEN] = STR("x"),
 	[ARGUMENT_VIEW] = STR("view"),
 	[ARGUMENT_VERSION] = STR("version"),
 	[ARGUMENT_PLATFORMS] = STR("platforms"),
@@ -59,6 +61,10 @@ void request_release(struct request *r)
 		buf_release(&r->joined[i]);
 	free(r->joined);
 	r->joined = NULL;
+	if (r->chosen)
+		buf_release(r->chosen);
+	free(r->chosen);
+	r->chosen = NULL;
 }
 
 static void join_header(struct request *r, int header, const char *value)
@@ -95,6 +101,18 @@ uint64_t request_content_length(const struct request *r)
 	return length;
 }
 
+static void join_chosen(struct request *r, const char *value)
+{
+	if (!r->chosen) {
+		r->chosen = xcalloc(1, sizeof(*r->chosen));
+		buf_init(r->chosen, LIMIT_REQUEST_HEADER);
+		buf_puts(r->chosen, r->argument[ARGUMENT_CHOSEN]);
+	}
+	buf_putc(r->chosen, ',');
+	buf_puts(r->chosen, value);
+	r->argument[ARGUMENT_CHOSEN] = r->chosen->data;
+}
+
 void request_take_argument(struct request *r, struct str name, const char *value)
 {
 	if (str_eq(name, STR("format")) && !r->format)
@@ -102,6 +120,8 @@ void request_take_argument(struct request *r, struct str name, const char *value
 	for (int i = 0; i < ARGUMENT_COUNT; i++)
 		if (str_eq(argument_names[i], name) && !r->argument[i])
 			r->argument[i] = value ? value : "";
+		else if (i == ARGUMENT_CHOSEN && str_eq(argument_names[i], name) && value)
+			join_chosen(r, value);
 }
 
 bool request_read_argument(const struct request *r, enum request_argument which, char out[REQUEST_ARGUMENT_SIZE])

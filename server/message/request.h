@@ -42,6 +42,8 @@ enum request_argument {
 	ARGUMENT_PROJECTS,
 	ARGUMENT_STATE,
 	ARGUMENT_AFTER,
+	ARGUMENT_PLAN,
+	ARGUMENT_CHOSEN, // "x": may be there several times, joined by ","
 	ARGUMENT_COUNT,
 };
 enum { REQUEST_ARGUMENT_SIZE = LIMIT_FILE_NAME + 1 };
@@ -55,6 +57,7 @@ struct request {
 	const char *header[HEADER_COUNT];     // NULL: not sent
 	unsigned metric;                      // enum metric_route that counts the request; set by the routes
 	struct buf *joined;                   // owned: by header, the lists that came on several lines; NULL: none
+	struct buf *chosen;                   // owned: what ARGUMENT_CHOSEN points to; NULL: it was there once or never
 };
 
 enum method request_method(const char *name);

@@ -50,6 +50,7 @@ class Showcase(indexing.Indexed):
                                   made=self.now - 3 * DAY)
         self.tool("index", "--quiet")
         self.plan("--output", folder / "plan.json")
+        self.change_since_the_plan()
 
     def configure(self):
         pythons = "".join(f"[platform {name}]\npythons = {row[0]}\n" for name, row in PLATFORMS.items())
@@ -108,6 +109,17 @@ class Showcase(indexing.Indexed):
                      platform=JAMMY, python="3.12", version="2.1")
         made.add("numerics", "running", version="2.1", platform=NOBLE, python="3.13", ago=120)
 
+    def change_since_the_plan(self):
+        """A second plan, and then what it decided on changes."""
+        self.upstream.change("six", "six-1.3-py3-none-any.whl", yanked="broken")
+        self.upstream.add("six", storelib.make_wheel(self.folder / "theirs", "six", "1.4", mtime=self.now - 9 * DAY))
+        self.plan("--output", self.folder / "plan.json")
+        (self.store / BOOKWORM / "s" / "six" / "six-1.0-py3-none-any.whl").unlink()
+        self.put("acme-core", "0.9", BOOKWORM, "3.11", size=9000)
+        self.wheel(f"{ALMA}/s/six", "six", "1.1", size=9000, mtime=self.now - DAY)
+        (self.folder / "packages.list").write_text("acme-core because it is ours\nsix==1.2\n")
+        self.tool("index", "--quiet")
+
     def tool(self, *words, code=0):
         done = serving.run(*words, "--config", self.config)
         assert done.returncode == code, done.stdout + done.stderr
@@ -145,7 +157,7 @@ class Showcase(indexing.Indexed):
             "project": "/-/project/numerics",
             "project, a version": "/-/project/failing?version=1.0",
             "project, a view": "/-/project/acme-core?view=tested",
-            "plan, a search": "/-/plan/?verdict=removed&q=six",
+            "plan, a search": "/-/plan/?verdict=&q=six",
         }
 
 

@@ -177,7 +177,8 @@ def test_plan_page(site, server):
     assert b"No plan of a prune has been made yet" in page.body
     assert "form-action 'self'" in page["Content-Security-Policy"]
     site.plan()
-    assert rows_of(server.get("/-/plan/")) == [SAME, OURS, OTHER, BROKEN]
+    assert rows_of(server.get("/-/plan/")) == [SAME, OTHER]  # what it removes comes first
+    assert rows_of(server.get("/-/plan/?verdict=")) == [SAME, OURS, OTHER, BROKEN]
     assert rows_of(server.get("/-/plan/?verdict=removed")) == [SAME, OTHER]
     assert rows_of(server.get("/-/plan/?verdict=kept")) == [OURS, BROKEN]
     assert rows_of(server.get("/-/plan/?verdict=superseded&q=FOO-3.0")) == [OTHER]
@@ -196,7 +197,7 @@ def test_plan_page_keeps_what_is_private(site, server):
     assert b"secret" not in server.get("/-/plan/").body and CLOSED.encode() not in server.get("/-/plan/").body
     assert server.get(f"/-/plan/?platform={CLOSED}").status in (401, 403)
     token = site.run("token", "add", "--read", "--platform", CLOSED).strip()
-    for path in ("/-/plan/", f"/-/plan/?platform={CLOSED}"):
+    for path in ("/-/plan/?verdict=", f"/-/plan/?verdict=&platform={CLOSED}"):
         reply = server.get(path, authorization(token))
         assert "secret-1.0-py3-none-any.whl" in rows_of(reply) and reply["Cache-Control"].startswith("private, ")
     wrong = server.get("/-/plan/", authorization("wc_" + "x" * 43))

@@ -118,7 +118,7 @@ int catalog_plan_changes_find(struct catalog *c, int64_t plan, struct catalog_pl
 	return out->former ? compare_platforms(c, out->former, plan, out, e) : 0;
 }
 
-static int add_row(struct catalog *c, int64_t plan, const struct catalog_plan_change *x, struct err *e)
+static int note_change(struct catalog *c, int64_t plan, const struct catalog_plan_change *x, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_CHANGE_ADD, e);
 	if (!q)
@@ -138,7 +138,7 @@ int catalog_plan_changes_set(struct catalog *c, int64_t plan, const struct catal
 	if (catalog_run_ints(c, PLAN_SET_FORMER, plans, ARRAY_SIZE(plans), e) < 0)
 		return -1;
 	for (size_t i = 0; i < changes->count; i++)
-		if (add_row(c, plan, &changes->item[i], e) < 0)
+		if (note_change(c, plan, &changes->item[i], e) < 0)
 			return -1;
 	return 0;
 }

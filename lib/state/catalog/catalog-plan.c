@@ -211,6 +211,7 @@ static int report_planned(struct query *q, catalog_planned_fn *fn, void *ctx, st
 			.reason = query_text(q, 10),
 			.upstream = query_text(q, 11),
 			.mtime_ns = query_int(q, 12),
+			.id = query_int(q, 13),
 		};
 		if (fn(ctx, &file, e) < 0)
 			return -1;
@@ -236,5 +237,14 @@ int catalog_plan_project(struct catalog *c, const char *project, catalog_planned
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, project);
+	return report_planned(q, fn, ctx, e);
+}
+
+int catalog_plan_one(struct catalog *c, int64_t id, catalog_planned_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLANNED_ONE, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, id);
 	return report_planned(q, fn, ctx, e);
 }

@@ -8,6 +8,7 @@
 
 // The plan's decision about one file. Strings are borrowed for the call.
 struct catalog_planned {
+	int64_t id; // of a file that is read: its number in the catalog; another plan has other numbers
 	int64_t platform;
 	const char *project, *version; // NULL: unknown
 	const char *filename;
@@ -52,6 +53,8 @@ typedef int catalog_planned_fn(void *ctx, const struct catalog_planned *file, st
 // In the order in which they were added: at most `limit` files after the first `skip`.
 int catalog_plan_files(struct catalog *c, const struct catalog_plan_filter *filter, uint64_t skip, uint64_t limit,
 	catalog_planned_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// The file with this number; nothing is called if the last plan has no such file.
+int catalog_plan_one(struct catalog *c, int64_t id, catalog_planned_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // The files of a project on all platforms; none if there is no plan.
 int catalog_plan_project(struct catalog *c, const char *project, catalog_planned_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;

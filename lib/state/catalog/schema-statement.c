@@ -43,7 +43,7 @@
 #define LAST_PLAN "(SELECT max(id) FROM plan WHERE name IS NOT NULL)"
 #define PLANNED                                                                                                        \
 	"SELECT platform, size, removes, identical, project, version, filename, path, verdict, why, reason, upstream," \
-	" mtime_ns"                                                                                                    \
+	" mtime_ns, id"                                                                                                \
 	" FROM planned WHERE plan = " LAST_PLAN " AND "
 #define PLANNED_BY_PATH                                                                                                \
 	"SELECT path, removes, verdict, size, project, filename FROM planned WHERE plan = ?1 AND platform = ?2"        \
@@ -268,6 +268,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		"SELECT count(*), coalesce(sum(size), 0) FROM planned WHERE plan = " LAST_PLAN " AND " PLANNED_FILTER,
 	[PLANNED_LIST] = PLANNED PLANNED_FILTER " ORDER BY id LIMIT ?5 OFFSET ?6",
 	[PLANNED_PROJECT] = PLANNED "project = ?1 ORDER BY id",
+	[PLANNED_ONE] = PLANNED "id = ?1",
 	[FILES_NEWEST] =
 		"SELECT ifnull(max(came), 0) FROM (SELECT iif(arrived > 0, arrived, mtime_ns / 1000000000) AS came"
 		" FROM file WHERE state = 0) WHERE came <= ?1",
