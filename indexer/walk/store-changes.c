@@ -35,11 +35,14 @@ void store_changes_add_whole(struct store_changes *c)
 	forget_folders(c);
 }
 
+// The path has at least one name.
 static struct name_node *node_of_path(struct store_changes *c, const char *path)
 {
 	struct name_node *n = NULL;
-	for (struct str rest = str_from(path); rest.len;)
+	struct str rest = str_from(path);
+	do
 		n = name_tree_add(&c->tree, n, str_cut(&rest, '/'));
+	while (rest.len);
 	return n;
 }
 

@@ -189,6 +189,26 @@ def test_a_flood_of_renames(watched, aside):
     shows(watched, watched.first, wheel)
 
 
+def test_dropped_events_lead_to_a_scan_of_all(watched, aside):
+    """The kernel queues 16,384 events for a server that does not read them."""
+    with open("/proc/sys/fs/inotify/max_queued_events", encoding="ascii") as most:
+        events = int(most.read())
+    if events > 100000:
+        pytest.skip(f"the queue holds {events} events")
+    folder = watched.platform / "six"
+    watched.signal(signal.SIGSTOP)
+    os.mkdir(folder / "other")
+    for number in range(events // 2):
+        os.rename(folder / "other", folder / f"other{number}")
+        os.rename(folder / f"other{number}", folder / "other")
+    wheel = storelib.make_wheel(aside, "six", "1.1")
+    os.rename(wheel.path, folder / wheel.name)
+    watched.signal(signal.SIGCONT)
+    shows(watched, watched.first, wheel)
+    assert health(watched)["watch"]["overflows"] == 1
+    assert watched.errors().count("watch: the kernel has dropped events") == 1
+
+
 def test_generation_of_a_view_by_another_process(serve, tmp_path):
     store = tmp_path / "store"
     wheel = storelib.make_wheel(store / PLATFORM / "six", "six", "1.0")
