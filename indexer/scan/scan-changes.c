@@ -100,7 +100,7 @@ int scan_changes_run(const struct store *store, struct catalog *catalog, struct 
 	const struct scan_changes_options *options, struct summary *summary, bool *wants_whole, struct err *e)
 {
 	int64_t begun = clock_ms();
-	CLEANUP(mem_close) int held = lock_changes(catalog_path(catalog), options);
+	CLEANUP(mem_close) UNUSED int held = lock_changes(catalog_path(catalog), options);
 	CLEANUP(scan_changes_release) struct scan_changes s = {0};
 	*summary = (struct summary){.shape = &scan_report_shape};
 	*wants_whole = false;
