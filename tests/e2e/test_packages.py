@@ -130,7 +130,7 @@ def leave_state(place, wheel):
     shutil.copy(wheel.path, platform)
     place.run("chown", "-R", "wheelcache:wheelcache", STORE)
     for words in (["token", "add", "--config", CONFIG], ["index", "--config", CONFIG]):
-        place.run("runuser", "-u", "wheelcache", "--", "env", f"STATE_DIRECTORY={STATE}", "wheelcache", *words)
+        place.run("runuser", "-u", "wheelcache", "--", "wheelcache", *words)
     place.path(f"{STATE}/audit.log").write_text("a line\n")
     place.path("/var/log/wheelcache/access.log").write_text("a line\n")
     return state_of(place)
@@ -187,7 +187,7 @@ def wait_for_text(machine, path, text):
 
 
 def as_server(machine, *words):
-    return machine.run("runuser", "-u", "wheelcache", "--", "env", f"STATE_DIRECTORY={STATE}", "wheelcache", *words, "--config", CONFIG)
+    return machine.run("runuser", "-u", "wheelcache", "--", "wheelcache", *words, "--config", CONFIG)
 
 
 def configure(machine, **sections):
@@ -264,6 +264,21 @@ def test_upgrade_under_load_fails_no_request(machine, package):
     wheels = {path for path in state if path.startswith("wheels/")}
     assert {path: state_of(machine)[path] for path in wheels} == {path: state[path] for path in wheels} and wheels
     assert packages.BEFORE not in machine.run("dpkg-query", "--show", "wheelcache")
+
+
+def test_rotated_log_goes_on_in_a_new_file(machine):
+    log = machine.path("/var/log/wheelcache/access.log")
+    configure(machine, server={"access-log": "/var/log/wheelcache/access.log"})
+    machine.run("systemctl", "restart", "wheelcache")
+    fetch(machine, "/simple/?before")
+    serving.wait_for(lambda: "?before" in log.read_text(), EVENTUALLY, "a line")
+    machine.run("logrotate", "--force", "/etc/logrotate.d/wheelcache")
+    assert "?before" in log.with_name("access.log.1").read_text()
+
+    def goes_on():
+        fetch(machine, "/simple/?after")
+        return log.exists() and "?after" in log.read_text()
+    serving.wait_for(goes_on, EVENTUALLY, "a line in the new file")
 
 
 def test_connection_starts_a_server_that_does_not_run(machine):
