@@ -16,7 +16,7 @@ import merging  # noqa: E402
 import serving  # noqa: E402
 import showcase  # noqa: E402
 
-PICTURES = {"project-page.png": ("/-/project/numerics", "980,880"), "plan-page.png": ("/-/plan/?verdict=removed", "980,900")}
+PICTURES = {"project-page.png": ("/-/project/numerics", "980,880"), "plan-page.png": ("/-/plan/?verdict=removed", "980,850")}
 MOST = 150_000  # bytes
 
 
