@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """make bench, in one run: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune,
-what is missing, what it costs to look inside wheels, views with a membership, proxies of one upstream, TLS beside nginx.
+what is missing, pages about many projects, what it costs to look inside wheels, views with a membership, proxies of one upstream, TLS beside nginx.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
 BENCH_ONLY runs only some parts, for example "serving index"; BENCH_KEEP=1 writes bench/PART.md for each part that ran."""
@@ -21,6 +21,7 @@ import load
 import machine
 import merging
 import nginx
+import people
 import pruning
 import scans
 import server
@@ -34,7 +35,7 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 FEW = min(ROUNDS, 3)  # of what takes minutes
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload prune missing inside views merge tls").split()
+ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload prune missing people inside views merge tls").split()
 
 
 def refuse(reason):
@@ -102,6 +103,7 @@ PARTS = {
     "many": (FEW, lambda binary, _, folder, __, rounds: bench_many(binary, folder, rounds)),
     "prune": (FEW, lambda binary, _, folder, __, rounds: pruning.bench(binary, folder, rounds)),
     "missing": (FEW, lambda binary, _, folder, __, rounds: lacking.bench(binary, folder, rounds)),
+    "people": (1, lambda binary, _, folder, __, rounds: people.bench(binary, folder, rounds)),
     "inside": (ROUNDS, lambda binary, floor, folder, _, rounds: inside.bench(binary, floor.with_name("inflating"), folder, rounds)),
     "views": (ROUNDS, lambda binary, _, folder, __, rounds: viewing.bench(binary, folder, rounds)),
     "serving": (ROUNDS, bench_serving),
