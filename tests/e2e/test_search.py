@@ -7,6 +7,7 @@ import urllib.parse
 
 import pytest
 
+import chrome
 import serving
 import storelib
 from uploading import authorization
@@ -124,3 +125,30 @@ def test_new_project_is_found_at_once(world):
     done = serving.run("index", "--catalog", world.catalog, world.store)
     assert done.returncode == 0, done.stderr
     assert world.names("brandnew") == ["brandnew"]
+
+
+@pytest.mark.skipif(not chrome.program(), reason="chromium is not installed")
+def test_shows_projects_while_a_person_types(world, tmp_path):
+    """With the keyboard alone, and with what a screen reader is told."""
+    field = "document.querySelector('input[name=q]')"
+    with chrome.Chrome(tmp_path / "profile") as browser:
+        browser.open(f"{world.server.url}/")
+        browser.value(f"{field}.focus()")
+        browser.type("nu")
+        browser.wait("[...document.querySelectorAll('[role=option]')].map(one => one.firstChild.data).join()", "numba,numpy")
+        assert browser.value("document.querySelector('[role=status]').textContent") == "2 projects."
+        assert browser.value(f"{field}.getAttribute('aria-expanded')") == "true"
+        browser.press("ArrowDown", 40)
+        browser.press("ArrowDown", 40)
+        active = f"document.getElementById({field}.getAttribute('aria-activedescendant'))"
+        assert browser.value(f"{active}.getAttribute('aria-selected') + {active}.firstChild.data") == "truenumpy"
+        browser.press("Enter", 13)
+        browser.wait("location.pathname", "/-/project/numpy")
+        browser.open(f"{world.server.url}/")
+        browser.value(f"{field}.focus()")
+        browser.type("nunpy")
+        browser.wait("(document.querySelector('[role=status]') || {}).textContent", "No project. 1 with a similar name.")
+        browser.press("Escape", 27)
+        assert browser.value("document.querySelector('[role=listbox]').hidden")
+        browser.press("Enter", 13)
+        browser.wait("location.pathname + location.search", "/-/search?q=nunpy")
