@@ -219,7 +219,8 @@ static void put_html_part(struct buf *out, const struct sheet_part *p)
 		put_html(out, "<div class=\"card wide builds\" role=\"region\" tabindex=\"0\" aria-label=\"", p->title,
 			"\"><table>\n<thead><tr>");
 		for (size_t i = 0; i < p->columns; i++)
-			put_html(out, "<th scope=\"col\">", p->head[i], "</th>");
+			put_html(out, *p->head[i] ? "<th scope=\"col\">" : "<td>", p->head[i],
+				*p->head[i] ? "</th>" : "</td>");
 		buf_puts(out, "</tr></thead>\n<tbody>\n");
 		for (size_t i = 0; i < p->rows; i++)
 			put_html_row(out, &p->row[i], p->columns);

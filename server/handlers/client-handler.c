@@ -7,6 +7,7 @@
 #include "lib/format/escape.h"
 #include "lib/view/client-config.h"
 #include "server/handlers/home.h"
+#include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
 #include "server/message/negotiate.h"
 
@@ -64,11 +65,6 @@ struct reply *client_handler_worker(struct server_context *s, struct catalog *c,
 		const struct html_frame frame = page_frame(s, c, r->path, HTML_SECTION_NONE);
 		put_client_page(&page, &frame, &x);
 	}
-	struct reply *reply =
-		reply_new(200, is_json ? "application/json" : "text/html; charset=utf-8", blob_from_buf(&page));
-	server_context_set_freshness(s, reply, v->is_private);
-	reply_header(reply, "Vary", "Accept");
-	reply_header(reply, "Content-Security-Policy", "%s", html_policy);
-	reply_header(reply, "X-Content-Type-Options", "nosniff");
-	return reply;
+	return packed_reply(s, negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]),
+		is_json ? "application/json" : "text/html; charset=utf-8", html_policy, &page, v->is_private, NULL);
 }

@@ -13,6 +13,7 @@
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/handlers/explain-page.h"
+#include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
 #include "server/message/negotiate.h"
 #include "server/upstream/name-guard.h"
@@ -90,17 +91,11 @@ static struct reply *explain_reply(struct server_context *s, struct explain_requ
 		return server_context_not_found_in(s, x->view->is_private, "nothing is known of it");
 	if (result < 0)
 		return server_context_error(&e);
-	struct reply *r = reply_new(200,
+	return packed_reply(s, negotiate_coding(x->request->header[HEADER_ACCEPT_ENCODING]),
 		x->is_html   ? "text/html; charset=utf-8"
 		: x->is_text ? "text/plain; charset=utf-8"
 			     : "application/json",
-		blob_from_buf(&x->body));
-	if (x->is_html)
-		reply_header(r, "Content-Security-Policy", "%s", html_policy);
-	reply_header(r, "Vary", "Accept");
-	server_context_set_freshness(s, r, x->view->is_private || x->site->has_private);
-	reply_header(r, "X-Content-Type-Options", "nosniff");
-	return r;
+		html_policy, &x->body, x->view->is_private || x->site->has_private, NULL);
 }
 
 static void explain_request_release(struct explain_request *x)

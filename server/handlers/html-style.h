@@ -9,7 +9,7 @@ static const char style_text[] =
 	"@media(prefers-color-scheme:dark){:root{--page:#10141a;--card:#181e26;--line:#2a323d;--text:#e5eaf0;"
 	"--soft:#9fabba;--accent:#5cd0c5;--tint:#14322f;--code:#0f141a;--busy:#f0b65e;--busy-tint:#382b14;"
 	"--bad:#ff9a90;--bad-tint:#421a17;--far:#9cc0ff;--far-tint:#172a4a;--on:#10141a}}\n"
-	"*{box-sizing:border-box}\n"
+	"*{box-sizing:border-box}html{scrollbar-gutter:stable}\n"
 	"body{margin:0;background:var(--page);color:var(--text);font:16px/1.55 system-ui,-apple-system,'Segoe UI',"
 	"Roboto,'Noto Sans','Liberation Sans',sans-serif}\n"
 	"main,footer,.top>div{max-width:70rem;margin:0 auto;padding:0 1.25rem}\n"

@@ -3,6 +3,7 @@
 
 #include "lib/base/decimal.h"
 #include "server/core/auth.h"
+#include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
 #include "server/handlers/plan-page.h"
 
@@ -57,9 +58,6 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 	const struct html_frame frame = page_frame(s, c, match->request->path, HTML_SECTION_PLAN);
 	if (plan_page_write(&frame, c, &query, &page, &e) < 0)
 		return server_context_error(&e);
-	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
-	server_context_set_freshness(s, r, site->has_private);
-	reply_header(r, "Content-Security-Policy", "%s", html_policy);
-	reply_header(r, "X-Content-Type-Options", "nosniff");
-	return r;
+	return packed_reply(s, negotiate_coding(match->request->header[HEADER_ACCEPT_ENCODING]),
+		"text/html; charset=utf-8", html_policy, &page, site->has_private, NULL);
 }
