@@ -7,6 +7,7 @@
 #include "lib/base/limits.h"
 #include "lib/domain/text/pyspace.h"
 #include "lib/domain/text/rfc822-fields.h"
+#include "lib/domain/wheel/description.h"
 
 enum { LICENSE_BYTES = 200 }; // some files have the whole text as their License
 
@@ -88,29 +89,13 @@ static void keep_license(struct project_metadata *m, const struct license_words 
 		m->license = keep_value(m, best, LICENSE_BYTES);
 }
 
-// A long description was once a field: setuptools wrote its further lines behind 8 blanks, others behind 7 and a "|".
-static struct str unfold_description(struct project_metadata *m, struct str value)
+static void keep_description(struct project_metadata *m, struct str metadata)
 {
-	char *copy = arena_alloc(&m->text, value.len + 1);
-	size_t length = 0;
-	for (struct str rest = value; rest.ptr;) {
-		struct str line = str_cut(&rest, '\n');
-		if (str_starts(line, STR("        ")) || str_starts(line, STR("       |")))
-			line = str_slice(line, 8, line.len);
-		memcpy(copy + length, line.ptr, line.len);
-		length += line.len;
-		if (rest.ptr)
-			copy[length++] = '\n';
-	}
-	return (struct str){copy, length};
-}
-
-static void keep_description(struct project_metadata *m, struct str body, struct str field)
-{
-	if (pyspace_trim(body).len)
-		m->description = (struct str){arena_copy(&m->text, body), body.len};
-	else if (pyspace_trim(field).len)
-		m->description = unfold_description(m, field);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_METADATA);
+	description_take(metadata, &text);
+	if (text.len)
+		m->description = (struct str){arena_copy(&m->text, buf_view(&text)), text.len};
 }
 
 static void take_field(struct project_metadata *m, const struct rfc822_field *f)
@@ -140,16 +125,13 @@ void project_metadata_read(struct str metadata, struct project_metadata *out)
 {
 	struct rfc822_field f;
 	struct license_words license = {0};
-	struct str description = {0};
 	struct str rest = metadata;
 	*out = (struct project_metadata){0};
 	while (rfc822_fields_next(&rest, &f)) {
 		take_field(out, &f);
 		take_license(&license, &f);
-		if (str_eq_nocase(f.name, STR("Description")))
-			description = f.value;
 	}
-	keep_description(out, rest, description);
+	keep_description(out, metadata);
 	keep_license(out, &license);
 }
 

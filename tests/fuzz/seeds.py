@@ -618,6 +618,22 @@ TEXTS |= {"membership": generations(), "evidence": evidence()}
 TEXTS |= {"elf": elves(), "sbom": sboms(), "wheel-facts": native_wheels(), "facts-unpack": packed_facts()}
 
 
+# The first letter is the kind.
+TEXTS["readme"] = {
+    "markdown": "m# A b\n\n*c* **d** ~~e~~ `f` [g](https://h \"i\") ![j](k.png) <https://l> [m]\n\n- n\n  1. o\n\n> p\n\n"
+                "|q|r|\n|:-|-:|\n|s|t|\n\n```u\nv\n```\n\n    w\n\n---\n\n[m]: ../x 'y'\n",
+    "markdown-html": "m<p align=center>\n<a href=\"https://a\"><img src=b alt='c'></a>\n</p>\n\nd <br> <a href=e>f</a> <!-- g -->\n\n"
+                     "<script>h</script>\n<details><summary>i</summary>\n\nj &#x202e; &amp; &colon;\n\n</details>\n",
+    "markdown-links": "m[a](javascript:b) [c](<d e>) [f](//g) [h](#i) [j](mailto:k) <l@m.n> http://o.p/q_(r). [![s](t)](http://u)",
+    "rst": "r=\nA\n=\n\nB\n---\n\n*c* **d** ``e`` `f <https://g>`_ h_ i__ |j| :k:`l` [1]_ https://m\n\n* n\n\n  1. o\n\np\n  q\n\n"
+           ":r: s\n\n-t  u\n\n| v\n\n>>> w\n\nx::\n\n  y\n\n.. _h: z\n__ a\n.. |j| image:: b\n   :alt: c\n   :target: d\n\n.. [1] e\n",
+    "rst-tables": "r=== ===\na   b\n=== ===\nc   d\n    e\n=== ===\n\n+---+---+\n| f | g |\n+===+===+\n| h | i |\n+---+---+\n\n+-+\n|jk\n",
+    "rst-directives": "r.. image:: a\n   :alt: b\n.. image:: c\n\n.. note:: d\n   e\n\n.. code:: f\n\n   g\n\n.. raw:: html\n\n   <b>\n\n"
+                      ".. h:: i\n   :j: k\n\n   l\n\n.. |m| replace:: n\n.. comment\n   o\n\n..\n\n  p |m|\n",
+    "plain": "p<b>\n\x01\u202e\n",
+}
+
+
 def main():
     top = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus")
     for target, seeds in TEXTS.items():
