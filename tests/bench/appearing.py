@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One new wheel, copied into a store that is served: how long until it is on its project's page."""
+"""One new wheel, renamed or copied into a store that is served: how long until it is on its project's page."""
 import contextlib
 import http.client
+import os
 import shutil
 import signal
 import statistics
@@ -14,6 +15,7 @@ import table
 
 PROJECT = "appearing"
 LONGEST = 120
+OFTEN = 100
 
 
 def wait_until_listed(connection, name):
@@ -34,16 +36,16 @@ class Appearing:
         self.index = [str(binary), "index", "--catalog", str(folder / "catalog.db"), str(store)]
         self.store, self.waiting, self.one = store, folder / "waiting", one
         self.waiting.mkdir()
-        self.made = 0
+        self.made, self.round = 0, folder.name.count(" ")
 
-    def milliseconds(self, after_copy):
-        wheel = shape.make_wheel(self.waiting, PROJECT, f"1.{self.made}").path
+    def milliseconds(self, after_copy, put=shutil.copy):
+        wheel = shape.make_wheel(self.waiting, PROJECT, f"{self.round}.{self.made}").path
         self.made += 1
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.one.port, timeout=LONGEST)) as connection:
             connection.request("GET", f"/simple/{PROJECT}/")
             connection.getresponse().read()
             begin = time.monotonic()
-            shutil.copy(wheel, self.store / wheel.name)
+            put(wheel, self.store / wheel.name)
             after_copy()
             wait_until_listed(connection, wheel.name.encode())
             return (time.monotonic() - begin) * 1000
@@ -55,17 +57,38 @@ class Appearing:
         self.one.process.send_signal(signal.SIGHUP)
 
 
-def bench(binary, store, folder, wheels, count):
-    """Returns the table as text. The wheels stay in the store."""
-    one = ours.start(binary, store, folder, settings="threads = 1\n")
+def row(name, found):
+    return [name, f"{statistics.median(found):,.0f}", f"{max(found):,.0f}", f"{len(found)} times"]
+
+
+def watched_rows(binary, store, folder):
+    one = ours.start(binary, store, folder, settings="threads = 1\nrescan = 3600\n")
     try:
         appearing = Appearing(binary, store, folder, one)
-        ways = [("nothing: the next scan (rescan = 60, as it is by default)", lambda: None, 1),
-                ("SIGHUP to the server", appearing.tell_server, count), ("wheelcache index", appearing.run_index, count)]
-        rows = []
-        for name, act, times in ways:
-            found = [appearing.milliseconds(act) for _ in range(times)]
-            rows.append([name, f"{statistics.median(found):,.0f}", f"{max(found):,.0f}", f"{times} times"])
+        appearing.milliseconds(appearing.run_index)  # its project is known, and the first scan has ended
+        for name, put in (("renamed", os.rename), ("copied", shutil.copy)):
+            yield row(f"{name}; the file system tells", [appearing.milliseconds(lambda: None, put) for _ in range(OFTEN)])
     finally:
         one.stop()
-    return table.text([f"one new wheel among {wheels:,}; then", "ms until it is listed", "longest", "tried"], rows)
+
+
+def unwatched_rows(binary, store, folder, count):
+    one = ours.start(binary, store, folder, settings="threads = 1\n[index]\nwatch = no\n[server]\n")
+    try:
+        appearing = Appearing(binary, store, folder, one)
+        ways = [("copied; the next scan (watch = no, or on AFS and NFS; rescan = 60, as it is by default)", lambda: None, 1),
+                ("copied; SIGHUP to the server", appearing.tell_server, count),
+                ("copied; wheelcache index", appearing.run_index, count)]
+        for name, act, times in ways:
+            yield row(name, [appearing.milliseconds(act) for _ in range(times)])
+    finally:
+        one.stop()
+
+
+def bench(binary, store, folder, wheels, count):
+    """Returns the table as text. The wheels stay in the store."""
+    rows = []
+    for name, part in (("told", watched_rows), ("not told", lambda *where: unwatched_rows(*where, count))):
+        (folder / name).mkdir()
+        rows += part(binary, store, folder / name)
+    return table.text([f"one new wheel among {wheels:,}", "ms until it is listed", "longest", "tried"], rows)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """make bench, in one run: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune,
-what is missing, pages about many projects, what it costs to look inside wheels, views with a membership, proxies of one upstream, TLS beside nginx.
+what is missing, pages about many projects, what it costs to look inside wheels, or to watch a store, views with a membership,
+proxies of one upstream, TLS beside nginx.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
 BENCH_ONLY runs only some parts, for example "serving index"; BENCH_KEEP=1 writes bench/PART.md for each part that ran."""
@@ -28,6 +29,7 @@ import server
 import shape
 import upload
 import viewing
+import watching
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SERVED = 10_000
@@ -35,7 +37,7 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 FEW = min(ROUNDS, 3)  # of what takes minutes
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload prune missing people inside views merge tls").split()
+ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing watch upload prune missing people inside views merge tls").split()
 
 
 def refuse(reason):
@@ -108,6 +110,7 @@ PARTS = {
     "views": (ROUNDS, lambda binary, _, folder, __, rounds: viewing.bench(binary, folder, rounds)),
     "serving": (ROUNDS, bench_serving),
     "appearing": (ROUNDS, bench_appearing),
+    "watch": (FEW, lambda binary, _, folder, __, rounds: watching.bench(binary, folder, rounds)),
     "upload": (ROUNDS, lambda binary, _, folder, __, rounds: upload.bench(binary, folder, rounds)),
     "merge": (ROUNDS, lambda binary, _, folder, __, rounds: merging.bench(binary, folder, rounds, SECONDS)),
     "tls": (ROUNDS, lambda binary, _, folder, __, rounds: handshakes.bench(binary, folder, rounds, SECONDS)),

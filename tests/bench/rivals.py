@@ -38,12 +38,12 @@ def start_logged(name, folder, port, *command):
         return Rival(name, server.start(*command, stdout=log, stderr=log, cwd=folder), port).wait_until_up()
 
 
-def start_ours(binary, folder):
+def start_ours(binary, folder, settings="rescan = 0\n"):
     store = folder / "store"
     (store / PLATFORM).mkdir(parents=True)
     done = subprocess.run([binary, "token", "add", "--catalog", folder / "catalog.db"], capture_output=True, text=True,
                           check=True)
-    one = ours.start(binary, store, folder)
+    one = ours.start(binary, store, folder, settings=f"threads = 1\n{settings}")
     return takes_uploads(one, f"/upload/{PLATFORM}/", f"/{PLATFORM}/simple/{{}}/", basic("__token__", done.stdout.strip()))
 
 

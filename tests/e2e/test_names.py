@@ -238,7 +238,8 @@ def test_name_that_was_registered_in_advance_is_ours_all_the_same(serve, tmp_pat
     evil(tmp_path, index)
     assert len(merging.names(server, "acme")) == 1
     merging.wait_until_noted(server, "acme")
-    page = index.pages.pop("acme")
+    page, noted = index.pages.pop("acme"), int(time.time())
+    serving.wait_for(lambda: int(time.time()) > noted, SOON, "a later second: the server compares seconds")
     storelib.make_wheel(store, "acme", "1.0")
     serving.wait_for(lambda: "acme" in ours_of(server), SOON, "it is noted")
     index.pages["acme"] = page
