@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/format/jsondoc.h"
 #include "lib/state/catalog/catalog-mark.h"
@@ -28,7 +29,7 @@ struct overview_reader {
 	struct overview_data *data;
 	int64_t now;
 	struct overview_arrival *arrival;  // whose files are counted
-	struct str version_key;           // of its version
+	struct str version_key;            // of its version
 	bool is_here;                      // a file of it is on this platform
 	int64_t newest[OVERVIEW_ARRIVALS]; // of the arrivals, as the directory has it
 };
@@ -255,16 +256,21 @@ static int list_builds(struct overview_reader *r, struct results *results, struc
 		       : 0;
 }
 
+// A damaged file of results hides nothing else of the page; /-/builds/ says that it cannot be read.
 static int read_builds_summary(struct overview_reader *r, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(results_cleanup) struct results *results = NULL;
-	if (build_results_open(r->context->build_results, r->context->search_ms, &results, &why) == 0)
-		return list_builds(r, results, e);
-	if (why.kind == ERR_NOT_FOUND)
+	if (build_results_open(r->context->build_results, r->context->search_ms, &results, &why) == 0 &&
+		list_builds(r, results, &why) == 0)
 		return 0;
-	*e = why;
-	return -1;
+	if (why.kind == ERR_TIME) {
+		*e = why;
+		return -1;
+	}
+	if (why.kind != ERR_NOT_FOUND)
+		log_warn("%s", why.msg);
+	return 0;
 }
 
 // --- the last plan of a prune, and what retain found ---
