@@ -91,7 +91,7 @@ static void put_shell_html(struct buf *out, const char *word)
 
 void plan_choice_command(struct buf *out, const struct plan_rows *chosen, const char *file)
 {
-	buf_puts(out, "wheelcache prune apply --config /etc/wheelcache.conf");
+	buf_puts(out, "wheelcache prune apply --config /etc/wheelcache/wheelcache.conf");
 	for (size_t i = 0; i < chosen->count; i++) {
 		const struct plan_row *row = &chosen->row[i];
 		CLEANUP(mem_free) char *word = xasprintf("%s/%s", row->platform->name, row->file.path);

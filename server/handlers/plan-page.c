@@ -181,7 +181,7 @@ static int put_no_plan(struct plan_page_writer *w)
 	html_begin(w->out, w->frame, "Prune plan", "No plan of a prune has been made yet");
 	buf_puts(w->out,
 		"</header>\n<div class=\"lines\"><figure class=\"card\"><figcaption>To make one</figcaption><pre><code>"
-		"wheelcache prune plan --config /etc/wheelcache.conf -o plan.json</code></pre></figure></div>\n");
+		"wheelcache prune plan --config /etc/wheelcache/wheelcache.conf -o plan.json</code></pre></figure></div>\n");
 	return 0;
 }
 

@@ -65,7 +65,7 @@ def command(text):
 
 def run_command(at, text):
     """As a person pastes it, in the folder of the plan."""
-    words = command(text).replace("/etc/wheelcache.conf", str(at.config))
+    words = command(text).replace("/etc/wheelcache/wheelcache.conf", str(at.config))
     path = f"{pathlib.Path(serving.binary()).parent}:{os.environ['PATH']}"
     return subprocess.run(["sh", "-c", words], cwd=at.plan_path.parent, env=os.environ | {"PATH": path}, capture_output=True,
                           text=True, check=False, timeout=120)
@@ -83,7 +83,7 @@ def states(text):
 
 def test_command_without_a_choice_applies_all(at):
     text = page(at)
-    assert command(text) == "wheelcache prune apply --config /etc/wheelcache.conf plan.json"
+    assert command(text) == "wheelcache prune apply --config /etc/wheelcache/wheelcache.conf plan.json"
     assert sorted(boxes(text)[0]) == at.covered and not states(text)
     done = run_command(at, text)
     assert done.returncode == 0 and at.unlisted() == at.covered, done.stderr

@@ -102,10 +102,10 @@ static void commands(void **state)
 	buf_init(&all, 1000);
 	buf_init(&without, 1000);
 	plan_choice_command(&all, &(struct plan_rows){0}, NULL);
-	assert_string_equal(all.data, "wheelcache prune apply --config /etc/wheelcache.conf plan.json");
+	assert_string_equal(all.data, "wheelcache prune apply --config /etc/wheelcache/wheelcache.conf plan.json");
 	plan_choice_command(&without, &(struct plan_rows){.row = row, .count = 2}, "my plan");
 	assert_string_equal(without.data,
-		"wheelcache prune apply --config /etc/wheelcache.conf \\\n    --except jammy/s/six/six-1.0.whl \\\n"
+		"wheelcache prune apply --config /etc/wheelcache/wheelcache.conf \\\n    --except jammy/s/six/six-1.0.whl \\\n"
 		"    --except 'jammy/&lt;b&gt;'\\''' \\\n    'my plan'");
 }
 
