@@ -27,6 +27,7 @@ WANTED = [
     "flit==4.2.0", "poetry==2.5.1", "pdm==2.29.3", "pypi-simple==1.8.0 mousebender==2025.1",
     "tox==4.67.15", "check-jsonschema==0.39.0", "kubernetes-validate==1.37.0",
 ]
+ALONE = ["axe-playwright-python==0.1.8"]  # for a file in it: without what it requires
 
 
 def file_of(wanted):
@@ -37,7 +38,8 @@ def resolve(wanted, options):
     """Project and version of all that pip would install."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.json")
-        subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--dry-run", "--ignore-installed", "--only-binary", ":all:",
+        more = ["--no-deps"] if wanted in ALONE else []
+        subprocess.run([sys.executable, "-m", "pip", "install", "-q", *more, "--dry-run", "--ignore-installed", "--only-binary", ":all:",
                         "--report", report, *options, *wanted.split()], check=True)
         found = json.loads(report.read_text())["install"]
     return sorted((re.sub(r"[-_.]+", "-", one["metadata"]["name"]).lower(), one["metadata"]["version"]) for one in found)
@@ -63,7 +65,7 @@ def main():
     index = pipindex.url(sys.executable)
     context = ssl.create_default_context(cafile=pipindex.settings(sys.executable).get("cert") or os.environ.get("SSL_CERT_FILE"))
     known = {}
-    for wanted in WANTED:
+    for wanted in WANTED + ALONE:
         lines = [f"# {wanted}: made by pin.py\n"]
         for pin in resolve(wanted, sys.argv[1:]):
             known[pin] = known.get(pin) or hashes(index, context, *pin)

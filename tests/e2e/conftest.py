@@ -16,12 +16,12 @@ import upstreams
 from authority import Authority
 
 # Files that mostly wait run beside files that compute.
-LONG = ["packages", "container", "build_steps", "faults", "nights", "changing_tree", "merged_freshness", "prune_corpus",
-        "missing_finder", "slow_clients", "merged_files", "names", "build_roots", "build_faults", "real_index",
-        "missing", "prune_random", "builds_server", "tls", "push", "bounds", "prune_faults", "release", "build_server",
-        "builds_faults", "prune_failures", "view_operations", "promote_faults", "clients", "merged_pages",
-        "upload_load", "operations", "upload_clients", "build", "budget", "hostile", "merged_clients", "tokens",
-        "lifecycle", "static", "check", "prune_undo", "prune_apply"]
+LONG = ["browser", "packages", "container", "build_steps", "faults", "nights", "changing_tree", "merged_freshness",
+        "prune_corpus", "missing_finder", "slow_clients", "merged_files", "names", "build_roots", "build_faults",
+        "real_index", "missing", "prune_random", "builds_server", "tls", "push", "bounds", "prune_faults", "release",
+        "build_server", "builds_faults", "prune_failures", "view_operations", "promote_faults", "clients",
+        "merged_pages", "upload_load", "operations", "upload_clients", "build", "budget", "hostile", "merged_clients",
+        "tokens", "lifecycle", "static", "check", "prune_undo", "prune_apply"]
 
 
 def pytest_addoption(parser):

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All pages for people in a real Chromium, with axe-core: light and dark, desktop and phone."""
+import json
+
+import pytest
+
+import chromium
+import clients
+import merging
+import serving
+import showcase
+
+AXE = "axe-playwright-python==0.1.8"
+SIZES = {"desktop": (1280, 900), "phone": (360, 740)}
+PACKED_MOST = 60_000
+# Observes from before the first drawing.
+SHIFTS = """window.shifts = []; new PerformanceObserver(list => list.getEntries().forEach(one => window.shifts.push(one.value)))
+.observe({type: "layout-shift", buffered: true})"""
+ERRORS = {"an unknown page": "/-/no-such-page", "an unknown project": "/-/project/no-such-project"}
+WIDER = """[...document.querySelectorAll("body *")].filter(one => one.getBoundingClientRect().right > innerWidth + 1
+&& !one.closest(".wide, .matrix, .skip, .sr, pre")).map(one => one.outerHTML.slice(0, 100)).slice(0, 3)"""
+FOCUSED = """(() => { const one = document.activeElement, box = one.getBoundingClientRect(), style = getComputedStyle(one);
+return one === document.body ? null : {tag: one.tagName, words: (one.getAttribute("aria-label") || one.textContent ||
+one.name).slice(0, 40), width: box.width, height: box.height, top: box.top, bottom: box.bottom,
+ring: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0, tall: innerHeight} })()"""
+FOCUSABLE = """[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, [tabindex='0']")]
+.filter(one => one.checkVisibility()).length"""
+
+
+@pytest.fixture(name="axe", scope="module")
+def axe_fixture():
+    return next((clients.environment(AXE) / "lib").glob("python*/site-packages/axe_playwright_python/axe.min.js")).read_text()
+
+
+@pytest.fixture(name="shop", scope="module")
+def shop_fixture(tmp_path_factory, request):
+    if not request.config.getoption("--all"):
+        pytest.skip("a minute in a browser: only ./test --all runs it")
+    if not chromium.program():
+        pytest.skip("chromium is not installed")
+    folder = tmp_path_factory.mktemp("shop")
+    with merging.indexes() as start_index, serving.servers(folder) as start_server:
+        yield showcase.start(folder, start_index(), start_server)
+
+
+@pytest.fixture(name="browser", scope="module")
+def browser_fixture(shop, tmp_path_factory):
+    with chromium.chromium(tmp_path_factory.mktemp("chromium")) as browser:
+        browser.ask("Page.addScriptToEvaluateOnNewDocument", source=SHIFTS)
+        yield browser
+
+
+def all_pages(shop):
+    return shop[0].pages() | ERRORS
+
+
+def violations(browser, rules=""):
+    return browser.run(f"axe.run({{{rules}resultTypes: ['violations']}}).then(all => all.violations.map(one => "
+                       "[one.id, one.nodes.length, one.nodes[0].html, one.nodes[0].failureSummary]))")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_axe_finds_nothing(shop, browser, axe, size):
+    """In light and dark. Nor does a page shift, complain, or get wider than the window."""
+    wrong = {}
+    for name, path in (shop[0].pages() | ERRORS).items():
+        browser.look(*SIZES[size], dark=False)
+        browser.open(shop[1].url + path)
+        complaints = [one for one in browser.complaints() if not (name in ERRORS and "404" in json.dumps(one))]
+        wider, shifts = browser.run(WIDER), browser.run("window.shifts")
+        sideways = browser.run("document.documentElement.scrollWidth > innerWidth")
+        found = []
+        if browser.run("document.contentType") == "text/html":
+            browser.run(axe)
+            found += violations(browser)
+            browser.look(*SIZES[size], dark=True)
+            found += violations(browser, "runOnly: ['color-contrast'], ")
+        if complaints or wider or sum(shifts) or sideways or found:
+            wrong[name] = complaints, wider, shifts, sideways, found
+    assert not wrong, json.dumps(wrong, indent=1)
+
+
+def test_keyboard_reaches_all(shop, browser):
+    """Each element that can have the focus gets it, is in the window then, and has a ring."""
+    for look in SIZES:
+        browser.look(*SIZES[look], dark=False)
+        for name, path in shop[0].pages().items():
+            browser.open(shop[1].url + path)
+            count, reached = browser.run(FOCUSABLE), []
+            assert count > 3, name
+            for _ in range(min(count, 150)):
+                browser.press("Tab")
+                one = browser.run(FOCUSED)
+                assert one, (look, name, reached[-1:], len(reached), count)
+                assert one["width"] > 1 and one["height"] > 1 and one["ring"], (look, name, one)
+                assert one["bottom"] > 0 and one["top"] < one["tall"], (look, name, one)
+                reached.append(one["words"])
+            assert reached[0] == "Skip to the content", (look, name)
+
+
+def test_weight_as_the_browser_counts(shop, browser):
+    """All that it loads for a page, packed, with an empty cache."""
+    browser.look(*SIZES["desktop"], dark=False)
+    for name, path in shop[0].pages().items():
+        browser.ask("Network.clearBrowserCache")
+        browser.open(shop[1].url + path)
+        weight = sum(one["params"]["encodedDataLength"] for one in browser.events if one["method"] == "Network.loadingFinished")
+        assert 1000 < weight < PACKED_MOST, (name, weight)
+
+
+def test_second_page_loads_itself_only(shop, browser):
+    """Style and script come from the browser's cache."""
+    browser.open(f"{shop[1].url}/")
+    with_assets = [one for one in browser.events if one["method"] == "Network.requestWillBeSent"]
+    assert len(with_assets) >= 3
+    before = len(shop[1].entries())
+    browser.open(f"{shop[1].url}/-/builds/")
+    shop[1].get("/-/health")
+    asked = [one.path for one in shop[1].entries()[before:]]
+    assert not [one for one in asked if "style.css" in one or "page.js" in one], asked
