@@ -184,8 +184,7 @@ enum {
 	LIMIT_PROJECT_ROWS = 5000,          // number of versions, of files, and of files not listed on such a page,
 	LIMIT_PROJECT_DEPENDENCIES = 1000,  // number of dependencies that it shows,
 	LIMIT_PROJECT_LINKS = 50,           // and of links of METADATA,
-	LIMIT_PROJECT_FIELD = 2 << 10,      // and a field of it,
-	LIMIT_PROJECT_STATEMENTS = 8 << 20, // and the statements of provenance that are read for it
+	LIMIT_PROJECT_FIELD = 2 << 10,      // and a field of it
 	LIMIT_BUILDS_ROWS = 1000,           // number of attempts on a page of builds
 	LIMIT_BUILDS_TEXT = 4 << 20,        // text of all attempts on such a page; further ones are left out
 	LIMIT_SEARCH_RESULTS = 100,         // number of projects that a search finds

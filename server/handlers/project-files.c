@@ -122,7 +122,7 @@ static int read_statements(struct files_reader *r, struct err *e)
 {
 	size_t bytes = 0;
 	const struct project_files_query *q = r->query;
-	for (size_t i = 0; i < r->out->files && bytes < LIMIT_PROJECT_STATEMENTS; i++) {
+	for (size_t i = 0; i < r->out->files && bytes < LIMIT_EXPLAIN_STATEMENTS; i++) {
 		struct project_file *f = &r->out->file[i];
 		struct catalog_attached found;
 		CLEANUP(buf_release) struct buf text;

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """/-/project/NAME: the matrix of a project, why a cell has no wheel, its versions, files and METADATA, and to whom."""
+import contextlib
 import html
 import json
 import os
 import re
+import sqlite3
 
 import pytest
 
@@ -188,3 +190,26 @@ def test_a_volume_that_is_away_delays_nothing(serve, tmp_path):
     (tmp_path / "store").rename(tmp_path / "away")
     assert read(server, "/-/project/foo")["metadata"]["description"].startswith("The words")
     assert "<strong>README</strong>" in page(server, "/-/project/foo")
+
+
+def test_limits(serve, tmp_path):
+    """5000 rows of a list, and the newest 20,000 attempts."""
+    add(tmp_path, PUBLIC, "1.0", "cp311-cp311-linux_x86_64")
+    server = serve(tmp_path / "store", config=CONFIG)
+    with contextlib.closing(sqlite3.connect(server.catalog)) as catalog, catalog:
+        catalog.execute(
+            "WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < 5001) INSERT INTO file (folder, platform,"
+            " filename, state, trusted, size, mtime_ns, inode, findings, reason)"
+            " SELECT folder, platform, 'foo-1.0-' || n || '-py3-none-any.whl', 1, 0, 1, 1, n, 0, 'broken' FROM file, k")
+    done = attempts.Attempts(server.catalog.with_name(server.catalog.name + ".builds"))
+    done.add("foo", "failed", python="3.12", ago=5000)
+    assert states(read(server, "/-/project/foo"))[PUBLIC, "3.12"] == "failed"
+    done.add("foo", python="3.11", version="0.9", ago=10)
+    with done.open() as results:
+        names = [row[1] for row in results.execute("PRAGMA table_info(attempt)") if row[1] not in ("id", "key")]
+        results.execute(f"WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < 20000) INSERT INTO attempt"
+                        f" (key, {', '.join(names)}) SELECT printf('%032x', n + 100), {', '.join(names)} FROM attempt, k"
+                        " WHERE version = '0.9'")
+    found = read(server, "/-/project/foo?limit=99999")  # not the page that was kept
+    assert (len(found["unlisted"]), found["more"]) == (5000, True)
+    assert states(found)[PUBLIC, "3.12"] == "unknown"
