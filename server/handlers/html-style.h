@@ -29,6 +29,7 @@ static const char style_text[] =
 	".top form{flex:0 1 19rem;flex-wrap:nowrap;margin:0 0 0 auto}\n"
 	".top input,.top button{padding:.3rem .7rem;font-size:.9375rem}.top input{flex:1 1 8rem}\n"
 	".title{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .9rem;padding:2rem 0 1.5rem}\n"
+	".title+h2{margin-top:0}\n"
 	"h1{font-size:1.75rem;line-height:1.2;letter-spacing:-.02em;margin:0;overflow-wrap:anywhere}\n"
 	"h2{font-size:1.15rem;letter-spacing:-.01em;margin:2.5rem 0 .75rem;overflow-wrap:anywhere}\n"
 	"h3{font-size:1rem;margin:1.75rem 0 .6rem;overflow-wrap:anywhere}\n"
