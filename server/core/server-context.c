@@ -74,9 +74,9 @@ const char server_context_no_page[] =
 // The text is the key in the page cache: keys of pages begin with a digit, those of files with "f/".
 struct reply *server_context_not_found(struct server_context *s, const char *what)
 {
-	uint64_t epoch = pagecache_epoch(s->pagecache, str_from(what), pagecache_cleared(s->pagecache));
 	struct reply *r = pagecache_get(s->pagecache, str_from(what));
 	if (!r) {
+		uint64_t epoch = pagecache_epoch(s->pagecache, str_from(what), pagecache_cleared(s->pagecache));
 		r = reply_text(404, "404 Not Found: %s", what);
 		server_context_set_freshness(s, r, false);
 		pagecache_put(s->pagecache, str_from(what), r, 0, epoch);

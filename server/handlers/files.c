@@ -13,8 +13,7 @@
 #include "lib/state/catalog/catalog.h"
 #include "server/handlers/removed-file.h"
 
-static const char no_such_file[] =
-	"no such file; the page of its project lists the files, and wheelcache explain says more";
+static const char no_such_file[] = "no such file; the page of its project lists the files";
 
 enum {
 	KEY_SIZE = 3 * LIMIT_SEGMENT + 4,

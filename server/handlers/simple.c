@@ -56,8 +56,7 @@ static bool view_may_have(struct server_context *s, const struct view *v, const 
 	return false;
 }
 
-static const char no_project[] =
-	"no such project in this index; the page above lists its projects, and wheelcache explain says what is known of one";
+static const char no_project[] = "no such project; wheelcache explain says more";
 
 static struct reply *not_acceptable(struct server_context *s, const struct view *v)
 {

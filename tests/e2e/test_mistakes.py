@@ -145,7 +145,7 @@ def served_fixture(site, serve_module, tmp_path_factory):
 
 
 @pytest.mark.parametrize("path, token, status, parts", [
-    ("/simple/dmeo/", None, 404, ["no such project in this index", "wheelcache explain"]),
+    ("/simple/dmeo/", None, 404, ["no such project", "wheelcache explain"]),
     ("/nothing", None, 404, ["no such page", "/simple/"]),
     ("/tseted/simple/", "reads", 404, ["no such view; did you mean tested?"]),
     ("/x/simple/", "reads", 404, ["no such view; there are deb12, staging, tested\n"]),
