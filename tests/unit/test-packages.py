@@ -46,6 +46,12 @@ class Packages(unittest.TestCase):
         self.assertEqual(re.search(r"^Version: +(.*)", text("rpm/wheelcache.spec"), re.M)[1], version)
         self.assertIn(f"> - {version}-1\n", text("rpm/wheelcache.spec"))
 
+    def test_every_test_is_in_the_tarball(self):
+        listed = "".join(path.read_text(encoding="utf-8") for path in (TOP / "tests").rglob("Makemodule.am"))
+        tests = [path.name for folder in ("afs", "e2e", "unit") for path in (TOP / "tests" / folder).rglob("*.py")]
+        self.assertGreater(len(tests), 100)
+        self.assertEqual([name for name in tests if f"/{name}" not in listed], [])
+
     def test_every_library_is_there_for_the_build(self):
         control = re.findall(r"^ ([\w.-]+)", text("debian/control").partition("Rules-Requires-Root")[0], re.M)
         self.assertEqual(len(libraries()), text("configure.ac").count("PKG_CHECK_MODULES(") - 1)  # cmocka, for tests

@@ -110,12 +110,12 @@ static void writes_tables(void **state UNUSED)
 {
 	static const struct rst_case of[] = {
 		{"=== ===\na   b\n=== ===\nc   d e f\n    g\n=== ===\n",
-			"<table>\n<thead>\n<tr><th>a</th><th>b</th></tr>\n</thead>\n"
+			"<table>\n<thead>\n<tr><th scope=\"col\">a</th><th scope=\"col\">b</th></tr>\n</thead>\n"
 			"<tr><td>c</td><td>d e f\ng</td></tr>\n</table>\n"},
 		{"== ==\n1  2\n\xc3\xa9  3\n== ==\n\na",
 			"<table>\n<tr><td>1</td><td>2</td></tr>\n<tr><td>\xc3\xa9</td><td>3</td></tr>\n</table>\n<p>a</p>\n"},
 		{"+---+---+\n| a | b |\n+===+===+\n| c | d |\n|   | e |\n+---+---+\n",
-			"<table>\n<thead>\n<tr><th>a</th><th>b</th></tr>\n</thead>\n"
+			"<table>\n<thead>\n<tr><th scope=\"col\">a</th><th scope=\"col\">b</th></tr>\n</thead>\n"
 			"<tr><td>c</td><td>d\ne</td></tr>\n</table>\n"},
 		{"+---+---+\n| a     |\n+---+---+\n", "<pre><code>+---+---+\n| a     |\n+---+---+\n</code></pre>\n"},
 		{"=== ===\nabcde\n=== ===\n", "<pre><code>=== ===\nabcde\n=== ===\n</code></pre>\n"},
