@@ -58,7 +58,8 @@ def test_platform_that_is_away_at_the_start_has_its_pages(serve, store, tmp_path
     assert status(server, f"/{FIRST}/simple/foo/") == status(server, "/simple/bar/") == 200
 
 
-CONFIG = "[store]\npath = {0}\n[platform {1}]\n[platform {2}]\n"
+NO_WATCH = "[index]\nwatch = no\n"  # as on AFS and NFS, which tell of no changes
+CONFIG = NO_WATCH + "[store]\npath = {0}\n[platform {1}]\n[platform {2}]\n"
 
 
 @pytest.mark.parametrize("config", [None, CONFIG], ids=["detected", "configured"])
@@ -68,7 +69,7 @@ def test_platform_that_does_not_answer_does_not_delay_others(serve, store, tmp_p
     if config:
         server = serve(None, "--rescan", "1", config=config.format(store, FIRST, SECOND))
     else:
-        server = serve(store, "--rescan", "1")
+        server = serve(store, "--rescan", "1", config=NO_WATCH)
     hang(SECOND)
     for number in range(2):  # a call that hangs is not waited for again
         newer = storelib.make_wheel(store / FIRST, "foo", f"2.{number}")
