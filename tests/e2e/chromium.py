@@ -12,6 +12,7 @@ import time
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--remote-debugging-pipe",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"]
 ANSWER_SECONDS = 120
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowDown": 40}
 
 
 def program():
@@ -108,10 +109,20 @@ class Chromium:
         shot = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(shot["data"]))
 
+    def until(self, script, wanted):
+        """Waits until an expression has this value, also while another page loads."""
+        end = time.monotonic() + ANSWER_SECONDS
+        while (seen := self.run(script)) != wanted:
+            assert time.monotonic() < end, (script, seen)
+            time.sleep(0.02)
+
+    def type(self, text):
+        self.ask("Input.insertText", text=text)
+
     def press(self, key):
-        codes = {"Tab": 9, "Enter": 13}
         for kind in ("keyDown", "keyUp"):
-            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key])
+            text = {"text": "\r"} if (kind, key) == ("keyDown", "Enter") else {}
+            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=KEYS[key], **text)
 
     def complaints(self):
         """What the console and the policy said of the page."""
