@@ -14,7 +14,7 @@ to_test=(clang curl libcmocka-dev mandoc openssl python3-dev python3-docutils py
 to_see=(apache2-bin chromium fish strace valgrind zsh zstd) # tests with a browser, shells and web servers, and of the
 # program's inside
 to_wrap=(bubblewrap buildah mmdebstrap) # tests in roots of two Debians: of etc/build-bwrap and etc/Containerfile
-to_pack=(binutils debhelper dpkg-dev lintian mmdebstrap rpm rpmlint systemd-container) # tests of the packages
+to_pack=(binutils build-essential debhelper dpkg-dev lintian mmdebstrap rpm rpmlint systemd-container) # tests of packages
 to_audit=(gcc-aarch64-linux-gnu musl-tools qemu-user) # tests of foreign ELF files and processors
 to_afs=(bc iproute2 openafs-client openafs-dbserver openafs-fileserver openafs-fuse openafs-krb5 util-linux)
 
