@@ -100,7 +100,7 @@ static int print_explanation(void *ctx, const struct upstream_answer *answer, st
 	return 0;
 }
 
-// The project whose name is most like the one that was given.
+// The project with the name that is most like the given one.
 struct similar_project {
 	struct nearest nearest;
 	char *name; // the word of nearest; NULL: there is none

@@ -11,7 +11,7 @@ static void add_option_names(const struct option_row *row, struct buf *out)
 		buf_printf(out, " -%c", row->letter);
 }
 
-// The options whose value is of this kind.
+// The options with a value of this kind.
 static void write_options_of(const struct command *command, enum completion_kind kind, const char *name,
 	struct buf *out)
 {

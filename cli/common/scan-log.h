@@ -5,5 +5,5 @@
 #include "indexer/walk/scan-report.h"
 
 // A line with what changed in the catalog, if anything did, and one for each name that has other bytes now, but for those
-// of private platforms. who: "scan" or "watch".
-void scan_log_summary(const char *who, const struct summary *s);
+// of private platforms. activity: "scan" or "watch".
+void scan_log_summary(const char *activity, const struct summary *s);

@@ -128,16 +128,16 @@ static void judge_extra(const struct index_doctor *d)
 	bool takes_best = d->is_pip || (strategy && strncmp(strategy, "unsafe-", 7) == 0);
 	if (!extra)
 		return;
-	const char *whose = has_index(extra, d->url) ? "this index is only a further one" : "it has further indexes";
+	const char *finding = has_index(extra, d->url) ? "this index is only a further one" : "it has further indexes";
 	if (takes_best)
 		doctor_report_add(d->report, DOCTOR_WARNING, "order", advice,
-			"%s: %s (%s): it takes the highest version of all, whoever uploaded it", d->client, whose,
+			"%s: %s (%s): it takes the highest version of all, whoever uploaded it", d->client, finding,
 			d->s->value[CLIENT_EXTRA].from);
 	else
 		doctor_report_add(d->report, DOCTOR_WARNING, "order", advice,
 			"%s: %s (%s): it takes a project from the first index that has it, and these come before the "
 			"default",
-			d->client, whose, d->s->value[CLIENT_EXTRA].from);
+			d->client, finding, d->s->value[CLIENT_EXTRA].from);
 }
 
 static void judge_switches(const struct index_doctor *d)

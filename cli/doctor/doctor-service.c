@@ -34,7 +34,7 @@ void doctor_clock(struct doctor_report *r)
 		doctor_report_add(r, DOCTOR_FINE, "clock", "", "a time service sets this machine's clock");
 }
 
-void doctor_date(struct doctor_report *r, const char *whose, const char *date)
+void doctor_date(struct doctor_report *r, const char *other, const char *date)
 {
 	struct tm tm = {0};
 	const char *end = strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
@@ -43,12 +43,12 @@ void doctor_date(struct doctor_report *r, const char *whose, const char *date)
 	int64_t off = clock_wall_seconds() - (int64_t)timegm(&tm);
 	int64_t far = off < 0 ? -off : off;
 	if (far <= DOCTOR_DRIFT)
-		doctor_report_add(r, DOCTOR_FINE, "clock", "", "this machine and %s have the same time", whose);
+		doctor_report_add(r, DOCTOR_FINE, "clock", "", "this machine and %s have the same time", other);
 	else
 		doctor_report_add(r, far > DOCTOR_WRONG_DRIFT ? DOCTOR_WRONG : DOCTOR_WARNING, "clock",
 			"set the clock: timedatectl set-ntp true",
 			"this machine's clock is %" PRId64 " s %s that of %s", far, off < 0 ? "behind" : "ahead of",
-			whose);
+			other);
 }
 
 // --- the service ---
@@ -101,16 +101,16 @@ void doctor_service(struct doctor_report *r, const struct config *c, const char 
 	long pid = first_process(cgroups);
 	uint64_t files = pid > 0 ? files_of_process(pid) : files_of_ours();
 	uint64_t wanted = c->connections * FILES_A_CONNECTION + OTHER_FILES;
-	const char *whose = pid > 0 ? "wheelcache.service" : "this process (wheelcache.service does not run)";
+	const char *subject = pid > 0 ? "wheelcache.service" : "this process (wheelcache.service does not run)";
 	if (!files)
 		return;
 	if (files < wanted)
 		doctor_report_add(r, DOCTOR_WARNING, "limits",
 			"raise LimitNOFILE of the unit, or lower [server] connections",
-			"%s may open %" PRIu64 " files; %" PRIu64 " connections need %" PRIu64, whose, files,
+			"%s may open %" PRIu64 " files; %" PRIu64 " connections need %" PRIu64, subject, files,
 			c->connections, wanted);
 	else
-		doctor_report_add(r, DOCTOR_FINE, "limits", "", "%s may open as many files as it needs", whose);
+		doctor_report_add(r, DOCTOR_FINE, "limits", "", "%s may open as many files as it needs", subject);
 	if (pid > 0)
 		look_at_memory(r, cgroups);
 }

@@ -10,7 +10,7 @@
 #include "lib/os/fs.h"
 
 #define SERVER "wheelcache.service"
-// The units whose processes write the store. timeout: an init system that hangs is no reason to hang.
+// The units with processes that write the store. timeout: an init system that hangs is no reason to hang.
 #define SHOW                                                                                                           \
 	"timeout 10 systemctl show --property=Id,LoadState,ActiveState,Result,MainPID,ProtectSystem,ReadWritePaths,"   \
 	"StateDirectory,CacheDirectory,LogsDirectory,RuntimeDirectory " SERVER                                         \

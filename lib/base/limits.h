@@ -65,7 +65,7 @@ enum {
 	LIMIT_REBUILD_VALUES = 1 << 18,      // and number of values in it
 	LIMIT_BUILD_TAG = 1 << 30,           // the number of a build tag
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
-	LIMIT_WATCHED_FOLDERS = 1 << 20,     // number of folders of a store whose changes a server watches,
+	LIMIT_WATCHED_FOLDERS = 1 << 20,     // number of folders of a store that a server watches,
 	LIMIT_CHANGED_NAMES = 2000,          // of names of one folder that change at once; of more, all are looked at,
 	LIMIT_CHANGED_NAMES_ALL = 1 << 17,   // of such names of all folders,
 	LIMIT_CHANGED_FOLDERS = 1 << 14,     // and of such folders; of more, the whole store is looked at
@@ -127,7 +127,7 @@ enum {
 	LIMIT_README_LINKS = 10000,          // of links in Markdown,
 	LIMIT_README_SCANS = 500,            // of beginnings of raw HTML that may have no end,
 	LIMIT_README_EXPANDED = 16 << 20,    // text of link definitions, times the links that may use them
-	LIMIT_README_FRAGMENTS = 1000,       // number of pieces of raw HTML whose text is shown
+	LIMIT_README_FRAGMENTS = 1000,       // number of pieces of raw HTML with a text that is shown
 	LIMIT_REASON = 1 << 10,              // the reason that a sidecar gives
 	LIMIT_ANSWER_HEADERS = 64 << 10,     // headers of another server's response
 	LIMIT_ANSWER = 64 << 10,             // body of another server's response to an upload
