@@ -80,8 +80,9 @@ static void put_coverage_cell(struct buf *out, const char *project, const struct
 
 static void put_coverage_row(struct buf *out, const struct coverage_data *d, const struct coverage_row *row)
 {
-	const char *project = row->matrix.project; // in normal form: it needs no escapes
-	buf_printf(out, "<tr><th scope=\"row\"><a href=\"project/%s\">%s</a></th><td>", project, project);
+	const char *project = row->matrix.project;
+	html_begin_project_row(out, "", project);
+	buf_puts(out, "<td>");
 	html_text(out, row->matrix.version ? row->matrix.version : "");
 	buf_puts(out, "</td>");
 	for (size_t i = 0; i < d->columns; i++)

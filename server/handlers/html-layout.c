@@ -32,6 +32,15 @@ void html_text(struct buf *out, const char *text)
 	escape_html(out, str_from(text));
 }
 
+void html_begin_project_row(struct buf *out, const char *up, const char *project)
+{
+	buf_printf(out, "<tr><th scope=\"row\"><a href=\"%sproject/", up);
+	escape_url(out, str_from(project));
+	buf_puts(out, "\">");
+	html_text(out, project);
+	buf_puts(out, "</a></th>");
+}
+
 void html_time(struct buf *out, int64_t seconds)
 {
 	char when[CLOCK_TEXT];

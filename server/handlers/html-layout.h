@@ -49,6 +49,8 @@ void html_begin_box(struct buf *out, const char *label, const char *class);
 void html_begin_table(struct buf *out, const char *label, const char *class, const char *const *column, size_t columns);
 void html_end_table(struct buf *out);
 void html_text(struct buf *out, const char *text); // escaped
+// Begins a row of a table with the name of a project, which leads to its page. up: what leads to "/-/", such as "../".
+void html_begin_project_row(struct buf *out, const char *up, const char *project);
 // "2026-01-02 03:04 UTC", as an element <time>.
 void html_time(struct buf *out, int64_t seconds);
 void html_count(struct buf *out, uint64_t n); // "1,234,567"

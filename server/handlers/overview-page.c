@@ -4,12 +4,6 @@
 #include "lib/format/escape.h"
 #include "server/handlers/html-layout.h"
 
-// A name in normal form needs no escapes.
-static void begin_project_row(struct buf *out, const char *project)
-{
-	buf_printf(out, "<tr><th scope=\"row\"><a href=\"-/project/%s\">%s</a></th>", project, project);
-}
-
 static void put_time_cell(struct buf *out, int64_t when)
 {
 	buf_puts(out, "<td>");
@@ -32,7 +26,7 @@ static void put_arrivals(const struct overview_data *d, struct buf *out)
 	html_begin_table(out, "New files", "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->arrivals; i++) {
 		const struct overview_arrival *a = &d->arrival[i];
-		begin_project_row(out, a->project);
+		html_begin_project_row(out, "-/", a->project);
 		buf_puts(out, "<td>");
 		html_text(out, a->version);
 		buf_puts(out, "</td><td>");
@@ -55,7 +49,7 @@ static void put_removals(const struct overview_data *d, struct buf *out)
 	html_begin_table(out, "Removed files", "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->removals; i++) {
 		const struct overview_removal *r = &d->removal[i];
-		begin_project_row(out, r->project);
+		html_begin_project_row(out, "-/", r->project);
 		buf_puts(out, "<td>");
 		put_counted(out, r->files, "file", "files");
 		buf_puts(out, "</td>");
@@ -149,7 +143,7 @@ static void put_old_projects(const struct overview_data *d, struct buf *out)
 	static const char *const column[] = {"Project", "Newest file"};
 	html_begin_table(out, "Stale projects", "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->olds; i++) {
-		begin_project_row(out, d->old[i].project);
+		html_begin_project_row(out, "-/", d->old[i].project);
 		put_time_cell(out, d->old[i].when);
 		buf_puts(out, "</tr>\n");
 	}

@@ -24,9 +24,8 @@ static void put_platform_list(struct buf *out, const struct search_found *f)
 
 static void put_result(struct buf *out, const struct search_found *f)
 {
-	buf_printf(out, "<tr><th scope=\"row\"><a href=\"project/%s\">%s</a></th><td class=\"n\" data-of=\"files\">",
-		f->name,
-		f->name); // a name in normal form needs no escapes
+	html_begin_project_row(out, "", f->name);
+	buf_puts(out, "<td class=\"n\" data-of=\"files\">");
 	html_count(out, f->files);
 	buf_puts(out, "</td><td class=\"name\">");
 	if (f->newest)
