@@ -185,6 +185,25 @@ static void attempt_row(struct build_state *b, struct schedule_row *r, const cha
 	attempt_run(&options, r->row, out);
 }
 
+// Another wheel has the name: that of another job, if one job builds for each Python. It stays, and is no failure of
+// this attempt where the row is no longer missing.
+static void excuse_taken(struct build_state *b, const struct schedule_row *r, struct attempt_outcome *o)
+{
+	struct err unknown = ERR_INIT;
+	CLEANUP(mem_free) char *why = NULL;
+	enum schedule_state state = SCHEDULE_READY;
+	if (!o->is_taken || ask_once(b, r, &state, &why, &unknown) < 0)
+		return;
+	if (state != SCHEDULE_ELSEWHERE && b->options->from && build_state_wait(b, KEPT_ANSWER_MS) &&
+		ask_once(b, r, &state, &why, &unknown) < 0)
+		return;
+	o->is_elsewhere = state == SCHEDULE_ELSEWHERE;
+	if (!o->is_elsewhere)
+		return;
+	o->attempt.result = RESULTS_OK;
+	o->attempt.why = o->attempt.files = "";
+}
+
 // What the outcome means for this row and the others. Under the lock.
 static void take_outcome(struct build_state *b, struct schedule_row *r, const struct attempt_outcome *o)
 {
@@ -194,7 +213,9 @@ static void take_outcome(struct build_state *b, struct schedule_row *r, const st
 	row->result = a->result;
 	row->seconds = a->seconds;
 	row->wheel = o->wheel ? xstrdup(o->wheel) : NULL;
-	if (a->result == RESULTS_OK) {
+	if (o->is_elsewhere)
+		schedule_end(s, r, SCHEDULE_ELSEWHERE, "another build of this wheel came first, and stays");
+	else if (a->result == RESULTS_OK) {
 		schedule_end(s, r, SCHEDULE_GOOD, row->wheel);
 		if (row->wheel)
 			schedule_cover(s, r, row->wheel, o->requires_python);
@@ -224,6 +245,7 @@ static int try_row(struct build_state *b, struct schedule_row *r, struct err *e)
 	r->was_tried = true;
 	pthread_mutex_unlock(&b->lock);
 	attempt_row(b, r, id, &o);
+	excuse_taken(b, r, &o);
 	int result = keep_result(b, &o, e);
 	pthread_mutex_lock(&b->lock);
 	take_outcome(b, r, &o);

@@ -99,6 +99,11 @@ int dist_file_read(struct dist_file *d, struct err *e)
 	return -1;
 }
 
+bool dist_file_is_wheel(const struct dist_file *d)
+{
+	return strcmp(d->filetype, "bdist_wheel") == 0;
+}
+
 void dist_file_release(struct dist_file *d)
 {
 	free(d->project);

@@ -26,6 +26,7 @@ void dist_file_init(struct dist_file *d, const char *path);
 // other errors: it cannot be read. On an error d is as after dist_file_init.
 int dist_file_read(struct dist_file *d, struct err *e) MUST_CHECK;
 void dist_file_release(struct dist_file *d);
+bool dist_file_is_wheel(const struct dist_file *d); // after dist_file_read
 // Opens the file again. ERR_BUSY where it has changed since dist_file_read. The caller closes the descriptor.
 int dist_file_open(const struct dist_file *d, struct err *e) MUST_CHECK;
 

@@ -12,7 +12,7 @@ static const struct outcome_row {
 } outcomes[PUSH_REPORT_COUNT] = {
 	[PUSH_REPORT_NEW] = {"published", "published", true},
 	[PUSH_REPORT_THERE] = {"already-there", "already there", true},
-	[PUSH_REPORT_KEPT] = {"kept-earlier", "another build is kept", false},
+	[PUSH_REPORT_KEPT] = {"kept-earlier", "kept as an earlier build", true},
 	[PUSH_REPORT_CONFLICT] = {"conflict", "conflict", false},
 	[PUSH_REPORT_REFUSED] = {"refused", "refused", false},
 	[PUSH_REPORT_BAD] = {"bad", "not sent", false},
@@ -36,12 +36,12 @@ static size_t count_outcome(const struct push_report *p, enum push_report_outcom
 	return total;
 }
 
-static bool are_all_published(const struct push_report *p)
+static size_t count_good(const struct push_report *p)
 {
+	size_t total = 0;
 	for (size_t i = 0; i < p->count; i++)
-		if (!outcomes[p->file[i].outcome].is_good)
-			return false;
-	return true;
+		total += outcomes[p->file[i].outcome].is_good;
+	return total;
 }
 
 void push_report_problems(const struct push_report *p, struct buf *out)
@@ -89,7 +89,7 @@ void push_report_json(const struct push_report *p, struct buf *out)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *files = jsondoc_array();
-	jsondoc_put_bool(doc, "ok", are_all_published(p));
+	jsondoc_put_bool(doc, "ok", count_good(p) == p->count);
 	if (p->stop.kind != ERR_NONE)
 		jsondoc_put_str(doc, "reason", p->stop.msg);
 	jsondoc_put_real(doc, "seconds", p->seconds);
@@ -107,9 +107,6 @@ int push_report_verdict(const struct push_report *p, struct err *e)
 		*e = p->stop;
 		return -1;
 	}
-	if (are_all_published(p))
-		return 0;
-	size_t good = count_outcome(p, PUSH_REPORT_NEW) + count_outcome(p, PUSH_REPORT_THERE);
-	return err_set(e, ERR_CONFLICT, "%zu of %zu files are not on the server with these bytes", p->count - good,
-		p->count);
+	size_t bad = p->count - count_good(p);
+	return bad ? err_set(e, ERR_CONFLICT, "%zu of %zu files are not on the server", bad, p->count) : 0;
 }

@@ -42,5 +42,6 @@ void push_report_problems(const struct push_report *p, struct buf *out);
 // Appends the report for people, which begins with these lines, or as JSON.
 void push_report_text(const struct push_report *p, struct buf *out);
 void push_report_json(const struct push_report *p, struct buf *out);
-// 0 where the server has every file with these bytes; otherwise -1: the error that stopped the push, or ERR_CONFLICT.
+// 0 where the server has every file, with these bytes or these contents; otherwise -1: the error that stopped the push,
+// or ERR_CONFLICT.
 int push_report_verdict(const struct push_report *p, struct err *e) MUST_CHECK;

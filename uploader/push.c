@@ -203,6 +203,9 @@ static bool is_decided_by_page(struct push_item *item, const struct upload_clien
 		// A file that was there before is sent for its statement.
 		return !item->push->options->sends_again || (item->file->sent && !was_listed);
 	case UPLOAD_CLIENT_OTHER:
+		// Only the server can tell whether a wheel with other bytes has other contents.
+		if (dist_file_is_wheel(&item->file->dist))
+			break;
 		set_conflict(item);
 		return true;
 	case UPLOAD_CLIENT_ABSENT:

@@ -245,8 +245,9 @@ static int push_step(struct attempt *a, struct err *e)
 		a->room.log, a->out->attempt.begun, clock_wall_seconds(), o->listed};
 	build_statement_write(&about, &statement);
 	enum wheel_push_end end = wheel_push(&target, &a->wheel, statement.data, e);
-	if (end == WHEEL_PUSH_REFUSED)
+	if (end == WHEEL_PUSH_REFUSED || end == WHEEL_PUSH_TAKEN)
 		a->room.cause = RESULTS_REFUSED;
+	a->out->is_taken = end == WHEEL_PUSH_TAKEN;
 	a->out->is_hopeless = end == WHEEL_PUSH_HOPELESS;
 	if (end != WHEEL_PUSH_DONE)
 		return -1;

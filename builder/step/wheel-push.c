@@ -22,7 +22,7 @@ static const enum wheel_push_end end_of_outcome[PUSH_REPORT_COUNT] = {
 	[PUSH_REPORT_NEW] = WHEEL_PUSH_DONE,
 	[PUSH_REPORT_THERE] = WHEEL_PUSH_DONE,
 	[PUSH_REPORT_KEPT] = WHEEL_PUSH_DONE,
-	[PUSH_REPORT_CONFLICT] = WHEEL_PUSH_REFUSED,
+	[PUSH_REPORT_CONFLICT] = WHEEL_PUSH_TAKEN,
 	[PUSH_REPORT_REFUSED] = WHEEL_PUSH_REFUSED,
 	[PUSH_REPORT_BAD] = WHEEL_PUSH_REFUSED,
 	[PUSH_REPORT_FAILED] = WHEEL_PUSH_FAILED,
@@ -109,7 +109,6 @@ static int publish_wheel(struct store_push *s, struct publish_receipt *receipt, 
 	if (!s->publish)
 		return -1;
 	publish_attach(s->publish, ATTACHMENT_STATEMENT, str_from(s->statement));
-	publish_attach_if_none(s->publish);
 	if (write_wheel(s, e) < 0 || reservation_take(s->reservation, e) < 0)
 		return -1;
 	if (s->target->config->takes_facts)
@@ -121,7 +120,7 @@ static enum wheel_push_end end_of_error(enum err_kind kind)
 {
 	static const enum wheel_push_end ends[ERR_COUNT] = {
 		[ERR_INVALID] = WHEEL_PUSH_REFUSED,
-		[ERR_CONFLICT] = WHEEL_PUSH_REFUSED,
+		[ERR_CONFLICT] = WHEEL_PUSH_TAKEN,
 		[ERR_DENIED] = WHEEL_PUSH_REFUSED,
 		[ERR_LIMIT] = WHEEL_PUSH_REFUSED,
 		[ERR_FULL] = WHEEL_PUSH_HOPELESS,
@@ -133,6 +132,7 @@ static void write_audit_line(struct audit *audit, const struct wheel_target *t, 
 	enum wheel_push_end end, const struct err *why)
 {
 	static const char *const results[] = {[WHEEL_PUSH_DONE] = "done",
+		[WHEEL_PUSH_TAKEN] = "refused",
 		[WHEEL_PUSH_REFUSED] = "refused",
 		[WHEEL_PUSH_FAILED] = "failed",
 		[WHEEL_PUSH_HOPELESS] = "failed"};

@@ -24,6 +24,7 @@ struct wheel_target {
 
 enum wheel_push_end {
 	WHEEL_PUSH_DONE,     // it is there, also if the same contents were there before
+	WHEEL_PUSH_TAKEN,    // another wheel has its name, with other contents
 	WHEEL_PUSH_REFUSED,  // this wheel is refused
 	WHEEL_PUSH_FAILED,   // this time; another try may succeed
 	WHEEL_PUSH_HOPELESS, // other wheels would fail likewise: the token, the URL, a full disk

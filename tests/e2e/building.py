@@ -36,7 +36,7 @@ cp = "cp" + python.replace(".", "")
 tag = plan.get("tag", f"{cp}-{cp}-linux_x86_64")
 info = f"{name.replace('-', '_')}-{version}.dist-info"
 requires = f"Requires-Python: {plan['requires']}\n" if "requires" in plan else ""
-files = {f"{name.replace('-', '_')}.py": b"", f"{info}/METADATA":
+files = {f"{name.replace('-', '_')}.py": python.encode() if plan.get("differs") else b"", f"{info}/METADATA":
          f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{requires}".encode(), f"{info}/WHEEL":
          f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()}
 digest = lambda data: base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
@@ -110,8 +110,8 @@ class Index:
 
 
 class World:
-    """plan: what the build command does with each project: tag, requires (Python), fails (Pythons), seconds, needs
-    (a glob of a wheel that must be in the folder `store`)."""
+    """plan: what the build command does with each project: tag, requires (Python), fails (Pythons), seconds, differs
+    (by Python), needs (a glob of a wheel that must be in the folder `store`)."""
 
     def __init__(self, folder, index):
         self.folder, self.index, self.plan = folder, index, {}

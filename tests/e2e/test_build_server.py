@@ -84,6 +84,28 @@ def test_a_builder_feeds_its_server(fed, servers):
     assert states(builder.build()) == {"beta 3.12": "left-out"}
 
 
+@pytest.mark.parametrize("tag, differs, state", [
+    ("py3-none-any", False, "ok"), ("cp311-abi3-linux_x86_64", False, "ok"), ("cp311-abi3-linux_x86_64", True, "not-missing")])
+def test_two_jobs_that_build_the_same_wheel(fed, servers, tag, differs, state):
+    """A job for each Python. The wheel of the faster one serves both, and no job has failed."""
+    fed.want("alpha", tag=tag, differs=differs)
+    server = start(fed, servers)
+    slow, fast = builder_of(fed, server, "slow"), builder_of(fed, server, "fast")
+    slow.write()
+    (slow.folder / "hold").touch()
+    with slow.running("--python", "3.12", env={"WHEELCACHE_TOKEN": slow.token}) as build:
+        serving.wait_for(slow.runs, 30, "the slow job")
+        assert states(fast.build("--python", "3.11")) == {"alpha 3.11": "ok"}
+        time.sleep(2.1)  # the times of members count in 2 s: the bytes differ
+        (slow.folder / "hold").unlink()
+        assert build.wait(60) == 0
+    assert states(json.loads((slow.folder / "stdout.txt").read_text())) == {"alpha 3.12": state}
+    assert sent(server) == {"alpha 3.11": ["ok"], "alpha 3.12": ["ok"]}
+    assert len(fed.wheels()) == 1
+    failing = serving.run("builds", "--failed", "--json", "--config", server.config_path)
+    assert json.loads(failing.stdout)["attempts"] == []
+
+
 @pytest.mark.parametrize("token", [None, "wc_wrong", ""])
 def test_a_token_without_the_right_is_refused_before_anything_runs(fed, servers, token):
     fed.want("alpha")

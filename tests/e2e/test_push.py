@@ -83,12 +83,7 @@ def test_form_says_what_the_file_says(server, push, tmp_path):
 
 
 def test_sdists_are_pushed_too(server, push, tmp_path):
-    path = tmp_path / "demo-1.0.tar.gz"
-    with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT) as archive:
-        for name, data in {"PKG-INFO": storelib.metadata_bytes("demo", "1.0"), "setup.py": b"pass\n"}.items():
-            entry = tarfile.TarInfo(f"demo-1.0/{name}")
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
+    path = make_sdist(tmp_path / "demo-1.0.tar.gz")
     assert push([path])[0] == 0
     assert (server.forms[0]["filetype"], server.forms[0]["pyversion"]) == ("sdist", "source")
     assert server.files["demo-1.0.tar.gz"] == path.read_bytes()
@@ -116,12 +111,34 @@ def test_bad_files_are_reported_and_never_sent(server, push, tmp_path):
     assert "5 of 6 files" in errors
 
 
-def test_other_bytes_there_are_a_conflict_without_sending(server, push, tmp_path):
-    mine, other = wheels(tmp_path, 2)
+def make_sdist(path):
+    with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        for name, data in {"PKG-INFO": storelib.metadata_bytes("demo", "1.0"), "setup.py": b"pass\n"}.items():
+            entry = tarfile.TarInfo(f"demo-1.0/{name}")
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return path
+
+
+def test_other_bytes_of_an_sdist_are_a_conflict_without_sending(server, push, tmp_path):
+    mine, (other, ) = make_sdist(tmp_path / "demo-1.0.tar.gz"), wheels(tmp_path, 1)
     server.files[mine.name] = b"somebody else's"
-    code, summary, _ = push([mine.path, other.path])
+    code, summary, _ = push([mine, other.path])
     assert (code, results(summary), server.posts) == (1, ["conflict", "published"], 1)
     assert server.files[mine.name] == b"somebody else's"
+
+
+def test_the_server_says_whether_another_build_has_the_same_contents(server, push, tmp_path):
+    """Only it can compare them: the wheel is sent though its page has other bytes."""
+    equal, other = wheels(tmp_path, 2)
+    server.files |= {equal.name: b"an earlier build", other.name: b"somebody else's"}
+    server.mishaps[equal.name].append(answer(200, json.dumps({"sha256": "0" * 64}), Content_Type="application/json"))
+    code, summary, _ = push([equal.path, other.path])
+    assert (code, results(summary), [one["sent"] for one in summary["files"]]) == (1, ["kept-earlier", "conflict"], [1, 1])
+    assert server.files == {equal.name: b"an earlier build", other.name: b"somebody else's"}
+    server.mishaps[equal.name].extend([answer(503), answer(200, "kept")])
+    code, summary, _ = push([equal.path])
+    assert (code, summary["ok"], results(summary)) == (0, True, ["kept-earlier"])
 
 
 def test_conflict_that_came_meanwhile(server, push, tmp_path):
@@ -280,7 +297,7 @@ def test_earlier_build_that_is_kept_is_reported(server, push, tmp_path):
         return True
     server.mishaps[wheel.name].append(keep)
     code, summary, _ = push([wheel.path])
-    assert (code, results(summary), summary["files"][0]["listed"]) == (1, ["kept-earlier"], False)
+    assert (code, results(summary), summary["files"][0]["listed"]) == (0, ["kept-earlier"], False)
 
 
 def test_earlier_build_that_no_page_shows_yet(server, push, tmp_path):
@@ -291,7 +308,7 @@ def test_earlier_build_that_no_page_shows_yet(server, push, tmp_path):
         text = json.dumps({"message": "stays", "sha256": sha256})
         server.mishaps[wheel.name].append(answer(200, text, Content_Type="application/json"))
     code, summary, _ = push([mine.path, other.path])
-    assert (code, results(summary)) == (1, ["kept-earlier", "published"])
+    assert (code, results(summary)) == (0, ["kept-earlier", "published"])
 
 
 def test_reason_that_begins_with_its_number(server, push, tmp_path):
@@ -439,7 +456,8 @@ def test_summary_in_words(server, wheelcache, tmp_path):
     server.files[made[1].name] = made[1].path.read_bytes()
     done = wheelcache("push", *[w.path for w in made], "--to", server.url, env=environment(tmp_path))
     assert done.returncode == 1
-    assert done.stdout.startswith(f"{made[0].path}: conflict: the server has other bytes under this name\n"
+    assert done.stdout.startswith(f"{made[0].path}: conflict: 409: File already exists: {made[0].name} is there "
+                                  "with other contents\n"
                                   "2 published, 1 already there, 1 conflict in ")
     quiet = wheelcache("push", made[2].path, "--to", server.url, "--quiet", env=environment(tmp_path))
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")

@@ -92,8 +92,7 @@ def test_build_of_the_same_contents_is_kept(place, tmp_path):
             new.writestr(later, old.read(entry))
     assert place.push([first.path])[0] == 0
     code, summary = place.push([again])
-    assert (code, results(summary)) == (1, ["conflict"])  # as the page says; nothing was sent
-    assert summary["files"][0]["sent"] == 0
+    assert (code, summary["ok"], results(summary), summary["files"][0]["sent"]) == (0, True, ["kept-earlier"], 1)
 
 
 def test_recorded_wheels_that_install_there(place, request, shared):

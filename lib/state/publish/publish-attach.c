@@ -71,6 +71,15 @@ static int choose_step(struct publish_attach_one *one, enum attachment kind, int
 	return 0;
 }
 
+// Whether ours is dropped, because of the conflict.
+static bool yields(const struct publish_attach *a, struct publish_attach_one *one, const struct err *taken)
+{
+	if (!a->yields || taken->kind != ERR_CONFLICT)
+		return false;
+	buf_release(&one->text);
+	return true;
+}
+
 int publish_attach_prepare(struct publish_attach *a, int folder, const char *filename, bool is_replacing, struct err *e)
 {
 	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++) {
@@ -79,10 +88,8 @@ int publish_attach_prepare(struct publish_attach *a, int folder, const char *fil
 			continue;
 		struct err taken = ERR_INIT;
 		int chosen = choose_step(one, (enum attachment)kind, folder, filename, is_replacing, &taken);
-		if (chosen < 0 && taken.kind == ERR_CONFLICT && a->yields) {
-			buf_release(&one->text);
+		if (chosen < 0 && yields(a, one, &taken))
 			continue;
-		}
 		if (chosen < 0) {
 			*e = taken;
 			return -1;
@@ -125,9 +132,14 @@ int publish_attach_finish(struct publish_attach *a, int folder, const char *file
 		struct publish_attach_one *one = &a->one[kind];
 		if (!is_given(one))
 			continue;
+		struct err taken = ERR_INIT;
 		if (one->step == PUBLISH_ATTACH_LINK &&
-			link_attachment(one, (enum attachment)kind, folder, filename, e) < 0)
+			link_attachment(one, (enum attachment)kind, folder, filename, &taken) < 0) {
+			if (yields(a, one, &taken))
+				continue;
+			*e = taken;
 			return -1;
+		}
 		if (one->step == PUBLISH_ATTACH_REPLACE && attachment_write_end(&one->write, e) < 0)
 			return -1;
 		if (stat_attachment(one, (enum attachment)kind, folder, filename, e) < 0 || fs_sync_dir(folder, e) < 0)

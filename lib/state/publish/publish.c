@@ -172,10 +172,6 @@ int publish_write(struct publish *p, struct str bytes, struct err *e)
 void publish_attach(struct publish *p, enum attachment kind, struct str text)
 {
 	publish_attach_add(&p->attach, kind, text);
-}
-
-void publish_attach_if_none(struct publish *p)
-{
 	p->attach.yields = true;
 }
 

@@ -48,16 +48,14 @@ int publish_write(struct publish *p, struct str bytes, struct err *e) MUST_CHECK
 uint64_t publish_size(const struct publish *p); // bytes so far
 // What is inside a wheel is to be noted in the catalog with it. To be called before publish_end.
 void publish_take_facts(struct publish *p);
-// Gives the file an attachment, which publish_end checks and puts beside it. Copies the text.
+// Gives the file an attachment, which publish_end checks and puts beside it. One about the same bytes that is there
+// stays, and ours is dropped. Copies the text.
 void publish_attach(struct publish *p, enum attachment kind, struct str text);
 // A new wheel in which the gate finds errors, or which it cannot judge, is to be refused. Borrowed; NULL: none. To be
 // called before publish_end.
 void publish_audit(struct publish *p, struct wheel_gate *gate);
 // After publish_end: the report by which the wheel was refused, borrowed. NULL: it was not refused so.
 const struct audit_report *publish_refusal(const struct publish *p);
-// If the same bytes were published before, with another attachment, that one stays, and ours is dropped; otherwise it is
-// an ERR_CONFLICT.
-void publish_attach_if_none(struct publish *p);
 // Examines what was written (STRICT) and puts it under its name: on the disk, then in the catalog. If the platform has
 // a write path, it is put there alone, and a release is requested. ERR_INVALID: the file is not what its name or the
 // client declares, or it cannot be installed here. ERR_CONFLICT: another file has the name. ERR_DENIED as above. To be
