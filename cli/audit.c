@@ -253,6 +253,8 @@ static int judge_store(struct audit_command *x, struct err *e)
 
 static int judge_all(struct audit_command *x, int files, char **file, struct err *e)
 {
+	if (files)
+		x->settings.search = CLI_CONFIG_SEARCH_VARIABLE;
 	if (check_audit_line(x, files, e) < 0 || cli_config_read(&x->settings, &x->config, e) < 0)
 		return -1;
 	// The gate judges; whether uploads are judged does not matter here.

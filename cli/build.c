@@ -206,6 +206,8 @@ static int build_line(struct build_command *x, const struct command *self, int a
 	if (first < argc)
 		return err_set(e, ERR_USAGE, "%s: no argument is taken here (a project is --only, a store --store)",
 			argv[first]);
+	if (x->from)
+		x->settings.search = CLI_CONFIG_SEARCH_VARIABLE;
 	if (cli_config_read(&x->settings, &x->config, e) < 0 || take_build_options(x, e) < 0)
 		return -1;
 	x->catalog = catalog_of_builder(x, e);

@@ -62,6 +62,8 @@ static int take_compare_line(struct compare_command *x, const struct command *se
 	for (int i = 0; i < 2; i++)
 		if (compare_pick_parse(argv[first + i], &x->pick[i], e) < 0)
 			return -1;
+	if (x->pick[0].kind == PICK_PATH && x->pick[1].kind == PICK_PATH)
+		x->settings.search = CLI_CONFIG_SEARCH_VARIABLE;
 	return cli_config_read(&x->settings, &x->config, e);
 }
 

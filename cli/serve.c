@@ -360,6 +360,8 @@ static int run_serve(const struct command *self, int argc, char **argv, struct e
 	config_init(&s.config);
 	if (cli_config_take_line(&s.settings, self, argc, argv, NULL, NULL, e) < 0)
 		return err_exit_code(e->kind);
+	if (cli_config_has(&s.settings, "store", "path"))
+		s.settings.search = CLI_CONFIG_SEARCH_NONE;
 	s.signals = block_signals();
 	s.scanned = eventfd(0, EFD_CLOEXEC);
 	return start_serving(&s, e) == 0 && run_until_stopped(&s, e) == 0 ? 0 : err_exit_code(e->kind);

@@ -2,8 +2,11 @@
 #include "cli/common/cli-config.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/base/log.h"
 #include "lib/os/fs.h"
@@ -113,23 +116,88 @@ static void warn_of_indexes(const struct config *c)
 			"indexes = first prevents this");
 }
 
-static int refuse_config_file(struct err *e)
+// --- the file ---
+
+bool cli_config_has(const struct cli_config *s, const char *section, const char *key)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (strcmp(s->given[i].section, section) == 0 && strcmp(s->given[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+static bool has_place(const struct cli_config *s)
+{
+	return cli_config_has(s, "store", "path") || cli_config_has(s, "catalog", "path");
+}
+
+// A file that this account cannot reach is there too: reading it fails, and says why.
+static bool has_usual_file(void)
+{
+	return access(CLI_CONFIG_USUAL, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+static void search_file(struct cli_config *s)
+{
+	const char *variable = getenv("WHEELCACHE_CONFIG");
+	if (s->has_searched || s->file || s->search == CLI_CONFIG_SEARCH_NONE)
+		return;
+	s->has_searched = true;
+	if (variable)
+		s->file = *variable ? variable : NULL;
+	else if (s->search == CLI_CONFIG_SEARCH_ALL && !has_place(s) && has_usual_file())
+		s->file = CLI_CONFIG_USUAL;
+	if (s->file && !s->is_quiet)
+		log_info("the configuration is %s", s->file);
+}
+
+// The catalog of the configuration, if it has this store. The caller frees it.
+static char *catalog_of_store(const struct config *c, const char *store)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_free) char *one = fs_real_path(store, &ignored);
+	CLEANUP(mem_free) char *other = c->store ? fs_real_path(c->store, &ignored) : NULL;
+	return one && other && strcmp(one, other) == 0 ? cli_config_catalog(c, &ignored) : NULL;
+}
+
+// Who names the store of the machine's server means that server, but gets a catalog of this account.
+static void warn_of_other_catalog(const struct cli_config *s, const struct config *c)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(config_release) struct config usual;
+	config_init(&usual);
+	if (s->file || !s->has_searched || s->search != CLI_CONFIG_SEARCH_ALL || getenv("WHEELCACHE_CONFIG") ||
+		!c->store || c->catalog || !has_usual_file() || config_read(&usual, CLI_CONFIG_USUAL, &ignored) < 0)
+		return;
+	CLEANUP(mem_free) char *ours = cli_config_catalog(c, &ignored);
+	CLEANUP(mem_free) char *theirs = catalog_of_store(&usual, c->store);
+	if (ours && theirs && strcmp(ours, theirs) != 0)
+		log_warn("the catalog is %s; " CLI_CONFIG_USUAL
+			 " has another one for this store, %s, which is used if no STORE is given",
+			ours, theirs);
+}
+
+static int refuse_config_file(const struct cli_config *s, struct err *e)
 {
 	if (e->kind != ERR_USAGE)
 		err_prefix(e, "cannot read the configuration ");
+	if (e->kind != ERR_USAGE && s->has_searched)
+		err_advise(e, "run this as the account of the server, or name a file: --config FILE");
 	e->kind = ERR_USAGE; // even for a missing file
 	return -1;
 }
 
-int cli_config_read(const struct cli_config *s, struct config *c, struct err *e)
+int cli_config_read(struct cli_config *s, struct config *c, struct err *e)
 {
+	search_file(s);
 	if (s->file && config_read(c, s->file, e) < 0)
-		return refuse_config_file(e);
+		return refuse_config_file(s, e);
 	for (size_t i = 0; i < s->count; i++)
 		if (config_set(c, s->given[i].section, s->given[i].key, s->given[i].value, e) < 0)
 			return -1;
 	set_log_level(c->log_level);
 	warn_of_indexes(c);
+	warn_of_other_catalog(s, c);
 	return 0;
 }
 

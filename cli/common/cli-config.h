@@ -13,9 +13,22 @@
 struct audit;
 
 enum { CLI_CONFIG_MOST = 32 };
+// The file that is read where neither the command line nor the environment names one.
+#define CLI_CONFIG_USUAL "/etc/wheelcache/wheelcache.conf"
+
+// Where a command looks for its configuration without --config.
+enum cli_config_search {
+	CLI_CONFIG_SEARCH_ALL,      // $WHEELCACHE_CONFIG, else CLI_CONFIG_USUAL if no store and no catalog is given
+	CLI_CONFIG_SEARCH_VARIABLE, // it needs no state of this machine's server: the variable only
+	CLI_CONFIG_SEARCH_NONE,
+};
 
 struct cli_config {
-	const char *file; // --config; NULL: none. All strings are borrowed from the command line
+	// --config, then what cli_config_read() found; NULL: none. All strings are borrowed from the command line and the
+	// environment
+	const char *file;
+	enum cli_config_search search;
+	bool has_searched;
 	struct {
 		const char *section, *key, *value;
 	} given[CLI_CONFIG_MOST];
@@ -31,6 +44,8 @@ typedef int cli_config_option_fn(void *ctx, const char *name, const char *value,
 // fn is NULL if the command has no options for it.
 int cli_config_options(struct cli_config *s, const struct command *command, int argc, char **argv,
 	cli_config_option_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// Whether the command line sets this key.
+bool cli_config_has(const struct cli_config *s, const char *section, const char *key);
 // Sets [store] path to the STORE of a command line.
 void cli_config_take_store(struct cli_config *s, const char *store);
 // Parses a whole command line: options, then at most one STORE.
@@ -48,8 +63,9 @@ int cli_config_take_number(const struct cli_config_number *table, size_t count, 
 	struct err *e) MUST_CHECK;
 
 // Reads the file, then the command line's values, into c. The caller initialises c, and releases it even on failure.
-// Also sets the log level and warns of risky upstream settings. ERR_USAGE if the file cannot be read.
-int cli_config_read(const struct cli_config *s, struct config *c, struct err *e) MUST_CHECK;
+// A file that the command line does not name is searched at the first call, and logged. Also sets the log level, and warns
+// of risky upstream settings and of a catalog that is not the one of the machine's server. ERR_USAGE if the file cannot be read.
+int cli_config_read(struct cli_config *s, struct config *c, struct err *e) MUST_CHECK;
 // Opens the audit log. A command that writes opens it before its first change. The caller closes *out.
 int cli_config_audit(const struct config *c, struct audit **out, struct err *e) MUST_CHECK;
 // Logs a warning for each file that may hold names or passwords and that every account of the machine can read.

@@ -15,7 +15,6 @@
 
 enum { TIMEOUT_SECONDS = 20 };
 #define CGROUPS "/sys/fs/cgroup"
-#define USUAL_FILE "/etc/wheelcache/wheelcache.conf"
 
 static const struct option_row options[] = {
 	{"client", '\0', "URL", "look from a client at the index of this URL, such as https://HOST/simple/", NO_KEY},
@@ -53,12 +52,7 @@ static int check_doctor_line(struct doctor_command *x, struct err *e)
 
 static void report_configuration(struct doctor_report *r, const char *file)
 {
-	if (!file && access(USUAL_FILE, F_OK) == 0)
-		doctor_report_add(r, DOCTOR_WARNING, "configuration", "wheelcache doctor --config " USUAL_FILE,
-			"no file is given, so the defaults are examined, not " USUAL_FILE);
-	else
-		doctor_report_add(r, DOCTOR_FINE, "configuration", "", "%s",
-			file ? file : "no file is given: the defaults");
+	doctor_report_add(r, DOCTOR_FINE, "configuration", "", "%s", file ? file : "no file is given: the defaults");
 }
 
 static void look_at_account(struct doctor_report *r)

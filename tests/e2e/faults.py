@@ -24,7 +24,7 @@ NETWORK = [KILLED, errno.ECONNRESET]
 SANITIZED = 3
 
 
-def _wrap(library, folder, program=None, **environment):
+def wrap(library, folder, program=None, **environment):
     """A wrapper script that runs the program under test, or another, with the library and these variables."""
     program = program or serving.binary()
     path = pathlib.Path(serving.binary()).parent / "tests" / "faults" / f"{library}.so"
@@ -43,7 +43,7 @@ def preload(name, folder, monkeypatch):
     """Loads a library for the program. Returns a function that sets the text in the paths that the fault affects; None: no
     path."""
     control = folder / "broken"
-    monkeypatch.setenv("WHEELCACHE", str(_wrap(name, folder, **{f"{name.upper()}_BENEATH": control})))
+    monkeypatch.setenv("WHEELCACHE", str(wrap(name, folder, **{f"{name.upper()}_BENEATH": control})))
 
     def change(part):
         aside = folder / "broken.new"
@@ -62,7 +62,7 @@ class Nth:
             self._control = mmap.mmap(file.fileno(), mmap.PAGESIZE)
         programs = [serving.binary(), os.environ.get("WHEELCACHE_OPTIMISED") or serving.binary()]
         settings = {"FAULT_CONTROL": path, "FAULT_PATHS": ",".join(parts)}
-        self._wrappers = [str(_wrap("nth", folder, program, **settings)) for program in programs]
+        self._wrappers = [str(wrap("nth", folder, program, **settings)) for program in programs]
         os.environ["WHEELCACHE"] = self._wrappers[0]
 
     def arm(self, at, how):
