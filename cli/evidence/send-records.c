@@ -141,6 +141,39 @@ static bool send_file(struct send_command *x, const char *path)
 	return result >= 0 || why.kind == ERR_INVALID;
 }
 
+// A file, and what decides when it is sent. One that cannot be read is sent first, and says so then.
+struct send_order {
+	struct evidence record; // numbers alone
+	const char *path;
+};
+
+static struct send_order read_send_order(const char *path)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(evidence_release) struct evidence r = {0};
+	CLEANUP(buf_release) struct buf file;
+	buf_init(&file, LIMIT_EVIDENCE);
+	if (fs_read_regular(path, &file, &ignored) < 0 || evidence_read(buf_view(&file), &r, &ignored) < 0)
+		return (struct send_order){{.made = INT64_MIN}, path};
+	return (struct send_order){{.made = r.made, .passed = r.passed, .failed = r.failed, .skipped = r.skipped}, path};
+}
+
+static int by_send_order(const void *a, const void *b)
+{
+	return evidence_compare(&((const struct send_order *)a)->record, &((const struct send_order *)b)->record);
+}
+
+// What comes later counts, so the newest record is sent last, whatever the names of the files are.
+static void send_files(struct send_command *x, char **path, size_t count)
+{
+	CLEANUP(mem_free) struct send_order *file = xcalloc(count + 1, sizeof(*file));
+	for (size_t i = 0; i < count; i++)
+		file[i] = read_send_order(path[i]);
+	qsort(file, count, sizeof(*file), by_send_order);
+	for (size_t i = 0; i < count && send_file(x, file[i].path); i++)
+		;
+}
+
 static int print_sent(const struct send_command *x, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
@@ -169,8 +202,7 @@ static int run_send(const struct command *self, int argc, char **argv, struct er
 	if (first < 0 || check_send_line(&x, argv[first], e) < 0 || open_sender(&x, e) < 0)
 		return err_exit_code(e->kind);
 	x.sent = jsondoc_array();
-	for (char **path = argv + first; *path && send_file(&x, *path); path++)
-		;
+	send_files(&x, argv + first, (size_t)(argc - first));
 	if (print_sent(&x, e) == 0)
 		*e = x.first;
 	return err_exit_code(e->kind);

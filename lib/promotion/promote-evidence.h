@@ -34,7 +34,7 @@ struct promote_evidence {
 
 void promote_evidence_init(struct promote_evidence *p, struct catalog *c, const char *view);
 void promote_evidence_release(struct promote_evidence *p); // for CLEANUP
-// Makes given records count as if they came now, without keeping them. They are borrowed.
+// Makes given records count as if they came now, the last one last, without keeping them. They are borrowed.
 int promote_evidence_give(struct promote_evidence *p, const struct evidence *record, size_t records,
 	struct err *e) MUST_CHECK;
 // For promotion_judge: finds the newest record.

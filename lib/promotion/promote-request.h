@@ -15,7 +15,7 @@ struct promote_request {
 	const char *from;          // must be the view's own `from`; NULL: that
 	const char *const *select; // PROJECT, PROJECT==VERSION (PEP 440) or the name or path of a file; none: all files
 	size_t selects;
-	const struct evidence *evidence; // given with the request; kept even if it allows nothing
+	const struct evidence *evidence; // given with the request, in any order; kept even if it allows nothing
 	size_t evidences;
 	const char *evidence_views; // globs of the views for which the given evidence counts
 	const char *reason;         // "": none

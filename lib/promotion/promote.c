@@ -35,16 +35,27 @@ static int keep_record(const struct promotion_run *run, const struct evidence *r
 	return evidence_file_add(run->folder, run->catalog, record, note, e);
 }
 
+// Whatever order the request has, so that the names of files or a list decide nothing.
+static void sort_given(struct promotion_run *run)
+{
+	const struct promote_request *r = run->request;
+	run->given = xcalloc(r->evidences + 1, sizeof(*run->given));
+	for (size_t i = 0; i < r->evidences; i++)
+		run->given[i] = r->evidence[i];
+	qsort(run->given, r->evidences, sizeof(*run->given), evidence_compare);
+}
+
 static int take_evidence(struct promotion_run *run, struct err *e)
 {
 	const struct promote_request *r = run->request;
+	sort_given(run);
 	if (r->dry_run)
-		return counts_given(r) ? promote_evidence_give(&run->evidence, r->evidence, r->evidences, e) : 0;
+		return counts_given(r) ? promote_evidence_give(&run->evidence, run->given, r->evidences, e) : 0;
 	for (size_t i = 0; i < r->evidences; i++) {
 		struct catalog_evidence note = {.views = r->evidence_views};
-		int added = keep_record(run, &r->evidence[i], &note, e);
+		int added = keep_record(run, &run->given[i], &note, e);
 		if (added < 0 || (added && r->hooks &&
-					 view_change_tell(&run->site->config, run->catalog, &r->evidence[i], &note,
+					 view_change_tell(&run->site->config, run->catalog, &run->given[i], &note,
 						 r->hooks, e) < 0))
 			return -1;
 	}

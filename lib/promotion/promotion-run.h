@@ -35,6 +35,7 @@ struct promotion_run {
 	char *folder; // of memberships and evidence
 	struct view source;
 	struct promote_select select;
+	struct evidence *given; // the records of the request, in the order of evidence_compare(); they are borrowed
 	struct promote_evidence evidence;
 	struct promotion_judge judge;
 	int64_t generation; // on which this try decides

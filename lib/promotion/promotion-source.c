@@ -77,6 +77,7 @@ void promotion_run_release(struct promotion_run *run)
 	promote_select_release(&run->select);
 	free(run->source.platform);
 	free(run->folder);
+	free(run->given);
 	free(run->candidate);
 	free(run->lack);
 	*run = (struct promotion_run){0};

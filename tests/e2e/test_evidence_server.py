@@ -114,6 +114,27 @@ def test_evidence_in_the_promotion_itself(site):
     assert results(promote(site.server, "tested", both, "foo", **given)) == (200, {site.foo.name: ("done", "")})
 
 
+@pytest.mark.parametrize("minute, expected", [(5, "refused"), (7, "done")])
+@pytest.mark.parametrize("step", [1, -1])
+def test_the_newer_record_of_a_posted_list_counts(site, step, minute, expected):
+    token = site.token("evidence", "promote", view="tested")
+    posted = [record(site.foo, made=f"2026-11-20T06:{minute:02}:00Z"), red(site.foo, made="2026-11-20T06:06:00Z")][::step]
+    assert results(promote(site.server, "tested", token, "foo", evidence=posted))[1][site.foo.name][0] == expected
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_the_newest_record_is_sent_last(site, tmp_path, names):
+    """The shell sorts the words by name, and what comes later counts."""
+    token = site.token("evidence", "promote", view="tested")
+    paths = [tmp_path / f"{name}.json" for name in names]
+    paths[0].write_text(json.dumps(record(site.foo, made="2026-11-20T06:05:00Z")))
+    paths[1].write_text(json.dumps(red(site.foo, made="2026-11-20T06:06:00Z")))
+    done = serving.run("evidence", "send", *sorted(paths), "--to", site.server.url, "--json",
+                       env=os.environ | {"WHEELCACHE_TOKEN": token})
+    assert done.returncode == 0 and [one["file"] for one in json.loads(done.stdout)["files"]] == [str(one) for one in paths]
+    assert results(promote(site.server, "tested", token, "foo"))[1][site.foo.name][0] == "refused"
+
+
 def test_evidence_counts_for_the_views_of_its_token(site):
     narrow, wide = site.token("evidence", view="nightly-*"), site.token("evidence", view="tested")
     promoter = site.token("promote", view="tested")

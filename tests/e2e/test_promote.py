@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """promote, demote, view log, view rollback and view show: what they do to a store, and what they print."""
+import datetime
 import json
 import re
 import subprocess
@@ -68,6 +69,20 @@ def test_a_dry_run_writes_nothing(promoted, wheels):
     assert promoted.results("--dry-run", "six", "--evidence", *good) == {wheels["any"].name: "done"}
     assert promoted.results("six", status=1) == {wheels["any"].name: "refused"}
     assert not promoted.members()
+
+
+@pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
+@pytest.mark.parametrize("last", ["red", "green"])
+@pytest.mark.parametrize("minutes, expected", [(5, "refused"), (-5, "done"), (0, "refused")])
+def test_the_newer_of_two_records_counts_whatever_their_order(promoted, wheels, minutes, last, expected, dry_run):
+    """Neither the names of files nor the order of words decides. Of one second the red one counts."""
+    made = datetime.datetime(2026, 11, 20, 6, tzinfo=datetime.timezone.utc)
+    tests = {"green": {"made": made}, "red": {"made": made + datetime.timedelta(minutes=minutes), "failed": 1}}
+    records = [promoted.record([wheels["any"]], cell=cell, **tests[name])
+               for name in sorted(tests, key=lambda name: name == last) for cell in CELLS]
+    records += promoted.green([wheels["any"]], kinds="integration")
+    assert promoted.results("six", *dry_run, "--evidence", *records, status=int(expected == "refused")) == {
+        wheels["any"].name: expected}
 
 
 def test_an_override_is_evidence_until_tests_run(promoted, wheels):

@@ -166,6 +166,20 @@ void evidence_release(struct evidence *r)
 	*r = (struct evidence){0};
 }
 
+static int compare_counts(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int evidence_compare(const void *a, const void *b)
+{
+	const struct evidence *x = a, *y = b;
+	int order = (x->made > y->made) - (x->made < y->made);
+	order = order ? order : compare_counts(x->failed, y->failed);
+	order = order ? order : compare_counts(x->skipped, y->skipped);
+	return order ? order : compare_counts(y->passed, x->passed);
+}
+
 // --- writing ---
 
 static void put_failures(struct jsondoc *doc, const struct evidence *r)

@@ -50,5 +50,8 @@ bool evidence_python_is_valid(struct str python);
 // LIMIT_EVIDENCE_WHEELS wheels. The caller releases *out if this returns 0.
 int evidence_read(struct str json, struct evidence *out, struct err *e) MUST_CHECK;
 void evidence_release(struct evidence *r); // for CLEANUP
+// The order in which records count that come at once: the older one first, so that the newer one has the last word. Of
+// those of one second the better one comes first: a clock must not hide failed tests. For qsort().
+int evidence_compare(const void *a, const void *b);
 // Appends the record in its only form: sorted by key, wheels by file name. Its SHA-256 identifies the record.
 void evidence_write(const struct evidence *r, struct buf *out);

@@ -46,6 +46,21 @@ static void records_are_written_in_one_form(void **state UNUSED)
 		"\"python\": \"3.12\", " WRITTEN_WHEELS);
 }
 
+static void newer_and_worse_records_count_last(void **state UNUSED)
+{
+	static const struct evidence in_order[] = {
+		{.made = 1, .failed = 9},
+		{.made = 2, .passed = 8, .skipped = 1},
+		{.made = 2, .passed = 7, .skipped = 1},
+		{.made = 2, .passed = 9, .skipped = 2},
+		{.made = 2, .passed = 9, .failed = 1},
+		{.made = 3, .passed = 9},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(in_order); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(in_order); k++)
+			assert_int_equal(evidence_compare(&in_order[i], &in_order[k]), (i > k) - (i < k));
+}
+
 static void wrong_values_are_named(void **state UNUSED)
 {
 	static const struct {
@@ -133,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_are_written_in_one_form),
+		cmocka_unit_test(newer_and_worse_records_count_last),
 		cmocka_unit_test(wrong_values_are_named),
 		cmocka_unit_test(wheels_and_bytes_are_limited),
 		cmocka_unit_test(numbers_and_kinds_are_limited),
