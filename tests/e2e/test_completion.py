@@ -111,7 +111,9 @@ def test_fish_completes_a_typed_line(place):
     if not shutil.which("fish"):
         pytest.skip("there is no fish")
     for line, words in TYPED:
-        assert fish_choices(place, line) in ([words[-1]], [f"{words[-1]}/"]), line
+        # fish 4 prints words that only contain the letters, too ("--na": --unusable). TAB prefers those that begin so.
+        choices = [choice for choice in fish_choices(place, line) if choice.startswith(line.split()[-1])]
+        assert choices in ([words[-1]], [f"{words[-1]}/"]), line
 
 
 def bash_choices(place, *words):

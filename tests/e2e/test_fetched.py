@@ -4,8 +4,15 @@ import os
 
 import pytest
 
+import clients
 import fetched
 import storelib
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pip_fixture():
+    """fetch.py runs in this pip's environment. Where it cannot be installed, the tests are skipped for that reason."""
+    clients.environment(fetched.PIP)
 
 
 @pytest.fixture(name="wanted")
