@@ -9,7 +9,7 @@ to_build=(autoconf automake ca-certificates gcc libc6-dev make pkgconf libcmark-
 	libelf-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libxml2-dev libzip-dev libzstd-dev
 	zlib1g-dev)
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)
-to_test=(clang curl libcmocka-dev mandoc openssl python3-dev python3-docutils python3-jsonschema python3-packaging python3-pytest
+to_test=(ccache clang curl libcmocka-dev mandoc openssl python3-dev python3-docutils python3-jsonschema python3-packaging python3-pytest
 	python3-pytest-xdist python3-venv python3-yaml xz-utils)
 to_see=(apache2-bin chromium fish strace valgrind zsh zstd) # tests with a browser, shells and web servers, and of the
 # program's inside
@@ -116,6 +116,9 @@ make_root() {
 	rm -f "$settings"
 	return $result
 }
+
+# ccache finds what another clone compiled.
+export CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1
 
 # compiler NAME: prints the command that configure uses as the compiler. ccache is used if it is installed.
 compiler() {

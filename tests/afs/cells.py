@@ -46,7 +46,7 @@ def reason_against():
     if not os.path.exists("/dev/fuse"):
         return "/dev/fuse is absent: there is no AFS client without it"
     if missing:
-        return f"not installed: {', '.join(missing)} (OpenAFS; ./test --all installs it)"
+        return f"not installed: {', '.join(missing)} (OpenAFS; ./test --nightly installs it)"
     if foreign:
         return f"this machine is a client of some cell already: {', '.join(foreign)}"
     if pathlib.Path("/etc/openafs/server/KeyFileExt").exists() and not pathlib.Path(

@@ -25,7 +25,7 @@ LONG = ["browser", "packages", "container", "build_steps", "faults", "nights", "
 
 
 def pytest_addoption(parser):
-    parser.addoption("--all", action="store_true", help="every row of the recorded installs, not a sample, and the machine's own package index")
+    parser.addoption("--nightly", action="store_true", help="every row of the recorded installs, not a sample, and the machine's own package index")
 
 
 def pytest_configure():
@@ -48,10 +48,10 @@ def wheelcache_fixture():
 
 
 @pytest.fixture
-def only_all(pytestconfig):
-    """For tests that take seconds and whose subject changes seldom: @pytest.mark.usefixtures("only_all")."""
-    if not pytestconfig.getoption("--all"):
-        pytest.skip("only ./test --all runs it")
+def only_nightly(pytestconfig):
+    """For tests that take seconds and whose subject changes seldom: @pytest.mark.usefixtures("only_nightly")."""
+    if not pytestconfig.getoption("--nightly"):
+        pytest.skip("only ./test --nightly runs it")
 
 
 @pytest.fixture

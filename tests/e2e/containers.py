@@ -16,7 +16,7 @@ import clients
 import roots
 
 NO_ARCHIVE = r"Failed to fetch|Could not resolve|Temporary failure resolving|Could not connect"
-NEEDS = "images are built by root with buildah and run with unshare: ./test --all installs them"
+NEEDS = "images are built by root with buildah and run with unshare: ./test --nightly installs them"
 
 
 class Image:

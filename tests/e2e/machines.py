@@ -19,8 +19,8 @@ import roots
 BOOT_SECONDS = 120
 COMMAND_SECONDS = 300
 BASE = "systemd-sysv,dbus,logrotate"
-NEEDS = "a Debian root is made by root with mmdebstrap: ./test --all installs it"
-NEEDS_BOOT = "a root is booted by systemd-nspawn (systemd-container): ./test --all installs it"
+NEEDS = "a Debian root is made by root with mmdebstrap: ./test --nightly installs it"
+NEEDS_BOOT = "a root is booted by systemd-nspawn (systemd-container): ./test --nightly installs it"
 WITHOUT = [f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in ("doc", "locale")]
 
 

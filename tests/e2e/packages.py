@@ -25,7 +25,7 @@ def run(*words, cwd, env=None):
 def require(*programs):
     absent = [name for name in programs if not shutil.which(name)]
     if absent:
-        pytest.skip(f"{', '.join(absent)}: not here; ./test --all installs them")
+        pytest.skip(f"{', '.join(absent)}: not here; ./test --nightly installs them")
 
 
 def with_ccache():

@@ -11,7 +11,7 @@ import clients
 PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
 WITH = "python3-venv,python3-dev,gcc,libc6-dev"
 SMALL = [f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale")]
-NEEDS = "roots are made by root with mmdebstrap, and entered with bwrap: ./test --all installs them"
+NEEDS = "roots are made by root with mmdebstrap, and entered with bwrap: ./test --nightly installs them"
 
 
 def can_enter():

@@ -45,7 +45,7 @@ def needed_versions(facts):
 
 
 def test_symbol_versions_and_tags_are_those_of_auditwheel(wheelcache, tmp_path, request):
-    paths = recorded_wheels(request.config.getoption("--all"))
+    paths = recorded_wheels(request.config.getoption("--nightly"))
     if not paths:
         pytest.skip(clients.NO_RECORDS)
     client = clients.Client(AUDITWHEEL, tmp_path)

@@ -34,8 +34,8 @@ def axe_fixture():
 
 @pytest.fixture(name="shop", scope="module")
 def shop_fixture(tmp_path_factory, request):
-    if not request.config.getoption("--all"):
-        pytest.skip("a minute in a browser: only ./test --all runs it")
+    if not request.config.getoption("--nightly"):
+        pytest.skip("a minute in a browser: only ./test --nightly runs it")
     if not chromium.program():
         pytest.skip("chromium is not installed")
     folder = tmp_path_factory.mktemp("shop")

@@ -123,8 +123,8 @@ def builds(how, folder, step):
 
 
 def test_build(pytestconfig):
-    """Every 7th call, and with --all every 5th: they are about 480, most of them SQLite's."""
-    points = faults.points_of(builds, faults.DISK_IN_TURNS, 5 if pytestconfig.getoption("--all") else 7)
+    """Every 7th call, and with --nightly every 5th: they are about 480, most of them SQLite's."""
+    points = faults.points_of(builds, faults.DISK_IN_TURNS, 5 if pytestconfig.getoption("--nightly") else 7)
     print(f"\nbuild: {points} points")
     assert points > 50, "hardly anything was tried"
 

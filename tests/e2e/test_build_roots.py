@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """etc/build-bwrap in roots of two Debians: what a command sees there, what it can do, and `wheelcache build` with it. Only with
---all, since making the roots takes half a minute."""
+--nightly, since making the roots takes half a minute."""
 import concurrent.futures
 import contextlib
 import os
@@ -28,8 +28,8 @@ PyMODINIT_FUNC PyInit_made_here(void) { return PyModule_Create(&made_here); }
 @pytest.fixture(scope="module", name="made")
 def made_fixture(pytestconfig):
     """The root folders by release; they are made at the same time."""
-    if not pytestconfig.getoption("--all"):
-        pytest.skip("only ./test --all makes roots")
+    if not pytestconfig.getoption("--nightly"):
+        pytest.skip("only ./test --nightly makes roots")
     with concurrent.futures.ThreadPoolExecutor() as pool:
         return dict(zip(roots.PYTHONS, pool.map(roots.root, roots.PYTHONS), strict=True))
 

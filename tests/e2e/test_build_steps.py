@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`wheelcache build` with real pips: sdists with C code, of which some fail in each step. The good ones are on the page,
-the others in the list with the right result. Slow ones, and those that eat the machine, only with --all."""
+the others in the list with the right result. Slow ones, and those that eat the machine, only with --nightly."""
 import glob
 import hashlib
 import json
@@ -216,12 +216,12 @@ def test_second_run_builds_only_what_is_due(built):
     assert {row["attempt"] for row in report["rows"]} <= {None} and len(built.attempts()) == before
 
 
-# --- only with --all: minutes ---
+# --- only with --nightly: minutes ---
 
 @pytest.fixture(name="world")
 def world_fixture(request, tmp_path, pythons):
-    if not request.config.getoption("--all"):
-        pytest.skip("minutes of real builds: only with ./test --all")
+    if not request.config.getoption("--nightly"):
+        pytest.skip("minutes of real builds: only with ./test --nightly")
     index = building.Index()
     try:
         yield Builds(tmp_path, index, pythons)

@@ -100,7 +100,7 @@ def told(what, points):
 
 @pytest.mark.parametrize("is_new", [False, True])
 def test_attempts(is_new, pytestconfig):
-    step = 1 if pytestconfig.getoption("--all") else 5
+    step = 1 if pytestconfig.getoption("--nightly") else 5
     told("build result", faults.points_of(attempts_to_a_file, faults.DISK_IN_TURNS, is_new, step))
 
 

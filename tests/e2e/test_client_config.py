@@ -43,8 +43,8 @@ def index_fixture(request, site):
         return [file["text"].replace("TOKEN\n", site.token + "\n") for file in json.loads(done.stdout)["files"]]
     is_private = request.param == "team"
     is_quick = is_private or request.function in (test_pip, test_uv)
-    if not is_quick and not request.config.getoption("--all"):
-        pytest.skip("without a token, only ./test --all tries the CI systems")
+    if not is_quick and not request.config.getoption("--nightly"):
+        pytest.skip("without a token, only ./test --nightly tries the CI systems")
     return types.SimpleNamespace(version="2.0" if is_private else "1.0", token=site.token if is_private else "", texts=texts,
                                  is_private=is_private)
 
@@ -92,7 +92,7 @@ def test_uv(index, client, tmp_path):
     assert found(tmp_path / "out") == [index.version]
 
 
-@pytest.mark.usefixtures("only_all")
+@pytest.mark.usefixtures("only_nightly")
 def test_poetry(index, client, tmp_path):
     source, *secrets = index.texts("poetry")
     write_project(tmp_path, source, "[tool.poetry]\npackage-mode = false\n")
@@ -103,7 +103,7 @@ def test_poetry(index, client, tmp_path):
     assert found(tmp_path / ".venv") == [index.version]
 
 
-@pytest.mark.usefixtures("only_all")
+@pytest.mark.usefixtures("only_nightly")
 def test_pdm(index, client, tmp_path):
     source, *secrets = index.texts("pdm")
     write_project(tmp_path, source, "[tool.pdm]\ndistribution = false\n")
@@ -116,7 +116,7 @@ def test_pdm(index, client, tmp_path):
     assert found(tmp_path / ".venv") == [index.version]
 
 
-@pytest.mark.usefixtures("only_all")
+@pytest.mark.usefixtures("only_nightly")
 def test_tox(index, client, tmp_path):
     config, *secrets = index.texts("tox")
     (tmp_path / "tox.ini").write_text(config + "deps = demo\nskip_install = true\ncommands = python -m pip freeze\n")
@@ -158,7 +158,7 @@ def test_gitlab(index, client, tmp_path):
     assert run_script("\n".join(job["script"]), client, tmp_path, env) == [index.version]
 
 
-@pytest.mark.usefixtures("only_all")
+@pytest.mark.usefixtures("only_nightly")
 @pytest.mark.parametrize("url", ["https://wheels.example.org", "http://wheels.example.org:8080"])
 @pytest.mark.parametrize("token", [[], ["--token"]])
 @pytest.mark.parametrize("name, schema", [("github", "vendor.github-workflows"), ("gitlab", "vendor.gitlab-ci")])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""etc/Containerfile and etc/kubernetes.yaml. The image is built and run only with --all, since this takes two minutes."""
+"""etc/Containerfile and etc/kubernetes.yaml. The image is built and run only with --nightly, since this takes two minutes."""
 import json
 import os
 import pathlib
@@ -24,8 +24,8 @@ MANIFEST = clients.ROOT / "etc" / "kubernetes.yaml"
 
 @pytest.fixture(scope="module", name="made")
 def made_fixture(pytestconfig):
-    if not pytestconfig.getoption("--all"):
-        pytest.skip("only ./test --all builds an image")
+    if not pytestconfig.getoption("--nightly"):
+        pytest.skip("only ./test --nightly builds an image")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="wheelcache-image-"))
     try:
         with containers.image(folder) as made:
@@ -117,8 +117,8 @@ def documents():
 
 def test_manifest_is_valid(pytestconfig, client):
     """Every field by the schemas of Kubernetes, of which unknown ones are errors."""
-    if not pytestconfig.getoption("--all"):
-        pytest.skip("only ./test --all installs the schemas, which are large")
+    if not pytestconfig.getoption("--nightly"):
+        pytest.skip("only ./test --nightly installs the schemas, which are large")
     validator = client(KUBERNETES)
     done = validator.run("kubernetes-validate", "--strict", str(MANIFEST))
     assert done.stdout.count("INFO") == len(documents()), done.stdout + done.stderr

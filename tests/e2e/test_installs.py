@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On every platform and interpreter pip finds what was recorded: a sample of the facts, with --all each of them."""
+"""On every platform and interpreter pip finds what was recorded: a sample of the facts, with --nightly each of them."""
 import pytest
 
 import recorded
@@ -12,7 +12,7 @@ def groups_fixture(whole, pytestconfig):
     """The chosen facts by platform and interpreter."""
     facts = recorded.installs(whole, "cache")
     groups = {}
-    for one in facts if pytestconfig.getoption("--all") else facts[::SAMPLE_EVERY]:
+    for one in facts if pytestconfig.getoption("--nightly") else facts[::SAMPLE_EVERY]:
         assert one.only_binary == "1"
         groups.setdefault((one.platform, one.python), []).append(one)
     return groups

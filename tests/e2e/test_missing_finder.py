@@ -15,7 +15,7 @@ import corpusstore
 import recorded
 import serving
 
-SEED, SHARE = 15, 6  # without --all, pip is asked about a sixth of the projects
+SEED, SHARE = 15, 6  # without --nightly, pip is asked about a sixth of the projects
 LATEST = 60          # a micro version of each Python that is as good as the newest one
 LOOSE = "loose"      # a branch that pins nothing
 SPECIFIERS = ("", ">=1", "<2", "!=1.0", ">=1.0a1", "~=1.0")
@@ -129,7 +129,7 @@ def test_it_finds_what_pip_finds(whole, up, here, serve_module, client, tmp_path
     here.config.write_text(here.config.read_text() + branches.sections())
     rows = missing(here)
     projects = branches.projects
-    if not pytestconfig.getoption("--all"):
+    if not pytestconfig.getoption("--nightly"):
         projects = random.Random(SEED).sample(projects, len(projects) // SHARE)
     server = serve_module(None, "--catalog", here.catalog, config=here.config.read_text())
     pip = Pip(client("pip==26.3"), whole, lambda name: [f"{server.url}/{name}/simple/", up.url])

@@ -124,7 +124,7 @@ def season_fixture(tmp_path_factory, request):
         for number in range(NIGHTS):
             at.live(number)
             at.keep_pages(number, server)
-            if number in (RED[-1], NIGHTS - 1) or (number % 6 == 0 and request.config.getoption("--all")):
+            if number in (RED[-1], NIGHTS - 1) or (number % 6 == 0 and request.config.getoption("--nightly")):
                 uv_finds_everything(uv, f"{server.url}/nightly/simple/", number)
         yield at
 

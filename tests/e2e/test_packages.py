@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Debian package and the RPM: built of the tarball, without a remark of lintian and rpmlint; installed, upgraded, removed
-and purged in a root; and the units run by a systemd that boots in it. Only with --all, since building takes minutes."""
+and purged in a root; and the units run by a systemd that boots in it. Only with --nightly, since building takes minutes."""
 import contextlib
 import os
 import re
@@ -31,8 +31,8 @@ sys.stdin.read()"""
 
 @pytest.fixture(scope="module", name="folder")
 def folder_fixture(pytestconfig, tmp_path_factory):
-    if not pytestconfig.getoption("--all"):
-        pytest.skip("only ./test --all builds packages")
+    if not pytestconfig.getoption("--nightly"):
+        pytest.skip("only ./test --nightly builds packages")
     folder = tmp_path_factory.mktemp("packages")
     yield folder
     shutil.rmtree(folder, ignore_errors=True)

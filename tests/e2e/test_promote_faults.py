@@ -100,7 +100,7 @@ def promotions(how, folder, part, step):
 
 @pytest.mark.parametrize("part, step", [("/store/", 1), ("/catalog.db", 8)])
 def test_promotions(part, step, request):
-    """The catalog has many calls, which SQLite keeps together: a sample of them, without --all."""
-    points = faults.points_of(promotions, faults.DISK_IN_TURNS, part, 1 if request.config.getoption("--all") else step)
+    """The catalog has many calls, which SQLite keeps together: a sample of them, without --nightly."""
+    points = faults.points_of(promotions, faults.DISK_IN_TURNS, part, 1 if request.config.getoption("--nightly") else step)
     print(f"\npromote, {part}: {points} points")
     assert points > 10, "hardly anything was tried"

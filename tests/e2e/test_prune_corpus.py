@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recorded store is pruned against the recorded pages: each verdict is compared with that of a reference, and pip can still
-install all that it could before. A sample of the questions to pip; with --all each of them."""
+install all that it could before. A sample of the questions to pip; with --nightly each of them."""
 import collections
 import hashlib
 import json
@@ -148,7 +148,7 @@ def test_explain_says_what_pip_picks(whole, plan, corpus_store, pytestconfig, mo
              for fact in recorded.installs(whole, index) if fact.requirement.split("==")[0] in projects and "==" in fact.requirement]
     assert len(facts) > 2000
     assert not list(differing(corpus_store, facts[::EXPLAIN_EVERY]))
-    if pytestconfig.getoption("--all"):
+    if pytestconfig.getoption("--nightly"):
         monkeypatch.setenv("WHEELCACHE", os.environ.get("WHEELCACHE_OPTIMISED") or serving.binary())
         assert not list(differing(corpus_store, facts))
 
@@ -161,7 +161,7 @@ def test_pip_still_installs_everything(whole, plan, corpus_store, up, serve_modu
     assert len(before) > 500
     corpus_store.apply()
     here = questions.ask(wanted, False)
-    gone = grouped(before - here, 10_000 if pytestconfig.getoption("--all") else SAMPLE)
+    gone = grouped(before - here, 10_000 if pytestconfig.getoption("--nightly") else SAMPLE)
     elsewhere = questions.ask(gone, True)
     asked = {(*place, one) for place, requirements in gone.items() for one in requirements}
     print(f"{len(before)} found before; now {len(here)} here, {len(elsewhere)} of {len(asked)} asked for upstream")

@@ -13,7 +13,7 @@ APPLY = ("prune", "apply", "--max-files=100%", "--max-bytes=100%", "--max-failur
 
 
 def pytest_generate_tests(metafunc):
-    seeds = [*SEEDS, *MORE] if metafunc.config.getoption("--all") else SEEDS
+    seeds = [*SEEDS, *MORE] if metafunc.config.getoption("--nightly") else SEEDS
     metafunc.parametrize("seed", seeds)
 
 

@@ -350,7 +350,7 @@ def test_file_that_changes_meanwhile_is_not_sent(server, push, tmp_path):
 def test_every_recorded_wheel_is_sound(server, push, request, shared):
     found = [path for folder in ("corpus/wheels", "corpus/locally-built/build-1", "clients/wheels")
              for path in sorted((shared / folder).glob("*.whl"))]
-    found = found if request.config.getoption("--all") else found[::10]
+    found = found if request.config.getoption("--nightly") else found[::10]
     code, summary, _ = push(found, "--jobs", "2")
     assert (code, summary["published"] + summary["already-there"]) == (0, len(found)), summary
     assert len(server.files) == len({path.name for path in found})

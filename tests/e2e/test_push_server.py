@@ -98,5 +98,5 @@ def test_build_of_the_same_contents_is_kept(place, tmp_path):
 def test_recorded_wheels_that_install_there(place, request, shared):
     found = sorted(p for p in (shared / "corpus" / "wheels").glob("*.whl")
                    if "cp311-manylinux" in p.name and "x86_64" in p.name or "py3-none-any" in p.name)
-    code, summary = place.push(found if request.config.getoption("--all") else found[::5])
+    code, summary = place.push(found if request.config.getoption("--nightly") else found[::5])
     assert code == 0, [one for one in summary["files"] if one["result"] != "published"]

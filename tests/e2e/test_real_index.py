@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package index that this machine's pip is set to, as upstream: pages of popular projects, installs through the server, and a
-plan. Only with --all, and if the index answers. Secrets of pip's settings (a password in the URL) appear in no output of the
+plan. Only with --nightly, and if the index answers. Secrets of pip's settings (a password in the URL) appear in no output of the
 server and the pruner."""
 import concurrent.futures
 import hashlib
@@ -35,8 +35,8 @@ PLATFORM = "debian-12-x86_64"
 @pytest.fixture(scope="module", name="own")
 def own_fixture(pytestconfig, tmp_path_factory):
     """The index: url, as pip has it; section of a configuration; variables that lead clients to it."""
-    if not pytestconfig.getoption("--all"):
-        pytest.skip("only ./test --all reads the machine's own package index")
+    if not pytestconfig.getoption("--nightly"):
+        pytest.skip("only ./test --nightly reads the machine's own package index")
     python = clients.environment(clients.DEBIAN_PIP) / "bin" / "python"
     url, cert = pipindex.url(python), pipindex.settings(python).get("cert") or os.environ.get("SSL_CERT_FILE")
     section = f"[upstream]\nurl = {url}/\nmerge = yes\nconcurrency = {AT_ONCE}\n" + (f"ca-file = {cert}\n" if cert else "")

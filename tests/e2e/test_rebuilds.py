@@ -368,7 +368,7 @@ def test_a_library_bump_from_the_list_to_the_installed_wheel(world, tmp_path, se
     assert missing() == []
     assert missing("--rebuild", listed) == [
         ("bump", "missing", 1, f"{old} is to be rebuilt, with build tag 1: libre2.so.9 is gone; libre2.so.11 is there")]
-    if request.config.getoption("--all"):  # pip wheel, as built in, which takes some seconds
+    if request.config.getoption("--nightly"):  # pip wheel, as built in, which takes some seconds
         del world.keys["build"]["build"]
     else:
         (tmp_path / "build.py").write_text(BUILD)
@@ -505,8 +505,8 @@ def test_lists_of_rebuilds_are_limited(server):
 
 def test_wheels_of_one_release_on_the_next(tmp_path, request):
     """Wheels that were built on Debian 12, with the libraries of Debian 13."""
-    if not request.config.getoption("--all"):
-        pytest.skip("only ./test --all makes roots")
+    if not request.config.getoption("--nightly"):
+        pytest.skip("only ./test --nightly makes roots")
     if not CORPUS.is_dir():
         pytest.skip("needs the recorded wheels that no index has")
     indexed = indexing.Indexed(tmp_path)

@@ -88,8 +88,8 @@ def run_inside(world, nth, point, outer, inner):
 
 @pytest.fixture(name="step")
 def step_fixture(request):
-    """Every other point, without --all."""
-    return 1 if request.config.getoption("--all") else 2
+    """Every other point, without --nightly."""
+    return 1 if request.config.getoption("--nightly") else 2
 
 
 def sweep(world, nth, outer, inner, step):

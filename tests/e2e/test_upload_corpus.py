@@ -22,7 +22,7 @@ REFUSED = {
     "dbus-python-1.2.2-pypi.tar.gz": '"pypi" is not a version',  # pip ignores it too
     "q-2.3.macosx-10.8-intel.tar.gz": '"intel" is not a version',  # in fact a bdist_dumb for macOS
 }
-MOST = 1 << 20  # bytes of a file, without --all
+MOST = 1 << 20  # bytes of a file, without --nightly
 
 
 def platform_of(name):
@@ -58,7 +58,7 @@ def recorded(request, shared, *patterns):
     found = sorted(path for pattern in patterns for path in shared.glob(pattern))
     assert len(found) > 20
     return [(path, rows.get(str(path.relative_to(corpus)) if path.is_relative_to(corpus) else None)) for path in found
-            if path.stat().st_size <= MOST or request.config.getoption("--all")]
+            if path.stat().st_size <= MOST or request.config.getoption("--nightly")]
 
 
 def metadata_of(path):

@@ -129,7 +129,7 @@ def copy_beside(store, wheels):
 
 def test_no_upload_is_lost_in_a_burst(serve, store, tmp_path, request):
     """While pages are read, scans run and a builder copies files into the tree."""
-    count, projects = (1000, 150) if request.config.getoption("--all") else (200, 30)
+    count, projects = (1000, 150) if request.config.getoption("--nightly") else (200, 30)
     sent = list(burst_wheels(tmp_path / "dist", count, projects))
     copied = [storelib.make_wheel(tmp_path / "copied", f"p{number}", "9.0") for number in range(0, projects, 3)]
     state = tmp_path / "state"
@@ -168,7 +168,7 @@ def test_no_upload_is_lost_in_a_burst(serve, store, tmp_path, request):
 @pytest.mark.parametrize("same", [True, False], ids=["same", "other"])
 def test_two_uploaders_of_one_file(serve, store, tmp_path, request, same):
     """Through two servers: one wins, and the other gets the answer for it."""
-    rounds = 100 if request.config.getoption("--all") else 20
+    rounds = 100 if request.config.getoption("--nightly") else 20
     state = tmp_path / "state"
     servers = [serve(store, state=state), serve(store, state=state)]
     token = uploading.add_token(servers[0])
@@ -310,7 +310,7 @@ def peak_memory(server):
 
 
 def test_large_file_in_little_memory(serve, store, tmp_path, request, monkeypatch):
-    size = (600 if request.config.getoption("--all") else 200) << 20  # at most 48 MB of it are in memory
+    size = (600 if request.config.getoption("--nightly") else 200) << 20  # at most 48 MB of it are in memory
     path = tmp_path / "large-1.0-py3-none-any.whl"
     sha256 = make_large_wheel(path, size)
     monkeypatch.setenv("ASAN_OPTIONS", f"{os.environ.get('ASAN_OPTIONS', '')}:quarantine_size_mb=1")

@@ -59,7 +59,7 @@ def nth_fixture(place, monkeypatch):
 
 def test_promotion_that_is_killed_is_whole_or_not_there(place, nth, pytestconfig):
     """After each fault the view has all files or none, and the repeated command has the same end. Of the points a sample
-    without --all."""
+    without --nightly."""
     place.promote("tested", f"pure=={NIGHTS[0]}")
     kept = place.folder / "kept"
     for path in (place.store / ".wheelcache-views", place.state):
@@ -81,7 +81,7 @@ def test_promotion_that_is_killed_is_whole_or_not_there(place, nth, pytestconfig
         for path in (place.store / ".wheelcache-views", place.state):
             shutil.rmtree(path)
             shutil.copytree(kept / path.name, path)
-        point += 1 if pytestconfig.getoption("--all") else 5
+        point += 1 if pytestconfig.getoption("--nightly") else 5
     assert point > 20, "hardly anything was tried"
 
 

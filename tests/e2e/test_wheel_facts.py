@@ -195,8 +195,8 @@ def test_damaged_members_harm_only_themselves(tmp_path):
 
 def test_a_very_large_library_is_read_by_its_tables(tmp_path, pytestconfig):
     """Of more than 128 MiB, only the tables are kept in memory."""
-    if not pytestconfig.getoption("--all"):
-        pytest.skip("packing 150 MB takes four seconds: ./test --all does it")
+    if not pytestconfig.getoption("--nightly"):
+        pytest.skip("packing 150 MB takes four seconds: ./test --nightly does it")
     whole = pathlib.Path(serving.binary()).read_bytes()
     large = whole + b"\0" * ((150 << 20) - len(whole))
     small, big = (facts(elfmaker.native_wheel(tmp_path / name, "demo", "1.0", TAG, {

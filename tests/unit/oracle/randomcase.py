@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import html
 import json
+import os
 import random
 import urllib.parse
 
@@ -30,6 +31,29 @@ REQUIRES = [None] * 15 + [">=3.8"] * 3 + [
 REASONS = ["broken", "", "a \"quoted\" reason\nand a second line, <b>ä</b>"]
 BROKEN_PAGES = ["cut", "other project", "version 2", "quarantined", "not json", "list"]
 FAILURES = ["not-found", "refused", "timeout", "throttled", "server-error"]
+
+
+FEW = 200  # seeds of a run
+
+
+def seeds(variable, many):
+    """The seeds to test: those that the environment variable names ("5000-9000"); in a nightly run the first ones, as many
+    as that; otherwise a few, which are others in each run."""
+    if os.environ.get("WHEELCACHE_NIGHTLY"):
+        few = range(many)
+    else:
+        first = random.SystemRandom().randrange(1_000_000)
+        few = range(first, first + FEW)
+    first, last = map(int, os.environ.get(variable, f"{few[0]}-{few[-1]}").split("-"))
+    print(f"{variable}={first}-{last}")
+    return range(first, last + 1)
+
+
+def lacking(counts, must_occur, seeds_tested, many):
+    """What occurs less often than must_occur says for many seeds. Of fewer seeds only what is frequent must occur."""
+    if len(seeds_tested) >= many:
+        return {what for what, least in must_occur.items() if counts[what] < least}
+    return {what for what, least in must_occur.items() if least * len(seeds_tested) >= 20 * many and not counts[what]}
 
 
 class Dice(random.Random):

@@ -19,12 +19,14 @@ except ImportError:
 
 import promotioncase
 import promotionreference
+import randomcase
 
 TOOL = pathlib.Path("tests/unit/oracle/promotion-tool").absolute()
-FIRST, LAST = map(int, os.environ.get("PROMOTION_SEEDS", "0-999").split("-"))
+MANY = 1000
+SEEDS = randomcase.seeds("PROMOTION_SEEDS", MANY)
 SHOWN = 3
 DECISIONS = ["no-rule", "newest", "young", "undated", "last", "ends"]
-MUST_OCCUR = {  # at least this often, or the generator makes too few worlds
+MUST_OCCUR = {  # at least this often in MANY seeds, or the generator makes too few worlds
     "done": 1500, "already": 800, "refused": 3000, "held": 120, "ended": 200, "left": 60, "override": 100, "error": 200, "pruned": 60,
     "done in released": 300, "newest": 1000, "young": 1000, "undated": 150, "last": 500, "ends": 1000, "warned": 300}
 
@@ -161,7 +163,7 @@ def retention_differences(case, answer, counts):
 
 
 def compare_retention(counts):
-    cases = [promotioncase.retention(seed) for seed in range(FIRST, LAST + 1)]
+    cases = [promotioncase.retention(seed) for seed in SEEDS]
     answers = ask([json.dumps({"retention": case}) + "\n" for case in cases])
     wrong = [(case, found) for case, answer in zip(cases, answers) if (found := list(retention_differences(case, answer, counts)))]
     for case, found in wrong[:SHOWN]:
@@ -171,15 +173,14 @@ def compare_retention(counts):
 
 def main():
     now, counts = int(time.time()), collections.Counter()
-    worlds = [promotioncase.make(seed, now) for seed in range(FIRST, LAST + 1)]
+    worlds = [promotioncase.make(seed, now) for seed in SEEDS]
     wrong = [(world, found) for world, answer in zip(worlds, ask_worlds(worlds)) if (found := differences(world, answer, counts))]
     for world, found in wrong[:SHOWN]:
         print(f"seed {world['seed']}:", *found, sep="\n  ")
         show(world)
     wrong_retentions = compare_retention(counts)
     print(f"{len(worlds)} seeds, {len(wrong)} worlds and {wrong_retentions} retentions wrong: {dict(counts)}")
-    if LAST - FIRST >= 999:
-        assert all(counts[what] >= least for what, least in MUST_OCCUR.items()), counts
+    assert not randomcase.lacking(counts, MUST_OCCUR, SEEDS, MANY), counts
     return 1 if wrong or wrong_retentions else 0
 
 
