@@ -54,6 +54,7 @@ struct server {
 	struct http *http;
 	bool hands_over; // another process accepts from the socket: what is under way is answered in full
 	FILE *access_log;
+	struct trusted_proxies *trusted_proxies;
 	char *access_log_path; // NULL: stdout, or none
 	char *audit_path, *catalog_path;
 };
@@ -145,6 +146,7 @@ static void server_free(struct server *s)
 	pthread_cond_destroy(&s->context.current_changed);
 	changes_close(s->context.changes);
 	free(s->context.totals);
+	trusted_proxies_free(s->trusted_proxies);
 	free(s->access_log_path);
 	free(s->audit_path);
 	free(s->catalog_path);
@@ -204,6 +206,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.timeout = (unsigned)c->timeout,
 		.tls = options->tls,
 		.access_log = s->access_log,
+		.proxies = s->trusted_proxies,
 		.handle_inline = routes_inline,
 		.handle_worker = routes_worker,
 		.on_checked = drop_left_clients,
@@ -232,6 +235,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	CLEANUP(mem_free) char *tokens = tokens_path(o->config, o->catalog_path);
 	s->context.auth = auth_new(tokens);
 	s->context.evidence_limit = rate_limit_new(LIMIT_EVIDENCE_AT_ONCE, LIMIT_EVIDENCE_EACH_MS);
+	s->trusted_proxies = trusted_proxies_new(o->config->trusted_proxies);
 	s->context.view_hooks = hook_queue_new("[view]");
 	s->context.build_results = build_results_new(o->config, o->catalog_path);
 	s->audit_path = audit_path(o->config, o->catalog_path);

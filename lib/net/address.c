@@ -7,9 +7,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/mem.h"
 
-enum { V6_SIZE = 16, V4_SIZE = 4, V4_BITS = 96 };
+enum {
+	V6_SIZE = ADDRESS_SIZE,
+	V4_SIZE = 4,
+	V4_BITS = 96,
+	NETWORK = 8, // bytes of an IPv6 address that name a network
+};
 
 // IPv4 addresses are written as IPv4-mapped IPv6 addresses (::ffff:0:0/96).
 #define V4(a, b, c, d)                                                                                                 \
@@ -90,11 +96,45 @@ bool address_is_public(const struct sockaddr *address)
 	return false;
 }
 
+bool address_read(struct str text, uint8_t out[ADDRESS_SIZE])
+{
+	static const uint8_t mapped[V6_SIZE] = V4(0, 0, 0, 0);
+	char room[INET6_ADDRSTRLEN];
+	if (text.len >= sizeof(room) || str_find(text, '\0') >= 0)
+		return false;
+	memcpy(room, text.ptr ? text.ptr : "", text.len);
+	room[text.len] = '\0';
+	memcpy(out, mapped, V6_SIZE);
+	return inet_pton(AF_INET, room, out + V6_SIZE - V4_SIZE) == 1 || inet_pton(AF_INET6, room, out) == 1;
+}
+
+bool address_read_network(struct str text, struct address_network *out)
+{
+	struct str rest = text, address = str_cut(&rest, '/');
+	uint64_t bits = str_find(address, ':') < 0 ? V6_SIZE * 8 - V4_BITS : V6_SIZE * 8;
+	if (!address_read(address, out->prefix) ||
+		(address.len < text.len && !decimal_parse(rest, bits, &bits)))
+		return false;
+	out->bits = (unsigned)bits + (str_find(address, ':') < 0 ? V4_BITS : 0);
+	return true;
+}
+
+bool address_is_in(const uint8_t address[ADDRESS_SIZE], const struct address_network *network)
+{
+	return has_prefix(address, network->prefix, network->bits);
+}
+
+void address_client(const char *text, uint8_t out[ADDRESS_SIZE])
+{
+	static const uint8_t mapped[V6_SIZE] = V4(0, 0, 0, 0);
+	if (!address_read(str_from(text), out))
+		memset(out, 0xff, ADDRESS_SIZE); // a multicast address, which no client has
+	else if (!has_prefix(out, mapped, V4_BITS))
+		memset(out + NETWORK, 0, ADDRESS_SIZE - NETWORK);
+}
+
 bool address_text_is_public(const char *text)
 {
-	struct in_addr v4;
-	struct in6_addr v6;
-	if (inet_pton(AF_INET, text, &v4) == 1)
-		return v4_is_public(&v4);
-	return inet_pton(AF_INET6, text, &v6) == 1 && is_public(v6.s6_addr);
+	uint8_t address[V6_SIZE];
+	return address_read(str_from(text), address) && is_public(address);
 }

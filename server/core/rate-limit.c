@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/core/rate-limit.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/net/address.h"
 
 enum { SLOTS = 1024 };
 
@@ -36,11 +35,11 @@ void rate_limit_free(struct rate_limit *t)
 
 static uint64_t hash_peer(const struct rate_limit *t, const char *peer)
 {
-	enum { NETWORK = 8 }; // bytes of an IPv6 address
-	struct in6_addr a;
-	if (inet_pton(AF_INET6, peer, &a) != 1 || IN6_IS_ADDR_V4MAPPED(&a))
+	uint8_t address[ADDRESS_SIZE];
+	if (!address_read(str_from(peer), address))
 		return str_hash(str_from(peer), t->seed);
-	return str_hash((struct str){(const char *)a.s6_addr, NETWORK}, t->seed);
+	address_client(peer, address);
+	return str_hash((struct str){(const char *)address, ADDRESS_SIZE}, t->seed);
 }
 
 int64_t rate_limit_take(struct rate_limit *t, const char *peer, unsigned tries, int64_t now)

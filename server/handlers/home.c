@@ -11,6 +11,7 @@
 #include "server/handlers/home-page.h"
 #include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
+#include "server/message/trusted-proxies.h"
 
 enum { PAGE_BYTES = 4 << 20, HOST_BYTES = 255, HOME_KEY = 4096 };
 
@@ -27,9 +28,11 @@ char *home_base_url(const struct server_context *s, const struct site *site, con
 {
 	if (site->base)
 		return xstrdup(site->base);
-	const char *host = r->header[HEADER_HOST];
-	return xasprintf("%s://%s", s->has_tls ? "https" : "http",
-		host && is_host_header(str_from(host)) ? host : "localhost");
+	const char *host = r->header[HEADER_HOST], *scheme = r->header[HEADER_FORWARDED_PROTO];
+	bool is_https = scheme ? str_eq_nocase(str_from(scheme), STR("https")) : s->has_tls;
+	return xasprintf("%s://%s" STR_FMT, is_https ? "https" : "http",
+		host && is_host_header(str_from(host)) ? host : "localhost",
+		STR_ARG(trusted_proxies_prefix(r->header[HEADER_FORWARDED_PREFIX])));
 }
 
 // What the page is made of, beside the catalog.

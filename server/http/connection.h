@@ -26,7 +26,9 @@ struct connection {
 	struct reply *reply;              // the answer of the request under way; NULL: none yet
 	struct request_body *body;        // NULL: the request has none, or it is complete
 	struct continuation continuation; // while the request waits for another module
-	char peer[LISTEN_PEER];
+	char peer[REQUEST_PEER];   // the other end's address; "unix" for a socket file
+	char client[REQUEST_PEER]; // that of the client of the request under way, as trusted proxies say
+	bool is_proxy;             // the other end is a trusted proxy
 	struct accesslog_line line;
 };
 

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http/fair-queue.h"
 
-#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/net/address.h"
 
-enum {
-	SKIPS_MOST = 64, // so often an entry that is too heavy now is skipped; then no other one begins before it
-	NETWORK = 8,     // bytes of an IPv6 address
-};
+enum { SKIPS_MOST = 64 }; // so often an entry that is too heavy now is skipped; then no other one begins before it
 
 // Exists only while an entry of it waits or is under way, which bounds their number.
 struct fair_queue_address {
 	struct fair_queue_address *next; // a ring
-	unsigned char id[sizeof(struct in6_addr)];
-	bool is_shared;                        // by many clients: a proxy
+	uint8_t id[ADDRESS_SIZE];
+	bool is_shared;                         // by many clients: a proxy
 	struct fair_queue_entry *first, **end; // that wait
 	unsigned waiting, under_way, skipped;
 	uint64_t weight;
@@ -61,24 +58,11 @@ void fair_queue_limit(struct fair_queue *t, uint64_t weight)
 
 // --- addresses: under the lock ---
 
-static void read_address_id(const char *peer, unsigned char id[sizeof(struct in6_addr)])
-{
-	struct in6_addr six;
-	struct in_addr four;
-	memset(id, 0, sizeof(six));
-	if (inet_pton(AF_INET6, peer, &six) == 1)
-		memcpy(id, &six, IN6_IS_ADDR_V4MAPPED(&six) ? sizeof(six) : NETWORK);
-	if (inet_pton(AF_INET, peer, &four) != 1)
-		return;
-	memset(id + 10, 0xff, 2); // IPv4-mapped: ::ffff:0:0/96
-	memcpy(id + 12, &four, sizeof(four));
-}
-
 static struct fair_queue_address *find_or_add_address(struct fair_queue *t, const char *peer)
 {
-	unsigned char id[sizeof(struct in6_addr)];
+	uint8_t id[ADDRESS_SIZE];
 	const char *name = peer ? peer : "unix";
-	read_address_id(name, id);
+	address_client(name, id);
 	struct fair_queue_address *a = t->last;
 	while (a && memcmp(a->id, id, sizeof(id)) != 0)
 		a = a->next == t->last ? NULL : a->next;

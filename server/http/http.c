@@ -10,6 +10,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "server/http/mhd-request.h"
 #include "server/http/mhd-response.h"
 #include "server/http/mhd-workarounds.h"
 #include "server/http/tls-handshakes.h"
@@ -42,51 +43,6 @@ static enum MHD_Result send_reply(struct connection *c, struct reply *r)
 	return mhd_response_queue(c) ? MHD_YES : MHD_NO;
 }
 
-static enum MHD_Result read_value(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
-	const char *value, size_t value_len)
-{
-	(void)value_len;
-	if (kind == MHD_GET_ARGUMENT_KIND)
-		request_take_argument(ctx, (struct str){name, name_len}, value);
-	else
-		request_take_header(ctx, (struct str){name, name_len}, value);
-	return MHD_YES;
-}
-
-static struct request read_request(struct connection *c, const char *url, const char *method)
-{
-	struct request r = {.method = request_method(method), .path = url, .peer = c->peer};
-	MHD_get_connection_values_n(c->mhd, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND, read_value, &r);
-	return r;
-}
-
-static enum MHD_Result check_header(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
-	const char *value, size_t value_len)
-{
-	(void)kind;
-	request_check_header(ctx, (struct str){name, name_len}, (struct str){value, value_len});
-	return MHD_YES;
-}
-
-// The address of the empty line.
-static const char *end_of_header(struct connection *c, const char *begin)
-{
-	return begin - strlen("\r\n") +
-	       MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
-}
-
-static struct request_check check_request(struct connection *c, const char *method, const char *version)
-{
-	struct request_check s = {.next = mhd_workarounds_is_lax(MHD_get_version()) ? method : NULL};
-	request_check_piece(&s, str_from(method), strlen(" "));
-	request_check_piece(&s, c->target, strlen(" "));
-	request_check_piece(&s, str_from(version), strlen("\r\n"));
-	MHD_get_connection_values_n(c->mhd, MHD_HEADER_KIND, check_header, &s);
-	if (s.next)
-		request_check_piece(&s, (struct str){end_of_header(c, method), 0}, 0);
-	return s;
-}
-
 static struct reply *make_busy_reply(void)
 {
 	struct reply *r = reply_text(503, "503 Service Unavailable: too many ask for this");
@@ -98,7 +54,7 @@ static struct reply *make_busy_reply(void)
 // For a suspended connection. Where the pool takes no more jobs, answers with 503.
 static void submit_job(struct connection *c, struct worker_pool *pool, thread_pool_fn *job)
 {
-	if (worker_pool_submit(pool, c->peer, job, c))
+	if (worker_pool_submit(pool, c->client, job, c))
 		return;
 	c->reply = make_busy_reply();
 	connection_resume(c);
@@ -228,7 +184,7 @@ static enum MHD_Result answer_request(struct connection *c, const char *url, con
 	struct http *h = c->http;
 	if (c->reply) // of a worker, which resumed the connection
 		return send_reply(c, c->reply);
-	c->request = read_request(c, url, method);
+	c->request = mhd_request_read(c, url, method);
 	c->continuation.step = 0;
 	c->continuation.has_left = &c->link.has_left;
 	struct reply *reply = h->options.handle_inline(h->options.ctx, &c->request);
@@ -244,7 +200,7 @@ static enum MHD_Result answer_request(struct connection *c, const char *url, con
 // that follow for a request.
 static enum MHD_Result begin_request(struct connection *c, const char *url, const char *method, const char *version)
 {
-	struct request_check s = check_request(c, method, version);
+	struct request_check s = mhd_request_check(c, method, version);
 	enum method m = request_method(method);
 	c->request.method = m;
 	c->request.metric = 0; // forget that of the previous request
@@ -253,7 +209,7 @@ static enum MHD_Result begin_request(struct connection *c, const char *url, cons
 		return send_reply(c, refusal);
 	if (m == METHOD_GET || m == METHOD_HEAD)
 		return MHD_YES;
-	CLEANUP(request_release) struct request r = read_request(c, url, method);
+	CLEANUP(request_release) struct request r = mhd_request_read(c, url, method);
 	return begin_body(c, &r, &s);
 }
 
@@ -278,6 +234,8 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		return MHD_NO;
 	*state = c;
 	connections_begin_request(&c->link);
+	if (c->is_proxy)
+		mhd_request_note_client(c, c->http->options.proxies);
 	if (c->http->options.access_log)
 		accesslog_note(&c->line, method, version);
 	return begin_request(c, url, method, version);
@@ -301,7 +259,7 @@ static void log_request(struct connection *c)
 {
 	accesslog_write(c->http->options.access_log,
 		&(struct accesslog_entry){
-			.peer = c->peer,
+			.peer = c->client,
 			.method = c->line.method,
 			.uri = c->line.uri.data,
 			.version = c->line.version,
@@ -349,6 +307,8 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 		accesslog_line_init(&c->line);
 		listen_peer(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr,
 			c->peer);
+		snprintf(c->client, sizeof(c->client), "%s", c->peer);
+		c->is_proxy = trusted_proxies_has(h->options.proxies, c->peer);
 		connections_add(h->connections, &c->link,
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
 		*context = c;

@@ -11,6 +11,7 @@
 #include "lib/base/err.h"
 #include "server/http/tls.h"
 #include "server/message/body-handler.h"
+#include "server/message/trusted-proxies.h"
 
 struct http;
 
@@ -23,6 +24,7 @@ struct http_options {
 	unsigned timeout;     // seconds without progress or complete request header, after which a connection ends
 	struct tls *tls;      // borrowed; NULL: plain HTTP
 	FILE *access_log;     // borrowed; NULL: none
+	const struct trusted_proxies *proxies; // borrowed; NULL: none
 	// Returns a reference, which http drops; NULL: handle_worker answers.
 	struct reply *(*handle_inline)(void *ctx, struct request *request);
 	// The same. NULL: another module has the continuation and resumes it; then handle_worker is called again. The

@@ -211,15 +211,15 @@ int listen_open(const char *text, char **url, struct err *e)
 	return fd;
 }
 
-void listen_peer(const struct sockaddr *addr, char out[LISTEN_PEER])
+void listen_peer(const struct sockaddr *addr, char out[REQUEST_PEER])
 {
 	const void *ip = NULL;
 	if (addr && addr->sa_family == AF_INET)
 		ip = &((const struct sockaddr_in *)(const void *)addr)->sin_addr;
 	else if (addr && addr->sa_family == AF_INET6)
 		ip = &((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr;
-	if (!ip || !inet_ntop(addr->sa_family, ip, out, LISTEN_PEER))
-		snprintf(out, LISTEN_PEER, "unix");
+	if (!ip || !inet_ntop(addr->sa_family, ip, out, REQUEST_PEER))
+		snprintf(out, REQUEST_PEER, "unix");
 }
 
 unsigned listen_limit(unsigned wanted, unsigned files)

@@ -6,9 +6,7 @@
 #include <sys/socket.h>
 
 #include "lib/base/err.h"
-
-// The text of any address below.
-enum { LISTEN_PEER = INET6_ADDRSTRLEN };
+#include "server/message/request.h"
 
 // Binds a socket to ADDR:PORT, [V6]:PORT (port 0: any free one) or unix:PATH. Replaces the socket file of a server that
 // died; every account that may enter its folder may connect. The kernel refuses connections until listen_begin(). *url
@@ -22,7 +20,7 @@ char *listen_url(int socket);
 // Removes the socket file of the URL, if it is one. Called when the server has stopped.
 void listen_end(const char *url);
 // The address of the client as text; "unix" for a socket file or NULL.
-void listen_peer(const struct sockaddr *addr, char out[LISTEN_PEER]);
+void listen_peer(const struct sockaddr *addr, char out[REQUEST_PEER]);
 // Raises the process's limit of open files to its maximum. Returns how many of the wanted connections it allows, each
 // of which takes the given number of files.
 unsigned listen_limit(unsigned wanted, unsigned files);

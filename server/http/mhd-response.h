@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends a reply on a connection by libmicrohttpd. Only http, connection and this module include that library.
+// Sends a reply on a connection by libmicrohttpd. Only http, connection, mhd-request and this module include that library.
 #pragma once
 
 #include <stdbool.h>

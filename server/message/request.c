@@ -21,6 +21,9 @@ static const struct {
 	[HEADER_IF_RANGE] = {STR("If-Range"), false},
 	[HEADER_RANGE] = {STR("Range"), false},
 	[HEADER_USER_AGENT] = {STR("User-Agent"), false},
+	[HEADER_FORWARDED_FOR] = {STR("X-Forwarded-For"), true},
+	[HEADER_FORWARDED_PREFIX] = {STR("X-Forwarded-Prefix"), false},
+	[HEADER_FORWARDED_PROTO] = {STR("X-Forwarded-Proto"), false},
 };
 
 static const struct str argument_names[ARGUMENT_COUNT] = {
@@ -91,6 +94,12 @@ void request_take_header(struct request *r, struct str name, const char *value)
 		else if (headers[i].is_list && value)
 			join_header(r, i, value);
 	}
+}
+
+void request_forget_forwarded(struct request *r)
+{
+	for (int i = HEADER_FORWARDED_FOR; i <= HEADER_FORWARDED_PROTO; i++)
+		r->header[i] = NULL;
 }
 
 uint64_t request_content_length(const struct request *r)

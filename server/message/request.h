@@ -22,6 +22,9 @@ enum request_header {
 	HEADER_IF_RANGE,
 	HEADER_RANGE,
 	HEADER_USER_AGENT,
+	HEADER_FORWARDED_FOR,    // these three only of a trusted proxy
+	HEADER_FORWARDED_PREFIX, // NULL: none
+	HEADER_FORWARDED_PROTO,
 	HEADER_COUNT,
 };
 
@@ -47,13 +50,14 @@ enum request_argument {
 	ARGUMENT_COUNT,
 };
 enum { REQUEST_ARGUMENT_SIZE = LIMIT_FILE_NAME + 1 };
+enum { REQUEST_PEER = 46 }; // the text of any address; INET6_ADDRSTRLEN
 
 struct request {
 	enum method method;
 	const char *path;                     // as sent, without the query: percent-encoded
 	const char *format;                   // the value of "?format=", percent-encoded; NULL: none
 	const char *argument[ARGUMENT_COUNT]; // like format
-	const char *peer;                     // the client's address; "unix" for a socket file
+	const char *peer;                     // the client's address, as trusted proxies say; "unix" for a socket file
 	const char *header[HEADER_COUNT];     // NULL: not sent
 	unsigned metric;                      // enum metric_route that counts the request; set by the routes
 	struct buf *joined;                   // owned: by header, the lists that came on several lines; NULL: none
@@ -67,6 +71,8 @@ void request_release(struct request *r);
 void request_take_header(struct request *r, struct str name, const char *value);
 // The value of Content-Length; 0 where there is none. One beyond 64 bits counts as the largest number.
 uint64_t request_content_length(const struct request *r);
+// Forgets what only a trusted proxy may say.
+void request_forget_forwarded(struct request *r);
 // Records a query parameter. value is borrowed; NULL where the parameter has no "=".
 void request_take_argument(struct request *r, struct str name, const char *value);
 // Decodes a query parameter, in which forms write "+" for a blank. "" if it is missing or malformed; false if it is too

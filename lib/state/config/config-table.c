@@ -118,6 +118,9 @@ const struct config_option config_table[] = {
 		"ADDRESS:PORT, [IPV6]:PORT or unix:PATH; port 0: any free port."),
 	ROW("server", "url", &config_type_url, config, url, 0, NULL, RELOAD,
 		"The public URL of this server. Links to files are then absolute, which pip reads faster. Default: relative links."),
+	ROW("server", "trusted-proxies", &config_type_networks, config, trusted_proxies, 0, NULL, RESTART,
+		"Addresses and networks of proxies that stand before this server: what they say in X-Forwarded-For, -Prefix and -Proto "
+		"counts. A unix socket is trusted. Default: none."),
 	ROW("server", "access-log", &config_type_path, config, access_log, 0, NULL, RESTART,
 		"The file of the access log; -: standard output. Default: none."),
 	ROW("server", "tls-cert", &config_type_path, config, tls_cert, 0, NULL, RESTART,

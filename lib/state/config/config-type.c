@@ -12,6 +12,7 @@
 #include "lib/base/str.h"
 #include "lib/domain/machine/environment.h"
 #include "lib/domain/machine/platform.h"
+#include "lib/net/address.h"
 #include "lib/net/fetch.h"
 #include "lib/net/url.h"
 #include "lib/os/clock.h"
@@ -374,6 +375,17 @@ static bool set_urls(void *field, const char *value)
 	return add_words(field, value, is_url);
 }
 
+static bool is_network(struct str word)
+{
+	struct address_network ignored;
+	return address_read_network(word, &ignored);
+}
+
+static bool set_networks(void *field, const char *value)
+{
+	return add_words(field, value, is_network);
+}
+
 static bool set_hosts(void *field, const char *value)
 {
 	return add_words(field, value, is_host);
@@ -465,3 +477,7 @@ const struct config_type config_type_wheels = {.wants = "all or fitting", .set =
 const struct config_type config_type_merge = {.wants = "merge or no", .set = set_merge, .is_owned = true};
 const struct config_type config_type_hosts = {
 	.wants = "a list of hosts, without ports", .set = set_hosts, .is_owned = true, .is_list = true};
+const struct config_type config_type_networks = {.wants = "a list of addresses and networks (as 192.0.2.7 10.0.0.0/8 fd00::/8)",
+	.set = set_networks,
+	.is_owned = true,
+	.is_list = true};

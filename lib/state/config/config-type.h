@@ -54,6 +54,7 @@ extern const struct config_type config_type_url;   // one, as url_base() returns
 extern const struct config_type config_type_index; // one, with "/" at its end or without; it may hold a password
 extern const struct config_type config_type_urls;
 extern const struct config_type config_type_hosts;
+extern const struct config_type config_type_networks; // address_read_network() reads each word
 extern const struct config_type config_type_projects;
 extern const struct config_type config_type_platforms; // names and globs
 extern const struct config_type config_type_rules;     // words for promotion_rules_read()

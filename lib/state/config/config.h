@@ -123,6 +123,7 @@ struct config {
 	// [server]
 	char *listen;             // ADDR:PORT, [V6]:PORT or unix:PATH
 	char *url;                // the public URL, with "/" at its end; NULL: any
+	char *trusted_proxies;    // addresses and networks, with blanks between; NULL: none
 	char *access_log;         // a path, "-" for stdout; NULL: none
 	char *tls_cert, *tls_key; // paths; NULL: plain HTTP
 	char *log_level;          // error warn info debug

@@ -102,11 +102,70 @@ static void address_is_judged(void **state UNUSED)
 	assert_false(address_is_public(&(struct sockaddr){.sa_family = AF_UNIX}));
 }
 
+static void networks_are_read(void **state UNUSED)
+{
+	static const char *const bad[] = {"", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8/8", "fd00::/129",
+		"localhost", "10.0.0", "[::1]", "1.2.3.4 "};
+	static const struct {
+		const char *network, *address;
+		bool has;
+	} row[] = {
+		{"10.0.0.0/8", "10.255.255.255", true},
+		{"10.0.0.0/8", "11.0.0.0", false},
+		{"10.0.0.0/8", "a00::", false},
+		{"10.1.2.128/25", "10.1.2.127", false},
+		{"10.1.2.128/25", "10.1.2.200", true},
+		{"0.0.0.0/0", "203.0.113.1", true},
+		{"0.0.0.0/0", "2001:db8::1", false},
+		{"::/0", "2001:db8::1", true},
+		{"192.0.2.1", "192.0.2.1", true},
+		{"192.0.2.1", "192.0.2.0", false},
+		{"::1", "::1", true},
+		{"fd00::/7", "fc12::", true},
+	};
+	struct address_network network;
+	uint8_t address[ADDRESS_SIZE];
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		if (address_read_network(str_from(bad[i]), &network))
+			fail_msg("%s", bad[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		assert_true(address_read_network(str_from(row[i].network), &network));
+		assert_true(address_read(str_from(row[i].address), address));
+		if (address_is_in(address, &network) != row[i].has)
+			fail_msg("%s %s", row[i].network, row[i].address);
+	}
+}
+
+static void client_is_an_address_or_a_network(void **state UNUSED)
+{
+	static const struct {
+		const char *a, *b;
+		bool is_one;
+	} row[] = {
+		{"192.0.2.1", "192.0.2.1", true},
+		{"192.0.2.1", "192.0.2.2", false},
+		{"192.0.2.1", "::ffff:192.0.2.1", true},
+		{"2001:db8::1", "2001:db8::ffff:2", true},
+		{"2001:db8::1", "2001:db8:0:1::1", false},
+		{"unix", "::1", false},
+		{"unix", "127.0.0.1", false},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		uint8_t a[ADDRESS_SIZE], b[ADDRESS_SIZE];
+		address_client(row[i].a, a);
+		address_client(row[i].b, b);
+		if ((memcmp(a, b, sizeof(a)) == 0) != row[i].is_one)
+			fail_msg("%s %s", row[i].a, row[i].b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_judged),
 		cmocka_unit_test(address_is_judged),
+		cmocka_unit_test(networks_are_read),
+		cmocka_unit_test(client_is_an_address_or_a_network),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
