@@ -11,6 +11,7 @@
 #include "lib/missing/rebuild-set.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/results/results.h"
+#include "lib/view/site-check.h"
 
 struct row_source {
 	const char *name; // of the platform
@@ -47,7 +48,7 @@ static int open_own_store(struct row_source *s, const char *catalog, const char 
 {
 	if (store_open(s->config, STORE_PATIENT, &s->store, e) < 0)
 		return -1;
-	if (catalog_open(catalog, &s->catalog, e) < 0 || store_register(&s->store, s->catalog, e) < 0 ||
+	if (catalog_open(catalog, &s->catalog, e) < 0 || site_check_register(s->config, &s->store, s->catalog, e) < 0 ||
 		open_own_results(s, results, e) < 0)
 		return -1;
 	s->platform = store_platform_named(&s->store, str_from(s->name));

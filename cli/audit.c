@@ -17,6 +17,7 @@
 #include "lib/domain/text/name.h"
 #include "lib/state/store/stored-facts.h"
 #include "lib/state/store/wheel-gate.h"
+#include "lib/view/site-check.h"
 #include "lib/view/view.h"
 
 enum { EXIT_ERRORS = 1, EXIT_UNREAD = 2 };
@@ -238,7 +239,7 @@ static int judge_store(struct audit_command *x, struct err *e)
 		name_normalize(str_from(x->project), &project);
 	if (!path || catalog_open_read(path, &catalog, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
-	if (store_find(&store, catalog, e) < 0) {
+	if (site_check_find(&x->config, &store, catalog, e) < 0) {
 		store_release(&store);
 		return -1;
 	}

@@ -9,6 +9,7 @@
 #include "indexer/check/check.h"
 #include "lib/state/config/config-type.h"
 #include "lib/state/views/membership.h"
+#include "lib/view/site-check.h"
 
 enum { DEFAULT_SAMPLE = 1000 };
 
@@ -87,7 +88,7 @@ static int check_store(struct check_command *x, struct err *e)
 		store_open(&x->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
-	if (!path || catalog_open_read(path, &catalog, e) < 0 || store_find(&store, catalog, e) < 0)
+	if (!path || catalog_open_read(path, &catalog, e) < 0 || site_check_find(&x->config, &store, catalog, e) < 0)
 		return -1;
 	return check_against(x, &store, catalog, e);
 }

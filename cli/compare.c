@@ -14,6 +14,7 @@
 #include "lib/compare/release-compare.h"
 #include "lib/compare/wheel-compare-sheet.h"
 #include "lib/view/compared-wheel.h"
+#include "lib/view/site-check.h"
 #include "server/handlers/compare-page.h"
 
 static const struct option_row options[] = {
@@ -95,7 +96,7 @@ static int open_store(struct compare_command *x, struct err *e)
 	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
 	if (!path || catalog_open_read(path, &x->catalog, e) < 0)
 		return -1;
-	return store_find(&x->store, x->catalog, e);
+	return site_check_find(&x->config, &x->store, x->catalog, e);
 }
 
 // With a store configured, its catalog knows which names are ours alone.

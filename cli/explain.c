@@ -17,6 +17,7 @@
 #include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/explain.h"
+#include "lib/view/site-check.h"
 #include "lib/view/view-time.h"
 
 static const struct option_row options[] = {
@@ -175,7 +176,7 @@ static int explain_in(const struct explain_command *l, struct catalog *c, struct
 	CLEANUP(upstream_cleanup) struct upstream *upstream = NULL;
 	if (store_open(&l->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
-	if (store_find(&store, c, e) < 0) {
+	if (site_check_find(&l->config, &store, c, e) < 0) {
 		store_release(&store);
 		return -1;
 	}

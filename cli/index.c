@@ -9,6 +9,7 @@
 #include "indexer/scan/scan.h"
 #include "lib/base/mem.h"
 #include "lib/state/views/membership.h"
+#include "lib/view/site-check.h"
 
 struct index_command {
 	struct cli_config settings;
@@ -97,7 +98,6 @@ static int make_views(struct index_command *x, struct site *site, struct catalog
 	return site_init(site, &x->config, &store, catalog, e);
 }
 
-// Only an export needs views: a scan alone does not fail on wrong ones.
 static int index_store(struct index_command *x, struct err *e)
 {
 	CLEANUP(site_release) struct site site = {0};
@@ -111,7 +111,7 @@ static int index_store(struct index_command *x, struct err *e)
 	// The export keeps the pages of a platform whose volume is not mounted.
 	if (x->export.folder && !x->scan.allow_empty && store_recall(&site.store, catalog, e) < 0)
 		return -1;
-	if (store_register(&site.store, catalog, e) < 0)
+	if (site_check_register(&x->config, &site.store, catalog, e) < 0)
 		return -1;
 	if (x->export.folder && (make_views(x, &site, catalog, e) < 0 || export_check(&site, &x->export, e) < 0))
 		return -1;

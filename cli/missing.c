@@ -12,6 +12,7 @@
 #include "lib/missing/missing-matrix.h"
 #include "lib/missing/rebuild-set.h"
 #include "lib/state/results/results.h"
+#include "lib/view/site-check.h"
 
 struct missing_form;
 
@@ -208,7 +209,7 @@ static int open_and_report(struct missing_command *x, struct err *e)
 	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
 	if (!path ||
 		(x->options.is_offline ? catalog_open_read(path, &catalog, e) : catalog_open(path, &catalog, e)) < 0 ||
-		store_find(&store, catalog, e) < 0)
+		site_check_find(&x->config, &store, catalog, e) < 0)
 		return -1;
 	return report_missing(x, &store, catalog, e);
 }

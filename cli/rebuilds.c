@@ -12,6 +12,7 @@
 #include "lib/format/escape.h"
 #include "lib/missing/rebuild-list.h"
 #include "lib/state/publish/sidecar-ops.h"
+#include "lib/view/site-check.h"
 
 struct rebuilds_form;
 
@@ -220,7 +221,7 @@ static int open_and_list(struct rebuilds_command *x, struct err *e)
 	if (cli_config_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
-	if (!path || open_catalog(x, path, &catalog, e) < 0 || store_find(&store, catalog, e) < 0)
+	if (!path || open_catalog(x, path, &catalog, e) < 0 || site_check_find(&x->config, &store, catalog, e) < 0)
 		return -1;
 	if (x->yanks && !x->settings.is_dry_run && cli_config_audit(&x->config, &audit, e) < 0)
 		return -1;

@@ -6,6 +6,7 @@
 #include "cli/prune/prune-common.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/view/site-check.h"
 #include "pruner/operations/retain.h"
 #include "pruner/plan/pins.h"
 
@@ -140,7 +141,7 @@ static int open_site(struct retain_command *x, struct err *e)
 		cli_config_audit(&x->config, &x->audit, e) < 0 || catalog_open(path, &x->catalog, e) < 0 ||
 		store_open(&x->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
-	if (store_register(&store, x->catalog, e) < 0 || pins_sync(&x->config, x->catalog, e) < 0) {
+	if (site_check_register(&x->config, &store, x->catalog, e) < 0 || pins_sync(&x->config, x->catalog, e) < 0) {
 		store_release(&store);
 		return -1;
 	}

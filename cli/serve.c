@@ -14,9 +14,11 @@
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "cli/common/plan-check-now.h"
+#include "cli/common/serve-check.h"
 #include "cli/common/watched-scan.h"
 #include "lib/base/buf.h"
 #include "lib/base/log.h"
+#include "lib/os/notify.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
 #include "lib/view/view.h"
@@ -157,6 +159,11 @@ static void warn_of_restart_key(void *ctx UNUSED, const char *section, const cha
 	log_warn("[%s] %s has changed: this takes effect after a restart", section, key);
 }
 
+static void warn_of(void *ctx UNUSED, const char *text)
+{
+	log_warn("%s", text);
+}
+
 // Reads two copies: the server's and the scanner's.
 static int reconfigure(struct serve_command *s, struct err *e)
 {
@@ -166,6 +173,7 @@ static int reconfigure(struct serve_command *s, struct err *e)
 	if (cli_config_read(&s->settings, &ours, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0 ||
 		reload_server(s, &ours, e) < 0)
 		return -1;
+	serve_check_branches(&ours, warn_of, NULL);
 	config_restart_keys(&s->config, &ours, warn_of_restart_key, NULL);
 	struct config old = s->config;
 	s->config = ours;
@@ -291,10 +299,8 @@ static int open_socket(struct serve_command *s, struct err *e)
 // Reports configuration errors before the scan begins.
 static int prepare_server(struct serve_command *s, bool *all, bool *any, struct err *e)
 {
-	struct store store;
-	if (cli_config_read(&s->settings, &s->config, e) < 0 || store_open(&s->config, STORE_PROMPT, &store, e) < 0)
+	if (cli_config_read(&s->settings, &s->config, e) < 0 || serve_check(&s->config, warn_of, NULL, e) < 0)
 		return -1;
-	store_release(&store);
 	s->catalog_path = cli_config_catalog(&s->config, e);
 	if (!s->catalog_path || tls_load(s->config.tls_cert, s->config.tls_key, &s->tls, e) < 0)
 		return -1;
@@ -321,11 +327,13 @@ static int start_serving(struct serve_command *s, struct err *e)
 	if ((all || any) && start_server(s, all, e) < 0)
 		return -1;
 	background_scan_start(s->scanner);
+	notify_send("READY=1"); // also during the first scan, which may take hours: clients wait in the socket
 	return 0;
 }
 
 static void serve_command_release(struct serve_command *s)
 {
+	notify_send("STOPPING=1");
 	background_scan_stop(s->scanner);
 	server_stop(s->server); // before the scanner, which it calls
 	background_scan_free(s->scanner);

@@ -12,6 +12,7 @@
 #include "lib/os/clock.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/store/release.h"
+#include "lib/view/site-check.h"
 
 static int take_mark_option(void *ctx, const char *name, const char *value, struct err *e)
 {
@@ -172,7 +173,7 @@ static int open_and_mark(struct mark_common *m, const struct config *config, str
 	if (access(path, F_OK) < 0)
 		return err_set(e, ERR_NOT_FOUND, "there is no catalog %s; wheelcache index makes it", path);
 	if (cli_config_audit(config, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||
-		store_find(&store, catalog, e) < 0 || file_word_check(&word, catalog, e) < 0)
+		site_check_find(config, &store, catalog, e) < 0 || file_word_check(&word, catalog, e) < 0)
 		return -1;
 	return mark_all(m, &word, &store, catalog, audit, e);
 }

@@ -7,6 +7,7 @@
 
 #include "lib/format/escape.h"
 #include "lib/promotion/promotion-run.h"
+#include "lib/view/site-check.h"
 
 // A few files that left earlier have a line, which says how they come back; after many nights there are too many.
 enum { LEFT_SHOWN = 10 };
@@ -31,7 +32,7 @@ static int open_site(struct promotion_common *p, struct err *e)
 	struct store store = {0};
 	if (store_open(&p->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
-	if (store_find(&store, p->catalog, e) < 0) {
+	if (site_check_find(&p->config, &store, p->catalog, e) < 0) {
 		store_release(&store);
 		return -1;
 	}

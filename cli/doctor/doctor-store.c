@@ -8,6 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "cli/common/serve-check.h"
 #include "cli/doctor/file-system.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/access/tokens.h"
@@ -71,7 +72,24 @@ static void look_at_platform(struct doctor_report *r, const struct platform *p, 
 	look_at_room(r, "disk", p->path);
 }
 
-void doctor_store(struct doctor_report *r, const struct config *c, struct doctor_writes *writes)
+static void warn_of_branch(void *ctx, const char *text)
+{
+	doctor_report_add(ctx, DOCTOR_WARNING, "branch", "correct this, or remove the branch", "%s", text);
+}
+
+// What serve refuses, and what it warns of.
+static void look_at_views(struct doctor_report *r, const struct config *c, const struct store *store,
+	const char *catalog_path)
+{
+	struct err e = ERR_INIT;
+	if (serve_check_site(c, store, catalog_path, &e) < 0)
+		doctor_report_add(r, DOCTOR_WRONG, "configuration", "correct this line: man wheelcache.conf",
+			"the server does not start with it: %s", e.msg);
+	serve_check_branches(c, warn_of_branch, r);
+}
+
+void doctor_store(struct doctor_report *r, const struct config *c, const char *catalog_path,
+	struct doctor_writes *writes)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(store_release) struct store store = {0};
@@ -79,6 +97,7 @@ void doctor_store(struct doctor_report *r, const struct config *c, struct doctor
 		doctor_report_add(r, DOCTOR_WRONG, "store", "name the store: [store] path, or STORE", "%s", e.msg);
 		return;
 	}
+	look_at_views(r, c, &store, catalog_path);
 	for (size_t i = 0; i < store.platform_count; i++)
 		look_at_platform(r, &store.platform[i], writes);
 	for (size_t i = 0; i < store.stray_count; i++)

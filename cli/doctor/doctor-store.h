@@ -8,7 +8,8 @@
 
 // Folders and free room of each platform; a folder that hangs is a row. Errors become rows. Adds where platforms are
 // written.
-void doctor_store(struct doctor_report *r, const struct config *c, struct doctor_writes *writes);
+void doctor_store(struct doctor_report *r, const struct config *c, const char *catalog_path,
+	struct doctor_writes *writes);
 // The catalog, the tokens, the audit log. Adds where state is written.
 void doctor_state(struct doctor_report *r, const struct config *c, const char *catalog_path,
 	struct doctor_writes *writes);

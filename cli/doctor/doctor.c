@@ -4,6 +4,7 @@
 
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
+#include "cli/common/serve-check.h"
 #include "cli/doctor/doctor-client.h"
 #include "cli/doctor/doctor-server.h"
 #include "cli/doctor/doctor-service.h"
@@ -11,6 +12,7 @@
 #include "cli/doctor/doctor-unit.h"
 #include "cli/doctor/doctor-writes.h"
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 #include "lib/state/config/config-type.h"
 
 enum { TIMEOUT_SECONDS = 20 };
@@ -19,6 +21,7 @@ enum { TIMEOUT_SECONDS = 20 };
 static const struct option_row options[] = {
 	{"client", '\0', "URL", "look from a client at the index of this URL, such as https://HOST/simple/", NO_KEY},
 	{"project", '\0', "NAME", "with --client: also ask for this project", NO_KEY},
+	{"check-config", '\0', NULL, "say only whether the server would start with this configuration", NO_KEY},
 };
 
 struct doctor_command {
@@ -27,6 +30,7 @@ struct doctor_command {
 	struct doctor_report report;
 	struct doctor_client_options client;
 	uint64_t timeout;
+	bool checks_config; // and looks at nothing else
 };
 
 static int take_doctor_option(void *ctx, const char *name, const char *value, struct err *e)
@@ -35,6 +39,9 @@ static int take_doctor_option(void *ctx, const char *name, const char *value, st
 	const struct command_text texts[] = {
 		{"client", &x->client.url}, {"project", &x->client.project}, {"ca-file", &x->client.ca_file}};
 	const struct cli_config_number numbers[] = {{"timeout", &config_type_seconds, &x->timeout}};
+	const struct command_flag flags[] = {{"check-config", &x->checks_config}};
+	if (command_take_flag(flags, ARRAY_SIZE(flags), name))
+		return 0;
 	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
 	return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
@@ -46,6 +53,8 @@ static int check_doctor_line(struct doctor_command *x, struct err *e)
 		return err_set(e, ERR_USAGE, "--timeout is not 1 or more");
 	if ((x->client.project || x->client.ca_file) && !x->client.url)
 		return err_set(e, ERR_USAGE, "--%s is for --client URL", x->client.project ? "project" : "ca-file");
+	if (x->checks_config && (x->client.url || x->settings.is_json))
+		return err_set(e, ERR_USAGE, "--check-config is not for --%s", x->client.url ? "client" : "json");
 	x->client.timeout = (unsigned)x->timeout;
 	return 0;
 }
@@ -68,7 +77,7 @@ static void look_at_folders(struct doctor_report *r, const struct config *c)
 	struct err e = ERR_INIT;
 	CLEANUP(doctor_writes_release) struct doctor_writes writes = {0};
 	CLEANUP(mem_free) char *catalog = cli_config_catalog(c, &e);
-	doctor_store(r, c, &writes);
+	doctor_store(r, c, catalog, &writes);
 	if (catalog)
 		doctor_state(r, c, catalog, &writes);
 	else
@@ -94,6 +103,19 @@ static void examine_server(struct doctor_command *x)
 	doctor_upstream(r, &x->config);
 	doctor_certificate(r, &x->config);
 	doctor_service(r, &x->config, CGROUPS);
+}
+
+static void log_warning(void *ctx UNUSED, const char *text)
+{
+	log_warn("%s", text);
+}
+
+// Says what `serve` would say, and has its exit code.
+static int check_config(struct doctor_command *x, struct err *e)
+{
+	if (cli_config_read(&x->settings, &x->config, e) < 0 || serve_check(&x->config, log_warning, NULL, e) < 0)
+		return err_exit_code(e->kind);
+	return 0;
 }
 
 static int print_report_of(struct doctor_command *x, struct err *e)
@@ -125,6 +147,8 @@ static int run_doctor(const struct command *self, int argc, char **argv, struct 
 	if (cli_config_take_line(&x.settings, self, argc, argv, take_doctor_option, &x, e) < 0 ||
 		check_doctor_line(&x, e) < 0)
 		return err_exit_code(e->kind);
+	if (x.checks_config)
+		return check_config(&x, e);
 	if (x.client.url)
 		doctor_client(&x.report, &x.client);
 	else

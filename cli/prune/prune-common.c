@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/log.h"
+#include "lib/view/site-check.h"
 
 void prune_common_init(struct prune_common *x, const char *done, const char *would)
 {
@@ -63,7 +64,7 @@ int prune_common_open(struct prune_common *x, struct err *e)
 	if (access(path, F_OK) < 0)
 		return err_set(e, ERR_NOT_FOUND, "there is no catalog %s; wheelcache index makes it", path);
 	if (cli_config_audit(&x->config, &x->audit, e) < 0 || catalog_open(path, &x->catalog, e) < 0 ||
-		store_find(&x->store, x->catalog, e) < 0)
+		site_check_find(&x->config, &x->store, x->catalog, e) < 0)
 		return -1;
 	x->who = audit_account();
 	if (operation_begin(&x->operation, &x->store, x->catalog, x->audit, x->who, e) < 0)

@@ -7,6 +7,7 @@
 #include "cli/common/progress.h"
 #include "lib/format/jsondoc.h"
 #include "lib/state/access/audit.h"
+#include "lib/view/site-check.h"
 #include "pruner/operations/follow.h"
 #include "pruner/plan/pins.h"
 
@@ -160,7 +161,7 @@ static int open_and_follow(struct follow_command *x, struct err *e)
 		return -1;
 	if (access(path, F_OK) < 0)
 		return err_set(e, ERR_NOT_FOUND, "there is no catalog %s; wheelcache index makes it", path);
-	if (catalog_open(path, &catalog, e) < 0 || store_find(&store, catalog, e) < 0)
+	if (catalog_open(path, &catalog, e) < 0 || site_check_find(&x->config, &store, catalog, e) < 0)
 		return -1;
 	return follow_upstream(x, &store, catalog, e);
 }

@@ -8,6 +8,7 @@
 #include "cli/common/progress.h"
 #include "cli/prune/plan-print.h"
 #include "lib/base/log.h"
+#include "lib/view/site-check.h"
 #include "pruner/plan/plan.h"
 
 struct plan_command {
@@ -97,7 +98,7 @@ static int open_and_plan(struct plan_command *x, struct err *e)
 	if (cli_config_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
-	if (!path || catalog_open(path, &catalog, e) < 0 || store_find(&store, catalog, e) < 0)
+	if (!path || catalog_open(path, &catalog, e) < 0 || site_check_find(&x->config, &store, catalog, e) < 0)
 		return -1;
 	return plan_store(x, &store, catalog, e);
 }

@@ -6,6 +6,7 @@
 
 #include "lib/base/name-choice.h"
 #include "lib/view/merge-platforms.h"
+#include "lib/view/site-check.h"
 
 static void view_add(struct view *v, const struct platform *p)
 {
@@ -31,46 +32,24 @@ static void add_platform_views(struct site *s)
 	}
 }
 
-static int refuse_platform_of(const struct site *s, const struct config_view *c, const char *name, struct err *e)
+static void add_configured_view(struct site *s, const struct config_view *c)
 {
-	store_refuse_platform(&s->store, name, ERR_USAGE, e);
-	return err_prefix(e, "[view %s] platforms: ", c->name);
-}
-
-static int add_configured_view(struct site *s, const struct config_view *c, struct err *e)
-{
-	if (site_view(s, str_from(c->name)))
-		return err_set(e, ERR_USAGE, "view %s: a platform has that name", c->name);
 	struct view *v = site_add(s, c->name);
-	for (size_t i = 0; i < c->platform_count; i++) {
-		const struct platform *p = site_platform(s, str_from(c->platforms[i]));
-		if (!p)
-			return refuse_platform_of(s, c, c->platforms[i], e);
-		view_add(v, p);
-	}
-	return 0;
-}
-
-static int refuse_default_view(const struct site *s, const char *name, struct err *e)
-{
-	site_refuse_view(s, name, ERR_USAGE, e);
-	return err_prefix(e, "[store] default-view: ");
+	for (size_t i = 0; i < c->platform_count; i++)
+		view_add(v, site_platform(s, str_from(c->platforms[i])));
 }
 
 // Fills view[0] after the other views, because it may be one of them. Without a configured one it has all platforms
 // that are not private.
-static int fill_default_view(struct site *s, const char *name, struct err *e)
+static void fill_default_view(struct site *s, const char *name)
 {
 	struct view *v = &s->view[0];
 	const struct view *same = name ? site_view(s, str_from(name)) : NULL;
-	if (name && (!same || same == v))
-		return refuse_default_view(s, name, e);
 	for (size_t i = 0; same && i < same->platform_count; i++)
 		view_add(v, same->platform[i]);
 	for (size_t i = 0; !same && i < s->store.platform_count; i++)
 		if (!s->store.platform[i].is_private)
 			view_add(v, &s->store.platform[i]);
-	return 0;
 }
 
 static int find_platform_ids(struct store *store, struct catalog *catalog, struct err *e)
@@ -197,7 +176,7 @@ void site_unmerge(struct site *s)
 
 static int site_fill(struct site *s, const struct config *c, struct catalog *catalog, struct err *e)
 {
-	if (find_platform_ids(&s->store, catalog, e) < 0)
+	if (site_check_names(c, &s->store, NULL, e) < 0 || find_platform_ids(&s->store, catalog, e) < 0)
 		return -1;
 	site_add(s, NULL);
 	for (size_t i = 0; i < s->store.platform_count; i++)
@@ -205,10 +184,8 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	config_hidden_platforms(c, &s->hidden_platforms);
 	add_platform_views(s);
 	for (size_t i = 0; i < c->view_count; i++)
-		if (add_configured_view(s, &c->views[i], e) < 0)
-			return -1;
-	if (fill_default_view(s, c->default_view, e) < 0)
-		return -1;
+		add_configured_view(s, &c->views[i]);
+	fill_default_view(s, c->default_view);
 	mark_merging_views(s, c);
 	mark_incomplete_views(s, c);
 	set_memberships(s, c);

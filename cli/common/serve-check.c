@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/common/serve-check.h"
+
+#include <string.h>
+
+#include "cli/common/cli-config.h"
+#include "lib/missing/branch.h"
+#include "lib/os/clock.h"
+#include "lib/os/path-probe.h"
+#include "lib/view/site-check.h"
+#include "server/http/tls.h"
+
+int serve_check_site(const struct config *c, const struct store *store, const char *catalog_path, struct err *e)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	if (catalog_path && catalog_open_read(catalog_path, &catalog, &ignored) < 0)
+		catalog = NULL; // the server makes it, or says why not
+	return site_check(c, store, catalog, e);
+}
+
+// --- branches ---
+
+// The folder of a glob, or the file. The caller frees it.
+static char *place_of(struct str word)
+{
+	size_t len = 0;
+	while (len < word.len && !strchr("*?[", word.ptr[len]))
+		len++;
+	while (len < word.len && len && word.ptr[len - 1] != '/')
+		len--;
+	return xasprintf("%.*s", (int)len, word.ptr);
+}
+
+static bool answers(struct str word, int64_t until)
+{
+	CLEANUP(mem_free) char *place = place_of(word);
+	CLEANUP(mem_free) char *real = NULL;
+	return !*place || path_probe_wait(path_probe_start(place), until, &real);
+}
+
+static bool branch_answers(const struct config_branch *b, int64_t until)
+{
+	const char *const files[] = {b->constraints, b->requirements};
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		for (struct str rest = str_from(files[i] ? files[i] : ""); rest.len;)
+			if (!answers(str_cut(&rest, ' '), until))
+				return false;
+	return true;
+}
+
+void serve_check_branches(const struct config *c, serve_check_warn_fn *warn, void *ctx)
+{
+	int64_t until = clock_ms() + STORE_PROMPT;
+	for (size_t i = 0; i < c->branch_count; i++) {
+		struct err e = ERR_INIT;
+		struct branches branches;
+		const struct config_branch *b = &c->branches[i];
+		if (!branch_answers(b, until))
+			err_set(&e, ERR_IO, "[branch %s]: the file system of its files does not answer", b->name);
+		else if (branches_read(c, b->name, clock_wall_seconds(), &branches, &e) == 0)
+			branches_release(&branches);
+		if (e.kind == ERR_NONE)
+			continue;
+		CLEANUP(mem_free) char *text = xasprintf("%s; it is unknown what the branch wants", e.msg);
+		warn(ctx, text);
+	}
+}
+
+int serve_check(const struct config *c, serve_check_warn_fn *warn, void *ctx, struct err *e)
+{
+	CLEANUP(store_release) struct store store = {0};
+	struct tls *tls = NULL;
+	if (store_open(c, STORE_PROMPT, &store, e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *catalog = cli_config_catalog(c, e);
+	if (!catalog || serve_check_site(c, &store, catalog, e) < 0 ||
+		tls_load(c->tls_cert, c->tls_key, &tls, e) < 0)
+		return -1;
+	tls_free(tls);
+	serve_check_branches(c, warn, ctx);
+	return 0;
+}

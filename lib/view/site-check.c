@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/view/site-check.h"
+
+#include "lib/base/name-choice.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/state/store/wheel-gate.h"
+
+// A folder of a platform may be away, and its pages stay.
+static bool is_platform(const struct store *store, struct catalog *catalog, const char *name)
+{
+	struct err ignored = ERR_INIT;
+	int64_t id;
+	if (store_platform_named(store, str_from(name)))
+		return true;
+	return store->is_detected && catalog && platform_is_slug(str_from(name)) &&
+	       catalog_platform_find(catalog, name, &id, &ignored) == 0;
+}
+
+static int check_view(const struct config_view *v, const struct store *store, struct catalog *catalog, struct err *e)
+{
+	if (is_platform(store, catalog, v->name))
+		return err_set(e, ERR_USAGE, "view %s: a platform has that name", v->name);
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (!is_platform(store, catalog, v->platforms[i])) {
+			store_refuse_platform(store, v->platforms[i], ERR_USAGE, e);
+			return err_prefix(e, "[view %s] platforms: ", v->name);
+		}
+	return 0;
+}
+
+static int refuse_default_view(const struct config *c, const struct store *store, struct err *e)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	name_choice_init(&names, str_from(c->default_view));
+	for (size_t i = 0; i < store->platform_count; i++)
+		name_choice_offer(&names, store->platform[i].name);
+	for (size_t i = 0; i < c->view_count; i++)
+		name_choice_offer(&names, c->views[i].name);
+	name_choice_refuse(&names, ERR_USAGE, "there is no view or platform", e);
+	return err_prefix(e, "[store] default-view: ");
+}
+
+int site_check_names(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)
+{
+	for (size_t i = 0; i < c->view_count; i++)
+		if (check_view(&c->views[i], store, catalog, e) < 0)
+			return -1;
+	if (c->default_view && !config_view(c, c->default_view) && !is_platform(store, catalog, c->default_view))
+		return refuse_default_view(c, store, e);
+	return 0;
+}
+
+int site_check(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)
+{
+	struct wheel_gate *gate = NULL;
+	if (site_check_names(c, store, catalog, e) < 0)
+		return -1;
+	if (wheel_gate_new(c, &gate, e) < 0) {
+		e->kind = ERR_USAGE; // a server that is started again misses it again
+		return err_prefix(e, "[upload] audit-policy: ");
+	}
+	wheel_gate_unref(gate);
+	return 0;
+}
+
+int site_check_find(const struct config *c, struct store *store, struct catalog *catalog, struct err *e)
+{
+	return site_check(c, store, catalog, e) < 0 ? -1 : store_find(store, catalog, e);
+}
+
+int site_check_register(const struct config *c, struct store *store, struct catalog *catalog, struct err *e)
+{
+	return site_check(c, store, catalog, e) < 0 ? -1 : store_register(store, catalog, e);
+}

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `serve` refuses of a configuration, `doctor --check-config` and every command that reads the store refuse as well, with
+the same words; and the service manager is told when a server has accepted its configuration."""
+import select
+import signal
+import socket
+import subprocess
+
+import pytest
+
+import serving
+import storelib
+
+DETECTED = "debian-12-x86_64"
+CASES = {  # platforms are the store's folders, so a line of the file alone is not wrong
+    "a platform of a view": ("[view all]\nplatforms = debian-12-x86_64 debain-13-x86_64\n",
+                             "[view all] platforms: the store has no platform debain-13-x86_64"),
+    "a source": ("[view nightly]\nfrom = debain-12-x86_64\n", "[view nightly] platforms: the store has no platform debain-12-x86_64"),
+    "a name for two": ("[view debian-12-x86_64]\nplatforms = debian-12-x86_64\n", "view debian-12-x86_64: a platform has that name"),
+    "the default view": ("[store]\ndefault-view = tested\n", "[store] default-view: there is no view or platform tested"),
+    "a policy that is away": ("[upload]\naudit-policy = {folder}/none.policy\n", "[upload] audit-policy: {folder}/none.policy: No such file"),
+    "a policy": ("[upload]\naudit-policy = {folder}/audit.policy\n", "{folder}/audit.policy:1: "),
+    "an index": ("[upstream]\nurl = https://h:99999/simple/\n", "{folder}/site.conf:6: [upstream] url is not a list of addresses"),
+}
+READERS = [["index"], ["check"], ["explain", "demo"], ["missing", "--offline"], ["promote", "demo", "--to", "x"], ["view", "log", "x"],
+           ["prune", "plan", "--offline", "-o", "{folder}/plan.json"], ["prune", "purge"], ["retain"], ["rebuilds", "--against", "{folder}"],
+           ["yank", "demo-1.0-py3-none-any.whl", "--reason", "r"], ["audit"], ["compare", "demo==1.0", "demo==1.1"], ["demote", "demo", "--from", "x", "--reason", "r"]]
+
+
+class Site:
+    """A store with a catalog, and a configuration that is changed."""
+
+    def __init__(self, folder):
+        self.folder, self.store, self.file, self.catalog = folder, folder / "store", folder / "site.conf", folder / "catalog.db"
+        storelib.make_wheel(self.store / DETECTED, "demo", "1.0")
+        (folder / "audit.policy").write_text("[nonsense]\n")
+        self.configure("")
+        assert self.run("index").returncode == 0
+
+    def configure(self, text):
+        self.file.write_text(f"[store]\npath = {self.store}\n[catalog]\npath = {self.catalog}\n{text.format(folder=self.folder)}")
+
+    def run(self, *words):
+        return serving.run(*(word.format(folder=self.folder) for word in words), "--config", self.file)
+
+
+@pytest.fixture(name="site", scope="module")
+def site_fixture(tmp_path_factory):
+    return Site(tmp_path_factory.mktemp("refused"))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_check_for_all(site, case):
+    text, words = CASES[case]
+    site.configure(text)
+    served = site.run("serve", "--listen", "127.0.0.1:0")
+    assert served.returncode == 2 and words.format(folder=site.folder) in served.stderr, served.stderr
+    said = served.stderr.splitlines()[-1]
+    checked = site.run("doctor", "--check-config")
+    assert (checked.returncode, checked.stdout, checked.stderr.splitlines()) == (2, "", [said])
+    examined = site.run("doctor", "--quiet")
+    assert examined.returncode == 1
+    assert said.removeprefix("error: wheelcache: ") in examined.stdout
+
+
+@pytest.mark.parametrize("words", READERS, ids=lambda words: " ".join(words[:2]))
+def test_every_command_that_reads_the_store(site, words):
+    site.configure(CASES["a platform of a view"][0] + "[branch x]\nrequirements = /none\n")
+    done = site.run(*words)
+    assert done.returncode == 2 and CASES["a platform of a view"][1] in done.stderr, (words, done.stderr)
+
+
+def test_what_an_operator_does_in_need_goes_on(site):
+    site.configure(CASES["a platform of a view"][0])
+    assert site.run("token", "add").returncode == 0
+    assert site.run("freeze").returncode == 0
+    assert site.run("thaw").returncode == 0
+    site.configure("")
+    assert site.run("doctor", "--check-config").stderr == ""
+
+
+def test_a_view_of_a_platform_that_is_away(site):
+    """A volume that is not mounted is no mistake in the configuration: its pages stay."""
+    site.configure(f"[view all]\nplatforms = {DETECTED}\n")
+    folder = site.store / DETECTED
+    away = folder.rename(site.folder / "away")
+    try:
+        done = site.run("doctor", "--check-config")
+        assert (done.returncode, done.stderr) == (0, "")
+    finally:
+        away.rename(folder)
+
+
+def test_the_certificate(site):
+    site.configure(f"[server]\ntls-cert = {site.folder}/audit.policy\ntls-key = {site.folder}/audit.policy\n")
+    served, checked = site.run("serve", "--listen", "127.0.0.1:0"), site.run("doctor", "--check-config")
+    assert served.returncode == checked.returncode == 2
+    assert served.stderr == checked.stderr
+
+
+def test_a_branch_whose_file_is_away_is_a_warning(site, tmp_path):
+    site.configure(f"[branch main]\nconstraints = {tmp_path}/upper.txt\n[branch next]\nconstraints = {tmp_path}/next/*.txt\n")
+    checked = site.run("doctor", "--check-config")
+    assert checked.returncode == 0
+    first, second = checked.stderr.splitlines()
+    assert first.startswith(f"warning: wheelcache: [branch main] constraints: {tmp_path}/upper.txt: No such file") and "[branch next]" in second
+    assert [row for row in site.run("doctor").stdout.splitlines() if row.startswith("warning") and "branch" in row and "upper.txt" in row]
+    with serving.servers(tmp_path) as start:
+        server = start(None, config=site.file.read_text(), state=tmp_path)
+        assert server.get("/simple/demo/").status == 200
+        assert f"[branch main] constraints: {tmp_path}/upper.txt: No such file" in server.errors()
+
+
+# --- the service manager ---
+
+def notified(listener, seconds):
+    return listener.recv(4096) if select.select([listener], [], [], seconds)[0] else None
+
+
+@pytest.mark.parametrize("name", ["path", "abstract"])
+def test_the_manager_is_told(site, tmp_path, monkeypatch, name):
+    address = f"\0wheelcache-test-{tmp_path.name}" if name == "abstract" else str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(address)
+        monkeypatch.setenv("NOTIFY_SOCKET", address.replace("\0", "@"))
+        site.configure(CASES["the default view"][0])
+        assert site.run("serve", "--listen", "127.0.0.1:0").returncode == 2
+        told = [notified(listener, 1) for _ in range(2)]
+        assert b"READY=1" not in told
+        site.configure("")
+        process = subprocess.Popen([serving.binary(), "serve", "--config", site.file, "--listen", "127.0.0.1:0"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            assert notified(listener, serving.START_SECONDS) == b"READY=1"
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(serving.STOP_SECONDS) == 0
+        assert notified(listener, 5) == b"STOPPING=1"
