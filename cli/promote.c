@@ -23,7 +23,7 @@ struct promote_command {
 	bool all_or_nothing;
 	struct command_words evidence;
 	struct evidence *record;
-	size_t records;
+	size_t records, room;
 	struct hook_queue *hooks;
 };
 
@@ -51,13 +51,22 @@ static int check_promote_line(const struct promote_command *x, struct err *e)
 	return 0;
 }
 
-static int read_given_record(const char *path, struct evidence *out, struct err *e)
+static int take_given_record(void *ctx, struct evidence *record, struct err *e UNUSED)
+{
+	struct promote_command *x = ctx;
+	GROW(x->record, x->records, x->room);
+	x->record[x->records++] = *record;
+	*record = (struct evidence){0};
+	return 0;
+}
+
+static int read_given_file(struct promote_command *x, const char *path, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_EVIDENCE);
+	buf_init(&text, LIMIT_EVIDENCE_LIST);
 	if (fs_read_regular(path, &text, e) < 0)
 		return -1;
-	if (evidence_read(buf_view(&text), out, e) < 0)
+	if (evidence_read_each(buf_view(&text), take_given_record, x, e) < 0)
 		return err_prefix(e, "%s: ", path);
 	return 0;
 }
@@ -65,9 +74,8 @@ static int read_given_record(const char *path, struct evidence *out, struct err 
 // What cannot be read is no evidence, so nothing is promoted.
 static int read_given_records(struct promote_command *x, struct err *e)
 {
-	x->record = xcalloc(x->evidence.count + 1, sizeof(*x->record));
-	for (; x->records < x->evidence.count; x->records++) {
-		if (read_given_record(x->evidence.item[x->records], &x->record[x->records], e) == 0)
+	for (size_t i = 0; i < x->evidence.count; i++) {
+		if (read_given_file(x, x->evidence.item[i], e) == 0)
 			continue;
 		e->kind = ERR_USAGE;
 		return -1;

@@ -37,6 +37,7 @@ static const struct option_row shared_options[SHARED_COUNT] = {
 	[SHARED_RETRIES] = {"retries", '\0', "N", "retry N times after a lost connection or a server error; 5", NO_KEY},
 	[SHARED_TIMEOUT] = {"timeout", '\0', "TIME", "give up a connection that is silent for TIME, such as 5m",
 		NO_KEY},
+	[SHARED_TOKEN_FILE] = {"token-file", '\0', "FILE", "the token; the variable WHEELCACHE_TOKEN, or netrc", NO_KEY},
 	[SHARED_REASON] = {"reason", 'r', "TEXT", "the reason, for the log of the view", NO_KEY},
 	[SHARED_DRY_RUN] = {"dry-run", 'n', NULL, "change nothing; print what would be done", NO_KEY},
 	[SHARED_JSON] = {"json", '\0', NULL, "print the result as JSON", NO_KEY},

@@ -38,6 +38,7 @@ enum shared_option {
 	SHARED_OUTPUT,
 	SHARED_RETRIES,
 	SHARED_TIMEOUT,
+	SHARED_TOKEN_FILE,
 	SHARED_REASON, // of a change of a view's membership
 	SHARED_DRY_RUN,
 	SHARED_JSON,

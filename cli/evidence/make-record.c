@@ -5,15 +5,20 @@
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "cli/common/output-file.h"
+#include "cli/evidence/record-sender.h"
+#include "cli/evidence/test-runs.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/promotion/evidence-make.h"
 
 struct make_command {
 	struct cli_config settings;
-	struct evidence_make from;
-	struct command_words junit, wheels;
-	const char *path; // NULL: standard output
+	struct test_runs runs;
+	bool takes_older;
+	const char *path; // NULL: standard output, unless the records are sent
+	struct buf text;  // of the records, one a line
+	struct record_sender to;
+	bool is_unsent; // an error of the server that each further record would have
+	struct err first; // the first failure of a run
 };
 
 static const struct option_row options[] = {
@@ -23,89 +28,138 @@ static const struct option_row options[] = {
 	{"platform", 'p', "NAME", "the platform on which the tests ran", NO_KEY},
 	{"python", '\0', "V", "the Python with which they ran, such as 3.12", NO_KEY},
 	{"allow-older", '\0', NULL, "take reports that are older than a wheel", NO_KEY},
+	{"send", '\0', "URL", "send the records to this server: https://HOST/", NO_KEY},
 };
 
-static int take_make_option(void *ctx, const char *name, const char *value, struct err *e UNUSED)
+static int take_make_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct make_command *x = ctx;
-	const struct command_flag flags[] = {{"allow-older", &x->from.takes_older}};
-	const struct command_text texts[] = {{"kind", &x->from.kind}, {"platform", &x->from.platform},
-		{"python", &x->from.python}, {"output", &x->path}};
-	const struct {
-		const char *name;
-		struct command_words *words;
-	} lists[] = {{"junit", &x->junit}, {"wheels", &x->wheels}};
+	const struct command_flag flags[] = {{"allow-older", &x->takes_older}};
+	const struct command_text texts[] = {{"output", &x->path}, {"send", &x->to.url}};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		command_take_text(texts, ARRAY_SIZE(texts), name, value))
+		command_take_text(texts, ARRAY_SIZE(texts), name, value) || test_runs_take(&x->runs, name, value))
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		if (str_eq(str_from(name), str_from(lists[i].name)))
-			command_words_add(lists[i].words, value);
-	return 0;
+	return record_sender_take(&x->to, name, value, e);
 }
 
-static int check_given(const struct make_command *x, const char *rest, struct err *e)
+// The first failure is the command's; of a command with one run it is its error alone.
+static void note_unmade(struct make_command *x, const struct err *why)
 {
-	const struct {
-		const char *name, *value;
-	} row[] = {{"kind KIND", x->from.kind}, {"platform NAME", x->from.platform}, {"python V", x->from.python}};
-	if (rest)
-		return err_set(e, ERR_USAGE, "%s belongs to no option", rest);
-	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		if (!row[i].value)
-			return err_set(e, ERR_USAGE, "--%s is missing", row[i].name);
-	return 0;
+	if (x->first.kind == ERR_NONE)
+		x->first = *why;
+	else
+		log_error("%s", why->msg);
 }
 
-static int write_record(const struct make_command *x, const struct evidence *r, struct err *e)
+static int write_record(const struct evidence *r, struct buf *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_EVIDENCE);
-	evidence_write(r, &text); // ends with a line break
-	if (text.failed)
-		return err_set(e, ERR_LIMIT, "the record has more than %d bytes", LIMIT_EVIDENCE);
-	if (x->path)
-		return output_file_write("--output", x->path, buf_view(&text), e);
-	if (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout) < 0)
-		return err_errno(e, ERR_IO, "standard output");
-	return 0;
+	buf_init(out, LIMIT_EVIDENCE);
+	evidence_write(r, out); // ends with a line break
+	return out->failed ? err_set(e, ERR_LIMIT, "the record has more than %d bytes", LIMIT_EVIDENCE) : 0;
 }
 
-static int make_record(const struct make_command *x, struct err *e)
+static int make_record(struct make_command *x, const struct evidence_make *run, struct err *e)
 {
 	CLEANUP(evidence_release) struct evidence r = {0};
-	if (evidence_make(&x->from, &r, e) < 0 || write_record(x, &r, e) < 0)
+	CLEANUP(buf_release) struct buf record = {0};
+	if (evidence_make(run, &r, e) < 0 || write_record(&r, &record, e) < 0)
 		return -1;
+	buf_str(&x->text, buf_view(&record));
+	if (x->text.failed)
+		return err_set(e, ERR_LIMIT, "the records have more than %d bytes", LIMIT_EVIDENCE_LIST);
 	log_info("%s on %s/%s: %" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped; tested: %zu wheel%s",
 		r.kind, r.platform, r.python, r.passed, r.failed, r.skipped, r.wheels, r.wheels == 1 ? "" : "s");
 	return 0;
 }
 
+// A run without a record takes nothing from the others.
+static int make_run(void *ctx, const struct evidence_make *run, struct err *e)
+{
+	struct make_command *x = ctx;
+	struct err why = ERR_INIT;
+	struct evidence_make from = *run;
+	from.takes_older = x->takes_older;
+	if (make_record(x, &from, &why) == 0)
+		return 0;
+	if (why.kind == ERR_USAGE || why.kind == ERR_LIMIT) {
+		*e = why;
+		return -1;
+	}
+	note_unmade(x, &why);
+	return 0;
+}
+
+static int put_records(const struct make_command *x, struct err *e)
+{
+	if (!x->text.len)
+		return 0;
+	if (x->path)
+		return output_file_write("--output", x->path, buf_view(&x->text), e);
+	if (!x->to.url && (fwrite(x->text.data, 1, x->text.len, stdout) != x->text.len || fflush(stdout) < 0))
+		return err_errno(e, ERR_IO, "standard output");
+	return 0;
+}
+
+static int send_made(void *ctx, struct evidence *r, struct err *e UNUSED)
+{
+	struct make_command *x = ctx;
+	CLEANUP(buf_release) struct buf text = {0};
+	struct err why = ERR_INIT;
+	char id[SHA256_HEX + 1];
+	if (x->is_unsent)
+		return 0;
+	int result = write_record(r, &text, &why);
+	if (result == 0)
+		result = record_sender_send(&x->to, buf_view(&text), id, &why);
+	if (result >= 0) {
+		log_info("%s on %s/%s: %s as %s", r->kind, r->platform, r->python, record_sender_result[result], id);
+	} else {
+		x->is_unsent = why.kind != ERR_INVALID;
+		note_unmade(x, &why);
+	}
+	return 0;
+}
+
+static int make_records(struct make_command *x, struct err *e)
+{
+	if (test_runs_each(&x->runs, make_run, x, e) < 0 || put_records(x, e) < 0)
+		return -1;
+	if (x->to.url && x->text.len && evidence_read_each(buf_view(&x->text), send_made, x, e) < 0)
+		return -1;
+	*e = x->first;
+	return e->kind == ERR_NONE ? 0 : -1;
+}
+
 static void make_command_release(struct make_command *x)
 {
-	command_words_release(&x->junit);
-	command_words_release(&x->wheels);
+	test_runs_release(&x->runs);
+	buf_release(&x->text);
+	record_sender_release(&x->to);
 }
 
 static int run_make(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(make_command_release) struct make_command x = {0};
+	buf_init(&x.text, LIMIT_EVIDENCE_LIST);
+	record_sender_init(&x.to);
 	int first = cli_config_options(&x.settings, self, argc, argv, take_make_option, &x, e);
-	if (first < 0 || check_given(&x, argv[first], e) < 0)
+	if (first < 0)
 		return err_exit_code(e->kind);
-	x.from.junit = x.junit.item;
-	x.from.junits = x.junit.count;
-	x.from.wheel = x.wheels.item;
-	x.from.wheels = x.wheels.count;
-	return make_record(&x, e) < 0 ? err_exit_code(e->kind) : 0;
+	if (first < argc) {
+		err_set(e, ERR_USAGE, "%s belongs to no option", argv[first]);
+		return err_exit_code(e->kind);
+	}
+	if ((x.to.url && record_sender_open(&x.to, e) < 0) || make_records(&x, e) < 0)
+		return err_exit_code(e->kind);
+	return 0;
 }
 
 const struct command command_evidence_make = {
 	.name = "evidence make",
-	.arguments = "--kind=KIND --junit=FILE... --wheels=FILE... --platform=NAME --python=V",
-	.help = "write the record of a test run, on the machine where it ran",
+	.arguments = "--kind=KIND --junit=FILE... --wheels=FILE... --platform=NAME --python=V [--send=URL]",
+	.help = "write or send the records of test runs, on the machine where they ran",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = SHARED(OUTPUT),
+	.shared = SHARED(OUTPUT) | SHARED(RETRIES) | SHARED(TIMEOUT) | SHARED(CA_FILE) | SHARED(TOKEN_FILE),
 	.run = run_make,
 };

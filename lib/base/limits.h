@@ -81,6 +81,7 @@ enum {
 	LIMIT_JUNIT_NAME = 512,              // the name of a test, or what it says of its failure; the rest is cut
 	LIMIT_JUNIT_FAILURES = 50,           // number of failed tests of a report that are kept with their names
 	LIMIT_EVIDENCE = 8 << 20,            // a record of a test run
+	LIMIT_EVIDENCE_LIST = 64 << 20,      // a file with records of several test runs, one a line
 	LIMIT_EVIDENCE_KIND = 64,            // a kind of evidence, or a Python, in it
 	LIMIT_EVIDENCE_TESTS = 1 << 30,      // number of tests in it
 	LIMIT_EVIDENCE_VALUES = 1 << 16,     // number of JSON values in one that a client sends, or that a store has

@@ -89,6 +89,77 @@ def test_run_without_tests_or_without_its_end_is_no_evidence(tmp_path, wheel):
     assert done.returncode == 0 and json.loads(done.stdout)["made"] == "1970-01-01T00:00:01Z"
 
 
+GREEN = "<testsuite><testcase name='a'/></testsuite>"
+
+
+def matrix(folder, reports):
+    """The words of one line for two platforms, each with its wheel and two Pythons, and two kinds of tests."""
+    words = []
+    for platform in ("debian-12-x86_64", "ubuntu-24.04-x86_64"):
+        wheel = storelib.make_wheel(folder / platform, "demo", "1.0", "cp311-abi3-linux_x86_64",
+                                   files={"where.txt": platform.encode()})
+        words += ["--platform", platform, "--wheels", wheel.path]
+        for python in ("3.11", "3.12"):
+            words += ["--python", python]
+            for kind in ("unit", "integration"):
+                path = folder / f"{kind}-{platform}-{python}.xml"
+                if (platform, python, kind) in reports:
+                    path.write_text(reports[platform, python, kind])
+                words += ["--kind", kind, "--junit", path]
+    return words
+
+
+CELLS = [(platform, python, kind) for platform in ("debian-12-x86_64", "ubuntu-24.04-x86_64")
+         for python in ("3.11", "3.12") for kind in ("unit", "integration")]
+
+
+def test_one_line_makes_the_records_of_a_matrix(tmp_path):
+    """Of two wheels of one name each belongs to its platform."""
+    done = serving.run("evidence", "make", *matrix(tmp_path, {cell: GREEN for cell in CELLS}), "-o", tmp_path / "runs.json")
+    assert done.returncode == 0 and done.stdout == "", done.stderr
+    records = [json.loads(line) for line in (tmp_path / "runs.json").read_text().splitlines()]
+    assert [(one["platform"], one["python"], one["kind"], one["passed"]) for one in records] == [(*cell, 1) for cell in CELLS]
+    for one in records:
+        wheel, = (tmp_path / one["platform"]).glob("*.whl")
+        assert one["wheels"] == [{"filename": wheel.name, "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest()}]
+    assert len({json.dumps(one["wheels"]) for one in records}) == 2
+
+
+def test_run_without_a_report_takes_nothing_from_the_others(tmp_path):
+    crashed, empty = CELLS[2], CELLS[5]
+    reports = {cell: "<testsuite/>" if cell == empty else GREEN for cell in CELLS if cell != crashed}
+    done = serving.run("evidence", "make", *matrix(tmp_path, reports))
+    assert done.returncode == 1
+    assert f"{'-'.join((crashed[2], *crashed[:2]))}.xml: No such file" in done.stderr
+    assert f"{'-'.join((empty[2], *empty[:2]))}.xml: it has no tests" in done.stderr
+    assert [(one["platform"], one["python"], one["kind"]) for one in map(json.loads, done.stdout.splitlines())] == [
+        cell for cell in CELLS if cell not in (crashed, empty)]
+
+
+def test_report_without_its_words_is_named(tmp_path, wheel):
+    junit = tmp_path / "r.xml"
+    junit.write_text(GREEN)
+    for words, message in (
+            (("--platform", "a", "--python", "3.11", "--junit", junit, "--platform", "b", "--python", "3.12", "--platform", "c",
+              "--junit", junit), "r.xml: no --python stands before it, behind its --platform"),
+            (("--platform", "a", "--junit", junit, "--kind", "x", "--kind", "y", "--python", "3.12"),
+             "r.xml: no --kind stands before it"),
+            (("--platform", "a", "--python", "3.12", "--junit", junit, "--platform", "b", "--wheels", wheel.path),
+             "--wheels FILE is missing")):
+        kind = () if "--kind" in words else ("--kind", "unit")
+        done = serving.run("evidence", "make", *kind, *words, "--wheels" if "--wheels" not in words else "--allow-older",
+                           *([wheel.path] if "--wheels" not in words else []))
+        assert done.returncode == 2 and message in done.stderr and done.stdout == "", done.stderr
+
+
+def test_file_of_more_records_than_fit_is_refused(tmp_path):
+    large = tmp_path / "runs.json"
+    with large.open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    done = serving.run("evidence", "send", large, "--to", "http://127.0.0.1:1/", "--retries", "0")
+    assert done.returncode == 1 and "runs.json" in done.stderr and "67108864 bytes" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("change, words", [
     ({"--kind": "Unit tests"}, "--kind: "),
     ({"--platform": "../x"}, "--platform: "),

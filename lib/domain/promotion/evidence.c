@@ -180,6 +180,37 @@ int evidence_compare(const void *a, const void *b)
 	return order ? order : compare_counts(y->passed, x->passed);
 }
 
+// --- several records ---
+
+// Whether the first line is an object, and more follows it.
+static bool has_line_each(struct str text)
+{
+	struct err ignored = ERR_INIT;
+	struct str rest = text, line = str_cut(&rest, '\n');
+	if (!str_trim(rest).len || line.len > LIMIT_EVIDENCE)
+		return false;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(line, &ignored);
+	return doc != NULL;
+}
+
+static int read_one(struct str json, evidence_record_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(evidence_release) struct evidence r = {0};
+	return evidence_read(json, &r, e) < 0 ? -1 : fn(ctx, &r, e);
+}
+
+int evidence_read_each(struct str text, evidence_record_fn *fn, void *ctx, struct err *e)
+{
+	if (!has_line_each(text))
+		return read_one(text, fn, ctx, e);
+	for (size_t number = 1; text.len; number++) {
+		struct str line = str_trim(str_cut(&text, '\n'));
+		if (line.len && read_one(line, fn, ctx, e) < 0)
+			return err_prefix(e, "line %zu: ", number);
+	}
+	return 0;
+}
+
 // --- writing ---
 
 static void put_failures(struct jsondoc *doc, const struct evidence *r)

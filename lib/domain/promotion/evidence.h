@@ -53,5 +53,9 @@ void evidence_release(struct evidence *r); // for CLEANUP
 // The order in which records count that come at once: the older one first, so that the newer one has the last word. Of
 // those of one second the better one comes first: a clock must not hide failed tests. For qsort().
 int evidence_compare(const void *a, const void *b);
+typedef int evidence_record_fn(void *ctx, struct evidence *record, struct err *e);
+// Calls fn for the record of a text, or for each of a text with one in each line. fn may take the record over, and then
+// makes *record empty. An error of fn, or of evidence_read(), ends it; what fn was called for stays done.
+int evidence_read_each(struct str text, evidence_record_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // Appends the record in its only form: sorted by key, wheels by file name. Its SHA-256 identifies the record.
 void evidence_write(const struct evidence *r, struct buf *out);

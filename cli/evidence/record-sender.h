@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends records of test runs for the commands that do: their options, the token, and the server. One thread at a time.
+#pragma once
+
+#include "lib/base/buf.h"
+#include "lib/format/digest.h"
+#include "uploader/evidence-sender.h"
+
+struct record_sender {
+	const char *url, *ca_file, *token_file; // borrowed from the command line
+	uint64_t retries, timeout;              // number; seconds
+	struct buf token;                       // of token_file
+	struct evidence_sender *sender;
+};
+
+void record_sender_init(struct record_sender *s);
+void record_sender_release(struct record_sender *s); // for CLEANUP
+// Takes --ca-file, --token-file, --retries and --timeout. ERR_USAGE: it is another option, or its value is none.
+int record_sender_take(struct record_sender *s, const char *name, const char *value, struct err *e) MUST_CHECK;
+// Reads the token. ERR_USAGE: the URL, or an option.
+int record_sender_open(struct record_sender *s, struct err *e) MUST_CHECK;
+
+extern const char *const record_sender_result[2]; // of a sending that did not fail
+// Sends a record as evidence_write() writes it, and tells its id. Results and errors as evidence_sender_send().
+int record_sender_send(struct record_sender *s, struct str record, char id[SHA256_HEX + 1], struct err *e) MUST_CHECK;
