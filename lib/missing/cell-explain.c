@@ -67,10 +67,20 @@ static void put_wanted(const struct branch_want *want, struct buf *out)
 		buf_puts(out, "version");
 }
 
+// A wheel that a rule of ours removed is no reason that there is none, but people must know of it.
+static void describe_removed(const struct cell_status *s, struct buf *out)
+{
+	if (s->removed)
+		buf_printf(out, "%s was removed here: %s%s; ", s->removed->filename,
+			*s->removed->reason ? s->removed->reason : "no reason was given",
+			s->removed->has_file ? "; wheelcache prune restore lists it again" : "");
+}
+
 static void describe_impossible(const struct cell *cell, const struct branch_want *want,
-	const struct cell_status *status UNUSED, struct buf *out)
+	const struct cell_status *status, struct buf *out)
 {
 	struct sight s = {0};
+	describe_removed(status, out);
 	look_around(cell, want, &s);
 	if (!s.newest) {
 		buf_puts(out, "there is no file of any ");
@@ -140,18 +150,34 @@ static void describe_unknown(const struct cell *cell, const struct branch_want *
 
 // The number is above those of the platform's wheels that are there now: the list may be older than some of them, and a
 // name that was taken is not taken again.
+static unsigned next_build(const struct cell *cell, const struct version *version, unsigned build)
+{
+	for (size_t i = 0; i < cell->offers->count; i++) {
+		const struct offer *f = &cell->offers->offer[i];
+		if (f->platform == cell->platform->id && f->build >= build && version_cmp(&f->version, version) == 0)
+			build = f->build + 1;
+	}
+	return build;
+}
+
 static bool find_rebuild(const struct cell *cell, const struct cell_status *s, struct rebuild_wanted *out)
 {
 	if (s->outcome.kind != RESOLVE_SDIST || !rebuild_set_find(cell->rules->rebuild, cell->platform->name,
 							cell->project, &s->outcome.file->version, out))
 		return false;
-	for (size_t i = 0; i < cell->offers->count; i++) {
-		const struct offer *f = &cell->offers->offer[i];
-		if (f->platform == cell->platform->id && f->build >= out->build &&
-			version_cmp(&f->version, &s->outcome.file->version) == 0)
-			out->build = f->build + 1;
-	}
+	out->build = next_build(cell, &s->outcome.file->version, out->build);
 	return true;
+}
+
+// The names of wheels that were removed stay taken. 0: none was.
+static unsigned build_after_removal(const struct cell *cell, const struct cell_status *s)
+{
+	unsigned build = 0;
+	const struct version *version = s->outcome.file ? &s->outcome.file->version : NULL;
+	if (!s->removed || !s->removed->is_by_us ||
+		!removed_wheels_build(&cell->rules->removed, cell->project, cell->platform->id, version, &build))
+		return 0;
+	return next_build(cell, version, build + 1);
 }
 
 static void describe_missing(const struct cell *cell, const struct branch_want *want UNUSED,
@@ -164,6 +190,7 @@ static void describe_missing(const struct cell *cell, const struct branch_want *
 	}
 	if (s->status == MISSING_PURE)
 		buf_puts(out, "all known wheels of the project are pure Python; ");
+	describe_removed(s, out);
 	nearest_describe(cell->offers, &cell->place, &s->outcome.release, out);
 }
 
@@ -224,7 +251,6 @@ int cell_explain(const struct cell *cell, const struct branch_want *want, const 
 	row->sdist = (struct missing_sdist){.size = -1};
 	if (s->outcome.kind != RESOLVE_SDIST || s->unpromoted)
 		return 0;
-	if (find_rebuild(cell, s, &again))
-		row->build = again.build;
+	row->build = find_rebuild(cell, s, &again) ? again.build : build_after_removal(cell, s);
 	return put_sdist(cell, s->outcome.file, text, &row->sdist, e);
 }

@@ -99,9 +99,14 @@ static bool is_skipped(const struct cell *cell, const struct branch_want *want, 
 	s->skip = find_line(&r->skip, cell, version, false);
 	if (s->skip || (r->has_packages && !find_line(&r->packages, cell, version, true)))
 		return true;
-	s->removed = removed_wheels_find(&r->removed, r->removed_fits, cell->project, cell->platform->id,
-		cell->place.environment, s->outcome.micros, version, want->specifier);
-	return s->removed != NULL;
+	struct removed_question q = {cell->project, cell->platform->id, cell->place.environment, s->outcome.micros,
+		version, want->specifier, .is_by_us = false};
+	s->removed = removed_wheels_find(&r->removed, r->removed_fits, &q);
+	if (s->removed)
+		return true;
+	q.is_by_us = true; // a branch wants it now
+	s->removed = removed_wheels_find(&r->removed, r->removed_fits, &q);
+	return false;
 }
 
 // A wheel that the view does not show, and that installs where there is no other: of the version of the sdist, else the

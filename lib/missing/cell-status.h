@@ -51,7 +51,7 @@ struct cell_status {
 	const char *version;        // NULL: none is known
 	struct resolve_outcome outcome;
 	const struct requirement *skip;      // that is why it is skipped; NULL: it is not
-	const struct removed_wheel *removed; // likewise
+	const struct removed_wheel *removed; // that is why it is skipped, or what was here once if it is not; NULL: none
 	const struct offer *unpromoted;      // the wheel of UNPROMOTED; NULL
 };
 

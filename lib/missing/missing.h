@@ -23,7 +23,7 @@ enum missing_status {
 	MISSING_NOT_WANTED, // its markers are false there
 	MISSING_HERE,       // a listed wheel installs there
 	MISSING_UNPROMOTED, // a listed wheel would install there, but the view that is asked about does not show it
-	MISSING_SKIPPED,    // [build] skip, not in [build] packages, a tombstone, a URL
+	MISSING_SKIPPED,    // [build] skip, not in [build] packages, an operator's tombstone, a URL
 	MISSING_UPSTREAM,   // upstream has a wheel that installs there
 	MISSING_UNKNOWN,    // upstream could not tell
 	MISSING_IMPOSSIBLE, // no source; Requires-Python of all files; only yanked files and no exact pin

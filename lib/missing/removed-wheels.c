@@ -16,34 +16,30 @@ struct removed_reading {
 	struct fits *fits;
 };
 
-// The Requires-Python of a removed wheel; only its tombstone has it after a purge.
-static unsigned number_of_python(struct fits *fits, const struct catalog_marked *mark)
-{
-	CLEANUP(tombstone_release) struct tombstone t = {0};
-	if (mark->requires_python || !mark->text)
-		return fits_python(fits, mark->requires_python);
-	tombstone_read(str_from(mark->text), &t);
-	return fits_python(fits, t.requires_python);
-}
-
 static int on_removed_wheel(void *ctx, const struct catalog_marked *mark, struct err *e UNUSED)
 {
 	struct removed_reading *x = ctx;
 	struct removed_wheels *r = x->to;
 	struct err ignored = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
+	CLEANUP(tombstone_release) struct tombstone stone = {0};
 	if (filename_parse(str_from(mark->filename), &name, &ignored) < 0 || name.kind != FILENAME_WHEEL ||
 		!strset_has(x->projects, name.project))
 		return 0;
+	tombstone_read(str_from(mark->text ? mark->text : ""), &stone);
 	GROW(r->wheel, r->count, r->room);
 	r->wheel[r->count++] = (struct removed_wheel){
 		.project = arena_copy(&r->text, str_from(name.project)),
 		.platform = mark->platform,
 		.version = name.version,
 		.tags = fits_tags(x->fits, &name),
-		.python = number_of_python(x->fits, mark),
+		// Only its tombstone has it after a purge.
+		.python = fits_python(x->fits, mark->requires_python ? mark->requires_python : stone.requires_python),
 		.filename = arena_copy(&r->text, str_from(mark->filename)),
 		.reason = arena_copy(&r->text, str_from(mark->reason)),
+		.build = filename_build_number(&name),
+		.is_by_us = tombstone_is_by_us(&stone),
+		.has_file = mark->has_file,
 	};
 	name.version = (struct version){0};
 	return 0;
@@ -97,14 +93,29 @@ static bool is_of_version(const struct removed_wheel *w, const struct version *v
 		       : specifier_set_admits(str_from(specifier), &w->version);
 }
 
-const struct removed_wheel *removed_wheels_find(const struct removed_wheels *r, struct fits *fits, const char *project,
-	int64_t platform, size_t environment, uint64_t micros, const struct version *version, const char *specifier)
+const struct removed_wheel *removed_wheels_find(const struct removed_wheels *r, struct fits *fits,
+	const struct removed_question *q)
 {
-	for (size_t i = first_of(r, project); i < r->count && strcmp(r->wheel[i].project, project) == 0; i++) {
+	for (size_t i = first_of(r, q->project); i < r->count && strcmp(r->wheel[i].project, q->project) == 0; i++) {
 		const struct removed_wheel *w = &r->wheel[i];
-		if (w->platform == platform && (fits_micros(fits, w->python, environment) & micros) &&
-			fits_rank(fits, w->tags, environment) >= 0 && is_of_version(w, version, specifier))
+		if (w->platform == q->platform && w->is_by_us == q->is_by_us &&
+			(fits_micros(fits, w->python, q->environment) & q->micros) &&
+			fits_rank(fits, w->tags, q->environment) >= 0 && is_of_version(w, q->version, q->specifier))
 			return w;
 	}
 	return NULL;
+}
+
+bool removed_wheels_build(const struct removed_wheels *r, const char *project, int64_t platform,
+	const struct version *version, unsigned *build)
+{
+	bool found = false;
+	for (size_t i = first_of(r, project); i < r->count && strcmp(r->wheel[i].project, project) == 0; i++) {
+		const struct removed_wheel *w = &r->wheel[i];
+		if (w->platform != platform || version_cmp(&w->version, version) != 0)
+			continue;
+		*build = found && *build > w->build ? *build : w->build;
+		found = true;
+	}
+	return found;
 }

@@ -35,6 +35,7 @@ struct view_channel {
 	const struct environment **machine; // the same
 	size_t environments;
 	struct fits fits;
+	struct kept_versions *kept;      // NULL: nothing is wanted
 	struct promoted_times *promoted; // NULL: the view has no membership
 };
 
@@ -51,6 +52,7 @@ const char *const view_channel_decision_name[] = {
 	[RETENTION_YOUNG] = "young",
 	[RETENTION_UNDATED] = "undated",
 	[RETENTION_LAST] = "last",
+	[RETENTION_WANTED] = "wanted",
 	[RETENTION_ENDS] = "ends",
 };
 
@@ -106,6 +108,11 @@ void view_channel_cleanup(struct view_channel **c)
 	view_channel_close(*c);
 }
 
+void view_channel_keep(struct view_channel *c, struct kept_versions *kept)
+{
+	c->kept = kept;
+}
+
 void view_channel_look_at_disk(struct view_channel *c)
 {
 	c->looks_at_disk = true;
@@ -157,6 +164,10 @@ int view_channel_find_doubt(struct view_channel *c, struct buf *why, struct err 
 		buf_puts(why, "the view is incomplete");
 		return 1;
 	}
+	if (c->kept && c->kept->trouble) {
+		buf_puts(why, c->kept->trouble);
+		return 1;
+	}
 	for (size_t i = 0; i < c->view->platform_count; i++)
 		if (is_platform_in_doubt(c->view->platform[i], why))
 			return 1;
@@ -171,6 +182,7 @@ struct shown_files {
 	size_t count, room;
 	struct arena text;
 	struct version *version; // of each file; owned
+	struct kept_file *kept;  // of each file
 	uint64_t *bits;          // of each file
 	size_t words;            // of a file's bits
 };
@@ -181,6 +193,7 @@ static void shown_files_release(struct shown_files *r)
 		version_release(&r->version[i]);
 	free(r->file);
 	free(r->version);
+	free(r->kept);
 	free(r->bits);
 	arena_release(&r->text);
 }
@@ -228,8 +241,7 @@ static void find_where_it_installs(struct view_channel *c, const struct view_cha
 	struct err wrong = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
 	bool is_wheel = filename_kind(str_from(f->file.filename)) == FILENAME_WHEEL;
-	if ((is_wheel && filename_parse(str_from(f->file.filename), &name, &wrong) < 0) ||
-		(c->looks_at_disk && !is_file_on_disk(c, f)))
+	if (is_wheel && filename_parse(str_from(f->file.filename), &name, &wrong) < 0)
 		return;
 	unsigned python = fits_python(&c->fits, f->file.requires_python);
 	unsigned tags = is_wheel ? fits_tags(&c->fits, &name) : 0;
@@ -264,17 +276,25 @@ static int load_rows(struct shown_files *r, const char *project, struct retentio
 	r->words = (WAY_COUNT * c->environments + 63) / 64 + 1;
 	r->version = xcalloc(r->count + 1, sizeof(*r->version));
 	r->bits = xcalloc(r->count + 1, r->words * sizeof(*r->bits));
+	r->kept = xcalloc(r->count + 1, sizeof(*r->kept));
 	CLEANUP(mem_free) struct retention_file *files = xcalloc(r->count + 1, sizeof(*files));
 	for (size_t i = 0; i < r->count; i++) {
 		const struct view_channel_file *f = &r->file[i];
-		find_where_it_installs(c, f, &r->bits[i * r->words]);
-		files[i] = (struct retention_file){.arrived = arrival_of(c, f),
-			.installs = &r->bits[i * r->words],
-			.is_yanked = f->file.yanked != NULL,
-			.version = &r->version[i]};
+		r->kept[i] = (struct kept_file){.platform = f->platform, .file = &f->file, .version = &r->version[i]};
+		r->kept[i].is_gone = c->looks_at_disk && !is_file_on_disk(c, f);
+		if (!r->kept[i].is_gone)
+			find_where_it_installs(c, f, &r->bits[i * r->words]);
 		if (version_parse(str_from(f->file.version), &r->version[i], e) < 0)
 			return -1;
 	}
+	if (c->kept)
+		kept_versions_mark(c->kept, project, r->kept, r->count, &r->text);
+	for (size_t i = 0; i < r->count; i++)
+		files[i] = (struct retention_file){.arrived = arrival_of(c, &r->file[i]),
+			.installs = &r->bits[i * r->words],
+			.is_yanked = r->file[i].file.yanked != NULL,
+			.is_wanted = r->kept[i].kept_by != NULL,
+			.version = &r->version[i]};
 	*out = STEAL_PTR(files);
 	return 0;
 }
@@ -311,8 +331,10 @@ static void collect_versions(struct view_channel_project *p, const struct shown_
 			add_version(p, r, d);
 		struct view_channel_version *v = &p->version[p->versions - 1];
 		struct view_channel_file *f = &p->file[p->files++];
-		*f = r->file[(size_t)(d->installs - r->bits) / r->words];
+		size_t at = (size_t)(d->installs - r->bits) / r->words;
+		*f = r->file[at];
 		f->version = p->versions - 1;
+		v->kept_by = v->kept_by ? v->kept_by : r->kept[at].kept_by;
 		v->files++;
 		v->is_yanked &= d->is_yanked;
 		v->came = v->came && d->arrived ? v->came : 0; // a file without a date
@@ -400,6 +422,7 @@ static struct jsondoc *version_json(const struct view_channel *c, const struct v
 	jsondoc_put_bool(doc, "yanked", v->is_yanked);
 	jsondoc_put_str(doc, "decision", view_channel_decision_name[v->decision]);
 	jsondoc_put_str(doc, "environment", where);
+	jsondoc_put_str(doc, "kept_by", v->kept_by);
 	jsondoc_put_time(doc, "ends", v->ends);
 	jsondoc_put_bool(doc, "warned", v->is_warned);
 	return doc;

@@ -9,6 +9,7 @@
 
 #include "lib/domain/promotion/retention.h"
 #include "lib/format/jsondoc.h"
+#include "lib/missing/kept-versions.h"
 #include "lib/view/view.h"
 
 struct view_channel;
@@ -25,13 +26,15 @@ int view_channel_open(const struct site *site, const struct view *v, struct cata
 	struct view_channel **out, struct err *e) MUST_CHECK;
 void view_channel_close(struct view_channel *c);    // NULL is fine
 void view_channel_cleanup(struct view_channel **c); // for CLEANUP
+// From now on, what the operator's lists and branches want does not end. Borrowed.
+void view_channel_keep(struct view_channel *c, struct kept_versions *kept);
 // Files that are missing on the disk, or are not those of the catalog, install nowhere from now on.
 void view_channel_look_at_disk(struct view_channel *c);
 
 size_t view_channel_environments(const struct view_channel *c, const struct view_channel_environment **out);
 struct retention_rules view_channel_rules(const struct view_channel *c);
 // 1: nothing may end in this view now, and the reason is appended to why: a platform that no scan has read as a whole, or
-// whose machines are unknown; a clock that cannot be right. 0: nothing is in the way.
+// whose machines are unknown; a clock that cannot be right; a list or a branch that cannot be read. 0: nothing is in the way.
 int view_channel_find_doubt(struct view_channel *c, struct buf *why, struct err *e) MUST_CHECK;
 
 struct view_channel_file {
@@ -48,6 +51,7 @@ struct view_channel_version {
 	size_t environment; // of RETENTION_LAST, the first that needs it
 	int64_t ends;       // when its age ends it if nothing comes, seconds since 1970; 0: never, unknown, or now
 	bool is_warned;     // within warn-days
+	const char *kept_by; // what wants it, whatever the decision: "branch stable pins foo==1.0 (…)"; NULL: nothing
 	size_t files;
 };
 
@@ -85,6 +89,6 @@ int view_channel_read(struct view_channel *c, const char *project, struct view_c
 void view_channel_project_release(struct view_channel_project *p); // for CLEANUP
 
 // The project as JSON: {"project", "state", "versions": [{"version", "came", "files", "yanked", "decision",
-// "environment", "ends", "warned"}], "environments": [{"platform", "python", "version", "came", "age_days", "state"}]}.
+// "environment", "kept_by", "ends", "warned"}], "environments": [{"platform", "python", "version", "came", "age_days", "state"}]}.
 // The caller owns it.
 struct jsondoc *view_channel_project_json(const struct view_channel *c, const struct view_channel_project *p);

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/search.h"
+#include "lib/missing/kept-versions.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/downloads.h"
 #include "lib/state/publish/publish.h"
@@ -89,6 +91,21 @@ static char *find_project_of_file(const struct tombstones_file *f)
 	return by_name ? by_name : xstrdup("");
 }
 
+// What pins a version that a view no longer keeps, for the caller to free; NULL: nothing does. Upstream need not have it.
+static char *find_list(const struct purge_state *p, const struct tombstones_file *f)
+{
+	struct err unknown = ERR_INIT;
+	CLEANUP(version_release) struct version version = {0};
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, 2 * LIMIT_PATH);
+	const struct kept_versions kept = {
+		.packages = p->policy->packages, .pins = p->policy->pins, .branches = p->policy->branches};
+	if (!f->project || !f->version || version_parse(str_from(f->version), &version, &unknown) < 0)
+		return NULL;
+	bool is_wanted = kept_versions_pin(&kept, f->project, &version, f->platform->name, &why);
+	return is_wanted ? buf_steal(&why) : NULL;
+}
+
 static int find_candidates(struct purge_state *p, struct err *e)
 {
 	const struct tombstones_wanted wanted = {
@@ -104,7 +121,9 @@ static int find_candidates(struct purge_state *p, struct err *e)
 		p->candidate[i] = (struct purge_candidate){.file = f,
 			.project = find_project_of_file(f),
 			.is_own = is_tombstone_of_retired(&stone) || is_tombstone_of_expired(&stone)};
-		p->candidate[i].is_purgeable = p->candidate[i].is_own;
+		if (is_tombstone_of_expired(&stone))
+			p->candidate[i].reason = find_list(p, f);
+		p->candidate[i].is_purgeable = p->candidate[i].is_own && !p->candidate[i].reason;
 	}
 	qsort(p->candidate, p->count, sizeof(*p->candidate), compare_by_project);
 	return 0;

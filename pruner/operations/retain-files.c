@@ -106,6 +106,20 @@ static int find_pin(const struct retain_files *r, const struct ending_file *f, c
 	return 0;
 }
 
+// A file that another platform hides is not among those that the view's decision knows.
+static int find_list(const struct retain_files *r, const struct ending_file *f, const char *project, char **why,
+	struct err *e)
+{
+	CLEANUP(version_release) struct version version = {0};
+	CLEANUP(buf_release) struct buf pin;
+	buf_init(&pin, 2 * LIMIT_PATH);
+	if (*why || version_parse(str_from(f->file.version), &version, e) < 0)
+		return *why ? 0 : -1;
+	if (kept_versions_pin(r->kept, project, &version, f->platform->name, &pin))
+		*why = buf_steal(&pin);
+	return 0;
+}
+
 static int find_freeze(const struct ending_file *f, char **why, struct err *e)
 {
 	CLEANUP(buf_release) struct buf frozen;
@@ -121,7 +135,8 @@ static int find_reasons_to_stay(const struct retain_files *r, const struct endin
 	if (find_keepers(r, all, all->project->project, why, e) < 0)
 		return -1;
 	for (size_t i = 0; i < all->count; i++)
-		if (find_pin(r, &all->item[i], &why[i], e) < 0 || find_freeze(&all->item[i], &why[i], e) < 0)
+		if (find_pin(r, &all->item[i], &why[i], e) < 0 ||
+			find_list(r, &all->item[i], all->project->project, &why[i], e) < 0 || find_freeze(&all->item[i], &why[i], e) < 0)
 			return -1;
 	return 0;
 }

@@ -16,6 +16,7 @@ struct retain_files {
 	struct operation *operation;
 	const struct config *config;
 	const char *view;
+	const struct kept_versions *kept; // what the lists and branches pin stays
 	const struct retain_keeper *keeper;
 	size_t keepers;
 	const char *run;    // id of the tombstones

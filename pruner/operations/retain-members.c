@@ -77,6 +77,7 @@ static int mark_all_ending(struct ending_members *all, struct err *e)
 	CLEANUP(view_channel_cleanup) struct view_channel *c = NULL;
 	if (view_channel_open(r->site, r->view, r->operation->catalog, r->now, &c, e) < 0)
 		return -1;
+	view_channel_keep(c, r->kept);
 	view_channel_look_at_disk(c);
 	for (size_t i = 0, count; i < all->count; i += count) {
 		for (count = 1; i + count < all->count; count++)

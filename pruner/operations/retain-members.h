@@ -10,7 +10,8 @@ struct retain_members {
 	struct operation *operation;
 	const struct site *site;
 	const struct view *view;
-	const char *reason; // of the view's rules
+	struct kept_versions *kept; // what does not end
+	const char *reason;         // of the view's rules
 	int64_t now;
 	bool is_dry;
 	uint64_t files;     // result: that ended, or would end

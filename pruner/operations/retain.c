@@ -21,6 +21,7 @@ struct retain_state {
 	struct retain_result *result;
 	struct retain_keeper *keeper; // every view without a membership that has rules
 	size_t keepers;
+	struct kept_versions kept; // what no view ends
 	struct hook_queue *hooks;
 	struct err trouble; // of the last file that could not be unlisted
 	int64_t when;
@@ -42,6 +43,7 @@ static void retain_state_release(struct retain_state *r)
 	for (size_t i = 0; i < r->keepers; i++)
 		view_channel_close(r->keeper[i].channel);
 	free(r->keeper);
+	kept_versions_release(&r->kept);
 	hook_queue_free(r->hooks, HOOKS_SECONDS);
 }
 
@@ -87,6 +89,7 @@ static int open_keeper(struct retain_state *r, const struct view *v, struct err 
 	k->view = v;
 	if (view_channel_open(r->site, v, r->operation->catalog, r->options->now, &k->channel, e) < 0)
 		return -1;
+	view_channel_keep(k->channel, &r->kept);
 	int doubt = view_channel_find_doubt(k->channel, &why, e);
 	if (doubt > 0) {
 		view_channel_close(k->channel);
@@ -158,6 +161,7 @@ static int end_project(struct retain_pass *p, const struct view_channel_project 
 	struct retain_files files = {.operation = r->operation,
 		.config = &r->site->config,
 		.view = p->view->name,
+		.kept = &r->kept,
 		.keeper = keeper,
 		.keepers = other_keepers(r, p->view, keeper),
 		.run = p->run,
@@ -205,10 +209,11 @@ static int do_projects(struct retain_pass *p, struct err *e)
 
 static int end_members(struct retain_pass *p, struct err *e)
 {
-	const struct retain_state *r = p->state;
+	struct retain_state *r = p->state;
 	struct retain_members members = {.operation = r->operation,
 		.site = r->site,
 		.view = p->view,
+		.kept = &r->kept,
 		.reason = p->reason,
 		.now = r->options->now,
 		.is_dry = r->options->is_dry};
@@ -265,8 +270,11 @@ static int do_view(struct retain_state *r, const struct view *v, const struct co
 	p.run = xasprintf("retain-%s-%s", v->name, id);
 	p.reason = reason_of_rules(p.config);
 	if (view_channel_open(r->site, v, r->operation->catalog, r->options->now, &p.channel, e) < 0 ||
-		view_channel_open(r->site, v, r->operation->catalog, r->options->now, &p.checked, e) < 0 ||
-		find_doubt(&p, e) < 0 || find_previous(&p, e) < 0)
+		view_channel_open(r->site, v, r->operation->catalog, r->options->now, &p.checked, e) < 0)
+		return -1;
+	view_channel_keep(p.channel, &r->kept);
+	view_channel_keep(p.checked, &r->kept);
+	if (find_doubt(&p, e) < 0 || find_previous(&p, e) < 0)
 		return -1;
 	view_channel_look_at_disk(p.checked);
 	if (!p.result->doubt && (do_projects(&p, e) < 0 || end_members(&p, e) < 0))
@@ -298,6 +306,7 @@ int retain(struct operation *x, const struct site *site, const struct retain_opt
 	CLEANUP(retain_state_release)
 	struct retain_state r = {
 		.operation = x, .site = site, .options = options, .result = out, .when = clock_wall_seconds()};
+	kept_versions_open(&site->config, &site->store, options->now, &r.kept);
 	r.hooks = hook_queue_new("[view]");
 	if (open_keepers(&r, e) < 0 || do_all_views(&r, e) < 0)
 		return -1;

@@ -2,7 +2,8 @@
 // Ends the versions that views no longer keep ([view NAME] keep-versions, keep-days): lib/promotion/view-channel.h decides.
 // In a view with a membership the members end, in a generation with the action "retain" (retain-members.h). In any other
 // the files are unlisted with a tombstone (retain-files.h): `prune restore` lists them again, and `prune purge` deletes
-// them after the grace period. A view in doubt ends nothing. One thread.
+// them after the grace period. What
+// a list, a pin or a branch wants stays (lib/missing/kept-versions.h). A view in doubt ends nothing. One thread.
 #pragma once
 
 #include "lib/promotion/view-channel.h"

@@ -6,7 +6,8 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/os/fs.h"
+#include "lib/missing/kept-versions.h"
+#include "lib/os/clock.h"
 #include "lib/state/access/downloads.h"
 
 enum { DESCRIPTION_MAX = 4096 };
@@ -36,43 +37,27 @@ static void hash_number(struct digest *d, int64_t number)
 	digest_add(d, &number, sizeof(number));
 }
 
-static int read_requirements(struct requirements *list, const char *path, enum requirement_form form, struct digest *d,
-	struct err *e)
-{
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_REQUIREMENTS);
-	if (fs_read_file(path, &text, e) < 0 || requirements_parse(list, buf_view(&text), path, form, e) < 0)
-		return -1;
-	hash_text(d, buf_view(&text));
-	return 0;
-}
-
-static int read_constraint_pins(struct policy *p, const struct config *c, struct digest *d, struct err *e)
-{
-	struct str rest = str_from(c->prune_constraints ? c->prune_constraints : "");
-	while (rest.len) {
-		struct str word = str_cut(&rest, ' ');
-		CLEANUP(mem_free) char *path = xstrndup(word.ptr, word.len);
-		size_t before = p->pins.count;
-		if (read_requirements(&p->pins, path, REQUIREMENT_CONSTRAINTS, d, e) < 0)
-			return err_prefix(e, "[prune] constraints: ");
-		if (p->pins.count ==
-			before) // an empty file, such as a failed download leaves, must not unpin everything
-			return err_set(e, ERR_USAGE, "[prune] constraints: %s: it pins nothing", path);
-	}
-	return 0;
-}
-
-static int read_package_list(struct policy *p, const struct config *c, struct digest *d, struct err *e)
+static int read_lists(struct policy *p, const struct config *c, struct digest *d, struct err *e)
 {
 	p->has_packages = c->prune_packages != NULL;
 	hash_number(d, p->has_packages);
-	if (p->has_packages && read_requirements(&p->packages, c->prune_packages, REQUIREMENT_PACKAGES, d, e) < 0)
-		return err_prefix(e, "[prune] packages: ");
+	if (kept_lists_read(c, &p->packages, &p->pins, d, e) < 0)
+		return -1;
 	if (p->takes.off_list && !p->packages.count)
 		return err_set(e, ERR_USAGE,
 			"--off-list needs [prune] packages: without a list, or with an empty one, everything "
 			"would be off it");
+	return 0;
+}
+
+// What a branch wants matters only where its upstream's replacement does not.
+static int read_live_branches(struct policy *p, const struct config *c, int64_t now, struct digest *d, struct err *e)
+{
+	if (c->branch_count && branches_read(c, NULL, now, &p->branches, e) < 0)
+		return -1;
+	for (size_t i = 0; i < p->branches.count && p->takes.off_list; i++)
+		for (size_t k = 0; k < p->branches.branch[i].files; k++)
+			digest_add(d, p->branches.branch[i].file[k].sha256, SHA256_SIZE);
 	return 0;
 }
 
@@ -121,7 +106,7 @@ static int read_and_hash(struct policy *p, const struct config *c, const struct 
 	uint8_t sha256[SHA256_SIZE];
 	digest_begin(d);
 	hash_values(p, c, d);
-	if (read_package_list(p, c, d, e) < 0 || read_constraint_pins(p, c, d, e) < 0)
+	if (read_lists(p, c, d, e) < 0 || read_live_branches(p, c, clock_wall_seconds(), d, e) < 0)
 		return -1;
 	warn_of_globs(p, s);
 	hash_platforms(s, d);
@@ -149,6 +134,7 @@ void policy_release(struct policy *p)
 {
 	requirements_release(&p->packages);
 	requirements_release(&p->pins);
+	branches_release(&p->branches);
 	*p = (struct policy){0};
 }
 

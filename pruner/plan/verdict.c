@@ -5,6 +5,7 @@
 
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/tag.h"
+#include "lib/missing/kept-versions.h"
 #include "lib/state/upstream/upstream.h"
 #include "pruner/plan/pins.h"
 
@@ -305,10 +306,16 @@ static bool check_pure(struct decision *q)
 		       decide_remove(q, VERDICT_PURE, sdist, "it is pure Python, and upstream has the sdist"));
 }
 
+// Upstream need not have a replacement, so what a branch wants stays.
 static bool check_off_list(struct decision *q)
 {
-	return q->policy->takes.off_list && q->policy->has_packages &&
-	       decide_remove(q, VERDICT_OFF_LIST, NULL, "it is on no list");
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, REASON_MAX);
+	if (!q->policy->takes.off_list || !q->policy->has_packages)
+		return false;
+	if (kept_versions_admit(&q->policy->branches, q->file->project, &q->version, q->platform->name, false, &why))
+		return decide_keep(q, VERDICT_PINNED, "%s", why.data);
+	return decide_remove(q, VERDICT_OFF_LIST, NULL, "it is on no list");
 }
 
 static bool check_needed(struct decision *q)

@@ -14,6 +14,7 @@ struct channel_reader {
 	struct channel_data *data;
 	struct catalog *catalog;
 	struct view_channel *channel;
+	struct kept_versions kept;
 	struct channel_next next;
 	struct wheel_tests judge;
 	const struct view_channel_environment *environment;
@@ -24,6 +25,7 @@ struct channel_reader {
 static void channel_reader_release(struct channel_reader *r)
 {
 	view_channel_cleanup(&r->channel);
+	kept_versions_release(&r->kept);
 	channel_next_release(&r->next);
 	wheel_tests_release(&r->judge);
 	strset_release(&r->names);
@@ -290,6 +292,8 @@ static int read_channel(struct channel_reader *r, struct err *e)
 	const struct config_view *own = config_view(&q->site->config, q->view->name);
 	if (view_channel_open(q->site, q->view, r->catalog, q->now, &r->channel, e) < 0)
 		return -1;
+	kept_versions_open(&q->site->config, &q->site->store, q->now, &r->kept);
+	view_channel_keep(r->channel, &r->kept);
 	const struct view *source = own->from ? site_view(q->site, str_from(own->from)) : NULL;
 	d->view = q->view->name;
 	d->source = q->may_see_source ? own->from : NULL;

@@ -103,3 +103,20 @@ def test_damaged_membership_stops_all(at, command):
     done = tool(at, *command)
     assert done.returncode == 1 and "the membership of view tested is damaged" in done.stderr
     assert not at.unlisted()
+
+
+def test_off_list_leaves_what_a_branch_wants(at):
+    """Upstream need not have it; a branch that is over wants nothing. The plan's policy has the files of the branches."""
+    text = at.config.parent / "master.txt"
+    text.write_text("six==1.8\n")
+    over = f"[branch old]\nrequirements = {text.parent}/old.txt\nuntil = 2020-01-31\n"
+    at.configure(f"[branch master]\nconstraints = {text}\n{over}", caps="100%")
+    plan = at.plan("--off-list")
+    entry = next(one for one in plan["files"] if one["filename"] == name("1.8"))
+    assert (entry["verdict"], entry["why"]) == ("keep", "pinned")
+    assert entry["reason"] == f"branch master pins six==1.8 ({text}:1)"
+    text.write_text("six==1.7\n")
+    assert "policy" in at.apply(code=1).stderr
+    at.plan("--off-list")
+    at.apply()
+    assert at.shown() == [name("1.7")]

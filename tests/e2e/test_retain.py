@@ -7,6 +7,7 @@ import pytest
 
 import promtext
 import serving
+import tinyupstream
 from channels import DAY, JAMMY, NOBLE, Channel, day, wheel
 
 BOTH = "keep-versions = 2\nkeep-days = 30\n"
@@ -145,6 +146,103 @@ def test_hidden_file_ends_with_its_version(tmp_path):
     at.scan()
     assert at.retain()["files"] == 2
     assert at.versions() == ["1.1"]
+
+
+# --- what the operator's lists and branches want ---
+
+def branch(at, text, more="", name="stable"):
+    (at.config.parent / f"{name}.txt").write_text(text)
+    return f"[branch {name}]\n{'constraints' if '==' in text else 'requirements'} = {at.config.parent}/{name}.txt\n{more}"
+
+
+def kept(at, *options):
+    """Which versions of the six stay beside the newest two, and what wants them."""
+    view = at.retain(*options)
+    return {v["version"]: v["kept_by"] for p in view["projects"] for v in p["versions"] if v["decision"] == "wanted"}
+
+
+def test_pins_of_live_branches_stay(at):
+    at.configure("keep-versions = 2\n", branch(at, "foo==1.7\nbar==3\n") + branch(at, "foo==1.5\n", name="next")
+                 + branch(at, "foo==1.6\n", "until = 2020-01-31\n", "over") + branch(at, "foo==1.8\n", "platforms = debian-*\n", "other"))
+    assert {version: why.split(" (")[0] for version, why in kept(at).items()} == \
+        {"1.7": "branch stable pins foo==1.7", "1.5": "branch next pins foo==1.5"}
+    assert at.versions() == ["1.10", "1.5", "1.7", "1.9"]
+    assert at.retain()["ended"] == 0
+
+
+def test_pins_and_the_list_of_packages_stay_as_in_prune(at):
+    (at.config.parent / "pins.txt").write_text("foo==1.6\n")
+    (at.config.parent / "packages.list").write_text(f"foo ==1.8 platform={NOBLE} the gate needs it\n")
+    at.configure("keep-versions = 2\n", f"[prune]\nconstraints = {at.config.parent}/pins.txt\npackages = {at.config.parent}/packages.list\n")
+    assert set(kept(at)) == {"1.8", "1.6"}
+    assert at.versions() == ["1.10", "1.6", "1.8", "1.9"]
+
+
+@pytest.mark.parametrize("text, stays", [("foo<1.8\n", "1.7"), ("foo<=1.6,!=1.6\n", "1.5"), ("foo\n", None), ("foo>=2\n", None),
+                                         ("foo<1.8; python_version < '3.12'\n", "1.7"), ("foo<1.8; python_version < '3'\n", None)])
+def test_version_that_pip_takes_for_a_branch_stays(at, text, stays):
+    at.configure("keep-versions = 2\n", branch(at, text))
+    assert list(kept(at)) == ([stays] if stays else [])
+    assert at.versions() == sorted(["1.10", "1.9"] + ([stays] if stays else []))
+
+
+def test_branch_on_a_platform_keeps_what_pip_takes_there(tmp_path):
+    """1.7 is there for the other platform only, so pip on this one takes 1.6."""
+    at = Channel(tmp_path)
+    for age, version in enumerate(["1.9", "1.8", "1.6"]):
+        at.put(version, 10 * age)
+    at.put("1.7", 5, NOBLE)
+    at.scan()
+    at.configure("keep-versions = 2\n", branch(at, "foo<1.8\n", f"platforms = {JAMMY}\n"))
+    assert list(kept(at)) == ["1.6"]
+    assert at.versions() == ["1.6", "1.8", "1.9"]
+
+
+def test_members_that_a_branch_pins_stay_members(at):
+    rules = "keep-versions = 2\n"
+    tested = f"[view tested]\nplatforms = {JAMMY} {NOBLE}\nfrom = nightly\nkeep-versions = 1\nrequires = none\n"
+    at.configure(rules, tested + branch(at, "foo==1.8\n"))
+    at.generation([(JAMMY, wheel(version)) for version in ("1.10", "1.8", "1.7")])
+    at.scan()
+    assert ends(at.retain("--view", "tested", name="tested")) == [("foo", "1.7")]
+    assert [one["filename"] for one in at.generations()[-1]["removes"]] == [wheel("1.7")]
+
+
+@pytest.mark.parametrize("text, says", [(None, "stable.txt"), ("foo=1\n", "stable.txt:1"), ("# nothing\n", "it has no line")])
+def test_nothing_ends_while_a_branch_cannot_be_read(at, text, says):
+    at.configure("keep-versions = 2\n", branch(at, "foo==1.10\n"))
+    path = at.config.parent / "stable.txt"
+    path.unlink() if text is None else path.write_text(text)
+    view = at.retain(code=1)
+    assert says in view["doubt"] and says in at.error and view["ended"] == 0
+    assert len(at.versions()) == 6
+
+
+def test_purge_leaves_what_a_branch_pins_since(at):
+    at.retain()
+    at.configure("keep-versions = 2\n", branch(at, "foo==1.7\n"))
+    done = serving.run("prune", "purge", "--grace", "0", "--config", at.config)
+    assert done.returncode == 0 and "branch stable pins foo==1.7" in done.stdout, done.stdout + done.stderr
+    assert {path.name for path in at.store.rglob("*.whl")} == \
+        {wheel(version, platform) for version in ("1.10", "1.9", "1.7") for platform in (JAMMY, NOBLE)}
+
+
+@pytest.mark.parametrize("sdists, status, build", [(["1.6"], "missing", 1), ([], "impossible", 0)])
+def test_what_ended_is_missing_when_a_branch_wants_it_later(at, sdists, status, build):
+    """What an operator removed stays skipped."""
+    at.retain()
+    assert serving.run("remove", "--reason", "it crashes", wheel("1.9"), "--config", at.config).returncode == 0
+    with tinyupstream.running() as upstream:
+        for version in sdists:
+            upstream.add("foo", f"foo-{version}.tar.gz", sha256="ab" * 32)
+        at.configure("keep-versions = 2\n", branch(at, "foo==1.6\n") + branch(at, "foo==1.9\n", name="next") +
+                     f"[upstream]\nurl = {upstream.url}\nretries = 0\n")
+        done = serving.run("missing", "--all", "--format", "json", "--platform", JAMMY, "--python", "3.10", "--config", at.config)
+    rows = {row["version"]: row for row in json.loads(done.stdout)["rows"]}
+    assert rows["1.9"]["status"] == "skipped"
+    assert rows["1.6"]["status"] == status and rows["1.6"].get("build", 0) == build
+    assert rows["1.6"]["why"].startswith(f"{wheel('1.6')} was removed here: view nightly keeps the newest 2; "
+                                         "wheelcache prune restore lists it again; ")
 
 
 # --- nothing ends ---

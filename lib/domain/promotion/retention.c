@@ -69,6 +69,14 @@ static int64_t end_of_youth(const struct retention_version *v, const struct rete
 	return newest + rules->keep_seconds;
 }
 
+static bool is_wanted_version(const struct retention_version *v)
+{
+	for (size_t i = 0; i < v->count; i++)
+		if (v->file[i].is_wanted)
+			return true;
+	return false;
+}
+
 static struct retention_file decide_version(const struct retention_version *v, const struct retention_served *s,
 	const struct retention_rules *rules, int64_t now)
 {
@@ -82,6 +90,8 @@ static struct retention_file decide_version(const struct retention_version *v, c
 	} else if (needed >= 0) {
 		d.decision = RETENTION_LAST;
 		d.environment = (size_t)needed;
+	} else if (is_wanted_version(v)) {
+		d.decision = RETENTION_WANTED;
 	} else if (rules->keep_seconds && !end) {
 		d.decision = RETENTION_UNDATED;
 	} else if (rules->keep_seconds && now < end) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which versions of a project a view keeps ([view NAME] keep-versions, keep-days). A version stays if it is one
-// of the newest, if it is young, or if it is the newest that installs in some environment of the view; then all of its
-// files stay. Pure functions; any thread.
+// of the newest, if it is young, if it is the newest that installs in some environment of the view, or if the operator's
+// lists or branches want it; then all of its files stay. Pure functions; any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -22,6 +22,7 @@ enum retention_reason {
 	RETENTION_YOUNG,
 	RETENTION_UNDATED, // a file of it has no date; it never counts as old
 	RETENTION_LAST,    // the newest that installs in an environment
+	RETENTION_WANTED,  // a branch, a pin or the list of packages wants it
 	RETENTION_ENDS,    // it does not stay
 };
 
@@ -30,6 +31,7 @@ struct retention_file {
 	int64_t arrived;                // seconds since 1970: when it came, else its own time; 0: unknown
 	const uint64_t *installs;       // bit i of word i / 64: it installs in environment i
 	bool is_yanked;                 // then it does not count as one that installs
+	bool is_wanted;                 // by a branch, a pin or the list of packages: its version stays
 	enum retention_reason decision; // result, for all files of a version alike
 	size_t environment;             // result: of RETENTION_LAST, the first such one
 	int64_t ends;   // result: when it ends if nothing comes, seconds since 1970; 0: not by its age alone, or now

@@ -116,3 +116,8 @@ void tombstone_release(struct tombstone *t)
 	free(t->line);
 	*t = (struct tombstone){0};
 }
+
+bool tombstone_is_by_us(const struct tombstone *t)
+{
+	return t->run && t->verdict && strcmp(t->verdict, TOMBSTONE_RETIRED) != 0;
+}

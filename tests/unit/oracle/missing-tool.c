@@ -5,7 +5,7 @@
 //
 //     {"config":[[SECTION,KEY,VALUE]…],
 //      "files":[{"platform","filename","requires-python":TEXT|null,"yanked":REASON|null}],
-//      "removed":[{"platform","filename","requires-python":TEXT|null,"reason","has-file":bool}],
+//      "removed":[{"platform","filename","requires-python":TEXT|null,"reason","by":TEXT|null,"has-file":bool}],
 //      "upstream":[{"project","result":a upstream_result_name,"page":JSON, if it is known}…],
 //      "attempts":[{"platform","python","project","version","result","begun":SECONDS,"recipe","awaiting":TEXT}],
 //      "options":{"branch":TEXT|null,"platform":[TEXT…],"python":TEXT|null,"project":TEXT|null,"pure":bool,"all":bool},
@@ -96,6 +96,8 @@ static int put_tombstone(struct missing_world *w, const struct platform *p, int6
 	CLEANUP(buf_release) struct buf text;
 	const struct tombstone t = {.reason = jsondoc_get_str(file, "reason"),
 		.size = -1,
+		.verdict = jsondoc_get_str(file, "by"),
+		.run = jsondoc_get_str(file, "by") ? "a run" : NULL,
 		.requires_python = jsondoc_get_str(file, "requires-python")};
 	buf_init(&text, LIMIT_SIDECAR);
 	if (tombstone_write(&t, &text, e) < 0)

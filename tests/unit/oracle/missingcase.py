@@ -146,7 +146,8 @@ def files_of(dice, places, project, versions):
 def removed_of(dice, places, project, versions):
     place = dice.choice(places)
     return [{"platform": place["name"], "filename": filename(dice, place, project, versions), "requires-python": requires(dice),
-             "yanked": None, "reason": dice.choice(REASONS), "has-file": dice.maybe(0.5)}] if dice.maybe(0.12) else []
+             "yanked": None, "reason": dice.choice(REASONS),
+             "by": dice.choice([None, None, "retired", "expired", "superseded"]), "has-file": dice.maybe(0.5)}] if dice.maybe(0.12) else []
 
 
 def upstream_of(dice, places, project, versions):

@@ -335,8 +335,11 @@ class World:
         return build["packages"] is not None and not has(build["packages"], lambda wanted: True)
 
     def _is_removed(self, want, platform, env, project, version, micros):
-        """Whether a wheel of this version that installs there was removed."""
+        """Whether an operator removed a wheel of this version that installs there. What a prune or retain removed is
+        wanted again as soon as a branch wants it."""
         for file in self.case["removed"]:
+            if file["by"] not in (None, "retired"):
+                continue
             one = offer_of(file, project, file["platform"])
             if one and one.tags is not None and one.platform == platform and one.micros(env) & micros:
                 if isinstance(version, Version):

@@ -343,7 +343,8 @@ static int read_retention_file(struct retention_case *r, const struct jsondoc *f
 		return -1;
 	*f = (struct retention_file){.version = &r->version[r->files],
 		.installs = r->installs[r->files],
-		.is_yanked = jsondoc_is_true(from, "yanked")};
+		.is_yanked = jsondoc_is_true(from, "yanked"),
+		.is_wanted = jsondoc_is_true(from, "wanted")};
 	jsondoc_get_int(from, "arrived", &f->arrived);
 	for (size_t i = 0; i < jsondoc_count(installs); i++) {
 		uint64_t number = strtoull(jsondoc_at_str(installs, i), NULL, 10);

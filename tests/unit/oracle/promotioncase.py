@@ -214,7 +214,7 @@ def retention(seed):
             ago = dice.choice([0, dice.around(DAY), dice.around(30 * DAY), dice.around(29 * DAY), dice.around(23 * DAY), 400 * DAY, -DAY])
             installs = dice.some(list(range(environments)), dice.choice([0, 1, 2, environments]))
             files.append({"version": text, "arrived": 0 if dice.maybe(0.06) else dice.now - ago, "installs": [str(one) for one in installs],
-                          "yanked": dice.maybe(0.1)})
+                          "yanked": dice.maybe(0.1), "wanted": dice.maybe(0.08)})
     dice.shuffle(files)
     return {"seed": seed, "environments": environments, "now": dice.now, **rules, "files": files}
 

@@ -288,6 +288,8 @@ def retention(case):
             row[0] = "newest"
         elif environments:
             row[:2] = ["last", environments]
+        elif any(case["files"][at]["wanted"] for at in of[version]):
+            row[0] = "wanted"
         elif case["keep-seconds"] and 0 in dates:
             row[0] = "undated"
         elif case["keep-seconds"] and case["now"] < end:

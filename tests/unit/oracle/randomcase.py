@@ -273,6 +273,7 @@ def policy_of(dice, project, versions):
     policy["off-list"] = "reason" in (policy["packages"] or "") and dice.maybe(0.5)  # an empty list is rejected
     if dice.maybe(0.1):
         policy["constraints"] = ["# pins\n" + pin_line(dice, project, versions), pin_line(dice, "a1", versions)]
+    policy["branch"] = dice.choice(["", "<2", ">=2,!=2.1", "==1.*"]) if policy["off-list"] and dice.maybe(0.4) else None
     return policy
 
 
@@ -321,7 +322,7 @@ def _smaller(case):
         less = " ".join(one for one in pythons if one != python)
         yield changed(lambda one, less=less: one["platform"].update(pythons=less))
     for key, nothing in (("off-list", False), ("packages", None), ("constraints", []), ("pure", False), ("unusable", False),
-                         ("corrupt", False), ("downloaded", 0), ("name-taken-over", False)):
+                         ("corrupt", False), ("branch", None), ("downloaded", 0), ("name-taken-over", False)):
         if case["policy"][key] != nothing and not (key == "packages" and case["policy"]["off-list"]):
             yield changed(lambda one, key=key, nothing=nothing: one["policy"].update({key: nothing}))
 

@@ -335,6 +335,9 @@ class Judge:
             if not any(map(self._is_old, sdists)):
                 return Verdict("keep", False, "upstream-too-young")
             return Verdict("keep", False, "name-taken-over") if self.is_taken_over else Verdict("pure", True)
+        if self.policy["off-list"] and self.policy["branch"] is not None and \
+                SpecifierSet(self.policy["branch"]).contains(name.version, prereleases=True):
+            return Verdict("keep", False, "pinned")
         if self.policy["off-list"]:
             return Verdict("off-list", True)
         return Verdict("keep", False, "not-covered")

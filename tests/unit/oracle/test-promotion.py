@@ -25,10 +25,10 @@ TOOL = pathlib.Path("tests/unit/oracle/promotion-tool").absolute()
 MANY = 1000
 SEEDS = randomcase.seeds("PROMOTION_SEEDS", MANY)
 SHOWN = 3
-DECISIONS = ["no-rule", "newest", "young", "undated", "last", "ends"]
+DECISIONS = ["no-rule", "newest", "young", "undated", "last", "wanted", "ends"]
 MUST_OCCUR = {  # at least this often in MANY seeds, or the generator makes too few worlds
     "done": 1500, "already": 800, "refused": 3000, "held": 120, "ended": 200, "left": 60, "override": 100, "error": 200, "pruned": 60,
-    "done in released": 300, "newest": 1000, "young": 1000, "undated": 150, "last": 500, "ends": 1000, "warned": 300}
+    "done in released": 300, "newest": 1000, "young": 1000, "undated": 150, "last": 500, "wanted": 200, "ends": 1000, "warned": 300}
 
 
 def config_of(world):

@@ -3,7 +3,8 @@
 // line for each: {"verdicts":[…]} in the order of the files, or {"error":TEXT} if the case cannot be parsed.
 //
 //     {"now":SECONDS,"policy":{"min-age":S,"upstream-min-age":S,"downloaded":S,"pure":bool,"off-list":bool,
-//      "unusable":bool,"corrupt":bool,"name-taken-over":bool,"packages":TEXT|null,"constraints":[TEXT…]},
+//      "unusable":bool,"corrupt":bool,"name-taken-over":bool,"packages":TEXT|null,"constraints":[TEXT…],
+//      "branch":SPECIFIER|null},
 //      "platform":{"name","pythons","arch","libc"} (unknown: only "name"),"project":"foo",
 //      "oldest":SECONDS|0 (of our files of the project),
 //      "upstream":{"result":"known|absent|timeout|…","type":CONTENT-TYPE,"page":TEXT},
@@ -53,6 +54,18 @@ static int read_lists(struct policy *p, const struct jsondoc *from, struct err *
 			    REQUIREMENT_CONSTRAINTS, e) < 0)
 			return -1;
 	return 0;
+}
+
+// A branch that wants the project, on all platforms.
+static void read_branch(struct policy *p, const char *specifier, const char *project)
+{
+	static struct config_branch config;
+	if (!specifier)
+		return;
+	p->branches = (struct branches){.branch = xcalloc(1, sizeof(*p->branches.branch)), .count = 1};
+	struct branch_line *line = xcalloc(1, sizeof(*line));
+	*line = (struct branch_line){.project = project, .specifier = specifier, .marker = "", .source = "master.txt:1"};
+	p->branches.branch[0] = (struct branch){.name = "master", .config = &config, .line = line, .lines = 1};
 }
 
 static int read_policy(struct policy *p, const struct jsondoc *from, struct err *e)
@@ -115,6 +128,7 @@ static int read_upstream(struct verdict_case *a, const struct jsondoc *from, int
 static int read_case(struct verdict_case *a, const struct jsondoc *from, struct err *e)
 {
 	*a = (struct verdict_case){.now = get_int(from, "now"), .project = jsondoc_get_str(from, "project")};
+	read_branch(&a->policy, jsondoc_get_str(jsondoc_get(from, "policy"), "branch"), a->project);
 	if (read_policy(&a->policy, jsondoc_get(from, "policy"), e) < 0 ||
 		read_platform(a, jsondoc_get(from, "platform"), e) < 0)
 		return -1;

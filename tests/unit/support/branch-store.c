@@ -242,7 +242,7 @@ int branch_store_set_up(void **state)
 
 int branch_store_tear_down(void **state)
 {
-	static const char *const names[] = {"wheelcache.conf", "master.txt", "old.txt", "loose.txt", "skip.txt",
+	static const char *const names[] = {"wheelcache.conf", "master.txt", "old.txt", "loose.txt", "pins.txt", "list.txt", "skip.txt",
 		"packages.txt", "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-changes", "results",
 		"results-wal", "results-shm", "results-changes", "catalog.db.names"};
 	struct branch_store *f = *state;

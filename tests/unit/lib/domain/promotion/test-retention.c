@@ -12,6 +12,7 @@
 #include "lib/base/buf.h"
 
 enum { NOW = 1800000000, DAY = 86400, MOST = 8 };
+enum { IS_WANTED = 1 << 9 }; // in the environments of a row
 
 // A file: its version, how many days ago it came (negative: no date), and the environments as bits.
 struct row {
@@ -28,6 +29,7 @@ static void print(const struct retention_file *f, struct buf *out)
 		[RETENTION_YOUNG] = 'y',
 		[RETENTION_UNDATED] = 'u',
 		[RETENTION_LAST] = 'l',
+		[RETENTION_WANTED] = 'w',
 		[RETENTION_ENDS] = '-'};
 	buf_printf(out, "%s%s%c", out->len ? " " : "", f->version->text, letters[f->decision]);
 	if (f->decision == RETENTION_LAST)
@@ -43,12 +45,15 @@ static void decide(const struct row *row, const struct retention_rules *rules, s
 	struct err e = ERR_INIT;
 	struct version version[MOST];
 	struct retention_file file[MOST];
+	uint64_t installs[MOST];
 	size_t count = 0;
 	for (; row[count].version; count++) {
 		assert_int_equal(version_parse(str_from(row[count].version), &version[count], &e), 0);
+		installs[count] = row[count].installs & ~(uint64_t)IS_WANTED;
 		file[count] = (struct retention_file){.arrived = row[count].age < 0 ? 0 : NOW - row[count].age * DAY,
-			.installs = &row[count].installs,
+			.installs = &installs[count],
 			.is_yanked = row[count].is_yanked,
+			.is_wanted = row[count].installs & IS_WANTED,
 			.version = &version[count]};
 	}
 	retention_decide(file, count, 8, rules, NOW);
@@ -94,6 +99,10 @@ static void versions_stay_for_a_reason(void **state UNUSED)
 			"3n 2y4 1y3! 0y1!"},
 		{1, 5, 0, {{"3", 9, 1, false}, {"2", 5, 1, false}}, "3n 2-"},
 		{1, 5, 9, {{"1", -1, 1, false}}, "1n"},
+		// what a branch wants stays with all files of its version, and is not warned of
+		{1, 5, 3, {{"3", 9, 1, false}, {"2", 9, 1 | IS_WANTED, false}, {"2", 9, 1, false}, {"1", 4, 1 | IS_WANTED, false}},
+			"3n 2w 2w 1w"},
+		{0, 0, 0, {{"1", 9, 1 | IS_WANTED, false}}, "1*"},
 		{3, 5, 9, {{NULL, 0, 0, false}}, ""},
 	};
 	CLEANUP(buf_release) struct buf out = {0};
