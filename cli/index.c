@@ -106,7 +106,8 @@ static int index_store(struct index_command *x, struct err *e)
 		store_open(&x->config, STORE_PATIENT, &site.store, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
-	if (!path || catalog_open(path, &catalog, e) < 0)
+	if (!path || catalog_open(path, &catalog, e) < 0 ||
+		cli_config_adopt(&x->settings, &site.store, catalog, e) < 0)
 		return -1;
 	// The export keeps the pages of a platform whose volume is not mounted.
 	if (x->export.folder && !x->scan.allow_empty && store_recall(&site.store, catalog, e) < 0)

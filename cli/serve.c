@@ -296,6 +296,16 @@ static int open_socket(struct serve_command *s, struct err *e)
 	return s->socket < 0 ? -1 : 0;
 }
 
+// At the start only: a running server keeps its store.
+static int adopt_catalog(struct serve_command *s, struct err *e)
+{
+	CLEANUP(store_release) struct store store = {0};
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	if (store_open(&s->config, STORE_PROMPT, &store, e) < 0 || catalog_open(s->catalog_path, &catalog, e) < 0)
+		return -1;
+	return cli_config_adopt(&s->settings, &store, catalog, e);
+}
+
 // Reports configuration errors before the scan begins.
 static int prepare_server(struct serve_command *s, bool *all, bool *any, struct err *e)
 {
@@ -307,7 +317,7 @@ static int prepare_server(struct serve_command *s, bool *all, bool *any, struct 
 	if (open_socket(s, e) < 0 || (s->tls && tls_url(&s->url, e) < 0))
 		return -1;
 	cli_config_warn_of_readers(&s->settings, &s->config, s->catalog_path);
-	return was_scanned(s, all, any, e);
+	return adopt_catalog(s, e) < 0 ? -1 : was_scanned(s, all, any, e);
 }
 
 static int start_serving(struct serve_command *s, struct err *e)

@@ -14,6 +14,7 @@
 #include "lib/state/access/downloads.h"
 #include "lib/state/access/tokens.h"
 #include "lib/state/catalog/catalog.h"
+#include "lib/state/store/store-adopt.h"
 #include "lib/state/upstream/owned-names.h"
 
 static void give_value(struct cli_config *s, const char *section, const char *key, const char *value)
@@ -199,6 +200,12 @@ int cli_config_read(struct cli_config *s, struct config *c, struct err *e)
 	warn_of_indexes(c);
 	warn_of_other_catalog(s, c);
 	return 0;
+}
+
+int cli_config_adopt(const struct cli_config *s, const struct store *store, struct catalog *catalog, struct err *e)
+{
+	bool is_other = s->file && cli_config_has(s, "store", "path");
+	return is_other ? 0 : store_adopt(store, catalog, e);
 }
 
 char *cli_config_catalog(const struct config *c, struct err *e)

@@ -11,6 +11,8 @@
 #include "lib/state/config/config-type.h"
 
 struct audit;
+struct catalog;
+struct store;
 
 enum { CLI_CONFIG_MOST = 32 };
 // The file that is read where neither the command line nor the environment names one.
@@ -70,5 +72,8 @@ int cli_config_read(struct cli_config *s, struct config *c, struct err *e) MUST_
 int cli_config_audit(const struct config *c, struct audit **out, struct err *e) MUST_CHECK;
 // Logs a warning for each file that may hold names or passwords and that every account of the machine can read.
 void cli_config_warn_of_readers(const struct cli_config *s, const struct config *c, const char *catalog);
+// store_adopt() for a command that may: not where a STORE of the command line takes the place of the configuration's.
+int cli_config_adopt(const struct cli_config *s, const struct store *store, struct catalog *catalog,
+	struct err *e) MUST_CHECK;
 // The path of the catalog: as configured, or the default path for the store. The caller frees it.
 char *cli_config_catalog(const struct config *c, struct err *e) MUST_CHECK;

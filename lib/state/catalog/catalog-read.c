@@ -24,15 +24,25 @@ int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, stru
 	return row < 0 ? -1 : 0;
 }
 
-int catalog_is_of(struct catalog *c, const char *store, struct err *e)
+int catalog_store(struct catalog *c, char **out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, STORE_GET, e);
 	if (!q || query_step(q, e) < 0)
 		return -1;
 	const char *recorded = query_text(q, 0);
+	*out = recorded ? xstrdup(recorded) : NULL;
+	return 0;
+}
+
+int catalog_is_of(struct catalog *c, const char *store, struct err *e)
+{
+	CLEANUP(mem_free) char *recorded = NULL;
+	if (catalog_store(c, &recorded, e) < 0)
+		return -1;
 	if (recorded && strcmp(recorded, store) != 0)
 		return err_set(e, ERR_USAGE,
-			"catalog %s is of the store %s, not of %s; name that store, or another --catalog",
+			"catalog %s is of the store %s, not of %s; if [store] path has changed, a restart of the server "
+			"or wheelcache index makes it again and keeps the tokens; otherwise name that store",
 			catalog_path(c), recorded, store);
 	return recorded ? 0 : 1;
 }

@@ -97,6 +97,24 @@ int catalog_claim(struct catalog *c, const char *store, struct err *e)
 	return set_store(c, store, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
+static int clear_platform(void *ctx, const struct catalog_platform *p, struct err *e)
+{
+	return catalog_platform_clear(ctx, p->id, e);
+}
+
+int catalog_adopt(struct catalog *c, const char *store, struct err *e)
+{
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0 || catalog_platforms(c, clear_platform, c, e) < 0 ||
+		catalog_run_ints(c, PLAN_CLEAR, NULL, 0, e) < 0)
+		return -1;
+	CLEANUP(query_end) struct query *q = catalog_query(c, STORE_MOVE, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, store);
+	return query_run(q, e) < 0 ? -1 : catalog_commit(&t, e);
+}
+
 int catalog_set_scanned(struct catalog *c, struct err *e)
 {
 	return catalog_run_ints(c, SCANNED_SET, NULL, 0, e);

@@ -51,7 +51,12 @@ int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struc
 // Records the store (its real path) if the catalog has none. ERR_USAGE: it is another store's. Not inside a
 // transaction.
 int catalog_claim(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
-// The same without a write. 0: it is this store's; 1: it has none.
+// Makes it that of another store: forgets all that scans have read, and the plans. What is not read from platforms stays:
+// memberships, evidence, answers of upstream. Not inside a transaction.
+int catalog_adopt(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
+// The store that it records, which the caller frees; NULL: none.
+int catalog_store(struct catalog *c, char **out, struct err *e) MUST_CHECK;
+// Claims without a write. 0: it is this store's; 1: it has none.
 int catalog_is_of(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
 
 // Between begin and end all reads see one snapshot.

@@ -46,7 +46,7 @@ const struct config_type setting_names = {
 	}
 
 const struct config_option config_table[] = {
-	ROW("store", "path", &config_type_path, config, store, 0, NULL, RELOAD,
+	ROW("store", "path", &config_type_path, config, store, 0, NULL, RESTART,
 		"The tree of wheels to index and serve."),
 	ROW("store", "views", &config_type_path, config, views_path, 0, NULL, RELOAD,
 		"The folder of the memberships of views, and of the evidence. Default: .wheelcache-views in path."),
