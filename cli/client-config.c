@@ -5,6 +5,7 @@
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 #include "lib/base/name-choice.h"
 #include "lib/net/url.h"
 #include "lib/view/client-config.h"
@@ -13,6 +14,7 @@ static const struct option_row options[] = {
 	{"for", '\0', "CLIENT", "pip, uv, poetry, pdm, tox, github, gitlab, jenkins, zuul or docker; all of them",
 		NO_KEY},
 	{"view", '\0', "NAME", "the view or platform; the default view", NO_KEY},
+	{"platform", 'p', "NAME", "only what the view shows of this platform: for a job that runs on it", NO_KEY},
 	{"url", '\0', "URL", "the URL of the server, as clients reach it; [server] url", NO_KEY},
 	{"token", '\0', NULL, "for an index that needs a token; as the configuration says", NO_KEY},
 };
@@ -28,7 +30,8 @@ static int take_client_option(void *ctx, const char *name, const char *value, st
 {
 	struct client_command *x = ctx;
 	const struct command_flag flags[] = {{"token", &x->index.needs_token}};
-	const struct command_text texts[] = {{"for", &x->client}, {"view", &x->index.view}, {"url", &x->url}};
+	const struct command_text texts[] = {{"for", &x->client}, {"view", &x->index.view},
+		{"platform", &x->index.platform}, {"url", &x->url}};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
@@ -64,15 +67,55 @@ static int refuse_index(const struct config *c, const char *name, struct err *e)
 	return name_choice_refuse(&names, ERR_NOT_FOUND, "the configuration has no view or platform", e);
 }
 
+static bool shows_platform(const struct config_view *v, const char *name)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (strcmp(v->platforms[i], name) == 0)
+			return true;
+	return false;
+}
+
+// The index of one platform of a view: v NULL: of the default view, which is all platforms, or of a platform.
+static int look_at_part(struct client_command *x, const struct config_view *v, struct err *e)
+{
+	struct client_index *i = &x->index;
+	if (v && i->platform && !shows_platform(v, i->platform)) {
+		CLEANUP(name_choice_release) struct name_choice names;
+		CLEANUP(mem_free) char *what = xasprintf("view %s has no platform", v->name);
+		name_choice_init(&names, str_from(i->platform));
+		for (size_t k = 0; k < v->platform_count; k++)
+			name_choice_offer(&names, v->platforms[k]);
+		return name_choice_refuse(&names, ERR_NOT_FOUND, what, e);
+	}
+	if (i->platform && !v && !i->view) {
+		i->view = i->platform;
+		i->platform = NULL;
+	}
+	if (!i->platform && v && v->platform_count > 1) {
+		i->platforms = (const char *const *)v->platforms;
+		i->platform_count = v->platform_count;
+		i->whole = v->name;
+		log_warn("view %s shows the wheels of %zu platforms as one: with --platform NAME a job gets those of its own "
+			 "platform alone",
+			v->name, v->platform_count);
+	}
+	return 0;
+}
+
 // Without platforms in the configuration, any name may be one of the store's folders, and these are public. So is the
 // default view where the configuration names none.
 static int look_at_view(struct client_command *x, struct err *e)
 {
 	const struct config *c = &x->config;
 	const char *name = x->index.view ? x->index.view : c->default_view;
+	const struct config_view *v = name ? config_view(c, name) : NULL;
+	if (x->index.platform && v)
+		x->index.view = name;
+	if (look_at_part(x, v, e) < 0)
+		return -1;
+	name = x->index.view ? x->index.view : c->default_view;
 	if (!name || !c->platform_count)
 		return 0;
-	const struct config_view *v = config_view(c, name);
 	const struct config_platform *p = platform_of_config(c, name);
 	if (!v && !p)
 		return refuse_index(c, name, e);

@@ -32,6 +32,10 @@ void client_config_url(const struct client_index *x, struct buf *out)
 		buf_putc(out, '/');
 		escape_url(out, str_from(x->view));
 	}
+	if (x->platform) {
+		buf_putc(out, '/');
+		escape_url(out, str_from(x->platform));
+	}
 	buf_puts(out, "/simple/");
 }
 
@@ -147,6 +151,31 @@ bool client_config_has(const char *client)
 	return false;
 }
 
+struct client_index client_config_part(const struct client_index *x, const char *platform)
+{
+	struct client_index part = {.base = x->base, .needs_token = x->needs_token};
+	part.view = x->whole ? x->whole : platform;
+	part.platform = x->whole ? platform : NULL;
+	return part;
+}
+
+static struct jsondoc *part_indexes(const struct client_index *x)
+{
+	CLEANUP(buf_release) struct buf url;
+	struct jsondoc *list = jsondoc_array();
+	buf_init(&url, TEXT_MOST);
+	for (size_t i = 0; i < x->platform_count; i++) {
+		const struct client_index part = client_config_part(x, x->platforms[i]);
+		struct jsondoc *one = jsondoc_object();
+		buf_clear(&url);
+		client_config_url(&part, &url);
+		jsondoc_put_str(one, "platform", x->platforms[i]);
+		jsondoc_put_str(one, "index", url.data);
+		jsondoc_add(list, one);
+	}
+	return list;
+}
+
 struct jsondoc *client_config_json(const struct client_index *x, const char *client)
 {
 	CLEANUP(buf_release) struct buf text;
@@ -155,6 +184,7 @@ struct jsondoc *client_config_json(const struct client_index *x, const char *cli
 	client_config_url(x, &text);
 	jsondoc_put_str(doc, "index", text.data);
 	jsondoc_put_bool(doc, "needs_token", x->needs_token);
+	jsondoc_put(doc, "platforms", part_indexes(x));
 	for (size_t i = 0; i < client_template_count; i++) {
 		const struct client_template *t = &client_template[i];
 		if ((client && strcmp(client, t->client) != 0) || !client_config_needs(x, t))

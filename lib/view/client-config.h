@@ -27,11 +27,16 @@ extern const size_t client_template_count;
 struct client_index {
 	const char *base; // the URL of the server, with or without "/" at its end
 	const char *view; // or platform; NULL: the default view
+	const char *platform; // the only one of the view that the client gets files of; NULL: all
 	bool needs_token;
+	// Of a view that shows several platforms as one: their names; and the view of the configuration, NULL: none.
+	const char *const *platforms;
+	size_t platform_count;
+	const char *whole;
 };
 
 bool client_config_has(const char *client);
-// Adds the URL of the index, "https://HOST/VIEW/simple/".
+// Adds the URL of the index, "https://HOST/VIEW/simple/" or "https://HOST/VIEW/PLATFORM/simple/".
 void client_config_url(const struct client_index *x, struct buf *out);
 // Adds the host and port where pip refuses this URL without --trusted-host: plain HTTP, to another machine than this one.
 void client_config_distrusted(struct str base, struct buf *out);
@@ -39,5 +44,7 @@ void client_config_distrusted(struct str base, struct buf *out);
 bool client_config_needs(const struct client_index *x, const struct client_template *t);
 // Adds the file's text, with a comment before it that says which file it is.
 void client_config_write(const struct client_index *x, const struct client_template *t, struct buf *out);
+// What the view shows of one of its platforms. Of all platforms as one it is the index of the platform itself.
+struct client_index client_config_part(const struct client_index *x, const char *platform);
 // The index, and the files of one client (NULL: of all). The caller owns the result.
 struct jsondoc *client_config_json(const struct client_index *x, const char *client);

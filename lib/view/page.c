@@ -31,7 +31,10 @@ static void page_init(struct page *p, const struct view *v, const char *project,
 	struct buf *out)
 {
 	*p = (struct page){.renderer = renderers[format], .r = {.out = out, .project = project}};
-	p->r.link_prefix = v->base ? str_from(v->base) : v->name ? STR("../../../") : STR("../../");
+	p->r.link_prefix = v->base    ? str_from(v->base)
+			   : v->whole ? STR("../../../../")
+			   : v->name  ? STR("../../../")
+				      : STR("../../");
 	buf_init(&p->r.versions, LIMIT_PAGE);
 	buf_init(&p->r.key, LIMIT_PAGE);
 }

@@ -140,7 +140,7 @@ int64_t site_generation(const struct site *s, const struct view *v)
 {
 	if (!v->membership || v->generation != GENERATION_NEWEST)
 		return v->generation;
-	return atomic_load_explicit(&s->newest[v - s->view], memory_order_acquire);
+	return atomic_load_explicit(&s->newest[(v->whole ? v->whole : v) - s->view], memory_order_acquire);
 }
 
 bool site_is_incomplete(const struct site *s, const struct view *v)
@@ -167,10 +167,51 @@ static void mark_incomplete_views(struct site *s, const struct config *c)
 	}
 }
 
+// --- parts ---
+
+// Takes what the whole view has, but for its platforms and what follows from them.
+static void add_view_part(struct site *s, const struct config *c, const struct view *whole, const struct platform *p)
+{
+	struct view *v = &s->part[s->part_count++];
+	const struct config_view *own = config_of_view(c, whole);
+	*v = *whole;
+	v->name = xasprintf("%s/%s", whole->name, p->name);
+	v->whole = whole;
+	v->platform = NULL;
+	v->platform_count = 0;
+	v->wheels = (struct wheel_filter){0};
+	view_add(v, p);
+	if (v->merges && config_filters_wheels(c, whole))
+		wheel_filter_init(&v->wheels, v->platform, 1);
+	v->is_incomplete = !is_complete(v, own && own->is_partial);
+}
+
+// Behind the default view and the platforms are the views of the configuration.
+static void add_parts(struct site *s, const struct config *c)
+{
+	size_t first = 1 + s->store.platform_count, room = 0;
+	for (size_t i = first; i < s->view_count; i++)
+		room += s->view[i].platform_count;
+	s->part = xcalloc(room + 1, sizeof(*s->part));
+	for (size_t i = first; i < s->view_count; i++)
+		for (size_t k = 0; k < s->view[i].platform_count; k++)
+			add_view_part(s, c, &s->view[i], s->view[i].platform[k]);
+}
+
+const struct view *site_part(const struct site *s, const struct view *v, struct str platform)
+{
+	for (size_t i = 0; i < s->part_count; i++)
+		if (s->part[i].whole == v && str_eq(str_from(s->part[i].platform[0]->name), platform))
+			return &s->part[i];
+	return NULL;
+}
+
 void site_unmerge(struct site *s)
 {
 	for (size_t i = 0; i < s->view_count; i++)
 		s->view[i].merges = false;
+	for (size_t i = 0; i < s->part_count; i++)
+		s->part[i].merges = false;
 	s->merges = s->merges_publicly = false;
 }
 
@@ -189,6 +230,7 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	mark_merging_views(s, c);
 	mark_incomplete_views(s, c);
 	set_memberships(s, c);
+	add_parts(s, c);
 	s->newest = xcalloc(s->view_count, sizeof(*s->newest));
 	return site_read_generations(s, catalog, e) < 0 ? -1 : 0;
 }
@@ -213,14 +255,20 @@ int site_init(struct site *s, const struct config *c, struct store *store, struc
 	return -1;
 }
 
+static void views_release(struct view *v, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(v[i].name);
+		free(v[i].platform);
+		wheel_filter_release(&v[i].wheels);
+	}
+	free(v);
+}
+
 void site_release(struct site *s)
 {
-	for (size_t i = 0; i < s->view_count; i++) {
-		free(s->view[i].name);
-		free(s->view[i].platform);
-		wheel_filter_release(&s->view[i].wheels);
-	}
-	free(s->view);
+	views_release(s->part, s->part_count);
+	views_release(s->view, s->view_count);
 	free(s->newest);
 	free(s->base);
 	name_rules_release(&s->rules);

@@ -16,7 +16,8 @@
 #include "lib/view/wheel-filter.h"
 
 struct view {
-	char *name;                       // NULL: the default view, /simple/
+	char *name;                       // NULL: the default view, /simple/; of a part "VIEW/PLATFORM"
+	const struct view *whole;         // of a part: the view of the site of which it shows one platform; else NULL
 	const struct platform **platform; // borrowed from the store
 	size_t platform_count;
 	const char *membership;    // the view whose membership it has, borrowed from the site; NULL: it shows all files
@@ -41,6 +42,8 @@ struct site {
 	char *base;           // of all views
 	struct view *view;    // [0] is the default; then one per platform, then those of the configuration
 	size_t view_count;
+	struct view *part; // of each view of the configuration: one for each of its platforms, in their order
+	size_t part_count;
 	_Atomic int64_t *newest;        // by view: what site_generation() returns
 	bool has_private;               // a platform is private
 	struct strset hidden_platforms; // names of platforms whose projects upstream is not asked for, sorted
@@ -73,6 +76,8 @@ bool site_is_incomplete(const struct site *s, const struct view *v);
 void site_unmerge(struct site *s);
 // The view or platform of this name, borrowed; NULL: none. An empty name is the default view.
 const struct view *site_view(const struct site *s, struct str name);
+// What a view shows of one of its platforms, at /VIEW/PLATFORM/simple/; NULL: it has no such platform, or it is a platform.
+const struct view *site_part(const struct site *s, const struct view *v, struct str platform);
 const struct platform *site_platform(const struct site *s, struct str name);
 // Sets the error "there is no view or platform NAME", with the one that was meant or those that there are. Returns -1.
 int site_refuse_view(const struct site *s, const char *name, enum err_kind kind, struct err *e);

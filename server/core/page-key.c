@@ -15,7 +15,7 @@ static char *put_key_number(char *at, uint64_t n)
 	return at;
 }
 
-// No name of a view has "@", ":" or "/", and no project's name is empty.
+// No name of a view has "@" or ":". That of a part has one "/" more than that of a view, and no project's name has one.
 struct str page_key_make(const struct page_key *k, char room[PAGE_KEY_SIZE])
 {
 	char *at = room;
@@ -68,6 +68,8 @@ void page_key_drop_project(struct server_context *s, const char *project)
 	const struct site *site = server_context_site(s);
 	for (size_t i = 0; i < site->view_count; i++)
 		drop_pages(s, site, &site->view[i], project);
+	for (size_t i = 0; i < site->part_count; i++)
+		drop_pages(s, site, &site->part[i], project);
 }
 
 void page_key_drop_lists(struct server_context *s)
@@ -81,4 +83,7 @@ void page_key_drop_member_lists(struct server_context *s)
 	for (size_t i = 0; i < site->view_count; i++)
 		if (site->view[i].membership)
 			drop_pages(s, site, &site->view[i], "");
+	for (size_t i = 0; i < site->part_count; i++)
+		if (site->part[i].membership)
+			drop_pages(s, site, &site->part[i], "");
 }

@@ -97,8 +97,10 @@ struct route_match {
 	const struct request *request;
 	const struct site *site;       // the site for all of this request: its rights were checked by it
 	uint32_t pages_cleared;        // pagecache_cleared() from before site was read, for pagecache_epoch()
-	const struct view *found_view; // of a route with ROUTE_RIGHT_READ_VIEW: never NULL, and the client may read it
+	const struct view *found_view; // of a route with ROUTE_RIGHT_READ_VIEW: never NULL, and the client may read it;
+				       // a part where the path names one
 	struct str view;               // or the platform
+	struct str part;               // the platform of which a part of the view shows; ptr NULL: none is named
 	int64_t at;                    // seconds since 1970: the view as it was at this time; 0: as it is
 	struct str project;
 	struct str file;                       // or the version, or the id of an attempt

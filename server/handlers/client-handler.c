@@ -23,6 +23,31 @@ static void put_client_file(struct buf *out, const struct client_index *x, const
 	buf_puts(out, "</code></pre></figure>\n");
 }
 
+// A job runs on one platform, and the address of that shows it nothing that was built for another.
+static void put_parts(struct buf *out, const struct client_index *x)
+{
+	if (!x->platform_count)
+		return;
+	buf_puts(out, "<p class=\"note\">This index shows the wheels of several platforms as one, of which pip takes what "
+		      "its tags allow. A job takes the index of its own platform:</p>\n<ul>\n");
+	for (size_t i = 0; i < x->platform_count; i++) {
+		CLEANUP(buf_release) struct buf url;
+		const struct client_index part = client_config_part(x, x->platforms[i]);
+		buf_init(&url, LIMIT_PAGE);
+		client_config_url(&part, &url);
+		buf_puts(out, "<li><a href=\"");
+		escape_url(out, str_from(part.view));
+		if (part.platform) {
+			buf_putc(out, '/');
+			escape_url(out, str_from(part.platform));
+		}
+		buf_puts(out, "\"><code>");
+		html_text(out, url.data);
+		buf_puts(out, "</code></a></li>\n");
+	}
+	buf_puts(out, "</ul>\n");
+}
+
 static void put_client_page(struct buf *out, const struct html_frame *frame, const struct client_index *x)
 {
 	CLEANUP(buf_release) struct buf url;
@@ -33,6 +58,7 @@ static void put_client_page(struct buf *out, const struct html_frame *frame, con
 	buf_puts(out, "</header>\n");
 	if (x->needs_token)
 		buf_puts(out, "<p class=\"note\">It needs a token with the right to read.</p>\n");
+	put_parts(out, x);
 	for (size_t i = 0; i < client_template_count; i++) {
 		const struct client_template *t = &client_template[i];
 		if (!client_config_needs(x, t))
@@ -55,7 +81,16 @@ struct reply *client_handler_worker(struct server_context *s, struct catalog *c,
 		return server_context_not_found_in(s, v->is_private, "no such page: of a view as it is now");
 	CLEANUP(mem_free) char *base = home_base_url(s, match->site, r);
 	CLEANUP(buf_release) struct buf page;
-	const struct client_index x = {.base = base, .view = v->name, .needs_token = v->is_private};
+	CLEANUP(mem_free) const char **platforms = xcalloc(v->platform_count + 1, sizeof(*platforms));
+	const struct client_index x = {.base = base,
+		.view = v->whole ? v->whole->name : v->name,
+		.whole = v->name ? v->name : match->site->config.default_view,
+		.platform = v->whole ? v->platform[0]->name : NULL,
+		.needs_token = v->is_private,
+		.platforms = platforms,
+		.platform_count = v->platform_count > 1 ? v->platform_count : 0};
+	for (size_t i = 0; i < v->platform_count; i++)
+		platforms[i] = v->platform[i]->name;
 	bool is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
 	buf_init(&page, LIMIT_PAGE);
 	if (is_json) {

@@ -108,6 +108,9 @@ const struct route route_table[] = {
 	{"/-/client-config/:view", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, NULL, client_handler_worker, NULL,
 		"The same for a view or a platform."},
+	{"/-/client-config/:view/:part", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_READ_VIEW, NULL, client_handler_worker, NULL,
+		"The same for a view on one of its platforms."},
 	{"/-/plan/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, plan_handler_worker, NULL,
 		"The last plan of a prune, for people."},
@@ -151,6 +154,12 @@ const struct route route_table[] = {
 	{"/:view/simple/:project/", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_SIMPLE,
 		ROUTE_RIGHT_READ_VIEW, simple_project_inline, simple_project_worker, NULL,
 		"The files of a project in a view or a platform."},
+	{"/:view/:part/simple/", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_SIMPLE,
+		ROUTE_RIGHT_READ_VIEW, simple_root_inline, simple_root_worker, NULL,
+		"The projects of a view on one of its platforms."},
+	{"/:view/:part/simple/:project/", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_SIMPLE,
+		ROUTE_RIGHT_READ_VIEW, simple_project_inline, simple_project_worker, NULL,
+		"The files of a project in a view on one of its platforms."},
 };
 // clang-format on
 

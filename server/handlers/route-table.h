@@ -32,8 +32,8 @@ enum route_right {
 };
 
 struct route {
-	// Parts: ":view", ":platform", ":project", ":version", ":file", ":id", ":other-platform" and ":other-file" go to
-	// the field of struct route_match. A
+	// Parts: ":view", ":platform", ":part", ":project", ":version", ":file", ":id", ":other-platform" and
+	// ":other-file" go to the field of struct route_match. A
 	// path that ends in "/" is redirected to from the same path without it.
 	const char *path;
 	enum method

@@ -22,7 +22,7 @@ static struct str *match_field(struct route_match *match, struct str part)
 	case 'v':
 		return part.ptr[2] == 'e' ? &match->file : &match->view; // version, view
 	case 'p':
-		return part.ptr[2] == 'l' ? &match->view : &match->project; // platform, project
+		return part.ptr[2] == 'a' ? &match->part : part.ptr[2] == 'l' ? &match->view : &match->project;
 	case 'o':
 		return str_eq(part, STR(":other-file")) ? &match->other_file : &match->other_platform;
 	default:
@@ -185,6 +185,8 @@ static struct reply *check_view(struct server_context *s, struct route_match *ma
 	if (!view)
 		return unknown_view(s, match);
 	const char *wrong = when.ptr ? view_time_read(view, when, &match->at) : NULL;
+	if (!wrong && match->part.ptr && !(match->found_view = site_part(match->site, view, match->part)))
+		wrong = "the view has no such platform";
 	return wrong ? server_context_not_found_in(s, view->is_private, wrong) : NULL;
 }
 

@@ -18,6 +18,8 @@ static struct view views[] = {
 	{.name = wheels, .generation = GENERATION_NEWEST},
 	{.name = tested, .membership = tested, .generation = GENERATION_NEWEST},
 };
+static char part_name[] = "wheels/tested";
+static struct view part = {.name = part_name, .whole = &views[1], .generation = GENERATION_NEWEST};
 static _Atomic int64_t newest[ARRAY_SIZE(views)];
 static struct site site = {.view = views, .view_count = ARRAY_SIZE(views), .newest = newest};
 
@@ -42,8 +44,8 @@ static void test_keys_differ(void **state UNUSED)
 			struct page_key k = {.project = projects[p],
 				.variant = (enum variant)(v / PAGE_CODING_COUNT),
 				.coding = (enum page_coding)(v % PAGE_CODING_COUNT)};
-			for (size_t i = 0; i < 2; i++, count++) {
-				k.view = &views[i];
+			for (size_t i = 0; i < 3; i++, count++) {
+				k.view = i == 2 ? &part : &views[i];
 				add_key(&keys, &k);
 			}
 			k.view = &views[2];
