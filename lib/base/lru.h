@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An index of entries by key that knows which of them was used least recently: the core of a cache with a limit.
 // The entries are the caller's: struct lru_entry is the first member of the caller's struct, and nothing here allocates
-// or frees memory. There is no lock: one thread at a time.
+// or frees them. The buckets double with the entries, so a look-up does not depend on their number. There is no lock: one
+// thread at a time.
 #pragma once
 
 #include <stddef.h>
@@ -9,23 +10,25 @@
 
 #include "lib/base/str.h"
 
-enum { LRU_BUCKETS = 1024 };
-
 // The caller sets hash, key and weight before lru_add; they stay unchanged until the entry is removed.
 struct lru_entry {
 	struct lru_entry *next;          // in the same bucket
 	struct lru_entry *newer, *older; // by last use
-	uint64_t hash;                   // of the key, by str_hash; bits 16 to 25 choose the bucket
+	uint64_t hash;                   // of the key, by hash_of(); the bits from 16 on choose the bucket
 	struct str key;                  // borrowed: the bytes live at least as long as the entry
 	size_t weight;                   // above 0, in the caller's unit
 };
 
 // All zero is an empty index. To visit all entries, follow newer from oldest.
 struct lru {
-	struct lru_entry *bucket[LRU_BUCKETS];
+	struct lru_entry **bucket; // owned
+	size_t buckets;            // a power of two; 0: nothing was added yet
+	size_t count;              // of entries
 	struct lru_entry *newest, *oldest;
 	size_t weight; // of all entries
 };
+// Frees the buckets of an empty index.
+void lru_release(struct lru *l);
 
 // The entry with this key, or NULL. It does not count as a use.
 struct lru_entry *lru_find(const struct lru *l, uint64_t hash, struct str key);

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 
 enum { FEWEST_BUCKETS = 64 };
 
 static uint32_t hash_name(const struct name_node *parent, struct str name)
 {
-	return (uint32_t)(str_hash(name, (uint64_t)(uintptr_t)parent) >> 16);
+	return (uint32_t)(hash_of(name, (uint64_t)(uintptr_t)parent) >> 16);
 }
 
 static struct name_node **name_bucket(const struct name_tree *t, uint32_t hash)

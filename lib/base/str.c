@@ -44,14 +44,6 @@ bool str_ends(struct str s, struct str suffix)
 	return s.len >= suffix.len && str_eq(str_slice(s, s.len - suffix.len, s.len), suffix);
 }
 
-uint64_t str_hash(struct str s, uint64_t seed)
-{
-	uint64_t h = 0xcbf29ce484222325u ^ seed;
-	for (size_t i = 0; i < s.len; i++)
-		h = (h ^ (unsigned char)s.ptr[i]) * 0x100000001b3u;
-	return h ^ h >> 32;
-}
-
 long str_find(struct str s, char c)
 {
 	const char *at = s.len ? memchr(s.ptr, c, s.len) : NULL;

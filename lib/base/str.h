@@ -27,8 +27,6 @@ bool str_eq_nocase(struct str a, struct str b); // ASCII only
 int str_cmp(struct str a, struct str b);        // orders by bytes; a prefix comes first
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
-// FNV-1a. Any seed is fine, also 0. An attacker can find keys that collide, whatever the seed.
-uint64_t str_hash(struct str s, uint64_t seed);
 // The position of the first or last byte c; -1 if there is none.
 long str_find(struct str s, char c);
 long str_rfind(struct str s, char c);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 
 enum {
@@ -20,7 +21,7 @@ unsigned name_hashes_slice(uint64_t hash)
 // FNV-1a alone leaves the upper bits of short names alike; so the bits are mixed (the finalizer of MurmurHash3).
 uint64_t name_hashes_of(struct str name)
 {
-	uint64_t h = str_hash(name, 0);
+	uint64_t h = hash_fixed(name);
 	h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdULL;
 	h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53ULL;
 	return h ^ (h >> 33);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/decimal.h"
+#include "lib/base/hash.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/format/escape.h"
 
@@ -29,7 +30,7 @@ int missing_shard_parse(const char *text, struct missing_shard *out, struct err 
 // From 0. Another hash would move projects between the machines of a running build.
 static unsigned shard_of(const char *project, unsigned count)
 {
-	return (unsigned)(str_hash(str_from(project), 0) % count);
+	return (unsigned)(hash_fixed(str_from(project)) % count);
 }
 
 bool missing_shard_has(const struct missing_shard *shard, const char *project)

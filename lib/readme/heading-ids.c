@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/readme/heading-ids.h"
 
+#include "lib/base/hash.h"
 #include "lib/base/limits.h"
 
 void heading_ids_release(struct heading_ids *ids)
@@ -38,7 +39,7 @@ static void add_slug(struct buf *out, struct str words)
 
 static struct heading_id *find_id(struct heading_ids *ids, struct str id)
 {
-	uint64_t hash = str_hash(id, 0);
+	uint64_t hash = hash_of(id, 0);
 	for (size_t i = 0; i < ids->count; i++)
 		if (ids->item[i].hash == hash && str_eq(ids->item[i].id, id))
 			return &ids->item[i];
@@ -49,7 +50,7 @@ static void keep_id(struct heading_ids *ids, struct str id)
 {
 	GROW(ids->item, ids->count, ids->room);
 	ids->item[ids->count++] = (struct heading_id){
-		.hash = str_hash(id, 0),
+		.hash = hash_of(id, 0),
 		.id = {arena_copy(&ids->text, id), id.len},
 	};
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/lru.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
@@ -38,10 +39,9 @@ struct pagecache {
 	pthread_mutex_t maker[MAKERS];
 };
 
-// A client that makes keys collide evicts only replies to its own requests.
 static uint64_t hash_key(struct str key)
 {
-	return str_hash(key, 0);
+	return hash_of(key, 0);
 }
 
 static struct shard *shard_of(struct pagecache *c, uint64_t hash)
@@ -98,8 +98,10 @@ void pagecache_free(struct pagecache *c)
 	if (!c)
 		return;
 	pagecache_clear(c);
-	for (int i = 0; i < SHARDS; i++)
+	for (int i = 0; i < SHARDS; i++) {
+		lru_release(&c->shard[i].lru);
 		pthread_mutex_destroy(&c->shard[i].lock);
+	}
 	for (int i = 0; i < MAKERS; i++)
 		pthread_mutex_destroy(&c->maker[i]);
 	free(c);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 
 enum { FIRST_SIZE = 1024 };
@@ -23,7 +24,7 @@ struct project_filter {
 static uint64_t hash_project(int64_t platform, struct str project)
 {
 	uint64_t seed = (uint64_t)platform * 0x9e3779b97f4a7c15u;
-	return str_hash(project, seed) | 2; // neither EMPTY nor REMOVED
+	return hash_of(project, seed) | 2; // neither EMPTY nor REMOVED
 }
 
 static struct table *table_new(size_t size, struct table *smaller)

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <unistd.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
@@ -60,8 +60,7 @@ struct tls_handshakes {
 	bool accepts;            // the listening socket is watched
 	bool is_paused;          // accept4() failed: until the next check
 	long checked;
-	uint64_t seed; // secret, so that a client cannot choose another one's slot
-	struct address_slot slot[SLOTS];
+	struct address_slot slot[SLOTS]; // by a hash with a secret key: a client cannot choose another one's slot
 };
 
 // --- the list ---
@@ -77,7 +76,7 @@ static struct address_slot *slot_of_address(struct tls_handshakes *h, const stru
 		key = (struct str){(const char *)&v6->sin6_addr.s6_addr[12], sizeof(v4->sin_addr)};
 	else if (addr->ss_family == AF_INET6)
 		key = (struct str){(const char *)&v6->sin6_addr, NETWORK_V6};
-	return &h->slot[str_hash(key, h->seed) % SLOTS];
+	return &h->slot[hash_of(key, 0) % SLOTS];
 }
 
 static void append_handshake(struct tls_handshakes *h, struct handshake *one)
@@ -331,8 +330,6 @@ struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options 
 	struct tls_handshakes *h = xcalloc(1, sizeof(*h));
 	h->options = *options;
 	h->accepts = true;
-	if (getrandom(&h->seed, sizeof(h->seed), 0) != (ssize_t)sizeof(h->seed))
-		h->seed = (uintptr_t)h;
 	const struct tls_relays_options how = {options->threads, options->timeout, on_relay_ended, h};
 	h->relays = tls_relays_new(&how);
 	struct epoll_event socket = {.events = EPOLLIN, .data.ptr = &h->options.socket};

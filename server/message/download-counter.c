@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/os/timer-thread.h"
@@ -51,7 +52,7 @@ static bool has_controls(struct str s)
 // Under the lock.
 static struct download_count *find_or_add(struct download_counter *t, struct str key)
 {
-	struct download_count **at = &t->bucket[str_hash(key, 0) % BUCKETS];
+	struct download_count **at = &t->bucket[hash_of(key, 0) % BUCKETS];
 	while (*at && strcmp((*at)->key, key.ptr) != 0)
 		at = &(*at)->next;
 	if (*at)

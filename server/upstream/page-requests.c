@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -47,7 +48,7 @@ struct page_requests {
 
 static struct page_request **find_request(struct page_requests *a, const char *project)
 {
-	struct page_request **at = &a->bucket[str_hash(str_from(project), 0) % BUCKETS];
+	struct page_request **at = &a->bucket[hash_of(str_from(project), 0) % BUCKETS];
 	while (*at && strcmp((*at)->project, project) != 0)
 		at = &(*at)->next;
 	return at;

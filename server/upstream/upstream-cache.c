@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/lru.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -34,6 +35,7 @@ void upstream_cache_free(struct upstream_cache *c)
 	if (!c)
 		return;
 	upstream_cache_clear(c);
+	lru_release(&c->lru);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
@@ -43,7 +45,7 @@ void upstream_cache_free(struct upstream_cache *c)
 static struct cached_project *find_project(const struct upstream_cache *c, const char *project)
 {
 	struct str key = str_from(project);
-	return (struct cached_project *)lru_find(&c->lru, str_hash(key, 0), key);
+	return (struct cached_project *)lru_find(&c->lru, hash_of(key, 0), key);
 }
 
 static void free_removed(struct lru_entry *e)
@@ -77,7 +79,7 @@ static void insert_project(struct upstream_cache *c, struct upstream_project *p)
 	struct cached_project *x = xcalloc(1, sizeof(*x));
 	x->project = upstream_project_ref(p);
 	x->lru.key = str_from(upstream_project_name(p));
-	x->lru.hash = str_hash(x->lru.key, 0);
+	x->lru.hash = hash_of(x->lru.key, 0);
 	x->lru.weight = upstream_project_bytes(p);
 	lru_add(&c->lru, &x->lru);
 	evict_projects(c, c->most);

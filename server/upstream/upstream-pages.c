@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "server/http/metrics.h"
@@ -44,14 +45,14 @@ static _Atomic uint64_t *slot_of(struct upstream_pages *g, uint64_t hash)
 
 bool upstream_pages_is_fresh(struct upstream_pages *g, struct str project)
 {
-	uint64_t hash = str_hash(project, 0);
+	uint64_t hash = hash_of(project, 0);
 	uint64_t slot = atomic_load_explicit(slot_of(g, hash), memory_order_acquire);
 	return slot >> 32 == hash >> 32 && (long)(slot & UINT32_MAX) > clock_seconds();
 }
 
 static void set_fresh(struct upstream_pages *g, const char *project, int64_t seconds)
 {
-	uint64_t hash = str_hash(str_from(project), 0);
+	uint64_t hash = hash_of(str_from(project), 0);
 	uint64_t until = (uint64_t)(clock_seconds() + seconds);
 	atomic_store_explicit(slot_of(g, hash), (hash >> 32 << 32) | (until & UINT32_MAX), memory_order_release);
 }

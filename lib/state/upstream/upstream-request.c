@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/decimal.h"
+#include "lib/base/hash.h"
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
 #include "lib/os/clock.h"
@@ -151,7 +152,7 @@ static void take_response(struct upstream_row *row, const struct fetch_result *r
 
 static uint64_t hash_of_project(const struct upstream_row *row)
 {
-	return str_hash(str_from(row->project->name), 0);
+	return hash_of(str_from(row->project->name), 0);
 }
 
 // False if the set has it already, or is full.

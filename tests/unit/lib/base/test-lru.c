@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/hash.h"
 
 struct item {
 	struct lru_entry entry;
@@ -23,7 +24,7 @@ static struct item *add_item(struct lru *l, const char *key, size_t weight)
 	struct item *i = xcalloc(1, sizeof(*i));
 	memcpy(i->key, key, strlen(key));
 	i->entry.key = str_from(i->key);
-	i->entry.hash = str_hash(i->entry.key, 0);
+	i->entry.hash = hash_of(i->entry.key, 0);
 	i->entry.weight = weight;
 	lru_add(l, &i->entry);
 	return i;
@@ -31,7 +32,7 @@ static struct item *add_item(struct lru *l, const char *key, size_t weight)
 
 static struct lru_entry *find_item(const struct lru *l, const char *key)
 {
-	return lru_find(l, str_hash(str_from(key), 0), str_from(key));
+	return lru_find(l, hash_of(str_from(key), 0), str_from(key));
 }
 
 static void free_all(struct lru *l)
@@ -39,7 +40,8 @@ static void free_all(struct lru *l)
 	struct lru_entry *e;
 	while ((e = lru_evict(l, 0)))
 		free(e);
-	assert_true(!l->oldest && !l->newest && l->weight == 0);
+	assert_true(!l->oldest && !l->newest && l->weight == 0 && l->count == 0);
+	lru_release(l);
 }
 
 // Fails unless the index has these keys, the least recently used one first, and their links agree in both directions.
@@ -95,6 +97,7 @@ static void test_the_least_recently_used_goes_first(void **state UNUSED)
 	assert_null(lru_evict(&l, 0));
 	assert_null(find_item(&l, "b"));
 	free(a), free(b), free(c);
+	lru_release(&l);
 }
 
 // Keys whose hashes are the same differ by their bytes, and any of a bucket can be removed.
@@ -114,12 +117,46 @@ static void test_keys_that_collide(void **state UNUSED)
 		while (lru_evict(&l, 0))
 			;
 	}
+	lru_release(&l);
 }
 
-// More entries than buckets.
+static size_t longest_bucket(const struct lru *l)
+{
+	size_t longest = 0;
+	for (size_t i = 0; i < l->buckets; i++) {
+		size_t here = 0;
+		for (const struct lru_entry *e = l->bucket[i]; e; e = e->next)
+			here++;
+		longest = here > longest ? here : longest;
+	}
+	return longest;
+}
+
+// The buckets grow with the entries: of 100,000 in 1,024 buckets each look-up would compare about 100.
+static void test_buckets_grow(void **state UNUSED)
+{
+	enum { MANY = 100000, LONGEST = 16 };
+	struct lru l = {0};
+	struct item *item = xcalloc(MANY, sizeof(*item));
+	for (size_t i = 0; i < MANY; i++) {
+		snprintf(item[i].key, sizeof(item[i].key), "%zu", i);
+		item[i].entry.key = str_from(item[i].key);
+		item[i].entry.hash = hash_of(item[i].entry.key, 0);
+		item[i].entry.weight = 1;
+		lru_add(&l, &item[i].entry);
+	}
+	assert_int_equal(l.count, MANY);
+	assert_true(l.buckets >= MANY && longest_bucket(&l) <= LONGEST);
+	while (lru_evict(&l, 0))
+		;
+	lru_release(&l);
+	free(item);
+}
+
+// More entries than the first buckets.
 static void test_many_entries(void **state UNUSED)
 {
-	enum { MANY = 4 * LRU_BUCKETS };
+	enum { MANY = 4096 };
 	char key[16];
 	struct lru l = {0};
 	for (int i = 0; i < MANY; i++) {
@@ -148,6 +185,7 @@ int main(void)
 		cmocka_unit_test(test_the_least_recently_used_goes_first),
 		cmocka_unit_test(test_keys_that_collide),
 		cmocka_unit_test(test_many_entries),
+		cmocka_unit_test(test_buckets_grow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
