@@ -9,7 +9,7 @@
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-upstream.h"
 #include "lib/state/upstream/owned-names.h"
-#include "server/core/page-key.h"
+#include "server/core/simple-pages.h"
 #include "server/upstream/name-guard.h"
 #include "server/upstream/upstream-pages.h"
 
@@ -83,7 +83,7 @@ static int apply_project(void *ctx, const struct catalog_project *p, struct err 
 	if (p->files && (!was_known || was_gone))
 		note_new_project(w, p->project);
 	if (!b->is_reopened)
-		page_key_drop_project(w->context, p->project);
+		simple_pages_drop_project(w->context, p->project);
 	return 0;
 }
 
@@ -93,7 +93,7 @@ static int apply_upstream(void *ctx, const char *project, int64_t changed, struc
 	struct change_batch *b = ctx;
 	struct server_context *s = b->watch->context;
 	if (!b->is_reopened && !(s->upstream_pages && upstream_pages_note_change(s->upstream_pages, project, changed)))
-		page_key_drop_project(s, project);
+		simple_pages_drop_project(s, project);
 	return 0;
 }
 
@@ -137,9 +137,9 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 	if (is_reopened || went_back)
 		pagecache_clear(w->context->pagecache);
 	else if (b.lists_changed)
-		page_key_drop_lists(w->context);
+		simple_pages_drop_lists(w->context);
 	else if (w->last_change != before)
-		page_key_drop_member_lists(w->context);
+		simple_pages_drop_member_lists(w->context);
 	server_context_set_current(w->context, count);
 	probe_new_projects(w);
 	return count_totals(w, e);

@@ -3,87 +3,58 @@
 
 #include <string.h>
 
-enum { DIGIT_BITS = 4 };
+#include "lib/base/hash.h"
 
-// Digits are letters: none is a separator.
-static char *put_key_number(char *at, uint64_t n)
+// The room for len more bytes. NULL: there is none, and the key is none.
+static char *take_room(struct page_key *key, size_t len)
 {
-	do {
-		*at++ = (char)('A' + n % (1 << DIGIT_BITS));
-		n >>= DIGIT_BITS;
-	} while (n);
+	if (len > sizeof(key->bytes) - key->len)
+		return NULL;
+	key->len += len;
+	return key->bytes + key->len - len;
+}
+
+static bool add_key_number(struct page_key *key, uint64_t n)
+{
+	char *at = take_room(key, sizeof(n));
+	return at && memcpy(at, &n, sizeof(n));
+}
+
+static bool add_key_text(struct page_key *key, struct str s)
+{
+	char *at = add_key_number(key, s.len) ? take_room(key, s.len) : NULL;
+	if (at && s.len)
+		memcpy(at, s.ptr, s.len);
 	return at;
 }
 
-// No name of a view has "@" or ":". That of a part has one "/" more than that of a view, and no project's name has one.
-struct str page_key_make(const struct page_key *k, char room[PAGE_KEY_SIZE])
+// The site lives as long as the server: its address tells it from the one before a reload, whose platforms may have other
+// rights. A bit for each platform of the store.
+static bool add_readers(struct page_key *key, const struct page_readers *r)
 {
-	char *at = room;
-	*at++ = (char)('0' + k->variant);
-	*at++ = (char)('0' + k->coding);
-	if (k->view->name)
-		at = stpcpy(at, k->view->name);
-	if (k->view->membership) {
-		*at++ = '@';
-		at = put_key_number(at, (uint64_t)k->generation);
+	if (!r || !r->platforms)
+		return add_key_number(key, (uintptr_t)(r ? r->site : NULL)) && add_key_number(key, 0);
+	const struct store *store = &r->site->store;
+	size_t size = (store->platform_count + 7) / 8;
+	char *at = add_key_number(key, (uintptr_t)r->site) && add_key_number(key, size) ? take_room(key, size) : NULL;
+	if (!at)
+		return false;
+	memset(at, 0, size);
+	for (size_t i = 0; i < r->platforms; i++) {
+		size_t bit = (size_t)(r->platform[i] - store->platform);
+		at[bit / 8] = (char)((unsigned char)at[bit / 8] | 1u << bit % 8);
 	}
-	if (k->is_past) {
-		*at++ = ':';
-		at = put_key_number(at, k->changes);
-	}
-	*at++ = '/';
-	at = stpcpy(at, k->project);
-	return (struct str){room, (size_t)(at - room)};
+	return true;
 }
 
-// No page has this key: its first byte is none of a variant.
-static struct str changes_key(const struct view *view, const char *project, char room[PAGE_KEY_SIZE])
+void page_key_make(struct page_key *key, enum page_kind kind, const struct page_readers *readers,
+	const struct page_value *value, size_t values)
 {
-	struct str key = page_key_make(&(struct page_key){.view = view, .project = project}, room);
-	room[0] = 'c';
-	return key;
-}
-
-uint64_t page_key_changes(struct server_context *s, const struct view *view, const char *project, uint32_t cleared)
-{
-	char room[PAGE_KEY_SIZE];
-	return pagecache_epoch(s->pagecache, changes_key(view, project, room), cleared);
-}
-
-static void drop_pages(struct server_context *s, const struct site *site, const struct view *view, const char *project)
-{
-	char room[PAGE_KEY_SIZE];
-	struct page_key k = {.view = view, .generation = site_generation(site, view), .project = project};
-	if (view->membership)
-		pagecache_drop(s->pagecache, changes_key(view, project, room));
-	for (int i = 0; i < VARIANT_COUNT * PAGE_CODING_COUNT; i++) {
-		k.variant = (enum variant)(i / PAGE_CODING_COUNT);
-		k.coding = (enum page_coding)(i % PAGE_CODING_COUNT);
-		pagecache_drop(s->pagecache, page_key_make(&k, room));
-	}
-}
-
-void page_key_drop_project(struct server_context *s, const char *project)
-{
-	const struct site *site = server_context_site(s);
-	for (size_t i = 0; i < site->view_count; i++)
-		drop_pages(s, site, &site->view[i], project);
-	for (size_t i = 0; i < site->part_count; i++)
-		drop_pages(s, site, &site->part[i], project);
-}
-
-void page_key_drop_lists(struct server_context *s)
-{
-	page_key_drop_project(s, "");
-}
-
-void page_key_drop_member_lists(struct server_context *s)
-{
-	const struct site *site = server_context_site(s);
-	for (size_t i = 0; i < site->view_count; i++)
-		if (site->view[i].membership)
-			drop_pages(s, site, &site->view[i], "");
-	for (size_t i = 0; i < site->part_count; i++)
-		if (site->part[i].membership)
-			drop_pages(s, site, &site->part[i], "");
+	key->kind = kind;
+	key->len = 0;
+	bool fits = add_readers(key, readers) && add_key_number(key, kind);
+	for (size_t i = 0; i < values && fits; i++)
+		fits = value[i].is_text ? add_key_text(key, value[i].text) : add_key_number(key, value[i].number);
+	key->len = fits ? key->len : 0;
+	key->hash = hash_of(page_key_view(key), 0);
 }

@@ -71,15 +71,16 @@ void server_context_set_freshness(struct server_context *s, struct reply *r, boo
 const char server_context_no_page[] =
 	"no such page; indexes are at /simple/ and /VIEW/simple/, and the page at / has links to the others";
 
-// The text is the key in the page cache: keys of pages begin with a digit, those of files with "f/".
 struct reply *server_context_not_found(struct server_context *s, const char *what)
 {
-	struct reply *r = pagecache_get(s->pagecache, str_from(what));
+	struct page_key key;
+	page_key_make(&key, PAGE_NOT_FOUND, NULL, PAGE_VALUES(PAGE_TEXT(str_from(what))));
+	struct reply *r = pagecache_get(s->pagecache, &key);
 	if (!r) {
-		uint64_t epoch = pagecache_epoch(s->pagecache, str_from(what), pagecache_cleared(s->pagecache));
+		uint64_t epoch = pagecache_epoch(s->pagecache, &key, pagecache_cleared(s->pagecache));
 		r = reply_text(404, "404 Not Found: %s", what);
 		server_context_set_freshness(s, r, false);
-		pagecache_put(s->pagecache, str_from(what), r, 0, epoch);
+		pagecache_put(s->pagecache, &key, r, 0, epoch);
 	}
 	return r;
 }

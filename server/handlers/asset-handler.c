@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/asset-handler.h"
 
-#include <stdio.h>
-
 #include "lib/base/limits.h"
 #include "server/handlers/html-assets.h"
 #include "server/message/negotiate.h"
 
-enum { ASSET_KEY = 32, KEPT_FOR = 365 * 24 * 3600 };
+enum { KEPT_FOR = 365 * 24 * 3600 };
 
-// The keys of pages begin with a digit.
-static struct str asset_key(const struct request *r, enum html_asset_name which, char key[ASSET_KEY])
+static void make_asset_key(const struct request *r, enum html_asset_name which, struct page_key *key)
 {
-	snprintf(key, ASSET_KEY, "a/%d/%d", which, negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]));
-	return str_from(key);
+	page_key_make(key, PAGE_ASSET, NULL,
+		PAGE_VALUES(PAGE_NUMBER(which), PAGE_NUMBER(negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]))));
 }
 
 static struct reply *find_asset(struct server_context *s, const struct request *r, enum html_asset_name which)
 {
-	char key[ASSET_KEY];
-	return pagecache_get(s->pagecache, asset_key(r, which, key));
+	struct page_key key;
+	make_asset_key(r, which, &key);
+	return pagecache_get(s->pagecache, &key);
 }
 
 static struct reply *make_asset(struct server_context *s, const struct route_match *match, enum html_asset_name which)
 {
 	struct err e = ERR_INIT;
-	char key[ASSET_KEY], etag[PAGE_ETAG_SIZE];
+	char etag[PAGE_ETAG_SIZE];
+	struct page_key key;
 	const struct html_asset *a = &html_asset[which];
 	enum page_coding coding = negotiate_coding(match->request->header[HEADER_ACCEPT_ENCODING]);
-	struct str name = asset_key(match->request, which, key);
-	uint64_t epoch = pagecache_epoch(s->pagecache, name, match->pages_cleared);
+	make_asset_key(match->request, which, &key);
+	uint64_t epoch = pagecache_epoch(s->pagecache, &key, match->pages_cleared);
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, LIMIT_PAGE);
 	if (page_pack(str_from(a->text), coding, &packed, &e) < 0)
@@ -42,7 +41,7 @@ static struct reply *make_asset(struct server_context *s, const struct route_mat
 	if (page_coding_name[coding])
 		reply_header(r, "Content-Encoding", "%s", page_coding_name[coding]);
 	reply_set_etag(r, etag);
-	pagecache_put(s->pagecache, name, r, 0, epoch);
+	pagecache_put(s->pagecache, &key, r, 0, epoch);
 	return r;
 }
 

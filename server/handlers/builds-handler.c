@@ -9,6 +9,7 @@
 #include "lib/os/clock.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
+#include "server/handlers/arguments.h"
 #include "server/handlers/builds-data.h"
 #include "server/handlers/builds-json.h"
 #include "server/handlers/builds-log.h"
@@ -26,7 +27,7 @@ struct builds_request {
 	const struct request *request;
 	const char **platform; // names that the client may read; owned, the names are not
 	size_t platforms;
-	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE];
+	struct arguments arguments;
 	char project[LIMIT_FILE_NAME + 1]; // normal form; "": any
 	struct builds_query query;
 };
@@ -64,7 +65,7 @@ static bool normalize_project(struct str name, char out[LIMIT_FILE_NAME + 1])
 // A client that names a private platform is asked for its token; a name that is unknown looks the same.
 static struct reply *check_named_platform(struct builds_request *b, const struct site *site)
 {
-	struct str name = str_from(b->text[ARGUMENT_PLATFORM]);
+	struct str name = str_from(b->arguments.text[ARGUMENT_PLATFORM]);
 	const struct platform *p = site_platform(site, name);
 	if (!name.len || strpbrk(name.ptr, "*?["))
 		return NULL;
@@ -84,26 +85,27 @@ static uint64_t read_limit(const char *text)
 // A reply where the client is refused.
 static struct reply *read_request(struct builds_request *b, const struct route_match *match)
 {
+	static const enum argument_form forms[ARGUMENT_COUNT] = {
+		[ARGUMENT_PLATFORM] = FORM_PLATFORM_GLOB, [ARGUMENT_PROJECT] = FORM_PROJECT_GLOB};
 	const struct site *site = match->site;
 	struct str project = match->project;
 	b->request = match->request;
-	for (int i = 0; i < ARGUMENT_COUNT; i++)
-		if (!request_read_argument(b->request, (enum request_argument)i, b->text[i]))
-			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes",
-				REQUEST_ARGUMENT_SIZE - 1);
-	struct reply *refused = check_named_platform(b, site);
+	struct reply *refused = arguments_read(b->request, forms, &b->arguments);
 	if (refused)
 		return refused;
-	if (!normalize_project(project.len ? project : str_from(b->text[ARGUMENT_PROJECT]), b->project))
+	refused = check_named_platform(b, site);
+	if (refused)
+		return refused;
+	if (!normalize_project(project.len ? project : str_from(b->arguments.text[ARGUMENT_PROJECT]), b->project))
 		return server_context_not_found(b->context, "no such project");
 	b->platform = readable_names(b->context, b->request, site, project.len ? b->project : NULL, &b->platforms);
 	b->query = (struct builds_query){
 		.platforms = b->platform,
 		.platform_count = b->platforms,
-		.platform = b->text[ARGUMENT_PLATFORM],
+		.platform = b->arguments.text[ARGUMENT_PLATFORM],
 		.project = b->project,
-		.result = b->text[ARGUMENT_RESULT],
-		.limit = read_limit(b->text[ARGUMENT_LIMIT]),
+		.result = b->arguments.text[ARGUMENT_RESULT],
+		.limit = read_limit(b->arguments.text[ARGUMENT_LIMIT]),
 		.now = clock_wall_seconds(),
 		.only_attempts = project.len > 0,
 	};

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/channel-handler.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "server/core/auth.h"
+#include "server/handlers/arguments.h"
 #include "server/handlers/channel-json.h"
 #include "server/handlers/channel-page.h"
 #include "server/handlers/packed-reply.h"
@@ -16,15 +14,14 @@
 enum {
 	PAGE_MOST = 64 << 20,
 	CHANNEL_ROWS = 500, // unless the client says a limit
-	KEY_SIZE = 2 * LIMIT_FILE_NAME + 128,
 };
 
 struct channel_request {
 	struct channel_query query;
-	char project[REQUEST_ARGUMENT_SIZE];
+	struct arguments arguments;
 	bool is_json;
 	enum page_coding coding;
-	char key[KEY_SIZE]; // in the page cache, with the change count; the keys of pages begin with a digit
+	struct page_key key;
 };
 
 static uint64_t read_row_limit(const char *text)
@@ -45,33 +42,43 @@ static bool may_see_source(struct server_context *s, const struct route_match *m
 	return source && !refused;
 }
 
+static void make_channel_key(struct server_context *s, struct channel_request *q)
+{
+	const struct channel_query *p = &q->query;
+	const struct page_readers readers = {p->site, p->view->platform, p->view->platform_count};
+	page_key_make(&q->key, PAGE_CHANNEL, &readers,
+		PAGE_VALUES(PAGE_NUMBER(p->may_see_source), PAGE_NUMBER(changes_read(s->changes)),
+			PAGE_TEXT(str_from(p->view->name)), PAGE_NUMBER(p->limit), PAGE_NUMBER(q->is_json),
+			PAGE_NUMBER(q->coding), PAGE_TEXT(str_from(p->project))));
+}
+
 // A reply unless the request can be answered.
 static struct reply *read_channel_request(struct server_context *s, const struct route_match *match,
 	struct channel_request *q)
 {
 	const struct view *view = match->found_view;
 	const struct request *r = match->request;
-	char limit[REQUEST_ARGUMENT_SIZE];
+	static const enum argument_form forms[ARGUMENT_COUNT] = {[ARGUMENT_PROJECT] = FORM_PROJECT_GLOB};
 	const struct config_view *own = view->name ? config_view(&match->site->config, view->name) : NULL;
 	if (!own || match->at)
 		return server_context_not_found_in(s, view->is_private,
 			"no channel: the configuration has no such view");
 	if (site_is_incomplete(match->site, view))
 		return server_context_not_filled();
-	if (!request_read_argument(r, ARGUMENT_PROJECT, q->project) || !request_read_argument(r, ARGUMENT_LIMIT, limit))
-		return reply_text(400, "400 Bad Request: a part of the query is too long");
+	struct reply *refused = arguments_read(r, forms, &q->arguments);
+	if (refused)
+		return refused;
 	q->is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
 	q->query = (struct channel_query){
 		.site = match->site,
 		.view = view,
 		.may_see_source = may_see_source(s, match, own),
-		.project = q->project,
-		.limit = read_row_limit(limit),
+		.project = q->arguments.text[ARGUMENT_PROJECT],
+		.limit = read_row_limit(q->arguments.text[ARGUMENT_LIMIT]),
 		.now = clock_wall_seconds(),
 	};
-	snprintf(q->key, sizeof(q->key), "c/%u/%s/%" PRIu64 "/%d%d%d/%s", (unsigned)changes_read(s->changes),
-		view->name, q->query.limit, q->query.may_see_source, q->is_json, q->coding, q->project);
+	make_channel_key(s, q);
 	return NULL;
 }
 
@@ -79,7 +86,7 @@ struct reply *channel_handler_inline(struct server_context *s, const struct rout
 {
 	struct channel_request q = {0};
 	struct reply *refused = read_channel_request(s, match, &q);
-	return refused ? refused : pagecache_get(s->pagecache, str_from(q.key));
+	return refused ? refused : pagecache_get(s->pagecache, &q.key);
 }
 
 static int make_channel_page(struct server_context *s, struct catalog *c, const void *query, struct buf *out,
@@ -99,7 +106,7 @@ struct reply *channel_handler_worker(struct server_context *s, struct catalog *c
 	struct reply *refused = read_channel_request(s, match, &q);
 	if (refused)
 		return refused;
-	const struct costly_page page = {.key = str_from(q.key),
+	const struct costly_page page = {.key = &q.key,
 		.coding = q.coding,
 		.type = q.is_json ? "application/json" : "text/html; charset=utf-8",
 		.policy = html_policy,

@@ -23,7 +23,6 @@ enum {
 	PAGE_BYTES = 16 << 20,
 	KEPT_SECONDS = 60,
 	PROBE_MS = 2000, // in which a volume must answer
-	KEY_SIZE = 4 * LIMIT_SEGMENT + 64,
 };
 
 // One of the two wheels of the path.
@@ -43,7 +42,7 @@ struct compare_request {
 	struct compared_file side[2];
 	bool is_json, is_private;
 	enum page_coding coding;
-	char key[KEY_SIZE]; // in the page cache, with the change count
+	struct page_key key;
 };
 
 static void compare_request_release(struct compare_request *x)
@@ -212,17 +211,26 @@ static struct reply *make_comparison(struct compare_request *x)
 		html_policy, &page, x->is_private, NULL);
 }
 
+static void make_comparison_key(struct compare_request *x)
+{
+	const struct platform *const both[] = {x->side[0].platform, x->side[1].platform};
+	const struct page_readers readers = {x->match->site, both, ARRAY_SIZE(both)};
+	page_key_make(&x->key, PAGE_COMPARE, &readers,
+		PAGE_VALUES(PAGE_NUMBER(changes_read(x->context->changes)), PAGE_TEXT(str_from(both[0]->name)),
+			PAGE_TEXT(str_from(x->side[0].filename)), PAGE_TEXT(str_from(both[1]->name)),
+			PAGE_TEXT(str_from(x->side[1].filename)), PAGE_NUMBER(x->is_json), PAGE_NUMBER(x->coding)));
+}
+
 static struct reply *find_or_make(struct compare_request *x)
 {
 	struct pagecache *cache = x->context->pagecache;
-	struct str key = str_from(x->key);
-	uint64_t epoch = pagecache_epoch(cache, key, x->match->pages_cleared);
-	struct reply *r = pagecache_get(cache, key);
+	uint64_t epoch = pagecache_epoch(cache, &x->key, x->match->pages_cleared);
+	struct reply *r = pagecache_get(cache, &x->key);
 	if (r)
 		return r;
 	r = make_comparison(x);
 	if (r->status == 200)
-		pagecache_put(cache, key, r, KEPT_SECONDS, epoch);
+		pagecache_put(cache, &x->key, r, KEPT_SECONDS, epoch);
 	return r;
 }
 
@@ -242,8 +250,6 @@ struct reply *compare_handler_worker(struct server_context *s, struct catalog *c
 	struct reply *refused = check_sides(&x);
 	if (refused)
 		return refused;
-	snprintf(x.key, sizeof(x.key), "c/%u/%s/%s/%s/%s/%d%d", (unsigned)changes_read(s->changes),
-		x.side[0].platform->name, x.side[0].filename, x.side[1].platform->name, x.side[1].filename, x.is_json,
-		x.coding);
+	make_comparison_key(&x);
 	return find_or_make(&x);
 }

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/coverage-handler.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "server/handlers/coverage-page.h"
 #include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
 
-enum { PAGE_MOST = 64 << 20, KEY_SIZE = 8 * REQUEST_ARGUMENT_SIZE };
+enum { PAGE_MOST = 64 << 20 };
 
 struct coverage_request {
 	struct coverage_query query;
 	const struct request *request;
 	enum page_coding coding;
 	struct buf *link; // the header Link
-	char key[KEY_SIZE];
+	struct page_key key; // of what everybody may read
 };
 
 static const char *const form_type[] = {
@@ -24,25 +21,23 @@ static const char *const form_type[] = {
 	[COVERAGE_CSV] = "text/csv; charset=utf-8",
 };
 
-// A reply if the request cannot be answered. The key is of what everybody may read; no argument has a "/" in the key that
-// could be another one's, because each has its length.
+// A reply if the request cannot be answered.
 static struct reply *read_coverage_request(struct server_context *s, const struct route_match *match,
 	struct coverage_request *x)
 {
-	const char *why = "";
 	struct coverage_query *q = &x->query;
+	const struct page_readers everybody = {.site = match->site};
 	x->request = match->request;
 	q->site = match->site;
-	if (!coverage_query_read(match->request, q, &why)) {
-		struct reply *r = reply_text(400, "400 Bad Request: %s", why);
-		reply_header(r, "Cache-Control", "no-store");
-		return r;
-	}
+	struct reply *refused = coverage_query_read(match->request, q);
+	if (refused)
+		return refused;
 	x->coding = negotiate_coding(match->request->header[HEADER_ACCEPT_ENCODING]);
-	snprintf(x->key, sizeof(x->key), "coverage/%u/%d%d/%zu/%zu:%s/%zu:%s/%zu:%s/%zu:%s/%zu:%s",
-		(unsigned)changes_read(s->changes), q->form, x->coding, q->limit, strlen(q->projects), q->projects,
-		strlen(q->platforms), q->platforms, strlen(q->pythons), q->pythons, strlen(q->states), q->states,
-		strlen(q->after), q->after);
+	page_key_make(&x->key, PAGE_COVERAGE, &everybody,
+		PAGE_VALUES(PAGE_NUMBER(changes_read(s->changes)), PAGE_NUMBER(q->form), PAGE_NUMBER(x->coding),
+			PAGE_NUMBER(q->limit), PAGE_TEXT(str_from(q->projects)), PAGE_TEXT(str_from(q->platforms)),
+			PAGE_TEXT(str_from(q->pythons)), PAGE_TEXT(str_from(q->states)),
+			PAGE_TEXT(str_from(q->after))));
 	return NULL;
 }
 
@@ -54,7 +49,7 @@ struct reply *coverage_handler_inline(struct server_context *s, const struct rou
 	if (refused)
 		return refused;
 	bool may_read_more = match->site->has_private && match->request->header[HEADER_AUTHORIZATION];
-	return may_read_more ? NULL : pagecache_get(s->pagecache, str_from(x.key));
+	return may_read_more ? NULL : pagecache_get(s->pagecache, &x.key);
 }
 
 // "rel=next" of RFC 8288, for clients of the CSV too.
@@ -96,7 +91,7 @@ struct reply *coverage_handler_worker(struct server_context *s, struct catalog *
 	CLEANUP(buf_release) struct buf link;
 	buf_init(&link, LIMIT_PATH);
 	x.link = &link;
-	const struct costly_page page = {.key = readable.has_private ? STR("") : str_from(x.key),
+	const struct costly_page page = {.key = readable.has_private ? NULL : &x.key,
 		.coding = x.coding,
 		.type = form_type[x.query.form],
 		.policy = html_policy,

@@ -7,16 +7,10 @@
 #include "lib/base/decimal.h"
 #include "lib/domain/text/name.h"
 #include "lib/format/escape.h"
+#include "server/handlers/arguments.h"
 #include "server/message/negotiate.h"
 
 enum { PAGE_ROWS = 50 }; // of a page for people, unless the client says a limit
-
-// Commas count as blanks.
-static void split_list(char *list)
-{
-	for (char *at = list; *at; at++)
-		*at = *at == ',' ? ' ' : *at;
-}
 
 // A glob keeps its special characters.
 static bool normalize_names(char list[REQUEST_ARGUMENT_SIZE])
@@ -64,26 +58,29 @@ static size_t read_row_count(const char *text, enum coverage_form form)
 	return limit < LIMIT_COVERAGE_ROWS ? (size_t)limit : LIMIT_COVERAGE_ROWS;
 }
 
-bool coverage_query_read(const struct request *r, struct coverage_query *out, const char **why)
+struct reply *coverage_query_read(const struct request *r, struct coverage_query *out)
 {
-	char limit[REQUEST_ARGUMENT_SIZE];
-	const struct {
-		enum request_argument which;
-		char *room;
-	} rows[] = {{ARGUMENT_PROJECTS, out->projects}, {ARGUMENT_PLATFORMS, out->platforms},
-		{ARGUMENT_PYTHON, out->pythons}, {ARGUMENT_STATE, out->states}, {ARGUMENT_AFTER, out->after},
-		{ARGUMENT_LIMIT, limit}};
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (!request_read_argument(r, rows[i].which, rows[i].room)) {
-			*why = "a part of the query is too long";
-			return false;
-		}
-		split_list(rows[i].room);
-	}
-	*why = "state is a list of ours, covered, upstream, building, excluded, failed, unknown and missing";
+	static const enum argument_form forms[ARGUMENT_COUNT] = {[ARGUMENT_PROJECTS] = FORM_PROJECTS,
+		[ARGUMENT_PLATFORMS] = FORM_PLATFORMS,
+		[ARGUMENT_PYTHON] = FORM_PYTHONS,
+		[ARGUMENT_STATE] = FORM_WORDS,
+		[ARGUMENT_AFTER] = FORM_PROJECT};
+	struct arguments a;
+	struct reply *refused = arguments_read(r, forms, &a);
+	if (refused)
+		return refused;
+	memcpy(out->projects, a.text[ARGUMENT_PROJECTS], sizeof(out->projects));
+	memcpy(out->platforms, a.text[ARGUMENT_PLATFORMS], sizeof(out->platforms));
+	memcpy(out->pythons, a.text[ARGUMENT_PYTHON], sizeof(out->pythons));
+	memcpy(out->states, a.text[ARGUMENT_STATE], sizeof(out->states));
+	memcpy(out->after, a.text[ARGUMENT_AFTER], sizeof(out->after));
 	out->form = read_form(r);
-	out->limit = read_row_count(limit, out->form);
-	return normalize_names(out->projects) && read_states(out);
+	out->limit = read_row_count(a.text[ARGUMENT_LIMIT], out->form);
+	if (!normalize_names(out->projects))
+		return arguments_refuse("a part of the query is malformed or too long");
+	return read_states(out) ? NULL
+				: arguments_refuse("state is a list of ours, covered, upstream, building, excluded, "
+						   "failed, unknown and missing");
 }
 
 bool coverage_query_has(const char *list, const char *name)

@@ -22,8 +22,8 @@ struct coverage_query {
 	size_t limit; // rows
 };
 
-// False, with *why set to a literal: the arguments are not valid.
-bool coverage_query_read(const struct request *r, struct coverage_query *out, const char **why);
+// NULL, or the 400 where the arguments are not valid, which the caller drops.
+struct reply *coverage_query_read(const struct request *r, struct coverage_query *out);
 // Whether a name is one of a list of names and globs. An empty list has all.
 bool coverage_query_has(const char *list, const char *name);
 // Adds the URL of other rows, relative to /-/coverage: the query with another `after`, and the form if it is none for

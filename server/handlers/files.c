@@ -16,31 +16,25 @@
 static const char no_such_file[] = "no such file; the page of its project lists the files";
 
 enum {
-	KEY_SIZE = 3 * LIMIT_SEGMENT + 4,
 	// How long an open file is sent without a check of the disk. Then a worker thread checks it: a volume that
 	// hangs must not block the event loop.
 	FILE_SECONDS = 1,
 	BLOCK = 1 << 18,
 };
 
-static struct str make_file_key(const struct route_match *match, char out[KEY_SIZE])
+// The right was checked for the platform, or for upstream where it is empty.
+static void make_file_key(const struct route_match *match, struct page_key *key)
 {
-	const struct str part[] = {match->view, match->project, match->file};
-	size_t len = 0;
-	out[len++] = 'f';
-	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		out[len++] = '/';
-		if (part[i].len)
-			memcpy(out + len, part[i].ptr, part[i].len);
-		len += part[i].len;
-	}
-	return (struct str){out, len};
+	const struct page_readers all = {.site = match->site};
+	page_key_make(key, PAGE_FILE, &all,
+		PAGE_VALUES(PAGE_TEXT(match->view), PAGE_TEXT(match->project), PAGE_TEXT(match->file)));
 }
 
 struct reply *files_inline(struct server_context *s, const struct route_match *match)
 {
-	char key[KEY_SIZE];
-	return pagecache_get(s->pagecache, make_file_key(match, key));
+	struct page_key key;
+	make_file_key(match, &key);
+	return pagecache_get(s->pagecache, &key);
 }
 
 static void set_headers(struct server_context *s, const struct platform *p, const uint8_t sha256[SHA256_SIZE],
@@ -224,22 +218,22 @@ static struct reply *find_and_send(struct server_context *s, struct catalog *c, 
 
 void files_cache_reply(struct server_context *s, const struct route_match *match, struct reply *r, unsigned seconds)
 {
-	char key[KEY_SIZE];
-	struct str name = make_file_key(match, key);
-	pagecache_put(s->pagecache, name, r, seconds,
-		pagecache_epoch(s->pagecache, name, pagecache_cleared(s->pagecache)));
+	struct page_key key;
+	make_file_key(match, &key);
+	pagecache_put(s->pagecache, &key, r, seconds,
+		pagecache_epoch(s->pagecache, &key, pagecache_cleared(s->pagecache)));
 }
 
 struct reply *files_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
-	char key_bytes[KEY_SIZE];
-	struct str key = make_file_key(match, key_bytes);
-	uint64_t epoch = pagecache_epoch(s->pagecache, key, match->pages_cleared);
+	struct page_key key;
+	make_file_key(match, &key);
+	uint64_t epoch = pagecache_epoch(s->pagecache, &key, match->pages_cleared);
 	const struct platform *p = site_platform(match->site, match->view);
 	if (!p)
 		return server_context_not_found(s, "no such platform");
 	struct reply *r = find_and_send(s, c, p, match);
 	if (r->status == 200)
-		pagecache_put(s->pagecache, key, r, FILE_SECONDS, epoch);
+		pagecache_put(s->pagecache, &key, r, FILE_SECONDS, epoch);
 	return r;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/home.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/os/clock.h"
@@ -13,7 +12,7 @@
 #include "server/handlers/page-frame.h"
 #include "server/message/trusted-proxies.h"
 
-enum { PAGE_BYTES = 4 << 20, HOST_BYTES = 255, HOME_KEY = 4096 };
+enum { PAGE_BYTES = 4 << 20, HOST_BYTES = 255 };
 
 // Whether it is a host and a port (RFC 9110 section 7.2). Other values are not put into the page.
 static bool is_host_header(struct str host)
@@ -43,7 +42,7 @@ struct home_query {
 	char *base; // owned
 	bool is_json;
 	enum page_coding coding;
-	char key[HOME_KEY];
+	struct page_key key;
 };
 
 static void home_query_release(struct home_query *q)
@@ -61,15 +60,18 @@ static void read_home_query(struct server_context *s, const struct route_match *
 	q->base = home_base_url(s, q->site, r);
 	q->is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
-	snprintf(q->key, sizeof(q->key), "home/%u/%lld/%d%d%d/%s", (unsigned)changes_read(s->changes),
-		(long long)q->scans.ended, q->scans.is_running, q->is_json, q->coding, q->base);
+	const struct page_readers all = {.site = q->site};
+	page_key_make(&q->key, PAGE_HOME, &all,
+		PAGE_VALUES(PAGE_NUMBER(changes_read(s->changes)), PAGE_NUMBER(q->scans.ended),
+			PAGE_NUMBER(q->scans.is_running), PAGE_NUMBER(q->is_json), PAGE_NUMBER(q->coding),
+			PAGE_TEXT(str_from(q->base))));
 }
 
 struct reply *home_inline(struct server_context *s, const struct route_match *match)
 {
 	CLEANUP(home_query_release) struct home_query q = {0};
 	read_home_query(s, match, &q);
-	return pagecache_get(s->pagecache, str_from(q.key));
+	return pagecache_get(s->pagecache, &q.key);
 }
 
 static struct home_page_platform *list_home_platforms(struct server_context *s, const struct site *site)
@@ -109,7 +111,7 @@ struct reply *home_worker(struct server_context *s, struct catalog *c, const str
 	CLEANUP(home_query_release) struct home_query q = {0};
 	server_context_catch_up(s);
 	read_home_query(s, match, &q);
-	const struct costly_page page = {.key = str_from(q.key),
+	const struct costly_page page = {.key = &q.key,
 		.coding = q.coding,
 		.type = q.is_json ? "application/json" : "text/html; charset=utf-8",
 		.policy = html_policy,

@@ -17,57 +17,42 @@
 
 static void copy_spelling(const struct buf *from, char *out, size_t size)
 {
-	snprintf(out, size, "%s", from->failed ? "" : from->data);
+	snprintf(out, size, "%s", from->failed || !from->len ? "" : from->data);
 }
 
-// False: it is not a Python.
-static bool take_python(struct missing_query *q)
+// The spelling that the names of environments have.
+static void take_python(struct missing_query *q)
 {
 	struct err no_python = ERR_INIT;
 	struct python python;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, sizeof(q->python) - 1);
-	if (!*q->text[ARGUMENT_PYTHON])
-		return true;
-	if (python_parse(str_from(q->text[ARGUMENT_PYTHON]), &python, &no_python) < 0)
-		return false;
+	if (python_parse(str_from(q->arguments.text[ARGUMENT_PYTHON]), &python, &no_python) < 0)
+		return;
 	python_print(&python, &text);
 	copy_spelling(&text, q->python, sizeof(q->python));
-	return !text.failed;
 }
 
-// False: it is not the name of a project.
-static bool take_project(struct missing_query *q)
+static void take_project(struct missing_query *q)
 {
-	struct str name = str_from(q->text[ARGUMENT_PROJECT]);
 	CLEANUP(buf_release) struct buf normal;
 	buf_init(&normal, LIMIT_FILE_NAME);
-	if (name.len && !name_is_valid(name))
-		return false;
-	name_normalize(name, &normal);
+	name_normalize(str_from(q->arguments.text[ARGUMENT_PROJECT]), &normal);
 	copy_spelling(&normal, q->project, sizeof(q->project));
-	return !normal.failed;
-}
-
-static struct reply *reject_query(const char *what)
-{
-	struct reply *r = reply_text(400, "400 Bad Request: %s", what);
-	reply_header(r, "Cache-Control", "no-store");
-	return r;
 }
 
 static struct reply *read_arguments(struct missing_query *q, const struct request *r)
 {
-	for (int i = 0; i < ARGUMENT_COUNT; i++)
-		if (!request_read_argument(r, (enum request_argument)i, q->text[i]))
-			return reject_query("a part of the query is too long");
-	const char *all = q->text[ARGUMENT_ALL];
-	if (!take_python(q))
-		return reject_query("python is a version of Python, such as 3.12");
-	if (!take_project(q))
-		return reject_query("project is the name of a project");
+	static const enum argument_form forms[ARGUMENT_COUNT] = {
+		[ARGUMENT_PYTHON] = FORM_PYTHON, [ARGUMENT_PROJECT] = FORM_PROJECT};
+	struct reply *refused = arguments_read(r, forms, &q->arguments);
+	if (refused)
+		return refused;
+	const char *all = q->arguments.text[ARGUMENT_ALL];
 	if (*all && strcmp(all, "0") != 0 && strcmp(all, "1") != 0)
-		return reject_query("all is 0 or 1");
+		return arguments_refuse("all is 0 or 1");
+	take_python(q);
+	take_project(q);
 	q->wants_all = *all == '1';
 	return NULL;
 }
@@ -117,8 +102,11 @@ struct reply *missing_query_read(struct server_context *s, const struct route_ma
 		return server_context_not_filled();
 	q->is_html = negotiate_data_html(r->header[HEADER_ACCEPT], r->format);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
-	snprintf(q->key, sizeof(q->key), "m/%u/%s/%s/%s/%d%d%d", (unsigned)changes_read(s->changes), q->platform->name,
-		q->python, q->project, q->wants_all, q->is_html, q->coding);
+	const struct page_readers readers = {q->site, &q->platform, 1};
+	page_key_make(&q->key, PAGE_MISSING, &readers,
+		PAGE_VALUES(PAGE_NUMBER(changes_read(s->changes)), PAGE_TEXT(str_from(q->platform->name)),
+			PAGE_TEXT(str_from(q->python)), PAGE_TEXT(str_from(q->project)), PAGE_NUMBER(q->wants_all),
+			PAGE_NUMBER(q->is_html), PAGE_NUMBER(q->coding)));
 	return NULL;
 }
 
@@ -126,7 +114,7 @@ struct reply *missing_handler_inline(struct server_context *s, const struct rout
 {
 	struct missing_query q = {0};
 	struct reply *refused = missing_query_read(s, match, &q);
-	return refused ? refused : pagecache_get(s->pagecache, str_from(q.key));
+	return refused ? refused : pagecache_get(s->pagecache, &q.key);
 }
 
 // --- the answer ---
@@ -193,7 +181,7 @@ struct reply *missing_handler_worker(struct server_context *s, struct catalog *c
 	struct reply *refused = missing_query_read(s, match, &q);
 	if (refused)
 		return refused;
-	const struct costly_page page = {.key = str_from(q.key),
+	const struct costly_page page = {.key = &q.key,
 		.coding = q.coding,
 		.type = q.is_html ? "text/html; charset=utf-8" : "application/json",
 		.policy = html_policy,

@@ -6,13 +6,12 @@
 
 #include "lib/base/limits.h"
 #include "server/core/server-context.h"
+#include "server/handlers/arguments.h"
 #include "server/message/negotiate.h"
-#include "server/message/request.h"
 
 struct rebuild_set;
 
 enum {
-	MISSING_QUERY_KEY = 2 * LIMIT_FILE_NAME + 64,
 	MISSING_QUERY_PAGE = 64 << 20, // bytes of an answer
 };
 
@@ -20,13 +19,13 @@ enum {
 struct missing_query {
 	const struct site *site;
 	const struct platform *platform;
-	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE];
+	struct arguments arguments;
 	char python[16];                   // as python_print() spells it; "": all
 	char project[LIMIT_FILE_NAME + 1]; // normal form; "": all
 	bool wants_all, is_html;
 	enum page_coding coding;
 	const struct rebuild_set *rebuild; // wheels that count as not there; NULL: none
-	char key[MISSING_QUERY_KEY]; // in the page cache, with the change count; the keys of pages begin with a digit
+	struct page_key key;
 };
 
 // The platform and the arguments of a request. NULL, or the reply to one that cannot be answered, which the caller drops.

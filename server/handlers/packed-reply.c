@@ -67,7 +67,7 @@ static struct reply *make_costly(struct server_context *s, struct catalog *c, co
 	struct reply *r = packed_reply(s, p->coding, p->type, p->policy, &page, p->is_private, NULL);
 	if (r->status == 200 && p->link && p->link->len)
 		reply_header(r, "Link", "%s", p->link->data);
-	if (r->status == 200 && p->key.len)
+	if (r->status == 200 && p->key)
 		pagecache_put(s->pagecache, p->key, r, kept_seconds(clock_ms() - begun), epoch);
 	return r;
 }
@@ -75,13 +75,14 @@ static struct reply *make_costly(struct server_context *s, struct catalog *c, co
 struct reply *packed_reply_costly(struct server_context *s, struct catalog *c, const struct costly_page *p,
 	uint32_t pages_cleared, packed_reply_make_fn *make, const void *query)
 {
-	if (!p->key.len)
+	struct page_making making;
+	if (!p->key)
 		return make_costly(s, c, p, 0, make, query);
 	uint64_t epoch = pagecache_epoch(s->pagecache, p->key, pages_cleared);
-	pagecache_make_begin(s->pagecache, p->key);
+	pagecache_make_begin(s->pagecache, &making, p->key);
 	struct reply *r = pagecache_get(s->pagecache, p->key);
 	if (!r)
 		r = make_costly(s, c, p, epoch, make, query);
-	pagecache_make_end(s->pagecache, p->key);
+	pagecache_make_end(s->pagecache, &making);
 	return r;
 }

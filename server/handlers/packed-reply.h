@@ -14,9 +14,7 @@ struct reply *packed_reply(struct server_context *s, enum page_coding coding, co
 
 // A page or document that takes long to make. The page cache keeps it for a multiple of that time, 3 to 60 seconds.
 struct costly_page {
-	// In the page cache; the keys of the simple API's pages begin with a digit. "": it is for this client alone, and not
-	// kept
-	struct str key;
+	const struct page_key *key; // NULL: it is for this client alone, and not kept
 	enum page_coding coding;
 	const char *type, *policy; // as of packed_reply()
 	bool is_private;

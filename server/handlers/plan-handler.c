@@ -3,6 +3,7 @@
 
 #include "lib/base/decimal.h"
 #include "server/core/auth.h"
+#include "server/handlers/arguments.h"
 #include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
 #include "server/handlers/plan-page.h"
@@ -26,29 +27,29 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 {
 	struct err e = ERR_INIT;
 	const struct site *site = server_context_site(s);
-	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE];
+	static const enum argument_form forms[ARGUMENT_COUNT] = {[ARGUMENT_PLATFORM] = FORM_PLATFORM};
+	struct arguments arguments;
 	const char *chosen = match->request->argument[ARGUMENT_CHOSEN]; // digits and dashes
-	for (int i = 0; i < ARGUMENT_COUNT; i++)
-		if (i != ARGUMENT_CHOSEN && !request_read_argument(match->request, (enum request_argument)i, text[i]))
-			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes",
-				REQUEST_ARGUMENT_SIZE - 1);
-	const struct platform *only = site_platform(site, str_from(text[ARGUMENT_PLATFORM]));
-	struct str named = str_from(text[ARGUMENT_PLATFORM]);
-	struct reply *refused = only        ? check_private_platform(s, match->request, only)
+	struct reply *refused = arguments_read(match->request, forms, &arguments);
+	if (refused)
+		return refused;
+	struct str named = str_from(arguments.text[ARGUMENT_PLATFORM]);
+	const struct platform *only = site_platform(site, named);
+	refused = only        ? check_private_platform(s, match->request, only)
 				: named.len ? auth_unknown(s, match->request, TOKEN_READ, named, NULL)
 					    : NULL;
 	if (refused)
 		return refused;
 	struct plan_page_query query = {
 		.only = only ? only->name : "",
-		.verdict = match->request->argument[ARGUMENT_VERDICT] ? text[ARGUMENT_VERDICT] : NULL,
-		.plan = text[ARGUMENT_PLAN],
+		.verdict = match->request->argument[ARGUMENT_VERDICT] ? arguments.text[ARGUMENT_VERDICT] : NULL,
+		.plan = arguments.text[ARGUMENT_PLAN],
 		.chosen = chosen ? chosen : "",
 		.site = site,
 		.upstream = s->upstream,
 		.check = s->callbacks->check_plan,
-		.text = text[ARGUMENT_TEXT],
-		.page = parse_page_number(text[ARGUMENT_PAGE]),
+		.text = arguments.text[ARGUMENT_TEXT],
+		.page = parse_page_number(arguments.text[ARGUMENT_PAGE]),
 	};
 	const struct platform **platforms CLEANUP(mem_free) =
 		auth_readable(s, match->request, site, NULL, &query.platforms);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/project-handler.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "lib/base/decimal.h"
@@ -12,6 +11,7 @@
 #include "lib/os/clock.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
+#include "server/handlers/arguments.h"
 #include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
 #include "server/handlers/project-json.h"
@@ -23,20 +23,22 @@ enum { PAGE_MOST = 64 << 20, PROJECT_ROWS = 200 }; // rows of a list, unless the
 struct project_request {
 	struct project_query query;
 	const struct platform **readable; // owned
-	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE];
+	struct arguments arguments;
 	char project[LIMIT_FILE_NAME + 1]; // normal form
 	bool is_json;
 	enum page_coding coding;
-	struct buf key; // in the page cache
+	struct page_key key;
 };
 
 static void project_request_release(struct project_request *q)
 {
 	mem_free(&q->readable);
-	buf_release(&q->key);
 }
 
 // --- what is asked for ---
+
+static const enum argument_form forms[ARGUMENT_COUNT] = {
+	[ARGUMENT_VIEW] = FORM_VIEW, [ARGUMENT_PLATFORM] = FORM_PLATFORM, [ARGUMENT_PYTHON] = FORM_PYTHON};
 
 static uint64_t read_list_limit(const char *text)
 {
@@ -64,7 +66,7 @@ static bool normalize_name(struct str name, char out[LIMIT_FILE_NAME + 1])
 static struct reply *find_asked_view(struct server_context *s, const struct route_match *match,
 	struct project_request *q)
 {
-	const char *name = q->text[ARGUMENT_VIEW];
+	const char *name = q->arguments.text[ARGUMENT_VIEW];
 	const struct view *v = NULL;
 	if (!*name)
 		return NULL;
@@ -92,16 +94,16 @@ static bool was_any_scanned(const struct project_query *q)
 	return q->platforms == 0;
 }
 
-// The key has the platforms that the client may read: two clients of one key get the same page.
 static void make_page_key(struct server_context *s, struct project_request *q)
 {
 	const struct project_query *p = &q->query;
-	buf_init(&q->key, 64 << 10);
-	buf_printf(&q->key, "p/%u/%s/%" PRIu64 "/%d%d/%s/%s/%s/%s", (unsigned)changes_read(s->changes), p->project,
-		p->limit, q->is_json, q->coding, p->view ? p->view->name ? p->view->name : "simple" : "", p->version,
-		p->only_platform, p->only_python);
-	for (size_t i = 0; !p->view && i < p->platforms; i++)
-		buf_printf(&q->key, "/%" PRId64, p->platform[i]->id);
+	const struct page_readers readers = {p->site, p->platform, p->platforms};
+	page_key_make(&q->key, PAGE_PROJECT, &readers,
+		PAGE_VALUES(PAGE_NUMBER(changes_read(s->changes)), PAGE_TEXT(str_from(p->project)),
+			PAGE_NUMBER(p->limit), PAGE_NUMBER(q->is_json), PAGE_NUMBER(q->coding),
+			PAGE_NUMBER(p->view != NULL), PAGE_TEXT(str_from(p->view && p->view->name ? p->view->name : "")),
+			PAGE_TEXT(str_from(p->version)), PAGE_TEXT(str_from(p->only_platform)),
+			PAGE_TEXT(str_from(p->only_python))));
 }
 
 // A reply unless the request can be answered.
@@ -109,25 +111,24 @@ static struct reply *read_project_request(struct server_context *s, const struct
 	struct project_request *q)
 {
 	const struct request *r = match->request;
-	for (int i = 0; i < ARGUMENT_COUNT; i++)
-		if (!request_read_argument(r, (enum request_argument)i, q->text[i]))
-			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes",
-				REQUEST_ARGUMENT_SIZE - 1);
+	struct reply *refused = arguments_read(r, forms, &q->arguments);
+	if (refused)
+		return refused;
 	if (!normalize_name(match->project, q->project))
 		return server_context_not_found_in(s, match->site->has_private, "no such project");
 	q->query = (struct project_query){
 		.site = match->site,
 		.project = q->project,
-		.version = q->text[ARGUMENT_VERSION],
-		.only_platform = q->text[ARGUMENT_PLATFORM],
-		.only_python = q->text[ARGUMENT_PYTHON],
-		.limit = read_list_limit(q->text[ARGUMENT_LIMIT]),
+		.version = q->arguments.text[ARGUMENT_VERSION],
+		.only_platform = q->arguments.text[ARGUMENT_PLATFORM],
+		.only_python = q->arguments.text[ARGUMENT_PYTHON],
+		.limit = read_list_limit(q->arguments.text[ARGUMENT_LIMIT]),
 		.now = clock_wall_seconds(),
 		.audit_path = s->audit_path,
 	};
 	q->readable = auth_readable(s, r, match->site, q->project, &q->query.platforms);
 	q->query.platform = q->readable;
-	struct reply *refused = find_asked_view(s, match, q);
+	refused = find_asked_view(s, match, q);
 	if (refused)
 		return refused;
 	if (!was_any_scanned(&q->query))
@@ -142,7 +143,7 @@ struct reply *project_handler_inline(struct server_context *s, const struct rout
 {
 	CLEANUP(project_request_release) struct project_request q = {0};
 	struct reply *refused = read_project_request(s, match, &q);
-	return refused ? refused : pagecache_get(s->pagecache, buf_view(&q.key));
+	return refused ? refused : pagecache_get(s->pagecache, &q.key);
 }
 
 // --- the page ---
@@ -241,7 +242,7 @@ struct reply *project_handler_worker(struct server_context *s, struct catalog *c
 	struct reply *refused = read_project_request(s, match, &q);
 	if (refused)
 		return refused;
-	const struct costly_page page = {.key = buf_view(&q.key),
+	const struct costly_page page = {.key = &q.key,
 		.coding = q.coding,
 		.type = q.is_json ? "application/json" : "text/html; charset=utf-8",
 		.policy = html_policy,

@@ -4,6 +4,7 @@
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"
+#include "server/handlers/arguments.h"
 #include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
 #include "server/handlers/search-page.h"
@@ -81,16 +82,17 @@ static struct reply *answer_search(struct server_context *s, struct catalog *c, 
 // What was written before the request is found: the directory is brought up to date first.
 struct reply *search_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
-	char typed[REQUEST_ARGUMENT_SIZE], limit[REQUEST_ARGUMENT_SIZE];
+	static const enum argument_form forms[ARGUMENT_COUNT] = {FORM_TEXT};
+	struct arguments arguments;
 	struct name_query name;
-	if (!request_read_argument(match->request, ARGUMENT_TEXT, typed) ||
-		!request_read_argument(match->request, ARGUMENT_LIMIT, limit))
-		return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes",
-			REQUEST_ARGUMENT_SIZE - 1);
+	struct reply *refused = arguments_read(match->request, forms, &arguments);
+	if (refused)
+		return refused;
+	const char *typed = arguments.text[ARGUMENT_TEXT];
 	name_query_read(str_from(typed), &name);
 	server_context_catch_up(s);
 	CLEANUP(readable_release) struct readable readable;
 	readable_init(&readable, s, match->request, match->site);
 	const struct search_page_query q = {typed, &name};
-	return answer_search(s, c, match->request, &readable, &q, read_result_limit(limit));
+	return answer_search(s, c, match->request, &readable, &q, read_result_limit(arguments.text[ARGUMENT_LIMIT]));
 }

@@ -7,7 +7,7 @@
 #include "lib/domain/text/name.h"
 #include "lib/view/merge-upstream.h"
 #include "lib/view/page.h"
-#include "server/core/page-key.h"
+#include "server/core/simple-pages.h"
 #include "server/http/metrics.h"
 #include "server/message/negotiate.h"
 #include "server/message/urlpath.h"
@@ -24,10 +24,9 @@ struct page_target {
 	char project[LIMIT_FILE_NAME + 1]; // normalised; "" for the list
 	enum variant variant;
 	enum page_coding coding;
-	char key_bytes[PAGE_KEY_SIZE];
-	struct str key;
 	bool merges;       // upstream is asked, for its files or for the owner of the name
 	bool is_upstreams; // only upstream's files are listed
+	struct page_key key;
 };
 
 static bool set_target_project(struct page_target *t, struct str name)
@@ -74,15 +73,16 @@ static const char *wanted_format(const struct request *r, char out[FORMAT_SIZE])
 
 static void make_target_key(struct server_context *s, const struct route_match *match, struct page_target *t)
 {
-	struct page_key k = {.view = t->view,
+	struct simple_page p = {.site = match->site,
+		.view = t->view,
 		.generation = t->generation,
 		.is_past = match->at != 0,
 		.project = t->project,
 		.variant = t->variant,
 		.coding = t->coding};
-	if (k.is_past)
-		k.changes = page_key_changes(s, t->view, t->project, match->pages_cleared);
-	t->key = page_key_make(&k, t->key_bytes);
+	if (p.is_past)
+		p.changes = simple_pages_changes(s, t->view, t->project, match->pages_cleared);
+	simple_pages_key(&p, &t->key);
 }
 
 // Fills the target. A reply if there is no page to look for.
@@ -125,7 +125,7 @@ static struct reply *answer_inline(struct server_context *s, const struct route_
 	if (refused || (t.merges && !upstream_pages_is_fresh(s->upstream_pages, str_from(t.project))) ||
 		(merges_list(s, &t) && !project_list_is_fresh(s->project_list)))
 		return refused;
-	struct reply *r = pagecache_get(s->pagecache, t.key);
+	struct reply *r = pagecache_get(s->pagecache, &t.key);
 	if (r && !is_root)
 		metrics_add(s->metrics, METRIC_PAGE_HITS, 1);
 	return r;
@@ -191,7 +191,7 @@ static struct reply *render_and_cache(struct server_context *s, struct catalog *
 	if (!r)
 		r = server_context_not_found_in(s, t->view->is_private, no_project);
 	if (is_kept)
-		pagecache_put(s->pagecache, t->key, r, 0, epoch);
+		pagecache_put(s->pagecache, &t->key, r, 0, epoch);
 	return r;
 }
 
@@ -199,11 +199,12 @@ static struct reply *render_and_cache(struct server_context *s, struct catalog *
 static struct reply *render_once(struct server_context *s, struct catalog *c, const struct page_target *t,
 	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
 {
-	pagecache_make_begin(s->pagecache, t->key);
-	struct reply *r = pagecache_get(s->pagecache, t->key);
+	struct page_making making;
+	pagecache_make_begin(s->pagecache, &making, &t->key);
+	struct reply *r = pagecache_get(s->pagecache, &t->key);
 	if (!r)
 		r = render_and_cache(s, c, t, upstream, more, epoch);
-	pagecache_make_end(s->pagecache, t->key);
+	pagecache_make_end(s->pagecache, &making);
 	return r;
 }
 
@@ -305,7 +306,7 @@ static struct reply *answer_worker(struct server_context *s, struct catalog *c, 
 	struct reply *r = find_target(s, match, is_root, &t);
 	if (r)
 		return r;
-	uint64_t epoch = pagecache_epoch(s->pagecache, t.key, match->pages_cleared);
+	uint64_t epoch = pagecache_epoch(s->pagecache, &t.key, match->pages_cleared);
 	if (merges_list(s, &t))
 		return reply_list(s, c, match, &t, epoch);
 	r = t.merges ? reply_merged(s, c, match, &t, epoch) : render_once(s, c, &t, NULL, none, epoch);

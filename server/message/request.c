@@ -138,9 +138,6 @@ bool request_read_argument(const struct request *r, enum request_argument which,
 	CLEANUP(mem_free) char *raw = xstrdup(r->argument[which] ? r->argument[which] : "");
 	for (char *at = raw; *at; at++)
 		*at = *at == '+' ? ' ' : *at;
-	if (strlen(raw) >= REQUEST_ARGUMENT_SIZE)
-		return false;
-	if (!urlpath_decode(str_from(raw), out, REQUEST_ARGUMENT_SIZE))
-		out[0] = '\0';
-	return true;
+	out[0] = '\0';
+	return strlen(raw) < REQUEST_ARGUMENT_SIZE && urlpath_decode(str_from(raw), out, REQUEST_ARGUMENT_SIZE);
 }

@@ -75,6 +75,6 @@ uint64_t request_content_length(const struct request *r);
 void request_forget_forwarded(struct request *r);
 // Records a query parameter. value is borrowed; NULL where the parameter has no "=".
 void request_take_argument(struct request *r, struct str name, const char *value);
-// Decodes a query parameter, in which forms write "+" for a blank. "" if it is missing or malformed; false if it is too
+// Decodes a query parameter, in which forms write "+" for a blank. "" if it is missing; false if it is malformed or too
 // long.
 bool request_read_argument(const struct request *r, enum request_argument which, char out[REQUEST_ARGUMENT_SIZE]);

@@ -6,7 +6,7 @@
 #include "lib/base/log.h"
 #include "lib/state/upstream/file-cache.h"
 #include "lib/state/upstream/owned-names.h"
-#include "server/core/page-key.h"
+#include "server/core/simple-pages.h"
 #include "server/upstream/name-guard.h"
 #include "server/upstream/project-list.h"
 #include "server/upstream/upstream-files.h"
@@ -18,18 +18,18 @@ enum { PROJECT_LIST_SECONDS = 3600 }; // the list of all projects is requested a
 static int learn_answer(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	if (answer->is_changed)
-		page_key_drop_project(ctx, answer->project);
+		simple_pages_drop_project(ctx, answer->project);
 	return name_guard_learn(ctx, answer, e);
 }
 
 static void drop_lists(void *ctx)
 {
-	page_key_drop_lists(ctx);
+	simple_pages_drop_lists(ctx);
 }
 
 static void drop_page(void *ctx, const char *project)
 {
-	page_key_drop_project(ctx, project);
+	simple_pages_drop_project(ctx, project);
 }
 
 static unsigned project_list_age(const struct config *c)

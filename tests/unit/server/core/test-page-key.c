@@ -10,105 +10,126 @@
 
 #include <cmocka.h>
 
-#include "lib/base/strset.h"
+#include "lib/base/mem.h"
 
-static char wheels[] = "wheels", tested[] = "tested";
-static struct view views[] = {
-	{.generation = GENERATION_NEWEST},
-	{.name = wheels, .generation = GENERATION_NEWEST},
-	{.name = tested, .membership = tested, .generation = GENERATION_NEWEST},
+enum { PLATFORMS = 11, VALUES = 3, REQUESTS = 40000, TEXT_MOST = 5 };
+
+static struct platform platform[PLATFORMS];
+static struct site sites[2] = {{.store = {.platform = platform, .platform_count = PLATFORMS}},
+	{.store = {.platform = platform, .platform_count = PLATFORMS}}};
+
+// What a key is made of. Each kind has types of its own for its values.
+struct request {
+	unsigned kind, site, readers; // readers: a bit for each platform
+	bool is_text[VALUES];
+	uint64_t number[VALUES];
+	char text[VALUES][TEXT_MOST];
+	size_t len[VALUES];
+	struct page_key key;
 };
-static char part_name[] = "wheels/tested";
-static struct view part = {.name = part_name, .whole = &views[1], .generation = GENERATION_NEWEST};
-static _Atomic int64_t newest[ARRAY_SIZE(views)];
-static struct site site = {.view = views, .view_count = ARRAY_SIZE(views), .newest = newest};
 
-static void add_key(struct strset *keys, const struct page_key *k)
+static uint64_t next_number(uint64_t *state)
 {
-	char room[PAGE_KEY_SIZE];
-	struct str key = page_key_make(k, room);
-	CLEANUP(mem_free) char *text = xstrndup(key.ptr, key.len);
-	assert_true(key.len < PAGE_KEY_SIZE && strlen(text) == key.len);
-	strset_add(keys, text);
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
 }
 
-// Each page has a key of its own: views, generations, also large ones, pages of past generations, projects, variants.
-static void test_keys_differ(void **state UNUSED)
+// Few values, and the bytes that a key in one text has between its parts, so that many requests are nearly the same.
+static void make_request(struct request *r, uint64_t *state)
 {
-	static const int64_t generations[] = {0, 1, 2, 15, 16, 17, 255, 256, 4096, INT64_MAX};
-	static const char *const projects[] = {"", "a", "b", "tested"};
-	CLEANUP(strset_release) struct strset keys = {0};
-	size_t count = 0;
-	for (size_t p = 0; p < ARRAY_SIZE(projects); p++)
-		for (int v = 0; v < VARIANT_COUNT * PAGE_CODING_COUNT; v++) {
-			struct page_key k = {.project = projects[p],
-				.variant = (enum variant)(v / PAGE_CODING_COUNT),
-				.coding = (enum page_coding)(v % PAGE_CODING_COUNT)};
-			for (size_t i = 0; i < 3; i++, count++) {
-				k.view = i == 2 ? &part : &views[i];
-				add_key(&keys, &k);
-			}
-			k.view = &views[2];
-			for (size_t g = 0; g < ARRAY_SIZE(generations); g++)
-				for (uint64_t changes = 0; changes < 4; changes++, count++) {
-					k.generation = generations[g];
-					k.is_past = changes > 0;
-					k.changes = changes == 3 ? UINT64_MAX : changes;
-					add_key(&keys, &k);
-				}
-		}
-	strset_sort(&keys);
-	for (size_t i = 1; i < keys.count; i++)
-		assert_string_not_equal(keys.item[i - 1], keys.item[i]);
-	assert_int_equal(keys.count, count);
+	static const char bytes[] = "/1:2\0,#";
+	memset(r, 0, sizeof(*r));
+	r->kind = (unsigned)next_number(state) % 3;
+	r->site = (unsigned)next_number(state) % 2;
+	for (unsigned left = (unsigned)next_number(state) % 3; left; left--)
+		r->readers |= 1u << next_number(state) % PLATFORMS;
+	for (size_t i = 0; i < VALUES; i++) {
+		r->is_text[i] = (r->kind + i) % 2;
+		r->number[i] = r->is_text[i] ? 0 : next_number(state) % 2 ? next_number(state) % 3 : '/';
+		r->len[i] = r->is_text[i] ? next_number(state) % TEXT_MOST : 0;
+		for (size_t k = 0; k < r->len[i]; k++)
+			r->text[i][k] = bytes[next_number(state) % (sizeof(bytes) - 1)];
+	}
 }
 
-static bool is_kept(struct server_context *s, const struct page_key *k)
+static void make_key(struct request *r)
 {
-	char room[PAGE_KEY_SIZE];
-	CLEANUP(reply_cleanup) struct reply *r = pagecache_get(s->pagecache, page_key_make(k, room));
-	return r != NULL;
+	const struct platform *list[PLATFORMS];
+	struct page_readers readers = {.site = &sites[r->site], .platform = list};
+	struct page_value value[VALUES];
+	for (size_t i = PLATFORMS; i-- > 0;) // their order does not count
+		if (r->readers & 1u << i)
+			list[readers.platforms++] = &platform[i];
+	for (size_t i = 0; i < VALUES; i++)
+		value[i] = (struct page_value){
+			{r->text[i], r->len[i]}, .number = r->number[i], .is_text = r->is_text[i]};
+	page_key_make(&r->key, (enum page_kind)r->kind, &readers, value, VALUES);
+	assert_true(r->key.len > 0);
 }
 
-static void keep(struct server_context *s, const struct page_key *k)
+static int by_key(const void *a, const void *b)
 {
-	char room[PAGE_KEY_SIZE];
-	struct str key = page_key_make(k, room);
-	CLEANUP(reply_cleanup) struct reply *r = reply_text(200, "a page");
-	pagecache_put(s->pagecache, key, r, 0, pagecache_epoch(s->pagecache, key, pagecache_cleared(s->pagecache)));
+	return str_cmp(page_key_view(&((const struct request *)a)->key), page_key_view(&((const struct request *)b)->key));
 }
 
-// A change of a project drops its pages of the newest generation, and gives those of past ones other keys.
-static void test_drops(void **state UNUSED)
+static bool is_same_request(const struct request *a, const struct request *b)
 {
-	struct server_context s = {.pagecache = pagecache_new(1 << 20)};
-	atomic_store(&s.site, &site);
-	newest[2] = 7;
-	const struct page_key page = {.view = &views[2], .generation = 7, .project = "foo"},
-			      list = {.view = &views[2], .generation = 7, .project = ""},
-			      plain_list = {.view = &views[1], .generation = GENERATION_NEWEST, .project = ""};
-	uint64_t before = page_key_changes(&s, &views[2], "foo", 0), of_list = page_key_changes(&s, &views[2], "", 0);
-	keep(&s, &page);
-	keep(&s, &list);
-	keep(&s, &plain_list);
-	assert_true(is_kept(&s, &page) && is_kept(&s, &list) && is_kept(&s, &plain_list));
-	page_key_drop_project(&s, "foo");
-	assert_true(!is_kept(&s, &page) && is_kept(&s, &list));
-	assert_true(page_key_changes(&s, &views[2], "foo", 0) != before);
-	page_key_drop_member_lists(&s);
-	assert_true(!is_kept(&s, &list) && is_kept(&s, &plain_list));
-	assert_true(page_key_changes(&s, &views[2], "", 0) != of_list);
-	page_key_drop_lists(&s);
-	assert_false(is_kept(&s, &plain_list));
-	assert_true(page_key_changes(&s, &views[2], "foo", 1) != page_key_changes(&s, &views[2], "foo", 0));
-	pagecache_free(s.pagecache);
+	return memcmp(a, b, offsetof(struct request, key)) == 0;
+}
+
+// Of random requests that differ in little, two share a key only if they are the same, and then they do.
+static void test_only_equal_requests_share_a_key(void **state UNUSED)
+{
+	uint64_t random = 24;
+	size_t equal = 0;
+	struct request *all CLEANUP(mem_free) = xcalloc(REQUESTS, sizeof(*all));
+	for (size_t i = 0; i < REQUESTS; i++) {
+		make_request(&all[i], &random);
+		make_key(&all[i]);
+	}
+	qsort(all, REQUESTS, sizeof(*all), by_key);
+	for (size_t i = 1; i < REQUESTS; i++) {
+		bool is_same_key = by_key(&all[i - 1], &all[i]) == 0;
+		assert_int_equal(is_same_key, is_same_request(&all[i - 1], &all[i]));
+		assert_true(!is_same_key || all[i - 1].key.hash == all[i].key.hash);
+		equal += is_same_key;
+	}
+	assert_true(equal > 0 && equal < REQUESTS - 1);
+}
+
+// The keys of the project page at 148d088: what a token holder may read, and an anonymous client's text.
+static void test_text_does_not_stand_for_a_right(void **state UNUSED)
+{
+	const struct platform *const both[] = {&platform[1], &platform[2]}, *const one[] = {&platform[2]};
+	const struct page_readers holder = {&sites[0], both, ARRAY_SIZE(both)}, nobody = {&sites[0], one, ARRAY_SIZE(one)};
+	struct page_key a, b;
+	page_key_make(&a, PAGE_PROJECT, &holder, PAGE_VALUES(PAGE_TEXT(STR("demo")), PAGE_TEXT(STR(""))));
+	page_key_make(&b, PAGE_PROJECT, &nobody, PAGE_VALUES(PAGE_TEXT(STR("demo")), PAGE_TEXT(STR("/1"))));
+	assert_false(str_eq(page_key_view(&a), page_key_view(&b)));
+	page_key_make(&b, PAGE_PROJECT, &nobody, PAGE_VALUES(PAGE_TEXT(STR("demo")), PAGE_TEXT(STR(""))));
+	assert_false(str_eq(page_key_view(&a), page_key_view(&b)));
+}
+
+static void test_a_key_that_is_too_long_is_none(void **state UNUSED)
+{
+	enum { BEFORE = 4 * sizeof(uint64_t) }; // site, readers, kind, and the length of the text
+	static char text[PAGE_KEY_SIZE];
+	const struct str longest = {text, sizeof(text) - BEFORE}, longer = {text, sizeof(text) - BEFORE + 1};
+	struct page_key key;
+	page_key_make(&key, PAGE_HOME, NULL, PAGE_VALUES(PAGE_TEXT(longest)));
+	assert_int_equal(key.len, PAGE_KEY_SIZE);
+	page_key_make(&key, PAGE_HOME, NULL, PAGE_VALUES(PAGE_TEXT(longer)));
+	assert_int_equal(key.len, 0);
+	page_key_make(&key, PAGE_HOME, NULL, PAGE_VALUES(PAGE_TEXT(longer), PAGE_NUMBER(1)));
+	assert_int_equal(key.len, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keys_differ),
-		cmocka_unit_test(test_drops),
+		cmocka_unit_test(test_only_equal_requests_share_a_key),
+		cmocka_unit_test(test_text_does_not_stand_for_a_right),
+		cmocka_unit_test(test_a_key_that_is_too_long_is_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

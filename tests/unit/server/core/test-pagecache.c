@@ -25,16 +25,41 @@ static struct reply *page(size_t size)
 	return reply_new(200, "text/html", blob_from_buf(&body));
 }
 
-static void put(struct pagecache *c, const char *key, size_t size, unsigned seconds)
+static struct page_key key_of(enum page_kind kind, const char *name)
 {
-	CLEANUP(reply_cleanup) struct reply *r = page(size);
-	pagecache_put(c, str_from(key), r, seconds, pagecache_epoch(c, str_from(key), pagecache_cleared(c)));
+	struct page_key key;
+	page_key_make(&key, kind, NULL, PAGE_VALUES(PAGE_TEXT(str_from(name))));
+	return key;
 }
 
-static bool has(struct pagecache *c, const char *key)
+static void put_kind(struct pagecache *c, enum page_kind kind, const char *name, size_t size, unsigned seconds)
 {
-	CLEANUP(reply_cleanup) struct reply *r = pagecache_get(c, str_from(key));
+	const struct page_key key = key_of(kind, name);
+	CLEANUP(reply_cleanup) struct reply *r = page(size);
+	pagecache_put(c, &key, r, seconds, pagecache_epoch(c, &key, pagecache_cleared(c)));
+}
+
+static void put(struct pagecache *c, const char *name, size_t size, unsigned seconds)
+{
+	put_kind(c, PAGE_SIMPLE, name, size, seconds);
+}
+
+static bool has_kind(struct pagecache *c, enum page_kind kind, const char *name)
+{
+	const struct page_key key = key_of(kind, name);
+	CLEANUP(reply_cleanup) struct reply *r = pagecache_get(c, &key);
 	return r != NULL;
+}
+
+static bool has(struct pagecache *c, const char *name)
+{
+	return has_kind(c, PAGE_SIMPLE, name);
+}
+
+static void drop(struct pagecache *c, const char *name)
+{
+	const struct page_key key = key_of(PAGE_SIMPLE, name);
+	pagecache_drop(c, &key);
 }
 
 static void test_keeps_and_drops(void **state UNUSED)
@@ -44,11 +69,12 @@ static void test_keeps_and_drops(void **state UNUSED)
 	put(c, "a", 10, 0);
 	put(c, "b", 10, 0);
 	assert_true(has(c, "a"));
-	pagecache_drop(c, STR("a"));
+	drop(c, "a");
 	assert_false(has(c, "a"));
 	assert_true(has(c, "b"));
 	put(c, "b", 20, 0); // replaces the other
-	struct reply *b = pagecache_get(c, STR("b"));
+	const struct page_key key = key_of(PAGE_SIMPLE, "b");
+	struct reply *b = pagecache_get(c, &key);
 	assert_int_equal(b->length, 20);
 	pagecache_clear(c);
 	assert_false(has(c, "b"));
@@ -87,15 +113,16 @@ static void test_refuses_what_is_out_of_date(void **state UNUSED)
 {
 	struct pagecache *c = pagecache_new(LIMIT);
 	uint32_t cleared = pagecache_cleared(c);
-	uint64_t epoch = pagecache_epoch(c, STR("a"), cleared), others = pagecache_epoch(c, STR("b"), cleared);
+	const struct page_key a = key_of(PAGE_SIMPLE, "a"), b = key_of(PAGE_SIMPLE, "b");
+	uint64_t epoch = pagecache_epoch(c, &a, cleared), others = pagecache_epoch(c, &b, cleared);
 	CLEANUP(reply_cleanup) struct reply *r = page(10);
-	pagecache_drop(c, STR("a")); // while the page was made
-	pagecache_put(c, STR("a"), r, 0, epoch);
-	pagecache_put(c, STR("b"), r, 0, others);
+	drop(c, "a"); // while the page was made
+	pagecache_put(c, &a, r, 0, epoch);
+	pagecache_put(c, &b, r, 0, others);
 	assert_false(has(c, "a"));
 	assert_true(has(c, "b"));
 	pagecache_clear(c);
-	pagecache_put(c, STR("b"), r, 0, pagecache_epoch(c, STR("b"), cleared)); // cleared was read before
+	pagecache_put(c, &b, r, 0, pagecache_epoch(c, &b, cleared)); // cleared was read before
 	assert_false(has(c, "b"));
 	pagecache_free(c);
 }
@@ -125,7 +152,7 @@ static void *churn(void *ctx)
 		if (i % 5 == 0)
 			put(c, key, 500, 0);
 		else if (i % 11 == 0)
-			pagecache_drop(c, str_from(key));
+			drop(c, key);
 		else
 			has(c, key);
 	}
@@ -146,6 +173,98 @@ static void test_many_threads(void **state UNUSED)
 	pagecache_free(c);
 }
 
+// Costly pages have a share of their own: they evict each other, and no page of the simple API, and the reverse.
+static void test_costly_pages_evict_each_other(void **state UNUSED)
+{
+	struct pagecache *c = pagecache_new(LIMIT);
+	char name[16];
+	for (int i = 0; i < 40; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		put(c, name, 100, 0);
+	}
+	size_t cheap = pagecache_bytes(c);
+	for (int i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		put_kind(c, PAGE_COVERAGE, name, LIMIT / 8, 0);
+		assert_true(pagecache_bytes(c) <= cheap + LIMIT / 4);
+	}
+	assert_true(has_kind(c, PAGE_COVERAGE, "199"));
+	for (int i = 0; i < 40; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		assert_true(has(c, name));
+	}
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		put(c, name, 1000, 0);
+		assert_true(pagecache_bytes(c) <= LIMIT);
+	}
+	assert_true(has_kind(c, PAGE_COVERAGE, "199"));
+	pagecache_free(c);
+}
+
+static void test_a_key_that_is_none_keeps_nothing(void **state UNUSED)
+{
+	static char text[PAGE_KEY_SIZE];
+	const struct str too_long = {text, sizeof(text)};
+	struct pagecache *c = pagecache_new(LIMIT);
+	struct page_key key;
+	struct page_making making, other;
+	page_key_make(&key, PAGE_HOME, NULL, PAGE_VALUES(PAGE_TEXT(too_long)));
+	CLEANUP(reply_cleanup) struct reply *r = page(10);
+	pagecache_put(c, &key, r, 0, pagecache_epoch(c, &key, pagecache_cleared(c)));
+	assert_null(pagecache_get(c, &key));
+	pagecache_make_begin(c, &making, &key);
+	pagecache_make_begin(c, &other, &key); // waits for nobody
+	pagecache_make_end(c, &making);
+	pagecache_make_end(c, &other);
+	pagecache_free(c);
+}
+
+// --- who waits for whom ---
+
+struct maker {
+	struct pagecache *cache;
+	struct page_key key;
+	_Atomic bool has_begun;
+};
+
+static void *make_page(void *ctx)
+{
+	struct maker *m = ctx;
+	struct page_making making;
+	pagecache_make_begin(m->cache, &making, &m->key);
+	m->has_begun = true;
+	pagecache_make_end(m->cache, &making);
+	return NULL;
+}
+
+// While one page is made, only threads that want this page wait: of a thousand others, cheap and costly, none does. With
+// 64 locks by a hash about 16 of them would.
+static void test_only_the_same_page_is_waited_for(void **state UNUSED)
+{
+	static const enum page_kind kinds[] = {PAGE_SIMPLE, PAGE_COVERAGE};
+	struct maker m = {.cache = pagecache_new(LIMIT)};
+	const struct page_key held = key_of(PAGE_COVERAGE, "held");
+	struct page_making making;
+	pthread_t thread;
+	char name[16];
+	pagecache_make_begin(m.cache, &making, &held);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		m.key = key_of(kinds[i % 2], name);
+		make_page(&m); // it would never end
+	}
+	m.key = held;
+	m.has_begun = false;
+	assert_int_equal(pthread_create(&thread, NULL, make_page, &m), 0);
+	usleep(100 * 1000);
+	assert_false(m.has_begun);
+	pagecache_make_end(m.cache, &making);
+	pthread_join(thread, NULL);
+	assert_true(m.has_begun);
+	pagecache_free(m.cache);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +274,9 @@ int main(void)
 		cmocka_unit_test(test_refuses_what_is_out_of_date),
 		cmocka_unit_test(test_passes_its_time),
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_costly_pages_evict_each_other),
+		cmocka_unit_test(test_a_key_that_is_none_keeps_nothing),
+		cmocka_unit_test(test_only_the_same_page_is_waited_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

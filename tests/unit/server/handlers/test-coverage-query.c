@@ -11,14 +11,13 @@
 
 static bool read_query(struct coverage_query *q, const char *format, const char *const arguments[][2], size_t count)
 {
-	const char *why = NULL;
 	struct request r = {.format = format};
 	*q = (struct coverage_query){0};
 	for (size_t i = 0; i < count; i++)
 		request_take_argument(&r, str_from(arguments[i][0]), arguments[i][1]);
-	bool is_read = coverage_query_read(&r, q, &why);
-	assert_true(is_read || *why);
-	return is_read;
+	CLEANUP(reply_cleanup) struct reply *refused = coverage_query_read(&r, q);
+	assert_true(!refused || refused->status == 400);
+	return !refused;
 }
 
 static void assert_url(const struct coverage_query *q, const char *after, const char *want)

@@ -63,8 +63,7 @@ static void parameters_of_the_query(void **state)
 	request_take_argument(&r, STR("result"), longest);
 	assert_true(request_read_argument(&r, ARGUMENT_PROJECT, text));
 	assert_string_equal(text, "a b+c");
-	assert_true(request_read_argument(&r, ARGUMENT_LIMIT, text));
-	assert_string_equal(text, "");
+	assert_false(request_read_argument(&r, ARGUMENT_LIMIT, text));
 	assert_true(request_read_argument(&r, ARGUMENT_PLATFORM, text));
 	assert_string_equal(text, "");
 	assert_false(request_read_argument(&r, ARGUMENT_RESULT, text));

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page cache keeps what a client got for those alone who get the same without a cache."""
+import random
+import re
+import shutil
+import urllib.parse
+
+import pytest
+
+import serving
+import storelib
+import uploading
+
+PUBLIC, FIRST, SECOND = "ubuntu-22.04-x86_64", "debian-12-x86_64", "debian-13-x86_64"
+# The private platforms have the numbers 1 and 3 in the catalog, the public one has 2.
+CONFIG = (f"[platform {FIRST}]\npythons = 3.11\nprivate = yes\n[platform {PUBLIC}]\npythons = 3.10 3.12\n"
+          f"[platform {SECOND}]\npythons = 3.13\nprivate = yes\n"
+          f"[view open]\nplatforms = {PUBLIC}\n[view team]\nplatforms = {FIRST} {PUBLIC}\n"
+          f"[view tested]\nplatforms = {PUBLIC}\nfrom = team\nrequires = unit\n"
+          f"[branch main]\nconstraints = {{branch}}\n")
+SEEDS = (1, 2)
+REQUESTS = 400
+VALUES = {  # of the query; the last ones have the form of nothing, and are the bytes between the parts of a key
+    "python": ("3.10", "3.11", "3.12", "3.*", "pp310", "3.99", "/1", "/1/2", "1", "3.11/1", ""),
+    "platform": (FIRST, PUBLIC, SECOND, "debian-*", "no-such", "/1", PUBLIC + "/", ""),
+    "platforms": (FIRST, PUBLIC, "debian-*", "no-such", "/1", ""), "view": ("simple", "open", "team", "no-such", "/", ""),
+    "version": ("1.0", "2.0", "3.0", "1.0/", "/1", ""), "project": ("demo", "vault", "demo/1", "*", ""),
+    "projects": ("demo", "vault", "demo vault", "*", "/1", ""), "limit": ("1", "2", "2/", "x", ""),
+    "state": ("ours", "missing", "ours/1", ""), "after": ("a", "demo", "demo/", ""), "all": ("1", "0", ""),
+    "q": ("demo", "vau", "/1", ""), "format": ("json", "html", "csv", "text", "")}
+FILES = {FIRST: "demo-2.0-cp311-cp311-linux_x86_64.whl", PUBLIC: "demo-1.0-cp310-cp310-linux_x86_64.whl",
+         SECOND: "vault-1.0-py3-none-any.whl"}
+PATHS = ["/-/coverage", "/-/builds/", "/-/search", "/-/plan/", "/simple/", "/simple/demo/", "/simple/vault/"]
+PATHS += [f"/-/project/{one}" for one in ("demo", "vault", "Demo", "nothing")]
+PATHS += [f"/-/{page}/{view}{rest}" for view in ("open", "team", "tested", FIRST, PUBLIC, "no-such")
+          for page, rest in (("channel", "/"), ("explain", "/demo"), ("missing", ""))]
+PATHS += [f"/{view}/simple/{rest}" for view in ("open", "team", FIRST, SECOND, "no-such") for rest in ("", "demo/", "vault/")]
+PATHS += [f"/files/{one}/{name.partition('-')[0]}/{name}" for one, name in FILES.items()]
+PATHS += [f"/-/compare/{one}/{FILES[one]}/{other}/{FILES[other]}" for one in FILES for other in FILES]
+
+
+def fill(folder):
+    for platform, name in FILES.items():
+        project, version, tag = name.removesuffix(".whl").split("-", 2)
+        storelib.make_wheel(folder / platform / project, project, version, tag)
+    storelib.make_wheel(folder / SECOND / "demo", "demo", "3.0", "cp313-cp313-linux_x86_64")
+
+
+@pytest.fixture(scope="module", name="pair")
+def pair_fixture(tmp_path_factory):
+    """A server with a page cache and one without, of the same store and tokens; tokens that may read different platforms."""
+    folder = tmp_path_factory.mktemp("keys")
+    fill(folder / "store")
+    (folder / "branch.txt").write_text("demo==2.0\n")
+    config = CONFIG.format(branch=folder / "branch.txt")
+    with serving.servers(folder) as start:
+        kept, made = (start(folder / "store", "--page-cache", size, config=config) for size in ("64M", "0"))
+        options = [("--platform", FIRST), ("--platform", SECOND), ("--platform", "debian-*"),
+                   ("--platform", "debian-*", "--project", "vault"), ("--platform", "*")]
+        kept.tokens = [None] + [uploading.add_token(kept, "--read", *one) for one in options]
+        shutil.copy(f"{kept.catalog}.tokens", f"{made.catalog}.tokens")
+        yield kept, made
+
+
+def ask(server, path, token, accept="application/json"):
+    reply = server.get(path, {"Accept": accept, **uploading.authorization(token)})
+    return reply.status, re.sub(rb"20\d\d-\d\d-\d\d[T ][\d:]+", b"TIME", reply.body.replace(str(server.port).encode(), b"PORT"))
+
+
+def test_text_of_a_query_is_no_right(pair):
+    """At 148d088 a token holder's page for platforms 1 and 2 had the key of an anonymous "?python=/1"."""
+    kept = pair[0]
+    reader = kept.tokens[1]
+    for accept in ("text/html", "application/json"):
+        for query in ("?python=%2F1", "?python=/1", "?version=/1", "?platform=%2F1"):
+            cold = ask(kept, "/-/project/demo" + query, None, accept)
+            for mine in ("", "?python=", "?version=/", "?platform=/"):
+                ask(kept, "/-/project/demo" + mine, reader, accept)
+            assert ask(kept, "/-/project/demo" + query, None, accept) == cold, query
+            assert FIRST.encode() not in cold[1] and b"2.0" not in cold[1]
+            assert cold[0] == (404 if "version" in query else 400), cold
+    assert FIRST.encode() in ask(kept, "/-/project/demo", reader)[1]
+
+
+def test_what_has_no_form_is_refused_before_any_look_up(pair):
+    """Of a private platform, a public one, one that is none: the answer to a malformed value is the same 400."""
+    kept = pair[0]
+    for page, name in (("/-/project/demo", "python"), ("/-/project/nothing", "python"), ("/-/project/demo", "platform"),
+                       ("/-/project/demo", "view"), ("/-/coverage", "python"), ("/-/coverage", "platforms"),
+                       ("/-/coverage", "projects"), ("/-/builds/", "platform"), ("/-/builds/demo/", "project"),
+                       ("/-/plan/", "platform"), ("/-/channel/open/", "project"), (f"/-/missing/{PUBLIC}", "python"),
+                       (f"/-/missing/{PUBLIC}", "project")):
+        answers = {ask(kept, f"{page}?{name}={urllib.parse.quote(value)}", token)
+                   for value in ("/1", "a/b", "3.11:x", "(x)") for token in kept.tokens}
+        assert len(answers) == 1 and answers.pop()[0] == 400, (page, name)
+
+
+def test_unknown_and_unreadable_are_one_answer(pair):
+    """Whoever may not read a platform gets for it what any name gets that is none."""
+    kept = pair[0]
+    for path in ("/-/project/demo?platform={}", "/-/project/demo?view={}", "/-/builds/?platform={}", "/-/plan/?platform={}",
+                 "/-/coverage?platforms={}", "/{}/simple/", "/{}/simple/demo/", "/-/missing/{}", "/-/channel/{}/",
+                 "/-/explain/{}/demo", "/-/view/{}", "/-/client-config/{}", "/{}/", "/files/{}/demo/" + FILES[PUBLIC],
+                 "/-/compare/{0}/" + FILES[PUBLIC] + "/{0}/" + FILES[PUBLIC]):
+        for token, hidden in ((kept.tokens[0], (FIRST, SECOND, "team")), (kept.tokens[1], (SECOND,)),
+                              (kept.tokens[2], (FIRST, "team"))):
+            for name in hidden:
+                unknown = ("debian-99-x86_64" if "-" in name else "tame")[:len(name)].ljust(len(name), "x")
+                got, other = (ask(kept, path.format(one), token, "text/html") for one in (name, unknown))
+                assert (got[0], got[1].replace(name.encode(), b"X")) == (other[0], other[1].replace(unknown.encode(), b"X")), (
+                    path, name, got, other)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_requests_get_what_they_get_without_a_cache(pair, seed):
+    """Pages, tokens and queries at random, many of them nearly the same, so that each comes after its neighbours."""
+    kept, made = pair
+    chance = random.Random(seed)
+    statuses = set()
+    for _ in range(REQUESTS):
+        names = chance.sample(sorted(VALUES), chance.choice((0, 1, 1, 2, 3)))
+        query = urllib.parse.urlencode({name: chance.choice(VALUES[name]) for name in names})
+        request = chance.choice(PATHS) + ("?" + query if query else ""), chance.choice(kept.tokens)
+        accept = chance.choice(("application/json", "text/html"))
+        first, again, fresh = ask(kept, *request, accept), ask(kept, *request, accept), ask(made, *request, accept)
+        assert first == again == fresh, (request, accept)
+        statuses.add(first[0])
+    assert {200, 400, 401, 403, 404} <= statuses
