@@ -133,8 +133,7 @@ static int keep_overrides(struct promotion_run *run, int64_t now, struct err *e)
 
 // --- the decision ---
 
-// A cell of another platform that the sender may not know has no name.
-static void hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why)
+void promotion_run_hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why)
 {
 	const struct promote_request *r = run->request;
 	const struct str all = buf_view(why);
@@ -168,7 +167,7 @@ static void judge_row(struct promotion_run *run, size_t i)
 		row->is_override = true;
 		promote_evidence_keep(&run->evidence);
 	} else {
-		hide_cell(run, row, &why);
+		promotion_run_hide_cell(run, row, &why);
 		promote_answer_set(run->answer, row, PROMOTE_REFUSED, buf_view(&why));
 	}
 }
@@ -227,6 +226,8 @@ static int decide_rows(struct promotion_run *run, struct err *e)
 	for (size_t i = 0; i < run->answer->rows; i++)
 		if (decide_row(run, i, e) < 0)
 			return -1;
+	if (run->request->all_or_nothing && promotion_run_add_chain(run, e) < 0)
+		return -1;
 	promote_answer_count(run->answer);
 	if (run->request->all_or_nothing && run->answer->count[PROMOTE_REFUSED])
 		hold_all(run->answer, "another file is refused, and all or nothing is promoted");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a promotion share: promote.c is the order of its steps, promotion-source.c finds the files of the
-// source, promotion-write.c writes generations (for demotions and rollbacks too). One thread at a time.
+// source, promotion-chain.c those that the views behind it hold back, promotion-write.c writes generations (for demotions
+// and rollbacks too). One thread at a time.
 #pragma once
 
 #include "lib/promotion/promote-answer.h"
@@ -17,6 +18,7 @@ enum { PROMOTION_TRIES = 1000 };
 struct promotion_candidate {
 	const struct platform *platform;
 	const char *requires_python; // NULL: none
+	struct str version_key;
 };
 
 // What one of the files lacks, and an override shall stand in for.
@@ -59,6 +61,11 @@ int promotion_run_refresh(const char *folder, struct catalog *c, const char *vie
 int promotion_run_generation(struct catalog *c, const char *view, int64_t *generation, struct err *e) MUST_CHECK;
 // Adds a row and a candidate for each selected file that the source shows. ERR_USAGE: a word of the selection means none.
 int promotion_run_collect(struct promotion_run *run, struct err *e) MUST_CHECK;
+// Adds a refused row for each further file of the versions that would be promoted, or are named, which a view behind the
+// source shows and the next one of the chain has not taken. For rows that are decided.
+int promotion_run_add_chain(struct promotion_run *run, struct err *e) MUST_CHECK;
+// Takes the name of a cell of another platform out of a reason, if the sender may not know of it.
+void promotion_run_hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why);
 
 // A change of a membership, as its rows say: those that are PROMOTE_DONE are added, those that are PROMOTE_ENDED end.
 struct promotion_step {

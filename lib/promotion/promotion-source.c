@@ -145,7 +145,8 @@ static int take_candidate(void *ctx, const struct platform *platform, const stru
 	GROW(run->candidate, run->candidates, run->room);
 	run->candidate[run->candidates++] = (struct promotion_candidate){.platform = platform,
 		.requires_python =
-			file->requires_python ? arena_copy(&run->answer->text, str_from(file->requires_python)) : NULL};
+			file->requires_python ? arena_copy(&run->answer->text, str_from(file->requires_python)) : NULL,
+		.version_key = {arena_copy(&run->answer->text, file->version_key), file->version_key.len}};
 	return 0;
 }
 

@@ -7,8 +7,10 @@ import subprocess
 
 import pytest
 
+import building
 import promoting
 import serving
+import storelib
 import uploading
 from promoting import ARM, CELLS, NATIVE, X86
 
@@ -69,6 +71,39 @@ def test_a_dry_run_writes_nothing(promoted, wheels):
     assert promoted.results("--dry-run", "six", "--evidence", *good) == {wheels["any"].name: "done"}
     assert promoted.results("six", status=1) == {wheels["any"].name: "refused"}
     assert not promoted.members()
+
+
+def test_a_version_is_what_the_whole_chain_knows_of_it(promoted, wheels):
+    """Released has its files from tested, so a wheel that tested holds back holds back its version."""
+    (promoted.store / X86 / "f/fast-2.0.tar.gz").write_bytes(building.sdist("fast", "2.0"))  # no test can show that it works
+    other = promoted.add("fast", "3.0", NATIVE[X86])
+    promoted.index()
+    promoted.promote("fast==2.0", "--evidence", *promoted.green([wheels["x86"], other]),
+                     promoted.record([wheels["arm"]], "unit", CELLS[2], failed=1), status=1)
+    promoted.promote("fast==3.0")
+    answer = promoted.promote("fast==2", "--all-or-nothing", to="released", status=1)
+    assert {one["filename"]: (one["result"], one["reason"]) for one in answer["files"]} == {
+        wheels["x86"].name: ("held", "another file is refused, and all or nothing is promoted"),
+        wheels["arm"].name: ("refused", f"view tested has not taken it: {ARM}/3.12: no evidence of kind integration")}
+    assert not promoted.members("released")
+    # Only the versions that are meant count, and only files that could come there.
+    assert promoted.results("fast==3", "--all-or-nothing", to="released") == {other.name: "done"}
+    assert promoted.results(wheels["x86"].name, "--all-or-nothing", "--dry-run", to="released") == {wheels["x86"].name: "done"}
+    assert promoted.results("fast==2", to="released") == {wheels["x86"].name: "done"}  # without the option as before
+    assert promoted.results("fast", "--all-or-nothing", to="released") == {wheels["x86"].name: "already", other.name: "already"}
+    assert promoted.promote("fast==2", "--all-or-nothing", to="released", status=1)["counts"]["already"] == 1
+    # What was tested meanwhile, but not promoted, and what was taken out, have their own reason.
+    for record in promoted.green([wheels["arm"]], CELLS[2:]):
+        promoted.promote("six", "--evidence", record, status=1)
+    refused = promoted.tool("promote", "--to", "released", "fast==2", "--all-or-nothing", status=1).stdout
+    assert f"{wheels['arm'].name}: view tested has not taken it: promote it there first" in refused
+    promoted.promote(wheels["arm"].name)
+    promoted.tool("demote", "--from", "tested", wheels["arm"].name, "--reason", "slow")
+    refused = promoted.tool("promote", "--to", "released", "fast==2", "--all-or-nothing", status=1).stdout
+    assert "view tested has not taken it: it left in generation 4 (demote: slow)" in refused
+    promoted.promote(wheels["arm"].name)
+    assert promoted.results("fast==2", "--all-or-nothing", to="released") == {
+        wheels["x86"].name: "already", wheels["arm"].name: "done"}
 
 
 @pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])

@@ -193,6 +193,8 @@ class World:
                 rows[key] = ["done", bool(lacks) or self.is_override(view, one), ""]
                 for lack in lacks:
                     overrides.setdefault(lack, {})[one["filename"]] = one["sha256"]
+        if step["all"]:
+            self.add_held_back(view, step, rows, chosen)
         self.hold(step, rows)
         if any(row[0] == "done" for row in rows.values()) and not step["dry"]:
             for (kind, cell), wheels in overrides.items():
@@ -200,6 +202,22 @@ class World:
                     "kind": kind, "platform": cell[0], "python": cell[1], "override": step["override"], "wheels": wheels}})
             self.write(view["name"], step, rows)
         return rows
+
+    def add_held_back(self, view, step, rows, chosen):
+        """A version is what the chain of views behind the source knows of it."""
+        whole = {(one["project"], Version(one["version"])) for one in chosen
+                 if rows[one["platform"], one["filename"]][0] == "done" or self.is_named(step["select"], one)}
+        name, seen = view["from"], set(rows)
+        while name in self.views and self.views[name]["from"]:
+            before = self.views[name]["from"]
+            for one in self.shown(before, [at for at in self.platforms(before) if at in self.in_order(view)]):
+                key, words = (one["platform"], one["filename"]), step["select"]
+                is_meant = not words or any(self.means(word, one["project"], one["version"], one["filename"]) for word in words)
+                if (one["project"], Version(one["version"])) in whole and key not in seen and is_meant:
+                    seen.add(key)
+                    if self.lacks(self.views[name], one, step["now"]) is not None:
+                        rows[key] = ["refused", False, f"view {name} has not taken it: "]
+            name = before
 
     @staticmethod
     def hold(step, rows):
