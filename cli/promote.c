@@ -15,12 +15,13 @@ static const struct option_row options[] = {
 	{"evidence", 'e', "FILE...", "records of test runs; they count with those that were sent before", NO_KEY},
 	{"override", '\0', "REASON", "promote without the evidence that is required; pages show it", NO_KEY},
 	{"all-or-nothing", '\0', NULL, "promote nothing if a file is refused", NO_KEY},
+	{"newest", '\0', NULL, "only the newest version of each project for each Python", NO_KEY},
 };
 
 struct promote_command {
 	struct promotion_common all;
 	const char *to, *from, *reason, *override;
-	bool all_or_nothing;
+	bool all_or_nothing, newest;
 	struct command_words evidence;
 	struct evidence *record;
 	size_t records, room;
@@ -30,7 +31,7 @@ struct promote_command {
 static int take_promote_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct promote_command *x = ctx;
-	const struct command_flag flags[] = {{"all-or-nothing", &x->all_or_nothing}};
+	const struct command_flag flags[] = {{"all-or-nothing", &x->all_or_nothing}, {"newest", &x->newest}};
 	const struct command_text texts[] = {
 		{"to", &x->to}, {"from", &x->from}, {"reason", &x->reason}, {"override", &x->override}};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
@@ -100,6 +101,7 @@ static int promote_words(struct promote_command *x, char **word, size_t words, s
 		.address = "",
 		.hooks = x->hooks,
 		.all_or_nothing = x->all_or_nothing,
+		.newest = x->newest,
 		.dry_run = x->all.settings.is_dry_run};
 	if (promotion_common_check_view(&x->all, x->to, e) < 0 ||
 		promote_run(&x->all.site, x->all.catalog, x->all.audit, &r, clock_wall_seconds(), &answer, e) < 0 ||

@@ -9,7 +9,7 @@
 #include "lib/promotion/promotion-run.h"
 #include "lib/view/site-check.h"
 
-// A few files that left earlier have a line, which says how they come back; after many nights there are too many.
+// The last files that left earlier have a line, which says how they come back; after many nights there are too many.
 enum { LEFT_SHOWN = 10 };
 
 void promotion_common_init(struct promotion_common *p)
@@ -94,6 +94,14 @@ static void print_counts(const struct promote_answer *a, const char *view, bool 
 	buf_puts(out, is_dry_run ? " (dry run: nothing was changed)\n" : "\n");
 }
 
+static size_t count_left(const struct promote_answer *a)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < a->rows; i++)
+		count += a->row[i].result == PROMOTE_LEFT;
+	return count;
+}
+
 int promotion_common_print(const struct promotion_common *p, const struct promote_answer *answer, const char *view,
 	struct err *e)
 {
@@ -103,13 +111,15 @@ int promotion_common_print(const struct promotion_common *p, const struct promot
 		promote_write_json(answer, view, p->settings.is_dry_run, &out);
 		return promotion_common_write(buf_view(&out), e);
 	}
+	size_t left = count_left(answer);
 	for (size_t i = 0; i < answer->rows; i++) {
-		enum promote_result result = answer->row[i].result;
-		bool is_problem = result == PROMOTE_REFUSED || result == PROMOTE_HELD;
-		bool is_change = result == PROMOTE_DONE || result == PROMOTE_ENDED ||
-				 (result == PROMOTE_LEFT && answer->count[PROMOTE_LEFT] <= LEFT_SHOWN);
+		const struct promote_row *row = &answer->row[i];
+		bool is_problem = row->result == PROMOTE_REFUSED || row->result == PROMOTE_HELD;
+		bool is_change = row->result == PROMOTE_DONE || row->result == PROMOTE_ENDED ||
+				 (row->result == PROMOTE_OVERTAKEN && !row->is_repeated) ||
+				 (row->result == PROMOTE_LEFT && left-- <= LEFT_SHOWN);
 		if (is_problem || (!p->settings.is_quiet && is_change))
-			print_promote_row(&answer->row[i], &out);
+			print_promote_row(row, &out);
 	}
 	if (!p->settings.is_quiet)
 		print_counts(answer, view, p->settings.is_dry_run, &out);

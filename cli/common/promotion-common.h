@@ -23,8 +23,8 @@ void promotion_common_release(struct promotion_common *p); // for CLEANUP
 int promotion_common_open(struct promotion_common *p, bool writes, struct err *e) MUST_CHECK;
 // ERR_USAGE: no such view is configured, or it has no `from`.
 int promotion_common_check_view(const struct promotion_common *p, const char *name, struct err *e) MUST_CHECK;
-// Prints the answer: JSON with --json; else a line for each file that was promoted, refused, held or ended, and their
-// numbers; with --quiet only those that were refused or held. ERR_IO.
+// Prints the answer: JSON with --json; else a line for each file that was promoted, refused, held, overtaken or ended, for
+// some that left before, and their numbers; with --quiet only those that were refused or held. ERR_IO.
 int promotion_common_print(const struct promotion_common *p, const struct promote_answer *answer, const char *view,
 	struct err *e) MUST_CHECK;
 // Writes text to standard output. ERR_IO.

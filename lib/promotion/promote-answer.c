@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"
 
 const char *const promote_result_name[PROMOTE_RESULT_COUNT] = {
@@ -11,6 +12,7 @@ const char *const promote_result_name[PROMOTE_RESULT_COUNT] = {
 	[PROMOTE_REFUSED] = "refused",
 	[PROMOTE_HELD] = "held",
 	[PROMOTE_LEFT] = "left",
+	[PROMOTE_OVERTAKEN] = "overtaken",
 	[PROMOTE_ENDED] = "ended",
 };
 
@@ -59,6 +61,22 @@ size_t promote_answer_cut(struct promote_answer *a, size_t most)
 	return all - a->rows;
 }
 
+static bool is_told_before(const struct promote_row *row)
+{
+	return row->result == PROMOTE_LEFT || (row->result == PROMOTE_OVERTAKEN && row->is_repeated);
+}
+
+void promote_answer_shorten(struct promote_answer *a)
+{
+	size_t kept = 0, told[PROMOTE_RESULT_COUNT] = {0};
+	for (size_t i = 0; i < a->rows; i++)
+		told[a->row[i].result] += is_told_before(&a->row[i]);
+	for (size_t i = 0; i < a->rows; i++)
+		if (!is_told_before(&a->row[i]) || told[a->row[i].result]-- <= LIMIT_PROMOTE_LEFT)
+			a->row[kept++] = a->row[i];
+	a->rows = kept;
+}
+
 void promote_answer_clear(struct promote_answer *a)
 {
 	a->rows = 0;
@@ -81,7 +99,7 @@ int promote_answer_audit(const struct promote_answer *a, struct audit *audit, co
 	char sha256[SHA256_HEX + 1] = "";
 	for (size_t i = 0; i < a->rows; i++) {
 		const struct promote_row *row = &a->row[i];
-		if (row->result == PROMOTE_ALREADY || row->result == PROMOTE_HELD || row->result == PROMOTE_LEFT)
+		if (row->result == PROMOTE_ALREADY || row->result == PROMOTE_HELD || is_told_before(row))
 			continue;
 		hex_encode(row->sha256, SHA256_SIZE, sha256);
 		const struct audit_entry entry = {.who = by,

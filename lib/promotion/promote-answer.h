@@ -13,10 +13,11 @@ enum promote_result {
 	PROMOTE_REFUSED,
 	PROMOTE_HELD, // it could be promoted, but all-or-nothing and another file is refused
 	PROMOTE_LEFT, // a demotion, a rollback or retention took it out; it comes back only if its version or file is named
-	PROMOTE_ENDED, // it left the view: by a demotion or a rollback
+	PROMOTE_OVERTAKEN, // it would be refused, but the view has a newer version in its place
+	PROMOTE_ENDED,     // it left the view: by a demotion or a rollback
 	PROMOTE_RESULT_COUNT,
 };
-// "done", "already", "refused", "held", "left", "ended"
+// "done", "already", "refused", "held", "left", "overtaken", "ended"
 extern const char *const promote_result_name[PROMOTE_RESULT_COUNT];
 
 struct promote_row {
@@ -27,6 +28,7 @@ struct promote_row {
 	// file; else "".
 	const char *reason;
 	bool is_override; // an override stands in for evidence
+	bool is_repeated; // what has overtaken it was in the view before, so that an earlier answer told of it
 };
 
 struct promote_answer {
@@ -51,9 +53,12 @@ void promote_answer_count(struct promote_answer *a);
 // Leaves out rows if there are more than `most`: first all that the view had before. The counts stay. Returns how many
 // are left out.
 size_t promote_answer_cut(struct promote_answer *a, size_t most);
+// Leaves out rows of which earlier answers told: of those that left, and of those that were overtaken before, the last
+// LIMIT_PROMOTE_LEFT stay. The counts stay.
+void promote_answer_shorten(struct promote_answer *a);
 // Forgets the rows.
 void promote_answer_clear(struct promote_answer *a);
-// Writes a line for each row that was promoted, refused or ended. action: "promote", "demote", "rollback". reason: of
+// Writes a line for each row that was promoted, refused, overtaken now or ended. action: "promote", "demote", "rollback". reason: of
 // the request, for rows that have none.
 int promote_answer_audit(const struct promote_answer *a, struct audit *audit, const char *action, const char *view,
 	const char *by, const char *address, const char *reason, struct err *e) MUST_CHECK;

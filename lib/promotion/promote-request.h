@@ -25,4 +25,5 @@ struct promote_request {
 	void *may_ctx;
 	struct hook_queue *hooks; // of [view] on-change, for the given evidence that is new; NULL: none are run
 	bool all_or_nothing, dry_run;
+	bool newest; // older versions of what is selected are not looked at
 };

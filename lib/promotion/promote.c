@@ -133,22 +133,6 @@ static int keep_overrides(struct promotion_run *run, int64_t now, struct err *e)
 
 // --- the decision ---
 
-void promotion_run_hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why)
-{
-	const struct promote_request *r = run->request;
-	const struct str all = buf_view(why);
-	long slash = str_find(all, '/');
-	const char *colon = strstr(why->data, ": ");
-	if (!r->may || slash < 0 || !colon)
-		return;
-	CLEANUP(mem_free) char *platform = xstrndup(all.ptr, (size_t)slash);
-	if (!site_platform(run->site, str_from(platform)) || r->may(r->may_ctx, platform, row->project))
-		return;
-	CLEANUP(mem_free) char *rest = xstrdup(colon);
-	buf_clear(why);
-	buf_printf(why, "another cell%s", rest);
-}
-
 static void judge_row(struct promotion_run *run, size_t i)
 {
 	CLEANUP(buf_release) struct buf why;
@@ -222,10 +206,13 @@ static int decide_rows(struct promotion_run *run, struct err *e)
 	if (promotion_run_generation(run->catalog, run->request->to, &run->generation, e) < 0 ||
 		promotion_run_collect(run, e) < 0)
 		return -1;
+	if (run->request->newest)
+		promotion_run_keep_newest(run);
 	run->evidence.all.count = run->evidence.all.sorted = 0;
 	for (size_t i = 0; i < run->answer->rows; i++)
 		if (decide_row(run, i, e) < 0)
 			return -1;
+	promotion_run_mark_overtaken(run);
 	if (run->request->all_or_nothing && promotion_run_add_chain(run, e) < 0)
 		return -1;
 	promote_answer_count(run->answer);
@@ -296,6 +283,17 @@ static int init_judge(struct promotion_run *run, int64_t now, struct err *e)
 	return 0;
 }
 
+// The first error counts.
+static int finish_promotion(struct promotion_run *run, struct audit *audit, struct err *e)
+{
+	const struct promote_request *r = run->request;
+	struct err unlogged = ERR_INIT;
+	int looked = take_out_pruned(run, e);
+	int logged = promote_answer_audit(run->answer, audit, "promote", r->to, r->by, r->address, r->reason,
+		looked < 0 ? &unlogged : e);
+	return looked < 0 || logged < 0 ? -1 : 0;
+}
+
 int promote_run(const struct site *site, struct catalog *c, struct audit *audit, const struct promote_request *r,
 	int64_t now, struct promote_answer *out, struct err *e)
 {
@@ -305,11 +303,8 @@ int promote_run(const struct site *site, struct catalog *c, struct audit *audit,
 		(r->override && promotion_run_check_reason(r->override, e) < 0) || init_judge(&run, now, e) < 0 ||
 		take_evidence(&run, e) < 0 || decide_and_write(&run, now, e) < 0)
 		return -1;
-	if (r->dry_run)
-		return 0;
-	struct err unlogged = ERR_INIT; // the first error counts
-	int looked = take_out_pruned(&run, e);
-	int logged = promote_answer_audit(out, audit, "promote", r->to, r->by, r->address, r->reason,
-		looked < 0 ? &unlogged : e);
-	return looked < 0 || logged < 0 ? -1 : 0;
+	if (!r->dry_run && finish_promotion(&run, audit, e) < 0)
+		return -1;
+	promote_answer_shorten(out);
+	return 0;
 }

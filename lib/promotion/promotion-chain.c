@@ -65,7 +65,7 @@ static void collect_versions(struct chain_search *s)
 	strset_sort(&s->projects);
 }
 
-static bool is_of_version(const struct chain_search *s, const struct platform *p, const struct catalog_file *f,
+static bool is_part_of_version(const struct chain_search *s, const struct platform *p, const struct catalog_file *f,
 	const char *file)
 {
 	struct promotion_run *run = s->run;
@@ -109,7 +109,7 @@ static int add_held_back(void *ctx, const struct platform *p, const struct catal
 	buf_init(&why, LIMIT_REASON + LIMIT_FILE_NAME);
 	buf_init(&words, LIMIT_REASON + 2 * LIMIT_FILE_NAME);
 	CLEANUP(mem_free) char *file = file_name(p->name, f->filename);
-	if (!is_of_version(s, p, f, file))
+	if (!is_part_of_version(s, p, f, file))
 		return 0;
 	strset_add(&s->found, file);
 	if (find_reason(s, p, f, &reason, e) < 0)

@@ -49,6 +49,14 @@ static size_t find_needed(struct promotion_judge *j, const struct promotion_file
 	return needed;
 }
 
+size_t promotion_judge_cells(struct promotion_judge *j, const struct promotion_file *file)
+{
+	CLEANUP(filename_release) struct filename name = {0};
+	CLEANUP(buf_release) struct buf ignored;
+	buf_init(&ignored, LIMIT_REASON);
+	return find_needed(j, file, &name, &ignored);
+}
+
 // The arguments of find_of_file.
 struct judged_bytes {
 	const struct promotion_judge *judge;

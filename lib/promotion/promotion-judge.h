@@ -33,6 +33,8 @@ struct promotion_file {
 	const char *requires_python; // NULL: none
 	const uint8_t *sha256;
 };
+// Writes the cells of the view that the file needs to j->needed; returns their number.
+size_t promotion_judge_cells(struct promotion_judge *j, const struct promotion_file *file);
 // Whether the view takes the file. False, with the reason appended to why.
 bool promotion_judge_allows(struct promotion_judge *j, const struct promotion_file *file, struct buf *why);
 // Calls fn for all that the file lacks. False: no evidence can make the view take it (promotion_judge_allows() says

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a promotion share: promote.c is the order of its steps, promotion-source.c finds the files of the
-// source, promotion-chain.c those that the views behind it hold back, promotion-write.c writes generations (for demotions
-// and rollbacks too). One thread at a time.
+// source, promotion-chain.c those that the views behind it hold back, promotion-newer.c those that newer versions overtake,
+// promotion-write.c writes generations (for demotions and rollbacks too). One thread at a time.
 #pragma once
 
 #include "lib/promotion/promote-answer.h"
@@ -19,6 +19,8 @@ struct promotion_candidate {
 	const struct platform *platform;
 	const char *requires_python; // NULL: none
 	struct str version_key;
+	int64_t came;  // to the store, seconds since 1970
+	bool is_older; // a newer version is there in its place
 };
 
 // What one of the files lacks, and an override shall stand in for.
@@ -61,6 +63,11 @@ int promotion_run_refresh(const char *folder, struct catalog *c, const char *vie
 int promotion_run_generation(struct catalog *c, const char *view, int64_t *generation, struct err *e) MUST_CHECK;
 // Adds a row and a candidate for each selected file that the source shows. ERR_USAGE: a word of the selection means none.
 int promotion_run_collect(struct promotion_run *run, struct err *e) MUST_CHECK;
+// Leaves out the files of which a newer version is there, for --newest. What is named stays.
+void promotion_run_keep_newest(struct promotion_run *run);
+// Makes PROMOTE_OVERTAKEN of the refused rows in whose cells the view has, or takes, a newer version that came no earlier.
+// For rows that are decided.
+void promotion_run_mark_overtaken(struct promotion_run *run);
 // Adds a refused row for each further file of the versions that would be promoted, or are named, which a view behind the
 // source shows and the next one of the chain has not taken. For rows that are decided.
 int promotion_run_add_chain(struct promotion_run *run, struct err *e) MUST_CHECK;

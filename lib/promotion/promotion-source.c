@@ -121,6 +121,22 @@ int promotion_run_check_reason(const char *reason, struct err *e)
 	return 0;
 }
 
+void promotion_run_hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why)
+{
+	const struct promote_request *r = run->request;
+	const struct str all = buf_view(why);
+	long slash = str_find(all, '/');
+	const char *colon = strstr(why->data, ": ");
+	if (!r->may || slash < 0 || !colon)
+		return;
+	CLEANUP(mem_free) char *platform = xstrndup(all.ptr, (size_t)slash);
+	if (!site_platform(run->site, str_from(platform)) || r->may(r->may_ctx, platform, row->project))
+		return;
+	CLEANUP(mem_free) char *rest = xstrdup(colon);
+	buf_clear(why);
+	buf_printf(why, "another cell%s", rest);
+}
+
 // --- its files ---
 
 // The arguments of take_candidate.
@@ -146,6 +162,7 @@ static int take_candidate(void *ctx, const struct platform *platform, const stru
 	run->candidate[run->candidates++] = (struct promotion_candidate){.platform = platform,
 		.requires_python =
 			file->requires_python ? arena_copy(&run->answer->text, str_from(file->requires_python)) : NULL,
+		.came = file->arrived ? file->arrived : file->mtime_ns / 1000000000,
 		.version_key = {arena_copy(&run->answer->text, file->version_key), file->version_key.len}};
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include "lib/base/limits.h"
 
 const char *const promote_document_keys[] = {
-	"select", "from", "evidence", "reason", "override", "all_or_nothing", "dry_run", NULL};
+	"select", "from", "evidence", "reason", "override", "all_or_nothing", "dry_run", "newest", NULL};
 
 // A text of one line; *out stays as it is where there is none.
 static int read_promote_line(const struct jsondoc *doc, const char *key, size_t limit, const char **out, struct err *e)
@@ -97,7 +97,8 @@ int promote_document_read(struct str text, struct promote_document *out, struct 
 		read_promote_line(out->json, "from", LIMIT_FILE_NAME, &r->from, e) < 0 ||
 		read_promote_line(out->json, "reason", LIMIT_REASON, &r->reason, e) < 0 ||
 		read_promote_line(out->json, "override", LIMIT_REASON, &r->override, e) < 0 ||
-		read_promote_flag(out->json, "all_or_nothing", &r->all_or_nothing, e) < 0)
+		read_promote_flag(out->json, "all_or_nothing", &r->all_or_nothing, e) < 0 ||
+		read_promote_flag(out->json, "newest", &r->newest, e) < 0)
 		return -1;
 	return read_promote_flag(out->json, "dry_run", &r->dry_run, e);
 }

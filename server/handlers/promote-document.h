@@ -3,7 +3,7 @@
 // meant, so an empty array is refused:
 //
 //   {"select": [PROJECT, PROJECT==VERSION or a file name], "from": a view, "evidence": [records], "reason", "override",
-//    "all_or_nothing", "dry_run"}
+//    "all_or_nothing", "newest", "dry_run"}
 //
 // Pure; one thread at a time.
 #pragma once

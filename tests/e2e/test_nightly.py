@@ -156,7 +156,7 @@ def test_run_that_is_repeated_counts_with_what_was_sent_before(week):
     assert week.again.status == 200, week.again.body
     rows = nightly.results(json.loads(week.again.body))
     assert nightly.done(rows) == sorted([fast(THIRD, DEBIAN), fast(THIRD, UBUNTU), pure(THIRD)])
-    assert [rows[name][0] for name in (fast(SECOND, UBUNTU), pure(SECOND))] == ["refused", "refused"]
+    assert [rows[name][0] for name in (fast(SECOND, UBUNTU), pure(SECOND))] == ["overtaken", "overtaken"]
 
 
 # What a client on Debian installs of fast and pure; the same on Ubuntu.

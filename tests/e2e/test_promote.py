@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_a_red_cell_holds_back_its_platform_only(promoted, wheels):
     records.append(promoted.record(every, "unit", CELLS[2], failed=2))
     answer = promoted.promote("--evidence", *records, status=1)
     assert (answer["view"], answer["generation"], answer["dry_run"]) == ("tested", 1, False)
-    assert answer["counts"] == {"done": 1, "already": 0, "refused": 3, "held": 0, "left": 0, "ended": 0}
+    assert answer["counts"] == {"done": 1, "already": 0, "refused": 3, "held": 0, "left": 0, "overtaken": 0, "ended": 0}
     rows = {one["filename"]: (one["result"], one["reason"]) for one in answer["files"]}
     red = f"{ARM}/3.12: 2 of 9 tests failed (unit)"
     assert rows == {wheels["any"].name: ("refused", red), wheels["arm"].name: ("refused", red), wheels["x86"].name: ("done", ""),
@@ -106,6 +107,47 @@ def test_a_version_is_what_the_whole_chain_knows_of_it(promoted, wheels):
         wheels["x86"].name: "already", wheels["arm"].name: "done"}
 
 
+def test_what_a_newer_version_has_overtaken_is_told_once_and_fails_nothing(promoted):
+    """One red night makes no later promotion red, and one of another platform overtakes nothing."""
+    cells = {X86: [CELLS[1]], ARM: [CELLS[2]]}
+
+    def night(version, **failed):
+        """The wheels of both platforms with their tests."""
+        made = {place: promoted.add("fast", version, NATIVE[place], platform=place) for place in (X86, ARM)}
+        promoted.index()
+        records = [promoted.record([made[place]], kind, cell, failed=int(failed.get("failed") == place))
+                   for place in made for cell in cells[place] for kind in promoting.KINDS.split()]
+        return {place: one.name for place, one in made.items()}, ["--evidence", *records]
+
+    promoted.promote(*night("1.0")[1])
+    red, records = night("1.1.dev2", failed=ARM)
+    assert promoted.results(*records, status=1)[red[ARM]] == "refused"
+    worse, records = night("1.1.dev3", failed=ARM)
+    found = promoted.results(*records, status=1)
+    assert (found[red[ARM]], found[worse[ARM]], found[worse[X86]]) == ("refused", "refused", "done")
+    good, records = night("1.1.dev4")
+    printed = promoted.tool("promote", "--to", "tested", *records).stdout
+    reason = f"{ARM}/3.12: 1 of 8 tests failed (integration)"
+    for name in (red[ARM], worse[ARM]):
+        assert f"overtaken {ARM}/{name}: a newer version has overtaken it; {reason}\n" in printed
+    assert "2 done, 4 already, 2 overtaken" in printed
+    again = promoted.tool("promote", "--to", "tested").stdout
+    assert again == "tested: generation 4: 6 already, 2 overtaken\n"
+    assert promoted.promote("--all-or-nothing", "fast")["counts"]["overtaken"] == 2
+    logged = [(one["file"], one["result"]) for one in uploading.audit(promoted) if one["result"] in ("refused", "overtaken")]
+    assert logged.count((red[ARM], "overtaken")) == 1 and logged.count((red[ARM], "refused")) == 2
+    # What is named is asked for, and an older version that comes later is news.
+    assert promoted.results("fast==1.1.dev2", status=1)[red[ARM]] == "refused"
+    time.sleep(1.1)  # files are as old as their second
+    late, records = night("1.1.dev1", failed=ARM)
+    assert promoted.results(*records, status=1)[late[ARM]] == "refused"
+    final, records = night("1.0.post1", failed=ARM)
+    assert promoted.results(*records, status=1)[final[ARM]] == "refused"
+    # Only the newest of each Python, so that nothing else is looked at. A pre-release makes no final version older.
+    assert set(promoted.results("--newest", "--dry-run", status=1)) == {*good.values(), *final.values()}
+    assert promoted.results("--newest", "fast==1.1.dev2", "--dry-run", status=1)[red[ARM]] == "refused"
+
+
 @pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
 @pytest.mark.parametrize("last", ["red", "green"])
 @pytest.mark.parametrize("minutes, expected", [(5, "refused"), (-5, "done"), (0, "refused")])
@@ -148,7 +190,7 @@ def test_what_was_taken_out_comes_back_only_by_name(promoted, wheels):
     assert set(promoted.results("six", "fast").values()) == {"left"} and not promoted.members()
     assert promoted.tool("promote", "--to", "tested", "six").stdout.count(": it left in generation ") == 1
     answer = promoted.promote(status=1)
-    assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 0, "left": 3, "ended": 0}
+    assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 0, "left": 3, "overtaken": 0, "ended": 0}
     assert {one["reason"] for one in answer["files"] if one["result"] == "left" and one["project"] == "fast"} == {
         "it left in generation 2 (demote: it breaks imports): promote its version by name to take it again"}
     newer = promoted.add(version="9")
@@ -241,7 +283,7 @@ def test_a_file_that_is_pruned_meanwhile_is_refused(promoted, wheels):
     assert answer["generation"] == 2 and wheel.name not in promoted.members()
     promoted.tool("demote", "--from", "tested", "fast")
     answer = promoted.promote("six", "fast==2.0", "--all-or-nothing", status=1)
-    assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 2, "left": 0, "ended": 0} and not promoted.members()
+    assert answer["counts"] == {"done": 0, "already": 0, "refused": 1, "held": 2, "left": 0, "overtaken": 0, "ended": 0} and not promoted.members()
 
 
 def test_what_was_promoted_is_logged_whatever_fails_then(promoted, wheels):

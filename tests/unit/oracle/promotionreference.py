@@ -114,13 +114,16 @@ class World:
         micros = reference.admitted(one["requires-python"], env.version)
         return fits and (micros is None or bool(micros))
 
+    def needed(self, view, one):
+        if not one["filename"].endswith(".whl") or reference.read_name(one["filename"]) is None:
+            return []
+        return [cell for cell in self.cells(view) if self.installs(one, tuple(cell))]
+
     def lacks(self, view, one, now):
         """[(kind, cell)]; None: nothing can show that it works."""
         if not view["requires"]:
             return []
-        if not one["filename"].endswith(".whl") or reference.read_name(one["filename"]) is None:
-            return None
-        needed = [cell for cell in self.cells(view) if self.installs(one, tuple(cell))]
+        needed = self.needed(view, one)
         if not needed:
             return None
         return [(rule["kind"], tuple(cell)) for cell in needed for rule in view["requires"]
@@ -193,6 +196,7 @@ class World:
                 rows[key] = ["done", bool(lacks) or self.is_override(view, one), ""]
                 for lack in lacks:
                     overrides.setdefault(lack, {})[one["filename"]] = one["sha256"]
+        self.overtake(view, step, rows, chosen)
         if step["all"]:
             self.add_held_back(view, step, rows, chosen)
         self.hold(step, rows)
@@ -202,6 +206,20 @@ class World:
                     "kind": kind, "platform": cell[0], "python": cell[1], "override": step["override"], "wheels": wheels}})
             self.write(view["name"], step, rows)
         return rows
+
+    def overtake(self, view, step, rows, chosen):
+        """In each cell of a refused file there is a newer version. A pre-release makes no final version older."""
+        taken = [one for one in chosen if rows[one["platform"], one["filename"]][0] in ("done", "already")]
+        for one in chosen:
+            row, mine = rows[one["platform"], one["filename"]], Version(one["version"])
+            newer = [other for other in taken if other["project"] == one["project"] and Version(other["version"]) > mine
+                     and (mine.is_prerelease or not Version(other["version"]).is_prerelease)]
+            if row[0] != "refused" or self.is_named(step["select"], one):
+                continue
+            cells = self.needed(view, one)
+            if all(any(cell in self.needed(view, other) for other in newer) for cell in cells) if cells else \
+                    any(other["platform"] == one["platform"] for other in newer):
+                row[0], row[2] = "overtaken", f"a newer version has overtaken it; {row[2]}"
 
     def add_held_back(self, view, step, rows, chosen):
         """A version is what the chain of views behind the source knows of it."""

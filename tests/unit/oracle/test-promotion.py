@@ -12,7 +12,7 @@ import tempfile
 import time
 
 try:
-    import packaging.version  # noqa: F401
+    from packaging.version import Version
 except ImportError:
     print("no python3-packaging here")
     sys.exit(77)
@@ -27,8 +27,9 @@ SEEDS = randomcase.seeds("PROMOTION_SEEDS", MANY)
 SHOWN = 3
 DECISIONS = ["no-rule", "newest", "young", "undated", "last", "wanted", "ends"]
 MUST_OCCUR = {  # at least this often in MANY seeds, or the generator makes too few worlds
-    "done": 1500, "already": 800, "refused": 3000, "held": 120, "ended": 200, "left": 60, "override": 100, "error": 200, "pruned": 60,
-    "done in released": 300, "newest": 1000, "young": 1000, "undated": 150, "last": 500, "wanted": 200, "ends": 1000, "warned": 300}
+    "done": 1500, "already": 800, "refused": 3000, "held": 120, "ended": 200, "left": 60, "overtaken": 150, "override": 100,
+    "error": 200, "pruned": 60, "done in released": 300, "newest": 1000, "young": 1000, "undated": 150, "last": 500,
+    "wanted": 200, "ends": 1000, "warned": 300}
 
 
 def config_of(world):
@@ -65,8 +66,9 @@ def step_of(step):
 
 
 def line_of(world):
-    """The world as promotion-tool has it."""
-    return json.dumps({"config": config_of(world), "views": [view["name"] for view in world["views"]], "files": world["files"],
+    """The world as promotion-tool has it. Newer versions come no earlier than older ones, if a second ends meanwhile."""
+    files = sorted(world["files"], key=lambda one: Version(one["version"]))
+    return json.dumps({"config": config_of(world), "views": [view["name"] for view in world["views"]], "files": files,
                        "steps": [step_of(step) for step in world["steps"]]}) + "\n"
 
 

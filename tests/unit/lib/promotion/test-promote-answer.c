@@ -61,11 +61,33 @@ static void answer_of_too_many_files(void **state UNUSED)
 	assert_int_equal(a.rows, LIMIT_PROMOTE_ROWS);
 }
 
+static void only_some_rows_are_told_again(void **state UNUSED)
+{
+	static const enum promote_result told[] = {PROMOTE_LEFT, PROMOTE_OVERTAKEN};
+	for (size_t t = 0; t < ARRAY_SIZE(told); t++) {
+		CLEANUP(promote_answer_release) struct promote_answer a = {0};
+		promote_answer_add(&a, &(struct promote_row){.filename = "first", .result = told[t], .is_repeated = true});
+		promote_answer_add(&a, &(struct promote_row){.filename = "done", .result = PROMOTE_DONE});
+		promote_answer_add(&a, &(struct promote_row){.filename = "now", .result = PROMOTE_OVERTAKEN});
+		for (size_t i = 0; i < LIMIT_PROMOTE_LEFT; i++)
+			promote_answer_add(
+				&a, &(struct promote_row){.filename = "b", .result = told[t], .is_repeated = true});
+		promote_answer_count(&a);
+		size_t count = a.count[told[t]];
+		promote_answer_shorten(&a);
+		assert_int_equal(a.rows, LIMIT_PROMOTE_LEFT + 2);
+		assert_string_equal(a.row[0].filename, "done");
+		assert_string_equal(a.row[1].filename, "now");
+		assert_int_equal(a.count[told[t]], count);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_limited),
 		cmocka_unit_test(answer_of_too_many_files),
+		cmocka_unit_test(only_some_rows_are_told_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
