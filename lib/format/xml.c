@@ -105,8 +105,10 @@ static void stop_at_mistake(struct xml_reader *r)
 	reason = str_head(reason, sizeof(text) - 1);
 	memcpy(text, reason.ptr, reason.len);
 	text[reason.len] = '\0';
-	stop(r, has_too_many_names(r) ? ERR_LIMIT : ERR_INVALID,
-		has_too_many_names(r) ? "too many different names" : text);
+	// A dictionary at its limit fails as if there were no memory.
+	bool is_full = mistake && mistake->code == XML_ERR_NO_MEMORY;
+	stop(r, is_full || has_too_many_names(r) ? ERR_LIMIT : ERR_INVALID,
+		has_too_many_names(r) ? "too many different names" : is_full ? "different names are too long together" : text);
 }
 
 // libxml2 reads on behind a mistake, to find more of them.

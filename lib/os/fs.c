@@ -115,6 +115,9 @@ int fs_is_empty(int dirfd, struct err *e)
 
 int fs_read_fd(int fd, const char *path, struct buf *b, struct err *e)
 {
+	struct stat st;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > b->cap) // it is not read for that
+		return err_set(e, ERR_LIMIT, "%s: larger than %zu bytes", path, b->cap);
 	for (;;) {
 		char block[16384];
 		ssize_t n = read(fd, block, sizeof(block));

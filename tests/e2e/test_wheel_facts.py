@@ -132,6 +132,12 @@ def test_comments_are_compared_within_a_limit(tmp_path):
     assert found["elf"][-1]["damage"] == "the ELF files of the wheel have too many names"
 
 
+def test_few_toolchains_are_noted(tmp_path):
+    """LIMIT_ELF_TOOLCHAINS comments, the first ones."""
+    found = facts(native(tmp_path, elfmaker.elf(toolchain=[f"cc {i:03}" for i in range(300)])))
+    assert found["elf"][0]["toolchain"] == [f"cc {i:03}" for i in range(256)] and found["elf"][0]["damage"] is None
+
+
 def test_segments_of_notes_are_few(tmp_path):
     found = facts(native(tmp_path, numbered_notes(), **{f"demo/m{i}.so": numbered_notes() for i in range(50)}))
     assert {one["build_id"] for one in found["elf"]} == {"3f" + "00" * 7}

@@ -5,9 +5,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
+#include "lib/base/limits.h"
 #include "lib/domain/archive/zipframe.h"
 #include "lib/domain/archive/zipread.h"
 #include "lib/domain/archive/zipwire.h"
@@ -288,6 +290,52 @@ static void test_patches(void **state UNUSED)
 	}
 }
 
+// Writes the end records of an archive of count members whose central directory of size bytes begins at 0.
+static void write_zip64_end(char *at, uint64_t count, uint64_t size)
+{
+	enum { RECORD = 56, LOCATOR = 20, RECORD_REST = 44 };
+	memset(at, 0, RECORD + LOCATOR + 22);
+	memcpy(at, "PK\6\6", 4);
+	memcpy(at + 4, &(uint64_t){RECORD_REST}, 8);
+	at[12] = at[14] = 45;
+	memcpy(at + 24, &count, 8);
+	memcpy(at + 32, &count, 8);
+	memcpy(at + 40, &size, 8);
+	memcpy(at + RECORD, "PK\6\7", 4);
+	memcpy(at + RECORD + 8, &size, 8);
+	at[RECORD + 16] = 1;
+	memcpy(at + RECORD + LOCATOR, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 20);
+}
+
+// The limits of the central directory hold before it is read: its bytes here are of no member.
+static void test_large_directories(void **state UNUSED)
+{
+	enum { END = 98 };
+	static const struct {
+		uint64_t count, size;
+		const char *message;
+	} rows[] = {
+		{LIMIT_ZIP_ENTRIES + 1, 46, "1048577 members: more than 1048576"},
+		{1, (uint64_t)LIMIT_ZIP_DIRECTORY + 1, "central directory of 268435457 bytes: more than 268435456"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(findings_release) struct findings findings;
+		struct zipdirectory zip;
+		struct err e = ERR_INIT;
+		size_t len = rows[i].size + END;
+		char *bytes = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		assert_ptr_not_equal(bytes, MAP_FAILED);
+		memcpy(bytes, "PK\3\4", 4);
+		write_zip64_end(bytes + rows[i].size, rows[i].count, rows[i].size);
+		struct byte_source s = byte_source_memory((struct str){bytes, len});
+		findings_init(&findings);
+		assert_int_equal(zipframe_read(&s, LENIENT, &findings, &zip, &e), -1);
+		assert_int_equal(e.kind, ERR_LIMIT);
+		assert_string_equal(e.msg, rows[i].message);
+		munmap(bytes, len);
+	}
+}
+
 static void test_truncated_comment(void **state UNUSED)
 {
 	struct zipmake z;
@@ -378,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_twists),
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_patches),
+		cmocka_unit_test(test_large_directories),
 		cmocka_unit_test(test_truncated_comment),
 		cmocka_unit_test(test_zip_and_tar),
 		cmocka_unit_test(test_many),

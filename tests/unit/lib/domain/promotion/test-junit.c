@@ -158,7 +158,9 @@ static int read_pieces(size_t count, const char *begin, const char *before, cons
 // The parser compares each attribute of an element with those before, and finds names ever slower.
 static void names_and_attributes_have_limits(void **state UNUSED)
 {
-	static const struct {
+	char long_name[200] = "<";
+	memset(long_name + 1, 'n', sizeof(long_name) - 2);
+	const struct {
 		const char *begin, *before, *after, *end;
 		size_t good, bad;
 		const char *reason;
@@ -168,6 +170,8 @@ static void names_and_attributes_have_limits(void **state UNUSED)
 		{"<testsuite>", "<a", "/>", "</testsuite>", LIMIT_XML_NAMES / 2, LIMIT_XML_NAMES + 1, "names"},
 		{"<testsuite>", "<?a", "?>", "</testsuite>", LIMIT_XML_NAMES / 2, 1000000, "names"},
 		{"<testsuite>", "<a b", "=''/>", "</testsuite>", LIMIT_XML_NAMES / 2, 1000000, "names"},
+		{"<testsuite>", long_name, "/>", "</testsuite>", LIMIT_XML_NAMES_TEXT / 4 / sizeof(long_name),
+			2 * LIMIT_XML_NAMES_TEXT / sizeof(long_name), "names are too long together"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		struct err e = ERR_INIT;

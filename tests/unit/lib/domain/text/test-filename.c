@@ -84,6 +84,24 @@ static void test_wheels(void **state UNUSED)
 	}
 }
 
+static void test_build_numbers(void **state UNUSED)
+{
+	static const struct {
+		const char *text;
+		unsigned number;
+	} table[] = {
+		{"a-1-py3-none-any.whl", 0},
+		{"a-1-7b-py3-none-any.whl", 7},
+		{"a-1-1073741823-py3-none-any.whl", LIMIT_BUILD_TAG - 1},
+		{"a-1-1073741824-py3-none-any.whl", LIMIT_BUILD_TAG - 1},
+		{"a-1-99999999999999999999999-py3-none-any.whl", LIMIT_BUILD_TAG - 1},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		CLEANUP(filename_release) struct filename f = parse_valid(str_from(table[i].text));
+		assert_int_equal(filename_build_number(&f), table[i].number);
+	}
+}
+
 static void test_sdists(void **state UNUSED)
 {
 	static const struct {
@@ -271,6 +289,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kind),
 		cmocka_unit_test(test_wheels),
+		cmocka_unit_test(test_build_numbers),
 		cmocka_unit_test(test_sdists),
 		cmocka_unit_test(test_rejected),
 		cmocka_unit_test(test_too_long),
