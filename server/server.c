@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/hook-queue.h"
 #include "lib/os/safefile.h"
+#include "lib/state/access/audit-refusals.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/store/wheel-gate.h"
 #include "lib/state/upstream/upload-policy.h"
@@ -37,6 +39,7 @@ enum {
 	GRACE_SECONDS = 30,  // for downloads under way at the stop
 	HOOK_SECONDS = 5,    // for commands of on-change at the stop
 	COUNTER_MS = 300000, // how often the download counts are written
+	REFUSALS_MS = 60000, // window of the audit log's lines about refused requests
 };
 
 // A site with its upload policy, and the previous one. Requests hold no reference, since a cache hit must not write to
@@ -56,7 +59,8 @@ struct server {
 	FILE *access_log;
 	struct trusted_proxies *trusted_proxies;
 	char *access_log_path; // NULL: stdout, or none
-	char *audit_path, *catalog_path;
+	struct audit_place audit;
+	char *catalog_path;
 };
 
 // What decides about uploads.
@@ -148,7 +152,8 @@ static void server_free(struct server *s)
 	free(s->context.totals);
 	trusted_proxies_free(s->trusted_proxies);
 	free(s->access_log_path);
-	free(s->audit_path);
+	audit_refusals_free(s->audit.refusals);
+	audit_place_release(&s->audit);
 	free(s->catalog_path);
 	free(s);
 }
@@ -220,6 +225,22 @@ static int start_http(struct server *s, const struct server_options *options, st
 	return s->http ? 0 : -1;
 }
 
+// Opened here, as its own lines are not limited.
+static void write_refusals(void *ctx, const struct audit_unwritten *what)
+{
+	const struct server *s = ctx;
+	struct err e = ERR_INIT;
+	struct audit_place place = s->audit;
+	CLEANUP(audit_cleanup) struct audit *audit = NULL;
+	CLEANUP(mem_free) char *reason = xasprintf("%" PRIu64 " more within a minute have no line%s", what->lines,
+		what->peer ? "" : ", of several clients");
+	const struct audit_entry entry = {
+		.who = what->who, .peer = what->peer, .action = what->action, .result = "refused", .reason = reason};
+	place.refusals = NULL;
+	if (audit_open(&place, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
+		log_error("%s", e.msg);
+}
+
 static struct server *server_new(const struct server_options *o, struct site *site, struct policies *policies)
 {
 	struct server *s = xcalloc(1, sizeof(*s));
@@ -238,8 +259,9 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->trusted_proxies = trusted_proxies_new(o->config->trusted_proxies);
 	s->context.view_hooks = hook_queue_new("[view]");
 	s->context.build_results = build_results_new(o->config, o->catalog_path);
-	s->audit_path = audit_path(o->config, o->catalog_path);
-	s->context.audit_path = s->audit_path;
+	audit_place_init(&s->audit, o->config, o->catalog_path);
+	s->audit.refusals = audit_refusals_new(REFUSALS_MS, write_refusals, s);
+	s->context.audit = &s->audit;
 	s->catalog_path = xstrdup(o->catalog_path);
 	s->context.catalog_path = s->catalog_path;
 	pthread_mutex_init(&s->context.totals_lock, NULL);

@@ -30,7 +30,7 @@ const char *server_url(const struct server *s);
 // Applies a new configuration: platforms, views, cache lifetimes, upload policy. The catalog may be another file. Takes
 // the site over, also on failure: then the old one stays. Requests under way end with the old one.
 int server_reload(struct server *s, const struct config *config, struct site *site, struct err *e) MUST_CHECK;
-// Opens the access log again after logrotate has renamed it.
+// Opens the access log again after another program has renamed it.
 void server_reopen_log(struct server *s);
 // The catalog contains a complete scan: from now on a project that it lacks is a 404.
 void server_set_filled(struct server *s);

@@ -156,9 +156,10 @@ static enum wheel_push_end push_to_store(const struct wheel_target *t, const str
 {
 	CLEANUP(store_push_release) struct store_push s = {.target = t, .wheel = wheel, .statement = statement};
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
-	CLEANUP(mem_free) char *path = audit_path(t->config, t->catalog);
+	CLEANUP(audit_place_release) struct audit_place place;
 	struct publish_receipt receipt;
-	if (audit_open(path, &audit, why) < 0) // before the change: one that cannot be logged is not made
+	audit_place_init(&place, t->config, t->catalog);
+	if (audit_open(&place, &audit, why) < 0) // before the change: one that cannot be logged is not made
 		return WHEEL_PUSH_HOPELESS;
 	enum wheel_push_end end = publish_wheel(&s, &receipt, why) == 0 ? WHEEL_PUSH_DONE : end_of_error(why->kind);
 	write_audit_line(audit, t, wheel, end, why);

@@ -247,6 +247,9 @@ void cli_config_warn_of_readers(const struct cli_config *s, const struct config 
 int cli_config_audit(const struct config *c, struct audit **out, struct err *e)
 {
 	CLEANUP(mem_free) char *catalog = cli_config_catalog(c, e);
-	CLEANUP(mem_free) char *path = catalog ? audit_path(c, catalog) : NULL;
-	return path ? audit_open(path, out, e) : -1;
+	CLEANUP(audit_place_release) struct audit_place place = {0};
+	if (!catalog)
+		return -1;
+	audit_place_init(&place, c, catalog);
+	return audit_open(&place, out, e);
 }

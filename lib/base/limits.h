@@ -95,7 +95,8 @@ enum {
 	LIMIT_PROMOTE_LEFT = 100,            // number of files that left the view before, or were overtaken, among them
 	LIMIT_PROMOTE_COST = 10,             // a promotion counts as so many records,
 	LIMIT_PROMOTE_REFUSED = 100,         // and as one more for each so many files that are refused
-	LIMIT_PROMOTE_MS = 60000,            // for reading what a promotion needs from the catalog
+	LIMIT_PROMOTE_MS = 60000,            // for reading what a promotion needs from the catalog,
+	LIMIT_PROMOTE_CPU_MS = 10000,        // and of a processor for the decision
 	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
 	LIMIT_EVIDENCE_VIEWS = 16 << 10,     // globs of the views for which it counts
 	LIMIT_PROMOTION_RULES = 32,          // number of kinds of evidence that a view requires
@@ -183,6 +184,9 @@ enum {
 	LIMIT_PAGES_SENT = 256 << 20,       // pages and logs of builds that are being sent, to all clients
 	LIMIT_MATRIX_ATTEMPTS = 20000,      // number of attempts at a project that its matrix reads, the newest first
 	LIMIT_AUDIT_READ = 8 << 20,         // the end of the audit log, where the page of a project looks for uploads
+	LIMIT_AUDIT_FILES = 500,            // number of files of the audit log that are read, the newest
+	LIMIT_AUDIT_REFUSED = 10,           // lines of the audit log a minute about what a token, or address, was refused
+	LIMIT_AUDIT_REFUSERS = 256,         // number of tokens, and of addresses, of which these lines are counted apart
 	LIMIT_PROJECT_ROWS = 5000,          // number of versions, of files, and of files not listed on such a page,
 	LIMIT_PROJECT_DEPENDENCIES = 1000,  // number of dependencies that it shows,
 	LIMIT_PROJECT_LINKS = 50,           // and of links of METADATA,

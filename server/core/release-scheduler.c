@@ -66,7 +66,7 @@ static void write_release_audit(struct release_worker *w, const char *result, co
 		.result = result,
 		.reason = reason,
 	};
-	if (audit_open(w->scheduler->context->audit_path, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
+	if (audit_open(w->scheduler->context->audit, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
 		log_error("%s", e.msg);
 }
 

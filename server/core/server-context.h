@@ -21,6 +21,7 @@
 #include "server/message/body-handler.h"
 #include "server/message/reply.h"
 
+struct audit_place;
 struct missing_counts;
 struct upload_policy;
 struct wheel_gate;
@@ -66,7 +67,7 @@ struct server_context {
 	long started;            // seconds since 1970
 	bool has_tls;            // URLs of this server begin with https
 	unsigned search_ms;      // time limit of a search in the catalog; 0: none
-	const char *audit_path;
+	const struct audit_place *audit; // the audit log
 	const char *catalog_path;
 	const struct server_callbacks *callbacks;
 	struct auth *auth;

@@ -175,8 +175,9 @@ static void read_uploaders(struct files_reader *r)
 	struct err e = ERR_INIT;
 	const struct project_files_query *q = r->query;
 	r->out->has_all_uploads = true;
+	const struct audit_query wanted = {.path = q->audit_path, .project = q->project, .most = LIMIT_AUDIT_READ};
 	if (q->audit_path && r->out->files &&
-		audit_recent(q->audit_path, q->project, take_upload, r->out, &r->out->has_all_uploads, &e) < 0)
+		audit_recent(&wanted, take_upload, r->out, &r->out->has_all_uploads, &e) < 0)
 		log_error("%s", e.msg);
 }
 

@@ -9,6 +9,7 @@
 #include "lib/domain/text/name.h"
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
+#include "lib/state/access/audit.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/handlers/arguments.h"
@@ -124,7 +125,7 @@ static struct reply *read_project_request(struct server_context *s, const struct
 		.only_python = q->arguments.text[ARGUMENT_PYTHON],
 		.limit = read_list_limit(q->arguments.text[ARGUMENT_LIMIT]),
 		.now = clock_wall_seconds(),
-		.audit_path = s->audit_path,
+		.audit_path = s->audit ? s->audit->path : NULL,
 	};
 	q->readable = auth_readable(s, r, match->site, q->project, &q->query.platforms);
 	q->query.platform = q->readable;

@@ -80,7 +80,7 @@ int upload_sender_admit_as(struct upload_sender *s, struct reply *refused, struc
 {
 	CLEANUP(reply_cleanup) struct reply *answer = refused;
 	bool is_logged = !answer || is_audited(s, answer);
-	if (is_logged && audit_open(s->context->audit_path, &s->audit, e) < 0)
+	if (is_logged && audit_open(s->context->audit, &s->audit, e) < 0)
 		return -1;
 	if (answer)
 		upload_sender_audit(s,

@@ -55,6 +55,42 @@ def test_request_without_a_token_writes_no_audit_line(server, wheel):
     assert 0 < len(uploading.audit(server)) - len(before) < 40
 
 
+def refused(lines):
+    return [one for one in lines if one["result"] == "refused"]
+
+
+def test_flood_of_refused_requests_has_few_lines(server, wheel):
+    """Of each token; a change is always written, and the number of the rest when the minute ends, or the server."""
+    other = uploading.add_token(server, "--note", "other")
+    for _ in range(100):
+        assert uploading.upload(server, PLATFORM, wheel, server.token, name="another").status == 400
+    for _ in range(3):
+        assert uploading.upload(server, PLATFORM, wheel, other, name="another").status == 400
+    assert uploading.upload(server, PLATFORM, wheel, server.token).status == 200
+    lines = uploading.audit(server)
+    assert [(one["who"], one["result"]) for one in lines if one["action"] == "upload"] == \
+        [("ci", "refused")] * 10 + [("other", "refused")] * 3 + [("ci", "done")]
+    server.stop()
+    last = uploading.audit(server)[len(lines):]
+    assert [(one["who"], one["action"], one["reason"]) for one in last] == \
+        [("ci", "upload", "90 more within a minute have no line")], last
+
+
+def test_full_audit_log_is_moved(serve, store, wheel, tmp_path):
+    """The page of a project and the next lines know the moved files."""
+    server = serve(config=f"[store]\npath = {store}\n[audit]\nmax-size = 4096\n")
+    token = uploading.add_token(server, "--note", "ci")
+    assert uploading.upload(server, PLATFORM, wheel, token).status == 200
+    log = server.catalog.parent / (server.catalog.name + ".audit")
+    for number in range(50):
+        made = storelib.make_wheel(tmp_path / "more", "more", f"{number}")
+        assert uploading.upload(server, PLATFORM, made.path, token).status == 200
+    sizes = [one.stat().st_size for one in log.parent.glob(log.name + "*")]
+    assert len(sizes) > 2 and max(sizes) < 4096 + 1024, sizes
+    page = json.loads(server.get("/-/project/bar?format=json", uploading.authorization(token)).body)
+    assert {one["uploaded_by"] for one in page["files"]} == {"ci"}, page["files"]
+
+
 def test_no_audit_line_where_uploads_are_off(serve, store, wheel):
     server = serve(store)
     for _ in range(5):

@@ -266,13 +266,24 @@ def test_upgrade_under_load_fails_no_request(machine, package):
     assert packages.BEFORE not in machine.run("dpkg-query", "--show", "wheelcache")
 
 
+ROTATION = """{log} {{
+	su wheelcache wheelcache
+	missingok
+	postrotate
+		systemctl reload wheelcache
+	endscript
+}}
+"""
+
+
 def test_rotated_log_goes_on_in_a_new_file(machine):
     log = machine.path("/var/log/wheelcache/access.log")
     configure(machine, server={"access-log": "/var/log/wheelcache/access.log"})
     machine.run("systemctl", "restart", "wheelcache")
     fetch(machine, "/simple/?before")
     serving.wait_for(lambda: "?before" in log.read_text(), EVENTUALLY, "a line")
-    machine.run("logrotate", "--force", "/etc/logrotate.d/wheelcache")
+    machine.run("sh", "-c", "cat >/etc/logrotate.d/access", input=ROTATION.format(log="/var/log/wheelcache/access.log"))
+    machine.run("logrotate", "--force", "/etc/logrotate.d/access")
     assert "?before" in log.with_name("access.log.1").read_text()
 
     def goes_on():

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit log: one JSON object per line for each change that was made or refused. It only grows. Each line is one
-// write(2), so any number of processes may write. It is opened for each change, so it may be moved away at any time.
-// One thread at a time for a struct audit. Errors are ERR_IO and ERR_FULL.
+// The audit log: one JSON object per line for each change that was made or refused. Lines are only added. Each line is one
+// write(2), so any number of processes may write. The file may be moved away at any time; a full or old one is moved by
+// audit_write() (audit-rotate.h). One thread at a time for a struct audit. Errors are ERR_IO and ERR_FULL.
 #pragma once
 
 #include "lib/base/err.h"
 #include "lib/state/config/config.h"
 
 struct audit;
+struct audit_refusals;
+
+// Where the log is, and what it keeps.
+struct audit_place {
+	char *path;                      // owned
+	uint64_t max_size;               // bytes
+	uint64_t keep;                   // seconds; 0: always
+	struct audit_refusals *refusals; // borrowed: limits the lines of clients that are refused; NULL: all are written
+};
 
 // The path of the log: as configured, else beside the catalog. The caller frees it.
 char *audit_path(const struct config *c, const char *catalog_path);
+// As configured, without refusals.
+void audit_place_init(struct audit_place *p, const struct config *c, const char *catalog_path);
+void audit_place_release(struct audit_place *p);
 // To be called before the change: a change that cannot be logged is not made. Creates a missing file (0640).
-int audit_open(const char *path, struct audit **out, struct err *e) MUST_CHECK;
+int audit_open(const struct audit_place *place, struct audit **out, struct err *e) MUST_CHECK;
 void audit_close(struct audit *a);    // NULL is fine
 void audit_cleanup(struct audit **a); // for CLEANUP
 
@@ -29,7 +41,8 @@ struct audit_entry {
 	const char *result; // "done", "refused", "failed", …
 	const char *reason;
 };
-// Writes a line, with the time first. May be called any number of times.
+// Writes a line, with the time first. May be called any number of times. No line is written, which is success, if nothing
+// changed and the client has its lines (audit-refusals.h).
 int audit_write(struct audit *a, const struct audit_entry *entry, struct err *e) MUST_CHECK;
 
 // The account of this process, for .who: "user root". The caller frees it.

@@ -62,7 +62,9 @@ struct config {
 	// [tokens]
 	char *tokens; // NULL: tokens_path()
 	// [audit]
-	char *audit; // NULL: audit_path()
+	char *audit;             // NULL: audit_path()
+	uint64_t audit_max_size; // bytes
+	uint64_t audit_keep;     // seconds; 0: always
 	// [upload]
 	uint64_t max_file;         // bytes
 	bool refuses_covered;      // refuses files that upstream has too

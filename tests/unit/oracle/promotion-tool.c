@@ -418,8 +418,9 @@ int main(int argc, char **argv)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
+	char name[] = "audit.log";
 	struct err e = ERR_INIT;
-	if (argc != 2 || catalog_open(argv[1], &catalog, &e) < 0 || audit_open("audit.log", &audit, &e) < 0 ||
+	if (argc != 2 || catalog_open(argv[1], &catalog, &e) < 0 || audit_open(&(struct audit_place){.path = name, .max_size = 1 << 30}, &audit, &e) < 0 ||
 		answer_lines(&(struct promotion_world){.catalog = catalog, .audit = audit}, &e) < 0) {
 		fprintf(stderr, "%s\n", *e.msg ? e.msg : "usage: promotion-tool CATALOG");
 		return EXIT_FAILURE;

@@ -89,7 +89,7 @@ static void open_host(struct promote_host *h, int number)
 	snprintf(path, sizeof(path), "%s/catalog%d.db", top, number);
 	ok(catalog_open(path, &h->catalog, &e), &e);
 	snprintf(path, sizeof(path), "%s/audit%d", top, number);
-	ok(audit_open(path, &h->audit, &e), &e);
+	ok(audit_open(&(struct audit_place){.path = path, .max_size = 1 << 20}, &h->audit, &e), &e);
 	ok(store_open(&h->config, STORE_PROMPT, &store, &e), &e);
 	ok(store_register(&store, h->catalog, &e), &e);
 	ok(catalog_begin(h->catalog, &t, &e), &e);

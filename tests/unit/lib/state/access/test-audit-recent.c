@@ -42,7 +42,7 @@ static void assert_entries(const char *project, bool is_whole, const char *expec
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 1 << 20);
 	buf_puts(&out, "");
-	assert_int_equal(audit_recent(path, project, add_entry, &out, &was_whole, &e), 0);
+	assert_int_equal(audit_recent(&(struct audit_query){.path = path, .project = project, .most = LIMIT_AUDIT_READ}, add_entry, &out, &was_whole, &e), 0);
 	assert_int_equal(was_whole, is_whole);
 	assert_string_equal(out.data, expected);
 }
@@ -75,6 +75,45 @@ static void only_the_end_of_a_long_log_is_read(void **state UNUSED)
 	assert_entries("foo", false, "2 x new;");
 }
 
+static void move_log(unsigned number)
+{
+	CLEANUP(mem_free) char *moved = xasprintf("%s.%u", path, number);
+	assert_int_equal(rename(path, moved), 0);
+}
+
+static void find_entries(const struct audit_query *q, const char *expected)
+{
+	struct err e = ERR_INIT;
+	bool is_whole;
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, 1 << 20);
+	buf_puts(&out, "");
+	assert_int_equal(audit_recent(q, add_entry, &out, &is_whole, &e), 0);
+	assert_true(is_whole);
+	assert_string_equal(out.data, expected);
+}
+
+// Also between two changes, when nothing has the log's name.
+static void moved_files_are_read_too(void **state UNUSED)
+{
+	write_log(ENTRY("1", "a"), 1, "");
+	move_log(2);
+	write_log(ENTRY("2", "b"), 1, "{\"time\":\"3\",\"who\":\"y\"}\n");
+	move_log(1);
+	assert_entries("foo", true, "1 x a;2 x b;");
+	write_log(ENTRY("4", "a"), 1, "");
+	assert_entries("foo", true, "1 x a;2 x b;4 x a;");
+	find_entries(&(struct audit_query){.path = path}, "1 x a;2 x b;3 y -;4 x a;");
+	find_entries(&(struct audit_query){.path = path, .file = "a"}, "1 x a;4 x a;");
+	find_entries(&(struct audit_query){.path = path, .since = "2"}, "2 x b;3 y -;4 x a;");
+}
+
+static int remove_moved(void **state UNUSED)
+{
+	CLEANUP(mem_free) char *command = xasprintf("rm -f '%s'.*", path);
+	return system(command);
+}
+
 static void a_log_that_is_missing_has_no_entries(void **state UNUSED)
 {
 	assert_int_equal(unlink(path), 0);
@@ -93,6 +132,7 @@ int main(void)
 		cmocka_unit_test(entries_of_the_project_are_reported),
 		cmocka_unit_test(lines_that_are_no_entries_are_left_out),
 		cmocka_unit_test(only_the_end_of_a_long_log_is_read),
+		cmocka_unit_test_teardown(moved_files_are_read_too, remove_moved),
 		cmocka_unit_test(a_log_that_is_missing_has_no_entries),
 	};
 	return cmocka_run_group_tests(tests, make_log, NULL);
