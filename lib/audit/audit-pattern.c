@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
+#include "lib/os/clock.h"
 
 enum {
 	FRESH_TEXT = 16 << 10, // after so many bytes of names, regular expressions are compiled anew
-	CLOCK_TEXT = 512,      // and after so many the clock is read
+	CLOCK_BYTES = 512,      // and after so many the clock is read
 };
 
 static const char *regex_of(const char *text)
@@ -158,23 +158,16 @@ struct audit_matcher {
 	struct compiled_regex *compiled; // by the pattern's id
 	size_t patterns;
 	size_t since_fresh, since_clock; // bytes of names
-	int64_t end_ns;                  // of the thread's time
+	int64_t end_ms;                  // of the thread's time
 	bool is_spent;
 };
-
-static int64_t thread_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 struct audit_matcher *audit_matcher_new(size_t patterns)
 {
 	struct audit_matcher *m = xcalloc(1, sizeof(*m));
 	m->compiled = xcalloc(patterns + 1, sizeof(*m->compiled));
 	m->patterns = patterns;
-	m->end_ns = thread_ns() + LIMIT_AUDIT_RULES_MS * INT64_C(1000000);
+	m->end_ms = clock_thread_ms() + LIMIT_AUDIT_RULES_MS;
 	return m;
 }
 
@@ -219,9 +212,9 @@ bool audit_matcher_matches(struct audit_matcher *m, const struct audit_pattern *
 	size_t len = strlen(text) + 1;
 	m->is_spent |= len > LIMIT_PATH;
 	m->since_clock += len;
-	if (m->since_clock > CLOCK_TEXT) {
+	if (m->since_clock > CLOCK_BYTES) {
 		m->since_clock = 0;
-		m->is_spent |= thread_ns() > m->end_ns;
+		m->is_spent |= clock_thread_ms() > m->end_ms;
 	}
 	if (m->is_spent)
 		return false;

@@ -89,6 +89,13 @@ long clock_seconds(void)
 	return t.tv_sec + 1;
 }
 
+int64_t clock_thread_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 int64_t clock_ms(void)
 {
 	struct timespec t;

@@ -23,6 +23,8 @@ bool clock_read_end(const char *text, int64_t *seconds);
 long clock_seconds(void);
 // The monotonic clock in milliseconds.
 int64_t clock_ms(void);
+// The time that the calling thread has computed, in milliseconds.
+int64_t clock_thread_ms(void);
 // Initialises a condition for clock_wait(). The caller destroys it.
 void clock_cond_init(pthread_cond_t *condition);
 // Waits with lock held until the condition is signalled or clock_ms() reaches end_ms. False in the second case.

@@ -24,7 +24,7 @@ static int read_project_word(struct promote_word *w, struct err *e)
 	buf_init(&normal, LIMIT_FILE_NAME);
 	name_normalize(name, &normal);
 	w->project = buf_steal(&normal);
-	w->specifier = equals ? xstrdup(equals) : NULL;
+	w->specifier = equals ? specifier_set_new(str_from(equals)) : NULL;
 	return 0;
 }
 
@@ -66,7 +66,7 @@ void promote_select_release(struct promote_select *s)
 {
 	for (size_t i = 0; i < s->words; i++) {
 		free(s->word[i].project);
-		free(s->word[i].specifier);
+		specifier_set_free(s->word[i].specifier);
 	}
 	free(s->word);
 	*s = (struct promote_select){0};
@@ -101,19 +101,21 @@ static bool match_files(struct promote_select *s, const char *filename)
 	return is_found;
 }
 
-static bool admits_version(const char *specifier, const char *text)
+static bool admits_version(const struct promote_word *w, const struct specifier_version *version)
 {
-	struct err ignored = ERR_INIT;
-	CLEANUP(version_release) struct version version = {0};
-	return !specifier || (text && version_parse(str_from(text), &version, &ignored) == 0 &&
-				     specifier_set_admits(str_from(specifier), &version));
+	return !w->specifier || (version && specifier_set_contains(w->specifier, version));
 }
 
 static bool match_projects(struct promote_select *s, const char *project, const char *version)
 {
 	bool is_found = false;
-	for (size_t i = first_project_word(s, project); i < s->words && strcmp(s->word[i].project, project) == 0; i++) {
-		bool is_meant = admits_version(s->word[i].specifier, version);
+	size_t i = first_project_word(s, project);
+	if (i == s->words || strcmp(s->word[i].project, project) != 0)
+		return false;
+	CLEANUP(specifier_version_cleanup)
+	struct specifier_version *parsed = version ? specifier_version_new(version) : NULL;
+	for (; i < s->words && strcmp(s->word[i].project, project) == 0; i++) {
+		bool is_meant = admits_version(&s->word[i], parsed);
 		s->word[i].is_matched |= is_meant;
 		is_found |= is_meant;
 	}
@@ -132,8 +134,13 @@ bool promote_select_names(const struct promote_select *s, const char *project, c
 	size_t i = first_file_word(s, filename);
 	if (i < s->files && strcmp(s->word[i].filename, filename) == 0)
 		return true;
-	for (i = first_project_word(s, project); i < s->words && strcmp(s->word[i].project, project) == 0; i++)
-		if (s->word[i].specifier && admits_version(s->word[i].specifier, version))
+	i = first_project_word(s, project);
+	if (i == s->words || strcmp(s->word[i].project, project) != 0)
+		return false;
+	CLEANUP(specifier_version_cleanup)
+	struct specifier_version *parsed = version ? specifier_version_new(version) : NULL;
+	for (; i < s->words && strcmp(s->word[i].project, project) == 0; i++)
+		if (s->word[i].specifier && admits_version(&s->word[i], parsed))
 			return true;
 	return false;
 }

@@ -8,11 +8,13 @@
 
 #include "lib/base/err.h"
 
+struct specifier_set;
+
 struct promote_word {
 	const char *text;     // as given; borrowed
 	const char *filename; // a slice of text; NULL: it is a project
 	char *project;        // normal form; NULL: it is a file
-	char *specifier;      // "==1.0"; NULL: all versions
+	struct specifier_set *specifier; // "==1.0"; NULL: all versions
 	size_t number;        // in the order given
 	bool is_matched;
 };

@@ -210,7 +210,7 @@ static int decide_rows(struct promotion_run *run, struct err *e)
 		promotion_run_keep_newest(run);
 	run->evidence.all.count = run->evidence.all.sorted = 0;
 	for (size_t i = 0; i < run->answer->rows; i++)
-		if (decide_row(run, i, e) < 0)
+		if (promotion_run_check_time(run, e) < 0 || decide_row(run, i, e) < 0)
 			return -1;
 	promotion_run_mark_overtaken(run);
 	if (run->request->all_or_nothing && promotion_run_add_chain(run, e) < 0)

@@ -43,6 +43,7 @@ struct promotion_run {
 	struct promote_evidence evidence;
 	struct promotion_judge judge;
 	int64_t generation; // on which this try decides
+	int64_t cpu_end;    // clock_thread_ms() when the decision has taken too long
 	struct promotion_candidate *candidate;
 	size_t candidates, room;
 	struct promotion_lack *lack;
@@ -61,6 +62,8 @@ int promotion_run_check_reason(const char *reason, struct err *e) MUST_CHECK;
 int promotion_run_refresh(const char *folder, struct catalog *c, const char *view, struct err *e) MUST_CHECK;
 // The view's newest generation. ERR_INVALID: its membership is damaged.
 int promotion_run_generation(struct catalog *c, const char *view, int64_t *generation, struct err *e) MUST_CHECK;
+// ERR_BUSY: the decision has computed for longer than the request allows.
+int promotion_run_check_time(const struct promotion_run *run, struct err *e) MUST_CHECK;
 // Adds a row and a candidate for each selected file that the source shows. ERR_USAGE: a word of the selection means none.
 int promotion_run_collect(struct promotion_run *run, struct err *e) MUST_CHECK;
 // Leaves out the files of which a newer version is there, for --newest. What is named stays.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/os/clock.h"
 #include "lib/promotion/promotion-run.h"
 #include "lib/state/views/views-sync.h"
 
@@ -63,7 +64,11 @@ static int find_source(struct promotion_run *run, const struct promote_request *
 int promotion_run_init(struct promotion_run *run, const struct site *site, struct catalog *c,
 	const struct promote_request *r, struct promote_answer *out, struct err *e)
 {
-	*run = (struct promotion_run){.site = site, .catalog = c, .request = r, .answer = out};
+	*run = (struct promotion_run){.site = site,
+		.catalog = c,
+		.request = r,
+		.answer = out,
+		.cpu_end = r->cpu_ms ? clock_thread_ms() + r->cpu_ms : INT64_MAX};
 	promote_evidence_init(&run->evidence, c, r->to);
 	if (find_source(run, r, e) < 0 || views_folder(&site->config, &run->folder, e) < 0)
 		return -1;
@@ -137,6 +142,13 @@ void promotion_run_hide_cell(const struct promotion_run *run, const struct promo
 	buf_printf(why, "another cell%s", rest);
 }
 
+int promotion_run_check_time(const struct promotion_run *run, struct err *e)
+{
+	if (clock_thread_ms() <= run->cpu_end)
+		return 0;
+	return err_set(e, ERR_BUSY, "the decision took too long, and nothing was promoted: select fewer files");
+}
+
 // --- its files ---
 
 // The arguments of take_candidate.
@@ -145,12 +157,13 @@ struct source_project {
 	const char *name;
 };
 
-static int take_candidate(void *ctx, const struct platform *platform, const struct catalog_file *file,
-	struct err *e UNUSED)
+static int take_candidate(void *ctx, const struct platform *platform, const struct catalog_file *file, struct err *e)
 {
 	const struct source_project *p = ctx;
 	struct promotion_run *run = p->run;
 	const struct promote_request *r = run->request;
+	if (promotion_run_check_time(run, e) < 0)
+		return -1;
 	if ((r->may && !r->may(r->may_ctx, platform->name, p->name)) ||
 		!promote_select_matches(&run->select, p->name, file->version, file->filename))
 		return 0;
@@ -197,7 +210,7 @@ static int find_projects(struct promotion_run *run, struct strset *names, struct
 		const struct promote_word *w = &run->select.word[i];
 		if (w->project)
 			strset_add(names, w->project);
-		else if (add_file_projects(run, w->filename, names, e) < 0)
+		else if (promotion_run_check_time(run, e) < 0 || add_file_projects(run, w->filename, names, e) < 0)
 			return -1;
 	}
 	strset_sort(names);
@@ -258,7 +271,8 @@ int promotion_run_collect(struct promotion_run *run, struct err *e)
 		return -1;
 	for (size_t i = 0; i < names.count; i++) {
 		struct source_project p = {run, names.item[i]};
-		if (view_files(&run->source, run->catalog, p.name, take_candidate, &p, e) < 0)
+		if (promotion_run_check_time(run, e) < 0 ||
+			view_files(&run->source, run->catalog, p.name, take_candidate, &p, e) < 0)
 			return -1;
 	}
 	const struct promote_word *unmatched = promote_select_unmatched(&run->select);

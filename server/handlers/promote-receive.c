@@ -163,6 +163,7 @@ static int run_promotion(struct sent_promotion *x, struct err *e)
 	r->may = may_promote;
 	r->may_ctx = x;
 	r->hooks = s->view_hooks;
+	r->cpu_ms = LIMIT_PROMOTE_CPU_MS;
 	if (catalog_pool_take(s->catalog_pool, &lease, e) < 0)
 		return -1;
 	catalog_limit(lease.catalog, LIMIT_PROMOTE_MS);

@@ -18,6 +18,7 @@
 #include "server/message/request-check.h"
 
 enum {
+	DECISIONS = 4,  // number of posted documents that are decided at once
 	POOL_SHARE = 4, // one pool may have a quarter of all connections for bodies, as its platform's volume may hang
 	LINGER_SECONDS = 2, // for the next request of a client whose connection will end
 	TLS_SOCKETS = 3,    // of a connection: the client's, and the socket pair to the library
@@ -404,8 +405,8 @@ struct http *http_start(const struct http_options *options, struct err *e)
 	h->options.connections = listen_limit(options->connections, options->tls ? TLS_SOCKETS : 1);
 	h->url = xstrdup(options->url);
 	h->connections = connections_new(options->timeout, options->on_checked, options->ctx);
-	h->worker_pools = worker_pools_new("work");
-	h->body_pools = worker_pools_new("receive");
+	h->worker_pools = worker_pools_new("work", 1);
+	h->body_pools = worker_pools_new("receive", DECISIONS);
 	h->daemon = start_daemon(h);
 	if (!h->daemon) {
 		err_set(e, ERR_NET, "cannot serve on %s", options->url);

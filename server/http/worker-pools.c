@@ -44,15 +44,19 @@ static void begin_queued_job(void *ctx, struct fair_queue_entry *entry)
 	thread_pool_submit(pool->threads, run_queued_job, (char *)entry - offsetof(struct queued_job, entry));
 }
 
-struct worker_pools *worker_pools_new(const char *name)
+struct worker_pools *worker_pools_new(const char *name, unsigned searches)
 {
 	struct worker_pools *l = xcalloc(1, sizeof(*l));
 	for (size_t i = 0; i < WORKER_POOL_COUNT; i++) {
 		struct worker_pool *pool = &l->pool[i];
 		bool has_queue = i >= WORKER_POOLS;
-		pool->threads = thread_pool_new(has_queue ? 1 : POOL_THREADS, THREAD_POOL_FIRST_IN_FIRST_OUT, name);
+		pool->threads = thread_pool_new(
+			has_queue ? searches : POOL_THREADS, THREAD_POOL_FIRST_IN_FIRST_OUT, name);
 		const struct fair_queue_options options = {
-			.under_way = 1, .waiting = LIMIT_SEARCHES_WAITING, .begin = begin_queued_job, .ctx = pool};
+			.under_way = searches,
+			.waiting = LIMIT_SEARCHES_WAITING,
+			.begin = begin_queued_job,
+			.ctx = pool};
 		pool->queue = has_queue ? fair_queue_new(&options) : NULL;
 		atomic_init(&pool->users, 0);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bulkheaded worker pools: a job that hangs in one pool delays no other pool. Most pools have a few threads and run
-// jobs in order. The pools for expensive requests have one thread and a bounded fair_queue. Any thread, also from jobs.
+// jobs in order. The pools for expensive requests have a bounded fair_queue, of which an address runs three
+// quarters at most. Any thread, also from jobs.
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +18,8 @@ enum {
 struct worker_pool;
 struct worker_pools;
 
-struct worker_pools *worker_pools_new(const char *name);
+// searches: number of jobs of each pool with a queue that run at once.
+struct worker_pools *worker_pools_new(const char *name, unsigned searches);
 void worker_pools_free(struct worker_pools *l); // runs the jobs that wait; NULL is fine
 // number: WORKER_POOL_SEARCHES, WORKER_POOL_SUMMARIES, or any other, which is taken modulo WORKER_POOLS.
 struct worker_pool *worker_pools_pick(struct worker_pools *l, unsigned number);

@@ -225,27 +225,90 @@ static void clause_release(struct clause *k)
 	version_release(&k->border);
 }
 
-// Clears the bits of the candidates that the set does not admit. The set must be valid.
-static uint64_t remove_not_admitted(struct str set, const struct candidate *c, unsigned count, uint64_t mask)
+struct specifier_set {
+	char *text; // of the clauses
+	struct clause *clause;
+	size_t clauses, room;
+};
+
+struct specifier_set *specifier_set_new(struct str text)
 {
-	while (set.ptr) {
-		struct str one = pyspace_trim(str_cut(&set, ','));
+	if (!specifier_set_is_valid(text))
+		return NULL;
+	struct specifier_set *s = xcalloc(1, sizeof(*s));
+	s->text = xstrndup(text.len ? text.ptr : "", text.len);
+	struct str rest = str_from(s->text);
+	while (rest.ptr) {
+		struct str one = pyspace_trim(str_cut(&rest, ','));
 		if (!one.len)
 			continue;
-		CLEANUP(clause_release) struct clause k;
-		clause_init(&k, one);
-		for (unsigned i = 0; i < count; i++)
-			if (mask >> i & 1 && !k.op->admits(&k, &c[i]))
-				mask &= ~(UINT64_C(1) << i);
+		GROW(s->clause, s->clauses, s->room);
+		clause_init(&s->clause[s->clauses++], one);
 	}
-	return mask;
+	return s;
+}
+
+void specifier_set_free(struct specifier_set *s)
+{
+	for (size_t i = 0; s && i < s->clauses; i++)
+		clause_release(&s->clause[i]);
+	if (s) {
+		free(s->clause);
+		free(s->text);
+	}
+	free(s);
+}
+
+static void cleanup_set(struct specifier_set **s)
+{
+	specifier_set_free(*s);
+}
+
+static bool set_contains(const struct specifier_set *s, const struct candidate *c)
+{
+	for (size_t i = 0; i < s->clauses; i++)
+		if (!s->clause[i].op->admits(&s->clause[i], c))
+			return false;
+	return true;
 }
 
 bool specifier_set_admits(struct str text, const struct version *version)
 {
 	CLEANUP(candidate_release) struct candidate c;
-	return candidate_init(&c, version->text) == 0 && specifier_set_is_valid(text) &&
-	       remove_not_admitted(text, &c, 1, 1) == 1;
+	if (candidate_init(&c, version->text) < 0)
+		return false;
+	CLEANUP(cleanup_set) struct specifier_set *s = specifier_set_new(text);
+	return s && set_contains(s, &c);
+}
+
+struct specifier_version {
+	struct candidate version;
+};
+
+struct specifier_version *specifier_version_new(const char *text)
+{
+	struct specifier_version *v = xcalloc(1, sizeof(*v));
+	if (candidate_init(&v->version, text) < 0)
+		specifier_version_cleanup(&v);
+	return v;
+}
+
+void specifier_version_free(struct specifier_version *v)
+{
+	if (v)
+		candidate_release(&v->version);
+	free(v);
+}
+
+void specifier_version_cleanup(struct specifier_version **v)
+{
+	specifier_version_free(*v);
+	*v = NULL;
+}
+
+bool specifier_set_contains(const struct specifier_set *s, const struct specifier_version *v)
+{
+	return set_contains(s, &v->version);
 }
 
 struct specifier_minor {
@@ -280,9 +343,13 @@ void specifier_minor_cleanup(struct specifier_minor **m)
 
 bool specifier_minor_micros(const struct specifier_minor *m, struct str text, uint64_t *mask)
 {
-	if (!specifier_set_is_valid(text))
+	CLEANUP(cleanup_set) struct specifier_set *s = specifier_set_new(text);
+	if (!s)
 		return false;
-	*mask = remove_not_admitted(text, m->release, SPECIFIER_MICROS, m->valid);
+	*mask = m->valid;
+	for (unsigned i = 0; i < SPECIFIER_MICROS; i++)
+		if (m->valid >> i & 1 && !set_contains(s, &m->release[i]))
+			*mask &= ~(UINT64_C(1) << i);
 	return true;
 }
 

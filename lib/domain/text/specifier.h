@@ -15,6 +15,16 @@ bool specifier_set_is_valid(struct str text);
 // text is not a valid set.
 bool specifier_set_admits(struct str text, const struct version *version);
 
+// The same for many sets and many versions: each is parsed once. Constant after that, so any thread may use them.
+struct specifier_set;
+struct specifier_version;
+struct specifier_set *specifier_set_new(struct str text); // NULL: it is not valid. The caller frees it.
+void specifier_set_free(struct specifier_set *s);         // NULL is allowed
+struct specifier_version *specifier_version_new(const char *text); // NULL: it is no version. The caller frees it.
+void specifier_version_free(struct specifier_version *v);          // NULL is allowed
+void specifier_version_cleanup(struct specifier_version **v);      // for CLEANUP
+bool specifier_set_contains(const struct specifier_set *s, const struct specifier_version *v);
+
 enum { SPECIFIER_MICROS = 64 };
 // Which micro releases of a Python, such as 3.11.0 to 3.11.63, a Requires-Python contains: bit n of *mask is 3.11.n.
 // False if the text is not a valid set; then *mask is not touched.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/access/audit-refusals.h"
 
-#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,8 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
+#include "lib/format/digest.h"
+#include "lib/net/address.h"
 #include "lib/os/clock.h"
 #include "lib/os/timer-thread.h"
 
@@ -94,17 +95,6 @@ void audit_refusals_free(struct audit_refusals *r)
 	free(r);
 }
 
-// All addresses of an IPv6 /64 are one.
-static void write_network(const char *peer, char out[NAME])
-{
-	struct in6_addr a;
-	snprintf(out, NAME, "%s", peer);
-	if (inet_pton(AF_INET6, peer, &a) != 1 || IN6_IS_ADDR_V4MAPPED(&a))
-		return;
-	memset(a.s6_addr + 8, 0, 8);
-	inet_ntop(AF_INET6, &a, out, NAME);
-}
-
 // The refuser with this key, else a free one, else the shared one. Under the lock.
 static struct refuser *find_refuser(struct refuser *all, const char *key)
 {
@@ -122,11 +112,13 @@ static struct refuser *find_refuser(struct refuser *all, const char *key)
 
 bool audit_refusals_take(struct audit_refusals *r, const char *who, const char *peer, const char *action)
 {
-	char key[NAME];
+	char key[NAME] = "";
+	uint8_t client[ADDRESS_SIZE];
+	address_client(peer ? peer : "", client);
 	if (who)
 		snprintf(key, sizeof(key), "%s", who);
 	else
-		write_network(peer ? peer : "unknown", key);
+		hex_encode(client, sizeof(client), key);
 	pthread_mutex_lock(&r->lock);
 	struct refuser *one = find_refuser(who ? r->token : r->address, key);
 	if (!one->lines++)

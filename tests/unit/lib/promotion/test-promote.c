@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "lib/domain/text/filename.h"
+#include "lib/os/clock.h"
 #include "lib/os/tree.h"
 #include "lib/promotion/demote.h"
 #include "lib/state/catalog/catalog-file.h"
@@ -204,6 +205,40 @@ static void hosts_continue_each_other(void **state UNUSED)
 	assert_int_equal(view.generation, 3);
 }
 
+static bool think_long(void *ctx UNUSED, const char *platform UNUSED, const char *project UNUSED)
+{
+	for (int64_t end = clock_thread_ms() + 30; clock_thread_ms() < end;)
+		;
+	return true;
+}
+
+static void a_decision_that_takes_too_long_promotes_nothing(void **state UNUSED)
+{
+	struct promote_host *h = &host[0];
+	struct catalog_view before, after;
+	struct err e = ERR_INIT;
+	struct promote_request r = {.to = "free",
+		.evidence_views = "*",
+		.reason = "",
+		.by = "someone",
+		.address = "192.0.2.1",
+		.may = think_long,
+		.cpu_ms = 20};
+	ok(catalog_view_find(h->catalog, "free", &before, &e), &e);
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(promote_answer_release) struct promote_answer a = {0};
+		int result = promote_run(&h->site, h->catalog, h->audit, &r, NOW, &a, &e);
+		assert_int_equal(result, i ? 0 : -1);
+		if (!i) {
+			assert_int_equal(e.kind, ERR_BUSY);
+			assert_non_null(strstr(e.msg, "the decision took too long"));
+			ok(catalog_view_find(h->catalog, "free", &after, &e), &e);
+			assert_int_equal(after.generation, before.generation);
+		}
+		r.cpu_ms = 0;
+	}
+}
+
 static void wrong_views_are_refused(void **state UNUSED)
 {
 	static const struct {
@@ -237,6 +272,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_operator_is_told_where_a_file_is, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hosts_continue_each_other, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_views_are_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_decision_that_takes_too_long_promotes_nothing, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,7 +243,7 @@ static void test_too_long_to_be_polite(void **state)
 	CLEANUP(mem_close) int fd = dial(f);
 	begin_sized(fd, "/refuse/", (size_t)LIMIT_BODY_DISCARDED + 1, "");
 	assert_holds(read_until(fd, NULL), "HTTP/1.1 403 "); // before any byte of the body
-	struct worker_pools *pools = worker_pools_new("test");
+	struct worker_pools *pools = worker_pools_new("test", 1);
 	struct worker_pool *pool = worker_pools_pick(pools, 0);
 	struct request r = {
 		.method = METHOD_POST, .path = "/refuse/", .peer = "127.0.0.1", .header[HEADER_CONTENT_LENGTH] = "5"};

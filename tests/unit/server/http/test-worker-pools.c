@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -34,12 +35,17 @@ static void go_through(void *job)
 	atomic_fetch_sub(&at.inside, 1);
 }
 
-static struct worker_pools *begin(void)
+static struct worker_pools *begin_many(unsigned searches)
 {
 	memset(&at, 0, sizeof(at));
 	pthread_mutex_init(&at.gate, NULL);
 	pthread_mutex_lock(&at.gate);
-	return worker_pools_new("test");
+	return worker_pools_new("test", searches);
+}
+
+static struct worker_pools *begin(void)
+{
+	return begin_many(1);
 }
 
 static void end(struct worker_pools *l)
@@ -65,6 +71,31 @@ static void searches_run_one_at_a_time_in_turns_by_address(void **state UNUSED)
 	assert_in_range(strchr(at.order, 'b') - at.order, 1, 3);
 	assert_in_range(strchr(at.order, 'c') - at.order, 1, 3);
 	assert_in_range(strrchr(at.order, 'b') - at.order, 3, 5);
+}
+
+static void stand_still(void *job)
+{
+	while (!atomic_load((atomic_bool *)job))
+		usleep(1000);
+}
+
+// As with promotions that take long.
+static void an_address_leaves_a_thread_for_others(void **state UNUSED)
+{
+	struct worker_pools *l = begin_many(4);
+	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SEARCHES);
+	static char b[] = "b";
+	atomic_bool is_over = false;
+	for (int i = 0; i < 9; i++)
+		assert_true(worker_pool_submit(pool, "192.0.2.1", stand_still, &is_over));
+	pthread_mutex_unlock(&at.gate);
+	assert_true(worker_pool_submit(pool, "192.0.2.2", go_through, b));
+	for (int i = 0; i < 10000 && !atomic_load(&at.begun); i++)
+		usleep(1000);
+	assert_int_equal(atomic_load(&at.begun), 1);
+	atomic_store(&is_over, true);
+	pthread_mutex_lock(&at.gate);
+	end(l);
 }
 
 static void waiting_jobs_are_limited(void **state UNUSED)
@@ -102,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(searches_run_one_at_a_time_in_turns_by_address),
+		cmocka_unit_test(an_address_leaves_a_thread_for_others),
 		cmocka_unit_test(waiting_jobs_are_limited),
 		cmocka_unit_test(other_pools_refuse_nothing),
 	};
