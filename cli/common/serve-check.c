@@ -22,7 +22,7 @@ int serve_check_site(const struct config *c, const struct store *store, const ch
 // --- branches ---
 
 // The folder of a glob, or the file. The caller frees it.
-static char *place_of(struct str word)
+static char *branch_folder(struct str word)
 {
 	size_t len = 0;
 	while (len < word.len && !strchr("*?[", word.ptr[len]))
@@ -34,7 +34,7 @@ static char *place_of(struct str word)
 
 static bool answers(struct str word, int64_t until)
 {
-	CLEANUP(mem_free) char *place = place_of(word);
+	CLEANUP(mem_free) char *place = branch_folder(word);
 	CLEANUP(mem_free) char *real = NULL;
 	return !*place || path_probe_wait(path_probe_start(place), until, &real);
 }

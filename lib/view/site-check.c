@@ -16,7 +16,7 @@ static bool is_platform(const struct store *store, struct catalog *catalog, cons
 	       catalog_platform_find(catalog, name, &id, &ignored) == 0;
 }
 
-static int check_view(const struct config_view *v, const struct store *store, struct catalog *catalog, struct err *e)
+static int check_view_names(const struct config_view *v, const struct store *store, struct catalog *catalog, struct err *e)
 {
 	if (is_platform(store, catalog, v->name))
 		return err_set(e, ERR_USAGE, "view %s: a platform has that name", v->name);
@@ -43,7 +43,7 @@ static int refuse_default_view(const struct config *c, const struct store *store
 int site_check_names(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)
 {
 	for (size_t i = 0; i < c->view_count; i++)
-		if (check_view(&c->views[i], store, catalog, e) < 0)
+		if (check_view_names(&c->views[i], store, catalog, e) < 0)
 			return -1;
 	if (c->default_view && !config_view(c, c->default_view) && !is_platform(store, catalog, c->default_view))
 		return refuse_default_view(c, store, e);
