@@ -14,7 +14,7 @@
 #include "lib/state/results/results-connection.h"
 #include "lib/state/results/results.h"
 
-enum { DAY = 86400 };
+enum { DAY = 86400, HALF_DAY = DAY / 2 };
 
 static int damaged_value(const struct results *r, const char *what, struct err *e)
 {
@@ -245,7 +245,8 @@ int64_t results_retry_time(const struct config *c, const struct results_history 
 		return 0;
 	for (unsigned i = 0; i < h->failures && config_times_next(&rest, &one); i++)
 		pause = one;
-	return h->last + (int64_t)pause;
+	// A night's run begins at the same second as that of the day before, and its rows a little later: a day is a night.
+	return h->last + (int64_t)(pause >= DAY ? pause - HALF_DAY : pause);
 }
 
 // --- numbers ---

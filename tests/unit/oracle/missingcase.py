@@ -175,7 +175,7 @@ def attempts_of(dice, places, project, versions, others, at):
     """Attempts an hour apart, the newest last. None began about when a retry is due, and no two at the same time."""
     place = dice.choice(places)
     python = dice.choice(place["pythons"].split())
-    age = dice.choice([0.2, 0.2, 0.5, 0.5, 1.5, 2.5, 4, 6, 9, 40]) * DAY
+    age = dice.choice([0.2, 0.2, 0.4, 0.7, 1.5, 2.2, 2.8, 4, 6, 9, 40]) * DAY
     count = dice.choice([1, 1, 2, 3, 5])
     return [{"platform": place["name"], "python": python, "project": project, "version": version, "result": dice.choice(["ok"] + ["failed", "timed-out", "crashed", "test-failed"] * 2),
              "age": age + 3600 * n + 60 * at, "recipe": dice.choice("aaab"),

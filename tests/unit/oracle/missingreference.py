@@ -17,6 +17,7 @@ from packaging.version import InvalidVersion, Version
 
 import reference
 
+DAY = 86400
 MICROS = reference.MICROS
 ALL = (1 << len(MICROS)) - 1
 SHOWN = {"missing", "failed", "awaiting", "unknown", "impossible"}
@@ -388,7 +389,8 @@ def retry_time(build, failures, last):
     if failures > build["retries"]:
         return float("inf")
     pauses = build["retry-after"]
-    return last + pauses[min(failures, len(pauses)) - 1]
+    pause = pauses[min(failures, len(pauses)) - 1]
+    return last + (pause - DAY // 2 if pause >= DAY else pause)  # a day is a night
 
 
 def decide(case, now):

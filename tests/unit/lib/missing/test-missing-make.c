@@ -246,7 +246,7 @@ static void test_earlier_attempts(void **state)
 	branch_store_add_attempt(f, "good", "1.0", RESULTS_OK, now - 100, "");
 	branch_store_add_attempt(f, "itself", "1.0", RESULTS_FAILED, now - 2 * DAY, "itself");
 	clock_write(now - 100, last);
-	clock_write(now - 100 + DAY, retry);
+	clock_write(now - 100 + DAY / 2, retry);
 	buf_printf(&expected,
 		"x 3.10 base 1.0 missing master: no wheel at all\n"
 		"x 3.10 due 1.0 missing master: no wheel at all\n"

@@ -92,10 +92,41 @@ static void retry_times_follow_the_list_and_end(void **state UNUSED)
 	char list[] = "1d 3d";
 	struct config c = {.build_retries = 3, .build_retry_after = list};
 	struct results_history h = {.last = 1000};
-	static const int64_t expected[] = {
-		1000, 1000 + ATTEMPTS_DAY, 1000 + 3 * ATTEMPTS_DAY, 1000 + 3 * ATTEMPTS_DAY, 0};
+	static const int64_t expected[] = {1000, 1000 + ATTEMPTS_DAY / 2, 1000 + 5 * ATTEMPTS_DAY / 2,
+		1000 + 5 * ATTEMPTS_DAY / 2, 0};
 	for (h.failures = 0; h.failures < ARRAY_SIZE(expected); h.failures++)
 		assert_int_equal(results_retry_time(&c, &h), expected[h.failures]);
+}
+
+// A timer at the same second of each night: the rows begin a few seconds later, one night more, the other less.
+static void retries_fall_on_the_nights_that_the_list_names(void **state UNUSED)
+{
+	char list[] = "1d 3d 7d";
+	const struct config c = {.build_retries = 3, .build_retry_after = list};
+	static const unsigned wanted[] = {0, 1, 4, 11};
+	struct results_history h = {0};
+	size_t tried = 0;
+	for (unsigned night = 0; night < 40; night++) {
+		int64_t begun = night * (int64_t)ATTEMPTS_DAY + (night % 2 ? 3 : 40);
+		int64_t retry = results_retry_time(&c, &h);
+		if (h.failures && (!retry || retry > begun))
+			continue;
+		assert_true(tried < ARRAY_SIZE(wanted));
+		assert_int_equal(night, wanted[tried++]);
+		h.failures++;
+		h.last = begun;
+	}
+	assert_int_equal(tried, ARRAY_SIZE(wanted));
+}
+
+static void pauses_of_hours_are_exact(void **state UNUSED)
+{
+	char list[] = "1s 23h";
+	const struct config c = {.build_retries = 3, .build_retry_after = list};
+	struct results_history h = {.failures = 1, .last = 1000};
+	assert_int_equal(results_retry_time(&c, &h), 1001);
+	h.failures = 2;
+	assert_int_equal(results_retry_time(&c, &h), 1000 + 23 * 3600);
 }
 
 // --- numbers ---
@@ -157,6 +188,8 @@ int main(void)
 		ATTEMPTS_CASE(history_counts_failures_since_the_last_good_one),
 		ATTEMPTS_CASE(history_begins_anew_with_another_recipe),
 		ATTEMPTS_CASE(retry_times_follow_the_list_and_end),
+		ATTEMPTS_CASE(retries_fall_on_the_nights_that_the_list_names),
+		ATTEMPTS_CASE(pauses_of_hours_are_exact),
 		ATTEMPTS_CASE(attempts_are_counted_by_day),
 		ATTEMPTS_CASE(totals_count_each_attempt_once_and_never_fall),
 	};
