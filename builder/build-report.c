@@ -23,9 +23,11 @@ static bool is_taken(const struct schedule_row *r)
 	return r->state != SCHEDULE_LEFT_OUT && (r->state != SCHEDULE_AWAITING || r->was_tried);
 }
 
+// Nothing is to be done about it. A row that waits for the network is no failure.
 static bool is_good(const struct schedule_row *r)
 {
-	return r->state == SCHEDULE_GOOD || r->state == SCHEDULE_COVERED || r->state == SCHEDULE_ELSEWHERE;
+	return r->state == SCHEDULE_GOOD || r->state == SCHEDULE_COVERED || r->state == SCHEDULE_ELSEWHERE ||
+	       r->state == SCHEDULE_WAITING;
 }
 
 // --- for people ---
@@ -83,6 +85,7 @@ void build_report_text(const struct build_report *r, struct buf *out)
 	else {
 		print_rows(r, SCHEDULE_BAD, "failed", out);
 		print_rows(r, SCHEDULE_INTERRUPTED, "interrupted", out);
+		print_rows(r, SCHEDULE_WAITING, "waiting for the index or a file host, until the next run", out);
 		print_rows(r, SCHEDULE_READY, "not tried", out);
 		print_rows(r, SCHEDULE_AWAITING, "awaiting build requirements", out);
 	}

@@ -42,5 +42,5 @@ void build_report_release(struct build_report *r); // for CLEANUP; all zero is f
 // Append the report to out.
 void build_report_text(const struct build_report *r, struct buf *out);
 void build_report_json(const struct build_report *r, struct buf *out);
-// 0 if every row that was taken is good, or none is taken; otherwise -1.
+// 0 if every row that was taken is good or waits for the network, or none is taken; otherwise -1.
 int build_report_verdict(const struct build_report *r, struct err *e) MUST_CHECK;

@@ -219,8 +219,8 @@ static void take_outcome(struct build_state *b, struct schedule_row *r, const st
 		schedule_end(s, r, SCHEDULE_GOOD, row->wheel);
 		if (row->wheel)
 			schedule_cover(s, r, row->wheel, o->requires_python);
-	} else if (a->result == RESULTS_INTERRUPTED)
-		schedule_end(s, r, SCHEDULE_INTERRUPTED, a->why);
+	} else if (a->result == RESULTS_INTERRUPTED || a->result == RESULTS_WAITING)
+		schedule_end(s, r, a->result == RESULTS_WAITING ? SCHEDULE_WAITING : SCHEDULE_INTERRUPTED, a->why);
 	else if (!*a->awaiting || !schedule_await(s, r, a->awaiting))
 		schedule_end(s, r, SCHEDULE_BAD, a->why);
 	if (o->is_hopeless) {

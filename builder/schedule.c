@@ -19,6 +19,7 @@ const char *const schedule_state_name[SCHEDULE_STATE_COUNT] = {
 	[SCHEDULE_COVERED] = "covered",
 	[SCHEDULE_ELSEWHERE] = "not-missing",
 	[SCHEDULE_INTERRUPTED] = "interrupted",
+	[SCHEDULE_WAITING] = "waiting",
 };
 
 static const char *add_text(struct arena *text, char *owned)

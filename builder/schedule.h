@@ -27,6 +27,7 @@ enum schedule_state {
 	SCHEDULE_COVERED,   // the wheel of another Python installs there
 	SCHEDULE_ELSEWHERE, // no longer missing: another builder or upstream published a wheel, or it is not wanted now
 	SCHEDULE_INTERRUPTED, // the build was stopped while it ran
+	SCHEDULE_WAITING,     // the index or a file host was out of reach: the next run tries it
 	SCHEDULE_STATE_COUNT,
 };
 extern const char *const schedule_state_name[SCHEDULE_STATE_COUNT]; // "left-out", "ready", …

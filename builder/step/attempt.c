@@ -104,8 +104,13 @@ static int fetch_step(struct attempt *a, struct err *e)
 		.stop = o->stop,
 		.seconds = step_room_seconds(&a->room)};
 	CLEANUP(mem_free) char *path = xasprintf("%s/sdist/%s", a->room.folder, a->row->sdist.filename);
-	if (check_words(a->row, e) < 0 || sdist_fetch(&source, a->row, path, a->sdist_sha256, e) < 0)
+	if (check_words(a->row, e) < 0)
 		return -1;
+	if (sdist_fetch(&source, a->row, path, a->sdist_sha256, e) < 0) {
+		if (e->kind == ERR_NET) // the host is out of reach: that is no failure of the wheel
+			a->room.cause = RESULTS_WAITING;
+		return -1;
+	}
 	a->room.sdist = STEAL_PTR(path);
 	return 0;
 }
@@ -247,6 +252,8 @@ static int push_step(struct attempt *a, struct err *e)
 	enum wheel_push_end end = wheel_push(&target, &a->wheel, statement.data, e);
 	if (end == WHEEL_PUSH_REFUSED || end == WHEEL_PUSH_TAKEN)
 		a->room.cause = RESULTS_REFUSED;
+	if (end == WHEEL_PUSH_FAILED && e->kind == ERR_NET)
+		a->room.cause = RESULTS_WAITING;
 	a->out->is_taken = end == WHEEL_PUSH_TAKEN;
 	a->out->is_hopeless = end == WHEEL_PUSH_HOPELESS;
 	if (end != WHEEL_PUSH_DONE)

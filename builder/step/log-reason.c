@@ -1,31 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/step/log-reason.h"
 
+#include "builder/step/log-patterns.h"
+
 enum {
 	ESCAPE = 0x1b,
 	DELETE = 0x7f,
 	LINE = 64 << 10, // bytes of a line that count
-};
-
-// Lines that begin so say that something failed before, or nothing.
-static const struct str remarks[] = {
-	STR("note: "),
-	STR("hint: "),
-	STR("[notice]"),
-	STR("[end of output]"),
-	STR("No available output."),
-	STR("WARNING: "),
-	STR("error: subprocess-exited-with-error"),
-	STR("error: metadata-generation-failed"),
-	STR("error: failed-wheel-build-for-install"),
-	STR("ERROR: Failed building wheel"),
-	STR("ERROR: Failed to build "),
-	STR("Failed to build "),
-	STR("Encountered error while "),
-	STR("See above for "),
-	STR("exit code: "),
-	STR("ninja: build stopped"),
-	STR("collect2: error: ld returned"),
+	ADVICE = 40,     // lines behind the error that say what to do about it, at most
 };
 
 // --- one line ---
@@ -63,36 +45,16 @@ static void clean_line(struct str line, struct buf *out)
 static struct str strip_frame(struct str line)
 {
 	static const struct str frames[] = {STR("\xe2\x95\xb0"), STR("\xe2\x94\x80"), STR("\xe2\x94\x82"),
-		STR("\xc3\x97"), STR("\xe2\x9d\x8c"), STR(">"), STR("|")}; // ╰ ─ │ × ❌
-	for (size_t i = 0; i < ARRAY_SIZE(frames); i++) {
-		line = str_trim(line);
-		while (str_starts(line, frames[i]))
+		STR("\xc3\x97"), STR("\xe2\x9d\x8c"), STR("\xe2\x94\x9c"), STR("\xe2\x96\xb6"), STR(">"),
+		STR("|")}; // ╰ ─ │ × ❌ ├ ▶
+	line = str_trim(line);
+	for (size_t i = 0; i < ARRAY_SIZE(frames);)
+		if (str_starts(line, frames[i])) {
 			line = str_trim(str_slice(line, frames[i].len, line.len));
-	}
+			i = 0;
+		} else
+			i++;
 	return line;
-}
-
-static bool has_part(struct str line, struct str part)
-{
-	for (; line.len >= part.len; line = str_slice(line, 1, line.len))
-		if (str_starts(line, part))
-			return true;
-	return false;
-}
-
-static bool is_remark(struct str line)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
-		if (str_starts(line, remarks[i]))
-			return true;
-	bool is_count = *line.ptr == '[' && str_ends(line, STR(" of output]")); // "[3 lines of output]"
-	return is_count || str_ends(line, STR(": started")) || has_part(line, STR(": finished with status "));
-}
-
-// A summary of pip's: better than nothing.
-static bool is_summary(struct str line)
-{
-	return has_part(line, STR(" did not run successfully"));
 }
 
 static bool has_words(struct str line)
@@ -101,20 +63,6 @@ static bool has_words(struct str line)
 		if (ascii_is_alnum(line.ptr[i]))
 			return true;
 	return false;
-}
-
-// "error: command '/usr/bin/gcc' failed with exit code 1", "make: *** [Makefile:3: x.o] Error 1": of setuptools, make; of
-// setup.py files that call cmake.
-static bool is_of_compiler(struct str line)
-{
-	return str_starts(line, STR("error: command ")) || str_starts(line, STR("error: Command ")) ||
-	       str_starts(line, STR("subprocess.CalledProcessError: ")) || has_part(line, STR(": *** "));
-}
-
-static bool is_compiler_error(struct str line)
-{
-	return has_part(line, STR(": error: ")) || has_part(line, STR(": fatal error: ")) ||
-	       has_part(line, STR("error[E")) || has_part(line, STR(": undefined reference to "));
 }
 
 // --- all lines ---
@@ -128,17 +76,6 @@ static struct str take_last_line(struct str *rest, struct buf *line)
 	buf_clear(line);
 	clean_line(str_slice(raw, raw.len > line->cap ? raw.len - line->cap : 0, raw.len), line);
 	return strip_frame(buf_view(line));
-}
-
-static void find_compiler_error(struct str output, struct buf *line, struct buf *reason)
-{
-	while (output.len) {
-		struct str text = take_last_line(&output, line);
-		if (is_compiler_error(text)) {
-			buf_clear(reason);
-			buf_str(reason, text);
-		}
-	}
 }
 
 // Without the first bytes of a character whose rest was cut off.
@@ -170,30 +107,163 @@ void log_reason_line(struct str text, struct buf *out)
 	append_text(str_trim(buf_view(&line)), out);
 }
 
-// Appends the last line that has words and is no remark. *rest: what is before it.
-static void find_last_line(struct str output, bool with_summaries, struct buf *line, struct buf *reason,
-	struct str *rest)
+// A line of the output.
+struct choice {
+	enum log_class class;
+	size_t end; // of the line, an offset; 0: none
+};
+
+static bool is_last_word(enum log_class class)
 {
-	*rest = output;
-	while (rest->len && !reason->len) {
-		struct str text = take_last_line(rest, line);
-		if (has_words(text) && !is_remark(text) && (with_summaries || !is_summary(text)))
-			buf_str(reason, text);
+	return class >= LOG_ABSENT;
+}
+
+static bool is_cause(enum log_class class)
+{
+	return class == LOG_ERROR || class == LOG_MESSAGE || class == LOG_AWAY;
+}
+
+// The last line that says why a program failed: not far above the end, behind advice; otherwise the last line that looks
+// like an error, otherwise the last one. A summary is better than nothing.
+static struct choice find_last_word(struct str output, struct buf *line)
+{
+	struct choice last = {0}, hint = {0}, summary = {0};
+	size_t lines = 0;
+	for (struct str rest = output; rest.len && lines < ADVICE;) {
+		size_t end = rest.len;
+		struct str text = take_last_line(&rest, line);
+		struct choice found = {has_words(text) ? log_patterns_class(text) : LOG_REMARK, end};
+		if (is_last_word(found.class))
+			return last.class == LOG_HINT && found.class != LOG_AWAY ? last : found;
+		if (found.class == LOG_SUMMARY && !summary.end)
+			summary = found;
+		if (found.class != LOG_HINT && found.class != LOG_WORDS)
+			continue;
+		lines++;
+		if (found.class == LOG_HINT && !hint.end)
+			hint = found;
+		if (!last.end)
+			last = found;
+	}
+	return hint.end ? hint : last.end ? last : summary;
+}
+
+// The first line of the output that is_wanted, before `end`; *found stays if there is none.
+static void find_first(struct str output, size_t end, bool (*is_wanted)(enum log_class class), struct buf *line,
+	struct choice *found)
+{
+	struct str rest = str_slice(output, 0, end);
+	while (rest.len) {
+		struct str raw = str_cut(&rest, '\n'), one = raw;
+		size_t at = (size_t)(raw.ptr + raw.len - output.ptr);
+		enum log_class class = log_patterns_class(take_last_line(&one, line));
+		if (!is_wanted(class))
+			continue;
+		*found = (struct choice){class, at};
+		return;
 	}
 }
 
-void log_reason(struct str output, struct buf *out)
+// The last line before a failed command that looks like an error: of a program that pip does not know.
+static void find_hint(struct str output, struct buf *line, struct choice *found)
+{
+	struct str rest = str_slice(output, 0, found->end);
+	size_t lines = 0;
+	while (rest.len && lines++ < ADVICE) {
+		size_t end = rest.len;
+		if (log_patterns_class(take_last_line(&rest, line)) != LOG_HINT)
+			continue;
+		*found = (struct choice){LOG_HINT, end};
+		return;
+	}
+}
+
+static bool is_tool(enum log_class class)
+{
+	return class == LOG_TOOL;
+}
+
+static bool is_retry(enum log_class class)
+{
+	return class == LOG_RETRY;
+}
+
+static struct choice choose_line(struct str output, struct buf *line)
+{
+	struct choice found = find_last_word(output, line);
+	if (found.class == LOG_TOOL || found.class == LOG_ERROR)
+		find_first(output, found.end, is_cause, line, &found);
+	if (found.class == LOG_ABSENT)
+		find_first(output, found.end, is_retry, line, &found);
+	if (found.class == LOG_TOOL) {
+		find_first(output, found.end, is_tool, line, &found);
+		find_hint(output, line, &found);
+	}
+	return found;
+}
+
+// The last of the causes that cargo names below an error.
+static void append_cause(struct str behind, struct buf *line, struct buf *reason)
+{
+	CLEANUP(buf_release) struct buf cause;
+	bool is_next = false;
+	buf_init(&cause, LINE);
+	for (size_t lines = 0; behind.len && lines < ADVICE; lines++) {
+		struct str raw = str_cut(&behind, '\n');
+		struct str text = take_last_line(&raw, line);
+		if (is_next && has_words(text)) {
+			buf_clear(&cause);
+			buf_str(&cause, text);
+		} else if (has_words(text) && !str_eq(text, STR("Caused by:")))
+			break;
+		is_next = str_eq(text, STR("Caused by:"));
+	}
+	if (cause.len)
+		buf_printf(reason, ": %s", cause.data);
+}
+
+// Appends the paragraph that a line announces.
+static void append_paragraph(struct str behind, struct buf *line, struct buf *reason)
+{
+	size_t begun = reason->len;
+	while (behind.len && reason->len < LOG_REASON) {
+		struct str raw = str_cut(&behind, '\n');
+		struct str text = take_last_line(&raw, line);
+		if (!text.len && reason->len > begun)
+			return;
+		if (has_words(text) && log_patterns_class(text) == LOG_REMARK)
+			return;
+		if (text.len)
+			buf_printf(reason, " " STR_FMT, STR_ARG(text));
+	}
+}
+
+// Appends the line, and what belongs to it.
+static void append_choice(struct str output, const struct choice *found, struct buf *line, struct buf *reason)
+{
+	struct str rest = str_slice(output, 0, found->end), behind = str_slice(output, found->end, output.len);
+	buf_str(reason, take_last_line(&rest, line));
+	str_cut(&behind, '\n');
+	if (str_ends(buf_view(reason), STR(":")))
+		append_paragraph(behind, line, reason);
+	else if (str_starts(buf_view(reason), STR("error: ")))
+		append_cause(behind, line, reason);
+	struct str advice = log_patterns_advice(buf_view(reason));
+	if (advice.len)
+		buf_printf(reason, " (" STR_FMT ")", STR_ARG(advice));
+}
+
+enum log_cause log_reason(struct str output, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf line, reason;
 	buf_init(&line, LINE);
-	buf_init(&reason, LINE);
-	struct str rest;
-	find_last_line(output, false, &line, &reason, &rest);
-	if (!reason.len)
-		find_last_line(output, true, &line, &reason, &rest);
-	if (is_of_compiler(buf_view(&reason)))
-		find_compiler_error(rest, &line, &reason);
+	buf_init(&reason, 2 * LINE);
+	struct choice found = choose_line(output, &line);
+	if (!found.end)
+		return LOG_CAUSE_PROGRAM;
+	append_choice(output, &found, &line, &reason);
 	append_text(buf_view(&reason), out);
+	return found.class == LOG_AWAY || found.class == LOG_RETRY ? LOG_CAUSE_AWAY : LOG_CAUSE_PROGRAM;
 }
 
 int log_reason_signal(struct str output)

@@ -6,10 +6,14 @@
 
 enum { LOG_REASON = 400 }; // bytes, at most
 
+enum log_cause {
+	LOG_CAUSE_PROGRAM,
+	LOG_CAUSE_AWAY, // pip or uv could not reach the index or a file host
+};
 // Appends the line to out, without colours and control characters; nothing if the output has no line that says anything.
-// It is the last line that is not one of pip's remarks about what happened before, or, where that line only says that a
-// compiler failed, the compiler's first error.
-void log_reason(struct str output, struct buf *out);
+// It is the last line that is not one of pip's remarks about what happened before, nor advice; or, where that line only
+// says that a tool failed, the tool's first error (log-patterns.h).
+enum log_cause log_reason(struct str output, struct buf *out);
 // Appends any text as such a line: UTF-8 of at most LOG_REASON bytes, without control characters.
 void log_reason_line(struct str text, struct buf *out);
 // The signal that ended the program of a build backend, as pip says ("exit code: -11"); 0: none.

@@ -18,6 +18,8 @@ enum {
 	URL_MOST = 4 * LIMIT_PATH,
 	FIRST_PAUSE_MS = 500,
 	OK = 200,
+	NOT_FOUND = 404,
+	TOO_MANY = 429,
 	SERVER_ERRORS = 500,
 };
 
@@ -124,8 +126,9 @@ static enum fetch_flow on_sdist_head(void *ctx, const struct fetch_answer *answe
 	struct sdist_download *d = ctx;
 	if (answer->status == OK)
 		return FETCH_GO_ON;
-	d->is_temporary = answer->status >= SERVER_ERRORS;
-	err_set(d->e, answer->status == 404 ? ERR_NOT_FOUND : ERR_NET, "%s: HTTP status %u", url, answer->status);
+	d->is_temporary = answer->status >= SERVER_ERRORS || answer->status == TOO_MANY;
+	enum err_kind refusal = answer->status == NOT_FOUND ? ERR_NOT_FOUND : ERR_DENIED;
+	err_set(d->e, d->is_temporary ? ERR_NET : refusal, "%s: HTTP status %u", url, answer->status);
 	return FETCH_STOP;
 }
 
@@ -144,9 +147,17 @@ static void on_sdist_done(void *ctx, const struct fetch_result *result)
 	struct sdist_download *d = ctx;
 	if (result->failure == FETCH_WHOLE || d->e->kind != ERR_NONE)
 		return;
-	d->is_temporary = result->failure == FETCH_REFUSED || result->failure == FETCH_RESOLVE ||
-			  result->failure == FETCH_TIMEOUT || result->failure == FETCH_TRUNCATED;
-	err_set(d->e, result->failure == FETCH_TOO_LARGE ? ERR_LIMIT : ERR_NET, "%s", result->why);
+	static const enum err_kind kinds[FETCH_FAILURE_COUNT] = {
+		[FETCH_REFUSED] = ERR_NET,
+		[FETCH_RESOLVE] = ERR_NET,
+		[FETCH_TIMEOUT] = ERR_NET,
+		[FETCH_TRUNCATED] = ERR_NET,
+		[FETCH_TLS] = ERR_NET, // the certificates of a host, or of a proxy before all hosts
+		[FETCH_TOO_LARGE] = ERR_LIMIT,
+	};
+	enum err_kind kind = kinds[result->failure];
+	d->is_temporary = kind == ERR_NET && result->failure != FETCH_TLS;
+	err_set(d->e, kind == ERR_NONE ? ERR_DENIED : kind, "%s", result->why);
 }
 
 static void download_once(struct sdist_download *d, struct fetch_pool *pool, const char *url, const char *home,

@@ -23,7 +23,7 @@ struct sdist_source {
 };
 
 // Writes it to path, a new file, and its hash to sha256. ERR_INVALID: no sdist, or another hash or size than the row's;
-// ERR_LIMIT: larger than [upload] max-file; ERR_NET: the server; ERR_NOT_FOUND: it is not there; ERR_FULL, ERR_IO: the
-// disk; ERR_BUSY: stop.
+// ERR_LIMIT: larger than [upload] max-file; ERR_NET: the server is out of reach; ERR_DENIED: it refuses; ERR_NOT_FOUND:
+// it is not there; ERR_FULL, ERR_IO: the disk; ERR_BUSY: stop.
 int sdist_fetch(const struct sdist_source *source, const struct missing_row *row, const char *path,
 	char sha256[SHA256_HEX + 1], struct err *e) MUST_CHECK;

@@ -157,16 +157,16 @@ static void log_command(struct step_room *r, const char *command, const struct s
 // --- what a program's end means ---
 
 // *signal: the one that ended the build backend, if pip says so.
-static void append_reason(struct step_room *r, struct buf *out, int *signal)
+static enum log_cause append_reason(struct step_room *r, struct buf *out, int *signal)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, r->config->build_log_size + LOG_SLACK);
 	*signal = 0;
 	if (run_log_text(r->log, &text, &ignored) < 0)
-		return;
-	log_reason(log_reason_part(buf_view(&text)), out);
+		return LOG_CAUSE_PROGRAM;
 	*signal = log_reason_signal(log_reason_part(buf_view(&text)));
+	return log_reason(log_reason_part(buf_view(&text)), out);
 }
 
 static bool is_crash(int signal)
@@ -204,9 +204,11 @@ static int report_end(struct step_room *r, const struct run_outcome *o, struct e
 	buf_init(&reason, LOG_REASON);
 	if (o->end == RUN_EXITED && o->code == 0)
 		return 0;
-	append_reason(r, &reason, &signal);
+	bool is_away = append_reason(r, &reason, &signal) == LOG_CAUSE_AWAY;
 	switch (o->end) {
 	case RUN_EXITED:
+		if (is_away)
+			r->cause = RESULTS_WAITING;
 		return report_exit(r, o->code, signal, buf_view(&reason), e);
 	case RUN_SIGNALLED:
 		return report_signal(r, o->code, buf_view(&reason), e);

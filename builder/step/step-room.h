@@ -41,8 +41,8 @@ struct step_room {
 	int64_t end_ms;       // clock_ms() at which the time is over
 	uint64_t peak_memory; // bytes, of the largest program so far
 	unsigned venvs;       // made so far
-	// Why the last program ended, if that decides the result: RESULTS_TIMED_OUT, RESULTS_CRASHED or
-	// RESULTS_INTERRUPTED; otherwise RESULTS_RUNNING.
+	// Why the last program ended, if that decides the result: RESULTS_TIMED_OUT, RESULTS_CRASHED, RESULTS_WAITING
+	// or RESULTS_INTERRUPTED; otherwise RESULTS_RUNNING.
 	enum results_result cause;
 };
 

@@ -66,6 +66,7 @@ class Index:
 
     def __init__(self):
         self.files = {}  # project: {filename: bytes}
+        self.is_file_host_away = False
         index = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -76,8 +77,10 @@ class Index:
                 pass
 
             def do_GET(self):
-                body = index.answer(self.path.strip("/").split("/"))
-                self.send_response(404 if body is None else 200)
+                path = self.path.strip("/").split("/")
+                is_away = index.is_file_host_away and path[0] == "files"
+                body = None if is_away else index.answer(path)
+                self.send_response(503 if is_away else 404 if body is None else 200)
                 self.send_header("Content-Type", "application/vnd.pypi.simple.v1+json")
                 self.send_header("Content-Length", str(len(body or b"")))
                 self.end_headers()

@@ -349,6 +349,39 @@ def test_what_was_published_meanwhile_is_not_built(world):
     assert states(report)["beta 3.11"] == "not-missing" and world.runs() == ["alpha 3.11"]
 
 
+# --- the network ---
+
+def test_a_file_host_that_is_away_is_no_failure_of_the_wheel(world):
+    """Nobody is alarmed, and every night tries it."""
+    world.want("alpha", "beta")
+    told = world.folder / "told"
+    world.keys["build"]["on-change"] = f"/usr/bin/touch {told}"
+    world.index.is_file_host_away = True
+    for _ in range(4):
+        report = world.build("--python", "3.11")
+        assert states(report) == {"alpha 3.11": "waiting", "beta 3.11": "waiting"}
+        assert [row["attempt"]["step"] for row in report["rows"]] == ["fetch"] * 2 and "503" in report["rows"][0]["why"]
+    listed = json.loads(serving.run("builds", "--json", "--config", world.config_path).stdout)["attempts"]
+    assert {one["result"] for one in listed} == {"waiting"} and len(listed) == 8
+    failed = json.loads(serving.run("builds", "--failed", "--json", "--config", world.config_path).stdout)["attempts"]
+    rows = json.loads(serving.run("missing", "--json", "--config", world.config_path).stdout)["rows"]
+    assert failed == [] and {row["status"] for row in rows} == {"missing"} and not told.exists()
+    world.index.is_file_host_away = False
+    assert set(states(world.build("--python", "3.11")).values()) == {"ok"}
+
+
+def test_a_waiting_attempt_leaves_an_earlier_failure_as_it_is(world):
+    world.want("alpha", fails=["3.11"])
+    world.keys["build"]["retry-after"] = "1s 1d"
+    world.build("--python", "3.11", code=1)
+    time.sleep(1.1)
+    world.index.is_file_host_away = True
+    assert states(world.build("--python", "3.11")) == {"alpha 3.11": "waiting"}
+    world.index.is_file_host_away = False
+    world.build("--python", "3.11", code=1)  # the second failure: it rests now
+    assert states(world.build("--python", "3.11")) == {"alpha 3.11": "left-out"}
+
+
 # --- on-change ---
 
 def test_on_change_is_told_when_it_begins_to_fail_and_builds_again(world):

@@ -159,6 +159,21 @@ def built_fixture(tmp_path_factory, pythons):
         index.stop()
 
 
+def test_pip_that_cannot_reach_the_index_waits(tmp_path, pythons, request):
+    """And for a requirement that the index does not have, it fails."""
+    index = building.Index()
+    request.addfinalizer(index.stop)
+    world = Builds(tmp_path, index, dict(list(pythons.items())[:1]))
+    world.add_rows({"wants-more": ({"pyproject.toml": '[build-system]\nrequires = ["nowhere-to-be-had"]\n'}, )})
+    report = world.build(code=1, timeout=BUILD_SECONDS)
+    assert {row["attempt"]["result"] for row in report["rows"]} == {"failed"}
+    world.keys["build"].update({"index": "http://127.0.0.1:9/simple/", "environment": "PATH PIP_RETRIES"})
+    world.env["PIP_RETRIES"] = "1"
+    report = world.build("--retry", "all", timeout=BUILD_SECONDS)
+    assert {(row["state"], row["attempt"]["step"]) for row in report["rows"]} == {("waiting", "build")}
+    assert "connection broken by" in report["rows"][0]["why"]
+
+
 def check_rows(world, rows):
     attempts = {attempt["project"]: attempt for attempt in world.attempts()}
     assert set(attempts) == set(rows)

@@ -212,7 +212,8 @@ const struct config_option config_table[] = {
 	ROW("build", "wrap", &config_type_wrap, config, build_wrap, 0, NULL, RELOAD,
 		"What stands before each of these commands, such as bwrap or podman. Default: nothing."),
 	ROW("build", "environment", &config_type_variables, config, build_environment, 0,
-		"PATH LANG LC_ALL TZ SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_CERT http_proxy https_proxy no_proxy", RELOAD,
+		"PATH LANG LC_ALL TZ SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_CERT http_proxy https_proxy no_proxy "
+		"CARGO_HOME RUSTUP_HOME", RELOAD,
 		"The environment variables that these commands inherit."),
 	ROW("build", "work-path", &config_type_path, config, build_work_path, 0, NULL, RELOAD,
 		"The folder for work under way. Default: the path of the results with .work appended."),

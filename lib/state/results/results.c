@@ -18,11 +18,12 @@ const char *const results_result_name[RESULTS_RESULT_COUNT] = {
 	[RESULTS_REFUSED] = "refused",
 	[RESULTS_CRASHED] = "crashed",
 	[RESULTS_INTERRUPTED] = "interrupted",
+	[RESULTS_WAITING] = "waiting",
 };
 
 bool results_is_failure(enum results_result r)
 {
-	return r != RESULTS_RUNNING && r != RESULTS_OK && r != RESULTS_INTERRUPTED;
+	return r != RESULTS_RUNNING && r != RESULTS_OK && r != RESULTS_INTERRUPTED && r != RESULTS_WAITING;
 }
 
 char *results_path(const struct config *c, const char *catalog_path)

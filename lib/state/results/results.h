@@ -23,6 +23,7 @@ enum results_result {
 	RESULTS_REFUSED,     // the server or the file's checks refused the wheel
 	RESULTS_CRASHED,     // a signal, out of memory
 	RESULTS_INTERRUPTED, // the builder ended before: it counts neither as good nor as failed
+	RESULTS_WAITING,     // the index or a file host was out of reach: neither, as well
 	RESULTS_RESULT_COUNT,
 };
 extern const char *const results_result_name[RESULTS_RESULT_COUNT]; // "running", "ok", "failed", "timed-out", …
@@ -118,8 +119,9 @@ struct results_history {
 int results_history(struct results *r, const char *platform, const char *python, const char *project,
 	const char *version, struct results_history *out, struct err *e) MUST_CHECK;
 void results_history_release(struct results_history *h);
-// When a row with these failures is to be tried again, by [build] retries and retry-after; 0: never by itself. Without
-// failures: the time of the newest attempt.
+// When a row with these failures is to be tried again, by [build] retries and retry-after; 0: never by itself. After
+// pauses of a day and more it is due twelve hours early, so that a nightly run takes it. Without failures: the time of
+// the newest attempt.
 int64_t results_retry_time(const struct config *c, const struct results_history *h);
 
 // Ended attempts a day (UTC), the oldest first, for the last `days` days: good and failed ones, of the filter's

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/step/log-reason.h"
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
+
+#include "lib/os/fs.h"
+
+enum { LOGS = 60 };
 
 // As pip 24 and 26 print it.
 #define PIP_BEFORE                                                                                                     \
@@ -55,6 +60,41 @@ static void test_reasons(void **state UNUSED)
 		assert_string_equal(out.data, samples[i].reason);
 		assert_int_equal(log_reason_signal(str_from(samples[i].output)), samples[i].signal);
 	}
+}
+
+// The first line of each file is the reason, behind "away: " where the network is at fault.
+static void expect_reason(const char *folder, const char *name)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(mem_free) char *path = xasprintf("%s/%s", folder, name);
+	CLEANUP(buf_release) struct buf text, out;
+	buf_init(&text, 1 << 20);
+	buf_init(&out, LOG_REASON + 16);
+	if (fs_read_file(path, &text, &e) < 0)
+		fail_msg("%s", e.msg);
+	struct str log = buf_view(&text), wanted = str_cut(&log, '\n');
+	CLEANUP(buf_release) struct buf reason;
+	buf_init(&reason, LOG_REASON);
+	buf_puts(&out, log_reason(log_reason_part(log), &reason) == LOG_CAUSE_AWAY ? "away: " : "");
+	buf_str(&out, buf_view(&reason));
+	if (!str_eq(buf_view(&out), wanted))
+		fail_msg("%s: %s", name, out.data);
+}
+
+static void test_real_logs(void **state UNUSED)
+{
+	const char *top = getenv("srcdir");
+	CLEANUP(mem_free) char *folder = xasprintf("%s/tests/data/build-logs", top ? top : ".");
+	DIR *logs = opendir(folder);
+	size_t count = 0;
+	assert_non_null(logs);
+	for (const struct dirent *one; (one = readdir(logs));)
+		if (str_ends(str_from(one->d_name), STR(".txt"))) {
+			expect_reason(folder, one->d_name);
+			count++;
+		}
+	closedir(logs);
+	assert_true(count >= LOGS);
 }
 
 // Megabytes in one line, as a binary file that was printed.
@@ -111,6 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_real_logs),
 		cmocka_unit_test(test_long_lines_are_cut),
 		cmocka_unit_test(test_any_text_becomes_a_line),
 		cmocka_unit_test(test_part_of_last_command),

@@ -31,6 +31,10 @@ static bool answer(void *ctx, int fd, const char *place, const char *head)
 		return false;
 	if (strcmp(place, "/500") == 0)
 		return loopback_send(fd, "500 Internal Server Error", "", "words", 5);
+	if (strcmp(place, "/429") == 0)
+		return loopback_send(fd, "429 Too Many Requests", "", "words", 5);
+	if (strcmp(place, "/403") == 0)
+		return loopback_send(fd, "403 Forbidden", "", "words", 5);
 	if (strcmp(place, "/404") == 0)
 		return loopback_send(fd, "404 Not Found", "", "words", 5);
 	if (strcmp(place, "/cut") == 0) {
@@ -108,7 +112,8 @@ static void test_errors(void **state UNUSED)
 		{"/good", NULL, 4, ERR_LIMIT, 1}, {"/good", NULL, MOST + 1, ERR_LIMIT, 0},
 		{"/good", "00", -1, ERR_INVALID, 1}, {"/lost", NULL, -1, ERR_NONE, 2},
 		{"/404", NULL, -1, ERR_NOT_FOUND, 1}, {"/500", NULL, -1, ERR_NET, 2}, {"/cut", NULL, -1, ERR_NET, 2},
-		{"/away", NULL, -1, ERR_NET, 1}, // to another server that is not allowed
+		{"/429", NULL, -1, ERR_NET, 2}, {"/403", NULL, -1, ERR_DENIED, 1}, // an answer, so not out of reach
+		{"/away", NULL, -1, ERR_DENIED, 1}, // to another server that is not allowed
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
 		struct err e = ERR_INIT;

@@ -78,7 +78,8 @@ static void build_has_defaults(void **state UNUSED)
 	assert_int_equal(c.build_retries, 3);
 	assert_string_equal(c.build_retry_after, "1d 3d 7d");
 	assert_string_equal(c.build_environment,
-		"PATH LANG LC_ALL TZ SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_CERT http_proxy https_proxy no_proxy");
+		"PATH LANG LC_ALL TZ SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_CERT http_proxy https_proxy no_proxy "
+		"CARGO_HOME RUSTUP_HOME");
 	assert_string_equal(c.build_keep_results, "90d 50");
 }
 
