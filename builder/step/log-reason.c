@@ -8,6 +8,7 @@ enum {
 	DELETE = 0x7f,
 	LINE = 64 << 10, // bytes of a line that count
 	ADVICE = 40,     // lines behind the error that say what to do about it, at most
+	LINES = 10000,   // that are looked at, the last ones: a log may have millions
 };
 
 // --- one line ---
@@ -253,11 +254,22 @@ static void append_choice(struct str output, const struct choice *found, struct 
 		buf_printf(reason, " (" STR_FMT ")", STR_ARG(advice));
 }
 
+static struct str last_lines(struct str output, size_t count)
+{
+	size_t from = output.len;
+	while (from && count--) {
+		long end = str_rfind(str_slice(output, 0, from - 1), '\n');
+		from = end < 0 ? 0 : (size_t)end + 1;
+	}
+	return str_slice(output, from, output.len);
+}
+
 enum log_cause log_reason(struct str output, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf line, reason;
 	buf_init(&line, LINE);
 	buf_init(&reason, 2 * LINE);
+	output = last_lines(output, LINES);
 	struct choice found = choose_line(output, &line);
 	if (!found.end)
 		return LOG_CAUSE_PROGRAM;

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "lib/os/clock.h"
 #include "lib/os/fs.h"
 
 enum { LOGS = 60 };
@@ -110,6 +111,25 @@ static void test_long_lines_are_cut(void **state UNUSED)
 	assert_true(out.len > LOG_REASON - 4 && str_is_utf8(buf_view(&out)));
 }
 
+// An error far before the end is not looked for, so that the time is bounded.
+static void test_many_lines_cost_little(void **state UNUSED)
+{
+	static const char warning[] = "x.c:1:1: warning: nothing\n";
+	for (unsigned count = 9000; count <= 309000; count += 300000) {
+		CLEANUP(buf_release) struct buf text, out;
+		buf_init(&text, 16 << 20);
+		buf_init(&out, LOG_REASON);
+		buf_puts(&text, GCC);
+		for (unsigned i = 0; i < count; i++)
+			buf_str(&text, str_from(warning));
+		buf_puts(&text, "make: *** [Makefile:3: x.o] Error 1\n");
+		int64_t begun = clock_ms();
+		log_reason(buf_view(&text), &out);
+		assert_true(clock_ms() - begun < 30000);
+		assert_true(str_starts(buf_view(&out), count < 10000 ? STR("x.c:1:23: error: ") : STR("make: *** ")));
+	}
+}
+
 static void test_any_text_becomes_a_line(void **state UNUSED)
 {
 	static const struct {
@@ -153,6 +173,7 @@ int main(void)
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_real_logs),
 		cmocka_unit_test(test_long_lines_are_cut),
+		cmocka_unit_test(test_many_lines_cost_little),
 		cmocka_unit_test(test_any_text_becomes_a_line),
 		cmocka_unit_test(test_part_of_last_command),
 	};
