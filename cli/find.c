@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
@@ -92,6 +93,7 @@ static struct jsondoc *hits_json(const struct inside_result *r, bool unknown)
 		jsondoc_put_str(item, "version", hit->version);
 		jsondoc_put_str(item, "purl", hit->purl);
 		jsondoc_put_str(item, "library", hit->library);
+		jsondoc_put_str(item, "matched", hit->matched);
 		jsondoc_put_str(item, "use", hit->use);
 		jsondoc_add(all, item);
 	}
@@ -132,6 +134,11 @@ static void write_hit(const struct inside_search *s, const struct inside_hit *hi
 			continue;
 		buf_putc(out, ' ');
 		escape_terminal(out, str_from(field[i] ? field[i] : "?"));
+	}
+	if (hit->matched && strcasecmp(hit->matched, hit->name) != 0) {
+		buf_puts(out, " (as ");
+		escape_terminal(out, str_from(hit->matched));
+		buf_putc(out, ')');
 	}
 	buf_putc(out, '\n');
 }

@@ -115,6 +115,8 @@ static int64_t scan_once(struct background_scan *s)
 	else
 		mem_free(&s->last_error);
 	watched_scan_end(s->watched, &store, has_looked);
+	if (summary.number[SCAN_REPORT_INSIDE] && summary.number[SCAN_REPORT_INSIDE_LACKING])
+		background_scan_hurry(s); // to look inside further wheels
 	set_ended(s, has_failed, has_looked, summary.number[SCAN_REPORT_QUARANTINED]);
 	s->on_end(s->ctx);
 	return clock_ms() - begun - store.waited;

@@ -19,7 +19,10 @@
 #include "lib/state/views/views-file.h"
 #include "lib/state/views/views-sync.h"
 
-enum { RETRY_MS = 200 }; // between two attempts to get the lock
+enum {
+	RETRY_MS = 200,       // between two attempts to get the lock
+	FACTS_MOST = 1 << 20, // bytes of a wheel whose facts are taken before it is listed
+};
 #define SECOND_NS ((int64_t)1000000000)
 
 struct scan {
@@ -187,13 +190,16 @@ static void report_inside(void *ctx, uint64_t done, uint64_t all)
 		s->options->watch.progress(s->options->watch.ctx, &p);
 }
 
-// The wheels that are in the catalog without facts: of an older wheelcache, or of a scan that was stopped.
-static int look_inside(struct scan *s, struct err *e)
+// The wheels that are in the catalog without facts: large ones, those of an older wheelcache, or of a scan that was
+// stopped. They are listed already.
+static int look_inside(struct scan *s, int64_t begun_ms, struct err *e)
 {
+	int64_t listing_ms = clock_ms() - begun_ms;
+	bool was_long = s->options->inside_ms && listing_ms > (int64_t)s->options->inside_ms;
 	const struct scan_inside_options options = {
 		.store = s->store,
 		.threads = s->walk.scan_workers_options.threads,
-		.most_ms = s->options->inside_ms,
+		.most_ms = was_long ? (unsigned)listing_ms : s->options->inside_ms,
 		.cancel = s->options->watch.cancel,
 		.progress = report_inside,
 		.ctx = s,
@@ -254,12 +260,13 @@ static int handle_event(void *ctx, const struct scan_event *ev, struct err *e)
 
 static int run_scan_locked(struct scan *s, struct err *e)
 {
+	int64_t begun_ms = clock_ms();
 	s->writer = scan_writer_new(s->catalog, s->store, s->summary);
 	if (catalog_enlarge_cache(s->catalog, e) < 0 || read_views(s, e) < 0 ||
 		catalog_platforms(s->catalog, check_known_platform, s, e) < 0 || walk_run(&s->walk, e) < 0)
 		return -1;
 	keep_emptied_platforms(s);
-	if (scan_writer_finish(s->writer, s->dropped, s->dropped_count, e) < 0 || look_inside(s, e) < 0 ||
+	if (scan_writer_finish(s->writer, s->dropped, s->dropped_count, e) < 0 || look_inside(s, begun_ms, e) < 0 ||
 		summarize_scan(s, e) < 0)
 		return -1;
 	if (!s->summary->number[SCAN_REPORT_PROBLEMS])
@@ -289,6 +296,7 @@ int scan_run(struct store *store, struct catalog *catalog, const struct scan_opt
 			.allow_empty = options->allow_empty,
 			.sweeps = true,
 			.takes_facts = options->takes_facts,
+			.facts_most = FACTS_MOST,
 			.on_folder = options->on_folder,
 			.folder_ctx = options->folder_ctx,
 			.is_wanted = scan_file_is_wanted,

@@ -32,7 +32,10 @@ static bool wants_inside(struct scan_workers *workers, struct scan_worker *worke
 {
 	struct err ignored = ERR_INIT; // then they are taken again
 	bool is_known;
-	if (!scan_workers_options(workers)->takes_facts || f->refusal || f->name.kind != FILENAME_WHEEL)
+	const struct scan_workers_options *o = scan_workers_options(workers);
+	if (!o->takes_facts || f->refusal || f->name.kind != FILENAME_WHEEL)
+		return false;
+	if (o->facts_most && (uint64_t)f->st.st_size > o->facts_most)
 		return false;
 	if (catalog_inside_is_known(worker->catalog, f->sha256, WHEEL_FACTS_VERSION, &is_known, &ignored) == 0 &&
 		is_known)
@@ -41,7 +44,7 @@ static bool wants_inside(struct scan_workers *workers, struct scan_worker *worke
 }
 
 // What is inside the wheel, while its bytes are in memory. After a failure the catalog lacks it, and scan-inside tries
-// again.
+// again, as it does with large wheels.
 static void take_inside(struct scan_workers *workers, struct scan_worker *worker, struct scan_event *ev, int fd)
 {
 	struct err why = ERR_INIT;

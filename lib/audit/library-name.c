@@ -68,7 +68,15 @@ static struct str without_lib(struct str name)
 	return name.len > 3 && str_starts(name, STR("lib")) ? str_slice(name, 3, name.len) : name;
 }
 
-enum { OTHER_NAMES = 4 };
+static bool is_addition(char c)
+{
+	return ascii_is_digit(c) || c == '_' || c == '-' || c == '.';
+}
+
+enum {
+	OTHER_NAMES = 4,
+	MIN_STEM = 3, // "lib"
+};
 
 // The names by which the table may have it, the longest first.
 static void other_names(struct str name, struct str out[OTHER_NAMES])
@@ -80,12 +88,31 @@ static void other_names(struct str name, struct str out[OTHER_NAMES])
 	out[3] = without_digits(out[2]);
 }
 
+// The next shorter name that other spellings of a library may have added to: "libopenblas64", then "libopenblas", of
+// "libopenblas64_p-r0". Empty: none. Digits, "_", "-" and "." begin an addition; letters do not ("libz" of "libzmq").
+static struct str shorter_name(struct str name)
+{
+	size_t len = name.len;
+	while (len && is_addition(name.ptr[len - 1]))
+		len--;
+	if (len < name.len)
+		return str_slice(name, 0, len);
+	while (len && !is_addition(name.ptr[len - 1]))
+		len--;
+	return str_slice(name, 0, len);
+}
+
 struct str library_name_project(struct str name)
 {
 	struct str other[OTHER_NAMES];
 	other_names(name, other);
 	for (size_t i = 0; i < OTHER_NAMES; i++) {
 		struct str project = project_in_table(other[i]);
+		if (project.ptr)
+			return project;
+	}
+	for (struct str less = other[OTHER_NAMES - 1]; less.len; less = shorter_name(less)) {
+		struct str project = project_in_table(less);
 		if (project.ptr)
 			return project;
 	}
@@ -98,14 +125,24 @@ static bool matches_glob(struct str name, const char *glob)
 	return fnmatch(glob, text, FNM_CASEFOLD) == 0;
 }
 
-bool library_name_matches(struct str name, const char *glob)
+static struct str match_with_or_without_lib(struct str name, const char *glob)
 {
-	struct str other[OTHER_NAMES];
-	if (matches_glob(library_name_project(name), glob))
-		return true;
+	if (matches_glob(name, glob))
+		return name;
+	return matches_glob(without_lib(name), glob) ? without_lib(name) : (struct str){0};
+}
+
+struct str library_name_match(struct str name, const char *glob)
+{
+	struct str other[OTHER_NAMES], found = library_name_project(name);
+	if (matches_glob(found, glob))
+		return found;
 	other_names(name, other);
 	for (size_t i = 0; i < OTHER_NAMES; i++)
-		if (matches_glob(other[i], glob) || matches_glob(without_lib(other[i]), glob))
-			return true;
-	return false;
+		if ((found = match_with_or_without_lib(other[i], glob)).ptr)
+			return found;
+	for (struct str less = other[OTHER_NAMES - 1]; (less = shorter_name(less)).len > MIN_STEM;)
+		if ((found = match_with_or_without_lib(less, glob)).ptr)
+			return found;
+	return (struct str){0};
 }

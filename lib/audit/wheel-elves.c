@@ -30,23 +30,12 @@ static void elf_members_release(struct elf_members *l)
 	free(l->by_name);
 }
 
-// Endings of text: most members, of which not even the first bytes are read. No loader maps such a name.
-static bool is_surely_text(struct str name)
-{
-	static const struct str endings[] = {STR(".py"), STR(".pyi"), STR(".pyx"), STR(".pxd"), STR(".txt"), STR(".h"),
-		STR(".hpp"), STR(".cuh"), STR(".md"), STR(".rst"), STR(".json"), STR(".html"), STR(".js"), STR(".css")};
-	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
-		if (str_ends(name, endings[i]))
-			return true;
-	return false;
-}
-
 static int find_elf_members(struct wheel_reading *r, struct elf_members *l, struct err *e)
 {
 	for (size_t i = 0; i < r->zip.count; i++) {
 		const struct zipmember *m = &r->zip.members[i];
 		char magic[MAGIC];
-		if (m->is_folder || m->size < MAGIC || is_surely_text(m->name))
+		if (m->is_folder || m->size < MAGIC)
 			continue;
 		long n = zipload_head(r->load, m, magic, MAGIC, e);
 		if (n < 0)

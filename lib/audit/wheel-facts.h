@@ -24,10 +24,9 @@
 
 // Of the packed facts, and of what the catalog keeps of them for searches: to be raised when either changes. The next
 // scan takes the facts of all wheels again.
-enum { WHEEL_FACTS_VERSION = 2 };
+enum { WHEEL_FACTS_VERSION = 3 };
 
-// A member that begins with the magic number of ELF, whatever its name is. Members whose names have an ending of text
-// (.py, .pyi, .txt, .h, …) are not looked at: nothing loads them.
+// A member that begins with the magic number of ELF, whatever its name is: dlopen() takes any.
 struct wheel_elf {
 	const char *path; // of the member
 	uint64_t size;    // unpacked

@@ -130,6 +130,10 @@ def machine_cases(maker):
     other = other_machine(sound.read_bytes())
     yield "pure", "py3-none-any", {"pkg.py": b""}, set()
     yield "native in pure", "py3-none-any", {"pkg/_x.so": sound}, {"native-in-pure"}
+    yield "native in pure, of any name", "py3-none-any", {"pkg/data.json": sound, "pkg/x.py": sound}, {"native-in-pure"}
+    many = bytearray(sound.read_bytes())
+    many[56:58] = b"\xff\xff"  # e_phnum: "see section 0", which no loader does
+    yield "program headers that no loader sees", manylinux(17), {MODULE: bytes(many)}, {"damaged"}
     yield "native where pure belongs", manylinux(17), {f"pkg-1.0.data/purelib/{MODULE}": sound}, {"purelib"}
     yield "another machine", manylinux(17), {MODULE: other}, {"wrong-machine"}
     yield "another machine's data", manylinux(17), {MODULE: sound, "pkg/firmware.bin": other}, {"foreign-file"}

@@ -2,6 +2,7 @@
 """What is inside wheels is noted by every way in, once for each SHA-256, and found."""
 import contextlib
 import json
+import os
 import shutil
 import signal
 import sqlite3
@@ -79,8 +80,41 @@ def test_wheels_that_bundle_a_library_before_a_version(filled):
     done = serving.run(*filled.command("--bundles", "openssl<3.0.15", name="find"))
     stem = "cp311-cp311-linux_x86_64.whl"
     assert done.stdout.splitlines() == [
-        f"{indexing.PLATFORM}/demo-1.0-{stem}: openssl-libs 3.0.2-7.el9 pkg:rpm/almalinux/openssl-libs@3.0.2-7.el9",
-        f"? {indexing.PLATFORM}/demo-3.0-{stem}: libssl.so.3 ?"]
+        f"{indexing.PLATFORM}/demo-1.0-{stem}: openssl-libs 3.0.2-7.el9 pkg:rpm/almalinux/openssl-libs@3.0.2-7.el9 "
+        "(as openssl)",
+        f"? {indexing.PLATFORM}/demo-3.0-{stem}: libssl.so.3 ? (as openssl)"]
+    assert {row["matched"] for row in find(filled, "--bundles", "libssl.so.3")["found"]} == {"libssl.so.3", "openssl"}
+
+
+BLAS = "demo.libs/libopenblas64_p-r0-0cf96a72.3.23.dev.so"  # as numpy and opencv have it
+PLAIN = "demo/lib/libquux_mt.so"  # without a SONAME, and in no folder of auditwheel's
+
+
+@pytest.mark.parametrize("library, name", [
+    ("openblas", "libopenblas64_p-r0.3.23.dev.so"), ("libopenblas64_", "libopenblas64_p-r0.3.23.dev.so"),
+    ("libopenblas", "libopenblas64_p-r0.3.23.dev.so"), ("quux", "libquux_mt.so"), ("libquux_mt.so", "libquux_mt.so")])
+def test_no_spelling_of_a_library_hides_it(at, library, name):
+    files = {BLAS: elfmaker.elf(soname=BLAS.rpartition("/")[2]), PLAIN: elfmaker.elf()}
+    native(at.store / indexing.PLATFORM, "1.0", extra=files.items())
+    at.index()
+    row, = find(at, "--bundles", library)["found"]
+    assert row["name"] == name and library.rstrip("_") in row["matched"]
+
+
+def test_all_are_listed_before_large_wheels_are_looked_into(at):
+    """A cold index lists as fast as without facts; in the end the same run has looked inside all."""
+    for version in range(12):
+        native(at.store / indexing.PLATFORM, f"{version}.0", extra={"demo/big.so": elfmaker.elf(extra=os.urandom(3 << 20))}.items())
+    native(at.store / indexing.PLATFORM, "99.0")
+    seen = set()
+    running = at.start("--json")
+    while running.poll() is None:
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(f"file:{at.catalog}?mode=ro", uri=True)) as c:
+            seen.add(c.execute(f"SELECT (SELECT count(*) FROM file), ({FACTS})").fetchone())
+        time.sleep(0.005)
+    running.communicate()
+    assert min(facts for files, facts in seen if files == 13) <= 1
+    assert at.query(FACTS) == [(13,)]
 
 
 def test_wheels_by_what_they_need_have_and_were_made_with(filled):

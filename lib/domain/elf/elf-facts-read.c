@@ -20,7 +20,10 @@ static int read_header(struct elf_reading *r, struct err *e)
 	GElf_Ehdr h;
 	if (elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, &h) || elf_getphdrnum(r->elf, &r->segments) < 0)
 		return elf_damaged(e, "its header");
-	if (h.e_phnum != PN_XNUM && h.e_phnum != r->segments) // libelf leaves out those behind the end of the file
+	// Section 0 may have a larger number, which libelf takes, and no loader: what libelf finds is not what is loaded.
+	if (h.e_phnum == PN_XNUM)
+		return elf_damaged(e, "its program headers are more than a loader takes");
+	if (h.e_phnum != r->segments) // libelf leaves out those behind the end of the file
 		return elf_damaged(e, "its program headers");
 	r->out->machine = h.e_machine;
 	r->out->is_64 = h.e_ident[EI_CLASS] == ELFCLASS64;

@@ -20,7 +20,7 @@ struct searching {
 	struct inside_result *out;
 	// What the next wheels have:
 	struct catalog_inside_name name;
-	const char *use, *library, *stem;
+	const char *use, *library, *stem, *matched;
 	bool is_file, is_beside, is_unknown;
 };
 
@@ -88,7 +88,14 @@ static bool matches_name(const struct inside_search *s, const struct catalog_ins
 		return matches_purl(s->pattern, *name->purl ? name->purl : name->name);
 	if (s->kind != INSIDE_SEARCH_BUNDLES)
 		return fnmatch(s->pattern, name->name, 0) == 0;
-	return !is_of_language(name->purl) && library_name_matches(str_from(name->name), s->pattern);
+	return false;
+}
+
+// The name of a library that is what was sought; ptr NULL: none.
+static struct str match_library(const struct inside_search *s, const struct catalog_inside_name *name)
+{
+	bool may_match = s->kind == INSIDE_SEARCH_BUNDLES && !is_of_language(name->purl);
+	return may_match ? library_name_match(str_from(name->name), s->pattern) : (struct str){0};
 }
 
 // Whether a component says the version of files that have another name: openssl-libs of libssl.so.3.
@@ -125,6 +132,7 @@ static int add_hit(void *ctx, const struct catalog_inside_wheel *wheel, struct e
 		.purl = s->name.purl,
 		.use = s->use,
 		.library = s->library,
+		.matched = s->matched,
 		.stem = s->stem,
 		.is_file = s->is_file,
 		.is_beside = s->is_beside,
@@ -138,11 +146,15 @@ static int add_users(void *ctx, int64_t word, const struct catalog_inside_name *
 {
 	struct searching *s = ctx;
 	struct arena *a = &s->out->text;
-	bool matches = matches_name(s->search, name);
+	struct str matched = match_library(s->search, name);
+	bool matches = matched.ptr || matches_name(s->search, name);
 	s->is_beside = !matches && is_beside(s->search, name);
 	if (!matches && !s->is_beside)
 		return 0;
 	s->is_file = name->kind == CATALOG_INSIDE_BUNDLES;
+	if (s->is_beside)
+		matched = library_name_project(str_from(name->name));
+	s->matched = matched.ptr ? arena_copy(a, matched) : NULL;
 	s->name = (struct catalog_inside_name){
 		name->kind, arena_copy(a, str_from(name->name)), copy_some(a, name->version), copy_some(a, name->purl)};
 	s->is_unknown = s->search->compare && !s->name.version;

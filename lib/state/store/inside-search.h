@@ -40,6 +40,7 @@ struct inside_hit {
 	const char *purl;    // NULL: none
 	const char *library; // of a bundled library: its project; else NULL
 	const char *stem;    // of its file name; else NULL
+	const char *matched; // of a bundled library: which of its names is what was sought (library-name.h); else NULL
 	const char *use;     // of a symbol: "exported", "imported"; else NULL
 	bool is_file;        // of a bundled library: it is a file in the wheel, not a component
 	bool is_beside;      // the component has another name than what was sought, but is of the same project

@@ -92,10 +92,12 @@ static void add_bundled(struct taken_facts *t, struct str library)
 	take_name_of_kind(t, CATALOG_INSIDE_BUNDLES, is_hashed ? buf_view(&plain) : library, NULL, NULL);
 }
 
-// A library has a folder of its own, or its name and its SONAME say so; extension modules have no "lib" in front.
+// A library has a folder of its own, or its name or its SONAME says so; most extension modules have no "lib" in front.
 static bool is_library(const struct wheel_elf *elf)
 {
-	return wheel_is_bundled(elf->path) || (elf->elf.soname && str_starts(file_part(elf->path), STR("lib")));
+	bool has_name = str_starts(file_part(elf->path), STR("lib")) ||
+			(elf->elf.soname && str_starts(str_from(elf->elf.soname), STR("lib")));
+	return wheel_is_bundled(elf->path) || (has_name && (elf->elf.soname || elf->elf.is_dynamic));
 }
 
 static void take_libraries(struct taken_facts *t, const struct wheel_facts *f)
