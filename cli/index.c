@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "cli/common/progress.h"
 #include "cli/common/report.h"
+#include "cli/common/scan-log.h"
 #include "indexer/export/export.h"
 #include "indexer/scan/scan.h"
 #include "lib/base/mem.h"
 #include "lib/state/views/membership.h"
 #include "lib/view/site-check.h"
+
+enum { HOOK_SECONDS = 60 }; // for the commands of [index] on-change
 
 struct index_command {
 	struct cli_config settings;
@@ -17,11 +21,13 @@ struct index_command {
 	struct scan_options scan;
 	struct export_options export;
 	struct progress progress;
+	bool checks;
 };
 
 static const struct option_row options[] = {
 	{"settle", '\0', "SECONDS", "do not judge a damaged file younger than this; 60", "index", "settle"},
 	{"allow-empty", '\0', NULL, "accept that the folder of a platform is empty or missing", NO_KEY},
+	{"check", '\0', NULL, "exit with 1 if a file is quarantined, or for other machines than its platform's", NO_KEY},
 	{"no-wait", '\0', NULL, "fail instead of waiting for another indexer", NO_KEY},
 	{"static", '\0', "DIR", "then write all pages as files to DIR, for a web server", NO_KEY},
 	{"base", '\0', "URL", "with --static: link to files below URL", NO_KEY},
@@ -33,6 +39,7 @@ static int take_index_option(void *ctx, const char *name, const char *value, str
 	const struct command_flag flags[] = {
 		{"allow-empty", &x->scan.allow_empty},
 		{"no-wait", &x->scan.no_wait},
+		{"check", &x->checks},
 	};
 	const struct command_text texts[] = {
 		{"static", &x->export.folder},
@@ -75,6 +82,22 @@ static int export_all(struct index_command *x, const struct site *site, struct c
 	return export_run(site, catalog, &x->export, summary, e);
 }
 
+static void tell_news(const struct index_command *x, const struct summary *summary)
+{
+	struct hook_queue *hooks = hook_queue_new("[index]");
+	scan_log_tell(hooks, x->config.index_on_change, summary);
+	hook_queue_free(hooks, HOOK_SECONDS);
+}
+
+static int check_problems(const struct index_command *x, const struct summary *summary, struct err *e)
+{
+	uint64_t count = summary->number[SCAN_REPORT_QUARANTINED] + summary->number[SCAN_REPORT_MISFITS];
+	if (!x->checks || !count)
+		return 0;
+	return err_set(e, ERR_INVALID, "%" PRIu64 " file%s quarantined or for other machines", count,
+		count == 1 ? " is" : "s are");
+}
+
 // A failed step does not stop the next one. Returns the last error; the summary lists the problems of the scan.
 static int index_site(struct index_command *x, struct site *site, struct catalog *catalog, struct err *e)
 {
@@ -87,7 +110,9 @@ static int index_site(struct index_command *x, struct site *site, struct catalog
 	progress_end(&x->progress);
 	if (has_ended && report_print(&x->settings, &summary, e) < 0)
 		result = -1;
-	return result;
+	if (has_ended)
+		tell_news(x, &summary);
+	return result < 0 ? -1 : check_problems(x, &summary, e);
 }
 
 static int make_views(struct index_command *x, struct site *site, struct catalog *catalog, struct err *e)

@@ -19,6 +19,7 @@
 enum {
 	PAUSE_FACTOR = 20, // the pause is at least 20 times as long as the scan: scans take at most 5 % of the time
 	MIN_PAUSE = 1000,  // milliseconds
+	HOOK_SECONDS = 5,  // for commands of on-change at the stop
 	INSIDE_MS = 5000,  // milliseconds of a scan for the facts that the catalog lacks; new files wait for its end
 };
 
@@ -31,6 +32,7 @@ struct background_scan {
 	char *last_error; // of the last scan; NULL: it succeeded
 	struct timer_thread *timer;
 	struct watched_scan *watched;
+	struct hook_queue *hooks; // of [index] on-change
 	pthread_mutex_t lock;
 	struct config next; // this and the following members are guarded by lock
 	bool has_next, is_hurried;
@@ -76,6 +78,8 @@ static int scan_store(struct background_scan *s, struct store *store, struct sum
 	*has_looked = code == 0 || summary->number[SCAN_REPORT_PROBLEMS];
 	if (*has_looked)
 		scan_log_summary("scan", summary);
+	if (*has_looked)
+		scan_log_tell(s->hooks, s->config.index_on_change, summary);
 	return code;
 }
 
@@ -196,7 +200,8 @@ struct background_scan *background_scan_new(struct config *config, const char *c
 	s->earliest_ms = INT64_MAX;
 	pthread_mutex_init(&s->lock, NULL);
 	s->timer = timer_thread_new(scan_periodically, s);
-	s->watched = watched_scan_new(catalog_path, hurry_for_watch, s, &s->cancel);
+	s->hooks = hook_queue_new("[index]");
+	s->watched = watched_scan_new(catalog_path, hurry_for_watch, s, &s->cancel, s->hooks);
 	return s;
 }
 
@@ -246,6 +251,7 @@ void background_scan_free(struct background_scan *s)
 	config_release(&s->config);
 	timer_thread_free(s->timer);
 	watched_scan_free(s->watched);
+	hook_queue_free(s->hooks, HOOK_SECONDS);
 	pthread_mutex_destroy(&s->lock);
 	free(s->last_error);
 	free(s->catalog_path);

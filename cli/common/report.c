@@ -10,7 +10,9 @@ int report_print(const struct cli_config *s, const struct summary *summary, stru
 		buf_init(&out, SIZE_MAX / 2);
 		summary_json(summary, &out);
 		fwrite(out.data, 1, out.len, stdout);
-	} else if (!s->is_quiet) {
+	} else if (s->is_quiet) {
+		summary_print_problems(summary, stdout);
+	} else {
 		summary_print(summary, stdout);
 	}
 	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the summary") : 0;

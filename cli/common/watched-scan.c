@@ -30,7 +30,9 @@ struct watched_scan {
 	unsigned threads;
 	uint64_t settle;
 	bool takes_facts;
-	char *views; // NULL: none
+	char *views;               // NULL: none
+	char *on_change;           // [index] on-change; NULL: none
+	struct hook_queue *hooks;  // borrowed
 	pthread_mutex_t state_lock;
 	struct server_callbacks_watch state;
 };
@@ -94,6 +96,7 @@ static void scan_now(struct watched_scan *w)
 		is_in_doubt = true;
 	}
 	scan_log_summary("watch", &summary);
+	scan_log_tell(w->hooks, w->on_change, &summary);
 	if (!wants_whole)
 		note_scan(w, summary.number, taken.since_ms);
 	store_changes_release(&taken.changes);
@@ -120,9 +123,10 @@ static int64_t scan_changes_when_due(void *ctx)
 }
 
 struct watched_scan *watched_scan_new(const char *catalog_path, void (*wants_whole)(void *ctx), void *ctx,
-	const _Atomic bool *cancel)
+	const _Atomic bool *cancel, struct hook_queue *hooks)
 {
 	struct watched_scan *w = xcalloc(1, sizeof(*w));
+	w->hooks = hooks;
 	w->catalog_path = xstrdup(catalog_path);
 	w->wants_whole = wants_whole;
 	w->ctx = ctx;
@@ -180,6 +184,8 @@ void watched_scan_begin(struct watched_scan *w, const struct config *config, con
 	w->takes_facts = config->takes_facts;
 	free(w->views);
 	w->views = options->views ? xstrdup(options->views) : NULL;
+	free(w->on_change);
+	w->on_change = config->index_on_change ? xstrdup(config->index_on_change) : NULL;
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -237,6 +243,7 @@ void watched_scan_free(struct watched_scan *w)
 	pthread_mutex_destroy(&w->lock);
 	pthread_mutex_destroy(&w->state_lock);
 	free(w->views);
+	free(w->on_change);
 	free(w->catalog_path);
 	free(w);
 }

@@ -12,12 +12,13 @@
 #include "lib/state/store/store.h"
 #include "server/core/server-callbacks.h"
 
+struct hook_queue;
 struct watched_scan;
 
-// wants_whole: asks for a scan of all; any thread calls it. cancel: ends a scan under way soon. The caller frees the
-// result.
+// wants_whole: asks for a scan of all; any thread calls it. cancel: ends a scan under way soon. hooks: of
+// [index] on-change, borrowed. The caller frees the result.
 struct watched_scan *watched_scan_new(const char *catalog_path, void (*wants_whole)(void *ctx), void *ctx,
-	const _Atomic bool *cancel);
+	const _Atomic bool *cancel, struct hook_queue *hooks);
 // The thread that scans all calls these two before and after each scan of a registered store. begin sets what the scan
 // calls for each folder.
 void watched_scan_begin(struct watched_scan *w, const struct config *config, const struct store *store,

@@ -193,12 +193,24 @@ static void log_unknown_inside(const struct platform *p, const char *path, const
 	(p->is_private ? log_debug : log_warn)("%s/%s: what is inside is unknown: %s", p->name, path, why);
 }
 
+// What an operator should hear of at once: quarantined files, and wheels for other machines.
+static void report_news(struct scan_writer *w, const struct platform *p, const char *path,
+	const struct catalog_entry *entry)
+{
+	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p->name, path);
+	summary_add_private(w->summary, SCAN_REPORT_LIST_NEWS, p->is_private, whole,
+		entry->refusal ? entry->refusal : entry->misfit, entry->refusal ? "quarantined" : "misfit");
+}
+
 static int write_file_row(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
+	struct err misfit = ERR_INIT;
 	struct catalog_effect effect;
 	if (begin_row(w, e) < 0 || ensure_folder(w, ev->folder, e) < 0)
 		return -1;
 	struct catalog_entry entry = entry_of_event(ev);
+	if (!entry.refusal && !profile_fits_machine(&ev->folder->platform->profile, &ev->facts->name, &misfit))
+		entry.misfit = misfit.msg;
 	CLEANUP(mem_free) char *path = folder_file(ev->folder, entry.filename);
 	if (catalog_file_put(w->catalog, &entry, &effect, e) < 0 ||
 		(ev->inside && taken_facts_put(ev->inside, w->catalog, entry.sha256, e) < 0))
@@ -209,6 +221,8 @@ static int write_file_row(struct scan_writer *w, const struct scan_event *ev, st
 		log_unknown_inside(ev->folder->platform, path, ev->inside->why);
 	if (count_effect(w, ev->folder->platform, path, &effect) && ev->id && !entry.refusal)
 		w->summary->number[SCAN_REPORT_UNCHANGED]++;
+	if (effect.is_new && (entry.refusal || (entry.misfit && effect.is_listed)))
+		report_news(w, ev->folder->platform, path, &entry);
 	if (!entry.refusal && entry.findings)
 		report_findings(w, ev, path);
 	return 0;

@@ -139,7 +139,8 @@ static int summarize_unlisted(struct scan *s, struct err *e)
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		if (catalog_unlisted(s->catalog, row[i].state, count_unlisted_file, &row[i], e) < 0)
 			return -1;
-	return 0;
+	struct unlisted_count misfits = {s, FILE_IS_LISTED, SCAN_REPORT_MISFITS, SCAN_REPORT_LIST_MISFITS};
+	return catalog_misfits(s->catalog, count_unlisted_file, &misfits, e);
 }
 
 static int count_shared_name(void *ctx, const char *filename, uint64_t platforms, uint64_t contents,

@@ -11,6 +11,7 @@ enum scan_report_number {
 	SCAN_REPORT_CHANGED,        // other bytes under a listed name
 	SCAN_REPORT_GONE,           // file names that are no longer listed
 	SCAN_REPORT_QUARANTINED,    // files that are refused, with those of earlier scans
+	SCAN_REPORT_MISFITS,        // listed files that install on no machine of their platform, the same
 	SCAN_REPORT_DUPLICATES,     // good files whose name another folder of the platform has
 	SCAN_REPORT_PRUNED,         // good files that have a tombstone
 	SCAN_REPORT_WAITING,        // still being written
@@ -35,6 +36,8 @@ enum scan_report_list {
 	SCAN_REPORT_LIST_PROBLEMS,    // reason
 	SCAN_REPORT_LIST_CHANGED,     // path, old and new sha256; not of mutable platforms
 	SCAN_REPORT_LIST_QUARANTINED, // path, reason
+	SCAN_REPORT_LIST_MISFITS,     // path, reason
+	SCAN_REPORT_LIST_NEWS,        // of these two lists what the catalog did not have: path, reason, "quarantined" or "misfit"
 	SCAN_REPORT_LIST_DUPLICATES,  // path, reason
 	SCAN_REPORT_LIST_DIFFERING,   // file name, and on how many platforms its bytes differ
 	SCAN_REPORT_LIST_WAITING,     // path with the reason

@@ -72,7 +72,7 @@ static void put_printable(const char *text, FILE *out)
 
 static void print_list(const struct summary *s, unsigned list, FILE *out)
 {
-	if (!s->list[list].all)
+	if (!s->list[list].all || !s->shape->list[list].heading)
 		return;
 	fprintf(out, "%s:\n", s->shape->list[list].heading);
 	for (size_t k = 0; k < s->list[list].count && k < SHOWN; k++) {
@@ -84,6 +84,13 @@ static void print_list(const struct summary *s, unsigned list, FILE *out)
 	}
 	if (s->list[list].all > SHOWN)
 		fprintf(out, "  and %" PRIu64 " more\n", s->list[list].all - SHOWN);
+}
+
+void summary_print_problems(const struct summary *s, FILE *out)
+{
+	for (unsigned i = 0; i < s->shape->list_count; i++)
+		if (s->shape->list[i].is_problem)
+			print_list(s, i, out);
 }
 
 void summary_print(const struct summary *s, FILE *out)

@@ -13,7 +13,7 @@ enum {
 	SUMMARY_FIELDS = 3,
 	SUMMARY_KEPT = 1000, // items of a list; further ones are only counted
 	SUMMARY_MOST_NUMBERS = 24,
-	SUMMARY_MOST_LISTS = 8,
+	SUMMARY_MOST_LISTS = 10,
 };
 
 struct summary_number {
@@ -24,8 +24,9 @@ struct summary_number {
 
 struct summary_list {
 	const char *key;
-	const char *heading;
+	const char *heading; // NULL: the text form leaves it out
 	const char *field[SUMMARY_FIELDS];
+	bool is_problem; // also printed where only problems are
 };
 
 struct summary_shape {
@@ -64,4 +65,6 @@ const char *summary_first_public(const struct summary *s, unsigned list);
 void summary_sort(struct summary *s, unsigned list);
 // The text form, for people; JSON, for scripts.
 void summary_print(const struct summary *s, FILE *out);
+// Of the text form the lists of problems alone.
+void summary_print_problems(const struct summary *s, FILE *out);
 void summary_json(const struct summary *s, struct buf *out);

@@ -8,6 +8,7 @@
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/format/jsondoc.h"
+#include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/catalog/catalog-retained.h"
@@ -211,6 +212,37 @@ static int read_removals(struct overview_reader *r, struct err *e)
 	return 0;
 }
 
+// --- problems ---
+
+struct problem_reader {
+	struct overview_reader *reader;
+	bool is_listed;
+};
+
+static int take_problem(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e UNUSED)
+{
+	const struct problem_reader *x = ctx;
+	struct overview_data *d = x->reader->data;
+	const struct platform *p = store_platform(&x->reader->readable->site->store, platform);
+	if (!p || p->is_private)
+		return 0;
+	d->problem_total++;
+	if (d->problems < OVERVIEW_PROBLEMS)
+		d->problem[d->problems++] = (struct overview_problem){.platform = arena_copy(&d->text, str_from(p->name)),
+			.path = arena_copy(&d->text, str_from(path)),
+			.reason = arena_copy(&d->text, str_from(reason ? reason : "")),
+			.is_listed = x->is_listed};
+	return 0;
+}
+
+static int read_problems(struct overview_reader *r, struct err *e)
+{
+	struct problem_reader refused = {r, false}, misfits = {r, true};
+	if (catalog_unlisted(r->catalog, FILE_IS_REFUSED, take_problem, &refused, e) < 0)
+		return -1;
+	return catalog_misfits(r->catalog, take_problem, &misfits, e);
+}
+
 // --- builds ---
 
 static int take_running(void *ctx, const struct results_attempt *a, struct err *e UNUSED)
@@ -328,7 +360,7 @@ int overview_data_read(struct server_context *s, struct catalog *c, const struct
 	readable_init_public(&everybody, site);
 	struct overview_reader r = {.context = s, .catalog = c, .readable = &everybody, .data = out, .now = now};
 	project_directory_each(s->project_directory, take_overview_project, &r);
-	if (read_arrivals(&r, e) == 0 && read_removals(&r, e) == 0 && read_builds_summary(&r, e) == 0 &&
+	if (read_problems(&r, e) == 0 && read_arrivals(&r, e) == 0 && read_removals(&r, e) == 0 && read_builds_summary(&r, e) == 0 &&
 		read_plan(&r, e) == 0 && catalog_retained(c, take_retained, &r, e) == 0)
 		return 0;
 	overview_data_release(out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What "/" says of the store beside its totals: what came and what was removed lately, builds, the last plan, what is old.
+// What "/" says of the store beside its totals: files with problems, what came and what was removed lately, builds, the last plan, what is old.
 // Of public platforms only, for everybody. It costs the same for a million files: it reads the projects in memory, and a
 // few rows of the catalog for each platform. One thread fills a value; any thread may read it.
 #pragma once
@@ -14,6 +14,7 @@ enum {
 	OVERVIEW_REMOVALS = 8,
 	OVERVIEW_BUILDS = 5, // of each list of builds
 	OVERVIEW_OLD = 5,
+	OVERVIEW_PROBLEMS = 10,
 	OVERVIEW_REMOVED_DAYS = 30, // older removals are not told
 	OVERVIEW_OLD_DAYS = 365,    // a project without a new file since is old
 };
@@ -43,8 +44,17 @@ struct overview_view {
 	uint64_t stale, ending; // projects, versions
 };
 
+// A file that is quarantined, or listed although it is for other machines.
+struct overview_problem {
+	const char *platform, *path, *reason;
+	bool is_listed;
+};
+
 struct overview_data {
 	struct arena text;
+	struct overview_problem problem[OVERVIEW_PROBLEMS]; // by platform and path, the quarantined first
+	size_t problems;
+	uint64_t problem_total;
 	struct overview_arrival arrival[OVERVIEW_ARRIVALS]; // the newest first
 	size_t arrivals;
 	struct overview_removal removal[OVERVIEW_REMOVALS]; // the same

@@ -70,8 +70,25 @@ static struct jsondoc *stale_json(const struct overview_data *d)
 	return stale;
 }
 
+static struct jsondoc *problems_json(const struct overview_data *d)
+{
+	struct jsondoc *one = jsondoc_object(), *list = jsondoc_array();
+	for (size_t i = 0; i < d->problems; i++) {
+		struct jsondoc *file = jsondoc_object();
+		jsondoc_put_str(file, "platform", d->problem[i].platform);
+		jsondoc_put_str(file, "path", d->problem[i].path);
+		jsondoc_put_bool(file, "listed", d->problem[i].is_listed);
+		jsondoc_put_str(file, "reason", d->problem[i].reason);
+		jsondoc_add(list, file);
+	}
+	jsondoc_put_int(one, "files", (int64_t)d->problem_total);
+	jsondoc_put(one, "first", list);
+	return one;
+}
+
 void overview_json_put(const struct overview_data *d, struct jsondoc *object)
 {
+	jsondoc_put(object, "problems", problems_json(d));
 	jsondoc_put(object, "arrivals", arrivals_json(d));
 	jsondoc_put(object, "removals", removals_json(d));
 	if (d->has_builds)

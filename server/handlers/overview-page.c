@@ -150,8 +150,36 @@ static void put_old_projects(const struct overview_data *d, struct buf *out)
 	html_end_table(out);
 }
 
+// First of all: nobody else tells of a file that is not on its page.
+static void put_problems(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"File", "Platform", "State", "Why"};
+	if (!d->problem_total)
+		return;
+	buf_puts(out, "<h2>Problems</h2>\n<p class=\"note\">");
+	put_counted(out, d->problem_total, "file is", "files are");
+	buf_puts(out, " quarantined, or for other machines than those of the platform");
+	if (d->problem_total > d->problems)
+		buf_printf(out, "; the first %zu", d->problems);
+	buf_puts(out, ":</p>\n");
+	html_begin_table(out, "Problems", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->problems; i++) {
+		const struct overview_problem *p = &d->problem[i];
+		buf_puts(out, "<tr><th scope=\"row\">");
+		html_text(out, p->path);
+		buf_puts(out, "</th><td>");
+		html_text(out, p->platform);
+		buf_printf(out, "</td><td><span class=\"verdict %s\">%s</span></td><td class=\"why full\">",
+			p->is_listed ? "goes" : "wrong", p->is_listed ? "listed" : "quarantined");
+		html_text(out, p->reason);
+		buf_puts(out, "</td></tr>\n");
+	}
+	html_end_table(out);
+}
+
 void overview_page_write(const struct overview_data *d, struct buf *out)
 {
+	put_problems(d, out);
 	put_arrivals(d, out);
 	put_removals(d, out);
 	put_build_list(d, out);

@@ -150,3 +150,27 @@ bool profile_admits(const struct profile *p, const struct filename *file, struct
 	set_not_admitted(p, file, why);
 	return false;
 }
+
+static bool has_platform_tag(const struct profile *p, struct str tag)
+{
+	if (str_eq(tag, STR("any")))
+		return true;
+	for (size_t i = 0; i < p->environment_count; i++)
+		for (size_t k = 0; k < p->environment[i].platforms; k++)
+			if (str_eq_nocase(tag, str_from(p->environment[i].platform[k])))
+				return true;
+	return false;
+}
+
+bool profile_fits_machine(const struct profile *p, const struct filename *file, struct err *why)
+{
+	if (file->kind != FILENAME_WHEEL || !p->environment_count)
+		return true;
+	for (struct str rest = file->platform; rest.len;)
+		if (has_platform_tag(p, str_cut(&rest, '.')))
+			return true;
+	err_set(why, ERR_INVALID, STR_FMT " is for other machines than those of this platform: %s with %s %u.%u",
+		STR_ARG(file->platform), p->machine.arch, p->machine.is_musl ? "musl" : "glibc", p->machine.libc_major,
+		p->machine.libc_minor);
+	return false;
+}

@@ -31,6 +31,8 @@ int profile_init(struct profile *p, const char *name, const struct profile_keys 
 void profile_release(struct profile *p);
 // Appends a description of a known platform: "Python 3.10 3.11 on x86_64 with glibc 2.35".
 void profile_describe(const struct profile *p, struct buf *out);
+// Whether the platform tags of the file fit the machines of the platform, whatever their Pythons. As profile_admits().
+bool profile_fits_machine(const struct profile *p, const struct filename *file, struct err *why);
 // Whether the tags of the file fit at least one environment of the platform. Always true for sdists and for unknown
 // platforms. If false, *why has the reason: ERR_INVALID, or ERR_LIMIT for a wheel with too many tags. If true, *why is
 // not touched.

@@ -186,8 +186,8 @@ static int is_unchanged_file(struct catalog *c, const struct catalog_entry *f, b
 		return -1;
 	const uint8_t *sha256 = query_sha256(q, 3);
 	bool was_refused = query_int(q, 2) == FILE_IS_REFUSED;
-	*same = sha256 && f->sha256 && memcmp(sha256, f->sha256, SHA256_SIZE) == 0 && query_int(q, 4) == f->mtime_ns &&
-		was_refused == (f->refusal != NULL);
+	bool same_bytes = sha256 && f->sha256 ? memcmp(sha256, f->sha256, SHA256_SIZE) == 0 : !sha256 && !f->sha256;
+	*same = same_bytes && query_int(q, 4) == f->mtime_ns && was_refused == (f->refusal != NULL);
 	return 0;
 }
 
@@ -197,11 +197,13 @@ static int touch_row(struct catalog *c, const struct catalog_entry *f, struct er
 	return catalog_run_ints(c, FILE_TOUCH, values, ARRAY_SIZE(values), e);
 }
 
-static int put_entry(struct catalog *c, const struct catalog_entry *f, const struct holder *before, struct err *e)
+static int put_entry(struct catalog *c, const struct catalog_entry *f, const struct holder *before, bool *is_new,
+	struct err *e)
 {
 	bool same = false;
 	if (f->id && is_unchanged_file(c, f, &same, e) < 0)
 		return -1;
+	*is_new = !same;
 	if (same)
 		return touch_row(c, f, e);
 	return f->refusal ? put_refused(c, f, before, e) : put_good(c, f, before, e);
@@ -218,7 +220,7 @@ int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struc
 		return -1;
 	effect->was_left = f.is_guarded && (place.id != f.id || place.written != f.written);
 	f.id = place.id;
-	if (!effect->was_left && put_entry(c, &f, &before, e) < 0)
+	if (!effect->was_left && put_entry(c, &f, &before, &effect->is_new, e) < 0)
 		return -1;
 	return catalog_name_look(c, f.filename, f.platform, &after, &effect->is_listed, effect->after, e);
 }
@@ -287,17 +289,28 @@ int catalog_file_copies(struct catalog *c, int64_t platform, const char *filenam
 	return row;
 }
 
+static int each_with_reason(struct query *q, catalog_unlisted_fn *fn, void *ctx, struct err *e)
+{
+	int row;
+	while ((row = query_step(q, e)) > 0)
+		if (fn(ctx, query_int(q, 0), query_text(q, 1), query_text(q, 2), e) < 0)
+			return -1;
+	return row;
+}
+
 int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_UNLISTED, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, state);
-	int row;
-	while ((row = query_step(q, e)) > 0)
-		if (fn(ctx, query_int(q, 0), query_text(q, 1), query_text(q, 2), e) < 0)
-			return -1;
-	return row;
+	return each_with_reason(q, fn, ctx, e);
+}
+
+int catalog_misfits(struct catalog *c, catalog_unlisted_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_MISFIT, e);
+	return q ? each_with_reason(q, fn, ctx, e) : -1;
 }
 
 int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e)

@@ -46,6 +46,7 @@ struct catalog_entry {
 	struct str metadata_packed;     // zstd
 	const char *requires_python;    // NULL: none
 	unsigned findings;
+	const char *misfit; // why it installs on no machine of the platform; NULL: it may
 };
 
 // Adds the file to its folder, or updates it. Of several good files of one name on a platform, the first by path
@@ -74,6 +75,8 @@ int catalog_file_copies(struct catalog *c, int64_t platform, const char *filenam
 typedef int catalog_unlisted_fn(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);
 int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The listed files that install on no machine of their platform, by platform and path.
+int catalog_misfits(struct catalog *c, catalog_unlisted_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // File names that several platforms list: on how many, and with how many different contents. Reads every row.
 typedef int catalog_shared_fn(void *ctx, const char *filename, uint64_t platforms, uint64_t contents, struct err *e);
 int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -73,6 +73,7 @@ enum catalog_state {
 // How a write changed the listed bytes of a name on its platform.
 struct catalog_effect {
 	bool was_left; // another process wrote the row meanwhile: nothing happened
+	bool is_new;   // catalog_file_put: its bytes, time or refusal are not those that the catalog had
 	bool was_listed, is_listed;
 	uint8_t before[SHA256_SIZE], after[SHA256_SIZE];
 };

@@ -36,6 +36,7 @@
 	X(metadata_sha256, SHA256,    1,   0,   0,    0,   0,  0,   0,    GOOD)               \
 	X(requires_python, SPECIFIER, 1,   0,   1,    1,   1,  0,   0,    GOOD)               \
 	X(findings,        COUNT,     0,   0,   0,    0,   0,  0,   0,    GOOD)               \
+	X(misfit,          TEXT,      0,   0,   0,    0,   0,  0,   0,    GOOD)               \
 	X(yanked,          REASON,    1,   0,   0,    0,   1,  0,   0,    0)                  \
 	X(statement,       SHA256,    0,   0,   0,    0,   1,  0,   0,    0)                  \
 	X(provenance,      SHA256,    1,   0,   0,    0,   1,  0,   0,    0)                  \

@@ -178,6 +178,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[FILES_UNLISTED] = "SELECT f.platform, " PATH_OF_FILE ", f.reason FROM file f"
 			   " JOIN folder d ON d.id = f.folder WHERE f.state = ?1 AND f.state > 0"
 			   " ORDER BY f.platform, 2",
+	[FILES_MISFIT] = "SELECT f.platform, " PATH_OF_FILE ", f.misfit FROM file f INDEXED BY file_misfit"
+			 " JOIN folder d ON d.id = f.folder WHERE f.misfit IS NOT NULL AND f.state = 0 ORDER BY f.platform, 2",
 	[FOLDER_MARKS] = "SELECT filename, kind, text, written FROM mark WHERE folder = ?1",
 	[FOLDER_MARK] = "SELECT filename, kind, text, written FROM mark"
 			" WHERE folder = ?1 AND filename = ?2 AND kind = ?3",

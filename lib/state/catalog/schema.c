@@ -450,6 +450,10 @@ static const char *const schema_step[] = {
 	"  before TEXT, verdict TEXT   -- of the plan before, of this one; NULL: it has no such file\n"
 	") STRICT;"
 	"CREATE INDEX plan_change_platform ON plan_change (plan, platform);",
+
+	// 18: wheels for other machines than those of their platform, which are listed all the same.
+	"ALTER TABLE file ADD COLUMN misfit TEXT; -- why they do not fit; NULL: they do, or no scan has looked since\n"
+	"CREATE INDEX file_misfit ON file (platform) WHERE misfit IS NOT NULL AND state = 0;",
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

@@ -114,6 +114,9 @@ const struct config_option config_table[] = {
 		"Whether what is inside wheels is noted in the catalog, for audit, rebuilds, find and compare."),
 	ROW("index", "watch", &config_type_watch, config, watch, 0, "auto", RELOAD,
 		"Whether a server looks at a file as soon as it is in the store: yes, no, or auto (if [server] rescan is not 0)."),
+	ROW("index", "on-change", &config_type_change, config, index_on_change, 0, NULL, RELOAD,
+		"A command that is run for each file that a scan quarantines, or finds to be for other machines: %n is the "
+		"file as PLATFORM/PATH, %r the reason, %p the platform."),
 	ROW("server", "listen", &config_type_string, config, listen, 0, "127.0.0.1:8080", RESTART,
 		"ADDRESS:PORT, [IPV6]:PORT or unix:PATH; port 0: any free port."),
 	ROW("server", "url", &config_type_url, config, url, 0, NULL, RELOAD,

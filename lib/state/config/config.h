@@ -122,6 +122,7 @@ struct config {
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written
 	char *watch;            // yes, no, auto: a server sees changes of the store at once
 	bool takes_facts;       // what is inside wheels is kept in the catalog
+	char *index_on_change;  // a command; NULL: none
 	// [server]
 	char *listen;             // ADDR:PORT, [V6]:PORT or unix:PATH
 	char *url;                // the public URL, with "/" at its end; NULL: any

@@ -17,6 +17,7 @@ static const bool reads_all[STATEMENT_COUNT] = {
 	[HISTORIES] = true,
 	[UNLISTED_HISTORIES] = true,
 	[FILES_SHARED] = true,
+	[FILES_MISFIT] = true, // of an index that has these files only
 	[INSIDE_LACKING] = true,
 	[INSIDE_COUNTS] = true,
 	[INSIDE_UNKNOWN] = true,
