@@ -328,6 +328,7 @@ const struct command command_view_rollback = {
 
 static const struct command *const rows[] = {
 	&command_view_log,
+	&command_view_repair,
 	&command_view_rollback,
 	&command_view_show,
 	NULL,
@@ -335,7 +336,7 @@ static const struct command *const rows[] = {
 
 const struct command command_view = {
 	.name = "view",
-	.help = "what was promoted into a view, and going back: log, rollback, show",
+	.help = "what was promoted into a view, and going back: log, repair, rollback, show",
 	.rows = rows,
 	.run = command_run_row,
 };

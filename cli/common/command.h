@@ -103,6 +103,7 @@ extern const struct command command_token;
 extern const struct command command_unyank;
 extern const struct command command_view;
 extern const struct command command_view_log;
+extern const struct command command_view_repair;
 extern const struct command command_view_rollback;
 extern const struct command command_view_show;
 extern const struct command command_yank;

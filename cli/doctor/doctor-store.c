@@ -10,10 +10,13 @@
 
 #include "cli/common/serve-check.h"
 #include "cli/doctor/file-system.h"
+#include "lib/os/clock.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/access/tokens.h"
-#include "lib/state/catalog/catalog.h"
+#include "lib/state/catalog/catalog-evidence.h"
+#include "lib/state/catalog/catalog-view.h"
 #include "lib/state/store/store.h"
+#include "lib/state/views/views-repair.h"
 
 enum { FREE_PER_CENT = 5, OF_ALL = 100, MEGABYTE = 1000000 };
 
@@ -135,18 +138,57 @@ static void look_at_secret(struct doctor_report *r, const char *what, const char
 		doctor_report_add(r, DOCTOR_FINE, what, "", "%s can be read and written, and not by everybody", path);
 }
 
+// The arguments of look_at_view_time.
+struct time_search {
+	struct doctor_report *report;
+	struct catalog *catalog;
+};
+
+static void report_future(struct doctor_report *r, const char *what, const char *noun, int64_t seconds)
+{
+	char text[CLOCK_TEXT];
+	clock_write(seconds, text);
+	doctor_report_add(r, DOCTOR_WRONG, "clock", "set the clock; if it was ahead once: wheelcache view repair",
+		"the newest %s of %s is of %s, which is after this machine's clock", noun, what, text);
+}
+
+static int look_at_view_time(void *ctx, const char *view, struct err *e)
+{
+	const struct time_search *s = ctx;
+	struct catalog_view known;
+	if (catalog_view_find(s->catalog, view, &known, e) < 0)
+		return -1;
+	if (known.made > views_repair_limit())
+		report_future(s->report, view, "generation", known.made);
+	return 0;
+}
+
+// Of memberships and evidence, which follow the time.
+static void look_at_times(struct doctor_report *r, struct catalog *c)
+{
+	const int64_t second = 1000000000;
+	struct err ignored = ERR_INIT; // the catalog's errors are told of elsewhere
+	struct time_search s = {r, c};
+	int64_t last;
+	if (catalog_views(c, look_at_view_time, &s, &ignored) == 0 && catalog_evidence_last(c, &last, &ignored) == 0 &&
+		last / second > views_repair_limit())
+		report_future(r, "evidence", "record", last / second);
+}
+
 static void look_at_catalog(struct doctor_report *r, const char *path)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (catalog_open_read(path, &catalog, &e) == 0)
+	if (catalog_open_read(path, &catalog, &e) == 0) {
 		doctor_report_add(r, DOCTOR_FINE, "catalog", "", "%s can be read", path);
-	else if (e.kind == ERR_NOT_FOUND)
+		look_at_times(r, catalog);
+	} else if (e.kind == ERR_NOT_FOUND) {
 		doctor_report_add(r, DOCTOR_WARNING, "catalog", "wheelcache index, or start the server",
 			"there is no catalog %s", path);
-	else
+	} else {
 		doctor_report_add(r, DOCTOR_WRONG, "catalog",
 			"wheelcache index writes it anew; move a damaged one away first", "%s", e.msg);
+	}
 }
 
 void doctor_state(struct doctor_report *r, const struct config *c, const char *catalog_path,

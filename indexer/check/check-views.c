@@ -13,6 +13,7 @@
 #include "lib/state/views/membership.h"
 #include "lib/state/store/store.h"
 #include "lib/state/views/views-file.h"
+#include "lib/state/views/views-repair.h"
 #include "lib/state/views/views-sync.h"
 
 struct view_check {
@@ -57,6 +58,10 @@ static int check_generation(void *ctx, const struct catalog_generation *g, struc
 	membership_name(g->number, name);
 	if (!has_packed_bytes(v->dirfd, name, LIMIT_MEMBERSHIP, g->packed, &why))
 		add_wrong(v, v->view, name, why.msg);
+	else if (g->made > views_repair_limit())
+		add_wrong(v, v->view, name,
+			"its time is more than a day after this machine's clock; if the clock is right now, \"wheelcache "
+			"view repair\" gives it another one");
 	return 0;
 }
 

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import time
 
 import pytest
 
@@ -145,6 +146,70 @@ def test_damage_is_a_problem_of_the_scan_and_empties_nothing(at):
     at.index()
     assert at.shown() == before
     assert at.check()["views"] == 0
+
+
+def test_a_damaged_old_generation_is_named_and_nothing_is_promoted_on_top(at):
+    at.generation([0], [1])
+    at.index()
+    before, old = at.shown(), at.views / "tested" / "000001.json"
+    text = old.read_bytes()
+    old.write_bytes(text[:100])
+    reason = "it was changed after it was written: the catalog has other bytes"
+    for _ in range(2):
+        assert at.index(code=1)["lists"]["problems"][0]["reason"] == f"views: tested/000001.json: {reason}"
+    done = serving.run("promote", "--config", at.config, "--to", "tested", "--override", "now")
+    assert done.returncode == 1 and "the membership of view tested is not known as a whole" in done.stderr, done.stderr
+    assert not (at.views / "tested" / "000004.json").exists()
+    assert at.shown()[0] == [(3, 1)] and at.shown()[1:] == before[1:]
+    old.write_bytes(text)
+    at.index()
+    assert at.shown() == before
+
+
+def test_times_of_a_clock_that_was_ahead_are_found_and_repaired(at):
+    """All that comes after is as late, until the order of time is repaired."""
+    ahead, now = 4102444800, int(time.time())
+    for minor in (0, 1):
+        write_generation(at.store, "tested", [(PLATFORM, f"six/{at.wheels[minor].path.name}")] if minor == 0 else [],
+                         [(PLATFORM, f"six/{at.wheels[minor].path.name}")] if minor else [], made=ahead + minor)
+    os.utime(at.views / "tested" / "000003.json", (ahead,) * 2)
+    os.utime(at.views / "tested" / "000004.json", (now,) * 2)
+    for number in (1, 2):
+        os.utime(at.views / "tested" / f"00000{number}.json", (now - 100,) * 2)
+    at.index()
+    members = at.shown()[2]
+    records = [at.evidence(0), at.evidence(0, failed=3)]
+    for number, path in enumerate(records):
+        path.write_text(path.read_text().replace("2026-11-20T01:02:04", f"2100-01-0{2 - number}T01:02:04"))
+    assert {name for name, reason in at.wrong() if "after this machine's clock" in reason} >= {
+        "tested/000003.json", "tested/000004.json"}
+
+    def run(*words, code=0):
+        done = serving.run(*words, "--config", at.config)
+        assert done.returncode == code, done.stderr + done.stdout
+        return done.stdout
+    assert "the newest generation of tested is of 2100-01-01T00:00:01Z" in run("doctor", code=1)
+    found = run("view", "repair", "--dry-run")
+    assert found.startswith("tested: 2 generations with a time in the future\n")
+    assert "evidence: 2 records with a time in the future\n" in found and not (at.views / "tested" / "000005.json").exists()
+    assert "tested: 2 generations with a time in the future have another now" in run("view", "repair")
+    at.index()
+    log = json.loads(run("view", "log", "tested", "--json"))["generations"]
+    times = [one["made"] for one in log]
+    assert [one["action"] for one in log[:2]] == ["repair", "promote"] and times == sorted(times, reverse=True)
+    assert times[1] == times[2] == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)) and times[0] < "2099"
+    assert [row[:5] for row in at.shown()[2]] == [row[:5] for row in members]
+    # The record that came later is later, and comes before the next one.
+    arrived = {row[0]: row[6] for row in at.records()}
+    early, late = (arrived[path.name[:-5].upper()] for path in reversed(records))
+    assert early < late < time.time_ns()
+    assert at.check()["views"] == 0 and run("view", "repair").startswith("nothing has a time in the future")
+    before = at.shown(), at.records()
+    at.lose_catalog()
+    at.index()
+    assert (at.shown(), at.records()) == before
+    run("promote", "--to", "tested")
+    assert at.shown()[1][-1][1] <= time.time()
 
 
 @pytest.mark.parametrize("part", [VIEWS, "/tested", "/tested/000002.json", "/evidence"])

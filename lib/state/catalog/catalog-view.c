@@ -276,6 +276,15 @@ int catalog_view_end_member(struct catalog *c, const char *view, int64_t generat
 	return ended < 0 ? -1 : 0;
 }
 
+int catalog_view_set_made(struct catalog *c, const char *view, int64_t generation, int64_t made, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_generation(c, GENERATION_SET_MADE, view, generation, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 3, made);
+	return query_run(q, e);
+}
+
 int catalog_view_set_damaged(struct catalog *c, const char *view, bool is_damaged, struct err *e)
 {
 	if (run_for_view(c, VIEW_ADD, view, e) < 0)

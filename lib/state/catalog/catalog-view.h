@@ -88,6 +88,9 @@ int catalog_view_add_member(struct catalog *c, const char *view, int64_t generat
 // ERR_CONFLICT: it was no member in the generation before.
 int catalog_view_end_member(struct catalog *c, const char *view, int64_t generation, int64_t platform,
 	const char *filename, const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+// Corrects when a generation was made.
+int catalog_view_set_made(struct catalog *c, const char *view, int64_t generation, int64_t made,
+	struct err *e) MUST_CHECK;
 int catalog_view_set_damaged(struct catalog *c, const char *view, bool is_damaged, struct err *e) MUST_CHECK;
 // Forgets all generations of a view, to read them again.
 int catalog_view_clear(struct catalog *c, const char *view, struct err *e) MUST_CHECK;

@@ -353,6 +353,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[GENERATION_LIST] = "SELECT g.number, g.made, g.action, g.who, g.reason, g.added, g.removed, g.packed"
 			    " FROM membership v JOIN generation g ON g.membership = v.id"
 			    " WHERE v.name = ?1 AND g.number < ?2 ORDER BY g.number DESC LIMIT ?3",
+	[GENERATION_SET_MADE] = "UPDATE generation SET made = ?3 WHERE number = ?2"
+				" AND membership = (SELECT id FROM membership WHERE name = ?1)",
 	[MEMBER_HAS] =
 		"SELECT 1" MEMBERS " WHERE v.name = ?1 AND m.platform = ?3 AND m.filename = ?4 AND m.sha256 = ?5",
 	// The "+" keeps SQLite from the index by platform, which finds thousands of members.

@@ -8,6 +8,8 @@
 #include "lib/format/compress.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/state/store/tempname.h"
 #include "lib/state/views/views-file.h"
 #include "lib/state/views/views-freeze.h"
 
@@ -91,7 +93,7 @@ static int read_notes(const struct jsondoc *doc, struct evidence_file *f, struct
 		return err_set(e, ERR_INVALID, "\"received\" is not a time as 2026-01-02T03:04:05.123456789Z");
 	row->received = row->order / SECOND;
 	if (row->received > clock_wall_seconds() + DAY)
-		return err_set(e, ERR_INVALID, "\"received\" is more than a day after this machine's clock");
+		return err_set(e, ERR_INVALID, "\"received\" is more than a day after this machine's clock: wheelcache view repair");
 	return 0;
 }
 
@@ -230,12 +232,26 @@ static int find_evidence(struct catalog *c, const struct buf *record, struct cat
 	return catalog_evidence_find(c, note->id, save_numbers, note, e);
 }
 
+// This machine's clock is wrong, or was: the sender is not to blame.
+static int refuse_clock(int64_t last, struct err *e)
+{
+	char newest[CLOCK_TEXT], now[CLOCK_TEXT];
+	clock_write(last / SECOND, newest);
+	clock_write(clock_wall_seconds(), now);
+	return err_set(e, ERR_BUSY,
+		"the newest record came at %s, and this machine's clock says %s: set the clock, or, if it was ahead once, "
+		"run wheelcache view repair",
+		newest, now);
+}
+
 // A record that comes later is newer, also if the clock was set back.
 static int set_time(struct catalog *c, struct catalog_evidence *note, struct err *e)
 {
 	int64_t last, now = clock_wall_ns();
 	if (catalog_evidence_last(c, &last, e) < 0)
 		return -1;
+	if (last / SECOND > now / SECOND + DAY)
+		return refuse_clock(last, e);
 	note->order = now > last ? now : last + 1;
 	note->received = note->order / SECOND;
 	return 0;
@@ -335,4 +351,56 @@ int evidence_file_add(const char *folder, struct catalog *c, const struct eviden
 			return written;
 	}
 	return 0;
+}
+
+// --- other times ---
+
+bool evidence_file_order(struct str json, int64_t *order)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(json, LIMIT_EVIDENCE_VALUES, &ignored);
+	const char *received = doc ? jsondoc_get_str(doc, "received") : NULL;
+	return received && read_nano(received, order);
+}
+
+static int compose_retimed(int dirfd, const char *name, int64_t order, struct buf *out, struct err *e)
+{
+	char received[NANO_TEXT];
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, EVIDENCE_FILE_MOST);
+	if (views_file_read(dirfd, name, EVIDENCE_FILE_MOST, &text, e) < 0)
+		return -1;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(buf_view(&text), LIMIT_EVIDENCE_VALUES, e);
+	if (!doc)
+		return -1;
+	write_nano(order, received);
+	jsondoc_put_str(doc, "received", received);
+	jsondoc_write(doc, 0, out);
+	return 0;
+}
+
+static int replace_row(struct catalog *c, const struct evidence_file *f, struct str text, struct err *e)
+{
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0 || catalog_evidence_remove(c, f->row.id, e) < 0 ||
+		evidence_file_put(c, f, text, e) < 0)
+		return -1;
+	return catalog_commit(&t, e);
+}
+
+int evidence_file_retime(int dirfd, const char *name, int64_t order, struct catalog *c, struct err *e)
+{
+	char tmp[TEMPNAME_NAME];
+	CLEANUP(buf_release) struct buf text;
+	CLEANUP(evidence_file_release) struct evidence_file f = {0};
+	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
+	buf_init(&text, EVIDENCE_FILE_MOST);
+	tempname_name(tmp);
+	if (compose_retimed(dirfd, name, order, &text, e) < 0 || evidence_file_read(buf_view(&text), &f, e) < 0 ||
+		fs_tmp_open(&file, dirfd, tmp, name, e) < 0)
+		return err_prefix(e, "%s: ", name);
+	fs_give_to_owner(file.fd, dirfd);
+	if (fs_tmp_write(&file, buf_view(&text), e) < 0 || fs_tmp_publish(&file, e) < 0 || fs_sync_dir(dirfd, e) < 0)
+		return err_prefix(e, "%s: ", name);
+	return replace_row(c, &f, buf_view(&text), e);
 }

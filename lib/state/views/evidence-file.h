@@ -15,7 +15,7 @@
 // Writes the record, durably, and then its row in the catalog. The caller sets by, address and views of *note; the rest
 // is set here from the record and the clock. 1: it is new, or new for these views; 0: it was there, and *note is as it
 // was noted then as far as the numbers go. ERR_LIMIT, ERR_INVALID: the record, or *note, is not valid. ERR_BUSY: the
-// folder is frozen.
+// folder is frozen, or the newest record came more than a day after the clock.
 int evidence_file_add(const char *folder, struct catalog *c, const struct evidence *r, struct catalog_evidence *note,
 	struct err *e) MUST_CHECK;
 
@@ -40,5 +40,9 @@ void evidence_file_folder(uint8_t first, char out[EVIDENCE_FILE_FOLDER]);
 void evidence_file_name(const uint8_t id[SHA256_SIZE], char out[EVIDENCE_FILE_NAME]);
 // Whether it is the name of such a file; then *id is set.
 bool evidence_file_is(const char *name, uint8_t id[SHA256_SIZE]);
+// When the record of a file came, in nanoseconds, also in the future. False: it is damaged.
+bool evidence_file_order(struct str json, int64_t *order);
+// Writes the file again with another time, and its row in the catalog. ERR_INVALID and errors of the store.
+int evidence_file_retime(int dirfd, const char *name, int64_t order, struct catalog *c, struct err *e) MUST_CHECK;
 // Puts a file that was read into the catalog, between catalog_begin and catalog_commit. 1: it is new; 0: it is not.
 int evidence_file_put(struct catalog *c, const struct evidence_file *f, struct str text, struct err *e) MUST_CHECK;

@@ -167,6 +167,33 @@ static int check_repetitions(const struct membership_change *m, struct err *e)
 	return 0;
 }
 
+static int read_corrected_time(const struct jsondoc *doc, const struct membership_change *m, size_t i,
+	struct membership_time *out, struct err *e)
+{
+	const char *made = jsondoc_get_str(doc, "made");
+	if (!jsondoc_get_int(doc, "generation", &out->generation) ||
+		out->generation != m->generation - (int64_t)(m->times - i) || out->generation < 1)
+		return err_set(e, ERR_INVALID, "times[%zu] is not of the next generation before this one", i);
+	if (!made || !clock_read(made, &out->made) || out->made > m->made || (i && out->made < out[-1].made))
+		return err_set(e, ERR_INVALID, "times[%zu] has no time between those of its neighbours", i);
+	return 0;
+}
+
+// Those of the newest generations before this one, in their order.
+static int read_times(const struct jsondoc *doc, struct membership_change *m, struct err *e)
+{
+	const struct jsondoc *list = jsondoc_get(doc, "times");
+	struct membership_time *time;
+	m->times = list ? jsondoc_count(list) : 0;
+	if (m->times > LIMIT_GENERATIONS)
+		return err_set(e, ERR_LIMIT, "more than %d times", LIMIT_GENERATIONS);
+	m->time = time = arena_alloc_aligned(&m->text, (m->times + 1) * sizeof(*time));
+	for (size_t i = 0; i < m->times; i++)
+		if (read_corrected_time(jsondoc_at(list, i), m, i, &time[i], e) < 0)
+			return -1;
+	return 0;
+}
+
 int membership_read(struct str json, struct membership_change *out, struct err *e)
 {
 	*out = (struct membership_change){0};
@@ -176,7 +203,7 @@ int membership_read(struct str json, struct membership_change *out, struct err *
 	if (doc && read_place(doc, out, e) == 0 && read_maker(doc, out, e) == 0 && read_records(doc, out, e) == 0 &&
 		read_members(doc, "adds", &out->text, &out->add, &out->adds, e) == 0 &&
 		read_members(doc, "removes", &out->text, &out->remove, &out->removes, e) == 0 &&
-		check_repetitions(out, e) == 0)
+		check_repetitions(out, e) == 0 && read_times(doc, out, e) == 0)
 		return 0;
 	membership_release(out);
 	return -1;
@@ -212,6 +239,20 @@ static void put_members(struct jsondoc *doc, const char *key, const struct membe
 	jsondoc_put(doc, key, list);
 }
 
+static void put_times(struct jsondoc *doc, const struct membership_change *m)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < m->times; i++) {
+		char made[CLOCK_TEXT];
+		struct jsondoc *one = jsondoc_object();
+		clock_write(m->time[i].made, made);
+		jsondoc_put_int(one, "generation", m->time[i].generation);
+		jsondoc_put_str(one, "made", made);
+		jsondoc_add(list, one);
+	}
+	jsondoc_put(doc, "times", list);
+}
+
 void membership_write(const struct membership_change *m, struct buf *out)
 {
 	char made[CLOCK_TEXT], hex[SHA256_HEX + 1];
@@ -231,5 +272,7 @@ void membership_write(const struct membership_change *m, struct buf *out)
 	jsondoc_put(doc, "evidence", evidence);
 	put_members(doc, "adds", m->add, m->adds);
 	put_members(doc, "removes", m->remove, m->removes);
+	if (m->times)
+		put_times(doc, m);
 	jsondoc_write(doc, 0, out);
 }

@@ -25,6 +25,8 @@ struct membership_sync {
 	struct catalog_view known; // what the catalog has
 	bool is_as_known;          // the file of the newest known generation is there, with its bytes
 	int64_t files, last;       // number of files, and the highest of their numbers
+	int64_t changed;           // the first generation that was changed after it was written; 0: none was
+	struct err why;            // of that
 };
 
 static void report_damage(struct membership_sync *s, const char *name, const char *reason)
@@ -57,6 +59,61 @@ static int count_file(void *ctx, const char *name, struct err *e UNUSED)
 	return 0;
 }
 
+// The arguments of compare_bytes.
+struct compared_generation {
+	struct str file;
+	bool is_same;
+};
+
+static int compare_bytes(void *ctx, const struct catalog_generation *g, struct err *e)
+{
+	struct compared_generation *c = ctx;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_MEMBERSHIP);
+	if (decompress_zstd(g->packed, &text, e) < 0)
+		return -1;
+	c->is_same = str_eq(buf_view(&text), c->file);
+	return 0;
+}
+
+// 1: the file has the bytes that the catalog has; 0: it has not, and s->why says why.
+static int has_known_bytes(struct membership_sync *s, int64_t number, struct err *e)
+{
+	uint8_t sha256[SHA256_SIZE];
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_MEMBERSHIP);
+	s->why = (struct err)ERR_INIT;
+	if (load_file(s, number, &text, sha256, &s->why) < 0)
+		return 0;
+	struct compared_generation c = {.file = buf_view(&text)};
+	if (catalog_view_generations(s->catalog, s->view, number + 1, 1, compare_bytes, &c, e) < 0)
+		return -1;
+	if (!c.is_same)
+		err_set(&s->why, ERR_INVALID, "it was changed after it was written: the catalog has other bytes");
+	return c.is_same;
+}
+
+// Each generation is written before the next one. So a file that is younger than one of a higher number was changed
+// since, or copied; then its bytes tell. wheelcache check reads all files.
+static int find_changed(struct membership_sync *s, struct err *e)
+{
+	int64_t oldest = INT64_MAX; // of those of higher numbers
+	for (int64_t number = s->known.generation; number > 0 && s->dirfd >= 0; number--) {
+		char name[MEMBERSHIP_NAME];
+		struct stat st;
+		membership_name(number, name);
+		if (fstatat(s->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		int64_t mtime_ns = fs_mtime_ns(&st);
+		int same = mtime_ns > oldest ? has_known_bytes(s, number, e) : 1;
+		if (same < 0)
+			return -1;
+		s->changed = same ? s->changed : number;
+		oldest = mtime_ns < oldest ? mtime_ns : oldest;
+	}
+	return 0;
+}
+
 // The catalog is read before the folder: what the catalog has was in the folder before.
 static int look_at_view(struct membership_sync *s, struct err *e)
 {
@@ -64,7 +121,7 @@ static int look_at_view(struct membership_sync *s, struct err *e)
 	uint8_t sha256[SHA256_SIZE];
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_MEMBERSHIP);
-	s->files = s->last = 0;
+	s->files = s->last = s->changed = 0;
 	if (catalog_view_find(s->catalog, s->view, &s->known, e) < 0)
 		return -1;
 	if (s->dirfd >= 0 && views_file_names(s->dirfd, true, count_file, s, e) < 0)
@@ -72,12 +129,12 @@ static int look_at_view(struct membership_sync *s, struct err *e)
 	s->is_as_known = !s->known.generation ||
 			 (s->dirfd >= 0 && load_file(s, s->known.generation, &text, sha256, &ignored) == 0 &&
 				 memcmp(sha256, s->known.sha256, SHA256_SIZE) == 0);
-	return 0;
+	return s->is_as_known ? find_changed(s, e) : 0;
 }
 
 static bool is_whole(const struct membership_sync *s)
 {
-	return s->files == s->last && s->is_as_known && !s->known.is_damaged;
+	return s->files == s->last && s->is_as_known && !s->changed && !s->known.is_damaged;
 }
 
 // --- reading generations ---
@@ -125,6 +182,9 @@ static int apply_change(struct catalog *c, const struct membership_change *m, co
 	};
 	if (catalog_view_append(c, m->view, &g, sha256, e) < 0)
 		return -1;
+	for (size_t i = 0; i < m->times; i++)
+		if (catalog_view_set_made(c, m->view, m->time[i].generation, m->time[i].made, e) < 0)
+			return -1;
 	return end_members(c, m, e) < 0 ? -1 : add_members(c, m, e);
 }
 
@@ -136,7 +196,7 @@ static int check_sequence(const struct membership_sync *s, const struct membersh
 		return err_set(e, ERR_INVALID, "it is generation %" PRId64 " of view %s", m->generation, m->view);
 	if (m->has_previous && memcmp(m->previous, before->sha256, SHA256_SIZE) != 0)
 		return err_set(e, ERR_INVALID, "it does not continue the generation before");
-	if (m->made < before->made)
+	if (m->made < before->made && !m->times)
 		return err_set(e, ERR_INVALID, "it is older than the generation before");
 	return 0;
 }
@@ -283,6 +343,13 @@ static int take_new(struct membership_sync *s, struct err *e)
 	return keep_known(s, t.good, e);
 }
 
+// An old generation is damaged. Nothing is taken on top of it.
+static int keep_changed(struct membership_sync *s, struct err *e)
+{
+	report_file(s, s->changed, s->why.msg);
+	return keep_known(s, 0, e);
+}
+
 // 1: the membership is whole; 0: it is damaged.
 static int follow_files(struct membership_sync *s, struct err *e)
 {
@@ -292,7 +359,7 @@ static int follow_files(struct membership_sync *s, struct err *e)
 			return -1;
 		if (is_whole(s) && s->last == s->known.generation)
 			return 1;
-		int done = s->is_as_known ? take_new(s, e) : take_store(s, e);
+		int done = s->changed ? keep_changed(s, e) : s->is_as_known ? take_new(s, e) : take_store(s, e);
 		if (done < 0)
 			return -1;
 		if (done > 0)

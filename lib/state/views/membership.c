@@ -49,7 +49,7 @@ static int check_newest(const char *folder, struct catalog *c, const struct memb
 static void follow_newest(struct membership_change *m, const struct catalog_view *newest)
 {
 	int64_t now = clock_wall_seconds();
-	m->made = now > newest->made ? now : newest->made;
+	m->made = m->times || now > newest->made ? now : newest->made;
 	m->has_previous = newest->generation > 0;
 	memcpy(m->previous, newest->sha256, SHA256_SIZE);
 }

@@ -8,6 +8,8 @@
 //   {"view", "generation": 7, "previous": SHA-256 of 000006.json or null, "made": time, "action", "by", "address",
 //    "reason", "evidence": [SHA-256], "adds": [{"platform", "project", "filename", "sha256"}], "removes": [the same]}
 //
+// and "times": [{"generation", "made"}] in one that corrects times (lib/state/views/views-repair.h).
+//
 // Reading and writing JSON is pure, any thread; membership_append: one thread at a time for each catalog connection.
 #pragma once
 
@@ -18,6 +20,11 @@
 struct membership_file {
 	const char *platform, *project, *filename;
 	uint8_t sha256[SHA256_SIZE];
+};
+
+// When an earlier generation was made, because a clock was ahead then.
+struct membership_time {
+	int64_t generation, made;
 };
 
 // Strings and arrays are borrowed: from the caller who makes a change, or from `text` after membership_read().
@@ -32,6 +39,8 @@ struct membership_change {
 	size_t evidences;
 	const struct membership_file *add, *remove;
 	size_t adds, removes;
+	const struct membership_time *time; // of the newest generations before this one, up to the last; usually none
+	size_t times;
 	struct arena text;
 };
 
@@ -55,7 +64,7 @@ int64_t membership_number(const char *name);
 
 // Writes the next generation into the folder, durably, and then into the catalog in one transaction. m->generation is
 // the one after that on which the caller decided; membership_append sets previous, and made to now, but never before the
-// previous one. The caller calls views_sync_view() before it decides. ERR_CONFLICT: another writer was faster; the
+// previous one, unless it corrects that one's time. The caller calls views_sync_view() before it decides. ERR_CONFLICT: another writer was faster; the
 // catalog now has its generation, and the caller decides again. ERR_INVALID: the membership is damaged, or *m is not
 // valid. ERR_BUSY: the folder is frozen. On every other error the generation is either there as a whole, and the next
 // views_sync() finds it, or not.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Brings the catalog's copy of memberships and evidence up to date with the store's files. A file that is missing,
-// damaged or does not continue the one before marks its view as damaged: the generations that the catalog has stay, and
-// a catalog that has none does not take the view for empty. One thread at a time for each catalog connection.
+// damaged, was changed after it was written or does not continue the one before marks its view as damaged: the
+// generations that the catalog has stay, and a catalog that has none does not take the view for empty. One thread at a
+// time for each catalog connection.
 #pragma once
 
 #include "lib/base/strset.h"

@@ -104,6 +104,26 @@ static void record_is_written_once(void **state UNUSED)
 		"test $(find evidence -type f | wc -l) = 2 && test -z \"$(find evidence -type f ! -perm 644)\"");
 }
 
+// The server's clock is behind, or was ahead: the sender is not to blame.
+static void record_that_came_in_the_future_is_told_of(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	const int64_t day = (int64_t)86400 * 1000000000;
+	struct evidence r = record_of(5);
+	struct catalog_evidence note = {.by = "ci", .address = "", .views = "*"};
+	const struct catalog_tested wheel = {"six", wheels[0].sha256};
+	struct catalog_evidence future = {.id = {9}, .kind = "unit", .platform = "a", .python = "3.11", .by = "ci",
+		.address = "", .views = "*", .order = clock_wall_ns() + 2 * day, .wheels = 1};
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	view_store_ok(catalog_begin(view_store_one, &t, &e), &e);
+	view_store_ok(catalog_evidence_put(view_store_one, &future, &wheel, STR(""), &e), &e);
+	view_store_ok(catalog_commit(&t, &e), &e);
+	assert_int_equal(evidence_file_add(view_store_folder, view_store_one, &r, &note, &e), -1);
+	assert_int_equal(e.kind, ERR_BUSY);
+	assert_non_null(strstr(e.msg, "set the clock, or, if it was ahead once, run wheelcache view repair"));
+	view_store_shell("test ! -e evidence");
+}
+
 static int add_for(struct catalog *c, uint64_t failed, const char *views, struct catalog_evidence *note)
 {
 	struct err e = ERR_INIT;
@@ -374,6 +394,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_STORE(record_is_written_once),
+		WITH_STORE(record_that_came_in_the_future_is_told_of),
 		WITH_STORE(record_of_two_tokens_counts_for_the_views_of_both),
 		WITH_STORE(catalog_is_made_again_of_the_files),
 		WITH_STORE(newer_record_is_later_whatever_the_clock),
