@@ -90,13 +90,12 @@ static void set_running(struct background_scan *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void set_ended(struct background_scan *s, bool has_failed, bool has_looked, uint64_t quarantined)
+static void set_ended(struct background_scan *s, bool has_failed, bool has_looked)
 {
 	pthread_mutex_lock(&s->lock);
 	s->state = (struct server_callbacks_scans){
 		.has_failed = has_failed,
 		.has_looked = has_looked || s->state.has_looked,
-		.quarantined = quarantined,
 		.ended = has_failed ? s->state.ended : time(NULL),
 	};
 	pthread_mutex_unlock(&s->lock);
@@ -121,7 +120,7 @@ static int64_t scan_once(struct background_scan *s)
 	watched_scan_end(s->watched, &store, has_looked);
 	if (summary.number[SCAN_REPORT_INSIDE] && summary.number[SCAN_REPORT_INSIDE_LACKING])
 		background_scan_hurry(s); // to look inside further wheels
-	set_ended(s, has_failed, has_looked, summary.number[SCAN_REPORT_QUARANTINED]);
+	set_ended(s, has_failed, has_looked);
 	s->on_end(s->ctx);
 	return clock_ms() - begun - store.waited;
 }

@@ -28,7 +28,7 @@ uint64_t name_hashes_of(struct str name)
 }
 
 // The place of a hash in a slice with this many hashes: below count * 2^ERROR_BITS.
-static uint64_t place_of(uint64_t hash, uint32_t count)
+static uint64_t place_of_hash(uint64_t hash, uint32_t count)
 {
 	uint64_t range = (uint64_t)count << ERROR_BITS;
 	return (uint64_t)(((unsigned __int128)(hash >> SLICE_BITS) * range) >> (64 - SLICE_BITS));
@@ -77,7 +77,7 @@ static void write_slice(struct buf *out, const uint64_t *hash, uint32_t count)
 	for (int i = 0; i < COUNT_BYTES; i++)
 		buf_putc(out, (char)(count >> (8 * i)));
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t place = place_of(hash[i], count);
+		uint64_t place = place_of_hash(hash[i], count);
 		put_number(out, place - before);
 		before = place;
 	}
@@ -113,7 +113,7 @@ bool name_hashes_has(struct str slice, uint64_t hash)
 		return false;
 	for (int i = 0; i < COUNT_BYTES; i++)
 		count |= (uint32_t)(unsigned char)slice.ptr[i] << (8 * i);
-	uint64_t wanted = place_of(hash, count), place = 0, step;
+	uint64_t wanted = place_of_hash(hash, count), place = 0, step;
 	struct str rest = str_slice(slice, COUNT_BYTES, slice.len);
 	while (place <= wanted && take_number(&rest, &step)) {
 		place += step;

@@ -258,6 +258,10 @@ static int refuse_unmatched(const struct promotion_run *run, const struct promot
 	if (!r->may && !*r->address && is_in_store(run, w))
 		return err_set(e, ERR_USAGE, "%s: it is in the store, but not in view %s on the platforms of view %s",
 			w->text, run->config->from, r->to);
+	if (*r->address) // the source may be private
+		return err_set(e, ERR_USAGE,
+			"%s: what view %s takes its files from has no such file; wheelcache explain says what is known of it",
+			w->text, r->to);
 	return err_set(e, ERR_USAGE, "%s: view %s has no such file; wheelcache explain says what is known of it",
 		w->text, run->config->from);
 }

@@ -203,3 +203,17 @@ struct reply *auth_read(struct server_context *s, const struct request *r, const
 			refusal = auth_check(s, r, TOKEN_READ, view->platform[i]->name, project, NULL);
 	return refusal;
 }
+
+struct reply *auth_named_view(struct server_context *s, const struct request *r, struct str name,
+	const struct view **view, const char *project)
+{
+	struct reply *refused = *view && (*view)->is_private ? auth_read(s, r, *view, project) : NULL;
+	if (*view && !refused)
+		return NULL;
+	*view = NULL;
+	if (refused && refused->status != 403) // a wrong token counts once
+		return refused;
+	if (refused)
+		reply_unref(refused);
+	return auth_unknown(s, r, TOKEN_READ, name, project);
+}

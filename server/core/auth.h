@@ -34,6 +34,11 @@ bool auth_sees(struct server_context *s, const struct request *r, const struct p
 // public ones. project: see tokens_check().
 const struct platform **auth_readable(struct server_context *s, const struct request *r, const struct site *site,
 	const char *project, size_t *count);
-// Like auth_check() for the right to read all private platforms of a view. project NULL: the list of projects.
+// Like auth_check() for the right to read all private platforms of a view. project NULL: the list of projects. For the
+// view itself; what a name of a view is answered with is auth_named_view()'s.
 struct reply *auth_read(struct server_context *s, const struct request *r, const struct view *view,
 	const char *project);
+// The same for what a client calls by a name. *view NULL: there is none. A view that the client may not read becomes NULL,
+// and the answer is that to a name of nothing: a token may be for names like it.
+struct reply *auth_named_view(struct server_context *s, const struct request *r, struct str name,
+	const struct view **view, const char *project);

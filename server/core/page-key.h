@@ -38,6 +38,8 @@ struct page_readers {
 	const struct site *site;
 	const struct platform *const *platform;
 	size_t platforms;
+	const struct platform *const *named; // on which it may show the names of people and tokens
+	size_t nameds;
 };
 
 struct page_value {

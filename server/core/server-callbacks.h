@@ -13,7 +13,6 @@ struct server_callbacks_scans {
 	bool is_running;
 	bool has_failed;      // the last scan that ended
 	bool has_looked;      // a scan is complete: it looked at each platform, readable or not
-	uint64_t quarantined; // files that the last ended scan has quarantined
 	int64_t ended;        // seconds since 1970, of the last scan without error; 0: none
 };
 

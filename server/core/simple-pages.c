@@ -9,7 +9,8 @@ static struct str name_of_view(const struct view *view)
 void simple_pages_key(const struct simple_page *p, struct page_key *key)
 {
 	const struct view *view = p->view;
-	const struct page_readers readers = {p->site, view->platform, view->platform_count};
+	const struct page_readers readers = {
+		.site = p->site, .platform = view->platform, .platforms = view->platform_count};
 	page_key_make(key, PAGE_SIMPLE, &readers,
 		PAGE_VALUES(PAGE_NUMBER(p->variant), PAGE_NUMBER(p->coding), PAGE_TEXT(name_of_view(view)),
 			PAGE_NUMBER(view->membership ? p->generation : 0), PAGE_NUMBER(p->is_past),

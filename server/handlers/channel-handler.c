@@ -45,7 +45,8 @@ static bool may_see_source(struct server_context *s, const struct route_match *m
 static void make_channel_key(struct server_context *s, struct channel_request *q)
 {
 	const struct channel_query *p = &q->query;
-	const struct page_readers readers = {p->site, p->view->platform, p->view->platform_count};
+	const struct page_readers readers = {
+		.site = p->site, .platform = p->view->platform, .platforms = p->view->platform_count};
 	page_key_make(&q->key, PAGE_CHANNEL, &readers,
 		PAGE_VALUES(PAGE_NUMBER(p->may_see_source), PAGE_NUMBER(changes_read(s->changes)),
 			PAGE_TEXT(str_from(p->view->name)), PAGE_NUMBER(p->limit), PAGE_NUMBER(q->is_json),

@@ -214,7 +214,7 @@ static struct reply *make_comparison(struct compare_request *x)
 static void make_comparison_key(struct compare_request *x)
 {
 	const struct platform *const both[] = {x->side[0].platform, x->side[1].platform};
-	const struct page_readers readers = {x->match->site, both, ARRAY_SIZE(both)};
+	const struct page_readers readers = {.site = x->match->site, .platform = both, .platforms = ARRAY_SIZE(both)};
 	page_key_make(&x->key, PAGE_COMPARE, &readers,
 		PAGE_VALUES(PAGE_NUMBER(changes_read(x->context->changes)), PAGE_TEXT(str_from(both[0]->name)),
 			PAGE_TEXT(str_from(x->side[0].filename)), PAGE_TEXT(str_from(both[1]->name)),

@@ -18,6 +18,7 @@ struct evidence_reader {
 	const struct site *site;
 	struct token_grant read;
 	bool sees_all;
+	bool sees_sender; // a token of the client may read the record's platform
 };
 
 static bool sees_project(const struct evidence_reader *x, const struct platform *p, const char *project)
@@ -63,7 +64,7 @@ static int sees_record(const struct evidence_reader *x, const struct evidence *r
 }
 
 // 1: text becomes the file of the record; 0: there is none that the client may see.
-static int find_record(const struct evidence_reader *x, struct str id, struct jsondoc **out, struct err *e)
+static int find_record(struct evidence_reader *x, struct str id, struct jsondoc **out, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
 	struct err why = ERR_INIT;
@@ -84,6 +85,7 @@ static int find_record(const struct evidence_reader *x, struct str id, struct js
 	jsondoc_write(found, 0, &record);
 	if (evidence_read(buf_view(&record), &r, e) < 0)
 		return -1;
+	x->sees_sender = token_grant_has(&x->read, r.platform, NULL);
 	return sees_record(x, &r, e);
 }
 
@@ -95,9 +97,13 @@ static struct reply *show_record(const struct evidence_reader *x, struct str id,
 	jsondoc_put_str(doc, "id", text);
 	if (!x->sees_all)
 		jsondoc_put_str(doc, "views", NULL);
+	if (!x->sees_sender) {
+		jsondoc_put_str(doc, "by", NULL);
+		jsondoc_put_str(doc, "address", NULL);
+	}
 	jsondoc_write(doc, 2, &body);
 	struct reply *r = reply_new(200, "application/json", blob_from_buf(&body));
-	server_context_set_freshness(x->context, r, x->site->has_private);
+	server_context_set_freshness(x->context, r, x->site->has_private || x->sees_sender);
 	return r;
 }
 

@@ -102,7 +102,7 @@ struct reply *missing_query_read(struct server_context *s, const struct route_ma
 		return server_context_not_filled();
 	q->is_html = negotiate_data_html(r->header[HEADER_ACCEPT], r->format);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
-	const struct page_readers readers = {q->site, &q->platform, 1};
+	const struct page_readers readers = {.site = q->site, .platform = &q->platform, .platforms = 1};
 	page_key_make(&q->key, PAGE_MISSING, &readers,
 		PAGE_VALUES(PAGE_NUMBER(changes_read(s->changes)), PAGE_TEXT(str_from(q->platform->name)),
 			PAGE_TEXT(str_from(q->python)), PAGE_TEXT(str_from(q->project)), PAGE_NUMBER(q->wants_all),

@@ -97,15 +97,17 @@ static struct reply *check_list_type(const struct request *r)
 	return e.kind == ERR_NONE ? NULL : refuse_list(&e);
 }
 
-// The right to upload, and on a private platform that to read. To a client without them, no answer says whether there is
-// such a platform.
+// The right to upload, and on a private platform that to read. What is asked of a private platform, and in which order, is
+// asked of a name that is none, too: no answer says to a client without the rights whether there is such a platform.
 static struct reply *check_list_right(struct server_context *s, const struct route_match *match)
 {
 	const struct platform *p = site_platform(match->site, match->view);
-	if (!p)
-		return auth_unknown(s, match->request, TOKEN_UPLOAD, match->view, NULL);
-	struct reply *refused = p->is_private ? auth_check(s, match->request, TOKEN_READ, p->name, NULL, NULL) : NULL;
-	return refused ? refused : auth_check(s, match->request, TOKEN_UPLOAD, p->name, NULL, NULL);
+	struct reply *refused =
+		p && !p->is_private ? NULL : auth_unknown(s, match->request, TOKEN_READ, match->view, NULL);
+	if (refused)
+		return refused;
+	return p ? auth_check(s, match->request, TOKEN_UPLOAD, p->name, NULL, NULL)
+		 : auth_unknown(s, match->request, TOKEN_UPLOAD, match->view, NULL);
 }
 
 struct body_handler *missing_receive(struct server_context *s, const struct route_match *match, struct reply **refusal)

@@ -59,10 +59,12 @@ static void put_plan_totals(struct plan_page_writer *w)
 	html_size(w->out, removed.bytes);
 	buf_puts(w->out, "</dd></div><div><dt>Stay</dt><dd>");
 	html_count(w->out, kept.files);
-	buf_puts(w->out, "</dd></div><div><dt>Projects asked upstream</dt><dd>");
-	html_count(w->out, (uint64_t)get_count(asked, "projects"));
-	buf_puts(w->out, "</dd></div><div><dt>Failed look-ups</dt><dd>");
-	html_count(w->out, (uint64_t)get_count(asked, "failed"));
+	if (w->query->platforms == w->query->site->store.platform_count) { // they are of all platforms
+		buf_puts(w->out, "</dd></div><div><dt>Projects asked upstream</dt><dd>");
+		html_count(w->out, (uint64_t)get_count(asked, "projects"));
+		buf_puts(w->out, "</dd></div><div><dt>Failed look-ups</dt><dd>");
+		html_count(w->out, (uint64_t)get_count(asked, "failed"));
+	}
 	buf_puts(w->out, "</dd></div></dl>\n");
 }
 

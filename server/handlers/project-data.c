@@ -108,6 +108,8 @@ static int read_project_files(struct catalog *c, const struct project_query *q, 
 		.limit = q->limit,
 		.gate = q->gate,
 		.audit_path = q->audit_path,
+		.named = q->named,
+		.nameds = q->nameds,
 	};
 	return project_files_read(c, &files, &d->files, e);
 }

@@ -22,6 +22,8 @@ struct project_query {
 	struct results *results;                 // NULL: nothing was built
 	struct wheel_gate *gate;                 // NULL: wheels are not audited
 	const char *audit_path;                  // NULL: uploaders are not known
+	const struct platform *const *named;     // whose uploaders the client may know
+	size_t nameds;
 };
 
 struct project_data {

@@ -154,11 +154,20 @@ static void judge_files(struct files_reader *r)
 	}
 }
 
+static bool is_named(const struct project_files_query *q, const char *platform)
+{
+	for (size_t i = 0; i < q->nameds; i++)
+		if (strcmp(q->named[i]->name, platform) == 0)
+			return true;
+	return false;
+}
+
 static int take_upload(void *ctx, const struct audit_entry *a, const char *time UNUSED, struct err *e UNUSED)
 {
-	struct project_files *out = ctx;
+	struct files_reader *r = ctx;
+	struct project_files *out = r->out;
 	if (!a->who || !a->file || !a->sha256 || !a->platform || !a->action || strcmp(a->action, "upload") != 0 ||
-		!a->result || strcmp(a->result, "done") != 0)
+		!a->result || strcmp(a->result, "done") != 0 || !is_named(r->query, a->platform))
 		return 0;
 	for (size_t i = 0; i < out->files; i++) {
 		struct project_file *f = &out->file[i];
@@ -176,8 +185,8 @@ static void read_uploaders(struct files_reader *r)
 	const struct project_files_query *q = r->query;
 	r->out->has_all_uploads = true;
 	const struct audit_query wanted = {.path = q->audit_path, .project = q->project, .most = LIMIT_AUDIT_READ};
-	if (q->audit_path && r->out->files &&
-		audit_recent(&wanted, take_upload, r->out, &r->out->has_all_uploads, &e) < 0)
+	if (q->audit_path && q->nameds && r->out->files &&
+		audit_recent(&wanted, take_upload, r, &r->out->has_all_uploads, &e) < 0)
 		log_error("%s", e.msg);
 }
 

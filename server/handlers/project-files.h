@@ -54,6 +54,8 @@ struct project_files_query {
 	uint64_t limit;                    // of each list
 	struct wheel_gate *gate;           // NULL: wheels are not audited
 	const char *audit_path;            // NULL: no log
+	const struct platform *const *named; // whose uploaders are read
+	size_t nameds;
 };
 
 // Errors of the catalog. The caller releases *out if this returns 0.

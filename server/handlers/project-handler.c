@@ -23,7 +23,7 @@ enum { PAGE_MOST = 64 << 20, PROJECT_ROWS = 200 }; // rows of a list, unless the
 
 struct project_request {
 	struct project_query query;
-	const struct platform **readable; // owned
+	const struct platform **readable, **named; // owned
 	struct arguments arguments;
 	char project[LIMIT_FILE_NAME + 1]; // normal form
 	bool is_json;
@@ -34,6 +34,7 @@ struct project_request {
 static void project_request_release(struct project_request *q)
 {
 	mem_free(&q->readable);
+	mem_free(&q->named);
 }
 
 // --- what is asked for ---
@@ -72,11 +73,7 @@ static struct reply *find_asked_view(struct server_context *s, const struct rout
 	if (!*name)
 		return NULL;
 	v = site_view(match->site, strcmp(name, "simple") == 0 ? STR("") : str_from(name));
-	struct reply *refused = NULL;
-	if (!v && match->site->has_private)
-		refused = auth_unknown(s, match->request, TOKEN_READ, str_from(name), q->project);
-	else if (v && v->is_private)
-		refused = auth_read(s, match->request, v, q->project);
+	struct reply *refused = auth_named_view(s, match->request, str_from(name), &v, q->project);
 	if (refused || !v)
 		return refused ? refused : server_context_not_found(s, "no such view");
 	if (site_is_incomplete(match->site, v))
@@ -95,10 +92,25 @@ static bool was_any_scanned(const struct project_query *q)
 	return q->platforms == 0;
 }
 
+// The names of people and tokens are for who has a token that may read the platform, also where everybody may.
+static void find_named(struct server_context *s, const struct request *r, struct project_request *q)
+{
+	CLEANUP(token_grant_release) struct token_grant grant = {0};
+	struct project_query *p = &q->query;
+	q->named = xcalloc(p->platforms + 1, sizeof(const struct platform *));
+	p->named = (const struct platform *const *)q->named;
+	if (r->header[HEADER_AUTHORIZATION])
+		auth_read_grant(s, r, &grant);
+	for (size_t i = 0; i < p->platforms; i++)
+		if (token_grant_has(&grant, p->platform[i]->name, p->project))
+			q->named[p->nameds++] = p->platform[i];
+}
+
 static void make_page_key(struct server_context *s, struct project_request *q)
 {
 	const struct project_query *p = &q->query;
-	const struct page_readers readers = {p->site, p->platform, p->platforms};
+	const struct page_readers readers = {
+		.site = p->site, .platform = p->platform, .platforms = p->platforms, .named = p->named, .nameds = p->nameds};
 	page_key_make(&q->key, PAGE_PROJECT, &readers,
 		PAGE_VALUES(PAGE_NUMBER(changes_read(s->changes)), PAGE_TEXT(str_from(p->project)),
 			PAGE_NUMBER(p->limit), PAGE_NUMBER(q->is_json), PAGE_NUMBER(q->coding),
@@ -134,6 +146,7 @@ static struct reply *read_project_request(struct server_context *s, const struct
 		return refused;
 	if (!was_any_scanned(&q->query))
 		return server_context_not_filled();
+	find_named(s, r, q);
 	q->is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
 	make_page_key(s, q);
@@ -247,7 +260,7 @@ struct reply *project_handler_worker(struct server_context *s, struct catalog *c
 		.coding = q.coding,
 		.type = q.is_json ? "application/json" : "text/html; charset=utf-8",
 		.policy = html_policy,
-		.is_private = q.query.site->has_private,
+		.is_private = q.query.site->has_private || q.query.nameds > 0,
 		.path = "/-/project/",
 		.name = q.project,
 		.most = PAGE_MOST};

@@ -55,7 +55,7 @@ const struct route route_table[] = {
 		ROUTE_RIGHT_NONE, status_ready, NULL, NULL,
 		"200 once a scan has looked at every platform, 503 before."},
 	{"/-/metrics", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
-		ROUTE_RIGHT_NONE, NULL, status_metrics, NULL,
+		ROUTE_RIGHT_BY_DATA, NULL, status_metrics, NULL,
 		"Numbers for Prometheus, in its text format."},
 	{"/-/style.css", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_OTHER,
 		ROUTE_RIGHT_NONE, asset_handler_style_inline, asset_handler_style, NULL,

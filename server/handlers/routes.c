@@ -148,15 +148,15 @@ static const struct route *find_any_slash(const struct request *r, struct urlpat
 // --- rights ---
 
 // A token may be for some projects only, by their normal form. An invalid name is that of no project.
-static struct reply *check_private_view(struct server_context *s, const struct route_match *match)
+static struct reply *check_private_view(struct server_context *s, const struct route_match *match,
+	const struct view **view)
 {
 	CLEANUP(buf_release) struct buf normal;
 	buf_init(&normal, LIMIT_FILE_NAME);
 	if (name_is_valid(match->project))
 		name_normalize(match->project, &normal);
 	const char *project = normal.len && !normal.failed ? normal.data : NULL;
-	return match->found_view ? auth_read(s, match->request, match->found_view, project)
-				 : auth_unknown(s, match->request, TOKEN_READ, match->view, project);
+	return auth_named_view(s, match->request, match->view, view, project);
 }
 
 // Names none that needs a token, and not the one that was asked for: the text is a key of the page cache.
@@ -174,14 +174,15 @@ static struct reply *unknown_view(struct server_context *s, const struct route_m
 	return server_context_not_found(s, text.data);
 }
 
-static struct reply *check_view(struct server_context *s, struct route_match *match)
+static struct reply *check_view_right(struct server_context *s, struct route_match *match)
 {
 	struct str when;
-	const struct view *view = match->found_view = view_time_split(match->site, match->view, &when);
+	const struct view *view = view_time_split(match->site, match->view, &when);
 	struct reply *refused =
-		(view ? view->is_private : match->site->has_private) ? check_private_view(s, match) : NULL;
+		(view ? view->is_private : match->site->has_private) ? check_private_view(s, match, &view) : NULL;
 	if (refused)
 		return refused;
+	match->found_view = view;
 	if (!view)
 		return unknown_view(s, match);
 	const char *wrong = when.ptr ? view_time_read(view, when, &match->at) : NULL;
@@ -208,7 +209,7 @@ static struct reply *check_platform(struct server_context *s, struct route_match
 static struct reply *check_right(struct server_context *s, const struct route *route, struct route_match *match)
 {
 	static struct reply *(*const checks[ROUTE_RIGHT_COUNT])(struct server_context *, struct route_match *) = {
-		[ROUTE_RIGHT_READ_VIEW] = check_view,
+		[ROUTE_RIGHT_READ_VIEW] = check_view_right,
 		[ROUTE_RIGHT_READ_PLATFORM] = check_platform,
 	};
 	match->pages_cleared = pagecache_cleared(s->pagecache);

@@ -80,32 +80,7 @@ static bool is_ready(struct server_context *s)
 	return atomic_load(&s->is_filled) && atomic_load(&s->project_filter_is_complete);
 }
 
-static bool is_unreleased(struct server_context *s, const struct site *site)
-{
-	struct release_scheduler_state state;
-	for (size_t i = 0; i < site->store.platform_count; i++)
-		if (s->release_scheduler &&
-			release_scheduler_get(s->release_scheduler, &site->store.platform[i], &state) && state.failures)
-			return true;
-	return false;
-}
-
-static bool is_unscanned(const struct site *site)
-{
-	for (size_t i = 0; i < site->store.platform_count; i++)
-		if (site->store.platform[i].scanned != CATALOG_SCANNED)
-			return true;
-	return false;
-}
-
-// A view with a membership of which nothing is known.
-static bool is_lost(const struct site *site)
-{
-	for (size_t i = 0; i < site->view_count; i++)
-		if (site_generation(site, &site->view[i]) == GENERATION_UNKNOWN)
-			return true;
-	return false;
-}
+// --- the state, of what the client may know of ---
 
 static bool sees_view(struct server_context *s, const struct request *r, const struct view *v)
 {
@@ -113,6 +88,43 @@ static bool sees_view(struct server_context *s, const struct request *r, const s
 		if (!auth_sees(s, r, v->platform[i]))
 			return false;
 	return true;
+}
+
+static bool sees_all(struct server_context *s, const struct request *r, const struct site *site)
+{
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		if (!auth_sees(s, r, &site->store.platform[i]))
+			return false;
+	return true;
+}
+
+static bool is_unreleased(struct server_context *s, const struct platform *p)
+{
+	struct release_scheduler_state state;
+	return s->release_scheduler && release_scheduler_get(s->release_scheduler, p, &state) && state.failures;
+}
+
+// A platform that was not scanned, or whose volume is not released; a view with a membership of which nothing is known.
+static bool is_degraded(struct server_context *s, const struct request *r, const struct site *site)
+{
+	for (size_t i = 0; i < site->store.platform_count; i++) {
+		const struct platform *p = &site->store.platform[i];
+		if ((p->scanned != CATALOG_SCANNED || is_unreleased(s, p)) && auth_sees(s, r, p))
+			return true;
+	}
+	for (size_t i = 0; i < site->view_count; i++)
+		if (site_generation(site, &site->view[i]) == GENERATION_UNKNOWN && sees_view(s, r, &site->view[i]))
+			return true;
+	return false;
+}
+
+static uint64_t count_quarantined(struct server_context *s, const struct request *r, const struct site *site)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		if (auth_sees(s, r, &site->store.platform[i]))
+			count += server_context_platform_totals(s, i).quarantined;
+	return count;
 }
 
 static struct jsondoc *views_doc(struct server_context *s, const struct site *site, const struct request *r)
@@ -132,13 +144,13 @@ static struct jsondoc *views_doc(struct server_context *s, const struct site *si
 	return views;
 }
 
-static void put_scans(struct jsondoc *doc, const struct server_callbacks_scans *scans)
+static void put_scans(struct jsondoc *doc, const struct server_callbacks_scans *scans, uint64_t quarantined)
 {
 	struct jsondoc *scan = jsondoc_object();
 	jsondoc_put_bool(scan, "running", scans->is_running);
 	jsondoc_put_bool(scan, "failed", scans->has_failed);
 	jsondoc_put_int(scan, "ended", scans->ended);
-	jsondoc_put_int(scan, "quarantined", (int64_t)scans->quarantined);
+	jsondoc_put_int(scan, "quarantined", (int64_t)quarantined);
 	jsondoc_put(doc, "scan", scan);
 }
 
@@ -150,14 +162,12 @@ struct reply *status_health(struct server_context *s, const struct route_match *
 	struct server_callbacks_scans scans;
 	s->callbacks->get_scans(s->callbacks->ctx, &scans);
 	jsondoc_put_str(doc, "status",
-		scans.has_failed || !is_ready(s) || is_unscanned(site) || is_unreleased(s, site) || is_lost(site)
-			? "degraded"
-			: "ok");
+		scans.has_failed || !is_ready(s) || is_degraded(s, match->request, site) ? "degraded" : "ok");
 	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
 	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
 	jsondoc_put_bool(doc, "ready", is_ready(s));
-	put_scans(doc, &scans);
-	watch_status_put(s, doc);
+	put_scans(doc, &scans, count_quarantined(s, match->request, site));
+	watch_status_put(s, sees_all(s, match->request, site), doc);
 	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->pagecache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		if (auth_sees(s, match->request, &site->store.platform[i]))
@@ -413,7 +423,7 @@ static void put_view_gauges(struct server_context *s, struct catalog *c, struct 
 		log_error("%s", e.msg);
 }
 
-struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match UNUSED)
+struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
 	struct server_callbacks_scans scans;
@@ -427,8 +437,9 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 		(double)pagecache_bytes(s->pagecache));
 	put_gauge(&out, "scan_ended_timestamp_seconds",
 		"When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
-	watch_status_metrics(s, &out);
-	put_gauge(&out, "quarantined_files", "Files that the last scan did not list.", (double)scans.quarantined);
+	watch_status_metrics(s, sees_all(s, match->request, match->site), &out);
+	put_gauge(&out, "quarantined_files", "Files that are not listed, for a reason that wheelcache check has.",
+		(double)count_quarantined(s, match->request, match->site));
 	metrics_write(s->metrics, &out);
 	put_platform_gauges(s, &out);
 	put_file_cache(s, &out);

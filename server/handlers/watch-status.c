@@ -11,15 +11,17 @@ static bool get_watch(struct server_context *s, struct server_callbacks_watch *o
 	return s->callbacks->get_watch != NULL;
 }
 
-void watch_status_put(struct server_context *s, struct jsondoc *doc)
+void watch_status_put(struct server_context *s, bool sees_all, struct jsondoc *doc)
 {
 	struct server_callbacks_watch state;
 	if (!get_watch(s, &state))
 		return;
 	struct jsondoc *watch = jsondoc_object();
 	jsondoc_put_bool(watch, "on", state.is_on);
-	jsondoc_put_int(watch, "folders", (int64_t)state.folders);
-	jsondoc_put_int(watch, "refused", (int64_t)state.refused);
+	if (sees_all) {
+		jsondoc_put_int(watch, "folders", (int64_t)state.folders);
+		jsondoc_put_int(watch, "refused", (int64_t)state.refused);
+	}
 	jsondoc_put_int(watch, "overflows", (int64_t)state.overflows);
 	jsondoc_put_int(watch, "floods", (int64_t)state.floods);
 	jsondoc_put_int(watch, "scans", (int64_t)state.scans);
@@ -37,7 +39,7 @@ void watch_status_put_platform(struct server_context *s, const struct platform *
 		jsondoc_put_str(doc, "file-system", silent);
 }
 
-void watch_status_metrics(struct server_context *s, struct buf *out)
+void watch_status_metrics(struct server_context *s, bool sees_all, struct buf *out)
 {
 	struct server_callbacks_watch state;
 	if (!get_watch(s, &state))
@@ -45,18 +47,22 @@ void watch_status_metrics(struct server_context *s, struct buf *out)
 	const struct {
 		const char *name, *type, *help;
 		double value;
+		bool is_of_all;
 	} row[] = {
 		{"watch_folders", "gauge", "Folders of the store whose changes are seen at once.",
-			(double)state.folders},
-		{"watch_refused_folders", "gauge", "Folders that the system has no watch for.", (double)state.refused},
-		{"watch_overflows_total", "counter", "Times that the kernel dropped events.", (double)state.overflows},
-		{"watch_floods_total", "counter", "Times that too many folders changed.", (double)state.floods},
-		{"watch_scans_total", "counter", "Scans of what had changed.", (double)state.scans},
-		{"watch_fruitless_scans_total", "counter", "Those that changed nothing.", (double)state.fruitless},
-		{"watch_lag_seconds", "gauge", "From the first change to the end of the last such scan.", state.lag},
-		{"watch_longest_lag_seconds", "gauge", "The longest of these times.", state.longest_lag},
+			(double)state.folders, true},
+		{"watch_refused_folders", "gauge", "Folders that the system has no watch for.", (double)state.refused,
+			true},
+		{"watch_overflows_total", "counter", "Times that the kernel dropped events.", (double)state.overflows, false},
+		{"watch_floods_total", "counter", "Times that too many folders changed.", (double)state.floods, false},
+		{"watch_scans_total", "counter", "Scans of what had changed.", (double)state.scans, false},
+		{"watch_fruitless_scans_total", "counter", "Those that changed nothing.", (double)state.fruitless, false},
+		{"watch_lag_seconds", "gauge", "From the first change to the end of the last such scan.", state.lag, false},
+		{"watch_longest_lag_seconds", "gauge", "The longest of these times.", state.longest_lag, false},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		if (row[i].is_of_all && !sees_all)
+			continue;
 		metrics_head(out, row[i].name, row[i].type, row[i].help);
 		metrics_line(out, row[i].name, NULL, row[i].value);
 	}

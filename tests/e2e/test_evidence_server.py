@@ -79,6 +79,11 @@ def test_record_is_kept_once_and_shown(site):
     shown = json.loads(site.server.get(f"/-/evidence/{answer['id']}", uploading.authorization(site.token("read"))).body)
     assert shown["record"] == sent | {"wheels": sorted(sent["wheels"], key=lambda one: one["filename"])}
     assert (shown["by"], shown["views"], shown["address"]) == ("ci", "tested", "127.0.0.1")
+    for asker in (None, token, site.token("read", platform=OTHER)):  # names and addresses are for who may read, by a token
+        reply = site.server.get(f"/-/evidence/{answer['id']}", uploading.authorization(asker))
+        hidden = json.loads(reply.body)
+        assert (hidden["record"], hidden["by"], hidden["address"]) == (shown["record"], None, None)
+        assert b"127.0.0.1" not in reply.body and b'"ci"' not in reply.body
     lines = [line for line in uploading.audit(site.server) if line["action"] == "evidence"]
     assert [(line["who"], line["result"], line["platform"], line["sha256"]) for line in lines] == [
         ("ci", "done", PLATFORM, answer["id"]), ("ci", "same", PLATFORM, answer["id"])]

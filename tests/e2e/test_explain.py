@@ -186,7 +186,8 @@ def test_plan_page(site, server):
     assert rows_of(server.get("/-/plan/?q=%22%3E%3Cscript%3E+x")) == []
     page = server.get("/-/plan/?q=%22%3E%3Cscript%3E+x").body.decode()
     assert html.escape('"><script> x') in page and "<script> x" not in page
-    assert rows_of(server.get("/-/plan/?q=%zz&verdict=%00&page=-1")) == [SAME, OURS, OTHER, BROKEN]
+    assert rows_of(server.get("/-/plan/?q=&verdict=&page=-1")) == [SAME, OURS, OTHER, BROKEN]
+    assert server.get("/-/plan/?q=%zz").status == server.get("/-/plan/?verdict=%00").status == 400
     link = re.search(r'href="\.\./(explain/[^"]*)"', server.get("/-/plan/?q=3.0").body.decode())[1]
     assert server.get("/-/" + html.unescape(link)).status == 200
     assert server.get("/-/plan").status == 302

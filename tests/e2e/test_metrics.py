@@ -22,8 +22,8 @@ DASHBOARD = pathlib.Path(__file__).parents[2] / "etc" / "grafana-dashboard.json"
 SECONDS = 120  # for what happens in the background
 
 
-def metrics(server):
-    reply = server.get("/-/metrics")
+def metrics(server, token=None):
+    reply = server.get("/-/metrics", uploading.authorization(token))
     assert (reply.status, reply["Content-Type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
     return promtext.Metrics(reply.body.decode())
 
@@ -330,7 +330,7 @@ def test_dashboard_shows_every_metric(dashboard, server, up, tmp_path):
         connection.execute("INSERT INTO retained VALUES (?, 1, 2, 3, 4, 0)", (PUBLIC,))
     connection.close()
     server.get("/simple/own/")
-    told = metrics(server)
+    told = metrics(server, uploading.add_token(server, "--read", "--platform", "*"))
     labels = {}
     for name, pairs in told.values:
         labels.setdefault(name, {"job", "instance"}).update(key for key, _ in pairs)

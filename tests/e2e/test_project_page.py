@@ -145,22 +145,27 @@ def test_a_view_shows_what_it_shows(server):
 def test_who_uploaded_a_file(serve, tmp_path):
     storelib.make_wheel(tmp_path / "store" / PUBLIC / "bar", "bar", "1.0")
     server = serve(tmp_path / "store", config=CONFIG)
-    token = uploading.add_token(server, "--note", "the builder")
+    token, reader = uploading.add_token(server, "--note", "the builder"), uploading.add_token(server, "--read", "--platform", PUBLIC)
+    other = uploading.add_token(server, "--read", "--platform", OTHER)
     wheel = storelib.make_wheel(tmp_path / "made", "bar", "2.0")
     assert uploading.upload(server, PUBLIC, wheel.path, token).status == 200
     (who,) = {one["who"] for one in uploading.audit(server) if one["action"] == "upload"}
-    (file,) = read(server, "/-/project/bar")["files"]
-    assert (file["uploaded_by"], file["sha256"]) == (who, wheel.sha256)
-    (file,) = read(server, "/-/project/bar?version=1.0")["files"]
+    for _ in range(2):  # made, and kept
+        for asker, told in ((reader, who), (None, None), (other, None), (token, None)):  # names are for who may read, by a token
+            (file,) = read(server, "/-/project/bar", asker)["files"]
+            assert (file["uploaded_by"], file["sha256"]) == (told, wheel.sha256)
+            assert ("the builder" in page(server, "/-/project/bar", asker)) == bool(told)
+    (file,) = read(server, "/-/project/bar?version=1.0", reader)["files"]
     assert file["uploaded_by"] is None
+    assert server.get("/-/project/bar", uploading.authorization(reader))["Cache-Control"].startswith("private")
 
 
 @pytest.mark.parametrize("path, status", [
     ("/-/project/%00", 400), ("/-/project/..%2f..", 404), ("/-/project/" + "a" * 300, 404), ("/-/project/-", 404),
-    ("/-/project/foo?version=%ff", 404), ("/-/project/foo?version=1.0%00", 200), ("/-/project/foo?version=" + "9" * 250, 404),
+    ("/-/project/foo?version=%ff", 404), ("/-/project/foo?version=1.0%00", 400), ("/-/project/foo?version=" + "9" * 250, 404),
     ("/-/project/foo?version=" + "9" * 300, 400), ("/-/project/foo?version=%3Cscript%3E", 404),
     ("/-/project/foo?limit=-1", 200), ("/-/project/foo?limit=99999999999999999999", 200), ("/-/project/foo?limit=1", 200),
-    ("/-/project/foo?platform=%3Cscript%3E&python=%27%22%3E", 200), ("/-/project/foo?view=%2e%2e", 401),
+    ("/-/project/foo?platform=%3Cscript%3E&python=%27%22%3E", 400), ("/-/project/foo?view=%2e%2e", 400),
     ("/-/project/foo/", 404), ("/-/project/", 404), ("/-/project/foo?view=" + "x" * 300, 400)])
 def test_hostile_requests(server, path, status):
     reply = server.get(path, HTML)

@@ -199,6 +199,7 @@ int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *o
 		.projects = (uint64_t)query_int(q, 0),
 		.files = (uint64_t)query_int(q, 1),
 		.bytes = (uint64_t)query_int(q, 2),
+		.quarantined = (uint64_t)query_int(q, 3),
 	};
 	return 0;
 }

@@ -120,9 +120,9 @@ int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn
 // A folder of the platform that has listed files of the project. *folder: its path, which the caller frees; NULL: none.
 int catalog_project_folder(struct catalog *c, int64_t platform, const char *project, char **folder,
 	struct err *e) MUST_CHECK;
-// The totals of a platform: projects with listed files, these files, and their bytes.
+// The totals of a platform: projects with listed files, these files, and their bytes; and quarantined files.
 struct catalog_totals {
-	uint64_t projects, files, bytes;
+	uint64_t projects, files, bytes, quarantined;
 };
 int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e) MUST_CHECK;
 // The files on a platform's disk, listed or not. bytes: with their attachments.

@@ -106,7 +106,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[PLATFORM_ADD] = "INSERT INTO platform (name) VALUES (?1) ON CONFLICT DO NOTHING",
 	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id), p.files"
 			  " FROM platform p ORDER BY p.name",
-	[PLATFORM_TOTALS] = "SELECT projects, files, bytes FROM platform WHERE id = ?1",
+	[PLATFORM_TOTALS] = "SELECT projects, files, bytes, (SELECT count(*) FROM file WHERE state = 1 AND state > 0"
+			    " AND platform = ?1) FROM platform WHERE id = ?1",
 	[PLATFORM_UNLISTED] = "SELECT count(*), coalesce(sum(size), 0) + (SELECT attached FROM platform WHERE id = ?1)"
 			      " FROM file WHERE state > 0 AND platform = ?1",
 	[PLATFORM_CLEAR] = "DELETE FROM folder WHERE platform = ?1 AND parent IS NULL",

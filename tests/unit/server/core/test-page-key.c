@@ -20,7 +20,7 @@ static struct site sites[2] = {{.store = {.platform = platform, .platform_count 
 
 // What a key is made of. Each kind has types of its own for its values.
 struct request {
-	unsigned kind, site, readers; // readers: a bit for each platform
+	unsigned kind, site, readers, named; // a bit for each platform
 	bool is_text[VALUES];
 	uint64_t number[VALUES];
 	char text[VALUES][TEXT_MOST];
@@ -43,6 +43,7 @@ static void make_request(struct request *r, uint64_t *state)
 	r->site = (unsigned)next_number(state) % 2;
 	for (unsigned left = (unsigned)next_number(state) % 3; left; left--)
 		r->readers |= 1u << next_number(state) % PLATFORMS;
+	r->named = next_number(state) % 2 ? 0 : 1u << next_number(state) % PLATFORMS;
 	for (size_t i = 0; i < VALUES; i++) {
 		r->is_text[i] = (r->kind + i) % 2;
 		r->number[i] = r->is_text[i] ? 0 : next_number(state) % 2 ? next_number(state) % 3 : '/';
@@ -54,12 +55,15 @@ static void make_request(struct request *r, uint64_t *state)
 
 static void make_key(struct request *r)
 {
-	const struct platform *list[PLATFORMS];
-	struct page_readers readers = {.site = &sites[r->site], .platform = list};
+	const struct platform *list[PLATFORMS], *named[PLATFORMS];
+	struct page_readers readers = {.site = &sites[r->site], .platform = list, .named = named};
 	struct page_value value[VALUES];
 	for (size_t i = PLATFORMS; i-- > 0;) // their order does not count
 		if (r->readers & 1u << i)
 			list[readers.platforms++] = &platform[i];
+	for (size_t i = 0; i < PLATFORMS; i++)
+		if (r->named & 1u << i)
+			named[readers.nameds++] = &platform[i];
 	for (size_t i = 0; i < VALUES; i++)
 		value[i] = (struct page_value){
 			{r->text[i], r->len[i]}, .number = r->number[i], .is_text = r->is_text[i]};
@@ -101,7 +105,8 @@ static void test_only_equal_requests_share_a_key(void **state UNUSED)
 static void test_text_does_not_stand_for_a_right(void **state UNUSED)
 {
 	const struct platform *const both[] = {&platform[1], &platform[2]}, *const one[] = {&platform[2]};
-	const struct page_readers holder = {&sites[0], both, ARRAY_SIZE(both)}, nobody = {&sites[0], one, ARRAY_SIZE(one)};
+	const struct page_readers holder = {.site = &sites[0], .platform = both, .platforms = ARRAY_SIZE(both)},
+				  nobody = {.site = &sites[0], .platform = one, .platforms = ARRAY_SIZE(one)};
 	struct page_key a, b;
 	page_key_make(&a, PAGE_PROJECT, &holder, PAGE_VALUES(PAGE_TEXT(STR("demo")), PAGE_TEXT(STR(""))));
 	page_key_make(&b, PAGE_PROJECT, &nobody, PAGE_VALUES(PAGE_TEXT(STR("demo")), PAGE_TEXT(STR("/1"))));
@@ -112,7 +117,7 @@ static void test_text_does_not_stand_for_a_right(void **state UNUSED)
 
 static void test_a_key_that_is_too_long_is_none(void **state UNUSED)
 {
-	enum { BEFORE = 4 * sizeof(uint64_t) }; // site, readers, kind, and the length of the text
+	enum { BEFORE = 5 * sizeof(uint64_t) }; // site, two sets of platforms, kind, and the length of the text
 	static char text[PAGE_KEY_SIZE];
 	const struct str longest = {text, sizeof(text) - BEFORE}, longer = {text, sizeof(text) - BEFORE + 1};
 	struct page_key key;
