@@ -58,5 +58,5 @@ void upload_url_release(struct upload_url *u)
 
 char *upload_url_page(const struct upload_url *u, const char *project)
 {
-	return xasprintf("%s%s/", u->simple, project);
+	return xasprintf("%s%s/?upstream=no", u->simple, project);
 }

@@ -14,7 +14,8 @@ void simple_pages_key(const struct simple_page *p, struct page_key *key)
 	page_key_make(key, PAGE_SIMPLE, &readers,
 		PAGE_VALUES(PAGE_NUMBER(p->variant), PAGE_NUMBER(p->coding), PAGE_TEXT(name_of_view(view)),
 			PAGE_NUMBER(view->membership ? p->generation : 0), PAGE_NUMBER(p->is_past),
-			PAGE_NUMBER(p->is_past ? p->changes : 0), PAGE_TEXT(str_from(p->project))));
+			PAGE_NUMBER(p->is_past ? p->changes : 0), PAGE_NUMBER(p->is_own),
+			PAGE_TEXT(str_from(p->project))));
 }
 
 static void make_changes_key(const struct view *view, const char *project, struct page_key *key)
@@ -42,8 +43,11 @@ static void drop_pages(struct server_context *s, const struct site *site, const 
 	for (int i = 0; i < VARIANT_COUNT * PAGE_CODING_COUNT; i++) {
 		p.variant = (enum variant)(i / PAGE_CODING_COUNT);
 		p.coding = (enum page_coding)(i % PAGE_CODING_COUNT);
-		simple_pages_key(&p, &key);
-		pagecache_drop(s->pagecache, &key);
+		for (int own = 0; own <= view->merges; own++) {
+			p.is_own = own;
+			simple_pages_key(&p, &key);
+			pagecache_drop(s->pagecache, &key);
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ struct simple_page {
 	bool is_past;        // the generation is not the view's newest one
 	uint64_t changes;    // simple_pages_changes(), where is_past
 	const char *project; // "": the list of projects
+	bool is_own;         // without upstream, of a view that merges it
 	enum variant variant;
 	enum page_coding coding;
 };

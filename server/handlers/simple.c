@@ -24,6 +24,7 @@ struct page_target {
 	char project[LIMIT_FILE_NAME + 1]; // normalised; "" for the list
 	enum variant variant;
 	enum page_coding coding;
+	bool is_own;       // the view merges upstream, which the request does not want
 	bool merges;       // upstream is asked, for its files or for the owner of the name
 	bool is_upstreams; // only upstream's files are listed
 	struct page_key key;
@@ -71,6 +72,13 @@ static const char *wanted_format(const struct request *r, char out[FORMAT_SIZE])
 	return r->format && urlpath_decode(str_from(r->format), out, FORMAT_SIZE) ? out : NULL;
 }
 
+// "?upstream=no": what is here alone, of which an uploader asks. Upstream may be away, and its hash of a name be another.
+static bool wants_own(const struct request *r)
+{
+	const char *value = r->argument[ARGUMENT_UPSTREAM];
+	return value && strcmp(value, "no") == 0;
+}
+
 static void make_target_key(struct server_context *s, const struct route_match *match, struct page_target *t)
 {
 	struct simple_page p = {.site = match->site,
@@ -79,7 +87,8 @@ static void make_target_key(struct server_context *s, const struct route_match *
 		.is_past = match->at != 0,
 		.project = t->project,
 		.variant = t->variant,
-		.coding = t->coding};
+		.coding = t->coding,
+		.is_own = t->is_own};
 	if (p.is_past)
 		p.changes = simple_pages_changes(s, t->view, t->project, match->pages_cleared);
 	simple_pages_key(&p, &t->key);
@@ -95,7 +104,9 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 	t->view = match->found_view;
 	bool is_name = is_root || set_target_project(t, match->project);
 	enum name_rule rule = name_rules_find(&match->site->rules, t->project);
-	t->merges = is_name && t->project[0] && t->view->merges && s->upstream_pages && name_rule_asks_upstream(rule);
+	t->is_own = t->view->merges && t->project[0] && wants_own(r);
+	t->merges = is_name && t->project[0] && t->view->merges && !t->is_own && s->upstream_pages &&
+		    name_rule_asks_upstream(rule);
 	t->is_upstreams = t->merges && rule == NAME_RULE_UPSTREAM;
 	t->generation = site_generation(match->site, t->view);
 	if ((t->view->is_incomplete || t->generation == GENERATION_UNKNOWN) && !t->is_upstreams)

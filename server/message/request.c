@@ -37,6 +37,7 @@ static const struct str argument_names[ARGUMENT_COUNT] = {
 	[ARGUMENT_PYTHON] = STR("python"),
 	[ARGUMENT_ALL] = STR("all"),
 	[ARGUMENT_PLAN] = STR("plan"),
+	[ARGUMENT_UPSTREAM] = STR("upstream"),
 	[ARGUMENT_CHOSEN] = STR("x"),
 	[ARGUMENT_VIEW] = STR("view"),
 	[ARGUMENT_VERSION] = STR("version"),

@@ -46,6 +46,7 @@ enum request_argument {
 	ARGUMENT_STATE,
 	ARGUMENT_AFTER,
 	ARGUMENT_PLAN,
+	ARGUMENT_UPSTREAM,
 	ARGUMENT_CHOSEN, // "x": may be there several times, joined by ","
 	ARGUMENT_COUNT,
 };

@@ -7,6 +7,8 @@ import zipfile
 
 import pytest
 
+import merging
+import pages
 import serving
 import storelib
 import uploading
@@ -17,11 +19,11 @@ PLATFORM = "debian-12-x86_64"
 class Place:
     """A store that accepts uploads, and a builder with a token."""
 
-    def __init__(self, serve, folder):
+    def __init__(self, serve, folder, **options):
         self.folder, self.store, self.state = folder, folder / "store", folder / "state"
         (self.store / PLATFORM).mkdir(parents=True)
         self.serve = serve
-        self.server = serve(self.store, state=self.state)
+        self.server = serve(self.store, state=self.state, **options)
         self.token = uploading.add_token(self.server, "--note", "test")
 
     def push(self, files, *options, token=None):
@@ -93,6 +95,23 @@ def test_build_of_the_same_contents_is_kept(place, tmp_path):
     assert place.push([first.path])[0] == 0
     code, summary = place.push([again])
     assert (code, summary["ok"], results(summary), summary["files"][0]["sent"]) == (0, True, ["kept-earlier"], 1)
+
+
+def test_push_needs_no_upstream(serve, tmp_path, index):
+    """It looks at what is here: a merged page has upstream's hash of a name, and without upstream there is none."""
+    place = Place(serve, tmp_path, config=merging.config(index, retries=0, max_age=0))
+    ours, new = place.wheels(2)
+    assert place.push([ours.path])[0] == 0
+    theirs = storelib.make_wheel(tmp_path / "theirs", "demo0", "1.0", requires_python=">=3.8")
+    assert theirs.name == ours.name and theirs.sha256 != ours.sha256
+    index.add("demo0", theirs)
+    index.stop()
+    index.is_down = True
+    code, summary = place.push([ours.path, new.path], "--retries", "0")
+    assert (code, results(summary), [one["listed"] for one in summary["files"]]) == (0, ["already-there", "published"], [True] * 2)
+    own = place.server.get(f"/{PLATFORM}/simple/demo1/?upstream=no", {"Accept": pages.JSON})
+    assert [one["hashes"]["sha256"] for one in json.loads(own.body)["files"]] == [new.sha256]
+    assert place.server.get(f"/{PLATFORM}/simple/nobody/?upstream=no").status == 404
 
 
 def test_recorded_wheels_that_install_there(place, request, shared):

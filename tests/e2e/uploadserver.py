@@ -92,11 +92,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         server = self.server
-        server.asked.append(self.path)
+        path, _, query = self.path.partition("?")
+        assert query == "upstream=no"
+        server.asked.append(path)
         if server.page_mishaps:
             server.page_mishaps.popleft()(self)
             return
-        found = re.fullmatch(rf"(?:/prefix)?/{PLATFORM}/simple/([^/]+)/", self.path)
+        found = re.fullmatch(rf"(?:/prefix)?/{PLATFORM}/simple/([^/]+)/", path)
         page = server.page(found[1]) if found else None
         if page is None:
             self.say(404, b"no such project")
