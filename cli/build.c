@@ -159,7 +159,7 @@ static void take_token(struct build_command *x)
 	x->token = copy_variable("WHEELCACHE_TOKEN");
 	run_hide_secrets(secrets);
 	x->build.fetch = (struct fetch_options){
-		.ca_file = x->ca_file,
+		.ca_file = fetch_ca_file(x->ca_file),
 		.user = "__token__",
 		.password = x->token,
 		.netrc = netrc && *netrc ? netrc : NULL,

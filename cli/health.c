@@ -51,7 +51,7 @@ static int ask_server(const struct health_command *x, const char *base, struct e
 	char *url = xasprintf("%s%s%s", base, length && base[length - 1] == '/' ? "" : "/",
 		x->is_ready ? "-/ready" : "-/health");
 	const struct fetch_options with = {
-		.ca_file = x->ca_file,
+		.ca_file = fetch_ca_file(x->ca_file),
 		.connect_seconds = (unsigned)x->timeout,
 		.stall_seconds = (unsigned)x->timeout,
 		.is_direct = true,

@@ -228,7 +228,7 @@ static int download_from_upstream(struct sdist_download *d, const char *url, str
 {
 	const struct config *c = d->source->config;
 	const struct fetch_pool_options options = {
-		.fetch.ca_file = c->upstream_ca_file,
+		.fetch.ca_file = fetch_ca_file(c->upstream_ca_file),
 		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
 		.fetch.stall_seconds = (unsigned)c->upstream_timeout,
 		.concurrency = 1,

@@ -19,18 +19,18 @@ static void append_variable(struct variables *v, char *text)
 	v->item[v->count++] = text;
 }
 
-static bool has_variable(const struct variables *v, const char *name)
+static const char *value_of(const struct variables *v, const char *name)
 {
 	size_t len = strlen(name);
 	for (size_t i = 0; i < v->count; i++)
 		if (strncmp(v->item[i], name, len) == 0 && v->item[i][len] == '=')
-			return true;
-	return false;
+			return v->item[i] + len + 1;
+	return NULL;
 }
 
 static void set_variable(struct variables *v, const char *name, const char *value)
 {
-	if (value && !has_variable(v, name))
+	if (value && !value_of(v, name))
 		append_variable(v, xasprintf("%s=%s", name, value));
 }
 
@@ -42,6 +42,17 @@ static void inherit_variables(struct variables *v, const char *names)
 		if (*name)
 			set_variable(v, name, getenv(name));
 	}
+}
+
+// One variable serves all: uv and Python take SSL_CERT_FILE, pip and others have names of their own.
+static void trust_certificates(struct variables *v)
+{
+	static const char *const names[] = {
+		"PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "CARGO_HTTP_CAINFO", "GIT_SSL_CAINFO"};
+	const char *given = value_of(v, "SSL_CERT_FILE");
+	CLEANUP(mem_free) char *file = xstrdup(given ? given : "");
+	for (size_t i = 0; *file && i < ARRAY_SIZE(names); i++)
+		set_variable(v, names[i], file);
 }
 
 // pip takes an index by http: only from a host that is named so.
@@ -80,6 +91,7 @@ char **step_environment_make(const struct config *config, const char *folder, co
 	set_variable(&v, "HOME", home);
 	set_variable(&v, "TMPDIR", tmp);
 	inherit_variables(&v, config->build_environment);
+	trust_certificates(&v);
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		set_variable(&v, fixed[i][0], fixed[i][1]);
 	trust_index(&v, index);

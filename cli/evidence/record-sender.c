@@ -61,7 +61,7 @@ int record_sender_open(struct record_sender *s, struct err *e)
 	if (read_token_file(s, e) < 0)
 		return -1;
 	const struct fetch_options fetch = {
-		.ca_file = s->ca_file,
+		.ca_file = fetch_ca_file(s->ca_file),
 		.user = "__token__",
 		.password = s->token_file ? s->token.data : get_set_variable("WHEELCACHE_TOKEN"),
 		.netrc = get_set_variable("NETRC"),

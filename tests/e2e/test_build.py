@@ -351,6 +351,17 @@ def test_what_was_published_meanwhile_is_not_built(world):
 
 # --- the network ---
 
+def test_one_variable_names_the_certificates_for_all_tools(world):
+    world.want("alpha")
+    script = world.folder / "make_wheel.py"
+    script.write_text("import os\nprint('certificates', *(os.environ.get(name, '-') for name in ('SSL_CERT_FILE', 'PIP_CERT', "
+                      "'CARGO_HTTP_CAINFO', 'GIT_SSL_CAINFO')))\n" + script.read_text())
+    world.env.pop("PIP_CERT", None)
+    report = world.build("--python", "3.11", env={"SSL_CERT_FILE": "/a/ca.pem"})
+    log = serving.run("builds", "--config", world.config_path, "--log", report["rows"][0]["attempt"]["id"]).stdout
+    assert "certificates /a/ca.pem /a/ca.pem /a/ca.pem /a/ca.pem" in log
+
+
 def test_a_file_host_that_is_away_is_no_failure_of_the_wheel(world):
     """Nobody is alarmed, and every night tries it."""
     world.want("alpha", "beta")

@@ -5,6 +5,7 @@ import concurrent.futures
 import contextlib
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -41,18 +42,46 @@ class Wrapped:
         self.root, self.work, self.secret = root, folder / "beside" / "work", folder / "beside" / "secret"
         self.work.mkdir(parents=True)
         self.secret.write_text("secret")
+        self.variables = {}
 
     def words(self, script, *options):
         return [str(WRAP), *options, str(self.root), str(self.work), "sh", "-c", script]
 
     def run(self, script, *options):
         return subprocess.run(self.words(script, *options), capture_output=True, text=True, check=False, timeout=300,
-                              env={"PATH": os.environ["PATH"], "HOME": str(self.work), "ONE": "1"})
+                              env={"PATH": os.environ["PATH"], "HOME": str(self.work), "ONE": "1", **self.variables})
 
     def prints(self, script, *options):
         done = self.run(script, *options)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
+
+
+@pytest.fixture(name="small")
+def small_fixture(tmp_path):
+    """A root with nothing but a shell and cat, which is made at once."""
+    root = tmp_path / "root"
+    for program in ("/bin/sh", "/bin/cat"):
+        libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        for path in [program, *(word for word in libraries.split() if word.startswith("/"))]:
+            copy = root / path.lstrip("/")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+    wrapped = Wrapped(root, tmp_path)
+    if not shutil.which("bwrap") or wrapped.run("true").returncode:
+        pytest.skip("bubblewrap cannot make a namespace here")
+    return wrapped
+
+
+def test_files_of_certificates_are_mounted(small, tmp_path):
+    """With the variables that name them: a root has only its own authorities."""
+    variables = ["SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "CARGO_HTTP_CAINFO", "GIT_SSL_CAINFO"]
+    for name in variables:
+        (tmp_path / f"{name}.pem").write_text(f"of {name}\n")
+        small.variables[name] = str(tmp_path / f"{name}.pem")
+    assert small.prints("; ".join(f'cat "${name}"' for name in variables)).splitlines() == [f"of {name}" for name in variables]
+    small.variables = {"PIP_CERT": "/nowhere"}
+    assert small.prints('echo "$PIP_CERT"') == "/nowhere"
 
 
 @pytest.fixture(name="wrapped", params=roots.PYTHONS)

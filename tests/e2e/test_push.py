@@ -438,10 +438,19 @@ def certificate_fixture(tmp_path_factory):
     return paths
 
 
+@pytest.mark.parametrize("variables, code", [(["SSL_CERT_FILE"], 0), (["CURL_CA_BUNDLE"], 0), ([], 1)])
+def test_certificates_of_the_environment(push, tmp_path, certificate, variables, code):
+    wheel, = wheels(tmp_path, 1)
+    unset = {"SSL_CERT_FILE": "", "CURL_CA_BUNDLE": ""}
+    with running(certificate) as server:
+        given = unset | {name: str(certificate[0]) for name in variables}
+        assert push([wheel.path], to=server.url, **given)[0] == code
+
+
 def test_tls(push, tmp_path, certificate):
     wheel, = wheels(tmp_path, 1)
     with running(certificate) as server:
-        code, summary, errors = push([wheel.path], to=server.url)
+        code, summary, errors = push([wheel.path], to=server.url, SSL_CERT_FILE="", CURL_CA_BUNDLE="")
         assert (code, server.asked, results(summary)) == (1, [], ["not-tried"])
         assert "certificate" in errors
         assert push([wheel.path], "--ca-file", str(certificate[0]), to=server.url)[0] == 0

@@ -289,12 +289,26 @@ static int read_logical_lines(struct file_reader *r, struct str text, struct err
 	return 0;
 }
 
+// The lines of the file are counted, not the logical ones.
+static int check_text(struct str text, const char *path, struct err *e)
+{
+	struct str rest = text;
+	for (unsigned number = 1; rest.ptr && rest.len; number++) {
+		struct str line = str_cut(&rest, '\n');
+		if (memchr(line.ptr, '\0', line.len))
+			return err_set(e, ERR_USAGE, "%s:%u: it has a NUL byte, so it is no text", path, number);
+		if (!str_is_utf8(line))
+			return err_set(e, ERR_USAGE, "%s:%u: not UTF-8 text", path, number);
+	}
+	return 0;
+}
+
 int requirements_file_read(struct str text, const char *path, requirements_line_fn *fn, void *ctx, struct err *e)
 {
 	const struct str mark = STR("\xEF\xBB\xBF"); // a byte order mark, which some editors write
 	struct file_reader r = {.path = path, .fn = fn, .ctx = ctx};
-	if (!str_is_utf8(text) || memchr(text.ptr, '\0', text.len))
-		return err_set(e, ERR_USAGE, "%s: not UTF-8 text", path);
+	if (check_text(text, path, e) < 0)
+		return -1;
 	if (str_starts(text, mark))
 		text = str_slice(text, mark.len, text.len);
 	buf_init(&r.name, LIMIT_REQUIREMENT_LINE);

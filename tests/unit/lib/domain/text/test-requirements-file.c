@@ -73,7 +73,7 @@ static void test_invalid_lines(void **state UNUSED)
 		{"--pre=yes\n", "f.txt:1: --pre takes no value"},
 		{"--upgrade\n", "f.txt:1: \"--upgrade\" is not an option of a requirements file"},
 		{"\n\nrefused\n", "f.txt:3: the caller refuses it"},
-		{"\xff", "f.txt: not UTF-8 text"},
+		{"\xff", "f.txt:1: not UTF-8 text"}, {"a==1\nb \\\n==\xff\n", "f.txt:3: not UTF-8 text"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(buf_release) struct buf out;
@@ -83,6 +83,15 @@ static void test_invalid_lines(void **state UNUSED)
 		assert_int_equal(e.kind, ERR_USAGE);
 		assert_string_equal(e.msg, table[i].why);
 	}
+}
+
+static void test_a_nul_is_named_with_its_line(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, 4096);
+	assert_int_equal(requirements_file_read(STR("a==1\nb==2\0\nc==3\n"), "f.txt", describe, &out, &e), -1);
+	assert_string_equal(e.msg, "f.txt:2: it has a NUL byte, so it is no text");
 }
 
 static void test_line_limit(void **state UNUSED)
@@ -105,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines_and_options),
 		cmocka_unit_test(test_invalid_lines),
+		cmocka_unit_test(test_a_nul_is_named_with_its_line),
 		cmocka_unit_test(test_line_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
