@@ -221,6 +221,19 @@ static void print_failures(const struct planfile_head *h, FILE *out)
 	}
 }
 
+static void print_views(const struct planfile_head *h, FILE *out)
+{
+	if (h->views)
+		fputs("\nThese views do not merge upstream, so their clients would lose:\n", out);
+	for (size_t i = 0; i < h->views; i++)
+		fprintf(out, "  %s: %" PRIu64 " project%s, %" PRIu64 " version%s, %s first\n", h->view[i].view,
+			h->view[i].projects, h->view[i].projects == 1 ? "" : "s", h->view[i].versions,
+			h->view[i].versions == 1 ? "" : "s", h->view[i].first);
+	if (h->views)
+		fputs("prune apply refuses the plan, unless they merge it or [prune] clients-have-upstream names them.\n",
+			out);
+}
+
 void plan_print(const struct planfile_head *h, const struct config *c, FILE *out)
 {
 	if (h->platforms > 1)
@@ -228,5 +241,6 @@ void plan_print(const struct planfile_head *h, const struct config *c, FILE *out
 			print_platform(h, &h->platform[i], out);
 	print_all(h, out);
 	print_failures(h, out);
+	print_views(h, out);
 	print_caps(h, c, out);
 }

@@ -57,19 +57,28 @@ static long compare_wheels(const struct matrix_work *w, size_t at, const struct 
 	return order ? order : fits_rank(w->offers.fits, a->tags, at) - fits_rank(w->offers.fits, b->tags, at);
 }
 
-static const struct offer *find_wheel(const struct matrix_work *w, size_t at, const struct offers_release *release,
-	bool takes_yanked)
+// from_upstream: one of upstream's, whether clients get it or not; otherwise one that they get.
+static const struct offer *find_wheel_of(const struct matrix_work *w, size_t at, const struct offers_release *release,
+	bool takes_yanked, bool from_upstream)
 {
+	const struct matrix_place *place = &w->maker->place[at];
 	const struct offer *best = NULL;
 	for (size_t i = release->first; i < release->end; i++) {
 		const struct offer *f = &w->offers.offer[i];
 		if (!f->is_wheel || (f->is_yanked && !(takes_yanked && f->platform)) ||
-			!is_shown_at(w->maker, &w->maker->place[at], f->platform) || !resolve_micros(&w->offers, at, f))
+			(from_upstream ? f->platform != 0 : !f->platform && place->lacks_upstream) ||
+			!is_shown_at(w->maker, place, f->platform) || !resolve_micros(&w->offers, at, f))
 			continue;
 		if (!best || compare_wheels(w, at, f, best) < 0)
 			best = f;
 	}
 	return best;
+}
+
+static const struct offer *find_wheel(const struct matrix_work *w, size_t at, const struct offers_release *release,
+	bool takes_yanked)
+{
+	return find_wheel_of(w, at, release, takes_yanked, false);
 }
 
 // --- the words ---
@@ -176,7 +185,7 @@ static void take_wheel(const struct matrix_work *w, size_t at, const struct offe
 static int explain_absence(struct matrix_work *w, size_t at, struct matrix_cell *cell, struct buf *why, struct err *e)
 {
 	const struct matrix_attempt *a = &w->attempt[at];
-	const struct offer *excluding = find_excluding(w, at);
+	const struct offer *excluding = find_excluding(w, at), *unmerged = find_wheel_of(w, at, &w->now, false, true);
 	cell->since = w->first;
 	if (a->is_running) {
 		cell->state = MATRIX_BUILDING;
@@ -189,6 +198,9 @@ static int explain_absence(struct matrix_work *w, size_t at, struct matrix_cell 
 	} else if (a->has_failed) {
 		cell->state = MATRIX_FAILED;
 		return matrix_describe_failure(w, at, why, &cell->since, e);
+	} else if (unmerged) {
+		cell->state = MATRIX_UNMERGED;
+		buf_printf(why, "upstream has %s, and the index does not show it", unmerged->filename);
 	} else if (!w->out->upstream.is_known) {
 		cell->state = MATRIX_UNKNOWN;
 		cell->since = w->answer->asked;

@@ -12,8 +12,8 @@
 enum { KEPT_NUMBERS = 100000 }; // tag sets, and texts of Requires-Python, that are kept from project to project
 
 const char *const matrix_state_name[MATRIX_STATE_COUNT] = {
-	"ours", "covered", "upstream", "building", "excluded", "failed", "unknown", "missing"};
-const char matrix_state_letter[MATRIX_STATE_COUNT] = {'O', 'C', 'U', 'B', 'X', 'F', '?', 'M'};
+	"ours", "covered", "upstream", "building", "excluded", "failed", "unmerged", "unknown", "missing"};
+const char matrix_state_letter[MATRIX_STATE_COUNT] = {'O', 'C', 'U', 'B', 'X', 'F', 'N', '?', 'M'};
 const char *const matrix_state_text[MATRIX_STATE_COUNT] = {
 	"a wheel of ours, made for this platform",
 	"covered by a wheel of ours for any platform, for the stable ABI, or of another platform",
@@ -21,6 +21,7 @@ const char *const matrix_state_text[MATRIX_STATE_COUNT] = {
 	"being built",
 	"not for this Python",
 	"the build failed",
+	"no wheel here; upstream has one, and the index does not show it",
 	"no wheel here, and what upstream has is not known",
 	"no wheel",
 };
@@ -45,7 +46,8 @@ static void list_places(struct project_matrix_maker *m)
 			CLEANUP(buf_release) struct buf python;
 			buf_init(&python, LIMIT_FILE_NAME);
 			python_print(&p->profile.environment[k].python, &python);
-			*place = (struct matrix_place){p, &p->profile.environment[k], xstrdup(python.data)};
+			*place = (struct matrix_place){p, &p->profile.environment[k], xstrdup(python.data),
+				m->options.lacks_upstream && m->options.lacks_upstream[i]};
 			m->environment[place - m->place] = place->environment;
 		}
 	}

@@ -15,6 +15,7 @@ struct matrix_place {
 	const struct platform *platform;
 	const struct environment *environment;
 	char *python; // "3.12"; owned
+	bool lacks_upstream;
 };
 
 struct project_matrix_maker {

@@ -25,6 +25,7 @@ enum matrix_state {
 	MATRIX_BUILDING, // an attempt to build it runs
 	MATRIX_EXCLUDED, // Requires-Python of each file of the version excludes this Python
 	MATRIX_FAILED,   // the last attempt to build this version failed
+	MATRIX_UNMERGED, // upstream has a wheel that installs there, but clients of the platform do not get it
 	MATRIX_UNKNOWN,  // there is none here, and what upstream has is not known
 	MATRIX_MISSING,
 	MATRIX_STATE_COUNT,
@@ -95,6 +96,8 @@ struct project_matrix_options {
 	size_t platforms;
 	const struct matrix_view *view; // a wheel of a platform covers another platform if a view has both
 	size_t views;
+	const bool *lacks_upstream; // by platform: its clients do not get upstream's files; NULL: all do. Only read
+				    // while the maker is opened
 	bool is_of_view;         // only files that the first view shows count, also on their own platform
 	struct results *results; // NULL: nothing was built
 };

@@ -20,7 +20,7 @@ static void put_choice(struct finder *finder, struct jsondoc *out, const char *k
 }
 
 static void add_environment(struct finder *finder, const struct platform *p, const struct environment *env,
-	struct jsondoc *out)
+	enum file_origin client, struct jsondoc *out)
 {
 	CLEANUP(buf_release) struct buf python;
 	struct jsondoc *row = jsondoc_object();
@@ -31,16 +31,17 @@ static void add_environment(struct finder *finder, const struct platform *p, con
 	put_choice(finder, row, "here", env, FROM_HERE);
 	put_choice(finder, row, "upstream", env, FROM_UPSTREAM);
 	put_choice(finder, row, "both", env, FROM_BOTH);
+	put_choice(finder, row, "client", env, client);
 	jsondoc_add(out, row);
 }
 
-struct jsondoc *explain_choices(const struct view *view, struct finder *finder)
+struct jsondoc *explain_choices(const struct view *view, enum file_origin client, struct finder *finder)
 {
 	struct jsondoc *out = jsondoc_array();
 	for (size_t i = 0; i < view->platform_count; i++) {
 		const struct platform *p = view->platform[i];
 		for (size_t n = 0; n < p->profile.environment_count; n++)
-			add_environment(finder, p, &p->profile.environment[n], out);
+			add_environment(finder, p, &p->profile.environment[n], client, out);
 	}
 	return out;
 }

@@ -166,8 +166,11 @@ static void print_upstream(const struct jsondoc *upstream, struct buf *out)
 static void print_choice(const struct jsondoc *environment, const char *key, struct buf *out)
 {
 	const struct jsondoc *choice = jsondoc_get(environment, key);
-	buf_printf(out, "    from %-8s  %s", key, choice ? jsondoc_get_str(choice, "filename") : "nothing");
-	if (choice && strcmp(key, "both") == 0)
+	bool is_of_clients = strcmp(key, "client") == 0;
+	CLEANUP(mem_free) char *label = is_of_clients ? xstrdup("clients get") : xasprintf("from %s", key);
+	buf_printf(out, "    %-13s  %s", label,
+		choice ? jsondoc_get_str(choice, "filename") : "nothing");
+	if (choice && (is_of_clients || strcmp(key, "both") == 0))
 		buf_printf(out, "  (%s)", jsondoc_get_str(choice, "from"));
 	if (choice && jsondoc_is_true(choice, "yanked"))
 		buf_puts(out, "  yanked");
@@ -178,7 +181,7 @@ static void print_choice(const struct jsondoc *environment, const char *key, str
 
 static void print_environments(const struct jsondoc *rows, struct buf *out)
 {
-	static const char *const keys[] = {"here", "upstream", "both"};
+	static const char *const keys[] = {"here", "upstream", "both", "client"};
 	buf_puts(out, jsondoc_count(rows) ? "\nWhat pip takes:\n" : "");
 	for (size_t i = 0; i < jsondoc_count(rows); i++) {
 		const struct jsondoc *row = jsondoc_at(rows, i);

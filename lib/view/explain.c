@@ -363,6 +363,15 @@ static struct jsondoc *upstream_doc(const struct explanation *x, const struct up
 
 // --- the document ---
 
+// Where the files come from that clients of the view get.
+static enum file_origin origin_for_clients(const struct explanation *x, const struct jsondoc *names)
+{
+	const char *files = jsondoc_get_str(names, "files");
+	if (!x->view->merges)
+		return x->view->has_upstream ? FROM_BOTH : FROM_HERE;
+	return strcmp(files, "here") == 0 ? FROM_HERE : strcmp(files, "upstream") == 0 ? FROM_UPSTREAM : FROM_BOTH;
+}
+
 static struct jsondoc *explanation_doc(struct explanation *x, const struct upstream_answer *answer)
 {
 	struct jsondoc *out = jsondoc_object(), *platforms = jsondoc_array();
@@ -375,10 +384,12 @@ static struct jsondoc *explanation_doc(struct explanation *x, const struct upstr
 	for (size_t i = 0; i < x->view->platform_count; i++)
 		jsondoc_add_str(platforms, x->view->platform[i]->name);
 	jsondoc_put(out, "platforms", platforms);
-	jsondoc_put(out, "names", explain_names(&names));
+	struct jsondoc *rule = explain_names(&names);
+	enum file_origin client = origin_for_clients(x, rule);
+	jsondoc_put(out, "names", rule);
 	jsondoc_put(out, "here", STEAL_PTR(x->here));
 	jsondoc_put(out, "upstream", upstream_doc(x, answer, x->about->version != NULL));
-	jsondoc_put(out, "environments", explain_choices(x->view, x->finder));
+	jsondoc_put(out, "environments", explain_choices(x->view, client, x->finder));
 	if (x->builds)
 		jsondoc_put(out, "builds", STEAL_PTR(x->builds));
 	return out;

@@ -55,7 +55,7 @@ struct explain_about {
 //	     "left-out"? (count of those that the view's pages omit, because none of its machines runs them),
 //	     "file"? (if a version was requested): [{"filename", "url", "yanked"?, "requires-python"?, "upload-time"?,
 //	         "size"?, "sha256"?, "left-out"?: true, "cut"?: true (a field was too long and was omitted)}, …]},
-//	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?: {"filename", "version",
+//	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?, "client"? (from what clients of the view get): {"filename", "version",
 //	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …],
 //	 "builds"? (if the results can be read): see explain-builds.h}
 struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,

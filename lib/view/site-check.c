@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/view/site-check.h"
 
+#include <string.h>
+
 #include "lib/base/name-choice.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/state/store/wheel-gate.h"
@@ -28,16 +30,33 @@ static int check_view_names(const struct config_view *v, const struct store *sto
 	return 0;
 }
 
-static int refuse_default_view(const struct config *c, const struct store *store, struct err *e)
+static int refuse_view_name(const struct config *c, const struct store *store, const char *name, struct err *e)
 {
 	CLEANUP(name_choice_release) struct name_choice names;
-	name_choice_init(&names, str_from(c->default_view));
+	name_choice_init(&names, str_from(name));
 	for (size_t i = 0; i < store->platform_count; i++)
 		name_choice_offer(&names, store->platform[i].name);
 	for (size_t i = 0; i < c->view_count; i++)
 		name_choice_offer(&names, c->views[i].name);
-	name_choice_refuse(&names, ERR_USAGE, "there is no view or platform", e);
-	return err_prefix(e, "[store] default-view: ");
+	return name_choice_refuse(&names, ERR_USAGE, "there is no view or platform", e);
+}
+
+// A word with a glob may match nothing yet.
+static int check_clients(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)
+{
+	const char *list = c->prune_clients_have_upstream ? c->prune_clients_have_upstream : "no";
+	if (strcmp(list, "yes") == 0 || strcmp(list, "no") == 0)
+		return 0;
+	for (struct str rest = str_from(list); rest.len;) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *name = xstrndup(word.ptr, word.len);
+		if (strpbrk(name, "*?[") || strcmp(name, VIEW_DEFAULT_PATH) == 0 || config_view(c, name) ||
+			is_platform(store, catalog, name))
+			continue;
+		refuse_view_name(c, store, name, e);
+		return err_prefix(e, "[prune] clients-have-upstream: ");
+	}
+	return 0;
 }
 
 int site_check_names(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)
@@ -46,8 +65,8 @@ int site_check_names(const struct config *c, const struct store *store, struct c
 		if (check_view_names(&c->views[i], store, catalog, e) < 0)
 			return -1;
 	if (c->default_view && !config_view(c, c->default_view) && !is_platform(store, catalog, c->default_view))
-		return refuse_default_view(c, store, e);
-	return 0;
+		return refuse_view_name(c, store, c->default_view, e) < 0 ? err_prefix(e, "[store] default-view: ") : -1;
+	return check_clients(c, store, catalog, e);
 }
 
 int site_check(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)

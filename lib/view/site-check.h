@@ -8,6 +8,8 @@
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
 
+#define VIEW_DEFAULT_PATH "/simple/" // the default view, where a name is needed
+
 // Checks the names of views, of their platforms and of the default view. catalog: the platforms in it whose folders are
 // away count as those of the store do; NULL: there is none yet. ERR_USAGE.
 int site_check_names(const struct config *c, const struct store *store, struct catalog *catalog,

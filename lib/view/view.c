@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/view/view.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,19 @@ static bool config_filters_wheels(const struct config *c, const struct view *v)
 	return which && strcmp(which, "fitting") == 0;
 }
 
+// view[0] is named by its path.
+static bool config_says_upstream(const struct config *c, const struct view *v)
+{
+	const char *list = c->prune_clients_have_upstream ? c->prune_clients_have_upstream : "no";
+	for (struct str rest = str_from(list); rest.len;) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *glob = xstrndup(word.ptr, word.len);
+		if (strcmp(list, "yes") == 0 || fnmatch(glob, v->name ? v->name : VIEW_DEFAULT_PATH, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
 // The default view has the settings of the view that it is configured to be.
 static void mark_merging_views(struct site *s, const struct config *c)
 {
@@ -92,6 +106,7 @@ static void mark_merging_views(struct site *s, const struct config *c)
 		struct view *v = &s->view[i];
 		const struct view *as = i == 0 && same ? same : v;
 		v->merges = config_merges(c, as);
+		v->has_upstream = v->merges || config_says_upstream(c, v) || config_says_upstream(c, as);
 		if (v->merges && config_filters_wheels(c, as))
 			wheel_filter_init(&v->wheels, v->platform, v->platform_count);
 		s->merges |= v->merges;
@@ -235,9 +250,11 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	return site_read_generations(s, catalog, e) < 0 ? -1 : 0;
 }
 
-int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog, struct err *e)
+static int site_make(struct site *s, const struct config *c, const struct store *store, bool borrows_store,
+	struct catalog *catalog, struct err *e)
 {
 	*s = (struct site){.store = *store,
+		.borrows_store = borrows_store,
 		.base = c->url ? xstrdup(c->url) : NULL,
 		.page_max_age = c->page_max_age,
 		.max_file = c->max_file,
@@ -248,11 +265,33 @@ int site_init(struct site *s, const struct config *c, struct store *store, struc
 	const char *how = c->prune_redirect ? c->prune_redirect : "";
 	s->redirects_others = strcmp(how, "superseded") == 0;
 	s->redirects_same = s->redirects_others || strcmp(how, "identical") == 0;
-	*store = (struct store){0};
 	if (site_fill(s, c, catalog, e) == 0)
 		return 0;
 	site_release(s);
 	return -1;
+}
+
+int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog, struct err *e)
+{
+	const struct store own = *store;
+	*store = (struct store){0};
+	return site_make(s, c, &own, false, catalog, e);
+}
+
+int site_borrow(struct site *s, const struct config *c, const struct store *store, struct catalog *catalog,
+	struct err *e)
+{
+	return site_make(s, c, store, true, catalog, e);
+}
+
+bool site_has_upstream(const struct site *s, const struct view *v, const struct platform *p)
+{
+	const struct view *first = &s->view[0], *own = site_view(s, str_from(p->name));
+	for (size_t i = 0; !v && i < first->platform_count; i++)
+		if (first->platform[i] == p)
+			v = first;
+	v = v ? v : own;
+	return v && v->has_upstream;
 }
 
 static void views_release(struct view *v, size_t count)
@@ -274,7 +313,8 @@ void site_release(struct site *s)
 	name_rules_release(&s->rules);
 	strset_release(&s->hidden_platforms);
 	config_release(&s->config);
-	store_release(&s->store);
+	if (!s->borrows_store)
+		store_release(&s->store);
 	*s = (struct site){0};
 }
 

@@ -27,6 +27,7 @@ struct view {
 	bool is_incomplete; // a platform is unreadable or none was scanned, so the content of the view is unknown; see
 			    // site_is_incomplete()
 	bool merges;        // upstream's files are merged in
+	bool has_upstream;  // its clients get upstream's files: it merges, or [prune] clients-have-upstream names it
 	struct wheel_filter wheels; // which of upstream's wheels the view shows
 	const char *base;           // of links to files: an absolute URL that ends in "/", borrowed; NULL: links
 		// are relative to the page
@@ -45,6 +46,7 @@ struct site {
 	struct view *part; // of each view of the configuration: one for each of its platforms, in their order
 	size_t part_count;
 	_Atomic int64_t *newest;        // by view: what site_generation() returns
+	bool borrows_store;             // the store is the caller's
 	bool has_private;               // a platform is private
 	struct strset hidden_platforms; // names of platforms whose projects upstream is not asked for, sorted
 	uint64_t page_max_age;          // seconds
@@ -62,6 +64,9 @@ struct site {
 // configuration names unknown platforms or views, and the errors of the catalog; then nothing is to be released.
 int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
 	struct err *e) MUST_CHECK;
+// The same over a store that stays the caller's, and outlives the site.
+int site_borrow(struct site *s, const struct config *c, const struct store *store, struct catalog *catalog,
+	struct err *e) MUST_CHECK;
 void site_release(struct site *s);
 // Reads the newest generation of each membership from the catalog, for site_generation(). site_init() does it too. 1: one
 // is older than before, so that a generation may become another one than it was; 0: none is.
@@ -72,6 +77,9 @@ int site_read_generations(struct site *s, struct catalog *catalog, struct err *e
 int64_t site_generation(const struct site *s, const struct view *v);
 // Whether the content of the view is unknown, by its platforms or by its membership. Any thread.
 bool site_is_incomplete(const struct site *s, const struct view *v);
+// Whether clients of a platform get upstream's files: in the view; v NULL: at the address that leads to it, the default
+// view if that has the platform, else its own.
+bool site_has_upstream(const struct site *s, const struct view *v, const struct platform *p);
 // Turns merging off in all views. Call it before other threads read the site.
 void site_unmerge(struct site *s);
 // The view or platform of this name, borrowed; NULL: none. An empty name is the default view.

@@ -15,6 +15,7 @@
 #include "pruner/operations/tombstones.h"
 #include "pruner/plan/pins.h"
 #include "pruner/plan/plan.h"
+#include "pruner/plan/view-losses.h"
 
 // What the recheck of a planned file found. The order matters to check_rechecked.
 enum rechecked {
@@ -362,6 +363,41 @@ static int check_caps(const struct apply_state *a, struct err *e)
 	return 0;
 }
 
+// --- what clients would lose ---
+
+static int compare_by_project(const void *a, const void *b)
+{
+	const struct planned_removal *const *left = a, *const *right = b;
+	return strcmp((*left)->project, (*right)->project);
+}
+
+// The removals that rest on upstream's files, by project. The caller frees the array.
+static struct planned_removal **list_by_project(const struct apply_state *a, size_t *count)
+{
+	struct planned_removal **list = xcalloc(a->count + 1, sizeof(struct planned_removal *)), *r = a->removal;
+	for (*count = 0; r < a->removal + a->count; r++)
+		if (r->rechecked == RECHECKED_HOLDS && r->project && view_losses_has_verdict(r->verdict))
+			list[(*count)++] = r;
+	qsort(list, *count, sizeof(struct planned_removal *), compare_by_project);
+	return list;
+}
+
+static int check_views(const struct apply_state *a, struct err *e)
+{
+	size_t count = 0;
+	CLEANUP(mem_free) struct planned_removal **list = list_by_project(a, &count);
+	CLEANUP(view_losses_cleanup) struct view_losses *losses = NULL;
+	if (view_losses_open(a->config, a->operation->store, a->operation->catalog, &losses, e) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		view_losses_remove(losses, list[i]->platform->id, list[i]->planned->filename);
+		bool is_last = i + 1 == count || compare_by_project(&list[i], &list[i + 1]) != 0;
+		if (is_last && view_losses_count(losses, a->operation->catalog, list[i]->project, e) < 0)
+			return -1;
+	}
+	return view_losses_refuse(losses, e);
+}
+
 // --- unlisting ---
 
 static int unlist_file(struct apply_state *a, struct planned_removal *r, struct err *trouble, struct err *e)
@@ -453,7 +489,7 @@ int apply(struct operation *x, const struct config *c, const struct policy *poli
 		check_lookup_failures(&a, &plan->head, "when the plan was made", e) < 0 ||
 		collect_removals(&a, e) < 0 || check_exceptions(&a, e) < 0 || check_frozen(&a, e) < 0 ||
 		mark_done_removals(&a, e) < 0 || recheck_removals(&a, e) < 0 || check_all_rechecked(&a, e) < 0 ||
-		check_caps(&a, e) < 0 || unlist_all(&a, &trouble, e) < 0 || list_pinned_again(&a, &trouble, e) < 0 ||
+		check_caps(&a, e) < 0 || check_views(&a, e) < 0 || unlist_all(&a, &trouble, e) < 0 || list_pinned_again(&a, &trouble, e) < 0 ||
 		operation_end(x, trouble.kind ? &trouble : e) < 0 || trouble.kind) {
 		if (trouble.kind)
 			*e = trouble;

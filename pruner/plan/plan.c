@@ -16,6 +16,7 @@
 #include "pruner/plan/pins.h"
 #include "pruner/plan/quarantined.h"
 #include "pruner/plan/verdict.h"
+#include "pruner/plan/view-losses.h"
 
 // A platform of the store.
 struct plan_platform {
@@ -24,6 +25,7 @@ struct plan_platform {
 };
 
 struct plan_state {
+	const struct config *config;
 	const struct store *store;
 	struct catalog *catalog; // for writing
 	struct catalog *reader;  // one read transaction, for all decisions
@@ -34,6 +36,7 @@ struct plan_state {
 	struct plan_writer plan_writer;
 	struct plan *plan;
 	struct plan_platform *chosen; // as store->platform
+	struct view_losses *losses;   // NULL: they are not asked for
 	int64_t now;
 	struct strset projects; // to look up
 	struct quarantined refused;
@@ -124,6 +127,8 @@ static int decide_file(void *ctx, const struct catalog_candidate *file, struct e
 		.view = view,
 	};
 	verdict_decide(x->policy, x->on->platform, &ours, &x->upstream_facts, x->now, &v);
+	if (v.removes && view_losses_has_verdict(verdict_name[v.kind]))
+		view_losses_remove(x->losses, file->platform, file->filename);
 	plan_totals_add(&x->on->plan_totals, v.kind, v.why, file->size);
 	CLEANUP(plan_entry_release) struct plan_entry entry;
 	plan_entry_init(&entry, x->on->platform->name, x->name, file, &v, x->upstream_facts.answer);
@@ -186,7 +191,7 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 	if (result == 0)
 		result = decide_quarantined(x, x->name, e);
 	verdict_upstream_release(&x->upstream_facts);
-	return result;
+	return result < 0 ? -1 : view_losses_count(x->losses, x->reader, x->name, e);
 }
 
 static int decide_projects(struct plan_state *x, struct err *e)
@@ -269,6 +274,8 @@ static void summarize_plan(struct plan_state *x)
 	p->head.globs = x->options->globs;
 	p->head.projects = x->projects.count;
 	p->head.failure = p->failure;
+	p->head.view = view_losses_found(x->losses, &p->head.views);
+	p->losses = STEAL_PTR(x->losses);
 }
 
 // The policy for people to read; apply compares its hash. Without upstream's URLs, which may contain passwords.
@@ -300,7 +307,8 @@ static int make_plan(struct plan_state *x, struct err *e)
 		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
 		plan_writer_open(&x->plan_writer, x->options->path, x->catalog, x->options->entry,
 			x->options->entry_ctx, e) < 0 ||
-		ask_upstream(x, e) < 0 || decide_all(x, e) < 0)
+		view_losses_open(x->config, x->store, x->catalog, &x->losses, e) < 0 || ask_upstream(x, e) < 0 ||
+		decide_all(x, e) < 0)
 		return -1;
 	summarize_plan(x);
 	return plan_writer_finish(&x->plan_writer, &x->plan->head, e);
@@ -314,6 +322,7 @@ static void plan_state_release(struct plan_state *x)
 	plan_writer_release(&x->plan_writer);
 	downloads_close(x->downloads);
 	upstream_free(x->upstream);
+	view_losses_free(x->losses);
 	catalog_close(x->reader);
 }
 
@@ -323,6 +332,7 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 	*out = (struct plan){0};
 	CLEANUP(plan_state_release)
 	struct plan_state x = {
+		.config = c,
 		.store = store,
 		.catalog = catalog,
 		.policy = policy,
@@ -383,5 +393,6 @@ void plan_release(struct plan *p)
 	free(p->failure);
 	free(p->platform);
 	free(p->total);
+	view_losses_free(p->losses);
 	*p = (struct plan){0};
 }

@@ -17,6 +17,7 @@
 #include "pruner/plan/policy.h"
 
 struct upstream;
+struct view_losses;
 
 struct plan_options {
 	const char *const *glob; // of platform names; none: all
@@ -41,6 +42,7 @@ struct plan {
 	struct planfile_platform *platform;
 	struct planfile_total *total;
 	const char *option[POLICY_OPTIONS];
+	struct view_losses *losses; // owns what head has of views
 };
 
 // A failed look-up is no error: all files of its project are kept, and the plan says why. ERR_NOT_FOUND where the store

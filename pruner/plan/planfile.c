@@ -199,6 +199,20 @@ static struct jsondoc *totals_json(const struct planfile_head *h)
 	return all;
 }
 
+static struct jsondoc *views_json(const struct planfile_head *h)
+{
+	struct jsondoc *all = jsondoc_array();
+	for (size_t i = 0; i < h->views; i++) {
+		struct jsondoc *one = jsondoc_object();
+		jsondoc_put_str(one, "view", h->view[i].view);
+		jsondoc_put_int(one, "projects", (int64_t)h->view[i].projects);
+		jsondoc_put_int(one, "versions", (int64_t)h->view[i].versions);
+		jsondoc_put_str(one, "first", h->view[i].first);
+		jsondoc_add(all, one);
+	}
+	return all;
+}
+
 void planfile_write_head(const struct planfile_head *h, struct buf *out)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
@@ -216,6 +230,7 @@ void planfile_write_head(const struct planfile_head *h, struct buf *out)
 	jsondoc_put(doc, "platforms", platforms_json(h));
 	jsondoc_put(doc, "look-ups", look_ups_json(h));
 	jsondoc_put(doc, "totals", totals_json(h));
+	jsondoc_put(doc, "views", views_json(h));
 	jsondoc_write(doc, 2, out);
 }
 

@@ -66,6 +66,13 @@ struct planfile_total {
 	uint64_t files, bytes;
 };
 
+// A view whose clients would lose something, and how much.
+struct planfile_view {
+	const char *view;
+	uint64_t projects, versions; // versions: also those that no longer install in some environment
+	const char *first;           // "flask 3.0.0"
+};
+
 // All but the files. The strings are borrowed: for writing from the caller, after reading from struct planfile.
 struct planfile_head {
 	const char *id; // of the run, also in tombstones: "<time>-<6 hex>"
@@ -87,6 +94,8 @@ struct planfile_head {
 	size_t platforms;
 	const struct planfile_total *total;
 	size_t totals;
+	const struct planfile_view *view; // that lose something; not read from a file
+	size_t views;
 };
 
 // Writing: the entries first, then the head, which has their totals. planfile_finish replaces the file at once and

@@ -160,12 +160,16 @@ static int open_maker(struct coverage_reader *r, struct coverage_maker *m, struc
 	list_platforms(site, m);
 	list_views(site, m);
 	map_columns(r->data, m);
+	CLEANUP(mem_free) bool *lacks_upstream = xcalloc(m->platforms + 1, sizeof(*lacks_upstream));
+	for (size_t i = 0; i < m->platforms; i++)
+		lacks_upstream[i] = !site_has_upstream(site, NULL, m->platform[i]);
 	const struct project_matrix_options options = {
 		.config = &site->config,
 		.platform = m->platform,
 		.platforms = m->platforms,
 		.view = m->view,
 		.views = m->views,
+		.lacks_upstream = lacks_upstream,
 		.results = r->results,
 	};
 	return project_matrix_open(&options, &m->maker, e);

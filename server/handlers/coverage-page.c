@@ -21,7 +21,7 @@ static void put_filter(struct buf *out, const struct coverage_query *q)
 {
 	static const struct {
 		const char *value, *words;
-	} choice[] = {{"", "All states"}, {"missing failed unknown", "With a gap"}, {"missing", "With a missing wheel"},
+	} choice[] = {{"", "All states"}, {"missing failed unmerged unknown", "With a gap"}, {"missing", "With a missing wheel"},
 		{"failed", "With a failed build"}, {"building", "With a running build"}};
 	buf_puts(out, "<form method=\"get\" action=\"coverage\">");
 	put_field(out, "projects", "Projects: names or globs", q->projects);

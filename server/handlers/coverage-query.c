@@ -80,7 +80,7 @@ struct reply *coverage_query_read(const struct request *r, struct coverage_query
 		return arguments_refuse("a part of the query is malformed or too long");
 	return read_states(out) ? NULL
 				: arguments_refuse("state is a list of ours, covered, upstream, building, excluded, "
-						   "failed, unknown and missing");
+						   "failed, unmerged, unknown and missing");
 }
 
 bool coverage_query_has(const char *list, const char *name)

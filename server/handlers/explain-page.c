@@ -240,7 +240,7 @@ static void put_taken(struct buf *out, const struct jsondoc *environment, const 
 
 static void put_environments(struct buf *out, const struct jsondoc *rows)
 {
-	static const char *const column[] = {"Platform", "From here", "From upstream", "From both"};
+	static const char *const column[] = {"Platform", "From here", "From upstream", "From both", "Clients of this view get"};
 	if (!jsondoc_count(rows))
 		return;
 	buf_puts(out, "<h2>What pip takes</h2>\n");
@@ -255,6 +255,7 @@ static void put_environments(struct buf *out, const struct jsondoc *rows)
 		put_taken(out, row, "here");
 		put_taken(out, row, "upstream");
 		put_taken(out, row, "both");
+		put_taken(out, row, "client");
 		buf_puts(out, "</tr>\n");
 	}
 	html_end_table(out);

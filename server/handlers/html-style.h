@@ -117,7 +117,7 @@ static const char style_text[] =
 	".ours{background:var(--accent);border-color:var(--accent);color:var(--on)}.covered{background:var(--tint);"
 	"color:var(--accent)}.upstream{background:var(--far-tint);color:var(--far)}\n"
 	".building{background:var(--busy-tint);color:var(--busy);border-style:dashed}.failed{background:var(--bad);"
-	"border-color:var(--bad);color:var(--on)}.missing{background:var(--bad-tint);color:var(--bad)}\n"
+	"border-color:var(--bad);color:var(--on)}.missing,.unmerged{background:var(--bad-tint);color:var(--bad)}\n"
 	".excluded{background:none;color:var(--soft);border-color:var(--line)}.unknown{background:var(--code);color:var(--soft);border-style:dotted}.lost{outline:3px double var(--bad);"
 	"outline-offset:1px}.lost:focus-visible{outline:2px solid var(--accent);outline-offset:2px}\n"
 	".key{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;margin:.9rem 0;padding:0;list-style:none;"

@@ -68,6 +68,26 @@ static void put_plan_totals(struct plan_page_writer *w)
 	buf_puts(w->out, "</dd></div></dl>\n");
 }
 
+static void put_losing_views(struct plan_page_writer *w)
+{
+	const struct jsondoc *views = jsondoc_get(w->head, "views");
+	size_t count = views ? jsondoc_count(views) : 0;
+	if (!count)
+		return;
+	buf_puts(w->out, "<h2>What clients would lose</h2>\n<p class=\"note\">These views do not merge upstream. The plan is "
+			 "not applied, unless they merge it or [prune] clients-have-upstream names them.</p>\n<ul>");
+	for (size_t i = 0; i < count; i++) {
+		const struct jsondoc *v = jsondoc_at(views, i);
+		buf_puts(w->out, "<li>");
+		html_text(w->out, or_empty(jsondoc_get_str(v, "view")));
+		buf_printf(w->out, ": projects %lld, versions %lld, first ", (long long)get_count(v, "projects"),
+			(long long)get_count(v, "versions"));
+		html_text(w->out, or_empty(jsondoc_get_str(v, "first")));
+		buf_puts(w->out, "</li>");
+	}
+	buf_puts(w->out, "</ul>\n");
+}
+
 static void put_sum_cell(struct plan_page_writer *w, const char *platform, const char *verdict, uint64_t files)
 {
 	buf_printf(w->out, "<td class=\"n%s\" data-of=\"%s\">", files ? "" : " zero", verdict);
@@ -171,6 +191,7 @@ static int put_plan_page(struct plan_page_writer *w, int64_t made, const char *i
 		when, when, when + 11);
 	take_choice(w);
 	put_plan_totals(w);
+	put_losing_views(w);
 	if (put_command(w, e) < 0)
 		return -1;
 	put_platform_sums(w);

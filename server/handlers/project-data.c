@@ -71,12 +71,16 @@ static int read_matrix(struct catalog *c, const struct project_query *q, struct 
 	size_t views;
 	CLEANUP(mem_free) struct matrix_view *view = list_matrix_views(q, &views);
 	CLEANUP(project_matrix_cleanup) struct project_matrix_maker *maker = NULL;
+	CLEANUP(mem_free) bool *lacks_upstream = xcalloc(q->platforms + 1, sizeof(*lacks_upstream));
+	for (size_t i = 0; i < q->platforms; i++)
+		lacks_upstream[i] = !site_has_upstream(q->site, q->view, q->platform[i]);
 	const struct project_matrix_options options = {
 		.config = &q->site->config,
 		.platform = q->platform,
 		.platforms = q->platforms,
 		.view = view,
 		.views = views,
+		.lacks_upstream = lacks_upstream,
 		.is_of_view = q->view != NULL,
 		.results = q->results,
 	};

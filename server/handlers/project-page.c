@@ -295,7 +295,7 @@ static void put_upstream_answer(const struct project_page *p)
 static void put_project_state(const struct project_page *p)
 {
 	const struct project_matrix *m = &p->data->matrix;
-	size_t red = m->count[MATRIX_FAILED] + m->count[MATRIX_MISSING];
+	size_t red = m->count[MATRIX_FAILED] + m->count[MATRIX_MISSING] + m->count[MATRIX_UNMERGED];
 	if (!m->cells)
 		;
 	else if (m->lost || red)

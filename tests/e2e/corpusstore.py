@@ -60,7 +60,7 @@ class CorpusStore:
         self.config.write_text(sections(
             self.shared, store={"path": self.store}, catalog={"path": self.catalog},
             upstream={"url": url} | {key.replace("_", "-"): value for key, value in upstream.items()},
-            prune={"min-age": 0, "upstream-min-age": 0, "grace": 0} | (prune or {})))
+            prune={"min-age": 0, "upstream-min-age": 0, "grace": 0, "clients-have-upstream": "yes"} | (prune or {})))
 
     def run(self, *command, code=None):
         done = serving.run(*command, "--config", self.config)

@@ -35,11 +35,11 @@ class Pruned(indexing.Indexed):
                     upstream.add("six", wheel.name, sha256=wheel.sha256)
         self.tool("index", "--quiet")
 
-    def configure(self, more="", caps="50%", min_age="0"):
+    def configure(self, more="", caps="50%", min_age="0", clients="yes"):
         self.config.write_text(
             f"[store]\npath = {self.store}\n[catalog]\npath = {self.catalog}\n[upstream]\nurl = {self.upstream.url}\n"
             f"retries = 0\n[prune]\npackages = {self.packages}\nmin-age = {min_age}\nupstream-min-age = 0\n"
-            f"max-files = {caps}\nmax-bytes = {caps}\n{more}")
+            f"max-files = {caps}\nmax-bytes = {caps}\nclients-have-upstream = {clients}\n{more}")
 
     def folder_of(self, platform=PLATFORM):
         return self.store / platform / "s" / "six"

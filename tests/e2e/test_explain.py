@@ -38,7 +38,7 @@ class Site:
         upstream.add("foo", SAME, same.sha256)
         upstream.add("foo", THEIRS, requires_python=">=3.8")
         upstream.add("foo", "foo-5.0-py3-none-any.whl", yanked="a <b> broke it")
-        self.config = (f"[store]\npath = {self.store}\n[upstream]\nurl = {upstream.url}\n[prune]\nmin-age = 0\n"
+        self.config = (f"[store]\npath = {self.store}\n[upstream]\nurl = {upstream.url}\n[prune]\nclients-have-upstream = yes\nmin-age = 0\n"
                        f"[platform {OPEN}]\n[platform {CLOSED}]\nprivate = yes\n[index]\nsettle = 0\n")
         self.file = folder / "site.conf"
         self.file.write_text(self.config)

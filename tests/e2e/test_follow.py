@@ -276,7 +276,7 @@ def test_follow_releases_written_platforms(here, write):
 def test_after_a_real_prune(here, tmp_path):
     """The commands of etc/wheelcache-prune.service, and then upstream removes its files."""
     (tmp_path / "packages.list").write_text((pathlib.Path(__file__).parents[2] / "etc" / "packages.list").read_text())
-    here.configure(f"[prune]\npackages = {tmp_path}/packages.list\ngrace = 0\n")
+    here.configure(f"[prune]\npackages = {tmp_path}/packages.list\nclients-have-upstream = yes\ngrace = 0\n")
     here.upstream.change("six", SIX, **{"requires-python": ">=3.8"})
     narrow = here.wheel(f"{PLATFORM}/n/narrow", "narrow", tag=TAGS, requires_python=">=3.10.5")
     here.upstream.add("narrow", "narrow-1.0-py3-none-any.whl", requires_python=">=3.10.4")

@@ -30,7 +30,7 @@ class Planned(Indexed):
 
     def configure(self, url, prune="", upstream=""):
         self.config.write_text(f"[store]\npath = {self.store}\n[upstream]\nurl = {url}\n{upstream}\n"
-                               f"[prune]\nmin-age = 0\n{prune}\n")
+                               f"[prune]\nclients-have-upstream = yes\nmin-age = 0\n{prune}\n")
 
     def plan_command(self, *options):
         return ["prune", *self.command("--config", self.config, *options, name="plan")]

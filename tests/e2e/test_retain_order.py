@@ -187,7 +187,7 @@ class Applied(World):
         digest = hashlib.sha256((self.store / JAMMY / "foo" / self.ends).read_bytes()).hexdigest()
         up.add("foo", self.ends, sha256=digest)
         self.config.write_text(self.config.read_text() + f"[upstream]\nurl = {up.url}\nretries = 0\n"
-                               "[prune]\nmin-age = 0\nupstream-min-age = 0\nmax-files = 100%\nmax-bytes = 100%\n")
+                               "[prune]\nclients-have-upstream = yes\nmin-age = 0\nupstream-min-age = 0\nmax-files = 100%\nmax-bytes = 100%\n")
         self.plan = folder / "plan.json"
         self.commands["apply"] = ["prune", "apply", str(self.plan)]
 

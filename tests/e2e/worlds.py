@@ -132,7 +132,7 @@ class World:
     def _configure(self, folder):
         text = f"[store]\npath = {self.store}\n[catalog]\npath = {self.catalog}\n[upstream]\nretries = 0\n"
         text += f"url = http://127.0.0.1:{self.server.server_port}/simple/\ntrust-404 = {'yes' if self.trusts_404 else 'no'}\n"
-        text += "[prune]\n" + "".join(f"{key} = {self.policy[key]}\n" for key in ("min-age", "upstream-min-age", "downloaded"))
+        text += "[prune]\nclients-have-upstream = yes\n" + "".join(f"{key} = {self.policy[key]}\n" for key in ("min-age", "upstream-min-age", "downloaded"))
         lists = {"packages": [self.policy["packages"]] if self.policy["packages"] else [], "constraints": self.policy["constraints"]}
         for key, texts in lists.items():
             paths = [folder / f"{key}-{number}" for number in range(len(texts))]

@@ -182,6 +182,8 @@ const struct config_option config_table[] = {
 		"Which pruned files' URLs redirect to upstream: identical, superseded (includes identical) or no."),
 	ROW("prune", "follow-yanks", &config_type_bool, config, prune_follow_yanks, 0, "yes", RELOAD,
 		"Whether a release that upstream yanks is yanked here as well."),
+	ROW("prune", "clients-have-upstream", &config_type_clients, config, prune_clients_have_upstream, 0, NULL, RELOAD,
+		"Whose clients ask upstream too, although the view does not merge it: yes (all), no, or views. Default: no."),
 	ROW("build", "packages", &config_type_path, config, build_packages, 0, NULL, RELOAD,
 		"The list of packages to build, in the format of [prune] packages. Default: all that branches want."),
 	ROW("build", "skip", &config_type_path, config, build_skip, 0, NULL, RELOAD,

@@ -455,6 +455,10 @@ const struct config_type config_type_platforms = {.wants = "a list of platforms 
 	.set = set_projects,
 	.is_owned = true,
 	.is_list = true};
+const struct config_type config_type_clients = {.wants = "yes, no, or a list of views (names, or globs as nightly-*)",
+	.set = set_rules,
+	.is_owned = true,
+	.is_list = true};
 const struct config_type config_type_index = {
 	.wants = "an address, http: or https:", .set = set_index, .is_owned = true, .is_secret = true};
 const struct config_type config_type_paths = {

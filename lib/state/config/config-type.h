@@ -57,6 +57,7 @@ extern const struct config_type config_type_hosts;
 extern const struct config_type config_type_networks; // address_read_network() reads each word
 extern const struct config_type config_type_projects;
 extern const struct config_type config_type_platforms; // names and globs
+extern const struct config_type config_type_clients;   // yes, no, or names and globs of views
 extern const struct config_type config_type_rules;     // words for promotion_rules_read()
 extern const struct config_type config_type_variables; // names of environment variables
 extern const struct config_type config_type_times;     // config_times_next() reads the field

@@ -97,6 +97,8 @@ struct config {
 	uint64_t prune_max_files, prune_max_bytes, prune_max_failures;                 // per cent
 	char *prune_redirect; // "identical", "superseded" (those too), "no"
 	bool prune_follow_yanks;
+	char *prune_clients_have_upstream; // "yes", "no", or names and globs of views, with single blanks
+					   // between; NULL: no
 	// [build]
 	char *build_packages, *build_skip; // paths of lists of packages; NULL: none
 	char *build_index;                 // a simple index; NULL: the first [upstream] url

@@ -60,6 +60,8 @@ class Matrix:
         """The states that wheels of the version give the cell."""
         env = reference.environment(python, place["arch"], place["libc"])
         for one in self.of_version(version):
+            if one.platform is None and self.question["unmerged"]:
+                continue  # a client of this index does not get it
             is_near = one.platform in (None, place["name"]) or self.question["together"]
             if one.tags is None or not is_near or not one.micros(env) or one.is_yanked and not (takes_yanked and one.platform):
                 continue
@@ -77,6 +79,11 @@ class Matrix:
         files = [one for one in self.of_version(self.version) if takes_yanked or not one.is_yanked]
         return bool(files) and not any(missingreference.micros_admitted(one.requires, env.version) for one in files)
 
+    def is_only_upstreams(self, place, python):
+        env = reference.environment(python, place["arch"], place["libc"])
+        return any(one.platform is None and one.tags is not None and one.micros(env) and not one.is_yanked
+                   for one in self.of_version(self.version))
+
     def cell(self, place, python):
         """Platform, Python, state, the files that may give it, lost."""
         ours = [one for one in self.ours if one.version == self.version]
@@ -86,7 +93,8 @@ class Matrix:
         state = min((state for state, _ in found), key=GREEN.index, default=None)
         if state is None:
             state = ("excluded" if self.is_excluded(place, python, takes_yanked)
-                     else "failed" if attempts and attempts[0]["result"] != "ok" else "missing" if self.is_known else "unknown")
+                     else "failed" if attempts and attempts[0]["result"] != "ok"
+                     else "unmerged" if self.is_only_upstreams(place, python) else "missing" if self.is_known else "unknown")
         before = self.before is not None and any(self.wheels(self.before, place, python, False))
         names = {name for one, name in found if one == state}
         return place["name"], python, state, names, before and state not in GREEN
@@ -111,5 +119,6 @@ def differences(case, question, answer):
 def questions(case):
     """About each project, as it is and about one of its versions."""
     for at, (project, versions) in enumerate(sorted(case["projects"].items())):
-        yield {"project": project, "version": None, "together": at % 2 == 0}
-        yield {"project": project, "version": str(Version(versions[at % len(versions)])), "together": at % 2 == 1}
+        yield {"project": project, "version": None, "together": at % 2 == 0, "unmerged": at % 3 == 0}
+        yield {"project": project, "version": str(Version(versions[at % len(versions)])), "together": at % 2 == 1,
+               "unmerged": at % 3 == 1}

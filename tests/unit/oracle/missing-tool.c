@@ -9,7 +9,7 @@
 //      "upstream":[{"project","result":a upstream_result_name,"page":JSON, if it is known}…],
 //      "attempts":[{"platform","python","project","version","result","begun":SECONDS,"recipe","awaiting":TEXT}],
 //      "options":{"branch":TEXT|null,"platform":[TEXT…],"python":TEXT|null,"project":TEXT|null,"pure":bool,"all":bool},
-//      "matrices":[{"project","version":TEXT|null,"together":bool}]}
+//      "matrices":[{"project","version":TEXT|null,"together":bool,"unmerged":bool}]}
 //
 // Each matrix becomes {"version","before","cells":[[PLATFORM,PYTHON,STATE,FILENAME|null,lost:bool]]}.
 #include <inttypes.h>
@@ -274,6 +274,9 @@ static int make_matrix(struct missing_world *w, const struct jsondoc *asked, str
 	size_t count = 0;
 	for (; count < w->store.platform_count && count < PLATFORMS_MAX; count++)
 		platform[count] = &w->store.platform[count];
+	bool lacks[PLATFORMS_MAX];
+	for (size_t i = 0; i < PLATFORMS_MAX; i++)
+		lacks[i] = jsondoc_is_true(asked, "unmerged");
 	const struct matrix_view view = {platform, count, NULL, 0};
 	const struct project_matrix_options o = {
 		.config = &w->config,
@@ -281,6 +284,7 @@ static int make_matrix(struct missing_world *w, const struct jsondoc *asked, str
 		.platforms = count,
 		.view = &view,
 		.views = jsondoc_is_true(asked, "together"),
+		.lacks_upstream = lacks,
 		.results = w->results,
 	};
 	if (project_matrix_open(&o, &maker, e) < 0 ||

@@ -31,7 +31,7 @@ MUST_OCCUR = {  # at least this often in MANY seeds, or the generator makes too 
     "here": 400, "upstream": 150, "missing": 300, "skipped": 200, "unknown": 100, "impossible": 300, "pure": 20,
     "not-wanted": 100, "failed": 50, "awaiting": 8,
     "cell ours": 300, "cell covered": 300, "cell upstream": 100, "cell failed": 50, "cell missing": 300, "cell unknown": 100,
-    "cell excluded": 30, "cell lost": 100}
+    "cell excluded": 30, "cell unmerged": 50, "cell lost": 100}
 
 
 def config_of(case):

@@ -16,6 +16,7 @@ struct asked {
 	size_t platforms, first; // 0: both
 	bool is_apart;           // no view has both
 	const char *membership;
+	bool lacks_upstream;
 };
 
 static void make_asked(struct branch_store *f, const struct asked *q, struct project_matrix *out)
@@ -25,12 +26,14 @@ static void make_asked(struct branch_store *f, const struct asked *q, struct pro
 		store_platform_named(&f->store, STR(ARM)), store_platform_named(&f->store, STR(X86))};
 	const struct matrix_view views[] = {{platform, PLATFORMS, q->membership, -1}, {platform, 1, NULL, -1}};
 	CLEANUP(project_matrix_cleanup) struct project_matrix_maker *maker = NULL;
+	const bool lacks[PLATFORMS] = {q->lacks_upstream, q->lacks_upstream};
 	const struct project_matrix_options options = {
 		.config = &f->config,
 		.platform = platform + q->first,
 		.platforms = q->platforms ? q->platforms : PLATFORMS,
 		.view = &views[q->is_apart],
 		.views = 1,
+		.lacks_upstream = lacks,
 		.is_of_view = q->membership != NULL,
 		.results = f->results,
 	};
@@ -226,6 +229,16 @@ static void only_members_of_a_view_count(void **state)
 		.project = "member", .membership = "stable");
 }
 
+static void upstreams_wheels_count_only_for_those_who_get_them(void **state)
+{
+	struct branch_store *f = *state;
+	branch_store_add(f, ARM, "there-1.0.tar.gz", NULL);
+	branch_store_add_page(f, "there", "there-1.0-cp311-cp311-manylinux_2_17_aarch64.whl there-1.0.tar.gz");
+	MATRIX("1.0 after -\na 3.11 unmerged: upstream has there-1.0-cp311-cp311-manylinux_2_17_aarch64.whl, and the index does "
+	       "not show it\nx 3.10 missing: there-1.0-cp311-cp311-manylinux_2_17_aarch64.whl is for aarch64 and CPython 3.11\n",
+		.project = "there", .lacks_upstream = true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +249,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(upstreams_versions_count_where_there_are_none_of_ours,
 			branch_store_set_up, branch_store_tear_down),
 		cmocka_unit_test_setup_teardown(platforms_that_are_not_named_show_nothing, branch_store_set_up,
+			branch_store_tear_down),
+		cmocka_unit_test_setup_teardown(upstreams_wheels_count_only_for_those_who_get_them, branch_store_set_up,
 			branch_store_tear_down),
 		cmocka_unit_test_setup_teardown(only_members_of_a_view_count, branch_store_set_up,
 			branch_store_tear_down),

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pruner/plan/view-losses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/missing/offers.h"
+#include "lib/missing/resolve.h"
+#include "lib/view/site-check.h"
+#include "pruner/plan/verdict.h"
+
+enum { KEPT_TEXTS = 100000 }; // tag sets that are kept between projects
+
+// An environment of a platform, with the number of struct fits.
+struct losses_place {
+	const struct platform *platform;
+	const struct environment *environment;
+};
+
+struct view_losses {
+	struct site site; // its store is the caller's
+	const struct view **view;
+	struct planfile_view *loss; // of each
+	struct planfile_view *found;
+	size_t views;
+	struct losses_place *place;
+	const struct environment **environment; // of each place
+	size_t places;
+	struct fits fits;
+	struct strset gone; // "PLATFORM-ID/FILENAME"
+	struct offers offers;
+	int64_t platform; // that is being read
+	struct arena text;
+};
+
+bool view_losses_has_verdict(const char *verdict)
+{
+	static const enum verdict_kind rests[] = {VERDICT_DUPLICATE, VERDICT_SUPERSEDED, VERDICT_PURE};
+	for (size_t i = 0; i < ARRAY_SIZE(rests); i++)
+		if (verdict && strcmp(verdict, verdict_name[rests[i]]) == 0)
+			return true;
+	return false;
+}
+
+static void list_losing_views(struct view_losses *l)
+{
+	size_t count = l->site.view_count + l->site.part_count;
+	l->view = xcalloc(count + 1, sizeof(*l->view));
+	l->loss = xcalloc(count + 1, sizeof(*l->loss));
+	l->found = xcalloc(count + 1, sizeof(*l->found));
+	for (size_t i = 0; i < count; i++) {
+		const struct view *v = i < l->site.view_count ? &l->site.view[i] : &l->site.part[i - l->site.view_count];
+		if (v->is_private || v->has_upstream || v->membership || !v->platform_count)
+			continue;
+		l->loss[l->views].view = v->name ? v->name : VIEW_DEFAULT_PATH;
+		l->view[l->views++] = v;
+	}
+}
+
+static void list_losing_places(struct view_losses *l)
+{
+	const struct store *s = &l->site.store;
+	for (size_t i = 0; i < s->platform_count; i++)
+		for (size_t k = 0; k < s->platform[i].profile.environment_count; k++) {
+			const struct environment *env = &s->platform[i].profile.environment[k];
+			l->place = xreallocarray(l->place, l->places + 1, sizeof(*l->place));
+			l->environment = xreallocarray(l->environment, l->places + 1, sizeof(*l->environment));
+			l->place[l->places] = (struct losses_place){&s->platform[i], env};
+			l->environment[l->places++] = env;
+		}
+	fits_init(&l->fits, l->environment, l->places);
+}
+
+int view_losses_open(const struct config *c, const struct store *s, struct catalog *catalog, struct view_losses **out,
+	struct err *e)
+{
+	struct view_losses *l = xcalloc(1, sizeof(*l));
+	if (site_borrow(&l->site, c, s, catalog, e) < 0) {
+		free(l);
+		return -1;
+	}
+	list_losing_views(l);
+	list_losing_places(l);
+	*out = l;
+	return 0;
+}
+
+void view_losses_free(struct view_losses *l)
+{
+	if (!l)
+		return;
+	fits_release(&l->fits);
+	strset_release(&l->gone);
+	site_release(&l->site);
+	free(l->view);
+	free(l->loss);
+	free(l->found);
+	free(l->place);
+	free(l->environment);
+	arena_release(&l->text);
+	free(l);
+}
+
+void view_losses_cleanup(struct view_losses **l)
+{
+	view_losses_free(*l);
+}
+
+static char *key_of_gone(int64_t platform, const char *filename)
+{
+	return xasprintf("%lld/%s", (long long)platform, filename);
+}
+
+void view_losses_remove(struct view_losses *l, int64_t platform, const char *filename)
+{
+	CLEANUP(mem_free) char *key = key_of_gone(platform, filename);
+	if (l && l->views)
+		strset_add(&l->gone, key);
+}
+
+// --- one project ---
+
+// An offer that is not promoted is one that goes.
+static int add_staying_or_gone(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
+{
+	struct view_losses *l = ctx;
+	CLEANUP(mem_free) char *key = key_of_gone(l->platform, file->filename);
+	offers_add_ours(&l->offers, l->platform, file, !strset_has(&l->gone, key));
+	return 0;
+}
+
+static int read_project_offers(struct view_losses *l, struct catalog *c, const char *project, struct err *e)
+{
+	const struct store *s = &l->site.store;
+	for (size_t i = 0; i < s->platform_count; i++) {
+		l->platform = s->platform[i].id;
+		if (l->platform && catalog_project_files(c, l->platform, project, add_staying_or_gone, l, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool view_shows_platform(const struct view *v, int64_t platform)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (v->platform[i]->id == platform)
+			return true;
+	return false;
+}
+
+// Whether some micro version of the place has nothing in place of the offer that goes: of a wheel a wheel, and of what is
+// not yanked something that is not.
+static bool is_missed_at(struct view_losses *l, const struct view *v, const struct offers_release *release,
+	const struct offer *gone, size_t place)
+{
+	uint64_t needed = resolve_micros(&l->offers, place, gone);
+	for (size_t i = release->first; i < release->end && needed; i++) {
+		const struct offer *f = &l->offers.offer[i];
+		if (!f->is_unpromoted && view_shows_platform(v, f->platform) && (f->is_wheel || !gone->is_wheel) &&
+			(!f->is_yanked || gone->is_yanked))
+			needed &= ~resolve_micros(&l->offers, place, f);
+	}
+	return needed;
+}
+
+static bool is_missed(struct view_losses *l, const struct view *v, const struct offers_release *release,
+	const struct offer *gone)
+{
+	for (size_t i = 0; i < l->places; i++)
+		if (view_shows_platform(v, l->place[i].platform->id) && is_missed_at(l, v, release, gone, i))
+			return true;
+	return false;
+}
+
+static bool loses_version(struct view_losses *l, const struct view *v, const struct offers_release *release)
+{
+	for (size_t i = release->first; i < release->end; i++) {
+		const struct offer *f = &l->offers.offer[i];
+		if (f->is_unpromoted && view_shows_platform(v, f->platform) && is_missed(l, v, release, f))
+			return true;
+	}
+	return false;
+}
+
+static bool keeps_a_file(const struct view_losses *l, const struct view *v)
+{
+	for (size_t i = 0; i < l->offers.count; i++)
+		if (!l->offers.offer[i].is_unpromoted && view_shows_platform(v, l->offers.offer[i].platform))
+			return true;
+	return false;
+}
+
+static void count_losses_of_view(struct view_losses *l, size_t view, const char *project)
+{
+	size_t count;
+	const struct offers_release *release = offers_admitted(&l->offers, "", &count);
+	struct planfile_view *loss = &l->loss[view];
+	uint64_t before = loss->versions;
+	for (size_t i = 0; i < count; i++) {
+		if (!loses_version(l, l->view[view], &release[i]))
+			continue;
+		loss->versions++;
+		if (loss->first)
+			continue;
+		CLEANUP(mem_free)
+		char *first = xasprintf("%s %s", project, l->offers.offer[release[i].first].version.text);
+		loss->first = arena_copy(&l->text, str_from(first));
+	}
+	loss->projects += loss->versions > before && !keeps_a_file(l, l->view[view]);
+}
+
+int view_losses_count(struct view_losses *l, struct catalog *c, const char *project, struct err *e)
+{
+	if (!l || !l->gone.count)
+		return 0;
+	strset_sort(&l->gone);
+	fits_trim(&l->fits, KEPT_TEXTS);
+	offers_init(&l->offers, project, &l->fits);
+	int result = read_project_offers(l, c, project, e);
+	for (size_t i = 0; i < l->views && result == 0; i++)
+		count_losses_of_view(l, i, project);
+	offers_release(&l->offers);
+	strset_release(&l->gone);
+	return result;
+}
+
+const struct planfile_view *view_losses_found(const struct view_losses *l, size_t *count)
+{
+	*count = 0;
+	for (size_t i = 0; l && i < l->views; i++)
+		if (l->loss[i].versions)
+			l->found[(*count)++] = l->loss[i];
+	return l ? l->found : NULL;
+}
+
+int view_losses_refuse(const struct view_losses *l, struct err *e)
+{
+	size_t views;
+	const struct planfile_view *view = view_losses_found(l, &views);
+	CLEANUP(buf_release) struct buf names;
+	buf_init(&names, ERR_MSG_SIZE / 2);
+	for (size_t i = 0; i < views && !names.failed; i++)
+		buf_printf(&names, "%s%s (%llu project%s, %llu version%s, %s first)", i ? ", " : "", view[i].view,
+			(unsigned long long)view[i].projects, view[i].projects == 1 ? "" : "s",
+			(unsigned long long)view[i].versions, view[i].versions == 1 ? "" : "s", view[i].first);
+	if (!views)
+		return 0;
+	return err_set(e, ERR_CONFLICT,
+		"clients of %zu view%s that do%s not merge upstream would lose: %s%s. Nothing was done: set upstream = "
+		"merge, or name the views in [prune] clients-have-upstream",
+		views, views == 1 ? "" : "s", views == 1 ? "es" : "", names.len ? names.data : "",
+		names.failed ? " …" : "");
+}
