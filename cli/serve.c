@@ -289,11 +289,13 @@ static int open_socket(struct serve_command *s, struct err *e)
 	s->is_passed = s->socket >= 0;
 	if (!s->is_passed)
 		s->socket = listen_open(s->config.listen, &s->url, e);
-	else if (!is_url_of(s->url, s->config.listen))
+	if (s->socket < 0 || (s->tls && tls_url(&s->url, e) < 0))
+		return -1;
+	if (s->is_passed && !is_url_of(s->url, s->config.listen))
 		log_warn("[server] listen = %s has no effect: the socket that was passed, such as of "
 			 "wheelcache.socket, listens on %s",
 			s->config.listen, s->url);
-	return s->socket < 0 ? -1 : 0;
+	return 0;
 }
 
 // At the start only: a running server keeps its store.
@@ -314,7 +316,7 @@ static int prepare_server(struct serve_command *s, bool *all, bool *any, struct 
 	s->catalog_path = cli_config_catalog(&s->config, e);
 	if (!s->catalog_path || tls_load(s->config.tls_cert, s->config.tls_key, &s->tls, e) < 0)
 		return -1;
-	if (open_socket(s, e) < 0 || (s->tls && tls_url(&s->url, e) < 0))
+	if (open_socket(s, e) < 0)
 		return -1;
 	cli_config_warn_of_readers(&s->settings, &s->config, s->catalog_path);
 	return adopt_catalog(s, e) < 0 ? -1 : was_scanned(s, all, any, e);

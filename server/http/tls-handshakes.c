@@ -21,6 +21,7 @@
 
 enum {
 	EVENTS = 64,
+	PLAIN_READS = 8, // of a request without TLS
 	ACCEPTS = 16, // at a time, before handshakes continue
 	SLOTS = 4096, // addresses are hashed into them; two in one slot count together
 	STOP_CHECK_MS = 20,
@@ -140,17 +141,17 @@ static void watch_socket(struct tls_handshakes *h)
 	h->accepts = accepts;
 }
 
-static unsigned most_handshakes(const struct tls_handshakes *h)
+unsigned tls_handshakes_most(unsigned connections)
 {
-	unsigned half = h->options.connections / 2 + 1;
-	return half < LIMIT_HANDSHAKES ? half : LIMIT_HANDSHAKES;
+	unsigned quarter = connections / 4 + 1;
+	return quarter < LIMIT_HANDSHAKES ? quarter : LIMIT_HANDSHAKES;
 }
 
 // Drops the oldest handshake of the slot that has the most.
 static void make_room_for_handshake(struct tls_handshakes *h)
 {
 	struct handshake *worst = NULL;
-	if (h->count < most_handshakes(h))
+	if (h->count < tls_handshakes_most(h->options.connections))
 		return;
 	for (struct handshake *one = h->first; one; one = one->next)
 		if (!worst || one->slot->here > worst->slot->here)
@@ -218,9 +219,26 @@ static void watch_for_room(struct tls_handshakes *h, struct handshake *one)
 		drop_handshake(h, one);
 }
 
+// A client that speaks HTTP without TLS is told so; its request is read first, as a reset would take the answer from it. A
+// handshake begins with byte 22 (RFC 8446 section 5.1).
+static bool answer_plain_http(const struct handshake *one)
+{
+	static const char answer[] = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
+				     "Content-Length: 74\r\nConnection: close\r\n\r\n"
+				     "400 Bad Request: this port speaks HTTPS: the address begins with https://\n";
+	char request[LIMIT_REQUEST_HEADER];
+	if (recv(one->fd, request, 1, MSG_PEEK | MSG_DONTWAIT) != 1 || request[0] < 'A' || request[0] > 'Z')
+		return false;
+	for (int i = 0; i < PLAIN_READS && recv(one->fd, request, sizeof(request), MSG_DONTWAIT) > 0; i++)
+		;
+	ssize_t sent = send(one->fd, answer, sizeof(answer) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	shutdown(one->fd, SHUT_WR);
+	return sent > 0;
+}
+
 static bool begin_handshake(struct tls_handshakes *h, struct handshake *one)
 {
-	one->session = tls_accept(h->options.tls, one->fd);
+	one->session = answer_plain_http(one) ? NULL : tls_accept(h->options.tls, one->fd);
 	if (!one->session)
 		return false;
 	one->slot->begun++;

@@ -26,6 +26,8 @@ struct tls_handshakes_options {
 	void *ctx;
 };
 
+// At most so many handshakes at once, of so many connections.
+unsigned tls_handshakes_most(unsigned connections);
 struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options *options);
 // Stops accepting, lets the handshakes under way end for at most the given milliseconds, and drops the others.
 // Afterwards adopt is not called any more.

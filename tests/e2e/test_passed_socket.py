@@ -13,6 +13,7 @@ import pytest
 import serving
 import steadyclients
 import storelib
+from authority import Authority
 
 EVENTUALLY = 60
 PAGE = "/simple/foo/"
@@ -119,6 +120,11 @@ def test_address_of_the_configuration_has_no_effect_and_that_is_said(serve, stor
     assert server.get(PAGE).status == 200
     assert f"[server] listen = 127.0.0.1:1 has no effect: the socket that was passed, such as of wheelcache.socket, listens on {server.url}/" \
         in server.errors()
+
+
+def test_address_of_the_configuration_is_told_with_tls(serve, store, listening, tmp_path_factory):
+    server = serve(store, passed=listening, listen="127.0.0.1:1", authority=Authority(tmp_path_factory.mktemp("authority")))
+    assert server.url.startswith("https://") and f"wheelcache.socket, listens on {server.url}/" in server.errors()
 
 
 def start_with(store, tmp_path, fd, **variables):

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -144,10 +145,20 @@ def test_uv_installs(place, authority, tmp_path):
     assert (tmp_path / "target" / "foo-1.0.dist-info").is_dir()
 
 
-def test_plain_http_is_no_answer(secure):
+def test_plain_http_is_told_to_use_https(secure, authority):
+    begin = b"POST /upload/x/ HTTP/1.1\r\nHost: x\r\n"
+    for request in (b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\n\r\n", begin + b"X-Long: " + b"x" * 6000 + b"\r\n\r\n"):
+        with secure.plain_socket(10) as connection:
+            connection.sendall(request)
+            head, _, body = serving.read_all(connection).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        assert body == b"400 Bad Request: this port speaks HTTPS: the address begins with https://\n"
+        assert int(re.search(rb"Content-Length: (\d+)", head)[1]) == len(body)
     with secure.plain_socket(10) as connection:
-        connection.sendall(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert b"200" not in serving.read_all(connection)
+        connection.sendall(b"\x00\x01 nonsense\r\n\r\n")
+        assert b"HTTP/" not in serving.read_all(connection)
+    with contextlib.closing(authority.connect(secure.host, secure.port)) as connection:
+        assert serving.ask(connection, "/simple/foo/").status == 200
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
