@@ -110,7 +110,6 @@ enum {
 	LIMIT_MANIFEST = 1 << 30,            // the manifest of a static export
 	LIMIT_SIDECAR = 64 << 10,            // a sidecar
 	LIMIT_STATEMENT = 1 << 20,           // a statement of provenance, or the attestations of a file
-	LIMIT_STATEMENTS_COMING = 64 << 20,  // both, of all uploads at once
 	LIMIT_ATTESTATIONS = 32,             // number of attestations of a file,
 	LIMIT_ATTESTATION_VALUES = 32 << 10, // and of values in them
 	LIMIT_EXPLAIN_STATEMENTS = 16 << 20, // text of the statements of one project that are read at once
@@ -178,10 +177,8 @@ enum {
 	LIMIT_RESULT_AWAITING = 16 << 10,   // names of missing build requirements of one attempt
 	LIMIT_RESULT_PROVENANCE = 64 << 10, // the provenance of one attempt
 	LIMIT_RESULT_DOCUMENT = 24 << 20,   // a build result that a builder sends, with its log
-	LIMIT_RESULTS_ARRIVING = 64 << 20,  // all those that arrive at once
 	LIMIT_RESULT_VALUES = 1 << 12,      // number of values in one
 	LIMIT_RESULT_TEXT = 1 << 20,        // text of one, without the log
-	LIMIT_PAGES_SENT = 256 << 20,       // pages and logs of builds that are being sent, to all clients
 	LIMIT_MATRIX_ATTEMPTS = 20000,      // number of attempts at a project that its matrix reads, the newest first
 	LIMIT_AUDIT_READ = 8 << 20,         // the end of the audit log, where the page of a project looks for uploads
 	LIMIT_AUDIT_FILES = 500,            // number of files of the audit log that are read, the newest
@@ -204,7 +201,7 @@ enum {
 	LIMIT_TOKEN_VIEWS = 1000,           // the patterns of the views of a token, together
 	LIMIT_WORDS = 2 << 10,              // the reason why a platform is frozen; a field of the audit log
 	LIMIT_PEM = 1 << 20,                // a certificate or a key
-	LIMIT_HANDSHAKES = 1024,            // number of TLS handshakes at once; never more than half of all connections
+	LIMIT_HANDSHAKES = 1024,            // number of TLS handshakes at once; never more than a quarter of all connections
 	LIMIT_HANDSHAKES_ADDRESS = 64,      // number of TLS handshakes of one client address that have begun
 	LIMIT_HANDSHAKE_SECONDS = 10,       // seconds that one TLS handshake may take
 	// Request line and headers together. A connection has this much memory, which libmicrohttpd clears after
@@ -220,6 +217,9 @@ enum {
 	// Number of upstream pages that wait for a request; at most three quarters of them for one client address
 	LIMIT_PAGES_WAITING = 4096,
 	LIMIT_PAGES_KEPT = 1 << 30, // compressed upstream pages in the catalog of projects that no platform has
+	LIMIT_BODIES_ARRIVING = 128 << 20, // of all bodies on their way, what is kept in memory; a quarter for an address or a token
+	LIMIT_ANSWERS_SENT = 256 << 20, // answers in memory that clients have not read; a quarter of it for one address
+	LIMIT_ANSWERS_SMALL = 16 << 10, // an answer of fewer bytes does not count for that
 	// Rest of an upstream file that is still downloaded after its last client has left; a quarter of the file
 	// if that is more
 	LIMIT_FETCH_REST = 4 << 20,
@@ -230,6 +230,8 @@ enum {
 	LIMIT_BODY_BUFFER = 256 << 10, // bytes of one request body that are buffered before a worker thread takes them
 	// Bytes of a request body that must arrive within the time limit, unless it ends
 	LIMIT_BODY_PROGRESS = 16 << 10,
+	// Bytes that a client takes or sends in two seconds while the server stops; a slower one is not waited for
+	LIMIT_STOP_PROGRESS = 64 << 10,
 	// Body of a refused request that is read and discarded, so that the client reads the response
 	LIMIT_BODY_DISCARDED = 1 << 30,
 };

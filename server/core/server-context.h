@@ -74,9 +74,6 @@ struct server_context {
 	struct rate_limit *evidence_limit;   // of records of test runs, by token; NULL: none
 	struct hook_queue *view_hooks;       // of [view] on-change; NULL: none are run
 	struct build_results *build_results; // NULL: nothing was ever built
-	_Atomic uint64_t build_bytes;        // of build results that arrive
-	_Atomic uint64_t statement_bytes;    // of provenance that arrives with uploads
-	_Atomic uint64_t build_pages;        // bytes of pages and logs of builds that are being sent
 	struct release_scheduler *release_scheduler;
 	struct platform_monitor *platform_monitor;
 	struct metrics *metrics;                   // NULL: nothing is counted

@@ -130,7 +130,7 @@ static int read_builds(struct builds_request *b, struct builds_data *out, struct
 static struct reply *reply_page(const struct builds_request *b, const char *type, const struct buf *page)
 {
 	return packed_reply(b->context, negotiate_coding(b->request->header[HEADER_ACCEPT_ENCODING]), type, html_policy,
-		page, server_context_site(b->context)->has_private, &b->context->build_pages);
+		page, server_context_site(b->context)->has_private);
 }
 
 static struct reply *reply_builds(struct builds_request *b, const struct builds_data *data)

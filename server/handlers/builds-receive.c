@@ -19,7 +19,6 @@ struct sent_build {
 	struct body_handler handler; // first
 	struct upload_sender sender;
 	struct buf body;
-	size_t counted;           // bytes of body, in context->build_bytes
 	char *project, *id;       // of the document; NULL: not read yet
 	char *subject;            // "VERSION, Python 3.12", for the audit log
 	struct jsondoc *document; // the attempt's strings are borrowed from it,
@@ -147,14 +146,11 @@ static int read_document(struct sent_build *b, struct err *e)
 
 // --- the body handler ---
 
-// All documents that arrive at once have a limit, since they are in memory.
 static int count_bytes(struct sent_build *b, size_t bytes, struct err *e)
 {
 	if (b->body.len + bytes > LIMIT_RESULT_DOCUMENT)
 		return err_set(e, ERR_LIMIT, "build result: more than %d bytes", LIMIT_RESULT_DOCUMENT);
-	uint64_t before = atomic_fetch_add(&b->sender.context->build_bytes, bytes);
-	b->counted += bytes;
-	if (before + bytes > LIMIT_RESULTS_ARRIVING)
+	if (!body_handler_keep(&b->handler, bytes))
 		return err_set(e, ERR_BUSY, "too many build results arrive at once: try again");
 	return 0;
 }
@@ -197,7 +193,6 @@ static struct reply *end_build(struct body_handler *r)
 static void sent_build_free(struct body_handler *r)
 {
 	struct sent_build *b = (struct sent_build *)r;
-	atomic_fetch_sub(&b->sender.context->build_bytes, b->counted);
 	jsondoc_cleanup(&b->document);
 	arena_release(&b->text);
 	buf_release(&b->body);
@@ -242,6 +237,7 @@ struct body_handler *builds_receive(struct server_context *s, const struct route
 	b->sender = sender;
 	buf_init(&b->body, LIMIT_RESULT_DOCUMENT);
 	*refusal = prepare_build(b, match->request);
+	b->handler.token = b->sender.token_name;
 	if (!*refusal)
 		return &b->handler;
 	sent_build_free(&b->handler);

@@ -101,5 +101,5 @@ struct reply *client_handler_worker(struct server_context *s, struct catalog *c,
 		put_client_page(&page, &frame, &x);
 	}
 	return packed_reply(s, negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]),
-		is_json ? "application/json" : "text/html; charset=utf-8", html_policy, &page, v->is_private, NULL);
+		is_json ? "application/json" : "text/html; charset=utf-8", html_policy, &page, v->is_private);
 }

@@ -208,7 +208,7 @@ static struct reply *make_comparison(struct compare_request *x)
 		return reply_not_compared(&e);
 	}
 	return packed_reply(x->context, x->coding, x->is_json ? "application/json" : "text/html; charset=utf-8",
-		html_policy, &page, x->is_private, NULL);
+		html_policy, &page, x->is_private);
 }
 
 static void make_comparison_key(struct compare_request *x)

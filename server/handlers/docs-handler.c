@@ -39,7 +39,7 @@ static struct reply *reply_docs_page(struct server_context *s, struct catalog *c
 	if (put_docs_page(&page, &frame, p, &e) < 0)
 		return server_context_error(&e);
 	return packed_reply(s, negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]), "text/html; charset=utf-8",
-		html_policy, &page, false, NULL);
+		html_policy, &page, false);
 }
 
 struct reply *docs_handler_index(struct server_context *s, struct catalog *c, const struct route_match *match)

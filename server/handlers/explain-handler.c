@@ -95,7 +95,7 @@ static struct reply *explain_reply(struct server_context *s, struct explain_requ
 		x->is_html   ? "text/html; charset=utf-8"
 		: x->is_text ? "text/plain; charset=utf-8"
 			     : "application/json",
-		html_policy, &x->body, x->view->is_private || x->site->has_private, NULL);
+		html_policy, &x->body, x->view->is_private || x->site->has_private);
 }
 
 static void explain_request_release(struct explain_request *x)

@@ -16,7 +16,7 @@ struct sent_rebuilds {
 	struct server_context *context;
 	struct missing_query query;
 	struct buf body;
-	size_t counted; // bytes of body, in context->build_bytes
+	char *token_name;
 };
 
 static struct reply *refuse_list(const struct err *why)
@@ -31,17 +31,15 @@ static struct reply *refuse_list(const struct err *why)
 
 // --- the body handler ---
 
-// All documents of builders that arrive at once have a limit, since they are in memory.
 static struct reply *take_list_bytes(struct body_handler *r, struct str bytes)
 {
 	struct err e = ERR_INIT;
 	struct sent_rebuilds *x = (struct sent_rebuilds *)r;
-	uint64_t before = atomic_fetch_add(&x->context->build_bytes, bytes.len);
-	x->counted += bytes.len;
+	bool has_room = body_handler_keep(r, bytes.len);
 	buf_str(&x->body, bytes);
 	if (x->body.failed)
 		err_set(&e, ERR_LIMIT, "the list of rebuilds has more than %d bytes", LIMIT_REBUILDS_SENT);
-	else if (before + bytes.len > LIMIT_RESULTS_ARRIVING)
+	else if (!has_room)
 		err_set(&e, ERR_BUSY, "too many documents of builders arrive at once: try again");
 	return e.kind == ERR_NONE ? NULL : refuse_list(&e);
 }
@@ -78,8 +76,8 @@ static struct reply *end_list(struct body_handler *r)
 static void sent_rebuilds_free(struct body_handler *r)
 {
 	struct sent_rebuilds *x = (struct sent_rebuilds *)r;
-	atomic_fetch_sub(&x->context->build_bytes, x->counted);
 	buf_release(&x->body);
+	free(x->token_name);
 	free(x);
 }
 
@@ -99,30 +97,32 @@ static struct reply *check_list_type(const struct request *r)
 
 // The right to upload, and on a private platform that to read. What is asked of a private platform, and in which order, is
 // asked of a name that is none, too: no answer says to a client without the rights whether there is such a platform.
-static struct reply *check_list_right(struct server_context *s, const struct route_match *match)
+static struct reply *check_list_right(struct server_context *s, const struct route_match *match, char **who)
 {
 	const struct platform *p = site_platform(match->site, match->view);
 	struct reply *refused =
 		p && !p->is_private ? NULL : auth_unknown(s, match->request, TOKEN_READ, match->view, NULL);
 	if (refused)
 		return refused;
-	return p ? auth_check(s, match->request, TOKEN_UPLOAD, p->name, NULL, NULL)
+	return p ? auth_check(s, match->request, TOKEN_UPLOAD, p->name, NULL, who)
 		 : auth_unknown(s, match->request, TOKEN_UPLOAD, match->view, NULL);
 }
 
 struct body_handler *missing_receive(struct server_context *s, const struct route_match *match, struct reply **refusal)
 {
-	CLEANUP(mem_free) struct sent_rebuilds *x = xcalloc(1, sizeof(*x));
+	struct sent_rebuilds *x = xcalloc(1, sizeof(*x));
 	x->handler.ops = &list_ops;
 	x->context = s;
-	*refusal = check_list_right(s, match);
+	*refusal = check_list_right(s, match, &x->token_name);
+	x->handler.token = x->token_name;
 	if (!*refusal)
 		*refusal = missing_query_read(s, match, &x->query);
 	if (!*refusal)
 		*refusal = check_list_type(match->request);
-	if (*refusal)
-		return NULL;
 	x->query.is_html = false;
 	buf_init(&x->body, LIMIT_REBUILDS_SENT);
-	return &STEAL_PTR(x)->handler;
+	if (!*refusal)
+		return &x->handler;
+	sent_rebuilds_free(&x->handler);
+	return NULL;
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/packed-reply.h"
 
-#include "lib/base/limits.h"
 #include "lib/os/clock.h"
-#include "server/message/counted-body.h"
 
 enum {
 	KEPT_SECONDS = 3, // a costly page is kept so long,
@@ -11,16 +9,8 @@ enum {
 	KEPT_MOST = 60,
 };
 
-static struct reply *reply_too_much(void)
-{
-	struct reply *r = reply_text(503, "503 Service Unavailable: too many pages are being sent; ask again");
-	reply_header(r, "Cache-Control", "no-store");
-	reply_header(r, "Retry-After", "%d", LIMIT_RETRY_AFTER);
-	return r;
-}
-
 struct reply *packed_reply(struct server_context *s, enum page_coding coding, const char *type, const char *policy,
-	const struct buf *page, bool is_private, _Atomic uint64_t *sending)
+	const struct buf *page, bool is_private)
 {
 	struct err e = ERR_INIT;
 	char etag[PAGE_ETAG_SIZE];
@@ -29,11 +19,7 @@ struct reply *packed_reply(struct server_context *s, enum page_coding coding, co
 	if (page_pack(buf_view(page), coding, &packed, &e) < 0)
 		return server_context_error(&e);
 	page_etag(type, buf_view(&packed), etag);
-	uint64_t others = sending ? atomic_load(sending) : 0;
-	if (others && others + packed.len > LIMIT_PAGES_SENT)
-		return reply_too_much();
-	struct reply *r =
-		sending ? counted_body_reply(type, &packed, sending) : reply_new(200, type, blob_from_buf(&packed));
+	struct reply *r = reply_new(200, type, blob_from_buf(&packed));
 	server_context_set_freshness(s, r, is_private);
 	reply_header(r, "Vary", "Accept, Accept-Encoding");
 	reply_header(r, "Content-Security-Policy", "%s", policy);
@@ -64,7 +50,7 @@ static struct reply *make_costly(struct server_context *s, struct catalog *c, co
 		err_prefix(&e, "%s%s: ", p->path, p->name);
 		return server_context_error(&e);
 	}
-	struct reply *r = packed_reply(s, p->coding, p->type, p->policy, &page, p->is_private, NULL);
+	struct reply *r = packed_reply(s, p->coding, p->type, p->policy, &page, p->is_private);
 	if (r->status == 200 && p->link && p->link->len)
 		reply_header(r, "Link", "%s", p->link->data);
 	if (r->status == 200 && p->key)

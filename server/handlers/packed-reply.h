@@ -7,10 +7,9 @@
 #include "server/message/negotiate.h"
 
 // 200 with the page, or the answer to the error. type: Content-Type. policy: Content-Security-Policy. is_private: shared
-// caches must not keep it. sending: counts the bytes that are being sent; beyond LIMIT_PAGES_SENT the answer is 503. NULL:
-// not counted, and the reply may be kept for other clients. The caller drops the reply.
+// caches must not keep it. The caller drops the reply.
 struct reply *packed_reply(struct server_context *s, enum page_coding coding, const char *type, const char *policy,
-	const struct buf *page, bool is_private, _Atomic uint64_t *sending);
+	const struct buf *page, bool is_private);
 
 // A page or document that takes long to make. The page cache keeps it for a multiple of that time, 3 to 60 seconds.
 struct costly_page {

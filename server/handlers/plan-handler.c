@@ -60,5 +60,5 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 	if (plan_page_write(&frame, c, &query, &page, &e) < 0)
 		return server_context_error(&e);
 	return packed_reply(s, negotiate_coding(match->request->header[HEADER_ACCEPT_ENCODING]),
-		"text/html; charset=utf-8", html_policy, &page, site->has_private, NULL);
+		"text/html; charset=utf-8", html_policy, &page, site->has_private);
 }

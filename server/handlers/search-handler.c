@@ -76,7 +76,7 @@ static struct reply *answer_search(struct server_context *s, struct catalog *c, 
 	}
 	return packed_reply(s, negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]),
 		is_json ? "application/json" : "text/html; charset=utf-8", html_policy, &page,
-		readable->site->has_private, NULL);
+		readable->site->has_private);
 }
 
 // What was written before the request is found: the directory is brought up to date first.

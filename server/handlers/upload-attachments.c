@@ -28,9 +28,7 @@ int upload_attachments_begin(struct upload_attachments *a, const char *part, str
 
 int upload_attachments_add(struct upload_attachments *a, struct str bytes, struct err *e)
 {
-	uint64_t before = atomic_fetch_add(&a->context->statement_bytes, bytes.len);
-	a->counted += bytes.len;
-	if (before + bytes.len > LIMIT_STATEMENTS_COMING)
+	if (!body_handler_keep(a->handler, bytes.len))
 		return err_set(e, ERR_BUSY, "too many uploads with provenance arrive at once");
 	buf_str(a->part, bytes);
 	return a->part->failed ? err_set(e, ERR_LIMIT, "the form's part \"%s\" has more than %d bytes",
@@ -71,7 +69,4 @@ void upload_attachments_release(struct upload_attachments *a)
 {
 	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++)
 		buf_release(&a->text[kind]);
-	if (a->counted)
-		atomic_fetch_sub(&a->context->statement_bytes, a->counted);
-	a->counted = 0;
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of an upload form that become attachments of the file: "build_provenance", a statement of provenance, and
-// "attestations", the JSON array of PEP 740. They are fields or files, before or after the content. All that arrive at
-// once have LIMIT_STATEMENTS_COMING bytes. One thread at a time.
+// "attestations", the JSON array of PEP 740. They are fields or files, before or after the content. Like
+// all that bodies keep in memory, they count for LIMIT_BODIES_ARRIVING. One thread at a time.
 #pragma once
 
 #include "lib/state/publish/publish.h"
-#include "server/core/server-context.h"
+#include "server/message/body-handler.h"
 
-// All zero, except context, is an empty one.
+// All zero, except handler, is an empty one.
 struct upload_attachments {
-	struct server_context *context;
+	struct body_handler *handler;      // of the form
 	struct buf text[ATTACHMENT_COUNT]; // data NULL: none
 	struct buf *part;                  // that arrives; NULL: another part
-	size_t counted;                    // bytes, in context->statement_bytes
 };
 
 // 1: the part of this name is one of them; 0: it is not. ERR_INVALID: there was one before.

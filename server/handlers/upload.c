@@ -455,11 +455,12 @@ struct body_handler *upload_receive(struct server_context *s, const struct route
 	struct upload *u = xcalloc(1, sizeof(*u));
 	u->handler.ops = &ops;
 	u->sender = sender;
-	u->attachments.context = s;
+	u->attachments.handler = &u->handler;
 	u->gate = server_context_gate(s);
 	u->announced = request_content_length(r);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare_upload(u, r);
+	u->handler.token = u->sender.token_name;
 	if (!*refusal &&
 		sender.platform->scanned != CATALOG_SCANNED) // it is not known yet which names are taken or removed
 		*refusal = server_context_not_filled();

@@ -35,6 +35,7 @@ struct reply *view_post_admit(struct view_post *p, const struct request *r, enum
 	struct reply *refusal = NULL;
 	struct upload_sender *s = &p->sender;
 	struct reply *refused = auth_grant(s->context, r, right, view, &p->grant, &s->token_name);
+	p->handler.token = s->token_name;
 	if (upload_sender_admit_as(s, refused, &refusal, &e) < 0)
 		return view_post_failed(p, NULL, &e);
 	if (refusal)
@@ -56,7 +57,6 @@ struct reply *view_post_check_again(struct view_post *p, enum token_right right,
 
 void view_post_release(struct view_post *p)
 {
-	atomic_fetch_sub(&p->sender.context->build_bytes, p->counted);
 	token_grant_release(&p->grant);
 	buf_release(&p->body);
 	upload_sender_release(&p->sender);
@@ -68,9 +68,7 @@ static int count_post_bytes(struct view_post *p, size_t bytes, const struct view
 {
 	if (p->body.len + bytes > limits->bytes)
 		return err_set(e, ERR_LIMIT, "%s: more than %zu bytes", limits->what, limits->bytes);
-	uint64_t before = atomic_fetch_add(&p->sender.context->build_bytes, bytes);
-	p->counted += bytes;
-	if (before + bytes > LIMIT_RESULTS_ARRIVING)
+	if (!body_handler_keep(&p->handler, bytes))
 		return err_set(e, ERR_BUSY, "too many documents arrive at once: try again");
 	return 0;
 }

@@ -14,7 +14,6 @@ struct view_post {
 	struct upload_sender sender;
 	struct token_grant grant; // of the right that the route needs
 	struct buf body;
-	size_t counted; // bytes of body, in context->build_bytes
 };
 
 struct view_post_limits {

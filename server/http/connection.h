@@ -4,6 +4,7 @@
 #pragma once
 
 #include "server/http/accesslog.h"
+#include "server/http/answers.h"
 #include "server/http/connections.h"
 #include "server/http/listen.h"
 #include "server/http/request-body.h"
@@ -23,6 +24,7 @@ struct connection {
 	struct MHD_Connection *mhd;
 	struct str target;                // as sent, in the library's buffer
 	struct request request;           // the request under way
+	struct answer_reader reader;      // of the answer
 	struct reply *reply;              // the answer of the request under way; NULL: none yet
 	struct request_body *body;        // NULL: the request has none, or it is complete
 	struct continuation continuation; // while the request waits for another module

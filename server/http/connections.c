@@ -12,13 +12,15 @@
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 #include "lib/os/timer-thread.h"
+#include "server/http/client-progress.h"
 
-enum { CHECK_MS = 1000, DRAIN_POLL_MS = 20, RESUME_POLL_MS = 5 };
+enum { CHECK_MS = 1000, DRAIN_POLL_MS = 20, RESUME_POLL_MS = 5, PROGRESS_MS = 2000 };
 
 struct connections {
 	pthread_mutex_t lock;
 	struct timer_thread *reaper;
 	struct connection_link *first;
+	struct share_pool *places;
 	long timeout;
 	void (*checked)(void *ctx);
 	void *ctx;
@@ -82,10 +84,12 @@ static int64_t check_connections(void *ctx)
 	return CHECK_MS;
 }
 
-struct connections *connections_new(unsigned timeout_seconds, void (*checked)(void *ctx), void *ctx)
+struct connections *connections_new(unsigned timeout_seconds, unsigned most, void (*checked)(void *ctx), void *ctx)
 {
 	struct connections *t = xcalloc(1, sizeof(*t));
 	t->timeout = (long)timeout_seconds;
+	t->places = share_pool_new(
+		&(struct share_options){.most = most, .renews = true, .end = connections_end});
 	t->checked = checked;
 	t->ctx = ctx;
 	pthread_mutex_init(&t->lock, NULL);
@@ -99,14 +103,19 @@ void connections_free(struct connections *t)
 	if (!t)
 		return;
 	timer_thread_free(t->reaper);
+	share_pool_free(t->places);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
 
-void connections_add(struct connections *t, struct connection_link *link, int fd)
+void connections_add(struct connections *t, struct connection_link *link, int fd, const char *peer)
 {
 	link->fd = fd;
 	atomic_init(&link->waiting_since, clock_seconds());
+	atomic_init(&link->idle_since, clock_seconds());
+	link->moved = 0;
+	link->moved_at = 0;
+	link->place = (struct share_part){.owner = link, .idle_since = &link->idle_since};
 	atomic_init(&link->is_busy, false);
 	atomic_init(&link->has_left, false);
 	pthread_mutex_lock(&t->lock);
@@ -116,10 +125,17 @@ void connections_add(struct connections *t, struct connection_link *link, int fd
 		link->next->prev = link;
 	t->first = link;
 	pthread_mutex_unlock(&t->lock);
+	share_take(t->places, &link->place, peer, NULL, 1); // without a place it may stay as well: the library has a limit
+}
+
+void connections_end(void *link)
+{
+	shutdown(((struct connection_link *)link)->fd, SHUT_RDWR);
 }
 
 void connections_remove(struct connections *t, struct connection_link *link)
 {
+	share_give(t->places, &link->place);
 	pthread_mutex_lock(&t->lock);
 	if (link->next)
 		link->next->prev = link->prev;
@@ -139,11 +155,18 @@ void connections_begin_request(struct connection_link *link)
 void connections_await_bytes(struct connection_link *link)
 {
 	atomic_store_explicit(&link->waiting_since, clock_seconds(), memory_order_relaxed);
+	connections_note_sending(link);
+}
+
+void connections_note_sending(struct connection_link *link)
+{
+	atomic_store_explicit(&link->idle_since, clock_seconds(), memory_order_relaxed);
 }
 
 void connections_end_wait(struct connection_link *link)
 {
 	atomic_store_explicit(&link->waiting_since, 0, memory_order_relaxed);
+	atomic_store_explicit(&link->idle_since, 0, memory_order_relaxed);
 }
 
 // connections_await_resumed() sets is_stopping and then reads the number, so a request counts itself before it reads
@@ -185,6 +208,22 @@ static bool is_in_use(const struct connections *t, const struct connection_link 
 	       now - atomic_load_explicit(&c->waiting_since, memory_order_relaxed) < t->linger;
 }
 
+// Ends a connection for whose client the server waits in vain.
+static void end_if_slow(struct connection_link *c)
+{
+	int64_t now = clock_ms();
+	if (!atomic_load_explicit(&c->idle_since, memory_order_relaxed)) {
+		c->moved_at = 0;
+		return;
+	}
+	if (c->moved_at && now - c->moved_at < PROGRESS_MS)
+		return;
+	bool is_known = c->moved_at != 0, is_enough = client_progress_is_enough(c->fd, &c->moved);
+	c->moved_at = now;
+	if (is_known && !is_enough)
+		connections_end(c);
+}
+
 // Ends the idle connections and returns the number of the others.
 static unsigned end_idle_connections(struct connections *t)
 {
@@ -192,10 +231,13 @@ static unsigned end_idle_connections(struct connections *t)
 	long now = clock_seconds();
 	pthread_mutex_lock(&t->lock);
 	for (struct connection_link *c = t->first; c; c = c->next) {
-		if (is_in_use(t, c, now))
-			busy++;
-		else
+		if (!is_in_use(t, c, now)) {
 			end_idle_connection(c);
+			continue;
+		}
+		busy++;
+		if (atomic_load(&c->is_busy))
+			end_if_slow(c);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return busy;

@@ -18,9 +18,12 @@
 #include "server/message/request-check.h"
 
 enum {
+	SEARCHES = 2,   // number of expensive pages that are made at once, one for an address
 	DECISIONS = 4,  // number of posted documents that are decided at once
 	POOL_SHARE = 4, // one pool may have a quarter of all connections for bodies, as its platform's volume may hang
+	REST_MS = 5000, // for what relays of TLS still have to send at the stop: a few hundred KB each
 	LINGER_SECONDS = 2, // for the next request of a client whose connection will end
+	SPARE_MOST = 64,    // places for connections that are accepted before an idle one has ended
 	TLS_SOCKETS = 3,    // of a connection: the client's, and the socket pair to the library
 };
 
@@ -32,32 +35,43 @@ struct http {
 	struct worker_pools *worker_pools;
 	struct worker_pools *body_pools;
 	struct connections *connections;
+	struct answers *answers;
+	struct share_pool *body_memory;
 	char *url;
 };
 
 // --- requests ---
 
-// Takes the reply over and drops it when the request has ended.
-static enum MHD_Result send_reply(struct connection *c, struct reply *r)
+static struct reply *make_busy_reply(const char *why)
 {
-	c->reply = r;
-	return mhd_response_queue(c) ? MHD_YES : MHD_NO;
-}
-
-static struct reply *make_busy_reply(void)
-{
-	struct reply *r = reply_text(503, "503 Service Unavailable: too many ask for this");
+	struct reply *r = reply_text(503, "503 Service Unavailable: %s", why);
 	reply_header(r, "Cache-Control", "no-store");
 	reply_header(r, "Retry-After", "%d", LIMIT_RETRY_AFTER);
 	return r;
 }
 
-// For a suspended connection. Where the pool takes no more jobs, answers with 503.
+static const char unread[] = "answers to this client, or to all, wait to be read: read them, or try again";
+
+// Takes the reply over and drops it when the request has ended.
+static enum MHD_Result send_reply(struct connection *c, struct reply *r)
+{
+	if (!answers_begin(c->http->answers, &c->reader, r, c->client)) {
+		reply_unref(r);
+		r = make_busy_reply(unread);
+	}
+	c->reply = r;
+	connections_note_sending(&c->link);
+	return mhd_response_queue(c) ? MHD_YES : MHD_NO;
+}
+
+// For a suspended connection. Where the pool takes no more jobs, or the client could not get a large answer, answers with
+// 503.
 static void submit_job(struct connection *c, struct worker_pool *pool, thread_pool_fn *job)
 {
-	if (worker_pool_submit(pool, c->client, job, c))
+	bool is_in_vain = !c->body && worker_pool_is_costly(pool) && answers_is_used_up(c->http->answers, c->client);
+	if (!is_in_vain && worker_pool_submit(pool, c->client, job, c))
 		return;
-	c->reply = make_busy_reply();
+	c->reply = make_busy_reply(is_in_vain ? unread : "too many ask for this");
 	connection_resume(c);
 }
 
@@ -102,6 +116,7 @@ static void free_body_job(void *job)
 static void drop_body(struct connection *c)
 {
 	struct request_body *b = STEAL_PTR(c->body);
+	request_body_leave(b);
 	if (b && b->handler)
 		worker_pool_submit_always(b->pool, free_body_job, b);
 	else
@@ -111,9 +126,16 @@ static void drop_body(struct connection *c)
 static enum MHD_Result begin_body(struct connection *c, struct request *r, const struct request_check *s)
 {
 	const struct http_options *o = &c->http->options;
-	struct worker_pool *pool = worker_pools_pick(c->http->body_pools, o->pool(o->ctx, r));
+	const struct request_body_source source = {
+		.pool = worker_pools_pick(c->http->body_pools, o->pool(o->ctx, r)),
+		.memory = c->http->body_memory,
+		.receive = o->receive,
+		.ctx = o->ctx,
+		.owner = &c->link,
+		.idle_since = &c->link.idle_since,
+	};
 	struct reply *refusal = NULL;
-	c->body = request_body_open(pool, o->connections / POOL_SHARE + 1, o->receive, o->ctx, r, s, &refusal);
+	c->body = request_body_open(&source, r, s, &refusal);
 	c->request.metric = r->metric;
 	if (!c->body)
 		return send_reply(c, refusal);
@@ -290,6 +312,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	if (c->reply && c->http->options.on_answered)
 		c->http->options.on_answered(c->http->options.ctx, &c->request, c->reply->status, count_sent(c, how));
 	drop_body(c);
+	answers_end(c->http->answers, &c->reader);
 	reply_unref(c->reply);
 	c->reply = NULL;
 	request_release(&c->request);
@@ -311,7 +334,8 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 		snprintf(c->client, sizeof(c->client), "%s", c->peer);
 		c->is_proxy = trusted_proxies_has(h->options.proxies, c->peer);
 		connections_add(h->connections, &c->link,
-			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+			c->is_proxy ? NULL : c->peer);
 		*context = c;
 	} else if (*context) {
 		struct connection *c = *context;
@@ -392,8 +416,29 @@ static void http_free(struct http *h)
 	worker_pools_free(h->worker_pools);
 	worker_pools_free(h->body_pools);
 	connections_free(h->connections);
+	answers_free(h->answers);
+	share_pool_free(h->body_memory);
 	free(h->url);
 	free(h);
+}
+
+// The last places make room: what is accepted there ends an idle connection, and the library stops accepting beyond them.
+static unsigned count_spare_places(const struct http_options *o)
+{
+	unsigned eighth = o->connections / 8;
+	return o->tls ? tls_handshakes_most(o->connections) : eighth < SPARE_MOST ? eighth : SPARE_MOST;
+}
+
+static void make_tables(struct http *h)
+{
+	const struct http_options *o = &h->options;
+	const struct share_options bodies = {.most = o->connections / POOL_SHARE + 1, .end = connections_end};
+	const struct share_options memory = {.most = LIMIT_BODIES_ARRIVING, .end = connections_end};
+	h->connections = connections_new(o->timeout, o->connections - count_spare_places(o), o->on_checked, o->ctx);
+	h->answers = answers_new();
+	h->body_memory = share_pool_new(&memory);
+	h->worker_pools = worker_pools_new("work", SEARCHES, NULL);
+	h->body_pools = worker_pools_new("receive", DECISIONS, &bodies);
 }
 
 struct http *http_start(const struct http_options *options, struct err *e)
@@ -404,9 +449,7 @@ struct http *http_start(const struct http_options *options, struct err *e)
 	h->options = *options;
 	h->options.connections = listen_limit(options->connections, options->tls ? TLS_SOCKETS : 1);
 	h->url = xstrdup(options->url);
-	h->connections = connections_new(options->timeout, options->on_checked, options->ctx);
-	h->worker_pools = worker_pools_new("work", 1);
-	h->body_pools = worker_pools_new("receive", DECISIONS);
+	make_tables(h);
 	h->daemon = start_daemon(h);
 	if (!h->daemon) {
 		err_set(e, ERR_NET, "cannot serve on %s", options->url);
@@ -449,7 +492,7 @@ void http_stop(struct http *h, unsigned grace)
 	connections_await_resumed(h->connections);
 	MHD_stop_daemon(h->daemon);
 	int64_t left = ends_at - clock_ms();
-	tls_handshakes_free(h->handshakes, left > 0 ? (unsigned)left : 0);
+	tls_handshakes_free(h->handshakes, left < 0 ? 0 : left < REST_MS ? (unsigned)left : REST_MS);
 	if (!h->options.is_passed)
 		listen_end(h->url);
 	http_free(h);

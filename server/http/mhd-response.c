@@ -5,8 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { STREAM_BLOCK = 1 << 16 };
-
 static void unref_blob(void *blob)
 {
 	blob_unref(blob);
@@ -88,7 +86,7 @@ static ssize_t read_stream(void *ctx, uint64_t at, char *out, size_t room)
 
 static struct MHD_Response *prepare_stream(struct connection *c)
 {
-	return require_response(MHD_create_response_from_callback(c->reply->length, STREAM_BLOCK, read_stream, c,
+	return require_response(MHD_create_response_from_callback(c->reply->length, ANSWERS_STREAM_BLOCK, read_stream, c,
 		NULL));
 }
 

@@ -8,18 +8,49 @@ enum {
 	BUSY_SECONDS = 5,             // in Retry-After
 };
 
-static struct body_handler *find_handler(struct worker_pool *pool, unsigned most, request_body_receive_fn *receive,
-	void *ctx, struct request *r, struct reply **refusal)
+static void free_handler(struct request_body *b)
 {
-	if (!worker_pool_enter(pool, most)) {
-		*refusal = reply_text(503, "503 Service Unavailable: %u uploads are under way there; try again", most);
-		reply_header(*refusal, "Retry-After", "%d", BUSY_SECONDS);
-		return NULL;
-	}
-	struct body_handler *handler = receive(ctx, r, refusal);
-	if (!handler)
-		worker_pool_leave(pool);
-	return handler;
+	if (b->handler)
+		b->handler->ops->free(b->handler);
+	b->handler = NULL;
+	share_give(b->places, &b->place);
+	share_give(b->memory, &b->kept);
+}
+
+void request_body_leave(struct request_body *b)
+{
+	if (!b)
+		return;
+	share_give(b->places, &b->place);
+	share_keep(b->memory, &b->kept);
+}
+
+void request_body_free(struct request_body *b)
+{
+	if (!b)
+		return;
+	free_handler(b);
+	reply_unref(b->reply);
+	buf_release(&b->bytes);
+	free(b);
+}
+
+static struct reply *make_full_reply(void)
+{
+	struct reply *r = reply_text(503, "503 Service Unavailable: too many uploads are under way there; try again");
+	reply_header(r, "Retry-After", "%d", BUSY_SECONDS);
+	return r;
+}
+
+// What a handler keeps is counted in the same names.
+static bool take_place(struct request_body *b, const struct request_body_source *source, const char *peer)
+{
+	b->place.owner = b->kept.owner = source->owner;
+	b->place.idle_since = b->kept.idle_since = source->idle_since;
+	b->handler->memory = b->memory;
+	b->handler->kept = &b->kept;
+	return share_take(b->places, &b->place, peer, b->handler->token, 1) &&
+	       share_take(b->memory, &b->kept, peer, b->handler->token, 0);
 }
 
 // An answer before the end of the body closes the connection, and bytes that still arrive then reset it, so that the
@@ -31,38 +62,26 @@ static bool is_refused_at_once(const struct request *r, const struct request_che
 	       request_content_length(r) > LIMIT_BODY_DISCARDED;
 }
 
-struct request_body *request_body_open(struct worker_pool *pool, unsigned most, request_body_receive_fn *receive,
-	void *ctx, struct request *r, const struct request_check *s, struct reply **refusal)
+struct request_body *request_body_open(const struct request_body_source *source, struct request *r,
+	const struct request_check *s, struct reply **refusal)
 {
-	struct body_handler *handler = find_handler(pool, most, receive, ctx, r, refusal);
-	if (!handler && is_refused_at_once(r, s))
-		return NULL;
 	struct request_body *b = xcalloc(1, sizeof(*b));
-	b->pool = pool;
-	b->handler = handler;
-	b->reply = handler ? NULL : *refusal;
-	b->must_close = !handler || s->codings;
+	b->pool = source->pool;
+	b->places = worker_pool_places(source->pool);
+	b->memory = source->memory;
 	buf_init(&b->bytes, ROOM);
+	b->handler = source->receive(source->ctx, r, refusal);
+	if (b->handler && !take_place(b, source, r->peer)) {
+		free_handler(b);
+		*refusal = make_full_reply();
+	}
+	b->must_close = !b->handler || s->codings;
+	if (!b->handler && is_refused_at_once(r, s)) {
+		request_body_free(b);
+		return NULL;
+	}
+	b->reply = b->handler ? NULL : *refusal;
 	return b;
-}
-
-static void free_handler(struct request_body *b)
-{
-	if (!b->handler)
-		return;
-	b->handler->ops->free(b->handler);
-	b->handler = NULL;
-	worker_pool_leave(b->pool);
-}
-
-void request_body_free(struct request_body *b)
-{
-	if (!b)
-		return;
-	free_handler(b);
-	reply_unref(b->reply);
-	buf_release(&b->bytes);
-	free(b);
 }
 
 size_t request_body_add(struct request_body *b, struct str bytes)

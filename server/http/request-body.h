@@ -16,7 +16,11 @@ struct request_body {
 	struct body_handler *handler; // owned; NULL: the body is discarded
 	struct reply *reply;          // owned; the answer; NULL: not known yet
 	struct buf bytes;             // collected, not yet passed on
-	struct worker_pool *pool;     // whose workers run the handler; entered while there is a handler
+	struct worker_pool *pool;     // whose workers run the handler
+	struct share_pool *places;    // where there is a handler, the body has a place in the pool,
+	struct share_part place;
+	struct share_pool *memory;    // and this memory
+	struct share_part kept;
 	bool must_close;              // the connection, after the answer
 	size_t discarded;             // bytes
 	size_t counted;               // bytes, towards LIMIT_BODY_PROGRESS
@@ -24,11 +28,23 @@ struct request_body {
 
 typedef struct body_handler *request_body_receive_fn(void *ctx, struct request *r, struct reply **refusal);
 
-// Calls receive for a handler, unless the pool has most bodies already. NULL: the caller sends *refusal, which it owns
-// then, at once. Where the request is refused but the client did not send Expect, returns a body that is discarded
-// first. The caller frees the result.
-struct request_body *request_body_open(struct worker_pool *pool, unsigned most, request_body_receive_fn *receive,
-	void *ctx, struct request *r, const struct request_check *s, struct reply **refusal);
+// Where bodies come from, and what they use.
+struct request_body_source {
+	struct worker_pool *pool;
+	struct share_pool *memory;
+	request_body_receive_fn *receive;
+	void *ctx;
+	void *owner;                   // as in struct share_part
+	const atomic_long *idle_since; // the same
+};
+
+// Calls receive for a handler, and finds room for the body. NULL: the caller sends *refusal, which it owns then, at once.
+// Where the request is refused but the client did not send Expect, returns a body that is discarded first. The caller frees
+// the result.
+struct request_body *request_body_open(const struct request_body_source *source, struct request *r,
+	const struct request_check *s, struct reply **refusal);
+// The client is gone: gives its place back. What it keeps counts until request_body_free(). NULL is fine.
+void request_body_leave(struct request_body *b);
 // On a worker, if it still has a handler. NULL is fine.
 void request_body_free(struct request_body *b);
 

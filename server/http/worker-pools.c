@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http/worker-pools.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "lib/base/limits.h"
@@ -13,7 +12,7 @@ enum { POOL_THREADS = 4 };
 struct worker_pool {
 	struct thread_pool *threads;
 	struct fair_queue *queue; // NULL: jobs go to the threads at once
-	atomic_uint users;
+	struct share_pool *places; // NULL: none
 };
 
 struct worker_pools {
@@ -44,7 +43,7 @@ static void begin_queued_job(void *ctx, struct fair_queue_entry *entry)
 	thread_pool_submit(pool->threads, run_queued_job, (char *)entry - offsetof(struct queued_job, entry));
 }
 
-struct worker_pools *worker_pools_new(const char *name, unsigned searches)
+struct worker_pools *worker_pools_new(const char *name, unsigned searches, const struct share_options *places)
 {
 	struct worker_pools *l = xcalloc(1, sizeof(*l));
 	for (size_t i = 0; i < WORKER_POOL_COUNT; i++) {
@@ -58,7 +57,7 @@ struct worker_pools *worker_pools_new(const char *name, unsigned searches)
 			.begin = begin_queued_job,
 			.ctx = pool};
 		pool->queue = has_queue ? fair_queue_new(&options) : NULL;
-		atomic_init(&pool->users, 0);
+		pool->places = places ? share_pool_new(places) : NULL;
 	}
 	return l;
 }
@@ -68,6 +67,7 @@ void worker_pools_free(struct worker_pools *l)
 	for (size_t i = 0; l && i < WORKER_POOL_COUNT; i++) {
 		thread_pool_free(l->pool[i].threads);
 		fair_queue_free(l->pool[i].queue);
+		share_pool_free(l->pool[i].places);
 	}
 	free(l);
 }
@@ -75,6 +75,11 @@ void worker_pools_free(struct worker_pools *l)
 struct worker_pool *worker_pools_pick(struct worker_pools *l, unsigned number)
 {
 	return &l->pool[number < WORKER_POOL_COUNT ? number : number % WORKER_POOLS];
+}
+
+bool worker_pool_is_costly(const struct worker_pool *pool)
+{
+	return pool->queue != NULL;
 }
 
 bool worker_pool_submit(struct worker_pool *pool, const char *peer, thread_pool_fn *fn, void *job)
@@ -98,15 +103,7 @@ void worker_pool_submit_always(struct worker_pool *pool, thread_pool_fn *fn, voi
 	thread_pool_submit(pool->threads, fn, job);
 }
 
-bool worker_pool_enter(struct worker_pool *pool, unsigned most)
+struct share_pool *worker_pool_places(const struct worker_pool *pool)
 {
-	bool has_room = atomic_fetch_add(&pool->users, 1) < most;
-	if (!has_room)
-		worker_pool_leave(pool);
-	return has_room;
-}
-
-void worker_pool_leave(struct worker_pool *pool)
-{
-	atomic_fetch_sub(&pool->users, 1);
+	return pool->places;
 }

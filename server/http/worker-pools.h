@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "lib/os/thread-pool.h"
+#include "server/message/share.h"
 
 enum {
 	WORKER_POOLS = 12,                   // for all other requests
@@ -18,18 +19,18 @@ enum {
 struct worker_pool;
 struct worker_pools;
 
-// searches: number of jobs of each pool with a queue that run at once.
-struct worker_pools *worker_pools_new(const char *name, unsigned searches);
+// searches: number of jobs of each pool with a queue that run at once. places: of each pool; NULL: none.
+struct worker_pools *worker_pools_new(const char *name, unsigned searches, const struct share_options *places);
 void worker_pools_free(struct worker_pools *l); // runs the jobs that wait; NULL is fine
 // number: WORKER_POOL_SEARCHES, WORKER_POOL_SUMMARIES, or any other, which is taken modulo WORKER_POOLS.
 struct worker_pool *worker_pools_pick(struct worker_pools *l, unsigned number);
+// Whether its requests are expensive: they wait in a fair_queue.
+bool worker_pool_is_costly(const struct worker_pool *pool);
 // peer: the client's address. False: too many jobs wait.
 bool worker_pool_submit(struct worker_pool *pool, const char *peer, thread_pool_fn *fn, void *job)
 	__attribute__((warn_unused_result));
 // The same without fair_queue, for a job that must not be refused.
 void worker_pool_submit_always(struct worker_pool *pool, thread_pool_fn *fn, void *job);
-// Counts something that needs many jobs, such as an upload, so that a pool that hangs does not collect all connections.
-// Returns false, and counts nothing, if the count is most already.
-bool worker_pool_enter(struct worker_pool *pool, unsigned most);
-// After worker_pool_enter() was true.
-void worker_pool_leave(struct worker_pool *pool);
+// The places for what needs many jobs, such as an upload, so that a pool that hangs does not collect all connections. NULL:
+// the pools were made without places.
+struct share_pool *worker_pool_places(const struct worker_pool *pool);

@@ -5,9 +5,14 @@
 
 #include "lib/base/str.h"
 #include "server/message/reply.h"
+#include "server/message/share.h"
 
 struct body_handler {
 	const struct body_handler_ops *ops;
+	const char *token; // name of the sender's token, valid while the handler lives; NULL: unknown. Set by its maker
+	// What it keeps in memory, see body_handler_keep(). Set by server/http/request-body.
+	struct share_pool *memory;
+	struct share_part *kept; // NULL: it is not counted
 };
 
 struct body_handler_ops {
@@ -20,3 +25,10 @@ struct body_handler_ops {
 	// Called once, as the last one: after the reply, or when the client disconnects or the server stops before.
 	void (*free)(struct body_handler *r);
 };
+
+// Counts further bytes of the body that the handler keeps in memory until it is freed. All bodies on their way have
+// LIMIT_BODIES_ARRIVING together. False: there is no room; the handler replies with ERR_BUSY.
+static inline bool body_handler_keep(struct body_handler *r, uint64_t bytes)
+{
+	return !r->kept || share_take(r->memory, r->kept, NULL, NULL, bytes);
+}

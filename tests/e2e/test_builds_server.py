@@ -346,30 +346,52 @@ def test_client_that_sends_slowly(serve, tmp_path):
     assert not results_file(server).exists()
 
 
-def test_readers_that_never_read_fill_no_memory(server):
+def status_from(server, path, source):
+    """The status of an answer that is read whole, by a client with this address."""
+    with server.plain_socket(source=source) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
+        head, _, body = serving.read_all(connection).partition(b"\r\n\r\n")
+    status = int(head.split()[1])
+    assert status == 200 and len(body) == int(re.search(rb"Content-Length: (\d+)", head)[1]) or b"\r\nRetry-After: " in head
+    return status
+
+
+def test_readers_that_never_read_fill_no_memory(serve, tmp_path):
+    """Unread answers of one address have a quarter of the memory for them, and those of all have all of it."""
+    storelib.make_wheel(tmp_path / "store" / PUBLIC / "f" / "foo", "foo", "1.0")
+    server = serve(tmp_path / "store", config="[server]\ntimeout = 600\n")
     sent = attempt(log=("a" * 99 + "\n") * 200_000)
-    assert send(server, sent, server.token).status == 200
-    ask = f"GET /-/builds/six/{sent['id']} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+    assert send(server, sent, uploading.add_token(server)).status == 200
+    path = f"/-/builds/six/{sent['id']}"
+    ask = f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+
+    def read_nothing(held, source, count):
+        for _ in range(count):
+            held.enter_context(server.plain_socket(source=source)).sendall(ask)
+
+    def becomes(status, source):
+        return serving.wait_for(lambda: status_from(server, path, source) == status, 60, f"{status} for {source}")
+
     with contextlib.ExitStack() as held:
-        for _ in range(20):
-            held.enter_context(server.socket()).sendall(ask)
-        reply = serving.wait_for(lambda: (lambda one: one if one.status == 503 else None)(
-            server.get(f"/-/builds/six/{sent['id']}")), 60, "503")
-        assert reply["Retry-After"]
+        read_nothing(held, "127.0.0.2", 8)
+        becomes(503, "127.0.0.2")
+        assert status_from(server, path, "127.0.0.3") == 200 and server.get("/").status == 200
+        for last in range(3, 7):
+            read_nothing(held, f"127.0.0.{last}", 3)
+        becomes(503, "127.0.0.9")
         assert server.get("/").status == 200
-    log = serving.wait_for(lambda: (lambda one: one if one.status == 200 else None)(
-        server.get(f"/-/builds/six/{sent['id']}")), 60, "200")
-    assert log.body.decode() == sent["log"]
+    becomes(200, "127.0.0.2")
+    assert server.get(path).body.decode() == sent["log"]
 
 
 def test_too_many_at_once_are_sent_away(server):
-    """Six documents do not fit into the limit of all that arrive at once. A refused one is answered after its last byte."""
+    """Eight documents do not fit into the limit of all that arrive at once. A refused one is answered after its last byte."""
     body = json.dumps(attempt(log="a" * (20 << 20))).encode()
     head = (f"POST /-/builds/{PUBLIC}/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
             f"Authorization: {uploading.authorization(server.token)['Authorization']}\r\n"
             f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n").encode()
     with contextlib.ExitStack() as held:
-        waiting = [held.enter_context(server.socket()) for _ in range(6)]
+        waiting = [held.enter_context(server.socket()) for _ in range(8)]
         for one in waiting:
             one.sendall(head + body[:-1])
         serving.wait_for(lambda: send(server, attempt(), server.token).status == 200, 60, "room for a small one")

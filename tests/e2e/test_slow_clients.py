@@ -309,3 +309,29 @@ def state(server):
     """Its letter in proc(5)."""
     with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as stat:
         return stat.read().rpartition(")")[2].split()[0]
+
+
+def test_a_slow_reader_does_not_delay_the_stop(serve, store, authority):
+    """It reads a little all the time, so that its connection does not time out."""
+    server = serve(store, authority=authority)
+    over = threading.Event()
+    with contextlib.ExitStack() as stack:
+        slow = stop_reading(server, stack)
+
+        def read_a_little():
+            with contextlib.suppress(OSError):
+                while not over.is_set() and slow.recv(1024):
+                    time.sleep(0.2)
+
+        reader = threading.Thread(target=read_a_little)
+        reader.start()
+        try:
+            time.sleep(0.5)
+            begin = time.monotonic()
+            server.signal(signal.SIGTERM)
+            server.process.wait(60)
+            assert time.monotonic() - begin < 20  # it waits 30 for those that read
+        finally:
+            over.set()
+            reader.join()
+    server.stop()

@@ -229,7 +229,7 @@ static void test_full_pool(void **state)
 	assert_taken(other, 5);
 	for (size_t i = 0; i < ARRAY_SIZE(hanging); i++)
 		close(hanging[i]);
-	assert_true(comes_true(&f->freed, ARRAY_SIZE(hanging) + 1));
+	assert_true(comes_true(&f->freed, ARRAY_SIZE(hanging) + 2)); // the refused one as well
 	begin_sized(other, "/late/", 5, ""); // there is room again
 	open_gate(f);
 	assert_true(try_send(other, some_bytes(5)));
@@ -243,13 +243,15 @@ static void test_too_long_to_be_polite(void **state)
 	CLEANUP(mem_close) int fd = dial(f);
 	begin_sized(fd, "/refuse/", (size_t)LIMIT_BODY_DISCARDED + 1, "");
 	assert_holds(read_until(fd, NULL), "HTTP/1.1 403 "); // before any byte of the body
-	struct worker_pools *pools = worker_pools_new("test", 1);
+	struct worker_pools *pools = worker_pools_new("test", 1, &(struct share_options){.most = 1});
+	struct share_pool *memory = share_pool_new(&(struct share_options){.most = MEGABYTE});
 	struct worker_pool *pool = worker_pools_pick(pools, 0);
 	struct request r = {
 		.method = METHOD_POST, .path = "/refuse/", .peer = "127.0.0.1", .header[HEADER_CONTENT_LENGTH] = "5"};
 	const struct request_check s = {.lengths = 1, .has_body = true};
 	struct reply *refusal = NULL;
-	struct request_body *b = request_body_open(pool, 1, sink_receive, f, &r, &s, &refusal);
+	const struct request_body_source source = {.pool = pool, .memory = memory, .receive = sink_receive, .ctx = f};
+	struct request_body *b = request_body_open(&source, &r, &s, &refusal);
 	struct str bytes = some_bytes(MEGABYTE);
 	for (size_t i = 0; i < LIMIT_BODY_DISCARDED / MEGABYTE; i++) {
 		assert_int_equal(request_body_add(b, bytes), bytes.len);
@@ -259,6 +261,7 @@ static void test_too_long_to_be_polite(void **state)
 	assert_true(request_body_is_past_limit(b));
 	request_body_free(b);
 	worker_pools_free(pools);
+	share_pool_free(memory);
 }
 
 int main(void)

@@ -40,7 +40,7 @@ static struct worker_pools *begin_many(unsigned searches)
 	memset(&at, 0, sizeof(at));
 	pthread_mutex_init(&at.gate, NULL);
 	pthread_mutex_lock(&at.gate);
-	return worker_pools_new("test", searches);
+	return worker_pools_new("test", searches, NULL);
 }
 
 static struct worker_pools *begin(void)
@@ -79,10 +79,9 @@ static void stand_still(void *job)
 		usleep(1000);
 }
 
-// As with promotions that take long.
-static void an_address_leaves_a_thread_for_others(void **state UNUSED)
+static void leave_a_thread_of(unsigned searches)
 {
-	struct worker_pools *l = begin_many(4);
+	struct worker_pools *l = begin_many(searches);
 	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SEARCHES);
 	static char b[] = "b";
 	atomic_bool is_over = false;
@@ -96,6 +95,13 @@ static void an_address_leaves_a_thread_for_others(void **state UNUSED)
 	atomic_store(&is_over, true);
 	pthread_mutex_lock(&at.gate);
 	end(l);
+}
+
+// As with pages, and with promotions that take long.
+static void an_address_leaves_a_thread_for_others(void **state UNUSED)
+{
+	leave_a_thread_of(2);
+	leave_a_thread_of(4);
 }
 
 static void waiting_jobs_are_limited(void **state UNUSED)

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/answers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/mem.h"
+#include "lib/net/address.h"
+#include "server/message/share.h"
+
+enum { BUCKETS = 1024, QUARTER = 4, BUCKET_SHIFT = 4 };
+
+// The clients of an address that read an answer.
+struct answer_payer {
+	struct answer_payer *next;
+	uint8_t client[ADDRESS_SIZE];
+	struct share_part part;
+	unsigned readers;
+};
+
+// Bytes that at least one client reads.
+struct answer {
+	struct answer *next; // in the bucket
+	const void *bytes;   // the blob, or the stream
+	struct share_part part;
+	struct answer_payer *payers;
+};
+
+struct answers {
+	pthread_mutex_t lock;
+	struct share_pool *all, *addresses;
+	struct answer *bucket[BUCKETS];
+};
+
+struct answers *answers_new(void)
+{
+	struct answers *a = xcalloc(1, sizeof(*a));
+	pthread_mutex_init(&a->lock, NULL);
+	a->all = share_pool_new(&(struct share_options){.most = LIMIT_ANSWERS_SENT});
+	a->addresses = share_pool_new(
+		&(struct share_options){.most = UINT64_MAX, .share = LIMIT_ANSWERS_SENT / QUARTER, .is_strict = true});
+	return a;
+}
+
+void answers_free(struct answers *a)
+{
+	if (!a)
+		return;
+	share_pool_free(a->all);
+	share_pool_free(a->addresses);
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+}
+
+// --- under the lock ---
+
+static struct answer **find_answer(struct answers *a, const void *bytes)
+{
+	struct answer **at = &a->bucket[((uintptr_t)bytes >> BUCKET_SHIFT) % BUCKETS];
+	while (*at && (*at)->bytes != bytes)
+		at = &(*at)->next;
+	return at;
+}
+
+static struct answer_payer *find_payer(const struct answer *one, const uint8_t client[ADDRESS_SIZE])
+{
+	struct answer_payer *p = one->payers;
+	while (p && memcmp(p->client, client, ADDRESS_SIZE) != 0)
+		p = p->next;
+	return p;
+}
+
+static struct answer *add_answer(struct answers *a, const void *bytes, size_t weight)
+{
+	struct answer *one = xcalloc(1, sizeof(*one));
+	one->bytes = bytes;
+	if (!share_take(a->all, &one->part, NULL, NULL, weight)) {
+		free(one);
+		return NULL;
+	}
+	struct answer **at = find_answer(a, bytes);
+	one->next = *at;
+	*at = one;
+	return one;
+}
+
+static struct answer_payer *add_payer(struct answers *a, struct answer *one, const char *peer, size_t weight)
+{
+	struct answer_payer *p = xcalloc(1, sizeof(*p));
+	address_client(peer, p->client);
+	if (!share_take(a->addresses, &p->part, peer, NULL, weight)) {
+		free(p);
+		return NULL;
+	}
+	p->next = one->payers;
+	one->payers = p;
+	return p;
+}
+
+static void drop_answer_if_unread(struct answers *a, struct answer *one)
+{
+	if (one->payers)
+		return;
+	struct answer **at = find_answer(a, one->bytes);
+	*at = one->next;
+	share_give(a->all, &one->part);
+	free(one);
+}
+
+static void drop_payer(struct answers *a, struct answer *one, struct answer_payer *payer)
+{
+	struct answer_payer **at = &one->payers;
+	while (*at != payer)
+		at = &(*at)->next;
+	*at = payer->next;
+	share_give(a->addresses, &payer->part);
+	free(payer);
+}
+
+static bool begin_reading(struct answers *a, struct answer_reader *r, const void *bytes, size_t weight, const char *peer)
+{
+	uint8_t client[ADDRESS_SIZE];
+	address_client(peer, client);
+	struct answer *one = *find_answer(a, bytes);
+	if (!one && !(one = add_answer(a, bytes, weight)))
+		return false;
+	struct answer_payer *payer = find_payer(one, client);
+	if (!payer && !(payer = add_payer(a, one, peer, weight))) {
+		drop_answer_if_unread(a, one);
+		return false;
+	}
+	payer->readers++;
+	*r = (struct answer_reader){one, payer};
+	return true;
+}
+
+// --- calls ---
+
+bool answers_begin(struct answers *a, struct answer_reader *r, const struct reply *reply, const char *peer)
+{
+	size_t weight = reply->stream ? ANSWERS_STREAM_BLOCK : reply->body ? blob_weight(reply->body) : 0;
+	const void *bytes = reply->stream ? (const void *)reply->stream : reply->body;
+	if (weight < LIMIT_ANSWERS_SMALL)
+		return true;
+	pthread_mutex_lock(&a->lock);
+	bool has_room = begin_reading(a, r, bytes, weight, peer);
+	pthread_mutex_unlock(&a->lock);
+	return has_room;
+}
+
+void answers_end(struct answers *a, struct answer_reader *r)
+{
+	if (!r->answer)
+		return;
+	pthread_mutex_lock(&a->lock);
+	if (--r->payer->readers == 0) {
+		drop_payer(a, r->answer, r->payer);
+		drop_answer_if_unread(a, r->answer);
+	}
+	pthread_mutex_unlock(&a->lock);
+	*r = (struct answer_reader){0};
+}
+
+bool answers_is_used_up(struct answers *a, const char *peer)
+{
+	return share_is_used_up(a->addresses, peer);
+}

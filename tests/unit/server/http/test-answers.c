@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/answers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "lib/base/limits.h"
+
+enum { SHARE = LIMIT_ANSWERS_SENT / 4, LARGE = SHARE / 2 - 4096, MOST = 16 };
+
+struct fixture {
+	struct answers *answers;
+	struct answer_reader reader[MOST];
+	unsigned count;
+};
+
+static void release(struct fixture *f)
+{
+	for (unsigned i = 0; i < f->count; i++)
+		answers_end(f->answers, &f->reader[i]);
+	answers_free(f->answers);
+}
+
+static struct reply *make_reply(size_t bytes)
+{
+	CLEANUP(mem_free) char *text = xcalloc(1, bytes);
+	struct buf body;
+	buf_init(&body, bytes);
+	buf_add(&body, text, bytes);
+	return reply_new(200, NULL, blob_from_buf(&body));
+}
+
+static bool begin(struct fixture *f, const struct reply *r, const char *peer)
+{
+	return answers_begin(f->answers, &f->reader[f->count++], r, peer);
+}
+
+static void address_has_a_quarter(void **state UNUSED)
+{
+	CLEANUP(release) struct fixture f = {.answers = answers_new()};
+	CLEANUP(reply_cleanup) struct reply *a = make_reply(LARGE), *b = make_reply(LARGE), *c = make_reply(LARGE),
+					    *small = make_reply(LIMIT_ANSWERS_SMALL / 2);
+	assert_true(begin(&f, a, "192.0.2.1"));
+	assert_true(begin(&f, b, "192.0.2.1"));
+	assert_true(begin(&f, a, "192.0.2.1")); // the same bytes
+	assert_false(begin(&f, c, "192.0.2.1"));
+	assert_true(begin(&f, small, "192.0.2.1"));
+	assert_true(begin(&f, c, "192.0.2.2"));
+	answers_end(f.answers, &f.reader[0]);
+	assert_false(begin(&f, c, "192.0.2.1")); // another one reads a
+	answers_end(f.answers, &f.reader[2]);
+	assert_true(begin(&f, c, "192.0.2.1"));
+}
+
+static void all_have_the_limit(void **state UNUSED)
+{
+	CLEANUP(release) struct fixture f = {.answers = answers_new()};
+	CLEANUP(reply_cleanup) struct reply *whole = make_reply(LIMIT_ANSWERS_SENT - SHARE / 2);
+	CLEANUP(reply_cleanup) struct reply *more = make_reply(LARGE), *toomuch = make_reply(LARGE);
+	assert_true(begin(&f, whole, "192.0.2.1"));
+	assert_true(begin(&f, more, "192.0.2.2"));
+	assert_false(begin(&f, toomuch, "192.0.2.3"));
+	assert_true(begin(&f, more, "192.0.2.3")); // these bytes are there
+	answers_end(f.answers, &f.reader[1]);
+	assert_false(begin(&f, toomuch, "192.0.2.4"));
+	answers_end(f.answers, &f.reader[3]);
+	assert_true(begin(&f, toomuch, "192.0.2.4"));
+}
+
+static void page_of_many_readers_counts_once(void **state UNUSED)
+{
+	struct answers *answers = answers_new();
+	struct answer_reader reader[1000] = {{0}};
+	CLEANUP(reply_cleanup) struct reply *page = make_reply(1 << 20);
+	for (unsigned i = 0; i < ARRAY_SIZE(reader); i++) {
+		char peer[REQUEST_PEER];
+		snprintf(peer, sizeof(peer), "192.0.%u.%u", i / 250, i % 250);
+		assert_true(answers_begin(answers, &reader[i], page, peer));
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(reader); i++)
+		answers_end(answers, &reader[i]);
+	answers_free(answers);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(address_has_a_quarter),
+		cmocka_unit_test(all_have_the_limit),
+		cmocka_unit_test(page_of_many_readers_counts_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
