@@ -15,6 +15,7 @@ struct ini_file {
 	char *section; // "" before the first one
 	char *key;     // of the line above; NULL: none in this section yet
 	int line;
+	int empty_line; // of a key without a value, which may be in the lines below; 0: none
 };
 
 static const char neither[] = "neither a [section] nor a key = value";
@@ -38,11 +39,11 @@ static bool is_comment(struct str line)
 	return line.len && (line.ptr[0] == '#' || line.ptr[0] == ';');
 }
 
-// Without the comment that a ";" behind a blank begins.
+// Without the comment that a ";" or "#" behind a blank begins.
 static struct str cut_comment(struct str line)
 {
 	for (size_t i = 1; i < line.len; i++)
-		if (line.ptr[i] == ';' && is_blank(line.ptr[i - 1]))
+		if ((line.ptr[i] == ';' || line.ptr[i] == '#') && is_blank(line.ptr[i - 1]))
 			return trim_blanks(str_slice(line, 0, i));
 	return line;
 }
@@ -63,7 +64,21 @@ static int hand_over_value(struct ini_file *f, struct str text, struct err *e)
 {
 	CLEANUP(mem_free) char *value = xstrndup(text.ptr, text.len);
 	const struct ini_file_line one = {f->line, f->section, f->key, value};
+	f->empty_line = 0;
 	return f->handler(f->ctx, &one, e);
+}
+
+// The line above is a key without a value, and no indented line follows it. An error is about that line.
+static int hand_over_empty(struct ini_file *f, struct err *e)
+{
+	if (!f->empty_line)
+		return 0;
+	int line = f->line;
+	f->line = f->empty_line;
+	if (hand_over_value(f, STR(""), e) < 0)
+		return -1;
+	f->line = line;
+	return 0;
 }
 
 static int read_key(struct ini_file *f, struct str line, struct err *e)
@@ -76,7 +91,11 @@ static int read_key(struct ini_file *f, struct str line, struct err *e)
 	struct str key = trim_blanks(str_slice(line, 0, end));
 	free(f->key);
 	f->key = xstrndup(key.ptr, key.len);
-	return hand_over_value(f, trim_blanks(str_slice(line, end + 1, line.len)), e);
+	struct str value = trim_blanks(str_slice(line, end + 1, line.len));
+	if (value.len)
+		return hand_over_value(f, value, e);
+	f->empty_line = f->line;
+	return 0;
 }
 
 static int read_ini_line(struct ini_file *f, struct str line, struct err *e)
@@ -89,6 +108,8 @@ static int read_ini_line(struct ini_file *f, struct str line, struct err *e)
 	text = cut_comment(text);
 	if (f->key && is_blank(line.ptr[0]))
 		return hand_over_value(f, text, e);
+	if (hand_over_empty(f, e) < 0)
+		return -1;
 	return text.ptr[0] == '[' ? read_section(f, text, e) : read_key(f, text, e);
 }
 
@@ -101,6 +122,8 @@ static int read_text(struct str text, const char *name, ini_file_handler *handle
 	for (f.line = 1; result == 0 && text.ptr; f.line++)
 		if ((result = read_ini_line(&f, str_cut(&text, '\n'), e)) < 0)
 			err_prefix(e, "%s:%d: ", name, f.line);
+	if (result == 0 && (result = hand_over_empty(&f, e)) < 0)
+		err_prefix(e, "%s:%d: ", name, f.line);
 	free(f.section);
 	free(f.key);
 	return result;

@@ -8,6 +8,7 @@ import urllib.parse
 import pytest
 
 import clients
+import serving
 
 DOCS = clients.ROOT / "docs"
 NAMES = sorted([path.name for path in DOCS.glob("*.md")] + ["README.md"])
@@ -120,3 +121,17 @@ def test_links_of_the_files_lead_to_files():
                 assert pathlib.Path(path.parent, link).exists(), (path.name, link)
                 followed += 1
     assert followed > 40
+
+
+def test_configurations_are_read_as_they_stand(tmp_path):
+    """Each block of docs/building.md with a section of wheelcache.conf."""
+    sections = "build|branch|store|catalog|upstream|platform|view|prune|upload|index|server"
+    text = (DOCS / "building.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M)
+    blocks = [re.sub("^    ", "", block, flags=re.M) for block in blocks if re.search(rf"^    \[(?:{sections})\b[^]]*\]", block, re.M)]
+    blocks = [block for block in blocks if not re.search(r"^\$ ", block, re.M)]
+    assert len(blocks) > 3
+    for block in blocks:
+        (tmp_path / "site.conf").write_text(block)
+        done = serving.run("client-config", "--url", "https://h/", "--for", "pip", "--config", tmp_path / "site.conf")
+        assert f"{tmp_path}/site.conf:" not in done.stderr, (block, done.stderr)

@@ -66,7 +66,15 @@ static void reads_sections_and_keys(void **state UNUSED)
 		{"k = v ; comment\n", "/k=v|"},
 		{"k = v;w ;c ;d\n", "/k=v;w|"},
 		{"k = ; comment\n", "/k=|"},
-		{"k = v # not one\n", "/k=v # not one|"},
+		{"k = v # comment\n", "/k=v|"},
+		{"k = v#w #c #d\n", "/k=v#w|"},
+		{"k = # comment\n", "/k=|"},
+		{"[a b] # comment\nk = v\n", "[a b]|a b/k=v|"},
+		{"k =\n  v\n  w\n", "/k=v|/k=w|"},
+		{"k = # comment\n\n  # comment\n  v # comment\n", "/k=v|"},
+		{"k =\n\nl = v\n", "/k=|/l=v|"},
+		{"k =\n[a]\n", "/k=|[a]|"},
+		{"k =\nl =\n  v", "/k=|/l=v|"},
 		{"[a b] ; comment\nk = v\n", "[a b]|a b/k=v|"},
 		{"[a]]\n", "[a]|"},
 		{"[]\n", "[]|"},
@@ -102,6 +110,9 @@ static void the_first_mistake_is_named(void **state UNUSED)
 		{"[a ; ]\n", ":1: neither a [section] nor a key = value"},
 		{"k = v\nbad = 1\nk\n", ":2: bad key"},
 		{"bad = 1", ":1: bad key"},
+		{"bad =\n\nk = v\n", ":1: bad key"},
+		{"k = v\nbad =\n\n", ":2: bad key"},
+		{"bad =\n\n  v\n", ":3: bad key"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct err e = ERR_INIT;
