@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/doctor/doctor-install.h"
 #include "cli/doctor/doctor-service.h"
 #include "cli/doctor/pip-settings.h"
 #include "cli/doctor/uv-settings.h"
@@ -64,13 +65,28 @@ static const char *proxy_variable(const struct fetch_url *u)
 	return NULL;
 }
 
+// libcurl has one code for all three; its words are OpenSSL's.
+static void report_distrust(struct doctor_report *r, const char *why)
+{
+	if (strstr(why, "expired") || strstr(why, "not yet valid"))
+		doctor_report_add(r, DOCTOR_WRONG, "TLS",
+			"look at the clock of this machine; if it is right, the operator renews the certificate",
+			"the certificate is out of its time: %s", why);
+	else if (strstr(why, "subject name"))
+		doctor_report_add(r, DOCTOR_WRONG, "TLS",
+			"use a name that the certificate has; the operator may add this one to it",
+			"the certificate is for another host: %s", why);
+	else
+		doctor_report_add(r, DOCTOR_WRONG, "TLS",
+			"set PIP_CERT and SSL_CERT_FILE to the certificate of its authority",
+			"the certificate is not trusted: %s", why);
+}
+
 static void report_unreached(const struct client_doctor *d, const char *proxy, const struct err *e)
 {
 	struct doctor_report *r = d->report;
 	if (e->kind == ERR_DENIED)
-		doctor_report_add(r, DOCTOR_WRONG, "TLS",
-			"set PIP_CERT and SSL_CERT_FILE to the certificate of its authority, and look at the clock",
-			"the certificate is not trusted: %s", e->msg);
+		report_distrust(r, e->msg);
 	else if (e->kind == ERR_USAGE)
 		doctor_report_add(r, DOCTOR_WRONG, "index", "correct the URL, --ca-file or netrc", "%s", e->msg);
 	else if (proxy)
@@ -103,11 +119,48 @@ static void report_no_token(const struct client_doctor *d, unsigned status)
 				       "has one that is valid");
 }
 
+static bool has_text(const struct fetch_answer *a, const char *text)
+{
+	return a->body.len && strstr(a->body.data, text);
+}
+
+static bool is_json(const struct fetch_answer *a)
+{
+	return str_starts(fetch_header(a, "content-type"), STR("application/vnd.pypi.simple.v1+json"));
+}
+
+// A page of PEP 503 has links and nothing for the eye; one for people has a style or a form.
 static bool is_page(const struct fetch_answer *a)
 {
+	static const char *const marks[] = {"<link ", "<style", "<script", "<form"};
 	struct str type = fetch_header(a, "content-type");
-	return str_starts(type, STR("application/vnd.pypi.simple.v1+")) ||
-	       (str_starts(type, STR("text/html")) && a->body.len && strstr(a->body.data, "<a "));
+	if (str_starts(type, STR("application/vnd.pypi.simple.v1+")))
+		return true;
+	if (!str_starts(type, STR("text/html")) || !has_text(a, "<a "))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(marks) && !has_text(a, "pypi:repository-version"); i++)
+		if (has_text(a, marks[i]))
+			return false;
+	return true;
+}
+
+// The page of a project has files; that of an index projects.
+static bool is_project_page(const struct fetch_answer *a)
+{
+	if (is_json(a))
+		return has_text(a, "\"files\"") && !has_text(a, "\"projects\"");
+	return has_text(a, ".whl#") || has_text(a, ".whl\"") || has_text(a, ".tar.gz#") || has_text(a, ".tar.gz\"");
+}
+
+static void report_project_page(const struct client_doctor *d)
+{
+	struct str url = str_from(d->url.text);
+	while (url.len && url.ptr[url.len - 1] == '/')
+		url.len--;
+	CLEANUP(mem_free)
+	char *above = xasprintf("use the URL of the index above it: %.*s", (int)(str_rfind(url, '/') + 1), url.ptr);
+	doctor_report_add(d->report, DOCTOR_WRONG, "index", above, "%s is the page of one project, and no index",
+		d->url.text);
 }
 
 static void report_no_index(const struct client_doctor *d)
@@ -120,6 +173,19 @@ static void report_no_index(const struct client_doctor *d)
 	doctor_report_add(d->report, DOCTOR_WRONG, "index",
 		is_above ? below : "use the URL of a view: https://HOST/simple/ or https://HOST/VIEW/simple/",
 		"%s: no such index", d->url.text);
+}
+
+static void report_other_page(const struct client_doctor *d)
+{
+	struct str url = str_from(d->url.text);
+	bool is_above = !str_ends(url, STR("/simple/")) && !str_ends(url, STR("/simple"));
+	CLEANUP(mem_free)
+	char *below = xasprintf("try %s%ssimple/: the URL of an index ends in /simple/", d->url.text,
+		str_ends(url, STR("/")) ? "" : "/");
+	doctor_report_add(d->report, DOCTOR_WRONG, "index",
+		is_above ? below
+			 : "look at the URL with a browser: a proxy or a login page may answer in place of the index",
+		"%s is no index of packages", d->url.text);
 }
 
 static void report_status(const struct client_doctor *d, const struct fetch_answer *a)
@@ -141,9 +207,9 @@ static void report_status(const struct client_doctor *d, const struct fetch_answ
 		doctor_report_add(r, DOCTOR_WRONG, "index", "try again; the operator: see the log of the server",
 			"%s answers with status %u", d->url.text, a->status);
 	else if (!is_page(a))
-		doctor_report_add(r, DOCTOR_WRONG, "index",
-			"look at the URL with a browser: a proxy or a login page may answer in place of the index",
-			"%s is no index of packages", d->url.text);
+		report_other_page(d);
+	else if (is_project_page(a))
+		report_project_page(d);
 	else
 		doctor_report_add(r, DOCTOR_FINE, "index", "", "%s is an index", d->url.text);
 }
@@ -157,17 +223,21 @@ static void report_date(const struct client_doctor *d, const struct fetch_answer
 
 // --- a project ---
 
-static size_t count_files(const struct fetch_answer *a)
+static void report_files(const struct client_doctor *d, const char *project, const char *url,
+	const struct fetch_answer *a)
 {
-	struct err ignored = ERR_INIT;
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&a->body), &ignored);
-	return doc ? jsondoc_count(jsondoc_get(doc, "files")) : 0;
-}
-
-static void report_files(const struct client_doctor *d, const char *project, size_t files)
-{
-	doctor_report_add(d->report, DOCTOR_FINE, "project", "", "%s has %zu file%s here", project, files,
-		files == 1 ? "" : "s");
+	struct err e = ERR_INIT;
+	enum simplepage_fault ignored;
+	CLEANUP(simplepage_release) struct simplepage page = {0};
+	if (simplepage_parse(buf_view(&a->body), fetch_header(a, "content-type"), url, project, &page, &ignored, &e) <
+		0) {
+		doctor_report_add(d->report, DOCTOR_WRONG, "project", "the operator: see what answers at this URL",
+			"%s: %s", url, e.msg);
+		return;
+	}
+	doctor_report_add(d->report, DOCTOR_FINE, "project", "", "%s has %zu file%s here", project, page.files,
+		page.files == 1 ? "" : "s");
+	doctor_install(d->report, d->o->python, &page);
 }
 
 static void ask_project(const struct client_doctor *d)
@@ -190,10 +260,8 @@ static void ask_project(const struct client_doctor *d)
 	else if (a.status != 200)
 		doctor_report_add(d->report, DOCTOR_WRONG, "project", "try again", "%s answers with status %u", url,
 			a.status);
-	else if (str_starts(fetch_header(&a, "content-type"), STR("application/")))
-		report_files(d, name.data, count_files(&a));
 	else
-		doctor_report_add(d->report, DOCTOR_FINE, "project", "", "%s is here", name.data);
+		report_files(d, name.data, url, &a);
 }
 
 // --- the whole ---
@@ -201,7 +269,7 @@ static void ask_project(const struct client_doctor *d)
 static struct fetch_options client_fetch_options(const struct client_doctor *d)
 {
 	return (struct fetch_options){
-		.ca_file = d->o->ca_file,
+		.ca_file = fetch_ca_file(d->o->ca_file),
 		.user = d->url.user ? d->url.user : "__token__",
 		.password = d->password,
 		.netrc = set_variable("NETRC"),
@@ -227,7 +295,7 @@ static bool ask_index(const struct client_doctor *d)
 	}
 	report_status(d, &a);
 	report_date(d, &a);
-	return a.status == 200;
+	return a.status == 200 && is_page(&a) && !is_project_page(&a);
 }
 
 // Asks once more with the certificates that a client is told to trust.

@@ -9,6 +9,7 @@ struct doctor_client_options {
 	const char *url;     // of the index
 	const char *ca_file; // NULL: the system's
 	const char *project; // also asked for; NULL: none
+	const char *python;  // as doctor_install()
 	unsigned timeout;    // seconds
 };
 

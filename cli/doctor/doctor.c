@@ -21,6 +21,7 @@ enum { TIMEOUT_SECONDS = 20 };
 static const struct option_row options[] = {
 	{"client", '\0', "URL", "look from a client at the index of this URL, such as https://HOST/simple/", NO_KEY},
 	{"project", '\0', "NAME", "with --client: also ask for this project", NO_KEY},
+	{"python", '\0', "PYTHON", "with --project: judge its files for this Python, such as 3.12 or a program", NO_KEY},
 	{"check-config", '\0', NULL, "say only whether the server would start with this configuration", NO_KEY},
 };
 
@@ -37,7 +38,8 @@ static int take_doctor_option(void *ctx, const char *name, const char *value, st
 {
 	struct doctor_command *x = ctx;
 	const struct command_text texts[] = {
-		{"client", &x->client.url}, {"project", &x->client.project}, {"ca-file", &x->client.ca_file}};
+		{"client", &x->client.url}, {"project", &x->client.project},
+		{"python", &x->client.python}, {"ca-file", &x->client.ca_file}};
 	const struct cli_config_number numbers[] = {{"timeout", &config_type_seconds, &x->timeout}};
 	const struct command_flag flags[] = {{"check-config", &x->checks_config}};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name))
@@ -53,6 +55,8 @@ static int check_doctor_line(struct doctor_command *x, struct err *e)
 		return err_set(e, ERR_USAGE, "--timeout is not 1 or more");
 	if ((x->client.project || x->client.ca_file) && !x->client.url)
 		return err_set(e, ERR_USAGE, "--%s is for --client URL", x->client.project ? "project" : "ca-file");
+	if (x->client.python && !x->client.project)
+		return err_set(e, ERR_USAGE, "--python is for --project NAME");
 	if (x->checks_config && (x->client.url || x->settings.is_json))
 		return err_set(e, ERR_USAGE, "--check-config is not for --%s", x->client.url ? "client" : "json");
 	x->client.timeout = (unsigned)x->timeout;

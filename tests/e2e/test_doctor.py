@@ -4,11 +4,14 @@ import http.server
 import json
 import os
 import shutil
+import ssl
 import subprocess
+import sys
 import threading
 
 import pytest
 
+import building
 import serving
 import storelib
 from authority import Authority
@@ -322,3 +325,138 @@ def test_certificates(serve, tmp_path):
 def test_mistakes_of_the_command_line():
     for words in (["--project", "x"], ["--client", "https://h/", "--timeout", "0"], ["a", "b"]):
         assert serving.run("doctor", *words).returncode == 2
+
+
+# --- whether a file installs here ---
+
+@pytest.fixture(name="many", scope="module")
+def many_fixture(tmp_path_factory, serve_module):
+    """Projects whose wheels are for various Pythons and machines."""
+    folder = tmp_path_factory.mktemp("many")
+    store = folder / "store" / "open"
+    storelib.make_wheel(store, "pure", "1.0")
+    storelib.make_wheel(store, "old", "1.0")
+    storelib.make_wheel(store, "old", "2.0", "cp39-cp39-manylinux_2_17_x86_64")
+    storelib.make_wheel(store, "distant", "1.0", "cp312-cp312-manylinux_2_17_s390x")
+    storelib.make_wheel(store, "libc", "1.0", "cp312-cp312-manylinux_2_99_x86_64")
+    storelib.make_wheel(store, "libc", "2.0rc1")
+    (store / "source-1.0.tar.gz").write_bytes(building.sdist("source", "1.0"))
+    return serve_module(folder / "store")
+
+
+def install(many, home, project, *words, **env):
+    rows = ask(f"{many.url}/simple/", home, "--project", project, *words, **env)
+    return [(row[0], row[2]) for row in rows if row[1] == "install"][0]
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the wheels are for x86_64")
+def test_why_a_file_does_not_install(many, tmp_path):
+    level, text = install(many, tmp_path, "pure", "--python", "3.12")
+    assert level == "ok" and text.startswith("pure-1.0-py3-none-any.whl installs on Python 3.12 on x86_64 with glibc ")
+    level, text = install(many, tmp_path, "old", "--python", "3.12")
+    assert level == "warning" and text.startswith("pip takes old-1.0-py3-none-any.whl on Python 3.12") and "of 2.0: " in text and "cp39" in text
+    level, text = install(many, tmp_path, "old", "--python", "3.9")
+    assert level == "ok" and "old-2.0-cp39" in text
+    level, text = install(many, tmp_path, "distant", "--python", "3.12")
+    assert level == "wrong" and "s390x" in text
+    level, text = install(many, tmp_path, "libc", "--python", "3.12")
+    assert level == "wrong" and "glibc 2.99" in text
+    level, text = install(many, tmp_path, "source", "--python", "3.12")
+    assert level == "warning" and "it has an sdist" in text
+
+
+def fake_python(folder, answer):
+    folder.mkdir(parents=True)
+    (folder / "python").write_text(f"#!/bin/sh\necho {answer}\n")
+    (folder / "python").chmod(0o755)
+    (folder / "python3").symlink_to("python")
+    return folder
+
+
+def test_which_python_is_judged(many, tmp_path):
+    url = f"{many.url}/simple/"
+    venv = fake_python(tmp_path / "venv" / "bin", "3.9 2 x86_64 glibc 2.36").parent
+    path = fake_python(tmp_path / "bin", "3.13t 1 aarch64 glibc 2.39")
+    env = {"PATH": f"{path}:{os.environ['PATH']}", "VIRTUAL_ENV": str(venv)}
+    assert "Python 3.9 on x86_64 with glibc 2.36" in install(many, tmp_path, "pure", **env)[1]
+    assert found(ask(url, tmp_path, "--project", "pure", **env), "ok", "python") == [f"{venv}/bin/python is Python 3.9"]
+    assert "Python 3.13t on aarch64 with glibc 2.39" in install(many, tmp_path, "pure", PATH=env["PATH"])[1]
+    assert "Python 3.9 on" in install(many, tmp_path, "pure", "--python", str(venv / "bin" / "python"), PATH=env["PATH"])[1]
+    assert found(ask(url, tmp_path, "--project", "pure", "--python", "/nonexistent"), "wrong", "python")
+    (tmp_path / "empty").mkdir()
+    level, text = install(many, tmp_path, "distant", PATH=str(tmp_path / "empty"))
+    assert level == ("wrong" if os.uname().machine != "s390x" else "warning") and "no Python is found here; of 1 files of distant 0" in text
+    assert serving.run("doctor", "--client", url, "--python", "3.12").returncode == 2
+
+
+def test_this_python_is_known(many, tmp_path):
+    level, text = install(many, tmp_path, "pure", "--python", sys.executable)
+    assert level == "ok" and f"Python {sys.version_info[0]}.{sys.version_info[1]} on {os.uname().machine}" in text
+
+
+# --- what is no index ---
+
+def test_pages_that_are_no_index(many, tmp_path):
+    done = serving.run("doctor", "--client", f"{many.url}/", env=clean(tmp_path))
+    assert done.returncode == 1 and f"{many.url}/ is no index of packages. To do: try {many.url}/simple/" in done.stdout
+    done = serving.run("doctor", "--client", f"{many.url}/simple/pure/", env=clean(tmp_path))
+    assert done.returncode == 1
+    assert f"{many.url}/simple/pure/ is the page of one project, and no index. To do: use the URL of the index above it: {many.url}/simple/" in done.stdout
+    page = b'<html><body><a href="/simple/x/x-1.0-py3-none-any.whl#sha256=0">x</a></body></html>'
+    with answering(200, page, Content_Type="text/html") as url:
+        assert "page of one project" in found(ask(f"{url}x/", tmp_path), "wrong", "index")[0]
+    with answering(200, b'<html><a href="x/">x</a></html>', Content_Type="text/html") as url:
+        assert found(ask(url, tmp_path), "ok", "index")
+
+
+# --- certificates ---
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl")
+def test_each_fault_of_a_certificate_has_its_advice(serve, tmp_path):
+    storelib.make_wheel(tmp_path / "store" / "wheels", "demo", "1.0")
+    (tmp_path / "authority").mkdir()
+    authority = Authority(tmp_path / "authority")
+    server = serve(tmp_path / "store", authority=authority, listen="127.0.0.3:0")
+
+    def advice(*words, **env):
+        done = serving.run("doctor", "--client", f"{server.url}/simple/", *words, env=clean(tmp_path, **env))
+        (line,) = [one for one in done.stdout.splitlines() if one.startswith("wrong") and "certificate is" in one]
+        return line
+
+    assert "is not trusted" in advice() and "set PIP_CERT and SSL_CERT_FILE" in advice()
+    for variable in ("PIP_CERT", "SSL_CERT_FILE", "CURL_CA_BUNDLE"):
+        line = advice(**{variable: str(authority.ca)})
+        assert "is for another host" in line and "use a name that the certificate has" in line, line
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl")
+def test_an_expired_certificate(tmp_path):
+    (tmp_path / "index").write_text("")
+    (tmp_path / "ca.conf").write_text(f"[ca]\ndefault_ca = d\n[d]\ndatabase = {tmp_path}/index\nnew_certs_dir = {tmp_path}\nserial = {tmp_path}/serial\n"
+                                      "default_md = sha256\npolicy = p\nx509_extensions = e\n[p]\ncommonName = supplied\n"
+                                      "[e]\nsubjectAltName = IP:127.0.0.1\n")
+    for words in (["req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=h", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "req.pem"],
+                  ["ca", "-batch", "-selfsign", "-config", tmp_path / "ca.conf", "-create_serial", "-in", tmp_path / "req.pem", "-keyfile",
+                   tmp_path / "key.pem", "-startdate", "20200101000000Z", "-enddate", "20200102000000Z", "-out", tmp_path / "cert.pem", "-notext"]):
+        subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    one = answering(200)
+    one.server.socket = context.wrap_socket(one.server.socket, server_side=True)
+    with one as url:
+        done = serving.run("doctor", "--client", url.replace("http:", "https:"), "--ca-file", tmp_path / "cert.pem", env=clean(tmp_path))
+    assert "the certificate is out of its time" in done.stdout and "look at the clock of this machine" in done.stdout
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl")
+def test_push_and_health_trust_the_same_variables(serve, tmp_path):
+    storelib.make_wheel(tmp_path / "store" / "wheels", "demo", "1.0")
+    (tmp_path / "authority").mkdir()
+    authority = Authority(tmp_path / "authority")
+    url = f"{serve(tmp_path / 'store', authority=authority).url}/"
+    assert serving.run("health", url, env=clean(tmp_path)).returncode == 1
+    for variable in ("PIP_CERT", "SSL_CERT_FILE", "CURL_CA_BUNDLE"):
+        assert serving.run("health", url, env=clean(tmp_path, **{variable: str(authority.ca)})).returncode == 0
+    wheel = next((tmp_path / "store" / "wheels").glob("*.whl"))
+    done = serving.run("push", wheel, "--to", f"{url}upload/wheels/", "--retries", "0", env=clean(tmp_path, SSL_CERT_FILE=str(authority.ca)))
+    assert "certificate" not in done.stderr + done.stdout

@@ -2,11 +2,13 @@
 """wheelcache index: what a scan finds, what it trusts, and what it says."""
 import hashlib
 import io
+import json
 import os
 import shutil
 import subprocess
 import tarfile
 import time
+import urllib.parse
 import zipfile
 
 import pytest
@@ -440,3 +442,33 @@ def test_summary_names_stray_files_and_findings(at):
                                   "oddities": "core metadata: Metadata-Version 2.0"}]
     (waiting,) = lists["waiting"]
     assert waiting["file"].startswith(f"{PLATFORM}/half-1.0-py3-none-any.whl: ")
+
+
+SHAPES = {  # where other servers and tools put a wheel
+    "pip, pypiserver": "",
+    "bandersnatch": "web/packages/c4/c9/8cb9a1b3f3a0f7ac4d1a9d1c0f2b6d0f2b1a3a6ac0b1f6d3a5e1",
+    "bandersnatch, by hand": "web/packages/py3/s/six",
+    "devpi": "+files/root/pypi/+f/8ab/b2f1d8693ad",
+    "Nexus": "packages/six/1.0",
+    "Artifactory": "pypi-local/six/1.0",
+    "a simple folder": "simple/six",
+    "a letter": "s/six",
+    "Pulp": "artifact/4e/0f6b",
+}
+
+
+@pytest.mark.parametrize("what", SHAPES)
+def test_trees_of_other_servers_are_indexed_as_they_are(at, serve, what):
+    """README: How a store looks. With what such a tree has beside the wheels."""
+    folder = at.store / PLATFORM / SHAPES[what]
+    at.wheel(folder.relative_to(at.store), "six")
+    for name in ("index.html", "six-1.0-py3-none-any.whl.sha256", "six-1.0-py3-none-any.whl.md5", "last-modified", "status"):
+        (folder / name).write_text("x")
+    summary = at.index()
+    assert (summary["added"], summary["quarantined"], summary["problems"]) == (1, 0, 0)
+    server = serve(at.store)
+    page = json.loads(server.get("/simple/six/", {"Accept": "application/vnd.pypi.simple.v1+json"}).body)
+    (file,) = page["files"]
+    assert file["filename"] == "six-1.0-py3-none-any.whl"
+    reply = server.get(urllib.parse.urlsplit(urllib.parse.urljoin(f"{server.url}/simple/six/", file["url"])).path)
+    assert (reply.status, hashlib.sha256(reply.body).hexdigest()) == (200, file["hashes"]["sha256"])
