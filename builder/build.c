@@ -7,6 +7,7 @@
 
 #include "builder/build-try.h"
 #include "builder/index-guard.h"
+#include "builder/python-check.h"
 #include "builder/run/run.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
@@ -266,6 +267,32 @@ static int read_interrupted(struct build_state *b, struct err *e)
 	return 0;
 }
 
+static bool has_open_row(const struct missing *m, const char *python)
+{
+	for (size_t i = 0; i < m->rows; i++)
+		if (strcmp(m->row[i].python, python) == 0 &&
+			(m->row[i].status == MISSING_MISSING || m->row[i].status == MISSING_FAILED ||
+				m->row[i].status == MISSING_AWAITING))
+			return true;
+	return false;
+}
+
+// A builder may lack a Python of the platform, which another builder has. A dry run runs nothing, so it does not look.
+static void find_absent_pythons(struct build_state *b)
+{
+	const struct missing *m = &b->report->missing;
+	for (size_t i = 0; i < m->environments && !b->options->is_dry_run && !build_state_is_stopped(b); i++) {
+		const char *python = m->environment[i].python;
+		if (!has_open_row(m, python) ||
+			!python_check_is_absent(b->config, b->work.path, b->options->platform, python))
+			continue;
+		strset_add(&b->absent, python);
+		if (!b->options->is_quiet)
+			log_info("Python %s is left out: this builder does not have it", python);
+	}
+	strset_sort(&b->absent);
+}
+
 static int make_schedule(struct build_state *b, struct err *e)
 {
 	const struct build_options *o = b->options;
@@ -278,11 +305,14 @@ static int make_schedule(struct build_state *b, struct err *e)
 		.retry = o->retry,
 		.machine = &b->report->machine,
 		.interrupted = &b->interrupted,
+		.absent = &b->absent,
 		.recipe = write_recipe,
 		.ctx = b,
 	};
-	if (read_rows(b, e) < 0 || read_interrupted(b, e) < 0 ||
-		schedule_init(&b->report->schedule, &b->report->missing, &options, e) < 0)
+	if (read_rows(b, e) < 0 || read_interrupted(b, e) < 0)
+		return -1;
+	find_absent_pythons(b);
+	if (schedule_init(&b->report->schedule, &b->report->missing, &options, e) < 0)
 		return -1;
 	b->report->row = xcalloc(b->report->schedule.count + 1, sizeof(*b->report->row));
 	return 0;

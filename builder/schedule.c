@@ -95,6 +95,8 @@ enum schedule_state schedule_judge(const struct schedule_options *options, const
 	*why = NULL;
 	if (!is_one_of(o->python, o->pythons, row->python))
 		*why = "another Python than --python";
+	else if (o->absent && strset_has(o->absent, row->python))
+		*why = "this builder does not have this Python";
 	else if (!is_one_of(o->project, o->projects, row->project))
 		*why = "another project than --only";
 	else if (!missing_shard_has(&o->shard, row->project))

@@ -349,6 +349,34 @@ def test_what_was_published_meanwhile_is_not_built(world):
     assert states(report)["beta 3.11"] == "not-missing" and world.runs() == ["alpha 3.11"]
 
 
+# --- the machine ---
+
+def test_a_python_that_the_builder_lacks_is_left_out(world):
+    """Another builder has it: nothing is red."""
+    world.want("alpha")
+    (world.folder / "bin" / "python3.12").unlink()
+    world.keys[f"platform {PLATFORM}"] = {"pythons": "3.11 3.12 3.98"}
+    report = world.build()
+    assert states(report) == {"alpha 3.11": "ok", "alpha 3.12": "left-out", "alpha 3.98": "left-out"}
+    assert {row["why"] for row in report["rows"]} > {"this builder does not have this Python"}
+    assert "Python 3.12 is left out" in world.errors
+    attempts = json.loads(serving.run("builds", "--json", "--config", world.config_path).stdout)["attempts"]
+    assert [one["python"] for one in attempts] == ["3.11"]
+
+
+def test_a_wrapper_that_says_that_there_is_none(world):
+    world.want("alpha")
+    wrap = world.folder / "wrap"
+    wrap.write_text('#!/bin/sh\ncase $1 in python3.12) echo "bwrap: execvp $1: No such file or directory" >&2; exit 1;; esac\n'
+                    'exec "$@"\n')
+    wrap.chmod(0o755)
+    world.keys["build"]["wrap"] = wrap
+    assert states(world.build("--python", "3.11", "--python", "3.12")) == {
+        "alpha 3.11": "ok", "alpha 3.12": "left-out", "alpha 3.13": "left-out"}
+    wrap.write_text("#!/bin/sh\necho broken >&2; exit 1\n")  # that is for the attempts to report
+    assert states(world.build("--python", "3.12", code=1))["alpha 3.12"] == "failed"
+
+
 # --- the network ---
 
 def test_one_variable_names_the_certificates_for_all_tools(world):
