@@ -13,6 +13,7 @@
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
 #include "lib/missing/rebuild-set.h"
+#include "lib/net/ca-file.h"
 #include "lib/state/catalog/catalog.h"
 
 enum {
@@ -159,7 +160,7 @@ static void take_token(struct build_command *x)
 	x->token = copy_variable("WHEELCACHE_TOKEN");
 	run_hide_secrets(secrets);
 	x->build.fetch = (struct fetch_options){
-		.ca_file = fetch_ca_file(x->ca_file),
+		.ca_file = ca_file_choose(x->ca_file),
 		.user = "__token__",
 		.password = x->token,
 		.netrc = netrc && *netrc ? netrc : NULL,

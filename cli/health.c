@@ -5,6 +5,7 @@
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
+#include "lib/net/ca-file.h"
 #include "lib/net/fetch.h"
 #include "lib/state/config/config-type.h"
 
@@ -51,7 +52,7 @@ static int ask_server(const struct health_command *x, const char *base, struct e
 	char *url = xasprintf("%s%s%s", base, length && base[length - 1] == '/' ? "" : "/",
 		x->is_ready ? "-/ready" : "-/health");
 	const struct fetch_options with = {
-		.ca_file = fetch_ca_file(x->ca_file),
+		.ca_file = ca_file_choose(x->ca_file),
 		.connect_seconds = (unsigned)x->timeout,
 		.stall_seconds = (unsigned)x->timeout,
 		.is_direct = true,

@@ -8,6 +8,7 @@
 #include "cli/common/progress.h"
 #include "lib/base/limits.h"
 #include "lib/domain/wheel/provenance.h"
+#include "lib/net/ca-file.h"
 #include "lib/os/fs.h"
 #include "lib/state/config/config-type.h"
 #include "uploader/push.h"
@@ -104,7 +105,7 @@ static int push_files(struct push_command *x, const struct upload_url *t, char *
 		.retries = (unsigned)x->retries,
 		.statement = x->provenance ? x->statement.data : NULL,
 		.sends_again = x->provenance != NULL,
-		.fetch = {.ca_file = fetch_ca_file(x->ca_file),
+		.fetch = {.ca_file = ca_file_choose(x->ca_file),
 			.user = "__token__",
 			.password = get_variable("WHEELCACHE_TOKEN"),
 			.netrc = get_variable("NETRC"),

@@ -10,6 +10,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
+#include "lib/net/ca-file.h"
 #include "lib/net/fetch-pool.h"
 #include "lib/os/fs.h"
 
@@ -228,7 +229,7 @@ static int download_from_upstream(struct sdist_download *d, const char *url, str
 {
 	const struct config *c = d->source->config;
 	const struct fetch_pool_options options = {
-		.fetch.ca_file = fetch_ca_file(c->upstream_ca_file),
+		.fetch.ca_file = ca_file_choose(c->upstream_ca_file),
 		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
 		.fetch.stall_seconds = (unsigned)c->upstream_timeout,
 		.concurrency = 1,

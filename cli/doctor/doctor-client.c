@@ -11,6 +11,7 @@
 #include "cli/doctor/uv-settings.h"
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
+#include "lib/net/ca-file.h"
 #include "lib/net/fetch.h"
 
 enum { PAGE_MOST = 256 << 20 };
@@ -269,7 +270,7 @@ static void ask_project(const struct client_doctor *d)
 static struct fetch_options client_fetch_options(const struct client_doctor *d)
 {
 	return (struct fetch_options){
-		.ca_file = fetch_ca_file(d->o->ca_file),
+		.ca_file = ca_file_choose(d->o->ca_file),
 		.user = d->url.user ? d->url.user : "__token__",
 		.password = d->password,
 		.netrc = set_variable("NETRC"),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/common/cli-config.h"
+#include "lib/net/ca-file.h"
 #include "lib/os/fs.h"
 
 enum { RETRIES = 5, CONNECT_SECONDS = 20, TIMEOUT_SECONDS = 300, TOKEN_MOST = 512 };
@@ -61,7 +62,7 @@ int record_sender_open(struct record_sender *s, struct err *e)
 	if (read_token_file(s, e) < 0)
 		return -1;
 	const struct fetch_options fetch = {
-		.ca_file = fetch_ca_file(s->ca_file),
+		.ca_file = ca_file_choose(s->ca_file),
 		.user = "__token__",
 		.password = s->token_file ? s->token.data : get_set_variable("WHEELCACHE_TOKEN"),
 		.netrc = get_set_variable("NETRC"),

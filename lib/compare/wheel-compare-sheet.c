@@ -232,7 +232,6 @@ void wheel_compare_sheet(const struct wheel_compare *c, struct report_sheet *out
 	if (c->verdict == COMPARE_IDENTICAL && !c->provenance.different)
 		return;
 	add_rows_part(out, "Metadata", &c->metadata);
-	add_members(out, c);
 	if (c->has_facts) {
 		add_libraries(out, c);
 		add_rows_part(out, "Components", &c->components);
@@ -240,4 +239,5 @@ void wheel_compare_sheet(const struct wheel_compare *c, struct report_sheet *out
 		add_unknown(out, c);
 	}
 	add_provenance(out, c);
+	add_members(out, c); // the last: a wheel may have hundreds
 }

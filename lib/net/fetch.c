@@ -94,16 +94,6 @@ static bool set_common(CURL *c, const struct fetch_options *o, const char *url, 
 	return ok;
 }
 
-const char *fetch_ca_file(const char *given)
-{
-	static const char *const names[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT"};
-	for (size_t i = 0; !given && i < ARRAY_SIZE(names); i++) {
-		const char *value = getenv(names[i]);
-		given = value && *value ? value : NULL;
-	}
-	return given;
-}
-
 static bool set_password(CURL *c, const char *user, const char *password)
 {
 	return curl_easy_setopt(c, CURLOPT_USERNAME, user) == CURLE_OK &&

@@ -29,9 +29,6 @@ struct fetch;
 // Borrows what the options point to until fetch_free. Memory that runs out ends the process.
 struct fetch *fetch_new(const struct fetch_options *options);
 void fetch_free(struct fetch *f); // NULL is fine
-// The certificates to trust, for fetch_options: those that are given, else those of $CURL_CA_BUNDLE or $SSL_CERT_FILE, as
-// curl takes them, or $PIP_CERT; NULL: the system's. Borrowed from the environment.
-const char *fetch_ca_file(const char *given);
 
 // A multipart/form-data body (RFC 7578): the fields, then the file. Everything is borrowed for the request.
 struct fetch_field {
