@@ -136,3 +136,24 @@ size_t needed_cells_of(struct needed_cells *n, const char *platform, const struc
 			out[count++] = n->cell[i];
 	return count;
 }
+
+long needed_cells_rank(struct needed_cells *n, const struct filename *wheel, const char *requires_python, size_t cell)
+{
+	fits_trim(&n->fits, TAG_SETS_MOST);
+	unsigned tags = fits_tags(&n->fits, wheel), python = fits_python(&n->fits, requires_python);
+	return !n->is_blind[cell] && fits_micros(&n->fits, python, cell) ? fits_rank(&n->fits, tags, cell) : -1;
+}
+
+size_t needed_cells_elsewhere(struct needed_cells *n, const char *platform, const struct filename *wheel,
+	const char *requires_python, needed_cells_covers_fn *covers, void *ctx, struct promotion_cell *out)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < n->cells && !is_for_any_platform(wheel); i++) {
+		long rank = strcmp(n->cell[i].platform, platform) == 0
+				    ? -1
+				    : needed_cells_rank(n, wheel, requires_python, i);
+		if (rank >= 0 && !covers(ctx, i, rank))
+			out[count++] = n->cell[i];
+	}
+	return count;
+}

@@ -117,13 +117,20 @@ static int keep_override(struct promotion_run *run, const struct promotion_lack 
 	return 0;
 }
 
+// A record has each file name once.
+static bool has_same_name(const struct promotion_run *run, const struct promotion_lack *a, const struct promotion_lack *b)
+{
+	return strcmp(run->answer->row[a->row].filename, run->answer->row[b->row].filename) == 0;
+}
+
 static int keep_overrides(struct promotion_run *run, int64_t now, struct err *e)
 {
 	if (run->lacks)
 		qsort(run->lack, run->lacks, sizeof(*run->lack), by_kind_and_cell);
 	for (size_t from = 0, to; from < run->lacks; from = to) {
 		for (to = from + 1; to < run->lacks && to - from < LIMIT_EVIDENCE_WHEELS &&
-				    is_same_place(&run->lack[from], &run->lack[to]);)
+				    is_same_place(&run->lack[from], &run->lack[to]) &&
+				    !has_same_name(run, &run->lack[to - 1], &run->lack[to]);)
 			to++;
 		if (keep_override(run, &run->lack[from], to - from, now, e) < 0)
 			return -1;
@@ -133,23 +140,39 @@ static int keep_overrides(struct promotion_run *run, int64_t now, struct err *e)
 
 // --- the decision ---
 
+static void drop_lacks(struct promotion_run *run, size_t row)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < run->lacks; i++)
+		if (run->lack[i].row != row)
+			run->lack[kept++] = run->lack[i];
+	run->lacks = kept;
+}
+
 static void judge_row(struct promotion_run *run, size_t i)
 {
 	CLEANUP(buf_release) struct buf why;
 	struct promote_row *row = &run->answer->row[i];
 	const struct promotion_candidate *c = &run->candidate[i];
-	const struct promotion_file file = {row->platform, row->filename, c->requires_python, row->sha256};
+	struct promotion_rival rival = {run, i};
+	const struct promotion_file file = {row->platform, row->filename, c->requires_python, row->sha256,
+		promotion_rival_covers, &rival};
 	struct lacking_row lacking = {run, i};
-	buf_init(&why, LIMIT_REASON);
+	buf_init(&why, 2 * LIMIT_REASON);
+	if (c->is_covered)
+		drop_lacks(run, i);
+	run->candidate[i].is_covered = false;
 	promote_evidence_begin(&run->evidence);
 	if (promotion_judge_allows(&run->judge, &file, &why)) {
 		row->result = PROMOTE_DONE;
 		row->is_override = run->evidence.has_override;
-		promote_evidence_keep(&run->evidence);
+		if (run->is_settled || !c->is_covered)
+			promote_evidence_keep(&run->evidence);
 	} else if (run->request->override && promotion_judge_lacks(&run->judge, &file, add_lack, &lacking)) {
 		row->result = PROMOTE_DONE;
 		row->is_override = true;
-		promote_evidence_keep(&run->evidence);
+		if (run->is_settled || !c->is_covered)
+			promote_evidence_keep(&run->evidence);
 	} else {
 		promotion_run_hide_cell(run, row, &why);
 		promote_answer_set(run->answer, row, PROMOTE_REFUSED, buf_view(&why));
@@ -187,6 +210,39 @@ static int decide_row(struct promotion_run *run, size_t i, struct err *e)
 	return -1;
 }
 
+static int judge_covered(struct promotion_run *run, bool *has_changed, struct err *e)
+{
+	*has_changed = false;
+	for (size_t i = 0; i < run->answer->rows; i++) {
+		struct promote_row *row = &run->answer->row[i];
+		if (row->result != PROMOTE_DONE || !run->candidate[i].is_covered)
+			continue;
+		if (promotion_run_check_time(run, e) < 0)
+			return -1;
+		judge_row(run, i);
+		*has_changed |= row->result != PROMOTE_DONE;
+	}
+	if (!run->evidence.has_failed)
+		return 0;
+	*e = run->evidence.why;
+	return -1;
+}
+
+// A file that another one kept from a cell is judged again, until no refusal changes another row.
+static int decide_each_row(struct promotion_run *run, struct err *e)
+{
+	bool ignored;
+	run->is_settled = false;
+	for (size_t i = 0; i < run->answer->rows; i++)
+		if (promotion_run_check_time(run, e) < 0 || decide_row(run, i, e) < 0)
+			return -1;
+	for (bool has_changed = true; has_changed;)
+		if (judge_covered(run, &has_changed, e) < 0)
+			return -1;
+	run->is_settled = true;
+	return judge_covered(run, &ignored, e);
+}
+
 // One refusal holds all.
 static void hold_all(struct promote_answer *a, const char *reason)
 {
@@ -209,9 +265,9 @@ static int decide_rows(struct promotion_run *run, struct err *e)
 	if (run->request->newest)
 		promotion_run_keep_newest(run);
 	run->evidence.all.count = run->evidence.all.sorted = 0;
-	for (size_t i = 0; i < run->answer->rows; i++)
-		if (promotion_run_check_time(run, e) < 0 || decide_row(run, i, e) < 0)
-			return -1;
+	if (decide_each_row(run, e) < 0)
+		return -1;
+	promotion_run_mark_twins(run);
 	promotion_run_mark_overtaken(run);
 	if (run->request->all_or_nothing && promotion_run_add_chain(run, e) < 0)
 		return -1;

@@ -86,7 +86,7 @@ static void ignore_lack(void *ctx UNUSED, const struct promotion_rule *rule UNUS
 static int find_reason(struct chain_search *s, const struct platform *p, const struct catalog_file *f,
 	const char **why, struct err *e)
 {
-	const struct promotion_file file = {p->name, f->filename, f->requires_python, f->sha256};
+	const struct promotion_file file = {p->name, f->filename, f->requires_python, f->sha256, NULL, NULL};
 	struct judged_wheel wheel = {.platform = p->name,
 		.version = f->version,
 		.filename = f->filename,
@@ -152,6 +152,7 @@ static int compare_view(struct chain_search *s, struct err *e)
 	if (!before)
 		return 0;
 	struct view shown = *before;
+	shown.shows_each = true;
 	shown.platform_count = choose_platforms(s, before);
 	shown.platform = s->platform;
 	wheel_tests_release(&s->tests);

@@ -69,6 +69,14 @@ static bool find_of_file(void *ctx, const char *kind, const struct promotion_cel
 	return b->judge->find(b->judge->ctx, &b->wheel, kind, cell, out);
 }
 
+// Writes the cells of other platforms in which pip would take the wheel to j->needed.
+static size_t find_elsewhere(struct promotion_judge *j, const struct promotion_file *file, const struct filename *name)
+{
+	return file->covers ? needed_cells_elsewhere(&j->cells, file->platform, name, file->requires_python,
+				      file->covers, file->covers_ctx, j->needed)
+			    : 0;
+}
+
 bool promotion_judge_allows(struct promotion_judge *j, const struct promotion_file *file, struct buf *why)
 {
 	CLEANUP(filename_release) struct filename name = {0};
@@ -76,7 +84,26 @@ bool promotion_judge_allows(struct promotion_judge *j, const struct promotion_fi
 		return true;
 	size_t needed = find_needed(j, file, &name, why);
 	struct judged_bytes bytes = {j, {name.project, file->sha256}};
-	return needed && promotion_is_allowed(&j->rules, j->needed, needed, j->now, find_of_file, &bytes, why);
+	if (!needed || !promotion_is_allowed(&j->rules, j->needed, needed, j->now, find_of_file, &bytes, why))
+		return false;
+	needed = find_elsewhere(j, file, &name);
+	if (!needed || promotion_is_allowed(&j->rules, j->needed, needed, j->now, find_of_file, &bytes, why))
+		return true;
+	buf_puts(why, "; pip would take the wheel there, because the view has no better one of that platform");
+	return false;
+}
+
+static void call_lacks(struct promotion_judge *j, size_t needed, struct judged_bytes *bytes, promotion_judge_lack_fn *fn,
+	void *ctx)
+{
+	CLEANUP(buf_release) struct buf ignored;
+	buf_init(&ignored, LIMIT_REASON);
+	for (size_t i = 0; i < needed; i++)
+		for (size_t k = 0; k < j->rules.rules; k++) {
+			buf_clear(&ignored);
+			if (!promotion_rule_holds(&j->rules.rule[k], &j->needed[i], j->now, find_of_file, bytes, &ignored))
+				fn(ctx, &j->rules.rule[k], &j->needed[i]);
+		}
 }
 
 bool promotion_judge_lacks(struct promotion_judge *j, const struct promotion_file *file, promotion_judge_lack_fn *fn,
@@ -87,12 +114,8 @@ bool promotion_judge_lacks(struct promotion_judge *j, const struct promotion_fil
 	buf_init(&ignored, LIMIT_REASON);
 	size_t needed = j->rules.rules ? find_needed(j, file, &name, &ignored) : 0;
 	struct judged_bytes bytes = {j, {name.project, file->sha256}};
-	for (size_t i = 0; i < needed; i++)
-		for (size_t k = 0; k < j->rules.rules; k++) {
-			buf_clear(&ignored);
-			if (!promotion_rule_holds(&j->rules.rule[k], &j->needed[i], j->now, find_of_file, &bytes,
-				    &ignored))
-				fn(ctx, &j->rules.rule[k], &j->needed[i]);
-		}
+	call_lacks(j, needed, &bytes, fn, ctx);
+	if (needed)
+		call_lacks(j, find_elsewhere(j, file, &name), &bytes, fn, ctx);
 	return needed || !j->rules.rules;
 }

@@ -32,6 +32,10 @@ struct promotion_file {
 	const char *platform, *filename;
 	const char *requires_python; // NULL: none
 	const uint8_t *sha256;
+	// Whether pip takes another file of the view in a cell of another platform in which the wheel installs; NULL: the
+	// wheel is for its own platform's address, and counts for no such cell.
+	needed_cells_covers_fn *covers;
+	void *covers_ctx;
 };
 // Writes the cells of the view that the file needs to j->needed; returns their number.
 size_t promotion_judge_cells(struct promotion_judge *j, const struct promotion_file *file);

@@ -56,7 +56,7 @@ static void look_at_row(struct newer_search *s, size_t at)
 	struct promotion_judge *j = &s->run->judge;
 	const struct promote_row *row = &s->run->answer->row[at];
 	const struct promotion_file file = {
-		row->platform, row->filename, s->run->candidate[at].requires_python, row->sha256};
+		row->platform, row->filename, s->run->candidate[at].requires_python, row->sha256, NULL, NULL};
 	struct err ignored = ERR_INIT;
 	CLEANUP(version_release) struct version version = {0};
 	s->is_prerelease = version_parse(str_from(row->version), &version, &ignored) == 0 && version.is_prerelease;

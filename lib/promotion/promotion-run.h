@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a promotion share: promote.c is the order of its steps, promotion-source.c finds the files of the
-// source, promotion-chain.c those that the views behind it hold back, promotion-newer.c those that newer versions overtake,
+// source, promotion-rival.c what pip takes in other platforms' cells, promotion-chain.c those that the views behind it hold back, promotion-newer.c those that newer versions overtake,
 // promotion-write.c writes generations (for demotions and rollbacks too). One thread at a time.
 #pragma once
 
@@ -21,6 +21,7 @@ struct promotion_candidate {
 	struct str version_key;
 	int64_t came;  // to the store, seconds since 1970
 	bool is_older; // a newer version is there in its place
+	bool is_covered; // the last look at it found a file in a cell of another platform which pip takes in its place
 };
 
 // What one of the files lacks, and an override shall stand in for.
@@ -44,6 +45,7 @@ struct promotion_run {
 	struct promotion_judge judge;
 	int64_t generation; // on which this try decides
 	int64_t cpu_end;    // clock_thread_ms() when the decision has taken too long
+	bool is_settled;    // no row changes any more because of another one
 	struct promotion_candidate *candidate;
 	size_t candidates, room;
 	struct promotion_lack *lack;
@@ -66,6 +68,15 @@ int promotion_run_generation(struct catalog *c, const char *view, int64_t *gener
 int promotion_run_check_time(const struct promotion_run *run, struct err *e) MUST_CHECK;
 // Adds a row and a candidate for each selected file that the source shows. ERR_USAGE: a word of the selection means none.
 int promotion_run_collect(struct promotion_run *run, struct err *e) MUST_CHECK;
+// Whether pip takes another file of the view in this cell, by what the rows say now: one of the cell's platform that ranks
+// better there, or that has the name of the row, so that the view as a whole has neither. For struct promotion_file.
+struct promotion_rival {
+	struct promotion_run *run;
+	size_t row;
+};
+needed_cells_covers_fn promotion_rival_covers;
+// Says in each row that is in the view which other platform's file of its name keeps it from the view as a whole.
+void promotion_run_mark_twins(struct promotion_run *run);
 // Leaves out the files of which a newer version is there, for --newest. What is named stays.
 void promotion_run_keep_newest(struct promotion_run *run);
 // Makes PROMOTE_OVERTAKEN of the refused rows in whose cells the view has, or takes, a newer version that came no earlier.

@@ -22,6 +22,7 @@ static bool has_platform_named(const struct config_view *v, const char *name)
 static void take_source(struct promotion_run *run, const struct view *source)
 {
 	run->source = *source;
+	run->source.shows_each = true;
 	run->source.platform = xcalloc(source->platform_count + 1, sizeof(struct platform *));
 	run->source.platform_count = 0;
 	for (size_t i = 0; i < source->platform_count; i++)

@@ -19,10 +19,10 @@ enum {
 	MOST_TEXTS = 10000, // tag sets that are kept between projects
 };
 
-// Each environment counts three times: for wheels that install on every micro version of its Python, for wheels that
+// Each environment counts four times: for wheels that install on every micro version of its Python, for wheels that
 // install on some, and for files of any kind. So a wheel stays although a newer sdist, or a wheel for some micro
-// versions, is there.
-enum view_channel_way { WAY_EVERY_MICRO, WAY_WHEEL, WAY_ANY, WAY_COUNT };
+// versions, is there; and for files of any kind of its own platform, because /VIEW/PLATFORM/simple/ has no others.
+enum view_channel_way { WAY_EVERY_MICRO, WAY_WHEEL, WAY_ANY, WAY_OWN, WAY_COUNT };
 
 struct view_channel {
 	const struct site *site;
@@ -250,6 +250,8 @@ static void find_where_it_installs(struct view_channel *c, const struct view_cha
 		bool fits = micros && (!is_wheel || fits_rank(&c->fits, tags, i) >= 0);
 		if (fits)
 			set_bit(bits, WAY_ANY, c->environments, i);
+		if (fits && c->environment[i].platform == f->platform)
+			set_bit(bits, WAY_OWN, c->environments, i);
 		if (fits && is_wheel)
 			set_bit(bits, WAY_WHEEL, c->environments, i);
 		if (fits && is_wheel && micros == UINT64_MAX)
@@ -269,7 +271,9 @@ static int64_t arrival_of(const struct view_channel *c, const struct view_channe
 static int load_rows(struct shown_files *r, const char *project, struct retention_file **out, struct err *e)
 {
 	struct view_channel *c = r->channel;
-	if (view_files(c->view, c->catalog, project, add_shown_file, r, e) < 0 ||
+	struct view each = *c->view;
+	each.shows_each = true;
+	if (view_files(&each, c->catalog, project, add_shown_file, r, e) < 0 ||
 		(c->promoted && promoted_times_load(c->promoted, project, e) < 0))
 		return -1;
 	fits_trim(&c->fits, MOST_TEXTS);

@@ -70,6 +70,7 @@ int wheel_tests_init(struct wheel_tests *out, const struct site *site, const str
 {
 	const struct view *v = site_view(site, str_from(view->name));
 	*out = (struct wheel_tests){.view = view->name, .catalog = c, .text = text};
+	out->source = view->from ? site_view(site, str_from(view->from)) : NULL;
 	if (promotion_judge_init(&out->judge, view->requires, view->cells, v->platform, v->platform_count, now,
 		    find_for_judge, out, e) < 0)
 		return -1;
@@ -173,12 +174,117 @@ int wheel_tests_left(struct wheel_tests *t, const struct judged_wheel *w, const 
 	return left < 0 ? -1 : 0;
 }
 
+// --- files that pip takes in the place of the wheel ---
+
+// A file of the same version for another platform.
+struct rival_file {
+	const char *platform;
+	int64_t platform_id;
+	const char *requires_python; // NULL: none
+	struct filename name;
+	bool has_name; // of the wheel
+	bool is_taken; // the view has it, or could have it by the tests on its own platform
+	uint8_t sha256[SHA256_SIZE];
+	const char *filename;
+};
+
+struct rival_files {
+	struct wheel_tests *tests;
+	const struct judged_wheel *wheel;
+	struct filename name; // of the wheel
+	struct rival_file *item;
+	size_t count, room;
+};
+
+static void rival_files_release(struct rival_files *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		filename_release(&r->item[i].name);
+	filename_release(&r->name);
+	free(r->item);
+}
+
+static int add_rival(void *ctx, const struct platform *p, const struct catalog_file *file, struct err *e UNUSED)
+{
+	struct rival_files *r = ctx;
+	struct err ignored = ERR_INIT;
+	struct rival_file new = {.platform = p->name, .platform_id = p->id};
+	if (strcmp(p->name, r->wheel->platform) == 0 || !str_eq(file->version_key, r->name.version.key) ||
+		filename_kind(str_from(file->filename)) != FILENAME_WHEEL)
+		return 0;
+	new.filename = copy_words(r->tests, file->filename);
+	new.requires_python = file->requires_python ? copy_words(r->tests, file->requires_python) : NULL;
+	new.has_name = strcmp(file->filename, r->wheel->filename) == 0;
+	memcpy(new.sha256, file->sha256, SHA256_SIZE);
+	if (filename_parse(str_from(new.filename), &new.name, &ignored) < 0)
+		return 0;
+	GROW(r->item, r->count, r->room);
+	r->item[r->count++] = new;
+	return 0;
+}
+
+static int mark_taken(struct rival_files *r, struct err *e)
+{
+	struct wheel_tests *t = r->tests;
+	for (size_t i = 0; i < r->count; i++) {
+		struct rival_file *f = &r->item[i];
+		CLEANUP(buf_release) struct buf ignored;
+		const struct promotion_file file = {
+			f->platform, f->filename, f->requires_python, f->sha256, NULL, NULL};
+		int has = catalog_view_has(t->catalog, t->view, GENERATION_NEWEST, f->platform_id, f->filename,
+			f->sha256, e);
+		if (has < 0)
+			return -1;
+		buf_init(&ignored, LIMIT_REASON);
+		f->is_taken = has || promotion_judge_allows(&t->judge, &file, &ignored);
+	}
+	return 0;
+}
+
+static bool rival_covers(void *ctx, size_t cell, long rank)
+{
+	const struct rival_files *r = ctx;
+	struct needed_cells *all = &r->tests->judge.cells;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct rival_file *f = &r->item[i];
+		if (!f->is_taken || strcmp(f->platform, all->cell[cell].platform) != 0)
+			continue;
+		long other = needed_cells_rank(all, &f->name, f->requires_python, cell);
+		if (f->has_name || (other >= 0 && other < rank))
+			return true;
+	}
+	return false;
+}
+
+// Also in the cells of other platforms.
+static bool is_allowed_everywhere(struct wheel_tests *t, const struct promotion_file *own,
+	const struct judged_wheel *w, struct buf *why, struct err *e)
+{
+	CLEANUP(rival_files_release) struct rival_files r = {.tests = t, .wheel = w};
+	struct err ignored = ERR_INIT;
+	struct promotion_file file = *own;
+	if (!t->source || t->source->platform_count < 2 || !t->judge.rules.rules ||
+		filename_parse(str_from(w->filename), &r.name, &ignored) < 0)
+		return true;
+	struct view each = *t->source;
+	each.shows_each = true;
+	if (view_files(&each, t->catalog, r.name.project, add_rival, &r, e) < 0 || mark_taken(&r, e) < 0) {
+		t->has_failed = true;
+		t->error = *e;
+		return true;
+	}
+	file.covers = rival_covers;
+	file.covers_ctx = &r;
+	return promotion_judge_allows(&t->judge, &file, why);
+}
+
 int wheel_tests_why(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e)
 {
-	const struct promotion_file file = {w->platform, w->filename, w->requires_python, w->sha256};
+	const struct promotion_file file = {w->platform, w->filename, w->requires_python, w->sha256, NULL, NULL};
 	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LIMIT_REASON);
-	bool is_allowed = promotion_judge_allows(&t->judge, &file, &reason);
+	buf_init(&reason, 2 * LIMIT_REASON);
+	bool is_allowed = promotion_judge_allows(&t->judge, &file, &reason) &&
+			  is_allowed_everywhere(t, &file, w, &reason, e);
 	*why = is_allowed ? "" : copy_words(t, reason.len ? reason.data : "it is refused");
 	return check_tests(t, e);
 }

@@ -34,6 +34,7 @@ struct judged_wheel {
 struct wheel_tests {
 	struct promotion_judge judge;
 	const char *view; // whose evidence counts
+	const struct view *source; // where its files come from; NULL: it has no `from`
 	struct catalog *catalog;
 	struct arena *text; // of the strings of results
 	struct promotion_cell *needed;

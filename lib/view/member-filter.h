@@ -10,6 +10,7 @@
 struct member_filter {
 	const char *view;   // whose membership it is; NULL: all that the platform lists
 	int64_t generation; // of the membership, or GENERATION_NEWEST
+	bool shows_each;    // for merge_platforms_files(): as the view's
 };
 
 // As catalog_project_files(), without files that are no members.

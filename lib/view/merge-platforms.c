@@ -44,22 +44,33 @@ static int compare_version_and_name(const void *a, const void *b)
 {
 	const struct file_copy *x = a, *y = b;
 	int order = str_cmp(x->file.version_key, y->file.version_key);
-	return order ? order : strcmp(x->file.filename, y->file.filename);
+	order = order ? order : strcmp(x->file.filename, y->file.filename);
+	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+// The end of the rows that have the name of this one; whether their bytes are equal.
+static size_t end_of_name(const struct file_copies *rows, size_t from, bool *is_same)
+{
+	size_t to = from + 1;
+	*is_same = true;
+	for (; to < rows->count && strcmp(rows->row[to].file.filename, rows->row[from].file.filename) == 0; to++)
+		*is_same &= memcmp(rows->row[to].file.sha256, rows->row[from].file.sha256, SHA256_SIZE) == 0;
+	return to;
 }
 
 // Removes all but the first of equal names. It does not compare versions: PKG-INFO decides the version of an sdist, so
-// the same name may have two.
-static void drop_shadowed(struct file_copies *rows)
+// the same name may have two. needs_same: removes the first, too, unless all have the same bytes.
+static void drop_shadowed(struct file_copies *rows, bool needs_same)
 {
 	size_t kept = 0;
-	if (!rows->count)
-		return;
+	bool is_same;
 	qsort(rows->row, rows->count, sizeof(*rows->row), compare_name_and_rank);
-	for (size_t i = 1; i < rows->count; i++)
-		if (strcmp(rows->row[i].file.filename, rows->row[kept].file.filename) != 0)
-			rows->row[++kept] = rows->row[i];
-	rows->count = kept + 1;
-	qsort(rows->row, rows->count, sizeof(*rows->row), compare_version_and_name);
+	for (size_t from = 0, to; from < rows->count; from = to) {
+		to = end_of_name(rows, from, &is_same);
+		if (is_same || !needs_same)
+			rows->row[kept++] = rows->row[from];
+	}
+	rows->count = kept;
 }
 
 int merge_platforms_files(const struct platform *const *platform, size_t count, const struct member_filter *filter,
@@ -69,7 +80,10 @@ int merge_platforms_files(const struct platform *const *platform, size_t count, 
 	for (; rows.rank < count; rows.rank++)
 		if (member_filter_files(filter, c, platform[rows.rank]->id, project, copy_file, &rows, e) < 0)
 			return -1;
-	drop_shadowed(&rows);
+	if (rows.count && !filter->shows_each)
+		drop_shadowed(&rows, filter->view != NULL);
+	if (rows.count)
+		qsort(rows.row, rows.count, sizeof(*rows.row), compare_version_and_name);
 	for (size_t i = 0; i < rows.count; i++)
 		if (fn(ctx, platform[rows.row[i].rank], &rows.row[i].file, e) < 0)
 			return -1;

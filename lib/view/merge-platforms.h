@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges the contents of several platforms: files by name, where the first platform that has the name wins, and project
-// names, each once. Files that the filter omits hide no file of another platform. A project's files, or all names, are
+// names, each once. Of members of a view that have one name and other bytes none is passed on. A filter with shows_each
+// merges no files. Files that the filter omits hide no file of another platform. A project's files, or all names, are
 // in memory during the call. One thread at a time per catalog connection. What a callback gets is borrowed for the
 // call; an error that it returns ends the walk.
 #pragma once

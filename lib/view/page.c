@@ -88,6 +88,21 @@ static void reserve_page(struct buf *out, const struct upstream_answer *upstream
 	buf_reserve(out, files < most / FILE_BYTES ? files * FILE_BYTES : most);
 }
 
+static int note_member(void *ctx, const struct platform *platform UNUSED, const struct catalog_file *file UNUSED,
+	struct err *e UNUSED)
+{
+	*(bool *)ctx = true;
+	return 0;
+}
+
+// Whether platforms of the view have members that only their own addresses show. The list of projects has their names.
+static int has_members(const struct view *v, struct catalog *c, const char *project, bool *out, struct err *e)
+{
+	struct view each = *v;
+	each.shows_each = true;
+	return v->membership && v->platform_count > 1 ? view_files(&each, c, project, note_member, out, e) : 0;
+}
+
 int page_project(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
 	enum page_format format, struct buf *out, struct err *e)
 {
@@ -98,6 +113,8 @@ int page_project(const struct view *v, struct catalog *c, const char *project, c
 	p.r.status = merge_upstream_status(upstream);
 	p.r.status_reason = merge_upstream_status_reason(upstream);
 	if (merge_upstream_files(v, c, project, upstream, on_page_file, on_page_version, &p, &is_known, e) < 0)
+		return -1;
+	if (!p.has_begun && !is_known && has_members(v, c, project, &is_known, e) < 0)
 		return -1;
 	if (is_known)
 		page_begin(&p);

@@ -365,7 +365,7 @@ static int forward_project(void *ctx, const struct catalog_project *project, str
 
 int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx, struct err *e)
 {
-	const struct member_filter members = {v->membership, v->generation};
+	const struct member_filter members = {v->membership, v->generation, v->shows_each};
 	if (v->platform_count != 1)
 		return merge_platforms_files(v->platform, v->platform_count, &members, c, project, fn, ctx, e);
 	struct single_platform d = {.platform = v->platform[0], .file = fn, .ctx = ctx};
@@ -374,7 +374,7 @@ int view_files(const struct view *v, struct catalog *c, const char *project, vie
 
 int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, void *ctx, struct err *e)
 {
-	const struct member_filter members = {v->membership, v->generation};
+	const struct member_filter members = {v->membership, v->generation, v->shows_each};
 	if (v->platform_count != 1)
 		return merge_platforms_projects(v->platform, v->platform_count, &members, c, fn, ctx, e);
 	struct single_platform d = {.platform = v->platform[0], .name = fn, .ctx = ctx};

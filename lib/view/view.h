@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views: what a client sees under one index URL. A view is an ordered list of platforms. If two of them have a file of
-// the same name, the view shows that of the first. A view with a membership ([view NAME] from) shows only its members:
+// the same name, the view shows that of the first; a view with a membership shows none of them if their bytes differ,
+// because each was tested on its own platform, and the part of the view for each platform has it. A view with a membership ([view NAME] from) shows only its members:
 // files that were promoted, while the platform lists them with the same bytes. The functions that read the catalog: one
 // thread at a time per connection.
 #pragma once
@@ -28,6 +29,7 @@ struct view {
 			    // site_is_incomplete()
 	bool merges;        // upstream's files are merged in
 	bool has_upstream;  // its clients get upstream's files: it merges, or [prune] clients-have-upstream names it
+	bool shows_each;    // each platform's files as the platform's own address has them, not merged by name
 	struct wheel_filter wheels; // which of upstream's wheels the view shows
 	const char *base;           // of links to files: an absolute URL that ends in "/", borrowed; NULL: links
 		// are relative to the page
@@ -91,8 +93,8 @@ const struct platform *site_platform(const struct site *s, struct str name);
 int site_refuse_view(const struct site *s, const char *name, enum err_kind kind, struct err *e);
 
 typedef int view_file_fn(void *ctx, const struct platform *platform, const struct catalog_file *file, struct err *e);
-// Calls fn for the files of a project (normal form) that the view shows: each name once, ordered by version key, then
-// file name. The arguments are borrowed for the call; an error that fn returns ends the walk. No file is no error.
+// Calls fn for the files of a project (normal form) that the view shows: each name once (with shows_each once for each
+// platform, in their order), ordered by version key, then file name. The arguments are borrowed for the call; an error that fn returns ends the walk. No file is no error.
 int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 typedef int view_name_fn(void *ctx, const char *project, struct err *e);

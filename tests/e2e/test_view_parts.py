@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/VIEW/PLATFORM/simple/: what a view shows of one of its platforms, and the ways that lead there."""
+"""/VIEW/PLATFORM/simple/: what a view shows of one of its platforms, and the ways that lead there. Promotions of wheels that
+install on machines of other platforms, too."""
 import json
 
 import pytest
@@ -112,3 +113,130 @@ def test_client_config_leads_to_the_platform(site):
     assert f"index-url = {server.url}/all/{UBUNTU}/simple/" in page and "of several platforms" not in page
     data = json.loads(server.get("/-/client-config/all?format=json").body)
     assert data["platforms"] == [{"platform": one, "index": f"{server.url}/all/{one}/simple/"} for one in (DEBIAN, UBUNTU)]
+
+
+# --- promotions ---
+
+TESTED = f"""
+[platform {DEBIAN}]
+pythons = 3.12
+[platform {UBUNTU}]
+pythons = 3.12
+[view nightly]
+platforms = {DEBIAN} {UBUNTU}
+[view tested]
+from = nightly
+requires = unit
+[view released]
+from = tested
+"""
+
+
+class Channel:
+    """A store and its server, and the records of test runs. Commands use the server's configuration and catalog."""
+
+    def __init__(self, serve, folder):
+        self.folder, self.store, self.count = folder, folder / "store", 0
+        for platform in (DEBIAN, UBUNTU):
+            (self.store / platform).mkdir(parents=True)
+        storelib.make_wheel(self.store / DEBIAN, "first", "1.0")
+        self.server = serve(self.store, config=TESTED)
+        serving.wait_for(lambda: serving.answers(self.server, "/-/ready"), 60, "the scan")
+
+    def run(self, *words):
+        return serving.run(*words, "--config", self.server.config_path, "--catalog", self.server.catalog, self.store)
+
+    def put(self, platform, project, tag, version="1.0"):
+        wheel = storelib.make_wheel(self.store / platform / project, project, version, tag,
+                                    files={"where.py": platform.encode()})
+        self.run("index", "--quiet")
+        return wheel
+
+    def record(self, wheel, platform, failed=0):
+        self.count += 1
+        path = self.folder / f"run{self.count}.json"
+        path.write_text(json.dumps({"kind": "unit", "platform": platform, "python": "3.12", "passed": 5, "failed": failed,
+                                    "skipped": 0, "failures": [], "made": "2026-11-01T00:00:00Z",
+                                    "wheels": [{"filename": wheel.name, "sha256": wheel.sha256}]}))
+        return path
+
+    def promote(self, *words, to="tested"):
+        """(platform, file name) to (result, reason)."""
+        done = serving.run("promote", "--to", to, *words, "--json", "--config", self.server.config_path, "--catalog",
+                           self.server.catalog, "--store", self.store)
+        assert done.stdout, done.stderr
+        return {(one["platform"], one["filename"]): (one["result"], one["reason"])
+                for one in json.loads(done.stdout)["files"]}
+
+    def shown(self, place, project):
+        """The SHA-256 of the files on the page; None: there is no such page."""
+        self.server.get("/-/ready")
+        reply = self.server.get(f"/{place}/simple/{project}/", JSON)
+        return [one["hashes"]["sha256"] for one in json.loads(reply.body)["files"]] if reply.status == 200 else None
+
+
+@pytest.fixture(name="channel")
+def channel_fixture(serve, tmp_path):
+    return Channel(serve, tmp_path)
+
+
+def test_wheel_counts_where_pip_would_take_it(channel):
+    """Debian red, Ubuntu green: from the tested view pip on Debian would take Ubuntu's wheel."""
+    debian = channel.put(DEBIAN, "acme", "cp312-cp312-manylinux_2_36_x86_64")
+    ubuntu = channel.put(UBUNTU, "acme", "cp312-cp312-manylinux_2_35_x86_64")
+    rows = channel.promote("acme", "--evidence", channel.record(debian, DEBIAN, failed=2), channel.record(ubuntu, UBUNTU))
+    assert rows[DEBIAN, debian.name] == ("refused", f"{DEBIAN}/3.12: 2 of 7 tests failed (unit)")
+    assert rows[UBUNTU, ubuntu.name] == (
+        "refused", f"{DEBIAN}/3.12: no evidence of kind unit; pip would take the wheel there, because the view has no better "
+        "one of that platform")
+    assert channel.shown("tested", "acme") is None and channel.shown(f"tested/{DEBIAN}", "acme") is None
+    # Debian's wheel installs on Ubuntu and is better there than Ubuntu's own: it needs evidence of both.
+    rows = channel.promote("acme", "--evidence", channel.record(debian, DEBIAN))
+    assert rows[DEBIAN, debian.name][1].startswith(f"{UBUNTU}/3.12: no evidence of kind unit; pip would take")
+    rows = channel.promote("acme", "--evidence", channel.record(debian, UBUNTU))
+    assert rows == {(DEBIAN, debian.name): ("done", ""), (UBUNTU, ubuntu.name): ("done", "")}
+    assert len(channel.shown("tested", "acme")) == 2
+    assert channel.shown(f"tested/{DEBIAN}", "acme") == [debian.sha256]
+
+
+def test_better_wheel_of_its_own_keeps_others_from_a_platform(channel):
+    """Each is tested on its own platform alone, and each platform takes its own."""
+    debian = channel.put(DEBIAN, "acme", "cp312-cp312-manylinux_2_36_x86_64")
+    ubuntu = channel.put(UBUNTU, "acme", "cp312-cp312-manylinux_2_39_x86_64")
+    rows = channel.promote("acme", "--evidence", channel.record(debian, DEBIAN), channel.record(ubuntu, UBUNTU, failed=1))
+    assert [result for result, _ in rows.values()] == ["refused", "refused"], rows
+    rows = channel.promote("acme", "--evidence", channel.record(ubuntu, UBUNTU))
+    assert rows == {(DEBIAN, debian.name): ("done", ""), (UBUNTU, ubuntu.name): ("done", "")}
+    # The same when Ubuntu's is in the view already, and only Debian's is named.
+    debian = channel.put(DEBIAN, "acme", "cp312-cp312-manylinux_2_36_x86_64", "2.0")
+    ubuntu = channel.put(UBUNTU, "acme", "cp312-cp312-manylinux_2_39_x86_64", "2.0")
+    channel.promote(ubuntu.name, "--evidence", channel.record(ubuntu, UBUNTU))
+    assert channel.promote(debian.name, "--evidence", channel.record(debian, DEBIAN)) == {(DEBIAN, debian.name): ("done", "")}
+
+
+def test_two_wheels_of_one_name_are_each_at_the_address_of_their_platform(channel):
+    """The evidence of the one that a merged page would hide counts, and promote says where each is."""
+    debian, ubuntu = (channel.put(platform, "acme", TAG) for platform in (DEBIAN, UBUNTU))
+    assert debian.name == ubuntu.name and debian.sha256 != ubuntu.sha256
+    rows = channel.promote("acme", "--evidence", channel.record(debian, DEBIAN, failed=1), channel.record(ubuntu, UBUNTU))
+    assert rows[UBUNTU, ubuntu.name][0] == "refused" and rows[UBUNTU, ubuntu.name][1].startswith(f"{DEBIAN}/3.12: ")
+    rows = channel.promote("acme", "--evidence", channel.record(debian, DEBIAN))
+    assert rows == {(one, debian.name): ("done", f"only at /tested/{one}/simple/, because {other} has other bytes of this name")
+                    for one, other in ((DEBIAN, UBUNTU), (UBUNTU, DEBIAN))}
+    channel.promote(to="released")
+    for view in ("tested", "released"):
+        assert channel.shown(view, "acme") == []
+        assert channel.shown(f"{view}/{DEBIAN}", "acme") == [debian.sha256]
+        assert channel.shown(f"{view}/{UBUNTU}", "acme") == [ubuntu.sha256]
+
+
+def test_wheel_that_was_tested_on_both_needs_one_platform(channel):
+    """Built once: it is in the folder of one platform, and both install it."""
+    wheel = channel.put(UBUNTU, "acme", "cp312-cp312-manylinux_2_17_x86_64")
+    rows = channel.promote("acme", "--evidence", channel.record(wheel, UBUNTU))
+    assert rows[UBUNTU, wheel.name][0] == "refused" and rows[UBUNTU, wheel.name][1].startswith(f"{DEBIAN}/3.12: ")
+    rows = channel.promote("acme", "--override", "tried by hand", "--dry-run")
+    assert rows == {(UBUNTU, wheel.name): ("done", "")}
+    rows = channel.promote("acme", "--evidence", channel.record(wheel, DEBIAN))
+    assert rows == {(UBUNTU, wheel.name): ("done", "")}
+    assert channel.shown("tested", "acme") == [wheel.sha256]

@@ -19,7 +19,9 @@ def platforms_of(dice, seed):
     found = []
     for letter in "abc"[:dice.choice([1, 2, 2, 3])]:
         place = {"name": f"w{seed}{letter}"}
-        if not dice.maybe(0.08):
+        if found and dice.maybe(0.4):  # wheels of one install on the other
+            place = found[-1] | place
+        elif not dice.maybe(0.08):
             pythons = dice.sample(["3.9", "3.10", "3.11", "3.12", "3.13t", "pp310"], dice.choice([1, 1, 2, 3]))
             place |= {"pythons": " ".join(sorted(pythons)), "arch": dice.choice(randomcase.ARCHES),
                       "libc": dice.choice(randomcase.LIBCS)}

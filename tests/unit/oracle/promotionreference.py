@@ -36,15 +36,24 @@ class World:
         return self.views[view]["platforms"] or self.platforms(self.views[view]["from"])
 
     def shown(self, view, platforms=None):
-        """The files: of a name, that of the first platform which shows one."""
+        """The files: of a name, that of the first platform which shows one. A view with a membership shows none of a name
+        with other bytes."""
         found = {}
+        has_members = view in self.views and self.views[view]["from"]
+        for one in self.shown_each(view, platforms):
+            found.setdefault(one["filename"], []).append(one)
+        return [same[0] for same in found.values() if not has_members or len({one["sha256"] for one in same}) == 1]
+
+    def shown_each(self, view, platforms=None):
+        """As the address of each platform has them."""
+        found = []
         for platform in platforms or self.platforms(view):
             for (place, filename), one in self.listed.items():
                 is_member = view not in self.views or not self.views[view]["from"] or \
                     (place, filename, one["sha256"]) in self.generations[view][-1]
                 if place == platform and is_member:
-                    found.setdefault(filename, one)
-        return list(found.values())
+                    found.append(one)
+        return found
 
     # --- evidence ---
 
@@ -114,18 +123,47 @@ class World:
         micros = reference.admitted(one["requires-python"], env.version)
         return fits and (micros is None or bool(micros))
 
+    def rank(self, one, cell):
+        """How good the wheel is there for pip, the lower the better; None: it does not install, or that is not known."""
+        platform, python = cell
+        place = self.places[platform]
+        if "pythons" not in place or not one["filename"].endswith(".whl") or reference.read_name(one["filename"]) is None:
+            return None
+        version, order = reference.ordered_tags(python, place["arch"], place["libc"])
+        micros = reference.admitted(one["requires-python"], version)
+        tags = reference.read_name(one["filename"]).tags
+        ranks = [at for at, tag in enumerate(order) if tag in tags]
+        return min(ranks) if ranks and (micros is None or micros) else None
+
+    def elsewhere(self, view, one, present):
+        """The cells of other platforms in which pip takes the wheel: no file of theirs is better, or has its name."""
+        if any(tag.platform == "any" for tag in reference.read_name(one["filename"]).tags):
+            return []
+        found = []
+        for cell in map(tuple, self.cells(view)):
+            rank = self.rank(one, cell)
+            if cell[0] == one["platform"] or rank is None:
+                continue
+            theirs = [other for other in present if other["platform"] == cell[0] and other["project"] == one["project"]
+                      and Version(other["version"]) == Version(one["version"])]
+            if not any(other["filename"] == one["filename"] or
+                       (self.rank(other, cell) is not None and self.rank(other, cell) < rank) for other in theirs):
+                found.append(cell)
+        return found
+
     def needed(self, view, one):
         if not one["filename"].endswith(".whl") or reference.read_name(one["filename"]) is None:
             return []
         return [cell for cell in self.cells(view) if self.installs(one, tuple(cell))]
 
-    def lacks(self, view, one, now):
-        """[(kind, cell)]; None: nothing can show that it works."""
+    def lacks(self, view, one, now, present=None):
+        """[(kind, cell)]; None: nothing can show that it works. present: the files that the view has, or would."""
         if not view["requires"]:
             return []
         needed = self.needed(view, one)
         if not needed:
             return None
+        needed = needed + (self.elsewhere(view, one, present) if present is not None else [])
         return [(rule["kind"], tuple(cell)) for cell in needed for rule in view["requires"]
                 if not self.suffices(self.newest(view["name"], rule["kind"], tuple(cell), one), rule, now)]
 
@@ -134,8 +172,9 @@ class World:
             return "it is no wheel"
         return "it installs in none" if self.cells(view) else "the view has no cells"
 
-    def is_override(self, view, one):
+    def is_override(self, view, one, present):
         cells = [tuple(cell) for cell in self.cells(view) if view["requires"] and self.installs(one, tuple(cell))]
+        cells += self.elsewhere(view, one, present) if cells else []
         found = [self.newest(view["name"], rule["kind"], cell, one) for cell in cells for rule in view["requires"]]
         return any(record is not None and "override" in record for record in found)
 
@@ -181,31 +220,62 @@ class World:
 
     def decide(self, view, step):
         """{(platform, file name): [result, is_override, what the reason begins with]}"""
-        files = [(one["project"], one["version"], one["filename"], one) for one in self.shown(view["from"], self.in_order(view))]
+        files = [(one["project"], one["version"], one["filename"], one)
+                 for one in self.shown_each(view["from"], self.in_order(view))]
         chosen, rows, overrides = self.select(step["select"], files), {}, {}
         for one in chosen:
-            key, lacks = (one["platform"], one["filename"]), self.lacks(view, one, step["now"])
+            key = (one["platform"], one["filename"])
             if (*key, one["sha256"]) in self.generations[view["name"]][-1]:
                 rows[key] = ["already", False, ""]
             elif (*key, one["sha256"]) in self.left[view["name"]] and not self.is_named(step["select"], one):
                 rows[key] = ["left", False, "it left in generation"]
-            elif lacks is None or (lacks and step["override"] is None):
-                first = f"{lacks[0][1][0]}/{lacks[0][1][1]}: " if lacks else self.why_never(view, one)
-                rows[key] = ["refused", False, first]
             else:
-                rows[key] = ["done", bool(lacks) or self.is_override(view, one), ""]
+                rows[key] = ["done", False, ""]
+        judged = [one for one in chosen if rows[one["platform"], one["filename"]][0] == "done"]
+        self.judge(view, step, rows, chosen, judged)
+        for one in judged:
+            row, present = rows[one["platform"], one["filename"]], self.present(view, step, rows, chosen)
+            if row[0] == "done":
+                lacks = self.lacks(view, one, step["now"], present)
+                row[1] = bool(lacks) or self.is_override(view, one, present)
                 for lack in lacks:
-                    overrides.setdefault(lack, {})[one["filename"]] = one["sha256"]
+                    overrides.setdefault((*lack, one["sha256"]), {})[one["filename"]] = one["sha256"]
+        self.mark_twins(rows, chosen)
         self.overtake(view, step, rows, chosen)
         if step["all"]:
             self.add_held_back(view, step, rows, chosen)
         self.hold(step, rows)
         if any(row[0] == "done" for row in rows.values()) and not step["dry"]:
-            for (kind, cell), wheels in overrides.items():
+            for (kind, cell, _), wheels in overrides.items():
                 self.records.append({"views": {view["name"]}, "record": {
                     "kind": kind, "platform": cell[0], "python": cell[1], "override": step["override"], "wheels": wheels}})
             self.write(view["name"], step, rows)
         return rows
+
+    def present(self, view, step, rows, chosen):
+        """What the view has or would have, as far as a promotion sees it: of members, those of a selection."""
+        found = [one for one in chosen if rows[one["platform"], one["filename"]][0] in ("done", "already")]
+        return found + [one for one in self.shown_each(view["name"]) if step["select"]]
+
+    def judge(self, view, step, rows, chosen, judged):
+        """Refuses, until no refusal changes another file."""
+        before = None
+        while before != str(rows):
+            before, present = str(rows), self.present(view, step, rows, chosen)
+            for one in judged:
+                row, lacks = rows[one["platform"], one["filename"]], self.lacks(view, one, step["now"], present)
+                if row[0] == "done" and (lacks is None or (lacks and step["override"] is None)):
+                    first = f"{lacks[0][1][0]}/{lacks[0][1][1]}: " if lacks else self.why_never(view, one)
+                    row[:] = ["refused", False, first]
+
+    @staticmethod
+    def mark_twins(rows, chosen):
+        """One name with other bytes on two platforms: only their own addresses have it."""
+        there = [one for one in chosen if rows[one["platform"], one["filename"]][0] in ("done", "already")]
+        for one in there:
+            if any(other["filename"] == one["filename"] and other["sha256"] != one["sha256"] and
+                   other["project"] == one["project"] for other in there):
+                rows[one["platform"], one["filename"]][2] = "only at /"
 
     def overtake(self, view, step, rows, chosen):
         """In each cell of a refused file there is a newer version. A pre-release makes no final version older."""
@@ -228,7 +298,7 @@ class World:
         name, seen = view["from"], set(rows)
         while name in self.views and self.views[name]["from"]:
             before = self.views[name]["from"]
-            for one in self.shown(before, [at for at in self.platforms(before) if at in self.in_order(view)]):
+            for one in self.shown_each(before, [at for at in self.platforms(before) if at in self.in_order(view)]):
                 key, words = (one["platform"], one["filename"]), step["select"]
                 is_meant = not words or any(self.means(word, one["project"], one["version"], one["filename"]) for word in words)
                 if (one["project"], Version(one["version"])) in whole and key not in seen and is_meant:

@@ -58,20 +58,26 @@ def platform_tags(arch, libc):
 
 
 @functools.lru_cache(None)
-def environment(python, arch, libc):
-    """"3.11", "3.13t" or "pp310" on such a machine."""
+def ordered_tags(python, arch, libc):
+    """Of "3.11", "3.13t" or "pp310" on such a machine: the best first."""
     on = platform_tags(arch, libc)
     if python.startswith("pp"):
         version = int(python[2]), int(python[3:])
         own = tags.generic_tags(python, [f"pypy{python[2:]}_pp73"], on)
-        return Environment(python, version, frozenset([*own, *tags.compatible_tags(version, "pp3", on)]))
+        return version, [*own, *tags.compatible_tags(version, "pp3", on)]
     version = tuple(map(int, python.rstrip("t").split(".")))
     interpreter = f"cp{version[0]}{version[1]}"
     abi = interpreter + ("m" if version < (3, 8) else "")
     own = list(tags.cpython_tags(version, [abi], on))
     if python.endswith("t"):  # PEP 703, 803: wheels for the ABI of other builds do not install
         own = [tags.Tag(one.interpreter, one.abi + ("" if one.abi == "none" else "t"), one.platform) for one in own]
-    return Environment(python, version, frozenset([*own, *tags.compatible_tags(version, interpreter, on)]))
+    return version, [*own, *tags.compatible_tags(version, interpreter, on)]
+
+
+def environment(python, arch, libc):
+    """"3.11", "3.13t" or "pp310" on such a machine."""
+    version, ordered = ordered_tags(python, arch, libc)
+    return Environment(python, version, frozenset(ordered))
 
 
 def marker_environments(python, arch):

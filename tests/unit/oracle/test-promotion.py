@@ -29,7 +29,7 @@ DECISIONS = ["no-rule", "newest", "young", "undated", "last", "wanted", "ends"]
 MUST_OCCUR = {  # at least this often in MANY seeds, or the generator makes too few worlds
     "done": 1500, "already": 800, "refused": 3000, "held": 120, "ended": 200, "left": 60, "overtaken": 150, "override": 100,
     "error": 200, "pruned": 60, "done in released": 300, "newest": 1000, "young": 1000, "undated": 150, "last": 500,
-    "wanted": 200, "ends": 1000, "warned": 300}
+    "wanted": 200, "ends": 1000, "warned": 300, "twin": 200, "elsewhere": 20}
 
 
 def config_of(world):
@@ -130,7 +130,10 @@ def count(counts, step, expected):
     if isinstance(expected, str):
         counts["error"] += 1
         return
-    for result, is_override, begin in expected.values():
+    for (platform, filename), (result, is_override, begin) in expected.items():
+        counts["twin"] += begin == "only at /"
+        counts["elsewhere"] += result == "refused" and "-any." not in filename and begin.endswith(": ") and "/" in begin and \
+            not begin.startswith(f"{platform}/")
         counts[result] += 1
         counts["override"] += is_override
         counts["pruned"] += begin == "it was pruned"
