@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common/promotion-common.h"
+#include "cli/view-command.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
@@ -13,12 +13,7 @@
 #include "lib/promotion/demote.h"
 
 #define LOG_MOST "20"
-
-struct view_command {
-	struct promotion_common all;
-	const char *name;                            // of the view
-	const char *to, *at, *steps, *most, *reason; // NULL: not given
-};
+enum { FILES_SHOWN = 10 }; // of a generation, as text
 
 // --- the command line ---
 
@@ -37,22 +32,23 @@ static int take_number(const char *option, const char *text, uint64_t *out, stru
 	return err_set(e, ERR_USAGE, "%s %s: not a number from 1 on", option, text);
 }
 
-static int open_view(struct view_command *x, const struct command *self, int argc, char **argv, bool writes,
+int view_command_open(struct view_command *x, const struct command *self, int argc, char **argv, int words, bool writes,
 	struct err *e)
 {
 	promotion_common_init(&x->all);
 	int first = cli_config_options(&x->all.settings, self, argc, argv, take_view_option, x, e);
 	if (first < 0)
 		return -1;
-	if (argc - first != 1)
-		return err_set(e, ERR_USAGE, "expected one VIEW");
+	if (argc - first != 1 + words)
+		return err_set(e, ERR_USAGE, "expected %s", words ? "VIEW and two generations" : "one VIEW");
 	x->name = argv[first];
+	x->word = argv + first + 1;
 	if (promotion_common_open(&x->all, writes && !x->all.settings.is_dry_run, e) < 0)
 		return -1;
 	return promotion_common_check_view(&x->all, x->name, e);
 }
 
-static void view_command_release(struct view_command *x)
+void view_command_release(struct view_command *x)
 {
 	promotion_common_release(&x->all);
 }
@@ -66,8 +62,7 @@ static int newest_generation(const struct view_command *x, int64_t *out, struct 
 	return 0;
 }
 
-// Of a number, a date (its end) or a time.
-static int find_generation(const struct view_command *x, const char *option, const char *text, int64_t *out,
+int view_command_generation(const struct view_command *x, const char *what, const char *text, int64_t *out,
 	struct err *e)
 {
 	int64_t when;
@@ -79,8 +74,32 @@ static int find_generation(const struct view_command *x, const char *option, con
 	if (clock_read_end(text, &when))
 		return catalog_view_at(x->all.catalog, x->name, when, out, e);
 	return err_set(e, ERR_USAGE,
-		"%s %s: neither the number of a generation nor a time as 2026-11-20 or 2026-11-20T06:00:00Z", option,
-		text);
+		"%s%s: neither the number of a generation nor a time as 2026-11-20 or 2026-11-20T06:00:00Z", what, text);
+}
+
+int view_command_check_generation(const struct view_command *x, int64_t generation, struct err *e)
+{
+	int64_t newest;
+	if (newest_generation(x, &newest, e) < 0)
+		return -1;
+	if (generation <= newest)
+		return 0;
+	return err_set(e, ERR_USAGE, "view %s has no generation %" PRId64 ": the newest is %" PRId64, x->name, generation,
+		newest);
+}
+
+void view_command_put_file(const struct generation_file *f, struct buf *out)
+{
+	buf_printf(out, "        %c %s/", f->is_removed ? '-' : '+', f->platform);
+	escape_terminal(out, str_from(f->filename));
+	if (f->override) {
+		buf_puts(out, " (override by ");
+		escape_terminal(out, str_from(f->override_by));
+		buf_puts(out, ": ");
+		escape_terminal(out, str_from(f->override));
+		buf_putc(out, ')');
+	}
+	buf_putc(out, '\n');
 }
 
 // --- view log ---
@@ -90,6 +109,7 @@ static const struct option_row log_options[] = {
 };
 
 struct view_log {
+	struct catalog *catalog;
 	struct jsondoc *rows; // NULL: text
 	struct buf text;
 };
@@ -100,8 +120,10 @@ static void view_log_release(struct view_log *l)
 	buf_release(&l->text);
 }
 
-static void add_log_json(struct view_log *l, const struct catalog_generation *g, const char *made)
+static void add_log_json(struct view_log *l, const struct catalog_generation *g, const struct generation_files *of,
+	const char *made)
 {
+	struct jsondoc *files = jsondoc_array();
 	struct jsondoc *row = jsondoc_object();
 	jsondoc_put_int(row, "generation", g->number);
 	jsondoc_put_str(row, "made", made);
@@ -110,16 +132,37 @@ static void add_log_json(struct view_log *l, const struct catalog_generation *g,
 	jsondoc_put_str(row, "reason", g->reason);
 	jsondoc_put_int(row, "added", (int64_t)g->added);
 	jsondoc_put_int(row, "removed", (int64_t)g->removed);
+	for (size_t i = 0; i < of->files; i++)
+		jsondoc_add(files, generation_file_json(&of->file[i]));
+	jsondoc_put(row, "files", files);
 	jsondoc_add(l->rows, row);
 }
 
-static int add_log_row(void *ctx, const struct catalog_generation *g, struct err *e UNUSED)
+// Overrides are told of in any case.
+static void add_log_files(struct view_log *l, const struct catalog_generation *g, const struct generation_files *of)
+{
+	size_t hidden = 0;
+	for (size_t i = 0; i < of->files; i++) {
+		if (i < FILES_SHOWN || of->file[i].override)
+			view_command_put_file(&of->file[i], &l->text);
+		else
+			hidden++;
+	}
+	if (hidden)
+		buf_printf(&l->text, "        and %zu more: wheelcache view diff VIEW %" PRId64 " %" PRId64 "\n", hidden,
+			g->number - 1, g->number);
+}
+
+static int add_log_row(void *ctx, const struct catalog_generation *g, struct err *e)
 {
 	struct view_log *l = ctx;
 	char made[CLOCK_TEXT];
+	CLEANUP(generation_files_release) struct generation_files of = {0};
+	if (generation_files_read(l->catalog, g->packed, LIMIT_MEMBERSHIP, &of, e) < 0)
+		return -1;
 	clock_write(g->made, made);
 	if (l->rows) {
-		add_log_json(l, g, made);
+		add_log_json(l, g, &of, made);
 		return 0;
 	}
 	buf_printf(&l->text, "%6" PRId64 "  %s  %-8s +%" PRIu64 " -%" PRIu64 "  ", g->number, made, g->action, g->added,
@@ -128,12 +171,14 @@ static int add_log_row(void *ctx, const struct catalog_generation *g, struct err
 	buf_puts(&l->text, *g->reason ? ": " : "");
 	escape_terminal(&l->text, str_from(g->reason));
 	buf_putc(&l->text, '\n');
+	add_log_files(l, g, &of);
 	return 0;
 }
 
 static int print_log(const struct view_command *x, uint64_t most, struct err *e)
 {
-	CLEANUP(view_log_release) struct view_log l = {.rows = x->all.settings.is_json ? jsondoc_array() : NULL};
+	CLEANUP(view_log_release)
+	struct view_log l = {.catalog = x->all.catalog, .rows = x->all.settings.is_json ? jsondoc_array() : NULL};
 	buf_init(&l.text, SIZE_MAX / 2);
 	if (catalog_view_generations(x->all.catalog, x->name, INT64_MAX, most, add_log_row, &l, e) < 0)
 		return -1;
@@ -152,7 +197,7 @@ static int run_view_log(const struct command *self, int argc, char **argv, struc
 {
 	CLEANUP(view_command_release) struct view_command x = {.most = LOG_MOST};
 	uint64_t most;
-	if (open_view(&x, self, argc, argv, false, e) < 0 || take_number("--most", x.most, &most, e) < 0 ||
+	if (view_command_open(&x, self, argc, argv, 0, false, e) < 0 || take_number("--most", x.most, &most, e) < 0 ||
 		print_log(&x, most, e) < 0)
 		return err_exit_code(e->kind);
 	return 0;
@@ -235,22 +280,18 @@ static int print_members(const struct view_command *x, int64_t generation, struc
 
 static int show_view(const struct view_command *x, struct err *e)
 {
-	int64_t generation, newest;
-	if (newest_generation(x, &newest, e) < 0)
+	int64_t generation;
+	if (newest_generation(x, &generation, e) < 0 ||
+		(x->at && view_command_generation(x, "--at ", x->at, &generation, e) < 0) ||
+		view_command_check_generation(x, generation, e) < 0)
 		return -1;
-	generation = newest;
-	if (x->at && find_generation(x, "--at", x->at, &generation, e) < 0)
-		return -1;
-	if (generation > newest)
-		return err_set(e, ERR_USAGE, "view %s has no generation %" PRId64 ": the newest is %" PRId64, x->name,
-			generation, newest);
 	return print_members(x, generation, e);
 }
 
 static int run_view_show(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(view_command_release) struct view_command x = {0};
-	if (open_view(&x, self, argc, argv, false, e) < 0 || show_view(&x, e) < 0)
+	if (view_command_open(&x, self, argc, argv, 0, false, e) < 0 || show_view(&x, e) < 0)
 		return err_exit_code(e->kind);
 	return 0;
 }
@@ -279,7 +320,7 @@ static int find_rollback_target(const struct view_command *x, int64_t *out, stru
 	int64_t newest;
 	if (!x->to == !x->steps)
 		return err_set(e, ERR_USAGE, "one of --to and --steps is needed");
-	if (x->to && find_generation(x, "--to", x->to, out, e) < 0)
+	if (x->to && view_command_generation(x, "--to ", x->to, out, e) < 0)
 		return -1;
 	if (x->to)
 		return *out || strcmp(x->to, "0") == 0
@@ -309,7 +350,7 @@ static int roll_view_back(const struct view_command *x, struct err *e)
 static int run_view_rollback(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(view_command_release) struct view_command x = {0};
-	if (open_view(&x, self, argc, argv, true, e) < 0 || roll_view_back(&x, e) < 0)
+	if (view_command_open(&x, self, argc, argv, 0, true, e) < 0 || roll_view_back(&x, e) < 0)
 		return err_exit_code(e->kind);
 	return 0;
 }
@@ -327,6 +368,7 @@ const struct command command_view_rollback = {
 // --- the group ---
 
 static const struct command *const rows[] = {
+	&command_view_diff,
 	&command_view_log,
 	&command_view_repair,
 	&command_view_rollback,
@@ -336,7 +378,7 @@ static const struct command *const rows[] = {
 
 const struct command command_view = {
 	.name = "view",
-	.help = "what was promoted into a view, and going back: log, repair, rollback, show",
+	.help = "what was promoted into a view, and going back: diff, log, repair, rollback, show",
 	.rows = rows,
 	.run = command_run_row,
 };

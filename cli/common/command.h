@@ -102,6 +102,7 @@ extern const struct command command_thaw;
 extern const struct command command_token;
 extern const struct command command_unyank;
 extern const struct command command_view;
+extern const struct command command_view_diff;
 extern const struct command command_view_log;
 extern const struct command command_view_repair;
 extern const struct command command_view_rollback;

@@ -145,6 +145,10 @@ static struct jsondoc *generations_json(const struct channel_runs *r)
 		put_or_null(one, "reason", g->reason);
 		jsondoc_put_int(one, "added", (int64_t)g->added);
 		jsondoc_put_int(one, "removed", (int64_t)g->removed);
+		struct jsondoc *files = jsondoc_array();
+		for (size_t k = 0; k < r->change[i].files; k++)
+			jsondoc_add(files, generation_file_json(&r->change[i].file[k]));
+		jsondoc_put(one, "files", files);
 	}
 	return list;
 }

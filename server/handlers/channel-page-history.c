@@ -105,7 +105,36 @@ static void put_runs(struct buf *out, const struct channel_runs *r)
 
 // --- generations ---
 
-static void put_generation(struct buf *out, const struct catalog_generation *g, const char *view)
+static void put_changed_file(struct buf *out, const struct generation_file *f)
+{
+	buf_puts(out, f->is_removed ? "<li>left: <span class=\"name\">" : "<li><span class=\"name\">");
+	html_text(out, f->filename);
+	buf_puts(out, "</span> ");
+	html_text(out, f->platform);
+	if (f->override) {
+		buf_puts(out, " <span class=\"verdict wrong\">override</span> ");
+		html_text(out, f->override_by);
+		buf_puts(out, ": ");
+		html_text(out, f->override);
+	}
+	buf_puts(out, "</li>\n");
+}
+
+// An override is seen without a click.
+static void put_change(struct buf *out, const struct channel_change *c)
+{
+	bool has_override = c->files && c->file[0].override;
+	if (!c->files && !c->is_cut)
+		return;
+	buf_printf(out, "<details%s><summary>%zu file%s%s</summary><ul>\n", has_override ? " open" : "", c->files,
+		c->files == 1 ? "" : "s", c->is_cut ? " and more" : "");
+	for (size_t i = 0; i < c->files; i++)
+		put_changed_file(out, &c->file[i]);
+	buf_puts(out, "</ul></details>\n");
+}
+
+static void put_generation(struct buf *out, const struct catalog_generation *g, const struct channel_change *change,
+	const char *view)
 {
 	char when[CLOCK_TEXT];
 	CLEANUP(buf_release) struct buf at;
@@ -125,18 +154,19 @@ static void put_generation(struct buf *out, const struct catalog_generation *g, 
 	html_text(out, g->by);
 	buf_puts(out, "</td><td class=\"why full\">");
 	html_text(out, g->reason);
+	put_change(out, change);
 	buf_puts(out, "</td></tr>\n");
 }
 
 static void put_generations(struct buf *out, const struct channel_runs *r, const char *view)
 {
-	static const char *const column[] = {"Generation", "Made", "Action", "Added", "Removed", "By", "Reason"};
+	static const char *const column[] = {"Generation", "Made", "Action", "Added", "Removed", "By", "Reason and files"};
 	if (!r->generations)
 		return;
 	buf_puts(out, "<h2>Generations</h2>\n");
 	html_begin_table(out, "Generations", "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < r->generations; i++)
-		put_generation(out, &r->generation[i], view);
+		put_generation(out, &r->generation[i], &r->change[i], view);
 	html_end_table(out);
 }
 

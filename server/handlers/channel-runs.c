@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
+
 enum { DAY_SECONDS = 86400 };
 
 struct runs_reader {
 	const struct channel_runs_query *query;
 	struct channel_runs *runs;
 	struct arena *text;
+	struct catalog *catalog;
+	size_t read_bytes; // of generations
 };
 
 static const char *copy_or_empty(struct arena *text, const char *s)
@@ -68,7 +72,43 @@ static int take_run(void *ctx, const struct catalog_evidence *r, struct err *e U
 
 // --- generations ---
 
-static int take_generation(void *ctx, const struct catalog_generation *g, struct err *e UNUSED)
+static void copy_change_file(struct channel_change *to, const struct generation_file *from, struct arena *text)
+{
+	struct generation_file *f = &to->file[to->files++];
+	*f = *from;
+	f->platform = arena_copy(text, str_from(from->platform));
+	f->project = arena_copy(text, str_from(from->project));
+	f->filename = arena_copy(text, str_from(from->filename));
+	f->override = from->override ? arena_copy(text, str_from(from->override)) : NULL;
+	f->override_by = from->override_by ? arena_copy(text, str_from(from->override_by)) : NULL;
+}
+
+// Overrides come first, so that they are not among those that are left out. Who may read the view may know of the files
+// of its platforms, and of no other.
+static int take_change(struct runs_reader *reader, const struct catalog_generation *g, struct channel_change *out,
+	struct err *e)
+{
+	CLEANUP(generation_files_release) struct generation_files of = {0};
+	size_t left = LIMIT_EXPLAIN_GENERATIONS > reader->read_bytes ? LIMIT_EXPLAIN_GENERATIONS - reader->read_bytes : 0;
+	*out = (struct channel_change){0};
+	if (generation_files_read(reader->catalog, g->packed, left, &of, e) < 0)
+		return -1;
+	reader->read_bytes += of.bytes;
+	out->is_cut = of.is_cut;
+	out->file = arena_alloc_aligned(reader->text, CHANNEL_GENERATION_FILES * sizeof(*out->file));
+	for (int overrides = 1; overrides >= 0; overrides--)
+		for (size_t i = 0; i < of.files; i++) {
+			const struct generation_file *f = &of.file[i];
+			if ((f->override != NULL) != overrides || !shows_platform(reader->query->view, f->platform))
+				continue;
+			out->is_cut |= out->files == CHANNEL_GENERATION_FILES;
+			if (out->files < CHANNEL_GENERATION_FILES)
+				copy_change_file(out, f, reader->text);
+		}
+	return 0;
+}
+
+static int take_generation(void *ctx, const struct catalog_generation *g, struct err *e)
 {
 	struct runs_reader *reader = ctx;
 	struct channel_runs *runs = reader->runs;
@@ -83,7 +123,11 @@ static int take_generation(void *ctx, const struct catalog_generation *g, struct
 	to->by = copy_or_empty(reader->text, g->by);
 	to->reason = copy_or_empty(reader->text, g->reason);
 	to->packed = (struct str){0};
-	return 0;
+	if (runs->change_room < runs->generation_room) {
+		runs->change_room = runs->generation_room;
+		runs->change = xreallocarray(runs->change, runs->change_room, sizeof(*runs->change));
+	}
+	return take_change(reader, g, &runs->change[runs->generations - 1], e);
 }
 
 static int read_generations(struct catalog *c, struct runs_reader *r, struct err *e)
@@ -101,7 +145,7 @@ int channel_runs_read(struct catalog *c, const struct channel_runs_query *query,
 	struct channel_runs *out, struct err *e)
 {
 	*out = (struct channel_runs){0};
-	struct runs_reader r = {query, out, text};
+	struct runs_reader r = {query, out, text, c, 0};
 	int64_t today = query->now - query->now % DAY_SECONDS;
 	for (int i = 0; i < CHANNEL_DAYS; i++)
 		out->day[i].day = today - (int64_t)(CHANNEL_DAYS - 1 - i) * DAY_SECONDS;
@@ -116,5 +160,6 @@ void channel_runs_release(struct channel_runs *r)
 {
 	free(r->run);
 	free(r->generation);
+	free(r->change);
 	*r = (struct channel_runs){0};
 }

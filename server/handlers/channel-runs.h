@@ -3,6 +3,7 @@
 // membership. One thread fills a value; any thread may read it.
 #pragma once
 
+#include "lib/promotion/generation-files.h"
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/view/view.h"
@@ -14,6 +15,15 @@ struct channel_day {
 	uint64_t passed, failed, skipped;
 };
 
+enum { CHANNEL_GENERATION_FILES = 100 }; // of a generation that are shown
+
+// What a generation changed, on the platforms of the view.
+struct channel_change {
+	struct generation_file *file;
+	size_t files;
+	bool is_cut; // there are more
+};
+
 struct channel_runs {
 	struct catalog_view members;  // zeros where the view has no membership
 	struct catalog_evidence *run; // the newest first
@@ -21,7 +31,8 @@ struct channel_runs {
 	uint64_t overrides;                    // of the last days, beyond the limit too
 	struct channel_day day[CHANNEL_DAYS];  // the last one is today
 	struct catalog_generation *generation; // the newest first; `packed` is empty
-	size_t generations, generation_room;
+	struct channel_change *change;         // of each generation
+	size_t generations, generation_room, change_room;
 	bool has_more; // runs or generations beyond the limit
 };
 

@@ -266,6 +266,19 @@ def test_rollback_goes_back_and_forth(promoted, wheels):
         (4, "rollback", 2, 0, ""), (3, "rollback", 0, 2, "it broke"), (2, "promote", 2, 0, ""), (1, "promote", 1, 0, "")]
     assert all(one["by"].startswith("user ") for one in log)
     assert len(promoted.ask("view", "log", "--most", "1", "tested")["generations"]) == 1
+    assert [(one["filename"], one["change"], one["override"]) for one in log[3]["files"]] == [(wheels["any"].name, "added", "first")]
+    fast = sorted(set(every) - {wheels["any"].name})
+    assert [sorted(one["filename"] for one in row["files"]) for row in log[:3]] == [fast, fast, fast]
+    assert {one["change"] for one in log[1]["files"]} == {"removed"}
+    assert f"/{wheels['any'].name} (override by user " in promoted.tool("view", "log", "tested").stdout
+    there, back = (promoted.ask("view", "diff", "tested", *pair) for pair in (("1", "2"), ("2", "3")))
+    assert sorted((one["filename"], one["change"], one["override"]) for one in there["files"]) == [
+        (name, "added", "second") for name in fast]
+    assert (there["from"], there["to"]) == (1, 2) and {one["change"] for one in back["files"]} == {"removed"}
+    text = promoted.tool("view", "diff", "tested", "0", "2").stdout
+    assert text.count(": first)\n") == 1 and text.count(": second)\n") == 2 and text.endswith("tested: generation 0 to 2: +3 -0\n")
+    assert "tested has no generation 9" in promoted.tool("view", "diff", "tested", "9", "1", status=2).stderr
+    assert "two generations" in promoted.tool("view", "diff", "tested", "1", status=2).stderr
     for words, why in ((["--to", "9"], "no generation 9"), (["--to", "2026-01-01"], "--to 0 empties it"), (["--steps", "5"], "only 4"), (["--to", "x"], "neither"), ([], "one of")):
         assert why in promoted.tool("view", "rollback", *words, "tested", status=1 if "9" in words else 2).stderr
     assert "has no \"from\"" in promoted.tool("view", "log", "staging", status=2).stderr

@@ -240,3 +240,15 @@ def test_wheel_that_was_tested_on_both_needs_one_platform(channel):
     rows = channel.promote("acme", "--evidence", channel.record(wheel, DEBIAN))
     assert rows == {(UBUNTU, wheel.name): ("done", "")}
     assert channel.shown("tested", "acme") == [wheel.sha256]
+
+
+def test_channel_page_shows_files_of_generations_and_overrides(channel):
+    channel.put(UBUNTU, "acme", "cp312-cp312-manylinux_2_17_x86_64")
+    assert [one for one, _ in channel.promote("acme", "--override", "tried <by> hand").values()] == ["done"]
+    serving.wait_for(lambda: channel.shown("tested", "acme"), 30, "the promotion")
+    reply = channel.server.get("/-/channel/tested/", {"Accept": "application/json"})
+    one, = json.loads(reply.body)["generations"][0]["files"]
+    assert (one["platform"], one["project"], one["change"], one["override"]) == (UBUNTU, "acme", "added", "tried <by> hand")
+    page = channel.server.get("/-/channel/tested/", {"Accept": "text/html"}).body.decode()
+    row = page[page.index("<details open><summary>1 file</summary>"):]
+    assert one["filename"] in row and '<span class="verdict wrong">override</span>' in row and "tried &lt;by&gt; hand" in row
