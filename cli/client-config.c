@@ -107,13 +107,19 @@ static int look_at_part(struct client_command *x, const struct config_view *v, s
 static int look_at_view(struct client_command *x, struct err *e)
 {
 	const struct config *c = &x->config;
-	const char *name = x->index.view ? x->index.view : c->default_view;
+	const char *configured = c->default_view;
+	if (configured && strcmp(configured, CONFIG_NO_VIEW) == 0 && !config_view(c, configured))
+		configured = NULL;
+	if (!configured && c->default_view && !x->index.view && !x->index.platform && c->platform_count > 1)
+		return err_set(e, ERR_USAGE, "there is no index of all platforms ([store] default-view = none): --platform "
+					     "NAME says on which one the job runs");
+	const char *name = x->index.view ? x->index.view : configured;
 	const struct config_view *v = name ? config_view(c, name) : NULL;
 	if (x->index.platform && v)
 		x->index.view = name;
 	if (look_at_part(x, v, e) < 0)
 		return -1;
-	name = x->index.view ? x->index.view : c->default_view;
+	name = x->index.view ? x->index.view : configured;
 	if (!name || !c->platform_count)
 		return 0;
 	const struct config_platform *p = platform_of_config(c, name);

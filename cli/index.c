@@ -9,6 +9,7 @@
 #include "cli/common/scan-log.h"
 #include "indexer/export/export.h"
 #include "indexer/scan/scan.h"
+#include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/state/views/membership.h"
 #include "lib/view/site-check.h"
@@ -98,6 +99,17 @@ static int check_problems(const struct index_command *x, const struct summary *s
 		count == 1 ? " is" : "s are");
 }
 
+// Where /simple/ shows several platforms, a job gets the bytes of the first one that has the name.
+static void warn_of_names(const struct config *c, const struct summary *summary)
+{
+	uint64_t names = summary->list[SCAN_REPORT_LIST_DIFFERING].all;
+	if (names && config_merges_platforms(c))
+		log_warn("%" PRIu64 " file name%s other bytes on several platforms, and /simple/ shows one of each: jobs take "
+			 "/PLATFORM/simple/ (wheelcache client-config --platform NAME); [store] default-view = none ends "
+			 "/simple/",
+			names, names == 1 ? " has" : "s have");
+}
+
 // A failed step does not stop the next one. Returns the last error; the summary lists the problems of the scan.
 static int index_site(struct index_command *x, struct site *site, struct catalog *catalog, struct err *e)
 {
@@ -108,6 +120,8 @@ static int index_site(struct index_command *x, struct site *site, struct catalog
 	if (has_ended && x->export.folder && export_all(x, site, catalog, &summary, e) < 0)
 		result = -1;
 	progress_end(&x->progress);
+	if (has_ended)
+		warn_of_names(&x->config, &summary);
 	if (has_ended && report_print(&x->settings, &summary, e) < 0)
 		result = -1;
 	if (has_ended)

@@ -34,7 +34,7 @@ static int keep_member(void *ctx, const struct catalog_member *from, struct err 
 	return 0;
 }
 
-static int compare_members(const void *a, const void *b)
+static int compare_diff_members(const void *a, const void *b)
 {
 	const struct catalog_member *x = a, *y = b;
 	int order = strcmp(x->project, y->project);
@@ -43,12 +43,12 @@ static int compare_members(const void *a, const void *b)
 	return order ? order : memcmp(x->sha256, y->sha256, SHA256_SIZE);
 }
 
-static int read_members(const struct view_command *x, int64_t generation, struct diff_members *out, struct err *e)
+static int read_diff_members(const struct view_command *x, int64_t generation, struct diff_members *out, struct err *e)
 {
 	if (catalog_view_members(x->all.catalog, x->name, generation, NULL, keep_member, out, e) < 0)
 		return -1;
 	if (out->count)
-		qsort(out->item, out->count, sizeof(*out->item), compare_members);
+		qsort(out->item, out->count, sizeof(*out->item), compare_diff_members);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static int compare_both(struct view_diff *d, const struct diff_members *before, 
 	for (size_t i = 0, k = 0; i < before->count || k < after->count;) {
 		int order = i == before->count  ? 1
 			    : k == after->count ? -1
-						: compare_members(&before->item[i], &after->item[k]);
+						: compare_diff_members(&before->item[i], &after->item[k]);
 		if ((order < 0 && add_diff_row(d, &before->item[i], true, e) < 0) ||
 			(order > 0 && add_diff_row(d, &after->item[k], false, e) < 0))
 			return -1;
@@ -158,7 +158,7 @@ static int diff_view(const struct view_command *x, struct err *e)
 	if (view_command_generation(x, "", x->word[0], &d.from, e) < 0 ||
 		view_command_generation(x, "", x->word[1], &d.to, e) < 0 ||
 		view_command_check_generation(x, d.from, e) < 0 || view_command_check_generation(x, d.to, e) < 0 ||
-		read_members(x, d.from, &before, e) < 0 || read_members(x, d.to, &after, e) < 0 ||
+		read_diff_members(x, d.from, &before, e) < 0 || read_diff_members(x, d.to, &after, e) < 0 ||
 		compare_both(&d, &before, &after, e) < 0)
 		return -1;
 	return print_diff(&d, e);

@@ -14,6 +14,7 @@
 #include "lib/state/access/audit.h"
 #include "lib/state/access/tokens.h"
 #include "lib/state/catalog/catalog-evidence.h"
+#include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/store/store.h"
 #include "lib/state/views/views-repair.h"
@@ -175,13 +176,35 @@ static void look_at_times(struct doctor_report *r, struct catalog *c)
 		report_future(r, "evidence", "record", last / second);
 }
 
-static void look_at_catalog(struct doctor_report *r, const char *path)
+static int count_differing(void *ctx, const char *filename UNUSED, uint64_t platforms UNUSED, uint64_t contents,
+	struct err *e UNUSED)
+{
+	*(size_t *)ctx += contents > 1;
+	return 0;
+}
+
+// Names that several platforms have with other bytes, where /simple/ shows several platforms.
+static void look_at_names(struct doctor_report *r, const struct config *c, struct catalog *catalog)
+{
+	struct err ignored = ERR_INIT;
+	size_t names = 0;
+	if (!config_merges_platforms(c) || catalog_shared(catalog, count_differing, &names, &ignored) < 0 || !names)
+		return;
+	doctor_report_add(r, DOCTOR_WARNING, "names",
+		"lead jobs to /PLATFORM/simple/ or /VIEW/PLATFORM/simple/ (wheelcache client-config --platform NAME); "
+		"[store] default-view = none ends /simple/",
+		"%zu file name%s other bytes on several platforms, and /simple/ shows one of each", names,
+		names == 1 ? " has" : "s have");
+}
+
+static void look_at_catalog(struct doctor_report *r, const struct config *c, const char *path)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (catalog_open_read(path, &catalog, &e) == 0) {
 		doctor_report_add(r, DOCTOR_FINE, "catalog", "", "%s can be read", path);
 		look_at_times(r, catalog);
+		look_at_names(r, c, catalog);
 	} else if (e.kind == ERR_NOT_FOUND) {
 		doctor_report_add(r, DOCTOR_WARNING, "catalog", "wheelcache index, or start the server",
 			"there is no catalog %s", path);
@@ -199,7 +222,7 @@ void doctor_state(struct doctor_report *r, const struct config *c, const char *c
 	CLEANUP(mem_free) char *audit = audit_path(c, catalog_path);
 	cut_file(folder);
 	doctor_writes_state(writes, c, catalog_path);
-	look_at_catalog(r, catalog_path);
+	look_at_catalog(r, c, catalog_path);
 	if (access(folder, F_OK) == 0) {
 		struct file_system f = file_system_of(folder);
 		if (f.is_remote)

@@ -11,7 +11,7 @@ static bool is_in_view(const struct promote_row *row)
 	return row->result == PROMOTE_DONE || row->result == PROMOTE_ALREADY;
 }
 
-static bool is_same_version(const struct promotion_run *run, size_t a, size_t b)
+static bool is_row_of_version(const struct promotion_run *run, size_t a, size_t b)
 {
 	return strcmp(run->answer->row[a].project, run->answer->row[b].project) == 0 &&
 	       str_eq(run->candidate[a].version_key, run->candidate[b].version_key);
@@ -43,10 +43,10 @@ static bool covers_row(const struct promotion_rival *r, size_t other, size_t cel
 
 static bool is_covered_by_rows(const struct promotion_rival *r, size_t cell, long rank)
 {
-	for (size_t i = r->row; i-- > 0 && is_same_version(r->run, i, r->row);)
+	for (size_t i = r->row; i-- > 0 && is_row_of_version(r->run, i, r->row);)
 		if (covers_row(r, i, cell, rank))
 			return true;
-	for (size_t i = r->row + 1; i < r->run->answer->rows && is_same_version(r->run, i, r->row); i++)
+	for (size_t i = r->row + 1; i < r->run->answer->rows && is_row_of_version(r->run, i, r->row); i++)
 		if (covers_row(r, i, cell, rank))
 			return true;
 	return false;

@@ -11,6 +11,7 @@ struct member_filter {
 	const char *view;   // whose membership it is; NULL: all that the platform lists
 	int64_t generation; // of the membership, or GENERATION_NEWEST
 	bool shows_each;    // for merge_platforms_files(): as the view's
+	bool *left_out;     // likewise, by the platform's place; NULL
 };
 
 // As catalog_project_files(), without files that are no members.

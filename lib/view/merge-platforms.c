@@ -59,14 +59,16 @@ static size_t end_of_name(const struct file_copies *rows, size_t from, bool *is_
 }
 
 // Removes all but the first of equal names. It does not compare versions: PKG-INFO decides the version of an sdist, so
-// the same name may have two. needs_same: removes the first, too, unless all have the same bytes.
-static void drop_shadowed(struct file_copies *rows, bool needs_same)
+// the same name may have two. needs_same: removes the first, too, unless all have the same bytes. Notes in left_out the platforms whose bytes are gone.
+static void drop_shadowed(struct file_copies *rows, bool needs_same, bool *left_out)
 {
 	size_t kept = 0;
 	bool is_same;
 	qsort(rows->row, rows->count, sizeof(*rows->row), compare_name_and_rank);
 	for (size_t from = 0, to; from < rows->count; from = to) {
 		to = end_of_name(rows, from, &is_same);
+		for (size_t i = needs_same ? from : from + 1; left_out && !is_same && i < to; i++)
+			left_out[rows->row[i].rank] = true;
 		if (is_same || !needs_same)
 			rows->row[kept++] = rows->row[from];
 	}
@@ -81,7 +83,7 @@ int merge_platforms_files(const struct platform *const *platform, size_t count, 
 		if (member_filter_files(filter, c, platform[rows.rank]->id, project, copy_file, &rows, e) < 0)
 			return -1;
 	if (rows.count && !filter->shows_each)
-		drop_shadowed(&rows, filter->view != NULL);
+		drop_shadowed(&rows, filter->view != NULL, filter->left_out);
 	if (rows.count)
 		qsort(rows.row, rows.count, sizeof(*rows.row), compare_version_and_name);
 	for (size_t i = 0; i < rows.count; i++)

@@ -103,17 +103,33 @@ static int has_members(const struct view *v, struct catalog *c, const char *proj
 	return v->membership && v->platform_count > 1 ? view_files(&each, c, project, note_member, out, e) : 0;
 }
 
-int page_project(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
-	enum page_format format, struct buf *out, struct err *e)
+// The names of the platforms of which the page lacks something, with commas; NULL: of none. The caller frees it.
+static char *name_left_out(const struct view *v)
+{
+	CLEANUP(buf_release) struct buf names;
+	buf_init(&names, LIMIT_PAGE);
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (v->left_out[i])
+			buf_printf(&names, "%s%s", names.len ? ", " : "", v->platform[i]->name);
+	return names.len ? buf_steal(&names) : NULL;
+}
+
+int page_project(const struct view *shown, struct catalog *c, const char *project,
+	const struct upstream_answer *upstream, enum page_format format, struct buf *out, struct err *e)
 {
 	CLEANUP(page_release) struct page p;
+	CLEANUP(mem_free) bool *left_out = xcalloc(shown->platform_count + 1, sizeof(*left_out));
+	CLEANUP(mem_free) char *names = NULL;
+	struct view copy = *shown, *v = &copy;
 	bool is_known = false;
+	v->left_out = left_out;
 	reserve_page(out, upstream);
 	page_init(&p, v, project, format, out);
 	p.r.status = merge_upstream_status(upstream);
 	p.r.status_reason = merge_upstream_status_reason(upstream);
 	if (merge_upstream_files(v, c, project, upstream, on_page_file, on_page_version, &p, &is_known, e) < 0)
 		return -1;
+	p.r.left_out = names = name_left_out(v);
 	if (!p.has_begun && !is_known && has_members(v, c, project, &is_known, e) < 0)
 		return -1;
 	if (is_known)

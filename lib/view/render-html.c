@@ -113,6 +113,11 @@ static void html_project(struct render_state *r, const char *project)
 
 static void html_end(struct render_state *r)
 {
+	if (r->left_out) {
+		buf_str(r->out, STR("<p>Left out, because other bytes have the same names here: files of "));
+		escape_html(r->out, str_from(r->left_out));
+		buf_str(r->out, STR(". Each platform has all of its own at an address of its own.</p>\n"));
+	}
 	buf_str(r->out, STR("</body>\n</html>\n"));
 }
 

@@ -187,6 +187,10 @@ static void json_end(struct render_state *r)
 		buf_str(r->out, versions.len ? str_slice(versions, 1, versions.len) : versions);
 		buf_putc(r->out, ']');
 	}
+	if (r->left_out) { // PEP 691: keys with an underscore are the server's own
+		buf_str(r->out, STR(",\"_left-out\":"));
+		escape_json(r->out, str_from(r->left_out));
+	}
 	buf_str(r->out, STR("}\n"));
 }
 

@@ -15,6 +15,7 @@ struct render_state {
 	struct str separator;      // between two entries; empty before the first
 	const char *status;        // PEP 792; NULL: active, which is not written
 	const char *status_reason; // NULL: none
+	const char *left_out;      // names of platforms, of which the page lacks files for their names; NULL: none
 	struct buf versions;       // JSON: each version's text once, comma-separated
 	struct buf key;            // JSON: the version key of the last file ...
 	size_t key_start;          // ... and the offset in versions of the first text of that key

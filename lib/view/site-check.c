@@ -64,7 +64,8 @@ int site_check_names(const struct config *c, const struct store *store, struct c
 	for (size_t i = 0; i < c->view_count; i++)
 		if (check_view_names(&c->views[i], store, catalog, e) < 0)
 			return -1;
-	if (c->default_view && !config_view(c, c->default_view) && !is_platform(store, catalog, c->default_view))
+	if (c->default_view && strcmp(c->default_view, CONFIG_NO_VIEW) != 0 &&
+		!config_view(c, c->default_view) && !is_platform(store, catalog, c->default_view))
 		return refuse_view_name(c, store, c->default_view, e) < 0 ? err_prefix(e, "[store] default-view: ") : -1;
 	return check_clients(c, store, catalog, e);
 }

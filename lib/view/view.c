@@ -46,9 +46,10 @@ static void fill_default_view(struct site *s, const char *name)
 {
 	struct view *v = &s->view[0];
 	const struct view *same = name ? site_view(s, str_from(name)) : NULL;
+	s->has_no_default = name && !same && strcmp(name, CONFIG_NO_VIEW) == 0 && s->store.platform_count > 1;
 	for (size_t i = 0; same && i < same->platform_count; i++)
 		view_add(v, same->platform[i]);
-	for (size_t i = 0; !same && i < s->store.platform_count; i++)
+	for (size_t i = 0; !same && !s->has_no_default && i < s->store.platform_count; i++)
 		if (!s->store.platform[i].is_private)
 			view_add(v, &s->store.platform[i]);
 }
@@ -365,7 +366,7 @@ static int forward_project(void *ctx, const struct catalog_project *project, str
 
 int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx, struct err *e)
 {
-	const struct member_filter members = {v->membership, v->generation, v->shows_each};
+	const struct member_filter members = {v->membership, v->generation, v->shows_each, v->left_out};
 	if (v->platform_count != 1)
 		return merge_platforms_files(v->platform, v->platform_count, &members, c, project, fn, ctx, e);
 	struct single_platform d = {.platform = v->platform[0], .file = fn, .ctx = ctx};
@@ -374,7 +375,7 @@ int view_files(const struct view *v, struct catalog *c, const char *project, vie
 
 int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, void *ctx, struct err *e)
 {
-	const struct member_filter members = {v->membership, v->generation, v->shows_each};
+	const struct member_filter members = {v->membership, v->generation, v->shows_each, NULL};
 	if (v->platform_count != 1)
 		return merge_platforms_projects(v->platform, v->platform_count, &members, c, fn, ctx, e);
 	struct single_platform d = {.platform = v->platform[0], .name = fn, .ctx = ctx};

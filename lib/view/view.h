@@ -29,6 +29,7 @@ struct view {
 			    // site_is_incomplete()
 	bool merges;        // upstream's files are merged in
 	bool has_upstream;  // its clients get upstream's files: it merges, or [prune] clients-have-upstream names it
+	bool *left_out;     // view_files() sets the one of each platform of which it left out a file for its name; NULL
 	bool shows_each;    // each platform's files as the platform's own address has them, not merged by name
 	struct wheel_filter wheels; // which of upstream's wheels the view shows
 	const char *base;           // of links to files: an absolute URL that ends in "/", borrowed; NULL: links
@@ -49,6 +50,7 @@ struct site {
 	size_t part_count;
 	_Atomic int64_t *newest;        // by view: what site_generation() returns
 	bool borrows_store;             // the store is the caller's
+	bool has_no_default;            // [store] default-view = none, and there are several platforms: no /simple/
 	bool has_private;               // a platform is private
 	struct strset hidden_platforms; // names of platforms whose projects upstream is not asked for, sorted
 	uint64_t page_max_age;          // seconds

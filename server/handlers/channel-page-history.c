@@ -121,7 +121,7 @@ static void put_changed_file(struct buf *out, const struct generation_file *f)
 }
 
 // An override is seen without a click.
-static void put_change(struct buf *out, const struct channel_change *c)
+static void put_changed_files(struct buf *out, const struct channel_change *c)
 {
 	bool has_override = c->files && c->file[0].override;
 	if (!c->files && !c->is_cut)
@@ -154,7 +154,7 @@ static void put_generation(struct buf *out, const struct catalog_generation *g, 
 	html_text(out, g->by);
 	buf_puts(out, "</td><td class=\"why full\">");
 	html_text(out, g->reason);
-	put_change(out, change);
+	put_changed_files(out, change);
 	buf_puts(out, "</td></tr>\n");
 }
 

@@ -73,6 +73,13 @@ static void put_client_page(struct buf *out, const struct html_frame *frame, con
 	html_end(out, "<a href=\"?format=json\">JSON</a>");
 }
 
+// NULL: the default view is no view of the configuration.
+static const char *default_view_of(const struct site *site)
+{
+	const char *name = site->config.default_view;
+	return name && config_view(&site->config, name) ? name : NULL;
+}
+
 struct reply *client_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	const struct request *r = match->request;
@@ -84,7 +91,7 @@ struct reply *client_handler_worker(struct server_context *s, struct catalog *c,
 	CLEANUP(mem_free) const char **platforms = xcalloc(v->platform_count + 1, sizeof(*platforms));
 	const struct client_index x = {.base = base,
 		.view = v->whole ? v->whole->name : v->name,
-		.whole = v->name ? v->name : match->site->config.default_view,
+		.whole = v->name ? v->name : default_view_of(match->site),
 		.platform = v->whole ? v->platform[0]->name : NULL,
 		.needs_token = v->is_private,
 		.platforms = platforms,

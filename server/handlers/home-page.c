@@ -15,6 +15,8 @@ struct home_page_writer {
 	const struct site *site;
 	const struct home_page_stats *stats;
 	struct str base;           // without "/" at its end
+	const char *view;          // of the index that the page leads to; NULL: none of the configuration
+	const char *platform;      // of which it shows the wheels alone; NULL: the default view shows no second one
 	struct buf untrusted_host; // for pip's --trusted-host; empty: not needed
 	struct buf *out;
 };
@@ -24,10 +26,32 @@ static void put_html_text(struct home_page_writer *w, const char *text)
 	escape_html(w->out, str_from(text));
 }
 
-// The index URL of the default view.
+// Of several platforms, the first one that everybody may read stands for the job's: pip must not get what was built for
+// another one.
+static void choose_index(struct home_page_writer *w)
+{
+	const struct site *s = w->site;
+	const struct view *v = &s->view[0];
+	const char *name = s->config.default_view;
+	if (v->is_private || (v->platform_count < 2 && !s->has_no_default))
+		return;
+	w->view = name && config_view(&s->config, name) ? name : NULL;
+	for (size_t i = 0; i < s->store.platform_count && !w->platform; i++)
+		if (!s->store.platform[i].is_private && (!w->view || site_part(s, site_view(s, str_from(w->view)),
+									    str_from(s->store.platform[i].name))))
+			w->platform = s->store.platform[i].name;
+}
+
+// The URL of the index for a job.
 static void put_index_url(struct home_page_writer *w)
 {
+	const char *const part[] = {w->view, w->platform};
 	escape_html(w->out, w->base);
+	for (size_t i = 0; w->platform && i < ARRAY_SIZE(part); i++)
+		if (part[i]) {
+			buf_putc(w->out, '/');
+			escape_url(w->out, str_from(part[i]));
+		}
 	buf_puts(w->out, "/simple/");
 }
 
@@ -118,8 +142,22 @@ static void put_install_commands(struct home_page_writer *w)
 	put_index_url(w);
 	buf_puts(w->out, "&quot;\ndefault = true");
 	end_figure(w);
-	buf_puts(w->out, "</div>\n</div>\n<p class=\"note\">Poetry, PDM, tox, Docker and CI systems: see <a "
-			 "href=\"-/client-config/simple\">how clients use this index</a>.</p>\n");
+	buf_puts(w->out, "</div>\n</div>\n");
+	if (w->platform) {
+		buf_puts(w->out, "<p class=\"note\">This is the index for jobs on <span class=\"name\">");
+		put_html_text(w, w->platform);
+		buf_puts(w->out, "</span>. Each platform has its own: see <a href=\"-/client-config/");
+		escape_url(w->out, str_from(w->view ? w->view : w->site->has_no_default ? w->platform : "simple"));
+		buf_puts(w->out, "\">the addresses of all</a>.</p>\n");
+	}
+	buf_puts(w->out, "<p class=\"note\">Poetry, PDM, tox, Docker and CI systems: see <a "
+			 "href=\"-/client-config/");
+	if (w->platform && w->view) {
+		escape_url(w->out, str_from(w->view));
+		buf_putc(w->out, '/');
+	}
+	escape_url(w->out, str_from(w->platform ? w->platform : "simple"));
+	buf_puts(w->out, "\">how clients use this index</a>.</p>\n");
 }
 
 static void put_platform_names(struct home_page_writer *w, const struct view *v)
@@ -159,12 +197,14 @@ static void put_default_note(struct home_page_writer *w)
 	const struct view *v = &w->site->view[0];
 	if ((w->site->store.platform_count < 2 && !v->membership) || v->is_private || !v->platform_count)
 		return;
-	buf_puts(w->out, "<p class=\"note\">This index shows ");
+	buf_puts(w->out, w->platform ? "<p class=\"note\"><a href=\"simple/\"><code>/simple/</code></a> shows "
+				     : "<p class=\"note\">This index shows ");
 	put_platform_names(w, v);
 	put_promotion(w, v);
 	buf_puts(w->out, v->platform_count < 2 ? ".</p>\n"
-					       : ". Where two of them have a file of the same name, the first "
-						 "one’s is seen.</p>\n");
+		 : v->membership       ? " as one. Where two of them have other bytes of one name, it has neither.</p>\n"
+				       : " as one. Where two of them have a file of the same name, the first "
+					 "one’s is seen, whatever the job runs on.</p>\n");
 }
 
 // The link is relative, so that it works behind any prefix. A narrow column breaks the line before the name.
@@ -291,6 +331,7 @@ int home_page_write(const struct html_frame *frame, const struct site *s, const 
 	struct home_page_writer w = {.frame = frame, .site = s, .stats = stats, .base = base, .out = out};
 	buf_init(&w.untrusted_host, LIMIT_PAGE);
 	client_config_distrusted(base, &w.untrusted_host);
+	choose_index(&w);
 	put_header(&w);
 	put_store_totals(&w);
 	put_install_commands(&w);

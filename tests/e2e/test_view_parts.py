@@ -38,6 +38,7 @@ class Site:
         self.wheel = {platform: storelib.make_wheel(folder / "store" / platform / "a", "acme", "1.0", TAG,
                                                     files={"where.py": platform.encode()})
                       for platform in (DEBIAN, UBUNTU, TEAM)}
+        self.store = folder / "store"
         self.only = storelib.make_wheel(folder / "store" / UBUNTU / "o", "only", "1.0", TAG)
         self.server = serve(folder / "store", config=CONFIG)
         serving.wait_for(lambda: serving.answers(self.server, "/-/ready"), 60, "the scan")
@@ -113,6 +114,54 @@ def test_client_config_leads_to_the_platform(site):
     assert f"index-url = {server.url}/all/{UBUNTU}/simple/" in page and "of several platforms" not in page
     data = json.loads(server.get("/-/client-config/all?format=json").body)
     assert data["platforms"] == [{"platform": one, "index": f"{server.url}/all/{one}/simple/"} for one in (DEBIAN, UBUNTU)]
+
+
+def test_merged_page_says_what_it_lacks(site):
+    """HTML and JSON name the platforms whose files the page has not; a page that lacks nothing says nothing."""
+    assert site.page("/all/simple/acme/")["_left-out"] == UBUNTU
+    html = site.server.get("/all/simple/acme/", {"Accept": "text/html"}).body.decode()
+    assert f"<p>Left out, because other bytes have the same names here: files of {UBUNTU}." in html
+    for path in ("/all/simple/only/", f"/all/{UBUNTU}/simple/acme/", f"/{DEBIAN}/simple/acme/"):
+        assert "_left-out" not in site.page(path)
+        assert b"Left out" not in site.server.get(path, {"Accept": "text/html"}).body
+
+
+def test_index_doctor_and_home_page_lead_to_the_platform(site, tmp_path):
+    words = ("--config", site.server.config_path, "--catalog", site.server.catalog)
+    done = serving.run("index", *words, site.store)
+    assert "1 file name has other bytes on several platforms, and /simple/ shows one of each" in done.stderr
+    doctor = serving.run("doctor", *words, site.store, "--json")
+    row, = [one for one in json.loads(doctor.stdout)["rows"] if one["what"] == "names"]
+    assert row["level"] == "warning" and "/VIEW/PLATFORM/simple/" in row["advice"]
+    page = site.server.get("/", {"Accept": "text/html"}).body.decode()
+    assert f"pip install --index-url {site.server.url}/all/{DEBIAN}/simple/ NAME" in page
+    assert "whatever the job runs on" in page
+
+
+def test_default_view_none_has_no_index_of_several_platforms(serve, tmp_path):
+    """Of one platform it is that one, so that a store of one kind of machine needs no other address."""
+    config = "[store]\ndefault-view = none\n"
+    wheel = storelib.make_wheel(tmp_path / "store" / DEBIAN / "a", "acme", "1.0", TAG)
+    one = serve(tmp_path / "store", config=config)
+    serving.wait_for(lambda: serving.answers(one, "/-/ready"), 60, "the scan")
+    assert json.loads(one.get("/simple/acme/", JSON).body)["files"][0]["filename"] == wheel.name
+    one.stop()
+    storelib.make_wheel(tmp_path / "store" / UBUNTU / "a", "acme", "1.0", TAG, files={"x.py": b"x"})
+    two = serve(tmp_path / "store", config=config)
+    serving.wait_for(lambda: serving.answers(two, "/-/ready"), 60, "the scan")
+    for path in ("/simple/", "/simple/acme/"):
+        reply = two.get(path, JSON)
+        assert reply.status == 404 and b"each has its own, /PLATFORM/simple/" in reply.body
+    assert two.get(f"/{UBUNTU}/simple/acme/", JSON).status == 200
+    page = two.get("/", {"Accept": "text/html"}).body.decode()
+    assert f"pip install --index-url {two.url}/{DEBIAN}/simple/ NAME" in page
+    done = serving.run("index", "--config", two.config_path, "--catalog", two.catalog, tmp_path / "store")
+    assert "other bytes on several platforms" not in done.stderr
+    file = tmp_path / "site.conf"
+    file.write_text(config + f"[platform {DEBIAN}]\n[platform {UBUNTU}]\n")
+    words = ("client-config", "--config", file, "--url", "https://h", "--for", "pip")
+    assert "--platform NAME says on which one" in serving.run(*words).stderr
+    assert f"index-url = https://h/{UBUNTU}/simple/" in serving.run(*words, "--platform", UBUNTU).stdout
 
 
 # --- promotions ---

@@ -51,7 +51,7 @@ const struct config_option config_table[] = {
 	ROW("store", "views", &config_type_path, config, views_path, 0, NULL, RELOAD,
 		"The folder of the memberships of views, and of the evidence. Default: .wheelcache-views in path."),
 	ROW("store", "default-view", &setting_name, config, default_view, 0, NULL, RELOAD,
-		"The view or platform at /simple/. Default: the only platform, or all platforms merged."),
+		"The view or platform at /simple/. none: several platforms have no such index. Default: all platforms merged."),
 	ROW("catalog", "path", &config_type_path, config, catalog, 0, NULL, RESTART,
 		"The catalog, on a local disk. Default: one file per store in the state directory."),
 	ROW("upstream", "url", &config_type_urls, config, upstream_urls, 0, "https://pypi.org/simple/", RESTART,

@@ -101,3 +101,9 @@ int config_views_complete(struct config *c, struct err *e)
 			return -1;
 	return 0;
 }
+
+bool config_merges_platforms(const struct config *c)
+{
+	const struct config_view *v = c->default_view ? config_view(c, c->default_view) : NULL;
+	return v ? v->platform_count > 1 : !c->default_view;
+}

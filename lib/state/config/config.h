@@ -157,6 +157,10 @@ void config_copy(const struct config *c, struct config *out);
 int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
 // For config_read: gives each view without platforms those of its `from`, and checks what views say together. ERR_USAGE.
 int config_views_complete(struct config *c, struct err *e) MUST_CHECK;
+// [store] default-view: several platforms are not shown as one, unless a view has this name.
+#define CONFIG_NO_VIEW "none"
+// Whether /simple/ may show more than one platform.
+bool config_merges_platforms(const struct config *c);
 // The view of this name, borrowed; NULL: none.
 const struct config_view *config_view(const struct config *c, const char *name);
 // Sets the error "the configuration has no view NAME", with the one that was meant or those that there are. Returns -1.

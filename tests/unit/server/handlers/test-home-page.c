@@ -45,9 +45,9 @@ static void facts(void **state)
 {
 	(void)state;
 	static const char *const want[] = {
-		"pip install --index-url http://cache.ci:8080/simple/ --trusted-host cache.ci:8080 NAME</code>",
-		"uv pip install --default-index http://cache.ci:8080/simple/ NAME</code>",
-		"[global]\nindex-url = http://cache.ci:8080/simple/\ntrusted-host = cache.ci:8080</code>",
+		"pip install --index-url http://cache.ci:8080/ubuntu-22.04-x86_64/simple/ --trusted-host cache.ci:8080 NAME</code>",
+		"uv pip install --default-index http://cache.ci:8080/ubuntu-22.04-x86_64/simple/ NAME</code>",
+		"[global]\nindex-url = http://cache.ci:8080/ubuntu-22.04-x86_64/simple/\ntrusted-host = cache.ci:8080</code>",
 		"<dt>Files</dt><dd>1,234,571</dd>",
 		"<dt>Size</dt><dd>5.5 GB</dd>",
 		"<td class=\"n\">999 B</td>",
@@ -88,7 +88,7 @@ static void hostile_base(void **state)
 	CLEANUP(buf_release) struct buf out;
 	render(&site, (struct home_page_stats){0}, "http://\"><script>alert(1)</script>\xff", &out);
 	assert_null(strstr(out.data, "<script>alert"));
-	assert_has(&out, "index-url = http://&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;\xef\xbf\xbd/simple/");
+	assert_has(&out, "index-url = http://&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;\xef\xbf\xbd/ubuntu-22.04-x86_64/simple/");
 }
 
 static void trust(void **state)
