@@ -17,6 +17,7 @@ struct view_command {
 int view_command_open(struct view_command *x, const struct command *self, int argc, char **argv, int words, bool writes,
 	struct err *e) MUST_CHECK;
 void view_command_release(struct view_command *x); // for CLEANUP
+int view_command_newest(const struct view_command *x, int64_t *out, struct err *e) MUST_CHECK; // 0: there is none
 // The generation of a number, a date (its end) or a time. what names the word in the error.
 int view_command_generation(const struct view_command *x, const char *what, const char *text, int64_t *out,
 	struct err *e) MUST_CHECK;
