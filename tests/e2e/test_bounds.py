@@ -164,6 +164,14 @@ NO_PAGES = {
 }
 
 
+@pytest.mark.parametrize("row", [{"filename": ""}, {"filename": "", "url": ""}, {"filename": "six-9.0.tar.gz", "url": ""}])
+def test_an_empty_row_spoils_no_page(serve, index, tmp_path, row):
+    names = upstream_wheels(index, tmp_path, 2)
+    first, *others = index.pages["six"].values()
+    index.page_facts["six"] = {"files": [first, {"url": "six-1.0.tar.gz", "hashes": {}} | row, *others]}
+    assert sorted(page_of(serve(None, config=merging.config(index)), "six")[1]) == names
+
+
 @pytest.mark.parametrize("odd", NO_PAGES.values(), ids=NO_PAGES)
 def test_what_is_no_simple_page_is_no_project_without_files(serve, index, tmp_path, odd):
     """The first time it is a failure without a page; later the known page stays."""

@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import sqlite3
+import threading
 import time
 
 import pytest
@@ -245,6 +246,61 @@ def test_name_that_was_registered_in_advance_is_ours_all_the_same(serve, tmp_pat
     index.pages["acme"] = page
     index.serial += 1
     assert merging.names(server, "acme") == ["acme-1.0-py3-none-any.whl"]
+
+
+def cached_page(age):
+    """A rule: the page that a cache before the index has, with the time since when."""
+    def answer(handler, data):
+        handler.start(200, data, Content_Type=pages.JSON, Age=age(), Cache_Control="max-age=600")
+        handler.wfile.write(data)
+    return answer
+
+
+def test_an_answer_that_is_older_than_our_first_file_decides_nothing(serve, tmp_path, index):
+    """Registered, requested, and deleted; a cache before the index still has the page when our first file comes. Then the
+    page is gone, and then the name is registered again."""
+    ours = storelib.make_wheel(tmp_path / "store", "acme", "1.0").name
+    evil(tmp_path, index)
+    index.rules["/simple/acme/"] = cached_page(lambda: 300)
+    server = serve(tmp_path / "store", config=merging.config(index, retries=0, max_age=1, negative_max_age=0))
+    serving.wait_for(lambda: index.statuses("acme"), SOON, "it is asked")
+    assert merging.names(server, "acme") == [ours] and "acme" not in ours_of(server)
+    del index.rules["/simple/acme/"]
+    page = index.pages.pop("acme")
+    serving.wait_for(lambda: merging.names(server, "acme") and "acme" in ours_of(server), SOON, "it is noted")
+    index.pages["acme"] = page
+    index.serial += 1
+    assert merging.names(server, "acme") == [ours]
+
+
+def test_an_answer_on_its_way_when_our_first_file_comes_decides_nothing(serve, tmp_path, index):
+    """It was asked for before, and arrives after: then upstream is asked again."""
+    store, sent, go = tmp_path / "store", threading.Event(), threading.Event()
+    store.mkdir()
+    evil(tmp_path, index)
+
+    def answer(handler, data):
+        sent.set()
+        assert go.wait(SOON)
+        handler.start(200, data, Content_Type=pages.JSON)
+        handler.wfile.write(data)
+
+    index.rules["/simple/acme/"] = answer
+    server = serve(store, "--rescan", "1", config=merging.config(index, retries=0, max_age=1, negative_max_age=0))
+    asker = threading.Thread(target=server.get, args=("/simple/acme/",))
+    asker.start()
+    assert sent.wait(SOON)
+    time.sleep(2)  # seconds are compared
+    ours = storelib.make_wheel(store, "acme", "1.0").name
+    serving.wait_for(lambda: json.loads(server.get("/-/health").body)["platforms"][0]["files"], SOON, "it is listed")
+    page = index.pages.pop("acme")
+    go.set()
+    asker.join()
+    del index.rules["/simple/acme/"]
+    serving.wait_for(lambda: server.get("/simple/acme/").status == 200 and "acme" in ours_of(server), SOON, "it is noted")
+    index.pages["acme"] = page
+    index.serial += 1
+    assert merging.names(server, "acme") == [ours]
 
 
 @pytest.mark.parametrize("when, merged", [(merging.UPLOADED, True), ("2999-01-02T03:04:05.678901Z", False), (None, False)])

@@ -107,8 +107,8 @@ static void finish_file(struct json_page *r)
 		r->link.has_metadata = r->metadata[i].is_available;
 		r->link.metadata = r->metadata[i].sha256;
 	}
-	if (!r->link.filename.len || !r->link.url.len)
-		note_file_fault(r, r->link.filename.len ? "has no url" : "has no filename");
+	if (!r->link.filename.ptr || !r->link.url.ptr) // an empty one spoils its row only
+		note_file_fault(r, r->link.filename.ptr ? "has no url" : "has no filename");
 	simplepage_make_link(r->m, &r->link);
 }
 

@@ -152,6 +152,7 @@ void simplepage_make_link(struct simplepage_make *m, const struct simplepage_lin
 {
 	struct err ignored = ERR_INIT;
 	buf_clear(&m->url);
+	m->lost += !link->filename.len;
 	if (is_over_limit(m) || !link->filename.len || filename_check(link->filename, &ignored) < 0)
 		return;
 	m->seen++;
@@ -240,7 +241,7 @@ enum simplepage_fault simplepage_make_finish(struct simplepage_make *m, struct s
 		return SIMPLEPAGE_WRONG_PROJECT;
 	}
 	if (m->lost && !m->page.files) {
-		err_set(e, ERR_INVALID, "not a simple page: none of its files has a usable URL");
+		err_set(e, ERR_INVALID, "not a simple page: none of its files has a name and a usable URL");
 		return SIMPLEPAGE_NOT_A_PAGE;
 	}
 	remove_duplicates(&m->page);

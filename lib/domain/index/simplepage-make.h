@@ -23,7 +23,7 @@ struct simplepage_make {
 	struct str base;        // borrowed; the base of relative URLs
 	size_t file_room, version_room;
 	size_t seen, foreign;    // files with a valid name; those whose name belongs to another project
-	size_t lost;             // files without a usable URL
+	size_t lost;             // files without a usable URL, or with an empty name
 	const char *last_python; // of the last file that has one, shared by files with the same value
 	struct str last_name;    // spelling of the project in the last wheel; most files have the same
 	struct buf url;          // buffer for the URL that is being resolved

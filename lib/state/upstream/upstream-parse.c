@@ -87,7 +87,7 @@ static void conclude_row(struct upstream_row *row, enum upstream_result result, 
 		return;
 	row->is_changed = row->is_changed || row->last_definitive != result;
 	row->last_definitive = result;
-	row->certain = row->asked;
+	row->certain = row->response.as_of;
 }
 
 // Whether an older page is accepted.
@@ -111,18 +111,19 @@ static void note_since(struct upstream_row *row)
 		row->last_definitive != UPSTREAM_KNOWN || !row->had_since || row->certain < row->project->here.arrived;
 	int64_t oldest = name_owner_oldest_upload(row->has_page ? &row->page : NULL);
 	if (is_anew)
-		row->had_since = oldest ? oldest : row->asked - NAME_OWNER_AT_ONCE_S;
+		row->had_since = oldest ? oldest : row->response.as_of - NAME_OWNER_AT_ONCE_S;
 	else if (oldest && oldest < row->had_since)
 		row->had_since = oldest;
 }
 
 static void confirm(struct upstream_row *row)
 {
+	const struct upstream_response *s = &row->response;
 	note_since(row);
-	row->fetched = row->asked;
+	row->fetched = s->as_of;
 	row->has_doubt = false;
 	row->doubted = 0;
-	row->max_age = row->response.max_age;
+	row->max_age = s->max_age < 0 ? s->max_age : s->max_age + row->asked - s->as_of; // it is fresh from as_of on
 	conclude_row(row, UPSTREAM_KNOWN, "");
 }
 

@@ -84,11 +84,17 @@ static int64_t read_max_age(struct str control)
 	return age;
 }
 
-// The remaining freshness lifetime: less Age, the time that it was in other caches (RFC 9111, section 4.2.3).
+// The time that it was in other caches (RFC 9111, section 5.1).
+static int64_t read_age(const struct fetch_answer *a)
+{
+	return (int64_t)read_digits(fetch_header(a, "age"));
+}
+
+// The remaining freshness lifetime (RFC 9111, section 4.2.3).
 static int64_t read_freshness(const struct fetch_answer *a)
 {
 	int64_t max_age = read_max_age(fetch_header(a, "cache-control"));
-	int64_t age = (int64_t)read_digits(fetch_header(a, "age"));
+	int64_t age = read_age(a);
 	if (max_age < 0)
 		return -1;
 	return max_age > age ? max_age - age : 0;
@@ -141,6 +147,7 @@ static void take_response(struct upstream_row *row, const struct fetch_result *r
 	s->type = copy_header(r->answer, "content-type");
 	s->serial = read_digits(fetch_header(r->answer, "x-pypi-last-serial"));
 	s->max_age = read_freshness(r->answer);
+	s->as_of = read_age(r->answer) < s->as_of ? s->as_of - read_age(r->answer) : 1;
 	buf_init(&s->body, row->upstream->max_page);
 	if (result == UPSTREAM_KNOWN)
 		buf_str(&s->body, buf_view(&r->answer->body));
@@ -272,6 +279,7 @@ static void request_row(struct upstream_row *row, int64_t at_ms)
 		.ctx = row,
 	};
 	row->tries++;
+	row->response.as_of = clock_wall_seconds() + (int64_t)request.delay_ms / 1000;
 	fetch_pool_get(row->upstream->pool, &request);
 }
 

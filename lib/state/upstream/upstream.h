@@ -63,7 +63,7 @@ struct upstream_answer {
 	const struct simplepage *stale;
 	// The last definitive result: KNOWN, ABSENT, NOT_FOUND or QUARANTINED; NEVER_ASKED: none.
 	enum upstream_result last_definitive;
-	int64_t certain; // when that was; 0: never
+	int64_t certain; // as of when that was; 0: never
 	// Since when it has the project: its oldest upload time, else a minute before it was first asked; 0: it does
 	// not.
 	int64_t had_since;

@@ -26,11 +26,11 @@ static void test_other_structures(void **state UNUSED)
 		{TOP "\"files\":[{}]}", "file 1 has no filename"},
 		{TOP "\"files\":[{\"url\":\"foo_bar-1.zip\"}]}", "file 1 has no filename"},
 		{TOP "\"files\":[{\"filename\":1,\"url\":\"x\"}]}", "file 1 has no filename"},
-		{TOP "\"files\":[{\"filename\":\"\",\"url\":\"x\"}]}", "file 1 has no filename"},
+		{TOP "\"files\":[{\"filename\":\"\",\"url\":\"x\"}]}", "none of its files"},
 		{TOP "\"files\":[" FILE_OF("foo_bar-1.zip", "") ",{\"filename\":\"foo_bar-2.zip\"}]}",
 			"file 2 has no url"},
 		{TOP "\"files\":[{\"filename\":\"foo_bar-1.zip\",\"url\":[]}]}", "file 1 has no url"},
-		{TOP "\"files\":[{\"filename\":\"foo_bar-1.zip\",\"url\":\"\"}]}", "file 1 has no url"},
+		{TOP "\"files\":[{\"filename\":\"foo_bar-1.zip\",\"url\":\"\"}]}", "none of its files"},
 		{TOP "\"files\":[{\"filename\":\"foo_bar-1.zip\",\"url\":\"file:///x\"}]}", "none of its files"},
 		{TOP "\"files\":[],\"versions\":{}}", "\"versions\" is not a list"},
 		{TOP "\"files\":[],\"versions\":\"1.0\"}", "\"versions\" is not a list"},
@@ -48,6 +48,21 @@ static void test_other_structures(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		assert_rejected(table[i].body, JSON, SIMPLEPAGE_NOT_A_PAGE, table[i].words);
+}
+
+// A row with an empty name or URL is left out, and the others stay.
+static void test_empty_rows_spoil_no_page(void **state UNUSED)
+{
+	static const char *const rows[] = {"{\"filename\":\"\",\"url\":\"x\"}", "{\"filename\":\"\",\"url\":\"\"}",
+		"{\"url\":\"\",\"filename\":\"foo_bar-2.zip\"}"};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(simplepage_release) struct simplepage page = {0};
+		CLEANUP(mem_free)
+		char *body = xasprintf(TOP "\"files\":[%s,%s,%s]}", rows[i], FILE_OF("foo_bar-1.zip", ""), rows[i]);
+		read_page(body, JSON, &page);
+		assert_int_equal(page.files, 1);
+		assert_string_equal(page.file[0].filename, "foo_bar-1.zip");
+	}
 }
 
 // An absent fact is an absent key or null.
@@ -171,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_other_structures),
+		cmocka_unit_test(test_empty_rows_spoil_no_page),
 		cmocka_unit_test(test_null),
 		cmocka_unit_test(test_long_fields),
 		cmocka_unit_test(test_reason_cut_between_characters),
