@@ -17,7 +17,7 @@
 static int take_mark_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct mark_common *m = ctx;
-	const struct command_flag flags[] = {{"delete", &m->deletes}, {"replace", &m->replaces}};
+	const struct command_flag flags[] = {{"delete", &m->deletes}, {"replace", &m->replaces}, {"force", &m->forces}};
 	const struct command_text texts[] = {
 		{"platform", &m->platform},
 		{"reason", &m->reason},
@@ -131,6 +131,22 @@ static int refuse_marked_file(const struct mark_common *m, const char *platform,
 	return -1;
 }
 
+static bool is_wanted_platform(const struct mark_common *m, const struct file_word *word, const struct platform *p)
+{
+	return (!m->platform || strcmp(p->name, m->platform) == 0) && file_word_is_on(word, p);
+}
+
+static int check_marks(const struct mark_common *m, const struct config *config, const struct file_word *word,
+	const struct store *store, struct catalog *c, struct err *e)
+{
+	for (size_t i = 0; i < store->platform_count && m->check; i++) {
+		const struct platform *p = &store->platform[i];
+		if (p->id && is_wanted_platform(m, word, p) && m->check(m, config, p, c, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 // A failure on one platform does not stop the others. *e is the last error.
 static int mark_all(const struct mark_common *m, const struct file_word *word, const struct store *store,
 	struct catalog *c, struct audit *audit, struct err *e)
@@ -140,7 +156,7 @@ static int mark_all(const struct mark_common *m, const struct file_word *word, c
 	for (size_t i = 0; i < store->platform_count; i++) {
 		struct err why = ERR_INIT;
 		const struct platform *p = &store->platform[i];
-		if ((m->platform && strcmp(p->name, m->platform) != 0) || !file_word_is_on(word, p))
+		if (!is_wanted_platform(m, word, p))
 			continue;
 		int marked = p->id ? mark_common_file(m, p, c, audit, &why)
 				   : err_set(&why, ERR_NOT_FOUND, "not in the catalog");
@@ -173,7 +189,8 @@ static int open_and_mark(struct mark_common *m, const struct config *config, str
 	if (access(path, F_OK) < 0)
 		return err_set(e, ERR_NOT_FOUND, "there is no catalog %s; wheelcache index makes it", path);
 	if (cli_config_audit(config, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||
-		site_check_find(config, &store, catalog, e) < 0 || file_word_check(&word, catalog, e) < 0)
+		site_check_find(config, &store, catalog, e) < 0 || file_word_check(&word, catalog, e) < 0 ||
+		check_marks(m, config, &word, &store, catalog, e) < 0)
 		return -1;
 	return mark_all(m, &word, &store, catalog, audit, e);
 }

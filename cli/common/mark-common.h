@@ -21,12 +21,16 @@ struct mark_common {
 	bool needs_reason;
 	// Reads the first word, and sets m->file; NULL: it is the name of a file. ERR_USAGE.
 	int (*take_file)(struct mark_common *m, const char *word, struct err *e);
+	// Before the first file is marked, for each platform that has it: an error means that none is marked. NULL: nothing
+	// is in the way.
+	int (*check)(const struct mark_common *m, const struct config *config, const struct platform *p,
+		struct catalog *c, struct err *e);
 	// From here on mark_common_run fills it.
 	struct cli_config settings;
 	const char *word;                     // FILE as it is given: a name or a path
 	const char *file, *reason, *platform; // NULL: not given
 	const char *of;
-	bool deletes, replaces;
+	bool deletes, replaces, forces;
 	const char *who; // the account that runs the command
 };
 
@@ -39,5 +43,5 @@ int mark_common_release(const struct mark_common *m, const struct platform *p, s
 	struct err *e) MUST_CHECK;
 
 // Parses "FILE [STORE]" and marks FILE on each platform that has it, or on that of --platform or of its path. The caller fills the
-// first five members of m. Returns the exit code.
+// first six members of m. Returns the exit code.
 int mark_common_run(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e);

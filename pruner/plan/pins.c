@@ -31,3 +31,19 @@ int pins_find(struct catalog *c, int64_t platform, const char *filename, const u
 {
 	return catalog_view_pins(c, platform, filename, sha256, view, e);
 }
+
+int pins_views(const struct config *config, struct catalog *c, int64_t platform, const char *filename,
+	const uint8_t sha256[SHA256_SIZE], struct buf *names, struct err *e)
+{
+	for (size_t i = 0; i < config->view_count; i++) {
+		const char *view = config->views[i].name;
+		if (!config->views[i].from)
+			continue;
+		int has = catalog_view_has(c, view, GENERATION_NEWEST, platform, filename, sha256, e);
+		if (has < 0)
+			return -1;
+		if (has)
+			buf_printf(names, "%s%s", names->len ? ", " : "", view);
+	}
+	return 0;
+}

@@ -17,3 +17,6 @@ int pins_sync(const struct config *config, struct catalog *c, struct err *e) MUS
 // The name of a view that has the file; the caller frees it. NULL: none.
 int pins_find(struct catalog *c, int64_t platform, const char *filename, const uint8_t sha256[SHA256_SIZE], char **view,
 	struct err *e) MUST_CHECK;
+// Appends the names of all views that have the file, with ", " between.
+int pins_views(const struct config *config, struct catalog *c, int64_t platform, const char *filename,
+	const uint8_t sha256[SHA256_SIZE], struct buf *names, struct err *e) MUST_CHECK;

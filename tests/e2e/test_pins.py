@@ -120,3 +120,24 @@ def test_off_list_leaves_what_a_branch_wants(at):
     at.plan("--off-list")
     at.apply()
     assert at.shown() == [name("1.7")]
+
+
+def test_remove_refuses_what_views_have(at):
+    """Nothing is done on any platform, and the views are named; --force removes the file."""
+    at.configure(VIEWS + "[view released]\nfrom = tested\n[view other]\nfrom = all\n")
+    channels.write_generation(at.store, "released", [(PLATFORM, f"s/six/{FIRST}")])
+    done = tool(at, "remove", "--reason", "bad", FIRST)
+    assert done.returncode == 1 and at.unlisted() == [], done.stdout
+    assert f"{FIRST} is released, in the views tested, released, whose clients would lose it" in done.stderr
+    assert "wheelcache demote first, or use --force" in done.stderr
+    assert tool(at, "remove", "--reason", "bad", SECOND).returncode == 0
+    assert tool(at, "remove", "--force", "--reason", "bad", FIRST).returncode == 0
+    assert at.unlisted() == [FIRST, SECOND]
+
+
+def test_remove_refuses_while_a_membership_is_damaged(at):
+    for path in (at.store / ".wheelcache-views" / "tested").glob("*.json"):
+        path.write_text("{}")
+    done = tool(at, "remove", "--reason", "bad", SECOND)
+    assert done.returncode == 1 and "what it pins is not known" in done.stderr and "--force" in done.stderr
+    assert tool(at, "remove", "--force", "--reason", "bad", SECOND).returncode == 0
