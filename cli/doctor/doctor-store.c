@@ -17,6 +17,7 @@
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/store/store.h"
+#include "lib/state/views/membership.h"
 #include "lib/state/views/views-repair.h"
 
 enum { FREE_PER_CENT = 5, OF_ALL = 100, MEGABYTE = 1000000 };
@@ -164,6 +165,21 @@ static int look_at_view_time(void *ctx, const char *view, struct err *e)
 	return 0;
 }
 
+static int look_at_lost_members(void *ctx, const char *view, struct err *e)
+{
+	const struct time_search *s = ctx;
+	uint64_t count;
+	CLEANUP(buf_release) struct buf first;
+	buf_init(&first, ERR_MSG_SIZE);
+	if (membership_count_lost(s->catalog, view, &count, &first, e) < 0)
+		return -1;
+	if (count)
+		doctor_report_add(s->report, DOCTOR_WRONG, "views", "copy it back, or wheelcache demote it there",
+			"view %s has lost %llu released file%s, first %s", view, (unsigned long long)count,
+			count == 1 ? "" : "s", first.data);
+	return 0;
+}
+
 // Of memberships and evidence, which follow the time.
 static void look_at_times(struct doctor_report *r, struct catalog *c)
 {
@@ -171,7 +187,8 @@ static void look_at_times(struct doctor_report *r, struct catalog *c)
 	struct err ignored = ERR_INIT; // the catalog's errors are told of elsewhere
 	struct time_search s = {r, c};
 	int64_t last;
-	if (catalog_views(c, look_at_view_time, &s, &ignored) == 0 && catalog_evidence_last(c, &last, &ignored) == 0 &&
+	if (catalog_views(c, look_at_lost_members, &s, &ignored) == 0 &&
+		catalog_views(c, look_at_view_time, &s, &ignored) == 0 && catalog_evidence_last(c, &last, &ignored) == 0 &&
 		last / second > views_repair_limit())
 		report_future(r, "evidence", "record", last / second);
 }

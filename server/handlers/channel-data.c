@@ -283,6 +283,30 @@ static int open_judge(struct channel_reader *r, const struct config_view *own, s
 	return 0;
 }
 
+// --- what the view has lost ---
+
+static int add_lost_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
+{
+	struct channel_reader *r = ctx;
+	struct channel_data *d = r->data;
+	if (m->is_listed || (*r->query->project && fnmatch(r->query->project, m->project, 0) != 0))
+		return 0;
+	d->has_more |= d->all_lost++ >= r->query->limit;
+	if (d->all_lost > r->query->limit)
+		return 0;
+	GROW(d->lost, d->losts, d->lost_room);
+	d->lost[d->losts++] = (struct channel_lost){
+		keep_text(r, m->platform_name), keep_text(r, m->project), keep_text(r, m->filename)};
+	return 0;
+}
+
+static int read_lost_members(struct channel_reader *r, struct err *e)
+{
+	const char *membership = r->query->view->membership;
+	return membership ? catalog_view_members(r->catalog, membership, GENERATION_NEWEST, NULL, add_lost_member, r, e)
+			  : 0;
+}
+
 // --- the whole ---
 
 static int read_channel(struct channel_reader *r, struct err *e)
@@ -300,7 +324,7 @@ static int read_channel(struct channel_reader *r, struct err *e)
 	r->environments = view_channel_environments(r->channel, &r->environment);
 	d->environments = r->environments;
 	channel_next_init(&r->next, q->view, source ? source : q->view);
-	if (open_judge(r, own, e) < 0 || read_projects(r, e) < 0 || judge_waiting(r, e) < 0)
+	if (open_judge(r, own, e) < 0 || read_lost_members(r, e) < 0 || read_projects(r, e) < 0 || judge_waiting(r, e) < 0)
 		return -1;
 	sort_lists(d, q->limit);
 	const struct channel_runs_query runs = {q->view, d->judge, q->limit, q->now, LIMIT_CHANNEL_RUNS};
@@ -328,6 +352,7 @@ void channel_data_release(struct channel_data *d)
 	free(d->row);
 	free(d->ending);
 	free(d->waiting);
+	free(d->lost);
 	arena_release(&d->text);
 	*d = (struct channel_data){0};
 }

@@ -45,6 +45,11 @@ struct channel_query {
 	int64_t now;         // seconds since 1970
 };
 
+// A member whose bytes the store no longer lists.
+struct channel_lost {
+	const char *platform, *project, *filename;
+};
+
 struct channel_data {
 	struct arena text;  // of all strings
 	const char *view;   // borrowed, as the next ones
@@ -60,6 +65,8 @@ struct channel_data {
 	struct channel_waiting *waiting; // first those that can be promoted
 	size_t waitings, waiting_room;
 	size_t ready, left, refused; // numbers of all that wait
+	struct channel_lost *lost;
+	size_t losts, lost_room, all_lost; // all_lost: their number, also of those beyond the limit
 	struct channel_runs runs;
 	bool has_more; // rows of some list beyond the limit
 };

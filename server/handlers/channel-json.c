@@ -153,6 +153,18 @@ static struct jsondoc *generations_json(const struct channel_runs *r)
 	return list;
 }
 
+static struct jsondoc *lost_json(const struct channel_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->losts; i++) {
+		struct jsondoc *one = new_item(list);
+		jsondoc_put_str(one, "platform", d->lost[i].platform);
+		jsondoc_put_str(one, "project", d->lost[i].project);
+		jsondoc_put_str(one, "filename", d->lost[i].filename);
+	}
+	return list;
+}
+
 static struct jsondoc *kinds_json(const struct channel_data *d)
 {
 	struct jsondoc *list = jsondoc_array();
@@ -168,6 +180,7 @@ int channel_json_write(const struct channel_data *d, struct buf *out, struct err
 	jsondoc_put_str(doc, "from", d->source);
 	jsondoc_put_int(doc, "generation", d->runs.members.generation);
 	jsondoc_put_bool(doc, "damaged", d->runs.members.is_damaged);
+	jsondoc_put(doc, "lost", lost_json(d));
 	jsondoc_put_str(doc, "tests_for", d->judge);
 	jsondoc_put(doc, "kinds", kinds_json(d));
 	jsondoc_put_int(doc, "projects", (int64_t)d->projects);

@@ -224,6 +224,11 @@ static void put_channel_state(struct buf *out, const struct channel_data *d)
 	size_t stale = d->state[VIEW_CHANNEL_STALE];
 	if (d->runs.members.is_damaged)
 		buf_puts(out, "<span class=\"state busy still\">The membership is damaged</span>\n");
+	if (d->all_lost) {
+		buf_puts(out, "<span class=\"state busy still\">");
+		html_count(out, d->all_lost);
+		buf_puts(out, " lost</span>\n");
+	}
 	buf_puts(out, stale ? "<span class=\"state busy still\">" : "<span class=\"state\">");
 	if (stale)
 		html_count(out, stale);
@@ -245,6 +250,27 @@ static void put_channel_totals(struct buf *out, const struct channel_data *d)
 	if (d->judge)
 		html_total(out, "Overrides in 60 days", d->runs.overrides);
 	buf_puts(out, "</dl>\n");
+}
+
+static void put_lost_files(struct buf *out, const struct channel_data *d)
+{
+	static const char *const column[] = {"Platform", "Project", "File"};
+	if (!d->losts)
+		return;
+	buf_puts(out, "<h2>Lost</h2>\n<p class=\"note\">Members whose bytes the store no longer has: clients do not find "
+		      "them. Copy them back, or demote them.</p>\n");
+	html_begin_table(out, "Lost files", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->losts; i++) {
+		const char *const text[] = {d->lost[i].platform, d->lost[i].project, d->lost[i].filename};
+		buf_puts(out, "<tr>");
+		for (size_t k = 0; k < ARRAY_SIZE(text); k++) {
+			buf_puts(out, k ? "<td>" : "<th scope=\"row\">");
+			html_text(out, text[k]);
+			buf_puts(out, k ? "</td>" : "</th>");
+		}
+		buf_puts(out, "</tr>\n");
+	}
+	html_end_table(out);
 }
 
 static void put_channel_words(struct buf *out, const struct channel_data *d)
@@ -286,6 +312,7 @@ int channel_page_write(const struct html_frame *frame, const struct channel_data
 	html_begin(out, frame, data->view, words.data);
 	put_channel_state(out, data);
 	put_channel_totals(out, data);
+	put_lost_files(out, data);
 	buf_puts(out, "<h2>Packages</h2>\n");
 	put_packages(out, data, query);
 	put_waiting(out, data);

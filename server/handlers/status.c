@@ -9,6 +9,7 @@
 #include "lib/state/catalog/catalog-retained.h"
 #include "lib/state/store/quota.h"
 #include "lib/state/upstream/file-cache.h"
+#include "lib/state/views/membership.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/core/platform-monitor.h"
@@ -411,6 +412,21 @@ static int put_generations(struct catalog *c, const struct site *site, bool want
 	return 0;
 }
 
+static int put_lost_members(struct catalog *c, const struct site *site, struct buf *out, struct err *e)
+{
+	for (size_t i = 1; i < site->view_count; i++) {
+		const struct view *v = &site->view[i];
+		const char *const labels[] = {"view", v->name, NULL};
+		uint64_t count;
+		if (!v->membership || v->is_private)
+			continue;
+		if (membership_count_lost(c, v->membership, &count, NULL, e) < 0)
+			return -1;
+		metrics_line(out, "view_lost_files", labels, (double)count);
+	}
+	return 0;
+}
+
 static void put_view_gauges(struct server_context *s, struct catalog *c, struct buf *out)
 {
 	struct err e = ERR_INIT;
@@ -420,6 +436,9 @@ static void put_view_gauges(struct server_context *s, struct catalog *c, struct 
 		log_error("%s", e.msg);
 	metrics_head(out, "view_generation_timestamp_seconds", "gauge", "When it was made, since 1970; 0: none.");
 	if (put_generations(c, site, true, out, &e) < 0)
+		log_error("%s", e.msg);
+	metrics_head(out, "view_lost_files", "gauge", "Members of a view whose bytes the store no longer lists.");
+	if (put_lost_members(c, site, out, &e) < 0)
 		log_error("%s", e.msg);
 }
 

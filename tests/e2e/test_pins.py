@@ -141,3 +141,22 @@ def test_remove_refuses_while_a_membership_is_damaged(at):
     done = tool(at, "remove", "--reason", "bad", SECOND)
     assert done.returncode == 1 and "what it pins is not known" in done.stderr and "--force" in done.stderr
     assert tool(at, "remove", "--force", "--reason", "bad", SECOND).returncode == 0
+
+
+def test_lost_member_is_told_of(at, serve):
+    """A wheel that was deleted by hand is on no page, and doctor, the metrics and the channel say so, the page first."""
+    server = serve(None, "--config", at.config, state=at.catalog.parent)
+
+    def lost():
+        return json.loads(server.get("/-/channel/tested/?format=json").body)["lost"]
+
+    assert lost() == [] and b'wheelcache_view_lost_files{view="tested"} 0\n' in server.get("/-/metrics").body
+    assert "has lost" not in tool(at, "doctor").stdout
+    at.path(FIRST).unlink()
+    at.tool("index", "--quiet")
+    serving.wait_for(lambda: lost() == [{"platform": PLATFORM, "project": "six", "filename": FIRST}], 20, "the lost file")
+    page = server.get("/-/channel/tested/", {"Accept": "text/html"}).body.decode()
+    assert '<span class="state busy still">1 lost</span>' in page and page.index("<h2>Lost</h2>") < page.index("<h2>Packages</h2>")
+    assert b'wheelcache_view_lost_files{view="tested"} 1\n' in server.get("/-/metrics").body
+    done = tool(at, "doctor")
+    assert f"view tested has lost 1 released file, first {PLATFORM}/{FIRST}" in done.stdout, done.stdout
