@@ -159,7 +159,7 @@ def test_yanked_member_is_shown_as_yanked_and_a_removed_one_not_at_all(place, se
     server = serve(config=place.config, state=place.state)
     first, second = (f"pure-{version}-py3-none-any.whl" for version in NIGHTS)
     place.run("yank", first, "--reason", "it is slow")
-    place.run("remove", second, "--reason", "it leaks")
+    place.run("remove", second, "--reason", "it leaks", "--force")
 
     def page():
         files = json.loads(server.get("/tested/simple/pure/", {"Accept": nightly.PAGE}).body)["files"]
