@@ -3,6 +3,7 @@
 and purged in a root; and the units run by a systemd that boots in it. Only with --nightly, since building takes minutes."""
 import contextlib
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -62,7 +63,7 @@ def before_fixture(package, folder):
 
 @pytest.fixture(scope="module", name="kept")
 def kept_fixture(package):
-    return machines.kept_root(packages.needs(package))
+    return machines.kept_root([*packages.needs(package), "bubblewrap"])
 
 
 @pytest.fixture(scope="module", name="wheel")
@@ -330,10 +331,55 @@ def test_timer_prunes(machine, folder):
     wait_for_text(machine, "/simple/foo/", "foo-1.0")
 
 
-@pytest.mark.parametrize("unit", ["wheelcache.service", "wheelcache-prune.service", "wheelcache-retain.service"])
-def test_running_unit_is_confined(machine, unit):
+@pytest.mark.parametrize("unit, most", [("wheelcache.service", 1.9), ("wheelcache-prune.service", 1.9), ("wheelcache-retain.service", 1.9),
+                                        ("wheelcache-build.service", 2.5)])
+def test_running_unit_is_confined(machine, unit, most):
     judged = machine.run("systemd-analyze", "security", "--no-pager", unit)
-    assert float(re.search(rf"exposure level for {unit}: ([\d.]+)", judged)[1]) < 2.0
+    assert float(re.search(rf"exposure level for {unit}: ([\d.]+)", judged)[1]) <= most
+
+
+BUILDING = """[Service]
+EnvironmentFile=
+ExecStart=
+ExecStart=/usr/bin/bwrap --unshare-all --die-with-parent --cap-drop ALL --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp \\
+    sh -c 'test -e /proc/self/status && echo a proc of its own'
+ExecStart=/bin/sh -c 'umask; touch $STATE_DIRECTORY/results && echo a state; touch /srv/x || echo no store'
+ExecStart=/bin/sh -c 'test -e /sys/fs/cgroup/cgroup.controllers || exit 0; \\
+    mkdir /sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)/one || exit 1; mkdir /sys/fs/cgroup/one || echo no other cgroup'
+"""
+
+
+def test_build_unit_permits_what_a_builder_needs(machine):
+    """bwrap with a /proc of its own, a cgroup for each wheel, the folder of results, and no more."""
+    place = machine.path("/etc/systemd/system/wheelcache-build.service.d/what-is-run.conf")
+    place.parent.mkdir(parents=True)
+    place.write_text(BUILDING)
+    machine.run("systemctl", "daemon-reload")
+    try:
+        machine.run("systemctl", "start", "wheelcache-build.service")
+        said = machine.journal("wheelcache-build.service")
+        assert all(text in said for text in ("a proc of its own", "0077", "a state", "no store")), said
+        assert "no other cgroup" in said or not pathlib.Path("/sys/fs/cgroup/cgroup.controllers").exists()
+    finally:
+        place.unlink()
+        machine.run("systemctl", "daemon-reload")
+
+
+def test_restart_fails_where_the_configuration_is_refused(machine):
+    """systemctl says so, and the journal why; doctor says it before."""
+    file = machine.path(CONFIG)
+    text = file.read_text()
+    file.write_text(f"{text}\n[view wrong]\nplatforms = debain-12-x86_64\n")
+    refused = "[view wrong] platforms: the store has no platform debain-12-x86_64"
+    try:
+        assert refused in machine.attempt("runuser", "-u", "wheelcache", "--", "wheelcache", "doctor", "--check-config").stderr
+        assert machine.attempt("systemctl", "restart", "wheelcache.service").returncode != 0
+        assert refused in machine.journal("wheelcache.service")
+    finally:
+        file.write_text(text)
+        machine.attempt("systemctl", "reset-failed", "wheelcache.service", "wheelcache.socket")
+        machine.run("systemctl", "restart", "wheelcache.service")
+    wait_for_text(machine, "/simple/foo/", "foo-1.0")
 
 
 def test_nothing_failed(machine):
