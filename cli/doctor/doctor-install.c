@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/doctor-install.h"
 
-#include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/domain/machine/profile.h"
@@ -69,7 +69,8 @@ static void take_machine(struct client_python *out)
 	struct utsname name;
 	if (uname(&name) == 0)
 		snprintf(out->arch, sizeof(out->arch), "%.31s", name.machine);
-	snprintf(out->libc, sizeof(out->libc), "glibc %.20s", gnu_get_libc_version());
+	if (!confstr(_CS_GNU_LIBC_VERSION, out->libc, sizeof(out->libc))) // "glibc 2.36"
+		snprintf(out->libc, sizeof(out->libc), "musl 1.2");
 }
 
 // *is_known: the Python; otherwise its machine alone is.
@@ -166,7 +167,7 @@ static void say_why_not(struct doctor_report *r, struct install_judge *j, const 
 			"no file of %s installs on %s; the nearest of %s: %s", j->offers.project, here, version, why.data);
 }
 
-static void judge_files(struct doctor_report *r, struct install_judge *j, const char *here)
+static void judge_install(struct doctor_report *r, struct install_judge *j, const char *here)
 {
 	size_t count;
 	const struct offers_release *list = offers_admitted(&j->offers, "", &count);
@@ -195,7 +196,7 @@ static void judge_python(struct doctor_report *r, const struct client_python *p,
 	fits_init(&j.fits, environment, 1);
 	offers_init(&j.offers, page->project, &j.fits);
 	offers_add_page(&j.offers, page);
-	judge_files(r, &j, here.data);
+	judge_install(r, &j, here.data);
 	offers_release(&j.offers);
 	fits_release(&j.fits);
 }
