@@ -36,7 +36,7 @@ void build_state_release(struct build_state *b)
 	work_folder_release(&b->work);
 	upload_url_release(&b->target);
 	strset_release(&b->interrupted);
-	strset_release(&b->absent);
+	free(b->micro);
 	free(b->base);
 	free(b->results_path);
 	wheel_gate_unref(b->gate);

@@ -67,7 +67,7 @@ struct build_state {
 	struct build_report *report;
 	struct build_display display;
 	struct strset interrupted; // "PROJECT VERSION", sorted
-	struct strset absent;      // Pythons that this machine does not have, sorted
+	int *micro;                // of the environments of the report: python_check_micro()
 	unsigned workers;          // that run
 };
 

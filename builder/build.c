@@ -278,19 +278,29 @@ static bool has_open_row(const struct missing *m, const char *python)
 }
 
 // A builder may lack a Python of the platform, which another builder has. A dry run runs nothing, so it does not look.
-static void find_absent_pythons(struct build_state *b)
+static void check_pythons(struct build_state *b)
 {
 	const struct missing *m = &b->report->missing;
-	for (size_t i = 0; i < m->environments && !b->options->is_dry_run && !build_state_is_stopped(b); i++) {
+	b->micro = xcalloc(m->environments + 1, sizeof(*b->micro));
+	for (size_t i = 0; i < m->environments; i++) {
 		const char *python = m->environment[i].python;
-		if (!has_open_row(m, python) ||
-			!python_check_is_absent(b->config, b->work.path, b->options->platform, python))
+		b->micro[i] = PYTHON_CHECK_UNKNOWN;
+		if (b->options->is_dry_run || build_state_is_stopped(b) || !has_open_row(m, python))
 			continue;
-		strset_add(&b->absent, python);
-		if (!b->options->is_quiet)
+		b->micro[i] = python_check_micro(b->config, b->work.path, b->options->platform, python);
+		if (b->micro[i] == PYTHON_CHECK_ABSENT && !b->options->is_quiet)
 			log_info("Python %s is left out: this builder does not have it", python);
 	}
-	strset_sort(&b->absent);
+}
+
+static int micro_of_python(void *ctx, const char *python)
+{
+	const struct build_state *b = ctx;
+	const struct missing *m = &b->report->missing;
+	for (size_t i = 0; i < m->environments; i++)
+		if (strcmp(m->environment[i].python, python) == 0)
+			return b->micro[i];
+	return PYTHON_CHECK_UNKNOWN;
 }
 
 static int make_schedule(struct build_state *b, struct err *e)
@@ -305,13 +315,13 @@ static int make_schedule(struct build_state *b, struct err *e)
 		.retry = o->retry,
 		.machine = &b->report->machine,
 		.interrupted = &b->interrupted,
-		.absent = &b->absent,
+		.micro = micro_of_python,
 		.recipe = write_recipe,
 		.ctx = b,
 	};
 	if (read_rows(b, e) < 0 || read_interrupted(b, e) < 0)
 		return -1;
-	find_absent_pythons(b);
+	check_pythons(b);
 	if (schedule_init(&b->report->schedule, &b->report->missing, &options, e) < 0)
 		return -1;
 	b->report->row = xcalloc(b->report->schedule.count + 1, sizeof(*b->report->row));

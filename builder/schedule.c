@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/python-check.h"
 #include "lib/base/mem.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/specifier.h"
@@ -88,6 +89,18 @@ static enum schedule_state judge_failed(const struct schedule_options *o, const 
 	return SCHEDULE_READY;
 }
 
+static int micro_of(const struct schedule_options *o, const struct missing_row *row)
+{
+	return o->micro ? o->micro(o->ctx, row->python) : PYTHON_CHECK_UNKNOWN;
+}
+
+// Branches may pin one version for some patch releases of a Python, and another version for the others.
+static bool wants_micro(const struct missing_row *row, int micro)
+{
+	int bit = micro < SPECIFIER_MICROS ? micro : SPECIFIER_MICROS - 1;
+	return micro < 0 || !row->micros || row->micros >> bit & 1;
+}
+
 enum schedule_state schedule_judge(const struct schedule_options *options, const struct missing_row *row,
 	struct arena *text, const char **why)
 {
@@ -95,8 +108,11 @@ enum schedule_state schedule_judge(const struct schedule_options *options, const
 	*why = NULL;
 	if (!is_one_of(o->python, o->pythons, row->python))
 		*why = "another Python than --python";
-	else if (o->absent && strset_has(o->absent, row->python))
+	else if (micro_of(o, row) == PYTHON_CHECK_ABSENT)
 		*why = "this builder does not have this Python";
+	else if (!wants_micro(row, micro_of(o, row)))
+		*why = add_text(text, xasprintf("wanted by other patch releases than this builder's %s.%d", row->python,
+					      micro_of(o, row)));
 	else if (!is_one_of(o->project, o->projects, row->project))
 		*why = "another project than --only";
 	else if (!missing_shard_has(&o->shard, row->project))

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
+#include "lib/domain/text/specifier.h"
 #include "lib/format/digest.h"
 #include "lib/missing/missing-json.h"
 #include "lib/os/clock.h"
@@ -276,6 +278,23 @@ static int read_build(const struct jsondoc *from, struct missing_row *row, struc
 	return 0;
 }
 
+static int read_micros(const struct jsondoc *from, struct missing_row *row, struct err *e)
+{
+	const char *text = jsondoc_get_str(from, "micros");
+	if (!text)
+		return jsondoc_is_null(from, "micros") ? 0 : refuse_value("micros", "not a string", e);
+	for (struct str rest = str_from(text); rest.ptr;) {
+		struct str range = str_cut(&rest, ','), first = str_cut(&range, '-');
+		uint64_t low, high;
+		if (!decimal_parse(first, SPECIFIER_MICROS - 1, &low) ||
+			!decimal_parse(range, SPECIFIER_MICROS - 1, &high))
+			return refuse_value("micros", "not ranges of patch releases", e);
+		for (; low <= high; low++)
+			row->micros |= (uint64_t)1 << low;
+	}
+	return 0;
+}
+
 // A version is a word. Of a row with an sdist, it is one that PEP 440 knows, because a builder names files after it.
 static int read_version(struct missing *m, const struct jsondoc *from, struct missing_row *row, struct err *e)
 {
@@ -293,7 +312,7 @@ static int read_row(struct missing *m, const struct jsondoc *from, struct missin
 		read_python(&m->text, from, &row->python, e) < 0 ||
 		read_project(&m->text, from, &row->project, e) < 0 || read_status(from, &row->status, e) < 0 ||
 		read_sentence(&m->text, from, "why", &row->why, e) < 0 || read_row_branches(m, from, row, e) < 0 ||
-		read_build(from, row, e) < 0)
+		read_build(from, row, e) < 0 || read_micros(from, row, e) < 0)
 		return -1;
 	if (!sdist && (row->status == MISSING_MISSING || !jsondoc_is_null(from, "sdist")))
 		return refuse_value("sdist", "not an sdist", e);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/domain/text/specifier.h"
+
 static struct jsondoc *files_json(const struct missing_branch *b)
 {
 	struct jsondoc *all = jsondoc_array();
@@ -85,6 +87,23 @@ static void put_attempts(struct jsondoc *row, const struct missing_attempts *a)
 	jsondoc_put(row, "attempts", attempts);
 }
 
+// Where only some patch releases of the Python want it.
+static void put_micros(struct jsondoc *row, uint64_t micros)
+{
+	enum { TEXT = SPECIFIER_MICROS * 4 };
+	if (!micros || micros == UINT64_MAX)
+		return;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, TEXT);
+	for (int from = 0, to; from < SPECIFIER_MICROS; from = to + 1) {
+		for (to = from; to + 1 < SPECIFIER_MICROS && (micros >> from & 1) && (micros >> (to + 1) & 1);)
+			to++;
+		if (micros >> from & 1)
+			buf_printf(&text, "%s%d-%d", text.len ? "," : "", from, to);
+	}
+	jsondoc_put_str(row, "micros", text.data);
+}
+
 static struct jsondoc *row_json(const struct missing_row *r)
 {
 	struct jsondoc *row = jsondoc_object(), *branches = jsondoc_array();
@@ -101,6 +120,7 @@ static struct jsondoc *row_json(const struct missing_row *r)
 	put_attempts(row, &r->attempts);
 	if (r->build)
 		jsondoc_put_int(row, "build", r->build);
+	put_micros(row, r->micros);
 	return row;
 }
 

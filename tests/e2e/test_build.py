@@ -364,6 +364,21 @@ def test_a_python_that_the_builder_lacks_is_left_out(world):
     assert [one["python"] for one in attempts] == ["3.11"]
 
 
+def test_only_what_the_patch_release_of_the_machine_wants_is_built(world):
+    world.want("alpha")
+    world.want("alpha", version="2.0")
+    micro = subprocess.run(["/usr/bin/python3", "-c", "import sys; print(sys.version_info[2])"], capture_output=True,
+                           text=True, check=True).stdout.strip()
+    (world.folder / "constraints.txt").write_text(f"alpha===1.0 ; python_full_version <= '3.11.{micro}'\n"
+                                                  f"alpha===2.0 ; python_full_version > '3.11.{micro}'\n")
+    rows = world.build("--python", "3.11")["rows"]
+    assert {row["version"]: row["state"] for row in rows if row["python"] == "3.11"} == {"1.0": "ok", "2.0": "left-out"}
+    assert f"other patch releases than this builder's 3.11.{micro}" in {row["version"]: row["why"] for row in rows}["2.0"]
+    listed = json.loads(serving.run("missing", "--json", "--config", world.config_path).stdout)["rows"]
+    micros, = [row["micros"] for row in listed if (row["python"], row["version"]) == ("3.11", "2.0")]
+    assert micros == f"{int(micro) + 1}-63"
+
+
 def test_a_wrapper_that_says_that_there_is_none(world):
     world.want("alpha")
     wrap = world.folder / "wrap"
