@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/common/promotion-common.h"
+#include "cli/promote-remote.h"
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
@@ -15,6 +16,7 @@ static const struct option_row options[] = {
 	{"evidence", 'e', "FILE...", "records of test runs; they count with those that were sent before", NO_KEY},
 	{"override", '\0', "REASON", "promote without the evidence that is required; pages show it", NO_KEY},
 	{"all-or-nothing", '\0', NULL, "promote nothing if a file is refused", NO_KEY},
+	{"server", '\0', "URL", "let this server promote: its base URL, https://HOST/", NO_KEY},
 	{"newest", '\0', NULL, "only the newest version of each project for each Python", NO_KEY},
 };
 
@@ -26,6 +28,7 @@ struct promote_command {
 	struct evidence *record;
 	size_t records, room;
 	struct hook_queue *hooks;
+	struct record_sender server;
 };
 
 static int take_promote_option(void *ctx, const char *name, const char *value, struct err *e)
@@ -33,12 +36,13 @@ static int take_promote_option(void *ctx, const char *name, const char *value, s
 	struct promote_command *x = ctx;
 	const struct command_flag flags[] = {{"all-or-nothing", &x->all_or_nothing}, {"newest", &x->newest}};
 	const struct command_text texts[] = {
-		{"to", &x->to}, {"from", &x->from}, {"reason", &x->reason}, {"override", &x->override}};
+		{"to", &x->to}, {"from", &x->from}, {"reason", &x->reason}, {"override", &x->override},
+		{"server", &x->server.url}};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
 	if (strcmp(name, "evidence") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
+		return record_sender_take(&x->server, name, value, e);
 	command_words_add(&x->evidence, value);
 	return 0;
 }
@@ -84,6 +88,16 @@ static int read_given_records(struct promote_command *x, struct err *e)
 	return 0;
 }
 
+static int promote_here_or_there(struct promote_command *x, const struct promote_request *r, struct promote_answer *out,
+	struct err *e)
+{
+	if (x->server.url)
+		return promote_remote(&x->server, r, out, e);
+	if (promotion_common_check_view(&x->all, x->to, e) < 0)
+		return -1;
+	return promote_run(&x->all.site, x->all.catalog, x->all.audit, r, clock_wall_seconds(), out, e);
+}
+
 // Returns the exit code, or -1.
 static int promote_words(struct promote_command *x, char **word, size_t words, struct err *e)
 {
@@ -103,8 +117,7 @@ static int promote_words(struct promote_command *x, char **word, size_t words, s
 		.all_or_nothing = x->all_or_nothing,
 		.newest = x->newest,
 		.dry_run = x->all.settings.is_dry_run};
-	if (promotion_common_check_view(&x->all, x->to, e) < 0 ||
-		promote_run(&x->all.site, x->all.catalog, x->all.audit, &r, clock_wall_seconds(), &answer, e) < 0 ||
+	if (promote_here_or_there(x, &r, &answer, e) < 0 ||
 		promotion_common_print(&x->all, &answer, x->to, e) < 0)
 		return -1;
 	return answer.count[PROMOTE_REFUSED] || answer.count[PROMOTE_HELD] ? 1 : 0;
@@ -116,6 +129,7 @@ static void promote_command_release(struct promote_command *x)
 		evidence_release(&x->record[i]);
 	free(x->record);
 	command_words_release(&x->evidence);
+	record_sender_release(&x->server);
 	hook_queue_free(x->hooks, HOOK_QUEUE_SECONDS);
 	promotion_common_release(&x->all);
 }
@@ -124,10 +138,11 @@ static int run_promote(const struct command *self, int argc, char **argv, struct
 {
 	CLEANUP(promote_command_release) struct promote_command x = {0};
 	promotion_common_init(&x.all);
+	record_sender_init(&x.server);
 	x.hooks = hook_queue_new("[view]");
 	int first = cli_config_options(&x.all.settings, self, argc, argv, take_promote_option, &x, e);
 	if (first < 0 || check_promote_line(&x, e) < 0 || read_given_records(&x, e) < 0 ||
-		promotion_common_open(&x.all, !x.all.settings.is_dry_run, e) < 0)
+		(!x.server.url && promotion_common_open(&x.all, !x.all.settings.is_dry_run, e) < 0))
 		return err_exit_code(e->kind);
 	int code = promote_words(&x, argv + first, (size_t)(argc - first), e);
 	return code < 0 ? err_exit_code(e->kind) : code;
@@ -139,6 +154,7 @@ const struct command command_promote = {
 	.help = "promote tested files into a view",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = SHARED_BASE | SHARED(STORE) | SHARED(REASON) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
+	.shared = SHARED_BASE | SHARED(STORE) | SHARED(REASON) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET) |
+		  SHARED(CA_FILE) | SHARED(TIMEOUT) | SHARED(TOKEN_FILE),
 	.run = run_promote,
 };

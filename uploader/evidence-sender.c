@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "lib/net/url.h"
 #include "uploader/retry-pause.h"
 
 struct evidence_sender {
@@ -13,27 +12,10 @@ struct evidence_sender {
 	struct fetch *fetch;
 };
 
-static const struct str route = STR("-/evidence/");
-
-static char *route_url(const char *url, struct err *e)
-{
-	CLEANUP(fetch_url_release) struct fetch_url parts = {0};
-	if (fetch_url_parse(url, &parts, e) < 0) {
-		err_prefix(e, "--to: ");
-		return NULL;
-	}
-	CLEANUP(mem_free) char *base = parts.user || parts.password ? NULL : url_base(str_from(url));
-	if (!base) {
-		err_set(e, ERR_USAGE, "--to: not the base URL of a server; a token is in WHEELCACHE_TOKEN or in netrc");
-		return NULL;
-	}
-	return str_ends(str_from(base), route) ? STEAL_PTR(base) : xasprintf("%s" STR_FMT, base, STR_ARG(route));
-}
-
 int evidence_sender_new(const char *url, const struct fetch_options *options, unsigned retries,
 	struct evidence_sender **out, struct err *e)
 {
-	char *whole = route_url(url, e);
+	char *whole = upload_url_route(url, "--to", "-/evidence/", e);
 	if (!whole)
 		return -1;
 	struct evidence_sender *s = xcalloc(1, sizeof(*s));

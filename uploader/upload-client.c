@@ -202,12 +202,18 @@ void upload_client_send(struct fetch *f, const struct upload_url *t, const struc
 		check_is_kept(&a, p, answer);
 }
 
-void upload_client_post(struct fetch *f, const char *url, struct str json, struct upload_client_answer *answer)
+void upload_client_exchange(struct fetch *f, const char *url, struct str json, struct fetch_answer *a,
+	struct upload_client_answer *answer)
 {
 	static const char *const headers[] = {
 		"Content-Type: application/json", "Accept: application/json, text/plain;q=0.9", NULL};
-	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	struct err e = ERR_INIT;
+	set_answer(a, fetch_post_body(f, url, headers, json, a, &e), &e, answer);
+}
+
+void upload_client_post(struct fetch *f, const char *url, struct str json, struct upload_client_answer *answer)
+{
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	fetch_answer_init(&a, LIMIT_ANSWER);
-	set_answer(&a, fetch_post_body(f, url, headers, json, &a, &e), &e, answer);
+	upload_client_exchange(f, url, json, &a, answer);
 }

@@ -47,4 +47,6 @@ void upload_client_send(struct fetch *f, const struct upload_url *t, const struc
 	struct upload_client_answer *answer);
 
 // Posts a JSON document, which may arrive twice where a connection is lost.
+void upload_client_exchange(struct fetch *f, const char *url, struct str json, struct fetch_answer *a,
+	struct upload_client_answer *answer); // *a is the whole answer, which the caller initialised
 void upload_client_post(struct fetch *f, const char *url, struct str json, struct upload_client_answer *answer);

@@ -6,6 +6,7 @@
 #include "lib/base/str.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/net/fetch.h"
+#include "lib/net/url.h"
 
 // The authority of a URL, between "//" and the path.
 static struct str host_of(struct str url)
@@ -59,4 +60,20 @@ void upload_url_release(struct upload_url *u)
 char *upload_url_page(const struct upload_url *u, const char *project)
 {
 	return xasprintf("%s%s/?upstream=no", u->simple, project);
+}
+
+char *upload_url_route(const char *url, const char *option, const char *route, struct err *e)
+{
+	CLEANUP(fetch_url_release) struct fetch_url parts = {0};
+	if (fetch_url_parse(url, &parts, e) < 0) {
+		err_prefix(e, "%s: ", option);
+		return NULL;
+	}
+	CLEANUP(mem_free) char *base = parts.user || parts.password ? NULL : url_base(str_from(url));
+	if (!base) {
+		err_set(e, ERR_USAGE, "%s: not the base URL of a server; a token is in WHEELCACHE_TOKEN or in netrc",
+			option);
+		return NULL;
+	}
+	return str_ends(str_from(base), str_from(route)) ? STEAL_PTR(base) : xasprintf("%s%s", base, route);
 }

@@ -55,13 +55,13 @@ static int read_token_file(struct record_sender *s, struct err *e)
 	return s->token.len ? 0 : err_set(e, ERR_USAGE, "%s: it has no token", s->token_file);
 }
 
-int record_sender_open(struct record_sender *s, struct err *e)
+int record_sender_options(struct record_sender *s, struct fetch_options *out, struct err *e)
 {
 	if (!s->timeout)
 		return err_set(e, ERR_USAGE, "--timeout is not 1 or more");
 	if (read_token_file(s, e) < 0)
 		return -1;
-	const struct fetch_options fetch = {
+	*out = (struct fetch_options){
 		.ca_file = ca_file_choose(s->ca_file),
 		.user = "__token__",
 		.password = s->token_file ? s->token.data : get_set_variable("WHEELCACHE_TOKEN"),
@@ -69,6 +69,14 @@ int record_sender_open(struct record_sender *s, struct err *e)
 		.connect_seconds = CONNECT_SECONDS,
 		.stall_seconds = (unsigned)s->timeout,
 	};
+	return 0;
+}
+
+int record_sender_open(struct record_sender *s, struct err *e)
+{
+	struct fetch_options fetch;
+	if (record_sender_options(s, &fetch, e) < 0)
+		return -1;
 	return evidence_sender_new(s->url, &fetch, (unsigned)s->retries, &s->sender, e);
 }
 

@@ -17,7 +17,9 @@ void record_sender_init(struct record_sender *s);
 void record_sender_release(struct record_sender *s); // for CLEANUP
 // Takes --ca-file, --token-file, --retries and --timeout. ERR_USAGE: it is another option, or its value is none.
 int record_sender_take(struct record_sender *s, const char *name, const char *value, struct err *e) MUST_CHECK;
-// Reads the token. ERR_USAGE: the URL, or an option.
+// Reads the token, and sets what a request needs; *out borrows from *s. ERR_USAGE: an option.
+int record_sender_options(struct record_sender *s, struct fetch_options *out, struct err *e) MUST_CHECK;
+// The same, for sending records. ERR_USAGE: the URL, or an option.
 int record_sender_open(struct record_sender *s, struct err *e) MUST_CHECK;
 
 extern const char *const record_sender_result[2]; // of a sending that did not fail

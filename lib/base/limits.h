@@ -92,6 +92,7 @@ enum {
 	LIMIT_PROMOTE_SELECTS = 10000,       // number of files that it selects
 	LIMIT_PROMOTE_EVIDENCE = 1000,       // number of records in it
 	LIMIT_PROMOTE_ROWS = 20000,          // number of files that the answer names
+	LIMIT_PROMOTE_ANSWER = 64 << 20,     // bytes of the answer that a client reads
 	LIMIT_PROMOTE_LEFT = 100,            // number of files that left the view before, or were overtaken, among them
 	LIMIT_PROMOTE_COST = 10,             // a promotion counts as so many records,
 	LIMIT_PROMOTE_REFUSED = 100,         // and as one more for each so many files that are refused

@@ -2,6 +2,7 @@
 #include "lib/promotion/promote-answer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"
@@ -152,4 +153,57 @@ void promote_write_json(const struct promote_answer *a, const char *view, bool d
 		jsondoc_add(files, promote_row_json(&a->row[i]));
 	jsondoc_put(doc, "files", files);
 	jsondoc_write(doc, 2, out);
+}
+
+static int find_result(const char *name)
+{
+	for (int i = 0; name && i < PROMOTE_RESULT_COUNT; i++)
+		if (strcmp(name, promote_result_name[i]) == 0)
+			return i;
+	return -1;
+}
+
+static int read_answer_row(const struct jsondoc *doc, struct promote_answer *out, struct err *e)
+{
+	const char *sha256 = jsondoc_get_str(doc, "sha256");
+	int result = find_result(jsondoc_get_str(doc, "result"));
+	struct promote_row row = {.platform = jsondoc_get_str(doc, "platform"),
+		.project = jsondoc_get_str(doc, "project"),
+		.version = jsondoc_get_str(doc, "version"),
+		.filename = jsondoc_get_str(doc, "filename"),
+		.reason = jsondoc_get_str(doc, "reason"),
+		.is_override = jsondoc_is_true(doc, "override")};
+	if (result < 0 || !row.platform || !row.filename || !sha256 ||
+		!hex_decode(str_from(sha256), row.sha256, SHA256_SIZE))
+		return err_set(e, ERR_INVALID, "a file without a result, a platform, a name or a hash");
+	row.result = (enum promote_result)result;
+	promote_answer_add(out, &row);
+	return 0;
+}
+
+static int read_answer_counts(const struct jsondoc *doc, struct promote_answer *out, struct err *e)
+{
+	const struct jsondoc *counts = jsondoc_get(doc, "counts");
+	for (int i = 0; i < PROMOTE_RESULT_COUNT; i++) {
+		int64_t count;
+		if (!counts || !jsondoc_get_int(counts, promote_result_name[i], &count) || count < 0)
+			return err_set(e, ERR_INVALID, "no number of files that are %s", promote_result_name[i]);
+		out->count[i] = (size_t)count;
+	}
+	return 0;
+}
+
+int promote_answer_read(struct str json, struct promote_answer *out, struct err *e)
+{
+	*out = (struct promote_answer){0};
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(json, LIMIT_PROMOTE_VALUES, e);
+	const struct jsondoc *files = doc ? jsondoc_get(doc, "files") : NULL;
+	if (!doc)
+		return -1;
+	if (!files || !jsondoc_get_int(doc, "generation", &out->generation))
+		return err_set(e, ERR_INVALID, "it is no answer of a promotion");
+	for (size_t i = 0; i < jsondoc_count(files); i++)
+		if (read_answer_row(jsondoc_at(files, i), out, e) < 0)
+			return err_prefix(e, "files[%zu]: ", i);
+	return read_answer_counts(doc, out, e);
 }

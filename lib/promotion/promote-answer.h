@@ -44,6 +44,10 @@ void promote_answer_release(struct promote_answer *a); // for CLEANUP
 // [{"platform", "project", "version", "filename", "sha256", "result", "reason", "override"}]}.
 void promote_write_json(const struct promote_answer *a, const char *view, bool dry_run, struct buf *out);
 
+// Reads what promote_write_json() wrote. ERR_INVALID names the value that is wrong; ERR_LIMIT. The caller releases *out,
+// also on an error.
+int promote_answer_read(struct str json, struct promote_answer *out, struct err *e) MUST_CHECK;
+
 // Adds a row: a copy of *row with strings of its own; NULL ones become "".
 struct promote_row *promote_answer_add(struct promote_answer *a, const struct promote_row *row);
 // Sets the result and the reason, which is copied.

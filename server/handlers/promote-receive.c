@@ -117,12 +117,10 @@ static struct reply *check_further_rights(struct sent_promotion *x)
 
 // --- answers ---
 
+// As the exit status of the command: a promotion of which a part was refused is no success, for curl -f either.
 static unsigned status_of_answer(const struct sent_promotion *x)
 {
-	const size_t *count = x->answer.count;
-	bool is_refused = count[PROMOTE_REFUSED] || count[PROMOTE_HELD];
-	bool has_all = !x->document.request.all_or_nothing || !is_refused;
-	return is_refused && !count[PROMOTE_DONE] && !(count[PROMOTE_ALREADY] && has_all) ? 409 : 200;
+	return x->answer.count[PROMOTE_REFUSED] || x->answer.count[PROMOTE_HELD] ? 409 : 200;
 }
 
 static struct reply *answer_promotion(struct sent_promotion *x)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evidence and promotions by HTTP, and what the holder of a narrow token cannot do."""
 import contextlib
+import http.server
 import json
 import os
 import re
+import threading
 import time
 
 import pytest
@@ -101,7 +103,7 @@ def test_promotion_needs_evidence_of_the_very_bytes(site):
     assert results(promote(site.server, "tested", token, dry_run=True))[1][site.foo.name][0] == "done"
     assert site.shown() == []
     status, files = results(promote(site.server, "tested", token, "foo", "bar", reason="night"))
-    assert (status, files[site.foo.name], files[site.bar.name][0]) == (200, ("done", ""), "refused")
+    assert (status, files[site.foo.name], files[site.bar.name][0]) == (409, ("done", ""), "refused")
     assert "2 of 12 tests failed" in files[site.bar.name][1]
     assert site.shown() == ["foo"]
     assert results(promote(site.server, "tested", token, "foo")) == (200, {site.foo.name: ("already", "")})
@@ -138,6 +140,61 @@ def test_the_newest_record_is_sent_last(site, tmp_path, names):
                        env=os.environ | {"WHEELCACHE_TOKEN": token})
     assert done.returncode == 0 and [one["file"] for one in json.loads(done.stdout)["files"]] == [str(one) for one in paths]
     assert results(promote(site.server, "tested", token, "foo"))[1][site.foo.name][0] == "refused"
+
+
+def test_promote_by_a_server(site, tmp_path):
+    """The results, the words and the exit codes are those of a promotion on the store's machine."""
+    token, weak = site.token("evidence", "promote", view="tested"), site.token("promote", view="other")
+    paths = [tmp_path / name for name in ("green.json", "red.json")]
+    for path, document in zip(paths, (record(site.foo), red(site.bar))):
+        path.write_text(json.dumps(document))
+
+    def run(*words, code=0, url=site.server.url, secret=token, view="tested"):
+        done = serving.run("promote", "--server", url, "--to", view, *words, env={
+            "PATH": os.environ["PATH"], "HOME": str(tmp_path), "WHEELCACHE_TOKEN": secret})
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+    assert run("foo", "--evidence", paths[0], "--dry-run").endswith(
+        f"done     {PLATFORM}/{site.foo.name}\ntested: generation 0: 1 done (dry run: nothing was changed)\n")
+    printed = run("foo", "bar", "--evidence", *paths, code=1)
+    assert f"refused  {PLATFORM}/{site.bar.name}: {PLATFORM}/3.11: 2 of 12 tests failed (unit)\n" in printed
+    assert f"done     {PLATFORM}/{site.foo.name}\n" in printed and "generation 1: 1 done, 1 refused" in printed
+    assert json.loads(run("foo", "--json"))["counts"]["already"] == 1 and site.shown() == ["foo"]
+    assert "held" not in run("foo", "bar", "--all-or-nothing", "--quiet", code=1)
+    assert "has no such file" in run("absent", code=2)
+    assert "may promote for tested, but not for none" in run(view="none", code=1)
+    for words, code, reason in ((["foo", "--override", "now"], 1, "no token is defined that may override"), (["--to", "a/b"], 2, "no name of a view")):
+        assert reason in run(*words, code=code)
+    assert "403" in run("foo", secret=weak, code=1) and "401" in run("foo", secret="wc_wrong", code=1)
+    for url in ("https://user@localhost/", "localhost"):
+        assert "--server: " in run("foo", url=url, code=2)
+    site.server.stop()
+    run("foo", code=1)
+
+
+def test_promote_reads_no_answer_without_end(tmp_path):
+    """A hostile server, or one that is no wheelcache."""
+    class Endless(http.server.BaseHTTPRequestHandler):
+        answers = [b"{}", b'{"generation": 1, "files": [{}]}', b" " * ((64 << 20) + 1)]  # LIMIT_PROMOTE_ANSWER
+
+        def do_POST(self):  # pylint: disable=invalid-name
+            body = self.answers.pop(0)
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+    with http.server.HTTPServer(("127.0.0.1", 0), Endless) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for reason in ("no answer of a promotion", "files[0]: a file without a result", "more than 67108864 bytes"):
+            done = serving.run("promote", "--server", f"http://127.0.0.1:{server.server_address[1]}/", "--to", "tested",
+                               env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+            assert done.returncode == 1 and reason in done.stderr, done.stderr
+        server.shutdown()
 
 
 def test_evidence_counts_for_the_views_of_its_token(site):

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/promote-remote.h"
+
+#include "lib/base/limits.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/format/jsondoc.h"
+#include "uploader/upload-client.h"
+
+static void put_selection(struct jsondoc *doc, const struct promote_request *r)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < r->selects; i++)
+		jsondoc_add_str(list, r->select[i]);
+	if (r->selects)
+		jsondoc_put(doc, "select", list);
+	else
+		jsondoc_cleanup(&list);
+}
+
+static int put_records(struct jsondoc *doc, const struct promote_request *r, struct err *e)
+{
+	struct jsondoc *list = jsondoc_array();
+	jsondoc_put(doc, "evidence", list); // may be empty, and needs no right then
+	for (size_t i = 0; i < r->evidences; i++) {
+		CLEANUP(buf_release) struct buf text;
+		buf_init(&text, LIMIT_EVIDENCE);
+		evidence_write(&r->evidence[i], &text);
+		struct jsondoc *one = jsondoc_read(buf_view(&text), e);
+		if (!one)
+			return -1;
+		jsondoc_add(list, one);
+	}
+	return 0;
+}
+
+static int write_promotion(const struct promote_request *r, struct buf *out, struct err *e)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	put_selection(doc, r);
+	if (put_records(doc, r, e) < 0)
+		return -1;
+	const char *const texts[][2] = {{"from", r->from}, {"reason", r->reason}, {"override", r->override}};
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (texts[i][1] && *texts[i][1])
+			jsondoc_put_str(doc, texts[i][0], texts[i][1]);
+	jsondoc_put_bool(doc, "all_or_nothing", r->all_or_nothing);
+	jsondoc_put_bool(doc, "newest", r->newest);
+	jsondoc_put_bool(doc, "dry_run", r->dry_run);
+	jsondoc_write(doc, 0, out);
+	return out->failed ? err_set(e, ERR_LIMIT, "the promotion has more than %d bytes", LIMIT_EVIDENCE) : 0;
+}
+
+static enum err_kind kind_of_status(unsigned status)
+{
+	switch (status) {
+	case 400:
+	case 404:
+		return ERR_USAGE;
+	case 401:
+	case 403:
+		return ERR_DENIED;
+	default:
+		return ERR_NET;
+	}
+}
+
+// 409: something was refused, as the answer says, or another conflict.
+static int read_promotion(const char *url, const struct fetch_answer *a, const struct upload_client_answer *answer,
+	struct promote_answer *out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	if (!answer->status) {
+		*e = answer->why; // names the URL
+		return -1;
+	}
+	if (answer->status != 200 && answer->status != 409)
+		return err_set(e, kind_of_status(answer->status), "%s: %s", url, answer->why.msg);
+	if (promote_answer_read(buf_view(&a->body), out, &why) < 0)
+		return err_set(e, ERR_NET, "%s: %s", url, answer->status == 409 ? answer->why.msg : why.msg);
+	return 0;
+}
+
+int promote_remote(struct record_sender *s, const struct promote_request *r, struct promote_answer *out, struct err *e)
+{
+	CLEANUP(buf_release) struct buf document;
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	struct fetch_options options;
+	struct upload_client_answer answer;
+	*out = (struct promote_answer){0};
+	buf_init(&document, LIMIT_EVIDENCE);
+	fetch_answer_init(&a, LIMIT_PROMOTE_ANSWER);
+	if (!platform_name_is_valid(str_from(r->to)))
+		return err_set(e, ERR_USAGE, "--to: \"%s\" is no name of a view", r->to);
+	CLEANUP(mem_free) char *route = xasprintf("-/promote/%s", r->to);
+	CLEANUP(mem_free) char *url = upload_url_route(s->url, "--server", route, e);
+	if (!url || write_promotion(r, &document, e) < 0 || record_sender_options(s, &options, e) < 0)
+		return -1;
+	struct fetch *f = fetch_new(&options);
+	upload_client_exchange(f, url, buf_view(&document), &a, &answer);
+	fetch_free(f);
+	return read_promotion(url, &a, &answer, out, e);
+}
