@@ -102,11 +102,14 @@ static void set_answer(const struct fetch_answer *a, int result, const struct er
 static void parse_page(const struct fetch_answer *a, const char *url, struct upload_client_page **out,
 	struct upload_client_answer *answer)
 {
-	struct jsondoc *doc = jsondoc_read(buf_view(&a->body), &answer->why);
+	struct jsondoc *doc = jsondoc_read_bounded(buf_view(&a->body), LIMIT_CLIENT_VALUES, &answer->why);
 	if (!doc || !jsondoc_get(doc, "files")) {
 		jsondoc_cleanup(&doc);
 		answer->result = UPLOAD_CLIENT_STOP;
-		err_set(&answer->why, ERR_INVALID, "%s: no simple page in JSON", url);
+		if (answer->why.kind == ERR_LIMIT)
+			err_prefix(&answer->why, "%s: ", url);
+		else
+			err_set(&answer->why, ERR_INVALID, "%s: no simple page in JSON", url);
 		return;
 	}
 	*out = xmalloc(sizeof(**out));
@@ -122,7 +125,7 @@ void upload_client_get_page(struct fetch *f, const struct upload_url *t, const c
 	CLEANUP(mem_free) char *url = upload_url_page(t, project);
 	struct err e = ERR_INIT;
 	*out = NULL;
-	fetch_answer_init(&a, LIMIT_PAGE);
+	fetch_answer_init(&a, LIMIT_CLIENT_PAGE);
 	set_answer(&a, fetch_get(f, url, headers, &a, &e), &e, answer);
 	if (a.status == 404)
 		*answer = (struct upload_client_answer){.result = UPLOAD_CLIENT_OK};

@@ -14,8 +14,6 @@
 #include "lib/net/ca-file.h"
 #include "lib/net/fetch.h"
 
-enum { PAGE_MOST = 256 << 20 };
-
 struct client_doctor {
 	struct doctor_report *report;
 	const struct doctor_client_options *o;
@@ -247,7 +245,7 @@ static void ask_project(const struct client_doctor *d)
 	CLEANUP(buf_release) struct buf name;
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	buf_init(&name, LIMIT_FILE_NAME);
-	fetch_answer_init(&a, PAGE_MOST);
+	fetch_answer_init(&a, LIMIT_CLIENT_PAGE);
 	name_normalize(str_from(d->o->project), &name);
 	size_t len = strlen(d->url.text);
 	CLEANUP(mem_free)
@@ -285,7 +283,7 @@ static bool ask_index(const struct client_doctor *d)
 	struct err e = ERR_INIT;
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	const char *proxy = proxy_variable(&d->url);
-	fetch_answer_init(&a, PAGE_MOST);
+	fetch_answer_init(&a, LIMIT_CLIENT_ROOT);
 	if (proxy)
 		doctor_report_add(d->report, DOCTOR_WARNING, "proxy",
 			"set no_proxy if the server is inside your network",
@@ -307,7 +305,7 @@ static void try_certificates(const struct client_doctor *d, const char *client, 
 	const char *cert = s->value[CLIENT_CERT].text;
 	struct fetch_options options = client_fetch_options(d);
 	options.ca_file = cert;
-	fetch_answer_init(&a, PAGE_MOST);
+	fetch_answer_init(&a, LIMIT_CLIENT_ROOT);
 	if (!cert || access(cert, R_OK) < 0 || strcmp(d->url.scheme, "https") != 0)
 		return;
 	struct fetch *fetch = fetch_new(&options);

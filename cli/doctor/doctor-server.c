@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "cli/doctor/doctor-service.h"
+#include "lib/base/limits.h"
 #include "lib/net/fetch.h"
 #include "lib/os/clock.h"
 #include "server/http/tls.h"
 
-enum { DAY = 86400, DAYS_LEFT = 21, ANSWER_MOST = 32 << 20 };
+enum { DAY = 86400, DAYS_LEFT = 21 };
 
 static void tls_cleanup(struct tls **t)
 {
@@ -62,7 +63,7 @@ static void ask_upstream_index(struct doctor_report *r, const struct config *c, 
 	struct err e = ERR_INIT;
 	CLEANUP(fetch_url_release) struct fetch_url parts = {0};
 	CLEANUP(fetch_answer_release) struct fetch_answer answer;
-	fetch_answer_init(&answer, ANSWER_MOST);
+	fetch_answer_init(&answer, LIMIT_CLIENT_PAGE);
 	if (fetch_url_parse(url, &parts, &e) < 0) {
 		doctor_report_add(r, DOCTOR_WRONG, "upstream", "correct [upstream] url", "an index is %s", e.msg);
 		return;

@@ -134,6 +134,9 @@ enum {
 	LIMIT_REASON = 1 << 10,              // the reason that a sidecar gives
 	LIMIT_ANSWER_HEADERS = 64 << 10,     // headers of another server's response
 	LIMIT_ANSWER = 64 << 10,             // body of another server's response to an upload
+	LIMIT_CLIENT_ROOT = 64 << 20,        // the list of projects of a server, where doctor asks for it,
+	LIMIT_CLIENT_PAGE = 32 << 20,        // a page of a project that push and doctor read,
+	LIMIT_CLIENT_VALUES = 1 << 20,       // and number of JSON values in it
 	LIMIT_HEALTH = 4 << 20,              // a server's answer about its own state
 	LIMIT_CONFIG = 1 << 20,              // a configuration file,
 	LIMIT_CONFIG_LINE = 64 << 10,        // and a line of it that is no comment

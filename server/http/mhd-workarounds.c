@@ -4,11 +4,40 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
 
 int epoll_wait(int epoll, struct epoll_event *events, int room, int timeout)
 {
 	return epoll_pwait(epoll, events, room > 1 ? room - 1 : room, timeout, NULL);
+}
+
+// The length of a header that stands twice in the part; 0: it does not. Of refusals only.
+static size_t find_second_header(const struct iovec *part)
+{
+	static const struct str begin = STR("HTTP/1.1 4"), end = STR("\r\n\r\n");
+	struct str first = {part->iov_base, part->iov_len / 2};
+	bool is_refusal = part->iov_len % 2 == 0 && str_starts(first, begin) && str_ends(first, end);
+	return is_refusal && memcmp(first.ptr, first.ptr + first.len, first.len) == 0 ? first.len : 0;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	struct iovec part[2];
+	struct msghdr once = *message;
+	size_t skipped = message->msg_iovlen == ARRAY_SIZE(part) ? find_second_header(message->msg_iov) : 0;
+	if (skipped) {
+		memcpy(part, message->msg_iov, sizeof(part));
+		part[0] = (struct iovec){(char *)part[0].iov_base + skipped, skipped};
+		once.msg_iov = part;
+	}
+	ssize_t sent = syscall(SYS_sendmsg, fd, &once, flags);
+	return sent < 0 ? sent : sent + (ssize_t)skipped;
 }
 
 bool mhd_workarounds_is_lax(const char *version)

@@ -12,6 +12,12 @@
 
 #include <stdbool.h>
 
+// Of a malformed Content-Length libmicrohttpd puts the header of its refusal twice into its buffer, so that the second one
+// takes the place of the body. So this module also defines a sendmsg() that replaces the C library's: it sends a header of a
+// refusal that stands there twice once, and changes nothing else.
+// Upstream: parse_connection_headers() goes on after transmit_error_response_static() has built the header (0.9.75). Not
+// reported upstream.
+
 // Whether this version of libmicrohttpd parses request headers laxly. 0.9 cuts a line at a NUL, and joins a line that
 // begins with a blank to the name before it; its strings are in the buffer that the client filled, so gaps between them
 // show that. 1.0 refuses such headers itself, and moves strings.

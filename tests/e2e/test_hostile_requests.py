@@ -401,3 +401,12 @@ def test_client_that_goes_away_at_any_byte(server, data):
 
 def test_there_are_many():
     assert len(REFUSED) + len(SERVED) >= 80
+
+
+@pytest.mark.parametrize("length", [b"abc", b"-1", b"5x", b"", b"9" * 30])
+def test_malformed_length_is_refused_once(server, length):
+    for method in (b"GET", b"POST"):
+        answer = server.raw(method + b" /simple/foo/ HTTP/1.1\r\nHost: x\r\nContent-Length: " + length + b"\r\n\r\n")
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert re.match(rb"HTTP/1.1 4\d\d ", head) and b"HTTP/" not in body
+        assert len(body) == int(re.search(rb"Content-Length: (\d+)", head)[1])

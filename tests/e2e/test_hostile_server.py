@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""push and doctor ask a server that answers without end, or with very many values: they take a bounded part, and say so."""
+import http.server
+import threading
+
+import pytest
+
+import serving
+import storelib
+
+MEGABYTE = 1 << 20
+ENDLESS = 400 * MEGABYTE
+JSON = "application/vnd.pypi.simple.v1+json"
+
+
+class Hostile(http.server.ThreadingHTTPServer):
+    """Answers each request with pieces, and notes how many bytes a client took of each answer."""
+    daemon_threads = True
+
+    def __init__(self, first, piece, size):
+        self.first, self.piece, self.size, self.taken = first, piece, size, {}
+        super().__init__(("127.0.0.1", 0), Answer)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}/simple/"
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", JSON)
+        self.end_headers()
+        sent = 0
+        try:
+            self.wfile.write(self.server.first)
+            while sent < self.server.size:
+                self.wfile.write(self.server.piece)
+                sent += len(self.server.piece)
+            self.wfile.write(b"0]}")
+        except OSError:
+            pass
+        self.server.taken[self.path] = max(sent, self.server.taken.get(self.path, 0))
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(name="answering")
+def answering_fixture():
+    started = []
+
+    def start(*arguments):
+        server = Hostile(*arguments)
+        started.append((server, threading.Thread(target=server.serve_forever)))
+        started[-1][1].start()
+        return server
+
+    yield start
+    for server, thread in started:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def push(server, folder):
+    wheel = storelib.make_wheel(folder, "foo", "1.0")
+    return serving.run("push", "--retries", "0", "--to", server.url.replace("simple/", "upload/any/"), wheel.path,
+                       env={"PATH": "/usr/bin:/bin", "WHEELCACHE_TOKEN": "x"})
+
+
+def test_answer_without_end_is_not_read_by_push(answering, tmp_path):
+    server = answering(b'{"files": [', b"{}," * MEGABYTE, ENDLESS)
+    done = push(server, tmp_path)
+    assert done.returncode != 0 and server.taken, done.stdout + done.stderr
+    serving.wait_for(lambda: server.taken, 60, "the end of the answer")
+    assert max(server.taken.values()) < 64 * MEGABYTE
+
+
+def test_very_many_values_are_not_kept_by_push(answering, tmp_path):
+    server = answering(b'{"files": [', b"0," * (MEGABYTE // 2), 8 * MEGABYTE)
+    done = push(server, tmp_path)
+    assert done.returncode != 0 and "more than 1048576 JSON values" in done.stdout + done.stderr
+
+
+def test_answer_without_end_is_not_read_by_doctor(answering):
+    server = answering(b'{"projects": [', b"{}," * MEGABYTE, ENDLESS)
+    done = serving.run("doctor", "--client", server.url, "--project", "foo", env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
+    assert done.returncode != 0, done.stdout
+    serving.wait_for(lambda: server.taken, 60, "the end of the answer")
+    assert max(server.taken.values()) < 128 * MEGABYTE
