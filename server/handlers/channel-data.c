@@ -174,13 +174,13 @@ static int read_projects(struct channel_reader *r, struct err *e)
 
 // --- order and limits ---
 
-// What needs attention comes first. A project that has no wheel for an environment may never have one.
+// What needs attention comes first: an environment where nothing installs, then one that gets nothing new.
 static int state_order(enum view_channel_state s)
 {
-	static const int order[VIEW_CHANNEL_STATE_COUNT] = {[VIEW_CHANNEL_STALE] = 0,
-		[VIEW_CHANNEL_BEHIND] = 1,
-		[VIEW_CHANNEL_CURRENT] = 2,
-		[VIEW_CHANNEL_EMPTY] = 3};
+	static const int order[VIEW_CHANNEL_STATE_COUNT] = {[VIEW_CHANNEL_EMPTY] = 0,
+		[VIEW_CHANNEL_STALE] = 1,
+		[VIEW_CHANNEL_BEHIND] = 2,
+		[VIEW_CHANNEL_CURRENT] = 3};
 	return order[s];
 }
 
@@ -319,6 +319,7 @@ static int read_channel(struct channel_reader *r, struct err *e)
 	kept_versions_open(&q->site->config, &q->site->store, q->now, &r->kept);
 	view_channel_keep(r->channel, &r->kept);
 	const struct view *source = own->from ? site_view(q->site, str_from(own->from)) : NULL;
+	d->own = own;
 	d->view = q->view->name;
 	d->source = q->may_see_source ? own->from : NULL;
 	r->environments = view_channel_environments(r->channel, &r->environment);

@@ -52,6 +52,7 @@ struct channel_lost {
 
 struct channel_data {
 	struct arena text;  // of all strings
+	const struct config_view *own; // its section, borrowed; NULL: none, so no rules are shown
 	const char *view;   // borrowed, as the next ones
 	const char *source; // its `from`; NULL: none, or the client may not read it
 	const char *judge;  // the view whose `requires` the tests are held against; NULL: none

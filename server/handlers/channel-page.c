@@ -162,7 +162,7 @@ static void put_packages(struct buf *out, const struct channel_data *d, const st
 
 static void put_waiting(struct buf *out, const struct channel_data *d)
 {
-	static const char *const column[] = {"File", "Platform", "State", "Why"};
+	static const char *const column[] = {"Project", "Version", "File", "Platform", "State", "Why"};
 	if (!d->source)
 		return;
 	buf_puts(out, "<h2>What waits in <a href=\"../");
@@ -177,9 +177,13 @@ static void put_waiting(struct buf *out, const struct channel_data *d)
 	html_begin_table(out, "What waits", "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->waitings; i++) {
 		const struct channel_waiting *w = &d->waiting[i];
-		buf_puts(out, "<tr><th scope=\"row\" class=\"file\">");
-		html_text(out, w->wheel->filename);
+		buf_puts(out, "<tr><th scope=\"row\">");
+		html_text(out, w->project);
 		buf_puts(out, "</th><td class=\"name\">");
+		html_text(out, w->wheel->version);
+		buf_puts(out, "</td><td class=\"file\">");
+		html_text(out, w->wheel->filename);
+		buf_puts(out, "</td><td class=\"name\">");
 		html_text(out, w->wheel->platform);
 		buf_printf(out, "</td><td><span class=\"verdict%s\">%s</span></td><td class=\"why full\">",
 			w->has_left ? ""
@@ -218,6 +222,35 @@ static void put_endings(struct buf *out, const struct channel_data *d)
 }
 
 // --- the whole ---
+
+static void put_rule(struct buf *out, const char *what, const char *value)
+{
+	buf_printf(out, "<div><dt>%s</dt><dd class=\"name\">", what);
+	html_text(out, value);
+	buf_puts(out, "</dd></div>");
+}
+
+// The keys of the configuration that decide what comes in and what stays. Cells are of the view's own platforms.
+static void put_channel_rules(struct buf *out, const struct config_view *v)
+{
+	enum { DAY_SECONDS = 86400 };
+	if (!v)
+		return;
+	CLEANUP(mem_free) char *versions = xasprintf("%" PRIu64, v->keep_versions);
+	CLEANUP(mem_free) char *days = xasprintf("%" PRIu64, v->keep_seconds / DAY_SECONDS);
+	if (!v->requires && !v->cells && !v->keep_versions && !v->keep_seconds)
+		return;
+	buf_puts(out, "<dl class=\"rules\">");
+	if (v->requires)
+		put_rule(out, "Requires", v->requires);
+	if (v->cells)
+		put_rule(out, "Cells", v->cells);
+	if (v->keep_versions)
+		put_rule(out, "Keeps versions", versions);
+	if (v->keep_seconds)
+		put_rule(out, "Keeps days", days);
+	buf_puts(out, "</dl>\n");
+}
 
 static void put_channel_state(struct buf *out, const struct channel_data *d)
 {
@@ -313,6 +346,7 @@ int channel_page_write(const struct html_frame *frame, const struct channel_data
 	put_channel_state(out, data);
 	put_channel_totals(out, data);
 	put_lost_files(out, data);
+	put_channel_rules(out, data->own);
 	buf_puts(out, "<h2>Packages</h2>\n");
 	put_packages(out, data, query);
 	put_waiting(out, data);

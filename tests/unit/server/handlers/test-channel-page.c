@@ -71,7 +71,9 @@ static struct channel_data make_data(void)
 	d.runs.run = runs;
 	d.runs.runs = ARRAY_SIZE(runs);
 	d.runs.overrides = 1;
+	static struct channel_change nothing_changed[1];
 	d.runs.generation = generations;
+	d.runs.change = nothing_changed;
 	d.runs.generations = 1;
 	d.runs.members.generation = 7;
 	d.runs.day[CHANNEL_DAYS - 1] = (struct channel_day){NOON - 43200, 1180, 2, 5};
