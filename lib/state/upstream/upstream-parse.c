@@ -116,14 +116,17 @@ static void note_since(struct upstream_row *row)
 		row->had_since = oldest;
 }
 
+// An answer that was in other caches since before our first file came does not say that upstream had the project then, so
+// it counts as read before. Otherwise its time is that of the request: an old page is still the one to be served.
 static void confirm(struct upstream_row *row)
 {
 	const struct upstream_response *s = &row->response;
+	int64_t arrived = row->project->here.arrived;
 	note_since(row);
-	row->fetched = s->as_of;
+	row->fetched = s->as_of < arrived && arrived <= s->sent ? arrived - 1 : s->sent;
 	row->has_doubt = false;
 	row->doubted = 0;
-	row->max_age = s->max_age < 0 ? s->max_age : s->max_age + row->asked - s->as_of; // it is fresh from as_of on
+	row->max_age = s->max_age < 0 ? s->max_age : s->max_age + row->asked - s->sent; // it is fresh from then on
 	conclude_row(row, UPSTREAM_KNOWN, "");
 }
 

@@ -147,7 +147,7 @@ static void take_response(struct upstream_row *row, const struct fetch_result *r
 	s->type = copy_header(r->answer, "content-type");
 	s->serial = read_digits(fetch_header(r->answer, "x-pypi-last-serial"));
 	s->max_age = read_freshness(r->answer);
-	s->as_of = read_age(r->answer) < s->as_of ? s->as_of - read_age(r->answer) : 1;
+	s->as_of = read_age(r->answer) < s->sent ? s->sent - read_age(r->answer) : 1;
 	buf_init(&s->body, row->upstream->max_page);
 	if (result == UPSTREAM_KNOWN)
 		buf_str(&s->body, buf_view(&r->answer->body));
@@ -279,7 +279,7 @@ static void request_row(struct upstream_row *row, int64_t at_ms)
 		.ctx = row,
 	};
 	row->tries++;
-	row->response.as_of = clock_wall_seconds() + (int64_t)request.delay_ms / 1000;
+	row->response.sent = clock_wall_seconds() + (int64_t)request.delay_ms / 1000;
 	fetch_pool_get(row->upstream->pool, &request);
 }
 

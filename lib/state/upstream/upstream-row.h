@@ -74,7 +74,8 @@ struct upstream_response {
 	struct buf body;
 	uint64_t serial; // 0: unknown
 	int64_t max_age;
-	int64_t as_of; // seconds since 1970: when it was asked for, less the time that it was in other caches
+	int64_t sent;  // seconds since 1970: when it was asked for
+	int64_t as_of; // the same, less the time that it was in other caches
 };
 
 struct upstream_row {
