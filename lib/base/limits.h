@@ -62,7 +62,8 @@ enum {
 	LIMIT_COMPARE_UNPACKED = 64 << 20,   // unpacked size up to which a server hashes the members of a wheel
 	LIMIT_REBUILDS = 64 << 20,           // a document of `wheelcache rebuilds --json`
 	LIMIT_REBUILDS_SENT = 8 << 20,       // one that a builder sends to a server,
-	LIMIT_REBUILD_VALUES = 1 << 18,      // and number of values in it
+	LIMIT_REBUILD_VALUES = 1 << 18,      // number of values in it,
+	LIMIT_REBUILD_CPU_MS = 5000,         // and milliseconds of a processor for the answer
 	LIMIT_BUILD_TAG = 1 << 30,           // the number of a build tag
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_WATCHED_FOLDERS = 1 << 20,     // number of folders of a store that a server watches,

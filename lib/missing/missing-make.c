@@ -176,10 +176,19 @@ static int is_promoted(struct make *x, int64_t platform, const struct catalog_fi
 		e);
 }
 
+static int check_cpu(const struct make *x, struct err *e)
+{
+	if (!x->options->cpu_end || clock_thread_ms() <= x->options->cpu_end)
+		return 0;
+	return err_set(e, ERR_BUSY, "the decision took too long: ask for one project, or send fewer rows");
+}
+
 static int on_our_file(void *ctx, const struct catalog_file *file, struct err *e)
 {
 	struct our_files *ours = ctx;
 	const struct platform *p = ours->platform;
+	if (check_cpu(ours->make, e) < 0)
+		return -1;
 	if (rebuild_set_has(ours->make->options->rebuild, p->name, ours->offers->project, file->filename))
 		return 0;
 	int result = is_promoted(ours->make, p->id, file, e);
@@ -260,6 +269,8 @@ static int decide_without_facts(struct make *x, struct err *e)
 static int decide_one(struct make *x, const char *project, struct err *e)
 {
 	x->project = project;
+	if (check_cpu(x, e) < 0)
+		return -1;
 	if (!strset_has(&x->wanted.projects, project))
 		return decide_without_facts(x, e);
 	return upstream_load_cached(x->upstream, x->reader, project, decide_project, x, e);

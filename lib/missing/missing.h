@@ -112,6 +112,7 @@ struct missing_options {
 	bool wants_pure;     // PURE is MISSING instead
 	bool wants_all;      // keeps rows of every status; otherwise MISSING, FAILED, AWAITING, UNKNOWN and IMPOSSIBLE
 	const struct rebuild_set *rebuild; // wheels that count as not there; NULL: none
+	int64_t cpu_end;                   // clock_thread_ms() at which this has taken too long; 0: never
 	bool is_offline;                   // upstream is not asked: the catalog's last answers count
 	void (*progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // of look-ups; NULL: none
 	void *ctx;
@@ -119,7 +120,7 @@ struct missing_options {
 
 // results: what was built before; NULL: nothing. ERR_NOT_FOUND: the membership of the view is not known. ERR_USAGE: no
 // [branch], the files of a branch (branch.h), a platform
-// whose Pythons are unknown, an environment that no branch has. Errors of catalog.h. With is_offline nothing is written.
+// whose Pythons are unknown, an environment that no branch has. ERR_BUSY: it took too long. Errors of catalog.h. With is_offline nothing is written.
 // The caller releases *out if this returns 0.
 int missing_make(const struct config *c, const struct store *store, struct catalog *catalog, struct results *results,
 	const struct missing_options *options, struct missing *out, struct err *e) MUST_CHECK;

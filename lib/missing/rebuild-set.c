@@ -24,6 +24,7 @@ struct set_row {
 struct rebuild_set {
 	struct set_row *row; // by platform, project, file name
 	size_t count, room;
+	const struct set_row **by_version; // by platform, project, version; of each the highest build tag first
 	struct arena text;
 };
 
@@ -67,12 +68,37 @@ static int read_set_row(struct rebuild_set *s, const struct jsondoc *from, struc
 	return 0;
 }
 
+static int compare_set_projects(const struct set_row *one, const struct set_row *other)
+{
+	int order = strcmp(one->platform, other->platform);
+	return order ? order : strcmp(one->name.project, other->name.project);
+}
+
 static int compare_set_rows(const void *a, const void *b)
 {
 	const struct set_row *one = a, *other = b;
-	int order = strcmp(one->platform, other->platform);
-	order = order ? order : strcmp(one->name.project, other->name.project);
+	int order = compare_set_projects(one, other);
 	return order ? order : strcmp(one->filename, other->filename);
+}
+
+static int compare_set_versions(const void *a, const void *b)
+{
+	const struct set_row *one = *(const struct set_row *const *)a, *other = *(const struct set_row *const *)b;
+	int order = compare_set_projects(one, other);
+	order = order ? order : version_cmp(&one->name.version, &other->name.version);
+	order = order ? order : (one->build < other->build) - (one->build > other->build);
+	return order ? order : strcmp(one->filename, other->filename);
+}
+
+static void sort_set(struct rebuild_set *s)
+{
+	s->by_version = xcalloc(s->count + 1, sizeof(struct set_row *));
+	if (!s->count)
+		return;
+	qsort(s->row, s->count, sizeof(*s->row), compare_set_rows);
+	for (size_t i = 0; i < s->count; i++)
+		s->by_version[i] = &s->row[i];
+	qsort(s->by_version, s->count, sizeof(struct set_row *), compare_set_versions);
 }
 
 static int read_set_rows(struct rebuild_set *s, struct str text, struct err *e)
@@ -86,8 +112,7 @@ static int read_set_rows(struct rebuild_set *s, struct str text, struct err *e)
 	for (size_t i = 0; i < jsondoc_count(rows); i++)
 		if (read_set_row(s, jsondoc_at(rows, i), e) < 0)
 			return err_prefix(e, "row %zu: ", i + 1);
-	if (s->count)
-		qsort(s->row, s->count, sizeof(*s->row), compare_set_rows);
+	sort_set(s);
 	return 0;
 }
 
@@ -165,6 +190,7 @@ void rebuild_set_free(struct rebuild_set *s)
 		filename_release(&s->row[i].name);
 	if (s) {
 		free(s->row);
+		free(s->by_version);
 		arena_release(&s->text);
 	}
 	free(s);
@@ -179,46 +205,52 @@ void rebuild_set_cleanup(struct rebuild_set **s)
 // --- questions ---
 
 struct set_key {
-	const char *platform, *project;
+	const char *platform, *project, *filename;
+	const struct version *version;
 };
+
+static int compare_row_project(const struct set_row *row, const struct set_key *k)
+{
+	int order = strcmp(row->platform, k->platform);
+	return order ? order : strcmp(row->name.project, k->project);
+}
 
 static bool is_row_before(const void *element, const void *key)
 {
 	const struct set_row *row = element;
 	const struct set_key *k = key;
-	int order = strcmp(row->platform, k->platform);
-	return order < 0 || (order == 0 && strcmp(row->name.project, k->project) < 0);
+	int order = compare_row_project(row, k);
+	return (order ? order : strcmp(row->filename, k->filename)) < 0;
 }
 
-// The rows of a project on a platform: row[*first] up to the returned index, not included.
-static size_t rows_of_project(const struct rebuild_set *s, const char *platform, const char *project, size_t *first)
+static bool is_version_before(const void *element, const void *key)
 {
-	const struct set_key key = {platform, project};
-	size_t end = *first = lower_bound(&key, s->row, s->count, sizeof(*s->row), is_row_before);
-	while (end < s->count && strcmp(s->row[end].platform, platform) == 0 &&
-		strcmp(s->row[end].name.project, project) == 0)
-		end++;
-	return end;
+	const struct set_row *row = *(const struct set_row *const *)element;
+	const struct set_key *k = key;
+	int order = compare_row_project(row, k);
+	return (order ? order : version_cmp(&row->name.version, k->version)) < 0;
 }
 
 bool rebuild_set_has(const struct rebuild_set *s, const char *platform, const char *project, const char *filename)
 {
-	size_t first, end = s ? rows_of_project(s, platform, project, &first) : 0;
-	for (size_t i = end ? first : 0; i < end; i++)
-		if (strcmp(s->row[i].filename, filename) == 0)
-			return true;
-	return false;
+	const struct set_key key = {platform, project, filename, NULL};
+	if (!s)
+		return false;
+	size_t i = lower_bound(&key, s->row, s->count, sizeof(*s->row), is_row_before);
+	return i < s->count && compare_row_project(&s->row[i], &key) == 0 && strcmp(s->row[i].filename, filename) == 0;
 }
 
 bool rebuild_set_find(const struct rebuild_set *s, const char *platform, const char *project,
 	const struct version *version, struct rebuild_wanted *out)
 {
-	size_t first, end = s ? rows_of_project(s, platform, project, &first) : 0;
+	const struct set_key key = {platform, project, NULL, version};
 	*out = (struct rebuild_wanted){0};
-	for (size_t i = end ? first : 0; i < end; i++) {
-		const struct set_row *row = &s->row[i];
-		if (version_cmp(&row->name.version, version) == 0 && row->build > out->build)
-			*out = (struct rebuild_wanted){row->filename, row->why, row->build};
-	}
-	return out->build > 0;
+	if (!s)
+		return false;
+	size_t i = lower_bound(&key, s->by_version, s->count, sizeof(struct set_row *), is_version_before);
+	const struct set_row *row = i < s->count ? s->by_version[i] : NULL;
+	if (!row || compare_row_project(row, &key) != 0 || version_cmp(&row->name.version, version) != 0)
+		return false;
+	*out = (struct rebuild_wanted){row->filename, row->why, row->build};
+	return true;
 }

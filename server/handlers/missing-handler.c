@@ -156,6 +156,7 @@ int missing_query_answer(struct server_context *s, struct catalog *c, const stru
 		.project = *q->project ? q->project : NULL,
 		.wants_all = q->wants_all,
 		.rebuild = q->rebuild,
+		.cpu_end = q->cpu_end,
 		.is_offline = true,
 	};
 	CLEANUP(missing_release) struct missing m = {0};

@@ -25,6 +25,7 @@ struct missing_query {
 	bool wants_all, is_html;
 	enum page_coding coding;
 	const struct rebuild_set *rebuild; // wheels that count as not there; NULL: none
+	int64_t cpu_end;                   // clock_thread_ms() at which the answer has taken too long; 0: never
 	struct page_key key;
 };
 

@@ -5,6 +5,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/missing/rebuild-set.h"
+#include "lib/os/clock.h"
 #include "server/core/auth.h"
 #include "server/handlers/missing-handler.h"
 #include "server/message/body-handler.h"
@@ -61,12 +62,13 @@ static struct reply *end_list(struct body_handler *r)
 	CLEANUP(rebuild_set_cleanup) struct rebuild_set *set = NULL;
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, MISSING_QUERY_PAGE);
+	x->query.cpu_end = clock_thread_ms() + LIMIT_REBUILD_CPU_MS;
 	if (rebuild_set_parse(buf_view(&x->body), &set, &e) < 0)
 		return refuse_list(&e);
 	x->query.rebuild = set;
 	if (answer_list(x, &page, &e) < 0) {
 		err_prefix(&e, "/-/missing/%s: ", x->query.platform->name);
-		return server_context_error(&e);
+		return e.kind == ERR_BUSY ? refuse_list(&e) : server_context_error(&e);
 	}
 	struct reply *reply = reply_new(200, "application/json", blob_from_buf(&page));
 	reply_header(reply, "Cache-Control", "no-store");

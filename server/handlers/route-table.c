@@ -84,7 +84,7 @@ const struct route route_table[] = {
 	{"/-/missing/:platform", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, missing_handler_inline, missing_handler_worker, NULL,
 		"What wheelcache missing says about a platform."},
-	{"/-/missing/:platform", METHOD_POST, ROUTE_POOL_PLATFORM, METRIC_ROUTE_MACHINE,
+	{"/-/missing/:platform", METHOD_POST, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_UPLOAD, NULL, NULL, missing_receive,
 		"The same as if the wheels of a list of rebuilds were not there."},
 	{"/-/compare/:platform/:file/:other-platform/:other-file", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,

@@ -62,6 +62,16 @@ static const char *const x86_only[] = {X86};
 static const struct missing_options on_x86 = {
 	.wants_all = true, .is_offline = true, .platform = x86_only, .platforms = 1, .branch = "master"};
 
+static void test_what_takes_too_long_is_ended(void **state)
+{
+	struct missing_options late = everything;
+	late.cpu_end = 1;
+	while (clock_thread_ms() <= late.cpu_end)
+		;
+	branch_store_add(*state, X86, "held-1.0-cp310-cp310-linux_x86_64.whl", NULL);
+	assert_fails(*state, &late, ERR_BUSY, "the decision took too long");
+}
+
 static void test_each_status(void **state)
 {
 	struct branch_store *f = *state;
@@ -321,6 +331,8 @@ static void test_the_sdist(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_what_takes_too_long_is_ended, branch_store_set_up, branch_store_tear_down),
 		cmocka_unit_test_setup_teardown(test_each_status, branch_store_set_up, branch_store_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_view_that_shows_some_wheels, branch_store_set_up,
 			branch_store_tear_down),

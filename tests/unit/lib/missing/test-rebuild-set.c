@@ -13,6 +13,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
+#include "lib/os/clock.h"
 
 static char path[] = "/tmp/wheelcache-rebuild-set-XXXXXX";
 
@@ -159,6 +160,33 @@ static void test_what_is_sent_is_limited(void **state UNUSED)
 	rebuild_set_free(large);
 }
 
+// Each question is answered by a binary search: of all rows for all rows it took minutes.
+static void test_many_rows_are_found_quickly(void **state UNUSED)
+{
+	enum { ROWS = LIMIT_REBUILD_VALUES / 8 };
+	struct err e = ERR_INIT;
+	struct rebuild_wanted found;
+	CLEANUP(rebuild_set_cleanup) struct rebuild_set *s = NULL;
+	CLEANUP(buf_release) struct buf text;
+	int64_t from = clock_thread_ms();
+	buf_init(&text, LIMIT_REBUILDS_SENT);
+	buf_puts(&text, "{\"platforms\": [], \"rows\": [");
+	for (int i = 0; i < ROWS; i++)
+		buf_printf(&text, "%s" ROW("a", "demo-%d-py3-none-any.whl", "soname-gone", "1"), i ? "," : "", i);
+	buf_puts(&text, "]}");
+	assert_int_equal(rebuild_set_parse(buf_view(&text), &s, &e), 0);
+	for (int i = 0; i < ROWS; i++) {
+		CLEANUP(version_release) struct version version = {0};
+		CLEANUP(mem_free) char *name = xasprintf("demo-%d-py3-none-any.whl", i);
+		CLEANUP(mem_free) char *number = xasprintf("%d.0", i);
+		assert_int_equal(version_parse(str_from(number), &version, &e), 0);
+		assert_true(rebuild_set_has(s, "a", "demo", name));
+		assert_true(rebuild_set_find(s, "a", "demo", &version, &found));
+		assert_string_equal(found.filename, name);
+	}
+	assert_true(clock_thread_ms() - from < LIMIT_REBUILD_CPU_MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +195,7 @@ int main(void)
 		cmocka_unit_test(test_a_document_that_is_too_large_is_refused),
 		cmocka_unit_test(test_what_is_written_is_read),
 		cmocka_unit_test(test_what_is_sent_is_limited),
+		cmocka_unit_test(test_many_rows_are_found_quickly),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

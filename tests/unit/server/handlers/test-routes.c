@@ -370,6 +370,8 @@ static void test_pools(void **state)
 		if (routes_pool(&f->context, &r) != table[i].pool)
 			fail_msg("%s: %u", table[i].path, routes_pool(&f->context, &r));
 	}
+	const struct request list = {.method = METHOD_POST, .path = "/-/missing/wheels"};
+	assert_int_equal(routes_pool(&f->context, &list), WORKER_POOL_SEARCHES); // uploads do not wait for it
 	struct err e = {.kind = ERR_TIME, .msg = "late"};
 	CLEANUP(reply_cleanup) struct reply *late = server_context_error(&e);
 	assert_int_equal(late->status, 503);
