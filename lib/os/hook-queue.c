@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/base/buf.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 
@@ -12,7 +14,11 @@ struct queued_hook {
 	struct hook_value *value; // its texts are those of `text`
 	size_t values;
 	char **text;     // NULL at the end
-	char **variable; // NULL at the end
+	char **variable; // NULL at the end, after a place for WHEELCACHE_CHANGES
+	size_t variables;
+	char *project;
+	struct buf changes; // a line each
+	size_t joined;      // number of changes
 };
 
 struct hook_queue {
@@ -34,9 +40,11 @@ static void free_hook(struct queued_hook *q)
 {
 	hook_free_words(&q->text);
 	hook_free_words(&q->variable);
+	buf_release(&q->changes);
 	free(q->value);
 	free(q->command);
 	free(q->about);
+	free(q->project);
 	free(q);
 }
 
@@ -51,16 +59,39 @@ static struct queued_hook *copy_job(const struct hook_job *job)
 		q->text[q->values] = xstrdup(job->value[q->values].text);
 		q->value[q->values] = (struct hook_value){job->value[q->values].letter, q->text[q->values]};
 	}
-	q->variable = xcalloc(job->variables + 1, sizeof(*q->variable));
+	q->project = xstrdup(job->project);
+	q->joined = 1;
+	buf_init(&q->changes, SIZE_MAX / 2);
+	buf_printf(&q->changes, "%s\n", job->change);
+	q->variable = xcalloc(job->variables + 2, sizeof(*q->variable));
 	for (size_t i = 0; i < job->variables; i++)
-		q->variable[i] = xasprintf("WHEELCACHE_%s=%s", job->variable[i][0],
+		q->variable[q->variables++] = xasprintf("WHEELCACHE_%s=%s", job->variable[i][0],
 			job->variable[i][1] ? job->variable[i][1] : "");
 	return q;
 }
 
-static void run_hook(struct hook_queue *h, const struct queued_hook *q)
+// The newer one takes the lines of the older one, which it replaces.
+static void join_hooks(struct queued_hook *newer, struct queued_hook *older)
+{
+	if (older->joined < HOOK_QUEUE_JOINED)
+		buf_str(&older->changes, buf_view(&newer->changes));
+	newer->joined += older->joined;
+	struct buf lines = older->changes;
+	older->changes = newer->changes;
+	newer->changes = lines;
+}
+
+static void add_changes(struct queued_hook *q)
+{
+	if (q->joined > HOOK_QUEUE_JOINED)
+		buf_printf(&q->changes, "and %zu more\n", q->joined - HOOK_QUEUE_JOINED);
+	q->variable[q->variables] = xasprintf("WHEELCACHE_CHANGES=%s", q->changes.data);
+}
+
+static void run_hook(struct hook_queue *h, struct queued_hook *q)
 {
 	struct err e = ERR_INIT;
+	add_changes(q);
 	if (hook_run(q->command, q->value, q->values, (const char *const *)q->variable, &h->ends_ms, &e) < 0)
 		log_warn("%s on-change for %s: %s", h->section, q->about, e.msg);
 }
@@ -143,13 +174,29 @@ void hook_queue_free(struct hook_queue *h, unsigned seconds)
 	free(h);
 }
 
+// The place of one that waits for the same command and project. NULL: there is none. Under the lock.
+static struct queued_hook **find_hook(struct hook_queue *h, const struct queued_hook *q)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		struct queued_hook **at = &h->queue[(h->first + i) % HOOK_QUEUE_MOST];
+		if (strcmp((*at)->project, q->project) == 0 && strcmp((*at)->command, q->command) == 0)
+			return at;
+	}
+	return NULL;
+}
+
 void hook_queue_add(struct hook_queue *h, const struct hook_job *job)
 {
 	if (!job->command)
 		return;
 	struct queued_hook *q = copy_job(job);
 	pthread_mutex_lock(&h->lock);
-	if (h->count == HOOK_QUEUE_MOST || !start_thread(h)) {
+	struct queued_hook **same = find_hook(h, q);
+	if (same) {
+		join_hooks(q, *same);
+		free_hook(*same);
+		*same = q;
+	} else if (h->count == HOOK_QUEUE_MOST || !start_thread(h)) {
 		drop_hook(h, q);
 	} else {
 		h->queue[(h->first + h->count++) % HOOK_QUEUE_MOST] = q;

@@ -2,7 +2,9 @@
 // Runs the commands of on-change: they learn that something has changed. One thread runs them, one after the other; what
 // adds a command never waits. Any thread may add.
 //
-// The facts are in the environment of a command, since they are text from outside.
+// The facts are in the environment of a command, since they are text from outside. Changes of one project that wait for the
+// same command join: it runs once, in the place of the first, with the facts of the last, and WHEELCACHE_CHANGES has a line
+// for each. So no project delays others by more than one command.
 #pragma once
 
 #include "lib/os/hook.h"
@@ -10,11 +12,14 @@
 enum {
 	HOOK_QUEUE_MOST = 256,   // commands that wait; further ones are dropped, which is logged
 	HOOK_QUEUE_SECONDS = 30, // that one command may take
+	HOOK_QUEUE_JOINED = 100, // lines of WHEELCACHE_CHANGES; of further changes it has the number
 };
 
 struct hook_job {
 	const char *command;            // of hook_run(); NULL: nothing happens
 	const char *about;              // what has changed, for the log
+	const char *project;            // in normal form
+	const char *change;             // a line for WHEELCACHE_CHANGES, without a line end
 	const struct hook_value *value; // of the command
 	size_t values;
 	const char *const (*variable)[2]; // name, without "WHEELCACHE_", and value; NULL: empty

@@ -109,13 +109,17 @@ static void add_command(struct telling *x, const struct changed_project *p)
 	CLEANUP(mem_free) char *passed = xasprintf("%" PRIu64, r->passed), *failed = xasprintf("%" PRIu64, r->failed);
 	CLEANUP(mem_free) char *skipped = xasprintf("%" PRIu64, r->skipped);
 	CLEANUP(mem_free) char *about = xasprintf("%s of %s in %s", r->kind, p->project, x->view->name);
-	const char *const variables[][2] = {{"CHANGE", x->is_green ? "green" : "red"}, {"VIEW", x->view->name},
+	const char *word = x->is_green ? "green" : "red";
+	CLEANUP(mem_free)
+	char *line = xasprintf("%s %s %s %s %s %s %s", word, x->view->name, r->kind, r->platform, r->python, p->project,
+		p->version);
+	const char *const variables[][2] = {{"CHANGE", word}, {"VIEW", x->view->name},
 		{"KIND", r->kind}, {"PLATFORM", r->platform}, {"PYTHON", r->python}, {"PROJECT", p->project},
 		{"VERSION", p->version}, {"PASSED", passed}, {"FAILED", failed}, {"SKIPPED", skipped}, {"EVIDENCE", id},
 		{"BY", r->by}};
 	const struct hook_value values[] = {{'p', r->platform}, {'v', r->python}, {'n', p->project}, {'r', p->version}};
 	const struct hook_job job = {
-		x->view->on_change, about, values, ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
+		x->view->on_change, about, p->project, line, values, ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
 	hook_queue_add(x->queue, &job);
 }
 

@@ -390,15 +390,18 @@ def test_change_of_a_kind_is_told_once(serve, tmp_path):
     newer = storelib.make_wheel(tmp_path / "new", "foo", "2.0", NATIVE)
     assert uploading.upload(site.server, PLATFORM, newer.path, site.token("upload")).status == 200
     token, elsewhere = site.token("evidence", view="tested", note="ci $(id)"), site.token("evidence", view="inner")
-    for document, sender in ((record(site.foo, site.bar), token),                  # green at first: nothing to tell
-                             (red(newer), elsewhere),                              # not for this view
-                             (red(newer, kind="speed"), token),                    # not required
-                             (red(newer, python="3.12"), token),                   # no cell of the view
-                             (red(newer), token), (red(newer), token),             # red, once
-                             (red(newer, made="2026-11-20T07:00:00Z"), token),     # still red
-                             (record(site.foo, newer, made="2026-11-20T08:00:00Z"), token),
-                             (record(site.bar, passed=0, skipped=7, made="2026-11-20T09:00:00Z"), token)):
+    # Each change is awaited, since those of a project that wait join.
+    for count, document, sender in (
+            (0, record(site.foo, site.bar), token),                  # green at first: nothing to tell
+            (0, red(newer), elsewhere),                              # not for this view
+            (0, red(newer, kind="speed"), token),                    # not required
+            (0, red(newer, python="3.12"), token),                   # no cell of the view
+            (1, red(newer), token), (1, red(newer), token),          # red, once
+            (1, red(newer, made="2026-11-20T07:00:00Z"), token),     # still red
+            (2, record(site.foo, newer, made="2026-11-20T08:00:00Z"), token),
+            (3, record(site.bar, passed=0, skipped=7, made="2026-11-20T09:00:00Z"), token)):
         assert send(site.server, document, sender).status in (200, 201)
+        serving.wait_for(lambda: len(told.read_text().splitlines()) >= count, 60, "the command of on-change")
     # Evidence that comes with a promotion is told, too, and so is that of the command line.
     both = site.token("evidence", "promote", view="tested", note="both")
     assert promote(site.server, "tested", both, "foo==1.0", evidence=[red(site.foo, made="2026-11-20T10:00:00Z")]).status == 409

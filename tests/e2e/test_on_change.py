@@ -33,8 +33,10 @@ def test_changes_are_told_once(serve, tmp_path, told):
     server = serve(tmp_path / "store", config=f"[build]\non-change = {tmp_path}/tell %p\n{builds.CONFIG}")
     token = uploading.add_token(server)
     bad = builds.attempt(why="$(touch /tmp/x); `id`")
-    for document in (bad, bad, builds.attempt(result="crashed"), builds.good(), builds.good(project="other"), builds.good(), builds.attempt(why="again")):
+    for document, told_until in ((bad, 1), (bad, 1), (builds.attempt(result="crashed"), 1), (builds.good(), 2),
+                                 (builds.good(project="other"), 2), (builds.good(), 2), (builds.attempt(why="again"), 3)):
         assert builds.send(server, document, token).status == 200
+        lines_of(told, told_until)  # changes that wait would join
     assert lines_of(told, 3) == [f"{builds.PUBLIC}|failed|six|$(touch /tmp/x); `id`", f"{builds.PUBLIC}|good|six|",
                                  f"{builds.PUBLIC}|failed|six|again"]
 
@@ -49,6 +51,7 @@ def test_change_that_a_builder_wrote_into_the_same_file_is_told_when_it_is_sent(
         begun=calendar.timegm(time.strptime(sent["begun"], "%Y-%m-%dT%H:%M:%SZ")), milliseconds=12500, sent=0)
     reply = builds.send(server, sent, token)
     assert reply.status == 200, reply.body
+    lines_of(told, 1)
     assert builds.send(server, {key: value for key, value in sent.items() if key != "log"}, token).status == 200
     assert builds.send(server, builds.good(), token).status == 200
     assert lines_of(told, 2) == [f"{builds.PUBLIC}|failed|six|{sent['why']}", f"{builds.PUBLIC}|good|six|"]

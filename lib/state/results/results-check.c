@@ -9,6 +9,7 @@
 #include "lib/domain/machine/environment.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
+#include "lib/domain/text/version.h"
 #include "lib/format/digest.h"
 #include "lib/format/jsondoc.h"
 
@@ -74,7 +75,7 @@ static bool check_project(const struct results_attempt *a)
 
 static bool check_version(const struct results_attempt *a)
 {
-	return is_word(str_from(a->version), LIMIT_FILE_NAME);
+	return is_word(str_from(a->version), LIMIT_FILE_NAME) && version_is_valid(str_from(a->version));
 }
 
 static bool check_result(const struct results_attempt *a)

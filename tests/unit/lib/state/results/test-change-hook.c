@@ -66,13 +66,14 @@ static void command_gets_the_facts_as_they_are(void **state UNUSED)
 	change_hook_add(h, NULL, &a, RESULTS_NOW_FAILS);
 	a.result = RESULTS_OK;
 	a.why = NULL;
+	a.project = "b";
 	change_hook_add(h, command, &a, RESULTS_NOW_GOOD);
 	hook_queue_free(h, 30);
 	CLEANUP(mem_free) char *text = read_told();
 	assert_string_equal(text,
 		"debian-12-x86_64 3.11 a-1.0|failed|debian-12-x86_64|3.11|a|1.0|test-failed|test|$(touch /tmp/x); `id` "
 		"\"'|host|2026-11-22T20:00:00Z|2|32\n"
-		"debian-12-x86_64 3.11 a-1.0|good|debian-12-x86_64|3.11|a|1.0|ok|test||host|2026-11-22T20:00:00Z|2|"
+		"debian-12-x86_64 3.11 b-1.0|good|debian-12-x86_64|3.11|b|1.0|ok|test||host|2026-11-22T20:00:00Z|2|"
 		"32\n");
 }
 
@@ -83,8 +84,12 @@ static void nothing_waits_for_a_command_that_hangs(void **state UNUSED)
 	struct results_attempt a = attempts_make("a", RESULTS_FAILED, attempts_now);
 	int64_t begun = clock_ms();
 	write_script("echo begun >> \"$TOLD\"; sleep 1000");
-	for (int i = 0; i < HOOK_QUEUE_MOST + 20; i++)
+	for (int i = 0; i < HOOK_QUEUE_MOST + 20; i++) {
+		CLEANUP(mem_free) char *project = xasprintf("a%d", i);
+		a.project = project;
 		change_hook_add(h, script, &a, RESULTS_NOW_FAILS);
+	}
+	a.project = "a";
 	assert_true(clock_ms() - begun < 10000);
 	hook_queue_free(h, 1);
 	assert_true(clock_ms() - begun < 20000);
@@ -99,10 +104,66 @@ static void command_that_fails_does_not_stop_the_others(void **state UNUSED)
 	write_script("echo $WHEELCACHE_CHANGE >> \"$TOLD\"; exit 3");
 	change_hook_add(h, "/nowhere/x", &a, RESULTS_NOW_FAILS);
 	change_hook_add(h, script, &a, RESULTS_NOW_FAILS);
+	a.project = "b";
 	change_hook_add(h, script, &a, RESULTS_NOW_GOOD);
 	hook_queue_free(h, 30);
 	CLEANUP(mem_free) char *text = read_told();
 	assert_string_equal(text, "failed\ngood\n");
+}
+
+// One command runs; a project that changes all the time has one that waits, in its turn.
+static void changes_of_a_project_join(void **state UNUSED)
+{
+	struct hook_queue *h = hook_queue_new("[build]");
+	struct results_attempt a = attempts_make("z", RESULTS_FAILED, attempts_now);
+	CLEANUP(mem_free) char *go_on = xasprintf("%s.go", told);
+	write_script("echo \"$WHEELCACHE_PROJECT $WHEELCACHE_VERSION:$WHEELCACHE_CHANGES\" >> \"$TOLD\"; touch \"$TOLD.on\"\n"
+		     "i=0; while ! [ -e \"$TOLD.go\" ] && [ $((i += 1)) -lt 600 ]; do sleep 0.05; done");
+	CLEANUP(mem_free) char *is_on = xasprintf("%s.on", told);
+	a.project = "z";
+	change_hook_add(h, script, &a, RESULTS_NOW_FAILS);
+	for (int i = 0; i < 1000 && access(is_on, F_OK) < 0; i++)
+		usleep(10000);
+	a.project = "b";
+	for (int i = 0; i < HOOK_QUEUE_JOINED + 2; i++)
+		change_hook_add(h, script, &a, i % 2 ? RESULTS_NOW_GOOD : RESULTS_NOW_FAILS);
+	a.project = "c";
+	change_hook_add(h, script, &a, RESULTS_NOW_FAILS);
+	a.version = "2.0";
+	change_hook_add(h, script, &a, RESULTS_NOW_GOOD);
+	fclose(fopen(go_on, "w"));
+	hook_queue_free(h, 30);
+	unlink(go_on);
+	unlink(is_on);
+	CLEANUP(mem_free) char *text = read_told();
+	assert_memory_equal(text, "z 1.0:failed debian-12-x86_64 3.11 z 1.0\n\nb 1.0:failed debian-12-x86_64 3.11 b 1.0\ngood ", 84);
+	assert_non_null(strstr(text, "and 2 more\n\nc 2.0:failed debian-12-x86_64 3.11 c 1.0\ngood debian-12-x86_64 3.11 c 2.0\n\n"));
+	size_t lines = 0;
+	for (const char *c = text; *c; c++)
+		lines += *c == '\n';
+	assert_int_equal(lines, 2 + HOOK_QUEUE_JOINED + 2 + 3);
+}
+
+// What an operator's command would take for an option, or a path, is never a word of it.
+static void only_names_and_versions_reach_the_command(void **state UNUSED)
+{
+	static const char *const versions[] = {"--output=evil", "-rf", "1/../2", "", "1 -x"};
+	struct hook_queue *h = hook_queue_new("[build]");
+	struct results_attempt a = attempts_make("a", RESULTS_FAILED, attempts_now);
+	CLEANUP(mem_free) char *command = xasprintf("%s %%n %%r", script);
+	write_script("echo \"$*|$WHEELCACHE_PROJECT|$WHEELCACHE_VERSION\" >> \"$TOLD\"");
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		a.version = versions[i];
+		change_hook_add(h, command, &a, RESULTS_NOW_FAILS);
+	}
+	a.version = "V1.0-RC1";
+	a.project = "-x";
+	change_hook_add(h, command, &a, RESULTS_NOW_FAILS);
+	a.project = "A_b";
+	change_hook_add(h, command, &a, RESULTS_NOW_FAILS);
+	hook_queue_free(h, 30);
+	CLEANUP(mem_free) char *text = read_told();
+	assert_string_equal(text, "a-b 1.0rc1|a-b|1.0rc1\n");
 }
 
 static void nothing_is_started_without_a_change(void **state UNUSED)
@@ -117,6 +178,8 @@ int main(void)
 		cmocka_unit_test(command_gets_the_facts_as_they_are),
 		cmocka_unit_test(nothing_waits_for_a_command_that_hangs),
 		cmocka_unit_test(command_that_fails_does_not_stop_the_others),
+		cmocka_unit_test(changes_of_a_project_join),
+		cmocka_unit_test(only_names_and_versions_reach_the_command),
 		cmocka_unit_test(nothing_is_started_without_a_change),
 	};
 	return cmocka_run_group_tests(tests, make_script, remove_script);

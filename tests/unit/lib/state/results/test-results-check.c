@@ -46,6 +46,8 @@ static void invalid_values_are_refused(void **state UNUSED)
 	REFUSED(version, "", "version");
 	REFUSED(version, "1/2", "version");
 	REFUSED(version, "1 2", "version");
+	REFUSED(version, "--output=evil", "version");
+	REFUSED(version, "-rf", "version");
 	REFUSED(result, RESULTS_RESULT_COUNT, "result");
 	REFUSED(step, "compile", "step");
 	REFUSED(why, "two\nlines", "why");
