@@ -65,6 +65,7 @@ static int scan_store(struct index_command *x, struct store *store, struct catal
 	CLEANUP(mem_free) char *views = views_folder_or_none(&x->config);
 	x->scan.views = views;
 	x->scan.views_ms = STORE_PATIENT;
+	x->scan.evidence_keep = x->config.evidence_keep;
 	int result = scan_run(store, catalog, &x->scan, summary, e);
 	x->scan.views = NULL;
 	*has_ended = result == 0 || summary->number[SCAN_REPORT_PROBLEMS];

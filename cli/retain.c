@@ -6,6 +6,8 @@
 #include "cli/prune/prune-common.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/state/views/evidence-expire.h"
+#include "lib/state/views/membership.h"
 #include "lib/view/site-check.h"
 #include "pruner/operations/retain.h"
 #include "pruner/plan/pins.h"
@@ -148,6 +150,18 @@ static int open_site(struct retain_command *x, struct err *e)
 	return site_init(&x->site, &x->config, &store, x->catalog, e);
 }
 
+static int end_evidence(const struct retain_command *x, struct err *e)
+{
+	uint64_t ended = 0;
+	CLEANUP(mem_free) char *views = views_folder_or_none(&x->config);
+	if (!views || x->view || x->settings.is_dry_run)
+		return 0;
+	int result = evidence_expire(views, x->catalog, x->config.evidence_keep, x->now, &ended, e);
+	if (ended && !x->settings.is_quiet && !x->settings.is_json)
+		printf("evidence: %" PRIu64 " record%s ended\n", ended, ended == 1 ? "" : "s");
+	return result;
+}
+
 static int retain_views(struct retain_command *x, struct err *e)
 {
 	if (open_site(x, e) < 0)
@@ -166,6 +180,8 @@ static int retain_views(struct retain_command *x, struct err *e)
 	CLEANUP(retain_result_release) struct retain_result result = {0};
 	int retained = retain(&x->operation, &x->site, &how, &result, e);
 	print_result(x, &result);
+	if (retained == 0)
+		retained = end_evidence(x, e);
 	struct err unreleased = ERR_INIT;
 	if (operation_end(&x->operation, retained < 0 ? &unreleased : e) < 0 || retained < 0)
 		return -1;

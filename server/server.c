@@ -24,6 +24,7 @@
 #include "server/catalog-watch.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
+#include "server/core/evidence-quota.h"
 #include "server/core/platform-monitor.h"
 #include "server/core/missing-counts.h"
 #include "server/core/rate-limit.h"
@@ -133,6 +134,7 @@ static void server_free(struct server *s)
 	catalog_pool_free(s->context.catalog_pool);
 	auth_free(s->context.auth);
 	rate_limit_free(s->context.evidence_limit);
+	evidence_quota_free(s->context.evidence_quota);
 	hook_queue_free(s->context.view_hooks, HOOK_SECONDS);
 	build_results_free(s->context.build_results);
 	for (struct generation *g = s->newest, *before; g; g = before) {
@@ -257,6 +259,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.auth = auth_new(tokens);
 	s->context.evidence_limit = rate_limit_new(LIMIT_EVIDENCE_AT_ONCE, LIMIT_EVIDENCE_EACH_MS);
 	s->trusted_proxies = trusted_proxies_new(o->config->trusted_proxies);
+	s->context.evidence_quota = evidence_quota_new();
 	s->context.view_hooks = hook_queue_new("[view]");
 	s->context.build_results = build_results_new(o->config, o->catalog_path);
 	audit_place_init(&s->audit, o->config, o->catalog_path);

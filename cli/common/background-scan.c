@@ -66,6 +66,7 @@ static int scan_store(struct background_scan *s, struct store *store, struct sum
 		.is_logged = true,
 		.views = views,
 		.views_ms = STORE_PROMPT,
+		.evidence_keep = s->config.evidence_keep,
 		.owner = "wheelcache serve",
 		.watch = {.progress = progress_walk, .ctx = &progress, .cancel = &s->cancel},
 	};

@@ -2,6 +2,7 @@
 #include "indexer/scan/scan.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
 #include "lib/state/catalog/catalog-file.h"
+#include "lib/state/views/evidence-expire.h"
 #include "lib/state/views/views-file.h"
 #include "lib/state/views/views-sync.h"
 
@@ -226,6 +228,25 @@ static void report_damaged_views(void *ctx, const char *path, const char *reason
 	summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
 }
 
+// Once a day in a process. Nothing ends while the folder is frozen.
+static int end_old_evidence(struct scan *s, struct err *e)
+{
+	enum { EXPIRY_DAY = 86400 };
+	static _Atomic int64_t last;
+	uint64_t ended = 0;
+	struct err why = ERR_INIT;
+	int64_t now = clock_wall_seconds();
+	if (atomic_load(&last) && now < atomic_load(&last) + EXPIRY_DAY)
+		return 0;
+	atomic_store(&last, now);
+	if (evidence_expire(s->options->views, s->catalog, s->options->evidence_keep, now, &ended, &why) < 0 &&
+		why.kind != ERR_BUSY) {
+		*e = why;
+		return -1;
+	}
+	return 0;
+}
+
 // Before the files, so that no page shows what a view does not have. What is wrong with the folder does not stop the
 // scan.
 static int read_views(struct scan *s, struct err *e)
@@ -241,6 +262,8 @@ static int read_views(struct scan *s, struct err *e)
 	int result = views_sync(s->options->views, s->catalog, report_damaged_views, s, &counts, &why);
 	s->summary->number[SCAN_REPORT_GENERATIONS] = counts.generations;
 	s->summary->number[SCAN_REPORT_EVIDENCE] = counts.evidence;
+	if (result == 0 && !counts.damaged)
+		result = end_old_evidence(s, &why);
 	if (result == 0)
 		return 0;
 	if (why.kind == ERR_IO || why.kind == ERR_LIMIT) {

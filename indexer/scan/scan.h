@@ -27,6 +27,7 @@ struct scan_options {
 	unsigned inside_ms;     // how long wheels are read again whose facts the catalog lacks; 0: until it lacks none
 	const char *views;      // the folder of memberships and evidence; NULL: none
 	unsigned views_ms;      // how long it may take to answer
+	uint64_t evidence_keep; // seconds after which records that no membership names end; 0: never
 	const char *owner;      // the name that other processes see while they wait: "wheelcache index"
 	// An open folder that is about to be listed. Any thread; NULL: none.
 	void (*on_folder)(void *ctx, const struct folder *folder, int fd);

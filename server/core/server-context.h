@@ -27,6 +27,7 @@ struct upload_policy;
 struct wheel_gate;
 struct auth;
 struct build_results;
+struct evidence_quota;
 struct hook_queue;
 struct rate_limit;
 struct file_cache;
@@ -71,6 +72,7 @@ struct server_context {
 	const char *catalog_path;
 	const struct server_callbacks *callbacks;
 	struct auth *auth;
+	struct evidence_quota *evidence_quota; // NULL: none
 	struct rate_limit *evidence_limit;   // of records of test runs, by token; NULL: none
 	struct hook_queue *view_hooks;       // of [view] on-change; NULL: none are run
 	struct build_results *build_results; // NULL: nothing was ever built

@@ -12,6 +12,7 @@
 #include "lib/promotion/view-change.h"
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"
+#include "server/core/evidence-quota.h"
 #include "server/core/rate-limit.h"
 #include "server/handlers/view-post.h"
 #include "server/http/metrics.h"
@@ -83,6 +84,28 @@ static int64_t take_turn(struct server_context *s, const struct token_grant *gra
 	return s->evidence_limit ? rate_limit_take(s->evidence_limit, grant->token[0].id, tries, clock_ms()) : 0;
 }
 
+// What is known already takes no room. A record is kept with its views.
+static int take_quota(struct server_context *s, const struct token_grant *grant, const struct evidence *r, size_t bytes,
+	const struct buf *views, int64_t *wait_ms, struct err *e)
+{
+	struct catalog_lease lease;
+	uint64_t quota = server_context_site(s)->config.evidence_quota;
+	if (!s->evidence_quota)
+		return 0;
+	if (catalog_pool_take(s->catalog_pool, &lease, e) < 0)
+		return -1;
+	int known = evidence_file_is_known(lease.catalog, r, views->data, e);
+	catalog_pool_give(s->catalog_pool, &lease);
+	if (known)
+		return known < 0 ? -1 : 0;
+	*wait_ms = 1000 * evidence_quota_take(s->evidence_quota, grant->token[0].id, bytes + views->len, quota,
+				  clock_wall_seconds());
+	if (!*wait_ms)
+		return 0;
+	return err_set(e, ERR_BUSY, "the token \"%s\" has sent too much evidence today ([evidence] quota)",
+		token_name(&grant->token[0]));
+}
+
 int evidence_receive_check(struct server_context *s, const struct token_grant *grant, const struct evidence *r,
 	size_t bytes, struct buf *views, int64_t *wait_ms, struct err *e)
 {
@@ -99,7 +122,7 @@ int evidence_receive_check(struct server_context *s, const struct token_grant *g
 	if (*wait_ms)
 		return err_set(e, ERR_BUSY, "the token \"%s\" has sent too much evidence in the last hour",
 			token_name(&grant->token[0]));
-	return 0;
+	return take_quota(s, grant, r, bytes, views, wait_ms, e);
 }
 
 void evidence_receive_tell(struct server_context *s, struct catalog *c, const struct evidence *r,

@@ -378,6 +378,57 @@ def test_metrics(site):
     assert begun - 2 <= float(made) <= time.time() + 2 and 'view="inner"' not in text  # it has a private platform
 
 
+# --- how much is kept, and how long ---
+
+def kept(tmp_path):
+    return len(list((tmp_path / "store/.wheelcache-views/evidence").glob("*/*.json")))
+
+
+def test_token_has_a_quota_of_a_day(serve, tmp_path):
+    """What is known already takes no room; another token has its own."""
+    site = Site(serve, tmp_path, "[evidence]\nquota = 2000\n" + CONFIG)
+    token, other = site.token("evidence", view="tested", note="ci"), site.token("evidence", view="tested", note="other")
+    sent = [record(site.foo, passed=number) for number in range(20)]
+    answers = [send(site.server, one, token) for one in sent]
+    codes = [one.status for one in answers]
+    assert 1 < codes.count(201) < 10 and codes == [201] * codes.count(201) + [429] * codes.count(429), codes
+    assert "[evidence] quota" in message(answers[-1]) and 0 < int(answers[-1]["Retry-After"]) <= 86401
+    assert kept(tmp_path) == codes.count(201)
+    assert send(site.server, sent[0], token).status == 200
+    assert send(site.server, sent[-1], other).status == 201
+    both = site.token("evidence", "promote", view="tested", note="both")
+    many = promote(site.server, "tested", both, "foo==1.0", evidence=[record(site.foo, passed=number) for number in range(50, 70)])
+    assert many.status == 429, many.body
+
+
+def test_old_evidence_that_no_membership_names_ends(serve, tmp_path):
+    """By retain, and by a scan."""
+    site = Site(serve, tmp_path)
+    token = site.token("evidence", "promote", view="tested")
+    ids = [json.loads(send(site.server, record(one), token).body)["id"] for one in (site.foo, site.bar)]
+    assert promote(site.server, "tested", token, "foo==1.0").status == 200
+    later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 91 * 86400))
+    place = ["--config", site.server.config_path, "--catalog", site.server.catalog, tmp_path / "store"]
+
+    def known():
+        done = serving.run("evidence", "list", "--json", *place)
+        return {one["id"] for one in json.loads(done.stdout)["evidence"]}
+    for words in (["--dry-run", "--now", later], ["--now", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())]):
+        assert serving.run("retain", *words, *place).returncode == 0
+        assert known() == set(ids) and kept(tmp_path) == 2
+    done = serving.run("retain", "--now", later, *place)
+    assert (done.returncode, "evidence: 1 record ended" in done.stdout) == (0, True), done.stderr
+    assert known() == {ids[0]} and kept(tmp_path) == 1
+    assert send(site.server, record(site.bar), token).status == 201
+    site.server.stop()
+    config = tmp_path / "short.conf"
+    config.write_text("[evidence]\nkeep = 1\n" + CONFIG)
+    time.sleep(2.1)
+    done = serving.run("index", "--config", config, "--catalog", site.server.catalog, tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    assert known() == {ids[0]} and kept(tmp_path) == 1
+
+
 # --- on-change ---
 
 def test_change_of_a_kind_is_told_once(serve, tmp_path):

@@ -242,6 +242,17 @@ int catalog_evidence_get(struct catalog *c, const uint8_t id[SHA256_SIZE], struc
 
 // --- what a scan compares ---
 
+static int each_evidence_id(struct query *q, catalog_evidence_id_fn *fn, void *ctx, struct err *e)
+{
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		const uint8_t *id = query_sha256(q, 0);
+		if (id && fn(ctx, id, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
 int catalog_evidence_ids(struct catalog *c, uint8_t first, catalog_evidence_id_fn *fn, void *ctx, struct err *e)
 {
 	uint8_t from[SHA256_SIZE] = {first}, to[SHA256_SIZE];
@@ -252,13 +263,18 @@ int catalog_evidence_ids(struct catalog *c, uint8_t first, catalog_evidence_id_f
 		return -1;
 	query_bind_sha256(q, 1, from);
 	query_bind_sha256(q, 2, to);
-	int row;
-	while ((row = query_step(q, e)) > 0) {
-		const uint8_t *id = query_sha256(q, 0);
-		if (id && fn(ctx, id, e) < 0)
-			return -1;
-	}
-	return row;
+	return each_evidence_id(q, fn, ctx, e);
+}
+
+int catalog_evidence_older(struct catalog *c, int64_t then, uint64_t most, catalog_evidence_id_fn *fn, void *ctx,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_OLDER, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, then > INT64_MAX / 1000000000 ? INT64_MAX : then * 1000000000);
+	query_bind_int(q, 2, limit_of(most));
+	return each_evidence_id(q, fn, ctx, e);
 }
 
 int catalog_evidence_folder(struct catalog *c, uint8_t first, int64_t *mtime_ns, struct err *e)

@@ -65,6 +65,9 @@ int catalog_evidence_get(struct catalog *c, const uint8_t id[SHA256_SIZE], struc
 typedef int catalog_evidence_id_fn(void *ctx, const uint8_t id[SHA256_SIZE], struct err *e);
 int catalog_evidence_ids(struct catalog *c, uint8_t first, catalog_evidence_id_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The ids of the records that were received before then (seconds since 1970), the oldest first, at most `most`.
+int catalog_evidence_older(struct catalog *c, int64_t then, uint64_t most, catalog_evidence_id_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 // Forgets a record whose file is gone.
 int catalog_evidence_remove(struct catalog *c, const uint8_t id[SHA256_SIZE], struct err *e) MUST_CHECK;
 // The time of the folder of these records when it was last listed and each file in it was good; 0: not known.

@@ -420,6 +420,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[EVIDENCE_GET] = "SELECT packed FROM evidence WHERE sha256 = ?1",
 	[EVIDENCE_LAST] = "SELECT coalesce(max(arrival), 0) FROM evidence",
 	[EVIDENCE_IN] = "SELECT sha256 FROM evidence WHERE sha256 >= ?1 AND sha256 <= ?2 ORDER BY sha256",
+	[EVIDENCE_OLDER] = "SELECT sha256 FROM evidence WHERE arrival < ?1 ORDER BY arrival LIMIT ?2",
 	[EVIDENCE_REMOVE] = "DELETE FROM evidence WHERE sha256 = ?1",
 	[EVIDENCE_FOLDER_GET] = "SELECT mtime_ns FROM evidence_folder WHERE id = ?1",
 	[EVIDENCE_FOLDER_SET] = "INSERT INTO evidence_folder (id, mtime_ns) VALUES (?1, ?2)"

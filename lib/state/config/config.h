@@ -65,6 +65,9 @@ struct config {
 	char *audit;             // NULL: audit_path()
 	uint64_t audit_max_size; // bytes
 	uint64_t audit_keep;     // seconds; 0: always
+	// [evidence]
+	uint64_t evidence_quota; // bytes of a token a day
+	uint64_t evidence_keep;  // seconds; 0: always
 	// [upload]
 	uint64_t max_file;         // bytes
 	bool refuses_covered;      // refuses files that upstream has too

@@ -331,6 +331,16 @@ static int write_evidence(const char *folder, struct catalog *c, struct str reco
 	return created;
 }
 
+int evidence_file_is_known(struct catalog *c, const struct evidence *r, const char *views, struct err *e)
+{
+	bool is_again;
+	struct catalog_evidence note = {.views = views};
+	CLEANUP(buf_release) struct buf record;
+	buf_init(&record, LIMIT_EVIDENCE);
+	evidence_write(r, &record);
+	return find_evidence(c, &record, &note, &is_again, e);
+}
+
 int evidence_file_add(const char *folder, struct catalog *c, const struct evidence *r, struct catalog_evidence *note,
 	struct err *e)
 {

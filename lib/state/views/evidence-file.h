@@ -19,6 +19,9 @@
 int evidence_file_add(const char *folder, struct catalog *c, const struct evidence *r, struct catalog_evidence *note,
 	struct err *e) MUST_CHECK;
 
+// 1: evidence_file_add() would find the record, and that it counts for these views; 0: it would not.
+int evidence_file_is_known(struct catalog *c, const struct evidence *r, const char *views, struct err *e) MUST_CHECK;
+
 // A file that was read. The row borrows from the record and from text.
 struct evidence_file {
 	struct evidence record;
