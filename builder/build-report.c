@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 #include "lib/net/fetch.h"
 
@@ -34,7 +35,7 @@ static bool is_good(const struct schedule_row *r)
 
 static void print_row(const struct schedule_row *r, struct buf *out)
 {
-	buf_printf(out, "  python %-5s %s %s%s%s\n", r->row->python, r->row->project,
+	escape_terminal_line(out, "  python %-5s %s %s%s%s", r->row->python, r->row->project,
 		r->row->version ? r->row->version : "(no version)", r->why && *r->why ? ": " : "",
 		r->why ? r->why : "");
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 
 // In the order of the enum.
@@ -49,7 +50,7 @@ void push_report_problems(const struct push_report *p, struct buf *out)
 	for (size_t i = 0; i < p->count; i++) {
 		const struct push_report_file *f = &p->file[i];
 		if (!outcomes[f->outcome].is_good && f->outcome != PUSH_REPORT_NOT_TRIED)
-			buf_printf(out, "%s: %s: %s\n", f->dist.path, outcomes[f->outcome].text, f->why.msg);
+			escape_terminal_line(out, "%s: %s: %s", f->dist.path, outcomes[f->outcome].text, f->why.msg);
 	}
 }
 

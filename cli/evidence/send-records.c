@@ -8,6 +8,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/promotion/evidence.h"
+#include "lib/format/escape.h"
 #include "lib/os/fs.h"
 
 // A record, and the file that has it.
@@ -60,8 +61,12 @@ static void note_sent(struct send_command *x, const char *path, const char *id, 
 		x->first = *why;
 	else if (why)
 		log_error("%s", why->msg);
-	if (!why && !x->settings.is_json && !x->settings.is_quiet)
-		printf("%s: %s as %s\n", path, result, id);
+	if (why || x->settings.is_json || x->settings.is_quiet)
+		return;
+	CLEANUP(buf_release) struct buf line;
+	buf_init(&line, SIZE_MAX / 2);
+	escape_terminal_line(&line, "%s: %s as %s", path, result, id);
+	fputs(line.data, stdout);
 }
 
 // The arguments of keep_sent_record.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/format/escape.h"
 
+#include <stdarg.h>
+
 #include "lib/base/charclass.h"
 
 #define REPLACEMENT STR("\xef\xbf\xbd") // U+FFFD
@@ -82,9 +84,29 @@ static void put_html(struct buf *out, char c)
 	}
 }
 
+// Characters of several bytes that charclass_unshowable() names.
+static struct str replace_unshowable(struct str s, struct buf *room)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		size_t bad = (unsigned char)s.ptr[i] < 0x80 ? 0 : charclass_unshowable(str_slice(s, i, s.len));
+		if (bad)
+			buf_str(room, REPLACEMENT);
+		else
+			buf_putc(room, s.ptr[i]);
+		i += bad ? bad - 1 : 0;
+	}
+	return buf_view(room);
+}
+
 void escape_html(struct buf *out, struct str s)
 {
-	escape_text(out, s, CHARCLASS_HTML, put_html);
+	if (charclass_run(s, CHARCLASS_HTML | CHARCLASS_ASCII) == s.len) { // nearly always
+		buf_str(out, s);
+		return;
+	}
+	CLEANUP(buf_release) struct buf room;
+	buf_init(&room, s.len * REPLACEMENT.len);
+	escape_text(out, str_is_utf8(s) ? replace_unshowable(s, &room) : s, CHARCLASS_HTML, put_html);
 }
 
 static void put_url(struct buf *out, char c)
@@ -106,6 +128,16 @@ static void put_showable(struct buf *out, struct str s, bool has_lines)
 void escape_terminal(struct buf *out, struct str s)
 {
 	put_showable(out, s, false);
+}
+
+void escape_terminal_line(struct buf *out, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	CLEANUP(mem_free) char *line = xvasprintf(fmt, ap);
+	va_end(ap);
+	escape_terminal(out, str_from(line));
+	buf_putc(out, '\n');
 }
 
 void escape_terminal_text(struct buf *out, struct str s)

@@ -9,11 +9,14 @@
 // U+FFFD.
 void escape_json(struct buf *out, struct str s);
 // Adds the text of an element, or of an attribute in double quotes. The same holds for bytes that are not UTF-8.
-// Control characters, which HTML forbids, become U+FFFD too.
+// Control characters, which HTML forbids, become U+FFFD too, and so do the controls of direction, with which a text
+// could show another one.
 void escape_html(struct buf *out, struct str s);
 // Adds one line for a terminal: each character that could command it or disorder the line (charclass_unshowable())
 // becomes "?".
 void escape_terminal(struct buf *out, struct str s);
+// The same for a line that is printed; a line feed is added.
+void escape_terminal_line(struct buf *out, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // The same for text of several lines: line feeds and tabs remain.
 void escape_terminal_text(struct buf *out, struct str s);
 // Adds one segment of a URL's path: all characters except the unreserved ones of RFC 3986 become %XX.

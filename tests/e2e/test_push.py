@@ -72,6 +72,14 @@ def test_files_are_published_and_a_second_run_sends_nothing(server, push, tmp_pa
     assert (code, results(summary), server.posts) == (0, ["already-there"] * 6, 6)
 
 
+def test_names_of_files_do_not_command_the_terminal(server, tmp_path):
+    bad = tmp_path / "demo\x1b[31m\u202e-1.0.whl"
+    bad.write_bytes(b"no wheel")
+    done = serving.run("push", bad, "--to", server.url, env=environment(tmp_path, WHEELCACHE_TOKEN=TOKEN))
+    assert done.returncode and "demo?[31m?-1.0.whl" in done.stdout
+    assert not set("\x1b\u202e") & set(done.stdout + done.stderr)
+
+
 def test_form_says_what_the_file_says(server, push, tmp_path):
     wheel = storelib.make_wheel(tmp_path, "Odd.Name", "1.0+local", "py2.py3-none-any", build="1")
     assert push([wheel.path])[0] == 0

@@ -62,6 +62,18 @@ static void test_what_stopped_it_is_the_verdict(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_NET);
 }
 
+// The reason is a line of a build log.
+static void test_a_reason_does_not_command_the_terminal(void **state UNUSED)
+{
+	CLEANUP(build_report_release) struct build_report r;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 1 << 16);
+	make_report(&r, SCHEDULE_BAD, true);
+	r.schedule.row[0].why = "error: \xe2\x80\xaeknil\x1b[31m";
+	build_report_text(&r, &text);
+	assert_non_null(strstr(text.data, "failed:\n  python 3.11  alpha 1.0: error: ?knil?[31m\n"));
+}
+
 static void test_the_forms(void **state UNUSED)
 {
 	CLEANUP(build_report_release) struct build_report r;
@@ -93,6 +105,7 @@ int main(void)
 		cmocka_unit_test(test_the_verdict),
 		cmocka_unit_test(test_what_stopped_it_is_the_verdict),
 		cmocka_unit_test(test_the_forms),
+		cmocka_unit_test(test_a_reason_does_not_command_the_terminal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,7 @@ static void escapes(void **state UNUSED)
 		{escape_json, "\"\\\n\x7f", "\"\\\"\\\\\\u000a\\u007f\""},
 		{escape_json, "\xc3\xa9\"", "\"\xc3\xa9\\\"\""},
 		{escape_json, "a\xff\"b", "\"a\xef\xbf\xbd\\\"b\""},
+		{escape_html, "a\xe2\x80\xae\xc2\x9b\xe2\x81\xa6 b\xe2\x82\xac", "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd b\xe2\x82\xac"},
 		{escape_html, "<a b=\"&\">\t\n", "&lt;a b=&quot;&amp;&quot;&gt;\t\n"},
 		{escape_html, "\x01\x7f", "\xef\xbf\xbd\xef\xbf\xbd"},
 		{escape_html, "\xc3\xa9<", "\xc3\xa9&lt;"},
