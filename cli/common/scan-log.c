@@ -32,8 +32,9 @@ void scan_log_tell(struct hook_queue *hooks, const char *command, const struct s
 		const char *const variables[][2] = {
 			{"CHANGE", field[2]}, {"PLATFORM", platform}, {"FILE", field[0]}, {"REASON", field[1]}};
 		const struct hook_value values[] = {{'p', platform}, {'n', field[0]}, {'r', reason}, {'v', ""}};
-		const struct hook_job job = {
-			command, field[0], values, ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
+		CLEANUP(mem_free) char *line = xasprintf("%s %s", field[2], field[0]);
+		const struct hook_job job = { // each file is told of apart
+			command, field[0], field[0], line, values, ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
 		hook_queue_add(hooks, &job);
 	}
 }

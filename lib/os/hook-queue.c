@@ -85,7 +85,8 @@ static void add_changes(struct queued_hook *q)
 {
 	if (q->joined > HOOK_QUEUE_JOINED)
 		buf_printf(&q->changes, "and %zu more\n", q->joined - HOOK_QUEUE_JOINED);
-	q->variable[q->variables] = xasprintf("WHEELCACHE_CHANGES=%s", q->changes.data);
+	q->variable[q->variables] =
+		xasprintf("WHEELCACHE_CHANGES=%.*s", (int)q->changes.len - 1, q->changes.data); // without the last line end
 }
 
 static void run_hook(struct hook_queue *h, struct queued_hook *q)

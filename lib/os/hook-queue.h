@@ -18,7 +18,7 @@ enum {
 struct hook_job {
 	const char *command;            // of hook_run(); NULL: nothing happens
 	const char *about;              // what has changed, for the log
-	const char *project;            // in normal form
+	const char *project;            // in normal form, or what else its changes join by
 	const char *change;             // a line for WHEELCACHE_CHANGES, without a line end
 	const struct hook_value *value; // of the command
 	size_t values;

@@ -119,7 +119,8 @@ static void add_command(struct telling *x, const struct changed_project *p)
 		{"BY", r->by}};
 	const struct hook_value values[] = {{'p', r->platform}, {'v', r->python}, {'n', p->project}, {'r', p->version}};
 	const struct hook_job job = {
-		x->view->on_change, about, p->project, line, values, ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
+		x->view->on_change, about, p->project, line, values, ARRAY_SIZE(values), variables,
+		ARRAY_SIZE(variables)};
 	hook_queue_add(x->queue, &job);
 }
 

@@ -394,7 +394,8 @@ def test_hook_is_told_once_of_each_version(at, code):
     for _ in range(2):
         at.retain()
         assert ("on-change for foo 1.8" in at.error) == bool(code and _ == 0)
-    facts = [f"WHEELCACHE_CAME={day(at.now - 20 * DAY)}", "WHEELCACHE_CHANGE=ending", f"WHEELCACHE_ENDS={day(at.now + 4 * DAY)}",
+    facts = [f"WHEELCACHE_CAME={day(at.now - 20 * DAY)}", "WHEELCACHE_CHANGE=ending",
+             "WHEELCACHE_CHANGES=ending nightly foo 1.8", f"WHEELCACHE_ENDS={day(at.now + 4 * DAY)}",
              "WHEELCACHE_PROJECT=foo", "WHEELCACHE_VERSION=1.8", "WHEELCACHE_VIEW=nightly"]
     lines = [line for line in told.read_text().splitlines() if not any(word in line for word in ("WHEELCACHE=", "OPTIMISED", "_CONFIG="))]
     assert lines == ["foo 1.8", *facts]

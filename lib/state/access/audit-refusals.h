@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits the lines of the audit log about what clients wanted and nothing changed: of each token, and of each address
-// without a known token, LIMIT_AUDIT_REFUSED lines in a window; the further ones are counted, and the count is reported at
-// its end. Memory is constant: while LIMIT_AUDIT_REFUSERS tokens (or addresses) have a window, all others share one.
+// without a known token, LIMIT_AUDIT_REFUSED lines in a window; the further ones are counted, and the count is reported
+// at its end. Memory is constant: while LIMIT_AUDIT_REFUSERS tokens (or addresses) have a window, all others share one.
 // All addresses of an IPv6 /64 count as one. Any thread.
 #pragma once
 

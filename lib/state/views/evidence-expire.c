@@ -61,7 +61,8 @@ static int note_named(void *ctx, const struct catalog_generation *g, struct err 
 	if (decompress_zstd(g->packed, &text, e) < 0 || membership_read(buf_view(&text), &m, e) < 0)
 		return -1;
 	for (size_t i = 0; i < m.evidences; i++) {
-		struct old_record *found = bsearch(m.evidence[i], x->record, x->records, sizeof(*x->record), compare_records);
+		struct old_record *found =
+			bsearch(m.evidence[i], x->record, x->records, sizeof(*x->record), compare_records);
 		if (found)
 			found->is_named = true;
 	}
@@ -102,7 +103,9 @@ static int delete_record(const char *folder, const uint8_t id[SHA256_SIZE], stru
 	CLEANUP(mem_close) int dirfd = views_file_folder(folder, below, false, e);
 	if (dirfd < 0)
 		return -1;
-	return unlinkat(dirfd, name, 0) < 0 && errno != ENOENT ? err_errno(e, ERR_IO, "%s/%s/%s", folder, below, name) : 0;
+	if (unlinkat(dirfd, name, 0) < 0 && errno != ENOENT)
+		return err_errno(e, ERR_IO, "%s/%s/%s", folder, below, name);
+	return 0;
 }
 
 static int end_records(struct expiry *x, const char *folder, uint64_t *ended, struct err *e)

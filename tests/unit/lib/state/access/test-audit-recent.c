@@ -108,6 +108,24 @@ static void moved_files_are_read_too(void **state UNUSED)
 	find_entries(&(struct audit_query){.path = path, .since = "2"}, "2 x b;3 y -;4 x a;");
 }
 
+// Of more files the newest are read, and it is told.
+static void of_too_many_files_the_newest_are_read(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	bool is_whole = true;
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, 1 << 20);
+	for (unsigned i = LIMIT_AUDIT_FILES; i > 0; i--) {
+		write_log(i == LIMIT_AUDIT_FILES ? ENTRY("0", "oldest") : "", 1, i == 1 ? ENTRY("1", "newest") : "\n");
+		move_log(i);
+	}
+	write_log(ENTRY("2", "now"), 1, "");
+	const struct audit_query q = {.path = path};
+	assert_int_equal(audit_recent(&q, add_entry, &out, &is_whole, &e), 0);
+	assert_false(is_whole);
+	assert_string_equal(out.data, "1 x newest;2 x now;");
+}
+
 static int remove_moved(void **state UNUSED)
 {
 	CLEANUP(mem_free) char *command = xasprintf("rm -f '%s'.*", path);
@@ -133,6 +151,7 @@ int main(void)
 		cmocka_unit_test(lines_that_are_no_entries_are_left_out),
 		cmocka_unit_test(only_the_end_of_a_long_log_is_read),
 		cmocka_unit_test_teardown(moved_files_are_read_too, remove_moved),
+		cmocka_unit_test_teardown(of_too_many_files_the_newest_are_read, remove_moved),
 		cmocka_unit_test(a_log_that_is_missing_has_no_entries),
 	};
 	return cmocka_run_group_tests(tests, make_log, NULL);
