@@ -7,6 +7,7 @@
 #include "builder/step/attempt.h"
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
+#include "cli/common/since-option.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
@@ -48,22 +49,6 @@ static int take_builds_option(void *ctx, const char *name, const char *value, st
 	return err_set(e, ERR_USAGE, "--%s", name);
 }
 
-// A time of day, a day, or a duration that ends now.
-static int read_since(const char *text, int64_t *out, struct err *e)
-{
-	uint64_t seconds;
-	CLEANUP(mem_free) char *day = xasprintf("%sT00:00:00Z", text);
-	if (clock_read(text, out) || clock_read(day, out))
-		return 0;
-	if (!config_type_seconds.set(&seconds, text) || seconds > config_type_seconds.most)
-		return err_set(e, ERR_USAGE,
-			"--since: %s is neither a time (as 2026-11-22 or 2026-11-22T20:00:00Z) nor a "
-			"duration (as 12h, 7d)",
-			text);
-	*out = clock_wall_seconds() - (int64_t)seconds;
-	return 0;
-}
-
 static int take_builds_line(struct builds_command *x, const struct command *self, int argc, char **argv, struct err *e)
 {
 	if (cli_config_take_line(&x->settings, self, argc, argv, take_builds_option, x, e) < 0)
@@ -72,7 +57,7 @@ static int take_builds_line(struct builds_command *x, const struct command *self
 		name_normalize(str_from(x->project), &x->name);
 		x->filter.project = x->name.data;
 	}
-	if (x->since && read_since(x->since, &x->filter.since, e) < 0)
+	if (x->since && since_option_read(x->since, &x->filter.since, e) < 0)
 		return -1;
 	return cli_config_read(&x->settings, &x->config, e);
 }

@@ -12,6 +12,7 @@
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/promotion/explain-membership.h"
+#include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/owned-names.h"
@@ -204,6 +205,8 @@ static int explain_in(const struct explain_command *l, struct catalog *c, struct
 	if (wheel_gate_new(&l->config, &gate, e) < 0)
 		return -1;
 	x.about.gate = gate;
+	CLEANUP(mem_free) char *audit = audit_path(&l->config, catalog_path(c));
+	x.about.audit_path = audit;
 	CLEANUP(explain_membership_cleanup) struct explain_membership *membership = NULL;
 	if (explain_membership_new(&site, x.about.view, c, l->project.data, clock_wall_seconds(), NULL, NULL,
 		    &membership, e) < 0)

@@ -81,6 +81,8 @@ extern const struct command command_freeze;
 extern const struct command command_health;
 extern const struct command command_help;
 extern const struct command command_index;
+extern const struct command command_log;
+extern const struct command command_usage;
 extern const struct command command_missing;
 extern const struct command command_platform;
 extern const struct command command_promote;

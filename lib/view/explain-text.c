@@ -5,6 +5,7 @@
 #include "lib/view/explain-audit.h"
 #include "lib/view/explain-builds.h"
 #include "lib/view/explain-provenance.h"
+#include "lib/view/explain-uploader.h"
 #include "lib/view/explain-views.h"
 #include "lib/view/explain.h"
 
@@ -96,6 +97,7 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 		buf_printf(out, "%s%s\n", indent, reason);
 	if (jsondoc_get(row, "removal"))
 		print_removal(jsondoc_get(row, "removal"), indent, out);
+	explain_uploader_text(row, indent, out);
 	if (jsondoc_get(row, "downloads"))
 		print_downloads(jsondoc_get(row, "downloads"), indent, out);
 	if (jsondoc_get(row, "provenance"))

@@ -14,6 +14,7 @@
 #include "lib/view/explain-choices.h"
 #include "lib/view/explain-names.h"
 #include "lib/view/explain-provenance.h"
+#include "lib/view/explain-uploader.h"
 #include "lib/view/merge-upstream.h"
 
 // A file that the view shows.
@@ -42,6 +43,7 @@ struct explanation {
 	struct finder *finder;
 	struct jsondoc *here, *builds; // builds NULL: not known
 	struct explain_audit audit;
+	struct explain_uploaders uploaders;
 	struct arena text;
 	struct shown *shown; // sorted by name
 	size_t shown_count, shown_room;
@@ -57,6 +59,7 @@ static void explanation_release(struct explanation *x)
 	free(x->planned);
 	free(x->shown);
 	finder_free(x->finder);
+	explain_uploaders_release(&x->uploaders);
 	jsondoc_cleanup(&x->here);
 	jsondoc_cleanup(&x->builds);
 	arena_release(&x->text);
@@ -262,6 +265,7 @@ static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 	put_text(row, "reason", f->reason ? f->reason : f->yanked);
 	if (f->tombstone)
 		put_tombstone(row, f->tombstone);
+	explain_uploaders_put(&x->uploaders, p->name, f->filename, f->sha256, row);
 	put_downloads(x, row, p->name, f->filename);
 	if (f->state == FILE_IS_LISTED)
 		explain_audit(&x->audit, p->name, f->filename, f->sha256, row);
@@ -433,6 +437,7 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 	if (finder_new(about->version, &x.finder, e) < 0)
 		return NULL;
 	offer_upstream_files(&x);
+	explain_uploaders_read(about->audit_path, about->project, &x.uploaders);
 	if (collect_here(&x, e) < 0)
 		return NULL;
 	read_builds(&x);

@@ -28,6 +28,7 @@ struct explain_about {
 	const struct downloads *downloads; // download counts; NULL: not reported
 	struct results *results;           // of builds; NULL: not reported
 	struct wheel_gate *gate;           // NULL: wheels are not audited
+	const char *audit_path;            // of the audit log, which names uploaders; NULL: they are not named
 	explain_file_fn *put_file;         // NULL: nothing is added
 	void *put_file_ctx;
 };
@@ -46,6 +47,7 @@ struct explain_about {
 //	     "not-promoted"?: true (a listed file that the view's membership does not have),
 //	     "views"?, "membership"? (of a listed file): see lib/promotion/explain-membership.h,
 //	     "removal"?: {"when"?, "by"?, "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
+//	     "uploaded_by"?, "uploaded"? (if uploaders are named): see explain-uploader.h,
 //	     "downloads"?: {"count", "last"},
 //	     "provenance"? (of its statement; with rows if a version was requested): see explain-provenance.h,
 //	     "attestations"?: true (it has some, PEP 740),

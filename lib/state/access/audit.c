@@ -82,14 +82,6 @@ void audit_cleanup(struct audit **a)
 	*a = NULL;
 }
 
-static void add_time(struct buf *out)
-{
-	char when[CLOCK_TEXT];
-	int64_t now = clock_wall_ns();
-	clock_write(now / 1000000000, when);
-	buf_printf(out, "{\"time\":\"%.19s.%06dZ\"", when, (int)(now % 1000000000 / 1000));
-}
-
 static void add_fields(const struct audit_entry *entry, struct buf *out)
 {
 	const struct {
@@ -117,8 +109,25 @@ static void add_fields(const struct audit_entry *entry, struct buf *out)
 	}
 }
 
-// Locks the file that has the log's name now: another process may have moved ours away, and a full one is moved here. Where
-// there are no locks nothing is moved, and the worst result is an empty line.
+void audit_entry_json(const struct audit_entry *entry, const char *time, struct buf *out)
+{
+	buf_puts(out, "{\"time\":");
+	escape_json(out, str_from(time));
+	add_fields(entry, out);
+	buf_puts(out, "}\n");
+}
+
+static void add_entry_now(const struct audit_entry *entry, struct buf *out)
+{
+	char when[CLOCK_TEXT];
+	int64_t now = clock_wall_ns();
+	clock_write(now / 1000000000, when);
+	CLEANUP(mem_free) char *time = xasprintf("%.19s.%06dZ", when, (int)(now % 1000000000 / 1000));
+	audit_entry_json(entry, time, out);
+}
+
+// Locks the file that has the log's name now: another process may have moved ours away, and a full one is moved here.
+// Where there are no locks nothing is moved, and the worst result is an empty line.
 static void lock_newest(struct audit *a)
 {
 	struct err ignored = ERR_INIT;
@@ -167,9 +176,7 @@ int audit_write(struct audit *a, const struct audit_entry *entry, struct err *e)
 	CLEANUP(buf_release) struct buf line;
 	buf_init(&line, SIZE_MAX / 2); // each field is bounded
 	buf_putc(&line, '\n');
-	add_time(&line);
-	add_fields(entry, &line);
-	buf_puts(&line, "}\n");
+	add_entry_now(entry, &line);
 	ssize_t n = append_line(a, buf_view(&line));
 	if (n < 0)
 		return err_errno(e, ERR_IO, "audit log %s", a->place.path);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit log: one JSON object per line for each change that was made or refused. Lines are only added. Each line is one
-// write(2), so any number of processes may write. The file may be moved away at any time; a full or old one is moved by
-// audit_write() (audit-rotate.h). One thread at a time for a struct audit. Errors are ERR_IO and ERR_FULL.
+// The audit log: one JSON object per line for each change that was made or refused. Lines are only added. Each line is
+// one write(2), so any number of processes may write. The file may be moved away at any time; a full or old one is
+// moved by audit_write() (audit-rotate.h). One thread at a time for a struct audit. Errors are ERR_IO and ERR_FULL.
 #pragma once
 
+#include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/state/config/config.h"
 
@@ -41,9 +42,12 @@ struct audit_entry {
 	const char *result; // "done", "refused", "failed", …
 	const char *reason;
 };
-// Writes a line, with the time first. May be called any number of times. No line is written, which is success, if nothing
-// changed and the client has its lines (audit-refusals.h).
+// Writes a line, with the time first. May be called any number of times. No line is written, which is success, if
+// nothing changed and the client has its lines (audit-refusals.h).
 int audit_write(struct audit *a, const struct audit_entry *entry, struct err *e) MUST_CHECK;
+
+// Adds the line of an entry, with its end.
+void audit_entry_json(const struct audit_entry *entry, const char *time, struct buf *out);
 
 // The account of this process, for .who: "user root". The caller frees it.
 char *audit_account(void);
