@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/common/cli-config.h"
+#include "cli/common/file-select.h"
 #include "cli/common/file-word.h"
 #include "lib/base/mem.h"
 #include "lib/domain/text/filename.h"
@@ -45,7 +46,8 @@ static int take_mark_words(struct mark_common *m, const struct command *self, in
 		return -1;
 	if (m->take_file)
 		m->word = m->file;
-	if (!file_word_fits(m->word))
+	m->selects = !m->take_file && file_select_is(m->word);
+	if (!m->selects && !file_word_fits(m->word))
 		return err_set(e, ERR_USAGE,
 			"%s is not the name of a wheel or an sdist, or its path; wheelcache explain PROJECT lists the files",
 			m->word);
@@ -174,6 +176,32 @@ static int mark_all(const struct mark_common *m, const struct file_word *word, c
 	return found ? result : refuse_marked_file(m, wanted, e);
 }
 
+// Every file is checked before the first one is marked.
+static int mark_selected(struct mark_common *m, const struct config *config, const struct store *store,
+	struct catalog *c, struct audit *audit, struct err *e)
+{
+	CLEANUP(strset_release) struct strset names = {0};
+	const struct file_word any = {.name = m->word};
+	int result = 0;
+	if (file_select(m->word, store, m->platform, c, &names, e) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		m->file = names.item[i];
+		if (check_marks(m, config, &any, store, c, e) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < names.count; i++) {
+		struct err why = ERR_INIT;
+		m->file = names.item[i];
+		if (mark_all(m, &any, store, c, audit, &why) < 0) {
+			*e = why;
+			result = -1;
+		}
+	}
+	m->file = m->word;
+	return result;
+}
+
 static int open_and_mark(struct mark_common *m, const struct config *config, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
@@ -181,16 +209,20 @@ static int open_and_mark(struct mark_common *m, const struct config *config, str
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
 	CLEANUP(file_word_release) struct file_word word = {0};
 	CLEANUP(mem_free) char *path = cli_config_catalog(config, e);
-	if (!path || store_open(config, STORE_PATIENT, &store, e) < 0 || file_word_read(m->word, &store, &word, e) < 0)
+	if (!path || store_open(config, STORE_PATIENT, &store, e) < 0 ||
+		(!m->selects && file_word_read(m->word, &store, &word, e) < 0))
 		return -1;
-	m->file = word.name;
+	m->file = m->selects ? m->word : word.name;
 	if (m->platform && !store_platform_named(&store, str_from(m->platform)))
 		return store_refuse_platform(&store, m->platform, ERR_NOT_FOUND, e);
 	if (access(path, F_OK) < 0)
 		return err_set(e, ERR_NOT_FOUND, "there is no catalog %s; wheelcache index makes it", path);
 	if (cli_config_audit(config, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||
-		site_check_find(config, &store, catalog, e) < 0 || file_word_check(&word, catalog, e) < 0 ||
-		check_marks(m, config, &word, &store, catalog, e) < 0)
+		site_check_find(config, &store, catalog, e) < 0)
+		return -1;
+	if (m->selects)
+		return mark_selected(m, config, &store, catalog, audit, e);
+	if (file_word_check(&word, catalog, e) < 0 || check_marks(m, config, &word, &store, catalog, e) < 0)
 		return -1;
 	return mark_all(m, &word, &store, catalog, audit, e);
 }
