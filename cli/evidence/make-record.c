@@ -9,6 +9,8 @@
 #include "cli/evidence/test-runs.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/os/fs.h"
+#include "lib/promotion/named-wheels.h"
 
 struct make_command {
 	struct cli_config settings;
@@ -25,6 +27,7 @@ static const struct option_row options[] = {
 	{"kind", 'k', "KIND", "the kind of tests, as [view] requires names it, such as integration", NO_KEY},
 	{"junit", 'j', "FILE...", "the reports of the tests, in JUnit XML; several add up", NO_KEY},
 	{"wheels", 'w', "FILE...", "the wheels that were tested", NO_KEY},
+	{"wheels-from", '\0', "FILE|URL...", "a list of their names and hashes: of pip install --report, sha256sum", NO_KEY},
 	{"platform", 'p', "NAME", "the platform on which the tests ran", NO_KEY},
 	{"python", '\0', "V", "the Python with which they ran, such as 3.12", NO_KEY},
 	{"allow-older", '\0', NULL, "take reports that are older than a wheel", NO_KEY},
@@ -72,14 +75,56 @@ static int make_record(struct make_command *x, const struct evidence_make *run, 
 	return 0;
 }
 
-// A run without a record takes nothing from the others.
-static int make_run(void *ctx, const struct evidence_make *run, struct err *e)
+static bool is_url(const char *word)
 {
+	return str_starts(str_from(word), STR("https://")) || str_starts(str_from(word), STR("http://"));
+}
+
+static int get_list(struct make_command *x, const char *url, struct buf *out, struct err *e)
+{
+	static const char *const headers[] = {
+		"Accept: application/vnd.pypi.simple.v1+json, application/json;q=0.9, text/plain;q=0.8", NULL};
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	struct fetch_options fetch;
+	fetch_answer_init(&a, LIMIT_EVIDENCE_LIST);
+	if (record_sender_options(&x->to, &fetch, e) < 0)
+		return -1;
+	fetch.user = fetch.password = NULL; // the token is for the server of --send alone; netrc has those of others
+	struct fetch *f = fetch_new(&fetch);
+	int got = fetch_get(f, url, headers, &a, e);
+	fetch_free(f);
+	if (got < 0)
+		return err_prefix(e, "--wheels-from: ");
+	if (a.status != 200)
+		return err_set(e, ERR_NET, "--wheels-from %s: answered with %u", url, a.status);
+	buf_str(out, buf_view(&a.body));
+	return 0;
+}
+
+static int read_named_lists(struct make_command *x, const char *const *list, struct named_wheels *out, struct err *e)
+{
+	for (; *list; list++) {
+		CLEANUP(buf_release) struct buf text;
+		buf_init(&text, LIMIT_EVIDENCE_LIST);
+		int got = is_url(*list) ? get_list(x, *list, &text, e) : fs_read_file(*list, &text, e);
+		if (got < 0 || named_wheels_read(out, *list, buf_view(&text), e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// A run without a record takes nothing from the others.
+static int make_run(void *ctx, const struct evidence_make *run, const char *const *list, struct err *e)
+{
+	CLEANUP(named_wheels_release) struct named_wheels named = {0};
 	struct make_command *x = ctx;
 	struct err why = ERR_INIT;
 	struct evidence_make from = *run;
 	from.takes_older = x->takes_older;
-	if (make_record(x, &from, &why) == 0)
+	int result = read_named_lists(x, list, &named, &why);
+	from.named = named.item;
+	from.nameds = named.count;
+	if (result == 0 && make_record(x, &from, &why) == 0)
 		return 0;
 	if (why.kind == ERR_USAGE || why.kind == ERR_LIMIT) {
 		*e = why;

@@ -11,6 +11,7 @@ void test_runs_release(struct test_runs *t)
 {
 	free(t->junit.item);
 	free(t->wheel.item);
+	free(t->list.item);
 }
 
 static void add_run_file(struct test_runs_files *files, const struct test_runs *t, const char *path)
@@ -23,10 +24,15 @@ static void add_run_file(struct test_runs_files *files, const struct test_runs *
 
 bool test_runs_take(struct test_runs *t, const char *name, const char *value)
 {
-	if (strcmp(name, "junit") == 0 || strcmp(name, "wheels") == 0) {
-		add_run_file(name[0] == 'j' ? &t->junit : &t->wheel, t, value);
-		return true;
-	}
+	const struct {
+		const char *name;
+		struct test_runs_files *files;
+	} lists[] = {{"junit", &t->junit}, {"wheels", &t->wheel}, {"wheels-from", &t->list}};
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		if (strcmp(name, lists[i].name) == 0) {
+			add_run_file(lists[i].files, t, value);
+			return true;
+		}
 	for (int i = 0; i < TEST_RUNS_WORDS; i++) {
 		if (strcmp(name, word_name[i]) != 0)
 			continue;
@@ -81,11 +87,22 @@ static bool is_wheel_of_run(const struct test_runs_file *wheel, const struct tes
 	return true;
 }
 
+// Those of the files that belong to the run; returns their number.
+static size_t choose_of_run(const struct test_runs_files *files, const struct test_runs_file *run, const char **out)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < files->count; i++)
+		if (is_wheel_of_run(&files->item[i], run))
+			out[count++] = files->item[i].path;
+	return count;
+}
+
 static int call_for_run(const struct test_runs *t, size_t first, test_runs_fn *fn, void *ctx, struct err *e)
 {
 	const struct test_runs_file *run = &t->junit.item[first];
 	CLEANUP(mem_free) const char **junit = xcalloc(t->junit.count, sizeof(*junit));
 	CLEANUP(mem_free) const char **wheel = xcalloc(t->wheel.count + 1, sizeof(*wheel));
+	CLEANUP(mem_free) const char **list = xcalloc(t->list.count + 1, sizeof(*list));
 	struct evidence_make make = {.kind = run->word[TEST_RUNS_KIND],
 		.platform = run->word[TEST_RUNS_PLATFORM],
 		.python = run->word[TEST_RUNS_PYTHON],
@@ -94,16 +111,16 @@ static int call_for_run(const struct test_runs *t, size_t first, test_runs_fn *f
 	for (size_t i = first; i < t->junit.count; i++)
 		if (is_of_run(&t->junit.item[i], run))
 			junit[make.junits++] = t->junit.item[i].path;
-	for (size_t i = 0; i < t->wheel.count; i++)
-		if (is_wheel_of_run(&t->wheel.item[i], run))
-			wheel[make.wheels++] = t->wheel.item[i].path;
-	return fn(ctx, &make, e);
+	make.wheels = choose_of_run(&t->wheel, run, wheel);
+	choose_of_run(&t->list, run, list);
+	return fn(ctx, &make, list, e);
 }
 
 int test_runs_each(struct test_runs *t, test_runs_fn *fn, void *ctx, struct err *e)
 {
 	spread_words(t, &t->junit);
 	spread_words(t, &t->wheel);
+	spread_words(t, &t->list);
 	if (check_run_words(t, e) < 0)
 		return -1;
 	for (size_t i = 0; i < t->junit.count; i++) {

@@ -24,14 +24,15 @@ struct test_runs {
 	const char *word[TEST_RUNS_WORDS]; // the ones that hold now
 	const char *last[TEST_RUNS_WORDS]; // the last ones given
 	size_t given[TEST_RUNS_WORDS];     // how often
-	struct test_runs_files junit, wheel;
+	struct test_runs_files junit, wheel, list;
 };
 
 void test_runs_release(struct test_runs *t); // for CLEANUP
-// Takes --kind, --platform, --python, --junit and --wheels. Returns false if it is another option.
+// Takes --kind, --platform, --python, --junit, --wheels and --wheels-from. Returns false if it is another option.
 bool test_runs_take(struct test_runs *t, const char *name, const char *value);
-// Called for each run, in the order of its first report. The arrays of *run are borrowed for the call.
-typedef int test_runs_fn(void *ctx, const struct evidence_make *run, struct err *e);
+// Called for each run, in the order of its first report. The arrays are borrowed for the call; list has the words of
+// --wheels-from, NULL at the end.
+typedef int test_runs_fn(void *ctx, const struct evidence_make *run, const char *const *list, struct err *e);
 // Calls fn for each run. A wheel belongs to each run of the platform and of the Python that hold for it. ERR_USAGE: a
 // report has no kind, platform or Python, or none is given; then fn is not called.
 int test_runs_each(struct test_runs *t, test_runs_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -132,6 +132,19 @@ static int add_wheel(struct making *x, const struct evidence_make *from, const c
 	return 0;
 }
 
+// Its hash tells which bytes were tested; nothing tells when they came.
+static int add_named_wheel(struct making *x, const struct evidence_wheel *named, struct err *e)
+{
+	CLEANUP(filename_release) struct filename name = {0};
+	struct evidence_wheel *wheel = &x->wheel[x->record->wheels];
+	if (filename_parse(str_from(named->filename), &name, e) < 0)
+		return -1;
+	*wheel = *named;
+	wheel->filename = arena_copy(&x->record->text, str_from(named->filename));
+	x->record->wheels++;
+	return 0;
+}
+
 static int compare_wheel_names(const void *a, const void *b)
 {
 	return strcmp(((const struct evidence_wheel *)a)->filename, ((const struct evidence_wheel *)b)->filename);
@@ -148,15 +161,18 @@ static int check_wheel_names(struct making *x, struct err *e)
 
 static int read_evidence_files(struct making *x, const struct evidence_make *from, struct err *e)
 {
-	if (!from->junits || !from->wheels)
+	if (!from->junits || !(from->wheels + from->nameds))
 		return err_set(e, ERR_USAGE, "%s is missing", from->junits ? "--wheels FILE" : "--junit FILE");
-	if (from->wheels > LIMIT_EVIDENCE_WHEELS)
+	if (from->wheels + from->nameds > LIMIT_EVIDENCE_WHEELS)
 		return err_set(e, ERR_LIMIT, "more than %d wheels", LIMIT_EVIDENCE_WHEELS);
 	for (size_t i = 0; i < from->junits; i++)
 		if (add_report(x, from->junit[i], e) < 0)
 			return -1;
 	for (size_t i = 0; i < from->wheels; i++)
 		if (add_wheel(x, from, from->wheel[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < from->nameds; i++)
+		if (add_named_wheel(x, &from->named[i], e) < 0)
 			return -1;
 	return check_wheel_names(x, e);
 }
@@ -170,7 +186,7 @@ int evidence_make(const struct evidence_make *from, struct evidence *out, struct
 	if (check_cell(from, &python, e) < 0)
 		return -1;
 	x->record = out;
-	x->wheel = arena_alloc_aligned(&out->text, (from->wheels + 1) * sizeof(*x->wheel));
+	x->wheel = arena_alloc_aligned(&out->text, (from->wheels + from->nameds + 1) * sizeof(*x->wheel));
 	if (read_evidence_files(x, from, e) < 0) {
 		evidence_release(out);
 		return -1;

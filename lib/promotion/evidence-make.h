@@ -9,6 +9,8 @@ struct evidence_make {
 	const char *kind, *platform, *python;
 	const char *const *junit, *const *wheel; // paths
 	size_t junits, wheels;
+	const struct evidence_wheel *named; // further wheels, which are not here
+	size_t nameds;
 	bool takes_older; // reports that are older than a wheel
 };
 

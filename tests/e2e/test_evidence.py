@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """wheelcache evidence make, with reports of real pytest."""
 import hashlib
+import http.server
 import json
 import os
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 
@@ -31,7 +33,7 @@ def report(folder, name, code, tests):
 
 
 def make(reports, wheels, *options, kind="unit", **more):
-    words = [word for option, values in (("--junit", reports), ("--wheels", wheels)) for word in [option, *values]]
+    words = [word for option, values in (("--junit", reports), ("--wheels", wheels)) for word in [option, *values] if values]
     return serving.run("evidence", "make", "--kind", kind, *CELL, *words, *options, **more)
 
 
@@ -174,3 +176,77 @@ def test_wrong_lines_are_explained(tmp_path, wheel, change, words):
     given = {"--kind": "unit", "--platform": "p", "--python": "3.12", "--junit": junit, "--wheels": wheel.path} | change
     done = serving.run("evidence", "make", *[word for pair in given.items() if pair[1] for word in pair])
     assert done.returncode == 2 and words in done.stderr, done.stderr
+
+
+# --- wheels that are not here ---
+
+LOCAL = "demo-1.0+local.1-py3-none-any.whl"
+
+
+def entry(url, digest):
+    return {"download_info": {"url": url, "archive_info": {"hashes": {"sha256": digest}}}}
+
+
+def page(*names):
+    return json.dumps({"name": "demo", "files": [{"filename": name, "hashes": {"sha256": "ab" * 32}} for name in names]})
+
+
+@pytest.mark.parametrize("text, found", [
+    (json.dumps({"version": "1", "install": [
+        entry("https://host/files/demo-1.0%2Blocal.1-py3-none-any.whl#sha256=00", "ab" * 32),
+        entry("https://host/files/other-2.tar.gz", "cd" * 32)]}), [(LOCAL, "ab" * 32)]),
+    (page("demo-1.0-py3-none-any.whl", "demo-1.0.0-cp312-cp312-linux_x86_64.whl", "demo-0.9.tar.gz"),
+     [("demo-1.0-py3-none-any.whl", "ab" * 32), ("demo-1.0.0-cp312-cp312-linux_x86_64.whl", "ab" * 32)]),
+    (f"{'ab' * 32}  dist/demo-1.0-py3-none-any.whl\n{'cd' * 32} *{LOCAL}\n",
+     [(LOCAL, "cd" * 32), ("demo-1.0-py3-none-any.whl", "ab" * 32)]),
+])
+def test_names_and_hashes_suffice(tmp_path, serve_bytes, text, found):
+    """The wheels need not be here: pip's report, a page of one version, or lines of sha256sum, as a file or a URL."""
+    good = report(tmp_path, "good", 0, "def test_one(): pass")
+    path = tmp_path / "list"
+    path.write_text(text)
+    for place in (path, serve_bytes(text)):
+        done = make([good], [], "--wheels-from", place, env={"PATH": os.environ["PATH"], "WHEELCACHE_TOKEN": "wc_secret"})
+        assert done.returncode == 0, done.stderr
+        assert [(one["filename"], one["sha256"]) for one in json.loads(done.stdout)["wheels"]] == sorted(found)
+    assert not serve_bytes.passwords  # the token is for the server of --send
+
+
+@pytest.mark.parametrize("text, reason", [
+    ("", "it names no wheel"), ("{", "not JSON"), ("{}", 'neither "install" nor "files"'), ("hello\n", "a line is not"),
+    (f"{'ab' * 32}  demo-1.0.tar.gz\n", "it names no wheel"), ("xy  demo-1.0-py3-none-any.whl\n", "it has no SHA-256"),
+    (page("demo-1.0-py3-none-any.whl", "demo-1.1-py3-none-any.whl"), "wheels of several versions"),
+    (json.dumps({"install": [{}]}), 'has no "url"'),
+    ("".join(f"{'ab' * 32}  demo-{number}-py3-none-any.whl\n" for number in range(10001)), "more than "),
+])
+def test_lists_that_name_no_tested_wheels_are_refused(tmp_path, text, reason):
+    good = report(tmp_path, "good", 0, "def test_one(): pass")
+    (tmp_path / "list").write_text(text)
+    done = make([good], [], "--wheels-from", tmp_path / "list")
+    assert done.returncode != 0 and reason in done.stderr and not done.stdout, done.stderr
+
+
+@pytest.fixture(name="serve_bytes")
+def serve_bytes_fixture():
+    """A server of one text; it notes the passwords that it was sent."""
+    passwords, texts = [], []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):  # pylint: disable=invalid-name
+            passwords.extend(self.headers.get_all("Authorization", []))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(texts[-1])))
+            self.end_headers()
+            self.wfile.write(texts[-1])
+
+        def log_message(self, *_):
+            pass
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+        def put(text):
+            texts.append(text.encode())
+            return f"http://127.0.0.1:{server.server_address[1]}/list"
+        put.passwords = passwords
+        yield put
+        server.shutdown()
