@@ -198,7 +198,7 @@ def test_what_a_rule_allows_may_be_absent(upgrade, tmp_path):
     policy.write_text("[rule driver]\nallow = library libgone.so.*\nproject = gone-*\n")
     rows = upgrade.rows("--against", upgrade.after, "--policy", policy)
     assert wheel_of("gone-user") not in rows and wheel_of("re2-user") in rows
-    upgrade.run("--against", upgrade.after, "--policy", tmp_path / "none", code=1)
+    upgrade.run("--against", upgrade.after, "--policy", tmp_path / "none", code=2)
 
 
 def test_names_from_wheels_cannot_command_a_terminal(upgrade):
