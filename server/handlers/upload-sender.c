@@ -123,6 +123,8 @@ struct reply *upload_sender_answer(const struct upload_sender *s, const struct e
 		buf_printf(&text, "%s\n", message);
 	struct reply *r = reply_new(a->status, s->wants_json ? "application/json" : "text/plain; charset=utf-8",
 		blob_from_buf(&text));
+	if (a->status >= 400)
+		reply_set_phrase(r, message);
 	reply_header(r, "Cache-Control", "no-store");
 	reply_header(r, "Vary", "Accept");
 	if (a->retry_after)

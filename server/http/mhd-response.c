@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "server/http/mhd-workarounds.h"
+
 static void unref_blob(void *blob)
 {
 	blob_unref(blob);
@@ -94,6 +96,7 @@ bool mhd_response_queue(struct connection *c)
 {
 	struct reply *r = c->reply;
 	bool is_last = connections_is_draining(c->connections);
+	mhd_workarounds_set_phrase(r->status, r->phrase);
 	if (!r->stream && !is_last)
 		return MHD_queue_response(c->mhd, r->status, prepare_response(r)) == MHD_YES;
 	struct MHD_Response *m = add_headers(r->stream ? prepare_stream(c) : prepare_body(r), r);

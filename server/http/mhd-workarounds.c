@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http/mhd-workarounds.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -11,6 +14,10 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "server/message/reply.h"
+
+const char *MHD_get_reason_phrase_for(unsigned status);
+size_t MHD_get_reason_phrase_len_for(unsigned status);
 
 int epoll_wait(int epoll, struct epoll_event *events, int room, int timeout)
 {
@@ -38,6 +45,49 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 	}
 	ssize_t sent = syscall(SYS_sendmsg, fd, &once, flags);
 	return sent < 0 ? sent : sent + (ssize_t)skipped;
+}
+
+static _Thread_local struct {
+	unsigned status; // 0: none is set
+	bool was_given, was_measured;
+	char text[REPLY_PHRASE + 1];
+} next_phrase;
+
+void mhd_workarounds_set_phrase(unsigned status, const char *phrase)
+{
+	next_phrase.status = phrase ? status : 0;
+	next_phrase.was_given = next_phrase.was_measured = false;
+	if (phrase)
+		snprintf(next_phrase.text, sizeof(next_phrase.text), "%s", phrase);
+}
+
+// Once: a response that libmicrohttpd makes itself has the phrase of its status.
+static bool takes_phrase(unsigned status, bool *was_taken)
+{
+	bool takes = next_phrase.status == status && !*was_taken;
+	*was_taken = true;
+	return takes;
+}
+
+static const char *phrase_of_status(unsigned status)
+{
+	static _Atomic(void *) original;
+	void *function = atomic_load(&original);
+	if (!function)
+		atomic_store(&original, function = dlsym(RTLD_NEXT, "MHD_get_reason_phrase_for"));
+	const char *(*ask)(unsigned);
+	memcpy(&ask, &function, sizeof(ask));
+	return ask ? ask(status) : "Unknown";
+}
+
+const char *MHD_get_reason_phrase_for(unsigned status)
+{
+	return takes_phrase(status, &next_phrase.was_given) ? next_phrase.text : phrase_of_status(status);
+}
+
+size_t MHD_get_reason_phrase_len_for(unsigned status)
+{
+	return strlen(takes_phrase(status, &next_phrase.was_measured) ? next_phrase.text : phrase_of_status(status));
 }
 
 bool mhd_workarounds_is_lax(const char *version)

@@ -17,6 +17,11 @@
 // refusal that stands there twice once, and changes nothing else.
 // Upstream: parse_connection_headers() goes on after transmit_error_response_static() has built the header (0.9.75). Not
 // reported upstream.
+// libmicrohttpd has no way to set the reason phrase of a response. So this module defines the functions that give it the
+// phrase of a status, and answers with ours for the response that the thread queues next. Each of them is asked once for
+// each response, by the thread that queued it and before it queues another. NULL: the phrase of the status. Copied.
+// Upstream: the same in 0.9.75, in 1.0.1 and after it.
+void mhd_workarounds_set_phrase(unsigned status, const char *phrase);
 
 // Whether this version of libmicrohttpd parses request headers laxly. 0.9 cuts a line at a NUL, and joins a line that
 // begins with a blank to the name before it; its strings are in the buffer that the client filled, so gaps between them

@@ -10,6 +10,8 @@
 
 #include "lib/base/buf.h"
 
+enum { REFUSALS = 400 }; // and above: statuses of errors
+
 struct reply *reply_new(unsigned status, const char *type, struct blob *body)
 {
 	struct reply *r = xcalloc(1, sizeof(*r));
@@ -31,6 +33,15 @@ struct reply *reply_stream(unsigned status, const char *type, struct stream *str
 	return r;
 }
 
+void reply_set_phrase(struct reply *r, const char *text)
+{
+	size_t len = strcspn(text, "\r\n");
+	free(r->phrase);
+	r->phrase = len ? xstrndup(text, len < REPLY_PHRASE ? len : REPLY_PHRASE) : NULL;
+	for (char *at = r->phrase; at && *at; at++)
+		*at = *at < ' ' || *at > '~' ? '?' : *at;
+}
+
 struct reply *reply_text(unsigned status, const char *fmt, ...)
 {
 	char line[512];
@@ -42,7 +53,11 @@ struct reply *reply_text(unsigned status, const char *fmt, ...)
 	buf_init(&text, sizeof(line) + 1);
 	buf_puts(&text, line);
 	buf_putc(&text, '\n');
-	return reply_new(status, "text/plain; charset=utf-8", blob_from_buf(&text));
+	struct reply *r = reply_new(status, "text/plain; charset=utf-8", blob_from_buf(&text));
+	size_t number = strspn(line, "0123456789");
+	if (status >= REFUSALS)
+		reply_set_phrase(r, line + number + (number && line[number] == ' '));
+	return r;
 }
 
 void reply_header(struct reply *r, const char *name, const char *fmt, ...)
@@ -71,6 +86,8 @@ struct reply *reply_closing(const struct reply *r)
 	copy->offset = r->offset;
 	copy->length = r->length;
 	memcpy(copy->etag, r->etag, sizeof(copy->etag));
+	if (r->phrase)
+		reply_set_phrase(copy, r->phrase);
 	for (unsigned i = 0; i < r->header_count; i++)
 		reply_header(copy, r->header[i].name, "%s", r->header[i].value);
 	reply_header(copy, "Connection", "close");
@@ -117,6 +134,7 @@ void reply_unref(struct reply *r)
 	reply_unref(r->unchanged);
 	reply_unref(atomic_load(&r->part));
 	download_counter_unref(r->count);
+	free(r->phrase);
 	blob_unref(r->body);
 	if (r->stream)
 		r->stream->ops->unref(r->stream);

@@ -11,7 +11,7 @@
 #include "server/message/request.h"
 #include "server/message/stream.h"
 
-enum { REPLY_HEADERS = 8, REPLY_ETAG = 80 };
+enum { REPLY_HEADERS = 8, REPLY_ETAG = 80, REPLY_PHRASE = 200 };
 
 // Reference-counted. Immutable once it is built, so threads can keep and send it any number of times.
 struct reply {
@@ -27,6 +27,7 @@ struct reply {
 		char *value;      // owned
 	} header[REPLY_HEADERS];
 	unsigned header_count;
+	char *phrase; // owned: the reason phrase; NULL: that of the status
 	struct reply *unchanged; // owned: the 304 for a client that has this etag; NULL: none
 
 	struct download_count *count; // owned: raised when all of the body was sent; NULL: not counted
@@ -43,7 +44,10 @@ struct reply *reply_new(unsigned status, const char *type, struct blob *body);
 // A reply whose body a stream produces. Takes over the caller's reference to the stream. For one client: the caller
 // must not keep it.
 struct reply *reply_stream(unsigned status, const char *type, struct stream *stream, uint64_t length);
-// A line of text for people and logs. Adds the line end.
+// Sets the reason phrase, while the reply is built: twine and pip show nothing else of a refusal. It is the first line of
+// the text, of which at most REPLY_PHRASE bytes count; what is not printable ASCII becomes "?".
+void reply_set_phrase(struct reply *r, const char *text);
+// A line of text for people and logs. Adds the line end. Of a refusal it is the reason phrase too, without the number.
 struct reply *reply_text(unsigned status, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // Adds a header, while the reply is built. At most REPLY_HEADERS; name must be static.
 void reply_header(struct reply *r, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import socket
 import zipfile
 
 import pytest
@@ -95,6 +96,30 @@ def test_other_contents_under_a_name_are_a_conflict(server, wheel, tmp_path):
     assert json.loads(reply.body)["code"].startswith("409 File already exists")
     assert (server.store / PLATFORM / "b" / "bar" / wheel.name).read_bytes() == first
     assert uploading.upload(server, OTHER, other, server.token).status == 200  # each platform for itself
+
+
+def phrase_of(server, parts, token):
+    """The status line's phrase, as the bytes that were sent."""
+    body, kind = uploading.encode(parts)
+    credentials = "".join(f"{name}: {value}\r\n" for name, value in uploading.authorization(token).items()) if token else ""
+    with socket.create_connection(("127.0.0.1", server.port), 30) as connection:
+        connection.sendall(f"POST /upload/{PLATFORM}/ HTTP/1.1\r\nHost: h\r\n{credentials}Connection: close\r\n"
+                           f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        return connection.makefile("rb").readline().rstrip(b"\r\n").split(b" ", 2)[1:]
+
+
+def test_the_reason_of_a_refusal_is_in_the_status_line(server, wheel, tmp_path):
+    """twine and pip show nothing else of it. It is short, and printable ASCII."""
+    assert uploading.upload(server, PLATFORM, wheel, server.token).status == 200
+    other = storelib.make_wheel(tmp_path / "other", "bar", "1.0", files={"bar.py": b"other = 1\n"}).path
+    status, phrase = phrase_of(server, uploading.form_of(other), server.token)
+    assert (status, phrase[:37]) == (b"409", f"File already exists: {wheel.name}".encode()[:37]) and len(phrase) <= 200
+    status, phrase = phrase_of(server, uploading.form_of(other), None)
+    assert status == b"401" and phrase.startswith(b"Unauthorized: ")
+    named = {"name": "b\u00e4r" + 300 * "x"}
+    status, phrase = phrase_of(server, uploading.form_of(other, **named), server.token)
+    assert status == b"400" and 0 < len(phrase) <= 200 and all(32 <= byte < 127 for byte in phrase)
+    assert phrase_of(server, uploading.form_of(wheel), server.token) == [b"200", b"OK"]  # no phrase of an earlier answer
 
 
 def test_a_file_that_no_scan_has_seen_has_its_name_too(server, wheel, tmp_path):
