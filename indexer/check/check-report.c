@@ -24,17 +24,17 @@ static const struct summary_number number_row[CHECK_REPORT_NUMBERS] = {
 
 static const struct summary_list list_row[CHECK_REPORT_LISTS] = {
 	[CHECK_REPORT_LIST_CORRUPT] = {"corrupt", "CORRUPT: other bytes, though size and time are those of the catalog",
-		{"path", "recorded", "found"}},
-	[CHECK_REPORT_LIST_CHANGED] = {"changed", "changed since the scan", {"path", "reason"}},
-	[CHECK_REPORT_LIST_ORPHANED] = {"orphaned", "orphaned: in the catalog, not in the store", {"path"}},
-	[CHECK_REPORT_LIST_STRANGE] = {"strange", "strange: in the store, not in the catalog", {"path"}},
+		{"path", "recorded", "found"}, false},
+	[CHECK_REPORT_LIST_CHANGED] = {"changed", "changed since the scan", {"path", "reason"}, false},
+	[CHECK_REPORT_LIST_ORPHANED] = {"orphaned", "orphaned: in the catalog, not in the store", {"path"}, false},
+	[CHECK_REPORT_LIST_STRANGE] = {"strange", "strange: in the store, not in the catalog", {"path"}, false},
 	[CHECK_REPORT_LIST_MISPLACED] = {"misplaced", "misplaced: in the folder of another project than theirs",
-		{"path", "project"}},
-	[CHECK_REPORT_LIST_UNREADABLE] = {"unreadable", "unreadable: nothing can be said of them", {"reason"}},
+		{"path", "project"}, false},
+	[CHECK_REPORT_LIST_UNREADABLE] = {"unreadable", "unreadable: nothing can be said of them", {"reason"}, false},
 	[CHECK_REPORT_LIST_UNFIT] = {"unfit", "unfit: provenance that is not valid, or not that of its file",
-		{"path", "reason"}},
+		{"path", "reason"}, false},
 	[CHECK_REPORT_LIST_VIEWS] = {"views", "memberships of views and evidence that are not those of the catalog",
-		{"path", "reason"}},
+		{"path", "reason"}, false},
 };
 
 const struct summary_shape check_report_shape = {

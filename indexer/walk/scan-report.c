@@ -29,20 +29,20 @@ static const struct summary_number number_row[SCAN_REPORT_NUMBERS] = {
 };
 
 static const struct summary_list list_row[SCAN_REPORT_LISTS] = {
-	[SCAN_REPORT_LIST_PROBLEMS] = {"problems", "could not be looked at, and stay as they were", {"reason"}},
+	[SCAN_REPORT_LIST_PROBLEMS] = {"problems", "could not be looked at, and stay as they were", {"reason"}, false},
 	[SCAN_REPORT_LIST_CHANGED] = {"changed", "ALARM: bytes changed under a published name",
 		{"path", "before", "after"}, true},
 	[SCAN_REPORT_LIST_QUARANTINED] = {"quarantined", "quarantined: not listed", {"path", "reason"}, true},
 	[SCAN_REPORT_LIST_MISFITS] = {"misfits", "listed, but for other machines than those of their platform",
 		{"path", "reason"}, true},
-	[SCAN_REPORT_LIST_NEWS] = {"new_problems", NULL, {"path", "reason", "kind"}},
+	[SCAN_REPORT_LIST_NEWS] = {"new_problems", NULL, {"path", "reason", "kind"}, false},
 	[SCAN_REPORT_LIST_DUPLICATES] = {"duplicates", "listed from another folder of the platform",
-		{"path", "reason"}},
+		{"path", "reason"}, false},
 	[SCAN_REPORT_LIST_DIFFERING] = {"differing", "listed by several platforms with different bytes",
-		{"filename", "platforms"}},
-	[SCAN_REPORT_LIST_WAITING] = {"waiting", "still being written", {"file"}},
-	[SCAN_REPORT_LIST_FINDINGS] = {"findings", "odd, and taken all the same", {"path", "oddities"}},
-	[SCAN_REPORT_LIST_STRAY] = {"stray", "beside the platforms, and not looked into", {"name"}},
+		{"filename", "platforms"}, false},
+	[SCAN_REPORT_LIST_WAITING] = {"waiting", "still being written", {"file"}, false},
+	[SCAN_REPORT_LIST_FINDINGS] = {"findings", "odd, and taken all the same", {"path", "oddities"}, false},
+	[SCAN_REPORT_LIST_STRAY] = {"stray", "beside the platforms, and not looked into", {"name"}, false},
 };
 
 const struct summary_shape scan_report_shape = {

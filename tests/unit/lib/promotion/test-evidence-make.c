@@ -107,7 +107,7 @@ static void what_is_no_evidence_is_refused(void **state UNUSED)
 		CLEANUP(evidence_release) struct evidence r = {0};
 		struct err e = ERR_INIT;
 		struct evidence_make from = {rows[i].kind, rows[i].platform, rows[i].python,
-			(const char *const[]){report}, (const char *const[]){wheel}, 1, 1, false};
+			(const char *const[]){report}, (const char *const[]){wheel}, 1, 1, NULL, 0, false};
 		int result = evidence_make(&from, &r, &e);
 		if ((result < 0 ? e.kind : ERR_NONE) != rows[i].error || !strstr(e.msg, rows[i].words))
 			fail_msg("row %zu: %s", i, e.msg);
@@ -135,7 +135,7 @@ static void files_that_are_missing_or_twice_are_named(void **state UNUSED)
 		CLEANUP(evidence_release) struct evidence r = {0};
 		struct err e = ERR_INIT;
 		const struct evidence_make from = {"unit", "p", "3.12", (const char *const[]){rows[i].report},
-			rows[i].wheel, rows[i].reports, rows[i].wheels, false};
+			rows[i].wheel, rows[i].reports, rows[i].wheels, NULL, 0, false};
 		if (evidence_make(&from, &r, &e) == 0 || !strstr(e.msg, rows[i].words))
 			fail_msg("row %zu: %s", i, e.msg);
 	}
