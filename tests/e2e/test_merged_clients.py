@@ -105,7 +105,7 @@ def test_locks_outlive_the_prune_of_what_upstream_has_too(serve, up, client, tmp
     server = serve(None, "--rescan", "0", config=(
         f"[store]\npath = {store}\n[view local]\nplatforms = {PLATFORM}\nupstream = no\n"
         f"[upstream]\nurl = {up.url}\nmerge = yes\n"
-        "[prune]\nmin-age = 0\nupstream-min-age = 0\nmax-files = 100%\nmax-bytes = 100%\n"))
+        "[prune]\nclients-have-upstream = yes\nmin-age = 0\nupstream-min-age = 0\nmax-files = 100%\nmax-bytes = 100%\n"))
 
     def lock(view, url):
         project = tmp_path / f"from{view}".replace("/", "-")
