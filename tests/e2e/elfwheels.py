@@ -130,7 +130,8 @@ def machine_cases(maker):
     other = other_machine(sound.read_bytes())
     yield "pure", "py3-none-any", {"pkg.py": b""}, set()
     yield "native in pure", "py3-none-any", {"pkg/_x.so": sound}, {"native-in-pure"}
-    yield "native in pure, of any name", "py3-none-any", {"pkg/data.json": sound, "pkg/x.py": sound}, {"native-in-pure"}
+    another = maker.link("another.so", "int b;\n")
+    yield "native in pure, of any name", "py3-none-any", {"pkg/data.json": sound, "pkg/x.py": another}, {"native-in-pure"}
     many = bytearray(sound.read_bytes())
     many[56:58] = b"\xff\xff"  # e_phnum: "see section 0", which no loader does
     yield "program headers that no loader sees", manylinux(17), {MODULE: bytes(many)}, {"damaged"}
