@@ -23,6 +23,7 @@ IDLE = 1000
 WORST = 1  # second: limit of the median of answers meanwhile; less than the time-out, and more than any machine needs
 MANY = 15  # seconds of time-out for tests with a thousand connections
 PAGE = "/simple/foo/"
+CROWD = "127.0.0.2"
 
 
 @pytest.fixture(scope="module", name="store")
@@ -226,9 +227,11 @@ def with_limit(tmp_path, monkeypatch, files):
 
 
 def crowd(server, stack, count):
-    """Up to so many connections, as many as can be opened."""
+    """Up to so many connections, as many as can be opened. They are of another address, because one that has more than its
+    share gives its own oldest idle connection for each new one."""
     for _ in range(count):
         one = stack.enter_context(socket.socket())
+        one.bind((CROWD, 0))
         one.setblocking(False)
         with contextlib.suppress(BlockingIOError):
             one.connect((server.host, server.port))
