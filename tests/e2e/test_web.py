@@ -67,10 +67,13 @@ def test_home_page_shows_the_first_scan(server):
 
 
 def test_browser_shows_what_people_need(server, browse):
+    """The commands are for the index of one platform: pip must not get what was built for another one."""
     page = browse("--dump-dom", f"{server.url}/")
     assert "<title>wheelcache</title>" in page
-    assert f"pip install --index-url {server.url}/simple/" in page
-    assert f"uv pip install --default-index {server.url}/simple/" in page
+    assert f"pip install --index-url {server.url}/debian-12-x86_64/simple/" in page
+    assert f"uv pip install --default-index {server.url}/debian-12-x86_64/simple/" in page
+    assert f"pip install --index-url {server.url}/simple/" not in page
+    assert 'href="-/client-config/simple">the addresses of all</a>' in page
     for platform in ("debian-12-x86_64", "ubuntu-24.04-x86_64"):
         assert f'href="{platform}/simple/"' in page
 
