@@ -159,8 +159,8 @@ static void nothing_names_what_a_sender_may_not_know(void **state UNUSED)
 	} cases[] = {
 		{"free", NULL, PURE, ""},
 		{"tested", NULL, PURE, "another cell: no evidence of kind unit"},
-		{"free", NATIVE, NULL, NATIVE ": view staging has no such file; wheelcache explain says what is known of it"},
-		{"free", "b", NULL, "b: view staging has no such file; wheelcache explain says what is known of it"},
+		{"free", NATIVE, NULL, NATIVE ": what view free takes its files from has no such file; wheelcache explain says what is known of it"},
+		{"free", "b", NULL, "b: what view free takes its files from has no such file; wheelcache explain says what is known of it"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct err e = ERR_INIT;
