@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/hash.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 // --- SipHash-2-4, Aumasson and Bernstein 2012 ---
@@ -42,17 +44,16 @@ static void mix_word(struct sip *s, uint64_t word)
 }
 
 // Little-endian, as the paper has it.
-static uint64_t word_of(const char *at, size_t len)
+static inline uint64_t word_of(const void *at, size_t len)
 {
 	uint64_t word = 0;
-	for (size_t i = 0; i < len; i++)
-		word |= (uint64_t)(unsigned char)at[i] << (8 * i);
-	return word;
+	memcpy(&word, at, len);
+	return le64toh(word);
 }
 
 uint64_t hash_sip(const uint8_t key[HASH_KEY], struct str s, uint64_t seed)
 {
-	uint64_t k0 = word_of((const char *)key, WORD), k1 = word_of((const char *)key + WORD, WORD) ^ seed;
+	uint64_t k0 = word_of(key, WORD), k1 = word_of(key + WORD, WORD) ^ seed;
 	struct sip state = {k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
 		k1 ^ 0x7465646279746573};
 	size_t whole = s.len - s.len % WORD;
