@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -57,8 +56,10 @@ void mhd_workarounds_set_phrase(unsigned status, const char *phrase)
 {
 	next_phrase.status = phrase ? status : 0;
 	next_phrase.was_given = next_phrase.was_measured = false;
-	if (phrase)
-		snprintf(next_phrase.text, sizeof(next_phrase.text), "%s", phrase);
+	size_t len = phrase ? strnlen(phrase, REPLY_PHRASE) : 0;
+	if (len)
+		memcpy(next_phrase.text, phrase, len);
+	next_phrase.text[len] = '\0';
 }
 
 // Once: a response that libmicrohttpd makes itself has the phrase of its status.
