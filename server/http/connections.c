@@ -62,6 +62,14 @@ static void note_client_end(struct connection_link *c)
 		atomic_store_explicit(&c->has_left, true, memory_order_relaxed);
 }
 
+// A client that reads its answer is not idle. While the server stops, end_if_slow() measures it instead.
+static void note_reading(const struct connections *t, struct connection_link *c)
+{
+	long since = atomic_load_explicit(&c->idle_since, memory_order_relaxed);
+	if (since && !atomic_load(&t->is_draining) && client_progress_is_enough(c->fd, &c->moved))
+		atomic_compare_exchange_strong(&c->idle_since, &since, clock_seconds());
+}
+
 static int64_t check_connections(void *ctx)
 {
 	struct connections *t = ctx;
@@ -69,11 +77,11 @@ static int64_t check_connections(void *ctx)
 	pthread_mutex_lock(&t->lock);
 	for (struct connection_link *c = t->first; c; c = c->next) {
 		long since = atomic_load_explicit(&c->waiting_since, memory_order_relaxed);
-		if (!since)
+		if (!since) {
 			note_client_end(c);
-		if (!since)
+			note_reading(t, c);
 			wake_sender(c->fd);
-		else if (now - since > t->timeout)
+		} else if (now - since > t->timeout)
 			shutdown(c->fd, SHUT_RDWR);
 		else
 			wake_reader(c->fd);
