@@ -61,11 +61,11 @@ static int mark_override(struct catalog *c, const uint8_t id[SHA256_SIZE], struc
 	struct found_override f = {.text = &out->text};
 	CLEANUP(buf_release) struct buf text;
 	CLEANUP(evidence_file_release) struct evidence_file file = {0};
+	buf_init(&text, 2 * LIMIT_EVIDENCE);
 	if (catalog_evidence_find(c, id, take_override, &f, e) < 0)
 		return -1;
 	if (!f.reason)
 		return 0;
-	buf_init(&text, 2 * LIMIT_EVIDENCE);
 	if (catalog_evidence_get(c, id, &text, e) < 0 || evidence_file_read(buf_view(&text), &file, e) < 0)
 		return -1;
 	for (size_t i = 0; i < file.record.wheels; i++)

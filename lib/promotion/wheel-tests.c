@@ -229,13 +229,13 @@ static int mark_taken(struct rival_files *r, struct err *e)
 	for (size_t i = 0; i < r->count; i++) {
 		struct rival_file *f = &r->item[i];
 		CLEANUP(buf_release) struct buf ignored;
+		buf_init(&ignored, LIMIT_REASON);
 		const struct promotion_file file = {
 			f->platform, f->filename, f->requires_python, f->sha256, NULL, NULL};
 		int has = catalog_view_has(t->catalog, t->view, GENERATION_NEWEST, f->platform_id, f->filename,
 			f->sha256, e);
 		if (has < 0)
 			return -1;
-		buf_init(&ignored, LIMIT_REASON);
 		f->is_taken = has || promotion_judge_allows(&t->judge, &file, &ignored);
 	}
 	return 0;

@@ -218,7 +218,7 @@ def test_names_and_hashes_suffice(tmp_path, serve_bytes, text, found):
     (page("demo-1.0-py3-none-any.whl", "demo-1.1-py3-none-any.whl"), "wheels of several versions"),
     (json.dumps({"install": [{}]}), 'has no "url"'),
     ("".join(f"{'ab' * 32}  demo-{number}-py3-none-any.whl\n" for number in range(10001)), "more than "),
-])
+], ids=["empty", "cut JSON", "other JSON", "prose", "only an sdist", "no hash", "two versions", "no URL", "too long"])
 def test_lists_that_name_no_tested_wheels_are_refused(tmp_path, text, reason):
     good = report(tmp_path, "good", 0, "def test_one(): pass")
     (tmp_path / "list").write_text(text)

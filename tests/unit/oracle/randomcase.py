@@ -39,7 +39,7 @@ FEW = 200  # seeds of a run
 def seeds(variable, many):
     """The seeds to test: those that the environment variable names ("5000-9000"); in a nightly run the first ones, as many
     as that; otherwise a few, which are others in each run."""
-    if os.environ.get("WHEELCACHE_NIGHTLY"):
+    if os.environ.get("NIGHTLY"):
         few = range(many)
     else:
         first = random.SystemRandom().randrange(1_000_000)
