@@ -162,29 +162,27 @@ static void report_project_page(const struct client_doctor *d)
 		d->url.text);
 }
 
-static void report_no_index(const struct client_doctor *d)
+// The page at the URL is not that of an index. Above one, its URL is the advice.
+static void report_not_an_index(const struct client_doctor *d, const char *advice, const char *what)
 {
 	struct str url = str_from(d->url.text);
 	bool is_above = !str_ends(url, STR("/simple/")) && !str_ends(url, STR("/simple"));
 	CLEANUP(mem_free)
 	char *below = xasprintf("try %s%ssimple/: the URL of an index ends in /simple/", d->url.text,
 		str_ends(url, STR("/")) ? "" : "/");
-	doctor_report_add(d->report, DOCTOR_WRONG, "index",
-		is_above ? below : "use the URL of a view: https://HOST/simple/ or https://HOST/VIEW/simple/",
-		"%s: no such index", d->url.text);
+	doctor_report_add(d->report, DOCTOR_WRONG, "index", is_above ? below : advice, "%s%s", d->url.text, what);
+}
+
+static void report_no_index(const struct client_doctor *d)
+{
+	report_not_an_index(d, "use the URL of a view: https://HOST/simple/ or https://HOST/VIEW/simple/",
+		": no such index");
 }
 
 static void report_other_page(const struct client_doctor *d)
 {
-	struct str url = str_from(d->url.text);
-	bool is_above = !str_ends(url, STR("/simple/")) && !str_ends(url, STR("/simple"));
-	CLEANUP(mem_free)
-	char *below = xasprintf("try %s%ssimple/: the URL of an index ends in /simple/", d->url.text,
-		str_ends(url, STR("/")) ? "" : "/");
-	doctor_report_add(d->report, DOCTOR_WRONG, "index",
-		is_above ? below
-			 : "look at the URL with a browser: a proxy or a login page may answer in place of the index",
-		"%s is no index of packages", d->url.text);
+	report_not_an_index(d, "look at the URL with a browser: a proxy or a login page may answer in place of the index",
+		" is no index of packages");
 }
 
 static void report_status(const struct client_doctor *d, const struct fetch_answer *a)
