@@ -85,7 +85,6 @@ def test_promotion_that_is_killed_is_whole_or_not_there(place, nth, pytestconfig
     assert point > 20, "hardly anything was tried"
 
 
-@pytest.mark.xfail(reason="two promoters at once may both say of a file that they promoted it; the cause is not found yet")
 def test_two_promoters_at_once(place, serve):
     """One on the command line, one by HTTP: each file is promoted once, by one of them."""
     server = serve(config=place.config, state=place.state)

@@ -135,15 +135,14 @@ int views_file_names(int dirfd, bool sweeps, views_file_fn *fn, void *ctx, struc
 	return errno ? err_errno(e, ERR_IO, "the folder cannot be listed") : 0;
 }
 
-// NFS may report that the name is taken although the link was made, because the answer to it was lost.
-static int is_made(int dirfd, const char *name, struct str text, struct err *e)
+// NFS may report that the name is taken although the link was made, because the answer to it was lost. So the file itself
+// tells: another writer's file may have the same bytes.
+static bool is_linked(int dirfd, const char *tmp, const char *name)
 {
-	struct err other = ERR_INIT;
-	CLEANUP(buf_release) struct buf found;
-	buf_init(&found, text.len + BLOCK_SIZE);
-	if (views_file_read(dirfd, name, text.len, &found, &other) == 0 && str_eq(buf_view(&found), text))
-		return 0;
-	return err_set(e, ERR_CONFLICT, "%s: the name is taken by other bytes", name);
+	struct stat ours, found;
+	CLEANUP(mem_close) int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd >= 0 && fstat(fd, &found) == 0 && fstatat(dirfd, tmp, &ours, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ours.st_dev == found.st_dev && ours.st_ino == found.st_ino;
 }
 
 int views_file_create(int dirfd, const char *name, struct str text, struct err *e)
@@ -161,7 +160,7 @@ int views_file_create(int dirfd, const char *name, struct str text, struct err *
 		*e = taken;
 		return -1;
 	}
-	if (taken.kind == ERR_CONFLICT && is_made(dirfd, name, text, e) < 0)
-		return -1;
+	if (taken.kind == ERR_CONFLICT && !is_linked(dirfd, tmp, name))
+		return err_set(e, ERR_CONFLICT, "%s: another writer has taken the name", name);
 	return fs_sync_dir(dirfd, e);
 }

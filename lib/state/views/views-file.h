@@ -18,8 +18,8 @@ int views_file_folder(const char *folder, const char *below, bool make, struct e
 // Appends the bytes of a file. The message of an error does not name it. ERR_NOT_FOUND; ERR_INVALID: it is no regular
 // file; ERR_LIMIT: it has more than `most` bytes; ERR_IO.
 int views_file_read(int dirfd, const char *name, size_t most, struct buf *out, struct err *e) MUST_CHECK;
-// Creates a file, durably; all accounts may read it, less the umask. ERR_CONFLICT: the name is taken by other bytes. On
-// another error the file is there as a whole, or not at all.
+// Creates a file, durably; all accounts may read it, less the umask. ERR_CONFLICT: the name is taken by
+// another writer's file, also if that one has the same bytes. On another error the file is there as a whole, or not at all.
 int views_file_create(int dirfd, const char *name, struct str text, struct err *e) MUST_CHECK;
 
 // Calls fn for each name in an open folder, in any order. sweeps: removes what killed writers left there. ERR_IO, and
