@@ -73,3 +73,20 @@ bool readable_has_project(const struct readable *r, const struct project_entry *
 			return true;
 	return false;
 }
+
+static bool has_view(const struct readable *r, const struct view *v, const char *project)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (!readable_has(r, v->platform[i], project))
+			return false;
+	return true;
+}
+
+bool readable_merges(const struct readable *r, const char *project)
+{
+	const struct site *s = r->site;
+	bool does = s->merges_publicly;
+	for (size_t i = 0; i < s->view_count && !does && s->merges; i++)
+		does = s->view[i].merges && has_view(r, &s->view[i], project);
+	return does;
+}

@@ -29,3 +29,5 @@ const struct platform *readable_platform(const struct readable *r, int64_t id, c
 bool readable_has(const struct readable *r, const struct platform *p, const char *project);
 // Whether the client may read the project on a platform that has files of it.
 bool readable_has_project(const struct readable *r, const struct project_entry *p);
+// Whether a view merges upstream's files in, and the client may read the project in all of it.
+bool readable_merges(const struct readable *r, const char *project);

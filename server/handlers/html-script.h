@@ -42,7 +42,7 @@ static const char script_text[] =
 	"	const option = (project, i, base) => {\n"
 	"		const one = element('li', {id: `${id}-${i}`, role: 'option', 'aria-selected': 'false'});\n"
 	"		const note = element('span', {class: 'soft'});\n"
-	"		note.textContent = ` ${project.platforms.length === 1 ? project.platforms[0] : `${project.platforms.length} platforms`}`;\n"
+	"		note.textContent = ` ${project.upstream ? 'upstream’s' : project.platforms.length === 1 ? project.platforms[0] : `${project.platforms.length} platforms`}`;\n"
 	"		one.append(project.name, note);\n"
 	"		one.onmousedown = (event) => event.preventDefault();\n"
 	"		one.onclick = () => location.assign(one.target);\n"

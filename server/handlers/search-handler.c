@@ -29,6 +29,7 @@ static struct jsondoc *project_json(const struct search_found *f)
 	for (size_t i = 0; i < f->platforms; i++)
 		jsondoc_add_str(platforms, f->platform[i]->name);
 	jsondoc_put(one, "platforms", platforms);
+	jsondoc_put_bool(one, "upstream", f->is_upstreams);
 	jsondoc_put_time(one, "newest", f->newest);
 	jsondoc_put_str(one, "url", url);
 	return one;
@@ -64,14 +65,16 @@ static struct reply *answer_search(struct server_context *s, struct catalog *c, 
 	CLEANUP(buf_release) struct buf page;
 	bool is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
 	buf_init(&page, PAGE_MOST);
-	if (q->name->len)
-		search_data_find(s->project_directory, readable, q->name, limit, &data);
+	const struct search_places in = {s->project_directory, c, s->owned_names};
+	struct err e = ERR_INIT;
+	if (q->name->len && search_data_find(&in, readable, q->name, limit, &data, &e) < 0)
+		return server_context_error(&e);
 	if (is_json)
 		write_search_json(q, &data, &page);
 	else
 		write_search_page(s, c, r, q, &data, &page);
 	if (page.failed) {
-		const struct err e = {.kind = ERR_LIMIT, .msg = "/-/search: the page is too large"};
+		e = (struct err){.kind = ERR_LIMIT, .msg = "/-/search: the page is too large"};
 		return server_context_error(&e);
 	}
 	return packed_reply(s, negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]),

@@ -25,6 +25,10 @@ static void put_platform_list(struct buf *out, const struct search_found *f)
 static void put_result(struct buf *out, const struct search_found *f)
 {
 	html_begin_project_row(out, "", f->name);
+	if (f->is_upstreams) {
+		buf_puts(out, "<td class=\"n\"></td><td></td><td class=\"full\"><span class=\"verdict\">upstream’s</span></td></tr>\n");
+		return;
+	}
 	buf_puts(out, "<td class=\"n\" data-of=\"files\">");
 	html_count(out, f->files);
 	buf_puts(out, "</td><td class=\"name\">");

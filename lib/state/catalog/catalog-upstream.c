@@ -154,3 +154,13 @@ int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_
 		*newest = last;
 	return row;
 }
+
+int catalog_upstream_names(struct catalog *c, catalog_upstream_name_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_NAMES, e);
+	int row = q ? 0 : -1;
+	while (q && (row = query_step(q, e)) > 0)
+		if (fn(ctx, query_text(q, 0), e) < 0)
+			return -1;
+	return row;
+}

@@ -454,6 +454,9 @@ static const char *const schema_step[] = {
 	// 18: wheels for other machines than those of their platform, which are listed all the same.
 	"ALTER TABLE file ADD COLUMN misfit TEXT; -- why they do not fit; NULL: they do, or no scan has looked since\n"
 	"CREATE INDEX file_misfit ON file (platform) WHERE misfit IS NOT NULL AND state = 0;",
+
+	// 19: the names that other indexes have, for searches.
+	"CREATE INDEX upstream_known ON upstream (project) WHERE standing = 'known';",
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

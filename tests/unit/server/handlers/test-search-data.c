@@ -48,7 +48,9 @@ static void assert_finds(struct project_directory *d, const char *typed, size_t 
 	buf_puts(&out, "");
 	assert_true(name_query_read(str_from(typed), &query));
 	readable_init_public(&readable, &site);
-	search_data_find(d, &readable, &query, limit, &data);
+	const struct search_places in = {.directory = d};
+	struct err e = ERR_INIT;
+	assert_int_equal(search_data_find(&in, &readable, &query, limit, &data, &e), 0);
 	for (size_t i = 0; i < data.count; i++) {
 		const struct search_found *f = &data.found[i];
 		buf_printf(&out, "%s %s %d %d", f->name, name_match_name[f->match], (int)f->files, (int)f->newest);
