@@ -208,8 +208,7 @@ static int explain_in(const struct explain_command *l, struct catalog *c, struct
 	CLEANUP(mem_free) char *audit = audit_path(&l->config, catalog_path(c));
 	x.about.audit_path = audit;
 	CLEANUP(explain_membership_cleanup) struct explain_membership *membership = NULL;
-	if (explain_membership_new(&site, x.about.view, c, l->project.data, clock_wall_seconds(), NULL, NULL,
-		    &membership, e) < 0)
+	if (explain_membership_new(&site, x.about.view, c, l->project.data, clock_wall_seconds(), NULL, &membership, e) < 0)
 		return -1;
 	x.about.put_file = explain_membership_put;
 	x.about.put_file_ctx = membership;

@@ -42,6 +42,7 @@ struct explain_membership {
 	const struct config_view *own; // of the view's membership; NULL: it has none
 	const struct view *source;     // of own
 	bool may_see_source;
+	const struct explain_reader *reader;
 	struct catalog *catalog;
 	struct view_files shown, member;
 	struct known_generation *known;
@@ -128,14 +129,13 @@ static const struct view_file *find_view_file(const struct view_files *in, const
 	return at < in->count && compare_view_files(&in->item[at], &key) == 0 ? &in->item[at] : NULL;
 }
 
-static int read_shown_files(struct explain_membership *m, const char *project, explain_membership_may_read_fn *may_read,
-	void *ctx, struct err *e)
+static int read_shown_files(struct explain_membership *m, const char *project, struct err *e)
 {
 	const struct site *s = m->site;
 	for (m->current = 1; m->current < s->view_count; m->current++) {
 		const struct view *v = &s->view[m->current];
 		bool is_configured = config_view(&s->config, v->name) != NULL, is_source = v == m->source;
-		if ((!is_configured && !is_source) || (may_read && v->is_private && !may_read(ctx, v)))
+		if ((!is_configured && !is_source) || (v->is_private && !explain_may_read(m->reader, v)))
 			continue;
 		m->may_see_source |= is_source;
 		if (view_files(v, m->catalog, project, take_shown_file, m, e) < 0)
@@ -157,16 +157,16 @@ static int read_membership(struct explain_membership *m, const char *project, in
 }
 
 int explain_membership_new(const struct site *site, const struct view *view, struct catalog *c, const char *project,
-	int64_t now, explain_membership_may_read_fn *may_read, void *ctx, struct explain_membership **out,
-	struct err *e)
+	int64_t now, const struct explain_reader *reader, struct explain_membership **out, struct err *e)
 {
 	CLEANUP(explain_membership_cleanup) struct explain_membership *m = xcalloc(1, sizeof(*m));
 	m->site = site;
 	m->view = view;
+	m->reader = reader;
 	m->catalog = c;
 	m->own = view->membership ? config_view(&site->config, view->membership) : NULL;
 	m->source = m->own ? site_view(site, str_from(m->own->from)) : NULL;
-	if (read_shown_files(m, project, may_read, ctx, e) < 0 || (m->own && read_membership(m, project, now, e) < 0))
+	if (read_shown_files(m, project, e) < 0 || (m->own && read_membership(m, project, now, e) < 0))
 		return -1;
 	*out = STEAL_PTR(m);
 	return 0;
@@ -234,8 +234,19 @@ static void put_stated(struct jsondoc *out, const char *key, const char *text)
 		jsondoc_put_str(out, key, text);
 }
 
+// Who sees names on a platform of the view. Of the view itself: on all of them.
+static bool sees_names_on(const struct explain_membership *m, const char *platform)
+{
+	for (size_t i = 0; i < m->view->platform_count; i++)
+		if ((!platform || strcmp(m->view->platform[i]->name, platform) == 0) &&
+			!explain_sees_names(m->reader, m->view->platform[i]))
+			return false;
+	return true;
+}
+
 // The arguments of add_record_doc.
 struct record_list {
+	const struct explain_membership *membership;
 	const struct known_generation *generation;
 	const struct view *view;
 	struct jsondoc *list;
@@ -265,7 +276,8 @@ static int add_record_doc(void *ctx, const struct catalog_evidence *r, struct er
 	jsondoc_put_str(one, "platform", r->platform);
 	jsondoc_put_str(one, "python", r->python);
 	jsondoc_put_known_time(one, "received", r->received);
-	jsondoc_put_str(one, "by", r->by);
+	if (sees_names_on(to->membership, r->platform))
+		jsondoc_put_str(one, "by", r->by);
 	jsondoc_put_int(one, "passed", (int64_t)r->passed);
 	jsondoc_put_int(one, "failed", (int64_t)r->failed);
 	jsondoc_put_int(one, "skipped", (int64_t)r->skipped);
@@ -279,13 +291,13 @@ static int put_member(struct explain_membership *m, const struct catalog_history
 	const struct known_generation *g = find_generation(m, since, e);
 	if (!g)
 		return -1;
-	struct record_list list = {g, m->view, NULL};
+	struct record_list list = {m, g, m->view, NULL};
 	CLEANUP(filename_release) struct filename name = {0};
 	jsondoc_put_bool(out, "member", true);
 	jsondoc_put_int(out, "generation", since);
 	jsondoc_put_known_time(out, "made", g->made);
 	put_stated(out, "action", g->action);
-	put_stated(out, "by", g->by);
+	put_stated(out, "by", sees_names_on(m, NULL) ? g->by : NULL);
 	put_stated(out, "reason", g->reason);
 	if (!g->is_read)
 		return 0;
@@ -298,20 +310,27 @@ static int put_member(struct explain_membership *m, const struct catalog_history
 
 // --- what keeps a file out ---
 
+// The arguments of add_lack.
+struct lack_list {
+	const struct explain_membership *membership;
+	struct jsondoc *list;
+};
+
 static void add_lack(void *ctx, const struct promotion_rule *rule, const struct promotion_cell *cell,
 	const struct wheel_test *test)
 {
+	const struct lack_list *to = ctx;
 	if (test->result == WHEEL_TEST_GREEN || test->result == WHEEL_TEST_OVERRIDE)
 		return;
 	struct jsondoc *one = jsondoc_object();
-	jsondoc_add(ctx, one);
+	jsondoc_add(to->list, one);
 	jsondoc_put_str(one, "kind", rule->kind);
 	jsondoc_put_str(one, "platform", cell->platform);
 	jsondoc_put_str(one, "python", cell->python);
 	jsondoc_put_str(one, "result", wheel_test_result_name[test->result]);
 	put_stated(one, "why", test->why);
 	put_stated(one, "evidence", test->id);
-	put_stated(one, "by", test->by);
+	put_stated(one, "by", sees_names_on(to->membership, cell->platform) ? test->by : NULL);
 }
 
 static bool is_offered(const struct explain_membership *m, const struct catalog_history *f)
@@ -338,7 +357,7 @@ static int put_outsider(struct explain_membership *m, const struct platform *p, 
 		.platform_id = p->id,
 		.filename = f->filename,
 		.requires_python = f->requires_python};
-	struct jsondoc *lacks;
+	struct lack_list lacks = {.membership = m};
 	const char *left, *why;
 	memcpy(w.sha256, f->sha256, SHA256_SIZE);
 	jsondoc_put_bool(out, "member", false);
@@ -351,8 +370,8 @@ static int put_outsider(struct explain_membership *m, const struct platform *p, 
 	if (wheel_tests_left(&m->tests, &w, &left, e) < 0 || wheel_tests_why(&m->tests, &w, &why, e) < 0)
 		return -1;
 	jsondoc_put_str(out, "why", *left ? left : *why ? why : "it can be promoted");
-	jsondoc_put(out, "lacks", lacks = jsondoc_array());
-	return wheel_tests_each(&m->tests, &w, add_lack, lacks, e);
+	jsondoc_put(out, "lacks", lacks.list = jsondoc_array());
+	return wheel_tests_each(&m->tests, &w, add_lack, &lacks, e);
 }
 
 // --- a file ---

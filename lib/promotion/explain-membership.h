@@ -4,20 +4,13 @@
 // each catalog connection.
 #pragma once
 
-#include "lib/state/catalog/catalog-history.h"
-#include "lib/format/jsondoc.h"
-#include "lib/view/view.h"
+#include "lib/view/explain.h"
 
 struct explain_membership;
 
-// Whether the reader may know of the view.
-typedef bool explain_membership_may_read_fn(void *ctx, const struct view *v);
-
-// Reads the views' files of a project (normal form). All is borrowed. now: seconds since 1970. may_read NULL: the reader
-// may know of all views. The caller frees *out.
+// Reads the views' files of a project (normal form). All is borrowed. now: seconds since 1970. The caller frees *out.
 int explain_membership_new(const struct site *site, const struct view *view, struct catalog *c, const char *project,
-	int64_t now, explain_membership_may_read_fn *may_read, void *ctx, struct explain_membership **out,
-	struct err *e) MUST_CHECK;
+	int64_t now, const struct explain_reader *reader, struct explain_membership **out, struct err *e) MUST_CHECK;
 void explain_membership_free(struct explain_membership *m);     // NULL is fine
 void explain_membership_cleanup(struct explain_membership **m); // for CLEANUP
 
@@ -25,9 +18,9 @@ void explain_membership_cleanup(struct explain_membership **m); // for CLEANUP
 //
 //	"views"? (that show it): [name, …],
 //	"membership"? (in a view with one): {"view", "member": bool,
-//	    of a member: "generation", "made"?, "action"?, "by"?, "reason"?,
+//	    of a member: "generation", "made"?, "action"?, "by"? (if the reader sees names on all platforms), "reason"?,
 //	        "evidence"? (on which the generation stands, about this file; it is left out of the largest generations):
-//	            [{"evidence" (id), "kind", "platform", "python", "received", "by", "passed", "failed", "skipped",
+//	            [{"evidence" (id), "kind", "platform", "python", "received", "by"?, "passed", "failed", "skipped",
 //	            "override"?}, …],
 //	    of another file, now: "why",
 //	        "lacks": [{"kind", "platform", "python", "result" (wheel_test_result_name), "why"?, "evidence"?, "by"?}, …]}

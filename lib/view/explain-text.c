@@ -54,8 +54,9 @@ static void print_removal(const struct jsondoc *removal, const char *indent, str
 {
 	const char *verdict = jsondoc_get_str(removal, "verdict"), *run = jsondoc_get_str(removal, "run");
 	const struct jsondoc *upstream = jsondoc_get(removal, "upstream");
-	buf_printf(out, "%sremoved %s by %s", indent, or_dash(jsondoc_get_str(removal, "when")),
-		or_dash(jsondoc_get_str(removal, "by")));
+	const char *by = jsondoc_get_str(removal, "by");
+	buf_printf(out, "%sremoved %s%s%s", indent, or_dash(jsondoc_get_str(removal, "when")), by ? " by " : "",
+		by ? by : "");
 	if (verdict)
 		buf_printf(out, ", %s", verdict);
 	if (run)

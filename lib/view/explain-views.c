@@ -20,7 +20,8 @@ static void print_record(const struct jsondoc *r, const char *indent, struct buf
 	else
 		buf_printf(out, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped", number_of(r, "passed"),
 			number_of(r, "failed"), number_of(r, "skipped"));
-	buf_printf(out, " (%s)\n", jsondoc_get_str(r, "by"));
+	const char *by = jsondoc_get_str(r, "by");
+	buf_printf(out, "%s%s%s\n", by ? " (" : "", by ? by : "", by ? ")" : "");
 }
 
 // A reason names kind and cell itself.
@@ -42,7 +43,9 @@ static void print_member(const struct jsondoc *m, const char *indent, struct buf
 	buf_printf(out, "%sin %s since generation %" PRId64, indent, jsondoc_get_str(m, "view"),
 		number_of(m, "generation"));
 	if (made)
-		buf_printf(out, " of %s, %s by %s", made, jsondoc_get_str(m, "action"), jsondoc_get_str(m, "by"));
+		buf_printf(out, " of %s, %s", made, jsondoc_get_str(m, "action"));
+	if (made && jsondoc_get_str(m, "by"))
+		buf_printf(out, " by %s", jsondoc_get_str(m, "by"));
 	buf_printf(out, "%s%s\n", reason ? ": " : "", reason ? reason : "");
 	for (size_t i = 0; evidence && i < jsondoc_count(evidence); i++)
 		print_record(jsondoc_at(evidence, i), indent, out);

@@ -196,13 +196,23 @@ static const char *state_name(const struct catalog_history *f)
 	return f->yanked && f->state == FILE_IS_LISTED ? "yanked" : name[f->state];
 }
 
-static void put_tombstone(struct jsondoc *row, const char *text)
+bool explain_may_read(const struct explain_reader *r, const struct view *v)
+{
+	return !r || !r->may_read || r->may_read(r->ctx, v);
+}
+
+bool explain_sees_names(const struct explain_reader *r, const struct platform *p)
+{
+	return !r || !r->sees_names || r->sees_names(r->ctx, p);
+}
+
+static void put_tombstone(struct jsondoc *row, const char *text, bool sees_names)
 {
 	CLEANUP(tombstone_release) struct tombstone t = {0};
 	struct jsondoc *removal = jsondoc_object(), *upstream;
 	tombstone_read(str_from(text), &t);
 	jsondoc_put_known_time(removal, "when", t.when);
-	put_text(removal, "by", t.by);
+	put_text(removal, "by", sees_names ? t.by : NULL);
 	put_text(removal, "verdict", t.verdict);
 	put_text(removal, "run", t.run);
 	if (t.upstream.filename) {
@@ -263,9 +273,11 @@ static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 	put_hex_sha256(row, f->sha256);
 	put_text(row, "requires-python", f->requires_python);
 	put_text(row, "reason", f->reason ? f->reason : f->yanked);
+	bool sees_names = explain_sees_names(x->about->reader, p);
 	if (f->tombstone)
-		put_tombstone(row, f->tombstone);
-	explain_uploaders_put(&x->uploaders, p->name, f->filename, f->sha256, row);
+		put_tombstone(row, f->tombstone, sees_names);
+	if (sees_names)
+		explain_uploaders_put(&x->uploaders, p->name, f->filename, f->sha256, row);
 	put_downloads(x, row, p->name, f->filename);
 	if (f->state == FILE_IS_LISTED)
 		explain_audit(&x->audit, p->name, f->filename, f->sha256, row);

@@ -17,6 +17,15 @@
 typedef int explain_file_fn(void *ctx, const struct platform *p, const struct catalog_history *f, struct jsondoc *row,
 	struct err *e);
 
+// What the reader of an explanation may know. A function that is NULL, or no reader: all.
+struct explain_reader {
+	bool (*may_read)(void *ctx, const struct view *v);       // of the view
+	bool (*sees_names)(void *ctx, const struct platform *p); // the names of people and tokens there
+	void *ctx;
+};
+bool explain_may_read(const struct explain_reader *r, const struct view *v);
+bool explain_sees_names(const struct explain_reader *r, const struct platform *p);
+
 // The request, and what is known apart from the catalog. Borrowed.
 struct explain_about {
 	const struct view *view;
@@ -29,6 +38,7 @@ struct explain_about {
 	struct results *results;           // of builds; NULL: not reported
 	struct wheel_gate *gate;           // NULL: wheels are not audited
 	const char *audit_path;            // of the audit log, which names uploaders; NULL: they are not named
+	const struct explain_reader *reader;
 	explain_file_fn *put_file;         // NULL: nothing is added
 	void *put_file_ctx;
 };
@@ -46,8 +56,8 @@ struct explain_about {
 //	     "hidden-by"? (the platform whose file of this name the view shows),
 //	     "not-promoted"?: true (a listed file that the view's membership does not have),
 //	     "views"?, "membership"? (of a listed file): see lib/promotion/explain-membership.h,
-//	     "removal"?: {"when"?, "by"?, "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
-//	     "uploaded_by"?, "uploaded"? (if uploaders are named): see explain-uploader.h,
+//	     "removal"?: {"when"?, "by"? (if the reader sees names), "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
+//	     "uploaded_by"?, "uploaded"? (if the reader sees names): see explain-uploader.h,
 //	     "downloads"?: {"count", "last"},
 //	     "provenance"? (of its statement; with rows if a version was requested): see explain-provenance.h,
 //	     "attestations"?: true (it has some, PEP 740),

@@ -254,6 +254,8 @@ static int judge_rows(struct channel_reader *r, struct err *e)
 		row->test = wheel_tests_in(&r->judge, row->next, row->platform, row->python, e);
 		if (!row->test)
 			return -1;
+		for (size_t k = 0; k < d->kinds && !r->query->sees_names; k++)
+			row->test[k].by = "";
 	}
 	return 0;
 }
@@ -328,7 +330,7 @@ static int read_channel(struct channel_reader *r, struct err *e)
 	if (open_judge(r, own, e) < 0 || read_lost_members(r, e) < 0 || read_projects(r, e) < 0 || judge_waiting(r, e) < 0)
 		return -1;
 	sort_lists(d, q->limit);
-	const struct channel_runs_query runs = {q->view, d->judge, q->limit, q->now, LIMIT_CHANNEL_RUNS};
+	const struct channel_runs_query runs = {q->view, d->judge, q->limit, q->now, LIMIT_CHANNEL_RUNS, q->sees_names};
 	if (judge_rows(r, e) < 0 || channel_runs_read(r->catalog, &runs, &d->text, &d->runs, e) < 0)
 		return -1;
 	d->has_more |= d->runs.has_more;

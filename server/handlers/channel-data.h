@@ -40,6 +40,7 @@ struct channel_query {
 	const struct site *site;
 	const struct view *view;
 	bool may_see_source; // the client may read the view's source
+	bool sees_names;     // the client sees the names of people and tokens; else all of them are ""
 	const char *project; // a glob of names in normal form; "": any
 	uint64_t limit;      // of the rows of each list
 	int64_t now;         // seconds since 1970

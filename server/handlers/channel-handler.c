@@ -5,6 +5,7 @@
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "server/core/auth.h"
+#include "server/core/named.h"
 #include "server/handlers/arguments.h"
 #include "server/handlers/channel-json.h"
 #include "server/handlers/channel-page.h"
@@ -18,11 +19,17 @@ enum {
 
 struct channel_request {
 	struct channel_query query;
+	struct named named;
 	struct arguments arguments;
 	bool is_json;
 	enum page_coding coding;
 	struct page_key key;
 };
+
+static void channel_request_release(struct channel_request *q)
+{
+	named_release(&q->named);
+}
 
 static uint64_t read_row_limit(const char *text)
 {
@@ -45,8 +52,11 @@ static bool may_see_source(struct server_context *s, const struct route_match *m
 static void make_channel_key(struct server_context *s, struct channel_request *q)
 {
 	const struct channel_query *p = &q->query;
-	const struct page_readers readers = {
-		.site = p->site, .platform = p->view->platform, .platforms = p->view->platform_count};
+	const struct page_readers readers = {.site = p->site,
+		.platform = p->view->platform,
+		.platforms = p->view->platform_count,
+		.named = (const struct platform *const *)q->named.platform,
+		.nameds = p->sees_names ? q->named.platforms : 0};
 	page_key_make(&q->key, PAGE_CHANNEL, &readers,
 		PAGE_VALUES(PAGE_NUMBER(p->may_see_source), PAGE_NUMBER(changes_read(s->changes)),
 			PAGE_TEXT(str_from(p->view->name)), PAGE_NUMBER(p->limit), PAGE_NUMBER(q->is_json),
@@ -79,13 +89,15 @@ static struct reply *read_channel_request(struct server_context *s, const struct
 		.limit = read_row_limit(q->arguments.text[ARGUMENT_LIMIT]),
 		.now = clock_wall_seconds(),
 	};
+	named_find(s, r, (const struct platform *const *)view->platform, view->platform_count, NULL, &q->named);
+	q->query.sees_names = named_has_view(&q->named, view);
 	make_channel_key(s, q);
 	return NULL;
 }
 
 struct reply *channel_handler_inline(struct server_context *s, const struct route_match *match)
 {
-	struct channel_request q = {0};
+	CLEANUP(channel_request_release) struct channel_request q = {0};
 	struct reply *refused = read_channel_request(s, match, &q);
 	return refused ? refused : pagecache_get(s->pagecache, &q.key);
 }
@@ -103,7 +115,7 @@ static int make_channel_page(struct server_context *s, struct catalog *c, const 
 
 struct reply *channel_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
-	struct channel_request q = {0};
+	CLEANUP(channel_request_release) struct channel_request q = {0};
 	struct reply *refused = read_channel_request(s, match, &q);
 	if (refused)
 		return refused;
@@ -111,7 +123,7 @@ struct reply *channel_handler_worker(struct server_context *s, struct catalog *c
 		.coding = q.coding,
 		.type = q.is_json ? "application/json" : "text/html; charset=utf-8",
 		.policy = html_policy,
-		.is_private = q.query.view->is_private || q.query.site->has_private,
+		.is_private = q.query.view->is_private || q.query.site->has_private || q.query.sees_names,
 		.path = "/-/channel/",
 		.name = q.query.view->name,
 		.most = PAGE_MOST};

@@ -121,7 +121,7 @@ static struct jsondoc *runs_json(const struct channel_runs *r)
 		jsondoc_put_str(one, "python", run->python);
 		jsondoc_put_time(one, "made", run->made);
 		jsondoc_put_time(one, "received", run->received);
-		jsondoc_put_str(one, "by", run->by);
+		put_or_null(one, "by", run->by);
 		put_or_null(one, "address", run->address);
 		jsondoc_put_int(one, "passed", (int64_t)run->passed);
 		jsondoc_put_int(one, "failed", (int64_t)run->failed);
@@ -141,7 +141,7 @@ static struct jsondoc *generations_json(const struct channel_runs *r)
 		jsondoc_put_int(one, "generation", g->number);
 		jsondoc_put_time(one, "made", g->made);
 		jsondoc_put_str(one, "action", g->action);
-		jsondoc_put_str(one, "by", g->by);
+		put_or_null(one, "by", g->by);
 		put_or_null(one, "reason", g->reason);
 		jsondoc_put_int(one, "added", (int64_t)g->added);
 		jsondoc_put_int(one, "removed", (int64_t)g->removed);

@@ -67,7 +67,7 @@ static void put_run_result(struct buf *out, const struct catalog_evidence *r)
 		class, r->passed, r->failed, r->skipped);
 }
 
-static void put_run(struct buf *out, const struct catalog_evidence *r)
+static void put_run(struct buf *out, const struct catalog_evidence *r, bool sees_names)
 {
 	char id[SHA256_HEX + 1] = "";
 	hex_encode(r->id, SHA256_SIZE, id);
@@ -81,14 +81,16 @@ static void put_run(struct buf *out, const struct catalog_evidence *r)
 	put_run_result(out, r);
 	buf_printf(out, "</td><td class=\"n\" data-of=\"wheels\">%zu</td><td>", r->wheels);
 	html_time(out, r->received);
-	buf_puts(out, "</td><td class=\"why\">");
-	html_text(out, r->by);
-	buf_puts(out, *r->address ? " from " : "");
-	html_text(out, r->address);
+	if (sees_names) {
+		buf_puts(out, "</td><td class=\"why\">");
+		html_text(out, r->by);
+		buf_puts(out, *r->address ? " from " : "");
+		html_text(out, r->address);
+	}
 	buf_puts(out, "</td></tr>\n");
 }
 
-static void put_runs(struct buf *out, const struct channel_runs *r)
+static void put_runs(struct buf *out, const struct channel_runs *r, bool sees_names)
 {
 	static const char *const column[] = {"Evidence", "Where", "Result", "Wheels", "Received", "Sent by"};
 	buf_puts(out, "<h2>Tests of the last 60 days</h2>\n");
@@ -97,9 +99,9 @@ static void put_runs(struct buf *out, const struct channel_runs *r)
 		return;
 	}
 	put_test_trend(out, r);
-	html_begin_table(out, "Test runs", "card wide builds runs", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Test runs", "card wide builds runs", column, sees_names ? 6 : 5);
 	for (size_t i = 0; i < r->runs; i++)
-		put_run(out, &r->run[i]);
+		put_run(out, &r->run[i], sees_names);
 	html_end_table(out);
 }
 
@@ -113,8 +115,8 @@ static void put_changed_file(struct buf *out, const struct generation_file *f)
 	html_text(out, f->platform);
 	if (f->override) {
 		buf_puts(out, " <span class=\"verdict wrong\">override</span> ");
-		html_text(out, f->override_by);
-		buf_puts(out, ": ");
+		html_text(out, f->override_by ? f->override_by : "");
+		buf_puts(out, f->override_by ? ": " : "");
 		html_text(out, f->override);
 	}
 	buf_puts(out, "</li>\n");
@@ -134,7 +136,7 @@ static void put_changed_files(struct buf *out, const struct channel_change *c)
 }
 
 static void put_generation(struct buf *out, const struct catalog_generation *g, const struct channel_change *change,
-	const char *view)
+	const char *view, bool sees_names)
 {
 	char when[CLOCK_TEXT];
 	CLEANUP(buf_release) struct buf at;
@@ -149,29 +151,38 @@ static void put_generation(struct buf *out, const struct catalog_generation *g, 
 	html_text(out, g->action);
 	buf_printf(out,
 		"</td><td class=\"n\" data-of=\"added\">%" PRIu64 "</td><td class=\"n\" data-of=\"removed\">%" PRIu64
-		"</td><td class=\"name\">",
+		"</td>",
 		g->added, g->removed);
-	html_text(out, g->by);
-	buf_puts(out, "</td><td class=\"why full\">");
+	if (sees_names) {
+		buf_puts(out, "<td class=\"name\">");
+		html_text(out, g->by);
+		buf_puts(out, "</td>");
+	}
+	buf_puts(out, "<td class=\"why full\">");
 	html_text(out, g->reason);
 	put_changed_files(out, change);
 	buf_puts(out, "</td></tr>\n");
 }
 
-static void put_generations(struct buf *out, const struct channel_runs *r, const char *view)
+static void put_generations(struct buf *out, const struct channel_runs *r, const char *view, bool sees_names)
 {
-	static const char *const column[] = {"Generation", "Made", "Action", "Added", "Removed", "By", "Reason and files"};
+	const char *column[] = {"Generation", "Made", "Action", "Added", "Removed", "By", "Reason and files"};
+	size_t columns = ARRAY_SIZE(column);
+	if (!sees_names) {
+		columns--;
+		column[columns - 1] = column[columns];
+	}
 	if (!r->generations)
 		return;
 	buf_puts(out, "<h2>Generations</h2>\n");
-	html_begin_table(out, "Generations", "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Generations", "card wide builds", column, columns);
 	for (size_t i = 0; i < r->generations; i++)
-		put_generation(out, &r->generation[i], &r->change[i], view);
+		put_generation(out, &r->generation[i], &r->change[i], view, sees_names);
 	html_end_table(out);
 }
 
-void channel_page_history(const struct channel_runs *runs, const char *view, struct buf *out)
+void channel_page_history(const struct channel_runs *runs, const char *view, bool sees_names, struct buf *out)
 {
-	put_runs(out, runs);
-	put_generations(out, runs, view);
+	put_runs(out, runs, sees_names);
+	put_generations(out, runs, view, sees_names);
 }

@@ -4,5 +4,6 @@
 
 #include "server/handlers/channel-runs.h"
 
-// Adds them to out. view: its name.
-void channel_page_history(const struct channel_runs *runs, const char *view, struct buf *out);
+// Adds them to out. view: its name. sees_names: else there are no columns for those who sent and promoted.
+void channel_page_history(const struct channel_runs *runs, const char *view, bool sees_names,
+	struct buf *out);

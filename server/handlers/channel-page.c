@@ -56,9 +56,9 @@ static void put_test_cell(struct buf *out, const char *kind, const struct wheel_
 	else
 		buf_printf(out, "%s</span>", shown[test->result].word);
 	if (test->result == WHEEL_TEST_OVERRIDE) {
-		buf_puts(out, " <span class=\"why\">by ");
+		buf_puts(out, *test->by ? " <span class=\"why\">by " : " <span class=\"why\">");
 		html_text(out, test->by);
-		buf_puts(out, ": ");
+		buf_puts(out, *test->by ? ": " : "");
 		html_text(out, test->why);
 		buf_puts(out, "</span>");
 	}
@@ -351,7 +351,7 @@ int channel_page_write(const struct html_frame *frame, const struct channel_data
 	put_packages(out, data, query);
 	put_waiting(out, data);
 	put_endings(out, data);
-	channel_page_history(&data->runs, data->view, out);
+	channel_page_history(&data->runs, data->view, query->sees_names, out);
 	if (data->has_more && query->limit < LIMIT_CHANNEL_ROWS)
 		put_channel_more(out, query);
 	else if (data->has_more)

@@ -43,9 +43,11 @@ static void count_run(struct channel_runs *runs, const struct catalog_evidence *
 	}
 }
 
-static struct catalog_evidence copy_run(struct arena *text, const struct catalog_evidence *r)
+static struct catalog_evidence copy_run(struct arena *text, const struct catalog_evidence *r, bool sees_names)
 {
 	struct catalog_evidence copy = *r;
+	if (!sees_names)
+		copy.by = copy.address = copy.views = "";
 	const char **const member[] = {&copy.kind, &copy.platform, &copy.python, &copy.by, &copy.address, &copy.views};
 	for (size_t i = 0; i < ARRAY_SIZE(member); i++)
 		*member[i] = copy_or_empty(text, *member[i]);
@@ -66,13 +68,14 @@ static int take_run(void *ctx, const struct catalog_evidence *r, struct err *e U
 		return 0;
 	}
 	GROW(runs->run, runs->runs, runs->run_room);
-	runs->run[runs->runs++] = copy_run(reader->text, r);
+	runs->run[runs->runs++] = copy_run(reader->text, r, q->sees_names);
 	return 0;
 }
 
 // --- generations ---
 
-static void copy_change_file(struct channel_change *to, const struct generation_file *from, struct arena *text)
+static void copy_change_file(struct channel_change *to, const struct generation_file *from, struct arena *text,
+	bool sees_names)
 {
 	struct generation_file *f = &to->file[to->files++];
 	*f = *from;
@@ -80,7 +83,7 @@ static void copy_change_file(struct channel_change *to, const struct generation_
 	f->project = arena_copy(text, str_from(from->project));
 	f->filename = arena_copy(text, str_from(from->filename));
 	f->override = from->override ? arena_copy(text, str_from(from->override)) : NULL;
-	f->override_by = from->override_by ? arena_copy(text, str_from(from->override_by)) : NULL;
+	f->override_by = from->override_by && sees_names ? arena_copy(text, str_from(from->override_by)) : NULL;
 }
 
 // Overrides come first, so that they are not among those that are left out. Who may read the view may know of the files
@@ -103,7 +106,7 @@ static int take_change(struct runs_reader *reader, const struct catalog_generati
 				continue;
 			out->is_cut |= out->files == CHANNEL_GENERATION_FILES;
 			if (out->files < CHANNEL_GENERATION_FILES)
-				copy_change_file(out, f, reader->text);
+				copy_change_file(out, f, reader->text, reader->query->sees_names);
 		}
 	return 0;
 }
@@ -120,7 +123,7 @@ static int take_generation(void *ctx, const struct catalog_generation *g, struct
 	struct catalog_generation *to = &runs->generation[runs->generations++];
 	*to = *g;
 	to->action = copy_or_empty(reader->text, g->action);
-	to->by = copy_or_empty(reader->text, g->by);
+	to->by = reader->query->sees_names ? copy_or_empty(reader->text, g->by) : "";
 	to->reason = copy_or_empty(reader->text, g->reason);
 	to->packed = (struct str){0};
 	if (runs->change_room < runs->generation_room) {

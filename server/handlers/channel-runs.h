@@ -42,6 +42,7 @@ struct channel_runs_query {
 	uint64_t limit;          // of runs and of generations
 	int64_t now;             // seconds since 1970
 	uint64_t counted;        // number of records that the days count, the newest first
+	bool sees_names;         // else those of people and tokens, and their addresses, are ""
 };
 
 // The strings belong to the arena. Errors of the catalog. The caller releases *out if this returns 0.

@@ -18,7 +18,7 @@ struct evidence_reader {
 	const struct site *site;
 	struct token_grant read;
 	bool sees_all;
-	bool sees_sender; // a token of the client may read the record's platform
+	bool sees_sender; // a token of the client may read its wheels on the record's platform
 };
 
 static bool sees_project(const struct evidence_reader *x, const struct platform *p, const char *project)
@@ -46,6 +46,19 @@ static int sees_wheel(const struct evidence_reader *x, const struct evidence_whe
 		}
 	}
 	return 0;
+}
+
+// As on every page (server/core/named.h); the record's platform may be none of the site's.
+static int sees_sender(const struct evidence_reader *x, const struct evidence *r, struct err *e)
+{
+	for (size_t i = 0; i < r->wheels; i++) {
+		CLEANUP(filename_release) struct filename name = {0};
+		if (filename_parse(str_from(r->wheel[i].filename), &name, e) < 0)
+			return -1;
+		if (!token_grant_reads(&x->read, r->platform, name.project))
+			return 0;
+	}
+	return r->wheels > 0;
 }
 
 static int sees_record(const struct evidence_reader *x, const struct evidence *r, struct err *e)
@@ -85,8 +98,9 @@ static int find_record(struct evidence_reader *x, struct str id, struct jsondoc 
 	jsondoc_write(found, 0, &record);
 	if (evidence_read(buf_view(&record), &r, e) < 0)
 		return -1;
-	x->sees_sender = token_grant_has(&x->read, r.platform, NULL);
-	return sees_record(x, &r, e);
+	int sender = sees_sender(x, &r, e);
+	x->sees_sender = sender > 0;
+	return sender < 0 ? -1 : sees_record(x, &r, e);
 }
 
 static struct reply *show_record(const struct evidence_reader *x, struct str id, struct jsondoc *doc)

@@ -12,6 +12,8 @@
 #include "lib/view/explain.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
+#include "server/core/named.h"
+#include "lib/state/access/audit.h"
 #include "server/handlers/explain-page.h"
 #include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
@@ -26,9 +28,16 @@ struct explain_request {
 	struct catalog *catalog;
 	struct buf project;  // normalised
 	const char *version; // NULL: all
+	struct named named; // of the view's platforms
 	bool is_text, is_html;
 	struct buf body;
 };
+
+static bool sees_names(void *ctx, const struct platform *p)
+{
+	const struct explain_request *x = ctx;
+	return named_has(&x->named, p);
+}
 
 static bool may_read_view(void *ctx, const struct view *v)
 {
@@ -52,8 +61,9 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 		log_error("%s", why.msg);
 	CLEANUP(wheel_gate_cleanup) struct wheel_gate *gate = server_context_gate(x->context);
 	CLEANUP(explain_membership_cleanup) struct explain_membership *membership = NULL;
-	if (explain_membership_new(x->site, x->view, x->catalog, x->project.data, clock_wall_seconds(), may_read_view,
-		    x, &membership, e) < 0)
+	const struct explain_reader reader = {may_read_view, sees_names, x};
+	if (explain_membership_new(x->site, x->view, x->catalog, x->project.data, clock_wall_seconds(), &reader,
+		    &membership, e) < 0)
 		return -1;
 	const struct explain_about about = {
 		.view = x->view,
@@ -64,6 +74,8 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 		.is_hidden = name_owner_is_hidden(&here),
 		.results = results,
 		.gate = gate,
+		.audit_path = x->named.platforms && x->context->audit ? x->context->audit->path : NULL,
+		.reader = &reader,
 		.put_file = explain_membership_put,
 		.put_file_ctx = membership,
 	};
@@ -95,11 +107,12 @@ static struct reply *explain_reply(struct server_context *s, struct explain_requ
 		x->is_html   ? "text/html; charset=utf-8"
 		: x->is_text ? "text/plain; charset=utf-8"
 			     : "application/json",
-		html_policy, &x->body, x->view->is_private || x->site->has_private);
+		html_policy, &x->body, x->view->is_private || x->site->has_private || x->named.platforms);
 }
 
 static void explain_request_release(struct explain_request *x)
 {
+	named_release(&x->named);
 	buf_release(&x->project);
 	buf_release(&x->body);
 }
@@ -119,6 +132,9 @@ struct reply *explain_handler_worker(struct server_context *s, struct catalog *c
 		name_normalize(match->project, &x.project);
 	if (site_is_incomplete(match->site, x.view))
 		return server_context_not_filled();
-	return x.project.len ? explain_reply(s, &x)
-			     : server_context_not_found_in(s, x.view->is_private, "no such project");
+	if (!x.project.len)
+		return server_context_not_found_in(s, x.view->is_private, "no such project");
+	named_find(s, match->request, (const struct platform *const *)x.view->platform, x.view->platform_count,
+		x.project.data, &x.named);
+	return explain_reply(s, &x);
 }

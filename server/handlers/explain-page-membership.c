@@ -55,9 +55,12 @@ static void put_record(struct buf *out, const struct jsondoc *r, const char *up)
 	} else
 		buf_printf(out, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped",
 			number_under(r, "passed"), number_under(r, "failed"), number_under(r, "skipped"));
-	buf_puts(out, " (");
-	html_text(out, jsondoc_get_str(r, "by"));
-	buf_puts(out, ")</div>");
+	if (jsondoc_get_str(r, "by")) {
+		buf_puts(out, " (");
+		html_text(out, jsondoc_get_str(r, "by"));
+		buf_putc(out, ')');
+	}
+	buf_puts(out, "</div>");
 }
 
 static void put_lack(struct buf *out, const struct jsondoc *lack, const char *up)

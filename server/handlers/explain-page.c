@@ -54,12 +54,24 @@ static void put_note(struct buf *out, size_t *notes, const char *words, const ch
 	put_words(out, text);
 }
 
+// Who uploaded or removed it, if the reader is told.
+static void put_people(struct buf *out, size_t *notes, const struct jsondoc *row)
+{
+	const struct jsondoc *removal = jsondoc_get(row, "removal");
+	const char *when = jsondoc_get_str(row, "uploaded");
+	put_note(out, notes, "uploaded by ", jsondoc_get_str(row, "uploaded_by"));
+	if (when)
+		buf_printf(out, ", %.10s", when);
+	put_note(out, notes, "removed by ", removal ? jsondoc_get_str(removal, "by") : NULL);
+}
+
 static void put_why_cell(struct buf *out, const struct jsondoc *row)
 {
 	const struct jsondoc *plan = jsondoc_get(row, "plan"), *audit = jsondoc_get(row, "audit");
 	size_t notes = 0;
 	buf_puts(out, "<td class=\"why full\">");
 	put_note(out, &notes, "", jsondoc_get_str(row, "reason"));
+	put_people(out, &notes, row);
 	put_note(out, &notes, "the view shows the file of ", jsondoc_get_str(row, "hidden-by"));
 	if (jsondoc_is_true(row, "not-promoted"))
 		put_note(out, &notes, "", "not promoted into the view");

@@ -12,6 +12,7 @@
 #include "lib/state/access/audit.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
+#include "server/core/named.h"
 #include "server/handlers/arguments.h"
 #include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
@@ -23,7 +24,8 @@ enum { PAGE_MOST = 64 << 20, PROJECT_ROWS = 200 }; // rows of a list, unless the
 
 struct project_request {
 	struct project_query query;
-	const struct platform **readable, **named; // owned
+	const struct platform **readable; // owned
+	struct named named;
 	struct arguments arguments;
 	char project[LIMIT_FILE_NAME + 1]; // normal form
 	bool is_json;
@@ -34,7 +36,7 @@ struct project_request {
 static void project_request_release(struct project_request *q)
 {
 	mem_free(&q->readable);
-	mem_free(&q->named);
+	named_release(&q->named);
 }
 
 // --- what is asked for ---
@@ -92,20 +94,6 @@ static bool was_any_scanned(const struct project_query *q)
 	return q->platforms == 0;
 }
 
-// The names of people and tokens are for who has a token that may read the platform, also where everybody may.
-static void find_named(struct server_context *s, const struct request *r, struct project_request *q)
-{
-	CLEANUP(token_grant_release) struct token_grant grant = {0};
-	struct project_query *p = &q->query;
-	q->named = xcalloc(p->platforms + 1, sizeof(const struct platform *));
-	p->named = (const struct platform *const *)q->named;
-	if (r->header[HEADER_AUTHORIZATION])
-		auth_read_grant(s, r, &grant);
-	for (size_t i = 0; i < p->platforms; i++)
-		if (token_grant_has(&grant, p->platform[i]->name, p->project))
-			q->named[p->nameds++] = p->platform[i];
-}
-
 static void make_page_key(struct server_context *s, struct project_request *q)
 {
 	const struct project_query *p = &q->query;
@@ -146,7 +134,9 @@ static struct reply *read_project_request(struct server_context *s, const struct
 		return refused;
 	if (!was_any_scanned(&q->query))
 		return server_context_not_filled();
-	find_named(s, r, q);
+	named_find(s, r, q->query.platform, q->query.platforms, q->project, &q->named);
+	q->query.named = (const struct platform *const *)q->named.platform;
+	q->query.nameds = q->named.platforms;
 	q->is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
 	make_page_key(s, q);

@@ -293,6 +293,14 @@ bool token_grant_has(const struct token_grant *g, const char *platform, const ch
 	return false;
 }
 
+bool token_grant_reads(const struct token_grant *g, const char *platform, const char *project)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (token_applies(&g->token[i], TOKEN_READ, platform, project))
+			return true;
+	return false;
+}
+
 bool token_grant_views(const struct token_grant *g, const char *platform, const char *const *project, size_t projects,
 	struct buf *out)
 {

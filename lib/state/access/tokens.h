@@ -43,6 +43,8 @@ enum tokens_answer tokens_grant(struct tokens *t, struct str secret, enum token_
 void token_grant_release(struct token_grant *g); // for CLEANUP
 // Whether the token has the right for this project on this platform. project NULL: for some project.
 bool token_grant_has(const struct token_grant *g, const char *platform, const char *project);
+// Whether a grant to read has it, as tokens_check() would say. project NULL: the list of all projects.
+bool token_grant_reads(const struct token_grant *g, const char *platform, const char *project);
 // Appends the globs of views, with blanks between, of the lines that fit the platform and each project. False: none.
 bool token_grant_views(const struct token_grant *g, const char *platform, const char *const *project, size_t projects,
 	struct buf *out);

@@ -55,16 +55,20 @@ static bool may_not_read(void *ctx, const struct view *v)
 	return strcmp(ctx, v->name) != 0;
 }
 
-static struct jsondoc *explain_view(struct channel_store *s, const struct view *v, explain_membership_may_read_fn *may,
-	void *ctx)
+static bool sees_other_names(void *ctx, const struct platform *p)
+{
+	return strcmp(ctx, p->name) != 0;
+}
+
+static struct jsondoc *explain_view(struct channel_store *s, const struct view *v, const struct explain_reader *reader)
 {
 	struct err e = ERR_INIT;
 	const struct upstream_answer unasked = {.result = UPSTREAM_NEVER_ASKED, .project = "six", .why = ""};
 	CLEANUP(explain_membership_cleanup) struct explain_membership *m = NULL;
-	if (explain_membership_new(&s->site, v, s->catalog, "six", NOON, may, ctx, &m, &e) < 0)
+	if (explain_membership_new(&s->site, v, s->catalog, "six", NOON, reader, &m, &e) < 0)
 		fail_msg("%s", e.msg);
 	const struct explain_about about = {
-		.view = v, .project = "six", .put_file = explain_membership_put, .put_file_ctx = m};
+		.view = v, .project = "six", .reader = reader, .put_file = explain_membership_put, .put_file_ctx = m};
 	struct jsondoc *doc = explain(&about, s->catalog, &unasked, &e);
 	if (!doc)
 		fail_msg("%s", e.msg);
@@ -96,7 +100,7 @@ static void members_and_others(void **state)
 	struct channel_store *s = *state;
 	make_versions(s);
 	CLEANUP(jsondoc_cleanup)
-	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR("tested")), NULL, NULL);
+	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR("tested")), NULL);
 	const struct jsondoc *here = jsondoc_get(doc, "here");
 	assert_int_equal(jsondoc_count(here), 3);
 	const struct jsondoc *member = jsondoc_get(jsondoc_at(here, 0), "membership");
@@ -115,7 +119,7 @@ static void a_view_without_a_membership(void **state)
 	struct channel_store *s = *state;
 	make_versions(s);
 	CLEANUP(jsondoc_cleanup)
-	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR(CHANNEL_DEBIAN)), NULL, NULL);
+	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR(CHANNEL_DEBIAN)), NULL);
 	const struct jsondoc *row = jsondoc_at(jsondoc_get(doc, "here"), 0);
 	assert_null(jsondoc_get(row, "membership"));
 	assert_int_equal(jsondoc_count(jsondoc_get(row, "views")), 2);
@@ -130,12 +134,36 @@ static void private_views_are_not_named(void **state)
 	for (size_t i = 0; i < s->site.view_count; i++)
 		s->site.view[i].is_private = true;
 	CLEANUP(jsondoc_cleanup)
-	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR("tested")), may_not_read, staging);
+	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR("tested")), &(struct explain_reader){.may_read = may_not_read, .ctx = staging});
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, LIMIT_PAGE);
 	jsondoc_write(doc, 2, &out);
 	assert_null(strstr(out.data, "staging"));
 	assert_non_null(strstr(out.data, "2 of 102 tests failed"));
+}
+
+// Of a platform whose names the reader does not see nobody is named; of a generation only if all are seen.
+static void senders_are_not_named(void **state)
+{
+	struct channel_store *s = *state;
+	static char hidden[2][64] = {CHANNEL_DEBIAN, CHANNEL_UBUNTU};
+	make_versions(s);
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++) {
+		CLEANUP(jsondoc_cleanup)
+		struct jsondoc *doc = explain_view(s, site_view(&s->site, STR("tested")),
+			&(struct explain_reader){.sees_names = sees_other_names, .ctx = hidden[i]});
+		CLEANUP(buf_release) struct buf out;
+		CLEANUP(buf_release) struct buf text;
+		buf_init(&out, LIMIT_PAGE);
+		buf_init(&text, LIMIT_PAGE);
+		jsondoc_write(doc, 2, &out);
+		explain_text(doc, &text);
+		assert_null(strstr(out.data, "\"by\": \"ci\""));
+		assert_null(strstr(text.data, " by "));
+		assert_non_null(strstr(text.data, ", promote: the <b>night</b>\n"));
+		assert_int_equal(strstr(out.data, "\"nightly\"") == NULL, i == 0); // the record is of Debian
+		assert_int_equal(strstr(text.data, "(nightly)") == NULL, i == 0);
+	}
 }
 
 // A file that the source lost is not promoted, whatever its tests say.
@@ -147,7 +175,7 @@ static void the_source_does_not_show_it(void **state)
 	channel_store_wheel(s, CHANNEL_UBUNTU, "six-1.0-py3-none-any.whl", NOON - DAY); // staging shows Debian's
 	channel_store_open(s, "requires = unit\n");
 	CLEANUP(jsondoc_cleanup)
-	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR("tested")), NULL, NULL);
+	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR("tested")), NULL);
 	assert_text(doc, want, ARRAY_SIZE(want));
 }
 
@@ -160,7 +188,7 @@ static void a_view_at_a_time(void **state)
 	channel_store_change(s, "promote", CHANNEL_DEBIAN, NEW, NOON);
 	struct view past = *site_view(&s->site, STR("tested"));
 	past.generation = 1;
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain_view(s, &past, NULL, NULL);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain_view(s, &past, NULL);
 	assert_text(doc, want, ARRAY_SIZE(want));
 	assert_false(jsondoc_is_true(jsondoc_get(jsondoc_at(jsondoc_get(doc, "here"), 1), "membership"), "member"));
 }
@@ -172,7 +200,7 @@ static void a_generation_that_is_too_large(void **state)
 	s->padding = LIMIT_EXPLAIN_GENERATIONS;
 	make_versions(s);
 	CLEANUP(jsondoc_cleanup)
-	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR("tested")), NULL, NULL);
+	struct jsondoc *doc = explain_view(s, site_view(&s->site, STR("tested")), NULL);
 	const struct jsondoc *member = jsondoc_get(jsondoc_at(jsondoc_get(doc, "here"), 0), "membership");
 	assert_true(jsondoc_is_true(member, "member"));
 	assert_string_equal(jsondoc_get_str(member, "by"), "ci");
@@ -186,6 +214,7 @@ int main(void)
 		MEMBERSHIP_TEST(members_and_others),
 		MEMBERSHIP_TEST(a_view_without_a_membership),
 		MEMBERSHIP_TEST(private_views_are_not_named),
+		MEMBERSHIP_TEST(senders_are_not_named),
 		MEMBERSHIP_TEST(the_source_does_not_show_it),
 		MEMBERSHIP_TEST(a_view_at_a_time),
 		MEMBERSHIP_TEST(a_generation_that_is_too_large),

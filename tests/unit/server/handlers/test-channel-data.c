@@ -44,7 +44,7 @@ static void read_data(struct channel_store *s, const char *view, const char *pro
 	struct channel_data *out)
 {
 	struct err e = ERR_INIT;
-	const struct channel_query query = {&s->site, site_view(&s->site, str_from(view)), true, project, limit, NOON};
+	const struct channel_query query = {&s->site, site_view(&s->site, str_from(view)), true, true, project, limit, NOON};
 	assert_non_null(query.view);
 	if (channel_data_read(s->catalog, &query, out, &e) < 0)
 		fail_msg("%s", e.msg);
@@ -258,7 +258,7 @@ static void counted_records_are_limited(void **state)
 		CLEANUP(arena_release) struct arena text = {0};
 		CLEANUP(channel_runs_release) struct channel_runs runs = {0};
 		const struct channel_runs_query query = {
-			site_view(&s->site, STR("tested")), "tested", 100, NOON, counted};
+			site_view(&s->site, STR("tested")), "tested", 100, NOON, counted, true};
 		assert_int_equal(channel_runs_read(s->catalog, &query, &text, &runs, &e), 0);
 		for (int i = 0; i < CHANNEL_DAYS; i++)
 			passed += runs.day[i].passed;
@@ -275,7 +275,7 @@ static void unknown_views(void **state)
 	channel_store_open(s, "");
 	const struct view *const view[] = {site_view(&s->site, STR("")), site_view(&s->site, STR(CHANNEL_DEBIAN))};
 	for (size_t i = 0; i < ARRAY_SIZE(view); i++) {
-		const struct channel_query query = {&s->site, view[i], true, "", 100, NOON};
+		const struct channel_query query = {&s->site, view[i], true, true, "", 100, NOON};
 		assert_int_equal(channel_data_read(s->catalog, &query, &d, &e), -1);
 		assert_int_equal(e.kind, ERR_USAGE);
 	}

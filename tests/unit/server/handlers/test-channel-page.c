@@ -84,7 +84,7 @@ static struct channel_data make_data(void)
 static void write_channel(const struct channel_data *d, const char *project, struct buf *out)
 {
 	struct err e = ERR_INIT;
-	const struct channel_query query = {.project = project, .limit = 500, .now = NOON};
+	const struct channel_query query = {.project = project, .limit = 500, .now = NOON, .sees_names = true};
 	buf_init(out, LIMIT_PAGE);
 	if (channel_page_write(&(struct html_frame){.root = "../../../"}, d, &query, out, &e) < 0)
 		fail_msg("%s", e.msg);
@@ -161,7 +161,7 @@ static void a_page_that_is_too_large(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	const struct channel_data d = make_data();
-	const struct channel_query query = {.project = "", .limit = 500, .now = NOON};
+	const struct channel_query query = {.project = "", .limit = 500, .now = NOON, .sees_names = true};
 	CLEANUP(buf_release) struct buf page, json;
 	buf_init(&page, 1000);
 	buf_init(&json, 1000);
