@@ -87,8 +87,10 @@ static void put_package(struct buf *out, const struct channel_data *d, size_t fi
 	const struct channel_row *row = &d->row[first];
 	buf_puts(out, "<tr><th scope=\"row\"><a href=\"../../project/");
 	escape_url(out, str_from(row->project));
-	buf_puts(out, "?view=");
-	escape_url(out, str_from(d->view));
+	if (row->version) { // otherwise the view may know nothing of the project
+		buf_puts(out, "?view=");
+		escape_url(out, str_from(d->view));
+	}
 	buf_puts(out, "\">");
 	html_text(out, row->project);
 	buf_puts(out, "</a></th><td><span class=\"name\">");
@@ -99,15 +101,15 @@ static void put_package(struct buf *out, const struct channel_data *d, size_t fi
 		html_text(out, row[i].python);
 		buf_puts(out, "</span>");
 	}
-	buf_puts(out, "</td><td class=\"name\">");
+	buf_puts(out, "</td><td class=\"name kind\" data-of=\"last version\">");
 	html_text(out, row->version ? row->version : "–");
-	buf_puts(out, "</td><td class=\"name\">");
+	buf_puts(out, row->version ? "</td><td class=\"name kind\" data-of=\"age\">" : "</td><td>");
 	if (row->version)
 		put_age(out, row->came, now);
 	buf_puts(out, "</td>");
 	put_state_cell(out, row);
 	if (d->kinds) {
-		buf_puts(out, "<td class=\"name\">");
+		buf_puts(out, "<td class=\"name kind\" data-of=\"tested\">");
 		html_text(out, row->next ? row->next->version : "–");
 		buf_puts(out, "</td>");
 	}

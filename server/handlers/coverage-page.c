@@ -45,10 +45,16 @@ static void put_states_key(struct buf *out)
 
 // --- the matrix ---
 
-// A platform's name above its Pythons.
-static void put_platform_heads(struct buf *out, const struct coverage_data *d)
+enum {
+	FITTING_COLUMNS = 16, // of a matrix that is no wider than a page
+	ROWS_BETWEEN_HEADS = 20,
+};
+
+// A platform's name above its Pythons. class: of the first row.
+static void put_platform_heads(struct buf *out, const struct coverage_data *d, const char *class)
 {
-	buf_puts(out, "<tr><th scope=\"col\" rowspan=\"2\">Project</th><th scope=\"col\" rowspan=\"2\">Version</th>");
+	buf_printf(out,
+		"<tr%s><th scope=\"col\" rowspan=\"2\">Project</th><th scope=\"col\" rowspan=\"2\">Version</th>", class);
 	for (size_t i = 0, end; i < d->columns; i = end) {
 		for (end = i; end < d->columns && d->column[end].platform == d->column[i].platform;)
 			end++;
@@ -56,13 +62,14 @@ static void put_platform_heads(struct buf *out, const struct coverage_data *d)
 		html_text(out, d->column[i].platform->name);
 		buf_puts(out, "</th>");
 	}
-	buf_puts(out, "</tr>\n<tr>");
+	buf_puts(out, "</tr>\n<tr class=\"heads pythons\">");
 	for (size_t i = 0; i < d->columns; i++)
 		buf_printf(out, "<th scope=\"col\">%s</th>", d->column[i].python);
-	buf_puts(out, "</tr>");
+	buf_puts(out, "</tr>\n");
 }
 
-static void put_coverage_cell(struct buf *out, const char *project, const struct matrix_cell *cell)
+// is_first: of its platform.
+static void put_coverage_cell(struct buf *out, const char *project, const struct matrix_cell *cell, bool is_first)
 {
 	if (!cell) {
 		buf_puts(out, "<td></td>");
@@ -72,8 +79,14 @@ static void put_coverage_cell(struct buf *out, const char *project, const struct
 	buf_init(&url, LIMIT_PATH);
 	coverage_query_cell_url(project, cell->platform, cell->python, &url);
 	const char *name = matrix_state_name[cell->state];
-	buf_printf(out, "<td><a class=\"cell %s%s\" aria-label=\"%s%s\" href=\"", name, cell->is_lost ? " lost" : "",
-		name, cell->is_lost ? ", lost" : "");
+	buf_puts(out, is_first ? "<td data-part=\"" : "<td>");
+	if (is_first) {
+		html_text(out, cell->platform);
+		buf_puts(out, "\">");
+	}
+	buf_printf(out, "<a class=\"cell %s%s\" data-of=\"", name, cell->is_lost ? " lost" : "");
+	html_text(out, cell->python);
+	buf_printf(out, "\" aria-label=\"%s%s\" href=\"", name, cell->is_lost ? ", lost" : "");
 	escape_html(out, buf_view(&url));
 	buf_printf(out, "\">%c</a></td>", matrix_state_letter[cell->state]);
 }
@@ -82,23 +95,30 @@ static void put_coverage_row(struct buf *out, const struct coverage_data *d, con
 {
 	const char *project = row->matrix.project;
 	html_begin_project_row(out, "", project);
-	buf_puts(out, "<td>");
+	buf_puts(out, "<td class=\"name\">");
 	html_text(out, row->matrix.version ? row->matrix.version : "");
 	buf_puts(out, "</td>");
-	for (size_t i = 0; i < d->columns; i++)
-		put_coverage_cell(out, project, row->cell[i]);
+	for (size_t i = 0, last = d->columns; i < d->columns; i++) {
+		bool is_first = last == d->columns || d->column[last].platform != d->column[i].platform;
+		put_coverage_cell(out, project, row->cell[i], is_first);
+		last = row->cell[i] ? i : last;
+	}
 	buf_puts(out, "</tr>\n");
 }
 
 static void put_coverage_matrix(struct buf *out, const struct coverage_data *d)
 {
 	put_states_key(out);
-	html_begin_box(out, "Wheels by platform and Python", "card matrix");
+	bool fits = d->columns <= FITTING_COLUMNS;
+	html_begin_box(out, "Wheels by platform and Python", fits ? "card matrix fits" : "card matrix");
 	buf_puts(out, "<table>\n<thead>");
-	put_platform_heads(out, d);
+	put_platform_heads(out, d, "");
 	buf_puts(out, "</thead>\n<tbody>\n");
-	for (size_t i = 0; i < d->rows; i++)
+	for (size_t i = 0; i < d->rows; i++) {
+		if (!fits && i && i % ROWS_BETWEEN_HEADS == 0)
+			put_platform_heads(out, d, " class=\"heads\"");
 		put_coverage_row(out, d, &d->row[i]);
+	}
 	html_end_table(out);
 }
 

@@ -242,10 +242,10 @@ static void put_upstream(struct buf *out, const struct jsondoc *upstream)
 	buf_puts(out, "</p>\n");
 }
 
-static void put_taken(struct buf *out, const struct jsondoc *environment, const char *key)
+static void put_taken(struct buf *out, const struct jsondoc *environment, const char *key, const char *words)
 {
 	const struct jsondoc *choice = jsondoc_get(environment, key);
-	buf_puts(out, "<td class=\"file\">");
+	buf_printf(out, "<td class=\"why kind full\" data-of=\"%s\">", words);
 	put_words(out, choice ? jsondoc_get_str(choice, "filename") : "–");
 	buf_puts(out, "</td>");
 }
@@ -264,10 +264,10 @@ static void put_environments(struct buf *out, const struct jsondoc *rows)
 		buf_puts(out, ", Python ");
 		put_words(out, jsondoc_get_str(row, "python"));
 		buf_puts(out, "</th>");
-		put_taken(out, row, "here");
-		put_taken(out, row, "upstream");
-		put_taken(out, row, "both");
-		put_taken(out, row, "client");
+		put_taken(out, row, "here", column[1]);
+		put_taken(out, row, "upstream", column[2]);
+		put_taken(out, row, "both", column[3]);
+		put_taken(out, row, "client", column[4]);
 		buf_puts(out, "</tr>\n");
 	}
 	html_end_table(out);
@@ -280,7 +280,8 @@ static void put_links(struct buf *out, const struct jsondoc *explanation, const 
 	CLEANUP(buf_release) struct buf links;
 	buf_init(&links, 4096);
 	buf_printf(&links, "<a href=\"?format=text\">text</a> · <a href=\"?format=json\">JSON</a>");
-	if (jsondoc_get(explanation, "builds")) {
+	const struct jsondoc *builds = jsondoc_get(explanation, "builds");
+	if (builds && jsondoc_count(builds)) {
 		buf_printf(&links, " · <a href=\"%s/builds/", up);
 		escape_url(&links, str_from(jsondoc_get_str(explanation, "project")));
 		buf_puts(&links, "/\">builds</a>");

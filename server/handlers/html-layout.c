@@ -148,7 +148,8 @@ void html_end(struct buf *out, const char *links)
 
 void html_begin_box(struct buf *out, const char *label, const char *class)
 {
-	buf_printf(out, "<div class=\"%s\" role=\"region\" tabindex=\"0\" aria-label=\"", class);
+	buf_printf(out, "<div class=\"%s\" role=\"region\"%s aria-label=\"", class,
+		strstr(class, "matrix") ? " tabindex=\"0\"" : "");
 	html_text(out, label);
 	buf_puts(out, "\">");
 }

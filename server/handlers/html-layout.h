@@ -3,13 +3,15 @@
 // ceiling limits what is added.
 //
 // html-style.h has the one style. A page uses these classes of it, and has no style of its own:
-//   .card: a box. .wide: a table in it is a list; on a phone each row becomes lines. .matrix: a table of cells, which
-//     scrolls in its box with its heads in place. .builds: smaller. .sums: rows of numbers.
+//   .card: a box. .wide: a table in it is a list: it is as long as its rows, its heads stay in sight, long names wrap; in
+//     a narrow window each row becomes lines. .matrix: a table of cells, which scrolls sideways; with .fits it does not, and
+//     its heads stay in sight. In a narrow window its cells stand in lines: data-of of a .cell is its Python, data-part of a
+//     td the platform that begins there; .heads are heads once more, .pythons the second line of heads. .builds: smaller.
 //   .cell with the name of a state (.ours, .covered, .upstream, .building, .excluded, .failed, .unknown, .missing) and its
 //     letter as text. .lost: the version before had a wheel there. .key: a list (ul) that explains the letters.
 //   .verdict with .good, .goes or .wrong: a word with a colour. .state, .busy, .still: the word in the page's head.
-//   th and td: .n is a number (data-of: its unit on a phone), .why a reason, .file a file's name, .name never broken,
-//     .full a line of its own on a phone.
+//   th and td: .n is a number (data-of: its unit in a narrow window), .kind a value (data-of: its name there), .why a
+//     reason, .file a file's name, .full a line of its own in a narrow window. span.name is never broken.
 //   .note: a sentence. .lines, .half: boxes below or beside each other. .prose: text with its own headings, such as a
 //     README. .sr: for screen readers only. figure.card with figcaption and pre > code: a command to copy.
 #pragma once
@@ -42,8 +44,8 @@ extern const char html_policy[];
 void html_begin(struct buf *out, const struct html_frame *frame, const char *title, const char *words);
 // Adds all from "</main>" on. links: HTML, for the last line.
 void html_end(struct buf *out, const char *links);
-// A box that scrolls, for a table that is wider. label: for screen readers, different from those of other boxes; class:
-// of the box. The caller closes the <div>.
+// The box of a table. label: for screen readers, different from those of other boxes; class: of the box; a .matrix, which
+// may scroll, gets the focus. The caller closes the <div>.
 void html_begin_box(struct buf *out, const char *label, const char *class);
 // A table in such a box, up to the first row. columns: the heads, as HTML.
 void html_begin_table(struct buf *out, const char *label, const char *class, const char *const *column, size_t columns);

@@ -55,7 +55,6 @@ static int keep_tried_version(void *ctx, const struct results_attempt *a, struct
 	return 0;
 }
 
-// A project that was only tried to be built, and that upstream is not known to have, is shown with that version.
 static int find_tried_version(const struct project_query *q, struct project_data *d, struct err *e)
 {
 	CLEANUP(mem_free) const char **name = xcalloc(q->platforms + 1, sizeof(*name));
@@ -87,11 +86,10 @@ static int read_matrix(struct catalog *c, const struct project_query *q, struct 
 	if (project_matrix_open(&options, &maker, e) < 0 ||
 		project_matrix_make(maker, c, q->project, *q->version ? q->version : NULL, &d->matrix, e) < 0)
 		return -1;
-	if (d->matrix.version || *q->version)
-		return 0;
 	if (find_tried_version(q, d, e) < 0)
 		return -1;
-	if (!d->tried)
+	// A project that was only tried to be built, and that upstream is not known to have, is shown with that version.
+	if (d->matrix.version || *q->version || !d->tried)
 		return 0;
 	project_matrix_release(&d->matrix);
 	return project_matrix_make(maker, c, q->project, d->tried, &d->matrix, e);

@@ -31,7 +31,7 @@ struct project_data {
 	struct project_files files;
 	struct project_metadata metadata;
 	const char *metadata_of; // the file that has it; NULL: none
-	char *tried;             // the newest version that was tried to be built, where no other is known
+	char *tried;             // the version of the last attempt to build the project; NULL: there was none
 };
 
 // 1: nothing is known of the project, or of this version. Errors of the catalog and of the build results; ERR_TIME: it

@@ -51,8 +51,9 @@ static void put_version_row(const struct project_page *p, const struct matrix_re
 	buf_puts(p->out, "</a>");
 	if (r->is_yanked)
 		buf_puts(p->out, " <span class=\"verdict wrong\">yanked</span>");
-	buf_printf(p->out, "</th><td class=\"n\" data-of=\"files\">%zu</td><td class=\"n\" data-of=\"wheels\">%zu</td>",
-		r->files, r->wheels);
+	buf_printf(p->out,
+		"</th><td class=\"n\" data-of=\"file%s\">%zu</td><td class=\"n\" data-of=\"wheel%s\">%zu</td>",
+		r->files == 1 ? "" : "s", r->files, r->wheels == 1 ? "" : "s", r->wheels);
 	buf_puts(p->out, "<td class=\"n\" data-of=\"\">");
 	html_size(p->out, r->bytes);
 	buf_puts(p->out, "</td><td class=\"full\">");
@@ -77,22 +78,11 @@ void project_part_versions(const struct project_page *p)
 
 // --- files ---
 
-// Of a wheel's name the part with the tags.
-static void put_tags(struct buf *out, const char *filename)
+// The first digits, and the whole in the title.
+static void put_hash(struct buf *out, const char *sha256)
 {
-	struct err ignored = ERR_INIT;
-	CLEANUP(filename_release) struct filename name = {0};
-	if (filename_parse(str_from(filename), &name, &ignored) < 0)
-		return;
-	if (name.kind != FILENAME_WHEEL) {
-		buf_puts(out, "sdist");
-		return;
-	}
-	escape_html(out, name.python);
-	buf_putc(out, '-');
-	escape_html(out, name.abi);
-	buf_putc(out, '-');
-	escape_html(out, name.platform);
+	enum { SHOWN = 12 };
+	buf_printf(out, "<td class=\"kind\" data-of=\"SHA-256\"><code class=\"name\" title=\"%s\">%.*s…</code></td>", sha256, SHOWN, sha256);
 }
 
 static void put_file_link(const struct project_page *p, const struct project_file *f)
@@ -187,16 +177,15 @@ static void put_file_row(const struct project_page *p, const struct project_file
 	html_size(p->out, f->size);
 	buf_puts(p->out, "</td><td class=\"full\">");
 	html_time(p->out, f->came);
-	buf_puts(p->out, "</td><td class=\"full\"><code>");
-	put_tags(p->out, f->filename);
-	buf_printf(p->out, "</code><br><code>%s</code></td>", f->sha256);
+	buf_puts(p->out, "</td>");
+	put_hash(p->out, f->sha256);
 	put_notes(p, f);
 	buf_puts(p->out, "</tr>\n");
 }
 
 void project_part_files(const struct project_page *p)
 {
-	static const char *const column[] = {"File", "Platform", "Size", "Came", "Tags and SHA-256", "Facts"};
+	static const char *const column[] = {"File", "Platform", "Size", "Came", "SHA-256", "Facts"};
 	const struct project_files *files = &p->data->files;
 	if (!files->files)
 		return;

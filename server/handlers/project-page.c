@@ -38,8 +38,10 @@ static void put_matrix_cell(struct buf *out, const struct matrix_cell *c)
 	const char *element = c->state == MATRIX_UPSTREAM ? "span" : "a";
 	buf_puts(out, "<td id=\"");
 	put_cell_id(out, c);
-	buf_printf(out, "\"><%s class=\"cell %s%s\" title=\"", element, matrix_state_name[c->state],
+	buf_printf(out, "\"><%s class=\"cell %s%s\" data-of=\"", element, matrix_state_name[c->state],
 		c->is_lost ? " lost" : "");
+	html_text(out, c->python);
+	buf_puts(out, "\" title=\"");
 	html_text(out, c->why);
 	buf_putc(out, '"');
 	if (c->from) {
@@ -334,7 +336,7 @@ static void put_links_of_project(const struct project_page *p)
 		{"", "/", "simple page"}, {"-/explain/", "?format=html", "explanation"}, {"-/builds/", "/", "builds"}};
 	for (size_t i = 0; i < ARRAY_SIZE(link); i++) {
 		bool is_of_builds = i == 2;
-		if (is_of_builds && !p->query->results)
+		if (is_of_builds && !p->data->tried)
 			continue;
 		buf_printf(&links, " · <a href=\"%s%s", root, link[i].before);
 		if (!is_of_builds && view) {

@@ -27,6 +27,8 @@ Fast **arrays**. See the [manual](https://example.org/manual) and ![a picture](h
 
 <script>alert(1)</script>
 """
+LONG = "l" + "ong" * 30  # a name without a place to break
+LONG_VERSION = "1.0.dev20261123+build." + "0123456789abcdef" * 2
 BRANCH = "numerics==2.1\nacme-core\nfailing==1.0\nwanted==3.0\npure-only\n"
 
 
@@ -88,6 +90,7 @@ class Showcase(indexing.Indexed):
         yanked = self.put("acme-core", "1.2", BOOKWORM, "3.11")
         yanked.path.with_name(f"{yanked.name}.yanked").write_text(f"{MARKUP}\n")
         self.wheel(f"{JAMMY}/p/pure-only", "pure-only", "1!2.0+local.1")
+        self.wheel(f"{JAMMY}/l/{LONG}", LONG, LONG_VERSION, mtime=self.now - 9 * DAY)
         self.wheel(f"{SECRET}/c/covert", "covert", "1.0", tag="cp312-cp312-linux_x86_64")
         (self.store / BOOKWORM / "d" / "damaged").mkdir(parents=True)
         (self.store / BOOKWORM / "d" / "damaged" / "damaged-1.0-py3-none-any.whl").write_bytes(b"no wheel")
@@ -157,7 +160,12 @@ class Showcase(indexing.Indexed):
             "project": "/-/project/numerics",
             "project, a version": "/-/project/failing?version=1.0",
             "project, a view": "/-/project/acme-core?view=tested",
+            "project, long names": f"/-/project/{LONG}",
+            "explain, long names": f"/-/explain/simple/{LONG}?format=html",
+            "coverage, long names": f"/-/coverage?projects={LONG}",
+            "search, long names": "/-/search?q=long",
             "plan, a search": "/-/plan/?verdict=&q=six",
+            "plan, long names": "/-/plan/?verdict=&q=long",
         }
 
 

@@ -19,6 +19,20 @@ SHIFTS = """window.shifts = []; new PerformanceObserver(list => list.getEntries(
 ERRORS = {"an unknown page": "/-/no-such-page", "an unknown project": "/-/project/no-such-project"}
 WIDER = """[...document.querySelectorAll("body *")].filter(one => one.getBoundingClientRect().right > innerWidth + 1
 && !one.closest(".wide, .matrix, .skip, .sr, pre")).map(one => one.outerHTML.slice(0, 100)).slice(0, 3)"""
+# Words that leave the window, a box with a border, or a box that hides or scrolls what is wider; and boxes that hide lines.
+CUT = """[...document.querySelectorAll("body *")].flatMap(one => {
+    const style = getComputedStyle(one), hides = side => side !== "visible" && side !== "clip";
+    if (one.closest(".sr, .skip, .found, [hidden], svg, option, input, pre") || !one.checkVisibility()) return [];
+    if (hides(style.overflowY) && one.scrollHeight > one.clientHeight + 1) return [["hides lines", one.outerHTML.slice(0, 100)]];
+    const words = [...one.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && node.data.trim()).flatMap(node => {
+        const range = document.createRange(); range.selectNodeContents(node); return [...range.getClientRects()] });
+    const boxes = [document.documentElement];
+    for (let up = one; up; up = up.parentElement)
+        if (up.matches(".card, dl div") || getComputedStyle(up).overflowX !== "visible") boxes.push(up);
+    const edge = Math.min(...boxes.map(box => box.getBoundingClientRect().left + box.clientLeft + box.clientWidth));
+    return words.some(word => word.right > edge + 1 || word.left < -1) ? [["cut", one.outerHTML.slice(0, 100)]] : [] }).slice(0, 3)"""
+SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+ROWS = """Math.max(0, ...[...document.querySelectorAll(".wide tbody tr")].map(one => one.getBoundingClientRect().height))"""
 FOCUSED = """(() => { const one = document.activeElement, box = one.getBoundingClientRect(), style = getComputedStyle(one);
 return one === document.body ? null : {tag: one.tagName, words: (one.getAttribute("aria-label") || one.textContent ||
 one.name).slice(0, 40), width: box.width, height: box.height, top: box.top, bottom: box.bottom,
@@ -32,10 +46,17 @@ def axe_fixture():
     return next((clients.environment(AXE) / "lib").glob("python*/site-packages/axe_playwright_python/axe.min.js")).read_text()
 
 
-@pytest.fixture(name="shop", scope="module")
-def shop_fixture(tmp_path_factory, request):
+@pytest.fixture(scope="module")
+def only_nightly(request):
     if not request.config.getoption("--nightly"):
         pytest.skip("a minute in a browser: only ./test --nightly runs it")
+
+
+nightly = pytest.mark.usefixtures("only_nightly")
+
+
+@pytest.fixture(name="shop", scope="module")
+def shop_fixture(tmp_path_factory):
     if not chromium.program():
         pytest.skip("chromium is not installed")
     folder = tmp_path_factory.mktemp("shop")
@@ -59,6 +80,7 @@ def violations(browser, rules=""):
                        "[one.id, one.nodes.length, one.nodes[0].html, one.nodes[0].failureSummary]))")
 
 
+@nightly
 @pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_nothing(shop, browser, axe, size):
     """In light and dark. Nor does a page shift, complain, or get wider than the window."""
@@ -80,6 +102,7 @@ def test_axe_finds_nothing(shop, browser, axe, size):
     assert not wrong, json.dumps(wrong, indent=1)
 
 
+@nightly
 def test_keyboard_reaches_all(shop, browser):
     """Each element that can have the focus gets it, is in the window then, and has a ring."""
     for look in SIZES:
@@ -98,6 +121,7 @@ def test_keyboard_reaches_all(shop, browser):
             assert reached[0] == "Skip to the content", (look, name)
 
 
+@nightly
 def test_weight_as_the_browser_counts(shop, browser):
     """All that it loads for a page, packed, with an empty cache."""
     browser.look(*SIZES["desktop"], dark=False)
@@ -108,6 +132,7 @@ def test_weight_as_the_browser_counts(shop, browser):
         assert 1000 < weight < PACKED_MOST, (name, weight)
 
 
+@nightly
 def test_second_page_loads_itself_only(shop, browser):
     """Style and script come from the browser's cache."""
     browser.open(f"{shop[1].url}/")
@@ -118,3 +143,49 @@ def test_second_page_loads_itself_only(shop, browser):
     shop[1].get("/-/health")
     asked = [one.path for one in shop[1].entries()[before:]]
     assert not [one for one in asked if "style.css" in one or "page.js" in one], asked
+
+
+def layout(browser, shop, width, pages):
+    """What is wrong on these pages in a window of this width."""
+    wrong = {}
+    browser.look(width, 800, dark=False)
+    for name, path in pages.items():
+        browser.open(shop[1].url + path)
+        found = browser.run(CUT), browser.run(SIDEWAYS)
+        if found != ([], False):
+            wrong[name] = found
+    return wrong
+
+
+def test_nothing_is_cut_on_a_phone(shop, browser):
+    """No word leaves the window or its box, and no box hides what is below or beside it."""
+    wrong = layout(browser, shop, 360, all_pages(shop))
+    assert not wrong, json.dumps(wrong, indent=1)
+
+
+@nightly
+@pytest.mark.parametrize("width", [320, 600, 768, 961, 1280])
+def test_nothing_is_cut_in_other_windows(shop, browser, width):
+    wrong = layout(browser, shop, width, all_pages(shop))
+    assert not wrong, json.dumps(wrong, indent=1)
+
+
+def test_files_of_a_project_are_lines(shop, browser):
+    """Not rows of 155 pixels; what is shortened is whole in the title, and nothing scrolls in a box of its own."""
+    browser.look(*SIZES["desktop"], dark=False)
+    for project, most in (("numerics", 75), (showcase.LONG, 120)):
+        browser.open(f"{shop[1].url}/-/project/{project}")
+        assert 30 < browser.run(ROWS) < most
+        assert (browser.run(CUT), browser.run(SIDEWAYS)) == ([], False)
+    short, whole = browser.run("""(one => [one.textContent, one.title])(document.querySelector("td code"))""")
+    assert len(whole) == 64 and whole.startswith(short.rstrip("…"))
+
+
+def test_cells_name_their_python_on_a_phone(shop, browser):
+    """There are no heads of columns there."""
+    browser.look(*SIZES["phone"], dark=False)
+    browser.open(f"{shop[1].url}/-/coverage?projects=numerics")
+    said = browser.run("""[...document.querySelectorAll(".matrix tbody td")].map(one => [one, one.querySelector(".cell")])
+        .filter(([, cell]) => cell).map(([one, cell]) => [one, cell].map(node => getComputedStyle(node, "::before").content))""")
+    assert said[0] == ['"debian-12-x86_64"', '"3.11 "'] and said[2] == ["none", '"3.11 "'], said
+    assert [one for one, _ in said if one != "none"] == [f'"{name}"' for name in showcase.PLATFORMS]
