@@ -109,10 +109,10 @@ static void what_the_page_says(void **state UNUSED)
 		"<dt>Overrides in 60 days</dt><dd>1</dd>",
 		"<th scope=\"col\">Tested</th><th scope=\"col\">integration</th><th scope=\"col\">unit</th>",
 		"<a href=\"../../project/six?view=tested\">six</a></th><td><span class=\"name\">"
-		"debian-12-x86_64</span> <span class=\"name\">Python 3.11</span></td><td class=\"name\">1.0</td>"
-		"<td class=\"name\">40 days</td><td><span class=\"verdict goes\">stale</span></td>",
+		"debian-12-x86_64</span> <span class=\"name\">Python 3.11</span></td><td class=\"name kind\" data-of=\"last version\">1.0</td>"
+		"<td class=\"name kind\" data-of=\"age\">40 days</td><td><span class=\"verdict goes\">stale</span></td>",
 		"<span class=\"verdict goes\">behind</span> 2.0</td>",
-		"<td class=\"name\">30 h</td>",
+		"<td class=\"name kind\" data-of=\"age\">30 h</td>",
 		"<td class=\"kind\" data-of=\"integration\"><span class=\"verdict good\"><a href=\"../../evidence/" ID
 		"\">green</a></span></td>",
 		"<td class=\"kind\" data-of=\"unit\"><span class=\"verdict wrong\"><a href=\"../../evidence/" ID

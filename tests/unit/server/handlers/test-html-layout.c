@@ -106,7 +106,7 @@ static void boxes_are_named(void **state)
 	html_begin_table(&out, "\"x\"", "card wide", column, ARRAY_SIZE(column));
 	html_end_table(&out);
 	assert_string_equal(out.data,
-		"<div class=\"card wide\" role=\"region\" tabindex=\"0\" aria-label=\"&quot;x&quot;\"><table>\n"
+		"<div class=\"card wide\" role=\"region\" aria-label=\"&quot;x&quot;\"><table>\n"
 		"<thead><tr><th scope=\"col\">A</th><th scope=\"col\">B</th></tr></thead>\n<tbody>\n"
 		"</tbody>\n</table></div>\n");
 }
