@@ -11,6 +11,7 @@
 #include "lib/missing/rebuild-set.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/results/results.h"
+#include "lib/state/store/retired.h"
 #include "lib/view/site-check.h"
 
 struct row_source {
@@ -51,6 +52,7 @@ static int open_own_store(struct row_source *s, const char *catalog, const char 
 	if (catalog_open(catalog, &s->catalog, e) < 0 || site_check_register(s->config, &s->store, s->catalog, e) < 0 ||
 		open_own_results(s, results, e) < 0)
 		return -1;
+	retired_look(&s->store);
 	s->platform = store_platform_named(&s->store, str_from(s->name));
 	return s->platform ? 0 : store_refuse_platform(&s->store, s->name, ERR_USAGE, e);
 }

@@ -12,6 +12,7 @@
 #include "lib/missing/missing-matrix.h"
 #include "lib/missing/rebuild-set.h"
 #include "lib/state/results/results.h"
+#include "lib/state/store/retired.h"
 #include "lib/view/site-check.h"
 
 struct missing_form;
@@ -211,6 +212,7 @@ static int open_and_report(struct missing_command *x, struct err *e)
 		(x->options.is_offline ? catalog_open_read(path, &catalog, e) : catalog_open(path, &catalog, e)) < 0 ||
 		site_check_find(&x->config, &store, catalog, e) < 0)
 		return -1;
+	retired_look(&store);
 	return report_missing(x, &store, catalog, e);
 }
 

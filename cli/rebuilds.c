@@ -12,6 +12,7 @@
 #include "lib/format/escape.h"
 #include "lib/missing/rebuild-list.h"
 #include "lib/state/publish/sidecar-ops.h"
+#include "lib/state/store/retired.h"
 #include "lib/view/site-check.h"
 
 struct rebuilds_form;
@@ -227,6 +228,7 @@ static int open_and_list(struct rebuilds_command *x, struct err *e)
 		return -1;
 	if (audit_policy_read(&x->policy, x->config.upload_audit_policy, e) < 0)
 		return -1;
+	retired_look(&store);
 	x->options.platform = x->globs.item;
 	x->options.platforms = x->globs.count;
 	x->options.policy = &x->policy;

@@ -20,6 +20,7 @@
 #include "lib/base/log.h"
 #include "lib/os/notify.h"
 #include "lib/state/catalog/catalog.h"
+#include "lib/state/store/retired.h"
 #include "lib/state/store/store.h"
 #include "lib/view/view.h"
 #include "server/http/listen.h"
@@ -108,6 +109,7 @@ static int read_site(struct serve_command *s, const struct config *config, struc
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (open_store(s, config, &store, &catalog, e) < 0)
 		return -1;
+	retired_look(&store);
 	CLEANUP(mem_free) char *text = describe_site(s, &store);
 	bool is_incomplete = false;
 	for (size_t i = 0; i < store.platform_count; i++)

@@ -71,7 +71,7 @@ static bool is_known_to_a_branch(const struct branches *b, const struct platform
 static int collect_wanted(struct kept_versions *k, const struct store *s, struct err *e)
 {
 	CLEANUP(mem_free) const char **name = xcalloc(s->platform_count + 1, sizeof(*name));
-	struct missing_options o = {.platform = name};
+	struct missing_options o = {.platform = name, .has_retired = true};
 	for (size_t i = 0; i < s->platform_count; i++)
 		if (is_known_to_a_branch(&k->branches, &s->platform[i]))
 			name[o.platforms++] = s->platform[i].name;

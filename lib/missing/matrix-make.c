@@ -33,16 +33,21 @@ bool matrix_state_is_green(enum matrix_state state)
 
 // --- what is the same for all projects ---
 
+static bool has_cells(const struct project_matrix_maker *m, size_t platform)
+{
+	return !m->options.is_retired || !m->options.is_retired[platform];
+}
+
 static void list_places(struct project_matrix_maker *m)
 {
 	for (size_t i = 0; i < m->options.platforms; i++)
-		m->places += m->options.platform[i]->profile.environment_count;
+		m->places += has_cells(m, i) ? m->options.platform[i]->profile.environment_count : 0;
 	m->place = xcalloc(m->places + 1, sizeof(*m->place));
 	m->environment = xcalloc(m->places + 1, sizeof(*m->environment));
 	struct matrix_place *place = m->place;
 	for (size_t i = 0; i < m->options.platforms; i++) {
 		const struct platform *p = m->options.platform[i];
-		for (size_t k = 0; k < p->profile.environment_count; k++, place++) {
+		for (size_t k = 0; has_cells(m, i) && k < p->profile.environment_count; k++, place++) {
 			CLEANUP(buf_release) struct buf python;
 			buf_init(&python, LIMIT_FILE_NAME);
 			python_print(&p->profile.environment[k].python, &python);

@@ -109,6 +109,7 @@ struct missing_options {
 	const char *python;  // "3.12"; NULL: all
 	const char *project; // normal form: only this one; NULL: all
 	const char *view;    // wheels of ours that are not in its membership are not there; NULL: all are
+	bool has_retired;    // retired platforms too: what their clients have is kept
 	bool wants_pure;     // PURE is MISSING instead
 	bool wants_all;      // keeps rows of every status; otherwise MISSING, FAILED, AWAITING, UNKNOWN and IMPOSSIBLE
 	const struct rebuild_set *rebuild; // wheels that count as not there; NULL: none

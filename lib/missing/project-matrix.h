@@ -98,6 +98,7 @@ struct project_matrix_options {
 	size_t views;
 	const bool *lacks_upstream; // by platform: its clients do not get upstream's files; NULL: all do. Only read
 				    // while the maker is opened
+	const bool *is_retired;  // by platform: it has no cells (retired.h); NULL: none is. Only read then, too
 	bool is_of_view;         // only files that the first view shows count, also on their own platform
 	struct results *results; // NULL: nothing was built
 };

@@ -7,6 +7,7 @@
 #include "lib/base/limits.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
+#include "lib/state/store/retired.h"
 #include "lib/state/store/stored-facts.h"
 
 struct list_making {
@@ -194,12 +195,14 @@ static int list_platforms(const struct store *store, const struct rebuild_option
 	for (size_t i = 0; i < store->platform_count; i++) {
 		const struct platform *p = &store->platform[i];
 		const char *provides = o->against ? o->against : p->provides;
-		if (!store_is_wanted(o->platform, o->platforms, p->name))
+		if (!store_is_wanted(o->platform, o->platforms, p->name) || retired_is(p))
 			continue;
 		l->platform[l->platforms++] = (struct rebuild_platform){
 			.platform = p, .provides = provides ? arena_copy(&l->text, str_from(provides)) : NULL};
 		is_any_known |= provides != NULL;
 	}
+	if (!l->platforms && retired_refuse(store, o->platform, o->platforms, e) < 0)
+		return -1;
 	if (!l->platforms)
 		return store_refuse_platform(store, o->platforms ? o->platform[0] : "", ERR_USAGE, e);
 	return is_any_known ? 0

@@ -6,6 +6,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
+#include "lib/state/store/retired.h"
 
 // What a branch wants on some platforms whose wants are the same.
 struct wanted_list {
@@ -53,7 +54,7 @@ static int choose_environments(struct collecting *x, struct err *e)
 	for (size_t i = 0; i < x->store->platform_count; i++) {
 		const struct platform *p = &x->store->platform[i];
 		if (!store_is_wanted(x->options->platform, x->options->platforms, p->name) ||
-			!any_branch_has(x, p->name, NULL))
+			!any_branch_has(x, p->name, NULL) || (retired_is(p) && !x->options->has_retired))
 			continue;
 		if (!p->profile.environment_count)
 			return err_set(e, ERR_USAGE,
@@ -63,9 +64,11 @@ static int choose_environments(struct collecting *x, struct err *e)
 		for (size_t k = 0; k < p->profile.environment_count; k++)
 			add_place(x, p, &p->profile.environment[k]);
 	}
-	if (!x->to->places)
-		return err_set(e, ERR_USAGE, "no branch has such a platform and Python");
-	return 0;
+	if (x->to->places)
+		return 0;
+	if (retired_refuse(x->store, x->options->platform, x->options->platforms, e) < 0)
+		return -1;
+	return err_set(e, ERR_USAGE, "no branch has such a platform and Python");
 }
 
 // --- the wants ---

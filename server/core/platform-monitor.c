@@ -9,6 +9,8 @@
 #include "lib/os/timer-thread.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/quota.h"
+#include "lib/state/store/retired.h"
+#include "server/core/pagecache.h"
 
 enum {
 	ROUND_MS = 1000,
@@ -95,6 +97,13 @@ static void update_quota(struct platform_monitor *m, const struct platform *p, s
 	catalog_pool_give(m->context->catalog_pool, &lease);
 }
 
+// Pages leave out a retired platform, and no change of the catalog says that they are old.
+static void note_retirement(struct platform_monitor *m, const struct platform *p, const struct platform_monitor_state *now)
+{
+	if (retired_note(p, now->is_frozen && freeze_is_retirement(str_from(now->reason))))
+		pagecache_clear(m->context->pagecache);
+}
+
 static void log_changes(const struct platform *p, const struct platform_monitor_state *before,
 	const struct platform_monitor_state *now)
 {
@@ -119,6 +128,7 @@ static void update_platform(struct platform_monitor *m, const struct platform *p
 		update_quota(m, p, &now);
 	log_changes(p, &before, &now);
 	put_state(m, p->name, &now);
+	note_retirement(m, p, &now);
 }
 
 static int64_t check_platforms(void *ctx)

@@ -7,6 +7,7 @@
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
+#include "lib/state/store/retired.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/handlers/arguments.h"
@@ -39,14 +40,17 @@ static void builds_request_release(struct builds_request *r)
 
 // --- what is asked for ---
 
-static const char **readable_names(struct server_context *s, const struct request *r, const struct site *site,
-	const char *project, size_t *count)
+// The list of all leaves out retired platforms, unless one is named: what was built for it stays known.
+static void list_readable_names(struct builds_request *b, const struct site *site, const char *project)
 {
-	const struct platform **readable CLEANUP(mem_free) = auth_readable(s, r, site, project, count);
-	const char **out = xcalloc(*count + 1, sizeof(const char *));
-	for (size_t i = 0; i < *count; i++)
-		out[i] = readable[i]->name;
-	return out;
+	size_t count;
+	const char *named = b->arguments.text[ARGUMENT_PLATFORM];
+	const struct platform **readable CLEANUP(mem_free) =
+		auth_readable(b->context, b->request, site, project, &count);
+	b->platform = xcalloc(count + 1, sizeof(const char *));
+	for (size_t i = 0; i < count; i++)
+		if (project || !retired_is(readable[i]) || strcmp(named, readable[i]->name) == 0)
+			b->platform[b->platforms++] = readable[i]->name;
 }
 
 // A glob keeps its special characters.
@@ -98,7 +102,7 @@ static struct reply *read_request(struct builds_request *b, const struct route_m
 		return refused;
 	if (!normalize_project(project.len ? project : str_from(b->arguments.text[ARGUMENT_PROJECT]), b->project))
 		return server_context_not_found(b->context, "no such project");
-	b->platform = readable_names(b->context, b->request, site, project.len ? b->project : NULL, &b->platforms);
+	list_readable_names(b, site, project.len ? b->project : NULL);
 	b->query = (struct builds_query){
 		.platforms = b->platform,
 		.platform_count = b->platforms,

@@ -5,6 +5,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
+#include "lib/state/store/retired.h"
 #include "lib/view/client-config.h"
 #include "server/handlers/home.h"
 #include "server/handlers/packed-reply.h"
@@ -80,6 +81,16 @@ static const char *default_view_of(const struct site *site)
 	return name && config_view(&site->config, name) ? name : NULL;
 }
 
+// The platforms that have addresses of their own beside the view's. The address of a retired one is not recommended.
+static size_t list_addresses(const struct view *v, const char **name)
+{
+	size_t count = 0;
+	for (size_t i = 0; v->platform_count > 1 && i < v->platform_count; i++)
+		if (!retired_is(v->platform[i]))
+			name[count++] = v->platform[i]->name;
+	return count;
+}
+
 struct reply *client_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	const struct request *r = match->request;
@@ -95,9 +106,7 @@ struct reply *client_handler_worker(struct server_context *s, struct catalog *c,
 		.platform = v->whole ? v->platform[0]->name : NULL,
 		.needs_token = v->is_private,
 		.platforms = platforms,
-		.platform_count = v->platform_count > 1 ? v->platform_count : 0};
-	for (size_t i = 0; i < v->platform_count; i++)
-		platforms[i] = v->platform[i]->name;
+		.platform_count = list_addresses(v, platforms)};
 	bool is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
 	buf_init(&page, LIMIT_PAGE);
 	if (is_json) {

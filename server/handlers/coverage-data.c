@@ -7,6 +7,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
+#include "lib/state/store/retired.h"
 #include "server/core/build-results.h"
 
 enum { MAKERS = 16 };
@@ -29,6 +30,7 @@ struct coverage_reader {
 	struct coverage_maker maker[MAKERS];
 	size_t makers;
 	bool *has;         // of the project that is read
+	bool *is_retired;  // by site->store.platform, the same for all rows
 	struct arena text; // of the names
 	const char **name; // of projects that come after query->after
 	size_t names, name_room;
@@ -54,6 +56,7 @@ static void coverage_reader_release(struct coverage_reader *r)
 	arena_release(&r->text);
 	free(r->name);
 	free(r->has);
+	free(r->is_retired);
 }
 
 // --- columns ---
@@ -78,7 +81,7 @@ static void list_columns(struct coverage_reader *r)
 {
 	const struct store *store = &r->query->site->store;
 	for (size_t i = 0; i < store->platform_count; i++)
-		if (r->query->readable->is_readable[i] &&
+		if (r->query->readable->is_readable[i] && !r->is_retired[i] &&
 			coverage_query_has(r->query->platforms, store->platform[i].name))
 			add_columns(r, &store->platform[i]);
 }
@@ -141,14 +144,14 @@ static long find_column(const struct coverage_data *d, const struct platform *p,
 }
 
 // The cells of a matrix are in the order of its platforms and their Pythons.
-static void map_columns(const struct coverage_data *d, struct coverage_maker *m)
+static void map_columns(const struct coverage_data *d, const bool *is_retired, struct coverage_maker *m)
 {
 	size_t cells = 0, cell = 0;
 	for (size_t i = 0; i < m->platforms; i++)
 		cells += m->platform[i]->profile.environment_count;
 	m->column = xcalloc(cells + 1, sizeof(*m->column));
 	for (size_t i = 0; i < m->platforms; i++)
-		for (size_t k = 0; k < m->platform[i]->profile.environment_count; k++)
+		for (size_t k = 0; !is_retired[i] && k < m->platform[i]->profile.environment_count; k++)
 			m->column[cell++] = find_column(d, m->platform[i], &m->platform[i]->profile.environment[k]);
 }
 
@@ -159,10 +162,13 @@ static int open_maker(struct coverage_reader *r, struct coverage_maker *m, struc
 	memcpy(m->has, r->has, site->store.platform_count * sizeof(*m->has));
 	list_platforms(site, m);
 	list_views(site, m);
-	map_columns(r->data, m);
 	CLEANUP(mem_free) bool *lacks_upstream = xcalloc(m->platforms + 1, sizeof(*lacks_upstream));
-	for (size_t i = 0; i < m->platforms; i++)
+	CLEANUP(mem_free) bool *is_retired = xcalloc(m->platforms + 1, sizeof(*is_retired));
+	for (size_t i = 0; i < m->platforms; i++) {
 		lacks_upstream[i] = !site_has_upstream(site, NULL, m->platform[i]);
+		is_retired[i] = r->is_retired[m->platform[i] - site->store.platform];
+	}
+	map_columns(r->data, is_retired, m);
 	const struct project_matrix_options options = {
 		.config = &site->config,
 		.platform = m->platform,
@@ -170,6 +176,7 @@ static int open_maker(struct coverage_reader *r, struct coverage_maker *m, struc
 		.view = m->view,
 		.views = m->views,
 		.lacks_upstream = lacks_upstream,
+		.is_retired = is_retired,
 		.results = r->results,
 	};
 	return project_matrix_open(&options, &m->maker, e);
@@ -278,6 +285,9 @@ int coverage_data_read(struct server_context *s, struct catalog *c, const struct
 	CLEANUP(coverage_reader_release)
 	struct coverage_reader r = {.query = q, .data = out, .ends_ms = clock_ms() + LIMIT_COVERAGE_MS};
 	r.has = xcalloc(q->site->store.platform_count + 1, sizeof(*r.has));
+	r.is_retired = xcalloc(q->site->store.platform_count + 1, sizeof(*r.is_retired));
+	for (size_t i = 0; i < q->site->store.platform_count; i++)
+		r.is_retired[i] = retired_is(&q->site->store.platform[i]);
 	list_columns(&r);
 	project_directory_each(s->project_directory, take_project_name, &r);
 	if (open_coverage_results(s, &r.results, e) == 0 && add_coverage_rows(&r, c, e) == 0)

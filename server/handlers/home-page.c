@@ -6,6 +6,7 @@
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
 #include "lib/missing/branch.h"
+#include "lib/state/store/retired.h"
 #include "lib/view/client-config.h"
 #include "server/handlers/html-layout.h"
 #include "server/handlers/overview-page.h"
@@ -26,6 +27,11 @@ static void put_html_text(struct home_page_writer *w, const char *text)
 	escape_html(w->out, str_from(text));
 }
 
+static bool is_on_home(const struct platform *p)
+{
+	return !p->is_private && !retired_is(p);
+}
+
 // Of several platforms, the first one that everybody may read stands for the job's: pip must not get what was built for
 // another one.
 static void choose_index(struct home_page_writer *w)
@@ -37,7 +43,7 @@ static void choose_index(struct home_page_writer *w)
 		return;
 	w->view = name && config_view(&s->config, name) ? name : NULL;
 	for (size_t i = 0; i < s->store.platform_count && !w->platform; i++)
-		if (!s->store.platform[i].is_private && (!w->view || site_part(s, site_view(s, str_from(w->view)),
+		if (is_on_home(&s->store.platform[i]) && (!w->view || site_part(s, site_view(s, str_from(w->view)),
 									    str_from(s->store.platform[i].name))))
 			w->platform = s->store.platform[i].name;
 }
@@ -84,7 +90,7 @@ static void put_store_totals(struct home_page_writer *w)
 	size_t count = 0;
 	struct catalog_totals all = {0};
 	for (size_t i = 0; i < w->site->store.platform_count; i++) {
-		if (w->site->store.platform[i].is_private)
+		if (!is_on_home(&w->site->store.platform[i]))
 			continue;
 		count++;
 		all.files += w->stats->platform[i].totals.files;
@@ -160,13 +166,25 @@ static void put_install_commands(struct home_page_writer *w)
 	buf_puts(w->out, "\">how clients use this index</a>.</p>\n");
 }
 
+static size_t count_in_use(const struct view *v)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < v->platform_count; i++)
+		count += !retired_is(v->platform[i]);
+	return count;
+}
+
 static void put_platform_names(struct home_page_writer *w, const struct view *v)
 {
+	size_t in_use = count_in_use(v), shown = 0;
 	for (size_t i = 0; i < v->platform_count; i++) {
-		buf_puts(w->out, i ? ", <span class=\"name\">" : "<span class=\"name\">");
+		if (in_use && retired_is(v->platform[i]))
+			continue;
+		buf_puts(w->out, shown++ ? ", <span class=\"name\">" : "<span class=\"name\">");
 		put_html_text(w, v->platform[i]->name);
 		buf_puts(w->out, "</span>");
 	}
+	buf_puts(w->out, in_use || !shown ? "" : " (retired)");
 }
 
 // The view or platform from which files are promoted into this one, if everybody may know it; NULL.
@@ -201,7 +219,7 @@ static void put_default_note(struct home_page_writer *w)
 				     : "<p class=\"note\">This index shows ");
 	put_platform_names(w, v);
 	put_promotion(w, v);
-	buf_puts(w->out, v->platform_count < 2 ? ".</p>\n"
+	buf_puts(w->out, count_in_use(v) < 2 ? ".</p>\n"
 		 : v->membership       ? " as one. Where two of them have other bytes of one name, it has neither.</p>\n"
 				       : " as one. Where two of them have a file of the same name, the first "
 					 "one’s is seen, whatever the job runs on.</p>\n");
@@ -297,7 +315,7 @@ static void put_platform_table(struct home_page_writer *w)
 	buf_puts(w->out, w->site->config.branch_count ? "<th scope=\"col\">Branches</th></tr></thead>\n<tbody>\n"
 						      : "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < w->site->store.platform_count; i++) {
-		if (w->site->store.platform[i].is_private)
+		if (!is_on_home(&w->site->store.platform[i]))
 			continue;
 		const struct catalog_totals *p = &w->stats->platform[i].totals;
 		buf_puts(w->out, "<tr><th scope=\"row\">");
@@ -367,7 +385,7 @@ void home_json_write(const struct site *s, const struct home_page_stats *stats, 
 	jsondoc_put_bool(doc, "scanning", stats->is_scanning);
 	jsondoc_put_time(doc, "last_scan", stats->last_scan);
 	for (size_t i = 0; i < s->store.platform_count; i++)
-		if (!s->store.platform[i].is_private)
+		if (is_on_home(&s->store.platform[i]))
 			jsondoc_add(platforms, platform_json(&s->store.platform[i], &stats->platform[i]));
 	for (size_t i = next_public(s, 1 + s->store.platform_count); i < s->view_count; i = next_public(s, i + 1))
 		jsondoc_add_str(views, s->view[i].name);

@@ -7,6 +7,7 @@
 #include "lib/domain/text/name.h"
 #include "lib/missing/branch.h"
 #include "lib/missing/missing-json.h"
+#include "lib/state/store/retired.h"
 #include "server/core/build-results.h"
 #include "server/core/missing-counts.h"
 #include "server/handlers/missing-page.h"
@@ -95,6 +96,8 @@ struct reply *missing_query_read(struct server_context *s, const struct route_ma
 	bool is_private = q->platform->is_private;
 	if (!match->site->config.branch_count)
 		return server_context_not_found_in(s, is_private, "the configuration has no [branch]");
+	if (retired_is(q->platform))
+		return server_context_not_found_in(s, is_private, "the platform was retired: nothing is built for it");
 	if (!is_wanted_environment(q))
 		return server_context_not_found_in(s, is_private, "no branch has such a platform and Python");
 	const struct view *view = site_view(match->site, match->view);

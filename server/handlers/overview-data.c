@@ -12,6 +12,7 @@
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/catalog/catalog-retained.h"
+#include "lib/state/store/retired.h"
 #include "lib/state/store/tombstone.h"
 #include "server/core/build-results.h"
 #include "server/handlers/builds-data.h"
@@ -223,8 +224,8 @@ static int take_problem(void *ctx, int64_t platform, const char *path, const cha
 {
 	const struct problem_reader *x = ctx;
 	struct overview_data *d = x->reader->data;
-	const struct platform *p = store_platform(&x->reader->readable->site->store, platform);
-	if (!p || p->is_private)
+	const struct platform *p = readable_platform(x->reader->readable, platform, NULL);
+	if (!p)
 		return 0;
 	d->problem_total++;
 	if (d->problems < OVERVIEW_PROBLEMS)
@@ -352,12 +353,20 @@ static int take_retained(void *ctx, const struct catalog_retained *row, struct e
 	return 0;
 }
 
+// What is retired is of no concern any more.
+static void forget_retired(struct readable *r)
+{
+	for (size_t i = 0; i < r->site->store.platform_count; i++)
+		r->is_readable[i] &= !retired_is(&r->site->store.platform[i]);
+}
+
 int overview_data_read(struct server_context *s, struct catalog *c, const struct site *site, int64_t now,
 	struct overview_data *out, struct err *e)
 {
 	*out = (struct overview_data){0};
 	CLEANUP(readable_release) struct readable everybody;
 	readable_init_public(&everybody, site);
+	forget_retired(&everybody);
 	struct overview_reader r = {.context = s, .catalog = c, .readable = &everybody, .data = out, .now = now};
 	project_directory_each(s->project_directory, take_overview_project, &r);
 	if (read_problems(&r, e) == 0 && read_arrivals(&r, e) == 0 && read_removals(&r, e) == 0 && read_builds_summary(&r, e) == 0 &&

@@ -3,6 +3,7 @@
 
 #include "lib/base/log.h"
 #include "lib/state/catalog/catalog-plan.h"
+#include "lib/state/store/retired.h"
 #include "server/core/build-results.h"
 #include "server/handlers/builds-data.h"
 
@@ -15,7 +16,7 @@ static size_t public_platforms(const struct site *site, const char **name)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < site->store.platform_count; i++)
-		if (!site->store.platform[i].is_private)
+		if (!site->store.platform[i].is_private && !retired_is(&site->store.platform[i]))
 			name[count++] = site->store.platform[i].name;
 	return count;
 }
@@ -58,7 +59,8 @@ static bool has_coverage(struct server_context *s, struct catalog *c UNUSED)
 {
 	const struct store *store = &server_context_site(s)->store;
 	for (size_t i = 0; i < store->platform_count; i++)
-		if (!store->platform[i].is_private && store->platform[i].profile.environment_count)
+		if (!store->platform[i].is_private && !retired_is(&store->platform[i]) &&
+			store->platform[i].profile.environment_count)
 			return true;
 	return false;
 }

@@ -8,6 +8,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/nearest.h"
 #include "lib/state/results/results.h"
+#include "lib/state/store/retired.h"
 
 // --- the matrix ---
 
@@ -71,8 +72,11 @@ static int read_matrix(struct catalog *c, const struct project_query *q, struct 
 	CLEANUP(mem_free) struct matrix_view *view = list_matrix_views(q, &views);
 	CLEANUP(project_matrix_cleanup) struct project_matrix_maker *maker = NULL;
 	CLEANUP(mem_free) bool *lacks_upstream = xcalloc(q->platforms + 1, sizeof(*lacks_upstream));
-	for (size_t i = 0; i < q->platforms; i++)
+	CLEANUP(mem_free) bool *is_retired = xcalloc(q->platforms + 1, sizeof(*is_retired));
+	for (size_t i = 0; i < q->platforms; i++) {
+		is_retired[i] = retired_is(q->platform[i]);
 		lacks_upstream[i] = !site_has_upstream(q->site, q->view, q->platform[i]);
+	}
 	const struct project_matrix_options options = {
 		.config = &q->site->config,
 		.platform = q->platform,
@@ -80,6 +84,7 @@ static int read_matrix(struct catalog *c, const struct project_query *q, struct 
 		.view = view,
 		.views = views,
 		.lacks_upstream = lacks_upstream,
+		.is_retired = is_retired,
 		.is_of_view = q->view != NULL,
 		.results = q->results,
 	};

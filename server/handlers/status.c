@@ -8,6 +8,7 @@
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/catalog/catalog-retained.h"
 #include "lib/state/store/quota.h"
+#include "lib/state/store/retired.h"
 #include "lib/state/upstream/file-cache.h"
 #include "lib/state/views/membership.h"
 #include "server/core/auth.h"
@@ -39,6 +40,7 @@ static void put_platform_monitor(struct server_context *s, const struct platform
 	jsondoc_put_bool(doc, "frozen", state.is_frozen);
 	if (state.is_frozen)
 		jsondoc_put_str(doc, "frozen-reason", state.reason);
+	jsondoc_put_bool(doc, "retired", retired_is(p));
 	if (!p->quota_bytes && !p->quota_files)
 		return;
 	jsondoc_put_int(doc, "quota-percent", state.quota_percent);
@@ -364,7 +366,7 @@ static int put_failing_builds(struct server_context *s, struct results *r, struc
 		const char *platform = site->store.platform[i].name;
 		const struct results_filter filter = {.platforms = &platform, .platform_count = 1, .only_failed = true};
 		const char *const labels[] = {"platform", platform, NULL};
-		if (site->store.platform[i].is_private)
+		if (site->store.platform[i].is_private || retired_is(&site->store.platform[i]))
 			continue;
 		if (results_list(r, &filter, add_failing, &failing, e) < 0)
 			return -1;

@@ -30,6 +30,7 @@ static struct platform *append_platform(struct store *s, const char *name, char 
 		.root = root,
 		.folder = folder,
 		.volume = xstrdup(name),
+		.is_retired = xcalloc(1, sizeof(*p->is_retired)),
 	};
 	return p;
 }
@@ -284,6 +285,7 @@ void store_release(struct store *s)
 		free(s->platform[i].release);
 		free(s->platform[i].volume);
 		free(s->platform[i].provides);
+		free(s->platform[i].is_retired);
 		profile_release(&s->platform[i].profile);
 	}
 	forget_stray(s);
