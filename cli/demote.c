@@ -21,15 +21,18 @@ static int take_demote_option(void *ctx, const char *name, const char *value, st
 static int demote_words(struct demote_command *x, char **word, size_t words, struct err *e)
 {
 	CLEANUP(promote_answer_release) struct promote_answer answer = {0};
+	CLEANUP(strset_release) struct strset select = {0};
+	if (promotion_common_check_view(&x->all, x->from, e) < 0 ||
+		promotion_common_words(&x->all, (const char *const *)word, words, &select, e) < 0)
+		return -1;
 	const struct promote_request r = {.to = x->from,
-		.select = (const char *const *)word,
-		.selects = words,
+		.select = (const char *const *)select.item,
+		.selects = select.count,
 		.reason = x->reason ? x->reason : "",
 		.by = x->all.by,
 		.address = "",
 		.dry_run = x->all.settings.is_dry_run};
-	if (promotion_common_check_view(&x->all, x->from, e) < 0 ||
-		demote_run(&x->all.site, x->all.catalog, x->all.audit, &r, &answer, e) < 0)
+	if (demote_run(&x->all.site, x->all.catalog, x->all.audit, &r, &answer, e) < 0)
 		return -1;
 	return promotion_common_print(&x->all, &answer, x->from, e);
 }

@@ -93,9 +93,14 @@ static int promote_here_or_there(struct promote_command *x, const struct promote
 {
 	if (x->server.url)
 		return promote_remote(&x->server, r, out, e);
-	if (promotion_common_check_view(&x->all, x->to, e) < 0)
+	CLEANUP(strset_release) struct strset select = {0};
+	if (promotion_common_check_view(&x->all, r->to, e) < 0 ||
+		promotion_common_words(&x->all, r->select, r->selects, &select, e) < 0)
 		return -1;
-	return promote_run(&x->all.site, x->all.catalog, x->all.audit, r, clock_wall_seconds(), out, e);
+	struct promote_request here = *r;
+	here.select = (const char *const *)select.item;
+	here.selects = select.count;
+	return promote_run(&x->all.site, x->all.catalog, x->all.audit, &here, clock_wall_seconds(), out, e);
 }
 
 // Returns the exit code, or -1.

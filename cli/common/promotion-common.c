@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/common/file-word.h"
 #include "lib/format/escape.h"
 #include "lib/promotion/promotion-run.h"
 #include "lib/view/site-check.h"
@@ -67,6 +68,29 @@ int promotion_common_write(struct str text, struct err *e)
 {
 	if (fwrite(text.ptr, 1, text.len, stdout) != text.len || fflush(stdout) != 0)
 		return err_errno(e, ERR_IO, "standard output");
+	return 0;
+}
+
+static int read_file_word(const struct promotion_common *p, const char *word, struct file_word *out, struct err *e)
+{
+	if (file_word_read(word, &p->site.store, out, e) < 0)
+		return err_advise(e, "a path is that of a file in the store, such as PLATFORM/FILE; the name alone means "
+				     "the file on each platform");
+	return file_word_check(out, p->catalog, e);
+}
+
+int promotion_common_words(const struct promotion_common *p, const char *const *word, size_t words, struct strset *out,
+	struct err *e)
+{
+	for (size_t i = 0; i < words; i++) {
+		CLEANUP(file_word_release) struct file_word file = {0};
+		CLEANUP(mem_free) char *below = NULL;
+		if (file_word_fits(word[i]) && read_file_word(p, word[i], &file, e) < 0)
+			return -1;
+		if (file.platform)
+			below = xasprintf("%s/%s", file.platform->name, file.name);
+		strset_add(out, below ? below : word[i]);
+	}
 	return 0;
 }
 

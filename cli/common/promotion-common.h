@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/common/cli-config.h"
+#include "lib/base/strset.h"
 #include "lib/promotion/promote-answer.h"
 #include "lib/view/view.h"
 
@@ -23,6 +24,11 @@ void promotion_common_release(struct promotion_common *p); // for CLEANUP
 int promotion_common_open(struct promotion_common *p, bool writes, struct err *e) MUST_CHECK;
 // ERR_USAGE: no such view is configured, or it has no `from`.
 int promotion_common_check_view(const struct promotion_common *p, const char *name, struct err *e) MUST_CHECK;
+// The words of a command line for struct promote_request: of a file, its path below the store. In their order; the caller
+// releases *out. ERR_USAGE: a path outside of all platforms; ERR_NOT_FOUND: one in no folder; ERR_CONFLICT: the path is
+// that of another file than the one that the catalog has of this name.
+int promotion_common_words(const struct promotion_common *p, const char *const *word, size_t words, struct strset *out,
+	struct err *e) MUST_CHECK;
 // Prints the answer: JSON with --json; else a line for each file that was promoted, refused, held, overtaken or ended, for
 // some that left before, and their numbers; with --quiet only those that were refused or held. ERR_IO.
 int promotion_common_print(const struct promotion_common *p, const struct promote_answer *answer, const char *view,

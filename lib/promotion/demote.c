@@ -77,12 +77,14 @@ static int choose_demoted(const struct membership_edit *d, struct promote_answer
 {
 	const struct promote_request *r = d->request;
 	CLEANUP(member_rows_release) struct member_rows members = {0};
-	if (read_member_rows(d->catalog, r->to, d->step.generation, &members, e) < 0)
+	if (read_member_rows(d->catalog, r->to, d->step.generation, &members, e) < 0 ||
+		promotion_run_look_up_paths(d->site, d->catalog, d->select, e) < 0)
 		return -1;
 	for (size_t i = 0; i < members.rows.rows; i++) {
 		const struct promote_row *row = &members.rows.row[i];
+		const struct promote_subject subject = {row->platform, row->project, row->version, row->filename};
 		if ((!r->may || r->may(r->may_ctx, row->platform, row->project)) &&
-			promote_select_matches(d->select, row->project, row->version, row->filename))
+			promote_select_matches(d->select, &subject))
 			promote_answer_add(out, row)->result = PROMOTE_ENDED;
 	}
 	const struct promote_word *unmatched = promote_select_unmatched(d->select);

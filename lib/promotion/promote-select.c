@@ -7,6 +7,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
+#include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
 #include "lib/domain/text/specifier.h"
@@ -18,7 +19,8 @@ static int read_project_word(struct promote_word *w, struct err *e)
 	const char *equals = strstr(w->text, "==");
 	struct str name = equals ? str_trim(str_slice(text, 0, (size_t)(equals - w->text))) : text;
 	if (!name_is_valid(name) || name.len > LIMIT_FILE_NAME || (equals && !specifier_set_is_valid(str_from(equals))))
-		return err_set(e, ERR_USAGE, "%s is not PROJECT, PROJECT==VERSION or the name of a wheel or an sdist",
+		return err_set(e, ERR_USAGE,
+			"%s is not PROJECT, PROJECT==VERSION, or FILE or PLATFORM/FILE of a wheel or an sdist",
 			w->text);
 	CLEANUP(buf_release) struct buf normal;
 	buf_init(&normal, LIMIT_FILE_NAME);
@@ -28,13 +30,25 @@ static int read_project_word(struct promote_word *w, struct err *e)
 	return 0;
 }
 
+// PLATFORM/FILE or PLATFORM/…/FILE.
+static int read_path_word(struct promote_word *w, struct err *e)
+{
+	const char *rest = strchr(w->text, '/') + 1;
+	struct str platform = str_slice(str_from(w->text), 0, (size_t)(rest - w->text) - 1);
+	if (!platform_name_is_valid(platform))
+		return err_set(e, ERR_USAGE, "%s: a path begins with a platform: PLATFORM/FILE", w->text);
+	w->platform = xstrndup(platform.ptr, platform.len);
+	w->path = rest == w->filename ? NULL : rest;
+	return 0;
+}
+
 static int read_select_word(struct promote_word *w, struct err *e)
 {
 	const char *slash = strrchr(w->text, '/'), *base = slash ? slash + 1 : w->text;
 	if (filename_kind(str_from(base)) == FILENAME_OTHER)
 		return read_project_word(w, e);
 	w->filename = base;
-	return 0;
+	return slash ? read_path_word(w, e) : 0;
 }
 
 static int by_kind_and_name(const void *a, const void *b)
@@ -66,6 +80,7 @@ void promote_select_release(struct promote_select *s)
 {
 	for (size_t i = 0; i < s->words; i++) {
 		free(s->word[i].project);
+		free(s->word[i].platform);
 		specifier_set_free(s->word[i].specifier);
 	}
 	free(s->word);
@@ -93,12 +108,31 @@ static size_t first_project_word(const struct promote_select *s, const char *pro
 	       lower_bound(project, s->word + s->files, s->words - s->files, sizeof(*s->word), is_project_before);
 }
 
-static bool match_files(struct promote_select *s, const char *filename)
+// A word with the name of the file.
+static bool admits_place(const struct promote_word *w, const struct promote_subject *f)
+{
+	return !w->platform || (!w->is_elsewhere && strcmp(w->platform, f->platform) == 0);
+}
+
+static bool match_files(struct promote_select *s, const struct promote_subject *f)
 {
 	bool is_found = false;
-	for (size_t i = first_file_word(s, filename); i < s->files && strcmp(s->word[i].filename, filename) == 0; i++)
-		is_found = (s->word[i].is_matched = true);
+	for (size_t i = first_file_word(s, f->filename);
+		i < s->files && strcmp(s->word[i].filename, f->filename) == 0; i++) {
+		bool is_meant = admits_place(&s->word[i], f);
+		s->word[i].is_matched |= is_meant;
+		is_found |= is_meant;
+	}
 	return is_found;
+}
+
+static bool names_file(const struct promote_select *s, const struct promote_subject *f)
+{
+	for (size_t i = first_file_word(s, f->filename);
+		i < s->files && strcmp(s->word[i].filename, f->filename) == 0; i++)
+		if (admits_place(&s->word[i], f))
+			return true;
+	return false;
 }
 
 static bool admits_version(const struct promote_word *w, const struct specifier_version *version)
@@ -122,24 +156,22 @@ static bool match_projects(struct promote_select *s, const char *project, const 
 	return is_found;
 }
 
-bool promote_select_matches(struct promote_select *s, const char *project, const char *version, const char *filename)
+bool promote_select_matches(struct promote_select *s, const struct promote_subject *f)
 {
-	bool is_file = match_files(s, filename), is_project = match_projects(s, project, version);
+	bool is_file = match_files(s, f), is_project = match_projects(s, f->project, f->version);
 	return !s->words || is_file || is_project;
 }
 
-bool promote_select_names(const struct promote_select *s, const char *project, const char *version,
-	const char *filename)
+bool promote_select_names(const struct promote_select *s, const struct promote_subject *f)
 {
-	size_t i = first_file_word(s, filename);
-	if (i < s->files && strcmp(s->word[i].filename, filename) == 0)
+	if (names_file(s, f))
 		return true;
-	i = first_project_word(s, project);
-	if (i == s->words || strcmp(s->word[i].project, project) != 0)
+	size_t i = first_project_word(s, f->project);
+	if (i == s->words || strcmp(s->word[i].project, f->project) != 0)
 		return false;
 	CLEANUP(specifier_version_cleanup)
-	struct specifier_version *parsed = version ? specifier_version_new(version) : NULL;
-	for (; i < s->words && strcmp(s->word[i].project, project) == 0; i++)
+	struct specifier_version *parsed = f->version ? specifier_version_new(f->version) : NULL;
+	for (; i < s->words && strcmp(s->word[i].project, f->project) == 0; i++)
 		if (s->word[i].specifier && admits_version(&s->word[i], parsed))
 			return true;
 	return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files a promotion or a demotion is about: PROJECT, PROJECT==VERSION (as a specifier of PEP 440 compares), or the
-// name or path of a wheel or an sdist. One thread at a time.
+// Which files a promotion or a demotion is about: PROJECT, PROJECT==VERSION (as a specifier of PEP 440 compares), the name
+// of a wheel or an sdist, or its path below the store. A path begins with a platform, and means the file on that one;
+// PLATFORM/FILE is enough. One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -13,6 +14,9 @@ struct specifier_set;
 struct promote_word {
 	const char *text;     // as given; borrowed
 	const char *filename; // a slice of text; NULL: it is a project
+	char *platform;       // of a path; NULL: any
+	const char *path;     // below the platform, a slice of text; NULL: anywhere
+	bool is_elsewhere;    // the caller sets it: the platform's file of this name has another path, so nothing is meant
 	char *project;        // normal form; NULL: it is a file
 	struct specifier_set *specifier; // "==1.0"; NULL: all versions
 	size_t number;        // in the order given
@@ -25,13 +29,17 @@ struct promote_select {
 	size_t words, files;
 };
 
-// The texts must outlive *out, which the caller releases. ERR_USAGE names a word that is none of the three.
+// A file that words may mean; all are borrowed. project in normal form; version: NULL or "": unknown.
+struct promote_subject {
+	const char *platform, *project, *version, *filename;
+};
+
+// The texts must outlive *out, which the caller releases. ERR_USAGE names a word that is none of these.
 int promote_select_read(const char *const *text, size_t count, struct promote_select *out, struct err *e) MUST_CHECK;
 void promote_select_release(struct promote_select *s); // for CLEANUP
-// Whether one of the words means the file, or there are no words. Notes the words that do. project in normal form.
-bool promote_select_matches(struct promote_select *s, const char *project, const char *version, const char *filename);
+// Whether one of the words means the file, or there are no words. Notes the words that do.
+bool promote_select_matches(struct promote_select *s, const struct promote_subject *f);
 // Whether one of the words means the file by its name or by its version, and not only by its project.
-bool promote_select_names(const struct promote_select *s, const char *project, const char *version,
-	const char *filename);
+bool promote_select_names(const struct promote_select *s, const struct promote_subject *f);
 // The first word that meant no file so far; NULL: there is none.
 const struct promote_word *promote_select_unmatched(const struct promote_select *s);

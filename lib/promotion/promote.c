@@ -188,7 +188,7 @@ static int decide_by_membership(struct promotion_run *run, size_t i, struct err 
 		row->sha256, e);
 	if (has)
 		row->result = PROMOTE_ALREADY;
-	if (has || promote_select_names(&run->select, row->project, row->version, row->filename))
+	if (has || promotion_run_names(run, row))
 		return has;
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, LIMIT_REASON + LIMIT_FILE_NAME);

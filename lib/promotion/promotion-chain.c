@@ -54,7 +54,7 @@ static void collect_versions(struct chain_search *s)
 		CLEANUP(mem_free) char *file = file_name(row->platform, row->filename);
 		strset_add(&s->files, file);
 		if (row->result != PROMOTE_DONE &&
-			!promote_select_names(&run->select, row->project, row->version, row->filename))
+			!promotion_run_names(run, row))
 			continue;
 		CLEANUP(mem_free) char *version = version_name(row->project, run->candidate[i].version_key);
 		strset_add(&s->versions, version);
@@ -70,10 +70,11 @@ static bool is_part_of_version(const struct chain_search *s, const struct platfo
 {
 	struct promotion_run *run = s->run;
 	const struct promote_request *r = run->request;
+	const struct promote_subject subject = {p->name, s->project, f->version, f->filename};
 	CLEANUP(mem_free) char *version = version_name(s->project, f->version_key);
 	return strset_has(&s->versions, version) && !strset_has(&s->files, file) &&
 	       (!r->may || r->may(r->may_ctx, p->name, s->project)) &&
-	       promote_select_matches(&run->select, s->project, f->version, f->filename);
+	       promote_select_matches(&run->select, &subject);
 }
 
 static void ignore_lack(void *ctx UNUSED, const struct promotion_rule *rule UNUSED,

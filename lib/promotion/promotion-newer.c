@@ -104,7 +104,7 @@ static void judge_older(struct newer_search *s, size_t at)
 	struct promotion_candidate *c = &s->run->candidate[at];
 	bool may_be_older = s->is_choosing || row->result == PROMOTE_REFUSED;
 	if (!may_be_older ||
-		promote_select_names(&s->run->select, row->project, row->version, row->filename))
+		promotion_run_names(s->run, row))
 		return;
 	look_at_row(s, at);
 	if (!is_covered(s, s->all, at))

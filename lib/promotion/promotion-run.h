@@ -66,6 +66,11 @@ int promotion_run_refresh(const char *folder, struct catalog *c, const char *vie
 int promotion_run_generation(struct catalog *c, const char *view, int64_t *generation, struct err *e) MUST_CHECK;
 // ERR_BUSY: the decision has computed for longer than the request allows.
 int promotion_run_check_time(const struct promotion_run *run, struct err *e) MUST_CHECK;
+// Notes the paths of the selection at which the catalog has no file, but has one of that name elsewhere on the platform.
+int promotion_run_look_up_paths(const struct site *site, struct catalog *c, struct promote_select *select,
+	struct err *e) MUST_CHECK;
+// Whether a word of the selection names the row by its file or its version, and not only by its project.
+bool promotion_run_names(const struct promotion_run *run, const struct promote_row *row);
 // Adds a row and a candidate for each selected file that the source shows. ERR_USAGE: a word of the selection means none.
 int promotion_run_collect(struct promotion_run *run, struct err *e) MUST_CHECK;
 // Whether pip takes another file of the view in this cell, by what the rows say now: one of the cell's platform that ranks

@@ -150,6 +150,37 @@ int promotion_run_check_time(const struct promotion_run *run, struct err *e)
 	return err_set(e, ERR_BUSY, "the decision took too long, and nothing was promoted: select fewer files");
 }
 
+// --- the selection ---
+
+static int look_up_path(const struct platform *p, struct catalog *c, struct promote_word *w, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	if (catalog_find_file(c, p->id, w->filename, &place, &why) == 0)
+		w->is_elsewhere = strcmp(place.path, w->path) != 0;
+	else if (why.kind != ERR_NOT_FOUND)
+		return err_set(e, why.kind, "%s", why.msg);
+	return 0;
+}
+
+int promotion_run_look_up_paths(const struct site *site, struct catalog *c, struct promote_select *select,
+	struct err *e)
+{
+	for (size_t i = 0; i < select->files; i++) {
+		struct promote_word *w = &select->word[i];
+		const struct platform *p = w->path ? site_platform(site, str_from(w->platform)) : NULL;
+		if (p && look_up_path(p, c, w, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+bool promotion_run_names(const struct promotion_run *run, const struct promote_row *row)
+{
+	const struct promote_subject subject = {row->platform, row->project, row->version, row->filename};
+	return promote_select_names(&run->select, &subject);
+}
+
 // --- its files ---
 
 // The arguments of take_candidate.
@@ -161,12 +192,13 @@ struct source_project {
 static int take_candidate(void *ctx, const struct platform *platform, const struct catalog_file *file, struct err *e)
 {
 	const struct source_project *p = ctx;
+	const struct promote_subject subject = {platform->name, p->name, file->version, file->filename};
 	struct promotion_run *run = p->run;
 	const struct promote_request *r = run->request;
 	if (promotion_run_check_time(run, e) < 0)
 		return -1;
 	if ((r->may && !r->may(r->may_ctx, platform->name, p->name)) ||
-		!promote_select_matches(&run->select, p->name, file->version, file->filename))
+		!promote_select_matches(&run->select, &subject))
 		return 0;
 	struct promote_row row = {
 		.platform = platform->name, .project = p->name, .version = file->version, .filename = file->filename};
@@ -187,13 +219,22 @@ static int take_source_name(void *ctx, const char *project, struct err *e UNUSED
 	return 0;
 }
 
+static bool is_word_on(const struct promote_word *w, const struct platform *p)
+{
+	return !w->is_elsewhere && (!w->platform || strcmp(w->platform, p->name) == 0);
+}
+
 // The projects of the selected files, wherever the store has such a file.
-static int add_file_projects(struct promotion_run *run, const char *filename, struct strset *names, struct err *e)
+static int add_file_projects(struct promotion_run *run, const struct promote_word *w, struct strset *names,
+	struct err *e)
 {
 	for (size_t i = 0; i < run->source.platform_count; i++) {
+		const struct platform *p = run->source.platform[i];
 		struct err why = ERR_INIT;
 		CLEANUP(catalog_place_release) struct catalog_place place = {0};
-		if (catalog_find_file(run->catalog, run->source.platform[i]->id, filename, &place, &why) == 0) {
+		if (!is_word_on(w, p))
+			continue;
+		if (catalog_find_file(run->catalog, p->id, w->filename, &place, &why) == 0) {
 			strset_add(names, place.project);
 		} else if (why.kind != ERR_NOT_FOUND) {
 			*e = why;
@@ -211,7 +252,7 @@ static int find_projects(struct promotion_run *run, struct strset *names, struct
 		const struct promote_word *w = &run->select.word[i];
 		if (w->project)
 			strset_add(names, w->project);
-		else if (promotion_run_check_time(run, e) < 0 || add_file_projects(run, w->filename, names, e) < 0)
+		else if (promotion_run_check_time(run, e) < 0 || add_file_projects(run, w, names, e) < 0)
 			return -1;
 	}
 	strset_sort(names);
@@ -223,14 +264,15 @@ static int find_projects(struct promotion_run *run, struct strset *names, struct
 // The arguments of look_at_store_file.
 struct store_search {
 	struct promote_select select; // of one word
-	const char *project;
+	const char *platform, *project;
 	bool is_found;
 };
 
 static int look_at_store_file(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
 {
 	struct store_search *s = ctx;
-	s->is_found |= promote_select_matches(&s->select, s->project, file->version, file->filename);
+	const struct promote_subject subject = {s->platform, s->project, file->version, file->filename};
+	s->is_found |= promote_select_matches(&s->select, &subject);
 	return 0;
 }
 
@@ -242,11 +284,12 @@ static bool is_in_store(const struct promotion_run *run, const struct promote_wo
 	for (size_t i = 0; i < run->site->store.platform_count && !s.is_found; i++) {
 		struct err ignored = ERR_INIT;
 		CLEANUP(catalog_place_release) struct catalog_place place = {0};
-		int64_t platform = run->site->store.platform[i].id;
+		const struct platform *p = &run->site->store.platform[i];
+		s.platform = p->name;
 		if (w->filename)
-			s.is_found = catalog_find_file(run->catalog, platform, w->filename, &place, &ignored) == 0;
-		else if (catalog_project_files(run->catalog, platform, w->project, look_at_store_file, &s, &ignored) <
-			 0)
+			s.is_found = is_word_on(w, p) && catalog_find_file(run->catalog, p->id, w->filename, &place,
+								 &ignored) == 0;
+		else if (catalog_project_files(run->catalog, p->id, w->project, look_at_store_file, &s, &ignored) < 0)
 			break;
 	}
 	return s.is_found;
@@ -272,7 +315,8 @@ int promotion_run_collect(struct promotion_run *run, struct err *e)
 	CLEANUP(strset_release) struct strset names = {0};
 	promote_answer_clear(run->answer);
 	run->candidates = run->lacks = 0;
-	if (find_projects(run, &names, e) < 0)
+	if (promotion_run_look_up_paths(run->site, run->catalog, &run->select, e) < 0 ||
+		find_projects(run, &names, e) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++) {
 		struct source_project p = {run, names.item[i]};

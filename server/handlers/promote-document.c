@@ -48,6 +48,14 @@ static int read_promote_list(const struct jsondoc *doc, const char *key, size_t 
 	return 0;
 }
 
+// Of a path, the last part is the name of a file.
+static bool is_select_word(struct str word)
+{
+	long slash = str_rfind(word, '/');
+	size_t last = word.len - (size_t)(slash + 1);
+	return last && last <= LIMIT_FILE_NAME && word.len <= LIMIT_PATH;
+}
+
 static int read_selects(struct promote_document *d, struct err *e)
 {
 	const struct jsondoc *list;
@@ -59,8 +67,9 @@ static int read_selects(struct promote_document *d, struct err *e)
 	d->select = xcalloc(count + 1, sizeof(*d->select));
 	for (size_t i = 0; i < count; i++) {
 		d->select[i] = jsondoc_at_str(list, i);
-		if (!d->select[i] || !*d->select[i] || strlen(d->select[i]) > LIMIT_FILE_NAME)
-			return err_set(e, ERR_INVALID, "promotion: select[%zu] is no project and no file name", i);
+		if (!d->select[i] || !is_select_word(str_from(d->select[i])))
+			return err_set(e, ERR_INVALID, "promotion: select[%zu] is no project, no file name and no path",
+				i);
 	}
 	d->request.select = d->select;
 	d->request.selects = count;

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+import nightly
 import serving
 import storelib
 
@@ -140,12 +141,88 @@ def test_explain_takes_a_file(site, tmp_path, word):
     assert "demo-py3.whl" in site.run("explain", "demo-py3.whl", code=1).stderr
 
 
-@pytest.mark.xfail(reason="a path promotes the file of that name on each platform of the view")
+VIEWS = """\
+[platform one]
+[platform two]
+[view all]
+platforms = one two
+[view tested]
+from = all
+"""
+
+
+def changed(done):
+    """The platforms of which a file came into the view, or left it."""
+    rows = json.loads(done.stdout)["files"]
+    return sorted(one["platform"] for one in rows if one["result"] in ("done", "ended"))
+
+
 def test_promote_and_demote_by_path(tmp_path):
-    site = Site(tmp_path, "[platform one]\n[platform two]\n[view tested]\nplatforms = one two\nfrom = all\n"
-                          "[view all]\nplatforms = one two\n")
-    assert "1 done" in site.run("promote", site.one, "--to", "tested").stdout
-    assert "1 ended" in site.run("demote", f"one/d/demo/{NAME}", "--from", "tested").stdout
+    site = Site(tmp_path, VIEWS)
+
+    def promoted(*words):
+        return changed(site.run("promote", *words, "--to", "tested", "--json", cwd=tmp_path))
+
+    def demoted(*words):
+        return changed(site.run("demote", *words, "--from", "tested", "--json", cwd=tmp_path))
+
+    assert promoted(site.one) == ["one"]
+    assert demoted(f"one/d/demo/{NAME}") == ["one"]
+    assert promoted(f"two/{NAME}") == ["two"], "what left comes back only if it is named, on its platform"
+    assert promoted("demo") == []
+    assert promoted(f"store/one/d/demo/{NAME}", "demo==1.0") == ["one"]
+    assert demoted(NAME) == ["one", "two"]
+    assert promoted(f"one/{NAME}", f"store/two/{NAME}") == ["one", "two"]
+
+
+def test_a_path_that_is_none_promotes_nothing(tmp_path):
+    site = Site(tmp_path, VIEWS)
+    site.run("promote", NAME, "--to", "tested", "--dry-run")
+    copy, elsewhere = site.store / "one" / "copy", tmp_path / "elsewhere"
+    for folder in (copy, elsewhere):
+        storelib.make_wheel(folder, "demo", "1.0", files={"demo/more.py": b"x = 1\n"})
+    for command in (("promote", "--to", "tested"), ("demote", "--from", "tested")):
+        for path, message, code in ((copy, f"the catalog has {NAME} at d/demo/{NAME}, not at copy/{NAME}", 1),
+                                    (elsewhere, "is not in the folder of a platform", 2),
+                                    (tmp_path / "none", "No such file or directory", 1)):
+            assert message in site.run(command[0], path / NAME, *command[1:], code=code).stderr
+    assert generations(site) == 0
+
+
+def test_a_posted_path_means_one_platform(tmp_path, serve):
+    """PLATFORM/FILE, or the path below the store. One that is none is as any file that is not there."""
+    storelib.make_wheel(tmp_path / "store" / "hidden", "demo", "1.0")
+    site = Site(tmp_path, VIEWS + "[platform hidden]\nprivate = yes\n")
+    server = serve(config=site.file.read_text(), state=tmp_path)
+    made = site.run("token", "add", "--right", "promote", "--view", "tested")
+    token = made.stdout.split()[-1]
+
+    def post(*select):
+        return nightly.promote_by_http(server, "tested", token, select=list(select))
+
+    def refused(word):
+        reply = post(word)
+        assert reply.status == 400
+        return reply.body.decode().replace(word, "WORD")
+
+    unknown = refused(f"none/{NAME}")
+    assert "has no such file" in unknown
+    for word in (f"two/d/demo/{NAME}", f"one/{NAME[:-4]}.zip", f"hidden/{NAME}", f"hidden/x/{NAME}"):
+        assert refused(word) == unknown
+    for word in (str(site.one), f"../one/{NAME}", f"one/../two/{NAME}"):
+        assert post(word).status == 400
+    for word in ("a/" * 2048 + NAME, "one/" + "a" * 252 + ".whl"):
+        assert b"is no project, no file name and no path" in post(word).body
+    assert generations(site) == 0
+    for word, platform in ((f"two/{NAME}", "two"), (f"one/d/demo/{NAME}", "one")):
+        reply = post(word)
+        assert reply.status == 200, reply.body
+        assert [one["platform"] for one in json.loads(reply.body)["files"]] == [platform]
+    assert generations(site) == 2
+
+
+def generations(site):
+    return len(json.loads(site.run("view", "log", "tested", "--json").stdout)["generations"])
 
 
 def test_audit_by_path(site, tmp_path):

@@ -220,7 +220,7 @@ def test_words_choose_files(tmp_path):
     promoted.index()
     assert promoted.results("--dry-run", "Six==1") == {first.name: "done"}
     assert promoted.results("--dry-run", "zope.X") == {dotted.name: "done"}
-    assert promoted.results("--dry-run", f"dist/{second.name}", first.name) == {first.name: "done", second.name: "done"}
+    assert promoted.results("--dry-run", f"{promoting.X86}/{second.name}", first.name) == {first.name: "done", second.name: "done"}
     assert promoted.results() == {first.name: "done", second.name: "done", dotted.name: "done"}
     for word, why in (("six==2", "six==2: view staging has no such file"), ("seven", "seven: view staging has no"),
                       ("six>=1", "six>=1 is not PROJECT"), ("seven-1-py3-none-any.whl", "has no such file")):

@@ -46,7 +46,10 @@ static void words_mean_projects_versions_and_files(void **state UNUSED)
 		{{"a==1.0"}, "a", "", "a-odd.tar.gz", false, "a==1.0"},
 		{{"a==1", "a==2"}, "a", "2", "a-2.tar.gz", true, "a==1"},
 		{{"a-1.tar.gz"}, "a", "1", "a-1.tar.gz", true, NULL},
-		{{"../dist/a-1.tar.gz"}, "a", "1", "a-1.tar.gz", true, NULL},
+		{{"p/a-1.tar.gz"}, "a", "1", "a-1.tar.gz", true, NULL},
+		{{"p/d/a/a-1.tar.gz"}, "a", "1", "a-1.tar.gz", true, NULL},
+		{{"q/a-1.tar.gz"}, "a", "1", "a-1.tar.gz", false, "q/a-1.tar.gz"},
+		{{"q/a-1.tar.gz", "p/a-1.tar.gz"}, "a", "1", "a-1.tar.gz", true, "q/a-1.tar.gz"},
 		{{"a-1.tar.gz"}, "a", "1", "a-1.zip", false, "a-1.tar.gz"},
 		{{"a-1.tar.gz", "x", "a-1.tar.gz", "a"}, "a", "1", "a-1.tar.gz", true, "x"},
 	};
@@ -55,8 +58,8 @@ static void words_mean_projects_versions_and_files(void **state UNUSED)
 		CLEANUP(promote_select_release) struct promote_select s = {0};
 		if (promote_select_read(cases[i].word, count_words(cases[i].word), &s, &e) < 0)
 			fail_msg("case %zu: %s", i, e.msg);
-		if (promote_select_matches(&s, cases[i].project, cases[i].version, cases[i].filename) !=
-			cases[i].matches)
+		const struct promote_subject f = {"p", cases[i].project, cases[i].version, cases[i].filename};
+		if (promote_select_matches(&s, &f) != cases[i].matches)
 			fail_msg("case %zu: %d", i, !cases[i].matches);
 		const struct promote_word *unmatched = promote_select_unmatched(&s);
 		if (!unmatched != !cases[i].unmatched ||
@@ -76,21 +79,23 @@ static void words_name_a_file_by_more_than_its_project(void **state UNUSED)
 		{{"a", "b==1", "a==2", "b-1.tar.gz"}, false},
 		{{"a==1.0"}, true},
 		{{"b", "a", "a==2", "a==1.*"}, true},
-		{{"x/a-1.tar.gz", "b"}, true},
+		{{"p/a-1.tar.gz", "b"}, true},
+		{{"q/a-1.tar.gz", "a"}, false},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct err e = ERR_INIT;
 		CLEANUP(promote_select_release) struct promote_select s = {0};
 		if (promote_select_read(cases[i].word, count_words(cases[i].word), &s, &e) < 0)
 			fail_msg("case %zu: %s", i, e.msg);
-		if (promote_select_names(&s, "a", "1", "a-1.tar.gz") != cases[i].names)
+		if (promote_select_names(&s, &(struct promote_subject){"p", "a", "1", "a-1.tar.gz"}) != cases[i].names)
 			fail_msg("case %zu: %d", i, !cases[i].names);
 	}
 }
 
 static void other_words_are_refused(void **state UNUSED)
 {
-	static const char *const cases[] = {"", "-a", "a b", "a==", "a==x", "a>=1", "==1", "a/b", "a.whl/"};
+	static const char *const cases[] = {"", "-a", "a b", "a==", "a==x", "a>=1", "==1", "a/b", "a.whl/",
+		"/p/a-1.tar.gz", "../a-1.tar.gz", "./a-1.tar.gz", "simple/a-1.tar.gz"};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct err e = ERR_INIT;
 		struct promote_select s;
@@ -117,7 +122,8 @@ static void many_versions_are_quick(void **state UNUSED)
 	for (int i = 0; i < FILES; i++) {
 		char version[ROOM];
 		snprintf(version, sizeof(version), "1.%d.0", i * 100);
-		assert_int_equal(promote_select_matches(&s, "a", version, "a.whl"), i * 100 < WORDS);
+		const struct promote_subject f = {"p", "a", version, "a.whl"};
+		assert_int_equal(promote_select_matches(&s, &f), i * 100 < WORDS);
 	}
 	assert_true(clock_thread_ms() - from < LIMIT_PROMOTE_CPU_MS);
 	assert_string_equal(promote_select_unmatched(&s)->text, "a==1.1");
