@@ -85,6 +85,23 @@ static void put_header(struct home_page_writer *w)
 	buf_puts(w->out, "</header>\n");
 }
 
+static void put_size_total(struct home_page_writer *w, const char *name, uint64_t bytes)
+{
+	buf_printf(w->out, "<div><dt>%s</dt><dd>", name);
+	html_size(w->out, bytes);
+	buf_puts(w->out, "</dd></div>");
+}
+
+static void put_cached_totals(struct home_page_writer *w)
+{
+	const struct overview_upstream *u = &w->stats->overview->upstream;
+	if (!u->indexes)
+		return;
+	html_total(w->out, "Cached projects", u->projects);
+	html_total(w->out, "Cached files", u->files);
+	put_size_total(w, "Cached size", u->bytes);
+}
+
 static void put_store_totals(struct home_page_writer *w)
 {
 	size_t count = 0;
@@ -96,13 +113,14 @@ static void put_store_totals(struct home_page_writer *w)
 		all.files += w->stats->platform[i].totals.files;
 		all.bytes += w->stats->platform[i].totals.bytes;
 	}
-	buf_puts(w->out, "<dl><div><dt>Platforms</dt><dd>");
-	html_count(w->out, count);
-	buf_puts(w->out, "</dd></div><div><dt>Files</dt><dd>");
-	html_count(w->out, all.files);
-	buf_puts(w->out, "</dd></div><div><dt>Size</dt><dd>");
-	html_size(w->out, all.bytes);
-	buf_puts(w->out, "</dd></div></dl>\n");
+	buf_puts(w->out, "<dl>");
+	if (all.files || !w->stats->overview->upstream.indexes) {
+		html_total(w->out, "Platforms", count);
+		html_total(w->out, "Files", all.files);
+		put_size_total(w, "Size", all.bytes);
+	}
+	put_cached_totals(w);
+	buf_puts(w->out, "</dl>\n");
 }
 
 static void begin_figure(struct home_page_writer *w, const char *title)
@@ -305,8 +323,19 @@ static void put_missing_cell(struct home_page_writer *w, const char *platform, c
 	buf_puts(w->out, "</td>");
 }
 
+// A server that only mirrors has none.
+static bool shows_platforms(const struct home_page_writer *w)
+{
+	for (size_t i = 0; i < w->site->store.platform_count; i++)
+		if (!w->site->store.platform[i].is_private)
+			return true;
+	return !w->stats->overview->upstream.indexes;
+}
+
 static void put_platform_table(struct home_page_writer *w)
 {
+	if (!shows_platforms(w))
+		return;
 	buf_puts(w->out, "<h2>Platforms</h2>\n");
 	html_begin_box(w->out, "Platforms", "card wide");
 	buf_puts(w->out, "<table>\n<thead><tr><th scope=\"col\">Name</th><th scope=\"col\" class=\"n\">Projects</th>"

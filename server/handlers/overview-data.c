@@ -12,8 +12,10 @@
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/catalog/catalog-retained.h"
+#include "lib/state/catalog/catalog-upstream.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/store/tombstone.h"
+#include "lib/state/upstream/file-cache.h"
 #include "server/core/build-results.h"
 #include "server/handlers/builds-data.h"
 
@@ -360,6 +362,24 @@ static void forget_retired(struct readable *r)
 		r->is_readable[i] &= !retired_is(&r->site->store.platform[i]);
 }
 
+// --- upstream ---
+
+static int read_upstream(struct overview_reader *r, struct err *e)
+{
+	struct overview_upstream *u = &r->data->upstream;
+	struct upstream_health one;
+	if (!r->readable->site->merges_publicly || !r->context->upstream)
+		return 0;
+	while (u->indexes < OVERVIEW_INDEXES && upstream_health(r->context->upstream, u->indexes, &one)) {
+		GROW(u->index, u->indexes, u->index_room);
+		u->index[u->indexes++] = one;
+	}
+	u->is_offline = r->readable->site->is_offline;
+	if (r->context->file_cache)
+		file_cache_totals(r->context->file_cache, &u->files, &u->bytes);
+	return catalog_upstream_count(r->catalog, &u->projects, e);
+}
+
 int overview_data_read(struct server_context *s, struct catalog *c, const struct site *site, int64_t now,
 	struct overview_data *out, struct err *e)
 {
@@ -369,7 +389,7 @@ int overview_data_read(struct server_context *s, struct catalog *c, const struct
 	forget_retired(&everybody);
 	struct overview_reader r = {.context = s, .catalog = c, .readable = &everybody, .data = out, .now = now};
 	project_directory_each(s->project_directory, take_overview_project, &r);
-	if (read_problems(&r, e) == 0 && read_arrivals(&r, e) == 0 && read_removals(&r, e) == 0 && read_builds_summary(&r, e) == 0 &&
+	if (read_upstream(&r, e) == 0 && read_problems(&r, e) == 0 && read_arrivals(&r, e) == 0 && read_removals(&r, e) == 0 && read_builds_summary(&r, e) == 0 &&
 		read_plan(&r, e) == 0 && catalog_retained(c, take_retained, &r, e) == 0)
 		return 0;
 	overview_data_release(out);
@@ -380,5 +400,6 @@ void overview_data_release(struct overview_data *d)
 {
 	arena_release(&d->text);
 	free(d->view);
+	free(d->upstream.index);
 	*d = (struct overview_data){0};
 }

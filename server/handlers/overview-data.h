@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What "/" says of the store beside its totals: files with problems, what came and what was removed lately, builds, the last plan, what is old.
+// What "/" says of the store beside its totals: upstream's health, files with problems, what came and what was removed lately, builds, the last plan, what is old.
 // Of public platforms only, for everybody. It costs the same for a million files: it reads the projects in memory, and a
 // few rows of the catalog for each platform. One thread fills a value; any thread may read it.
 #pragma once
 
 #include "lib/base/arena.h"
 #include "lib/state/results/results.h"
+#include "lib/state/upstream/upstream.h"
 #include "server/core/readable.h"
 #include "server/core/server-context.h"
 
@@ -15,6 +16,7 @@ enum {
 	OVERVIEW_BUILDS = 5, // of each list of builds
 	OVERVIEW_OLD = 5,
 	OVERVIEW_PROBLEMS = 10,
+	OVERVIEW_INDEXES = 20, // of upstream
 	OVERVIEW_REMOVED_DAYS = 30, // older removals are not told
 	OVERVIEW_OLD_DAYS = 365,    // a project without a new file since is old
 };
@@ -50,8 +52,18 @@ struct overview_problem {
 	bool is_listed;
 };
 
+// What is known of upstream, where everybody gets its files.
+struct overview_upstream {
+	struct upstream_health *index; // owned; their URLs are borrowed from the server
+	size_t indexes, index_room;
+	bool is_offline;
+	uint64_t projects;     // whose pages are cached
+	uint64_t files, bytes; // of the cache of files
+};
+
 struct overview_data {
 	struct arena text;
+	struct overview_upstream upstream; // without an index: nothing is merged, or not for everybody
 	struct overview_problem problem[OVERVIEW_PROBLEMS]; // by platform and path, the quarantined first
 	size_t problems;
 	uint64_t problem_total;

@@ -86,8 +86,31 @@ static struct jsondoc *problems_json(const struct overview_data *d)
 	return one;
 }
 
+static struct jsondoc *upstream_json(const struct overview_upstream *u)
+{
+	struct jsondoc *one = jsondoc_object(), *list = jsondoc_array();
+	for (size_t i = 0; i < u->indexes; i++) {
+		const struct upstream_health *x = &u->index[i];
+		struct jsondoc *index = jsondoc_object();
+		jsondoc_put_str(index, "url", x->url);
+		jsondoc_put_time(index, "answered", x->answered);
+		jsondoc_put_time(index, "failed", x->failed);
+		jsondoc_put_str(index, "failure", x->failed ? upstream_result_name[x->failure] : NULL);
+		jsondoc_put_bool(index, "failing", x->is_failing);
+		jsondoc_add(list, index);
+	}
+	jsondoc_put(one, "indexes", list);
+	jsondoc_put_bool(one, "offline", u->is_offline);
+	jsondoc_put_int(one, "projects", (int64_t)u->projects);
+	jsondoc_put_int(one, "files", (int64_t)u->files);
+	jsondoc_put_int(one, "bytes", (int64_t)u->bytes);
+	return one;
+}
+
 void overview_json_put(const struct overview_data *d, struct jsondoc *object)
 {
+	if (d->upstream.indexes)
+		jsondoc_put(object, "upstream", upstream_json(&d->upstream));
 	jsondoc_put(object, "problems", problems_json(d));
 	jsondoc_put(object, "arrivals", arrivals_json(d));
 	jsondoc_put(object, "removals", removals_json(d));

@@ -150,6 +150,52 @@ static void put_old_projects(const struct overview_data *d, struct buf *out)
 	html_end_table(out);
 }
 
+// --- upstream ---
+
+static void put_health(struct buf *out, const struct upstream_health *x, bool is_offline)
+{
+	const char *class = is_offline ? " goes" : x->is_failing ? " wrong" : x->answered ? " good" : "";
+	buf_printf(out, "<td><span class=\"verdict%s\">%s</span></td><td>", class,
+		is_offline	? "offline"
+		: x->is_failing ? "fails"
+		: x->answered	? "answers"
+				: "not asked yet");
+	if (x->answered)
+		html_time(out, x->answered);
+	buf_puts(out, "</td><td class=\"why full\">");
+	if (x->failed) {
+		buf_printf(out, "%s, ", upstream_result_name[x->failure]);
+		html_time(out, x->failed);
+	}
+	buf_puts(out, "</td></tr>\n");
+}
+
+static void put_upstream(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"Index", "State", "Last answer", "Last error"};
+	const struct overview_upstream *u = &d->upstream;
+	if (!u->indexes)
+		return;
+	buf_puts(out, "<h2>Upstream</h2>\n");
+	html_begin_table(out, "Upstream", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < u->indexes; i++) {
+		buf_puts(out, "<tr><th scope=\"row\" class=\"file\">");
+		html_text(out, u->index[i].url);
+		buf_puts(out, "</th>");
+		put_health(out, &u->index[i], u->is_offline);
+	}
+	html_end_table(out);
+	buf_puts(out, "<p class=\"note\">");
+	if (u->is_offline)
+		buf_puts(out, "It is not asked: [upstream] offline = yes. Clients get what is cached. ");
+	put_counted(out, u->projects, "project’s page is", "projects’ pages are");
+	buf_puts(out, " cached, and ");
+	put_counted(out, u->files, "file", "files");
+	buf_puts(out, " with ");
+	html_size(out, u->bytes);
+	buf_puts(out, ". Answers and errors are those since this server started.</p>\n");
+}
+
 // First of all: nobody else tells of a file that is not on its page.
 static void put_problems(const struct overview_data *d, struct buf *out)
 {
@@ -180,6 +226,7 @@ static void put_problems(const struct overview_data *d, struct buf *out)
 void overview_page_write(const struct overview_data *d, struct buf *out)
 {
 	put_problems(d, out);
+	put_upstream(d, out);
 	put_arrivals(d, out);
 	put_removals(d, out);
 	put_build_list(d, out);

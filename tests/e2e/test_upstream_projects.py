@@ -124,3 +124,64 @@ def test_a_server_that_does_not_merge_finds_its_own(index, folder, serve):
     server = serve(store, config=MERGED + merging.config(index).replace("merge = yes", "merge = no"))
     note_as_known(server, "numpy")
     assert found(server, "num") == {"numopen": False}
+
+
+# --- the overview ---
+
+def overview(server):
+    return json.loads(server.get("/?format=json").body)
+
+
+def mirror(serve, folder, index, **keys):
+    """A server without a file of its own, whose upstream wants a password."""
+    (folder / PUBLIC).mkdir(parents=True, exist_ok=True)
+    return serve(folder, config=MERGED + merging.config(index, retries=0, **keys).replace("http://", "http://reader:secret@"))
+
+
+def seen(server, **wanted):
+    """Waits until this is what "/" says of the index."""
+    def is_so():
+        [one] = overview(server)["upstream"]["indexes"]
+        return all(one[key] == value if value is not any else one[key] for key, value in wanted.items())
+    serving.wait_for(is_so, 60, f"{wanted} of {overview(server)['upstream']}")
+    return page(server, "/")
+
+
+def test_a_mirror_shows_upstream(index, folder, serve, tmp_path):
+    """Its URL, whether it answers, and what is cached: no empty store."""
+    offer(index, folder, "mirrored")
+    server = mirror(serve, tmp_path / "store", index)
+    text = page(server, "/")
+    assert index.url in text and "reader" not in text and "secret" not in text
+    assert "not asked yet" in text and "<dt>Files</dt>" not in text and "<dt>Cached files</dt><dd>0</dd>" in text
+    assert merging.names(server, "mirrored") == ["mirrored-1.0-py3-none-any.whl"]
+    assert server.get(merging.url_of("mirrored", "mirrored-1.0-py3-none-any.whl")).status == 200
+    merging.wait_until_kept(server, "mirrored-1.0-py3-none-any.whl")
+    merging.wait_until_noted(server, "mirrored")
+    text = seen(server, answered=any, failed=None, failure=None, failing=False)
+    told = overview(server)["upstream"]
+    size = index.pages["mirrored"]["mirrored-1.0-py3-none-any.whl"]["size"]
+    assert (told["projects"], told["files"], told["bytes"], told["offline"]) == (1, 1, size, False)
+    assert ">answers</span>" in text and "1 project’s page is cached, and 1 file with" in text
+    index.fail("mistaken", lambda handler, data: handler.start(401))
+    assert merging.status_of(server, "mistaken") == 502
+    text = seen(server, failed=any, failure="4xx", failing=True)
+    assert ">fails</span>" in text and "4xx, <time" in text
+
+
+def test_a_mirror_that_does_not_ask_says_so(index, folder, serve, tmp_path):
+    offer(index, folder, "mirrored")
+    server = mirror(serve, tmp_path / "store", index, offline="yes")
+    text = page(server, "/")
+    assert overview(server)["upstream"]["offline"] is True
+    assert ">offline</span>" in text and "It is not asked: [upstream] offline = yes" in text
+
+
+def test_the_overview_tells_of_no_private_upstream(index, serve, tmp_path):
+    """No view that everybody may read merges."""
+    (tmp_path / "store" / PRIVATE).mkdir(parents=True)
+    (tmp_path / "store" / PUBLIC).mkdir()
+    server = serve(tmp_path / "store", config=HIDDEN + f"[view team]\nplatforms = {PRIVATE}\nupstream = merge\n"
+                   + merging.config(index).replace("merge = yes", "merge = no"))
+    assert "upstream" not in overview(server)
+    assert index.url not in page(server, "/")

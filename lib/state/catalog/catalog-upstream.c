@@ -164,3 +164,12 @@ int catalog_upstream_names(struct catalog *c, catalog_upstream_name_fn *fn, void
 			return -1;
 	return row;
 }
+
+int catalog_upstream_count(struct catalog *c, uint64_t *count, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_COUNT, e);
+	if (!q || query_step(q, e) < 0)
+		return -1;
+	*count = (uint64_t)query_int(q, 0);
+	return 0;
+}

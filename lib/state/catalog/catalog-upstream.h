@@ -54,6 +54,8 @@ typedef int catalog_upstream_change_fn(void *ctx, const char *project, int64_t c
 int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,
 	int64_t *newest, struct err *e) MUST_CHECK;
 
+// How many projects an index is known to have.
+int catalog_upstream_count(struct catalog *c, uint64_t *count, struct err *e) MUST_CHECK;
 // The name of each project that an index is known to have, sorted.
 typedef int catalog_upstream_name_fn(void *ctx, const char *project, struct err *e);
 int catalog_upstream_names(struct catalog *c, catalog_upstream_name_fn *fn, void *ctx, struct err *e) MUST_CHECK;

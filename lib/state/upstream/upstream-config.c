@@ -101,3 +101,34 @@ const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden)
 		return "only private platforms have it: upstream is not asked ([upstream] shared would)";
 	return is_ours ? "upstream did not know it when it came here: the name is ours" : NULL;
 }
+
+bool upstream_health(const struct upstream *u, size_t index, struct upstream_health *out)
+{
+	if (index >= u->count)
+		return false;
+	const struct upstream_index *x = &u->index[index];
+	*out = (struct upstream_health){
+		.url = x->shown,
+		.answered = x->answered_s,
+		.failed = x->failed_s,
+		.failure = x->failed_by,
+		.is_failing = x->is_failing};
+	return true;
+}
+
+// Where the index was not asked, because it rests, its health is as it was.
+void upstream_row_note_health(const struct upstream_row *row)
+{
+	struct upstream_index *x = row->index;
+	if (!row->response.sent)
+		return;
+	bool is_answer = row->result == UPSTREAM_KNOWN || row->result == UPSTREAM_NOT_FOUND ||
+			 row->result == UPSTREAM_QUARANTINED;
+	if (is_answer)
+		x->answered_s = row->asked;
+	else
+		x->failed_by = row->result;
+	if (!is_answer)
+		x->failed_s = row->asked;
+	x->is_failing = !is_answer;
+}

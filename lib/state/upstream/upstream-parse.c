@@ -231,6 +231,7 @@ static void settle_row(struct upstream_row *row)
 		confirm(row);
 	else
 		conclude_row(row, UPSTREAM_CLIENT_ERROR, "304 without having been asked for it");
+	upstream_row_note_health(row);
 	upstream_response_release(s);
 }
 

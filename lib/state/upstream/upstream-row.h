@@ -35,6 +35,9 @@ struct upstream_some {
 struct upstream_index {
 	char *url;   // with "/" at the end
 	char *shown; // without password
+	_Atomic int64_t answered_s, failed_s; // the last time, seconds since 1970; 0: never
+	_Atomic enum upstream_result failed_by;
+	atomic_bool is_failing; // the last response was a failure
 	// Only the pool's thread:
 	unsigned failures;                      // in a row; 5xx count once per project
 	struct upstream_some failed, throttled; // since the last good answer: projects with a 5xx; with a Retry-After
@@ -114,6 +117,8 @@ struct upstream_project {
 };
 
 void upstream_response_release(struct upstream_response *s);
+// For upstream_health(): a request was sent, and its response gave row->result. Any thread.
+void upstream_row_note_health(const struct upstream_row *row);
 void upstream_row_release(struct upstream_row *row);
 // Unpacks the page. If another version of wheelcache packed it in another form, the row becomes NEVER_ASKED.
 void upstream_row_unpack(struct upstream_row *row);

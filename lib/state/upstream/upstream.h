@@ -85,6 +85,16 @@ void upstream_cleanup(struct upstream **u); // for CLEANUP
 struct fetch_pool *upstream_new_pool(const struct config *c);
 // The URL of the first index, with "/" at its end, user and password. Borrowed.
 const char *upstream_first_url(const struct upstream *u);
+// How requests for the pages of an index went, since u is there. Times are seconds since 1970; 0: never.
+struct upstream_health {
+	const char *url;             // without password; borrowed
+	int64_t answered;            // the last answer, with a page or without the project
+	int64_t failed;              // the last failure
+	enum upstream_result failure; // what that was
+	bool is_failing;             // it came after the last answer
+};
+// False: there is no index of this number, from 0 on. Any thread.
+bool upstream_health(const struct upstream *u, size_t index, struct upstream_health *out);
 // Its pool, borrowed. A server starts it (fetch_pool_start) before upstream_request; upstream_lookup runs it itself.
 struct fetch_pool *upstream_pool(struct upstream *u);
 

@@ -14,6 +14,7 @@ static const bool reads_all[STATEMENT_COUNT] = {
 	[NAME_OWNERS] = true,
 	[UPSTREAM_FORGET] = true,
 	[UPSTREAM_FORGET_PAGES] = true,
+	[UPSTREAM_COUNT] = true, // of an index that has these names only
 	[UPSTREAM_NAMES] = true, // of an index that has these names only
 	[HISTORIES] = true,
 	[UNLISTED_HISTORIES] = true,
