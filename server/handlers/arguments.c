@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/domain/machine/environment.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
@@ -87,4 +88,12 @@ struct reply *arguments_read(const struct request *r, const enum argument_form f
 			return arguments_refuse(forms[form[i]].refusal);
 	}
 	return NULL;
+}
+
+size_t arguments_limit(const struct arguments *a, size_t usual, size_t most)
+{
+	uint64_t limit = 0;
+	struct str digits = str_from(a->text[ARGUMENT_LIMIT]);
+	decimal_cut(&digits, most, &limit);
+	return limit ? (size_t)limit : usual;
 }

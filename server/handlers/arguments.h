@@ -29,5 +29,7 @@ struct arguments {
 // form: of each parameter. NULL, or the 400, which the caller drops. Lists have single blanks for commas.
 struct reply *arguments_read(const struct request *r, const enum argument_form form[ARGUMENT_COUNT],
 	struct arguments *out);
+// The number of rows that is asked for: usual where none is, at most `most`.
+size_t arguments_limit(const struct arguments *a, size_t usual, size_t most);
 // 400 with what is wrong; what: a literal.
 struct reply *arguments_refuse(const char *what);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
@@ -78,14 +77,6 @@ static struct reply *check_named_platform(struct builds_request *b, const struct
 	return p->is_private ? auth_check(b->context, b->request, TOKEN_READ, p->name, NULL, NULL) : NULL;
 }
 
-static uint64_t read_limit(const char *text)
-{
-	uint64_t limit = 0;
-	struct str digits = str_from(text);
-	decimal_cut(&digits, UINT64_MAX, &limit);
-	return !limit ? ATTEMPTS : limit < LIMIT_BUILDS_ROWS ? limit : LIMIT_BUILDS_ROWS;
-}
-
 // A reply where the client is refused.
 static struct reply *read_request(struct builds_request *b, const struct route_match *match)
 {
@@ -109,7 +100,7 @@ static struct reply *read_request(struct builds_request *b, const struct route_m
 		.platform = b->arguments.text[ARGUMENT_PLATFORM],
 		.project = b->project,
 		.result = b->arguments.text[ARGUMENT_RESULT],
-		.limit = read_limit(b->arguments.text[ARGUMENT_LIMIT]),
+		.limit = arguments_limit(&b->arguments, ATTEMPTS, LIMIT_BUILDS_ROWS),
 		.now = clock_wall_seconds(),
 		.only_attempts = project.len > 0,
 	};

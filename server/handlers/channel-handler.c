@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/channel-handler.h"
 
-#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "server/core/auth.h"
@@ -29,14 +28,6 @@ struct channel_request {
 static void channel_request_release(struct channel_request *q)
 {
 	named_release(&q->named);
-}
-
-static uint64_t read_row_limit(const char *text)
-{
-	uint64_t limit = 0;
-	struct str digits = str_from(text);
-	decimal_cut(&digits, UINT64_MAX, &limit);
-	return !limit ? CHANNEL_ROWS : limit < LIMIT_CHANNEL_ROWS ? limit : LIMIT_CHANNEL_ROWS;
 }
 
 // Whether the client may read the view from which files are promoted: it may have a private platform that this one lacks.
@@ -86,7 +77,7 @@ static struct reply *read_channel_request(struct server_context *s, const struct
 		.view = view,
 		.may_see_source = may_see_source(s, match, own),
 		.project = q->arguments.text[ARGUMENT_PROJECT],
-		.limit = read_row_limit(q->arguments.text[ARGUMENT_LIMIT]),
+		.limit = arguments_limit(&q->arguments, CHANNEL_ROWS, LIMIT_CHANNEL_ROWS),
 		.now = clock_wall_seconds(),
 	};
 	named_find(s, r, (const struct platform *const *)view->platform, view->platform_count, NULL, &q->named);

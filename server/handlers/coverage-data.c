@@ -34,8 +34,7 @@ struct coverage_reader {
 	struct arena text; // of the names
 	const char **name; // of projects that come after query->after
 	size_t names, name_room;
-	size_t bytes; // of the rows' text
-	int64_t ends_ms;
+	struct coverage_taken taken;
 };
 
 static void maker_release(struct coverage_maker *m)
@@ -236,24 +235,19 @@ static int add_coverage_row(struct coverage_reader *r, struct catalog *c, const 
 		return -1;
 	if (!is_wanted_row(r, &row))
 		return 0;
-	r->bytes += row.matrix.text.total + row.matrix.cells * sizeof(struct matrix_cell);
+	r->taken.bytes += row.matrix.text.total + row.matrix.cells * sizeof(struct matrix_cell);
 	GROW(d->row, d->rows, d->row_room);
 	d->row[d->rows++] = row;
 	row = (struct coverage_row){0};
+	r->taken.rows = d->rows;
 	return 0;
-}
-
-static bool is_page_full(const struct coverage_reader *r)
-{
-	return r->data->rows >= r->query->limit || r->bytes >= LIMIT_COVERAGE_TEXT ||
-	       r->data->rows * r->data->columns >= LIMIT_COVERAGE_CELLS || clock_ms() >= r->ends_ms;
 }
 
 static int add_coverage_rows(struct coverage_reader *r, struct catalog *c, struct err *e)
 {
 	struct err late = ERR_INIT;
 	for (size_t i = 0; i < r->names; i++) {
-		if (i > 0 && is_page_full(r)) {
+		if (i > 0 && coverage_query_is_full(r->query, &r->taken, clock_ms())) {
 			r->data->next = xstrdup(r->name[i - 1]);
 			return 0;
 		}
@@ -283,12 +277,13 @@ int coverage_data_read(struct server_context *s, struct catalog *c, const struct
 {
 	*out = (struct coverage_data){0};
 	CLEANUP(coverage_reader_release)
-	struct coverage_reader r = {.query = q, .data = out, .ends_ms = clock_ms() + LIMIT_COVERAGE_MS};
+	struct coverage_reader r = {.query = q, .data = out, .taken = {.begun_ms = clock_ms()}};
 	r.has = xcalloc(q->site->store.platform_count + 1, sizeof(*r.has));
 	r.is_retired = xcalloc(q->site->store.platform_count + 1, sizeof(*r.is_retired));
 	for (size_t i = 0; i < q->site->store.platform_count; i++)
 		r.is_retired[i] = retired_is(&q->site->store.platform[i]);
 	list_columns(&r);
+	r.taken.columns = out->columns;
 	project_directory_each(s->project_directory, take_project_name, &r);
 	if (open_coverage_results(s, &r.results, e) == 0 && add_coverage_rows(&r, c, e) == 0)
 		return 0;

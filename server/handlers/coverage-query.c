@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "lib/base/decimal.h"
 #include "lib/domain/text/name.h"
 #include "lib/format/escape.h"
 #include "server/handlers/arguments.h"
@@ -48,16 +47,6 @@ static enum coverage_form read_form(const struct request *r)
 	return negotiate_page_json(r->header[HEADER_ACCEPT], r->format) ? COVERAGE_JSON : COVERAGE_HTML;
 }
 
-static size_t read_row_count(const char *text, enum coverage_form form)
-{
-	uint64_t limit = 0;
-	struct str digits = str_from(text);
-	decimal_cut(&digits, UINT64_MAX, &limit);
-	if (!limit)
-		return form == COVERAGE_HTML ? PAGE_ROWS : LIMIT_COVERAGE_ROWS;
-	return limit < LIMIT_COVERAGE_ROWS ? (size_t)limit : LIMIT_COVERAGE_ROWS;
-}
-
 struct reply *coverage_query_read(const struct request *r, struct coverage_query *out)
 {
 	static const enum argument_form forms[ARGUMENT_COUNT] = {[ARGUMENT_PROJECTS] = FORM_PROJECTS,
@@ -75,12 +64,19 @@ struct reply *coverage_query_read(const struct request *r, struct coverage_query
 	memcpy(out->states, a.text[ARGUMENT_STATE], sizeof(out->states));
 	memcpy(out->after, a.text[ARGUMENT_AFTER], sizeof(out->after));
 	out->form = read_form(r);
-	out->limit = read_row_count(a.text[ARGUMENT_LIMIT], out->form);
+	size_t usual = out->form == COVERAGE_HTML ? PAGE_ROWS : LIMIT_COVERAGE_ROWS;
+	out->limit = arguments_limit(&a, usual, LIMIT_COVERAGE_ROWS);
 	if (!normalize_names(out->projects))
 		return arguments_refuse("a part of the query is malformed or too long");
 	return read_states(out) ? NULL
 				: arguments_refuse("state is a list of ours, covered, upstream, building, excluded, "
 						   "failed, unmerged, unknown and missing");
+}
+
+bool coverage_query_is_full(const struct coverage_query *q, const struct coverage_taken *t, int64_t now_ms)
+{
+	return t->rows >= q->limit || t->rows * t->columns >= LIMIT_COVERAGE_CELLS || t->bytes >= LIMIT_COVERAGE_TEXT ||
+	       now_ms - t->begun_ms >= LIMIT_COVERAGE_MS;
 }
 
 bool coverage_query_has(const char *list, const char *name)

@@ -24,6 +24,13 @@ struct coverage_query {
 
 // NULL, or the 400 where the arguments are not valid, which the caller drops.
 struct reply *coverage_query_read(const struct request *r, struct coverage_query *out);
+// What a page has so far.
+struct coverage_taken {
+	size_t rows, columns, bytes; // bytes: of the matrices
+	int64_t begun_ms;            // clock_ms()
+};
+// Whether the page ends before its next row.
+bool coverage_query_is_full(const struct coverage_query *q, const struct coverage_taken *t, int64_t now_ms);
 // Whether a name is one of a list of names and globs. An empty list has all.
 bool coverage_query_has(const char *list, const char *name);
 // Adds the URL of other rows, relative to /-/coverage: the query with another `after`, and the form if it is none for

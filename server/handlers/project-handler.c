@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
@@ -43,14 +42,6 @@ static void project_request_release(struct project_request *q)
 
 static const enum argument_form forms[ARGUMENT_COUNT] = {
 	[ARGUMENT_VIEW] = FORM_VIEW, [ARGUMENT_PLATFORM] = FORM_PLATFORM, [ARGUMENT_PYTHON] = FORM_PYTHON};
-
-static uint64_t read_list_limit(const char *text)
-{
-	uint64_t limit = 0;
-	struct str digits = str_from(text);
-	decimal_cut(&digits, UINT64_MAX, &limit);
-	return !limit ? PROJECT_ROWS : limit < LIMIT_PROJECT_ROWS ? limit : LIMIT_PROJECT_ROWS;
-}
 
 static bool normalize_name(struct str name, char out[LIMIT_FILE_NAME + 1])
 {
@@ -123,7 +114,7 @@ static struct reply *read_project_request(struct server_context *s, const struct
 		.version = q->arguments.text[ARGUMENT_VERSION],
 		.only_platform = q->arguments.text[ARGUMENT_PLATFORM],
 		.only_python = q->arguments.text[ARGUMENT_PYTHON],
-		.limit = read_list_limit(q->arguments.text[ARGUMENT_LIMIT]),
+		.limit = arguments_limit(&q->arguments, PROJECT_ROWS, LIMIT_PROJECT_ROWS),
 		.now = clock_wall_seconds(),
 		.audit_path = s->audit ? s->audit->path : NULL,
 	};

@@ -112,6 +112,12 @@ int promote_document_read(struct str text, struct promote_document *out, struct 
 	return read_promote_flag(out->json, "dry_run", &r->dry_run, e);
 }
 
+unsigned promote_document_tries(size_t refused)
+{
+	size_t tries = refused ? refused / LIMIT_PROMOTE_REFUSED : LIMIT_PROMOTE_COST;
+	return tries < LIMIT_EVIDENCE_AT_ONCE ? (unsigned)tries : LIMIT_EVIDENCE_AT_ONCE;
+}
+
 void promote_document_release(struct promote_document *d)
 {
 	for (size_t i = 0; i < d->request.evidences; i++)

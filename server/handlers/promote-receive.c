@@ -90,10 +90,8 @@ static int check_given_evidence(struct sent_promotion *x, int64_t *wait_ms, stru
 static int64_t take_promotion_turn(const struct sent_promotion *x, size_t refused)
 {
 	struct rate_limit *limit = x->post.sender.context->evidence_limit;
-	size_t tries = refused ? refused / LIMIT_PROMOTE_REFUSED : LIMIT_PROMOTE_COST;
-	if (tries > LIMIT_EVIDENCE_AT_ONCE)
-		tries = LIMIT_EVIDENCE_AT_ONCE;
-	return limit ? rate_limit_take(limit, x->post.grant.token[0].id, (unsigned)tries, clock_ms()) : 0;
+	unsigned tries = promote_document_tries(refused);
+	return limit ? rate_limit_take(limit, x->post.grant.token[0].id, tries, clock_ms()) : 0;
 }
 
 // The further rights that this document needs. NULL: the token has them.

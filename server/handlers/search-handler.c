@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/search-handler.h"
 
-#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"
 #include "server/handlers/arguments.h"
@@ -10,14 +9,6 @@
 #include "server/handlers/search-page.h"
 
 enum { PAGE_MOST = 1 << 20, RESULTS = 20 };
-
-static size_t read_result_limit(const char *text)
-{
-	uint64_t limit = 0;
-	struct str digits = str_from(text);
-	decimal_cut(&digits, UINT64_MAX, &limit);
-	return !limit ? RESULTS : limit < LIMIT_SEARCH_RESULTS ? (size_t)limit : LIMIT_SEARCH_RESULTS;
-}
 
 static struct jsondoc *project_json(const struct search_found *f)
 {
@@ -97,5 +88,5 @@ struct reply *search_handler_worker(struct server_context *s, struct catalog *c,
 	CLEANUP(readable_release) struct readable readable;
 	readable_init(&readable, s, match->request, match->site);
 	const struct search_page_query q = {typed, &name};
-	return answer_search(s, c, match->request, &readable, &q, read_result_limit(arguments.text[ARGUMENT_LIMIT]));
+	return answer_search(s, c, match->request, &readable, &q, arguments_limit(&arguments, RESULTS, LIMIT_SEARCH_RESULTS));
 }

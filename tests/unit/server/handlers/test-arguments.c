@@ -5,9 +5,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "lib/base/limits.h"
 
 static bool is_read(enum argument_form form, const char *text, struct arguments *out)
 {
@@ -58,11 +61,30 @@ static void test_text_is_decoded_and_bounded(void **state UNUSED)
 	assert_true(is_read(FORM_TEXT, longest + 1, &got));
 }
 
+// Exceeds LIMIT_BUILDS_ROWS, LIMIT_CHANNEL_ROWS.
+static void test_rows_are_bounded(void **state UNUSED)
+{
+	static const size_t most[] = {LIMIT_BUILDS_ROWS, LIMIT_CHANNEL_ROWS};
+	static const char *const beyond[] = {"4001", "99999999999999999999999", "4001x"};
+	struct arguments got = {0};
+	for (size_t i = 0; i < sizeof(most) / sizeof(*most); i++) {
+		for (size_t k = 0; k < sizeof(beyond) / sizeof(*beyond); k++) {
+			snprintf(got.text[ARGUMENT_LIMIT], sizeof(got.text[0]), "%s", beyond[k]);
+			assert_int_equal(arguments_limit(&got, 7, most[i]), most[i]);
+		}
+		snprintf(got.text[ARGUMENT_LIMIT], sizeof(got.text[0]), "%s", "0");
+		assert_int_equal(arguments_limit(&got, 7, most[i]), 7);
+		snprintf(got.text[ARGUMENT_LIMIT], sizeof(got.text[0]), "%s", "12");
+		assert_int_equal(arguments_limit(&got, 7, most[i]), 12);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_text_is_decoded_and_bounded),
+		cmocka_unit_test(test_rows_are_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,7 @@ static void limits_and_filter(void **state)
 			    "attrs ubuntu/3.12 empty - of - tested 1.0 unit=untested;\n");
 }
 
+// Exceeds LIMIT_CHANNEL_RUNS.
 static void counted_records_are_limited(void **state)
 {
 	struct channel_store *s = *state;

@@ -42,6 +42,7 @@ static void test_reads_and_writes_urls(void **state UNUSED)
 		"&format=csv&limit=7");
 }
 
+// Exceeds LIMIT_COVERAGE_ROWS.
 static void test_limits(void **state UNUSED)
 {
 	static const struct {
@@ -56,6 +57,30 @@ static void test_limits(void **state UNUSED)
 		assert_true(read_query(&q, table[i].format, arguments, 1));
 		assert_int_equal(q.limit, table[i].want);
 	}
+}
+
+// Exceeds LIMIT_COVERAGE_CELLS, LIMIT_COVERAGE_TEXT, LIMIT_COVERAGE_MS.
+static void test_a_page_ends(void **state UNUSED)
+{
+	enum { BEGUN = 1000, COLUMNS = 500 };
+	static const struct {
+		struct coverage_taken taken;
+		int64_t ms;
+		bool is_full;
+	} table[] = {
+		{{9, COLUMNS, 1, BEGUN}, 1, false},
+		{{10, COLUMNS, 1, BEGUN}, 1, true}, // the rows that the client wants
+		{{9, LIMIT_COVERAGE_CELLS / 9, 1, BEGUN}, 1, false},
+		{{9, LIMIT_COVERAGE_CELLS / 9 + 1, 1, BEGUN}, 1, true},
+		{{9, COLUMNS, LIMIT_COVERAGE_TEXT - 1, BEGUN}, 1, false},
+		{{9, COLUMNS, LIMIT_COVERAGE_TEXT, BEGUN}, 1, true},
+		{{9, COLUMNS, 1, BEGUN}, LIMIT_COVERAGE_MS - 1, false},
+		{{9, COLUMNS, 1, BEGUN}, LIMIT_COVERAGE_MS, true},
+	};
+	const struct coverage_query q = {.limit = 10};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (coverage_query_is_full(&q, &table[i].taken, BEGUN + table[i].ms) != table[i].is_full)
+			fail_msg("row %zu", i);
 }
 
 static void test_refuses_what_is_not_valid(void **state UNUSED)
@@ -97,6 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reads_and_writes_urls),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_a_page_ends),
 		cmocka_unit_test(test_refuses_what_is_not_valid),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_url_of_a_cell),

@@ -36,6 +36,7 @@ static void numbers(void **state)
 	}
 }
 
+// Exceeds LIMIT_PLAN_CHOSEN.
 static void numbers_are_limited(void **state)
 {
 	(void)state;

@@ -77,6 +77,7 @@ static void a_folded_description_is_unfolded(void **state UNUSED)
 	assert_true(str_eq(m.description, STR("first\nsecond\n       third\nfourth")));
 }
 
+// Exceeds LIMIT_PROJECT_DEPENDENCIES, LIMIT_PROJECT_LINKS, LIMIT_PROJECT_FIELD.
 static void numbers_and_lengths_are_bounded(void **state UNUSED)
 {
 	CLEANUP(project_metadata_release) struct project_metadata m = {0};

@@ -96,10 +96,20 @@ static void assert_limit(const char *key, const char *entry, size_t most)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
+// Exceeds LIMIT_PROMOTE_SELECTS, LIMIT_PROMOTE_EVIDENCE.
 static void long_lists_are_refused(void **state UNUSED)
 {
 	assert_limit("select", "\"foo\"", LIMIT_PROMOTE_SELECTS);
 	assert_limit("evidence", "{}", LIMIT_PROMOTE_EVIDENCE);
+}
+
+// Exceeds LIMIT_PROMOTE_REFUSED.
+static void refused_files_count(void **state UNUSED)
+{
+	assert_int_equal(promote_document_tries(0), LIMIT_PROMOTE_COST);
+	assert_int_equal(promote_document_tries(LIMIT_PROMOTE_REFUSED - 1), 0);
+	assert_int_equal(promote_document_tries(5 * LIMIT_PROMOTE_REFUSED + 1), 5);
+	assert_int_equal(promote_document_tries(SIZE_MAX), LIMIT_EVIDENCE_AT_ONCE);
 }
 
 int main(void)
@@ -109,6 +119,7 @@ int main(void)
 		cmocka_unit_test(what_is_given_is_read),
 		cmocka_unit_test(what_is_wrong_is_named),
 		cmocka_unit_test(long_lists_are_refused),
+		cmocka_unit_test(refused_files_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
