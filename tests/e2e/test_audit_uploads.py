@@ -234,6 +234,7 @@ def rows(server, path, token=None):
 
 
 def test_explain_lists_what_the_audit_finds(warned):
+    # Exceeds LIMIT_EXPLAIN_FINDINGS.
     bad = rows(warned, "/-/explain/simple/nixl")[f"nixl-1.0-{TAG}.whl"]
     found = [(one["code"], one["rule"], one["member"]) for one in bad["findings"]]
     assert ("rule-required", "ucx-plugin", None) in found and ("executable-stack", None, "nixl/_<b>.so") in found

@@ -252,6 +252,7 @@ def test_methods_and_paths(server):
     json.dumps(attempt()).encode()[:-10], json.dumps(attempt()).encode() + b"x", json.dumps({"log": [1]}).encode()],
     ids=range(15))
 def test_malformed_documents(strict, body):
+    # Exceeds LIMIT_RESULT_VALUES, LIMIT_RESULT_TEXT.
     reply = post(strict, f"/-/builds/{PUBLIC}/", body, strict.token)
     assert reply.status in (400, 413), reply.body
     assert not results_file(strict).exists()
@@ -282,6 +283,7 @@ def test_deep_document_is_refused_before_it_is_a_tree(strict):
 
 
 def test_document_that_is_too_large(server):
+    # Exceeds LIMIT_RESULT_DOCUMENT.
     large = json.dumps(attempt(log="a" * (24 << 20)))
     assert post(server, f"/-/builds/{PUBLIC}/", large, server.token).status == 413
     size = f"{len(large):x}\r\n".encode()
@@ -386,6 +388,7 @@ def test_readers_that_never_read_fill_no_memory(serve, tmp_path):
 
 def test_too_many_at_once_are_sent_away(server):
     """Eight documents do not fit into the limit of all that arrive at once. A refused one is answered after its last byte."""
+    # Exceeds LIMIT_BODIES_ARRIVING.
     body = json.dumps(attempt(log="a" * (20 << 20))).encode()
     head = (f"POST /-/builds/{PUBLIC}/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
             f"Authorization: {uploading.authorization(server.token)['Authorization']}\r\n"
@@ -463,6 +466,15 @@ def test_query_is_escaped_and_filters(server):
         assert told["more"] == (query == "limit=1")
     assert server.get("/-/builds/?project=" + "a" * 300).status == 400
     assert "Show more" in page(server, "/-/builds/?limit=1").text
+
+
+def test_a_page_has_only_so_much_text(server):
+    # Exceeds LIMIT_BUILDS_TEXT.
+    done = attempts.Attempts(results_file(server))
+    for number in range(90):
+        done.add(f"p{number}", platform=PUBLIC, provenance=json.dumps({"a": "b" * 60_000}))
+    told = read(server, "/-/builds/?limit=1000")
+    assert told["more"] and 40 < len(told["attempts"]) < 80
 
 
 def test_log_of_a_hostile_build(server):

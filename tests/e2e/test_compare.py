@@ -161,6 +161,7 @@ def test_what_is_not_listed_is_counted(wheelcache, pair):
 
 
 def test_libraries_and_texts_are_bounded(wheelcache, pair):
+    # Exceeds LIMIT_COMPARE_LIBRARIES, LIMIT_COMPARE_TEXT.
     long = "d/" * 2500 + "long.py"
     one, other = ({f"pair/m{i:03}.so": b"\x7fELF" + side for i in range(250)} | {long: side} for side in (b"1", b"2"))
     found = document(wheelcache, *pair({"files": one}, {"files": other}))

@@ -174,6 +174,7 @@ def test_promote_by_a_server(site, tmp_path):
 
 def test_promote_reads_no_answer_without_end(tmp_path):
     """A hostile server, or one that is no wheelcache."""
+    # Exceeds LIMIT_PROMOTE_ANSWER.
     class Endless(http.server.BaseHTTPRequestHandler):
         answers = [b"{}", b'{"generation": 1, "files": [{}]}', b" " * ((64 << 20) + 1)]  # LIMIT_PROMOTE_ANSWER
 
@@ -324,6 +325,7 @@ def test_bad_records_are_refused_with_the_reason(site, change, words):
 
 
 def test_hostile_bodies(site):
+    # Exceeds LIMIT_PROMOTE_VALUES.
     token = site.token("evidence", "promote")
     for path in ("/-/evidence/", "/-/promote/tested"):
         for body, status in (("", 400), ("{", 400), ("[" * 100000 + "]" * 100000, 400), ("[]", 400), ("{} {}", 400),
@@ -345,6 +347,7 @@ def test_hostile_bodies(site):
 
 
 def test_token_that_promotes_without_end_has_to_wait(site):
+    # Exceeds LIMIT_PROMOTE_COST.
     token, other = site.token("promote"), site.token("promote")
     with contextlib.closing(site.server.connect()) as connection:
         answers = []

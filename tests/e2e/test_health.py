@@ -55,6 +55,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
 
 def test_other_answers():
+    # Exceeds LIMIT_HEALTH.
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"

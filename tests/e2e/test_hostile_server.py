@@ -42,6 +42,10 @@ class Answer(http.server.BaseHTTPRequestHandler):
             pass
         self.server.taken[self.path] = max(sent, self.server.taken.get(self.path, 0))
 
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.do_GET()
+
     def log_message(self, *_):
         pass
 
@@ -70,6 +74,7 @@ def push(server, folder):
 
 
 def test_answer_without_end_is_not_read_by_push(answering, tmp_path):
+    # Exceeds LIMIT_CLIENT_PAGE.
     server = answering(b'{"files": [', b"{}," * MEGABYTE, ENDLESS)
     done = push(server, tmp_path)
     assert done.returncode != 0 and server.taken, done.stdout + done.stderr
@@ -78,12 +83,21 @@ def test_answer_without_end_is_not_read_by_push(answering, tmp_path):
 
 
 def test_very_many_values_are_not_kept_by_push(answering, tmp_path):
+    # Exceeds LIMIT_CLIENT_VALUES.
     server = answering(b'{"files": [', b"0," * (MEGABYTE // 2), 8 * MEGABYTE)
     done = push(server, tmp_path)
     assert done.returncode != 0 and "more than 1048576 JSON values" in done.stdout + done.stderr
 
 
+def test_answer_to_an_upload_has_an_end(answering, tmp_path):
+    # Exceeds LIMIT_ANSWER.
+    server = answering(b'{"files": [', b" " * MEGABYTE, 4 * MEGABYTE)
+    done = push(server, tmp_path)
+    assert done.returncode == 1 and "more than 65536 bytes" in done.stdout + done.stderr
+
+
 def test_answer_without_end_is_not_read_by_doctor(answering):
+    # Exceeds LIMIT_CLIENT_ROOT.
     server = answering(b'{"projects": [', b"{}," * MEGABYTE, ENDLESS)
     done = serving.run("doctor", "--client", server.url, "--project", "foo", env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
     assert done.returncode != 0, done.stdout

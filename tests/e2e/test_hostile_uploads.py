@@ -131,6 +131,13 @@ def test_a_token_that_is_revoked_meanwhile_publishes_nothing(server, wheel):
     serving.wait_for(lambda: not (server.store / PLATFORM / "b").exists(), 30, "its end")
 
 
+def test_field_that_is_too_long(server, wheel):
+    # Exceeds LIMIT_FORM_VALUE.
+    assert uploading.upload(server, PLATFORM, wheel, server.token, pyversion="a" * 600, summary="b" * 100_000).status == 200
+    reply = uploading.upload(server, PLATFORM, wheel, server.token, version="1" * 513)
+    assert reply.status == 400 and b"longer than 512 bytes" in reply.body, reply.body
+
+
 # --- a store that is not as it should be ---
 
 def test_platform_accepts_no_upload_before_its_first_whole_scan(serve, store, wheel, tmp_path):

@@ -17,6 +17,7 @@ LARGE = {
     "LIMIT_PLAN": ("plan.json", 2000 * MIB, ["prune", "apply", "{file}"]),
     "LIMIT_MANIFEST": ("site/.wheelcache-static", 1024 * MIB, ["index", "--static", "{folder}/site"]),
     "LIMIT_PEM": ("cert.pem", MIB, ["serve", "--listen", "127.0.0.1:0", "--config", "{folder}/tls.conf"]),
+    "LIMIT_EVIDENCE_LIST": ("records.jsonl", 64 * MIB, ["evidence", "send", "--to", "http://127.0.0.1:1/", "{file}"]),
     "LIMIT_CONFIG": ("large.conf", MIB, ["index", "--config", "{file}"]),
 }
 
@@ -34,19 +35,23 @@ def at_fixture(tmp_path):
 
 @pytest.mark.parametrize("limit", LARGE)
 def test_file_that_is_too_large_is_named(at, limit):
+    # Exceeds LIMIT_TOKENS, LIMIT_EXCEPTIONS, LIMIT_PLAN, LIMIT_MANIFEST, LIMIT_PEM, LIMIT_CONFIG,
+    # Exceeds LIMIT_EVIDENCE_LIST.
     name, size, command = LARGE[limit]
     path = at.folder / name
     with open(path, "wb") as file:
         file.truncate(size + 1)
     words = [word.format(file=path, folder=at.folder) for word in command]
-    store = [] if "token" in words or limit == "LIMIT_CONFIG" else [str(at.store)]
-    done = serving.run(*words, "--catalog", str(at.catalog), *store)
+    store = [] if "token" in words or limit in ("LIMIT_CONFIG", "LIMIT_EVIDENCE_LIST") else [str(at.store)]
+    place = [] if limit == "LIMIT_EVIDENCE_LIST" else ["--catalog", str(at.catalog)]
+    done = serving.run(*words, *place, *store)
     assert done.returncode in (1, 2) and f"{name}: larger than {size} bytes" in done.stderr, done.stderr
     assert path.stat().st_size == size + 1
 
 
 def test_folders_that_are_too_deep_are_counted(at):
     """LIMIT_DEPTH levels are read."""
+    # Exceeds LIMIT_DEPTH.
     deepest = indexing.PLATFORM + "/d" * 8
     at.wheel(deepest, "deep")
     at.wheel(deepest + "/d", "deeper")
@@ -69,6 +74,7 @@ class Talkative(http.server.BaseHTTPRequestHandler):
 
 
 def test_answer_with_too_many_headers():
+    # Exceeds LIMIT_ANSWER_HEADERS.
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Talkative) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         done = serving.run("health", f"http://127.0.0.1:{server.server_port}")

@@ -74,6 +74,7 @@ def bulk_fixture(index):
 
 
 def test_abandoned_downloads_are_dropped(server, index, bulk):
+    # Exceeds LIMIT_FETCH_REST.
     index.add_bytes("small", "small-1.0.tar.gz", b"small")
     assert server.get("/simple/bulk/").status == 200
     with contextlib.ExitStack() as stack:
@@ -115,6 +116,7 @@ def test_clients_that_leave_behind_tls(serve, index, bulk, tmp_path):
 
 def test_queue_is_bounded(server, index, bulk):
     """A client over the bound is told to retry; others are not affected."""
+    # Exceeds LIMIT_FILES_WAITING; and LIMIT_RETRY_AFTER is told. Exceeds LIMIT_RETRY_AFTER.
     for number in range(3):
         index.add_bytes("small", f"small-1.{number}.tar.gz", b"small", size=5)
     wanted = 512 * 3 // 4 + SHARE + 30  # LIMIT_FILES_WAITING
@@ -132,7 +134,7 @@ def test_queue_is_bounded(server, index, bulk):
         serving.wait_for(lambda: len(select.select(crowd, [], [], 0)[0]) == 30, SOON, "they are told")
         for one in select.select(crowd, [], [], 0)[0]:
             head = one.recv(1000).decode()
-            assert head.startswith("HTTP/1.1 503 ") and "\r\nRetry-After: " in head, head
+            assert head.startswith("HTTP/1.1 503 ") and "\r\nRetry-After: 5\r\n" in head, head
         assert status(ask(server, merging.url_of("small", "small-1.0.tar.gz"), OTHER)) == 200
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The project list of a view that merges: only local projects, or also all of upstream."""
+import contextlib
 import json
 import threading
 
@@ -106,8 +107,19 @@ def test_list_outlives_upstream_and_the_server(serve, index, store, tmp_path):
     assert len(listed(serve(store, config=config + "offline = yes\n", state=tmp_path / "state"))) == MANY + 3
 
 
-@pytest.mark.parametrize("how", [merging.status(503), merging.cut], ids=["503", "cut"])
+def too_large(handler, data):
+    handler.send_response(200)
+    handler.send_header("Content-Type", pages.JSON)
+    handler.end_headers()
+    handler.wfile.write(data)
+    with contextlib.suppress(OSError):  # as soon as the server has had enough
+        for _ in range(300):
+            handler.wfile.write(b" " * (1 << 20))
+
+
+@pytest.mark.parametrize("how", [merging.status(503), merging.cut, too_large], ids=["503", "cut", "too large"])
 def test_without_upstream_what_is_here_is_listed(serve, index, store, how):
+    # Exceeds LIMIT_PROJECT_LIST.
     index.files["/simple/"] = b'{"meta": {"api-version": "1.4"}, "projects": [{"name": "a"}, {"name": "b"}]}'
     index.fail("/simple/", how)
     server = serve(store, config=merging.config(index, root="all", retries=0))

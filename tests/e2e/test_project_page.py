@@ -199,6 +199,7 @@ def test_a_volume_that_is_away_delays_nothing(serve, tmp_path):
 
 def test_limits(serve, tmp_path):
     """5000 rows of a list, and the newest 20,000 attempts."""
+    # Exceeds LIMIT_PROJECT_ROWS, LIMIT_MATRIX_ATTEMPTS.
     add(tmp_path, PUBLIC, "1.0", "cp311-cp311-linux_x86_64")
     server = serve(tmp_path / "store", config=CONFIG)
     with contextlib.closing(sqlite3.connect(server.catalog)) as catalog, catalog:

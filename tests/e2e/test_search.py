@@ -86,6 +86,7 @@ def test_only_what_the_client_may_read(world):
 
 
 def test_results_are_limited(world):
+    # Exceeds LIMIT_SEARCH_RESULTS.
     found = world.find("num", limit=1)
     assert len(found["projects"]) == 1 and found["total"] == 2
     assert b"1 more" in world.ask("num", limit=1).body

@@ -169,6 +169,7 @@ def test_clients_at_one_byte_a_second(server):
 
 def test_bodies_at_one_byte_a_second(server):
     """They are refused, and read so that the client sees the answer, but not for ever."""
+    # Exceeds LIMIT_BODY_PROGRESS.
     head = b"POST /simple/foo/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
     before = sockets(server)
     with contextlib.ExitStack() as stack, Others(server, f"{SLOW} bodies at a byte a second"):
@@ -316,6 +317,7 @@ def state(server):
 
 def test_a_slow_reader_does_not_delay_the_stop(serve, store, authority):
     """It reads a little all the time, so that its connection does not time out."""
+    # Exceeds LIMIT_STOP_PROGRESS.
     server = serve(store, authority=authority)
     over = threading.Event()
     with contextlib.ExitStack() as stack:

@@ -291,6 +291,7 @@ def answered(connection):
 
 def test_handshakes_of_one_address_are_bounded(serve, store, authority):
     """An address may have LIMIT_HANDSHAKES_ADDRESS unfinished handshakes; a further one waits, those of others do not."""
+    # Exceeds LIMIT_HANDSHAKES_ADDRESS.
     server = serve(store, "--threads", "1", authority=authority)
     with contextlib.ExitStack() as stack:
         waiting = [stack.enter_context(server.plain_socket(source="127.0.0.2")) for _ in range(80)]
@@ -308,6 +309,7 @@ def test_handshakes_of_one_address_are_bounded(serve, store, authority):
 
 def test_address_with_most_handshakes_makes_room(serve, store, authority):
     """At LIMIT_HANDSHAKES, or half of all connections, a new handshake replaces one of the address that has the most."""
+    # Exceeds LIMIT_HANDSHAKES.
     server = serve(store, config="[server]\nconnections = 200\n", authority=authority)
     with contextlib.ExitStack() as stack:
         early = stack.enter_context(server.plain_socket(source="127.0.0.3"))
@@ -363,6 +365,17 @@ def test_half_of_a_handshake_is_not_waited_for(serve, store, authority):
             serving.read_all(connection)
             assert connection.fileno() >= 0 and not answered(connection)
     assert server.get("/simple/foo/").status == 200
+
+
+def test_a_handshake_has_ten_seconds_whatever_the_timeout(serve, store, authority):
+    # Exceeds LIMIT_HANDSHAKE_SECONDS.
+    server = serve(store, config="[server]\ntimeout = 10m\n", authority=authority)
+    with server.plain_socket() as connection:
+        connection.sendall(hello(server)[:-1])
+        begin = time.monotonic()
+        connection.settimeout(60)
+        serving.read_all(connection)
+    assert 9 < time.monotonic() - begin < 50
 
 
 def test_client_that_sends_nothing_more_gets_its_answer(secure):

@@ -80,6 +80,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_exceeds_a_limit_is_said(tmp_path, name):
+    # Exceeds LIMIT_ELF_STRING, LIMIT_ELF_LIBRARY, LIMIT_ELF_TEXT, LIMIT_ELF_STRINGS, LIMIT_ELF_SECTIONS.
+    # Exceeds LIMIT_ELF_SYMBOLS.
     data, why = HOSTILE[name]
     found = facts(native(tmp_path, data, **{"demo/c.so": elfmaker.module("c")}))
     assert [why in (one["damage"] or "") for one in found["elf"]] == [True, False]
@@ -119,6 +121,7 @@ def scattered_sections():
 
 def test_files_of_a_wheel_share_the_limit_of_names(tmp_path):
     """Also those that fail take from it: each of these is small, and has 72 MB of names."""
+    # Exceeds LIMIT_FACTS.
     data = elfmaker.elf(imports=["x" * 60_000] * 1200)
     found = facts(native(tmp_path, data, **{f"demo/m{i}.so": data + bytes([i]) for i in range(150)}))
     damage = [one["damage"] for one in found["elf"]]
@@ -134,6 +137,7 @@ def test_comments_are_compared_within_a_limit(tmp_path):
 
 def test_few_toolchains_are_noted(tmp_path):
     """LIMIT_ELF_TOOLCHAINS comments, the first ones."""
+    # Exceeds LIMIT_ELF_TOOLCHAINS.
     found = facts(native(tmp_path, elfmaker.elf(toolchain=[f"cc {i:03}" for i in range(300)])))
     assert found["elf"][0]["toolchain"] == [f"cc {i:03}" for i in range(256)] and found["elf"][0]["damage"] is None
 
@@ -144,6 +148,7 @@ def test_segments_of_notes_are_few(tmp_path):
 
 
 def test_scattered_sections_of_a_large_library(tmp_path):
+    # Exceeds LIMIT_ELF_WHOLE.
     path = native(tmp_path, scattered_sections(), **{"demo/c.bin": os.urandom(2 << 20)})
     assert facts(path)["cut"] == "the tables of the ELF file have more than 134217728 bytes"
 
@@ -157,12 +162,14 @@ def test_a_small_wheel_is_not_unpacked_to_hundreds_of_megabytes(tmp_path):
 
 
 def test_only_so_many_elf_files_are_read(tmp_path):
+    # Exceeds LIMIT_ELF_MEMBERS.
     tiny = elfmaker.elf(is_dynamic=False)[:64]
     found = facts(elfmaker.native_wheel(tmp_path, "demo", "1.0", TAG, {f"demo/{n}.so": tiny for n in range(17_000)}).path)
     assert (len(found["elf"]), found["cut"]) == (16384, "too many ELF files")
 
 
 def test_sboms_have_limits(tmp_path):
+    # Exceeds LIMIT_SBOM, LIMIT_SBOM_COMPONENTS, LIMIT_SBOM_STRING.
     def cyclonedx(*components):
         return json.dumps({"bomFormat": "CycloneDX", "components": components}).encode()
     info = "demo-1.0.dist-info/sboms/"
@@ -181,6 +188,7 @@ def test_sboms_have_limits(tmp_path):
 
 
 def test_a_hundred_oddities_of_a_kind_are_noted(tmp_path):
+    # Exceeds LIMIT_ODDITIES.
     files = {f"demo/{n}.pyc": b"x" for n in range(300)} | {f"demo/{case}{n}.bin": b"x" for n in range(300) for case in "aA"}
     found = facts(elfmaker.native_wheel(tmp_path, "demo", "1.0", TAG, files).path)
     kinds = [one["oddity"] for one in found["odd"]]

@@ -9,7 +9,7 @@
 void zipmake_init(struct zipmake *z)
 {
 	z->count = 0;
-	buf_init(&z->bytes, 64 << 20);
+	buf_init(&z->bytes, 80 << 20);
 	buf_init(&z->central, 64 << 20);
 }
 

@@ -205,6 +205,7 @@ static void assert_failed(const char *script, enum err_kind kind, const char *wo
 	"awk -v m=$module 'BEGIN { for (i = 0; i < " number "; i++) "                                                  \
 	"printf \"%8d:\\tbinding file %s [0] to /x [0]: normal symbol `f%d%c\\n\", 1, m, i, 39 }' >$log\n"
 
+// Exceeds LIMIT_BINDINGS, LIMIT_BIND_FILE.
 static void test_limits(void **state UNUSED)
 {
 	assert_int_equal(LIMIT_BINDINGS, 131072);

@@ -205,6 +205,7 @@ static void test_what_cannot_be_tried(void **state UNUSED)
 	assert_refused(ERR_INVALID, wheel);
 }
 
+// Exceeds LIMIT_CPU_MODULES, LIMIT_CPU_RESULT.
 static void test_limits(void **state UNUSED)
 {
 	enum { MORE = 3 };
@@ -250,6 +251,15 @@ static int remove_files(void **state UNUSED)
 	return system(command);
 }
 
+// Exceeds LIMIT_PROBE_OUTPUT. Of a flood, the last line says why.
+static void test_much_output(void **state UNUSED)
+{
+	static const struct zipmake_member one[] = {{.name = "a.py", .content = ""}};
+	write_wheel(one, 1);
+	write_qemu("head -c 1000000 /dev/zero | tr '\\0' '\\n'; echo the end; exit 3");
+	assert_refused(ERR_IO, "it ended with exit code 3; it said: the end");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], SUPERVISOR_COMMAND) == 0)
@@ -261,6 +271,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_time_limit),
 		cmocka_unit_test(test_what_cannot_be_tried),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_much_output),
 	};
 	return cmocka_run_group_tests(tests, make_files, remove_files);
 }

@@ -50,6 +50,7 @@ static void test_reports(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_BUILD_REQUIREMENTS.
 static void test_names_are_normal_and_bounded(void **state UNUSED)
 {
 	CLEANUP(strset_release) struct strset names = {0};
@@ -66,6 +67,7 @@ static void test_names_are_normal_and_bounded(void **state UNUSED)
 }
 
 // What a foreign program puts in place of an answer: too much, a link, a pipe that nothing writes to.
+// Exceeds LIMIT_BUILD_ANSWER.
 static void test_answers_are_bounded(void **state UNUSED)
 {
 	char folder[] = "/tmp/wheelcache-facts-XXXXXX";

@@ -57,6 +57,7 @@ static void test_all_reports_are_kept(void **state UNUSED)
 	remove_folder(path);
 }
 
+// Exceeds LIMIT_BUILD_REPORT.
 static void test_size_is_limited(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

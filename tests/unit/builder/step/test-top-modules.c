@@ -105,6 +105,7 @@ static void test_wheels(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_TOP_MODULES.
 static void test_number_is_limited(void **state UNUSED)
 {
 	enum { MANY = LIMIT_TOP_MODULES + 10 };

@@ -40,6 +40,7 @@ static void test_names_are_collected_once_for_each_folder(void **state UNUSED)
 	assert_false(c.is_whole);
 }
 
+// Exceeds LIMIT_CHANGED_NAMES.
 static void test_a_folder_with_many_names_is_listed(void **state UNUSED)
 {
 	CLEANUP(store_changes_release) struct store_changes c = {0};
@@ -65,6 +66,7 @@ static void test_few_names_that_change_again_and_again_stay_names(void **state U
 	assert_int_equal(c.folder[0].names.count, 5);
 }
 
+// Exceeds LIMIT_CHANGED_NAMES_ALL.
 static void test_all_names_together_are_bounded(void **state UNUSED)
 {
 	CLEANUP(store_changes_release) struct store_changes c = {0};
@@ -79,6 +81,7 @@ static void test_all_names_together_are_bounded(void **state UNUSED)
 	assert_false(c.folder[0].is_listed);
 }
 
+// Exceeds LIMIT_CHANGED_FOLDERS.
 static void test_very_many_folders_are_the_whole_store(void **state UNUSED)
 {
 	CLEANUP(store_changes_release) struct store_changes c = {0};

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "lib/audit/audit-layout.h"
 #include "lib/base/limits.h"
 #include "tests/unit/support/made-facts.h"
 
@@ -204,6 +205,7 @@ static void test_libraries_that_are_in_the_wheel(void **state UNUSED)
 }
 
 // The library is in the last folder of the search path. Behind LIMIT_AUDIT_SEARCH_PATHS folders it is not looked for.
+// Exceeds LIMIT_AUDIT_SEARCH_PATHS.
 static void test_search_paths_are_bounded(void **state UNUSED)
 {
 	for (size_t more = 0; more < 2; more++) {
@@ -220,12 +222,48 @@ static void test_search_paths_are_bounded(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_AUDIT_STEPS. Each of many libraries is looked for in many folders, among many files of its name elsewhere.
+static void test_a_search_without_end_is_cut(void **state UNUSED)
+{
+	enum { COPIES = 1024, NEEDED = 2 * (LIMIT_AUDIT_STEPS / COPIES / LAYOUT_PATHS) };
+	static struct wheel_elf elf[LAYOUT_PATHS + COPIES + 1];
+	static const char *needed[NEEDED];
+	struct audit_report report;
+	CLEANUP(arena_release) struct arena names = {0};
+	CLEANUP(buf_release) struct buf path, found;
+	buf_init(&path, LIMIT_ELF_STRING);
+	buf_init(&found, 1 << 20);
+	for (size_t i = 0; i < NEEDED; i++)
+		needed[i] = "libfoo.so.1";
+	for (size_t i = 1; i < ARRAY_SIZE(elf); i++) {
+		CLEANUP(mem_free)
+		char *name = xasprintf(i <= LAYOUT_PATHS ? "demo/%zu/x.so" : "demo/other/%zu/libfoo.so.1", i);
+		if (i <= LAYOUT_PATHS)
+			buf_printf(&path, "$ORIGIN/%zu:", i);
+		elf[i] = (struct wheel_elf){.path = arena_copy(&names, str_from(name)),
+			.elf = {.is_64 = true, .machine = X86_64, .is_dynamic = true}};
+	}
+	elf[0] = (struct wheel_elf){.path = MODULE,
+		.elf = {.is_64 = true,
+			.machine = X86_64,
+			.is_dynamic = true,
+			.needed = {needed, NEEDED},
+			.runpath = path.data}};
+	const struct wheel_facts facts = {.elf = elf, .elfs = ARRAY_SIZE(elf)};
+	audit_made(&facts, NAME, &(struct audit_options){0}, &report);
+	list_findings(&report, &found);
+	if (!strstr(found.data, "too-complex"))
+		fail_msg("%zu findings, %.200s", report.count, found.data);
+	audit_report_release(&report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_libraries_that_are_absent),
 		cmocka_unit_test(test_libraries_that_are_in_the_wheel),
 		cmocka_unit_test(test_search_paths_are_bounded),
+		cmocka_unit_test(test_a_search_without_end_is_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

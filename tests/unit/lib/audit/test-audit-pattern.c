@@ -54,6 +54,7 @@ static void matches_whole_texts(void **state UNUSED)
 	audit_matcher_free(m);
 }
 
+// Exceeds LIMIT_AUDIT_REGEX.
 static void faults_are_named(void **state UNUSED)
 {
 	static const struct {
@@ -99,6 +100,7 @@ static void repetitions_of_real_patterns_are_few(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_AUDIT_PATTERN.
 static void long_patterns_are_refused(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -147,6 +149,7 @@ static void match_hostile_names(const char *pattern, size_t names, bool stops)
 	audit_matcher_free(m);
 }
 
+// Exceeds LIMIT_AUDIT_RULES_MS.
 static void hostile_names_take_bounded_time(void **state UNUSED)
 {
 	match_hostile_names("re:(a|b)*a....................", 10000, true);

@@ -148,6 +148,7 @@ static void assert_refused(const struct buf *text, const char *wanted)
 		fail_msg("%s, not %s", e.msg, wanted);
 }
 
+// Exceeds LIMIT_AUDIT_RULES, LIMIT_AUDIT_PATTERNS.
 static void limits_hold(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf text;

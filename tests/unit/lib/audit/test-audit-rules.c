@@ -231,6 +231,7 @@ static void control_characters_are_replaced(void **state UNUSED)
 		"error rule-forbidden [a] a.so: it needs a library lib*: lib?[31m?.so (a.so)\n");
 }
 
+// Exceeds LIMIT_AUDIT_WHY.
 static void the_words_are_bounded(void **state UNUSED)
 {
 	enum { MEMBERS = 10, LENGTH = 4000 };

@@ -57,6 +57,7 @@ static void test_cut_facts_miss_no_library(void **state UNUSED)
 	assert_int_equal(report.finding[0].code, AUDIT_INCOMPLETE);
 }
 
+// Exceeds LIMIT_AUDIT_FINDINGS.
 static void test_a_report_is_bounded_and_clean(void **state UNUSED)
 {
 	CLEANUP(audit_report_release) struct audit_report report = {0};

@@ -326,6 +326,7 @@ static void test_patterns_of_includes_are_limited(void **state UNUSED)
 	assert_int_equal(open_failure("including"), ERR_LIMIT);
 }
 
+// Exceeds LIMIT_OFFER_LIBRARIES, LIMIT_OFFER_SYMBOLS, LIMIT_OFFER_TEXT.
 static void test_a_table_that_is_too_large_is_refused(void **state UNUSED)
 {
 	const struct offer_table cases[] = {
@@ -341,6 +342,7 @@ static void test_a_table_that_is_too_large_is_refused(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_OFFER_SECONDS.
 static void test_the_time_of_a_root_is_limited(void **state UNUSED)
 {
 	if (!has_openat2())
@@ -354,6 +356,7 @@ static void test_the_time_of_a_root_is_limited(void **state UNUSED)
 }
 
 // The bytes of a file that is too large are not read: it has none on the disk.
+// Exceeds LIMIT_OFFER_FILE, LIMIT_OFFER_LIST.
 static void test_of_a_huge_library_only_the_name_is_known(void **state UNUSED)
 {
 	if (!has_openat2())
@@ -369,6 +372,7 @@ static void test_of_a_huge_library_only_the_name_is_known(void **state UNUSED)
 	assert_int_equal(open_failure("sparse"), ERR_LIMIT);
 }
 
+// Exceeds LIMIT_OFFER_ENTRIES.
 static void test_a_folder_with_too_many_names_is_refused(void **state UNUSED)
 {
 	if (!has_openat2())
@@ -384,6 +388,7 @@ static void test_a_folder_with_too_many_names_is_refused(void **state UNUSED)
 	assert_int_equal(open_failure("names"), ERR_LIMIT);
 }
 
+// Exceeds LIMIT_OFFER_FOLDERS.
 static void test_a_root_with_too_many_folders_is_refused(void **state UNUSED)
 {
 	if (!has_openat2())

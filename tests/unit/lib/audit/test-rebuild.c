@@ -263,6 +263,7 @@ static void test_without_facts_nothing_is_to_be_rebuilt(void **state UNUSED)
 }
 
 // The worst is the first, whatever the file has first.
+// Exceeds LIMIT_REBUILD_REASONS.
 static void test_reasons_are_listed_once_up_to_a_limit(void **state UNUSED)
 {
 	enum { MANY = 3 * LIMIT_REBUILD_REASONS };
@@ -306,6 +307,7 @@ static void test_the_worst_reason_is_listed_however_many_there_are(void **state 
 	assert_int_equal(v.reasons, LIMIT_REBUILD_REASONS);
 }
 
+// Exceeds LIMIT_REBUILD_WORK.
 static void test_a_wheel_with_too_many_symbols_is_unknown(void **state UNUSED)
 {
 	enum { SYMBOLS = 1 << 16, FILES = LIMIT_REBUILD_WORK / SYMBOLS + 1 };

@@ -95,6 +95,7 @@ static void check_facts(const struct wheel_facts *f)
 	assert_memory_equal(count, expected, sizeof(count));
 }
 
+// Exceeds LIMIT_COMPARE_FACTS.
 static void test_read_pack_unpack(void **state)
 {
 	(void)state;
@@ -211,6 +212,7 @@ static void test_unpack_refuses_other_bytes(void **state)
 	}
 }
 
+// Exceeds LIMIT_FACTS_UNPACKED_GIB.
 static void test_what_is_unpacked_is_limited(void **state)
 {
 	(void)state;

@@ -59,6 +59,7 @@ static void nothing_on_both_sides_is_no_row(void **state)
 }
 
 // Many equal rows hide none that differs.
+// Exceeds LIMIT_COMPARE_ROWS.
 static void what_is_not_listed_is_counted(void **state)
 {
 	(void)state;

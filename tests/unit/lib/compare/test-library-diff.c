@@ -102,6 +102,7 @@ static void a_damaged_or_absent_side_has_nothing(void **state)
 	arena_release(&text);
 }
 
+// Exceeds LIMIT_COMPARE_SYMBOLS.
 static void many_symbols_are_counted(void **state)
 {
 	(void)state;

@@ -143,6 +143,7 @@ static void the_verdict_follows_the_members(void **state)
 	}
 }
 
+// Exceeds LIMIT_COMPARE_MEMBERS, LIMIT_COMPARE_UNPACKED.
 static void limits_hold(void **state)
 {
 	(void)state;

@@ -146,6 +146,7 @@ static void long_lines_are_whole(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_CONFIG_LINE.
 static void a_longer_line_is_named(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -251,7 +251,16 @@ static void bad_files_are_named(void **state UNUSED)
 	must_refuse(NULL, "missing", "[branch x] requirements: missing: No such file or directory");
 }
 
+// Exceeds LIMIT_REQUIREMENTS. Most of the file is a hole.
+static void a_file_that_is_too_large_is_named(void **state UNUSED)
+{
+	put_file("a", "x==1\n");
+	assert_int_equal(truncate("a", LIMIT_REQUIREMENTS + (off_t)1), 0);
+	must_refuse("a", NULL, "[branch x] constraints: a: larger than 16777216 bytes");
+}
+
 // One file in many spellings is many files.
+// Exceeds LIMIT_BRANCH_FILES, LIMIT_BRANCH_TEXT.
 static void files_are_limited(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -361,6 +370,7 @@ static void put_lines(size_t n, const char *project, const char *specifier, cons
 	fclose(f);
 }
 
+// Exceeds LIMIT_BRANCH_LINES, LIMIT_BRANCH_SPECIFIERS.
 static void limits(void **state UNUSED)
 {
 	CLEANUP(branches_release) struct branches b, many;
@@ -405,6 +415,7 @@ static void text_is_limited(void **state UNUSED)
 	assert_non_null(strstr(e.msg, ": the files of all branches have more than 64 MB"));
 }
 
+// Exceeds LIMIT_BRANCH_DEPTH.
 static void nesting_is_limited(void **state UNUSED)
 {
 	CLEANUP(branches_release) struct branches b;
@@ -429,6 +440,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_regular_files_are_read, make_config, remove_files),
+		cmocka_unit_test_setup_teardown(a_file_that_is_too_large_is_named, make_config, remove_files),
 		cmocka_unit_test_setup_teardown(files_are_limited, make_config, remove_files),
 		cmocka_unit_test_setup_teardown(pins_of_constraints_are_wanted, make_config, remove_files),
 		cmocka_unit_test_setup_teardown(requirements_are_held_to_constraints, make_config, remove_files),

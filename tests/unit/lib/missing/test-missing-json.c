@@ -211,6 +211,7 @@ static void check_one_too_many(const char *key, const char *element, size_t limi
 	assert_string_equal(e.msg, says);
 }
 
+// Exceeds LIMIT_MISSING, LIMIT_MISSING_ROWS, LIMIT_MISSING_ENVIRONMENTS, LIMIT_MISSING_BRANCHES.
 static void test_the_limits(void **state UNUSED)
 {
 	check_one_too_many("branches", "1", LIMIT_MISSING_BRANCHES);

@@ -62,6 +62,7 @@ static const char *const x86_only[] = {X86};
 static const struct missing_options on_x86 = {
 	.wants_all = true, .is_offline = true, .platform = x86_only, .platforms = 1, .branch = "master"};
 
+// Exceeds LIMIT_REBUILD_CPU_MS.
 static void test_what_takes_too_long_is_ended(void **state)
 {
 	struct missing_options late = everything;

@@ -85,6 +85,7 @@ static void test_a_number_that_is_none_is_refused(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_REBUILDS.
 static void test_a_document_that_is_too_large_is_refused(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -127,6 +128,7 @@ static void test_what_is_written_is_read(void **state UNUSED)
 }
 
 // Eight megabytes of JSON take long under valgrind, so the test is skipped there.
+// Exceeds LIMIT_REBUILDS_SENT, LIMIT_REBUILD_VALUES.
 static void test_what_is_sent_is_limited(void **state UNUSED)
 {
 	if (getenv("UNDER_VALGRIND"))

@@ -277,6 +277,7 @@ static void test_what_a_round_does_not_visit_is_forgotten(void **state)
 	assert_told(s, "m:p/r/a c:p/r/a ");
 }
 
+// Exceeds LIMIT_WATCHED_FOLDERS.
 static void test_more_folders_than_allowed_are_refused_and_counted(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

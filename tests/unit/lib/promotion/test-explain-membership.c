@@ -194,6 +194,7 @@ static void a_view_at_a_time(void **state)
 }
 
 // The evidence of a generation whose file is too large is left out, not empty.
+// Exceeds LIMIT_EXPLAIN_GENERATIONS.
 static void a_generation_that_is_too_large(void **state)
 {
 	struct channel_store *s = *state;

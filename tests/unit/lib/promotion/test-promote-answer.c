@@ -52,6 +52,7 @@ static void rows_are_limited(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_PROMOTE_ROWS.
 static void answer_of_too_many_files(void **state UNUSED)
 {
 	CLEANUP(promote_answer_release) struct promote_answer a = {0};
@@ -61,6 +62,7 @@ static void answer_of_too_many_files(void **state UNUSED)
 	assert_int_equal(a.rows, LIMIT_PROMOTE_ROWS);
 }
 
+// Exceeds LIMIT_PROMOTE_LEFT.
 static void only_some_rows_are_told_again(void **state UNUSED)
 {
 	static const enum promote_result told[] = {PROMOTE_LEFT, PROMOTE_OVERTAKEN};

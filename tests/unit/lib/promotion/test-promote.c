@@ -212,6 +212,7 @@ static bool think_long(void *ctx UNUSED, const char *platform UNUSED, const char
 	return true;
 }
 
+// Exceeds LIMIT_PROMOTE_CPU_MS.
 static void a_decision_that_takes_too_long_promotes_nothing(void **state UNUSED)
 {
 	struct promote_host *h = &host[0];
@@ -237,6 +238,33 @@ static void a_decision_that_takes_too_long_promotes_nothing(void **state UNUSED)
 		}
 		r.cpu_ms = 0;
 	}
+}
+
+// Exceeds LIMIT_PROMOTE_MS. The clock is asked while the catalog reads.
+static void a_catalog_that_takes_too_long_promotes_nothing(void **state UNUSED)
+{
+	struct promote_host *h = &host[0];
+	struct catalog_view before, after;
+	struct err e = ERR_INIT;
+	CLEANUP(promote_answer_release) struct promote_answer a = {0};
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	const struct promote_request r = {
+		.to = "free", .evidence_views = "*", .reason = "", .by = "someone", .address = "192.0.2.1"};
+	ok(catalog_begin(h->catalog, &t, &e), &e);
+	for (int i = 0; i < 3000; i++) {
+		CLEANUP(mem_free) char *filename = xasprintf("a-1.%d-py3-none-any.whl", i);
+		add_wheel(h, site_platform(&h->site, STR(OPEN)), filename, 1);
+	}
+	ok(catalog_commit(&t, &e), &e);
+	ok(catalog_view_find(h->catalog, "free", &before, &e), &e);
+	catalog_limit(h->catalog, 1);
+	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+	int result = promote_run(&h->site, h->catalog, h->audit, &r, NOW, &a, &e);
+	catalog_limit(h->catalog, 0);
+	assert_int_equal(result, -1);
+	assert_int_equal(e.kind, ERR_TIME);
+	ok(catalog_view_find(h->catalog, "free", &after, &e), &e);
+	assert_int_equal(after.generation, before.generation);
 }
 
 static void wrong_views_are_refused(void **state UNUSED)
@@ -272,6 +300,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_operator_is_told_where_a_file_is, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hosts_continue_each_other, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_views_are_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_catalog_that_takes_too_long_promotes_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_decision_that_takes_too_long_promotes_nothing, set_up, tear_down),
 	};

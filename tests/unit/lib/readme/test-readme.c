@@ -94,6 +94,8 @@ static struct str render_long(const struct buf *text, enum readme_kind kind, str
 }
 
 // A text that is one too many of something is shown as it is written; one less is not.
+// Exceeds LIMIT_README_DEPTH, LIMIT_README_MARKERS, LIMIT_README_COLUMNS, LIMIT_README_CELLS, LIMIT_README_LINKS.
+// Exceeds LIMIT_README_SCANS.
 static void shows_what_has_too_much_as_plain_text(void **state UNUSED)
 {
 	static const struct {
@@ -122,6 +124,7 @@ static void shows_what_has_too_much_as_plain_text(void **state UNUSED)
 		}
 }
 
+// Exceeds LIMIT_README_EXPANDED.
 static void shows_definitions_that_would_grow_as_plain_text(void **state UNUSED)
 {
 	static const char *const begins[] = {"[a]: ", "[a]: b '", "[a]:\n b\n \"", "[a]: <"};
@@ -157,6 +160,7 @@ static size_t count_of(struct str html, struct str part)
 	return n;
 }
 
+// Exceeds LIMIT_README.
 static void cuts_a_long_text_at_the_end_of_a_line(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf text, out;
@@ -167,6 +171,7 @@ static void cuts_a_long_text_at_the_end_of_a_line(void **state UNUSED)
 	assert_true(str_ends(html, STR("<p>The text is longer than 256 KB; the rest is left out.</p>\n")));
 }
 
+// Exceeds LIMIT_README_HTML.
 static void shows_plain_text_where_its_html_is_too_long(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf text, out;
@@ -178,6 +183,7 @@ static void shows_plain_text_where_its_html_is_too_long(void **state UNUSED)
 	assert_true(str_starts(render_long(&text, README_RST, &out), STR("<pre>")));
 }
 
+// Exceeds LIMIT_README_URL, LIMIT_README_IDS.
 static void drops_long_links_and_many_ids(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf text, out, headings, many;
@@ -195,6 +201,7 @@ static void drops_long_links_and_many_ids(void **state UNUSED)
 	assert_int_equal(count_of(html, STR("<h1 id=")), LIMIT_README_IDS);
 }
 
+// Exceeds LIMIT_README_FRAGMENTS.
 static void reads_only_so_many_pieces_of_html(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf text, out;

@@ -49,6 +49,7 @@ static void assert_late(struct explain_audit *a)
 	assert_null(jsondoc_get(audit, "findings"));
 }
 
+// Exceeds LIMIT_EXPLAIN_AUDITS, LIMIT_EXPLAIN_AUDIT_MS.
 static void number_and_time_are_bounded(void **state UNUSED)
 {
 	CLEANUP(wheel_gate_cleanup) struct wheel_gate *g = new_gate();

@@ -11,6 +11,7 @@
 #include "lib/base/limits.h"
 
 // The catalog, of which there is none here, is not asked.
+// Exceeds LIMIT_EXPLAIN_STATEMENTS.
 static void statements_of_a_project_are_bounded(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -201,6 +201,7 @@ static void test_roots(void **state)
 	use_fake(NULL);
 }
 
+// Exceeds LIMIT_PAGE.
 static void test_failures(void **state)
 {
 	(void)state;

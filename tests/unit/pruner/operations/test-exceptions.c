@@ -80,6 +80,7 @@ static void each_word_must_be_used(void **state)
 	assert_null(exceptions_unused(&x));
 }
 
+// Exceeds LIMIT_EXCEPTION_GLOBS.
 static void globs_are_limited(void **state)
 {
 	(void)state;

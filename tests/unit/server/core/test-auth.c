@@ -44,6 +44,7 @@ static void some_tries_at_once_then_one_now_and_then(void **state UNUSED)
 	assert_int_equal(rate_limit_take(t, "192.0.2.1", 1, now), RATE_LIMIT_MS);
 }
 
+// Exceeds LIMIT_EVIDENCE_UNIT, LIMIT_EVIDENCE_AT_ONCE, LIMIT_EVIDENCE_EACH_MS.
 static void large_tries_count_as_several(void **state UNUSED)
 {
 	CLEANUP(tries_cleanup) struct rate_limit *t = rate_limit_new(LIMIT_EVIDENCE_AT_ONCE, LIMIT_EVIDENCE_EACH_MS);

@@ -40,6 +40,7 @@ static bool begin(struct fixture *f, const struct reply *r, const char *peer)
 	return answers_begin(f->answers, &f->reader[f->count++], r, peer);
 }
 
+// Exceeds LIMIT_ANSWERS_SMALL.
 static void address_has_a_quarter(void **state UNUSED)
 {
 	CLEANUP(release) struct fixture f = {.answers = answers_new()};
@@ -57,6 +58,7 @@ static void address_has_a_quarter(void **state UNUSED)
 	assert_true(begin(&f, c, "192.0.2.1"));
 }
 
+// Exceeds LIMIT_ANSWERS_SENT.
 static void all_have_the_limit(void **state UNUSED)
 {
 	CLEANUP(release) struct fixture f = {.answers = answers_new()};

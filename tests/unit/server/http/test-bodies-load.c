@@ -85,6 +85,7 @@ static size_t resident(void)
 }
 
 // All at once, half of them chunked. Each takes at most one buffer of memory.
+// Exceeds LIMIT_BODY_BUFFER.
 static void test_many_bodies_at_once(void **state)
 {
 	enum { SIZE = 1 << 20, STEP = 1 << 16 };
@@ -237,6 +238,7 @@ static void test_full_pool(void **state)
 }
 
 // The server discards a refused body, but not without limit.
+// Exceeds LIMIT_BODY_DISCARDED.
 static void test_too_long_to_be_polite(void **state)
 {
 	struct fixture *f = *state;

@@ -104,6 +104,7 @@ static void an_address_leaves_a_thread_for_others(void **state UNUSED)
 	leave_a_thread_of(4);
 }
 
+// Exceeds LIMIT_SEARCHES_WAITING.
 static void waiting_jobs_are_limited(void **state UNUSED)
 {
 	struct worker_pools *l = begin();

@@ -214,6 +214,7 @@ static int read_repeated(const char *begin, const char *repeated, size_t times, 
 	return result < 0 ? e.kind == want : want == ERR_NONE;
 }
 
+// Exceeds LIMIT_PARTS, LIMIT_PART_HEADER, LIMIT_MULTIPART_OUTSIDE.
 static void test_limits(void **state UNUSED)
 {
 	const char *part = "\r\n--b\r\n" FIELD("x") "\r\n";

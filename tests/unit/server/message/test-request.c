@@ -29,6 +29,7 @@ static void lines_of_a_list_are_joined(void **state)
 	assert_null(r.header[HEADER_ACCEPT_ENCODING]);
 }
 
+// Exceeds LIMIT_REQUEST_HEADER.
 static void a_list_has_a_limit(void **state)
 {
 	(void)state;

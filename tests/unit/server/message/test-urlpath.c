@@ -96,6 +96,7 @@ static enum urlpath_result parse_long(size_t count, size_t len)
 	return urlpath_parse((struct str){tight, path.len}, &p);
 }
 
+// Exceeds LIMIT_SEGMENT.
 static void lengths(void **state)
 {
 	(void)state;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/index/simplepage-make.h"
 #include "tests/unit/lib/domain/index/simplepage-reading.h"
 
 // None of these pages is taken for a project without files.
@@ -89,6 +90,7 @@ static char *repeat(const char *start, char c, size_t count)
 }
 
 // A field beyond its limit is omitted. The file stays, is still yanked, and is marked as cut.
+// Exceeds LIMIT_REQUIRES_PYTHON, LIMIT_PROVENANCE.
 static void test_long_fields(void **state UNUSED)
 {
 	for (size_t more = 0; more < 2; more++) {
@@ -118,6 +120,36 @@ static void test_long_fields(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_UPLOAD_TIME. More digits than any clock has.
+static void test_long_upload_times(void **state UNUSED)
+{
+	for (size_t more = 0; more < 2; more++) {
+		CLEANUP(simplepage_release) struct simplepage page = {0};
+		CLEANUP(mem_free) char *time = repeat("2026-01-02T03:04:05.", '1', LIMIT_UPLOAD_TIME - 21 + more);
+		CLEANUP(mem_free)
+		char *body = xasprintf(TOP "\"files\":[" FILE_OF("foo_bar-1.zip", ",\"upload-time\":\"%sZ\"") "]}", time);
+		read_page(body, JSON, &page);
+		assert_int_equal(page.files, 1);
+		assert_int_equal(page.file[0].upload_time == NULL, more);
+	}
+}
+
+// Exceeds LIMIT_SIMPLEPAGE_TEXT. The text is only counted.
+static void test_too_much_text(void **state UNUSED)
+{
+	const struct simplepage_link link = {.filename = STR("foo_bar-1.zip"), .url = STR("foo_bar-1.zip"), .size = -1};
+	for (size_t more = 0; more < 2; more++) {
+		struct err e = ERR_INIT;
+		struct simplepage_make m;
+		CLEANUP(simplepage_release) struct simplepage page = {0};
+		simplepage_make_init(&m, "foo-bar", STR("https://example.org/"));
+		m.page.text.total += more * LIMIT_SIMPLEPAGE_TEXT;
+		simplepage_make_link(&m, &link);
+		assert_int_equal(simplepage_make_finish(&m, &page, &e), more ? SIMPLEPAGE_TOO_LARGE : SIMPLEPAGE_GOOD);
+		simplepage_make_release(&m);
+	}
+}
+
 // The cut leaves no partial character.
 static void test_reason_cut_between_characters(void **state UNUSED)
 {
@@ -130,6 +162,7 @@ static void test_reason_cut_between_characters(void **state UNUSED)
 }
 
 // A file whose URL is too long is omitted.
+// Exceeds LIMIT_PATH.
 static void test_long_urls(void **state UNUSED)
 {
 	for (size_t more = 0; more < 2; more++) {
@@ -192,6 +225,8 @@ int main(void)
 		cmocka_unit_test(test_reason_cut_between_characters),
 		cmocka_unit_test(test_long_urls),
 		cmocka_unit_test(test_limits_of_old_packs),
+		cmocka_unit_test(test_long_upload_times),
+		cmocka_unit_test(test_too_much_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,6 +191,7 @@ static void test_bare_html(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_HTML_DEPTH.
 static void test_deep_html(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf body;
@@ -362,6 +363,7 @@ static void test_damaged_packs(void **state UNUSED)
 }
 
 // A million entries take two minutes under valgrind, so the test is skipped there.
+// Exceeds LIMIT_SIMPLEPAGE_FILES.
 static void test_too_many_files(void **state UNUSED)
 {
 	if (getenv("UNDER_VALGRIND"))

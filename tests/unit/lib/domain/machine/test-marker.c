@@ -91,6 +91,7 @@ static enum err_kind kind_of(const struct buf *marker)
 	return marker_check(buf_view(marker), &e) < 0 ? e.kind : ERR_NONE;
 }
 
+// Exceeds LIMIT_MARKER, LIMIT_MARKER_DEPTH.
 static void limits(void **state UNUSED)
 {
 	for (int more = 0; more < 2; more++) {

@@ -100,6 +100,7 @@ static void wrong_values_are_named(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_EVIDENCE, LIMIT_EVIDENCE_WHEELS.
 static void wheels_and_bytes_are_limited(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -119,6 +120,7 @@ static void wheels_and_bytes_are_limited(void **state UNUSED)
 	assert_non_null(strstr(e.msg, "bytes"));
 }
 
+// Exceeds LIMIT_EVIDENCE_KIND, LIMIT_EVIDENCE_TESTS.
 static void numbers_and_kinds_are_limited(void **state UNUSED)
 {
 	static const struct {

@@ -122,6 +122,7 @@ static void what_is_no_whole_report_is_rejected(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_XML_DEPTH, LIMIT_JUNIT.
 static void nesting_and_size_have_limits(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -156,6 +157,7 @@ static int read_pieces(size_t count, const char *begin, const char *before, cons
 }
 
 // The parser compares each attribute of an element with those before, and finds names ever slower.
+// Exceeds LIMIT_XML_ATTRIBUTES, LIMIT_XML_NAMES, LIMIT_XML_NAMES_TEXT.
 static void names_and_attributes_have_limits(void **state UNUSED)
 {
 	char long_name[200] = "<";
@@ -193,6 +195,7 @@ static void nothing_is_read_after_a_mistake(void **state UNUSED)
 	assert_non_null(strstr(e.msg, "line 2: Entity 'a0'"));
 }
 
+// Exceeds LIMIT_JUNIT_NAME, LIMIT_JUNIT_FAILURES.
 static void failures_have_one_harmless_line_each(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

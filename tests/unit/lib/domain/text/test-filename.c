@@ -84,6 +84,7 @@ static void test_wheels(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_BUILD_TAG.
 static void test_build_numbers(void **state UNUSED)
 {
 	static const struct {
@@ -160,6 +161,7 @@ static void test_rejected(void **state UNUSED)
 	assert_rejected(STR("a\0-1-py3-none-any.whl"), "byte 0x00");
 }
 
+// Exceeds LIMIT_FILE_NAME.
 static void test_too_long(void **state UNUSED)
 {
 	char name[LIMIT_FILE_NAME + 2];

@@ -94,6 +94,7 @@ static void test_a_nul_is_named_with_its_line(void **state UNUSED)
 	assert_string_equal(e.msg, "f.txt:2: it has a NUL byte, so it is no text");
 }
 
+// Exceeds LIMIT_REQUIREMENT_LINE.
 static void test_line_limit(void **state UNUSED)
 {
 	for (size_t more = 0; more < 2; more++) {

@@ -102,6 +102,7 @@ static int count_tags(size_t pythons, size_t abis, size_t platforms, size_t *cal
 	return tag_foreach(&f, count_calls, calls, e);
 }
 
+// Exceeds LIMIT_TAGS.
 static void test_limit(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -143,6 +143,7 @@ static void test_object(void **state UNUSED)
 		assert_int_equal(attestations_read_object(str_from(wrong[i]), wheel, sha256, &e), -1);
 }
 
+// Exceeds LIMIT_ATTESTATIONS, LIMIT_ATTESTATION_VALUES.
 static void test_limits(void **state UNUSED)
 {
 	static const struct {

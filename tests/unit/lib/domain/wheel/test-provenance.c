@@ -149,6 +149,7 @@ static void put_times(struct buf *out, size_t count, const char *item)
 #define DEPENDENCIES "],\"predicate\":{\"buildDefinition\":{\"resolvedDependencies\":["
 
 // More than a limit.
+// Exceeds LIMIT_STATEMENT, LIMIT_STATEMENT_SUBJECTS, LIMIT_STATEMENT_ROWS, LIMIT_STATEMENT_LIST.
 static void test_limits(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -181,6 +182,7 @@ static void test_limits(void **state UNUSED)
 }
 
 // Joining many long lists takes bounded time and memory.
+// Exceeds LIMIT_STATEMENT_LISTS.
 static void test_lists(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -214,6 +214,7 @@ static void test_hostile_tar(void **state UNUSED)
 }
 
 // 70 MB of zeros in 70 KB are rejected under LENIENT too, so that they cannot occupy a scan.
+// Exceeds LIMIT_UNPACKED, LIMIT_UNPACKED_RATIO.
 static void test_bomb(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf tar;

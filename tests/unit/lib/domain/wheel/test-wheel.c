@@ -214,6 +214,7 @@ static void test_facts(void **state UNUSED)
 	assert_int_equal(w.findings.count, 0);
 }
 
+// Exceeds LIMIT_METADATA.
 static void test_metadata_too_large(void **state UNUSED)
 {
 	CLEANUP(mem_free) char *text = xmalloc(LIMIT_METADATA + 2);
@@ -257,6 +258,24 @@ static char *repeat(const char *start, const char *piece, size_t count, const ch
 	buf_puts(&out, end);
 	assert_false(out.failed);
 	return buf_steal(&out);
+}
+
+// Exceeds LIMIT_RECORD.
+static void test_record_too_large(void **state UNUSED)
+{
+	CLEANUP(mem_free) char *text = xmalloc(LIMIT_RECORD + (size_t)2);
+	memset(text, '\n', LIMIT_RECORD + (size_t)1);
+	text[LIMIT_RECORD + (size_t)1] = '\0';
+	const struct wheel_file files[FILES] = {
+		{INFO "METADATA", METADATA, 0}, {INFO "WHEEL", WHEEL, 0}, {INFO "RECORD", text, 0}};
+	CLEANUP(zipmake_release) struct zipmake z;
+	CLEANUP(wheel_release) struct wheel w;
+	struct err e = ERR_INIT;
+	wheel_make(&z, files);
+	struct byte_source s = byte_source_memory(buf_view(&z.bytes));
+	assert_int_equal(examine_named(&s, demo_name, LENIENT, &w, &e), -1);
+	if (e.kind != ERR_LIMIT)
+		fail_msg("%s", e.msg);
 }
 
 static long peak_kb(void)
@@ -305,6 +324,7 @@ static void test_long_requires_python(void **state UNUSED)
 }
 
 // Findings about lines are added until the text is full. Then the rest is not read.
+// Exceeds LIMIT_FINDINGS.
 static void test_bad_record(void **state UNUSED)
 {
 	static const char *const lines[] = {"x,,\n", "x,sha256=1,2\r\n", INFO "WHEEL,md5=1,2\n"};
@@ -446,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_metadata_too_large),
+		cmocka_unit_test(test_record_too_large),
 		cmocka_unit_test(test_long_tags),
 		cmocka_unit_test(test_many_tags),
 		cmocka_unit_test(test_long_requires_python),

@@ -62,6 +62,7 @@ static void lines_that_are_no_entries_are_left_out(void **state UNUSED)
 	assert_entries("foo", true, "2 x a;");
 }
 
+// Exceeds LIMIT_AUDIT_READ.
 static void only_the_end_of_a_long_log_is_read(void **state UNUSED)
 {
 	static const char line[] = "{\"time\":\"0\",\"project\":\"another\"}\n";
@@ -109,6 +110,7 @@ static void moved_files_are_read_too(void **state UNUSED)
 }
 
 // Of more files the newest are read, and it is told.
+// Exceeds LIMIT_AUDIT_FILES.
 static void of_too_many_files_the_newest_are_read(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -297,6 +297,7 @@ static void refuse_times(int times, const char *who, const char *peer, const cha
 		write_entry(&(struct audit_entry){.who = who, .peer = peer, .action = "upload", .result = result});
 }
 
+// Exceeds LIMIT_AUDIT_REFUSED.
 static void a_client_has_few_lines_about_nothing(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf text;
@@ -319,6 +320,7 @@ static void a_client_has_few_lines_about_nothing(void **state UNUSED)
 }
 
 // Those that are too many for the table have lines together, and do not displace others.
+// Exceeds LIMIT_AUDIT_REFUSERS.
 static void more_clients_share_their_lines(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf text;

@@ -279,6 +279,17 @@ static void test_what_cannot_be_written_is_kept(void **state UNUSED)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
 
+// Exceeds LIMIT_DOWNLOADS. Most of the file is a hole.
+static void a_file_that_is_too_large_is_refused(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct downloads *d = NULL;
+	write_text("x");
+	assert_int_equal(truncate(path, LIMIT_DOWNLOADS + (off_t)1), 0);
+	assert_int_equal(downloads_open(catalog, &d, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +303,7 @@ int main(void)
 		TEST(test_counts_end_up_in_the_file),
 		TEST(test_counts_are_written_now_and_then),
 		TEST(test_what_cannot_be_written_is_kept),
+		cmocka_unit_test_setup_teardown(a_file_that_is_too_large_is_refused, make_folder, remove_folder),
 	};
 	return cmocka_run_group_tests_name("downloads", tests, NULL, NULL);
 }

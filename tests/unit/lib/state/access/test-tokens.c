@@ -345,6 +345,7 @@ static void bad_lines_are_no_tokens(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_TOKEN_VIEWS.
 static void what_cannot_stand_in_a_line_is_refused(void **state UNUSED)
 {
 	struct {

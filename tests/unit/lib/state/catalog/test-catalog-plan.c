@@ -215,6 +215,7 @@ static int count_change(void *ctx, const struct catalog_plan_change *x UNUSED, s
 	return 0;
 }
 
+// Exceeds LIMIT_PLAN_CHANGES.
 static void changes_are_limited(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -233,6 +234,7 @@ static void changes_are_limited(void **state UNUSED)
 }
 
 // The clock is looked at now and then, so that only what reads much is ended. The connection is as good as before.
+// Exceeds LIMIT_SEARCH_MS.
 static void reading_ends_in_time(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

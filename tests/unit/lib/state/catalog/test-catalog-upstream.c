@@ -92,6 +92,7 @@ static void put_thousand(const char *project, int64_t asked, int times)
 
 // Pages that were asked for only once have a quarter of the room, so a client that requests everything displaces no
 // other pages.
+// Exceeds LIMIT_PAGES_KEPT.
 static void pages_are_bounded_by_bytes(void **state UNUSED)
 {
 	char name[20];

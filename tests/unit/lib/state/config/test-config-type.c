@@ -120,6 +120,7 @@ static void times_and_numbers_are_read_back(void **state UNUSED)
 	assert_int_equal(number, 50);
 }
 
+// Exceeds LIMIT_NOTE.
 static void notes_are_bounded(void **state UNUSED)
 {
 	CLEANUP(config_release) struct config c;

@@ -73,6 +73,7 @@ static void wrong_rules_are_named(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_PROMOTION_RULES, LIMIT_PROMOTION_CELLS.
 static void numbers_of_rules_and_cells_are_limited(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -72,6 +72,7 @@ static void invalid_values_are_refused(void **state UNUSED)
 }
 
 // limits.h
+// Exceeds LIMIT_RESULT_LOG, LIMIT_RESULT_FILES, LIMIT_RESULT_AWAITING, LIMIT_RESULT_PROVENANCE.
 static void values_have_limits(void **state UNUSED)
 {
 	struct results_attempt good = attempts_make("a", RESULTS_FAILED, attempts_now);

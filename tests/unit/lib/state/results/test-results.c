@@ -322,6 +322,7 @@ static void other_database_stays(void **state UNUSED)
 }
 
 // LIMIT_RESULTS. The header of the file says that it has so many pages; most of them are a hole.
+// Exceeds LIMIT_RESULTS.
 static void file_has_a_maximum_size(void **state UNUSED)
 {
 	const uint32_t pages = ((uint32_t)LIMIT_RESULTS >> 12) + 1;

@@ -137,6 +137,7 @@ static void a_platform_that_is_away_is_an_error(void **state UNUSED)
 	assert_int_equal(freeze_clear(&gone, &was_frozen, &e), -1);
 }
 
+// Exceeds LIMIT_WORDS.
 static void a_reason_has_an_end(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -170,6 +170,7 @@ static void facts_come_back(void **state UNUSED)
 }
 
 // The facts have them all.
+// Exceeds LIMIT_INSIDE_NAMES, LIMIT_INSIDE_NAME.
 static void names_beyond_the_limits_are_not_found(void **state UNUSED)
 {
 	CLEANUP(taken_facts_release) struct taken_facts taken = {0};

@@ -92,6 +92,7 @@ static void reasons(void **state UNUSED)
 }
 
 // Cut between two characters, of 3 bytes each.
+// Exceeds LIMIT_REASON.
 static void long_reasons_are_cut(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf text, out;
@@ -138,6 +139,7 @@ static void marks_come_and_go(void **state UNUSED)
 	assert_text(MARK_YANKED, NULL);
 }
 
+// Exceeds LIMIT_SIDECAR.
 static void of_a_long_text_the_beginning_counts(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -187,6 +187,17 @@ static void many_at_once(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_OWNED_NAMES. Most of the file is a hole.
+static void a_list_that_is_too_large_is_refused(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct owned_names *o = NULL;
+	write_text("six 1\n");
+	assert_int_equal(truncate(path, LIMIT_OWNED_NAMES + (off_t)1), 0);
+	assert_int_equal(owned_names_open(path, &o, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_folder, remove_folder)
@@ -198,6 +209,7 @@ int main(void)
 		TEST(who_watches_is_told_what_others_moved),
 		TEST(odd_lines_are_passed_over),
 		TEST(many_at_once),
+		cmocka_unit_test_setup_teardown(a_list_that_is_too_large_is_refused, make_folder, remove_folder),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

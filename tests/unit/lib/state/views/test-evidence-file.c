@@ -269,6 +269,7 @@ static void damaged_records_count_for_nothing(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_EVIDENCE_VALUES.
 static void record_of_too_many_values(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -342,6 +343,7 @@ static void whole_folder_is_read(void **state UNUSED)
 	assert_sync(view_store_other, 0, "tested/000001.json: it is missing");
 }
 
+// Exceeds LIMIT_VIEW_FOLDERS.
 static void folders_without_number_are_refused(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -366,6 +368,7 @@ static void view_that_was_never_whole_stays_unknown(void **state UNUSED)
 	view_store_assert(view_store_other, "damaged :");
 }
 
+// Exceeds LIMIT_EVIDENCE_VIEWS.
 static void record_that_is_not_valid_is_not_written(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -99,6 +99,7 @@ static void bad_documents(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_MEMBERSHIP, LIMIT_MEMBERSHIP_FILES.
 static void document_that_is_too_large(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -137,6 +138,7 @@ static void assert_values_refused(size_t count, size_t depth, enum err_kind kind
 }
 
 // Each value takes 230 bytes as a part of a tree.
+// Exceeds LIMIT_MEMBERSHIP_VALUES.
 static void document_of_too_many_values(void **state UNUSED)
 {
 	assert_values_refused(1000, 1, ERR_INVALID, "evidence[0]");
@@ -340,6 +342,16 @@ static void killed_writer_leaves_nothing(void **state UNUSED)
 
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, view_store_open, view_store_close)
 
+// Exceeds LIMIT_GENERATIONS.
+static void generation_beyond_all_numbers(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct membership_change m;
+	const char *document = HEAD("1000000", "\"" HASH "\"") BODY("", SIX, "");
+	assert_int_equal(membership_read(str_from(document), &m, &e), -1);
+	assert_string_equal(e.msg, "\"generation\" is not a number from 1 to 999999");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +369,7 @@ int main(void)
 		WITH_STORE(damaged_view_is_mended_by_its_files),
 		WITH_STORE(backup_with_other_generations_is_read_again),
 		WITH_STORE(killed_writer_leaves_nothing),
+		cmocka_unit_test(generation_beyond_all_numbers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
