@@ -18,6 +18,7 @@
 #include "lib/state/upstream/file-cache.h"
 #include "server/core/build-results.h"
 #include "server/handlers/builds-data.h"
+#include "server/handlers/plan-applied.h"
 
 enum {
 	DAY = 86400,
@@ -322,6 +323,21 @@ static void add_plan_row(struct overview_reader *r, const struct jsondoc *row)
 	r->data->plan_bytes += (uint64_t)bytes;
 }
 
+static int read_applied(struct overview_reader *r, const char *id, const struct jsondoc *head, struct err *e)
+{
+	const struct store *store = &r->readable->site->store;
+	CLEANUP(plan_applied_release) struct plan_applied applied = {0};
+	const struct platform **platform CLEANUP(mem_free) = xcalloc(store->platform_count + 1, sizeof(*platform));
+	size_t count = 0;
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (!store->platform[i].is_private)
+			platform[count++] = &store->platform[i];
+	if (plan_applied_read(r->catalog, platform, count, NULL, id, head, &applied, e) < 0)
+		return -1;
+	r->data->plan_applied = applied.when;
+	return 0;
+}
+
 static int read_plan(struct overview_reader *r, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -339,7 +355,7 @@ static int read_plan(struct overview_reader *r, struct err *e)
 	r->data->plan = arena_copy(&r->data->text, buf_view(&id));
 	for (size_t i = 0; totals && i < jsondoc_count(totals); i++)
 		add_plan_row(r, jsondoc_at(totals, i));
-	return 0;
+	return read_applied(r, id.data, doc, e);
 }
 
 static int take_retained(void *ctx, const struct catalog_retained *row, struct err *e UNUSED)

@@ -81,6 +81,7 @@ struct overview_data {
 	const char *plan; // its id; NULL: there is none
 	int64_t plan_made;
 	uint64_t plan_files, plan_bytes; // that it removes
+	int64_t plan_applied;            // when it was applied last; 0: it was not
 	struct overview_view *view;      // public ones of which retain has decided; owned
 	size_t views, view_room;
 };

@@ -45,6 +45,7 @@ static struct jsondoc *plan_json(const struct overview_data *d)
 	jsondoc_put_time(one, "made", d->plan_made);
 	jsondoc_put_int(one, "removes_files", (int64_t)d->plan_files);
 	jsondoc_put_int(one, "removes_bytes", (int64_t)d->plan_bytes);
+	jsondoc_put_time(one, "applied", d->plan_applied);
 	return one;
 }
 

@@ -114,6 +114,10 @@ static void put_last_plan(const struct overview_data *d, struct buf *out)
 	put_counted(out, d->plan_files, "file", "files");
 	buf_puts(out, " with ");
 	html_size(out, d->plan_bytes);
+	if (d->plan_applied) {
+		buf_puts(out, ". It was applied at ");
+		html_time(out, d->plan_applied);
+	}
 	buf_puts(out, ".</p>\n");
 }
 

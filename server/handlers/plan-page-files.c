@@ -48,7 +48,7 @@ void plan_page_put_form(struct plan_page_writer *w)
 static void put_choice_cell(struct plan_page_writer *w, const struct plan_row *row)
 {
 	buf_puts(w->out, "<td class=\"pick\">");
-	if (row->file.removes) {
+	if (row->file.removes && !w->applied.files) {
 		buf_printf(w->out, "<input type=\"checkbox\" form=\"choice\" name=\"x\" value=\"%" PRId64 "\"%s ",
 			row->file.id, plan_choice_has(&w->choice, row->file.id) ? " checked" : "");
 		buf_puts(w->out, "aria-label=\"Leave out ");
@@ -227,7 +227,7 @@ static void check_rows(struct plan_page_writer *w, struct plan_rows *rows)
 	check.class = class;
 	if (plan_rows_check(rows, &check, w->query->check, &e) < 0)
 		log_error("the plan is not checked again: %s", e.msg);
-	if (has_changed)
+	if (has_changed && !w->applied.files)
 		buf_puts(w->out,
 			"<p class=\"note\"><strong>The policy has changed since the plan was made.</strong> An "
 			"apply refuses it without --accept-changed-policy.</p>\n");
@@ -267,12 +267,14 @@ static int put_page_of_files(struct plan_page_writer *w, const uint64_t *of, uin
 	if (collect_page(w, of, (page - 1) * ROWS, &rows, e) < 0)
 		return -1;
 	check_rows(w, &rows);
-	put_doubtful(w, &rows);
+	if (!w->applied.files)
+		put_doubtful(w, &rows);
 	html_begin_table(w->out, "Files", "card wide", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < rows.count; i++)
 		put_file_row(w, &rows.row[i]);
 	html_end_table(w->out);
-	put_choice_form(w, &rows, page);
+	if (!w->applied.files)
+		put_choice_form(w, &rows, page);
 	return 0;
 }
 

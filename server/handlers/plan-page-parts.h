@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/format/jsondoc.h"
+#include "server/handlers/plan-applied.h"
 #include "server/handlers/plan-choice.h"
 #include "server/handlers/html-layout.h"
 #include "server/handlers/plan-page-query.h"
@@ -23,6 +24,7 @@ struct plan_page_writer {
 	char text[LIMIT_FILE_NAME + 1]; // query->text in lower case
 	const char *id;                 // of the plan
 	const char *verdict;            // that is shown
+	struct plan_applied applied;
 	struct plan_choice choice;
 	size_t changes; // that were written
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/view/view.h"
+#include "server/core/named.h"
 #include "server/core/plan-check.h"
 
 // The client's query, which is not trusted. All pointers are borrowed.
@@ -15,6 +16,7 @@ struct plan_page_query {
 	const char *text;          // "": any
 	uint64_t page;             // from 1
 	const char *plan, *chosen; // the id of the plan that the numbers in chosen (plan-choice.h) are of
+	const struct named *named; // of which platforms the client may know who applied the plan
 	const struct site *site;
 	struct upstream *upstream; // NULL, like check: what holds now is not shown
 	plan_check_fn *check;

@@ -72,7 +72,7 @@ static void put_losing_views(struct plan_page_writer *w)
 {
 	const struct jsondoc *views = jsondoc_get(w->head, "views");
 	size_t count = views ? jsondoc_count(views) : 0;
-	if (!count)
+	if (!count || w->applied.files)
 		return;
 	buf_puts(w->out, "<h2>What clients would lose</h2>\n<p class=\"note\">These views do not merge upstream. The plan is "
 			 "not applied, unless they merge it or [prune] clients-have-upstream names them.</p>\n<ul>");
@@ -129,10 +129,35 @@ static void put_platform_sums(struct plan_page_writer *w)
 
 // --- the command, and what the plan before said ---
 
+static void put_applied(struct plan_page_writer *w)
+{
+	const struct plan_applied *a = &w->applied;
+	buf_puts(w->out, "<h2 id=\"apply\">It was applied</h2>\n<p class=\"note\">Applied at ");
+	html_time(w->out, a->when);
+	if (a->by) {
+		buf_puts(w->out, " by ");
+		html_text(w->out, a->by);
+	}
+	buf_puts(w->out, ", with <code>wheelcache prune apply</code>. ");
+	html_count(w->out, a->files);
+	buf_puts(w->out, " of its ");
+	uint64_t all = sum_of_platforms(w, 1).files;
+	html_count(w->out, all);
+	buf_puts(w->out, all == 1 ? " file" : " files");
+	buf_puts(w->out, a->files == 1 ? " is unlisted. To" : " are unlisted. To remove more, make a new plan.</p>\n<figure class=\"card\"><figcaption>To undo it"
+			 "</figcaption><pre><code>wheelcache prune restore --config /etc/wheelcache/wheelcache.conf --run ");
+	html_text(w->out, w->id);
+	buf_puts(w->out, "</code></pre></figure>\n");
+}
+
 static int put_command(struct plan_page_writer *w, struct err *e)
 {
 	CLEANUP(plan_rows_release) struct plan_rows chosen = {0};
 	struct plan_page_collector collector = {&chosen, w->query};
+	if (w->applied.files) {
+		put_applied(w);
+		return 0;
+	}
 	if (!sum_of_platforms(w, 1).files)
 		return 0;
 	for (size_t i = 0; i < w->choice.count; i++)
@@ -175,20 +200,23 @@ static void take_choice(struct plan_page_writer *w)
 		"<p class=\"note\"><strong>There is a new plan since you chose:</strong> please choose again.</p>\n");
 }
 
-static int put_plan_page(struct plan_page_writer *w, int64_t made, const char *id, struct err *e)
+static int put_plan_page(struct plan_page_writer *w, const char *id, int64_t made, struct err *e)
 {
 	char when[CLOCK_TEXT];
+	const struct plan_page_query *q = w->query;
 	CLEANUP(buf_release) struct buf words;
 	w->id = id;
+	if (plan_applied_read(w->catalog, q->platform, q->platforms, q->named, id, w->head, &w->applied, e) < 0)
+		return -1;
 	w->verdict = w->query->verdict                                  ? w->query->verdict
 		     : !*w->query->text && sum_of_platforms(w, 1).files ? "removed"
 									: "";
 	buf_init(&words, LIMIT_WORDS);
-	clock_write(made, when);
 	buf_printf(&words, "What the last plan says, and what has changed since: %s", id);
 	html_begin(w->out, w->frame, "Prune plan", words.data);
-	buf_printf(w->out, "<span class=\"state\">Made <time datetime=\"%s\">%.10s %.5s UTC</time></span>\n</header>\n",
-		when, when, when + 11);
+	clock_write(w->applied.files ? w->applied.when : made, when);
+	buf_printf(w->out, "<span class=\"state\">%s <time datetime=\"%s\">%.10s %.5s UTC</time></span>\n</header>\n",
+		w->applied.files ? "Applied" : "Made", when, when, when + 11);
 	take_choice(w);
 	put_plan_totals(w);
 	put_losing_views(w);
@@ -224,7 +252,7 @@ static int put_last_plan(struct plan_page_writer *w, struct err *e)
 	}
 	document = jsondoc_read(buf_view(&head), e);
 	w->head = document;
-	return document ? put_plan_page(w, made, id.data, e) : -1;
+	return document ? put_plan_page(w, id.data, made, e) : -1;
 }
 
 int plan_page_write(const struct html_frame *frame, struct catalog *c, const struct plan_page_query *query,
@@ -237,8 +265,10 @@ int plan_page_write(const struct html_frame *frame, struct catalog *c, const str
 		reading = NULL;
 		return -1;
 	}
-	if (put_last_plan(&w, e) < 0)
+	int result = put_last_plan(&w, e);
+	plan_applied_release(&w.applied);
+	if (result < 0)
 		return -1;
-	html_end(out, "the last plan of a prune");
+	html_end(out, "<a href=\"?format=json\">JSON</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "page of the plan: larger than %zu bytes", out->cap) : 0;
 }

@@ -113,7 +113,7 @@ const struct route route_table[] = {
 		"The same for a view on one of its platforms."},
 	{"/-/plan/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, plan_handler_worker, NULL,
-		"The last plan of a prune, for people."},
+		"The last plan of a prune: a page for people, and JSON."},
 	{"/-/docs/", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_NONE, NULL, docs_handler_index, NULL,
 		"The documentation, with an index by role."},

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a prune plan: as it is now, the command that applies it without some files, what the plan before said."""
+import datetime
 import html
+import json
 import os
 import pathlib
 import re
 import subprocess
+import time
 import urllib.parse
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 import merging
 import serving
 import storelib
+import uploading
 from htmlcheck import HtmlCheck
 from pruning import PLATFORM, Pruned, name
 
@@ -151,6 +155,44 @@ def test_what_was_applied_is_unlisted(at):
     assert states(page(at)) == dict.fromkeys(at.covered[1:], "unlisted since")
 
 
+def as_json(at, token=None, where="/-/plan/?format=json"):
+    reply = at.server.get(where, uploading.authorization(token))
+    assert (reply.status, reply["Content-Type"]) == (200, "application/json"), reply
+    return json.loads(reply.body)
+
+
+def test_an_applied_plan_says_when_and_offers_no_apply(at):
+    """Nor when some files stayed. Who it was is for those who may read the platform with a token."""
+    fresh = as_json(at)
+    assert (fresh["plan"], fresh["applied"]) == (plan_id(page(at)), None)
+    assert [(row["verdict"], row["files"]) for row in fresh["totals"] if row["removes"]] == [("duplicate", 4)]
+    assert as_json(at, where="/?format=json")["plan"]["applied"] is None
+    before = int(time.time())
+    at.apply("--except", at.covered[0])
+    text = page(at)
+    assert "prune apply --config" not in text and "Leave out what" not in text and not boxes(text)[0]
+    said = re.sub("<[^>]*>", "", text.partition("It was applied</h2>")[2].partition("</p>")[0]).strip()
+    assert re.fullmatch(r"Applied at [\d-]+ [\d:]+ UTC, with wheelcache prune apply. 3 of its 4 files are unlisted. "
+                        "To remove more, make a new plan.", said), said
+    assert f"wheelcache prune restore --config /etc/wheelcache/wheelcache.conf --run {plan_id(text)}" in text
+    told = as_json(at)["applied"]
+    assert told | {"by": None, "files": 3, "command": "wheelcache prune apply"} == told
+    assert before <= datetime.datetime.fromisoformat(told["at"]).timestamp() <= time.time()
+    assert as_json(at, where="/?format=json")["plan"]["applied"] == told["at"]
+    assert "It was applied at" in at.server.get("/", {"Accept": "text/html"}).body.decode()
+    token = uploading.add_token(at, "--read", "--platform", PLATFORM)
+    assert as_json(at, token)["applied"]["by"] == json.loads(at.mark(at.covered[1]).read_text())["by"]
+    assert " by " in at.server.get("/-/plan/", uploading.authorization(token)).body.decode().partition("Applied at")[2][:200]
+    at.tool("prune", "restore", "--run", plan_id(text))
+    assert as_json(at)["applied"] is None and "prune apply" in command(page(at))
+
+
+def test_a_new_plan_was_not_applied(at):
+    at.apply()
+    at.plan()
+    assert as_json(at)["applied"] is None and "It was applied" not in page(at)
+
+
 def test_what_the_plan_before_said_otherwise(at):
     assert "Since the plan before" not in page(at)
     at.upstream.change("six", at.covered[0], yanked="broken")
@@ -200,3 +242,6 @@ def test_private_platforms_are_left_out(tmp_path, up):
         text = page(world, f"?plan={plan_id(first)}&x={'-'.join(map(str, ids))}")
         assert "debian" not in text and command(text) == command(first)
         assert urllib.parse.quote("debian") not in first
+        world.apply()
+        shown = as_json(world)
+        assert shown["applied"]["files"] == 3 and "debian" not in json.dumps(shown) + page(world)

@@ -195,6 +195,23 @@ int catalog_newest_marks(struct catalog *c, int64_t platform, enum mark mark, in
 	return each_mark(c, MARKS_NEWEST, platform, mark, limit, fn, ctx, e);
 }
 
+int catalog_run_marks(struct catalog *c, int64_t platform, const struct catalog_run *run, uint64_t *count,
+	struct buf *text, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, MARKS_OF_RUN, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_int(q, 2, run->since);
+	query_bind_text(q, 3, run->id);
+	if (query_step(q, e) < 0)
+		return -1;
+	*count = (uint64_t)query_int(q, 0);
+	if (*count)
+		buf_puts(text, query_text(q, 1));
+	return 0;
+}
+
 static int find_tombstone(struct catalog *c, enum statement what, int64_t platform, const char *filename,
 	struct buf *out, struct err *e)
 {

@@ -61,6 +61,15 @@ int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_m
 int catalog_newest_marks(struct catalog *c, int64_t platform, enum mark mark, int64_t limit, catalog_marked_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
 
+// A run of a prune.
+struct catalog_run {
+	const char *id;
+	int64_t since; // the change of the catalog before it
+};
+// How many tombstones of a platform are of the run, and the text of one that was written last, appended to text.
+int catalog_run_marks(struct catalog *c, int64_t platform, const struct catalog_run *run, uint64_t *count,
+	struct buf *text, struct err *e) MUST_CHECK;
+
 // 1: the platform has a tombstone of this name, and its reason is appended to out; 0: it has none.
 int catalog_tombstone(struct catalog *c, int64_t platform, const char *filename, struct buf *out,
 	struct err *e) MUST_CHECK;

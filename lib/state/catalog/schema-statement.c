@@ -199,6 +199,10 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			   " ORDER BY f.id IS NULL, m.folder LIMIT 1",
 	[MARKS_OF_KIND] = MARKED_FILES " ORDER BY m.filename, d.path",
 	[MARKS_NEWEST] = MARKED_FILES " ORDER BY m.written DESC LIMIT ?3",
+	// The text is that of the newest: a bare column stands beside max().
+	[MARKS_OF_RUN] = "SELECT count(*), text, max(written) FROM mark WHERE platform = ?1 AND kind = 1 AND written > ?2"
+			 " AND reason IS NOT NULL"
+			 " AND CASE WHEN json_valid(text) THEN json_extract(text, '$.run') = ?3 ELSE 0 END",
 	[CANDIDATE_FILES] = CANDIDATE_OF " f.state = 0 UNION ALL " CANDIDATE_OF " f.state = 2 ORDER BY 4, 1, 2",
 	[REFUSED_FILES] = CANDIDATE " WHERE f.state = 1 AND f.state > 0 AND NOT EXISTS (SELECT 1 FROM mark m"
 				    " WHERE m.folder = f.folder AND m.filename = f.filename AND m.kind = 1"
