@@ -7,13 +7,13 @@
 #include "builder/step/attempt.h"
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
-#include "cli/common/since-option.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/os/safefile.h"
+#include "lib/state/config/since.h"
 #include "lib/state/results/results-json.h"
 
 enum { SHORT_ID = 10 }; // digits of an id in the table
@@ -57,8 +57,8 @@ static int take_builds_line(struct builds_command *x, const struct command *self
 		name_normalize(str_from(x->project), &x->name);
 		x->filter.project = x->name.data;
 	}
-	if (x->since && since_option_read(x->since, &x->filter.since, e) < 0)
-		return -1;
+	if (x->since && since_read(x->since, &x->filter.since, e) < 0)
+		return err_prefix(e, "--since: ");
 	return cli_config_read(&x->settings, &x->config, e);
 }
 

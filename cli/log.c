@@ -5,7 +5,6 @@
 
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
-#include "cli/common/since-option.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/text/filename.h"
@@ -13,6 +12,7 @@
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/audit-recent.h"
+#include "lib/state/config/since.h"
 
 static const struct option_row options[] = {
 	{"since", '\0', "TIME", "only changes since this time, such as 2026-11-22, or for so long, such as 7d", NO_KEY},
@@ -60,8 +60,8 @@ static int take_log_line(struct log_command *x, const struct command *self, int 
 		return err_set(e, ERR_USAGE, "expected at most one FILE or PROJECT");
 	if (first < argc && take_subject(x, argv[first], e) < 0)
 		return -1;
-	if (x->since && since_option_read(x->since, &since, e) < 0)
-		return -1;
+	if (x->since && since_read(x->since, &since, e) < 0)
+		return err_prefix(e, "--since: ");
 	if (x->since) {
 		clock_write(since, x->from);
 		x->from[CLOCK_TEXT - 2] = '\0'; // without "Z", as a time in the log has a fraction
