@@ -5,20 +5,24 @@
 
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
+#include "lib/base/limits.h"
 #include "lib/base/mem.h"
+#include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-write.h"
 #include "lib/view/usage.h"
 
 static const struct option_row options[] = {
 	{"by", '\0', "WHAT", "a row for each platform, project, version or age", NO_KEY},
+	{"project", '\0', "NAME", "only this project", NO_KEY},
 	{"format", '\0', "FORMAT", "table, csv or json", NO_KEY},
 };
 
 struct usage_command {
 	struct cli_config settings;
 	struct config config;
-	const char *by_text, *format; // NULL: not given
+	const char *by_text, *format, *project_text; // NULL: not given
+	struct buf project;                          // in normal form; empty: all
 	enum usage_by by;
 	struct usage_platform *platform; // with owned names
 	size_t platforms, room;
@@ -32,7 +36,7 @@ static const struct usage_format {
 static int take_usage_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct usage_command *x = ctx;
-	const struct command_text texts[] = {{"by", &x->by_text}, {"format", &x->format}};
+	const struct command_text texts[] = {{"by", &x->by_text}, {"format", &x->format}, {"project", &x->project_text}};
 	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
 	return err_set(e, ERR_USAGE, "--%s", name);
@@ -49,12 +53,19 @@ static const struct usage_format *find_format(const char *name, struct err *e)
 
 static int take_by(struct usage_command *x, struct err *e)
 {
-	for (int i = 0; i < USAGE_BY_COUNT; i++)
-		if (!x->by_text || strcmp(x->by_text, usage_by_name[i]) == 0) {
-			x->by = (enum usage_by)i;
-			return 0;
-		}
+	if (usage_by_read(x->by_text, &x->by) == 0)
+		return 0;
 	return err_set(e, ERR_USAGE, "--by %s: expected platform, project, version or age", x->by_text);
+}
+
+static int take_usage_project(struct usage_command *x, struct err *e)
+{
+	if (!x->project_text)
+		return 0;
+	if (!name_is_valid(str_from(x->project_text)))
+		return err_set(e, ERR_USAGE, "--project %s: not a valid project name", x->project_text);
+	name_normalize(str_from(x->project_text), &x->project);
+	return 0;
 }
 
 static int add_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
@@ -80,7 +91,12 @@ static int print_usage(struct usage_command *x, const struct usage_format *forma
 		*e = uncounted;
 		return -1;
 	}
-	const struct usage_query q = {x->by, downloads, x->platform, x->platforms, clock_wall_seconds()};
+	const struct usage_query q = {.by = x->by,
+		.downloads = downloads,
+		.platform = x->platform,
+		.platforms = x->platforms,
+		.project = x->project.len ? x->project.data : NULL,
+		.now = clock_wall_seconds()};
 	if (usage_read(catalog, &q, &usage, e) < 0)
 		return -1;
 	format->write(&usage, x->by, &out);
@@ -94,6 +110,7 @@ static void usage_command_release(struct usage_command *x)
 	for (size_t i = 0; i < x->platforms; i++)
 		free((char *)(uintptr_t)x->platform[i].name);
 	free(x->platform);
+	buf_release(&x->project);
 	config_release(&x->config);
 }
 
@@ -101,7 +118,9 @@ static int run_usage(const struct command *self, int argc, char **argv, struct e
 {
 	CLEANUP(usage_command_release) struct usage_command x = {0};
 	config_init(&x.config);
-	if (cli_config_take_line(&x.settings, self, argc, argv, take_usage_option, &x, e) < 0 || take_by(&x, e) < 0)
+	buf_init(&x.project, LIMIT_FILE_NAME);
+	if (cli_config_take_line(&x.settings, self, argc, argv, take_usage_option, &x, e) < 0 || take_by(&x, e) < 0 ||
+		take_usage_project(&x, e) < 0)
 		return err_exit_code(e->kind);
 	const struct usage_format *format = find_format(x.format, e);
 	bool is_done = format && cli_config_read(&x.settings, &x.config, e) == 0 && print_usage(&x, format, e) == 0;

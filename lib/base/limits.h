@@ -185,7 +185,7 @@ enum {
 	LIMIT_RESULT_VALUES = 1 << 12,      // number of values in one
 	LIMIT_RESULT_TEXT = 1 << 20,        // text of one, without the log
 	LIMIT_MATRIX_ATTEMPTS = 20000,      // number of attempts at a project that its matrix reads, the newest first
-	LIMIT_AUDIT_READ = 8 << 20,         // the end of the audit log, where the page of a project looks for uploads
+	LIMIT_AUDIT_READ = 8 << 20,         // the end of the audit log that pages read
 	LIMIT_AUDIT_FILES = 500,            // number of files of the audit log that are read, the newest
 	LIMIT_AUDIT_REFUSED = 10,           // lines of the audit log a minute about what a token, or address, was refused
 	LIMIT_AUDIT_REFUSERS = 256,         // number of tokens, and of addresses, of which these lines are counted apart
@@ -196,6 +196,8 @@ enum {
 	LIMIT_BUILDS_ROWS = 1000,           // number of attempts on a page of builds
 	LIMIT_BUILDS_TEXT = 4 << 20,        // text of all attempts on such a page; further ones are left out
 	LIMIT_SEARCH_RESULTS = 100,         // number of projects that a search finds
+	LIMIT_USAGE_ROWS = 20000,           // number of rows of /-/usage/
+	LIMIT_LOG_ROWS = 10000,             // number of entries of the audit log on /-/log/, the newest
 	LIMIT_COVERAGE_ROWS = 1000,         // number of projects on a page of the coverage,
 	LIMIT_COVERAGE_CELLS = 100000,      // and of cells, about,
 	LIMIT_COVERAGE_TEXT = 64 << 20,     // text of their matrices, about,

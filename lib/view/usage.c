@@ -93,6 +93,9 @@ static int take_used_file(void *ctx, const struct catalog_file *f, struct err *e
 static int take_used_project(void *ctx, const struct catalog_project *p, struct err *e)
 {
 	struct usage_reader *r = ctx;
+	const struct usage_query *q = r->query;
+	if (q->may_read && !q->may_read(q->ctx, p->platform, p->project))
+		return 0;
 	r->project = p->project;
 	return catalog_project_files(r->catalog, p->platform, p->project, take_used_file, r, e);
 }
@@ -119,7 +122,7 @@ static int by_usage_newest(const void *a, const void *b)
 	return (x->newest < y->newest) - (x->newest > y->newest);
 }
 
-static void join_rows(struct usage *u, enum usage_by by)
+static void join_rows(struct usage *u)
 {
 	size_t kept = 0;
 	if (!u->rows)
@@ -131,7 +134,6 @@ static void join_rows(struct usage *u, enum usage_by by)
 		else
 			u->row[++kept] = u->row[i];
 	u->rows = kept + 1;
-	qsort(u->row, u->rows, sizeof(*u->row), by == USAGE_AGE ? by_usage_newest : by_used_bytes);
 }
 
 int usage_read(struct catalog *c, const struct usage_query *q, struct usage *out, struct err *e)
@@ -143,11 +145,31 @@ int usage_read(struct catalog *c, const struct usage_query *q, struct usage *out
 	snapshot = c;
 	for (size_t i = 0; i < q->platforms; i++) {
 		struct usage_reader r = {.query = q, .catalog = snapshot, .out = out, .platform = &q->platform[i]};
-		if (catalog_projects(c, q->platform[i].id, take_used_project, &r, e) < 0)
+		const struct catalog_project only = {.platform = q->platform[i].id, .project = q->project};
+		if ((q->project ? take_used_project(&r, &only, e)
+				: catalog_projects(c, q->platform[i].id, take_used_project, &r, e)) < 0)
 			return -1;
+		join_rows(out); // so there are never more rows than those of one platform and of all before it
 	}
-	join_rows(out, q->by);
+	if (out->rows)
+		qsort(out->row, out->rows, sizeof(*out->row), q->by == USAGE_AGE ? by_usage_newest : by_used_bytes);
 	return 0;
+}
+
+void usage_cut(struct usage *u, size_t most)
+{
+	u->cut = u->rows > most ? u->rows - most : 0;
+	u->rows -= u->cut;
+}
+
+int usage_by_read(const char *name, enum usage_by *out)
+{
+	for (int i = 0; i < USAGE_BY_COUNT; i++)
+		if (!name || strcmp(name, usage_by_name[i]) == 0) {
+			*out = (enum usage_by)i;
+			return 0;
+		}
+	return -1;
 }
 
 void usage_release(struct usage *u)
@@ -159,8 +181,7 @@ void usage_release(struct usage *u)
 
 // --- writing ---
 
-// The day, or "-".
-static void write_date(int64_t when, char out[CLOCK_TEXT])
+void usage_write_date(int64_t when, char out[CLOCK_TEXT])
 {
 	if (when)
 		clock_write(when, out);
@@ -172,8 +193,8 @@ static void write_date(int64_t when, char out[CLOCK_TEXT])
 static void write_table_row(const struct usage_row *row, struct buf *out)
 {
 	char came[CLOCK_TEXT], downloaded[CLOCK_TEXT];
-	write_date(row->newest, came);
-	write_date(row->downloaded, downloaded);
+	usage_write_date(row->newest, came);
+	usage_write_date(row->downloaded, downloaded);
 	escape_terminal_line(out, "%12.1f %9" PRIu64 "  %-10s  %-10s  %s%s%s", (double)row->bytes / (1 << 20), row->files,
 		came, downloaded, row->name, *row->version ? " " : "", row->version);
 }
@@ -207,8 +228,8 @@ void usage_write_csv(const struct usage *u, enum usage_by by, struct buf *out)
 		char came[CLOCK_TEXT], downloaded[CLOCK_TEXT];
 		CLEANUP(mem_free) char *files = xasprintf("%" PRIu64, row->files);
 		CLEANUP(mem_free) char *bytes = xasprintf("%" PRIu64, row->bytes);
-		write_date(row->newest, came);
-		write_date(row->downloaded, downloaded);
+		usage_write_date(row->newest, came);
+		usage_write_date(row->downloaded, downloaded);
 		const char *const field[] = {
 			row->name, row->version, files, bytes, came, row->downloaded ? downloaded : ""};
 		write_csv_fields(field, ARRAY_SIZE(field), out);
@@ -226,7 +247,7 @@ static struct jsondoc *usage_row_json(const struct usage_row *row, enum usage_by
 	jsondoc_put_int(doc, "bytes", (int64_t)row->bytes);
 	clock_write(row->newest, when);
 	jsondoc_put_str(doc, "newest", when);
-	write_date(row->downloaded, when);
+	usage_write_date(row->downloaded, when);
 	jsondoc_put_str(doc, "downloaded", row->downloaded ? when : NULL);
 	return doc;
 }
@@ -241,5 +262,6 @@ void usage_write_json(const struct usage *u, enum usage_by by, struct buf *out)
 	jsondoc_put_int(doc, "files", (int64_t)u->total.files);
 	jsondoc_put_int(doc, "bytes", (int64_t)u->total.bytes);
 	jsondoc_put(doc, "rows", rows);
+	jsondoc_put_int(doc, "more", (int64_t)u->cut);
 	jsondoc_write(doc, 2, out);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lib/base/arena.h"
+#include "lib/os/clock.h"
 #include "lib/state/access/downloads.h"
 #include "lib/state/catalog/catalog.h"
 
@@ -22,12 +23,14 @@ struct usage_row {
 struct usage {
 	struct usage_row *row; // the largest first; spans of time: the newest first
 	size_t rows, room;
-	struct usage_row total;
+	struct usage_row total;  // of all rows, also of those that usage_cut() took
+	size_t cut;              // number of these
 	struct arena text;
 };
 
-// downloads: NULL: none are known. platform: only these (ids); platforms 0: none. now: seconds since 1970. The caller
-// releases *out in any case. Errors of catalog.h.
+// downloads: NULL: none are known. platform: only these (ids); platforms 0: none. project: only this one, in normal form;
+// NULL: all. may_read: whether files of the project on the platform with this number count; NULL: all do. now: seconds
+// since 1970. The caller releases *out in any case. Errors of catalog.h.
 struct usage_query {
 	enum usage_by by;
 	const struct downloads *downloads;
@@ -36,10 +39,18 @@ struct usage_query {
 		const char *name;
 	} *platform;
 	size_t platforms;
+	const char *project;
+	bool (*may_read)(void *ctx, int64_t platform, const char *project);
+	void *ctx;
 	int64_t now;
 };
 int usage_read(struct catalog *c, const struct usage_query *q, struct usage *out, struct err *e) MUST_CHECK;
 void usage_release(struct usage *u); // for CLEANUP
+void usage_cut(struct usage *u, size_t most); // takes the rows after the first ones
+// 0: *out is that of the name; NULL is the first one.
+int usage_by_read(const char *name, enum usage_by *out);
+// The day, or "-" for 0.
+void usage_write_date(int64_t when, char out[CLOCK_TEXT]);
 
 // As a table for people, for a terminal; as CSV, with a head; as JSON.
 void usage_write_table(const struct usage *u, enum usage_by by, struct buf *out);

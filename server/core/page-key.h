@@ -21,6 +21,7 @@ enum page_kind {
 	PAGE_COMPARE,
 	PAGE_COVERAGE,
 	PAGE_MISSING,
+	PAGE_USAGE,
 };
 
 enum { PAGE_KEY_SIZE = LIMIT_PATH + (1 << 10) };

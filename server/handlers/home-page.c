@@ -386,7 +386,8 @@ int home_page_write(const struct html_frame *frame, const struct site *s, const 
 	overview_page_write(stats->overview, out);
 	put_views(&w);
 	put_platform_table(&w);
-	html_end(out, "<a href=\"simple/\">all projects</a>");
+	html_end(out, "<a href=\"simple/\">all projects</a> · <a href=\"-/usage/\">usage</a> · "
+		      "<a href=\"-/log/\" title=\"needs a token that may read\">log</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "web page: larger than %zu bytes", out->cap) : 0;
 }
 

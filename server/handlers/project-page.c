@@ -348,6 +348,14 @@ static void put_links_of_project(const struct project_page *p)
 		escape_url(&links, str_from(p->query->project));
 		buf_printf(&links, "%s\">%s</a>", link[i].after, link[i].words);
 	}
+	buf_printf(&links, " · <a href=\"%s-/usage/?by=version&amp;project=", root);
+	escape_url(&links, str_from(p->query->project));
+	buf_puts(&links, "\">usage</a>");
+	if (p->query->nameds) { // others are asked for a token
+		buf_printf(&links, " · <a href=\"%s-/log/?q=", root);
+		escape_url(&links, str_from(p->query->project));
+		buf_puts(&links, "\">log</a>");
+	}
 	html_end(p->out, links.data);
 }
 

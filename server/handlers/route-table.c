@@ -14,6 +14,7 @@
 #include "server/handlers/explain-handler.h"
 #include "server/handlers/files.h"
 #include "server/handlers/home.h"
+#include "server/handlers/log-handler.h"
 #include "server/handlers/missing-handler.h"
 #include "server/handlers/missing-receive.h"
 #include "server/handlers/plan-handler.h"
@@ -24,6 +25,7 @@
 #include "server/handlers/simple.h"
 #include "server/handlers/status.h"
 #include "server/handlers/upload.h"
+#include "server/handlers/usage-handler.h"
 #include "server/handlers/view-handler.h"
 
 // The first row that fits a path is its route. Three lines a row.
@@ -69,6 +71,12 @@ const struct route route_table[] = {
 	{"/-/coverage", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, coverage_handler_inline, coverage_handler_worker, NULL,
 		"Which wheels many projects have, by platform and Python: a page for people, JSON and CSV."},
+	{"/-/usage/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_BY_DATA, usage_handler_inline, usage_handler_worker, NULL,
+		"How many files and bytes there are of what: a page for people, JSON and CSV."},
+	{"/-/log/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_BY_DATA, NULL, log_handler_worker, NULL,
+		"Who did what to which file: a page for people, JSON and text."},
 	{"/-/explain/simple/:project", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, NULL, explain_handler_worker, NULL,
 		"What wheelcache explain says about a project, as JSON and as a page."},

@@ -47,6 +47,8 @@ enum request_argument {
 	ARGUMENT_AFTER,
 	ARGUMENT_PLAN,
 	ARGUMENT_UPSTREAM,
+	ARGUMENT_BY,
+	ARGUMENT_SINCE,
 	ARGUMENT_CHOSEN, // "x": may be there several times, joined by ","
 	ARGUMENT_COUNT,
 };

@@ -155,6 +155,8 @@ class Showcase(indexing.Indexed):
             "search, a near miss": "/-/search?q=numercis",
             "explain": "/-/explain/simple/acme-core?format=html",
             "explain a version": "/-/explain/simple/numerics/2.1?format=html",
+            "usage": "/-/usage/",
+            "usage by version": "/-/usage/?by=version&project=acme-core",
             "missing": f"/-/missing/{JAMMY}?format=html",
             "plan": "/-/plan/",
             "project": "/-/project/numerics",

@@ -26,11 +26,11 @@ VALUES = {  # of the query; the last ones have the form of nothing, and are the 
     "platforms": (FIRST, PUBLIC, "debian-*", "no-such", "/1", ""), "view": ("simple", "open", "team", "no-such", "/", ""),
     "version": ("1.0", "2.0", "3.0", "1.0/", "/1", ""), "project": ("demo", "vault", "demo/1", "*", ""),
     "projects": ("demo", "vault", "demo vault", "*", "/1", ""), "limit": ("1", "2", "2/", "x", ""),
-    "state": ("ours", "missing", "ours/1", ""), "after": ("a", "demo", "demo/", ""), "all": ("1", "0", ""),
+    "state": ("ours", "missing", "ours/1", ""), "after": ("a", "demo", "demo/", ""), "by": ("project", "version", "age", "age/1", ""), "since": ("1d", "0", ""), "all": ("1", "0", ""),
     "q": ("demo", "vau", "/1", ""), "format": ("json", "html", "csv", "text", "")}
 FILES = {FIRST: "demo-2.0-cp311-cp311-linux_x86_64.whl", PUBLIC: "demo-1.0-cp310-cp310-linux_x86_64.whl",
          SECOND: "vault-1.0-py3-none-any.whl"}
-PATHS = ["/-/coverage", "/-/builds/", "/-/search", "/-/plan/", "/simple/", "/simple/demo/", "/simple/vault/"]
+PATHS = ["/-/coverage", "/-/builds/", "/-/search", "/-/plan/", "/-/usage/", "/-/log/", "/simple/", "/simple/demo/", "/simple/vault/"]
 PATHS += [f"/-/project/{one}" for one in ("demo", "vault", "Demo", "nothing")]
 PATHS += [f"/-/{page}/{view}{rest}" for view in ("open", "team", "tested", FIRST, PUBLIC, "no-such")
           for page, rest in (("channel", "/"), ("explain", "/demo"), ("missing", ""))]
