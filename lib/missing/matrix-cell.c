@@ -112,13 +112,13 @@ static void describe_wheel_at(const struct matrix_work *w, size_t at, const stru
 	}
 }
 
-// A file whose Requires-Python excludes the Python, if that of each file does; else NULL.
-static const struct offer *find_excluding(const struct matrix_work *w, size_t at)
+const struct offer *matrix_find_excluding(const struct matrix_work *w, size_t at, const struct offers_release *release,
+	bool takes_yanked)
 {
 	const struct offer *found = NULL;
-	for (size_t i = w->now.first; i < w->now.end; i++) {
+	for (size_t i = release->first; i < release->end; i++) {
 		const struct offer *f = &w->offers.offer[i];
-		if (f->is_yanked && !w->takes_yanked)
+		if (f->is_yanked && !takes_yanked)
 			continue;
 		if (fits_micros(w->offers.fits, f->python, at))
 			return NULL;
@@ -185,7 +185,8 @@ static void take_wheel(const struct matrix_work *w, size_t at, const struct offe
 static int explain_absence(struct matrix_work *w, size_t at, struct matrix_cell *cell, struct buf *why, struct err *e)
 {
 	const struct matrix_attempt *a = &w->attempt[at];
-	const struct offer *excluding = find_excluding(w, at), *unmerged = find_wheel_of(w, at, &w->now, false, true);
+	const struct offer *excluding = matrix_find_excluding(w, at, &w->now, w->takes_yanked);
+	const struct offer *unmerged = find_wheel_of(w, at, &w->now, false, true);
 	cell->since = w->first;
 	if (a->is_running) {
 		cell->state = MATRIX_BUILDING;

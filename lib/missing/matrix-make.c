@@ -178,6 +178,9 @@ static int decide_matrix(struct matrix_work *w, struct err *e)
 		m->count[cell->state]++;
 		m->lost += cell->is_lost;
 	}
+	m->has_upstreams = m->is_upstreams && w->maker->options.wants_upstreams;
+	if (m->has_upstreams)
+		matrix_read_upstreams(w);
 	return 0;
 }
 
@@ -193,6 +196,14 @@ static int decide_with_upstream(void *ctx, const struct upstream_answer *answer,
 	return result;
 }
 
+// Where the matrix shows no file of ours, it does not tell either whether others, which its platforms do not have, hide
+// the name.
+static int load_upstream(struct upstream *u, struct catalog *c, const char *project, struct matrix_work *w, struct err *e)
+{
+	return w->out->releases ? upstream_load_cached(u, c, project, decide_with_upstream, w, e)
+				: upstream_load_cached_open(u, c, project, decide_with_upstream, w, e);
+}
+
 int project_matrix_make(struct project_matrix_maker *m, struct catalog *c, const char *project, const char *version,
 	struct project_matrix *out, struct err *e)
 {
@@ -201,7 +212,7 @@ int project_matrix_make(struct project_matrix_maker *m, struct catalog *c, const
 	out->project = arena_copy(&out->text, str_from(project));
 	struct matrix_work w = {.maker = m, .catalog = c, .out = out, .wanted = version ? &wanted : NULL};
 	if ((!version || version_parse(str_from(version), &wanted, e) == 0) && matrix_read_releases(&w, e) == 0 &&
-		upstream_load_cached(m->upstream, c, project, decide_with_upstream, &w, e) == 0)
+		load_upstream(m->upstream, c, project, &w, e) == 0)
 		return 0;
 	project_matrix_release(out);
 	return -1;
@@ -211,6 +222,8 @@ void project_matrix_release(struct project_matrix *m)
 {
 	free(m->release);
 	free(m->cell);
+	free(m->newest);
+	free(m->metadata);
 	arena_release(&m->text);
 	*m = (struct project_matrix){0};
 }

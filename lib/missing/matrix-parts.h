@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files that make a struct project_matrix share: matrix-make.c, -releases.c, -attempts.c and -cell.c. One thread at
+// What the files that make a struct project_matrix share: matrix-make.c, -releases.c, -attempts.c, -upstream.c and
+// -cell.c. One thread at
 // a time.
 #pragma once
 
@@ -81,5 +82,11 @@ int matrix_read_attempts(struct matrix_work *w, struct err *e) MUST_CHECK;
 int matrix_describe_failure(struct matrix_work *w, size_t place, struct buf *out, int64_t *since,
 	struct err *e) MUST_CHECK;
 
-// matrix-cell.c. Decides the cell of a place.
+// matrix-upstream.c. Fills out->release, out->newest and out->metadata with what upstream has.
+void matrix_read_upstreams(struct matrix_work *w);
+
+// matrix-cell.c. A file whose Requires-Python excludes the Python, if that of each file of the release does; else NULL.
+const struct offer *matrix_find_excluding(const struct matrix_work *w, size_t at, const struct offers_release *release,
+	bool takes_yanked);
+// Decides the cell of a place.
 int matrix_decide_cell(struct matrix_work *w, size_t place, struct matrix_cell *out, struct err *e) MUST_CHECK;

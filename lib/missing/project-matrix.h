@@ -48,7 +48,27 @@ struct matrix_cell {
 	bool is_lost;         // the version before has a wheel that installs there, and this one has none
 };
 
-// A version that we have, with its listed files on all platforms of the matrix.
+// Of a project that only upstream has: what pip takes in an environment.
+struct matrix_newest {
+	const char *platform, *python;
+	const char *version, *filename; // NULL: no file installs there
+	bool is_sdist;                  // it must be built there
+	// The newest version beyond that one that is not yanked and no pre-release, how many there are, and why this one does
+	// not install; NULL: there is none
+	const char *newer, *why;
+	size_t newers;
+};
+
+// A wheel of upstream whose METADATA says what the version is.
+struct matrix_metadata {
+	const char *filename;
+	bool has_sha256;
+	uint8_t sha256[SHA256_SIZE]; // of METADATA
+};
+
+enum { MATRIX_METADATAS = 64 }; // number of these that are named
+
+// A version that we have, with its listed files on all platforms of the matrix; or one of upstream's.
 struct matrix_release {
 	const char *version; // in normal form, in the spelling of one of its files
 	struct str key;      // sorts as PEP 440 orders; equal versions have equal keys
@@ -57,6 +77,7 @@ struct matrix_release {
 	size_t files, wheels;
 	uint64_t bytes;
 	int64_t first, last; // when the first and the last of its files came, seconds since 1970
+	const char *requires_python; // of upstream's; NULL: none is known
 };
 
 struct project_matrix {
@@ -65,8 +86,14 @@ struct project_matrix {
 	const char *before;             // the version before, which has a wheel somewhere; NULL: none
 	const char *tried;              // the newest later version that was tried to be built; NULL: none
 	bool is_upstreams;              // we have no file of the project: the versions are upstream's
-	struct matrix_release *release; // of ours, the newest first
+	struct matrix_release *release; // of ours, or upstream's where has_upstreams is set; the newest first
 	size_t releases, release_room;
+	// What the options ask for of a project that only upstream has
+	bool has_upstreams;
+	struct matrix_newest *newest; // in the order of the cells, without those whose clients do not get upstream's files
+	size_t newests;
+	struct matrix_metadata *metadata; // of the version
+	size_t metadatas;
 	struct matrix_cell *cell; // in the order of the platforms, and in each of the Pythons
 	size_t cells;
 	size_t count[MATRIX_STATE_COUNT], lost; // cells
@@ -99,6 +126,7 @@ struct project_matrix_options {
 	const bool *lacks_upstream; // by platform: its clients do not get upstream's files; NULL: all do. Only read
 				    // while the maker is opened
 	const bool *is_retired;  // by platform: it has no cells (retired.h); NULL: none is. Only read then, too
+	bool wants_upstreams;    // of a project that only upstream has: its versions, and what pip takes where
 	bool is_of_view;         // only files that the first view shows count, also on their own platform
 	struct results *results; // NULL: nothing was built
 };

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/nearest.h"
 #include "lib/state/results/results.h"
+#include "lib/state/upstream/file-cache.h"
 #include "lib/state/store/retired.h"
 
 // --- the matrix ---
@@ -85,6 +87,7 @@ static int read_matrix(struct catalog *c, const struct project_query *q, struct 
 		.views = views,
 		.lacks_upstream = lacks_upstream,
 		.is_retired = is_retired,
+		.wants_upstreams = true,
 		.is_of_view = q->view != NULL,
 		.results = q->results,
 	};
@@ -141,7 +144,7 @@ static int read_file_metadata(struct catalog *c, struct project_data *d, struct 
 	const struct project_file *f = choose_metadata(&d->files);
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_METADATA);
-	if (!f)
+	if (!f || d->metadata_of)
 		return 0;
 	if (catalog_metadata(c, f->metadata_sha256, &text, &why) < 0) {
 		*e = why;
@@ -150,6 +153,40 @@ static int read_file_metadata(struct catalog *c, struct project_data *d, struct 
 	project_metadata_read(buf_view(&text), &d->metadata);
 	d->metadata_of = f->filename;
 	return 0;
+}
+
+// False: the cache does not have the file.
+static bool read_cached_metadata(const struct project_query *q, const struct matrix_metadata *m, struct buf *text)
+{
+	struct err unsaid = ERR_INIT;
+	struct file_cache_file file;
+	CLEANUP(mem_free) char *name = xasprintf("%s.metadata", m->filename);
+	if (file_cache_find(q->file_cache, q->project, name, m->has_sha256 ? m->sha256 : NULL, &file, &unsaid) < 0)
+		return false;
+	CLEANUP(mem_close) int fd = file.fd;
+	CLEANUP(mem_free) char *bytes = file.size <= LIMIT_METADATA ? xmalloc(file.size + 1) : NULL;
+	bool is_whole = bytes && pread(fd, bytes, file.size, 0) == (ssize_t)file.size;
+	if (is_whole)
+		buf_add(text, bytes, file.size);
+	return is_whole && text->len && !text->failed;
+}
+
+// A client has asked for METADATA of these files, or it is not known.
+static void read_upstreams_metadata(const struct project_query *q, struct project_data *d)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_METADATA);
+	for (size_t i = 0; q->file_cache && i < d->matrix.metadatas && !d->metadata_of; i++)
+		if (read_cached_metadata(q, &d->matrix.metadata[i], &text)) {
+			project_metadata_read(buf_view(&text), &d->metadata);
+			d->metadata_of = d->matrix.metadata[i].filename;
+		}
+}
+
+static void hide_upstreams(struct project_data *d)
+{
+	project_matrix_release(&d->matrix);
+	d->matrix.upstream.result = UPSTREAM_NEVER_ASKED;
 }
 
 // --- the whole ---
@@ -165,8 +202,13 @@ static int read_whole_project(struct catalog *c, const struct project_query *q, 
 	if (catalog_read_begin(c, e) < 0)
 		return -1;
 	CLEANUP(catalog_read_end) struct catalog *snapshot = c;
-	if (read_matrix(snapshot, q, d, e) < 0 || read_project_files(snapshot, q, d, e) < 0)
+	if (read_matrix(snapshot, q, d, e) < 0)
 		return -1;
+	if (d->matrix.is_upstreams && q->hides_upstreams)
+		hide_upstreams(d);
+	if (read_project_files(snapshot, q, d, e) < 0)
+		return -1;
+	read_upstreams_metadata(q, d);
 	return is_anything_known(q, d) ? read_file_metadata(snapshot, d, e) : 1;
 }
 

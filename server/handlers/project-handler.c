@@ -98,6 +98,27 @@ static void make_page_key(struct server_context *s, struct project_request *q)
 			PAGE_TEXT(str_from(p->only_python))));
 }
 
+static bool is_among(const struct platform *p, const struct platform *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == p)
+			return true;
+	return false;
+}
+
+// Whether a view of these platforms alone merges upstream's files in.
+static bool merges_for(const struct site *s, const struct platform *const *readable, size_t count)
+{
+	bool does = s->merges_publicly;
+	for (size_t i = 0; i < s->view_count && !does; i++) {
+		const struct view *v = &s->view[i];
+		does = v->merges;
+		for (size_t k = 0; k < v->platform_count; k++)
+			does &= is_among(v->platform[k], readable, count);
+	}
+	return does;
+}
+
 // A reply unless the request can be answered.
 static struct reply *read_project_request(struct server_context *s, const struct route_match *match,
 	struct project_request *q)
@@ -120,6 +141,8 @@ static struct reply *read_project_request(struct server_context *s, const struct
 	};
 	q->readable = auth_readable(s, r, match->site, q->project, &q->query.platforms);
 	q->query.platform = q->readable;
+	q->query.hides_upstreams = match->site->merges && !merges_for(match->site, q->readable, q->query.platforms);
+	q->query.file_cache = s->file_cache;
 	refused = find_asked_view(s, match, q);
 	if (refused)
 		return refused;

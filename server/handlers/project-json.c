@@ -39,6 +39,25 @@ static struct jsondoc *state_totals_json(const struct project_matrix *m)
 	return out;
 }
 
+static struct jsondoc *newest_json(const struct project_matrix *m)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < m->newests; i++) {
+		const struct matrix_newest *n = &m->newest[i];
+		struct jsondoc *one = jsondoc_object();
+		jsondoc_put_str(one, "platform", n->platform);
+		jsondoc_put_str(one, "python", n->python);
+		jsondoc_put_str(one, "version", n->version);
+		jsondoc_put_str(one, "filename", n->filename);
+		jsondoc_put_bool(one, "sdist", n->is_sdist);
+		jsondoc_put_str(one, "newer", n->newer);
+		jsondoc_put_int(one, "newer_versions", (int64_t)n->newers);
+		jsondoc_put_str(one, "why", n->why);
+		jsondoc_add(list, one);
+	}
+	return list;
+}
+
 static struct jsondoc *upstream_json(const struct project_matrix *m)
 {
 	struct jsondoc *out = jsondoc_object();
@@ -64,6 +83,8 @@ static struct jsondoc *versions_json(const struct project_matrix *m, uint64_t li
 		jsondoc_put_time(out, "last", r->last);
 		jsondoc_put_bool(out, "yanked", r->is_yanked);
 		jsondoc_put_bool(out, "prerelease", r->is_prerelease);
+		if (m->has_upstreams)
+			jsondoc_put_str(out, "requires_python", r->requires_python);
 		jsondoc_add(list, out);
 	}
 	return list;
@@ -173,6 +194,9 @@ static struct jsondoc *project_json(const struct project_data *d, const struct p
 	jsondoc_put(doc, "cells", cells_json(d, q));
 	jsondoc_put(doc, "totals", state_totals_json(m));
 	jsondoc_put(doc, "upstream", upstream_json(m));
+	jsondoc_put_bool(doc, "upstreams", m->has_upstreams);
+	if (m->has_upstreams)
+		jsondoc_put(doc, "newest_for", newest_json(m));
 	jsondoc_put(doc, "versions", versions_json(m, q->limit));
 	jsondoc_put(doc, "files", files_json(d, q));
 	jsondoc_put(doc, "unlisted", unlisted_json(&d->files));

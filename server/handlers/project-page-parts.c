@@ -24,6 +24,15 @@ void project_part_query(const struct project_page *p, const char *version)
 	}
 }
 
+void project_part_version_link(const struct project_page *p, const char *version)
+{
+	buf_puts(p->out, "<a href=\"");
+	project_part_query(p, version);
+	buf_puts(p->out, "\">");
+	html_text(p->out, version);
+	buf_puts(p->out, "</a>");
+}
+
 static void put_more_rows(const struct project_page *p, uint64_t shown, uint64_t all, const char *what)
 {
 	if (shown >= all)
@@ -57,19 +66,93 @@ static void put_version_row(const struct project_page *p, const struct matrix_re
 	buf_puts(p->out, "<td class=\"n\" data-of=\"\">");
 	html_size(p->out, r->bytes);
 	buf_puts(p->out, "</td><td class=\"full\">");
-	html_time(p->out, r->last);
+	if (r->last)
+		html_time(p->out, r->last);
+	buf_puts(p->out, "</td>");
+	if (p->data->matrix.has_upstreams) {
+		buf_puts(p->out, "<td class=\"kind\" data-of=\"Requires-Python\">");
+		html_text(p->out, r->requires_python ? r->requires_python : "");
+		buf_puts(p->out, "</td>");
+	}
+	buf_puts(p->out, "</tr>\n");
+}
+
+static bool is_same_newest(const struct matrix_newest *a, const struct matrix_newest *b)
+{
+	return strcmp(a->python, b->python) == 0 && a->newers == b->newers && a->is_sdist == b->is_sdist &&
+	       strcmp(a->version ? a->version : "", b->version ? b->version : "") == 0 &&
+	       strcmp(a->why ? a->why : "", b->why ? b->why : "") == 0;
+}
+
+static bool is_told_before(const struct project_matrix *m, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (is_same_newest(&m->newest[k], &m->newest[i]))
+			return true;
+	return false;
+}
+
+static void put_why_not_newer(const struct project_page *p, const struct matrix_newest *n)
+{
+	buf_puts(p->out, "</td><td class=\"why full\">");
+	if (n->newer) {
+		project_part_version_link(p, n->newer);
+		buf_puts(p->out, ": ");
+		html_text(p->out, n->why);
+	}
+	if (n->newers > 1)
+		buf_printf(p->out, "; %zu newer versions do not install", n->newers);
 	buf_puts(p->out, "</td></tr>\n");
+}
+
+// Platforms of which the same can be told share a row.
+static void put_newest_row(const struct project_page *p, size_t first)
+{
+	const struct project_matrix *m = &p->data->matrix;
+	const struct matrix_newest *n = &m->newest[first];
+	const char *between = "";
+	buf_puts(p->out, "<tr><th scope=\"row\">Python ");
+	html_text(p->out, n->python);
+	buf_puts(p->out, "</th><td class=\"kind\" data-of=\"newest\">");
+	if (n->version)
+		project_part_version_link(p, n->version);
+	else
+		buf_puts(p->out, "<span class=\"verdict wrong\">none</span>");
+	buf_puts(p->out, n->is_sdist ? " <span class=\"verdict goes\">to be built</span></td><td class=\"full\">"
+				     : "</td><td class=\"full\">");
+	for (size_t i = first; i < m->newests; i++)
+		if (is_same_newest(n, &m->newest[i])) {
+			buf_printf(p->out, "%s<span class=\"name\">", between);
+			html_text(p->out, m->newest[i].platform);
+			buf_puts(p->out, "</span>");
+			between = ", ";
+		}
+	put_why_not_newer(p, n);
+}
+
+void project_part_newest(const struct project_page *p)
+{
+	static const char *const column[] = {"Python", "Newest", "Platforms", "Why none newer"};
+	const struct project_matrix *m = &p->data->matrix;
+	if (!m->newests)
+		return;
+	buf_puts(p->out, "<h2>Newest version for each Python</h2>\n");
+	html_begin_table(p->out, "Newest version by Python", "card wide builds", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < m->newests; i++)
+		if (!is_told_before(m, i))
+			put_newest_row(p, i);
+	html_end_table(p->out);
 }
 
 void project_part_versions(const struct project_page *p)
 {
-	static const char *const column[] = {"Version", "Files", "Wheels", "Size", "Last file"};
+	static const char *const column[] = {"Version", "Files", "Wheels", "Size", "Last file", "Requires-Python"};
 	const struct project_matrix *m = &p->data->matrix;
 	size_t rows = m->releases < p->query->limit ? m->releases : (size_t)p->query->limit;
 	if (!m->releases)
 		return;
-	buf_puts(p->out, "<h2>Versions</h2>\n");
-	html_begin_table(p->out, "Versions", "card wide builds", column, ARRAY_SIZE(column));
+	buf_puts(p->out, m->has_upstreams ? "<h2>Versions of upstream</h2>\n" : "<h2>Versions</h2>\n");
+	html_begin_table(p->out, "Versions", "card wide builds", column, ARRAY_SIZE(column) - !m->has_upstreams);
 	for (size_t i = 0; i < rows; i++)
 		put_version_row(p, &m->release[i]);
 	html_end_table(p->out);
@@ -227,8 +310,8 @@ static void put_dependencies(struct buf *out, const struct project_metadata *m)
 	enum { OPEN_ROWS = 12 };
 	if (!m->dependencies)
 		return;
-	buf_printf(out, "<details%s><summary>%zu dependencies</summary>\n<ul>",
-		m->dependencies <= OPEN_ROWS ? " open" : "", m->dependencies);
+	buf_printf(out, "<details%s><summary>%zu dependenc%s</summary>\n<ul>",
+		m->dependencies <= OPEN_ROWS ? " open" : "", m->dependencies, m->dependencies == 1 ? "y" : "ies");
 	for (size_t i = 0; i < m->dependencies; i++) {
 		buf_puts(out, "<li><code>");
 		html_text(out, m->dependency[i]);

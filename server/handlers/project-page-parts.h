@@ -15,7 +15,11 @@ struct project_page {
 
 // "?view=V&amp;version=1.0&amp;" for a link to this page; version NULL: the newest. More may follow.
 void project_part_query(const struct project_page *p, const char *version);
-// The versions that we have.
+// A link to the page of a version.
+void project_part_version_link(const struct project_page *p, const char *version);
+// Of a project that only upstream has: which version pip takes in each environment, and why no newer one.
+void project_part_newest(const struct project_page *p);
+// The versions that we have; or upstream's.
 void project_part_versions(const struct project_page *p);
 // The files of the version.
 void project_part_files(const struct project_page *p);

@@ -215,15 +215,6 @@ static void put_reasons(const struct project_page *p)
 	html_end_table(p->out);
 }
 
-static void put_link_to_version(const struct project_page *p, const char *version)
-{
-	buf_puts(p->out, "<a href=\"");
-	project_part_query(p, version);
-	buf_puts(p->out, "\">");
-	html_text(p->out, version);
-	buf_puts(p->out, "</a>");
-}
-
 static void put_lost(const struct project_page *p)
 {
 	const struct project_matrix *m = &p->data->matrix;
@@ -233,7 +224,7 @@ static void put_lost(const struct project_page *p)
 	buf_puts(p->out, m->lost ? "<p class=\"note\"><strong>Lost:</strong> " : "<p class=\"note\">Version ");
 	if (m->lost)
 		buf_puts(p->out, "version ");
-	put_link_to_version(p, m->before);
+	project_part_version_link(p, m->before);
 	buf_puts(p->out, m->lost ? " has a wheel for " : ", the one before, has a wheel nowhere else.");
 	for (size_t i = 0; i < m->cells && m->lost; i++) {
 		if (!m->cell[i].is_lost)
@@ -281,12 +272,12 @@ static void put_upstream_answer(const struct project_page *p)
 	}
 	if (m->upstream.newest) {
 		buf_puts(p->out, "; its newest version is ");
-		put_link_to_version(p, m->upstream.newest);
+		project_part_version_link(p, m->upstream.newest);
 	}
 	buf_puts(p->out, ".");
 	if (m->tried) {
 		buf_puts(p->out, " A later version was tried to be built: ");
-		put_link_to_version(p, m->tried);
+		project_part_version_link(p, m->tried);
 		buf_puts(p->out, ".");
 	}
 	buf_puts(p->out, "</p>\n");
@@ -317,7 +308,7 @@ static void put_words(const struct project_page *p, struct buf *words)
 		buf_printf(words, "%sin the view %s", summary ? ", " : "",
 			p->query->view->name ? p->query->view->name : "simple");
 	if (!words->len)
-		buf_puts(words, "What is here of it");
+		buf_puts(words, p->data->matrix.has_upstreams ? "A project of upstream" : "What is here of it");
 }
 
 static void put_links_of_project(const struct project_page *p)
@@ -374,6 +365,7 @@ int project_page_write(const struct html_frame *frame, const struct project_data
 		put_upstream_answer(&p);
 		put_reasons(&p);
 	}
+	project_part_newest(&p);
 	project_part_versions(&p);
 	project_part_files(&p);
 	project_part_metadata(&p);

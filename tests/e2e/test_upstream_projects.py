@@ -185,3 +185,97 @@ def test_the_overview_tells_of_no_private_upstream(index, serve, tmp_path):
                    + merging.config(index).replace("merge = yes", "merge = no"))
     assert "upstream" not in overview(server)
     assert index.url not in page(server, "/")
+
+
+# --- the page of a project that only upstream has ---
+
+MARKUP = "</p><script>alert(1)</script>&amp;\"'"
+FACTS = (f"Summary: Numbers, {MARKUP}\nHome-page: javascript:alert(2)\nProject-URL: Source, https://example.org/source\n"
+         f"Project-URL: Bad\" onclick=\"alert(3), http://example.org/bad\nRequires-Dist: other>=1\n\nIts **README**.\n")
+
+
+def told(server, project, token=None, status=200, **query):
+    words = "&".join(f"{key}={value}" for key, value in query.items())
+    reply = server.get(f"/-/project/{project}?format=json&{words}", uploading.authorization(token))
+    assert reply.status == status, reply
+    return json.loads(reply.body)
+
+
+def science(index, folder):
+    """The newest of all is for 3.12; one before has no wheel for 3.11, one needs a newer libc. Some count nowhere."""
+    def add(version, tag, requires=">=3.8", **facts):
+        metadata = storelib.metadata_bytes("science", version, requires, (), FACTS)
+        offer(index, folder, "science", version, tag, metadata, requires_python=requires, **facts)
+    for minor in (311, 312):
+        add("1.0", f"cp{minor}-cp{minor}-manylinux_2_28_x86_64")
+    for minor in (311, 312):
+        add("1.1", f"cp{minor}-cp{minor}-manylinux_2_39_x86_64")
+    add("2.0", "cp312-cp312-manylinux_2_28_x86_64", ">=3.12")
+    add("2.5", "py3-none-any", yanked="broken")
+    add("3.0rc1", "py3-none-any")
+
+
+def test_the_page_of_upstreams_project(index, folder, serve, tmp_path):
+    science(index, folder)
+    server = mirror(serve, tmp_path / "store", index)
+    assert told(server, "science", status=404)["error"] == "no such project"
+    assert merging.names(server, "science")
+    merging.wait_until_noted(server, "science")
+    before = len(index.asked)
+    found = told(server, "science")
+    assert found["upstreams"] and found["version"] == "2.0" and "metadata" not in found
+    assert [one["version"] for one in found["versions"]] == ["3.0rc1", "2.5", "2.0", "1.1", "1.0"]
+    assert [one["yanked"] for one in found["versions"]] == [False, True, False, False, False]
+    assert found["versions"][2]["requires_python"] == ">=3.12" and found["versions"][3]["wheels"] == 2
+    newest = {one["python"]: one for one in found["newest_for"]}
+    assert newest["3.12"]["version"] == "2.0" and newest["3.12"]["newer"] is None
+    assert (newest["3.11"]["version"], newest["3.11"]["newer"], newest["3.11"]["newer_versions"]) == ("1.0", "2.0", 2)
+    assert newest["3.11"]["why"] == "science-2.0-cp312-cp312-manylinux_2_28_x86_64.whl has Requires-Python >=3.12"
+    assert len(told(server, "science", limit=2)["versions"]) == 2
+    text = page(server, "/-/project/science")
+    assert "A project of upstream" in text and "Newest version for each Python" in text and "Versions of upstream" in text
+    assert len(index.asked) == before, "a page asks upstream for nothing"
+
+
+def test_upstreams_metadata_is_shown_and_escaped(index, folder, serve, tmp_path):
+    """As soon as a client has asked for it here; of links only those of the web."""
+    science(index, folder)
+    server = mirror(serve, tmp_path / "store", index)
+    name = next(one for one in merging.names(server, "science") if "-2.0-" in one)
+    merging.wait_until_noted(server, "science")
+    assert server.get(merging.url_of("science", f"{name}.metadata")).status == 200
+    merging.wait_until_kept(server, f"{name}.metadata")
+    serving.wait_for(lambda: "metadata" in told(server, "science"), 60, "what METADATA says")
+    found = told(server, "science")["metadata"]
+    assert (found["of"], found["requires_python"], found["requires_dist"]) == (name, ">=3.12", ["other>=1"])
+    assert found["summary"] == f"Numbers, {MARKUP}"
+    assert [one["url"] for one in found["project_urls"]] == ["https://example.org/source", "http://example.org/bad"]
+    raw = server.get("/-/project/science", HTML).body.decode()
+    assert "javascript:" not in raw and "<script>alert" not in raw and 'onclick="' not in raw
+    assert html.escape("<script>alert(1)") in raw and "1 dependency</summary>" in raw
+    assert 'rel="nofollow noopener noreferrer" href="https://example.org/source"' in raw
+
+
+def test_upstreams_page_says_nothing_of_private_platforms(server):
+    """A private platform has numpy too: its reader sees ours, others see what they see of any project of upstream."""
+    assert told(server, "numpy")["upstreams"] and told(server, "numexpr")["upstreams"]
+    others = [json.dumps(told(server, name)).replace(name, "NAME") for name in ("numpy", "numexpr")]
+    times = [one["upstream"] for one in map(json.loads, others)]
+    assert {key: times[0][key] for key in ("result", "known", "newest")} == \
+        {key: times[1][key] for key in ("result", "known", "newest")}
+    assert not told(server, "numpy", server.reader)["upstreams"]
+    assert told(server, "numours", status=404) and told(server, "numlocal", status=404)
+
+
+def test_upstreams_projects_are_for_clients_that_get_its_files(index, folder, serve):
+    store = folder / "shut"
+    storelib.make_wheel(store / PRIVATE / "numsecret", "numsecret", "1.0")
+    storelib.make_wheel(store / PUBLIC / "numopen", "numopen", "1.0")
+    server = serve(store, config=HIDDEN + f"[view team]\nplatforms = {PRIVATE} {PUBLIC}\nupstream = merge\n"
+                   + merging.config(index).replace("merge = yes", "merge = no"))
+    reader = uploading.add_token(server, "--read", "--platform", PRIVATE)
+    reply = server.get("/team/simple/numpy/", {"Accept": merging.pages.JSON, **uploading.authorization(reader)})
+    assert reply.status == 200
+    merging.wait_until_noted(server, "numpy")
+    assert told(server, "numpy", reader)["upstreams"]
+    assert told(server, "numpy", status=404) == told(server, "numpz", status=404) | {"meant": None}

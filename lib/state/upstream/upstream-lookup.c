@@ -29,10 +29,13 @@ struct ownership {
 	bool is_ours;
 };
 
-static int find_owner(struct upstream *u, struct catalog *c, const char *project, struct ownership *out, struct err *e)
+// minds_hidden: a name that only hidden platforms have is ours alone.
+static int find_owner(struct upstream *u, struct catalog *c, const char *project, bool minds_hidden,
+	struct ownership *out, struct err *e)
 {
-	struct name_presence here;
-	if (open_ours(u, c, e) < 0 || name_owner_look(c, &u->hidden_platforms, project, &here, e) < 0)
+	struct name_presence here = {0};
+	if (open_ours(u, c, e) < 0 ||
+		(minds_hidden && name_owner_look(c, &u->hidden_platforms, project, &here, e) < 0))
 		return -1;
 	out->is_ours = owned_names_has(u->ours, project) && !strset_has(&u->noted, project);
 	out->why = upstream_owner(name_rules_find(&u->rules, project), out->is_ours, name_owner_is_hidden(&here));
@@ -62,14 +65,26 @@ int upstream_load_cached_any(struct upstream *u, struct catalog *c, const char *
 	return r;
 }
 
-int upstream_load_cached(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
-	struct err *e)
+static int load_cached(struct upstream *u, struct catalog *c, const char *project, bool minds_hidden, upstream_fn *fn,
+	void *ctx, struct err *e)
 {
 	struct ownership owner;
-	if (find_owner(u, c, project, &owner, e) < 0)
+	if (find_owner(u, c, project, minds_hidden, &owner, e) < 0)
 		return -1;
 	return owner.why ? report_private(project, &owner, fn, ctx, e)
 			 : upstream_load_cached_any(u, c, project, fn, ctx, e);
+}
+
+int upstream_load_cached(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e)
+{
+	return load_cached(u, c, project, true, fn, ctx, e);
+}
+
+int upstream_load_cached_open(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e)
+{
+	return load_cached(u, c, project, false, fn, ctx, e);
 }
 
 struct look {
@@ -119,7 +134,7 @@ static int ask_next(struct look *l)
 		if (l->next == l->count)
 			return 0;
 		project = l->projects[l->next++];
-		if (find_owner(l->upstream, l->catalog, project, &owner, l->e) < 0 ||
+		if (find_owner(l->upstream, l->catalog, project, true, &owner, l->e) < 0 ||
 			(owner.why && report_private(project, &owner, l->fn, l->ctx, l->e) < 0))
 			return -1;
 	}

@@ -109,6 +109,9 @@ int upstream_lookup(struct upstream *u, struct catalog *c, const char *const *pr
 // last look-up of this u recorded it. Any thread.
 int upstream_load_cached(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The same for clients that do not know of private platforms: that only such ones have the project does not count.
+int upstream_load_cached_open(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 // The same for any name.
 int upstream_load_cached_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
