@@ -11,6 +11,7 @@
 #include "cli/common/serve-check.h"
 #include "cli/doctor/file-system.h"
 #include "lib/os/clock.h"
+#include "lib/promotion/view-silence.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/access/tokens.h"
 #include "lib/state/catalog/catalog-evidence.h"
@@ -180,6 +181,24 @@ static int look_at_lost_members(void *ctx, const char *view, struct err *e)
 	return 0;
 }
 
+static void look_at_silence(struct doctor_report *r, const struct config_view *v, struct catalog *c)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(view_silences_release) struct view_silences s = {0};
+	if (view_silence_read(v, c, clock_wall_seconds(), true, &s, &e) < 0) {
+		doctor_report_add(r, DOCTOR_WRONG, "views", "", "view %s: %s", v->name, e.msg);
+		return;
+	}
+	for (size_t i = 0; i < s.count; i++) {
+		CLEANUP(buf_release) struct buf words;
+		buf_init(&words, ERR_MSG_SIZE);
+		view_silence_describe(&s.item[i], &words);
+		if (s.item[i].is_silent)
+			doctor_report_add(r, DOCTOR_WRONG, "views", "look at the pipeline, or change [view] expect",
+				"view %s: silent: %s", v->name, words.data);
+	}
+}
+
 // Of memberships and evidence, which follow the time.
 static void look_at_times(struct doctor_report *r, struct catalog *c)
 {
@@ -221,6 +240,8 @@ static void look_at_catalog(struct doctor_report *r, const struct config *c, con
 	if (catalog_open_read(path, &catalog, &e) == 0) {
 		doctor_report_add(r, DOCTOR_FINE, "catalog", "", "%s can be read", path);
 		look_at_times(r, catalog);
+		for (size_t i = 0; i < c->view_count; i++)
+			look_at_silence(r, &c->views[i], catalog);
 		look_at_names(r, c, catalog);
 	} else if (e.kind == ERR_NOT_FOUND) {
 		doctor_report_add(r, DOCTOR_WARNING, "catalog", "wheelcache index, or start the server",

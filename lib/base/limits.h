@@ -102,6 +102,7 @@ enum {
 	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
 	LIMIT_EVIDENCE_VIEWS = 16 << 10,     // globs of the views for which it counts
 	LIMIT_PROMOTION_RULES = 32,          // number of kinds of evidence that a view requires
+	LIMIT_EXPECTATIONS = 16,             // number of kinds of evidence that a view expects
 	LIMIT_PROMOTION_CELLS = 512,         // number of cells of a view
 	LIMIT_MEMBERSHIP = 64 << 20,         // the file of one generation of a view,
 	LIMIT_MEMBERSHIP_VALUES = 2 << 20,   // number of JSON values in it: files of 160 bytes have 5 each,

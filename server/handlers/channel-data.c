@@ -327,6 +327,8 @@ static int read_channel(struct channel_reader *r, struct err *e)
 	r->environments = view_channel_environments(r->channel, &r->environment);
 	d->environments = r->environments;
 	channel_next_init(&r->next, q->view, source ? source : q->view);
+	if (view_silence_read(own, r->catalog, q->now, false, &d->silences, e) < 0)
+		return -1;
 	if (open_judge(r, own, e) < 0 || read_lost_members(r, e) < 0 || read_projects(r, e) < 0 || judge_waiting(r, e) < 0)
 		return -1;
 	sort_lists(d, q->limit);
@@ -351,6 +353,7 @@ int channel_data_read(struct catalog *c, const struct channel_query *query, stru
 
 void channel_data_release(struct channel_data *d)
 {
+	view_silences_release(&d->silences);
 	channel_runs_release(&d->runs);
 	free(d->row);
 	free(d->ending);

@@ -6,6 +6,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/promotion/view-channel.h"
+#include "lib/promotion/view-silence.h"
 #include "lib/promotion/wheel-tests.h"
 #include "server/handlers/channel-runs.h"
 
@@ -69,6 +70,7 @@ struct channel_data {
 	size_t ready, left, refused; // numbers of all that wait
 	struct channel_lost *lost;
 	size_t losts, lost_room, all_lost; // all_lost: their number, also of those beyond the limit
+	struct view_silences silences; // what the view expects
 	struct channel_runs runs;
 	bool has_more; // rows of some list beyond the limit
 };

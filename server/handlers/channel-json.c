@@ -165,6 +165,24 @@ static struct jsondoc *lost_json(const struct channel_data *d)
 	return list;
 }
 
+static struct jsondoc *expected_json(const struct channel_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->silences.count; i++) {
+		const struct view_silence *s = &d->silences.item[i];
+		const struct catalog_expected *x = &s->known;
+		struct jsondoc *one = new_item(list);
+		jsondoc_put_str(one, "kind", x->kind);
+		put_or_null(one, "platform", x->platform);
+		put_or_null(one, "python", x->python);
+		jsondoc_put_str(one, "state", s->is_silent ? "silent" : "reporting");
+		jsondoc_put_int(one, "seconds", s->seconds);
+		jsondoc_put_time(one, "since", x->known);
+		jsondoc_put_known_time(one, "last", x->newest);
+	}
+	return list;
+}
+
 static struct jsondoc *kinds_json(const struct channel_data *d)
 {
 	struct jsondoc *list = jsondoc_array();
@@ -181,6 +199,7 @@ int channel_json_write(const struct channel_data *d, struct buf *out, struct err
 	jsondoc_put_int(doc, "generation", d->runs.members.generation);
 	jsondoc_put_bool(doc, "damaged", d->runs.members.is_damaged);
 	jsondoc_put(doc, "lost", lost_json(d));
+	jsondoc_put(doc, "expected", expected_json(d));
 	jsondoc_put_str(doc, "tests_for", d->judge);
 	jsondoc_put(doc, "kinds", kinds_json(d));
 	jsondoc_put_int(doc, "projects", (int64_t)d->projects);

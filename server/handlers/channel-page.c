@@ -240,13 +240,15 @@ static void put_channel_rules(struct buf *out, const struct config_view *v)
 		return;
 	CLEANUP(mem_free) char *versions = xasprintf("%" PRIu64, v->keep_versions);
 	CLEANUP(mem_free) char *days = xasprintf("%" PRIu64, v->keep_seconds / DAY_SECONDS);
-	if (!v->requires && !v->cells && !v->keep_versions && !v->keep_seconds)
+	if (!v->requires && !v->cells && !v->expect && !v->keep_versions && !v->keep_seconds)
 		return;
 	buf_puts(out, "<dl class=\"rules\">");
 	if (v->requires)
 		put_rule(out, "Requires", v->requires);
 	if (v->cells)
 		put_rule(out, "Cells", v->cells);
+	if (v->expect)
+		put_rule(out, "Expects", v->expect);
 	if (v->keep_versions)
 		put_rule(out, "Keeps versions", versions);
 	if (v->keep_seconds)
@@ -263,6 +265,11 @@ static void put_channel_state(struct buf *out, const struct channel_data *d)
 		buf_puts(out, "<span class=\"state busy still\">");
 		html_count(out, d->all_lost);
 		buf_puts(out, " lost</span>\n");
+	}
+	if (d->silences.silent) {
+		buf_puts(out, "<span class=\"state busy still\">");
+		html_count(out, d->silences.silent);
+		buf_puts(out, " silent</span>\n");
 	}
 	buf_puts(out, stale ? "<span class=\"state busy still\">" : "<span class=\"state\">");
 	if (stale)
@@ -308,6 +315,34 @@ static void put_lost_files(struct buf *out, const struct channel_data *d)
 	html_end_table(out);
 }
 
+static void put_silent_kinds(struct buf *out, const struct channel_data *d)
+{
+	static const char *const column[] = {"Tests", "Where", "Last", "Expected within"};
+	if (!d->silences.silent)
+		return;
+	buf_puts(out, "<h2>Silent</h2>\n<p class=\"note\">Test runs that do not come any more: their pipelines have "
+		      "stopped reporting.</p>\n");
+	html_begin_table(out, "Silent tests", "card wide builds", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->silences.count; i++) {
+		const struct view_silence *s = &d->silences.item[i];
+		const struct catalog_expected *x = &s->known;
+		if (!s->is_silent)
+			continue;
+		buf_printf(out, "<tr><th scope=\"row\"><span class=\"verdict wrong\">%s</span></th><td class=\"name\">",
+			x->kind);
+		buf_printf(out, "%s%s%s", *x->platform ? x->platform : "anywhere", *x->python ? "/" : "", x->python);
+		buf_puts(out, "</td><td>");
+		if (x->newest)
+			html_time(out, x->newest);
+		else
+			buf_puts(out, "never");
+		buf_puts(out, "</td><td>");
+		put_age(out, 1, s->seconds + 1);
+		buf_puts(out, "</td></tr>\n");
+	}
+	html_end_table(out);
+}
+
 static void put_channel_words(struct buf *out, const struct channel_data *d)
 {
 	buf_puts(out, d->runs.members.generation ? "Generation " : "A channel of versions");
@@ -348,6 +383,7 @@ int channel_page_write(const struct html_frame *frame, const struct channel_data
 	put_channel_state(out, data);
 	put_channel_totals(out, data);
 	put_lost_files(out, data);
+	put_silent_kinds(out, data);
 	put_channel_rules(out, data->own);
 	buf_puts(out, "<h2>Packages</h2>\n");
 	put_packages(out, data, query);

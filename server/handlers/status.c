@@ -10,11 +10,11 @@
 #include "lib/state/store/quota.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/file-cache.h"
-#include "lib/state/views/membership.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/core/platform-monitor.h"
 #include "server/core/release-scheduler.h"
+#include "server/handlers/view-status.h"
 #include "server/handlers/watch-status.h"
 #include "server/http/metrics.h"
 #include "server/upstream/upstream-files.h"
@@ -142,6 +142,7 @@ static struct jsondoc *views_doc(struct server_context *s, const struct site *si
 		jsondoc_put_str(doc, "name", v->name);
 		jsondoc_put_bool(doc, "indexed", generation != GENERATION_UNKNOWN);
 		jsondoc_put_int(doc, "generation", generation < 0 ? 0 : generation);
+		view_status_put(s, v, doc);
 		jsondoc_add(views, doc);
 	}
 	return views;
@@ -386,64 +387,6 @@ static void put_builds(struct server_context *s, struct buf *out)
 		log_error("%s", e.msg);
 }
 
-// --- views with a membership ---
-
-struct view_newest {
-	int64_t number, made;
-};
-
-static int take_newest_generation(void *ctx, const struct catalog_generation *g, struct err *e UNUSED)
-{
-	*(struct view_newest *)ctx = (struct view_newest){g->number, g->made};
-	return 0;
-}
-
-static int put_generations(struct catalog *c, const struct site *site, bool wants_time, struct buf *out, struct err *e)
-{
-	for (size_t i = 1; i < site->view_count; i++) {
-		const struct view *v = &site->view[i];
-		const char *const labels[] = {"view", v->name, NULL};
-		struct view_newest newest = {0};
-		if (!v->membership || v->is_private)
-			continue;
-		if (catalog_view_generations(c, v->membership, INT64_MAX, 1, take_newest_generation, &newest, e) < 0)
-			return -1;
-		metrics_line(out, wants_time ? "view_generation_timestamp_seconds" : "view_generation", labels,
-			(double)(wants_time ? newest.made : newest.number));
-	}
-	return 0;
-}
-
-static int put_lost_members(struct catalog *c, const struct site *site, struct buf *out, struct err *e)
-{
-	for (size_t i = 1; i < site->view_count; i++) {
-		const struct view *v = &site->view[i];
-		const char *const labels[] = {"view", v->name, NULL};
-		uint64_t count;
-		if (!v->membership || v->is_private)
-			continue;
-		if (membership_count_lost(c, v->membership, &count, NULL, e) < 0)
-			return -1;
-		metrics_line(out, "view_lost_files", labels, (double)count);
-	}
-	return 0;
-}
-
-static void put_view_gauges(struct server_context *s, struct catalog *c, struct buf *out)
-{
-	struct err e = ERR_INIT;
-	const struct site *site = server_context_site(s);
-	metrics_head(out, "view_generation", "gauge", "The newest generation of a view with a membership; 0: none.");
-	if (put_generations(c, site, false, out, &e) < 0)
-		log_error("%s", e.msg);
-	metrics_head(out, "view_generation_timestamp_seconds", "gauge", "When it was made, since 1970; 0: none.");
-	if (put_generations(c, site, true, out, &e) < 0)
-		log_error("%s", e.msg);
-	metrics_head(out, "view_lost_files", "gauge", "Members of a view whose bytes the store no longer lists.");
-	if (put_lost_members(c, site, out, &e) < 0)
-		log_error("%s", e.msg);
-}
-
 struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
@@ -468,7 +411,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_plan_gauges(s, c, &out);
 	put_retained_gauges(s, c, &out);
 	put_builds(s, &out);
-	put_view_gauges(s, c, &out);
+	view_status_metrics(s, c, &out);
 	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));
 	reply_header(r, "Cache-Control", "no-store");
 	return r;

@@ -67,6 +67,25 @@ int catalog_evidence_last(struct catalog *c, int64_t *order, struct err *e)
 	return 0;
 }
 
+int catalog_evidence_runs(struct catalog *c, const char *kind, int64_t from, catalog_evidence_fn *fn, void *ctx,
+	struct err *e)
+{
+	const int64_t second = 1000000000;
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_RUNS, e);
+	int row;
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, kind);
+	query_bind_int(q, 2, from > INT64_MAX / second ? INT64_MAX : from * second);
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_evidence record;
+		int done = read_evidence_row(q, &record) ? fn(ctx, &record, e) : 0;
+		if (done)
+			return done < 0 ? -1 : 0;
+	}
+	return row;
+}
+
 // --- writing ---
 
 static int add_record(struct catalog *c, const struct catalog_evidence *r, struct str packed, int64_t *id,

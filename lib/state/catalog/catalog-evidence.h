@@ -54,6 +54,10 @@ int catalog_evidence_of(struct catalog *c, const struct catalog_tested *wheel, u
 // All records that were received since then (seconds since 1970), the newest first, at most `most`.
 int catalog_evidence_since(struct catalog *c, int64_t since, uint64_t most, catalog_evidence_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The test runs of this kind that came at this time (seconds since 1970) or later, about some wheel that the store has,
+// the newest first, until fn returns 1.
+int catalog_evidence_runs(struct catalog *c, const char *kind, int64_t from, catalog_evidence_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 // The projects of which the store has these bytes, listed or not, sorted.
 typedef int catalog_evidence_project_fn(void *ctx, const char *project, struct err *e);
 int catalog_evidence_projects(struct catalog *c, const uint8_t sha256[SHA256_SIZE], catalog_evidence_project_fn *fn,

@@ -393,6 +393,14 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		       " AND since < ?2 AND until > ?2 RETURNING 1",
 	[RETAINED_PUT] = "INSERT OR REPLACE INTO retained VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[RETAINED_LIST] = "SELECT view, looked, ended, ending, stale, doubt FROM retained ORDER BY view",
+	[EXPECTED_FIND] = "SELECT known, newest, silent FROM expected"
+			  " WHERE view = ?1 AND kind = ?2 AND platform = ?3 AND python = ?4",
+	[EXPECTED_PUT] = "INSERT OR REPLACE INTO expected VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[EVIDENCE_RUNS] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.kind = ?1 AND e.arrival >= ?2"
+			  " AND e.overrides IS NULL AND EXISTS"
+			  " (SELECT 1 FROM evidence_wheel w CROSS JOIN file f ON f.sha256 = w.sha256 AND f.state <> 1"
+			  "  JOIN project p ON p.id = f.project AND p.name = w.project WHERE w.evidence = e.id)"
+			  " ORDER BY e.arrival DESC",
 	[EVIDENCE_FIND] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.sha256 = ?1",
 	[EVIDENCE_ADD] =
 		"INSERT INTO evidence (sha256, kind, platform, python, made, received, arrival, who, address, views,"

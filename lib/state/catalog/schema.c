@@ -457,6 +457,17 @@ static const char *const schema_step[] = {
 
 	// 19: the names that other indexes have, for searches.
 	"CREATE INDEX upstream_known ON upstream (project) WHERE standing = 'known';",
+
+	// 20: since when views expect evidence, and when the newest came.
+	"CREATE TABLE expected ("
+	"  view TEXT NOT NULL, kind TEXT NOT NULL,"
+	"  platform TEXT NOT NULL, python TEXT NOT NULL, -- the cell; '': the view as a whole\n"
+	"  known INTEGER NOT NULL,  -- seconds since 1970: since when it is expected\n"
+	"  newest INTEGER NOT NULL, -- when the newest record came that counts; 0: none did\n"
+	"  silent INTEGER NOT NULL, -- 1: it was told that none comes any more\n"
+	"  PRIMARY KEY (view, kind, platform, python)"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE INDEX evidence_kind ON evidence (kind, arrival);",
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

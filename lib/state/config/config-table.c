@@ -289,6 +289,9 @@ const struct config_option config_table[] = {
 		"Default: none."),
 	ROW("view", "cells", &config_type_rules, config_view, cells, 0, NULL, RELOAD,
 		"Where tests must have run, as PLATFORM/PYTHON. Default: wherever the wheel installs."),
+	ROW("view", "expect", &config_type_rules, config_view, expect, 0, NULL, RELOAD,
+		"Within which time test runs of a kind are expected again, such as 26h integration 8d performance: "
+		"else the kind is silent. Default: none."),
 	ROW("view", "keep-versions", &config_type_count, config_view, keep_versions, 0, "0", RELOAD,
 		"How many of the newest versions of a project wheelcache retain keeps. 0: it counts none."),
 	ROW("view", "keep-days", &config_type_days, config_view, keep_seconds, 0, "0", RELOAD,
@@ -296,8 +299,8 @@ const struct config_option config_table[] = {
 	ROW("view", "warn-days", &config_type_days, config_view, warn_seconds, 0, "0", RELOAD,
 		"How many days before a version ends warnings begin. 0: none."),
 	ROW("view", "on-change", &config_type_change, config_view, on_change, 0, NULL, RELOAD,
-		"A command that runs when tests of a required kind begin to fail or succeed again, and when a version is "
-		"about to end; its environment says what. Default: none."),
+		"A command that runs when tests of a required kind begin to fail or succeed again, when a version is "
+		"about to end, and when expected tests stop coming; its environment says what. Default: none."),
 	ROW("view", "platforms", &setting_names, config_view, name, 0, NULL, RELOAD,
 		"Its platforms, in order of precedence; also in indented lines."),
 };

@@ -4,6 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/state/config/config.h"
+#include "lib/state/config/expectations.h"
 #include "lib/state/config/promotion-rules.h"
 
 const struct config_view *config_view(const struct config *c, const char *name)
@@ -78,8 +79,12 @@ static int complete_view(struct config *c, struct config_view *v, struct err *e)
 
 static int check_rules(const struct config_view *v, struct err *e)
 {
-	if (!v->from && (v->requires || v->cells))
-		return err_set(e, ERR_USAGE, "[view %s] requires evidence, but has no from", v->name);
+	if (!v->from && (v->requires || v->cells || v->expect))
+		return err_set(e, ERR_USAGE, "[view %s] %s evidence, but has no from", v->name,
+			v->requires || v->cells ? "requires" : "expects");
+	CLEANUP(expectations_release) struct expectations expected = {0};
+	if (expectations_read(v->expect, &expected, e) < 0)
+		return err_prefix(e, "[view %s] ", v->name);
 	CLEANUP(promotion_rules_release) struct promotion_rules rules = {0};
 	if (promotion_rules_read(v->requires, v->cells, &rules, e) < 0)
 		return err_prefix(e, "[view %s] ", v->name);

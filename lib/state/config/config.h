@@ -38,6 +38,7 @@ struct config_view { // [view NAME]
 	char *from; // the view or platform whose files may be promoted into this one; NULL: it has no membership, and
 		    // shows all files of its platforms
 	char *requires, *cells; // of promotion_rules_read(); NULL: none
+	char *expect;           // of expectations_read(); NULL: none
 	uint64_t keep_versions; // of each project; 0: not said
 	uint64_t keep_seconds;  // 0: not said
 	uint64_t warn_seconds;  // before a version ends; 0: no warnings
