@@ -128,6 +128,7 @@ static void server_free(struct server *s)
 	silence_monitor_stop(s->context.silence_monitor);
 	platform_monitor_stop(s->context.platform_monitor);
 	pagecache_free(s->context.pagecache);
+	answers_free(s->context.answers);
 	download_counter_stop(s->context.download_counter);
 	project_filter_free(s->context.project_filter);
 	project_directory_free(s->context.project_directory);
@@ -214,6 +215,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.connections = (unsigned)c->connections,
 		.timeout = (unsigned)c->timeout,
 		.tls = options->tls,
+		.answers = s->context.answers,
 		.access_log = s->access_log,
 		.proxies = s->trusted_proxies,
 		.handle_inline = routes_inline,
@@ -223,6 +225,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.on_answered = count_request,
 		.receive = routes_receive,
 		.pool = routes_pool,
+		.token = routes_token,
 		.ctx = &s->context,
 	};
 	s->http = http_start(&o, e);
@@ -250,6 +253,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	struct server *s = xcalloc(1, sizeof(*s));
 	s->hands_over = o->is_passed;
 	s->context.callbacks = o->callbacks;
+	s->context.answers = answers_new();
 	s->context.pagecache = pagecache_new((size_t)o->config->page_cache);
 	s->context.project_filter = project_filter_new();
 	s->context.project_directory = project_directory_new();

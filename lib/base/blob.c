@@ -18,7 +18,7 @@ struct blob {
 	atomic_size_t owners;
 	char *data;
 	size_t size;
-	bool mapped;
+	bool mapped, is_own; // is_own: of a file that nobody else has
 };
 
 static struct blob *blob_new(char *data, size_t size, bool mapped)
@@ -47,6 +47,14 @@ struct blob *blob_map(int fd, size_t size, struct err *e)
 		return NULL;
 	}
 	return blob_new(data, size, true);
+}
+
+struct blob *blob_map_own(int fd, size_t size, struct err *e)
+{
+	struct blob *b = blob_map(fd, size, e);
+	if (b)
+		b->is_own = true;
+	return b;
 }
 
 void blob_prefetch(const struct blob *b)
@@ -82,4 +90,9 @@ struct str blob_view(const struct blob *b)
 size_t blob_weight(const struct blob *b)
 {
 	return sizeof(*b) + (b->mapped ? 0 : b->size);
+}
+
+size_t blob_spooled(const struct blob *b)
+{
+	return b->is_own ? b->size : 0;
 }

@@ -17,6 +17,8 @@ struct blob *blob_from_buf(struct buf *b);
 // mapped. If the file may shrink, only the kernel may read the mapping (send and writev fail with EFAULT). Code that
 // reads it gets SIGBUS.
 struct blob *blob_map(int fd, size_t size, struct err *e) MUST_CHECK;
+// The same for a file that has no name, and that only this blob has.
+struct blob *blob_map_own(int fd, size_t size, struct err *e) MUST_CHECK;
 // Makes the kernel read the first 16 MiB of a mapped file now and start on the rest, so that a later send does not wait
 // for the disk. May block. Ignores errors, such as a file that has shrunk.
 void blob_prefetch(const struct blob *b);
@@ -26,3 +28,5 @@ struct str blob_view(const struct blob *b); // valid as long as the caller holds
 // Bytes of heap memory that the blob uses. The bytes of a mapped file do not count: they are in the kernel's page
 // cache.
 size_t blob_weight(const struct blob *b);
+// Bytes of the disk that end with the blob: those of blob_map_own(). 0 for all other blobs.
+size_t blob_spooled(const struct blob *b);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LARGE = 1 << 20 }; // beyond it a buffer grows by a quarter, not to the double, as it may be counted
+
 static char nothing[1]; // data of every empty buffer; never written
 
 void buf_init(struct buf *b, size_t cap)
@@ -38,7 +40,11 @@ char *buf_reserve(struct buf *b, size_t len)
 	if (need > b->room) {
 		size_t room = b->room < 64 ? 64 : b->room;
 		while (room < need)
-			room *= 2;
+			room += room < LARGE ? room : room / 4;
+		if (b->meter && !b->meter->take(b->meter, room - b->room)) {
+			b->failed = b->meter->is_refused = true;
+			return NULL;
+		}
 		b->data = xreallocarray(b->room ? b->data : NULL, room, 1);
 		b->room = room;
 		b->data[b->len] = '\0';

@@ -10,12 +10,19 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 
+// Who counts the memory of buffers; embedded in the struct of who does.
+struct buf_meter {
+	bool (*take)(struct buf_meter *m, size_t more); // a buffer wants more bytes of memory; false: there is no room
+	bool is_refused; // a buffer did not get them
+};
+
 struct buf {
 	char *data; // never NULL after init; data[len] is NUL
 	size_t len;
 	size_t room; // bytes allocated; 0: none, and data must not be written
 	size_t cap;  // the limit of len
 	bool failed; // an addition did not fit
+	struct buf_meter *meter; // borrowed; set after buf_init(); NULL: it is not counted
 };
 
 void buf_init(struct buf *b, size_t cap); // allocates nothing

@@ -226,13 +226,16 @@ enum {
 	LIMIT_PAGES_WAITING = 4096,
 	LIMIT_PAGES_KEPT = 1 << 30, // compressed upstream pages in the catalog of projects that no platform has
 	LIMIT_BODIES_ARRIVING = 128 << 20, // of all bodies on their way, what is kept in memory; a quarter for an address or a token
-	LIMIT_ANSWERS_SENT = 256 << 20, // answers in memory that clients have not read; a quarter of it for one address
+	// Answers in memory that clients have not read, and pages while they are made; a quarter of it for one address
+	LIMIT_ANSWERS_SENT = 256 << 20,
+	LIMIT_ANSWERS_SPOOLED = 512 << 20, // the same of answers in files; a quarter of it for one address
+	LIMIT_ANSWER_KEPT = 1 << 20,       // a page for people of more bytes is put into a file
 	LIMIT_ANSWERS_SMALL = 16 << 10, // an answer of fewer bytes does not count for that
 	// Rest of an upstream file that is still downloaded after its last client has left; a quarter of the file
 	// if that is more
 	LIMIT_FETCH_REST = 4 << 20,
 	LIMIT_RETRY_AFTER = 5, // seconds after which a client that was refused may try again
-	// Number of requests that wait to search the catalog; at most three quarters of them of one client address
+	// Number of requests that wait to search the catalog; a quarter of them of one address or token, while others wait
 	LIMIT_SEARCHES_WAITING = 64,
 	LIMIT_SEARCH_MS = 5000,        // milliseconds that one search may take
 	LIMIT_BODY_BUFFER = 256 << 10, // bytes of one request body that are buffered before a worker thread takes them

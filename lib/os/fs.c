@@ -167,6 +167,12 @@ int fs_tmp_open_mode(struct fs_tmp *t, int dirfd, const char *tmp, const char *n
 	return 0;
 }
 
+int fs_tmp_open_nameless(struct fs_tmp *t, int dirfd, const char *name, struct err *e)
+{
+	*t = (struct fs_tmp){.fd = openat(dirfd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), .dirfd = dirfd, .name = name};
+	return t->fd < 0 ? err_errno(e, fs_kind_of_write(), "%s", name) : 0;
+}
+
 int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e)
 {
 	while (bytes.len) {

@@ -46,6 +46,8 @@ int fs_tmp_open(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, 
 // The same with another mode than 0644 (less the umask), for files that others must not read.
 int fs_tmp_open_mode(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, mode_t mode,
 	struct err *e) MUST_CHECK;
+// A file in the folder dirfd that never has a name, and ends with its last descriptor and mapping. name is for messages.
+int fs_tmp_open_nameless(struct fs_tmp *t, int dirfd, const char *name, struct err *e) MUST_CHECK;
 int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e) MUST_CHECK;
 // Syncs the file and renames it to its final name. The caller syncs the folder after the last file.
 int fs_tmp_publish(struct fs_tmp *t, struct err *e) MUST_CHECK;

@@ -127,6 +127,20 @@ static struct reply *reply_answer(struct server_context *s, const struct request
 				 "\"wheelcache client-config --token\" says where clients take it from");
 }
 
+char *auth_token(struct server_context *s, const struct request *r)
+{
+	char room[CREDENTIALS_MOST], *who = NULL;
+	struct err e = ERR_INIT;
+	if (!r->header[HEADER_AUTHORIZATION])
+		return NULL;
+	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
+	enum tokens_answer answer = tokens_check(s->auth->tokens, secret, TOKEN_READ, "", NULL, &who, &e);
+	explicit_bzero(room, sizeof(room));
+	if (answer != TOKENS_GRANTED && answer != TOKENS_FORBIDDEN) // or its holder, who has it no more, would use up its share
+		mem_free(&who);
+	return who;
+}
+
 struct reply *auth_check(struct server_context *s, const struct request *r, enum token_right right,
 	const char *platform, const char *project, char **who)
 {

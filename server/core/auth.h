@@ -22,6 +22,8 @@ struct reply *auth_check(struct server_context *s, const struct request *r, enum
 // The same for a right wherever the token has it, of a view (NULL: of any). The caller releases *out after NULL.
 struct reply *auth_grant(struct server_context *s, const struct request *r, enum token_right right, const char *view,
 	struct token_grant *out, char **who);
+// The name of the request's token, whatever its rights, which the caller frees; NULL: it has none that is known.
+char *auth_token(struct server_context *s, const struct request *r);
 // What the request's token may read; nothing, without an answer, if it has none. The caller releases *out.
 void auth_read_grant(struct server_context *s, const struct request *r, struct token_grant *out);
 // The same for a platform or view that does not exist: without the right to read private platforms, a client cannot

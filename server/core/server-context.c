@@ -108,10 +108,7 @@ struct reply *server_context_error(const struct err *e)
 
 struct reply *server_context_busy(void)
 {
-	struct reply *r = reply_text(503, "503 Service Unavailable: too much is asked of upstream at once; ask again");
-	reply_header(r, "Cache-Control", "no-store");
-	reply_header(r, "Retry-After", "%d", LIMIT_RETRY_AFTER);
-	return r;
+	return reply_busy("too much is asked of upstream at once; ask again");
 }
 
 struct reply *server_context_not_filled(void)

@@ -21,6 +21,7 @@
 #include "server/message/body-handler.h"
 #include "server/message/reply.h"
 
+struct answers;
 struct audit_place;
 struct missing_counts;
 struct upload_policy;
@@ -50,6 +51,7 @@ struct server_context {
 	struct wheel_gate *wheel_gate; // NULL: wheels are not audited; see server_context_gate()
 	atomic_bool takes_facts;       // what is inside uploaded wheels is noted in the catalog
 
+	struct answers *answers; // what clients have not read; NULL: it is not counted
 	struct pagecache *pagecache;
 	struct catalog_pool *catalog_pool;
 	struct project_filter *project_filter; // projects that platforms have or had
@@ -107,6 +109,7 @@ struct route_match {
 	struct str project;
 	struct str file;                       // or the version, or the id of an attempt
 	struct str other_platform, other_file; // of a route that names two files
+	struct buf_meter *meter; // for a worker handler: of the buffers of large answers; NULL: they are not counted
 	struct continuation *continuation;     // for a worker handler; NULL: the answer must not wait
 };
 

@@ -25,6 +25,7 @@ struct builds_request {
 	struct server_context *context;
 	struct catalog *catalog;
 	const struct request *request;
+	struct buf_meter *meter;
 	const char **platform; // names that the client may read; owned, the names are not
 	size_t platforms;
 	struct arguments arguments;
@@ -85,6 +86,7 @@ static struct reply *read_request(struct builds_request *b, const struct route_m
 	const struct site *site = match->site;
 	struct str project = match->project;
 	b->request = match->request;
+	b->meter = match->meter;
 	struct reply *refused = arguments_read(b->request, forms, &b->arguments);
 	if (refused)
 		return refused;
@@ -122,7 +124,7 @@ static int read_builds(struct builds_request *b, struct builds_data *out, struct
 
 // --- replies ---
 
-static struct reply *reply_page(const struct builds_request *b, const char *type, const struct buf *page)
+static struct reply *reply_page(const struct builds_request *b, const char *type, struct buf *page)
 {
 	return packed_reply(b->context, negotiate_coding(b->request->header[HEADER_ACCEPT_ENCODING]), type, html_policy,
 		page, server_context_site(b->context)->has_private);
@@ -136,10 +138,11 @@ static struct reply *reply_builds(struct builds_request *b, const struct builds_
 	const struct html_frame frame = page_frame(b->context, b->catalog, b->request->path, HTML_SECTION_BUILDS);
 	const struct builds_page_query shown = {&b->query, b->platform, b->platforms};
 	buf_init(&page, PAGE_MOST);
+	page.meter = b->meter;
 	int result = is_json                  ? builds_json_write(data, b->query.only_attempts, &page, &e)
 		     : b->query.only_attempts ? builds_page_project(&frame, data, b->project, b->query.limit, &page, &e)
 					      : builds_page_write(&frame, data, &shown, &page, &e);
-	return result < 0 ? server_context_error(&e)
+	return result < 0 ? packed_reply_failed(&page, &e)
 			  : reply_page(b, is_json ? "application/json" : "text/html; charset=utf-8", &page);
 }
 
@@ -197,6 +200,7 @@ static int read_log(struct builds_request *b, const char *id, struct buf *out, b
 	struct found_attempt found = {.request = b};
 	CLEANUP(buf_release) struct buf raw;
 	buf_init(&raw, LIMIT_RESULT_LOG);
+	raw.meter = out->meter = b->meter;
 	if (build_results_open(b->context->build_results, b->context->search_ms, &results, e) < 0 ||
 		results_find(results, id, check_attempt, &found, e) < 0)
 		return -1;
@@ -226,6 +230,6 @@ struct reply *builds_handler_log(struct server_context *s, struct catalog *c UNU
 	if (read_log(&b, id, &text, &is_running, &e) < 0)
 		return e.kind == ERR_NOT_FOUND ? server_context_not_found_in(s, match->site->has_private,
 							 "there is no such attempt, or it has no log")
-					       : server_context_error(&e);
+					       : packed_reply_failed(&text, &e);
 	return reply_page(&b, "text/plain; charset=utf-8", &text);
 }

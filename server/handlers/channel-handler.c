@@ -118,5 +118,5 @@ struct reply *channel_handler_worker(struct server_context *s, struct catalog *c
 		.path = "/-/channel/",
 		.name = q.query.view->name,
 		.most = PAGE_MOST};
-	return packed_reply_costly(s, c, &page, match->pages_cleared, make_channel_page, &q);
+	return packed_reply_costly(s, c, &page, match, make_channel_page, &q);
 }

@@ -195,6 +195,7 @@ static struct reply *make_comparison(struct compare_request *x)
 	struct reply *refused = NULL;
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, PAGE_BYTES);
+	page.meter = x->match->meter;
 	for (int i = 0; i < 2 && !refused; i++)
 		refused = find_place(x, &x->side[i]);
 	for (int i = 0; i < 2 && !refused; i++)
@@ -205,7 +206,7 @@ static struct reply *make_comparison(struct compare_request *x)
 	struct err e = ERR_INIT;
 	if (page.failed) {
 		err_set(&e, ERR_LIMIT, "the comparison has more than %d bytes", PAGE_BYTES);
-		return reply_not_compared(&e);
+		return page.meter && page.meter->is_refused ? packed_reply_failed(&page, &e) : reply_not_compared(&e);
 	}
 	return packed_reply(x->context, x->coding, x->is_json ? "application/json" : "text/html; charset=utf-8",
 		html_policy, &page, x->is_private);

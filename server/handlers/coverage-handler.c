@@ -100,5 +100,5 @@ struct reply *coverage_handler_worker(struct server_context *s, struct catalog *
 		.name = "",
 		.link = &link,
 		.most = PAGE_MOST};
-	return packed_reply_costly(s, c, &page, match->pages_cleared, make_coverage, &x);
+	return packed_reply_costly(s, c, &page, match, make_coverage, &x);
 }

@@ -102,7 +102,7 @@ static struct reply *explain_reply(struct server_context *s, struct explain_requ
 	if (result < 0 && (e.kind == ERR_NOT_FOUND || e.kind == ERR_INVALID))
 		return server_context_not_found_in(s, x->view->is_private, "nothing is known of it");
 	if (result < 0)
-		return server_context_error(&e);
+		return packed_reply_failed(&x->body, &e);
 	return packed_reply(s, negotiate_coding(x->request->header[HEADER_ACCEPT_ENCODING]),
 		x->is_html   ? "text/html; charset=utf-8"
 		: x->is_text ? "text/plain; charset=utf-8"
@@ -125,6 +125,7 @@ struct reply *explain_handler_worker(struct server_context *s, struct catalog *c
 	CLEANUP(mem_free) char *version = match->file.len ? xstrndup(match->file.ptr, match->file.len) : NULL;
 	buf_init(&x.project, LIMIT_FILE_NAME);
 	buf_init(&x.body, LIMIT_PAGE);
+	x.body.meter = match->meter;
 	x.version = version;
 	x.is_text = match->request->format && strcmp(match->request->format, "text") == 0;
 	x.is_html = !x.is_text && negotiate_data_html(match->request->header[HEADER_ACCEPT], match->request->format);

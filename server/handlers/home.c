@@ -118,7 +118,7 @@ struct reply *home_worker(struct server_context *s, struct catalog *c, const str
 		.path = "/",
 		.name = "",
 		.most = PAGE_BYTES};
-	return packed_reply_costly(s, c, &page, match->pages_cleared, make_home, &q);
+	return packed_reply_costly(s, c, &page, match, make_home, &q);
 }
 
 // A private view is treated as absent, not as refused: a browser asks for /favicon.ico, and must not ask its user for

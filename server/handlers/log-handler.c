@@ -37,20 +37,22 @@ static struct reply *read_asked(const struct request *r, struct arguments *a, st
 	return NULL;
 }
 
-static struct reply *show_log(struct server_context *s, struct catalog *c, const struct request *r,
+static struct reply *show_log(struct server_context *s, struct catalog *c, const struct route_match *match,
 	const struct log_page_query *q, const struct log_data *d)
 {
 	struct err e = ERR_INIT;
+	const struct request *r = match->request;
 	CLEANUP(buf_release) struct buf page;
 	bool is_text = r->format && strcmp(r->format, "text") == 0;
 	bool is_json = !is_text && negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
 	const struct html_frame frame = page_frame(s, c, "/-/log/", HTML_SECTION_NONE);
 	buf_init(&page, PAGE_MOST);
+	page.meter = match->meter;
 	int written = is_text   ? log_text_write(d, &page, &e)
 		      : is_json ? log_json_write(d, &page, &e)
 				: log_page_write(&frame, q, d, &page, &e);
 	if (written < 0)
-		return server_context_error(&e);
+		return packed_reply_failed(&page, &e);
 	return packed_reply(s, negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]),
 		is_text   ? "text/plain; charset=utf-8"
 		: is_json ? "application/json"
@@ -78,5 +80,5 @@ struct reply *log_handler_worker(struct server_context *s, struct catalog *c, co
 		match->site, &grant, &asked, s->audit ? s->audit->path : NULL, page.limit};
 	if (q.audit_path && log_data_read(&q, &data, &e) < 0)
 		return server_context_error(&e);
-	return show_log(s, c, match->request, &page, &data);
+	return show_log(s, c, match, &page, &data);
 }

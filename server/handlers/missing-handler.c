@@ -193,5 +193,5 @@ struct reply *missing_handler_worker(struct server_context *s, struct catalog *c
 		.path = "/-/missing/",
 		.name = q.platform->name,
 		.most = MISSING_QUERY_PAGE};
-	return packed_reply_costly(s, c, &page, match->pages_cleared, make_missing_page, &q);
+	return packed_reply_costly(s, c, &page, match, make_missing_page, &q);
 }

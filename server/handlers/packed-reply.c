@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/packed-reply.h"
 
+#include "lib/base/limits.h"
 #include "lib/os/clock.h"
+#include "server/core/answer-spool.h"
+#include "server/http/answers.h"
 
 enum {
 	KEPT_SECONDS = 3, // a costly page is kept so long,
@@ -10,16 +13,18 @@ enum {
 };
 
 struct reply *packed_reply(struct server_context *s, enum page_coding coding, const char *type, const char *policy,
-	const struct buf *page, bool is_private)
+	struct buf *page, bool is_private)
 {
 	struct err e = ERR_INIT;
 	char etag[PAGE_ETAG_SIZE];
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, page->len + (1 << 20));
-	if (page_pack(buf_view(page), coding, &packed, &e) < 0)
-		return server_context_error(&e);
-	page_etag(type, buf_view(&packed), etag);
-	struct reply *r = reply_new(200, type, blob_from_buf(&packed));
+	packed.meter = page->meter;
+	if (coding != PAGE_PLAIN && page_pack(buf_view(page), coding, &packed, &e) < 0)
+		return packed_reply_failed(&packed, &e);
+	struct buf *sent = coding == PAGE_PLAIN ? page : &packed;
+	page_etag(type, buf_view(sent), etag);
+	struct reply *r = reply_new(200, type, answer_spool(s->catalog_path, sent));
 	server_context_set_freshness(s, r, is_private);
 	reply_header(r, "Vary", "Accept, Accept-Encoding");
 	reply_header(r, "Content-Security-Policy", "%s", policy);
@@ -30,6 +35,11 @@ struct reply *packed_reply(struct server_context *s, enum page_coding coding, co
 	return r;
 }
 
+struct reply *packed_reply_failed(const struct buf *page, const struct err *e)
+{
+	return page->meter && page->meter->is_refused ? reply_busy(answers_unread) : server_context_error(e);
+}
+
 static unsigned kept_seconds(int64_t took_ms)
 {
 	int64_t seconds = KEPT_SHARE * took_ms / 1000;
@@ -37,18 +47,19 @@ static unsigned kept_seconds(int64_t took_ms)
 }
 
 static struct reply *make_costly(struct server_context *s, struct catalog *c, const struct costly_page *p,
-	uint64_t epoch, packed_reply_make_fn *make, const void *query)
+	struct buf_meter *meter, uint64_t epoch, packed_reply_make_fn *make, const void *query)
 {
 	struct err e = ERR_INIT;
 	int64_t begun = clock_ms();
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, p->most);
+	page.meter = meter;
 	int result = make(s, c, query, &page, &e);
 	if (result > 0)
 		return NULL;
 	if (result < 0) {
 		err_prefix(&e, "%s%s: ", p->path, p->name);
-		return server_context_error(&e);
+		return packed_reply_failed(&page, &e);
 	}
 	struct reply *r = packed_reply(s, p->coding, p->type, p->policy, &page, p->is_private);
 	if (r->status == 200 && p->link && p->link->len)
@@ -59,16 +70,16 @@ static struct reply *make_costly(struct server_context *s, struct catalog *c, co
 }
 
 struct reply *packed_reply_costly(struct server_context *s, struct catalog *c, const struct costly_page *p,
-	uint32_t pages_cleared, packed_reply_make_fn *make, const void *query)
+	const struct route_match *match, packed_reply_make_fn *make, const void *query)
 {
 	struct page_making making;
 	if (!p->key)
-		return make_costly(s, c, p, 0, make, query);
-	uint64_t epoch = pagecache_epoch(s->pagecache, p->key, pages_cleared);
+		return make_costly(s, c, p, match->meter, 0, make, query);
+	uint64_t epoch = pagecache_epoch(s->pagecache, p->key, match->pages_cleared);
 	pagecache_make_begin(s->pagecache, &making, p->key);
 	struct reply *r = pagecache_get(s->pagecache, p->key);
 	if (!r)
-		r = make_costly(s, c, p, epoch, make, query);
+		r = make_costly(s, c, p, match->meter, epoch, make, query);
 	pagecache_make_end(s->pagecache, &making);
 	return r;
 }

@@ -6,10 +6,12 @@
 #include "server/core/server-context.h"
 #include "server/message/negotiate.h"
 
-// 200 with the page, or the answer to the error. type: Content-Type. policy: Content-Security-Policy. is_private: shared
-// caches must not keep it. The caller drops the reply.
+// 200 with the page, or the answer to the error. type: Content-Type. policy: Content-Security-Policy. The bytes of the page
+// are taken over. is_private: shared caches must not keep it. The caller drops the reply.
 struct reply *packed_reply(struct server_context *s, enum page_coding coding, const char *type, const char *policy,
-	const struct buf *page, bool is_private);
+	struct buf *page, bool is_private);
+// The answer to a page that could not be made: where its buffer got no memory, a 503.
+struct reply *packed_reply_failed(const struct buf *page, const struct err *e);
 
 // A page or document that takes long to make. The page cache keeps it for a multiple of that time, 3 to 60 seconds.
 struct costly_page {
@@ -27,4 +29,4 @@ typedef int packed_reply_make_fn(struct server_context *s, struct catalog *c, co
 // The reply from the page cache, or made by make, once for all threads that want it now. The caller drops the reply. NULL:
 // there is nothing to show, and another answer is the caller's.
 struct reply *packed_reply_costly(struct server_context *s, struct catalog *c, const struct costly_page *p,
-	uint32_t pages_cleared, packed_reply_make_fn *make, const void *query);
+	const struct route_match *match, packed_reply_make_fn *make, const void *query);

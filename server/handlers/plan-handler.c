@@ -60,9 +60,10 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 	bool is_json = negotiate_page_json(match->request->header[HEADER_ACCEPT], match->request->format);
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, PAGE_BYTES);
+	page.meter = match->meter;
 	const struct html_frame frame = page_frame(s, c, match->request->path, HTML_SECTION_PLAN);
 	if ((is_json ? plan_json_write(c, &query, &page, &e) : plan_page_write(&frame, c, &query, &page, &e)) < 0)
-		return server_context_error(&e);
+		return packed_reply_failed(&page, &e);
 	return packed_reply(s, negotiate_coding(match->request->header[HEADER_ACCEPT_ENCODING]),
 		is_json ? "application/json" : "text/html; charset=utf-8", html_policy, &page, site->has_private);
 }

@@ -268,6 +268,6 @@ struct reply *project_handler_worker(struct server_context *s, struct catalog *c
 		.path = "/-/project/",
 		.name = q.project,
 		.most = PAGE_MOST};
-	struct reply *r = packed_reply_costly(s, c, &page, match->pages_cleared, make_project_page, &q);
+	struct reply *r = packed_reply_costly(s, c, &page, match, make_project_page, &q);
 	return r ? r : reply_unknown(s, c, match, &q);
 }

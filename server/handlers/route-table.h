@@ -12,7 +12,7 @@ enum route_pool {
 	ROUTE_POOL_NONE,      // no worker: handle_inline always answers
 	ROUTE_POOL_PAGES,     // shared by all pages
 	ROUTE_POOL_PLATFORM,  // of the platform that the path names, whose volume may hang
-	ROUTE_POOL_SEARCHES,  // one search of an address at a time, in turns by address, with a time limit
+	ROUTE_POOL_SEARCHES,  // few at a time, shared by address and token, with a time limit
 	ROUTE_POOL_SUMMARIES, // the same, for what is made anew for each request
 	ROUTE_POOL_COUNT,
 };

@@ -11,6 +11,7 @@
 #include "server/core/auth.h"
 #include "server/core/server-context.h"
 #include "server/handlers/route-table.h"
+#include "server/http/answers.h"
 #include "server/http/worker-pools.h"
 #include "server/message/conditional.h"
 #include "server/message/urlpath.h"
@@ -300,6 +301,17 @@ static struct reply *call_with_past_view(struct server_context *s, const struct 
 	return route->handle_worker(s, c, &at);
 }
 
+// Memory of the answer counts while it is made.
+static struct reply *call_counted(struct server_context *s, const struct route *route, struct catalog *c,
+	const struct route_match *match)
+{
+	struct route_match counted = *match;
+	CLEANUP(answers_make_end) struct answer_making making = {0};
+	answers_make_begin(s->answers, &making, match->request->peer);
+	counted.meter = &making.meter;
+	return match->at ? call_with_past_view(s, route, c, &counted) : route->handle_worker(s, c, &counted);
+}
+
 static struct reply *call_worker(struct server_context *s, const struct route *route, const struct route_match *match)
 {
 	struct err e = ERR_INIT;
@@ -308,8 +320,7 @@ static struct reply *call_worker(struct server_context *s, const struct route *r
 		return server_context_error(&e);
 	if (is_search(route))
 		catalog_limit(reader.catalog, s->search_ms);
-	struct reply *reply = match->at ? call_with_past_view(s, route, reader.catalog, match)
-					: route->handle_worker(s, reader.catalog, match);
+	struct reply *reply = call_counted(s, route, reader.catalog, match);
 	if (is_search(route))
 		catalog_limit(reader.catalog, 0);
 	catalog_pool_give(s->catalog_pool, &reader);
@@ -360,4 +371,9 @@ unsigned routes_pool(void *ctx, const struct request *request)
 	const struct site *site = server_context_site(ctx);
 	const struct platform *p = site_platform(site, match.view);
 	return p ? 1 + (unsigned)(p - site->store.platform) % (WORKER_POOLS - 1) : 0;
+}
+
+char *routes_token(void *ctx, const struct request *request)
+{
+	return auth_token(ctx, request);
 }

@@ -14,6 +14,8 @@ struct reply *routes_worker(void *ctx, const struct request *request, struct con
 // On the event loop, for all other methods; does not block. Sets request->metric. Returns what takes the body, for
 // the caller to free; NULL: *refusal is the answer.
 struct body_handler *routes_receive(void *ctx, struct request *request, struct reply **refusal);
+// The name of the request's token, which the caller frees; NULL: it has none that is known.
+char *routes_token(void *ctx, const struct request *request);
 // The number of the worker pool for the request, see worker_pools_pick(). Files and uploads have a pool for each
 // platform: a volume that hangs delays neither pages nor other platforms.
 unsigned routes_pool(void *ctx, const struct request *request);

@@ -161,5 +161,5 @@ struct reply *usage_handler_worker(struct server_context *s, struct catalog *c, 
 		.path = "/-/usage/",
 		.name = "",
 		.most = PAGE_MOST};
-	return packed_reply_costly(s, c, &page, match->pages_cleared, make_usage, &x);
+	return packed_reply_costly(s, c, &page, match, make_usage, &x);
 }

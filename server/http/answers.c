@@ -8,9 +8,11 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/net/address.h"
-#include "server/message/share.h"
 
 enum { BUCKETS = 1024, QUARTER = 4, BUCKET_SHIFT = 4 };
+enum answer_place { MEMORY, DISK, PLACES };
+
+const char answers_unread[] = "answers to this client, or to all, wait to be read: read them, or try again";
 
 // The clients of an address that read an answer.
 struct answer_payer {
@@ -24,23 +26,30 @@ struct answer_payer {
 struct answer {
 	struct answer *next; // in the bucket
 	const void *bytes;   // the blob, or the stream
+	enum answer_place place;
 	struct share_part part;
 	struct answer_payer *payers;
 };
 
 struct answers {
 	pthread_mutex_t lock;
-	struct share_pool *all, *addresses;
+	struct share_pool *all[PLACES], *addresses[PLACES];
+	struct share_pool *makers; // the addresses for which pages are made
 	struct answer *bucket[BUCKETS];
 };
 
 struct answers *answers_new(void)
 {
+	static const uint64_t most[PLACES] = {[MEMORY] = LIMIT_ANSWERS_SENT, [DISK] = LIMIT_ANSWERS_SPOOLED};
 	struct answers *a = xcalloc(1, sizeof(*a));
 	pthread_mutex_init(&a->lock, NULL);
-	a->all = share_pool_new(&(struct share_options){.most = LIMIT_ANSWERS_SENT});
-	a->addresses = share_pool_new(
-		&(struct share_options){.most = UINT64_MAX, .share = LIMIT_ANSWERS_SENT / QUARTER, .is_strict = true});
+	for (int i = 0; i < PLACES; i++) {
+		a->all[i] = share_pool_new(&(struct share_options){.most = most[i]});
+		a->addresses[i] = share_pool_new(
+			&(struct share_options){.most = UINT64_MAX, .share = most[i] / QUARTER, .is_strict = true});
+	}
+	a->makers = share_pool_new(
+		&(struct share_options){.most = UINT64_MAX, .share = LIMIT_ANSWERS_SENT / 2, .is_strict = true});
 	return a;
 }
 
@@ -48,8 +57,11 @@ void answers_free(struct answers *a)
 {
 	if (!a)
 		return;
-	share_pool_free(a->all);
-	share_pool_free(a->addresses);
+	for (int i = 0; i < PLACES; i++) {
+		share_pool_free(a->all[i]);
+		share_pool_free(a->addresses[i]);
+	}
+	share_pool_free(a->makers);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 }
@@ -72,11 +84,12 @@ static struct answer_payer *find_payer(const struct answer *one, const uint8_t c
 	return p;
 }
 
-static struct answer *add_answer(struct answers *a, const void *bytes, size_t weight)
+static struct answer *add_answer(struct answers *a, const void *bytes, enum answer_place place, size_t weight)
 {
 	struct answer *one = xcalloc(1, sizeof(*one));
 	one->bytes = bytes;
-	if (!share_take(a->all, &one->part, NULL, NULL, weight)) {
+	one->place = place;
+	if (!share_take(a->all[place], &one->part, NULL, NULL, weight)) {
 		free(one);
 		return NULL;
 	}
@@ -90,7 +103,7 @@ static struct answer_payer *add_payer(struct answers *a, struct answer *one, con
 {
 	struct answer_payer *p = xcalloc(1, sizeof(*p));
 	address_client(peer, p->client);
-	if (!share_take(a->addresses, &p->part, peer, NULL, weight)) {
+	if (!share_take(a->addresses[one->place], &p->part, peer, NULL, weight)) {
 		free(p);
 		return NULL;
 	}
@@ -105,7 +118,7 @@ static void drop_answer_if_unread(struct answers *a, struct answer *one)
 		return;
 	struct answer **at = find_answer(a, one->bytes);
 	*at = one->next;
-	share_give(a->all, &one->part);
+	share_give(a->all[one->place], &one->part);
 	free(one);
 }
 
@@ -115,16 +128,18 @@ static void drop_payer(struct answers *a, struct answer *one, struct answer_paye
 	while (*at != payer)
 		at = &(*at)->next;
 	*at = payer->next;
-	share_give(a->addresses, &payer->part);
+	share_give(a->addresses[one->place], &payer->part);
 	free(payer);
 }
 
-static bool begin_reading(struct answers *a, struct answer_reader *r, const void *bytes, size_t weight, const char *peer)
+// what: its bytes and place, not yet in the table.
+static bool begin_reading(struct answers *a, struct answer_reader *r, const struct answer *what, size_t weight,
+	const char *peer)
 {
 	uint8_t client[ADDRESS_SIZE];
 	address_client(peer, client);
-	struct answer *one = *find_answer(a, bytes);
-	if (!one && !(one = add_answer(a, bytes, weight)))
+	struct answer *one = *find_answer(a, what->bytes);
+	if (!one && !(one = add_answer(a, what->bytes, what->place, weight)))
 		return false;
 	struct answer_payer *payer = find_payer(one, client);
 	if (!payer && !(payer = add_payer(a, one, peer, weight))) {
@@ -140,12 +155,17 @@ static bool begin_reading(struct answers *a, struct answer_reader *r, const void
 
 bool answers_begin(struct answers *a, struct answer_reader *r, const struct reply *reply, const char *peer)
 {
-	size_t weight = reply->stream ? ANSWERS_STREAM_BLOCK : reply->body ? blob_weight(reply->body) : 0;
-	const void *bytes = reply->stream ? (const void *)reply->stream : reply->body;
+	size_t spooled = reply->body ? blob_spooled(reply->body) : 0;
+	size_t weight = reply->stream ? ANSWERS_STREAM_BLOCK
+			: spooled     ? spooled
+			: reply->body ? blob_weight(reply->body)
+				      : 0;
+	const struct answer what = {.bytes = reply->stream ? (const void *)reply->stream : reply->body,
+		.place = spooled ? DISK : MEMORY};
 	if (weight < LIMIT_ANSWERS_SMALL)
 		return true;
 	pthread_mutex_lock(&a->lock);
-	bool has_room = begin_reading(a, r, bytes, weight, peer);
+	bool has_room = begin_reading(a, r, &what, weight, peer);
 	pthread_mutex_unlock(&a->lock);
 	return has_room;
 }
@@ -165,5 +185,28 @@ void answers_end(struct answers *a, struct answer_reader *r)
 
 bool answers_is_used_up(struct answers *a, const char *peer)
 {
-	return share_is_used_up(a->addresses, peer);
+	return share_is_used_up(a->addresses[MEMORY], peer) || share_is_used_up(a->addresses[DISK], peer);
+}
+
+// --- pages that are made ---
+
+static bool take_memory(struct buf_meter *meter, size_t more)
+{
+	struct answer_making *m = (struct answer_making *)(void *)((char *)meter - offsetof(struct answer_making, meter));
+	struct answers *a = m->answers;
+	return !a || (share_take(a->makers, &m->address, m->peer, NULL, more) &&
+			     share_take(a->all[MEMORY], &m->all, NULL, NULL, more));
+}
+
+void answers_make_begin(struct answers *a, struct answer_making *m, const char *peer)
+{
+	*m = (struct answer_making){.meter.take = take_memory, .answers = a, .peer = peer};
+}
+
+void answers_make_end(struct answer_making *m)
+{
+	if (!m->answers)
+		return;
+	share_give(m->answers->makers, &m->address);
+	share_give(m->answers->all[MEMORY], &m->all);
 }

@@ -36,4 +36,8 @@ struct connection {
 
 // Resumes a suspended connection on its event loop. Any thread. The connection may be freed when the call returns.
 void connection_resume(struct connection *c);
+// Answers a suspended connection with 503 and resumes it; the rest of its body is discarded first. Any thread.
+void connection_refuse(struct connection *c, const char *why);
+// Writes the line of the request that has been answered.
+void connection_log(struct connection *c, FILE *access_log);
 struct connection *connection_of_continuation(struct continuation *w);

@@ -62,12 +62,12 @@ static void note_client_end(struct connection_link *c)
 		atomic_store_explicit(&c->has_left, true, memory_order_relaxed);
 }
 
-// A client that reads its answer is not idle. While the server stops, end_if_slow() measures it instead.
+// A client that reads its answer is not idle, nor before the next look. While the server stops, end_if_slow() measures it instead.
 static void note_reading(const struct connections *t, struct connection_link *c)
 {
 	long since = atomic_load_explicit(&c->idle_since, memory_order_relaxed);
 	if (since && !atomic_load(&t->is_draining) && client_progress_is_enough(c->fd, &c->moved))
-		atomic_compare_exchange_strong(&c->idle_since, &since, clock_seconds());
+		atomic_compare_exchange_strong(&c->idle_since, &since, clock_seconds() + CHECK_MS / 1000);
 }
 
 static int64_t check_connections(void *ctx)

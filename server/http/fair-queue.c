@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http/fair-queue.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,14 @@
 #include "lib/base/mem.h"
 #include "lib/net/address.h"
 
-enum { SKIPS_MOST = 64 }; // so often an entry that is too heavy now is skipped; then no other one begins before it
+enum {
+	QUARTER = 4,
+	SKIPS_MOST = 64, // so often an entry that is too heavy now is skipped; then no other one begins before it
+};
 
 // Exists only while an entry of it waits or is under way, which bounds their number.
 struct fair_queue_address {
+	struct fair_queue *queue;
 	struct fair_queue_address *next; // a ring
 	uint8_t id[ADDRESS_SIZE];
 	bool is_shared;                         // by many clients: a proxy
@@ -26,13 +31,23 @@ struct fair_queue {
 	struct fair_queue_address *last; // whose entry began last; NULL: the ring is empty
 	unsigned waiting, under_way;
 	uint64_t weight, most_weight;
+	struct share_pool *places, *turns; // NULL: entries are not refused
+	struct fair_queue_entry *refused;  // not yet told
+	long entered;
 };
+
+static void take_place_back(void *entry);
 
 struct fair_queue *fair_queue_new(const struct fair_queue_options *options)
 {
 	struct fair_queue *t = xcalloc(1, sizeof(*t));
 	t->options = *options;
 	t->most_weight = UINT64_MAX;
+	if (options->refuse) {
+		t->places = share_pool_new(&(struct share_options){.most = options->waiting, .end = take_place_back});
+		t->turns = share_pool_new(&(struct share_options){
+			.most = options->under_way + FAIR_QUEUE_SPARE, .share = (options->under_way + QUARTER - 1) / QUARTER});
+	}
 	pthread_mutex_init(&t->lock, NULL);
 	return t;
 }
@@ -45,6 +60,8 @@ void fair_queue_free(struct fair_queue *t)
 		next = a->next == t->last ? NULL : a->next;
 		free(a);
 	}
+	share_pool_free(t->places);
+	share_pool_free(t->turns);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
@@ -69,6 +86,7 @@ static struct fair_queue_address *find_or_add_address(struct fair_queue *t, cons
 	if (a)
 		return a;
 	a = xcalloc(1, sizeof(*a));
+	a->queue = t;
 	memcpy(a->id, id, sizeof(id));
 	a->is_shared = strcmp(name, "unix") == 0;
 	a->end = &a->first;
@@ -122,6 +140,44 @@ static void remove_entry(struct fair_queue *t, struct fair_queue_entry *entry)
 	t->waiting--;
 }
 
+// For share_options.end: under the locks of the queue and of its places.
+static void take_place_back(void *owner)
+{
+	struct fair_queue_entry *entry = owner;
+	struct fair_queue *t = entry->address->queue;
+	remove_entry(t, entry);
+	share_give(t->turns, &entry->turn);
+	entry->next = t->refused;
+	t->refused = entry;
+}
+
+static bool take_queue_place(struct fair_queue *t, struct fair_queue_entry *entry, const char *peer, const char *token)
+{
+	entry->place = (struct share_part){.owner = entry, .idle_since = &entry->order};
+	entry->turn = (struct share_part){0};
+	atomic_store(&entry->order, LONG_MAX - ++t->entered);
+	return share_take(t->places, &entry->place, peer, token, 1) && share_take(t->turns, &entry->turn, peer, token, 0);
+}
+
+static void drop_addresses_of_refused(struct fair_queue *t)
+{
+	for (struct fair_queue_entry *e = t->refused; e; e = e->next)
+		if (e->address)
+			remove_if_unused(t, STEAL_PTR(e->address));
+}
+
+static void give_place(struct fair_queue *t, struct fair_queue_entry *entry)
+{
+	if (t->places)
+		share_give(t->places, &entry->place);
+}
+
+static void give_turn(struct fair_queue *t, struct fair_queue_entry *entry)
+{
+	if (t->turns)
+		share_give(t->turns, &entry->turn);
+}
+
 static bool has_room(const struct fair_queue *t, const struct fair_queue_address *a)
 {
 	return t->waiting < t->options.waiting && a->waiting < share_of_address(a, t->options.waiting);
@@ -156,14 +212,36 @@ static struct fair_queue_address *choose_address(struct fair_queue *t)
 	return NULL;
 }
 
+// The same where entries are refused: first those within their share, to whom one more place belongs.
+static struct fair_queue_address *choose_sharer(struct fair_queue *t)
+{
+	struct fair_queue_address *a = t->last, *any = NULL;
+	do {
+		a = a->next;
+		if (a->waiting && !share_is_beyond(t->turns, &a->first->turn, 1))
+			return a;
+		any = any || !a->waiting ? any : a;
+	} while (a != t->last);
+	return t->under_way < t->options.under_way ? any : NULL;
+}
+
+static struct fair_queue_address *choose_next(struct fair_queue *t)
+{
+	if (!t->waiting || t->under_way >= t->options.under_way + (t->turns ? FAIR_QUEUE_SPARE : 0))
+		return NULL;
+	return t->turns ? choose_sharer(t) : choose_address(t);
+}
+
 static struct fair_queue_entry *next_entry(struct fair_queue *t)
 {
-	bool may = t->waiting && t->under_way < t->options.under_way;
-	struct fair_queue_address *a = may ? choose_address(t) : NULL;
+	struct fair_queue_address *a = choose_next(t);
 	if (!a)
 		return NULL;
 	struct fair_queue_entry *entry = a->first;
 	remove_entry(t, entry);
+	give_place(t, entry);
+	if (t->turns)
+		share_take(t->turns, &entry->turn, NULL, NULL, 1); // there is room: under_way says it
 	entry->has_begun = true;
 	a->skipped = 0;
 	a->under_way++;
@@ -176,17 +254,19 @@ static struct fair_queue_entry *next_entry(struct fair_queue *t)
 
 // --- calls ---
 
-bool fair_queue_enter(struct fair_queue *t, struct fair_queue_entry *entry, const char *peer, uint64_t weight)
+bool fair_queue_enter(struct fair_queue *t, struct fair_queue_entry *entry, const char *peer, const char *token,
+	uint64_t weight)
 {
 	pthread_mutex_lock(&t->lock);
 	struct fair_queue_address *a = find_or_add_address(t, peer);
-	bool has_entered = has_room(t, a);
+	bool has_entered = t->places ? take_queue_place(t, entry, peer, token) : has_room(t, a);
 	entry->weight = weight;
 	entry->has_begun = false;
 	if (has_entered)
 		append_entry(t, a, entry);
 	else
 		remove_if_unused(t, a);
+	drop_addresses_of_refused(t);
 	pthread_mutex_unlock(&t->lock);
 	return has_entered;
 }
@@ -214,6 +294,8 @@ bool fair_queue_leave(struct fair_queue *t, struct fair_queue_entry *entry)
 	bool waits = a && !entry->has_begun;
 	if (waits) {
 		remove_entry(t, entry);
+		give_place(t, entry);
+		give_turn(t, entry);
 		entry->address = NULL;
 		remove_if_unused(t, a);
 	}
@@ -230,6 +312,7 @@ void fair_queue_end(struct fair_queue *t, struct fair_queue_entry *entry)
 		a->weight -= entry->weight;
 		t->under_way--;
 		t->weight -= entry->weight;
+		give_turn(t, entry);
 		entry->address = NULL;
 		remove_if_unused(t, a);
 	}
@@ -241,10 +324,12 @@ void fair_queue_run(struct fair_queue *t)
 	struct fair_queue_entry *entry;
 	do {
 		pthread_mutex_lock(&t->lock);
-		entry = next_entry(t);
+		struct fair_queue_entry *refused = t->refused;
+		t->refused = refused ? refused->next : NULL;
+		entry = refused ? refused : next_entry(t);
 		pthread_mutex_unlock(&t->lock);
 		if (entry)
-			t->options.begin(t->options.ctx, entry);
+			(refused ? t->options.refuse : t->options.begin)(t->options.ctx, entry);
 	} while (entry);
 }
 

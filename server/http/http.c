@@ -18,7 +18,7 @@
 #include "server/message/request-check.h"
 
 enum {
-	SEARCHES = 2,   // number of expensive pages that are made at once, one for an address
+	SEARCHES = 2,   // number of expensive pages that are made at once
 	DECISIONS = 4,  // number of posted documents that are decided at once
 	POOL_SHARE = 4, // one pool may have a quarter of all connections for bodies, as its platform's volume may hang
 	REST_MS = 5000, // for what relays of TLS still have to send at the stop: a few hundred KB each
@@ -42,37 +42,45 @@ struct http {
 
 // --- requests ---
 
-static struct reply *make_busy_reply(const char *why)
-{
-	struct reply *r = reply_text(503, "503 Service Unavailable: %s", why);
-	reply_header(r, "Cache-Control", "no-store");
-	reply_header(r, "Retry-After", "%d", LIMIT_RETRY_AFTER);
-	return r;
-}
-
-static const char unread[] = "answers to this client, or to all, wait to be read: read them, or try again";
-
 // Takes the reply over and drops it when the request has ended.
 static enum MHD_Result send_reply(struct connection *c, struct reply *r)
 {
 	if (!answers_begin(c->http->answers, &c->reader, r, c->client)) {
 		reply_unref(r);
-		r = make_busy_reply(unread);
+		r = reply_busy(answers_unread);
 	}
 	c->reply = r;
 	connections_note_sending(&c->link);
 	return mhd_response_queue(c) ? MHD_YES : MHD_NO;
 }
 
+static const char too_many[] = "too many ask for this";
+
+static void refuse_job(void *job)
+{
+	connection_refuse(job, too_many);
+}
+
+// The caller frees it; NULL: none is known.
+static char *find_token(const struct connection *c)
+{
+	if (c->body)
+		return c->body->handler && c->body->handler->token ? xstrdup(c->body->handler->token) : NULL;
+	return c->http->options.token ? c->http->options.token(c->http->options.ctx, &c->request) : NULL;
+}
+
 // For a suspended connection. Where the pool takes no more jobs, or the client could not get a large answer, answers with
 // 503.
 static void submit_job(struct connection *c, struct worker_pool *pool, thread_pool_fn *job)
 {
-	bool is_in_vain = !c->body && worker_pool_is_costly(pool) && answers_is_used_up(c->http->answers, c->client);
-	if (!is_in_vain && worker_pool_submit(pool, c->client, job, c))
+	bool is_costly = worker_pool_is_costly(pool);
+	bool is_in_vain = !c->body && is_costly && answers_is_used_up(c->http->answers, c->client);
+	CLEANUP(mem_free) char *token = is_costly && !is_in_vain ? find_token(c) : NULL;
+	const struct worker_job wanted = {
+		.run = job, .refuse = refuse_job, .ctx = c, .peer = c->client, .token = token};
+	if (!is_in_vain && worker_pool_submit(pool, &wanted))
 		return;
-	c->reply = make_busy_reply(is_in_vain ? unread : "too many ask for this");
-	connection_resume(c);
+	connection_refuse(c, is_in_vain ? answers_unread : too_many);
 }
 
 // False: the server is stopping.
@@ -278,20 +286,6 @@ static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connectio
 	return NULL;
 }
 
-static void log_request(struct connection *c)
-{
-	accesslog_write(c->http->options.access_log,
-		&(struct accesslog_entry){
-			.peer = c->client,
-			.method = c->line.method,
-			.uri = c->line.uri.data,
-			.version = c->line.version,
-			.user_agent = MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, "User-Agent"),
-			.status = c->reply->status,
-			.bytes = c->reply->length,
-		});
-}
-
 // Bytes of the body. An answer that was cut off counts as 0.
 static uint64_t count_sent(const struct connection *c, enum MHD_RequestTerminationCode how)
 {
@@ -308,7 +302,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	if (c->reply && how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method == METHOD_GET)
 		download_counter_raise(c->reply->count);
 	if (c->reply && c->http->options.access_log)
-		log_request(c);
+		connection_log(c, c->http->options.access_log);
 	if (c->reply && c->http->options.on_answered)
 		c->http->options.on_answered(c->http->options.ctx, &c->request, c->reply->status, count_sent(c, how));
 	drop_body(c);
@@ -416,7 +410,6 @@ static void http_free(struct http *h)
 	worker_pools_free(h->worker_pools);
 	worker_pools_free(h->body_pools);
 	connections_free(h->connections);
-	answers_free(h->answers);
 	share_pool_free(h->body_memory);
 	free(h->url);
 	free(h);
@@ -435,7 +428,7 @@ static void make_tables(struct http *h)
 	const struct share_options bodies = {.most = o->connections / POOL_SHARE + 1, .end = connections_end};
 	const struct share_options memory = {.most = LIMIT_BODIES_ARRIVING, .end = connections_end};
 	h->connections = connections_new(o->timeout, o->connections - count_spare_places(o), o->on_checked, o->ctx);
-	h->answers = answers_new();
+	h->answers = o->answers;
 	h->body_memory = share_pool_new(&memory);
 	h->worker_pools = worker_pools_new("work", SEARCHES, NULL);
 	h->body_pools = worker_pools_new("receive", DECISIONS, &bodies);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "lib/base/err.h"
+#include "server/http/answers.h"
 #include "server/http/tls.h"
 #include "server/message/body-handler.h"
 #include "server/message/trusted-proxies.h"
@@ -23,6 +24,7 @@ struct http_options {
 	unsigned connections; // limit; further ones are not accepted yet
 	unsigned timeout;     // seconds without progress or complete request header, after which a connection ends
 	struct tls *tls;      // borrowed; NULL: plain HTTP
+	struct answers *answers; // borrowed: what clients have not read
 	FILE *access_log;     // borrowed; NULL: none
 	const struct trusted_proxies *proxies; // borrowed; NULL: none
 	// Returns a reference, which http drops; NULL: handle_worker answers.
@@ -41,6 +43,9 @@ struct http_options {
 	struct body_handler *(*receive)(void *ctx, struct request *request, struct reply **refusal);
 	// The number of the worker pool for a request, see worker_pools_pick(). Bodies have pools of their own.
 	unsigned (*pool)(void *ctx, const struct request *request);
+	// The name of a request's token, which http frees; NULL: none. It shares the pools for expensive requests. The callback
+	// is NULL where there are no tokens.
+	char *(*token)(void *ctx, const struct request *request);
 	// Called on the event loop after an answer. NULL: not called. Of the request only method and metric are set
 	// where it was refused before handle_inline or receive was called.
 	void (*on_answered)(void *ctx, const struct request *request, unsigned status, uint64_t bytes);

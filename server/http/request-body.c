@@ -84,16 +84,41 @@ struct request_body *request_body_open(const struct request_body_source *source,
 	return b;
 }
 
+static void release_collected(struct request_body *b)
+{
+	buf_release(&b->bytes);
+	buf_init(&b->bytes, ROOM);
+}
+
+// What waits for the handler is memory as what it keeps.
+static bool count_collected(struct request_body *b)
+{
+	size_t more = b->bytes.room - b->collected;
+	b->collected = b->bytes.room;
+	return !more || share_take(b->memory, &b->kept, NULL, NULL, more);
+}
+
 size_t request_body_add(struct request_body *b, struct str bytes)
 {
 	size_t room = ROOM - b->bytes.len;
-	size_t len = bytes.len < room || !b->handler ? bytes.len : room;
-	if (b->handler)
+	bool is_kept = b->handler && !b->is_refused;
+	size_t len = bytes.len < room || !is_kept ? bytes.len : room;
+	if (is_kept)
 		buf_add(&b->bytes, bytes.ptr, len);
 	else
 		b->discarded += len;
+	if (is_kept && !count_collected(b))
+		request_body_refuse(b, make_full_reply());
 	b->counted += len;
 	return len;
+}
+
+void request_body_refuse(struct request_body *b, struct reply *reply)
+{
+	reply_unref(b->reply);
+	b->reply = reply;
+	b->is_refused = true;
+	release_collected(b);
 }
 
 bool request_body_is_full(const struct request_body *b)
@@ -131,6 +156,8 @@ void request_body_feed(struct request_body *b)
 	if (b->handler && b->bytes.len)
 		set_reply(b, b->handler->ops->take(b->handler, buf_view(&b->bytes)));
 	buf_clear(&b->bytes);
+	if (!b->handler) // nothing is collected any more
+		release_collected(b);
 }
 
 void request_body_end(struct request_body *b)

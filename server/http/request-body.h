@@ -22,7 +22,9 @@ struct request_body {
 	struct share_pool *memory;    // and this memory
 	struct share_part kept;
 	bool must_close;              // the connection, after the answer
+	bool is_refused;              // by request_body_refuse()
 	size_t discarded;             // bytes
+	size_t collected;             // memory of bytes that is counted in kept
 	size_t counted;               // bytes, towards LIMIT_BODY_PROGRESS
 };
 
@@ -50,8 +52,10 @@ void request_body_free(struct request_body *b);
 
 // --- on the event loop ---
 
-// Collects as many bytes as there is room for, and returns how many.
+// Collects as many bytes as there is room for, and returns how many. Where there is no memory for them, the body is refused.
 size_t request_body_add(struct request_body *b, struct str bytes);
+// The rest of the body is discarded, and reply, which is taken over, is the answer.
+void request_body_refuse(struct request_body *b, struct reply *reply);
 bool request_body_is_full(const struct request_body *b);
 // Whether more than LIMIT_BODY_DISCARDED bytes were discarded: the caller closes the connection.
 bool request_body_is_past_limit(const struct request_body *b);

@@ -23,15 +23,15 @@ struct worker_pools {
 struct queued_job {
 	struct fair_queue_entry entry;
 	struct worker_pool *pool;
-	thread_pool_fn *fn;
-	void *job;
+	thread_pool_fn *run, *refuse;
+	void *ctx;
 };
 
 static void run_queued_job(void *job)
 {
 	struct queued_job *t = job;
 	struct worker_pool *pool = t->pool;
-	t->fn(t->job);
+	t->run(t->ctx);
 	fair_queue_end(pool->queue, &t->entry);
 	free(t);
 	fair_queue_run(pool->queue);
@@ -43,6 +43,13 @@ static void begin_queued_job(void *ctx, struct fair_queue_entry *entry)
 	thread_pool_submit(pool->threads, run_queued_job, (char *)entry - offsetof(struct queued_job, entry));
 }
 
+static void refuse_queued_job(void *ctx UNUSED, struct fair_queue_entry *entry)
+{
+	struct queued_job *t = (struct queued_job *)(void *)((char *)entry - offsetof(struct queued_job, entry));
+	t->refuse(t->ctx);
+	free(t);
+}
+
 struct worker_pools *worker_pools_new(const char *name, unsigned searches, const struct share_options *places)
 {
 	struct worker_pools *l = xcalloc(1, sizeof(*l));
@@ -50,11 +57,12 @@ struct worker_pools *worker_pools_new(const char *name, unsigned searches, const
 		struct worker_pool *pool = &l->pool[i];
 		bool has_queue = i >= WORKER_POOLS;
 		pool->threads = thread_pool_new(
-			has_queue ? searches : POOL_THREADS, THREAD_POOL_FIRST_IN_FIRST_OUT, name);
+			has_queue ? searches + FAIR_QUEUE_SPARE : POOL_THREADS, THREAD_POOL_FIRST_IN_FIRST_OUT, name);
 		const struct fair_queue_options options = {
 			.under_way = searches,
 			.waiting = LIMIT_SEARCHES_WAITING,
 			.begin = begin_queued_job,
+			.refuse = refuse_queued_job,
 			.ctx = pool};
 		pool->queue = has_queue ? fair_queue_new(&options) : NULL;
 		pool->places = places ? share_pool_new(places) : NULL;
@@ -82,15 +90,15 @@ bool worker_pool_is_costly(const struct worker_pool *pool)
 	return pool->queue != NULL;
 }
 
-bool worker_pool_submit(struct worker_pool *pool, const char *peer, thread_pool_fn *fn, void *job)
+bool worker_pool_submit(struct worker_pool *pool, const struct worker_job *job)
 {
 	if (!pool->queue) {
-		thread_pool_submit(pool->threads, fn, job);
+		thread_pool_submit(pool->threads, job->run, job->ctx);
 		return true;
 	}
 	struct queued_job *t = xcalloc(1, sizeof(*t));
-	*t = (struct queued_job){.pool = pool, .fn = fn, .job = job};
-	if (!fair_queue_enter(pool->queue, &t->entry, peer, 1)) {
+	*t = (struct queued_job){.pool = pool, .run = job->run, .refuse = job->refuse, .ctx = job->ctx};
+	if (!fair_queue_enter(pool->queue, &t->entry, job->peer, job->token, 1)) {
 		free(t);
 		return false;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bulkheaded worker pools: a job that hangs in one pool delays no other pool. Most pools have a few threads and run
-// jobs in order. The pools for expensive requests have a bounded fair_queue, of which an address runs three
-// quarters at most. Any thread, also from jobs.
+// jobs in order. The pools for expensive requests have a bounded fair_queue, which clients share by address and token.
+// Any thread, also from jobs.
 #pragma once
 
 #include <stdbool.h>
@@ -26,9 +26,14 @@ void worker_pools_free(struct worker_pools *l); // runs the jobs that wait; NULL
 struct worker_pool *worker_pools_pick(struct worker_pools *l, unsigned number);
 // Whether its requests are expensive: they wait in a fair_queue.
 bool worker_pool_is_costly(const struct worker_pool *pool);
-// peer: the client's address. False: too many jobs wait.
-bool worker_pool_submit(struct worker_pool *pool, const char *peer, thread_pool_fn *fn, void *job)
-	__attribute__((warn_unused_result));
+struct worker_job {
+	thread_pool_fn *run;
+	thread_pool_fn *refuse; // instead of run, on any thread: the job waited, and another client got its place
+	void *ctx;
+	const char *peer, *token; // the client's address; the name of its token, or NULL
+};
+// False: too many jobs wait.
+bool worker_pool_submit(struct worker_pool *pool, const struct worker_job *job) __attribute__((warn_unused_result));
 // The same without fair_queue, for a job that must not be refused.
 void worker_pool_submit_always(struct worker_pool *pool, thread_pool_fn *fn, void *job);
 // The places for what needs many jobs, such as an upload, so that a pool that hangs does not collect all connections. NULL:

@@ -70,6 +70,14 @@ void reply_header(struct reply *r, const char *name, const char *fmt, ...)
 	va_end(ap);
 }
 
+struct reply *reply_busy(const char *why)
+{
+	struct reply *r = reply_text(503, "503 Service Unavailable: %s", why);
+	reply_header(r, "Cache-Control", "no-store");
+	reply_header(r, "Retry-After", "%d", LIMIT_RETRY_AFTER);
+	return r;
+}
+
 void reply_set_etag(struct reply *r, const char *etag)
 {
 	struct reply *same = reply_new(304, NULL, NULL);
@@ -149,7 +157,7 @@ void reply_cleanup(struct reply **r)
 
 size_t reply_weight(const struct reply *r)
 {
-	size_t weight = sizeof(*r) + (r->body ? blob_weight(r->body) : 0);
+	size_t weight = sizeof(*r) + (r->body ? blob_weight(r->body) + blob_spooled(r->body) : 0);
 	for (unsigned i = 0; i < r->header_count; i++)
 		weight += strlen(r->header[i].value) + 32;
 	return weight + (r->unchanged ? reply_weight(r->unchanged) : 0);

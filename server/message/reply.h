@@ -49,6 +49,8 @@ struct reply *reply_stream(unsigned status, const char *type, struct stream *str
 void reply_set_phrase(struct reply *r, const char *text);
 // A line of text for people and logs. Adds the line end. Of a refusal it is the reason phrase too, without the number.
 struct reply *reply_text(unsigned status, const char *fmt, ...) PRINTF_LIKE(2, 3);
+// 503, with the time after which the client may try again.
+struct reply *reply_busy(const char *why);
 // Adds a header, while the reply is built. At most REPLY_HEADERS; name must be static.
 void reply_header(struct reply *r, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Sets the ETag and makes the 304, which has the headers that the reply has so far (RFC 9110 section 15.4.5).
@@ -64,5 +66,5 @@ struct reply *reply_kept_part(struct reply *whole, uint64_t offset, uint64_t len
 struct reply *reply_ref(struct reply *r);
 void reply_unref(struct reply *r);    // NULL is fine
 void reply_cleanup(struct reply **r); // for CLEANUP
-// The memory of the reply in bytes: body, headers, itself.
+// What the reply takes in bytes, of memory or disk: body, headers, itself.
 size_t reply_weight(const struct reply *r);

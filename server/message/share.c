@@ -93,9 +93,11 @@ static void drop_holder(struct share_pool *p, struct share_holder *h)
 	free(h);
 }
 
-static bool is_beyond_share(const struct share_pool *p, const struct share_holder *h, uint64_t more)
+// With more for the part.
+static bool is_beyond_share(const struct share_pool *p, const struct share_holder *h, const struct share_part *part,
+	uint64_t more)
 {
-	return h && h->amount + more > p->options.share && !(p->options.is_strict && !h->amount);
+	return h && h->amount + more > p->options.share && !(p->options.is_strict && h->amount == part->amount);
 }
 
 // The larger amount of its two holders.
@@ -185,11 +187,17 @@ static bool find_share_room(struct share_pool *p, const struct share_part *part,
 	return true;
 }
 
-static bool add_to_part(struct share_pool *p, struct share_part *part, uint64_t more)
+static bool has_holder_beyond(const struct share_pool *p, const struct share_part *part, uint64_t more)
 {
 	bool is_beyond = false;
 	for (int i = 0; i < SHARE_HOLDERS; i++)
-		is_beyond = is_beyond || is_beyond_share(p, part->holder[i], more);
+		is_beyond = is_beyond || is_beyond_share(p, part->holder[i], part, more);
+	return is_beyond;
+}
+
+static bool add_to_part(struct share_pool *p, struct share_part *part, uint64_t more)
+{
+	bool is_beyond = has_holder_beyond(p, part, more);
 	if ((is_beyond && p->options.is_strict) || !find_share_room(p, part, more, is_beyond))
 		return false;
 	for (int i = 0; i < SHARE_HOLDERS; i++)
@@ -215,6 +223,14 @@ bool share_take(struct share_pool *p, struct share_part *part, const char *peer,
 	}
 	pthread_mutex_unlock(&p->lock);
 	return has_room;
+}
+
+bool share_is_beyond(struct share_pool *p, const struct share_part *part, uint64_t more)
+{
+	pthread_mutex_lock(&p->lock);
+	bool is_beyond = has_holder_beyond(p, part, more);
+	pthread_mutex_unlock(&p->lock);
+	return is_beyond;
 }
 
 bool share_is_used_up(struct share_pool *p, const char *peer)

@@ -29,7 +29,7 @@ struct share_part {
 struct share_options {
 	uint64_t most;  // in all
 	uint64_t share; // of one holder while others wait; 0: a quarter of most
-	bool is_strict; // and also while nobody waits, but for a single part
+	bool is_strict; // and also while nobody waits, but for its only part
 	bool renews;    // for a new part a holder beyond its share gives one of its own
 	// Takes a part back: ends what its owner does. Called under the pool's lock, and must not block. NULL: parts are never
 	// taken back.
@@ -42,6 +42,8 @@ void share_pool_free(struct share_pool *p); // NULL is fine. No part is in it.
 // with many clients) and token (NULL: none). False: the part is as before, as there is no room for it, or it has been taken
 // back.
 bool share_take(struct share_pool *p, struct share_part *part, const char *peer, const char *token, uint64_t more);
+// Whether with more a holder of a part that is in the pool would have more than its share.
+bool share_is_beyond(struct share_pool *p, const struct share_part *part, uint64_t more);
 // Whether an address has its share already.
 bool share_is_used_up(struct share_pool *p, const char *peer);
 // From now on the part is not taken back, and its owner may be gone.

@@ -267,8 +267,8 @@ static bool ensure_queued(struct inflight_file *p, const char *peer)
 		fair_queue_join(p->queue, &p->queue_entry, peer);
 		return true;
 	}
-	p->is_queued =
-		fair_queue_enter(p->queue, &p->queue_entry, peer, p->size >= 0 ? (uint64_t)p->size : UNKNOWN_SIZE);
+	p->is_queued = fair_queue_enter(p->queue, &p->queue_entry, peer, NULL,
+		p->size >= 0 ? (uint64_t)p->size : UNKNOWN_SIZE);
 	if (p->is_queued)
 		inflight_file_ref(p);
 	else

@@ -80,7 +80,7 @@ static struct page_request *add_request(struct page_requests *a, struct page_req
 	const char *peer)
 {
 	struct page_request *q = xcalloc(1, sizeof(*q));
-	if (!fair_queue_enter(a->queue, &q->queue_entry, peer, 0)) {
+	if (!fair_queue_enter(a->queue, &q->queue_entry, peer, NULL, 0)) {
 		free(q);
 		return NULL;
 	}

@@ -8,13 +8,15 @@ import time
 
 SCHEMA = pathlib.Path(__file__).with_name("results-schema-1.sql")
 APPLICATION_ID = 0x77627264
+BLOCK = 128 << 10  # the largest of zstd
 NEITHER = ("running", "interrupted")
 
 
 def packed(log):
-    """A zstd frame of one raw block (RFC 8878)."""
+    """A zstd frame of raw blocks (RFC 8878)."""
+    blocks = [log[begin:begin + BLOCK] for begin in range(0, len(log), BLOCK)] or [b""]
     return (bytes.fromhex("28b52ffda0") + struct.pack("<I", len(log))
-            + struct.pack("<I", len(log) << 3 | 1)[:3] + log)
+            + b"".join(struct.pack("<I", len(one) << 3 | (number == len(blocks)))[:3] + one for number, one in enumerate(blocks, 1)))
 
 
 class Attempts:

@@ -359,7 +359,7 @@ def status_from(server, path, source):
 
 
 def test_readers_that_never_read_fill_no_memory(serve, tmp_path):
-    """Unread answers of one address have a quarter of the memory for them, and those of all have all of it."""
+    """Unread answers of one address have a quarter of the room for them, and those of all have all of it."""
     storelib.make_wheel(tmp_path / "store" / PUBLIC / "f" / "foo", "foo", "1.0")
     server = serve(tmp_path / "store", config="[server]\ntimeout = 600\n")
     sent = attempt(log=("a" * 99 + "\n") * 200_000)
@@ -379,7 +379,8 @@ def test_readers_that_never_read_fill_no_memory(serve, tmp_path):
         becomes(503, "127.0.0.2")
         assert status_from(server, path, "127.0.0.3") == 200 and server.get("/").status == 200
         for last in range(3, 7):
-            read_nothing(held, f"127.0.0.{last}", 3)
+            read_nothing(held, f"127.0.0.{last}", 8)
+            becomes(503, f"127.0.0.{last}")
         becomes(503, "127.0.0.9")
         assert server.get("/").status == 200
     becomes(200, "127.0.0.2")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expensive requests, the plan page and /-/explain/, have a worker of their own: one at a time, and fair between addresses.
-Pages do not wait for them."""
+"""Expensive requests, the plan page and /-/explain/, have workers of their own, which addresses and tokens share. Pages do not
+wait for them."""
 import contextlib
 import http.client
 import sqlite3
@@ -11,6 +11,7 @@ import pytest
 
 import serving
 import storelib
+import uploading
 
 PLATFORM = "debian-12-x86_64"
 ROWS = 100_000  # of the plan
@@ -43,16 +44,17 @@ def server_fixture(serve_module, tmp_path_factory):
 
 
 class Readers:
-    """Clients that keep searching the plan; counts the answers by status."""
+    """Clients that keep searching the plan; counts the answers by status. ask: by its number, how a client asks."""
 
-    def __init__(self, server, count):
-        self.server, self.stop = server, threading.Event()
+    def __init__(self, server, count, ask=None):
+        self.ask = ask or (lambda i: server.get(f"/-/plan/?q=nothing-{i}"))
+        self.stop = threading.Event()
         self.lock, self.answers, self.retry_after = threading.Lock(), {}, set()
         self.threads = [threading.Thread(target=self.read, args=(i,)) for i in range(count)]
 
     def read(self, i):
         while not self.stop.is_set():
-            reply = self.server.get(f"/-/plan/?q=nothing-{i}")
+            reply = self.ask(i)
             with self.lock:
                 self.answers[reply.status] = self.answers.get(reply.status, 0) + 1
                 if reply.status == 503:
@@ -96,10 +98,10 @@ def test_pages_do_not_wait_for_searches(server):
     assert beside < RATIO * alone, f"{PAGES} pages take {alone:.3f} s alone, {beside:.3f} s beside {READERS} readers"
 
 
-def ask_from(server, address, path):
+def ask_from(server, address, path, headers=None):
     connection = http.client.HTTPConnection(server.host, server.port, timeout=SECONDS, source_address=(address, 0))
     with contextlib.closing(connection):
-        return serving.ask(connection, path)
+        return serving.ask(connection, path, headers)
 
 
 @pytest.mark.parametrize("path", [f"/-/explain/{PLATFORM}/p1", "/-/plan/?q=nothing"])
@@ -119,6 +121,17 @@ def test_requests_over_the_queue_limit_get_a_503(server):
         assert ask_from(server, "127.0.0.2", "/-/plan/?q=nothing").status == 200
     assert set(readers.answers) == {200, 503}
     assert all(int(value) > 0 for value in readers.retry_after)
+
+
+def test_one_token_has_a_share(server):
+    """A token that asks from a hundred addresses holds all places of the queue, until another client wants one."""
+    token = uploading.add_token(server, "--read", "--platform", "*")
+    def ask(number):
+        return ask_from(server, f"127.0.3.{number + 1}", f"/-/plan/?q=nothing-{number}", uploading.authorization(token))
+    with Readers(server, 100, ask) as readers:
+        serving.wait_for(lambda: readers.count(503) >= 20 and readers.count(200) >= 2, SECONDS, "answers of both kinds")
+        for _ in range(5):
+            assert ask_from(server, "127.0.0.2", "/-/plan/?q=nothing").status == 200
 
 
 def test_search_that_is_too_long_is_refused(server):

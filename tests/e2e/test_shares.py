@@ -2,10 +2,14 @@
 """One address, or one token, holds all that it can get; others get their share all the same."""
 import contextlib
 import json
+import pathlib
+import re
+import threading
 import time
 
 import pytest
 
+import attempts
 import serving
 import storelib
 import uploading
@@ -16,6 +20,8 @@ GREEDY, OTHER, THIRD = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 CONNECTIONS = 64
 PLACES = CONNECTIONS // 4 + 1  # for bodies of one platform
 SOON = 20  # seconds; far less than the server's time limit for idle connections
+LOG = b"0123456789abcde\n" * (8 << 16)  # 8 MB
+SPOOLED = 512 << 20  # LIMIT_ANSWERS_SPOOLED
 CONFIG = f"[server]\nconnections = {CONNECTIONS}\ntimeout = 600\n[platform {PLATFORM}]\n"
 
 
@@ -115,3 +121,64 @@ def test_bodies_in_memory_have_shares(start):
         rest[0].settimeout(60)
         rest[0].sendall(document[-1:])
         assert status_of(rest[0]) == 200
+
+
+def read_steadily(connection, until, read):
+    """Slowly at first, but more than what counts as idle; the rest at once."""
+    connection.settimeout(SOON)
+    with contextlib.suppress(OSError):
+        while data := connection.recv(1 << 20):
+            read.append(len(data))
+            if not until.is_set():
+                time.sleep(0.1)
+
+
+def test_a_download_that_is_read_is_not_idle(serve, tmp_path):
+    """It began before all other connections of its address; those are ended, and it goes on to its end."""
+    storelib.make_wheel(tmp_path / "store" / PLATFORM / "f" / "foo", "foo", "1.0")
+    large = storelib.make_wheel(tmp_path / "store" / PLATFORM / "f" / "fat", "fat", "1.0", size=200 << 20)
+    server = serve(tmp_path / "store", config=CONFIG)
+    until, read = threading.Event(), []
+    with contextlib.ExitStack() as held:
+        download = opened(server, held, GREEDY,
+                          f"GET /files/{PLATFORM}/fat/{large.name} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        reader = threading.Thread(target=read_steadily, args=(download, until, read))
+        reader.start()
+        held.callback(reader.join)
+        held.callback(until.set)
+        time.sleep(3)  # the table of connections is looked at each second
+        idle = [opened(server, held, GREEDY) for _ in range(CONNECTIONS - 8)]
+        for _ in range(4):
+            assert page_from(server, OTHER) == 200
+        assert any(map(is_closed, idle))
+    assert sum(read) > large.path.stat().st_size
+
+
+def spooled_bytes(server):
+    """Of the files without a name that it has mapped."""
+    lines = pathlib.Path(f"/proc/{server.process.pid}/maps").read_text().splitlines()
+    found = [re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line).groups() for line in lines if line.endswith("(deleted)")]
+    return sum(int(end, 16) - int(begin, 16) for begin, end in found)
+
+
+def test_large_answers_are_in_files(start):
+    """Exceeds LIMIT_ANSWER_KEPT. An address that does not read its pages has a quarter of the room for them, on the disk; others
+    get theirs."""
+    server = start()
+    kept = attempts.Attempts(server.catalog.with_name(server.catalog.name + ".builds")).add("foo", "failed", LOG, platform=PLATFORM)
+    path = f"/-/builds/foo/{kept}"
+    assert server.get(path).body == LOG
+    before = spooled_bytes(server)
+    ask = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
+    with contextlib.ExitStack() as held:
+        statuses = []
+        for _ in range(24):
+            one = opened(server, held, GREEDY, ask)
+            statuses.append(int(one.recv(12).split()[1]))
+        assert statuses.count(200) == SPOOLED // 4 // len(LOG) and set(statuses) == {200, 503}
+        assert spooled_bytes(server) - before == SPOOLED // 4
+        other = opened(server, held, OTHER, ask)
+        assert serving.read_all(other).endswith(LOG[-1000:])
+        assert page_from(server, GREEDY) == 200
+    serving.wait_for(lambda: spooled_bytes(server) <= before, SOON, "the end of the files")
+    assert not [one for one in server.catalog.parent.iterdir() if one.name.startswith("an answer")]

@@ -123,7 +123,9 @@ int sink_setup(void **state)
 	struct fixture *f = xcalloc(1, sizeof(*f));
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *url = NULL;
+	f->answers = answers_new();
 	struct http_options o = {.threads = 1,
+		.answers = f->answers,
 		.connections = CONNECTIONS,
 		.timeout = TIMEOUT,
 		.handle_inline = answer_inline,
@@ -146,6 +148,7 @@ int sink_teardown(void **state)
 {
 	struct fixture *f = *state;
 	http_stop(f->http, 0);
+	answers_free(f->answers);
 	bool all = atomic_load(&f->freed) == atomic_load(&f->begun) && !atomic_load(&f->fed_on_loop);
 	pthread_cond_destroy(&f->opened);
 	pthread_mutex_destroy(&f->lock);

@@ -19,6 +19,7 @@ enum {
 
 struct fixture {
 	struct http *http;
+	struct answers *answers;
 	struct sockaddr_in address;
 	pthread_t loop; // the thread that called sink_receive last
 	atomic_uint begun, ended, freed, fed_on_loop, at_gate;

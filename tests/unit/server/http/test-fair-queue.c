@@ -56,7 +56,7 @@ static struct item *enter(struct fixture *f, char name, const char *peer, uint64
 	struct item *w = &f->item[f->items++];
 	assert_true(f->items < MOST);
 	w->name = name;
-	return fair_queue_enter(f->queue, &w->entry, peer, weight) ? w : NULL;
+	return fair_queue_enter(f->queue, &w->entry, peer, NULL, weight) ? w : NULL;
 }
 
 static void end_entry(struct fixture *f, struct item *w)
@@ -205,7 +205,7 @@ static void heavy_entry_begins_in_the_end(void **state)
 	for (; light[i % 2]->entry.has_begun && i < 1000; i++) {
 		f->began[0] = '\0';
 		light[1 - i % 2]->name = 'a';
-		assert_true(fair_queue_enter(f->queue, &light[1 - i % 2]->entry, "192.0.2.3", 10));
+		assert_true(fair_queue_enter(f->queue, &light[1 - i % 2]->entry, "192.0.2.3", NULL, 10));
 		fair_queue_run(f->queue);
 		end_entry(f, light[i % 2]);
 	}

@@ -22,6 +22,7 @@ enum { CLIENTS = 200, READERS = 20, WHOLE = 3 * MEGABYTE + 5, SERVER_PATIENCE = 
 struct feed {
 	struct stream base;
 	struct http *http;
+	struct answers *answers;
 	struct fixture dialled; // for dial()
 	pthread_mutex_t lock;
 	struct continuation *waiters;
@@ -137,7 +138,9 @@ static int setup(void **state)
 	struct feed *f = xcalloc(1, sizeof(*f));
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *url = NULL;
+	f->answers = answers_new();
 	struct http_options o = {.threads = 2,
+		.answers = f->answers,
 		.connections = CONNECTIONS,
 		.timeout = SERVER_PATIENCE,
 		.handle_inline = answer_inline,
@@ -161,6 +164,7 @@ static int teardown(void **state)
 {
 	struct feed *f = *state;
 	http_stop(f->http, 0);
+	answers_free(f->answers);
 	bool none_left = atomic_load(&f->readers) == 0;
 	pthread_mutex_destroy(&f->lock);
 	free(f);

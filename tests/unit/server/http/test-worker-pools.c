@@ -20,7 +20,7 @@ enum { MOST = 2 * LIMIT_SEARCHES_WAITING };
 // Jobs that wait at a gate and record which of them passed it.
 static struct {
 	pthread_mutex_t gate;
-	atomic_int inside, most_inside, begun;
+	atomic_int inside, most_inside, begun, refused;
 	char order[MOST];
 } at;
 
@@ -55,22 +55,39 @@ static void end(struct worker_pools *l)
 	pthread_mutex_destroy(&at.gate);
 }
 
-static void searches_run_one_at_a_time_in_turns_by_address(void **state UNUSED)
+static void go_away(void *job)
+{
+	(void)job;
+	atomic_fetch_add(&at.refused, 1);
+}
+
+static bool submit_as(struct worker_pool *pool, const char *peer, const char *token, thread_pool_fn *run, void *ctx)
+{
+	return worker_pool_submit(pool,
+		&(struct worker_job){.run = run, .refuse = go_away, .ctx = ctx, .peer = peer, .token = token});
+}
+
+static bool submit(struct worker_pool *pool, const char *peer, thread_pool_fn *run, void *ctx)
+{
+	return submit_as(pool, peer, NULL, run, ctx);
+}
+
+static void searches_run_in_turns_by_address(void **state UNUSED)
 {
 	struct worker_pools *l = begin();
 	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SEARCHES);
 	static char a[] = "a", b[] = "b", c[] = "c";
 	for (int i = 0; i < 9; i++)
-		assert_true(worker_pool_submit(pool, "192.0.2.1", go_through, a));
-	assert_true(worker_pool_submit(pool, "192.0.2.2", go_through, b));
-	assert_true(worker_pool_submit(pool, "192.0.2.2", go_through, b));
-	assert_true(worker_pool_submit(pool, "192.0.2.3", go_through, c));
+		assert_true(submit(pool, "192.0.2.1", go_through, a));
+	assert_true(submit(pool, "192.0.2.2", go_through, b));
+	assert_true(submit(pool, "192.0.2.2", go_through, b));
+	assert_true(submit(pool, "192.0.2.3", go_through, c));
 	end(l);
-	assert_int_equal(at.most_inside, 1);
+	assert_in_range(at.most_inside, 1, 2); // one more for those within their share
 	assert_int_equal(strlen(at.order), 12);
-	assert_in_range(strchr(at.order, 'b') - at.order, 1, 3);
-	assert_in_range(strchr(at.order, 'c') - at.order, 1, 3);
-	assert_in_range(strrchr(at.order, 'b') - at.order, 3, 5);
+	assert_in_range(strchr(at.order, 'b') - at.order, 0, 4);
+	assert_in_range(strchr(at.order, 'c') - at.order, 0, 4);
+	assert_in_range(strrchr(at.order, 'b') - at.order, 1, 7);
 }
 
 static void stand_still(void *job)
@@ -79,22 +96,28 @@ static void stand_still(void *job)
 		usleep(1000);
 }
 
-static void leave_a_thread_of(unsigned searches)
+// Others than 192.0.2.2 have all that they can get, and it begins at once.
+static void begin_beside(struct worker_pools *l, atomic_bool *is_over)
 {
-	struct worker_pools *l = begin_many(searches);
-	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SEARCHES);
 	static char b[] = "b";
-	atomic_bool is_over = false;
-	for (int i = 0; i < 9; i++)
-		assert_true(worker_pool_submit(pool, "192.0.2.1", stand_still, &is_over));
+	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SEARCHES);
 	pthread_mutex_unlock(&at.gate);
-	assert_true(worker_pool_submit(pool, "192.0.2.2", go_through, b));
+	assert_true(submit(pool, "192.0.2.2", go_through, b));
 	for (int i = 0; i < 10000 && !atomic_load(&at.begun); i++)
 		usleep(1000);
 	assert_int_equal(atomic_load(&at.begun), 1);
-	atomic_store(&is_over, true);
+	atomic_store(is_over, true);
 	pthread_mutex_lock(&at.gate);
 	end(l);
+}
+
+static void leave_a_thread_of(unsigned searches)
+{
+	struct worker_pools *l = begin_many(searches);
+	atomic_bool is_over = false;
+	for (int i = 0; i < 9; i++)
+		assert_true(submit(worker_pools_pick(l, WORKER_POOL_SEARCHES), "192.0.2.1", stand_still, &is_over));
+	begin_beside(l, &is_over);
 }
 
 // As with pages, and with promotions that take long.
@@ -104,24 +127,49 @@ static void an_address_leaves_a_thread_for_others(void **state UNUSED)
 	leave_a_thread_of(4);
 }
 
-// Exceeds LIMIT_SEARCHES_WAITING.
-static void waiting_jobs_are_limited(void **state UNUSED)
+static void a_token_of_many_addresses_leaves_one_too(void **state UNUSED)
+{
+	struct worker_pools *l = begin_many(2);
+	atomic_bool is_over = false;
+	char peer[16] = "192.0.3.0";
+	for (peer[8] = '0'; peer[8] <= '9'; peer[8]++)
+		assert_true(submit_as(
+			worker_pools_pick(l, WORKER_POOL_SEARCHES), peer, "greedy", stand_still, &is_over));
+	begin_beside(l, &is_over);
+}
+
+static void alone_an_address_has_all_threads(void **state UNUSED)
+{
+	static char a[] = "a";
+	struct worker_pools *l = begin_many(2);
+	for (int i = 0; i < 9; i++)
+		assert_true(submit(worker_pools_pick(l, WORKER_POOL_SEARCHES), "192.0.2.1", go_through, a));
+	for (int i = 0; i < 10000 && atomic_load(&at.most_inside) < 2; i++)
+		usleep(1000);
+	end(l);
+	assert_int_equal(at.most_inside, 2);
+	assert_int_equal(at.begun, 9);
+}
+
+// Exceeds LIMIT_SEARCHES_WAITING: an address has all while nobody else waits; then a quarter.
+static void waiting_jobs_are_shared(void **state UNUSED)
 {
 	struct worker_pools *l = begin();
-	static char a[] = "a", b[] = "b";
+	static char a[] = "a", b[] = "b", c[] = "c";
 	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SUMMARIES);
 	unsigned taken = 0, others = 0;
 	for (int i = 0; i < MOST; i++)
-		taken += worker_pool_submit(pool, "192.0.2.1", go_through, a);
-	assert_in_range(taken, LIMIT_SEARCHES_WAITING / 2, LIMIT_SEARCHES_WAITING - 1);
+		taken += submit(pool, "192.0.2.1", go_through, a);
+	assert_in_range(taken, LIMIT_SEARCHES_WAITING, LIMIT_SEARCHES_WAITING + 1); // one has begun
 	for (int i = 0; i < MOST; i++)
-		others += worker_pool_submit(pool, "192.0.2.2", go_through, b);
-	assert_in_range(others, 1, LIMIT_SEARCHES_WAITING / 2);
-	assert_true(worker_pool_submit(worker_pools_pick(l, WORKER_POOL_SEARCHES), "192.0.2.1", go_through,
-		a)); // that is another pool
+		others += submit(pool, "192.0.2.2", go_through, b);
+	assert_in_range(others, LIMIT_SEARCHES_WAITING / 4, LIMIT_SEARCHES_WAITING / 4 + 1);
+	assert_int_equal(at.refused, LIMIT_SEARCHES_WAITING / 4);
+	assert_true(submit(pool, "192.0.2.3", go_through, c));
+	assert_int_equal(at.refused, LIMIT_SEARCHES_WAITING / 4 + 1);
+	assert_true(submit(worker_pools_pick(l, WORKER_POOL_SEARCHES), "192.0.2.1", go_through, a)); // that is another pool
 	end(l);
-	assert_int_equal(at.begun, taken + others + 1);
-	assert_int_equal(at.order[1] == 'b' || at.order[2] == 'b' || at.order[3] == 'b', true);
+	assert_int_equal(at.begun, taken + others + 2 - (unsigned)at.refused);
 }
 
 static void other_pools_refuse_nothing(void **state UNUSED)
@@ -129,7 +177,7 @@ static void other_pools_refuse_nothing(void **state UNUSED)
 	struct worker_pools *l = begin();
 	static char a[] = "a";
 	for (int i = 0; i < MOST; i++)
-		assert_true(worker_pool_submit(worker_pools_pick(l, i % 2 ? 3 : 0), "192.0.2.1", go_through, a));
+		assert_true(submit(worker_pools_pick(l, i % 2 ? 3 : 0), "192.0.2.1", go_through, a));
 	assert_ptr_equal(worker_pools_pick(l, WORKER_POOL_COUNT + WORKER_POOLS),
 		worker_pools_pick(l, (WORKER_POOL_COUNT + WORKER_POOLS) % WORKER_POOLS));
 	end(l);
@@ -139,9 +187,11 @@ static void other_pools_refuse_nothing(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(searches_run_one_at_a_time_in_turns_by_address),
+		cmocka_unit_test(searches_run_in_turns_by_address),
 		cmocka_unit_test(an_address_leaves_a_thread_for_others),
-		cmocka_unit_test(waiting_jobs_are_limited),
+		cmocka_unit_test(a_token_of_many_addresses_leaves_one_too),
+		cmocka_unit_test(alone_an_address_has_all_threads),
+		cmocka_unit_test(waiting_jobs_are_shared),
 		cmocka_unit_test(other_pools_refuse_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

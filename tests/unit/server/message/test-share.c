@@ -155,6 +155,19 @@ static void strict_share_holds_always(void **state UNUSED)
 	assert_null(take(&f, "192.0.2.2", NULL, 1, 0));
 }
 
+static void only_part_may_grow_beyond_a_strict_share(void **state UNUSED)
+{
+	CLEANUP(release) struct fixture f = make((struct share_options){.most = MOST, .is_strict = true});
+	struct item *one = take(&f, "192.0.2.1", NULL, 1, 0);
+	assert_true(share_take(f.pool, &one->part, NULL, NULL, SHARE));
+	assert_null(take(&f, "192.0.2.1", NULL, 1, 0));
+	struct item *a = take(&f, "192.0.2.2", NULL, 1, 0);
+	assert_false(share_is_beyond(f.pool, &a->part, SHARE - 1));
+	assert_non_null(take(&f, "192.0.2.2", NULL, 1, 0));
+	assert_true(share_is_beyond(f.pool, &a->part, 1));
+	assert_false(share_take(f.pool, &a->part, NULL, NULL, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +179,7 @@ int main(void)
 		cmocka_unit_test(part_that_was_taken_back_grows_no_more),
 		cmocka_unit_test(pool_that_renews_gives_the_oldest),
 		cmocka_unit_test(strict_share_holds_always),
+		cmocka_unit_test(only_part_may_grow_beyond_a_strict_share),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
