@@ -63,6 +63,7 @@ retries = 0
 private = yes
 [view tested]
 from = {PUBLIC}
+expect = 26h integration
 """
 
 
