@@ -42,14 +42,15 @@ static bool is_page_path(const char *path)
 	return str_ends(str_from(path), STR("/"));
 }
 
-static int put_docroot_file(struct docroot *d, const char *name, struct str bytes, struct err *e)
+static int put_docroot_file(struct docroot *d, const char *name, const struct output_forms *forms, struct str bytes,
+	struct err *e)
 {
 	if (output_dir_has_file(&d->dir, name, &bytes)) {
 		d->counts.kept++;
 		return 0;
 	}
 	d->counts.written++;
-	return output_dir_put_file(&d->dir, name, bytes, e);
+	return output_dir_put_file(&d->dir, name, forms, bytes, e);
 }
 
 int docroot_file(struct docroot *d, const char *path, struct str bytes, struct err *e)
@@ -57,7 +58,7 @@ int docroot_file(struct docroot *d, const char *path, struct str bytes, struct e
 	CLEANUP(output_path_release) struct output_path at = output_path_of(path);
 	if (output_dir_enter(&d->dir, at.folder, true, e) < 0)
 		return -1;
-	return put_docroot_file(d, at.name, bytes, e);
+	return put_docroot_file(d, at.name, NULL, bytes, e);
 }
 
 int docroot_link(struct docroot *d, const char *path, const char *target, struct err *e)
@@ -86,24 +87,42 @@ static bool has_page_format(const struct docroot *d, enum page_format format, st
 	return is_current;
 }
 
+void docroot_next(struct docroot *d)
+{
+	d->dir.floor = d->dir.newest;
+}
+
+// The plain file gets no older mtime than the packed ones.
+static int put_page_forms(struct docroot *d, enum page_format format, struct str page, struct err *e)
+{
+	static const struct output_forms forms = {&docroot_page_file[0][0], (size_t)PAGE_FORMAT_COUNT * PAGE_CODING_COUNT};
+	const struct timespec floor = d->dir.floor, newest = d->dir.newest;
+	d->dir.newest = floor;
+	for (int coding = PAGE_CODING_COUNT; coding-- > 0;) {
+		CLEANUP(buf_release) struct buf packed;
+		buf_init(&packed, LIMIT_PAGE);
+		if (coding == PAGE_PLAIN)
+			d->dir.floor = d->dir.newest;
+		if (page_pack(page, (enum page_coding)coding, &packed, e) < 0 ||
+			put_docroot_file(d, docroot_page_file[format][coding], &forms, buf_view(&packed), e) < 0)
+			return -1;
+	}
+	d->dir.floor = floor;
+	if (output_dir_is_before(d->dir.newest, newest))
+		d->dir.newest = newest;
+	return 0;
+}
+
 int docroot_page(struct docroot *d, const char *path, enum page_format format, struct str page, struct err *e)
 {
 	CLEANUP(mem_free) char *folder = page_folder(path);
-	CLEANUP(buf_release) struct buf packed;
-	buf_init(&packed, LIMIT_PAGE);
 	if (output_dir_enter(&d->dir, folder, true, e) < 0)
 		return -1;
 	if (has_page_format(d, format, page)) {
 		d->counts.kept += PAGE_CODING_COUNT;
 		return 0;
 	}
-	for (int coding = PAGE_CODING_COUNT; coding-- > 0;) {
-		buf_clear(&packed);
-		if (page_pack(page, (enum page_coding)coding, &packed, e) < 0 ||
-			put_docroot_file(d, docroot_page_file[format][coding], buf_view(&packed), e) < 0)
-			return -1;
-	}
-	return 0;
+	return put_page_forms(d, format, page, e);
 }
 
 static bool path_exists(const struct docroot *d, const char *path)
@@ -147,7 +166,7 @@ static int write_marker(struct docroot *d, const struct manifest *a, const struc
 		return err_set(e, ERR_LIMIT, "%s/%s: larger than %d bytes", d->path, marker, LIMIT_MANIFEST);
 	if (output_dir_enter(&d->dir, ".", false, e) < 0)
 		return -1;
-	if (!output_dir_has_file(&d->dir, marker, &bytes) && output_dir_put_file(&d->dir, marker, bytes, e) < 0)
+	if (!output_dir_has_file(&d->dir, marker, &bytes) && output_dir_put_file(&d->dir, marker, NULL, bytes, e) < 0)
 		return -1;
 	return output_dir_leave(&d->dir, e);
 }

@@ -33,6 +33,8 @@ int docroot_claim(struct docroot *d, const struct manifest *wanted, struct err *
 // folder may be mounted elsewhere. ERR_IO.
 int docroot_page(struct docroot *d, const char *path, enum page_format format, struct str page,
 	struct err *e) MUST_CHECK;
+// Says that what is put from now on has links to what was put: it gets no older mtime.
+void docroot_next(struct docroot *d);
 int docroot_file(struct docroot *d, const char *path, struct str bytes, struct err *e) MUST_CHECK;
 int docroot_link(struct docroot *d, const char *path, const char *target, struct err *e) MUST_CHECK;
 // Removes all claimed paths that are not wanted: pages first, then the files that they link to.

@@ -262,8 +262,13 @@ static int update_docroot(struct export *x, struct err *e)
 	manifest_sort(&x->wanted);
 	if (docroot_open(x->folder, &x->root, e) < 0 || docroot_claim(x->root, &x->wanted, e) < 0)
 		return -1;
-	if (for_each_file(x, export_file, e) < 0 || for_each_project(x, export_page, e) < 0 ||
-		for_each_root(x, export_page, e) < 0)
+	if (for_each_file(x, export_file, e) < 0)
+		return -1;
+	docroot_next(x->root);
+	if (for_each_project(x, export_page, e) < 0)
+		return -1;
+	docroot_next(x->root);
+	if (for_each_root(x, export_page, e) < 0)
 		return -1;
 	return docroot_settle(x->root, &x->wanted, e);
 }

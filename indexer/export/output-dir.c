@@ -123,25 +123,55 @@ bool output_dir_has_link(const struct output_dir *d, const char *name, const cha
 	return n >= 0 && str_eq((struct str){found, (size_t)n}, str_from(target));
 }
 
-// nginx makes the ETag of a file from its size and the second of its mtime. So a file that replaces another in the same
-// second gets the next second as its mtime. Not every AFS client can set it; errors are ignored.
-static void advance_mtime(int dirfd, const struct fs_tmp *tmp)
+bool output_dir_is_before(struct timespec a, struct timespec b)
 {
-	struct stat before, now;
-	if (fstatat(dirfd, tmp->name, &before, AT_SYMLINK_NOFOLLOW) < 0 || fstat(tmp->fd, &now) < 0 ||
-		now.st_mtim.tv_sec > before.st_mtim.tv_sec)
-		return;
-	const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = before.st_mtim.tv_sec + 1}};
-	futimens(tmp->fd, times);
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
 }
 
-int output_dir_put_file(struct output_dir *d, const char *name, struct str bytes, struct err *e)
+// Whether a form that is there has this size, and an mtime in this second.
+static bool is_second_taken(int dirfd, const char *name, off_t size, time_t second)
+{
+	struct stat other;
+	return fstatat(dirfd, name, &other, AT_SYMLINK_NOFOLLOW) == 0 && other.st_mtim.tv_sec == second &&
+	       other.st_size == size;
+}
+
+static struct timespec choose_mtime(const struct output_dir *d, const struct fs_tmp *tmp,
+	const struct output_forms *forms, const struct stat *st)
+{
+	struct stat before;
+	struct timespec t = output_dir_is_before(st->st_mtim, d->floor) ? d->floor : st->st_mtim;
+	if (fstatat(d->fd, tmp->name, &before, AT_SYMLINK_NOFOLLOW) == 0 && t.tv_sec <= before.st_mtim.tv_sec)
+		t = (struct timespec){.tv_sec = before.st_mtim.tv_sec + 1};
+	for (size_t i = 0; forms && i < forms->count; i++)
+		if (is_second_taken(d->fd, forms->name[i], st->st_size, t.tv_sec)) {
+			t = (struct timespec){.tv_sec = t.tv_sec + 1};
+			i = (size_t)-1; // each form takes one second at most, so this ends
+		}
+	return t;
+}
+
+static void set_mtime(struct output_dir *d, const struct fs_tmp *tmp, const struct output_forms *forms)
+{
+	struct stat st;
+	if (fstat(tmp->fd, &st) < 0)
+		return;
+	struct timespec t = choose_mtime(d, tmp, forms, &st);
+	const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, t};
+	if (output_dir_is_before(st.st_mtim, t) && futimens(tmp->fd, times) < 0)
+		return;
+	if (output_dir_is_before(d->newest, t))
+		d->newest = t;
+}
+
+int output_dir_put_file(struct output_dir *d, const char *name, const struct output_forms *forms, struct str bytes,
+	struct err *e)
 {
 	CLEANUP(fs_tmp_release) struct fs_tmp tmp;
 	d->is_changed = true;
 	if (fs_tmp_open(&tmp, d->fd, output_dir_tmp_name, name, e) < 0 || fs_tmp_write(&tmp, bytes, e) < 0)
 		return prefix_folder(d, e);
-	advance_mtime(d->fd, &tmp);
+	set_mtime(d, &tmp, forms);
 	return fs_tmp_publish(&tmp, e) < 0 ? prefix_folder(d, e) : 0;
 }
 
