@@ -223,33 +223,28 @@ static int for_each_file(struct export *x, catalog_location_fn *fn, struct err *
 	return 0;
 }
 
-static void select_view(struct export *x, size_t i)
+// All that a server has for everybody: the views, and behind them their parts. A part of a private view is private.
+static bool select_view(struct export *x, size_t i)
 {
-	x->view = x->site->view[i];
+	const struct site *s = x->site;
+	x->view = i < s->view_count ? s->view[i] : s->part[i - s->view_count];
 	x->view.base = x->base;
+	return !x->view.is_private && (i > 0 || !s->has_no_default);
 }
 
 static int for_each_project(struct export *x, view_name_fn *fn, struct err *e)
 {
-	for (size_t i = 0; i < x->site->view_count; i++) {
-		select_view(x, i);
-		if (x->view.is_private)
-			continue;
-		if (view_projects(&x->view, x->catalog, fn, x, e) < 0)
+	for (size_t i = 0; i < x->site->view_count + x->site->part_count; i++)
+		if (select_view(x, i) && view_projects(&x->view, x->catalog, fn, x, e) < 0)
 			return -1;
-	}
 	return 0;
 }
 
 static int for_each_root(struct export *x, view_name_fn *fn, struct err *e)
 {
-	for (size_t i = 0; i < x->site->view_count; i++) {
-		select_view(x, i);
-		if (x->view.is_private)
-			continue;
-		if (fn(x, "", e) < 0)
+	for (size_t i = 0; i < x->site->view_count + x->site->part_count; i++)
+		if (select_view(x, i) && fn(x, "", e) < 0)
 			return -1;
-	}
 	return 0;
 }
 

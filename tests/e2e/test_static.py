@@ -129,10 +129,10 @@ def test_changed_wheel_touches_only_its_pages(at):
     before = state_of(at.tree)
     at.wheel(SECOND, name="other", requires=["bar"], mtime=storelib.OLD + 10)
     summary = at.export()
-    places = [f"{view}simple/other" for view in ("", f"{SECOND}/", "both/")]
+    places = [f"{view}simple/other" for view in ("", f"{SECOND}/", "both/", f"both/{SECOND}/")]
     metadata = f"files/{SECOND}/other/other-1.0-py3-none-any.whl.metadata"
     assert changes(before, state_of(at.tree)) == set.union({metadata}, *map(files_of, places))
-    assert summary["export_written"] == 3 * 9 + 1
+    assert summary["export_written"] == 4 * 9 + 1
 
 
 def test_page_that_changes_at_once_gets_another_second(at):
@@ -420,3 +420,29 @@ def test_base_must_be_an_address(at, base):
 def test_base_alone_means_nothing(at):
     done = at.run("--base", "https://x/")
     assert done.returncode == 2 and "--static" in done.stderr
+
+
+def test_parts_of_views_are_those_of_the_server(at, serve):
+    """/VIEW/PLATFORM/simple/, byte for byte; of a private view, and without a default view, what the server hides is not there."""
+    fill(at)
+    hidden = "rocky-9-x86_64"
+    at.wheel(hidden, name="covert")
+    at.config.write_text(f"[store]\npath = {at.store}\n[platform {hidden}]\nprivate = yes\n"
+                         f"[platform {FIRST}]\n[platform {SECOND}]\n{VIEWS}"
+                         f"[view team]\nplatforms = {FIRST} {hidden}\n")
+    server = serve(None, config=at.config.read_text())
+    for default in ("", "default-view = none\n"):
+        at.config.write_text(at.config.read_text().replace("[store]\n", f"[store]\n{default}"))
+        at.export()
+        assert {path.name for path in (at.tree / "both").iterdir()} == {"simple", FIRST, SECOND}
+        assert not (at.tree / "team").exists() and not (at.tree / hidden).exists() and not list(at.tree.rglob("covert*"))
+        assert (at.tree / "simple").exists() == (not default)
+        compared = 0
+        for path in at.tree.glob("both/*/simple/**/index.json"):
+            reply = server.get(f"/{path.parent.relative_to(at.tree)}/", {"Accept": "application/vnd.pypi.simple.v1+json"})
+            assert (reply.status, reply.body) == (200, path.read_bytes()), path
+            compared += 1
+        assert compared == 4 + 1 + 2 + 1  # projects and the list of each platform
+    for one in json.loads((at.tree / "both" / SECOND / "simple" / "foo" / "index.json").read_bytes())["files"]:
+        assert os.path.exists(os.path.join(at.tree, "both", SECOND, "simple", "foo", urllib.parse.unquote(one["url"])))
+    assert server.get(f"/team/{FIRST}/simple/").status in (401, 403)

@@ -65,7 +65,7 @@ def web_fixture(site, request):
 
 def page_paths(server):
     """The path of every page of every view."""
-    for view in ["", f"/{FIRST}", f"/{SECOND}", "/both"]:
+    for view in ["", f"/{FIRST}", f"/{SECOND}", "/both", f"/both/{FIRST}", f"/both/{SECOND}"]:
         root = f"{view}/simple/"
         yield root
         for name in pages.json_projects(server.get(root, {"Accept": pages.JSON}).body):
@@ -85,7 +85,7 @@ def same(ours, theirs, names, key):
 
 def test_every_page_is_ours_byte_for_byte(site, web):
     paths = list(page_paths(site.server))
-    assert len(paths) == 4 + (5 + 4 + 2 + 5)
+    assert len(paths) == 6 + (5 + 4 + 2 + 5) + (4 + 2)
     seen = set()
     for path, accept, coding in itertools.product(paths, ACCEPTS, CODINGS):
         key = path, accept, coding
@@ -122,7 +122,7 @@ def test_other_headers_are_read_as_ours(site, web):
 
 def file_paths(site):
     """The path of every file that a view lists, and of its metadata."""
-    for view in ["", f"/{FIRST}", f"/{SECOND}", "/both"]:
+    for view in ["", f"/{FIRST}", f"/{SECOND}", "/both", f"/both/{FIRST}", f"/both/{SECOND}"]:
         for name in pages.json_projects(site.server.get(f"{view}/simple/", {"Accept": pages.JSON}).body):
             place = f"{site.server.url}{view}/simple/{name}/"
             page = site.server.get(f"{view}/simple/{name}/", {"Accept": pages.JSON})
@@ -174,7 +174,7 @@ def test_nothing_else_is_answered(site, web):
     assert web.get("/simple/foo/index.json.gz").status == 404
 
 
-@pytest.mark.parametrize("path", ["/simple", "/simple/foo", f"/{FIRST}/simple", "/both/simple/foo?format=text/html"])
+@pytest.mark.parametrize("path", ["/simple", "/simple/foo", f"/{FIRST}/simple", f"/both/{SECOND}/simple", "/both/simple/foo?format=text/html"])
 def test_address_without_its_slash_leads_on(site, web, path):
     answer = web.get(path)
     assert answer.status == site.server.get(path).status == 302
@@ -187,6 +187,12 @@ def test_address_without_its_slash_leads_on(site, web, path):
 def test_pip_installs(web, client, pip, tmp_path):
     client(pip).pip("install", *clients.pip_index(f"{web.url}/both/simple/"), "--target", tmp_path, "foo==1.0")
     assert installed(tmp_path) == {"foo": "1.0", "bar": "2.0", "large": "1.0"}
+
+
+def test_pip_installs_from_a_part_of_a_view(web, client, tmp_path):
+    """foo 1.1 is only on the other platform."""
+    client(NEWEST).pip("install", *clients.pip_index(f"{web.url}/both/{SECOND}/simple/"), "--no-deps", "--target", tmp_path, "foo")
+    assert installed(tmp_path) == {"foo": "1.0"}
 
 
 def test_uv_installs(web, client, tmp_path):
