@@ -106,6 +106,7 @@ def test_page_for_people(server):
 
 
 def test_entries_and_bytes_have_a_limit(server):
+    """Exceeds LIMIT_LOG_ROWS, LIMIT_AUDIT_READ."""
     before = server.audit.read_bytes()
     try:
         with server.audit.open("a") as log:

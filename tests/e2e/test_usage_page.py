@@ -114,7 +114,7 @@ def test_last_download(server):
 
 
 def test_rows_have_a_limit(serve, tmp_path):
-    """With more versions than LIMIT_USAGE_ROWS."""
+    """Exceeds LIMIT_USAGE_ROWS."""
     storelib.make_wheel(tmp_path / "store" / PUBLIC / "d", "demo", "1.0")
     storelib.make_wheel(tmp_path / "store" / PUBLIC / "e", "extra", "1.0")
     server = serve(tmp_path / "store", config="[server]\nrescan = 0\n")

@@ -49,6 +49,7 @@ static void other_words_are_refused(void **state UNUSED)
 	}
 }
 
+// Exceeds LIMIT_EXPECTATIONS.
 static void their_number_is_limited(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
