@@ -262,7 +262,8 @@ def test_a_damaged_membership_is_not_empty(place):
         assert place.server.get(f"/{view}/simple/foo/" if view else "/simple/foo/").status == 503
     health = json.loads(place.server.get("/-/health").body)
     assert (health["status"], health["views"]) == ("degraded", [
-        {"name": "tested", "indexed": False, "generation": 0}, {"name": "narrow", "indexed": True, "generation": 0}])
+        {"name": "tested", "indexed": False, "generation": 0, "silent": []},
+        {"name": "narrow", "indexed": True, "generation": 0, "silent": []}])
     tree = place.state / "tree"
     done = serving.run("index", "--config", place.config, "--catalog", place.state / "catalog.db", "--static", tree)
     assert done.returncode == 1 and "view tested: a file of its membership is missing or damaged" in done.stderr
@@ -270,7 +271,8 @@ def test_a_damaged_membership_is_not_empty(place):
     path.write_bytes(good)
     place.scan()
     assert place.files() == names((UBUNTU, 1))
-    assert json.loads(place.server.get("/-/health").body)["views"][0] == {"name": "tested", "indexed": True, "generation": 1}
+    assert json.loads(place.server.get("/-/health").body)["views"][0] == {
+        "name": "tested", "indexed": True, "generation": 1, "silent": []}
     path.write_bytes(good[:-1])
     place.scan(code=1)
     assert place.files() == names((UBUNTU, 1))  # the catalog has it
