@@ -141,9 +141,11 @@ def words_of(dice, world):
         one = dice.choice(world["files"])
         project = dice.choice([one["project"], one["project"].upper()])
         found.append(dice.choice([project, f"{project}=={dice.choice(dice.choice(VERSIONS))}", one["filename"],
-                                  f"a folder/{one['filename']}", f"{project}=={one['version']}"]))
+                                  f"{one['platform']}/{one['filename']}", f"{project}=={one['version']}"]))
     if dice.maybe(0.06):
-        found.append(dice.choice(["nothing-1-py3-none-any.whl", "nothing", f"{world['files'][0]['project']}==77"]))
+        found.append(dice.choice(["nothing-1-py3-none-any.whl", "nothing", f"{world['files'][0]['project']}==77",
+                                  f"a folder/{world['files'][0]['filename']}",
+                                  f"{dice.choice(world['platforms'])['name']}/{world['files'][0]['filename']}"]))
     return found
 
 

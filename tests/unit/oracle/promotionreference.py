@@ -14,6 +14,10 @@ class Wrong(Exception):
     """The step is an error; the message has this text."""
 
 
+def subject_of(one):
+    return one["platform"], one["project"], one["version"], one["filename"]
+
+
 class World:
     """listed: the files that the catalog lists. generations: the memberships of a view, from generation 0 on; a member is
     (platform, file name, SHA-256). records: in the order in which they came."""
@@ -181,10 +185,10 @@ class World:
     # --- steps ---
 
     @staticmethod
-    def means(word, project, version, filename):
-        base = word.rpartition("/")[2]
+    def means(word, platform, project, version, filename):
+        folder, slash, base = word.rpartition("/")
         if base.endswith((".whl", ".tar.gz", ".zip")):
-            return base == filename
+            return base == filename and (not slash or folder == platform)
         name, equals, wanted = word.partition("==")
         if canonicalize_name(name) != canonicalize_name(project):
             return False
@@ -194,15 +198,18 @@ class World:
             return False
 
     def select(self, words, files):
-        """files: (project, version, file name, value)."""
+        """files: (platform, project, version, file name, value)."""
         for word in words:
-            if not any(self.means(word, *one[:3]) for one in files):
+            if " " in word:  # no platform has one
+                raise Wrong(f"{word}: a path begins with a platform")
+        for word in words:
+            if not any(self.means(word, *one[:4]) for one in files):
                 raise Wrong(f"{word}: ")
-        return [one[3] for one in files if not words or any(self.means(word, *one[:3]) for word in words)]
+        return [one[4] for one in files if not words or any(self.means(word, *one[:4]) for word in words)]
 
     def is_named(self, words, one):
         """Not only its project."""
-        return any(self.means(word, one["project"], one["version"], one["filename"]) for word in words
+        return any(self.means(word, *subject_of(one)) for word in words
                    if "==" in word or word.endswith((".whl", ".tar.gz", ".zip")))
 
     def promote(self, step):
@@ -220,7 +227,7 @@ class World:
 
     def decide(self, view, step):
         """{(platform, file name): [result, is_override, what the reason begins with]}"""
-        files = [(one["project"], one["version"], one["filename"], one)
+        files = [(*subject_of(one), one)
                  for one in self.shown_each(view["from"], self.in_order(view))]
         chosen, rows, overrides = self.select(step["select"], files), {}, {}
         for one in chosen:
@@ -300,7 +307,7 @@ class World:
             before = self.views[name]["from"]
             for one in self.shown_each(before, [at for at in self.platforms(before) if at in self.in_order(view)]):
                 key, words = (one["platform"], one["filename"]), step["select"]
-                is_meant = not words or any(self.means(word, one["project"], one["version"], one["filename"]) for word in words)
+                is_meant = not words or any(self.means(word, *subject_of(one)) for word in words)
                 if (one["project"], Version(one["version"])) in whole and key not in seen and is_meant:
                     seen.add(key)
                     if self.lacks(self.views[name], one, step["now"]) is not None:
@@ -332,7 +339,7 @@ class World:
         files = []
         for platform, filename, digest in self.generations[step["to"]][-1]:
             one = self.known[platform, filename]
-            files.append((one["project"], one["version"], filename, (platform, filename, digest)))
+            files.append((*subject_of(one), (platform, filename, digest)))
         if not step["select"]:
             raise Wrong("no PROJECT")
         gone = self.select(step["select"], files)
