@@ -200,9 +200,6 @@ class World:
     def select(self, words, files):
         """files: (platform, project, version, file name, value)."""
         for word in words:
-            if " " in word:  # no platform has one
-                raise Wrong(f"{word}: a path begins with a platform")
-        for word in words:
             if not any(self.means(word, *one[:4]) for one in files):
                 raise Wrong(f"{word}: ")
         return [one[4] for one in files if not words or any(self.means(word, *one[:4]) for word in words)]
@@ -212,7 +209,15 @@ class World:
         return any(self.means(word, *subject_of(one)) for word in words
                    if "==" in word or word.endswith((".whl", ".tar.gz", ".zip")))
 
+    @staticmethod
+    def check_form(words):
+        """A word without any meaning is refused first of all, so that no record arrives with it."""
+        for word in words:
+            if " " in word:  # no platform has one
+                raise Wrong(f"{word}: a path begins with a platform")
+
     def promote(self, step):
+        self.check_form(step["select"])
         view = self.views[step["to"]]
         records = list(self.records), [set(one["views"]) for one in self.records]
         for record in sorted(step["evidence"], key=self.age):
@@ -342,6 +347,7 @@ class World:
             files.append((*subject_of(one), (platform, filename, digest)))
         if not step["select"]:
             raise Wrong("no PROJECT")
+        self.check_form(step["select"])
         gone = self.select(step["select"], files)
         return self.change(step["to"], self.generations[step["to"]][-1] - set(gone))
 
