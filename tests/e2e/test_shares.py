@@ -167,8 +167,9 @@ def test_large_answers_are_in_files(start):
     server = start()
     kept = attempts.Attempts(server.catalog.with_name(server.catalog.name + ".builds")).add("foo", "failed", LOG, platform=PLATFORM)
     path = f"/-/builds/foo/{kept}"
-    assert server.get(path).body == LOG
     before = spooled_bytes(server)
+    assert server.get(path).body == LOG
+    serving.wait_for(lambda: spooled_bytes(server) == before, SOON, "the end of the first file")
     ask = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
     with contextlib.ExitStack() as held:
         statuses = []
