@@ -31,9 +31,9 @@ static struct blob *write_spool_file(const char *catalog_path, struct str bytes,
 struct blob *answer_spool(const char *catalog_path, struct buf *bytes)
 {
 	struct err e = ERR_INIT;
-	struct blob *b = NULL;
-	if (bytes->len > LIMIT_ANSWER_KEPT && catalog_path)
-		b = write_spool_file(catalog_path, buf_view(bytes), &e);
+	if (bytes->len <= LIMIT_ANSWER_KEPT || !catalog_path)
+		return blob_from_buf(bytes);
+	struct blob *b = write_spool_file(catalog_path, buf_view(bytes), &e);
 	if (!b) {
 		log_debug("%s", e.msg);
 		return blob_from_buf(bytes);
