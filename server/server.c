@@ -29,7 +29,7 @@
 #include "server/core/missing-counts.h"
 #include "server/core/rate-limit.h"
 #include "server/core/release-scheduler.h"
-#include "server/core/silence-monitor.h"
+#include "server/core/view-monitor.h"
 #include "server/core/server-context.h"
 #include "server/handlers/routes.h"
 #include "server/http/http.h"
@@ -125,7 +125,7 @@ static void server_free(struct server *s)
 	release_scheduler_stop(s->context.release_scheduler);
 	catalog_watch_stop(s->catalog_watch); // which uses upstream
 	upstream_setup_stop(&s->context);
-	silence_monitor_stop(s->context.silence_monitor);
+	view_monitor_stop(s->context.view_monitor);
 	platform_monitor_stop(s->context.platform_monitor);
 	pagecache_free(s->context.pagecache);
 	answers_free(s->context.answers);
@@ -283,7 +283,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.search_ms = LIMIT_SEARCH_MS;
 	put_site(s, site, policies, o->config->takes_facts);
 	s->context.platform_monitor = platform_monitor_start(&s->context);
-	s->context.silence_monitor = silence_monitor_start(&s->context);
+	s->context.view_monitor = view_monitor_start(&s->context);
 	s->context.release_scheduler = release_scheduler_start(&s->context);
 	s->context.download_counter = download_counter_start(o->catalog_path, COUNTER_MS);
 	return s;

@@ -41,7 +41,7 @@ struct upstream_files;
 struct project_list;
 struct upstream;
 struct platform_monitor;
-struct silence_monitor;
+struct view_monitor;
 
 struct server_context {
 	// A request reads each once. A reload replaces them; the old ones live until the server ends.
@@ -81,7 +81,7 @@ struct server_context {
 	struct build_results *build_results; // NULL: nothing was ever built
 	struct release_scheduler *release_scheduler;
 	struct platform_monitor *platform_monitor;
-	struct silence_monitor *silence_monitor; // NULL: nobody looks for silent pipelines
+	struct view_monitor *view_monitor;         // NULL: nobody looks for silent pipelines and lost files
 	struct metrics *metrics;                   // NULL: nothing is counted
 	struct download_counter *download_counter; // NULL: nothing is counted
 

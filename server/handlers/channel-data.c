@@ -287,26 +287,25 @@ static int open_judge(struct channel_reader *r, const struct config_view *own, s
 
 // --- what the view has lost ---
 
-static int add_lost_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
-{
-	struct channel_reader *r = ctx;
-	struct channel_data *d = r->data;
-	if (m->is_listed || (*r->query->project && fnmatch(r->query->project, m->project, 0) != 0))
-		return 0;
-	d->has_more |= d->all_lost++ >= r->query->limit;
-	if (d->all_lost > r->query->limit)
-		return 0;
-	GROW(d->lost, d->losts, d->lost_room);
-	d->lost[d->losts++] = (struct channel_lost){
-		keep_text(r, m->platform_name), keep_text(r, m->project), keep_text(r, m->filename)};
-	return 0;
-}
-
 static int read_lost_members(struct channel_reader *r, struct err *e)
 {
-	const char *membership = r->query->view->membership;
-	return membership ? catalog_view_members(r->catalog, membership, GENERATION_NEWEST, NULL, add_lost_member, r, e)
-			  : 0;
+	struct channel_data *d = r->data;
+	const struct channel_query *q = r->query;
+	if (!q->view->membership)
+		return 0;
+	if (member_losses_read(r->catalog, q->view->membership, NULL, &d->losses, e) < 0)
+		return -1;
+	d->lost = xcalloc(d->losses.count + 1, sizeof(const struct member_loss *));
+	for (size_t i = 0; i < d->losses.count; i++) {
+		const struct member_loss *l = &d->losses.item[i];
+		if (*q->project && fnmatch(q->project, l->project, 0) != 0)
+			continue;
+		if (d->all_lost++ < q->limit)
+			d->lost[d->losts++] = l;
+		else
+			d->has_more = true;
+	}
+	return 0;
 }
 
 // --- the whole ---
@@ -358,6 +357,7 @@ void channel_data_release(struct channel_data *d)
 	free(d->row);
 	free(d->ending);
 	free(d->waiting);
+	member_losses_release(&d->losses);
 	free(d->lost);
 	arena_release(&d->text);
 	*d = (struct channel_data){0};

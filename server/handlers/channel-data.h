@@ -6,6 +6,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/promotion/view-channel.h"
+#include "lib/promotion/member-losses.h"
 #include "lib/promotion/view-silence.h"
 #include "lib/promotion/wheel-tests.h"
 #include "server/handlers/channel-runs.h"
@@ -47,11 +48,6 @@ struct channel_query {
 	int64_t now;         // seconds since 1970
 };
 
-// A member whose bytes the store no longer lists.
-struct channel_lost {
-	const char *platform, *project, *filename;
-};
-
 struct channel_data {
 	struct arena text;  // of all strings
 	const struct config_view *own; // its section, borrowed; NULL: none, so no rules are shown
@@ -68,8 +64,9 @@ struct channel_data {
 	struct channel_waiting *waiting; // first those that can be promoted
 	size_t waitings, waiting_room;
 	size_t ready, left, refused; // numbers of all that wait
-	struct channel_lost *lost;
-	size_t losts, lost_room, all_lost; // all_lost: their number, also of those beyond the limit
+	struct member_losses losses; // of all projects
+	const struct member_loss **lost; // those that the query wants; owned
+	size_t losts, all_lost;        // all_lost: their number, also of those beyond the limit
 	struct view_silences silences; // what the view expects
 	struct channel_runs runs;
 	bool has_more; // rows of some list beyond the limit

@@ -158,9 +158,10 @@ static struct jsondoc *lost_json(const struct channel_data *d)
 	struct jsondoc *list = jsondoc_array();
 	for (size_t i = 0; i < d->losts; i++) {
 		struct jsondoc *one = new_item(list);
-		jsondoc_put_str(one, "platform", d->lost[i].platform);
-		jsondoc_put_str(one, "project", d->lost[i].project);
-		jsondoc_put_str(one, "filename", d->lost[i].filename);
+		jsondoc_put_str(one, "platform", d->lost[i]->platform);
+		jsondoc_put_str(one, "project", d->lost[i]->project);
+		jsondoc_put_str(one, "filename", d->lost[i]->filename);
+		jsondoc_put_known_time(one, "since", d->lost[i]->since);
 	}
 	return list;
 }

@@ -294,24 +294,32 @@ static void put_channel_totals(struct buf *out, const struct channel_data *d)
 	buf_puts(out, "</dl>\n");
 }
 
+static void put_lost_file(struct buf *out, const struct channel_data *d, const struct member_loss *l)
+{
+	buf_puts(out, "<tr><th scope=\"row\" class=\"file\"><a href=\"../../explain/");
+	escape_url(out, str_from(d->view));
+	buf_putc(out, '/');
+	escape_url(out, str_from(l->project));
+	buf_puts(out, "?format=html\">");
+	html_text(out, l->filename);
+	buf_puts(out, "</a></th><td>");
+	html_text(out, l->platform);
+	buf_printf(out, "</td><td>generation %" PRId64 "</td><td>", l->generation);
+	if (l->since)
+		html_time(out, l->since);
+	buf_puts(out, "</td></tr>\n");
+}
+
 static void put_lost_files(struct buf *out, const struct channel_data *d)
 {
-	static const char *const column[] = {"Platform", "Project", "File"};
+	static const char *const column[] = {"File", "Platform", "Member since", "Lost since"};
 	if (!d->losts)
 		return;
 	buf_puts(out, "<h2>Lost</h2>\n<p class=\"note\">Members whose bytes the store no longer has: clients do not find "
-		      "them. Copy them back, or demote them.</p>\n");
-	html_begin_table(out, "Lost files", "card wide", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < d->losts; i++) {
-		const char *const text[] = {d->lost[i].platform, d->lost[i].project, d->lost[i].filename};
-		buf_puts(out, "<tr>");
-		for (size_t k = 0; k < ARRAY_SIZE(text); k++) {
-			buf_puts(out, k ? "<td>" : "<th scope=\"row\">");
-			html_text(out, text[k]);
-			buf_puts(out, k ? "</td>" : "</th>");
-		}
-		buf_puts(out, "</tr>\n");
-	}
+		      "them. Copy them back, or demote them; each name leads to what is known of it.</p>\n");
+	html_begin_table(out, "Lost files", "card wide builds", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->losts; i++)
+		put_lost_file(out, d, d->lost[i]);
 	html_end_table(out);
 }
 

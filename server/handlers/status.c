@@ -107,7 +107,15 @@ static bool is_unreleased(struct server_context *s, const struct platform *p)
 	return s->release_scheduler && release_scheduler_get(s->release_scheduler, p, &state) && state.failures;
 }
 
-// A platform that was not scanned, or whose volume is not released; a view with a membership of which nothing is known.
+static bool is_view_degraded(struct server_context *s, const struct site *site, const struct view *v)
+{
+	if (site_generation(site, v) == GENERATION_UNKNOWN)
+		return true;
+	return v->membership && v->name && view_status_has_losses(s, v);
+}
+
+// A platform that was not scanned, or whose volume is not released; a view with a membership of which nothing is known, or
+// whose clients miss released files.
 static bool is_degraded(struct server_context *s, const struct request *r, const struct site *site)
 {
 	for (size_t i = 0; i < site->store.platform_count; i++) {
@@ -116,7 +124,7 @@ static bool is_degraded(struct server_context *s, const struct request *r, const
 			return true;
 	}
 	for (size_t i = 0; i < site->view_count; i++)
-		if (site_generation(site, &site->view[i]) == GENERATION_UNKNOWN && sees_view(s, r, &site->view[i]))
+		if (is_view_degraded(s, site, &site->view[i]) && sees_view(s, r, &site->view[i]))
 			return true;
 	return false;
 }

@@ -5,8 +5,10 @@
 #include "lib/os/clock.h"
 #include "lib/promotion/view-silence.h"
 #include "lib/state/views/membership.h"
-#include "server/core/silence-monitor.h"
+#include "server/core/view-monitor.h"
 #include "server/http/metrics.h"
+
+enum { LOST_SHOWN = 20 }; // in health
 
 // --- health ---
 
@@ -22,11 +24,34 @@ static void add_silence(void *ctx, const struct view_silence *s)
 	jsondoc_add(ctx, doc);
 }
 
+static void add_loss(void *ctx, const struct member_loss *l)
+{
+	struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_str(doc, "platform", l->platform);
+	jsondoc_put_str(doc, "project", l->project);
+	jsondoc_put_str(doc, "filename", l->filename);
+	jsondoc_put_known_time(doc, "since", l->since);
+	jsondoc_add(ctx, doc);
+}
+
 void view_status_put(struct server_context *s, const struct view *v, struct jsondoc *doc)
 {
 	struct jsondoc *silent = jsondoc_array();
-	silence_monitor_each(s->silence_monitor, v->name, add_silence, silent);
+	view_monitor_silences(s->view_monitor, v->name, add_silence, silent);
 	jsondoc_put(doc, "silent", silent);
+	struct jsondoc *lost = jsondoc_array();
+	size_t count = view_monitor_losses(s->view_monitor, v->name, LOST_SHOWN, add_loss, lost);
+	jsondoc_put_int(doc, "lost-files", (int64_t)count);
+	jsondoc_put(doc, "lost", lost);
+}
+
+static void ignore_loss(void *ctx UNUSED, const struct member_loss *l UNUSED)
+{
+}
+
+bool view_status_has_losses(struct server_context *s, const struct view *v)
+{
+	return view_monitor_losses(s->view_monitor, v->name, 0, ignore_loss, NULL) > 0;
 }
 
 // --- metrics ---

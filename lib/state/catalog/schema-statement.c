@@ -396,6 +396,10 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[EXPECTED_FIND] = "SELECT known, newest, silent FROM expected"
 			  " WHERE view = ?1 AND kind = ?2 AND platform = ?3 AND python = ?4",
 	[EXPECTED_PUT] = "INSERT OR REPLACE INTO expected VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[LOST_LIST] = "SELECT platform, filename, sha256, since FROM lost WHERE view = ?1"
+		      " ORDER BY platform, filename, sha256",
+	[LOST_PUT] = "INSERT INTO lost VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING RETURNING 1",
+	[LOST_REMOVE] = "DELETE FROM lost WHERE view = ?1 AND platform = ?2 AND filename = ?3 AND sha256 = ?4 RETURNING 1",
 	[EVIDENCE_RUNS] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.kind = ?1 AND e.arrival >= ?2"
 			  " AND e.overrides IS NULL AND EXISTS"
 			  " (SELECT 1 FROM evidence_wheel w CROSS JOIN file f ON f.sha256 = w.sha256 AND f.state <> 1"

@@ -468,6 +468,13 @@ static const char *const schema_step[] = {
 	"  PRIMARY KEY (view, kind, platform, python)"
 	") STRICT, WITHOUT ROWID;"
 	"CREATE INDEX evidence_kind ON evidence (kind, arrival);",
+
+	// 21: members of views that the store has lost.
+	"CREATE TABLE lost ("
+	"  view TEXT NOT NULL, platform TEXT NOT NULL, filename TEXT NOT NULL, sha256 BLOB NOT NULL,"
+	"  since INTEGER NOT NULL, -- when a server noticed it and told of it; seconds since 1970\n"
+	"  PRIMARY KEY (view, platform, filename, sha256)"
+	") STRICT, WITHOUT ROWID;",
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.
