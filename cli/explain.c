@@ -11,6 +11,7 @@
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
+#include "lib/promotion/explain-losses.h"
 #include "lib/promotion/explain-membership.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog.h"
@@ -55,10 +56,19 @@ static int take_file_word(struct explain_command *l, const char *word, struct er
 	return 0;
 }
 
+// PROJECT, PROJECT==VERSION or FILE.
 static int take_project_word(struct explain_command *l, const char *word, struct err *e)
 {
+	const char *equals = strstr(word, "==");
 	if (filename_kind(str_from(word)) != FILENAME_OTHER)
 		return take_file_word(l, word, e);
+	if (equals && l->version)
+		return err_set(e, ERR_USAGE, "the version is given twice: %s, %s", word, l->version);
+	if (equals) {
+		CLEANUP(mem_free) char *project = xstrndup(word, (size_t)(equals - word));
+		l->version = equals + 2;
+		return take_project_word(l, project, e);
+	}
 	if (!name_is_valid(str_from(word)))
 		return err_set(e, ERR_USAGE, "%s is not a valid project name, nor the name of a file", word);
 	name_normalize(str_from(word), &l->project);
@@ -212,6 +222,11 @@ static int explain_in(const struct explain_command *l, struct catalog *c, struct
 		return -1;
 	x.about.put_file = explain_membership_put;
 	x.about.put_file_ctx = membership;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *lost = NULL;
+	const struct explain_losses losses = {&site, c, l->project.data, audit, NULL};
+	if (explain_losses_read(&losses, &lost, e) < 0)
+		return -1;
+	x.about.lost = lost;
 	if (upstream_load_cached_any(upstream, c, l->project.data, print_explanation, &x, e) == 0)
 		return 0;
 	return e->kind == ERR_NOT_FOUND ? advise_project(&x, e) : -1;
@@ -245,7 +260,7 @@ static int run_explain(const struct command *self, int argc, char **argv, struct
 
 const struct command command_explain = {
 	.name = "explain",
-	.arguments = "PROJECT [VERSION] | FILE",
+	.arguments = "PROJECT [VERSION] | PROJECT==VERSION | FILE",
 	.help = "explain why a wheel is or is not offered",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/doctor/doctor-install.h"
+#include "cli/doctor/doctor-lost.h"
 #include "cli/doctor/doctor-service.h"
 #include "cli/doctor/pip-settings.h"
 #include "cli/doctor/uv-settings.h"
@@ -220,7 +221,8 @@ static void report_date(const struct client_doctor *d, const struct fetch_answer
 
 // --- a project ---
 
-static void report_files(const struct client_doctor *d, const char *project, const char *url,
+// wanted: a specifier set; "": all versions.
+static void report_files(const struct client_doctor *d, const char *project, const char *wanted, const char *url,
 	const struct fetch_answer *a)
 {
 	struct err e = ERR_INIT;
@@ -234,17 +236,20 @@ static void report_files(const struct client_doctor *d, const char *project, con
 	}
 	doctor_report_add(d->report, DOCTOR_FINE, "project", "", "%s has %zu file%s here", project, page.files,
 		page.files == 1 ? "" : "s");
-	doctor_install(d->report, d->o->python, &page);
+	doctor_install(d->report, d->o->python, wanted, &page);
 }
 
+// NAME or NAME==VERSION.
 static void ask_project(const struct client_doctor *d)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf name;
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	const char *wanted = strstr(d->o->project, "==");
+	struct str given = str_from(d->o->project);
 	buf_init(&name, LIMIT_FILE_NAME);
 	fetch_answer_init(&a, LIMIT_CLIENT_PAGE);
-	name_normalize(str_from(d->o->project), &name);
+	name_normalize(wanted ? str_slice(given, 0, (size_t)(wanted - d->o->project)) : given, &name);
 	size_t len = strlen(d->url.text);
 	CLEANUP(mem_free)
 	char *url = xasprintf("%s%s%s/", d->url.text, len && d->url.text[len - 1] == '/' ? "" : "/", name.data);
@@ -258,7 +263,8 @@ static void ask_project(const struct client_doctor *d)
 		doctor_report_add(d->report, DOCTOR_WRONG, "project", "try again", "%s answers with status %u", url,
 			a.status);
 	else
-		report_files(d, name.data, url, &a);
+		report_files(d, name.data, wanted ? wanted : "", url, &a);
+	doctor_lost(d->report, d->fetch, d->url.text, name.data, wanted ? wanted + 2 : NULL);
 }
 
 // --- the whole ---

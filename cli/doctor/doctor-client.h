@@ -8,7 +8,7 @@
 struct doctor_client_options {
 	const char *url;     // of the index
 	const char *ca_file; // NULL: the system's
-	const char *project; // also asked for; NULL: none
+	const char *project; // also asked for, NAME or NAME==VERSION; NULL: none
 	const char *python;  // as doctor_install()
 	unsigned timeout;    // seconds
 };

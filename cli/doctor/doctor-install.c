@@ -102,6 +102,7 @@ static bool find_python(struct doctor_report *r, const char *wanted, struct clie
 
 struct install_judge {
 	const struct client_python *python;
+	const char *wanted; // a specifier set; "": none
 	struct fits fits;
 	struct offers offers;
 };
@@ -170,11 +171,11 @@ static void say_why_not(struct doctor_report *r, struct install_judge *j, const 
 static void judge_install(struct doctor_report *r, struct install_judge *j, const char *here)
 {
 	size_t count;
-	const struct offers_release *list = offers_admitted(&j->offers, "", &count);
+	const struct offers_release *list = offers_admitted(&j->offers, j->wanted, &count);
 	const struct offers_release *newest = newest_release(j, list, count);
 	if (!newest) {
-		doctor_report_add(r, DOCTOR_WRONG, "install", "look at its page", "%s has neither a wheel nor an sdist",
-			j->offers.project);
+		doctor_report_add(r, DOCTOR_WRONG, "install", "look at its page", "%s%s has neither a wheel nor an sdist",
+			j->offers.project, j->wanted);
 		return;
 	}
 	const struct offer *found =
@@ -186,11 +187,12 @@ static void judge_install(struct doctor_report *r, struct install_judge *j, cons
 		say_why_not(r, j, newest, found, here);
 }
 
-static void judge_python(struct doctor_report *r, const struct client_python *p, const struct simplepage *page)
+static void judge_python(struct doctor_report *r, const struct client_python *p, const char *wanted,
+	const struct simplepage *page)
 {
 	CLEANUP(buf_release) struct buf here;
 	const struct environment *const environment[] = {&p->profile.environment[0]};
-	struct install_judge j = {.python = p};
+	struct install_judge j = {.python = p, .wanted = wanted};
 	buf_init(&here, LIMIT_PATH);
 	profile_describe(&p->profile, &here);
 	fits_init(&j.fits, environment, 1);
@@ -223,7 +225,7 @@ static void judge_machine(struct doctor_report *r, const struct client_python *p
 		page->project, fitting, p->arch, p->libc);
 }
 
-void doctor_install(struct doctor_report *r, const char *python, const struct simplepage *page)
+void doctor_install(struct doctor_report *r, const char *python, const char *wanted, const struct simplepage *page)
 {
 	CLEANUP(client_python_release) struct client_python p = {.from = NULL};
 	bool is_known;
@@ -235,5 +237,5 @@ void doctor_install(struct doctor_report *r, const char *python, const struct si
 	}
 	if (p.from)
 		doctor_report_add(r, DOCTOR_FINE, "python", "", "%s is Python %s", p.from, p.version);
-	judge_python(r, &p, page);
+	judge_python(r, &p, wanted, page);
 }

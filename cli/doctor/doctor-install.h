@@ -7,5 +7,5 @@
 #include "lib/domain/index/simplepage.h"
 
 // python: a version such as 3.12, or a program; NULL: that of $VIRTUAL_ENV, else of PATH. Where there is none, only the
-// machine is judged. Adds the rows "python" and "install".
-void doctor_install(struct doctor_report *r, const char *python, const struct simplepage *page);
+// machine is judged. wanted: a specifier set such as "==1.0"; "": the newest version. Adds the rows "python" and "install".
+void doctor_install(struct doctor_report *r, const char *python, const char *wanted, const struct simplepage *page);

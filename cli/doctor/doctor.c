@@ -20,7 +20,7 @@ enum { TIMEOUT_SECONDS = 20 };
 
 static const struct option_row options[] = {
 	{"client", '\0', "URL", "look from a client at the index of this URL, such as https://HOST/simple/", NO_KEY},
-	{"project", '\0', "NAME", "with --client: also ask for this project", NO_KEY},
+	{"project", '\0', "NAME", "with --client: also ask for this project, or one version: NAME==VERSION", NO_KEY},
 	{"python", '\0', "PYTHON", "with --project: judge its files for this Python, such as 3.12 or a program", NO_KEY},
 	{"check-config", '\0', NULL, "say only whether the server would start with this configuration", NO_KEY},
 };

@@ -119,6 +119,28 @@ static void print_here(const struct jsondoc *rows, struct buf *out)
 		print_file_row(jsondoc_at(rows, i), platform, state, out);
 }
 
+// --- members that views have lost ---
+
+static void print_loss(const struct jsondoc *loss, struct buf *out)
+{
+	const char *by = jsondoc_get_str(loss, "by"), *reason = jsondoc_get_str(loss, "reason");
+	const char *since = jsondoc_get_str(loss, "since");
+	int64_t generation = 0;
+	jsondoc_get_int(loss, "generation", &generation);
+	buf_printf(out, "  view %s has lost %s of %s, a member since generation %lld\n", jsondoc_get_str(loss, "view"),
+		jsondoc_get_str(loss, "filename"), jsondoc_get_str(loss, "platform"), (long long)generation);
+	buf_printf(out, "    %s%s%s%s%s%s%s\n", jsondoc_get_str(loss, "why"), since ? "; since " : "", since ? since : "",
+		by ? ", by " : "", by ? by : "", reason ? ": " : "", reason ? reason : "");
+	buf_printf(out, "    %s\n    SHA-256 %s\n", jsondoc_get_str(loss, "advice"), jsondoc_get_str(loss, "sha256"));
+}
+
+static void print_losses(const struct jsondoc *lost, struct buf *out)
+{
+	buf_puts(out, lost ? "\nLost, so that clients of these views find no such file:\n" : "");
+	for (size_t i = 0; lost && i < jsondoc_count(lost); i++)
+		print_loss(jsondoc_at(lost, i), out);
+}
+
 // --- files of upstream ---
 
 static void print_upstream_file(const struct jsondoc *file, struct buf *out)
@@ -227,6 +249,7 @@ void explain_text(const struct jsondoc *explanation, struct buf *out)
 	buf_init(&text, out->cap);
 	print_title(explanation, &text);
 	print_names(jsondoc_get(explanation, "names"), &text);
+	print_losses(jsondoc_get(explanation, "lost"), &text);
 	print_here(jsondoc_get(explanation, "here"), &text);
 	print_upstream(jsondoc_get(explanation, "upstream"), &text);
 	print_environments(jsondoc_get(explanation, "environments"), &text);

@@ -41,7 +41,7 @@ struct explanation {
 	int64_t generation;            // of the view's membership, if it has one
 	bool is_kept_out;              // upstream's files, because the view's come by promotion alone
 	struct finder *finder;
-	struct jsondoc *here, *builds; // builds NULL: not known
+	struct jsondoc *here, *lost, *builds; // builds NULL: not known
 	struct explain_audit audit;
 	struct explain_uploaders uploaders;
 	struct arena text;
@@ -61,6 +61,7 @@ static void explanation_release(struct explanation *x)
 	finder_free(x->finder);
 	explain_uploaders_release(&x->uploaders);
 	jsondoc_cleanup(&x->here);
+	jsondoc_cleanup(&x->lost);
 	jsondoc_cleanup(&x->builds);
 	arena_release(&x->text);
 }
@@ -295,6 +296,15 @@ static int collect_here(struct explanation *x, struct err *e)
 	return catalog_histories(x->catalog, x->project, on_history, x, e);
 }
 
+static void collect_lost(struct explanation *x)
+{
+	const struct jsondoc *all = x->about->lost;
+	x->lost = jsondoc_array();
+	for (size_t i = 0; all && i < jsondoc_count(all); i++)
+		if (matches_request(x, jsondoc_get_str(jsondoc_at(all, i), "filename"), true))
+			jsondoc_add(x->lost, jsondoc_copy(jsondoc_at(all, i)));
+}
+
 // --- files of upstream ---
 
 static void offer_upstream_files(struct explanation *x)
@@ -403,6 +413,8 @@ static struct jsondoc *explanation_doc(struct explanation *x, const struct upstr
 	struct jsondoc *rule = explain_names(&names);
 	enum file_origin client = origin_for_clients(x, rule);
 	jsondoc_put(out, "names", rule);
+	if (jsondoc_count(x->lost))
+		jsondoc_put(out, "lost", STEAL_PTR(x->lost));
 	jsondoc_put(out, "here", STEAL_PTR(x->here));
 	jsondoc_put(out, "upstream", upstream_doc(x, answer, x->about->version != NULL));
 	jsondoc_put(out, "environments", explain_choices(x->view, client, x->finder));
@@ -453,7 +465,8 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 	if (collect_here(&x, e) < 0)
 		return NULL;
 	read_builds(&x);
-	if (jsondoc_count(x.here) || x.page || (x.builds && jsondoc_count(x.builds)))
+	collect_lost(&x);
+	if (jsondoc_count(x.here) || jsondoc_count(x.lost) || x.page || (x.builds && jsondoc_count(x.builds)))
 		return explanation_doc(&x, answer);
 	const char *space = about->version ? " " : "", *version = about->version ? about->version : "";
 	if (x.owner)

@@ -41,15 +41,17 @@ struct explain_about {
 	const struct explain_reader *reader;
 	explain_file_fn *put_file;         // NULL: nothing is added
 	void *put_file_ctx;
+	const struct jsondoc *lost; // of lib/promotion/explain-losses.h, for all versions; NULL: not reported
 };
 
 // Returns a document that the caller frees. answer is what is known of upstream's project of this name, even if the
 // name is ours. NULL on an error: ERR_INVALID if version is not a version, ERR_NOT_FOUND if neither the view nor
-// upstream has any such file, and none was tried to be built; and the errors of the catalog.
+// upstream has any such file, no view has lost one, and none was tried to be built; and the errors of the catalog.
 //
 //	{"project", "version"?, "view"?, "generation"? (of the view's membership), "platforms": [name, …],
 //	 "names": {"rule": name_rule_text, "ours": bool, "files" (that clients get): "here"|"upstream"|"both", "why",
 //	     "taken"? (upstream has a project under our name): {"files", "since"? (of the oldest), "fetched"}},
+//	 "lost"? (members of views that the store has lost): see lib/promotion/explain-losses.h,
 //	 "here": [{"platform", "filename", "path",
 //	     "state": "listed"|"yanked"|"quarantined"|"copy"|"unlisted"|"removed",
 //	     "size"?, "sha256"?, "requires-python"?, "reason"?,

@@ -7,6 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
+#include "lib/promotion/explain-losses.h"
 #include "lib/promotion/explain-membership.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/explain.h"
@@ -65,6 +66,11 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 	if (explain_membership_new(x->site, x->view, x->catalog, x->project.data, clock_wall_seconds(), &reader,
 		    &membership, e) < 0)
 		return -1;
+	const char *audit = x->named.platforms && x->context->audit ? x->context->audit->path : NULL;
+	const struct explain_losses losses = {x->site, x->catalog, x->project.data, audit, &reader};
+	CLEANUP(jsondoc_cleanup) struct jsondoc *lost = NULL;
+	if (explain_losses_read(&losses, &lost, e) < 0)
+		return -1;
 	const struct explain_about about = {
 		.view = x->view,
 		.project = x->project.data,
@@ -74,10 +80,11 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 		.is_hidden = name_owner_is_hidden(&here),
 		.results = results,
 		.gate = gate,
-		.audit_path = x->named.platforms && x->context->audit ? x->context->audit->path : NULL,
+		.audit_path = audit,
 		.reader = &reader,
 		.put_file = explain_membership_put,
 		.put_file_ctx = membership,
+		.lost = lost,
 	};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&about, x->catalog, answer, e);
 	if (!doc)

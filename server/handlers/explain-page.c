@@ -6,6 +6,7 @@
 
 #include "lib/domain/text/filename.h"
 #include "lib/format/escape.h"
+#include "server/handlers/explain-page-losses.h"
 #include "server/handlers/explain-page-membership.h"
 #include "server/handlers/explain-page-provenance.h"
 #include "server/handlers/html-layout.h"
@@ -305,10 +306,12 @@ void explain_page_write(const struct html_frame *frame, const struct jsondoc *ex
 	for (size_t i = 0; i < jsondoc_count(here); i++)
 		errors += count_of(jsondoc_get(jsondoc_at(here, i), "audit"), "errors");
 	html_begin(out, frame, title, words);
+	explain_page_lost_state(jsondoc_get(explanation, "lost"), out);
 	if (errors)
 		buf_printf(out, "<span class=\"state still busy\">%" PRId64 " error%s</span>", errors,
 			errors == 1 ? "" : "s");
 	buf_puts(out, "</header>\n");
+	explain_page_losses(jsondoc_get(explanation, "lost"), up, out);
 	put_files(out, here, up);
 	explain_page_membership(explanation, up, out);
 	put_audits(out, here);

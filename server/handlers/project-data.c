@@ -8,6 +8,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/nearest.h"
+#include "lib/promotion/explain-losses.h"
 #include "lib/state/results/results.h"
 #include "lib/state/upstream/file-cache.h"
 #include "lib/state/store/retired.h"
@@ -189,11 +190,38 @@ static void hide_upstreams(struct project_data *d)
 	d->matrix.upstream.result = UPSTREAM_NEVER_ASKED;
 }
 
+// --- what views have lost ---
+
+static bool may_read_view(void *ctx, const struct view *v)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (!is_readable(ctx, v->platform[i]))
+			return false;
+	return true;
+}
+
+static bool may_name(void *ctx, const struct platform *p)
+{
+	const struct project_query *q = ctx;
+	for (size_t i = 0; i < q->nameds; i++)
+		if (q->named[i] == p)
+			return true;
+	return false;
+}
+
+static int read_lost(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)
+{
+	struct project_query asked = *q;
+	const struct explain_reader reader = {may_read_view, may_name, &asked};
+	const struct explain_losses losses = {q->site, c, q->project, q->nameds ? q->audit_path : NULL, &reader};
+	return explain_losses_read(&losses, &d->lost, e);
+}
+
 // --- the whole ---
 
 static bool is_anything_known(const struct project_query *q, const struct project_data *d)
 {
-	return d->matrix.version || (!*q->version && d->files.unlisted_count);
+	return d->matrix.version || (!*q->version && (d->files.unlisted_count || jsondoc_count(d->lost)));
 }
 
 // Reads in one transaction, so that no file comes twice or never while others write.
@@ -206,7 +234,7 @@ static int read_whole_project(struct catalog *c, const struct project_query *q, 
 		return -1;
 	if (d->matrix.is_upstreams && q->hides_upstreams)
 		hide_upstreams(d);
-	if (read_project_files(snapshot, q, d, e) < 0)
+	if (read_project_files(snapshot, q, d, e) < 0 || read_lost(snapshot, q, d, e) < 0)
 		return -1;
 	read_upstreams_metadata(q, d);
 	return is_anything_known(q, d) ? read_file_metadata(snapshot, d, e) : 1;
@@ -228,6 +256,7 @@ void project_data_release(struct project_data *d)
 	project_matrix_release(&d->matrix);
 	project_files_release(&d->files);
 	project_metadata_release(&d->metadata);
+	jsondoc_cleanup(&d->lost);
 	free(d->tried);
 	*d = (struct project_data){0};
 }

@@ -198,6 +198,7 @@ static struct jsondoc *project_json(const struct project_data *d, const struct p
 	if (m->has_upstreams)
 		jsondoc_put(doc, "newest_for", newest_json(m));
 	jsondoc_put(doc, "versions", versions_json(m, q->limit));
+	jsondoc_put(doc, "lost_members", jsondoc_copy(d->lost));
 	jsondoc_put(doc, "files", files_json(d, q));
 	jsondoc_put(doc, "unlisted", unlisted_json(&d->files));
 	if (d->metadata_of)

@@ -7,6 +7,7 @@
 
 #include "lib/base/strset.h"
 #include "lib/format/escape.h"
+#include "server/handlers/explain-page-losses.h"
 #include "server/handlers/project-page-parts.h"
 
 // --- the matrix ---
@@ -289,6 +290,7 @@ static void put_project_state(const struct project_page *p)
 {
 	const struct project_matrix *m = &p->data->matrix;
 	size_t red = m->count[MATRIX_FAILED] + m->count[MATRIX_MISSING] + m->count[MATRIX_UNMERGED];
+	explain_page_lost_state(p->data->lost, p->out);
 	if (!m->cells)
 		;
 	else if (m->lost || red)
@@ -359,6 +361,8 @@ int project_page_write(const struct html_frame *frame, const struct project_data
 	put_words(&p, &words);
 	html_begin(out, frame, query->project, words.data);
 	put_project_state(&p);
+	CLEANUP(mem_free) char *up = xasprintf("%s-", frame->root);
+	explain_page_losses(data->lost, up, out);
 	if (data->matrix.version) {
 		put_matrix(&p);
 		put_lost(&p);

@@ -56,7 +56,7 @@ static bool view_may_have(struct server_context *s, const struct view *v, const 
 	return false;
 }
 
-static const char no_project[] = "no such project; wheelcache explain says more";
+static const char no_project[] = "no such project; wheelcache explain and /-/explain/VIEW/PROJECT say more";
 
 static struct reply *not_acceptable(struct server_context *s, const struct view *v)
 {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A released wheel that the store has lost: on-change tells of it once, and once more when it is back, and health lists
-it."""
+"""A released wheel that the store has lost: on-change tells of it once, and once more when it is back; health, explain, the
+pages and the doctor of a client name it, so that pip's "No matching distribution" has a cause."""
+import getpass
 import json
 import time
 
@@ -8,7 +9,8 @@ import pytest
 
 import nightly
 import serving
-from nightly import DEBIAN
+from nightly import DEBIAN, UBUNTU
+from uploading import authorization
 
 VIEWS = """\
 [view staging]
@@ -19,6 +21,7 @@ on-change = FOLDER/tell
 [view released]
 from = tested
 """
+WHO = f"user {getpass.getuser()}"
 LOST = f"fast-1.0-{nightly.TAG[DEBIAN]}.whl"
 
 
@@ -60,6 +63,14 @@ class Place(nightly.Channel):
         serving.wait_for(lambda: len(self.told.read_text().splitlines()) >= count, 60, "the command of on-change")
         return self.told.read_text().splitlines()
 
+    def doctor(self, path, project):
+        return serving.run("doctor", "--client", self.server.url + path, "--project", project)
+
+    def page(self, path):
+        reply = self.server.get(path, {"Accept": "text/html"})
+        assert reply.status == 200, (path, reply.status, reply.body)
+        return reply.body.decode()
+
 
 @pytest.fixture(name="place")
 def place_fixture(tmp_path, serve):
@@ -99,3 +110,97 @@ def test_what_leaves_the_view_is_not_back(place):
     place.run("index", "--quiet")
     time.sleep(6)
     assert len(place.lines(1)) == 1 and len(place.lost("released")) == 0
+
+
+def test_explain_and_pages_name_the_view_and_what_to_do(place):
+    """Also in the default view, which has other files of the project, and for PROJECT==VERSION; not for another version."""
+    place.lose()
+    since = place.lost()[0]["since"]
+    for words in (("fast==1.0",), ("--view", "tested", "fast", "1.0"), (LOST,)):
+        both = place.json("explain", *words)["lost"]
+        assert [one["view"] for one in both] == ["tested", "released"]
+        assert both[0] | {"why": "", "advice": ""} == {
+            "view": "tested", "platform": DEBIAN, "filename": LOST, "sha256": place.night.wheels[DEBIAN][0].sha256,
+            "generation": 1, "since": since, "why": "", "advice": ""}
+    assert "no command of wheelcache removed them" in both[0]["why"]
+    assert both[0]["advice"].endswith(f"wheelcache demote --from tested {LOST}")
+    assert "lost" not in place.json("explain", "pure", "1.0")
+    assert "lost" not in place.json("explain", "fast")["here"][0]
+    assert place.run("explain", "fast==2.0", code=1).stdout == ""
+    text = place.run("explain", "fast==1.0").stdout
+    assert f"view tested has lost {LOST} of {DEBIAN}, a member since generation 1\n" in text and f"since {since}" in text
+    page = place.page("/-/explain/tested/fast/1.0")
+    assert '<span class="state busy still">1 lost</span>' not in page and '<span class="state busy still">2 lost</span>' in page
+    assert page.index("<h2>Lost</h2>") < page.index("Files") and f"demote --from tested {LOST}" in page
+    project = place.page("/-/project/fast")
+    assert "<h2>Lost</h2>" in project and project.index("<h2>Lost</h2>") < project.index("<h2>Version")
+    assert [one["filename"] for one in json.loads(place.server.get("/-/project/fast?format=json").body)["lost_members"]] == [LOST] * 2
+    channel = place.page("/-/channel/tested/")
+    assert f'<a href="../../explain/tested/fast?format=html">{LOST}</a>' in channel
+
+
+def test_project_of_which_everything_is_lost_has_a_page(place):
+    for platform in (DEBIAN, UBUNTU):
+        for one in (place.store / platform / "fast").iterdir():
+            one.unlink()
+    place.run("index", "--quiet", "--allow-empty")
+    serving.wait_for(lambda: len(place.lost()) == 2, 60, "the look")
+    reply = place.server.get("/tested/simple/fast/", {"Accept": "text/html"})
+    assert reply.status == 404 and b"/-/explain/" in reply.body
+    assert "<h2>Lost</h2>" in place.page("/-/explain/tested/fast") and "<h2>Lost</h2>" in place.page("/-/project/fast")
+    done = place.doctor("/tested/simple/", "fast")
+    assert done.returncode == 1 and f"view tested has lost {LOST} of {DEBIAN}" in done.stdout
+
+
+@pytest.mark.parametrize("path", ["/tested/simple/", f"/tested/{DEBIAN}/simple/"])
+def test_doctor_of_a_client_knows_the_cause(place, path):
+    assert "has lost" not in place.doctor(path, "fast==1.0").stdout
+    place.lose()
+    done = place.doctor(path, "fast==1.0")
+    assert done.returncode == 1 and f"view tested has lost {LOST} of {DEBIAN}, since " in done.stdout, done.stdout
+    assert "the operator: copy the file with this SHA-256 back" in done.stdout and "view released" not in done.stdout
+    assert "has lost" not in place.doctor(path, "pure").stdout
+    assert "fast==3.0 has neither" in place.doctor(path, "fast==3.0").stdout or "no project" in place.doctor(path, "fast==3.0").stdout
+
+
+def test_who_removed_it_is_known(place):
+    """remove --force; the names of people are for those who may see them."""
+    place.run("remove", "--force", "--reason", "it <b>crashed</b>", LOST)
+    serving.wait_for(place.lost, 60, "the look")
+    one, = [one for one in place.json("explain", "fast==1.0")["lost"] if one["view"] == "tested"]
+    assert (one["action"], one["by"], one["reason"]) == ("remove", WHO, "it <b>crashed</b>")
+    assert "wheelcache remove took it off the pages" in one["why"] and "prune restore" in one["advice"]
+    stranger = json.loads(place.server.get("/-/explain/tested/fast/1.0?format=json").body)["lost"][0]
+    assert not {"by", "reason"} & set(stranger) and stranger["filename"] == LOST
+    reader = authorization(place.token("--read", "--platform", "*"))
+    page = place.server.get("/-/explain/tested/fast/1.0", {"Accept": "text/html"} | reader).body.decode()
+    assert f", by {WHO}: it &lt;b&gt;crashed&lt;/b&gt;" in page
+    place.run("prune", "restore", LOST)
+    assert place.lines(2)[1].startswith("back tested")
+
+
+def test_loss_of_a_private_view_changes_no_byte_for_others(tmp_path, serve):
+    """Health, explain, the project's page."""
+    (tmp_path / "store" / "debian-13-x86_64").mkdir(parents=True)
+    place = Place(tmp_path, serve, f"[view inner]\nplatforms = {UBUNTU}\n[platform debian-13-x86_64]\nprivate = yes\npythons = 3.13\n"
+                  f"[view mixed]\nplatforms = {UBUNTU} debian-13-x86_64\n[view hidden]\nfrom = mixed\n")
+    place.run("promote", "--to", "hidden", "fast")
+    wheel = next((place.store / UBUNTU / "fast").iterdir())
+
+    def answers():
+        return [place.server.get(path).body for path in ("/-/explain/inner/fast?format=json", "/-/project/fast?format=json")]
+
+    place.run("demote", "--from", "tested", "fast")
+    place.run("demote", "--from", "released", "fast")
+    serving.wait_for(lambda: b'"views"' in answers()[0], 60, "the views")
+    kept = wheel.read_bytes()
+    wheel.unlink()
+    place.run("index", "--quiet", "--allow-empty")
+    serving.wait_for(lambda: wheel.name.encode() not in answers()[1], 60, "the loss")
+    assert wheel.name.encode() not in b"".join(answers())
+    assert place.health()["status"] == "ok" and "hidden" not in [one["name"] for one in place.health()["views"]]
+    reader = authorization(place.token("--read", "--platform", "*"))
+    serving.wait_for(lambda: json.loads(place.server.get("/-/health", reader).body)["status"] == "degraded", 60, "the look")
+    mine = json.loads(place.server.get("/-/explain/inner/fast?format=json", reader).body)
+    assert [one["view"] for one in mine["lost"]] == ["hidden"]
+    wheel.write_bytes(kept)

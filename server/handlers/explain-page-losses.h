@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a page for people that says which members of views the store has lost: of lib/promotion/explain-losses.h. Any
+// thread.
+#pragma once
+
+#include "lib/base/buf.h"
+#include "lib/format/jsondoc.h"
+
+// lost: NULL or empty: nothing is written. The first writes a word for the header; up: the path from the page to "/-".
+void explain_page_lost_state(const struct jsondoc *lost, struct buf *out);
+void explain_page_losses(const struct jsondoc *lost, const char *up, struct buf *out);
