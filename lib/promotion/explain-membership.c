@@ -204,8 +204,6 @@ static int take_known(void *ctx, const struct catalog_generation *from, struct e
 {
 	struct explain_membership *m = ctx;
 	struct known_generation *g = &m->known[m->knowns - 1];
-	if (from->number != g->number)
-		return 0;
 	g->made = from->made;
 	g->action = arena_copy(&m->text, str_from(from->action));
 	g->by = arena_copy(&m->text, str_from(from->by));
@@ -221,7 +219,7 @@ static const struct known_generation *find_generation(struct explain_membership 
 			return &m->known[i];
 	GROW(m->known, m->knowns, m->known_room);
 	m->known[m->knowns++] = (struct known_generation){.number = number, .action = "", .by = "", .reason = ""};
-	if (catalog_view_generations(m->catalog, m->view->membership, number + 1, 1, take_known, m, e) < 0)
+	if (catalog_view_generation(m->catalog, m->view->membership, number, take_known, m, e) < 0)
 		return NULL;
 	return &m->known[m->knowns - 1];
 }

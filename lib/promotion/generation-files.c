@@ -73,6 +73,114 @@ static int mark_override(struct catalog *c, const uint8_t id[SHA256_SIZE], struc
 	return 0;
 }
 
+static int mark_overrides(struct catalog *c, const struct membership_change *m, struct generation_files *out, struct err *e)
+{
+	for (size_t i = 0; i < m->evidences; i++)
+		if (mark_override(c, m->evidence[i], out, e) < 0)
+			return -1;
+	return 0;
+}
+
+// --- what a rollback brings back ---
+
+// A file that has an override, and the generation that brought it first.
+struct brought_back {
+	struct generation_file *file;
+	int64_t generation;
+};
+
+struct rollback_search {
+	struct catalog *catalog;
+	const struct membership_change *rollback;
+	struct generation_files *out;
+	size_t most; // bytes
+	struct brought_back *found;
+	size_t count;
+	int64_t reads; // the generation that is read
+};
+
+static int note_override(void *ctx, const struct catalog_evidence *row, struct err *e UNUSED)
+{
+	*(bool *)ctx |= row->overrides != NULL;
+	return 0;
+}
+
+static int compare_brought_back(const void *a, const void *b)
+{
+	const struct brought_back *x = a, *y = b;
+	int order = (x->generation > y->generation) - (x->generation < y->generation);
+	order = order ? order : strcmp(x->file->filename, y->file->filename);
+	return order ? order : strcmp(x->file->platform, y->file->platform);
+}
+
+static int find_brought_back(struct rollback_search *s, struct err *e)
+{
+	for (size_t i = 0; i < s->out->files; i++) {
+		struct generation_file *f = &s->out->file[i];
+		const struct catalog_tested wheel = {f->project, f->sha256};
+		struct brought_back *b = &s->found[s->count];
+		bool has_override = false;
+		*b = (struct brought_back){.file = f};
+		if (f->is_removed)
+			continue;
+		if (catalog_evidence_of(s->catalog, &wheel, UINT32_MAX, note_override, &has_override, e) < 0 ||
+			(has_override && catalog_view_came(s->catalog, s->rollback->view, f->platform, f->filename, f->sha256,
+						 s->rollback->generation, &b->generation, e) < 0))
+			return -1;
+		s->count += b->generation != 0;
+	}
+	if (s->count)
+		qsort(s->found, s->count, sizeof(*s->found), compare_brought_back);
+	return 0;
+}
+
+static int read_first_generation(void *ctx, const struct catalog_generation *g, struct err *e)
+{
+	struct rollback_search *s = ctx;
+	CLEANUP(generation_files_release) struct generation_files first = {0};
+	size_t left = s->most > s->out->bytes ? s->most - s->out->bytes : 0;
+	if (generation_files_read(s->catalog, g->packed, left, &first, e) < 0)
+		return -1;
+	s->out->bytes += first.bytes;
+	s->out->is_cut |= first.is_cut;
+	for (size_t i = 0; i < first.files; i++) {
+		const struct generation_file *f = &first.file[i];
+		const struct brought_back key = {&first.file[i], s->reads};
+		struct brought_back *to =
+			f->override ? bsearch(&key, s->found, s->count, sizeof(key), compare_brought_back) : NULL;
+		if (!to)
+			continue;
+		to->file->override = arena_copy(&s->out->text, str_from(f->override));
+		to->file->override_by = arena_copy(&s->out->text, str_from(f->override_by));
+	}
+	return 0;
+}
+
+// A rollback stands on no evidence of its own.
+static int mark_brought_back(struct rollback_search *s, struct err *e)
+{
+	if (find_brought_back(s, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->count; i++) {
+		if (i && s->found[i].generation == s->found[i - 1].generation)
+			continue;
+		s->reads = s->found[i].generation;
+		if (catalog_view_generation(s->catalog, s->rollback->view, s->reads, read_first_generation, s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int mark_files(struct catalog *c, const struct membership_change *m, size_t most, struct generation_files *out,
+	struct err *e)
+{
+	if (strcmp(m->action, "rollback") != 0)
+		return mark_overrides(c, m, out, e);
+	CLEANUP(mem_free) struct brought_back *found = xcalloc(out->files + 1, sizeof(*found));
+	struct rollback_search s = {c, m, out, most, found, 0, 0};
+	return mark_brought_back(&s, e);
+}
+
 int generation_files_read(struct catalog *c, struct str packed, size_t most, struct generation_files *out, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
@@ -89,12 +197,10 @@ int generation_files_read(struct catalog *c, struct str packed, size_t most, str
 		return -1;
 	out->bytes = text.len;
 	copy_files(out, &m);
-	for (size_t i = 0; i < m.evidences; i++)
-		if (mark_override(c, m.evidence[i], out, e) < 0) {
-			generation_files_release(out);
-			return -1;
-		}
-	return 0;
+	if (mark_files(c, &m, most, out, e) == 0)
+		return 0;
+	generation_files_release(out);
+	return -1;
 }
 
 void generation_files_release(struct generation_files *g)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files a generation of a view added and removed, and for which of them an override stood in for tests. One thread
-// at a time per catalog connection.
+// Which files a generation of a view added and removed, and for which of them an override stood in for tests. Of a file that
+// a rollback brings back, that is the override by which it once came in. One thread at a time per catalog connection.
 #pragma once
 
 #include "lib/base/arena.h"
@@ -17,12 +17,12 @@ struct generation_file {
 struct generation_files {
 	struct generation_file *file; // added ones first, both as their generation has them
 	size_t files;
-	size_t bytes; // of its file
-	bool is_cut;  // its file is larger than `most`, so that nothing of it is known
+	size_t bytes; // of the files of generations that were read
+	bool is_cut;  // they are more than `most`: no file of it is known, or not all overrides
 	struct arena text;
 };
 
-// packed: as struct catalog_generation has it. most: bytes that it may have. ERR_INVALID: it is damaged; and the catalog's
+// packed: as struct catalog_generation has it. most: bytes that may be read. ERR_INVALID: it is damaged; and the catalog's
 // errors. The caller releases *out if this returns 0.
 int generation_files_read(struct catalog *c, struct str packed, size_t most, struct generation_files *out,
 	struct err *e) MUST_CHECK;

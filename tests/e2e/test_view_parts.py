@@ -195,6 +195,12 @@ class Channel:
     def run(self, *words):
         return serving.run(*words, "--config", self.server.config_path, "--catalog", self.server.catalog, self.store)
 
+    def view(self, *words):
+        done = serving.run("view", *words, "--config", self.server.config_path, "--catalog", self.server.catalog, "--store",
+                           self.store)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     def put(self, platform, project, tag, version="1.0"):
         wheel = storelib.make_wheel(self.store / platform / project, project, version, tag,
                                     files={"where.py": platform.encode()})
@@ -301,6 +307,34 @@ def test_channel_page_shows_files_of_generations_and_overrides(channel):
     page = channel.server.get("/-/channel/tested/", {"Accept": "text/html"}).body.decode()
     row = page[page.index("<details open><summary>1 file</summary>"):]
     assert one["filename"] in row and '<span class="verdict wrong">override</span>' in row and "tried &lt;by&gt; hand" in row
+
+
+def test_what_a_rollback_brings_back_has_its_override(channel):
+    """In the log, the diff, their JSON and the page; also after a rollback of a rollback. A file that came by tests has none."""
+    wheel = channel.put(UBUNTU, "acme", "cp312-cp312-manylinux_2_39_x86_64")
+    tested = channel.put(UBUNTU, "sound", "cp312-cp312-manylinux_2_39_x86_64")
+    channel.promote("acme", "--override", "tried <by> hand")
+    channel.promote("sound", "--evidence", channel.record(tested, UBUNTU))
+    for target in ("0", "2", "0", "4"):
+        channel.view("rollback", "tested", "--to", target)
+    both = {wheel.name: "tried <by> hand", tested.name: None}
+    whole = json.loads(channel.view("log", "tested", "--json"))["generations"]
+    assert [one["action"] for one in whole] == ["rollback"] * 4 + ["promote"] * 2
+    for one in (whole[0], whole[2]):
+        assert {f["filename"]: f["override"] for f in one["files"]} == both
+        assert all((f["override_by"] is None) == (f["override"] is None) for f in one["files"])
+    assert {f["override"] for f in whole[1]["files"]} == {None}  # they left
+    diff = json.loads(channel.view("diff", "tested", "5", "6", "--json"))["files"]
+    assert {f["filename"]: f["override"] for f in diff} == both
+    for words in (("log", "tested", "--most", "1"), ("diff", "tested", "0", "6")):
+        text = channel.view(*words)
+        assert f"{wheel.name} (override by " in text and "tried <by> hand)" in text and text.count("override") == 1
+    serving.wait_for(lambda: channel.shown("tested", "acme"), 30, "the rollback")
+    newest = json.loads(channel.server.get("/-/channel/tested/?format=json").body)["generations"][0]
+    assert newest["action"] == "rollback" and {f["filename"]: f["override"] for f in newest["files"]} == both
+    page = channel.server.get("/-/channel/tested/", {"Accept": "text/html"}).body.decode()
+    row = page[page.index("<details open><summary>2 files</summary>"):]
+    assert '<span class="verdict wrong">override</span>' in row[:row.index("</details>")]
 
 
 def test_channel_page_shows_rules_and_names_what_waits_and_what_is_empty_first(channel):

@@ -103,6 +103,22 @@ int catalog_view_left(struct catalog *c, const char *view, int64_t platform, con
 	return fn(ctx, &left, e);
 }
 
+int catalog_view_came(struct catalog *c, const char *view, const char *platform, const char *filename,
+	const uint8_t sha256[SHA256_SIZE], int64_t before, int64_t *generation, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, MEMBER_CAME, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, view);
+	query_bind_text(q, 2, platform);
+	query_bind_text(q, 3, filename);
+	query_bind_sha256(q, 4, sha256);
+	query_bind_int(q, 5, before);
+	int row = query_step(q, e);
+	*generation = row > 0 ? query_int(q, 0) : 0;
+	return row < 0 ? -1 : 0;
+}
+
 int catalog_view_projects(struct catalog *c, const char *view, int64_t generation, int64_t platform,
 	catalog_project_fn *fn, void *ctx, struct err *e)
 {
@@ -164,13 +180,8 @@ int catalog_view_pins(struct catalog *c, int64_t platform, const char *filename,
 	return row < 0 ? -1 : 0;
 }
 
-int catalog_view_generations(struct catalog *c, const char *view, int64_t before, uint64_t most,
-	catalog_generation_fn *fn, void *ctx, struct err *e)
+static int each_generation(struct query *q, catalog_generation_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_generation(c, GENERATION_LIST, view, before, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 3, most > INT64_MAX ? INT64_MAX : (int64_t)most);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_generation generation = {
@@ -187,6 +198,23 @@ int catalog_view_generations(struct catalog *c, const char *view, int64_t before
 			return -1;
 	}
 	return row;
+}
+
+int catalog_view_generations(struct catalog *c, const char *view, int64_t before, uint64_t most,
+	catalog_generation_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_generation(c, GENERATION_LIST, view, before, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 3, most > INT64_MAX ? INT64_MAX : (int64_t)most);
+	return each_generation(q, fn, ctx, e);
+}
+
+int catalog_view_generation(struct catalog *c, const char *view, int64_t number, catalog_generation_fn *fn, void *ctx,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_generation(c, GENERATION_FIND, view, number, e);
+	return q ? each_generation(q, fn, ctx, e) : -1;
 }
 
 // --- writing ---

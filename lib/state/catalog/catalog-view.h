@@ -44,6 +44,10 @@ typedef int catalog_left_fn(void *ctx, const struct catalog_left *left, struct e
 int catalog_view_left(struct catalog *c, const char *view, int64_t platform, const char *filename,
 	const uint8_t sha256[SHA256_SIZE], catalog_left_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
+// The last generation before this one that added the file to the view, and was no rollback; 0: none did.
+int catalog_view_came(struct catalog *c, const char *view, const char *platform, const char *filename,
+	const uint8_t sha256[SHA256_SIZE], int64_t before, int64_t *generation, struct err *e) MUST_CHECK;
+
 // A file of a membership.
 struct catalog_member {
 	int64_t platform;
@@ -76,6 +80,9 @@ typedef int catalog_generation_fn(void *ctx, const struct catalog_generation *ge
 // The newest first, at most `most`, those before number `before` (INT64_MAX: all).
 int catalog_view_generations(struct catalog *c, const char *view, int64_t before, uint64_t most,
 	catalog_generation_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// This one; not at all if there is none. It may be called by the function of the one above.
+int catalog_view_generation(struct catalog *c, const char *view, int64_t number, catalog_generation_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 
 // Adds the next generation: g->number is one more than the newest, or ERR_CONFLICT. Its members are then added and
 // ended. packed is stored as it is.

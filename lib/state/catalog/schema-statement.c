@@ -360,6 +360,9 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[GENERATION_LIST] = "SELECT g.number, g.made, g.action, g.who, g.reason, g.added, g.removed, g.packed"
 			    " FROM membership v JOIN generation g ON g.membership = v.id"
 			    " WHERE v.name = ?1 AND g.number < ?2 ORDER BY g.number DESC LIMIT ?3",
+	[GENERATION_FIND] = "SELECT g.number, g.made, g.action, g.who, g.reason, g.added, g.removed, g.packed"
+			    " FROM membership v JOIN generation g ON g.membership = v.id"
+			    " WHERE v.name = ?1 AND g.number = ?2",
 	[GENERATION_SET_MADE] = "UPDATE generation SET made = ?3 WHERE number = ?2"
 				" AND membership = (SELECT id FROM membership WHERE name = ?1)",
 	[MEMBER_HAS] =
@@ -370,6 +373,11 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			" JOIN generation g ON g.membership = m.membership AND g.number = m.until"
 			" WHERE v.name = ?1 AND m.platform = ?2 AND m.filename = ?3 AND m.sha256 = ?4"
 			" ORDER BY m.until DESC LIMIT 1",
+	[MEMBER_CAME] = "SELECT m.since FROM member m JOIN membership v ON v.id = +m.membership"
+			" JOIN platform l ON l.id = +m.platform"
+			" JOIN generation g ON g.membership = m.membership AND g.number = m.since"
+			" WHERE v.name = ?1 AND l.name = ?2 AND m.filename = ?3 AND m.sha256 = ?4 AND m.since < ?5"
+			" AND g.action <> 'rollback' ORDER BY m.since DESC LIMIT 1",
 	// Looks for one listed member of each project: there are more members than projects.
 	[MEMBER_PROJECTS] = "SELECT p.platform, p.name FROM project p"
 			    " WHERE p.platform = ?3 AND p.files > 0 AND EXISTS"
