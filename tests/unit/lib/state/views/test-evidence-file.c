@@ -120,6 +120,12 @@ static void record_that_came_in_the_future_is_told_of(void **state UNUSED)
 	view_store_ok(catalog_commit(&t, &e), &e);
 	assert_int_equal(evidence_file_add(view_store_folder, view_store_one, &r, &note, &e), -1);
 	assert_int_equal(e.kind, ERR_BUSY);
+	char newest[CLOCK_TEXT], now[CLOCK_TEXT];
+	clock_write(future.order / 1000000000, newest);
+	clock_write(clock_wall_seconds(), now);
+	assert_non_null(strstr(e.msg, newest));
+	now[strlen("2026-01-02T03")] = '\0'; // the clock goes on
+	assert_non_null(strstr(e.msg, now));
 	assert_non_null(strstr(e.msg, "set the clock, or, if it was ahead once, run wheelcache view repair"));
 	view_store_shell("test ! -e evidence");
 }
