@@ -136,6 +136,7 @@ static struct jsondoc *promote_row_json(const struct promote_row *row)
 	jsondoc_put_str(doc, "result", promote_result_name[row->result]);
 	jsondoc_put_str(doc, "reason", row->reason);
 	jsondoc_put_bool(doc, "override", row->is_override);
+	jsondoc_put_bool(doc, "repeated", row->result == PROMOTE_OVERTAKEN && row->is_repeated);
 	return doc;
 }
 
@@ -172,7 +173,8 @@ static int read_answer_row(const struct jsondoc *doc, struct promote_answer *out
 		.version = jsondoc_get_str(doc, "version"),
 		.filename = jsondoc_get_str(doc, "filename"),
 		.reason = jsondoc_get_str(doc, "reason"),
-		.is_override = jsondoc_is_true(doc, "override")};
+		.is_override = jsondoc_is_true(doc, "override"),
+		.is_repeated = jsondoc_is_true(doc, "repeated")};
 	if (result < 0 || !row.platform || !row.filename || !sha256 ||
 		!hex_decode(str_from(sha256), row.sha256, SHA256_SIZE))
 		return err_set(e, ERR_INVALID, "a file without a result, a platform, a name or a hash");

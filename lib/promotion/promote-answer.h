@@ -41,7 +41,7 @@ struct promote_answer {
 
 void promote_answer_release(struct promote_answer *a); // for CLEANUP
 // The answer as JSON: {"view", "generation", "dry_run", "counts": {"done", …, a number for each result}, "files":
-// [{"platform", "project", "version", "filename", "sha256", "result", "reason", "override"}]}.
+// [{"platform", "project", "version", "filename", "sha256", "result", "reason", "override", "repeated"}]}.
 void promote_write_json(const struct promote_answer *a, const char *view, bool dry_run, struct buf *out);
 
 // Reads what promote_write_json() wrote. ERR_INVALID names the value that is wrong; ERR_LIMIT. The caller releases *out,

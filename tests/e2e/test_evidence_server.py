@@ -11,6 +11,7 @@ import time
 import pytest
 
 import evidence
+import nightly
 import promtext
 import serving
 import storelib
@@ -170,6 +171,26 @@ def test_promote_by_a_server(site, tmp_path):
         assert "--server: " in run("foo", url=url, code=2)
     site.server.stop()
     run("foo", code=1)
+
+
+def test_promote_by_a_server_tells_once_of_what_was_overtaken(tmp_path, serve):
+    """As a promotion on the store's machine does; the JSON of later ones says that it was told before."""
+    at = nightly.Channel(tmp_path, nightly.VIEWS.replace("built installed", "built"))
+    at.put(nightly.make_night(tmp_path / "nights", "1.0"))
+    server = serve(config=at.config, state=at.state)
+    good = nightly.make_night(tmp_path / "nights", "1.1")
+    at.put(good)
+    token = at.token("--right", "evidence", "--right", "promote", "--view", "tested")
+    nightly.send(server, token, *at.green(good, tmp_path, kinds=["built"]))
+
+    def run(*words):
+        done = serving.run("promote", "--server", server.url, "--to", "tested", *words, env={
+            "PATH": os.environ["PATH"], "HOME": str(tmp_path), "WHEELCACHE_TOKEN": token})
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+    assert run().count("a newer version has overtaken it") == 3
+    assert run() == "tested: generation 1: 3 already, 3 overtaken\n" == at.run("promote", "--to", "tested").stdout
+    assert [one["repeated"] for one in json.loads(run("--json"))["files"] if one["result"] == "overtaken"] == [True] * 3
 
 
 def test_promote_reads_no_answer_without_end(tmp_path):
