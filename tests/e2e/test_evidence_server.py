@@ -11,6 +11,7 @@ import time
 import pytest
 
 import evidence
+import faults
 import nightly
 import promtext
 import serving
@@ -191,6 +192,27 @@ def test_promote_by_a_server_tells_once_of_what_was_overtaken(tmp_path, serve):
     assert run().count("a newer version has overtaken it") == 3
     assert run() == "tested: generation 1: 3 already, 3 overtaken\n" == at.run("promote", "--to", "tested").stdout
     assert [one["repeated"] for one in json.loads(run("--json"))["files"] if one["result"] == "overtaken"] == [True] * 3
+
+
+def test_server_whose_clock_is_behind_does_not_blame_the_sender(tmp_path, serve, monkeypatch):
+    """503, which is tried again, with both times. What was sent before stays; the operator's doctor says it, too."""
+    set_clock = faults.preload("wall", tmp_path, monkeypatch)
+    at = nightly.Channel(tmp_path, nightly.VIEWS.replace("built installed", "built"))
+    night = nightly.make_night(tmp_path / "nights", "1.0")
+    at.put(night)
+    server = serve(config=at.config, state=at.state)
+    token = at.token("--right", "evidence", "--view", "tested")
+    first, second = at.green(night, tmp_path, kinds=["built"])
+    nightly.send(server, token, first)
+    set_clock(str(-3 * nightly.DAY))
+    reply = post(server, "/-/evidence/", json.loads(second.read_text()), token)
+    day = [time.strftime("%Y-%m-%d", time.gmtime(time.time() - days * nightly.DAY)) for days in (0, 3)]
+    assert reply.status == 503 and reply.headers["Retry-After"], reply.body
+    assert f"the newest record came at {day[0]}" in message(reply) and f"this machine's clock says {day[1]}" in message(reply)
+    doctor = at.run("doctor", code=1).stdout
+    assert f"the newest record of evidence is of {day[0]}" in doctor and "which is after this machine's clock" in doctor
+    set_clock("0")
+    nightly.send(server, token, second)
 
 
 def test_promote_reads_no_answer_without_end(tmp_path):
