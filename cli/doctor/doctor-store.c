@@ -175,7 +175,7 @@ static int look_at_lost_members(void *ctx, const char *view, struct err *e)
 	if (membership_count_lost(s->catalog, view, &count, &first, e) < 0)
 		return -1;
 	if (count)
-		doctor_report_add(s->report, DOCTOR_WRONG, "views", "copy it back, or wheelcache demote it there",
+		doctor_report_add(s->report, DOCTOR_WRONG, "views", "copy it back, or wheelcache demote it there; wheelcache explain FILE says more",
 			"view %s has lost %llu released file%s, first %s", view, (unsigned long long)count,
 			count == 1 ? "" : "s", first.data);
 	return 0;

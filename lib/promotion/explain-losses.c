@@ -111,10 +111,10 @@ static struct jsondoc *loss_doc(const struct explain_losses *x, const struct vie
 	char *why = r ? xasprintf("wheelcache %s took it off the pages", r->action)
 		      : xstrdup("the store does not have these bytes any more, and no command of wheelcache removed them");
 	CLEANUP(mem_free)
-	char *advice = xasprintf("%s; or take it out of the view: wheelcache demote --from %s %s",
-		r ? "wheelcache prune restore lists it again while its bytes are there, else copy them back"
-		  : "copy the file with this SHA-256 back to its platform",
-		v->name, l->filename);
+	char *advice = xasprintf("%scopy the file with SHA-256 %s back to its platform; or take it out of the view: "
+				 "wheelcache demote --from %s %s",
+		r ? "wheelcache prune restore lists it again while its bytes are there, else " : "", sha256, v->name,
+		l->filename);
 	jsondoc_put_str(doc, "why", why);
 	jsondoc_put_str(doc, "advice", advice);
 	return doc;

@@ -131,7 +131,7 @@ static void print_loss(const struct jsondoc *loss, struct buf *out)
 		jsondoc_get_str(loss, "filename"), jsondoc_get_str(loss, "platform"), (long long)generation);
 	buf_printf(out, "    %s%s%s%s%s%s%s\n", jsondoc_get_str(loss, "why"), since ? "; since " : "", since ? since : "",
 		by ? ", by " : "", by ? by : "", reason ? ": " : "", reason ? reason : "");
-	buf_printf(out, "    %s\n    SHA-256 %s\n", jsondoc_get_str(loss, "advice"), jsondoc_get_str(loss, "sha256"));
+	buf_printf(out, "    %s\n", jsondoc_get_str(loss, "advice"));
 }
 
 static void print_losses(const struct jsondoc *lost, struct buf *out)

@@ -33,8 +33,7 @@ static void put_loss(struct buf *out, const struct jsondoc *loss, const char *up
 	put_text_after(out, ", by ", jsondoc_get_str(loss, "by"));
 	put_text_after(out, ": ", jsondoc_get_str(loss, "reason"));
 	put_text_after(out, ". What to do: ", jsondoc_get_str(loss, "advice"));
-	put_text_after(out, " (SHA-256 ", jsondoc_get_str(loss, "sha256"));
-	buf_puts(out, ")</td></tr>\n");
+	buf_puts(out, "</td></tr>\n");
 }
 
 void explain_page_lost_state(const struct jsondoc *lost, struct buf *out)

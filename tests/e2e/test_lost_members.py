@@ -158,7 +158,7 @@ def test_doctor_of_a_client_knows_the_cause(place, path):
     place.lose()
     done = place.doctor(path, "fast==1.0")
     assert done.returncode == 1 and f"view tested has lost {LOST} of {DEBIAN}, since " in done.stdout, done.stdout
-    assert "the operator: copy the file with this SHA-256 back" in done.stdout and "view released" not in done.stdout
+    assert f"the operator: copy the file with SHA-256 {place.night.wheels[DEBIAN][0].sha256} back" in done.stdout and "view released" not in done.stdout
     assert "has lost" not in place.doctor(path, "pure").stdout
     assert "fast==3.0 has neither" in place.doctor(path, "fast==3.0").stdout or "no project" in place.doctor(path, "fast==3.0").stdout
 
