@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include "cli/common/cli-config.h"
-#include "cli/common/file-select.h"
 #include "cli/common/file-word.h"
 #include "lib/base/mem.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/audit.h"
+#include "lib/state/publish/file-select.h"
+#include "lib/state/publish/marking.h"
 #include "lib/state/store/release.h"
 #include "lib/view/site-check.h"
 
@@ -56,37 +57,18 @@ static int take_mark_words(struct mark_common *m, const struct command *self, in
 	return 0;
 }
 
-static const char *audit_result(int marked, const struct err *e)
+static int call_mark(void *ctx, const struct platform *p, struct catalog *c, struct err *e)
 {
-	if (marked == 0)
-		return "done";
-	return e->kind == ERR_BUSY ? "refused" : "failed";
+	const struct mark_common *m = *(const struct mark_common *const *)ctx;
+	return m->mark(m, p, c, e);
 }
 
-// Both results are in the audit log. If marking fails, *e is its error, not that of the audit log.
 int mark_common_file(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
 	struct err *e)
 {
-	struct err unknown = ERR_INIT;
-	CLEANUP(catalog_place_release) struct catalog_place place = {0};
-	char sha256[SHA256_HEX + 1] = "";
-	bool is_known = catalog_find_file(c, p->id, m->file, &place, &unknown) == 0;
-	if (is_known)
-		hex_encode(place.sha256, SHA256_SIZE, sha256);
-	int marked = m->mark(m, p, c, e);
-	if (marked < 0 && e->kind == ERR_NOT_FOUND)
-		return -1;
-	const struct audit_entry entry = {.who = m->who,
-		.action = m->action,
-		.platform = p->name,
-		.project = place.project,
-		.file = m->file,
-		.sha256 = is_known ? sha256 : NULL,
-		.result = audit_result(marked, e),
-		.reason = marked < 0 ? e->msg : m->reason};
-	struct err unwritten = ERR_INIT;
-	int written = audit_write(audit, &entry, marked < 0 ? &unwritten : e);
-	return marked < 0 || written < 0 ? -1 : 0;
+	const struct marking marking = {
+		.action = m->action, .reason = m->reason, .who = m->who, .mark = call_mark, .ctx = &m};
+	return marking_file(&marking, m->file, p, c, audit, e);
 }
 
 // Runs the release command of the platform at once, since no server may be running. If it fails, a running server
@@ -183,7 +165,7 @@ static int mark_selected(struct mark_common *m, const struct config *config, con
 	CLEANUP(strset_release) struct strset names = {0};
 	const struct file_word any = {.name = m->word};
 	int result = 0;
-	if (file_select(m->word, store, m->platform, c, &names, e) < 0)
+	if (file_select_names(m->word, store, m->platform, c, &names, e) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++) {
 		m->file = names.item[i];

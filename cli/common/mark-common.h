@@ -31,7 +31,7 @@ struct mark_common {
 	const char *file, *reason, *platform; // NULL: not given
 	const char *of;
 	bool deletes, replaces, forces;
-	bool selects; // the word selects files (cli/common/file-select.h)
+	bool selects; // the word selects files (lib/state/publish/file-select.h)
 	const char *who; // the account that runs the command
 };
 
