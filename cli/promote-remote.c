@@ -4,7 +4,6 @@
 #include "lib/base/limits.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/format/jsondoc.h"
-#include "uploader/upload-client.h"
 
 static void put_selection(struct jsondoc *doc, const struct promote_request *r)
 {
@@ -65,18 +64,15 @@ static enum err_kind kind_of_status(unsigned status)
 }
 
 // 409: something was refused, as the answer says, or another conflict.
-static int read_promotion(const char *url, const struct fetch_answer *a, const struct upload_client_answer *answer,
-	struct promote_answer *out, struct err *e)
+static int read_promotion(const struct record_sender *s, const struct fetch_answer *a,
+	const struct upload_client_answer *answer, struct promote_answer *out, struct err *e)
 {
 	struct err why = ERR_INIT;
-	if (!answer->status) {
-		*e = answer->why; // names the URL
-		return -1;
-	}
 	if (answer->status != 200 && answer->status != 409)
-		return err_set(e, kind_of_status(answer->status), "%s: %s", url, answer->why.msg);
+		return err_set(e, kind_of_status(answer->status), "%s", answer->why.msg);
 	if (promote_answer_read(buf_view(&a->body), out, &why) < 0)
-		return err_set(e, ERR_NET, "%s: %s", url, answer->status == 409 ? answer->why.msg : why.msg);
+		return answer->status == 409 ? err_set(e, ERR_NET, "%s", answer->why.msg)
+					     : err_set(e, ERR_NET, "%s: %s", s->url, why.msg);
 	return 0;
 }
 
@@ -84,7 +80,6 @@ int promote_remote(struct record_sender *s, const struct promote_request *r, str
 {
 	CLEANUP(buf_release) struct buf document;
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
-	struct fetch_options options;
 	struct upload_client_answer answer;
 	*out = (struct promote_answer){0};
 	buf_init(&document, LIMIT_EVIDENCE);
@@ -92,11 +87,8 @@ int promote_remote(struct record_sender *s, const struct promote_request *r, str
 	if (!platform_name_is_valid(str_from(r->to)))
 		return err_set(e, ERR_USAGE, "--to: \"%s\" is no name of a view", r->to);
 	CLEANUP(mem_free) char *route = xasprintf("-/promote/%s", r->to);
-	CLEANUP(mem_free) char *url = upload_url_route(s->url, "--server", route, e);
-	if (!url || write_promotion(r, &document, e) < 0 || record_sender_options(s, &options, e) < 0)
+	if (write_promotion(r, &document, e) < 0 ||
+		record_sender_exchange(s, route, buf_view(&document), &a, &answer, e) < 0)
 		return -1;
-	struct fetch *f = fetch_new(&options);
-	upload_client_exchange(f, url, buf_view(&document), &a, &answer);
-	fetch_free(f);
-	return read_promotion(url, &a, &answer, out, e);
+	return read_promotion(s, &a, &answer, out, e);
 }

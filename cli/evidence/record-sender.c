@@ -80,6 +80,25 @@ int record_sender_open(struct record_sender *s, struct err *e)
 	return evidence_sender_new(s->url, &fetch, (unsigned)s->retries, &s->sender, e);
 }
 
+int record_sender_exchange(struct record_sender *s, const char *route, struct str json, struct fetch_answer *a,
+	struct upload_client_answer *answer, struct err *e)
+{
+	struct fetch_options options;
+	CLEANUP(mem_free) char *url = upload_url_route(s->url, "--server", route, e);
+	if (!url || record_sender_options(s, &options, e) < 0)
+		return -1;
+	struct fetch *f = fetch_new(&options);
+	upload_client_exchange(f, url, json, a, answer);
+	fetch_free(f);
+	if (!answer->status) {
+		*e = answer->why; // names the URL
+		return -1;
+	}
+	if (*answer->why.msg)
+		err_prefix(&answer->why, "%s: ", url);
+	return 0;
+}
+
 int record_sender_send(struct record_sender *s, struct str record, char id[SHA256_HEX + 1], struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends records of test runs for the commands that do: their options, the token, and the server. One thread at a time.
+// Sends records of test runs, and other documents, to a server for the commands that do: their options, the token, and the
+// server. One thread at a time.
 #pragma once
 
 #include "lib/base/buf.h"
 #include "lib/format/digest.h"
 #include "uploader/evidence-sender.h"
+#include "uploader/upload-client.h"
 
 struct record_sender {
 	const char *url, *ca_file, *token_file; // borrowed from the command line
@@ -21,6 +23,11 @@ int record_sender_take(struct record_sender *s, const char *name, const char *va
 int record_sender_options(struct record_sender *s, struct fetch_options *out, struct err *e) MUST_CHECK;
 // The same, for sending records. ERR_USAGE: the URL, or an option.
 int record_sender_open(struct record_sender *s, struct err *e) MUST_CHECK;
+
+// Posts a JSON document to a route of the server. Of any answer 0: *answer has its status, and *a, which the caller
+// initialised, is the whole one; its reason names the URL. ERR_USAGE: the URL, or an option; else there is no answer.
+int record_sender_exchange(struct record_sender *s, const char *route, struct str json, struct fetch_answer *a,
+	struct upload_client_answer *answer, struct err *e) MUST_CHECK;
 
 extern const char *const record_sender_result[2]; // of a sending that did not fail
 // Sends a record as evidence_write() writes it, and tells its id. Results and errors as evidence_sender_send().
