@@ -42,7 +42,7 @@ static const struct option_row options[] = {
 	{"project", '\0', "GLOB", "add: for projects whose normalized name matches GLOB; all", NO_KEY},
 	{"expires", '\0', "TIME", "add: valid for TIME, such as 12h or 90d; for ever", NO_KEY},
 	{"note", '\0', "TEXT", "add: the owner, for the list and the audit log", NO_KEY},
-	{"right", '\0', "RIGHT", "add: upload (the default), read, evidence, promote or override; several times",
+	{"right", '\0', "RIGHT", "add: upload (the default), read, yank, evidence, promote or override; several times",
 		NO_KEY},
 	{"view", '\0', "GLOB", "add: its rights evidence, promote, override are for these views; all", NO_KEY},
 	{"upload", '\0', NULL, "add: the same as --right upload", NO_KEY},
@@ -57,7 +57,7 @@ static int take_right(struct token_command *x, const char *name, struct err *e)
 			x->rights |= 1u << i;
 			return 0;
 		}
-	return err_set(e, ERR_USAGE, "--right: expected upload, read, evidence, promote or override, not \"%s\"", name);
+	return err_set(e, ERR_USAGE, "--right: expected upload, read, yank, evidence, promote or override, not \"%s\"", name);
 }
 
 static int take_token_option(void *ctx, const char *name, const char *value, struct err *e)

@@ -16,6 +16,8 @@
 #include "lib/state/store/release.h"
 #include "lib/view/site-check.h"
 
+const char mark_common_waits[] = "; the pages show it once its volume is released";
+
 static int take_mark_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct mark_common *m = ctx;
@@ -28,7 +30,7 @@ static int take_mark_option(void *ctx, const char *name, const char *value, stru
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
-	return err_set(e, ERR_USAGE, "--%s", name);
+	return m->take_option ? m->take_option(m, name, value, e) : err_set(e, ERR_USAGE, "--%s", name);
 }
 
 static int take_mark_words(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e)
@@ -98,7 +100,7 @@ static void report_marked(const struct mark_common *m, const struct platform *p)
 {
 	bool waits = store_is_split(p) && !p->release;
 	printf("%s: %s %s%s\n", p->name, m->done, m->file,
-		waits ? "; the pages show it once its volume is released" : "");
+		waits ? mark_common_waits : "");
 }
 
 // Names the command that lists the project's files. platform NULL: it was looked for on all.
@@ -215,8 +217,11 @@ int mark_common_run(struct mark_common *m, const struct command *self, int argc,
 	config_init(&config);
 	CLEANUP(mem_free) char *who = audit_account();
 	m->who = who;
-	if (take_mark_words(m, self, argc, argv, e) < 0 || cli_config_read(&m->settings, &config, e) < 0 ||
-		open_and_mark(m, &config, e) < 0)
+	if (take_mark_words(m, self, argc, argv, e) < 0)
+		return err_exit_code(e->kind);
+	int elsewhere = m->do_elsewhere ? m->do_elsewhere(m, e) : 0;
+	if (elsewhere < 0 || (!elsewhere && (cli_config_read(&m->settings, &config, e) < 0 ||
+						    open_and_mark(m, &config, e) < 0)))
 		return err_exit_code(e->kind);
 	return 0;
 }

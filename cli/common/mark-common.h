@@ -25,6 +25,10 @@ struct mark_common {
 	// is in the way.
 	int (*check)(const struct mark_common *m, const struct config *config, const struct platform *p,
 		struct catalog *c, struct err *e);
+	// Takes an option that only this command has. ERR_USAGE. NULL: there is none.
+	int (*take_option)(struct mark_common *m, const char *name, const char *value, struct err *e);
+	// Instead of the store, after the words: 1: it is done; 0: it is not done elsewhere. NULL: never.
+	int (*do_elsewhere)(struct mark_common *m, struct err *e);
 	// From here on mark_common_run fills it.
 	struct cli_config settings;
 	const char *word;                     // FILE as it is given: a name or a path
@@ -39,6 +43,8 @@ struct mark_common {
 // it. m: action, done, mark, file, reason and who are set.
 int mark_common_file(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
 	struct err *e) MUST_CHECK;
+// Of a file that was marked; behind its name.
+extern const char mark_common_waits[];
 // Runs the release command of the platform, if it has one, so that clients see the marks.
 int mark_common_release(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
 	struct err *e) MUST_CHECK;

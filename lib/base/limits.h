@@ -99,6 +99,11 @@ enum {
 	LIMIT_PROMOTE_REFUSED = 100,         // and as one more for each so many files that are refused
 	LIMIT_PROMOTE_MS = 60000,            // for reading what a promotion needs from the catalog,
 	LIMIT_PROMOTE_CPU_MS = 10000,        // and of a processor for the decision
+	LIMIT_YANK = 512 << 10,              // a list of files that a client yanks,
+	LIMIT_YANK_VALUES = 1 << 11,         // number of JSON values in it,
+	LIMIT_YANK_SELECTS = 1000,           // of its words,
+	LIMIT_YANK_FILES = 1000,             // and of files that they mean
+	LIMIT_YANK_ANSWER = 4 << 20,         // bytes of the answer that a client reads
 	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
 	LIMIT_EVIDENCE_VIEWS = 16 << 10,     // globs of the views for which it counts
 	LIMIT_PROMOTION_RULES = 32,          // number of kinds of evidence that a view requires

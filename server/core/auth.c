@@ -101,6 +101,8 @@ static struct reply *reply_no_token_defined(enum token_right right)
 				  "\"wheelcache token add --right promote --view VIEW\" on the server makes one",
 		[TOKEN_OVERRIDE] = "no token is defined that may override: "
 				   "\"wheelcache token add --right override --view VIEW\" on the server makes one",
+		[TOKEN_YANK] = "no token is defined that may yank: "
+			       "\"wheelcache token add --right yank\" on the server makes one",
 	};
 	return forbid_caching(reply_text(403, "403 Forbidden: %s", words[right]));
 }

@@ -27,6 +27,7 @@
 #include "server/handlers/upload.h"
 #include "server/handlers/usage-handler.h"
 #include "server/handlers/view-handler.h"
+#include "server/handlers/yank-receive.h"
 
 // The first row that fits a path is its route. Three lines a row.
 // clang-format off
@@ -141,14 +142,17 @@ const struct route route_table[] = {
 		ROUTE_RIGHT_BY_DATA, NULL, builds_handler_log, NULL,
 		"The log of one attempt, as text."},
 	{"/-/evidence/", METHOD_POST, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_UPLOAD,
-		ROUTE_RIGHT_OF_VIEWS, NULL, NULL, evidence_receive,
+		ROUTE_RIGHT_OF_TOKEN, NULL, NULL, evidence_receive,
 		"Takes the record of a test run."},
 	{"/-/evidence/:id", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, evidence_handler_worker, NULL,
 		"A record of a test run, as JSON."},
 	{"/-/promote/:view", METHOD_POST, ROUTE_POOL_SEARCHES, METRIC_ROUTE_UPLOAD,
-		ROUTE_RIGHT_OF_VIEWS, NULL, NULL, promote_receive,
+		ROUTE_RIGHT_OF_TOKEN, NULL, NULL, promote_receive,
 		"Promotes files into a view."},
+	{"/-/yank/", METHOD_POST, ROUTE_POOL_SEARCHES, METRIC_ROUTE_UPLOAD,
+		ROUTE_RIGHT_OF_TOKEN, NULL, NULL, yank_receive,
+		"Yanks files, or undoes it."},
 	// Before the next one, which would redirect each unknown path of one part.
 	{"/:view", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_OTHER,
 		ROUTE_RIGHT_BY_DATA, home_view_inline, NULL, NULL,
@@ -175,4 +179,4 @@ const size_t route_table_count = ARRAY_SIZE(route_table);
 
 const char *const route_pool_name[ROUTE_POOL_COUNT] = {"none", "pages", "platform", "searches", "summaries"};
 const char *const route_right_name[ROUTE_RIGHT_COUNT] = {
-	"none", "read-view", "read-platform", "upload", "of-views", "by-data"};
+	"none", "read-view", "read-platform", "upload", "of-token", "by-data"};

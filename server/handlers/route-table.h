@@ -25,8 +25,8 @@ enum route_right {
 	ROUTE_RIGHT_READ_PLATFORM, // read the platform in the path
 	// upload to the platform in the path: the handler writes the audit log, and asks again later
 	ROUTE_RIGHT_UPLOAD,
-	// a right of views (enum token_right): the same
-	ROUTE_RIGHT_OF_VIEWS,
+	// another right of a token, such as to promote: the same
+	ROUTE_RIGHT_OF_TOKEN,
 	ROUTE_RIGHT_BY_DATA, // the handler leaves out, or refuses, what the client may not read
 	ROUTE_RIGHT_COUNT,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sender of a file or of a build result: a client whose token may upload to a platform; or of evidence or a
-// promotion: one whose token has a right of views. Its right is checked when the header arrives, and again for the
+// The sender of a file or of a build result: a client whose token may upload to a platform; or of evidence, a
+// promotion or a yank: one whose token has that right. Its right is checked when the header arrives, and again for the
 // project. Each answer to a known token is a line in the audit log, and so is each wrong token until 429 stops it. A
 // request without a token is not logged: the log must not fill the disk. One thread at a time.
 #pragma once
@@ -14,7 +14,7 @@ struct jsondoc;
 
 struct upload_sender { // owns what it points to, except context, platform and action
 	struct server_context *context;
-	const struct platform *platform; // NULL: of evidence, or a promotion
+	const struct platform *platform; // NULL: of evidence, a promotion or a yank
 	const char *action;              // in the audit log
 	char *peer, *authorization;      // of the request
 	bool wants_json;                 // of the answers

@@ -152,16 +152,22 @@ static struct error_status status_of_post(enum err_kind kind)
 struct reply *view_post_failed(struct view_post *p, const char *project, const struct err *why)
 {
 	const struct error_status a = status_of_post(why->kind);
-	bool is_ours = a.is_fault || why->kind == ERR_FULL;
+	return view_post_refused(p, &a, project, why);
+}
+
+struct reply *view_post_refused(struct view_post *p, const struct error_status *a, const char *project,
+	const struct err *why)
+{
+	bool is_ours = a->is_fault || why->kind == ERR_FULL;
 	if (is_ours)
 		log_error("%s: %s", p->sender.action, why->msg);
 	upload_sender_audit(&p->sender,
 		(struct audit_entry){
-			.project = project, .result = a.status >= 500 ? "failed" : "refused", .reason = why->msg});
-	const char *words = a.detail ? a.detail : is_ours ? "the server has no room for it" : why->msg;
+			.project = project, .result = a->status >= 500 ? "failed" : "refused", .reason = why->msg});
+	const char *words = a->detail ? a->detail : is_ours ? "the server has no room for it" : why->msg;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	jsondoc_put_str(doc, "message", words);
-	return upload_sender_answer(&p->sender, &a, words, doc);
+	return upload_sender_answer(&p->sender, a, words, doc);
 }
 
 struct reply *view_post_too_many(struct view_post *p, int64_t wait_ms, const struct err *why)

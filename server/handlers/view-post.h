@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON document that a client posts with a right of views (enum token_right): evidence, or a promotion. Its bytes are
-// in memory, so they are limited while they arrive, for each document and for all together; its values are counted
+// A JSON document that a client posts with a right that is for views (enum token_right): evidence, or a promotion; or with the
+// right to yank. Its bytes are in memory, so they are limited while they arrive, for each document and for all together; its values are counted
 // before it becomes a tree, which takes up to a hundred times its size. One thread at a time.
 #pragma once
 
@@ -42,6 +42,9 @@ int view_post_check_body(const struct view_post *p, const struct view_post_limit
 // Writes the audit log, and answers: the reason, or, if the server is at fault, that it is. ERR_USAGE and ERR_INVALID are
 // 400, ERR_DENIED is 403.
 struct reply *view_post_failed(struct view_post *p, const char *project, const struct err *why);
+// The same with a status of the caller's.
+struct reply *view_post_refused(struct view_post *p, const struct error_status *a, const char *project,
+	const struct err *why);
 // The same: 429, and when the client may try again. It is not in the audit log, which it could fill.
 struct reply *view_post_too_many(struct view_post *p, int64_t wait_ms, const struct err *why);
 // An answer with doc as JSON or the message as text. doc is borrowed.

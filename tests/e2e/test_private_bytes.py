@@ -62,7 +62,8 @@ for name in NAMES:
               f"/-/project/demo?platform={name}", f"/-/project/demo?view={name}", f"/-/coverage?platforms={name}"]
 # Of each token that may not read the private parts: who has it, and its rights. NULL: no token at all is defined.
 ASKERS = {"nobody": None, "uploader": ["--platform", PUBLIC], "glob": ["--platform", "*"], "reader": ["--read", "--platform", PUBLIC],
-          "names": ["--read", "--platform", "in*"], "promoter": ["--right", "promote", "--right", "evidence", "--view", "*"]}
+          "names": ["--read", "--platform", "in*"], "promoter": ["--right", "promote", "--right", "evidence", "--view", "*"],
+          "yanker": ["--right", "yank"]}
 VOLATILE = re.compile(rb"\d{8}T\d{6}Z-\w{6}|20\d\d-\d\d-\d\d[T ][\d:]+|\b\d\d:\d\d UTC|\b(uptime|ended|lag-ms|pending-since|page-cache)\": -?[\d.]+"
                       rb"|wheelcache_\w*(seconds|requests|answers|bytes_sent|latency|connections|page_cache|response_bytes)\w*(\{[^}]*\})? \S+|17\d{8}\b")
 
@@ -133,6 +134,21 @@ def test_no_byte_of_any_page(worlds, accept):
                 path, {"Accept": accept, **uploading.authorization(world.token[asker])}))
             if found:
                 wrong.append((asker, path, found))
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+YANKS = [{"select": [word], "reason": "x"} for word in ("vault==1.0", "vault*", "*", VAULT, f"{ONE}/{VAULT}", f"{OTHER}/{VAULT}", "demo==2.0")]
+YANKS += [{"select": ["*"], "platform": name, "reason": "x"} for name in NAMES]
+
+
+def test_no_byte_of_an_answer_to_a_yank(worlds):
+    wrong = []
+    for asker, undo in [(asker, undo) for asker in worlds[0].token for undo in (False, True)]:
+        for document in YANKS:
+            found = differ(worlds, lambda world, document=document | {"undo": undo}, asker=asker: evidence.post(
+                world.server, "/-/yank/", document, world.token[asker]))
+            if found:
+                wrong.append((asker, document, found))
     assert not wrong, "\n".join(map(str, wrong))
 
 

@@ -93,20 +93,24 @@ def test_rights_are_as_asked_for(site):
     assert [(t["upload"], t["read"]) for t in site.tokens()] == [(True, False), (False, True), (True, True)]
     site.add("--right", "evidence", "--right", "promote", "--view", "tested", "--view", "nightly-*")
     site.add("--right", "override", "--right", "read")
+    site.add("--right", "yank")
     assert [(t["rights"], t["views"], t["upload"], t["read"]) for t in site.tokens()[3:]] == [
-        (["evidence", "promote"], ["tested", "nightly-*"], False, False), (["read", "override"], ["*"], False, True)]
-    assert [line["reason"].partition(": ")[2] for line in uploading.audit(site)[-2:]] == [
-        "evidence,promote for tested nightly-*", "read,override for *"]
+        (["evidence", "promote"], ["tested", "nightly-*"], False, False), (["read", "override"], ["*"], False, True),
+        (["yank"], [], False, False)]
+    assert [line["reason"].partition(": ")[2] for line in uploading.audit(site)[-3:]] == [
+        "evidence,promote for tested nightly-*", "read,override for *", "yank"]
     assert [line.split()[1:6] for line in site.run("token", "list").stdout.splitlines()[4:]] == [
-        ["evidence,promote", "*", "*", "tested", "nightly-*"], ["read,override", "*", "*", "*", "never"]]
+        ["evidence,promote", "*", "*", "tested", "nightly-*"], ["read,override", "*", "*", "*", "never"],
+        ["yank", "*", "*", "-", "never"]]
 
 
 def test_an_older_program_takes_no_right_from_a_line_with_views(site):
     """It knows the rights upload and read, with commas between them, and nothing else in the third field."""
     site.add("--right", "upload", "--right", "evidence", "--view", "tested")
     site.add("--right", "read")
+    site.add("--right", "yank", "--right", "read")
     lines = (site.catalog.parent / "catalog.db.tokens").read_text().splitlines()[1:]
-    assert [set(line.split()[2].split(",")) <= {"upload", "read"} for line in lines] == [False, True]
+    assert [set(line.split()[2].split(",")) <= {"upload", "read"} for line in lines] == [False, True, False]
 
 
 def test_a_token_is_revoked_by_its_id(site):
@@ -144,7 +148,8 @@ def test_a_damaged_line_is_named_and_kept(site):
     (["token", "add", "--expires", "0"], "--expires: 0 is not more than 0"),
     (["token", "add", "--project", "Zope.x"], 'project "Zope.x": names are compared in their normal form'),
     (["token", "add", "--platform", "a b"], 'platform "a b": not a glob'),
-    (["token", "add", "--right", "all"], 'expected upload, read, evidence, promote or override, not "all"'),
+    (["token", "add", "--right", "all"], 'expected upload, read, yank, evidence, promote or override, not "all"'),
+    (["token", "add", "--right", "yank", "--view", "tested"], 'view "tested": not a glob without blanks and commas, or for no right'),
     (["token", "add", "--view", "tested"], 'view "tested": not a glob without blanks and commas, or for no right'),
     (["token", "add", "--right", "promote", "--view", "a,b"], 'view "a,b": not a glob'),
     (["token", "add", "--note", "a\nb"], "note: not 200 bytes of plain text"),

@@ -16,7 +16,8 @@ const char *const token_right_name[TOKEN_RIGHT_COUNT] = {[TOKEN_UPLOAD] = "uploa
 	[TOKEN_READ] = "read",
 	[TOKEN_EVIDENCE] = "evidence",
 	[TOKEN_PROMOTE] = "promote",
-	[TOKEN_OVERRIDE] = "override"};
+	[TOKEN_OVERRIDE] = "override",
+	[TOKEN_YANK] = "yank"};
 static const struct str view_word = STR("view="); // among the rights
 
 static const char heading[] = "# wheelcache(1): ID SHA256 RIGHTS PLATFORM PROJECT CREATED EXPIRES [NOTE]\n";
@@ -195,7 +196,7 @@ static const char *parse_token_line(struct str line, struct token *t)
 	if (!read_hash(id, hash, t))
 		return "its id is not the beginning of a SHA-256";
 	if (!read_rights(rights, &t->rights, &views))
-		return "its rights are not upload, read, evidence, promote or override, the last three with a view";
+		return "its rights are not upload, read, yank, evidence, promote or override, the last three with a view";
 	if (!is_glob(platform) || !is_project_glob(project))
 		return "a glob could match no name";
 	if (!read_time(created, &t->created) ||

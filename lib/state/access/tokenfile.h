@@ -11,7 +11,7 @@
 // line grants nothing and affects no other line.
 //
 // RIGHTS also names the views of the rights that are for views: "evidence,promote,view=tested,view=nightly-*". An older
-// program takes such a line for damaged.
+// program takes such a line for damaged, and one with a right that it does not know.
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 #include "lib/base/err.h"
 #include "lib/format/digest.h"
 
-enum token_right { TOKEN_UPLOAD, TOKEN_READ, TOKEN_EVIDENCE, TOKEN_PROMOTE, TOKEN_OVERRIDE, TOKEN_RIGHT_COUNT };
+enum token_right { TOKEN_UPLOAD, TOKEN_READ, TOKEN_EVIDENCE, TOKEN_PROMOTE, TOKEN_OVERRIDE, TOKEN_YANK, TOKEN_RIGHT_COUNT };
 extern const char *const token_right_name[TOKEN_RIGHT_COUNT];
 enum { TOKEN_RIGHTS_OF_VIEWS = 1 << TOKEN_EVIDENCE | 1 << TOKEN_PROMOTE | 1 << TOKEN_OVERRIDE };
 

@@ -85,7 +85,8 @@ static const char *const verb_of[TOKEN_RIGHT_COUNT] = {[TOKEN_UPLOAD] = "upload"
 	[TOKEN_READ] = "read",
 	[TOKEN_EVIDENCE] = "send evidence",
 	[TOKEN_PROMOTE] = "promote",
-	[TOKEN_OVERRIDE] = "override"};
+	[TOKEN_OVERRIDE] = "override",
+	[TOKEN_YANK] = "yank"};
 
 static bool may_read_list(const struct token *t)
 {

@@ -174,6 +174,12 @@ static int mark_copies(const struct copies *all, enum mark mark, const struct st
 	return store_is_split(all->platform) ? 0 : write_marks(all, mark, text, e);
 }
 
+int sidecar_ops_check(const struct platform *p, struct catalog *c, const char *filename, struct err *e)
+{
+	CLEANUP(copies_release) struct copies all = {.platform = p, .catalog = c, .filename = filename};
+	return find_copies(&all, e);
+}
+
 int sidecar_ops_yank(const struct platform *p, struct catalog *c, const char *filename, const char *reason,
 	struct err *e)
 {

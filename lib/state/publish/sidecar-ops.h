@@ -13,6 +13,8 @@
 #include "lib/state/store/store.h"
 #include "lib/state/store/tombstone.h"
 
+// Whether the file is there, and can be marked now: its platform is not frozen, and its folders can be opened.
+int sidecar_ops_check(const struct platform *p, struct catalog *c, const char *filename, struct err *e) MUST_CHECK;
 // reason is the whole text of the mark and may have several lines; "": none.
 int sidecar_ops_yank(const struct platform *p, struct catalog *c, const char *filename, const char *reason,
 	struct err *e) MUST_CHECK;
