@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/net/address.h"
 
@@ -14,11 +15,13 @@ enum {
 	SKIPS_MOST = 64, // so often an entry that is too heavy now is skipped; then no other one begins before it
 };
 
-// Exists only while an entry of it waits or is under way, which bounds their number.
+// An address, or where entries are refused, a token at an address. Exists only while an entry of it waits or is under way, which
+// bounds their number.
 struct fair_queue_address {
 	struct fair_queue *queue;
 	struct fair_queue_address *next; // a ring
 	uint8_t id[ADDRESS_SIZE];
+	uint64_t token;                         // a hash of its name; 0: none
 	bool is_shared;                         // by many clients: a proxy
 	struct fair_queue_entry *first, **end; // that wait
 	unsigned waiting, under_way, skipped;
@@ -75,19 +78,22 @@ void fair_queue_limit(struct fair_queue *t, uint64_t weight)
 
 // --- addresses: under the lock ---
 
-static struct fair_queue_address *find_or_add_address(struct fair_queue *t, const char *peer)
+// Tokens of one address have queues of their own, or one that lets thousands wait would be before the others.
+static struct fair_queue_address *find_or_add_address(struct fair_queue *t, const char *peer, const char *token_name)
 {
 	uint8_t id[ADDRESS_SIZE];
 	const char *name = peer ? peer : "unix";
+	uint64_t token = token_name && t->places ? hash_of(str_from(token_name), 0) : 0;
 	address_client(name, id);
 	struct fair_queue_address *a = t->last;
-	while (a && memcmp(a->id, id, sizeof(id)) != 0)
+	while (a && (memcmp(a->id, id, sizeof(id)) != 0 || a->token != token))
 		a = a->next == t->last ? NULL : a->next;
 	if (a)
 		return a;
 	a = xcalloc(1, sizeof(*a));
 	a->queue = t;
 	memcpy(a->id, id, sizeof(id));
+	a->token = token;
 	a->is_shared = strcmp(name, "unix") == 0;
 	a->end = &a->first;
 	a->next = t->last ? t->last->next : a;
@@ -258,7 +264,7 @@ bool fair_queue_enter(struct fair_queue *t, struct fair_queue_entry *entry, cons
 	uint64_t weight)
 {
 	pthread_mutex_lock(&t->lock);
-	struct fair_queue_address *a = find_or_add_address(t, peer);
+	struct fair_queue_address *a = find_or_add_address(t, peer, token);
 	bool has_entered = t->places ? take_queue_place(t, entry, peer, token) : has_room(t, a);
 	entry->weight = weight;
 	entry->has_begun = false;
@@ -275,7 +281,7 @@ void fair_queue_join(struct fair_queue *t, struct fair_queue_entry *entry, const
 {
 	pthread_mutex_lock(&t->lock);
 	if (entry->address && !entry->has_begun) {
-		struct fair_queue_address *before = entry->address, *a = find_or_add_address(t, peer);
+		struct fair_queue_address *before = entry->address, *a = find_or_add_address(t, peer, NULL);
 		if (a->waiting < before->waiting && has_room(t, a)) {
 			remove_entry(t, entry);
 			append_entry(t, a, entry);

@@ -2,10 +2,13 @@
 """Views with a membership in daily work: promotions that are killed, repeated, or run at once, beside uploads and prunes; a
 catalog that is lost; marks of members; and what the other commands say of these views."""
 import concurrent.futures
+import contextlib
 import errno
+import http.client
 import json
 import shutil
 import threading
+import time
 
 import pytest
 
@@ -226,3 +229,36 @@ def test_check_finds_a_membership_that_was_changed(place):
     path.chmod(0o644)
     path.write_text(path.read_text().replace("promote", "demoted"))
     assert "000001.json" in place.run("check", code=1).stdout
+
+
+@pytest.mark.parametrize("is_one_token", [True, False])
+def test_promotions_that_take_long_leave_room_for_others(tmp_path, serve, monkeypatch, is_one_token):
+    """Many promotions of one token from many addresses, or of one address with many tokens, never end; another's goes on."""
+    place = nightly.Channel(tmp_path, SIMPLE + "[view slow]\nfrom = staging\n")
+    place.put(nightly.make_night(tmp_path / "nights", NIGHTS[0]))
+    hang = faults.preload("hang", tmp_path, monkeypatch)
+    server = serve(config=place.config, state=place.state)
+    tokens = [place.token("--right", "promote", "--note", f"token {number}") for number in range(1 if is_one_token else 20)]
+    other = place.token("--right", "promote", "--note", "other")
+    answers = []
+
+    def promote(view, token, address):
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=60, source_address=(address, 0))
+        with contextlib.closing(connection):
+            connection.request("POST", f"/-/promote/{view}", "{}", {"Content-Type": "application/json", **uploading.authorization(token)})
+            return connection.getresponse().status
+
+    def promote_slowly(number):
+        answers.append(promote("slow", tokens[number % len(tokens)], f"127.0.3.{number + 1}" if is_one_token else "127.0.0.2"))
+    hang(".wheelcache-views/slow")
+    threads = [threading.Thread(target=promote_slowly, args=(number,)) for number in range(20)]
+    try:
+        for thread in threads:
+            thread.start()
+        time.sleep(1)
+        assert promote("tested", other, "127.0.0.3") == 200 and not answers
+    finally:
+        hang(None)
+        for thread in threads:
+            thread.join()
+    assert set(answers) == {200} and len(answers) == 20

@@ -11,6 +11,7 @@ import pytest
 
 import clients
 import evidence
+import faults
 import serving
 import storelib
 import uploading
@@ -171,6 +172,20 @@ def test_a_folder_that_cannot_be_opened_stops_all(tmp_path, serve):
     reply = yank(site, "mine==1.0")
     assert reply.status == 503 and "cannot be written now" in message(reply) and site.marked() == set()
     assert UBUNTU in uploading.audit(site)[-1]["reason"]
+
+
+def test_a_volume_that_hangs_stops_no_other_yank(tmp_path, serve, monkeypatch):
+    site = Site(tmp_path)
+    hang = faults.preload("hang", tmp_path, monkeypatch)
+    site.server = serve(config=site.config, state=site.catalog.parent)
+    site.token = site.add("--right", "yank")
+    hang(f"/{UBUNTU}")
+    try:
+        replies = [yank(site, "mine==1.0"), yank(site, "mine==1.0", platform=DEBIAN)]
+    finally:
+        hang(None)
+    assert [one.status for one in replies] == [503, 200] and f"{UBUNTU}: its volume does not answer" in message(replies[0])
+    assert site.marked() == {(DEBIAN, "mine-1.0")}
 
 
 def test_a_volume_that_waits_for_its_release(tmp_path, serve):

@@ -138,6 +138,38 @@ static void a_token_of_many_addresses_leaves_one_too(void **state UNUSED)
 	begin_beside(l, &is_over);
 }
 
+// Of a proxy that is not trusted, or on a unix socket: what one token waits for is not before what another one wants.
+static void tokens_of_one_address_take_turns(void **state UNUSED)
+{
+	struct worker_pools *l = begin();
+	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SEARCHES);
+	static char a[] = "a", b[] = "b";
+	for (int i = 0; i < 20; i++)
+		assert_true(submit_as(pool, "192.0.2.1", "greedy", go_through, a));
+	assert_true(submit_as(pool, "192.0.2.1", "other", go_through, b));
+	end(l);
+	assert_int_equal(strlen(at.order), 21);
+	assert_in_range(strchr(at.order, 'b') - at.order, 0, 3);
+}
+
+static void a_token_behind_a_unix_socket_leaves_a_thread(void **state UNUSED)
+{
+	static char b[] = "b";
+	struct worker_pools *l = begin_many(4);
+	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SEARCHES);
+	atomic_bool is_over = false;
+	for (int i = 0; i < 9; i++)
+		assert_true(submit_as(pool, NULL, "greedy", stand_still, &is_over));
+	pthread_mutex_unlock(&at.gate);
+	assert_true(submit_as(pool, NULL, "other", go_through, b));
+	for (int i = 0; i < 10000 && !atomic_load(&at.begun); i++)
+		usleep(1000);
+	assert_int_equal(atomic_load(&at.begun), 1);
+	atomic_store(&is_over, true);
+	pthread_mutex_lock(&at.gate);
+	end(l);
+}
+
 static void alone_an_address_has_all_threads(void **state UNUSED)
 {
 	static char a[] = "a";
@@ -190,6 +222,8 @@ int main(void)
 		cmocka_unit_test(searches_run_in_turns_by_address),
 		cmocka_unit_test(an_address_leaves_a_thread_for_others),
 		cmocka_unit_test(a_token_of_many_addresses_leaves_one_too),
+		cmocka_unit_test(tokens_of_one_address_take_turns),
+		cmocka_unit_test(a_token_behind_a_unix_socket_leaves_a_thread),
 		cmocka_unit_test(alone_an_address_has_all_threads),
 		cmocka_unit_test(waiting_jobs_are_shared),
 		cmocka_unit_test(other_pools_refuse_nothing),
