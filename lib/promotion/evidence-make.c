@@ -150,12 +150,19 @@ static int compare_wheel_names(const void *a, const void *b)
 	return strcmp(((const struct evidence_wheel *)a)->filename, ((const struct evidence_wheel *)b)->filename);
 }
 
+// The same wheel may be given again, as in a line that names the wheels of each kind of tests.
 static int check_wheel_names(struct making *x, struct err *e)
 {
+	size_t kept = 0;
 	qsort(x->wheel, x->record->wheels, sizeof(*x->wheel), compare_wheel_names);
-	for (size_t i = 1; i < x->record->wheels; i++)
-		if (compare_wheel_names(&x->wheel[i - 1], &x->wheel[i]) == 0)
-			return err_set(e, ERR_USAGE, "--wheels: two files have the name %s", x->wheel[i].filename);
+	for (size_t i = 0; i < x->record->wheels; i++) {
+		const struct evidence_wheel *before = kept ? &x->wheel[kept - 1] : NULL;
+		if (!before || compare_wheel_names(before, &x->wheel[i]) != 0)
+			x->wheel[kept++] = x->wheel[i];
+		else if (memcmp(before->sha256, x->wheel[i].sha256, SHA256_SIZE) != 0)
+			return err_set(e, ERR_USAGE, "--wheels: two files with other bytes have the name %s", before->filename);
+	}
+	x->record->wheels = kept;
 	return 0;
 }
 

@@ -15,7 +15,7 @@ struct evidence_make {
 };
 
 // The reports add up. The record is as old as the oldest of them. ERR_USAGE: kind, platform or Python is none, a wheel
-// is not named like one, or two have one name. ERR_NOT_FOUND, ERR_IO, ERR_LIMIT: a file. ERR_INVALID: a report that is
-// empty, cut, or has no tests, or that is older than a wheel, and so is a report about another one. The caller releases
-// *out if this returns 0.
+// is not named like one, or two with other bytes have one name. ERR_NOT_FOUND, ERR_IO, ERR_LIMIT: a file. ERR_INVALID: a
+// report that is empty, cut, or has no tests, or that is older than a wheel, and so is a report about another one. The
+// caller releases *out if this returns 0.
 int evidence_make(const struct evidence_make *from, struct evidence *out, struct err *e) MUST_CHECK;

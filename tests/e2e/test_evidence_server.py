@@ -568,24 +568,26 @@ def test_records_are_sent_over_tls(serve, tmp_path):
 
 
 def test_pipeline_makes_and_sends_its_records_with_one_line(site, tmp_path):
-    """One line for two cells; a file of several records is sent, and read by promote, as those of one each are."""
+    """Two platforms, two Pythons each, two kinds; a file of several records is sent, and read by promote, as those of one each."""
     token, words = site.token("evidence", view="tested"), []
-    for platform, python, wheel in ((PLATFORM, "3.11", site.foo), (OTHER, "3.12", site.other)):
-        report = tmp_path / f"{platform}.xml"
-        report.write_text("<testsuite><testcase name='a'/></testsuite>")
-        words += ["--platform", platform, "--python", python, "--junit", report, "--wheels", wheel.path]
+    for kind in ("unit", "integration"):
+        words += ["--kind", kind]
+        for platform, pythons, wheel in ((PLATFORM, ("3.11", "3.12"), site.foo), (OTHER, ("3.12", "3.13"), site.other)):
+            words += ["--platform", platform, "--wheels", wheel.path]
+            for python in pythons:
+                report = tmp_path / f"{kind}-{platform}-{python}.xml"
+                report.write_text("<testsuite><testcase name='a'/></testsuite>")
+                words += ["--python", python, "--junit", report]
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "WHEELCACHE_TOKEN": token}
-    done = serving.run("evidence", "make", "--kind", "unit", *words, "--send", site.server.url, "-o", tmp_path / "runs.json",
-                       env=env)
-    assert done.returncode == 0 and done.stdout == "" and done.stderr.count(": recorded as ") == 2, done.stderr
+    done = serving.run("evidence", "make", *words, "--send", site.server.url, "-o", tmp_path / "runs.json", env=env)
+    assert done.returncode == 0 and done.stdout == "" and done.stderr.count(": recorded as ") == 8, done.stderr
     sent = serving.run("evidence", "send", tmp_path / "runs.json", "--to", site.server.url, "--json", env=env)
-    assert [one["result"] for one in json.loads(sent.stdout)["files"]] == ["known", "known"]
+    assert [one["result"] for one in json.loads(sent.stdout)["files"]] == ["known"] * 8
     status, answer = results(promote(site.server, "tested", site.token("promote", view="tested"), select=["foo", "other"]))
     assert status == 200 and set(answer.values()) == {("done", "")}, answer
-    done = serving.run("evidence", "make", "--kind", "unit", *words, "--send", site.server.url,
-                       env=env | {"WHEELCACHE_TOKEN": "wrong"})
+    done = serving.run("evidence", "make", *words, "--send", site.server.url, env=env | {"WHEELCACHE_TOKEN": "wrong"})
     assert done.returncode == 1 and "this token is not known here" in done.stderr and "recorded" not in done.stderr
-    assert serving.run("evidence", "make", "--kind", "unit", *words, "--send", "ftp://x/", env=env).returncode == 2
+    assert serving.run("evidence", "make", *words, "--send", "ftp://x/", env=env).returncode == 2
 
 
 def test_sending_is_tried_again(site, tmp_path):
