@@ -125,8 +125,7 @@ static void put_trend(struct buf *out, const struct builds_data *d)
 			d->day[i].day, {[TREND_GOOD] = d->day[i].good, [TREND_BAD] = d->day[i].failed}};
 	buf_puts(out, "<h2>The last 60 days</h2>\n<div class=\"card chart\">\n");
 	trend_picture_write(day, BUILDS_DAYS, &words, out);
-	buf_puts(out,
-		"<p class=\"legend\"><span class=\"good\">good</span> <span class=\"bad\">failed</span></p></div>\n");
+	buf_puts(out, "</div>\n");
 	put_day_table(out, d);
 }
 

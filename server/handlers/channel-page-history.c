@@ -47,8 +47,7 @@ static void put_test_trend(struct buf *out, const struct channel_runs *r)
 	}
 	buf_puts(out, "<div class=\"card chart\">\n");
 	trend_picture_write(day, CHANNEL_DAYS, &words, out);
-	buf_puts(out, "<p class=\"legend\"><span class=\"good\">passed</span> <span class=\"idle\">skipped</span> "
-		      "<span class=\"bad\">failed</span></p></div>\n");
+	buf_puts(out, "</div>\n");
 	put_test_days(out, r);
 }
 
@@ -79,7 +78,9 @@ static void put_run(struct buf *out, const struct catalog_evidence *r, bool sees
 	html_text(out, r->python);
 	buf_puts(out, "</span></td><td>");
 	put_run_result(out, r);
-	buf_printf(out, "</td><td class=\"n\" data-of=\"wheels\">%zu</td><td>", r->wheels);
+	buf_puts(out, "</td>");
+	html_count_cell(out, r->wheels, "wheel");
+	buf_puts(out, "<td>");
 	html_time(out, r->received);
 	if (sees_names) {
 		buf_puts(out, "</td><td class=\"why\">");

@@ -24,8 +24,7 @@ static void put_age(struct buf *out, int64_t came, int64_t now)
 
 static void put_state_cell(struct buf *out, const struct channel_row *row)
 {
-	bool is_late = row->state == VIEW_CHANNEL_STALE || row->state == VIEW_CHANNEL_BEHIND;
-	const char *class = row->state == VIEW_CHANNEL_CURRENT ? " good" : is_late ? " goes" : "";
+	const char *class = row->state == VIEW_CHANNEL_CURRENT ? " good" : " goes";
 	buf_printf(out, "<td><span class=\"verdict%s\">%s</span>", class, view_channel_state_name[row->state]);
 	if (row->state == VIEW_CHANNEL_BEHIND && row->newest) {
 		buf_putc(out, ' ');
@@ -46,7 +45,7 @@ static void put_test_cell(struct buf *out, const char *kind, const struct wheel_
 		[WHEEL_TEST_OVERRIDE] = {" wrong", "override"},
 	};
 	if (test->result == WHEEL_TEST_UNNEEDED) {
-		buf_puts(out, "<td>–</td>");
+		buf_puts(out, "<td class=\"zero\">–</td>");
 		return;
 	}
 	buf_printf(out, "<td class=\"kind\" data-of=\"%s\"><span class=\"verdict%s\">", kind,
@@ -70,6 +69,11 @@ static bool has_same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static const char *version_of_next(const struct channel_row *row)
+{
+	return row->next ? row->next->version : NULL;
+}
+
 // Whether the row says the same as the one before of another Python, so that one line stands for both. A record is about
 // one Python.
 static bool is_same_line(const struct channel_data *d, const struct channel_row *a, const struct channel_row *b)
@@ -79,7 +83,16 @@ static bool is_same_line(const struct channel_data *d, const struct channel_row 
 			strcmp(a->test[i].id, b->test[i].id) != 0)
 			return false;
 	return strcmp(a->project, b->project) == 0 && strcmp(a->platform, b->platform) == 0 && a->state == b->state &&
-	       a->next == b->next && has_same_text(a->version, b->version);
+	       has_same_text(a->version, b->version) &&
+	       (!d->kinds || has_same_text(version_of_next(a), version_of_next(b)));
+}
+
+// A value, whose name is shown in narrow windows; NULL: there is none, and it is not shown there.
+static void put_named_value(struct buf *out, const char *name, const char *value)
+{
+	buf_printf(out, value ? "<td class=\"name kind\" data-of=\"%s\">" : "<td class=\"zero\">", name);
+	html_text(out, value ? value : "–");
+	buf_puts(out, "</td>");
 }
 
 static void put_package(struct buf *out, const struct channel_data *d, size_t first, size_t count, int64_t now)
@@ -101,18 +114,15 @@ static void put_package(struct buf *out, const struct channel_data *d, size_t fi
 		html_text(out, row[i].python);
 		buf_puts(out, "</span>");
 	}
-	buf_puts(out, "</td><td class=\"name kind\" data-of=\"last version\">");
-	html_text(out, row->version ? row->version : "–");
-	buf_puts(out, row->version ? "</td><td class=\"name kind\" data-of=\"age\">" : "</td><td>");
+	buf_puts(out, "</td>");
+	put_named_value(out, "last version", row->version);
+	buf_puts(out, row->version ? "<td class=\"name kind\" data-of=\"age\">" : "<td>");
 	if (row->version)
 		put_age(out, row->came, now);
 	buf_puts(out, "</td>");
 	put_state_cell(out, row);
-	if (d->kinds) {
-		buf_puts(out, "<td class=\"name kind\" data-of=\"tested\">");
-		html_text(out, row->next ? row->next->version : "–");
-		buf_puts(out, "</td>");
-	}
+	if (d->kinds)
+		put_named_value(out, "tested", version_of_next(row));
 	for (size_t i = 0; i < d->kinds; i++) {
 		if (row->test)
 			put_test_cell(out, d->kind[i], &row->test[i]);
@@ -162,9 +172,34 @@ static void put_packages(struct buf *out, const struct channel_data *d, const st
 
 // --- what waits, and what ends ---
 
+static void put_waiting_row(struct buf *out, const struct channel_data *d, const struct channel_waiting *w)
+{
+	const char *class = w->has_left ? "" : *w->why ? " goes" : " good";
+	buf_puts(out, "<tr><th scope=\"row\"><a href=\"../../project/");
+	escape_url(out, str_from(w->project));
+	buf_puts(out, "?view=");
+	escape_url(out, str_from(d->source));
+	buf_puts(out, "&amp;version=");
+	escape_url(out, str_from(w->wheel->version));
+	buf_puts(out, "\">");
+	html_text(out, w->project);
+	buf_puts(out, "</a></th><td class=\"name\">");
+	html_text(out, w->wheel->version);
+	buf_puts(out, "</td><td class=\"file\">");
+	html_text(out, w->wheel->filename);
+	buf_puts(out, "<div class=\"why\">");
+	html_text(out, w->wheel->platform);
+	buf_printf(out, "</div></td><td><span class=\"verdict%s\">%s</span></td><td class=\"why full\">", class,
+		w->has_left ? "taken out"
+		: *w->why   ? "not promoted"
+			    : "ready");
+	html_text(out, *w->why ? w->why : "wheelcache promote takes it");
+	buf_puts(out, "</td></tr>\n");
+}
+
 static void put_waiting(struct buf *out, const struct channel_data *d)
 {
-	static const char *const column[] = {"Project", "Version", "File", "Platform", "State", "Why"};
+	static const char *const column[] = {"Project", "Version", "File and platform", "State", "Why"};
 	if (!d->source)
 		return;
 	buf_puts(out, "<h2>What waits in <a href=\"../");
@@ -177,26 +212,8 @@ static void put_waiting(struct buf *out, const struct channel_data *d)
 		return;
 	}
 	html_begin_table(out, "What waits", "card wide builds", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < d->waitings; i++) {
-		const struct channel_waiting *w = &d->waiting[i];
-		buf_puts(out, "<tr><th scope=\"row\">");
-		html_text(out, w->project);
-		buf_puts(out, "</th><td class=\"name\">");
-		html_text(out, w->wheel->version);
-		buf_puts(out, "</td><td class=\"file\">");
-		html_text(out, w->wheel->filename);
-		buf_puts(out, "</td><td class=\"name\">");
-		html_text(out, w->wheel->platform);
-		buf_printf(out, "</td><td><span class=\"verdict%s\">%s</span></td><td class=\"why full\">",
-			w->has_left ? ""
-			: *w->why   ? " goes"
-				    : " good",
-			w->has_left ? "taken out"
-			: *w->why   ? "not promoted"
-				    : "ready");
-		html_text(out, *w->why ? w->why : "wheelcache promote takes it");
-		buf_puts(out, "</td></tr>\n");
-	}
+	for (size_t i = 0; i < d->waitings; i++)
+		put_waiting_row(out, d, &d->waiting[i]);
 	html_end_table(out);
 }
 
@@ -227,7 +244,7 @@ static void put_endings(struct buf *out, const struct channel_data *d)
 
 static void put_rule(struct buf *out, const char *what, const char *value)
 {
-	buf_printf(out, "<div><dt>%s</dt><dd class=\"name\">", what);
+	buf_printf(out, "<div><dt>%s</dt><dd>", what);
 	html_text(out, value);
 	buf_puts(out, "</dd></div>");
 }
@@ -242,7 +259,7 @@ static void put_channel_rules(struct buf *out, const struct config_view *v)
 	CLEANUP(mem_free) char *days = xasprintf("%" PRIu64, v->keep_seconds / DAY_SECONDS);
 	if (!v->requires && !v->cells && !v->expect && !v->keep_versions && !v->keep_seconds)
 		return;
-	buf_puts(out, "<dl class=\"rules\">");
+	buf_puts(out, "<h2>Rules</h2>\n<dl class=\"facts\">");
 	if (v->requires)
 		put_rule(out, "Requires", v->requires);
 	if (v->cells)
@@ -256,26 +273,27 @@ static void put_channel_rules(struct buf *out, const struct config_view *v)
 	buf_puts(out, "</dl>\n");
 }
 
+static void put_count_of_state(struct buf *out, const char *class, uint64_t n, const char *what)
+{
+	buf_printf(out, "<span class=\"state %s\">", class);
+	html_count(out, n);
+	buf_printf(out, "%s</span>\n", what);
+}
+
 static void put_channel_state(struct buf *out, const struct channel_data *d)
 {
-	size_t stale = d->state[VIEW_CHANNEL_STALE];
+	size_t empty = d->state[VIEW_CHANNEL_EMPTY], stale = d->state[VIEW_CHANNEL_STALE];
 	if (d->runs.members.is_damaged)
-		buf_puts(out, "<span class=\"state busy still\">The membership is damaged</span>\n");
-	if (d->all_lost) {
-		buf_puts(out, "<span class=\"state busy still\">");
-		html_count(out, d->all_lost);
-		buf_puts(out, " lost</span>\n");
-	}
-	if (d->silences.silent) {
-		buf_puts(out, "<span class=\"state busy still\">");
-		html_count(out, d->silences.silent);
-		buf_puts(out, " silent</span>\n");
-	}
-	buf_puts(out, stale ? "<span class=\"state busy still\">" : "<span class=\"state\">");
+		buf_puts(out, "<span class=\"state wrong\">The membership is damaged</span>\n");
+	if (d->all_lost)
+		put_count_of_state(out, "wrong", d->all_lost, " lost");
+	if (d->silences.silent)
+		put_count_of_state(out, "wrong", d->silences.silent, " silent");
+	if (empty)
+		put_count_of_state(out, "busy still", empty, " empty");
 	if (stale)
-		html_count(out, stale);
-	buf_puts(out, stale ? " stale" : "Nothing is stale");
-	buf_puts(out, "</span>\n</header>\n");
+		put_count_of_state(out, "busy still", stale, " stale");
+	buf_puts(out, empty || stale ? "</header>\n" : "<span class=\"state\">Nothing is stale</span>\n</header>\n");
 }
 
 static void put_channel_totals(struct buf *out, const struct channel_data *d)
@@ -283,6 +301,7 @@ static void put_channel_totals(struct buf *out, const struct channel_data *d)
 	buf_puts(out, "<dl>");
 	html_total(out, "Projects", d->projects);
 	html_total(out, "Environments", d->environments);
+	html_total(out, "Empty", d->state[VIEW_CHANNEL_EMPTY]);
 	html_total(out, "Stale", d->state[VIEW_CHANNEL_STALE]);
 	html_total(out, "Behind", d->state[VIEW_CHANNEL_BEHIND]);
 	if (d->source) {
@@ -339,12 +358,12 @@ static void put_silent_kinds(struct buf *out, const struct channel_data *d)
 		buf_printf(out, "<tr><th scope=\"row\"><span class=\"verdict wrong\">%s</span></th><td class=\"name\">",
 			x->kind);
 		buf_printf(out, "%s%s%s", *x->platform ? x->platform : "anywhere", *x->python ? "/" : "", x->python);
-		buf_puts(out, "</td><td>");
+		buf_puts(out, "</td><td class=\"kind\" data-of=\"last\">");
 		if (x->newest)
 			html_time(out, x->newest);
 		else
 			buf_puts(out, "never");
-		buf_puts(out, "</td><td>");
+		buf_puts(out, "</td><td class=\"kind\" data-of=\"expected within\">");
 		put_age(out, 1, s->seconds + 1);
 		buf_puts(out, "</td></tr>\n");
 	}

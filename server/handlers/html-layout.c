@@ -50,6 +50,14 @@ void html_time(struct buf *out, int64_t seconds)
 		when, when, when + 11);
 }
 
+void html_hash_cell(struct buf *out, const char *sha256)
+{
+	enum { SHOWN = 12 };
+	buf_printf(out,
+		"<td class=\"kind\" data-of=\"SHA-256\"><code class=\"name\" title=\"%s\">%.*s…</code></td>", sha256,
+		SHOWN, sha256);
+}
+
 // "1,234,567"
 void html_count(struct buf *out, uint64_t n)
 {
@@ -61,6 +69,13 @@ void html_count(struct buf *out, uint64_t n)
 		digits[--at] = (char)('0' + n % 10);
 	}
 	buf_add(out, digits + at, sizeof(digits) - at);
+}
+
+void html_count_cell(struct buf *out, uint64_t n, const char *unit)
+{
+	buf_printf(out, "<td class=\"n\" data-of=\"%s%s\">", unit, n == 1 ? "" : "s");
+	html_count(out, n);
+	buf_puts(out, "</td>");
 }
 
 void html_size(struct buf *out, uint64_t bytes)

@@ -55,6 +55,10 @@ void html_text(struct buf *out, const char *text); // escaped
 void html_begin_project_row(struct buf *out, const char *up, const char *project);
 // "2026-01-02 03:04 UTC", as an element <time>.
 void html_time(struct buf *out, int64_t seconds);
+// A cell with a number; its unit, "file" or "files", is shown in a narrow window.
+void html_count_cell(struct buf *out, uint64_t n, const char *unit);
+// A cell with the first digits of a hash; its title is the whole.
+void html_hash_cell(struct buf *out, const char *sha256);
 void html_count(struct buf *out, uint64_t n); // "1,234,567"
 // A number with its name, in a <dl>.
 void html_total(struct buf *out, const char *name, uint64_t n);

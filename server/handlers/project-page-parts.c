@@ -161,13 +161,6 @@ void project_part_versions(const struct project_page *p)
 
 // --- files ---
 
-// The first digits, and the whole in the title.
-static void put_hash(struct buf *out, const char *sha256)
-{
-	enum { SHOWN = 12 };
-	buf_printf(out, "<td class=\"kind\" data-of=\"SHA-256\"><code class=\"name\" title=\"%s\">%.*s…</code></td>", sha256, SHOWN, sha256);
-}
-
 static void put_file_link(const struct project_page *p, const struct project_file *f)
 {
 	buf_puts(p->out, "<tr id=\"");
@@ -261,7 +254,7 @@ static void put_file_row(const struct project_page *p, const struct project_file
 	buf_puts(p->out, "</td><td class=\"full\">");
 	html_time(p->out, f->came);
 	buf_puts(p->out, "</td>");
-	put_hash(p->out, f->sha256);
+	html_hash_cell(p->out, f->sha256);
 	put_notes(p, f);
 	buf_puts(p->out, "</tr>\n");
 }

@@ -146,7 +146,7 @@ const struct route route_table[] = {
 		"Takes the record of a test run."},
 	{"/-/evidence/:id", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, evidence_handler_worker, NULL,
-		"A record of a test run, as JSON."},
+		"A record of a test run: a page for people, and JSON."},
 	{"/-/promote/:view", METHOD_POST, ROUTE_POOL_SEARCHES, METRIC_ROUTE_UPLOAD,
 		ROUTE_RIGHT_OF_TOKEN, NULL, NULL, promote_receive,
 		"Promotes files into a view."},

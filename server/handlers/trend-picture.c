@@ -6,7 +6,10 @@
 #include "lib/os/clock.h"
 
 // In units of the picture.
-enum { LEFT = 44, SLOT = 12, BAR = 9, TOP = 16, BARS = 120, BOTTOM = 26 };
+enum { LEFT = 72, SLOT = 12, BAR = 9, TOP = 16, BARS = 120, BOTTOM = 30 };
+enum { TEXT_ROOM = 30 }; // between two numbers, of the largest letters of the style
+
+static const char *const kind_class[TREND_KIND_COUNT] = {"good", "idle", "bad"};
 
 struct trend_sum {
 	uint64_t all[TREND_KIND_COUNT];  // of all days
@@ -47,10 +50,9 @@ static double bar_height(double n, const struct trend_sum *sum)
 
 static void put_bar(struct buf *out, enum trend_kind kind, size_t slot, double y, double height)
 {
-	static const char *const class[] = {"good", "idle", "bad"};
 	if (height > 0)
 		buf_printf(out, "<rect class=\"%s\" x=\"%zu\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"1.5\"/>",
-			class[kind], LEFT + slot * SLOT, y, BAR, height);
+			kind_class[kind], LEFT + slot * SLOT, y, BAR, height);
 }
 
 // "7 good, 1 failed"; before the last one stands `last`.
@@ -90,12 +92,32 @@ static void put_number(struct buf *out, double y, double n)
 {
 	static const char *const unit[] = {"", "k", "M", "G", "T", "P", "E"};
 	size_t i = 0;
-	if (n <= 0)
-		return;
 	for (; n >= 999.5 && i + 1 < ARRAY_SIZE(unit); i++)
 		n /= 1000;
 	buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.*f%s</text>\n", LEFT - 8, y, i && n < 9.95, n,
 		unit[i]);
+}
+
+// The most that is good and the most that is bad, and the line's 0 where it has room.
+static void put_scale(const struct trend_sum *sum, double line, struct buf *out)
+{
+	enum { HALF_LETTER = 4 };
+	double below = bar_height((double)sum->most[TREND_BAD], sum), above = line - TOP;
+	if (sum->most_up > 0)
+		put_number(out, TOP + HALF_LETTER, sum->most_up);
+	if (below > 0)
+		put_number(out, line + below + HALF_LETTER, (double)sum->most[TREND_BAD]);
+	if ((above <= 0 || above >= TEXT_ROOM) && (below <= 0 || below >= TEXT_ROOM))
+		put_number(out, line + HALF_LETTER, 0);
+}
+
+static void put_trend_legend(const struct trend_words *words, struct buf *out)
+{
+	buf_printf(out, "<p class=\"legend\">%s a day:", words->what);
+	for (int i = 0; i < TREND_KIND_COUNT; i++)
+		if (words->name[i])
+			buf_printf(out, " <span class=\"%s\">%s</span>", kind_class[i], words->name[i]);
+	buf_puts(out, "</p>\n");
 }
 
 static void put_trend_words(const struct trend_day *day, size_t count, const struct trend_sum *sum, struct buf *out)
@@ -115,7 +137,7 @@ static void put_trend_words(const struct trend_day *day, size_t count, const str
 void trend_picture_write(const struct trend_day *day, size_t count, const struct trend_words *words, struct buf *out)
 {
 	const struct trend_sum sum = sum_days(day, count, words);
-	double most_bad = (double)sum.most[TREND_BAD], line = TOP + bar_height(sum.most_up, &sum);
+	double line = TOP + bar_height(sum.most_up, &sum);
 	size_t width = LEFT + count * SLOT;
 	buf_printf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"trend\" viewBox=\"0 0 %zu %d\" role=\"img\" "
@@ -125,11 +147,11 @@ void trend_picture_write(const struct trend_day *day, size_t count, const struct
 	for (size_t i = 0; i < count; i++)
 		put_day(&day[i], i, &sum, line, out);
 	buf_printf(out, "<path class=\"axis\" d=\"M%d %.1fH%zu\"/>\n", LEFT, line, width);
-	put_number(out, TOP + 4, sum.most_up);
-	put_number(out, line + bar_height(most_bad, &sum) + 4, most_bad);
+	put_scale(&sum, line, out);
 	buf_printf(out, "<text x=\"%d\" y=\"%d\">", LEFT, TOP + BARS + BOTTOM - 6);
 	put_date(day[0].day, out);
 	buf_printf(out, "</text>\n<text x=\"%zu\" y=\"%d\" text-anchor=\"end\">", width, TOP + BARS + BOTTOM - 6);
 	put_date(day[count - 1].day, out);
 	buf_puts(out, "</text>\n</svg>\n");
+	put_trend_legend(words, out);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happened each day, as a picture: an SVG element for an HTML page, without script, with a title and a description
-// for readers that see no picture. What is good stands above the line, with what is neither above it, and what is bad
+// for readers that see no picture, and a legend. What is good stands above the line, with what is neither above it, and what is bad
 // below the line. Pure; any thread.
 #pragma once
 
@@ -21,5 +21,5 @@ struct trend_words {
 	const char *name[TREND_KIND_COUNT]; // "good", …; NULL: there are none of this kind
 };
 
-// Adds the element to out. count: at least 1.
+// Adds the elements to out. count: at least 1.
 void trend_picture_write(const struct trend_day *day, size_t count, const struct trend_words *words, struct buf *out);

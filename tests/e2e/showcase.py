@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server that has something to show on each page for people, and the list of these pages."""
+import hashlib
 import json
 import time
 
 import attempts
 import channels
+import evidence
 import indexing
 import serving
 import storelib
@@ -29,6 +31,7 @@ Fast **arrays**. See the [manual](https://example.org/manual) and ![a picture](h
 """
 LONG = "l" + "ong" * 30  # a name without a place to break
 LONG_VERSION = "1.0.dev20261123+build." + "0123456789abcdef" * 2
+CASE = "tests/test_" + "deeply_nested_" * 6 + "arrays.py::test_sum[float64-fortran]"
 BRANCH = "numerics==2.1\nacme-core\nfailing==1.0\nwanted==3.0\npure-only\n"
 
 
@@ -50,6 +53,9 @@ class Showcase(indexing.Indexed):
         self.fill_builds()
         channels.write_generation(self.store, "tested", [(JAMMY, self.below("acme-core", "1.0", JAMMY, "3.12"))],
                                   made=self.now - 3 * DAY)
+        self.lost = self.below("acme-core", "1.1", JAMMY, "3.10")
+        channels.write_generation(self.store, "released", [(JAMMY, self.lost)], made=self.now - 2 * DAY)
+        self.fill_runs()
         self.tool("index", "--quiet")
         self.plan("--output", folder / "plan.json")
         self.change_since_the_plan()
@@ -63,7 +69,9 @@ class Showcase(indexing.Indexed):
             f"upstream-min-age = 0\nmax-files = 90%\nmax-bytes = 90%\n{pythons}[platform {SECRET}]\nprivate = yes\n"
             f"pythons = 3.12\n[branch master]\nrequirements = {self.folder}/master.txt\nplatforms = debian-* ubuntu-*\n"
             f"[view nightly]\nplatforms = {JAMMY} {NOBLE}\nkeep-versions = 2\n"
-            f"[view tested]\nplatforms = {JAMMY} {NOBLE}\nfrom = nightly\nrequires = unit\n")
+            f"[view tested]\nplatforms = {JAMMY} {NOBLE}\nfrom = nightly\nrequires = unit integration\n"
+            f"cells = {JAMMY}/3.12 {NOBLE}/3.12 {NOBLE}/3.13\nkeep-versions = 3\nkeep-days = 30\nexpect = 26h unit 8d performance\n"
+            f"[view released]\nplatforms = {JAMMY} {NOBLE}\nfrom = tested\n")
         (self.folder / "packages.list").write_text("acme-core because it is ours\n")
 
     def below(self, project, version, platform, python):
@@ -112,12 +120,38 @@ class Showcase(indexing.Indexed):
                      platform=JAMMY, python="3.12", version="2.1")
         made.add("numerics", "running", version="2.1", platform=NOBLE, python="3.13", ago=120)
 
+    def run(self, wheels, kind, platform, python, ago, **result):
+        """A record of a test run in the store, as the index keeps it; its id."""
+        tested = [{"filename": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()} for path in sorted(wheels)]
+        made = channels.day(self.now - ago)
+        record = {"kind": kind, "platform": platform, "python": python, "made": made, "wheels": tested,
+                  **({} if "override" in result else {"passed": 120, "failed": 0, "skipped": 3, "failures": []}), **result}
+        return evidence.write_file(self.store / ".wheelcache-views", record, f"{made[:-1]}.000000000Z", "nightly pipeline",
+                                   "192.0.2.77", "tested").stem
+
+    def fill_runs(self):
+        """Nights of tests: a red one, a machine that stopped, an override."""
+        def wheels(version, platform, python):
+            return [self.store / platform / self.below("acme-core", version, platform, python)]
+        for ago in range(1, 25):
+            failed = 4 if ago % 7 == 3 else 0
+            self.run(wheels("1.0", JAMMY, "3.12"), "unit", JAMMY, "3.12", ago * DAY, passed=400 + 9 * ago - failed, failed=failed,
+                     skipped=30, failures=[{"name": f"test_{number}", "message": "assert 1 == 2"} for number in range(failed)])
+        everything = [path for path in (self.store / NOBLE).rglob("*.whl") if "cp312" in path.name or "none-any" in path.name]
+        self.run(wheels("1.0", JAMMY, "3.12"), "performance", JAMMY, "3.12", 9 * DAY)
+        self.green = self.run(everything, "unit", NOBLE, "3.12", DAY // 4)
+        self.red = self.run(wheels("1.1", JAMMY, "3.12"), "unit", JAMMY, "3.12", DAY // 3, failed=60, passed=60, failures=[
+            {"name": "tests.test_arrays::test_sum", "message": MARKUP}, {"name": CASE, "message": "E   " + "x" * 500}])
+        self.override = self.run(wheels("1.1", NOBLE, "3.13"), "integration", NOBLE, "3.13", DAY // 5, override="tried by hand: the "
+                                 "laboratory lost its power")
+
     def change_since_the_plan(self):
         """A second plan, and then what it decided on changes."""
         self.upstream.change("six", "six-1.3-py3-none-any.whl", yanked="broken")
         self.upstream.add("six", storelib.make_wheel(self.folder / "theirs", "six", "1.4", mtime=self.now - 9 * DAY))
         self.plan("--output", self.folder / "plan.json")
         (self.store / BOOKWORM / "s" / "six" / "six-1.0-py3-none-any.whl").unlink()
+        (self.store / JAMMY / self.lost).unlink()
         self.put("acme-core", "0.9", BOOKWORM, "3.11", size=9000)
         self.wheel(f"{ALMA}/s/six", "six", "1.1", size=9000, mtime=self.now - DAY)
         (self.folder / "packages.list").write_text("acme-core because it is ours\nsix==1.2\n")
@@ -143,6 +177,10 @@ class Showcase(indexing.Indexed):
             "builds, a search": "/-/builds/?project=none",
             "channel": "/-/channel/nightly/",
             "channel with tests": "/-/channel/tested/",
+            "channel without tests": "/-/channel/released/",
+            "record, green": f"/-/evidence/{self.green}?format=html",
+            "record, red": f"/-/evidence/{self.red}?format=html",
+            "record, an override": f"/-/evidence/{self.override}?format=html",
             "client configuration": "/-/client-config/simple",
             "compare": f"/-/compare/{JAMMY}/{self.member('1.0')}/{JAMMY}/{self.member('1.1')}",
             "docs": "/-/docs/",

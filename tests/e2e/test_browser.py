@@ -189,3 +189,18 @@ def test_cells_name_their_python_on_a_phone(shop, browser):
         .filter(([, cell]) => cell).map(([one, cell]) => [one, cell].map(node => getComputedStyle(node, "::before").content))""")
     assert said[0] == ['"debian-12-x86_64"', '"3.11 "'] and said[2] == ["none", '"3.11 "'], said
     assert [one for one, _ in said if one != "none"] == [f'"{name}"' for name in showcase.PLATFORMS]
+
+
+def test_channel_on_a_phone(shop, browser):
+    """Age and result of each row are seen with their names, and the picture's numbers can be read."""
+    browser.look(*SIZES["phone"], dark=False)
+    browser.open(f"{shop[1].url}/-/channel/tested/?project=acme-core")
+    rows = browser.run("""[...document.querySelectorAll("[aria-label=Packages] tbody tr")].map(row => [...row.cells].filter(
+        one => one.checkVisibility() && one.getBoundingClientRect().right <= innerWidth).map(one => [one.dataset.of, one.innerText.trim(),
+        getComputedStyle(one, "::before").content]))""")
+    named = [{name: text for name, text, shown in row if shown == f'"{name} "'} for row in rows]
+    assert {"last version": "1.0", "age": "3 days", "tested": "1.1", "unit": "red", "integration": "no tests"} in named, named
+    assert not [row for row in rows for _, text, _ in row if text == "–"]  # what has no value has no name either
+    letters = browser.run("""[...document.querySelectorAll(".trend text")].map(one => one.getBoundingClientRect()).map(
+        one => [one.left, one.right, one.height])""")
+    assert len(letters) == 4 and all(left > 0 and right < 360 and height > 10 for left, right, height in letters), letters

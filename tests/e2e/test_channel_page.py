@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a channel, and explain, where a view's source has a private platform: who may read what."""
+"""The page of a channel, explain, and the page of a record, also where a view's source has a private platform."""
 import json
 
 import pytest
 
 import channels
+import evidence
+import htmlcheck
 import serving
 import storelib
 import uploading
@@ -19,8 +21,13 @@ platforms = {channels.JAMMY} {channels.NOBLE}
 [view outer]
 platforms = {channels.JAMMY}
 from = inner
-requires = unit
+requires = unit:min-tests=2
+cells = {channels.JAMMY}/3.10
+keep-versions = 4
+keep-days = 50
+expect = 30h unit
 """
+MARKUP = "<b onclick='x()'>"
 SECRET = ("inner", channels.NOBLE, "3.12", "covert")
 
 
@@ -32,8 +39,18 @@ def shop_fixture(tmp_path_factory):
     channels.write_generation(folder / "store", "outer", [(channels.JAMMY, f"foo-1.0-{channels.TAGS[channels.JAMMY]}.whl")])
     with serving.servers(folder) as start:
         server = start(folder / "store", config=CONFIG)
+        server.foo = storelib.make_wheel(folder / "dist", "foo", "1.0", channels.TAGS[channels.JAMMY])
+        sender = uploading.add_token(server, "--note", "nightly job", "--right", "evidence", "--view", "*")
+        server.record = send(server, sender)
         server.reader = uploading.add_token(server, "--read", "--platform", channels.NOBLE)
         yield server
+
+
+def send(server, token, **changed):
+    document = evidence.red(server.foo, platform=channels.JAMMY, python="3.10", **changed)
+    reply = evidence.send(server, document, token)
+    assert reply.status == 201, reply.body
+    return json.loads(reply.body)["id"]
 
 
 def page(server, path, token=None, accept="application/json"):
@@ -52,7 +69,7 @@ def test_view_whose_source_is_private(shop):
             assert page(shop, path, None, accept).body == nobody.body
     row = json.loads(page(shop, "/-/channel/outer/").body)["environments"][0]
     assert (row["project"], row["version"], row["state"]) == ("foo", "1.0", "current")
-    assert [one["result"] for one in row["tests"]] == ["untested"]
+    assert [one["result"] for one in row["tests"]] == ["red"]
 
 
 def test_private_channel_looks_like_an_unknown_one(shop):
@@ -69,3 +86,54 @@ def test_requests_that_are_wrong(shop):
     assert page(shop, "/-/channel/outer/?limit=99999999999999999999999").status == 200
     assert json.loads(page(shop, "/-/channel/outer/?limit=1").body)["more"] is False
     assert json.loads(page(shop, "/-/channel/inner/?limit=1", shop.reader).body)["more"] is True
+
+
+def text_of(server, path, token=None):
+    reply = page(server, path, token, "text/html")
+    assert (reply.status, reply["Content-Type"]) == (200, "text/html; charset=utf-8"), reply.body
+    return reply.body.decode(), htmlcheck.HtmlCheck(reply.body.decode()).text
+
+
+def test_rules_are_shown(shop):
+    _, words = text_of(shop, "/-/channel/outer/")
+    assert f"Rules Requires unit:min-tests=2 Cells {channels.JAMMY}/3.10 Expects 30h unit Keeps versions 4 Keeps days 50" in words
+
+
+def test_record_is_a_page_for_browsers_and_json_for_programs(shop):
+    path = f"/-/evidence/{shop.record}"
+    html, words = text_of(shop, path)
+    assert f"unit tests on {channels.JAMMY}, Python 3.10" in words and "Passed 10 Failed 2 Skipped 1 Wheels 1" in words
+    assert "test_a assert 1 == 2" in words and "The record names the first ones only." in words
+    assert f'<a href="../project/foo?version=1.0">{shop.foo.name}</a>' in html and f'title="{shop.foo.sha256}"' in html
+    assert page(shop, "/-/project/foo?version=1.0").status == 200
+    assert f'href="../../evidence/{shop.record}"' in text_of(shop, "/-/channel/outer/")[0]
+    for accept, query, form in (("*/*", "", "json"), ("application/json", "", "json"), ("text/html", "?format=json", "json"),
+                                ("text/html,application/xhtml+xml;q=0.9,*/*;q=0.8", "", "html"), ("*/*", "?format=html", "html")):
+        reply = page(shop, path + query, accept=accept)
+        assert reply.status == 200 and form in reply["Content-Type"] and reply["Vary"] == "Accept, Accept-Encoding", (accept, query)
+        if form == "json":
+            assert json.loads(reply.body)["record"]["failed"] == 2
+    assert page(shop, path + "?limit=%", accept="text/html").status == 400
+
+
+def test_page_of_a_record_names_its_sender_to_readers_only(shop):
+    path = f"/-/evidence/{shop.record}"
+    assert "Sent by" not in text_of(shop, path)[0] and "nightly job" not in text_of(shop, path)[0]
+    reader = uploading.add_token(shop, "--read", "--platform", "*")
+    html, words = text_of(shop, path, reader)
+    assert "Sent by nightly job From 127.0.0.1 Counts for the views *" in words and "Sent by" not in text_of(shop, path, shop.reader)[1]
+    assert "private" in page(shop, path, reader, "text/html")["Cache-Control"] and "alert" not in html
+
+
+def test_what_a_record_says_stays_text(shop):
+    sender = uploading.add_token(shop, "--right", "evidence", "--view", "*", "--note", MARKUP)
+    unknown = {"filename": "elsewhere-2.0-py3-none-any.whl", "sha256": "1" * 64}
+    identity = send(shop, sender, failed=1, wheels=[unknown] * 1 + [{"filename": shop.foo.name, "sha256": shop.foo.sha256}],
+                    failures=[{"name": MARKUP, "message": MARKUP}])
+    hidden, whole = page(shop, f"/-/evidence/{identity}", accept="text/html"), uploading.add_token(shop, "--read", "--platform", "*")
+    assert hidden.status == 401  # a wheel that nobody may know of
+    html, words = text_of(shop, f"/-/evidence/{identity}", whole)
+    assert "<b " not in html and words.count(MARKUP) == 3 and "The record names the first ones only." not in words
+    assert "elsewhere-2.0-py3-none-any.whl</th>" in html  # no link: the server has no page of it
+    short, _ = text_of(shop, f"/-/evidence/{identity}?limit=1", whole)
+    assert "elsewhere" in short and shop.foo.name not in short and "?format=html&amp;limit=4" in short and "limit=" not in html

@@ -107,3 +107,31 @@ def test_navigation_has_what_there_is(shop, read, tmp_path):
     with serving.servers(tmp_path) as start:
         empty = sections(start(tmp_path / "store").get("/").body.decode())
     assert "Overview" in empty and not {"Builds", "Prune plan"} & set(empty)
+
+
+def test_channel_begins_with_what_needs_attention(shop, read):
+    """What is lost, silent, empty is in the head, lost and silent in red; empty environments are the first rows."""
+    heads = {name: re.findall(r'<span class="state ([^"]*)">([^<]*)</span>', read[name][2]) for name in read if name.startswith("channel")}
+    empty = [int(re.search(r"<dt>Empty</dt><dd>(\d+)<", read[name][2])[1]) for name in heads]
+    assert list(heads.values()) == [[("busy still", f"{empty[0]} empty")], [("wrong", "1 silent"), ("busy still", f"{empty[1]} empty")],
+                                    [("wrong", "1 lost"), ("busy still", f"{empty[2]} empty")]] and min(empty) > 3
+    html = read["channel with tests"][2]
+    rows = re.findall(r'<tr><th scope="row"><a href="../../project/([^"?]+).*?<span class="verdict( goes| good)">(empty|behind|current)<', html)
+    states = [row[2] for row in rows]
+    assert states == sorted(states, key=["empty", "behind", "current"].index) and states[0] == "empty" and states[-1] == "current"
+    assert {row[1] for row in rows if row[2] == "empty"} == {" goes"}
+    calm = shop[1].get("/-/channel/tested/?project=none", {"Accept": "text/html"}).body.decode()
+    assert '<span class="state">Nothing is stale</span>' in calm
+
+
+def test_environments_of_which_the_same_is_said_are_one_row(read):
+    """Their wheels differ, and the page does not show these."""
+    text = HtmlCheck(read["channel without tests"][2]).text
+    assert text.count("Python 3.10 , 3.11 , 3.12 – empty") == 1 and text.count("Python 3.12 , 3.13 – empty") == 1
+    assert "numerics ubuntu-22.04-x86_64 Python 3.10 , 3.11 – empty 2.1" in HtmlCheck(read["channel with tests"][2]).text
+
+
+def test_what_waits_has_project_version_and_a_link(read):
+    html = read["channel with tests"][2]
+    row = html[html.index("What waits"):]
+    assert '<th scope="row"><a href="../../project/numerics?view=nightly&amp;version=2.1">numerics</a></th><td class="name">2.1</td>' in row

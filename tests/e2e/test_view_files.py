@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import evidence
 import faults
 import serving
 import storelib
@@ -42,13 +43,7 @@ class Store(Indexed):
         record = {"failed": failed, "failures": [], "kind": "unit", "made": "2026-11-20T01:02:03Z", "passed": 7,
                   "platform": PLATFORM, "python": "3.11", "skipped": 0,
                   "wheels": [{"filename": wheel.name, "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest()}]}
-        text = json.dumps(record, separators=(", ", ": "))
-        name = hashlib.sha256(f"{text}\n".encode()).hexdigest()
-        folder = self.views / "evidence" / name[:2]
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{name}.json").write_text(json.dumps({
-            "record": record, "received": "2026-11-20T01:02:04.000000005Z", "by": "ci", "address": "", "views": "*"}))
-        return folder / f"{name}.json"
+        return evidence.write_file(self.views, record, "2026-11-20T01:02:04.000000005Z")
 
     def record(self, minor):
         """A record that is given with a command."""
@@ -237,18 +232,18 @@ def test_a_store_of_a_backup_is_read_again_and_said_once(at):
 
 def test_a_check_says_what_is_wrong(at):
     at.index()
-    evidence = at.evidence(2)
+    record = at.evidence(2)
     at.generation([0], [1])
     at.generation([0], view="released")
     assert sorted(at.wrong()) == [
-        (f"evidence/{evidence.name[:2]}", "it has records that the catalog does not have: the next scan reads them"),
+        (f"evidence/{record.name[:2]}", "it has records that the catalog does not have: the next scan reads them"),
         ("released", "it has generations that the catalog does not have: the next scan reads them"),
         ("tested", "it has generations that the catalog does not have: the next scan reads them")]
     at.index()
-    evidence.write_text(evidence.read_text().replace('"passed": 7', '"passed": 8'))
-    assert at.wrong() == [(f"evidence/{evidence.name[:2]}/{evidence.name}", "it is not the record that its name says")]
-    evidence.unlink()
-    assert at.wrong() == [(f"evidence/{evidence.name[:2]}/{evidence.name}", "it is missing")]
+    record.write_text(record.read_text().replace('"passed": 7', '"passed": 8'))
+    assert at.wrong() == [(f"evidence/{record.name[:2]}/{record.name}", "it is not the record that its name says")]
+    record.unlink()
+    assert at.wrong() == [(f"evidence/{record.name[:2]}/{record.name}", "it is missing")]
     at.index(code=1)
     assert at.check()["views"] == 0
 

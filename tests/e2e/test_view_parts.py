@@ -347,8 +347,8 @@ def test_channel_page_shows_rules_and_names_what_waits_and_what_is_empty_first(c
     channel.put(UBUNTU, "acme", "cp312-cp312-manylinux_2_39_x86_64", "4.0")
     serving.wait_for(lambda: channel.shown("nightly", "acme") and len(channel.shown("nightly", "acme")) == 2, 30, "the wheel")
     page = channel.server.get("/-/channel/tested/", {"Accept": "text/html"}).body.decode()
-    assert "<dt>Requires</dt><dd class=\"name\">unit</dd>" in page
-    assert '<th scope="row">acme</th><td class="name">4.0</td><td class="file">acme-4.0-' in page
+    assert "<dt>Requires</dt><dd>unit</dd>" in page
+    assert '>acme</a></th><td class="name">4.0</td><td class="file">acme-4.0-' in page
     states = [one["state"] for one in json.loads(channel.server.get("/-/channel/tested/", {
         "Accept": "application/json"}).body)["environments"]]
     assert states[0] == "empty" and "current" in states and wheel.name

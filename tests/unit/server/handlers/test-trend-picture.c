@@ -26,8 +26,8 @@ static void bars_and_words(void **state UNUSED)
 		uint64_t count[TREND_KIND_COUNT];
 		const char *want;
 	} rows[] = {
-		{&two, {1, 0, 0}, "<rect class=\"good\" x=\"44\" y=\"15.5\" width=\"9\" height=\"120.0\""},
-		{&two, {0, 0, 3}, "<rect class=\"bad\" x=\"44\" y=\"16.5\" width=\"9\" height=\"120.0\""},
+		{&two, {1, 0, 0}, "<rect class=\"good\" x=\"72\" y=\"15.5\" width=\"9\" height=\"120.0\""},
+		{&two, {0, 0, 3}, "<rect class=\"bad\" x=\"72\" y=\"16.5\" width=\"9\" height=\"120.0\""},
 		{&two, {1, 0, 1}, "height=\"60.0\""},
 		{&two, {1000000, 0, 1}, "height=\"2.0\""},
 		{&two, {UINT64_MAX / 2, 0, 0}, ": 9223372036854775807 good, 0 failed"},
@@ -38,10 +38,15 @@ static void bars_and_words(void **state UNUSED)
 		{&three, {7, 2, 1}, ": 7 passed, 2 skipped, 1 failed<"},
 		{&three, {7, 2, 1}, ">7 passed, 2 skipped and 1 failed from"},
 		{&three, {7, 2, 1}, ">Tests on each of the last 1 days<"},
-		{&three, {1, 2, 1}, "<rect class=\"good\" x=\"44\" y=\"75.5\" width=\"9\" height=\"30.0\""},
-		{&three, {1, 2, 1}, "<rect class=\"idle\" x=\"44\" y=\"15.5\" width=\"9\" height=\"60.0\""},
-		{&three, {1, 2, 1}, "<rect class=\"bad\" x=\"44\" y=\"106.5\" width=\"9\" height=\"30.0\""},
-		{&three, {0, 5, 0}, "<rect class=\"idle\" x=\"44\" y=\"15.5\" width=\"9\" height=\"120.0\""},
+		{&three, {1, 2, 1}, "<rect class=\"good\" x=\"72\" y=\"75.5\" width=\"9\" height=\"30.0\""},
+		{&three, {1, 2, 1}, "<rect class=\"idle\" x=\"72\" y=\"15.5\" width=\"9\" height=\"60.0\""},
+		{&three, {1, 2, 1}, "<rect class=\"bad\" x=\"72\" y=\"106.5\" width=\"9\" height=\"30.0\""},
+		{&three, {0, 5, 0}, "<rect class=\"idle\" x=\"72\" y=\"15.5\" width=\"9\" height=\"120.0\""},
+		{&two, {3, 0, 3}, "y=\"140.0\" text-anchor=\"end\">3</text>\n<text x=\"64\" y=\"80.0\" text-anchor=\"end\">0</text>"},
+		{&two, {0, 0, 0}, "text-anchor=\"end\">0</text>"},
+		{&two, {100, 0, 1}, "text-anchor=\"end\">1</text>\n<text x=\"72\""}, // the 0 has no room
+		{&two, {1, 0, 0}, "<p class=\"legend\">Attempts a day: <span class=\"good\">good</span> <span class=\"bad\">"},
+		{&three, {1, 0, 0}, " <span class=\"idle\">skipped</span> <span class=\"bad\">failed</span></p>"},
 		{&three, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, "<rect class=\"bad\""},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
