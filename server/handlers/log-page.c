@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/text/name.h"
 #include "lib/format/escape.h"
 
 static int check_log_size(const struct buf *out, struct err *e)
@@ -63,24 +64,38 @@ static void put_log_cell(struct buf *out, const char *class, const char *text)
 static void put_log_what(struct buf *out, const struct audit_entry *a)
 {
 	buf_puts(out, "<td class=\"file\">");
-	if (a->project) {
+	bool has_page = a->project && name_is_valid(str_from(a->project)); // a token's line has a glob
+	if (has_page) {
 		buf_puts(out, "<a href=\"../project/");
 		escape_url(out, str_from(a->project));
 		buf_puts(out, "\">");
 	}
 	html_text(out, a->file ? a->file : a->project ? a->project : "");
-	buf_puts(out, a->project ? "</a>" : "");
+	buf_puts(out, has_page ? "</a>" : "");
 	buf_puts(out, a->view ? " in the view " : "");
 	html_text(out, a->view ? a->view : "");
 	buf_puts(out, "</td>");
+}
+
+// Day and time, without fractions of a second; what is no time stays as it is.
+static void put_log_time(struct buf *out, const char *time)
+{
+	enum { DAY = 10, SECOND = 19 };
+	CLEANUP(buf_release) struct buf parts;
+	buf_init(&parts, sizeof("2026-01-02 03:04:05 UTC"));
+	if (strlen(time) > SECOND && time[DAY] == 'T') {
+		buf_printf(&parts, "%.10s %.8s UTC", time, time + DAY + 1);
+		time = parts.data;
+	}
+	html_text(out, time);
 }
 
 static void put_log_row(struct buf *out, const struct log_line *l)
 {
 	const struct audit_entry *a = &l->entry;
 	bool is_done = a->result && strcmp(a->result, "done") == 0;
-	buf_puts(out, "<tr><th scope=\"row\" class=\"name\">");
-	html_text(out, l->time);
+	buf_puts(out, "<tr><th scope=\"row\">");
+	put_log_time(out, l->time);
 	buf_puts(out, "</th>");
 	put_log_cell(out, "name", a->who);
 	put_log_cell(out, "name", a->peer);
@@ -125,7 +140,7 @@ int log_page_write(const struct html_frame *frame, const struct log_page_query *
 	html_begin(out, frame, "Log", "Who did what to which file");
 	buf_puts(out, "</header>\n<form method=\"get\" action=\"./\">");
 	put_log_field(out, "File or project", "q", q->subject);
-	put_log_field(out, "Since, as 2026-11-22 or 7d", "since", q->since);
+	put_log_field(out, "Since 2026-11-22, or 7d", "since", q->since);
 	buf_puts(out, "<button>Show</button></form>\n");
 	put_log_rows(out, d);
 	if (!d->is_whole)

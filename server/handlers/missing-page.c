@@ -89,7 +89,7 @@ static void put_wanted_row(const struct missing_row *row, struct buf *out)
 		escape_url(out, str_from(row->project));
 		buf_puts(out, "/\">attempts</a>)");
 	}
-	buf_puts(out, "</td><td class=\"why\">");
+	buf_puts(out, "</td><td class=\"why kind\" data-of=\"for\">");
 	for (size_t i = 0; i < row->branches; i++) {
 		buf_puts(out, i ? ", " : "");
 		put_escaped(out, row->branch[i]);

@@ -29,9 +29,8 @@ static void put_result(struct buf *out, const struct search_found *f)
 		buf_puts(out, "<td class=\"n\"></td><td></td><td class=\"full\"><span class=\"verdict\">upstream’s</span></td></tr>\n");
 		return;
 	}
-	buf_puts(out, "<td class=\"n\" data-of=\"files\">");
-	html_count(out, f->files);
-	buf_puts(out, "</td><td class=\"name\">");
+	html_count_cell(out, f->files, "file");
+	buf_puts(out, "<td class=\"name\">");
 	if (f->newest)
 		html_time(out, f->newest);
 	buf_puts(out, "</td><td class=\"full\">");

@@ -19,11 +19,14 @@ static void put_usage_form(struct buf *out, const struct usage_page_query *q)
 	buf_puts(out, "\"><button>Show</button></form>\n");
 }
 
-static void put_day(struct buf *out, int64_t when)
+static void put_day(struct buf *out, const char *name, int64_t when)
 {
 	char day[CLOCK_TEXT];
 	usage_write_date(when, day);
-	buf_printf(out, "<td class=\"name\">%s</td>", when ? day : "–");
+	if (when)
+		buf_printf(out, "<td class=\"name kind\" data-of=\"%s\">%s</td>", name, day);
+	else
+		buf_puts(out, "<td class=\"zero\">–</td>");
 }
 
 static void put_usage_name(struct buf *out, enum usage_by by, const struct usage_row *row)
@@ -45,13 +48,12 @@ static void put_usage_row(struct buf *out, enum usage_by by, const struct usage_
 		html_text(out, row->version);
 		buf_puts(out, "</td>");
 	}
-	buf_puts(out, "<td class=\"n\">");
+	buf_puts(out, "<td class=\"n\" data-of=\"\">");
 	html_size(out, row->bytes);
-	buf_puts(out, "</td><td class=\"n\" data-of=\"files\">");
-	html_count(out, row->files);
 	buf_puts(out, "</td>");
-	put_day(out, row->newest);
-	put_day(out, row->downloaded);
+	html_count_cell(out, row->files, "file");
+	put_day(out, "newest", row->newest);
+	put_day(out, "last download", row->downloaded);
 	buf_puts(out, "</tr>\n");
 }
 

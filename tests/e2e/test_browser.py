@@ -204,3 +204,23 @@ def test_channel_on_a_phone(shop, browser):
     letters = browser.run("""[...document.querySelectorAll(".trend text")].map(one => one.getBoundingClientRect()).map(
         one => [one.left, one.right, one.height])""")
     assert len(letters) == 4 and all(left > 0 and right < 360 and height > 10 for left, right, height in letters), letters
+
+
+def test_lists_are_in_line(shop, browser):
+    """Numbers stand below their heads, forms do not touch what is above, and a name that has room is not broken."""
+    browser.look(*SIZES["desktop"], dark=False)
+    browser.open(f"{shop[1].url}/-/usage/")
+    left = "[...document.querySelectorAll('tr:first-child > *')].map(one => { const range = document.createRange(); " \
+           "range.selectNodeContents(one); return range.getBoundingClientRect().left })"
+    edges = browser.run(left)
+    assert len(edges) == 10 and edges[:5] == edges[5:]
+    assert browser.run("document.querySelector('main form').getBoundingClientRect().top - "
+                       "document.querySelector('main dl').getBoundingClientRect().bottom") > 8
+    browser.open(f"{shop[1].url}/")
+    assert browser.run("[...document.querySelectorAll('[aria-label=Views] th a')].map(one => one.getClientRects().length)") == [1, 1, 1]
+
+
+def test_heads_of_a_table_of_the_docs_on_a_phone(shop, browser):
+    browser.look(*SIZES["phone"], dark=False)
+    browser.open(f"{shop[1].url}/-/docs/security.md")
+    assert browser.run("""document.querySelector(".prose thead").checkVisibility()""")

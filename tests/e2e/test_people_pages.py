@@ -135,3 +135,9 @@ def test_what_waits_has_project_version_and_a_link(read):
     html = read["channel with tests"][2]
     row = html[html.index("What waits"):]
     assert '<th scope="row"><a href="../../project/numerics?view=nightly&amp;version=2.1">numerics</a></th><td class="name">2.1</td>' in row
+
+
+def test_units_of_numbers(shop, read):
+    text = shop[1].get("/-/search?q=failing", {"Accept": "text/html"}).body.decode()
+    assert 'data-of="file">1</td>' in text and 'data-of="files">1<' not in "".join(page[2] for page in read.values())
+    assert 'data-of="newest">20' in read["usage"][2] and 'data-of="wheel">1<' in read["channel with tests"][2]
