@@ -13,7 +13,7 @@ static const char style_text[] =
 	"body{margin:0;background:var(--page);color:var(--text);font:16px/1.55 system-ui,-apple-system,'Segoe UI',"
 	"Roboto,'Noto Sans','Liberation Sans',sans-serif}\n"
 	"main,footer,.top>div{max-width:70rem;margin:0 auto;padding:0 1.25rem}\n"
-	"a{color:var(--accent);text-underline-offset:.2em;text-decoration-thickness:1px}\n"
+	"a{color:var(--accent);text-underline-offset:.36em;text-decoration-thickness:1px}\n"
 	":focus-visible{outline:2px solid var(--accent);outline-offset:2px}\n"
 	".skip{position:absolute;left:1rem;top:-5rem;z-index:9;padding:.5rem 1rem;background:var(--card);"
 	"border-radius:.5rem}.skip:focus{top:.6rem}\n"

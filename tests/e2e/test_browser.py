@@ -220,6 +220,21 @@ def test_lists_are_in_line(shop, browser):
     assert browser.run("[...document.querySelectorAll('[aria-label=Views] th a')].map(one => one.getClientRects().length)") == [1, 1, 1]
 
 
+def test_underscores_of_links_are_seen(shop, browser):
+    """The line below a link is not the underscore of x86_64, or people type another address."""
+    touching = """[...document.querySelectorAll("main a")].filter(one => one.textContent.includes("_")).filter(one => {
+        const style = getComputedStyle(one.querySelector("code") ?? one), pen = document.createElement("canvas").getContext("2d");
+        pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+        return parseFloat(getComputedStyle(one).textUnderlineOffset) < pen.measureText("_").actualBoundingBoxDescent + 1
+    }).map(one => one.outerHTML)"""
+    for width in SIZES:
+        browser.look(*SIZES[width], dark=False)
+        for path in ("/-/client-config/simple", "/", "/-/project/numerics"):
+            browser.open(shop[1].url + path)
+            assert browser.run("""document.querySelectorAll("main a").length""") > 3
+            assert browser.run(touching) == [], (width, path)
+
+
 def test_heads_of_a_table_of_the_docs_on_a_phone(shop, browser):
     browser.look(*SIZES["phone"], dark=False)
     browser.open(f"{shop[1].url}/-/docs/security.md")
