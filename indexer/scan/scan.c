@@ -22,8 +22,9 @@
 #include "lib/state/views/views-sync.h"
 
 enum {
-	RETRY_MS = 200,       // between two attempts to get the lock
-	FACTS_MOST = 1 << 20, // bytes of a wheel whose facts are taken before it is listed
+	RETRY_MS = 200, // between two attempts to get the lock
+	// Bytes of a wheel whose facts are taken before it is listed: of small ones this costs less than to open them again.
+	FACTS_MOST = 32 << 10,
 };
 #define SECOND_NS ((int64_t)1000000000)
 
@@ -193,7 +194,7 @@ static void report_inside(void *ctx, uint64_t done, uint64_t all)
 		s->options->watch.progress(s->options->watch.ctx, &p);
 }
 
-// The wheels that are in the catalog without facts: large ones, those of an older wheelcache, or of a scan that was
+// The wheels that are in the catalog without facts: those that are not small, those of an older wheelcache, or of a scan that was
 // stopped. They are listed already.
 static int look_inside(struct scan *s, int64_t begun_ms, struct err *e)
 {

@@ -44,7 +44,7 @@ static bool wants_inside(struct scan_workers *workers, struct scan_worker *worke
 }
 
 // What is inside the wheel, while its bytes are in memory. After a failure the catalog lacks it, and scan-inside tries
-// again, as it does with large wheels.
+// again, as it does with wheels that are not small.
 static void take_inside(struct scan_workers *workers, struct scan_worker *worker, struct scan_event *ev, int fd)
 {
 	struct err why = ERR_INIT;

@@ -38,6 +38,7 @@ FEW = min(ROUNDS, 3)  # of what takes minutes
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
 ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing watch upload prune missing people inside views merge tls").split()
+LOADED = {"serving", "merge", "tls"}  # the parts that wrk loads, beside nginx
 
 
 def refuse(reason):
@@ -48,10 +49,10 @@ def check_tools(binary):
     data = binary.read_bytes()
     if any(mark in data for mark in (b"__asan_init", b"__ubsan_handle", b"__tsan_init")):
         refuse(f"{binary} was built with sanitizers: its figures mean nothing. ./configure without --enable-sanitizers")
-    for tool in ("wrk", "taskset", "sha256sum"):
+    for tool in ["taskset", "sha256sum", *(["wrk"] if LOADED & set(ONLY) else [])]:
         if not shutil.which(tool):
             refuse(f"{tool} is not installed")
-    if not nginx.program():
+    if (LOADED | {"prune"}) & set(ONLY) and not nginx.program():
         refuse("nginx is not installed")
     if not {server.CORE, load.CORE} <= os.sched_getaffinity(0):
         refuse("two processors are wanted, one for the servers and one for the load")
@@ -122,7 +123,7 @@ def run(name, binary, floor, folder, served):
     begin, busy = time.monotonic(), machine.Busy()
     rounds, part = PARTS[name]
     found = part(binary, floor, room(folder, name), served, rounds)
-    return (f"# The last kept run of `BENCH_ONLY={name} make bench`\n\n{machine.text(binary, rounds, SECONDS)}\n{found}\n"
+    return (f"# The last kept run of `BENCH_ONLY={name} make bench`\n\n{machine.text(binary, rounds, SECONDS, name in LOADED)}\n{found}\n"
             f"{time.monotonic() - begin:.0f} s; meanwhile others had {busy.others():.1f} of the {os.cpu_count()} processors.\n")
 
 

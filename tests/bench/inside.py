@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What it costs to look inside wheels: a cold index of real wheels (../shared) with and without [index] audit, in pairs, with
-the files in memory and, as root, from the disk. And how long searches take in a catalog of 100,000 wheels, which is that of
+the files in memory and, as root, from the disk: until all are listed, and until its end. And how long searches take in a catalog of 100,000 wheels, which is that of
 the real wheels many times over, with other hashes."""
 import contextlib
+import dataclasses
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import time
 
 import scans
 import table
@@ -20,7 +22,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("WHEELCACHE_SHARED") or TOP.parent / "shared")
 PLATFORM = "debian-12-x86_64"
 WHEELS = 100_000
-MOST_TIMES = 1.3
+MOST_TIMES = 1.2  # of the processor time until all are listed
 DROP = pathlib.Path("/proc/sys/vm/drop_caches")
 SEARCHES = [("--symbol", "zmq_ctx_new", 250), ("--symbol", "no_such_symbol", 250), ("--symbol", "PyErr_SetString", 2000),
             ("--needs", "libnone.so*", 250), ("--needs", "libc.so.6", 2000), ("--bundles", "openssl<3.0.15", 250),
@@ -46,17 +48,55 @@ def can_drop():
     return False
 
 
+@dataclasses.dataclass
+class Cold:
+    """The cost of a first index, until its end and until all files were listed."""
+    seconds: float
+    cpu: float
+    rss: int
+    listed: float
+    listed_cpu: float
+
+
+def cpu_of(pid):
+    """Of a process that runs: its seconds of user and system time."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def count_files(catalog):
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(f"file:{catalog}?mode=ro", uri=True)) as c:
+        return c.execute("SELECT count(*) FROM file").fetchone()[0]
+    return 0
+
+
+def cold_index(command, catalog, files):
+    """The catalog is asked every few milliseconds, which costs a run with facts as much as one without."""
+    begin = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while count_files(catalog) < files:
+        if os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            raise RuntimeError(f"{command[0]} ended, and has not listed {files} files")
+        time.sleep(0.003)
+    listed, listed_cpu = time.monotonic() - begin, cpu_of(process.pid)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return Cold(time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, listed, listed_cpu)
+
+
 def index(binary, store, folder, audit, is_cold):
     catalog, config = folder / f"{audit}.db", folder / f"{audit}.conf"
     config.write_text(f"[store]\npath = {store}\n[index]\naudit = {audit}\n")
     catalog.unlink(missing_ok=True)
+    files = sum(1 for _ in store.rglob("*.whl"))
     if is_cold:
         DROP.write_text("3\n")
-    return scans.timed([str(binary), "index", "--json", "--catalog", str(catalog), "--config", str(config)])
+    command = [str(binary), "index", "--quiet", "--catalog", str(catalog), "--config", str(config)]
+    return cold_index(command, catalog, files)
 
 
 def pairs(binary, store, folder, is_cold, count):
-    """(without, with) of each round; the order alternates. A round that is not counted comes first."""
+    """(without, with audit) of each round; the order alternates. A round that is not counted comes first."""
     found = []
     for number in range(count + 1):
         order = ["no", "yes"] if number % 2 else ["yes", "no"]
@@ -76,11 +116,11 @@ def inflating_seconds(program, store):
 def cost_row(name, found, inflating):
     off, on = zip(*found)
     bound = statistics.median((a.cpu + inflating) / a.cpu for a, _ in found)
-    times = statistics.median(b.seconds / a.seconds for a, b in found)
-    work = statistics.median(b.cpu / a.cpu for a, b in found)
-    return [name, f"{scans.median('seconds', off):.2f}", f"{scans.median('seconds', on):.2f}", f"{times:.2f}",
-            f"{scans.median('cpu', off):.2f}", f"{scans.median('cpu', on):.2f}", f"{work:.2f}", f"{bound:.2f}", f"{on[-1].rss / 2**20:.0f}",
-            "yes" if times <= MOST_TIMES else f"{times:.2f} > {MOST_TIMES}"]
+    times = {what: statistics.median(getattr(b, what) / getattr(a, what) for a, b in found)
+             for what in ("listed", "listed_cpu", "seconds", "cpu")}
+    figures = [f"{scans.median(what, off):.2f} → {scans.median(what, on):.2f} ({times[what]:.2f})" for what in times]
+    return [name, *figures, f"{bound:.2f}", f"{on[-1].rss / 2**20:.0f}",
+            "yes" if times["listed_cpu"] <= MOST_TIMES else f"{times['listed_cpu']:.2f} > {MOST_TIMES}"]
 
 
 def bench_cost(binary, inflating, store, folder, count):
@@ -89,9 +129,10 @@ def bench_cost(binary, inflating, store, folder, count):
     if can_drop():
         rows.append(cost_row("from the disk", pairs(binary, store, folder, True, count), unpacking))
     files = sum(1 for path in store.rglob("*.whl"))
-    heads = [f"cold index of {files} real wheels", "s without", "s with audit", "times", "CPU s without", "CPU s with",
-             "times", "bound", "RSS MB", "reached"]
-    return (table.text(heads, rows) + f"\nUnpacking the native files alone takes {unpacking:.2f} CPU s: with it and nothing else the"
+    heads = [f"cold index of {files} real wheels", "s until all are listed", "CPU s until then", "s in all", "CPU s in all",
+             "bound", "RSS MB", "reached"]
+    return (table.text(heads, rows) + "\nWithout → with audit (how many times as much, the median of pairs). What is reached"
+            f" is CPU s until all are listed.\nUnpacking the native files alone takes {unpacking:.2f} CPU s: with it and nothing else the"
             " CPU time would be \"bound\" times as much.\n")
 
 
@@ -145,9 +186,9 @@ def search_row(binary, catalog, option, pattern, limit, count):
     command = [str(binary), "find", "--catalog", str(catalog), "--json", option, pattern]
     found = [scans.timed(command) for _ in range(count + 1)][1:]
     answer = json.loads(found[-1].output)
-    ms = scans.median("seconds", found) * 1000
-    return [f"find {option} '{pattern}'", f"{ms:.0f}", f"{scans.median('cpu', found) * 1000:.0f}", f"{len(answer['found']):,}",
-            f"{len(answer['version_unknown']):,}", "yes" if ms <= limit else f"{ms:.0f} > {limit}"]
+    ms, cpu = (scans.median(what, found) * 1000 for what in ("seconds", "cpu"))
+    return [f"find {option} '{pattern}'", f"{ms:.0f}", f"{cpu:.0f}", f"{len(answer['found']):,}",
+            f"{len(answer['version_unknown']):,}", "yes" if cpu <= limit else f"{cpu:.0f} > {limit}"]
 
 
 def sizes(catalog):

@@ -27,13 +27,16 @@ def processor():
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "?")
 
 
-def text(binary, rounds, seconds):
+def text(binary, rounds, seconds, is_loaded):
+    """is_loaded: wrk loads servers beside each other; other parts have a median of rounds alone."""
+    here = f"{datetime.date.today()} · {processor()}, {os.cpu_count()} processors, Linux {platform.release()}\n"
     versions = [first_line(str(binary), "--version"),
-                "libmicrohttpd " + first_line("pkg-config", "--modversion", "libmicrohttpd"),
-                first_line(nginx.program(), "-v").replace("nginx version: ", ""), first_line("wrk", "-v").split(" [")[0],
+                "libmicrohttpd " + first_line("pkg-config", "--modversion", "libmicrohttpd")]
+    if not is_loaded:
+        return f"{here}{' · '.join(versions)}\n\nMedians of {rounds} interleaved rounds.\n"
+    versions += [first_line(nginx.program(), "-v").replace("nginx version: ", ""), first_line("wrk", "-v").split(" [")[0],
                 *(pin.replace("==", " ") for pin in pypiron.requirements(*rivals.NAMES, *proxies.START))]
-    return (f"{datetime.date.today()} · {processor()}, {os.cpu_count()} processors, Linux {platform.release()}\n"
-            f"{' · '.join(versions)}\n\n"
+    return (f"{here}{' · '.join(versions)}\n\n"
             f"All servers on core {server.CORE}, wrk on core {load.CORE}, 32 connections kept open where a line does "
             f"not say otherwise (4 for 50 MB);\nmedians of {rounds} interleaved rounds of {seconds} s (pypiron: every other). What counts is "
             "CPU µs of the server a request, and its ratios.\n")
