@@ -143,22 +143,33 @@ static enum fetch_flow on_sdist_body(void *ctx, struct str piece)
 	return append_piece(d, piece, d->e) < 0 ? FETCH_STOP : FETCH_GO_ON;
 }
 
+// ERR_NET: the network, or what this builder may reach, is the reason, and not the wheel.
 static void on_sdist_done(void *ctx, const struct fetch_result *result)
 {
+	static const struct {
+		enum err_kind kind; // ERR_NONE: ERR_DENIED
+		bool is_temporary;
+		const char *advice;
+	} rows[FETCH_FAILURE_COUNT] = {
+		[FETCH_REFUSED] = {ERR_NET, true, NULL},
+		[FETCH_RESOLVE] = {ERR_NET, true, NULL},
+		[FETCH_TIMEOUT] = {ERR_NET, true, NULL},
+		[FETCH_TRUNCATED] = {ERR_NET, true, NULL},
+		[FETCH_TLS] = {ERR_NET, false, NULL}, // the certificates of a host, or of a proxy before all hosts
+		[FETCH_TOO_LARGE] = {ERR_LIMIT, false, NULL},
+		[FETCH_REDIRECT] = {ERR_NET, false, "[upstream] allow-hosts names hosts that may be asked"},
+		[FETCH_FORBIDDEN] = {ERR_NET, false,
+			"[upstream] url may have one, and with allow-private = yes any host"},
+	};
 	struct sdist_download *d = ctx;
+	enum err_kind kind = rows[result->failure].kind;
+	const char *advice = rows[result->failure].advice;
 	if (result->failure == FETCH_WHOLE || d->e->kind != ERR_NONE)
 		return;
-	static const enum err_kind kinds[FETCH_FAILURE_COUNT] = {
-		[FETCH_REFUSED] = ERR_NET,
-		[FETCH_RESOLVE] = ERR_NET,
-		[FETCH_TIMEOUT] = ERR_NET,
-		[FETCH_TRUNCATED] = ERR_NET,
-		[FETCH_TLS] = ERR_NET, // the certificates of a host, or of a proxy before all hosts
-		[FETCH_TOO_LARGE] = ERR_LIMIT,
-	};
-	enum err_kind kind = kinds[result->failure];
-	d->is_temporary = kind == ERR_NET && result->failure != FETCH_TLS;
+	d->is_temporary = rows[result->failure].is_temporary;
 	err_set(d->e, kind == ERR_NONE ? ERR_DENIED : kind, "%s", result->why);
+	if (advice)
+		err_advise(d->e, "%s", advice);
 }
 
 static void download_once(struct sdist_download *d, struct fetch_pool *pool, const char *url, const char *home,

@@ -107,7 +107,7 @@ def test_other_bytes_are_an_error_that_names_the_reason(client, index, tmp_path,
     send(client(requirements), index, [first])
     done = send(client(requirements), index, [other], code=2 if send is uv else 1)
     said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
-    assert "409" in said, said
+    assert "409" in said and f"File already exists: {first.name} with other contents" in " ".join(said.split()), said
     assert uploading.listed(index, PLATFORM, "newly-built")[first.name] == \
         hashlib.sha256(first.read_bytes()).hexdigest()
 

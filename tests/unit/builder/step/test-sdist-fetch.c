@@ -113,7 +113,7 @@ static void test_errors(void **state UNUSED)
 		{"/good", "00", -1, ERR_INVALID, 1}, {"/lost", NULL, -1, ERR_NONE, 2},
 		{"/404", NULL, -1, ERR_NOT_FOUND, 1}, {"/500", NULL, -1, ERR_NET, 2}, {"/cut", NULL, -1, ERR_NET, 2},
 		{"/429", NULL, -1, ERR_NET, 2}, {"/403", NULL, -1, ERR_DENIED, 1}, // an answer, so not out of reach
-		{"/away", NULL, -1, ERR_DENIED, 1}, // to another server that is not allowed
+		{"/away", NULL, -1, ERR_NET, 1}, // to another server that is not allowed, which is not the wheel's fault
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
 		struct err e = ERR_INIT;
@@ -143,6 +143,8 @@ static void test_private_addresses_of_others(void **state UNUSED)
 	CLEANUP(mem_free) char *url = xasprintf("http://127.0.0.1:%u/good", loopback_port(other));
 	assert_int_equal(fetch_from(url, NULL, NULL, -1, &e), -1);
 	assert_int_equal(asked, 0);
+	assert_int_equal(e.kind, ERR_NET); // the row waits: the builder may not go there, and the wheel may be good
+	assert_non_null(strstr(e.msg, "allow-private = yes"));
 }
 
 // The token goes to the server that listed the row, and to no other.
