@@ -60,9 +60,18 @@ static int read_section(struct ini_file *f, struct str line, struct err *e)
 	return f->handler(f->ctx, &begin, e);
 }
 
+// Lists are split at blanks.
+static void replace_tabs(char *value)
+{
+	for (; *value; value++)
+		if (*value == '\t')
+			*value = ' ';
+}
+
 static int hand_over_value(struct ini_file *f, struct str text, struct err *e)
 {
 	CLEANUP(mem_free) char *value = xstrndup(text.ptr, text.len);
+	replace_tabs(value);
 	const struct ini_file_line one = {f->line, f->section, f->key, value};
 	f->empty_line = 0;
 	return f->handler(f->ctx, &one, e);

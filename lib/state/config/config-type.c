@@ -129,16 +129,6 @@ static bool set_level(void *field, const char *value)
 	return false;
 }
 
-static bool set_pythons(void *field, const char *value)
-{
-	struct python ignored;
-	struct err unsaid = ERR_INIT;
-	for (struct str rest = str_trim(str_from(value)); rest.len; rest = str_trim(rest))
-		if (python_parse(str_cut(&rest, ' '), &ignored, &unsaid) < 0)
-			return false;
-	return set_string(field, value);
-}
-
 static bool set_arch(void *field, const char *value)
 {
 	return platform_arch(str_from(value)) && set_string(field, value);
@@ -253,6 +243,19 @@ static bool is_project(struct str word)
 		if (!ascii_is_alnum(word.ptr[i]) && !strchr(".-_*?[]", word.ptr[i]))
 			return false;
 	return word.len > 0 && word.len <= LIMIT_FILE_NAME;
+}
+
+static bool is_python(struct str word)
+{
+	struct python ignored;
+	struct err unsaid = ERR_INIT;
+	return python_parse(word, &ignored, &unsaid) == 0;
+}
+
+// None is an empty list.
+static bool set_pythons(void *field, const char *value)
+{
+	return str_trim(str_from(value)).len ? add_words(field, value, is_python) : set_string(field, value);
 }
 
 static bool set_projects(void *field, const char *value)
@@ -415,7 +418,7 @@ const struct config_type config_type_audit = {.wants = "one of refuse, warn, off
 const struct config_type config_type_watch = {.wants = "one of yes, no, auto", .set = set_watch, .is_owned = true};
 const struct config_type config_type_covered = {.wants = "accept or refuse", .set = set_covered};
 const struct config_type config_type_pythons = {
-	.wants = "a list of Pythons (as 3.12 3.13t pp311)", .set = set_pythons, .is_owned = true};
+	.wants = "a list of Pythons (as 3.12 3.13t pp311)", .set = set_pythons, .is_owned = true, .is_list = true};
 const struct config_type config_type_arch = {
 	.wants = "an architecture (as x86_64, aarch64)", .set = set_arch, .is_owned = true};
 const struct config_type config_type_libc = {

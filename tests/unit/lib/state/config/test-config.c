@@ -136,6 +136,16 @@ static void whole_file_is_read(void **state UNUSED)
 	assert_string_equal(c.views[0].upstream_wheels, "fitting");
 }
 
+static void lists_have_blanks_tabs_and_lines(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	assert_int_equal(read_text(&c, "[platform debian-12-x86_64]\npythons =\n  3.11\t3.12  # both\n\t3.13\n"
+				       "[branch a]\npythons = 3.11\n  3.12\nconstraints = x\n", &e), 0);
+	assert_string_equal(c.platforms[0].pythons, "3.11 3.12 3.13");
+	assert_string_equal(c.branches[0].pythons, "3.11 3.12");
+}
+
 static void views_alone_are_left_to_the_store(void **state UNUSED)
 {
 	CLEANUP(config_release) struct config c;
@@ -430,6 +440,7 @@ int main(void)
 		cmocka_unit_test(defaults_are_as_written),
 		cmocka_unit_test(whole_file_is_read),
 		cmocka_unit_test(upstreams_are_a_list),
+		cmocka_unit_test(lists_have_blanks_tabs_and_lines),
 		cmocka_unit_test(views_alone_are_left_to_the_store),
 		cmocka_unit_test(prune_is_read),
 		cmocka_unit_test(bad_line_is_named),
