@@ -31,7 +31,7 @@ def log_fixture(serve, tmp_path):
 
     def run(*words, code=0):
         done = serving.run("log", *words, "--config", server.config_path, "--catalog", server.catalog)
-        assert done.returncode == code, done.stderr
+        assert done.returncode == code and (code or not done.stderr), done.stderr
         return done.stdout if code == 0 else done.stderr
     return run
 
@@ -73,7 +73,7 @@ def test_explain_names_the_uploader(serve, tmp_path):
     assert uploading.upload(server, PLATFORM, made.path, token).status == 200
     for project, who in (("bar", "ci ?31m"), ("foo", None)):
         done = serving.run("explain", project, "--config", server.config_path, "--catalog", server.catalog)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0 and not done.stderr, done.stderr
         assert (f"uploaded by {who} at 2" in done.stdout) if who else ("uploaded by" not in done.stdout), done.stdout
         assert "\x9b" not in done.stdout
     done = serving.run("explain", "bar", "--json", "--config", server.config_path, "--catalog", server.catalog)

@@ -60,9 +60,11 @@ static int open_files(struct log_reader *r, bool *is_whole, struct err *e)
 		CLEANUP(mem_close) int fd = audit_open_moved(q->path, number, &why);
 		if (fd < 0 && why.kind == ERR_NOT_FOUND && !number)
 			continue; // it was moved, and nothing was written since
+		if (fd < 0 && why.kind == ERR_NOT_FOUND)
+			return 0;
 		if (fd < 0) {
 			*e = why;
-			return why.kind == ERR_NOT_FOUND ? 0 : -1;
+			return -1;
 		}
 		if (fstat(fd, &st) < 0)
 			return err_errno(e, ERR_IO, "audit log %s", q->path);
