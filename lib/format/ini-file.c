@@ -100,6 +100,8 @@ static int read_key(struct ini_file *f, struct str line, struct err *e)
 	struct str key = trim_blanks(str_slice(line, 0, end));
 	free(f->key);
 	f->key = xstrndup(key.ptr, key.len);
+	for (char *c = f->key; *c; c++)
+		*c = ascii_lower(*c);
 	struct str value = trim_blanks(str_slice(line, end + 1, line.len));
 	if (value.len)
 		return hand_over_value(f, value, e);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reader of INI files: "[section]" and "key = value" (or "key: value"). "#" and ";" begin a comment line, and after a
 // blank a comment at the end of a line. An indented line continues the value above it, and causes another call for the
-// same key; where there is no value above it, it is the value. Tabs in a value are blanks. A line has at most
-// LIMIT_CONFIG_LINE bytes, a file LIMIT_CONFIG. Any thread.
+// same key; where there is no value above it, it is the value. Capital letters of a key are small
+// ones, tabs in a value are blanks. A line has at most LIMIT_CONFIG_LINE bytes, a file LIMIT_CONFIG. Any thread.
 //
 // Why this is our own: inih as distributions build it cuts a line at 197 bytes and a section's name at 49, and does not
 // say which line has a mistake.

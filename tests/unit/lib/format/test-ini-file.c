@@ -65,6 +65,7 @@ static void reads_sections_and_keys(void **state UNUSED)
 		{"# no\n; no\n  # no\n\t;no = 1\n", ""},
 		{"k = v ; comment\n", "/k=v|"},
 		{"k\t=\tv\tw\t# comment\n", "/k=v w|"},
+		{"[A]\nUrl: V\n", "[A]|A/url=V|"},
 		{"k = v;w ;c ;d\n", "/k=v;w|"},
 		{"k = ; comment\n", "/k=|"},
 		{"k = v # comment\n", "/k=v|"},
