@@ -9,6 +9,7 @@
 #include "lib/state/store/retired.h"
 #include "lib/view/client-config.h"
 #include "server/handlers/html-layout.h"
+#include "server/handlers/install-index.h"
 #include "server/handlers/overview-page.h"
 
 struct home_page_writer {
@@ -16,8 +17,7 @@ struct home_page_writer {
 	const struct site *site;
 	const struct home_page_stats *stats;
 	struct str base;           // without "/" at its end
-	const char *view;          // of the index that the page leads to; NULL: none of the configuration
-	const char *platform;      // of which it shows the wheels alone; NULL: the default view shows no second one
+	struct client_index index; // that the page leads to
 	struct buf untrusted_host; // for pip's --trusted-host; empty: not needed
 	struct buf *out;
 };
@@ -34,31 +34,24 @@ static bool is_on_home(const struct platform *p)
 
 // Of several platforms, the first one that everybody may read stands for the job's: pip must not get what was built for
 // another one.
-static void choose_index(struct home_page_writer *w)
+static void choose_index(struct home_page_writer *w, const char *base)
 {
-	const struct site *s = w->site;
-	const struct view *v = &s->view[0];
-	const char *name = s->config.default_view;
-	if (v->is_private || (v->platform_count < 2 && !s->has_no_default))
-		return;
-	w->view = name && config_view(&s->config, name) ? name : NULL;
-	for (size_t i = 0; i < s->store.platform_count && !w->platform; i++)
-		if (is_on_home(&s->store.platform[i]) && (!w->view || site_part(s, site_view(s, str_from(w->view)),
-									    str_from(s->store.platform[i].name))))
-			w->platform = s->store.platform[i].name;
+	const struct store *store = &w->site->store;
+	const struct view *v = &w->site->view[0];
+	CLEANUP(mem_free) const struct platform **list = xcalloc(store->platform_count + 1, sizeof(*list));
+	size_t count = 0;
+	for (size_t i = 0; i < store->platform_count && !v->is_private; i++)
+		if (is_on_home(&store->platform[i]))
+			list[count++] = &store->platform[i];
+	w->index = install_index_of(w->site, v, list, count, base);
 }
 
-// The URL of the index for a job.
 static void put_index_url(struct home_page_writer *w)
 {
-	const char *const part[] = {w->view, w->platform};
-	escape_html(w->out, w->base);
-	for (size_t i = 0; w->platform && i < ARRAY_SIZE(part); i++)
-		if (part[i]) {
-			buf_putc(w->out, '/');
-			escape_url(w->out, str_from(part[i]));
-		}
-	buf_puts(w->out, "/simple/");
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PAGE);
+	client_config_url(&w->index, &url);
+	escape_html(w->out, buf_view(&url));
 }
 
 static void put_scan_state(struct home_page_writer *w)
@@ -141,14 +134,19 @@ static void put_trusted_host(struct home_page_writer *w, const char *before)
 	escape_html(w->out, buf_view(&w->untrusted_host));
 }
 
+static void put_pip_command(struct home_page_writer *w)
+{
+	CLEANUP(buf_release) struct buf command;
+	buf_init(&command, LIMIT_PAGE);
+	install_index_command(&w->index, "NAME", &command);
+	escape_html(w->out, buf_view(&command));
+}
+
 static void put_install_commands(struct home_page_writer *w)
 {
 	buf_puts(w->out, "<h2>Install from here</h2>\n<div class=\"lines\">\n");
 	begin_figure(w, "pip");
-	buf_puts(w->out, "pip install --index-url ");
-	put_index_url(w);
-	put_trusted_host(w, " --trusted-host ");
-	buf_puts(w->out, " NAME");
+	put_pip_command(w);
 	end_figure(w);
 	begin_figure(w, "uv");
 	buf_puts(w->out, "uv pip install --default-index ");
@@ -167,20 +165,18 @@ static void put_install_commands(struct home_page_writer *w)
 	buf_puts(w->out, "&quot;\ndefault = true");
 	end_figure(w);
 	buf_puts(w->out, "</div>\n</div>\n");
-	if (w->platform) {
+	if (w->index.platform) {
+		const char *all = w->index.view	           ? w->index.view
+				  : w->site->has_no_default ? w->index.platform
+							    : "simple";
 		buf_puts(w->out, "<p class=\"note\">This is the index for jobs on <span class=\"name\">");
-		put_html_text(w, w->platform);
+		put_html_text(w, w->index.platform);
 		buf_puts(w->out, "</span>. Each platform has its own: see <a href=\"-/client-config/");
-		escape_url(w->out, str_from(w->view ? w->view : w->site->has_no_default ? w->platform : "simple"));
+		escape_url(w->out, str_from(all));
 		buf_puts(w->out, "\">the addresses of all</a>.</p>\n");
 	}
-	buf_puts(w->out, "<p class=\"note\">Poetry, PDM, tox, Docker and CI systems: see <a "
-			 "href=\"-/client-config/");
-	if (w->platform && w->view) {
-		escape_url(w->out, str_from(w->view));
-		buf_putc(w->out, '/');
-	}
-	escape_url(w->out, str_from(w->platform ? w->platform : "simple"));
+	buf_puts(w->out, "<p class=\"note\">Poetry, PDM, tox, Docker and CI systems: see <a href=\"");
+	install_index_page(&w->index, w->out);
 	buf_puts(w->out, "\">how clients use this index</a>.</p>\n");
 }
 
@@ -233,7 +229,7 @@ static void put_default_note(struct home_page_writer *w)
 	const struct view *v = &w->site->view[0];
 	if ((w->site->store.platform_count < 2 && !v->membership) || v->is_private || !v->platform_count)
 		return;
-	buf_puts(w->out, w->platform ? "<p class=\"note\"><a href=\"simple/\"><code>/simple/</code></a> shows "
+	buf_puts(w->out, w->index.platform ? "<p class=\"note\"><a href=\"simple/\"><code>/simple/</code></a> shows "
 				     : "<p class=\"note\">This index shows ");
 	put_platform_names(w, v);
 	put_promotion(w, v);
@@ -378,7 +374,7 @@ int home_page_write(const struct html_frame *frame, const struct site *s, const 
 	struct home_page_writer w = {.frame = frame, .site = s, .stats = stats, .base = base, .out = out};
 	buf_init(&w.untrusted_host, LIMIT_PAGE);
 	client_config_distrusted(base, &w.untrusted_host);
-	choose_index(&w);
+	choose_index(&w, base_url);
 	put_header(&w);
 	put_store_totals(&w);
 	put_install_commands(&w);

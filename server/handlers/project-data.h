@@ -24,6 +24,7 @@ struct project_query {
 	struct file_cache *file_cache; // that may have METADATA of upstream's files; NULL: there is none
 	bool hides_upstreams;          // the client gets no file of upstream, and is told of no project that only it has
 	const char *audit_path;                  // NULL: uploaders are not known
+	const char *base; // the server's URL as the client knows it, which is not trusted
 	const struct platform *const *named;     // whose uploaders the client may know
 	size_t nameds;
 };

@@ -13,6 +13,7 @@
 #include "server/core/build-results.h"
 #include "server/core/named.h"
 #include "server/handlers/arguments.h"
+#include "server/handlers/home.h"
 #include "server/handlers/packed-reply.h"
 #include "server/handlers/page-frame.h"
 #include "server/handlers/project-json.h"
@@ -25,6 +26,7 @@ struct project_request {
 	struct project_query query;
 	const struct platform **readable; // owned
 	struct named named;
+	char *base;               // owned
 	struct arguments arguments;
 	char project[LIMIT_FILE_NAME + 1]; // normal form
 	bool is_json;
@@ -36,6 +38,7 @@ static void project_request_release(struct project_request *q)
 {
 	mem_free(&q->readable);
 	named_release(&q->named);
+	mem_free(&q->base);
 }
 
 // --- what is asked for ---
@@ -95,7 +98,7 @@ static void make_page_key(struct server_context *s, struct project_request *q)
 			PAGE_NUMBER(p->limit), PAGE_NUMBER(q->is_json), PAGE_NUMBER(q->coding),
 			PAGE_NUMBER(p->view != NULL), PAGE_TEXT(str_from(p->view && p->view->name ? p->view->name : "")),
 			PAGE_TEXT(str_from(p->version)), PAGE_TEXT(str_from(p->only_platform)),
-			PAGE_TEXT(str_from(p->only_python))));
+			PAGE_TEXT(str_from(p->only_python)), PAGE_TEXT(str_from(p->base))));
 }
 
 static bool is_among(const struct platform *p, const struct platform *const *list, size_t count)
@@ -143,6 +146,7 @@ static struct reply *read_project_request(struct server_context *s, const struct
 	q->query.platform = q->readable;
 	q->query.hides_upstreams = match->site->merges && !merges_for(match->site, q->readable, q->query.platforms);
 	q->query.file_cache = s->file_cache;
+	q->query.base = q->base = home_base_url(s, match->site, r);
 	refused = find_asked_view(s, match, q);
 	if (refused)
 		return refused;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/format/escape.h"
+#include "server/handlers/project-install.h"
 
 static struct jsondoc *cell_json(const struct matrix_cell *c)
 {
@@ -178,6 +179,15 @@ static struct jsondoc *metadata_json(const struct project_data *d)
 	return out;
 }
 
+static void put_install_json(const struct project_data *d, const struct project_query *q, struct jsondoc *doc)
+{
+	struct client_index index;
+	CLEANUP(buf_release) struct buf command;
+	buf_init(&command, LIMIT_PAGE);
+	if (project_install_find(d, q, &index, &command))
+		jsondoc_put_str(doc, "install", command.data);
+}
+
 static struct jsondoc *project_json(const struct project_data *d, const struct project_query *q)
 {
 	const struct project_matrix *m = &d->matrix;
@@ -191,6 +201,7 @@ static struct jsondoc *project_json(const struct project_data *d, const struct p
 	jsondoc_put_str(doc, "version", m->version);
 	jsondoc_put_str(doc, "before", m->before);
 	jsondoc_put_str(doc, "tried", m->tried);
+	put_install_json(d, q, doc);
 	jsondoc_put(doc, "cells", cells_json(d, q));
 	jsondoc_put(doc, "totals", state_totals_json(m));
 	jsondoc_put(doc, "upstream", upstream_json(m));

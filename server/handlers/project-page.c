@@ -5,10 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/strset.h"
 #include "lib/format/escape.h"
 #include "server/handlers/explain-page-losses.h"
+#include "server/handlers/install-index.h"
+#include "server/handlers/project-install.h"
 #include "server/handlers/project-page-parts.h"
+
+// --- the command that installs it ---
+
+static void put_install(const struct project_page *p)
+{
+	struct client_index index;
+	CLEANUP(buf_release) struct buf command;
+	buf_init(&command, LIMIT_PAGE);
+	if (!project_install_find(p->data, p->query, &index, &command))
+		return;
+	buf_puts(p->out, "<figure class=\"card\"><figcaption>Install with pip</figcaption><pre><code>");
+	escape_html(p->out, buf_view(&command));
+	buf_puts(p->out, "</code></pre></figure>\n<p class=\"note\">");
+	if (index.platform) {
+		buf_puts(p->out, "For jobs on <span class=\"name\">");
+		html_text(p->out, index.platform);
+		buf_puts(p->out, "</span>. ");
+	}
+	buf_puts(p->out, index.needs_token ? "pip asks for a user name, which may be any, and for the token as password. " : "");
+	buf_printf(p->out, "Other clients: see <a href=\"%s", p->frame->root);
+	install_index_page(&index, p->out);
+	buf_puts(p->out, "\">how they use this index</a>.</p>\n");
+}
 
 // --- the matrix ---
 
@@ -363,6 +389,7 @@ int project_page_write(const struct html_frame *frame, const struct project_data
 	put_project_state(&p);
 	CLEANUP(mem_free) char *up = xasprintf("%s-", frame->root);
 	explain_page_losses(data->lost, up, out);
+	put_install(&p);
 	if (data->matrix.version) {
 		put_matrix(&p);
 		put_lost(&p);
