@@ -165,6 +165,19 @@ struct reply *auth_grant(struct server_context *s, const struct request *r, enum
 	return reply_answer(s, r, right, answer, &e);
 }
 
+struct reply *auth_sign_in(struct server_context *s, const struct request *r)
+{
+	char room[CREDENTIALS_MOST];
+	struct err e = ERR_INIT;
+	CLEANUP(mem_free) char *who = NULL;
+	CLEANUP(token_grant_release) struct token_grant grant = {0};
+	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
+	enum tokens_answer answer = tokens_grant(s->auth->tokens, secret, TOKEN_READ, NULL, &grant, &who, &e);
+	explicit_bzero(room, sizeof(room));
+	return answer == TOKENS_FORBIDDEN ? reply_token_needed("this token may not read", ask_operator)
+					  : reply_answer(s, r, TOKEN_READ, answer, &e);
+}
+
 void auth_read_grant(struct server_context *s, const struct request *r, struct token_grant *out)
 {
 	char room[CREDENTIALS_MOST];

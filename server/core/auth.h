@@ -22,6 +22,9 @@ struct reply *auth_check(struct server_context *s, const struct request *r, enum
 // The same for a right wherever the token has it, of a view (NULL: of any). The caller releases *out after NULL.
 struct reply *auth_grant(struct server_context *s, const struct request *r, enum token_right right, const char *view,
 	struct token_grant *out, char **who);
+// For a browser, which asks its user when it gets a 401: NULL if the token may read something; 401 also with one that may
+// not, so that the user can give another; else as auth_check().
+struct reply *auth_sign_in(struct server_context *s, const struct request *r);
 // The name of the request's token, whatever its rights, which the caller frees; NULL: it has none that is known.
 char *auth_token(struct server_context *s, const struct request *r);
 // What the request's token may read; nothing, without an answer, if it has none. The caller releases *out.

@@ -82,6 +82,22 @@ static bool has_view(const struct readable *r, const struct view *v, const char 
 	return true;
 }
 
+bool readable_has_view(const struct readable *r, const struct view *v)
+{
+	return has_view(r, v, NULL);
+}
+
+void readable_keep_whole(struct readable *r)
+{
+	const struct store *store = &r->site->store;
+	r->has_private = false;
+	for (size_t i = 0; i < store->platform_count; i++) {
+		const struct platform *p = &store->platform[i];
+		r->is_readable[i] &= !p->is_private || token_grant_reads(&r->grant, p->name, NULL);
+		r->has_private |= p->is_private && r->is_readable[i];
+	}
+}
+
 bool readable_merges(const struct readable *r, const char *project)
 {
 	const struct site *s = r->site;

@@ -29,5 +29,9 @@ const struct platform *readable_platform(const struct readable *r, int64_t id, c
 bool readable_has(const struct readable *r, const struct platform *p, const char *project);
 // Whether the client may read the project on a platform that has files of it.
 bool readable_has_project(const struct readable *r, const struct project_entry *p);
+// Whether the client may read all that a view has.
+bool readable_has_view(const struct readable *r, const struct view *v);
+// Leaves out the private platforms of which the client may not read the list of all projects.
+void readable_keep_whole(struct readable *r);
 // Whether a view merges upstream's files in, and the client may read the project in all of it.
 bool readable_merges(const struct readable *r, const char *project);

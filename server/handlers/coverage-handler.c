@@ -74,7 +74,7 @@ static int make_coverage(struct server_context *s, struct catalog *c, const void
 		return coverage_json_write(q, &data, out, e);
 	if (q->form == COVERAGE_CSV)
 		return coverage_csv_write(&data, out, e);
-	const struct html_frame frame = page_frame(s, c, x->request->path, HTML_SECTION_COVERAGE);
+	const struct html_frame frame = page_frame_for(s, c, x->request->path, HTML_SECTION_COVERAGE, q->readable);
 	return coverage_page_write(&frame, q, &data, out, e);
 }
 

@@ -27,22 +27,24 @@ static void put_html_text(struct home_page_writer *w, const char *text)
 	escape_html(w->out, str_from(text));
 }
 
-static bool is_on_home(const struct platform *p)
+static bool is_on_home(const struct home_page_stats *stats, const struct platform *p)
 {
-	return !p->is_private && !retired_is(p);
+	return readable_has(stats->readable, p, NULL) && !retired_is(p);
 }
 
-// Of several platforms, the first one that everybody may read stands for the job's: pip must not get what was built for
-// another one.
+// Of several platforms, the first one that the client may read stands for the job's: pip must not get what was built for
+// another one. Where the default view shows nothing to the client, the index is the platform's own.
 static void choose_index(struct home_page_writer *w, const char *base)
 {
 	const struct store *store = &w->site->store;
 	const struct view *v = &w->site->view[0];
 	CLEANUP(mem_free) const struct platform **list = xcalloc(store->platform_count + 1, sizeof(*list));
 	size_t count = 0;
-	for (size_t i = 0; i < store->platform_count && !v->is_private; i++)
-		if (is_on_home(&store->platform[i]))
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (is_on_home(w->stats, &store->platform[i]))
 			list[count++] = &store->platform[i];
+	if (count && !w->site->has_no_default && (!v->platform_count || !readable_has_view(w->stats->readable, v)))
+		v = site_view(w->site, str_from(list[0]->name));
 	w->index = install_index_of(w->site, v, list, count, base);
 }
 
@@ -100,7 +102,7 @@ static void put_store_totals(struct home_page_writer *w)
 	size_t count = 0;
 	struct catalog_totals all = {0};
 	for (size_t i = 0; i < w->site->store.platform_count; i++) {
-		if (!is_on_home(&w->site->store.platform[i]))
+		if (!is_on_home(w->stats, &w->site->store.platform[i]))
 			continue;
 		count++;
 		all.files += w->stats->platform[i].totals.files;
@@ -165,6 +167,9 @@ static void put_install_commands(struct home_page_writer *w)
 	buf_puts(w->out, "&quot;\ndefault = true");
 	end_figure(w);
 	buf_puts(w->out, "</div>\n</div>\n");
+	if (w->index.needs_token)
+		buf_puts(w->out, "<p class=\"note\">pip asks for a user name, which may be any, and for the token as "
+				 "password.</p>\n");
 	if (w->index.platform) {
 		const char *all = w->index.view	           ? w->index.view
 				  : w->site->has_no_default ? w->index.platform
@@ -201,18 +206,18 @@ static void put_platform_names(struct home_page_writer *w, const struct view *v)
 	buf_puts(w->out, in_use || !shown ? "" : " (retired)");
 }
 
-// The view or platform from which files are promoted into this one, if everybody may know it; NULL.
-static const char *public_source(const struct home_page_writer *w, const struct view *v)
+// The view or platform from which files are promoted into this one, if the client may know it; NULL.
+static const char *readable_source(const struct home_page_writer *w, const struct view *v)
 {
 	const struct config_view *own = v->membership ? config_view(&w->site->config, v->membership) : NULL;
 	const struct view *from = own ? site_view(w->site, str_from(own->from)) : NULL;
-	return from && !from->is_private ? own->from : NULL;
+	return from && readable_has_view(w->stats->readable, from) ? own->from : NULL;
 }
 
 // Says that the view shows only a part of its platforms' files.
 static void put_promotion(struct home_page_writer *w, const struct view *v)
 {
-	const char *source = public_source(w, v);
+	const char *source = readable_source(w, v);
 	if (!v->membership)
 		return;
 	buf_puts(w->out, ": files that were promoted");
@@ -227,7 +232,8 @@ static void put_promotion(struct home_page_writer *w, const struct view *v)
 static void put_default_note(struct home_page_writer *w)
 {
 	const struct view *v = &w->site->view[0];
-	if ((w->site->store.platform_count < 2 && !v->membership) || v->is_private || !v->platform_count)
+	if ((w->site->store.platform_count < 2 && !v->membership) ||
+		!readable_has_view(w->stats->readable, v) || !v->platform_count)
 		return;
 	buf_puts(w->out, w->index.platform ? "<p class=\"note\"><a href=\"simple/\"><code>/simple/</code></a> shows "
 				     : "<p class=\"note\">This index shows ");
@@ -251,10 +257,10 @@ static void put_index_cell(struct home_page_writer *w, const struct view *v)
 	buf_puts(w->out, "/simple/</code></a></td>");
 }
 
-// The index of the next public view, from i on.
-static size_t next_public(const struct site *s, size_t i)
+// The index of the next view that the client may read, from i on.
+static size_t next_view(const struct site *s, const struct readable *r, size_t i)
 {
-	while (i < s->view_count && s->view[i].is_private)
+	while (i < s->view_count && !readable_has_view(r, &s->view[i]))
 		i++;
 	return i;
 }
@@ -272,12 +278,12 @@ static void put_channel_link(struct home_page_writer *w, const struct view *v)
 static void put_views(struct home_page_writer *w)
 {
 	static const char *const column[] = {"Name", "Platforms, in order", "Index URL"};
-	size_t first = next_public(w->site, 1 + w->site->store.platform_count);
+	size_t first = next_view(w->site, w->stats->readable, 1 + w->site->store.platform_count);
 	if (first >= w->site->view_count)
 		return;
 	buf_puts(w->out, "<h2>Views</h2>\n");
 	html_begin_table(w->out, "Views", "card wide", column, ARRAY_SIZE(column));
-	for (size_t i = first; i < w->site->view_count; i = next_public(w->site, i + 1)) {
+	for (size_t i = first; i < w->site->view_count; i = next_view(w->site, w->stats->readable, i + 1)) {
 		const struct view *v = &w->site->view[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
 		put_channel_link(w, v);
@@ -319,13 +325,18 @@ static void put_missing_cell(struct home_page_writer *w, const char *platform, c
 	buf_puts(w->out, "</td>");
 }
 
+static bool has_readable_platform(const struct home_page_writer *w)
+{
+	for (size_t i = 0; i < w->site->store.platform_count; i++)
+		if (readable_has(w->stats->readable, &w->site->store.platform[i], NULL))
+			return true;
+	return false;
+}
+
 // A server that only mirrors has none.
 static bool shows_platforms(const struct home_page_writer *w)
 {
-	for (size_t i = 0; i < w->site->store.platform_count; i++)
-		if (!w->site->store.platform[i].is_private)
-			return true;
-	return !w->stats->overview->upstream.indexes;
+	return has_readable_platform(w) || !w->stats->overview->upstream.indexes;
 }
 
 static void put_platform_table(struct home_page_writer *w)
@@ -340,7 +351,7 @@ static void put_platform_table(struct home_page_writer *w)
 	buf_puts(w->out, w->site->config.branch_count ? "<th scope=\"col\">Branches</th></tr></thead>\n<tbody>\n"
 						      : "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < w->site->store.platform_count; i++) {
-		if (!is_on_home(&w->site->store.platform[i]))
+		if (!is_on_home(w->stats, &w->site->store.platform[i]))
 			continue;
 		const struct catalog_totals *p = &w->stats->platform[i].totals;
 		buf_puts(w->out, "<tr><th scope=\"row\">");
@@ -357,6 +368,46 @@ static void put_platform_table(struct home_page_writer *w)
 		buf_puts(w->out, "</tr>\n");
 	}
 	html_end_table(w->out);
+}
+
+// The client may read nothing of this server, as it is.
+static bool shows_nothing(const struct home_page_writer *w)
+{
+	return w->site->has_private && !has_readable_platform(w) && !w->stats->overview->upstream.indexes;
+}
+
+static void put_way_in(struct home_page_writer *w)
+{
+	buf_puts(w->out, "<h2>All of this server is private</h2>\n<p>");
+	if (w->stats->readable->grant.count)
+		buf_puts(w->out, "Of this your token may read what the search finds. To use another one: ");
+	buf_puts(w->out, "<a href=\"?sign-in=1\">Sign in</a>. The browser asks for a user name, which may be any, and for a "
+			 "password: a token that may read. It keeps them until it is closed.</p>\n"
+			 "<p>The operator makes a token: <code>wheelcache token add --read</code>. pip and uv need one too: "
+			 "see <a href=\"-/docs/clients.md\">clients and CI systems</a>.</p>\n");
+}
+
+static void put_content(struct home_page_writer *w)
+{
+	put_store_totals(w);
+	put_install_commands(w);
+	put_default_note(w);
+	overview_page_write(w->stats->overview, w->out);
+	put_views(w);
+	put_platform_table(w);
+}
+
+static void put_end(struct home_page_writer *w)
+{
+	CLEANUP(buf_release) struct buf links;
+	buf_init(&links, LIMIT_PAGE);
+	buf_puts(&links, "<a href=\"simple/\">all projects</a> · <a href=\"-/usage/\">usage</a> · "
+			 "<a href=\"-/log/\" title=\"needs a token that may read\">log</a>");
+	if (w->stats->readable->has_private)
+		buf_puts(&links, " · signed in until the browser is closed");
+	else if (w->site->has_private)
+		buf_puts(&links, " · <a href=\"?sign-in=1\" title=\"needs a token that may read\">sign in</a>");
+	html_end(w->out, links.data);
 }
 
 static void home_page_writer_release(struct home_page_writer *w)
@@ -376,14 +427,11 @@ int home_page_write(const struct html_frame *frame, const struct site *s, const 
 	client_config_distrusted(base, &w.untrusted_host);
 	choose_index(&w, base_url);
 	put_header(&w);
-	put_store_totals(&w);
-	put_install_commands(&w);
-	put_default_note(&w);
-	overview_page_write(stats->overview, out);
-	put_views(&w);
-	put_platform_table(&w);
-	html_end(out, "<a href=\"simple/\">all projects</a> · <a href=\"-/usage/\">usage</a> · "
-		      "<a href=\"-/log/\" title=\"needs a token that may read\">log</a>");
+	if (shows_nothing(&w))
+		put_way_in(&w);
+	else
+		put_content(&w);
+	put_end(&w);
 	return out->failed ? err_set(e, ERR_LIMIT, "web page: larger than %zu bytes", out->cap) : 0;
 }
 
@@ -411,9 +459,10 @@ void home_json_write(const struct site *s, const struct home_page_stats *stats, 
 	jsondoc_put_bool(doc, "scanning", stats->is_scanning);
 	jsondoc_put_time(doc, "last_scan", stats->last_scan);
 	for (size_t i = 0; i < s->store.platform_count; i++)
-		if (is_on_home(&s->store.platform[i]))
+		if (is_on_home(stats, &s->store.platform[i]))
 			jsondoc_add(platforms, platform_json(&s->store.platform[i], &stats->platform[i]));
-	for (size_t i = next_public(s, 1 + s->store.platform_count); i < s->view_count; i = next_public(s, i + 1))
+	for (size_t i = next_view(s, stats->readable, 1 + s->store.platform_count); i < s->view_count;
+		i = next_view(s, stats->readable, i + 1))
 		jsondoc_add_str(views, s->view[i].name);
 	jsondoc_put(doc, "platforms", platforms);
 	jsondoc_put(doc, "views", views);

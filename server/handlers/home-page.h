@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the page for people at "/": what the store has, and the commands that make pip and uv use it. It
-// works without scripts. Private platforms are omitted. No state: any thread.
+// works without scripts. Platforms that the client may not read are omitted. No state: any thread.
 #pragma once
 
 #include "lib/base/buf.h"
@@ -20,6 +20,7 @@ struct home_page_platform {
 struct home_page_stats {
 	const struct home_page_platform *platform; // one for each of site->store.platform, in its order
 	const struct overview_data *overview;
+	const struct readable *readable; // what the client may read whole
 	bool is_scanning;
 	int64_t last_scan; // seconds since 1970; 0: none has ended yet
 };

@@ -38,6 +38,7 @@ char *home_base_url(const struct server_context *s, const struct site *site, con
 struct home_query {
 	const struct site *site;
 	const struct request *request;
+	struct readable readable; // owned
 	struct server_callbacks_scans scans;
 	char *base; // owned
 	bool is_json;
@@ -47,21 +48,29 @@ struct home_query {
 
 static void home_query_release(struct home_query *q)
 {
+	readable_release(&q->readable);
 	mem_free(&q->base);
 }
 
-// Everybody gets the same page, apart from the server's address.
+// Who may read the same platforms gets the same page, apart from the server's address.
 static void read_home_query(struct server_context *s, const struct route_match *match, struct home_query *q)
 {
 	const struct request *r = match->request;
+	const struct store *store = &match->site->store;
 	q->site = match->site;
 	q->request = r;
 	s->callbacks->get_scans(s->callbacks->ctx, &q->scans);
 	q->base = home_base_url(s, q->site, r);
 	q->is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
-	const struct page_readers all = {.site = q->site};
-	page_key_make(&q->key, PAGE_HOME, &all,
+	readable_init(&q->readable, s, r, q->site);
+	readable_keep_whole(&q->readable);
+	const struct platform **platform CLEANUP(mem_free) = xcalloc(store->platform_count + 1, sizeof(*platform));
+	struct page_readers readers = {.site = q->site, .platform = platform};
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (q->readable.is_readable[i])
+			platform[readers.platforms++] = &store->platform[i];
+	page_key_make(&q->key, PAGE_HOME, &readers,
 		PAGE_VALUES(PAGE_NUMBER(changes_read(s->changes)), PAGE_NUMBER(q->scans.ended),
 			PAGE_NUMBER(q->scans.is_running), PAGE_NUMBER(q->is_json), PAGE_NUMBER(q->coding),
 			PAGE_TEXT(str_from(q->base))));
@@ -70,6 +79,9 @@ static void read_home_query(struct server_context *s, const struct route_match *
 struct reply *home_inline(struct server_context *s, const struct route_match *match)
 {
 	CLEANUP(home_query_release) struct home_query q = {0};
+	struct reply *refused = match->request->argument[ARGUMENT_SIGN_IN] ? auth_sign_in(s, match->request) : NULL;
+	if (refused)
+		return refused;
 	read_home_query(s, match, &q);
 	return pagecache_get(s->pagecache, &q.key);
 }
@@ -89,12 +101,13 @@ static int make_home(struct server_context *s, struct catalog *c, const void *qu
 {
 	const struct home_query *q = query;
 	CLEANUP(overview_data_release) struct overview_data overview = {0};
-	if (overview_data_read(s, c, q->site, clock_wall_seconds(), &overview, e) < 0)
+	if (overview_data_read(s, c, &q->readable, clock_wall_seconds(), &overview, e) < 0)
 		return -1;
 	CLEANUP(mem_free) struct home_page_platform *platforms = list_home_platforms(s, q->site);
 	const struct home_page_stats stats = {
 		.platform = platforms,
 		.overview = &overview,
+		.readable = &q->readable,
 		.is_scanning = q->scans.is_running,
 		.last_scan = q->scans.ended,
 	};
@@ -102,7 +115,7 @@ static int make_home(struct server_context *s, struct catalog *c, const void *qu
 		home_json_write(q->site, &stats, q->base, out);
 		return out->failed ? err_set(e, ERR_LIMIT, "document larger than %zu bytes", out->cap) : 0;
 	}
-	const struct html_frame frame = page_frame(s, c, q->request->path, HTML_SECTION_HOME);
+	const struct html_frame frame = page_frame_for(s, c, q->request->path, HTML_SECTION_HOME, &q->readable);
 	return home_page_write(&frame, q->site, &stats, q->base, out, e);
 }
 
@@ -115,6 +128,7 @@ struct reply *home_worker(struct server_context *s, struct catalog *c, const str
 		.coding = q.coding,
 		.type = q.is_json ? "application/json" : "text/html; charset=utf-8",
 		.policy = html_policy,
+		.is_private = q.site->has_private,
 		.path = "/",
 		.name = "",
 		.most = PAGE_BYTES};

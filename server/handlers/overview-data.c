@@ -30,7 +30,8 @@ enum {
 struct overview_reader {
 	struct server_context *context;
 	struct catalog *catalog;
-	const struct readable *readable;
+	const struct readable *readable; // without retired platforms
+	const struct readable *all;
 	struct overview_data *data;
 	int64_t now;
 	struct overview_arrival *arrival;  // whose files are counted
@@ -120,7 +121,7 @@ static int count_arrived_file(void *ctx, const struct catalog_file *f, struct er
 	return 0;
 }
 
-static int each_public_file(struct overview_reader *r, const char *project, catalog_file_fn *fn, struct err *e)
+static int each_arrived_file(struct overview_reader *r, const char *project, catalog_file_fn *fn, struct err *e)
 {
 	const struct store *store = &r->readable->site->store;
 	for (size_t i = 0; i < store->platform_count; i++) {
@@ -141,9 +142,9 @@ static int read_arrivals(struct overview_reader *r, struct err *e)
 	for (size_t i = 0; i < d->arrivals; i++) {
 		r->arrival = &d->arrival[i];
 		r->version_key = STR("");
-		if (each_public_file(r, d->arrival[i].project, find_newest_version, e) < 0 ||
+		if (each_arrived_file(r, d->arrival[i].project, find_newest_version, e) < 0 ||
 			(d->arrival[i].version &&
-				each_public_file(r, d->arrival[i].project, count_arrived_file, e) < 0))
+				each_arrived_file(r, d->arrival[i].project, count_arrived_file, e) < 0))
 			return -1;
 		if (d->arrival[i].version) // its files have not gone meanwhile
 			d->arrival[kept++] = d->arrival[i];
@@ -316,7 +317,7 @@ static void add_plan_row(struct overview_reader *r, const struct jsondoc *row)
 	const char *name = jsondoc_get_str(row, "platform");
 	const struct platform *p = name ? site_platform(r->readable->site, str_from(name)) : NULL;
 	int64_t files = 0, bytes = 0;
-	if (!p || p->is_private || !jsondoc_is_true(row, "removes") || !jsondoc_get_int(row, "files", &files) ||
+	if (!p || !readable_has(r->all, p, NULL) || !jsondoc_is_true(row, "removes") || !jsondoc_get_int(row, "files", &files) ||
 		!jsondoc_get_int(row, "bytes", &bytes))
 		return;
 	r->data->plan_files += (uint64_t)files;
@@ -330,7 +331,7 @@ static int read_applied(struct overview_reader *r, const char *id, const struct 
 	const struct platform **platform CLEANUP(mem_free) = xcalloc(store->platform_count + 1, sizeof(*platform));
 	size_t count = 0;
 	for (size_t i = 0; i < store->platform_count; i++)
-		if (!store->platform[i].is_private)
+		if (readable_has(r->all, &store->platform[i], NULL))
 			platform[count++] = &store->platform[i];
 	if (plan_applied_read(r->catalog, platform, count, NULL, id, head, &applied, e) < 0)
 		return -1;
@@ -363,7 +364,7 @@ static int take_retained(void *ctx, const struct catalog_retained *row, struct e
 	struct overview_reader *r = ctx;
 	struct overview_data *d = r->data;
 	const struct view *v = site_view(r->readable->site, str_from(row->view));
-	if (!v || v->is_private || row->in_doubt || (!row->stale && !row->ending))
+	if (!v || !readable_has_view(r->all, v) || row->in_doubt || (!row->stale && !row->ending))
 		return 0;
 	GROW(d->view, d->views, d->view_room);
 	d->view[d->views++] =
@@ -371,11 +372,14 @@ static int take_retained(void *ctx, const struct catalog_retained *row, struct e
 	return 0;
 }
 
-// What is retired is of no concern any more.
-static void forget_retired(struct readable *r)
+// What is retired is of no concern any more. The caller frees the array.
+static bool *list_in_use(const struct readable *r)
 {
-	for (size_t i = 0; i < r->site->store.platform_count; i++)
-		r->is_readable[i] &= !retired_is(&r->site->store.platform[i]);
+	const struct store *store = &r->site->store;
+	bool *is_in_use = xcalloc(store->platform_count + 1, sizeof(*is_in_use));
+	for (size_t i = 0; i < store->platform_count; i++)
+		is_in_use[i] = r->is_readable[i] && !retired_is(&store->platform[i]);
+	return is_in_use;
 }
 
 // --- upstream ---
@@ -384,7 +388,7 @@ static int read_upstream(struct overview_reader *r, struct err *e)
 {
 	struct overview_upstream *u = &r->data->upstream;
 	struct upstream_health one;
-	if (!r->readable->site->merges_publicly || !r->context->upstream)
+	if (!readable_merges(r->all, NULL) || !r->context->upstream)
 		return 0;
 	while (u->indexes < OVERVIEW_INDEXES && upstream_health(r->context->upstream, u->indexes, &one)) {
 		GROW(u->index, u->indexes, u->index_room);
@@ -396,14 +400,15 @@ static int read_upstream(struct overview_reader *r, struct err *e)
 	return catalog_upstream_count(r->catalog, &u->projects, e);
 }
 
-int overview_data_read(struct server_context *s, struct catalog *c, const struct site *site, int64_t now,
+int overview_data_read(struct server_context *s, struct catalog *c, const struct readable *readable, int64_t now,
 	struct overview_data *out, struct err *e)
 {
 	*out = (struct overview_data){0};
-	CLEANUP(readable_release) struct readable everybody;
-	readable_init_public(&everybody, site);
-	forget_retired(&everybody);
-	struct overview_reader r = {.context = s, .catalog = c, .readable = &everybody, .data = out, .now = now};
+	CLEANUP(mem_free) bool *is_in_use = list_in_use(readable);
+	struct readable in_use = *readable; // which owns the rest
+	in_use.is_readable = is_in_use;
+	struct overview_reader r = {
+		.context = s, .catalog = c, .readable = &in_use, .all = readable, .data = out, .now = now};
 	project_directory_each(s->project_directory, take_overview_project, &r);
 	if (read_upstream(&r, e) == 0 && read_problems(&r, e) == 0 && read_arrivals(&r, e) == 0 && read_removals(&r, e) == 0 && read_builds_summary(&r, e) == 0 &&
 		read_plan(&r, e) == 0 && catalog_retained(c, take_retained, &r, e) == 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What "/" says of the store beside its totals: upstream's health, files with problems, what came and what was removed lately, builds, the last plan, what is old.
-// Of public platforms only, for everybody. It costs the same for a million files: it reads the projects in memory, and a
+// Of the platforms that the client may read whole. It costs the same for a million files: it reads the projects in memory, and a
 // few rows of the catalog for each platform. One thread fills a value; any thread may read it.
 #pragma once
 
@@ -63,7 +63,7 @@ struct overview_upstream {
 
 struct overview_data {
 	struct arena text;
-	struct overview_upstream upstream; // without an index: nothing is merged, or not for everybody
+	struct overview_upstream upstream; // without an index: nothing is merged, or not for this client
 	struct overview_problem problem[OVERVIEW_PROBLEMS]; // by platform and path, the quarantined first
 	size_t problems;
 	uint64_t problem_total;
@@ -82,11 +82,11 @@ struct overview_data {
 	int64_t plan_made;
 	uint64_t plan_files, plan_bytes; // that it removes
 	int64_t plan_applied;            // when it was applied last; 0: it was not
-	struct overview_view *view;      // public ones of which retain has decided; owned
+	struct overview_view *view;      // that the client may read, of which retain has decided; owned
 	size_t views, view_room;
 };
 
-// now: seconds since 1970. Errors of the catalog and of the results. The caller releases *out if this returns 0.
-int overview_data_read(struct server_context *s, struct catalog *c, const struct site *site, int64_t now,
+// readable: after readable_keep_whole(). now: seconds since 1970. Errors of the catalog and of the results. The caller releases *out if this returns 0.
+int overview_data_read(struct server_context *s, struct catalog *c, const struct readable *readable, int64_t now,
 	struct overview_data *out, struct err *e) MUST_CHECK;
 void overview_data_release(struct overview_data *d); // all zero is fine; for CLEANUP

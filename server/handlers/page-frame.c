@@ -7,17 +7,18 @@
 #include "server/core/build-results.h"
 #include "server/handlers/builds-data.h"
 
-static bool has_always(struct server_context *s UNUSED, struct catalog *c UNUSED)
+static bool has_always(struct server_context *s UNUSED, struct catalog *c UNUSED, const struct readable *r UNUSED)
 {
 	return true;
 }
 
-static size_t public_platforms(const struct site *site, const char **name)
+static size_t platforms_in_use(const struct readable *r, const char **name)
 {
+	const struct store *store = &r->site->store;
 	size_t count = 0;
-	for (size_t i = 0; i < site->store.platform_count; i++)
-		if (!site->store.platform[i].is_private && !retired_is(&site->store.platform[i]))
-			name[count++] = site->store.platform[i].name;
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (r->is_readable[i] && !retired_is(&store->platform[i]))
+			name[count++] = store->platform[i].name;
 	return count;
 }
 
@@ -33,15 +34,14 @@ static int find_builds(struct server_context *s, const struct builds_query *quer
 	return 0;
 }
 
-static bool has_builds(struct server_context *s, struct catalog *c UNUSED)
+static bool has_builds(struct server_context *s, struct catalog *c UNUSED, const struct readable *r)
 {
 	struct err e = ERR_INIT;
 	bool has_any = false;
-	const struct site *site = server_context_site(s);
-	const char **name CLEANUP(mem_free) = xcalloc(site->store.platform_count + 1, sizeof(const char *));
+	const char **name CLEANUP(mem_free) = xcalloc(r->site->store.platform_count + 1, sizeof(const char *));
 	const struct builds_query query = {
 		.platforms = name,
-		.platform_count = public_platforms(site, name),
+		.platform_count = platforms_in_use(r, name),
 		.limit = 1,
 		.only_attempts = true,
 	};
@@ -50,23 +50,23 @@ static bool has_builds(struct server_context *s, struct catalog *c UNUSED)
 	return has_any;
 }
 
-static bool has_plan(struct server_context *s UNUSED, struct catalog *c)
+static bool has_plan(struct server_context *s UNUSED, struct catalog *c, const struct readable *r UNUSED)
 {
 	return catalog_plan_exists(c);
 }
 
-static bool has_coverage(struct server_context *s, struct catalog *c UNUSED)
+static bool has_coverage(struct server_context *s UNUSED, struct catalog *c UNUSED, const struct readable *r)
 {
-	const struct store *store = &server_context_site(s)->store;
+	const struct store *store = &r->site->store;
 	for (size_t i = 0; i < store->platform_count; i++)
-		if (!store->platform[i].is_private && !retired_is(&store->platform[i]) &&
+		if (r->is_readable[i] && !retired_is(&store->platform[i]) &&
 			store->platform[i].profile.environment_count)
 			return true;
 	return false;
 }
 
 // NULL: no server has it.
-static bool (*const has_section[HTML_SECTION_COUNT])(struct server_context *, struct catalog *) = {
+static bool (*const has_section[HTML_SECTION_COUNT])(struct server_context *, struct catalog *, const struct readable *) = {
 	[HTML_SECTION_HOME] = has_always,
 	[HTML_SECTION_COVERAGE] = has_coverage,
 	[HTML_SECTION_BUILDS] = has_builds,
@@ -84,11 +84,19 @@ static const char *root_from(const char *path)
 	return 3 * folders < sizeof(ups) ? ups + sizeof(ups) - 1 - 3 * folders : "/";
 }
 
-struct html_frame page_frame(struct server_context *s, struct catalog *c, const char *path, enum html_section here)
+struct html_frame page_frame_for(struct server_context *s, struct catalog *c, const char *path, enum html_section here,
+	const struct readable *readable)
 {
 	struct html_frame f = {.root = root_from(path), .here = here, .has_search = true};
 	for (int i = 0; i < HTML_SECTION_COUNT; i++)
-		if (has_section[i] && has_section[i](s, c))
+		if (has_section[i] && has_section[i](s, c, readable))
 			f.sections |= 1U << i;
 	return f;
+}
+
+struct html_frame page_frame(struct server_context *s, struct catalog *c, const char *path, enum html_section here)
+{
+	CLEANUP(readable_release) struct readable everybody;
+	readable_init_public(&everybody, server_context_site(s));
+	return page_frame_for(s, c, path, here, &everybody);
 }

@@ -343,6 +343,14 @@ struct reply *routes_worker(void *ctx, const struct request *request, struct con
 	return refused ? refused : apply_conditions(request, call_worker(s, route, &match));
 }
 
+// No page of ours writes. A browser that was given a token sends it along with what the pages of other sites post.
+static struct reply *refuse_browser(void)
+{
+	struct reply *r = reply_text(403, "403 Forbidden: browsers may not write here: the request has an Origin");
+	reply_header(r, "Cache-Control", "no-store");
+	return r;
+}
+
 // With or without the slash at the end: no client that uploads follows a redirect.
 struct body_handler *routes_receive(void *ctx, struct request *request, struct reply **refusal)
 {
@@ -355,7 +363,7 @@ struct body_handler *routes_receive(void *ctx, struct request *request, struct r
 		*refusal = not_allowed(route, &path);
 		return NULL;
 	}
-	*refusal = check_right(s, route, &match);
+	*refusal = request->header[HEADER_ORIGIN] ? refuse_browser() : check_right(s, route, &match);
 	return *refusal ? NULL : route->receive(s, &match, refusal);
 }
 

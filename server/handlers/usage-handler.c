@@ -132,7 +132,7 @@ static int make_usage(struct server_context *s, struct catalog *c, const void *q
 	if (read_usage(s, c, x, &usage, e) < 0)
 		return -1;
 	usage_cut(&usage, x->query.limit);
-	const struct html_frame frame = page_frame(s, c, "/-/usage/", HTML_SECTION_NONE);
+	const struct html_frame frame = page_frame_for(s, c, "/-/usage/", HTML_SECTION_NONE, x->readable);
 	if (x->form == USAGE_FORM_HTML)
 		return usage_page_write(&frame, &x->query, &usage, out, e);
 	if (x->form == USAGE_FORM_CSV)

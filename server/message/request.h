@@ -20,6 +20,7 @@ enum request_header {
 	HEADER_HOST,
 	HEADER_IF_NONE_MATCH,
 	HEADER_IF_RANGE,
+	HEADER_ORIGIN, // only browsers send it
 	HEADER_RANGE,
 	HEADER_USER_AGENT,
 	HEADER_FORWARDED_FOR,    // these three only of a trusted proxy
@@ -49,6 +50,7 @@ enum request_argument {
 	ARGUMENT_UPSTREAM,
 	ARGUMENT_BY,
 	ARGUMENT_SINCE,
+	ARGUMENT_SIGN_IN,
 	ARGUMENT_CHOSEN, // "x": may be there several times, joined by ","
 	ARGUMENT_COUNT,
 };

@@ -29,6 +29,9 @@ static void render(const struct site *s, struct home_page_stats stats, const cha
 {
 	struct err e = ERR_INIT;
 	stats.platform = counts;
+	CLEANUP(readable_release) struct readable readable;
+	readable_init_public(&readable, s);
+	stats.readable = &readable;
 	stats.overview = stats.overview ? stats.overview : &nothing;
 	buf_init(out, LIMIT_PAGE);
 	assert_int_equal(home_page_write(&(struct html_frame){.root = ""}, s, &stats, base, out, &e), 0);
@@ -114,12 +117,16 @@ static void one_platform(void **state)
 	CLEANUP(buf_release) struct buf out, small;
 	const struct site one = {.store = {.platform = platforms, .platform_count = 1}, .view = views, .view_count = 2};
 	const struct site none = {.view = views, .view_count = 1};
+	CLEANUP(readable_release) struct readable readable;
+	readable_init_public(&readable, &none);
 	render(&one, (struct home_page_stats){0}, "http://a", &out);
 	assert_null(strstr(out.data, "<h2>Views"));
 	assert_null(strstr(out.data, "This index shows"));
 	buf_init(&small, 100);
 	assert_int_equal(home_page_write(&(struct html_frame){.root = ""}, &none,
-				 &(struct home_page_stats){.platform = counts, .overview = &nothing}, "", &small, &e),
+				 &(struct home_page_stats){
+					 .platform = counts, .overview = &nothing, .readable = &readable},
+				 "", &small, &e),
 		-1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
@@ -184,7 +191,10 @@ static void overview(void **state)
 	}
 	struct home_page_platform counted[2] = {{.is_missing_known = true, .missing = 7, .missing_counted = 60}};
 	buf_init(&json, LIMIT_PAGE);
-	home_json_write(&site, &(struct home_page_stats){.platform = counted, .overview = &data}, "http://a", &json);
+	CLEANUP(readable_release) struct readable readable;
+	readable_init_public(&readable, &site);
+	const struct home_page_stats stats = {.platform = counted, .overview = &data, .readable = &readable};
+	home_json_write(&site, &stats, "http://a", &json);
 	assert_has(&json, "\"missing\": 7");
 	assert_has(&json, "\"removes_files\": 1");
 }
