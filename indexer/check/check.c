@@ -175,6 +175,7 @@ static int handle_event(void *ctx, const struct scan_event *ev, struct err *e)
 	case SCAN_EVENT_FOLDER:
 	case SCAN_EVENT_FOLDER_GONE:
 	case SCAN_EVENT_WAITING:
+	case SCAN_EVENT_LINK:
 		return 0;
 	}
 	return 0;

@@ -338,6 +338,14 @@ static void note_unreadable_platform(struct scan_writer *w, size_t index)
 	w->unreadable[index] = true;
 }
 
+static void note_link(struct scan_writer *w, const struct scan_event *ev)
+{
+	const struct platform *p = ev->folder->platform;
+	CLEANUP(mem_free) char *path = folder_file(ev->folder, ev->filename);
+	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p->name, path);
+	summary_add_private(w->summary, SCAN_REPORT_LIST_LINKS, p->is_private, whole, ev->text, NULL);
+}
+
 int scan_writer_handle(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
 	bool is_platform; // the folder that could not be read is the root of a platform
@@ -366,6 +374,9 @@ int scan_writer_handle(struct scan_writer *w, const struct scan_event *ev, struc
 			note_unreadable_platform(w, ev->folder->platform_index);
 		summary_add_private(w->summary, SCAN_REPORT_LIST_PROBLEMS,
 			!is_platform && ev->folder->platform->is_private, ev->text, NULL, NULL);
+		return 0;
+	case SCAN_EVENT_LINK:
+		note_link(w, ev);
 		return 0;
 	case SCAN_EVENT_WAITING:
 		summary_add(w->summary, SCAN_REPORT_LIST_WAITING, ev->text, NULL, NULL);

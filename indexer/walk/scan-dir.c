@@ -98,7 +98,8 @@ static void handle_file(struct scan_dir *d, const char *name, struct dir_snapsho
 static void handle_folder(struct scan_dir *d, const char *name, const struct stat *st, bool is_link)
 {
 	if (is_link && folder_is_circle(d->folder, st)) {
-		skip_entry(d, COUNT_LINKS);
+		scan_workers_send_link(d->workers, d->folder, d->fd, name, "it leads to a folder that it is in");
+		scan_workers_count(d->workers, COUNT_DONE, d->share);
 		return;
 	}
 	if (d->folder->depth == LIMIT_DEPTH) {
@@ -122,8 +123,13 @@ static int stat_link(struct scan_dir *d, const char *name, struct stat *st, stru
 {
 	CLEANUP(mem_free) char *path = folder_file(d->folder, name);
 	CLEANUP(mem_close) int fd = store_open_file(d->folder->platform, path, e);
+	if (fd < 0 && e->kind != ERR_NOT_FOUND && e->kind != ERR_DENIED)
+		return -1;
 	if (fd < 0)
-		return e->kind == ERR_NOT_FOUND || e->kind == ERR_DENIED ? 0 : -1;
+		scan_workers_send_link(d->workers, d->folder, d->fd, name,
+			e->kind == ERR_DENIED ? "it leads out of the store, or in a circle" : "it leads nowhere");
+	if (fd < 0)
+		return 0;
 	return fstat(fd, st) < 0 ? err_errno(e, ERR_IO, "fstat") : 1;
 }
 
@@ -135,10 +141,7 @@ static int stat_entry(struct scan_dir *d, const char *name, struct stat *st, boo
 	*is_link = S_ISLNK(st->st_mode);
 	if (!*is_link)
 		return 1;
-	int found = stat_link(d, name, st, e);
-	if (found == 0)
-		scan_workers_count(d->workers, COUNT_LINKS, 1);
-	return found;
+	return stat_link(d, name, st, e);
 }
 
 // A file that the catalog knows, in a folder that is not listed because its names have not changed.

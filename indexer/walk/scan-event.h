@@ -19,6 +19,7 @@ enum scan_event_kind {
 	SCAN_EVENT_FOLDER_GONE,
 	SCAN_EVENT_PROBLEM, // text: something could not be read; its rows stay
 	SCAN_EVENT_WAITING, // text: a file is still being written
+	SCAN_EVENT_LINK,    // filename is a link that is not followed; text: why
 };
 
 struct scan_event {

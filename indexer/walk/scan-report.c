@@ -42,6 +42,7 @@ static const struct summary_list list_row[SCAN_REPORT_LISTS] = {
 		{"filename", "platforms"}, false},
 	[SCAN_REPORT_LIST_WAITING] = {"waiting", "still being written", {"file"}, false},
 	[SCAN_REPORT_LIST_FINDINGS] = {"findings", "odd, and taken all the same", {"path", "oddities"}, false},
+	[SCAN_REPORT_LIST_LINKS] = {"links", "links that are not followed", {"path", "reason"}, false},
 	[SCAN_REPORT_LIST_STRAY] = {"stray", "beside the platforms, and not looked into", {"name"}, false},
 };
 

@@ -42,6 +42,7 @@ enum scan_report_list {
 	SCAN_REPORT_LIST_DIFFERING,   // file name, and on how many platforms its bytes differ
 	SCAN_REPORT_LIST_WAITING,     // path with the reason
 	SCAN_REPORT_LIST_FINDINGS,    // path, oddities
+	SCAN_REPORT_LIST_LINKS,       // path, why it is not followed
 	SCAN_REPORT_LIST_STRAY,       // names at the top of the store that are not platforms
 	SCAN_REPORT_LISTS,
 };

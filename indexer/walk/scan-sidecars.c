@@ -102,7 +102,7 @@ void scan_sidecars_check_attachment(struct scan_workers *workers, struct folder 
 	}
 	int found = attachment_file_read(fd, filename, kind, &attached, &e);
 	if (found < 0 && e.kind == ERR_DENIED) { // a link that leads out of the store or in a circle
-		scan_workers_count(workers, COUNT_LINKS, 1);
+		scan_workers_send_link(workers, folder, fd, filename, "it leads out of the store, or in a circle");
 		found = 0;
 	}
 	if (row)

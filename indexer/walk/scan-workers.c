@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
@@ -217,6 +218,19 @@ void scan_workers_send_waiting(struct scan_workers *workers, struct folder *fold
 	CLEANUP(mem_free) char *path = folder_file(folder, filename);
 	ev->text = xasprintf("%s/%s: %s", folder->platform->name, path, why);
 	scan_workers_count(workers, COUNT_WAITING, 1);
+	scan_workers_send(workers, ev);
+}
+
+void scan_workers_send_link(struct scan_workers *workers, struct folder *folder, int fd, const char *filename,
+	const char *cause)
+{
+	char target[LIMIT_PATH];
+	ssize_t len = readlinkat(fd, filename, target, sizeof(target));
+	struct scan_event *ev = scan_event_new(SCAN_EVENT_LINK, folder);
+	ev->filename = xstrdup(filename);
+	ev->text = xasprintf("%s: %.*s", cause, len > 0 ? (int)len : 1, len > 0 ? target : "?");
+	atomic_store(&folder->needs_rescan, true);
+	scan_workers_count(workers, COUNT_LINKS, 1);
 	scan_workers_send(workers, ev);
 }
 

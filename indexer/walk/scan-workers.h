@@ -100,7 +100,7 @@ uint64_t scan_workers_total(const struct scan_workers *workers, enum scan_worker
 void scan_workers_count_file(struct scan_workers *workers, const struct folder *in);
 uint64_t scan_workers_files_of(const struct scan_workers *workers, size_t platform_index);
 
-// Takes ownership of the event. Blocks while the channel is full, as do the next three.
+// Takes ownership of the event. Blocks while the channel is full, as do the next four.
 void scan_workers_send(struct scan_workers *workers, struct scan_event *event);
 // Reports that a file of the catalog is gone.
 void scan_workers_send_gone(struct scan_workers *workers, struct folder *folder, int64_t id, int64_t written);
@@ -110,6 +110,10 @@ void scan_workers_send_problem(struct scan_workers *workers, struct folder *fold
 // Reports that a file is still being written, with the reason to think so.
 void scan_workers_send_waiting(struct scan_workers *workers, struct folder *folder, const char *filename,
 	const char *why);
+// Counts and reports a link in the folder, open as fd, that is not followed. cause: where it leads, such as "it leads
+// nowhere". The next scan looks again, because its target may change.
+void scan_workers_send_link(struct scan_workers *workers, struct folder *folder, int fd, const char *filename,
+	const char *cause);
 // One pending item of the folder is done. After the last one sends SCAN_EVENT_FOLDER.
 void scan_workers_item_done(struct scan_workers *workers, struct folder *folder);
 // Returns the next event, which the caller owns; NULL after timeout_ms, or with *ended at the end of the channel.

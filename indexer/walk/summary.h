@@ -13,7 +13,7 @@ enum {
 	SUMMARY_FIELDS = 3,
 	SUMMARY_KEPT = 1000, // items of a list; further ones are only counted
 	SUMMARY_MOST_NUMBERS = 24,
-	SUMMARY_MOST_LISTS = 10,
+	SUMMARY_MOST_LISTS = 11,
 };
 
 struct summary_number {

@@ -351,8 +351,37 @@ def test_links_that_leave_the_store_are_not_followed(at):
     (at.store / "folder").symlink_to("../outside")
     (at.store / "nowhere-1.0-py3-none-any.whl").symlink_to("nothing")
     (at.store / "six" / "circle").symlink_to("..")
-    numbers(at.index(), added=1, links_ignored=5, quarantined=0)
+    away = "it leads out of the store, or in a circle: "
+    named = {f"wheels/{outside.name}": away + str(outside.path), "wheels/folder": away + "../outside",
+             "wheels/relative-1.0-py3-none-any.whl": f"{away}../outside/{outside.name}",
+             "wheels/nowhere-1.0-py3-none-any.whl": "it leads nowhere: nothing",
+             "wheels/six/circle": "it leads to a folder that it is in: .."}
+    for added in (1, 0):  # also by a scan that finds nothing new
+        summary = at.index()
+        numbers(summary, added=added, links_ignored=5, quarantined=0)
+        assert {one["path"]: one["reason"] for one in summary["lists"]["links"]} == named
     assert at.names() == [WHEEL]
+
+
+def test_a_link_that_leads_somewhere_later_is_followed(at):
+    """Its folder has not changed since."""
+    wheel = at.wheel("six")
+    (at.store / "late").mkdir()
+    (at.store / "late" / "late-1.0-py3-none-any.whl").symlink_to("../more/late-1.0-py3-none-any.whl")
+    os.utime(at.store / "late", (storelib.OLD, storelib.OLD))
+    numbers(at.index(), added=1, links_ignored=1)
+    numbers(at.index(), added=0, links_ignored=1)
+    storelib.make_wheel(at.store / "more", "late", "1.0")
+    numbers(at.index(), added=1, duplicates=1, links_ignored=0)
+    assert set(at.names()) == {wheel.name, "late-1.0-py3-none-any.whl"}
+
+
+def test_links_are_named_in_the_text(at):
+    at.wheel("six")
+    (at.store / "nowhere-1.0-py3-none-any.whl").symlink_to("nothing\x1b[2J")
+    shown = at.run().stdout
+    assert "links that are not followed:\n  wheels/nowhere-1.0-py3-none-any.whl: it leads nowhere: nothing" in shown
+    assert "\x1b" not in shown
 
 
 def test_link_that_is_turned_outwards_leaves(at):
