@@ -61,13 +61,15 @@ static void put_sums(const struct missing *m, const struct missing_page_query *q
 	buf_puts(out, "</tbody>\n</table></div>\n");
 }
 
-// To the project's page, if there is something to be shown.
+// To the project's page of this version, if there is something to be shown.
 static void put_project_link(const struct missing_row *row, struct buf *out)
 {
 	bool is_known = row->status != MISSING_UNKNOWN && row->status != MISSING_IMPOSSIBLE;
 	if (is_known) {
 		buf_puts(out, "<a href=\"../project/");
 		escape_url(out, str_from(row->project));
+		buf_puts(out, row->version ? "?version=" : "");
+		escape_url(out, str_from(row->version ? row->version : ""));
 		buf_puts(out, "\">");
 	}
 	put_escaped(out, row->project);

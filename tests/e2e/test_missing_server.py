@@ -53,6 +53,18 @@ def fresh_fixture(tmp_path):
         yield Asked(tmp_path, upstream)
 
 
+def test_links_lead_to_the_wanted_version(site, server):
+    """Also where others of the project are newer, and where only upstream has it."""
+    page = server.get(f"/-/missing/{BOOKWORM}?format=html&all=1", HTML).body.decode()
+    links = re.findall(r'<a href="\.\./(project/([^"?]+)\?version=([^"]+))">\2</a> \3<', page)
+    without = re.findall(r'<a href="\.\./project/([^"?]+)">\1</a> ([^<]*)<', page)
+    assert len({project for _, project, _ in links}) >= 3 and page.count('href="../project/') == len(links) + len(without)
+    assert all(not version for _, version in without), without  # any version was wanted, and there is none
+    for link, _, version in set(links):
+        reply = server.get(f"/-/{link}", HTML)
+        assert (reply.status, f"<h2>Version {version}</h2>" in reply.body.decode()) == (200, True), link
+
+
 def document(reply):
     assert reply.status == 200 and reply["Content-Type"] == "application/json", reply
     return json.loads(reply.body)

@@ -134,3 +134,17 @@ def test_views(world):
     [view] = world.read()["stale"]["views"]
     assert view["view"] == "nightly" and view["stale_projects"] >= 1
     assert '<a href="-/channel/nightly/">nightly</a>: ' in world.page()
+
+
+def test_new_files_of_one_time_have_one_order(serve, tmp_path):
+    """The newest first; of one time by name, whatever the order in which they were found, so that a page stays as it is."""
+    store, now = tmp_path / "store", int(time.time())
+    for name, days in (("pear", 2), ("fig", 2), ("newest", 1), ("apple", 2), ("last", 3)):
+        wheel = storelib.make_wheel(store / JAMMY / name, name, "1.0")
+        os.utime(wheel.path, (now - days * DAY,) * 2)
+    orders = []
+    for start in range(2):
+        server = serve(store, state=tmp_path / f"state{start}")
+        found = json.loads(server.get("/?format=json").body)["arrivals"]
+        orders.append([one["project"] for one in found])
+    assert orders == [["newest", "apple", "fig", "pear", "last"]] * 2
