@@ -49,48 +49,12 @@ def secure_fixture(serve_module, store, authority):
     return server
 
 
-def start_front(folder, server, authority):
-    """nginx, as a user runs it: its example, adapted."""
-    program = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
-    if not program:
-        pytest.skip("there is no nginx: apt-get install nginx")
-    port = webservers.free_port()
-    text = (webservers.ETC / "nginx-front.conf").read_text()
-    for before, after in {"listen 443 ssl;": f"listen {webservers.HOST}:{port} ssl;",
-                          "127.0.0.1:8080": f"{server.host}:{server.port}",
-                          "/etc/wheelcache/cert.pem": str(authority.cert),
-                          "/etc/wheelcache/key.pem": str(authority.key)}.items():
-        assert before in text
-        text = text.replace(before, after)
-    user = "user root;" if os.geteuid() == 0 else ""
-    temporary = "".join(f"{what}_temp_path {folder}/{what};" for what in
-                        ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    (folder / "nginx.conf").write_text(
-        f"{user} daemon off; pid {folder}/pid; error_log {folder}/errors;\nevents {{ }}\n"
-        f"http {{ access_log off; {temporary}\n{text}\n}}\n")
-    process = subprocess.Popen([program, "-p", folder, "-e", folder / "errors", "-c", folder / "nginx.conf"],
-                               stdin=subprocess.DEVNULL)
-    return process, port
-
-
-def listens(process, port):
-    assert process.poll() is None
-    with contextlib.suppress(OSError), socket.create_connection((webservers.HOST, port), 5):
-        return True
-    return False
-
-
 @pytest.fixture(scope="module", name="front")
 def front_fixture(serve_module, store, authority, tmp_path_factory):
     """Host and port of nginx before a server without TLS."""
     folder = tmp_path_factory.mktemp("front")
-    process, port = start_front(folder, serve_module(store), authority)
-    try:
-        serving.wait_for(lambda: listens(process, port), webservers.START_SECONDS, "nginx")
+    with webservers.front(folder, serve_module(store), authority) as port:
         yield webservers.HOST, port, folder
-    finally:
-        process.terminate()
-        process.wait(webservers.STOP_SECONDS)
 
 
 @pytest.fixture(name="place", params=["wheelcache", "nginx"])

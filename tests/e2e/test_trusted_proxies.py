@@ -2,14 +2,19 @@
 """A proxy that [server] trusted-proxies names says which client asks, and below which path; of anyone else that counts for
 nothing."""
 import contextlib
+import html
 import json
+import re
 import socket
+import urllib.parse
 
 import pytest
 
 import serving
 import storelib
 import uploading
+import webservers
+from authority import Authority
 
 PLATFORM = "ubuntu-22.04-x86_64"
 PROXY, STRANGER = "127.0.0.2", "127.0.0.3"
@@ -86,6 +91,39 @@ def test_install_lines_have_the_prefix(server):
             assert ("index.test/wheels/" in page) == (source == PROXY)
     _, page = ask(server, "/", PROXY, {"X-Forwarded-Prefix": '/"><script>alert(1)</script>'})
     assert "alert(1)" not in page and "http://index.test/simple/" in page.replace("<wbr>", "")
+
+
+def test_below_a_path_of_nginx(serve, tmp_path, client):
+    """As etc/nginx-front.conf says, without [server] url: every link stays below, and the commands of the pages install."""
+    storelib.make_wheel(tmp_path / "store" / PLATFORM / "foo", "foo", "1.0")
+    server = serve(tmp_path / "store", config=f"[server]\ntrusted-proxies = 127.0.0.1\n[platform {PLATFORM}]\npythons = 3.12\n")
+    (tmp_path / "front").mkdir()
+    authority = Authority(tmp_path)
+    with webservers.front(tmp_path / "front", server, authority, below=True) as port:
+        at = f"https://{webservers.HOST}:{port}"
+        seen, todo = set(), [f"{at}/wheels/"]
+        while todo:
+            url = todo.pop()
+            if url in seen:
+                continue
+            seen.add(url)
+            with contextlib.closing(authority.connect(webservers.HOST, port)) as connection:
+                reply = serving.ask(connection, url.removeprefix(at), {"Accept": "text/html"})
+            assert reply.status in (200, 302) or "/-/log/" in url, (url, reply)
+            if not reply["Content-Type"].startswith("text/html") or "/-/docs/" in url:
+                continue
+            for link in re.findall(r'(?:href|src|action)="([^"]+)"', reply.body.decode()):
+                to = urllib.parse.urljoin(url, html.unescape(link)).partition("#")[0]
+                if to.startswith("https://127."):
+                    assert to.startswith(f"{at}/wheels/"), (url, link)
+                    todo.append(to)
+        assert {f"{at}/wheels/-/project/foo", f"{at}/wheels/simple/foo/", f"{at}/wheels/-/style.css"} <= \
+            {url.partition("?")[0] for url in seen}
+        with contextlib.closing(authority.connect(webservers.HOST, port)) as connection:
+            words = json.loads(serving.ask(connection, "/wheels/-/project/foo?format=json").body)["install"].split()
+        assert words[3] == f"{at}/wheels/simple/"
+        client("pip==26.3").pip(*words[1:], "--target", tmp_path / "out", env={"PIP_CERT": str(authority.ca)})
+        assert (tmp_path / "out" / "foo-1.0.dist-info").exists()
 
 
 def test_a_unix_socket_is_trusted(serve, tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nginx and Apache as users of etc/nginx.conf and etc/apache.conf run them: those files, with another port and folder,
+"""nginx and Apache as users of etc/nginx.conf, etc/nginx-front.conf and etc/apache.conf run them: those files, with another port and folder,
 in a minimal configuration around them."""
 import contextlib
 import http.client
@@ -58,6 +58,51 @@ def apache(state, folder, port):
         "AddEncoding x-gzip .gz\nAddEncoding zstd .zst\nAddType text/html .html\nSetOutputFilter DEFLATE\n"
         f"<Directory />\n\tRequire all denied\n</Directory>\n{site}")
     return ["apache2", "-D", "FOREGROUND", "-f", state / "apache.conf"]
+
+
+# What etc/nginx-front.conf says of a path.
+BELOW = {"location / {": "location /wheels/ {", "proxy_pass http://wheelcache;": "proxy_pass http://wheelcache/;",
+         'proxy_set_header Connection "";': 'proxy_set_header Connection ""; proxy_set_header X-Forwarded-Prefix /wheels;'}
+
+
+def front_command(folder, server, authority, port, below):
+    program = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+    if not program:
+        pytest.skip("there is no nginx: apt-get install nginx")
+    text = (ETC / "nginx-front.conf").read_text()
+    for before, after in {"listen 443 ssl;": f"listen {HOST}:{port} ssl;",
+                          "127.0.0.1:8080": f"{server.host}:{server.port}",
+                          "/etc/wheelcache/cert.pem": str(authority.cert),
+                          "/etc/wheelcache/key.pem": str(authority.key), **(BELOW if below else {})}.items():
+        assert before in text
+        text = text.replace(before, after)
+    user = "user root;" if os.geteuid() == 0 else ""
+    temporary = "".join(f"{what}_temp_path {folder}/{what};" for what in
+                        ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    (folder / "nginx.conf").write_text(
+        f"{user} daemon off; pid {folder}/pid; error_log {folder}/errors;\nevents {{ }}\n"
+        f"http {{ access_log off; {temporary}\n{text}\n}}\n")
+    return [program, "-p", folder, "-e", folder / "errors", "-c", folder / "nginx.conf"]
+
+
+def listens(process, port):
+    assert process.poll() is None
+    with contextlib.suppress(OSError), socket.create_connection((HOST, port), 5):
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def front(folder, server, authority, below=False):
+    """The port of nginx before a server, as a user runs it: its example, adapted; below: at /wheels/."""
+    port = free_port()
+    process = subprocess.Popen(front_command(folder, server, authority, port, below), stdin=subprocess.DEVNULL)
+    try:
+        serving.wait_for(lambda: listens(process, port), START_SECONDS, "nginx")
+        yield port
+    finally:
+        process.terminate()
+        process.wait(STOP_SECONDS)
 
 
 KINDS = {"nginx": nginx, "apache2": apache}
