@@ -7,6 +7,7 @@
 #include "lib/missing/branch.h"
 #include "lib/os/clock.h"
 #include "lib/os/path-probe.h"
+#include "lib/state/store/store-adopt.h"
 #include "lib/view/site-check.h"
 #include "server/http/tls.h"
 
@@ -16,7 +17,8 @@ int serve_check_site(const struct config *c, const struct store *store, const ch
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (catalog_path && catalog_open_read(catalog_path, &catalog, &ignored) < 0)
 		catalog = NULL; // the server makes it, or says why not
-	return site_check(c, store, catalog, e);
+	CLEANUP(mem_free) char *before = NULL;
+	return site_check(c, store, catalog, e) < 0 || (catalog && store_adopt_check(store, catalog, &before, e) < 0) ? -1 : 0;
 }
 
 // --- branches ---

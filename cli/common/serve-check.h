@@ -13,7 +13,7 @@ typedef void serve_check_warn_fn(void *ctx, const char *text);
 // The store, the views, the policies, the certificate; and a warning for each branch whose files cannot be read. ERR_USAGE
 // where the configuration is to blame; otherwise as store_open() and tls_load().
 int serve_check(const struct config *c, serve_check_warn_fn *warn, void *ctx, struct err *e) MUST_CHECK;
-// Of it, what is said of an open store: as site_check(), with what the catalog has, if it is there.
+// Of it, what is said of an open store: as site_check(), with what the catalog has, if it is there, and as store_adopt().
 int serve_check_site(const struct config *c, const struct store *store, const char *catalog_path,
 	struct err *e) MUST_CHECK;
 // Of it, the branches. A file system that does not answer is waited for like a store (STORE_PROMPT).

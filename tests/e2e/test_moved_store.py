@@ -84,9 +84,10 @@ def test_a_volume_that_is_not_mounted_empties_nothing(site, platforms):
     new.mkdir()
     (new / "lost+found").mkdir()
     configure(site, new, platforms)
-    for words in (("serve", "--listen", "127.0.0.1:0"), ("index",)):
+    for words in (("serve", "--listen", "127.0.0.1:0"), ("index",), ("doctor", "--check-config")):
         done = run(site, *words)
         assert done.returncode == 2 and "is its volume mounted?" in done.stderr, done.stderr
+    assert run(site, "doctor").returncode == 1
     (new / FIRST).mkdir()  # the mount point of the platform's own volume
     done = run(site, "index")
     assert done.returncode == 2 and "is its volume mounted?" in done.stderr

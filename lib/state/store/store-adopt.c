@@ -46,17 +46,29 @@ static int check_folders(const struct store *s, struct catalog *c, const char *b
 		catalog_path(c), before, s->path);
 }
 
+int store_adopt_check(const struct store *s, struct catalog *c, char **before, struct err *e)
+{
+	CLEANUP(mem_free) char *known = NULL;
+	*before = NULL;
+	if (!s->path)
+		return 0;
+	if (catalog_store(c, &known, e) < 0)
+		return -1;
+	if (!known || strcmp(known, s->path) == 0)
+		return 0;
+	if (check_folders(s, c, known, e) < 0)
+		return -1;
+	*before = STEAL_PTR(known);
+	return 0;
+}
+
 int store_adopt(const struct store *s, struct catalog *c, struct err *e)
 {
 	CLEANUP(mem_free) char *before = NULL;
-	if (!s->path)
-		return 0;
-	if (catalog_store(c, &before, e) < 0)
+	if (store_adopt_check(s, c, &before, e) < 0)
 		return -1;
-	if (!before || strcmp(before, s->path) == 0)
+	if (!before)
 		return 0;
-	if (check_folders(s, c, before, e) < 0)
-		return -1;
 	log_warn("catalog %s is made again: it was of the store %s, and is now of %s", catalog_path(c), before, s->path);
 	return catalog_adopt(c, s->path, e);
 }
