@@ -10,6 +10,7 @@
 #include "lib/state/access/audit.h"
 #include "lib/state/config/config-type.h"
 #include "lib/state/store/freeze.h"
+#include "lib/state/store/retired.h"
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-freeze.h"
 
@@ -134,10 +135,19 @@ static int change_views(struct freeze_command *x, struct err *e)
 	return note_change(x, NULL, result < 0 ? &failure : NULL, e);
 }
 
+// A retired platform is frozen for good; only a thaw that names it ends the retirement.
+static bool stays_retired(const struct platform *p)
+{
+	if (!retired_is(p))
+		return false;
+	printf("%s: retired, and stays so\n", p->name);
+	return true;
+}
+
 static int change_all(struct freeze_command *x, const struct store *s, struct err *e)
 {
 	for (size_t i = 0; i < s->platform_count; i++)
-		if (change_platform(x, &s->platform[i], e) < 0)
+		if (!stays_retired(&s->platform[i]) && change_platform(x, &s->platform[i], e) < 0)
 			return -1;
 	return change_views(x, e);
 }
@@ -149,6 +159,7 @@ static int change_platforms(struct freeze_command *x, char **names, struct err *
 		cli_config_audit(&x->config, &x->audit, e) < 0)
 		return -1;
 	x->who = audit_account();
+	retired_look(&store);
 	int result = *names ? change_named(x, &store, names, e) : change_all(x, &store, e);
 	if (result < 0)
 		return -1;

@@ -159,3 +159,16 @@ def test_a_platform_that_is_only_frozen_stays(serve, tmp_path):
     world.tool("freeze", "--reason", "a move", OLD)
     serving.wait_for(lambda: world.json("/-/health")["platforms"][0]["frozen"], 20, "the freeze")
     assert set(map(str, places(world).values())) == {str([OLD, NEW])}
+
+
+def test_a_freeze_of_all_leaves_the_retirement(serve, tmp_path):
+    """A backup freezes and thaws all platforms each night (docs/operating.md)."""
+    world = World(serve, tmp_path)
+    world.retire()
+    mark = world.store / OLD / ".wheelcache-frozen"
+    before = mark.read_text()
+    for command, other in (("freeze", "frozen"), ("thaw", "thawed")):
+        said = world.tool(command).stdout
+        assert f"{OLD}: retired, and stays so" in said and f"{NEW}: {other}" in said
+        assert mark.read_text() == before
+    assert f"{OLD}: thawed" in world.tool("thaw", OLD).stdout and not mark.exists()
