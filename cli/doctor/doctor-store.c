@@ -17,6 +17,7 @@
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-view.h"
+#include "lib/state/store/freeze.h"
 #include "lib/state/store/store.h"
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-repair.h"
@@ -56,6 +57,18 @@ static void look_at_release(struct doctor_report *r, const struct platform *p)
 			"platform %s: nothing brings %s to %s", p->name, p->write_path, p->path);
 }
 
+// Such as by a backup that was restored with its mark.
+static void look_at_freeze(struct doctor_report *r, const struct platform *p)
+{
+	struct err unsaid = ERR_INIT; // the folder's row says it
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, LIMIT_NOTE);
+	if (freeze_is(p, &why, &unsaid) <= 0 || freeze_is_retirement(buf_view(&why)))
+		return;
+	doctor_report_add(r, DOCTOR_WARNING, "frozen", "wheelcache thaw, if nothing needs the freeze any more",
+		"platform %s takes no writes: %s", p->name, why.len ? why.data : "no reason is given");
+}
+
 static void look_at_platform(struct doctor_report *r, const struct platform *p, struct doctor_writes *writes)
 {
 	if (p->is_away) {
@@ -74,6 +87,7 @@ static void look_at_platform(struct doctor_report *r, const struct platform *p, 
 	doctor_report_add(r, DOCTOR_FINE, "platform", "", "%s: %s is on %s%s", p->name, p->path, f.name,
 		f.is_remote ? "; other machines' changes show after the next scan" : "");
 	doctor_writes_platform(writes, p);
+	look_at_freeze(r, p);
 	look_at_release(r, p);
 	look_at_room(r, "disk", p->path);
 }

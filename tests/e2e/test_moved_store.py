@@ -129,6 +129,8 @@ def test_a_store_without_platforms(tmp_path, serve):
 def test_a_restored_backup(site, serve):
     """A new machine with the store, the configuration and the files that docs/operating.md names knows the tokens."""
     text = (documented.TOP / "docs" / "operating.md").read_text(encoding="utf-8")
+    assert re.search(r"wheelcache freeze .*rsync .*wheelcache thaw.*## Restore.*rsync .*wheelcache thaw", text, re.S)
+    assert run(site, "freeze", "--reason", "backup").returncode == 0  # and the copy has the mark
     kept = re.findall(r"^\| `catalog\.db(\.\w+)`.* \| no \|$", text, re.M)
     assert len(kept) == 5
     for suffix in kept:
@@ -139,6 +141,9 @@ def test_a_restored_backup(site, serve):
     site.catalog.parent.mkdir()
     for path in site.folder.glob("catalog.db.*"):
         path.rename(site.catalog.parent / path.name)
+    assert run(site, "index").returncode == 0
+    assert re.search(f"platform {FIRST} takes no writes: backup.*To do: wheelcache thaw", run(site, "doctor").stdout)
+    assert run(site, "thaw").returncode == 0 and "takes no writes" not in run(site, "doctor").stdout
     server = start(site, serve)
     assert names(server) == ["demo", "other"]
     more = storelib.make_wheel(site.folder, "more", "1.0").path
