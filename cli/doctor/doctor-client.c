@@ -65,14 +65,24 @@ static const char *proxy_variable(const struct fetch_url *u)
 	return NULL;
 }
 
-// libcurl has one code for all three; its words are OpenSSL's.
+// libcurl has one code for all three faults; its words are OpenSSL's.
+static bool is_of_time(const char *why)
+{
+	return strstr(why, "expired") || strstr(why, "not yet valid");
+}
+
+static bool is_of_host(const char *why)
+{
+	return strstr(why, "subject name") != NULL;
+}
+
 static void report_distrust(struct doctor_report *r, const char *why)
 {
-	if (strstr(why, "expired") || strstr(why, "not yet valid"))
+	if (is_of_time(why))
 		doctor_report_add(r, DOCTOR_WRONG, "TLS",
 			"look at the clock of this machine; if it is right, the operator renews the certificate",
 			"the certificate is out of its time: %s", why);
-	else if (strstr(why, "subject name"))
+	else if (is_of_host(why))
 		doctor_report_add(r, DOCTOR_WRONG, "TLS",
 			"use a name that the certificate has; the operator may add this one to it",
 			"the certificate is for another host: %s", why);
@@ -186,6 +196,18 @@ static void report_other_page(const struct client_doctor *d)
 		" is no index of packages");
 }
 
+// Whether plain HTTP came to a port that speaks HTTPS; the words are those of wheelcache, nginx and Apache.
+static bool wants_tls(const struct client_doctor *d, const struct fetch_answer *a)
+{
+	static const char *const words[] = {
+		"this port speaks HTTPS", "plain HTTP request was sent to HTTPS port", "speaking plain HTTP to an SSL-enabled"};
+	CLEANUP(mem_free) char *body = xstrndup(a->body.data ? a->body.data : "", a->body.len);
+	bool has_words = false;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		has_words |= strstr(body, words[i]) != NULL;
+	return a->status == 400 && strcmp(d->url.scheme, "http") == 0 && has_words;
+}
+
 static void report_status(const struct client_doctor *d, const struct fetch_answer *a)
 {
 	struct doctor_report *r = d->report;
@@ -201,6 +223,9 @@ static void report_status(const struct client_doctor *d, const struct fetch_answ
 	else if (a->status >= 300 && a->status < 400)
 		doctor_report_add(r, DOCTOR_WARNING, "index", "use the URL to which it redirects",
 			"%s redirects to " STR_FMT, d->url.text, STR_ARG(to));
+	else if (wants_tls(d, a))
+		doctor_report_add(r, DOCTOR_WRONG, "TLS", "use the URL that begins with https://",
+			"%s is plain HTTP, and the server speaks HTTPS there", d->url.text);
 	else if (a->status != 200)
 		doctor_report_add(r, DOCTOR_WRONG, "index", "try again; the operator: see the log of the server",
 			"%s answers with status %u", d->url.text, a->status);
@@ -313,7 +338,8 @@ static void try_certificates(const struct client_doctor *d, const char *client, 
 	if (!cert || access(cert, R_OK) < 0 || strcmp(d->url.scheme, "https") != 0)
 		return;
 	struct fetch *fetch = fetch_new(&options);
-	if (fetch_get(fetch, d->url.text, page_headers, &a, &e) < 0 && e.kind == ERR_DENIED)
+	bool is_refused = fetch_get(fetch, d->url.text, page_headers, &a, &e) < 0 && e.kind == ERR_DENIED;
+	if (is_refused && !is_of_time(e.msg) && !is_of_host(e.msg)) // which no file of authorities mends
 		doctor_report_add(d->report, DOCTOR_WRONG, "TLS",
 			"name a file that has the certificate of the server's authority too",
 			"%s trusts only the certificates in %s, as %s says: %s", client, cert,

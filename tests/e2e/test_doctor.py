@@ -427,6 +427,23 @@ def test_each_fault_of_a_certificate_has_its_advice(serve, tmp_path):
     for variable in ("PIP_CERT", "SSL_CERT_FILE", "CURL_CA_BUNDLE"):
         line = advice(**{variable: str(authority.ca)})
         assert "is for another host" in line and "use a name that the certificate has" in line, line
+    other = {"SSL_CERT_FILE": "/etc/ssl/certs/ca-certificates.crt", "PIP_CERT": str(authority.ca)}
+    done = serving.run("doctor", "--client", f"{server.url}/simple/", env=clean(tmp_path, **other))
+    assert "pip trusts only" not in done.stdout, "pip trusts the authority, and no file of authorities mends the name"
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl")
+def test_plain_http_to_a_port_of_https(serve, tmp_path):
+    storelib.make_wheel(tmp_path / "store" / "wheels", "demo", "1.0")
+    (tmp_path / "authority").mkdir()
+    server = serve(tmp_path / "store", authority=Authority(tmp_path / "authority"))
+    url = f"http://{server.host}:{server.port}/simple/"
+    (line,) = found(ask(url, tmp_path), "wrong", "TLS")
+    assert line == f"{url} is plain HTTP, and the server speaks HTTPS there"
+    with answering(400, b"<h1>400 Bad Request</h1> The plain HTTP request was sent to HTTPS port", Content_Type="text/html") as url:
+        assert found(ask(url, tmp_path), "wrong", "TLS")
+    with answering(400, b"no", Content_Type="text/html") as url:
+        assert found(ask(url, tmp_path), "wrong", "index") and not found(ask(url, tmp_path), "wrong", "TLS")
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl")
