@@ -11,6 +11,9 @@
 #include "lib/domain/machine/environment.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
+#include "lib/domain/wheel/attachment.h"
+#include "lib/domain/wheel/provenance.h"
+#include "lib/domain/wheel/wheel.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 
@@ -89,7 +92,31 @@ static int add_report(struct making *x, const char *path, struct err *e)
 
 // --- wheels ---
 
-static int hash_file(const char *path, struct stat *st, uint8_t sha256[SHA256_SIZE], struct err *e)
+// Equal contents are known only of a file that can be unpacked; its bytes are tested in any case.
+static void take_content(int fd, const struct stat *st, struct evidence_wheel *wheel)
+{
+	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st->st_size);
+	struct err ignored = ERR_INIT;
+	wheel->has_content = wheel_content(&bytes, wheel->content, &ignored) == 0;
+}
+
+// The commit that the statement of provenance beside the wheel says. One that is about other bytes says nothing.
+static void take_wheel_commit(struct evidence *r, const char *path, struct evidence_wheel *wheel)
+{
+	CLEANUP(mem_free) char *beside = xasprintf("%s%s", path, attachment_ending[ATTACHMENT_STATEMENT]);
+	CLEANUP(buf_release) struct buf text;
+	CLEANUP(provenance_release) struct provenance p = {0};
+	struct err ignored = ERR_INIT;
+	buf_init(&text, LIMIT_STATEMENT);
+	if (fs_read_regular(beside, &text, &ignored) < 0 ||
+		attachment_check(ATTACHMENT_STATEMENT, buf_view(&text), wheel->filename, wheel->sha256, &ignored) < 0 ||
+		provenance_read(buf_view(&text), &p, &ignored) < 0)
+		return;
+	const char *commit = provenance_commit(&p);
+	wheel->commit = commit ? arena_copy(&r->text, str_from(commit)) : NULL;
+}
+
+static int hash_file(const char *path, struct stat *st, struct evidence_wheel *wheel, struct err *e)
 {
 	CLEANUP(digest_cleanup) struct digest *d = digest_new();
 	CLEANUP(mem_free) char *room = xmalloc(HASHED_AT_ONCE);
@@ -102,7 +129,8 @@ static int hash_file(const char *path, struct stat *st, uint8_t sha256[SHA256_SI
 	ssize_t got;
 	while ((got = read(fd, room, HASHED_AT_ONCE)) > 0)
 		digest_add(d, room, (size_t)got);
-	digest_end(d, sha256);
+	digest_end(d, wheel->sha256);
+	take_content(fd, st, wheel);
 	return got < 0 ? err_errno(e, ERR_IO, "%s", path) : 0;
 }
 
@@ -123,11 +151,12 @@ static int add_wheel(struct making *x, const struct evidence_make *from, const c
 	struct evidence_wheel *wheel = &x->wheel[x->record->wheels];
 	const char *slash = strrchr(path, '/');
 	struct stat st;
-	wheel->filename = arena_copy(&x->record->text, str_from(slash ? slash + 1 : path));
+	*wheel = (struct evidence_wheel){.filename = arena_copy(&x->record->text, str_from(slash ? slash + 1 : path))};
 	if (filename_parse(str_from(wheel->filename), &name, e) < 0 || name.kind != FILENAME_WHEEL)
 		return err_set(e, ERR_USAGE, "--wheels: %s is not named like a wheel", path);
-	if (hash_file(path, &st, wheel->sha256, e) < 0 || (!from->takes_older && check_is_older(x, path, &st, e) < 0))
+	if (hash_file(path, &st, wheel, e) < 0 || (!from->takes_older && check_is_older(x, path, &st, e) < 0))
 		return -1;
+	take_wheel_commit(x->record, path, wheel);
 	x->record->wheels++;
 	return 0;
 }

@@ -19,7 +19,7 @@ void named_wheels_release(struct named_wheels *n)
 // What is no wheel says nothing.
 static int add_named(struct named_wheels *n, struct str filename, struct str sha256, struct err *e)
 {
-	struct evidence_wheel wheel;
+	struct evidence_wheel wheel = {0};
 	if (filename_kind(filename) != FILENAME_WHEEL)
 		return 0;
 	if (filename.len > LIMIT_FILE_NAME || !hex_decode(sha256, wheel.sha256, SHA256_SIZE))

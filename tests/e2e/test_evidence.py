@@ -63,7 +63,9 @@ def test_two_runs_of_pytest_add_up(tmp_path, wheel):
     record = json.loads((tmp_path / "run.json").read_text())
     assert [record[key] for key in ("kind", "platform", "python", "passed", "failed", "skipped")] == [
         "unit", "debian-12-x86_64", "3.12", 5, 2, 2]
-    assert record["wheels"] == [{"filename": wheel.name, "sha256": hashlib.sha256(wheel.path.read_bytes()).hexdigest()}]
+    one, = record["wheels"]
+    assert one == {"filename": wheel.name, "sha256": hashlib.sha256(wheel.path.read_bytes()).hexdigest(),
+                   "content_sha256": one["content_sha256"]}
     assert [one["name"] for one in record["failures"]] == ["test_bad::test_fails"] * 2
     assert "\x1b" not in json.dumps(record, ensure_ascii=False)
     # The same files give the same record.
@@ -123,7 +125,8 @@ def test_one_line_makes_the_records_of_a_matrix(tmp_path):
     assert [(one["platform"], one["python"], one["kind"], one["passed"]) for one in records] == [(*cell, 1) for cell in CELLS]
     for one in records:
         wheel, = (tmp_path / one["platform"]).glob("*.whl")
-        assert one["wheels"] == [{"filename": wheel.name, "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest()}]
+        assert [(tested["filename"], tested["sha256"]) for tested in one["wheels"]] == [
+            (wheel.name, hashlib.sha256(wheel.read_bytes()).hexdigest())]
     assert len({json.dumps(one["wheels"]) for one in records}) == 2
 
 

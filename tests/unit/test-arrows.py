@@ -24,7 +24,8 @@ lib/os
 lib/format
 lib/net lib/domain/text lib/readme
 lib/domain/machine lib/domain/archive lib/domain/elf
-lib/domain/wheel lib/domain/index lib/domain/promotion
+lib/domain/wheel lib/domain/index
+lib/domain/promotion
 lib/audit
 lib/compare
 lib/state/config lib/state/database

@@ -8,6 +8,7 @@
 #include "lib/domain/machine/environment.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
+#include "lib/domain/wheel/provenance.h"
 #include "lib/os/clock.h"
 
 bool evidence_kind_is_valid(struct str kind)
@@ -107,6 +108,24 @@ static int read_result(const struct jsondoc *doc, struct evidence *r, struct err
 	return read_failures(doc, r, e);
 }
 
+// What ties the wheel to other builds. Records of an older wheelcache have none of it.
+static int read_build(const struct jsondoc *doc, struct arena *text, struct evidence_wheel *out, struct err *e)
+{
+	const char *content = jsondoc_get_str(doc, "content_sha256");
+	out->has_content = content && hex_decode(str_from(content), out->content, SHA256_SIZE);
+	out->commit = NULL;
+	if (!out->has_content && !jsondoc_is_null(doc, "content_sha256"))
+		return err_set(e, ERR_INVALID, "%s: \"content_sha256\" is not 64 hexadecimal digits", out->filename);
+	if (jsondoc_is_null(doc, "commit"))
+		return 0;
+	if (read_line(doc, "commit", PROVENANCE_COMMIT, text, &out->commit, e) < 0)
+		return -1;
+	return provenance_commit_is_valid(str_from(out->commit))
+		       ? 0
+		       : err_set(e, ERR_INVALID, "%s: \"commit\" is not a commit of git, 40 or 64 of 0-9 and a-f",
+				 out->filename);
+}
+
 static int read_tested_wheel(const struct jsondoc *doc, struct arena *text, struct evidence_wheel *out, struct err *e)
 {
 	CLEANUP(filename_release) struct filename name = {0};
@@ -118,7 +137,7 @@ static int read_tested_wheel(const struct jsondoc *doc, struct arena *text, stru
 		return err_set(e, ERR_INVALID, "%s is no wheel", out->filename);
 	if (!sha256 || !hex_decode(str_from(sha256), out->sha256, SHA256_SIZE))
 		return err_set(e, ERR_INVALID, "%s: \"sha256\" is not 64 hexadecimal digits", out->filename);
-	return 0;
+	return read_build(doc, text, out, e);
 }
 
 static int by_filename(const void *a, const void *b)
@@ -225,6 +244,13 @@ static void put_failures(struct jsondoc *doc, const struct evidence *r)
 	jsondoc_put(doc, "failures", list);
 }
 
+static void put_hash(struct jsondoc *doc, const char *key, const uint8_t hash[SHA256_SIZE])
+{
+	char hex[SHA256_HEX + 1] = "";
+	hex_encode(hash, SHA256_SIZE, hex);
+	jsondoc_put_str(doc, key, hex);
+}
+
 static void put_wheels(struct jsondoc *doc, const struct evidence *r)
 {
 	struct jsondoc *list = jsondoc_array();
@@ -233,12 +259,13 @@ static void put_wheels(struct jsondoc *doc, const struct evidence *r)
 		wheel[i] = r->wheel[i];
 	qsort(wheel, r->wheels, sizeof(*wheel), by_filename);
 	for (size_t i = 0; i < r->wheels; i++) {
-		char hex[2 * SHA256_SIZE + 1];
 		struct jsondoc *one = jsondoc_object();
-		hex_encode(wheel[i].sha256, SHA256_SIZE, hex);
-		hex[2 * SHA256_SIZE] = '\0';
+		if (wheel[i].commit)
+			jsondoc_put_str(one, "commit", wheel[i].commit);
+		if (wheel[i].has_content)
+			put_hash(one, "content_sha256", wheel[i].content);
 		jsondoc_put_str(one, "filename", wheel[i].filename);
-		jsondoc_put_str(one, "sha256", hex);
+		put_hash(one, "sha256", wheel[i].sha256);
 		jsondoc_add(list, one);
 	}
 	jsondoc_put(doc, "wheels", list);

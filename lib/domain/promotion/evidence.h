@@ -4,8 +4,10 @@
 // file of another project than that of their file name here. As JSON:
 //
 //   {"kind": "integration", "platform", "python": "3.12", "made": time, "passed", "failed", "skipped",
-//    "failures": [{"name", "message"}], "wheels": [{"filename", "sha256"}]}
+//    "failures": [{"name", "message"}], "wheels": [{"filename", "sha256", "content_sha256"?, "commit"?}]}
 //
+// where content_sha256 is the digest of the members (member_hashes_digest()), which builds of equal contents share, and
+// commit the one from which the wheel was built, by its provenance. Each is left out where it is not known;
 // and, instead of the numbers and failures, "override": reason, in the record of a person who promotes without tests.
 // Pure functions; any thread; any thread may read a record.
 #pragma once
@@ -24,6 +26,9 @@
 struct evidence_wheel {
 	const char *filename;
 	uint8_t sha256[SHA256_SIZE];
+	bool has_content;
+	uint8_t content[SHA256_SIZE]; // of its members
+	const char *commit;           // provenance_commit(); NULL: not known
 };
 
 // Strings and arrays are borrowed: from the caller who makes a record, or from `text` after evidence_read().

@@ -71,3 +71,42 @@ int provenance_digest(const struct provenance *p, const char *filename, uint8_t 
 	memcpy(sha256, s->sha256, SHA256_SIZE);
 	return 0;
 }
+
+// --- its source ---
+
+bool provenance_commit_is_valid(struct str commit)
+{
+	for (size_t i = 0; i < commit.len; i++)
+		if (!ascii_is_digit(commit.ptr[i]) && !(commit.ptr[i] >= 'a' && commit.ptr[i] <= 'f'))
+			return false;
+	return commit.len == 40 || commit.len == PROVENANCE_COMMIT;
+}
+
+// The only commit of the dependencies that are the source, or of all.
+static const char *only_commit(const struct provenance *p, bool of_source)
+{
+	const char *found = NULL;
+	for (size_t i = 0; i < p->rows; i++) {
+		const struct provenance_row *row = &p->row[i];
+		if (!row->commit || (of_source && strcmp(row->component, "source") != 0))
+			continue;
+		if (found && strcmp(found, row->commit) != 0)
+			return NULL;
+		found = row->commit;
+	}
+	return found;
+}
+
+static bool has_source(const struct provenance *p)
+{
+	for (size_t i = 0; i < p->rows; i++)
+		if (p->row[i].commit && strcmp(p->row[i].component, "source") == 0)
+			return true;
+	return false;
+}
+
+const char *provenance_commit(const struct provenance *p)
+{
+	const char *found = p->is_cut ? NULL : only_commit(p, has_source(p));
+	return found && *found ? found : NULL;
+}

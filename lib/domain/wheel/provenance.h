@@ -38,6 +38,7 @@ struct provenance_row {
 	const char *path;      // where it is installed: annotations.prefix
 	const char *how;       // "source", "package": annotations.how
 	const char *options;   // options of its build: annotations.options, a string or a list joined by blanks
+	const char *commit;    // digest.gitCommit of a dependency; "": several
 };
 
 // A file that the statement is about.
@@ -63,6 +64,13 @@ struct provenance { // owns everything that it points to
 // twice. ERR_LIMIT: longer than LIMIT_STATEMENT, or too many subjects. The caller releases *out if this returns 0.
 int provenance_read(struct str text, struct provenance *out, struct err *e) MUST_CHECK;
 void provenance_release(struct provenance *p); // for CLEANUP; all zero is fine
+
+// A commit of git: 40 or 64 hexadecimal digits, lower-case.
+enum { PROVENANCE_COMMIT = 64 };
+bool provenance_commit_is_valid(struct str commit);
+// The commit of the source from which the file was built: that of the dependency with the name "source", else the only
+// one that dependencies have. NULL: there is none, there are several, or the statement was cut. Borrowed.
+const char *provenance_commit(const struct provenance *p);
 
 // The SHA-256 that the statement gives for a file of this name: of the subject that has the name, in this spelling or
 // in one that means the same wheel or sdist; or of the only subject, if that has no name. ERR_INVALID: there is none,

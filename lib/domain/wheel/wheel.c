@@ -114,6 +114,15 @@ static int check_record(struct wheel_examination *x, struct err *e)
 	return recordcheck(buf_view(&text), m, &x->zip, contents, x->strictness, &x->out->findings, e);
 }
 
+// The digest is of lines: such a name could stand for two members.
+static bool has_line_ends(const struct zipdirectory *zip)
+{
+	for (size_t i = 0; i < zip->count; i++)
+		if (str_find(zip->members[i].name, '\n') >= 0)
+			return true;
+	return false;
+}
+
 static int check_contents(struct wheel_examination *x, struct err *e)
 {
 	if (x->strictness != STRICT)
@@ -121,7 +130,7 @@ static int check_contents(struct wheel_examination *x, struct err *e)
 	if (member_hashes_read(x->source, &x->zip, &x->contents, e) < 0)
 		return -1;
 	member_hashes_digest(&x->contents, &x->zip, x->out->content_sha256);
-	x->out->has_content = true;
+	x->out->has_content = !has_line_ends(&x->zip);
 	return 0;
 }
 
@@ -161,4 +170,28 @@ int wheel_examine(const struct byte_source *bytes, const struct filename *name, 
 		return -1;
 	struct byte_source memory = byte_source_memory((struct str){whole, size});
 	return examine_wheel(&memory, name, strictness, out, e);
+}
+
+static int check_unpacked(const struct byte_source *bytes, const struct zipdirectory *zip, struct err *e)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < zip->count; i++)
+		sum = zip->members[i].size > UINT64_MAX - sum ? UINT64_MAX : sum + zip->members[i].size;
+	if (sum > LIMIT_UNPACKED && sum / LIMIT_UNPACKED_RATIO > bytes->size)
+		return err_set(e, ERR_LIMIT, "its members have more than %d times its size", LIMIT_UNPACKED_RATIO);
+	return has_line_ends(zip) ? err_set(e, ERR_INVALID, "the name of a member has a line end") : 0;
+}
+
+int wheel_content(const struct byte_source *bytes, uint8_t content_sha256[SHA256_SIZE], struct err *e)
+{
+	CLEANUP(zipdirectory_release) struct zipdirectory zip = {0};
+	CLEANUP(findings_release) struct findings ignored;
+	struct member_hashes hashes = {0};
+	findings_init(&ignored);
+	if (zipframe_read(bytes, LENIENT, &ignored, &zip, e) < 0 || check_unpacked(bytes, &zip, e) < 0 ||
+		member_hashes_read(bytes, &zip, &hashes, e) < 0)
+		return -1;
+	member_hashes_digest(&hashes, &zip, content_sha256);
+	member_hashes_release(&hashes);
+	return 0;
 }

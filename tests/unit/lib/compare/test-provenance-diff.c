@@ -14,18 +14,18 @@
 #include "lib/base/limits.h"
 
 static struct provenance_row one[] = {
-	{PROVENANCE_BUILDER, "builder", "1", "https://b", NULL, NULL, NULL, NULL},
-	{PROVENANCE_DEPENDENCY, "efa", "1.21", NULL, NULL, "/opt", NULL, NULL},
-	{PROVENANCE_DEPENDENCY, "ucx", "1.18", "git+x", NULL, "/usr/local", "source", "--mt"},
-	{PROVENANCE_TOOL, "gcc", "14", NULL, NULL, NULL, NULL, NULL},
-	{PROVENANCE_PARAMETER, "gcc", "yes", NULL, NULL, NULL, NULL, NULL},
+	{PROVENANCE_BUILDER, "builder", "1", "https://b", NULL, NULL, NULL, NULL, NULL},
+	{PROVENANCE_DEPENDENCY, "efa", "1.21", NULL, NULL, "/opt", NULL, NULL, NULL},
+	{PROVENANCE_DEPENDENCY, "ucx", "1.18", "git+x", NULL, "/usr/local", "source", "--mt", NULL},
+	{PROVENANCE_TOOL, "gcc", "14", NULL, NULL, NULL, NULL, NULL, NULL},
+	{PROVENANCE_PARAMETER, "gcc", "yes", NULL, NULL, NULL, NULL, NULL, NULL},
 };
 static struct provenance_row other[] = {
-	{PROVENANCE_BUILDER, "builder", "1", "https://b", NULL, NULL, NULL, NULL},
-	{PROVENANCE_DEPENDENCY, "gusli", "2", NULL, NULL, NULL, NULL, NULL},
-	{PROVENANCE_DEPENDENCY, "ucx", "1.18", "git+x", NULL, "/usr", "source", "--mt"},
-	{PROVENANCE_TOOL, "gcc", "12", NULL, NULL, NULL, NULL, NULL},
-	{PROVENANCE_PARAMETER, "gcc", "yes", NULL, NULL, NULL, NULL, NULL},
+	{PROVENANCE_BUILDER, "builder", "1", "https://b", NULL, NULL, NULL, NULL, NULL},
+	{PROVENANCE_DEPENDENCY, "gusli", "2", NULL, NULL, NULL, NULL, NULL, NULL},
+	{PROVENANCE_DEPENDENCY, "ucx", "1.18", "git+x", NULL, "/usr", "source", "--mt", NULL},
+	{PROVENANCE_TOOL, "gcc", "12", NULL, NULL, NULL, NULL, NULL, NULL},
+	{PROVENANCE_PARAMETER, "gcc", "yes", NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static void components_are_paired_by_kind_and_name(void **state)

@@ -32,6 +32,11 @@ static void assert_only_form(const char *json, const char *form)
 	assert_string_equal(out.data, form);
 }
 
+// With what ties it to other builds.
+#define COMMIT "abababababababababababababababababababab"
+#define BUILT(content, commit)                                                                                         \
+	"{\"filename\":\"a-1-py3-none-any.whl\",\"sha256\":\"" ZEROS "\",\"content_sha256\":\"" content                 \
+	"\",\"commit\":\"" commit "\"}"
 #define WRITTEN(name, sha256) "{\"filename\": \"" name "\", \"sha256\": \"" sha256 "\"}"
 #define WRITTEN_WHEELS                                                                                                 \
 	"\"wheels\": [" WRITTEN("a-1-py3-none-any.whl", ZEROS) ", " WRITTEN("b-1-py3-none-any.whl", ONES) "]}\n"
@@ -44,6 +49,11 @@ static void records_are_written_in_one_form(void **state UNUSED)
 	assert_only_form("{" CELL "\"override\":\"it must go out\"," WHEELS "}",
 		"{\"kind\": \"unit\", \"made\": \"2026-11-22T20:00:00Z\", \"override\": \"it must go out\", \"platform\": \"a\", "
 		"\"python\": \"3.12\", " WRITTEN_WHEELS);
+	assert_only_form("{" CELL NUMBERS "\"wheels\":[" BUILT(ONES, COMMIT) "]}",
+		"{\"failed\": 1, \"failures\": [{\"message\": \"m\", \"name\": \"a::b\"}], \"kind\": \"unit\", "
+		"\"made\": \"2026-11-22T20:00:00Z\", \"passed\": 7, \"platform\": \"a\", \"python\": \"3.12\", \"skipped\": 2, "
+		"\"wheels\": [{\"commit\": \"" COMMIT "\", \"content_sha256\": \"" ONES
+		"\", \"filename\": \"a-1-py3-none-any.whl\", \"sha256\": \"" ZEROS "\"}]}\n");
 }
 
 static void newer_and_worse_records_count_last(void **state UNUSED)
@@ -89,6 +99,9 @@ static void wrong_values_are_named(void **state UNUSED)
 		{"{" CELL NUMBERS
 		 "\"wheels\":[" WHEEL("a-1-py3-none-any.whl", ZEROS) "," WHEEL("a-1-py3-none-any.whl", ONES) "]}",
 			"a-1-py3-none-any.whl stands in \"wheels\" twice"},
+		{"{" CELL NUMBERS "\"wheels\":[" BUILT("00", COMMIT) "]}", "\"content_sha256\" is not 64 hexadecimal digits"},
+		{"{" CELL NUMBERS "\"wheels\":[" BUILT(ONES, "main") "]}", "\"commit\" is not a commit of git"},
+		{"{" CELL NUMBERS "\"wheels\":[" BUILT(ONES, "ABABABABABABABABABABABABABABABABABABABAB") "]}", "\"commit\" is not"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct err e = ERR_INIT;

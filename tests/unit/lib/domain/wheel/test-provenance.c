@@ -201,10 +201,43 @@ static void test_lists(void **state UNUSED)
 	assert_true(p.is_cut && p.text.total < 2 * LIMIT_STATEMENT_LISTS);
 }
 
+#define AAAA "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define BBBB "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define FROM(name, commit) "{\"name\":\"" name "\",\"digest\":{\"sha256\":\"7\",\"gitCommit\":\"" commit "\"}}"
+
+static void test_commit_of_the_source(void **state UNUSED)
+{
+	static const struct {
+		const char *dependencies, *commit;
+	} cases[] = {
+		{"", NULL},
+		{FROM("repository", AAAA), AAAA},
+		{FROM("repository", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), AAAA},
+		{FROM("a", AAAA) "," FROM("b", AAAA), AAAA},
+		{FROM("a", AAAA) "," FROM("b", BBBB), NULL},
+		{FROM("a", AAAA) "," FROM("source", BBBB), BBBB},
+		{FROM("source", AAAA) "," FROM("source", BBBB), NULL},
+		{FROM("a", "9") "," FROM("b", BBBB), BBBB},
+		{FROM("a", AAAA "0"), NULL},
+		{"{\"name\":\"a\",\"digest\":{\"gitCommit\":\"" AAAA "\",\"gitCommit\":\"" BBBB "\"}}", NULL},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct err e = ERR_INIT;
+		CLEANUP(provenance_release) struct provenance p = {0};
+		CLEANUP(mem_free) char *text = xasprintf("{" TYPE "," SLSA ",\"subject\":[" SUBJECT(WHEEL, ZEROS) "],"
+			"\"predicate\":{\"buildDefinition\":{\"resolvedDependencies\":[%s]}}}", cases[i].dependencies);
+		if (provenance_read(str_from(text), &p, &e) < 0)
+			fail_msg("%s: %s", text, e.msg);
+		const char *commit = provenance_commit(&p);
+		if (!commit != !cases[i].commit || (commit && strcmp(commit, cases[i].commit) != 0))
+			fail_msg("%s: %s", text, or_dash(commit));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_commit_of_the_source), cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_statements),
 		cmocka_unit_test(test_other_predicate),
 		cmocka_unit_test(test_limits),
