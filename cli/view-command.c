@@ -82,5 +82,7 @@ void view_command_put_file(const struct generation_file *f, struct buf *out)
 		escape_terminal(out, str_from(f->override));
 		buf_putc(out, ')');
 	}
-	buf_putc(out, '\n');
+	buf_puts(out, f->testeds ? " (" : "");
+	membership_tested_words(f->tested, f->testeds, out);
+	buf_puts(out, f->testeds ? ")\n" : "\n");
 }

@@ -77,8 +77,8 @@ static int take_generation_files(void *ctx, const struct catalog_generation *g, 
 	return generation_files_read(d->command->all.catalog, g->packed, LIMIT_MEMBERSHIP, &d->of, e);
 }
 
-// Finds the override by which an added file came.
-static int find_override(struct view_diff *d, int64_t since, struct generation_file *file, struct err *e)
+// Finds the override, or the tests of other builds, by which an added file came.
+static int find_origin(struct view_diff *d, int64_t since, struct generation_file *file, struct err *e)
 {
 	if (since != d->since) {
 		generation_files_release(&d->of);
@@ -89,10 +89,12 @@ static int find_override(struct view_diff *d, int64_t since, struct generation_f
 	}
 	for (size_t i = 0; i < d->of.files; i++) {
 		const struct generation_file *f = &d->of.file[i];
-		if (!f->is_removed && f->override && strcmp(f->filename, file->filename) == 0 &&
+		if (!f->is_removed && strcmp(f->filename, file->filename) == 0 &&
 			strcmp(f->platform, file->platform) == 0) {
 			file->override = f->override;
 			file->override_by = f->override_by;
+			file->tested = f->tested;
+			file->testeds = f->testeds;
 		}
 	}
 	return 0;
@@ -106,7 +108,7 @@ static int add_diff_row(struct view_diff *d, const struct catalog_member *m, boo
 		.is_removed = is_removed};
 	memcpy(file.sha256, m->sha256, SHA256_SIZE);
 	*(is_removed ? &d->removed : &d->added) += 1;
-	if (!is_removed && find_override(d, m->since, &file, e) < 0)
+	if (!is_removed && find_origin(d, m->since, &file, e) < 0)
 		return -1;
 	if (d->rows)
 		jsondoc_add(d->rows, generation_file_json(&file));

@@ -8,9 +8,11 @@
 #include "cli/common/scan-log.h"
 #include "indexer/scan/scan-changes.h"
 #include "indexer/watch/store-watch.h"
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/os/timer-thread.h"
+#include "lib/state/store/wanted-contents.h"
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-file.h"
 #include "lib/state/views/views-sync.h"
@@ -67,9 +69,10 @@ static int scan_taken(struct watched_scan *w, struct store_watch_taken *taken, s
 	};
 	if (catalog_open(w->catalog_path, &catalog, e) < 0 || (taken->has_views && sync_views(w, catalog, e) < 0))
 		return -1;
-	if (!taken->changes.count)
-		return 0;
-	return scan_changes_run(&w->store, catalog, &taken->changes, &options, summary, wants_whole, e);
+	if (taken->changes.count &&
+		scan_changes_run(&w->store, catalog, &taken->changes, &options, summary, wants_whole, e) < 0)
+		return -1;
+	return wanted_contents_take(&w->store, catalog, LIMIT_CONTENTS_MS, w->cancel, e);
 }
 
 static void note_scan(struct watched_scan *w, const uint64_t *number, int64_t since_ms)

@@ -17,6 +17,7 @@
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
 #include "lib/state/catalog/catalog-file.h"
+#include "lib/state/store/wanted-contents.h"
 #include "lib/state/views/evidence-expire.h"
 #include "lib/state/views/views-file.h"
 #include "lib/state/views/views-sync.h"
@@ -209,6 +210,8 @@ static int look_inside(struct scan *s, int64_t begun_ms, struct err *e)
 		.ctx = s,
 	};
 	struct scan_inside_counts counts = {0};
+	if (wanted_contents_take(s->store, s->catalog, s->options->inside_ms, s->options->watch.cancel, e) < 0)
+		return -1;
 	if (!s->options->takes_facts)
 		return 0;
 	if (scan_inside_run(s->catalog, &options, &counts, e) < 0)

@@ -104,6 +104,7 @@ enum {
 	LIMIT_YANK_SELECTS = 1000,           // of its words,
 	LIMIT_YANK_FILES = 1000,             // and of files that they mean
 	LIMIT_YANK_ANSWER = 4 << 20,         // bytes of the answer that a client reads
+	LIMIT_CONTENTS_MS = 5000,            // for digests of the contents of wheels, in a request or beside one
 	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
 	LIMIT_EVIDENCE_VIEWS = 16 << 10,     // globs of the views for which it counts
 	LIMIT_PROMOTION_RULES = 32,          // number of kinds of evidence that a view requires

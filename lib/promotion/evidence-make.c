@@ -185,11 +185,13 @@ static int check_wheel_names(struct making *x, struct err *e)
 	size_t kept = 0;
 	qsort(x->wheel, x->record->wheels, sizeof(*x->wheel), compare_wheel_names);
 	for (size_t i = 0; i < x->record->wheels; i++) {
-		const struct evidence_wheel *before = kept ? &x->wheel[kept - 1] : NULL;
+		struct evidence_wheel *before = kept ? &x->wheel[kept - 1] : NULL;
 		if (!before || compare_wheel_names(before, &x->wheel[i]) != 0)
 			x->wheel[kept++] = x->wheel[i];
 		else if (memcmp(before->sha256, x->wheel[i].sha256, SHA256_SIZE) != 0)
 			return err_set(e, ERR_USAGE, "--wheels: two files with other bytes have the name %s", before->filename);
+		else if (!before->has_content) // it was named; now it is here
+			*before = x->wheel[i];
 	}
 	x->record->wheels = kept;
 	return 0;

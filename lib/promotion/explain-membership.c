@@ -27,6 +27,13 @@ struct view_files {
 	size_t count, room;
 };
 
+// A file of a generation, with a build that was tested in its place.
+struct known_build {
+	const char *filename;
+	uint8_t sha256[SHA256_SIZE];
+	struct membership_tested tested;
+};
+
 // A generation of the view that is explained.
 struct known_generation {
 	int64_t number, made;
@@ -34,6 +41,8 @@ struct known_generation {
 	bool is_read;                     // its file; else the evidence is not known
 	uint8_t (*evidence)[SHA256_SIZE]; // sorted
 	size_t evidences;
+	struct known_build *build;
+	size_t builds, build_room;
 };
 
 struct explain_membership {
@@ -57,8 +66,10 @@ void explain_membership_free(struct explain_membership *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->knowns; i++)
+	for (size_t i = 0; i < m->knowns; i++) {
 		free(m->known[i].evidence);
+		free(m->known[i].build);
+	}
 	free(m->known);
 	free(m->shown.item);
 	free(m->member.item);
@@ -179,6 +190,16 @@ static int compare_evidence_ids(const void *a, const void *b)
 	return memcmp(a, b, SHA256_SIZE);
 }
 
+static void keep_known_builds(struct explain_membership *m, const struct membership_file *f, struct known_generation *g)
+{
+	for (size_t i = 0; i < f->testeds; i++) {
+		GROW(g->build, g->builds, g->build_room);
+		struct known_build *b = &g->build[g->builds++];
+		*b = (struct known_build){.filename = arena_copy(&m->text, str_from(f->filename)), .tested = f->tested[i]};
+		memcpy(b->sha256, f->sha256, SHA256_SIZE);
+	}
+}
+
 // The ids of the evidence of a generation's file. One that cannot be read has none.
 static void read_evidence_ids(struct explain_membership *m, struct str packed, struct known_generation *g)
 {
@@ -192,6 +213,8 @@ static void read_evidence_ids(struct explain_membership *m, struct str packed, s
 	if (membership_read(buf_view(&text), &change, &ignored) < 0)
 		return;
 	g->is_read = true;
+	for (size_t i = 0; i < change.adds; i++)
+		keep_known_builds(m, &change.add[i], g);
 	if (!change.evidences)
 		return;
 	g->evidence = xcalloc(change.evidences, SHA256_SIZE);
@@ -248,6 +271,7 @@ struct record_list {
 	const struct known_generation *generation;
 	const struct view *view;
 	struct jsondoc *list;
+	const struct membership_tested *tested; // what the records are about; NULL: the file itself
 };
 
 static bool shows_platform_of(const struct view *v, const char *name)
@@ -280,6 +304,40 @@ static int add_record_doc(void *ctx, const struct catalog_evidence *r, struct er
 	jsondoc_put_int(one, "failed", (int64_t)r->failed);
 	jsondoc_put_int(one, "skipped", (int64_t)r->skipped);
 	put_stated(one, "override", r->overrides);
+	if (!to->tested)
+		return 0;
+	hex_encode(to->tested->sha256, SHA256_SIZE, id);
+	jsondoc_put_str(one, "tested", id);
+	jsondoc_put_str(one, "as", promotion_match_name[to->tested->match]);
+	return 0;
+}
+
+// The other builds by whose tests the generation took the file.
+static const struct known_build *find_known_build(const struct known_generation *g, const struct catalog_history *f,
+	const struct known_build *after)
+{
+	for (size_t i = after ? (size_t)(after - g->build) + 1 : 0; i < g->builds; i++)
+		if (strcmp(g->build[i].filename, f->filename) == 0 && memcmp(g->build[i].sha256, f->sha256, SHA256_SIZE) == 0)
+			return &g->build[i];
+	return NULL;
+}
+
+static int put_member_records(struct record_list *list, const struct catalog_history *f, struct err *e)
+{
+	struct catalog *c = list->membership->catalog;
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_parse(str_from(f->filename), &name, e) < 0)
+		return -1;
+	const struct catalog_tested wheel = {.project = name.project, .sha256 = f->sha256};
+	if (catalog_evidence_of(c, &wheel, RECORDS_MOST, add_record_doc, list, e) < 0)
+		return -1;
+	const struct known_build *b = NULL;
+	while ((b = find_known_build(list->generation, f, b))) {
+		const struct catalog_tested other = {.project = name.project, .sha256 = b->tested.sha256};
+		list->tested = &b->tested;
+		if (catalog_evidence_of(c, &other, RECORDS_MOST, add_record_doc, list, e) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -289,8 +347,7 @@ static int put_member(struct explain_membership *m, const struct catalog_history
 	const struct known_generation *g = find_generation(m, since, e);
 	if (!g)
 		return -1;
-	struct record_list list = {m, g, m->view, NULL};
-	CLEANUP(filename_release) struct filename name = {0};
+	struct record_list list = {m, g, m->view, NULL, NULL};
 	jsondoc_put_bool(out, "member", true);
 	jsondoc_put_int(out, "generation", since);
 	jsondoc_put_known_time(out, "made", g->made);
@@ -300,10 +357,7 @@ static int put_member(struct explain_membership *m, const struct catalog_history
 	if (!g->is_read)
 		return 0;
 	jsondoc_put(out, "evidence", list.list = jsondoc_array());
-	if (filename_parse(str_from(f->filename), &name, e) < 0)
-		return -1;
-	const struct catalog_tested wheel = {name.project, f->sha256};
-	return catalog_evidence_of(m->catalog, &wheel, RECORDS_MOST, add_record_doc, &list, e);
+	return put_member_records(&list, f, e);
 }
 
 // --- what keeps a file out ---
@@ -327,6 +381,8 @@ static void add_lack(void *ctx, const struct promotion_rule *rule, const struct 
 	jsondoc_put_str(one, "python", cell->python);
 	jsondoc_put_str(one, "result", wheel_test_result_name[test->result]);
 	put_stated(one, "why", test->why);
+	put_stated(one, "tested", test->tested);
+	put_stated(one, "as", *test->tested ? promotion_match_name[test->match] : NULL);
 	put_stated(one, "evidence", test->id);
 	put_stated(one, "by", sees_names_on(to->membership, cell->platform) ? test->by : NULL);
 }

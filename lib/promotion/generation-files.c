@@ -16,6 +16,11 @@ static struct generation_file copy_file(struct arena *text, const struct members
 		.filename = arena_copy(text, str_from(f->filename)),
 		.is_removed = is_removed};
 	memcpy(out.sha256, f->sha256, SHA256_SIZE);
+	struct membership_tested *tested = arena_alloc_aligned(text, (f->testeds + 1) * sizeof(*tested));
+	if (f->testeds)
+		memcpy(tested, f->tested, f->testeds * sizeof(*tested));
+	out.tested = tested;
+	out.testeds = f->testeds;
 	return out;
 }
 
@@ -117,7 +122,7 @@ static int find_brought_back(struct rollback_search *s, struct err *e)
 {
 	for (size_t i = 0; i < s->out->files; i++) {
 		struct generation_file *f = &s->out->file[i];
-		const struct catalog_tested wheel = {f->project, f->sha256};
+		const struct catalog_tested wheel = {.project = f->project, .sha256 = f->sha256};
 		struct brought_back *b = &s->found[s->count];
 		bool has_override = false;
 		*b = (struct brought_back){.file = f};
@@ -222,5 +227,6 @@ struct jsondoc *generation_file_json(const struct generation_file *f)
 	jsondoc_put_str(doc, "change", f->is_removed ? "removed" : "added");
 	jsondoc_put_str(doc, "override", f->override);
 	jsondoc_put_str(doc, "override_by", f->override_by);
+	jsondoc_put(doc, "tested", membership_tested_json(f->tested, f->testeds));
 	return doc;
 }

@@ -6,11 +6,14 @@
 #include "lib/base/arena.h"
 #include "lib/format/jsondoc.h"
 #include "lib/state/catalog/catalog-view.h"
+#include "lib/state/views/membership.h"
 
 struct generation_file {
 	const char *platform, *project, *filename;
 	uint8_t sha256[SHA256_SIZE];
 	bool is_removed;
+	const struct membership_tested *tested; // the builds that were tested in its place; usually none
+	size_t testeds;
 	const char *override_by, *override; // who made it, and the reason; NULL: it came by tests, or needed none
 };
 
@@ -27,6 +30,7 @@ struct generation_files {
 int generation_files_read(struct catalog *c, struct str packed, size_t most, struct generation_files *out,
 	struct err *e) MUST_CHECK;
 void generation_files_release(struct generation_files *g); // all zero is fine; for CLEANUP
-// {"platform", "project", "filename", "sha256", "change": "added" or "removed", "override": reason or null, "override_by"}.
+// {"platform", "project", "filename", "sha256", "change": "added" or "removed", "override": reason or null, "override_by",
+// "tested": [{"sha256", "as"}]}.
 // The caller owns it.
 struct jsondoc *generation_file_json(const struct generation_file *f);

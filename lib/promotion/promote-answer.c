@@ -42,6 +42,27 @@ void promote_answer_set(struct promote_answer *a, struct promote_row *row, enum 
 	row->reason = reason.len ? arena_copy(&a->text, reason) : "";
 }
 
+static const struct membership_tested *copy_tested(struct promote_answer *a, const struct membership_tested *tested,
+	size_t testeds)
+{
+	struct membership_tested *copy = arena_alloc_aligned(&a->text, (testeds + 1) * sizeof(*copy));
+	for (size_t i = 0; i < testeds; i++)
+		copy[i] = tested[i];
+	return copy;
+}
+
+void promote_answer_set_tested(struct promote_answer *a, struct promote_row *row, const struct membership_tested *tested,
+	size_t testeds)
+{
+	CLEANUP(buf_release) struct buf words;
+	buf_init(&words, LIMIT_REASON);
+	row->testeds = testeds;
+	row->tested = testeds ? copy_tested(a, tested, testeds) : NULL;
+	membership_tested_words(tested, testeds, &words);
+	if (words.len)
+		row->reason = arena_copy(&a->text, buf_view(&words));
+}
+
 void promote_answer_count(struct promote_answer *a)
 {
 	for (int i = 0; i < PROMOTE_RESULT_COUNT; i++)
@@ -137,6 +158,7 @@ static struct jsondoc *promote_row_json(const struct promote_row *row)
 	jsondoc_put_str(doc, "reason", row->reason);
 	jsondoc_put_bool(doc, "override", row->is_override);
 	jsondoc_put_bool(doc, "repeated", row->result == PROMOTE_OVERTAKEN && row->is_repeated);
+	jsondoc_put(doc, "tested", membership_tested_json(row->tested, row->result == PROMOTE_DONE ? row->testeds : 0));
 	return doc;
 }
 
@@ -178,6 +200,8 @@ static int read_answer_row(const struct jsondoc *doc, struct promote_answer *out
 	if (result < 0 || !row.platform || !row.filename || !sha256 ||
 		!hex_decode(str_from(sha256), row.sha256, SHA256_SIZE))
 		return err_set(e, ERR_INVALID, "a file without a result, a platform, a name or a hash");
+	if (membership_tested_read(jsondoc_get(doc, "tested"), &out->text, &row.tested, &row.testeds, e) < 0)
+		return -1;
 	row.result = (enum promote_result)result;
 	promote_answer_add(out, &row);
 	return 0;

@@ -6,6 +6,7 @@
 #include "lib/base/buf.h"
 #include "lib/format/digest.h"
 #include "lib/state/access/audit.h"
+#include "lib/state/views/membership.h"
 
 enum promote_result {
 	PROMOTE_DONE,
@@ -24,9 +25,11 @@ struct promote_row {
 	const char *platform, *project, *version, *filename;
 	uint8_t sha256[SHA256_SIZE];
 	enum promote_result result;
-	// Of a refusal: cell, kind and what is wrong; of a file that left: how; after a rollback: why no page shows the
+	// Of a file that stands on evidence about other builds: that, and the bytes. Of a refusal: cell, kind and what is wrong; of a file that left: how; after a rollback: why no page shows the
 	// file; else "".
 	const char *reason;
+	const struct membership_tested *tested; // the builds that evidence is about in its place; usually none
+	size_t testeds;
 	bool is_override; // an override stands in for evidence
 	bool is_repeated; // what has overtaken it was in the view before, so that an earlier answer told of it
 };
@@ -41,7 +44,8 @@ struct promote_answer {
 
 void promote_answer_release(struct promote_answer *a); // for CLEANUP
 // The answer as JSON: {"view", "generation", "dry_run", "counts": {"done", …, a number for each result}, "files":
-// [{"platform", "project", "version", "filename", "sha256", "result", "reason", "override", "repeated"}]}.
+// [{"platform", "project", "version", "filename", "sha256", "result", "reason", "override", "repeated",
+// "tested": [{"sha256", "as"}]}]}.
 void promote_write_json(const struct promote_answer *a, const char *view, bool dry_run, struct buf *out);
 
 // Reads what promote_write_json() wrote. ERR_INVALID names the value that is wrong; ERR_LIMIT. The caller releases *out,
@@ -53,6 +57,9 @@ struct promote_row *promote_answer_add(struct promote_answer *a, const struct pr
 // Sets the result and the reason, which is copied.
 void promote_answer_set(struct promote_answer *a, struct promote_row *row, enum promote_result result,
 	struct str reason);
+// Says in the row that other builds were tested in its place; they are copied.
+void promote_answer_set_tested(struct promote_answer *a, struct promote_row *row, const struct membership_tested *tested,
+	size_t testeds);
 void promote_answer_count(struct promote_answer *a);
 // Leaves out rows if there are more than `most`: first all that the view had before. The counts stay. Returns how many
 // are left out.

@@ -37,22 +37,24 @@ static void add_id(struct evidence_ids *s, const uint8_t id[SHA256_SIZE])
 
 // --- given records that are not kept ---
 
-static int compare_tested(const struct catalog_tested *a, const struct catalog_tested *b)
+static int by_project_and_cell(const struct given_wheel *a, const struct given_wheel *b)
 {
-	int order = memcmp(a->sha256, b->sha256, SHA256_SIZE);
-	return order ? order : strcmp(a->project, b->project);
+	int order = strcmp(a->wheel.project, b->wheel.project);
+	order = order ? order : strcmp(a->record->kind, b->record->kind);
+	order = order ? order : strcmp(a->record->platform, b->record->platform);
+	return order ? order : strcmp(a->record->python, b->record->python);
 }
 
-static int by_wheel_and_order(const void *a, const void *b)
+static int by_place_and_order(const void *a, const void *b)
 {
 	const struct given_wheel *x = a, *y = b;
-	int order = compare_tested(&x->wheel, &y->wheel);
+	int order = by_project_and_cell(x, y);
 	return order ? order : (x->order < y->order) - (x->order > y->order);
 }
 
-static bool is_wheel_before(const void *element, const void *key)
+static bool is_given_before(const void *element, const void *key)
 {
-	return compare_tested(&((const struct given_wheel *)element)->wheel, key) < 0;
+	return by_project_and_cell(element, key) < 0;
 }
 
 static int take_order(void *ctx, const struct catalog_evidence *row, struct err *e UNUSED)
@@ -78,8 +80,13 @@ static int give_wheel(struct promote_evidence *p, const struct evidence *record,
 	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_parse(str_from(w->filename), &name, e) < 0)
 		return -1;
-	p->given[p->givens++] =
-		(struct given_wheel){{arena_copy(&p->text, str_from(name.project)), w->sha256}, record, order};
+	const struct catalog_tested tested = {.project = arena_copy(&p->text, str_from(name.project)),
+		.sha256 = w->sha256,
+		.version = {arena_copy(&p->text, name.version.key), name.version.key.len},
+		.filename = w->filename,
+		.content = w->has_content ? w->content : NULL,
+		.commit = w->commit};
+	p->given[p->givens++] = (struct given_wheel){tested, record, order};
 	return 0;
 }
 
@@ -97,31 +104,39 @@ int promote_evidence_give(struct promote_evidence *p, const struct evidence *rec
 			if (give_wheel(p, &record[i], k, order, e) < 0)
 				return -1;
 	}
-	qsort(p->given, p->givens, sizeof(*p->given), by_wheel_and_order);
+	qsort(p->given, p->givens, sizeof(*p->given), by_place_and_order);
 	return 0;
 }
 
-static bool is_about_cell(const struct evidence *r, const char *kind, const struct promotion_cell *cell)
+// Whether it may say something of the wheel: of its bytes, or of another build of its version.
+static bool is_about_version(const struct given_wheel *g, const struct catalog_tested *wheel)
 {
-	return strcmp(r->kind, kind) == 0 && strcmp(r->platform, cell->platform) == 0 &&
-	       strcmp(r->python, cell->python) == 0;
+	if (memcmp(g->wheel.sha256, wheel->sha256, SHA256_SIZE) == 0)
+		return true;
+	return !g->record->overrides && str_eq(g->wheel.version, wheel->version);
 }
 
-static const struct given_wheel *find_given(const struct promote_evidence *p, const struct catalog_tested *wheel,
-	const char *kind, const struct promotion_cell *cell)
+static int offer_given(struct promote_evidence *p, const struct catalog_tested *wheel, const struct promotion_rule *rule,
+	const struct promotion_cell *cell)
 {
-	size_t i = lower_bound(wheel, p->given, p->givens, sizeof(*p->given), is_wheel_before);
-	for (; i < p->givens && compare_tested(&p->given[i].wheel, wheel) == 0; i++)
-		if (is_about_cell(p->given[i].record, kind, cell))
-			return &p->given[i];
-	return NULL;
+	const struct evidence place = {.kind = rule->kind, .platform = cell->platform, .python = cell->python};
+	const struct given_wheel key = {*wheel, &place, 0};
+	size_t i = lower_bound(&key, p->given, p->givens, sizeof(*p->given), is_given_before);
+	for (; i < p->givens && by_project_and_cell(&p->given[i], &key) == 0; i++) {
+		const struct given_wheel *g = &p->given[i];
+		if (is_about_version(g, wheel) &&
+			tested_build_offer(&p->builds, &g->wheel, g->order, g->record, &p->why) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 // --- the newest record ---
 
 void promote_evidence_init(struct promote_evidence *p, struct catalog *c, const char *view)
 {
-	*p = (struct promote_evidence){.catalog = c, .view = view};
+	*p = (struct promote_evidence){.catalog = c};
+	tested_build_init(&p->builds, c, view);
 }
 
 void promote_evidence_release(struct promote_evidence *p)
@@ -130,29 +145,18 @@ void promote_evidence_release(struct promote_evidence *p)
 	arena_release(&p->text);
 	free(p->file.id);
 	free(p->all.id);
+	free(p->build);
 	*p = (struct promote_evidence){0};
 }
 
-// What was found in the catalog.
-struct newest_record {
-	bool is_found;
-	uint8_t id[SHA256_SIZE];
-	int64_t order;
-	struct promotion_record record;
-};
-
-static int take_newest(void *ctx, const struct catalog_evidence *row, struct err *e UNUSED)
+static int take_counting(void *ctx, const struct catalog_evidence *row, struct err *e UNUSED)
 {
-	struct newest_record *n = ctx;
-	n->is_found = true;
-	n->order = row->order;
-	n->record = (struct promotion_record){.made = row->made,
+	*(struct promotion_record *)ctx = (struct promotion_record){.made = row->made,
 		.received = row->received,
 		.passed = row->passed,
 		.failed = row->failed,
 		.skipped = row->skipped,
 		.overrides = row->overrides ? "" : NULL};
-	memcpy(n->id, row->id, SHA256_SIZE);
 	return 0;
 }
 
@@ -166,33 +170,61 @@ static struct promotion_record record_of_given(const struct evidence *r)
 		.overrides = r->overrides};
 }
 
-bool promote_evidence_find(void *ctx, const struct catalog_tested *wheel, const char *kind,
+// Notes that the file stands on a record about another build.
+static void note_build(struct promote_evidence *p, const struct promotion_record *r)
+{
+	for (size_t i = 0; i < p->file_builds; i++)
+		if (p->build[i].match == r->match && memcmp(p->build[i].sha256, r->tested, SHA256_SIZE) == 0)
+			return;
+	if (r->match == PROMOTION_SAME_BYTES)
+		return;
+	GROW(p->build, p->file_builds, p->build_room);
+	p->build[p->file_builds].match = r->match;
+	memcpy(p->build[p->file_builds++].sha256, r->tested, SHA256_SIZE);
+}
+
+// The record that was chosen. What it is about stays as it is.
+static int read_counting(struct promote_evidence *p, const struct build_offer *chosen, struct promotion_record *out)
+{
+	struct promotion_record record = {0};
+	if (chosen->given)
+		record = record_of_given(chosen->given);
+	else if (catalog_evidence_find(p->catalog, chosen->id, take_counting, &record, &p->why) < 0)
+		return -1;
+	if (!chosen->given)
+		add_id(&p->file, chosen->id);
+	record.match = out->match;
+	memcpy(record.tested, out->tested, SHA256_SIZE);
+	*out = record;
+	return 0;
+}
+
+bool promote_evidence_find(void *ctx, const struct catalog_tested *wheel, const struct promotion_rule *rule,
 	const struct promotion_cell *cell, struct promotion_record *out)
 {
 	struct promote_evidence *p = ctx;
-	struct newest_record newest = {0};
-	const struct given_wheel *given = find_given(p, wheel, kind, cell);
-	if (!p->has_failed && catalog_evidence_newest(p->catalog, p->view, kind, cell->platform, cell->python, wheel,
-				      take_newest, &newest, &p->why) < 0)
+	if (p->has_failed || tested_build_begin(&p->builds, wheel, rule, cell, &p->why) < 0 ||
+		offer_given(p, wheel, rule, cell) < 0) {
 		p->has_failed = true;
-	if (p->has_failed || (!newest.is_found && !given))
 		return false;
-	if (given && (!newest.is_found || given->order > newest.order)) {
-		*out = record_of_given(given->record);
-	} else {
-		*out = newest.record;
-		add_id(&p->file, newest.id);
 	}
-	out->kind = kind;
+	const struct build_offer *chosen = tested_build_choose(&p->builds, out);
+	if (!chosen)
+		return false;
+	p->has_failed = read_counting(p, chosen, out) < 0;
+	if (p->has_failed)
+		return false;
+	out->kind = rule->kind;
 	out->platform = cell->platform;
 	out->python = cell->python;
 	p->has_override |= out->overrides != NULL;
+	note_build(p, out);
 	return true;
 }
 
 void promote_evidence_begin(struct promote_evidence *p)
 {
-	p->file.count = p->file.sorted = 0;
+	p->file.count = p->file.sorted = p->file_builds = 0;
 	p->has_override = false;
 }
 

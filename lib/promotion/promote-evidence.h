@@ -4,7 +4,9 @@
 #pragma once
 
 #include "lib/promotion/promotion-judge.h"
+#include "lib/promotion/tested-build.h"
 #include "lib/state/views/evidence-file.h"
+#include "lib/state/views/membership.h"
 
 // A set of ids of records.
 struct evidence_ids {
@@ -22,12 +24,14 @@ struct given_wheel {
 
 struct promote_evidence {
 	struct catalog *catalog;
-	const char *view;
-	struct given_wheel *given; // by SHA-256 and project, then the newest first
+	struct tested_build builds;
+	struct given_wheel *given; // by project, kind and cell, then the newest first
 	size_t givens;
 	struct arena text;             // of their projects
 	struct evidence_ids file, all; // the records that were found for one file; for all files that were promoted
-	bool has_override;             // one that was found for this file
+	struct membership_tested *build; // what records are about that were found for this file, unless it is its bytes
+	size_t file_builds, build_room;
+	bool has_override; // one that was found for this file
 	bool has_failed;               // then *why is the catalog's error
 	struct err why;
 };

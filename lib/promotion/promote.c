@@ -10,6 +10,7 @@
 #include "lib/promotion/pruned-rows.h"
 #include "lib/promotion/promotion-run.h"
 #include "lib/promotion/view-change.h"
+#include "lib/state/store/wanted-contents.h"
 
 // --- evidence ---
 
@@ -49,8 +50,10 @@ static int take_evidence(struct promotion_run *run, struct err *e)
 {
 	const struct promote_request *r = run->request;
 	sort_given(run);
+	if (r->dry_run && counts_given(r) && promote_evidence_give(&run->evidence, run->given, r->evidences, e) < 0)
+		return -1;
 	if (r->dry_run)
-		return counts_given(r) ? promote_evidence_give(&run->evidence, run->given, r->evidences, e) : 0;
+		return 0;
 	for (size_t i = 0; i < r->evidences; i++) {
 		struct catalog_evidence note = {.views = r->evidence_views};
 		int added = keep_record(run, &run->given[i], &note, e);
@@ -163,9 +166,12 @@ static void judge_row(struct promotion_run *run, size_t i)
 		drop_lacks(run, i);
 	run->candidate[i].is_covered = false;
 	promote_evidence_begin(&run->evidence);
+	promote_answer_set(run->answer, row, row->result, STR(""));
+	promote_answer_set_tested(run->answer, row, NULL, 0);
 	if (promotion_judge_allows(&run->judge, &file, &why)) {
 		row->result = PROMOTE_DONE;
 		row->is_override = run->evidence.has_override;
+		promote_answer_set_tested(run->answer, row, run->evidence.build, run->evidence.file_builds);
 		if (run->is_settled || !c->is_covered)
 			promote_evidence_keep(&run->evidence);
 	} else if (run->request->override && promotion_judge_lacks(&run->judge, &file, add_lack, &lacking)) {
@@ -303,7 +309,11 @@ static int write_rows(struct promotion_run *run, int64_t now, struct err *e)
 static int decide_and_write(struct promotion_run *run, int64_t now, struct err *e)
 {
 	const struct promote_request *r = run->request;
-	if (!r->dry_run && promotion_run_refresh(run->folder, run->catalog, r->to, e) < 0)
+	unsigned most_ms = r->cpu_ms ? LIMIT_CONTENTS_MS : 0;
+	if (r->dry_run) // writes nothing, also no digest
+		run->evidence.builds.store = &run->site->store;
+	else if (promotion_run_refresh(run->folder, run->catalog, r->to, e) < 0 ||
+		 wanted_contents_take(&run->site->store, run->catalog, most_ms, NULL, e) < 0)
 		return -1;
 	for (int tries = 1;; tries++) {
 		struct err why = ERR_INIT;

@@ -63,10 +63,20 @@ struct judged_bytes {
 	struct catalog_tested wheel;
 };
 
-static bool find_of_file(void *ctx, const char *kind, const struct promotion_cell *cell, struct promotion_record *out)
+static bool find_of_file(void *ctx, const struct promotion_rule *rule, const struct promotion_cell *cell,
+	struct promotion_record *out)
 {
 	const struct judged_bytes *b = ctx;
-	return b->judge->find(b->judge->ctx, &b->wheel, kind, cell, out);
+	return b->judge->find(b->judge->ctx, &b->wheel, rule, cell, out);
+}
+
+// The file as records know it. Borrowed from both.
+static struct catalog_tested wheel_of(const struct promotion_file *file, const struct filename *name)
+{
+	return (struct catalog_tested){.project = name->project,
+		.sha256 = file->sha256,
+		.version = name->version.key,
+		.filename = file->filename};
 }
 
 // Writes the cells of other platforms in which pip would take the wheel to j->needed.
@@ -83,7 +93,7 @@ bool promotion_judge_allows(struct promotion_judge *j, const struct promotion_fi
 	if (!j->rules.rules)
 		return true;
 	size_t needed = find_needed(j, file, &name, why);
-	struct judged_bytes bytes = {j, {name.project, file->sha256}};
+	struct judged_bytes bytes = {j, wheel_of(file, &name)};
 	if (!needed || !promotion_is_allowed(&j->rules, j->needed, needed, j->now, find_of_file, &bytes, why))
 		return false;
 	needed = find_elsewhere(j, file, &name);
@@ -113,7 +123,7 @@ bool promotion_judge_lacks(struct promotion_judge *j, const struct promotion_fil
 	CLEANUP(buf_release) struct buf ignored;
 	buf_init(&ignored, LIMIT_REASON);
 	size_t needed = j->rules.rules ? find_needed(j, file, &name, &ignored) : 0;
-	struct judged_bytes bytes = {j, {name.project, file->sha256}};
+	struct judged_bytes bytes = {j, wheel_of(file, &name)};
 	call_lacks(j, needed, &bytes, fn, ctx);
 	if (needed)
 		call_lacks(j, find_elsewhere(j, file, &name), &bytes, fn, ctx);

@@ -6,8 +6,8 @@
 #include "lib/promotion/needed-cells.h"
 #include "lib/state/catalog/catalog-evidence.h"
 
-// Finds the newest record of a kind about the wheel in a cell, as promotion_find_fn.
-typedef bool promotion_judge_find_fn(void *ctx, const struct catalog_tested *wheel, const char *kind,
+// Finds the record that counts for the wheel in a cell, as promotion_find_fn. wheel has project, bytes, version and name.
+typedef bool promotion_judge_find_fn(void *ctx, const struct catalog_tested *wheel, const struct promotion_rule *rule,
 	const struct promotion_cell *cell, struct promotion_record *out);
 // Called for each kind and cell of a wheel whose evidence does not suffice.
 typedef void promotion_judge_lack_fn(void *ctx, const struct promotion_rule *rule, const struct promotion_cell *cell);

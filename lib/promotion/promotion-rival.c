@@ -127,6 +127,7 @@ void promotion_run_mark_twins(struct promotion_run *run)
 		if (!twin)
 			continue;
 		buf_clear(&why);
+		buf_printf(&why, "%s%s", row->reason, *row->reason ? "; " : "");
 		buf_printf(&why, "only at /%s/%s/simple/, because %s has other bytes of this name", run->request->to,
 			row->platform, twin->platform);
 		promote_answer_set(run->answer, row, row->result, buf_view(&why));

@@ -5,7 +5,11 @@
 
 static void take_row(struct membership_file *file, const struct promote_row *row)
 {
-	*file = (struct membership_file){row->platform, row->project, row->filename, {0}};
+	*file = (struct membership_file){.platform = row->platform,
+		.project = row->project,
+		.filename = row->filename,
+		.tested = row->tested,
+		.testeds = row->testeds};
 	memcpy(file->sha256, row->sha256, SHA256_SIZE);
 }
 

@@ -71,7 +71,7 @@ static void collect_changed_projects(struct telling *x, const struct evidence *r
 
 // --- red and green ---
 
-static bool give_record(void *ctx, const char *kind UNUSED, const struct promotion_cell *cell UNUSED,
+static bool give_record(void *ctx, const struct promotion_rule *rule UNUSED, const struct promotion_cell *cell UNUSED,
 	struct promotion_record *out)
 {
 	*out = *(const struct promotion_record *)ctx;

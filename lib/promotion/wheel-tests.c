@@ -41,26 +41,42 @@ static int take_record(void *ctx, const struct catalog_evidence *r, struct err *
 	return 0;
 }
 
-static struct found_record find_newest(struct wheel_tests *t, const struct catalog_tested *wheel, const char *kind,
-	const struct promotion_cell *cell)
+// Keeps what the record is about.
+static int read_found(struct wheel_tests *t, struct found_record *f, struct err *e)
+{
+	struct promotion_record about = {0};
+	const struct build_offer *chosen = tested_build_choose(&t->builds, &about);
+	f->record.lack = about.lack;
+	if (!chosen)
+		return 0;
+	if (catalog_evidence_find(t->catalog, chosen->id, take_record, f, e) < 0)
+		return -1;
+	f->test.match = f->record.match = about.match;
+	memcpy(f->record.tested, about.tested, SHA256_SIZE);
+	if (about.match != PROMOTION_SAME_BYTES)
+		hex_encode(about.tested, SHA256_SIZE, f->test.tested);
+	return 0;
+}
+
+static struct found_record find_counting(struct wheel_tests *t, const struct catalog_tested *wheel,
+	const struct promotion_rule *rule, const struct promotion_cell *cell)
 {
 	struct err e = ERR_INIT;
 	struct found_record f = {.tests = t, .test = {.by = "", .why = ""}};
-	if (!t->has_failed && catalog_evidence_newest(t->catalog, t->view, kind, cell->platform, cell->python, wheel,
-				      take_record, &f, &e) < 0) {
+	if (!t->has_failed && (tested_build_begin(&t->builds, wheel, rule, cell, &e) < 0 || read_found(t, &f, &e) < 0)) {
 		t->has_failed = true;
 		t->error = e;
 	}
-	f.record.kind = kind;
+	f.record.kind = rule->kind;
 	f.record.platform = cell->platform;
 	f.record.python = cell->python;
 	return f;
 }
 
-static bool find_for_judge(void *ctx, const struct catalog_tested *wheel, const char *kind,
+static bool find_for_judge(void *ctx, const struct catalog_tested *wheel, const struct promotion_rule *rule,
 	const struct promotion_cell *cell, struct promotion_record *out)
 {
-	struct found_record f = find_newest(ctx, wheel, kind, cell);
+	struct found_record f = find_counting(ctx, wheel, rule, cell);
 	*out = f.record;
 	return f.is_found;
 }
@@ -70,6 +86,7 @@ int wheel_tests_init(struct wheel_tests *out, const struct site *site, const str
 {
 	const struct view *v = site_view(site, str_from(view->name));
 	*out = (struct wheel_tests){.view = view->name, .catalog = c, .text = text};
+	tested_build_init(&out->builds, c, view->name);
 	out->source = view->from ? site_view(site, str_from(view->from)) : NULL;
 	if (promotion_judge_init(&out->judge, view->requires, view->cells, v->platform, v->platform_count, now,
 		    find_for_judge, out, e) < 0)
@@ -113,7 +130,7 @@ static const struct promotion_cell *find_cell(struct wheel_tests *t, const struc
 	return NULL;
 }
 
-static bool give_found(void *ctx, const char *kind UNUSED, const struct promotion_cell *cell UNUSED,
+static bool give_found(void *ctx, const struct promotion_rule *rule UNUSED, const struct promotion_cell *cell UNUSED,
 	struct promotion_record *out)
 {
 	const struct found_record *f = ctx;
@@ -124,9 +141,10 @@ static bool give_found(void *ctx, const char *kind UNUSED, const struct promotio
 static struct wheel_test judge_record(struct wheel_tests *t, const struct promotion_rule *rule,
 	const struct promotion_cell *cell, const struct catalog_tested *wheel)
 {
-	struct found_record f = find_newest(t, wheel, rule->kind, cell);
+	struct found_record f = find_counting(t, wheel, rule, cell);
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, LIMIT_REASON);
+	f.test.why = f.record.lack ? f.record.lack : "";
 	if (!f.is_found)
 		return f.test; // WHEEL_TEST_UNTESTED
 	bool holds = promotion_rule_holds(rule, cell, t->judge.now, give_found, &f, &why);
@@ -135,13 +153,19 @@ static struct wheel_test judge_record(struct wheel_tests *t, const struct promot
 	return f.test;
 }
 
+static struct catalog_tested tested_of(const struct judged_wheel *w, const struct filename *name)
+{
+	return (struct catalog_tested){
+		.project = name->project, .sha256 = w->sha256, .version = name->version.key, .filename = w->filename};
+}
+
 struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct judged_wheel *w, const char *platform,
 	const char *python, struct err *e)
 {
 	const struct promotion_rules *rules = &t->judge.rules;
 	CLEANUP(filename_release) struct filename name = {0};
 	const struct promotion_cell *cell = find_cell(t, w, platform, python, &name);
-	const struct catalog_tested wheel = {name.project, w->sha256};
+	const struct catalog_tested wheel = tested_of(w, &name);
 	struct wheel_test *out = arena_alloc_aligned(t->text, (rules->rules + 1) * sizeof(*out));
 	for (size_t i = 0; i < rules->rules; i++)
 		out[i] = cell ? judge_record(t, &rules->rule[i], cell, &wheel)
@@ -154,7 +178,7 @@ int wheel_tests_each(struct wheel_tests *t, const struct judged_wheel *w, wheel_
 	const struct promotion_rules *rules = &t->judge.rules;
 	CLEANUP(filename_release) struct filename name = {0};
 	size_t count = rules->rules ? find_needed_cells(t, w, &name) : 0;
-	const struct catalog_tested wheel = {name.project, w->sha256};
+	const struct catalog_tested wheel = tested_of(w, &name);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < rules->rules; k++) {
 			struct wheel_test test = judge_record(t, &rules->rule[k], &t->needed[i], &wheel);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lib/promotion/promotion-judge.h"
+#include "lib/promotion/tested-build.h"
 #include "lib/view/view.h"
 
 enum wheel_test_result {
@@ -20,7 +21,9 @@ struct wheel_test {
 	enum wheel_test_result result;
 	char id[SHA256_HEX + 1]; // of the record; "": there is none
 	const char *by;          // who sent it; "": there is none
-	const char *why;         // why it is red, or the reason of the override; ""
+	const char *why;         // why it is red, the reason of the override, or what there is in place of tests; ""
+	enum promotion_match match;
+	char tested[SHA256_HEX + 1]; // the other bytes that the record is about; "": those of the wheel, or there is none
 };
 
 // A file as it is judged. Borrowed.
@@ -34,6 +37,7 @@ struct judged_wheel {
 struct wheel_tests {
 	struct promotion_judge judge;
 	const char *view; // whose evidence counts
+	struct tested_build builds;
 	const struct view *source; // where its files come from; NULL: it has no `from`
 	struct catalog *catalog;
 	struct arena *text; // of the strings of results

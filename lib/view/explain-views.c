@@ -2,12 +2,24 @@
 #include "lib/view/explain-views.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#include "lib/state/config/promotion-rules.h"
 
 static int64_t number_of(const struct jsondoc *doc, const char *key)
 {
 	int64_t n = 0;
 	jsondoc_get_int(doc, key, &n);
 	return n;
+}
+
+// Which other bytes a record is about.
+static void print_tested(const struct jsondoc *r, struct buf *out)
+{
+	const char *tested = jsondoc_get_str(r, "tested");
+	enum promotion_match as = promotion_match_find(jsondoc_get_str(r, "as"));
+	if (tested && as != PROMOTION_MATCH_COUNT)
+		buf_printf(out, ", tested as %s, SHA-256 %s", promotion_match_words[as], tested);
 }
 
 static void print_record(const struct jsondoc *r, const char *indent, struct buf *out)
@@ -21,19 +33,23 @@ static void print_record(const struct jsondoc *r, const char *indent, struct buf
 		buf_printf(out, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped", number_of(r, "passed"),
 			number_of(r, "failed"), number_of(r, "skipped"));
 	const char *by = jsondoc_get_str(r, "by");
-	buf_printf(out, "%s%s%s\n", by ? " (" : "", by ? by : "", by ? ")" : "");
+	buf_printf(out, "%s%s%s", by ? " (" : "", by ? by : "", by ? ")" : "");
+	print_tested(r, out);
+	buf_putc(out, '\n');
 }
 
-// A reason names kind and cell itself.
+// The reason of a red one names kind and cell itself.
 static void print_lack(const struct jsondoc *lack, const char *indent, struct buf *out)
 {
-	const char *why = jsondoc_get_str(lack, "why");
-	buf_printf(out, "%s  %s: ", indent, jsondoc_get_str(lack, "result"));
-	if (why)
-		buf_printf(out, "%s\n", why);
-	else
-		buf_printf(out, "%s on %s, Python %s\n", jsondoc_get_str(lack, "kind"),
-			jsondoc_get_str(lack, "platform"), jsondoc_get_str(lack, "python"));
+	const char *why = jsondoc_get_str(lack, "why"), *result = jsondoc_get_str(lack, "result");
+	bool names_all = why && strcmp(result, "untested") != 0;
+	buf_printf(out, "%s  %s: ", indent, result);
+	if (!names_all)
+		buf_printf(out, "%s on %s, Python %s", jsondoc_get_str(lack, "kind"), jsondoc_get_str(lack, "platform"),
+			jsondoc_get_str(lack, "python"));
+	buf_printf(out, "%s%s", why && !names_all ? ": " : "", why ? why : "");
+	print_tested(lack, out);
+	buf_putc(out, '\n');
 }
 
 static void print_member(const struct jsondoc *m, const char *indent, struct buf *out)

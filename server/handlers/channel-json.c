@@ -28,6 +28,8 @@ static struct jsondoc *tests_json(const struct channel_data *d, const struct cha
 		put_or_null(one, "evidence", t->id);
 		put_or_null(one, "by", t->by);
 		put_or_null(one, "why", t->why);
+		put_or_null(one, "tested", t->tested);
+		jsondoc_put_str(one, "as", *t->id ? promotion_match_name[t->match] : NULL);
 	}
 	return list;
 }

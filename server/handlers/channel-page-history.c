@@ -120,6 +120,8 @@ static void put_changed_file(struct buf *out, const struct generation_file *f)
 		buf_puts(out, f->override_by ? ": " : "");
 		html_text(out, f->override);
 	}
+	buf_puts(out, f->testeds ? " <span class=\"verdict goes\">other bytes</span> " : "");
+	membership_tested_words(f->tested, f->testeds, out);
 	buf_puts(out, "</li>\n");
 }
 

@@ -60,6 +60,11 @@ static void put_test_cell(struct buf *out, const char *kind, const struct wheel_
 		buf_puts(out, *test->by ? ": " : "");
 		html_text(out, test->why);
 		buf_puts(out, "</span>");
+	} else if (*test->tested) {
+		buf_printf(out, " <span class=\"why\">tested as %s, SHA-256 %s</span>",
+			promotion_match_words[test->match], test->tested);
+	} else if (test->result == WHEEL_TEST_UNTESTED && *test->why) {
+		buf_printf(out, " <span class=\"why\">%s</span>", test->why); // words of ours
 	}
 	buf_puts(out, "</td>");
 }
@@ -80,7 +85,7 @@ static bool is_same_line(const struct channel_data *d, const struct channel_row 
 {
 	for (size_t i = 0; i < d->kinds && (a->test || b->test); i++)
 		if (!a->test || !b->test || a->test[i].result != b->test[i].result ||
-			strcmp(a->test[i].id, b->test[i].id) != 0)
+			strcmp(a->test[i].id, b->test[i].id) != 0 || strcmp(a->test[i].why, b->test[i].why) != 0)
 			return false;
 	return strcmp(a->project, b->project) == 0 && strcmp(a->platform, b->platform) == 0 && a->state == b->state &&
 	       has_same_text(a->version, b->version) &&

@@ -10,6 +10,7 @@
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
 #include "lib/promotion/view-change.h"
+#include "lib/state/store/wanted-contents.h"
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"
 #include "server/core/evidence-quota.h"
@@ -174,6 +175,14 @@ static struct reply *refuse_evidence(struct sent_evidence *x, const struct err *
 
 // --- the body handler ---
 
+// So that pages say at once that it is about equal contents. What takes longer is left to the next scan.
+static void learn_contents(struct server_context *s, struct catalog *c)
+{
+	struct err e = ERR_INIT;
+	if (wanted_contents_take(&server_context_site(s)->store, c, LIMIT_CONTENTS_MS, NULL, &e) < 0)
+		log_warn("evidence: %s", e.msg);
+}
+
 static int keep_evidence(struct sent_evidence *x, struct err *e)
 {
 	struct server_context *s = x->post.sender.context;
@@ -185,8 +194,10 @@ static int keep_evidence(struct sent_evidence *x, struct err *e)
 	x->note = (struct catalog_evidence){
 		.by = x->post.sender.token_name, .address = x->post.sender.peer, .views = x->views.data};
 	int added = evidence_file_add(folder, lease.catalog, &x->record, &x->note, e);
-	if (added > 0)
+	if (added > 0) {
 		evidence_receive_tell(s, lease.catalog, &x->record, &x->note);
+		learn_contents(s, lease.catalog);
+	}
 	catalog_pool_give(s->catalog_pool, &lease);
 	return added;
 }

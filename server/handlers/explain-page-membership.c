@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/format/escape.h"
+#include "lib/state/config/promotion-rules.h"
 #include "server/handlers/html-layout.h"
 
 static int64_t number_under(const struct jsondoc *doc, const char *key)
@@ -44,6 +45,17 @@ static void put_kind(struct buf *out, const struct jsondoc *record, const char *
 	buf_puts(out, ": ");
 }
 
+// Which other bytes a record is about.
+static void put_tested(struct buf *out, const struct jsondoc *r)
+{
+	const char *tested = jsondoc_get_str(r, "tested");
+	enum promotion_match as = promotion_match_find(jsondoc_get_str(r, "as"));
+	if (!tested || as == PROMOTION_MATCH_COUNT)
+		return;
+	buf_printf(out, " <span class=\"verdict goes\">other bytes</span> tested as %s, SHA-256 ", promotion_match_words[as]);
+	html_text(out, tested);
+}
+
 static void put_record(struct buf *out, const struct jsondoc *r, const char *up)
 {
 	const char *override = jsondoc_get_str(r, "override");
@@ -60,6 +72,7 @@ static void put_record(struct buf *out, const struct jsondoc *r, const char *up)
 		html_text(out, jsondoc_get_str(r, "by"));
 		buf_putc(out, ')');
 	}
+	put_tested(out, r);
 	buf_puts(out, "</div>");
 }
 
@@ -72,6 +85,7 @@ static void put_lack(struct buf *out, const struct jsondoc *lack, const char *up
 	html_text(out, result);
 	buf_puts(out, "</span> ");
 	html_text(out, why ? why : "");
+	put_tested(out, lack);
 	buf_puts(out, "</div>");
 }
 

@@ -121,6 +121,24 @@ int catalog_attached(struct catalog *c, int64_t platform, const char *filename, 
 	return decompress_zstd(query_bytes(q, 0), out, e) < 0 ? -1 : 1;
 }
 
+int catalog_attached_to(struct catalog *c, const uint8_t sha256[SHA256_SIZE], enum attachment kind,
+	catalog_attached_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, ATTACHED_TO_BYTES, e);
+	int row;
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, sha256);
+	query_bind_int(q, 2, kind);
+	while ((row = query_step(q, e)) > 0) {
+		CLEANUP(buf_release) struct buf text;
+		buf_init(&text, LIMIT_STATEMENT);
+		if (decompress_zstd(query_bytes(q, 0), &text, e) < 0 || fn(ctx, buf_view(&text), e) < 0)
+			return -1;
+	}
+	return row;
+}
+
 int catalog_stray_attachments(struct catalog *c, catalog_stray_attachment_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, ATTACHMENTS_STRAY, e);

@@ -122,6 +122,10 @@ static int add_tested_wheel(struct catalog *c, int64_t record, const struct cata
 	query_bind_int(q, 1, record);
 	query_bind_sha256(q, 2, wheel->sha256);
 	query_bind_text(q, 3, wheel->project);
+	query_bind_str(q, 4, wheel->version);
+	query_bind_text(q, 5, wheel->filename);
+	query_bind_sha256(q, 6, wheel->content);
+	query_bind_text(q, 7, wheel->commit);
 	return query_run(q, e);
 }
 
@@ -188,6 +192,42 @@ int catalog_evidence_newest(struct catalog *c, const char *view, const char *kin
 	query_bind_text(q, 4, platform);
 	query_bind_text(q, 5, python);
 	return first_of_view(q, view, fn, ctx, e);
+}
+
+static int each_build(struct query *q, const char *view, const char *project, catalog_evidence_build_fn *fn, void *ctx,
+	struct err *e)
+{
+	enum { FIRST = 15 }; // behind EVIDENCE_COLUMNS
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_evidence record;
+		const struct catalog_tested tested = {.project = project,
+			.sha256 = query_sha256(q, FIRST),
+			.filename = query_text(q, FIRST + 1),
+			.content = query_sha256(q, FIRST + 2),
+			.commit = query_text(q, FIRST + 3)};
+		if (!read_evidence_row(q, &record) || !tested.sha256 || !catalog_evidence_counts_for(&record, view))
+			continue;
+		int done = fn(ctx, &record, &tested, e);
+		if (done)
+			return done < 0 ? -1 : 0;
+	}
+	return row;
+}
+
+int catalog_evidence_builds(struct catalog *c, const char *view, const char *kind, const char *platform,
+	const char *python, const struct catalog_tested *wheel, catalog_evidence_build_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_BUILDS, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, wheel->project);
+	query_bind_str(q, 2, wheel->version);
+	query_bind_text(q, 3, kind);
+	query_bind_text(q, 4, platform);
+	query_bind_text(q, 5, python);
+	query_bind_sha256(q, 6, wheel->sha256);
+	return each_build(q, view, wheel->project, fn, ctx, e);
 }
 
 int catalog_evidence_before(struct catalog *c, const char *view, const char *project, const struct catalog_evidence *of,

@@ -21,10 +21,14 @@ struct catalog_evidence {
 	size_t wheels;
 };
 // A wheel that a record is about: the bytes, and the normalised project of the file name that it gives them. A record
-// says nothing of the same bytes as a file of another project. Borrowed.
+// says nothing of the same bytes as a file of another project. The rest ties it to other builds of the version. Borrowed.
 struct catalog_tested {
 	const char *project;
 	const uint8_t *sha256;
+	struct str version; // its key
+	const char *filename;
+	const uint8_t *content; // digest of its members; NULL: not known
+	const char *commit;     // of its source; NULL: not known
 };
 // Whether the record counts for the view.
 bool catalog_evidence_counts_for(const struct catalog_evidence *row, const char *view);
@@ -44,8 +48,16 @@ int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, 
 int catalog_evidence_newest(struct catalog *c, const char *view, const char *kind, const char *platform,
 	const char *python, const struct catalog_tested *wheel, catalog_evidence_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The test runs of this kind in the cell that count for the view and are about other bytes of the project and version, the
+// newest first, until fn returns 1. tested: what the record says of its wheel; its content is also the one that the
+// catalog knows of these bytes.
+typedef int catalog_evidence_build_fn(void *ctx, const struct catalog_evidence *row, const struct catalog_tested *tested,
+	struct err *e);
+int catalog_evidence_builds(struct catalog *c, const char *view, const char *kind, const char *platform,
+	const char *python, const struct catalog_tested *wheel, catalog_evidence_build_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 // The newest test run of this kind and cell before the record of this order that counts for the view, and is about any
-// wheel that the store has of the project. fn is called once at most.
+// wheel that the store has of the project, or about another build of it. fn is called once at most.
 int catalog_evidence_before(struct catalog *c, const char *view, const char *project, const struct catalog_evidence *of,
 	catalog_evidence_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // All records about the wheel, the newest first, at most `most`.
@@ -55,7 +67,7 @@ int catalog_evidence_of(struct catalog *c, const struct catalog_tested *wheel, u
 int catalog_evidence_since(struct catalog *c, int64_t since, uint64_t most, catalog_evidence_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // The test runs of this kind that came at this time (seconds since 1970) or later, about some wheel that the store has,
-// the newest first, until fn returns 1.
+// or another build of it, the newest first, until fn returns 1.
 int catalog_evidence_runs(struct catalog *c, const char *kind, int64_t from, catalog_evidence_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // The projects of which the store has these bytes, listed or not, sorted.

@@ -2,6 +2,7 @@
 #include "lib/state/catalog/catalog-inside.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/mem.h"
 #include "lib/state/catalog/catalog-query.h"
@@ -178,14 +179,10 @@ int catalog_inside_count(struct catalog *c, int version, struct catalog_inside_c
 	return 0;
 }
 
-int catalog_inside_lacking(struct catalog *c, int version, int64_t **id, size_t *count, struct err *e)
+static int take_ids(struct query *q, int64_t **id, size_t *count, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_LACKING, e);
 	CLEANUP(mem_free) int64_t *found = NULL;
 	size_t have = 0, room = 0;
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, version);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		GROW(found, have, room);
@@ -194,6 +191,54 @@ int catalog_inside_lacking(struct catalog *c, int version, int64_t **id, size_t 
 	*id = STEAL_PTR(found);
 	*count = have;
 	return row;
+}
+
+int catalog_inside_lacking(struct catalog *c, int version, int64_t **id, size_t *count, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_LACKING, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, version);
+	return take_ids(q, id, count, e);
+}
+
+// --- digests of members ---
+
+int catalog_inside_id(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int64_t *id, struct err *e)
+{
+	int64_t version;
+	return find_inside(c, sha256, id, &version, e);
+}
+
+int catalog_content_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], uint8_t content[SHA256_SIZE],
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_CONTENT_GET, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, sha256);
+	int row = query_step(q, e);
+	const uint8_t *found = row > 0 ? query_sha256(q, 0) : NULL;
+	if (!found)
+		return row < 0 ? -1 : 0;
+	memcpy(content, found, SHA256_SIZE);
+	return 1;
+}
+
+int catalog_content_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], const uint8_t *content, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_CONTENT_SET, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, sha256);
+	query_bind_str(q, 2, content ? (struct str){(const char *)content, SHA256_SIZE} : STR("\0"));
+	return query_run(q, e);
+}
+
+int catalog_content_wanted(struct catalog *c, int64_t **id, size_t *count, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_CONTENT_WANTED, e);
+	return q ? take_ids(q, id, count, e) : -1;
 }
 
 int catalog_inside_places(struct catalog *c, int64_t id, catalog_inside_place_fn *fn, void *ctx, struct err *e)

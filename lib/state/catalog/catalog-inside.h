@@ -38,6 +38,17 @@ int catalog_inside_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], con
 // Appends the packed facts to out. ERR_NOT_FOUND: there are none of this version, and e says why.
 int catalog_inside_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int version, struct buf *out,
 	struct err *e) MUST_CHECK;
+// The id of the row of these bytes. 1: found; 0: the catalog has no good wheel with them.
+int catalog_inside_id(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int64_t *id, struct err *e) MUST_CHECK;
+// The digest of the members of these bytes, which builds of equal contents share (lib/domain/wheel/wheel.h). 1: it is
+// known; 0: it is not, or the bytes have none.
+int catalog_content_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], uint8_t content[SHA256_SIZE],
+	struct err *e) MUST_CHECK;
+// content: NULL: the bytes have none. Nothing happens if the catalog has no good wheel with them.
+int catalog_content_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], const uint8_t *content,
+	struct err *e) MUST_CHECK;
+// The ids of the rows whose digest is wanted: there is evidence for other bytes of their name. The caller frees *id.
+int catalog_content_wanted(struct catalog *c, int64_t **id, size_t *count, struct err *e) MUST_CHECK;
 // Whether the bytes were looked at with this version, with or without success.
 int catalog_inside_is_known(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int version, bool *known,
 	struct err *e) MUST_CHECK;

@@ -287,6 +287,9 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
 	[INSIDE_FIND] = "SELECT id, version FROM inside WHERE sha256 = ?1",
 	[INSIDE_SET] = "UPDATE inside SET version = ?2, why = ?3 WHERE id = ?1",
+	[INSIDE_CONTENT_GET] = "SELECT content FROM inside WHERE sha256 = ?1",
+	[INSIDE_CONTENT_SET] = "UPDATE inside SET content = ?2 WHERE sha256 = ?1",
+	[INSIDE_CONTENT_WANTED] = "SELECT id FROM inside WHERE content = X'' ORDER BY id",
 	[INSIDE_FORGET_USES] = "DELETE FROM inside_use WHERE inside = ?1",
 	[INSIDE_FORGET_SYMBOLS] = "DELETE FROM inside_symbol WHERE inside = ?1"
 				  " AND slice IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)",
@@ -411,7 +414,11 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[EVIDENCE_RUNS] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.kind = ?1 AND e.arrival >= ?2"
 			  " AND e.overrides IS NULL AND EXISTS"
 			  " (SELECT 1 FROM evidence_wheel w CROSS JOIN file f ON f.sha256 = w.sha256 AND f.state <> 1"
-			  "  JOIN project p ON p.id = f.project AND p.name = w.project WHERE w.evidence = e.id)"
+			  "  JOIN project p ON p.id = f.project AND p.name = w.project WHERE w.evidence = e.id"
+			  "  UNION ALL SELECT 1 FROM evidence_wheel w CROSS JOIN platform l"
+			  "  CROSS JOIN project p ON p.platform = l.id AND p.name = w.project"
+			  "  CROSS JOIN file f ON f.project = p.id AND f.state = 0 AND f.version_key = w.version"
+			  "  WHERE w.evidence = e.id AND (w.content IS NOT NULL OR w.source IS NOT NULL))"
 			  " ORDER BY e.arrival DESC",
 	[EVIDENCE_FIND] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.sha256 = ?1",
 	[EVIDENCE_ADD] =
@@ -419,8 +426,17 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		" overrides, passed, failed, skipped, wheels, packed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
 		" ?11, ?12, ?13, ?14, ?15, ?16) ON CONFLICT DO NOTHING RETURNING id",
 	[EVIDENCE_ADD_WHEEL] =
-		"INSERT OR IGNORE INTO evidence_wheel (sha256, project, kind, platform, python, arrival, evidence)"
-		" SELECT ?2, ?3, kind, platform, python, arrival, id FROM evidence WHERE id = ?1",
+		"INSERT OR IGNORE INTO evidence_wheel (sha256, project, kind, platform, python, arrival, evidence,"
+		" version, filename, content, source)"
+		" SELECT ?2, ?3, kind, platform, python, arrival, id, ?4, ?5, ?6, ?7 FROM evidence WHERE id = ?1",
+	[ATTACHED_TO_BYTES] = "SELECT a.packed FROM file f CROSS JOIN attachment a ON a.folder = f.folder"
+			      " AND a.filename = f.filename AND a.subject = f.sha256 AND a.kind = ?2"
+			      " WHERE f.sha256 = ?1 AND f.state <> 1 ORDER BY a.id",
+	[EVIDENCE_BUILDS] = "SELECT " EVIDENCE_COLUMNS ", w.sha256, w.filename,"
+			    " coalesce(w.content, (SELECT i.content FROM inside i WHERE i.sha256 = w.sha256)), w.source"
+			    " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence AND e.overrides IS NULL"
+			    " WHERE w.project = ?1 AND w.version = ?2 AND w.kind = ?3 AND w.platform = ?4 AND w.python = ?5"
+			    " AND w.sha256 <> ?6 ORDER BY w.arrival DESC, e.sha256, w.filename",
 	[EVIDENCE_NEWEST] = "SELECT " EVIDENCE_COLUMNS " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence"
 			    " WHERE w.sha256 = ?1 AND w.project = ?2 AND w.kind = ?3 AND w.platform = ?4"
 			    " AND w.python = ?5"
@@ -428,15 +444,19 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	// The wheels of a project, listed and unlisted ones: two partial indexes. CROSS JOIN keeps SQLite from reading
 	// all files, or all records.
 	[EVIDENCE_BEFORE] =
-		"SELECT " EVIDENCE_COLUMNS " FROM"
-		" (SELECT f.sha256 FROM platform l CROSS JOIN project p ON p.platform = l.id AND p.name = ?1"
+		"WITH found AS"
+		" (SELECT f.sha256, f.version_key FROM platform l CROSS JOIN project p ON p.platform = l.id AND p.name = ?1"
 		"  CROSS JOIN file f ON f.project = p.id AND f.state = 0 UNION"
-		"  SELECT f.sha256 FROM platform l CROSS JOIN project p ON p.platform = l.id AND p.name = ?1"
-		"  CROSS JOIN file f ON f.project = p.id AND f.state = 3) found"
-		" CROSS JOIN evidence_wheel w ON w.sha256 = found.sha256 AND w.project = ?1 AND w.kind = ?2"
-		" AND w.platform = ?3 AND w.python = ?4 AND w.arrival < ?5"
-		" JOIN evidence e ON e.id = w.evidence AND e.overrides IS NULL"
-		" ORDER BY w.arrival DESC, e.sha256",
+		"  SELECT f.sha256, f.version_key FROM platform l CROSS JOIN project p ON p.platform = l.id AND p.name = ?1"
+		"  CROSS JOIN file f ON f.project = p.id AND f.state = 3)"
+		" SELECT " EVIDENCE_COLUMNS " FROM"
+		" (SELECT w.evidence FROM found CROSS JOIN evidence_wheel w ON w.sha256 = found.sha256 AND w.project = ?1"
+		"  AND w.kind = ?2 AND w.platform = ?3 AND w.python = ?4 AND w.arrival < ?5 UNION"
+		"  SELECT w.evidence FROM (SELECT DISTINCT version_key FROM found) found_version CROSS JOIN evidence_wheel w"
+		"  ON w.project = ?1 AND w.version = found_version.version_key AND w.kind = ?2 AND w.platform = ?3 AND w.python = ?4"
+		"  AND w.arrival < ?5 WHERE w.content IS NOT NULL OR w.source IS NOT NULL) found_evidence"
+		" CROSS JOIN evidence e ON e.id = found_evidence.evidence AND e.overrides IS NULL"
+		" ORDER BY e.arrival DESC, e.sha256",
 	[EVIDENCE_OF] = "SELECT " EVIDENCE_COLUMNS " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence"
 			" WHERE w.sha256 = ?1 AND w.project = ?2 ORDER BY w.arrival DESC, e.sha256 LIMIT ?3",
 	[EVIDENCE_SINCE] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.arrival >= ?1"
@@ -445,7 +465,9 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			      " WHERE f.sha256 = ?1 AND f.state <> 1 ORDER BY p.name",
 	[EVIDENCE_GET] = "SELECT packed FROM evidence WHERE sha256 = ?1",
 	[EVIDENCE_LAST] = "SELECT coalesce(max(arrival), 0) FROM evidence",
-	[EVIDENCE_IN] = "SELECT sha256 FROM evidence WHERE sha256 >= ?1 AND sha256 <= ?2 ORDER BY sha256",
+	// Not those whose wheels an older wheelcache wrote.
+	[EVIDENCE_IN] = "SELECT sha256 FROM evidence e WHERE sha256 >= ?1 AND sha256 <= ?2 AND NOT EXISTS"
+			" (SELECT 1 FROM evidence_wheel w WHERE w.evidence = e.id AND w.version IS NULL) ORDER BY sha256",
 	[EVIDENCE_OLDER] = "SELECT sha256 FROM evidence WHERE arrival < ?1 ORDER BY arrival LIMIT ?2",
 	[EVIDENCE_REMOVE] = "DELETE FROM evidence WHERE sha256 = ?1",
 	[EVIDENCE_FOLDER_GET] = "SELECT mtime_ns FROM evidence_folder WHERE id = ?1",

@@ -2,6 +2,7 @@
 #include "lib/state/catalog/schema.h"
 
 #include "lib/base/mem.h"
+#include "lib/state/catalog/schema-builds.h"
 
 // Sets the hashes of the attachments that are about the bytes of a file.
 #define ATTACHED_OF_KIND                                                                                               \
@@ -417,23 +418,17 @@ static const char *const schema_step[] = {
 	"  doubt INTEGER NOT NULL   -- 1: nothing could end\n"
 	") STRICT, WITHOUT ROWID;",
 
-	// 16: when the newest file of a project came, for lists of what is new and what is old; and tombstones by the time of
-	// their writing.
+	// 16: when the newest file of a project came, for lists of what is new and old; tombstones by the time of writing.
 	"ALTER TABLE project ADD COLUMN newest INTEGER NOT NULL DEFAULT 0; "
 	"-- seconds since 1970: when the newest of its listed files came, also if it has gone; 0: none has\n"
-	"UPDATE project SET newest = ifnull((SELECT max(" CAME(
-		"file") ") FROM file"
-			"  WHERE file.project = project.id AND file.state = 0), 0);"
-			"CREATE TRIGGER project_newest AFTER INSERT ON file WHEN new.state = 0 BEGIN"
-			"  UPDATE project SET newest = max(newest, " CAME(
-				"new") ") WHERE id = new.project;"
-				       "END;"
-				       "CREATE TRIGGER project_newest_again AFTER UPDATE OF arrived, state, project ON file"
-				       "  WHEN new.state = 0 AND (old.state <> 0 OR new.arrived <> old.arrived OR new.project IS NOT old.project) BEGIN"
-				       "  UPDATE project SET newest = max(newest, " CAME(
-					       "new") ") WHERE id = new.project;"
-						      "END;"
-						      "CREATE INDEX mark_written ON mark (platform, kind, written);",
+	"UPDATE project SET newest = ifnull((SELECT max(" CAME("file") ") FROM file"
+	"  WHERE file.project = project.id AND file.state = 0), 0);"
+	"CREATE TRIGGER project_newest AFTER INSERT ON file WHEN new.state = 0 BEGIN"
+	"  UPDATE project SET newest = max(newest, " CAME("new") ") WHERE id = new.project; END;"
+	"CREATE TRIGGER project_newest_again AFTER UPDATE OF arrived, state, project ON file WHEN new.state = 0"
+	"  AND (old.state <> 0 OR new.arrived <> old.arrived OR new.project IS NOT old.project) BEGIN"
+	"  UPDATE project SET newest = max(newest, " CAME("new") ") WHERE id = new.project; END;"
+	"CREATE INDEX mark_written ON mark (platform, kind, written);",
 
 	// 17: what the last plan of a prune says otherwise than the one before, and which file it decided on.
 	"ALTER TABLE plan ADD COLUMN former TEXT; -- the name of the plan before; NULL: there was none\n"
@@ -475,6 +470,8 @@ static const char *const schema_step[] = {
 	"  since INTEGER NOT NULL, -- when a server noticed it and told of it; seconds since 1970\n"
 	"  PRIMARY KEY (view, platform, filename, sha256)"
 	") STRICT, WITHOUT ROWID;",
+
+	SCHEMA_BUILDS, // 22
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

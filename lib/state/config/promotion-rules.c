@@ -36,6 +36,24 @@ static bool read_max_age(struct promotion_rule *r, struct str value)
 	return true;
 }
 
+static bool read_by(struct promotion_rule *r, struct str value)
+{
+	r->by_version = true;
+	return str_eq(value, STR("version"));
+}
+
+const char *const promotion_match_name[PROMOTION_MATCH_COUNT] = {"same-bytes", "equal-contents", "same-commit"};
+const char *const promotion_match_words[PROMOTION_MATCH_COUNT] = {
+	"the same bytes", "equal contents", "another build from the same commit"};
+
+enum promotion_match promotion_match_find(const char *name)
+{
+	int i = 0;
+	while (i < PROMOTION_MATCH_COUNT && (!name || strcmp(name, promotion_match_name[i]) != 0))
+		i++;
+	return (enum promotion_match)i;
+}
+
 static const struct {
 	const char *name;
 	bool (*read)(struct promotion_rule *r, struct str value);
@@ -44,6 +62,7 @@ static const struct {
 	{"min-tests", read_min_tests, "a number of tests from 1 on"},
 	{"max-skipped", read_max_skipped, "a number of tests"},
 	{"max-age", read_max_age, "a time as 7d"},
+	{"by", read_by, "version"},
 };
 
 // Cuts the next word off; words are separated by blanks. False: there is none.
@@ -77,7 +96,7 @@ static int read_rule(struct promotion_rules *out, struct str word, struct err *e
 	if (!evidence_kind_is_valid(kind))
 		return err_set(e, ERR_USAGE, "requires: \"" STR_FMT "\" is no kind of evidence",
 			STR_ARG(str_head(kind, LIMIT_EVIDENCE_KIND)));
-	*r = (struct promotion_rule){arena_copy(&out->text, kind), 1, UINT64_MAX, INT64_MAX};
+	*r = (struct promotion_rule){arena_copy(&out->text, kind), 1, UINT64_MAX, INT64_MAX, false};
 	for (size_t i = 0; i < out->rules; i++)
 		if (strcmp(out->rule[i].kind, r->kind) == 0)
 			return err_set(e, ERR_USAGE, "requires: %s stands there twice", r->kind);
@@ -158,18 +177,19 @@ static bool is_enough(const struct promotion_rule *rule, const struct promotion_
 			rule->max_age / 3600);
 	else
 		return true;
-	buf_printf(why, " (%s)", rule->kind);
+	buf_printf(why, " (%s%s%s)", rule->kind, r->match ? " of " : "", r->match ? promotion_match_words[r->match] : "");
 	return false;
 }
 
 bool promotion_rule_holds(const struct promotion_rule *rule, const struct promotion_cell *cell, int64_t now,
 	promotion_find_fn *find, void *ctx, struct buf *why)
 {
-	struct promotion_record record;
+	struct promotion_record record = {0};
 	CLEANUP(buf_release) struct buf reason = {0};
 	buf_init(&reason, 1024);
-	if (!find(ctx, rule->kind, cell, &record))
-		buf_printf(&reason, "no evidence of kind %s", rule->kind);
+	if (!find(ctx, rule, cell, &record))
+		buf_printf(&reason, "no evidence of kind %s%s%s", rule->kind, record.lack ? "; " : "",
+			record.lack ? record.lack : "");
 	else if (is_enough(rule, &record, now, &reason))
 		return true;
 	buf_printf(why, "%s/%s: %s", cell->platform, cell->python, reason.data);

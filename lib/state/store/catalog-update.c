@@ -9,6 +9,7 @@
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/catalog/catalog-file.h"
+#include "lib/state/catalog/catalog-inside.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
@@ -27,7 +28,8 @@ int catalog_update_put(const struct platform *p, struct catalog *c, const struct
 	if (catalog_begin(c, &t, e) < 0 || target_dir_check_again(p, c, facts->filename, e) < 0 ||
 		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) < 0 ||
 		catalog_file_put(c, &entry, &effect, e) < 0 ||
-		(inside && taken_facts_put(inside, c, entry.sha256, e) < 0))
+		(inside && taken_facts_put(inside, c, entry.sha256, e) < 0) ||
+		(facts->wheel.has_content && catalog_content_put(c, entry.sha256, facts->wheel.content_sha256, e) < 0))
 		return -1;
 	return catalog_commit(&t, e);
 }

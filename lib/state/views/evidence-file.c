@@ -163,7 +163,13 @@ static int collect_tested(const struct evidence *r, struct arena *text, struct c
 		CLEANUP(filename_release) struct filename name = {0};
 		if (filename_parse(str_from(r->wheel[i].filename), &name, e) < 0)
 			return -1;
-		out[i] = (struct catalog_tested){arena_copy(text, str_from(name.project)), r->wheel[i].sha256};
+		const struct evidence_wheel *w = &r->wheel[i];
+		out[i] = (struct catalog_tested){.project = arena_copy(text, str_from(name.project)),
+			.sha256 = w->sha256,
+			.version = {arena_copy(text, name.version.key), name.version.key.len},
+			.filename = w->filename,
+			.content = w->has_content ? w->content : NULL,
+			.commit = w->commit};
 	}
 	return 0;
 }

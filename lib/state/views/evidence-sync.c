@@ -95,6 +95,9 @@ static int take_evidence(struct evidence_sync *s, const char *name, const uint8_
 	}
 	if (begin_writing(s, e) < 0)
 		return -1;
+	// The row may be there, as an older wheelcache wrote it.
+	if (catalog_evidence_remove(s->catalog, f.row.id, e) < 0)
+		return -1;
 	int added = evidence_file_put(s->catalog, &f, buf_view(&text), e);
 	s->counts->evidence += added > 0;
 	return added < 0 ? -1 : 0;

@@ -113,6 +113,22 @@ static int check_member(const struct membership_file *f, struct err *e)
 	return filename_parse_listed(str_from(f->filename), f->project, &name, e);
 }
 
+int membership_tested_read(const struct jsondoc *list, struct arena *text, const struct membership_tested **out,
+	size_t *count, struct err *e)
+{
+	size_t all = list ? jsondoc_count(list) : 0;
+	struct membership_tested *tested = arena_alloc_aligned(text, (all + 1) * sizeof(*tested));
+	for (size_t i = 0; i < all; i++) {
+		const struct jsondoc *one = jsondoc_at(list, i);
+		tested[i].match = promotion_match_find(jsondoc_get_str(one, "as"));
+		if (tested[i].match == PROMOTION_MATCH_COUNT || !read_hash(jsondoc_get_str(one, "sha256"), tested[i].sha256))
+			return err_set(e, ERR_INVALID, "tested[%zu] is no SHA-256 with what it was tested as", i);
+	}
+	*out = tested;
+	*count = all;
+	return 0;
+}
+
 static int read_member(const struct jsondoc *doc, struct arena *text, struct membership_file *out, struct err *e)
 {
 	if (read_words(doc, "platform", LIMIT_FILE_NAME, text, &out->platform, e) < 0 ||
@@ -121,6 +137,8 @@ static int read_member(const struct jsondoc *doc, struct arena *text, struct mem
 		return -1;
 	if (!read_hash(jsondoc_get_str(doc, "sha256"), out->sha256))
 		return err_set(e, ERR_INVALID, "\"sha256\" is not 64 hexadecimal digits");
+	if (membership_tested_read(jsondoc_get(doc, "tested"), text, &out->tested, &out->testeds, e) < 0)
+		return -1;
 	return check_member(out, e);
 }
 
@@ -224,6 +242,34 @@ static const char *hash_text(const uint8_t sha256[SHA256_SIZE], char hex[SHA256_
 	return hex;
 }
 
+void membership_tested_words(const struct membership_tested *tested, size_t count, struct buf *out)
+{
+	const struct membership_tested *weakest = tested;
+	char hex[SHA256_HEX + 1];
+	if (!count)
+		return;
+	for (size_t i = 1; i < count; i++)
+		if (tested[i].match > weakest->match)
+			weakest = &tested[i];
+	buf_printf(out, "tested as %s, SHA-256 %s", promotion_match_words[weakest->match],
+		hash_text(weakest->sha256, hex));
+	if (count > 1)
+		buf_printf(out, ", and %zu more", count - 1);
+}
+
+struct jsondoc *membership_tested_json(const struct membership_tested *tested, size_t count)
+{
+	char hex[SHA256_HEX + 1];
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < count; i++) {
+		struct jsondoc *one = jsondoc_object();
+		jsondoc_put_str(one, "as", promotion_match_name[tested[i].match]);
+		jsondoc_put_str(one, "sha256", hash_text(tested[i].sha256, hex));
+		jsondoc_add(list, one);
+	}
+	return list;
+}
+
 static void put_members(struct jsondoc *doc, const char *key, const struct membership_file *file, size_t count)
 {
 	char hex[SHA256_HEX + 1];
@@ -234,6 +280,8 @@ static void put_members(struct jsondoc *doc, const char *key, const struct membe
 		jsondoc_put_str(one, "project", file[i].project);
 		jsondoc_put_str(one, "filename", file[i].filename);
 		jsondoc_put_str(one, "sha256", hash_text(file[i].sha256, hex));
+		if (file[i].testeds)
+			jsondoc_put(one, "tested", membership_tested_json(file[i].tested, file[i].testeds));
 		jsondoc_add(list, one);
 	}
 	jsondoc_put(doc, key, list);

@@ -8,18 +8,28 @@
 //   {"view", "generation": 7, "previous": SHA-256 of 000006.json or null, "made": time, "action", "by", "address",
 //    "reason", "evidence": [SHA-256], "adds": [{"platform", "project", "filename", "sha256"}], "removes": [the same]}
 //
-// and "times": [{"generation", "made"}] in one that corrects times (lib/state/views/views-repair.h).
+// with "tested": [{"sha256", "as": promotion_match_name}] in an added file that stands on evidence about other builds, and "times": [{"generation", "made"}] in one that corrects times (lib/state/views/views-repair.h).
 //
 // Reading and writing JSON is pure, any thread; membership_append: one thread at a time for each catalog connection.
 #pragma once
 
 #include "lib/base/arena.h"
+#include "lib/format/jsondoc.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/config/config.h"
+#include "lib/state/config/promotion-rules.h"
+
+// Another build, which was tested in the place of a file.
+struct membership_tested {
+	uint8_t sha256[SHA256_SIZE];
+	enum promotion_match match; // not PROMOTION_SAME_BYTES
+};
 
 struct membership_file {
 	const char *platform, *project, *filename;
 	uint8_t sha256[SHA256_SIZE];
+	const struct membership_tested *tested; // of an added file; usually none
+	size_t testeds;
 };
 
 // When an earlier generation was made, because a clock was ahead then.
@@ -54,6 +64,12 @@ char *views_folder_or_none(const struct config *c);
 // this returns 0.
 int membership_read(struct str json, struct membership_change *out, struct err *e) MUST_CHECK;
 void membership_release(struct membership_change *m); // for CLEANUP
+// The list of "tested", as JSON; the caller owns it. Reads it, NULL: none is there, into the arena. ERR_INVALID.
+struct jsondoc *membership_tested_json(const struct membership_tested *tested, size_t count);
+int membership_tested_read(const struct jsondoc *list, struct arena *text, const struct membership_tested **out,
+	size_t *count, struct err *e) MUST_CHECK;
+// Appends "tested as equal contents, SHA-256 …" of the weakest, and how many more there are. Nothing without one.
+void membership_tested_words(const struct membership_tested *tested, size_t count, struct buf *out);
 void membership_write(const struct membership_change *m, struct buf *out);
 
 // The name of the file of a generation.

@@ -4,14 +4,15 @@
 // object, and prints one line for each: {"steps":[ANSWER…]} or {"error":TEXT}.
 //
 //     {"config":[[SECTION,KEY,VALUE]…], "views":[NAME…],
-//      "files":[{"platform","project","version","filename","sha256","requires-python":TEXT|null}],
+//      "files":[{"platform","project","version","filename","sha256","requires-python":TEXT|null,"content":HEX|null,
+//                "statement":JSON|null}],
 //      "steps":[{"do":"evidence","record":JSON,"views":GLOBS}
 //               {"do":"promote","to","select":[TEXT…],"evidence":[JSON…],"override":TEXT|null,"all":bool,"dry":bool,"now"}
 //               {"do":"demote","to","select":[TEXT…]}
 //               {"do":"rollback","to","generation"}
 //               {"do":"unlist","platform","filename"}]}
 //
-// An answer is {"error":TEXT} or {"generation","rows":[[PLATFORM,FILENAME,RESULT,REASON,OVERRIDE]…]}, with "shown":
+// An answer is {"error":TEXT} or {"generation","rows":[[PLATFORM,FILENAME,RESULT,REASON,OVERRIDE,TESTED]…]}, with "shown":
 // what each of the views shows after the step, {VIEW:[[PLATFORM,FILENAME]…]}, unless it only brought evidence.
 //
 //     {"retention":{"environments","now","keep-versions","keep-seconds","warn-seconds",
@@ -24,10 +25,13 @@
 
 #include "lib/domain/promotion/retention.h"
 #include "lib/domain/text/filename.h"
+#include "lib/format/compress.h"
 #include "lib/format/jsondoc.h"
 #include "lib/promotion/demote.h"
 #include "lib/promotion/promote.h"
+#include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-file.h"
+#include "lib/state/catalog/catalog-inside.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"
@@ -54,6 +58,36 @@ static int read_promotion_config(struct config *c, const struct jsondoc *from, s
 	return config_views_complete(c, e);
 }
 
+static int put_content(struct promotion_world *w, const struct jsondoc *file, const uint8_t sha256[SHA256_SIZE],
+	struct err *e)
+{
+	uint8_t content[SHA256_SIZE];
+	const char *hex = jsondoc_get_str(file, "content");
+	return hex && hex_decode(str_from(hex), content, SHA256_SIZE) ? catalog_content_put(w->catalog, sha256, content, e)
+								      : 0;
+}
+
+static int put_statement(struct promotion_world *w, const struct catalog_entry *of, const char *text, struct err *e)
+{
+	uint8_t hash[SHA256_SIZE];
+	CLEANUP(buf_release) struct buf packed;
+	buf_init(&packed, LIMIT_STATEMENT);
+	if (!text)
+		return 0;
+	digest_sha256(str_from(text), hash);
+	if (compress_zstd(str_from(text), 1, &packed, e) < 0)
+		return -1;
+	const struct catalog_attachment a = {.platform = of->platform,
+		.folder = of->folder,
+		.filename = of->filename,
+		.kind = ATTACHMENT_STATEMENT,
+		.trusted = true,
+		.sha256 = hash,
+		.subject = of->sha256,
+		.packed = buf_view(&packed)};
+	return catalog_attachment_put(w->catalog, &a, e);
+}
+
 static int put_store_file(struct promotion_world *w, const struct platform *p, int64_t folder,
 	const struct jsondoc *file, struct err *e)
 {
@@ -77,7 +111,9 @@ static int put_store_file(struct promotion_world *w, const struct platform *p, i
 		.version_key = version.key,
 		.requires_python = jsondoc_get_str(file, "requires-python"),
 	};
-	return catalog_file_put(w->catalog, &entry, &effect, e);
+	if (catalog_file_put(w->catalog, &entry, &effect, e) < 0 || put_content(w, file, sha256, e) < 0)
+		return -1;
+	return put_statement(w, &entry, jsondoc_get_str(file, "statement"), e);
 }
 
 static int find_tool_folder(struct promotion_world *w, const struct store *store, const struct jsondoc *file,
@@ -275,6 +311,7 @@ static struct jsondoc *rows_json(const struct promote_answer *a)
 			a->row[i].is_override ? "override" : ""};
 		for (size_t k = 0; k < ARRAY_SIZE(texts); k++)
 			jsondoc_add_str(row, texts[k]);
+		jsondoc_add(row, membership_tested_json(a->row[i].tested, a->row[i].testeds));
 		jsondoc_add(rows, row);
 	}
 	return rows;

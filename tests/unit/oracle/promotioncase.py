@@ -12,6 +12,7 @@ DAY = randomcase.DAY
 KINDS = ["integration", "unit"]
 VERSIONS = [["1.0", "1", "1.0.0"], ["1.0+local"], ["1.0rc1", "1.0c1"], ["2.0"], ["10.0"], ["1!0.5"], ["1.0.post1"]]
 MORE_PYTHONS = ["3.11", "3.12", "3.13t"]
+COMMITS = ["a" * 40, "b" * 64]  # of the sources
 MARGIN = 3600  # seconds between an age and its limit
 
 
@@ -55,8 +56,18 @@ def files_of(dice, seed, places):
             found.setdefault((dice.choice(places)["name"], other[1]), found[other])
     return [{"platform": platform, "project": filename.split("-")[0], "version": version, "filename": filename,
              "sha256": sha256(seed, filename, platform if dice.maybe(0.4) else ""),
+             "content": sha256(filename, "content", dice.choice(["", "", "", platform])) if dice.maybe(0.9) else None,
+             "commit": dice.choice([None, *COMMITS, COMMITS[0]]),
              "requires-python": dice.choice([None] * 6 + randomcase.REQUIRES), "pruned": dice.maybe(0.04)}
             for (platform, filename), version in found.items()]
+
+
+def same_bytes_are_alike(files):
+    """What is known of bytes is known wherever they are."""
+    first = {}
+    for one in files:
+        one["content"] = first.setdefault(one["sha256"], one)["content"] if one["filename"].endswith(".whl") else None
+    return files
 
 
 def rules_of(dice):
@@ -71,6 +82,8 @@ def rules_of(dice):
             rule["max-skipped"] = dice.choice([0, 5])
         if dice.maybe(0.3):
             rule["max-age"] = dice.choice([2, 7]) * DAY
+        if dice.maybe(0.3):
+            rule["by"] = "version"
         rules.append(rule)
     return rules
 
@@ -108,6 +121,18 @@ def misnamed(dice, wheels):
     return found
 
 
+def rebuilt(dice, wheels, files):
+    """The same names with other bytes, and what the record says of them."""
+    named = {one["filename"]: one for one in files}
+    again, about = {}, {}
+    for name, digest in wheels.items():
+        one = named.get(name)
+        again[name] = sha256(digest, "again", dice.choice([1, 2]))
+        about[name] = {"content": dice.choice([one and one["content"], one and one["content"], None, sha256(digest, "else")]),
+                       "commit": dice.choice([one and one["commit"], one and one["commit"], None, *COMMITS])}
+    return again, about
+
+
 def record_of(dice, now, kind, cell, files, *, is_good=False):
     """A record about some wheels, as evidence_read() has it. Its numbers are near the limits."""
     ago = dice.choice([0, 0, 0, 1, 2 * DAY - MARGIN, 2 * DAY + MARGIN, 7 * DAY + MARGIN, -3 * DAY])
@@ -118,8 +143,9 @@ def record_of(dice, now, kind, cell, files, *, is_good=False):
     wheels = {one["filename"]: one["sha256"] for one in files if one["filename"].endswith(".whl")}
     if dice.maybe(0.08):
         wheels = misnamed(dice, wheels)
+    wheels, about = rebuilt(dice, wheels, files) if dice.maybe(0.25) else (wheels, {})
     return {"kind": kind, "platform": cell[0], "python": cell[1], "made": now - ago, "passed": passed, "failed": failed,
-            "skipped": skipped, "wheels": wheels}
+            "skipped": skipped, "wheels": wheels, "about": about}
 
 
 def green_records(dice, now, world, view):
@@ -191,7 +217,7 @@ def make(seed, now):
     """A world in the form that promotionreference.decide() has. now: seconds since 1970; the clock of the program."""
     dice = randomcase.Dice(seed, now=now)
     places = platforms_of(dice, seed)
-    world = {"seed": seed, "platforms": places, "files": files_of(dice, seed, places), "views": views_of(dice, seed, places), "steps": []}
+    world = {"seed": seed, "platforms": places, "files": same_bytes_are_alike(files_of(dice, seed, places)), "views": views_of(dice, seed, places), "steps": []}
     for view in world["views"][1:] if dice.maybe(0.7) else []:
         world["steps"] += [{"do": "evidence", "views": "*", "record": one} for one in green_records(dice, now, world, view)]
     world["steps"].append(promotion(dice, now, world, "first") | {"to": world["views"][1]["name"]})

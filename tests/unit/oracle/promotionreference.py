@@ -74,25 +74,66 @@ class World:
         """Of records that come at once the newest is last; of those of one second the worst."""
         return record["made"], record.get("failed", 0), record.get("skipped", 0), -record.get("passed", 0)
 
-    @staticmethod
-    def names(record, tested):
-        """Whether the record has the bytes of the wheel, as a file of its project."""
-        return any(digest == tested["sha256"] and canonicalize_name(filename.split("-")[0]) == canonicalize_name(tested["project"])
-                   for filename, digest in record["wheels"].items())
+    def content(self, digest):
+        """What the catalog knows of these bytes."""
+        return next((one["content"] for one in self.known.values() if one["sha256"] == digest and one["content"]), None)
 
-    def newest(self, view, kind, cell, tested):
-        """The record that counts for a wheel in a cell."""
-        for one in reversed(self.records):
+    def commit(self, digest):
+        """What the statements beside these bytes say, if they agree."""
+        found = {one["commit"] for one in self.known.values() if one["sha256"] == digest and one["commit"]}
+        return found.pop() if len(found) == 1 else None
+
+    def tested(self, view, rule, cell, wheel):
+        """(place, record, bytes, content, commit, name) of each wheel of the wheel's project in records that count for it."""
+        for at, one in enumerate(self.records):
             record = one["record"]
-            if record["kind"] == kind and (record["platform"], record["python"]) == cell and \
-                    self.names(record, tested) and any(fnmatch.fnmatchcase(view, glob) for glob in one["views"]):
-                return record
-        return None
+            if record["kind"] != rule["kind"] or (record["platform"], record["python"]) != cell or \
+                    not any(fnmatch.fnmatchcase(view, glob) for glob in one["views"]):
+                continue
+            for name, digest in record["wheels"].items():
+                about = record.get("about", {}).get(name, {})
+                if canonicalize_name(name.split("-")[0]) == canonicalize_name(wheel["project"]):
+                    yield at, record, digest, about.get("content") or self.content(digest), \
+                        about.get("commit") or self.commit(digest), name
+
+    def others(self, view, rule, cell, wheel):
+        """Those about other builds of the version. An override is about its bytes."""
+        return [one for one in self.tested(view, rule, cell, wheel) if one[2] != wheel["sha256"] and "override" not in one[1]
+                and Version(one[5].split("-")[1]) == Version(wheel["version"])]
+
+    def newest(self, view, rule, cell, wheel):
+        """(record, its bytes, what they are to the wheel) that counts for a wheel in a cell; None where there is none."""
+        same = [one + ("same-bytes",) for one in self.tested(view, rule, cell, wheel) if one[2] == wheel["sha256"]]
+        mine = self.content(wheel["sha256"])
+        equal = [one + ("equal-contents",) for one in self.others(view, rule, cell, wheel) if mine and one[3] == mine]
+        commit = self.commit(wheel["sha256"])
+        built = [one + ("same-commit",) for one in self.others(view, rule, cell, wheel)
+                 if rule.get("by") and commit and one[4] == commit]
+        found = same + equal or built
+        best = max(found, key=lambda one: (one[0], one[6] == "same-bytes"), default=None)
+        first = best and min((one for one in found if one[0] == best[0] and one[6] == best[6]), key=lambda one: one[5])
+        return first and (first[1], first[2], first[6])
+
+    def nothing(self, view, rule, cell, wheel):
+        """The words where no record counts."""
+        others = self.others(view, rule, cell, wheel)
+        is_named = any(one[5] == wheel["filename"] for one in others)
+        what = "other bytes of this name" if is_named else "another build of this version"
+        why = ""
+        if rule.get("by") and not any(one[4] for one in others):
+            why = f", but it names no commit of {'their' if is_named else 'its'} source"
+        elif rule.get("by") and not self.commit(wheel["sha256"]):
+            why = ", but no provenance of this wheel names the commit of its source"
+        elif rule.get("by"):
+            why = ", from another commit"
+        told = others and (is_named or rule.get("by"))
+        return f"no evidence of kind {rule['kind']}" + (f"; there is evidence for {what}{why}" if told else "")
 
     @staticmethod
     def suffices(record, rule, now):
         if record is None:
             return False
+        record = record[0]
         if "override" in record:
             return True
         return record["failed"] == 0 and record["passed"] >= rule.get("min-tests", 1) and \
@@ -169,7 +210,18 @@ class World:
             return None
         needed = needed + (self.elsewhere(view, one, present) if present is not None else [])
         return [(rule["kind"], tuple(cell)) for cell in needed for rule in view["requires"]
-                if not self.suffices(self.newest(view["name"], rule["kind"], tuple(cell), one), rule, now)]
+                if not self.suffices(self.newest(view["name"], rule, tuple(cell), one), rule, now)]
+
+    def builds(self, view, one, present):
+        """{(bytes, what they are to the wheel)} of the records about other builds on which it stands."""
+        cells = [tuple(cell) for cell in self.needed(view, one)] + self.elsewhere(view, one, present)
+        found = [self.newest(view["name"], rule, cell, one) for cell in cells for rule in view["requires"]]
+        return {record[1:] for record in found if record and record[2] != "same-bytes"}
+
+    def why_lacking(self, view, one, kind, cell):
+        rule = next(rule for rule in view["requires"] if rule["kind"] == kind)
+        why = "" if self.newest(view["name"], rule, cell, one) else self.nothing(view["name"], rule, cell, one)
+        return f"{cell[0]}/{cell[1]}: {why}"
 
     def why_never(self, view, one):
         if not one["filename"].endswith(".whl"):
@@ -179,8 +231,8 @@ class World:
     def is_override(self, view, one, present):
         cells = [tuple(cell) for cell in self.cells(view) if view["requires"] and self.installs(one, tuple(cell))]
         cells += self.elsewhere(view, one, present) if cells else []
-        found = [self.newest(view["name"], rule["kind"], cell, one) for cell in cells for rule in view["requires"]]
-        return any(record is not None and "override" in record for record in found)
+        found = [self.newest(view["name"], rule, cell, one) for cell in cells for rule in view["requires"]]
+        return any(record is not None and "override" in record[0] for record in found)
 
     # --- steps ---
 
@@ -250,6 +302,9 @@ class World:
             if row[0] == "done":
                 lacks = self.lacks(view, one, step["now"], present)
                 row[1] = bool(lacks) or self.is_override(view, one, present)
+                builds = self.builds(view, one, present) if view["requires"] and not lacks else set()
+                row.append(builds)
+                row[2] = f"tested as {self.words(builds)}" if builds else ""
                 for lack in lacks:
                     overrides.setdefault((*lack, one["sha256"]), {})[one["filename"]] = one["sha256"]
         self.mark_twins(rows, chosen)
@@ -277,8 +332,13 @@ class World:
             for one in judged:
                 row, lacks = rows[one["platform"], one["filename"]], self.lacks(view, one, step["now"], present)
                 if row[0] == "done" and (lacks is None or (lacks and step["override"] is None)):
-                    first = f"{lacks[0][1][0]}/{lacks[0][1][1]}: " if lacks else self.why_never(view, one)
+                    first = self.why_lacking(view, one, *lacks[0]) if lacks else self.why_never(view, one)
                     row[:] = ["refused", False, first]
+
+    @staticmethod
+    def words(builds):
+        is_weak = "same-commit" in {way for _, way in builds}
+        return "another build from the same commit, SHA-256 " if is_weak else "equal contents, SHA-256 "
 
     @staticmethod
     def mark_twins(rows, chosen):
@@ -287,7 +347,8 @@ class World:
         for one in there:
             if any(other["filename"] == one["filename"] and other["sha256"] != one["sha256"] and
                    other["project"] == one["project"] for other in there):
-                rows[one["platform"], one["filename"]][2] = "only at /"
+                row = rows[one["platform"], one["filename"]]
+                row[2] = row[2] or "only at /"
 
     def overtake(self, view, step, rows, chosen):
         """In each cell of a refused file there is a newer version. A pre-release makes no final version older."""

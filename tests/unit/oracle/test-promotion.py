@@ -29,7 +29,9 @@ DECISIONS = ["no-rule", "newest", "young", "undated", "last", "wanted", "ends"]
 MUST_OCCUR = {  # at least this often in MANY seeds, or the generator makes too few worlds
     "done": 1500, "already": 800, "refused": 3000, "held": 120, "ended": 200, "left": 60, "overtaken": 150, "override": 100,
     "error": 200, "pruned": 60, "done in released": 300, "newest": 1000, "young": 1000, "undated": 150, "last": 500,
-    "wanted": 200, "ends": 1000, "warned": 300, "twin": 200, "elsewhere": 20}
+    "wanted": 200, "ends": 1000, "warned": 300, "twin": 200, "elsewhere": 20,
+    "equal-contents": 200, "same-commit": 60, "for other bytes of this name": 250, "for another build of this version": 2,
+    "from another commit": 5, "names no commit of": 5, "no provenance of this wheel": 5}
 
 
 def config_of(world):
@@ -55,8 +57,20 @@ def rule_text(rule):
 def record_text(record):
     """As evidence_read() has it."""
     made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record["made"]))
-    wheels = [{"filename": name, "sha256": digest} for name, digest in record["wheels"].items()]
+    about = record.get("about", {})
+    wheels = [{"filename": name, "sha256": digest, "content_sha256": about.get(name, {}).get("content"),
+               "commit": about.get(name, {}).get("commit")} for name, digest in record["wheels"].items()]
     return json.dumps(record | {"made": made, "wheels": wheels, "failures": []})
+
+
+def statement(one):
+    if not one["commit"]:
+        return None
+    return json.dumps({
+        "_type": "https://in-toto.io/Statement/v1", "predicateType": "https://slsa.dev/provenance/v1",
+        "subject": [{"name": one["filename"], "digest": {"sha256": one["sha256"]}}],
+        "predicate": {"buildDefinition": {"resolvedDependencies": [
+            {"uri": "git+https://example.org/six", "digest": {"gitCommit": one["commit"]}}]}}})
 
 
 def step_of(step):
@@ -68,6 +82,7 @@ def step_of(step):
 def line_of(world):
     """The world as promotion-tool has it. Newer versions come no earlier than older ones, if a second ends meanwhile."""
     files = sorted(world["files"], key=lambda one: Version(one["version"]))
+    files = [one | {"statement": statement(one)} for one in files]
     return json.dumps({"config": config_of(world), "views": [view["name"] for view in world["views"]], "files": files,
                        "steps": [step_of(step) for step in world["steps"]]}) + "\n"
 
@@ -98,8 +113,10 @@ def step_differences(expected, found):
     rows = {(row[0], row[1]): row[2:] for row in found["rows"]}
     wrong = [f"{key}: in one of the answers only" for key in rows.keys() ^ expected.keys()]
     for key in rows.keys() & expected.keys():
-        (result, reason, override), (wanted, is_override, begin) = rows[key], expected[key]
-        if result != wanted or not reason.startswith(begin) or bool(reason) != bool(begin) or bool(override) != is_override:
+        (result, reason, override, tested), (wanted, is_override, begin, *builds) = rows[key], expected[key]
+        found = {(one["sha256"], one["as"]) for one in tested} if result == "done" else set()
+        if result != wanted or not reason.startswith(begin) or bool(reason) != bool(begin) or bool(override) != is_override or \
+                found != (builds[0] if builds and wanted == "done" else set()):
             wrong.append(f"{key}: {rows[key]} instead of {expected[key]}")
     return wrong
 
@@ -130,9 +147,14 @@ def count(counts, step, expected):
     if isinstance(expected, str):
         counts["error"] += 1
         return
-    for (platform, filename), (result, is_override, begin) in expected.items():
+    for (platform, filename), (result, is_override, begin, *builds) in expected.items():
+        for way in {way for one in builds for _, way in one}:
+            counts[way] += 1
+        for words in ("for other bytes of this name", "for another build of this version", "from another commit",
+                      "names no commit of", "no provenance of this wheel"):
+            counts[words] += words in begin
         counts["twin"] += begin == "only at /"
-        counts["elsewhere"] += result == "refused" and "-any." not in filename and begin.endswith(": ") and "/" in begin and \
+        counts["elsewhere"] += result == "refused" and "-any." not in filename and ": " in begin and "/" in begin and \
             not begin.startswith(f"{platform}/")
         counts[result] += 1
         counts["override"] += is_override

@@ -118,7 +118,10 @@ void channel_store_evidence(struct channel_store *s, const char *filename, const
 	channel_ok(compress_zstd(STR("{}"), 1, &packed, &e), &e);
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	channel_ok(catalog_begin(s->catalog, &t, &e), &e);
-	channel_ok(catalog_evidence_put(s->catalog, &record, &(struct catalog_tested){name.project, sha256},
+	channel_ok(catalog_evidence_put(s->catalog, &record, &(struct catalog_tested){.project = name.project,
+				   .sha256 = sha256,
+				   .version = name.version.key,
+				   .filename = filename},
 			   buf_view(&packed), &e),
 		&e);
 	channel_ok(catalog_commit(&t, &e), &e);

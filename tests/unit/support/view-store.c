@@ -76,7 +76,8 @@ struct membership_change view_store_change(int64_t generation, int add, int remo
 	static struct membership_file file[2];
 	const int number[] = {add, remove};
 	for (int i = 0; i < 2; i++) {
-		file[i] = (struct membership_file){"debian-12-x86_64", "six", wheel[number[i]], {0}};
+		file[i] = (struct membership_file){
+			.platform = "debian-12-x86_64", .project = "six", .filename = wheel[number[i]]};
 		file[i].sha256[0] = (uint8_t)number[i];
 	}
 	return (struct membership_change){.view = "tested",

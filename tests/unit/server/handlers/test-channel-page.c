@@ -15,15 +15,18 @@
 #include "server/handlers/channel-json.h"
 
 #define HOSTILE "</td><script>alert(1)</script>\x1b[31m&\"'"
+#define OTHER "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730"
 #define ID "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
 
 enum { NOON = 1795348800, DAY = 86400 }; // 2026-11-22 12:00
 
 static const char *const kinds[] = {"integration", "unit"};
 static struct wheel_test tests[][2] = {
-	{{WHEEL_TEST_GREEN, ID, "nightly", ""}, {WHEEL_TEST_RED, ID, "nightly", HOSTILE}},
-	{{WHEEL_TEST_OVERRIDE, ID, HOSTILE, HOSTILE}, {WHEEL_TEST_UNTESTED, "", "", ""}},
-	{{WHEEL_TEST_UNNEEDED, "", "", ""}, {WHEEL_TEST_UNNEEDED, "", "", ""}},
+	{{.result = WHEEL_TEST_GREEN, .id = ID, .by = "nightly", .why = "", .match = PROMOTION_EQUAL_CONTENTS, .tested = OTHER},
+		{.result = WHEEL_TEST_RED, .id = ID, .by = "nightly", .why = HOSTILE}},
+	{{.result = WHEEL_TEST_OVERRIDE, .id = ID, .by = HOSTILE, .why = HOSTILE},
+		{.result = WHEEL_TEST_UNTESTED, .by = "", .why = "there is evidence for other bytes of this name"}},
+	{{.result = WHEEL_TEST_UNNEEDED, .by = "", .why = ""}, {.result = WHEEL_TEST_UNNEEDED, .by = "", .why = ""}},
 };
 static const struct judged_wheel next_wheel = {
 	.platform = "debian-12-x86_64", .version = "2.0", .filename = "six-2.0-py3-none-any.whl", .sha256 = {1}};
@@ -114,12 +117,13 @@ static void what_the_page_says(void **state UNUSED)
 		"<span class=\"verdict goes\">behind</span> 2.0</td>",
 		"<td class=\"name kind\" data-of=\"age\">30 h</td>",
 		"<td class=\"kind\" data-of=\"integration\"><span class=\"verdict good\"><a href=\"../../evidence/" ID
-		"\">green</a></span></td>",
+		"\">green</a></span> <span class=\"why\">tested as equal contents, SHA-256 " OTHER "</span>",
 		"<td class=\"kind\" data-of=\"unit\"><span class=\"verdict wrong\"><a href=\"../../evidence/" ID
 		"\">red</a></span></td>",
 		"override</a></span> <span class=\"why\">by &lt;/td&gt;",
 		"<span class=\"name\">Python 3.12</span>, <span class=\"name\">3.13</span>", // two rows that are equal
 		"<h2>What waits in <a href=\"../staging/\">staging</a></h2>",
+		"no tests</span> <span class=\"why\">there is evidence for other bytes of this name</span>",
 		"<span class=\"verdict good\">ready</span>",
 		"<span class=\"verdict goes\">not promoted</span></td><td class=\"why full\">&lt;/td&gt;",
 		"<span class=\"verdict\">taken out</span></td><td class=\"why full\">it left</td>",

@@ -20,7 +20,8 @@ struct given {
 static int put_record(const struct given *given)
 {
 	struct err e = ERR_INIT;
-	const struct catalog_tested wheel[] = {{"foo", given->wheel}, {"bar", (const uint8_t[SHA256_SIZE]){9}}};
+	const struct catalog_tested wheel[] = {{.project = "foo", .sha256 = given->wheel, .version = STR("1"), .filename = "foo-1.whl"},
+		{.project = "bar", .sha256 = (const uint8_t[SHA256_SIZE]){9}, .version = STR("1"), .filename = "bar-1.whl"}};
 	struct catalog_evidence r = {.id = {given->id},
 		.kind = given->kind,
 		.platform = "debian-12-x86_64",
@@ -62,7 +63,7 @@ static int print_record(void *ctx, const struct catalog_evidence *r, struct err 
 static void assert_newest_of(const char *project, const char *view, const char *kind, const char *python,
 	const uint8_t *sha256, const char *expected)
 {
-	const struct catalog_tested wheel = {project, sha256};
+	const struct catalog_tested wheel = {.project = project, .sha256 = sha256};
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 1000);
@@ -135,7 +136,8 @@ static void assert_list(const struct catalog_tested *wheel, int64_t since, uint6
 static void lists_have_the_newest_first(void **state UNUSED)
 {
 	put_records();
-	const struct catalog_tested foo = {"foo", two_ones}, bar = {"bar", two_ones};
+	const struct catalog_tested foo = {.project = "foo", .sha256 = two_ones},
+				   bar = {.project = "bar", .sha256 = two_ones};
 	assert_list(&foo, 0, 10, "3 unit 3.12 green;2 unit 3.11 red;1 unit 3.11 green;");
 	assert_list(&foo, 0, 1, "3 unit 3.12 green;");
 	assert_list(&bar, 0, 10, "");

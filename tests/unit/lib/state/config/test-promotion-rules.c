@@ -54,6 +54,8 @@ static void wrong_rules_are_named(void **state UNUSED)
 		{"unit:max-age=", NULL, "max-age of unit"},
 		{"unit:max-age=0d", NULL, "max-age of unit"},
 		{"unit:max-age=7y", NULL, "max-age of unit"},
+		{"unit:by=name", NULL, "by of unit is not version: \"name\""},
+		{"unit:by", NULL, "by of unit is not version"},
 		{"unit:", NULL, "unit has an unknown setting \"\""},
 		{"unit:tests=1", NULL, "unit has an unknown setting \"tests=1\""},
 		{"unit", "a", "\"a\" is not PLATFORM/PYTHON"},
@@ -95,10 +97,10 @@ static void numbers_of_rules_and_cells_are_limited(void **state UNUSED)
 
 static const struct promotion_cell two_cells[] = {{"a", "3.12"}, {"b", "3.13"}};
 
-static bool find_record(void *ctx, const char *kind, const struct promotion_cell *cell, struct promotion_record *out)
+static bool find_record(void *ctx, const struct promotion_rule *rule, const struct promotion_cell *cell, struct promotion_record *out)
 {
 	for (const struct promotion_record *r = ctx; r->kind; r++)
-		if (strcmp(r->kind, kind) == 0 && strcmp(r->platform, cell->platform) == 0 &&
+		if (strcmp(r->kind, rule->kind) == 0 && strcmp(r->platform, cell->platform) == 0 &&
 			strcmp(r->python, cell->python) == 0) {
 			*out = *r;
 			return true;
@@ -108,6 +110,7 @@ static bool find_record(void *ctx, const char *kind, const struct promotion_cell
 
 #define AT_A "unit", "a", "3.12"
 #define AT_B "unit", "b", "3.13"
+#define AS_BYTES PROMOTION_SAME_BYTES, {0}, NULL
 static void wheels_need_each_kind_in_each_cell(void **state UNUSED)
 {
 	static struct {
@@ -116,23 +119,27 @@ static void wheels_need_each_kind_in_each_cell(void **state UNUSED)
 		struct promotion_record records[4];
 		const char *why; // "": it is allowed
 	} cases[] = {
-		{"unit", 1, {{AT_A, NOW, NOW, 5, 0, 0, NULL}}, ""},
-		{"unit", 0, {{AT_A, NOW, NOW, 5, 0, 0, NULL}}, "installs in none of the cells"},
+		{"unit", 1, {{AT_A, NOW, NOW, 5, 0, 0, NULL, AS_BYTES}}, ""},
+		{"unit", 0, {{AT_A, NOW, NOW, 5, 0, 0, NULL, AS_BYTES}}, "installs in none of the cells"},
 		{"unit", 1, {{0}}, "a/3.12: no evidence of kind unit"},
-		{"unit", 1, {{AT_B, NOW, NOW, 5, 0, 0, NULL}}, "a/3.12: no evidence of kind unit"},
-		{"unit", 2, {{AT_A, NOW, NOW, 5, 0, 0, NULL}}, "b/3.13: no evidence of kind unit"},
-		{"unit", 2, {{AT_A, NOW, NOW, 5, 0, 0, NULL}, {AT_B, NOW, NOW, 5, 0, 0, NULL}}, ""},
-		{"unit other", 1, {{AT_A, NOW, NOW, 5, 0, 0, NULL}}, "a/3.12: no evidence of kind other"},
-		{"unit", 1, {{AT_A, NOW, NOW, 5, 2, 0, NULL}}, "a/3.12: 2 of 7 tests failed (unit)"},
-		{"unit", 1, {{AT_A, NOW, NOW, 0, 0, 9, NULL}}, "0 tests ran, 1 are required"},
-		{"unit:min-tests=6", 1, {{AT_A, NOW, NOW, 5, 0, 9, NULL}}, "5 tests ran, 6 are required"},
-		{"unit:min-tests=5:max-skipped=9", 1, {{AT_A, NOW, NOW, 5, 0, 9, NULL}}, ""},
-		{"unit:max-skipped=8", 1, {{AT_A, NOW, NOW, 5, 0, 9, NULL}}, "9 tests were skipped, at most 8"},
-		{"unit:max-age=2d", 1, {{AT_A, NOW - 2 * DAY, NOW, 5, 0, 0, NULL}}, ""},
-		{"unit:max-age=2d", 1, {{AT_A, NOW - 2 * DAY - 1, NOW, 5, 0, 0, NULL}}, "48 hours old, at most 48"},
-		{"unit:max-age=2d", 1, {{AT_A, NOW + DAY, NOW, 5, 0, 0, NULL}}, ""}, // a clock that is fast
-		{"unit:max-age=2d", 1, {{AT_A, NOW + DAY, NOW - 3 * DAY, 5, 0, 0, NULL}}, "72 hours old, at most 48"},
-		{"unit:min-tests=6", 1, {{AT_A, NOW, NOW, 0, 0, 0, "the lab burnt down"}}, ""},
+		{"unit", 1, {{AT_B, NOW, NOW, 5, 0, 0, NULL, AS_BYTES}}, "a/3.12: no evidence of kind unit"},
+		{"unit", 2, {{AT_A, NOW, NOW, 5, 0, 0, NULL, AS_BYTES}}, "b/3.13: no evidence of kind unit"},
+		{"unit", 2, {{AT_A, NOW, NOW, 5, 0, 0, NULL, AS_BYTES}, {AT_B, NOW, NOW, 5, 0, 0, NULL, AS_BYTES}}, ""},
+		{"unit other", 1, {{AT_A, NOW, NOW, 5, 0, 0, NULL, AS_BYTES}}, "a/3.12: no evidence of kind other"},
+		{"unit", 1, {{AT_A, NOW, NOW, 5, 2, 0, NULL, AS_BYTES}}, "a/3.12: 2 of 7 tests failed (unit)"},
+		{"unit", 1, {{AT_A, NOW, NOW, 0, 0, 9, NULL, AS_BYTES}}, "0 tests ran, 1 are required"},
+		{"unit:min-tests=6", 1, {{AT_A, NOW, NOW, 5, 0, 9, NULL, AS_BYTES}}, "5 tests ran, 6 are required"},
+		{"unit:min-tests=5:max-skipped=9", 1, {{AT_A, NOW, NOW, 5, 0, 9, NULL, AS_BYTES}}, ""},
+		{"unit:max-skipped=8", 1, {{AT_A, NOW, NOW, 5, 0, 9, NULL, AS_BYTES}}, "9 tests were skipped, at most 8"},
+		{"unit:max-age=2d", 1, {{AT_A, NOW - 2 * DAY, NOW, 5, 0, 0, NULL, AS_BYTES}}, ""},
+		{"unit:max-age=2d", 1, {{AT_A, NOW - 2 * DAY - 1, NOW, 5, 0, 0, NULL, AS_BYTES}}, "48 hours old, at most 48"},
+		{"unit:max-age=2d", 1, {{AT_A, NOW + DAY, NOW, 5, 0, 0, NULL, AS_BYTES}}, ""}, // a clock that is fast
+		{"unit:max-age=2d", 1, {{AT_A, NOW + DAY, NOW - 3 * DAY, 5, 0, 0, NULL, AS_BYTES}}, "72 hours old, at most 48"},
+		{"unit:by=version", 1, {{AT_A, NOW, NOW, 5, 2, 0, NULL, PROMOTION_SAME_COMMIT, {0}, NULL}},
+			"a/3.12: 2 of 7 tests failed (unit of another build from the same commit)"},
+		{"unit", 1, {{AT_A, NOW, NOW, 5, 2, 0, NULL, PROMOTION_EQUAL_CONTENTS, {0}, NULL}},
+			"a/3.12: 2 of 7 tests failed (unit of equal contents)"},
+		{"unit:min-tests=6", 1, {{AT_A, NOW, NOW, 0, 0, 0, "the lab burnt down", AS_BYTES}}, ""},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct err e = ERR_INIT;

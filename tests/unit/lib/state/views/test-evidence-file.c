@@ -9,8 +9,8 @@
 #include "tests/unit/support/view-store.h"
 
 static const struct evidence_wheel wheels[] = {
-	{"six-1.0-py3-none-any.whl", {1}},
-	{"six-2.0-py3-none-any.whl", {2}},
+	{.filename = "six-1.0-py3-none-any.whl", .sha256 = {1}},
+	{.filename = "six-2.0-py3-none-any.whl", .sha256 = {2}},
 };
 
 static struct evidence record_of(uint64_t failed)
@@ -53,7 +53,7 @@ static char *list_of(struct catalog *c, uint8_t wheel)
 	const uint8_t sha256[SHA256_SIZE] = {wheel};
 	struct buf out;
 	buf_init(&out, 4000);
-	view_store_ok(catalog_evidence_of(c, &(struct catalog_tested){"six", sha256}, 100, print_record, &out, &e), &e);
+	view_store_ok(catalog_evidence_of(c, &(struct catalog_tested){.project = "six", .sha256 = sha256}, 100, print_record, &out, &e), &e);
 	return buf_steal(&out);
 }
 
@@ -111,7 +111,7 @@ static void record_that_came_in_the_future_is_told_of(void **state UNUSED)
 	const int64_t day = (int64_t)86400 * 1000000000;
 	struct evidence r = record_of(5);
 	struct catalog_evidence note = {.by = "ci", .address = "", .views = "*"};
-	const struct catalog_tested wheel = {"six", wheels[0].sha256};
+	const struct catalog_tested wheel = {.project = "six", .sha256 = wheels[0].sha256};
 	struct catalog_evidence future = {.id = {9}, .kind = "unit", .platform = "a", .python = "3.11", .by = "ci",
 		.address = "", .views = "*", .order = clock_wall_ns() + 2 * day, .wheels = 1};
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
@@ -151,7 +151,7 @@ static uint64_t newest_for(struct catalog *c, const char *view)
 {
 	struct err e = ERR_INIT;
 	uint64_t failed = 9;
-	const struct catalog_tested wheel = {"six", wheels[0].sha256};
+	const struct catalog_tested wheel = {.project = "six", .sha256 = wheels[0].sha256};
 	view_store_ok(catalog_evidence_newest(c, view, "unit", "debian-12-x86_64", "3.11", &wheel, note_failed, &failed,
 			      &e),
 		&e);
