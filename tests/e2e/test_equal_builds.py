@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evidence about other builds than the published one: of equal contents, and, where a view accepts it, from the same commit."""
+import contextlib
 import hashlib
 import json
+import sqlite3
 import zipfile
 
 import pytest
@@ -297,3 +299,34 @@ def test_pages_say_what_was_tested(serve, built):
     row = next(one for one in json.loads(server.get("/-/explain/tested/six/1.0").body)["here"] if one["platform"] == X86)
     assert [(one["tested"], one["as"]) for one in row["membership"]["evidence"]] == [(digest(again), "equal-contents")]
     assert other.name in page
+
+
+# --- other readers of records ---
+
+def test_pipeline_that_tests_other_builds_is_not_silent(serve, built):
+    """It reports, although the store has none of the bytes that it tests."""
+    built.config.write_text(built.config.read_text().replace("from = staging\n", "from = staging\nexpect = 1h unit\n"))
+    wheel = built.add()
+    built.index()
+    built.promote("--evidence", built.make(built.again(wheel)))
+    server = serve(None, "--config", built.config)
+
+    def last():
+        return [one.get("last") for one in json.loads(server.get("/-/channel/tested/?format=json").body)["expected"]]
+    serving.wait_for(lambda: last() and all(last()), 60, "the record")
+
+
+def test_catalog_of_an_older_wheelcache_reads_its_records_again(built):
+    """Its rows lack what ties a record to other builds."""
+    wheel = built.add()
+    built.index()
+    record = built.make(built.again(wheel))
+    built.promote("--evidence", record)
+    built.tool("demote", "--from", "tested", "six==1.0")
+    with contextlib.closing(sqlite3.connect(built.catalog)) as catalog, catalog:
+        catalog.execute("UPDATE evidence_wheel SET version = NULL, filename = NULL, content = NULL, source = NULL")
+        catalog.execute("UPDATE inside SET content = NULL")
+        catalog.execute("DELETE FROM evidence_folder")
+    assert only(built.promote("six==1.0", status=1))["reason"].endswith("no evidence of kind unit")
+    built.index()
+    assert only(built.promote("six==1.0"))["tested"]
