@@ -2,6 +2,7 @@
 #include "builder/server-answer.h"
 
 #include "lib/base/buf.h"
+#include "lib/base/limits.h"
 #include "lib/base/str.h"
 #include "lib/format/jsondoc.h"
 #include "lib/net/fetch.h"
@@ -36,7 +37,7 @@ static void put_reason(const struct fetch_answer *a, struct buf *out)
 	struct str type = fetch_header(a, "content-type"), text = {0};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = NULL;
 	if (str_starts(type, STR("application/json")))
-		doc = jsondoc_read(buf_view(&a->body), &ignored);
+		doc = jsondoc_read_bounded(buf_view(&a->body), LIMIT_CLIENT_VALUES, &ignored);
 	const char *message = doc ? jsondoc_get_str(doc, "message") : NULL;
 	if (message)
 		text = str_from(message);

@@ -49,7 +49,7 @@ static char *get_json_str(const struct fetch_answer *a, const char *key)
 	struct err ignored = ERR_INIT;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = NULL;
 	if (has_type(a, STR("application/json")))
-		doc = jsondoc_read(buf_view(&a->body), &ignored);
+		doc = jsondoc_read_bounded(buf_view(&a->body), LIMIT_PROMOTE_VALUES, &ignored); // of the largest answer
 	const char *word = doc ? jsondoc_get_str(doc, key) : NULL;
 	return xstrdup(word ? word : "");
 }
@@ -59,8 +59,9 @@ static void put_server_message(const struct fetch_answer *a, struct buf *out)
 {
 	CLEANUP(mem_free) char *message = get_json_str(a, "message");
 	struct str body = str_trim(has_type(a, STR("text/plain")) ? buf_view(&a->body) : str_from(message));
-	struct str line = str_cut(&body, '\n');
-	for (size_t i = 0; str_is_utf8(line) && i < line.len && !out->failed; i++)
+	struct str line = str_head(str_cut(&body, '\n'), REASON_MAX);
+	bool is_text = str_is_utf8(line);
+	for (size_t i = 0; is_text && i < line.len && !out->failed; i++)
 		buf_putc(out, line.ptr[i] >= 0 && line.ptr[i] < ' ' ? '?' : line.ptr[i]);
 }
 

@@ -59,7 +59,9 @@ bool fetch_answer_take_header(struct fetch_answer *a, struct str line)
 bool fetch_answer_take_body(struct fetch_answer *a, struct str piece)
 {
 	buf_str(&a->body, piece);
-	if (a->status >= 400)
-		a->body.failed = false; // the beginning of an error's body is enough
+	if (a->status >= 400 && a->body.failed) { // the beginning of an error's body is enough
+		a->body.failed = false;
+		a->is_cut = true;
+	}
 	return !a->body.failed;
 }

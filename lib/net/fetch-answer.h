@@ -13,6 +13,7 @@ struct fetch_answer {
 	uint64_t retry_after; // seconds, from the header Retry-After; 0: none
 	struct buf headers;   // one line each, "name: value\n"
 	struct buf body;
+	bool is_cut; // the body, of a status from 400 on: more of it is not wanted
 };
 
 // limit: of the body, in bytes. A longer body is an error; the body of a status from 400 on is cut instead.

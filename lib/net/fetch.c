@@ -61,9 +61,11 @@ static size_t take_header(char *bytes, size_t one, size_t len, void *ctx)
 	return fetch_answer_take_header(ctx, (struct str){bytes, one * len}) ? one * len : 0;
 }
 
+// A body that was cut ends the request, because it may have no end.
 static size_t take_body(char *bytes, size_t one, size_t len, void *ctx)
 {
-	return fetch_answer_take_body(ctx, (struct str){bytes, one * len}) ? one * len : 0;
+	struct fetch_answer *a = ctx;
+	return fetch_answer_take_body(a, (struct str){bytes, one * len}) && !a->is_cut ? one * len : 0;
 }
 
 static int on_progress(void *ctx, curl_off_t down_all UNUSED, curl_off_t down UNUSED, curl_off_t up_all UNUSED,
@@ -195,7 +197,7 @@ static int perform_request(struct fetch *f, const char *url, const char *const *
 	CLEANUP(sigpipe_release) struct sigpipe held;
 	sigpipe_hold(&held);
 	CURLcode code = curl_easy_perform(f->curl);
-	if (code != CURLE_OK)
+	if (code != CURLE_OK && !out->is_cut)
 		return report_failure(f, code, url, out, e);
 	note_retry_after(f->curl, out);
 	return 0;

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""push and doctor ask a server that answers without end, or with very many values: they take a bounded part, and say so."""
+"""push, promote and doctor ask a server that answers without end, or with very many values: they take a bounded part, and say
+so."""
 import http.server
+import os
+import subprocess
 import threading
 
 import pytest
@@ -17,8 +20,9 @@ class Hostile(http.server.ThreadingHTTPServer):
     """Answers each request with pieces, and notes how many bytes a client took of each answer."""
     daemon_threads = True
 
-    def __init__(self, first, piece, size):
+    def __init__(self, first, piece, size, status=200, content_type=JSON):
         self.first, self.piece, self.size, self.taken = first, piece, size, {}
+        self.status, self.content_type = status, content_type
         super().__init__(("127.0.0.1", 0), Answer)
 
     @property
@@ -28,8 +32,8 @@ class Hostile(http.server.ThreadingHTTPServer):
 
 class Answer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Type", JSON)
+        self.send_response(self.server.status)
+        self.send_header("Content-Type", self.server.content_type)
         self.end_headers()
         sent = 0
         try:
@@ -103,3 +107,31 @@ def test_answer_without_end_is_not_read_by_doctor(answering):
     assert done.returncode != 0, done.stdout
     serving.wait_for(lambda: server.taken, 60, "the end of the answer")
     assert max(server.taken.values()) < 128 * MEGABYTE
+
+
+def used_by_promote(server):
+    """What it prints, the most memory in MB, and the seconds of a processor."""
+    with subprocess.Popen([serving.binary(), "promote", "foo", "--to", "v", "--server", server.url.removesuffix("simple/")],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env={"PATH": "/usr/bin:/bin", "WHEELCACHE_TOKEN": "x", "WHEELCACHE_CONFIG": ""}) as process:
+        said = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 1 and not serving.SANITIZER_REPORT.search(said), said
+    return said, used.ru_maxrss >> 10, used.ru_utime
+
+
+def test_refusal_without_end_is_not_read(answering):
+    """Exceeds LIMIT_PROMOTE_ANSWER. Its beginning is the reason, and that costs no more than reading it."""
+    server = answering(b"no: ", b"a" * MEGABYTE, ENDLESS, 409, "text/plain")
+    said, _, seconds = used_by_promote(server)
+    assert "409: no: aaaa" in said and len(said) < 1000 and seconds < 15
+    serving.wait_for(lambda: server.taken, 60, "the end of the answer")
+    assert max(server.taken.values()) < 128 * MEGABYTE
+
+
+def test_refusal_of_very_many_values_is_not_kept(answering):
+    """Exceeds LIMIT_PROMOTE_VALUES."""
+    server = answering(b'{"files": [', b"{}," * (MEGABYTE // 4), 24 * MEGABYTE, 409, "application/json")
+    said, megabytes, _ = used_by_promote(server)
+    assert "409" in said and megabytes < 400, megabytes
