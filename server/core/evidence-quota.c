@@ -7,7 +7,10 @@
 
 #include "lib/base/mem.h"
 
-enum { QUOTA_DAY = 86400 };
+enum {
+	QUOTA_DAY = 86400,
+	QUOTA_BLOCK = 4096, // a record is a file, and a file takes whole blocks of the disk
+};
 
 struct quota_user {
 	char *token;
@@ -57,6 +60,7 @@ static struct quota_user *find_user(struct evidence_quota *q, const char *token)
 
 int64_t evidence_quota_take(struct evidence_quota *q, const char *token, uint64_t bytes, uint64_t most, int64_t now)
 {
+	bytes += (QUOTA_BLOCK - bytes % QUOTA_BLOCK) % QUOTA_BLOCK;
 	pthread_mutex_lock(&q->lock);
 	if (now / QUOTA_DAY > q->day) { // a clock that is set back gives nobody more
 		forget_users(q);
