@@ -19,7 +19,9 @@ static const struct error_status table[ERR_COUNT][ERROR_SIDE_COUNT] = {
 	// A link that leads out of the store is as good as no file. An upload's name may have been removed for good.
 	[ERR_DENIED] = {{404, "Not Found", 0, true, NULL}, {410, "Gone", 0, false, NULL}},
 	[ERR_LIMIT] = {{500, INTERNAL, 0, true, NULL}, {413, "Content Too Large", 0, false, NULL}},
-	[ERR_FULL] = {{507, "Insufficient Storage", 0, true, NULL}, {507, "Insufficient Storage", 0, false, NULL}},
+	// A read needs room at most for what the server keeps beside a file of results, and may find it the next time.
+	[ERR_FULL] = {{503, UNAVAILABLE, 30, true, "a disk of the server is full; ask again: the log of the server says why"},
+		{507, "Insufficient Storage", 0, false, NULL}},
 	// The scan reports it once; clients can ask a thousand times.
 	[ERR_BUSY] = {{503, UNAVAILABLE, 1, false, "it is changing just now; ask again"},
 		{503, UNAVAILABLE, 30, false, NULL}},

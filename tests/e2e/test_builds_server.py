@@ -618,6 +618,12 @@ def test_metrics_count_attempts_of_public_platforms(server):
 
 # --- disks ---
 
+def fill_disk(path):
+    with open(path, "wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(b"x" * 4096):
+            pass
+
+
 def test_full_disk(serve, tmp_path):
     state = tmp_path / "small"
     state.mkdir()
@@ -635,6 +641,12 @@ def test_full_disk(serve, tmp_path):
             assert str(state).encode() not in reply.body
         assert len(read(server)["attempts"]) == 1
         assert send(server, attempt(), token).status == 200
+        fill_disk(state / "fill")
+        refused = server.get("/-/builds/")
+        assert (refused.status, refused["Retry-After"]) == (503, "30") and b"a disk of the server is full" in refused.body
+        assert [server.get(path).status for path in ("/", "/simple/foo/", "/-/health")] == [200] * 3
+        (state / "fill").unlink()
+        assert len(read(server)["attempts"]) == 2
         server.stop()
     finally:
         subprocess.run(["umount", "-l", state], check=True)

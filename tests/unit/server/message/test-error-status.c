@@ -23,7 +23,7 @@ static void each_kind_has_its_status(void **state UNUSED)
 		[ERR_CONFLICT] = {409, 409},
 		[ERR_DENIED] = {404, 410},
 		[ERR_LIMIT] = {500, 413},
-		[ERR_FULL] = {507, 507},
+		[ERR_FULL] = {503, 507},
 		[ERR_BUSY] = {503, 503},
 		[ERR_IO] = {503, 503},
 		[ERR_DB] = {503, 503},
