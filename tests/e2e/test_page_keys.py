@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page cache keeps what a client got for those alone who get the same without a cache."""
+import json
 import random
 import re
-import shutil
+import time
 import urllib.parse
 
 import pytest
 
+import attempts
+import evidence
+import merging
 import serving
 import storelib
 import uploading
@@ -15,26 +19,35 @@ PUBLIC, FIRST, SECOND = "ubuntu-22.04-x86_64", "debian-12-x86_64", "debian-13-x8
 # The private platforms have the numbers 1 and 3 in the catalog, the public one has 2.
 CONFIG = (f"[platform {FIRST}]\npythons = 3.11\nprivate = yes\n[platform {PUBLIC}]\npythons = 3.10 3.12\n"
           f"[platform {SECOND}]\npythons = 3.13\nprivate = yes\n"
-          f"[view open]\nplatforms = {PUBLIC}\n[view team]\nplatforms = {FIRST} {PUBLIC}\n"
-          f"[view tested]\nplatforms = {PUBLIC}\nfrom = team\nrequires = unit\n"
-          f"[branch main]\nconstraints = {{branch}}\n")
+          f"[view open]\nplatforms = {PUBLIC}\nupstream = merge\n"
+          f"[view team]\nplatforms = {FIRST} {PUBLIC}\nupstream = merge\n"
+          f"[view tested]\nplatforms = {PUBLIC}\nfrom = team\nrequires = unit\nexpect = 26h unit\n"
+          f"[view secret]\nplatforms = {SECOND}\nfrom = {SECOND}\nrequires = unit\nexpect = 26h unit 3d hush\n"
+          f"[branch main]\nconstraints = {{branch}}\n{{upstream}}")
 SEEDS = (1, 2)
-REQUESTS = 400
+REQUESTS = 500
+TIME = re.compile(rb"20\d\d-\d\d-\d\d[T ][\d:]+|\b\d+ (second|minute)s?\b|\bnow\b|\b\d\d:\d\d UTC")
 VALUES = {  # of the query; the last ones have the form of nothing, and are the bytes between the parts of a key
-    "python": ("3.10", "3.11", "3.12", "3.*", "pp310", "3.99", "/1", "/1/2", "1", "3.11/1", ""),
+    "python": ("3.10", "3.11", "3.12", "3.*", "pp310", "3.99", "/1", "/1/2", "1", "3.11/1", "3.11\0", ""),
     "platform": (FIRST, PUBLIC, SECOND, "debian-*", "no-such", "/1", PUBLIC + "/", ""),
-    "platforms": (FIRST, PUBLIC, "debian-*", "no-such", "/1", ""), "view": ("simple", "open", "team", "no-such", "/", ""),
-    "version": ("1.0", "2.0", "3.0", "1.0/", "/1", ""), "project": ("demo", "vault", "demo/1", "*", ""),
+    "platforms": (FIRST, PUBLIC, f"{FIRST},{PUBLIC}", "debian-*", "no-such", "/1", ""),
+    "view": ("simple", "open", "team", "tested", "secret", FIRST, f"open/{PUBLIC}", "no-such", "/", ""),
+    "version": ("1.0", "2.0", "3.0", "1.0/", "/1", ""), "project": ("demo", "vault", "theirs", "demo/1", "*", ""),
     "projects": ("demo", "vault", "demo vault", "*", "/1", ""), "limit": ("1", "2", "2/", "x", ""),
-    "state": ("ours", "missing", "ours/1", ""), "after": ("a", "demo", "demo/", ""), "by": ("project", "version", "age", "age/1", ""), "since": ("1d", "0", ""), "all": ("1", "0", ""),
+    "state": ("ours", "missing", "ours/1", ""), "after": ("a", "demo", "demo/", ""), "by": ("project", "version", "age", "age/1", ""),
+    "since": ("1d", "0", ""), "all": ("1", "0", ""), "result": ("failed", "x", ""), "plan": ("1", ""), "page": ("1", "2", ""),
     "q": ("demo", "vau", "/1", ""), "format": ("json", "html", "csv", "text", "")}
 FILES = {FIRST: "demo-2.0-cp311-cp311-linux_x86_64.whl", PUBLIC: "demo-1.0-cp310-cp310-linux_x86_64.whl",
          SECOND: "vault-1.0-py3-none-any.whl"}
-PATHS = ["/-/coverage", "/-/builds/", "/-/search", "/-/plan/", "/-/usage/", "/-/log/", "/simple/", "/simple/demo/", "/simple/vault/"]
-PATHS += [f"/-/project/{one}" for one in ("demo", "vault", "Demo", "nothing")]
-PATHS += [f"/-/{page}/{view}{rest}" for view in ("open", "team", "tested", FIRST, PUBLIC, "no-such")
-          for page, rest in (("channel", "/"), ("explain", "/demo"), ("missing", ""))]
-PATHS += [f"/{view}/simple/{rest}" for view in ("open", "team", FIRST, SECOND, "no-such") for rest in ("", "demo/", "vault/")]
+VIEWS, NAMES = ("open", "team", "tested", "secret", FIRST, PUBLIC, SECOND, "no-such"), ("demo", "vault", "theirs")
+ASKED = ["/-/coverage", "/-/builds/", "/-/search", "/-/plan/", "/-/usage/", "/-/log/"]  # the paths with arguments
+ASKED += [f"/-/project/{one}" for one in (*NAMES, "Demo", "nothing")]
+ASKED += [f"/-/{page}/{view}{rest}" for view in VIEWS for page, rest in (("channel", "/"), ("missing", ""))]
+PATHS = ["/", "/-/docs/", "/-/docs/no.md", "/simple/", *(f"/{place}/{one}/" for one in NAMES for place in ("simple", "-/builds"))]
+PATHS += [f"/-/{page}/{view}{rest}" for view in VIEWS for page, rest in
+          (("explain", "/demo"), ("explain", "/vault/1.0"), ("explain", "/theirs"), ("client-config", ""), ("view", ""))]
+PATHS += [f"/{view}/{rest}" for view in (*VIEWS, f"open/{PUBLIC}", f"team/{FIRST}", "tested@2026-11-20")
+          for rest in ("simple/", *(f"simple/{one}/" for one in NAMES))]
 PATHS += [f"/files/{one}/{name.partition('-')[0]}/{name}" for one, name in FILES.items()]
 PATHS += [f"/-/compare/{one}/{FILES[one]}/{other}/{FILES[other]}" for one in FILES for other in FILES]
 
@@ -48,23 +61,49 @@ def fill(folder):
 
 @pytest.fixture(scope="module", name="pair")
 def pair_fixture(tmp_path_factory):
-    """A server with a page cache and one without, of the same store and tokens; tokens that may read different platforms."""
+    """A server with a page cache and one without, of one catalog; tokens that may read different platforms."""
     folder = tmp_path_factory.mktemp("keys")
     fill(folder / "store")
-    (folder / "branch.txt").write_text("demo==2.0\n")
-    config = CONFIG.format(branch=folder / "branch.txt")
-    with serving.servers(folder) as start:
-        kept, made = (start(folder / "store", "--page-cache", size, config=config) for size in ("64M", "0"))
+    (folder / "branch.txt").write_text("demo==2.0\ntheirs==1.0\n")
+    with merging.indexes() as indexes, serving.servers(folder) as start:
+        upstream = indexes()
+        for name in ("demo", "theirs"):
+            upstream.add(name, storelib.make_wheel(folder / "theirs", name, "1.5"))
+        config = CONFIG.format(branch=folder / "branch.txt",
+                               upstream=merging.config(upstream).replace("merge = yes", "merge = no"))
+        state = folder / "state"
+        kept, made = (start(folder / "store", "--page-cache", size, config=config, state=state) for size in ("64M", "0"))
         options = [("--platform", FIRST), ("--platform", SECOND), ("--platform", "debian-*"),
                    ("--platform", "debian-*", "--project", "vault"), ("--platform", "*")]
         kept.tokens = [None] + [uploading.add_token(kept, "--read", *one) for one in options]
-        shutil.copy(f"{kept.catalog}.tokens", f"{made.catalog}.tokens")
+        add_facts(kept, made, folder)
         yield kept, made
+
+
+def add_facts(kept, made, folder):
+    """What a night leaves: uploads, records of tests, members, attempts, and what upstream has; kept.more: paths to them."""
+    owner = uploading.add_token(kept, "--platform", "*", "--view", "*",
+                                *(word for right in ("upload", "read", "evidence", "promote") for word in ("--right", right)))
+    new = storelib.make_wheel(folder / "new", "demo", "4.0", "cp310-cp310-linux_x86_64")
+    assert uploading.upload(kept, PUBLIC, new.path, owner).status == 200
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    sent = [evidence.send(kept, evidence.record(new, platform=platform, python=python, made=now), owner)
+            for platform, python in ((FIRST, "3.11"), (PUBLIC, "3.10"), (SECOND, "3.13"))]
+    assert [one.status for one in sent] == [201] * 3, sent
+    for view in ("tested", "secret"):
+        assert evidence.promote(kept, view, owner).status in (200, 409)
+    built = attempts.Attempts(kept.catalog.with_name(kept.catalog.name + ".builds"))
+    tried = [(name, built.add(name, "failed", b"gcc\n", platform=place)) for name, place in (("vault", SECOND), ("demo", PUBLIC))]
+    kept.more = [f"/-/evidence/{json.loads(one.body)['id']}" for one in sent] + [f"/-/builds/{name}/{key}" for name, key in tried]
+    for server in (kept, made):
+        for name in ("demo", "theirs", "absent"):
+            server.get(f"/team/simple/{name}/", uploading.authorization(owner))
+    merging.wait_until_noted(kept, "theirs")
 
 
 def ask(server, path, token, accept="application/json"):
     reply = server.get(path, {"Accept": accept, **uploading.authorization(token)})
-    return reply.status, re.sub(rb"20\d\d-\d\d-\d\d[T ][\d:]+", b"TIME", reply.body.replace(str(server.port).encode(), b"PORT"))
+    return reply.status, TIME.sub(b"TIME", reply.body.replace(str(server.port).encode(), b"PORT"))
 
 
 def test_text_of_a_query_is_no_right(pair):
@@ -120,7 +159,8 @@ def test_random_requests_get_what_they_get_without_a_cache(pair, seed):
     for _ in range(REQUESTS):
         names = chance.sample(sorted(VALUES), chance.choice((0, 1, 1, 2, 3)))
         query = urllib.parse.urlencode({name: chance.choice(VALUES[name]) for name in names})
-        request = chance.choice(PATHS) + ("?" + query if query else ""), chance.choice(kept.tokens)
+        path = chance.choice(chance.choice((ASKED, ASKED, PATHS + kept.more)))
+        request = path + ("?" + query if query else ""), chance.choice(kept.tokens)
         accept = chance.choice(("application/json", "text/html"))
         first, again, fresh = ask(kept, *request, accept), ask(kept, *request, accept), ask(made, *request, accept)
         assert first == again == fresh, (request, accept)
