@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """make bench, in one run: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune,
 what is missing, pages about many projects, what it costs to look inside wheels, or to watch a store, views with a membership,
-proxies of one upstream, TLS beside nginx.
+proxies of one upstream, TLS beside nginx, floods.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
 BENCH_ONLY runs only some parts, for example "serving index"; BENCH_KEEP=1 writes bench/PART.md for each part that ran."""
@@ -15,6 +15,7 @@ import time
 
 import appearing
 import beside
+import flooding
 import handshakes
 import inside
 import lacking
@@ -37,7 +38,7 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 FEW = min(ROUNDS, 3)  # of what takes minutes
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing watch upload prune missing people inside views merge tls").split()
+ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing watch upload prune missing people inside views merge tls flood").split()
 LOADED = {"serving", "merge", "tls"}  # the parts that wrk loads, beside nginx
 
 
@@ -115,6 +116,7 @@ PARTS = {
     "upload": (ROUNDS, lambda binary, _, folder, __, rounds: upload.bench(binary, folder, rounds)),
     "merge": (ROUNDS, lambda binary, _, folder, __, rounds: merging.bench(binary, folder, rounds, SECONDS)),
     "tls": (ROUNDS, lambda binary, _, folder, __, rounds: handshakes.bench(binary, folder, rounds, SECONDS)),
+    "flood": (1, lambda binary, _, folder, __, rounds: flooding.bench(binary, folder, rounds)),
 }
 
 
