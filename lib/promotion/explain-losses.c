@@ -74,12 +74,10 @@ static const struct removal *find_removal(const struct known_removals *r, const 
 
 // --- the documents ---
 
-static bool sees_names_on(const struct explain_losses *x, const struct view *v, const char *platform)
+static bool sees_names_on(const struct explain_losses *x, const char *platform)
 {
-	for (size_t i = 0; i < v->platform_count; i++)
-		if (strcmp(v->platform[i]->name, platform) == 0)
-			return explain_sees_names(x->reader, v->platform[i]);
-	return false;
+	const struct platform *p = site_platform(x->site, str_from(platform));
+	return p && explain_sees_names(x->reader, p);
 }
 
 static void put_removal(struct jsondoc *doc, const struct removal *r, bool sees_names)
@@ -104,7 +102,7 @@ static struct jsondoc *loss_doc(const struct explain_losses *x, const struct vie
 	jsondoc_put_str(doc, "sha256", sha256);
 	jsondoc_put_int(doc, "generation", l->generation);
 	if (r)
-		put_removal(doc, r, sees_names_on(x, v, l->platform));
+		put_removal(doc, r, sees_names_on(x, l->platform));
 	else
 		jsondoc_put_known_time(doc, "since", l->since);
 	CLEANUP(mem_free)

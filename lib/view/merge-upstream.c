@@ -256,14 +256,6 @@ const char *merge_upstream_status_reason(const struct upstream_answer *upstream)
 	return page && merge_upstream_status(upstream) ? page->status_reason : NULL;
 }
 
-static bool view_has_platform(const struct view *v, const struct platform *p)
-{
-	for (size_t i = 0; i < v->platform_count; i++)
-		if (v->platform[i] == p)
-			return true;
-	return false;
-}
-
 int merge_upstream_is_kept_out(const struct view *v, struct catalog *c, const char *project, enum name_rule rule,
 	bool *is_kept_out, struct err *e)
 {
@@ -272,7 +264,7 @@ int merge_upstream_is_kept_out(const struct view *v, struct catalog *c, const ch
 	for (size_t i = 0; source && i < source->platform_count && !*is_kept_out; i++) {
 		CLEANUP(mem_free) char *folder = NULL;
 		const struct platform *p = source->platform[i];
-		if (p->is_private && !view_has_platform(v, p))
+		if (p->is_private && !view_has(v, p))
 			continue;
 		if (catalog_project_folder(c, p->id, project, &folder, e) < 0)
 			return -1;

@@ -285,13 +285,18 @@ int site_borrow(struct site *s, const struct config *c, const struct store *stor
 	return site_make(s, c, store, true, catalog, e);
 }
 
+bool view_has(const struct view *v, const struct platform *p)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (v->platform[i] == p)
+			return true;
+	return false;
+}
+
 bool site_has_upstream(const struct site *s, const struct view *v, const struct platform *p)
 {
-	const struct view *first = &s->view[0], *own = site_view(s, str_from(p->name));
-	for (size_t i = 0; !v && i < first->platform_count; i++)
-		if (first->platform[i] == p)
-			v = first;
-	v = v ? v : own;
+	if (!v)
+		v = view_has(&s->view[0], p) ? &s->view[0] : site_view(s, str_from(p->name));
 	return v && v->has_upstream;
 }
 

@@ -81,6 +81,8 @@ int site_read_generations(struct site *s, struct catalog *catalog, struct err *e
 int64_t site_generation(const struct site *s, const struct view *v);
 // Whether the content of the view is unknown, by its platforms or by its membership. Any thread.
 bool site_is_incomplete(const struct site *s, const struct view *v);
+// Whether the view shows files of the platform.
+bool view_has(const struct view *v, const struct platform *p);
 // Whether clients of a platform get upstream's files: in the view; v NULL: at the address that leads to it, the default
 // view if that has the platform, else its own.
 bool site_has_upstream(const struct site *s, const struct view *v, const struct platform *p);

@@ -31,14 +31,6 @@ struct next_reader {
 	struct next_project *project;
 };
 
-static bool is_of_view(const struct view *v, const struct platform *p)
-{
-	for (size_t i = 0; i < v->platform_count; i++)
-		if (v->platform[i] == p)
-			return true;
-	return false;
-}
-
 // A file whose name cannot be parsed is one that no client installs.
 static int take_next_file(void *ctx, const struct platform *p, const struct catalog_file *file, struct err *e UNUSED)
 {
@@ -46,7 +38,7 @@ static int take_next_file(void *ctx, const struct platform *p, const struct cata
 	struct next_project *to = r->project;
 	struct err ignored = ERR_INIT;
 	struct next_file new = {.platform = p, .file = *file};
-	if (!is_of_view(r->next->view, p))
+	if (!view_has(r->next->view, p))
 		return 0;
 	catalog_file_copy(&to->text, &new.file);
 	if (filename_parse_listed(str_from(new.file.filename), to->project, &new.name, &ignored) < 0)

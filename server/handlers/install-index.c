@@ -6,14 +6,6 @@
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
 
-static bool view_shows(const struct view *v, const struct platform *p)
-{
-	for (size_t i = 0; i < v->platform_count; i++)
-		if (v->platform[i] == p)
-			return true;
-	return false;
-}
-
 // The view of the configuration that it is; NULL: none.
 static const char *configured_name(const struct site *s, const struct view *v)
 {
@@ -30,7 +22,7 @@ struct client_index install_index_of(const struct site *s, const struct view *v,
 	if (v->platform_count < 2 && !is_of_all)
 		return x;
 	for (size_t i = 0; i < platforms && !x.platform; i++)
-		if (is_of_all || view_shows(v, platform[i])) {
+		if (is_of_all || view_has(v, platform[i])) {
 			x.view = name;
 			x.platform = platform[i]->name;
 			x.needs_token = platform[i]->is_private;

@@ -15,21 +15,26 @@
 
 // --- the matrix ---
 
-static bool is_readable(const struct project_query *q, const struct platform *p)
+static bool is_among(const struct platform *p, const struct platform *const *list, size_t count)
 {
-	for (size_t i = 0; i < q->platforms; i++)
-		if (q->platform[i] == p)
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == p)
 			return true;
 	return false;
+}
+
+bool project_query_reads(const struct project_query *q, const struct view *v)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (!is_among(v->platform[i], q->platform, q->platforms))
+			return false;
+	return true;
 }
 
 // Whether wheels of one platform of the view cover the others: the client may read all of it, and it shows all files.
 static bool joins_platforms(const struct project_query *q, const struct view *v)
 {
-	for (size_t i = 0; i < v->platform_count; i++)
-		if (!is_readable(q, v->platform[i]))
-			return false;
-	return v->platform_count > 1 && !v->membership;
+	return v->platform_count > 1 && !v->membership && project_query_reads(q, v);
 }
 
 static struct matrix_view matrix_view_of(const struct site *s, const struct view *v)
@@ -194,19 +199,13 @@ static void hide_upstreams(struct project_data *d)
 
 static bool may_read_view(void *ctx, const struct view *v)
 {
-	for (size_t i = 0; i < v->platform_count; i++)
-		if (!is_readable(ctx, v->platform[i]))
-			return false;
-	return true;
+	return project_query_reads(ctx, v);
 }
 
 static bool may_name(void *ctx, const struct platform *p)
 {
 	const struct project_query *q = ctx;
-	for (size_t i = 0; i < q->nameds; i++)
-		if (q->named[i] == p)
-			return true;
-	return false;
+	return is_among(p, q->named, q->nameds);
 }
 
 static int read_lost(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)

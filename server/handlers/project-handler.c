@@ -101,24 +101,12 @@ static void make_page_key(struct server_context *s, struct project_request *q)
 			PAGE_TEXT(str_from(p->only_python)), PAGE_TEXT(str_from(p->base))));
 }
 
-static bool is_among(const struct platform *p, const struct platform *const *list, size_t count)
+// Whether a view that the client may read merges upstream's files in.
+static bool merges_for(const struct project_query *q)
 {
-	for (size_t i = 0; i < count; i++)
-		if (list[i] == p)
-			return true;
-	return false;
-}
-
-// Whether a view of these platforms alone merges upstream's files in.
-static bool merges_for(const struct site *s, const struct platform *const *readable, size_t count)
-{
-	bool does = s->merges_publicly;
-	for (size_t i = 0; i < s->view_count && !does; i++) {
-		const struct view *v = &s->view[i];
-		does = v->merges;
-		for (size_t k = 0; k < v->platform_count; k++)
-			does &= is_among(v->platform[k], readable, count);
-	}
+	bool does = q->site->merges_publicly;
+	for (size_t i = 0; i < q->site->view_count && !does; i++)
+		does = q->site->view[i].merges && project_query_reads(q, &q->site->view[i]);
 	return does;
 }
 
@@ -144,7 +132,7 @@ static struct reply *read_project_request(struct server_context *s, const struct
 	};
 	q->readable = auth_readable(s, r, match->site, q->project, &q->query.platforms);
 	q->query.platform = q->readable;
-	q->query.hides_upstreams = match->site->merges && !merges_for(match->site, q->readable, q->query.platforms);
+	q->query.hides_upstreams = match->site->merges && !merges_for(&q->query);
 	q->query.file_cache = s->file_cache;
 	q->query.base = q->base = home_base_url(s, match->site, r);
 	refused = find_asked_view(s, match, q);

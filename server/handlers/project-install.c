@@ -6,14 +6,6 @@
 #include "lib/state/store/retired.h"
 #include "server/handlers/install-index.h"
 
-static bool is_in(const struct platform *p, const struct platform *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (list[i] == p)
-			return true;
-	return false;
-}
-
 static bool has_file(const struct project_data *d, const struct platform *p)
 {
 	for (size_t i = 0; i < d->files.files; i++)
@@ -35,18 +27,10 @@ static const struct platform **list_homes(const struct project_data *d, const st
 	return list;
 }
 
-static bool may_read(const struct project_query *q, const struct view *v)
-{
-	for (size_t i = 0; i < v->platform_count; i++)
-		if (!is_in(v->platform[i], q->platform, q->platforms))
-			return false;
-	return true;
-}
-
 static bool has_any(const struct view *v, const struct platform *const *homes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is_in(homes[i], (const struct platform *const *)v->platform, v->platform_count))
+		if (view_has(v, homes[i]))
 			return true;
 	return false;
 }
@@ -58,14 +42,14 @@ static const struct view *choose_view(const struct project_data *d, const struct
 	const struct site *s = q->site;
 	if (!d->matrix.has_upstreams) {
 		const struct view *first = q->view ? q->view : &s->view[0];
-		if (has_any(first, homes, count) && (q->view || (!first->membership && may_read(q, first))))
+		if (has_any(first, homes, count) && (q->view || (!first->membership && project_query_reads(q, first))))
 			return first;
 		return count && !q->view ? site_view(s, str_from(homes[0]->name)) : NULL;
 	}
 	if (q->view)
 		return q->view->merges ? q->view : NULL;
 	for (size_t i = 0; i < s->view_count; i++)
-		if (s->view[i].merges && may_read(q, &s->view[i]))
+		if (s->view[i].merges && project_query_reads(q, &s->view[i]))
 			return &s->view[i];
 	return NULL;
 }
