@@ -11,6 +11,7 @@
 #include "cli/common/serve-check.h"
 #include "cli/doctor/file-system.h"
 #include "lib/os/clock.h"
+#include "lib/promotion/member-losses.h"
 #include "lib/promotion/view-silence.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/access/tokens.h"
@@ -183,15 +184,14 @@ static int look_at_view_time(void *ctx, const char *view, struct err *e)
 static int look_at_lost_members(void *ctx, const char *view, struct err *e)
 {
 	const struct time_search *s = ctx;
-	uint64_t count;
-	CLEANUP(buf_release) struct buf first;
-	buf_init(&first, ERR_MSG_SIZE);
-	if (membership_count_lost(s->catalog, view, &count, &first, e) < 0)
+	CLEANUP(member_losses_release) struct member_losses lost = {0};
+	if (member_losses_read(s->catalog, view, NULL, &lost, e) < 0)
 		return -1;
-	if (count)
-		doctor_report_add(s->report, DOCTOR_WRONG, "views", "copy it back, or wheelcache demote it there; wheelcache explain FILE says more",
-			"view %s has lost %llu released file%s, first %s", view, (unsigned long long)count,
-			count == 1 ? "" : "s", first.data);
+	if (lost.count)
+		doctor_report_add(s->report, DOCTOR_WRONG, "views",
+			"copy it back, or wheelcache demote it there; wheelcache explain FILE says more",
+			"view %s has lost %zu released file%s, first %s/%s", view, lost.count,
+			lost.count == 1 ? "" : "s", lost.item[0].platform, lost.item[0].filename);
 	return 0;
 }
 

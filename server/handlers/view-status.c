@@ -4,7 +4,6 @@
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/promotion/view-silence.h"
-#include "lib/state/views/membership.h"
 #include "server/core/view-monitor.h"
 #include "server/http/metrics.h"
 
@@ -87,12 +86,12 @@ static int put_lost_members(struct catalog *c, const struct site *site, struct b
 	for (size_t i = 1; i < site->view_count; i++) {
 		const struct view *v = &site->view[i];
 		const char *const labels[] = {"view", v->name, NULL};
-		uint64_t count;
+		CLEANUP(member_losses_release) struct member_losses lost = {0};
 		if (!v->membership || v->is_private)
 			continue;
-		if (membership_count_lost(c, v->membership, &count, NULL, e) < 0)
+		if (member_losses_read(c, v->membership, NULL, &lost, e) < 0)
 			return -1;
-		metrics_line(out, "view_lost_files", labels, (double)count);
+		metrics_line(out, "view_lost_files", labels, (double)lost.count);
 	}
 	return 0;
 }

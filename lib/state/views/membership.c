@@ -108,27 +108,3 @@ int membership_append(const char *folder, struct catalog *c, struct membership_c
 			m->generation);
 	return 0;
 }
-
-struct lost_members {
-	uint64_t count;
-	struct buf *name; // NULL: none
-};
-
-static int count_lost_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
-{
-	struct lost_members *lost = ctx;
-	if (m->is_listed)
-		return 0;
-	if (!lost->count++ && lost->name)
-		buf_printf(lost->name, "%s/%s", m->platform_name, m->filename);
-	return 0;
-}
-
-int membership_count_lost(struct catalog *c, const char *view, uint64_t *count, struct buf *name, struct err *e)
-{
-	struct lost_members lost = {.name = name};
-	if (catalog_view_members(c, view, GENERATION_NEWEST, NULL, count_lost_member, &lost, e) < 0)
-		return -1;
-	*count = lost.count;
-	return 0;
-}

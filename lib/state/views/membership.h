@@ -85,8 +85,3 @@ int64_t membership_number(const char *name);
 // valid. ERR_BUSY: the folder is frozen. On every other error the generation is either there as a whole, and the next
 // views_sync() finds it, or not.
 int membership_append(const char *folder, struct catalog *c, struct membership_change *m, struct err *e) MUST_CHECK;
-
-// How many members of the newest generation the store has lost: their platform does not list these bytes any more. The
-// first of them is appended to name, as PLATFORM/FILE; NULL: it is not asked for.
-int membership_count_lost(struct catalog *c, const char *view, uint64_t *count, struct buf *name,
-	struct err *e) MUST_CHECK;
