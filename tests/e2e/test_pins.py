@@ -157,7 +157,7 @@ def test_lost_member_is_told_of(at, serve):
     serving.wait_for(lambda: [one | {"since": ""} for one in lost()] == [
         {"platform": PLATFORM, "project": "six", "filename": FIRST, "since": ""}], 20, "the lost file")
     page = server.get("/-/channel/tested/", {"Accept": "text/html"}).body.decode()
-    assert '<span class="state busy still">1 lost</span>' in page and page.index("<h2>Lost</h2>") < page.index("<h2>Packages</h2>")
+    assert '<span class="state wrong">1 lost</span>' in page and page.index("<h2>Lost</h2>") < page.index("<h2>Packages</h2>")
     assert b'wheelcache_view_lost_files{view="tested"} 1\n' in server.get("/-/metrics").body
     done = tool(at, "doctor")
     assert f"view tested has lost 1 released file, first {PLATFORM}/{FIRST}" in done.stdout, done.stdout
