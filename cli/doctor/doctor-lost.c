@@ -7,8 +7,6 @@
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 
-enum { ROWS_MOST = 20 };
-
 static const char *const json_headers[] = {"Accept: application/json", NULL};
 
 // Cuts the last folder off: "https://host/released/" becomes "https://host/" and "released". False: there is none.
@@ -79,9 +77,14 @@ void doctor_lost(struct doctor_report *r, struct fetch *f, const char *index, co
 	struct str view;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = ask_explanation(f, index, project, version, &view);
 	const struct jsondoc *lost = doc ? jsondoc_get(doc, "lost") : NULL;
-	for (size_t i = 0; lost && i < jsondoc_count(lost) && i < ROWS_MOST; i++) {
+	size_t count = 0;
+	for (size_t i = 0; lost && i < jsondoc_count(lost); i++) {
 		const struct jsondoc *loss = jsondoc_at(lost, i);
-		if (!view.len || str_eq(view, str_from(text_of(loss, "view"))))
+		bool is_meant = !view.len || str_eq(view, str_from(text_of(loss, "view")));
+		if (is_meant && count++ < LIMIT_LOST_NAMED)
 			report_loss(r, loss);
 	}
+	if (count > LIMIT_LOST_NAMED)
+		doctor_report_add(r, DOCTOR_WRONG, "lost", "see its page", "%zu more files of %s are lost",
+			count - LIMIT_LOST_NAMED, project);
 }

@@ -86,6 +86,8 @@ enum {
 	LIMIT_EVIDENCE_KIND = 64,            // a kind of evidence, or a Python, in it
 	LIMIT_EVIDENCE_TESTS = 1 << 30,      // number of tests in it
 	LIMIT_EVIDENCE_VALUES = 1 << 16,     // number of JSON values in one that a client sends, or that a store has
+	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
+	LIMIT_EVIDENCE_VIEWS = 16 << 10,     // globs of the views for which it counts
 	LIMIT_EVIDENCE_UNIT = 16 << 10,      // a record of so many bytes counts as one more
 	LIMIT_EVIDENCE_AT_ONCE = 10000,      // number of records that a token may send at once
 	LIMIT_EVIDENCE_EACH_MS = 360,        // and then one each: 10,000 an hour
@@ -105,8 +107,7 @@ enum {
 	LIMIT_YANK_FILES = 1000,             // and of files that they mean
 	LIMIT_YANK_ANSWER = 4 << 20,         // bytes of the answer that a client reads
 	LIMIT_CONTENTS_MS = 5000,            // for digests of the contents of wheels, in a request or beside one
-	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
-	LIMIT_EVIDENCE_VIEWS = 16 << 10,     // globs of the views for which it counts
+	LIMIT_LOST_NAMED = 20,               // files that a view has lost: health, the log and doctor --client name so many
 	LIMIT_PROMOTION_RULES = 32,          // number of kinds of evidence that a view requires
 	LIMIT_EXPECTATIONS = 16,             // number of kinds of evidence that a view expects
 	LIMIT_PROMOTION_CELLS = 512,         // number of cells of a view

@@ -10,8 +10,6 @@
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-view.h"
 
-enum { LOGGED_MOST = 20 }; // lines about one look: a platform may lose all its files at once
-
 // A row of the catalog, and what has become of it.
 struct known_loss {
 	struct member_loss was; // project "": not known
@@ -138,15 +136,15 @@ static void tell_loss(const struct config_view *v, const struct member_loss *l, 
 
 static void log_losses(const struct config_view *v, const struct member_losses *l, bool are_lost)
 {
-	for (size_t i = 0; i < l->count && i < LOGGED_MOST; i++) {
+	for (size_t i = 0; i < l->count && i < LIMIT_LOST_NAMED; i++) {
 		if (are_lost)
 			log_warn("view %s: lost: %s/%s: the store does not list these bytes any more", v->name,
 				l->item[i].platform, l->item[i].filename);
 		else
 			log_info("view %s: %s/%s is back", v->name, l->item[i].platform, l->item[i].filename);
 	}
-	if (l->count > LOGGED_MOST)
-		log_warn("view %s: and %zu more that are %s", v->name, l->count - LOGGED_MOST,
+	if (l->count > LIMIT_LOST_NAMED)
+		log_warn("view %s: and %zu more that are %s", v->name, l->count - LIMIT_LOST_NAMED,
 			are_lost ? "lost" : "back");
 }
 

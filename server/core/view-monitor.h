@@ -17,6 +17,7 @@ void view_monitor_stop(struct view_monitor *m); // NULL is fine
 // lock. m: NULL is fine.
 typedef void view_monitor_silence_fn(void *ctx, const struct view_silence *s);
 void view_monitor_silences(struct view_monitor *m, const char *view, view_monitor_silence_fn *fn, void *ctx);
-// Calls fn for the first members, at most `most`, that were lost at the last look. Returns the number of all.
+// Calls fn for the first members, at most `most` (0: fn may be NULL), that were lost at the last look. Returns the number of
+// all.
 typedef void view_monitor_loss_fn(void *ctx, const struct member_loss *l);
 size_t view_monitor_losses(struct view_monitor *m, const char *view, size_t most, view_monitor_loss_fn *fn, void *ctx);

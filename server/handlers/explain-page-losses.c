@@ -40,7 +40,7 @@ void explain_page_lost_state(const struct jsondoc *lost, struct buf *out)
 {
 	if (!lost || !jsondoc_count(lost))
 		return;
-	buf_puts(out, "<span class=\"state busy still\">");
+	buf_puts(out, "<span class=\"state wrong\">");
 	html_count(out, jsondoc_count(lost));
 	buf_puts(out, " lost</span>\n");
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/view-status.h"
 
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/promotion/view-silence.h"
 #include "server/core/view-monitor.h"
 #include "server/http/metrics.h"
-
-enum { LOST_SHOWN = 20 }; // in health
 
 // --- health ---
 
@@ -39,18 +38,14 @@ void view_status_put(struct server_context *s, const struct view *v, struct json
 	view_monitor_silences(s->view_monitor, v->name, add_silence, silent);
 	jsondoc_put(doc, "silent", silent);
 	struct jsondoc *lost = jsondoc_array();
-	size_t count = view_monitor_losses(s->view_monitor, v->name, LOST_SHOWN, add_loss, lost);
+	size_t count = view_monitor_losses(s->view_monitor, v->name, LIMIT_LOST_NAMED, add_loss, lost);
 	jsondoc_put_int(doc, "lost-files", (int64_t)count);
 	jsondoc_put(doc, "lost", lost);
 }
 
-static void ignore_loss(void *ctx UNUSED, const struct member_loss *l UNUSED)
-{
-}
-
 bool view_status_has_losses(struct server_context *s, const struct view *v)
 {
-	return view_monitor_losses(s->view_monitor, v->name, 0, ignore_loss, NULL) > 0;
+	return view_monitor_losses(s->view_monitor, v->name, 0, NULL, NULL) > 0;
 }
 
 // --- metrics ---
