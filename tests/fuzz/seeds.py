@@ -591,6 +591,9 @@ def generations():
         "first": first,
         "next": first | {"generation": 2, "previous": "2" * 64, "evidence": ["3" * 64], "adds": [], "removes": [member]},
         "twice": first | {"removes": [sdist]},
+        "tested": first | {"adds": [member | {"tested": [{"sha256": "4" * 64, "as": "equal-contents"},
+                                                         {"sha256": "5" * 64, "as": "same-commit"}]}]},
+        "tested-by-none": first | {"adds": [member | {"tested": [{"sha256": "4" * 64, "as": "same"}]}]},
         "outside": first | {"adds": [member | {"filename": "../six-1.0-py3-none-any.whl", "platform": ".."}]},
         "others": first | {"view": "../x", "generation": 1.5, "reason": "a\nb\u2028", "adds": [[], 1, None]},
     }
@@ -598,9 +601,10 @@ def generations():
 
 
 def evidence():
+    wheel = {"filename": "six-1.0-py3-none-any.whl", "sha256": "1" * 64}
     record = {"failed": 1, "failures": [{"message": "assert 1 == 2", "name": "test_x"}], "kind": "unit-gpu",
               "made": "2026-11-20T01:02:03Z", "passed": 3, "platform": "debian-12-x86_64", "python": "3.13t", "skipped": 2,
-              "wheels": [{"filename": "six-1.0-py3-none-any.whl", "sha256": "1" * 64}]}
+              "wheels": [wheel]}
     override = {key: record[key] for key in ("kind", "made", "platform", "python", "wheels")} | {"override": "it is urgent"}
     notes = {"received": "2026-11-20T01:02:04.000000005Z", "by": "token ci", "address": "::1", "views": "nightly rel*"}
     rows = {
@@ -608,6 +612,9 @@ def evidence():
         "override": notes | {"record": override},
         "sorts": notes | {"record": record | {"wheels": [{"filename": f"six-{n}.0-py3-none-any.whl", "sha256": "A" * 64}
                                                          for n in (3, 1, 2)]}},
+        "builds": notes | {"record": record | {"wheels": [wheel | {"content_sha256": "2" * 64, "commit": "a" * 40}]}},
+        "builds-256": notes | {"record": record | {"wheels": [wheel | {"content_sha256": "B" * 64, "commit": "c" * 64}]}},
+        "builds-wrong": notes | {"record": record | {"wheels": [wheel | {"content_sha256": 1, "commit": "A" * 40}]}},
         "others": notes | {"received": "2026-11-20T01:02:04.5Z", "record": [record]},
         "numbers": notes | {"record": record | {"passed": -1, "failed": 1e9, "python": ""}},
     }
