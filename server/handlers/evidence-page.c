@@ -102,9 +102,27 @@ static void put_test_failures(struct buf *out, const struct evidence *r)
 		buf_puts(out, "<p class=\"note\">The record names the first ones only.</p>\n");
 }
 
+// Whether it knows of a wheel what ties it to other builds.
+static bool has_builds(const struct evidence *r)
+{
+	for (size_t i = 0; i < r->wheels; i++)
+		if (r->wheel[i].has_content || r->wheel[i].commit)
+			return true;
+	return false;
+}
+
+static void put_build(struct buf *out, const struct evidence_wheel *w)
+{
+	char content[SHA256_HEX + 1] = "";
+	if (w->has_content)
+		hex_encode(w->content, SHA256_SIZE, content);
+	html_hash_cell(out, "contents", content);
+	html_hash_cell(out, "commit", w->commit);
+}
+
 // The file's name, which leads to the page of its version where there is one.
 static int put_tested_wheel(struct buf *out, const struct evidence_wheel *w, const struct evidence_page_query *q,
-	struct err *e)
+	bool with_build, struct err *e)
 {
 	char hex[SHA256_HEX + 1] = "";
 	CLEANUP(filename_release) struct filename name = {0};
@@ -122,19 +140,24 @@ static int put_tested_wheel(struct buf *out, const struct evidence_wheel *w, con
 	html_text(out, w->filename);
 	buf_puts(out, has_page ? "</a></th>" : "</th>");
 	hex_encode(w->sha256, SHA256_SIZE, hex);
-	html_hash_cell(out, hex);
+	html_hash_cell(out, "SHA-256", hex);
+	if (with_build)
+		put_build(out, w);
 	buf_puts(out, "</tr>\n");
 	return 0;
 }
 
 static int put_tested_wheels(struct buf *out, const struct evidence *r, const struct evidence_page_query *q, struct err *e)
 {
-	static const char *const column[] = {"Wheel", "SHA-256"};
-	buf_puts(out, "<h2>Wheels</h2>\n<p class=\"note\">The record is about these bytes, and says nothing of others of "
-		      "the same name.</p>\n");
-	html_begin_table(out, "Wheels", "card wide builds", column, ARRAY_SIZE(column));
+	static const char *const column[] = {"Wheel", "SHA-256", "SHA-256 of the contents", "Commit of the source"};
+	bool with_builds = has_builds(r);
+	buf_puts(out, "<h2>Wheels</h2>\n<p class=\"note\">");
+	buf_puts(out, r->overrides ? "The override is of these bytes alone.</p>\n"
+				   : "The record is about these bytes. It counts for a build of equal contents, too, and where a view "
+				     "says so, for one from the same commit.</p>\n");
+	html_begin_table(out, "Wheels", "card wide builds", column, with_builds ? ARRAY_SIZE(column) : 2);
 	for (size_t i = 0; i < r->wheels && i < q->limit; i++)
-		if (put_tested_wheel(out, &r->wheel[i], q, e) < 0)
+		if (put_tested_wheel(out, &r->wheel[i], q, with_builds, e) < 0)
 			return -1;
 	html_end_table(out);
 	if (r->wheels > q->limit)

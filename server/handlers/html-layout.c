@@ -50,12 +50,14 @@ void html_time(struct buf *out, int64_t seconds)
 		when, when, when + 11);
 }
 
-void html_hash_cell(struct buf *out, const char *sha256)
+void html_hash_cell(struct buf *out, const char *name, const char *hex)
 {
 	enum { SHOWN = 12 };
-	buf_printf(out,
-		"<td class=\"kind\" data-of=\"SHA-256\"><code class=\"name\" title=\"%s\">%.*s…</code></td>", sha256,
-		SHOWN, sha256);
+	if (hex && *hex)
+		buf_printf(out, "<td class=\"kind\" data-of=\"%s\"><code class=\"name\" title=\"%s\">%.*s…</code></td>", name,
+			hex, SHOWN, hex);
+	else
+		buf_puts(out, "<td class=\"zero\">–</td>");
 }
 
 // "1,234,567"

@@ -57,8 +57,8 @@ void html_begin_project_row(struct buf *out, const char *up, const char *project
 void html_time(struct buf *out, int64_t seconds);
 // A cell with a number; its unit, "file" or "files", is shown in a narrow window.
 void html_count_cell(struct buf *out, uint64_t n, const char *unit);
-// A cell with the first digits of a hash; its title is the whole.
-void html_hash_cell(struct buf *out, const char *sha256);
+// A cell with the first digits of a hash, whose title is the whole; its name is shown in a narrow window. NULL or "": none.
+void html_hash_cell(struct buf *out, const char *name, const char *hex);
 void html_count(struct buf *out, uint64_t n); // "1,234,567"
 // A number with its name, in a <dl>.
 void html_total(struct buf *out, const char *name, uint64_t n);

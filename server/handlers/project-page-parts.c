@@ -254,7 +254,7 @@ static void put_file_row(const struct project_page *p, const struct project_file
 	buf_puts(p->out, "</td><td class=\"full\">");
 	html_time(p->out, f->came);
 	buf_puts(p->out, "</td>");
-	html_hash_cell(p->out, f->sha256);
+	html_hash_cell(p->out, "SHA-256", f->sha256);
 	put_notes(p, f);
 	buf_puts(p->out, "</tr>\n");
 }

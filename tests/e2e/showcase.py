@@ -122,7 +122,8 @@ class Showcase(indexing.Indexed):
 
     def run(self, wheels, kind, platform, python, ago, **result):
         """A record of a test run in the store, as the index keeps it; its id."""
-        tested = [{"filename": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()} for path in sorted(wheels)]
+        tested = [{"filename": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "content_sha256": "c" * 64,
+                   "commit": "d" * 40} for path in sorted(wheels)]
         made = channels.day(self.now - ago)
         record = {"kind": kind, "platform": platform, "python": python, "made": made, "wheels": tested,
                   **({} if "override" in result else {"passed": 120, "failed": 0, "skipped": 3, "failures": []}), **result}

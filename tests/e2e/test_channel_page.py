@@ -116,6 +116,20 @@ def test_record_is_a_page_for_browsers_and_json_for_programs(shop):
     assert page(shop, path + "?limit=%", accept="text/html").status == 400
 
 
+def test_page_of_a_record_has_what_ties_its_wheels_to_other_builds(shop):
+    """The digest of the contents and the commit of the source, of each wheel of which the record knows them."""
+    plain = {"filename": shop.foo.name, "sha256": shop.foo.sha256}
+    sender, whole = (uploading.add_token(shop, *words) for words in (("--right", "evidence", "--view", "*"), ("--read", "--platform", "*")))
+    other = {"filename": "other-1.0-py3-none-any.whl", "sha256": "1" * 64}
+    identity = send(shop, sender, wheels=[plain | {"content_sha256": "c" * 64, "commit": "d" * 40}, other])
+    html, words = text_of(shop, f"/-/evidence/{identity}", whole)
+    assert "Wheel SHA-256 SHA-256 of the contents Commit of the source" in words
+    assert f'title="{"c" * 64}">{"c" * 12}…' in html and f'title="{"d" * 40}">{"d" * 12}…' in html
+    assert words.count("…") == 4 and words.count("–") == 2  # the other wheel has its SHA-256 alone
+    words = text_of(shop, f"/-/evidence/{send(shop, sender, wheels=[plain], passed=9)}", whole)[1]
+    assert "Commit" not in words and "It counts for a build of equal contents, too" in words
+
+
 def test_page_of_a_record_names_its_sender_to_readers_only(shop):
     path = f"/-/evidence/{shop.record}"
     assert "Sent by" not in text_of(shop, path)[0] and "nightly job" not in text_of(shop, path)[0]
