@@ -103,7 +103,8 @@ void member_losses_release(struct member_losses *l)
 
 // --- telling ---
 
-void member_loss_version(const char *filename, struct buf *out)
+// "-": the name has none.
+static void put_version(const char *filename, struct buf *out)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
@@ -118,7 +119,7 @@ static void tell_loss(const struct config_view *v, const struct member_loss *l, 
 	const char *word = is_lost ? "lost" : "back";
 	CLEANUP(buf_release) struct buf version;
 	buf_init(&version, LIMIT_FILE_NAME);
-	member_loss_version(l->filename, &version);
+	put_version(l->filename, &version);
 	clock_write(l->since, since);
 	hex_encode(l->sha256, SHA256_SIZE, sha256);
 	CLEANUP(mem_free) char *about = xasprintf("%s/%s in %s", l->platform, l->filename, v->name);

@@ -25,8 +25,6 @@ struct member_losses {
 int member_losses_read(struct catalog *c, const char *view, const char *project, struct member_losses *out,
 	struct err *e) MUST_CHECK;
 void member_losses_release(struct member_losses *l); // all zero is fine; for CLEANUP
-// The version in the file's name, in a form of its own, into out; "-": it has none.
-void member_loss_version(const char *filename, struct buf *out);
 // The same for all projects; keeps what it found in the catalog, and runs the view's on-change, logged in any case, once for
 // each member that was lost since, or is back. WHEELCACHE_CHANGE is "lost" or "back"; _VIEW, _PLATFORM, _PROJECT, _VERSION,
 // _FILE, _SHA256; _SINCE: when the loss was noticed. now: seconds since 1970.

@@ -158,7 +158,6 @@ int tested_build_begin(struct tested_build *t, const struct catalog_tested *whee
 	t->has_other = t->has_name = t->has_other_commit = false;
 	t->wheel = wheel;
 	t->rule = rule;
-	t->cell = cell;
 	if (catalog_evidence_newest(t->catalog, t->view, rule->kind, cell->platform, cell->python, wheel,
 		    take_same_bytes, t, e) < 0)
 		return -1;

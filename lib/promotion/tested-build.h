@@ -32,7 +32,6 @@ struct tested_build {
 	struct build_fact content, commit; // of the wheel
 	const struct catalog_tested *wheel;
 	const struct promotion_rule *rule;
-	const struct promotion_cell *cell;
 	struct build_offer best[PROMOTION_MATCH_COUNT];
 	bool has_other, has_name; // evidence of another build; of one with the name of the wheel
 	bool has_other_commit;    // that names a commit
