@@ -16,10 +16,7 @@ static struct generation_file copy_file(struct arena *text, const struct members
 		.filename = arena_copy(text, str_from(f->filename)),
 		.is_removed = is_removed};
 	memcpy(out.sha256, f->sha256, SHA256_SIZE);
-	struct membership_tested *tested = arena_alloc_aligned(text, (f->testeds + 1) * sizeof(*tested));
-	if (f->testeds)
-		memcpy(tested, f->tested, f->testeds * sizeof(*tested));
-	out.tested = tested;
+	out.tested = membership_tested_copy(text, f->tested, f->testeds);
 	out.testeds = f->testeds;
 	return out;
 }

@@ -42,22 +42,13 @@ void promote_answer_set(struct promote_answer *a, struct promote_row *row, enum 
 	row->reason = reason.len ? arena_copy(&a->text, reason) : "";
 }
 
-static const struct membership_tested *copy_tested(struct promote_answer *a, const struct membership_tested *tested,
-	size_t testeds)
-{
-	struct membership_tested *copy = arena_alloc_aligned(&a->text, (testeds + 1) * sizeof(*copy));
-	for (size_t i = 0; i < testeds; i++)
-		copy[i] = tested[i];
-	return copy;
-}
-
 void promote_answer_set_tested(struct promote_answer *a, struct promote_row *row, const struct membership_tested *tested,
 	size_t testeds)
 {
 	CLEANUP(buf_release) struct buf words;
 	buf_init(&words, LIMIT_REASON);
 	row->testeds = testeds;
-	row->tested = testeds ? copy_tested(a, tested, testeds) : NULL;
+	row->tested = testeds ? membership_tested_copy(&a->text, tested, testeds) : NULL;
 	membership_tested_words(tested, testeds, &words);
 	if (words.len)
 		row->reason = arena_copy(&a->text, buf_view(&words));

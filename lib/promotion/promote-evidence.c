@@ -6,7 +6,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
-#include "lib/domain/text/filename.h"
 
 // --- sets of ids ---
 
@@ -76,18 +75,9 @@ static int find_order(struct catalog *c, const struct evidence *record, int64_t 
 
 static int give_wheel(struct promote_evidence *p, const struct evidence *record, size_t i, int64_t order, struct err *e)
 {
-	const struct evidence_wheel *w = &record->wheel[i];
-	CLEANUP(filename_release) struct filename name = {0};
-	if (filename_parse(str_from(w->filename), &name, e) < 0)
-		return -1;
-	const struct catalog_tested tested = {.project = arena_copy(&p->text, str_from(name.project)),
-		.sha256 = w->sha256,
-		.version = {arena_copy(&p->text, name.version.key), name.version.key.len},
-		.filename = w->filename,
-		.content = w->has_content ? w->content : NULL,
-		.commit = w->commit};
-	p->given[p->givens++] = (struct given_wheel){tested, record, order};
-	return 0;
+	struct given_wheel *g = &p->given[p->givens++];
+	*g = (struct given_wheel){.record = record, .order = order};
+	return evidence_file_tested(&record->wheel[i], &p->text, &g->wheel, e);
 }
 
 int promote_evidence_give(struct promote_evidence *p, const struct evidence *record, size_t records, struct err *e)

@@ -18,8 +18,10 @@ static void print_tested(const struct jsondoc *r, struct buf *out)
 {
 	const char *tested = jsondoc_get_str(r, "tested");
 	enum promotion_match as = promotion_match_find(jsondoc_get_str(r, "as"));
-	if (tested && as != PROMOTION_MATCH_COUNT)
-		buf_printf(out, ", tested as %s, SHA-256 %s", promotion_match_words[as], tested);
+	if (!tested || as == PROMOTION_MATCH_COUNT)
+		return;
+	buf_puts(out, ", ");
+	promotion_tested_words(as, tested, out);
 }
 
 static void print_record(const struct jsondoc *r, const char *indent, struct buf *out)

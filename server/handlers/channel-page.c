@@ -61,8 +61,9 @@ static void put_test_cell(struct buf *out, const char *kind, const struct wheel_
 		html_text(out, test->why);
 		buf_puts(out, "</span>");
 	} else if (*test->tested) {
-		buf_printf(out, " <span class=\"why\">tested as %s, SHA-256 %s</span>",
-			promotion_match_words[test->match], test->tested);
+		buf_puts(out, " <span class=\"why\">");
+		promotion_tested_words(test->match, test->tested, out);
+		buf_puts(out, "</span>");
 	} else if (test->result == WHEEL_TEST_UNTESTED && *test->why) {
 		buf_printf(out, " <span class=\"why\">%s</span>", test->why); // words of ours
 	}

@@ -82,10 +82,7 @@ static void copy_change_file(struct channel_change *to, const struct generation_
 	f->platform = arena_copy(text, str_from(from->platform));
 	f->project = arena_copy(text, str_from(from->project));
 	f->filename = arena_copy(text, str_from(from->filename));
-	struct membership_tested *tested = arena_alloc_aligned(text, (f->testeds + 1) * sizeof(*tested));
-	for (size_t i = 0; i < f->testeds; i++)
-		tested[i] = from->tested[i];
-	f->tested = tested;
+	f->tested = membership_tested_copy(text, from->tested, from->testeds);
 	f->override = from->override ? arena_copy(text, str_from(from->override)) : NULL;
 	f->override_by = from->override_by && sees_names ? arena_copy(text, str_from(from->override_by)) : NULL;
 }

@@ -52,8 +52,8 @@ static void put_tested(struct buf *out, const struct jsondoc *r)
 	enum promotion_match as = promotion_match_find(jsondoc_get_str(r, "as"));
 	if (!tested || as == PROMOTION_MATCH_COUNT)
 		return;
-	buf_printf(out, " <span class=\"verdict goes\">other bytes</span> tested as %s, SHA-256 ", promotion_match_words[as]);
-	html_text(out, tested);
+	buf_puts(out, " <span class=\"verdict goes\">other bytes</span> ");
+	promotion_tested_words(as, tested, out);
 }
 
 static void put_record(struct buf *out, const struct jsondoc *r, const char *up)

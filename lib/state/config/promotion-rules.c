@@ -54,6 +54,11 @@ enum promotion_match promotion_match_find(const char *name)
 	return (enum promotion_match)i;
 }
 
+void promotion_tested_words(enum promotion_match match, const char *sha256, struct buf *out)
+{
+	buf_printf(out, "tested as %s, SHA-256 %s", promotion_match_words[match], sha256);
+}
+
 static const struct {
 	const char *name;
 	bool (*read)(struct promotion_rule *r, struct str value);

@@ -33,6 +33,8 @@ extern const char *const promotion_match_name[PROMOTION_MATCH_COUNT]; // "same-b
 extern const char *const promotion_match_words[PROMOTION_MATCH_COUNT];
 // The match of this name; PROMOTION_MATCH_COUNT: none has it.
 enum promotion_match promotion_match_find(const char *name);
+// Appends "tested as equal contents, SHA-256 …". sha256: hexadecimal, of the build that was tested.
+void promotion_tested_words(enum promotion_match match, const char *sha256, struct buf *out);
 
 // A place where tests must have run.
 struct promotion_cell {

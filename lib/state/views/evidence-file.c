@@ -157,20 +157,25 @@ void evidence_file_release(struct evidence_file *f)
 	*f = (struct evidence_file){0};
 }
 
+int evidence_file_tested(const struct evidence_wheel *w, struct arena *text, struct catalog_tested *out, struct err *e)
+{
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_parse(str_from(w->filename), &name, e) < 0)
+		return -1;
+	*out = (struct catalog_tested){.project = arena_copy(text, str_from(name.project)),
+		.sha256 = w->sha256,
+		.version = {arena_copy(text, name.version.key), name.version.key.len},
+		.filename = w->filename,
+		.content = w->has_content ? w->content : NULL,
+		.commit = w->commit};
+	return 0;
+}
+
 static int collect_tested(const struct evidence *r, struct arena *text, struct catalog_tested *out, struct err *e)
 {
-	for (size_t i = 0; i < r->wheels; i++) {
-		CLEANUP(filename_release) struct filename name = {0};
-		if (filename_parse(str_from(r->wheel[i].filename), &name, e) < 0)
+	for (size_t i = 0; i < r->wheels; i++)
+		if (evidence_file_tested(&r->wheel[i], text, &out[i], e) < 0)
 			return -1;
-		const struct evidence_wheel *w = &r->wheel[i];
-		out[i] = (struct catalog_tested){.project = arena_copy(text, str_from(name.project)),
-			.sha256 = w->sha256,
-			.version = {arena_copy(text, name.version.key), name.version.key.len},
-			.filename = w->filename,
-			.content = w->has_content ? w->content : NULL,
-			.commit = w->commit};
-	}
 	return 0;
 }
 

@@ -47,5 +47,8 @@ bool evidence_file_is(const char *name, uint8_t id[SHA256_SIZE]);
 bool evidence_file_order(struct str json, int64_t *order);
 // Writes the file again with another time, and its row in the catalog. ERR_INVALID and errors of the store.
 int evidence_file_retime(int dirfd, const char *name, int64_t order, struct catalog *c, struct err *e) MUST_CHECK;
+// A wheel of a record as the catalog has it. Borrowed from the wheel and from text. ERR_INVALID: the name of its file.
+int evidence_file_tested(const struct evidence_wheel *w, struct arena *text, struct catalog_tested *out,
+	struct err *e) MUST_CHECK;
 // Puts a file that was read into the catalog, between catalog_begin and catalog_commit. 1: it is new; 0: it is not.
 int evidence_file_put(struct catalog *c, const struct evidence_file *f, struct str text, struct err *e) MUST_CHECK;

@@ -242,6 +242,15 @@ static const char *hash_text(const uint8_t sha256[SHA256_SIZE], char hex[SHA256_
 	return hex;
 }
 
+const struct membership_tested *membership_tested_copy(struct arena *text, const struct membership_tested *tested,
+	size_t count)
+{
+	struct membership_tested *copy = arena_alloc_aligned(text, (count + 1) * sizeof(*copy));
+	for (size_t i = 0; i < count; i++)
+		copy[i] = tested[i];
+	return copy;
+}
+
 void membership_tested_words(const struct membership_tested *tested, size_t count, struct buf *out)
 {
 	const struct membership_tested *weakest = tested;
@@ -251,8 +260,7 @@ void membership_tested_words(const struct membership_tested *tested, size_t coun
 	for (size_t i = 1; i < count; i++)
 		if (tested[i].match > weakest->match)
 			weakest = &tested[i];
-	buf_printf(out, "tested as %s, SHA-256 %s", promotion_match_words[weakest->match],
-		hash_text(weakest->sha256, hex));
+	promotion_tested_words(weakest->match, hash_text(weakest->sha256, hex), out);
 	if (count > 1)
 		buf_printf(out, ", and %zu more", count - 1);
 }

@@ -68,6 +68,8 @@ void membership_release(struct membership_change *m); // for CLEANUP
 struct jsondoc *membership_tested_json(const struct membership_tested *tested, size_t count);
 int membership_tested_read(const struct jsondoc *list, struct arena *text, const struct membership_tested **out,
 	size_t *count, struct err *e) MUST_CHECK;
+const struct membership_tested *membership_tested_copy(struct arena *text, const struct membership_tested *tested,
+	size_t count);
 // Appends "tested as equal contents, SHA-256 …" of the weakest, and how many more there are. Nothing without one.
 void membership_tested_words(const struct membership_tested *tested, size_t count, struct buf *out);
 void membership_write(const struct membership_change *m, struct buf *out);
