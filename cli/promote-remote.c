@@ -49,27 +49,13 @@ static int write_promotion(const struct promote_request *r, struct buf *out, str
 	return out->failed ? err_set(e, ERR_LIMIT, "the promotion has more than %d bytes", LIMIT_EVIDENCE) : 0;
 }
 
-static enum err_kind kind_of_status(unsigned status)
-{
-	switch (status) {
-	case 400:
-	case 404:
-		return ERR_USAGE;
-	case 401:
-	case 403:
-		return ERR_DENIED;
-	default:
-		return ERR_NET;
-	}
-}
-
 // 409: something was refused, as the answer says, or another conflict.
 static int read_promotion(const struct record_sender *s, const struct fetch_answer *a,
 	const struct upload_client_answer *answer, struct promote_answer *out, struct err *e)
 {
 	struct err why = ERR_INIT;
 	if (answer->status != 200 && answer->status != 409)
-		return err_set(e, kind_of_status(answer->status), "%s", answer->why.msg);
+		return record_sender_refused(answer, ERR_USAGE, e); // 404: there is no such view
 	if (promote_answer_read(buf_view(&a->body), out, &why) < 0)
 		return answer->status == 409 ? err_set(e, ERR_NET, "%s", answer->why.msg)
 					     : err_set(e, ERR_NET, "%s: %s", s->url, why.msg);

@@ -2,9 +2,11 @@
 #include <stdio.h>
 
 #include "cli/common/mark-common.h"
-#include "cli/yank-remote.h"
+#include "cli/evidence/record-sender.h"
+#include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/format/escape.h"
+#include "lib/format/jsondoc.h"
 #include "lib/state/publish/sidecar-ops.h"
 
 static const struct option_row options[] = {
@@ -26,10 +28,26 @@ static int take_server_option(struct mark_common *m, const char *name, const cha
 									: record_sender_take(&x->server, name, value, e);
 }
 
-// Names of a server are from outside.
-static void report_remote(void *ctx, const char *platform, const char *filename, bool waits_for_release)
+// --- by a server ---
+
+static int write_order(const struct yank_command *x, struct buf *out, struct err *e)
 {
-	const struct yank_command *x = ctx;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *list = jsondoc_array();
+	jsondoc_add_str(list, x->mark.word);
+	jsondoc_put(doc, "select", list);
+	if (x->mark.platform)
+		jsondoc_put_str(doc, "platform", x->mark.platform);
+	if (x->mark.reason)
+		jsondoc_put_str(doc, "reason", x->mark.reason);
+	jsondoc_put_bool(doc, "undo", x->undo);
+	jsondoc_write(doc, 0, out);
+	return out->failed ? err_set(e, ERR_LIMIT, "the request has more than %d bytes", LIMIT_YANK) : 0;
+}
+
+// Names of a server are from outside.
+static void report_remote(const struct yank_command *x, const char *platform, const char *filename, bool waits_for_release)
+{
 	CLEANUP(buf_release) struct buf line;
 	buf_init(&line, SIZE_MAX / 2);
 	escape_terminal(&line, str_from(platform));
@@ -39,16 +57,55 @@ static void report_remote(void *ctx, const char *platform, const char *filename,
 		printf("%s%s\n", line.data, waits_for_release ? mark_common_waits : "");
 }
 
+static int report_files(const struct yank_command *x, const struct jsondoc *doc, struct err *e)
+{
+	const struct jsondoc *list = jsondoc_get(doc, "files");
+	size_t count = list ? jsondoc_count(list) : 0;
+	bool is_answer = count > 0;
+	for (size_t i = 0; i < count && is_answer; i++) {
+		const struct jsondoc *one = jsondoc_at(list, i);
+		const char *platform = jsondoc_get_str(one, "platform"), *filename = jsondoc_get_str(one, "filename");
+		is_answer = platform && filename;
+		if (is_answer)
+			report_remote(x, platform, filename, jsondoc_is_true(one, "waits_for_release"));
+	}
+	return is_answer ? 0 : err_set(e, ERR_NET, "it is no answer to a yank");
+}
+
+static int read_answer(const struct yank_command *x, struct str body, struct err *e)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(body, LIMIT_CLIENT_VALUES, e);
+	if (doc && report_files(x, doc, e) == 0)
+		return 0;
+	e->kind = ERR_NET;
+	return err_prefix(e, "%s: ", x->server.url);
+}
+
+static int post_order(struct yank_command *x, struct err *e)
+{
+	CLEANUP(buf_release) struct buf document;
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	struct upload_client_answer answer;
+	buf_init(&document, LIMIT_YANK);
+	fetch_answer_init(&a, LIMIT_YANK_ANSWER);
+	if (write_order(x, &document, e) < 0 ||
+		record_sender_exchange(&x->server, "-/yank/", buf_view(&document), &a, &answer, e) < 0)
+		return -1;
+	return answer.status == 200 ? read_answer(x, buf_view(&a.body), e)
+				    : record_sender_refused(&answer, ERR_NOT_FOUND, e);
+}
+
 static int yank_by_server(struct mark_common *m, struct err *e)
 {
 	struct yank_command *x = (struct yank_command *)m;
-	const struct yank_order order = {m->word, m->platform, m->reason, x->undo};
 	if (!x->server.url)
 		return 0;
 	if (cli_config_has(&m->settings, "store", "path"))
 		return err_set(e, ERR_USAGE, "--server: the server has a store of its own, so no STORE is given");
-	return yank_remote(&x->server, &order, report_remote, x, e) < 0 ? -1 : 1;
+	return post_order(x, e) < 0 ? -1 : 1;
 }
+
+// --- the commands ---
 
 static int run_command(struct yank_command *x, const struct command *self, int argc, char **argv, struct err *e)
 {

@@ -99,6 +99,21 @@ int record_sender_exchange(struct record_sender *s, const char *route, struct st
 	return 0;
 }
 
+int record_sender_refused(const struct upload_client_answer *answer, enum err_kind unfound, struct err *e)
+{
+	switch (answer->status) {
+	case 400:
+		return err_set(e, ERR_USAGE, "%s", answer->why.msg);
+	case 401:
+	case 403:
+		return err_set(e, ERR_DENIED, "%s", answer->why.msg);
+	case 404:
+		return err_set(e, unfound, "%s", answer->why.msg);
+	default:
+		return err_set(e, ERR_NET, "%s", answer->why.msg);
+	}
+}
+
 int record_sender_send(struct record_sender *s, struct str record, char id[SHA256_HEX + 1], struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];

@@ -29,6 +29,9 @@ int record_sender_open(struct record_sender *s, struct err *e) MUST_CHECK;
 int record_sender_exchange(struct record_sender *s, const char *route, struct str json, struct fetch_answer *a,
 	struct upload_client_answer *answer, struct err *e) MUST_CHECK;
 
+// Sets the error for an answer that refuses, so that the exit code is that of the local command. unfound: the kind for 404.
+int record_sender_refused(const struct upload_client_answer *answer, enum err_kind unfound, struct err *e);
+
 extern const char *const record_sender_result[2]; // of a sending that did not fail
 // Sends a record as evidence_write() writes it, and tells its id. Results and errors as evidence_sender_send().
 int record_sender_send(struct record_sender *s, struct str record, char id[SHA256_HEX + 1], struct err *e) MUST_CHECK;

@@ -292,8 +292,8 @@ def test_yank_by_a_server(site, tmp_path):
         return done.stdout + done.stderr
     printed = run("yank", "--reason", "bad", "mine==1.0")
     assert printed == "".join(f"{platform}: yanked {name('mine', '1.0')}\n" for platform in (DEBIAN, UBUNTU))
-    assert printed == site.run("yank", "--reason", "bad", "--platform", DEBIAN, "mine==1.0").stdout + "".join(
-        site.run("yank", "--reason", "bad", "--platform", UBUNTU, "mine==1.0").stdout)
+    assert printed == site.run("yank", "--reason", "bad", "--platform", DEBIAN, "mine==1.0").stdout + site.run(
+        "yank", "--reason", "bad", "--platform", UBUNTU, "mine==1.0").stdout
     assert run("unyank", "mine-1.*", "--platform", DEBIAN).splitlines() == [
         f"{DEBIAN}: no longer yanked: {name('mine', version)}" for version in ("1.0", "1.1")]
     assert run("unyank", "--quiet", f"{UBUNTU}/{name('mine', '1.0')}") == "" and site.marked() == set()
