@@ -6,9 +6,9 @@
 //   {"kind": "integration", "platform", "python": "3.12", "made": time, "passed", "failed", "skipped",
 //    "failures": [{"name", "message"}], "wheels": [{"filename", "sha256", "content_sha256"?, "commit"?}]}
 //
-// where content_sha256 is the digest of the members (member_hashes_digest()), which builds of equal contents share, and
-// commit the one from which the wheel was built, by its provenance. Each is left out where it is not known;
-// and, instead of the numbers and failures, "override": reason, in the record of a person who promotes without tests.
+// or, instead of the numbers and failures, "override": reason, in the record of a person who promotes without tests.
+// content_sha256 is the digest of the members (member_hashes_digest()), which builds of equal contents share, and commit
+// the one from which the wheel was built, by its provenance. Each is left out where it is not known.
 // Pure functions; any thread; any thread may read a record.
 #pragma once
 
