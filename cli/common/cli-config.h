@@ -66,7 +66,8 @@ int cli_config_take_number(const struct cli_config_number *table, size_t count, 
 
 // Reads the file, then the command line's values, into c. The caller initialises c, and releases it even on failure.
 // A file that the command line does not name is searched at the first call, and logged. Also sets the log level, and warns
-// of risky upstream settings and of a catalog that is not the one of the machine's server. ERR_USAGE if the file cannot be read.
+// of risky upstream settings and of a catalog that is not the one of the machine's server. ERR_USAGE if the file cannot
+// be read.
 int cli_config_read(struct cli_config *s, struct config *c, struct err *e) MUST_CHECK;
 // Opens the audit log. A command that writes opens it before its first change. The caller closes *out.
 int cli_config_audit(const struct config *c, struct audit **out, struct err *e) MUST_CHECK;

@@ -49,6 +49,6 @@ extern const char mark_common_waits[];
 int mark_common_release(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
 	struct err *e) MUST_CHECK;
 
-// Parses "FILE [STORE]" and marks FILE on each platform that has it, or on that of --platform or of its path. The caller fills the
-// first six members of m. Returns the exit code.
+// Parses "FILE [STORE]" and marks FILE on each platform that has it, or on that of --platform or of its path. The
+// caller fills the first six members of m. Returns the exit code.
 int mark_common_run(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e);

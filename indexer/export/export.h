@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The static export: files for a plain web server (docs/static.md). It has the pages of every view and part of one that is not private,
-// byte for byte as a server answers them, with links to the wheels and their metadata.
+// The static export: files for a plain web server (docs/static.md). It has the pages of every view and part of one that
+// is not private, byte for byte as a server answers them, with links to the wheels and their metadata.
 #pragma once
 
 #include <stdint.h>

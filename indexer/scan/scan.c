@@ -195,8 +195,8 @@ static void report_inside(void *ctx, uint64_t done, uint64_t all)
 		s->options->watch.progress(s->options->watch.ctx, &p);
 }
 
-// The wheels that are in the catalog without facts: those that are not small, those of an older wheelcache, or of a scan that was
-// stopped. They are listed already.
+// The wheels that are in the catalog without facts: those that are not small, those of an older wheelcache, or of a
+// scan that was stopped. They are listed already.
 static int look_inside(struct scan *s, int64_t begun_ms, struct err *e)
 {
 	int64_t listing_ms = clock_ms() - begun_ms;

@@ -19,8 +19,8 @@ struct jsondoc *jsondoc_array(void);
 // Reads a whole document, an object or an array, which the caller owns. ERR_INVALID if it is malformed.
 struct jsondoc *jsondoc_read(struct str text, struct err *e) MUST_CHECK;
 // The same for a document of others: it is counted before it becomes a tree, which takes up to a hundred times its size.
-// ERR_LIMIT: more than so many values; an object or array is one, and so is each that it has. ERR_INVALID also if it is nested deeper
-// than JSON_SAX_DEPTH.
+// ERR_LIMIT: more than so many values; an object or array is one, and so is each that it has. ERR_INVALID also if it is
+// nested deeper than JSON_SAX_DEPTH.
 struct jsondoc *jsondoc_read_bounded(struct str text, size_t values, struct err *e) MUST_CHECK;
 // Reads one value of any kind and the blanks before it, and cuts them off *rest. The caller owns the value. If it is
 // neither object nor array, it may only be put into another document. ERR_INVALID if it is malformed.

@@ -15,7 +15,8 @@ struct xml_handler {
 };
 
 // ERR_INVALID: the bytes are not a whole well-formed document, or have a DTD; the message has the line. ERR_LIMIT:
-// elements are nested deeper than LIMIT_XML_DEPTH, or there are more than LIMIT_XML_ATTRIBUTES or LIMIT_XML_NAMES. The handler is called for what stands before the mistake.
+// elements are nested deeper than LIMIT_XML_DEPTH, or there are more than LIMIT_XML_ATTRIBUTES or LIMIT_XML_NAMES. The
+// handler is called for what stands before the mistake.
 int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, struct err *e) MUST_CHECK;
 // The value of an attribute, borrowed; NULL if the element has no such attribute.
 const char *xml_attribute(const char *const *attributes, const char *name);

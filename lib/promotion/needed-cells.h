@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which cells of a view (platform and Python) must have evidence for a wheel. A wheel for one platform needs the cells of
-// its own platform in which it installs, and those of other platforms in which pip would take it. A wheel for any platform needs each cell whose Python its tags and its
-// Requires-Python admit. The cells are those of [view NAME] cells; where that names none, the environments of the
-// view's platforms. One thread at a time.
+// its own platform in which it installs, and those of other platforms in which pip would take it. A wheel for any
+// platform needs each cell whose Python its tags and its Requires-Python admit. The cells are those of [view NAME]
+// cells; where that names none, the environments of the view's platforms. One thread at a time.
 #pragma once
 
 #include "lib/missing/fits.h"

@@ -25,8 +25,8 @@ struct promote_row {
 	const char *platform, *project, *version, *filename;
 	uint8_t sha256[SHA256_SIZE];
 	enum promote_result result;
-	// Of a file that stands on evidence about other builds: that, and the bytes. Of a refusal: cell, kind and what is wrong; of a file that left: how; after a rollback: why no page shows the
-	// file; else "".
+	// Of a file that was tested as another build: as which; of a refusal: cell, kind and what is wrong; of a file
+	// that left: how; after a rollback: why no page shows the file; else "".
 	const char *reason;
 	const struct membership_tested *tested; // the builds that evidence is about in its place; usually none
 	size_t testeds;
@@ -69,7 +69,7 @@ size_t promote_answer_cut(struct promote_answer *a, size_t most);
 void promote_answer_shorten(struct promote_answer *a);
 // Forgets the rows.
 void promote_answer_clear(struct promote_answer *a);
-// Writes a line for each row that was promoted, refused, overtaken now or ended. action: "promote", "demote", "rollback". reason: of
-// the request, for rows that have none.
+// Writes a line for each row that was promoted, refused, overtaken now or ended. action: "promote", "demote",
+// "rollback". reason: of the request, for rows that have none.
 int promote_answer_audit(const struct promote_answer *a, struct audit *audit, const char *action, const char *view,
 	const char *by, const char *address, const char *reason, struct err *e) MUST_CHECK;

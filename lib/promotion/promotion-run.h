@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a promotion share: promote.c is the order of its steps, promotion-source.c finds the files of the
-// source, promotion-rival.c what pip takes in other platforms' cells, promotion-chain.c those that the views behind it hold back, promotion-newer.c those that newer versions overtake,
-// promotion-write.c writes generations (for demotions and rollbacks too). One thread at a time.
+// source, promotion-rival.c what pip takes in other platforms' cells, promotion-chain.c those that the views behind it
+// hold back, promotion-newer.c those that newer versions overtake, promotion-write.c writes generations (for demotions
+// and rollbacks too). One thread at a time.
 #pragma once
 
 #include "lib/promotion/promote-answer.h"

@@ -89,6 +89,6 @@ int view_channel_read(struct view_channel *c, const char *project, struct view_c
 void view_channel_project_release(struct view_channel_project *p); // for CLEANUP
 
 // The project as JSON: {"project", "state", "versions": [{"version", "came", "files", "yanked", "decision",
-// "environment", "kept_by", "ends", "warned"}], "environments": [{"platform", "python", "version", "came", "age_days", "state"}]}.
-// The caller owns it.
+// "environment", "kept_by", "ends", "warned"}], "environments": [{"platform", "python", "version", "came", "age_days",
+// "state"}]}. The caller owns it.
 struct jsondoc *view_channel_project_json(const struct view_channel *c, const struct view_channel_project *p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pip takes in each environment of a view: of the files here, of those of upstream, of both, and of what its clients get. One thread at a
-// time.
+// What pip takes in each environment of a view: of the files here, of those of upstream, of both, and of what its
+// clients get. One thread at a time.
 #pragma once
 
 #include "lib/domain/index/finder.h"

@@ -59,7 +59,8 @@ static size_t end_of_name(const struct file_copies *rows, size_t from, bool *is_
 }
 
 // Removes all but the first of equal names. It does not compare versions: PKG-INFO decides the version of an sdist, so
-// the same name may have two. needs_same: removes the first, too, unless all have the same bytes. Notes in left_out the platforms whose bytes are gone.
+// the same name may have two. needs_same: removes the first, too, unless all have the same bytes. Notes in left_out the
+// platforms whose bytes are gone.
 static void drop_shadowed(struct file_copies *rows, bool needs_same, bool *left_out)
 {
 	size_t kept = 0;

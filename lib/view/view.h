@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views: what a client sees under one index URL. A view is an ordered list of platforms. If two of them have a file of
 // the same name, the view shows that of the first; a view with a membership shows none of them if their bytes differ,
-// because each was tested on its own platform, and the part of the view for each platform has it. A view with a membership ([view NAME] from) shows only its members:
-// files that were promoted, while the platform lists them with the same bytes. The functions that read the catalog: one
-// thread at a time per connection.
+// because each was tested on its own platform, and the part of the view for each platform has it. A view with a
+// membership ([view NAME] from) shows only its members: files that were promoted, while the platform lists them with
+// the same bytes. The functions that read the catalog: one thread at a time per connection.
 #pragma once
 
 #include <stdatomic.h>
@@ -98,7 +98,8 @@ int site_refuse_view(const struct site *s, const char *name, enum err_kind kind,
 
 typedef int view_file_fn(void *ctx, const struct platform *platform, const struct catalog_file *file, struct err *e);
 // Calls fn for the files of a project (normal form) that the view shows: each name once (with shows_each once for each
-// platform, in their order), ordered by version key, then file name. The arguments are borrowed for the call; an error that fn returns ends the walk. No file is no error.
+// platform, in their order), ordered by version key, then file name. The arguments are borrowed for the call; an error
+// that fn returns ends the walk. No file is no error.
 int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 typedef int view_name_fn(void *ctx, const char *project, struct err *e);

@@ -24,9 +24,10 @@ struct apply_options {
 };
 
 // policy: of the current configuration, with the classes that the plan was made with (apply_takes). ERR_CONFLICT: the
-// plan no longer holds, or clients of a view would lose versions (pruner/plan/view-losses.h); ERR_NOT_FOUND: the plan removes no file that a word of except names; ERR_LIMIT: it exceeds a cap; ERR_NET: too many look-ups failed; ERR_BUSY: a platform is frozen.
-// In these cases nothing was done. Later errors are reported for each file, and the last one is returned. Ends the
-// operation.
+// plan no longer holds, or clients of a view would lose versions (pruner/plan/view-losses.h); ERR_NOT_FOUND: the plan
+// removes no file that a word of except names; ERR_LIMIT: it exceeds a cap; ERR_NET: too many look-ups failed;
+// ERR_BUSY: a platform is frozen. In these cases nothing was done. Later errors are reported for each file, and the
+// last one is returned. Ends the operation.
 int apply(struct operation *x, const struct config *c, const struct policy *policy, const struct planfile *plan,
 	const struct apply_options *options, struct err *e) MUST_CHECK;
 // The classes that a plan was made with. Pure.

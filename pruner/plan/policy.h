@@ -36,8 +36,8 @@ struct policy {
 	char hash[SHA256_HEX + 1];
 };
 
-// ERR_USAGE where a list or a file of a branch has an invalid line, a constraints file pins nothing, or off_list is set without a list of
-// packages; ERR_NOT_FOUND or ERR_IO where a list cannot be read. To be released if it returns 0.
+// ERR_USAGE where a list or a file of a branch has an invalid line, a constraints file pins nothing, or off_list is set
+// without a list of packages; ERR_NOT_FOUND or ERR_IO where a list cannot be read. To be released if it returns 0.
 int policy_init(struct policy *p, const struct config *c, const struct store *s, const struct policy_takes *takes,
 	struct err *e) MUST_CHECK;
 void policy_release(struct policy *p);

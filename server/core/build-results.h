@@ -22,7 +22,8 @@ enum build_results_answer {
 	BUILD_RESULTS_CHANGED, // it was known as running, and is as sent now
 	BUILD_RESULTS_SAME,    // it was known: nothing changed
 };
-// Records an attempt that a builder sent, with its log (ptr NULL: none). c: has keep-results and on-change. ERR_CONFLICT: the id is that of another attempt,
-// or of this one after its end with another content. Else as results_put().
+// Records an attempt that a builder sent, with its log (ptr NULL: none). c: has keep-results and on-change.
+// ERR_CONFLICT: the id is that of another attempt, or of this one after its end with another content. Else as
+// results_put().
 int build_results_record(struct build_results *b, const struct config *c, const struct results_attempt *a,
 	struct str log, enum build_results_answer *answer, struct err *e) MUST_CHECK;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What "/" says of the store beside its totals: upstream's health, files with problems, what came and what was removed lately, builds, the last plan, what is old.
-// Of the platforms that the client may read whole. It costs the same for a million files: it reads the projects in memory, and a
-// few rows of the catalog for each platform. One thread fills a value; any thread may read it.
+// What "/" says of the store beside its totals: upstream's health, files with problems, what came and what was removed
+// lately, builds, the last plan, what is old. Of the platforms that the client may read whole. It costs the same for a
+// million files: it reads the projects in memory, and a few rows of the catalog for each platform. One thread fills a
+// value; any thread may read it.
 #pragma once
 
 #include "lib/base/arena.h"
@@ -86,7 +87,8 @@ struct overview_data {
 	size_t views, view_room;
 };
 
-// readable: after readable_keep_whole(). now: seconds since 1970. Errors of the catalog and of the results. The caller releases *out if this returns 0.
+// readable: after readable_keep_whole(). now: seconds since 1970. Errors of the catalog and of the results. The caller
+// releases *out if this returns 0.
 int overview_data_read(struct server_context *s, struct catalog *c, const struct readable *readable, int64_t now,
 	struct overview_data *out, struct err *e) MUST_CHECK;
 void overview_data_release(struct overview_data *d); // all zero is fine; for CLEANUP

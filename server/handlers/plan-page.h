@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the page of the last plan of a prune, or what it says as JSON: who applied it and when, else the command that applies it, sums by platform and verdict, the files,
-// searchable and in pages, with what has changed since, and what the plan before said otherwise. Nothing is written.
-// It shows only the platforms of the query, so the caller omits those that the client may not read. One thread for
-// each catalog.
+// Writes the page of the last plan of a prune, or what it says as JSON: who applied it and when, else the command that
+// applies it, sums by platform and verdict, the files, searchable and in pages, with what has changed since, and what
+// the plan before said otherwise. Nothing is written. It shows only the platforms of the query, so the caller omits
+// those that the client may not read. One thread for each catalog.
 #pragma once
 
 #include "lib/base/buf.h"

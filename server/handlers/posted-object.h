@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON object that a client posts, and its values: what has another type than it must have is ERR_INVALID, and named. Pure; one
-// thread at a time.
+// A JSON object that a client posts, and its values: what has another type than it must have is ERR_INVALID, and named.
+// Pure; one thread at a time.
 #pragma once
 
 #include "lib/base/err.h"
@@ -18,7 +18,7 @@ int posted_object_flag(const struct posted_object *p, const char *key, bool *out
 // *out NULL: there is none. ERR_LIMIT: more entries.
 int posted_object_list(const struct posted_object *p, const char *key, size_t most, const struct jsondoc **out,
 	struct err *e) MUST_CHECK;
-// Words that select files: an array of the caller's, with strings of the document. NULL, and 0: there is no such key. ERR_INVALID:
-// the array is empty, or has what can be no name and no path; ERR_LIMIT: more than so many.
+// Words that select files: an array of the caller's, with strings of the document. NULL, and 0: there is no such key.
+// ERR_INVALID: the array is empty, or has what can be no name and no path; ERR_LIMIT: more than so many.
 int posted_object_select(const struct posted_object *p, size_t most, const char ***out, size_t *count,
 	struct err *e) MUST_CHECK;

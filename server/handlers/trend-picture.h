@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happened each day, as a picture: an SVG element for an HTML page, without script, with a title and a description
-// for readers that see no picture, and a legend. What is good stands above the line, with what is neither above it, and what is bad
-// below the line. Pure; any thread.
+// for readers that see no picture, and a legend. What is good stands above the line, with what is neither above it, and
+// what is bad below the line. Pure; any thread.
 #pragma once
 
 #include <stdint.h>

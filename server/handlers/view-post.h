@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON document that a client posts with a right that is for views (enum token_right): evidence, or a promotion; or with the
-// right to yank. Its bytes are in memory, so they are limited while they arrive, for each document and for all together; its values are counted
-// before it becomes a tree, which takes up to a hundred times its size. One thread at a time.
+// A JSON document that a client posts with a token: evidence, a promotion or a yank. Its bytes are in memory, so they
+// are limited while they arrive, for each document and for all together; its values are counted before it becomes a
+// tree, which takes up to a hundred times its size. One thread at a time.
 #pragma once
 
 #include "lib/format/jsondoc.h"

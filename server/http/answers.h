@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of answers that clients have not read yet, and of pages while they are made: at most LIMIT_ANSWERS_SENT, of which
-// an address has a quarter. Answers in files of their own (blob_map_own) count apart, up to LIMIT_ANSWERS_SPOOLED bytes of disk.
-// An answer that many clients read counts once, and once for each of their addresses. Those below LIMIT_ANSWERS_SMALL do not
-// count: the number of connections bounds them. Other files do not count either: they are in the kernel's page cache. Any thread.
+// an address has a quarter. Answers in files of their own (blob_map_own) count apart, up to LIMIT_ANSWERS_SPOOLED bytes
+// of disk. An answer that many clients read counts once, and once for each of their addresses. Those below
+// LIMIT_ANSWERS_SMALL do not count: the number of connections bounds them. Other files do not count either: they are in
+// the kernel's page cache. Any thread.
 #pragma once
 
 #include "lib/base/buf.h"

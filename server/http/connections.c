@@ -62,7 +62,8 @@ static void note_client_end(struct connection_link *c)
 		atomic_store_explicit(&c->has_left, true, memory_order_relaxed);
 }
 
-// A client that reads its answer is not idle, nor before the next look. While the server stops, end_if_slow() measures it instead.
+// A client that reads its answer is not idle, nor before the next look. While the server stops, end_if_slow() measures
+// it instead.
 static void note_reading(const struct connections *t, struct connection_link *c)
 {
 	long since = atomic_load_explicit(&c->idle_since, memory_order_relaxed);

@@ -15,8 +15,8 @@ enum {
 	SKIPS_MOST = 64, // so often an entry that is too heavy now is skipped; then no other one begins before it
 };
 
-// An address, or where entries are refused, a token at an address. Exists only while an entry of it waits or is under way, which
-// bounds their number.
+// An address, or where entries are refused, a token at an address. Exists only while an entry of it waits or is under
+// way, which bounds their number.
 struct fair_queue_address {
 	struct fair_queue *queue;
 	struct fair_queue_address *next; // a ring

@@ -3,9 +3,9 @@
 // Each address (IPv6: each /64) has a queue of its own, and entries begin round-robin by address: a client with a
 // thousand entries delays another client's by one entry. "unix" is a proxy on this machine with many clients and may have all.
 // Where entries can be refused after they have entered, each token of an address has a queue of its own, an address or a token
-// has all of the queue and of what is under way while nobody else wants any, and its share (server/message/share.h) while others
-// wait; for a client within its share there is one place more under way. Elsewhere an address has at most three quarters of the
-// queue, of the entries under way and of their weight. Any thread.
+// has all of the queue and of what is under way while nobody else wants any, and its share (server/message/share.h)
+// while others wait; for a client within its share there is one place more under way. Elsewhere an address has at most
+// three quarters of the queue, of the entries under way and of their weight. Any thread.
 #pragma once
 
 #include "server/message/share.h"

@@ -61,7 +61,8 @@ bool elf_is_elf(struct str bytes);
 // Reads a whole file in memory, which may be changed by nobody meanwhile. ERR_INVALID: it is damaged, or contradicts
 // itself; ERR_LIMIT: it has more than LIMIT_ELF_STRINGS segments, libraries or versions, LIMIT_ELF_SYMBOLS symbols,
 // LIMIT_ELF_SECTIONS sections, a name longer than LIMIT_ELF_STRING or LIMIT_ELF_LIBRARY, or more than LIMIT_ELF_TEXT
-// bytes of names. Time and memory are bounded by these limits and the size of the file. The caller releases *out if this returns 0.
+// bytes of names. Time and memory are bounded by these limits and the size of the file. The caller releases *out if
+// this returns 0.
 int elf_facts_read(struct str bytes, struct elf_facts *out, struct err *e) MUST_CHECK;
 // The same for a file of which bytes has only these parts, and zeros between them; NULL: it has all. left: bytes that the
 // facts of this file and further ones may have, less those of this file, even if it fails: names in a file overlap, so a

@@ -73,7 +73,8 @@ typedef bool promotion_find_fn(void *ctx, const struct promotion_rule *rule, con
 	struct promotion_record *out);
 // Whether the wheel may be promoted: each rule holds in each of the cells, which the caller chose because the wheel
 // installs there. False, with the reason appended to why, for the first that does not: "ubuntu-24.04-x86_64/3.12: no
-// evidence of kind unit; there is evidence for other bytes of this name", "…: 2 of 118 tests failed". Without a cell nothing is shown: false.
+// evidence of kind unit; there is evidence for other bytes of this name", "…: 2 of 118 tests failed". Without a cell
+// nothing is shown: false.
 bool promotion_is_allowed(const struct promotion_rules *rules, const struct promotion_cell *cell, size_t cells,
 	int64_t now, promotion_find_fn *find, void *ctx, struct buf *why);
 // The same for one rule and one cell.

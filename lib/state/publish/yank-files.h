@@ -19,8 +19,8 @@ struct yank_request {
 	const char *reason;   // of a yank; NULL: none
 	bool undo;
 	const char *who, *peer; // for the audit log
-	// Whether the sender may know of the project's files on the platform (project NULL: of some), and may yank them. Files of
-	// which it may not know are not asked about again.
+	// Whether the sender may know of the project's files on the platform (project NULL: of some), and may yank
+	// them. Files of which it may not know are not asked about again.
 	bool (*sees)(void *ctx, const struct platform *p, const char *project);
 	bool (*may)(void *ctx, const struct platform *p, const char *project);
 	void *ctx;

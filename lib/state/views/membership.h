@@ -8,7 +8,8 @@
 //   {"view", "generation": 7, "previous": SHA-256 of 000006.json or null, "made": time, "action", "by", "address",
 //    "reason", "evidence": [SHA-256], "adds": [{"platform", "project", "filename", "sha256"}], "removes": [the same]}
 //
-// with "tested": [{"sha256", "as": promotion_match_name}] in an added file that stands on evidence about other builds, and "times": [{"generation", "made"}] in one that corrects times (lib/state/views/views-repair.h).
+// with "tested": [{"sha256", "as": promotion_match_name}] in an added file that stands on evidence about other builds,
+// and "times": [{"generation", "made"}] in one that corrects times (lib/state/views/views-repair.h).
 //
 // Reading and writing JSON is pure, any thread; membership_append: one thread at a time for each catalog connection.
 #pragma once
@@ -82,8 +83,8 @@ int64_t membership_number(const char *name);
 
 // Writes the next generation into the folder, durably, and then into the catalog in one transaction. m->generation is
 // the one after that on which the caller decided; membership_append sets previous, and made to now, but never before the
-// previous one, unless it corrects that one's time. The caller calls views_sync_view() before it decides. ERR_CONFLICT: another writer was faster; the
-// catalog now has its generation, and the caller decides again. ERR_INVALID: the membership is damaged, or *m is not
-// valid. ERR_BUSY: the folder is frozen. On every other error the generation is either there as a whole, and the next
-// views_sync() finds it, or not.
+// previous one, unless it corrects that one's time. The caller calls views_sync_view() before it decides. ERR_CONFLICT:
+// another writer was faster; the catalog now has its generation, and the caller decides again. ERR_INVALID: the
+// membership is damaged, or *m is not valid. ERR_BUSY: the folder is frozen. On every other error the generation is
+// either there as a whole, and the next views_sync() finds it, or not.
 int membership_append(const char *folder, struct catalog *c, struct membership_change *m, struct err *e) MUST_CHECK;
