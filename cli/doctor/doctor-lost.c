@@ -85,6 +85,6 @@ void doctor_lost(struct doctor_report *r, struct fetch *f, const char *index, co
 			report_loss(r, loss);
 	}
 	if (count > LIMIT_LOST_NAMED)
-		doctor_report_add(r, DOCTOR_WRONG, "lost", "see its page", "%zu more files of %s are lost",
-			count - LIMIT_LOST_NAMED, project);
+		doctor_report_add(r, DOCTOR_WRONG, "lost", "the operator: wheelcache explain names all",
+			"%zu more files of %s are lost", count - LIMIT_LOST_NAMED, project);
 }

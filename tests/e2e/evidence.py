@@ -2,7 +2,9 @@
 """Records of test runs, and the routes that take them."""
 import contextlib
 import hashlib
+import http.server
 import json
+import threading
 
 import serving
 import uploading
@@ -28,6 +30,29 @@ def write_file(views, document, received, by="ci", address="", counts="*"):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"record": document, "received": received, "by": by, "address": address, "views": counts}))
     return path
+
+
+@contextlib.contextmanager
+def answering(*bodies):
+    """A server that is no wheelcache: it answers each POST with the next of these bodies. Its URL."""
+    left = list(bodies)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):  # pylint: disable=invalid-name
+            body = left.pop(0)
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
 
 
 def post(server, path, document, token=None, **headers):

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evidence and promotions by HTTP, and what the holder of a narrow token cannot do."""
 import contextlib
-import http.server
 import json
 import os
 import re
-import threading
 import time
 
 import pytest
@@ -218,27 +216,10 @@ def test_server_whose_clock_is_behind_does_not_blame_the_sender(tmp_path, serve,
 def test_promote_reads_no_answer_without_end(tmp_path):
     """A hostile server, or one that is no wheelcache."""
     # Exceeds LIMIT_PROMOTE_ANSWER.
-    class Endless(http.server.BaseHTTPRequestHandler):
-        answers = [b"{}", b'{"generation": 1, "files": [{}]}', b" " * ((64 << 20) + 1)]  # LIMIT_PROMOTE_ANSWER
-
-        def do_POST(self):  # pylint: disable=invalid-name
-            body = self.answers.pop(0)
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            with contextlib.suppress(OSError):
-                self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-    with http.server.HTTPServer(("127.0.0.1", 0), Endless) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with evidence.answering(b"{}", b'{"generation": 1, "files": [{}]}', b" " * ((64 << 20) + 1)) as url:
         for reason in ("no answer of a promotion", "files[0]: a file without a result", "more than 67108864 bytes"):
-            done = serving.run("promote", "--server", f"http://127.0.0.1:{server.server_address[1]}/", "--to", "tested",
-                               env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+            done = serving.run("promote", "--server", url, "--to", "tested", env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
             assert done.returncode == 1 and reason in done.stderr, done.stderr
-        server.shutdown()
 
 
 def test_evidence_counts_for_the_views_of_its_token(site):

@@ -147,8 +147,9 @@ def test_another_site_cannot_write_with_a_browsers_token(closed, tmp_path):
     for origin in ("https://evil.example", "null", closed.url):
         reply = uploading.upload(closed, PRIVATE, wheel.path, writer, headers={"Origin": origin})
         assert reply.status == 403 and b"browsers may not write" in reply.body, origin
-        for path in ("/-/promote/team", "/-/evidence/", f"/-/builds/{PRIVATE}/", f"/-/missing/{PRIVATE}"):
-            assert closed.get(path, {"Origin": origin, "Content-Length": "0", **uploading.authorization(writer)}, method="POST").status == 403
+        for path in ("/-/promote/team", "/-/evidence/", "/-/yank/", f"/-/builds/{PRIVATE}/", f"/-/missing/{PRIVATE}"):
+            reply = closed.get(path, {"Origin": origin, "Content-Length": "0", **uploading.authorization(writer)}, method="POST")
+            assert reply.status == 403 and b"browsers may not write" in reply.body, path
     assert uploading.upload(closed, PRIVATE, wheel.path, writer).status == 200
 
 

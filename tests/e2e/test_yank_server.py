@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """POST /-/yank/ and yank --server: a team yanks its files by a token, all that it names or none."""
 import contextlib
-import http.server
 import json
 import os
 import shutil
-import threading
 
 import pytest
 
@@ -317,23 +315,7 @@ def test_yank_reads_no_answer_without_end(tmp_path):
     # Exceeds LIMIT_YANK_ANSWER.
     bad = json.dumps({"files": [{"platform": "a\x1b[2J", "filename": "b"}]}).encode()
     answers = [b"{}", b"[]", b'{"files": {}}', b'{"files": [1]}', b'{"files": [{}]}', b"<html>", b" " * ((4 << 20) + 1), bad]
-
-    class Endless(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):  # pylint: disable=invalid-name
-            body = answers.pop(0)
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            with contextlib.suppress(OSError):
-                self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-    with http.server.HTTPServer(("127.0.0.1", 0), Endless) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with evidence.answering(*answers) as url:
         for code, reason in (*[(1, "no answer to a yank")] * 5, (1, "JSON"), (1, "more than 4194304 bytes"), (0, None)):
-            done = serving.run("unyank", "--server", f"http://127.0.0.1:{server.server_address[1]}/", "mine==1.0",
-                               env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+            done = serving.run("unyank", "--server", url, "mine==1.0", env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
             assert done.returncode == code and (reason or "") in done.stderr and "\x1b" not in done.stdout + done.stderr, done.stderr
-        server.shutdown()
