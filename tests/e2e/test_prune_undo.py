@@ -211,7 +211,7 @@ def test_retire_covers_pruned_files_but_not_removed_ones(at):
 
 def test_retirement_can_be_undone(at):
     at.retire()
-    at.tool("thaw")
+    at.tool("thaw", PLATFORM)  # a thaw of all leaves retired ones
     at.restore("--run", f"retire-{PLATFORM}")
     assert at.shown() == sorted(at.bytes) and not at.unlisted()
 

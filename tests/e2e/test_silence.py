@@ -93,7 +93,7 @@ def test_pipeline_that_stops_is_told_of_once_and_again_when_it_reports(place):
     assert place.lines(1) == [f"silent tested built {CELL[DEBIAN].replace('/', ' ')}"]
     page = place.server.get("/-/channel/tested/?limit=3999", {"Accept": "text/html"}).body.decode()
     assert "<h2>Silent</h2>" in page and page.index("<h2>Silent</h2>") < page.index("<h2>Packages</h2>")
-    assert '<span class="state busy still">1 silent</span>' in page and "<dt>Expects</dt>" in page
+    assert '<span class="state wrong">1 silent</span>' in page and "<dt>Expects</dt>" in page
     health = {one["name"]: one["silent"] for one in json.loads(place.server.get("/-/health").body)["views"]}
     assert [place_of(one) for one in health["tested"]] == [red] and health["released"] == []
     metrics = place.server.get("/-/metrics").body.decode()
