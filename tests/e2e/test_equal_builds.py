@@ -167,6 +167,71 @@ def test_override_is_of_its_bytes_alone(built):
     assert "no evidence of kind unit" in only(built.promote("six==1.0", status=1))["reason"]
 
 
+SAME = "same"  # bytes of members
+
+
+def entry(filename, mode=0o100644, system=3):
+    info = zipfile.ZipInfo(filename)
+    info.create_system, info.external_attr = system, mode << 16
+    return info
+
+
+def write(built, folder, members, unmarked=()):
+    """A wheel of six with further members, in this order. unmarked: names whose flag for UTF-8 is taken away."""
+    path = built.folder / folder / "six-1.0-py3-none-any.whl"
+    path.parent.mkdir()
+    with zipfile.ZipFile(path, "w") as made:
+        for name, data in storelib.wheel_members("six", "1.0"):
+            made.writestr(entry(name), data)
+        for info in members:
+            made.writestr(info, "" if info.is_dir() else SAME if not info.filename.endswith(".py") else info.filename)
+    data = path.read_bytes()
+    for name in unmarked:
+        at = -1
+        while (at := data.find(name.encode(), at + 1)) >= 0:
+            flags = at - (30 if data[at - 30:at - 26] == b"PK\3\4" else 46) + (6 if data[at - 30:at - 26] == b"PK\3\4" else 8)
+            data = data[:flags + 1] + bytes([data[flags + 1] & ~8]) + data[flags + 2:]
+    path.write_bytes(data)
+    return path
+
+
+def content(built, folder, members, **more):
+    return json.loads(built.make(write(built, folder, members, **more)).read_text())["wheels"][0].get("content_sha256")
+
+
+DATA = "six-1.0.data"
+
+
+@pytest.mark.parametrize("one, two", [
+    ([entry("six/run", 0o100755)], [entry("six/run")]),
+    ([entry("six/run", 0o755)], [entry("six/run", 0o644)]),  # for uv alone, as Bazel writes them
+    ([entry("six/run", 0o100755, system=0)], [entry("six/run", 0o100644, system=0)]),  # for pip alone
+    ([entry("six/run", 0o100755)], [entry("six/run", 0o755)]),
+    ([entry("six/plugins/")], []),  # uv makes it
+    ([entry(f"{DATA}/purelib/one.py"), entry(f"{DATA}/platlib/one.py")],
+     [entry(f"{DATA}/platlib/one.py"), entry(f"{DATA}/purelib/one.py")]),  # the last is installed
+], ids=["mode", "uv's mode", "pip's mode", "mode for one of them", "empty folder", "order in schemes"])
+def test_builds_that_install_differently_are_not_equal(built, one, two):
+    assert content(built, "one", one) != content(built, "two", two)
+
+
+@pytest.mark.parametrize("one, two", [
+    ([entry("six/run", 0o100755)], [entry("six/run", 0o100700)]),  # another umask
+    ([entry("six/plugins/"), entry("six/plugins/a.py")], [entry("six/plugins/a.py")]),
+    ([entry(f"{DATA}/scripts/a"), entry(f"{DATA}/scripts/b")], [entry(f"{DATA}/scripts/b"), entry(f"{DATA}/scripts/a")]),
+], ids=["umask", "folder", "order in one scheme"])
+def test_builds_that_install_alike_are_equal(built, one, two):
+    assert content(built, "one", one) == content(built, "two", two) is not None
+
+
+@pytest.mark.parametrize("names, unmarked", [
+    (["six/é.py"], ["six/é.py"]), (["six/./one.py", "six/one.py"], []), (["six//one.py"], []), (["six\\one.py"], [])])
+def test_names_that_mean_two_files_have_no_digest(built, names, unmarked):
+    """Python reads a name without the flag for UTF-8 as code page 437, and the last of two for one place is installed."""
+    assert content(built, "odd", list(map(entry, names)), unmarked=unmarked) is None
+    assert content(built, "plain", [entry("six/é.py")])
+
+
 def test_names_with_line_ends_have_no_digest(built):
     """Its lines would be those of two members."""
     path = built.folder / "odd" / "six-1.0-py3-none-any.whl"

@@ -37,36 +37,39 @@ void member_hashes_release(struct member_hashes *c)
 	c->sha256 = NULL;
 }
 
-struct hash_line {
-	const uint8_t *sha256;
-	struct str name;
-};
-
 // The order of the bytes is the order of their hexadecimal digits.
-static int compare_hash_lines(const void *a, const void *b)
+static int compare_member_lines(const void *a, const void *b)
 {
-	const struct hash_line *left = a, *right = b;
+	const struct member_line *left = a, *right = b;
 	int order = memcmp(left->sha256, right->sha256, SHA256_SIZE);
+	order = order ? order : strcmp(left->mark, right->mark);
 	return order ? order : str_cmp(left->name, right->name);
+}
+
+void member_lines_digest(struct member_line *line, size_t count, uint8_t out[SHA256_SIZE])
+{
+	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
+	if (count)
+		qsort(line, count, sizeof(*line), compare_member_lines);
+	digest_begin(digest);
+	for (size_t i = 0; i < count; i++) {
+		char hex[SHA256_HEX];
+		hex_encode(line[i].sha256, SHA256_SIZE, hex);
+		digest_add(digest, hex, sizeof(hex));
+		digest_add(digest, line[i].mark, strlen(line[i].mark));
+		digest_add(digest, " ", 1);
+		digest_add(digest, line[i].name.ptr, line[i].name.len);
+		digest_add(digest, "\n", 1);
+	}
+	digest_end(digest, out);
 }
 
 void member_hashes_digest(const struct member_hashes *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE])
 {
-	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
-	CLEANUP(mem_free) struct hash_line *lines = xcalloc(zip->count, sizeof(*lines));
+	CLEANUP(mem_free) struct member_line *line = xcalloc(zip->count, sizeof(*line));
 	size_t count = 0;
 	for (size_t i = 0; i < zip->count; i++)
 		if (!zip->members[i].is_folder)
-			lines[count++] = (struct hash_line){c->sha256[i], zip->members[i].name};
-	qsort(lines, count, sizeof(*lines), compare_hash_lines);
-	digest_begin(digest);
-	for (size_t i = 0; i < count; i++) {
-		char hex[SHA256_HEX];
-		hex_encode(lines[i].sha256, SHA256_SIZE, hex);
-		digest_add(digest, hex, sizeof(hex));
-		digest_add(digest, " ", 1);
-		digest_add(digest, lines[i].name.ptr, lines[i].name.len);
-		digest_add(digest, "\n", 1);
-	}
-	digest_end(digest, out);
+			line[count++] = (struct member_line){c->sha256[i], "", zip->members[i].name};
+	member_lines_digest(line, count, out);
 }

@@ -100,6 +100,7 @@ static int read_entry(struct str *rest, struct zipmember *m, bool *commented, st
 		.method = zip_get16(at + 10),
 		.flags = zip_get16(at + 8),
 		.mode = on_unix ? zip_get16(at + 40) : 0,
+		.attributes = zip_get16(at + 40),
 		.is_folder = name && texts.ptr[name - 1] == '/',
 	};
 	*commented = comment > 0;

@@ -19,6 +19,7 @@ struct zipmember {
 	uint16_t method; // stored or deflated
 	uint16_t flags;
 	uint16_t mode; // Unix mode; 0 if the archive has none
+	uint16_t attributes; // where the mode would be, whatever system made the archive: Python takes it for one
 	bool is_folder;
 };
 

@@ -9,6 +9,7 @@
 #include "lib/domain/archive/zipread.h"
 #include "lib/domain/text/specifier.h"
 #include "lib/domain/wheel/distinfo.h"
+#include "lib/domain/wheel/installed-content.h"
 #include "lib/domain/wheel/recordcheck.h"
 #include "lib/domain/wheel/wheelfile.h"
 
@@ -179,7 +180,7 @@ static int check_unpacked(const struct byte_source *bytes, const struct zipdirec
 		sum = zip->members[i].size > UINT64_MAX - sum ? UINT64_MAX : sum + zip->members[i].size;
 	if (sum > LIMIT_UNPACKED && sum / LIMIT_UNPACKED_RATIO > bytes->size)
 		return err_set(e, ERR_LIMIT, "its members have more than %d times its size", LIMIT_UNPACKED_RATIO);
-	return has_line_ends(zip) ? err_set(e, ERR_INVALID, "the name of a member has a line end") : 0;
+	return 0;
 }
 
 int wheel_content(const struct byte_source *bytes, uint8_t content_sha256[SHA256_SIZE], struct err *e)
@@ -191,7 +192,7 @@ int wheel_content(const struct byte_source *bytes, uint8_t content_sha256[SHA256
 	if (zipframe_read(bytes, LENIENT, &ignored, &zip, e) < 0 || check_unpacked(bytes, &zip, e) < 0 ||
 		member_hashes_read(bytes, &zip, &hashes, e) < 0)
 		return -1;
-	member_hashes_digest(&hashes, &zip, content_sha256);
+	int result = installed_content_digest(&hashes, &zip, content_sha256, e);
 	member_hashes_release(&hashes);
-	return 0;
+	return result;
 }
