@@ -76,7 +76,8 @@ static struct catalog_tested wheel_of(const struct promotion_file *file, const s
 	return (struct catalog_tested){.project = name->project,
 		.sha256 = file->sha256,
 		.version = name->version.key,
-		.filename = file->filename};
+		.filename = file->filename,
+		.platform = file->platform};
 }
 
 // Writes the cells of other platforms in which pip would take the wheel to j->needed.

@@ -17,11 +17,12 @@ void tested_build_init(struct tested_build *t, struct catalog *c, const char *vi
 // --- what is known of builds ---
 
 // Whether it is known of these bytes already; otherwise the caller looks.
-static bool is_remembered(struct build_fact *f, const uint8_t sha256[SHA256_SIZE])
+static bool is_remembered(struct build_fact *f, const uint8_t sha256[SHA256_SIZE], const char *platform)
 {
-	if (f->has_looked && memcmp(f->sha256, sha256, SHA256_SIZE) == 0)
+	if (f->has_looked && memcmp(f->sha256, sha256, SHA256_SIZE) == 0 && strcmp(f->platform, platform) == 0)
 		return true;
 	*f = (struct build_fact){.has_looked = true};
+	snprintf(f->platform, sizeof(f->platform), "%s", platform);
 	memcpy(f->sha256, sha256, SHA256_SIZE);
 	return false;
 }
@@ -29,7 +30,7 @@ static bool is_remembered(struct build_fact *f, const uint8_t sha256[SHA256_SIZE
 static int read_build_content(const struct tested_build *t, const uint8_t sha256[SHA256_SIZE], struct build_fact *f,
 	struct err *e)
 {
-	if (is_remembered(f, sha256))
+	if (is_remembered(f, sha256, ""))
 		return 0;
 	int known = t->store ? wanted_contents_of(t->store, t->catalog, sha256, f->content, e)
 			     : catalog_content_get(t->catalog, sha256, f->content, e);
@@ -37,7 +38,7 @@ static int read_build_content(const struct tested_build *t, const uint8_t sha256
 	return known < 0 ? -1 : 0;
 }
 
-// Statements that contradict each other, of files on several platforms, say nothing.
+// Statements that contradict each other, of files in several places, say nothing.
 static int take_statement(void *ctx, struct str text, struct err *e UNUSED)
 {
 	struct build_fact *f = ctx;
@@ -52,21 +53,23 @@ static int take_statement(void *ctx, struct str text, struct err *e UNUSED)
 	return 0;
 }
 
-static int read_commit(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct build_fact *f, struct err *e)
+// Of a file only what is beside it counts: else who may upload elsewhere would say what may come into the view from here.
+static int read_commit(struct catalog *c, const struct catalog_tested *of, struct build_fact *f, struct err *e)
 {
-	return is_remembered(f, sha256) ? 0
-					: catalog_attached_to(c, sha256, ATTACHMENT_STATEMENT, take_statement, f, e);
+	if (is_remembered(f, of->sha256, of->platform ? of->platform : ""))
+		return 0;
+	return catalog_attached_to(c, of->sha256, of->platform, ATTACHMENT_STATEMENT, take_statement, f, e);
 }
 
 // 1: both are from the same commit; 0: they are not, or that is not known.
 static int has_same_commit(struct tested_build *t, const struct catalog_tested *tested, struct err *e)
 {
 	struct build_fact theirs = {0};
-	if (!tested->commit && read_commit(t->catalog, tested->sha256, &theirs, e) < 0)
+	if (!tested->commit && read_commit(t->catalog, tested, &theirs, e) < 0)
 		return -1;
 	const char *commit = tested->commit ? tested->commit : theirs.is_known ? theirs.commit : NULL;
 	t->has_other_commit |= commit != NULL;
-	if (!commit || read_commit(t->catalog, t->wheel->sha256, &t->commit, e) < 0)
+	if (!commit || read_commit(t->catalog, t->wheel, &t->commit, e) < 0)
 		return commit ? -1 : 0;
 	return t->commit.is_known && strcmp(t->commit.commit, commit) == 0;
 }

@@ -4,6 +4,7 @@
 // the catalog and others may be offered. One thread at a time.
 #pragma once
 
+#include "lib/base/limits.h"
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/config/promotion-rules.h"
 #include "lib/state/store/store.h"
@@ -21,6 +22,7 @@ struct build_offer {
 struct build_fact {
 	bool has_looked, is_known, is_void; // is_void: statements contradict each other
 	uint8_t sha256[SHA256_SIZE];
+	char platform[LIMIT_FILE_NAME + 1]; // where that was; "": anywhere
 	uint8_t content[SHA256_SIZE]; // of one
 	char commit[65];              // of the other
 };

@@ -155,8 +155,11 @@ static struct wheel_test judge_record(struct wheel_tests *t, const struct promot
 
 static struct catalog_tested tested_of(const struct judged_wheel *w, const struct filename *name)
 {
-	return (struct catalog_tested){
-		.project = name->project, .sha256 = w->sha256, .version = name->version.key, .filename = w->filename};
+	return (struct catalog_tested){.project = name->project,
+		.sha256 = w->sha256,
+		.version = name->version.key,
+		.filename = w->filename,
+		.platform = w->platform};
 }
 
 struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct judged_wheel *w, const char *platform,

@@ -298,6 +298,20 @@ def test_without_the_same_commit_on_both_sides_it_does_not_count(lenient, mine, 
     assert file["reason"].endswith(why) and "there is evidence for other bytes of this name" in file["reason"], file
 
 
+def test_statement_on_another_platform_says_nothing_of_this_one(lenient):
+    """Who may upload there alone would say what may come into the view from here."""
+    lenient.add()
+    elsewhere = lenient.add(platform=promoting.ARM)
+    state(elsewhere.path, COMMIT)
+    lenient.index()
+    other = lenient.other()
+    state(other, COMMIT)
+    files = {one["platform"]: one for one in lenient.promote("--evidence", lenient.make(other), status=1)["files"]}
+    assert files[X86]["reason"].endswith("but no provenance of this wheel names the commit of its source")
+    told = lenient.tool("explain", "--view", "tested", "six", "1.0").stdout
+    assert "but no provenance of this wheel names the commit of its source" in told
+
+
 def test_the_dependency_named_source_is_the_source(lenient):
     wheel, other = lenient.add(), lenient.other()
     state(wheel.path, OTHER, COMMIT, names=["ucx", "source"])

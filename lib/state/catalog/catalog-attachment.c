@@ -121,7 +121,7 @@ int catalog_attached(struct catalog *c, int64_t platform, const char *filename, 
 	return decompress_zstd(query_bytes(q, 0), out, e) < 0 ? -1 : 1;
 }
 
-int catalog_attached_to(struct catalog *c, const uint8_t sha256[SHA256_SIZE], enum attachment kind,
+int catalog_attached_to(struct catalog *c, const uint8_t sha256[SHA256_SIZE], const char *platform, enum attachment kind,
 	catalog_attached_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, ATTACHED_TO_BYTES, e);
@@ -130,6 +130,7 @@ int catalog_attached_to(struct catalog *c, const uint8_t sha256[SHA256_SIZE], en
 		return -1;
 	query_bind_sha256(q, 1, sha256);
 	query_bind_int(q, 2, kind);
+	query_bind_text(q, 3, platform);
 	while ((row = query_step(q, e)) > 0) {
 		CLEANUP(buf_release) struct buf text;
 		buf_init(&text, LIMIT_STATEMENT);

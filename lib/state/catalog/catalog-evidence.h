@@ -29,6 +29,7 @@ struct catalog_tested {
 	const char *filename;
 	const uint8_t *content; // digest of its members; NULL: not known
 	const char *commit;     // of its source; NULL: not known
+	const char *platform;   // of the file; NULL: it is known by its bytes alone, as in a record
 };
 // Whether the record counts for the view.
 bool catalog_evidence_counts_for(const struct catalog_evidence *row, const char *view);

@@ -431,7 +431,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		" SELECT ?2, ?3, kind, platform, python, arrival, id, ?4, ?5, ?6, ?7 FROM evidence WHERE id = ?1",
 	[ATTACHED_TO_BYTES] = "SELECT a.packed FROM file f CROSS JOIN attachment a ON a.folder = f.folder"
 			      " AND a.filename = f.filename AND a.subject = f.sha256 AND a.kind = ?2"
-			      " WHERE f.sha256 = ?1 AND f.state <> 1 ORDER BY a.id",
+			      " WHERE f.sha256 = ?1 AND f.state <> 1"
+			      " AND (?3 IS NULL OR f.platform = (SELECT id FROM platform WHERE name = ?3)) ORDER BY a.id",
 	[EVIDENCE_BUILDS] = "SELECT " EVIDENCE_COLUMNS ", w.sha256, w.filename,"
 			    " coalesce(w.content, (SELECT i.content FROM inside i WHERE i.sha256 = w.sha256)), w.source"
 			    " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence AND e.overrides IS NULL"

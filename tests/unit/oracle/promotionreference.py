@@ -78,9 +78,10 @@ class World:
         """What the catalog knows of these bytes."""
         return next((one["content"] for one in self.known.values() if one["sha256"] == digest and one["content"]), None)
 
-    def commit(self, digest):
-        """What the statements beside these bytes say, if they agree."""
-        found = {one["commit"] for one in self.known.values() if one["sha256"] == digest and one["commit"]}
+    def commit(self, digest, platform=None):
+        """What the statements beside these bytes say, on the platform or on any, if they agree."""
+        found = {one["commit"] for one in self.known.values() if one["sha256"] == digest and one["commit"]
+                 and platform in (None, one["platform"])}
         return found.pop() if len(found) == 1 else None
 
     def tested(self, view, rule, cell, wheel):
@@ -106,7 +107,7 @@ class World:
         same = [one + ("same-bytes",) for one in self.tested(view, rule, cell, wheel) if one[2] == wheel["sha256"]]
         mine = self.content(wheel["sha256"])
         equal = [one + ("equal-contents",) for one in self.others(view, rule, cell, wheel) if mine and one[3] == mine]
-        commit = self.commit(wheel["sha256"])
+        commit = self.commit(wheel["sha256"], wheel["platform"])
         built = [one + ("same-commit",) for one in self.others(view, rule, cell, wheel)
                  if rule.get("by") and commit and one[4] == commit]
         found = same + equal or built
@@ -122,7 +123,7 @@ class World:
         why = ""
         if rule.get("by") and not any(one[4] for one in others):
             why = f", but it names no commit of {'their' if is_named else 'its'} source"
-        elif rule.get("by") and not self.commit(wheel["sha256"]):
+        elif rule.get("by") and not self.commit(wheel["sha256"], wheel["platform"]):
             why = ", but no provenance of this wheel names the commit of its source"
         elif rule.get("by"):
             why = ", from another commit"
