@@ -87,6 +87,7 @@ enum {
 	LIMIT_EVIDENCE_TESTS = 1 << 30,      // number of tests in it
 	LIMIT_EVIDENCE_VALUES = 1 << 16,     // number of JSON values in one that a client sends, or that a store has
 	LIMIT_EVIDENCE_WHEELS = 10000,       // number of wheels in it
+	LIMIT_EVIDENCE_BUILDS = 1000,        // number of other builds of a version, the newest, that a wheel is compared with
 	LIMIT_EVIDENCE_VIEWS = 16 << 10,     // globs of the views for which it counts
 	LIMIT_EVIDENCE_UNIT = 16 << 10,      // a record of so many bytes counts as one more
 	LIMIT_EVIDENCE_AT_ONCE = 10000,      // number of records that a token may send at once

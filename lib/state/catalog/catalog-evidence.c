@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/format/compress.h"
 #include "lib/state/catalog/catalog-query.h"
 
@@ -198,8 +199,9 @@ static int each_build(struct query *q, const char *view, const char *project, ca
 	struct err *e)
 {
 	enum { FIRST = 15 }; // behind EVIDENCE_COLUMNS
-	int row;
-	while ((row = query_step(q, e)) > 0) {
+	size_t left = LIMIT_EVIDENCE_BUILDS;
+	int row = 0;
+	while (left && (row = query_step(q, e)) > 0) {
 		struct catalog_evidence record;
 		const struct catalog_tested tested = {.project = project,
 			.sha256 = query_sha256(q, FIRST),
@@ -211,8 +213,9 @@ static int each_build(struct query *q, const char *view, const char *project, ca
 		int done = fn(ctx, &record, &tested, e);
 		if (done)
 			return done < 0 ? -1 : 0;
+		left--;
 	}
-	return row;
+	return row < 0 ? -1 : 0;
 }
 
 int catalog_evidence_builds(struct catalog *c, const char *view, const char *kind, const char *platform,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/format/compress.h"
 #include "tests/unit/support/two-catalogs.h"
 
@@ -146,6 +147,41 @@ static void lists_have_the_newest_first(void **state UNUSED)
 	assert_list(NULL, INT64_MAX, 10, "");
 }
 
+static int count_build(void *ctx, const struct catalog_evidence *row UNUSED, const struct catalog_tested *tested UNUSED,
+	struct err *e UNUSED)
+{
+	++*(int *)ctx;
+	return 0;
+}
+
+// Exceeds LIMIT_EVIDENCE_BUILDS: the record names one more.
+static void wheel_is_compared_with_the_newest_builds_alone(void **state UNUSED)
+{
+	enum { BUILDS = LIMIT_EVIDENCE_BUILDS + 1 };
+	static uint8_t hash[BUILDS][SHA256_SIZE];
+	static struct catalog_tested wheel[BUILDS];
+	struct err e = ERR_INIT;
+	int seen = 0;
+	for (int i = 0; i < BUILDS; i++) {
+		memcpy(hash[i], &i, sizeof(i));
+		hash[i][SHA256_SIZE - 1] = 1;
+		wheel[i] = (struct catalog_tested){
+			.project = "many", .sha256 = hash[i], .version = STR("1"), .filename = "many-1.whl"};
+	}
+	const struct catalog_evidence r = {.id = {77}, .kind = "unit", .platform = "debian-12-x86_64", .python = "3.11", .by = "ci",
+		.address = "", .views = "v", .wheels = BUILDS};
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(two_scan, &t, &e), &e);
+	two_ok(catalog_evidence_put(two_scan, &r, wheel, STR("packed"), &e), &e);
+	const struct catalog_tested mine = {
+		.project = "many", .sha256 = (const uint8_t[SHA256_SIZE]){9}, .version = STR("1"), .filename = "many-1.whl"};
+	two_ok(catalog_evidence_builds(two_scan, "v", "unit", "debian-12-x86_64", "3.11", &mine, count_build, &seen, &e), &e);
+	assert_int_equal(seen, LIMIT_EVIDENCE_BUILDS);
+	seen = 0; // those that do not count for the view take no place
+	two_ok(catalog_evidence_builds(two_scan, "w", "unit", "debian-12-x86_64", "3.11", &mine, count_build, &seen, &e), &e);
+	assert_int_equal(seen, 0);
+}
+
 static void record_is_found_and_read(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -210,6 +246,7 @@ int main(void)
 		WITH_BOTH(record_counts_for_the_project_that_it_names),
 		WITH_BOTH(same_record_changes_nothing),
 		WITH_BOTH(lists_have_the_newest_first),
+		WITH_BOTH(wheel_is_compared_with_the_newest_builds_alone),
 		WITH_BOTH(record_is_found_and_read),
 		WITH_BOTH(scan_compares_folder_by_folder),
 	};
