@@ -48,7 +48,8 @@ static int by_place_and_order(const void *a, const void *b)
 {
 	const struct given_wheel *x = a, *y = b;
 	int order = by_project_and_cell(x, y);
-	return order ? order : (x->order < y->order) - (x->order > y->order);
+	order = order ? order : (x->order < y->order) - (x->order > y->order);
+	return order ? order : memcmp(y->wheel.sha256, x->wheel.sha256, SHA256_SIZE);
 }
 
 static bool is_given_before(const void *element, const void *key)

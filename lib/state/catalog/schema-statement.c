@@ -433,11 +433,12 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			      " AND a.filename = f.filename AND a.subject = f.sha256 AND a.kind = ?2"
 			      " WHERE f.sha256 = ?1 AND f.state <> 1"
 			      " AND (?3 IS NULL OR f.platform = (SELECT id FROM platform WHERE name = ?3)) ORDER BY a.id",
+	// In the order of the index: a sorted record of thousands of wheels would cost more than all that is looked at.
 	[EVIDENCE_BUILDS] = "SELECT " EVIDENCE_COLUMNS ", w.sha256, w.filename,"
 			    " coalesce(w.content, (SELECT i.content FROM inside i WHERE i.sha256 = w.sha256)), w.source"
 			    " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence AND e.overrides IS NULL"
 			    " WHERE w.project = ?1 AND w.version = ?2 AND w.kind = ?3 AND w.platform = ?4 AND w.python = ?5"
-			    " AND w.sha256 <> ?6 ORDER BY w.arrival DESC, e.sha256, w.filename",
+			    " AND w.sha256 <> ?6 ORDER BY w.arrival DESC, w.sha256 DESC, w.evidence DESC",
 	[EVIDENCE_NEWEST] = "SELECT " EVIDENCE_COLUMNS " FROM evidence_wheel w JOIN evidence e ON e.id = w.evidence"
 			    " WHERE w.sha256 = ?1 AND w.project = ?2 AND w.kind = ?3 AND w.platform = ?4"
 			    " AND w.python = ?5"

@@ -112,7 +112,7 @@ class World:
                  if rule.get("by") and commit and one[4] == commit]
         found = same + equal or built
         best = max(found, key=lambda one: (one[0], one[6] == "same-bytes"), default=None)
-        first = best and min((one for one in found if one[0] == best[0] and one[6] == best[6]), key=lambda one: one[5])
+        first = best and max((one for one in found if one[0] == best[0] and one[6] == best[6]), key=lambda one: one[2])
         return first and (first[1], first[2], first[6])
 
     def nothing(self, view, rule, cell, wheel):

@@ -72,10 +72,25 @@ static void statements_use_indexes(void **state UNUSED)
 	sqlite3_close(db);
 }
 
+// Whose rows a token may multiply, and of which the first ones are read: sorting would read them all.
+static void builds_are_not_sorted(void **state UNUSED)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *plan = NULL;
+	CLEANUP(mem_free) char *sql = xasprintf("EXPLAIN QUERY PLAN %s", schema_statement[EVIDENCE_BUILDS]);
+	assert_int_equal(sqlite3_open_v2(catalog_path(two_scan), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &plan, NULL), SQLITE_OK);
+	while (sqlite3_step(plan) == SQLITE_ROW)
+		assert_null(strstr((const char *)sqlite3_column_text(plan, 3), "ORDER BY"));
+	sqlite3_finalize(plan);
+	sqlite3_close(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(statements_use_indexes, two_open, two_close),
+		cmocka_unit_test_setup_teardown(builds_are_not_sorted, two_open, two_close),
 	};
 	return cmocka_run_group_tests(tests, two_make_folder, two_remove_folder);
 }
