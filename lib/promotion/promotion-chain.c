@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the chain of views behind the source knows of a version, for --all-or-nothing. A version is all of its files that
 // some view of the chain shows, so a file that one of these views holds back holds back the version.
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/strset.h"
 #include "lib/promotion/promotion-run.h"
 #include "lib/promotion/wheel-tests.h"
+
+// A file that the view before shows. Its strings are in the text of the search.
+struct chain_file {
+	const struct platform *platform;
+	struct catalog_file row;
+};
 
 struct chain_search {
 	struct promotion_run *run;
@@ -18,6 +25,8 @@ struct chain_search {
 	const struct platform **platform; // of the view before, those that the promotion is about
 	struct wheel_tests tests;         // of the view
 	const char *project;              // that is looked at
+	struct chain_file *shown;         // of it, what the view before shows of these versions
+	size_t shown_count, shown_room;
 	struct arena text;
 };
 
@@ -29,6 +38,7 @@ static void chain_search_release(struct chain_search *s)
 	strset_release(&s->files);
 	strset_release(&s->found);
 	arena_release(&s->text);
+	free(s->shown);
 	mem_free(&s->platform);
 }
 
@@ -102,17 +112,25 @@ static int find_reason(struct chain_search *s, const struct platform *p, const s
 	return **why ? 0 : wheel_tests_why(&s->tests, &wheel, why, e);
 }
 
-static int add_held_back(void *ctx, const struct platform *p, const struct catalog_file *f, struct err *e)
+static int take_shown(void *ctx, const struct platform *p, const struct catalog_file *f, struct err *e UNUSED)
 {
 	struct chain_search *s = ctx;
-	const char *reason;
-	CLEANUP(buf_release) struct buf why, words;
-	buf_init(&why, LIMIT_REASON + LIMIT_FILE_NAME);
-	buf_init(&words, LIMIT_REASON + 2 * LIMIT_FILE_NAME);
 	CLEANUP(mem_free) char *file = file_name(p->name, f->filename);
 	if (!is_part_of_version(s, p, f, file))
 		return 0;
 	strset_add(&s->found, file);
+	GROW(s->shown, s->shown_count, s->shown_room);
+	s->shown[s->shown_count] = (struct chain_file){p, *f};
+	catalog_file_copy(&s->text, &s->shown[s->shown_count++].row);
+	return 0;
+}
+
+static int add_held_back(struct chain_search *s, const struct platform *p, const struct catalog_file *f, struct err *e)
+{
+	const char *reason;
+	CLEANUP(buf_release) struct buf why, words;
+	buf_init(&why, LIMIT_REASON + LIMIT_FILE_NAME);
+	buf_init(&words, LIMIT_REASON + 2 * LIMIT_FILE_NAME);
 	if (find_reason(s, p, f, &reason, e) < 0)
 		return -1;
 	if (!reason)
@@ -145,6 +163,18 @@ static size_t choose_platforms(struct chain_search *s, const struct view *before
 	return count;
 }
 
+// The files are judged when all are read, because the tests of one list the files of the project again.
+static int compare_project(struct chain_search *s, const struct view *shown, struct err *e)
+{
+	s->shown_count = 0;
+	if (view_files(shown, s->run->catalog, s->project, take_shown, s, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->shown_count; i++)
+		if (add_held_back(s, s->shown[i].platform, &s->shown[i].row, e) < 0)
+			return -1;
+	return 0;
+}
+
 // What the view before this one shows, and this one does not.
 static int compare_view(struct chain_search *s, struct err *e)
 {
@@ -161,7 +191,7 @@ static int compare_view(struct chain_search *s, struct err *e)
 		return -1;
 	for (size_t i = 0; i < s->projects.count; i++) {
 		s->project = s->projects.item[i];
-		if (view_files(&shown, run->catalog, s->project, add_held_back, s, e) < 0)
+		if (compare_project(s, &shown, e) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < s->found.count; i++)
