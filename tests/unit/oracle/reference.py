@@ -43,18 +43,18 @@ class Verdict:
 
 @functools.lru_cache(None)
 def platform_tags(arch, libc):
-    """PEP 600, 656: all tags that are not newer than the machine's libc."""
+    """PEP 600, 656: all tags that are not newer than the machine's libc, in pip's order: the newest first, linux last."""
     name, version = libc.split()
     major, newest = map(int, version.split("."))
-    found = [f"linux_{arch}"]
-    for minor in range(newest + 1):
+    found = []
+    for minor in range(newest, -1, -1):
         if name == "musl":
             found.append(f"musllinux_{major}_{minor}_{arch}")
         elif minor >= (5 if arch in ("x86_64", "i686") else 17):
             found.append(f"manylinux_{major}_{minor}_{arch}")
             if (major, minor) in OLD_NAMES:
                 found.append(f"{OLD_NAMES[major, minor]}_{arch}")
-    return found
+    return [*found, f"linux_{arch}"]
 
 
 @functools.lru_cache(None)
