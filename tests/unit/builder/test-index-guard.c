@@ -114,6 +114,37 @@ static void test_an_index_elsewhere(void **state UNUSED)
 	loopback_free(l);
 }
 
+// The builder serves the index itself: its configuration says what is in a view.
+static void test_an_index_of_our_own(void **state UNUSED)
+{
+	static const struct {
+		const char *index;
+		enum err_kind wanted;
+	} table[] = {
+		{"http://own.example/w/p/simple/", ERR_USAGE},
+		{"http://own.example/w/q/simple/", ERR_NONE},
+		{"http://own.example/w/with/simple/", ERR_USAGE},
+		{"http://own.example/w/without/simple/", ERR_NONE},
+		{"http://own.example/w/simple/", ERR_USAGE}, // all platforms
+		{"http://own.example/w/p/files/", ERR_USAGE},
+	};
+	struct err e = ERR_INIT;
+	struct config c;
+	config_init(&c);
+	assert_int_equal(config_set(&c, "server", "url", "http://own.example/w/", &e), 0);
+	assert_int_equal(config_set(&c, "view with", "platforms", "q p", &e), 0);
+	assert_int_equal(config_set(&c, "view without", "platforms", "q", &e), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct err why = ERR_INIT;
+		CLEANUP(mem_free) char *note = NULL;
+		const struct index_guard g = {.config = &c, .index = table[i].index, .platform = "p", .fetch = &quick};
+		int result = index_guard_check(&g, &note, &why);
+		if ((result < 0 ? why.kind : ERR_NONE) != table[i].wanted || note)
+			fail_msg("%s: %s", table[i].index, result < 0 ? why.msg : "permitted");
+	}
+	config_release(&c);
+}
+
 static void test_the_index_is_the_first_upstream(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -135,6 +166,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_index_of_the_server),
 		cmocka_unit_test(test_an_index_elsewhere),
+		cmocka_unit_test(test_an_index_of_our_own),
 		cmocka_unit_test(test_the_index_is_the_first_upstream),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,11 @@ static void test_hash_of_the_bytes(void **state UNUSED)
 	hex_encode(sha256, SHA256_SIZE, hex);
 	if (fetch_place("/good", hex, 5, &e) < 0)
 		fail_msg("%s", e.msg);
+	char *last = &hex[SHA256_HEX - 1];
+	*last = *last == '0' ? '1' : '0';
+	assert_int_equal(fetch_place("/good", hex, 5, &e), -1);
+	assert_int_equal(e.kind, ERR_INVALID);
+	assert_non_null(strstr(e.msg, hex));
 }
 
 // What another server names may not lead into our network.

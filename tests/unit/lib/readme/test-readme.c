@@ -68,6 +68,8 @@ static void makes_anchors_and_maps_links(void **state UNUSED)
 		"<h1 id=\"d-e_f--g\">D <code>e_f</code> &amp; g</h1>\n");
 	check(README_MARKDOWN, &document, "[a](b.md#c) [d](#e) [f](none) [g](//h) [i](x:y)",
 		"<p><a href=\"/-/docs/b.md#c\">a</a> <a href=\"#e\">d</a> f g i</p>\n");
+	// Browsers take a backslash for a slash.
+	check(README_MARKDOWN, &document, "[a](/\\\\b.md) [c](\\\\\\\\b.md) [d](b.md\\\\x)", "<p>a c d</p>\n");
 }
 
 static void renders_html_in_markdown_as_text(void **state UNUSED)

@@ -73,6 +73,8 @@ static void test_digests(void **state UNUSED)
 		{{.digest = {[DIGEST_SHA256] = zeros + 1}}, "sha256_digest is not 64 hexadecimal digits"},
 		{{.digest = {[DIGEST_SHA256] = "1111111111111111111111111111111111111111111111111111111111111111"}},
 			"sha256_digest is 1111"},
+		{{.digest = {[DIGEST_SHA256] = "0000000000000000000000000000000000000000000000000000000000000001"}},
+			"sha256_digest is 0000"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		struct err e = ERR_INIT;

@@ -62,6 +62,23 @@ static void branches_are_read(void **state UNUSED)
 	assert_null(c.branches[1].until);
 }
 
+static void days_have_a_unit_of_their_own(void **state UNUSED)
+{
+	enum { DAY = 86400 };
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	config_init(&c);
+	assert_int_equal(c.audit_keep, 365 * DAY);
+	assert_int_equal(config_set(&c, "audit", "keep-days", "30", &e), 0);
+	assert_int_equal(c.audit_keep, 30 * DAY);
+	assert_int_equal(config_set(&c, "audit", "keep-days", "12h", &e), 0);
+	assert_int_equal(c.audit_keep, DAY / 2);
+	assert_int_equal(config_set(&c, "audit", "keep-days", "2d", &e), 0);
+	assert_int_equal(c.audit_keep, 2 * DAY);
+	assert_int_equal(config_set(&c, "prune", "grace", "90", &e), 0); // a time, in seconds
+	assert_int_equal(c.prune_grace, 90);
+}
+
 static void build_has_defaults(void **state UNUSED)
 {
 	CLEANUP(config_release) struct config c;
@@ -185,6 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(branches_are_read),
+		cmocka_unit_test(days_have_a_unit_of_their_own),
 		cmocka_unit_test(build_has_defaults),
 		cmocka_unit_test(build_is_read),
 		cmocka_unit_test(times_and_numbers_are_read_back),

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -174,10 +175,59 @@ static void a_stranger_with_the_lock_holds_nobody_up(void **state UNUSED)
 	assert_int_equal(freeze_clear(&platform, &was_frozen, &e), 0);
 }
 
+// A retirement marks the files itself; nobody else writes meanwhile.
+static void only_a_retirement_enters_a_retired_platform(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct freeze_hold hold;
+	bool was_frozen;
+	assert_int_equal(freeze_set(&platform, "a", FREEZE_RETIRED ": the release ended", 1000, &e), 0);
+	assert_int_equal(freeze_check(&platform, &e), -1);
+	assert_int_equal(freeze_enter(&platform, false, &hold, &e), -1);
+	assert_int_equal(e.kind, ERR_BUSY);
+	freeze_leave(&hold);
+	assert_int_equal(freeze_enter(&platform, true, &hold, &e), 0);
+	freeze_leave(&hold);
+	assert_int_equal(freeze_set(&platform, "a", FREEZE_RETIRED "ments are another word", 1000, &e), 0);
+	assert_int_equal(freeze_enter(&platform, true, &hold, &e), -1);
+	freeze_leave(&hold);
+	assert_int_equal(freeze_clear(&platform, &was_frozen, &e), 0);
+}
+
+// A freeze as it goes on in another process: the lock, then the mark, then the end of the lock.
+static void *freeze_meanwhile(void *ctx)
+{
+	const int *lock = ctx;
+	usleep(200000);
+	write_mark("the volume moves", 16);
+	flock(*lock, LOCK_UN);
+	return NULL;
+}
+
+// No step that waited for the lock goes on when the mark has come meanwhile.
+static void a_step_that_waited_looks_again(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct freeze_hold hold;
+	pthread_t other;
+	bool was_frozen;
+	CLEANUP(mem_close) int lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	assert_int_equal(pthread_create(&other, NULL, freeze_meanwhile, &lock), 0);
+	int entered = freeze_enter(&platform, false, &hold, &e);
+	pthread_join(other, NULL);
+	freeze_leave(&hold);
+	assert_int_equal(entered, -1);
+	assert_non_null(strstr(e.msg, "is frozen: the volume moves"));
+	assert_int_equal(freeze_clear(&platform, &was_frozen, &e), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_freezes_and_thaws),
+		cmocka_unit_test(only_a_retirement_enters_a_retired_platform),
+		cmocka_unit_test(a_step_that_waited_looks_again), // before a stranger has the lock
 		cmocka_unit_test(whatever_is_there_counts),
 		cmocka_unit_test(a_platform_that_is_away_is_an_error),
 		cmocka_unit_test(a_reason_has_an_end),

@@ -40,15 +40,23 @@ static int has_nothing(void *ctx UNUSED, struct quota_use *use, struct err *e UN
 	return 0;
 }
 
+static char name[] = "p";
+static struct platform platform = {.name = name};
+
+static struct reservation *open_one(void)
+{
+	struct err e = ERR_INIT;
+	struct reservation *r = NULL;
+	CLEANUP(mem_free) char *catalog = xasprintf("%s/catalog.db", folder);
+	if (reservation_open(catalog, &platform, &r, &e) < 0)
+		fail_msg("%s", e.msg);
+	return r;
+}
+
 // NULL, with *e set: there is no slot.
 static struct reservation *reserve(struct err *e)
 {
-	static char name[] = "p";
-	static const struct platform p = {.name = name};
-	struct reservation *r = NULL;
-	CLEANUP(mem_free) char *catalog = xasprintf("%s/catalog.db", folder);
-	if (reservation_open(catalog, &p, &r, e) < 0)
-		fail_msg("%s", e->msg);
+	struct reservation *r = open_one();
 	if (reservation_set(r, UINT64_MAX, 1, has_nothing, NULL, e) == 0)
 		return r;
 	reservation_close(r);
@@ -79,10 +87,43 @@ static void only_so_many_are_under_way(void **state UNUSED)
 	reservation_close(last);
 }
 
+static int set_bytes(struct reservation *r, uint64_t bytes)
+{
+	struct err e = ERR_INIT;
+	int result = reservation_set(r, UINT64_MAX, bytes, has_nothing, NULL, &e);
+	if (result < 0)
+		assert_int_equal(e.kind, ERR_FULL);
+	return result;
+}
+
+// Also before the catalog knows any of them.
+static void uploads_under_way_count_for_the_quota(void **state UNUSED)
+{
+	struct reservation *one = open_one(), *two = open_one(), *three = open_one();
+	platform.quota_files = 2;
+	assert_int_equal(set_bytes(one, 1), 0);
+	assert_int_equal(set_bytes(one, 2), 0); // it is one file still
+	assert_int_equal(set_bytes(two, 1), 0);
+	assert_int_equal(set_bytes(three, 1), -1);
+	reservation_close(one);
+	assert_int_equal(set_bytes(three, 1), 0);
+	platform.quota_files = 0;
+	platform.quota_bytes = 100;
+	assert_int_equal(set_bytes(two, 60), 0);
+	assert_int_equal(set_bytes(three, 41), -1);
+	assert_int_equal(set_bytes(three, 40), 0);
+	assert_int_equal(set_bytes(two, 61), -1);
+	assert_int_equal(reservation_bytes(two), 60);
+	platform.quota_bytes = 0;
+	reservation_close(two);
+	reservation_close(three);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_so_many_are_under_way, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(uploads_under_way_count_for_the_quota, make_folder, remove_folder),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
