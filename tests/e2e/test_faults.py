@@ -165,9 +165,11 @@ def test_existing_file_is_durable_before_its_upload_is_200(tmp_path, monkeypatch
         wheel = at.wheel("new")
         at.placed(wheel).parent.mkdir(parents=True)
         shutil.copy(wheel, at.placed(wheel))
+        serving.wait_for(lambda: uploading.listed(at.server, PLATFORM, "new"), 60, "the file")  # so nothing links it
         at.nth.arm(1, errno.EIO)
-        assert at.upload(wheel).status == 503
-        assert at.nth.disarm(), "the fault did not occur"
+        reply = uploading.post(at.server, f"/upload/{PLATFORM}/", uploading.form_of(wheel), at.token)
+        assert at.nth.disarm(), "nothing was synced"
+        assert reply.status == 503
         at.retry(wheel)
 
 

@@ -159,6 +159,16 @@ def test_old_file_is_trusted(at):
     numbers(at.index(), changed=0, unchanged=1, bytes_hashed=0)
 
 
+def test_another_time_is_another_file(at):
+    """Overwritten in place, with the same size and inode."""
+    one, data = twins(at)
+    age(at.store)
+    at.index()
+    overwrite(one, data, storelib.OLD + 100)
+    numbers(at.index(), changed=1)
+    assert list(at.listed().values()) == [hashlib.sha256(data).hexdigest()]
+
+
 def test_another_inode_is_another_file(at):
     """Replaced by rename, with the same size and mtime."""
     one, data = twins(at)

@@ -326,6 +326,19 @@ def test_a_view_wants_a_token_for_all_of_it(site, server):
     assert server.get("/all/simple/", authorization(some)).status == 403
 
 
+def test_a_token_for_one_project_gets_no_file_of_another(site, serve):
+    """Nor by its own project in the URL, also while the file is in the cache."""
+    secret = storelib.make_wheel(site.store / "team-a" / "s" / "secret", "secret", "1.0")
+    server = serve(config=site.config, state=site.catalog.parent)
+    own, whole = (authorization(site.add("--read", *words)) for words in (("--project", "in-team-a"), ()))
+    folder = "/files/team-a"
+    assert server.get(f"{folder}/in-team-a/{site.wheels['team-a'].name}", own).status == 200
+    for ending in ("", ".metadata"):
+        assert server.get(f"{folder}/secret/{secret.name}{ending}", whole).status == 200
+        for project, status in (("secret", 403), ("in-team-a", 404), ("In_Team.A", 403)):
+            assert server.get(f"{folder}/{project}/{secret.name}{ending}", own).status == status, project
+
+
 def test_public_needs_no_token(site, server):
     site.add("--read")
     wheel = site.wheels["public"]
