@@ -30,6 +30,7 @@ class World:
         self.generations = {name: [frozenset()] for name in self.views}
         self.left = {name: set() for name in self.views}  # what a demotion or a rollback took out
         self.records = []
+        self.lacking = {}  # of a promotion: all that a file lacks, each as its reason begins
 
     # --- what views show ---
 
@@ -288,6 +289,7 @@ class World:
         files = [(*subject_of(one), one)
                  for one in self.shown_each(view["from"], self.in_order(view))]
         chosen, rows, overrides = self.select(step["select"], files), {}, {}
+        self.lacking = {}
         for one in chosen:
             key = (one["platform"], one["filename"])
             if (*key, one["sha256"]) in self.generations[view["name"]][-1]:
@@ -335,6 +337,9 @@ class World:
                 if row[0] == "done" and (lacks is None or (lacks and step["override"] is None)):
                     first = self.why_lacking(view, one, *lacks[0]) if lacks else self.why_never(view, one)
                     row[:] = ["refused", False, first]
+        for one in judged:  # which of these the reason names depends on the order of the files
+            lacks = self.lacks(view, one, step["now"], present) or []
+            self.lacking[one["platform"], one["filename"]] = [self.why_lacking(view, one, *lack) for lack in lacks]
 
     @staticmethod
     def words(builds):
