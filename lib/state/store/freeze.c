@@ -256,8 +256,8 @@ static int check_frozen(const struct platform *p, bool by_retirement, struct err
 	int frozen = freeze_is(p, &why, e);
 	if (frozen <= 0 || (by_retirement && freeze_is_retirement(buf_view(&why))))
 		return frozen < 0 ? -1 : 0;
-	return err_set(e, ERR_BUSY, "platform %s is frozen: %s; try again later, or end it: wheelcache thaw", p->name,
-		why.data);
+	return err_set(e, ERR_BUSY, "platform %s is frozen: %s; try again later, or end it: wheelcache thaw %s", p->name,
+		why.data, p->name);
 }
 
 int freeze_check(const struct platform *p, struct err *e)
