@@ -134,4 +134,4 @@ def test_refusal_of_very_many_values_is_not_kept(answering):
     """Exceeds LIMIT_PROMOTE_VALUES."""
     server = answering(b'{"files": [', b"{}," * (MEGABYTE // 4), 24 * MEGABYTE, 409, "application/json")
     said, megabytes, _ = used_by_promote(server)
-    assert "409" in said and megabytes < 400, megabytes
+    assert "409" in said and megabytes < 700, megabytes  # 1,958 if all are kept; what sanitizers keep of freed memory varies
