@@ -11,6 +11,7 @@ import pytest
 import promoting
 import serving
 import storelib
+import uploading
 from promoting import CELLS, X86
 
 COMMIT, OTHER = "a" * 40, "b" * 40
@@ -222,6 +223,26 @@ def test_builds_that_install_differently_are_not_equal(built, one, two):
 ], ids=["umask", "folder", "order in one scheme"])
 def test_builds_that_install_alike_are_equal(built, one, two):
     assert content(built, "one", one) == content(built, "two", two) is not None
+
+
+def with_mode(built, folder, mode):
+    """A wheel of six, all of whose members have the mode."""
+    path = built.folder / folder / "six-1.0-py3-none-any.whl"
+    path.parent.mkdir()
+    with zipfile.ZipFile(path, "w") as made:
+        for name, data in storelib.wheel_members("six", "1.0"):
+            made.writestr(entry(name, mode), data)
+    return path
+
+
+@pytest.mark.parametrize("mode, result", [(0o100700, "done"), (0o100644, "refused")], ids=["alike", "differently"])
+def test_uploaded_wheel_is_judged_by_what_is_installed(built, serve, mode, result):
+    """The digest that an upload notes is the one that records have."""
+    server = serve(built.store, "--config", built.config, "--catalog", built.catalog)
+    token = uploading.add_token(built, "--platform", X86)
+    assert uploading.upload(server, X86, with_mode(built, "published", 0o100755), token).status == 200
+    tested = built.make(with_mode(built, "tested", mode))
+    assert only(built.promote("--evidence", tested, status=int(result != "done")))["result"] == result
 
 
 @pytest.mark.parametrize("names, unmarked", [

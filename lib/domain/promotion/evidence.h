@@ -7,8 +7,8 @@
 //    "failures": [{"name", "message"}], "wheels": [{"filename", "sha256", "content_sha256"?, "commit"?}]}
 //
 // or, instead of the numbers and failures, "override": reason, in the record of a person who promotes without tests.
-// content_sha256 is the digest of the members (member_hashes_digest()), which builds of equal contents share, and commit
-// the one from which the wheel was built, by its provenance. Each is left out where it is not known.
+// content_sha256 is the digest of what is installed (installed_content_digest()), which builds of equal contents share.
+// commit is the one from which the wheel was built, by its provenance. Each is left out where it is not known.
 // Pure functions; any thread; any thread may read a record.
 #pragma once
 

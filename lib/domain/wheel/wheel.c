@@ -132,6 +132,8 @@ static int check_contents(struct wheel_examination *x, struct err *e)
 		return -1;
 	member_hashes_digest(&x->contents, &x->zip, x->out->content_sha256);
 	x->out->has_content = !has_line_ends(&x->zip);
+	struct err unclear = ERR_INIT;
+	x->out->has_installed = installed_content_digest(&x->contents, &x->zip, x->out->installed_sha256, &unclear) == 0;
 	return 0;
 }
 

@@ -21,6 +21,8 @@ struct wheel {
 	bool has_content;      // content_sha256 is set: only under STRICT, because it unpacks every member
 	uint8_t content_sha256[SHA256_SIZE]; // member_hashes_digest(): equal for builds that differ only in time stamps
 					     // and order
+	bool has_installed;                    // likewise; not if its names are not clear
+	uint8_t installed_sha256[SHA256_SIZE]; // installed_content_digest(): equal for builds that also install alike
 	struct findings findings;
 };
 

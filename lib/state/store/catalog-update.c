@@ -29,7 +29,7 @@ int catalog_update_put(const struct platform *p, struct catalog *c, const struct
 		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) < 0 ||
 		catalog_file_put(c, &entry, &effect, e) < 0 ||
 		(inside && taken_facts_put(inside, c, entry.sha256, e) < 0) ||
-		(facts->wheel.has_content && catalog_content_put(c, entry.sha256, facts->wheel.content_sha256, e) < 0))
+		(facts->wheel.has_installed && catalog_content_put(c, entry.sha256, facts->wheel.installed_sha256, e) < 0))
 		return -1;
 	return catalog_commit(&t, e);
 }
