@@ -18,7 +18,7 @@
 #include "lib/state/config/config.h"
 #include "lib/state/results/change-hook.h"
 #include "lib/state/results/results.h"
-#include "lib/state/store/wheel-gate.h"
+#include "lib/audit/wheel-gate.h"
 #include "uploader/upload-url.h"
 
 struct build_options {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "lib/base/err.h"
-#include "lib/missing/missing.h"
+#include "builder/missing/missing.h"
 #include "lib/net/fetch.h"
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"

@@ -14,8 +14,8 @@
 #include "lib/base/strset.h"
 #include "lib/domain/machine/environment.h"
 #include "lib/format/digest.h"
-#include "lib/missing/missing-matrix.h"
-#include "lib/missing/missing.h"
+#include "builder/missing/missing-matrix.h"
+#include "builder/missing/missing.h"
 
 enum schedule_state {
 	SCHEDULE_LEFT_OUT, // not taken: the options, another shard, a failure whose pause is not over

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/audit/wheel-facts-json.h"
+#include "lib/facts/wheel-facts-json.h"
 #include "lib/domain/elf/elf-arch.h"
 #include "lib/format/escape.h"
 

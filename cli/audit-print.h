@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/audit/audit-report.h"
-#include "lib/audit/wheel-facts.h"
+#include "lib/facts/wheel-facts.h"
 #include "lib/base/buf.h"
 
 // Appends a line for the wheel and one for each finding; equal findings of several members are one. platform NULL: none.

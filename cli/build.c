@@ -12,7 +12,7 @@
 #include "cli/common/command.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
-#include "lib/missing/rebuild-set.h"
+#include "auditor/rebuild/rebuild-set.h"
 #include "lib/net/ca-file.h"
 #include "lib/state/catalog/catalog.h"
 

@@ -11,9 +11,9 @@
 #include "cli/compare-pick.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/compare/release-compare.h"
-#include "lib/compare/wheel-compare-sheet.h"
-#include "lib/view/compared-wheel.h"
+#include "auditor/compare/release-compare.h"
+#include "auditor/compare/wheel-compare-sheet.h"
+#include "auditor/compare/compared-wheel.h"
 #include "lib/view/site-check.h"
 #include "server/handlers/compare-page.h"
 

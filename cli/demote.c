@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/common/promotion-common.h"
-#include "lib/promotion/demote.h"
+#include "promoter/demote.h"
 
 static const struct option_row options[] = {
 	{"from", '\0', "VIEW", "take the files out of this view", NO_KEY},

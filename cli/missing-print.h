@@ -2,7 +2,7 @@
 // What is missing as a table for people. Pure; any thread.
 #pragma once
 
-#include "lib/missing/missing.h"
+#include "builder/missing/missing.h"
 
 // Appends the totals of each platform and Python, and then the rows.
 void missing_print(const struct missing *m, struct buf *out);

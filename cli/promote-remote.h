@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cli/evidence/record-sender.h"
-#include "lib/promotion/promote-answer.h"
-#include "lib/promotion/promote-request.h"
+#include "promoter/promote-answer.h"
+#include "promoter/promote-request.h"
 
 // Asks the server of *s to do what r says, of which the sender, `may` and `hooks` are not read. Errors have the kinds, and
 // so the exit codes, of promote_run(): ERR_USAGE: the server finds the request wrong; ERR_DENIED: the token; ERR_NET: no

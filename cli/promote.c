@@ -8,7 +8,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/hook-queue.h"
-#include "lib/promotion/promote.h"
+#include "promoter/promote.h"
 
 static const struct option_row options[] = {
 	{"to", '\0', "VIEW", "promote into this view", NO_KEY},

@@ -10,7 +10,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/format/escape.h"
-#include "lib/missing/rebuild-list.h"
+#include "auditor/rebuild/rebuild-list.h"
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/retired.h"
 #include "lib/view/site-check.h"

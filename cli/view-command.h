@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/common/promotion-common.h"
-#include "lib/promotion/generation-files.h"
+#include "promoter/generation-files.h"
 
 struct view_command {
 	struct promotion_common all;

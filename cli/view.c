@@ -10,7 +10,7 @@
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
-#include "lib/promotion/demote.h"
+#include "promoter/demote.h"
 
 #define LOG_MOST "20"
 enum { FILES_SHOWN = 10 }; // of a generation, as text

@@ -13,12 +13,12 @@
 #include "lib/base/strset.h"
 #include "lib/domain/machine/environment.h"
 #include "lib/format/digest.h"
-#include "lib/missing/missing.h"
+#include "builder/missing/missing.h"
 #include "lib/net/fetch.h"
 #include "lib/state/config/config.h"
 #include "lib/state/results/results.h"
 #include "lib/state/store/store.h"
-#include "lib/state/store/wheel-gate.h"
+#include "lib/audit/wheel-gate.h"
 #include "uploader/upload-url.h"
 
 // In this order. ATTEMPT_NONE is before the first one.

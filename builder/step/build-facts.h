@@ -7,7 +7,7 @@
 #include "builder/step/step-room.h"
 #include "lib/base/strset.h"
 #include "lib/format/jsondoc.h"
-#include "lib/missing/missing.h"
+#include "builder/missing/missing.h"
 
 // What is known before: "builder", "host", "host_libc" (the machine's own), "note", "branches", "wrap", and "index"
 // without its password. The caller frees the document.

@@ -10,7 +10,7 @@
 #include "builder/step/built-wheel.h"
 #include "lib/base/buf.h"
 #include "lib/format/jsondoc.h"
-#include "lib/missing/missing.h"
+#include "builder/missing/missing.h"
 #include "lib/state/config/config.h"
 
 // Borrowed.

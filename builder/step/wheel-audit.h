@@ -5,7 +5,7 @@
 
 #include "builder/run/run-log.h"
 #include "builder/step/built-wheel.h"
-#include "lib/state/store/wheel-gate.h"
+#include "lib/audit/wheel-gate.h"
 
 // Each finding becomes a line of the log. ERR_INVALID: the gate refuses the wheel. ERR_IO: it cannot be read.
 int wheel_audit(struct wheel_gate *gate, const char *platform, const struct built_wheel *wheel, struct run_log *log,

@@ -7,7 +7,7 @@
 
 #include "cli/common/file-word.h"
 #include "lib/format/escape.h"
-#include "lib/promotion/promotion-run.h"
+#include "promoter/promotion-run.h"
 #include "lib/view/site-check.h"
 
 // The last files that left earlier have a line, which says how they come back; after many nights there are too many.

@@ -5,7 +5,7 @@
 
 #include "cli/common/cli-config.h"
 #include "lib/base/strset.h"
-#include "lib/promotion/promote-answer.h"
+#include "promoter/promote-answer.h"
 #include "lib/view/view.h"
 
 struct promotion_common {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/common/cli-config.h"
-#include "lib/missing/branch.h"
+#include "builder/missing/branch.h"
 #include "lib/os/clock.h"
 #include "lib/os/path-probe.h"
 #include "lib/state/store/store-adopt.h"

@@ -10,7 +10,7 @@
 #include "lib/base/limits.h"
 #include "lib/domain/machine/profile.h"
 #include "lib/domain/text/specifier.h"
-#include "lib/missing/nearest.h"
+#include "lib/install/nearest.h"
 
 enum { ANSWER_MOST = 512, ANY_MICRO = -1 };
 

@@ -10,7 +10,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/fs.h"
-#include "lib/promotion/named-wheels.h"
+#include "promoter/named-wheels.h"
 
 struct make_command {
 	struct cli_config settings;

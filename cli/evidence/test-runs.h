@@ -5,7 +5,7 @@
 // from the command line. One thread at a time.
 #pragma once
 
-#include "lib/promotion/evidence-make.h"
+#include "promoter/evidence-make.h"
 
 enum test_runs_word { TEST_RUNS_KIND, TEST_RUNS_PLATFORM, TEST_RUNS_PYTHON, TEST_RUNS_WORDS };
 

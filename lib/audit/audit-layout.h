@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/audit/wheel-facts.h"
+#include "lib/facts/wheel-facts.h"
 #include "lib/base/arena.h"
 #include "lib/base/buf.h"
 

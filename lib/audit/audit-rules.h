@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lib/audit/audit-policy.h"
-#include "lib/audit/wheel-facts.h"
+#include "lib/facts/wheel-facts.h"
 
 struct audit_rules;
 

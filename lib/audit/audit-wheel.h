@@ -6,7 +6,7 @@
 #include "lib/audit/audit-policy.h"
 #include "lib/audit/audit-report.h"
 #include "lib/audit/platform-offer.h"
-#include "lib/audit/wheel-facts.h"
+#include "lib/facts/wheel-facts.h"
 
 struct audit_options {
 	const struct audit_policy *policy;  // NULL: none

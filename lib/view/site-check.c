@@ -5,7 +5,7 @@
 
 #include "lib/base/name-choice.h"
 #include "lib/domain/machine/platform.h"
-#include "lib/state/store/wheel-gate.h"
+#include "lib/audit/wheel-gate.h"
 
 // A folder of a platform may be away, and its pages stay.
 static bool is_platform(const struct store *store, struct catalog *catalog, const char *name)

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lib/os/hook-queue.h"
-#include "lib/promotion/view-channel.h"
+#include "promoter/view-channel.h"
 
 // Adds the command to the queue, if the view has one. previous: when the version was looked at before, seconds since
 // 1970; 0: never. Nothing happens if it was within warn-days then.

@@ -6,7 +6,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
-#include "lib/missing/kept-versions.h"
+#include "builder/missing/kept-versions.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/downloads.h"
 #include "lib/state/publish/publish.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lib/base/buf.h"
-#include "lib/domain/index/coverage.h"
+#include "lib/install/coverage.h"
 #include "lib/state/store/store.h"
 #include "lib/state/store/tombstone.h"
 

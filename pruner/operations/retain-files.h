@@ -3,7 +3,7 @@
 // a membership has, or whose platform is frozen; it is reported as kept. One thread.
 #pragma once
 
-#include "lib/promotion/view-channel.h"
+#include "promoter/view-channel.h"
 #include "pruner/operations/operation.h"
 
 // The other views without a membership that have keep-versions or keep-days.

@@ -3,7 +3,7 @@
 // "retain". If another writer was faster, it is decided again. One thread.
 #pragma once
 
-#include "lib/promotion/view-channel.h"
+#include "promoter/view-channel.h"
 #include "pruner/operations/operation.h"
 
 struct retain_members {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends the versions that views no longer keep ([view NAME] keep-versions, keep-days): lib/promotion/view-channel.h decides.
+// Ends the versions that views no longer keep ([view NAME] keep-versions, keep-days): promoter/view-channel.h decides.
 // In a view with a membership the members end, in a generation with the action "retain" (retain-members.h). In any other
 // the files are unlisted with a tombstone (retain-files.h): `prune restore` lists them again, and `prune purge` deletes
 // them after the grace period. What
-// a list, a pin or a branch wants stays (lib/missing/kept-versions.h). A view in doubt ends nothing. One thread.
+// a list, a pin or a branch wants stays (builder/missing/kept-versions.h). A view in doubt ends nothing. One thread.
 #pragma once
 
-#include "lib/promotion/view-channel.h"
+#include "promoter/view-channel.h"
 #include "pruner/operations/operation.h"
 
 struct retain_options {

@@ -9,7 +9,7 @@
 #include "lib/base/err.h"
 #include "lib/domain/text/requirement.h"
 #include "lib/format/digest.h"
-#include "lib/missing/branch.h"
+#include "builder/missing/branch.h"
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
 

@@ -5,7 +5,7 @@
 
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/tag.h"
-#include "lib/missing/kept-versions.h"
+#include "builder/missing/kept-versions.h"
 #include "lib/state/upstream/upstream.h"
 #include "pruner/plan/pins.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/buf.h"
-#include "lib/domain/index/coverage.h"
+#include "lib/install/coverage.h"
 #include "pruner/plan/policy.h"
 
 struct upstream_answer;

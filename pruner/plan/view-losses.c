@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/missing/offers.h"
-#include "lib/missing/resolve.h"
+#include "lib/install/offers.h"
+#include "lib/install/resolve.h"
 #include "lib/view/site-check.h"
 #include "pruner/plan/verdict.h"
 

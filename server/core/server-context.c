@@ -4,7 +4,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
-#include "lib/state/store/wheel-gate.h"
+#include "lib/audit/wheel-gate.h"
 #include "server/message/error-status.h"
 
 enum { CATCH_UP_MS = 2000 };

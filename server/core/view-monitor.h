@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks in a thread of its own, every few seconds, for pipelines that stopped reporting (lib/promotion/view-silence.h) and
-// for members of views that the store has lost (lib/promotion/member-losses.h), and tells of them by the view's on-change.
+// Looks in a thread of its own, every few seconds, for pipelines that stopped reporting (promoter/view-silence.h) and
+// for members of views that the store has lost (promoter/member-losses.h), and tells of them by the view's on-change.
 // What it finds is in the catalog, for the page and the metrics, and here, for /-/health. It begins when the store has been
 // indexed, since a new catalog knows of no record and of no file before.
 #pragma once
 
-#include "lib/promotion/member-losses.h"
-#include "lib/promotion/view-silence.h"
+#include "promoter/member-losses.h"
+#include "promoter/view-silence.h"
 #include "server/core/server-context.h"
 
 struct view_monitor;

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "lib/base/arena.h"
-#include "lib/promotion/view-channel.h"
-#include "lib/promotion/member-losses.h"
-#include "lib/promotion/view-silence.h"
-#include "lib/promotion/wheel-tests.h"
+#include "promoter/view-channel.h"
+#include "promoter/member-losses.h"
+#include "promoter/view-silence.h"
+#include "promoter/wheel-tests.h"
 #include "server/handlers/channel-runs.h"
 
 // A project in an environment.

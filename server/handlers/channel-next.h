@@ -4,7 +4,7 @@
 // One thread at a time.
 #pragma once
 
-#include "lib/missing/fits.h"
+#include "lib/install/fits.h"
 #include "lib/view/view.h"
 
 struct channel_next {

@@ -3,7 +3,7 @@
 // membership. One thread fills a value; any thread may read it.
 #pragma once
 
-#include "lib/promotion/generation-files.h"
+#include "promoter/generation-files.h"
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/view/view.h"

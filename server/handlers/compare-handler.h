@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /-/compare/: what differs between two wheels of the store (lib/compare/wheel-compare.h), as a page and as JSON. What is
+// /-/compare/: what differs between two wheels of the store (auditor/compare/wheel-compare.h), as a page and as JSON. What is
 // inside them is known from the catalog alone; of the files the lists of members are read, and a small wheel is unpacked.
 // A worker thread.
 #pragma once

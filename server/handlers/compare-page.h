@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/base/buf.h"
-#include "lib/compare/report-sheet.h"
+#include "auditor/compare/report-sheet.h"
 #include "server/handlers/html-layout.h"
 
 // Adds the page to out, up to its ceiling. links: HTML for the last line.

@@ -2,7 +2,7 @@
 // What a client asks of /-/coverage. One thread.
 #pragma once
 
-#include "lib/missing/project-matrix.h"
+#include "builder/missing/project-matrix.h"
 #include "server/core/readable.h"
 #include "server/core/server-context.h"
 

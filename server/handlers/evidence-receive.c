@@ -9,7 +9,7 @@
 #include "lib/domain/promotion/evidence.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
-#include "lib/promotion/view-change.h"
+#include "promoter/view-change.h"
 #include "lib/state/store/wanted-contents.h"
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /-/explain/: why a view has the files of a project that it has, as JSON or text (lib/view/explain.h). A worker
+// /-/explain/: why a view has the files of a project that it has, as JSON or text (explainer/explain.h). A worker
 // thread.
 #pragma once
 

@@ -6,6 +6,6 @@
 #include "lib/base/buf.h"
 #include "lib/format/jsondoc.h"
 
-// explanation: of lib/view/explain.h. up: the path from the page to "/-". Nothing if no file is in a view of the
+// explanation: of explainer/explain.h. up: the path from the page to "/-". Nothing if no file is in a view of the
 // configuration, and the page's view has no membership.
 void explain_page_membership(const struct jsondoc *explanation, const char *up, struct buf *out);

@@ -6,5 +6,5 @@
 #include "lib/base/buf.h"
 #include "lib/format/jsondoc.h"
 
-// explanation: of lib/view/explain.h. up: the path from the page to "/-". Nothing if no file has provenance.
+// explanation: of explainer/explain.h. up: the path from the page to "/-". Nothing if no file has provenance.
 void explain_page_provenance(const struct jsondoc *explanation, const char *up, struct buf *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a project for people: an explanation (lib/view/explain.h) as HTML. All text in it is foreign and is escaped.
+// The page of a project for people: an explanation (explainer/explain.h) as HTML. All text in it is foreign and is escaped.
 // No state: any thread.
 #pragma once
 

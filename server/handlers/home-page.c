@@ -5,7 +5,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
-#include "lib/missing/branch.h"
+#include "builder/missing/branch.h"
 #include "lib/state/store/retired.h"
 #include "lib/view/client-config.h"
 #include "server/handlers/html-layout.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "lib/domain/text/name.h"
-#include "lib/missing/branch.h"
-#include "lib/missing/missing-json.h"
+#include "builder/missing/branch.h"
+#include "builder/missing/missing-json.h"
 #include "lib/state/store/retired.h"
 #include "server/core/build-results.h"
 #include "server/core/missing-counts.h"

@@ -2,7 +2,7 @@
 // Writes the page of what is missing on a platform: totals by Python, and the rows. No state: any thread.
 #pragma once
 
-#include "lib/missing/missing.h"
+#include "builder/missing/missing.h"
 #include "server/handlers/html-layout.h"
 
 // The query that the page answers; all is borrowed and not trusted.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/base/limits.h"
-#include "lib/missing/rebuild-set.h"
+#include "auditor/rebuild/rebuild-set.h"
 #include "lib/os/clock.h"
 #include "server/core/auth.h"
 #include "server/handlers/missing-handler.h"

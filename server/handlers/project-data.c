@@ -8,7 +8,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/nearest.h"
-#include "lib/promotion/explain-losses.h"
+#include "explainer/explain-losses.h"
 #include "lib/state/results/results.h"
 #include "lib/state/upstream/file-cache.h"
 #include "lib/state/store/retired.h"

@@ -34,7 +34,7 @@ struct project_data {
 	struct project_files files;
 	struct project_metadata metadata;
 	const char *metadata_of; // the file that has it; NULL: none
-	struct jsondoc *lost;    // of lib/promotion/explain-losses.h, of views that the client may read
+	struct jsondoc *lost;    // of explainer/explain-losses.h, of views that the client may read
 	char *tried;             // the version of the last attempt to build the project; NULL: there was none
 };
 

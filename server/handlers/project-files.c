@@ -12,7 +12,7 @@
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-history.h"
 #include "lib/state/catalog/catalog-view.h"
-#include "lib/view/explain-audit.h"
+#include "explainer/explain-audit.h"
 
 struct files_reader {
 	const struct project_files_query *query;

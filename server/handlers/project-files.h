@@ -9,8 +9,8 @@
 #include "lib/base/arena.h"
 #include "lib/format/digest.h"
 #include "lib/format/jsondoc.h"
-#include "lib/missing/project-matrix.h"
-#include "lib/state/store/wheel-gate.h"
+#include "builder/missing/project-matrix.h"
+#include "lib/audit/wheel-gate.h"
 
 struct project_file {
 	const char *platform, *filename;

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "lib/format/jsondoc.h"
-#include "lib/promotion/promote.h"
+#include "promoter/promote.h"
 
 extern const char *const promote_document_keys[]; // NULL at the end
 

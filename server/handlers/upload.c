@@ -14,7 +14,7 @@
 #include "lib/state/store/quota.h"
 #include "lib/state/store/release.h"
 #include "lib/state/store/reservation.h"
-#include "lib/state/store/wheel-gate.h"
+#include "lib/audit/wheel-gate.h"
 #include "lib/view/view-time.h"
 #include "server/core/auth.h"
 #include "server/handlers/upload-attachments.h"

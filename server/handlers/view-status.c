@@ -4,7 +4,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
-#include "lib/promotion/view-silence.h"
+#include "promoter/view-silence.h"
 #include "server/core/view-monitor.h"
 #include "server/http/metrics.h"
 

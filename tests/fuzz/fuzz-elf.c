@@ -2,7 +2,7 @@
 // ELF files: the facts of a file and of its parts alone are the same, and packing keeps them.
 #include <string.h>
 
-#include "lib/audit/wheel-facts.h"
+#include "lib/facts/wheel-facts.h"
 #include "lib/base/limits.h"
 #include "lib/domain/elf/elf-outline.h"
 #include "tests/fuzz/fuzz.h"

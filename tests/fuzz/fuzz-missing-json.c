@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document of what is missing: what is accepted is safe to build from, and is written and read again as the same.
-#include "lib/missing/missing-json.h"
+#include "builder/missing/missing-json.h"
 
 #include <string.h>
 
 #include "lib/base/limits.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
-#include "lib/missing/missing-matrix.h"
+#include "builder/missing/missing-matrix.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_word(const char *text)

@@ -2,7 +2,7 @@
 // SBOMs: components have names, and what was read is the same twice.
 #include <string.h>
 
-#include "lib/audit/sbom.h"
+#include "lib/facts/sbom.h"
 #include "lib/base/limits.h"
 #include "tests/fuzz/fuzz.h"
 

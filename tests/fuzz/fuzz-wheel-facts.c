@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole wheels, all named demo-1.0-py3-none-any.whl: each that can be installed has facts, and packing keeps them.
-#include "lib/audit/wheel-facts.h"
+#include "lib/facts/wheel-facts.h"
 
 #include <string.h>
 

@@ -26,15 +26,19 @@ lib/net lib/domain/text lib/readme
 lib/domain/machine lib/domain/archive lib/domain/elf
 lib/domain/wheel lib/domain/index
 lib/domain/promotion
-lib/audit
-lib/compare
+lib/facts
 lib/state/config lib/state/database
+lib/audit
 lib/state/catalog
 lib/state/store lib/state/access lib/state/results
 lib/state/upstream lib/state/views
-lib/state/publish lib/missing
+lib/install
+lib/state/publish
 lib/view
-lib/promotion
+auditor/compare auditor/rebuild
+builder/missing
+promoter
+explainer
 uploader indexer/walk pruner/plan server/message builder/run
 indexer/scan indexer/watch indexer/check indexer/export pruner/operations server/http builder/step
 builder/probe
@@ -47,7 +51,7 @@ cli/common
 cli/prune cli/evidence cli/doctor
 cli
 """
-PEERS = {"uploader", "indexer", "pruner", "server"}  # None of these uses another.
+PEERS = {"uploader", "indexer", "pruner"}  # None of these uses another.
 LAYER = {name: number for number, line in enumerate(FOLDERS.split("\n")) for name in line.split()}
 TOPS = sorted({name.partition("/")[0] for name in LAYER})
 
@@ -77,7 +81,7 @@ SYSTEM_FOLDERS = ("sys/", "linux/", "net/", "netinet/", "arpa/")
 
 BANNED = "alloca atoi atol goto gets sprintf strcat strcpy strncpy strtok vsprintf".split()
 FUNCTION_LINES = 60
-FILE_LINES = 500
+FILE_LINES = 800
 STATIC_NAME_FILES = 3  # fewer files share the name of a static function, so that a backtrace identifies it
 
 
@@ -292,7 +296,8 @@ BROKEN = [
     (arrows_go_one_way, {"lib/base/a.c": '#include "lib/os/b.h"\n'}, "lib/base/a.c: may not include lib/os/b.h"),
     (arrows_go_one_way, {"lib/net/a.c": '#include "lib/domain/text/b.h"\n'},
      "lib/net/a.c: may not include lib/domain/text/b.h"),
-    (arrows_go_one_way, {"server/a.c": '#include "indexer/walk/b.h"\n'}, "server/a.c: may not include indexer/walk/b.h"),
+    (arrows_go_one_way, {"pruner/plan/a.c": '#include "indexer/walk/b.h"\n'},
+     "pruner/plan/a.c: may not include indexer/walk/b.h"),
     (arrows_go_one_way, {"uploader/a.c": '#include "server/b.h"\n'}, "uploader/a.c: may not include server/b.h"),
     (arrows_go_one_way, {"lib/view/a.c": '#include "cli/b.h"\n'}, "lib/view/a.c: may not include cli/b.h"),
     (arrows_go_one_way, {"lib/a.c": ""}, "lib/a.c: its folder is in no layer"),
@@ -310,7 +315,7 @@ BROKEN = [
      "cli/a.c: a <header> stands behind one of ours"),
     (files_begin_as_they_should, {"cli/a.c": "int a;\n"}, "cli/a.c: does not begin with the SPDX line"),
     (files_begin_as_they_should, {"cli/a.h": SPDX}, "cli/a.h: has no #pragma once"),
-    (limits_are_kept, {"cli/a.c": "\n" * 501}, "cli/a.c: has 501 lines"),
+    (limits_are_kept, {"cli/a.c": "\n" * 801}, "cli/a.c: has 801 lines"),
     (limits_are_kept, {"cli/a.c": "int f(void)\n{\n" + "\t;\n" * 61 + "}\n"}, "cli/a.c:2: a function of 61 lines"),
     (structs_have_names_of_their_own, {"cli/a.c": "struct row {\n", "cli/b.h": "static const struct row {\n"},
      "struct row is in cli/a.c cli/b.h"),
@@ -327,8 +332,8 @@ BROKEN_CALLS = [
     (each_source_has_an_object, {"cli/a.c": None}, "cli/a.c: the build folder has no object of it"),
     (calls_go_one_way, {"lib/base/a.c": "void b(void); void a(void) { b(); }", "lib/os/b.c": "void b(void) {}"},
      "lib/base/a.c: may not use b of lib/os/b.c"),
-    (calls_go_one_way, {"server/a.c": "extern int b; int a(void) { return b; }", "indexer/scan/b.c": "int b = 1;"},
-     "server/a.c: may not use b of indexer/scan/b.c"),
+    (calls_go_one_way, {"pruner/plan/a.c": "extern int b; int a(void) { return b; }", "indexer/scan/b.c": "int b = 1;"},
+     "pruner/plan/a.c: may not use b of indexer/scan/b.c"),
     (calls_have_no_circle, {f"cli/{a}.c": f"void {b}(void); void {a}(void) {{ {b}(); }}" for a, b in ("ab", "ba", "ca")},
      "calls go in a circle among cli/a cli/b"),
 ]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's rows of what is inside wheels: the packed facts (lib/audit/wheel-facts.h), once for each SHA-256, and
+// The catalog's rows of what is inside wheels: the packed facts (lib/facts/wheel-facts.h), once for each SHA-256, and
 // the names and symbols that searches find. A row is there for each SHA-256 of a good wheel, listed or not, and goes
 // with the last such file; it lacks its facts until a scan or an upload puts them. Writes stand between catalog_begin
 // and catalog_commit. One thread at a time for each connection. Errors and callbacks as in catalog.h.

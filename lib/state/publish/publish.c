@@ -21,8 +21,8 @@
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 #include "lib/state/store/tempname.h"
-#include "lib/state/store/wheel-gate.h"
-#include "lib/state/upstream/upload-policy.h"
+#include "lib/audit/wheel-gate.h"
+#include "lib/state/publish/upload-policy.h"
 
 struct publish {
 	const struct platform *platform;

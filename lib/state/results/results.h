@@ -107,7 +107,7 @@ int results_find(struct results *r, const char *id, results_fn *fn, void *ctx, s
 // Appends the log of an attempt to out. ERR_NOT_FOUND: the attempt or its log.
 int results_log(struct results *r, const char *id, struct buf *out, struct err *e) MUST_CHECK;
 
-// What attempts say about a row of lib/missing: the failures since its last good attempt, of the recipe of the newest.
+// What attempts say about a row of builder/missing: the failures since its last good attempt, of the recipe of the newest.
 // Attempts that lie more than a day ahead do not count.
 struct results_history {
 	unsigned failures;    // in a row; 0: the newest one is good, or there is none

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "lib/audit/wheel-facts.h"
+#include "lib/facts/wheel-facts.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/wheel/wheel.h"
 #include "lib/format/digest.h"

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "lib/audit/library-name.h"
+#include "lib/facts/library-name.h"
 #include "lib/base/mem.h"
 #include "lib/domain/text/library-version.h"
 #include "lib/state/catalog/catalog-inside.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is inside the wheels of a store (lib/audit/wheel-facts.h): from the catalog by SHA-256, else read from the file.
+// What is inside the wheels of a store (lib/facts/wheel-facts.h): from the catalog by SHA-256, else read from the file.
 // One thread at a time for each connection; nothing is written. Errors and callbacks as in catalog.h.
 #pragma once
 
 #include <stdbool.h>
 
-#include "lib/audit/wheel-facts.h"
+#include "lib/facts/wheel-facts.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
 

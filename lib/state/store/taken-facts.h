@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-#include "lib/audit/wheel-facts.h"
+#include "lib/facts/wheel-facts.h"
 #include "lib/base/arena.h"
 #include "lib/state/catalog/catalog-inside.h"
 

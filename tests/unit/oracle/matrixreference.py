@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix of a project: slow and obvious, with Python's packaging, written from lib/missing/project-matrix.h and
+"""The matrix of a project: slow and obvious, with Python's packaging, written from builder/missing/project-matrix.h and
 wheelcache(1), and not from the C code. A case is one of missingcase.py, a question one of its "matrices"."""
 import fnmatch
 

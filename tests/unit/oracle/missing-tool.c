@@ -19,9 +19,9 @@
 
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/filename.h"
-#include "lib/missing/missing-json.h"
-#include "lib/missing/missing.h"
-#include "lib/missing/project-matrix.h"
+#include "builder/missing/missing-json.h"
+#include "builder/missing/missing.h"
+#include "builder/missing/project-matrix.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"

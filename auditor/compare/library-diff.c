@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "auditor/compare/library-diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "auditor/compare/plain-library.h"
+#include "auditor/compare/pairing.h"
+#include "lib/base/decimal.h"
+#include "lib/base/limits.h"
+
+// One side; of an absent or damaged file there is nothing.
+static const struct elf_facts *facts_of(const struct wheel_elf *f)
+{
+	return f && !f->damage ? &f->elf : NULL;
+}
+
+static const char *keep(struct arena *text, struct str s)
+{
+	return arena_copy(text, s);
+}
+
+// --- sets ---
+
+static void list_needed(const struct elf_facts *f, struct arena *text, struct diff_values *out)
+{
+	for (size_t i = 0; f && i < f->needed.count; i++) {
+		const char *name = f->needed.item[i];
+		diff_values_add(out, (struct diff_value){"NEEDED", name, plain_library_name(text, name),
+					     plain_library_stem(text, name)});
+	}
+}
+
+static void list_toolchain(const struct elf_facts *f, struct arena *text, struct diff_values *out)
+{
+	for (size_t i = 0; f && i < f->toolchain.count; i++) {
+		struct str rest = str_from(f->toolchain.item[i]);
+		const char *tool = keep(text, str_cut(&rest, ' '));
+		diff_values_add(out,
+			(struct diff_value){"toolchain", f->toolchain.item[i], f->toolchain.item[i], tool});
+	}
+}
+
+// --- the highest symbol versions ---
+
+// The part of a symbol version that says of what it is: "GLIBC" of "GLIBC_2.17".
+static struct str version_kind(const char *version)
+{
+	struct str whole = str_from(version);
+	long last = str_rfind(whole, '_');
+	return last > 0 ? str_slice(whole, 0, (size_t)last) : whole;
+}
+
+// Compares "GLIBC_2.9" and "GLIBC_2.17" number by number.
+static int compare_symbol_versions(const char *a, const char *b)
+{
+	struct str left = str_from(a), right = str_from(b);
+	while (left.len && right.len) {
+		uint64_t one, other;
+		bool both = ascii_is_digit(*left.ptr) && ascii_is_digit(*right.ptr);
+		if (both) {
+			decimal_cut(&left, UINT64_MAX, &one);
+			decimal_cut(&right, UINT64_MAX, &other);
+		} else {
+			one = (unsigned char)*left.ptr;
+			other = (unsigned char)*right.ptr;
+			left = str_slice(left, 1, left.len);
+			right = str_slice(right, 1, right.len);
+		}
+		if (one != other)
+			return one < other ? -1 : 1;
+	}
+	return (left.len > 0) - (right.len > 0);
+}
+
+struct floor_item {
+	const char *library, *kind, *version;
+};
+
+static int compare_floors(const void *a, const void *b)
+{
+	const struct floor_item *left = a, *right = b;
+	int order = strcmp(left->library, right->library);
+	if (!order)
+		order = strcmp(left->kind, right->kind);
+	return order ? order : compare_symbol_versions(right->version, left->version);
+}
+
+// The highest version of each library and kind.
+static void list_floors(const struct elf_facts *f, struct arena *text, struct diff_values *out)
+{
+	size_t count = f ? f->needed_versions : 0;
+	CLEANUP(mem_free) struct floor_item *item = xcalloc(count + 1, sizeof(*item));
+	for (size_t i = 0; i < count; i++) {
+		const struct elf_version *v = &f->needed_version[i];
+		item[i] = (struct floor_item){plain_library_name(text, v->library ? v->library : ""),
+			keep(text, version_kind(v->name)), v->name};
+	}
+	if (count)
+		qsort(item, count, sizeof(*item), compare_floors);
+	for (size_t i = 0; i < count; i++) {
+		if (i && strcmp(item[i].library, item[i - 1].library) == 0 &&
+			strcmp(item[i].kind, item[i - 1].kind) == 0)
+			continue;
+		CLEANUP(buf_release) struct buf name;
+		buf_init(&name, SIZE_MAX / 2);
+		buf_printf(&name, "%s %s", item[i].library, item[i].kind);
+		const char *pair = keep(text, buf_view(&name));
+		buf_clear(&name);
+		buf_printf(&name, "needs of %s", item[i].library);
+		const char *row = keep(text, buf_view(&name));
+		buf_clear(&name);
+		buf_printf(&name, "%s %s", item[i].library, item[i].version);
+		diff_values_add(out, (struct diff_value){row, item[i].version, keep(text, buf_view(&name)), pair});
+	}
+}
+
+// --- single facts ---
+
+static const char *soname_of(const struct elf_facts *f)
+{
+	return f ? f->soname : NULL;
+}
+
+static void add_soname(struct library_diff *d, struct arena *text)
+{
+	const char *a = soname_of(facts_of(d->a)), *b = soname_of(facts_of(d->b));
+	bool is_equal = a && b && strcmp(plain_library_name(text, a), plain_library_name(text, b)) == 0;
+	diff_rows_add(&d->rows, "SONAME", a, b, is_equal);
+}
+
+static const char *rpath_of(const struct elf_facts *f)
+{
+	return f->rpath;
+}
+
+static const char *runpath_of(const struct elf_facts *f)
+{
+	return f->runpath;
+}
+
+static const char *stack_of(const struct elf_facts *f)
+{
+	return f->is_stack_executable ? "executable" : NULL;
+}
+
+static const char *textrel_of(const struct elf_facts *f)
+{
+	return f->has_textrel ? "yes" : NULL;
+}
+
+static void add_single_facts(struct library_diff *d)
+{
+	static const struct {
+		const char *name;
+		const char *(*of)(const struct elf_facts *f);
+	} facts[] = {{"RPATH", rpath_of}, {"RUNPATH", runpath_of}, {"stack", stack_of}, {"TEXTREL", textrel_of}};
+	const struct elf_facts *a = facts_of(d->a), *b = facts_of(d->b);
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
+		diff_rows_add_text(&d->rows, facts[i].name, a ? facts[i].of(a) : NULL, b ? facts[i].of(b) : NULL);
+}
+
+static const char *machine_of(const struct elf_facts *f, struct arena *text)
+{
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, SIZE_MAX / 2);
+	if (!f)
+		return NULL;
+	buf_printf(&out, "%u, %d bits, %s-endian", f->machine, f->is_64 ? 64 : 32, f->is_big_endian ? "big" : "little");
+	return keep(text, buf_view(&out));
+}
+
+// --- symbols ---
+
+static void list_exported(const struct elf_facts *f, struct arena *text, struct pairing_list *out)
+{
+	for (size_t i = 0; i < f->symbols; i++) {
+		const struct elf_symbol *s = &f->symbol[i];
+		if (s->is_imported)
+			continue;
+		if (!s->version) {
+			pairing_add(out, s->name, i);
+			continue;
+		}
+		size_t len = strlen(s->name), version = strlen(s->version);
+		char *name = arena_alloc(text, len + version + 2);
+		memcpy(name, s->name, len);
+		name[len] = '@';
+		memcpy(name + len + 1, s->version, version + 1);
+		pairing_add(out, name, i);
+	}
+	pairing_unique(out);
+}
+
+static void keep_symbols(const struct pairing_list *l, struct arena *text, struct symbol_list *out)
+{
+	out->count = l->count;
+	out->listed = l->count < LIMIT_COMPARE_SYMBOLS ? l->count : LIMIT_COMPARE_SYMBOLS;
+	out->name = xcalloc(out->listed + 1, sizeof(*out->name));
+	for (size_t i = 0; i < out->listed; i++)
+		out->name[i] = keep(text, str_from(l->item[i].key));
+}
+
+static void ignore_pair(void *ctx, size_t a, size_t b)
+{
+	(void)ctx, (void)a, (void)b;
+}
+
+static void add_symbols(struct library_diff *d, struct arena *text)
+{
+	const struct elf_facts *a = facts_of(d->a), *b = facts_of(d->b);
+	CLEANUP(arena_release) struct arena names = {0};
+	CLEANUP(pairing_release) struct pairing_list left = {0}, right = {0};
+	if (!a || !b)
+		return;
+	list_exported(a, &names, &left);
+	list_exported(b, &names, &right);
+	pairing_take(&left, &right, ignore_pair, NULL);
+	keep_symbols(&left, text, &d->gone);
+	keep_symbols(&right, text, &d->added);
+}
+
+// --- all ---
+
+typedef void list_fn(const struct elf_facts *f, struct arena *text, struct diff_values *out);
+
+static void add_set(struct library_diff *d, list_fn *fn, struct arena *text)
+{
+	CLEANUP(diff_values_release) struct diff_values a = {0}, b = {0};
+	fn(facts_of(d->a), text, &a);
+	fn(facts_of(d->b), text, &b);
+	diff_rows_add_sets(&d->rows, &a, &b);
+}
+
+void library_diff_make(const struct wheel_elf *a, const struct wheel_elf *b, struct arena *text,
+	struct library_diff *out)
+{
+	*out = (struct library_diff){.a = a, .b = b};
+	out->is_unreadable = (a && a->damage) || (b && b->damage);
+	add_soname(out, text);
+	diff_rows_add_text(&out->rows, "machine", machine_of(facts_of(a), text), machine_of(facts_of(b), text));
+	add_set(out, list_needed, text);
+	add_single_facts(out);
+	add_set(out, list_floors, text);
+	add_set(out, list_toolchain, text);
+	add_symbols(out, text);
+}
+
+void library_diff_release(struct library_diff *d)
+{
+	diff_rows_release(&d->rows);
+	free(d->gone.name);
+	free(d->added.name);
+	*d = (struct library_diff){0};
+}

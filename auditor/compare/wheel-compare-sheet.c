@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "auditor/compare/wheel-compare-sheet.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	SYMBOLS_SHOWN = 20,
+	HASH_SHOWN = 16, // digits
+};
+
+static const char *const three_columns[] = {"", "A", "B"};
+
+// A hash is long, and JSON has all of it.
+static const char *shorten(const char *name, const char *value, char out[HASH_SHOWN + 8])
+{
+	if (!value || strncmp(name, "SHA-256", strlen("SHA-256")) != 0)
+		return value;
+	snprintf(out, HASH_SHOWN + 8, "%.*s…", HASH_SHOWN, value);
+	return out;
+}
+
+static void add_diff_row(struct report_sheet *s, const struct diff_row *row)
+{
+	char a[HASH_SHOWN + 8], b[HASH_SHOWN + 8];
+	const char *const cell[] = {
+		row->name, row->a ? shorten(row->name, row->a, a) : "–", row->b ? shorten(row->name, row->b, b) : "–"};
+	report_sheet_row(s, cell, false);
+}
+
+static size_t listed_different(const struct diff_rows *r)
+{
+	return r->count - r->listed_equal;
+}
+
+static void add_table_note(struct report_sheet *s, size_t equal, size_t different, size_t listed)
+{
+	if (different > listed)
+		report_sheet_note(s, "%zu equal; %zu more that differ are not listed.", equal, different - listed);
+	else
+		report_sheet_note(s, different ? "%zu equal." : "%zu equal, none differs.", equal);
+}
+
+static void add_rows_part(struct report_sheet *s, const char *title, const struct diff_rows *r)
+{
+	if (!r->equal && !r->different)
+		return;
+	report_sheet_part(s, title, three_columns, ARRAY_SIZE(three_columns));
+	for (size_t i = 0; i < r->count; i++)
+		if (!r->row[i].is_equal)
+			add_diff_row(s, &r->row[i]);
+	add_table_note(s, r->equal, r->different, listed_different(r));
+}
+
+// --- members ---
+
+static void add_member(struct report_sheet *s, const struct compare_member *m)
+{
+	char size[64];
+	const char *b = m->b && m->a && strcmp(m->a, m->b) == 0 ? "" : m->b;
+	if (m->a && m->b && m->a_size != m->b_size)
+		snprintf(size, sizeof(size), "%" PRIu64 " → %" PRIu64, m->a_size, m->b_size);
+	else
+		snprintf(size, sizeof(size), "%" PRIu64, m->a ? m->a_size : m->b_size);
+	const char *const cell[] = {compare_change_name[m->change], m->a ? m->a : b, m->a ? b : "", size};
+	report_sheet_row(s, cell, false);
+}
+
+static void add_members(struct report_sheet *s, const struct wheel_compare *c)
+{
+	static const char *const head[] = {"", "path", "path in B", "bytes"};
+	const struct compare_members *m = &c->members;
+	size_t different = 0;
+	for (int i = 0; i < COMPARE_CHANGE_COUNT; i++)
+		different += m->count[i];
+	report_sheet_part(s, "Members", head, ARRAY_SIZE(head));
+	for (size_t i = 0; i < m->listed; i++)
+		add_member(s, &m->row[i]);
+	CLEANUP(buf_release) struct buf note;
+	buf_init(&note, 512);
+	buf_printf(&note, "%zu equal, %zu changed, %zu renamed, %zu added, %zu removed", m->equal,
+		m->count[COMPARE_CHANGED], m->count[COMPARE_RENAMED], m->count[COMPARE_ADDED],
+		m->count[COMPARE_REMOVED]);
+	if (different > m->listed)
+		buf_printf(&note, "; %zu more are not listed", different - m->listed);
+	if (m->other_modes)
+		buf_printf(&note, "; %zu equal ones are executable in one wheel only", m->other_modes);
+	report_sheet_note(s, "%s. Compared by %s.", note.data,
+		c->is_by_crc ? "size and CRC-32, which is no proof that they are equal" : "SHA-256");
+}
+
+// --- libraries ---
+
+// "1,234: a, b, … and 12 more"
+static void add_symbols_row(struct report_sheet *s, const char *library, const char *what, const struct symbol_list *l,
+	bool is_marked)
+{
+	if (!l->count)
+		return;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, SIZE_MAX / 2);
+	size_t shown = l->listed < SYMBOLS_SHOWN ? l->listed : SYMBOLS_SHOWN;
+	for (size_t i = 0; i < shown; i++)
+		buf_printf(&text, "%s%s", i ? ", " : "", l->name[i]);
+	if (l->count > shown)
+		buf_printf(&text, " and %zu more", l->count - shown);
+	const char *const cell[] = {library, what, is_marked ? text.data : "", is_marked ? "" : text.data};
+	report_sheet_row(s, cell, is_marked);
+}
+
+static void add_library(struct report_sheet *s, const struct library_diff *d)
+{
+	const char *library = d->a ? d->a->path : d->b->path;
+	const char *const is_there[] = {library, "library", d->a ? d->a->path : "–", d->b ? d->b->path : "–"};
+	size_t rows = s->part[s->parts - 1].rows;
+	if (!d->a || !d->b || strcmp(d->a->path, d->b->path) != 0)
+		report_sheet_row(s, is_there, !d->b);
+	for (size_t i = 0; d->a && d->b && i < d->rows.count; i++) {
+		const struct diff_row *row = &d->rows.row[i];
+		const char *const cell[] = {library, row->name, row->a ? row->a : "–", row->b ? row->b : "–"};
+		if (!row->is_equal)
+			report_sheet_row(s, cell, false);
+	}
+	add_symbols_row(s, library, "exported symbols gone", &d->gone, true);
+	add_symbols_row(s, library, "exported symbols new", &d->added, false);
+	const char *const damaged[] = {library, "cannot be read", d->a && d->a->damage ? d->a->damage : "",
+		d->b && d->b->damage ? d->b->damage : ""};
+	const char *const other[] = {library, "other bytes, equal facts", "", ""};
+	if (d->is_unreadable)
+		report_sheet_row(s, damaged, true);
+	else if (rows == s->part[s->parts - 1].rows)
+		report_sheet_row(s, other, false);
+}
+
+static void add_libraries(struct report_sheet *s, const struct wheel_compare *c)
+{
+	static const char *const head[] = {"library", "", "A", "B"};
+	if (!c->libraries_equal && !c->libraries_different)
+		return;
+	report_sheet_part(s, "Libraries", head, ARRAY_SIZE(head));
+	for (size_t i = 0; i < c->libraries; i++)
+		add_library(s, &c->library[i]);
+	add_table_note(s, c->libraries_equal, c->libraries_different, c->libraries);
+}
+
+static void add_unknown(struct report_sheet *s, const struct wheel_compare *c)
+{
+	const struct compare_side *side = c->a.facts ? &c->b : &c->a;
+	report_sheet_part(s, "Libraries", three_columns, 0);
+	report_sheet_note(s, "Unknown: what is inside %s was not read%s%s.", side->filename, side->why ? ": " : "",
+		side->why ? side->why : "");
+}
+
+// --- provenance ---
+
+// What both have, or "A → B".
+static void put_change(struct buf *out, const char *a, const char *b)
+{
+	buf_puts(out, a);
+	if (strcmp(a, b) != 0)
+		buf_printf(out, " → %s", b);
+}
+
+// The columns of people: where it is from has three of ours.
+static void write_cell(const struct provenance_row *row, int column, struct buf *out)
+{
+	static const enum provenance_column of[][3] = {{COLUMN_VERSION, COLUMN_VERSION, COLUMN_VERSION},
+		{COLUMN_SOURCE, COLUMN_HOW, COLUMN_DIGEST}, {COLUMN_PATH, COLUMN_PATH, COLUMN_PATH},
+		{COLUMN_OPTIONS, COLUMN_OPTIONS, COLUMN_OPTIONS}};
+	for (size_t i = 0; i < ARRAY_SIZE(of[0]); i++) {
+		const char *value = i && of[column][i] == of[column][0] ? NULL : provenance_column(row, of[column][i]);
+		if (value)
+			buf_printf(out, "%s%s", out->len ? ", " : "", value);
+	}
+	if (!out->len)
+		buf_puts(out, row ? "–" : "not used");
+}
+
+static void add_provenance_row(struct report_sheet *s, const struct provenance_pair *p)
+{
+	enum { CELLS = 4 };
+	struct buf cell[CELLS];
+	const char *text[1 + CELLS] = {(p->a ? p->a : p->b)->component};
+	for (int i = 0; i < CELLS; i++) {
+		CLEANUP(buf_release) struct buf a, b;
+		buf_init(&a, SIZE_MAX / 2);
+		buf_init(&b, SIZE_MAX / 2);
+		buf_init(&cell[i], SIZE_MAX / 2);
+		write_cell(p->a, i, &a);
+		write_cell(p->b, i, &b);
+		put_change(&cell[i], a.data, b.data);
+		text[1 + i] = cell[i].data;
+	}
+	report_sheet_row(s, text, !p->a || !p->b || p->has_other_path);
+	for (int i = 0; i < CELLS; i++)
+		buf_release(&cell[i]);
+}
+
+static const char *without_provenance(const struct wheel_compare *c)
+{
+	return !c->a.provenance && !c->b.provenance ? "Neither wheel has one."
+	       : !c->a.provenance                   ? "A has none."
+	       : !c->b.provenance                   ? "B has none."
+						    : NULL;
+}
+
+static void add_provenance(struct report_sheet *s, const struct wheel_compare *c)
+{
+	static const char *const head[] = {"component", "version", "from", "installed", "options"};
+	const struct provenance_diff *d = &c->provenance;
+	const char *none = without_provenance(c);
+	size_t listed = 0;
+	report_sheet_part(s, "Provenance", head, ARRAY_SIZE(head));
+	for (size_t i = 0; !none && i < d->listed; i++) {
+		if (d->row[i].is_equal)
+			continue;
+		add_provenance_row(s, &d->row[i]);
+		listed++;
+	}
+	if (none)
+		report_sheet_note(s, "%s", none);
+	else
+		add_table_note(s, d->equal, d->different, listed);
+}
+
+void wheel_compare_sheet(const struct wheel_compare *c, struct report_sheet *out)
+{
+	CLEANUP(mem_free) char *names = xasprintf("%s and %s", c->a.label, c->b.label);
+	report_sheet_begin(out, compare_verdict_words[c->verdict], names);
+	add_rows_part(out, "Files", &c->file);
+	if (c->verdict == COMPARE_IDENTICAL && !c->provenance.different)
+		return;
+	add_rows_part(out, "Metadata", &c->metadata);
+	if (c->has_facts) {
+		add_libraries(out, c);
+		add_rows_part(out, "Components", &c->components);
+	} else {
+		add_unknown(out, c);
+	}
+	add_provenance(out, c);
+	add_members(out, c); // the last: a wheel may have hundreds
+}

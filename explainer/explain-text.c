@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "lib/format/escape.h"
+#include "explainer/explain-audit.h"
+#include "explainer/explain-builds.h"
+#include "explainer/explain-provenance.h"
+#include "explainer/explain-uploader.h"
+#include "explainer/explain-views.h"
+#include "explainer/explain.h"
+
+static const char *or_dash(const char *s)
+{
+	return s && *s ? s : "-";
+}
+
+static void print_padded(struct buf *out, const char *text, size_t width)
+{
+	buf_printf(out, "%-*s  ", (int)width, text);
+}
+
+// The length of the longest string of the rows under a key.
+static size_t column_width(const struct jsondoc *rows, const char *key)
+{
+	size_t width = 0;
+	for (size_t i = 0; i < jsondoc_count(rows); i++) {
+		const char *text = jsondoc_get_str(jsondoc_at(rows, i), key);
+		if (text && strlen(text) > width)
+			width = strlen(text);
+	}
+	return width;
+}
+
+static void print_title(const struct jsondoc *all, struct buf *out)
+{
+	const struct jsondoc *platforms = jsondoc_get(all, "platforms");
+	const char *version = jsondoc_get_str(all, "version"), *view = jsondoc_get_str(all, "view");
+	int64_t generation = 0;
+	buf_puts(out, jsondoc_get_str(all, "project"));
+	if (version)
+		buf_printf(out, " %s", version);
+	buf_printf(out, " in %s%s", view ? "view " : "the default view", view ? view : "");
+	if (jsondoc_get_int(all, "generation", &generation))
+		buf_printf(out, ", generation %lld", (long long)generation);
+	buf_putc(out, ':');
+	for (size_t i = 0; i < jsondoc_count(platforms); i++)
+		buf_printf(out, " %s", jsondoc_at_str(platforms, i));
+	buf_putc(out, '\n');
+}
+
+// --- files here ---
+
+static void print_removal(const struct jsondoc *removal, const char *indent, struct buf *out)
+{
+	const char *verdict = jsondoc_get_str(removal, "verdict"), *run = jsondoc_get_str(removal, "run");
+	const struct jsondoc *upstream = jsondoc_get(removal, "upstream");
+	const char *by = jsondoc_get_str(removal, "by");
+	buf_printf(out, "%sremoved %s%s%s", indent, or_dash(jsondoc_get_str(removal, "when")), by ? " by " : "",
+		by ? by : "");
+	if (verdict)
+		buf_printf(out, ", %s", verdict);
+	if (run)
+		buf_printf(out, ", in run %s", run);
+	buf_putc(out, '\n');
+	if (upstream)
+		buf_printf(out, "%supstream has %s, %s\n", indent, or_dash(jsondoc_get_str(upstream, "filename")),
+			jsondoc_is_true(upstream, "identical") ? "the same bytes" : "other bytes");
+}
+
+static void print_downloads(const struct jsondoc *downloads, const char *indent, struct buf *out)
+{
+	int64_t count = 0;
+	if (jsondoc_get_int(downloads, "count", &count))
+		buf_printf(out, "%sdownloaded %lld time%s, last on %.10s\n", indent, (long long)count,
+			count == 1 ? "" : "s", or_dash(jsondoc_get_str(downloads, "last")));
+}
+
+static void print_planned(const struct jsondoc *plan, const char *indent, struct buf *out)
+{
+	buf_printf(out, "%sthe last plan: %s, %s: %s\n", indent, or_dash(jsondoc_get_str(plan, "verdict")),
+		jsondoc_is_true(plan, "removes") ? "to be removed" : "stays", or_dash(jsondoc_get_str(plan, "reason")));
+}
+
+static void print_file_row(const struct jsondoc *row, size_t platform, size_t state, struct buf *out)
+{
+	CLEANUP(mem_free) char *indent = xasprintf("%*s", (int)(platform + state + 6), "");
+	const char *reason = jsondoc_get_str(row, "reason"), *hidden = jsondoc_get_str(row, "hidden-by");
+	buf_puts(out, "  ");
+	print_padded(out, jsondoc_get_str(row, "platform"), platform);
+	print_padded(out, jsondoc_get_str(row, "state"), state);
+	buf_printf(out, "%s\n", jsondoc_get_str(row, "filename"));
+	if (hidden)
+		buf_printf(out, "%sthe view shows the file of %s\n", indent, hidden);
+	if (jsondoc_is_true(row, "not-promoted") && !jsondoc_get(row, "membership"))
+		buf_printf(out, "%snot promoted into the view\n", indent);
+	explain_views_text(row, indent, out);
+	if (reason)
+		buf_printf(out, "%s%s\n", indent, reason);
+	if (jsondoc_get(row, "removal"))
+		print_removal(jsondoc_get(row, "removal"), indent, out);
+	explain_uploader_text(row, indent, out);
+	if (jsondoc_get(row, "downloads"))
+		print_downloads(jsondoc_get(row, "downloads"), indent, out);
+	if (jsondoc_get(row, "provenance"))
+		explain_provenance_text(jsondoc_get(row, "provenance"), indent, out);
+	if (jsondoc_is_true(row, "attestations"))
+		buf_printf(out, "%sit has attestations, whose signatures are not verified here\n", indent);
+	if (jsondoc_get(row, "audit"))
+		explain_audit_text(jsondoc_get(row, "audit"), indent, out);
+	if (jsondoc_get(row, "plan"))
+		print_planned(jsondoc_get(row, "plan"), indent, out);
+}
+
+static void print_here(const struct jsondoc *rows, struct buf *out)
+{
+	size_t platform = column_width(rows, "platform"), state = column_width(rows, "state");
+	buf_puts(out, jsondoc_count(rows) ? "\nHere:\n" : "\nHere: nothing\n");
+	for (size_t i = 0; i < jsondoc_count(rows); i++)
+		print_file_row(jsondoc_at(rows, i), platform, state, out);
+}
+
+// --- members that views have lost ---
+
+static void print_loss(const struct jsondoc *loss, struct buf *out)
+{
+	const char *by = jsondoc_get_str(loss, "by"), *reason = jsondoc_get_str(loss, "reason");
+	const char *since = jsondoc_get_str(loss, "since");
+	int64_t generation = 0;
+	jsondoc_get_int(loss, "generation", &generation);
+	buf_printf(out, "  view %s has lost %s of %s, a member since generation %lld\n", jsondoc_get_str(loss, "view"),
+		jsondoc_get_str(loss, "filename"), jsondoc_get_str(loss, "platform"), (long long)generation);
+	buf_printf(out, "    %s%s%s%s%s%s%s\n", jsondoc_get_str(loss, "why"), since ? "; since " : "", since ? since : "",
+		by ? ", by " : "", by ? by : "", reason ? ": " : "", reason ? reason : "");
+	buf_printf(out, "    %s\n", jsondoc_get_str(loss, "advice"));
+}
+
+static void print_losses(const struct jsondoc *lost, struct buf *out)
+{
+	buf_puts(out, lost ? "\nLost, so that clients of these views find no such file:\n" : "");
+	for (size_t i = 0; lost && i < jsondoc_count(lost); i++)
+		print_loss(jsondoc_at(lost, i), out);
+}
+
+// --- files of upstream ---
+
+static void print_upstream_file(const struct jsondoc *file, struct buf *out)
+{
+	const char *yanked = jsondoc_get_str(file, "yanked"), *python = jsondoc_get_str(file, "requires-python");
+	buf_printf(out, "  %s", jsondoc_get_str(file, "filename"));
+	if (python)
+		buf_printf(out, "  (Python %s)", python);
+	if (yanked)
+		buf_printf(out, "  yanked%s%s", *yanked ? ": " : "", yanked);
+	if (jsondoc_is_true(file, "left-out"))
+		buf_puts(out, "  not on the page");
+	if (jsondoc_is_true(file, "cut"))
+		buf_puts(out, "  a field is too long and is omitted");
+	buf_putc(out, '\n');
+}
+
+static void print_upstream(const struct jsondoc *upstream, struct buf *out)
+{
+	const struct jsondoc *files = jsondoc_get(upstream, "file");
+	const char *index = jsondoc_get_str(upstream, "index"), *why = jsondoc_get_str(upstream, "why");
+	const char *status = jsondoc_get_str(upstream, "status"), *fetched = jsondoc_get_str(upstream, "fetched");
+	int64_t count = 0;
+	buf_printf(out, "\nUpstream%s%s: %s", index ? " " : "", index ? index : "",
+		jsondoc_get_str(upstream, "result"));
+	if (why)
+		buf_printf(out, ": %s", why);
+	if (fetched)
+		buf_printf(out, ", as of %s", fetched);
+	if (status && strcmp(status, "active") != 0)
+		buf_printf(out, ", %s", status);
+	if (jsondoc_get_int(upstream, "files", &count))
+		buf_printf(out, "; %lld files", (long long)count);
+	if (files)
+		buf_printf(out, ", %zu of this version", jsondoc_count(files));
+	if (jsondoc_get_int(upstream, "left-out", &count))
+		buf_printf(out,
+			"\n%lld of all files are not on the view's page, because none of its machines runs them "
+			"(wheels = fitting)",
+			(long long)count);
+	buf_putc(out, '\n');
+	for (size_t i = 0; files && i < jsondoc_count(files); i++)
+		print_upstream_file(jsondoc_at(files, i), out);
+}
+
+// --- the choices of pip ---
+
+static void print_choice(const struct jsondoc *environment, const char *key, struct buf *out)
+{
+	const struct jsondoc *choice = jsondoc_get(environment, key);
+	bool is_of_clients = strcmp(key, "client") == 0;
+	CLEANUP(mem_free) char *label = is_of_clients ? xstrdup("clients get") : xasprintf("from %s", key);
+	buf_printf(out, "    %-13s  %s", label,
+		choice ? jsondoc_get_str(choice, "filename") : "nothing");
+	if (choice && (is_of_clients || strcmp(key, "both") == 0))
+		buf_printf(out, "  (%s)", jsondoc_get_str(choice, "from"));
+	if (choice && jsondoc_is_true(choice, "yanked"))
+		buf_puts(out, "  yanked");
+	if (choice && jsondoc_is_true(choice, "some-micros"))
+		buf_puts(out, "  not for every release of this Python");
+	buf_putc(out, '\n');
+}
+
+static void print_environments(const struct jsondoc *rows, struct buf *out)
+{
+	static const char *const keys[] = {"here", "upstream", "both", "client"};
+	buf_puts(out, jsondoc_count(rows) ? "\nWhat pip takes:\n" : "");
+	for (size_t i = 0; i < jsondoc_count(rows); i++) {
+		const struct jsondoc *row = jsondoc_at(rows, i);
+		buf_printf(out, "  %s, Python %s\n", jsondoc_get_str(row, "platform"), jsondoc_get_str(row, "python"));
+		for (size_t n = 0; n < ARRAY_SIZE(keys); n++)
+			print_choice(row, keys[n], out);
+	}
+}
+
+// --- the name rule ---
+
+static void print_taken(const struct jsondoc *taken, struct buf *out)
+{
+	const char *since = jsondoc_get_str(taken, "since");
+	int64_t count = 0;
+	jsondoc_get_int(taken, "files", &count);
+	buf_printf(out, "Upstream now has a project of this name, with %lld file%s%s%s, as of %s: not merged\n",
+		(long long)count, count == 1 ? "" : "s", since ? ", the first of " : "", since ? since : "",
+		or_dash(jsondoc_get_str(taken, "fetched")));
+}
+
+static void print_names(const struct jsondoc *names, struct buf *out)
+{
+	const char *files = names ? jsondoc_get_str(names, "files") : NULL;
+	if (!files)
+		return;
+	buf_printf(out, "Clients get %s: %s%s\n",
+		strcmp(files, "both") == 0   ? "the files here and upstream's"
+		: strcmp(files, "here") == 0 ? "only the files here"
+					     : "only upstream's files",
+		jsondoc_get_str(names, "why"), jsondoc_is_true(names, "ours") ? " (the name is noted as ours)" : "");
+	if (jsondoc_get(names, "taken"))
+		print_taken(jsondoc_get(names, "taken"), out);
+}
+
+// Any process that writes to the store can put any characters into a tombstone.
+void explain_text(const struct jsondoc *explanation, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, out->cap);
+	print_title(explanation, &text);
+	print_names(jsondoc_get(explanation, "names"), &text);
+	print_losses(jsondoc_get(explanation, "lost"), &text);
+	print_here(jsondoc_get(explanation, "here"), &text);
+	print_upstream(jsondoc_get(explanation, "upstream"), &text);
+	print_environments(jsondoc_get(explanation, "environments"), &text);
+	explain_builds_text(jsondoc_get(explanation, "builds"), &text);
+	for (struct str rest = buf_view(&text); rest.len;) {
+		escape_terminal(out, str_cut(&rest, '\n'));
+		buf_putc(out, '\n');
+	}
+	out->failed |= text.failed;
+}

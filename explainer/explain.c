@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explainer/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/arena.h"
+#include "lib/domain/index/simplepage.h"
+#include "lib/state/catalog/catalog-history.h"
+#include "lib/state/catalog/catalog-plan.h"
+#include "lib/state/store/tombstone.h"
+#include "explainer/explain-audit.h"
+#include "explainer/explain-builds.h"
+#include "explainer/explain-choices.h"
+#include "explainer/explain-names.h"
+#include "explainer/explain-provenance.h"
+#include "explainer/explain-uploader.h"
+#include "lib/view/merge-upstream.h"
+
+// A file that the view shows.
+struct shown {
+	const char *filename, *requires_python;
+	bool is_yanked;
+	const struct platform *platform;
+};
+
+// The verdict of the last plan about a file.
+struct planned {
+	int64_t platform;
+	const char *path;
+	struct jsondoc *facts; // ownership passes to the file's row
+};
+
+struct explanation {
+	const struct explain_about *about;
+	const struct view *view; // of about
+	const char *project;     // of about
+	struct catalog *catalog;
+	const char *owner;             // why upstream's files are ignored; NULL: they are not
+	const struct simplepage *page; // upstream's page; NULL: ignored or unknown
+	int64_t generation;            // of the view's membership, if it has one
+	bool is_kept_out;              // upstream's files, because the view's come by promotion alone
+	struct finder *finder;
+	struct jsondoc *here, *lost, *builds; // builds NULL: not known
+	struct explain_audit audit;
+	struct explain_uploaders uploaders;
+	struct arena text;
+	struct shown *shown; // sorted by name
+	size_t shown_count, shown_room;
+	size_t statement_bytes; // of statements of provenance that were read
+	struct planned *planned;
+	size_t planned_count, planned_room;
+};
+
+static void explanation_release(struct explanation *x)
+{
+	for (size_t i = 0; i < x->planned_count; i++)
+		jsondoc_cleanup(&x->planned[i].facts);
+	free(x->planned);
+	free(x->shown);
+	finder_free(x->finder);
+	explain_uploaders_release(&x->uploaders);
+	jsondoc_cleanup(&x->here);
+	jsondoc_cleanup(&x->lost);
+	jsondoc_cleanup(&x->builds);
+	arena_release(&x->text);
+}
+
+static const char *explanation_copy(struct explanation *x, const char *s)
+{
+	return s ? arena_copy(&x->text, str_from(s)) : NULL;
+}
+
+static void put_text(struct jsondoc *out, const char *key, const char *text)
+{
+	if (text && *text)
+		jsondoc_put_str(out, key, text);
+}
+
+static void put_hex_sha256(struct jsondoc *out, const uint8_t *sha256)
+{
+	char hex[SHA256_HEX + 1] = "";
+	if (!sha256)
+		return;
+	hex_encode(sha256, SHA256_SIZE, hex);
+	jsondoc_put_str(out, "sha256", hex);
+}
+
+static const struct platform *find_view_platform(const struct explanation *x, int64_t id)
+{
+	for (size_t i = 0; i < x->view->platform_count; i++)
+		if (x->view->platform[i]->id == id)
+			return x->view->platform[i];
+	return NULL;
+}
+
+// Whether a file belongs to the project and has a requested version. otherwise is the result for an unparsable name.
+static bool matches_request(const struct explanation *x, const char *filename, bool otherwise)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_parse(str_from(filename), &name, &ignored) < 0)
+		return otherwise;
+	return strcmp(name.project, x->project) == 0 && finder_matches_version(x->finder, &name);
+}
+
+// --- the last plan ---
+
+static int on_planned_file(void *ctx, const struct catalog_planned *f, struct err *e UNUSED)
+{
+	struct explanation *x = ctx;
+	if (!find_view_platform(x, f->platform))
+		return 0;
+	GROW(x->planned, x->planned_count, x->planned_room);
+	struct jsondoc *facts = jsondoc_object();
+	put_text(facts, "verdict", f->verdict);
+	jsondoc_put_bool(facts, "removes", f->removes);
+	put_text(facts, "why", f->why);
+	put_text(facts, "reason", f->reason);
+	put_text(facts, "upstream", f->upstream);
+	x->planned[x->planned_count++] = (struct planned){f->platform, explanation_copy(x, f->path), facts};
+	return 0;
+}
+
+static void put_planned(struct explanation *x, struct jsondoc *row, int64_t platform, const char *path)
+{
+	for (size_t i = 0; i < x->planned_count; i++) {
+		struct planned *p = &x->planned[i];
+		if (p->facts && p->platform == platform && strcmp(p->path, path) == 0)
+			jsondoc_put(row, "plan", STEAL_PTR(p->facts));
+	}
+}
+
+// --- files here ---
+
+static int compare_shown(const void *a, const void *b)
+{
+	return strcmp(((const struct shown *)a)->filename, ((const struct shown *)b)->filename);
+}
+
+static int on_shown_file(void *ctx, const struct platform *platform, const struct catalog_file *f, struct err *e UNUSED)
+{
+	struct explanation *x = ctx;
+	GROW(x->shown, x->shown_count, x->shown_room);
+	x->shown[x->shown_count++] = (struct shown){
+		.filename = explanation_copy(x, f->filename),
+		.requires_python = explanation_copy(x, f->requires_python),
+		.is_yanked = f->yanked != NULL,
+		.platform = platform,
+	};
+	return 0;
+}
+
+static void offer_shown_files(struct explanation *x)
+{
+	for (size_t i = 0; i < x->shown_count; i++) {
+		const struct shown *s = &x->shown[i];
+		bool is_upstreams = x->page && simplepage_find(x->page, s->filename);
+		finder_add(x->finder, x->project,
+			&(struct finder_file){
+				.filename = s->filename,
+				.requires_python = s->requires_python,
+				.is_yanked = s->is_yanked,
+				.sources = is_upstreams ? FROM_HERE : FROM_HERE | FROM_BOTH,
+				.origin = s,
+			});
+	}
+	if (x->shown_count)
+		qsort(x->shown, x->shown_count, sizeof(x->shown[0]), compare_shown);
+}
+
+static const struct shown *find_shown(const struct explanation *x, const char *filename)
+{
+	const struct shown key = {.filename = filename};
+	return x->shown_count ? bsearch(&key, x->shown, x->shown_count, sizeof(key), compare_shown) : NULL;
+}
+
+static struct jsondoc *new_file_row(const struct platform *p, const char *filename, const char *state)
+{
+	struct jsondoc *row = jsondoc_object();
+	jsondoc_put_str(row, "platform", p->name);
+	jsondoc_put_str(row, "filename", filename);
+	jsondoc_put_str(row, "state", state);
+	return row;
+}
+
+static const char *state_name(const struct catalog_history *f)
+{
+	static const char *const name[] = {
+		[FILE_IS_LISTED] = "listed",
+		[FILE_IS_REFUSED] = "quarantined",
+		[FILE_IS_DUPLICATE] = "copy",
+		[FILE_IS_UNLISTED] = "unlisted",
+	};
+	if (!f->has_file)
+		return "removed";
+	return f->yanked && f->state == FILE_IS_LISTED ? "yanked" : name[f->state];
+}
+
+bool explain_may_read(const struct explain_reader *r, const struct view *v)
+{
+	return !r || !r->may_read || r->may_read(r->ctx, v);
+}
+
+bool explain_sees_names(const struct explain_reader *r, const struct platform *p)
+{
+	return !r || !r->sees_names || r->sees_names(r->ctx, p);
+}
+
+static void put_tombstone(struct jsondoc *row, const char *text, bool sees_names)
+{
+	CLEANUP(tombstone_release) struct tombstone t = {0};
+	struct jsondoc *removal = jsondoc_object(), *upstream;
+	tombstone_read(str_from(text), &t);
+	jsondoc_put_known_time(removal, "when", t.when);
+	put_text(removal, "by", sees_names ? t.by : NULL);
+	put_text(removal, "verdict", t.verdict);
+	put_text(removal, "run", t.run);
+	if (t.upstream.filename) {
+		upstream = jsondoc_object();
+		put_text(upstream, "filename", t.upstream.filename);
+		put_text(upstream, "url", t.upstream.url);
+		jsondoc_put_bool(upstream, "identical", t.upstream.is_identical);
+		jsondoc_put(removal, "upstream", upstream);
+	}
+	jsondoc_put(row, "removal", removal);
+}
+
+static void put_downloads(const struct explanation *x, struct jsondoc *row, const char *platform, const char *filename)
+{
+	struct download found;
+	if (!x->about->downloads || !downloads_find(x->about->downloads, platform, filename, &found))
+		return;
+	struct jsondoc *out = jsondoc_object();
+	jsondoc_put_int(out, "count", (int64_t)found.count);
+	jsondoc_put_known_time(out, "last", found.last);
+	jsondoc_put(row, "downloads", out);
+}
+
+// Says whether the view has a listed file, and if not, why.
+static int put_presence(const struct explanation *x, const struct catalog_history *f, const struct platform *p,
+	struct jsondoc *row, struct err *e)
+{
+	const struct view *v = x->view;
+	const struct shown *shown = find_shown(x, f->filename);
+	int is_member = !v->membership || !f->sha256 ? 1
+						     : catalog_view_has(x->catalog, v->membership, v->generation,
+							       f->platform, f->filename, f->sha256, e);
+	if (is_member < 0)
+		return -1;
+	if (!is_member)
+		jsondoc_put_bool(row, "not-promoted", true);
+	else if (shown && shown->platform != p)
+		jsondoc_put_str(row, "hidden-by", shown->platform->name);
+	return 0;
+}
+
+static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
+{
+	struct explanation *x = ctx;
+	const struct platform *p = find_view_platform(x, f->platform);
+	if (!p || !matches_request(x, f->filename, true))
+		return 0;
+	struct jsondoc *row = new_file_row(p, f->filename, state_name(f));
+	jsondoc_add(x->here, row);
+	if (f->state == FILE_IS_LISTED && put_presence(x, f, p, row, e) < 0)
+		return -1;
+	if (f->state == FILE_IS_LISTED && x->about->put_file &&
+		x->about->put_file(x->about->put_file_ctx, p, f, row, e) < 0)
+		return -1;
+	jsondoc_put_str(row, "path", f->path);
+	if (f->has_file)
+		jsondoc_put_int(row, "size", (int64_t)f->size);
+	put_hex_sha256(row, f->sha256);
+	put_text(row, "requires-python", f->requires_python);
+	put_text(row, "reason", f->reason ? f->reason : f->yanked);
+	bool sees_names = explain_sees_names(x->about->reader, p);
+	if (f->tombstone)
+		put_tombstone(row, f->tombstone, sees_names);
+	if (sees_names)
+		explain_uploaders_put(&x->uploaders, p->name, f->filename, f->sha256, row);
+	put_downloads(x, row, p->name, f->filename);
+	if (f->state == FILE_IS_LISTED)
+		explain_audit(&x->audit, p->name, f->filename, f->sha256, row);
+	put_planned(x, row, f->platform, f->path);
+	return explain_provenance_put(x->catalog, f, x->about->version != NULL, &x->statement_bytes, row, e);
+}
+
+static int collect_here(struct explanation *x, struct err *e)
+{
+	if (view_files(x->view, x->catalog, x->project, on_shown_file, x, e) < 0)
+		return -1;
+	offer_shown_files(x);
+	if (catalog_plan_project(x->catalog, x->project, on_planned_file, x, e) < 0)
+		return -1;
+	return catalog_histories(x->catalog, x->project, on_history, x, e);
+}
+
+static void collect_lost(struct explanation *x)
+{
+	const struct jsondoc *all = x->about->lost;
+	x->lost = jsondoc_array();
+	for (size_t i = 0; all && i < jsondoc_count(all); i++)
+		if (matches_request(x, jsondoc_get_str(jsondoc_at(all, i), "filename"), true))
+			jsondoc_add(x->lost, jsondoc_copy(jsondoc_at(all, i)));
+}
+
+// --- files of upstream ---
+
+static void offer_upstream_files(struct explanation *x)
+{
+	for (size_t i = 0; x->page && i < x->page->files; i++) {
+		const struct simplepage_file *f = &x->page->file[i];
+		finder_add(x->finder, x->project,
+			&(struct finder_file){
+				.filename = f->filename,
+				.requires_python = f->requires_python,
+				.is_yanked = f->yanked != NULL,
+				.sources = FROM_UPSTREAM | FROM_BOTH,
+			});
+	}
+}
+
+// Whether the view's page omits this wheel of upstream. It never omits a name that is here too.
+static bool is_omitted(const struct explanation *x, const struct simplepage_file *f)
+{
+	bool is_shown = x->about->rule != NAME_RULE_UPSTREAM && find_shown(x, f->filename);
+	return x->view->merges && !is_shown && !wheel_filter_admits(&x->view->wheels, f->filename);
+}
+
+static void put_omitted_count(const struct explanation *x, struct jsondoc *out)
+{
+	int64_t count = 0;
+	for (size_t i = 0; i < x->page->files; i++)
+		count += is_omitted(x, &x->page->file[i]);
+	if (count)
+		jsondoc_put_int(out, "left-out", count);
+}
+
+static struct jsondoc *upstream_file_doc(const struct explanation *x, const struct simplepage_file *f)
+{
+	struct jsondoc *out = jsondoc_object();
+	jsondoc_put_str(out, "filename", f->filename);
+	jsondoc_put_str(out, "url", f->url);
+	if (f->yanked)
+		jsondoc_put_str(out, "yanked", f->yanked);
+	put_text(out, "requires-python", f->requires_python);
+	put_text(out, "upload-time", f->upload_time);
+	if (f->size >= 0)
+		jsondoc_put_int(out, "size", f->size);
+	put_hex_sha256(out, f->has_sha256 ? f->sha256 : NULL);
+	if (is_omitted(x, f))
+		jsondoc_put_bool(out, "left-out", true);
+	if (f->is_cut)
+		jsondoc_put_bool(out, "cut", true);
+	return out;
+}
+
+static struct jsondoc *upstream_doc(const struct explanation *x, const struct upstream_answer *answer,
+	bool is_of_version)
+{
+	struct jsondoc *out = jsondoc_object();
+	if (x->owner) {
+		jsondoc_put_str(out, "result", upstream_result_name[UPSTREAM_PRIVATE]);
+		jsondoc_put_str(out, "why", x->owner);
+		return out;
+	}
+	struct jsondoc *files = is_of_version ? jsondoc_array() : NULL;
+	jsondoc_put_str(out, "result", upstream_result_name[answer->result]);
+	put_text(out, "why", answer->why);
+	put_text(out, "index", answer->index);
+	jsondoc_put_known_time(out, "asked", answer->asked);
+	jsondoc_put_known_time(out, "fetched", answer->fetched);
+	if (!x->page) {
+		jsondoc_cleanup(&files);
+		return out;
+	}
+	jsondoc_put_bool(out, "stale", !answer->page);
+	jsondoc_put_str(out, "status", simplepage_status_name[x->page->status]);
+	jsondoc_put_int(out, "files", (int64_t)x->page->files);
+	put_omitted_count(x, out);
+	for (size_t i = 0; files && i < x->page->files; i++)
+		if (matches_request(x, x->page->file[i].filename, false))
+			jsondoc_add(files, upstream_file_doc(x, &x->page->file[i]));
+	if (files)
+		jsondoc_put(out, "file", files);
+	return out;
+}
+
+// --- the document ---
+
+// Where the files come from that clients of the view get.
+static enum file_origin origin_for_clients(const struct explanation *x, const struct jsondoc *names)
+{
+	const char *files = jsondoc_get_str(names, "files");
+	if (!x->view->merges)
+		return x->view->has_upstream ? FROM_BOTH : FROM_HERE;
+	return strcmp(files, "here") == 0 ? FROM_HERE : strcmp(files, "upstream") == 0 ? FROM_UPSTREAM : FROM_BOTH;
+}
+
+static struct jsondoc *explanation_doc(struct explanation *x, const struct upstream_answer *answer)
+{
+	struct jsondoc *out = jsondoc_object(), *platforms = jsondoc_array();
+	const struct explain_names names = {x->about->rule, x->about->is_ours, x->view->merges, x->is_kept_out, answer};
+	jsondoc_put_str(out, "project", x->project);
+	put_text(out, "version", x->about->version);
+	put_text(out, "view", x->view->name);
+	if (x->view->membership)
+		jsondoc_put_int(out, "generation", x->generation);
+	for (size_t i = 0; i < x->view->platform_count; i++)
+		jsondoc_add_str(platforms, x->view->platform[i]->name);
+	jsondoc_put(out, "platforms", platforms);
+	struct jsondoc *rule = explain_names(&names);
+	enum file_origin client = origin_for_clients(x, rule);
+	jsondoc_put(out, "names", rule);
+	if (jsondoc_count(x->lost))
+		jsondoc_put(out, "lost", STEAL_PTR(x->lost));
+	jsondoc_put(out, "here", STEAL_PTR(x->here));
+	jsondoc_put(out, "upstream", upstream_doc(x, answer, x->about->version != NULL));
+	jsondoc_put(out, "environments", explain_choices(x->view, client, x->finder));
+	if (x->builds)
+		jsondoc_put(out, "builds", STEAL_PTR(x->builds));
+	return out;
+}
+
+// Results that cannot be read hide nothing else.
+static void read_builds(struct explanation *x)
+{
+	struct err ignored = ERR_INIT;
+	const struct explain_about *about = x->about;
+	if (about->results)
+		x->builds = explain_builds(about->results, x->view, x->project, about->version, &ignored);
+}
+
+static int find_shown_generation(struct explanation *x, struct err *e)
+{
+	struct catalog_view newest;
+	x->generation = x->view->generation;
+	if (!x->view->membership || x->generation != GENERATION_NEWEST)
+		return 0;
+	if (catalog_view_find(x->catalog, x->view->membership, &newest, e) < 0)
+		return -1;
+	x->generation = newest.generation;
+	return 0;
+}
+
+struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
+	struct err *e)
+{
+	CLEANUP(explanation_release)
+	struct explanation x = {.about = about, .view = about->view, .project = about->project, .catalog = c};
+	x.owner = upstream_owner(about->rule, about->is_ours, about->is_hidden && about->view->is_private);
+	if (find_shown_generation(&x, e) < 0 ||
+		merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0)
+		return NULL;
+	x.owner = x.owner || !x.is_kept_out || !about->view->merges ? x.owner : explain_names_kept_out;
+	if (!x.owner)
+		x.page = answer->page ? answer->page : answer->stale;
+	x.here = jsondoc_array();
+	x.audit = (struct explain_audit){.gate = about->gate, .catalog = c};
+	if (finder_new(about->version, &x.finder, e) < 0)
+		return NULL;
+	offer_upstream_files(&x);
+	explain_uploaders_read(about->audit_path, about->project, &x.uploaders);
+	if (collect_here(&x, e) < 0)
+		return NULL;
+	read_builds(&x);
+	collect_lost(&x);
+	if (jsondoc_count(x.here) || jsondoc_count(x.lost) || x.page || (x.builds && jsondoc_count(x.builds)))
+		return explanation_doc(&x, answer);
+	const char *space = about->version ? " " : "", *version = about->version ? about->version : "";
+	if (x.owner)
+		err_set(e, ERR_NOT_FOUND, "nothing of %s%s%s is here, and upstream's files are ignored (%s)",
+			about->project, space, version, x.owner);
+	else
+		err_set(e, ERR_NOT_FOUND, "nothing is known of %s%s%s, neither here nor upstream (%s)", about->project,
+			space, version, upstream_result_name[answer->result]);
+	return NULL;
+}

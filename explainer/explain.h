@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Explains which files of a project clients can get: the files of a view's platforms, listed or not; what was pruned
+// and why; what upstream has; and for each environment what pip takes from here, from upstream, and from both. It reads
+// only the catalog and the results of builds. One thread at a time per catalog connection.
+#pragma once
+
+#include "lib/format/jsondoc.h"
+#include "lib/state/access/downloads.h"
+#include "lib/state/catalog/catalog-history.h"
+#include "lib/state/results/results.h"
+#include "lib/audit/wheel-gate.h"
+#include "lib/state/upstream/name-rules.h"
+#include "lib/state/upstream/upstream.h"
+#include "lib/view/view.h"
+
+// Adds to the row of a listed file what a module above this one knows. f is borrowed for the call.
+typedef int explain_file_fn(void *ctx, const struct platform *p, const struct catalog_history *f, struct jsondoc *row,
+	struct err *e);
+
+// What the reader of an explanation may know. A function that is NULL, or no reader: all.
+struct explain_reader {
+	bool (*may_read)(void *ctx, const struct view *v);       // of the view
+	bool (*sees_names)(void *ctx, const struct platform *p); // the names of people and tokens there
+	void *ctx;
+};
+bool explain_may_read(const struct explain_reader *r, const struct view *v);
+bool explain_sees_names(const struct explain_reader *r, const struct platform *p);
+
+// The request, and what is known apart from the catalog. Borrowed.
+struct explain_about {
+	const struct view *view;
+	const char *project;               // normal form
+	const char *version;               // NULL: all versions; else only those that "==version" admits
+	enum name_rule rule;               // of the project's name
+	bool is_ours;                      // the name is noted as ours (lib/state/upstream/owned-names)
+	bool is_hidden;                    // only private platforms have the project, so upstream is not asked
+	const struct downloads *downloads; // download counts; NULL: not reported
+	struct results *results;           // of builds; NULL: not reported
+	struct wheel_gate *gate;           // NULL: wheels are not audited
+	const char *audit_path;            // of the audit log, which names uploaders; NULL: they are not named
+	const struct explain_reader *reader;
+	explain_file_fn *put_file;         // NULL: nothing is added
+	void *put_file_ctx;
+	const struct jsondoc *lost; // of explainer/explain-losses.h, for all versions; NULL: not reported
+};
+
+// Returns a document that the caller frees. answer is what is known of upstream's project of this name, even if the
+// name is ours. NULL on an error: ERR_INVALID if version is not a version, ERR_NOT_FOUND if neither the view nor
+// upstream has any such file, no view has lost one, and none was tried to be built; and the errors of the catalog.
+//
+//	{"project", "version"?, "view"?, "generation"? (of the view's membership), "platforms": [name, …],
+//	 "names": {"rule": name_rule_text, "ours": bool, "files" (that clients get): "here"|"upstream"|"both", "why",
+//	     "taken"? (upstream has a project under our name): {"files", "since"? (of the oldest), "fetched"}},
+//	 "lost"? (members of views that the store has lost): see explainer/explain-losses.h,
+//	 "here": [{"platform", "filename", "path",
+//	     "state": "listed"|"yanked"|"quarantined"|"copy"|"unlisted"|"removed",
+//	     "size"?, "sha256"?, "requires-python"?, "reason"?,
+//	     "hidden-by"? (the platform whose file of this name the view shows),
+//	     "not-promoted"?: true (a listed file that the view's membership does not have),
+//	     "views"?, "membership"? (of a listed file): see explainer/explain-membership.h,
+//	     "removal"?: {"when"?, "by"? (if the reader sees names), "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
+//	     "uploaded_by"?, "uploaded"? (if the reader sees names): see explain-uploader.h,
+//	     "downloads"?: {"count", "last"},
+//	     "provenance"? (of its statement; with rows if a version was requested): see explain-provenance.h,
+//	     "attestations"?: true (it has some, PEP 740),
+//	     "audit"? (of a listed wheel, if wheels are audited): see explain-audit.h,
+//	     "plan"?: {"verdict", "removes", "why"?, "reason", "upstream"?}}, …],
+//	 "upstream": {"result", "why"?, "index"?, "asked"?, "fetched"?, "stale"?, "status"?, "files"? (count),
+//	     "left-out"? (count of those that the view's pages omit, because none of its machines runs them),
+//	     "file"? (if a version was requested): [{"filename", "url", "yanked"?, "requires-python"?, "upload-time"?,
+//	         "size"?, "sha256"?, "left-out"?: true, "cut"?: true (a field was too long and was omitted)}, …]},
+//	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?, "client"? (from what clients of the view get): {"filename", "version",
+//	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …],
+//	 "builds"? (if the results can be read): see explain-builds.h}
+struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
+	struct err *e) MUST_CHECK;
+// Appends the document to out as text for a terminal.
+void explain_text(const struct jsondoc *explanation, struct buf *out);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/facts/library-name.h"
+
+#include <fnmatch.h>
+
+#include "lib/facts/wheel-facts.h"
+#include "lib/base/mem.h"
+
+// Projects whose libraries or packages have other names than they. Endings of packages (-libs, -lib) and digits at the
+// end are left out.
+static const struct {
+	const char *project, *names;
+} table[] = {
+	{"abseil-cpp", "libabsl"},
+	{"bzip2", "libbz2 libbz libbz2-1"},
+	{"cyrus-sasl", "libsasl2 libsasl"},
+	{"e2fsprogs", "libcom_err libss"},
+	{"ffmpeg", "libavcodec libavformat libavutil libavfilter libavdevice libswscale libswresample libpostproc"},
+	{"gcc", "libgcc_s libgcc libstdc++ libgfortran libgomp libquadmath libatomic libasan libubsan"},
+	{"glib", "libglib libgobject libgio libgmodule libgthread glib2"},
+	{"hdf5", "libhdf5_hl libhdf5_cpp"},
+	{"icu", "libicuuc libicudata libicui18n libicui libicui18 libicuio"},
+	{"krb5", "libkrb5 libgssapi_krb5 libgssapi-krb5 libk5crypto libkrb5support libkrb5-3"},
+	{"libjpeg-turbo", "libjpeg libturbojpeg libjpeg62-turbo"},
+	{"libwebp", "libsharpyuv libwebpmux libwebpdemux"},
+	{"ncurses", "libncurses libncursesw libtinfo libtinfow libpanel"},
+	{"openblas", "libopenblas libopenblasp libopenblas64_ libscipy_openblas libscipy_openblas64_"},
+	{"openldap", "libldap liblber libldap_r"},
+	{"openssl", "libssl libcrypto libssl3t64 openssl11 compat-openssl compat-openssl11 openssl-fips-provider"},
+	{"postgresql", "libpq libpq5 postgresql"},
+	{"protobuf", "libprotobuf libprotoc libprotobuf-lite"},
+	{"sqlite", "libsqlite3 libsqlite sqlite3"},
+	{"ucx", "libucp libuct libucs libucm"},
+	{"util-linux", "libuuid libblkid libmount"},
+	{"xz", "liblzma liblzma5 xz-utils"},
+	{"zlib", "libz zlib1g"},
+	{"zstd", "libzstd libzstd1"},
+};
+
+static struct str project_in_table(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct str rest = str_from(table[i].names);
+		if (str_eq_nocase(str_from(table[i].project), name))
+			return str_from(table[i].project);
+		while (rest.ptr)
+			if (str_eq_nocase(str_cut(&rest, ' '), name))
+				return str_from(table[i].project);
+	}
+	return (struct str){0};
+}
+
+static struct str without_ending(struct str name, struct str ending)
+{
+	return name.len > ending.len && str_ends(name, ending) ? str_slice(name, 0, name.len - ending.len) : name;
+}
+
+static struct str without_digits(struct str name)
+{
+	size_t len = name.len;
+	while (len && ascii_is_digit(name.ptr[len - 1]))
+		len--;
+	return len ? str_slice(name, 0, len) : name;
+}
+
+static struct str without_lib(struct str name)
+{
+	return name.len > 3 && str_starts(name, STR("lib")) ? str_slice(name, 3, name.len) : name;
+}
+
+static bool is_addition(char c)
+{
+	return ascii_is_digit(c) || c == '_' || c == '-' || c == '.';
+}
+
+enum {
+	OTHER_NAMES = 4,
+	MIN_STEM = 3, // "lib"
+};
+
+// The names by which the table may have it, the longest first.
+static void other_names(struct str name, struct str out[OTHER_NAMES])
+{
+	struct str package = without_ending(without_ending(name, STR("-libs")), STR("-lib"));
+	out[0] = name;
+	out[1] = package;
+	out[2] = wheel_library_stem(package);
+	out[3] = without_digits(out[2]);
+}
+
+// The next shorter name that other spellings of a library may have added to: "libopenblas64", then "libopenblas", of
+// "libopenblas64_p-r0". Empty: none. Digits, "_", "-" and "." begin an addition; letters do not ("libz" of "libzmq").
+static struct str shorter_name(struct str name)
+{
+	size_t len = name.len;
+	while (len && is_addition(name.ptr[len - 1]))
+		len--;
+	if (len < name.len)
+		return str_slice(name, 0, len);
+	while (len && !is_addition(name.ptr[len - 1]))
+		len--;
+	return str_slice(name, 0, len);
+}
+
+struct str library_name_project(struct str name)
+{
+	struct str other[OTHER_NAMES];
+	other_names(name, other);
+	for (size_t i = 0; i < OTHER_NAMES; i++) {
+		struct str project = project_in_table(other[i]);
+		if (project.ptr)
+			return project;
+	}
+	for (struct str less = other[OTHER_NAMES - 1]; less.len; less = shorter_name(less)) {
+		struct str project = project_in_table(less);
+		if (project.ptr)
+			return project;
+	}
+	return without_lib(other[OTHER_NAMES - 1]);
+}
+
+static bool matches_glob(struct str name, const char *glob)
+{
+	CLEANUP(mem_free) char *text = xstrndup(name.ptr, name.len);
+	return fnmatch(glob, text, FNM_CASEFOLD) == 0;
+}
+
+static struct str match_with_or_without_lib(struct str name, const char *glob)
+{
+	if (matches_glob(name, glob))
+		return name;
+	return matches_glob(without_lib(name), glob) ? without_lib(name) : (struct str){0};
+}
+
+struct str library_name_match(struct str name, const char *glob)
+{
+	struct str other[OTHER_NAMES], found = library_name_project(name);
+	if (matches_glob(found, glob))
+		return found;
+	other_names(name, other);
+	for (size_t i = 0; i < OTHER_NAMES; i++)
+		if ((found = match_with_or_without_lib(other[i], glob)).ptr)
+			return found;
+	for (struct str less = other[OTHER_NAMES - 1]; (less = shorter_name(less)).len > MIN_STEM;)
+		if ((found = match_with_or_without_lib(less, glob)).ptr)
+			return found;
+	return (struct str){0};
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/publish/upload-policy.h"
+
+#include <stdlib.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/install/coverage.h"
+#include "lib/domain/index/simplepage.h"
+#include "lib/domain/text/requirement.h"
+#include "lib/os/fs.h"
+#include "lib/state/upstream/name-owner.h"
+#include "lib/state/upstream/upstream.h"
+
+enum {
+	STALE_SECONDS = 7 * 86400, // older facts about upstream are not used
+};
+
+struct upload_policy {
+	struct config config; // [upstream], and the paths of the lists
+	struct upstream *upstream;
+};
+
+static int copy_private_platforms(const struct config *from, struct config *to, struct err *e)
+{
+	for (size_t i = 0; i < from->platform_count; i++) {
+		CLEANUP(mem_free) char *section = xasprintf("platform %s", from->platforms[i].name);
+		if (from->platforms[i].is_private && config_set(to, section, "private", "yes", e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int copy_keys(const struct config *from, struct config *to, struct err *e)
+{
+	const struct {
+		const char *section, *key, *value;
+	} row[] = {
+		{"upstream", "url", from->upstream_urls},
+		{"upstream", "indexes", from->upstream_indexes},
+		{"upstream", "trust-404", from->upstream_trust_404 ? "yes" : "no"},
+		{"upstream", "private", from->upstream_private},
+		{"upstream", "local-only", from->upstream_local_only},
+		{"upstream", "upstream-only", from->upstream_upstream_only},
+		{"upstream", "shared", from->upstream_shared},
+		{"prune", "packages", from->prune_packages},
+		{"prune", "constraints", from->prune_constraints},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (row[i].value && config_set(to, row[i].section, row[i].key, row[i].value, e) < 0)
+			return -1;
+	to->prune_upstream_min_age = from->prune_upstream_min_age;
+	return copy_private_platforms(from, to, e);
+}
+
+int upload_policy_new(const struct config *c, struct upload_policy **out, struct err *e)
+{
+	*out = NULL;
+	if (!c->refuses_covered)
+		return 0;
+	struct upload_policy *a = xcalloc(1, sizeof(*a));
+	config_init(&a->config);
+	if (copy_keys(c, &a->config, e) < 0 || upstream_new(&a->config, &a->upstream, e) < 0) {
+		upload_policy_free(a);
+		return -1;
+	}
+	*out = a;
+	return 0;
+}
+
+void upload_policy_free(struct upload_policy *a)
+{
+	if (!a)
+		return;
+	upstream_free(a->upstream);
+	config_release(&a->config);
+	free(a);
+}
+
+// --- lists of files to keep ---
+
+static int read_list(struct requirements *list, const char *path, enum requirement_form form, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_REQUIREMENTS);
+	if (fs_read_file(path, &text, e) < 0)
+		return -1;
+	return requirements_parse(list, buf_view(&text), path, form, e);
+}
+
+static int read_lists(const struct config *c, struct requirements *list, struct err *e)
+{
+	struct str rest = str_from(c->prune_constraints ? c->prune_constraints : "");
+	if (c->prune_packages && read_list(list, c->prune_packages, REQUIREMENT_PACKAGES, e) < 0)
+		return -1;
+	while (rest.len) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *path = xstrndup(word.ptr, word.len);
+		size_t before = list->count;
+		if (read_list(list, path, REQUIREMENT_CONSTRAINTS, e) < 0)
+			return -1;
+		if (list->count == before) // for example after a failed download
+			return err_set(e, ERR_USAGE, "%s: it pins nothing", path);
+	}
+	return 0;
+}
+
+// The lists are small and read each time. A list that cannot be read may have the file, so the file is accepted.
+static bool is_listed(const struct config *c, const struct filename *name, const char *platform)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(requirements_release) struct requirements list = {0};
+	if (read_lists(c, &list, &e) == 0)
+		return requirements_find(&list, name->project, &name->version, platform) != NULL;
+	log_warn("uploads that upstream covers are accepted: %s", e.msg);
+	return true;
+}
+
+// --- the files of upstream ---
+
+struct question {
+	const struct upload_policy *upload_policy;
+	struct catalog *catalog;
+	const struct platform *platform;
+	const struct ingest_facts *file;
+	int64_t now;
+	struct buf why; // empty: the file is accepted
+};
+
+static void question_release(struct question *q)
+{
+	buf_release(&q->why);
+}
+
+static void log_unread_list(struct question *q, const struct upstream_answer *answer, const struct coverage_answer *a)
+{
+	const struct simplepage_file *other = a->places ? a->place[0].file : NULL;
+	if (a->kind == COVERAGE_SAME)
+		buf_printf(&q->why, "%s: not taken, because upstream has it: %s", q->file->filename, a->same->url);
+	else
+		buf_printf(&q->why, "%s: not taken, because what upstream (%s) has does the same on %s: %s",
+			q->file->filename, answer->index, q->platform->name, other ? other->url : "");
+}
+
+static int take_answer(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	struct question *q = ctx;
+	struct err unsaid = ERR_INIT;
+	struct coverage_answer a;
+	const struct filename *name = &q->file->name;
+	enum name_age age;
+	if (answer->result != UPSTREAM_KNOWN || q->now - answer->fetched > STALE_SECONDS)
+		return 0;
+	if (name_owner_find_age(q->upload_policy->upstream, q->catalog, answer, &age, e) < 0)
+		return -1;
+	if (age != NAME_AGE_OLDER)
+		return 0;
+	CLEANUP(coverage_cleanup) struct coverage *coverage = coverage_new(answer->page, answer->project);
+	const struct coverage_file ours = {.filename = q->file->filename,
+		.name = name->kind == FILENAME_WHEEL ? name : NULL,
+		.requires_python = q->file->wheel.requires_python};
+	int64_t until = q->now - (int64_t)q->upload_policy->config.prune_upstream_min_age;
+	if (coverage_compute(coverage, &q->platform->profile, &ours, until, &a, &unsaid) < 0)
+		return 0;
+	if (coverage_is_complete(&a))
+		log_unread_list(q, answer, &a);
+	coverage_answer_release(&a);
+	return 0;
+}
+
+int upload_policy_check(const struct upload_policy *a, struct catalog *c, const struct platform *p,
+	const struct ingest_facts *file, int64_t now, struct err *e)
+{
+	if (!a || p->is_private)
+		return 0;
+	CLEANUP(question_release)
+	struct question q = {.upload_policy = a, .catalog = c, .platform = p, .file = file, .now = now};
+	buf_init(&q.why, LIMIT_PATH);
+	if (upstream_load_cached(a->upstream, c, file->name.project, take_answer, &q, e) < 0)
+		return err_prefix(e, "%s: ", file->filename);
+	if (!q.why.len || is_listed(&a->config, &file->name, p->name))
+		return 0;
+	return err_set(e, ERR_DENIED, "%s", q.why.data);
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "promoter/evidence-make.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/limits.h"
+#include "lib/domain/machine/environment.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/domain/text/filename.h"
+#include "lib/domain/wheel/attachment.h"
+#include "lib/domain/wheel/provenance.h"
+#include "lib/domain/wheel/wheel.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+
+enum { HASHED_AT_ONCE = 1 << 16 }; // bytes
+
+// What the files are put together in. The strings are in the record's arena.
+struct making {
+	struct evidence *record;
+	struct junit_failure failure[LIMIT_JUNIT_FAILURES];
+	struct evidence_wheel *wheel;
+	const char *oldest; // report
+	int64_t oldest_seconds;
+};
+
+// Appends the Python as cells name it.
+static int check_cell(const struct evidence_make *from, struct buf *name, struct err *e)
+{
+	struct python python;
+	struct err why = ERR_INIT;
+	if (!evidence_kind_is_valid(str_from(from->kind)))
+		return err_set(e, ERR_USAGE, "--kind: \"%s\" is not lower-case letters, digits and dashes", from->kind);
+	if (!platform_name_is_valid(str_from(from->platform)))
+		return err_set(e, ERR_USAGE, "--platform: \"%s\" is no name of a platform", from->platform);
+	if (python_parse(str_from(from->python), &python, &why) < 0)
+		return err_set(e, ERR_USAGE, "--python: %s", why.msg);
+	python_print(&python, name);
+	return 0;
+}
+
+// --- reports ---
+
+static void add_failures(struct making *x, const struct junit *j)
+{
+	struct evidence *r = x->record;
+	for (size_t i = 0; i < j->failures && r->failures < LIMIT_JUNIT_FAILURES; i++)
+		x->failure[r->failures++] = (struct junit_failure){
+			arena_copy(&r->text, str_from(j->failure[i].name)),
+			arena_copy(&r->text, str_from(j->failure[i].message)),
+		};
+}
+
+static int read_report(const char *path, struct stat *st, struct junit *out, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_JUNIT);
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, st) < 0)
+		return err_errno(e, ERR_NOT_FOUND, "%s", path);
+	if (!S_ISREG(st->st_mode))
+		return err_set(e, ERR_INVALID, "%s: no regular file", path);
+	if (fs_read_fd(fd, path, &text, e) < 0)
+		return -1;
+	if (!text.len)
+		return err_set(e, ERR_INVALID, "%s: it is empty", path);
+	return junit_read(buf_view(&text), out, e) < 0 ? err_prefix(e, "%s: ", path) : 0;
+}
+
+static int add_report(struct making *x, const char *path, struct err *e)
+{
+	CLEANUP(junit_release) struct junit j = {0};
+	struct stat st;
+	if (read_report(path, &st, &j, e) < 0)
+		return -1;
+	if (!(j.passed + j.failed + j.skipped))
+		return err_set(e, ERR_INVALID, "%s: it has no tests", path);
+	x->record->passed += j.passed;
+	x->record->failed += j.failed;
+	x->record->skipped += j.skipped;
+	add_failures(x, &j);
+	if (!x->oldest || st.st_mtim.tv_sec < x->oldest_seconds) {
+		x->oldest = path;
+		x->oldest_seconds = st.st_mtim.tv_sec;
+	}
+	return 0;
+}
+
+// --- wheels ---
+
+// Equal contents are known only of a file that can be unpacked; its bytes are tested in any case.
+static void take_content(int fd, const struct stat *st, struct evidence_wheel *wheel)
+{
+	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st->st_size);
+	struct err ignored = ERR_INIT;
+	wheel->has_content = wheel_content(&bytes, wheel->content, &ignored) == 0;
+}
+
+// The commit that the statement of provenance beside the wheel says. One that is about other bytes says nothing.
+static void take_wheel_commit(struct evidence *r, const char *path, struct evidence_wheel *wheel)
+{
+	CLEANUP(mem_free) char *beside = xasprintf("%s%s", path, attachment_ending[ATTACHMENT_STATEMENT]);
+	CLEANUP(buf_release) struct buf text;
+	CLEANUP(provenance_release) struct provenance p = {0};
+	struct err ignored = ERR_INIT;
+	buf_init(&text, LIMIT_STATEMENT);
+	if (fs_read_regular(beside, &text, &ignored) < 0 ||
+		attachment_check(ATTACHMENT_STATEMENT, buf_view(&text), wheel->filename, wheel->sha256, &ignored) < 0 ||
+		provenance_read(buf_view(&text), &p, &ignored) < 0)
+		return;
+	const char *commit = provenance_commit(&p);
+	wheel->commit = commit ? arena_copy(&r->text, str_from(commit)) : NULL;
+}
+
+static int hash_file(const char *path, struct stat *st, struct evidence_wheel *wheel, struct err *e)
+{
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	CLEANUP(mem_free) char *room = xmalloc(HASHED_AT_ONCE);
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, st) < 0)
+		return err_errno(e, ERR_NOT_FOUND, "%s", path);
+	if (!S_ISREG(st->st_mode))
+		return err_set(e, ERR_INVALID, "%s: no regular file", path);
+	digest_begin(d);
+	ssize_t got;
+	while ((got = read(fd, room, HASHED_AT_ONCE)) > 0)
+		digest_add(d, room, (size_t)got);
+	digest_end(d, wheel->sha256);
+	take_content(fd, st, wheel);
+	return got < 0 ? err_errno(e, ERR_IO, "%s", path) : 0;
+}
+
+// A report that a run before left, because this one crashed, is no report about these wheels. Whole seconds, since not
+// all file systems keep more.
+static int check_is_older(const struct making *x, const char *path, const struct stat *st, struct err *e)
+{
+	if (st->st_mtim.tv_sec <= x->oldest_seconds)
+		return 0;
+	return err_set(e, ERR_INVALID,
+		"%s: it is older than %s, so it is a report about other wheels; with --allow-older it is taken",
+		x->oldest, path);
+}
+
+static int add_wheel(struct making *x, const struct evidence_make *from, const char *path, struct err *e)
+{
+	CLEANUP(filename_release) struct filename name = {0};
+	struct evidence_wheel *wheel = &x->wheel[x->record->wheels];
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+	*wheel = (struct evidence_wheel){.filename = arena_copy(&x->record->text, str_from(slash ? slash + 1 : path))};
+	if (filename_parse(str_from(wheel->filename), &name, e) < 0 || name.kind != FILENAME_WHEEL)
+		return err_set(e, ERR_USAGE, "--wheels: %s is not named like a wheel", path);
+	if (hash_file(path, &st, wheel, e) < 0 || (!from->takes_older && check_is_older(x, path, &st, e) < 0))
+		return -1;
+	take_wheel_commit(x->record, path, wheel);
+	x->record->wheels++;
+	return 0;
+}
+
+// Its hash tells which bytes were tested; nothing tells when they came.
+static int add_named_wheel(struct making *x, const struct evidence_wheel *named, struct err *e)
+{
+	CLEANUP(filename_release) struct filename name = {0};
+	struct evidence_wheel *wheel = &x->wheel[x->record->wheels];
+	if (filename_parse(str_from(named->filename), &name, e) < 0)
+		return -1;
+	*wheel = *named;
+	wheel->filename = arena_copy(&x->record->text, str_from(named->filename));
+	x->record->wheels++;
+	return 0;
+}
+
+static int compare_wheel_names(const void *a, const void *b)
+{
+	return strcmp(((const struct evidence_wheel *)a)->filename, ((const struct evidence_wheel *)b)->filename);
+}
+
+// The same wheel may be given again, as in a line that names the wheels of each kind of tests.
+static int check_wheel_names(struct making *x, struct err *e)
+{
+	size_t kept = 0;
+	qsort(x->wheel, x->record->wheels, sizeof(*x->wheel), compare_wheel_names);
+	for (size_t i = 0; i < x->record->wheels; i++) {
+		struct evidence_wheel *before = kept ? &x->wheel[kept - 1] : NULL;
+		if (!before || compare_wheel_names(before, &x->wheel[i]) != 0)
+			x->wheel[kept++] = x->wheel[i];
+		else if (memcmp(before->sha256, x->wheel[i].sha256, SHA256_SIZE) != 0)
+			return err_set(e, ERR_USAGE, "--wheels: two files with other bytes have the name %s", before->filename);
+		else if (!before->has_content) // it was named; now it is here
+			*before = x->wheel[i];
+	}
+	x->record->wheels = kept;
+	return 0;
+}
+
+static int read_evidence_files(struct making *x, const struct evidence_make *from, struct err *e)
+{
+	if (!from->junits || !(from->wheels + from->nameds))
+		return err_set(e, ERR_USAGE, "%s is missing", from->junits ? "--wheels FILE" : "--junit FILE");
+	if (from->wheels + from->nameds > LIMIT_EVIDENCE_WHEELS)
+		return err_set(e, ERR_LIMIT, "more than %d wheels", LIMIT_EVIDENCE_WHEELS);
+	for (size_t i = 0; i < from->junits; i++)
+		if (add_report(x, from->junit[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < from->wheels; i++)
+		if (add_wheel(x, from, from->wheel[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < from->nameds; i++)
+		if (add_named_wheel(x, &from->named[i], e) < 0)
+			return -1;
+	return check_wheel_names(x, e);
+}
+
+int evidence_make(const struct evidence_make *from, struct evidence *out, struct err *e)
+{
+	CLEANUP(mem_free) struct making *x = xcalloc(1, sizeof(*x));
+	CLEANUP(buf_release) struct buf python;
+	buf_init(&python, LIMIT_EVIDENCE_KIND);
+	*out = (struct evidence){0};
+	if (check_cell(from, &python, e) < 0)
+		return -1;
+	x->record = out;
+	x->wheel = arena_alloc_aligned(&out->text, (from->wheels + from->nameds + 1) * sizeof(*x->wheel));
+	if (read_evidence_files(x, from, e) < 0) {
+		evidence_release(out);
+		return -1;
+	}
+	int64_t now = clock_wall_seconds();
+	struct junit_failure *failure = arena_alloc_aligned(&out->text, (out->failures + 1) * sizeof(*failure));
+	memcpy(failure, x->failure, out->failures * sizeof(*failure));
+	out->kind = arena_copy(&out->text, str_from(from->kind));
+	out->platform = arena_copy(&out->text, str_from(from->platform));
+	out->python = arena_copy(&out->text, buf_view(&python));
+	out->made = x->oldest_seconds < 0 ? 0 : x->oldest_seconds < now ? x->oldest_seconds : now;
+	out->failure = failure;
+	out->wheel = x->wheel;
+	return 0;
+}

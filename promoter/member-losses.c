@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "promoter/member-losses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/domain/text/filename.h"
+#include "lib/os/clock.h"
+#include "lib/state/catalog/catalog-view.h"
+
+// A row of the catalog, and what has become of it.
+struct known_loss {
+	struct member_loss was; // project "": not known
+	enum { LOSS_LEFT, LOSS_REMAINS, LOSS_ENDED } now; // LEFT: it is no member any more
+};
+
+struct loss_reader {
+	struct member_losses *out;
+	struct known_loss *known; // sorted
+	size_t knowns, room;
+};
+
+static void release_known(struct loss_reader *r)
+{
+	free(r->known);
+}
+
+// --- reading ---
+
+static int compare_losses(const void *a, const void *b)
+{
+	const struct member_loss *x = a, *y = b;
+	int order = strcmp(x->platform, y->platform);
+	order = order ? order : strcmp(x->filename, y->filename);
+	return order ? order : memcmp(x->sha256, y->sha256, SHA256_SIZE);
+}
+
+static int keep_known(void *ctx, const struct catalog_lost *row, struct err *e UNUSED)
+{
+	struct loss_reader *r = ctx;
+	struct arena *text = &r->out->text;
+	GROW(r->known, r->knowns, r->room);
+	struct known_loss *k = &r->known[r->knowns++];
+	*k = (struct known_loss){.was = {.platform = arena_copy(text, str_from(row->platform)),
+					 .project = "",
+					 .filename = arena_copy(text, str_from(row->filename)),
+					 .since = row->since}};
+	memcpy(k->was.sha256, row->sha256, SHA256_SIZE);
+	return 0;
+}
+
+static void add_loss(struct member_losses *to, const struct member_loss *from)
+{
+	GROW(to->item, to->count, to->room);
+	struct member_loss *l = &to->item[to->count++];
+	*l = *from;
+	l->platform = arena_copy(&to->text, str_from(from->platform));
+	l->project = arena_copy(&to->text, str_from(from->project));
+	l->filename = arena_copy(&to->text, str_from(from->filename));
+}
+
+static int take_lost_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
+{
+	struct loss_reader *r = ctx;
+	struct member_loss l = {m->platform_name, m->project, m->filename, {0}, m->since, 0};
+	if (m->is_listed && !r->knowns)
+		return 0;
+	memcpy(l.sha256, m->sha256, SHA256_SIZE);
+	struct known_loss *known =
+		r->knowns ? bsearch(&l, r->known, r->knowns, sizeof(*r->known), compare_losses) : NULL;
+	if (known) {
+		known->now = m->is_listed ? LOSS_ENDED : LOSS_REMAINS;
+		known->was.project = arena_copy(&r->out->text, str_from(m->project));
+		l.since = known->was.since;
+	}
+	if (!m->is_listed)
+		add_loss(r->out, &l);
+	return 0;
+}
+
+static int read_losses(struct loss_reader *r, struct catalog *c, const char *view, const char *project, struct err *e)
+{
+	*r->out = (struct member_losses){0};
+	if (catalog_lost_list(c, view, keep_known, r, e) < 0)
+		return -1;
+	return catalog_view_members(c, view, GENERATION_NEWEST, project, take_lost_member, r, e);
+}
+
+int member_losses_read(struct catalog *c, const char *view, const char *project, struct member_losses *out, struct err *e)
+{
+	CLEANUP(release_known) struct loss_reader r = {.out = out};
+	return read_losses(&r, c, view, project, e);
+}
+
+void member_losses_release(struct member_losses *l)
+{
+	free(l->item);
+	arena_release(&l->text);
+	*l = (struct member_losses){0};
+}
+
+// --- telling ---
+
+// "-": the name has none.
+static void put_version(const char *filename, struct buf *out)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	bool is_known = filename_parse(str_from(filename), &name, &ignored) == 0;
+	buf_puts(out, is_known ? name.version.text : "-");
+}
+
+// Losses of a view that wait for the command join, as they are often of one cause.
+static void tell_loss(const struct config_view *v, const struct member_loss *l, bool is_lost, struct hook_queue *queue)
+{
+	char since[CLOCK_TEXT], sha256[SHA256_HEX + 1] = "";
+	const char *word = is_lost ? "lost" : "back";
+	CLEANUP(buf_release) struct buf version;
+	buf_init(&version, LIMIT_FILE_NAME);
+	put_version(l->filename, &version);
+	clock_write(l->since, since);
+	hex_encode(l->sha256, SHA256_SIZE, sha256);
+	CLEANUP(mem_free) char *about = xasprintf("%s/%s in %s", l->platform, l->filename, v->name);
+	CLEANUP(mem_free) char *joins = xasprintf("lost files of %s", v->name);
+	CLEANUP(mem_free)
+	char *line = xasprintf("%s %s %s %s %s %s", word, v->name, l->platform, l->project, version.data, l->filename);
+	const char *const variables[][2] = {{"CHANGE", word}, {"VIEW", v->name}, {"PLATFORM", l->platform},
+		{"PROJECT", l->project}, {"VERSION", version.data}, {"FILE", l->filename}, {"SHA256", sha256},
+		{"SINCE", since}};
+	const struct hook_value values[] = {{'p', l->platform}, {'v', ""}, {'n', l->project}, {'r', version.data}};
+	const struct hook_job job = {
+		v->on_change, about, joins, line, values, ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
+	hook_queue_add(queue, &job);
+}
+
+static void log_losses(const struct config_view *v, const struct member_losses *l, bool are_lost)
+{
+	for (size_t i = 0; i < l->count && i < LIMIT_LOST_NAMED; i++) {
+		if (are_lost)
+			log_warn("view %s: lost: %s/%s: the store does not list these bytes any more", v->name,
+				l->item[i].platform, l->item[i].filename);
+		else
+			log_info("view %s: %s/%s is back", v->name, l->item[i].platform, l->item[i].filename);
+	}
+	if (l->count > LIMIT_LOST_NAMED)
+		log_warn("view %s: and %zu more that are %s", v->name, l->count - LIMIT_LOST_NAMED,
+			are_lost ? "lost" : "back");
+}
+
+static struct catalog_lost loss_row(const struct config_view *v, const struct member_loss *l)
+{
+	return (struct catalog_lost){v->name, l->platform, l->filename, l->sha256, l->since};
+}
+
+// Another server may have kept and told it meanwhile. told: what this one is to tell of.
+static int keep_new_losses(const struct config_view *v, struct catalog *c, int64_t now, struct loss_reader *r,
+	struct member_losses *told, struct err *e)
+{
+	for (size_t i = 0; i < r->out->count; i++) {
+		struct member_loss *l = &r->out->item[i];
+		if (l->since)
+			continue;
+		l->since = now;
+		const struct catalog_lost row = loss_row(v, l);
+		int is_new = catalog_lost_put(c, &row, e);
+		if (is_new < 0)
+			return -1;
+		if (is_new)
+			add_loss(told, l);
+	}
+	return 0;
+}
+
+// Likewise. One that is no member any more is not back.
+static int keep_ended_losses(const struct config_view *v, struct catalog *c, struct loss_reader *r,
+	struct member_losses *told, struct err *e)
+{
+	for (size_t i = 0; i < r->knowns; i++) {
+		const struct known_loss *k = &r->known[i];
+		const struct catalog_lost row = loss_row(v, &k->was);
+		int was_known = k->now == LOSS_REMAINS ? 0 : catalog_lost_remove(c, &row, e);
+		if (was_known < 0)
+			return -1;
+		if (was_known && k->now == LOSS_ENDED)
+			add_loss(told, &k->was);
+	}
+	return 0;
+}
+
+static int keep_losses(const struct config_view *v, struct catalog *c, int64_t now, struct loss_reader *r,
+	struct member_losses *lost, struct member_losses *back, struct err *e)
+{
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0 || keep_new_losses(v, c, now, r, lost, e) < 0 ||
+		keep_ended_losses(v, c, r, back, e) < 0)
+		return -1;
+	return catalog_commit(&t, e);
+}
+
+static bool has_changed(const struct loss_reader *r)
+{
+	for (size_t i = 0; i < r->out->count; i++)
+		if (!r->out->item[i].since)
+			return true;
+	for (size_t i = 0; i < r->knowns; i++)
+		if (r->known[i].now != LOSS_REMAINS)
+			return true;
+	return false;
+}
+
+int member_losses_note(const struct config_view *v, struct catalog *c, int64_t now, struct hook_queue *queue,
+	struct member_losses *out, struct err *e)
+{
+	CLEANUP(release_known) struct loss_reader r = {.out = out};
+	CLEANUP(member_losses_release) struct member_losses lost = {0};
+	CLEANUP(member_losses_release) struct member_losses back = {0};
+	if (read_losses(&r, c, v->name, NULL, e) < 0)
+		return -1;
+	if (!has_changed(&r))
+		return 0;
+	if (keep_losses(v, c, now, &r, &lost, &back, e) < 0)
+		return -1;
+	log_losses(v, &lost, true);
+	log_losses(v, &back, false);
+	for (size_t i = 0; i < lost.count; i++)
+		tell_loss(v, &lost.item[i], true, queue);
+	for (size_t i = 0; i < back.count; i++)
+		tell_loss(v, &back.item[i], false, queue);
+	return 0;
+}
