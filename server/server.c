@@ -31,7 +31,7 @@
 #include "server/core/release-scheduler.h"
 #include "server/core/view-monitor.h"
 #include "server/core/server-context.h"
-#include "server/handlers/routes.h"
+#include "server/api/routes.h"
 #include "server/http/http.h"
 #include "server/http/metrics.h"
 #include "server/message/download-counter.h"

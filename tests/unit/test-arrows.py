@@ -45,7 +45,8 @@ builder/probe
 builder
 server/core
 server/upstream
-server/handlers
+server/handlers server/pages
+server/api
 server
 cli/common
 cli/prune cli/evidence cli/doctor

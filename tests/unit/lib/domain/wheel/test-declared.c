@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lib/domain/wheel/declared.h"
-#include "server/handlers/upload-form.h"
+#include "server/api/upload-form.h"
 
 static const char wheel[] = "Foo_Bar-1.0-py3-none-any.whl", sdist[] = "foo-bar-1.0.tar.gz",
 		  reissue[] = "cffi-1.0.2-2.tar.gz";

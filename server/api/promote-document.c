@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/promote-document.h"
+#include "server/api/promote-document.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "server/handlers/posted-object.h"
+#include "server/api/posted-object.h"
 
 const char *const promote_document_keys[] = {
 	"select", "from", "evidence", "reason", "override", "all_or_nothing", "dry_run", "newest", NULL};

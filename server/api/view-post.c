@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/view-post.h"
+#include "server/api/view-post.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/posted-object.h"
+#include "server/api/posted-object.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/promote-receive.h"
+#include "server/api/promote-receive.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "lib/os/clock.h"
 #include "server/core/auth.h"
 #include "server/core/rate-limit.h"
-#include "server/handlers/evidence-receive.h"
-#include "server/handlers/promote-document.h"
-#include "server/handlers/view-post.h"
+#include "server/api/evidence-receive.h"
+#include "server/api/promote-document.h"
+#include "server/api/view-post.h"
 #include "server/http/metrics.h"
 
 static const struct view_post_limits limits = {

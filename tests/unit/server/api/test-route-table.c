@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "server/core/auth.h"
-#include "server/handlers/route-table.h"
-#include "server/handlers/routes.h"
+#include "server/api/route-table.h"
+#include "server/api/routes.h"
 #include "tests/unit/support/one-wheel.h"
 
 static void test_rows_are_sound(void **state UNUSED)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/view-handler.h"
+#include "server/api/view-handler.h"
 
 #include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/yank-receive.h"
+#include "server/api/yank-receive.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "lib/state/publish/yank-files.h"
 #include "server/core/auth.h"
 #include "server/core/rate-limit.h"
-#include "server/handlers/posted-object.h"
-#include "server/handlers/view-post.h"
+#include "server/api/posted-object.h"
+#include "server/api/view-post.h"
 
 static const char *const keys[] = {"select", "platform", "reason", "undo", NULL};
 static const struct view_post_limits limits = {"yank", LIMIT_YANK, LIMIT_YANK_VALUES, keys};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/missing-receive.h"
+#include "server/api/missing-receive.h"
 
 #include <stdlib.h>
 

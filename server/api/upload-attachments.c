@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/upload-attachments.h"
+#include "server/api/upload-attachments.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/files.h"
+#include "server/api/files.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog.h"
-#include "server/handlers/removed-file.h"
+#include "server/api/removed-file.h"
 
 static const char no_such_file[] = "no such file; the page of its project lists the files";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/promote-document.h"
+#include "server/api/promote-document.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

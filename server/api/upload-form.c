@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/upload-form.h"
+#include "server/api/upload-form.h"
 
 #include <stdlib.h>
 #include <string.h>

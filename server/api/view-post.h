@@ -6,7 +6,7 @@
 
 #include "lib/format/jsondoc.h"
 #include "lib/state/access/tokens.h"
-#include "server/handlers/upload-sender.h"
+#include "server/api/upload-sender.h"
 #include "server/message/error-status.h"
 
 struct view_post {

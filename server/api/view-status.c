@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/view-status.h"
+#include "server/api/view-status.h"
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/asset-handler.h"
+#include "server/api/asset-handler.h"
 
 #include "lib/base/limits.h"
 #include "server/handlers/html-assets.h"

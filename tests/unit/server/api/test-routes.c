@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/handlers/routes.h"
+#include "server/api/routes.h"
 #include "server/http/metrics.h"
 #include "server/http/worker-pools.h"
 #include "tests/unit/support/one-wheel.h"

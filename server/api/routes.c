@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/routes.h"
+#include "server/api/routes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "lib/view/view-time.h"
 #include "server/core/auth.h"
 #include "server/core/server-context.h"
-#include "server/handlers/route-table.h"
+#include "server/api/route-table.h"
 #include "server/http/answers.h"
 #include "server/http/worker-pools.h"
 #include "server/message/conditional.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/builds-receive.h"
+#include "server/api/builds-receive.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "lib/format/json-sax.h"
 #include "lib/state/results/results-json.h"
 #include "server/core/build-results.h"
-#include "server/handlers/upload-sender.h"
+#include "server/api/upload-sender.h"
 #include "server/message/body-handler.h"
 #include "server/message/error-status.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/simple.h"
+#include "server/api/simple.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/upload-sender.h"
+#include "server/api/upload-sender.h"
 
 #include <stdlib.h>
 

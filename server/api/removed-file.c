@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/removed-file.h"
+#include "server/api/removed-file.h"
 
 #include <string.h>
 

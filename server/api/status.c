@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/status.h"
+#include "server/api/status.h"
 
 #include <time.h>
 
@@ -14,8 +14,8 @@
 #include "server/core/build-results.h"
 #include "server/core/platform-monitor.h"
 #include "server/core/release-scheduler.h"
-#include "server/handlers/view-status.h"
-#include "server/handlers/watch-status.h"
+#include "server/api/view-status.h"
+#include "server/api/watch-status.h"
 #include "server/http/metrics.h"
 #include "server/upstream/upstream-files.h"
 #include "server/upstream/upstream-pages.h"

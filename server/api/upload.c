@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/upload.h"
+#include "server/api/upload.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,9 @@
 #include "lib/audit/wheel-gate.h"
 #include "lib/view/view-time.h"
 #include "server/core/auth.h"
-#include "server/handlers/upload-attachments.h"
-#include "server/handlers/upload-form.h"
-#include "server/handlers/upload-sender.h"
+#include "server/api/upload-attachments.h"
+#include "server/api/upload-form.h"
+#include "server/api/upload-sender.h"
 #include "server/message/body-handler.h"
 #include "server/message/error-status.h"
 #include "server/message/multipart.h"

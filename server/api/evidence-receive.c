@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/evidence-receive.h"
+#include "server/api/evidence-receive.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "lib/state/views/membership.h"
 #include "server/core/evidence-quota.h"
 #include "server/core/rate-limit.h"
-#include "server/handlers/view-post.h"
+#include "server/api/view-post.h"
 #include "server/http/metrics.h"
 
 static const struct view_post_limits limits = {"evidence", LIMIT_EVIDENCE, LIMIT_EVIDENCE_VALUES, NULL};

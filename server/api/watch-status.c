@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/handlers/watch-status.h"
+#include "server/api/watch-status.h"
 
 #include "server/http/metrics.h"
 
