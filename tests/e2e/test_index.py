@@ -498,7 +498,7 @@ SHAPES = {  # where other servers and tools put a wheel
 
 @pytest.mark.parametrize("what", SHAPES)
 def test_trees_of_other_servers_are_indexed_as_they_are(at, serve, what):
-    """README: How a store looks. With what such a tree has beside the wheels."""
+    """operating.md: How a store looks. With what such a tree has beside the wheels."""
     folder = at.store / PLATFORM / SHAPES[what]
     at.wheel(folder.relative_to(at.store), "six")
     for name in ("index.html", "six-1.0-py3-none-any.whl.sha256", "six-1.0-py3-none-any.whl.md5", "last-modified", "status"):
