@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the pictures of README.md: the page of a project and that of a prune's plan, of the store that the tests of all
+"""Makes the pictures of README.md and docs/pruning.md: the page of a project and that of a prune's plan, of the store that the tests of all
 pages show (tests/e2e/showcase.py). Needs chromium and the built program:
 
     WHEELCACHE=build/wheelcache build-aux/make-pictures.py"""
