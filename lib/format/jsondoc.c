@@ -152,6 +152,73 @@ const char *jsondoc_at_str(const struct jsondoc *array, size_t i)
 	return json_string_value(json_array_get(&array->value, i));
 }
 
+const struct jsondoc *jsondoc_value(const struct jsondoc *object, const char *key)
+{
+	return (const struct jsondoc *)json_object_get(&object->value, key);
+}
+
+enum jsondoc_kind jsondoc_kind(const struct jsondoc *value)
+{
+	static const enum jsondoc_kind kind[] = {
+		[JSON_OBJECT] = JSONDOC_OBJECT,
+		[JSON_ARRAY] = JSONDOC_ARRAY,
+		[JSON_STRING] = JSONDOC_STRING,
+		[JSON_INTEGER] = JSONDOC_INTEGER,
+		[JSON_REAL] = JSONDOC_REAL,
+		[JSON_TRUE] = JSONDOC_BOOL,
+		[JSON_FALSE] = JSONDOC_BOOL,
+		[JSON_NULL] = JSONDOC_NONE,
+	};
+	return value ? kind[json_typeof(&value->value)] : JSONDOC_NONE;
+}
+
+const char *jsondoc_as_str(const struct jsondoc *value)
+{
+	return value ? json_string_value(&value->value) : NULL;
+}
+
+int64_t jsondoc_as_int(const struct jsondoc *value)
+{
+	return value ? json_integer_value(&value->value) : 0;
+}
+
+double jsondoc_as_real(const struct jsondoc *value)
+{
+	return value ? json_number_value(&value->value) : 0;
+}
+
+bool jsondoc_as_bool(const struct jsondoc *value)
+{
+	return value && json_is_true(&value->value);
+}
+
+struct jsondoc *jsondoc_of_str(const char *value)
+{
+	return check_allocated(new_string(value));
+}
+
+struct jsondoc *jsondoc_of_sha256(const uint8_t sha256[SHA256_SIZE])
+{
+	char hex[SHA256_HEX];
+	hex_encode(sha256, SHA256_SIZE, hex);
+	return check_allocated(json_stringn(hex, SHA256_HEX));
+}
+
+struct jsondoc *jsondoc_of_int(int64_t value)
+{
+	return check_allocated(json_integer(value));
+}
+
+struct jsondoc *jsondoc_of_real(double value)
+{
+	return check_allocated(json_real(value));
+}
+
+struct jsondoc *jsondoc_of_bool(bool value)
+{
+	return check_allocated(json_boolean(value));
+}
+
 struct jsondoc *jsondoc_copy(const struct jsondoc *doc)
 {
 	return check_allocated(json_deep_copy(&doc->value));
@@ -185,6 +252,11 @@ void jsondoc_put_known_time(struct jsondoc *object, const char *key, int64_t sec
 {
 	if (seconds > 0)
 		jsondoc_put_time(object, key, seconds);
+}
+
+void jsondoc_put_sha256(struct jsondoc *object, const char *key, const uint8_t sha256[SHA256_SIZE])
+{
+	jsondoc_put(object, key, jsondoc_of_sha256(sha256));
 }
 
 void jsondoc_put_real(struct jsondoc *object, const char *key, double value)
@@ -224,4 +296,9 @@ void jsondoc_write(const struct jsondoc *doc, unsigned indent, struct buf *out)
 {
 	json_dump_callback(&doc->value, add_bytes, out, JSON_INDENT(indent) | JSON_REAL_PRECISION(6));
 	buf_putc(out, '\n');
+}
+
+void jsondoc_write_compact(const struct jsondoc *doc, struct buf *out)
+{
+	json_dump_callback(&doc->value, add_bytes, out, JSON_COMPACT);
 }

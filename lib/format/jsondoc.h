@@ -9,6 +9,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
+#include "lib/format/digest.h"
 
 // An object or an array. A document that is put into another one belongs to that one.
 struct jsondoc;
@@ -38,6 +39,28 @@ bool jsondoc_get_real(const struct jsondoc *object, const char *key, double *out
 size_t jsondoc_count(const struct jsondoc *array);                       // 0 if it is no array
 const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i); // borrowed, of any kind; i < count
 const char *jsondoc_at_str(const struct jsondoc *array, size_t i);       // borrowed; NULL if it is no string
+// A value of any kind, for tables of fields (lib/format/jsonmap.h). Borrowed; JSONDOC_NONE is null, or no such key.
+enum jsondoc_kind {
+	JSONDOC_NONE,
+	JSONDOC_STRING,
+	JSONDOC_INTEGER,
+	JSONDOC_REAL,
+	JSONDOC_BOOL,
+	JSONDOC_OBJECT,
+	JSONDOC_ARRAY,
+};
+const struct jsondoc *jsondoc_value(const struct jsondoc *object, const char *key); // NULL if there is none
+enum jsondoc_kind jsondoc_kind(const struct jsondoc *value);                        // value may be NULL
+const char *jsondoc_as_str(const struct jsondoc *value);                            // NULL if it is no string
+int64_t jsondoc_as_int(const struct jsondoc *value);                                // 0 if it is no integer
+double jsondoc_as_real(const struct jsondoc *value);                                // 0 if it is no number
+bool jsondoc_as_bool(const struct jsondoc *value);                                  // false if it is not true
+// Such values, to be put into a document, which then owns them. NULL becomes null.
+struct jsondoc *jsondoc_of_str(const char *value);
+struct jsondoc *jsondoc_of_sha256(const uint8_t sha256[SHA256_SIZE]);
+struct jsondoc *jsondoc_of_int(int64_t value);
+struct jsondoc *jsondoc_of_real(double value);
+struct jsondoc *jsondoc_of_bool(bool value);
 // A copy of all of it, which the caller owns.
 struct jsondoc *jsondoc_copy(const struct jsondoc *doc);
 void jsondoc_cleanup(struct jsondoc **doc);                              // frees *doc; for CLEANUP
@@ -48,6 +71,7 @@ void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value);
 void jsondoc_put_time(struct jsondoc *object, const char *key, int64_t seconds);
 // The same; 0 and below: the object does not get the key.
 void jsondoc_put_known_time(struct jsondoc *object, const char *key, int64_t seconds);
+void jsondoc_put_sha256(struct jsondoc *object, const char *key, const uint8_t sha256[SHA256_SIZE]); // in hexadecimal
 void jsondoc_put_real(struct jsondoc *object, const char *key, double value);
 void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value);
 void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value); // takes over value
@@ -55,3 +79,5 @@ void jsondoc_add(struct jsondoc *array, struct jsondoc *value);                 
 void jsondoc_add_str(struct jsondoc *array, const char *value);
 // Adds the document and a line end to out. With indent 0 it is one line.
 void jsondoc_write(const struct jsondoc *doc, unsigned indent, struct buf *out);
+// The same on one line without blanks and without a line end.
+void jsondoc_write_compact(const struct jsondoc *doc, struct buf *out);
