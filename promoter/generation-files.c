@@ -224,6 +224,6 @@ struct jsondoc *generation_file_json(const struct generation_file *f)
 	jsondoc_put_str(doc, "change", f->is_removed ? "removed" : "added");
 	jsondoc_put_str(doc, "override", f->override);
 	jsondoc_put_str(doc, "override_by", f->override_by);
-	jsondoc_put(doc, "tested", membership_tested_json(f->tested, f->testeds));
+	jsondoc_put(doc, "tested", jsonmap_list(&membership_tested_map, f->tested, f->testeds));
 	return doc;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/format/jsondoc.h"
+#include "lib/format/jsonmap.h"
 
 const char *const promote_result_name[PROMOTE_RESULT_COUNT] = {
 	[PROMOTE_DONE] = "done",
@@ -135,92 +135,75 @@ int promote_answer_audit(const struct promote_answer *a, struct audit *audit, co
 
 // --- JSON ---
 
-static struct jsondoc *promote_row_json(const struct promote_row *row)
+#define ROW struct promote_row
+static const struct jsonmap_field row_fields[] = {
+	JSONMAP_TEXT("platform", ROW, platform),
+	JSONMAP_TEXT("project", ROW, project),
+	JSONMAP_TEXT("version", ROW, version),
+	JSONMAP_TEXT("filename", ROW, filename),
+	JSONMAP_SHA256("sha256", ROW, sha256),
+	JSONMAP_NAME("result", ROW, result, promote_result_name),
+	JSONMAP_TEXT("reason", ROW, reason),
+	JSONMAP_BOOL("override", ROW, is_override),
+	JSONMAP_BOOL("repeated", ROW, is_repeated),
+	JSONMAP_LIST("tested", ROW, tested, testeds, &membership_tested_map),
+};
+static const struct jsonmap row_map =
+	JSONMAP(ROW, row_fields, .wrong = "a file without a result, a platform, a name or a hash");
+
+struct answer_document {
+	const char *view;
+	int64_t generation;
+	bool dry_run;
+	uint64_t count[PROMOTE_RESULT_COUNT];
+	const struct promote_row *row;
+	size_t rows;
+};
+#define ANSWER struct answer_document
+static const struct jsonmap_field answer_fields[] = {
+	JSONMAP_TEXT("view", ANSWER, view, .absent = JSONMAP_OMITTED),
+	JSONMAP_INTEGER("generation", ANSWER, generation),
+	JSONMAP_BOOL("dry_run", ANSWER, dry_run),
+	JSONMAP_TOTALS("counts", ANSWER, count, promote_result_name, .absent = JSONMAP_NULL),
+	JSONMAP_LIST("files", ANSWER, row, rows, &row_map),
+};
+static int check_counts(void *row, struct arena *text UNUSED, struct err *e)
 {
-	char sha256[SHA256_HEX + 1] = "";
-	struct jsondoc *doc = jsondoc_object();
-	hex_encode(row->sha256, SHA256_SIZE, sha256);
-	jsondoc_put_str(doc, "platform", row->platform);
-	jsondoc_put_str(doc, "project", row->project);
-	jsondoc_put_str(doc, "version", row->version);
-	jsondoc_put_str(doc, "filename", row->filename);
-	jsondoc_put_str(doc, "sha256", sha256);
-	jsondoc_put_str(doc, "result", promote_result_name[row->result]);
-	jsondoc_put_str(doc, "reason", row->reason);
-	jsondoc_put_bool(doc, "override", row->is_override);
-	jsondoc_put_bool(doc, "repeated", row->result == PROMOTE_OVERTAKEN && row->is_repeated);
-	jsondoc_put(doc, "tested", membership_tested_json(row->tested, row->result == PROMOTE_DONE ? row->testeds : 0));
-	return doc;
+	const struct answer_document *d = row;
+	uint64_t sum = 0;
+	for (int i = 0; i < PROMOTE_RESULT_COUNT && sum < d->rows; i++)
+		sum += d->count[i];
+	return sum < d->rows ? err_set(e, ERR_INVALID, "it counts fewer files than it has") : 0;
 }
+static const struct jsonmap answer_map =
+	JSONMAP(ANSWER, answer_fields, .wrong = "it is no answer of a promotion", .check = check_counts);
 
 void promote_write_json(const struct promote_answer *a, const char *view, bool dry_run, struct buf *out)
 {
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	struct jsondoc *counts = jsondoc_object(), *files = jsondoc_array();
-	jsondoc_put_str(doc, "view", view);
-	jsondoc_put_int(doc, "generation", a->generation);
-	jsondoc_put_bool(doc, "dry_run", dry_run);
+	CLEANUP(mem_free) struct promote_row *row = xcalloc(a->rows + 1, sizeof(*row));
+	struct answer_document d = {view, a->generation, dry_run, {0}, row, a->rows};
 	for (int i = 0; i < PROMOTE_RESULT_COUNT; i++)
-		jsondoc_put_int(counts, promote_result_name[i], (int64_t)a->count[i]);
-	jsondoc_put(doc, "counts", counts);
-	for (size_t i = 0; i < a->rows; i++)
-		jsondoc_add(files, promote_row_json(&a->row[i]));
-	jsondoc_put(doc, "files", files);
-	jsondoc_write(doc, 2, out);
-}
-
-static int find_result(const char *name)
-{
-	for (int i = 0; name && i < PROMOTE_RESULT_COUNT; i++)
-		if (strcmp(name, promote_result_name[i]) == 0)
-			return i;
-	return -1;
-}
-
-static int read_answer_row(const struct jsondoc *doc, struct promote_answer *out, struct err *e)
-{
-	const char *sha256 = jsondoc_get_str(doc, "sha256");
-	int result = find_result(jsondoc_get_str(doc, "result"));
-	struct promote_row row = {.platform = jsondoc_get_str(doc, "platform"),
-		.project = jsondoc_get_str(doc, "project"),
-		.version = jsondoc_get_str(doc, "version"),
-		.filename = jsondoc_get_str(doc, "filename"),
-		.reason = jsondoc_get_str(doc, "reason"),
-		.is_override = jsondoc_is_true(doc, "override"),
-		.is_repeated = jsondoc_is_true(doc, "repeated")};
-	if (result < 0 || !row.platform || !row.filename || !sha256 ||
-		!hex_decode(str_from(sha256), row.sha256, SHA256_SIZE))
-		return err_set(e, ERR_INVALID, "a file without a result, a platform, a name or a hash");
-	if (membership_tested_read(jsondoc_get(doc, "tested"), &out->text, &row.tested, &row.testeds, e) < 0)
-		return -1;
-	row.result = (enum promote_result)result;
-	promote_answer_add(out, &row);
-	return 0;
-}
-
-static int read_answer_counts(const struct jsondoc *doc, struct promote_answer *out, struct err *e)
-{
-	const struct jsondoc *counts = jsondoc_get(doc, "counts");
-	for (int i = 0; i < PROMOTE_RESULT_COUNT; i++) {
-		int64_t count;
-		if (!counts || !jsondoc_get_int(counts, promote_result_name[i], &count) || count < 0)
-			return err_set(e, ERR_INVALID, "no number of files that are %s", promote_result_name[i]);
-		out->count[i] = (size_t)count;
+		d.count[i] = a->count[i];
+	for (size_t i = 0; i < a->rows; i++) {
+		row[i] = a->row[i];
+		row[i].is_repeated = row[i].result == PROMOTE_OVERTAKEN && row[i].is_repeated;
+		row[i].testeds = row[i].result == PROMOTE_DONE ? row[i].testeds : 0;
 	}
-	return 0;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsonmap_json(&answer_map, &d);
+	jsondoc_write(doc, 2, out);
 }
 
 int promote_answer_read(struct str json, struct promote_answer *out, struct err *e)
 {
 	*out = (struct promote_answer){0};
+	struct answer_document d;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(json, LIMIT_PROMOTE_VALUES, e);
-	const struct jsondoc *files = doc ? jsondoc_get(doc, "files") : NULL;
-	if (!doc)
+	if (!doc || jsonmap_read(&answer_map, doc, &d, &out->text, e) < 0)
 		return -1;
-	if (!files || !jsondoc_get_int(doc, "generation", &out->generation))
-		return err_set(e, ERR_INVALID, "it is no answer of a promotion");
-	for (size_t i = 0; i < jsondoc_count(files); i++)
-		if (read_answer_row(jsondoc_at(files, i), out, e) < 0)
-			return err_prefix(e, "files[%zu]: ", i);
-	return read_answer_counts(doc, out, e);
+	out->generation = d.generation;
+	for (int i = 0; i < PROMOTE_RESULT_COUNT; i++)
+		out->count[i] = (size_t)d.count[i];
+	for (size_t i = 0; i < d.rows; i++)
+		promote_answer_add(out, &d.row[i]);
+	return 0;
 }

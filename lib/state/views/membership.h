@@ -15,7 +15,7 @@
 #pragma once
 
 #include "lib/base/arena.h"
-#include "lib/format/jsondoc.h"
+#include "lib/format/jsonmap.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/config/config.h"
 #include "lib/state/config/promotion-rules.h"
@@ -65,10 +65,8 @@ char *views_folder_or_none(const struct config *c);
 // this returns 0.
 int membership_read(struct str json, struct membership_change *out, struct err *e) MUST_CHECK;
 void membership_release(struct membership_change *m); // for CLEANUP
-// The list of "tested", as JSON; the caller owns it. Reads it, NULL: none is there, into the arena. ERR_INVALID.
-struct jsondoc *membership_tested_json(const struct membership_tested *tested, size_t count);
-int membership_tested_read(const struct jsondoc *list, struct arena *text, const struct membership_tested **out,
-	size_t *count, struct err *e) MUST_CHECK;
+extern const struct jsonmap membership_map;        // of struct membership_change
+extern const struct jsonmap membership_tested_map; // of struct membership_tested
 const struct membership_tested *membership_tested_copy(struct arena *text, const struct membership_tested *tested,
 	size_t count);
 // Appends "tested as equal contents, SHA-256 …" of the weakest, and how many more there are. Nothing without one.

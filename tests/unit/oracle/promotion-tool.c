@@ -311,7 +311,7 @@ static struct jsondoc *rows_json(const struct promote_answer *a)
 			a->row[i].is_override ? "override" : ""};
 		for (size_t k = 0; k < ARRAY_SIZE(texts); k++)
 			jsondoc_add_str(row, texts[k]);
-		jsondoc_add(row, membership_tested_json(a->row[i].tested, a->row[i].testeds));
+		jsondoc_add(row, jsonmap_list(&membership_tested_map, a->row[i].tested, a->row[i].testeds));
 		jsondoc_add(rows, row);
 	}
 	return rows;
