@@ -36,134 +36,103 @@ bool evidence_python_is_valid(struct str text)
 	return str_eq(text, buf_view(&normal));
 }
 
-// --- reading ---
+// --- fields, in the order of their keys: the only form of a record ---
 
-static int read_line(const struct jsondoc *doc, const char *key, size_t limit, struct arena *text, const char **out,
-	struct err *e)
-{
-	const char *value = jsondoc_get_str(doc, key);
-	if (!value)
-		return err_set(e, ERR_INVALID, "\"%s\" is not a string", key);
-	if (strlen(value) > limit)
-		return err_set(e, ERR_INVALID, "\"%s\" has more than %zu bytes", key, limit);
-	for (const char *c = value; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			return err_set(e, ERR_INVALID, "\"%s\" has a control character", key);
-	*out = arena_copy(text, str_from(value));
-	return 0;
-}
+static const struct jsonmap_field failure_fields[] = {
+	JSONMAP_TEXT("message", struct junit_failure, message, .limit = LIMIT_JUNIT_NAME),
+	JSONMAP_TEXT("name", struct junit_failure, name, .limit = LIMIT_JUNIT_NAME),
+};
+static const struct jsonmap failure_map = JSONMAP(struct junit_failure, failure_fields);
 
-static int read_count(const struct jsondoc *doc, const char *key, uint64_t *out, struct err *e)
+static int check_wheel(void *row, struct arena *text UNUSED, struct err *e)
 {
-	int64_t value;
-	if (!jsondoc_get_int(doc, key, &value) || value < 0 || value > LIMIT_EVIDENCE_TESTS)
-		return err_set(e, ERR_INVALID, "\"%s\" is not a number of tests", key);
-	*out = (uint64_t)value;
-	return 0;
-}
-
-static int read_cell(const struct jsondoc *doc, struct evidence *r, struct err *e)
-{
-	const char *made;
-	if (read_line(doc, "kind", LIMIT_EVIDENCE_KIND, &r->text, &r->kind, e) < 0 ||
-		read_line(doc, "platform", LIMIT_FILE_NAME, &r->text, &r->platform, e) < 0 ||
-		read_line(doc, "python", LIMIT_EVIDENCE_KIND, &r->text, &r->python, e) < 0 ||
-		read_line(doc, "made", CLOCK_TEXT, &r->text, &made, e) < 0)
-		return -1;
-	if (!evidence_kind_is_valid(str_from(r->kind)))
-		return err_set(e, ERR_INVALID, "\"%s\" is no kind of evidence", r->kind);
-	if (!platform_name_is_valid(str_from(r->platform)))
-		return err_set(e, ERR_INVALID, "\"%s\" is no name of a platform", r->platform);
-	if (!evidence_python_is_valid(str_from(r->python)))
-		return err_set(e, ERR_INVALID, "\"%s\" is no Python", r->python);
-	if (!clock_read(made, &r->made))
-		return err_set(e, ERR_INVALID, "\"made\" is not a time as 2026-01-02T03:04:05Z");
-	return 0;
-}
-
-static int read_failures(const struct jsondoc *doc, struct evidence *r, struct err *e)
-{
-	const struct jsondoc *list = jsondoc_get(doc, "failures");
-	struct junit_failure *failure;
-	if (!list || jsondoc_count(list) > LIMIT_JUNIT_FAILURES)
-		return err_set(e, ERR_INVALID, "\"failures\" is not an array of at most %d", LIMIT_JUNIT_FAILURES);
-	r->failures = jsondoc_count(list);
-	r->failure = failure = arena_alloc_aligned(&r->text, (r->failures + 1) * sizeof(*failure));
-	for (size_t i = 0; i < r->failures; i++) {
-		const struct jsondoc *one = jsondoc_at(list, i);
-		if (read_line(one, "name", LIMIT_JUNIT_NAME, &r->text, &failure[i].name, e) < 0 ||
-			read_line(one, "message", LIMIT_JUNIT_NAME, &r->text, &failure[i].message, e) < 0)
-			return err_prefix(e, "failures[%zu]: ", i);
-	}
-	return 0;
-}
-
-static int read_result(const struct jsondoc *doc, struct evidence *r, struct err *e)
-{
-	if (!jsondoc_is_null(doc, "override"))
-		return read_line(doc, "override", LIMIT_REASON, &r->text, &r->overrides, e);
-	if (read_count(doc, "passed", &r->passed, e) < 0 || read_count(doc, "failed", &r->failed, e) < 0 ||
-		read_count(doc, "skipped", &r->skipped, e) < 0)
-		return -1;
-	return read_failures(doc, r, e);
-}
-
-// What ties the wheel to other builds. Records of an older wheelcache have none of it.
-static int read_build(const struct jsondoc *doc, struct arena *text, struct evidence_wheel *out, struct err *e)
-{
-	const char *content = jsondoc_get_str(doc, "content_sha256");
-	out->has_content = content && hex_decode(str_from(content), out->content, SHA256_SIZE);
-	out->commit = NULL;
-	if (!out->has_content && !jsondoc_is_null(doc, "content_sha256"))
-		return err_set(e, ERR_INVALID, "%s: \"content_sha256\" is not 64 hexadecimal digits", out->filename);
-	if (jsondoc_is_null(doc, "commit"))
-		return 0;
-	if (read_line(doc, "commit", PROVENANCE_COMMIT, text, &out->commit, e) < 0)
-		return -1;
-	return provenance_commit_is_valid(str_from(out->commit))
-		       ? 0
-		       : err_set(e, ERR_INVALID, "%s: \"commit\" is not a commit of git, 40 or 64 of 0-9 and a-f",
-				 out->filename);
-}
-
-static int read_tested_wheel(const struct jsondoc *doc, struct arena *text, struct evidence_wheel *out, struct err *e)
-{
+	const struct evidence_wheel *w = row;
 	CLEANUP(filename_release) struct filename name = {0};
-	const char *sha256 = jsondoc_get_str(doc, "sha256");
-	if (read_line(doc, "filename", LIMIT_FILE_NAME, text, &out->filename, e) < 0 ||
-		filename_parse(str_from(out->filename), &name, e) < 0)
+	if (filename_parse(str_from(w->filename), &name, e) < 0)
 		return -1;
-	if (name.kind != FILENAME_WHEEL)
-		return err_set(e, ERR_INVALID, "%s is no wheel", out->filename);
-	if (!sha256 || !hex_decode(str_from(sha256), out->sha256, SHA256_SIZE))
-		return err_set(e, ERR_INVALID, "%s: \"sha256\" is not 64 hexadecimal digits", out->filename);
-	return read_build(doc, text, out, e);
+	return name.kind == FILENAME_WHEEL ? 0 : err_set(e, ERR_INVALID, "%s is no wheel", w->filename);
 }
+
+// What ties a wheel to other builds is not in records of an older wheelcache.
+#define WHEEL struct evidence_wheel
+static const struct jsonmap_field wheel_fields[] = {
+	JSONMAP_TEXT("commit", WHEEL, commit, .limit = PROVENANCE_COMMIT, .is_valid = provenance_commit_is_valid,
+		.wrong = "is not a commit of git, 40 or 64 of 0-9 and a-f", .absent = JSONMAP_OMITTED),
+	JSONMAP_SHA256("content_sha256", WHEEL, content, .has = offsetof(WHEEL, has_content), .absent = JSONMAP_OMITTED),
+	JSONMAP_TEXT("filename", WHEEL, filename, .limit = LIMIT_FILE_NAME),
+	JSONMAP_SHA256("sha256", WHEEL, sha256),
+};
+static const struct jsonmap wheel_map = JSONMAP(WHEEL, wheel_fields, .check = check_wheel);
+
+#define RECORD struct evidence
+#define TESTS(key) JSONMAP_INTEGER(#key, RECORD, key, .most = LIMIT_EVIDENCE_TESTS, .wrong = "is not a number of tests")
+#define KIND                                                                                                           \
+	JSONMAP_TEXT("kind", RECORD, kind, .limit = LIMIT_EVIDENCE_KIND, .is_valid = evidence_kind_is_valid,           \
+		.no = "kind of evidence")
+#define MADE JSONMAP_TIME("made", RECORD, made)
+#define CELL                                                                                                           \
+	JSONMAP_TEXT("platform", RECORD, platform, .limit = LIMIT_FILE_NAME, .is_valid = platform_name_is_valid,       \
+		.no = "name of a platform"),                                                                           \
+		JSONMAP_TEXT("python", RECORD, python, .limit = LIMIT_EVIDENCE_KIND,                                   \
+			.is_valid = evidence_python_is_valid, .no = "Python")
+#define WHEELS                                                                                                         \
+	JSONMAP_LIST("wheels", RECORD, wheel, wheels, &wheel_map, .limit = LIMIT_EVIDENCE_WHEELS,                      \
+		.wrong = "names no wheel that was tested")
+
+static const struct jsonmap_field run_fields[] = {
+	TESTS(failed),
+	JSONMAP_LIST("failures", RECORD, failure, failures, &failure_map, .limit = LIMIT_JUNIT_FAILURES),
+	KIND,
+	MADE,
+	TESTS(passed),
+	CELL,
+	TESTS(skipped),
+	WHEELS,
+};
+static const struct jsonmap_field override_fields[] = {
+	KIND,
+	MADE,
+	JSONMAP_TEXT("override", RECORD, overrides, .limit = LIMIT_REASON),
+	CELL,
+	WHEELS,
+};
 
 static int by_filename(const void *a, const void *b)
 {
 	return strcmp(((const struct evidence_wheel *)a)->filename, ((const struct evidence_wheel *)b)->filename);
 }
 
-static int read_wheels(const struct jsondoc *doc, struct evidence *r, struct err *e)
+static struct evidence_wheel *sort_wheels(const struct evidence *r, struct arena *text)
 {
-	const struct jsondoc *list = jsondoc_get(doc, "wheels");
-	size_t count = list ? jsondoc_count(list) : 0;
-	struct evidence_wheel *wheel;
-	if (!count)
+	struct evidence_wheel *wheel = arena_alloc_aligned(text, r->wheels * sizeof(*wheel));
+	memcpy(wheel, r->wheel, r->wheels * sizeof(*wheel));
+	qsort(wheel, r->wheels, sizeof(*wheel), by_filename);
+	return wheel;
+}
+
+static int check_wheels(void *row, struct arena *text, struct err *e)
+{
+	struct evidence *r = row;
+	if (!r->wheels)
 		return err_set(e, ERR_INVALID, "\"wheels\" names no wheel that was tested");
-	if (count > LIMIT_EVIDENCE_WHEELS)
-		return err_set(e, ERR_LIMIT, "more than %d wheels", LIMIT_EVIDENCE_WHEELS);
-	r->wheel = wheel = arena_alloc_aligned(&r->text, count * sizeof(*wheel));
-	r->wheels = count;
-	for (size_t i = 0; i < count; i++)
-		if (read_tested_wheel(jsondoc_at(list, i), &r->text, &wheel[i], e) < 0)
-			return err_prefix(e, "wheels[%zu]: ", i);
-	qsort(wheel, count, sizeof(*wheel), by_filename);
-	for (size_t i = 1; i < count; i++)
-		if (strcmp(wheel[i - 1].filename, wheel[i].filename) == 0)
-			return err_set(e, ERR_INVALID, "%s stands in \"wheels\" twice", wheel[i].filename);
+	r->wheel = sort_wheels(r, text);
+	for (size_t i = 1; i < r->wheels; i++)
+		if (by_filename(&r->wheel[i - 1], &r->wheel[i]) == 0)
+			return err_set(e, ERR_INVALID, "%s stands in \"wheels\" twice", r->wheel[i].filename);
 	return 0;
+}
+
+static const struct jsonmap run_map = JSONMAP(RECORD, run_fields, .check = check_wheels);
+static const struct jsonmap override_map = JSONMAP(RECORD, override_fields, .check = check_wheels);
+
+int evidence_read_json(const struct jsondoc *doc, struct evidence *out, struct err *e)
+{
+	const struct jsonmap *map = jsondoc_is_null(doc, "override") ? &run_map : &override_map;
+	*out = (struct evidence){0};
+	if (jsonmap_read(map, doc, out, &out->text, e) == 0)
+		return 0;
+	evidence_release(out);
+	return err_prefix(e, "evidence: ");
 }
 
 int evidence_read(struct str json, struct evidence *out, struct err *e)
@@ -172,11 +141,7 @@ int evidence_read(struct str json, struct evidence *out, struct err *e)
 	if (json.len > LIMIT_EVIDENCE)
 		return err_set(e, ERR_LIMIT, "evidence of more than %d bytes", LIMIT_EVIDENCE);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(json, e);
-	if (!doc || read_cell(doc, out, e) < 0 || read_result(doc, out, e) < 0 || read_wheels(doc, out, e) < 0) {
-		evidence_release(out);
-		return err_prefix(e, "evidence: ");
-	}
-	return 0;
+	return doc ? evidence_read_json(doc, out, e) : err_prefix(e, "evidence: ");
 }
 
 void evidence_release(struct evidence *r)
@@ -230,66 +195,10 @@ int evidence_read_each(struct str text, evidence_record_fn *fn, void *ctx, struc
 	return 0;
 }
 
-// --- writing ---
-
-static void put_failures(struct jsondoc *doc, const struct evidence *r)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; i < r->failures; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "message", r->failure[i].message);
-		jsondoc_put_str(one, "name", r->failure[i].name);
-		jsondoc_add(list, one);
-	}
-	jsondoc_put(doc, "failures", list);
-}
-
-static void put_hash(struct jsondoc *doc, const char *key, const uint8_t hash[SHA256_SIZE])
-{
-	char hex[SHA256_HEX + 1] = "";
-	hex_encode(hash, SHA256_SIZE, hex);
-	jsondoc_put_str(doc, key, hex);
-}
-
-static void put_wheels(struct jsondoc *doc, const struct evidence *r)
-{
-	struct jsondoc *list = jsondoc_array();
-	CLEANUP(mem_free) struct evidence_wheel *wheel = xcalloc(r->wheels + 1, sizeof(*wheel));
-	for (size_t i = 0; i < r->wheels; i++)
-		wheel[i] = r->wheel[i];
-	qsort(wheel, r->wheels, sizeof(*wheel), by_filename);
-	for (size_t i = 0; i < r->wheels; i++) {
-		struct jsondoc *one = jsondoc_object();
-		if (wheel[i].commit)
-			jsondoc_put_str(one, "commit", wheel[i].commit);
-		if (wheel[i].has_content)
-			put_hash(one, "content_sha256", wheel[i].content);
-		jsondoc_put_str(one, "filename", wheel[i].filename);
-		put_hash(one, "sha256", wheel[i].sha256);
-		jsondoc_add(list, one);
-	}
-	jsondoc_put(doc, "wheels", list);
-}
-
 void evidence_write(const struct evidence *r, struct buf *out)
 {
-	char made[CLOCK_TEXT];
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	clock_write(r->made, made);
-	if (!r->overrides) {
-		jsondoc_put_int(doc, "failed", (int64_t)r->failed);
-		put_failures(doc, r);
-	}
-	jsondoc_put_str(doc, "kind", r->kind);
-	jsondoc_put_str(doc, "made", made);
-	if (r->overrides)
-		jsondoc_put_str(doc, "override", r->overrides);
-	else
-		jsondoc_put_int(doc, "passed", (int64_t)r->passed);
-	jsondoc_put_str(doc, "platform", r->platform);
-	jsondoc_put_str(doc, "python", r->python);
-	if (!r->overrides)
-		jsondoc_put_int(doc, "skipped", (int64_t)r->skipped);
-	put_wheels(doc, r);
-	jsondoc_write(doc, 0, out);
+	CLEANUP(arena_release) struct arena room = {0};
+	struct evidence sorted = *r;
+	sorted.wheel = sort_wheels(r, &room);
+	jsonmap_write(r->overrides ? &override_map : &run_map, &sorted, out);
 }

@@ -21,7 +21,7 @@
 #include "lib/base/err.h"
 #include "lib/domain/promotion/junit.h"
 #include "lib/format/digest.h"
-#include "lib/format/jsondoc.h"
+#include "lib/format/jsonmap.h"
 
 struct evidence_wheel {
 	const char *filename;
@@ -54,6 +54,8 @@ bool evidence_python_is_valid(struct str python);
 // Reads a record. ERR_INVALID names the value that is absent or wrong; ERR_LIMIT: more than LIMIT_EVIDENCE bytes or
 // LIMIT_EVIDENCE_WHEELS wheels. The caller releases *out if this returns 0.
 int evidence_read(struct str json, struct evidence *out, struct err *e) MUST_CHECK;
+// The same of a document that was read.
+int evidence_read_json(const struct jsondoc *doc, struct evidence *out, struct err *e) MUST_CHECK;
 void evidence_release(struct evidence *r); // for CLEANUP
 // The order in which records count that come at once: the older one first, so that the newer one has the last word. Of
 // those of one second the better one comes first: a clock must not hide failed tests. For qsort().
