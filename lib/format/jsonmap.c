@@ -14,7 +14,7 @@ const struct jsonmap jsonmap_sha256 = JSONMAP(uint8_t[SHA256_SIZE], sha256_value
 
 // --- members of a struct, by their offsets ---
 
-static const char *text_at(const char *row, size_t offset)
+static const char *member_text(const char *row, size_t offset)
 {
 	const char *text;
 	memcpy(&text, row + offset, sizeof(text));
@@ -65,7 +65,7 @@ static bool is_absent(const char *row, const struct jsonmap_field *f)
 {
 	switch (f->kind) {
 	case JSONMAP_KIND_TEXT:
-		return !text_at(row, f->offset);
+		return !member_text(row, f->offset);
 	case JSONMAP_KIND_INTEGER:
 		return integer_at(row, f) == f->none;
 	case JSONMAP_KIND_TIME:
@@ -75,7 +75,7 @@ static bool is_absent(const char *row, const struct jsonmap_field *f)
 	case JSONMAP_KIND_SHA256:
 		return f->has && !bool_at(row, f->has);
 	case JSONMAP_KIND_OBJECT:
-		return !text_at(row + f->offset, f->map->present);
+		return !member_text(row + f->offset, f->map->present);
 	case JSONMAP_KIND_LIST:
 		return !count_at(row, f);
 	case JSONMAP_KIND_REAL:
@@ -123,7 +123,7 @@ static struct jsondoc *json_of_value(const char *row, const struct jsonmap_field
 	const char *text;
 	switch (f->kind) {
 	case JSONMAP_KIND_TEXT:
-		text = text_at(row, f->offset);
+		text = member_text(row, f->offset);
 		return jsondoc_of_str(text ? text : "");
 	case JSONMAP_KIND_INTEGER:
 		return jsondoc_of_int(integer_at(row, f));
@@ -145,7 +145,7 @@ static struct jsondoc *json_of_value(const char *row, const struct jsonmap_field
 	case JSONMAP_KIND_OBJECT:
 		return jsonmap_json(f->map, row + f->offset);
 	case JSONMAP_KIND_LIST:
-		return jsonmap_list(f->map, text_at(row, f->offset), count_at(row, f));
+		return jsonmap_list(f->map, member_text(row, f->offset), count_at(row, f));
 	case JSONMAP_KIND_OTHER:
 		break;
 	}
@@ -181,7 +181,7 @@ void jsonmap_write(const struct jsonmap *map, const void *row, struct buf *out)
 // --- refusals ---
 
 // Where a value is read into.
-struct place {
+struct map_reader {
 	const struct jsonmap *map;
 	struct arena *text;
 	char *row;
@@ -189,7 +189,7 @@ struct place {
 };
 
 // words: "is …" or "has …", the same behind both forms of a key.
-static int refuse(const struct place *p, const char *key, enum err_kind kind, const char *words)
+static int refuse_field(const struct map_reader *p, const char *key, enum err_kind kind, const char *words)
 {
 	static const char *const verbs[] = {"is ", "has "};
 	if (p->map->wrong)
@@ -204,32 +204,33 @@ static int refuse(const struct place *p, const char *key, enum err_kind kind, co
 	return err_set(p->e, kind, "%s: %s", key, words);
 }
 
-static int refuse_kind(const struct place *p, const struct jsonmap_field *f, const char *usual)
+static int refuse_kind(const struct map_reader *p, const struct jsonmap_field *f, const char *usual)
 {
-	return refuse(p, f->key, ERR_INVALID, f->wrong ? f->wrong : usual);
+	return refuse_field(p, f->key, ERR_INVALID, f->wrong ? f->wrong : usual);
 }
 
-static int refuse_length(const struct place *p, const struct jsonmap_field *f, enum err_kind kind, const char *of)
+static int refuse_length(const struct map_reader *p, const struct jsonmap_field *f, enum err_kind kind,
+	const char *of)
 {
 	char words[64];
 	snprintf(words, sizeof(words), "has more than %zu %s", f->limit, of);
-	return refuse(p, f->key, kind, words);
+	return refuse_field(p, f->key, kind, words);
 }
 
 // --- reading ---
 
-static int read_value(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value);
+static int read_any_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value);
 
 static bool is_control(char c)
 {
 	return (unsigned char)c < ' ' || c == 0x7f;
 }
 
-static int read_text(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_text_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
 	const char *text = jsondoc_as_str(value);
 	if (!text)
-		return f->is_valid ? refuse(p, f->key, ERR_INVALID, "is not a string") : refuse_kind(p, f, "is not a string");
+		return refuse_field(p, f->key, ERR_INVALID, f->is_valid || !f->wrong ? "is not a string" : f->wrong);
 	struct str s = str_from(text);
 	if (f->limit && s.len > f->limit)
 		return refuse_length(p, f, ERR_INVALID, "bytes");
@@ -239,14 +240,15 @@ static int read_text(const struct place *p, const struct jsonmap_field *f, const
 		if (is_control(*c) && f->is_sentence)
 			*c = ' ';
 		else if (is_control(*c) && !p->map->is_lenient)
-			return refuse(p, f->key, ERR_INVALID, "has a control character");
+			return refuse_field(p, f->key, ERR_INVALID, "has a control character");
 	if (f->is_valid && !f->is_valid(s))
-		return f->no ? err_set(p->e, ERR_INVALID, "\"%s\" is no %s", text, f->no) : refuse_kind(p, f, "is not valid");
+		return f->no ? err_set(p->e, ERR_INVALID, "\"%s\" is no %s", text, f->no)
+			     : refuse_kind(p, f, "is not valid");
 	memcpy(p->row + f->offset, &copy, sizeof(copy));
 	return 0;
 }
 
-static int read_integer(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_integer_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
 	char words[80];
 	int64_t number = jsondoc_as_int(value), most = f->most ? f->most : INT64_MAX;
@@ -257,7 +259,7 @@ static int read_integer(const struct place *p, const struct jsonmap_field *f, co
 	return 0;
 }
 
-static int read_real(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_real_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
 	double real = jsondoc_as_real(value);
 	if (jsondoc_kind(value) != JSONDOC_INTEGER && jsondoc_kind(value) != JSONDOC_REAL)
@@ -266,7 +268,7 @@ static int read_real(const struct place *p, const struct jsonmap_field *f, const
 	return 0;
 }
 
-static int read_bool(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_bool_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
 	if (f->wrong && jsondoc_kind(value) != JSONDOC_BOOL && jsondoc_kind(value) != JSONDOC_NONE)
 		return refuse_kind(p, f, f->wrong);
@@ -274,7 +276,7 @@ static int read_bool(const struct place *p, const struct jsonmap_field *f, const
 	return 0;
 }
 
-static int read_time(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_time_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
 	int64_t seconds;
 	const char *text = jsondoc_as_str(value);
@@ -284,7 +286,7 @@ static int read_time(const struct place *p, const struct jsonmap_field *f, const
 	return 0;
 }
 
-static int read_sha256(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_sha256_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
 	const char *hex = jsondoc_as_str(value);
 	if (!hex || !hex_decode(str_from(hex), (uint8_t *)p->row + f->offset, SHA256_SIZE))
@@ -294,7 +296,7 @@ static int read_sha256(const struct place *p, const struct jsonmap_field *f, con
 	return 0;
 }
 
-static int read_name(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_name_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
 	const char *text = jsondoc_as_str(value);
 	for (size_t i = 0; text && i < f->names; i++)
@@ -306,7 +308,7 @@ static int read_name(const struct place *p, const struct jsonmap_field *f, const
 }
 
 // A total that may be absent is 0 then.
-static int read_totals(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_totals_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
 	if (jsondoc_kind(value) != JSONDOC_OBJECT)
 		return refuse_kind(p, f, "is not an object");
@@ -315,24 +317,26 @@ static int read_totals(const struct place *p, const struct jsonmap_field *f, con
 		int64_t total = jsondoc_as_int(one);
 		bool is_number = jsondoc_kind(one) == JSONDOC_INTEGER && total >= 0;
 		if (!is_number && (f->absent == JSONMAP_REQUIRED || jsondoc_kind(one) != JSONDOC_NONE))
-			return refuse(p, f->name[i], ERR_INVALID, "is not a number, or too large");
+			return refuse_field(p, f->name[i], ERR_INVALID, "is not a number, or too large");
 		memcpy(p->row + f->offset + i * sizeof(total), &total, sizeof(total));
 	}
 	return 0;
 }
 
-static int read_object(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_object_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
 	if (jsondoc_kind(value) != JSONDOC_OBJECT)
 		return refuse_kind(p, f, "is not an object");
-	return jsonmap_read(f->map, value, p->row + f->offset, p->text, p->e) < 0 ? err_prefix(p->e, "%s: ", f->key) : 0;
+	if (jsonmap_read(f->map, value, p->row + f->offset, p->text, p->e) < 0)
+		return err_prefix(p->e, "%s: ", f->key);
+	return 0;
 }
 
-static int read_element(const struct place *list, const struct jsonmap_field *f, const struct jsondoc *value, size_t i,
-	char *row)
+static int read_list_element(const struct map_reader *list, const struct jsonmap_field *f,
+	const struct jsondoc *value, size_t i, char *row)
 {
 	char key[80];
-	struct place p = *list;
+	struct map_reader p = *list;
 	struct jsonmap_field bare = *f->map->field;
 	p.row = row;
 	if (bare.key && jsonmap_read(f->map, value, row, p.text, p.e) < 0)
@@ -341,10 +345,10 @@ static int read_element(const struct place *list, const struct jsonmap_field *f,
 		return 0;
 	snprintf(key, sizeof(key), "%s[%zu]", f->key, i);
 	bare.key = key;
-	return read_value(&p, &bare, value);
+	return read_any_value(&p, &bare, value);
 }
 
-static int read_list(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_list_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
 	if (jsondoc_kind(value) != JSONDOC_ARRAY)
 		return refuse_kind(p, f, "is not an array");
@@ -354,26 +358,26 @@ static int read_list(const struct place *p, const struct jsonmap_field *f, const
 	char *items = arena_alloc_aligned(p->text, (count + 1) * size);
 	memset(items, 0, (count + 1) * size);
 	for (size_t i = 0; i < count; i++)
-		if (read_element(p, f, jsondoc_at(value, i), i, items + i * size) < 0)
+		if (read_list_element(p, f, jsondoc_at(value, i), i, items + i * size) < 0)
 			return -1;
 	memcpy(p->row + f->offset, &items, sizeof(items));
 	memcpy(p->row + f->count, &count, sizeof(count));
 	return 0;
 }
 
-static int read_value(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *value)
+static int read_any_value(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *value)
 {
-	static int (*const reader[])(const struct place *, const struct jsonmap_field *, const struct jsondoc *) = {
-		[JSONMAP_KIND_TEXT] = read_text,
-		[JSONMAP_KIND_INTEGER] = read_integer,
-		[JSONMAP_KIND_REAL] = read_real,
-		[JSONMAP_KIND_BOOL] = read_bool,
-		[JSONMAP_KIND_TIME] = read_time,
-		[JSONMAP_KIND_SHA256] = read_sha256,
-		[JSONMAP_KIND_NAME] = read_name,
-		[JSONMAP_KIND_TOTALS] = read_totals,
-		[JSONMAP_KIND_OBJECT] = read_object,
-		[JSONMAP_KIND_LIST] = read_list,
+	static int (*const reader[])(const struct map_reader *, const struct jsonmap_field *, const struct jsondoc *) = {
+		[JSONMAP_KIND_TEXT] = read_text_value,
+		[JSONMAP_KIND_INTEGER] = read_integer_value,
+		[JSONMAP_KIND_REAL] = read_real_value,
+		[JSONMAP_KIND_BOOL] = read_bool_value,
+		[JSONMAP_KIND_TIME] = read_time_value,
+		[JSONMAP_KIND_SHA256] = read_sha256_value,
+		[JSONMAP_KIND_NAME] = read_name_value,
+		[JSONMAP_KIND_TOTALS] = read_totals_value,
+		[JSONMAP_KIND_OBJECT] = read_object_value,
+		[JSONMAP_KIND_LIST] = read_list_value,
 	};
 	return reader[f->kind](p, f, value);
 }
@@ -397,15 +401,16 @@ static void set_absent(const struct jsonmap *map, const struct jsonmap_field *f,
 		set_bool(row, f->has, false);
 }
 
-static int read_field(const struct place *p, const struct jsonmap_field *f, const struct jsondoc *object)
+static int read_field(const struct map_reader *p, const struct jsonmap_field *f, const struct jsondoc *object)
 {
 	if (f->kind == JSONMAP_KIND_OTHER)
 		return f->get(object, f->key, p->row, p->text, p->e);
 	const struct jsondoc *value = jsondoc_value(object, f->key);
 	set_absent(p->map, f, p->row);
-	if (jsondoc_kind(value) == JSONDOC_NONE && f->absent >= (f->kind == JSONMAP_KIND_TOTALS ? JSONMAP_NULL : JSONMAP_OMITTED))
+	enum jsonmap_absent least = f->kind == JSONMAP_KIND_TOTALS ? JSONMAP_NULL : JSONMAP_OMITTED;
+	if (jsondoc_kind(value) == JSONDOC_NONE && f->absent >= least)
 		return 0;
-	if (read_value(p, f, value) == 0)
+	if (read_any_value(p, f, value) == 0)
 		return 0;
 	if (!p->map->is_lenient)
 		return -1;
@@ -416,7 +421,7 @@ static int read_field(const struct place *p, const struct jsonmap_field *f, cons
 int jsonmap_read(const struct jsonmap *map, const struct jsondoc *object, void *row, struct arena *text, struct err *e)
 {
 	struct err ignored = ERR_INIT;
-	const struct place p = {map, text, row, map->is_lenient ? &ignored : e};
+	const struct map_reader p = {map, text, row, map->is_lenient ? &ignored : e};
 	for (size_t i = 0; i < map->fields; i++)
 		if (read_field(&p, &map->field[i], object) < 0)
 			return -1;
