@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/arena.h"
 
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,11 +47,45 @@ void *arena_alloc_aligned(struct arena *a, size_t size)
 	return (void *)((at + unit - 1) / unit * unit);
 }
 
-const char *arena_copy(struct arena *a, struct str s)
+void *arena_zeroed(struct arena *a, size_t count, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes))
+		bytes = PTRDIFF_MAX; // more than malloc() ever has
+	return memset(arena_alloc_aligned(a, bytes), 0, bytes);
+}
+
+char *arena_copy(struct arena *a, struct str s)
 {
 	char *copy = arena_alloc(a, s.len + 1);
 	if (s.len)
 		memcpy(copy, s.ptr, s.len);
 	copy[s.len] = '\0';
 	return copy;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	return s ? arena_copy(a, str_from(s)) : NULL;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	CLEANUP(mem_free) char *text = xvasprintf(fmt, ap);
+	va_end(ap);
+	return arena_strdup(a, text);
+}
+
+void *arena_memdup(struct arena *a, const void *bytes, size_t size)
+{
+	void *copy = arena_alloc_aligned(a, size);
+	return size ? memcpy(copy, bytes, size) : copy;
+}
+
+void *arena_grow(struct arena *a, const void *old, size_t count, size_t room, size_t size)
+{
+	void *grown = arena_zeroed(a, room, size);
+	return count ? memcpy(grown, old, count * size) : grown;
 }
