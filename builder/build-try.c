@@ -60,14 +60,14 @@ static enum schedule_state judge_again(struct build_state *b, const struct sched
 		*why = xstrdup("it is no longer missing");
 		return SCHEDULE_ELSEWHERE;
 	}
-	if (row->status != MISSING_MISSING && row->status != MISSING_FAILED && row->status != MISSING_AWAITING) {
-		*why = xasprintf("%s: %s", missing_status_name[row->status], row->why);
+	if (row->status != WHEEL_MISSING && row->status != WHEEL_FAILED && row->status != WHEEL_AWAITING) {
+		*why = xasprintf("%s: %s", wheel_status_name[row->status], row->why);
 		return SCHEDULE_LEFT_OUT;
 	}
 	enum schedule_state state = schedule_judge(&b->report->schedule.options, row, &text, &reason);
 	*why = xstrdup(reason);
 	// Its build requirement is there now, as the row's names, or the answer, say.
-	return r->was_awaiting && (row->status == MISSING_FAILED || r->awaiting) ? SCHEDULE_READY : state;
+	return r->was_awaiting && (row->status == WHEEL_FAILED || r->awaiting) ? SCHEDULE_READY : state;
 }
 
 static int ask_once(struct build_state *b, const struct schedule_row *r, enum schedule_state *state, char **why,

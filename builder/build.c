@@ -210,7 +210,7 @@ static int add_own_history(struct build_state *b, struct missing *m, struct miss
 {
 	CLEANUP(results_history_release) struct results_history h = {0};
 	char recipe[SHA256_HEX + 1];
-	bool is_open = row->status == MISSING_MISSING || row->status == MISSING_FAILED;
+	bool is_open = row->status == WHEEL_MISSING || row->status == WHEEL_FAILED;
 	if (!b->results || !is_open || !row->version || !row->sdist.filename)
 		return 0;
 	if (results_history(b->results, row->platform, row->python, row->project, row->version, &h, e) < 0)
@@ -219,7 +219,7 @@ static int add_own_history(struct build_state *b, struct missing *m, struct miss
 	attempt_recipe(b->config, b->report->index, row, recipe);
 	if (!h.failures || (retry && retry <= clock_wall_seconds()) || strcmp(h.recipe, recipe) != 0)
 		return 0;
-	row->status = MISSING_FAILED;
+	row->status = WHEEL_FAILED;
 	row->attempts = (struct missing_attempts){
 		.count = h.failures,
 		.last = h.last,
@@ -243,7 +243,7 @@ static int read_rows(struct build_state *b, struct err *e)
 		if (strcmp(m->row[i].platform, o->platform) != 0)
 			return err_set(e, ERR_INVALID, "%s: the answer is about %s", o->from ? o->from : "the store",
 				m->row[i].platform);
-		b->report->unknown += m->row[i].status == MISSING_UNKNOWN;
+		b->report->unknown += m->row[i].status == WHEEL_UNKNOWN;
 		if (add_own_history(b, m, &m->row[i], e) < 0)
 			return -1;
 	}
@@ -271,8 +271,8 @@ static bool has_open_row(const struct missing *m, const char *python)
 {
 	for (size_t i = 0; i < m->rows; i++)
 		if (strcmp(m->row[i].python, python) == 0 &&
-			(m->row[i].status == MISSING_MISSING || m->row[i].status == MISSING_FAILED ||
-				m->row[i].status == MISSING_AWAITING))
+			(m->row[i].status == WHEEL_MISSING || m->row[i].status == WHEEL_FAILED ||
+				m->row[i].status == WHEEL_AWAITING))
 			return true;
 	return false;
 }

@@ -121,10 +121,10 @@ enum schedule_state schedule_judge(const struct schedule_options *options, const
 		*why = "no sdist is known";
 	if (*why)
 		return SCHEDULE_LEFT_OUT;
-	if (row->status == MISSING_FAILED)
+	if (row->status == WHEEL_FAILED)
 		return judge_failed(o, row, text, why);
 	*why = arena_copy(text, str_from(row->why ? row->why : ""));
-	if (row->status == MISSING_AWAITING && o->retry != SCHEDULE_RETRY_ALL)
+	if (row->status == WHEEL_AWAITING && o->retry != SCHEDULE_RETRY_ALL)
 		return SCHEDULE_AWAITING;
 	return SCHEDULE_READY;
 }
@@ -154,9 +154,9 @@ static struct environment *environment_of(const struct schedule *s, const struct
 	return NULL;
 }
 
-static bool is_open(enum missing_status status)
+static bool is_open(enum wheel_status status)
 {
-	return status == MISSING_MISSING || status == MISSING_FAILED || status == MISSING_AWAITING;
+	return status == WHEEL_MISSING || status == WHEEL_FAILED || status == WHEEL_AWAITING;
 }
 
 static int compare_texts(const char *a, const char *b)
@@ -188,7 +188,7 @@ static unsigned class_of(const struct schedule *s, const struct schedule_row *r)
 	CLEANUP(mem_free) char *name = xasprintf("%s %s", r->row->project, r->row->version);
 	if (s->options.interrupted && strset_has(s->options.interrupted, name))
 		return CLASS_INTERRUPTED;
-	return r->row->status == MISSING_FAILED || r->row->attempts.count ? CLASS_FAILED : CLASS_NEW;
+	return r->row->status == WHEEL_FAILED || r->row->attempts.count ? CLASS_FAILED : CLASS_NEW;
 }
 
 static void set_tasks(struct schedule *s)

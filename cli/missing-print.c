@@ -15,13 +15,13 @@ static int max_width(int width, const char *text)
 }
 
 static void put_totals(struct buf *out, const struct missing *m, int width, const char *platform, const char *python,
-	const uint64_t total[MISSING_STATUS_COUNT])
+	const uint64_t total[WHEEL_STATUS_COUNT])
 {
 	buf_printf(out, "%-*s  %-6s", width, platform, python);
-	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
-		if (missing_has_column(m, missing_status_shown[i]))
-			buf_printf(out, "  %*" PRIu64, max_width(4, missing_status_name[missing_status_shown[i]]),
-				total[missing_status_shown[i]]);
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MISSING; i++)
+		if (missing_has_column(m, wheel_status_shown[i]))
+			buf_printf(out, "  %*" PRIu64, max_width(4, wheel_status_name[wheel_status_shown[i]]),
+				total[wheel_status_shown[i]]);
 	buf_putc(out, '\n');
 }
 
@@ -31,10 +31,10 @@ static void put_all_totals(struct buf *out, const struct missing *m)
 	for (size_t i = 0; i < m->environments; i++)
 		width = max_width(width, m->environment[i].platform);
 	buf_printf(out, "%-*s  %-6s", width, "platform", "python");
-	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
-		if (missing_has_column(m, missing_status_shown[i]))
-			buf_printf(out, "  %*s", max_width(4, missing_status_name[missing_status_shown[i]]),
-				missing_status_name[missing_status_shown[i]]);
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MISSING; i++)
+		if (missing_has_column(m, wheel_status_shown[i]))
+			buf_printf(out, "  %*s", max_width(4, wheel_status_name[wheel_status_shown[i]]),
+				wheel_status_name[wheel_status_shown[i]]);
 	buf_putc(out, '\n');
 	for (size_t i = 0; i < m->environments; i++)
 		put_totals(out, m, width, m->environment[i].platform, m->environment[i].python,
@@ -66,7 +66,7 @@ static int names_width(const struct missing *m, size_t from)
 static void print_missing_row(struct buf *out, const struct missing_row *row, int width)
 {
 	int pad = width - name_width(row);
-	buf_printf(out, "  %-10s  %s%s%s%*s  ", missing_status_name[row->status], row->project, row->version ? " " : "",
+	buf_printf(out, "  %-10s  %s%s%s%*s  ", wheel_status_name[row->status], row->project, row->version ? " " : "",
 		row->version ? row->version : "", pad > 0 ? pad : 0, "");
 	escape_terminal(out, str_from(row->why));
 	for (size_t i = 0; i < row->branches; i++)

@@ -148,8 +148,8 @@ static int write_missing(const struct missing_command *x, const struct missing *
 // What has no wheel, or may have none. What cannot be built does not count.
 static bool is_anything_missing(const struct missing *m)
 {
-	return m->total[MISSING_MISSING] || m->total[MISSING_UNPROMOTED] || m->total[MISSING_UNKNOWN] ||
-	       m->total[MISSING_FAILED] || m->total[MISSING_AWAITING];
+	return m->total[WHEEL_MISSING] || m->total[WHEEL_UNPROMOTED] || m->total[WHEEL_UNKNOWN] ||
+	       m->total[WHEEL_FAILED] || m->total[WHEEL_AWAITING];
 }
 
 // --- running ---

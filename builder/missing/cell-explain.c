@@ -188,22 +188,22 @@ static void describe_missing(const struct cell *cell, const struct branch_want *
 		buf_printf(out, "%s is to be rebuilt, with build tag %u: %s", again.filename, again.build, again.why);
 		return;
 	}
-	if (s->status == MISSING_PURE)
+	if (s->status == WHEEL_PURE)
 		buf_puts(out, "all known wheels of the project are pure Python; ");
 	describe_removed(s, out);
 	nearest_describe(cell->offers, &cell->place, &s->outcome.release, out);
 }
 
-static describe_fn *const describe[MISSING_STATUS_COUNT] = {
-	[MISSING_NOT_WANTED] = describe_not_wanted,
-	[MISSING_HERE] = describe_wheel,
-	[MISSING_UNPROMOTED] = describe_unpromoted,
-	[MISSING_SKIPPED] = describe_skipped,
-	[MISSING_UPSTREAM] = describe_wheel,
-	[MISSING_UNKNOWN] = describe_unknown,
-	[MISSING_IMPOSSIBLE] = describe_impossible,
-	[MISSING_PURE] = describe_missing,
-	[MISSING_MISSING] = describe_missing,
+static describe_fn *const describe[WHEEL_STATUS_COUNT] = {
+	[WHEEL_NOT_WANTED] = describe_not_wanted,
+	[WHEEL_HERE] = describe_wheel,
+	[WHEEL_UNPROMOTED] = describe_unpromoted,
+	[WHEEL_SKIPPED] = describe_skipped,
+	[WHEEL_UPSTREAM] = describe_wheel,
+	[WHEEL_UNKNOWN] = describe_unknown,
+	[WHEEL_IMPOSSIBLE] = describe_impossible,
+	[WHEEL_PURE] = describe_missing,
+	[WHEEL_MISSING] = describe_missing,
 };
 
 static int put_sdist_url(const struct cell *cell, const struct offer *f, struct arena *text, const char **url,

@@ -128,24 +128,24 @@ static const struct offer *find_unpromoted(const struct cell *cell, const struct
 	return NULL;
 }
 
-static enum missing_status status_of_outcome(const struct cell *cell, const struct branch_want *want,
+static enum wheel_status status_of_outcome(const struct cell *cell, const struct branch_want *want,
 	const struct version *version, struct cell_status *s)
 {
 	if (s->outcome.kind == RESOLVE_HERE)
-		return MISSING_HERE;
+		return WHEEL_HERE;
 	if (s->outcome.kind != RESOLVE_UPSTREAM)
 		s->unpromoted = find_unpromoted(cell, want, &s->outcome);
 	if (s->unpromoted)
-		return MISSING_UNPROMOTED;
+		return WHEEL_UNPROMOTED;
 	if (is_skipped(cell, want, version, s))
-		return MISSING_SKIPPED;
+		return WHEEL_SKIPPED;
 	if (s->outcome.kind == RESOLVE_UPSTREAM)
-		return MISSING_UPSTREAM;
+		return WHEEL_UPSTREAM;
 	if (!cell->is_upstream_known)
-		return MISSING_UNKNOWN;
+		return WHEEL_UNKNOWN;
 	if (s->outcome.kind == RESOLVE_NOTHING)
-		return MISSING_IMPOSSIBLE;
-	return cell->is_pure && !cell->rules->wants_pure ? MISSING_PURE : MISSING_MISSING;
+		return WHEEL_IMPOSSIBLE;
+	return cell->is_pure && !cell->rules->wants_pure ? WHEEL_PURE : WHEEL_MISSING;
 }
 
 // Without upstream's answer only a wheel of ours of a pinned version is certain.
@@ -184,7 +184,7 @@ size_t cell_decide(const struct cell *cell, const struct branch_want *want, stru
 		CLEANUP(known_version_release) struct known_version k = {0};
 		out[i] = (struct cell_status){.outcome = o[i]};
 		if (!want->micros) {
-			out[i].status = MISSING_NOT_WANTED;
+			out[i].status = WHEEL_NOT_WANTED;
 			continue;
 		}
 		find_version(want, &o[i], &k);

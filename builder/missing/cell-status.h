@@ -47,7 +47,7 @@ struct cell {
 
 // What a want comes to. It borrows from the cell and the text.
 struct cell_status {
-	enum missing_status status; // never AWAITING and FAILED
+	enum wheel_status status; // never AWAITING and FAILED
 	const char *version;        // NULL: none is known
 	struct resolve_outcome outcome;
 	const struct requirement *skip;      // that is why it is skipped; NULL: it is not

@@ -38,13 +38,13 @@ static bool is_for_stable_abi(const struct matrix_work *w, const struct offer *f
 	return false;
 }
 
-static enum matrix_state state_of_wheel(const struct matrix_work *w, const struct matrix_place *place,
+static enum wheel_status state_of_wheel(const struct matrix_work *w, const struct matrix_place *place,
 	const struct offer *f)
 {
 	if (!f->platform)
-		return MATRIX_UPSTREAM;
+		return WHEEL_UPSTREAM;
 	bool is_own = f->platform == place->platform->id && !f->is_pure && !is_for_stable_abi(w, f);
-	return is_own ? MATRIX_OURS : MATRIX_COVERED;
+	return is_own ? WHEEL_OURS : WHEEL_COVERED;
 }
 
 // Below 0: a is preferred.
@@ -189,25 +189,25 @@ static int explain_absence(struct matrix_work *w, size_t at, struct matrix_cell 
 	const struct offer *unmerged = find_wheel_of(w, at, &w->now, false, true);
 	cell->since = w->first;
 	if (a->is_running) {
-		cell->state = MATRIX_BUILDING;
+		cell->state = WHEEL_BUILDING;
 		cell->since = a->begun;
 		buf_puts(why, "an attempt to build it runs");
 	} else if (excluding) {
-		cell->state = MATRIX_EXCLUDED;
+		cell->state = WHEEL_EXCLUDED;
 		buf_printf(why, "%s has Requires-Python %s", excluding->filename,
 			fits_python_text(w->offers.fits, excluding->python));
 	} else if (a->has_failed) {
-		cell->state = MATRIX_FAILED;
+		cell->state = WHEEL_FAILED;
 		return matrix_describe_failure(w, at, why, &cell->since, e);
 	} else if (unmerged) {
-		cell->state = MATRIX_UNMERGED;
+		cell->state = WHEEL_UNMERGED;
 		buf_printf(why, "upstream has %s, and the index does not show it", unmerged->filename);
 	} else if (!w->out->upstream.is_known) {
-		cell->state = MATRIX_UNKNOWN;
+		cell->state = WHEEL_UNKNOWN;
 		cell->since = w->answer->asked;
 		describe_unknown_upstream(w, why);
 	} else {
-		cell->state = MATRIX_MISSING;
+		cell->state = WHEEL_MISSING;
 		describe_missing_wheel(w, at, why);
 	}
 	return 0;

@@ -11,26 +11,6 @@
 
 enum { KEPT_NUMBERS = 100000 }; // tag sets, and texts of Requires-Python, that are kept from project to project
 
-const char *const matrix_state_name[MATRIX_STATE_COUNT] = {
-	"ours", "covered", "upstream", "building", "excluded", "failed", "unmerged", "unknown", "missing"};
-const char matrix_state_letter[MATRIX_STATE_COUNT] = {'O', 'C', 'U', 'B', 'X', 'F', 'N', '?', 'M'};
-const char *const matrix_state_text[MATRIX_STATE_COUNT] = {
-	"a wheel of ours, made for this platform",
-	"covered by a wheel of ours for any platform, for the stable ABI, or of another platform",
-	"upstream has a wheel",
-	"being built",
-	"not for this Python",
-	"the build failed",
-	"no wheel here; upstream has one, and the index does not show it",
-	"no wheel here, and what upstream has is not known",
-	"no wheel",
-};
-
-bool matrix_state_is_green(enum matrix_state state)
-{
-	return state <= MATRIX_UPSTREAM;
-}
-
 // --- what is the same for all projects ---
 
 static bool has_cells(const struct project_matrix_maker *m, size_t platform)

@@ -96,17 +96,17 @@ static int read_python(struct arena *a, const struct jsondoc *from, const char *
 	return 0;
 }
 
-static int read_totals(const struct jsondoc *from, uint64_t total[MISSING_STATUS_COUNT], struct err *e)
+static int read_totals(const struct jsondoc *from, uint64_t total[WHEEL_STATUS_COUNT], struct err *e)
 {
 	const struct jsondoc *totals = jsondoc_get(from, "totals");
 	if (!totals)
 		return refuse_value("totals", "not an object", e);
-	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++) {
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MISSING; i++) {
 		int64_t number = 0;
-		const char *name = missing_status_name[i];
+		const char *name = wheel_status_name[wheel_status_missing[i]];
 		if (!jsondoc_is_null(totals, name) && read_natural(totals, name, INT64_MAX, &number, e) < 0)
 			return -1;
-		total[i] = (uint64_t)number;
+		total[wheel_status_missing[i]] = (uint64_t)number;
 	}
 	return 0;
 }
@@ -181,15 +181,11 @@ static int read_environment(struct missing *m, const struct jsondoc *from, struc
 
 // --- rows ---
 
-static int read_status(const struct jsondoc *from, enum missing_status *out, struct err *e)
+static int read_status(const struct jsondoc *from, enum wheel_status *out, struct err *e)
 {
 	const char *text = jsondoc_get_str(from, "status");
-	for (size_t i = 0; text && i < MISSING_STATUS_COUNT; i++)
-		if (strcmp(text, missing_status_name[i]) == 0) {
-			*out = (enum missing_status)i;
-			return 0;
-		}
-	return refuse_value("status", "not a status", e);
+	*out = wheel_status_find(str_from(text ? text : ""), wheel_status_missing, WHEEL_STATUSES_OF_MISSING);
+	return *out != WHEEL_STATUS_COUNT ? 0 : refuse_value("status", "not a status", e);
 }
 
 static int read_project(struct arena *a, const struct jsondoc *from, const char **out, struct err *e)
@@ -314,7 +310,7 @@ static int read_row(struct missing *m, const struct jsondoc *from, struct missin
 		read_sentence(&m->text, from, "why", &row->why, e) < 0 || read_row_branches(m, from, row, e) < 0 ||
 		read_build(from, row, e) < 0 || read_micros(from, row, e) < 0)
 		return -1;
-	if (!sdist && (row->status == MISSING_MISSING || !jsondoc_is_null(from, "sdist")))
+	if (!sdist && (row->status == WHEEL_MISSING || !jsondoc_is_null(from, "sdist")))
 		return refuse_value("sdist", "not an sdist", e);
 	if (sdist && read_sdist(m, sdist, &row->sdist, e) < 0)
 		return err_prefix(e, "sdist: ");

@@ -32,12 +32,12 @@ static struct jsondoc *branches_json(const struct missing *m)
 	return all;
 }
 
-// In the order of the list of the manual, which is that of the enum.
-static struct jsondoc *status_totals_json(const uint64_t total[MISSING_STATUS_COUNT])
+// In the order of the list of the manual.
+static struct jsondoc *status_totals_json(const uint64_t total[WHEEL_STATUS_COUNT])
 {
 	struct jsondoc *totals = jsondoc_object();
-	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
-		jsondoc_put_int(totals, missing_status_name[i], (int64_t)total[i]);
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MISSING; i++)
+		jsondoc_put_int(totals, wheel_status_name[wheel_status_missing[i]], (int64_t)total[wheel_status_missing[i]]);
 	return totals;
 }
 
@@ -111,7 +111,7 @@ static struct jsondoc *row_json(const struct missing_row *r)
 	jsondoc_put_str(row, "python", r->python);
 	jsondoc_put_str(row, "project", r->project);
 	jsondoc_put_str(row, "version", r->version);
-	jsondoc_put_str(row, "status", missing_status_name[r->status]);
+	jsondoc_put_str(row, "status", wheel_status_name[r->status]);
 	jsondoc_put_str(row, "why", r->why);
 	for (size_t i = 0; i < r->branches; i++)
 		jsondoc_add_str(branches, r->branch[i]);

@@ -50,7 +50,7 @@ struct missing_group {
 
 static bool is_in_shard(const struct missing_row *row, const struct missing_shard *shard)
 {
-	return row->status == MISSING_MISSING && row->version && missing_shard_has(shard, row->project);
+	return row->status == WHEEL_MISSING && row->version && missing_shard_has(shard, row->project);
 }
 
 static bool are_of_one_environment(const struct missing_row *a, const struct missing_row *b)

@@ -33,7 +33,7 @@ static bool is_same_row(const struct rows_open *row, const struct cell_status *s
 {
 	if (row->status.status != s->status || !same_text(row->status.version, s->version))
 		return false;
-	return s->version || s->status != MISSING_IMPOSSIBLE || strcmp(row->want->specifier, want->specifier) == 0;
+	return s->version || s->status != WHEEL_IMPOSSIBLE || strcmp(row->want->specifier, want->specifier) == 0;
 }
 
 static struct rows_open *new_open_row(struct missing_rows *m)
@@ -88,20 +88,20 @@ static int compare_open_rows(const void *a, const void *b)
 	return order ? order : strcmp(left->want->specifier, right->want->specifier);
 }
 
-static bool is_kept(const struct missing_rows *m, enum missing_status status)
+static bool is_kept(const struct missing_rows *m, enum wheel_status status)
 {
-	static const bool matters[MISSING_STATUS_COUNT] = {
-		[MISSING_MISSING] = true,
-		[MISSING_UNPROMOTED] = true,
-		[MISSING_FAILED] = true,
-		[MISSING_AWAITING] = true,
-		[MISSING_UNKNOWN] = true,
-		[MISSING_IMPOSSIBLE] = true,
+	static const bool matters[WHEEL_STATUS_COUNT] = {
+		[WHEEL_MISSING] = true,
+		[WHEEL_UNPROMOTED] = true,
+		[WHEEL_FAILED] = true,
+		[WHEEL_AWAITING] = true,
+		[WHEEL_UNKNOWN] = true,
+		[WHEEL_IMPOSSIBLE] = true,
 	};
 	return m->wants_all || matters[status];
 }
 
-static void count_row(struct missing_rows *m, size_t environment, enum missing_status status, int by)
+static void count_row(struct missing_rows *m, size_t environment, enum wheel_status status, int by)
 {
 	m->out->total[status] += (uint64_t)(int64_t)by;
 	m->out->environment[environment].total[status] += (uint64_t)(int64_t)by;
@@ -149,7 +149,7 @@ static void put_attempts(const struct cell_rules *r, const struct results_histor
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, WHY_MAX);
 	describe_failure(h, row, &why);
-	row->status = MISSING_FAILED;
+	row->status = WHEEL_FAILED;
 	row->why = arena_copy(text, buf_view(&why));
 }
 
@@ -157,7 +157,7 @@ static int apply_history(const struct cell *cell, struct arena *text, struct row
 {
 	struct missing_row *row = &kept->row;
 	struct results_history h;
-	if (!cell->rules->results || row->status != MISSING_MISSING)
+	if (!cell->rules->results || row->status != WHEEL_MISSING)
 		return 0;
 	if (results_history(cell->rules->results, row->platform, row->python, row->project, row->version, &h, e) < 0)
 		return -1;
@@ -201,7 +201,7 @@ int missing_rows_end_cell(struct missing_rows *m, const struct cell *cell, size_
 	if (m->opened > 1)
 		qsort(m->open, m->opened, sizeof(*m->open), compare_open_rows);
 	for (size_t i = 0; i < m->opened; i++) {
-		enum missing_status status = m->open[i].status.status;
+		enum wheel_status status = m->open[i].status.status;
 		if (is_kept(m, status)) {
 			GROW(m->kept, m->count, m->room);
 			struct rows_kept *kept = &m->kept[m->count];
@@ -262,9 +262,9 @@ static size_t first_row(const struct missing_rows *m, size_t environment, struct
 	return lower_bound(&key, m->kept, m->count, sizeof(*m->kept), is_before_row);
 }
 
-static bool is_to_be_built(enum missing_status status)
+static bool is_to_be_built(enum wheel_status status)
 {
-	return status == MISSING_MISSING || status == MISSING_FAILED || status == MISSING_AWAITING;
+	return status == WHEEL_MISSING || status == WHEEL_FAILED || status == WHEEL_AWAITING;
 }
 
 static bool has_row_to_build(const struct missing_rows *m, size_t environment, struct str project)
@@ -292,9 +292,9 @@ static void decide_awaiting(struct missing_rows *m, struct rows_kept *k)
 			STR_ARG(name));
 		if (!k->is_hidden) {
 			count_row(m, k->environment, k->row.status, -1);
-			count_row(m, k->environment, MISSING_AWAITING, 1);
+			count_row(m, k->environment, WHEEL_AWAITING, 1);
 		}
-		k->row.status = MISSING_AWAITING;
+		k->row.status = WHEEL_AWAITING;
 		k->row.why = copy_text(&m->out->text, why);
 		return;
 	}
@@ -309,7 +309,7 @@ void missing_rows_finish(struct missing_rows *m)
 	m->out->row = xcalloc(m->count + 1, sizeof(*m->out->row));
 	for (size_t i = 0; i < m->count; i++) {
 		struct rows_kept *k = &m->kept[i];
-		if (k->row.status != MISSING_AWAITING && k->row.status != MISSING_FAILED)
+		if (k->row.status != WHEEL_AWAITING && k->row.status != WHEEL_FAILED)
 			k->row.attempts = (struct missing_attempts){0};
 		if (!k->is_hidden)
 			m->out->row[m->out->rows++] = k->row;

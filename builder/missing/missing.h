@@ -11,32 +11,13 @@
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
 #include "lib/format/jsondoc.h"
+#include "lib/install/wheel-status.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
 
 struct rebuild_set;
 struct results;
-
-// The first that holds, in this order, is the status of a row.
-enum missing_status {
-	MISSING_NOT_WANTED, // its markers are false there
-	MISSING_HERE,       // a listed wheel installs there
-	MISSING_UNPROMOTED, // a listed wheel would install there, but the view that is asked about does not show it
-	MISSING_SKIPPED,    // [build] skip, not in [build] packages, an operator's tombstone, a URL
-	MISSING_UPSTREAM,   // upstream has a wheel that installs there
-	MISSING_UNKNOWN,    // upstream could not tell
-	MISSING_IMPOSSIBLE, // no source; Requires-Python of all files; only yanked files and no exact pin
-	MISSING_PURE,       // this project's wheels are pure Python wherever they are known
-	MISSING_AWAITING,   // a build requirement of it is itself missing, as the last attempt found
-	MISSING_FAILED,     // built before, failed, and not yet to be tried again
-	MISSING_MISSING,    // to be built from its sdist
-	MISSING_STATUS_COUNT,
-};
-// "not-wanted", "here", …, "missing": in JSON, tables and URLs.
-extern const char *const missing_status_name[MISSING_STATUS_COUNT];
-// All of them in the order for people: first what needs attention.
-extern const enum missing_status missing_status_shown[MISSING_STATUS_COUNT];
 
 // The sdist to build from. Strings are borrowed from the result.
 struct missing_sdist {
@@ -59,7 +40,7 @@ struct missing_attempts {
 struct missing_row {
 	const char *platform, *python, *project;
 	const char *version; // NULL: none is known
-	enum missing_status status;
+	enum wheel_status status;  // one of wheel_status_missing
 	const char *why;           // a sentence without a full stop
 	uint64_t micros;           // where it is wanted: bit n is x.y.n
 	const char *const *branch; // names, in the order of the configuration
@@ -71,7 +52,7 @@ struct missing_row {
 
 struct missing_environment {
 	const char *platform, *python;
-	uint64_t total[MISSING_STATUS_COUNT];
+	uint64_t total[WHEEL_STATUS_COUNT];
 };
 
 // A requirements or constraints file of a branch, as it was read.
@@ -96,7 +77,7 @@ struct missing {
 	size_t branches;
 	struct missing_environment *environment; // platforms in the store's order, Pythons in the profile's
 	size_t environments;
-	uint64_t total[MISSING_STATUS_COUNT]; // of all rows, also of those that are not in row
+	uint64_t total[WHEEL_STATUS_COUNT]; // of all rows, also of those that are not in row
 	struct missing_row *row;              // by environment, project, version
 	size_t rows;
 	struct arena text;
@@ -126,6 +107,6 @@ struct missing_options {
 int missing_make(const struct config *c, const struct store *store, struct catalog *catalog, struct results *results,
 	const struct missing_options *options, struct missing *out, struct err *e) MUST_CHECK;
 // Whether a table has a column for the status: there is none for one that only views with a membership have.
-bool missing_has_column(const struct missing *m, enum missing_status status);
+bool missing_has_column(const struct missing *m, enum wheel_status status);
 // For CLEANUP; all zero is fine.
 void missing_release(struct missing *m);

@@ -10,6 +10,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
+#include "lib/install/wheel-status.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
@@ -17,28 +18,9 @@
 
 struct results;
 
-// The first that holds, in this order, is the state of a cell.
-enum matrix_state {
-	MATRIX_OURS,     // a listed wheel of the platform, made for such platforms, installs there
-	MATRIX_COVERED,  // a listed wheel for any platform, for the stable ABI (abi3), or of another platform does
-	MATRIX_UPSTREAM, // upstream has a wheel that installs there
-	MATRIX_BUILDING, // an attempt to build it runs
-	MATRIX_EXCLUDED, // Requires-Python of each file of the version excludes this Python
-	MATRIX_FAILED,   // the last attempt to build this version failed
-	MATRIX_UNMERGED, // upstream has a wheel that installs there, but clients of the platform do not get it
-	MATRIX_UNKNOWN,  // there is none here, and what upstream has is not known
-	MATRIX_MISSING,
-	MATRIX_STATE_COUNT,
-};
-extern const char *const matrix_state_name[MATRIX_STATE_COUNT]; // "ours", …: in JSON, classes and URLs
-extern const char matrix_state_letter[MATRIX_STATE_COUNT];      // 'O', …
-extern const char *const matrix_state_text[MATRIX_STATE_COUNT]; // a few words, for legends and screen readers
-// Whether a wheel installs there.
-bool matrix_state_is_green(enum matrix_state state);
-
 struct matrix_cell {
 	const char *platform, *python; // "ubuntu-22.04-x86_64", "3.12"
-	enum matrix_state state;
+	enum wheel_status state; // one of wheel_status_matrix
 	const char *filename; // of the wheel that installs there; NULL: none
 	const char *from;     // the platform that has it; NULL: none of ours
 	const char *why;      // a sentence without a full stop
@@ -96,7 +78,7 @@ struct project_matrix {
 	size_t metadatas;
 	struct matrix_cell *cell; // in the order of the platforms, and in each of the Pythons
 	size_t cells;
-	size_t count[MATRIX_STATE_COUNT], lost; // cells
+	size_t count[WHEEL_STATUS_COUNT], lost; // cells
 	struct {
 		enum upstream_result result; // of the last request
 		bool is_known;               // its files, or that it has none, perhaps from an earlier request

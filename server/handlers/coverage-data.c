@@ -200,7 +200,7 @@ static struct coverage_maker *find_maker(struct coverage_reader *r, const char *
 static bool is_wanted_row(const struct coverage_reader *r, const struct coverage_row *row)
 {
 	bool wants_all = true, has_one = false;
-	for (size_t i = 0; i < MATRIX_STATE_COUNT; i++)
+	for (size_t i = 0; i < WHEEL_STATUS_COUNT; i++)
 		wants_all &= !r->query->wants_state[i];
 	for (size_t i = 0; i < r->data->columns; i++)
 		has_one |= row->cell[i] && r->query->wants_state[row->cell[i]->state];

@@ -31,7 +31,7 @@ static void put_json_cell(struct buf *out, const char *project, const struct mat
 	buf_puts(out, "{\"platform\":");
 	escape_json(out, str_from(cell->platform));
 	put_member(out, "python", cell->python);
-	put_member(out, "state", matrix_state_name[cell->state]);
+	put_member(out, "state", wheel_status_name[cell->state]);
 	put_member(out, "filename", cell->filename);
 	put_member(out, "from", cell->from);
 	put_member(out, "why", cell->why);
@@ -111,7 +111,7 @@ int coverage_csv_write(const struct coverage_data *d, struct buf *out, struct er
 		csv_field(out, str_from(row->matrix.version ? row->matrix.version : ""));
 		for (size_t k = 0; k < d->columns; k++) {
 			csv_next(out);
-			csv_field(out, str_from(row->cell[k] ? matrix_state_name[row->cell[k]->state] : ""));
+			csv_field(out, str_from(row->cell[k] ? wheel_status_name[row->cell[k]->state] : ""));
 		}
 		csv_end_row(out);
 	}

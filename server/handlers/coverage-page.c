@@ -37,9 +37,9 @@ static void put_filter(struct buf *out, const struct coverage_query *q)
 static void put_states_key(struct buf *out)
 {
 	buf_puts(out, "<ul class=\"key\">");
-	for (size_t i = 0; i < MATRIX_STATE_COUNT; i++)
-		buf_printf(out, "<li><span class=\"cell %s\">%c</span>%s</li>", matrix_state_name[i],
-			matrix_state_letter[i], matrix_state_text[i]);
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MATRIX; i++)
+		buf_printf(out, "<li><span class=\"cell %s\">%c</span>%s</li>", wheel_status_name[wheel_status_matrix[i]],
+			wheel_status_letter[wheel_status_matrix[i]], wheel_status_text[wheel_status_matrix[i]]);
 	buf_puts(out, "</ul>\n");
 }
 
@@ -78,7 +78,7 @@ static void put_coverage_cell(struct buf *out, const char *project, const struct
 	CLEANUP(buf_release) struct buf url;
 	buf_init(&url, LIMIT_PATH);
 	coverage_query_cell_url(project, cell->platform, cell->python, &url);
-	const char *name = matrix_state_name[cell->state];
+	const char *name = wheel_status_name[cell->state];
 	buf_puts(out, is_first ? "<td data-part=\"" : "<td>");
 	if (is_first) {
 		html_text(out, cell->platform);
@@ -88,7 +88,7 @@ static void put_coverage_cell(struct buf *out, const char *project, const struct
 	html_text(out, cell->python);
 	buf_printf(out, "\" aria-label=\"%s%s\" href=\"", name, cell->is_lost ? ", lost" : "");
 	escape_html(out, buf_view(&url));
-	buf_printf(out, "\">%c</a></td>", matrix_state_letter[cell->state]);
+	buf_printf(out, "\">%c</a></td>", wheel_status_letter[cell->state]);
 }
 
 static void put_coverage_row(struct buf *out, const struct coverage_data *d, const struct coverage_row *row)
@@ -144,8 +144,8 @@ static void put_cell_detail(struct buf *out, const char *project, const struct m
 	buf_puts(out, "<tr><th scope=\"row\">");
 	html_text(out, cell->platform);
 	buf_printf(out, " %s</th><td><span class=\"cell %s\">%c</span></td><td class=\"why full\">", cell->python,
-		matrix_state_name[cell->state], matrix_state_letter[cell->state]);
-	html_text(out, cell->why ? cell->why : matrix_state_text[cell->state]);
+		wheel_status_name[cell->state], wheel_status_letter[cell->state]);
+	html_text(out, cell->why ? cell->why : wheel_status_text[cell->state]);
 	if (cell->is_lost)
 		buf_puts(out, ". The version before had a wheel here");
 	if (cell->attempt && cell->has_log) {

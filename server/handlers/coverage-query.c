@@ -29,13 +29,12 @@ static bool read_states(struct coverage_query *q)
 	struct str rest = str_from(q->states);
 	while (rest.len) {
 		struct str word = str_cut(&rest, ' ');
-		size_t i = 0;
-		while (i < MATRIX_STATE_COUNT && !str_eq(word, str_from(matrix_state_name[i])))
-			i++;
-		if (word.len && i == MATRIX_STATE_COUNT)
+		if (!word.len)
+			continue;
+		enum wheel_status state = wheel_status_find(word, wheel_status_matrix, WHEEL_STATUSES_OF_MATRIX);
+		if (state == WHEEL_STATUS_COUNT)
 			return false;
-		if (word.len)
-			q->wants_state[i] = true;
+		q->wants_state[state] = true;
 	}
 	return true;
 }

@@ -17,7 +17,7 @@ struct coverage_query {
 	char pythons[REQUEST_ARGUMENT_SIZE];   // the same: "3.12", "3.*"
 	char states[REQUEST_ARGUMENT_SIZE];    // only rows with one of these in a cell; "": all
 	char after[REQUEST_ARGUMENT_SIZE];     // rows whose name comes after it; "": from the first
-	bool wants_state[MATRIX_STATE_COUNT];  // none: all rows
+	bool wants_state[WHEEL_STATUS_COUNT];  // none: all rows
 	enum coverage_form form;
 	size_t limit; // rows
 };

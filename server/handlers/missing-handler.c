@@ -168,7 +168,7 @@ int missing_query_answer(struct server_context *s, struct catalog *c, const stru
 		missing_make(&q->site->config, &q->site->store, c, results, &options, &m, e) < 0)
 		return -1;
 	if (is_about_all(q))
-		missing_counts_set(s->missing_counts, q->platform->name, m.total[MISSING_MISSING], m.made);
+		missing_counts_set(s->missing_counts, q->platform->name, m.total[WHEEL_MISSING], m.made);
 	return write_page(s, c, q, &m, out, e);
 }
 

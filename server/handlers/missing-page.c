@@ -38,21 +38,21 @@ static void put_sums(const struct missing *m, const struct missing_page_query *q
 {
 	html_begin_box(out, "Totals", "card wide");
 	buf_puts(out, "<table class=\"sums\">\n<thead><tr><th scope=\"col\">Python</th>");
-	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
-		if (missing_has_column(m, missing_status_shown[i]))
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MISSING; i++)
+		if (missing_has_column(m, wheel_status_shown[i]))
 			buf_printf(out, "<th scope=\"col\" class=\"n\">%s</th>",
-				missing_status_name[missing_status_shown[i]]);
+				wheel_status_name[wheel_status_shown[i]]);
 	buf_puts(out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < m->environments; i++) {
 		buf_puts(out, "<tr><th scope=\"row\">");
 		put_link(q, m->environment[i].python, q->wants_all, m->environment[i].python, out);
 		buf_puts(out, "</th>");
-		for (size_t k = 0; k < MISSING_STATUS_COUNT; k++) {
-			uint64_t n = m->environment[i].total[missing_status_shown[k]];
-			if (!missing_has_column(m, missing_status_shown[k]))
+		for (size_t k = 0; k < WHEEL_STATUSES_OF_MISSING; k++) {
+			uint64_t n = m->environment[i].total[wheel_status_shown[k]];
+			if (!missing_has_column(m, wheel_status_shown[k]))
 				continue;
 			buf_printf(out, "<td class=\"n%s\" data-of=\"%s\">", n ? "" : " zero",
-				missing_status_name[missing_status_shown[k]]);
+				wheel_status_name[wheel_status_shown[k]]);
 			html_count(out, n);
 			buf_puts(out, "</td>");
 		}
@@ -64,7 +64,7 @@ static void put_sums(const struct missing *m, const struct missing_page_query *q
 // To the project's page of this version, if there is something to be shown.
 static void put_project_link(const struct missing_row *row, struct buf *out)
 {
-	bool is_known = row->status != MISSING_UNKNOWN && row->status != MISSING_IMPOSSIBLE;
+	bool is_known = row->status != WHEEL_UNKNOWN && row->status != WHEEL_IMPOSSIBLE;
 	if (is_known) {
 		buf_puts(out, "<a href=\"../project/");
 		escape_url(out, str_from(row->project));
@@ -78,13 +78,13 @@ static void put_project_link(const struct missing_row *row, struct buf *out)
 
 static void put_wanted_row(const struct missing_row *row, struct buf *out)
 {
-	bool is_bad = row->status == MISSING_FAILED || row->status == MISSING_UNKNOWN;
+	bool is_bad = row->status == WHEEL_FAILED || row->status == WHEEL_UNKNOWN;
 	buf_puts(out, "<tr><th scope=\"row\">");
 	put_project_link(row, out);
 	buf_putc(out, ' ');
 	put_escaped(out, row->version ? row->version : "");
 	buf_printf(out, "</th><td><span class=\"verdict%s\">%s</span></td><td class=\"why full\">",
-		is_bad ? " goes" : "", missing_status_name[row->status]);
+		is_bad ? " goes" : "", wheel_status_name[row->status]);
 	put_escaped(out, row->why);
 	if (row->attempts.result) {
 		buf_puts(out, " (<a href=\"../builds/");
@@ -152,7 +152,7 @@ int missing_page_write(const struct html_frame *frame, const struct missing *m, 
 	clock_write(m->made, made);
 	CLEANUP(mem_free) char *title = xasprintf("Missing on %s", query->platform);
 	html_begin(out, frame, title, "What branches want, and no wheel covers");
-	uint64_t missing = m->total[MISSING_MISSING];
+	uint64_t missing = m->total[WHEEL_MISSING];
 	buf_printf(out, "<span class=\"state still%s\">%" PRIu64 " missing</span></header>\n", missing ? " busy" : "",
 		missing);
 	put_sums(m, query, out);

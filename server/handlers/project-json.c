@@ -11,7 +11,7 @@ static struct jsondoc *cell_json(const struct matrix_cell *c)
 	struct jsondoc *out = jsondoc_object();
 	jsondoc_put_str(out, "platform", c->platform);
 	jsondoc_put_str(out, "python", c->python);
-	jsondoc_put_str(out, "state", matrix_state_name[c->state]);
+	jsondoc_put_str(out, "state", wheel_status_name[c->state]);
 	jsondoc_put_bool(out, "lost", c->is_lost);
 	jsondoc_put_str(out, "filename", c->filename);
 	jsondoc_put_str(out, "from", c->from);
@@ -34,8 +34,8 @@ static struct jsondoc *cells_json(const struct project_data *d, const struct pro
 static struct jsondoc *state_totals_json(const struct project_matrix *m)
 {
 	struct jsondoc *out = jsondoc_object();
-	for (int i = 0; i < MATRIX_STATE_COUNT; i++)
-		jsondoc_put_int(out, matrix_state_name[i], (int64_t)m->count[i]);
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MATRIX; i++)
+		jsondoc_put_int(out, wheel_status_name[wheel_status_matrix[i]], (int64_t)m->count[wheel_status_matrix[i]]);
 	jsondoc_put_int(out, "lost", (int64_t)m->lost);
 	return out;
 }

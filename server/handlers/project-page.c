@@ -53,19 +53,19 @@ static void put_cell_fragment(struct buf *out, const struct matrix_cell *c)
 	escape_url(out, str_from(c->python));
 }
 
-static void put_letter(struct buf *out, enum matrix_state state, bool is_lost)
+static void put_letter(struct buf *out, enum wheel_status state, bool is_lost)
 {
 	buf_printf(out, "<span aria-hidden=\"true\">%c</span><span class=\"sr\">%s%s</span>",
-		matrix_state_letter[state], matrix_state_name[state], is_lost ? ", lost" : "");
+		wheel_status_letter[state], wheel_status_name[state], is_lost ? ", lost" : "");
 }
 
 // A link to the file or to the line that says why; upstream's file is none of ours.
 static void put_matrix_cell(struct buf *out, const struct matrix_cell *c)
 {
-	const char *element = c->state == MATRIX_UPSTREAM ? "span" : "a";
+	const char *element = c->state == WHEEL_UPSTREAM ? "span" : "a";
 	buf_puts(out, "<td id=\"");
 	put_cell_id(out, c);
-	buf_printf(out, "\"><%s class=\"cell %s%s\" data-of=\"", element, matrix_state_name[c->state],
+	buf_printf(out, "\"><%s class=\"cell %s%s\" data-of=\"", element, wheel_status_name[c->state],
 		c->is_lost ? " lost" : "");
 	html_text(out, c->python);
 	buf_puts(out, "\" title=\"");
@@ -77,7 +77,7 @@ static void put_matrix_cell(struct buf *out, const struct matrix_cell *c)
 		buf_putc(out, '/');
 		escape_url(out, str_from(c->filename));
 		buf_putc(out, '"');
-	} else if (c->state != MATRIX_UPSTREAM) {
+	} else if (c->state != WHEEL_UPSTREAM) {
 		buf_puts(out, " href=\"#why/");
 		put_cell_fragment(out, c);
 		buf_putc(out, '"');
@@ -154,12 +154,14 @@ static void put_legend(const struct project_page *p)
 {
 	const struct project_matrix *m = &p->data->matrix;
 	buf_puts(p->out, "<ul class=\"key\">");
-	for (int i = 0; i < MATRIX_STATE_COUNT; i++)
-		if (m->count[i])
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MATRIX; i++) {
+		enum wheel_status state = wheel_status_matrix[i];
+		if (m->count[state])
 			buf_printf(p->out,
 				"<li><span class=\"cell %s\" aria-hidden=\"true\">%c</span>%s: %s (%zu)</li>",
-				matrix_state_name[i], matrix_state_letter[i], matrix_state_name[i],
-				matrix_state_text[i], m->count[i]);
+				wheel_status_name[state], wheel_status_letter[state], wheel_status_name[state],
+				wheel_status_text[state], m->count[state]);
+	}
 	buf_puts(p->out, "</ul>\n");
 }
 
@@ -198,8 +200,8 @@ static void put_log_link(const struct project_page *p, const struct matrix_cell 
 
 static void put_why_row(const struct project_page *p, const struct matrix_cell *c)
 {
-	const char *class = c->state == MATRIX_FAILED || c->state == MATRIX_MISSING ? " wrong"
-			    : c->state == MATRIX_BUILDING                           ? " goes"
+	const char *class = c->state == WHEEL_FAILED || c->state == WHEEL_MISSING ? " wrong"
+			    : c->state == WHEEL_BUILDING                           ? " goes"
 										    : "";
 	buf_puts(p->out, "<tr id=\"why/");
 	put_cell_id(p->out, c);
@@ -210,7 +212,7 @@ static void put_why_row(const struct project_page *p, const struct matrix_cell *
 	buf_puts(p->out, ", Python ");
 	html_text(p->out, c->python);
 	buf_printf(p->out, "</a></th><td><span class=\"verdict%s\">%s</span></td><td>", class,
-		matrix_state_name[c->state]);
+		wheel_status_name[c->state]);
 	if (c->since)
 		html_time(p->out, c->since);
 	buf_puts(p->out, "</td>");
@@ -222,7 +224,7 @@ static void put_why_row(const struct project_page *p, const struct matrix_cell *
 
 static bool needs_reason(const struct project_page *p, const struct matrix_cell *c)
 {
-	return !matrix_state_is_green(c->state) && project_query_has(p->query, c);
+	return !wheel_status_is_green(c->state) && project_query_has(p->query, c);
 }
 
 static void put_reasons(const struct project_page *p)
@@ -315,14 +317,14 @@ static void put_upstream_answer(const struct project_page *p)
 static void put_project_state(const struct project_page *p)
 {
 	const struct project_matrix *m = &p->data->matrix;
-	size_t red = m->count[MATRIX_FAILED] + m->count[MATRIX_MISSING] + m->count[MATRIX_UNMERGED];
+	size_t red = m->count[WHEEL_FAILED] + m->count[WHEEL_MISSING] + m->count[WHEEL_UNMERGED];
 	explain_page_lost_state(p->data->lost, p->out);
 	if (!m->cells)
 		;
 	else if (m->lost || red)
 		buf_printf(p->out, "<span class=\"state busy still\">%zu %s</span>\n", m->lost ? m->lost : red,
 			m->lost ? "lost" : "without a wheel");
-	else if (!m->count[MATRIX_UNKNOWN] && !m->count[MATRIX_BUILDING])
+	else if (!m->count[WHEEL_UNKNOWN] && !m->count[WHEEL_BUILDING])
 		buf_puts(p->out, "<span class=\"state\">A wheel everywhere</span>\n");
 	buf_puts(p->out, "</header>\n");
 }

@@ -35,8 +35,8 @@ static void check_missing_row(const struct missing *m, const struct missing_row 
 {
 	HOLDS(platform_name_is_valid(str_from(row->platform)));
 	HOLDS(name_is_valid(str_from(row->project)) && name_is_normal(str_from(row->project)));
-	HOLDS(row->status < MISSING_STATUS_COUNT && row->branches <= m->branches);
-	HOLDS(row->status != MISSING_MISSING || row->sdist.filename);
+	HOLDS(row->status < WHEEL_STATUS_COUNT && row->branches <= m->branches);
+	HOLDS(row->status != WHEEL_MISSING || row->sdist.filename);
 	check_word(row->python);
 	if (row->version)
 		check_word(row->version);

@@ -17,7 +17,7 @@ struct verdict_row {
 };
 
 static struct missing_row wanted = {
-	.platform = "p", .python = "3.11", .project = "alpha", .version = "1.0", .status = MISSING_MISSING};
+	.platform = "p", .python = "3.11", .project = "alpha", .version = "1.0", .status = WHEEL_MISSING};
 
 // A report of one row; build_report_release() frees it.
 static void make_report(struct build_report *r, enum schedule_state state, bool was_tried)

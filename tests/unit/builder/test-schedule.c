@@ -22,7 +22,7 @@ static void fixed_recipe(void *ctx UNUSED, const struct missing_row *row UNUSED,
 
 static const struct schedule_options plain = {.machine = &machine, .recipe = fixed_recipe};
 
-static struct missing_row row_of(const char *python, const char *project, enum missing_status status)
+static struct missing_row row_of(const char *python, const char *project, enum wheel_status status)
 {
 	return (struct missing_row){.platform = "p",
 		.python = python,
@@ -35,7 +35,7 @@ static struct missing_row row_of(const char *python, const char *project, enum m
 
 static struct missing_row failed_row(const char *project, const char *result, const char *recipe)
 {
-	struct missing_row r = row_of("3.11", project, MISSING_FAILED);
+	struct missing_row r = row_of("3.11", project, WHEEL_FAILED);
 	r.attempts = (struct missing_attempts){.count = 1, .retry = 4000000000, .result = result, .recipe = recipe};
 	return r;
 }
@@ -75,9 +75,9 @@ static void test_order(void **state UNUSED)
 	CLEANUP(schedule_release) struct schedule s;
 	struct schedule_options o = plain;
 	o.retry = SCHEDULE_RETRY_ALL;
-	struct missing_row rows[] = {failed_row("alpha", "failed", "recipe"), row_of("3.13", "beta", MISSING_MISSING),
-		row_of("3.11", "beta", MISSING_MISSING), row_of("3.12", "gamma", MISSING_MISSING),
-		row_of("3.12", "here", MISSING_HERE)};
+	struct missing_row rows[] = {failed_row("alpha", "failed", "recipe"), row_of("3.13", "beta", WHEEL_MISSING),
+		row_of("3.11", "beta", WHEEL_MISSING), row_of("3.12", "gamma", WHEEL_MISSING),
+		row_of("3.12", "here", WHEEL_HERE)};
 	make(&s, &o, rows, ARRAY_SIZE(rows));
 	assert_order(&s, "beta-3.11 beta-3.13 gamma-3.12 alpha-3.11");
 }
@@ -93,8 +93,8 @@ static void test_interrupted_rows_come_last(void **state UNUSED)
 	strset_add(&interrupted, "beta 1.0");
 	strset_add(&interrupted, "gamma 2.0");
 	strset_sort(&interrupted);
-	struct missing_row rows[] = {failed_row("alpha", "failed", "recipe"), row_of("3.13", "beta", MISSING_MISSING),
-		row_of("3.11", "beta", MISSING_MISSING), row_of("3.12", "gamma", MISSING_MISSING)};
+	struct missing_row rows[] = {failed_row("alpha", "failed", "recipe"), row_of("3.13", "beta", WHEEL_MISSING),
+		row_of("3.11", "beta", WHEEL_MISSING), row_of("3.12", "gamma", WHEEL_MISSING)};
 	make(&s, &o, rows, ARRAY_SIZE(rows));
 	assert_order(&s, "gamma-3.12 alpha-3.11 beta-3.11 beta-3.13");
 }
@@ -103,8 +103,8 @@ static void test_interrupted_rows_come_last(void **state UNUSED)
 static void test_tasks_run_beside_each_other(void **state UNUSED)
 {
 	CLEANUP(schedule_release) struct schedule s;
-	struct missing_row rows[] = {row_of("3.11", "one", MISSING_MISSING), row_of("3.12", "one", MISSING_MISSING),
-		row_of("3.12", "two", MISSING_MISSING)};
+	struct missing_row rows[] = {row_of("3.11", "one", WHEEL_MISSING), row_of("3.12", "one", WHEEL_MISSING),
+		row_of("3.12", "two", WHEEL_MISSING)};
 	make(&s, &plain, rows, ARRAY_SIZE(rows));
 	struct schedule_row *first = schedule_next(&s), *second = schedule_next(&s);
 	assert_string_equal(first->row->project, "one");
@@ -154,8 +154,8 @@ static void test_options_leave_rows_out(void **state UNUSED)
 	o.pythons = 1;
 	o.project = projects;
 	o.projects = 2;
-	struct missing_row rows[] = {row_of("3.11", "one", MISSING_MISSING), row_of("3.12", "one", MISSING_MISSING),
-		row_of("3.12", "three", MISSING_MISSING), row_of("3.12", "two", MISSING_MISSING)};
+	struct missing_row rows[] = {row_of("3.11", "one", WHEEL_MISSING), row_of("3.12", "one", WHEEL_MISSING),
+		row_of("3.12", "three", WHEEL_MISSING), row_of("3.12", "two", WHEEL_MISSING)};
 	rows[3].sdist = (struct missing_sdist){0};
 	make(&s, &o, rows, ARRAY_SIZE(rows));
 	assert_string_equal(find(&s, "3.12", "two")->why, "no sdist is known");
@@ -170,7 +170,7 @@ static void test_shards(void **state UNUSED)
 	size_t taken = 0;
 	for (size_t i = 0; i < ROWS_MOST; i++) {
 		snprintf(name[i], sizeof(name[i]), "project-%zu", i);
-		rows[i] = row_of("3.11", name[i], MISSING_MISSING);
+		rows[i] = row_of("3.11", name[i], WHEEL_MISSING);
 	}
 	for (unsigned k = 1; k <= 2; k++) {
 		CLEANUP(schedule_release) struct schedule s;
@@ -203,9 +203,9 @@ static void test_a_wheel_covers_other_pythons(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(schedule_release) struct schedule s;
-		struct missing_row rows[] = {row_of("3.11", "one", MISSING_MISSING),
-			row_of("3.12", "one", MISSING_MISSING), row_of("3.13", "one", MISSING_MISSING),
-			row_of("3.13", "two", MISSING_MISSING)};
+		struct missing_row rows[] = {row_of("3.11", "one", WHEEL_MISSING),
+			row_of("3.12", "one", WHEEL_MISSING), row_of("3.13", "one", WHEEL_MISSING),
+			row_of("3.13", "two", WHEEL_MISSING)};
 		make(&s, &plain, rows, ARRAY_SIZE(rows));
 		struct schedule_row *r = schedule_next(&s);
 		schedule_end(&s, r, SCHEDULE_GOOD, NULL);
@@ -220,8 +220,8 @@ static void test_rows_wait_for_their_build_requirements(void **state UNUSED)
 {
 	CLEANUP(schedule_release) struct schedule s;
 	CLEANUP(strset_release) struct strset missing = {0};
-	struct missing_row rows[] = {row_of("3.11", "app", MISSING_MISSING), row_of("3.11", "backend", MISSING_MISSING),
-		row_of("3.12", "backend", MISSING_MISSING)};
+	struct missing_row rows[] = {row_of("3.11", "app", WHEEL_MISSING), row_of("3.11", "backend", WHEEL_MISSING),
+		row_of("3.12", "backend", WHEEL_MISSING)};
 	make(&s, &plain, rows, ARRAY_SIZE(rows));
 	struct schedule_row *app = schedule_next(&s);
 	schedule_missing(&s, "3.11", &missing);
@@ -241,8 +241,8 @@ static void test_rows_wait_for_their_build_requirements(void **state UNUSED)
 static void test_rows_that_await_something(void **state UNUSED)
 {
 	CLEANUP(schedule_release) struct schedule s;
-	struct missing_row rows[] = {row_of("3.11", "app", MISSING_AWAITING), row_of("3.11", "one", MISSING_MISSING),
-		row_of("3.12", "two", MISSING_MISSING)};
+	struct missing_row rows[] = {row_of("3.11", "app", WHEEL_AWAITING), row_of("3.11", "one", WHEEL_MISSING),
+		row_of("3.12", "two", WHEEL_MISSING)};
 	make(&s, &plain, rows, ARRAY_SIZE(rows));
 	struct schedule_row *one = schedule_next(&s), *two = schedule_next(&s);
 	schedule_end(&s, two, SCHEDULE_GOOD, NULL); // for another Python

@@ -257,7 +257,7 @@ static struct jsondoc *matrix_json(const struct project_matrix *m)
 		struct jsondoc *cell = jsondoc_object();
 		jsondoc_put_str(cell, "platform", m->cell[i].platform);
 		jsondoc_put_str(cell, "python", m->cell[i].python);
-		jsondoc_put_str(cell, "state", matrix_state_name[m->cell[i].state]);
+		jsondoc_put_str(cell, "state", wheel_status_name[m->cell[i].state]);
 		jsondoc_put_str(cell, "filename", m->cell[i].filename);
 		jsondoc_put_bool(cell, "lost", m->cell[i].is_lost);
 		jsondoc_add(cells, cell);

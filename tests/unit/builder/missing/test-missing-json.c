@@ -50,11 +50,11 @@ static void test_a_document_is_read(void **state UNUSED)
 	assert_string_equal(m.branch[0].file[0].kind, "constraints");
 	assert_string_equal(m.branch[0].file[0].sha256, SHA);
 	assert_int_equal(m.branch[1].files, 0);
-	assert_int_equal(m.total[MISSING_HERE], 7);
-	assert_int_equal(m.environment[0].total[MISSING_MISSING], 1);
+	assert_int_equal(m.total[WHEEL_HERE], 7);
+	assert_int_equal(m.environment[0].total[WHEEL_MISSING], 1);
 	assert_int_equal(m.rows, 1);
 	assert_string_equal(m.row[0].python, "3.10");
-	assert_int_equal(m.row[0].status, MISSING_MISSING);
+	assert_int_equal(m.row[0].status, WHEEL_MISSING);
 	assert_ptr_equal(m.row[0].branch[0], m.branch[0].name);
 	assert_string_equal(m.row[0].sdist.sha256, SHA);
 	assert_int_equal(m.row[0].sdist.size, 12);
@@ -79,7 +79,7 @@ static void test_what_is_written_is_read(void **state UNUSED)
 			.python = "3.13t",
 			.project = "a-b",
 			.version = "1!2.0+cu128",
-			.status = MISSING_FAILED,
+			.status = WHEEL_FAILED,
 			.why = "failed \xc3\xa9 \"twice\"",
 			.micros = UINT64_MAX << 60 | 1 << 9 | 7,
 			.branch = names,
@@ -89,7 +89,7 @@ static void test_what_is_written_is_read(void **state UNUSED)
 		{.platform = "debian-12-aarch64",
 			.python = "3.13t",
 			.project = "c",
-			.status = MISSING_UNKNOWN,
+			.status = WHEEL_UNKNOWN,
 			.why = "",
 			.branch = names,
 			.sdist = {.size = -1}},

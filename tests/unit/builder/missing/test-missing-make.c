@@ -12,7 +12,7 @@ enum { DAY = 86400 };
 static void print_row(const struct missing_row *r, struct buf *out)
 {
 	buf_printf(out, "%s %s %s %s %s", strcmp(r->platform, X86) == 0 ? "x" : "a", r->python, r->project,
-		r->version ? r->version : "-", missing_status_name[r->status]);
+		r->version ? r->version : "-", wheel_status_name[r->status]);
 	for (size_t i = 0; i < r->branches; i++)
 		buf_printf(out, "%s%s", i ? "," : " ", r->branch[i]);
 	buf_printf(out, ": %s\n", r->why);
@@ -29,7 +29,7 @@ static void assert_rows(struct branch_store *f, const struct missing_options *o,
 	branch_store_ok(missing_make(&f->config, &f->store, f->catalog, f->results, o, &m, &e), &e);
 	for (size_t i = 0; i < m.rows; i++)
 		print_row(&m.row[i], &out);
-	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++) {
+	for (size_t i = 0; i < WHEEL_STATUS_COUNT; i++) {
 		uint64_t sum = 0;
 		for (size_t k = 0; k < m.environments; k++)
 			sum += m.environment[k].total[i];

@@ -17,7 +17,7 @@ static struct missing_row row_of(const char *platform, const char *python, const
 		.python = python,
 		.project = project,
 		.version = version,
-		.status = MISSING_MISSING,
+		.status = WHEEL_MISSING,
 		.why = "no wheel"};
 }
 
@@ -42,7 +42,7 @@ static void test_the_forms(void **state UNUSED)
 		row_of("wheels", "3.13t", "a", "1.0"),
 		row_of("zulu", "3.12", "a", "1.0"),
 	};
-	rows[2].status = rows[5].status = MISSING_FAILED;
+	rows[2].status = rows[5].status = WHEEL_FAILED;
 	struct missing m = {.row = rows, .rows = ARRAY_SIZE(rows)};
 	struct missing_shard all = {0};
 	check_form(missing_github, &m, &all,
@@ -63,7 +63,7 @@ static void test_the_forms(void **state UNUSED)
 		"      vars:\n        wheelcache_platform: \"wheels\"\n        wheelcache_missing:\n"
 		"          - python: \"3.13t\"\n            requirements:\n              - \"a==1.0\"\n"
 		"child_jobs:\n  - \"wheelcache-build-ubuntu-22.04-x86_64\"\n  - \"wheelcache-build-wheels\"\n");
-	rows[1].status = rows[3].status = MISSING_HERE;
+	rows[1].status = rows[3].status = WHEEL_HERE;
 	check_form(missing_jenkins, &m, &(struct missing_shard){1, 1},
 		"---\njob: \"wheelcache-missing\"\ntimeout_minutes: 240\nfailFast: false\n"
 		"taskName: \"${platform}/python_${python}\"\nmatrix:\n  axes:\n"

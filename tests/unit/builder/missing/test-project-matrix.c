@@ -44,7 +44,7 @@ static void make_asked(struct branch_store *f, const struct asked *q, struct pro
 static void print_cell(const struct matrix_cell *c, struct buf *out)
 {
 	buf_printf(out, "%s %s %s%s: %s\n", strcmp(c->platform, X86) == 0 ? "x" : "a", c->python,
-		matrix_state_name[c->state], c->is_lost ? " lost" : "", c->why);
+		wheel_status_name[c->state], c->is_lost ? " lost" : "", c->why);
 }
 
 // "VERSION after BEFORE", then a line for each cell.
@@ -52,7 +52,7 @@ static void assert_matrix(struct branch_store *f, const struct asked *q, const c
 {
 	CLEANUP(project_matrix_release) struct project_matrix m = {0};
 	CLEANUP(buf_release) struct buf out;
-	size_t count[MATRIX_STATE_COUNT] = {0}, lost = 0;
+	size_t count[WHEEL_STATUS_COUNT] = {0}, lost = 0;
 	buf_init(&out, 1 << 20);
 	make_asked(f, q, &m);
 	buf_printf(&out, "%s after %s\n", m.version ? m.version : "-", m.before ? m.before : "-");
@@ -60,7 +60,7 @@ static void assert_matrix(struct branch_store *f, const struct asked *q, const c
 		print_cell(&m.cell[i], &out);
 		count[m.cell[i].state]++;
 		lost += m.cell[i].is_lost;
-		assert_true(matrix_state_is_green(m.cell[i].state) == (m.cell[i].filename != NULL));
+		assert_true(wheel_status_is_green(m.cell[i].state) == (m.cell[i].filename != NULL));
 	}
 	assert_memory_equal(count, m.count, sizeof(count));
 	assert_int_equal(lost, m.lost);
@@ -96,9 +96,9 @@ static void every_state_has_its_reason(void **state)
 	branch_store_add_attempt(f, "there", "1.0", RESULTS_FAILED, now - 3600, "");
 	CLEANUP(project_matrix_release) struct project_matrix m = {0};
 	make_asked(f, &(const struct asked){.project = "there"}, &m);
-	assert_int_equal(m.cell[0].state, MATRIX_UPSTREAM);
+	assert_int_equal(m.cell[0].state, WHEEL_UPSTREAM);
 	assert_string_equal(m.cell[0].why, "upstream has there-1.0-cp311-cp311-manylinux_2_17_aarch64.whl");
-	assert_int_equal(m.cell[1].state, MATRIX_FAILED);
+	assert_int_equal(m.cell[1].state, WHEEL_FAILED);
 	assert_int_equal(m.cell[1].since, now - 7200);
 	assert_non_null(m.cell[1].attempt);
 	assert_false(m.cell[1].has_log);
@@ -190,8 +190,8 @@ static void upstreams_versions_count_where_there_are_none_of_ours(void **state)
 	CLEANUP(project_matrix_release) struct project_matrix tried = {0};
 	make_asked(f, &(const struct asked){.project = "theirs", .version = "5.0"}, &tried);
 	assert_string_equal(tried.version, "5.0");
-	assert_int_equal(tried.cell[0].state, MATRIX_MISSING);
-	assert_int_equal(tried.cell[1].state, MATRIX_FAILED);
+	assert_int_equal(tried.cell[0].state, WHEEL_MISSING);
+	assert_int_equal(tried.cell[1].state, WHEEL_FAILED);
 	assert_true(tried.cell[1].is_lost);
 	assert_null(tried.tried);
 	branch_store_add_attempt(f, "theirs", "0.9", RESULTS_FAILED, now - 60, "");

@@ -36,7 +36,7 @@ static void test_reads_and_writes_urls(void **state UNUSED)
 	assert_true(read_query(&q, "csv", arguments, ARRAY_SIZE(arguments)));
 	assert_int_equal(q.form, COVERAGE_CSV);
 	assert_string_equal(q.projects, "zope-* six a-b");
-	assert_true(q.wants_state[MATRIX_MISSING] && q.wants_state[MATRIX_FAILED] && !q.wants_state[MATRIX_OURS]);
+	assert_true(q.wants_state[WHEEL_MISSING] && q.wants_state[WHEEL_FAILED] && !q.wants_state[WHEEL_OURS]);
 	assert_url(&q, "c",
 		"coverage?projects=zope-%2A%20six%20a-b&platforms=ubuntu-%2A&python=3.1%3F&state=missing%20failed&after=c"
 		"&format=csv&limit=7");
