@@ -6,7 +6,7 @@
 #include "cli/common/command.h"
 #include "cli/common/progress.h"
 #include "cli/common/report.h"
-#include "cli/common/scan-log.h"
+#include "indexer/scan/scan-log.h"
 #include "indexer/export/export.h"
 #include "indexer/scan/scan.h"
 #include "lib/base/log.h"

@@ -10,12 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/common/background-scan.h"
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
-#include "cli/common/plan-check-now.h"
+#include "cli/common/progress.h"
 #include "cli/common/serve-check.h"
-#include "cli/common/watched-scan.h"
 #include "lib/base/buf.h"
 #include "lib/base/log.h"
 #include "lib/os/notify.h"
@@ -24,6 +22,7 @@
 #include "lib/state/store/store.h"
 #include "lib/view/view.h"
 #include "server/http/listen.h"
+#include "server/core/store-scans.h"
 #include "server/http/passed-socket.h"
 #include "server/server.h"
 
@@ -38,9 +37,9 @@ struct serve_command {
 	char *url;
 	int signals; // signalfd
 	int scanned; // eventfd: a scan has ended
-	struct server_callbacks callbacks;
 	struct server *server; // NULL until the first scan of a new catalog has ended
-	struct background_scan *scanner;
+	struct store_scans *scans;
+	struct progress progress; // of the first scan
 	char *serves;       // describe_site() of the current server, to notice changes
 	bool is_incomplete; // at least one platform was never scanned
 };
@@ -51,28 +50,14 @@ static void on_scan_end(void *ctx)
 	eventfd_write(s->scanned, 1);
 }
 
-static void get_scans(void *ctx, struct server_callbacks_scans *out)
+static void show_progress(void *ctx, const struct walk_progress *walk)
 {
-	struct serve_command *s = ctx;
-	*out = background_scan_state(s->scanner);
+	progress_walk(&((struct serve_command *)ctx)->progress, walk);
 }
 
-static void get_watch(void *ctx, struct server_callbacks_watch *out)
+static void end_progress(void *ctx)
 {
-	struct serve_command *s = ctx;
-	watched_scan_state(background_scan_watch(s->scanner), out);
-}
-
-static bool is_watched(void *ctx, const char *platform, const char **silent)
-{
-	struct serve_command *s = ctx;
-	return watched_scan_has(background_scan_watch(s->scanner), platform, silent);
-}
-
-static void hurry_scanner(void *ctx)
-{
-	struct serve_command *s = ctx;
-	background_scan_hurry(s->scanner);
+	progress_end(&((struct serve_command *)ctx)->progress);
 }
 
 // The platforms and the identity of the catalog file, which may be removed and made again. The caller frees it.
@@ -133,7 +118,7 @@ static int start_server(struct serve_command *s, bool filled, struct err *e)
 		.is_passed = s->is_passed,
 		.tls = s->tls,
 		.is_filled = filled,
-		.callbacks = &s->callbacks,
+		.scans = s->scans,
 	};
 	if (read_site(s, &s->config, &site, e) < 0)
 		return -1;
@@ -180,7 +165,7 @@ static int reconfigure(struct serve_command *s, struct err *e)
 	struct config old = s->config;
 	s->config = ours;
 	ours = old;
-	background_scan_configure(s->scanner, &theirs);
+	store_scans_configure(s->scans, &theirs);
 	return 0;
 }
 
@@ -201,7 +186,7 @@ static void on_hangup(struct serve_command *s)
 		log_error("the configuration is unchanged: %s", e.msg);
 	else
 		log_info("the configuration is reloaded");
-	background_scan_wake(s->scanner);
+	store_scans_wake(s->scans);
 }
 
 // Reloads the server if a scan found a new platform folder, or made a removed catalog again.
@@ -233,7 +218,7 @@ static int after_scan(struct serve_command *s, struct err *e)
 	eventfd_read(s->scanned, &times);
 	if (was_scanned(s, &filled, &any, &failure) < 0)
 		log_error("%s", failure.msg);
-	struct server_callbacks_scans scans = background_scan_state(s->scanner);
+	struct store_scans_state scans = store_scans_state(s->scans);
 	filled |= scans.has_looked;
 	if (!s->server)
 		return start_server(s, filled, e);
@@ -331,16 +316,19 @@ static int start_serving(struct serve_command *s, struct err *e)
 	config_init(&theirs);
 	if (prepare_server(s, &all, &any, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0)
 		return -1;
-	s->callbacks = (struct server_callbacks){.get_scans = get_scans,
-		.on_stale = hurry_scanner,
-		.check_plan = plan_check_now,
-		.get_watch = get_watch,
-		.is_watched = is_watched,
-		.ctx = s};
-	s->scanner = background_scan_new(&theirs, s->catalog_path, on_scan_end, s, !all);
+	const struct store_scans_options scans = {
+		.config = &theirs,
+		.catalog_path = s->catalog_path,
+		.on_end = on_scan_end,
+		.progress = all ? NULL : show_progress,
+		.end_progress = end_progress,
+		.ctx = s,
+	};
+	progress_begin(&s->progress, !all);
+	s->scans = store_scans_new(&scans);
 	if ((all || any) && start_server(s, all, e) < 0)
 		return -1;
-	background_scan_start(s->scanner);
+	store_scans_start(s->scans);
 	notify_send("READY=1"); // also during the first scan, which may take hours: clients wait in the socket
 	return 0;
 }
@@ -348,9 +336,9 @@ static int start_serving(struct serve_command *s, struct err *e)
 static void serve_command_release(struct serve_command *s)
 {
 	notify_send("STOPPING=1");
-	background_scan_stop(s->scanner);
-	server_stop(s->server); // before the scanner, which it calls
-	background_scan_free(s->scanner);
+	store_scans_stop(s->scans);
+	server_stop(s->server); // before the scans, which it asks for
+	store_scans_free(s->scans);
 	mem_close(&s->socket);
 	mem_close(&s->signals);
 	mem_close(&s->scanned);

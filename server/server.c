@@ -252,7 +252,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 {
 	struct server *s = xcalloc(1, sizeof(*s));
 	s->hands_over = o->is_passed;
-	s->context.callbacks = o->callbacks;
+	s->context.scans = o->scans;
 	s->context.answers = answers_new();
 	s->context.pagecache = pagecache_new((size_t)o->config->page_cache);
 	s->context.project_filter = project_filter_new();

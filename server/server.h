@@ -7,20 +7,20 @@
 #include "lib/base/err.h"
 #include "lib/state/config/config.h"
 #include "lib/view/view.h"
-#include "server/core/server-callbacks.h"
 #include "server/http/tls.h"
 
 struct server;
+struct store_scans;
 
 struct server_options {
 	const struct config *config; // borrowed for the call
 	const char *catalog_path;
-	int socket;                               // of listen_open(); taken over where the server starts
-	const char *url;                          // as listen_open() sets it
-	bool is_passed;                           // of passed_socket_take()
-	bool is_filled;                           // a scan has looked at every platform, now or once
-	struct tls *tls;                          // NULL: plain HTTP; borrowed until the stop
-	const struct server_callbacks *callbacks; // borrowed until the stop
+	int socket;      // of listen_open(); taken over where the server starts
+	const char *url; // as listen_open() sets it
+	bool is_passed;            // of passed_socket_take()
+	bool is_filled;            // a scan has looked at every platform, now or once
+	struct tls *tls;           // NULL: plain HTTP; borrowed until the stop
+	struct store_scans *scans; // borrowed until the stop
 };
 
 // Accepts requests when it returns. Takes the site over, also on failure. server_stop() ends and frees the server.

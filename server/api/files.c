@@ -55,7 +55,7 @@ static void set_headers(struct server_context *s, const struct platform *p, cons
 // The catalog is older than the disk: requests a scan.
 static int report_stale(struct server_context *s, const char *name, const char *what, struct err *e)
 {
-	s->callbacks->on_stale(s->callbacks->ctx);
+	store_scans_hurry(s->scans);
 	return err_set(e, ERR_BUSY, "%s %s since it was indexed", name, what);
 }
 
@@ -94,7 +94,7 @@ static int check_bytes(struct server_context *s, const struct catalog_place *pla
 		return err_prefix(e, "%s: ", place->path);
 	if (hashed < 0 || memcmp(sha256, place->sha256, SHA256_SIZE) != 0)
 		return report_stale(s, place->path, "has changed on the disk", e);
-	s->callbacks->on_stale(s->callbacks->ctx);
+	store_scans_hurry(s->scans);
 	return 0;
 }
 

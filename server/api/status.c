@@ -156,7 +156,7 @@ static struct jsondoc *views_doc(struct server_context *s, const struct site *si
 	return views;
 }
 
-static void put_scans(struct jsondoc *doc, const struct server_callbacks_scans *scans, uint64_t quarantined)
+static void put_scans(struct jsondoc *doc, const struct store_scans_state *scans, uint64_t quarantined)
 {
 	struct jsondoc *scan = jsondoc_object();
 	jsondoc_put_bool(scan, "running", scans->is_running);
@@ -171,8 +171,7 @@ struct reply *status_health(struct server_context *s, const struct route_match *
 	const struct site *site = server_context_site(s);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *platforms = jsondoc_array();
-	struct server_callbacks_scans scans;
-	s->callbacks->get_scans(s->callbacks->ctx, &scans);
+	struct store_scans_state scans = store_scans_state(s->scans);
 	jsondoc_put_str(doc, "status",
 		scans.has_failed || !is_ready(s) || is_degraded(s, match->request, site) ? "degraded" : "ok");
 	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
@@ -398,10 +397,9 @@ static void put_builds(struct server_context *s, struct buf *out)
 struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
-	struct server_callbacks_scans scans;
+	struct store_scans_state scans = store_scans_state(s->scans);
 	struct buf out;
 	buf_init(&out, JSON_MOST);
-	s->callbacks->get_scans(s->callbacks->ctx, &scans);
 	metrics_head(&out, "build_info", "gauge", "The version that is running.");
 	metrics_line(&out, "build_info", version, 1);
 	put_gauge(&out, "start_timestamp_seconds", "When the server started, since 1970.", (double)s->started);

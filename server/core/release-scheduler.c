@@ -94,7 +94,7 @@ static void note_success(struct release_worker *w, bool did)
 	if (!did)
 		return; // another process has released it
 	write_release_audit(w, "done", NULL);
-	s->callbacks->on_stale(s->callbacks->ctx); // a scan finds what else the release has brought
+	store_scans_hurry(s->scans); // a scan finds what else the release has brought
 }
 
 // An error that lasts is logged once.

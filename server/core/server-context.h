@@ -17,7 +17,7 @@
 #include "server/core/pagecache.h"
 #include "server/core/project-directory.h"
 #include "server/core/project-filter.h"
-#include "server/core/server-callbacks.h"
+#include "server/core/store-scans.h"
 #include "server/message/body-handler.h"
 #include "server/message/reply.h"
 
@@ -73,7 +73,7 @@ struct server_context {
 	unsigned search_ms;      // time limit of a search in the catalog; 0: none
 	const struct audit_place *audit; // the audit log
 	const char *catalog_path;
-	const struct server_callbacks *callbacks;
+	struct store_scans *scans; // it outlives the server
 	struct auth *auth;
 	struct evidence_quota *evidence_quota; // NULL: none
 	struct rate_limit *evidence_limit;   // of records of test runs, by token; NULL: none

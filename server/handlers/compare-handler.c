@@ -133,7 +133,7 @@ static int open_place(struct compare_request *x, const struct compared_file *f, 
 	int fd = hashed_file_open(f->platform, f->place.path, &known, &st, e);
 	if (fd >= 0 || (e->kind != ERR_BUSY && e->kind != ERR_NOT_FOUND))
 		return fd;
-	x->context->callbacks->on_stale(x->context->callbacks->ctx);
+	store_scans_hurry(x->context->scans);
 	return err_set(e, ERR_BUSY, "%s has changed on the disk since it was indexed", f->place.path);
 }
 

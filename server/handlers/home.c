@@ -39,7 +39,7 @@ struct home_query {
 	const struct site *site;
 	const struct request *request;
 	struct readable readable; // owned
-	struct server_callbacks_scans scans;
+	struct store_scans_state scans;
 	char *base; // owned
 	bool is_json;
 	enum page_coding coding;
@@ -59,7 +59,7 @@ static void read_home_query(struct server_context *s, const struct route_match *
 	const struct store *store = &match->site->store;
 	q->site = match->site;
 	q->request = r;
-	s->callbacks->get_scans(s->callbacks->ctx, &q->scans);
+	q->scans = store_scans_state(s->scans);
 	q->base = home_base_url(s, q->site, r);
 	q->is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);

@@ -47,7 +47,6 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 		.chosen = chosen ? chosen : "",
 		.site = site,
 		.upstream = s->upstream,
-		.check = s->callbacks->check_plan,
 		.text = arguments.text[ARGUMENT_TEXT],
 		.page = parse_page_number(arguments.text[ARGUMENT_PAGE]),
 	};

@@ -219,13 +219,12 @@ static void check_rows(struct plan_page_writer *w, struct plan_rows *rows)
 		.catalog = w->catalog,
 		.upstream = w->query->upstream,
 		.policy_hash = policy ? jsondoc_get_str(policy, "hash") : NULL,
-		.has_changed = &has_changed,
 	};
-	if (!w->query->upstream || !w->query->check)
+	if (!w->query->upstream)
 		return;
 	check.classes = classes_of_plan(w->head, &class);
 	check.class = class;
-	if (plan_rows_check(rows, &check, w->query->check, &e) < 0)
+	if (plan_rows_check(rows, &check, &has_changed, &e) < 0)
 		log_error("the plan is not checked again: %s", e.msg);
 	if (has_changed && !w->applied.files)
 		buf_puts(w->out,

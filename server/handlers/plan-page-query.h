@@ -4,7 +4,8 @@
 
 #include "lib/view/view.h"
 #include "server/core/named.h"
-#include "server/core/plan-check.h"
+
+struct upstream;
 
 // The client's query, which is not trusted. All pointers are borrowed.
 struct plan_page_query {
@@ -18,6 +19,5 @@ struct plan_page_query {
 	const char *plan, *chosen; // the id of the plan that the numbers in chosen (plan-choice.h) are of
 	const struct named *named; // of which platforms the client may know who applied the plan
 	const struct site *site;
-	struct upstream *upstream; // NULL, like check: what holds now is not shown
-	plan_check_fn *check;
+	struct upstream *upstream; // NULL: what holds now is not shown
 };

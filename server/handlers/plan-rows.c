@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pruner/plan/plan.h"
+
 void plan_rows_add(struct plan_rows *rows, const struct catalog_planned *file, const struct platform *platform)
 {
 	GROW(rows->row, rows->count, rows->room);
@@ -23,7 +25,7 @@ void plan_rows_release(struct plan_rows *rows)
 	*rows = (struct plan_rows){0};
 }
 
-static struct plan_row *find_planned_row(struct plan_rows *rows, const struct plan_check_file *now)
+static struct plan_row *find_planned_row(struct plan_rows *rows, const struct planfile_entry *now)
 {
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->row[i].file.removes && strcmp(rows->row[i].platform->name, now->platform) == 0 &&
@@ -32,16 +34,17 @@ static struct plan_row *find_planned_row(struct plan_rows *rows, const struct pl
 	return NULL;
 }
 
-static void compare_row(void *ctx, const struct plan_check_file *now)
+static int compare_row(void *ctx, const struct planfile_entry *now, struct err *e UNUSED)
 {
 	struct plan_rows *rows = ctx;
 	struct plan_row *row = find_planned_row(rows, now);
 	if (!row)
-		return;
+		return 0;
 	bool is_same = row->file.size == now->size && (!row->file.mtime_ns || row->file.mtime_ns == now->mtime_ns);
 	row->state = !is_same ? PLAN_ROW_CHANGED : now->removes ? PLAN_ROW_HOLDS : PLAN_ROW_KEPT;
 	if (row->state == PLAN_ROW_KEPT)
 		row->words = arena_copy(&rows->text, str_from(now->reason));
+	return 0;
 }
 
 // A file that nothing was decided about: it is unlisted, or the catalog no longer has it.
@@ -59,22 +62,37 @@ static int find_unlisted(struct plan_row *row, struct catalog *c, struct err *e)
 	return 0;
 }
 
-static int decide_rows(struct plan_rows *rows, const struct plan_check *check, plan_check_fn *fn,
-	const struct strset *projects, struct err *e)
+static int decide_rows(struct plan_rows *rows, const struct plan_check *check, const struct strset *projects,
+	bool *has_changed, struct err *e)
 {
 	const char **name CLEANUP(mem_free) = xcalloc(rows->count + 1, sizeof(const char *));
-	struct plan_check whole = *check;
+	CLEANUP(policy_release) struct policy policy = {0};
+	struct policy_takes takes = {false};
+	for (size_t i = 0; i < check->classes; i++) {
+		bool *class = policy_takes_class(&takes, check->class[i]);
+		if (class)
+			*class = true;
+	}
+	if (policy_init(&policy, check->config, check->store, &takes, e) < 0)
+		return -1;
+	*has_changed = check->policy_hash && strcmp(check->policy_hash, policy.hash) != 0;
 	for (size_t i = 0; i < rows->count; i++)
 		name[i] = rows->row[i].platform->name; // once or more
-	whole.platform = name;
-	whole.platforms = rows->count;
-	whole.projects = projects;
-	whole.report = compare_row;
-	whole.ctx = rows;
-	return fn(&whole, e);
+	const struct plan_again again = {
+		.store = check->store,
+		.platform = name,
+		.platforms = rows->count,
+		.catalog = check->catalog,
+		.policy = &policy,
+		.upstream = check->upstream,
+		.projects = projects,
+		.entry = compare_row,
+		.entry_ctx = rows,
+	};
+	return plan_decide_again(&again, e);
 }
 
-int plan_rows_check(struct plan_rows *rows, const struct plan_check *check, plan_check_fn *fn, struct err *e)
+int plan_rows_check(struct plan_rows *rows, const struct plan_check *check, bool *has_changed, struct err *e)
 {
 	CLEANUP(strset_release) struct strset projects = {0};
 	bool has_any = false;
@@ -86,7 +104,7 @@ int plan_rows_check(struct plan_rows *rows, const struct plan_check *check, plan
 	strset_sort(&projects);
 	if (!has_any)
 		return 0;
-	if (decide_rows(rows, check, fn, &projects, e) < 0)
+	if (decide_rows(rows, check, &projects, has_changed, e) < 0)
 		return -1;
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->row[i].file.removes && rows->row[i].state == PLAN_ROW_UNKNOWN &&

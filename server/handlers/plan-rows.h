@@ -5,7 +5,10 @@
 
 #include "lib/base/arena.h"
 #include "lib/state/catalog/catalog-plan.h"
-#include "server/core/plan-check.h"
+#include "lib/state/config/config.h"
+#include "lib/state/store/store.h"
+
+struct upstream;
 
 // Of a file that the plan removes.
 enum plan_row_state {
@@ -35,7 +38,17 @@ struct plan_rows {
 void plan_rows_add(struct plan_rows *rows, const struct catalog_planned *file, const struct platform *platform);
 void plan_rows_release(struct plan_rows *rows); // for CLEANUP
 
-// Sets the state of each row that the plan removes. check: all but the projects, platforms, report and its context, which
-// are the rows'. Errors of the callback.
-int plan_rows_check(struct plan_rows *rows, const struct plan_check *check, plan_check_fn *fn,
-	struct err *e) MUST_CHECK;
+// By what the rows are decided about again. All is borrowed.
+struct plan_check {
+	const struct config *config;
+	const struct store *store;
+	struct catalog *catalog;   // the caller has begun to read; nothing is written
+	struct upstream *upstream; // its last answers count; it is not asked
+	const char *const *class;  // what the plan was asked to remove: "pure", …
+	size_t classes;
+	const char *policy_hash; // of the plan; NULL: unknown
+};
+
+// Sets the state of each row that the plan removes, and *has_changed: whether the policy is another one now. Errors of the
+// catalog and of the policy's lists.
+int plan_rows_check(struct plan_rows *rows, const struct plan_check *check, bool *has_changed, struct err *e) MUST_CHECK;

@@ -24,17 +24,6 @@ static void ok(int result, const struct err *e)
 		fail_msg("%s", e->msg);
 }
 
-static void on_stale(void *ctx)
-{
-	struct fixture *f = ctx;
-	f->stale++;
-}
-
-static void get_scans(void *ctx UNUSED, struct server_callbacks_scans *out)
-{
-	*out = (struct server_callbacks_scans){.ended = 1};
-}
-
 static void write_wheel(struct fixture *f, struct stat *st)
 {
 	for (size_t i = 0; i < sizeof(f->bytes); i++)
@@ -107,8 +96,9 @@ int one_wheel_set_up(void **state)
 	f.context.project_directory = project_directory_new();
 	f.context.missing_counts = missing_counts_new();
 	f.context.catalog_pool = catalog_pool_new(catalog_file);
-	f.host = (struct server_callbacks){.get_scans = get_scans, .on_stale = on_stale, .ctx = &f};
-	f.context.callbacks = &f.host;
+	struct config unused; // the scans never start
+	config_init(&unused);
+	f.context.scans = store_scans_new(&(struct store_scans_options){.config = &unused, .catalog_path = catalog_file});
 	pthread_mutex_init(&f.context.totals_lock, NULL);
 	atomic_store(&f.context.site, &f.site);
 	project_filter_add(f.context.project_filter, f.site.store.platform[0].id, STR("foo-bar"));
@@ -128,6 +118,7 @@ int one_wheel_tear_down(void **state)
 	project_directory_free(f->context.project_directory);
 	missing_counts_free(f->context.missing_counts);
 	catalog_pool_free(f->context.catalog_pool);
+	store_scans_free(f->context.scans);
 	site_release(&f->site);
 	pthread_mutex_destroy(&f->context.totals_lock);
 	CLEANUP(mem_free) char *command = xasprintf("rm -r %s", f->folder);

@@ -17,8 +17,6 @@ struct fixture {
 	char bytes[WHEEL_SIZE];
 	struct site site;
 	struct server_context context;
-	struct server_callbacks host;
-	unsigned stale;
 };
 
 // *state becomes the struct fixture, which lasts until one_wheel_tear_down().

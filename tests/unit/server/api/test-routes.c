@@ -332,11 +332,17 @@ static void test_a_file_that_changed(void **state)
 	CLEANUP(reply_cleanup) struct reply *shorter = get(f, WHEEL_URL);
 	assert_int_equal(shorter->status, 503);
 	assert_string_equal(reply_get_header(shorter, "Retry-After"), "1");
-	assert_int_equal(f->stale, 1);
+	assert_true(store_scans_state(f->context.scans).is_hurried);
+}
+
+static void test_a_file_that_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	assert_false(store_scans_state(f->context.scans).is_hurried);
 	assert_int_equal(unlink(f->wheel), 0);
 	CLEANUP(reply_cleanup) struct reply *gone = get(f, WHEEL_URL);
 	assert_int_equal(gone->status, 503);
-	assert_int_equal(f->stale, 2);
+	assert_true(store_scans_state(f->context.scans).is_hurried);
 	CLEANUP(reply_cleanup) struct reply *text = get(f, WHEEL_URL ".metadata");
 	assert_int_equal(text->status, 200);
 }
@@ -403,6 +409,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bytes, one_wheel_set_up, one_wheel_tear_down),
 		cmocka_unit_test_setup_teardown(test_pools, one_wheel_set_up, one_wheel_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_file_that_changed, one_wheel_set_up, one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_file_that_is_gone, one_wheel_set_up, one_wheel_tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/common/scan-log.h"
+#include "indexer/scan/scan-log.h"
 
 #include <string.h>
 
