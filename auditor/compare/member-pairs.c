@@ -6,6 +6,7 @@
 
 #include "auditor/compare/plain-library.h"
 #include "auditor/compare/pairing.h"
+#include "lib/facts/library-name.h"
 #include "lib/facts/wheel-facts.h"
 
 bool member_is_metadata(const struct wheel_content *c, const char *path)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "auditor/compare/plain-library.h"
 
+#include "lib/facts/library-name.h"
 #include "lib/facts/wheel-facts.h"
 #include "lib/base/limits.h"
 

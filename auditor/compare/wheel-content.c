@@ -7,7 +7,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
 #include "lib/domain/archive/member-hashes.h"
-#include "lib/domain/archive/zipend.h"
+#include "lib/domain/archive/zipdirectory.h"
 #include "lib/domain/archive/zipframe.h"
 #include "lib/domain/archive/zipread.h"
 #include "lib/domain/wheel/distinfo.h"

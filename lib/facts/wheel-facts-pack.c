@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/facts/wheel-facts.h"
-#include "lib/facts/wheel-reader.h"
+#include "lib/facts/wheel-reading.h"
 #include "lib/base/limits.h"
 #include "lib/format/compress.h"
 

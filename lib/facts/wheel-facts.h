@@ -103,14 +103,3 @@ int wheel_facts_pack(const struct wheel_facts *f, struct buf *out, struct err *e
 int wheel_facts_unpack(struct str packed, struct wheel_facts *out, struct err *e) MUST_CHECK;
 // The same, where more than `most` bytes before compression are ERR_LIMIT, and memory is bounded by three times as many.
 int wheel_facts_unpack_most(struct str packed, size_t most, struct wheel_facts *out, struct err *e) MUST_CHECK;
-
-// Whether the member is in a folder of bundled libraries, at any depth: "*.libs" (auditwheel) or ".dylibs" (delocate).
-bool wheel_is_bundled(const char *path);
-// The stem of a library's file name, path or SONAME: what stands before the first dot, without auditwheel's hash and
-// without a number behind a dash, so that all names of a library have one stem: "libssl" of "libssl-3a1b2c3d.so.3" and
-// of "libssl.so.3", "libldap" of "libldap-2.5.so.0" and of "libldap.so.2". A slice of name.
-struct str wheel_library_stem(struct str name);
-// Whether the file name, path or SONAME has the hash that auditwheel adds: "-" and eight hexadecimal digits before the
-// first dot. *plain, unless NULL: the name of the file that was copied, appended ("libssl.so.3"); the SONAME that others
-// need may be shorter (libx.so.1 of libx.so.1.2).
-bool wheel_library_is_hashed(struct str name, struct buf *plain);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/domain/wheel/attestations.h"
+#include "lib/domain/wheel/attachment.h"
 
 static const char *const part_name[ATTACHMENT_COUNT] = {
 	[ATTACHMENT_STATEMENT] = "build_provenance",

@@ -7,7 +7,7 @@
 #include "lib/base/limits.h"
 #include "lib/domain/text/pyspace.h"
 #include "lib/domain/text/rfc822-fields.h"
-#include "lib/domain/wheel/description.h"
+#include "lib/domain/wheel/metadata.h"
 
 enum { LICENSE_BYTES = 200 }; // some files have the whole text as their License
 

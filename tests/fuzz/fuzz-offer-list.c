@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of what a platform offers: what is accepted is printed, and read and printed again as the same.
-#include "lib/audit/offer-list.h"
+#include "lib/audit/offer-table.h"
 
 #include "lib/base/limits.h"
 #include "tests/fuzz/fuzz.h"

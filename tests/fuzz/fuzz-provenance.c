@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/domain/wheel/attestations.h"
+#include "lib/domain/wheel/attachment.h"
 #include "explainer/explain-provenance.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -7,7 +7,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/text/rfc822-fields.h"
-#include "lib/domain/wheel/wheelfile.h"
+#include "lib/domain/wheel/wheel.h"
 #include "tests/fuzz/fuzz.h"
 
 struct expanded_tags {

@@ -61,7 +61,7 @@ OWNER = {
     "cmark-gfm-core-extensions.h": "lib/readme/markdown.c",
     "cmark-gfm.h": "lib/readme/markdown.c",
     "curl/": "lib/net/fetch.c",
-    "gelf.h": "lib/domain/elf/elf-dynamic.c lib/domain/elf/elf-facts-read.c lib/domain/elf/elf-outline.c",
+    "gelf.h": "lib/domain/elf/elf-facts.c lib/domain/elf/elf-outline.c",
     "jansson.h": "lib/format/jsondoc.c",
     "libdeflate.h": "lib/format/compress.c lib/format/inflate.c",
     "libxml/": "lib/format/html.c lib/format/xml.c",

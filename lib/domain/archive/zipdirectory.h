@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/err.h"
+#include "lib/base/str.h"
 #include "lib/domain/text/findings.h"
 #include "lib/os/byte-source.h"
 
@@ -18,7 +20,7 @@ struct zipmember {
 	uint32_t crc;
 	uint16_t method; // stored or deflated
 	uint16_t flags;
-	uint16_t mode; // Unix mode; 0 if the archive has none
+	uint16_t mode;       // Unix mode; 0 if the archive has none
 	uint16_t attributes; // where the mode would be, whatever system made the archive: Python takes it for one
 	bool is_folder;
 };
@@ -39,3 +41,27 @@ int zipdirectory_read(const struct byte_source *s, enum strictness strictness, s
 void zipdirectory_release(struct zipdirectory *zip);
 // The member of this name, borrowed; NULL if there is none.
 const struct zipmember *zipdirectory_find(const struct zipdirectory *zip, struct str name);
+
+// Reads the end records of a ZIP file, which say where its central directory is (APPNOTE 4.3.14 to 4.3.16). Any thread.
+
+struct zipend {
+	uint64_t count;        // of members
+	uint64_t offset, size; // of the central directory, in bytes; it ends where the end records begin
+};
+
+// Uses the last end record of the file, as every reader does that begins at the end. ERR_INVALID if another reader
+// could choose another end record, or if the records contradict each other. ERR_IO if the source cannot be read.
+int zipend_read(const struct byte_source *s, struct zipend *out, struct err *e) MUST_CHECK;
+
+// Parses the extra fields of ZIP headers (APPNOTE 4.5): the two that can change what a member is. A pure function; any
+// thread.
+
+struct zipextra {
+	bool has_zip64;
+	struct str zip64; // the body of field 0x0001, of a length that the format allows; borrowed
+};
+
+// Parses the chain of fields. ERR_INVALID if it is damaged, if ZIP64 or the Unicode path (0x7075) occurs twice, or if
+// the Unicode path differs from the name, because readers differ in which of the two they use. *out has slices of
+// extra.
+int zipextra_parse(struct str extra, struct str name, struct zipextra *out, struct err *e) MUST_CHECK;

@@ -1,13 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/domain/archive/zipframe.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "lib/base/limits.h"
 #include "lib/domain/archive/tarstream.h"
-#include "lib/domain/archive/zipextra.h"
-#include "lib/domain/archive/zipwindow.h"
+#include "lib/domain/archive/zipdirectory.h"
 #include "lib/domain/archive/zipwire.h"
+#include "lib/os/byte-source.h"
+
+// --- a window of the file ---
+//
+// A read buffer over a byte source, so that a walk over the records reads each block once. One thread at a time.
+
+// Initialise it with {.source = s}.
+struct zipwindow {
+	const struct byte_source *source; // borrowed
+	char *bytes;
+	size_t room, len; // allocated; filled
+	uint64_t at;      // offset in the source of the first byte
+};
+
+enum { READ_AHEAD = 4096 }; // one read covers the headers of several small members
+
+static void zipwindow_release(struct zipwindow *w)
+{
+	free(w->bytes);
+}
+
+// Returns the len bytes at the offset, which are valid until the next call. NULL on an error: ERR_INVALID if the source
+// ends before, ERR_IO if it cannot be read.
+static const char *zipwindow_get(struct zipwindow *w, uint64_t at, size_t len, struct err *e)
+{
+	const struct byte_source *s = w->source;
+	if (at > s->size || len > s->size - at) {
+		err_set(e, ERR_INVALID, "Malformed zip file: truncated");
+		return NULL;
+	}
+	if (s->memory)
+		return s->memory + at;
+	if (at >= w->at && at - w->at <= w->len && len <= w->len - (at - w->at))
+		return w->bytes + (at - w->at);
+	size_t want = len > READ_AHEAD ? len : READ_AHEAD;
+	if (want > s->size - at)
+		want = (size_t)(s->size - at);
+	if (want > w->room) {
+		w->bytes = xreallocarray(w->bytes, want, 1);
+		w->room = want;
+	}
+	w->len = 0;
+	if (byte_source_read(s, at, w->bytes, want, e) < 0)
+		return NULL;
+	w->at = at;
+	w->len = want;
+	return w->bytes;
+}
+
+// --- records ---
 
 // Checks the first bytes, which a reader that begins at the front sees.
 static int check_front(struct zipwindow *w, struct err *e)

@@ -3,6 +3,7 @@
 // thread.
 #pragma once
 
+#include "lib/base/buf.h"
 #include "lib/domain/text/findings.h"
 
 // Slices of the text; empty: the field is absent.
@@ -17,3 +18,13 @@ struct metadata {
 // occurs twice. Nothing else is validated: PyPI has accepted many files that validators reject.
 int metadata_parse(struct str text, enum strictness strictness, struct findings *findings, struct metadata *out,
 	struct err *e) MUST_CHECK;
+
+// The description of a project in METADATA or PKG-INFO (core metadata; PEP 566, 643): the text for people and its type.
+// The bytes come from the catalog (catalog_metadata()), which has them of each listed file, so that a page with the
+// description opens no file of a platform. Pure functions; any thread.
+
+// Appends the text to out: the body, or else the field Description without the indentation of its lines. The slice is
+// what Description-Content-Type says, as it is spelled, and empty without one; it lasts as long as metadata. Nothing is
+// appended if there is no description, or if it is "UNKNOWN", which old tools write for none. The
+// ceiling of out is LIMIT_METADATA, which no text exceeds.
+struct str description_take(struct str metadata, struct buf *out);

@@ -21,7 +21,7 @@ struct wheel {
 	bool has_content;      // content_sha256 is set: only under STRICT, because it unpacks every member
 	uint8_t content_sha256[SHA256_SIZE]; // member_hashes_digest(): equal for builds that differ only in time stamps
 					     // and order
-	bool has_installed;                    // likewise; not if its names are not clear
+	bool has_installed;                  // likewise; not if its names are not clear
 	uint8_t installed_sha256[SHA256_SIZE]; // installed_content_digest(): equal for builds that also install alike
 	struct findings findings;
 };
@@ -40,3 +40,10 @@ int wheel_examine(const struct byte_source *bytes, const struct filename *name, 
 // The digest of installed-content.h, of any ZIP file whose members can be unpacked. ERR_LIMIT: they are far larger than the
 // file; other errors as wheel_examine().
 int wheel_content(const struct byte_source *bytes, uint8_t content_sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+
+// Checks the file WHEEL of a wheel (binary distribution format). A pure function; any thread.
+
+// ERR_INVALID for a Wheel-Version that no installer accepts. Tags that differ from those of the file name are a
+// finding: installers use the file name, and PyPI has such wheels (psutil 5.9.8).
+int wheelfile_check(struct str text, const struct filename *name, enum strictness strictness, struct findings *findings,
+	struct err *e) MUST_CHECK;

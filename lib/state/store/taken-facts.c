@@ -6,6 +6,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/base/strset.h"
+#include "lib/facts/library-name.h"
 #include "lib/os/fs.h"
 
 void taken_facts_release(struct taken_facts *t)

@@ -10,9 +10,8 @@
 
 #include <cmocka.h>
 
-#include "lib/facts/large-elf.h"
-#include "lib/facts/wheel-facts.h"
 #include "lib/facts/wheel-reading.h"
+#include "lib/facts/wheel-facts.h"
 #include "lib/base/limits.h"
 #include "lib/domain/archive/zipframe.h"
 #include "tests/unit/support/zipmake.h"

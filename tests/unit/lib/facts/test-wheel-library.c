@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "lib/facts/library-name.h"
 #include "lib/facts/wheel-facts.h"
 
 static void test_bundled(void **state)

@@ -10,7 +10,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/wheel/attachment.h"
-#include "lib/domain/wheel/attestations.h"
 #include "lib/domain/wheel/provenance.h"
 
 static const char wheel[] = "foo_bar-1.0-py3-none-any.whl";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/domain/wheel/description.h"
+#include "lib/domain/wheel/metadata.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
