@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
-#include "lib/audit/audit-checks.h"
+#include "lib/audit/audit-work.h"
+#include "lib/facts/library-name.h"
 
 enum { COST_LIBRARY = 128 }; // a look into all indexes, and a finding
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/facts/library-name.h"
 #include "lib/format/escape.h"
 
 enum { OFFENDERS_SHOWN = 5, OFFENDER_SHOWN = 200 }; // bytes of the name of one

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/audit/audit-checks.h"
+#include "lib/audit/audit-work.h"
 #include "lib/base/decimal.h"
 
 enum { ARCHES = 16, NUMBER_MOST = 100000, COST_VERSION = 64 }; // a look at all rows of a table

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "lib/base/arena.h"
+#include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 
@@ -61,3 +62,22 @@ int offer_table_check(const struct offer_table *t, struct err *e) MUST_CHECK;
 // Sorts all, and leaves out libraries that no name finds.
 void offer_table_finish(struct offer_table *t);
 void offer_table_release(struct offer_table *t); // for CLEANUP
+
+// The list of an offer (platform-offer.h), as `wheelcache provides` prints it: text, sorted, the same for the same root.
+//
+//     wheelcache-provides 1 LIBRARIES LINES
+//     library ARCH SONAME PATH
+//     unreadable                       if only the names of the library are known
+//     name NAME                        for each name by which the loader finds it
+//     needed SONAME                    for each library that it needs
+//     version VERSION                  for each version that it defines
+//      SYMBOL[@VERSION]                for each symbol that it defines, behind a blank
+//
+// LINES counts all lines behind the first one, so that a list that was cut is refused. Blanks, "%", "@", control bytes
+// and bytes above 126 in names are written as "%" and two hexadecimal digits. Any thread.
+
+// Appends the list of a finished table. ERR_LIMIT: it does not fit in out.
+int offer_list_print(const struct offer_table *t, struct buf *out, struct err *e) MUST_CHECK;
+// Adds what the list says to an empty table, which the caller finishes. ERR_INVALID with the number of the line;
+// ERR_LIMIT.
+int offer_list_parse(struct str list, struct offer_table *t, struct err *e) MUST_CHECK;

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/audit/platform-offer.h"
 
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "lib/audit/offer-list.h"
-#include "lib/audit/offer-root.h"
+#include "lib/audit/offer-table.h"
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/base/search.h"
+#include "lib/base/strset.h"
+#include "lib/domain/elf/elf-arch.h"
+#include "lib/os/clock.h"
 #include "lib/os/fs.h"
 
 struct platform_offer {
@@ -226,4 +234,425 @@ const char *platform_offer_successor(const struct platform_offer *o, const char 
 		}
 	}
 	return best;
+}
+
+// --- the folders of a root ---
+//
+// The folders of a root in which the loader looks for libraries (ld.so(8), ldconfig(8)), in its order. Any thread.
+
+// All zero is an empty list.
+struct offer_folders {
+	char **path; // in the root; owned
+	size_t count, room;
+};
+
+struct folders_search {
+	int root;
+	struct offer_folders *out;
+	unsigned files;    // configuration files that were read
+	unsigned includes; // patterns in them, each of which reads a folder
+};
+
+static bool is_listed(const struct offer_folders *f, const char *path)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (strcmp(f->path[i], path) == 0)
+			return true;
+	return false;
+}
+
+// Without "/" at both ends, so that one folder has one spelling.
+static int add_folder(struct folders_search *s, struct str path, struct err *e)
+{
+	while (path.len && path.ptr[0] == '/')
+		path = str_slice(path, 1, path.len);
+	while (path.len && path.ptr[path.len - 1] == '/')
+		path.len--;
+	CLEANUP(mem_free) char *text = xstrndup(path.ptr, path.len);
+	if (!path.len || is_listed(s->out, text))
+		return 0;
+	if (s->out->count >= LIMIT_OFFER_FOLDERS)
+		return err_set(e, ERR_LIMIT, "more than %d folders of libraries", LIMIT_OFFER_FOLDERS);
+	GROW(s->out->path, s->out->count, s->out->room);
+	s->out->path[s->out->count++] = STEAL_PTR(text);
+	return 0;
+}
+
+// The names in a folder that match, sorted. A folder that is missing has none.
+static int list_matches(int root, const char *folder, const char *pattern, struct strset *out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	int fd = fs_open_in_root(root, folder, O_RDONLY | O_DIRECTORY, &why);
+	if (fd < 0 && why.kind == ERR_IO) {
+		*e = why;
+		return -1;
+	}
+	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || fnmatch(pattern, entry->d_name, 0) != 0)
+			continue;
+		strset_add(out, entry->d_name);
+		if (out->count > LIMIT_OFFER_FOLDERS)
+			return err_set(e, ERR_LIMIT, "%s: more than %d names match %s", folder, LIMIT_OFFER_FOLDERS,
+				pattern);
+	}
+	strset_sort(out);
+	return 0;
+}
+
+static int read_conf(struct folders_search *s, const char *path, struct err *e);
+
+// "include PATTERN", relative to the folder of the file. Only the last part of the path may be a pattern.
+static int include_files(struct folders_search *s, const char *path, struct str pattern, struct err *e)
+{
+	CLEANUP(strset_release) struct strset names = {0};
+	long end = str_rfind(str_from(path), '/'), slash = str_rfind(pattern, '/');
+	struct str beside = pattern.ptr[0] == '/' ? STR("") : str_slice(str_from(path), 0, end < 0 ? 0 : (size_t)end);
+	struct str below = str_slice(pattern, 0, slash < 0 ? 0 : (size_t)slash);
+	CLEANUP(mem_free) char *folder = xasprintf(STR_FMT "/" STR_FMT, STR_ARG(beside), STR_ARG(below));
+	CLEANUP(mem_free) char *last = xstrndup(pattern.ptr + slash + 1, pattern.len - (size_t)(slash + 1));
+	if (++s->includes > LIMIT_OFFER_FOLDERS)
+		return err_set(e, ERR_LIMIT, "%s: more than %d patterns are included", path, LIMIT_OFFER_FOLDERS);
+	if (list_matches(s->root, folder, last, &names, e) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		CLEANUP(mem_free) char *file = xasprintf("%s/%s", folder, names.item[i]);
+		if (read_conf(s, file, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool separates_folders(char c)
+{
+	return c == ' ' || c == '\t' || c == ',' || c == ':' || c == '\r';
+}
+
+static struct str cut_word(struct str *rest)
+{
+	size_t from = 0, to;
+	while (from < rest->len && separates_folders(rest->ptr[from]))
+		from++;
+	for (to = from; to < rest->len && !separates_folders(rest->ptr[to]);)
+		to++;
+	struct str word = str_slice(*rest, from, to);
+	*rest = str_slice(*rest, to, rest->len);
+	return word;
+}
+
+static int take_conf_line(struct folders_search *s, const char *path, struct str line, struct err *e)
+{
+	struct str rest = str_cut(&line, '#'), word = cut_word(&rest);
+	if (str_eq(word, STR("hwcap")))
+		return 0;
+	bool is_include = str_eq(word, STR("include"));
+	for (word = is_include ? cut_word(&rest) : word; word.len; word = cut_word(&rest)) {
+		long type = str_find(word, '='); // "/usr/lib=libc6", of old systems
+		if (!is_include && type >= 0)
+			word.len = (size_t)type;
+		if ((is_include ? include_files(s, path, word, e) : add_folder(s, word, e)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_conf(struct folders_search *s, const char *path, struct err *e)
+{
+	struct stat st;
+	struct err why = ERR_INIT;
+	CLEANUP(mem_close) int fd = fs_open_in_root(s->root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &why);
+	if (fd < 0 && why.kind == ERR_NOT_FOUND)
+		return 0;
+	if (fd < 0)
+		return err_set(e, why.kind, "%s", why.msg);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	if (++s->files > LIMIT_OFFER_FOLDERS) // also where a file includes itself
+		return err_set(e, ERR_LIMIT, "%s: more than %d files are included", path, LIMIT_OFFER_FOLDERS);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_CONFIG);
+	if (fs_read_fd(fd, path, &text, e) < 0)
+		return -1;
+	struct str rest = buf_view(&text);
+	while (rest.len)
+		if (take_conf_line(s, path, str_cut(&rest, '\n'), e) < 0)
+			return -1;
+	return 0;
+}
+
+// Folders of an architecture: Debian's triplets, which its ld.so.conf names as well.
+static int add_triplets(struct folders_search *s, const char *folder, struct err *e)
+{
+	CLEANUP(strset_release) struct strset names = {0};
+	if (list_matches(s->root, folder, "*-linux-*", &names, e) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		CLEANUP(mem_free) char *path = xasprintf("%s/%s", folder, names.item[i]);
+		if (add_folder(s, str_from(path), e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_musl(struct folders_search *s, struct err *e)
+{
+	CLEANUP(strset_release) struct strset loaders = {0};
+	if (list_matches(s->root, "lib", "ld-musl-*.so.1", &loaders, e) < 0)
+		return -1;
+	return loaders.count ? add_folder(s, STR("usr/local/lib"), e) : 0;
+}
+
+// Adds the folders of /etc/ld.so.conf, with its includes, and those that are built in. Folders that are missing are
+// listed too. ERR_LIMIT: more than LIMIT_OFFER_FOLDERS, or includes; ERR_IO.
+static int offer_folders_find(int root, struct offer_folders *out, struct err *e)
+{
+	static const char *const built_in[] = {"lib64", "usr/lib64", "lib", "usr/lib"};
+	struct folders_search s = {.root = root, .out = out};
+	if (read_conf(&s, "/etc/ld.so.conf", e) < 0 || add_triplets(&s, "lib", e) < 0 ||
+		add_triplets(&s, "usr/lib", e) < 0 || add_musl(&s, e) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(built_in); i++)
+		if (add_folder(&s, str_from(built_in[i]), e) < 0)
+			return -1;
+	return 0;
+}
+
+static void offer_folders_release(struct offer_folders *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		free(f->path[i]);
+	free(f->path);
+	*f = (struct offer_folders){0};
+}
+
+// --- the files of a root ---
+
+// A name in a folder that may be a library's. Several names may be one file.
+struct root_file {
+	char *path; // in the root; owned
+	size_t name;
+	size_t rank; // of the folder
+	dev_t device;
+	ino_t inode;
+	off_t size;
+};
+
+struct root_reading {
+	int root;
+	struct offer_table *table;
+	struct root_file *file;
+	size_t files, room;
+	size_t entries; // of all folders
+	int seconds;    // that it may take
+	int64_t end_ms;
+	struct buf bytes; // of one library
+};
+
+// "libssl.so", "libssl.so.3": what the loader is asked for.
+static bool is_library_name(const char *name)
+{
+	const char *at = name;
+	while ((at = strstr(at, ".so")) != NULL) {
+		at += 3;
+		if (!*at || *at == '.')
+			return true;
+	}
+	return false;
+}
+
+static int check_time(const struct root_reading *r, struct err *e)
+{
+	return clock_ms() < r->end_ms
+		       ? 0
+		       : err_set(e, ERR_TIME, "reading the libraries takes more than %d seconds", r->seconds);
+}
+
+// --- finding files ---
+
+// What cannot be opened, such as a link that leads nowhere, is no library.
+static int take_entry(struct root_reading *r, const char *folder, size_t rank, const char *name, struct err *e)
+{
+	struct stat st;
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_free) char *path = xasprintf("%s/%s", folder, name);
+	CLEANUP(mem_close) int fd = fs_open_in_root(r->root, path, O_PATH, &ignored);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	if (r->files >= LIMIT_OFFER_LIBRARIES)
+		return err_set(e, ERR_LIMIT, "more than %d names of libraries", LIMIT_OFFER_LIBRARIES);
+	GROW(r->file, r->files, r->room);
+	r->file[r->files] = (struct root_file){.path = STEAL_PTR(path),
+		.name = strlen(folder) + 1,
+		.rank = rank,
+		.device = st.st_dev,
+		.inode = st.st_ino,
+		.size = st.st_size};
+	r->files++;
+	return 0;
+}
+
+static int take_folder(struct root_reading *r, const char *folder, size_t rank, struct err *e)
+{
+	struct err why = ERR_INIT;
+	int fd = fs_open_in_root(r->root, folder, O_RDONLY | O_DIRECTORY, &why);
+	if (fd < 0 && why.kind != ERR_NOT_FOUND)
+		return err_set(e, why.kind, "%s", why.msg);
+	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (++r->entries > LIMIT_OFFER_ENTRIES)
+			return err_set(e, ERR_LIMIT, "the folders of libraries have more than %d names",
+				LIMIT_OFFER_ENTRIES);
+		if ((r->entries % 1024 == 0 && check_time(r, e) < 0) ||
+			(is_library_name(entry->d_name) && take_entry(r, folder, rank, entry->d_name, e) < 0))
+			return -1;
+	}
+	return 0;
+}
+
+static int compare_inodes(const void *a, const void *b)
+{
+	const struct root_file *one = a, *other = b;
+	if (one->device != other->device)
+		return one->device < other->device ? -1 : 1;
+	if (one->inode != other->inode)
+		return one->inode < other->inode ? -1 : 1;
+	if (one->rank != other->rank)
+		return one->rank < other->rank ? -1 : 1;
+	return strcmp(one->path, other->path);
+}
+
+// --- reading a library ---
+
+// False: it cannot be read.
+static int read_bytes(struct root_reading *r, const struct root_file *file, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_close) int fd = fs_open_in_root(r->root, file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY, e);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0 || st.st_dev != file->device || st.st_ino != file->inode)
+		return err_set(e, ERR_BUSY, "%s: it was replaced meanwhile", file->path);
+	buf_clear(&r->bytes);
+	return fs_read_fd(fd, file->path, &r->bytes, e);
+}
+
+static void add_contents(struct root_reading *r, struct offer_library *l, const struct elf_facts *facts)
+{
+	for (size_t i = 0; i < facts->needed.count; i++)
+		offer_table_add_text(r->table, &l->needed, str_from(facts->needed.item[i]));
+	for (size_t i = 0; i < facts->defined_versions; i++)
+		offer_table_add_text(r->table, &l->version, str_from(facts->defined_version[i].name));
+	offer_table_sort_versions(l);
+	for (size_t i = 0; i < facts->symbols; i++) {
+		const struct elf_symbol *s = &facts->symbol[i];
+		if (!s->is_imported)
+			offer_table_add_symbol(r->table, l, str_from(s->name), str_from(s->version ? s->version : ""));
+	}
+}
+
+// The names of the files, which are one; count of them. The loader also finds a library by its SONAME, for which
+// ldconfig makes a link; a file that has this name comes first.
+static void add_names(struct root_reading *r, const struct root_file *file, size_t count, const char *soname)
+{
+	size_t library = r->table->libraries - 1;
+	for (size_t i = 0; i < count; i++)
+		offer_table_add_name(r->table, library, str_from(file[i].path + file[i].name), 2 * file[i].rank);
+	offer_table_add_name(r->table, library, str_from(soname), 2 * file[0].rank + 1);
+}
+
+static void add_unreadable(struct root_reading *r, const struct root_file *file, size_t count)
+{
+	const char *name = file[0].path + file[0].name;
+	offer_table_add(r->table, STR(OFFER_ANY_ARCH), str_from(name), str_from(file[0].path))->is_readable = false;
+	add_names(r, file, count, name);
+}
+
+// A text file with the name of a library is for linkers, and no library.
+static int take_file(struct root_reading *r, const struct root_file *file, size_t count, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(elf_facts_release) struct elf_facts facts = {0};
+	if (file->size > LIMIT_OFFER_FILE || read_bytes(r, file, &why) < 0) {
+		add_unreadable(r, file, count);
+		return offer_table_check(r->table, e);
+	}
+	if (!elf_is_elf(buf_view(&r->bytes)))
+		return 0;
+	if (elf_facts_read(buf_view(&r->bytes), &facts, &why) < 0) {
+		add_unreadable(r, file, count);
+		return offer_table_check(r->table, e);
+	}
+	const char *arch = elf_arch(&facts), *soname = facts.soname ? facts.soname : file->path + file->name;
+	if (!facts.is_shared || !facts.is_dynamic || !arch)
+		return 0;
+	add_contents(r, offer_table_add(r->table, str_from(arch), str_from(soname), str_from(file->path)), &facts);
+	add_names(r, file, count, soname);
+	return offer_table_check(r->table, e);
+}
+
+struct file_group { // the names of one file
+	const struct root_file *first;
+	size_t count;
+};
+
+// In the order of the folders; in one folder the highest version first, which is what ldconfig takes of two files with
+// one SONAME.
+static int compare_groups(const void *a, const void *b)
+{
+	const struct root_file *one = ((const struct file_group *)a)->first;
+	const struct root_file *other = ((const struct file_group *)b)->first;
+	if (one->rank != other->rank)
+		return one->rank < other->rank ? -1 : 1;
+	return strverscmp(other->path, one->path);
+}
+
+static size_t make_groups(struct root_reading *r, struct file_group *group)
+{
+	size_t count = 0;
+	if (r->files)
+		qsort(r->file, r->files, sizeof(*r->file), compare_inodes);
+	for (size_t i = 0; i < r->files; i++) {
+		const struct root_file *first = count ? group[count - 1].first : NULL, *now = &r->file[i];
+		if (first && now->device == first->device && now->inode == first->inode)
+			group[count - 1].count++;
+		else
+			group[count++] = (struct file_group){now, 1};
+	}
+	qsort(group, count, sizeof(*group), compare_groups);
+	return count;
+}
+
+static int take_files(struct root_reading *r, struct err *e)
+{
+	CLEANUP(mem_free) struct file_group *group = xcalloc(r->files + 1, sizeof(*group));
+	size_t count = make_groups(r, group);
+	for (size_t i = 0; i < count; i++)
+		if (check_time(r, e) < 0 || take_file(r, group[i].first, group[i].count, e) < 0)
+			return -1;
+	return r->table->libraries ? 0 : err_set(e, ERR_INVALID, "its folders of libraries have no library");
+}
+
+static void release_reading(struct root_reading *r)
+{
+	for (size_t i = 0; i < r->files; i++)
+		free(r->file[i].path);
+	free(r->file);
+	buf_release(&r->bytes);
+}
+
+int offer_root_read(int root, int seconds, struct offer_table *t, struct err *e)
+{
+	CLEANUP(offer_folders_release) struct offer_folders folders = {0};
+	CLEANUP(release_reading)
+	struct root_reading r = {
+		.root = root, .table = t, .seconds = seconds, .end_ms = clock_ms() + (int64_t)seconds * 1000};
+	buf_init(&r.bytes, LIMIT_OFFER_FILE);
+	if (offer_folders_find(root, &folders, e) < 0)
+		return -1;
+	for (size_t i = 0; i < folders.count; i++)
+		if (take_folder(&r, folders.path[i], i, e) < 0)
+			return -1;
+	return take_files(&r, e);
 }

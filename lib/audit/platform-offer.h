@@ -19,7 +19,7 @@ struct platform_offer;
 int platform_offer_open(const char *path, struct platform_offer **out, struct err *e) MUST_CHECK;
 void platform_offer_free(struct platform_offer *o);     // NULL is fine
 void platform_offer_cleanup(struct platform_offer **o); // for CLEANUP
-// Appends the list (offer-list.h).
+// Appends the list (offer-table.h).
 int platform_offer_print(const struct platform_offer *o, struct buf *out, struct err *e) MUST_CHECK;
 
 // The number of libraries, and the number of one of them: below that, and different for each.
@@ -39,3 +39,12 @@ bool offer_library_has_symbol(const struct offer_library *l, const char *symbol,
 // The SONAME of a library with the same stem and another number, the highest, borrowed: libre2.so.11 for libre2.so.9,
 // libldap.so.2 for libldap-2.5.so.0. NULL: none.
 const char *platform_offer_successor(const struct platform_offer *o, const char *arch, struct str soname);
+
+// Reads the libraries of a root folder for an offer (platform-offer.h). The folders are those of the loader: what
+// ld.so.conf names, then lib64, lib and their folders for an architecture (Debian's, and those of musl). Links are
+// resolved inside the root. Nothing of the root is run or loaded. The root is not trusted: the numbers of folders and
+// files, the sizes and the time are limited. Any thread.
+
+// Adds the libraries below the open folder to an empty table, which the caller finishes. ERR_INVALID: there is none;
+// ERR_TIME: it takes more than these seconds; ERR_LIMIT, ERR_IO.
+int offer_root_read(int root, int seconds, struct offer_table *t, struct err *e) MUST_CHECK;

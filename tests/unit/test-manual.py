@@ -233,7 +233,7 @@ def manual_codes(text, heading):
 
 class Audit(unittest.TestCase):
     def test_manual_has_every_code_at_its_level(self):
-        source = (TOP / "lib/audit/audit-code.c").read_text(encoding="utf-8")
+        source = (TOP / "lib/audit/audit-report.c").read_text(encoding="utf-8")
         codes = dict(re.findall(r'\[(AUDIT_\w+)\] = "([a-z0-9-]+)"', source.partition("audit_code_name")[2]))
         first_warning = list(codes).index(re.search(r"code < (AUDIT_\w+)", source)[1])
         manual = (TOP / "docs/wheelcache.1").read_text(encoding="utf-8")

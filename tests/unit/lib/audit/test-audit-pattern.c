@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/audit/audit-pattern.h"
+#include "lib/audit/audit-policy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,8 +14,7 @@
 
 #include <cmocka.h>
 
-#include "lib/audit/offer-list.h"
-#include "lib/audit/offer-root.h"
+#include "lib/audit/offer-table.h"
 #include "lib/base/limits.h"
 #include "lib/os/fs.h"
 #include "lib/os/tree.h"
