@@ -237,5 +237,5 @@ def test_underscores_of_links_are_seen(shop, browser):
 
 def test_heads_of_a_table_of_the_docs_on_a_phone(shop, browser):
     browser.look(*SIZES["phone"], dark=False)
-    browser.open(f"{shop[1].url}/-/docs/security.md")
+    browser.open(f"{shop[1].url}/-/docs/clients.md")
     assert browser.run("""document.querySelector(".prose thead").checkVisibility()""")
