@@ -1,32 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/audit-bind.h"
-#include "cli/audit-cpu.h"
-#include "cli/audit-print.h"
 #include "cli/audit-probe.h"
-#include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "lib/facts/wheel-facts-json.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/domain/elf/elf-arch.h"
 #include "lib/domain/text/name.h"
+#include "lib/format/escape.h"
 #include "lib/state/store/stored-facts.h"
 #include "lib/audit/wheel-gate.h"
-#include "lib/view/site-check.h"
 #include "lib/view/view.h"
 
 enum { EXIT_ERRORS = 1, EXIT_UNREAD = 2 };
 
 struct audit_command {
-	struct cli_config settings;
-	struct config config;
+	struct session s;
 	struct audit_probe probe;
-	struct command_words globs;  // of --platform
 	const char *view, *project;  // NULL: not given
 	bool shows_facts, shows_all; // all: wheels without findings too
 	struct wheel_gate *gate;
@@ -35,40 +31,177 @@ struct audit_command {
 	size_t wheels, bad, suspicious, unread; // numbers of wheels
 };
 
-// --- the command line ---
-
-static const struct option_row options[] = {
-	{"view", '\0', "NAME", "only the wheels of this view", NO_KEY},
-	{"project", '\0', "PROJECT", "only wheels of this project", NO_KEY},
-	{"policy", '\0', "FILE", "also judge by the rules in FILE", "upload", "audit-policy"},
-	{"facts", '\0', NULL, "also print what is inside the wheels", NO_KEY},
-	AUDIT_PROBE_ROWS,
-};
-
-static int take_audit_option(void *ctx, const char *name, const char *value, struct err *e)
-{
-	struct audit_command *x = ctx;
-	const struct command_flag flags[] = {{"facts", &x->shows_facts}};
-	const struct command_text texts[] = {{"view", &x->view}, {"project", &x->project}};
-	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		command_take_text(texts, ARRAY_SIZE(texts), name, value) || audit_probe_take(&x->probe, name, value))
-		return 0;
-	return command_take_platforms(&x->globs, name, value, e);
-}
-
-static int check_audit_line(const struct audit_command *x, int files, struct err *e)
-{
-	if (files && (x->globs.count || x->view || x->project))
-		return err_set(e, ERR_USAGE,
-			"--platform, --view and --project choose wheels of the store: not with FILE");
-	if (x->view && x->globs.count)
-		return err_set(e, ERR_USAGE, "--view and --platform exclude each other");
-	if (x->project && !name_is_valid(str_from(x->project)))
-		return err_set(e, ERR_USAGE, "%s is not a valid project name", x->project);
-	return 0;
-}
-
 // --- the output ---
+
+static void put_count(struct buf *out, unsigned count, const char *what)
+{
+	if (count)
+		buf_printf(out, ", %u %s%s", count, what, count == 1 ? "" : "s");
+}
+
+static void put_head(const struct audit_report *r, const char *filename, const char *platform, struct buf *out)
+{
+	escape_terminal(out, str_from(filename));
+	if (platform) {
+		buf_puts(out, " of ");
+		escape_terminal(out, str_from(platform));
+	}
+	buf_printf(out, *r->tag ? ": keeps %s" : ": its platform is not judged%s", r->tag);
+	if (strcmp(r->tag, r->symbol_tag) != 0)
+		buf_printf(out, " (by symbol versions alone %s)", r->symbol_tag);
+	put_count(out, r->errors, "error");
+	put_count(out, r->warnings, "warning");
+	buf_putc(out, '\n');
+}
+
+static bool is_equal_text(const char *one, const char *other)
+{
+	return one == other || (one && other && strcmp(one, other) == 0);
+}
+
+static bool is_equal_finding(const struct audit_finding *one, const struct audit_finding *other)
+{
+	return one->level == other->level && one->code == other->code && is_equal_text(one->rule, other->rule) &&
+	       strcmp(one->why, other->why) == 0;
+}
+
+static void put_finding(const struct audit_finding *f, size_t others, struct buf *out)
+{
+	buf_printf(out, "  %-5s  %-16s  ", audit_level_name[f->level], audit_code_name[f->code]);
+	if (f->rule) {
+		buf_puts(out, "rule ");
+		escape_terminal(out, str_from(f->rule));
+		buf_puts(out, ": ");
+	}
+	if (f->member) {
+		escape_terminal(out, str_from(f->member));
+		if (others)
+			buf_printf(out, " and %zu more", others);
+		buf_puts(out, ": ");
+	}
+	escape_terminal(out, str_from(f->why));
+	buf_putc(out, '\n');
+}
+
+// A line for the wheel and one for each finding; equal findings of several members are one. platform NULL: none.
+static void print_audit_report(const struct audit_report *r, const char *filename, const char *platform,
+	struct buf *out)
+{
+	CLEANUP(mem_free) bool *is_said = xcalloc(r->count + 1, sizeof(*is_said));
+	put_head(r, filename, platform, out);
+	for (size_t i = 0; i < r->count; i++) {
+		size_t others = 0;
+		for (size_t k = i + 1; !is_said[i] && k < r->count; k++)
+			if (!is_said[k] && is_equal_finding(&r->finding[i], &r->finding[k])) {
+				is_said[k] = true;
+				others++;
+			}
+		if (!is_said[i])
+			put_finding(&r->finding[i], others, out);
+	}
+	if (r->errors + r->warnings > r->count)
+		buf_printf(out, "  and %zu findings more\n", r->errors + r->warnings - r->count);
+}
+
+// A line "    name  value"; NULL: none.
+static void put_fact(struct buf *out, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(out, "    %-9s  ", name);
+	escape_terminal(out, str_from(value));
+	buf_putc(out, '\n');
+}
+
+static void put_strings(struct buf *out, const char *name, const struct elf_list *strings)
+{
+	for (size_t i = 0; i < strings->count; i++)
+		put_fact(out, i ? "" : name, strings->item[i]);
+}
+
+static void put_needed_versions(struct buf *out, const struct elf_facts *f)
+{
+	const char *library = "";
+	for (size_t i = 0; i < f->needed_versions; i++) {
+		const struct elf_version *v = &f->needed_version[i];
+		bool is_next = strcmp(v->library, library) != 0;
+		if (is_next) {
+			buf_printf(out, "%s    %-9s  ", i ? "\n" : "", i ? "" : "versions");
+			escape_terminal(out, str_from(v->library));
+			buf_putc(out, ':');
+			library = v->library;
+		}
+		buf_putc(out, ' ');
+		escape_terminal(out, str_from(v->name));
+	}
+	buf_puts(out, f->needed_versions ? "\n" : "");
+}
+
+static void put_defined_versions(struct buf *out, const struct elf_facts *f)
+{
+	for (size_t i = 0; i < f->defined_versions; i++)
+		put_fact(out, i ? "" : "defines", f->defined_version[i].name);
+}
+
+static void put_symbol_counts(struct buf *out, const struct elf_facts *f)
+{
+	size_t imported = 0;
+	for (size_t i = 0; i < f->symbols; i++)
+		imported += f->symbol[i].is_imported;
+	if (f->is_dynamic)
+		buf_printf(out, "    %-9s  %zu imported, %zu exported\n", "symbols", imported, f->symbols - imported);
+}
+
+static void put_isa(struct buf *out, const char *name, uint32_t bits)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 256);
+	wheel_elf_isa(bits, &text);
+	put_fact(out, name, text.len ? text.data : NULL);
+}
+
+static void put_elf(struct buf *out, const struct elf_facts *f)
+{
+	char room[32];
+	const char *stack = wheel_elf_stack(f);
+	buf_printf(out, "    %-9s  %s, %d bit, %s%s\n", "machine", elf_arch_name(f, room), f->is_64 ? 64 : 32,
+		wheel_elf_kind(f), f->has_textrel ? ", TEXTREL" : "");
+	put_fact(out, "SONAME", f->soname);
+	put_strings(out, "needs", &f->needed);
+	put_fact(out, "RPATH", f->rpath);
+	put_fact(out, "RUNPATH", f->runpath);
+	put_needed_versions(out, f);
+	put_defined_versions(out, f);
+	put_symbol_counts(out, f);
+	put_strings(out, "toolchain", &f->toolchain);
+	put_fact(out, "build id", *f->build_id ? f->build_id : NULL);
+	put_fact(out, "stack", stack ? stack : f->is_dynamic ? "no mark" : NULL);
+	put_isa(out, "ISA needed", f->isa_needed);
+	put_isa(out, "ISA used", f->isa_used);
+}
+
+// A paragraph for each ELF file.
+static void print_wheel_facts(const struct wheel_facts *f, struct buf *out)
+{
+	for (size_t i = 0; i < f->elfs; i++) {
+		buf_puts(out, "  ");
+		escape_terminal(out, str_from(f->elf[i].path));
+		buf_printf(out, " (%" PRIu64 " bytes)\n", f->elf[i].size);
+		put_fact(out, "damaged", f->elf[i].damage);
+		if (!f->elf[i].damage)
+			put_elf(out, &f->elf[i].elf);
+	}
+	for (size_t i = 0; i < f->components; i++) {
+		const struct wheel_component *c = &f->component[i];
+		buf_puts(out, "  contains ");
+		escape_terminal(out, str_from(c->name));
+		buf_putc(out, ' ');
+		escape_terminal(out, str_from(c->version ? c->version : "of unknown version"));
+		buf_puts(out, ", says ");
+		escape_terminal(out, str_from(c->member));
+		buf_putc(out, '\n');
+	}
+}
 
 static int write_out(const struct buf *text, struct err *e)
 {
@@ -109,9 +242,9 @@ static int show_text(struct audit_command *x, const char *filename, const char *
 	buf_clear(&x->text);
 	if (!r->count && !x->shows_all && !x->shows_facts)
 		return 0;
-	audit_print_report(r, filename, platform, out);
+	print_audit_report(r, filename, platform, out);
 	if (x->shows_facts)
-		audit_print_facts(facts, out);
+		print_wheel_facts(facts, out);
 	return write_out(&x->text, e);
 }
 
@@ -123,8 +256,8 @@ static int judge(struct audit_command *x, const struct filename *name, const cha
 	x->wheels++;
 	x->bad += report.errors > 0;
 	x->suspicious += !report.errors && report.warnings;
-	return x->settings.is_json ? show_json(x, filename, platform, &report, facts, e)
-				   : show_text(x, filename, platform, &report, facts, e);
+	return x->s.is_json ? show_json(x, filename, platform, &report, facts, e)
+			    : show_text(x, filename, platform, &report, facts, e);
 }
 
 static int show_unread(struct audit_command *x, const char *filename, const char *platform, const char *why,
@@ -133,7 +266,7 @@ static int show_unread(struct audit_command *x, const char *filename, const char
 	x->wheels++;
 	x->unread++;
 	log_error("%s%s%s: %s", platform ? platform : "", platform ? ": " : "", filename, why);
-	if (!x->settings.is_json)
+	if (!x->s.is_json)
 		return 0;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	jsondoc_put_str(doc, "filename", filename);
@@ -145,7 +278,7 @@ static int show_unread(struct audit_command *x, const char *filename, const char
 static int show_end(struct audit_command *x, struct err *e)
 {
 	struct buf *out = &x->warnings;
-	if (x->settings.is_json)
+	if (x->s.is_json)
 		buf_printf(out,
 			"%s\n], \"judged\": %zu, \"with_errors\": %zu, \"with_warnings\": %zu, \"unknown\": %zu}\n",
 			x->wheels ? "" : json_head, x->wheels - x->unread, x->bad, x->suspicious, x->unread);
@@ -155,6 +288,17 @@ static int show_end(struct audit_command *x, struct err *e)
 	if (write_out(out, e) < 0)
 		return -1;
 	return fflush(stdout) == 0 ? 0 : err_errno(e, ERR_IO, "standard output");
+}
+
+// The gate judges; whether uploads are judged does not matter here.
+static int make_gate(struct audit_command *x, struct err *e)
+{
+	free(x->s.config.upload_audit);
+	x->s.config.upload_audit = xstrdup("warn");
+	if (wheel_gate_new(&x->s.config, &x->gate, e) == 0)
+		return 0;
+	e->kind = ERR_USAGE; // also if the policy is missing
+	return -1;
 }
 
 // --- files of the command line ---
@@ -187,11 +331,14 @@ static int judge_path(struct audit_command *x, const char *path, struct err *e)
 	return judge(x, &name, base, NULL, &facts, e);
 }
 
-static int judge_files(struct audit_command *x, int files, char **file, struct err *e)
+static int judge_files(struct audit_command *x, struct err *e)
 {
 	x->shows_all = true;
-	for (int i = 0; i < files; i++)
-		if (judge_path(x, file[i], e) < 0)
+	x->s.search = SESSION_SEARCH_VARIABLE;
+	if (session_open(&x->s, 0, e) < 0 || make_gate(x, e) < 0)
+		return -1;
+	for (size_t i = 0; i < x->s.words; i++)
+		if (judge_path(x, x->s.word[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -212,8 +359,9 @@ static int judge_stored(void *ctx, const struct stored_wheel *wheel, const struc
 }
 
 // The platforms of the view become the globs, and *membership that of the view; NULL: it has none.
-static int take_view(struct audit_command *x, const struct site *site, const char **membership, struct err *e)
+static int take_view(struct audit_command *x, const char **membership, struct err *e)
 {
+	const struct site *site = &x->s.site;
 	const struct view *v = x->view ? site_view(site, str_from(x->view)) : NULL;
 	if (x->view && !v)
 		return site_refuse_view(site, x->view, ERR_NOT_FOUND, e);
@@ -221,82 +369,95 @@ static int take_view(struct audit_command *x, const struct site *site, const cha
 		return err_set(e, ERR_NOT_FOUND, "view %s: its membership is not known: run wheelcache index first",
 			x->view);
 	for (size_t i = 0; v && i < v->platform_count; i++)
-		command_words_add(&x->globs, v->platform[i]->name);
+		session_list_add(&x->s.globs, v->platform[i]->name);
 	*membership = v ? v->membership : NULL;
 	return 0;
 }
 
 static int judge_store(struct audit_command *x, struct err *e)
 {
-	struct store store = {0};
-	CLEANUP(site_release) struct site site = {0};
-	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	struct session *s = &x->s;
 	CLEANUP(buf_release) struct buf project;
 	const char *membership = NULL;
-	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
 	buf_init(&project, LIMIT_FILE_NAME);
 	if (x->project)
 		name_normalize(str_from(x->project), &project);
-	if (!path || catalog_open_read(path, &catalog, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0)
+	if (session_open(s, SESSION_VIEWS, e) < 0 || make_gate(x, e) < 0 || take_view(x, &membership, e) < 0)
 		return -1;
-	if (site_check_find(&x->config, &store, catalog, e) < 0) {
-		store_release(&store);
-		return -1;
-	}
-	if (site_init(&site, &x->config, &store, catalog, e) < 0 || take_view(x, &site, &membership, e) < 0)
-		return -1;
-	const struct stored_facts_query query = {.platform = x->globs.item,
-		.platforms = x->globs.count,
+	const struct stored_facts_query query = {.platform = s->globs.item,
+		.platforms = s->globs.count,
 		.project = x->project ? project.data : NULL,
 		.view = membership};
-	return stored_facts_each(&site.store, catalog, &query, judge_stored, x, e);
+	return stored_facts_each(&s->store, s->catalog, &query, judge_stored, x, e);
 }
 
-static int judge_all(struct audit_command *x, int files, char **file, struct err *e)
+static int check_audit_line(const struct audit_command *x, struct err *e)
 {
-	if (files)
-		x->settings.search = CLI_CONFIG_SEARCH_VARIABLE;
-	if (check_audit_line(x, files, e) < 0 || cli_config_read(&x->settings, &x->config, e) < 0)
-		return -1;
-	// The gate judges; whether uploads are judged does not matter here.
-	free(x->config.upload_audit);
-	x->config.upload_audit = xstrdup("warn");
-	if (wheel_gate_new(&x->config, &x->gate, e) < 0) {
-		e->kind = ERR_USAGE; // also if the policy is missing
-		return -1;
-	}
-	if ((files ? judge_files(x, files, file, e) : judge_store(x, e)) < 0)
-		return -1;
-	return show_end(x, e);
+	if (x->s.words && (x->s.globs.count || x->view || x->project))
+		return err_set(e, ERR_USAGE,
+			"--platform, --view and --project choose wheels of the store: not with FILE");
+	if (x->view && x->s.globs.count)
+		return err_set(e, ERR_USAGE, "--view and --platform exclude each other");
+	if (x->project && !name_is_valid(str_from(x->project)))
+		return err_set(e, ERR_USAGE, "%s is not a valid project name", x->project);
+	return 0;
 }
 
-static void audit_command_release(struct audit_command *x)
+static int run_audit(void *self, struct err *e)
 {
+	struct audit_command *x = self;
+	if (x->probe.module)
+		return audit_bind_run(&x->probe, x->s.words, x->s.is_json, e);
+	if (audit_probe_is_wanted(&x->probe))
+		return audit_cpu_run(&x->probe, x->s.words, x->s.word, x->s.is_json, e);
+	if (check_audit_line(x, e) < 0 || (x->s.words ? judge_files(x, e) : judge_store(x, e)) < 0 ||
+		show_end(x, e) < 0)
+		return EXIT_UNREAD;
+	return x->unread ? EXIT_UNREAD : x->bad ? EXIT_ERRORS : 0;
+}
+
+static void begin_audit(void *self)
+{
+	struct audit_command *x = self;
+	x->probe.seconds = SESSION_UNSET;
+	buf_init(&x->text, LIMIT_PAGE);
+	buf_init(&x->warnings, LIMIT_PAGE);
+}
+
+static void release_audit(void *self)
+{
+	struct audit_command *x = self;
 	wheel_gate_unref(x->gate);
-	audit_probe_release(&x->probe);
-	config_release(&x->config);
-	command_words_release(&x->globs);
+	free(x->probe.interpreter);
 	buf_release(&x->text);
 	buf_release(&x->warnings);
 }
 
-static int run_audit(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(audit_command_release) struct audit_command x = {0};
-	config_init(&x.config);
-	buf_init(&x.text, LIMIT_PAGE);
-	buf_init(&x.warnings, LIMIT_PAGE);
-	int first = cli_config_options(&x.settings, self, argc, argv, take_audit_option, &x, e);
-	if (first < 0)
-		return EXIT_UNREAD;
-	if (x.probe.module)
-		return audit_bind_run(&x.probe, argc - first, x.settings.is_json, e);
-	if (audit_probe_is_wanted(&x.probe))
-		return audit_cpu_run(&x.probe, argc - first, argv + first, x.settings.is_json, e);
-	if (judge_all(&x, argc - first, argv + first, e) < 0)
-		return EXIT_UNREAD;
-	return x.unread ? EXIT_UNREAD : x.bad ? EXIT_ERRORS : 0;
-}
+static const struct option_row options[] = {
+	{"view", '\0', "NAME", "only the wheels of this view", TEXT(audit_command, view)},
+	{"project", '\0', "PROJECT", "only wheels of this project", TEXT(audit_command, project)},
+	{"policy", '\0', "FILE", "also judge by the rules in FILE", KEY("upload", "audit-policy")},
+	{"facts", '\0', NULL, "also print what is inside the wheels", FLAG(audit_command, shows_facts)},
+	{"bind", '\0', "MODULE", "run MODULE's code, and print which libraries its symbols bind to",
+		TEXT(audit_command, probe.module)},
+	{"preload", '\0', "LIBRARY", "with --bind: load this before, for all; may be repeated",
+		LIST(audit_command, probe.preload)},
+	{"expect", '\0', "SYMBOL=LIBRARY", "with --bind: what must bind to what; may be repeated",
+		LIST(audit_command, probe.expect)},
+	{"needed", '\0', "SONAME", "with --bind: what MODULE must need; may be repeated",
+		LIST(audit_command, probe.needed)},
+	{"mode", '\0', "MODE", "with --bind: judge by plain, preloaded or deepbind", TEXT(audit_command, probe.mode)},
+	{"cpu", '\0', "LEVEL", "run the wheel's code: import its modules on x86-64-v1, -v2 or -v3",
+		TEXT(audit_command, probe.cpu)},
+	{"skip", '\0', "MODULE", "with --cpu: do not import these; a glob; may be repeated",
+		LIST(audit_command, probe.skip)},
+	{"python", '\0', "PYTHON", "with --cpu and --bind: in this Python, a version or a path",
+		TEXT(audit_command, probe.python)},
+	{"env", '\0', "NAME=VALUE", "with --bind and --cpu: set this variable; may be repeated",
+		LIST(audit_command, probe.variable)},
+	{"timeout", '\0', "TIME", "with --bind and --cpu: end it after TIME; 60s, 10min",
+		CALL(audit_probe_take_timeout), .at = FIELD_AT(audit_command, probe.seconds, uint64_t)},
+};
 
 const struct command command_audit = {
 	.name = "audit",
@@ -305,5 +466,8 @@ const struct command command_audit = {
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(PLATFORMS) | SHARED(JSON),
+	.size = sizeof(struct audit_command),
+	.begin = begin_audit,
 	.run = run_audit,
+	.release = release_audit,
 };

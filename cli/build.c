@@ -8,7 +8,7 @@
 #include "builder/build.h"
 #include "builder/run/run.h"
 #include "builder/server-answer.h"
-#include "cli/common/cli-config.h"
+#include "cli/common/output.h"
 #include "cli/common/command.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
@@ -18,36 +18,23 @@
 
 enum {
 	CONNECT_SECONDS = 20,
-	TIMEOUT_SECONDS = 300, // a server checks a large wheel before it answers
 	REPORT_MOST = 256 << 20,
 };
 
 struct build_command {
-	struct cli_config settings;
-	struct config config;
+	struct session s;
 	struct build_options build;
-	const char *from, *shard, *retry, *ca_file, *rebuild;
+	const char *platform, *to, *from, *shard, *retry, *rebuild;
 	struct rebuild_set *rebuilds;
 	struct strset python, only;
-	char *base, *catalog, *token;
+	char *base, *token;
 };
 
 static atomic_bool is_signalled;
 
-static const struct option_row options[] = {
-	{"platform", 'p', "NAME", "build for this platform", NO_KEY},
-	{"python", '\0', "V...", "only for these Pythons; may be repeated", NO_KEY},
-	{"from", '\0', "URL", "ask the server at URL what is missing; else our own store", NO_KEY},
-	{"to", '\0', "URL", "publish at this upload URL; else at that of --from, or in our own store", NO_KEY},
-	{"jobs", 'j', "N", "build N wheels at once; one per processor", "build", "jobs"},
-	{"shard", '\0', "K/N", "build the K-th of N parts of the projects", NO_KEY},
-	{"only", '\0', "NAME...", "build only these projects; may be repeated", NO_KEY},
-	{"rebuild", '\0', "FILE", "build again the wheels in FILE, of rebuilds --json", NO_KEY},
-	{"retry", '\0', "WHICH", "also what failed before: failed, timed-out or all", NO_KEY},
-};
-
-static int add_python(struct build_command *x, const char *value, struct err *e)
+static int add_python(void *self, const struct option_row *row UNUSED, const char *value, struct err *e)
 {
+	struct build_command *x = self;
 	CLEANUP(buf_release) struct buf text;
 	struct python python;
 	buf_init(&text, 64);
@@ -60,8 +47,9 @@ static int add_python(struct build_command *x, const char *value, struct err *e)
 	return 0;
 }
 
-static int add_only(struct build_command *x, const char *value, struct err *e)
+static int add_only(void *self, const struct option_row *row UNUSED, const char *value, struct err *e)
 {
+	struct build_command *x = self;
 	CLEANUP(buf_release) struct buf name;
 	buf_init(&name, strlen(value) + 1);
 	if (!name_is_valid(str_from(value)))
@@ -69,27 +57,6 @@ static int add_only(struct build_command *x, const char *value, struct err *e)
 	name_normalize(str_from(value), &name);
 	strset_add(&x->only, name.data);
 	return 0;
-}
-
-static int take_build_option(void *ctx, const char *name, const char *value, struct err *e)
-{
-	struct build_command *x = ctx;
-	const struct command_text texts[] = {
-		{"platform", &x->build.platform},
-		{"from", &x->from},
-		{"to", &x->build.to},
-		{"shard", &x->shard},
-		{"retry", &x->retry},
-		{"rebuild", &x->rebuild},
-		{"ca-file", &x->ca_file},
-	};
-	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
-		return 0;
-	if (strcmp(name, "python") == 0)
-		return add_python(x, value, e);
-	if (strcmp(name, "only") == 0)
-		return add_only(x, value, e);
-	return err_set(e, ERR_USAGE, "--%s", name);
 }
 
 static int parse_retry(const char *text, enum schedule_retry *out, struct err *e)
@@ -113,6 +80,8 @@ static int parse_retry(const char *text, enum schedule_retry *out, struct err *e
 static int take_build_options(struct build_command *x, struct err *e)
 {
 	struct build_options *o = &x->build;
+	o->platform = x->platform;
+	o->to = x->to;
 	if (!o->platform)
 		return err_set(e, ERR_USAGE, "--platform NAME is missing");
 	if (!platform_name_is_valid(str_from(o->platform)))
@@ -133,39 +102,32 @@ static int take_build_options(struct build_command *x, struct err *e)
 	o->pythons = x->python.count;
 	o->project = (const char *const *)x->only.item;
 	o->projects = x->only.count;
-	o->is_dry_run = x->settings.is_dry_run;
-	o->is_quiet = x->settings.is_quiet;
+	o->is_dry_run = x->s.is_dry_run;
+	o->is_quiet = x->s.is_quiet;
 	return 0;
 }
 
 // A builder of a server has no store; the place of its results is then fixed, or configured.
 static char *catalog_of_builder(const struct build_command *x, struct err *e)
 {
-	bool has_place = x->config.store || x->config.catalog;
-	return x->from && !has_place ? catalog_default_path("/build") : cli_config_catalog(&x->config, e);
-}
-
-// An empty variable counts as unset: CI systems set secrets that a job may not see to the empty string.
-static char *copy_variable(const char *name)
-{
-	const char *value = getenv(name);
-	return value && *value ? xstrdup(value) : NULL;
+	bool has_place = x->s.config.store || x->s.config.catalog;
+	return x->from && !has_place ? catalog_default_path("/build") : cli_config_catalog(&x->s.config, e);
 }
 
 // No program that is run sees the token: neither its own environment nor that of this process has it.
 static void take_token(struct build_command *x)
 {
 	static const char *const secrets[] = {"WHEELCACHE_TOKEN", NULL};
-	const char *netrc = getenv("NETRC");
-	x->token = copy_variable("WHEELCACHE_TOKEN");
+	const char *token = session_variable("WHEELCACHE_TOKEN");
+	x->token = token ? xstrdup(token) : NULL;
 	run_hide_secrets(secrets);
 	x->build.fetch = (struct fetch_options){
-		.ca_file = ca_file_choose(x->ca_file),
+		.ca_file = ca_file_choose(x->s.ca_file),
 		.user = "__token__",
 		.password = x->token,
-		.netrc = netrc && *netrc ? netrc : NULL,
+		.netrc = session_variable("NETRC"),
 		.connect_seconds = CONNECT_SECONDS,
-		.stall_seconds = TIMEOUT_SECONDS,
+		.stall_seconds = (unsigned)x->s.timeout,
 	};
 }
 
@@ -188,58 +150,58 @@ static int print_build(const struct build_command *x, const struct build_report 
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, REPORT_MOST);
-	if (x->settings.is_quiet && !x->settings.is_json)
+	if (x->s.is_quiet && !x->s.is_json)
 		return 0;
-	(x->settings.is_json ? build_report_json : build_report_text)(report, &text);
-	if (text.failed)
-		return err_set(e, ERR_LIMIT, "the report is too long");
-	if (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout) != 0)
-		return err_errno(e, ERR_IO, "standard output");
-	return 0;
+	(x->s.is_json ? build_report_json : build_report_text)(report, &text);
+	return output_print(&text, e);
 }
 
-static int build_line(struct build_command *x, const struct command *self, int argc, char **argv, struct err *e)
+static int run_build(void *self, struct err *e)
 {
+	struct build_command *x = self;
+	struct session *s = &x->s;
 	CLEANUP(build_report_release) struct build_report report = {0};
-	int first = cli_config_options(&x->settings, self, argc, argv, take_build_option, x, e);
-	if (first < 0)
-		return -1;
-	if (first < argc)
+	if (s->words)
 		return err_set(e, ERR_USAGE, "%s: no argument is taken here (a project is --only, a store --store)",
-			argv[first]);
+			s->word[0]);
 	if (x->from)
-		x->settings.search = CLI_CONFIG_SEARCH_VARIABLE;
-	if (cli_config_read(&x->settings, &x->config, e) < 0 || take_build_options(x, e) < 0)
+		s->search = SESSION_SEARCH_VARIABLE;
+	if (session_read(s, &s->config, e) < 0 || take_build_options(x, e) < 0)
 		return -1;
-	x->catalog = catalog_of_builder(x, e);
-	if (!x->catalog)
+	s->catalog_path = catalog_of_builder(x, e);
+	if (!s->catalog_path)
 		return -1;
 	take_token(x);
 	take_signals(x);
-	x->build.config = &x->config;
-	x->build.catalog = x->catalog;
+	x->build.config = &s->config;
+	x->build.catalog = s->catalog_path;
 	if (build_run(&x->build, &report, e) < 0 || print_build(x, &report, e) < 0)
 		return -1;
 	return build_report_verdict(&report, e);
 }
 
-static void release_build_command(struct build_command *x)
+static void release_build(void *self)
 {
-	config_release(&x->config);
+	struct build_command *x = self;
 	strset_release(&x->python);
 	strset_release(&x->only);
 	rebuild_set_free(x->rebuilds);
 	free(x->base);
-	free(x->catalog);
 	free(x->token);
 }
 
-static int run_build(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(release_build_command) struct build_command x = {0};
-	config_init(&x.config);
-	return build_line(&x, self, argc, argv, e) == 0 ? 0 : err_exit_code(e->kind);
-}
+static const struct option_row options[] = {
+	{"platform", 'p', "NAME", "build for this platform", TEXT(build_command, platform)},
+	{"python", '\0', "V...", "only for these Pythons; may be repeated", CALL(add_python)},
+	{"from", '\0', "URL", "ask the server at URL what is missing; else our own store", TEXT(build_command, from)},
+	{"to", '\0', "URL", "publish at this upload URL; else at that of --from, or in our own store",
+		TEXT(build_command, to)},
+	{"jobs", 'j', "N", "build N wheels at once; one per processor", KEY("build", "jobs")},
+	{"shard", '\0', "K/N", "build the K-th of N parts of the projects", TEXT(build_command, shard)},
+	{"only", '\0', "NAME...", "build only these projects; may be repeated", CALL(add_only)},
+	{"rebuild", '\0', "FILE", "build again the wheels in FILE, of rebuilds --json", TEXT(build_command, rebuild)},
+	{"retry", '\0', "WHICH", "also what failed before: failed, timed-out or all", TEXT(build_command, retry)},
+};
 
 const struct command command_build = {
 	.name = "build",
@@ -248,5 +210,7 @@ const struct command command_build = {
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET) | SHARED(CA_FILE),
+	.size = sizeof(struct build_command),
 	.run = run_build,
+	.release = release_build,
 };

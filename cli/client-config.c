@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common/cli-config.h"
+#include "cli/common/output.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
@@ -10,33 +10,11 @@
 #include "lib/net/url.h"
 #include "lib/view/client-config.h"
 
-static const struct option_row options[] = {
-	{"for", '\0', "CLIENT", "pip, uv, poetry, pdm, tox, github, gitlab, jenkins, zuul or docker; all of them",
-		NO_KEY},
-	{"view", '\0', "NAME", "the view or platform; the default view", NO_KEY},
-	{"platform", 'p', "NAME", "only what the view shows of this platform: for a job that runs on it", NO_KEY},
-	{"url", '\0', "URL", "the URL of the server, as clients reach it; [server] url", NO_KEY},
-	{"token", '\0', NULL, "for an index that needs a token; as the configuration says", NO_KEY},
-};
-
 struct client_command {
-	struct cli_config settings;
-	struct config config;
+	struct session s;
 	const char *client, *url;
 	struct client_index index;
 };
-
-static int take_client_option(void *ctx, const char *name, const char *value, struct err *e)
-{
-	struct client_command *x = ctx;
-	const struct command_flag flags[] = {{"token", &x->index.needs_token}};
-	const struct command_text texts[] = {{"for", &x->client}, {"view", &x->index.view},
-		{"platform", &x->index.platform}, {"url", &x->url}};
-	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		command_take_text(texts, ARRAY_SIZE(texts), name, value))
-		return 0;
-	return err_set(e, ERR_USAGE, "--%s", name);
-}
 
 static const struct config_platform *platform_of_config(const struct config *c, const char *name)
 {
@@ -95,8 +73,9 @@ static int look_at_part(struct client_command *x, const struct config_view *v, s
 		i->platforms = (const char *const *)v->platforms;
 		i->platform_count = v->platform_count;
 		i->whole = v->name;
-		log_warn("view %s shows the wheels of %zu platforms as one: with --platform NAME a job gets those of its own "
-			 "platform alone",
+		log_warn(
+			"view %s shows the wheels of %zu platforms as one: with --platform NAME a job gets those of its own "
+			"platform alone",
 			v->name, v->platform_count);
 	}
 	return 0;
@@ -106,13 +85,14 @@ static int look_at_part(struct client_command *x, const struct config_view *v, s
 // default view where the configuration names none.
 static int look_at_view(struct client_command *x, struct err *e)
 {
-	const struct config *c = &x->config;
+	const struct config *c = &x->s.config;
 	const char *configured = c->default_view;
 	if (configured && strcmp(configured, CONFIG_NO_VIEW) == 0 && !config_view(c, configured))
 		configured = NULL;
 	if (!configured && c->default_view && !x->index.view && !x->index.platform && c->platform_count > 1)
-		return err_set(e, ERR_USAGE, "there is no index of all platforms ([store] default-view = none): --platform "
-					     "NAME says on which one the job runs");
+		return err_set(e, ERR_USAGE,
+			"there is no index of all platforms ([store] default-view = none): --platform "
+			"NAME says on which one the job runs");
 	const char *name = x->index.view ? x->index.view : configured;
 	const struct config_view *v = name ? config_view(c, name) : NULL;
 	if (x->index.platform && v)
@@ -129,25 +109,6 @@ static int look_at_view(struct client_command *x, struct err *e)
 	return 0;
 }
 
-static int take_client_line(struct client_command *x, const struct command *self, int argc, char **argv, struct err *e)
-{
-	int first = cli_config_options(&x->settings, self, argc, argv, take_client_option, x, e);
-	if (first < 0)
-		return -1;
-	if (first < argc)
-		return err_set(e, ERR_USAGE, "expected options only, not %s", argv[first]);
-	if (x->client && !client_config_has(x->client))
-		return err_set(e, ERR_USAGE,
-			"--for %s: it is one of pip, uv, poetry, pdm, tox, github, gitlab, jenkins, zuul, docker",
-			x->client);
-	if (cli_config_read(&x->settings, &x->config, e) < 0 || look_at_view(x, e) < 0)
-		return -1;
-	x->index.base = x->url ? x->url : x->config.url;
-	return x->index.base ? 0
-			     : err_set(e, ERR_USAGE,
-				       "the URL of the server is not known: give --url URL, or set [server] url");
-}
-
 static void put_client_files(const struct client_command *x, struct buf *out)
 {
 	for (size_t i = 0; i < client_template_count; i++) {
@@ -160,38 +121,42 @@ static void put_client_files(const struct client_command *x, struct buf *out)
 	}
 }
 
-static int print_client_config(struct client_command *x, struct err *e)
+static int run_client_config(void *self, struct err *e)
 {
-	CLEANUP(mem_free) char *base = url_base(str_from(x->index.base));
+	struct client_command *x = self;
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, LIMIT_PAGE);
+	if (x->s.words)
+		return err_set(e, ERR_USAGE, "expected options only, not %s", x->s.word[0]);
+	if (x->client && !client_config_has(x->client))
+		return err_set(e, ERR_USAGE,
+			"--for %s: it is one of pip, uv, poetry, pdm, tox, github, gitlab, jenkins, zuul, docker",
+			x->client);
+	if (session_read(&x->s, &x->s.config, e) < 0 || look_at_view(x, e) < 0)
+		return -1;
+	const char *url = x->url ? x->url : x->s.config.url;
+	if (!url)
+		return err_set(e, ERR_USAGE, "the URL of the server is not known: give --url URL, or set [server] url");
+	CLEANUP(mem_free) char *base = url_base(str_from(url));
 	if (!base)
 		return err_set(e, ERR_USAGE, "--url: it is no URL such as https://wheels.example.org/");
 	x->index.base = base;
-	if (x->settings.is_json) {
-		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = client_config_json(&x->index, x->client);
-		jsondoc_write(doc, 2, &out);
-	} else {
-		put_client_files(x, &out);
-	}
-	if (out.failed || fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
-		return err_errno(e, ERR_IO, "standard output");
-	return 0;
+	if (x->s.is_json)
+		return output_json(client_config_json(&x->index, x->client), e);
+	put_client_files(x, &out);
+	return output_print(&out, e);
 }
 
-static void client_command_release(struct client_command *x)
-{
-	config_release(&x->config);
-}
-
-static int run_client_config(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(client_command_release) struct client_command x = {0};
-	config_init(&x.config);
-	if (take_client_line(&x, self, argc, argv, e) < 0 || print_client_config(&x, e) < 0)
-		return err_exit_code(e->kind);
-	return 0;
-}
+static const struct option_row options[] = {
+	{"for", '\0', "CLIENT", "pip, uv, poetry, pdm, tox, github, gitlab, jenkins, zuul or docker; all of them",
+		TEXT(client_command, client)},
+	{"view", '\0', "NAME", "the view or platform; the default view", TEXT(client_command, index.view)},
+	{"platform", 'p', "NAME", "only what the view shows of this platform: for a job that runs on it",
+		TEXT(client_command, index.platform)},
+	{"url", '\0', "URL", "the URL of the server, as clients reach it; [server] url", TEXT(client_command, url)},
+	{"token", '\0', NULL, "for an index that needs a token; as the configuration says",
+		FLAG(client_command, index.needs_token)},
+};
 
 const struct command command_client_config = {
 	.name = "client-config",
@@ -200,5 +165,6 @@ const struct command command_client_config = {
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = SHARED(CONFIG) | SHARED(LOG_LEVEL) | SHARED(JSON),
+	.size = sizeof(struct client_command),
 	.run = run_client_config,
 };

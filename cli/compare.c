@@ -1,78 +1,422 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "cli/common/cli-config.h"
+#include "cli/common/output.h"
 #include "cli/common/command.h"
-#include "cli/common/output-file.h"
-#include "cli/compare-pick.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "auditor/compare/release-compare.h"
 #include "auditor/compare/wheel-compare-sheet.h"
 #include "auditor/compare/compared-wheel.h"
-#include "lib/view/site-check.h"
+#include "lib/domain/index/simplepage.h"
+#include "lib/domain/text/name.h"
+#include "lib/os/fs.h"
+#include "lib/state/catalog/catalog-attachment.h"
+#include "lib/state/upstream/upstream-download.h"
 #include "server/handlers/compare-page.h"
 
-static const struct option_row options[] = {
-	{"html", '\0', "FILE", "write a page to FILE, which appears complete or not at all", NO_KEY},
-	{"markdown", '\0', NULL, "print the result as Markdown", NO_KEY},
+#define UPSTREAM_PREFIX STR("upstream:")
+
+enum { PRINTED = 50 };
+
+// One of the two arguments, by its spelling.
+enum pick_kind {
+	PICK_PATH,    // a file
+	PICK_STORE,   // PLATFORM/FILENAME or FILENAME, in the store
+	PICK_RELEASE, // PROJECT==VERSION
+};
+
+struct compare_pick {
+	const char *text; // as given
+	enum pick_kind kind;
+	bool is_upstream;    // after "upstream:"
+	const char *project; // of PICK_RELEASE, in normal form
+	const char *version;
+	const char *platform; // of PICK_STORE; NULL: any
+	const char *filename;
+};
+
+// A wheel of a release.
+struct pick_choice {
+	const struct platform *platform; // NULL: upstream's
+	const char *filename, *requires_python;
+	uint8_t sha256[SHA256_SIZE];
+	bool has_sha256, is_yanked;
+};
+
+struct pick_choices {
+	struct pick_choice *item; // by platform, then file name
+	size_t count, room;
 };
 
 struct compare_command {
-	struct cli_config settings;
-	struct config config;
-	struct command_words globs; // of --platform
-	const char *python, *html;
+	struct session s;
+	const char *html;
 	bool is_markdown;
 	struct compare_pick pick[2];
-	struct store store;
 	bool has_store;
-	struct catalog *catalog;
-	struct upstream *upstream;
 };
 
-static int take_compare_option(void *ctx, const char *name, const char *value, struct err *e)
+// --- the spelling of an argument ---
+
+static bool is_wheel_name(struct str name)
 {
-	struct compare_command *x = ctx;
-	const struct command_flag flags[] = {{"markdown", &x->is_markdown}};
-	const struct command_text texts[] = {{"html", &x->html}, {"python", &x->python}};
-	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		command_take_text(texts, ARRAY_SIZE(texts), name, value))
-		return 0;
-	return command_take_platforms(&x->globs, name, value, e);
+	return filename_kind(name) == FILENAME_WHEEL;
 }
 
-static int take_compare_line(struct compare_command *x, const struct command *self, int argc, char **argv,
+static int parse_release(struct compare_pick *p, const char *text, struct arena *arena, struct err *e)
+{
+	const char *equals = strstr(text, "==");
+	struct str project = {text, (size_t)(equals - text)};
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, LIMIT_FILE_NAME);
+	p->kind = PICK_RELEASE;
+	p->version = equals + strlen("==");
+	if (!name_is_valid(project))
+		return err_set(e, ERR_USAGE, "%s: not the name of a project before ==", p->text);
+	if (!version_is_valid(str_from(p->version)))
+		return err_set(e, ERR_USAGE, "%s: not a version behind ==", p->text);
+	name_normalize(project, &normal);
+	p->project = arena_copy(arena, buf_view(&normal));
+	return 0;
+}
+
+static int parse_stored(struct compare_pick *p, const char *text, struct arena *arena, struct err *e)
+{
+	const char *slash = strchr(text, '/');
+	p->kind = PICK_STORE;
+	p->filename = slash ? slash + 1 : text;
+	p->platform = slash ? arena_copy(arena, (struct str){text, (size_t)(slash - text)}) : NULL;
+	if (strchr(p->filename, '/') || !is_wheel_name(str_from(p->filename)) || (slash && p->is_upstream))
+		return err_set(e, ERR_USAGE,
+			"%s: expected a wheel: an existing FILE, PLATFORM/FILENAME, PROJECT==VERSION, or one of these "
+			"of upstream: upstream:FILENAME, upstream:PROJECT==VERSION",
+			p->text);
+	return 0;
+}
+
+// A file that exists comes first, so that a path is never taken for something else. ERR_USAGE: it is none of these.
+static int parse_pick(const char *text, struct arena *arena, struct compare_pick *out, struct err *e)
+{
+	struct stat st;
+	*out = (struct compare_pick){.text = text};
+	if (str_starts(str_from(text), UPSTREAM_PREFIX)) {
+		out->is_upstream = true;
+		text += UPSTREAM_PREFIX.len;
+	} else if (stat(text, &st) == 0 && S_ISREG(st.st_mode)) {
+		const char *slash = strrchr(text, '/');
+		out->kind = PICK_PATH;
+		out->filename = slash ? slash + 1 : text;
+		return is_wheel_name(str_from(out->filename)) ? 0 : err_set(e, ERR_USAGE, "%s: no wheel", text);
+	}
+	return strstr(text, "==") ? parse_release(out, text, arena, e) : parse_stored(out, text, arena, e);
+}
+
+// --- the wheels that it may mean ---
+
+struct choice_list {
+	struct compare_command *command;
+	const struct compare_pick *pick;
+	const struct platform *platform; // of the files that are added; NULL: they are upstream's
+	struct version version;          // of the release
+	struct pick_choices *out;
+};
+
+static void pick_choices_release(struct pick_choices *c)
+{
+	free(c->item);
+}
+
+// Whether there is one wheel: all have the same name and the same bytes.
+static bool pick_choices_are_same(const struct pick_choices *c)
+{
+	for (size_t i = 1; i < c->count; i++)
+		if (!c->item[i].has_sha256 || strcmp(c->item[i].filename, c->item[0].filename) != 0 ||
+			memcmp(c->item[i].sha256, c->item[0].sha256, SHA256_SIZE) != 0)
+			return false;
+	return true;
+}
+
+// One a line, so that the operator can name one.
+static void pick_choices_print(const struct pick_choices *c, FILE *out)
+{
+	for (size_t i = 0; i < c->count && i < PRINTED; i++)
+		fprintf(out, "  %s%s%s\n", c->item[i].platform ? c->item[i].platform->name : "upstream",
+			c->item[i].platform ? "/" : ":", c->item[i].filename);
+	if (c->count > PRINTED)
+		fprintf(out, "  and %zu more\n", c->count - PRINTED);
+}
+
+static bool is_of_python(const struct environment *env, const char *python)
+{
+	CLEANUP(buf_release) struct buf name;
+	buf_init(&name, 64);
+	python_print(&env->python, &name);
+	return !python || strcmp(name.data, python) == 0;
+}
+
+static bool fits_platform(const struct platform *p, const struct filename *name, const char *python)
+{
+	struct err ignored = ERR_INIT;
+	long best = -1;
+	for (size_t i = 0; i < p->profile.environment_count; i++)
+		if (is_of_python(&p->profile.environment[i], python) &&
+			environment_best(&p->profile.environment[i], name, &best, &ignored) == 0 && best >= 0)
+			return true;
+	return false;
+}
+
+// Judges by the Python tags alone: "cp311", "py3" or "py311", and for the stable ABI also "cp3…" of an older version.
+static bool fits_tags(const struct filename *name, const char *text)
+{
+	struct err ignored = ERR_INIT;
+	struct python python;
+	if (python_parse(str_from(text), &python, &ignored) < 0)
+		return false;
+	CLEANUP(mem_free) char *tag = xasprintf("%s%u%u", python.is_pypy ? "pp" : "cp", python.major, python.minor);
+	CLEANUP(mem_free) char *pure = xasprintf("py%u", python.major);
+	CLEANUP(mem_free) char *exact = xasprintf("py%u%u", python.major, python.minor);
+	bool is_stable = str_starts(name->abi, STR("abi3"));
+	for (struct str rest = name->python; rest.ptr;) {
+		struct str one = str_cut(&rest, '.');
+		if (str_eq(one, str_from(tag)) || str_eq(one, str_from(pure)) || str_eq(one, str_from(exact)) ||
+			(is_stable && str_starts(one, STR("cp3"))))
+			return true;
+	}
+	return false;
+}
+
+static bool is_chosen_platform(const struct choice_list *l, const struct platform *p)
+{
+	return store_is_wanted(l->command->s.globs.item, l->command->s.globs.count, p->name);
+}
+
+static bool is_chosen_somewhere(const struct choice_list *l, const struct filename *name)
+{
+	const struct store *s = &l->command->s.store;
+	for (size_t i = 0; i < s->platform_count; i++)
+		if (is_chosen_platform(l, &s->platform[i]) &&
+			fits_platform(&s->platform[i], name, l->command->s.python))
+			return true;
+	return false;
+}
+
+static bool is_chosen(const struct choice_list *l, const struct filename *name)
+{
+	const char *python = l->command->s.python;
+	if (!l->platform && l->command->s.globs.count)
+		return is_chosen_somewhere(l, name);
+	if (!python)
+		return true;
+	if (l->platform && l->platform->profile.environment_count)
+		return fits_platform(l->platform, name, python);
+	return fits_tags(name, python);
+}
+
+static bool is_of_pick(const struct choice_list *l, const char *filename)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_parse(str_from(filename), &name, &ignored) < 0 || name.kind != FILENAME_WHEEL)
+		return false;
+	if (l->pick->kind != PICK_RELEASE)
+		return strcmp(filename, l->pick->filename) == 0;
+	return version_cmp(&name.version, &l->version) == 0 && is_chosen(l, &name);
+}
+
+static void add_choice(struct choice_list *l, const char *filename, const char *requires_python, bool is_yanked,
+	const uint8_t *sha256)
+{
+	struct pick_choices *out = l->out;
+	struct arena *arena = &l->command->s.arena;
+	GROW(out->item, out->count, out->room);
+	struct pick_choice *c = &out->item[out->count++];
+	*c = (struct pick_choice){.platform = l->platform,
+		.filename = arena_copy(arena, str_from(filename)),
+		.requires_python = requires_python ? arena_copy(arena, str_from(requires_python)) : NULL,
+		.is_yanked = is_yanked,
+		.has_sha256 = sha256 != NULL};
+	if (sha256)
+		memcpy(c->sha256, sha256, SHA256_SIZE);
+}
+
+static int take_stored(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
+{
+	struct choice_list *l = ctx;
+	if (is_of_pick(l, file->filename))
+		add_choice(l, file->filename, file->requires_python, file->yanked != NULL, file->sha256);
+	return 0;
+}
+
+static int list_stored(struct choice_list *l, const char *project, struct err *e)
+{
+	const struct store *s = &l->command->s.store;
+	for (size_t i = 0; i < s->platform_count; i++) {
+		l->platform = &s->platform[i];
+		if (is_chosen_platform(l, l->platform) && l->platform->id &&
+			catalog_project_files(l->command->s.catalog, l->platform->id, project, take_stored, l, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int take_page(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	struct choice_list *l = ctx;
+	if (!answer->page)
+		return err_set(e,
+			answer->result == UPSTREAM_NOT_FOUND || answer->result == UPSTREAM_ABSENT ? ERR_NOT_FOUND
+												  : ERR_NET,
+			"upstream: %s: %s", upstream_result_name[answer->result], answer->why);
+	for (size_t i = 0; i < answer->page->files; i++) {
+		const struct simplepage_file *f = &answer->page->file[i];
+		if (is_of_pick(l, f->filename))
+			add_choice(l, f->filename, f->requires_python, f->yanked != NULL,
+				f->has_sha256 ? f->sha256 : NULL);
+	}
+	return 0;
+}
+
+static int list_project(struct choice_list *l, const char *project, struct err *e)
+{
+	if (l->pick->is_upstream)
+		return upstream_ask(l->command->s.upstream, l->command->s.catalog, project, take_page, l, e);
+	return list_stored(l, project, e);
+}
+
+// Lists the wheels of a release, or all that may be meant by a name without platform. ERR_NOT_FOUND: upstream has none.
+static int pick_choices_list(struct compare_command *x, const struct compare_pick *p, struct pick_choices *out,
 	struct err *e)
 {
-	struct python ignored;
-	struct err why = ERR_INIT;
-	int first = cli_config_options(&x->settings, self, argc, argv, take_compare_option, x, e);
-	if (first < 0)
+	struct choice_list l = {.command = x, .pick = p, .out = out};
+	CLEANUP(filename_release) struct filename name = {0};
+	if (p->kind != PICK_RELEASE)
+		return filename_parse(str_from(p->filename), &name, e) < 0 ? -1 : list_project(&l, name.project, e);
+	if (version_parse(str_from(p->version), &l.version, e) < 0)
 		return -1;
-	if (argc - first != 2)
-		return err_set(e, ERR_USAGE, "expected A and B");
-	if (x->settings.is_json + x->is_markdown + (x->html != NULL) > 1)
-		return err_set(e, ERR_USAGE, "--json, --html and --markdown exclude each other");
-	if (x->python && python_parse(str_from(x->python), &ignored, &why) < 0)
-		return err_set(e, ERR_USAGE, "--python %s: not a version of Python, such as 3.12", x->python);
-	for (int i = 0; i < 2; i++)
-		if (compare_pick_parse(argv[first + i], &x->pick[i], e) < 0)
-			return -1;
-	if (x->pick[0].kind == PICK_PATH && x->pick[1].kind == PICK_PATH)
-		x->settings.search = CLI_CONFIG_SEARCH_VARIABLE;
-	return cli_config_read(&x->settings, &x->config, e);
+	int result = list_project(&l, p->project, e);
+	version_release(&l.version);
+	return result;
 }
 
+// --- opening one ---
+
+// An open wheel.
+struct picked_wheel {
+	int fd; // owned
+	const char *filename, *label;
+	struct buf provenance; // the statement beside it; empty: none
+};
+
+static void picked_wheel_release(struct picked_wheel *w)
+{
+	mem_close(&w->fd);
+	buf_release(&w->provenance);
+}
+
+// A statement that is absent is no error.
+static int open_path(const char *path, struct picked_wheel *out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(mem_free) char *beside = xasprintf("%s%s", path, attachment_ending[ATTACHMENT_STATEMENT]);
+	out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (out->fd < 0)
+		return err_errno(e, ERR_IO, "%s", path);
+	if (fs_read_regular(beside, &out->provenance, &why) == 0 || why.kind == ERR_NOT_FOUND)
+		return 0;
+	*e = why;
+	return -1;
+}
+
+static int open_stored(const struct platform *p, struct catalog *c, const char *filename, struct picked_wheel *out,
+	struct err *e)
+{
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	if (catalog_find_file(c, p->id, filename, &place, e) < 0)
+		return e->kind == ERR_NOT_FOUND
+			       ? err_set(e, ERR_NOT_FOUND, "the catalog has no %s/%s", p->name, filename)
+			       : -1;
+	struct catalog_attached attached;
+	out->fd = store_open_file(p, place.path, e);
+	if (out->fd < 0)
+		return -1;
+	return catalog_attached(c, p->id, filename, ATTACHMENT_STATEMENT, &attached, &out->provenance, e) < 0 ? -1 : 0;
+}
+
+static int open_upstream(const struct compare_command *x, const char *filename, struct picked_wheel *out, struct err *e)
+{
+	struct upstream_download got;
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_parse(str_from(filename), &name, e) < 0)
+		return err_prefix(e, "%s: ", filename);
+	if (upstream_download(&x->s.config, x->s.upstream, x->s.catalog, name.project, filename, &got, e) < 0)
+		return -1;
+	out->fd = got.fd;
+	return 0;
+}
+
+static int open_choice(struct compare_command *x, const struct pick_choice *choice, struct picked_wheel *out,
+	struct err *e)
+{
+	const char *where = choice->platform ? choice->platform->name : "upstream";
+	out->filename = choice->filename;
+	out->label = arena_printf(&x->s.arena, choice->platform ? "%s/%s" : "%s:%s", where, choice->filename);
+	return choice->platform ? open_stored(choice->platform, x->s.catalog, choice->filename, out, e)
+				: open_upstream(x, choice->filename, out, e);
+}
+
+static int pick_one(struct compare_command *x, const struct compare_pick *p, struct picked_wheel *out, struct err *e)
+{
+	CLEANUP(pick_choices_release) struct pick_choices choices = {0};
+	if (pick_choices_list(x, p, &choices, e) < 0)
+		return -1;
+	if (!choices.count)
+		return err_set(e, ERR_NOT_FOUND,
+			"%s: there is no such wheel; wheelcache explain PROJECT lists those that there are", p->text);
+	if (!pick_choices_are_same(&choices)) {
+		pick_choices_print(&choices, stderr);
+		return err_set(e, ERR_USAGE, "%s: %zu wheels: name one of them, or choose with --platform and --python",
+			p->text, choices.count);
+	}
+	return open_choice(x, &choices.item[0], out, e);
+}
+
+static int refuse_pick(const struct store *store, const struct compare_pick *p, struct err *e)
+{
+	store_refuse_platform(store, p->platform, ERR_NOT_FOUND, e);
+	return err_prefix(e, "%s: no such file, and ", p->text);
+}
+
+// ERR_USAGE: there are several; they were printed to standard error. ERR_NOT_FOUND: there is none. The caller releases
+// *out, whatever this returns.
+static int open_pick(struct compare_command *x, const struct compare_pick *p, struct picked_wheel *out, struct err *e)
+{
+	*out = (struct picked_wheel){.fd = -1};
+	buf_init(&out->provenance, LIMIT_STATEMENT);
+	if (p->kind == PICK_RELEASE || (p->kind == PICK_STORE && !p->platform && !p->is_upstream))
+		return pick_one(x, p, out, e);
+	out->filename = p->filename;
+	out->label = p->text;
+	if (p->kind == PICK_PATH)
+		return open_path(p->text, out, e);
+	if (p->is_upstream)
+		return open_upstream(x, p->filename, out, e);
+	const struct platform *found = store_platform_named(&x->s.store, str_from(p->platform));
+	if (!found)
+		return refuse_pick(&x->s.store, p, e);
+	return open_stored(found, x->s.catalog, p->filename, out, e);
+}
 // --- what the arguments need ---
 
 static bool are_whole_releases(const struct compare_command *x)
 {
-	return x->pick[0].kind == PICK_RELEASE && x->pick[1].kind == PICK_RELEASE && !x->globs.count && !x->python;
+	return x->pick[0].kind == PICK_RELEASE && x->pick[1].kind == PICK_RELEASE && !x->s.globs.count && !x->s.python;
 }
 
 static bool needs_store(const struct compare_command *x)
@@ -80,7 +424,7 @@ static bool needs_store(const struct compare_command *x)
 	for (int i = 0; i < 2; i++)
 		if (x->pick[i].kind != PICK_PATH && !x->pick[i].is_upstream)
 			return true;
-	return x->globs.count;
+	return x->s.globs.count;
 }
 
 static bool needs_upstream(const struct compare_command *x)
@@ -88,47 +432,7 @@ static bool needs_upstream(const struct compare_command *x)
 	return x->pick[0].is_upstream || x->pick[1].is_upstream;
 }
 
-static int open_store(struct compare_command *x, struct err *e)
-{
-	if (store_open(&x->config, STORE_PATIENT, &x->store, e) < 0)
-		return -1;
-	x->has_store = true;
-	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
-	if (!path || catalog_open_read(path, &x->catalog, e) < 0)
-		return -1;
-	return site_check_find(&x->config, &x->store, x->catalog, e);
-}
-
-// With a store configured, its catalog knows which names are ours alone.
-static int open_places(struct compare_command *x, struct err *e)
-{
-	bool has_store = x->config.store || x->config.catalog || x->config.platform_count;
-	if ((needs_store(x) || (needs_upstream(x) && has_store)) && open_store(x, e) < 0)
-		return -1;
-	return needs_upstream(x) ? upstream_new(&x->config, &x->upstream, e) : 0;
-}
-
-static struct pick_place make_pick_place(const struct compare_command *x)
-{
-	return (struct pick_place){
-		.config = &x->config,
-		.store = x->has_store ? &x->store : NULL,
-		.catalog = x->catalog,
-		.upstream = x->upstream,
-		.platform = x->globs.item,
-		.platforms = x->globs.count,
-		.python = x->python,
-	};
-}
-
 // --- output ---
-
-static int write_stdout(const struct buf *out, struct err *e)
-{
-	if (fwrite(out->data, 1, out->len, stdout) != out->len || fflush(stdout) != 0)
-		return err_errno(e, ERR_IO, "standard output");
-	return 0;
-}
 
 static int write_sheet(const struct compare_command *x, const struct report_sheet *sheet, struct err *e)
 {
@@ -136,34 +440,24 @@ static int write_sheet(const struct compare_command *x, const struct report_shee
 	buf_init(&out, SIZE_MAX / 2);
 	if (x->html) {
 		compare_page_write(&(struct html_frame){0}, sheet, "comparison", &out);
-		return output_file_write("--html", x->html, buf_view(&out), e);
+		return output_write_file("--html", x->html, buf_view(&out), e);
 	}
 	if (x->is_markdown)
 		report_sheet_markdown(sheet, &out);
 	else
 		report_sheet_text(sheet, &out);
-	return write_stdout(&out, e);
-}
-
-static int write_document(struct jsondoc *doc, struct err *e)
-{
-	CLEANUP(jsondoc_cleanup) struct jsondoc *owned = doc;
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
-	jsondoc_write(owned, 2, &out);
-	return write_stdout(&out, e);
+	return output_print(&out, e);
 }
 
 // --- two wheels ---
 
-static int read_picked(const struct compare_command *x, const struct compare_pick *pick, struct compared_wheel *out,
+static int read_picked(struct compare_command *x, const struct compare_pick *pick, struct compared_wheel *out,
 	struct err *e)
 {
 	struct stat st;
 	struct err why = ERR_INIT;
-	const struct pick_place place = make_pick_place(x);
 	CLEANUP(picked_wheel_release) struct picked_wheel picked = {.fd = -1};
-	if (compare_pick_open(pick, &place, &picked, e) < 0)
+	if (open_pick(x, pick, &picked, e) < 0)
 		return -1;
 	if (fstat(picked.fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return err_set(e, ERR_INVALID, "%s: no regular file", picked.label);
@@ -172,7 +466,7 @@ static int read_picked(const struct compare_command *x, const struct compare_pic
 		.filename = picked.filename,
 		.fd = picked.fd,
 		.size = (uint64_t)st.st_size,
-		.catalog = x->catalog,
+		.catalog = x->s.catalog,
 		.limits = {.unpacked = wheel_content_most((uint64_t)st.st_size), .members = LIMIT_ZIP_ENTRIES},
 	};
 	if (compared_wheel_read(&from, out, e) < 0)
@@ -182,7 +476,7 @@ static int read_picked(const struct compare_command *x, const struct compare_pic
 	return 0;
 }
 
-static int compare_wheels(const struct compare_command *x, struct err *e)
+static int compare_wheels(struct compare_command *x, struct err *e)
 {
 	CLEANUP(compared_wheel_release) struct compared_wheel a = {0}, b = {0};
 	CLEANUP(wheel_compare_release) struct wheel_compare result = {0};
@@ -190,8 +484,8 @@ static int compare_wheels(const struct compare_command *x, struct err *e)
 	if (read_picked(x, &x->pick[0], &a, e) < 0 || read_picked(x, &x->pick[1], &b, e) < 0)
 		return -1;
 	wheel_compare_make(&a.side, &b.side, &result);
-	if (x->settings.is_json)
-		return write_document(wheel_compare_json(&result), e);
+	if (x->s.is_json)
+		return output_json(wheel_compare_json(&result), e);
 	wheel_compare_sheet(&result, &sheet);
 	return write_sheet(x, &sheet, e);
 }
@@ -224,23 +518,22 @@ static int write_releases(const struct compare_command *x, const struct pick_cho
 	CLEANUP(release_compare_release) struct release_compare r = {0};
 	CLEANUP(report_sheet_release) struct report_sheet sheet = {0};
 	release_compare_begin(&r, x->pick[0].text, x->pick[1].text);
-	for (size_t i = 0; i < x->store.platform_count; i++)
-		add_platform(&r, choices, &x->store.platform[i]);
+	for (size_t i = 0; i < x->s.store.platform_count; i++)
+		add_platform(&r, choices, &x->s.store.platform[i]);
 	if (!x->has_store)
 		add_platform(&r, choices, NULL);
-	if (x->settings.is_json)
-		return write_document(release_compare_json(&r), e);
+	if (x->s.is_json)
+		return output_json(release_compare_json(&r), e);
 	release_compare_sheet(&r, &sheet);
 	return write_sheet(x, &sheet, e);
 }
 
-static int compare_releases(const struct compare_command *x, struct err *e)
+static int compare_releases(struct compare_command *x, struct err *e)
 {
 	struct pick_choices choices[2] = {{0}, {0}};
-	const struct pick_place place = make_pick_place(x);
 	int result = 0;
 	for (int i = 0; i < 2 && result == 0; i++) {
-		result = pick_choices_list(&x->pick[i], &place, &choices[i], e);
+		result = pick_choices_list(x, &x->pick[i], &choices[i], e);
 		if (result == 0 && !choices[i].count)
 			result = err_set(e, ERR_NOT_FOUND, "%s: there is no such wheel", x->pick[i].text);
 	}
@@ -251,27 +544,49 @@ static int compare_releases(const struct compare_command *x, struct err *e)
 	return result;
 }
 
-static void compare_command_release(struct compare_command *x)
+static int take_words(struct compare_command *x, struct err *e)
 {
+	struct session *s = &x->s;
+	struct python ignored;
+	struct err why = ERR_INIT;
+	if (s->words != 2)
+		return err_set(e, ERR_USAGE, "expected A and B");
+	if (s->is_json + x->is_markdown + (x->html != NULL) > 1)
+		return err_set(e, ERR_USAGE, "--json, --html and --markdown exclude each other");
+	if (s->python && python_parse(str_from(s->python), &ignored, &why) < 0)
+		return err_set(e, ERR_USAGE, "--python %s: not a version of Python, such as 3.12", s->python);
 	for (int i = 0; i < 2; i++)
-		compare_pick_release(&x->pick[i]);
-	upstream_free(x->upstream);
-	catalog_close(x->catalog);
-	if (x->has_store)
-		store_release(&x->store);
-	config_release(&x->config);
-	command_words_release(&x->globs);
-}
-
-static int run_compare(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(compare_command_release) struct compare_command x = {0};
-	config_init(&x.config);
-	if (take_compare_line(&x, self, argc, argv, e) < 0 || open_places(&x, e) < 0 ||
-		(are_whole_releases(&x) ? compare_releases(&x, e) : compare_wheels(&x, e)) < 0)
-		return err_exit_code(e->kind);
+		if (parse_pick(s->word[i], &s->arena, &x->pick[i], e) < 0)
+			return -1;
 	return 0;
 }
+
+static int run_compare(void *self, struct err *e)
+{
+	struct compare_command *x = self;
+	struct session *s = &x->s;
+	if (take_words(x, e) < 0)
+		return -1;
+	if (x->pick[0].kind == PICK_PATH && x->pick[1].kind == PICK_PATH)
+		s->search = SESSION_SEARCH_VARIABLE;
+	if (session_read(s, &s->config, e) < 0)
+		return -1;
+	// With a store configured, its catalog knows which names are ours alone.
+	bool is_configured = s->config.store || s->config.catalog || s->config.platform_count;
+	x->has_store = needs_store(x) || (needs_upstream(x) && is_configured);
+	if (session_open(s,
+		    (x->has_store ? SESSION_STORE | SESSION_READ | SESSION_FIND : 0) |
+			    (needs_upstream(x) ? SESSION_UPSTREAM : 0),
+		    e) < 0)
+		return -1;
+	return are_whole_releases(x) ? compare_releases(x, e) : compare_wheels(x, e);
+}
+
+static const struct option_row options[] = {
+	{"html", '\0', "FILE", "write a page to FILE, which appears complete or not at all",
+		TEXT(compare_command, html)},
+	{"markdown", '\0', NULL, "print the result as Markdown", FLAG(compare_command, is_markdown)},
+};
 
 const struct command command_compare = {
 	.name = "compare",
@@ -281,5 +596,6 @@ const struct command command_compare = {
 	.option_count = ARRAY_SIZE(options),
 	.shared =
 		SHARED_BASE | SHARED(STORE) | SHARED(PLATFORMS) | SHARED(PYTHON) | SHARED(UPSTREAM_URL) | SHARED(JSON),
+	.size = sizeof(struct compare_command),
 	.run = run_compare,
 };

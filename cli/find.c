@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/common/cli-config.h"
+#include "cli/common/output.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
@@ -14,31 +14,20 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/inside-search.h"
 
-static const struct option_row options[] = {
-	{"needs", '\0', "SONAME", "wheels that need this library and do not bundle it", NO_KEY},
-	{"bundles", '\0', "LIBRARY", "wheels that bundle it; \"openssl<3.0.15\": a version before this one", NO_KEY},
-	{"sbom", '\0', "PURL", "wheels with this component in an SBOM", NO_KEY},
-	{"symbol", '\0', "NAME", "wheels that export this symbol, or import it from outside", NO_KEY},
-	{"toolchain", '\0', "GLOB", "wheels made with this compiler or linker", NO_KEY},
-};
-
 struct find_command {
-	struct cli_config settings;
-	struct config config;
-	struct command_words globs; // of --platform
+	struct session s;
 	struct inside_search search;
 	bool has_search;
-	char *library; // of --bundles, without the version
 };
 
-// LIBRARY[<VERSION]: *s borrows from value, and from *library, which the caller frees.
-static int take_bundles(struct inside_search *s, const char *value, char **library, struct err *e)
+// LIBRARY[<VERSION]: *s borrows from value and the arena.
+static int take_bundles(struct inside_search *s, const char *value, struct arena *arena, struct err *e)
 {
 	static const char *const compare[] = {"<=", ">=", "==", "<", ">"};
 	size_t len = strcspn(value, "<>=");
 	if (!len)
 		return err_set(e, ERR_USAGE, "--bundles: no library in \"%s\"", value);
-	s->pattern = *library = xstrndup(value, len);
+	s->pattern = arena_copy(arena, (struct str){value, len});
 	if (!value[len])
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(compare); i++)
@@ -55,24 +44,29 @@ static int take_bundles(struct inside_search *s, const char *value, char **libra
 	return 0;
 }
 
-static int take_search(struct find_command *x, enum inside_search_kind kind, const char *value, struct err *e)
+// The kind of the search is the row's `at`.
+static int take_search(void *self, const struct option_row *row, const char *value, struct err *e)
 {
+	struct find_command *x = self;
 	if (x->has_search)
 		return err_set(e, ERR_USAGE, "expected one of --needs, --bundles, --sbom, --symbol and --toolchain");
 	x->has_search = true;
-	x->search.kind = kind;
+	x->search.kind = (enum inside_search_kind)row->at;
 	x->search.pattern = value;
-	return kind == INSIDE_SEARCH_BUNDLES ? take_bundles(&x->search, value, &x->library, e) : 0;
+	return row->at == INSIDE_SEARCH_BUNDLES ? take_bundles(&x->search, value, &x->s.arena, e) : 0;
 }
 
-static int take_find_option(void *ctx, const char *name, const char *value, struct err *e)
-{
-	struct find_command *x = ctx;
-	for (int kind = 0; kind < INSIDE_SEARCH_KINDS; kind++)
-		if (strcmp(name, inside_search_name[kind]) == 0)
-			return take_search(x, (enum inside_search_kind)kind, value, e);
-	return command_take_platforms(&x->globs, name, value, e);
-}
+static const struct option_row options[] = {
+	{"needs", '\0', "SONAME", "wheels that need this library and do not bundle it", CALL(take_search),
+		.at = INSIDE_SEARCH_NEEDS},
+	{"bundles", '\0', "LIBRARY", "wheels that bundle it; \"openssl<3.0.15\": a version before this one",
+		CALL(take_search), .at = INSIDE_SEARCH_BUNDLES},
+	{"sbom", '\0', "PURL", "wheels with this component in an SBOM", CALL(take_search), .at = INSIDE_SEARCH_SBOM},
+	{"symbol", '\0', "NAME", "wheels that export this symbol, or import it from outside", CALL(take_search),
+		.at = INSIDE_SEARCH_SYMBOL},
+	{"toolchain", '\0', "GLOB", "wheels made with this compiler or linker", CALL(take_search),
+		.at = INSIDE_SEARCH_TOOLCHAIN},
+};
 
 // --- what is printed ---
 
@@ -143,12 +137,6 @@ static void write_hit(const struct inside_search *s, const struct inside_hit *hi
 	buf_putc(out, '\n');
 }
 
-static void write_find_text(const struct inside_search *s, const struct inside_result *r, struct buf *out)
-{
-	for (size_t i = 0; i < r->hits; i++)
-		write_hit(s, &r->hit[i], out);
-}
-
 // What a search cannot see is said on stderr, so that the lines on stdout are wheels.
 static void warn_of_blinds(const struct find_command *x, const struct inside_result *r)
 {
@@ -156,60 +144,33 @@ static void warn_of_blinds(const struct find_command *x, const struct inside_res
 		fprintf(stderr,
 			"wheelcache: %" PRIu64 " wheels of %s were not searched: the catalog has no facts of them%s\n",
 			r->blind[i].wheels, r->blind[i].platform,
-			x->config.takes_facts ? " (wheelcache index takes them)" : " ([index] audit is off)");
+			x->s.config.takes_facts ? " (wheelcache index takes them)" : " ([index] audit is off)");
 }
 
-static int print_found(const struct find_command *x, const struct inside_result *r, struct err *e)
+static int run_find(void *self, struct err *e)
 {
+	struct find_command *x = self;
+	CLEANUP(inside_result_release) struct inside_result result = {0};
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, LIMIT_PAGE);
-	(x->settings.is_json ? write_find_json : write_find_text)(&x->search, r, &out);
-	if (out.failed)
-		return err_set(e, ERR_LIMIT, "too many wheels: a narrower --platform finds fewer");
-	if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
-		return err_errno(e, ERR_IO, "standard output");
-	if (!x->settings.is_json)
-		warn_of_blinds(x, r);
-	return 0;
-}
-
-static int find_in_catalog(struct find_command *x, struct err *e)
-{
-	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	CLEANUP(inside_result_release) struct inside_result result = {0};
-	if (cli_config_read(&x->settings, &x->config, e) < 0)
-		return -1;
-	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
-	if (!path || catalog_open_read(path, &catalog, e) < 0 || inside_search(catalog, &x->search, &result, e) < 0 ||
-		catalog_is_current(catalog, e) < 0)
-		return -1;
-	return print_found(x, &result, e);
-}
-
-static int take_find_line(struct find_command *x, const struct command *self, int argc, char **argv, struct err *e)
-{
-	if (cli_config_take_line(&x->settings, self, argc, argv, take_find_option, x, e) < 0)
-		return -1;
 	if (!x->has_search)
 		return err_set(e, ERR_USAGE, "expected --needs, --bundles, --sbom, --symbol or --toolchain");
-	x->search.platform = x->globs.item;
-	x->search.platforms = x->globs.count;
+	x->search.platform = x->s.globs.item;
+	x->search.platforms = x->s.globs.count;
+	if (session_open(&x->s, SESSION_READ, e) < 0 || inside_search(x->s.catalog, &x->search, &result, e) < 0 ||
+		catalog_is_current(x->s.catalog, e) < 0)
+		return -1;
+	if (x->s.is_json)
+		write_find_json(&x->search, &result, &out);
+	for (size_t i = 0; i < result.hits && !x->s.is_json; i++)
+		write_hit(&x->search, &result.hit[i], &out);
+	if (out.failed)
+		return err_set(e, ERR_LIMIT, "too many wheels: a narrower --platform finds fewer");
+	if (output_print(&out, e) < 0)
+		return -1;
+	if (!x->s.is_json)
+		warn_of_blinds(x, &result);
 	return 0;
-}
-
-static void find_command_release(struct find_command *x)
-{
-	config_release(&x->config);
-	command_words_release(&x->globs);
-	free(x->library);
-}
-
-static int run_find(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(find_command_release) struct find_command x = {0};
-	config_init(&x.config);
-	bool is_done = take_find_line(&x, self, argc, argv, e) == 0 && find_in_catalog(&x, e) == 0;
-	return is_done ? 0 : err_exit_code(e->kind);
 }
 
 const struct command command_find = {
@@ -219,5 +180,7 @@ const struct command command_find = {
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(JSON),
+	.follow = FOLLOW_STORE,
+	.size = sizeof(struct find_command),
 	.run = run_find,
 };

@@ -4,11 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "lib/base/log.h"
 #include "lib/state/access/audit.h"
-#include "lib/state/config/config-type.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/views/membership.h"
@@ -17,35 +15,21 @@
 enum { MAX_WAIT = 24 * 3600 }; // seconds
 
 struct freeze_command {
-	struct cli_config settings;
-	struct config config;
-	const char *reason;
+	struct session s;
 	uint64_t wait; // seconds
 	bool is_thaw;
-	struct audit *audit;
-	char *who;
 	size_t failed;
 };
 
 static const struct option_row options[] = {
-	{"reason", 'r', "TEXT", "the reason, for refused builders", NO_KEY},
-	{"wait", '\0', "TIME", "wait at most TIME for writes in progress; 60s", NO_KEY},
+	{"reason", 'r', "TEXT", "the reason, for refused builders", TEXT(session, reason)},
+	{"wait", '\0', "TIME", "wait at most TIME for writes in progress; 60s", NUMBER(freeze_command, wait, seconds)},
 };
-
-static int take_freeze_option(void *ctx, const char *name, const char *value, struct err *e)
-{
-	struct freeze_command *x = ctx;
-	const struct command_text texts[] = {{"reason", &x->reason}};
-	const struct cli_config_number numbers[] = {{"wait", &config_type_seconds, &x->wait}};
-	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
-		return 0;
-	return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
-}
 
 static int freeze_platform(struct freeze_command *x, const struct platform *p, struct err *e)
 {
 	uint64_t most = x->wait < MAX_WAIT ? x->wait : MAX_WAIT;
-	if (freeze_set(p, x->who, x->reason ? x->reason : "", (unsigned)most * 1000, e) < 0)
+	if (freeze_set(p, session_account(&x->s), x->s.reason ? x->s.reason : "", (unsigned)most * 1000, e) < 0)
 		return -1;
 	printf("%s: frozen\n", p->name);
 	return 0;
@@ -67,14 +51,14 @@ static int note_change(struct freeze_command *x, const char *platform, const str
 		log_error("%s", failure->msg);
 		x->failed++;
 	}
-	return audit_write(x->audit,
+	return audit_write(x->s.audit,
 		&(struct audit_entry){
-			.who = x->who,
+			.who = session_account(&x->s),
 			.action = x->is_thaw ? "thaw" : "freeze",
 			.view = platform ? NULL : "*",
 			.platform = platform,
 			.result = failure ? "failed" : "done",
-			.reason = failure ? failure->msg : x->reason,
+			.reason = failure ? failure->msg : x->s.reason,
 		},
 		e);
 }
@@ -94,8 +78,9 @@ static const struct platform *find_platform(const struct store *s, const char *n
 	return p;
 }
 
-static int change_named(struct freeze_command *x, const struct store *s, char **names, struct err *e)
+static int change_named(struct freeze_command *x, char **names, struct err *e)
 {
+	const struct store *s = &x->s.store;
 	for (char **name = names; *name; name++) // check all names before the first change
 		if (!find_platform(s, *name, e))
 			return -1;
@@ -118,7 +103,8 @@ static int freeze_or_thaw_views(struct freeze_command *x, const char *folder, st
 	bool was_frozen = false;
 	uint64_t most = x->wait < MAX_WAIT ? x->wait : MAX_WAIT;
 	int result = x->is_thaw ? views_thaw(folder, &was_frozen, e)
-				: views_freeze(folder, x->who, x->reason ? x->reason : "", (unsigned)most * 1000, e);
+				: views_freeze(folder, session_account(&x->s), x->s.reason ? x->s.reason : "",
+					  (unsigned)most * 1000, e);
 	if (result == 0)
 		printf("views: %s\n", !x->is_thaw ? "frozen" : was_frozen ? "thawed" : "were not frozen");
 	return result;
@@ -128,8 +114,8 @@ static int freeze_or_thaw_views(struct freeze_command *x, const char *folder, st
 static int change_views(struct freeze_command *x, struct err *e)
 {
 	struct err failure = ERR_INIT;
-	CLEANUP(mem_free) char *folder = views_folder_or_none(&x->config);
-	if (!folder || !has_memberships(&x->config, folder))
+	CLEANUP(mem_free) char *folder = views_folder_or_none(&x->s.config);
+	if (!folder || !has_memberships(&x->s.config, folder))
 		return 0;
 	int result = freeze_or_thaw_views(x, folder, &failure);
 	return note_change(x, NULL, result < 0 ? &failure : NULL, e);
@@ -144,44 +130,33 @@ static bool stays_retired(const struct platform *p)
 	return true;
 }
 
-static int change_all(struct freeze_command *x, const struct store *s, struct err *e)
+static int change_all(struct freeze_command *x, struct err *e)
 {
+	const struct store *s = &x->s.store;
 	for (size_t i = 0; i < s->platform_count; i++)
 		if (!stays_retired(&s->platform[i]) && change_platform(x, &s->platform[i], e) < 0)
 			return -1;
 	return change_views(x, e);
 }
 
-static int change_platforms(struct freeze_command *x, char **names, struct err *e)
+static void begin_freeze(void *self)
 {
-	CLEANUP(store_release) struct store store = {0};
-	if (cli_config_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0 ||
-		cli_config_audit(&x->config, &x->audit, e) < 0)
+	struct freeze_command *x = self;
+	x->is_thaw = x->s.command == &command_thaw;
+	x->wait = FREEZE_WAIT_MS / 1000;
+}
+
+static int run_freeze(void *self, struct err *e)
+{
+	struct freeze_command *x = self;
+	if (session_open(&x->s, SESSION_STORE | SESSION_AUDIT, e) < 0)
 		return -1;
-	x->who = audit_account();
-	retired_look(&store);
-	int result = *names ? change_named(x, &store, names, e) : change_all(x, &store, e);
-	if (result < 0)
+	retired_look(&x->s.store);
+	if ((x->s.words ? change_named(x, x->s.word, e) : change_all(x, e)) < 0)
 		return -1;
 	if (x->failed)
 		return err_set(e, ERR_IO, "%zu failed: see above", x->failed);
 	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the result") : 0;
-}
-
-static void freeze_command_release(struct freeze_command *x)
-{
-	config_release(&x->config);
-	audit_close(x->audit);
-	free(x->who);
-}
-
-static int run_freeze(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(freeze_command_release)
-	struct freeze_command x = {.is_thaw = self == &command_thaw, .wait = FREEZE_WAIT_MS / 1000};
-	config_init(&x.config);
-	int first = cli_config_options(&x.settings, self, argc, argv, take_freeze_option, &x, e);
-	return first >= 0 && change_platforms(&x, argv + first, e) == 0 ? 0 : err_exit_code(e->kind);
 }
 
 const struct command command_freeze = {
@@ -191,6 +166,8 @@ const struct command command_freeze = {
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = SHARED_BASE | SHARED(STORE),
+	.size = sizeof(struct freeze_command),
+	.begin = begin_freeze,
 	.run = run_freeze,
 };
 
@@ -199,5 +176,7 @@ const struct command command_thaw = {
 	.arguments = "[PLATFORM]...",
 	.help = "allow writes to platforms, or to all, again",
 	.shared = SHARED_BASE | SHARED(STORE),
+	.size = sizeof(struct freeze_command),
+	.begin = begin_freeze,
 	.run = run_freeze,
 };

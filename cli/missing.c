@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/cli-config.h"
-#include "cli/common/command.h"
-#include "cli/common/output-file.h"
+#include "cli/common/output.h"
 #include "cli/common/progress.h"
-#include "cli/missing-print.h"
+#include "cli/common/command.h"
 #include "builder/missing/missing-json.h"
 #include "builder/missing/missing-matrix.h"
 #include "auditor/rebuild/rebuild-set.h"
+#include "lib/format/escape.h"
 #include "lib/state/results/results.h"
 #include "lib/state/store/retired.h"
-#include "lib/view/site-check.h"
 
 struct missing_form;
 
 struct missing_command {
-	struct cli_config settings;
-	struct config config;
+	struct session s;
 	struct missing_options options;
-	struct command_words globs;                              // of --platform
-	const char *format, *shard_text, *path, *rebuild, *view; // NULL: not given
+	const char *shard_text, *rebuild, *view; // NULL: not given
 	struct rebuild_set *rebuilds;
 	const struct missing_form *form;
 	struct missing_shard shard;
@@ -30,12 +27,100 @@ struct missing_command {
 	struct progress progress;
 };
 
+// --- the table ---
+
+enum { MOST_WIDTH = 48 }; // of the column with project and version
+
+static int max_width(int width, const char *text)
+{
+	int len = (int)strlen(text);
+	return len > width ? len : width;
+}
+
+static void put_totals(struct buf *out, const struct missing *m, int width, const char *platform, const char *python,
+	const uint64_t total[WHEEL_STATUS_COUNT])
+{
+	buf_printf(out, "%-*s  %-6s", width, platform, python);
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MISSING; i++)
+		if (missing_has_column(m, wheel_status_shown[i]))
+			buf_printf(out, "  %*" PRIu64, max_width(4, wheel_status_name[wheel_status_shown[i]]),
+				total[wheel_status_shown[i]]);
+	buf_putc(out, '\n');
+}
+
+static void put_all_totals(struct buf *out, const struct missing *m)
+{
+	int width = max_width(0, "platform");
+	for (size_t i = 0; i < m->environments; i++)
+		width = max_width(width, m->environment[i].platform);
+	buf_printf(out, "%-*s  %-6s", width, "platform", "python");
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MISSING; i++)
+		if (missing_has_column(m, wheel_status_shown[i]))
+			buf_printf(out, "  %*s", max_width(4, wheel_status_name[wheel_status_shown[i]]),
+				wheel_status_name[wheel_status_shown[i]]);
+	buf_putc(out, '\n');
+	for (size_t i = 0; i < m->environments; i++)
+		put_totals(out, m, width, m->environment[i].platform, m->environment[i].python,
+			m->environment[i].total);
+	if (m->environments > 1)
+		put_totals(out, m, width, "all", "", m->total);
+}
+
+static bool is_of_environment(const struct missing_row *row, const struct missing_row *other)
+{
+	return other && strcmp(row->platform, other->platform) == 0 && strcmp(row->python, other->python) == 0;
+}
+
+// The bytes of "project version".
+static int name_width(const struct missing_row *row)
+{
+	return (int)(strlen(row->project) + (row->version ? 1 + strlen(row->version) : 0));
+}
+
+static int names_width(const struct missing *m, size_t from)
+{
+	int width = 0;
+	for (size_t i = from; i < m->rows && is_of_environment(&m->row[i], &m->row[from]); i++)
+		if (name_width(&m->row[i]) > width)
+			width = name_width(&m->row[i]);
+	return width < MOST_WIDTH ? width : MOST_WIDTH;
+}
+
+static void print_missing_row(struct buf *out, const struct missing_row *row, int width)
+{
+	int pad = width - name_width(row);
+	buf_printf(out, "  %-10s  %s%s%s%*s  ", wheel_status_name[row->status], row->project, row->version ? " " : "",
+		row->version ? row->version : "", pad > 0 ? pad : 0, "");
+	escape_terminal(out, str_from(row->why));
+	for (size_t i = 0; i < row->branches; i++)
+		buf_printf(out, "%s%s", i ? " " : " [", row->branch[i]);
+	buf_puts(out, row->branches ? "]\n" : "\n");
+}
+
+// The totals of each platform and Python, and then the rows.
+static void print_missing(const struct missing *m, struct buf *out)
+{
+	int width = 0;
+	put_all_totals(out, m);
+	for (size_t i = 0; i < m->branches; i++)
+		if (m->branch[i].is_over)
+			buf_printf(out, "Branch %s wants nothing: its last day was %s.\n", m->branch[i].name,
+				m->branch[i].until);
+	for (size_t i = 0; i < m->rows; i++) {
+		if (!i || !is_of_environment(&m->row[i], &m->row[i - 1])) {
+			buf_printf(out, "\n%s, Python %s\n", m->row[i].platform, m->row[i].python);
+			width = names_width(m, i);
+		}
+		print_missing_row(out, &m->row[i], width);
+	}
+}
+
 // --- the forms ---
 
 static int write_table(const struct missing *m, const struct missing_shard *shard UNUSED, struct buf *out,
 	struct err *e UNUSED)
 {
-	missing_print(m, out);
+	print_missing(m, out);
 	return 0;
 }
 
@@ -47,80 +132,37 @@ static int write_json(const struct missing *m, const struct missing_shard *shard
 	return 0;
 }
 
+enum { FORM_TABLE, FORM_JSON };
 static const struct missing_form {
 	const char *name;
 	bool is_report; // it has rows of every status, and is not for building
 	int (*write)(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e);
 } forms[] = {
-	{"table", true, write_table},
-	{"json", true, write_json},
+	[FORM_TABLE] = {"table", true, write_table},
+	[FORM_JSON] = {"json", true, write_json},
 	{"requirements", false, missing_requirements},
 	{"github", false, missing_github},
 	{"jenkins", false, missing_jenkins},
 	{"zuul", false, missing_zuul},
 };
 
-static int find_form(struct missing_command *x, struct err *e)
-{
-	const char *name = x->format ? x->format : x->settings.is_json ? "json" : "table";
-	for (size_t i = 0; i < ARRAY_SIZE(forms) && !x->form; i++)
-		if (strcmp(name, forms[i].name) == 0)
-			x->form = &forms[i];
-	return x->form ? 0
-		       : err_set(e, ERR_USAGE,
-				 "--format %s: expected table, json, requirements, github, jenkins or zuul", name);
-}
-
 // --- the command line ---
-
-static const struct option_row options[] = {
-	{"branch", 'b', "GLOB", "only branches whose names match GLOB", NO_KEY},
-	{"view", '\0', "NAME", "only the platforms of this view, and only the wheels that it shows", NO_KEY},
-	{"pure", '\0', NULL, "count wheels of pure Python projects as missing too", NO_KEY},
-	{"all", 'a', NULL, "list rows of every status, not only what needs attention", NO_KEY},
-	{"format", 'f', "FORM", "table, json, requirements, github, jenkins or zuul; table", NO_KEY},
-	{"rebuild", '\0', "FILE", "count wheels in FILE, of rebuilds --json, as not there", NO_KEY},
-	{"shard", '\0', "K/N", "only the K-th of N parts of the projects; not for table and json", NO_KEY},
-	{"check", '\0', NULL, "exit with 1 if anything is missing or unknown", NO_KEY},
-};
-
-static int take_missing_option(void *ctx, const char *name, const char *value, struct err *e)
-{
-	struct missing_command *x = ctx;
-	const struct command_flag flags[] = {
-		{"pure", &x->options.wants_pure},
-		{"all", &x->options.wants_all},
-		{"offline", &x->options.is_offline},
-		{"check", &x->checks},
-	};
-	const struct command_text texts[] = {
-		{"branch", &x->options.branch},
-		{"python", &x->options.python},
-		{"format", &x->format},
-		{"shard", &x->shard_text},
-		{"output", &x->path},
-		{"rebuild", &x->rebuild},
-		{"view", &x->view},
-	};
-	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		command_take_text(texts, ARRAY_SIZE(texts), name, value))
-		return 0;
-	return command_take_platforms(&x->globs, name, value, e);
-}
 
 static int check_line(struct missing_command *x, struct err *e)
 {
 	struct python ignored;
 	struct err why = ERR_INIT;
-	if (x->options.python && python_parse(str_from(x->options.python), &ignored, &why) < 0)
-		return err_set(e, ERR_USAGE, "--python %s: not a version of Python, such as 3.12", x->options.python);
-	if (x->format && x->settings.is_json && strcmp(x->format, "json") != 0)
-		return err_set(e, ERR_USAGE, "--json excludes --format %s", x->format);
-	if (find_form(x, e) < 0 || (x->shard_text && missing_shard_parse(x->shard_text, &x->shard, e) < 0))
+	if (x->s.python && python_parse(str_from(x->s.python), &ignored, &why) < 0)
+		return err_set(e, ERR_USAGE, "--python %s: not a version of Python, such as 3.12", x->s.python);
+	if (x->form && x->s.is_json && x->form != &forms[FORM_JSON])
+		return err_set(e, ERR_USAGE, "--json excludes --format %s", x->form->name);
+	if (!x->form)
+		x->form = &forms[x->s.is_json ? FORM_JSON : FORM_TABLE];
+	if (x->shard_text && missing_shard_parse(x->shard_text, &x->shard, e) < 0)
 		return -1;
 	if (x->form->is_report && x->shard_text)
 		return err_set(e, ERR_USAGE, "--shard is for what is built: not for --format %s", x->form->name);
-	if (x->view && x->globs.count)
+	if (x->view && x->s.globs.count)
 		return err_set(e, ERR_USAGE, "--view and --platform exclude each other");
 	if (!x->form->is_report && x->view)
 		return err_set(e, ERR_USAGE, "--view is for people: not for --format %s; builds are for all views",
@@ -138,11 +180,7 @@ static int write_missing(const struct missing_command *x, const struct missing *
 	buf_init(&out, SIZE_MAX / 2);
 	if (x->form->write(m, &x->shard, &out, e) < 0)
 		return -1;
-	if (x->path)
-		return output_file_write("--output", x->path, buf_view(&out), e);
-	if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
-		return err_errno(e, ERR_IO, "standard output");
-	return 0;
+	return x->s.output ? output_write_file("--output", x->s.output, buf_view(&out), e) : output_print(&out, e);
 }
 
 // What has no wheel, or may have none. What cannot be built does not count.
@@ -154,85 +192,70 @@ static bool is_anything_missing(const struct missing *m)
 
 // --- running ---
 
-static int open_results(const struct config *c, const char *catalog, struct results **out, struct err *e)
-{
-	struct err why = ERR_INIT;
-	CLEANUP(mem_free) char *path = results_path(c, catalog);
-	if (results_open_read(path, out, &why) == 0 || why.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = why;
-	return -1;
-}
-
 // The platforms of the view become the globs.
 static int take_view(struct missing_command *x, struct err *e)
 {
-	const struct config_view *v = x->view ? config_view(&x->config, x->view) : NULL;
+	const struct config_view *v = x->view ? config_view(&x->s.config, x->view) : NULL;
 	if (x->view && !v)
-		return config_refuse_view(&x->config, x->view, ERR_USAGE, e);
+		return config_refuse_view(&x->s.config, x->view, ERR_USAGE, e);
 	for (size_t i = 0; v && i < v->platform_count; i++)
-		command_words_add(&x->globs, v->platforms[i]);
+		session_list_add(&x->s.globs, v->platforms[i]);
 	x->options.view = v && v->from ? v->name : NULL;
 	return 0;
 }
 
-// Returns the exit code, or -1.
-static int report_missing(struct missing_command *x, const struct store *store, struct catalog *catalog, struct err *e)
+// Offline nothing is written, so that the command may run where the catalog is read-only.
+static int run_missing(void *self, struct err *e)
 {
+	struct missing_command *x = self;
+	struct session *s = &x->s;
 	CLEANUP(missing_release) struct missing m = {0};
 	CLEANUP(results_cleanup) struct results *results = NULL;
-	if (open_results(&x->config, catalog_path(catalog), &results, e) < 0)
+	if (check_line(x, e) < 0 ||
+		session_open(s, SESSION_STORE | SESSION_FIND | (s->is_offline ? SESSION_READ : SESSION_MAKE), e) < 0 ||
+		session_results(&s->config, s->catalog_path, &results, e) < 0)
 		return -1;
+	retired_look(&s->store);
 	if (x->rebuild && rebuild_set_read(x->rebuild, &x->rebuilds, e) < 0)
 		return err_prefix(e, "--rebuild: ");
 	if (take_view(x, e) < 0)
 		return -1;
-	x->options.platform = x->globs.item;
-	x->options.platforms = x->globs.count;
+	x->options.python = s->python;
+	x->options.is_offline = s->is_offline;
+	x->options.platform = s->globs.item;
+	x->options.platforms = s->globs.count;
 	x->options.rebuild = x->rebuilds;
 	x->options.progress = progress_look;
 	x->options.ctx = &x->progress;
-	progress_begin(&x->progress, !x->settings.is_quiet);
-	int result = missing_make(&x->config, store, catalog, results, &x->options, &m, e);
+	progress_begin(&x->progress, !s->is_quiet);
+	int result = missing_make(&s->config, &s->store, s->catalog, results, &x->options, &m, e);
 	progress_end(&x->progress);
 	if (result < 0 || write_missing(x, &m, e) < 0)
 		return -1;
 	return x->checks && is_anything_missing(&m) ? 1 : 0;
 }
 
-// Offline nothing is written, so that the command may run where the catalog is read-only.
-static int open_and_report(struct missing_command *x, struct err *e)
+static void release_missing(void *self)
 {
-	CLEANUP(store_release) struct store store = {0};
-	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (cli_config_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0)
-		return -1;
-	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
-	if (!path ||
-		(x->options.is_offline ? catalog_open_read(path, &catalog, e) : catalog_open(path, &catalog, e)) < 0 ||
-		site_check_find(&x->config, &store, catalog, e) < 0)
-		return -1;
-	retired_look(&store);
-	return report_missing(x, &store, catalog, e);
+	rebuild_set_free(((struct missing_command *)self)->rebuilds);
 }
 
-static void missing_command_release(struct missing_command *x)
-{
-	config_release(&x->config);
-	rebuild_set_free(x->rebuilds);
-	command_words_release(&x->globs);
-}
-
-static int run_missing(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(missing_command_release) struct missing_command x = {0};
-	config_init(&x.config);
-	if (cli_config_take_line(&x.settings, self, argc, argv, take_missing_option, &x, e) < 0 ||
-		check_line(&x, e) < 0)
-		return err_exit_code(e->kind);
-	int code = open_and_report(&x, e);
-	return code < 0 ? err_exit_code(e->kind) : code;
-}
+static const struct option_row options[] = {
+	{"branch", 'b', "GLOB", "only branches whose names match GLOB", TEXT(missing_command, options.branch)},
+	{"view", '\0', "NAME", "only the platforms of this view, and only the wheels that it shows",
+		TEXT(missing_command, view)},
+	{"pure", '\0', NULL, "count wheels of pure Python projects as missing too",
+		FLAG(missing_command, options.wants_pure)},
+	{"all", 'a', NULL, "list rows of every status, not only what needs attention",
+		FLAG(missing_command, options.wants_all)},
+	{"format", 'f', "FORM", "table, json, requirements, github, jenkins or zuul; table",
+		WORD(missing_command, form, forms)},
+	{"rebuild", '\0', "FILE", "count wheels in FILE, of rebuilds --json, as not there",
+		TEXT(missing_command, rebuild)},
+	{"shard", '\0', "K/N", "only the K-th of N parts of the projects; not for table and json",
+		TEXT(missing_command, shard_text)},
+	{"check", '\0', NULL, "exit with 1 if anything is missing or unknown", FLAG(missing_command, checks)},
+};
 
 const struct command command_missing = {
 	.name = "missing",
@@ -242,5 +265,8 @@ const struct command command_missing = {
 	.option_count = ARRAY_SIZE(options),
 	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(OFFLINE) | SHARED(UPSTREAM_URL) | SHARED(OUTPUT) |
 		  SHARED(JSON) | SHARED(QUIET) | SHARED(PYTHON),
+	.follow = FOLLOW_STORE,
+	.size = sizeof(struct missing_command),
 	.run = run_missing,
+	.release = release_missing,
 };

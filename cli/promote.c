@@ -2,59 +2,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/common/command.h"
+#include "cli/common/file-word.h"
 #include "cli/common/promotion-common.h"
-#include "cli/promote-remote.h"
+#include "cli/common/record-sender.h"
 #include "lib/base/limits.h"
+#include "lib/base/strset.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/hook-queue.h"
+#include "promoter/demote.h"
 #include "promoter/promote.h"
 
-static const struct option_row options[] = {
-	{"to", '\0', "VIEW", "promote into this view", NO_KEY},
-	{"from", '\0', "VIEW", "only if files come into the view from this one", NO_KEY},
-	{"evidence", 'e', "FILE...", "records of test runs; they count with those that were sent before", NO_KEY},
-	{"override", '\0', "REASON", "promote without the evidence that is required; pages show it", NO_KEY},
-	{"all-or-nothing", '\0', NULL, "promote nothing if a file is refused", NO_KEY},
-	{"server", '\0', "URL", "let this server promote: its base URL, https://HOST/", NO_KEY},
-	{"newest", '\0', NULL, "only the newest version of each project for each Python", NO_KEY},
-};
-
 struct promote_command {
-	struct promotion_common all;
-	const char *to, *from, *reason, *override;
+	struct session s;
+	const char *to, *from, *override;
 	bool all_or_nothing, newest;
-	struct command_words evidence;
+	struct session_list evidence;
 	struct evidence *record;
 	size_t records, room;
 	struct hook_queue *hooks;
 	struct record_sender server;
 };
 
-static int take_promote_option(void *ctx, const char *name, const char *value, struct err *e)
-{
-	struct promote_command *x = ctx;
-	const struct command_flag flags[] = {{"all-or-nothing", &x->all_or_nothing}, {"newest", &x->newest}};
-	const struct command_text texts[] = {
-		{"to", &x->to}, {"from", &x->from}, {"reason", &x->reason}, {"override", &x->override},
-		{"server", &x->server.url}};
-	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		command_take_text(texts, ARRAY_SIZE(texts), name, value))
-		return 0;
-	if (strcmp(name, "evidence") != 0)
-		return record_sender_take(&x->server, name, value, e);
-	command_words_add(&x->evidence, value);
-	return 0;
-}
-
-static int check_promote_line(const struct promote_command *x, struct err *e)
-{
-	if (!x->to)
-		return err_set(e, ERR_USAGE, "--to VIEW is missing");
-	if (x->override && !str_trim(str_from(x->override)).len)
-		return err_set(e, ERR_USAGE, "--override needs a reason");
-	return 0;
-}
+// --- evidence that is given ---
 
 static int take_given_record(void *ctx, struct evidence *record, struct err *e UNUSED)
 {
@@ -88,70 +61,194 @@ static int read_given_records(struct promote_command *x, struct err *e)
 	return 0;
 }
 
-static int promote_here_or_there(struct promote_command *x, const struct promote_request *r, struct promote_answer *out,
+// --- by a server ---
+
+static void put_selection(struct jsondoc *doc, const struct promote_request *r)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < r->selects; i++)
+		jsondoc_add_str(list, r->select[i]);
+	if (r->selects)
+		jsondoc_put(doc, "select", list);
+	else
+		jsondoc_cleanup(&list);
+}
+
+static int put_records(struct jsondoc *doc, const struct promote_request *r, struct err *e)
+{
+	struct jsondoc *list = jsondoc_array();
+	jsondoc_put(doc, "evidence", list); // may be empty, and needs no right then
+	for (size_t i = 0; i < r->evidences; i++) {
+		CLEANUP(buf_release) struct buf text;
+		buf_init(&text, LIMIT_EVIDENCE);
+		evidence_write(&r->evidence[i], &text);
+		struct jsondoc *one = jsondoc_read(buf_view(&text), e);
+		if (!one)
+			return -1;
+		jsondoc_add(list, one);
+	}
+	return 0;
+}
+
+static int write_promotion(const struct promote_request *r, struct buf *out, struct err *e)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	put_selection(doc, r);
+	if (put_records(doc, r, e) < 0)
+		return -1;
+	const char *const texts[][2] = {{"from", r->from}, {"reason", r->reason}, {"override", r->override}};
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (texts[i][1] && *texts[i][1])
+			jsondoc_put_str(doc, texts[i][0], texts[i][1]);
+	jsondoc_put_bool(doc, "all_or_nothing", r->all_or_nothing);
+	jsondoc_put_bool(doc, "newest", r->newest);
+	jsondoc_put_bool(doc, "dry_run", r->dry_run);
+	jsondoc_write(doc, 0, out);
+	return out->failed ? err_set(e, ERR_LIMIT, "the promotion has more than %d bytes", LIMIT_EVIDENCE) : 0;
+}
+
+// 409: something was refused, as the answer says, or another conflict.
+static int read_promotion(const struct record_sender *s, const struct fetch_answer *a,
+	const struct upload_client_answer *answer, struct promote_answer *out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	if (answer->status != 200 && answer->status != 409)
+		return record_sender_refused(answer, ERR_USAGE, e); // 404: there is no such view
+	if (promote_answer_read(buf_view(&a->body), out, &why) < 0)
+		return answer->status == 409 ? err_set(e, ERR_NET, "%s", answer->why.msg)
+					     : err_set(e, ERR_NET, "%s: %s", s->url, why.msg);
+	return 0;
+}
+
+// Asks the server of *s to do what r says, of which the sender, `may` and `hooks` are not read. Errors have the kinds, and
+// so the exit codes, of promote_run(): ERR_USAGE: the server finds the request wrong; ERR_DENIED: the token; ERR_NET: no
+// answer, or none of a promotion. The caller releases *out, also on an error.
+static int promote_remote(struct record_sender *s, const struct promote_request *r, struct promote_answer *out,
 	struct err *e)
 {
-	if (x->server.url)
-		return promote_remote(&x->server, r, out, e);
+	CLEANUP(buf_release) struct buf document;
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	struct upload_client_answer answer;
+	*out = (struct promote_answer){0};
+	buf_init(&document, LIMIT_EVIDENCE);
+	fetch_answer_init(&a, LIMIT_PROMOTE_ANSWER);
+	if (!platform_name_is_valid(str_from(r->to)))
+		return err_set(e, ERR_USAGE, "--to: \"%s\" is no name of a view", r->to);
+	CLEANUP(mem_free) char *route = xasprintf("-/promote/%s", r->to);
+	if (write_promotion(r, &document, e) < 0 ||
+		record_sender_exchange(s, route, buf_view(&document), &a, &answer, e) < 0)
+		return -1;
+	return read_promotion(s, &a, &answer, out, e);
+}
+
+// --- the words of the command line ---
+
+static int read_file_word(const struct session *s, const char *word, struct file_word *out, struct err *e)
+{
+	if (file_word_read(word, &s->store, out, e) < 0)
+		return err_advise(e,
+			"a path is that of a file in the store, such as PLATFORM/FILE; the name alone means "
+			"the file on each platform");
+	return file_word_check(out, s->catalog, e);
+}
+
+// The words for struct promote_request: of a file, its path below the store. In their order; the caller releases *out.
+// ERR_USAGE: a path outside of all platforms; ERR_NOT_FOUND: one in no folder; ERR_CONFLICT: the path is that of another
+// file than the one that the catalog has of this name.
+static int read_selection(const struct session *s, struct strset *out, struct err *e)
+{
+	for (size_t i = 0; i < s->words; i++) {
+		CLEANUP(file_word_release) struct file_word file = {0};
+		CLEANUP(mem_free) char *below = NULL;
+		if (file_word_fits(s->word[i]) && read_file_word(s, s->word[i], &file, e) < 0)
+			return -1;
+		if (file.platform)
+			below = xasprintf("%s/%s", file.platform->name, file.name);
+		strset_add(out, below ? below : s->word[i]);
+	}
+	return 0;
+}
+
+static unsigned needs_of_change(const struct session *s)
+{
+	return SESSION_VIEWS | (s->is_dry_run ? 0 : SESSION_MAKE | SESSION_AUDIT);
+}
+
+// --- promote ---
+
+static int promote_here(struct promote_command *x, const struct promote_request *r, struct promote_answer *out,
+	struct err *e)
+{
 	CLEANUP(strset_release) struct strset select = {0};
-	if (promotion_common_check_view(&x->all, r->to, e) < 0 ||
-		promotion_common_words(&x->all, r->select, r->selects, &select, e) < 0)
+	if (promotion_common_check_view(&x->s, r->to, e) < 0 || read_selection(&x->s, &select, e) < 0)
 		return -1;
 	struct promote_request here = *r;
 	here.select = (const char *const *)select.item;
 	here.selects = select.count;
-	return promote_run(&x->all.site, x->all.catalog, x->all.audit, &here, clock_wall_seconds(), out, e);
+	here.by = session_account(&x->s);
+	return promote_run(&x->s.site, x->s.catalog, x->s.audit, &here, clock_wall_seconds(), out, e);
 }
 
-// Returns the exit code, or -1.
-static int promote_words(struct promote_command *x, char **word, size_t words, struct err *e)
+static void begin_promote(void *self)
 {
+	struct promote_command *x = self;
+	record_sender_init(&x->server, &x->s);
+	x->hooks = hook_queue_new("[view]");
+}
+
+static int run_promote(void *self, struct err *e)
+{
+	struct promote_command *x = self;
 	CLEANUP(promote_answer_release) struct promote_answer answer = {0};
+	if (!x->to)
+		return err_set(e, ERR_USAGE, "--to VIEW is missing");
+	if (x->override && !str_trim(str_from(x->override)).len)
+		return err_set(e, ERR_USAGE, "--override needs a reason");
+	if (read_given_records(x, e) < 0 || (!x->server.url && session_open(&x->s, needs_of_change(&x->s), e) < 0))
+		return -1;
 	const struct promote_request r = {.to = x->to,
 		.from = x->from,
-		.select = (const char *const *)word,
-		.selects = words,
+		.select = (const char *const *)x->s.word,
+		.selects = x->s.words,
 		.evidence = x->record,
 		.evidences = x->records,
 		.evidence_views = "*",
-		.reason = x->reason ? x->reason : "",
+		.reason = x->s.reason ? x->s.reason : "",
 		.override = x->override,
-		.by = x->all.by,
 		.address = "",
 		.hooks = x->hooks,
 		.all_or_nothing = x->all_or_nothing,
 		.newest = x->newest,
-		.dry_run = x->all.settings.is_dry_run};
-	if (promote_here_or_there(x, &r, &answer, e) < 0 ||
-		promotion_common_print(&x->all, &answer, x->to, e) < 0)
+		.dry_run = x->s.is_dry_run};
+	int result = x->server.url ? promote_remote(&x->server, &r, &answer, e) : promote_here(x, &r, &answer, e);
+	if (result < 0 || promotion_common_print(&x->s, &answer, x->to, e) < 0)
 		return -1;
 	return answer.count[PROMOTE_REFUSED] || answer.count[PROMOTE_HELD] ? 1 : 0;
 }
 
-static void promote_command_release(struct promote_command *x)
+static void release_promote(void *self)
 {
+	struct promote_command *x = self;
 	for (size_t i = 0; i < x->records; i++)
 		evidence_release(&x->record[i]);
 	free(x->record);
-	command_words_release(&x->evidence);
 	record_sender_release(&x->server);
 	hook_queue_free(x->hooks, HOOK_QUEUE_SECONDS);
-	promotion_common_release(&x->all);
 }
 
-static int run_promote(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(promote_command_release) struct promote_command x = {0};
-	promotion_common_init(&x.all);
-	record_sender_init(&x.server);
-	x.hooks = hook_queue_new("[view]");
-	int first = cli_config_options(&x.all.settings, self, argc, argv, take_promote_option, &x, e);
-	if (first < 0 || check_promote_line(&x, e) < 0 || read_given_records(&x, e) < 0 ||
-		(!x.server.url && promotion_common_open(&x.all, !x.all.settings.is_dry_run, e) < 0))
-		return err_exit_code(e->kind);
-	int code = promote_words(&x, argv + first, (size_t)(argc - first), e);
-	return code < 0 ? err_exit_code(e->kind) : code;
-}
+static const struct option_row options[] = {
+	{"to", '\0', "VIEW", "promote into this view", TEXT(promote_command, to)},
+	{"from", '\0', "VIEW", "only if files come into the view from this one", TEXT(promote_command, from)},
+	{"evidence", 'e', "FILE...", "records of test runs; they count with those that were sent before",
+		LIST(promote_command, evidence)},
+	{"override", '\0', "REASON", "promote without the evidence that is required; pages show it",
+		TEXT(promote_command, override)},
+	{"all-or-nothing", '\0', NULL, "promote nothing if a file is refused", FLAG(promote_command, all_or_nothing)},
+	{"server", '\0', "URL", "let this server promote: its base URL, https://HOST/",
+		TEXT(promote_command, server.url)},
+	{"newest", '\0', NULL, "only the newest version of each project for each Python",
+		FLAG(promote_command, newest)},
+};
 
 const struct command command_promote = {
 	.name = "promote",
@@ -161,5 +258,52 @@ const struct command command_promote = {
 	.option_count = ARRAY_SIZE(options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(REASON) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET) |
 		  SHARED(CA_FILE) | SHARED(TIMEOUT) | SHARED(TOKEN_FILE),
+	.size = sizeof(struct promote_command),
+	.begin = begin_promote,
 	.run = run_promote,
+	.release = release_promote,
+};
+
+// --- demote ---
+
+struct demote_command {
+	struct session s;
+	const char *from;
+};
+
+static int run_demote(void *self, struct err *e)
+{
+	struct demote_command *x = self;
+	CLEANUP(promote_answer_release) struct promote_answer answer = {0};
+	CLEANUP(strset_release) struct strset select = {0};
+	if (!x->from)
+		return err_set(e, ERR_USAGE, "--from VIEW is missing");
+	if (session_open(&x->s, needs_of_change(&x->s), e) < 0 || promotion_common_check_view(&x->s, x->from, e) < 0 ||
+		read_selection(&x->s, &select, e) < 0)
+		return -1;
+	const struct promote_request r = {.to = x->from,
+		.select = (const char *const *)select.item,
+		.selects = select.count,
+		.reason = x->s.reason ? x->s.reason : "",
+		.by = session_account(&x->s),
+		.address = "",
+		.dry_run = x->s.is_dry_run};
+	if (demote_run(&x->s.site, x->s.catalog, x->s.audit, &r, &answer, e) < 0)
+		return -1;
+	return promotion_common_print(&x->s, &answer, x->from, e);
+}
+
+static const struct option_row demote_options[] = {
+	{"from", '\0', "VIEW", "take the files out of this view", TEXT(demote_command, from)},
+};
+
+const struct command command_demote = {
+	.name = "demote",
+	.arguments = "PROJECT[==VERSION] | FILE...",
+	.help = "take files out of a view",
+	.options = demote_options,
+	.option_count = ARRAY_SIZE(demote_options),
+	.shared = SHARED_BASE | SHARED(STORE) | SHARED(REASON) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
+	.size = sizeof(struct demote_command),
+	.run = run_demote,
 };

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "cli/common/progress.h"
 #include "cli/common/serve-check.h"
@@ -28,12 +27,10 @@
 
 // Used by the main thread only, which waits for signals and for the end of scans.
 struct serve_command {
-	struct cli_config settings;
-	struct config config; // in effect
-	char *catalog_path;
-	struct tls *tls; // NULL: plain HTTP
-	int socket;      // the server takes it over when it starts
-	bool is_passed;  // by the process that started this one
+	struct session session; // its configuration is the one in effect
+	struct tls *tls;        // NULL: plain HTTP
+	int socket;             // the server takes it over when it starts
+	bool is_passed;         // by the process that started this one
 	char *url;
 	int signals; // signalfd
 	int scanned; // eventfd: a scan has ended
@@ -69,7 +66,7 @@ static char *describe_site(const struct serve_command *s, const struct store *st
 	for (size_t i = 0; i < store->platform_count; i++)
 		buf_printf(&text, "%s=%s %d\n", store->platform[i].name, store->platform[i].path,
 			store->platform[i].scanned);
-	if (stat(s->catalog_path, &st) == 0)
+	if (stat(s->session.catalog_path, &st) == 0)
 		buf_printf(&text, "%ju:%ju\n", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
 	return buf_steal(&text);
 }
@@ -80,7 +77,7 @@ static int open_store(const struct serve_command *s, const struct config *config
 {
 	if (store_open(config, STORE_PROMPT, store, e) < 0)
 		return -1;
-	if (catalog_open(s->catalog_path, catalog, e) == 0 && store_recall(store, *catalog, e) == 0 &&
+	if (catalog_open(s->session.catalog_path, catalog, e) == 0 && store_recall(store, *catalog, e) == 0 &&
 		store_register(store, *catalog, e) == 0)
 		return 0;
 	store_release(store);
@@ -111,8 +108,8 @@ static int start_server(struct serve_command *s, bool filled, struct err *e)
 {
 	struct site site;
 	struct server_options options = {
-		.config = &s->config,
-		.catalog_path = s->catalog_path,
+		.config = &s->session.config,
+		.catalog_path = s->session.catalog_path,
 		.socket = s->socket,
 		.url = s->url,
 		.is_passed = s->is_passed,
@@ -120,7 +117,7 @@ static int start_server(struct serve_command *s, bool filled, struct err *e)
 		.is_filled = filled,
 		.scans = s->scans,
 	};
-	if (read_site(s, &s->config, &site, e) < 0)
+	if (read_site(s, &s->session.config, &site, e) < 0)
 		return -1;
 	s->server = server_start(&options, &site, e);
 	if (!s->server)
@@ -157,13 +154,13 @@ static int reconfigure(struct serve_command *s, struct err *e)
 	CLEANUP(config_release) struct config ours, theirs;
 	config_init(&ours);
 	config_init(&theirs);
-	if (cli_config_read(&s->settings, &ours, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0 ||
+	if (session_read(&s->session, &ours, e) < 0 || session_read(&s->session, &theirs, e) < 0 ||
 		reload_server(s, &ours, e) < 0)
 		return -1;
 	serve_check_branches(&ours, warn_of, NULL);
-	config_restart_keys(&s->config, &ours, warn_of_restart_key, NULL);
-	struct config old = s->config;
-	s->config = ours;
+	config_restart_keys(&s->session.config, &ours, warn_of_restart_key, NULL);
+	struct config old = s->session.config;
+	s->session.config = ours;
 	ours = old;
 	store_scans_configure(s->scans, &theirs);
 	return 0;
@@ -194,18 +191,18 @@ static int reload_changed_site(struct serve_command *s, struct err *e)
 {
 	struct store store;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (open_store(s, &s->config, &store, &catalog, e) < 0)
+	if (open_store(s, &s->session.config, &store, &catalog, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *text = describe_site(s, &store);
 	store_release(&store);
-	return strcmp(text, s->serves) == 0 ? 0 : reload_server(s, &s->config, e);
+	return strcmp(text, s->serves) == 0 ? 0 : reload_server(s, &s->session.config, e);
 }
 
 // Whether the catalog holds a scan of all platforms, or of any. Then the server can start before the next scan ends.
 static int was_scanned(struct serve_command *s, bool *all, bool *any, struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (catalog_open(s->catalog_path, &catalog, e) < 0 || catalog_was_scanned(catalog, all, e) < 0)
+	if (catalog_open(s->session.catalog_path, &catalog, e) < 0 || catalog_was_scanned(catalog, all, e) < 0)
 		return -1;
 	return catalog_any_was_scanned(catalog, any, e);
 }
@@ -275,13 +272,13 @@ static int open_socket(struct serve_command *s, struct err *e)
 		return -1;
 	s->is_passed = s->socket >= 0;
 	if (!s->is_passed)
-		s->socket = listen_open(s->config.listen, &s->url, e);
+		s->socket = listen_open(s->session.config.listen, &s->url, e);
 	if (s->socket < 0 || (s->tls && tls_url(&s->url, e) < 0))
 		return -1;
-	if (s->is_passed && !is_url_of(s->url, s->config.listen))
+	if (s->is_passed && !is_url_of(s->url, s->session.config.listen))
 		log_warn("[server] listen = %s has no effect: the socket that was passed, such as of "
 			 "wheelcache.socket, listens on %s",
-			s->config.listen, s->url);
+			s->session.config.listen, s->url);
 	return 0;
 }
 
@@ -290,22 +287,24 @@ static int adopt_catalog(struct serve_command *s, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (store_open(&s->config, STORE_PROMPT, &store, e) < 0 || catalog_open(s->catalog_path, &catalog, e) < 0)
+	if (store_open(&s->session.config, STORE_PROMPT, &store, e) < 0 ||
+		catalog_open(s->session.catalog_path, &catalog, e) < 0)
 		return -1;
-	return cli_config_adopt(&s->settings, &store, catalog, e);
+	return session_adopt(&s->session, &store, catalog, e);
 }
 
 // Reports configuration errors before the scan begins.
 static int prepare_server(struct serve_command *s, bool *all, bool *any, struct err *e)
 {
-	if (cli_config_read(&s->settings, &s->config, e) < 0 || serve_check(&s->config, warn_of, NULL, e) < 0)
+	if (session_read(&s->session, &s->session.config, e) < 0 ||
+		serve_check(&s->session.config, warn_of, NULL, e) < 0)
 		return -1;
-	s->catalog_path = cli_config_catalog(&s->config, e);
-	if (!s->catalog_path || tls_load(s->config.tls_cert, s->config.tls_key, &s->tls, e) < 0)
+	s->session.catalog_path = cli_config_catalog(&s->session.config, e);
+	if (!s->session.catalog_path || tls_load(s->session.config.tls_cert, s->session.config.tls_key, &s->tls, e) < 0)
 		return -1;
 	if (open_socket(s, e) < 0)
 		return -1;
-	cli_config_warn_of_readers(&s->settings, &s->config, s->catalog_path);
+	session_warn_of_readers(&s->session);
 	return adopt_catalog(s, e) < 0 ? -1 : was_scanned(s, all, any, e);
 }
 
@@ -314,11 +313,11 @@ static int start_serving(struct serve_command *s, struct err *e)
 	bool all = false, any = false;
 	CLEANUP(config_release) struct config theirs;
 	config_init(&theirs);
-	if (prepare_server(s, &all, &any, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0)
+	if (prepare_server(s, &all, &any, e) < 0 || session_read(&s->session, &theirs, e) < 0)
 		return -1;
 	const struct store_scans_options scans = {
 		.config = &theirs,
-		.catalog_path = s->catalog_path,
+		.catalog_path = s->session.catalog_path,
 		.on_end = on_scan_end,
 		.progress = all ? NULL : show_progress,
 		.end_progress = end_progress,
@@ -333,8 +332,9 @@ static int start_serving(struct serve_command *s, struct err *e)
 	return 0;
 }
 
-static void serve_command_release(struct serve_command *s)
+static void release_serve(void *self)
 {
+	struct serve_command *s = self;
 	notify_send("STOPPING=1");
 	store_scans_stop(s->scans);
 	server_stop(s->server); // before the scans, which it asks for
@@ -342,39 +342,41 @@ static void serve_command_release(struct serve_command *s)
 	mem_close(&s->socket);
 	mem_close(&s->signals);
 	mem_close(&s->scanned);
-	config_release(&s->config);
 	tls_free(s->tls);
-	free(s->catalog_path);
 	free(s->serves);
 	free(s->url);
 }
 
 static const struct option_row options[] = {
-	{"listen", 'l', "ADDRESS", "ADDR:PORT (port 0: any free one), [V6]:PORT or unix:PATH; 127.0.0.1:8080", "server",
-		"listen"},
-	{"url", '\0', "URL", "the public URL of this server; makes links to files absolute", "server", "url"},
-	{"access-log", '\0', "FILE", "log each request in the combined format; \"-\": to stdout", "server",
-		"access-log"},
-	{"tls-cert", '\0', "FILE", "serve HTTPS with the certificate in FILE (PEM)", "server", "tls-cert"},
-	{"tls-key", '\0', "FILE", "the key of the certificate", "server", "tls-key"},
-	{"threads", '\0', "N", "answer requests in N threads; one per processor", "server", "threads"},
-	{"page-cache", '\0', "SIZE", "keep at most SIZE bytes of ready answers, such as 64M", "server", "page-cache"},
+	{"listen", 'l', "ADDRESS", "ADDR:PORT (port 0: any free one), [V6]:PORT or unix:PATH; 127.0.0.1:8080",
+		KEY("server", "listen")},
+	{"url", '\0', "URL", "the public URL of this server; makes links to files absolute", KEY("server", "url")},
+	{"access-log", '\0', "FILE", "log each request in the combined format; \"-\": to stdout",
+		KEY("server", "access-log")},
+	{"tls-cert", '\0', "FILE", "serve HTTPS with the certificate in FILE (PEM)", KEY("server", "tls-cert")},
+	{"tls-key", '\0', "FILE", "the key of the certificate", KEY("server", "tls-key")},
+	{"threads", '\0', "N", "answer requests in N threads; one per processor", KEY("server", "threads")},
+	{"page-cache", '\0', "SIZE", "keep at most SIZE bytes of ready answers, such as 64M",
+		KEY("server", "page-cache")},
 	{"rescan", '\0', "SECONDS", "pause between scans of the store; 0: scan only at the start and on SIGHUP",
-		"server", "rescan"},
-	{"offline", '\0', NULL, "never contact upstream; serve what is cached", "upstream", "offline"},
+		KEY("server", "rescan")},
+	{"offline", '\0', NULL, "never contact upstream; serve what is cached", KEY("upstream", "offline")},
 };
 
-static int run_serve(const struct command *self, int argc, char **argv, struct err *e)
+static void begin_serve(void *self)
 {
-	CLEANUP(serve_command_release) struct serve_command s = {.socket = -1, .signals = -1, .scanned = -1};
-	config_init(&s.config);
-	if (cli_config_take_line(&s.settings, self, argc, argv, NULL, NULL, e) < 0)
-		return err_exit_code(e->kind);
-	if (cli_config_has(&s.settings, "store", "path"))
-		s.settings.search = CLI_CONFIG_SEARCH_NONE;
-	s.signals = block_signals();
-	s.scanned = eventfd(0, EFD_CLOEXEC);
-	return start_serving(&s, e) == 0 && run_until_stopped(&s, e) == 0 ? 0 : err_exit_code(e->kind);
+	struct serve_command *s = self;
+	s->socket = s->signals = s->scanned = -1;
+}
+
+static int run_serve(void *self, struct err *e)
+{
+	struct serve_command *s = self;
+	if (session_has_key(&s->session, "store", "path"))
+		s->session.search = SESSION_SEARCH_NONE;
+	s->signals = block_signals();
+	s->scanned = eventfd(0, EFD_CLOEXEC);
+	return start_serving(s, e) < 0 ? -1 : run_until_stopped(s, e);
 }
 
 const struct command command_serve = {
@@ -384,5 +386,9 @@ const struct command command_serve = {
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = SHARED_BASE | SHARED(UPSTREAM) | SHARED(UPSTREAM_URL),
+	.follow = FOLLOW_STORE,
+	.size = sizeof(struct serve_command),
+	.begin = begin_serve,
 	.run = run_serve,
+	.release = release_serve,
 };

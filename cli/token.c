@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/cli-config.h"
+#include "cli/common/output.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
@@ -14,20 +14,16 @@
 #include "lib/os/clock.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/access/tokens.h"
-#include "lib/state/config/config-type.h"
 
 enum { MAX_SECRET = 100 }; // bytes
 
 struct token_command {
-	struct cli_config settings;
-	struct config config;
+	struct session s;
 	const char *platform, *project, *note; // NULL: not given
 	unsigned rights;                       // 1 << enum token_right, each
-	struct command_words views;            // globs
+	struct session_list views;             // globs
 	uint64_t lifetime;                     // seconds; 0: no expiry
-	const char *only_add;                  // the last given option that only "add" has; NULL: none
 	char *path;                            // the token file
-	char *who;                             // the account that runs the command
 };
 
 // The first word after "token".
@@ -37,59 +33,41 @@ struct verb {
 	int (*run)(struct token_command *x, const char *id, struct err *e);
 };
 
-static const struct option_row options[] = {
-	{"platform", 'p', "GLOB", "add: for platforms that match GLOB; all", NO_KEY},
-	{"project", '\0', "GLOB", "add: for projects whose normalized name matches GLOB; all", NO_KEY},
-	{"expires", '\0', "TIME", "add: valid for TIME, such as 12h or 90d; for ever", NO_KEY},
-	{"note", '\0', "TEXT", "add: the owner, for the list and the audit log", NO_KEY},
-	{"right", '\0', "RIGHT", "add: upload (the default), read, yank, evidence, promote or override; several times",
-		NO_KEY},
-	{"view", '\0', "GLOB", "add: its rights evidence, promote, override are for these views; all", NO_KEY},
-	{"upload", '\0', NULL, "add: the same as --right upload", NO_KEY},
-	{"read", '\0', NULL, "add: the same as --right read: it may read private platforms", NO_KEY},
-};
-
 // The name of a right, or of an option that stands for it.
-static int take_right(struct token_command *x, const char *name, struct err *e)
+static int take_right(void *self, const struct option_row *row, const char *value, struct err *e)
 {
+	struct token_command *x = self;
+	const char *name = value ? value : row->name;
 	for (int i = 0; i < TOKEN_RIGHT_COUNT; i++)
 		if (strcmp(name, token_right_name[i]) == 0) {
 			x->rights |= 1u << i;
 			return 0;
 		}
-	return err_set(e, ERR_USAGE, "--right: expected upload, read, yank, evidence, promote or override, not \"%s\"", name);
+	return err_set(e, ERR_USAGE, "--right: expected upload, read, yank, evidence, promote or override, not \"%s\"",
+		name);
 }
 
-static int take_token_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_lifetime(void *self, const struct option_row *row UNUSED, const char *value, struct err *e)
 {
-	struct token_command *x = ctx;
-	const struct command_text texts[] = {{"platform", &x->platform}, {"project", &x->project}, {"note", &x->note}};
-	const struct cli_config_number numbers[] = {{"expires", &config_type_seconds, &x->lifetime}};
-	x->only_add = name;
-	if (strcmp(name, "right") == 0 || !value)
-		return take_right(x, value ? value : name, e);
-	if (strcmp(name, "view") == 0) {
-		command_words_add(&x->views, value);
-		return 0;
-	}
-	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
-		return 0;
-	if (cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e) < 0)
-		return -1;
+	struct token_command *x = self;
+	if (!config_type_seconds.set(&x->lifetime, value))
+		return err_set(e, ERR_USAGE, "--expires: \"%s\" is not %s", value, config_type_seconds.wants);
+	if (x->lifetime > config_type_seconds.most)
+		return err_set(e, ERR_USAGE, "--expires: %s is more than %llu", value,
+			(unsigned long long)config_type_seconds.most);
 	return x->lifetime ? 0 : err_set(e, ERR_USAGE, "--expires: %s is not more than 0", value);
 }
 
-static int write_audit(struct token_command *x, struct audit *a, const struct audit_entry *what, int result,
-	struct err *e)
+static int write_audit(struct token_command *x, const struct audit_entry *what, int result, struct err *e)
 {
 	struct audit_entry entry = *what;
-	entry.who = x->who;
+	entry.who = session_account(&x->s);
 	entry.result = result < 0 ? "failed" : "done";
 	if (result == 0)
-		return audit_write(a, &entry, e);
+		return audit_write(x->s.audit, &entry, e);
 	struct err unwritten = ERR_INIT;
 	entry.reason = e->msg;
-	if (audit_write(a, &entry, &unwritten) < 0)
+	if (audit_write(x->s.audit, &entry, &unwritten) < 0)
 		log_error("%s", unwritten.msg);
 	return -1;
 }
@@ -145,19 +123,6 @@ static void warn_of_name(const struct name_choice *names, const char *what)
 	log_warn("%s", why.msg);
 }
 
-static void check_platform_glob(const struct config *c, const char *glob)
-{
-	CLEANUP(name_choice_release) struct name_choice names;
-	bool is_match = c->platform_count == 0;
-	name_choice_init(&names, str_from(glob));
-	for (size_t i = 0; i < c->platform_count; i++) {
-		name_choice_offer(&names, c->platforms[i].name);
-		is_match |= fnmatch(glob, c->platforms[i].name, 0) == 0;
-	}
-	if (!is_match)
-		warn_of_name(&names, "the configuration has no platform");
-}
-
 static void check_view_glob(const struct config *c, const char *glob)
 {
 	CLEANUP(name_choice_release) struct name_choice names;
@@ -171,10 +136,22 @@ static void check_view_glob(const struct config *c, const char *glob)
 		warn_of_name(&names, "the configuration has no view");
 }
 
+static void check_platform_glob(const struct config *c, const char *glob)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	bool is_match = c->platform_count == 0;
+	name_choice_init(&names, str_from(glob));
+	for (size_t i = 0; i < c->platform_count; i++) {
+		name_choice_offer(&names, c->platforms[i].name);
+		is_match |= fnmatch(glob, c->platforms[i].name, 0) == 0;
+	}
+	if (!is_match)
+		warn_of_name(&names, "the configuration has no platform");
+}
+
 static int add_token(struct token_command *x, const char *id UNUSED, struct err *e)
 {
 	unsigned rights = x->rights ? x->rights : 1u << TOKEN_UPLOAD;
-	CLEANUP(audit_cleanup) struct audit *audit = NULL;
 	CLEANUP(buf_release) struct buf secret;
 	CLEANUP(token_release)
 	struct token t = {
@@ -186,7 +163,7 @@ static int add_token(struct token_command *x, const char *id UNUSED, struct err 
 		.expires = x->lifetime ? clock_wall_seconds() + (int64_t)x->lifetime : 0,
 	};
 	buf_init(&secret, MAX_SECRET);
-	if (cli_config_audit(&x->config, &audit, e) < 0)
+	if (session_audit(&x->s, e) < 0)
 		return -1;
 	int result = tokenfile_add(x->path, &t, &secret, e);
 	CLEANUP(mem_free) char *granted = rights_text(&t);
@@ -198,11 +175,11 @@ static int add_token(struct token_command *x, const char *id UNUSED, struct err 
 	if (result == 0)
 		result = print_secret(&t, &secret, e);
 	explicit_bzero(secret.data, secret.len);
-	if (write_audit(x, audit, &entry, result, e) < 0)
+	if (write_audit(x, &entry, result, e) < 0)
 		return -1;
-	check_platform_glob(&x->config, t.platform);
+	check_platform_glob(&x->s.config, t.platform);
 	for (size_t i = 0; i < x->views.count; i++)
-		check_view_glob(&x->config, x->views.item[i]);
+		check_view_glob(&x->s.config, x->views.item[i]);
 	log_added(&t);
 	return 0;
 }
@@ -222,10 +199,9 @@ static struct jsondoc *words_json(const char *text, char separator)
 	return all;
 }
 
-static void print_json(const struct tokenfile *f)
+static struct jsondoc *tokens_json(const struct tokenfile *f)
 {
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	struct jsondoc *all = jsondoc_array();
+	struct jsondoc *doc = jsondoc_object(), *all = jsondoc_array();
 	for (size_t i = 0; i < f->count; i++) {
 		const struct token *t = &f->token[i];
 		struct jsondoc *one = jsondoc_object();
@@ -249,68 +225,40 @@ static void print_json(const struct tokenfile *f)
 	}
 	jsondoc_put(doc, "tokens", all);
 	jsondoc_put_int(doc, "damaged", (int64_t)f->damage_count);
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, SIZE_MAX / 2);
-	jsondoc_write(doc, 2, &text);
-	fputs(text.data, stdout);
+	return doc;
 }
 
-enum token_column { COLUMN_ID, COLUMN_RIGHTS, COLUMN_PLATFORM, COLUMN_PROJECT, COLUMN_VIEWS, COLUMN_EXPIRES, COLUMNS };
-
-struct token_cells {
-	char *text[COLUMNS]; // owned
-};
-
-static void fill_cells(const struct token *t, struct token_cells *out)
+static void put_tokens(const struct tokenfile *f, struct arena *arena, struct buf *out)
 {
-	char expires[CLOCK_TEXT] = "never";
-	if (t->expires)
-		clock_write(t->expires, expires);
-	out->text[COLUMN_ID] = xstrdup(t->id);
-	out->text[COLUMN_RIGHTS] = rights_text(t);
-	out->text[COLUMN_PLATFORM] = xstrdup(t->platform);
-	out->text[COLUMN_PROJECT] = xstrdup(t->project);
-	out->text[COLUMN_VIEWS] = xstrdup(t->views[0] ? t->views : "-");
-	out->text[COLUMN_EXPIRES] = xstrdup(expires);
-}
-
-static void print_cells(const char *const cell[COLUMNS], const size_t width[COLUMNS])
-{
-	for (int i = 0; i < COLUMNS; i++)
-		printf("%-*s  ", (int)width[i], cell[i]);
-}
-
-static void print_table(const struct tokenfile *f)
-{
-	static const char *const heading[COLUMNS] = {"ID", "RIGHTS", "PLATFORM", "PROJECT", "VIEWS", "EXPIRES"};
-	CLEANUP(mem_free) struct token_cells *row = xcalloc(f->count + 1, sizeof(*row));
-	size_t width[COLUMNS];
-	for (int c = 0; c < COLUMNS; c++)
-		width[c] = strlen(heading[c]);
+	static const char *const head[] = {"ID", "RIGHTS", "PLATFORM", "PROJECT", "VIEWS", "EXPIRES", "NOTE"};
+	CLEANUP(output_table_release) struct output_table table = {.columns = ARRAY_SIZE(head)};
+	output_table_add(&table, head);
 	for (size_t i = 0; i < f->count; i++) {
-		fill_cells(&f->token[i], &row[i]);
-		for (int c = 0; c < COLUMNS; c++)
-			width[c] = strlen(row[i].text[c]) > width[c] ? strlen(row[i].text[c]) : width[c];
+		const struct token *t = &f->token[i];
+		CLEANUP(mem_free) char *rights = rights_text(t);
+		char expires[CLOCK_TEXT] = "never";
+		if (t->expires)
+			clock_write(t->expires, expires);
+		const char *const cell[] = {t->id, arena_copy(arena, str_from(rights)), t->platform, t->project,
+			t->views[0] ? t->views : "-", arena_copy(arena, str_from(expires)),
+			arena_printf(arena, "%s%s", token_is_expired(t, clock_wall_seconds()) ? "(expired) " : "",
+				t->note)};
+		output_table_add(&table, cell);
 	}
-	print_cells(heading, width);
-	puts("NOTE");
-	for (size_t i = 0; i < f->count; i++) {
-		print_cells((const char *const *)row[i].text, width);
-		printf("%s%s\n", token_is_expired(&f->token[i], clock_wall_seconds()) ? "(expired) " : "",
-			f->token[i].note);
-		for (int c = 0; c < COLUMNS; c++)
-			free(row[i].text[c]);
-	}
+	output_table_print(&table, out);
 }
 
 static int list_tokens(struct token_command *x, const char *id UNUSED, struct err *e)
 {
 	CLEANUP(tokenfile_release) struct tokenfile f = {0};
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, SIZE_MAX / 2);
 	if (tokenfile_read(x->path, &f, e) < 0)
 		return -1;
-	(x->settings.is_json ? print_json : print_table)(&f);
-	if (fflush(stdout) < 0)
-		return err_errno(e, ERR_IO, "cannot write the list");
+	if (!x->s.is_json)
+		put_tokens(&f, &x->s.arena, &out);
+	if ((x->s.is_json ? output_json(tokens_json(&f), e) : output_print(&out, e)) < 0)
+		return -1;
 	for (size_t i = 0; i < f.damage_count; i++)
 		log_error("%s", f.damage[i]);
 	return f.damage_count ? err_set(e, ERR_INVALID, "%zu damaged lines; they grant no rights", f.damage_count) : 0;
@@ -320,14 +268,13 @@ static int list_tokens(struct token_command *x, const char *id UNUSED, struct er
 
 static int revoke_token(struct token_command *x, const char *id, struct err *e)
 {
-	CLEANUP(audit_cleanup) struct audit *audit = NULL;
 	CLEANUP(mem_free) char *name = NULL;
-	if (cli_config_audit(&x->config, &audit, e) < 0)
+	if (session_audit(&x->s, e) < 0)
 		return -1;
 	int result = tokenfile_revoke(x->path, id, &name, e);
 	CLEANUP(mem_free) char *words = xasprintf("%s %s", id, name ? name : "");
 	const struct audit_entry entry = {.action = "token revoke", .reason = words};
-	if (write_audit(x, audit, &entry, result, e) < 0)
+	if (write_audit(x, &entry, result, e) < 0)
 		return result < 0 && e->kind == ERR_NOT_FOUND ? err_advise(e, "wheelcache token list has the IDs") : -1;
 	log_info("token %s (%s) is revoked", id, name);
 	return 0;
@@ -356,62 +303,58 @@ static void refuse_verb(const char *word, struct err *e)
 		n.word ? "; did you mean " : "", n.word ? n.word : "", n.word ? "?" : "");
 }
 
-static int check_options(const struct token_command *x, const struct verb *v, struct err *e)
+// Expects ID if the verb has one, then at most one STORE.
+static int take_token_words(struct token_command *x, const struct verb *v, const char **id, struct err *e)
 {
-	const char *wrong = v->run != add_token ? x->only_add : NULL;
-	if (!wrong && v->run != list_tokens && x->settings.is_json)
+	struct session *s = &x->s;
+	char **words = s->word + 1;
+	const char *wrong = v->run != add_token ? s->own_option : NULL;
+	if (v->id && !*words)
+		return err_set(e, ERR_USAGE, "token %s: no %s is given", v->name, v->id);
+	*id = v->id ? *words++ : NULL;
+	if (*words && words[1])
+		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", words[1]);
+	session_take_store(s, *words);
+	if (!wrong && v->run != list_tokens && s->is_json)
 		wrong = "json";
 	return wrong ? err_set(e, ERR_USAGE, "--%s is not an option of token %s", wrong, v->name) : 0;
 }
 
-// Expects ID if the verb has one, then at most one STORE.
-static int take_token_words(struct token_command *x, const struct verb *v, char **words, const char **id, struct err *e)
+static int run_token(void *self, struct err *e)
 {
-	if (v->id) {
-		if (!*words)
-			return err_set(e, ERR_USAGE, "token %s: no %s is given", v->name, v->id);
-		*id = *words++;
+	struct token_command *x = self;
+	struct session *s = &x->s;
+	const struct verb *v = find_verb(s->word[0]);
+	const char *id;
+	if (!v) {
+		refuse_verb(s->words ? s->word[0] : "", e);
+		return -1;
 	}
-	if (*words && words[1])
-		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", words[1]);
-	if (*words)
-		cli_config_take_store(&x->settings, *words);
-	return check_options(x, v, e);
-}
-
-static int run_verb(struct token_command *x, const struct verb *v, char **words, struct err *e)
-{
-	const char *id = NULL;
-	if (take_token_words(x, v, words, &id, e) < 0 || cli_config_read(&x->settings, &x->config, e) < 0)
+	if (take_token_words(x, v, &id, e) < 0 || session_read(s, &s->config, e) < 0 ||
+		!(s->catalog_path = cli_config_catalog(&s->config, e)))
 		return -1;
-	CLEANUP(mem_free) char *catalog = cli_config_catalog(&x->config, e);
-	if (!catalog)
-		return -1;
-	x->path = tokens_path(&x->config, catalog);
-	x->who = audit_account();
+	x->path = tokens_path(&s->config, s->catalog_path);
 	return v->run(x, id, e);
 }
 
-static void token_command_release(struct token_command *x)
+static void release_token(void *self)
 {
-	config_release(&x->config);
-	command_words_release(&x->views);
-	free(x->path);
-	free(x->who);
+	free(((struct token_command *)self)->path);
 }
 
-static int run_token(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(token_command_release) struct token_command x = {0};
-	config_init(&x.config);
-	int first = cli_config_options(&x.settings, self, argc, argv, take_token_option, &x, e);
-	if (first < 0)
-		return err_exit_code(e->kind);
-	const struct verb *v = find_verb(argv[first]);
-	if (!v)
-		refuse_verb(argv[first] ? argv[first] : "", e);
-	return v && run_verb(&x, v, argv + first + 1, e) == 0 ? 0 : err_exit_code(e->kind);
-}
+static const struct option_row options[] = {
+	{"platform", 'p', "GLOB", "add: for platforms that match GLOB; all", TEXT(token_command, platform)},
+	{"project", '\0', "GLOB", "add: for projects whose normalized name matches GLOB; all",
+		TEXT(token_command, project)},
+	{"expires", '\0', "TIME", "add: valid for TIME, such as 12h or 90d; for ever", CALL(take_lifetime)},
+	{"note", '\0', "TEXT", "add: the owner, for the list and the audit log", TEXT(token_command, note)},
+	{"right", '\0', "RIGHT", "add: upload (the default), read, yank, evidence, promote or override; several times",
+		CALL(take_right)},
+	{"view", '\0', "GLOB", "add: its rights evidence, promote, override are for these views; all",
+		LIST(token_command, views)},
+	{"upload", '\0', NULL, "add: the same as --right upload", CALL(take_right)},
+	{"read", '\0', NULL, "add: the same as --right read: it may read private platforms", CALL(take_right)},
+};
 
 const struct command command_token = {
 	.name = "token",
@@ -420,5 +363,7 @@ const struct command command_token = {
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = SHARED_BASE | SHARED(JSON),
+	.size = sizeof(struct token_command),
 	.run = run_token,
+	.release = release_token,
 };

@@ -1,48 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a view with a membership showed when, and going back. Each command takes the name of one view.
+// What a view with a membership showed when, and going back. Each command but repair takes the name of one view.
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/view-command.h"
+#include "cli/common/output.h"
+#include "cli/common/promotion-common.h"
+#include "cli/common/command.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
+#include "lib/base/strset.h"
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
+#include "lib/state/views/membership.h"
+#include "lib/state/views/views-repair.h"
+#include "lib/state/views/views-sync.h"
 #include "promoter/demote.h"
+#include "promoter/generation-files.h"
 
-#define LOG_MOST "20"
-enum { FILES_SHOWN = 10 }; // of a generation, as text
+enum { LOG_MOST = 20, FILES_SHOWN = 10 }; // FILES_SHOWN: of a generation, as text
 
-// --- the command line ---
+struct view_command {
+	struct session s;
+	const char *name;    // of the view
+	const char *to, *at; // NULL: not given
+	uint64_t steps;      // 0: not given
+	uint64_t most;
+	struct jsondoc *rows; // for --json; NULL: text
+	struct buf text;
+};
 
-static int take_number(const char *option, const char *text, uint64_t *out, struct err *e)
+static void begin_view(void *self)
 {
-	if (decimal_parse(str_from(text), INT64_MAX, out) && *out)
+	struct view_command *x = self;
+	x->most = LOG_MOST;
+	buf_init(&x->text, SIZE_MAX / 2);
+}
+
+static void release_view(void *self)
+{
+	struct view_command *x = self;
+	jsondoc_cleanup(&x->rows);
+	buf_release(&x->text);
+}
+
+// Takes VIEW and this number of further words, and opens all.
+static int open_view(struct view_command *x, size_t words, bool writes, struct err *e)
+{
+	struct session *s = &x->s;
+	if (s->words != 1 + words)
+		return err_set(e, ERR_USAGE, "expected %s", words ? "VIEW and two generations" : "one VIEW");
+	x->name = s->word[0];
+	x->rows = s->is_json ? jsondoc_array() : NULL;
+	writes = writes && !s->is_dry_run;
+	if (session_open(s, SESSION_VIEWS | (writes ? SESSION_MAKE | SESSION_AUDIT : 0), e) < 0)
+		return -1;
+	return promotion_common_check_view(s, x->name, e);
+}
+
+// Prints a document with the rows, under this name, or the text.
+static int print_view(struct view_command *x, struct jsondoc *doc, const char *rows, struct err *e)
+{
+	if (!doc)
+		return output_print(&x->text, e);
+	jsondoc_put(doc, rows, STEAL_PTR(x->rows));
+	return output_json(doc, e);
+}
+
+// {"view": NAME}; NULL: text is wanted.
+static struct jsondoc *begin_view_json(const struct view_command *x)
+{
+	struct jsondoc *doc = x->rows ? jsondoc_object() : NULL;
+	if (doc)
+		jsondoc_put_str(doc, "view", x->name);
+	return doc;
+}
+
+// --- generations ---
+
+// 0: there is none.
+static int newest_generation(const struct view_command *x, int64_t *out, struct err *e)
+{
+	struct catalog_view known;
+	if (catalog_view_find(x->s.catalog, x->name, &known, e) < 0)
+		return -1;
+	*out = known.generation;
+	return 0;
+}
+
+// The generation of a number, a date (its end) or a time. what names the word in the error.
+static int read_generation(const struct view_command *x, const char *what, const char *text, int64_t *out,
+	struct err *e)
+{
+	int64_t when;
+	uint64_t number;
+	if (decimal_parse(str_from(text), INT64_MAX, &number)) {
+		*out = (int64_t)number;
 		return 0;
-	return err_set(e, ERR_USAGE, "%s %s: not a number from 1 on", option, text);
+	}
+	if (clock_read_end(text, &when))
+		return catalog_view_at(x->s.catalog, x->name, when, out, e);
+	return err_set(e, ERR_USAGE,
+		"%s%s: neither the number of a generation nor a time as 2026-11-20 or 2026-11-20T06:00:00Z", what,
+		text);
+}
+
+// ERR_USAGE: the view has no such generation.
+static int check_generation(const struct view_command *x, int64_t generation, struct err *e)
+{
+	int64_t newest;
+	if (newest_generation(x, &newest, e) < 0)
+		return -1;
+	if (generation <= newest)
+		return 0;
+	return err_set(e, ERR_USAGE, "view %s has no generation %" PRId64 ": the newest is %" PRId64, x->name,
+		generation, newest);
+}
+
+// Appends a line for a file: "  + PLATFORM/FILE (override by BY: REASON)".
+static void put_generation_file(const struct generation_file *f, struct buf *out)
+{
+	buf_printf(out, "        %c %s/", f->is_removed ? '-' : '+', f->platform);
+	escape_terminal(out, str_from(f->filename));
+	if (f->override) {
+		buf_puts(out, " (override by ");
+		escape_terminal(out, str_from(f->override_by));
+		buf_puts(out, ": ");
+		escape_terminal(out, str_from(f->override));
+		buf_putc(out, ')');
+	}
+	buf_puts(out, f->testeds ? " (" : "");
+	membership_tested_words(f->tested, f->testeds, out);
+	buf_puts(out, f->testeds ? ")\n" : "\n");
 }
 
 // --- view log ---
 
-static const struct option_row log_options[] = {
-	{"most", '\0', "N", "only the newest N generations; " LOG_MOST, NO_KEY},
-};
-
-struct view_log {
-	struct catalog *catalog;
-	struct jsondoc *rows; // NULL: text
-	struct buf text;
-};
-
-static void view_log_release(struct view_log *l)
-{
-	jsondoc_cleanup(&l->rows);
-	buf_release(&l->text);
-}
-
-static void add_log_json(struct view_log *l, const struct catalog_generation *g, const struct generation_files *of,
+static void add_log_json(struct view_command *x, const struct catalog_generation *g, const struct generation_files *of,
 	const char *made)
 {
 	struct jsondoc *files = jsondoc_array();
@@ -57,104 +153,77 @@ static void add_log_json(struct view_log *l, const struct catalog_generation *g,
 	for (size_t i = 0; i < of->files; i++)
 		jsondoc_add(files, generation_file_json(&of->file[i]));
 	jsondoc_put(row, "files", files);
-	jsondoc_add(l->rows, row);
+	jsondoc_add(x->rows, row);
 }
 
 // Overrides are told of in any case.
-static void add_log_files(struct view_log *l, const struct catalog_generation *g, const struct generation_files *of)
+static void add_log_files(struct view_command *x, const struct catalog_generation *g, const struct generation_files *of)
 {
 	size_t hidden = 0;
 	for (size_t i = 0; i < of->files; i++) {
 		if (i < FILES_SHOWN || of->file[i].override)
-			view_command_put_file(&of->file[i], &l->text);
+			put_generation_file(&of->file[i], &x->text);
 		else
 			hidden++;
 	}
 	if (hidden)
-		buf_printf(&l->text, "        and %zu more: wheelcache view diff VIEW %" PRId64 " %" PRId64 "\n", hidden,
-			g->number - 1, g->number);
+		buf_printf(&x->text, "        and %zu more: wheelcache view diff VIEW %" PRId64 " %" PRId64 "\n",
+			hidden, g->number - 1, g->number);
 }
 
 static int add_log_row(void *ctx, const struct catalog_generation *g, struct err *e)
 {
-	struct view_log *l = ctx;
+	struct view_command *x = ctx;
 	char made[CLOCK_TEXT];
 	CLEANUP(generation_files_release) struct generation_files of = {0};
-	if (generation_files_read(l->catalog, g->packed, LIMIT_MEMBERSHIP, &of, e) < 0)
+	if (generation_files_read(x->s.catalog, g->packed, LIMIT_MEMBERSHIP, &of, e) < 0)
 		return -1;
 	clock_write(g->made, made);
-	if (l->rows) {
-		add_log_json(l, g, &of, made);
+	if (x->rows) {
+		add_log_json(x, g, &of, made);
 		return 0;
 	}
-	buf_printf(&l->text, "%6" PRId64 "  %s  %-8s +%" PRIu64 " -%" PRIu64 "  ", g->number, made, g->action, g->added,
+	buf_printf(&x->text, "%6" PRId64 "  %s  %-8s +%" PRIu64 " -%" PRIu64 "  ", g->number, made, g->action, g->added,
 		g->removed);
-	escape_terminal(&l->text, str_from(g->by));
-	buf_puts(&l->text, *g->reason ? ": " : "");
-	escape_terminal(&l->text, str_from(g->reason));
-	buf_putc(&l->text, '\n');
-	add_log_files(l, g, &of);
+	escape_terminal(&x->text, str_from(g->by));
+	buf_puts(&x->text, *g->reason ? ": " : "");
+	escape_terminal(&x->text, str_from(g->reason));
+	buf_putc(&x->text, '\n');
+	add_log_files(x, g, &of);
 	return 0;
 }
 
-static int print_log(const struct view_command *x, uint64_t most, struct err *e)
+static int run_view_log(void *self, struct err *e)
 {
-	CLEANUP(view_log_release)
-	struct view_log l = {.catalog = x->all.catalog, .rows = x->all.settings.is_json ? jsondoc_array() : NULL};
-	buf_init(&l.text, SIZE_MAX / 2);
-	if (catalog_view_generations(x->all.catalog, x->name, INT64_MAX, most, add_log_row, &l, e) < 0)
+	struct view_command *x = self;
+	if (open_view(x, 0, false, e) < 0 ||
+		catalog_view_generations(x->s.catalog, x->name, INT64_MAX, x->most, add_log_row, x, e) < 0)
 		return -1;
-	if (l.rows) {
-		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-		jsondoc_put_str(doc, "view", x->name);
-		jsondoc_put(doc, "generations", STEAL_PTR(l.rows));
-		jsondoc_write(doc, 2, &l.text);
-	} else if (!l.text.len) {
-		buf_printf(&l.text, "%s: nothing was ever promoted\n", x->name);
-	}
-	return promotion_common_write(buf_view(&l.text), e);
+	if (!x->rows && !x->text.len)
+		buf_printf(&x->text, "%s: nothing was ever promoted\n", x->name);
+	return print_view(x, begin_view_json(x), "generations", e);
 }
 
-static int run_view_log(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(view_command_release) struct view_command x = {.most = LOG_MOST};
-	uint64_t most;
-	if (view_command_open(&x, self, argc, argv, 0, false, e) < 0 || take_number("--most", x.most, &most, e) < 0 ||
-		print_log(&x, most, e) < 0)
-		return err_exit_code(e->kind);
-	return 0;
-}
+static const struct option_row log_options[] = {
+	{"most", '\0', "N", "only the newest N generations; 20", COUNT(view_command, most)},
+};
 
-const struct command command_view_log = {
+static const struct command command_view_log = {
 	.name = "view log",
 	.arguments = "VIEW",
 	.help = "list what was promoted, demoted and rolled back",
 	.options = log_options,
 	.option_count = ARRAY_SIZE(log_options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(JSON),
+	.size = sizeof(struct view_command),
+	.begin = begin_view,
 	.run = run_view_log,
+	.release = release_view,
 };
 
 // --- view show ---
 
-static const struct option_row show_options[] = {
-	{"at", '\0', "ID|TIME", "as it was in this generation, or then: 2026-11-20 is the end of that day (UTC)",
-		NO_KEY},
-};
-
-// The arguments of add_shown_member.
-struct view_show {
-	struct jsondoc *rows; // NULL: text
-	struct buf text;
-};
-
-static void view_show_release(struct view_show *s)
-{
-	jsondoc_cleanup(&s->rows);
-	buf_release(&s->text);
-}
-
-static void add_member_json(struct view_show *s, const struct catalog_member *m)
+static void add_member_json(struct view_command *x, const struct catalog_member *m)
 {
 	char sha256[SHA256_HEX + 1] = "";
 	struct jsondoc *row = jsondoc_object();
@@ -165,126 +234,335 @@ static void add_member_json(struct view_show *s, const struct catalog_member *m)
 	jsondoc_put_str(row, "sha256", sha256);
 	jsondoc_put_int(row, "since", m->since);
 	jsondoc_put_bool(row, "listed", m->is_listed);
-	jsondoc_add(s->rows, row);
+	jsondoc_add(x->rows, row);
 }
 
 static int add_shown_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
 {
-	struct view_show *s = ctx;
-	if (s->rows) {
-		add_member_json(s, m);
+	struct view_command *x = ctx;
+	if (x->rows) {
+		add_member_json(x, m);
 		return 0;
 	}
-	buf_printf(&s->text, "%6" PRId64 "  %s/", m->since, m->platform_name);
-	escape_terminal(&s->text, str_from(m->filename));
-	buf_puts(&s->text, m->is_listed ? "\n" : "  (not listed: no page shows it)\n");
+	buf_printf(&x->text, "%6" PRId64 "  %s/", m->since, m->platform_name);
+	escape_terminal(&x->text, str_from(m->filename));
+	buf_puts(&x->text, m->is_listed ? "\n" : "  (not listed: no page shows it)\n");
 	return 0;
 }
 
-static int print_members(const struct view_command *x, int64_t generation, struct err *e)
+static int run_view_show(void *self, struct err *e)
 {
-	CLEANUP(view_show_release)
-	struct view_show s = {.rows = x->all.settings.is_json ? jsondoc_array() : NULL};
-	buf_init(&s.text, SIZE_MAX / 2);
-	if (catalog_view_members(x->all.catalog, x->name, generation, NULL, add_shown_member, &s, e) < 0)
-		return -1;
-	if (s.rows) {
-		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-		jsondoc_put_str(doc, "view", x->name);
-		jsondoc_put_int(doc, "generation", generation);
-		jsondoc_put(doc, "files", STEAL_PTR(s.rows));
-		jsondoc_write(doc, 2, &s.text);
-	} else if (!s.text.len) {
-		fprintf(stderr, "view %s is empty\n", x->name);
-	}
-	return promotion_common_write(buf_view(&s.text), e);
-}
-
-static int show_view(const struct view_command *x, struct err *e)
-{
+	struct view_command *x = self;
 	int64_t generation;
-	if (view_command_newest(x, &generation, e) < 0 ||
-		(x->at && view_command_generation(x, "--at ", x->at, &generation, e) < 0) ||
-		view_command_check_generation(x, generation, e) < 0)
+	if (open_view(x, 0, false, e) < 0 || newest_generation(x, &generation, e) < 0 ||
+		(x->at && read_generation(x, "--at ", x->at, &generation, e) < 0) ||
+		check_generation(x, generation, e) < 0 ||
+		catalog_view_members(x->s.catalog, x->name, generation, NULL, add_shown_member, x, e) < 0)
 		return -1;
-	return print_members(x, generation, e);
+	if (!x->rows && !x->text.len)
+		fprintf(stderr, "view %s is empty\n", x->name);
+	struct jsondoc *doc = begin_view_json(x);
+	if (doc)
+		jsondoc_put_int(doc, "generation", generation);
+	return print_view(x, doc, "files", e);
 }
 
-static int run_view_show(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(view_command_release) struct view_command x = {0};
-	if (view_command_open(&x, self, argc, argv, 0, false, e) < 0 || show_view(&x, e) < 0)
-		return err_exit_code(e->kind);
-	return 0;
-}
+static const struct option_row show_options[] = {
+	{"at", '\0', "ID|TIME", "as it was in this generation, or then: 2026-11-20 is the end of that day (UTC)",
+		TEXT(view_command, at)},
+};
 
-const struct command command_view_show = {
+static const struct command command_view_show = {
 	.name = "view show",
 	.arguments = "VIEW",
 	.help = "list the files that were promoted, with the generation of each",
 	.options = show_options,
 	.option_count = ARRAY_SIZE(show_options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(JSON),
+	.size = sizeof(struct view_command),
+	.begin = begin_view,
 	.run = run_view_show,
+	.release = release_view,
 };
 
 // --- view rollback ---
 
-static const struct option_row rollback_options[] = {
-	{"to", '\0', "ID|TIME",
-		"to this generation, or to what there was then: 2026-11-20 is the end of that day (UTC)", NO_KEY},
-	{"steps", '\0', "N", "back by N generations", NO_KEY},
-};
-
 static int find_rollback_target(const struct view_command *x, int64_t *out, struct err *e)
 {
-	uint64_t steps;
 	int64_t newest;
 	if (!x->to == !x->steps)
 		return err_set(e, ERR_USAGE, "one of --to and --steps is needed");
-	if (x->to && view_command_generation(x, "--to ", x->to, out, e) < 0)
+	if (x->to && read_generation(x, "--to ", x->to, out, e) < 0)
 		return -1;
 	if (x->to)
 		return *out || strcmp(x->to, "0") == 0
 			       ? 0
 			       : err_set(e, ERR_USAGE, "--to %s: view %s had no generation then; --to 0 empties it",
 					 x->to, x->name);
-	if (take_number("--steps", x->steps, &steps, e) < 0 || view_command_newest(x, &newest, e) < 0)
+	if (newest_generation(x, &newest, e) < 0)
 		return -1;
-	*out = newest - (int64_t)steps;
+	*out = newest - (int64_t)x->steps;
 	if (*out >= 0)
 		return 0;
-	return err_set(e, ERR_USAGE, "--steps %s: view %s has only %" PRId64 " generations", x->steps, x->name, newest);
+	return err_set(e, ERR_USAGE, "--steps %" PRIu64 ": view %s has only %" PRId64 " generations", x->steps, x->name,
+		newest);
 }
 
-static int roll_view_back(const struct view_command *x, struct err *e)
+static int run_view_rollback(void *self, struct err *e)
 {
+	struct view_command *x = self;
+	struct session *s = &x->s;
 	CLEANUP(promote_answer_release) struct promote_answer answer = {0};
-	const struct promotion_common *all = &x->all;
 	int64_t target;
-	if (find_rollback_target(x, &target, e) < 0 ||
-		rollback_run(&all->site, all->catalog, all->audit, x->name, target, x->reason ? x->reason : "", all->by,
-			all->settings.is_dry_run, &answer, e) < 0)
+	if (open_view(x, 0, true, e) < 0 || find_rollback_target(x, &target, e) < 0 ||
+		rollback_run(&s->site, s->catalog, s->audit, x->name, target, s->reason ? s->reason : "",
+			session_account(s), s->is_dry_run, &answer, e) < 0)
 		return -1;
-	return promotion_common_print(all, &answer, x->name, e);
+	return promotion_common_print(s, &answer, x->name, e);
 }
 
-static int run_view_rollback(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(view_command_release) struct view_command x = {0};
-	if (view_command_open(&x, self, argc, argv, 0, true, e) < 0 || roll_view_back(&x, e) < 0)
-		return err_exit_code(e->kind);
-	return 0;
-}
+static const struct option_row rollback_options[] = {
+	{"to", '\0', "ID|TIME",
+		"to this generation, or to what there was then: 2026-11-20 is the end of that day (UTC)",
+		TEXT(view_command, to)},
+	{"steps", '\0', "N", "back by N generations", COUNT(view_command, steps)},
+};
 
-const struct command command_view_rollback = {
+static const struct command command_view_rollback = {
 	.name = "view rollback",
 	.arguments = "VIEW",
 	.help = "go back to an earlier generation; that is a new one with the same files",
 	.options = rollback_options,
 	.option_count = ARRAY_SIZE(rollback_options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(REASON) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
+	.size = sizeof(struct view_command),
+	.begin = begin_view,
 	.run = run_view_rollback,
+	.release = release_view,
+};
+
+// --- view diff: what came and what left, with the overrides by which files came ---
+
+// The members of a generation, sorted.
+struct diff_members {
+	struct catalog_member *item;
+	size_t count, room;
+	struct arena text;
+};
+
+static void diff_members_release(struct diff_members *m)
+{
+	free(m->item);
+	arena_release(&m->text);
+}
+
+static int keep_member(void *ctx, const struct catalog_member *from, struct err *e UNUSED)
+{
+	struct diff_members *m = ctx;
+	GROW(m->item, m->count, m->room);
+	struct catalog_member *to = &m->item[m->count++];
+	uint8_t *sha256 = arena_alloc_aligned(&m->text, SHA256_SIZE);
+	memcpy(sha256, from->sha256, SHA256_SIZE);
+	*to = *from;
+	to->platform_name = arena_copy(&m->text, str_from(from->platform_name));
+	to->project = arena_copy(&m->text, str_from(from->project));
+	to->filename = arena_copy(&m->text, str_from(from->filename));
+	to->sha256 = sha256;
+	return 0;
+}
+
+static int compare_diff_members(const void *a, const void *b)
+{
+	const struct catalog_member *x = a, *y = b;
+	int order = strcmp(x->project, y->project);
+	order = order ? order : strcmp(x->filename, y->filename);
+	order = order ? order : strcmp(x->platform_name, y->platform_name);
+	return order ? order : memcmp(x->sha256, y->sha256, SHA256_SIZE);
+}
+
+static int read_diff_members(const struct view_command *x, int64_t generation, struct diff_members *out, struct err *e)
+{
+	if (catalog_view_members(x->s.catalog, x->name, generation, NULL, keep_member, out, e) < 0)
+		return -1;
+	if (out->count)
+		qsort(out->item, out->count, sizeof(*out->item), compare_diff_members);
+	return 0;
+}
+
+struct view_diff {
+	struct view_command *command;
+	struct generation_files of; // of the generation `since`: members that came together follow each other often
+	int64_t since;
+	size_t added, removed;
+};
+
+static void view_diff_release(struct view_diff *d)
+{
+	generation_files_release(&d->of);
+}
+
+static int take_generation_files(void *ctx, const struct catalog_generation *g, struct err *e)
+{
+	struct view_diff *d = ctx;
+	if (g->number != d->since)
+		return 0;
+	return generation_files_read(d->command->s.catalog, g->packed, LIMIT_MEMBERSHIP, &d->of, e);
+}
+
+// Finds the override, or the tests of other builds, by which an added file came.
+static int find_origin(struct view_diff *d, int64_t since, struct generation_file *file, struct err *e)
+{
+	if (since != d->since) {
+		generation_files_release(&d->of);
+		d->since = since;
+		if (catalog_view_generations(d->command->s.catalog, d->command->name, since + 1, 1,
+			    take_generation_files, d, e) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < d->of.files; i++) {
+		const struct generation_file *f = &d->of.file[i];
+		if (!f->is_removed && strcmp(f->filename, file->filename) == 0 &&
+			strcmp(f->platform, file->platform) == 0) {
+			file->override = f->override;
+			file->override_by = f->override_by;
+			file->tested = f->tested;
+			file->testeds = f->testeds;
+		}
+	}
+	return 0;
+}
+
+static int add_diff_row(struct view_diff *d, const struct catalog_member *m, bool is_removed, struct err *e)
+{
+	struct generation_file file = {
+		.platform = m->platform_name, .project = m->project, .filename = m->filename, .is_removed = is_removed};
+	memcpy(file.sha256, m->sha256, SHA256_SIZE);
+	*(is_removed ? &d->removed : &d->added) += 1;
+	if (!is_removed && find_origin(d, m->since, &file, e) < 0)
+		return -1;
+	if (d->command->rows)
+		jsondoc_add(d->command->rows, generation_file_json(&file));
+	else
+		put_generation_file(&file, &d->command->text);
+	return 0;
+}
+
+// Both are sorted.
+static int compare_both(struct view_diff *d, const struct diff_members *before, const struct diff_members *after,
+	struct err *e)
+{
+	for (size_t i = 0, k = 0; i < before->count || k < after->count;) {
+		int order = i == before->count  ? 1
+			    : k == after->count ? -1
+						: compare_diff_members(&before->item[i], &after->item[k]);
+		if ((order < 0 && add_diff_row(d, &before->item[i], true, e) < 0) ||
+			(order > 0 && add_diff_row(d, &after->item[k], false, e) < 0))
+			return -1;
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return 0;
+}
+
+static int run_view_diff(void *self, struct err *e)
+{
+	struct view_command *x = self;
+	int64_t from, to;
+	CLEANUP(diff_members_release) struct diff_members before = {0};
+	CLEANUP(diff_members_release) struct diff_members after = {0};
+	CLEANUP(view_diff_release) struct view_diff d = {.command = x};
+	if (open_view(x, 2, false, e) < 0 || read_generation(x, "", x->s.word[1], &from, e) < 0 ||
+		read_generation(x, "", x->s.word[2], &to, e) < 0 || check_generation(x, from, e) < 0 ||
+		check_generation(x, to, e) < 0 || read_diff_members(x, from, &before, e) < 0 ||
+		read_diff_members(x, to, &after, e) < 0 || compare_both(&d, &before, &after, e) < 0)
+		return -1;
+	struct jsondoc *doc = begin_view_json(x);
+	if (doc) {
+		jsondoc_put_int(doc, "from", from);
+		jsondoc_put_int(doc, "to", to);
+	} else {
+		buf_printf(&x->text, "%s: generation %lld to %lld: +%zu -%zu\n", x->name, (long long)from,
+			(long long)to, d.added, d.removed);
+	}
+	return print_view(x, doc, "files", e);
+}
+
+static const struct command command_view_diff = {
+	.name = "view diff",
+	.arguments = "VIEW FROM TO",
+	.help = "list what came and what left between two generations or times",
+	.shared = SHARED_BASE | SHARED(STORE) | SHARED(JSON),
+	.size = sizeof(struct view_command),
+	.begin = begin_view,
+	.run = run_view_diff,
+	.release = release_view,
+};
+
+// --- view repair ---
+
+static void tell_repaired(struct view_command *x, const char *what, const char *noun, uint64_t count)
+{
+	struct jsondoc *row = jsondoc_object();
+	jsondoc_put_str(row, "name", what);
+	jsondoc_put_int(row, noun, (int64_t)count);
+	jsondoc_add(x->rows, row);
+	if (count)
+		buf_printf(&x->text, "%s: %" PRIu64 " %s with a time in the future%s\n", what, count, noun,
+			x->s.is_dry_run ? "" : " have another now");
+}
+
+static int write_repaired(struct view_command *x, struct err *e)
+{
+	const struct session *s = &x->s;
+	char now[CLOCK_TEXT];
+	clock_write(clock_wall_seconds(), now);
+	if (s->is_json) {
+		struct jsondoc *doc = jsondoc_object();
+		jsondoc_put_str(doc, "now", now);
+		jsondoc_put_bool(doc, "dry_run", s->is_dry_run);
+		return print_view(x, doc, "repaired", e);
+	}
+	if (!x->text.len)
+		buf_printf(&x->text, "nothing has a time in the future; the clock says %s\n", now);
+	else if (s->is_dry_run)
+		buf_printf(&x->text, "the clock says %s (dry run: nothing was changed)\n", now);
+	return s->is_quiet ? 0 : output_print(&x->text, e);
+}
+
+static int run_view_repair(void *self, struct err *e)
+{
+	struct view_command *x = self;
+	struct session *s = &x->s;
+	CLEANUP(mem_free) char *folder = NULL;
+	CLEANUP(strset_release) struct strset views = {0};
+	uint64_t count = 0;
+	if (s->words)
+		return err_set(e, ERR_USAGE, "%s: it repairs all views, and takes no name", s->word[0]);
+	x->rows = jsondoc_array();
+	if (session_open(s, SESSION_VIEWS | (s->is_dry_run ? 0 : SESSION_MAKE | SESSION_AUDIT), e) < 0 ||
+		views_folder(&s->config, &folder, e) < 0 || views_find_folders(folder, false, &views, e) < 0)
+		return -1;
+	strset_sort(&views);
+	for (size_t i = 0; i < views.count; i++) {
+		if (views_repair_view(folder, s->catalog, views.item[i], session_account(s), s->is_dry_run, &count, e) <
+			0)
+			return -1;
+		tell_repaired(x, views.item[i], "generations", count);
+	}
+	if (views_repair_evidence(folder, s->catalog, s->is_dry_run, &count, e) < 0)
+		return -1;
+	tell_repaired(x, "evidence", "records", count);
+	return write_repaired(x, e);
+}
+
+static const struct command command_view_repair = {
+	.name = "view repair",
+	.help = "after a clock was ahead: give what has a time in the future another one",
+	.shared = SHARED_BASE | SHARED(STORE) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
+	.size = sizeof(struct view_command),
+	.begin = begin_view,
+	.run = run_view_repair,
+	.release = release_view,
 };
 
 // --- the group ---
@@ -302,5 +580,4 @@ const struct command command_view = {
 	.name = "view",
 	.help = "what was promoted into a view, and going back: diff, log, repair, rollback, show",
 	.rows = rows,
-	.run = command_run_row,
 };

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/common/command.h"
 #include "lib/base/buf.h"
+#include "lib/base/decimal.h"
 #include "lib/base/mem.h"
 #include "lib/base/nearest.h"
 #include "lib/base/str.h"
@@ -15,34 +17,44 @@
 enum { FIRST_ROW = 256, HELP = 'h' };
 
 static const struct option_row shared_options[SHARED_COUNT] = {
-	[SHARED_CONFIG] = {"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE", NO_KEY},
-	[SHARED_CATALOG] = {"catalog", '\0', "FILE", "use FILE as the catalog", "catalog", "path"},
-	[SHARED_STORE] = {"store", 's', "DIR", "use DIR as the store", "store", "path"},
-	[SHARED_THREADS] = {"threads", '\0', "N", "read the store in N threads; one per processor", "index", "threads"},
+	[SHARED_CONFIG] = {"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE",
+		TEXT(session, file)},
+	[SHARED_CATALOG] = {"catalog", '\0', "FILE", "use FILE as the catalog", KEY("catalog", "path")},
+	[SHARED_STORE] = {"store", 's', "DIR", "use DIR as the store", KEY("store", "path")},
+	[SHARED_THREADS] = {"threads", '\0', "N", "read the store in N threads; one per processor",
+		KEY("index", "threads")},
 	[SHARED_UPSTREAM] = {"upstream", '\0', NULL, "serve upstream's (PyPI's) files too; without a store, only these",
-		"upstream", "merge"},
-	[SHARED_UPSTREAM_URL] = {"upstream-url", '\0', "URL", "use the simple index at URL as upstream", "upstream",
-		"url"},
+		KEY("upstream", "merge")},
+	[SHARED_UPSTREAM_URL] = {"upstream-url", '\0', "URL", "use the simple index at URL as upstream",
+		KEY("upstream", "url")},
 	[SHARED_PLATFORM] = {"platform", 'p', "NAME", "only on this platform; on every platform that has the file",
-		NO_KEY},
-	[SHARED_PLATFORMS] = {"platform", 'p', "GLOB", "only on platforms that match GLOB; may be repeated", NO_KEY},
-	[SHARED_PYTHON] = {"python", '\0', "V", "only for this Python, such as 3.12", NO_KEY},
+		TEXT(session, platform)},
+	[SHARED_PLATFORMS] = {"platform", 'p', "GLOB", "only on platforms that match GLOB; may be repeated",
+		LIST(session, globs)},
+	[SHARED_PYTHON] = {"python", '\0', "V", "only for this Python, such as 3.12", TEXT(session, python)},
 	[SHARED_CA_FILE] = {"ca-file", '\0', "FILE", "trust the certificates in FILE (PEM) instead of the system's",
-		NO_KEY},
-	[SHARED_GRACE] = {"grace", '\0', "TIME", "delete only what was unlisted at least TIME ago, such as 7d", NO_KEY},
+		TEXT(session, ca_file)},
+	[SHARED_GRACE] = {"grace", '\0', "TIME", "delete only what was unlisted at least TIME ago, such as 7d",
+		NUMBER(session, grace, seconds)},
 	[SHARED_NAME_TAKEN_OVER] = {"name-taken-over", '\0', NULL,
-		"count upstream's files even where all are younger than ours", NO_KEY},
-	[SHARED_OFFLINE] = {"offline", '\0', NULL, "use the cached answers of upstream; send no request", NO_KEY},
-	[SHARED_OUTPUT] = {"output", 'o', "FILE", "write to FILE, which appears complete or not at all", NO_KEY},
-	[SHARED_RETRIES] = {"retries", '\0', "N", "retry N times after a lost connection or a server error; 5", NO_KEY},
+		"count upstream's files even where all are younger than ours", FLAG(session, is_taken_over)},
+	[SHARED_OFFLINE] = {"offline", '\0', NULL, "use the cached answers of upstream; send no request",
+		FLAG(session, is_offline)},
+	[SHARED_OUTPUT] = {"output", 'o', "FILE", "write to FILE, which appears complete or not at all",
+		TEXT(session, output)},
+	[SHARED_RETRIES] = {"retries", '\0', "N", "retry N times after a lost connection or a server error; 5",
+		NUMBER(session, retries, integer)},
 	[SHARED_TIMEOUT] = {"timeout", '\0', "TIME", "give up a connection that is silent for TIME, such as 5m",
-		NO_KEY},
-	[SHARED_TOKEN_FILE] = {"token-file", '\0', "FILE", "the token; the variable WHEELCACHE_TOKEN, or netrc", NO_KEY},
-	[SHARED_REASON] = {"reason", 'r', "TEXT", "the reason, for the log of the view", NO_KEY},
-	[SHARED_DRY_RUN] = {"dry-run", 'n', NULL, "change nothing; print what would be done", NO_KEY},
-	[SHARED_JSON] = {"json", '\0', NULL, "print the result as JSON", NO_KEY},
-	[SHARED_QUIET] = {"quiet", 'q', NULL, "print only problems: no progress bar, no summary", NO_KEY},
-	[SHARED_LOG_LEVEL] = {"log-level", '\0', "LEVEL", "error, warn, info or debug", "server", "log-level"},
+		NUMBER(session, timeout, seconds)},
+	[SHARED_TOKEN_FILE] = {"token-file", '\0', "FILE", "the token; the variable WHEELCACHE_TOKEN, or netrc",
+		TEXT(session, token_file)},
+	[SHARED_REASON] = {"reason", 'r', "TEXT", "the reason, for the log of the view", TEXT(session, reason)},
+	[SHARED_DRY_RUN] = {"dry-run", 'n', NULL, "change nothing; print what would be done",
+		FLAG(session, is_dry_run)},
+	[SHARED_JSON] = {"json", '\0', NULL, "print the result as JSON", FLAG(session, is_json)},
+	[SHARED_QUIET] = {"quiet", 'q', NULL, "print only problems: no progress bar, no summary",
+		FLAG(session, is_quiet)},
+	[SHARED_LOG_LEVEL] = {"log-level", '\0', "LEVEL", "error, warn, info or debug", KEY("server", "log-level")},
 };
 
 // Returns the row at *i and moves *i past it; NULL at the end. The command's own rows come first.
@@ -58,7 +70,7 @@ static const struct option_row *next_row(const struct command *self, size_t *i)
 
 const struct option_row *command_next_option(const struct command *self, size_t *i)
 {
-	static const struct option_row help = {"help", 'h', NULL, "print this help and exit", NO_KEY};
+	static const struct option_row help = {"help", 'h', NULL, "print this help and exit", .kind = OPTION_FLAG};
 	const struct option_row *row = next_row(self, i);
 	if (row)
 		return row;
@@ -164,19 +176,82 @@ void command_print_help(const struct command *self, FILE *out)
 		print_option(row, out);
 }
 
+// --- what an option does ---
+
+static int fill_number(const struct option_row *row, uint64_t *field, const char *value, struct err *e)
+{
+	if (!row->number->set(field, value))
+		return err_set(e, ERR_USAGE, "--%s: \"%s\" is not %s", row->name, value, row->number->wants);
+	if (*field > row->number->most)
+		return err_set(e, ERR_USAGE, "--%s: %s is more than %llu", row->name, value,
+			(unsigned long long)row->number->most);
+	return 0;
+}
+
+// The field is a pointer to one of the rows of the table.
+static int fill_word(const struct option_row *row, void *field, const char *value, struct err *e)
+{
+	CLEANUP(buf_release) struct buf words;
+	buf_init(&words, ERR_MSG_SIZE);
+	for (size_t i = 0; i < row->rows; i++) {
+		const void *one = (const char *)row->table + i * row->row_size;
+		const char *word = *(const char *const *)one;
+		if (strcmp(value, word) == 0) {
+			memcpy(field, &one, sizeof(one));
+			return 0;
+		}
+		buf_printf(&words, "%s%s", !i ? "" : i + 1 == row->rows ? " or " : ", ", word);
+	}
+	return err_set(e, ERR_USAGE, "--%s %s: expected %s", row->name, value, words.data);
+}
+
+static int fill_option(void *x, const struct option_row *row, const char *value, struct err *e)
+{
+	struct session *s = x;
+	void *field = (char *)x + row->at;
+	if (row >= s->command->options && row < s->command->options + s->command->option_count)
+		s->own_option = row->name;
+	switch (row->kind) {
+	case OPTION_KEY:
+		session_give(s, row->section, row->key, value ? value : "yes");
+		break;
+	case OPTION_FLAG:
+		*(bool *)field = true;
+		break;
+	case OPTION_TEXT:
+		*(const char **)field = value;
+		break;
+	case OPTION_LIST:
+		session_list_add(field, value);
+		break;
+	case OPTION_NUMBER:
+		return fill_number(row, field, value, e);
+	case OPTION_COUNT:
+		if (!decimal_parse(str_from(value), INT64_MAX, field) || !*(uint64_t *)field)
+			return err_set(e, ERR_USAGE, "--%s %s: not a number from 1 on", row->name, value);
+		break;
+	case OPTION_WORD:
+		return fill_word(row, field, value, e);
+	case OPTION_CALL:
+		return row->take(x, row, value, e);
+	}
+	return 0;
+}
+
 // The words that follow an option with a list of values. getopt goes on after them.
-static int take_more_values(const struct option_row *row, int argc, char **argv, command_option_fn *fn, void *ctx,
-	struct err *e)
+static int take_more_values(struct session *s, const struct option_row *row, int argc, char **argv, struct err *e)
 {
 	bool is_list = row->value && str_ends(str_from(row->value), STR("..."));
 	for (; is_list && optind < argc && argv[optind][0] != '-'; optind++)
-		if (fn(ctx, row, argv[optind], e) < 0)
+		if (fill_option(s, row, argv[optind], e) < 0)
 			return -1;
 	return 0;
 }
 
-int command_options(const struct command *self, int argc, char **argv, command_option_fn *fn, void *ctx, struct err *e)
+// Returns the index of the first argument that is not an option, or -1.
+static int read_options(struct session *s, int argc, char **argv, struct err *e)
 {
+	const struct command *self = s->command;
 	CLEANUP(mem_free) struct option *all = long_options(self);
 	CLEANUP(buf_release) struct buf letters;
 	buf_init(&letters, 256);
@@ -194,11 +269,13 @@ int command_options(const struct command *self, int argc, char **argv, command_o
 		const struct option_row *row = found == '?' || found == ':' ? NULL : find_row(self, found);
 		if (!row)
 			return refuse_option(self, found, argv, e);
-		if (fn(ctx, row, row->value ? optarg : NULL, e) < 0 ||
-			take_more_values(row, argc, argv, fn, ctx, e) < 0)
+		if (fill_option(s, row, row->value ? optarg : NULL, e) < 0 ||
+			take_more_values(s, row, argc, argv, e) < 0)
 			return -1;
 	}
 }
+
+// --- running ---
 
 const char *command_word(const struct command *self)
 {
@@ -223,7 +300,7 @@ const struct command *command_nearest_row(const struct command *group, const cha
 	return n.word ? command_find_row(group, n.word) : NULL;
 }
 
-int command_run_row(const struct command *self, int argc, char **argv, struct err *e)
+static int run_row(const struct command *self, int argc, char **argv, struct err *e)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
@@ -232,7 +309,7 @@ int command_run_row(const struct command *self, int argc, char **argv, struct er
 	}
 	const struct command *row = command_find_row(self, word);
 	if (row)
-		return row->run(row, argc - 1, argv + 1, e);
+		return command_run(row, argc - 1, argv + 1, e);
 	const struct command *meant = command_nearest_row(self, word);
 	err_set(e, ERR_USAGE, "%s: %s%s; %s%s%ssee wheelcache %s --help", self->name,
 		*word ? "unknown command " : "no command is given", word, meant ? "did you mean " : "",
@@ -240,42 +317,45 @@ int command_run_row(const struct command *self, int argc, char **argv, struct er
 	return err_exit_code(ERR_USAGE);
 }
 
-bool command_take_flag(const struct command_flag *flags, size_t count, const char *name)
+static int read_line(struct session *s, int argc, char **argv, struct err *e)
 {
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(name, flags[i].name) == 0) {
-			*flags[i].flag = true;
-			return true;
-		}
-	return false;
-}
-
-bool command_take_text(const struct command_text *texts, size_t count, const char *name, const char *value)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(name, texts[i].name) == 0) {
-			*texts[i].text = value;
-			return true;
-		}
-	return false;
-}
-
-void command_words_add(struct command_words *words, const char *text)
-{
-	GROW(words->item, words->count, words->room);
-	words->item[words->count++] = text;
-}
-
-void command_words_release(struct command_words *words)
-{
-	free(words->item);
-	*words = (struct command_words){0};
-}
-
-int command_take_platforms(struct command_words *globs, const char *name, const char *value, struct err *e)
-{
-	if (strcmp(name, "platform") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
-	command_words_add(globs, value);
+	int first = read_options(s, argc, argv, e);
+	if (first < 0)
+		return -1;
+	s->word = argv + first;
+	s->words = (size_t)(argc - first);
+	if (s->command->follow != FOLLOW_STORE)
+		return 0;
+	if (s->words > 1)
+		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", s->word[1]);
+	session_take_store(s, *s->word);
 	return 0;
+}
+
+static void release_lists(const struct command *self, void *x)
+{
+	const struct option_row *row;
+	for (size_t i = 0; (row = next_row(self, &i));)
+		if (row->kind == OPTION_LIST)
+			free(((struct session_list *)(void *)((char *)x + row->at))->item);
+}
+
+int command_run(const struct command *self, int argc, char **argv, struct err *e)
+{
+	if (self->rows && *self->name)
+		return run_row(self, argc, argv, e);
+	CLEANUP(mem_free) void *x = xcalloc(1, self->size ? self->size : sizeof(struct session));
+	session_init(x, self);
+	if (self->begin)
+		self->begin(x);
+	int code = read_line(x, argc, argv, e);
+	if (code == 0)
+		code = self->run(x, e);
+	if (code < 0)
+		code = err_exit_code(e->kind);
+	if (self->release)
+		self->release(x);
+	release_lists(self, x);
+	session_release(x);
+	return code;
 }

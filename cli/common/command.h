@@ -3,22 +3,52 @@
 // A command's file is cli/NAME.c, its manual is a section of wheelcache(1), its tests are in tests/e2e/.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include "lib/base/err.h"
+#include "cli/common/session.h"
 
-// One option. An option that is a configuration key names it, and needs no code of its command.
-struct option_row {
-	const char *name;          // the long form, without "--"
-	char letter;               // the short form; '\0': none
-	const char *value;         // the word for its value in the help; NULL: it takes no value
-				   // "NAME...": the words that follow it are values too, up to the next option
-	const char *help;          // one line
-	const char *section, *key; // the configuration key that it sets ("yes" without a value); NO_KEY: none
+// What becomes of an option. The macro of its kind says the field of the command's struct that it fills, and does not
+// compile if that is of another type.
+enum option_kind {
+	OPTION_KEY,    // a configuration key: "yes" without a value
+	OPTION_FLAG,   // bool
+	OPTION_TEXT,   // const char *, borrowed from the command line; of several the last one
+	OPTION_LIST,   // struct session_list
+	OPTION_NUMBER, // uint64_t, of a type of lib/state/config/config-type.h
+	OPTION_COUNT,  // uint64_t from 1 on
+	OPTION_WORD,   // a pointer to a row of a table, whose first member is the word
+	OPTION_CALL,   // take() does it
 };
-#define NO_KEY NULL, NULL
+
+// One option: all that the parser, --help and the completion know of it.
+struct option_row {
+	const char *name;  // the long form, without "--"
+	char letter;       // the short form; '\0': none
+	const char *value; // the word for its value in the help; NULL: it takes no value
+			   // "NAME...": the words that follow it are values too, up to the next option
+	const char *help;  // one line
+	enum option_kind kind;
+	const char *section, *key;        // OPTION_KEY
+	size_t at;                        // the offset of the field; of OPTION_CALL whatever take() does with it
+	const struct config_type *number; // OPTION_NUMBER
+	const void *table;                // OPTION_WORD
+	size_t rows, row_size;
+	// OPTION_CALL. x: the struct of the command. value: NULL if the option takes none.
+	int (*take)(void *x, const struct option_row *row, const char *value, struct err *e);
+};
+// x: the tag of the struct.
+#define FIELD_AT(x, field, type)                                                                                       \
+	(offsetof(struct x, field) + 0 * sizeof(_Generic(&((struct x *)NULL)->field, type * : 0)))
+#define KEY(section_, key_) .kind = OPTION_KEY, .section = (section_), .key = (key_)
+#define FLAG(x, field) .kind = OPTION_FLAG, .at = FIELD_AT(x, field, bool)
+#define TEXT(x, field) .kind = OPTION_TEXT, .at = FIELD_AT(x, field, const char *)
+#define LIST(x, field) .kind = OPTION_LIST, .at = FIELD_AT(x, field, struct session_list)
+#define NUMBER(x, field, of) .kind = OPTION_NUMBER, .at = FIELD_AT(x, field, uint64_t), .number = &config_type_##of
+#define COUNT(x, field) .kind = OPTION_COUNT, .at = FIELD_AT(x, field, uint64_t)
+#define WORD(x, field, table_)                                                                                         \
+	.kind = OPTION_WORD, .at = FIELD_AT(x, field, __typeof__(&(table_)[0])), .table = (table_),                    \
+	.rows = ARRAY_SIZE(table_), .row_size = sizeof((table_)[0])
+#define CALL(take_) .kind = OPTION_CALL, .take = (take_)
 
 // The options that several commands have. Their rows are in command.c, once for all commands.
 enum shared_option {
@@ -50,6 +80,12 @@ enum shared_option {
 // What a command has that reads the configuration.
 #define SHARED_BASE (SHARED(CONFIG) | SHARED(CATALOG) | SHARED(LOG_LEVEL))
 
+// The words that may follow the options.
+enum command_follow {
+	FOLLOW_ANY,   // run() checks them
+	FOLLOW_STORE, // at most one STORE, which the parser takes
+};
+
 struct command {
 	const char *name;                 // "index"; "prune plan" for a command of a group; "" for the program
 	const char *arguments;            // what follows the options, for the usage line
@@ -58,8 +94,14 @@ struct command {
 	size_t option_count;
 	unsigned shared;                   // the others: SHARED(JSON) | SHARED(QUIET)
 	const struct command *const *rows; // the commands of a group; NULL at the end. NULL: it is no group
-	// argv[0] is the command's name. Returns the exit code; main prints the error in *e.
-	int (*run)(const struct command *self, int argc, char **argv, struct err *e);
+	enum command_follow follow;
+	// The command's struct, in which the options are put: it begins with a struct session (session.h), and is all zero
+	// before begin(). 0: the session alone.
+	size_t size;
+	void (*begin)(void *x); // NULL: nothing is to be set
+	// After the command line is read. Returns the exit code, or -1: that of the error. main() prints an error in *e.
+	int (*run)(void *x, struct err *e);
+	void (*release)(void *x); // whatever was run; before the session is released. NULL: there is nothing
 };
 
 extern const struct command command_audit;
@@ -71,15 +113,10 @@ extern const struct command command_compare;
 extern const struct command command_demote;
 extern const struct command command_doctor;
 extern const struct command command_evidence;
-extern const struct command command_evidence_list;
-extern const struct command command_evidence_make;
-extern const struct command command_evidence_send;
-extern const struct command command_evidence_show;
 extern const struct command command_explain;
 extern const struct command command_find;
 extern const struct command command_freeze;
 extern const struct command command_health;
-extern const struct command command_help;
 extern const struct command command_index;
 extern const struct command command_log;
 extern const struct command command_usage;
@@ -88,41 +125,22 @@ extern const struct command command_platform;
 extern const struct command command_promote;
 extern const struct command command_provenance;
 extern const struct command command_prune;
-extern const struct command command_prune_apply;
-extern const struct command command_prune_follow;
 extern const struct command command_prune_plan;
-extern const struct command command_prune_purge;
-extern const struct command command_prune_restore;
 extern const struct command command_provides;
 extern const struct command command_push;
 extern const struct command command_rebuilds;
 extern const struct command command_remove;
 extern const struct command command_retain;
-extern const struct command command_root; // the program itself: its rows are all commands (cli/root.c)
 extern const struct command command_serve;
 extern const struct command command_thaw;
 extern const struct command command_token;
 extern const struct command command_unyank;
 extern const struct command command_view;
-extern const struct command command_view_diff;
-extern const struct command command_view_log;
-extern const struct command command_view_repair;
-extern const struct command command_view_rollback;
-extern const struct command command_view_show;
 extern const struct command command_yank;
 
-// Called once per given option, in the order of the command line. value is NULL if the option takes none.
-typedef int command_option_fn(void *ctx, const struct option_row *row, const char *value, struct err *e);
-
-// Parses the options with getopt_long. Returns the index of the first argument that is not an option, or -1 with
-// ERR_USAGE or an error of fn. "--help" prints the usage and ends the process with 0.
-int command_options(const struct command *self, int argc, char **argv, command_option_fn *fn, void *ctx,
-	struct err *e) MUST_CHECK;
-
-// For a group of commands, such as "prune": runs the row whose second word is argv[1]. "--help" prints the rows. Returns
-// the exit code. It is the run of such a command.
-int command_run_row(const struct command *self, int argc, char **argv, struct err *e) MUST_CHECK;
-
+// Reads the command line, whose argv[0] is the command's name, and runs the command; of a group, such as "prune", the row
+// whose second word is argv[1]. Returns the exit code. "--help" prints the usage, and ends the process with 0.
+int command_run(const struct command *self, int argc, char **argv, struct err *e);
 // Prints what --help prints for a command, or for a group.
 void command_print_help(const struct command *self, FILE *out);
 // "plan" of "prune plan".
@@ -133,29 +151,3 @@ const struct command *command_find_row(const struct command *group, const char *
 const struct command *command_nearest_row(const struct command *group, const char *word);
 // Returns the option at *i, and moves *i, which is 0 at first, past it; NULL at the end. "--help" is the last one.
 const struct option_row *command_next_option(const struct command *self, size_t *i);
-
-// An option without a value.
-struct command_flag {
-	const char *name;
-	bool *flag;
-};
-// Sets the flag of this name. Returns false if the table has no such name.
-bool command_take_flag(const struct command_flag *flags, size_t count, const char *name);
-
-// An option whose value is text. The text is borrowed from the command line.
-struct command_text {
-	const char *name;
-	const char **text;
-};
-// Sets the text of this name. Returns false if the table has no such name.
-bool command_take_text(const struct command_text *texts, size_t count, const char *name, const char *value);
-
-// The values of an option that may be repeated. All zero at first. The texts are borrowed from the command line.
-struct command_words {
-	const char **item; // owned
-	size_t count, room;
-};
-void command_words_add(struct command_words *words, const char *text);
-void command_words_release(struct command_words *words);
-// Adds the pattern of --platform, of SHARED(PLATFORMS). For the end of an option function: any other option is ERR_USAGE.
-int command_take_platforms(struct command_words *globs, const char *name, const char *value, struct err *e) MUST_CHECK;

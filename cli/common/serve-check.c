@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/common/cli-config.h"
+#include "cli/common/session.h"
 #include "builder/missing/branch.h"
 #include "lib/os/clock.h"
 #include "lib/os/path-probe.h"

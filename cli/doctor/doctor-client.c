@@ -1,19 +1,347 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/doctor-client.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
-#include "cli/doctor/doctor-install.h"
-#include "cli/doctor/doctor-lost.h"
-#include "cli/doctor/doctor-service.h"
-#include "cli/doctor/pip-settings.h"
-#include "cli/doctor/uv-settings.h"
+#include "cli/doctor/client-settings.h"
+#include "cli/doctor/doctor-server.h"
 #include "lib/base/limits.h"
+#include "lib/domain/index/simplepage.h"
+#include "lib/domain/machine/profile.h"
 #include "lib/domain/text/name.h"
+#include "lib/domain/text/specifier.h"
+#include "lib/format/escape.h"
+#include "lib/format/jsondoc.h"
+#include "lib/install/nearest.h"
 #include "lib/net/ca-file.h"
 #include "lib/net/fetch.h"
+
+// --- which Python ---
+
+enum { ANSWER_MOST = 512, ANY_MICRO = -1 };
+
+// Prints VERSION MICRO ARCH LIBC, such as "3.13t 2 x86_64 glibc 2.36". $PYTHON_OF_DOCTOR: the program.
+#define ASK                                                                                                             \
+	"timeout 20 \"$PYTHON_OF_DOCTOR\" -I -c '"                                                                      \
+	"import glob, platform, sys, sysconfig\n"                                                                       \
+	"v, l = sys.version_info, platform.libc_ver()\n"                                                                \
+	"l = l if l[0] == \"glibc\" else (\"musl\", \"1.2\") if glob.glob(\"/lib/ld-musl-*\") else (\"none\", \"0\")\n" \
+	"n = \"pp%d%d\" if sys.implementation.name == \"pypy\" else \"%d.%d\"\n"                                        \
+	"t = \"t\" if sysconfig.get_config_var(\"Py_GIL_DISABLED\") else \"\"\n"                                        \
+	"print(n % v[:2] + t, v[2], platform.machine(), *l)' 2>/dev/null"
+
+// The Python that is judged, or the machine alone.
+struct client_python {
+	char version[16], arch[32], libc[32];
+	int micro;
+	char *from; // where it was found; NULL: there is none. Owned
+	struct profile profile;
+};
+
+static void client_python_release(struct client_python *p)
+{
+	free(p->from);
+	profile_release(&p->profile);
+}
+
+static bool ask_program(const char *program, struct client_python *out)
+{
+	char answer[ANSWER_MOST] = "", kind[16], number[16];
+	setenv("PYTHON_OF_DOCTOR", program, 1);
+	FILE *f = popen(ASK, "re");
+	if (!f)
+		return false;
+	bool has_line = fgets(answer, sizeof(answer), f) != NULL;
+	if (pclose(f) != 0 || !has_line ||
+		sscanf(answer, "%15s %d %31s %15s %15s", out->version, &out->micro, out->arch, kind, number) != 5)
+		return false;
+	snprintf(out->libc, sizeof(out->libc), "%s %s", kind, number);
+	out->from = xstrdup(program);
+	return true;
+}
+
+static bool find_program(struct client_python *out)
+{
+	const char *venv = getenv("VIRTUAL_ENV");
+	CLEANUP(mem_free) char *own = venv && *venv ? xasprintf("%s/bin/python", venv) : NULL;
+	return (own && ask_program(own, out)) || ask_program("python3", out) || ask_program("python", out);
+}
+
+// By the kernel and our own libc.
+static void take_machine(struct client_python *out)
+{
+	struct utsname name;
+	if (uname(&name) == 0)
+		snprintf(out->arch, sizeof(out->arch), "%.31s", name.machine);
+	if (!confstr(_CS_GNU_LIBC_VERSION, out->libc, sizeof(out->libc))) // "glibc 2.36"
+		snprintf(out->libc, sizeof(out->libc), "musl 1.2");
+}
+
+// *is_known: the Python; otherwise its machine alone is.
+static bool find_python(struct doctor_report *r, const char *wanted, struct client_python *out, bool *is_known)
+{
+	struct python ignored;
+	struct err e = ERR_INIT;
+	out->micro = ANY_MICRO;
+	bool is_version = wanted && python_parse(str_from(wanted), &ignored, &e) == 0;
+	*is_known = is_version || (wanted ? ask_program(wanted, out) : find_program(out));
+	if (wanted && !*is_known) {
+		doctor_report_add(r, DOCTOR_WRONG, "python", "give a version such as 3.12, or a program",
+			"--python %s: it is no version of Python, and no program that is one", wanted);
+		return false;
+	}
+	if (!*is_known || is_version)
+		take_machine(out);
+	if (is_version)
+		snprintf(out->version, sizeof(out->version), "%.15s", wanted);
+	const struct profile_keys keys = {*is_known ? out->version : "3.12", out->arch, out->libc};
+	if (profile_init(&out->profile, "this machine", &keys, &e) == 0)
+		return true;
+	doctor_report_add(r, DOCTOR_WARNING, "python", "look with pip debug --verbose",
+		"it is not known which wheels install on this machine (%s, %s): %s", out->arch, out->libc, e.msg);
+	return false;
+}
+
+// --- which file ---
+
+struct install_judge {
+	const struct client_python *python;
+	const char *wanted; // a specifier set; "": none
+	struct fits fits;
+	struct offers offers;
+};
+
+static bool installs(struct install_judge *j, const struct offer *o)
+{
+	uint64_t micros = fits_micros(&j->fits, o->python, 0);
+	bool has_micro = j->python->micro == ANY_MICRO || j->python->micro >= SPECIFIER_MICROS
+				 ? micros != 0
+				 : micros >> j->python->micro & 1;
+	return o->is_wheel && !o->is_yanked && has_micro && fits_rank(&j->fits, o->tags, 0) >= 0;
+}
+
+// Of the final releases, or if there is none of all; NULL: none.
+static const struct offers_release *newest_release(const struct install_judge *j, const struct offers_release *list,
+	size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!j->offers.offer[list[i].first].version.is_prerelease)
+			return &list[i];
+	return count ? list : NULL;
+}
+
+static const struct offer *find_file(struct install_judge *j, const struct offers_release *list, size_t count,
+	bool takes_pre)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = list[i].first; k < list[i].end; k++)
+			if ((takes_pre || !j->offers.offer[k].version.is_prerelease) &&
+				installs(j, &j->offers.offer[k]))
+				return &j->offers.offer[k];
+	return NULL;
+}
+
+static bool has_sdist(const struct install_judge *j, const struct offers_release *release)
+{
+	for (size_t i = release->first; i < release->end; i++)
+		if (!j->offers.offer[i].is_wheel && !j->offers.offer[i].is_yanked)
+			return true;
+	return false;
+}
+
+static void say_why_not(struct doctor_report *r, struct install_judge *j, const struct offers_release *newest,
+	const struct offer *older, const char *here)
+{
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, ERR_MSG_SIZE);
+	const struct environment *env = &j->python->profile.environment[0];
+	const struct nearest_place place = {0, 0, &j->python->profile.machine, &env->python};
+	const char *version = j->offers.offer[newest->first].version.text;
+	nearest_describe(&j->offers, &place, newest, &why);
+	if (has_sdist(j, newest))
+		doctor_report_add(r, DOCTOR_WARNING, "install",
+			"pip builds the sdist here, with the compilers that it needs; or have a wheel built",
+			"no wheel of %s %s installs on %s, but it has an sdist: %s", j->offers.project, version, here,
+			why.data);
+	else if (older)
+		doctor_report_add(r, DOCTOR_WARNING, "install", "have a wheel built, if the newest version is wanted",
+			"pip takes %s on %s; of %s: %s", older->filename, here, version, why.data);
+	else
+		doctor_report_add(r, DOCTOR_WRONG, "install",
+			"use a Python and a machine for which there is a wheel, or have one built: wheelcache missing",
+			"no file of %s installs on %s; the nearest of %s: %s", j->offers.project, here, version,
+			why.data);
+}
+
+static void judge_install(struct doctor_report *r, struct install_judge *j, const char *here)
+{
+	size_t count;
+	const struct offers_release *list = offers_admitted(&j->offers, j->wanted, &count);
+	const struct offers_release *newest = newest_release(j, list, count);
+	if (!newest) {
+		doctor_report_add(r, DOCTOR_WRONG, "install", "look at its page",
+			"%s%s has neither a wheel nor an sdist", j->offers.project, j->wanted);
+		return;
+	}
+	const struct offer *found = find_file(j, list, count, j->offers.offer[newest->first].version.is_prerelease);
+	bool is_newest = found && found >= &j->offers.offer[newest->first] && found < &j->offers.offer[newest->end];
+	if (is_newest)
+		doctor_report_add(r, DOCTOR_FINE, "install", "", "%s installs on %s", found->filename, here);
+	else
+		say_why_not(r, j, newest, found, here);
+}
+
+static void judge_python(struct doctor_report *r, const struct client_python *p, const char *wanted,
+	const struct simplepage *page)
+{
+	CLEANUP(buf_release) struct buf here;
+	const struct environment *const environment[] = {&p->profile.environment[0]};
+	struct install_judge j = {.python = p, .wanted = wanted};
+	buf_init(&here, LIMIT_PATH);
+	profile_describe(&p->profile, &here);
+	fits_init(&j.fits, environment, 1);
+	offers_init(&j.offers, page->project, &j.fits);
+	offers_add_page(&j.offers, page);
+	judge_install(r, &j, here.data);
+	offers_release(&j.offers);
+	fits_release(&j.fits);
+}
+
+static bool fits_machine(const struct client_python *p, const char *filename)
+{
+	struct err ignored = ERR_INIT;
+	struct filename name;
+	if (filename_parse(str_from(filename), &name, &ignored) < 0)
+		return false;
+	bool fits = profile_fits_machine(&p->profile, &name, &ignored);
+	filename_release(&name);
+	return fits;
+}
+
+static void judge_machine(struct doctor_report *r, const struct client_python *p, const struct simplepage *page)
+{
+	size_t fitting = 0;
+	for (size_t i = 0; i < page->files; i++)
+		fitting += fits_machine(p, page->file[i].filename);
+	doctor_report_add(r, fitting ? DOCTOR_WARNING : DOCTOR_WRONG, "install",
+		"put a Python into PATH, or name one: --python 3.12",
+		"no Python is found here; of %zu files of %s %zu are for this machine, %s with %s", page->files,
+		page->project, fitting, p->arch, p->libc);
+}
+
+// Whether one of the project's files installs on this Python and machine, by the rules of lib/domain, and if not, why.
+// python: a version such as 3.12, or a program; NULL: that of $VIRTUAL_ENV, else of PATH. Where there is none, only the
+// machine is judged. wanted: a specifier set such as "==1.0"; "": the newest version.
+static void doctor_install(struct doctor_report *r, const char *python, const char *wanted,
+	const struct simplepage *page)
+{
+	CLEANUP(client_python_release) struct client_python p = {.from = NULL};
+	bool is_known;
+	if (!find_python(r, python, &p, &is_known))
+		return;
+	if (!is_known) {
+		judge_machine(r, &p, page);
+		return;
+	}
+	if (p.from)
+		doctor_report_add(r, DOCTOR_FINE, "python", "", "%s is Python %s", p.from, p.version);
+	judge_python(r, &p, wanted, page);
+}
+
+// --- files that were lost ---
+
+static const char *const json_headers[] = {"Accept: application/json", NULL};
+
+// Cuts the last folder off: "https://host/released/" becomes "https://host/" and "released". False: there is none.
+static bool cut_folder(struct str *url, struct str *folder)
+{
+	struct str rest = *url;
+	while (rest.len && rest.ptr[rest.len - 1] == '/')
+		rest.len--;
+	const struct str before = str_slice(rest, 0, (size_t)(str_rfind(rest, '/') + 1));
+	*folder = str_slice(rest, before.len, rest.len);
+	if (!folder->len || str_ends(before, STR("//")))
+		return false;
+	*url = before;
+	return true;
+}
+
+// Of a view, or "simple", the default one. The caller frees the document. NULL: no such page.
+static struct jsondoc *fetch_explanation(struct fetch *f, struct str root, struct str view, const char *project,
+	const char *version)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(buf_release) struct buf url;
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	buf_init(&url, LIMIT_PATH);
+	fetch_answer_init(&a, LIMIT_CLIENT_PAGE);
+	buf_printf(&url, STR_FMT "-/explain/" STR_FMT "/%s%s", STR_ARG(root), STR_ARG(view), project,
+		version ? "/" : "");
+	escape_url(&url, str_from(version ? version : ""));
+	buf_puts(&url, "?format=json");
+	if (url.failed || fetch_get(f, url.data, json_headers, &a, &ignored) < 0 || a.status != 200)
+		return NULL;
+	return jsondoc_read_bounded(buf_view(&a.body), LIMIT_CLIENT_VALUES, &ignored);
+}
+
+// Of "…/VIEW/simple/", "…/VIEW/PLATFORM/simple/" or "…/simple/". view: "": the default one.
+static struct jsondoc *ask_explanation(struct fetch *f, const char *index, const char *project, const char *version,
+	struct str *view)
+{
+	struct str above = str_from(index), folder;
+	if (!cut_folder(&above, &folder) || !str_eq(folder, STR("simple")))
+		return NULL;
+	struct str root = above;
+	for (int folders = 0; folders < 2 && cut_folder(&root, view); folders++) {
+		struct jsondoc *doc = fetch_explanation(f, root, *view, project, version);
+		if (doc)
+			return doc;
+	}
+	*view = STR("");
+	return fetch_explanation(f, above, STR("simple"), project, version);
+}
+
+static const char *text_of(const struct jsondoc *loss, const char *key)
+{
+	const char *text = jsondoc_get_str(loss, key);
+	return text ? text : "";
+}
+
+static void report_loss(struct doctor_report *r, const struct jsondoc *loss)
+{
+	const char *since = text_of(loss, "since");
+	CLEANUP(mem_free) char *advice = xasprintf("the operator: %s", text_of(loss, "advice"));
+	doctor_report_add(r, DOCTOR_WRONG, "lost", advice, "view %s has lost %s of %s%s%s: %s", text_of(loss, "view"),
+		text_of(loss, "filename"), text_of(loss, "platform"), *since ? ", since " : "", since,
+		text_of(loss, "why"));
+}
+
+// Released files that the store has lost: the cause behind pip's "No matching distribution". The server's /-/explain/ knows
+// it. index: the URL of the index, without a password. project: in normal form. version: NULL: all. A server that does not
+// answer, or is none of ours, adds none.
+static void doctor_lost(struct doctor_report *r, struct fetch *f, const char *index, const char *project,
+	const char *version)
+{
+	struct str view;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = ask_explanation(f, index, project, version, &view);
+	const struct jsondoc *lost = doc ? jsondoc_get(doc, "lost") : NULL;
+	size_t count = 0;
+	for (size_t i = 0; lost && i < jsondoc_count(lost); i++) {
+		const struct jsondoc *loss = jsondoc_at(lost, i);
+		bool is_meant = !view.len || str_eq(view, str_from(text_of(loss, "view")));
+		if (is_meant && count++ < LIMIT_LOST_NAMED)
+			report_loss(r, loss);
+	}
+	if (count > LIMIT_LOST_NAMED)
+		doctor_report_add(r, DOCTOR_WRONG, "lost", "the operator: wheelcache explain names all",
+			"%zu more files of %s are lost", count - LIMIT_LOST_NAMED, project);
+}
+
+// --- the client ---
 
 struct client_doctor {
 	struct doctor_report *report;
@@ -192,15 +520,16 @@ static void report_no_index(const struct client_doctor *d)
 
 static void report_other_page(const struct client_doctor *d)
 {
-	report_not_an_index(d, "look at the URL with a browser: a proxy or a login page may answer in place of the index",
+	report_not_an_index(d,
+		"look at the URL with a browser: a proxy or a login page may answer in place of the index",
 		" is no index of packages");
 }
 
 // Whether plain HTTP came to a port that speaks HTTPS; the words are those of wheelcache, nginx and Apache.
 static bool wants_tls(const struct client_doctor *d, const struct fetch_answer *a)
 {
-	static const char *const words[] = {
-		"this port speaks HTTPS", "plain HTTP request was sent to HTTPS port", "speaking plain HTTP to an SSL-enabled"};
+	static const char *const words[] = {"this port speaks HTTPS", "plain HTTP request was sent to HTTPS port",
+		"speaking plain HTTP to an SSL-enabled"};
 	CLEANUP(mem_free) char *body = xstrndup(a->body.data ? a->body.data : "", a->body.len);
 	bool has_words = false;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)

@@ -2,26 +2,230 @@
 #include "cli/doctor/doctor-store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
+#include <mntent.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "cli/common/serve-check.h"
-#include "cli/doctor/file-system.h"
+#include "lib/base/mem.h"
 #include "lib/os/clock.h"
-#include "promoter/member-losses.h"
-#include "promoter/view-silence.h"
+#include "lib/os/fs.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/access/tokens.h"
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-view.h"
+#include "lib/state/results/results.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/store.h"
+#include "lib/state/store/tempname.h"
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-repair.h"
+#include "promoter/member-losses.h"
+#include "promoter/view-silence.h"
+
+// --- which file system a folder is on ---
+
+struct file_system {
+	const char *name; // "AFS", "NFS", "a local disk"
+	bool is_remote;   // other machines may change it
+};
+
+static const struct file_system local = {"a local disk", false}, afs = {"AFS", true};
+
+static const struct {
+	unsigned magic;
+	struct file_system is;
+} file_systems[] = {
+	{AFS_SUPER_MAGIC, {"AFS", true}},
+	{AFS_FS_MAGIC, {"AFS", true}},
+	{NFS_SUPER_MAGIC, {"NFS", true}},
+	{CIFS_SUPER_MAGIC, {"CIFS", true}},
+	{SMB2_SUPER_MAGIC, {"SMB", true}},
+	{FUSE_SUPER_MAGIC, {"FUSE", true}},
+	{TMPFS_MAGIC, {"tmpfs", false}},
+};
+
+static bool is_in_mount(const char *path, const char *mount)
+{
+	size_t len = strlen(mount);
+	return strncmp(path, mount, len) == 0 && (!path[len] || path[len] == '/');
+}
+
+// The client of AFS that is a FUSE file system (afsd.fuse) is mounted as "AFS".
+static bool is_afs_by_fuse(const char *path)
+{
+	struct err ignored = ERR_INIT;
+	struct mntent mount;
+	char text[BUFSIZ];
+	bool found = false;
+	CLEANUP(mem_free) char *real = fs_real_path(path, &ignored);
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	while (f && real && !found && getmntent_r(f, &mount, text, sizeof(text)))
+		found = strcmp(mount.mnt_fsname, afs.name) == 0 && is_in_mount(real, mount.mnt_dir);
+	if (f)
+		endmntent(f);
+	return found;
+}
+
+// A local disk, if that cannot be found out.
+static struct file_system file_system_of(const char *path)
+{
+	struct statfs disk;
+	if (statfs(path, &disk) < 0)
+		return local;
+	for (size_t i = 0; i < ARRAY_SIZE(file_systems); i++)
+		if ((unsigned)disk.f_type == file_systems[i].magic)
+			return file_systems[i].magic == FUSE_SUPER_MAGIC && is_afs_by_fuse(path) ? afs
+												 : file_systems[i].is;
+	return local;
+}
+
+// Tries to write to a folder: creates an empty file with a temporary name, and removes it. Neither the mode of a folder
+// nor access() says who may write on AFS: ERR_IO, with the folder and the reason.
+static int file_system_try_write(const char *folder, struct err *e)
+{
+	char name[TEMPNAME_NAME];
+	CLEANUP(mem_close) int dirfd = fs_open_dir(folder, e);
+	if (dirfd < 0)
+		return -1;
+	tempname_name(name);
+	CLEANUP(mem_close) int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || unlinkat(dirfd, name, 0) < 0)
+		return err_errno(e, ERR_IO, "%s", folder);
+	return 0;
+}
+
+// --- where the server and its commands write ---
+
+void doctor_writes_release(struct doctor_writes *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		free(w->item[i].what);
+		free(w->item[i].folder);
+	}
+	free(w->item);
+	*w = (struct doctor_writes){0};
+}
+
+// The folder that the path is in, in place; "." of a name alone.
+static void cut_last_part(char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (!slash)
+		*path = '.';
+	char *end = slash && slash != path ? slash : path + 1;
+	*end = '\0';
+}
+
+// Goes up to the nearest folder that is there, in place: the server makes those below it.
+static char *cut_missing(char *path)
+{
+	while (access(path, F_OK) < 0 && strcmp(path, "/") != 0 && strcmp(path, ".") != 0)
+		cut_last_part(path);
+	return path;
+}
+
+// Takes over what and path. A folder that is there already is not added again.
+static void add_write(struct doctor_writes *w, char *what, char *path, bool is_needed)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_free) char *name = what;
+	CLEANUP(mem_free) char *owned = path;
+	CLEANUP(mem_free) char *real = fs_real_path(path, &ignored);
+	CLEANUP(mem_free) char *folder = real ? STEAL_PTR(real) : STEAL_PTR(owned);
+	for (size_t i = 0; i < w->count; i++)
+		if (strcmp(w->item[i].folder, folder) == 0)
+			return;
+	w->item = xreallocarray(w->item, w->count + 1, sizeof(*w->item));
+	w->item[w->count++] = (struct doctor_write){STEAL_PTR(name), STEAL_PTR(folder), is_needed};
+}
+
+// Takes over path.
+static void add_file(struct doctor_writes *w, const char *what, char *path)
+{
+	cut_last_part(path);
+	add_write(w, xstrdup(what), cut_missing(path), true);
+}
+
+// Adds the folder of a platform that answers.
+static void doctor_writes_platform(struct doctor_writes *w, const struct platform *p)
+{
+	add_write(w, xasprintf("platform %s", p->name), xstrdup(p->write_path ? p->write_path : p->path),
+		p->write_path != NULL);
+}
+
+static bool has_membership(const struct config *c)
+{
+	for (size_t i = 0; i < c->view_count; i++)
+		if (c->views[i].from)
+			return true;
+	return false;
+}
+
+static bool merges_upstream(const struct config *c)
+{
+	for (size_t i = 0; i < c->view_count; i++)
+		if (c->views[i].upstream && strcmp(c->views[i].upstream, "merge") == 0)
+			return true;
+	return c->upstream_merge;
+}
+
+// Adds the folders of the catalog and of all else that the configuration lets the server write, each once.
+static void doctor_writes_state(struct doctor_writes *w, const struct config *c, const char *catalog_path)
+{
+	static const char unix_socket[] = "unix:";
+	char *views = has_membership(c) ? views_folder_or_none(c) : NULL;
+	add_file(w, "the catalog", xstrdup(catalog_path));
+	add_file(w, "the tokens", tokens_path(c, catalog_path));
+	add_file(w, "the audit log", audit_path(c, catalog_path));
+	if (views)
+		add_write(w, xstrdup("the memberships of views"), cut_missing(views), true);
+	if (merges_upstream(c) && c->upstream_files_path)
+		add_write(w, xstrdup("the cache of upstream's files"), cut_missing(xstrdup(c->upstream_files_path)),
+			true);
+	if (c->branch_count)
+		add_file(w, "the results of builds", results_path(c, catalog_path));
+	if (c->branch_count && c->build_work_path)
+		add_write(w, xstrdup("the work of builds"), cut_missing(xstrdup(c->build_work_path)), true);
+	if (c->access_log && strcmp(c->access_log, "-") != 0)
+		add_file(w, "the access log", xstrdup(c->access_log));
+	if (strncmp(c->listen, unix_socket, strlen(unix_socket)) == 0)
+		add_file(w, "the socket", xstrdup(c->listen + strlen(unix_socket)));
+}
+
+// The file server decides who may write to it, and only a write tells.
+static int may_write(const char *folder, struct err *e)
+{
+	if (access(folder, W_OK | X_OK) < 0)
+		return err_errno(e, ERR_IO, "%s", folder);
+	return file_system_of(folder).is_remote ? file_system_try_write(folder, e) : 0;
+}
+
+void doctor_writes_report(const struct doctor_writes *w, struct doctor_report *r)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		const struct doctor_write *x = &w->item[i];
+		struct err why = ERR_INIT;
+		if (may_write(x->folder, &why) == 0)
+			doctor_report_add(r, DOCTOR_FINE, "writing", "", "%s: %s can be written", x->what, x->folder);
+		else
+			doctor_report_add(r, x->is_needed ? DOCTOR_WRONG : DOCTOR_WARNING, "writing",
+				x->is_needed ? "give the account of the service the right to write there: chown, chmod"
+					     : "give the account of the service the right to write there, if files are "
+					       "to be uploaded, yanked or pruned",
+				"%s: this account cannot write to %s", x->what, why.msg);
+	}
+}
 
 enum { FREE_PER_CENT = 5, OF_ALL = 100, MEGABYTE = 1000000 };
 
@@ -221,8 +425,8 @@ static void look_at_times(struct doctor_report *r, struct catalog *c)
 	struct time_search s = {r, c};
 	int64_t last;
 	if (catalog_views(c, look_at_lost_members, &s, &ignored) == 0 &&
-		catalog_views(c, look_at_view_time, &s, &ignored) == 0 && catalog_evidence_last(c, &last, &ignored) == 0 &&
-		last / second > views_repair_limit())
+		catalog_views(c, look_at_view_time, &s, &ignored) == 0 &&
+		catalog_evidence_last(c, &last, &ignored) == 0 && last / second > views_repair_limit())
 		report_future(r, "evidence", "record", last / second);
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/doctor/doctor-report.h"
-#include "cli/doctor/doctor-writes.h"
+#include "cli/doctor/doctor-store.h"
 #include "lib/base/str.h"
 
 // Asks systemctl. Nothing is added on a machine that systemd does not run, and for a unit that is not installed.

@@ -49,7 +49,7 @@ server/handlers server/pages
 server/api
 server
 cli/common
-cli/prune cli/evidence cli/doctor
+cli/doctor
 cli
 """
 PEERS = {"uploader", "indexer", "pruner"}  # None of these uses another.

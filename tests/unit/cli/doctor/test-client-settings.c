@@ -11,8 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cli/doctor/pip-settings.h"
-#include "cli/doctor/uv-settings.h"
+#include "cli/doctor/client-settings.h"
 #include "lib/base/mem.h"
 
 #define OURS "https://w.example.org/simple/"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/doctor/doctor-service.h"
+#include "cli/doctor/doctor-server.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

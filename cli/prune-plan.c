@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/prune/plan-print.h"
-
+// "prune plan", and its table: which files are removed and kept, by platform, and its problems.
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "cli/common/output.h"
 #include "cli/common/progress.h"
+#include "cli/common/command.h"
+#include "lib/base/log.h"
 #include "lib/format/escape.h"
 #include "lib/state/upstream/upstream.h"
+#include "pruner/plan/plan.h"
+#include "pruner/plan/planfile.h"
 #include "pruner/plan/verdict.h"
+
+struct plan_command {
+	struct session s;
+	struct policy_takes takes;
+	struct plan_options plan;
+	struct progress progress;
+};
+
+// --- the table ---
 
 enum { MAX_NAMES = 5 }; // projects printed per kind of failed look-up
 
@@ -234,7 +248,8 @@ static void print_views(const struct planfile_head *h, FILE *out)
 			out);
 }
 
-void plan_print(const struct planfile_head *h, const struct config *c, FILE *out)
+// c has the limits that "prune apply" checks the plan against.
+static void print_plan_table(const struct planfile_head *h, const struct config *c, FILE *out)
 {
 	if (h->platforms > 1)
 		for (size_t i = 0; i < h->platforms; i++)
@@ -244,3 +259,78 @@ void plan_print(const struct planfile_head *h, const struct config *c, FILE *out
 	print_views(h, out);
 	print_caps(h, c, out);
 }
+
+// --- the command ---
+
+static int print_plan(const struct plan_command *x, const struct plan *plan, struct err *e)
+{
+	if (x->s.is_json) {
+		CLEANUP(buf_release) struct buf out;
+		buf_init(&out, SIZE_MAX / 2);
+		planfile_write_head(&plan->head, &out);
+		return output_print(&out, e);
+	}
+	if (!x->s.is_quiet) {
+		print_plan_table(&plan->head, &x->s.config, stdout);
+		if (x->plan.path)
+			printf("\nThe plan is %s. Review it, then: wheelcache prune apply %s\n", x->plan.path,
+				x->plan.path);
+		else
+			puts("\nThe plan is not saved: -o FILE saves it, for review and for prune apply.");
+	}
+	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the table") : 0;
+}
+
+static void warn_of_failures(const struct planfile_head *h, const struct config *c)
+{
+	if (h->failed * 100 > h->projects * c->prune_max_failures)
+		log_warn("%" PRIu64 " of %" PRIu64 " look-ups failed, more than max-failures = %" PRIu64
+			 "%%: apply refuses this plan",
+			h->failed, h->projects, c->prune_max_failures);
+}
+
+static int run_plan(void *self, struct err *e)
+{
+	struct plan_command *x = self;
+	struct session *s = &x->s;
+	CLEANUP(policy_release) struct policy policy = {0};
+	CLEANUP(plan_release) struct plan plan = {0};
+	x->takes.taken_over = s->is_taken_over;
+	if (session_open(s, SESSION_STORE | SESSION_MAKE | SESSION_FIND, e) < 0 ||
+		policy_init(&policy, &s->config, &s->store, &x->takes, e) < 0)
+		return -1;
+	progress_begin(&x->progress, !s->is_quiet);
+	x->plan.is_offline = s->is_offline;
+	x->plan.glob = s->globs.item;
+	x->plan.globs = s->globs.count;
+	x->plan.progress = progress_look;
+	x->plan.ctx = &x->progress;
+	int result = plan_make(&s->config, &s->store, s->catalog, &policy, &x->plan, &plan, e);
+	progress_end(&x->progress);
+	if (result < 0 || print_plan(x, &plan, e) < 0)
+		return -1;
+	warn_of_failures(&plan.head, &s->config);
+	return 0;
+}
+
+static const struct option_row options[] = {
+	{"output", 'o', "FILE", "write the plan to FILE, for review and for prune apply",
+		TEXT(plan_command, plan.path)},
+	{"pure", '\0', NULL, "remove pure Python wheels where upstream has the sdist", FLAG(plan_command, takes.pure)},
+	{"off-list", '\0', NULL, "remove files that are on no package list", FLAG(plan_command, takes.off_list)},
+	{"unusable", '\0', NULL, "remove files that their platform cannot install", FLAG(plan_command, takes.unusable)},
+	{"corrupt", '\0', NULL, "remove quarantined files", FLAG(plan_command, takes.corrupt)},
+};
+
+const struct command command_prune_plan = {
+	.name = "prune plan",
+	.arguments = "[STORE]",
+	.help = "decide which files to remove, and why; changes nothing",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(OFFLINE) | SHARED(NAME_TAKEN_OVER) | SHARED(JSON) |
+		  SHARED(QUIET),
+	.follow = FOLLOW_STORE,
+	.size = sizeof(struct plan_command),
+	.run = run_plan,
+};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of pip and uv that decide which index they ask, and what is wrong with them. One thread.
+// The settings of pip and uv that decide which index they ask, and what is wrong with them: their files and variables, read
+// in their order. Of TOML only lines "key = value" and "[section]" are read, which is how these files are written; what else
+// a file has is ignored. One thread.
 #pragma once
 
 #include "cli/doctor/doctor-report.h"
@@ -26,9 +28,12 @@ struct client_settings {
 };
 
 // Sets a value, unless one of a higher rank is there. A second value of the same place is added behind a blank.
-void client_settings_take(struct client_settings *s, enum client_key key, int rank, const char *text, const char *from);
-// The same of a variable of the environment that is set and not empty; its rank is above that of all files.
-void client_settings_take_variable(struct client_settings *s, enum client_key key, const char *name);
+void client_settings_take(struct client_settings *s, enum client_key key, int rank, const char *text,
+	const char *from);
+// Reads what pip says. A file that is no INI file is a row of the report. The caller releases *out.
+void pip_settings_read(struct client_settings *out, struct doctor_report *r);
+// Reads what uv says. The caller releases *out.
+void uv_settings_read(struct client_settings *out);
 void client_settings_release(struct client_settings *s); // for CLEANUP
 
 // What a client with these settings does about the index url. ca_file: given to the doctor; NULL: none.

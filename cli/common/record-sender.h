@@ -3,22 +3,21 @@
 // server. One thread at a time.
 #pragma once
 
+#include "cli/common/session.h"
 #include "lib/base/buf.h"
 #include "lib/format/digest.h"
 #include "uploader/evidence-sender.h"
 #include "uploader/upload-client.h"
 
 struct record_sender {
-	const char *url, *ca_file, *token_file; // borrowed from the command line
-	uint64_t retries, timeout;              // number; seconds
-	struct buf token;                       // of token_file
+	const char *url;               // borrowed from the command line
+	const struct session *session; // it has --ca-file, --token-file, --retries and --timeout
+	struct buf token;              // of --token-file
 	struct evidence_sender *sender;
 };
 
-void record_sender_init(struct record_sender *s);
+void record_sender_init(struct record_sender *s, const struct session *session);
 void record_sender_release(struct record_sender *s); // for CLEANUP
-// Takes --ca-file, --token-file, --retries and --timeout. ERR_USAGE: it is another option, or its value is none.
-int record_sender_take(struct record_sender *s, const char *name, const char *value, struct err *e) MUST_CHECK;
 // Reads the token, and sets what a request needs; *out borrows from *s. ERR_USAGE: an option.
 int record_sender_options(struct record_sender *s, struct fetch_options *out, struct err *e) MUST_CHECK;
 // The same, for sending records. ERR_USAGE: the URL, or an option.

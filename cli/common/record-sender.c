@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/evidence/record-sender.h"
+#include "cli/common/record-sender.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/cli-config.h"
 #include "lib/net/ca-file.h"
 #include "lib/os/fs.h"
 
-enum { RETRIES = 5, CONNECT_SECONDS = 20, TIMEOUT_SECONDS = 300, TOKEN_MOST = 512 };
+enum { CONNECT_SECONDS = 20, TOKEN_MOST = 512 };
 
 const char *const record_sender_result[2] = {"known", "recorded"};
 
-void record_sender_init(struct record_sender *s)
+void record_sender_init(struct record_sender *s, const struct session *session)
 {
-	*s = (struct record_sender){.retries = RETRIES, .timeout = TIMEOUT_SECONDS};
+	*s = (struct record_sender){.session = session};
 	buf_init(&s->token, TOKEN_MOST);
 }
 
@@ -26,48 +25,32 @@ void record_sender_release(struct record_sender *s)
 	evidence_sender_free(s->sender);
 }
 
-int record_sender_take(struct record_sender *s, const char *name, const char *value, struct err *e)
-{
-	const struct command_text texts[] = {{"ca-file", &s->ca_file}, {"token-file", &s->token_file}};
-	const struct cli_config_number numbers[] = {
-		{"retries", &config_type_integer, &s->retries}, {"timeout", &config_type_seconds, &s->timeout}};
-	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
-		return 0;
-	return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
-}
-
-static const char *get_set_variable(const char *name)
-{
-	const char *value = getenv(name);
-	return value && *value ? value : NULL;
-}
-
 // The first line of the file.
 static int read_token_file(struct record_sender *s, struct err *e)
 {
-	if (!s->token_file)
+	if (!s->session->token_file)
 		return 0;
-	if (fs_read_file(s->token_file, &s->token, e) < 0)
+	if (fs_read_file(s->session->token_file, &s->token, e) < 0)
 		return -1;
 	s->token.len = strcspn(s->token.len ? s->token.data : "", "\r\n");
 	if (s->token.len)
 		s->token.data[s->token.len] = '\0';
-	return s->token.len ? 0 : err_set(e, ERR_USAGE, "%s: it has no token", s->token_file);
+	return s->token.len ? 0 : err_set(e, ERR_USAGE, "%s: it has no token", s->session->token_file);
 }
 
 int record_sender_options(struct record_sender *s, struct fetch_options *out, struct err *e)
 {
-	if (!s->timeout)
+	if (!s->session->timeout)
 		return err_set(e, ERR_USAGE, "--timeout is not 1 or more");
 	if (read_token_file(s, e) < 0)
 		return -1;
 	*out = (struct fetch_options){
-		.ca_file = ca_file_choose(s->ca_file),
+		.ca_file = ca_file_choose(s->session->ca_file),
 		.user = "__token__",
-		.password = s->token_file ? s->token.data : get_set_variable("WHEELCACHE_TOKEN"),
-		.netrc = get_set_variable("NETRC"),
+		.password = s->session->token_file ? s->token.data : session_variable("WHEELCACHE_TOKEN"),
+		.netrc = session_variable("NETRC"),
 		.connect_seconds = CONNECT_SECONDS,
-		.stall_seconds = (unsigned)s->timeout,
+		.stall_seconds = (unsigned)s->session->timeout,
 	};
 	return 0;
 }
@@ -77,7 +60,7 @@ int record_sender_open(struct record_sender *s, struct err *e)
 	struct fetch_options fetch;
 	if (record_sender_options(s, &fetch, e) < 0)
 		return -1;
-	return evidence_sender_new(s->url, &fetch, (unsigned)s->retries, &s->sender, e);
+	return evidence_sender_new(s->url, &fetch, (unsigned)s->session->retries, &s->sender, e);
 }
 
 int record_sender_exchange(struct record_sender *s, const char *route, struct str json, struct fetch_answer *a,

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/common/session.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/base/log.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/state/access/audit.h"
+#include "lib/state/access/downloads.h"
+#include "lib/state/access/tokens.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/store/release.h"
+#include "lib/state/store/store-adopt.h"
+#include "lib/state/upstream/owned-names.h"
+#include "lib/view/site-check.h"
+#include "pruner/plan/pins.h"
+
+enum { RETRIES = 5, TIMEOUT_SECONDS = 300 }; // a server checks a large wheel before it answers
+
+void session_init(struct session *s, const struct command *command)
+{
+	s->command = command;
+	s->grace = SESSION_UNSET;
+	s->retries = RETRIES;
+	s->timeout = TIMEOUT_SECONDS;
+	config_init(&s->config);
+}
+
+void session_release(struct session *s)
+{
+	site_release(&s->site);
+	upstream_free(s->upstream);
+	catalog_close(s->catalog);
+	audit_close(s->audit);
+	store_release(&s->store);
+	config_release(&s->config);
+	arena_release(&s->arena);
+	free(s->catalog_path);
+	free(s->account);
+}
+
+void session_list_add(struct session_list *list, const char *text)
+{
+	GROW(list->item, list->count, list->room);
+	list->item[list->count++] = text;
+}
+
+// --- the configuration ---
+
+void session_give(struct session *s, const char *section, const char *key, const char *value)
+{
+	assert(s->given_count <
+		SESSION_GIVEN_MOST); // a command has fewer options, and a repeated option replaces its value
+	for (size_t i = 0; i < s->given_count; i++)
+		if (strcmp(s->given[i].section, section) == 0 && strcmp(s->given[i].key, key) == 0) {
+			s->given[i].value = value;
+			return;
+		}
+	s->given[s->given_count].section = section;
+	s->given[s->given_count].key = key;
+	s->given[s->given_count++].value = value;
+}
+
+void session_take_store(struct session *s, const char *store)
+{
+	if (store)
+		session_give(s, "store", "path", store);
+}
+
+bool session_has_key(const struct session *s, const char *section, const char *key)
+{
+	for (size_t i = 0; i < s->given_count; i++)
+		if (strcmp(s->given[i].section, section) == 0 && strcmp(s->given[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+static void set_log_level(const char *name)
+{
+	for (int level = 0; level < LOG_LEVEL_COUNT; level++)
+		if (strcmp(name, log_level_name[level]) == 0)
+			log_set_level((enum log_level)level);
+}
+
+// Anyone who may register a name at one index can add files to the project of that name at another.
+static void warn_of_indexes(const struct config *c)
+{
+	if (strchr(c->upstream_urls, ' ') && strcmp(c->upstream_indexes, "together") == 0)
+		log_warn(
+			"[upstream] indexes = together: the files of a project may come from any of the indexes. "
+			"Anyone who may register a name at one index can add files to the project of that name at another. "
+			"indexes = first prevents this");
+}
+
+// A file that this account cannot reach is there too: reading it fails, and says why.
+static bool has_usual_file(void)
+{
+	return access(SESSION_USUAL, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+static void search_file(struct session *s)
+{
+	const char *variable = getenv("WHEELCACHE_CONFIG");
+	if (s->has_searched || s->file || s->search == SESSION_SEARCH_NONE)
+		return;
+	s->has_searched = true;
+	if (variable)
+		s->file = *variable ? variable : NULL;
+	else if (s->search == SESSION_SEARCH_ALL && !session_has_key(s, "store", "path") &&
+		 !session_has_key(s, "catalog", "path") && has_usual_file())
+		s->file = SESSION_USUAL;
+	if (s->file && !s->is_quiet)
+		log_info("the configuration is %s", s->file);
+}
+
+// The catalog of the configuration, if it has this store. The caller frees it.
+static char *catalog_of_store(const struct config *c, const char *store)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_free) char *one = fs_real_path(store, &ignored);
+	CLEANUP(mem_free) char *other = c->store ? fs_real_path(c->store, &ignored) : NULL;
+	return one && other && strcmp(one, other) == 0 ? cli_config_catalog(c, &ignored) : NULL;
+}
+
+// Who names the store of the machine's server means that server, but gets a catalog of this account.
+static void warn_of_other_catalog(const struct session *s, const struct config *c)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(config_release) struct config usual;
+	config_init(&usual);
+	if (s->file || !s->has_searched || s->search != SESSION_SEARCH_ALL || getenv("WHEELCACHE_CONFIG") ||
+		!c->store || c->catalog || !has_usual_file() || config_read(&usual, SESSION_USUAL, &ignored) < 0)
+		return;
+	CLEANUP(mem_free) char *ours = cli_config_catalog(c, &ignored);
+	CLEANUP(mem_free) char *theirs = catalog_of_store(&usual, c->store);
+	if (ours && theirs && strcmp(ours, theirs) != 0)
+		log_warn("the catalog is %s; " SESSION_USUAL
+			 " has another one for this store, %s, which is used if no STORE is given",
+			ours, theirs);
+}
+
+static int refuse_config_file(const struct session *s, struct err *e)
+{
+	if (e->kind != ERR_USAGE)
+		err_prefix(e, "cannot read the configuration ");
+	if (e->kind != ERR_USAGE && s->has_searched)
+		err_advise(e, "run this as the account of the server, or name a file: --config FILE");
+	e->kind = ERR_USAGE; // even for a missing file
+	return -1;
+}
+
+int session_read(struct session *s, struct config *c, struct err *e)
+{
+	s->has_config |= c == &s->config;
+	search_file(s);
+	if (s->file && config_read(c, s->file, e) < 0)
+		return refuse_config_file(s, e);
+	for (size_t i = 0; i < s->given_count; i++)
+		if (config_set(c, s->given[i].section, s->given[i].key, s->given[i].value, e) < 0)
+			return -1;
+	set_log_level(c->log_level);
+	warn_of_indexes(c);
+	warn_of_other_catalog(s, c);
+	return 0;
+}
+
+int session_adopt(const struct session *s, const struct store *store, struct catalog *catalog, struct err *e)
+{
+	bool is_other = s->file && session_has_key(s, "store", "path");
+	return is_other ? 0 : store_adopt(store, catalog, e);
+}
+
+char *cli_config_catalog(const struct config *c, struct err *e)
+{
+	if (c->catalog)
+		return xstrdup(c->catalog);
+	if (!c->store && !c->platform_count && c->upstream_merge)
+		return catalog_default_path("/upstream");
+	if (!c->store) {
+		err_set(e, ERR_USAGE, "without a store, the catalog must be given: --catalog FILE, or [catalog] path");
+		return NULL;
+	}
+	CLEANUP(mem_free) char *real = fs_real_path(c->store, e);
+	return real ? catalog_default_path(real) : NULL;
+}
+
+static void warn_if_world_readable(const char *path, const char *what)
+{
+	struct stat st;
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & S_IROTH)
+		log_warn("%s: every account of this machine can read %s (mode %04o): chmod o= %s", path, what,
+			(unsigned)st.st_mode & 07777, path);
+}
+
+// New files get a safe mode. The mode of existing files may be intended, so it is not changed.
+void session_warn_of_readers(const struct session *s)
+{
+	const struct config *c = &s->config;
+	const char *catalog = s->catalog_path;
+	CLEANUP(mem_free) char *audit = audit_path(c, catalog);
+	CLEANUP(mem_free) char *tokens = tokens_path(c, catalog);
+	CLEANUP(mem_free) char *ours = owned_names_path(catalog);
+	CLEANUP(mem_free) char *downloads = downloads_path(catalog);
+	const char *const path[] = {catalog, audit, tokens, ours, downloads};
+	for (size_t i = 0; i < ARRAY_SIZE(path); i++)
+		warn_if_world_readable(path[i], "the names of projects and people in it");
+	if (s->file && c->upstream_urls && strchr(c->upstream_urls, '@'))
+		warn_if_world_readable(s->file, "the password of an upstream index in it");
+}
+
+// --- what is opened ---
+
+int session_audit(struct session *s, struct err *e)
+{
+	CLEANUP(audit_place_release) struct audit_place place = {0};
+	audit_place_init(&place, &s->config, s->catalog_path);
+	return audit_open(&place, &s->audit, e);
+}
+
+static int open_session_catalog(struct session *s, unsigned needs, struct err *e)
+{
+	if (needs & SESSION_CHANGE && access(s->catalog_path, F_OK) < 0)
+		return err_set(e, ERR_NOT_FOUND, "there is no catalog %s; wheelcache index makes it", s->catalog_path);
+	if ((needs & SESSION_READ && catalog_open_read(s->catalog_path, &s->catalog, e) < 0) ||
+		(needs & SESSION_AUDIT && session_audit(s, e) < 0))
+		return -1;
+	if (!(needs & (SESSION_CHANGE | SESSION_MAKE)))
+		return 0;
+	catalog_close(STEAL_PTR(s->catalog));
+	return catalog_open(s->catalog_path, &s->catalog, e);
+}
+
+static int locate_catalog(struct session *s, struct err *e)
+{
+	if (!s->catalog_path)
+		s->catalog_path = cli_config_catalog(&s->config, e);
+	return s->catalog_path ? 0 : -1;
+}
+
+int session_open(struct session *s, unsigned needs, struct err *e)
+{
+	const unsigned catalog = SESSION_READ | SESSION_CHANGE | SESSION_MAKE | SESSION_AUDIT;
+	if ((!s->has_config && session_read(s, &s->config, e) < 0) ||
+		(needs & SESSION_LOCATE && locate_catalog(s, e) < 0) ||
+		(needs & SESSION_STORE && store_open(&s->config, STORE_PATIENT, &s->store, e) < 0) ||
+		(needs & catalog && (locate_catalog(s, e) < 0 || open_session_catalog(s, needs, e) < 0)))
+		return -1;
+	if ((needs & SESSION_FIND && site_check_find(&s->config, &s->store, s->catalog, e) < 0) ||
+		(needs & SESSION_REGISTER && site_check_register(&s->config, &s->store, s->catalog, e) < 0) ||
+		(needs & SESSION_PINS && pins_sync(&s->config, s->catalog, e) < 0) ||
+		(needs & SESSION_SITE && site_borrow(&s->site, &s->config, &s->store, s->catalog, e) < 0))
+		return -1;
+	return needs & SESSION_UPSTREAM ? upstream_new(&s->config, &s->upstream, e) : 0;
+}
+
+const char *session_account(struct session *s)
+{
+	if (!s->account)
+		s->account = audit_account();
+	return s->account;
+}
+
+int session_results(const struct config *c, const char *catalog_path, struct results **out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(mem_free) char *path = results_path(c, catalog_path);
+	*out = NULL;
+	if (results_open_read(path, out, &why) == 0 || why.kind == ERR_NOT_FOUND)
+		return 0;
+	*e = why;
+	return -1;
+}
+
+const char *session_variable(const char *name)
+{
+	const char *value = getenv(name);
+	return value && *value ? value : NULL;
+}
+
+// Runs the release command of the platform at once, since no server may be running. If it fails, a running server
+// tries it again.
+int session_release_volume(struct session *s, const struct platform *p, const char *done, const char *file,
+	struct err *e)
+{
+	if (!p->release)
+		return 0;
+	const _Atomic int64_t end_ms = clock_ms() + (int64_t)p->release_timeout * 1000;
+	int released = release_run(s->catalog_path, p, &end_ms, true, e);
+	if (released == 0)
+		return 0; // a server has released it
+	const struct audit_entry entry = {.who = session_account(s),
+		.action = "release",
+		.platform = p->name,
+		.result = released < 0 ? "failed" : "done",
+		.reason = released < 0 ? e->msg : NULL};
+	struct err unwritten = ERR_INIT;
+	int written = audit_write(s->audit, &entry, released < 0 ? &unwritten : e);
+	if (released < 0)
+		err_prefix(e, "platform %s: %s %s, but it is not released: ", p->name, done, file);
+	return released < 0 || written < 0 ? -1 : 0;
+}
