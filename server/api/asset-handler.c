@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/api/asset-handler.h"
+#include "server/api/handlers.h"
 
 #include "lib/base/limits.h"
 #include "server/handlers/html-assets.h"
@@ -45,22 +45,22 @@ static struct reply *make_asset(struct server_context *s, const struct route_mat
 	return r;
 }
 
-struct reply *asset_handler_style_inline(struct server_context *s, const struct route_match *match)
+struct reply *asset_style_inline(struct server_context *s, const struct route_match *match)
 {
 	return find_asset(s, match->request, HTML_STYLE);
 }
 
-struct reply *asset_handler_style(struct server_context *s, struct catalog *c UNUSED, const struct route_match *match)
+struct reply *asset_style(struct server_context *s, struct catalog *c UNUSED, const struct route_match *match)
 {
 	return make_asset(s, match, HTML_STYLE);
 }
 
-struct reply *asset_handler_script_inline(struct server_context *s, const struct route_match *match)
+struct reply *asset_script_inline(struct server_context *s, const struct route_match *match)
 {
 	return find_asset(s, match->request, HTML_SCRIPT);
 }
 
-struct reply *asset_handler_script(struct server_context *s, struct catalog *c UNUSED, const struct route_match *match)
+struct reply *asset_script(struct server_context *s, struct catalog *c UNUSED, const struct route_match *match)
 {
 	return make_asset(s, match, HTML_SCRIPT);
 }

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/api/promote-document.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/base/limits.h"
-#include "server/api/posted-object.h"
+#include "server/api/json-post.h"
 
 const char *const promote_document_keys[] = {
 	"select", "from", "evidence", "reason", "override", "all_or_nothing", "dry_run", "newest", NULL};
-
-static int read_selects(const struct posted_object *p, struct promote_document *d, struct err *e)
-{
-	int result = posted_object_select(p, LIMIT_PROMOTE_SELECTS, &d->select, &d->request.selects, e);
-	d->request.select = d->select;
-	return result;
-}
 
 static int read_given_evidence(const struct posted_object *p, struct promote_document *d, struct err *e)
 {
@@ -23,8 +13,8 @@ static int read_given_evidence(const struct posted_object *p, struct promote_doc
 	if (posted_object_list(p, "evidence", LIMIT_PROMOTE_EVIDENCE, &list, e) < 0)
 		return -1;
 	size_t count = list ? jsondoc_count(list) : 0;
-	d->evidence = xcalloc(count + 1, sizeof(*d->evidence));
-	d->bytes = xcalloc(count + 1, sizeof(*d->bytes));
+	d->evidence = ARENA_NEW(&d->arena, struct evidence, count);
+	d->bytes = ARENA_NEW(&d->arena, size_t, count);
 	d->request.evidence = d->evidence;
 	for (size_t i = 0; i < count; i++) {
 		CLEANUP(buf_release) struct buf text;
@@ -42,7 +32,8 @@ static int read_promotion(struct promote_document *d, struct err *e)
 {
 	struct promote_request *r = &d->request;
 	const struct posted_object p = {"promotion", d->json};
-	if (read_selects(&p, d, e) < 0 || read_given_evidence(&p, d, e) < 0 ||
+	if (posted_object_select(&p, LIMIT_PROMOTE_SELECTS, &d->arena, &r->select, &r->selects, e) < 0 ||
+		read_given_evidence(&p, d, e) < 0 ||
 		posted_object_line(&p, "from", LIMIT_FILE_NAME, &r->from, e) < 0 ||
 		posted_object_line(&p, "reason", LIMIT_REASON, &r->reason, e) < 0 ||
 		posted_object_line(&p, "override", LIMIT_REASON, &r->override, e) < 0 ||
@@ -69,8 +60,6 @@ void promote_document_release(struct promote_document *d)
 {
 	for (size_t i = 0; i < d->request.evidences; i++)
 		evidence_release(&d->evidence[i]);
-	free(d->select);
-	free(d->evidence);
-	free(d->bytes);
+	arena_release(&d->arena);
 	jsondoc_cleanup(&d->json);
 }

@@ -8,6 +8,7 @@
 // Pure; one thread at a time.
 #pragma once
 
+#include "lib/base/arena.h"
 #include "lib/format/jsondoc.h"
 #include "promoter/promote.h"
 
@@ -16,7 +17,7 @@ extern const char *const promote_document_keys[]; // NULL at the end
 // Owns what `request` points to; its fields for the sender are the caller's.
 struct promote_document {
 	struct jsondoc *json; // strings are borrowed from it
-	const char **select;
+	struct arena arena;
 	struct evidence *evidence;
 	size_t *bytes; // of each record
 	struct promote_request request;

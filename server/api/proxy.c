@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/api/proxy.h"
+#include "server/api/handlers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,6 @@
 #include "lib/os/byte-source.h"
 #include "lib/state/upstream/file-cache.h"
 #include "server/core/auth.h"
-#include "server/api/files.h"
 #include "server/message/conditional.h"
 #include "server/upstream/name-guard.h"
 #include "server/upstream/upstream-files.h"

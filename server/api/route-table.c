@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/api/route-table.h"
 
-#include "server/api/asset-handler.h"
+#include "server/api/handlers.h"
 #include "server/handlers/builds-handler.h"
-#include "server/api/builds-receive.h"
 #include "server/handlers/channel-handler.h"
 #include "server/handlers/client-handler.h"
 #include "server/handlers/compare-handler.h"
 #include "server/handlers/docs-handler.h"
 #include "server/handlers/coverage-handler.h"
 #include "server/handlers/evidence-handler.h"
-#include "server/api/evidence-receive.h"
 #include "server/handlers/explain-handler.h"
-#include "server/api/files.h"
 #include "server/handlers/home.h"
 #include "server/handlers/log-handler.h"
 #include "server/handlers/missing-handler.h"
-#include "server/api/missing-receive.h"
 #include "server/handlers/plan-handler.h"
 #include "server/handlers/project-handler.h"
-#include "server/api/promote-receive.h"
-#include "server/api/proxy.h"
 #include "server/handlers/search-handler.h"
-#include "server/api/simple.h"
-#include "server/api/status.h"
-#include "server/api/upload.h"
 #include "server/handlers/usage-handler.h"
-#include "server/api/view-handler.h"
-#include "server/api/yank-receive.h"
 
 // The first row that fits a path is its route. Three lines a row.
 // clang-format off
@@ -52,19 +41,19 @@ const struct route route_table[] = {
 		ROUTE_RIGHT_UPLOAD, NULL, NULL, upload_receive,
 		"The legacy upload API."},
 	{"/-/health", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
-		ROUTE_RIGHT_BY_DATA, status_health, NULL, NULL,
+		ROUTE_RIGHT_BY_DATA, status_health_inline, NULL, NULL,
 		"The state of the server, as JSON."},
 	{"/-/ready", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
-		ROUTE_RIGHT_NONE, status_ready, NULL, NULL,
+		ROUTE_RIGHT_NONE, status_ready_inline, NULL, NULL,
 		"200 once a scan has looked at every platform, 503 before."},
 	{"/-/metrics", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, status_metrics, NULL,
 		"Numbers for Prometheus, in its text format."},
 	{"/-/style.css", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_OTHER,
-		ROUTE_RIGHT_NONE, asset_handler_style_inline, asset_handler_style, NULL,
+		ROUTE_RIGHT_NONE, asset_style_inline, asset_style, NULL,
 		"The style of the pages for people."},
 	{"/-/page.js", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_OTHER,
-		ROUTE_RIGHT_NONE, asset_handler_script_inline, asset_handler_script, NULL,
+		ROUTE_RIGHT_NONE, asset_script_inline, asset_script, NULL,
 		"Their script, which they do not need."},
 	{"/-/search", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, search_handler_worker, NULL,
@@ -106,10 +95,10 @@ const struct route route_table[] = {
 		ROUTE_RIGHT_BY_DATA, project_handler_inline, project_handler_worker, NULL,
 		"A project on all platforms: a page for people, and JSON."},
 	{"/-/view/simple", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
-		ROUTE_RIGHT_READ_VIEW, view_handler_inline, NULL, NULL,
+		ROUTE_RIGHT_READ_VIEW, simple_view_inline, NULL, NULL,
 		"The platforms of the default view, as JSON."},
 	{"/-/view/:view", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
-		ROUTE_RIGHT_READ_VIEW, view_handler_inline, NULL, NULL,
+		ROUTE_RIGHT_READ_VIEW, simple_view_inline, NULL, NULL,
 		"The platforms of a view, as JSON."},
 	{"/-/client-config/simple", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, NULL, client_handler_worker, NULL,

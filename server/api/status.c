@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/api/status.h"
+#include "server/api/handlers.h"
 
 #include <time.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/format/jsondoc.h"
+#include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/catalog/catalog-retained.h"
 #include "lib/state/store/quota.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/file-cache.h"
+#include "promoter/view-silence.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/core/platform-monitor.h"
 #include "server/core/release-scheduler.h"
-#include "server/api/view-status.h"
-#include "server/api/watch-status.h"
+#include "server/core/view-monitor.h"
 #include "server/http/metrics.h"
 #include "server/upstream/upstream-files.h"
 #include "server/upstream/upstream-pages.h"
@@ -30,6 +32,68 @@ static struct reply *json_reply(unsigned status, const struct jsondoc *doc)
 	struct reply *r = reply_new(status, "application/json", blob_from_buf(&text));
 	reply_header(r, "Cache-Control", "no-store");
 	return r;
+}
+
+static void put_watch(struct server_context *s, bool sees_all, struct jsondoc *doc)
+{
+	struct store_scans_watch state = store_scans_watch(s->scans);
+	struct jsondoc *watch = jsondoc_object();
+	jsondoc_put_bool(watch, "on", state.is_on);
+	if (sees_all) {
+		jsondoc_put_int(watch, "folders", (int64_t)state.seen.folders);
+		jsondoc_put_int(watch, "refused", (int64_t)state.seen.refused);
+	}
+	jsondoc_put_int(watch, "overflows", (int64_t)state.seen.overflows);
+	jsondoc_put_int(watch, "floods", (int64_t)state.seen.floods);
+	jsondoc_put_int(watch, "scans", (int64_t)state.scans);
+	jsondoc_put_int(watch, "lag-ms", (int64_t)(state.lag * 1000));
+	jsondoc_put(doc, "watch", watch);
+}
+
+static void put_platform_watch(struct server_context *s, const struct platform *p, struct jsondoc *doc)
+{
+	const char *silent = NULL;
+	jsondoc_put_bool(doc, "watched", store_scans_watches(s->scans, p->name, &silent));
+	if (silent)
+		jsondoc_put_str(doc, "file-system", silent);
+}
+
+static void add_silence(void *ctx, const struct view_silence *s)
+{
+	const struct catalog_expected *x = &s->known;
+	struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_str(doc, "kind", x->kind);
+	jsondoc_put_str(doc, "platform", *x->platform ? x->platform : NULL);
+	jsondoc_put_str(doc, "python", *x->python ? x->python : NULL);
+	jsondoc_put_known_time(doc, "last", x->newest);
+	jsondoc_put_int(doc, "expected-seconds", s->seconds);
+	jsondoc_add(ctx, doc);
+}
+
+static void add_loss(void *ctx, const struct member_loss *l)
+{
+	struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_str(doc, "platform", l->platform);
+	jsondoc_put_str(doc, "project", l->project);
+	jsondoc_put_str(doc, "filename", l->filename);
+	jsondoc_put_known_time(doc, "since", l->since);
+	jsondoc_add(ctx, doc);
+}
+
+static void put_view_losses(struct server_context *s, const struct view *v, struct jsondoc *doc)
+{
+	struct jsondoc *silent = jsondoc_array();
+	view_monitor_silences(s->view_monitor, v->name, add_silence, silent);
+	jsondoc_put(doc, "silent", silent);
+	struct jsondoc *lost = jsondoc_array();
+	size_t count = view_monitor_losses(s->view_monitor, v->name, LIMIT_LOST_NAMED, add_loss, lost);
+	jsondoc_put_int(doc, "lost-files", (int64_t)count);
+	jsondoc_put(doc, "lost", lost);
+}
+
+static bool has_lost_members(struct server_context *s, const struct view *v)
+{
+	return view_monitor_losses(s->view_monitor, v->name, 0, NULL, NULL) > 0;
 }
 
 static void put_platform_monitor(struct server_context *s, const struct platform *p, struct jsondoc *doc)
@@ -74,7 +138,7 @@ static struct jsondoc *platform_doc(struct server_context *s, const struct site 
 	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
 	put_platform_monitor(s, &site->store.platform[i], doc);
 	put_release(s, &site->store.platform[i], doc);
-	watch_status_put_platform(s, &site->store.platform[i], doc);
+	put_platform_watch(s, &site->store.platform[i], doc);
 	return doc;
 }
 
@@ -111,7 +175,7 @@ static bool is_view_degraded(struct server_context *s, const struct site *site, 
 {
 	if (site_generation(site, v) == GENERATION_UNKNOWN)
 		return true;
-	return v->membership && v->name && view_status_has_losses(s, v);
+	return v->membership && v->name && has_lost_members(s, v);
 }
 
 // A platform that was not scanned, or whose volume is not released; a view with a membership of which nothing is known, or
@@ -150,7 +214,7 @@ static struct jsondoc *views_doc(struct server_context *s, const struct site *si
 		jsondoc_put_str(doc, "name", v->name);
 		jsondoc_put_bool(doc, "indexed", generation != GENERATION_UNKNOWN);
 		jsondoc_put_int(doc, "generation", generation < 0 ? 0 : generation);
-		view_status_put(s, v, doc);
+		put_view_losses(s, v, doc);
 		jsondoc_add(views, doc);
 	}
 	return views;
@@ -166,7 +230,7 @@ static void put_scans(struct jsondoc *doc, const struct store_scans_state *scans
 	jsondoc_put(doc, "scan", scan);
 }
 
-struct reply *status_health(struct server_context *s, const struct route_match *match)
+struct reply *status_health_inline(struct server_context *s, const struct route_match *match)
 {
 	const struct site *site = server_context_site(s);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
@@ -178,7 +242,7 @@ struct reply *status_health(struct server_context *s, const struct route_match *
 	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
 	jsondoc_put_bool(doc, "ready", is_ready(s));
 	put_scans(doc, &scans, count_quarantined(s, match->request, site));
-	watch_status_put(s, sees_all(s, match->request, site), doc);
+	put_watch(s, sees_all(s, match->request, site), doc);
 	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->pagecache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		if (auth_sees(s, match->request, &site->store.platform[i]))
@@ -188,7 +252,7 @@ struct reply *status_health(struct server_context *s, const struct route_match *
 	return json_reply(200, doc);
 }
 
-struct reply *status_ready(struct server_context *s, const struct route_match *match)
+struct reply *status_ready_inline(struct server_context *s, const struct route_match *match)
 {
 	(void)match;
 	bool ready = is_ready(s);
@@ -394,6 +458,113 @@ static void put_builds(struct server_context *s, struct buf *out)
 		log_error("%s", e.msg);
 }
 
+static void put_watch_metrics(struct server_context *s, bool sees_all, struct buf *out)
+{
+	struct store_scans_watch state = store_scans_watch(s->scans);
+	const struct {
+		const char *name, *type, *help;
+		double value;
+		bool is_of_all;
+	} row[] = {
+		{"watch_folders", "gauge", "Folders of the store whose changes are seen at once.",
+			(double)state.seen.folders, true},
+		{"watch_refused_folders", "gauge", "Folders that the system has no watch for.", (double)state.seen.refused,
+			true},
+		{"watch_overflows_total", "counter", "Times that the kernel dropped events.", (double)state.seen.overflows, false},
+		{"watch_floods_total", "counter", "Times that too many folders changed.", (double)state.seen.floods, false},
+		{"watch_scans_total", "counter", "Scans of what had changed.", (double)state.scans, false},
+		{"watch_fruitless_scans_total", "counter", "Those that changed nothing.", (double)state.fruitless, false},
+		{"watch_lag_seconds", "gauge", "From the first change to the end of the last such scan.", state.lag, false},
+		{"watch_longest_lag_seconds", "gauge", "The longest of these times.", state.longest_lag, false},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		if (row[i].is_of_all && !sees_all)
+			continue;
+		metrics_head(out, row[i].name, row[i].type, row[i].help);
+		metrics_line(out, row[i].name, NULL, row[i].value);
+	}
+}
+
+struct view_newest {
+	int64_t number, made;
+};
+
+static int take_newest_generation(void *ctx, const struct catalog_generation *g, struct err *e UNUSED)
+{
+	*(struct view_newest *)ctx = (struct view_newest){g->number, g->made};
+	return 0;
+}
+
+static int put_generations(struct catalog *c, const struct site *site, bool wants_time, struct buf *out, struct err *e)
+{
+	for (size_t i = 1; i < site->view_count; i++) {
+		const struct view *v = &site->view[i];
+		const char *const labels[] = {"view", v->name, NULL};
+		struct view_newest newest = {0};
+		if (!v->membership || v->is_private)
+			continue;
+		if (catalog_view_generations(c, v->membership, INT64_MAX, 1, take_newest_generation, &newest, e) < 0)
+			return -1;
+		metrics_line(out, wants_time ? "view_generation_timestamp_seconds" : "view_generation", labels,
+			(double)(wants_time ? newest.made : newest.number));
+	}
+	return 0;
+}
+
+static int put_lost_members(struct catalog *c, const struct site *site, struct buf *out, struct err *e)
+{
+	for (size_t i = 1; i < site->view_count; i++) {
+		const struct view *v = &site->view[i];
+		const char *const labels[] = {"view", v->name, NULL};
+		CLEANUP(member_losses_release) struct member_losses lost = {0};
+		if (!v->membership || v->is_private)
+			continue;
+		if (member_losses_read(c, v->membership, NULL, &lost, e) < 0)
+			return -1;
+		metrics_line(out, "view_lost_files", labels, (double)lost.count);
+	}
+	return 0;
+}
+
+// A cell of a view that is not private is none of a private platform.
+static int put_silences(struct catalog *c, const struct site *site, struct buf *out, struct err *e)
+{
+	for (size_t i = 1; i < site->view_count; i++) {
+		const struct view *v = &site->view[i];
+		const struct config_view *own = v->membership ? config_view(&site->config, v->name) : NULL;
+		CLEANUP(view_silences_release) struct view_silences s = {0};
+		if (!own || v->is_private)
+			continue;
+		if (view_silence_read(own, c, clock_wall_seconds(), false, &s, e) < 0)
+			return -1;
+		for (size_t k = 0; k < s.count; k++) {
+			const struct catalog_expected *x = &s.item[k].known;
+			const char *const labels[] = {"view", v->name, "kind", x->kind, "platform", x->platform,
+				"python", x->python, NULL};
+			metrics_line(out, "view_silent", labels, s.item[k].is_silent);
+		}
+	}
+	return 0;
+}
+
+static void put_view_metrics(struct server_context *s, struct catalog *c, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	const struct site *site = server_context_site(s);
+	metrics_head(out, "view_generation", "gauge", "The newest generation of a view with a membership; 0: none.");
+	if (put_generations(c, site, false, out, &e) < 0)
+		log_error("%s", e.msg);
+	metrics_head(out, "view_generation_timestamp_seconds", "gauge", "When it was made, since 1970; 0: none.");
+	if (put_generations(c, site, true, out, &e) < 0)
+		log_error("%s", e.msg);
+	metrics_head(out, "view_lost_files", "gauge", "Members of a view whose bytes the store no longer lists.");
+	if (put_lost_members(c, site, out, &e) < 0)
+		log_error("%s", e.msg);
+	metrics_head(out, "view_silent", "gauge", "1 if test runs that a view expects do not come any more.");
+	if (put_silences(c, site, out, &e) < 0)
+		log_error("%s", e.msg);
+}
+
 struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
@@ -407,7 +578,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 		(double)pagecache_bytes(s->pagecache));
 	put_gauge(&out, "scan_ended_timestamp_seconds",
 		"When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
-	watch_status_metrics(s, sees_all(s, match->request, match->site), &out);
+	put_watch_metrics(s, sees_all(s, match->request, match->site), &out);
 	put_gauge(&out, "quarantined_files", "Files that are not listed, for a reason that wheelcache check has.",
 		(double)count_quarantined(s, match->request, match->site));
 	metrics_write(s->metrics, &out);
@@ -417,7 +588,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_plan_gauges(s, c, &out);
 	put_retained_gauges(s, c, &out);
 	put_builds(s, &out);
-	view_status_metrics(s, c, &out);
+	put_view_metrics(s, c, &out);
 	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));
 	reply_header(r, "Cache-Control", "no-store");
 	return r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/api/upload.h"
+#include "server/api/handlers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,8 @@
 #include "lib/audit/wheel-gate.h"
 #include "lib/view/view-time.h"
 #include "server/core/auth.h"
-#include "server/api/upload-attachments.h"
 #include "server/api/upload-form.h"
-#include "server/api/upload-sender.h"
+#include "server/api/sender.h"
 #include "server/message/body-handler.h"
 #include "server/message/error-status.h"
 #include "server/message/multipart.h"
@@ -29,12 +28,11 @@ enum { RESERVED_AHEAD = 8 << 20 }; // bytes
 // One upload, from its header to its answer.
 struct upload {
 	struct body_handler handler; // first
-	struct upload_sender sender;
+	struct sender sender;
 	struct multipart body;
 	struct upload_form form;
 	enum upload_form_field field; // of the part that arrives; UPLOAD_FORM_COUNT: it is ignored
 	bool in_content, in_attachment;
-	struct upload_attachments attachments;
 	struct buf text; // of the field
 	char *file;
 	struct publish *publish;
@@ -90,12 +88,12 @@ static struct reply *make_reply(const struct upload *u, const struct error_statu
 		jsondoc_put_str(doc, "sha256", sha256);
 	if (refusal)
 		add_findings(refusal, doc, &text);
-	return upload_sender_answer(&u->sender, a, text.data, doc);
+	return sender_answer(&u->sender, a, text.data, doc);
 }
 
 static void write_audit(const struct upload *u, const char *result, const char *sha256, const char *reason)
 {
-	upload_sender_audit(&u->sender, (struct audit_entry){
+	sender_audit(&u->sender, (struct audit_entry){
 						.project = u->publish ? publish_project(u->publish) : NULL,
 						.file = u->file,
 						.sha256 = sha256,
@@ -242,9 +240,8 @@ static int check_room(struct upload *u, struct catalog *c, uint64_t bytes, struc
 // Whether the token may still write this project. It may be revoked while the file arrives.
 static bool may_write(struct upload *u, const char *project)
 {
-	u->refusal = upload_sender_check_project(&u->sender, project);
-	if (u->refusal)
-		write_audit(u, "refused", NULL, upload_sender_no_project);
+	const char *own = u->publish ? publish_project(u->publish) : NULL;
+	u->refusal = sender_check_project(&u->sender, project, (struct audit_entry){.project = own, .file = u->file});
 	return !u->refusal;
 }
 
@@ -300,7 +297,7 @@ static int on_part(void *ctx, const struct multipart_part *part, struct err *e)
 	buf_clear(&u->text);
 	u->in_content = false;
 	u->field = upload_form_find(str_from(part->name));
-	int attached = upload_attachments_begin(&u->attachments, part->name, e);
+	int attached = upload_form_attach(&u->form, part->name, e);
 	u->in_attachment = attached > 0;
 	if (attached)
 		return attached < 0 ? -1 : 0;
@@ -313,7 +310,7 @@ static int on_bytes(void *ctx, struct str bytes, struct err *e)
 	if (u->in_content)
 		return add_content(u, bytes, e);
 	if (u->in_attachment)
-		return upload_attachments_add(&u->attachments, bytes, e);
+		return upload_form_attach_more(&u->form, bytes, e);
 	if (u->field == UPLOAD_FORM_COUNT)
 		return 0;
 	buf_str(&u->text, bytes);
@@ -344,7 +341,7 @@ static struct reply *take_bytes(struct body_handler *r, struct str bytes)
 // A file that is sent again adds nothing to the quota, but attachments that it does not have yet do.
 static int measure_attachments(const struct upload *u, struct catalog *c, uint64_t *size, struct err *e)
 {
-	*size = upload_attachments_size(&u->attachments);
+	*size = upload_form_attached(&u->form);
 	for (int kind = 0; u->sent_again && kind < ATTACHMENT_COUNT; kind++) {
 		struct catalog_attached there;
 		CLEANUP(buf_release) struct buf text;
@@ -353,7 +350,7 @@ static int measure_attachments(const struct upload *u, struct catalog *c, uint64
 			catalog_attached(c, u->sender.platform->id, u->file, (enum attachment)kind, &there, &text, e);
 		if (found < 0)
 			return -1;
-		*size -= found ? u->attachments.text[kind].len : 0;
+		*size -= found ? u->form.attachment[kind].len : 0;
 	}
 	return 0;
 }
@@ -366,7 +363,7 @@ static int publish_upload(struct upload *u, struct publish_receipt *receipt, str
 		return -1;
 	if (!u->publish)
 		return err_set(e, ERR_INVALID, "the form has no part \"content\"");
-	if (upload_attachments_put(&u->attachments, u->file, u->publish, e) < 0 ||
+	if (upload_form_put_attachments(&u->form, u->file, u->publish, e) < 0 ||
 		catalog_pool_take(u->sender.context->catalog_pool, &reader, e) < 0)
 		return -1;
 	uint64_t attached;
@@ -402,11 +399,10 @@ static void upload_free(struct body_handler *r)
 	if (u->body.ops)
 		multipart_release(&u->body);
 	upload_form_release(&u->form);
-	upload_attachments_release(&u->attachments);
 	buf_release(&u->text);
 	reply_unref(u->refusal);
 	free(u->file);
-	upload_sender_release(&u->sender);
+	sender_release(&u->sender);
 	free(u);
 }
 
@@ -416,8 +412,10 @@ static const struct multipart_ops parts = {.begin = on_part, .data = on_bytes, .
 static struct reply *prepare_upload(struct upload *u, const struct request *r)
 {
 	struct err e = ERR_INIT;
-	struct reply *refusal = NULL;
-	if (upload_sender_admit(&u->sender, r, &refusal, &e) < 0)
+	struct sender *s = &u->sender;
+	struct reply *refusal = auth_check(s->context, r, TOKEN_UPLOAD, s->platform->name, NULL, &s->token_name);
+	u->handler.token = s->token_name;
+	if (sender_admit(s, &refusal, &e) < 0)
 		return upload_failed(u, &e);
 	if (refusal)
 		return refusal;
@@ -446,23 +444,21 @@ static struct reply *refuse_view(struct server_context *s, const struct route_ma
 struct body_handler *upload_receive(struct server_context *s, const struct route_match *match, struct reply **refusal)
 {
 	const struct request *r = match->request;
-	struct upload_sender sender;
 	*refusal = refuse_view(s, match);
 	if (*refusal)
 		return NULL;
-	if (!upload_sender_init(&sender, s, match, "upload", refusal))
-		return NULL;
 	struct upload *u = xcalloc(1, sizeof(*u));
 	u->handler.ops = &ops;
-	u->sender = sender;
-	u->attachments.handler = &u->handler;
+	u->form.handler = &u->handler;
 	u->gate = server_context_gate(s);
 	u->announced = request_content_length(r);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
-	*refusal = prepare_upload(u, r);
-	u->handler.token = u->sender.token_name;
-	if (!*refusal &&
-		sender.platform->scanned != CATALOG_SCANNED) // it is not known yet which names are taken or removed
+	sender_begin(&u->sender, s, r, "upload");
+	*refusal = sender_find_platform(&u->sender, match);
+	if (!*refusal)
+		*refusal = prepare_upload(u, r);
+	// Else it is not known yet which names are taken or removed.
+	if (!*refusal && u->sender.platform->scanned != CATALOG_SCANNED)
 		*refusal = server_context_not_filled();
 	if (!*refusal)
 		return &u->handler;

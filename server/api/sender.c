@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/api/upload-sender.h"
+#include "server/api/sender.h"
 
 #include <stdlib.h>
 
@@ -10,8 +10,6 @@
 #include "server/core/auth.h"
 #include "server/message/error-status.h"
 #include "server/message/negotiate.h"
-
-const char upload_sender_no_project[] = "the token is not for this project, or counts no more";
 
 // Names none that needs a token to be read.
 static struct reply *unknown_platform(struct server_context *s, const struct route_match *match)
@@ -29,25 +27,19 @@ static struct reply *unknown_platform(struct server_context *s, const struct rou
 	return server_context_not_found(s, text.data);
 }
 
-bool upload_sender_init(struct upload_sender *s, struct server_context *context, const struct route_match *match,
-	const char *action, struct reply **refusal)
+struct reply *sender_find_platform(struct sender *s, const struct route_match *match)
 {
-	const struct request *r = match->request;
-	const struct platform *p = site_platform(server_context_site(context), match->view);
-	if (!p) {
-		struct reply *refused = auth_unknown(context, r, TOKEN_UPLOAD, match->view, NULL);
-		*refusal = refused ? refused : unknown_platform(context, match);
-		return false;
-	}
-	upload_sender_begin(s, context, r, action);
-	s->platform = p;
-	return true;
+	s->platform = site_platform(server_context_site(s->context), match->view);
+	if (s->platform)
+		return NULL;
+	struct reply *refused = auth_unknown(s->context, match->request, TOKEN_UPLOAD, match->view, NULL);
+	return refused ? refused : unknown_platform(s->context, match);
 }
 
-void upload_sender_begin(struct upload_sender *s, struct server_context *context, const struct request *r,
+void sender_begin(struct sender *s, struct server_context *context, const struct request *r,
 	const char *action)
 {
-	*s = (struct upload_sender){
+	*s = (struct sender){
 		.context = context,
 		.action = action,
 		.peer = xstrdup(r->peer),
@@ -56,7 +48,7 @@ void upload_sender_begin(struct upload_sender *s, struct server_context *context
 	};
 }
 
-void upload_sender_release(struct upload_sender *s)
+void sender_release(struct sender *s)
 {
 	audit_close(s->audit);
 	free(s->peer);
@@ -65,42 +57,40 @@ void upload_sender_release(struct upload_sender *s)
 }
 
 // Not those without a token, and not those that auth answers with 429.
-static bool is_audited(const struct upload_sender *s, const struct reply *refusal)
+static bool is_audited(const struct sender *s, const struct reply *refusal)
 {
 	return refusal->status != 429 && (s->token_name || (refusal->status == 401 && s->authorization));
 }
 
-int upload_sender_admit(struct upload_sender *s, const struct request *r, struct reply **refusal, struct err *e)
+int sender_admit(struct sender *s, struct reply **refusal, struct err *e)
 {
-	return upload_sender_admit_as(s,
-		auth_check(s->context, r, TOKEN_UPLOAD, s->platform->name, NULL, &s->token_name), refusal, e);
-}
-
-int upload_sender_admit_as(struct upload_sender *s, struct reply *refused, struct reply **refusal, struct err *e)
-{
-	CLEANUP(reply_cleanup) struct reply *answer = refused;
-	bool is_logged = !answer || is_audited(s, answer);
-	if (is_logged && audit_open(s->context->audit, &s->audit, e) < 0)
+	bool is_logged = !*refusal || is_audited(s, *refusal);
+	if (is_logged && audit_open(s->context->audit, &s->audit, e) < 0) {
+		reply_unref(STEAL_PTR(*refusal));
 		return -1;
-	if (answer)
-		upload_sender_audit(s,
-			(struct audit_entry){.result = "refused", .reason = "no token that may do it here"});
-	*refusal = STEAL_PTR(answer);
+	}
+	if (*refusal)
+		sender_audit(s, (struct audit_entry){.result = "refused", .reason = "no token that may do it here"});
 	return 0;
 }
 
-struct request upload_sender_request(const struct upload_sender *s)
+struct request sender_request(const struct sender *s)
 {
 	return (struct request){.peer = s->peer, .header = {[HEADER_AUTHORIZATION] = s->authorization}};
 }
 
-struct reply *upload_sender_check_project(const struct upload_sender *s, const char *project)
+struct reply *sender_check_project(const struct sender *s, const char *project, struct audit_entry entry)
 {
-	const struct request sender = upload_sender_request(s);
-	return auth_check(s->context, &sender, TOKEN_UPLOAD, s->platform->name, project, NULL);
+	const struct request sender = sender_request(s);
+	struct reply *refusal = auth_check(s->context, &sender, TOKEN_UPLOAD, s->platform->name, project, NULL);
+	entry.result = "refused";
+	entry.reason = "the token is not for this project, or counts no more";
+	if (refusal)
+		sender_audit(s, entry);
+	return refusal;
 }
 
-void upload_sender_audit(const struct upload_sender *s, struct audit_entry entry)
+void sender_audit(const struct sender *s, struct audit_entry entry)
 {
 	struct err e = ERR_INIT;
 	entry.who = s->token_name;
@@ -112,7 +102,7 @@ void upload_sender_audit(const struct upload_sender *s, struct audit_entry entry
 		log_error("%s", e.msg);
 }
 
-struct reply *upload_sender_answer(const struct upload_sender *s, const struct error_status *a, const char *message,
+struct reply *sender_answer(const struct sender *s, const struct error_status *a, const char *message,
 	const struct jsondoc *doc)
 {
 	CLEANUP(buf_release) struct buf text;
