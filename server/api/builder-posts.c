@@ -193,13 +193,13 @@ static int run_list(struct json_post *p, struct reply **answer, struct err *e)
 static struct reply *check_list_right(struct json_post *x, const struct route_match *match)
 {
 	struct server_context *s = x->sender.context;
-	const struct platform *p = x->sender.platform = site_platform(match->site, match->view);
+	const struct platform *p = x->sender.platform = site_platform(match->site, match->platform);
 	struct reply *refused =
-		p && !p->is_private ? NULL : auth_unknown(s, match->request, TOKEN_READ, match->view, NULL);
+		p && !p->is_private ? NULL : auth_unknown(s, match->request, TOKEN_READ, match->platform, NULL);
 	if (refused)
 		return refused;
 	return p ? auth_check(s, match->request, TOKEN_UPLOAD, p->name, NULL, &x->sender.token_name)
-		 : auth_unknown(s, match->request, TOKEN_UPLOAD, match->view, NULL);
+		 : auth_unknown(s, match->request, TOKEN_UPLOAD, match->platform, NULL);
 }
 
 static struct reply *read_list_query(struct json_post *p, const struct route_match *match)

@@ -30,7 +30,7 @@ static void make_file_key(const struct route_match *match, struct page_key *key)
 {
 	const struct page_readers all = {.site = match->site};
 	page_key_make(key, PAGE_FILE, &all,
-		PAGE_VALUES(PAGE_TEXT(match->view), PAGE_TEXT(match->project), PAGE_TEXT(match->file)));
+		PAGE_VALUES(PAGE_TEXT(match->platform), PAGE_TEXT(match->project), PAGE_TEXT(match->file)));
 }
 
 struct reply *files_inline(struct server_context *s, const struct route_match *match)
@@ -312,7 +312,7 @@ struct reply *files_worker(struct server_context *s, struct catalog *c, const st
 	struct page_key key;
 	make_file_key(match, &key);
 	uint64_t epoch = pagecache_epoch(s->pagecache, &key, match->pages_cleared);
-	const struct platform *p = site_platform(match->site, match->view);
+	const struct platform *p = site_platform(match->site, match->platform);
 	if (!p)
 		return server_context_not_found(s, "no such platform");
 	struct reply *r = find_and_send(s, c, p, match);

@@ -160,7 +160,7 @@ static struct reply *check_post_right(struct json_post *p, const struct request 
 	if (k->right == TOKEN_UPLOAD)
 		return auth_check(p->sender.context, r, TOKEN_UPLOAD, p->sender.platform->name, NULL, who);
 	token_grant_release(&p->grant);
-	return auth_grant(p->sender.context, r, k->right, k->is_of_view ? p->place : NULL, &p->grant, who);
+	return auth_grant(p->sender.context, r, k->right, k->is_of_view ? p->view : NULL, &p->grant, who);
 }
 
 // Since the token may have been revoked while the body arrived.
@@ -238,7 +238,7 @@ struct body_handler *json_post_receive(const struct json_post_kind *kind, struct
 	p->kind = kind;
 	sender_begin(&p->sender, s, match->request, kind->action);
 	buf_init(&p->body, kind->bytes);
-	p->place = arena_copy(&p->arena, match->view);
+	p->view = arena_copy(&p->arena, match->view);
 	*refusal = kind->right == TOKEN_UPLOAD && !kind->check_right ? sender_find_platform(&p->sender, match) : NULL;
 	if (!*refusal)
 		*refusal = admit_post(p, match);

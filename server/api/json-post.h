@@ -17,7 +17,7 @@ struct json_post {
 	struct body_handler handler; // first
 	const struct json_post_kind *kind;
 	struct sender sender;
-	const char *place;        // the view or platform of the path; "": none
+	const char *view;         // of the path; "": none
 	struct token_grant grant; // of the kind's right; empty for TOKEN_UPLOAD
 	struct buf body;
 	struct arena arena;   // what the route needs until the answer

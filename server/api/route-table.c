@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/api/route-table.h"
 
+#include <assert.h>
+
 #include "server/api/handlers.h"
 #include "server/handlers/builds-handler.h"
 #include "server/handlers/channel-handler.h"
@@ -165,6 +167,29 @@ const struct route route_table[] = {
 // clang-format on
 
 const size_t route_table_count = ARRAY_SIZE(route_table);
+
+struct str *route_part(struct route_match *match, struct str part)
+{
+	const struct {
+		struct str name;
+		struct str *field;
+	} parts[] = {
+		{STR(":view"), &match->view},
+		{STR(":platform"), &match->platform},
+		{STR(":part"), &match->part},
+		{STR(":project"), &match->project},
+		{STR(":version"), &match->version},
+		{STR(":file"), &match->file},
+		{STR(":id"), &match->id},
+		{STR(":other-platform"), &match->other_platform},
+		{STR(":other-file"), &match->other_file},
+	};
+	size_t i = 0;
+	while (i < ARRAY_SIZE(parts) && !str_eq(parts[i].name, part))
+		i++;
+	assert(i < ARRAY_SIZE(parts)); // test-route-table looks up each part of the table
+	return parts[i].field;
+}
 
 const char *const route_pool_name[ROUTE_POOL_COUNT] = {"none", "pages", "platform", "searches", "summaries"};
 const char *const route_right_name[ROUTE_RIGHT_COUNT] = {

@@ -32,12 +32,12 @@ enum route_right {
 };
 
 struct route {
-	// Parts: ":view", ":platform", ":part", ":project", ":version", ":file", ":id", ":other-platform" and
-	// ":other-file" go to the field of struct route_match. A
-	// path that ends in "/" is redirected to from the same path without it.
+	// A part that begins with ":" is any, and goes to the field of struct route_match with its name: ":view". A path
+	// that ends in "/" is redirected to from the same path without it.
 	const char *path;
-	enum method
-		method; // METHOD_GET stands for HEAD too. A path with two methods has two rows, one behind the other, and the parts may have other names
+	// METHOD_GET stands for HEAD too. A path with two methods has two rows, one behind the other, and the parts may have
+	// other names.
+	enum method method;
 	enum route_pool pool;
 	enum metric_route metric; // the label "route" of the request's numbers in /-/metrics
 	enum route_right right;
@@ -49,6 +49,9 @@ struct route {
 
 extern const struct route route_table[];
 extern const size_t route_table_count;
+
+// The field for a part, with its ":".
+struct str *route_part(struct route_match *match, struct str part);
 
 extern const char *const route_pool_name[ROUTE_POOL_COUNT];
 extern const char *const route_right_name[ROUTE_RIGHT_COUNT];

@@ -16,36 +16,30 @@
 #include "server/message/conditional.h"
 #include "server/message/urlpath.h"
 
-// The field for a part that begins with ":", by its first letters.
-static struct str *match_field(struct route_match *match, struct str part)
-{
-	switch (part.ptr[1]) {
-	case 'v':
-		return part.ptr[2] == 'e' ? &match->file : &match->view; // version, view
-	case 'p':
-		return part.ptr[2] == 'a' ? &match->part : part.ptr[2] == 'l' ? &match->view : &match->project;
-	case 'o':
-		return str_eq(part, STR(":other-file")) ? &match->other_file : &match->other_platform;
-	default:
-		return &match->file;
-	}
-}
-
-// Whether the path is the route's, with or without a slash at its end. Fills in the parts that vary.
-static bool path_fits(const struct route *route, const struct urlpath *path, struct route_match *match)
+// Whether the path is the route's, with or without a slash at its end.
+static bool path_fits(const struct route *route, const struct urlpath *path)
 {
 	struct str rest = str_from(route->path + 1);
 	size_t i = 0;
 	for (; rest.len; i++) {
 		struct str part = str_cut(&rest, '/');
-		if (i == path->count)
-			return false;
-		if (part.ptr[0] == ':')
-			*match_field(match, part) = path->segment[i];
-		else if (!str_eq(part, path->segment[i]))
+		if (i == path->count || (part.ptr[0] != ':' && !str_eq(part, path->segment[i])))
 			return false;
 	}
 	return i == path->count;
+}
+
+// Of a path that fits, the parts that vary.
+static struct route_match match_parts(const struct route *route, const struct urlpath *path, const struct request *r)
+{
+	struct route_match match = {.request = r};
+	struct str rest = str_from(route->path + 1);
+	for (size_t i = 0; rest.len; i++) {
+		struct str part = str_cut(&rest, '/');
+		if (part.ptr[0] == ':')
+			*route_part(&match, part) = path->segment[i];
+	}
+	return match;
 }
 
 static bool wants_slash(const struct route *route)
@@ -58,19 +52,13 @@ static bool is_of_method(const struct route *route, enum method method)
 	return route->method == (method == METHOD_HEAD ? METHOD_GET : method);
 }
 
-// Of the rows from this one on that fit the path, the one with this method, with its parts of the path; if there is
-// none, the row itself. A part may have another name for each method.
-static const struct route *route_of_method(const struct route *route, enum method method, const struct urlpath *path,
-	struct route_match *match)
+// Of the rows from this one on that fit the path, the one with this method; if there is none, the row itself.
+static const struct route *route_of_method(const struct route *route, enum method method, const struct urlpath *path)
 {
 	const struct route *end = route_table + route_table_count;
-	struct route_match other = {.request = match->request};
-	for (const struct route *r = route; r < end && path_fits(r, path, &other); r++) {
-		if (is_of_method(r, method)) {
-			*match = other;
+	for (const struct route *r = route; r < end && path_fits(r, path); r++)
+		if (is_of_method(r, method))
 			return r;
-		}
-	}
 	return route;
 }
 
@@ -98,9 +86,8 @@ static struct reply *malformed(void)
 // route NULL: there is none of this path. uv shows its user the text of a 405.
 static struct reply *not_allowed(const struct route *route, const struct urlpath *path)
 {
-	struct route_match match = {0};
-	bool reads = !route || is_of_method(route_of_method(route, METHOD_GET, path, &match), METHOD_GET);
-	bool writes = route && is_of_method(route_of_method(route, METHOD_POST, path, &match), METHOD_POST);
+	bool reads = !route || is_of_method(route_of_method(route, METHOD_GET, path), METHOD_GET);
+	bool writes = route && is_of_method(route_of_method(route, METHOD_POST, path), METHOD_POST);
 	const char *allow = reads && writes ? "GET, HEAD, POST" : writes ? "POST" : "GET, HEAD";
 	struct reply *r = reply_text(405, "405 Method Not Allowed: this address takes %s%s", allow,
 		writes ? "" : "; files are uploaded to /upload/PLATFORM/");
@@ -118,14 +105,15 @@ static struct reply *find_route(struct server_context *s, const struct request *
 	if (result == URLPATH_MALFORMED)
 		return malformed();
 	for (size_t i = 0; result == URLPATH_GOOD && i < route_table_count; i++) {
-		*match = (struct route_match){.request = r};
-		if (!path_fits(&route_table[i], path, match))
+		if (!path_fits(&route_table[i], path))
 			continue;
-		*route = route_of_method(&route_table[i], r->method, path, match);
+		*route = route_of_method(&route_table[i], r->method, path);
 		if (!is_of_method(*route, r->method))
 			return not_allowed(*route, path);
-		if (wants_slash(*route) == path->has_trailing_slash)
+		if (wants_slash(*route) == path->has_trailing_slash) {
+			*match = match_parts(*route, path, r);
 			return NULL;
+		}
 		if (wants_slash(*route))
 			return send_to_slash(r);
 	}
@@ -139,9 +127,11 @@ static const struct route *find_any_slash(const struct request *r, struct urlpat
 	if (urlpath_parse(str_from(r->path), path) != URLPATH_GOOD)
 		return NULL;
 	for (size_t i = 0; i < route_table_count; i++) {
-		*match = (struct route_match){.request = r};
-		if (path_fits(&route_table[i], path, match))
-			return route_of_method(&route_table[i], r->method, path, match);
+		if (!path_fits(&route_table[i], path))
+			continue;
+		const struct route *route = route_of_method(&route_table[i], r->method, path);
+		*match = match_parts(route, path, r);
+		return route;
 	}
 	return NULL;
 }
@@ -149,7 +139,7 @@ static const struct route *find_any_slash(const struct request *r, struct urlpat
 // --- rights ---
 
 // A token may be for some projects only, by their normal form. An invalid name is that of no project.
-static struct reply *check_private_view(struct server_context *s, const struct route_match *match,
+static struct reply *check_private_view(struct server_context *s, const struct route_match *match, struct str name,
 	const struct view **view)
 {
 	CLEANUP(buf_release) struct buf normal;
@@ -157,15 +147,15 @@ static struct reply *check_private_view(struct server_context *s, const struct r
 	if (name_is_valid(match->project))
 		name_normalize(match->project, &normal);
 	const char *project = normal.len && !normal.failed ? normal.data : NULL;
-	return auth_named_view(s, match->request, match->view, view, project);
+	return auth_named_view(s, match->request, name, view, project);
 }
 
 // Names none that needs a token, and not the one that was asked for: the text is a key of the page cache.
-static struct reply *unknown_view(struct server_context *s, const struct route_match *match)
+static struct reply *unknown_view(struct server_context *s, const struct route_match *match, struct str name)
 {
 	CLEANUP(name_choice_release) struct name_choice names;
 	CLEANUP(buf_release) struct buf text;
-	name_choice_init(&names, match->view);
+	name_choice_init(&names, name);
 	buf_init(&text, LIMIT_PATH);
 	for (size_t i = 1; i < match->site->view_count; i++)
 		if (!match->site->view[i].is_private)
@@ -177,15 +167,15 @@ static struct reply *unknown_view(struct server_context *s, const struct route_m
 
 static struct reply *check_view_right(struct server_context *s, struct route_match *match)
 {
-	struct str when;
-	const struct view *view = view_time_split(match->site, match->view, &when);
+	struct str when, name = match->view.ptr ? match->view : match->platform; // each platform is a view, too
+	const struct view *view = view_time_split(match->site, name, &when);
 	struct reply *refused =
-		(view ? view->is_private : match->site->has_private) ? check_private_view(s, match, &view) : NULL;
+		(view ? view->is_private : match->site->has_private) ? check_private_view(s, match, name, &view) : NULL;
 	if (refused)
 		return refused;
 	match->found_view = view;
 	if (!view)
-		return unknown_view(s, match);
+		return unknown_view(s, match, name);
 	const char *wrong = when.ptr ? view_time_read(view, when, &match->at) : NULL;
 	if (match->site->has_no_default && view == match->site->view)
 		wrong = "no index of all platforms here: each has its own, /PLATFORM/simple/, and / has the list";
@@ -199,12 +189,12 @@ static struct reply *check_platform(struct server_context *s, struct route_match
 {
 	if (!match->site->has_private)
 		return NULL;
-	const struct platform *p = site_platform(match->site, match->view);
+	const struct platform *p = site_platform(match->site, match->platform);
 	if (p && !p->is_private)
 		return NULL;
 	CLEANUP(mem_free) char *project = xstrndup(match->project.ptr, match->project.len);
 	return p ? auth_check(s, match->request, TOKEN_READ, p->name, project, NULL)
-		 : auth_unknown(s, match->request, TOKEN_READ, match->view, project);
+		 : auth_unknown(s, match->request, TOKEN_READ, match->platform, project);
 }
 
 // Sets the site of the request, and checks the route's right by it. A reply if the client is refused, or there is no
@@ -377,7 +367,7 @@ unsigned routes_pool(void *ctx, const struct request *request)
 	if (!route || route->pool != ROUTE_POOL_PLATFORM)
 		return route ? numbers[route->pool] : 0;
 	const struct site *site = server_context_site(ctx);
-	const struct platform *p = site_platform(site, match.view);
+	const struct platform *p = site_platform(site, match.platform);
 	return p ? 1 + (unsigned)(p - site->store.platform) % (WORKER_POOLS - 1) : 0;
 }
 

@@ -17,7 +17,7 @@ static struct reply *unknown_platform(struct server_context *s, const struct rou
 	CLEANUP(name_choice_release) struct name_choice names;
 	CLEANUP(buf_release) struct buf text;
 	const struct store *store = &match->site->store;
-	name_choice_init(&names, match->view);
+	name_choice_init(&names, match->platform);
 	buf_init(&text, LIMIT_PATH);
 	for (size_t i = 0; i < store->platform_count; i++)
 		if (!store->platform[i].is_private)
@@ -29,10 +29,10 @@ static struct reply *unknown_platform(struct server_context *s, const struct rou
 
 struct reply *sender_find_platform(struct sender *s, const struct route_match *match)
 {
-	s->platform = site_platform(server_context_site(s->context), match->view);
+	s->platform = site_platform(server_context_site(s->context), match->platform);
 	if (s->platform)
 		return NULL;
-	struct reply *refused = auth_unknown(s->context, match->request, TOKEN_UPLOAD, match->view, NULL);
+	struct reply *refused = auth_unknown(s->context, match->request, TOKEN_UPLOAD, match->platform, NULL);
 	return refused ? refused : unknown_platform(s->context, match);
 }
 

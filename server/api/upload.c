@@ -429,10 +429,10 @@ static struct reply *prepare_upload(struct upload *u, const struct request *r)
 static struct reply *refuse_view(struct server_context *s, const struct route_match *match)
 {
 	struct str when;
-	const struct view *v = match->view.len ? view_time_split(match->site, match->view, &when) : NULL;
+	const struct view *v = match->platform.len ? view_time_split(match->site, match->platform, &when) : NULL;
 	const struct config_view *own = v && v->membership ? config_view(&match->site->config, v->membership) : NULL;
 	struct reply *refused =
-		own && v->is_private ? auth_unknown(s, match->request, TOKEN_UPLOAD, match->view, NULL) : NULL;
+		own && v->is_private ? auth_unknown(s, match->request, TOKEN_UPLOAD, match->platform, NULL) : NULL;
 	if (!own || refused)
 		return refused;
 	const struct view *from = site_view(match->site, str_from(own->from));

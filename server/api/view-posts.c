@@ -323,7 +323,7 @@ static struct reply *check_further_rights(struct sent_promotion *x)
 	const struct request sender = sender_request(&x->post.sender);
 	struct reply *refusal = NULL;
 	if (r->override)
-		refusal = auth_grant(s, &sender, TOKEN_OVERRIDE, x->post.place, &x->override, &who);
+		refusal = auth_grant(s, &sender, TOKEN_OVERRIDE, x->post.view, &x->override, &who);
 	if (!refusal && r->evidences)
 		refusal = auth_grant(s, &sender, TOKEN_EVIDENCE, NULL, &x->evidence, &same);
 	auth_read_grant(s, &sender, &x->read);
@@ -346,7 +346,7 @@ static struct reply *answer_promotion(struct sent_promotion *x)
 		metrics_add(m, METRIC_PROMOTION_REFUSED_FILES, x->answer.count[PROMOTE_REFUSED]);
 	}
 	size_t left_out = promote_answer_cut(&x->answer, LIMIT_PROMOTE_ROWS);
-	promote_write_json(&x->answer, x->post.place, r->dry_run, &text);
+	promote_write_json(&x->answer, x->post.view, r->dry_run, &text);
 	struct reply *reply = json_post_reply(is_partial ? 409 : 200, &text);
 	if (left_out)
 		reply_header(reply, "Wheelcache-Rows-Left-Out", "%zu", left_out);
@@ -358,7 +358,7 @@ static int promote_files(struct sent_promotion *x, struct err *e)
 	struct server_context *s = x->post.sender.context;
 	struct promote_request *r = &x->document.request;
 	struct catalog_lease lease;
-	r->to = x->post.place;
+	r->to = x->post.view;
 	r->by = x->post.sender.token_name;
 	r->address = x->post.sender.peer;
 	r->evidence_views = x->evidence_views.data;

@@ -103,11 +103,11 @@ struct route_match {
 	uint32_t pages_cleared;        // pagecache_cleared() from before site was read, for pagecache_epoch()
 	const struct view *found_view; // of a route with ROUTE_RIGHT_READ_VIEW: never NULL, and the client may read it;
 				       // a part where the path names one
-	struct str view;               // or the platform
-	struct str part;               // the platform of which a part of the view shows; ptr NULL: none is named
 	int64_t at;                    // seconds since 1970: the view as it was at this time; 0: as it is
-	struct str project;
-	struct str file;                       // or the version, or the id of an attempt
+	struct str view, platform;     // ptr NULL, as for all of these: the route has no such part
+	struct str part;               // the platform of which a part of the view shows
+	struct str project, version, file;
+	struct str id;                         // of an attempt to build, or of a record
 	struct str other_platform, other_file; // of a route that names two files
 	struct buf_meter *meter; // for a worker handler: of the buffers of large answers; NULL: they are not counted
 	struct continuation *continuation;     // for a worker handler; NULL: the answer must not wait

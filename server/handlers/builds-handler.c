@@ -226,7 +226,7 @@ struct reply *builds_handler_log(struct server_context *s, struct catalog *c UNU
 							      : server_context_not_found(s, "no such project");
 	if (refused)
 		return refused;
-	CLEANUP(mem_free) char *id = xstrndup(match->file.ptr, match->file.len);
+	CLEANUP(mem_free) char *id = xstrndup(match->id.ptr, match->id.len);
 	if (read_log(&b, id, &text, &is_running, &e) < 0)
 		return e.kind == ERR_NOT_FOUND ? server_context_not_found_in(s, match->site->has_private,
 							 "there is no such attempt, or it has no log")

@@ -243,7 +243,7 @@ struct reply *compare_handler_worker(struct server_context *s, struct catalog *c
 		.context = s,
 		.catalog = c,
 		.match = match,
-		.side = {{.platform_name = match->view, .file = match->file},
+		.side = {{.platform_name = match->platform, .file = match->file},
 			{.platform_name = match->other_platform, .file = match->other_file}},
 		.is_json = negotiate_page_json(r->header[HEADER_ACCEPT], r->format),
 		.coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]),

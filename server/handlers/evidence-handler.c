@@ -152,7 +152,7 @@ static struct reply *show_record(struct evidence_reader *x, const struct route_m
 	struct arguments arguments;
 	const struct request *r = match->request;
 	bool is_html = negotiate_data_html(r->header[HEADER_ACCEPT], r->format);
-	CLEANUP(mem_free) char *id = xstrndup(match->file.ptr, match->file.len);
+	CLEANUP(mem_free) char *id = xstrndup(match->id.ptr, match->id.len);
 	CLEANUP(buf_release) struct buf body;
 	buf_init(&body, PAGE_MOST);
 	body.meter = match->meter;
@@ -184,7 +184,7 @@ struct reply *evidence_handler_worker(struct server_context *s, struct catalog *
 	CLEANUP(reply_cleanup) struct reply *refusal = auth_unknown(s, match->request, TOKEN_READ, STR(""), NULL);
 	auth_read_grant(s, match->request, &x.read);
 	x.sees_all = !refusal;
-	int found = find_record(&x, match->file, &doc, &e);
+	int found = find_record(&x, match->id, &doc, &e);
 	if (found < 0)
 		return server_context_error(&e);
 	if (found)

@@ -129,7 +129,7 @@ struct reply *explain_handler_worker(struct server_context *s, struct catalog *c
 	CLEANUP(explain_request_release)
 	struct explain_request x = {
 		.context = s, .catalog = c, .view = match->found_view, .site = match->site, .request = match->request};
-	CLEANUP(mem_free) char *version = match->file.len ? xstrndup(match->file.ptr, match->file.len) : NULL;
+	CLEANUP(mem_free) char *version = match->version.len ? xstrndup(match->version.ptr, match->version.len) : NULL;
 	buf_init(&x.project, LIMIT_FILE_NAME);
 	buf_init(&x.body, LIMIT_PAGE);
 	x.body.meter = match->meter;

@@ -5,5 +5,5 @@
 
 #include "server/core/server-context.h"
 
-// A handle_worker_fn. match->file is the version, or empty for all.
+// A handle_worker_fn. match->version is empty for all.
 struct reply *explain_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match);

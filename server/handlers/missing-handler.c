@@ -87,7 +87,7 @@ struct reply *missing_query_read(struct server_context *s, const struct route_ma
 {
 	const struct request *r = match->request;
 	q->site = match->site;
-	q->platform = site_platform(match->site, match->view);
+	q->platform = site_platform(match->site, match->platform);
 	if (!q->platform)
 		return server_context_not_found(s, "no such platform");
 	struct reply *refused = read_arguments(q, r);
@@ -100,7 +100,7 @@ struct reply *missing_query_read(struct server_context *s, const struct route_ma
 		return server_context_not_found_in(s, is_private, "the platform was retired: nothing is built for it");
 	if (!is_wanted_environment(q))
 		return server_context_not_found_in(s, is_private, "no branch has such a platform and Python");
-	const struct view *view = site_view(match->site, match->view);
+	const struct view *view = site_view(match->site, match->platform);
 	if (!view || view->is_incomplete)
 		return server_context_not_filled();
 	q->is_html = negotiate_data_html(r->header[HEADER_ACCEPT], r->format);

@@ -23,6 +23,12 @@ static void test_rows_are_sound(void **state UNUSED)
 			       (is_post || r->handle_inline || r->handle_worker) && r->path[0] == '/' && r->about;
 		if (!is_good)
 			fail_msg("%s", r->path);
+		struct route_match match = {0};
+		for (struct str rest = str_from(r->path + 1); rest.len;) {
+			struct str part = str_cut(&rest, '/');
+			if (part.ptr[0] == ':')
+				assert_null(route_part(&match, part)->ptr);
+		}
 		for (size_t k = 0; k < i; k++) // rows of one path lie together, and differ in their method
 			if (strcmp(route_table[k].path, r->path) == 0 &&
 				(k + 1 != i || route_table[k].method == r->method))

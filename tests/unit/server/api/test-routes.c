@@ -247,7 +247,7 @@ static void test_two_methods_of_one_path(void **state)
 	struct fixture *f = *state;
 	struct reply *refusal = NULL;
 	struct request put = {.method = METHOD_OTHER, .path = "/-/builds/wheels/"};
-	struct request post = {.method = METHOD_POST, .path = "/-/builds/other/"};
+	struct request post = {.method = METHOD_POST, .path = "/-/builds/other/", .peer = "127.0.0.1"};
 	assert_null(routes_receive(&f->context, &put, &refusal));
 	assert_int_equal(refusal->status, 405);
 	assert_string_equal(reply_get_header(refusal, "Allow"), "GET, HEAD, POST");
