@@ -146,7 +146,7 @@ static const struct jsonmap_field row_fields[] = {
 	JSONMAP_TEXT("reason", ROW, reason),
 	JSONMAP_BOOL("override", ROW, is_override),
 	JSONMAP_BOOL("repeated", ROW, is_repeated),
-	JSONMAP_LIST("tested", ROW, tested, testeds, &membership_tested_map),
+	JSONMAP_LIST("tested", ROW, tested, testeds, &membership_tested_map, .absent = JSONMAP_OLDER),
 };
 static const struct jsonmap row_map =
 	JSONMAP(ROW, row_fields, .wrong = "a file without a result, a platform, a name or a hash");

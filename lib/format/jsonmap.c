@@ -158,7 +158,7 @@ void jsonmap_put(const struct jsonmap *map, const void *row, struct jsondoc *obj
 		const struct jsonmap_field *f = &map->field[i];
 		if (f->kind == JSONMAP_KIND_OTHER)
 			f->put(row, f->key, object);
-		else if (f->absent == JSONMAP_REQUIRED || !is_absent(row, f))
+		else if (f->absent == JSONMAP_REQUIRED || f->absent == JSONMAP_OLDER || !is_absent(row, f))
 			jsondoc_put(object, f->key, json_of_value(row, f));
 		else if (f->absent == JSONMAP_NULL)
 			jsondoc_put_str(object, f->key, NULL);
@@ -239,7 +239,7 @@ static int read_text_value(const struct map_reader *p, const struct jsonmap_fiel
 	for (char *c = copy; *c; c++)
 		if (is_control(*c) && f->is_sentence)
 			*c = ' ';
-		else if (is_control(*c) && !p->map->is_lenient)
+		else if (is_control(*c) && !p->map->is_lenient && !(f->is_valid && f->wrong))
 			return refuse_field(p, f->key, ERR_INVALID, "has a control character");
 	if (f->is_valid && !f->is_valid(s))
 		return f->no ? err_set(p->e, ERR_INVALID, "\"%s\" is no %s", text, f->no)

@@ -43,6 +43,7 @@ enum jsonmap_absent {
 	JSONMAP_REQUIRED, // never; NULL is written as "", 0 as 0
 	JSONMAP_OMITTED,  // no key
 	JSONMAP_NULL,     // null
+	JSONMAP_OLDER,    // the same as for JSONMAP_REQUIRED: only documents of earlier releases lack it
 };
 
 struct jsonmap;
@@ -55,7 +56,7 @@ struct jsonmap_field {
 	size_t limit;                         // bytes of a text, elements of a list; 0: no limit of its own
 	int64_t least, most, none;            // of an integer; most 0: INT64_MAX. none: what is absent
 	bool is_sentence;                     // of a text for people: control characters become blanks, not refused
-	bool (*is_valid)(struct str text);    // of a text
+	bool (*is_valid)(struct str text);    // of a text; with `wrong` it decides about control characters too
 	const char *wrong;                    // what the refusal says behind the key, "is no time"; NULL: the usual words
 	const char *no;                       // what the refusal says behind the text, for `"x" is no …`; NULL: `wrong`
 	const char *one;                      // the name of an element in messages; NULL: key[0]

@@ -132,7 +132,7 @@ static const struct {
 	{FILES, "1", "branch 1: files: not a list"},
 	{FILES, "[{}]", "branch 1: file 1: name: "},
 	{"\"kind\": \"constraints\"", "\"kind\": \"other\"", "branch 1: file 1: kind: not known"},
-	{"\"sha256\": \"" SHA "\"}]", "\"sha256\": null}]", "branch 1: file 1: sha256: not known"},
+	{"\"sha256\": \"" SHA "\"}]", "\"sha256\": null}]", "branch 1: file 1: sha256: not a string"},
 	{"{\"platform\": \"ubuntu-22.04-x86_64\"", "{\"platform\": \"../x\"", "environment 1: platform: "},
 	{"\"python\": \"3.10\"", "\"python\": 3.10", "environment 1: python: not a string"},
 	{"\"python\": \"3.10\"", "\"python\": \"3.x\"", "environment 1: python: "},
@@ -206,7 +206,7 @@ static void check_one_too_many(const char *key, const char *element, size_t limi
 	buf_puts(&text, "}");
 	struct err e = ERR_INIT;
 	struct missing m;
-	CLEANUP(mem_free) char *says = xasprintf("%s: more than %zu", key, limit);
+	CLEANUP(mem_free) char *says = xasprintf("%s: more than %zu entries", key, limit);
 	assert_int_equal(missing_json_read(buf_view(&text), &m, &e), -1);
 	assert_string_equal(e.msg, says);
 }
@@ -226,7 +226,7 @@ static void test_the_limits(void **state UNUSED)
 	buf_puts(&files, "]");
 	CLEANUP(mem_free) char *many = changed(FILES, files.data);
 	assert_int_equal(missing_json_read(str_from(many), &m, &e), -1);
-	assert_string_equal(e.msg, "branch 1: files: more than 1000");
+	assert_string_equal(e.msg, "branch 1: files: more than 1000 entries");
 	CLEANUP(mem_free) char *blanks = xcalloc(LIMIT_MISSING + 1, 1);
 	memset(blanks, ' ', LIMIT_MISSING + 1);
 	assert_int_equal(missing_json_read((struct str){blanks, LIMIT_MISSING + 1}, &m, &e), -1);
@@ -235,7 +235,7 @@ static void test_the_limits(void **state UNUSED)
 	memset(word, 'w', LIMIT_WORDS + 1);
 	CLEANUP(mem_free) char *text = changed("no wheel", word);
 	assert_int_equal(missing_json_read(str_from(text), &m, &e), -1);
-	assert_string_equal(e.msg, "row 1: why: too long");
+	assert_string_equal(e.msg, "row 1: why: more than 2048 bytes");
 	CLEANUP(mem_free)
 	char *long_name = xasprintf("%.*s%.*s\"%s", (int)(strstr(DOCUMENT, "master") - DOCUMENT), DOCUMENT,
 		LIMIT_FILE_NAME + 1, word, strstr(DOCUMENT, "master") + strlen("master\""));
