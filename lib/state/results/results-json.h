@@ -16,7 +16,7 @@ struct jsondoc *results_json(const struct results_attempt *a);
 // Sets "log", for a server. In JSON a log has no NUL, and is UTF-8: other bytes become "?".
 void results_json_put_log(struct jsondoc *doc, struct str log);
 // Reads such a document, which has every key but "log". Every value is checked (results_put) and limited, and *out is
-// what a server stores: is_sent is true. The strings of *out and *log (ptr NULL: none) are borrowed from doc and text.
+// what a server stores: is_sent is true. The strings of *out are in text, *log (ptr NULL: none) is borrowed from doc.
 // ERR_INVALID names the value.
 int results_json_read(const struct jsondoc *doc, struct results_attempt *out, struct arena *text, struct str *log,
 	struct err *e) MUST_CHECK;
