@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/limits.h"
-#include "lib/format/escape.h"
-#include "lib/format/jsondoc.h"
+#include "lib/format/jsonmap.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
@@ -30,207 +29,160 @@ struct planfile_writer {
 	bool has_entry;
 };
 
-// --- an entry ---
+// --- fields ---
 
-// Appends "key":, after a comma unless it is the first of its object.
-static void put_key(struct buf *out, const char *key)
-{
-	if (out->data[out->len - 1] != '{')
-		buf_putc(out, ',');
-	buf_putc(out, '"');
-	buf_puts(out, key);
-	buf_puts(out, "\":");
-}
+// A person may have edited a plan: what is not valid counts as absent, and a reader checks what it needs.
+#define LENIENT(type, rows, ...) JSONMAP(type, rows, .is_lenient = true, __VA_ARGS__)
+#define OMITTED .absent = JSONMAP_OMITTED
 
-static void put_str(struct buf *out, const char *key, const char *value)
+#define EVIDENCE struct planfile_evidence
+static void put_covers(const void *row, const char *key, struct jsondoc *object)
 {
-	if (!value)
+	const struct planfile_evidence *v = row;
+	if (!v->covers)
 		return;
-	put_key(out, key);
-	escape_json(out, str_from(value));
+	struct jsondoc *covers = jsondoc_object();
+	for (size_t i = 0; i < v->covers; i++)
+		jsondoc_put_str(covers, v->cover[i].environment, v->cover[i].filename);
+	jsondoc_put(object, key, covers);
 }
 
-static void put_int(struct buf *out, const char *key, int64_t value)
+// They are for people alone.
+static int skip_covers(const struct jsondoc *object UNUSED, const char *key UNUSED, void *row, struct arena *text UNUSED,
+	struct err *e UNUSED)
 {
-	char text[24];
-	snprintf(text, sizeof(text), "%" PRId64, value);
-	put_key(out, key);
-	buf_puts(out, text);
+	struct planfile_evidence *v = row;
+	v->covers = 0;
+	return 0;
 }
 
-static void put_bool(struct buf *out, const char *key, bool value)
-{
-	put_key(out, key);
-	buf_puts(out, value ? "true" : "false");
-}
+static const struct jsonmap_field plan_evidence_fields[] = {
+	JSONMAP_TEXT("filename", EVIDENCE, filename, OMITTED),
+	JSONMAP_TEXT("url", EVIDENCE, url, OMITTED),
+	JSONMAP_SHA256("sha256", EVIDENCE, sha256, .has = offsetof(EVIDENCE, has_sha256), OMITTED),
+	JSONMAP_BOOL("identical", EVIDENCE, is_identical),
+	JSONMAP_TIME("uploaded", EVIDENCE, uploaded, OMITTED),
+	JSONMAP_TEXT("index", EVIDENCE, index, OMITTED),
+	JSONMAP_TIME("fetched", EVIDENCE, fetched, OMITTED),
+	JSONMAP_TEXT("etag", EVIDENCE, etag, OMITTED),
+	JSONMAP_OTHER("environments", put_covers, skip_covers),
+};
+static const struct jsonmap plan_evidence_map =
+	LENIENT(EVIDENCE, plan_evidence_fields, .present = offsetof(EVIDENCE, filename));
 
-static void put_time(struct buf *out, const char *key, int64_t seconds)
-{
-	char text[CLOCK_TEXT];
-	clock_write(seconds, text);
-	if (seconds)
-		put_str(out, key, text);
-}
+#define ENTRY struct planfile_entry
+static const struct jsonmap_field entry_fields[] = {
+	JSONMAP_TEXT("platform", ENTRY, platform),
+	JSONMAP_TEXT("project", ENTRY, project, OMITTED),
+	JSONMAP_TEXT("version", ENTRY, version, OMITTED),
+	JSONMAP_TEXT("filename", ENTRY, filename),
+	JSONMAP_TEXT("path", ENTRY, path),
+	JSONMAP_INTEGER("size", ENTRY, size, .none = -1),
+	JSONMAP_INTEGER("mtime_ns", ENTRY, mtime_ns, .least = INT64_MIN),
+	JSONMAP_SHA256("sha256", ENTRY, sha256, .has = offsetof(ENTRY, has_sha256), OMITTED),
+	JSONMAP_TEXT("verdict", ENTRY, verdict),
+	JSONMAP_BOOL("removes", ENTRY, removes),
+	JSONMAP_TEXT("why", ENTRY, why, .absent = JSONMAP_NULL),
+	JSONMAP_TEXT("reason", ENTRY, reason, OMITTED),
+	JSONMAP_OBJECT("evidence", ENTRY, evidence, &plan_evidence_map, OMITTED),
+};
+static const struct jsonmap entry_map = LENIENT(ENTRY, entry_fields);
 
-static void put_sha256(struct buf *out, const uint8_t sha256[SHA256_SIZE], bool is_known)
-{
-	char hex[SHA256_HEX + 1] = "";
-	hex_encode(sha256, SHA256_SIZE, hex);
-	if (is_known)
-		put_str(out, "sha256", hex);
-}
+#define PLATFORM struct planfile_platform
+static const struct jsonmap_field plan_platform_fields[] = {
+	JSONMAP_TEXT("name", PLATFORM, name),
+	JSONMAP_INTEGER("files", PLATFORM, files),
+	JSONMAP_INTEGER("bytes", PLATFORM, bytes),
+};
+static const struct jsonmap plan_platform_map = LENIENT(PLATFORM, plan_platform_fields);
 
-static void put_evidence(struct buf *out, const struct planfile_evidence *v)
-{
-	put_key(out, "evidence");
-	buf_putc(out, '{');
-	put_str(out, "filename", v->filename);
-	put_str(out, "url", v->url);
-	put_sha256(out, v->sha256, v->has_sha256);
-	put_bool(out, "identical", v->is_identical);
-	put_time(out, "uploaded", v->uploaded);
-	put_str(out, "index", v->index);
-	put_time(out, "fetched", v->fetched);
-	put_str(out, "etag", v->etag);
-	if (v->covers) {
-		put_key(out, "environments");
-		buf_putc(out, '{');
-		for (size_t i = 0; i < v->covers; i++)
-			put_str(out, v->cover[i].environment, v->cover[i].filename);
-		buf_putc(out, '}');
-	}
-	buf_putc(out, '}');
-}
+#define FAILURE struct planfile_failure
+static const struct jsonmap_field plan_failure_fields[] = {
+	JSONMAP_TEXT("project", FAILURE, project),
+	JSONMAP_TEXT("result", FAILURE, result),
+	JSONMAP_TEXT("why", FAILURE, why),
+};
+static const struct jsonmap plan_failure_map = LENIENT(FAILURE, plan_failure_fields);
 
-static void put_planfile_entry(struct buf *out, const struct planfile_entry *f)
-{
-	buf_putc(out, '{');
-	put_str(out, "platform", f->platform);
-	put_str(out, "project", f->project);
-	put_str(out, "version", f->version);
-	put_str(out, "filename", f->filename);
-	put_str(out, "path", f->path);
-	put_int(out, "size", (int64_t)f->size);
-	put_int(out, "mtime_ns", f->mtime_ns);
-	put_sha256(out, f->sha256, f->has_sha256);
-	put_str(out, "verdict", f->verdict);
-	put_bool(out, "removes", f->removes);
-	put_key(out, "why");
-	buf_puts(out, f->why ? "" : "null");
-	if (f->why)
-		escape_json(out, str_from(f->why));
-	put_str(out, "reason", f->reason);
-	if (f->evidence.filename)
-		put_evidence(out, &f->evidence);
-	buf_putc(out, '}');
-}
+#define TOTAL struct planfile_total
+static const struct jsonmap_field plan_total_fields[] = {
+	JSONMAP_TEXT("platform", TOTAL, platform),
+	JSONMAP_TEXT("verdict", TOTAL, verdict),
+	JSONMAP_TEXT("why", TOTAL, why, OMITTED),
+	JSONMAP_BOOL("removes", TOTAL, removes),
+	JSONMAP_INTEGER("files", TOTAL, files),
+	JSONMAP_INTEGER("bytes", TOTAL, bytes),
+};
+static const struct jsonmap plan_total_map = LENIENT(TOTAL, plan_total_fields);
 
-// --- the head ---
+#define VIEW struct planfile_view
+static const struct jsonmap_field plan_view_fields[] = {
+	JSONMAP_TEXT("view", VIEW, view),
+	JSONMAP_INTEGER("projects", VIEW, projects),
+	JSONMAP_INTEGER("versions", VIEW, versions),
+	JSONMAP_TEXT("first", VIEW, first),
+};
+static const struct jsonmap plan_view_map = LENIENT(VIEW, plan_view_fields);
 
-static struct jsondoc *texts_json(const char *const *text, size_t count)
-{
-	struct jsondoc *all = jsondoc_array();
-	for (size_t i = 0; i < count; i++)
-		jsondoc_add_str(all, text[i]);
-	return all;
-}
+struct plan_document {
+	int64_t version; // -1: it is no plan
+	struct planfile_head h;
+};
+#define HEAD struct plan_document
 
-static struct jsondoc *policy_json(const struct planfile_head *h)
+static void put_policy(const void *row, const char *key, struct jsondoc *object)
 {
-	struct err e = ERR_INIT;
-	struct jsondoc *policy = h->policy ? jsondoc_read(str_from(h->policy), &e) : NULL;
+	struct err ignored = ERR_INIT;
+	const struct plan_document *d = row;
+	struct jsondoc *policy = d->h.policy ? jsondoc_read(str_from(d->h.policy), &ignored) : NULL;
 	if (!policy)
 		policy = jsondoc_object();
-	jsondoc_put_str(policy, "hash", h->policy_hash);
-	return policy;
+	jsondoc_put_str(policy, "hash", d->h.policy_hash);
+	jsondoc_put(object, key, policy);
 }
 
-static struct jsondoc *options_json(const struct planfile_head *h)
+static int get_policy(const struct jsondoc *object, const char *key, void *row, struct arena *text, struct err *e UNUSED)
 {
-	struct jsondoc *options = jsondoc_object();
-	jsondoc_put(options, "classes", texts_json(h->option, h->options));
-	jsondoc_put(options, "platforms", texts_json(h->glob, h->globs));
-	return options;
+	struct plan_document *d = row;
+	const struct jsondoc *policy = jsondoc_get(object, key);
+	const char *hash = policy ? jsondoc_get_str(policy, "hash") : NULL;
+	d->h.policy_hash = hash ? arena_copy(text, str_from(hash)) : "";
+	return 0;
 }
 
-static struct jsondoc *platforms_json(const struct planfile_head *h)
-{
-	struct jsondoc *all = jsondoc_array();
-	for (size_t i = 0; i < h->platforms; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "name", h->platform[i].name);
-		jsondoc_put_int(one, "files", (int64_t)h->platform[i].files);
-		jsondoc_put_int(one, "bytes", (int64_t)h->platform[i].bytes);
-		jsondoc_add(all, one);
-	}
-	return all;
-}
+static const struct jsonmap_field option_fields[] = {
+	JSONMAP_LIST("classes", HEAD, h.option, h.options, &jsonmap_text),
+	JSONMAP_LIST("platforms", HEAD, h.glob, h.globs, &jsonmap_text),
+};
+static const struct jsonmap option_map = LENIENT(HEAD, option_fields);
 
-static struct jsondoc *look_ups_json(const struct planfile_head *h)
-{
-	struct jsondoc *all = jsondoc_array(), *look_ups = jsondoc_object();
-	for (uint64_t i = 0; i < h->failures; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "project", h->failure[i].project);
-		jsondoc_put_str(one, "result", h->failure[i].result);
-		jsondoc_put_str(one, "why", h->failure[i].why);
-		jsondoc_add(all, one);
-	}
-	jsondoc_put_int(look_ups, "projects", (int64_t)h->projects);
-	jsondoc_put_int(look_ups, "failed", (int64_t)h->failed);
-	jsondoc_put(look_ups, "failures", all);
-	return look_ups;
-}
+static const struct jsonmap_field look_up_fields[] = {
+	JSONMAP_INTEGER("projects", HEAD, h.projects),
+	JSONMAP_INTEGER("failed", HEAD, h.failed),
+	JSONMAP_LIST("failures", HEAD, h.failure, h.failures, &plan_failure_map),
+};
+static const struct jsonmap look_up_map = LENIENT(HEAD, look_up_fields);
 
-static struct jsondoc *totals_json(const struct planfile_head *h)
-{
-	struct jsondoc *all = jsondoc_array();
-	for (size_t i = 0; i < h->totals; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "platform", h->total[i].platform);
-		jsondoc_put_str(one, "verdict", h->total[i].verdict);
-		if (h->total[i].why)
-			jsondoc_put_str(one, "why", h->total[i].why);
-		jsondoc_put_bool(one, "removes", h->total[i].removes);
-		jsondoc_put_int(one, "files", (int64_t)h->total[i].files);
-		jsondoc_put_int(one, "bytes", (int64_t)h->total[i].bytes);
-		jsondoc_add(all, one);
-	}
-	return all;
-}
-
-static struct jsondoc *views_json(const struct planfile_head *h)
-{
-	struct jsondoc *all = jsondoc_array();
-	for (size_t i = 0; i < h->views; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "view", h->view[i].view);
-		jsondoc_put_int(one, "projects", (int64_t)h->view[i].projects);
-		jsondoc_put_int(one, "versions", (int64_t)h->view[i].versions);
-		jsondoc_put_str(one, "first", h->view[i].first);
-		jsondoc_add(all, one);
-	}
-	return all;
-}
+static const struct jsonmap_field head_fields[] = {
+	JSONMAP_INTEGER("wheelcache-plan", HEAD, version, .none = -1),
+	JSONMAP_TEXT("id", HEAD, h.id),
+	JSONMAP_TIME("made", HEAD, h.made),
+	JSONMAP_TEXT("store", HEAD, h.store),
+	JSONMAP_TEXT("file", HEAD, h.file, OMITTED),
+	JSONMAP_INTEGER("catalog-change", HEAD, h.change),
+	JSONMAP_OTHER("policy", put_policy, get_policy),
+	JSONMAP_INNER("options", &option_map),
+	JSONMAP_LIST("platforms", HEAD, h.platform, h.platforms, &plan_platform_map),
+	JSONMAP_INNER("look-ups", &look_up_map),
+	JSONMAP_LIST("totals", HEAD, h.total, h.totals, &plan_total_map),
+	JSONMAP_LIST("views", HEAD, h.view, h.views, &plan_view_map),
+};
+static const struct jsonmap head_map = LENIENT(HEAD, head_fields);
 
 void planfile_write_head(const struct planfile_head *h, struct buf *out)
 {
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	char made[CLOCK_TEXT];
-	clock_write(h->made, made);
-	jsondoc_put_int(doc, "wheelcache-plan", PLANFILE_VERSION);
-	jsondoc_put_str(doc, "id", h->id);
-	jsondoc_put_str(doc, "made", made);
-	jsondoc_put_str(doc, "store", h->store);
-	if (h->file)
-		jsondoc_put_str(doc, "file", h->file);
-	jsondoc_put_int(doc, "catalog-change", h->change);
-	jsondoc_put(doc, "policy", policy_json(h));
-	jsondoc_put(doc, "options", options_json(h));
-	jsondoc_put(doc, "platforms", platforms_json(h));
-	jsondoc_put(doc, "look-ups", look_ups_json(h));
-	jsondoc_put(doc, "totals", totals_json(h));
-	jsondoc_put(doc, "views", views_json(h));
+	const struct plan_document d = {PLANFILE_VERSION, *h};
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsonmap_json(&head_map, &d);
 	jsondoc_write(doc, 2, out);
 }
 
@@ -277,9 +229,10 @@ int planfile_add(struct planfile_writer *w, const struct planfile_entry *entry, 
 {
 	if (!w->is_on)
 		return 0;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsonmap_json(&entry_map, entry);
 	buf_puts(&w->out, w->has_entry ? ",\n" : "\n");
 	w->has_entry = true;
-	put_planfile_entry(&w->out, entry);
+	jsondoc_write_compact(doc, &w->out);
 	return w->out.len < BLOCK ? 0 : flush_entries(w, e);
 }
 
@@ -330,4 +283,125 @@ void planfile_free(struct planfile_writer *w)
 void planfile_cleanup(struct planfile_writer **w)
 {
 	planfile_free(*w);
+}
+
+// --- reading ---
+
+struct planfile_reader {
+	struct planfile *plan;
+	struct jsondoc *head;
+	struct str rest; // of the text
+	size_t room;     // of plan->entry
+};
+
+// A person may have edited the file: apply rechecks the path and unlists the name, so both must agree.
+static bool is_last_component(const char *filename, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return strcmp(filename, slash ? slash + 1 : path) == 0;
+}
+
+static int read_entry(struct planfile_reader *r, const struct jsondoc *from, struct err *e)
+{
+	struct planfile *p = r->plan;
+	struct planfile_entry f = {0};
+	if (jsonmap_read(&entry_map, from, &f, &p->text, e) < 0)
+		return -1;
+	if (!*f.platform || !*f.filename || !*f.path || !*f.verdict || (int64_t)f.size < 0)
+		return err_set(e, ERR_INVALID, "it lacks platform, filename, path, verdict or size");
+	if (!is_last_component(f.filename, f.path))
+		return err_set(e, ERR_INVALID, "its path %s does not end in %s", f.path, f.filename);
+	GROW(p->entry, p->count, r->room);
+	p->entry[p->count++] = f;
+	return 0;
+}
+
+static int read_head(struct planfile_reader *r, struct err *e)
+{
+	struct plan_document d = {0};
+	if (jsonmap_read(&head_map, r->head, &d, &r->plan->text, e) < 0)
+		return -1;
+	if (d.version < 0)
+		return err_set(e, ERR_INVALID, "not a plan of \"wheelcache prune plan\"");
+	if (d.version != PLANFILE_VERSION)
+		return err_set(e, ERR_INVALID, "a plan of version %lld, not %d: make a new one", (long long)d.version,
+			PLANFILE_VERSION);
+	r->plan->head = d.h;
+	return *d.h.id ? 0 : err_set(e, ERR_INVALID, "it has no id");
+}
+
+static bool skip_char(struct planfile_reader *r, char c)
+{
+	r->rest = str_trim(r->rest);
+	if (!r->rest.len || r->rest.ptr[0] != c)
+		return false;
+	r->rest = str_slice(r->rest, 1, r->rest.len);
+	return true;
+}
+
+// A person may have deleted lines, so there may be extra commas.
+static int read_files(struct planfile_reader *r, struct err *e)
+{
+	if (!skip_char(r, '['))
+		return err_set(e, ERR_INVALID, "\"files\" is no list");
+	for (;;) {
+		while (skip_char(r, ','))
+			;
+		if (skip_char(r, ']'))
+			return 0;
+		CLEANUP(jsondoc_cleanup) struct jsondoc *entry = jsondoc_next(&r->rest, e);
+		if (!entry || read_entry(r, entry, e) < 0)
+			return err_prefix(e, "file %zu: ", r->plan->count + 1);
+	}
+}
+
+// One member of the top object: "files" goes to the entries, all others to the document of the head.
+static int read_member(struct planfile_reader *r, struct err *e)
+{
+	if (!skip_char(r, '"'))
+		return err_set(e, ERR_INVALID, "not JSON: no key where one belongs");
+	const char *key = arena_copy(&r->plan->text, str_cut(&r->rest, '"'));
+	if (!str_is_utf8(str_from(key)))
+		return err_set(e, ERR_INVALID, "not JSON: a key that is no UTF-8");
+	if (!skip_char(r, ':'))
+		return err_set(e, ERR_INVALID, "not JSON: no value for \"%.40s\"", key);
+	if (strcmp(key, "files") == 0)
+		return read_files(r, e);
+	struct jsondoc *value = jsondoc_next(&r->rest, e);
+	if (!value)
+		return err_prefix(e, "\"%.40s\": ", key);
+	jsondoc_put(r->head, key, value);
+	return 0;
+}
+
+static int read_plan(struct planfile_reader *r, struct err *e)
+{
+	if (!skip_char(r, '{'))
+		return err_set(e, ERR_INVALID, "not a plan of \"wheelcache prune plan\"");
+	do {
+		if (read_member(r, e) < 0)
+			return -1;
+	} while (skip_char(r, ','));
+	if (!skip_char(r, '}') || str_trim(r->rest).len)
+		return err_set(e, ERR_INVALID, "its end is missing, or more text follows");
+	return read_head(r, e);
+}
+
+int planfile_read(const char *path, struct planfile *out, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_PLAN);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *head = jsondoc_object();
+	*out = (struct planfile){0};
+	if (safefile_read(path, &text, e) < 0)
+		return -1;
+	struct planfile_reader r = {.plan = out, .head = head, .rest = buf_view(&text)};
+	return read_plan(&r, e) < 0 ? err_prefix(e, "%s: ", path) : 0;
+}
+
+void planfile_release(struct planfile *p)
+{
+	free(p->entry);
+	arena_release(&p->text);
+	*p = (struct planfile){0};
 }

@@ -120,7 +120,6 @@ struct planfile {
 	struct planfile_entry *entry; // in the order of the file
 	size_t count;
 	struct arena text;
-	struct jsondoc *document; // of the head
 };
 // ERR_INVALID where it is no plan, or a plan of another version; ERR_NOT_FOUND, ERR_IO. To be released in any case.
 int planfile_read(const char *path, struct planfile *out, struct err *e) MUST_CHECK;
