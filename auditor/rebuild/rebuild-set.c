@@ -10,13 +10,12 @@
 #include "lib/base/search.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
-#include "lib/format/json-sax.h"
-#include "lib/format/jsondoc.h"
+#include "lib/format/jsonmap.h"
 #include "lib/os/fs.h"
 
 struct set_row {
 	const char *platform, *filename, *why;
-	const char *state;    // of rebuild_state_name
+	enum rebuild_state state;
 	struct filename name; // parsed from filename
 	unsigned build;
 };
@@ -30,39 +29,44 @@ struct rebuild_set {
 
 // --- reading ---
 
-// NULL: a wheel in this state is not to be rebuilt.
-static const char *find_wanted_state(const char *text)
+static bool is_wheel_name(struct str text)
 {
-	for (size_t i = 0; i < REBUILD_STATE_COUNT; i++)
-		if (strcmp(text, rebuild_state_name[i]) == 0 && rebuild_is_wanted((enum rebuild_state)i))
-			return rebuild_state_name[i];
-	return NULL;
+	struct err ignored = ERR_INIT;
+	return filename_kind(text) == FILENAME_WHEEL && filename_check(text, &ignored) == 0;
 }
 
+#define ROW struct set_row
+static const struct jsonmap_field set_fields[] = {
+	JSONMAP_TEXT("platform", ROW, platform, .is_valid = platform_name_is_valid,
+		.wrong = "is not the name of a platform"),
+	JSONMAP_TEXT("filename", ROW, filename, .is_valid = is_wheel_name, .wrong = "is not the name of a wheel"),
+	JSONMAP_NAME("state", ROW, state, rebuild_state_name),
+	JSONMAP_TEXT("why", ROW, why, .is_sentence = true, .absent = JSONMAP_OLDER),
+	JSONMAP_INTEGER("build", ROW, build, .least = 1, .most = LIMIT_BUILD_TAG),
+};
+static const struct jsonmap set_map = JSONMAP(ROW, set_fields, .words = JSONMAP_COLON);
+
+static bool is_wanted_state(const char *text)
+{
+	for (size_t i = 0; i < REBUILD_STATE_COUNT; i++)
+		if (strcmp(text, rebuild_state_name[i]) == 0)
+			return rebuild_is_wanted((enum rebuild_state)i);
+	return false;
+}
+
+// Other rows of the document are of wheels that are not to be rebuilt.
 static int read_set_row(struct rebuild_set *s, const struct jsondoc *from, struct err *e)
 {
-	const char *platform = jsondoc_get_str(from, "platform"), *filename = jsondoc_get_str(from, "filename");
-	const char *why = jsondoc_get_str(from, "why");
-	int64_t build = 0;
 	struct set_row row = {0};
-	if (!jsondoc_get_str(from, "state"))
+	const char *state = jsondoc_get_str(from, "state");
+	if (!state)
 		return err_set(e, ERR_INVALID, "it has no state");
-	row.state = find_wanted_state(jsondoc_get_str(from, "state"));
-	if (!row.state)
+	if (!is_wanted_state(state))
 		return 0;
-	if (!platform || !platform_name_is_valid(str_from(platform)))
-		return err_set(e, ERR_INVALID, "platform: not the name of a platform");
-	if (!jsondoc_get_int(from, "build", &build) || build < 1 || build > LIMIT_BUILD_TAG)
-		return err_set(e, ERR_INVALID, "build: not a number from 1 to %d", LIMIT_BUILD_TAG);
-	if (!filename || filename_kind(str_from(filename)) != FILENAME_WHEEL ||
-		filename_check(str_from(filename), e) < 0)
-		return err_set(e, ERR_INVALID, "filename: not the name of a wheel");
-	row.filename = arena_copy(&s->text, str_from(filename));
-	if (filename_parse(str_from(row.filename), &row.name, e) < 0)
+	if (jsonmap_read(&set_map, from, &row, &s->text, e) < 0 ||
+		filename_parse(str_from(row.filename), &row.name, e) < 0)
 		return -1;
-	row.platform = arena_copy(&s->text, str_from(platform));
-	row.why = arena_copy(&s->text, str_head(str_from(why ? why : ""), LIMIT_REASON));
-	row.build = (unsigned)build;
+	row.why = arena_copy(&s->text, str_head(str_from(row.why ? row.why : ""), LIMIT_REASON));
 	GROW(s->row, s->count, s->room);
 	s->row[s->count++] = row;
 	return 0;
@@ -101,12 +105,9 @@ static void sort_set(struct rebuild_set *s)
 	qsort(s->by_version, s->count, sizeof(struct set_row *), compare_set_versions);
 }
 
-static int read_set_rows(struct rebuild_set *s, struct str text, struct err *e)
+static int read_set_rows(struct rebuild_set *s, const struct jsondoc *doc, struct err *e)
 {
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(text, e);
-	const struct jsondoc *rows = doc ? jsondoc_get(doc, "rows") : NULL;
-	if (!doc)
-		return -1;
+	const struct jsondoc *rows = jsondoc_get(doc, "rows");
 	if (!rows || !jsondoc_get(doc, "platforms"))
 		return err_set(e, ERR_INVALID, "not a document of wheelcache rebuilds --json");
 	for (size_t i = 0; i < jsondoc_count(rows); i++)
@@ -123,36 +124,22 @@ int rebuild_set_read(const char *path, struct rebuild_set **out, struct err *e)
 	buf_init(&text, LIMIT_REBUILDS);
 	if (fs_read_file(path, &text, e) < 0)
 		return -1;
-	if (read_set_rows(s, buf_view(&text), e) < 0)
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&text), e);
+	if (!doc || read_set_rows(s, doc, e) < 0)
 		return err_prefix(e, "%s: ", path);
 	*out = STEAL_PTR(s);
 	return 0;
 }
 
-static void count_sent_value(void *ctx, const struct json_sax_value *v UNUSED)
-{
-	++*(size_t *)ctx;
-}
-
-// Before the document becomes a tree, which takes up to a hundred times its size.
-static int check_sent(struct str text, struct err *e)
-{
-	CLEANUP(arena_release) struct arena room = {0};
-	bool is_cut;
-	size_t values = 0;
-	if (text.len > LIMIT_REBUILDS_SENT)
-		return err_set(e, ERR_LIMIT, "the list of rebuilds has more than %d bytes", LIMIT_REBUILDS_SENT);
-	if (json_sax_read(text, &room, count_sent_value, &values, &is_cut, e) < 0)
-		return -1;
-	return values <= LIMIT_REBUILD_VALUES
-		       ? 0
-		       : err_set(e, ERR_LIMIT, "the list of rebuilds has more than %d values", LIMIT_REBUILD_VALUES);
-}
-
 int rebuild_set_parse(struct str text, struct rebuild_set **out, struct err *e)
 {
 	CLEANUP(rebuild_set_cleanup) struct rebuild_set *s = xcalloc(1, sizeof(*s));
-	if (check_sent(text, e) < 0 || read_set_rows(s, text, e) < 0)
+	if (text.len > LIMIT_REBUILDS_SENT)
+		return err_set(e, ERR_LIMIT, "the list of rebuilds has more than %d bytes", LIMIT_REBUILDS_SENT);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(text, LIMIT_REBUILD_VALUES, e);
+	if (!doc)
+		return err_prefix(e, "the list of rebuilds: ");
+	if (read_set_rows(s, doc, e) < 0)
 		return -1;
 	*out = STEAL_PTR(s);
 	return 0;
@@ -168,13 +155,7 @@ int rebuild_set_write(const struct rebuild_set *s, const char *platform, const c
 		const struct set_row *row = &s->row[i];
 		if (strcmp(row->platform, platform) != 0 || (project && strcmp(row->name.project, project) != 0))
 			continue;
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "platform", row->platform);
-		jsondoc_put_str(one, "filename", row->filename);
-		jsondoc_put_str(one, "state", row->state);
-		jsondoc_put_str(one, "why", row->why);
-		jsondoc_put_int(one, "build", row->build);
-		jsondoc_add(rows, one);
+		jsondoc_add(rows, jsonmap_json(&set_map, row));
 	}
 	jsondoc_put(doc, "platforms", jsondoc_array());
 	jsondoc_put(doc, "rows", rows);

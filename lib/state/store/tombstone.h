@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/format/digest.h"
@@ -26,7 +27,7 @@ struct tombstone_upstream {
 	bool is_identical; // it has the same bytes
 };
 
-// Strings are borrowed, after tombstone_read from document and line, which tombstone_release frees.
+// Strings are borrowed, after tombstone_read from text, which tombstone_release frees.
 struct tombstone {
 	const char *reason;                       // one line
 	int64_t when;                             // seconds since 1970; 0: unknown
@@ -36,8 +37,7 @@ struct tombstone {
 	int64_t size;                // -1: unknown
 	const char *requires_python; // NULL: none
 	struct tombstone_upstream upstream;
-	struct jsondoc *document; // of tombstone_read
-	char *line;
+	struct arena text; // of tombstone_read
 };
 
 // Appends the text to out. ERR_LIMIT: it is longer than a mark may be.
