@@ -64,38 +64,65 @@ static bool read_nano(const char *text, int64_t *ns)
 	return strcmp(text, same) == 0;
 }
 
-// --- reading ---
+// --- fields ---
 
-static int read_note(const struct jsondoc *doc, const char *key, size_t most, struct arena *text, const char **out,
+struct evidence_document {
+	const char *text; // of the record, for writing
+	struct evidence_file *file;
+	struct catalog_evidence note;
+	bool is_again; // a further file of this record
+};
+
+static void put_record(const void *row, const char *key, struct jsondoc *object)
+{
+	struct err ignored = ERR_INIT;
+	const struct evidence_document *d = row;
+	struct jsondoc *record = jsondoc_read(str_from(d->text), &ignored);
+	jsondoc_put(object, key, record ? record : jsondoc_object());
+}
+
+static int get_record(const struct jsondoc *object, const char *key, void *row, struct arena *text UNUSED, struct err *e)
+{
+	struct evidence_document *d = row;
+	const struct jsondoc *record = jsondoc_get(object, key);
+	if (!record)
+		return err_set(e, ERR_INVALID, "\"%s\" is not an object", key);
+	return evidence_read_json(record, &d->file->record, e);
+}
+
+static void put_received(const void *row, const char *key, struct jsondoc *object)
+{
+	char received[NANO_TEXT];
+	write_nano(((const struct evidence_document *)row)->note.order, received);
+	jsondoc_put_str(object, key, received);
+}
+
+static int get_received(const struct jsondoc *object, const char *key, void *row, struct arena *text UNUSED,
 	struct err *e)
 {
-	const char *value = jsondoc_get_str(doc, key);
-	if (!value)
-		return err_set(e, ERR_INVALID, "\"%s\" is not a string", key);
-	if (strlen(value) > most)
-		return err_set(e, ERR_LIMIT, "\"%s\" has more than %zu bytes", key, most);
-	for (const char *c = value; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			return err_set(e, ERR_INVALID, "\"%s\" has a control character", key);
-	*out = arena_copy(text, str_from(value));
+	struct catalog_evidence *note = &((struct evidence_document *)row)->note;
+	const char *received = jsondoc_get_str(object, key);
+	if (!received || !read_nano(received, &note->order))
+		return err_set(e, ERR_INVALID, "\"%s\" is not a time as 2026-01-02T03:04:05.123456789Z", key);
+	note->received = note->order / SECOND;
+	if (note->received > clock_wall_seconds() + DAY)
+		return err_set(e, ERR_INVALID,
+			"\"%s\" is more than a day after this machine's clock: wheelcache view repair", key);
 	return 0;
 }
 
-static int read_notes(const struct jsondoc *doc, struct evidence_file *f, struct err *e)
-{
-	const char *received = jsondoc_get_str(doc, "received");
-	struct catalog_evidence *row = &f->row;
-	if (read_note(doc, "by", LIMIT_WORDS, &f->text, &row->by, e) < 0 ||
-		read_note(doc, "address", LIMIT_NOTE, &f->text, &row->address, e) < 0 ||
-		read_note(doc, "views", LIMIT_EVIDENCE_VIEWS, &f->text, &row->views, e) < 0)
-		return -1;
-	if (!received || !read_nano(received, &row->order))
-		return err_set(e, ERR_INVALID, "\"received\" is not a time as 2026-01-02T03:04:05.123456789Z");
-	row->received = row->order / SECOND;
-	if (row->received > clock_wall_seconds() + DAY)
-		return err_set(e, ERR_INVALID, "\"received\" is more than a day after this machine's clock: wheelcache view repair");
-	return 0;
-}
+#define DOCUMENT struct evidence_document
+static const struct jsonmap_field file_fields[] = {
+	JSONMAP_OTHER("record", put_record, get_record),
+	JSONMAP_OTHER("received", put_received, get_received),
+	JSONMAP_TEXT("by", DOCUMENT, note.by, .limit = LIMIT_WORDS),
+	JSONMAP_TEXT("address", DOCUMENT, note.address, .limit = LIMIT_NOTE),
+	JSONMAP_TEXT("views", DOCUMENT, note.views, .limit = LIMIT_EVIDENCE_VIEWS),
+	JSONMAP_BOOL("again", DOCUMENT, is_again, .absent = JSONMAP_OMITTED),
+};
+static const struct jsonmap file_map = JSONMAP(DOCUMENT, file_fields);
+
+// --- reading ---
 
 static void note_record(const struct evidence *r, struct catalog_evidence *row)
 {
@@ -120,34 +147,28 @@ static void make_id(const struct buf *record, const char *views, uint8_t id[SHA2
 	digest_sha256(buf_view(&both), id);
 }
 
-// Also sets the id.
-static int read_inner_record(const struct jsondoc *doc, struct evidence_file *f, struct err *e)
-{
-	CLEANUP(buf_release) struct buf text, form;
-	buf_init(&text, EVIDENCE_FILE_MOST);
-	buf_init(&form, EVIDENCE_FILE_MOST);
-	const struct jsondoc *record = jsondoc_get(doc, "record");
-	if (!record)
-		return err_set(e, ERR_INVALID, "\"record\" is not an object");
-	jsondoc_write(record, 0, &text);
-	if (evidence_read(buf_view(&text), &f->record, e) < 0)
-		return -1;
-	evidence_write(&f->record, &form);
-	make_id(&form, jsondoc_is_true(doc, "again") ? f->row.views : "", f->row.id);
-	note_record(&f->record, &f->row);
-	return 0;
-}
-
 int evidence_file_read(struct str json, struct evidence_file *out, struct err *e)
 {
 	*out = (struct evidence_file){0};
+	struct evidence_document d = {.file = out};
+	CLEANUP(buf_release) struct buf form;
+	buf_init(&form, LIMIT_EVIDENCE);
 	if (json.len > EVIDENCE_FILE_MOST)
 		return err_set(e, ERR_LIMIT, "a file of evidence of more than %d bytes", EVIDENCE_FILE_MOST);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(json, LIMIT_EVIDENCE_VALUES, e);
-	if (doc && read_notes(doc, out, e) == 0 && read_inner_record(doc, out, e) == 0)
-		return 0;
-	evidence_file_release(out);
-	return -1;
+	if (!doc || jsonmap_read(&file_map, doc, &d, &out->text, e) < 0) {
+		evidence_file_release(out);
+		return -1;
+	}
+	evidence_write(&out->record, &form);
+	if (form.failed) {
+		evidence_file_release(out);
+		return err_set(e, ERR_LIMIT, "evidence of more than %d bytes", LIMIT_EVIDENCE);
+	}
+	out->row = d.note;
+	make_id(&form, d.is_again ? d.note.views : "", out->row.id);
+	note_record(&out->record, &out->row);
+	return 0;
 }
 
 void evidence_file_release(struct evidence_file *f)
@@ -268,26 +289,6 @@ static int set_time(struct catalog *c, struct catalog_evidence *note, struct err
 	return 0;
 }
 
-static int compose_file(struct str record, const struct catalog_evidence *note, bool is_again, struct buf *out,
-	struct err *e)
-{
-	char received[NANO_TEXT];
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	struct jsondoc *inner = jsondoc_read(record, e);
-	if (!inner)
-		return -1;
-	write_nano(note->order, received);
-	jsondoc_put(doc, "record", inner);
-	jsondoc_put_str(doc, "received", received);
-	jsondoc_put_str(doc, "by", note->by);
-	jsondoc_put_str(doc, "address", note->address);
-	jsondoc_put_str(doc, "views", note->views);
-	if (is_again)
-		jsondoc_put_bool(doc, "again", true);
-	jsondoc_write(doc, 0, out);
-	return 0;
-}
-
 // Reads what the store has by now under the name, and puts it into the catalog.
 static int take_stored_file(int dirfd, const char *name, struct catalog *c, struct catalog_evidence *note,
 	struct err *e)
@@ -332,9 +333,10 @@ static int write_evidence(const char *folder, struct catalog *c, struct str reco
 	evidence_file_folder(note->id[0], below);
 	evidence_file_name(note->id, name);
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
-	if (views_write_enter(folder, &hold, e) < 0 || (!is_again && set_time(c, note, e) < 0) ||
-		compose_file(record, note, is_again, &text, e) < 0)
+	if (views_write_enter(folder, &hold, e) < 0 || (!is_again && set_time(c, note, e) < 0))
 		return -1;
+	const struct evidence_document d = {.text = record.ptr, .note = *note, .is_again = is_again};
+	jsonmap_write(&file_map, &d, &text);
 	CLEANUP(mem_close) int dirfd = views_file_folder(folder, below, true, e);
 	int created = dirfd < 0 ? -1 : create_file(dirfd, name, buf_view(&text), e);
 	if (created < 0 || take_stored_file(dirfd, name, c, note, e) < 0)

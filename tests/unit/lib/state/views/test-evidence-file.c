@@ -393,7 +393,7 @@ static void record_that_is_not_valid_is_not_written(void **state UNUSED)
 		buf_puts(&views, "nightly ");
 	note.views = views.data;
 	assert_int_equal(evidence_file_add(view_store_folder, view_store_one, &r, &note, &e), -1);
-	assert_int_equal(e.kind, ERR_LIMIT);
+	assert_int_equal(e.kind, ERR_INVALID);
 	view_store_shell("test -z \"$(find . -name '*.json')\"");
 }
 
