@@ -93,7 +93,7 @@ static const struct jsonmap attempt_map = JSONMAP(ATTEMPT, attempt_fields, .word
 
 // --- writing ---
 
-static const char *cut_word(struct arena *text, struct str *rest)
+static const char *copy_field(struct arena *text, struct str *rest)
 {
 	return arena_copy(text, str_cut(rest, ' '));
 }
@@ -101,7 +101,7 @@ static const char *cut_word(struct arena *text, struct str *rest)
 static struct attempt_file split_file(struct arena *text, struct str line)
 {
 	uint64_t size = 0;
-	struct attempt_file f = {.filename = cut_word(text, &line), .sha256 = cut_word(text, &line), .size = -1};
+	struct attempt_file f = {.filename = copy_field(text, &line), .sha256 = copy_field(text, &line), .size = -1};
 	if (decimal_parse(line, INT64_MAX, &size))
 		f.size = (int64_t)size;
 	return f;
@@ -125,7 +125,7 @@ static void split_lines(const struct results_attempt *a, struct arena *text, str
 	for (struct str rest = str_from(files); rest.len;)
 		file[d->files++] = split_file(text, str_cut(&rest, '\n'));
 	for (struct str rest = str_from(awaiting); rest.len;)
-		name[d->awaitings++] = cut_word(text, &rest);
+		name[d->awaitings++] = copy_field(text, &rest);
 	if (a->sdist && *a->sdist)
 		d->sdist = split_file(text, str_from(a->sdist));
 }
