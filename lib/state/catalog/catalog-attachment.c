@@ -29,22 +29,19 @@ static int tell_known_attachments(struct query *q, catalog_known_attachment_fn *
 int catalog_folder_attachments(struct catalog *c, int64_t folder, catalog_known_attachment_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_ATTACHMENTS, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_ATTACHMENTS, BY(SQL_INT(folder)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, folder);
 	return tell_known_attachments(q, fn, ctx, e);
 }
 
 int catalog_folder_attachment(struct catalog *c, int64_t folder, const char *filename, enum attachment kind,
 	catalog_known_attachment_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_ATTACHMENT, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_ATTACHMENT, BY(SQL_INT(folder),
+		SQL_TEXT(filename), SQL_INT(kind)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, folder);
-	query_bind_text(q, 2, filename);
-	query_bind_int(q, 3, kind);
 	return tell_known_attachments(q, fn, ctx, e);
 }
 
@@ -104,12 +101,10 @@ int catalog_attachment_remove(struct catalog *c, const struct catalog_attachment
 int catalog_attached(struct catalog *c, int64_t platform, const char *filename, enum attachment kind,
 	struct catalog_attached *found, struct buf *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, ATTACHED, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, ATTACHED, BY(SQL_TEXT(filename), SQL_INT(platform),
+		SQL_INT(kind)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, filename);
-	query_bind_int(q, 2, platform);
-	query_bind_int(q, 3, kind);
 	int row = query_step(q, e);
 	if (row <= 0)
 		return row;

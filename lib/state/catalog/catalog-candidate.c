@@ -37,11 +37,10 @@ static int report_candidates(struct query *q, catalog_candidate_fn *fn, void *ct
 int catalog_candidates(struct catalog *c, int64_t platform, const char *project, catalog_candidate_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, CANDIDATE_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, CANDIDATE_FILES, BY(SQL_INT(platform),
+		SQL_TEXT(project)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_text(q, 2, project);
 	return report_candidates(q, fn, ctx, e);
 }
 

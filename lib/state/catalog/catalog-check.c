@@ -32,10 +32,9 @@ int catalog_good_files(struct catalog *c, catalog_good_fn *fn, void *ctx, struct
 
 int catalog_file_sum(struct catalog *c, int64_t id, struct catalog_sum *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_SUM, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_SUM, BY(SQL_INT(id)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, id);
 	int row = query_step(q, e);
 	const uint8_t *sha256 = row > 0 ? query_sha256(q, 3) : NULL;
 	if (!sha256)
@@ -51,10 +50,9 @@ int catalog_file_sum(struct catalog *c, int64_t id, struct catalog_sum *out, str
 
 int catalog_file_name(struct catalog *c, int64_t id, char **name, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_GET, BY(SQL_INT(id)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, id);
 	int row = query_step(q, e);
 	if (row > 0)
 		*name = xstrdup(query_text(q, 0));
@@ -63,11 +61,9 @@ int catalog_file_name(struct catalog *c, int64_t id, char **name, struct err *e)
 
 int catalog_has_file(struct catalog *c, int64_t platform, const char *folder, const char *filename, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_AT, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_AT, BY(SQL_INT(platform), SQL_TEXT(folder),
+		SQL_TEXT(filename)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_text(q, 2, folder);
-	query_bind_text(q, 3, filename);
 	return query_step(q, e);
 }

@@ -49,10 +49,9 @@ int catalog_evidence_find(struct catalog *c, const uint8_t id[SHA256_SIZE], cata
 	struct err *e)
 {
 	struct catalog_evidence record;
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_FIND, BY(SQL_SHA256(id)), e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, id);
 	int row = query_step(q, e);
 	if (row <= 0 || !read_evidence_row(q, &record))
 		return row < 0 ? -1 : 0;
@@ -117,17 +116,9 @@ static int add_record(struct catalog *c, const struct catalog_evidence *r, struc
 
 static int add_tested_wheel(struct catalog *c, int64_t record, const struct catalog_tested *wheel, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_ADD_WHEEL, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, record);
-	query_bind_sha256(q, 2, wheel->sha256);
-	query_bind_text(q, 3, wheel->project);
-	query_bind_str(q, 4, wheel->version);
-	query_bind_text(q, 5, wheel->filename);
-	query_bind_sha256(q, 6, wheel->content);
-	query_bind_text(q, 7, wheel->commit);
-	return query_run(q, e);
+	return catalog_run_by(c, EVIDENCE_ADD_WHEEL, BY(SQL_INT(record), SQL_SHA256(wheel->sha256),
+		SQL_TEXT(wheel->project), SQL_STR(wheel->version), SQL_TEXT(wheel->filename),
+		SQL_SHA256(wheel->content), SQL_TEXT(wheel->commit)), e);
 }
 
 int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, const struct catalog_tested *wheel,
@@ -143,11 +134,7 @@ int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, 
 
 static int run_for_id(struct catalog *c, enum statement what, const uint8_t id[SHA256_SIZE], struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, what, e);
-	if (!q)
-		return -1;
-	query_bind_sha256(q, 1, id);
-	return query_run(q, e);
+	return catalog_run_by(c, what, BY(SQL_SHA256(id)), e);
 }
 
 int catalog_evidence_remove(struct catalog *c, const uint8_t id[SHA256_SIZE], struct err *e)
@@ -184,14 +171,10 @@ static int first_of_view(struct query *q, const char *view, catalog_evidence_fn 
 int catalog_evidence_newest(struct catalog *c, const char *view, const char *kind, const char *platform,
 	const char *python, const struct catalog_tested *wheel, catalog_evidence_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_NEWEST, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_NEWEST, BY(SQL_SHA256(wheel->sha256),
+		SQL_TEXT(wheel->project), SQL_TEXT(kind), SQL_TEXT(platform), SQL_TEXT(python)), e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, wheel->sha256);
-	query_bind_text(q, 2, wheel->project);
-	query_bind_text(q, 3, kind);
-	query_bind_text(q, 4, platform);
-	query_bind_text(q, 5, python);
 	return first_of_view(q, view, fn, ctx, e);
 }
 
@@ -221,29 +204,21 @@ static int each_build(struct query *q, const char *view, const char *project, ca
 int catalog_evidence_builds(struct catalog *c, const char *view, const char *kind, const char *platform,
 	const char *python, const struct catalog_tested *wheel, catalog_evidence_build_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_BUILDS, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_BUILDS, BY(SQL_TEXT(wheel->project),
+		SQL_STR(wheel->version), SQL_TEXT(kind), SQL_TEXT(platform), SQL_TEXT(python),
+		SQL_SHA256(wheel->sha256)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, wheel->project);
-	query_bind_str(q, 2, wheel->version);
-	query_bind_text(q, 3, kind);
-	query_bind_text(q, 4, platform);
-	query_bind_text(q, 5, python);
-	query_bind_sha256(q, 6, wheel->sha256);
 	return each_build(q, view, wheel->project, fn, ctx, e);
 }
 
 int catalog_evidence_before(struct catalog *c, const char *view, const char *project, const struct catalog_evidence *of,
 	catalog_evidence_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_BEFORE, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_BEFORE, BY(SQL_TEXT(project),
+		SQL_TEXT(of->kind), SQL_TEXT(of->platform), SQL_TEXT(of->python), SQL_INT(of->order)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, project);
-	query_bind_text(q, 2, of->kind);
-	query_bind_text(q, 3, of->platform);
-	query_bind_text(q, 4, of->python);
-	query_bind_int(q, 5, of->order);
 	return first_of_view(q, view, fn, ctx, e);
 }
 
@@ -255,12 +230,10 @@ static int64_t limit_of(uint64_t most)
 int catalog_evidence_of(struct catalog *c, const struct catalog_tested *wheel, uint64_t most, catalog_evidence_fn *fn,
 	void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_OF, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_OF, BY(SQL_SHA256(wheel->sha256),
+		SQL_TEXT(wheel->project), SQL_INT(limit_of(most))), e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, wheel->sha256);
-	query_bind_text(q, 2, wheel->project);
-	query_bind_int(q, 3, limit_of(most));
 	return each_record(q, fn, ctx, e);
 }
 
@@ -268,21 +241,19 @@ int catalog_evidence_since(struct catalog *c, int64_t since, uint64_t most, cata
 	struct err *e)
 {
 	const int64_t second = 1000000000;
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_SINCE, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_SINCE, BY(
+		SQL_INT(since > INT64_MAX / second ? INT64_MAX : since * second), SQL_INT(limit_of(most))), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, since > INT64_MAX / second ? INT64_MAX : since * second);
-	query_bind_int(q, 2, limit_of(most));
 	return each_record(q, fn, ctx, e);
 }
 
 int catalog_evidence_projects(struct catalog *c, const uint8_t sha256[SHA256_SIZE], catalog_evidence_project_fn *fn,
 	void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_PROJECTS, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_PROJECTS, BY(SQL_SHA256(sha256)), e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, sha256);
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), e) < 0)
@@ -292,10 +263,9 @@ int catalog_evidence_projects(struct catalog *c, const uint8_t sha256[SHA256_SIZ
 
 int catalog_evidence_get(struct catalog *c, const uint8_t id[SHA256_SIZE], struct buf *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_GET, BY(SQL_SHA256(id)), e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, id);
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no such evidence in the catalog");
@@ -320,38 +290,28 @@ int catalog_evidence_ids(struct catalog *c, uint8_t first, catalog_evidence_id_f
 	uint8_t from[SHA256_SIZE] = {first}, to[SHA256_SIZE];
 	memset(to, 0xff, sizeof(to));
 	to[0] = first;
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_IN, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_IN, BY(SQL_SHA256(from), SQL_SHA256(to)), e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, from);
-	query_bind_sha256(q, 2, to);
 	return each_evidence_id(q, fn, ctx, e);
 }
 
 int catalog_evidence_older(struct catalog *c, int64_t then, uint64_t most, catalog_evidence_id_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_OLDER, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_OLDER, BY(
+		SQL_INT(then > INT64_MAX / 1000000000 ? INT64_MAX : then * 1000000000), SQL_INT(limit_of(most))), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, then > INT64_MAX / 1000000000 ? INT64_MAX : then * 1000000000);
-	query_bind_int(q, 2, limit_of(most));
 	return each_evidence_id(q, fn, ctx, e);
 }
 
 int catalog_evidence_folder(struct catalog *c, uint8_t first, int64_t *mtime_ns, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_FOLDER_GET, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, first);
-	int row = query_step(q, e);
-	*mtime_ns = row > 0 ? query_int(q, 0) : 0;
-	return row < 0 ? -1 : 0;
+	return catalog_int_by(c, EVIDENCE_FOLDER_GET, BY(SQL_INT(first)), mtime_ns, e) < 0 ? -1 : 0;
 }
 
 int catalog_evidence_folder_set(struct catalog *c, uint8_t first, int64_t mtime_ns, struct err *e)
 {
-	const int64_t value[] = {first, mtime_ns};
-	return catalog_run_ints(c, EVIDENCE_FOLDER_SET, value, ARRAY_SIZE(value), e);
+	return catalog_run_by(c, EVIDENCE_FOLDER_SET, BY(SQL_INT(first), SQL_INT(mtime_ns)), e);
 }

@@ -30,31 +30,27 @@ static int tell_known_files(struct query *q, catalog_known_fn *fn, void *ctx, st
 
 int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_FILES, BY(SQL_INT(folder)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, folder);
 	return tell_known_files(q, fn, ctx, e);
 }
 
 int catalog_folder_file(struct catalog *c, int64_t folder, const char *filename, catalog_known_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_FILE, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_FILE, BY(SQL_INT(folder),
+		SQL_TEXT(filename)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, folder);
-	query_bind_text(q, 2, filename);
 	return tell_known_files(q, fn, ctx, e);
 }
 
 static int add_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_ADD, BY(SQL_INT(platform), SQL_TEXT(name)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_text(q, 2, name);
 	if (query_run(q, e) < 0)
 		return -1;
 	*id = query_new_id(q);
@@ -64,11 +60,10 @@ static int add_project(struct catalog *c, int64_t platform, const char *name, in
 // 1: found; 0: not found.
 static int find_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_FIND, BY(SQL_INT(platform),
+		SQL_TEXT(name)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_text(q, 2, name);
 	int row = query_step(q, e);
 	if (row > 0)
 		*id = query_int(q, 0);
@@ -86,12 +81,8 @@ static int project_id(struct catalog *c, int64_t platform, const char *name, int
 
 static int add_metadata(struct catalog *c, const struct catalog_entry *f, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, METADATA_ADD, e);
-	if (!q)
-		return -1;
-	query_bind_bytes(q, 1, f->metadata_sha256, SHA256_SIZE);
-	query_bind_bytes(q, 2, f->metadata_packed.ptr, f->metadata_packed.len);
-	return query_run(q, e);
+	return catalog_run_by(c, METADATA_ADD, BY(SQL_BYTES(f->metadata_sha256, SHA256_SIZE),
+		SQL_BYTES(f->metadata_packed.ptr, f->metadata_packed.len)), e);
 }
 
 // The reasons of the marks beside a file; NULL: it does not have this mark.
@@ -107,11 +98,10 @@ static void marks_beside_release(struct beside *b)
 
 static int read_marks_beside(struct catalog *c, const struct catalog_entry *f, struct beside *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, MARKS_OF, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, MARKS_OF, BY(SQL_INT(f->folder),
+		SQL_TEXT(f->filename)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, f->folder);
-	query_bind_text(q, 2, f->filename);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		int64_t kind = query_int(q, 0);
@@ -131,13 +121,10 @@ struct file_listing {
 // FILE_ADD and FILE_SET number their parameters alike; each ignores some.
 static int write_row(struct catalog *c, const struct catalog_entry *f, const struct file_listing *s, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, f->id ? FILE_SET : FILE_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, f->id ? FILE_SET : FILE_ADD, BY(SQL_INT(f->id),
+		SQL_INT(f->folder), SQL_INT(f->platform), SQL_TEXT(f->filename)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, f->id);
-	query_bind_int(q, 2, f->folder);
-	query_bind_int(q, 3, f->platform);
-	query_bind_text(q, 4, f->filename);
 	if (s->project)
 		query_bind_int(q, 5, s->project);
 	query_bind_int(q, 6, s->state);
@@ -178,10 +165,9 @@ static int put_refused(struct catalog *c, const struct catalog_entry *f, const s
 // Whether bytes and modification time are those in the catalog: then no page changes.
 static int is_unchanged_file(struct catalog *c, const struct catalog_entry *f, bool *same, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_GET, BY(SQL_INT(f->id)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, f->id);
 	if (query_step(q, e) < 0)
 		return -1;
 	const uint8_t *sha256 = query_sha256(q, 3);
@@ -193,8 +179,7 @@ static int is_unchanged_file(struct catalog *c, const struct catalog_entry *f, b
 
 static int touch_row(struct catalog *c, const struct catalog_entry *f, struct err *e)
 {
-	int64_t values[] = {f->id, (int64_t)f->inode, f->trusted};
-	return catalog_run_ints(c, FILE_TOUCH, values, ARRAY_SIZE(values), e);
+	return catalog_run_by(c, FILE_TOUCH, BY(SQL_INT(f->id), SQL_INT(f->inode), SQL_INT(f->trusted)), e);
 }
 
 static int put_entry(struct catalog *c, const struct catalog_entry *f, const struct holder *before, bool *is_new,
@@ -257,7 +242,7 @@ int catalog_file_remove(struct catalog *c, int64_t id, int64_t written, char nam
 	if (effect->was_left)
 		return 0;
 	if (catalog_name_look(c, name, platform, &before, &effect->was_listed, effect->before, e) < 0 ||
-		catalog_run_ints(c, FILE_REMOVE, &id, 1, e) < 0)
+		catalog_run_by(c, FILE_REMOVE, BY(SQL_INT(id)), e) < 0)
 		return -1;
 	if (before.id == id && catalog_name_promote(c, name, platform, e) < 0)
 		return -1;
@@ -275,11 +260,10 @@ static struct catalog_copy copy_of_name(struct query *q)
 int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename, catalog_copy_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_COPIES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_COPIES, BY(SQL_TEXT(filename),
+		SQL_INT(platform)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, filename);
-	query_bind_int(q, 2, platform);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_copy copy = copy_of_name(q);
@@ -300,10 +284,9 @@ static int each_with_reason(struct query *q, catalog_unlisted_fn *fn, void *ctx,
 
 int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_UNLISTED, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILES_UNLISTED, BY(SQL_INT(state)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, state);
 	return each_with_reason(q, fn, ctx, e);
 }
 
@@ -327,11 +310,5 @@ int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct e
 
 int catalog_newest_arrival(struct catalog *c, int64_t until, int64_t *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_NEWEST, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, until);
-	int row = query_step(q, e);
-	*out = row > 0 ? query_int(q, 0) : 0;
-	return row < 0 ? -1 : 0;
+	return catalog_int_by(c, FILES_NEWEST, BY(SQL_INT(until)), out, e) < 0 ? -1 : 0;
 }

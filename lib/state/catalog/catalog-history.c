@@ -25,10 +25,9 @@ static struct catalog_history history_of(struct query *q)
 static int report_histories(struct catalog *c, enum statement id, const char *project, catalog_history_fn *fn,
 	void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, id, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, id, BY(SQL_TEXT(project)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, project);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_history file = history_of(q);

@@ -10,10 +10,9 @@
 // The row of these bytes. 1: found; 0: the catalog has no good wheel with them.
 static int find_inside(struct catalog *c, const uint8_t *sha256, int64_t *id, int64_t *version, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_FIND, BY(SQL_SHA256(sha256)), e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, sha256);
 	int row = query_step(q, e);
 	if (row > 0) {
 		*id = query_int(q, 0);
@@ -26,23 +25,12 @@ static int find_inside(struct catalog *c, const uint8_t *sha256, int64_t *id, in
 
 static int set_inside(struct catalog *c, int64_t id, const struct catalog_inside *inside, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_SET, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, id);
-	query_bind_int(q, 2, inside->version);
-	query_bind_text(q, 3, inside->why);
-	return query_run(q, e);
+	return catalog_run_by(c, INSIDE_SET, BY(SQL_INT(id), SQL_INT(inside->version), SQL_TEXT(inside->why)), e);
 }
 
 static int set_facts(struct catalog *c, int64_t id, struct str packed, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_SET_FACTS, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, id);
-	query_bind_str(q, 2, packed);
-	return query_run(q, e);
+	return catalog_run_by(c, INSIDE_SET_FACTS, BY(SQL_INT(id), SQL_STR(packed)), e);
 }
 
 static void bind_word(struct query *q, const struct catalog_inside_name *name)
@@ -81,10 +69,10 @@ static int add_word(struct catalog *c, const struct catalog_inside_name *name, i
 static int add_uses(struct catalog *c, int64_t id, const struct catalog_inside *inside, struct err *e)
 {
 	for (size_t i = 0; i < inside->names; i++) {
-		int64_t values[] = {0, id};
-		int found = find_word(c, &inside->name[i], &values[0], e);
-		if (found < 0 || (!found && add_word(c, &inside->name[i], &values[0], e) < 0) ||
-			catalog_run_ints(c, INSIDE_USE_ADD, values, ARRAY_SIZE(values), e) < 0)
+		int64_t word = 0;
+		int found = find_word(c, &inside->name[i], &word, e);
+		if (found < 0 || (!found && add_word(c, &inside->name[i], &word, e) < 0) ||
+			catalog_run_by(c, INSIDE_USE_ADD, BY(SQL_INT(word), SQL_INT(id)), e) < 0)
 			return -1;
 	}
 	return 0;
@@ -92,13 +80,7 @@ static int add_uses(struct catalog *c, int64_t id, const struct catalog_inside *
 
 static int add_slice(struct catalog *c, int64_t id, unsigned slice, const struct buf *hashes, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_SYMBOL_ADD, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, slice);
-	query_bind_int(q, 2, id);
-	query_bind_str(q, 3, buf_view(hashes));
-	return query_run(q, e);
+	return catalog_run_by(c, INSIDE_SYMBOL_ADD, BY(SQL_INT(slice), SQL_INT(id), SQL_STR(buf_view(hashes))), e);
 }
 
 static int add_symbols(struct catalog *c, int64_t id, const struct name_hashes *symbols, struct err *e)
@@ -113,7 +95,7 @@ static int forget_inside(struct catalog *c, int64_t id, struct err *e)
 {
 	static const enum statement statement[] = {INSIDE_FORGET_USES, INSIDE_FORGET_SYMBOLS, INSIDE_FORGET_FACTS};
 	for (size_t i = 0; i < ARRAY_SIZE(statement); i++)
-		if (catalog_run_ints(c, statement[i], &id, 1, e) < 0)
+		if (catalog_run_by(c, statement[i], BY(SQL_INT(id)), e) < 0)
 			return -1;
 	return 0;
 }
@@ -139,10 +121,9 @@ int catalog_inside_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], con
 int catalog_inside_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int version, struct buf *out,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_GET, BY(SQL_SHA256(sha256)), e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, sha256);
 	int row = query_step(q, e);
 	if (row < 0)
 		return -1;
@@ -166,10 +147,9 @@ int catalog_inside_is_known(struct catalog *c, const uint8_t sha256[SHA256_SIZE]
 
 int catalog_inside_count(struct catalog *c, int version, struct catalog_inside_counts *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_COUNTS, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_COUNTS, BY(SQL_INT(version)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, version);
 	if (query_step(q, e) < 0)
 		return -1;
 	uint64_t looked = (uint64_t)query_int(q, 0);
@@ -195,10 +175,9 @@ static int take_ids(struct query *q, int64_t **id, size_t *count, struct err *e)
 
 int catalog_inside_lacking(struct catalog *c, int version, int64_t **id, size_t *count, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_LACKING, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_LACKING, BY(SQL_INT(version)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, version);
 	return take_ids(q, id, count, e);
 }
 
@@ -213,10 +192,9 @@ int catalog_inside_id(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int6
 int catalog_content_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], uint8_t content[SHA256_SIZE],
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_CONTENT_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_CONTENT_GET, BY(SQL_SHA256(sha256)), e);
 	if (!q)
 		return -1;
-	query_bind_sha256(q, 1, sha256);
 	int row = query_step(q, e);
 	const uint8_t *found = row > 0 ? query_sha256(q, 0) : NULL;
 	if (!found)
@@ -227,12 +205,8 @@ int catalog_content_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], ui
 
 int catalog_content_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], const uint8_t *content, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_CONTENT_SET, e);
-	if (!q)
-		return -1;
-	query_bind_sha256(q, 1, sha256);
-	query_bind_str(q, 2, content ? (struct str){(const char *)content, SHA256_SIZE} : STR("\0"));
-	return query_run(q, e);
+	const struct query_value value = content ? SQL_BYTES(content, SHA256_SIZE) : SQL_BYTES("\0", 1);
+	return catalog_run_by(c, INSIDE_CONTENT_SET, BY(SQL_SHA256(sha256), value), e);
 }
 
 int catalog_content_wanted(struct catalog *c, int64_t **id, size_t *count, struct err *e)
@@ -243,10 +217,9 @@ int catalog_content_wanted(struct catalog *c, int64_t **id, size_t *count, struc
 
 int catalog_inside_places(struct catalog *c, int64_t id, catalog_inside_place_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_PLACES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_PLACES, BY(SQL_INT(id)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, id);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_inside_place place = {
@@ -267,10 +240,9 @@ int catalog_inside_places(struct catalog *c, int64_t id, catalog_inside_place_fn
 int catalog_inside_words(struct catalog *c, enum catalog_inside_kind kind, catalog_inside_word_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_WORDS, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_WORDS, BY(SQL_INT(kind)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, kind);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_inside_name name = {kind, query_text(q, 1), query_text(q, 2), query_text(q, 3)};
@@ -296,10 +268,9 @@ static struct catalog_inside_wheel wheel_of_row(struct query *q)
 static int each_wheel(struct catalog *c, enum statement id, int64_t of, catalog_inside_wheel_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, id, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, id, BY(SQL_INT(of)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, of);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_inside_wheel wheel = wheel_of_row(q);
@@ -341,10 +312,9 @@ int catalog_inside_symbol(struct catalog *c, uint64_t hash, int64_t **id, size_t
 
 int catalog_inside_unknown(struct catalog *c, int version, catalog_inside_unknown_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_UNKNOWN, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_UNKNOWN, BY(SQL_INT(version)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, version);
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), (uint64_t)query_int(q, 1), e) < 0)
@@ -355,12 +325,10 @@ int catalog_inside_unknown(struct catalog *c, int version, catalog_inside_unknow
 int catalog_inside_wheels(struct catalog *c, int64_t platform, const char *project, const char *filename,
 	catalog_inside_listed_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_WHEELS, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_WHEELS, BY(SQL_INT(platform), SQL_TEXT(project),
+		SQL_TEXT(filename)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_text(q, 2, project);
-	query_bind_text(q, 3, filename);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_inside_listed listed = {

@@ -5,10 +5,9 @@
 
 int catalog_lost_list(struct catalog *c, const char *view, catalog_lost_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, LOST_LIST, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, LOST_LIST, BY(SQL_TEXT(view)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, view);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_lost lost = {
@@ -22,13 +21,10 @@ int catalog_lost_list(struct catalog *c, const char *view, catalog_lost_fn *fn, 
 // To the end, so that what RETURNING belongs to is done. 1: a row was written; 0: none.
 static int write_lost(struct catalog *c, enum statement id, const struct catalog_lost *row, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, id, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, id, BY(SQL_TEXT(row->view), SQL_TEXT(row->platform),
+		SQL_TEXT(row->filename), SQL_SHA256(row->sha256)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, row->view);
-	query_bind_text(q, 2, row->platform);
-	query_bind_text(q, 3, row->filename);
-	query_bind_sha256(q, 4, row->sha256);
 	if (id == LOST_PUT)
 		query_bind_int(q, 5, row->since);
 	int written = query_step(q, e), end = written;

@@ -20,22 +20,19 @@ static int tell_known_marks(struct query *q, catalog_known_mark_fn *fn, void *ct
 
 int catalog_folder_marks(struct catalog *c, int64_t folder, catalog_known_mark_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_MARKS, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_MARKS, BY(SQL_INT(folder)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, folder);
 	return tell_known_marks(q, fn, ctx, e);
 }
 
 int catalog_folder_mark(struct catalog *c, int64_t folder, const char *filename, enum mark mark,
 	catalog_known_mark_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_MARK, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_MARK, BY(SQL_INT(folder), SQL_TEXT(filename),
+		SQL_INT(mark)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, folder);
-	query_bind_text(q, 2, filename);
-	query_bind_int(q, 3, mark);
 	return tell_known_marks(q, fn, ctx, e);
 }
 
@@ -89,12 +86,7 @@ static int write_mark(struct catalog *c, const struct catalog_mark *m, const cha
 
 static int set_yanked(struct catalog *c, int64_t id, const char *reason, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_YANK, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, id);
-	query_bind_text(q, 2, reason);
-	return query_run(q, e);
+	return catalog_run_by(c, FILE_YANK, BY(SQL_INT(id), SQL_TEXT(reason)), e);
 }
 
 // Lists the file again, if no other file owns its name.
@@ -168,11 +160,9 @@ static struct catalog_marked marked_of(struct query *q)
 static int each_mark(struct catalog *c, enum statement which, int64_t platform, enum mark mark, int64_t limit,
 	catalog_marked_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, which, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, which, BY(SQL_INT(platform), SQL_INT(mark)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_int(q, 2, mark);
 	if (which == MARKS_NEWEST)
 		query_bind_int(q, 3, limit);
 	int row;
@@ -198,12 +188,10 @@ int catalog_newest_marks(struct catalog *c, int64_t platform, enum mark mark, in
 int catalog_run_marks(struct catalog *c, int64_t platform, const struct catalog_run *run, uint64_t *count,
 	struct buf *text, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, MARKS_OF_RUN, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, MARKS_OF_RUN, BY(SQL_INT(platform),
+		SQL_INT(run->since), SQL_TEXT(run->id)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_int(q, 2, run->since);
-	query_bind_text(q, 3, run->id);
 	if (query_step(q, e) < 0)
 		return -1;
 	*count = (uint64_t)query_int(q, 0);
@@ -215,11 +203,9 @@ int catalog_run_marks(struct catalog *c, int64_t platform, const struct catalog_
 static int find_tombstone(struct catalog *c, enum statement what, int64_t platform, const char *filename,
 	struct buf *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, what, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, what, BY(SQL_TEXT(filename), SQL_INT(platform)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, filename);
-	query_bind_int(q, 2, platform);
 	int row = query_step(q, e);
 	if (row > 0)
 		buf_puts(out, query_text(q, 0));

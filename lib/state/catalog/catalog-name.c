@@ -41,13 +41,7 @@ int catalog_name_look(struct catalog *c, const char *filename, int64_t platform,
 
 int catalog_name_set_state(struct catalog *c, int64_t id, enum catalog_state state, const char *reason, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_STATE, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, id);
-	query_bind_int(q, 2, state);
-	query_bind_text(q, 3, reason);
-	return query_run(q, e);
+	return catalog_run_by(c, FILE_STATE, BY(SQL_INT(id), SQL_INT(state), SQL_TEXT(reason)), e);
 }
 
 int catalog_name_promote(struct catalog *c, const char *filename, int64_t platform, struct err *e)
@@ -88,12 +82,10 @@ int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const 
 
 int catalog_name_row(struct catalog *c, int64_t folder, const char *filename, struct name_row *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_FIND, BY(SQL_INT(folder), SQL_TEXT(filename)), e);
 	*out = (struct name_row){0};
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, folder);
-	query_bind_text(q, 2, filename);
 	int row = query_step(q, e);
 	if (row > 0)
 		*out = (struct name_row){query_int(q, 0), (enum catalog_state)query_int(q, 1), query_int(q, 2)};

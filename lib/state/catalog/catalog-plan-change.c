@@ -100,10 +100,9 @@ static int compare_platforms(struct catalog *c, int64_t former, int64_t plan, st
 	struct err *e)
 {
 	int row;
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_PLATFORMS, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLAN_PLATFORMS, BY(SQL_INT(plan)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, plan);
 	while ((row = query_step(q, e)) > 0)
 		if (compare_on_platform(c, former, plan, query_int(q, 0), x, e) < 0)
 			return -1;
@@ -134,8 +133,7 @@ static int note_change(struct catalog *c, int64_t plan, const struct catalog_pla
 
 int catalog_plan_changes_set(struct catalog *c, int64_t plan, const struct catalog_plan_changes *changes, struct err *e)
 {
-	const int64_t plans[] = {plan, changes->former};
-	if (catalog_run_ints(c, PLAN_SET_FORMER, plans, ARRAY_SIZE(plans), e) < 0)
+	if (catalog_run_by(c, PLAN_SET_FORMER, BY(SQL_INT(plan), SQL_INT(changes->former)), e) < 0)
 		return -1;
 	for (size_t i = 0; i < changes->count; i++)
 		if (note_change(c, plan, &changes->item[i], e) < 0)
@@ -165,11 +163,10 @@ int catalog_plan_changes_list(struct catalog *c, int64_t platform, uint64_t limi
 	void *ctx, struct err *e)
 {
 	int row;
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_CHANGES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLAN_CHANGES, BY(SQL_INT(platform),
+		SQL_INT(limit)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_int(q, 2, (int64_t)limit);
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_plan_change change = {
 			.platform = platform,

@@ -26,12 +26,11 @@ struct catalog_planner {
 static int insert_plan(struct catalog *c, int64_t *plan, struct err *e)
 {
 	int64_t now = clock_wall_seconds(), stale = now - STALE_SECONDS;
-	if (catalog_run_ints(c, PLAN_FORGET, &stale, 1, e) < 0)
+	if (catalog_run_by(c, PLAN_FORGET, BY(SQL_INT(stale)), e) < 0)
 		return -1;
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLAN_ADD, BY(SQL_INT(now)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, now);
 	if (query_run(q, e) < 0)
 		return -1;
 	*plan = query_new_id(q);
@@ -127,7 +126,7 @@ static int finish_plan(struct catalog_planner *p, const struct catalog_plan_chan
 	query_bind_text(q, 4, head);
 	if (query_run(q, e) < 0)
 		return -1;
-	return catalog_run_ints(p->catalog, PLAN_REPLACE, &p->plan, 1, e);
+	return catalog_run_by(p->catalog, PLAN_REPLACE, BY(SQL_INT(p->plan)), e);
 }
 
 int catalog_plan_finish(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
@@ -233,18 +232,16 @@ int catalog_plan_files(struct catalog *c, const struct catalog_plan_filter *filt
 
 int catalog_plan_project(struct catalog *c, const char *project, catalog_planned_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLANNED_PROJECT, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLANNED_PROJECT, BY(SQL_TEXT(project)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, project);
 	return report_planned(q, fn, ctx, e);
 }
 
 int catalog_plan_one(struct catalog *c, int64_t id, catalog_planned_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLANNED_ONE, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLANNED_ONE, BY(SQL_INT(id)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, id);
 	return report_planned(q, fn, ctx, e);
 }

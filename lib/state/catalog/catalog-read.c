@@ -12,10 +12,9 @@
 
 int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLATFORM_FIND, BY(SQL_TEXT(name)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, name);
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no platform %s in the catalog", name);
@@ -49,13 +48,13 @@ int catalog_is_of(struct catalog *c, const char *store, struct err *e)
 
 int catalog_read_begin(struct catalog *c, struct err *e)
 {
-	return catalog_run_ints(c, BEGIN_READ, NULL, 0, e);
+	return catalog_run(c, BEGIN_READ, e);
 }
 
 void catalog_read_end(struct catalog **c)
 {
 	struct err ignored = ERR_INIT; // nothing was written
-	if (*c && catalog_run_ints(*c, ROLLBACK_WRITE, NULL, 0, &ignored) < 0)
+	if (*c && catalog_run(*c, ROLLBACK_WRITE, &ignored) < 0)
 		return;
 }
 
@@ -70,10 +69,9 @@ int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 
 int catalog_platform_scanned(struct catalog *c, int64_t platform, enum catalog_scanned *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_SCANNED_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLATFORM_SCANNED_GET, BY(SQL_INT(platform)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
 	int row = query_step(q, e);
 	*out = row > 0 ? (enum catalog_scanned)query_int(q, 0) : CATALOG_NOT_TRIED;
 	return row < 0 ? -1 : 0;
@@ -110,35 +108,30 @@ static int each_listed_file(struct query *q, catalog_file_fn *fn, void *ctx, str
 int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_FILES, BY(SQL_INT(platform),
+		SQL_TEXT(project)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_text(q, 2, project);
 	return each_listed_file(q, fn, ctx, e);
 }
 
 int catalog_version_files(struct catalog *c, int64_t platform, const char *project, struct str version_key,
 	catalog_file_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, VERSION_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, VERSION_FILES, BY(SQL_INT(platform), SQL_TEXT(project),
+		SQL_BYTES(version_key.ptr, version_key.len)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_text(q, 2, project);
-	query_bind_bytes(q, 3, version_key.ptr, version_key.len);
 	return each_listed_file(q, fn, ctx, e);
 }
 
 int catalog_newest_files(struct catalog *c, int64_t platform, const char *project, int64_t limit, catalog_file_fn *fn,
 	void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_NEWEST, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_NEWEST, BY(SQL_INT(platform),
+		SQL_TEXT(project), SQL_INT(limit)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_text(q, 2, project);
-	query_bind_int(q, 3, limit);
 	return each_listed_file(q, fn, ctx, e);
 }
 
@@ -164,10 +157,9 @@ static int each_project(struct query *q, catalog_project_fn *fn, void *ctx, int6
 
 int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_LIST, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_LIST, BY(SQL_INT(platform)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
 	return each_project(q, fn, ctx, NULL, e);
 }
 
@@ -187,10 +179,9 @@ int catalog_project_folder(struct catalog *c, int64_t platform, const char *proj
 
 int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_TOTALS, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLATFORM_TOTALS, BY(SQL_INT(platform)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
 	int row = query_step(q, e);
 	*out = (struct catalog_totals){0};
 	if (row <= 0)
@@ -207,10 +198,9 @@ int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *o
 int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out, struct err *e)
 {
 	struct catalog_totals listed;
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_UNLISTED, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLATFORM_UNLISTED, BY(SQL_INT(platform)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
 	if (query_step(q, e) < 0 || catalog_totals(c, platform, &listed, e) < 0)
 		return -1;
 	out->files = listed.files + (uint64_t)query_int(q, 0);
@@ -220,10 +210,9 @@ int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out
 
 int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_CHANGES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_CHANGES, BY(SQL_INT(since)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, since);
 	int64_t last = since;
 	if (each_project(q, fn, ctx, &last, e) < 0)
 		return -1;
@@ -234,11 +223,10 @@ int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, vo
 int catalog_find_file(struct catalog *c, int64_t platform, const char *filename, struct catalog_place *out,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_PLACE, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_PLACE, BY(SQL_TEXT(filename),
+		SQL_INT(platform)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, filename);
-	query_bind_int(q, 2, platform);
 	int row = query_step(q, e);
 	if (row < 0)
 		return -1;
@@ -270,10 +258,9 @@ void catalog_place_release(struct catalog_place *p)
 
 int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLATFORM_FILES, BY(SQL_INT(platform)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_location file = {query_text(q, 0), query_text(q, 1), query_text(q, 2),
@@ -286,10 +273,9 @@ int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *
 
 int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, METADATA_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, METADATA_GET, BY(SQL_BYTES(sha256, SHA256_SIZE)), e);
 	if (!q)
 		return -1;
-	query_bind_bytes(q, 1, sha256, SHA256_SIZE);
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no such metadata in the catalog");

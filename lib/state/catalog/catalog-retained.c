@@ -5,16 +5,8 @@
 
 int catalog_retained_put(struct catalog *c, const struct catalog_retained *row, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, RETAINED_PUT, e);
-	if (!q)
-		return -1;
-	query_bind_text(q, 1, row->view);
-	query_bind_int(q, 2, row->looked);
-	query_bind_int(q, 3, (int64_t)row->ended);
-	query_bind_int(q, 4, (int64_t)row->ending);
-	query_bind_int(q, 5, (int64_t)row->stale);
-	query_bind_int(q, 6, row->in_doubt);
-	return query_run(q, e);
+	return catalog_run_by(c, RETAINED_PUT, BY(SQL_TEXT(row->view), SQL_INT(row->looked), SQL_INT(row->ended),
+		SQL_INT(row->ending), SQL_INT(row->stale), SQL_INT(row->in_doubt)), e);
 }
 
 int catalog_retained(struct catalog *c, catalog_retained_fn *fn, void *ctx, struct err *e)

@@ -8,10 +8,9 @@ enum { SECOND = 1000000000 }; // in nanoseconds
 
 int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_ROWS, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, UPSTREAM_ROWS, BY(SQL_TEXT(project)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, project);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_upstream found = {
@@ -40,18 +39,11 @@ int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstre
 static int put_row(struct catalog *c, const struct catalog_upstream *row, bool is_changed, int64_t *changed,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_SET, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, UPSTREAM_SET, BY(SQL_TEXT(row->project),
+		SQL_TEXT(row->source), SQL_TEXT(row->result), SQL_TEXT(row->why), SQL_TEXT(row->last_definitive),
+		SQL_TEXT(row->etag), SQL_INT(row->asked), SQL_INT(row->fetched), SQL_INT(row->max_age)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, row->project);
-	query_bind_text(q, 2, row->source);
-	query_bind_text(q, 3, row->result);
-	query_bind_text(q, 4, row->why);
-	query_bind_text(q, 5, row->last_definitive);
-	query_bind_text(q, 6, row->etag);
-	query_bind_int(q, 7, row->asked);
-	query_bind_int(q, 8, row->fetched);
-	query_bind_int(q, 9, row->max_age);
 	if (row->doubt)
 		query_bind_bytes(q, 10, row->doubt, SHA256_SIZE);
 	query_bind_int(q, 11, row->doubted);
@@ -71,41 +63,26 @@ int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, 
 		return -1;
 	if (!has_facts)
 		return 0;
-	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_SET_PAGE, e);
-	if (!q)
-		return -1;
-	query_bind_text(q, 1, row->project);
-	query_bind_text(q, 2, row->source);
-	query_bind_bytes(q, 3, row->facts.ptr, row->facts.len);
-	return query_run(q, e);
+	return catalog_run_by(c, UPSTREAM_SET_PAGE, BY(SQL_TEXT(row->project), SQL_TEXT(row->source),
+		SQL_BYTES(row->facts.ptr, row->facts.len)), e);
 }
 
 int catalog_upstream_touch(struct catalog *c, const char *project, const char *source, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_TOUCH, e);
-	if (!q)
-		return -1;
-	query_bind_text(q, 1, project);
-	query_bind_text(q, 2, source);
-	return query_run(q, e);
+	return catalog_run_by(c, UPSTREAM_TOUCH, BY(SQL_TEXT(project), SQL_TEXT(source)), e);
 }
 
 static int forget_rows(struct catalog *c, enum statement statement, int64_t most, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, statement, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, most);
-	return query_run(q, e);
+	return catalog_run_by(c, statement, BY(SQL_INT(most)), e);
 }
 
 int catalog_project_places(struct catalog *c, const char *project, catalog_place_of_project_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_PLACES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_PLACES, BY(SQL_TEXT(project)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, project);
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), query_int(q, 1), query_int(q, 2), e) < 0)
@@ -115,10 +92,9 @@ int catalog_project_places(struct catalog *c, const char *project, catalog_place
 
 int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_OLDEST, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_OLDEST, BY(SQL_TEXT(project)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, project);
 	if (query_step(q, e) < 0)
 		return -1;
 	int64_t found = query_int(q, 0);
@@ -139,10 +115,9 @@ int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, struct err *
 int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,
 	int64_t *newest, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_CHANGES, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, UPSTREAM_CHANGES, BY(SQL_INT(since)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, since);
 	int64_t last = since;
 	int row;
 	while ((row = query_step(q, e)) > 0) {

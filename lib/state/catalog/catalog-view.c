@@ -17,11 +17,10 @@ static int were_read(struct catalog *c, struct err *e)
 
 int catalog_view_find(struct catalog *c, const char *view, struct catalog_view *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, VIEW_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, VIEW_FIND, BY(SQL_TEXT(view)), e);
 	*out = (struct catalog_view){0};
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, view);
 	int row = query_step(q, e), read = 1;
 	if (row < 0 || (row == 0 && (read = were_read(c, e)) < 0))
 		return -1;
@@ -51,14 +50,7 @@ int catalog_views(struct catalog *c, catalog_view_fn *fn, void *ctx, struct err 
 
 int catalog_view_at(struct catalog *c, const char *view, int64_t when, int64_t *generation, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, VIEW_AT, e);
-	if (!q)
-		return -1;
-	query_bind_text(q, 1, view);
-	query_bind_int(q, 2, when);
-	int row = query_step(q, e);
-	*generation = row > 0 ? query_int(q, 0) : 0;
-	return row < 0 ? -1 : 0;
+	return catalog_int_by(c, VIEW_AT, BY(SQL_TEXT(view), SQL_INT(when)), generation, e) < 0 ? -1 : 0;
 }
 
 // --- members ---
@@ -89,13 +81,10 @@ int catalog_view_has(struct catalog *c, const char *view, int64_t generation, in
 int catalog_view_left(struct catalog *c, const char *view, int64_t platform, const char *filename,
 	const uint8_t sha256[SHA256_SIZE], catalog_left_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, MEMBER_LEFT, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, MEMBER_LEFT, BY(SQL_TEXT(view), SQL_INT(platform),
+		SQL_TEXT(filename), SQL_SHA256(sha256)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, view);
-	query_bind_int(q, 2, platform);
-	query_bind_text(q, 3, filename);
-	query_bind_sha256(q, 4, sha256);
 	int row = query_step(q, e);
 	if (row <= 0)
 		return row;
@@ -106,17 +95,8 @@ int catalog_view_left(struct catalog *c, const char *view, int64_t platform, con
 int catalog_view_came(struct catalog *c, const char *view, const char *platform, const char *filename,
 	const uint8_t sha256[SHA256_SIZE], int64_t before, int64_t *generation, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, MEMBER_CAME, e);
-	if (!q)
-		return -1;
-	query_bind_text(q, 1, view);
-	query_bind_text(q, 2, platform);
-	query_bind_text(q, 3, filename);
-	query_bind_sha256(q, 4, sha256);
-	query_bind_int(q, 5, before);
-	int row = query_step(q, e);
-	*generation = row > 0 ? query_int(q, 0) : 0;
-	return row < 0 ? -1 : 0;
+	return catalog_int_by(c, MEMBER_CAME, BY(SQL_TEXT(view), SQL_TEXT(platform),
+		SQL_TEXT(filename), SQL_SHA256(sha256), SQL_INT(before)), generation, e) < 0 ? -1 : 0;
 }
 
 int catalog_view_projects(struct catalog *c, const char *view, int64_t generation, int64_t platform,
@@ -221,11 +201,7 @@ int catalog_view_generation(struct catalog *c, const char *view, int64_t number,
 
 static int run_for_view(struct catalog *c, enum statement id, const char *view, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, id, e);
-	if (!q)
-		return -1;
-	query_bind_text(q, 1, view);
-	return query_run(q, e);
+	return catalog_run_by(c, id, BY(SQL_TEXT(view)), e);
 }
 
 // For VIEW_SET_DAMAGED and VIEW_SET_NEWEST.
@@ -329,5 +305,5 @@ int catalog_view_clear(struct catalog *c, const char *view, struct err *e)
 
 int catalog_views_set_read(struct catalog *c, struct err *e)
 {
-	return catalog_run_ints(c, VIEWS_READ_SET, NULL, 0, e);
+	return catalog_run(c, VIEWS_READ_SET, e);
 }

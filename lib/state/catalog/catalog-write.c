@@ -6,16 +6,16 @@
 
 int catalog_enlarge_cache(struct catalog *c, struct err *e)
 {
-	return catalog_run_ints(c, LARGE_CACHE, NULL, 0, e);
+	return catalog_run(c, LARGE_CACHE, e);
 }
 
 int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err *e)
 {
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	if (catalog_run_ints(c, BEGIN_WRITE, NULL, 0, e) < 0)
+	if (catalog_run(c, BEGIN_WRITE, e) < 0)
 		return -1;
 	t.catalog = c;
-	if (catalog_run_ints(c, NEXT_CHANGE, NULL, 0, e) < 0)
+	if (catalog_run(c, NEXT_CHANGE, e) < 0)
 		return -1;
 	out->catalog = STEAL_PTR(t.catalog);
 	return 0;
@@ -23,7 +23,7 @@ int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err
 
 int catalog_commit(struct catalog_transaction *t, struct err *e)
 {
-	if (catalog_run_ints(t->catalog, COMMIT_WRITE, NULL, 0, e) < 0)
+	if (catalog_run(t->catalog, COMMIT_WRITE, e) < 0)
 		return -1;
 	catalog_committed(t->catalog);
 	t->catalog = NULL;
@@ -34,17 +34,13 @@ void catalog_rollback(struct catalog_transaction *t)
 {
 	struct err ignored = ERR_INIT;
 	struct catalog *c = STEAL_PTR(t->catalog);
-	if (c && catalog_run_ints(c, ROLLBACK_WRITE, NULL, 0, &ignored) < 0)
+	if (c && catalog_run(c, ROLLBACK_WRITE, &ignored) < 0)
 		return;
 }
 
 static int insert_platform(struct catalog *c, const char *name, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_ADD, e);
-	if (!q)
-		return -1;
-	query_bind_text(q, 1, name);
-	return query_run(q, e);
+	return catalog_run_by(c, PLATFORM_ADD, BY(SQL_TEXT(name)), e);
 }
 
 int catalog_platform_ensure(struct catalog *c, const char *name, int64_t *id, struct err *e)
@@ -76,11 +72,7 @@ int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struc
 
 static int set_store(struct catalog *c, const char *store, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, STORE_SET, e);
-	if (!q)
-		return -1;
-	query_bind_text(q, 1, store);
-	return query_run(q, e);
+	return catalog_run_by(c, STORE_SET, BY(SQL_TEXT(store)), e);
 }
 
 int catalog_claim(struct catalog *c, const char *store, struct err *e)
@@ -106,24 +98,22 @@ int catalog_adopt(struct catalog *c, const char *store, struct err *e)
 {
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0 || catalog_platforms(c, clear_platform, c, e) < 0 ||
-		catalog_run_ints(c, PLAN_CLEAR, NULL, 0, e) < 0)
+		catalog_run(c, PLAN_CLEAR, e) < 0)
 		return -1;
-	CLEANUP(query_end) struct query *q = catalog_query(c, STORE_MOVE, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, STORE_MOVE, BY(SQL_TEXT(store)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, store);
 	return query_run(q, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
 int catalog_set_scanned(struct catalog *c, struct err *e)
 {
-	return catalog_run_ints(c, SCANNED_SET, NULL, 0, e);
+	return catalog_run(c, SCANNED_SET, e);
 }
 
 int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catalog_scanned scanned, struct err *e)
 {
-	const int64_t values[] = {platform, scanned};
-	return catalog_run_ints(c, PLATFORM_SCANNED_SET, values, ARRAY_SIZE(values), e);
+	return catalog_run_by(c, PLATFORM_SCANNED_SET, BY(SQL_INT(platform), SQL_INT(scanned)), e);
 }
 
 int catalog_platforms(struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e)
@@ -145,7 +135,7 @@ int catalog_platform_clear(struct catalog *c, int64_t platform, struct err *e)
 {
 	if (catalog_platform_set_scanned(c, platform, CATALOG_NOT_TRIED, e) < 0)
 		return -1;
-	return catalog_run_ints(c, PLATFORM_CLEAR, &platform, 1, e);
+	return catalog_run_by(c, PLATFORM_CLEAR, BY(SQL_INT(platform)), e);
 }
 
 static struct catalog_folder folder_of_row(struct query *q)
@@ -157,11 +147,9 @@ static struct catalog_folder folder_of_row(struct query *q)
 int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, struct catalog_folder *out,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_FIND, BY(SQL_INT(platform), SQL_TEXT(path)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
-	query_bind_text(q, 2, path);
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no folder %s in the catalog", path);
@@ -174,10 +162,9 @@ int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, s
 
 int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_CHILDREN, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_CHILDREN, BY(SQL_INT(folder)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, folder);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_folder child = folder_of_row(q);
@@ -189,10 +176,9 @@ int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn
 
 static int add_folder(struct catalog *c, int64_t platform, int64_t parent, const char *path, int64_t *id, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_ADD, BY(SQL_INT(platform)), e);
 	if (!q)
 		return -1;
-	query_bind_int(q, 1, platform);
 	if (parent)
 		query_bind_int(q, 2, parent);
 	query_bind_text(q, 3, path);
@@ -224,11 +210,11 @@ int catalog_folder_ensure(struct catalog *c, int64_t platform, const char *path,
 
 int catalog_folder_set(struct catalog *c, const struct catalog_folder *folder, struct err *e)
 {
-	int64_t values[] = {folder->id, folder->mtime_ns, folder->trusted, (int64_t)folder->ignored};
-	return catalog_run_ints(c, FOLDER_SET, values, ARRAY_SIZE(values), e);
+	return catalog_run_by(c, FOLDER_SET, BY(SQL_INT(folder->id), SQL_INT(folder->mtime_ns), SQL_INT(folder->trusted),
+		SQL_INT(folder->ignored)), e);
 }
 
 int catalog_folder_remove(struct catalog *c, int64_t folder, struct err *e)
 {
-	return catalog_run_ints(c, FOLDER_REMOVE, &folder, 1, e);
+	return catalog_run_by(c, FOLDER_REMOVE, BY(SQL_INT(folder)), e);
 }

@@ -23,10 +23,29 @@ struct query *catalog_query(struct catalog *c, enum statement id, struct err *e)
 	return q;
 }
 
-int catalog_run_ints(struct catalog *c, enum statement id, const int64_t *values, int count, struct err *e)
+struct query *catalog_query_by(struct catalog *c, enum statement id, const struct query_value *value, size_t count,
+	struct err *e)
 {
 	c->mark = changes_read(c->changes);
-	return query_run_ints(c->database, id, values, count, e);
+	return query_by(c->database, id, value, count, e);
+}
+
+int catalog_run_by(struct catalog *c, enum statement id, const struct query_value *value, size_t count, struct err *e)
+{
+	c->mark = changes_read(c->changes);
+	return query_run_by(c->database, id, value, count, e);
+}
+
+int catalog_run(struct catalog *c, enum statement id, struct err *e)
+{
+	return catalog_run_by(c, id, NULL, 0, e);
+}
+
+int catalog_int_by(struct catalog *c, enum statement id, const struct query_value *value, size_t count, int64_t *out,
+	struct err *e)
+{
+	c->mark = changes_read(c->changes);
+	return query_int_by(c->database, id, value, count, out, e);
 }
 
 // Another connection's commit raises the change count, which ends the wait at once.

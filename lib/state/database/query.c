@@ -20,14 +20,33 @@ int query_run(struct query *q, struct err *e)
 	return query_step(q, e) < 0 ? -1 : 0;
 }
 
-int query_run_ints(struct database *d, size_t statement, const int64_t *values, int count, struct err *e)
+struct query *query_by(struct database *d, size_t statement, const struct query_value *value, size_t count,
+	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(d, statement, e);
-	if (!q)
-		return -1;
-	for (int i = 0; i < count; i++)
-		query_bind_int(q, i + 1, values[i]);
-	return query_run(q, e);
+	struct query *q = query_begin(d, statement, e);
+	for (size_t i = 0; q && i < count; i++)
+		if (value[i].kind == QUERY_INT)
+			query_bind_int(q, (int)i + 1, value[i].number);
+		else if (value[i].kind == QUERY_TEXT)
+			query_bind_text(q, (int)i + 1, value[i].text);
+		else
+			query_bind_bytes(q, (int)i + 1, value[i].bytes, value[i].len);
+	return q;
+}
+
+int query_run_by(struct database *d, size_t statement, const struct query_value *value, size_t count, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_by(d, statement, value, count, e);
+	return q ? query_run(q, e) : -1;
+}
+
+int query_int_by(struct database *d, size_t statement, const struct query_value *value, size_t count, int64_t *out,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_by(d, statement, value, count, e);
+	int row = q ? query_step(q, e) : -1;
+	*out = row > 0 ? query_int(q, 0) : 0;
+	return row;
 }
 
 const char *query_reason(struct query *q, int column)

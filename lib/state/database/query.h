@@ -8,6 +8,7 @@
 
 #include "lib/base/err.h"
 #include "lib/base/str.h"
+#include "lib/format/digest.h"
 
 struct database;
 struct query;
@@ -17,7 +18,39 @@ struct query;
 struct query *query_begin(struct database *d, size_t statement, struct err *e) MUST_CHECK;
 void query_end(struct query **q); // for CLEANUP; NULL is fine
 
-// Parameters are numbered from 1. Strings and bytes are borrowed until query_end; NULL is SQL's NULL.
+// The value of a parameter: SQL_INT(when), SQL_TEXT(name), … Strings and bytes are borrowed until query_end; NULL is SQL's
+// NULL.
+struct query_value {
+	enum { QUERY_INT, QUERY_TEXT, QUERY_BYTES } kind;
+	int64_t number;
+	const char *text;
+	const void *bytes;
+	size_t len;
+};
+#define SQL_INT(value) ((struct query_value){.kind = QUERY_INT, .number = (int64_t)(value)})
+#define SQL_TEXT(value) ((struct query_value){.kind = QUERY_TEXT, .text = (value)})
+#define SQL_BYTES(value, size) ((struct query_value){.kind = QUERY_BYTES, .bytes = (value), .len = (size)})
+#define SQL_STR(value) SQL_BYTES((value).ptr, (value).len)
+static inline struct query_value query_sha256_value(const uint8_t *sha256)
+{
+	return SQL_BYTES(sha256, sha256 ? SHA256_SIZE : 0);
+}
+#define SQL_SHA256(value) query_sha256_value(value)
+// The values of all parameters from 1 on, for the functions with `value` and `count`.
+#define BY(...)                                                                                                        \
+	(const struct query_value[]){__VA_ARGS__}, sizeof((const struct query_value[]){__VA_ARGS__}) /                 \
+							   sizeof(struct query_value)
+// query_begin with these values.
+struct query *query_by(struct database *d, size_t statement, const struct query_value *value, size_t count,
+	struct err *e) MUST_CHECK;
+// Runs a statement that returns no rows.
+int query_run_by(struct database *d, size_t statement, const struct query_value *value, size_t count,
+	struct err *e) MUST_CHECK;
+// Reads one integer: 1; or 0, with *out 0, if there is no row.
+int query_int_by(struct database *d, size_t statement, const struct query_value *value, size_t count, int64_t *out,
+	struct err *e) MUST_CHECK;
+
+// One value. Parameters are numbered from 1.
 void query_bind_int(struct query *q, int at, int64_t value);
 void query_bind_text(struct query *q, int at, const char *text);
 void query_bind_bytes(struct query *q, int at, const void *bytes, size_t len);
@@ -28,9 +61,6 @@ void query_bind_sha256(struct query *q, int at, const uint8_t *sha256);
 int query_step(struct query *q, struct err *e) MUST_CHECK;
 // Runs a statement that returns no rows.
 int query_run(struct query *q, struct err *e) MUST_CHECK;
-// The same for a statement with only integer parameters.
-int query_run_ints(struct database *d, size_t statement, const int64_t *values, int count, struct err *e) MUST_CHECK;
-
 // Columns are numbered from 0. Strings and bytes are borrowed until the next step; SQL's NULL is NULL.
 int64_t query_int(struct query *q, int column);
 const char *query_text(struct query *q, int column);

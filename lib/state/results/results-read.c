@@ -137,10 +137,9 @@ static int no_such_result(const char *id, struct err *e)
 
 int results_find_id(struct results *r, const char *digits, char out[RESULTS_ID + 1], struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_FIND_ID, e);
+	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_FIND_ID, BY(SQL_TEXT(digits)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, digits);
 	int row = query_step(q, e);
 	if (row == 0)
 		return no_such_result(digits, e);
@@ -168,10 +167,9 @@ int results_find(struct results *r, const char *id, results_fn *fn, void *ctx, s
 
 int results_log(struct results *r, const char *id, struct buf *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_LOG, e);
+	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_LOG, BY(SQL_TEXT(id)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, id);
 	int row = query_step(q, e);
 	if (row <= 0)
 		return row < 0 ? -1 : err_set(e, ERR_NOT_FOUND, "no build result with the id %s has a log", id);
@@ -211,13 +209,10 @@ int results_history(struct results *r, const char *platform, const char *python,
 	const char *version, struct results_history *out, struct err *e)
 {
 	CLEANUP(results_history_release) struct results_history h = {0};
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_HISTORY, e);
+	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_HISTORY, BY(SQL_TEXT(project),
+		SQL_TEXT(platform), SQL_TEXT(python), SQL_TEXT(version)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, project);
-	query_bind_text(q, 2, platform);
-	query_bind_text(q, 3, python);
-	query_bind_text(q, 4, version);
 	query_bind_int(q, 5, clock_wall_seconds() + DAY); // as results_check(): a clock was wrong, and is right again
 	if (read_history(r, q, &h, e) < 0)
 		return -1;

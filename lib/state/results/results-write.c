@@ -99,14 +99,10 @@ static struct results_attempt without_null(const struct results_attempt *a)
 
 static int check_same(struct results *r, const struct results_attempt *a, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_SAME, e);
+	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_SAME, BY(SQL_TEXT(a->project),
+		SQL_TEXT(a->platform), SQL_TEXT(a->python), SQL_TEXT(a->version), SQL_TEXT(a->id)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, a->project);
-	query_bind_text(q, 2, a->platform);
-	query_bind_text(q, 3, a->python);
-	query_bind_text(q, 4, a->version);
-	query_bind_text(q, 5, a->id);
 	int row = query_step(q, e);
 	if (row == 1 && !query_int(q, 0))
 		return err_set(e, ERR_CONFLICT, "build result %s is that of another wheel", a->id);
@@ -116,13 +112,10 @@ static int check_same(struct results *r, const struct results_attempt *a, struct
 // The kind of the newest attempt that ended, but for this id (NULL: of all); RESULTS_KIND_NONE: there is none.
 static int read_state(struct results *r, const struct results_attempt *a, const char *but, int64_t *kind, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_STATE, e);
+	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_STATE, BY(SQL_TEXT(a->project),
+		SQL_TEXT(a->platform), SQL_TEXT(a->python), SQL_TEXT(but)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, a->project);
-	query_bind_text(q, 2, a->platform);
-	query_bind_text(q, 3, a->python);
-	query_bind_text(q, 4, but);
 	int row = query_step(q, e);
 	*kind = row == 1 ? query_int(q, 0) : RESULTS_KIND_NONE;
 	return row < 0 ? -1 : 0;
@@ -130,39 +123,17 @@ static int read_state(struct results *r, const struct results_attempt *a, const 
 
 static int put_row(struct results *r, const struct results_attempt *a, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_PUT, e);
-	if (!q)
-		return -1;
-	query_bind_text(q, 1, a->id);
-	query_bind_text(q, 2, a->platform);
-	query_bind_text(q, 3, a->python);
-	query_bind_text(q, 4, a->project);
-	query_bind_text(q, 5, a->version);
-	query_bind_text(q, 6, results_result_name[a->result]);
-	query_bind_int(q, 7, kind_of_result(a->result));
-	query_bind_text(q, 8, a->step);
-	query_bind_text(q, 9, a->why);
-	query_bind_int(q, 10, a->begun);
-	query_bind_int(q, 11, (int64_t)(a->seconds * 1000));
-	query_bind_int(q, 12, (int64_t)a->peak_memory);
-	query_bind_text(q, 13, a->files);
-	query_bind_text(q, 14, a->sdist);
-	query_bind_text(q, 15, a->awaiting);
-	query_bind_text(q, 16, a->recipe);
-	query_bind_text(q, 17, a->builder);
-	query_bind_text(q, 18, a->provenance);
-	query_bind_int(q, 19, a->is_sent);
-	return query_run(q, e);
+	return query_run_by(r->database, RESULTS_PUT, BY(SQL_TEXT(a->id), SQL_TEXT(a->platform), SQL_TEXT(a->python),
+		SQL_TEXT(a->project), SQL_TEXT(a->version), SQL_TEXT(results_result_name[a->result]),
+		SQL_INT(kind_of_result(a->result)), SQL_TEXT(a->step), SQL_TEXT(a->why), SQL_INT(a->begun),
+		SQL_INT((a->seconds * 1000)), SQL_INT(a->peak_memory), SQL_TEXT(a->files), SQL_TEXT(a->sdist),
+		SQL_TEXT(a->awaiting), SQL_TEXT(a->recipe), SQL_TEXT(a->builder), SQL_TEXT(a->provenance),
+		SQL_INT(a->is_sent)), e);
 }
 
 static int put_log(struct results *r, const char *id, struct str packed, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_PUT_LOG, e);
-	if (!q)
-		return -1;
-	query_bind_text(q, 1, id);
-	query_bind_str(q, 2, packed);
-	return query_run(q, e);
+	return query_run_by(r->database, RESULTS_PUT_LOG, BY(SQL_TEXT(id), SQL_STR(packed)), e);
 }
 
 // --- what is kept ---
@@ -175,15 +146,8 @@ struct keep_limits {
 static int remove_of_cell(struct results *r, const struct results_attempt *a, const struct keep_limits *keep,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_KEEP, e);
-	if (!q)
-		return -1;
-	query_bind_int(q, 1, keep->oldest);
-	query_bind_int(q, 2, (int64_t)keep->number);
-	query_bind_text(q, 3, a->project);
-	query_bind_text(q, 4, a->platform);
-	query_bind_text(q, 5, a->python);
-	return query_run(q, e);
+	return query_run_by(r->database, RESULTS_KEEP, BY(SQL_INT(keep->oldest), SQL_INT(keep->number),
+		SQL_TEXT(a->project), SQL_TEXT(a->platform), SQL_TEXT(a->python)), e);
 }
 
 static int read_number(struct results *r, enum results_statement id, int64_t *out, struct err *e)
@@ -197,10 +161,9 @@ static int read_number(struct results *r, enum results_statement id, int64_t *ou
 
 static int remove_everywhere(struct results *r, const struct keep_limits *keep, int64_t now, struct err *e)
 {
-	const int64_t limits[] = {keep->oldest, (int64_t)keep->number};
-	if (query_run_ints(r->database, RESULTS_CLEAN, limits, 2, e) < 0)
+	if (query_run_by(r->database, RESULTS_CLEAN, BY(SQL_INT(keep->oldest), SQL_INT(keep->number)), e) < 0)
 		return -1;
-	return query_run_ints(r->database, RESULTS_SET_CLEANED, &now, 1, e);
+	return query_run_by(r->database, RESULTS_SET_CLEANED, BY(SQL_INT(now)), e);
 }
 
 // Projects that nothing builds any more are looked through once a day, and when the file is full.
@@ -236,7 +199,7 @@ static int read_keep(const char *text, int64_t now, struct keep_limits *out, str
 static void roll_back(struct results **r)
 {
 	struct err ignored = ERR_INIT;
-	if (*r && query_run_ints((*r)->database, RESULTS_ROLLBACK, NULL, 0, &ignored) < 0)
+	if (*r && query_run_by((*r)->database, RESULTS_ROLLBACK, NULL, 0, &ignored) < 0)
 		return; // SQLite has rolled it back
 }
 
@@ -253,7 +216,7 @@ static int put_whole(struct results *r, const struct results_attempt *a, const s
 	const struct keep_limits *keep, int64_t now, enum results_change *change, struct err *e)
 {
 	int64_t before, after;
-	if (query_run_ints(r->database, RESULTS_BEGIN, NULL, 0, e) < 0)
+	if (query_run_by(r->database, RESULTS_BEGIN, NULL, 0, e) < 0)
 		return -1;
 	CLEANUP(roll_back) struct results *open = r;
 	if (check_same(r, a, e) < 0 || read_state(r, a, NULL, &before, e) < 0 || put_row(r, a, e) < 0)
@@ -261,7 +224,7 @@ static int put_whole(struct results *r, const struct results_attempt *a, const s
 	if (packed && put_log(r, a->id, *packed, e) < 0)
 		return -1;
 	if (read_state(r, a, NULL, &after, e) < 0 || remove_old(r, a, keep, now, e) < 0 ||
-		query_run_ints(r->database, RESULTS_COMMIT, NULL, 0, e) < 0)
+		query_run_by(r->database, RESULTS_COMMIT, NULL, 0, e) < 0)
 		return -1;
 	open = NULL;
 	*change = change_of(before, after);
@@ -301,10 +264,9 @@ int results_mark_sent(struct results *r, const char *id, struct err *e)
 {
 	if (renew_connection(r, e) < 0)
 		return -1;
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_SENT, e);
+	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_SENT, BY(SQL_TEXT(id)), e);
 	if (!q)
 		return -1;
-	query_bind_text(q, 1, id);
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no build result has the id %s", id);

@@ -162,7 +162,7 @@ static void count_wait(void *ctx, unsigned ms)
 	unsigned *waits = ctx;
 	assert_true(ms > 0);
 	if (++*waits == 3)
-		assert_int_equal(query_run_ints(locker, UNLOCK, NULL, 0, &e), 0);
+		assert_int_equal(query_run_by(locker, UNLOCK, NULL, 0, &e), 0);
 }
 
 static void writer_waits_for_another_one(void **state UNUSED)
@@ -172,7 +172,7 @@ static void writer_waits_for_another_one(void **state UNUSED)
 	CLEANUP(database_cleanup) struct database *d = open_file(&first);
 	locker = open_file(&first);
 	database_set_wait(d, count_wait, &waits);
-	assert_int_equal(query_run_ints(locker, LOCK, NULL, 0, &e), 0);
+	assert_int_equal(query_run_by(locker, LOCK, NULL, 0, &e), 0);
 	add_row(d, 1, "", "");
 	assert_int_equal(waits, 3);
 	assert_int_equal(sum_of(locker), 1);

@@ -185,7 +185,7 @@ static void forget_cleaning(void)
 	struct err e = ERR_INIT;
 	CLEANUP(database_cleanup) struct database *d = NULL;
 	attempts_ok(database_open(&results_schema, attempts_path, &d, &e), &e);
-	attempts_ok(query_run_ints(d, RESULTS_SET_CLEANED, &never, 1, &e), &e);
+	attempts_ok(query_run_by(d, RESULTS_SET_CLEANED, BY(SQL_INT(never)), &e), &e);
 }
 
 static void age_counts_for_other_projects_too_once_a_day(void **state UNUSED)
