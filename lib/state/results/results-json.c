@@ -47,7 +47,7 @@ static const struct jsonmap attempt_file_map =
 static const struct jsonmap_field name_field[] = {{.kind = JSONMAP_KIND_TEXT, .is_valid = is_part}};
 static const struct jsonmap name_map = JSONMAP(const char *, name_field);
 
-static void put_provenance(const void *row, const char *key, struct jsondoc *object)
+static void put_build_provenance(const void *row, const char *key, struct jsondoc *object)
 {
 	struct err ignored = ERR_INIT;
 	const char *text = ((const struct attempt_document *)row)->a.provenance;
@@ -55,7 +55,7 @@ static void put_provenance(const void *row, const char *key, struct jsondoc *obj
 	jsondoc_put(object, key, doc ? doc : jsondoc_object());
 }
 
-static int get_provenance(const struct jsondoc *object, const char *key, void *row, struct arena *text, struct err *e)
+static int get_build_provenance(const struct jsondoc *object, const char *key, void *row, struct arena *text, struct err *e)
 {
 	struct attempt_document *d = row;
 	const struct jsondoc *provenance = jsondoc_get(object, key);
@@ -86,7 +86,7 @@ static const struct jsonmap_field attempt_fields[] = {
 	JSONMAP_LIST("files", ATTEMPT, file, files, &attempt_file_map, .limit = LIMIT_RESULT_FILES),
 	JSONMAP_OBJECT("sdist", ATTEMPT, sdist, &attempt_file_map, .absent = JSONMAP_NULL),
 	JSONMAP_LIST("awaiting", ATTEMPT, awaiting, awaitings, &name_map),
-	JSONMAP_OTHER("provenance", put_provenance, get_provenance),
+	JSONMAP_OTHER("provenance", put_build_provenance, get_build_provenance),
 	JSONMAP_BOOL("has_log", ATTEMPT, a.has_log),
 };
 static const struct jsonmap attempt_map = JSONMAP(ATTEMPT, attempt_fields, .words = JSONMAP_BARE);
