@@ -12,7 +12,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "auditor/compare/release-compare.h"
-#include "auditor/compare/wheel-compare-sheet.h"
+#include "auditor/compare/wheel-compare-forms.h"
 #include "auditor/compare/compared-wheel.h"
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/name.h"

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditor/compare/plain-library.h"
-#include "auditor/compare/pairing.h"
+#include "auditor/compare/diff-rows.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
+#include "lib/facts/library-name.h"
+#include "lib/facts/wheel-facts.h"
 
 // One side; of an absent or damaged file there is nothing.
 static const struct elf_facts *facts_of(const struct wheel_elf *f)
@@ -252,4 +253,25 @@ void library_diff_release(struct library_diff *d)
 	free(d->gone.name);
 	free(d->added.name);
 	*d = (struct library_diff){0};
+}
+
+// --- plain names ---
+
+enum { HASHES = 4 }; // more are taken for a part of the name
+
+const char *plain_library_name(struct arena *text, const char *name)
+{
+	for (int i = 0; i < HASHES; i++) {
+		CLEANUP(buf_release) struct buf plain;
+		buf_init(&plain, SIZE_MAX / 2);
+		if (!wheel_library_is_hashed(str_from(name), &plain))
+			break;
+		name = arena_copy(text, buf_view(&plain));
+	}
+	return name;
+}
+
+const char *plain_library_stem(struct arena *text, const char *name)
+{
+	return arena_copy(text, wheel_library_stem(str_from(plain_library_name(text, name))));
 }

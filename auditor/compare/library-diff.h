@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "auditor/compare/diff-rows.h"
-#include "lib/facts/wheel-facts.h"
 #include "lib/base/arena.h"
+#include "lib/facts/wheel-facts.h"
 
 // Symbols that one of two files exports. Bounded: names has at most LIMIT_COMPARE_SYMBOLS.
 struct symbol_list {
@@ -26,3 +26,11 @@ struct library_diff {
 void library_diff_make(const struct wheel_elf *a, const struct wheel_elf *b, struct arena *text,
 	struct library_diff *out);
 void library_diff_release(struct library_diff *d);
+
+// Names of libraries without what differs from build to build: the hash that auditwheel adds, also more than once, as
+// where a library that was bundled is bundled again. The texts are in the arena, or borrowed. Pure functions; any thread.
+
+// "libssl.so.3" of "libssl-3a1b2c3d.so.3"; the name itself if it has no hash.
+const char *plain_library_name(struct arena *text, const char *name);
+// "libssl" of the same.
+const char *plain_library_stem(struct arena *text, const char *name);

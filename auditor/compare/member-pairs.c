@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditor/compare/plain-library.h"
-#include "auditor/compare/pairing.h"
+#include "auditor/compare/library-diff.h"
+#include "auditor/compare/diff-rows.h"
 #include "lib/facts/library-name.h"
 #include "lib/facts/wheel-facts.h"
 

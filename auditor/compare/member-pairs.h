@@ -4,7 +4,7 @@
 // ABI in that of an extension module; then, of bundled libraries, by the name without number. Pure; any thread.
 #pragma once
 
-#include "auditor/compare/wheel-content.h"
+#include "auditor/compare/compared-wheel.h"
 
 struct member_pair {
 	const struct wheel_content_member *a, *b; // NULL: there is none

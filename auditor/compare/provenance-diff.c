@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "auditor/compare/pairing.h"
+#include "auditor/compare/diff-rows.h"
 
 const char *const provenance_column_name[COLUMN_COUNT] = {"version", "source", "digest", "how", "path", "options"};
 

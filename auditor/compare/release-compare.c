@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditor/compare/pairing.h"
+#include "auditor/compare/diff-rows.h"
 #include "lib/install/finder.h"
 
 const char *const release_state_name[RELEASE_STATE_COUNT] = {"lost", "won", "kept"};
@@ -94,12 +94,6 @@ struct tag_entries {
 	struct pairing_list list;
 };
 
-static void tag_entries_release(struct tag_entries *t)
-{
-	free(t->item);
-	pairing_release(&t->list);
-}
-
 static const char *join_tags(struct arena *text, const char *platform, const char *python)
 {
 	CLEANUP(mem_free) char *both = xasprintf("%s %s", platform, python);
@@ -173,7 +167,8 @@ static void add_tags(struct release_compare *r, const char *platform, const stru
 			const struct tag_entry *t = &p.side[i].item[p.side[i].list.item[k].at];
 			add_cell(r, t->platform, t->python, i ? NULL : t->filename, i ? t->filename : NULL);
 		}
-		tag_entries_release(&p.side[i]);
+		free(p.side[i].item);
+		pairing_release(&p.side[i].list);
 	}
 	if (r->cells > first)
 		qsort(r->cell + first, r->cells - first, sizeof(*r->cell), compare_cells);

@@ -6,10 +6,9 @@
 #include "auditor/compare/diff-rows.h"
 #include "auditor/compare/library-diff.h"
 #include "auditor/compare/provenance-diff.h"
-#include "auditor/compare/wheel-content.h"
+#include "auditor/compare/compared-wheel.h"
 #include "lib/facts/wheel-facts.h"
 #include "lib/base/arena.h"
-#include "lib/format/jsondoc.h"
 
 enum compare_verdict {
 	COMPARE_IDENTICAL,     // the same bytes
@@ -20,19 +19,6 @@ enum compare_verdict {
 };
 extern const char *const compare_verdict_name[COMPARE_VERDICT_COUNT]; // "identical", "same-contents", …
 extern const char *const compare_verdict_words[COMPARE_VERDICT_COUNT];
-
-// A wheel. All is borrowed, for as long as the comparison lives.
-struct compare_side {
-	const char *label; // as the client named it
-	const char *filename;
-	const struct filename *name;
-	uint64_t size;
-	const uint8_t *sha256; // of the file
-	const struct wheel_content *content;
-	const struct wheel_facts *facts; // NULL: unknown, and why says why
-	const char *why;
-	const struct provenance *provenance; // NULL: it has none
-};
 
 enum compare_change { COMPARE_CHANGED, COMPARE_RENAMED, COMPARE_ADDED, COMPARE_REMOVED, COMPARE_CHANGE_COUNT };
 extern const char *const compare_change_name[COMPARE_CHANGE_COUNT];
@@ -64,5 +50,3 @@ struct wheel_compare {
 
 void wheel_compare_make(const struct compare_side *a, const struct compare_side *b, struct wheel_compare *out);
 void wheel_compare_release(struct wheel_compare *c); // for CLEANUP
-// The comparison as JSON (wheelcache(1) has its form). The caller frees it.
-struct jsondoc *wheel_compare_json(const struct wheel_compare *c);

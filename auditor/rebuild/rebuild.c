@@ -1,12 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "auditor/rebuild/rebuild.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "auditor/rebuild/rebuild-scope.h"
+#include "lib/audit/audit-layout.h"
+#include "lib/audit/platform-offer.h"
 #include "lib/base/limits.h"
+#include "lib/base/search.h"
 #include "lib/domain/elf/elf-arch.h"
 #include "lib/domain/elf/stable-abi.h"
+#include "lib/facts/wheel-facts.h"
+
+// --- what a file finds ---
+//
+// What a wheel's ELF files find when they are loaded on a platform: the libraries that the wheel brings, those of the
+// platform that it needs, with what these need, and the interpreter's. For rebuild.h. One thread at a time.
+
+struct rebuild_scope {
+	const struct wheel_facts *facts;
+	const struct platform_offer *offer;
+	struct layout layout;
+	const struct offer_library **library; // of the platform
+	size_t libraries;
+	const char **exported; // symbols of the wheel's ELF files, sorted; made when they are first asked for
+	size_t exports;
+	size_t work; // steps so far
+};
+
+enum rebuild_search {
+	REBUILD_SEARCH_SYSTEM, // libraries that the wheel does not bring come from the loader's folders
+	REBUILD_SEARCH_FOLDER, // or from a folder outside of the site-packages
+	REBUILD_SEARCH_PACKAGE // or from another package beside this one
+};
+
+// Libraries that an interpreter has loaded already, as CPython is usually built.
+static const char *const of_python[] = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1",
+	"libutil.so.1", "libz.so.1", "libexpat.so.1", "libc.so"};
+
+// Whether a file of the wheel has this name, or this SONAME.
+static bool rebuild_scope_brings(struct rebuild_scope *s, const char *soname)
+{
+	const struct layout *l = &s->layout;
+	size_t first;
+	s->work++;
+	return layout_equal(l->by_base, l->count, soname, &first) > first ||
+	       layout_equal(l->by_soname, l->sonames, soname, &first) > first;
+}
+
+// --- names ---
+
+static void list_exports(struct rebuild_scope *s)
+{
+	size_t room = 0;
+	for (size_t i = 0; i < s->facts->elfs; i++)
+		room += s->facts->elf[i].damage ? 0 : s->facts->elf[i].elf.symbols;
+	s->exported = xcalloc(room + 1, sizeof(*s->exported));
+	for (size_t i = 0; i < s->facts->elfs; i++) {
+		const struct wheel_elf *w = &s->facts->elf[i];
+		for (size_t k = 0; !w->damage && k < w->elf.symbols; k++)
+			if (!w->elf.symbol[k].is_imported)
+				s->exported[s->exports++] = w->elf.symbol[k].name;
+	}
+	qsort(s->exported, s->exports, sizeof(*s->exported), compare_strings);
+	s->work += room;
+}
+
+// --- libraries of the platform ---
+
+static void add_library(struct rebuild_scope *s, bool *is_listed, const char *arch, const char *soname)
+{
+	const struct offer_library *l = platform_offer_find(s->offer, arch, str_from(soname));
+	if (!l || is_listed[platform_offer_number(s->offer, l)])
+		return;
+	is_listed[platform_offer_number(s->offer, l)] = true;
+	s->library[s->libraries++] = l;
+}
+
+static void add_needs_of_file(struct rebuild_scope *s, bool *is_listed, const struct elf_facts *elf)
+{
+	const char *arch = elf_arch(elf);
+	for (size_t i = 0; arch && i < elf->needed.count; i++)
+		if (!rebuild_scope_brings(s, elf->needed.item[i]))
+			add_library(s, is_listed, arch, elf->needed.item[i]);
+	for (size_t i = 0; arch && i < ARRAY_SIZE(of_python); i++)
+		add_library(s, is_listed, arch, of_python[i]);
+}
+
+// What the libraries need is behind them in the list, which therefore grows meanwhile.
+static void list_libraries(struct rebuild_scope *s)
+{
+	size_t most = platform_offer_count(s->offer);
+	CLEANUP(mem_free) bool *is_listed = xcalloc(most + 1, sizeof(*is_listed));
+	s->library = xcalloc(most + 1, sizeof(struct offer_library *));
+	for (size_t i = 0; i < s->facts->elfs; i++)
+		if (!s->facts->elf[i].damage)
+			add_needs_of_file(s, is_listed, &s->facts->elf[i].elf);
+	for (size_t i = 0; i < s->libraries; i++)
+		for (size_t k = 0; k < s->library[i]->needed.count; k++)
+			add_library(s, is_listed, s->library[i]->arch, s->library[i]->needed.item[k]);
+}
+
+// --- questions ---
+
+// Whether any library in scope has the symbol, or a file of the wheel. version NULL: any.
+static bool rebuild_scope_has_symbol(struct rebuild_scope *s, const char *symbol, const char *version)
+{
+	s->work += s->libraries + 1;
+	for (size_t i = 0; i < s->libraries; i++)
+		if (!s->library[i]->is_readable || offer_library_has_symbol(s->library[i], symbol, version))
+			return true;
+	if (!s->exported)
+		list_exports(s);
+	size_t at = lower_bound(symbol, s->exported, s->exports, sizeof(*s->exported), is_string_before);
+	return at < s->exports && strcmp(s->exported[at], symbol) == 0;
+}
+
+// Whether it has taken more than LIMIT_REBUILD_WORK steps.
+static bool rebuild_scope_is_exhausted(const struct rebuild_scope *s)
+{
+	return s->work > LIMIT_REBUILD_WORK;
+}
+
+// --- search paths ---
+
+static enum rebuild_search search_entry(const struct layout *l, const char *dir, struct str entry, struct buf *room)
+{
+	static const enum rebuild_search of_place[LAYOUT_PLACE_COUNT] = {
+		[LAYOUT_HERE] = REBUILD_SEARCH_SYSTEM,
+		[LAYOUT_ABSENT] = REBUILD_SEARCH_PACKAGE,
+		[LAYOUT_PACKAGE] = REBUILD_SEARCH_PACKAGE,
+		[LAYOUT_OUTSIDE] = REBUILD_SEARCH_FOLDER,
+		[LAYOUT_ABSOLUTE] = REBUILD_SEARCH_FOLDER,
+		[LAYOUT_RELATIVE] = REBUILD_SEARCH_SYSTEM,
+		[LAYOUT_UNKNOWN] = REBUILD_SEARCH_FOLDER,
+	};
+	return of_place[layout_resolve(l, dir, entry, room)];
+}
+
+static const struct layout_file *find_placed(const struct layout *l, const struct wheel_elf *file)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (l->file[i].elf == file)
+			return &l->file[i];
+	return NULL;
+}
+
+// Where the file's RPATH or RUNPATH leads, at most.
+static enum rebuild_search rebuild_scope_search(struct rebuild_scope *s, const struct wheel_elf *file)
+{
+	const char *path = layout_search_path(&file->elf);
+	const struct layout_file *placed = path ? find_placed(&s->layout, file) : NULL;
+	enum rebuild_search found = REBUILD_SEARCH_SYSTEM;
+	CLEANUP(buf_release) struct buf room;
+	buf_init(&room, LIMIT_ELF_STRING + LIMIT_PATH);
+	s->work += s->layout.count + 1;
+	for (struct str rest = str_from(placed ? path : ""); rest.len && !rebuild_scope_is_exhausted(s);) {
+		enum rebuild_search one = search_entry(&s->layout, placed->dir, str_cut(&rest, ':'), &room);
+		found = one > found ? one : found;
+		s->work += 100;
+	}
+	return found;
+}
 
 const char *const rebuild_state_name[REBUILD_STATE_COUNT] = {
 	[REBUILD_FITS] = "fits",
@@ -79,11 +234,6 @@ static void add_unknown(struct rebuild_judging *j, const char *member, const cha
 
 // --- libraries ---
 
-static bool is_libpython(const char *soname)
-{
-	return strncmp(soname, "libpython", 9) == 0 || strncmp(soname, "libpypy", 7) == 0;
-}
-
 // Neither brought nor offered.
 static void judge_absent(struct rebuild_judging *j, struct judged_file *f, const char *soname)
 {
@@ -91,7 +241,7 @@ static void judge_absent(struct rebuild_judging *j, struct judged_file *f, const
 	enum rebuild_search search = rebuild_scope_search(&j->scope, f->file);
 	f->is_whole = false;
 	j->scope.work += platform_offer_count(j->scope.offer);
-	if (is_libpython(soname)) // the interpreter's
+	if (strncmp(soname, "libpython", 9) == 0 || strncmp(soname, "libpypy", 7) == 0) // the interpreter's
 		return;
 	if (j->rules && audit_rules_allow(j->rules, f->file->path, soname))
 		return;
@@ -220,17 +370,6 @@ static void judge_wheel(struct rebuild_judging *j)
 		add_unknown(j, NULL, NULL, "it has too many symbols to judge them all");
 }
 
-// The worst first, otherwise in the order in which they were found.
-static void sort_reasons(struct rebuild_verdict *v)
-{
-	for (size_t i = 1; i < v->reasons; i++)
-		for (size_t k = i; k > 0 && v->reason[k].state > v->reason[k - 1].state; k--) {
-			struct rebuild_reason swapped = v->reason[k];
-			v->reason[k] = v->reason[k - 1];
-			v->reason[k - 1] = swapped;
-		}
-}
-
 void rebuild_judge(const struct wheel_facts *facts, const struct filename *name, const char *why,
 	const struct platform_offer *offer, struct audit_rules *rules, struct rebuild_verdict *out)
 {
@@ -244,10 +383,22 @@ void rebuild_judge(const struct wheel_facts *facts, const struct filename *name,
 		add_unknown(&j, NULL, NULL, facts->cut);
 	if (!facts->elfs)
 		return;
-	rebuild_scope_init(&j.scope, facts, name, offer);
+	// All are borrowed. The caller releases the scope.
+	j.scope = (struct rebuild_scope){.facts = facts, .offer = offer};
+	layout_init(&j.scope.layout, facts, name);
+	list_libraries(&j.scope);
 	judge_wheel(&j);
-	rebuild_scope_release(&j.scope);
-	sort_reasons(out);
+	layout_release(&j.scope.layout);
+	free(j.scope.library);
+	free(j.scope.exported);
+	j.scope = (struct rebuild_scope){0};
+	// The worst first, otherwise in the order in which they were found.
+	for (size_t i = 1; i < out->reasons; i++)
+		for (size_t k = i; k > 0 && out->reason[k].state > out->reason[k - 1].state; k--) {
+			struct rebuild_reason swapped = out->reason[k];
+			out->reason[k] = out->reason[k - 1];
+			out->reason[k - 1] = swapped;
+		}
 }
 
 void rebuild_verdict_release(struct rebuild_verdict *v)

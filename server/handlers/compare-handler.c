@@ -7,7 +7,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "auditor/compare/wheel-compare-sheet.h"
+#include "auditor/compare/wheel-compare-forms.h"
 #include "lib/os/clock.h"
 #include "lib/os/path-probe.h"
 #include "lib/state/catalog/catalog-attachment.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "auditor/compare/pairing.h"
+#include "auditor/compare/diff-rows.h"
 
 #include "lib/base/mem.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "auditor/compare/plain-library.h"
+#include "auditor/compare/library-diff.h"
 
 static const struct {
 	const char *name, *plain, *stem;

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "auditor/compare/wheel-compare.h"
-#include "auditor/compare/wheel-compare-sheet.h"
+#include "auditor/compare/wheel-compare-forms.h"
 
 #include "tests/unit/support/zipmake.h"
 

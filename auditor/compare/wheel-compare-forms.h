@@ -4,6 +4,9 @@
 
 #include "auditor/compare/report-sheet.h"
 #include "auditor/compare/wheel-compare.h"
+#include "lib/format/jsondoc.h"
 
 // The caller releases *out, which starts as zeros.
 void wheel_compare_sheet(const struct wheel_compare *c, struct report_sheet *out);
+// The comparison as JSON (wheelcache(1) has its form). The caller frees it.
+struct jsondoc *wheel_compare_json(const struct wheel_compare *c);
