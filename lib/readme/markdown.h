@@ -5,6 +5,6 @@
 
 #include "lib/readme/safe-html.h"
 
-// The text is UTF-8 of at most LIMIT_README bytes. False if it has too much of something (markdown-bounds.h); nothing is
+// The text is UTF-8 of at most LIMIT_README bytes. False if it has too much of something (markdown.c); nothing is
 // written then. What is written is to be discarded if safe_html_failed() says so.
 bool markdown_render(struct str text, struct safe_html *w) MUST_CHECK;

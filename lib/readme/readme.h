@@ -4,11 +4,14 @@
 // The output has only elements of a fixed list, text that is escaped, and links to http, https and mailto. It has no
 // script, style, raw HTML or remote image: an image becomes a link with its text. The input may be any bytes. Time and
 // memory are linear in its length, which is at most LIMIT_README; a text that is nested deeper than LIMIT_README_DEPTH,
-// or that would cost more (markdown-bounds.h), is shown as plain text. Pure; any thread.
+// or that would cost more (markdown.c), is shown as plain text. Pure; any thread.
 #pragma once
 
+#include <stdbool.h>
+
+#include "lib/base/buf.h"
 #include "lib/base/err.h"
-#include "lib/readme/readme-options.h"
+#include "lib/readme/safe-html.h"
 
 enum readme_kind { README_PLAIN, README_MARKDOWN, README_RST, README_KIND_COUNT };
 

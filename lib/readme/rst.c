@@ -1,11 +1,499 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/readme/rst.h"
 
-#include "lib/readme/rst-directives.h"
+#include <stdlib.h>
+
 #include "lib/readme/rst-inline.h"
-#include "lib/readme/rst-lists.h"
+#include "lib/readme/rst-lines.h"
 #include "lib/readme/rst-tables.h"
-#include "lib/readme/rst-targets.h"
+
+// --- lists ---
+//
+// Lists of reStructuredText: bullets, numbers, fields (":name: text"), options ("-v  text"), definitions. Each function
+// writes the list that begins in line i and returns the first line behind it, or i if none begins there.
+
+// The width of a bullet with the blank behind it; 0: the text does not begin with this sign.
+static size_t bullet_width(struct str text, char bullet)
+{
+	if (!text.len || text.ptr[0] != bullet || (text.len > 1 && text.ptr[1] != ' '))
+		return 0;
+	return 2;
+}
+
+static bool is_at_margin(const struct rst *r, size_t i, size_t to, size_t margin)
+{
+	return i < to && !rst_is_blank(r, i) && r->line[i].indent == margin;
+}
+
+// Writes the item of which the text begins at the column; returns the next line that is not blank.
+static size_t write_list_item(struct rst *r, size_t i, size_t to, size_t margin, size_t width)
+{
+	size_t end = rst_body_end(r, i + 1, to, margin);
+	safe_html_begin(r->w, SAFE_LI);
+	rst_write_item(r, i, end, margin + width);
+	safe_html_end(r->w);
+	return rst_skip_blank(r, end, to);
+}
+
+static size_t rst_bullet_list(struct rst *r, size_t i, size_t to, size_t margin)
+{
+	char bullet = rst_text(r, i).ptr[0];
+	if (!strchr("*+-", bullet) || !bullet_width(rst_text(r, i), bullet))
+		return i;
+	safe_html_begin(r->w, SAFE_UL);
+	while (is_at_margin(r, i, to, margin) && bullet_width(rst_text(r, i), bullet))
+		i = write_list_item(r, i, to, margin, 2);
+	safe_html_end(r->w);
+	return i;
+}
+
+// The width of "1. ", "(1) ", "a) " or "#. "; 0: the text begins with none. *number is 1 if it is not made of digits.
+static size_t number_width(struct str text, unsigned *number)
+{
+	size_t i = text.len && text.ptr[0] == '(', from = i;
+	*number = 0;
+	while (i < text.len && ascii_is_digit(text.ptr[i]) && i - from < 6)
+		*number = *number * 10 + (unsigned)(text.ptr[i++] - '0');
+	if (i == from) {
+		*number = 1;
+		while (i < text.len && i - from < 6 && strchr("ivxlcdmIVXLCDM", text.ptr[i]))
+			i++;
+		i += i == from && i < text.len && (text.ptr[i] == '#' || ascii_is_alpha(text.ptr[i]));
+	}
+	bool is_closed = i < text.len && (text.ptr[i] == ')' || (text.ptr[i] == '.' && !from));
+	if (i == from || !is_closed || (i + 1 < text.len && text.ptr[i + 1] != ' '))
+		return 0;
+	return i + 2;
+}
+
+// The line behind the first one shows whether "1. text" begins a list or is a sentence.
+static bool begins_numbers(const struct rst *r, size_t i, size_t to, size_t margin, unsigned *number)
+{
+	unsigned ignored;
+	if (!number_width(rst_text(r, i), number))
+		return false;
+	return i + 1 >= to || rst_is_blank(r, i + 1) || r->line[i + 1].indent > margin ||
+	       number_width(rst_text(r, i + 1), &ignored);
+}
+
+static size_t rst_numbered_list(struct rst *r, size_t i, size_t to, size_t margin)
+{
+	unsigned number, ignored;
+	if (!begins_numbers(r, i, to, margin, &number))
+		return i;
+	safe_html_begin_list(r->w, number);
+	while (is_at_margin(r, i, to, margin) && begins_numbers(r, i, to, margin, &ignored))
+		i = write_list_item(r, i, to, margin, number_width(rst_text(r, i), &ignored));
+	safe_html_end(r->w);
+	return i;
+}
+
+// The offset behind ":name:"; 0: the text is no field. A colon in front of a quote is a role's.
+static size_t field_width(struct str text)
+{
+	if (text.len < 3 || text.ptr[0] != ':' || text.ptr[1] == ':' || text.ptr[1] == ' ')
+		return 0;
+	long end = rst_name_end(text);
+	for (long i = 1; i < end; i++)
+		if (text.ptr[i] == ':' && text.ptr[i + 1] == '`')
+			return 0;
+	return end > 1 && text.ptr[end - 1] != ' ' ? (size_t)end + 1 : 0;
+}
+
+static size_t write_definition(struct rst *r, size_t i, size_t to, size_t margin, size_t column)
+{
+	size_t end = rst_body_end(r, i + 1, to, margin);
+	safe_html_begin(r->w, SAFE_DD);
+	rst_write_item(r, i, end, column);
+	safe_html_end(r->w);
+	return rst_skip_blank(r, end, to);
+}
+
+static size_t rst_field_list(struct rst *r, size_t i, size_t to, size_t margin)
+{
+	if (!field_width(rst_text(r, i)))
+		return i;
+	safe_html_begin(r->w, SAFE_DL);
+	for (size_t width; is_at_margin(r, i, to, margin) && (width = field_width(rst_text(r, i)));) {
+		safe_html_begin(r->w, SAFE_DT);
+		rst_inline_write(r, str_slice(rst_text(r, i), 1, width - 1));
+		safe_html_end(r->w);
+		i = write_definition(r, i, to, margin, margin + width);
+	}
+	safe_html_end(r->w);
+	return i;
+}
+
+// The length of "-v", "--name=VALUE" or "-a, --all" in front of two blanks or the end of the line; 0: none.
+static size_t option_width(struct str text)
+{
+	size_t len = 0;
+	if (text.len < 2 || text.ptr[0] != '-' || (!ascii_is_alnum(text.ptr[1]) && text.ptr[1] != '-'))
+		return 0;
+	if (text.ptr[1] == '-' && (text.len < 3 || !ascii_is_alnum(text.ptr[2])))
+		return 0;
+	while (len < text.len && !(text.ptr[len] == ' ' && len + 1 < text.len && text.ptr[len + 1] == ' '))
+		len++;
+	return len;
+}
+
+// At the end of a line an option has its text below it, which begins behind the margin.
+static bool begins_option(const struct rst *r, size_t i, size_t to, size_t margin)
+{
+	struct str text = rst_text(r, i);
+	size_t width = option_width(text);
+	bool is_whole = width == text.len;
+	return width && (!is_whole || (i + 1 < to && !rst_is_blank(r, i + 1) && r->line[i + 1].indent > margin &&
+					      !memchr(text.ptr, ' ', text.len)));
+}
+
+static size_t rst_option_list(struct rst *r, size_t i, size_t to, size_t margin)
+{
+	if (!begins_option(r, i, to, margin))
+		return i;
+	safe_html_begin(r->w, SAFE_DL);
+	while (is_at_margin(r, i, to, margin) && begins_option(r, i, to, margin)) {
+		size_t width = option_width(rst_text(r, i));
+		safe_html_begin(r->w, SAFE_DT);
+		safe_html_begin(r->w, SAFE_CODE);
+		safe_html_text(r->w, str_slice(rst_text(r, i), 0, width));
+		safe_html_end(r->w);
+		safe_html_end(r->w);
+		i = write_definition(r, i, to, margin, margin + width);
+	}
+	safe_html_end(r->w);
+	return i;
+}
+
+static bool begins_definition(const struct rst *r, size_t i, size_t to, size_t margin)
+{
+	return is_at_margin(r, i, to, margin) && i + 1 < to && !rst_is_blank(r, i + 1) &&
+	       r->line[i + 1].indent > margin;
+}
+
+// A line that the next one, which is indented, defines.
+static size_t rst_definition_list(struct rst *r, size_t i, size_t to, size_t margin)
+{
+	if (!begins_definition(r, i, to, margin) || str_ends(rst_text(r, i), STR("::")))
+		return i;
+	safe_html_begin(r->w, SAFE_DL);
+	while (begins_definition(r, i, to, margin) && !str_starts(rst_text(r, i), STR(".. "))) {
+		safe_html_begin(r->w, SAFE_DT);
+		rst_inline_write(r, rst_text(r, i));
+		safe_html_end(r->w);
+		i = write_definition(r, i, to, margin, r->line[i].text.len);
+	}
+	safe_html_end(r->w);
+	return i;
+}
+
+// --- directives ---
+//
+// Blocks of reStructuredText that begin with two dots: images, code, notes and other directives, footnotes, comments,
+// targets. A directive is shown by a table; of an unknown one its content is shown. None reads a file or passes HTML.
+
+// A directive: its argument is in line `at` from the column on, and its lines end before `end`. Options are lines behind
+// the argument; the content follows them.
+struct rst_directive {
+	struct str name;
+	size_t at, end;
+	size_t column;
+	size_t options;
+	size_t content;
+};
+
+typedef void directive_fn(struct rst *r, const struct rst_directive *d, const char *title);
+
+static void find_parts(const struct rst *r, struct rst_directive *d)
+{
+	d->options = d->at + 1;
+	while (d->options < d->end && !rst_is_blank(r, d->options) && rst_text(r, d->options).ptr[0] != ':')
+		d->options++; // the argument goes on
+	d->content = rst_options_end(r, d->options, d->end);
+}
+
+static void write_content(struct rst *r, size_t from, size_t end)
+{
+	from = rst_skip_blank(r, from, end);
+	if (from < end)
+		r->blocks(r, from, end, rst_least_indent(r, from, end));
+}
+
+// The argument and what follows it are one text, as of a note.
+static void show_note(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	safe_html_begin(r->w, SAFE_BLOCKQUOTE);
+	if (title) {
+		safe_html_begin(r->w, SAFE_P);
+		safe_html_begin(r->w, SAFE_STRONG);
+		safe_html_text(r->w, str_from(title));
+		safe_html_end(r->w);
+		safe_html_end(r->w);
+	}
+	rst_write_item(r, d->at, d->end, d->column);
+	safe_html_end(r->w);
+}
+
+static void write_argument(struct rst *r, const struct rst_directive *d, enum safe_element element)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_README_HTML);
+	buf_str(&text, str_trim(rst_text_from(r, d->at, d->column)));
+	for (size_t i = d->at + 1; i < d->options; i++) {
+		buf_putc(&text, '\n');
+		buf_str(&text, rst_text(r, i));
+	}
+	if (!text.len)
+		return;
+	safe_html_begin(r->w, SAFE_P);
+	if (element != SAFE_P)
+		safe_html_begin(r->w, element);
+	rst_inline_write(r, buf_view(&text));
+	safe_html_close_to(r->w, r->w->depth - (element != SAFE_P ? 2 : 1));
+}
+
+// The argument is a title in front of the content.
+static void show_titled(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	(void)title;
+	safe_html_begin(r->w, SAFE_BLOCKQUOTE);
+	write_argument(r, d, SAFE_STRONG);
+	write_content(r, d->content, d->end);
+	safe_html_end(r->w);
+}
+
+static void show_version(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	safe_html_begin(r->w, SAFE_P);
+	safe_html_begin(r->w, SAFE_EM);
+	safe_html_text(r->w, str_from(title));
+	safe_html_text(r->w, STR(" "));
+	safe_html_end(r->w);
+	rst_inline_write(r, str_trim(rst_text_from(r, d->at, d->column)));
+	safe_html_end(r->w);
+	write_content(r, d->at + 1, d->end);
+}
+
+static void show_rubric(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	(void)title;
+	write_argument(r, d, SAFE_STRONG);
+}
+
+static void show_content(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	(void)title;
+	write_content(r, d->content, d->end);
+}
+
+static void show_unknown(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	(void)title;
+	write_argument(r, d, SAFE_P);
+	write_content(r, d->content, d->end);
+}
+
+static void show_code(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	(void)title;
+	size_t from = rst_skip_blank(r, d->content, d->end);
+	if (from < d->end)
+		rst_write_literal(r, from, d->end);
+}
+
+static void write_one_image(struct rst *r, const struct rst_directive *d)
+{
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_README_HTML);
+	buf_str(&url, str_trim(rst_text_from(r, d->at, d->column)));
+	for (size_t i = d->at + 1; i < d->options; i++)
+		buf_str(&url, rst_text(r, i));
+	rst_inline_write_image(r, buf_view(&url), rst_option(r, d->options, d->end, STR("alt")),
+		rst_option(r, d->options, d->end, STR("target")));
+}
+
+static void show_figure(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	(void)title;
+	safe_html_begin(r->w, SAFE_P);
+	write_one_image(r, d);
+	safe_html_end(r->w);
+	write_content(r, d->content, d->end);
+}
+
+static void show_table(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	(void)title;
+	write_argument(r, d, SAFE_STRONG);
+	write_content(r, d->content, d->end);
+}
+
+// A table of values with commas is shown as it is written, and one in another file not at all.
+static void show_values(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	write_argument(r, d, SAFE_STRONG);
+	show_code(r, d, title);
+}
+
+static void show_nothing(struct rst *r, const struct rst_directive *d, const char *title)
+{
+	(void)r, (void)d, (void)title;
+}
+
+// Sorted by name. Others are unknown.
+static const struct directive_row {
+	const char *name;
+	directive_fn *show;
+	const char *title;
+} directives[] = {
+	{"admonition", show_titled, NULL},
+	{"attention", show_note, "Attention"},
+	{"automodule", show_nothing, NULL},
+	{"caution", show_note, "Caution"},
+	{"class", show_content, NULL},
+	{"code", show_code, NULL},
+	{"code-block", show_code, NULL},
+	{"compound", show_content, NULL},
+	{"container", show_content, NULL},
+	{"contents", show_nothing, NULL},
+	{"csv-table", show_values, NULL},
+	{"currentmodule", show_nothing, NULL},
+	{"danger", show_note, "Danger"},
+	{"default-role", show_nothing, NULL},
+	{"deprecated", show_version, "Deprecated since"},
+	{"error", show_note, "Error"},
+	{"figure", show_figure, NULL},
+	{"highlight", show_nothing, NULL},
+	{"hint", show_note, "Hint"},
+	{"image", show_figure, NULL},
+	{"important", show_note, "Important"},
+	{"include", show_nothing, NULL},
+	{"index", show_nothing, NULL},
+	{"literalinclude", show_nothing, NULL},
+	{"math", show_code, NULL},
+	{"meta", show_nothing, NULL},
+	{"note", show_note, "Note"},
+	{"parsed-literal", show_code, NULL},
+	{"prompt", show_code, NULL},
+	{"raw", show_nothing, NULL},
+	{"role", show_nothing, NULL},
+	{"rubric", show_rubric, NULL},
+	{"section-numbering", show_nothing, NULL},
+	{"sectnum", show_nothing, NULL},
+	{"seealso", show_note, "See also"},
+	{"sidebar", show_titled, NULL},
+	{"sourcecode", show_code, NULL},
+	{"table", show_table, NULL},
+	{"tabularcolumns", show_nothing, NULL},
+	{"target-notes", show_nothing, NULL},
+	{"testcode", show_code, NULL},
+	{"testoutput", show_code, NULL},
+	{"tip", show_note, "Tip"},
+	{"title", show_nothing, NULL},
+	{"toctree", show_nothing, NULL},
+	{"todo", show_note, "To do"},
+	{"topic", show_titled, NULL},
+	{"versionadded", show_version, "New in"},
+	{"versionchanged", show_version, "Changed in"},
+	{"warning", show_note, "Warning"},
+};
+
+static int compare_directive(const void *key, const void *row)
+{
+	return str_cmp(*(const struct str *)key, str_from(((const struct directive_row *)row)->name));
+}
+
+// Images in a row, as people put badges, are one paragraph.
+static size_t write_images(struct rst *r, struct rst_directive d, size_t to, size_t margin)
+{
+	size_t next = d.end;
+	safe_html_begin(r->w, SAFE_P);
+	for (;;) {
+		find_parts(r, &d);
+		write_one_image(r, &d);
+		d.at = rst_skip_blank(r, d.end, to);
+		if (d.at == to || r->line[d.at].indent != margin || !str_starts(rst_text(r, d.at), STR(".. image:: ")))
+			break;
+		safe_html_text(r->w, STR("\n"));
+		d.end = next = rst_body_end(r, d.at + 1, to, margin);
+		d.column = margin + strlen(".. image:: ");
+	}
+	safe_html_end(r->w);
+	return next;
+}
+
+static size_t write_directive(struct rst *r, struct rst_directive d, size_t to, size_t margin)
+{
+	if (str_eq(d.name, STR("image")))
+		return write_images(r, d, to, margin);
+	const struct directive_row *row =
+		bsearch(&d.name, directives, ARRAY_SIZE(directives), sizeof(directives[0]), compare_directive);
+	find_parts(r, &d);
+	if (row)
+		row->show(r, &d, row->title);
+	else
+		show_unknown(r, &d, NULL);
+	return d.end;
+}
+
+// The length of the name in front of "::"; 0: this is no directive.
+static size_t directive_name(struct str text)
+{
+	size_t len = 0;
+	while (len < text.len &&
+		(ascii_is_alnum(text.ptr[len]) || strchr("-_+.", text.ptr[len]) ||
+			(text.ptr[len] == ':' && len + 1 < text.len && ascii_is_alnum(text.ptr[len + 1]))))
+		len++;
+	size_t end = len + (len < text.len && text.ptr[len] == ' '); // old texts have a blank there
+	bool is_name = len && end + 1 < text.len && text.ptr[end] == ':' && text.ptr[end + 1] == ':';
+	return is_name && (end + 2 == text.len || text.ptr[end + 2] == ' ') ? len : 0;
+}
+
+// A footnote or citation: "[label] text".
+static void write_footnote(struct rst *r, size_t i, size_t end, size_t column, size_t label)
+{
+	safe_html_begin(r->w, SAFE_DL);
+	safe_html_begin(r->w, SAFE_DT);
+	safe_html_text(r->w, str_slice(r->line[i].text, column, column + label));
+	safe_html_end(r->w);
+	safe_html_begin(r->w, SAFE_DD);
+	rst_write_item(r, i, end, column + label);
+	safe_html_end(r->w);
+	safe_html_end(r->w);
+}
+
+// The length of "[label]"; 0: there is none.
+static size_t footnote_label(struct str text)
+{
+	long end = text.len > 2 && text.ptr[0] == '[' ? str_find(text, ']') : -1;
+	return end > 1 && (size_t)end + 1 < text.len && text.ptr[end + 1] == ' ' ? (size_t)end + 1 : 0;
+}
+
+// Writes the block that begins in line i, and returns the first line behind it, or i if none begins there.
+static size_t rst_explicit_block(struct rst *r, size_t i, size_t to, size_t margin)
+{
+	struct str text = rst_text(r, i);
+	if (str_starts(text, STR("__ ")))
+		return i + 1;
+	if (!str_eq(text, STR("..")) && !str_starts(text, STR(".. ")))
+		return i;
+	size_t end = rst_body_end(r, i + 1, to, margin), column = margin + 2;
+	while (column < r->line[i].text.len && r->line[i].text.ptr[column] == ' ')
+		column++;
+	text = rst_text_from(r, i, column);
+	size_t name = directive_name(text), label = footnote_label(text);
+	if (str_eq(text, STR("")) && i + 1 < to && rst_is_blank(r, i + 1))
+		return i + 1; // two dots alone comment nothing out
+	if (label)
+		write_footnote(r, i, end, column, label);
+	if (!name || text.ptr[0] == '_')
+		return end;
+	const struct rst_directive d = {.name = str_slice(text, 0, name),
+		.at = i,
+		.end = end,
+		.column = column + name + (text.ptr[name] == ' ') + 2};
+	return write_directive(r, d, to, margin);
+}
 
 enum { TAB = 8, TITLE_SIGNS = 3, RULE_SIGNS = 4 };
 
@@ -201,27 +689,22 @@ static void write_blocks(struct rst *r, size_t from, size_t to, size_t margin)
 	r->depth--;
 }
 
-// Copies the text with blanks instead of tabs.
-static void expand_tabs(struct str text, struct buf *out)
-{
-	size_t line = 0;
-	for (size_t i = 0; i < text.len; i++) {
-		char c = text.ptr[i];
-		if (c == '\t')
-			buf_add(out, "        ", TAB - (out->len - line) % TAB);
-		else
-			buf_putc(out, c == '\f' || c == '\v' ? ' ' : c);
-		line = c == '\n' ? out->len : line;
-	}
-}
-
 bool rst_render(struct str text, struct safe_html *w)
 {
 	CLEANUP(buf_release) struct buf expanded;
 	struct rst_targets targets;
 	struct rst r = {.w = w, .blocks = write_blocks, .targets = &targets};
 	buf_init(&expanded, (size_t)LIMIT_README * 3 * TAB);
-	expand_tabs(text, &expanded);
+	// Copies the text with blanks instead of tabs.
+	size_t line = 0;
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.ptr[i];
+		if (c == '\t')
+			buf_add(&expanded, "        ", TAB - (expanded.len - line) % TAB);
+		else
+			buf_putc(&expanded, c == '\f' || c == '\v' ? ' ' : c);
+		line = c == '\n' ? expanded.len : line;
+	}
 	rst_lines_split(&r, buf_view(&expanded));
 	rst_targets_collect(&targets, &r);
 	write_blocks(&r, 0, r.count, 0);

@@ -4,7 +4,85 @@
 #include <assert.h>
 
 #include "lib/base/charclass.h"
+#include "lib/base/hash.h"
+#include "lib/base/limits.h"
 #include "lib/format/escape.h"
+
+// --- heading ids ---
+
+void heading_ids_release(struct heading_ids *ids)
+{
+	mem_free(&ids->item);
+	arena_release(&ids->text);
+	*ids = (struct heading_ids){0};
+}
+
+// The length of the character at the start of s, which is UTF-8, if an id leaves it out: signs of Latin-1, general
+// punctuation, arrows and other signs, and pictures.
+static size_t sign_length(struct str s)
+{
+	const unsigned char *at = (const unsigned char *)s.ptr;
+	if (s.len >= 2 && at[0] == 0xc2 && at[1] != 0xaa && at[1] != 0xb5 && at[1] != 0xba)
+		return 2;
+	if (s.len >= 3 && ((at[0] == 0xe2 && at[1] <= 0xaf) || (at[0] == 0xe3 && at[1] == 0x80)))
+		return 3;
+	return s.len >= 4 && at[0] == 0xf0 && at[1] == 0x9f ? 4 : 0;
+}
+
+static void add_slug(struct buf *out, struct str words)
+{
+	for (size_t i = 0; i < words.len; i++) {
+		char c = words.ptr[i];
+		size_t sign = sign_length(str_slice(words, i, words.len));
+		if (sign)
+			i += sign - 1;
+		else if (ascii_is_alnum(c) || c == '-' || c == '_' || c & 0x80)
+			buf_putc(out, ascii_lower(c));
+		else if (c == ' ' || c == '\t' || c == '\n')
+			buf_putc(out, '-');
+	}
+}
+
+static struct heading_id *find_id(struct heading_ids *ids, struct str id)
+{
+	uint64_t hash = hash_of(id, 0);
+	for (size_t i = 0; i < ids->count; i++)
+		if (ids->item[i].hash == hash && str_eq(ids->item[i].id, id))
+			return &ids->item[i];
+	return NULL;
+}
+
+static void keep_id(struct heading_ids *ids, struct str id)
+{
+	GROW(ids->item, ids->count, ids->room);
+	ids->item[ids->count++] = (struct heading_id){
+		.hash = hash_of(id, 0),
+		.id = {arena_copy(&ids->text, id), id.len},
+	};
+}
+
+void heading_ids_add(struct heading_ids *ids, struct str words, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf slug;
+	struct heading_id *first;
+	size_t len;
+	buf_init(&slug, LIMIT_README);
+	add_slug(&slug, str_trim(words));
+	if (slug.failed || !slug.len || ids->count == LIMIT_README_IDS)
+		return;
+	first = find_id(ids, buf_view(&slug));
+	len = slug.len;
+	for (unsigned n = first ? ++first->repeated : 0; n && !slug.failed; n = ++first->repeated) {
+		slug.len = len;
+		buf_printf(&slug, "-%u", n);
+		if (!find_id(ids, buf_view(&slug)))
+			break;
+	}
+	keep_id(ids, buf_view(&slug));
+	buf_str(out, buf_view(&slug));
+}
+
+// --- safe html ---
 
 static const struct safe_tag {
 	const char *begin, *end;
@@ -256,4 +334,57 @@ void safe_html_image(struct safe_html *w, struct str target, struct str alt)
 	safe_html_text(w, words.len ? words : name.len ? name : STR("image"));
 	if (is_link)
 		safe_html_end(w);
+}
+
+// --- bare links ---
+
+// Offset of the scheme of the next URL at or behind from; text.len: there is none.
+static size_t find_url(struct str text, size_t from)
+{
+	for (size_t at = from; at < text.len; at++) {
+		const char *h = memchr(text.ptr + at, ':', text.len - at);
+		size_t colon = h ? (size_t)(h - text.ptr) : text.len;
+		size_t begin = 0;
+		if (!h)
+			break;
+		if (colon >= from + 5 && str_eq_nocase(str_slice(text, colon - 5, colon), STR("https")))
+			begin = colon - 5;
+		else if (colon >= from + 4 && str_eq_nocase(str_slice(text, colon - 4, colon), STR("http")))
+			begin = colon - 4;
+		else
+			colon = text.len; // no URL ends here
+		if (colon < text.len && text.len - colon > 3 && text.ptr[colon + 1] == '/' &&
+			text.ptr[colon + 2] == '/' && ascii_is_alnum(text.ptr[colon + 3]) &&
+			(begin == 0 || !ascii_is_alnum(text.ptr[begin - 1])))
+			return begin;
+		at = (size_t)(h - text.ptr);
+	}
+	return text.len;
+}
+
+// The length of the URL at the start of s, without the signs of the sentence around it.
+static size_t url_length(struct str s)
+{
+	size_t len = charclass_run(s, CHARCLASS_URL), opened = 0, closed = 0;
+	for (size_t i = 0; i < len; i++) {
+		opened += s.ptr[i] == '(';
+		closed += s.ptr[i] == ')';
+	}
+	while (len && (memchr(".,:;!?'*_~[]", s.ptr[len - 1], 12) || (s.ptr[len - 1] == ')' && closed > opened)))
+		closed -= s.ptr[--len] == ')';
+	return len;
+}
+
+void bare_links_write(struct safe_html *w, struct str text)
+{
+	for (size_t at = 0; at < text.len;) {
+		size_t url = w->links ? text.len : find_url(text, at);
+		size_t end = url + url_length(str_slice(text, url, text.len));
+		safe_html_text(w, str_slice(text, at, url));
+		bool is_link = url < end && safe_html_begin_link(w, str_slice(text, url, end));
+		safe_html_text(w, str_slice(text, url, end));
+		if (is_link)
+			safe_html_end(w);
+		at = end;
+	}
 }

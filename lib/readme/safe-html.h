@@ -3,9 +3,44 @@
 // a fixed list, text is escaped, targets of links are checked, and what is open is closed. One thread at a time.
 #pragma once
 
+#include "lib/base/arena.h"
+#include "lib/base/buf.h"
 #include "lib/base/limits.h"
-#include "lib/readme/heading-ids.h"
-#include "lib/readme/readme-options.h"
+
+// What the page around a text that is rendered decides about it. The caller owns what the pointers lead to.
+
+// Decides what a relative link (no scheme, no host) becomes. It adds the URL to out, which the renderer escapes, or
+// returns false: then the words stay without a link.
+typedef bool readme_link_fn(void *ctx, struct str target, struct buf *out);
+
+struct readme_options {
+	unsigned heading_offset; // levels that headings are lowered; none is lower than h6
+	// In front of the id of each heading, which is made of its words as GitHub does; a link "#words" leads there. NULL:
+	// no ids, and such links are dropped.
+	const char *id_prefix;
+	readme_link_fn *link; // NULL: relative links are dropped, as for a package, whose files have no URL
+	void *link_ctx;
+};
+
+// Ids of headings from their words, as GitHub makes them: lower case, blanks as hyphens, without punctuation; a repeated
+// one gets a number. One thread at a time.
+
+// All zero is ready.
+struct heading_ids {
+	struct heading_id {
+		uint64_t hash;
+		struct str id;
+		unsigned repeated; // number of headings after it with the same words
+	} * item;
+	size_t count, room;
+	struct arena text;
+};
+
+void heading_ids_release(struct heading_ids *ids);
+// Appends the id of the next heading to out: letters, digits, hyphens, underscores, and characters that are not ASCII.
+// Nothing if the words have none of these, or if there are more than LIMIT_README_IDS headings. Only letters of ASCII
+// become lower case.
+void heading_ids_add(struct heading_ids *ids, struct str words, struct buf *out);
 
 enum safe_element {
 	SAFE_H1,
@@ -73,3 +108,8 @@ void safe_html_rule(struct safe_html *w);  // <hr>
 bool safe_html_begin_link(struct safe_html *w, struct str target);
 // A link to an image, with its alternative text, or the last part of the target.
 void safe_html_image(struct safe_html *w, struct str target, struct str alt);
+
+// Text in which a URL of http or https that stands by itself is a link, as people write it in Markdown and
+// reStructuredText. Any thread.
+
+void bare_links_write(struct safe_html *w, struct str text);
