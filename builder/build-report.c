@@ -2,11 +2,15 @@
 #include "builder/build-report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 #include "lib/net/fetch.h"
+#include "lib/os/clock.h"
 
 void build_report_release(struct build_report *r)
 {
@@ -19,26 +23,7 @@ void build_report_release(struct build_report *r)
 	*r = (struct build_report){0};
 }
 
-static bool is_taken(const struct schedule_row *r)
-{
-	return r->state != SCHEDULE_LEFT_OUT && (r->state != SCHEDULE_AWAITING || r->was_tried);
-}
-
-// Nothing is to be done about it. A row that waits for the network is no failure.
-static bool is_good(const struct schedule_row *r)
-{
-	return r->state == SCHEDULE_GOOD || r->state == SCHEDULE_COVERED || r->state == SCHEDULE_ELSEWHERE ||
-	       r->state == SCHEDULE_WAITING;
-}
-
 // --- for people ---
-
-static void print_row(const struct schedule_row *r, struct buf *out)
-{
-	escape_terminal_line(out, "  python %-5s %s %s%s%s", r->row->python, r->row->project,
-		r->row->version ? r->row->version : "(no version)", r->why && *r->why ? ": " : "",
-		r->why ? r->why : "");
-}
 
 static void print_rows(const struct build_report *r, enum schedule_state state, const char *head, struct buf *out)
 {
@@ -47,9 +32,13 @@ static void print_rows(const struct build_report *r, enum schedule_state state, 
 	if (!count[state])
 		return;
 	buf_printf(out, "%s:\n", head);
-	for (size_t i = 0; i < r->schedule.count; i++)
-		if (r->schedule.row[i].state == state)
-			print_row(&r->schedule.row[i], out);
+	for (size_t i = 0; i < r->schedule.count; i++) {
+		const struct schedule_row *s = &r->schedule.row[i];
+		if (s->state == state)
+			escape_terminal_line(out, "  python %-5s %s %s%s%s", s->row->python, s->row->project,
+				s->row->version ? s->row->version : "(no version)", s->why && *s->why ? ": " : "",
+				s->why ? s->why : "");
+	}
 }
 
 static void print_plan_of_build(const struct build_report *r, struct buf *out)
@@ -133,20 +122,15 @@ static struct jsondoc *totals_json(const struct build_report *r)
 	return doc;
 }
 
-// The URL of an index may have a password.
-static void put_index(struct jsondoc *doc, const char *index)
-{
-	CLEANUP(fetch_url_release) struct fetch_url url = {0};
-	struct err ignored = ERR_INIT;
-	jsondoc_put_str(doc, "index", fetch_url_parse(index, &url, &ignored) == 0 ? url.text : NULL);
-}
-
 void build_report_json(const struct build_report *r, struct buf *out)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *rows = jsondoc_array();
 	jsondoc_put_str(doc, "platform", r->platform);
-	put_index(doc, r->index);
+	// The URL of an index may have a password.
+	CLEANUP(fetch_url_release) struct fetch_url url = {0};
+	struct err ignored = ERR_INIT;
+	jsondoc_put_str(doc, "index", fetch_url_parse(r->index, &url, &ignored) == 0 ? url.text : NULL);
 	jsondoc_put_bool(doc, "dry_run", r->is_dry_run);
 	jsondoc_put_str(doc, "stopped", r->stop.kind != ERR_NONE ? r->stop.msg : NULL);
 	jsondoc_put_int(doc, "unsent", (int64_t)r->unsent);
@@ -163,8 +147,11 @@ int build_report_verdict(const struct build_report *r, struct err *e)
 {
 	size_t taken = 0, good = 0;
 	for (size_t i = 0; i < r->schedule.count; i++) {
-		taken += is_taken(&r->schedule.row[i]);
-		good += is_good(&r->schedule.row[i]);
+		const struct schedule_row *s = &r->schedule.row[i];
+		taken += s->state != SCHEDULE_LEFT_OUT && (s->state != SCHEDULE_AWAITING || s->was_tried);
+		// Nothing is to be done about these. A row that waits for the network is no failure.
+		good += s->state == SCHEDULE_GOOD || s->state == SCHEDULE_COVERED || s->state == SCHEDULE_ELSEWHERE ||
+			s->state == SCHEDULE_WAITING;
 	}
 	if (r->stop.kind != ERR_NONE) {
 		*e = r->stop;
@@ -173,4 +160,94 @@ int build_report_verdict(const struct build_report *r, struct err *e)
 	if (good == taken || r->is_dry_run)
 		return 0;
 	return err_set(e, ERR_INVALID, "%zu of %zu rows are without a wheel", taken - good, taken);
+}
+
+// --- the progress on a terminal ---
+
+enum { CELLS = 20, LINES_MOST = 12, LINE_MOST = 300, EVERY_MS = 250, TEXT_MOST = 32 << 10 };
+
+void build_display_begin(struct build_display *d, bool wanted)
+{
+	*d = (struct build_display){.is_on = wanted && isatty(STDERR_FILENO)};
+}
+
+static unsigned width_of_terminal(void)
+{
+	struct winsize size;
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+// A line that is longer than the terminal would take two, which are not cleared.
+static void add_display_line(struct build_display *d, struct buf *out, const struct buf *line)
+{
+	struct str shown = str_head(buf_view(line), width_of_terminal() - 1);
+	buf_str(out, shown);
+	buf_putc(out, '\n');
+	d->lines++;
+}
+
+static void add_totals(struct build_display *d, const struct build_report *r, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf line;
+	size_t count[SCHEDULE_STATE_COUNT];
+	schedule_count(&r->schedule, count);
+	size_t done = count[SCHEDULE_GOOD] + count[SCHEDULE_COVERED] + count[SCHEDULE_ELSEWHERE] + count[SCHEDULE_BAD] +
+		      count[SCHEDULE_INTERRUPTED];
+	size_t all = done + count[SCHEDULE_READY] + count[SCHEDULE_RUNNING];
+	buf_init(&line, LINE_MOST);
+	buf_putc(&line, '[');
+	for (size_t i = 0; i < CELLS; i++)
+		buf_putc(&line, all && i < done * CELLS / all ? '#' : '.');
+	buf_printf(&line, "] %zu of %zu rows, %zu failed, %zu running", done, all, count[SCHEDULE_BAD],
+		count[SCHEDULE_RUNNING]);
+	if (count[SCHEDULE_AWAITING])
+		buf_printf(&line, ", %zu awaiting", count[SCHEDULE_AWAITING]);
+	add_display_line(d, out, &line);
+}
+
+static void add_running(struct build_display *d, const struct schedule_row *r, const struct build_row *row,
+	struct buf *out)
+{
+	CLEANUP(buf_release) struct buf line;
+	int64_t s = row->begun_ms ? (clock_ms() - row->begun_ms) / 1000 : 0;
+	buf_init(&line, LINE_MOST);
+	buf_printf(&line, "  %3" PRId64 ":%02d:%02d  %-6s  %-5s %s %s", s / 3600, (int)(s / 60 % 60), (int)(s % 60),
+		row->step ? attempt_step_name[row->step] : "asks", r->row->python, r->row->project, r->row->version);
+	add_display_line(d, out, &line);
+}
+
+static void add_all_running(struct build_display *d, const struct build_report *r, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf more;
+	size_t running = 0;
+	buf_init(&more, LINE_MOST);
+	for (size_t i = 0; i < r->schedule.count; i++)
+		if (r->schedule.row[i].state == SCHEDULE_RUNNING && ++running <= LINES_MOST)
+			add_running(d, &r->schedule.row[i], &r->row[i], out);
+	if (running <= LINES_MOST)
+		return;
+	buf_printf(&more, "  and %zu more", running - LINES_MOST);
+	add_display_line(d, out, &more);
+}
+
+void build_display_draw(struct build_display *d, const struct build_report *r)
+{
+	if (!d->is_on || clock_ms() - d->drawn_ms < EVERY_MS)
+		return;
+	CLEANUP(buf_release) struct buf out;
+	build_display_clear(d);
+	buf_init(&out, TEXT_MOST);
+	add_totals(d, r, &out);
+	add_all_running(d, r, &out);
+	fwrite(out.data, 1, out.len, stderr);
+	fflush(stderr);
+	d->drawn_ms = clock_ms();
+}
+
+void build_display_clear(struct build_display *d)
+{
+	if (d->lines)
+		fprintf(stderr, "\033[%uA\r\033[J", d->lines);
+	d->lines = 0;
+	d->drawn_ms = 0;
 }

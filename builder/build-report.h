@@ -44,3 +44,18 @@ void build_report_text(const struct build_report *r, struct buf *out);
 void build_report_json(const struct build_report *r, struct buf *out);
 // 0 if every row that was taken is good or waits for the network, or none is taken; otherwise -1.
 int build_report_verdict(const struct build_report *r, struct err *e) MUST_CHECK;
+
+// The progress of a build on a terminal: rows done, those that run with their age and step, and those that failed. In a
+// log: one line for each row that ended. One thread at a time.
+
+struct build_display {
+	bool is_on;     // stderr is a terminal
+	unsigned lines; // on the screen
+	int64_t drawn_ms;
+};
+
+void build_display_begin(struct build_display *d, bool wanted);
+// Draws the state, at most four times a second.
+void build_display_draw(struct build_display *d, const struct build_report *r);
+// Clears what is drawn, before a line of the log is written.
+void build_display_clear(struct build_display *d);

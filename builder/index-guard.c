@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "builder/server-answer.h"
+#include "builder/build-server.h"
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
@@ -158,38 +158,12 @@ static int check_own(const struct index_guard *g, const char *own, struct err *e
 	return own_view_holds(g->config, place.view, g->platform) ? refuse_index(g, e) : 0;
 }
 
-// Another server, perhaps on the same host: if it tells, that counts.
-static int check_other(const struct index_guard *g, const char *own, char **note, struct err *e)
-{
-	CLEANUP(release_place) struct index_place place = {0};
-	struct err ignored = ERR_INIT;
-	bool holds = false,
-	     is_near = is_same_host(g->index, g->from) || is_same_host(g->index, g->to) || is_same_host(g->index, own);
-	if (is_near && read_place(str_from(g->index), (struct str){0}, &place) &&
-		ask_view(g, &place, &holds, &ignored) == 0)
-		return holds ? refuse_index(g, e) : 0;
-	*note = xasprintf("[build] index = %s is of another server: nobody knows whether it holds %s", g->index,
-		g->platform);
-	return 0;
-}
-
 // As libcurl spells it, without user and password. An empty one for no URL.
 static char *plain_url(const char *url)
 {
 	CLEANUP(fetch_url_release) struct fetch_url parts = {0};
 	struct err ignored = ERR_INIT;
 	return xstrdup(url && fetch_url_parse(url, &parts, &ignored) == 0 ? parts.text : "");
-}
-
-static int check_plain(const struct index_guard *g, const char *own, char **note, struct err *e)
-{
-	if (is_below(g->index, g->to))
-		return check_fed(g, g->to, e);
-	if (is_below(g->index, g->from))
-		return check_fed(g, g->from, e);
-	if (is_below(g->index, own))
-		return check_own(g, own, e);
-	return check_other(g, own, note, e);
 }
 
 int index_guard_check(const struct index_guard *g, char **note, struct err *e)
@@ -205,5 +179,21 @@ int index_guard_check(const struct index_guard *g, char **note, struct err *e)
 	plain.index = index;
 	plain.from = from;
 	plain.to = to;
-	return check_plain(&plain, own, note, e);
+	if (is_below(plain.index, plain.to))
+		return check_fed(&plain, plain.to, e);
+	if (is_below(plain.index, plain.from))
+		return check_fed(&plain, plain.from, e);
+	if (is_below(plain.index, own))
+		return check_own(&plain, own, e);
+	// Another server, perhaps on the same host: if it tells, that counts.
+	CLEANUP(release_place) struct index_place place = {0};
+	struct err ignored = ERR_INIT;
+	bool holds = false, is_near = is_same_host(plain.index, plain.from) || is_same_host(plain.index, plain.to) ||
+				      is_same_host(plain.index, own);
+	if (is_near && read_place(str_from(plain.index), (struct str){0}, &place) &&
+		ask_view(&plain, &place, &holds, &ignored) == 0)
+		return holds ? refuse_index(&plain, e) : 0;
+	*note = xasprintf("[build] index = %s is of another server: nobody knows whether it holds %s", plain.index,
+		plain.platform);
+	return 0;
 }

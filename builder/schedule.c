@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "builder/python-check.h"
+#include "builder/step/sandbox.h"
 #include "lib/base/mem.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/specifier.h"
@@ -159,15 +159,12 @@ static bool is_open(enum wheel_status status)
 	return status == WHEEL_MISSING || status == WHEEL_FAILED || status == WHEEL_AWAITING;
 }
 
-static int compare_texts(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
-}
-
 static int compare_tasks(const struct schedule_row *a, const struct schedule_row *b)
 {
 	int order = strcmp(a->row->project, b->row->project);
-	return order ? order : compare_texts(a->row->version, b->row->version);
+	return order ? order
+		     : (a->row->version && b->row->version ? strcmp(a->row->version, b->row->version)
+							   : (a->row->version != NULL) - (b->row->version != NULL));
 }
 
 static int compare_by_task(const void *one, const void *other)
@@ -189,17 +186,6 @@ static unsigned class_of(const struct schedule *s, const struct schedule_row *r)
 	if (s->options.interrupted && strset_has(s->options.interrupted, name))
 		return CLASS_INTERRUPTED;
 	return r->row->status == WHEEL_FAILED || r->row->attempts.count ? CLASS_FAILED : CLASS_NEW;
-}
-
-static void set_tasks(struct schedule *s)
-{
-	for (size_t i = 0; i < s->count; i++) {
-		if (i && compare_tasks(&s->row[i - 1], &s->row[i]) != 0)
-			s->tasks++;
-		s->row[i].task = s->tasks;
-	}
-	s->tasks += s->count > 0;
-	s->is_busy = xcalloc(s->tasks + 1, sizeof(*s->is_busy));
 }
 
 struct place { // of a row, before the order by class
@@ -252,7 +238,13 @@ int schedule_init(struct schedule *out, const struct missing *missing, const str
 		s->row[s->count++] = r;
 	}
 	qsort(s->row, s->count, sizeof(*s->row), compare_by_task);
-	set_tasks(s);
+	for (size_t i = 0; i < s->count; i++) {
+		if (i && compare_tasks(&s->row[i - 1], &s->row[i]) != 0)
+			s->tasks++;
+		s->row[i].task = s->tasks;
+	}
+	s->tasks += s->count > 0;
+	s->is_busy = xcalloc(s->tasks + 1, sizeof(*s->is_busy));
 	order_tasks(s);
 	return 0;
 }

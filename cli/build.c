@@ -7,7 +7,7 @@
 
 #include "builder/build.h"
 #include "builder/run/run.h"
-#include "builder/server-answer.h"
+#include "builder/build-server.h"
 #include "cli/common/output.h"
 #include "cli/common/command.h"
 #include "lib/domain/machine/platform.h"

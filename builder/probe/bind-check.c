@@ -2,19 +2,143 @@
 #include "builder/probe/bind-check.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "builder/probe/bind-log.h"
 #include "builder/probe/probe.h"
+#include "lib/base/arena.h"
 #include "lib/base/limits.h"
+#include "lib/base/mem.h"
+#include "lib/base/strset.h"
+#include "lib/domain/elf/elf-facts.h"
 #include "lib/format/escape.h"
 #include "lib/os/fs.h"
+
+// Compares what a module needs and binds with what was expected. One thread at a time.
+
+// --- ELF files ---
+
+struct mapped_file {
+	void *bytes;
+	size_t size;
+};
+
+static void unmap_file(struct mapped_file *m)
+{
+	if (m->bytes)
+		munmap(m->bytes, m->size);
+}
+
+// Reads an ELF file. ERR_NOT_FOUND, ERR_INVALID, ERR_LIMIT, ERR_IO. The caller releases *out if this returns 0.
+static int bind_read_elf(const char *path, struct elf_facts *out, struct err *e)
+{
+	struct stat st;
+	CLEANUP(unmap_file) struct mapped_file m = {0};
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", path);
+	if (!S_ISREG(st.st_mode) || st.st_size == 0)
+		return err_set(e, ERR_INVALID, "%s is no ELF file", path);
+	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return err_errno(e, ERR_IO, "%s", path);
+	m = (struct mapped_file){bytes, (size_t)st.st_size};
+	const struct str text = {m.bytes, m.size};
+	if (!elf_is_elf(text))
+		return err_set(e, ERR_INVALID, "%s is no ELF file", path);
+	return elf_facts_read(text, out, e) < 0 ? err_prefix(e, "%s: ", path) : 0;
+}
+
+// --- libraries ---
+
+static bool is_library_named(const char *path, const char *glob)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(elf_facts_release) struct elf_facts facts = {0};
+	const char *slash = strrchr(path, '/');
+	if (fnmatch(glob, slash ? slash + 1 : path, 0) == 0)
+		return true;
+	return bind_read_elf(path, &facts, &ignored) == 0 && facts.soname && fnmatch(glob, facts.soname, 0) == 0;
+}
+
+// A library that was looked at for an expectation: it is read once, however many symbols it has.
+struct judged_library {
+	const char *path; // borrowed
+	bool is_right;
+};
+
+struct judged_libraries {
+	struct judged_library *item;
+	size_t count, room;
+};
+
+static void release_libraries(struct judged_libraries *l)
+{
+	free(l->item);
+}
+
+static bool is_right_library(struct judged_libraries *l, const char *path, const char *glob)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (strcmp(l->item[i].path, path) == 0)
+			return l->item[i].is_right;
+	GROW(l->item, l->count, l->room);
+	l->item[l->count++] = (struct judged_library){path, is_library_named(path, glob)};
+	return l->item[l->count - 1].is_right;
+}
+
+// --- lines ---
+
+static void add_bind_line(struct bind_lines *l, const struct bind_line *line)
+{
+	GROW(l->line, l->count, l->room);
+	l->line[l->count++] = (struct bind_line){
+		.result = line->result,
+		.symbol = arena_copy(&l->text, str_from(line->symbol)),
+		.target = line->target ? arena_copy(&l->text, str_from(line->target)) : NULL,
+		.library = line->library,
+	};
+	l->errors += line->result != BIND_OK && line->result != BIND_NEEDED_OK;
+}
+
+// Adds a line for the glob, which must match one of the needed libraries.
+static void bind_judge_needed(const struct elf_facts *facts, const char *glob, struct bind_lines *out)
+{
+	for (size_t i = 0; i < facts->needed.count; i++)
+		if (fnmatch(glob, facts->needed.item[i], 0) == 0) {
+			add_bind_line(out, &(struct bind_line){BIND_NEEDED_OK, facts->needed.item[i], NULL, glob});
+			return;
+		}
+	add_bind_line(out, &(struct bind_line){BIND_NEEDED_ABSENT, glob, NULL, glob});
+}
+
+// Adds a line for each bound symbol that the expectation is about; none is an error, unless it is about "*". bound:
+// "SYMBOL\nTARGET", sorted.
+static void bind_judge_symbols(const struct strset *bound, const struct bind_expectation *expect,
+	struct bind_lines *out)
+{
+	CLEANUP(release_libraries) struct judged_libraries libraries = {0};
+	size_t before = out->count;
+	for (size_t i = 0; i < bound->count; i++) {
+		struct str target = str_from(bound->item[i]), name = str_cut(&target, '\n');
+		CLEANUP(mem_free) char *symbol = xstrndup(name.ptr, name.len);
+		if (fnmatch(expect->symbol, symbol, 0) != 0)
+			continue;
+		bool is_right = is_right_library(&libraries, target.ptr, expect->library);
+		add_bind_line(out,
+			&(struct bind_line){is_right ? BIND_OK : BIND_WRONG, symbol, target.ptr, expect->library});
+	}
+	if (out->count == before && strcmp(expect->symbol, "*") != 0)
+		add_bind_line(out, &(struct bind_line){BIND_ABSENT, expect->symbol, NULL, expect->library});
+}
 
 const char *const bind_mode_name[BIND_MODE_COUNT] = {"plain", "preloaded", "deepbind"};
 
@@ -181,19 +305,6 @@ static void find_failure(const struct bind_work *w, const char *result, const st
 	probe_print_last_line(output, reason);
 }
 
-static int judge_run(struct bind_work *w, const char *prefix, struct bind_run *r, struct err *e)
-{
-	CLEANUP(strset_release) struct strset bound = {0};
-	if (!r->failure && read_all_bindings(w, prefix, &bound, e) < 0)
-		return -1;
-	for (size_t i = 0; i < w->options->neededs; i++)
-		bind_judge_needed(&w->facts, w->options->needed[i], &r->lines);
-	for (size_t i = 0; i < w->options->expects && !r->failure; i++)
-		bind_judge_symbols(&bound, &w->options->expect[i], &r->lines);
-	r->errors = r->lines.errors + (r->failure != NULL);
-	return 0;
-}
-
 static int run_mode(struct bind_work *w, enum bind_mode mode, struct err *e)
 {
 	struct bind_run *r = &w->report->run[mode];
@@ -207,7 +318,15 @@ static int run_mode(struct bind_work *w, enum bind_mode mode, struct err *e)
 		return -1;
 	find_failure(w, result, &outcome, &output, &reason);
 	r->failure = reason.len ? buf_steal(&reason) : NULL;
-	return judge_run(w, prefix, r, e);
+	CLEANUP(strset_release) struct strset bound = {0};
+	if (!r->failure && read_all_bindings(w, prefix, &bound, e) < 0)
+		return -1;
+	for (size_t i = 0; i < w->options->neededs; i++)
+		bind_judge_needed(&w->facts, w->options->needed[i], &r->lines);
+	for (size_t i = 0; i < w->options->expects && !r->failure; i++)
+		bind_judge_symbols(&bound, &w->options->expect[i], &r->lines);
+	r->errors = r->lines.errors + (r->failure != NULL);
+	return 0;
 }
 
 // --- the whole check ---
@@ -264,7 +383,57 @@ void bind_report_release(struct bind_report *r)
 {
 	for (enum bind_mode mode = BIND_PLAIN; mode < BIND_MODE_COUNT; mode++) {
 		free(r->run[mode].failure);
-		bind_lines_release(&r->run[mode].lines);
+		free(r->run[mode].lines.line);
+		arena_release(&r->run[mode].lines.text);
+		r->run[mode].lines = (struct bind_lines){0};
 	}
 	*r = (struct bind_report){0};
+}
+
+// --- the output of the loader ---
+
+// Cuts the text before the mark off *rest, and the mark. False: *rest has no such mark.
+static bool cut_at(struct str *rest, struct str mark, struct str *before)
+{
+	const char *at = rest->len ? memmem(rest->ptr, rest->len, mark.ptr, mark.len) : NULL;
+	if (!at)
+		return false;
+	*before = (struct str){rest->ptr, (size_t)(at - rest->ptr)};
+	*rest = str_slice(*rest, before->len + mark.len, rest->len);
+	return true;
+}
+
+// "FILE [0" at the end of a text: the number is that of a namespace (dlmopen(3)). A path may have brackets too.
+static bool take_path(struct str text, struct str *path)
+{
+	size_t at = text.len;
+	while (at && ascii_is_digit(text.ptr[at - 1]))
+		at--;
+	*path = str_slice(text, 0, at >= 2 ? at - 2 : 0);
+	return at < text.len && path->len && path->ptr[path->len] == ' ' && path->ptr[path->len + 1] == '[';
+}
+
+// "f'" or "f' [B_1.0]": the symbol's name, then its version.
+static bool take_symbol(struct str text, struct bind_log_line *out)
+{
+	if (!cut_at(&text, STR("'"), &out->symbol) || !out->symbol.len)
+		return false;
+	out->version = STR("");
+	if (str_starts(text, STR(" [")) && str_ends(text, STR("]")))
+		out->version = str_slice(text, 2, text.len - 1);
+	return true;
+}
+
+bool bind_log_parse(struct str line, struct bind_log_line *out)
+{
+	// A newer loader may quote as 'f'.
+	static const struct str kinds[] = {STR("]: normal symbol `"), STR("]: protected symbol `"),
+		STR("]: normal symbol '"), STR("]: protected symbol '")};
+	struct str pid, from, to;
+	if (!cut_at(&line, STR(":\tbinding file "), &pid) || !cut_at(&line, STR("] to "), &from))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (cut_at(&line, kinds[i], &to))
+			return take_path(from, &out->from) && take_path(to, &out->to) && take_symbol(line, out);
+	return false;
 }

@@ -5,11 +5,42 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "builder/probe/bind-judge.h"
+#include "lib/base/arena.h"
 #include "lib/base/err.h"
+#include "lib/base/strset.h"
+#include "lib/base/str.h"
+
+struct bind_expectation {
+	const char *symbol, *library; // globs; the library's is for its file name or its SONAME
+};
+
+enum bind_result {
+	BIND_NEEDED_OK,
+	BIND_NEEDED_ABSENT,
+	BIND_OK,
+	BIND_WRONG,  // the symbol is bound to another library
+	BIND_ABSENT, // no symbol of this name is bound
+	BIND_RESULT_COUNT,
+};
+
+// One line about a run. Its strings are in `text` of the lines, except `library`, which is the expectation's.
+struct bind_line {
+	enum bind_result result;
+	const char *symbol;  // of needed libraries: the SONAME; what was expected if there is none
+	const char *target;  // the path of the library; NULL: none
+	const char *library; // what was expected
+};
+
+struct bind_lines {
+	struct bind_line *line; // owned
+	size_t count, room;
+	unsigned errors;
+	struct arena text;
+};
 
 enum bind_mode {
 	BIND_PLAIN,
@@ -51,3 +82,18 @@ struct bind_report {
 // this returns.
 int bind_check(const struct bind_options *o, struct bind_report *out, struct err *e) MUST_CHECK;
 void bind_report_release(struct bind_report *r);
+
+// Parses what glibc's dynamic loader writes with LD_DEBUG=bindings: a line for each symbol that it has bound (ld.so(8)).
+// A pure function; any thread.
+
+// A binding; slices of the line.
+struct bind_log_line {
+	struct str from, to; // the paths of the file that needs the symbol, and of the one that has it
+	struct str symbol;
+	struct str version; // "": none
+};
+
+// Parses a line without its end, such as
+//	     14230:	binding file ./a.so [0] to ./libb.so.0 [0]: normal symbol `f' [B_1.0]
+// False: it is another line of the loader, or none.
+bool bind_log_parse(struct str line, struct bind_log_line *out);

@@ -10,6 +10,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
+#include "lib/base/strset.h"
 
 // A level of the x86-64 psABI.
 struct cpu_level {
@@ -59,3 +60,9 @@ struct cpu_report {
 // caller releases *out whatever this returns.
 int cpu_check(const struct cpu_options *o, struct cpu_report *out, struct err *e) MUST_CHECK;
 void cpu_report_release(struct cpu_report *r);
+
+// Unpacks the modules of a wheel, as an installer does, without its scripts, headers and data. One thread at a time.
+
+// Unpacks into the open, empty folder, which no other program changes meanwhile; never outside it. Adds each path that
+// was made to *paths. ERR_INVALID: it is no sound archive, or one of its paths leads out; ERR_LIMIT; ERR_FULL, ERR_IO.
+int wheel_unpack(const char *wheel, int folder, struct strset *paths, struct err *e) MUST_CHECK;

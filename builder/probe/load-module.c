@@ -15,20 +15,6 @@ enum { RESULT = 1, DEEPBIND, SIZE, MODULE, FIRST_LIBRARY };
 #define RTLD_DEEPBIND 0
 #endif
 
-// The loader has read these already. Programs that the module starts are not to write bindings too.
-static void forget_variables(void)
-{
-	unsetenv("LD_DEBUG");
-	unsetenv("LD_DEBUG_OUTPUT");
-}
-
-static void limit_files(const char *size)
-{
-	struct rlimit most = {.rlim_cur = strtoul(size, NULL, 10)};
-	most.rlim_max = most.rlim_cur;
-	setrlimit(RLIMIT_FSIZE, &most);
-}
-
 // Returns the exit code: 0 if the result was written.
 static int write_result(const char *path, const char *text)
 {
@@ -54,8 +40,12 @@ int main(int argc, char **argv)
 		fputs("wheelcache-dlopen is a part of \"wheelcache audit --bind\"\n", stderr);
 		return 2;
 	}
-	forget_variables();
-	limit_files(argv[SIZE]);
+	// The loader has read these already. Programs that the module starts are not to write bindings too.
+	unsetenv("LD_DEBUG");
+	unsetenv("LD_DEBUG_OUTPUT");
+	struct rlimit most = {.rlim_cur = strtoul(argv[SIZE], NULL, 10)};
+	most.rlim_max = most.rlim_cur;
+	setrlimit(RLIMIT_FSIZE, &most);
 	// Without the destructors of what was loaded.
 	_exit(write_result(argv[RESULT], load_all(argv)));
 }

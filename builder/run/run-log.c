@@ -94,16 +94,6 @@ static bool move_down(struct run_log *l, uint64_t from, uint64_t to)
 	return ftruncate(l->fd, (off_t)to) == 0 && is_good;
 }
 
-static void write_mark(struct run_log *l)
-{
-	char mark[MARK + 1];
-	int n = snprintf(mark, sizeof(mark), "\n--- %" PRIu64 " bytes are left out here ---", l->dropped);
-	memset(mark + n, ' ', (size_t)(MARK - n));
-	mark[MARK - 1] = '\n';
-	if (!write_all(l->fd, mark, MARK, l->cut))
-		l->lost += MARK;
-}
-
 // Makes room in a full file.
 static void drop_middle(struct run_log *l)
 {
@@ -114,7 +104,12 @@ static void drop_middle(struct run_log *l)
 	uint64_t from = find_line(l, l->size - l->limit / 4, window, false);
 	l->dropped += from - begin;
 	move_down(l, from, l->cut + MARK);
-	write_mark(l);
+	char mark[MARK + 1];
+	int n = snprintf(mark, sizeof(mark), "\n--- %" PRIu64 " bytes are left out here ---", l->dropped);
+	memset(mark + n, ' ', (size_t)(MARK - n));
+	mark[MARK - 1] = '\n';
+	if (!write_all(l->fd, mark, MARK, l->cut))
+		l->lost += MARK;
 }
 
 static void append_to_file(struct run_log *l, struct str bytes)

@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "builder/run/process-tree.h"
 #include "builder/run/run-cgroup.h"
 #include "builder/run/supervisor.h"
 #include "lib/os/clock.h"
@@ -168,39 +167,18 @@ static bool read_output(struct run *r)
 	return true;
 }
 
-// Reads what is still in the pipe. A process that is not below the supervisor could have been handed the other end of
-// it, so the end of the output is not waited for.
-static void read_rest(struct run *r)
-{
-	struct pollfd rest = {.fd = r->output, .events = POLLIN};
-	int pipe_size = r->output < 0 ? 0 : fcntl(r->output, F_GETPIPE_SZ);
-	uint64_t most = r->bytes + (pipe_size > 0 ? (uint64_t)pipe_size : 0);
-	while (r->output >= 0 && r->bytes < most && poll(&rest, 1, 0) > 0 && read_output(r))
-		;
-}
-
 // --- until its end ---
-
-static bool must_stop(const struct run *r)
-{
-	return r->options->stop && atomic_load(r->options->stop) && !r->is_asked_to_stop;
-}
-
-// The program can stop the supervisor, which has the same user. It would never end then.
-static void end_stopped_supervisor(const struct run *r)
-{
-	siginfo_t info = {.si_pid = 0};
-	if (waitid(P_PID, (id_t)r->supervisor, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid)
-		kill(r->supervisor, SIGKILL);
-}
 
 static void watch_run(struct run *r)
 {
 	while (!r->report.is_over) {
 		struct pollfd fds[] = {{.fd = r->control, .events = POLLIN}, {.fd = r->output, .events = POLLIN}};
-		if (must_stop(r))
+		if (r->options->stop && atomic_load(r->options->stop) && !r->is_asked_to_stop)
 			r->is_asked_to_stop = send(r->control, "s", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
-		end_stopped_supervisor(r);
+		// The program can stop the supervisor, which has the same user. It would never end then.
+		siginfo_t info = {.si_pid = 0};
+		if (waitid(P_PID, (id_t)r->supervisor, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid)
+			kill(r->supervisor, SIGKILL);
 		if (poll(fds, 2, POLL_MS) <= 0)
 			continue;
 		if (fds[1].revents)
@@ -297,7 +275,13 @@ int run_program(const struct run_options *options, struct run_outcome *out, stru
 	int status = wait_for_supervisor(r);
 	if (!r->report.is_over)
 		end_without_supervisor(r);
-	read_rest(r);
+	// Reads what is still in the pipe. A process that is not below the supervisor could have been handed
+	// the other end of it, so the end of the output is not waited for.
+	struct pollfd rest = {.fd = r->output, .events = POLLIN};
+	int pipe_size = r->output < 0 ? 0 : fcntl(r->output, F_GETPIPE_SZ);
+	uint64_t most = r->bytes + (pipe_size > 0 ? (uint64_t)pipe_size : 0);
+	while (r->output >= 0 && r->bytes < most && poll(&rest, 1, 0) > 0 && read_output(r))
+		;
 	*out = (struct run_outcome){.seconds = (double)(clock_ms() - begin) / 1000};
 	return fill_outcome(r, status, out, e);
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/run/supervisor.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +15,121 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "builder/run/process-tree.h"
 #include "builder/run/run-cgroup.h"
+#include "lib/base/mem.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
+
+// --- processes, by /proc ---
+//
+// The processes below one process, by /proc. A process whose parent has ended is below the nearest subreaper
+// (PR_SET_CHILD_SUBREAPER) above it, so a subreaper has everything that it started below itself. One thread.
+
+enum { STAT_MOST = 1024 }; // bytes of /proc/PID/stat that are read; the fields used are at its beginning
+
+struct process {
+	pid_t pid, parent, group, session;
+	bool is_dead; // a zombie
+	bool is_below;
+};
+
+struct process_list {
+	struct process *items;
+	size_t count, room;
+};
+
+static void free_list(struct process_list *l)
+{
+	free(l->items);
+}
+
+// Reads proc(5) /proc/PID/stat: "pid (name) state ppid pgrp session ...". The name may have any character.
+static bool read_process(int proc, const char *pid, struct process *out)
+{
+	char path[64], text[STAT_MOST];
+	snprintf(path, sizeof(path), "%.20s/stat", pid);
+	CLEANUP(mem_close) int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	const char *behind_name = strrchr(text, ')');
+	char status;
+	int parent, group, session;
+	if (!behind_name || sscanf(behind_name + 1, " %c %d %d %d", &status, &parent, &group, &session) != 4)
+		return false;
+	*out = (struct process){.pid = (pid_t)strtol(pid, NULL, 10),
+		.parent = parent,
+		.group = group,
+		.session = session,
+		.is_dead = status == 'Z' || status == 'X'};
+	return true;
+}
+
+static void read_processes(struct process_list *l)
+{
+	CLEANUP(fs_close_dir) DIR *proc = opendir("/proc");
+	for (const struct dirent *d; proc && (d = readdir(proc));) {
+		if (d->d_name[0] < '1' || d->d_name[0] > '9')
+			continue;
+		GROW(l->items, l->count, l->room);
+		l->count += read_process(dirfd(proc), d->d_name, &l->items[l->count]);
+	}
+}
+
+static bool is_child_of_marked(const struct process_list *l, const struct process *p, pid_t root)
+{
+	if (p->parent == root)
+		return true;
+	for (size_t i = 0; i < l->count; i++)
+		if (l->items[i].is_below && l->items[i].pid == p->parent)
+			return true;
+	return false;
+}
+
+// Sends the signal to all processes below root, and to their process groups. Returns how many were still running. If
+// /proc cannot be read: only to the group `group`, and 0.
+static unsigned process_tree_signal(pid_t root, pid_t group, int signal)
+{
+	CLEANUP(free_list) struct process_list l = {NULL, 0, 0};
+	unsigned running = 0;
+	read_processes(&l);
+	for (bool again = true; again;) {
+		again = false;
+		for (size_t i = 0; i < l.count; i++)
+			if (!l.items[i].is_below && is_child_of_marked(&l, &l.items[i], root))
+				again = l.items[i].is_below = true;
+	}
+	if (!l.count)
+		kill(-group, signal);
+	for (size_t i = 0; i < l.count; i++) {
+		const struct process *p = &l.items[i];
+		if (!p->is_below || p->is_dead)
+			continue;
+		running++;
+		kill(p->pid, signal);
+		if (p->pid == p->group) // the whole group at once: no process of it can fork meanwhile
+			kill(-p->group, signal);
+	}
+	return running;
+}
+
+unsigned process_tree_signal_session(pid_t session, int signal)
+{
+	CLEANUP(free_list) struct process_list l = {NULL, 0, 0};
+	unsigned running = 0;
+	read_processes(&l);
+	for (size_t i = 0; i < l.count; i++)
+		if (l.items[i].session == session && !l.items[i].is_dead) {
+			kill(l.items[i].pid, signal);
+			running++;
+		}
+	return running;
+}
 
 enum {
 	TERM_MS = 2000,  // between SIGTERM and SIGKILL
@@ -56,23 +167,6 @@ static void tell(const struct supervision *s, const struct supervisor_report *re
 
 // --- the process of the program, before it is one ---
 
-static void set_limits(uint64_t memory, bool is_in_cgroup)
-{
-	// With 1, neither a file nor a pipe gets a core (core(5)); with 0 a pipe still would.
-	const struct rlimit core = {1, 1}, space = {memory, memory};
-	setrlimit(RLIMIT_CORE, &core);
-	if (memory && !is_in_cgroup)
-		setrlimit(RLIMIT_AS, &space);
-}
-
-// Signals have their default actions already, since posix_spawn() set these.
-static void unblock_signals(void)
-{
-	sigset_t none;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static void become_program(const struct supervision *s, pid_t parent, int errors)
 {
 	const struct supervisor_report begins = {.pid = getpid()};
@@ -82,10 +176,17 @@ static void become_program(const struct supervision *s, pid_t parent, int errors
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(CANNOT_START);
-	set_limits(s->memory, is_in_cgroup);
+	// With 1, neither a file nor a pipe gets a core (core(5)); with 0 a pipe still would.
+	const struct rlimit core = {1, 1}, space = {s->memory, s->memory};
+	setrlimit(RLIMIT_CORE, &core);
+	if (s->memory && !is_in_cgroup)
+		setrlimit(RLIMIT_AS, &space);
 	if (!s->setuid_works)
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	unblock_signals();
+	// Signals have their default actions already, since posix_spawn() set these.
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	tell(s, &begins); // before the program can kill the supervisor
 	if (chdir(s->folder) < 0)
 		failed = (struct start_error){errno, true};
@@ -159,12 +260,6 @@ static char wait_for_something(struct supervision *s, int64_t ms)
 	return message;
 }
 
-static void kill_all(const struct supervision *s)
-{
-	process_tree_signal(getpid(), s->pid, SIGKILL);
-	run_cgroup_kill(&s->cgroup);
-}
-
 // Runs until the program's process has ended, or our caller has.
 static void watch(struct supervision *s, uint64_t seconds)
 {
@@ -180,7 +275,8 @@ static void watch(struct supervision *s, uint64_t seconds)
 			end = now + TERM_MS;
 			give_up = end + GONE_MS;
 		} else if (now >= end) {
-			kill_all(s);
+			process_tree_signal(getpid(), s->pid, SIGKILL);
+			run_cgroup_kill(&s->cgroup);
 			end = now + AGAIN_MS;
 		}
 		if (wait_for_something(s, end - now) && give_up == INT64_MAX)
@@ -205,28 +301,23 @@ static void end_all(struct supervision *s)
 
 // --- the report ---
 
-static void fill_report(struct supervision *s)
-{
-	struct start_error failed;
-	struct rusage usage;
-	if (read(s->start_error, &failed, sizeof(failed)) == sizeof(failed)) {
-		s->report.error = failed.error;
-		s->report.in_folder = failed.in_folder;
-	}
-	getrusage(RUSAGE_CHILDREN, &usage);
-	s->report.peak_memory = run_cgroup_peak(&s->cgroup);
-	if (!s->report.peak_memory)
-		s->report.peak_memory = (uint64_t)usage.ru_maxrss * 1024;
-	s->report.out_of_memory = run_cgroup_was_out_of_memory(&s->cgroup);
-}
-
 static void supervise(struct supervision *s, uint64_t seconds)
 {
 	start_program(s);
 	if (!s->report.error) {
 		watch(s, seconds);
 		end_all(s);
-		fill_report(s);
+		struct start_error failed;
+		struct rusage usage;
+		if (read(s->start_error, &failed, sizeof(failed)) == sizeof(failed)) {
+			s->report.error = failed.error;
+			s->report.in_folder = failed.in_folder;
+		}
+		getrusage(RUSAGE_CHILDREN, &usage);
+		s->report.peak_memory = run_cgroup_peak(&s->cgroup);
+		if (!s->report.peak_memory)
+			s->report.peak_memory = (uint64_t)usage.ru_maxrss * 1024;
+		s->report.out_of_memory = run_cgroup_was_out_of_memory(&s->cgroup);
 	}
 	s->report.is_over = true;
 	run_cgroup_remove(&s->cgroup);

@@ -36,3 +36,5 @@ struct supervisor_report {
 
 // The main function; argv[0] is SUPERVISOR_COMMAND. Never returns while something of the program is left.
 int supervisor_main(int argc, char **argv);
+// Sends the signal to all processes of a session. Returns how many were still running.
+unsigned process_tree_signal_session(pid_t session, int signal);

@@ -1,24 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/step/attempt.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/run/run-log.h"
 #include "builder/step/build-facts.h"
-#include "builder/step/build-number.h"
 #include "builder/step/build-statement.h"
 #include "builder/step/built-wheel.h"
 #include "builder/step/log-reason.h"
 #include "builder/step/report-pipe.h"
 #include "builder/step/sdist-fetch.h"
-#include "builder/step/step-environment.h"
-#include "builder/step/step-room.h"
+#include "builder/step/sandbox.h"
 #include "builder/step/top-modules.h"
-#include "builder/step/wheel-audit.h"
 #include "builder/step/wheel-push.h"
+#include "lib/audit/wheel-gate.h"
 #include "lib/base/limits.h"
+#include "lib/base/mem.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/os/tree.h"
+
+// --- the build tag ---
+//
+// Gives a built wheel a build tag (PEP 427), so that installers prefer it to one of the same version that no longer
+// works. Not every build backend can be asked for one, so the wheel is written anew: its name, Build in WHEEL, and the
+// hash of WHEEL in RECORD change; the bytes, times and modes of all other members stay. One thread at a time.
+
+static const char script_head[] = "number = '";
+static const char script_rest[] =
+	"'\n"
+	"import base64, csv, hashlib, io, os, shutil, sys, zipfile\n"
+	"folder, name = os.path.split(sys.argv[2])\n"
+	"parts = name[:-len('.whl')].split('-')\n"
+	"renamed = '-'.join(parts[:2] + [number] + parts[-3:]) + '.whl'\n"
+	"def of_dist_info(info, name):\n"
+	"    return info.filename.count('/') == 1 and info.filename.endswith('.dist-info/' + name)\n"
+	"with zipfile.ZipFile(sys.argv[2]) as old, zipfile.ZipFile(os.path.join(folder, '.new'), 'w') as new:\n"
+	"    wheel = next(info.filename for info in old.infolist() if of_dist_info(info, 'WHEEL'))\n"
+	"    lines = [line for line in old.read(wheel).decode('utf-8').splitlines() if line.strip()]\n"
+	"    lines = [line for line in lines if not line.lower().startswith('build:')] + ['Build: ' + number, '']\n"
+	"    content = '\\n'.join(lines).encode('utf-8')\n"
+	"    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b'=').decode('ascii')\n"
+	"    def record(data):\n"
+	"        out = io.StringIO()\n"
+	"        rows = csv.writer(out, lineterminator='\\n')\n"
+	"        for row in csv.reader(io.StringIO(data.decode('utf-8'))):\n"
+	"            same = not row or row[0] != wheel\n"
+	"            rows.writerow(row if same else [wheel, 'sha256=' + digest, str(len(content))])\n"
+	"        return out.getvalue().encode('utf-8')\n"
+	"    for info in old.infolist():\n"
+	"        kept = zipfile.ZipInfo(info.filename, info.date_time)\n"
+	"        for field in ('compress_type', 'create_system', 'external_attr', 'comment'):\n"
+	"            setattr(kept, field, getattr(info, field))\n"
+	"        if info.filename == wheel:\n"
+	"            new.writestr(kept, content)\n"
+	"        elif of_dist_info(info, 'RECORD'):\n"
+	"            new.writestr(kept, record(old.read(info)))\n"
+	"        else:\n"
+	"            kept.file_size = info.file_size\n"
+	"            with old.open(info) as source, new.open(kept, 'w') as target:\n"
+	"                shutil.copyfileobj(source, target, 1 << 20)\n"
+	"os.remove(sys.argv[2])\n"
+	"os.rename(os.path.join(folder, '.new'), os.path.join(folder, renamed))\n"
+	"with open(sys.argv[1], 'w', encoding='utf-8') as f:\n"
+	"    f.write(renamed)\n";
+
+// The wheel of the room, in its output folder, is replaced by the one with the tag, which has another name. The room's
+// Python does it. ERR_INVALID: it failed; the log says why.
+static int build_number_set(struct sandbox *r, unsigned number, struct err *e)
+{
+	CLEANUP(buf_release) struct buf answer;
+	CLEANUP(mem_free) char *script = xasprintf("%s%u%s", script_head, number, script_rest);
+	buf_init(&answer, LIMIT_BUILD_ANSWER);
+	if (sandbox_ask(r, script, "%w", (unsigned)sandbox_seconds(r), &answer, e) < 0)
+		return err_prefix(e, "the wheel does not get its build tag: ");
+	return 0;
+}
+
+// --- the audit of a built wheel ---
+//
+// Judges a built wheel before it is tested, as an upload of it would be. No foreign program of the attempt runs
+// meanwhile. Any thread.
+
+static int read_built(const struct built_wheel *wheel, const struct filename *name, struct wheel_facts *out,
+	struct err *e)
+{
+	CLEANUP(mem_close) int fd = open(wheel->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return err_errno(e, ERR_IO, "%s", wheel->filename);
+	const struct byte_source bytes = byte_source_file(fd, wheel->size);
+	return wheel_facts_read(&bytes, name, out, e);
+}
+
+// Each finding becomes a line of the log. ERR_INVALID: the gate refuses the wheel. ERR_IO: it cannot be read.
+static int wheel_audit(struct wheel_gate *gate, const char *platform, const struct built_wheel *wheel,
+	struct run_log *log, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
+	CLEANUP(audit_report_release) struct audit_report report = {0};
+	if (filename_parse(str_from(wheel->filename), &name, e) < 0)
+		return -1;
+	if (read_built(wheel, &name, &facts, &why) < 0) {
+		run_log_line(log, "what is inside %s is unknown: %s", wheel->filename, why.msg);
+		if (why.kind != ERR_IO && !wheel_gate_refuses(gate))
+			return 0;
+		*e = why;
+		return err_prefix(e, "it cannot be audited: ");
+	}
+	wheel_gate_judge(gate, platform, &name, &facts, &report);
+	CLEANUP(buf_release) struct buf line;
+	buf_init(&line, 2 * LIMIT_PATH + LIMIT_AUDIT_WHY);
+	for (size_t i = 0; i < report.count; i++) {
+		buf_clear(&line);
+		wheel_gate_print(&report.finding[i], &line);
+		run_log_line(log, "%s", line.data);
+	}
+	return wheel_gate_refuses(gate) ? wheel_gate_check(&report, e) : 0;
+}
 
 const char *const attempt_step_name[ATTEMPT_STEP_COUNT] = {
 	"", "fetch", "build", "repair", "extra", "audit", "test", "push"};
@@ -40,7 +144,7 @@ struct attempt {
 	const struct attempt_options *options;
 	const struct missing_row *row;
 	struct attempt_outcome *out;
-	struct step_room room;
+	struct sandbox room;
 	struct built_wheel wheel;
 	enum attempt_step step;
 	char sdist_sha256[SHA256_HEX + 1]; // "": not fetched
@@ -50,18 +154,12 @@ struct attempt {
 
 static void attempt_release(struct attempt *a)
 {
-	step_room_close(&a->room);
+	sandbox_close(&a->room);
 	built_wheel_release(&a->wheel);
 	jsondoc_cleanup(&a->provenance);
 }
 
 // --- what is common to the steps ---
-
-static void set_path(char **path, const char *value)
-{
-	free(*path);
-	*path = xstrdup(value);
-}
 
 // Every step leaves one wheel, whatever its exit code says.
 static int take_wheel(struct attempt *a, struct err *e)
@@ -69,13 +167,14 @@ static int take_wheel(struct attempt *a, struct err *e)
 	const struct built_wheel_want want = {a->row->project, a->row->version, a->options->environment};
 	if (built_wheel_find(a->room.output, &want, &a->wheel, e) < 0)
 		return -1;
-	set_path(&a->room.wheel, a->wheel.path);
+	free(a->room.wheel);
+	a->room.wheel = xstrdup(a->wheel.path);
 	return 0;
 }
 
 static int run_command(struct attempt *a, const char *command, struct err *e)
 {
-	return step_room_run(&a->room, command, NULL, e) < 0 ? -1 : take_wheel(a, e);
+	return sandbox_run(&a->room, command, NULL, e) < 0 ? -1 : take_wheel(a, e);
 }
 
 // --- fetch ---
@@ -102,7 +201,7 @@ static int fetch_step(struct attempt *a, struct err *e)
 		.from = o->from,
 		.fetch = o->fetch,
 		.stop = o->stop,
-		.seconds = step_room_seconds(&a->room)};
+		.seconds = sandbox_seconds(&a->room)};
 	CLEANUP(mem_free) char *path = xasprintf("%s/sdist/%s", a->room.folder, a->row->sdist.filename);
 	if (check_words(a->row, e) < 0)
 		return -1;
@@ -219,9 +318,9 @@ static int import_modules(struct attempt *a, struct err *e)
 		return -1;
 	if (!modules.count)
 		return 0; // only data or type stubs
-	if (step_room_write(&a->room, "import.py", import_script, e) < 0)
+	if (sandbox_write(&a->room, "import.py", import_script, e) < 0)
 		return -1;
-	return step_room_run_again(&a->room, IMPORT_COMMAND, &modules, e);
+	return sandbox_run_again(&a->room, IMPORT_COMMAND, &modules, e);
 }
 
 static int test_step(struct attempt *a, struct err *e)
@@ -229,7 +328,7 @@ static int test_step(struct attempt *a, struct err *e)
 	const char *command = a->options->config->build_test;
 	if (command)
 		return run_command(a, command, e);
-	if (step_room_run(&a->room, INSTALL_COMMAND, NULL, e) < 0 || import_modules(a, e) < 0)
+	if (sandbox_run(&a->room, INSTALL_COMMAND, NULL, e) < 0 || import_modules(a, e) < 0)
 		return -1;
 	return take_wheel(a, e);
 }
@@ -287,15 +386,6 @@ static bool is_attempt_stopped(const struct attempt *a)
 	return a->options->stop && atomic_load(a->options->stop);
 }
 
-static enum results_result result_of_failure(const struct attempt *a, const struct attempt_row *row)
-{
-	if (is_attempt_stopped(a))
-		return RESULTS_INTERRUPTED;
-	if (a->room.cause != RESULTS_RUNNING)
-		return a->room.cause;
-	return clock_ms() >= a->room.end_ms ? RESULTS_TIMED_OUT : row->failure;
-}
-
 static enum results_result run_attempt_steps(struct attempt *a, struct err *e)
 {
 	for (const struct attempt_row *row = rows; row < rows + ARRAY_SIZE(rows); row++) {
@@ -309,7 +399,11 @@ static enum results_result run_attempt_steps(struct attempt *a, struct err *e)
 		else if (row->run(a, e) == 0)
 			continue;
 		run_log_line(a->room.log, "%s: %s", attempt_step_name[row->step], e->msg);
-		return result_of_failure(a, row);
+		if (is_attempt_stopped(a))
+			return RESULTS_INTERRUPTED;
+		if (a->room.cause != RESULTS_RUNNING)
+			return a->room.cause;
+		return clock_ms() >= a->room.end_ms ? RESULTS_TIMED_OUT : row->failure;
 	}
 	return RESULTS_OK;
 }
@@ -386,24 +480,6 @@ static void begin_outcome(struct attempt *a)
 	};
 }
 
-static void end_outcome(struct attempt *a, enum results_result result, const struct err *why)
-{
-	struct err ignored = ERR_INIT;
-	struct results_attempt *r = &a->out->attempt;
-	if (a->room.log && run_log_text(a->room.log, &a->out->log, &ignored) < 0)
-		buf_clear(&a->out->log);
-	r->result = result;
-	r->step = attempt_step_name[a->step];
-	r->why = result == RESULTS_OK ? "" : write_reason(a, why);
-	r->seconds = (double)(clock_ms() - a->begun_ms) / 1000;
-	r->peak_memory = a->room.peak_memory;
-	r->files = describe_wheel(a);
-	r->sdist = describe_sdist(a);
-	r->provenance = write_provenance(a);
-	r->has_log = a->out->log.len > 0;
-	a->out->is_hopeless |= why->kind == ERR_FULL;
-}
-
 void attempt_run(const struct attempt_options *options, const struct missing_row *row, struct attempt_outcome *out)
 {
 	const struct step_values values = {row->platform, row->python, row->project, row->version, options->index};
@@ -413,11 +489,24 @@ void attempt_run(const struct attempt_options *options, const struct missing_row
 	struct err e = ERR_INIT;
 	begin_outcome(&a);
 	a.provenance = build_facts_begin(options->config, row, options->index, options->host);
-	if (step_room_open(&a.room, options->config, &values, options->work, options->id, &e) == 0) {
+	if (sandbox_open(&a.room, options->config, &values, options->work, options->id, &e) == 0) {
 		a.room.stop = options->stop;
 		result = run_attempt_steps(&a, &e);
 	}
-	end_outcome(&a, result, &e);
+	struct err ignored = ERR_INIT;
+	struct results_attempt *r = &a.out->attempt;
+	if (a.room.log && run_log_text(a.room.log, &a.out->log, &ignored) < 0)
+		buf_clear(&a.out->log);
+	r->result = result;
+	r->step = attempt_step_name[a.step];
+	r->why = result == RESULTS_OK ? "" : write_reason(&a, &e);
+	r->seconds = (double)(clock_ms() - a.begun_ms) / 1000;
+	r->peak_memory = a.room.peak_memory;
+	r->files = describe_wheel(&a);
+	r->sdist = describe_sdist(&a);
+	r->provenance = write_provenance(&a);
+	r->has_log = a.out->log.len > 0;
+	a.out->is_hopeless |= e.kind == ERR_FULL;
 }
 
 void attempt_outcome_release(struct attempt_outcome *out)
@@ -461,4 +550,34 @@ void attempt_recipe(const struct config *c, const char *index, const struct miss
 	digest_end(d, sha256);
 	hex_encode(sha256, SHA256_SIZE, out);
 	out[SHA256_HEX] = '\0';
+}
+
+// --- the work folder ---
+
+char *attempt_log_path(const char *work, const char *id)
+{
+	return xasprintf("%s/%s/log", work, id);
+}
+
+static bool is_attempt_id(const char *name)
+{
+	return strlen(name) == RESULTS_ID && strspn(name, "0123456789abcdef") == RESULTS_ID;
+}
+
+int attempt_clean(const char *work, struct err *e)
+{
+	int result = 0;
+	CLEANUP(mem_close) int fd = fs_open_dir(work, e);
+	if (fd < 0)
+		return -1;
+	int listed = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	CLEANUP(fs_close_dir) DIR *dir = listed < 0 ? NULL : fdopendir(listed);
+	if (!dir) {
+		mem_close(&listed);
+		return err_errno(e, ERR_IO, "%s", work);
+	}
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (is_attempt_id(entry->d_name) && tree_remove(fd, entry->d_name, e) < 0)
+			result = -1;
+	return result;
 }

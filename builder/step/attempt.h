@@ -68,8 +68,8 @@ struct attempt_outcome {
 	char *wheel;                    // the file name of the published wheel; NULL: none
 	char *requires_python;          // of that wheel: on which Pythons it installs too; NULL: none. Owned, as wheel
 	struct buf log;                 // its text
-	bool is_taken;     // another wheel has the name of this one, with other contents, and stays
-	bool is_elsewhere; // for the caller: that one is as good, and this attempt did not fail
+	bool is_taken;                  // another wheel has the name of this one, with other contents, and stays
+	bool is_elsewhere;              // for the caller: that one is as good, and this attempt did not fail
 	bool is_hopeless; // the token or the URL is refused, or the disk is full: other attempts would end likewise
 	struct arena text;
 };

@@ -10,18 +10,6 @@
 
 enum { ASK_SECONDS = 60 };
 
-// Of the machine itself: behind [build] wrap the build may have another one.
-static void put_host_libc(struct jsondoc *out)
-{
-	char text[LIMIT_NOTE] = "";
-#ifdef _CS_GNU_LIBC_VERSION
-	if (confstr(_CS_GNU_LIBC_VERSION, text, sizeof(text)) == 0)
-		text[0] = '\0';
-#endif
-	if (*text)
-		jsondoc_put_str(out, "host_libc", text);
-}
-
 struct jsondoc *build_facts_begin(const struct config *config, const struct missing_row *row, const char *index,
 	const char *host)
 {
@@ -35,7 +23,14 @@ struct jsondoc *build_facts_begin(const struct config *config, const struct miss
 	jsondoc_put_str(p, "note", config->build_note);
 	jsondoc_put(p, "branches", branches);
 	jsondoc_put_str(p, "wrap", config->build_wrap);
-	put_host_libc(p);
+	// Of the machine itself: behind [build] wrap the build may have another one.
+	char text[LIMIT_NOTE] = "";
+#ifdef _CS_GNU_LIBC_VERSION
+	if (confstr(_CS_GNU_LIBC_VERSION, text, sizeof(text)) == 0)
+		text[0] = '\0';
+#endif
+	if (*text)
+		jsondoc_put_str(p, "host_libc", text);
 	if (fetch_url_parse(index, &url, &ignored) == 0)
 		jsondoc_put_str(p, "index", url.text);
 	return p;
@@ -89,16 +84,16 @@ static const char machine_script[] =
 	"with open(sys.argv[1], 'w', encoding='utf-8') as f:\n"
 	"    json.dump(facts, f)\n";
 
-static struct jsondoc *ask_json(struct step_room *r, const char *script, const char *argument, struct err *e)
+static struct jsondoc *ask_json(struct sandbox *r, const char *script, const char *argument, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_BUILD_ANSWER);
-	if (step_room_ask(r, script, argument, ASK_SECONDS, &text, e) < 0)
+	if (sandbox_ask(r, script, argument, ASK_SECONDS, &text, e) < 0)
 		return NULL;
 	return jsondoc_read(buf_view(&text), e);
 }
 
-int build_facts_machine(struct step_room *r, struct jsondoc *provenance, struct err *e)
+int build_facts_machine(struct sandbox *r, struct jsondoc *provenance, struct err *e)
 {
 	static const char *const keys[] = {"interpreter", "compiler", "cpu_baseline", "libc", "system"};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *facts = ask_json(r, machine_script, "", e);
@@ -154,14 +149,6 @@ static void add_installed(struct installed *all, const struct jsondoc *item)
 	add_normal_name(all->names, name);
 }
 
-static void add_report(struct installed *all, const struct jsondoc *report)
-{
-	const struct jsondoc *install = jsondoc_get(report, "install");
-	for (size_t i = 0; install && i < jsondoc_count(install); i++)
-		if (jsondoc_count(all->list) < LIMIT_BUILD_REQUIREMENTS)
-			add_installed(all, jsondoc_at(install, i));
-}
-
 void build_facts_requirements(struct str reports, struct jsondoc *provenance, struct strset *names)
 {
 	struct err ignored = ERR_INIT;
@@ -170,7 +157,10 @@ void build_facts_requirements(struct str reports, struct jsondoc *provenance, st
 		CLEANUP(jsondoc_cleanup) struct jsondoc *report = jsondoc_next(&rest, &ignored);
 		if (!report)
 			break; // not of pip, or cut at the limit
-		add_report(&all, report);
+		const struct jsondoc *install = jsondoc_get(report, "install");
+		for (size_t i = 0; install && i < jsondoc_count(install); i++)
+			if (jsondoc_count(all.list) < LIMIT_BUILD_REQUIREMENTS)
+				add_installed(&all, jsondoc_at(install, i));
 	}
 	strset_sort(names);
 	jsondoc_put(provenance, "requirements", all.list);
@@ -217,7 +207,7 @@ static const char wanted_script[] =
 	"with open(sys.argv[1], 'w', encoding='utf-8') as f:\n"
 	"    json.dump([re.match(r'\\s*([A-Za-z0-9._-]+)', line).group(1) for line in lines], f)\n";
 
-void build_facts_wanted(struct step_room *r, struct strset *out)
+void build_facts_wanted(struct sandbox *r, struct strset *out)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *names = ask_json(r, wanted_script, "%s", &ignored);

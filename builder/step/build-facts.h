@@ -4,7 +4,7 @@
 // programs run, behind [build] wrap. What cannot be had is left out. Not for several threads of one room.
 #pragma once
 
-#include "builder/step/step-room.h"
+#include "builder/step/sandbox.h"
 #include "lib/base/strset.h"
 #include "lib/format/jsondoc.h"
 #include "builder/missing/missing.h"
@@ -16,9 +16,9 @@ struct jsondoc *build_facts_begin(const struct config *config, const struct miss
 // Puts "interpreter", "compiler", "cpu_baseline" (the level of the processor that the compiler builds for with CFLAGS:
 // "x86-64-v2", "armv8"), "libc" and "system" into provenance. -1 only if the interpreter cannot be run: then
 // nothing can be built. ERR_INVALID, ERR_IO.
-int build_facts_machine(struct step_room *r, struct jsondoc *provenance, struct err *e) MUST_CHECK;
+int build_facts_machine(struct sandbox *r, struct jsondoc *provenance, struct err *e) MUST_CHECK;
 // Puts "requirements" into provenance: [{"name", "version", "sha256"}], as each `pip install` of the build reported, and
 // their names (normal form, sorted) into names. reports: the reports, one after the other; not of pip: none.
 void build_facts_requirements(struct str reports, struct jsondoc *provenance, struct strset *names);
 // Adds the projects (normal form, sorted) that build-system.requires of the sdist names for this Python.
-void build_facts_wanted(struct step_room *r, struct strset *out);
+void build_facts_wanted(struct sandbox *r, struct strset *out);

@@ -151,16 +151,6 @@ static bool wants_row(const struct missing_row *row, const char *branch)
 	return false;
 }
 
-// The files of the branches that want the wheel.
-static void add_branch_files(const struct build_statement *s, struct jsondoc *all)
-{
-	for (size_t i = 0; s->listed && i < s->listed->branches; i++) {
-		const struct missing_branch *b = &s->listed->branch[i];
-		for (size_t k = 0; k < b->files && wants_row(s->row, b->name); k++)
-			jsondoc_add(all, branch_file_doc(b->name, &b->file[k]));
-	}
-}
-
 static struct jsondoc *dependencies_doc(const struct build_statement *s, bool is_whole)
 {
 	const struct jsondoc *installed = jsondoc_get(s->facts, "requirements");
@@ -172,8 +162,13 @@ static struct jsondoc *dependencies_doc(const struct build_statement *s, bool is
 	jsondoc_put_str(annotations, "how", "source");
 	jsondoc_put(sdist, "annotations", annotations);
 	jsondoc_add(all, sdist);
+	// The files of the branches that want the wheel.
 	if (is_whole)
-		add_branch_files(s, all);
+		for (size_t i = 0; s->listed && i < s->listed->branches; i++) {
+			const struct missing_branch *b = &s->listed->branch[i];
+			for (size_t k = 0; k < b->files && wants_row(s->row, b->name); k++)
+				jsondoc_add(all, branch_file_doc(b->name, &b->file[k]));
+		}
 	for (size_t i = 0; is_whole && installed && i < jsondoc_count(installed); i++)
 		jsondoc_add(all, requirement_doc(jsondoc_at(installed, i)));
 	return all;

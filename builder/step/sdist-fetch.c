@@ -83,21 +83,6 @@ static int append_piece(struct sdist_download *d, struct str piece, struct err *
 	return 0;
 }
 
-static int end_file(struct sdist_download *d, const struct missing_sdist *sdist, char sha256[SHA256_HEX + 1],
-	struct err *e)
-{
-	uint8_t digest[SHA256_SIZE];
-	digest_end(d->digest, digest);
-	hex_encode(digest, SHA256_SIZE, sha256);
-	sha256[SHA256_HEX] = '\0';
-	if (sdist->size >= 0 && d->size != (uint64_t)sdist->size)
-		return err_set(e, ERR_INVALID, "the sdist has %llu bytes instead of %lld", (unsigned long long)d->size,
-			(long long)sdist->size);
-	if (sdist->sha256 && strcasecmp(sha256, sdist->sha256) != 0)
-		return err_set(e, ERR_INVALID, "the sdist has the hash %s instead of %s", sha256, sdist->sha256);
-	return 0;
-}
-
 // --- from our store ---
 
 static int copy_from_store(struct sdist_download *d, const char *place, struct err *e)
@@ -236,21 +221,6 @@ static char *home_of_url(const struct config *c, const char *url)
 	return xstrndup(first.ptr, first.len);
 }
 
-static int download_from_upstream(struct sdist_download *d, const char *url, struct err *e)
-{
-	const struct config *c = d->source->config;
-	const struct fetch_pool_options options = {
-		.fetch.ca_file = ca_file_choose(c->upstream_ca_file),
-		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
-		.fetch.stall_seconds = (unsigned)c->upstream_timeout,
-		.concurrency = 1,
-		.allow_hosts = c->upstream_allow_hosts,
-		.allow_private = c->upstream_allow_private,
-	};
-	CLEANUP(mem_free) char *home = home_of_url(c, url);
-	return download(d, &options, url, home, e);
-}
-
 // With user and password, which the pool sends to this origin alone and never shows.
 static char *url_on_server(const struct sdist_source *s, const struct missing_row *row, const char *filename)
 {
@@ -293,7 +263,17 @@ static int get_sdist(struct sdist_download *d, const struct missing_row *row, st
 		return download_from_server(d, row, e);
 	if (is_ours)
 		return copy_from_store(d, row->sdist.url + strlen(FILE_SCHEME), e);
-	return download_from_upstream(d, row->sdist.url, e);
+	const struct config *c = d->source->config;
+	const struct fetch_pool_options options = {
+		.fetch.ca_file = ca_file_choose(c->upstream_ca_file),
+		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
+		.fetch.stall_seconds = (unsigned)c->upstream_timeout,
+		.concurrency = 1,
+		.allow_hosts = c->upstream_allow_hosts,
+		.allow_private = c->upstream_allow_private,
+	};
+	CLEANUP(mem_free) char *home = home_of_url(c, row->sdist.url);
+	return download(d, &options, row->sdist.url, home, e);
 }
 
 int sdist_fetch(const struct sdist_source *source, const struct missing_row *row, const char *path,
@@ -306,5 +286,14 @@ int sdist_fetch(const struct sdist_source *source, const struct missing_row *row
 			(long long)row->sdist.size);
 	if (begin_file(&d, e) < 0 || get_sdist(&d, row, e) < 0)
 		return -1;
-	return end_file(&d, &row->sdist, sha256, e);
+	uint8_t digest[SHA256_SIZE];
+	digest_end(d.digest, digest);
+	hex_encode(digest, SHA256_SIZE, sha256);
+	sha256[SHA256_HEX] = '\0';
+	if (row->sdist.size >= 0 && d.size != (uint64_t)row->sdist.size)
+		return err_set(e, ERR_INVALID, "the sdist has %llu bytes instead of %lld", (unsigned long long)d.size,
+			(long long)row->sdist.size);
+	if (row->sdist.sha256 && strcasecmp(sha256, row->sdist.sha256) != 0)
+		return err_set(e, ERR_INVALID, "the sdist has the hash %s instead of %s", sha256, row->sdist.sha256);
+	return 0;
 }

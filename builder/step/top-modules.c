@@ -84,18 +84,6 @@ void top_modules_of_path(struct str path, struct buf *out)
 
 // --- of a whole wheel ---
 
-static int read_members(const char *wheel, struct zipdirectory *zip, struct err *e)
-{
-	struct stat st;
-	CLEANUP(findings_release) struct findings findings;
-	findings_init(&findings);
-	CLEANUP(mem_close) int fd = open(wheel, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_errno(e, ERR_IO, "%s", wheel);
-	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
-	return zipframe_read(&bytes, LENIENT, &findings, zip, e);
-}
-
 static bool is_mistake(const char *module)
 {
 	size_t top = strcspn(module, ".");
@@ -124,36 +112,33 @@ static enum module_rank rank_of_module(const char *module)
 	return is_mistake(module) ? RANK_MISTAKE : *module == '_' || strstr(module, "._") ? RANK_PRIVATE : RANK_PUBLIC;
 }
 
-static void add_of_rank(const struct strset *all, enum module_rank rank, struct strset *out)
-{
-	for (size_t i = 0; i < all->count && out->count < LIMIT_TOP_MODULES; i++)
-		if (rank_of_module(all->item[i]) == rank && !is_below_another(all, all->item[i]))
-			strset_add(out, all->item[i]);
-}
-
-static void add_all_modules(const struct zipdirectory *zip, struct strset *all)
-{
-	CLEANUP(buf_release) struct buf module;
-	buf_init(&module, LIMIT_PATH);
-	for (size_t i = 0; i < zip->count; i++) {
-		buf_clear(&module);
-		if (!zip->members[i].is_folder)
-			top_modules_of_path(zip->members[i].name, &module);
-		if (module.len && !module.failed)
-			strset_add(all, module.data);
-	}
-	strset_sort(all);
-}
-
 int top_modules_read(const char *wheel, struct strset *out, struct err *e)
 {
 	struct zipdirectory zip;
 	CLEANUP(strset_release) struct strset all = {0};
-	if (read_members(wheel, &zip, e) < 0)
+	struct stat st;
+	CLEANUP(findings_release) struct findings findings;
+	findings_init(&findings);
+	CLEANUP(mem_close) int fd = open(wheel, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(e, ERR_IO, "%s", wheel);
+	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
+	if (zipframe_read(&bytes, LENIENT, &findings, &zip, e) < 0)
 		return -1;
-	add_all_modules(&zip, &all);
+	CLEANUP(buf_release) struct buf module;
+	buf_init(&module, LIMIT_PATH);
+	for (size_t i = 0; i < zip.count; i++) {
+		buf_clear(&module);
+		if (!zip.members[i].is_folder)
+			top_modules_of_path(zip.members[i].name, &module);
+		if (module.len && !module.failed)
+			strset_add(&all, module.data);
+	}
+	strset_sort(&all);
 	for (enum module_rank rank = RANK_PUBLIC; rank < RANK_COUNT && !out->count; rank++)
-		add_of_rank(&all, rank, out);
+		for (size_t i = 0; i < all.count && out->count < LIMIT_TOP_MODULES; i++)
+			if (rank_of_module(all.item[i]) == rank && !is_below_another(&all, all.item[i]))
+				strset_add(out, all.item[i]);
 	strset_sort(out);
 	zipdirectory_release(&zip);
 	return 0;

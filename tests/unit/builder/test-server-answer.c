@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/server-answer.h"
+#include "builder/build-server.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

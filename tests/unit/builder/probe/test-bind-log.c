@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/probe/bind-log.h"
+#include "builder/probe/bind-check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

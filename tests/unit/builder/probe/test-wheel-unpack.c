@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/probe/wheel-unpack.h"
+#include "builder/probe/cpu-check.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -73,7 +73,7 @@ static void test_answers_are_bounded(void **state UNUSED)
 	char folder[] = "/tmp/wheelcache-facts-XXXXXX";
 	assert_non_null(mkdtemp(folder));
 	struct err e = ERR_INIT;
-	const struct step_room room = {.folder = folder};
+	const struct sandbox room = {.folder = folder};
 	CLEANUP(mem_free) char *big = xasprintf("%s/big", folder);
 	CLEANUP(mem_free) char *link = xasprintf("%s/link", folder);
 	CLEANUP(mem_free) char *pipe = xasprintf("%s/pipe", folder);
@@ -83,15 +83,15 @@ static void test_answers_are_bounded(void **state UNUSED)
 	assert_int_equal(ftruncate(fd, LIMIT_BUILD_ANSWER + 1), 0);
 	close(fd);
 	assert_int_equal(symlink("/etc/passwd", link) | mkfifo(pipe, 0600), 0);
-	assert_int_equal(step_room_read(&room, "big", &out, &e), -1);
+	assert_int_equal(sandbox_read(&room, "big", &out, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
-	assert_int_equal(step_room_read(&room, "link", &out, &e), -1);
+	assert_int_equal(sandbox_read(&room, "link", &out, &e), -1);
 	assert_int_equal(e.kind, ERR_IO);
-	assert_int_equal(step_room_read(&room, "pipe", &out, &e), -1);
+	assert_int_equal(sandbox_read(&room, "pipe", &out, &e), -1);
 	assert_int_equal(e.kind, ERR_INVALID);
-	assert_int_equal(step_room_write(&room, "link", "ours", &e), 0); // replaced, not followed
+	assert_int_equal(sandbox_write(&room, "link", "ours", &e), 0); // replaced, not followed
 	buf_clear(&out);
-	assert_int_equal(step_room_read(&room, "link", &out, &e), 0);
+	assert_int_equal(sandbox_read(&room, "link", &out, &e), 0);
 	assert_string_equal(out.data, "ours");
 	assert_int_equal(unlink(big) | unlink(link) | unlink(pipe) | rmdir(folder), 0);
 }

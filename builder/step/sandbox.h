@@ -24,7 +24,7 @@ struct step_values {
 	const char *index;                                 // %i
 };
 
-struct step_room {
+struct sandbox {
 	const struct config *config;
 	struct step_values values;
 	const atomic_bool *stop;
@@ -47,26 +47,43 @@ struct step_room {
 };
 
 // Makes the folder `id` in the folder `work`. ERR_INVALID: a Python that is none; ERR_USAGE: no index; ERR_FULL, ERR_IO.
-// The caller calls step_room_close whatever this returns.
-int step_room_open(struct step_room *r, const struct config *config, const struct step_values *values, const char *work,
+// The caller calls sandbox_close whatever this returns.
+int sandbox_open(struct sandbox *r, const struct config *config, const struct step_values *values, const char *work,
 	const char *id, struct err *e) MUST_CHECK;
 // Closes the log and removes the folder. A failure is only logged: the next attempt_clean removes it.
-void step_room_close(struct step_room *r);
+void sandbox_close(struct sandbox *r);
 
 // Runs a template, and `more` words behind it; NULL: none. It has made a fresh virtual environment before if the
 // template has %e. ERR_INVALID: it ended with an error; the message has the reason, in one line. Sets cause.
-int step_room_run(struct step_room *r, const char *command, const struct strset *more, struct err *e) MUST_CHECK;
+int sandbox_run(struct sandbox *r, const char *command, const struct strset *more, struct err *e) MUST_CHECK;
 // The same with the newest virtual environment.
-int step_room_run_again(struct step_room *r, const char *command, const struct strset *more, struct err *e) MUST_CHECK;
+int sandbox_run_again(struct sandbox *r, const char *command, const struct strset *more, struct err *e) MUST_CHECK;
 // Runs a script of ours with the environment's Python (in the newest virtual environment, if there is one). It gets
 // what is left of the time, but no more than `seconds`. It is given the path of the file that it writes, then one
 // argument. Appends the file, up to the limit of out.
-int step_room_ask(struct step_room *r, const char *script, const char *argument, unsigned seconds, struct buf *out,
+int sandbox_ask(struct sandbox *r, const char *script, const char *argument, unsigned seconds, struct buf *out,
 	struct err *e) MUST_CHECK;
 // Writes a file of ours into the room, in place of what is there. ERR_FULL, ERR_IO.
-int step_room_write(const struct step_room *r, const char *name, const char *text, struct err *e) MUST_CHECK;
+int sandbox_write(const struct sandbox *r, const char *name, const char *text, struct err *e) MUST_CHECK;
 // Appends a file of the room that foreign programs wrote, up to the limit of out. ERR_INVALID: it is no regular file;
 // ERR_LIMIT, ERR_IO.
-int step_room_read(const struct step_room *r, const char *name, struct buf *out, struct err *e) MUST_CHECK;
+int sandbox_read(const struct sandbox *r, const char *name, struct buf *out, struct err *e) MUST_CHECK;
 // Seconds that are left, at least 1.
-uint64_t step_room_seconds(const struct step_room *r);
+uint64_t sandbox_seconds(const struct sandbox *r);
+
+enum { PYTHON_CHECK_ABSENT = -1, PYTHON_CHECK_UNKNOWN = -2 };
+
+// The patch release of a Python of this builder, 2 of 3.11.2: it is run once, as the steps of a wheel run it, behind
+// [build] wrap. ABSENT only if it is certain that there is none: a Python, or a wrapper, that fails otherwise is UNKNOWN,
+// for the attempts to report. work: the existing work folder, of which the caller has the lock.
+int sandbox_python_micro(const struct config *config, const char *work, const char *platform, const char *python,
+	const char *index);
+
+// The environment of the foreign programs of one wheel: the variables that [build] environment lists, and those that
+// keep pip and uv to the given index, without configuration and caches of the account. Any thread.
+
+// folder: %d; its home/ and tmp/ are HOME and TMPDIR. A variable that [build] environment lists and our environment has
+// goes before ours, except these two. "NAME=value", NULL at the end; hook_free_words frees it.
+char **step_environment_make(const struct config *config, const char *folder, const char *index);
+// In the folder: the path to which each `pip install` writes what it installs (PIP_REPORT).
+#define STEP_ENVIRONMENT_REPORT "report.json"

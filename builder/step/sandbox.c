@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/step/step-room.h"
+#include "builder/step/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,11 @@
 
 #include "builder/run/run.h"
 #include "builder/step/log-reason.h"
-#include "builder/step/step-environment.h"
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
 #include "lib/domain/machine/environment.h"
 #include "lib/net/fetch.h"
 #include "lib/os/clock.h"
@@ -29,7 +31,7 @@ enum {
 
 // --- the folder ---
 
-static int set_interpreter(struct step_room *r, const char *python, struct err *e)
+static int set_interpreter(struct sandbox *r, const char *python, struct err *e)
 {
 	struct python p;
 	if (python_parse(str_from(python), &p, e) < 0)
@@ -39,7 +41,7 @@ static int set_interpreter(struct step_room *r, const char *python, struct err *
 	return 0;
 }
 
-static int make_folders(struct step_room *r, struct err *e)
+static int make_folders(struct sandbox *r, struct err *e)
 {
 	static const char *const names[] = {"", "/sdist", "/out", "/home", "/tmp", "/cwd"};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -50,10 +52,10 @@ static int make_folders(struct step_room *r, struct err *e)
 	return 0;
 }
 
-int step_room_open(struct step_room *r, const struct config *config, const struct step_values *values, const char *work,
+int sandbox_open(struct sandbox *r, const struct config *config, const struct step_values *values, const char *work,
 	const char *id, struct err *e)
 {
-	*r = (struct step_room){.config = config, .values = *values, .parent = -1, .id = xstrdup(id)};
+	*r = (struct sandbox){.config = config, .values = *values, .parent = -1, .id = xstrdup(id)};
 	r->end_ms = clock_ms() + (int64_t)config->build_timeout * 1000;
 	r->parent = fs_open_dir(work, e);
 	CLEANUP(mem_free) char *real = r->parent < 0 ? NULL : fs_real_path(work, e);
@@ -68,7 +70,7 @@ int step_room_open(struct step_room *r, const struct config *config, const struc
 	return run_log_open(log, config->build_log_size, &r->log, e);
 }
 
-void step_room_close(struct step_room *r)
+void sandbox_close(struct sandbox *r)
 {
 	struct err e = ERR_INIT;
 	run_log_close(r->log);
@@ -83,7 +85,7 @@ void step_room_close(struct step_room *r)
 	free(r->wheel);
 	free(r->venv);
 	free(r->interpreter);
-	*r = (struct step_room){.parent = -1};
+	*r = (struct sandbox){.parent = -1};
 }
 
 // --- the words of a command ---
@@ -106,7 +108,7 @@ static void append_word(struct words *w, char *word)
 	w->item[w->count++] = word;
 }
 
-static void append_command(struct words *w, const struct step_room *r, const char *command, const char *index)
+static void append_command(struct words *w, const struct sandbox *r, const char *command, const char *index)
 {
 	const struct hook_value values[] = {
 		{'p', r->values.platform},
@@ -127,7 +129,7 @@ static void append_command(struct words *w, const struct step_room *r, const cha
 	free(made);
 }
 
-static void make_words(struct words *w, const struct step_room *r, const char *command, const struct strset *more,
+static void make_words(struct words *w, const struct sandbox *r, const char *command, const struct strset *more,
 	const char *index)
 {
 	if (r->config->build_wrap)
@@ -138,7 +140,7 @@ static void make_words(struct words *w, const struct step_room *r, const char *c
 }
 
 // Without the password that the index may have. A line end in a word must not begin a line of the log.
-static void log_command(struct step_room *r, const char *command, const struct strset *more)
+static void log_command(struct sandbox *r, const char *command, const struct strset *more)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(fetch_url_release) struct fetch_url url = {0};
@@ -157,7 +159,7 @@ static void log_command(struct step_room *r, const char *command, const struct s
 // --- what a program's end means ---
 
 // *signal: the one that ended the build backend, if pip says so.
-static enum log_cause append_reason(struct step_room *r, struct buf *out, int *signal)
+static enum log_cause append_reason(struct sandbox *r, struct buf *out, int *signal)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(buf_release) struct buf text;
@@ -178,7 +180,7 @@ static bool is_crash(int signal)
 	return false;
 }
 
-static int report_signal(struct step_room *r, int signal, struct str reason, struct err *e)
+static int report_signal(struct sandbox *r, int signal, struct str reason, struct err *e)
 {
 	r->cause = RESULTS_CRASHED;
 	return err_set(e, ERR_INVALID, "it was ended by signal %d (%s)%s" STR_FMT, signal, strsignal(signal),
@@ -186,7 +188,7 @@ static int report_signal(struct step_room *r, int signal, struct str reason, str
 }
 
 // [build] wrap, as a shell, ends with 128 and the number of the signal that ended the program in it.
-static int report_exit(struct step_room *r, int code, int signal, struct str reason, struct err *e)
+static int report_exit(struct sandbox *r, int code, int signal, struct str reason, struct err *e)
 {
 	if (code > SIGNAL_EXIT && is_crash(code - SIGNAL_EXIT))
 		signal = code - SIGNAL_EXIT;
@@ -197,7 +199,7 @@ static int report_exit(struct step_room *r, int code, int signal, struct str rea
 	return err_set(e, ERR_INVALID, STR_FMT, STR_ARG(reason));
 }
 
-static int report_end(struct step_room *r, const struct run_outcome *o, struct err *e)
+static int report_end(struct sandbox *r, const struct run_outcome *o, struct err *e)
 {
 	int signal;
 	CLEANUP(buf_release) struct buf reason;
@@ -229,13 +231,13 @@ static int report_end(struct step_room *r, const struct run_outcome *o, struct e
 
 // --- running ---
 
-uint64_t step_room_seconds(const struct step_room *r)
+uint64_t sandbox_seconds(const struct sandbox *r)
 {
 	int64_t left = (r->end_ms - clock_ms() + 999) / 1000;
 	return left > 1 ? (uint64_t)left : 1;
 }
 
-int step_room_run_again(struct step_room *r, const char *command, const struct strset *more, struct err *e)
+int sandbox_run_again(struct sandbox *r, const char *command, const struct strset *more, struct err *e)
 {
 	CLEANUP(words_release) struct words w = {0};
 	CLEANUP(mem_free) char *cwd = xasprintf("%s/cwd", r->folder);
@@ -248,7 +250,7 @@ int step_room_run_again(struct step_room *r, const char *command, const struct s
 		.environment = (const char *const *)r->environment,
 		.folder = cwd,
 		.log = r->log,
-		.seconds = step_room_seconds(r),
+		.seconds = sandbox_seconds(r),
 		.memory = r->config->build_memory,
 		.setuid_works =
 			r->config->build_wrap != NULL, // rootless containers need it; they limit what runs in them
@@ -264,25 +266,25 @@ int step_room_run_again(struct step_room *r, const char *command, const struct s
 	return result;
 }
 
-static int make_venv(struct step_room *r, struct err *e)
+static int make_venv(struct sandbox *r, struct err *e)
 {
 	free(r->venv);
 	r->venv = xasprintf("%s/env-%u", r->folder, ++r->venvs);
-	return step_room_run_again(r, "%y -m venv %e", NULL, e) < 0 ? err_prefix(e, "its virtual environment: ") : 0;
+	return sandbox_run_again(r, "%y -m venv %e", NULL, e) < 0 ? err_prefix(e, "its virtual environment: ") : 0;
 }
 
-int step_room_run(struct step_room *r, const char *command, const struct strset *more, struct err *e)
+int sandbox_run(struct sandbox *r, const char *command, const struct strset *more, struct err *e)
 {
 	const char *wrap = r->config->build_wrap;
 	bool needs_venv = hook_uses(command, 'e') || (wrap && hook_uses(wrap, 'e'));
 	if (needs_venv && make_venv(r, e) < 0)
 		return -1;
-	return step_room_run_again(r, command, more, e);
+	return sandbox_run_again(r, command, more, e);
 }
 
 // --- questions ---
 
-int step_room_write(const struct step_room *r, const char *name, const char *text, struct err *e)
+int sandbox_write(const struct sandbox *r, const char *name, const char *text, struct err *e)
 {
 	CLEANUP(mem_free) char *path = xasprintf("%s/%s", r->folder, name);
 	unlink(path); // what a foreign program may have put there
@@ -292,7 +294,7 @@ int step_room_write(const struct step_room *r, const char *name, const char *tex
 	return 0;
 }
 
-int step_room_read(const struct step_room *r, const char *name, struct buf *out, struct err *e)
+int sandbox_read(const struct sandbox *r, const char *name, struct buf *out, struct err *e)
 {
 	struct stat st;
 	CLEANUP(mem_free) char *path = xasprintf("%s/%s", r->folder, name);
@@ -304,20 +306,139 @@ int step_room_read(const struct step_room *r, const char *name, struct buf *out,
 	return fs_read_fd(fd, path, out, e);
 }
 
-int step_room_ask(struct step_room *r, const char *script, const char *argument, unsigned seconds, struct buf *out,
+int sandbox_ask(struct sandbox *r, const char *script, const char *argument, unsigned seconds, struct buf *out,
 	struct err *e)
 {
 	CLEANUP(mem_free) char *answer = xasprintf("%s/answer", r->folder);
 	CLEANUP(mem_free)
 	char *command = xasprintf("%s -I %%d/ask.py %%d/answer %s", r->venv ? "%e/bin/python" : "%y", argument);
 	int64_t end_ms = r->end_ms, soon = clock_ms() + (int64_t)seconds * 1000;
-	if (step_room_write(r, "ask.py", script, e) < 0)
+	if (sandbox_write(r, "ask.py", script, e) < 0)
 		return -1;
 	unlink(answer);
 	r->end_ms = soon < end_ms ? soon : end_ms;
-	int asked = step_room_run_again(r, command, NULL, e);
+	int asked = sandbox_run_again(r, command, NULL, e);
 	r->end_ms = end_ms;
 	if (r->cause != RESULTS_INTERRUPTED)
 		r->cause = RESULTS_RUNNING;
-	return asked < 0 ? -1 : step_room_read(r, "answer", out, e);
+	return asked < 0 ? -1 : sandbox_read(r, "answer", out, e);
+}
+
+// --- which Python there is ---
+
+enum { ANSWER = 32, ASK_SECONDS = 60 };
+
+// What execvp() says, bwrap, podman or a shell.
+static bool says_absent(const char *message, const char *interpreter)
+{
+	bool is_about = interpreter && strstr(message, interpreter);
+	return is_about && (strstr(message, "No such file or directory") || strstr(message, "not found"));
+}
+
+static int ask_micro(struct sandbox *room, struct err *e)
+{
+	static const char script[] = "import sys\nopen(sys.argv[1], 'w').write(str(sys.version_info[2]))\n";
+	uint64_t micro;
+	CLEANUP(buf_release) struct buf answer;
+	buf_init(&answer, ANSWER);
+	if (sandbox_ask(room, script, "", ASK_SECONDS, &answer, e) < 0)
+		return says_absent(e->msg, room->interpreter) ? PYTHON_CHECK_ABSENT : PYTHON_CHECK_UNKNOWN;
+	return decimal_parse(buf_view(&answer), INT16_MAX, &micro) ? (int)micro : PYTHON_CHECK_UNKNOWN;
+}
+
+int sandbox_python_micro(const struct config *config, const char *work, const char *platform, const char *python,
+	const char *index)
+{
+	struct err e = ERR_INIT;
+	struct sandbox room;
+	char id[RESULTS_ID + 1];
+	const struct step_values values = {platform, python, "python", "0", index};
+	results_new_id(id);
+	bool is_open = sandbox_open(&room, config, &values, work, id, &e) == 0;
+	int micro = is_open ? ask_micro(&room, &e) : PYTHON_CHECK_UNKNOWN;
+	sandbox_close(&room);
+	return micro;
+}
+
+// --- the environment ---
+
+struct variables {
+	char **item; // "NAME=value"
+	size_t count, room;
+};
+
+static void append_variable(struct variables *v, char *text)
+{
+	GROW(v->item, v->count, v->room);
+	v->item[v->count++] = text;
+}
+
+static const char *value_of(const struct variables *v, const char *name)
+{
+	size_t len = strlen(name);
+	for (size_t i = 0; i < v->count; i++)
+		if (strncmp(v->item[i], name, len) == 0 && v->item[i][len] == '=')
+			return v->item[i] + len + 1;
+	return NULL;
+}
+
+static void set_variable(struct variables *v, const char *name, const char *value)
+{
+	if (value && !value_of(v, name))
+		append_variable(v, xasprintf("%s=%s", name, value));
+}
+
+// pip takes an index by http: only from a host that is named so.
+static void trust_index(struct variables *v, const char *index)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(fetch_url_release) struct fetch_url url = {0};
+	if (fetch_url_parse(index, &url, &ignored) < 0 || strcmp(url.scheme, "http") != 0)
+		return;
+	CLEANUP(mem_free) char *host = xasprintf("%s:%s", url.host, url.port);
+	set_variable(v, "PIP_TRUSTED_HOST", host);
+}
+
+char **step_environment_make(const struct config *config, const char *folder, const char *index)
+{
+	CLEANUP(mem_free) char *home = xasprintf("%s/home", folder);
+	CLEANUP(mem_free) char *tmp = xasprintf("%s/tmp", folder);
+	CLEANUP(mem_free) char *report = xasprintf("%s/" STEP_ENVIRONMENT_REPORT, folder);
+	const char *const fixed[][2] = {
+		{"PIP_REPORT", report}, // of `pip install`, which makes the build environment
+		{"PIP_CONFIG_FILE", "/dev/null"},
+		{"PIP_INDEX_URL", index},
+		{"PIP_NO_CACHE_DIR", "1"},
+		{"PIP_NO_INPUT", "1"},
+		{"PIP_DISABLE_PIP_VERSION_CHECK", "1"},
+		{"PIP_NO_COLOR", "1"},
+		{"UV_NO_CONFIG", "1"},
+		{"UV_DEFAULT_INDEX", index},
+		{"PYTHONNOUSERSITE", "1"},
+		{"PYTHONUNBUFFERED", "1"}, // a log that ends with the reason
+		// The earliest time that a ZIP file can have: two builds of one sdist do not differ by their times
+		// (reproducible-builds.org, SOURCE_DATE_EPOCH).
+		{"SOURCE_DATE_EPOCH", "315532800"},
+	};
+	struct variables v = {0};
+	set_variable(&v, "HOME", home);
+	set_variable(&v, "TMPDIR", tmp);
+	for (struct str rest = str_from(config->build_environment ? config->build_environment : ""); rest.len;) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *name = xstrndup(word.ptr, word.len);
+		if (*name)
+			set_variable(&v, name, getenv(name));
+	}
+	// One variable serves all: uv and Python take SSL_CERT_FILE, pip and others have names of their own.
+	static const char *const names[] = {
+		"PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "CARGO_HTTP_CAINFO", "GIT_SSL_CAINFO"};
+	const char *given = value_of(&v, "SSL_CERT_FILE");
+	CLEANUP(mem_free) char *file = xstrdup(given ? given : "");
+	for (size_t i = 0; *file && i < ARRAY_SIZE(names); i++)
+		set_variable(&v, names[i], file);
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		set_variable(&v, fixed[i][0], fixed[i][1]);
+	trust_index(&v, index);
+	append_variable(&v, NULL);
+	return v.item;
 }
