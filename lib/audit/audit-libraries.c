@@ -18,11 +18,6 @@ enum library_place {
 	PLACE_NOWHERE,
 };
 
-static bool is_libpython(const char *name)
-{
-	return str_starts(str_from(name), STR("libpython")) && strstr(name, ".so");
-}
-
 // Whether one is the beginning of the other, up to a dot: ".so.1" of ".so.1.2.3".
 static bool is_version_of(struct str one, struct str other)
 {
@@ -86,7 +81,7 @@ static enum library_place find_place(struct audit_work *w, uint32_t file, const 
 	enum layout_place farthest = audit_links_farthest(&w->links, file);
 	if (farthest >= LAYOUT_ABSENT)
 		return farthest == LAYOUT_ABSENT ? PLACE_OTHER : PLACE_BEYOND;
-	if (is_libpython(name))
+	if (str_starts(str_from(name), STR("libpython")) && strstr(name, ".so"))
 		return PLACE_PYTHON;
 	bool is_unknown = w->facts->is_cut || w->links.is_cut || (!promise_is_strict(a) && !w->offer);
 	return is_unknown ? PLACE_UNKNOWN : PLACE_NOWHERE;
@@ -128,19 +123,6 @@ static void find_missing(struct audit_work *w, const struct promise_arch *a, con
 			"needs %s, which is neither in the wheel nor on the platform: it fails to load", name);
 }
 
-// A Python that was built without a shared library, as Debian's, has no libpython.
-static void find_libpython(struct audit_work *w, const struct promise_arch *a, const char *member, const char *name)
-{
-	if (promise_is_strict(a))
-		audit_find(w, AUDIT_MISSING_LIBRARY, member,
-			"needs %s, which is neither in the wheel nor allowed by %s: it fails to load with a Python that has "
-			"no shared library, such as Debian's",
-			name, promise_tag(a));
-	else
-		audit_find(w, AUDIT_LIBPYTHON, member,
-			"needs %s: it fails to load with a Python that has no shared library, such as Debian's", name);
-}
-
 static void judge_library(struct audit_work *w, uint32_t file, const struct promise_arch *a, const char *name)
 {
 	const char *member = w->layout.file[file].elf->path;
@@ -163,8 +145,16 @@ static void judge_library(struct audit_work *w, uint32_t file, const struct prom
 			"wheel may put it",
 			name);
 		break;
-	case PLACE_PYTHON:
-		find_libpython(w, a, member, name);
+	case PLACE_PYTHON: // a Python that was built without a shared library, as Debian's, has no libpython
+		if (promise_is_strict(a))
+			audit_find(w, AUDIT_MISSING_LIBRARY, member,
+				"needs %s, which is neither in the wheel nor allowed by %s: it fails to load with a Python that has "
+				"no shared library, such as Debian's",
+				name, promise_tag(a));
+		else
+			audit_find(w, AUDIT_LIBPYTHON, member,
+				"needs %s: it fails to load with a Python that has no shared library, such as Debian's",
+				name);
 		break;
 	case PLACE_NOWHERE:
 		find_missing(w, a, member, name);

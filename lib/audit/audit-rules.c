@@ -170,15 +170,6 @@ static void judge_members(struct judging *j)
 	}
 }
 
-static void judge_names(struct judging *j)
-{
-	for (size_t i = 0; i < j->facts->members; i++) {
-		const char *path = j->facts->member[i], *name = base_name(path);
-		if (*name && looks_at(j, path)) // not a folder
-			take_thing(j, path, path, is_wanted(j, name));
-	}
-}
-
 static void judge_libraries(struct judging *j)
 {
 	for (size_t i = 0; i < j->facts->elfs; i++) {
@@ -212,13 +203,6 @@ static void judge_bundled(struct judging *j)
 
 // --- findings ---
 
-static void print_offenders(const struct judging *j, struct buf *why)
-{
-	buf_str(why, buf_view(&j->names));
-	if (j->offenders > OFFENDERS_SHOWN)
-		buf_printf(why, " and %zu more", j->offenders - OFFENDERS_SHOWN);
-}
-
 struct verdict_sink {
 	audit_rules_fn *fn;
 	void *ctx;
@@ -232,7 +216,9 @@ static void report(const struct judging *j, const struct verdict_sink *to, enum 
 	buf_printf(&why, "%s %s", words, j->pattern);
 	if (member) {
 		buf_puts(&why, ": ");
-		print_offenders(j, &why);
+		buf_str(&why, buf_view(&j->names));
+		if (j->offenders > OFFENDERS_SHOWN)
+			buf_printf(&why, " and %zu more", j->offenders - OFFENDERS_SHOWN);
 	}
 	to->fn(to->ctx, code, j->rule->level, j->rule->name, member, why.data);
 }
@@ -279,7 +265,11 @@ static void apply_names(struct audit_rules *r, const struct audit_rule *rule, co
 	struct judging j = {.rules = r, .rule = rule, .facts = facts, .wanted = must->item, .patterns = must->count};
 	j.pattern = must->count == 1 ? must->item[0].text : "any pattern of the rule";
 	buf_init(&j.names, LIMIT_AUDIT_WHY);
-	judge_names(&j);
+	for (size_t i = 0; i < j.facts->members; i++) {
+		const char *path = j.facts->member[i], *name = base_name(path);
+		if (*name && looks_at(&j, path)) // not a folder
+			take_thing(&j, path, path, is_wanted(&j, name));
+	}
 	if (j.offenders && !audit_matcher_is_spent(r->matcher))
 		report(&j, to, AUDIT_RULE_NAME, j.member, "a name does not match");
 	buf_release(&j.names);

@@ -58,17 +58,6 @@ static struct tag_floor *floor_of(struct tag_check *c, const struct elf_facts *f
 	return &c->floor[c->floors++];
 }
 
-static void raise_by_version(struct tag_floor *floor, struct str version, const struct manylinux *row)
-{
-	unsigned minor = glibc_minor(version);
-	if (row && row > floor->row)
-		floor->row = row;
-	if (!row && minor > floor->above)
-		floor->above = minor;
-	if (!row && !minor)
-		floor->is_impossible = true;
-}
-
 static void raise_by_library(struct tag_floor *floor, struct str soname)
 {
 	const struct manylinux *row = floor->library_row;
@@ -109,12 +98,6 @@ static void find_low_tag(struct tag_check *c, const struct layout_file *f, const
 			v->name, v->library);
 }
 
-// Whether one version needs a higher tag than another one; NULL: there is no such tag.
-static bool is_above(const struct manylinux *row, const struct manylinux *other)
-{
-	return other && (!row || row > other);
-}
-
 // The versions of one library stand together; of those that the tag does not promise, the one with the highest tag is a
 // finding. Returns the index of the next library.
 static size_t check_library(struct tag_check *c, uint32_t file, struct tag_floor *floor, size_t i)
@@ -133,10 +116,17 @@ static size_t check_library(struct tag_check *c, uint32_t file, struct tag_floor
 		if (is_ours || v->is_weak || !audit_links_step(&c->work->links, COST_VERSION))
 			continue;
 		const struct manylinux *row = lowest_row(floor->arch, str_from(v->name));
-		raise_by_version(floor, str_from(v->name), row);
+		unsigned minor = glibc_minor(str_from(v->name));
+		if (row && row > floor->row)
+			floor->row = row;
+		if (!row && minor > floor->above)
+			floor->above = minor;
+		if (!row && !minor)
+			floor->is_impossible = true;
 		if (!floor->promised || promise_allows_version(floor->promised, str_from(v->name)))
 			continue;
-		if (!worst || is_above(row, worst_row)) {
+		// Whether one version needs a higher tag than another one; NULL: there is no such tag.
+		if (!worst || (worst_row && (!row || row > worst_row))) {
 			worst = v;
 			worst_row = row;
 		}

@@ -19,17 +19,6 @@ static bool is_library_name(const char *path)
 	return str_ends(name, STR(".so")) || strstr(path, ".so.");
 }
 
-static void find_damaged(struct audit_work *w, const struct wheel_elf *elf)
-{
-	if (elf->is_beyond_limit)
-		audit_find(w, AUDIT_DAMAGED_DATA, elf->path, "is not judged: %s", elf->damage);
-	else if (is_library_name(elf->path))
-		audit_find(w, AUDIT_DAMAGED, elf->path, "cannot be read, so that it does not load: %s", elf->damage);
-	else
-		audit_find(w, AUDIT_DAMAGED_DATA, elf->path, "begins as an ELF file, but cannot be read: %s",
-			elf->damage);
-}
-
 // Whether one file at least has a machine of the name; then the others may be data.
 static bool has_fitting(const struct audit_work *w)
 {
@@ -37,11 +26,6 @@ static bool has_fitting(const struct audit_work *w)
 		if (promise_find(&w->promise, &w->layout.file[i].elf->elf))
 			return true;
 	return false;
-}
-
-static bool loads_by_itself(const struct layout_file *f)
-{
-	return f->is_module || wheel_is_bundled(f->elf->path);
 }
 
 static void judge_machine(struct audit_work *w, const struct layout_file *f, bool has_other)
@@ -52,7 +36,7 @@ static void judge_machine(struct audit_work *w, const struct layout_file *f, boo
 	if (!elf_arch_is_host(&f->elf->elf) || (!is_elsewhere && !w->promise.count) || w->promise.is_any ||
 		promise_find(&w->promise, &f->elf->elf) || (w->promise.is_not_judged && !is_elsewhere))
 		return;
-	if (loads_by_itself(f) || (!is_elsewhere && !has_other))
+	if (f->is_module || wheel_is_bundled(f->elf->path) || (!is_elsewhere && !has_other))
 		audit_find(w, AUDIT_WRONG_MACHINE, f->elf->path, "is for %s, which the platform %s cannot load",
 			is_elsewhere ? "ELF systems such as Linux" : machine, w->promise.first);
 	else
@@ -99,9 +83,19 @@ static void judge_purelib(struct audit_work *w)
 static void audit_check_machines(struct audit_work *w)
 {
 	bool has_other = has_fitting(w);
-	for (size_t i = 0; i < w->facts->elfs; i++)
-		if (w->facts->elf[i].damage)
-			find_damaged(w, &w->facts->elf[i]);
+	for (size_t i = 0; i < w->facts->elfs; i++) {
+		const struct wheel_elf *elf = &w->facts->elf[i];
+		if (!elf->damage)
+			continue;
+		if (elf->is_beyond_limit)
+			audit_find(w, AUDIT_DAMAGED_DATA, elf->path, "is not judged: %s", elf->damage);
+		else if (is_library_name(elf->path))
+			audit_find(w, AUDIT_DAMAGED, elf->path, "cannot be read, so that it does not load: %s",
+				elf->damage);
+		else
+			audit_find(w, AUDIT_DAMAGED_DATA, elf->path,
+				"begins as an ELF file, but cannot be read: %s", elf->damage);
+	}
 	for (size_t i = 0; i < w->layout.count; i++) {
 		judge_machine(w, &w->layout.file[i], has_other);
 		judge_pure(w, &w->layout.file[i]);
@@ -169,12 +163,6 @@ static bool is_of_python(const struct own_symbols *own, const struct elf_symbol 
 {
 	return s->is_imported && !s->is_weak && !s->library && stable_abi_is_python(str_from(s->name)) &&
 	       !is_own(own, s->name);
-}
-
-// A module that its name binds to one version, such as x.cpython-311-x86_64-linux-gnu.so, is imported by no other.
-static bool is_for_one_python(const struct layout_file *f)
-{
-	return strstr(f->base, ".cpython-") || strstr(f->base, ".pypy");
 }
 
 // Whether the library may have symbols of its own that look like Python's, as shiboken's does: neither this wheel has it,
@@ -253,7 +241,10 @@ static void audit_check_abi3(struct audit_work *w)
 	collect_own(w, &own);
 	for (uint32_t i = 0; i < w->layout.count; i++) {
 		const struct layout_file *f = &w->layout.file[i];
-		if (f->elf->elf.is_shared && elf_arch_is_host(&f->elf->elf) && !is_for_one_python(f))
+		// A module that its name binds to one version, such as x.cpython-311-x86_64-linux-gnu.so, is imported
+		// by no other.
+		if (f->elf->elf.is_shared && elf_arch_is_host(&f->elf->elf) &&
+			!(strstr(f->base, ".cpython-") || strstr(f->base, ".pypy")))
 			judge_abi3(w, i, &own, lowest);
 	}
 }
@@ -315,33 +306,9 @@ static void judge_path(struct audit_work *w, const struct layout_file *f, const 
 	}
 }
 
-static void audit_check_paths(struct audit_work *w)
-{
-	for (size_t i = 0; i < w->layout.count; i++) {
-		const char *path = layout_search_path(&w->layout.file[i].elf->elf);
-		if (path && elf_arch_is_host(&w->layout.file[i].elf->elf))
-			judge_path(w, &w->layout.file[i], path);
-	}
-}
-
 // --- executable stacks, TEXTREL, oddities of members ---
 
 enum { EM_I386 = 3, EM_AMD64 = 62 };
-
-// Without a mark glibc takes the default of the processor, which is an executable stack on x86.
-static void judge_stack(struct audit_work *w, const struct wheel_elf *elf)
-{
-	const struct elf_facts *f = &elf->elf;
-	bool is_x86 = f->machine == EM_I386 || f->machine == EM_AMD64;
-	if (f->is_stack_executable)
-		audit_find(w, AUDIT_EXECUTABLE_STACK, elf->path,
-			"asks for an executable stack: glibc 2.41 and newer refuse to load it into a running Python, and "
-			"others give up a protection");
-	else if (!f->has_stack_mark && is_x86)
-		audit_find(w, AUDIT_EXECUTABLE_STACK, elf->path,
-			"has no PT_GNU_STACK, so that glibc takes its stack as executable: 2.41 and newer refuse to load it "
-			"into a running Python");
-}
 
 static void audit_check_marks(struct audit_work *w)
 {
@@ -349,7 +316,17 @@ static void audit_check_marks(struct audit_work *w)
 		const struct wheel_elf *elf = w->layout.file[i].elf;
 		if (!elf_arch_is_host(&elf->elf) || !elf->elf.is_dynamic)
 			continue;
-		judge_stack(w, elf);
+		// Without a mark glibc takes the default of the processor, which is an executable stack on x86.
+		const struct elf_facts *f = &elf->elf;
+		bool is_x86 = f->machine == EM_I386 || f->machine == EM_AMD64;
+		if (f->is_stack_executable)
+			audit_find(w, AUDIT_EXECUTABLE_STACK, elf->path,
+				"asks for an executable stack: glibc 2.41 and newer refuse to load it into a running Python, and "
+				"others give up a protection");
+		else if (!f->has_stack_mark && is_x86)
+			audit_find(w, AUDIT_EXECUTABLE_STACK, elf->path,
+				"has no PT_GNU_STACK, so that glibc takes its stack as executable: 2.41 and newer refuse to load it "
+				"into a running Python");
 		if (elf->elf.has_textrel)
 			audit_find(w, AUDIT_TEXTREL, elf->path,
 				"has relocations in its code (TEXTREL): hardened systems refuse to load it, and its pages are "
@@ -503,8 +480,8 @@ void audit_wheel(const struct wheel_facts *facts, const struct filename *name, c
 {
 	CLEANUP(audit_rules_cleanup)
 	struct audit_rules *rules = audit_rules_new(options->policy, name->project, options->platform);
-	CLEANUP(audit_work_release) struct audit_work w = {
-		.facts = facts, .name = name, .rules = rules, .offer = options->offer, .report = out};
+	CLEANUP(audit_work_release)
+	struct audit_work w = {.facts = facts, .name = name, .rules = rules, .offer = options->offer, .report = out};
 	*out = (struct audit_report){0};
 	promise_init(&w.promise, name);
 	layout_init(&w.layout, facts, name);
@@ -512,7 +489,11 @@ void audit_wheel(const struct wheel_facts *facts, const struct filename *name, c
 	audit_check_machines(&w);
 	audit_check_tag(&w);
 	audit_check_libraries(&w);
-	audit_check_paths(&w);
+	for (size_t i = 0; i < w.layout.count; i++) {
+		const char *path = layout_search_path(&w.layout.file[i].elf->elf);
+		if (path && elf_arch_is_host(&w.layout.file[i].elf->elf))
+			judge_path(&w, &w.layout.file[i], path);
+	}
 	audit_check_abi3(&w);
 	audit_check_marks(&w);
 	audit_check_twins(&w);

@@ -192,17 +192,6 @@ static void put_line(struct buf *out, const char *keyword, const char *text)
 	buf_putc(out, '\n');
 }
 
-static void put_library(struct buf *out, const struct offer_library *l)
-{
-	buf_puts(out, "library ");
-	put_escaped(out, l->arch);
-	buf_putc(out, ' ');
-	put_escaped(out, l->soname);
-	put_line(out, " ", l->path);
-	if (!l->is_readable)
-		buf_puts(out, "unreadable\n");
-}
-
 static void put_contents(struct buf *out, const struct offer_library *l)
 {
 	for (size_t i = 0; i < l->needed.count; i++)
@@ -224,17 +213,6 @@ struct name_chains {
 };
 #define NAME_NONE SIZE_MAX
 
-static void make_chains(const struct offer_table *t, struct name_chains *out)
-{
-	*out = (struct name_chains){xcalloc(t->libraries + 1, sizeof(size_t)), xcalloc(t->names + 1, sizeof(size_t))};
-	for (size_t i = 0; i < t->libraries; i++)
-		out->first[i] = NAME_NONE;
-	for (size_t i = t->names; i-- > 0;) {
-		out->next[i] = out->first[t->name[i].library];
-		out->first[t->name[i].library] = i;
-	}
-}
-
 static void release_chains(struct name_chains *c)
 {
 	mem_free(&c->first);
@@ -254,10 +232,22 @@ static size_t count_lines(const struct offer_table *t)
 int offer_list_print(const struct offer_table *t, struct buf *out, struct err *e)
 {
 	CLEANUP(release_chains) struct name_chains chains;
-	make_chains(t, &chains);
+	chains = (struct name_chains){xcalloc(t->libraries + 1, sizeof(size_t)), xcalloc(t->names + 1, sizeof(size_t))};
+	for (size_t i = 0; i < t->libraries; i++)
+		chains.first[i] = NAME_NONE;
+	for (size_t i = t->names; i-- > 0;) {
+		chains.next[i] = chains.first[t->name[i].library];
+		chains.first[t->name[i].library] = i;
+	}
 	buf_printf(out, HEAD "%zu %zu\n", t->libraries, count_lines(t));
 	for (size_t i = 0; i < t->libraries; i++) {
-		put_library(out, &t->library[i]);
+		buf_puts(out, "library ");
+		put_escaped(out, t->library[i].arch);
+		buf_putc(out, ' ');
+		put_escaped(out, t->library[i].soname);
+		put_line(out, " ", t->library[i].path);
+		if (!t->library[i].is_readable)
+			buf_puts(out, "unreadable\n");
 		for (size_t k = chains.first[i]; k != NAME_NONE; k = chains.next[k])
 			put_line(out, "name ", t->name[k].name);
 		put_contents(out, &t->library[i]);

@@ -624,16 +624,6 @@ static size_t make_groups(struct root_reading *r, struct file_group *group)
 	return count;
 }
 
-static int take_files(struct root_reading *r, struct err *e)
-{
-	CLEANUP(mem_free) struct file_group *group = xcalloc(r->files + 1, sizeof(*group));
-	size_t count = make_groups(r, group);
-	for (size_t i = 0; i < count; i++)
-		if (check_time(r, e) < 0 || take_file(r, group[i].first, group[i].count, e) < 0)
-			return -1;
-	return r->table->libraries ? 0 : err_set(e, ERR_INVALID, "its folders of libraries have no library");
-}
-
 static void release_reading(struct root_reading *r)
 {
 	for (size_t i = 0; i < r->files; i++)
@@ -654,5 +644,10 @@ int offer_root_read(int root, int seconds, struct offer_table *t, struct err *e)
 	for (size_t i = 0; i < folders.count; i++)
 		if (take_folder(&r, folders.path[i], i, e) < 0)
 			return -1;
-	return take_files(&r, e);
+	CLEANUP(mem_free) struct file_group *group = xcalloc(r.files + 1, sizeof(*group));
+	size_t count = make_groups(&r, group);
+	for (size_t i = 0; i < count; i++)
+		if (check_time(&r, e) < 0 || take_file(&r, group[i].first, group[i].count, e) < 0)
+			return -1;
+	return r.table->libraries ? 0 : err_set(e, ERR_INVALID, "its folders of libraries have no library");
 }

@@ -25,15 +25,6 @@ struct wheel_gate {
 	pthread_mutex_t lock; // of the offers
 };
 
-static void copy_offers(struct wheel_gate *g, const struct config *c)
-{
-	g->offer = xcalloc(c->platform_count + 1, sizeof(*g->offer));
-	for (size_t i = 0; i < c->platform_count; i++)
-		if (c->platforms[i].provides)
-			g->offer[g->offers++] = (struct gate_offer){
-				.platform = xstrdup(c->platforms[i].name), .path = xstrdup(c->platforms[i].provides)};
-}
-
 int wheel_gate_new(const struct config *c, struct wheel_gate **out, struct err *e)
 {
 	struct audit_policy policy;
@@ -46,7 +37,11 @@ int wheel_gate_new(const struct config *c, struct wheel_gate **out, struct err *
 	atomic_init(&g->references, 1);
 	g->refuses = strcmp(c->upload_audit, "refuse") == 0;
 	g->policy = policy;
-	copy_offers(g, c);
+	g->offer = xcalloc(c->platform_count + 1, sizeof(*g->offer));
+	for (size_t i = 0; i < c->platform_count; i++)
+		if (c->platforms[i].provides)
+			g->offer[g->offers++] = (struct gate_offer){
+				.platform = xstrdup(c->platforms[i].name), .path = xstrdup(c->platforms[i].provides)};
 	pthread_mutex_init(&g->lock, NULL);
 	*out = g;
 	return 0;

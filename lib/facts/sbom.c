@@ -89,18 +89,6 @@ static void take_component_field(struct sbom_reading *r, const struct open_compo
 			*fields[i].field = copy_sbom_text(r, v->text);
 }
 
-// packages[].externalRefs[] = {"referenceType": "purl", "referenceLocator": …}, in any order.
-static void take_reference(struct sbom_reading *r, const struct json_sax_value *v)
-{
-	struct open_component *open = &r->open[2];
-	if (v->depth != 5 || open->format != SBOM_SPDX || !key_is(v, 2, "externalRefs") || v->key[3].ptr)
-		return;
-	if (key_is(v, 4, "referenceType"))
-		open->reference_type = v->text;
-	if (key_is(v, 4, "referenceLocator"))
-		open->reference_locator = v->text;
-}
-
 static void end_reference(struct sbom_reading *r, const struct json_sax_value *v)
 {
 	struct open_component *open = &r->open[2];
@@ -135,17 +123,14 @@ static void take_sbom_value(void *ctx, const struct json_sax_value *v)
 		take_format(r, v);
 	if (r->open[v->depth - 1].format != SBOM_UNKNOWN)
 		take_component_field(r, &r->open[v->depth - 1], v);
-	take_reference(r, v);
-}
-
-// Keeps the components that have a name and were found by the rules of the document's format.
-static void tidy_components(struct sbom_reading *r)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < r->out->count; i++)
-		if (r->made_of[i] == r->format && r->out->component[i].name)
-			r->out->component[kept++] = r->out->component[i];
-	r->out->count = kept;
+	// packages[].externalRefs[] = {"referenceType": "purl", "referenceLocator": …}, in any order.
+	struct open_component *open = &r->open[2];
+	if (v->depth != 5 || open->format != SBOM_SPDX || !key_is(v, 2, "externalRefs") || v->key[3].ptr)
+		return;
+	if (key_is(v, 4, "referenceType"))
+		open->reference_type = v->text;
+	if (key_is(v, 4, "referenceLocator"))
+		open->reference_locator = v->text;
 }
 
 int sbom_read(struct str document, struct arena *text, struct sbom *out, struct err *e)
@@ -158,7 +143,12 @@ int sbom_read(struct str document, struct arena *text, struct sbom *out, struct 
 	if (!str_starts(begin, STR("{")))
 		return 0;
 	int result = json_sax_read(document, &room, take_sbom_value, &r, &is_cut, e);
-	tidy_components(&r);
+	// Keeps the components that have a name and were found by the rules of the document's format.
+	size_t kept = 0;
+	for (size_t i = 0; i < r.out->count; i++)
+		if (r.made_of[i] == r.format && r.out->component[i].name)
+			r.out->component[kept++] = r.out->component[i];
+	r.out->count = kept;
 	free(r.made_of);
 	if (result == 0 && r.is_full)
 		return err_set(e, ERR_LIMIT, "more than %d components", LIMIT_SBOM_COMPONENTS);

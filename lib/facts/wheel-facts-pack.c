@@ -299,16 +299,6 @@ static void unpack_bytes(struct unpacking *u, void *out, size_t len)
 	u->at += len;
 }
 
-static void unpack_build_id(struct unpacking *u, struct elf_facts *f)
-{
-	const char *id = unpack_name(u);
-	size_t len = strlen(id);
-	if (len < sizeof(f->build_id))
-		memcpy(f->build_id, id, len + 1);
-	else
-		u->failed = true;
-}
-
 static void unpack_elf_facts(struct unpacking *u, struct elf_facts *f)
 {
 	bool *flag[ELF_FLAGS];
@@ -325,7 +315,12 @@ static void unpack_elf_facts(struct unpacking *u, struct elf_facts *f)
 	f->defined_version = unpack_versions(u, &f->defined_versions);
 	unpack_symbols(u, f);
 	unpack_list(u, &f->toolchain);
-	unpack_build_id(u, f);
+	const char *id = unpack_name(u);
+	size_t len = strlen(id);
+	if (len < sizeof(f->build_id))
+		memcpy(f->build_id, id, len + 1);
+	else
+		u->failed = true;
 	f->isa_needed = (uint32_t)unpack_number(u);
 	f->isa_used = (uint32_t)unpack_number(u);
 }
@@ -346,8 +341,12 @@ static void unpack_elves(struct unpacking *u, struct wheel_facts *f)
 	}
 }
 
-static void unpack_components(struct unpacking *u, struct wheel_facts *f)
+static void unpack_facts(struct unpacking *u, struct wheel_facts *f)
 {
+	f->is_purelib = unpack_number(u);
+	f->is_cut = unpack_number(u);
+	f->cut = unpack_text(u);
+	unpack_elves(u, f);
 	f->components = unpack_count(u, sizeof(*f->component));
 	f->component = xcalloc(f->components + 1, sizeof(*f->component));
 	for (size_t i = 0; i < f->components; i++) {
@@ -357,10 +356,6 @@ static void unpack_components(struct unpacking *u, struct wheel_facts *f)
 		c->version = unpack_text(u);
 		c->purl = unpack_text(u);
 	}
-}
-
-static void unpack_oddities(struct unpacking *u, struct wheel_facts *f)
-{
 	f->odds = unpack_count(u, sizeof(*f->odd));
 	f->odd = xcalloc(f->odds + 1, sizeof(*f->odd));
 	for (size_t i = 0; i < f->odds; i++) {
@@ -370,26 +365,11 @@ static void unpack_oddities(struct unpacking *u, struct wheel_facts *f)
 		f->odd[i].path = unpack_name(u);
 		f->odd[i].detail = unpack_text(u);
 	}
-}
-
-static void unpack_members(struct unpacking *u, struct wheel_facts *f)
-{
 	f->members = unpack_count(u, sizeof(*f->member));
 	const char **names = xcalloc(f->members + 1, sizeof(*names));
 	for (size_t i = 0; i < f->members; i++)
 		names[i] = unpack_name(u);
 	f->member = names;
-}
-
-static void unpack_facts(struct unpacking *u, struct wheel_facts *f)
-{
-	f->is_purelib = unpack_number(u);
-	f->is_cut = unpack_number(u);
-	f->cut = unpack_text(u);
-	unpack_elves(u, f);
-	unpack_components(u, f);
-	unpack_oddities(u, f);
-	unpack_members(u, f);
 }
 
 int wheel_facts_unpack(struct str packed, struct wheel_facts *out, struct err *e)

@@ -27,17 +27,6 @@ static void add_oddity(struct wheel_reading *r, enum wheel_oddity kind, struct s
 	};
 }
 
-static bool is_bytecode(struct str path)
-{
-	return str_ends(path, STR(".pyc")) || str_ends(path, STR(".pyo"));
-}
-
-// Links have all bits of the mode set, and say nothing by it; installers make folders of their own.
-static bool is_writable(const struct zipmember *m)
-{
-	return m->mode & S_IWOTH && !S_ISLNK(m->mode) && !m->is_folder;
-}
-
 // The folder at the top of site-packages in which the path is, with its slash.
 static struct str top_folder(struct str path)
 {
@@ -98,9 +87,10 @@ static void find_oddities(struct wheel_reading *r)
 	struct str tests = STR("");
 	for (size_t i = 0; i < r->zip.count; i++) {
 		const struct zipmember *m = r->zip.by_name[i];
-		if (is_bytecode(m->name))
+		if (str_ends(m->name, STR(".pyc")) || str_ends(m->name, STR(".pyo")))
 			add_oddity(r, WHEEL_ODDITY_PYC, m->name, NULL);
-		if (is_writable(m))
+		// Links have all bits of the mode set, and say nothing by it; installers make folders of their own.
+		if (m->mode & S_IWOTH && !S_ISLNK(m->mode) && !m->is_folder)
 			add_oddity(r, WHEEL_ODDITY_WRITABLE, m->name, NULL);
 		find_top_level_tests(r, m->name, &tests);
 	}
@@ -332,23 +322,18 @@ static int read_wheelfile(struct wheel_reading *r, struct err *e)
 	return 0;
 }
 
-static void take_names(struct wheel_reading *r)
-{
-	struct wheel_facts *f = r->out;
-	const char **names = xcalloc(r->zip.count + 1, sizeof(*names));
-	for (size_t i = 0; i < r->zip.count; i++)
-		if (!r->zip.by_name[i]->is_folder)
-			names[f->members++] = arena_copy(&f->text, r->zip.by_name[i]->name);
-	f->member = names;
-}
-
 static int read_wheel_parts(struct wheel_reading *r, const struct filename *name, struct err *e)
 {
 	CLEANUP(findings_release) struct findings ignored;
 	findings_init(&ignored);
 	if (distinfo_find(&r->zip, name, LENIENT, &ignored, &r->folder, e) < 0)
 		return -1;
-	take_names(r);
+	struct wheel_facts *f = r->out;
+	const char **names = xcalloc(r->zip.count + 1, sizeof(*names));
+	for (size_t i = 0; i < r->zip.count; i++)
+		if (!r->zip.by_name[i]->is_folder)
+			names[f->members++] = arena_copy(&f->text, r->zip.by_name[i]->name);
+	f->member = names;
 	find_oddities(r);
 	if (read_wheelfile(r, e) < 0 || read_sboms(r, e) < 0)
 		return -1;

@@ -122,12 +122,6 @@ static bool pax_size(const struct tarstream *t, uint64_t *size)
 	return true;
 }
 
-// Links, devices, folders and pipes have no bytes, whatever their size field says. Python's tarfile does the same.
-static bool type_has_bytes(char type)
-{
-	return type < '1' || type > '6';
-}
-
 static int begin_extended(struct tarstream *t, char type, struct err *e)
 {
 	if (t->left > EXTENDED_MAX)
@@ -171,7 +165,9 @@ static int parse_header(struct tarstream *t, struct err *e)
 		return err_set(e, ERR_INVALID, "tar: damaged header");
 	if (type == 'S') // PyPI rejects sparse files: readers unpack them differently
 		return err_set(e, ERR_INVALID, "tar: sparse file");
-	t->left = type_has_bytes(type) ? t->left : 0;
+	// Links, devices, folders and pipes have no bytes, whatever their size field says. Python's tarfile
+	// does the same.
+	t->left = type < '1' || type > '6' ? t->left : 0;
 	t->padding = (TAR_BLOCK - t->left % TAR_BLOCK) % TAR_BLOCK;
 	t->keep = NULL;
 	if (type == 'x' || type == 'L')

@@ -140,9 +140,14 @@ static int compare_member_names(const void *a, const void *b)
 	return str_cmp((*left)->name, (*right)->name);
 }
 
-// It sorts instead of using a hash table, because no choice of names makes sorting slow.
-static int refuse_duplicates(struct zipdirectory *zip, struct err *e)
+static int load_directory(const struct byte_source *s, struct zipdirectory *zip, enum strictness strictness,
+	struct findings *findings, struct err *e)
 {
+	if (byte_source_read(s, zip->offset, zip->bytes, (size_t)zip->size, e) < 0)
+		return err_prefix(e, "Malformed zip file: ");
+	if (read_entries(zip, strictness, findings, e) < 0)
+		return -1;
+	// It sorts instead of using a hash table, because no choice of names makes sorting slow.
 	for (size_t i = 0; i < zip->count; i++)
 		zip->by_name[i] = &zip->members[i];
 	qsort(zip->by_name, zip->count, sizeof(zip->by_name[0]), compare_member_names);
@@ -153,16 +158,6 @@ static int refuse_duplicates(struct zipdirectory *zip, struct err *e)
 				a->header == b->header ? "central directory" : "local headers", STR_ARG(a->name));
 	}
 	return 0;
-}
-
-static int load_directory(const struct byte_source *s, struct zipdirectory *zip, enum strictness strictness,
-	struct findings *findings, struct err *e)
-{
-	if (byte_source_read(s, zip->offset, zip->bytes, (size_t)zip->size, e) < 0)
-		return err_prefix(e, "Malformed zip file: ");
-	if (read_entries(zip, strictness, findings, e) < 0)
-		return -1;
-	return refuse_duplicates(zip, e);
 }
 
 int zipdirectory_read(const struct byte_source *s, enum strictness strictness, struct findings *findings,

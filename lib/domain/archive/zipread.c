@@ -153,24 +153,6 @@ static int set_read_error(const struct single_archive *c, zip_error_t *why, stru
 		why ? zip_error_strerror(why) : "size differs");
 }
 
-static int unpack_all(const struct single_archive *c, zip_file_t *file, zipread_sink *sink, void *ctx, struct err *e)
-{
-	char piece[PIECE];
-	uint64_t left = c->member->size;
-	for (;;) {
-		zip_int64_t n = zip_fread(file, piece, sizeof(piece));
-		if (n < 0)
-			return set_read_error(c, zip_file_get_error(file), e);
-		if (n == 0)
-			return left ? set_read_error(c, NULL, e) : 0;
-		if ((uint64_t)n > left)
-			return set_read_error(c, NULL, e);
-		left -= (uint64_t)n;
-		if (sink(ctx, (struct str){piece, (size_t)n}, e) < 0)
-			return -1;
-	}
-}
-
 static zip_t *open_single_archive(struct single_archive *c)
 {
 	zip_source_t *source = zip_source_function_create(single_archive_call, c, &c->zip_err);
@@ -194,7 +176,20 @@ int zipread_member(const struct byte_source *s, const struct zipmember *m, zipre
 	CLEANUP(file_close) zip_file_t *file = zip_fopen_index(archive, 0, 0);
 	if (!file)
 		return set_read_error(&c, zip_get_error(archive), e);
-	return unpack_all(&c, file, sink, ctx, e);
+	char piece[PIECE];
+	uint64_t left = c.member->size;
+	for (;;) {
+		zip_int64_t n = zip_fread(file, piece, sizeof(piece));
+		if (n < 0)
+			return set_read_error(&c, zip_file_get_error(file), e);
+		if (n == 0)
+			return left ? set_read_error(&c, NULL, e) : 0;
+		if ((uint64_t)n > left)
+			return set_read_error(&c, NULL, e);
+		left -= (uint64_t)n;
+		if (sink(ctx, (struct str){piece, (size_t)n}, e) < 0)
+			return -1;
+	}
 }
 
 static int append_piece(void *ctx, struct str piece, struct err *e)

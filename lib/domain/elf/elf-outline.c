@@ -110,11 +110,6 @@ int elf_outline_tables(struct str head, uint64_t size, struct elf_outline *o, st
 	return 0;
 }
 
-static bool has_segment_facts(const GElf_Phdr *p)
-{
-	return p->p_type == PT_DYNAMIC || (p->p_type == PT_NOTE && p->p_filesz <= ELF_NOTES_MAX);
-}
-
 static bool has_section_facts(const GElf_Shdr *h, bool has_names)
 {
 	static const unsigned types[] = {
@@ -135,7 +130,8 @@ static void add_contents(Elf *elf, uint64_t size, struct elf_outline *o)
 		return;
 	for (size_t i = 0; i < segments; i++) {
 		GElf_Phdr p;
-		if (gelf_getphdr(elf, (int)i, &p) && has_segment_facts(&p))
+		if (gelf_getphdr(elf, (int)i, &p) &&
+			(p.p_type == PT_DYNAMIC || (p.p_type == PT_NOTE && p.p_filesz <= ELF_NOTES_MAX)))
 			add_outline_part(o, p.p_offset, p.p_filesz, size);
 	}
 	for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {

@@ -40,19 +40,6 @@ static bool is_other_spelling(struct str stem, const struct filename *name)
 	return false;
 }
 
-static int check_stem(struct str folder, const struct filename *name, enum strictness strictness,
-	struct findings *findings, struct err *e)
-{
-	struct str stem = str_slice(folder, 0, folder.len - STR(".dist-info").len);
-	if (str_eq(stem, name->stem))
-		return 0;
-	if (stem.len > LIMIT_FILE_NAME || !is_other_spelling(stem, name))
-		return err_set(e, ERR_INVALID, "the folder " STR_FMT " does not belong to " STR_FMT, STR_ARG(folder),
-			STR_ARG(name->stem));
-	return findings_add_or_fail(findings, strictness, e, "the folder " STR_FMT " is not spelled as " STR_FMT,
-		STR_ARG(folder), STR_ARG(name->stem));
-}
-
 int distinfo_find(const struct zipdirectory *zip, const struct filename *name, enum strictness strictness,
 	struct findings *findings, struct str *folder, struct err *e)
 {
@@ -68,7 +55,14 @@ int distinfo_find(const struct zipdirectory *zip, const struct filename *name, e
 	}
 	if (!folder->ptr)
 		return err_set(e, ERR_INVALID, "no .dist-info folder");
-	return check_stem(*folder, name, strictness, findings, e);
+	struct str stem = str_slice(*folder, 0, folder->len - STR(".dist-info").len);
+	if (str_eq(stem, name->stem))
+		return 0;
+	if (stem.len > LIMIT_FILE_NAME || !is_other_spelling(stem, name))
+		return err_set(e, ERR_INVALID, "the folder " STR_FMT " does not belong to " STR_FMT, STR_ARG(*folder),
+			STR_ARG(name->stem));
+	return findings_add_or_fail(findings, strictness, e, "the folder " STR_FMT " is not spelled as " STR_FMT,
+		STR_ARG(*folder), STR_ARG(name->stem));
 }
 
 const struct zipmember *distinfo_member(const struct zipdirectory *zip, struct str folder, const char *name)

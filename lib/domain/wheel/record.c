@@ -103,15 +103,6 @@ static int csv_read_row(struct csv_reader *r, struct field fields[FIELDS], struc
 	}
 }
 
-static void csv_skip_line_end(struct csv_reader *r)
-{
-	if (r->rest.len && csv_peek(r) == '\r')
-		csv_advance(r, 1);
-	if (r->rest.len && csv_peek(r) == '\n')
-		csv_advance(r, 1);
-	r->line++;
-}
-
 static bool is_blank_row(const struct field fields[FIELDS], int count)
 {
 	return count == 1 && !fields[0].text.len && !fields[0].is_quoted;
@@ -128,7 +119,11 @@ int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
 		int count = csv_read_row(&r, fields, e);
 		if (count < 0)
 			return -1;
-		csv_skip_line_end(&r);
+		if (r.rest.len && csv_peek(&r) == '\r')
+			csv_advance(&r, 1);
+		if (r.rest.len && csv_peek(&r) == '\n')
+			csv_advance(&r, 1);
+		r.line++;
 		if (is_blank_row(fields, count))
 			continue;
 		if (count != FIELDS)

@@ -168,20 +168,6 @@ static int report_row(struct record_check *c, const struct record_row *row, cons
 	return err_set(e, ERR_LIMIT, "RECORD line %zu: too many findings, the rest is not checked", row->line);
 }
 
-static int check_hash(struct record_check *c, const struct record_row *row, size_t index, struct err *e)
-{
-	uint8_t sha256[SHA256_SIZE];
-	enum record_hash kind = record_hash_decode(row->hash, sha256);
-	if (kind == RECORD_HASH_NONE)
-		return report_row(c, row, "no hash", e);
-	if (kind == RECORD_HASH_BAD)
-		return report_row(c, row, "hash is malformed, or not sha256, sha384, sha512", e);
-	c->has_better |= kind == RECORD_HASH_BETTER;
-	if (kind == RECORD_HASH_SHA256 && c->contents && memcmp(sha256, c->contents->sha256[index], SHA256_SIZE) != 0)
-		return report_row(c, row, "hash differs from that of the file", e);
-	return 0;
-}
-
 static int check_row(void *ctx, const struct record_row *row, struct err *e)
 {
 	struct record_check *c = ctx;
@@ -200,21 +186,15 @@ static int check_row(void *ctx, const struct record_row *row, struct err *e)
 		if (report_row(c, row, "size differs from that of the file", e) < 0)
 			return -1;
 	}
-	return check_hash(c, row, index, e);
-}
-
-static int check_complete(struct record_check *c, struct err *e)
-{
-	for (size_t i = 0; i < c->zip->count; i++) {
-		const struct zipmember *m = &c->zip->members[i];
-		if (c->seen[i] || m->is_folder || is_exempt(c, m->name))
-			continue;
-		if (findings_add_or_fail(c->findings, c->strictness, e, "RECORD does not list " STR_FMT,
-			    STR_ARG(m->name)) < 0)
-			return -1;
-		if (findings_are_full(c->findings))
-			return 0;
-	}
+	uint8_t sha256[SHA256_SIZE];
+	enum record_hash kind = record_hash_decode(row->hash, sha256);
+	if (kind == RECORD_HASH_NONE)
+		return report_row(c, row, "no hash", e);
+	if (kind == RECORD_HASH_BAD)
+		return report_row(c, row, "hash is malformed, or not sha256, sha384, sha512", e);
+	c->has_better |= kind == RECORD_HASH_BETTER;
+	if (kind == RECORD_HASH_SHA256 && c->contents && memcmp(sha256, c->contents->sha256[index], SHA256_SIZE) != 0)
+		return report_row(c, row, "hash differs from that of the file", e);
 	return 0;
 }
 
@@ -240,7 +220,17 @@ static int recordcheck(struct str text, const struct zipmember *record, const st
 		return -1;
 	if (c.has_better)
 		findings_add(findings, "RECORD has sha384 or sha512 hashes: not compared");
-	return check_complete(&c, e);
+	for (size_t i = 0; i < c.zip->count; i++) {
+		const struct zipmember *m = &c.zip->members[i];
+		if (c.seen[i] || m->is_folder || is_exempt(&c, m->name))
+			continue;
+		if (findings_add_or_fail(c.findings, c.strictness, e, "RECORD does not list " STR_FMT,
+			    STR_ARG(m->name)) < 0)
+			return -1;
+		if (findings_are_full(c.findings))
+			return 0;
+	}
+	return 0;
 }
 
 // --- the wheel ---
@@ -272,24 +262,21 @@ void wheel_release(struct wheel *w)
 	w->requires_python = NULL;
 }
 
-// Without the field the page offers the file to more Pythons. The installer still reads it in METADATA.
-static void take_requires_python(struct wheel *w, struct str text)
-{
-	if (text.len > LIMIT_REQUIRES_PYTHON)
-		findings_add(&w->findings, "core metadata: Requires-Python is omitted: %zu bytes, more than %d",
-			text.len, LIMIT_REQUIRES_PYTHON);
-	else if (text.len && str_find(text, '\0') < 0 && specifier_set_is_valid(text))
-		w->requires_python = xstrndup(text.ptr, text.len);
-	else if (text.len)
-		findings_add(&w->findings, "core metadata: Requires-Python is not a set of specifiers");
-}
-
 int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e)
 {
 	digest_sha256(buf_view(&w->metadata), w->metadata_sha256);
 	if (metadata_parse(buf_view(&w->metadata), strictness, &w->findings, facts, e) < 0)
 		return -1;
-	take_requires_python(w, facts->requires_python);
+	// Without the field the page offers the file to more Pythons. The installer still reads it in
+	// METADATA.
+	if (facts->requires_python.len > LIMIT_REQUIRES_PYTHON)
+		findings_add(&w->findings, "core metadata: Requires-Python is omitted: %zu bytes, more than %d",
+			facts->requires_python.len, LIMIT_REQUIRES_PYTHON);
+	else if (facts->requires_python.len && str_find(facts->requires_python, '\0') < 0 &&
+		 specifier_set_is_valid(facts->requires_python))
+		w->requires_python = xstrndup(facts->requires_python.ptr, facts->requires_python.len);
+	else if (facts->requires_python.len)
+		findings_add(&w->findings, "core metadata: Requires-Python is not a set of specifiers");
 	return 0;
 }
 
@@ -507,16 +494,6 @@ static bool tags_agree(struct str text, struct taglist *ours)
 	return same;
 }
 
-static void compare_with_filename(struct str text, const struct filename *name, struct findings *findings)
-{
-	CLEANUP(taglist_release) struct taglist ours = {0};
-	struct err why = ERR_INIT;
-	if (tag_foreach(name, taglist_add, &ours, &why) < 0)
-		findings_add(findings, "WHEEL: tags not compared; those of the file name: %s", why.msg);
-	else if (!tags_agree(text, &ours))
-		findings_add(findings, "WHEEL: tags differ from those of the file name");
-}
-
 int wheelfile_check(struct str text, const struct filename *name, enum strictness strictness, struct findings *findings,
 	struct err *e)
 {
@@ -527,6 +504,11 @@ int wheelfile_check(struct str text, const struct filename *name, enum strictnes
 	} else if (!str_starts(version, STR("1."))) { // pip: "please upgrade pip"
 		return err_set(e, ERR_INVALID, "WHEEL: unknown Wheel-Version");
 	}
-	compare_with_filename(text, name, findings);
+	CLEANUP(taglist_release) struct taglist ours = {0};
+	struct err why = ERR_INIT;
+	if (tag_foreach(name, taglist_add, &ours, &why) < 0)
+		findings_add(findings, "WHEEL: tags not compared; those of the file name: %s", why.msg);
+	else if (!tags_agree(text, &ours))
+		findings_add(findings, "WHEEL: tags differ from those of the file name");
 	return 0;
 }
