@@ -14,7 +14,7 @@
 #include "lib/base/strset.h"
 #include "lib/domain/machine/environment.h"
 #include "lib/format/digest.h"
-#include "builder/missing/missing-matrix.h"
+#include "builder/missing/ci-matrix.h"
 #include "builder/missing/missing.h"
 
 enum schedule_state {

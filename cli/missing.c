@@ -8,7 +8,7 @@
 #include "cli/common/progress.h"
 #include "cli/common/command.h"
 #include "builder/missing/missing-json.h"
-#include "builder/missing/missing-matrix.h"
+#include "builder/missing/ci-matrix.h"
 #include "auditor/rebuild/rebuild-set.h"
 #include "lib/format/escape.h"
 #include "lib/state/results/results.h"
@@ -140,10 +140,10 @@ static const struct missing_form {
 } forms[] = {
 	[FORM_TABLE] = {"table", true, write_table},
 	[FORM_JSON] = {"json", true, write_json},
-	{"requirements", false, missing_requirements},
-	{"github", false, missing_github},
-	{"jenkins", false, missing_jenkins},
-	{"zuul", false, missing_zuul},
+	{"requirements", false, ci_matrix_requirements},
+	{"github", false, ci_matrix_github},
+	{"jenkins", false, ci_matrix_jenkins},
+	{"zuul", false, ci_matrix_zuul},
 };
 
 // --- the command line ---

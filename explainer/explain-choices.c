@@ -1,47 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explainer/explain-choices.h"
 
-static void put_choice(struct finder *finder, struct jsondoc *out, const char *key, const struct environment *env,
-	enum file_origin source)
+#include "lib/install/resolve.h"
+#include "lib/state/store/store.h"
+
+static void put_choice(struct index_files *files, struct jsondoc *out, const char *key, size_t place,
+	enum file_origin source, const char *requested)
 {
-	struct finder_choice choice;
-	finder_choose(finder, env, source, &choice);
-	if (!choice.file)
+	uint64_t micros;
+	const struct index_file *f = resolve_file(files, place, source, requested, &micros);
+	if (!f)
 		return;
 	struct jsondoc *chosen = jsondoc_object();
-	jsondoc_put_str(chosen, "filename", choice.file->filename);
-	jsondoc_put_str(chosen, "version", choice.version);
-	jsondoc_put_str(chosen, "from", choice.file->sources & FROM_HERE ? "here" : "upstream");
-	if (choice.file->is_yanked)
+	jsondoc_put_str(chosen, "filename", f->filename);
+	jsondoc_put_str(chosen, "version", f->version.text);
+	jsondoc_put_str(chosen, "from", f->sources & FROM_HERE ? "here" : "upstream");
+	if (f->is_yanked)
 		jsondoc_put_bool(chosen, "yanked", true);
-	if (!choice.has_all_micros)
+	if (micros != UINT64_MAX)
 		jsondoc_put_bool(chosen, "some-micros", true);
 	jsondoc_put(out, key, chosen);
 }
 
-static void add_environment(struct finder *finder, const struct platform *p, const struct environment *env,
-	enum file_origin client, struct jsondoc *out)
-{
-	CLEANUP(buf_release) struct buf python;
-	struct jsondoc *row = jsondoc_object();
-	buf_init(&python, 64);
-	python_print(&env->python, &python);
-	jsondoc_put_str(row, "platform", p->name);
-	jsondoc_put_str(row, "python", python.data);
-	put_choice(finder, row, "here", env, FROM_HERE);
-	put_choice(finder, row, "upstream", env, FROM_UPSTREAM);
-	put_choice(finder, row, "both", env, FROM_BOTH);
-	put_choice(finder, row, "client", env, client);
-	jsondoc_add(out, row);
-}
-
-struct jsondoc *explain_choices(const struct view *view, enum file_origin client, struct finder *finder)
+struct jsondoc *explain_choices(struct index_files *files, enum file_origin client, const char *requested)
 {
 	struct jsondoc *out = jsondoc_array();
-	for (size_t i = 0; i < view->platform_count; i++) {
-		const struct platform *p = view->platform[i];
-		for (size_t n = 0; n < p->profile.environment_count; n++)
-			add_environment(finder, p, &p->profile.environment[n], client, out);
+	for (size_t i = 0; i < files->fits->places; i++) {
+		const struct fits_place *place = &files->fits->place[i];
+		struct jsondoc *row = jsondoc_object();
+		jsondoc_put_str(row, "platform", place->platform->name);
+		jsondoc_put_str(row, "python", place->python);
+		put_choice(files, row, "here", i, FROM_HERE, requested);
+		put_choice(files, row, "upstream", i, FROM_UPSTREAM, requested);
+		put_choice(files, row, "both", i, FROM_BOTH, requested);
+		put_choice(files, row, "client", i, client, requested);
+		jsondoc_add(out, row);
 	}
 	return out;
 }

@@ -3,12 +3,13 @@
 // clients get. One thread at a time.
 #pragma once
 
-#include "lib/install/finder.h"
+#include "lib/install/index-files.h"
 #include "lib/format/jsondoc.h"
 #include "lib/view/view.h"
 
-// Where the files of the finder come from.
+// Where the files come from: their sources.
 enum file_origin { FROM_HERE = 1, FROM_UPSTREAM = 2, FROM_BOTH = 4 };
 
-// The array "environments" of explain.h. client: what clients of the view get. The caller owns it.
-struct jsondoc *explain_choices(const struct view *view, enum file_origin client, struct finder *finder);
+// The array "environments" of explain.h: of each place of the files' struct fits. client: what clients of the view get.
+// requested: "==1.0"; NULL: any version. The caller owns it.
+struct jsondoc *explain_choices(struct index_files *files, enum file_origin client, const char *requested);

@@ -6,6 +6,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/domain/index/simplepage.h"
+#include "lib/domain/text/specifier.h"
 #include "lib/state/catalog/catalog-history.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/store/tombstone.h"
@@ -40,7 +41,9 @@ struct explanation {
 	const struct simplepage *page; // upstream's page; NULL: ignored or unknown
 	int64_t generation;            // of the view's membership, if it has one
 	bool is_kept_out;              // upstream's files, because the view's come by promotion alone
-	struct finder *finder;
+	char *specifier; // "==1.0"; NULL: any version
+	struct fits fits;
+	struct index_files files;
 	struct jsondoc *here, *lost, *builds; // builds NULL: not known
 	struct explain_audit audit;
 	struct explain_uploaders uploaders;
@@ -58,7 +61,9 @@ static void explanation_release(struct explanation *x)
 		jsondoc_cleanup(&x->planned[i].facts);
 	free(x->planned);
 	free(x->shown);
-	finder_free(x->finder);
+	free(x->specifier);
+	index_files_release(&x->files);
+	fits_release(&x->fits);
 	explain_uploaders_release(&x->uploaders);
 	jsondoc_cleanup(&x->here);
 	jsondoc_cleanup(&x->lost);
@@ -101,7 +106,8 @@ static bool matches_request(const struct explanation *x, const char *filename, b
 	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_parse(str_from(filename), &name, &ignored) < 0)
 		return otherwise;
-	return strcmp(name.project, x->project) == 0 && finder_matches_version(x->finder, &name);
+	return strcmp(name.project, x->project) == 0 &&
+	       (!x->specifier || specifier_set_admits(str_from(x->specifier), &name.version));
 }
 
 // --- the last plan ---
@@ -156,14 +162,10 @@ static void offer_shown_files(struct explanation *x)
 	for (size_t i = 0; i < x->shown_count; i++) {
 		const struct shown *s = &x->shown[i];
 		bool is_upstreams = x->page && simplepage_find(x->page, s->filename);
-		finder_add(x->finder, x->project,
-			&(struct finder_file){
-				.filename = s->filename,
-				.requires_python = s->requires_python,
-				.is_yanked = s->is_yanked,
-				.sources = is_upstreams ? FROM_HERE : FROM_HERE | FROM_BOTH,
-				.origin = s,
-			});
+		const struct index_file file = {.filename = s->filename,
+			.is_yanked = s->is_yanked,
+			.sources = is_upstreams ? FROM_HERE : FROM_HERE | FROM_BOTH};
+		index_files_add(&x->files, &file, s->requires_python);
 	}
 	if (x->shown_count)
 		qsort(x->shown, x->shown_count, sizeof(x->shown[0]), compare_shown);
@@ -307,17 +309,16 @@ static void collect_lost(struct explanation *x)
 
 // --- files of upstream ---
 
-static void offer_upstream_files(struct explanation *x)
+// Also those with a field that is cut, because clients get them.
+static void add_upstream_files(struct explanation *x)
 {
 	for (size_t i = 0; x->page && i < x->page->files; i++) {
 		const struct simplepage_file *f = &x->page->file[i];
-		finder_add(x->finder, x->project,
-			&(struct finder_file){
-				.filename = f->filename,
-				.requires_python = f->requires_python,
-				.is_yanked = f->yanked != NULL,
-				.sources = FROM_UPSTREAM | FROM_BOTH,
-			});
+		const struct index_file file = {.filename = f->filename,
+			.is_yanked = f->yanked != NULL,
+			.sources = FROM_UPSTREAM | FROM_BOTH,
+			.upstream = f};
+		index_files_add(&x->files, &file, f->requires_python);
 	}
 }
 
@@ -417,7 +418,7 @@ static struct jsondoc *explanation_doc(struct explanation *x, const struct upstr
 		jsondoc_put(out, "lost", STEAL_PTR(x->lost));
 	jsondoc_put(out, "here", STEAL_PTR(x->here));
 	jsondoc_put(out, "upstream", upstream_doc(x, answer, x->about->version != NULL));
-	jsondoc_put(out, "environments", explain_choices(x->view, client, x->finder));
+	jsondoc_put(out, "environments", explain_choices(&x->files, client, x->specifier));
 	if (x->builds)
 		jsondoc_put(out, "builds", STEAL_PTR(x->builds));
 	return out;
@@ -458,9 +459,14 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 		x.page = answer->page ? answer->page : answer->stale;
 	x.here = jsondoc_array();
 	x.audit = (struct explain_audit){.gate = about->gate, .catalog = c};
-	if (finder_new(about->version, &x.finder, e) < 0)
+	CLEANUP(version_release) struct version asked = {0};
+	if (about->version && version_parse(str_from(about->version), &asked, e) < 0)
 		return NULL;
-	offer_upstream_files(&x);
+	x.specifier = about->version ? xasprintf("==%s", asked.text) : NULL;
+	for (size_t i = 0; i < about->view->platform_count; i++)
+		fits_add_platform(&x.fits, about->view->platform[i]);
+	index_files_init(&x.files, about->project, &x.fits);
+	add_upstream_files(&x);
 	explain_uploaders_read(about->audit_path, about->project, &x.uploaders);
 	if (collect_here(&x, e) < 0)
 		return NULL;

@@ -28,7 +28,7 @@ static void add_cell(struct needed_cells *n, const struct platform *p, const cha
 	n->cell[n->cells] = (struct promotion_cell){p->name, python_text};
 	n->is_blind[n->cells] = is_blind;
 	environment_init(&n->environment[n->cells], is_blind ? &any_machine : &p->profile.machine, python);
-	n->borrowed[n->cells] = &n->environment[n->cells];
+	fits_add(&n->fits, p, &p->profile.machine, &n->environment[n->cells]);
 	n->cells++;
 }
 
@@ -76,12 +76,10 @@ int needed_cells_init(struct needed_cells *out, const struct promotion_rules *ru
 	size_t room = count_cells(rules, platform, platforms) + 1;
 	*out = (struct needed_cells){.cell = xcalloc(room, sizeof(*out->cell)),
 		.environment = xcalloc(room, sizeof(*out->environment)),
-		.borrowed = xcalloc(room, sizeof(*out->borrowed)),
 		.is_blind = xcalloc(room, sizeof(*out->is_blind))};
 	for (size_t i = 0; i < platforms && !rules->cells; i++)
 		add_environments(out, platform[i]);
 	int result = add_named_cells(out, rules, platform, platforms, e);
-	fits_init(&out->fits, out->borrowed, out->cells);
 	if (result < 0)
 		needed_cells_release(out);
 	return result;
@@ -93,7 +91,6 @@ void needed_cells_release(struct needed_cells *n)
 	for (size_t i = 0; i < n->cells; i++)
 		environment_release(&n->environment[i]);
 	free(n->environment);
-	free(n->borrowed);
 	free(n->is_blind);
 	free(n->cell);
 	arena_release(&n->text);

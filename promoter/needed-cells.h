@@ -12,10 +12,9 @@
 struct needed_cells {
 	struct promotion_cell *cell; // in the order of the rules, or of the platforms and their Pythons
 	size_t cells;
-	struct environment *environment;     // of each cell
-	const struct environment **borrowed; // the same, for fits
-	bool *is_blind;                      // of each cell: its platform has no profile, so only the Python counts
-	struct fits fits;
+	struct environment *environment; // of each cell
+	bool *is_blind;                  // of each cell: its platform has no profile, so only the Python counts
+	struct fits fits; // its places are the cells
 	struct arena text;
 };
 

@@ -31,10 +31,7 @@ struct view_channel {
 	struct retention_rules rules;
 	int64_t now;
 	bool looks_at_disk;
-	struct view_channel_environment *environment;
-	const struct environment **machine; // the same
-	size_t environments;
-	struct fits fits;
+	struct fits fits; // its places: the environments of the view's platforms
 	struct kept_versions *kept;      // NULL: nothing is wanted
 	struct promoted_times *promoted; // NULL: the view has no membership
 };
@@ -58,19 +55,6 @@ const char *const view_channel_decision_name[] = {
 
 // --- the view ---
 
-static void add_view_pythons(struct view_channel *c, const struct platform *p)
-{
-	for (size_t i = 0; i < p->profile.environment_count; i++) {
-		CLEANUP(buf_release) struct buf python;
-		buf_init(&python, 64);
-		python_print(&p->profile.environment[i].python, &python);
-		c->environment = xreallocarray(c->environment, c->environments + 1, sizeof(*c->environment));
-		c->machine = xreallocarray(c->machine, c->environments + 1, sizeof(*c->machine));
-		c->machine[c->environments] = &p->profile.environment[i];
-		c->environment[c->environments++] = (struct view_channel_environment){p, buf_steal(&python)};
-	}
-}
-
 int view_channel_open(const struct site *site, const struct view *v, struct catalog *c, int64_t now,
 	struct view_channel **out, struct err *e)
 {
@@ -82,8 +66,7 @@ int view_channel_open(const struct site *site, const struct view *v, struct cata
 	new->rules =
 		(struct retention_rules){own->keep_versions, (int64_t)own->keep_seconds, (int64_t)own->warn_seconds};
 	for (size_t i = 0; i < v->platform_count; i++)
-		add_view_pythons(new, v->platform[i]);
-	fits_init(&new->fits, new->machine, new->environments);
+		fits_add_platform(&new->fits, v->platform[i]);
 	if (own->from && promoted_times_open(own->name, c, &new->promoted, e) < 0)
 		return -1;
 	*out = STEAL_PTR(new);
@@ -94,10 +77,6 @@ void view_channel_close(struct view_channel *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->environments; i++)
-		free(c->environment[i].python);
-	free(c->environment);
-	free(c->machine);
 	fits_release(&c->fits);
 	promoted_times_close(c->promoted);
 	free(c);
@@ -118,10 +97,10 @@ void view_channel_look_at_disk(struct view_channel *c)
 	c->looks_at_disk = true;
 }
 
-size_t view_channel_environments(const struct view_channel *c, const struct view_channel_environment **out)
+size_t view_channel_environments(const struct view_channel *c, const struct fits_place **out)
 {
-	*out = c->environment;
-	return c->environments;
+	*out = c->fits.place;
+	return c->fits.places;
 }
 
 struct retention_rules view_channel_rules(const struct view_channel *c)
@@ -245,17 +224,17 @@ static void find_where_it_installs(struct view_channel *c, const struct view_cha
 		return;
 	unsigned python = fits_python(&c->fits, f->file.requires_python);
 	unsigned tags = is_wheel ? fits_tags(&c->fits, &name) : 0;
-	for (size_t i = 0; i < c->environments; i++) {
+	for (size_t i = 0; i < c->fits.places; i++) {
 		uint64_t micros = fits_micros(&c->fits, python, i);
 		bool fits = micros && (!is_wheel || fits_rank(&c->fits, tags, i) >= 0);
 		if (fits)
-			set_bit(bits, WAY_ANY, c->environments, i);
-		if (fits && c->environment[i].platform == f->platform)
-			set_bit(bits, WAY_OWN, c->environments, i);
+			set_bit(bits, WAY_ANY, c->fits.places, i);
+		if (fits && c->fits.place[i].platform == f->platform)
+			set_bit(bits, WAY_OWN, c->fits.places, i);
 		if (fits && is_wheel)
-			set_bit(bits, WAY_WHEEL, c->environments, i);
+			set_bit(bits, WAY_WHEEL, c->fits.places, i);
 		if (fits && is_wheel && micros == UINT64_MAX)
-			set_bit(bits, WAY_EVERY_MICRO, c->environments, i);
+			set_bit(bits, WAY_EVERY_MICRO, c->fits.places, i);
 	}
 }
 
@@ -277,7 +256,7 @@ static int load_rows(struct shown_files *r, const char *project, struct retentio
 		(c->promoted && promoted_times_load(c->promoted, project, e) < 0))
 		return -1;
 	fits_trim(&c->fits, MOST_TEXTS);
-	r->words = (WAY_COUNT * c->environments + 63) / 64 + 1;
+	r->words = (WAY_COUNT * c->fits.places + 63) / 64 + 1;
 	r->version = xcalloc(r->count + 1, sizeof(*r->version));
 	r->bits = xcalloc(r->count + 1, r->words * sizeof(*r->bits));
 	r->kept = xcalloc(r->count + 1, sizeof(*r->kept));
@@ -312,7 +291,7 @@ static bool is_same_version(const struct retention_file *a, const struct retenti
 
 static void add_version(struct view_channel_project *p, const struct shown_files *r, const struct retention_file *d)
 {
-	size_t environments = r->channel->environments;
+	size_t environments = r->channel->fits.places;
 	p->version[p->versions++] =
 		(struct view_channel_version){.version = arena_copy(&p->text, str_from(d->version->text)),
 			.came = d->arrived,
@@ -366,7 +345,7 @@ static const struct view_channel_version *last_by(const struct view_channel_proj
 	const struct retention_file *decided, enum view_channel_way way, size_t environment)
 {
 	for (size_t i = 0; i < p->files; i++)
-		if (!decided[i].is_yanked && has_bit(decided[i].installs, way, r->channel->environments, environment))
+		if (!decided[i].is_yanked && has_bit(decided[i].installs, way, r->channel->fits.places, environment))
 			return &p->version[p->file[i].version];
 	return NULL;
 }
@@ -392,13 +371,13 @@ int view_channel_read(struct view_channel *c, const char *project, struct view_c
 	CLEANUP(mem_free) struct retention_file *decided = NULL;
 	if (load_rows(&r, project, &decided, e) < 0)
 		return -1;
-	retention_decide(decided, r.count, WAY_COUNT * c->environments, &c->rules, c->now);
+	retention_decide(decided, r.count, WAY_COUNT * c->fits.places, &c->rules, c->now);
 	*out = (struct view_channel_project){.text = r.text};
 	r.text = (struct arena){0};
 	out->project = arena_copy(&out->text, str_from(project));
 	collect_versions(out, &r, decided);
-	out->cell = xcalloc(c->environments + 1, sizeof(*out->cell));
-	for (size_t i = 0; i < c->environments; i++)
+	out->cell = xcalloc(c->fits.places + 1, sizeof(*out->cell));
+	for (size_t i = 0; i < c->fits.places; i++)
 		fill_cell(out, &r, decided, i);
 	return 0;
 }
@@ -417,8 +396,8 @@ void view_channel_project_release(struct view_channel_project *p)
 static struct jsondoc *version_json(const struct view_channel *c, const struct view_channel_version *v)
 {
 	struct jsondoc *doc = jsondoc_object();
-	const struct view_channel_environment *last =
-		v->decision == RETENTION_LAST ? &c->environment[v->environment] : NULL;
+	const struct fits_place *last =
+		v->decision == RETENTION_LAST ? &c->fits.place[v->environment] : NULL;
 	CLEANUP(mem_free) char *where = last ? xasprintf("%s/%s", last->platform->name, last->python) : NULL;
 	jsondoc_put_str(doc, "version", v->version);
 	jsondoc_put_time(doc, "came", v->came);
@@ -432,7 +411,7 @@ static struct jsondoc *version_json(const struct view_channel *c, const struct v
 	return doc;
 }
 
-static struct jsondoc *cell_json(const struct view_channel *c, const struct view_channel_environment *at,
+static struct jsondoc *cell_json(const struct view_channel *c, const struct fits_place *at,
 	const struct view_channel_cell *cell)
 {
 	struct jsondoc *doc = jsondoc_object();
@@ -452,8 +431,8 @@ struct jsondoc *view_channel_project_json(const struct view_channel *c, const st
 	struct jsondoc *doc = jsondoc_object(), *versions = jsondoc_array(), *environments = jsondoc_array();
 	for (size_t i = 0; i < p->versions; i++)
 		jsondoc_add(versions, version_json(c, &p->version[i]));
-	for (size_t i = 0; i < c->environments; i++)
-		jsondoc_add(environments, cell_json(c, &c->environment[i], &p->cell[i]));
+	for (size_t i = 0; i < c->fits.places; i++)
+		jsondoc_add(environments, cell_json(c, &c->fits.place[i], &p->cell[i]));
 	jsondoc_put_str(doc, "project", p->project);
 	jsondoc_put_str(doc, "state", view_channel_state_name[p->state]);
 	jsondoc_put(doc, "versions", versions);

@@ -9,16 +9,11 @@
 
 #include "lib/domain/promotion/retention.h"
 #include "lib/format/jsondoc.h"
+#include "lib/install/fits.h"
 #include "builder/missing/kept-versions.h"
 #include "lib/view/view.h"
 
 struct view_channel;
-
-// A Python of a platform of the view.
-struct view_channel_environment {
-	const struct platform *platform;
-	char *python; // "3.12", "3.13t", "pp311"
-};
 
 // Opens a view that the configuration names. site and catalog are borrowed. now: seconds since 1970. ERR_USAGE: the
 // configuration has no such view. The caller closes *out.
@@ -31,7 +26,8 @@ void view_channel_keep(struct view_channel *c, struct kept_versions *kept);
 // Files that are missing on the disk, or are not those of the catalog, install nowhere from now on.
 void view_channel_look_at_disk(struct view_channel *c);
 
-size_t view_channel_environments(const struct view_channel *c, const struct view_channel_environment **out);
+// The Pythons of the platforms of the view.
+size_t view_channel_environments(const struct view_channel *c, const struct fits_place **out);
 struct retention_rules view_channel_rules(const struct view_channel *c);
 // 1: nothing may end in this view now, and the reason is appended to why: a platform that no scan has read as a whole, or
 // whose machines are unknown; a clock that cannot be right; a list or a branch that cannot be read. 0: nothing is in the way.

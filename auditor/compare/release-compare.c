@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "auditor/compare/diff-rows.h"
-#include "lib/install/finder.h"
+#include "lib/install/resolve.h"
 
 const char *const release_state_name[RELEASE_STATE_COUNT] = {"lost", "won", "kept"};
 
@@ -39,44 +39,49 @@ static void add_cell(struct release_compare *r, const char *platform, const char
 
 // --- by the Pythons of the platform ---
 
-static struct finder *make_finder(const struct release_files *files)
+// The wheels of one release. False: there is none, or its name is none.
+static bool list_files(const struct release_files *files, struct fits *fits, struct filename *name,
+	struct index_files *out)
 {
 	struct err ignored = ERR_INIT;
-	struct finder *f = NULL;
-	CLEANUP(filename_release) struct filename name = {0};
-	if (!files->count || filename_parse(str_from(files->file[0].filename), &name, &ignored) < 0 ||
-		finder_new(name.version.text, &f, &ignored) < 0)
-		return NULL;
+	if (!files->count || filename_parse(str_from(files->file[0].filename), name, &ignored) < 0)
+		return false;
+	index_files_init(out, name->project, fits);
 	for (size_t i = 0; i < files->count; i++) {
 		const struct release_file *from = &files->file[i];
-		const struct finder_file file = {.filename = from->filename,
-			.requires_python = from->requires_python,
-			.is_yanked = from->is_yanked,
-			.sources = 1};
-		finder_add(f, name.project, &file);
+		const struct index_file file = {.filename = from->filename, .is_yanked = from->is_yanked, .sources = 1};
+		index_files_add(out, &file, from->requires_python);
 	}
-	return f;
-}
-
-static const char *choose_wheel(struct finder *f, const struct environment *env)
-{
-	struct finder_choice choice = {0};
-	if (f)
-		finder_choose(f, env, 1, &choice);
-	return choice.file && choice.is_wheel ? choice.file->filename : NULL;
+	return true;
 }
 
 static void add_environments(struct release_compare *r, const char *platform, const struct profile *profile,
 	const struct release_files files[2])
 {
-	CLEANUP(finder_cleanup) struct finder *a = make_finder(&files[0]);
-	CLEANUP(finder_cleanup) struct finder *b = make_finder(&files[1]);
-	for (size_t i = 0; i < profile->environment_count; i++) {
-		const struct environment *env = &profile->environment[i];
-		CLEANUP(buf_release) struct buf python;
-		buf_init(&python, 64);
-		python_print(&env->python, &python);
-		add_cell(r, platform, python.data, choose_wheel(a, env), choose_wheel(b, env));
+	CLEANUP(fits_release) struct fits fits = {0};
+	struct filename name[2] = {{0}};
+	struct index_files list[2] = {{0}};
+	char *requested[2];
+	for (size_t i = 0; i < profile->environment_count; i++)
+		fits_add(&fits, NULL, &profile->machine, &profile->environment[i]);
+	for (int side = 0; side < 2; side++)
+		requested[side] = list_files(&files[side], &fits, &name[side], &list[side])
+					  ? xasprintf("==%s", name[side].version.text)
+					  : NULL;
+	for (size_t i = 0; i < fits.places; i++) {
+		const char *chosen[2] = {NULL};
+		for (int side = 0; side < 2; side++) {
+			uint64_t micros;
+			const struct index_file *f =
+				requested[side] ? resolve_file(&list[side], i, 1, requested[side], &micros) : NULL;
+			chosen[side] = f && f->is_wheel ? f->filename : NULL;
+		}
+		add_cell(r, platform, fits.place[i].python, chosen[0], chosen[1]);
+	}
+	for (int side = 0; side < 2; side++) {
+		index_files_release(&list[side]);
+		filename_release(&name[side]);
+		free(requested[side]);
 	}
 }
 

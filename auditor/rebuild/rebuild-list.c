@@ -91,7 +91,7 @@ static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked_wheel *one = a, *other = b;
 	int order = compare_alike(one, other);
-	order = order ? order : filename_compare_builds(&one->name, &other->name);
+	order = order ? order : filename_compare_builds(one->name.build, other->name.build);
 	return order ? order : strcmp(one->row->filename, other->row->filename);
 }
 
@@ -99,10 +99,10 @@ static int compare_ranked(const void *a, const void *b)
 static void rank_alike(struct ranked_wheel *wheel, size_t count)
 {
 	const struct ranked_wheel *best = NULL;
-	unsigned build = filename_build_number(&wheel[count - 1].name) + 1;
+	unsigned build = filename_build_number(wheel[count - 1].name.build) + 1;
 	for (size_t i = count; i-- > 0;) {
 		struct rebuild_row *r = wheel[i].row;
-		bool is_below = best && filename_compare_builds(&wheel[i].name, &best->name) < 0;
+		bool is_below = best && filename_compare_builds(wheel[i].name.build, best->name.build) < 0;
 		r->build = build;
 		r->replacement = is_below ? best->row->filename : NULL;
 		if (!best && !rebuild_is_wanted(r->state) && !r->is_yanked)

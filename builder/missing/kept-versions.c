@@ -76,14 +76,10 @@ static int collect_wanted(struct kept_versions *k, const struct store *s, struct
 		if (is_known_to_a_branch(&k->branches, &s->platform[i]))
 			name[o.platforms++] = s->platform[i].name;
 	struct err no_python = ERR_INIT; // no branch has a Python of these platforms
-	if (o.platforms && wanted_cells_collect(&k->wanted, &k->branches, s, &o, &no_python) < 0 && k->wanted.places) {
+	if (o.platforms && wanted_cells_collect(&k->wanted, &k->branches, s, &o, &no_python) < 0 && k->wanted.fits.places) {
 		*e = no_python;
 		return -1;
 	}
-	k->environment = xcalloc(k->wanted.places + 1, sizeof(*k->environment));
-	for (size_t i = 0; i < k->wanted.places; i++)
-		k->environment[i] = k->wanted.place[i].environment;
-	fits_init(&k->fits, k->environment, k->wanted.places);
 	return 0;
 }
 
@@ -103,9 +99,6 @@ void kept_versions_release(struct kept_versions *k)
 	branches_release(&k->branches);
 	requirements_release(&k->packages);
 	requirements_release(&k->pins);
-	if (k->environment)
-		fits_release(&k->fits);
-	free(k->environment);
 	free(k->trouble);
 	*k = (struct kept_versions){.trouble = NULL};
 }
@@ -163,7 +156,7 @@ bool kept_versions_pin(const struct kept_versions *k, const char *project, const
 struct kept_sight {
 	bool is_together; // all of them; otherwise those of one platform
 	bool has_sdists;
-	struct offers offers;
+	struct index_files files;
 };
 
 static void fill_sight(struct kept_sight *s, const struct kept_file *file, size_t files)
@@ -171,7 +164,7 @@ static void fill_sight(struct kept_sight *s, const struct kept_file *file, size_
 	for (size_t i = 0; i < files; i++) {
 		bool is_wheel = filename_kind(str_from(file[i].file->filename)) == FILENAME_WHEEL;
 		if (!file[i].is_gone && (is_wheel || s->has_sdists))
-			offers_add_ours(&s->offers, s->is_together ? TOGETHER : file[i].platform->id, file[i].file,
+			index_files_add_ours(&s->files, s->is_together ? TOGETHER : file[i].platform->id, file[i].file,
 				true);
 	}
 }
@@ -189,14 +182,14 @@ static void keep_what_pip_takes(struct kept_versions *k, struct kept_sight *s, c
 	struct resolve_outcome out[RESOLVE_OUTCOMES];
 	const struct branch_want *w = cell->want;
 	const struct resolve_want wanted = {w->specifier, w->micros, w->is_pinned, w->allows_pre, true};
-	int64_t platform = s->is_together ? TOGETHER : k->wanted.place[cell->place].platform->id;
-	size_t count = resolve(&s->offers, cell->place, platform, &wanted, out);
+	int64_t platform = s->is_together ? TOGETHER : k->wanted.fits.place[cell->place].platform->id;
+	size_t count = resolve(&s->files, cell->place, platform, &wanted, out);
 	CLEANUP(mem_free)
 	char *why = xasprintf("branch %s wants %s%s (%s)", k->branches.branch[cell->branch].name, w->project,
 		w->specifier, w->source);
 	for (size_t i = 0; i < count; i++)
 		if (out[i].kind != RESOLVE_NOTHING)
-			keep_version(file, files, &s->offers.offer[out[i].release.first].version,
+			keep_version(file, files, &s->files.file[out[i].release.first].version,
 				arena_copy(text, str_from(why)));
 }
 
@@ -206,15 +199,15 @@ static void keep_by_branches(struct kept_versions *k, const char *project, struc
 	size_t first = wanted_cells_first(&k->wanted, project);
 	if (first == k->wanted.cells || strcmp(k->wanted.cell[first].want->project, project) != 0)
 		return;
-	fits_trim(&k->fits, KEPT_TEXTS);
+	fits_trim(&k->wanted.fits, KEPT_TEXTS);
 	for (int way = 0; way < 4; way++) {
 		struct kept_sight s = {.is_together = way & 1, .has_sdists = way & 2};
-		offers_init(&s.offers, project, &k->fits);
+		index_files_init(&s.files, project, &k->wanted.fits);
 		fill_sight(&s, file, files);
 		for (size_t i = first; i < k->wanted.cells && strcmp(k->wanted.cell[i].want->project, project) == 0; i++)
 			if (k->wanted.cell[i].want->micros)
 				keep_what_pip_takes(k, &s, &k->wanted.cell[i], file, files, text);
-		offers_release(&s.offers);
+		index_files_release(&s.files);
 	}
 }
 

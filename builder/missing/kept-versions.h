@@ -16,9 +16,7 @@ struct kept_versions {
 	struct requirements packages, pins;
 	struct branches branches;
 	struct wanted_cells wanted; // of branches, where the Pythons of a platform are known
-	const struct environment **environment;
-	struct fits fits; // of the places of wanted
-	char *trouble;    // why it is not known what is wanted; NULL: it is
+	char *trouble;              // why it is not known what is wanted; NULL: it is
 };
 
 // Reads [prune] packages and [prune] constraints. d gets the bytes of the files; NULL: none. ERR_USAGE: an invalid line,

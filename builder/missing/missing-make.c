@@ -1,22 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a struct missing: chooses environments, reads wants, asks upstream, and decides project by project.
+// Chooses environments, reads wants, asks upstream, and decides project by project, place by place.
 #include "builder/missing/missing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/limits.h"
-#include "lib/base/strset.h"
-#include "builder/missing/branch.h"
-#include "builder/missing/missing-rows.h"
 #include "auditor/rebuild/rebuild-set.h"
+#include "builder/missing/branch.h"
+#include "builder/missing/cell.h"
 #include "builder/missing/wanted-cells.h"
+#include "lib/base/limits.h"
+#include "lib/base/search.h"
+#include "lib/base/strset.h"
+#include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/catalog/catalog-write.h"
+#include "lib/state/results/results.h"
 #include "lib/state/upstream/upstream.h"
 
-enum { KEPT_TEXTS = 100000 }; // tag sets, and texts of Requires-Python, that are kept from project to project
+enum {
+	WHY_MAX = 16 << 10,
+	KEPT_TEXTS = 100000, // tag sets, and texts of Requires-Python, that are kept from project to project
+};
+
+// A row of the cell that is being decided: what several branches want, if it comes to the same.
+struct open_row {
+	struct cell_status status;
+	const struct branch_want *want; // of its first branch
+	uint64_t micros;
+	const char **branch; // names; there is room for all branches, in the scratch memory
+	size_t branches;
+};
+
+// A row that is kept.
+struct kept_row {
+	struct missing_row row;
+	size_t environment, order; // order: of its creation
+	const char *awaiting;      // build requirements that the last attempt lacked, with blanks between; NULL: none
+	bool is_hidden;            // only to know what others await
+};
 
 struct make {
 	const struct config *config;
@@ -29,12 +52,14 @@ struct make {
 	struct upstream *upstream;
 	struct cell_rules rules;
 	struct wanted_cells wanted;
-	const struct environment **environment;
-	struct fits fits, removed_fits; // of files; of removed wheels
-	struct missing_rows rows;
 	uint64_t asked, failed; // look-ups
 	const char *project;    // that is being decided
 	bool is_hidden;         // its rows
+	struct arena scratch;   // of the project that is being decided
+	struct open_row *open;  // of the cell that is being decided
+	size_t opened, open_room;
+	struct kept_row *kept;
+	size_t count, room;
 };
 
 // --- the head of the result ---
@@ -74,15 +99,12 @@ static void list_branches(struct make *x)
 static void list_environments(struct make *x)
 {
 	struct missing *out = x->out;
-	out->environment = xcalloc(x->wanted.places + 1, sizeof(*out->environment));
-	for (; out->environments < x->wanted.places; out->environments++) {
-		const struct wanted_place *p = &x->wanted.place[out->environments];
-		CLEANUP(buf_release) struct buf python;
-		buf_init(&python, LIMIT_FILE_NAME);
-		python_print(&p->environment->python, &python);
+	out->environment = xcalloc(x->wanted.fits.places + 1, sizeof(*out->environment));
+	for (; out->environments < x->wanted.fits.places; out->environments++) {
+		const struct fits_place *p = &x->wanted.fits.place[out->environments];
 		out->environment[out->environments] = (struct missing_environment){
 			.platform = arena_copy(&out->text, str_from(p->platform->name)),
-			.python = arena_copy(&out->text, buf_view(&python)),
+			.python = arena_copy(&out->text, str_from(p->python)),
 		};
 	}
 }
@@ -90,8 +112,8 @@ static void list_environments(struct make *x)
 // What no scan has read may be in the store, and must not be taken for missing.
 static int check_scanned(struct make *x, struct err *e)
 {
-	for (size_t i = 0; i < x->wanted.places; i++) {
-		const struct platform *p = x->wanted.place[i].platform;
+	for (size_t i = 0; i < x->wanted.fits.places; i++) {
+		const struct platform *p = x->wanted.fits.place[i].platform;
 		enum catalog_scanned scanned = CATALOG_NOT_TRIED;
 		if (p->id && catalog_platform_scanned(x->catalog, p->id, &scanned, e) < 0)
 			return -1;
@@ -159,11 +181,174 @@ static int look_up_wanted(struct make *x, struct err *e)
 	return upstream_lookup(x->upstream, x->catalog, names, x->wanted.projects.count, count_look_up, x, e);
 }
 
+// --- the rows of a cell ---
+
+static const char *copy_text(struct arena *a, const char *text)
+{
+	return text ? arena_copy(a, str_from(text)) : NULL;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+// Without a version, an impossible want is told by its specifier.
+static bool is_same_row(const struct open_row *row, const struct cell_status *s, const struct branch_want *want)
+{
+	if (row->status.status != s->status || !same_text(row->status.version, s->version))
+		return false;
+	return s->version || s->status != WHEEL_IMPOSSIBLE || strcmp(row->want->specifier, want->specifier) == 0;
+}
+
+static struct open_row *find_or_open_row(struct make *x, const struct cell_status *s, const struct branch_want *want)
+{
+	for (size_t i = 0; i < x->opened; i++)
+		if (is_same_row(&x->open[i], s, want))
+			return &x->open[i];
+	GROW(x->open, x->opened, x->open_room);
+	struct open_row *row = &x->open[x->opened++];
+	*row = (struct open_row){.status = *s,
+		.want = want,
+		.branch = arena_alloc_aligned(&x->scratch, x->branches.count * sizeof(*row->branch))};
+	return row;
+}
+
+static void add_want(struct make *x, const struct cell *cell, const char *branch, const struct branch_want *want)
+{
+	struct cell_status s[RESOLVE_OUTCOMES];
+	size_t count = cell_decide(cell, want, &x->out->text, s);
+	for (size_t i = 0; i < count; i++) {
+		struct open_row *row = find_or_open_row(x, &s[i], want);
+		row->micros |= s[i].outcome.micros;
+		if (!row->branches || strcmp(row->branch[row->branches - 1], branch) != 0)
+			row->branch[row->branches++] = branch;
+	}
+}
+
+static int compare_open_rows(const void *a, const void *b)
+{
+	const struct open_row *left = a, *right = b;
+	const struct index_file *one = left->status.outcome.file, *other = right->status.outcome.file;
+	int order = one && other ? version_cmp(&one->version, &other->version) : (one != NULL) - (other != NULL);
+	if (order == 0 && left->status.version && right->status.version)
+		order = strcmp(left->status.version, right->status.version);
+	if (order == 0)
+		order = (left->status.status > right->status.status) - (left->status.status < right->status.status);
+	return order ? order : strcmp(left->want->specifier, right->want->specifier);
+}
+
+static void count_row(struct make *x, size_t environment, enum wheel_status status, int by)
+{
+	x->out->total[status] += (uint64_t)(int64_t)by;
+	x->out->environment[environment].total[status] += (uint64_t)(int64_t)by;
+}
+
+static void describe_failure(const struct results_history *h, const struct missing_row *row, struct buf *out)
+{
+	char last[CLOCK_TEXT], retry[CLOCK_TEXT];
+	clock_write(h->last, last);
+	buf_printf(out, "%s in step %s, last at %s, %u time%s in a row", results_result_name[h->result],
+		h->step ? h->step : "?", last, h->failures, h->failures == 1 ? "" : "s");
+	if (row->attempts.retry) {
+		clock_write(row->attempts.retry, retry);
+		buf_printf(out, ", to be tried again at %s", retry);
+	} else {
+		buf_puts(out, ", not to be tried again by itself");
+	}
+	if (h->why && *h->why)
+		buf_printf(out, ": %s", h->why);
+}
+
+static void put_attempts(const struct cell_rules *r, const struct results_history *h, struct arena *text,
+	struct kept_row *kept)
+{
+	struct missing_row *row = &kept->row;
+	row->attempts = (struct missing_attempts){
+		.count = h->failures,
+		.last = h->last,
+		.retry = results_retry_time(r->config, h),
+		.result = results_result_name[h->result],
+		.step = copy_text(text, h->step),
+		.recipe = copy_text(text, h->recipe),
+	};
+	if (h->awaiting && *h->awaiting)
+		kept->awaiting = arena_copy(text, str_from(h->awaiting));
+	if (row->attempts.retry && row->attempts.retry <= r->now)
+		return;
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, WHY_MAX);
+	describe_failure(h, row, &why);
+	row->status = WHEEL_FAILED;
+	row->why = arena_copy(text, buf_view(&why));
+}
+
+// Applies what earlier attempts say.
+static int apply_history(const struct cell *cell, struct arena *text, struct kept_row *kept, struct err *e)
+{
+	struct missing_row *row = &kept->row;
+	struct results_history h;
+	if (!cell->rules->results || row->status != WHEEL_MISSING)
+		return 0;
+	if (results_history(cell->rules->results, row->platform, row->python, row->project, row->version, &h, e) < 0)
+		return -1;
+	if (h.failures)
+		put_attempts(cell->rules, &h, text, kept);
+	results_history_release(&h);
+	return 0;
+}
+
+static int keep_row(struct make *x, const struct cell *cell, const struct open_row *open, struct kept_row *kept,
+	struct err *e)
+{
+	const struct missing_environment *env = &x->out->environment[cell->place];
+	const char **branch = arena_alloc_aligned(&x->out->text, (open->branches + 1) * sizeof(*branch));
+	memcpy(branch, open->branch, open->branches * sizeof(*branch));
+	*kept = (struct kept_row){.environment = cell->place, .order = x->count, .is_hidden = x->is_hidden};
+	kept->row = (struct missing_row){
+		.platform = env->platform,
+		.python = env->python,
+		.project = copy_text(&x->out->text, cell->project),
+		.status = open->status.status,
+		.micros = open->micros,
+		.branch = branch,
+		.branches = open->branches,
+	};
+	if (cell_explain(cell, open->want, &open->status, &x->out->text, &kept->row, e) < 0)
+		return -1;
+	return apply_history(cell, &x->out->text, kept, e);
+}
+
+static bool needs_attention(enum wheel_status status)
+{
+	return status == WHEEL_MISSING || status == WHEEL_UNPROMOTED || status == WHEEL_FAILED ||
+	       status == WHEEL_AWAITING || status == WHEEL_UNKNOWN || status == WHEEL_IMPOSSIBLE;
+}
+
+static int end_cell(struct make *x, const struct cell *cell, struct err *e)
+{
+	if (x->opened > 1)
+		qsort(x->open, x->opened, sizeof(*x->open), compare_open_rows);
+	for (size_t i = 0; i < x->opened; i++) {
+		enum wheel_status status = x->open[i].status.status;
+		if (x->options->wants_all || needs_attention(status)) {
+			GROW(x->kept, x->count, x->room);
+			if (keep_row(x, cell, &x->open[i], &x->kept[x->count], e) < 0)
+				return -1;
+			status = x->kept[x->count++].row.status;
+		}
+		if (!x->is_hidden)
+			count_row(x, cell->place, status, 1);
+	}
+	x->opened = 0;
+	return 0;
+}
+
 // --- one project ---
 
 struct our_files {
 	struct make *make;
-	struct offers *offers;
+	struct index_files *files;
 	const struct platform *platform;
 };
 
@@ -189,21 +374,21 @@ static int on_our_file(void *ctx, const struct catalog_file *file, struct err *e
 	const struct platform *p = ours->platform;
 	if (check_cpu(ours->make, e) < 0)
 		return -1;
-	if (rebuild_set_has(ours->make->options->rebuild, p->name, ours->offers->project, file->filename))
+	if (rebuild_set_has(ours->make->options->rebuild, p->name, ours->files->project, file->filename))
 		return 0;
 	int result = is_promoted(ours->make, p->id, file, e);
 	if (result >= 0)
-		offers_add_ours(ours->offers, p->id, file, result);
+		index_files_add_ours(ours->files, p->id, file, result);
 	return result < 0 ? -1 : 0;
 }
 
 // Of all platforms, also those that are not asked about: a wheel there shows whether the project is pure Python.
-static int add_our_files(struct make *x, struct offers *offers, struct err *e)
+static int add_our_files(struct make *x, struct index_files *files, struct err *e)
 {
 	for (size_t i = 0; i < x->store->platform_count; i++) {
-		struct our_files ours = {x, offers, &x->store->platform[i]};
+		struct our_files ours = {x, files, &x->store->platform[i]};
 		if (ours.platform->id &&
-			catalog_project_files(x->reader, ours.platform->id, offers->project, on_our_file, &ours, e) < 0)
+			catalog_project_files(x->reader, ours.platform->id, files->project, on_our_file, &ours, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -213,18 +398,13 @@ static int decide_cells(struct make *x, struct cell *cell, struct err *e)
 {
 	size_t i = wanted_cells_first(&x->wanted, cell->project);
 	while (i < x->wanted.cells && strcmp(x->wanted.cell[i].want->project, cell->project) == 0) {
-		size_t place = x->wanted.cell[i].place;
-		const struct wanted_place *p = &x->wanted.place[place];
-		cell->platform = p->platform;
-		cell->python = x->out->environment[place].python;
-		cell->place = (struct nearest_place){
-			place, p->platform->id, &p->platform->profile.machine, &p->environment->python};
-		for (; i < x->wanted.cells && x->wanted.cell[i].place == place &&
-			strcmp(x->wanted.cell[i].want->project, cell->project) == 0;
-			i++)
-			missing_rows_add(&x->rows, cell, x->out->branch[x->wanted.cell[i].branch].name,
-				x->wanted.cell[i].want);
-		if (missing_rows_end_cell(&x->rows, cell, place, x->is_hidden, e) < 0)
+		const struct wanted_cell *w = &x->wanted.cell[i];
+		cell->place = w->place;
+		cell->platform = x->wanted.fits.place[w->place].platform;
+		for (; i < x->wanted.cells && w->place == cell->place && strcmp(w->want->project, cell->project) == 0;
+			w = &x->wanted.cell[++i])
+			add_want(x, cell, x->out->branch[w->branch].name, w->want);
+		if (end_cell(x, cell, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -234,21 +414,21 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 {
 	struct make *x = ctx;
 	const struct answer_words *words = find_certain(answer);
-	CLEANUP(offers_release) struct offers offers;
-	fits_trim(&x->fits, KEPT_TEXTS);
-	offers_init(&offers, x->project, &x->fits);
+	CLEANUP(index_files_release) struct index_files files;
+	fits_trim(&x->wanted.fits, KEPT_TEXTS);
+	index_files_init(&files, x->project, &x->wanted.fits);
 	if (answer->page && words)
-		offers_add_page(&offers, answer->page);
-	if (add_our_files(x, &offers, e) < 0)
+		index_files_add_page(&files, answer->page, 0);
+	if (add_our_files(x, &files, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *says = words_of(answer, words);
 	struct cell cell = {
 		.rules = &x->rules,
-		.offers = &offers,
+		.files = &files,
 		.project = x->project,
 		.is_upstream_known = words != NULL,
 		.upstream_says = says,
-		.is_pure = cell_project_is_pure(&offers),
+		.is_pure = cell_project_is_pure(&files),
 	};
 	return decide_cells(x, &cell, e);
 }
@@ -256,10 +436,10 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 // A project that is wanted nowhere, or only by URL, has no facts.
 static int decide_without_facts(struct make *x, struct err *e)
 {
-	CLEANUP(offers_release) struct offers none;
-	offers_init(&none, x->project, &x->fits);
+	CLEANUP(index_files_release) struct index_files none;
+	index_files_init(&none, x->project, &x->wanted.fits);
 	struct cell cell = {.rules = &x->rules,
-		.offers = &none,
+		.files = &none,
 		.project = x->project,
 		.is_upstream_known = true,
 		.upstream_says = ""};
@@ -269,6 +449,7 @@ static int decide_without_facts(struct make *x, struct err *e)
 static int decide_one(struct make *x, const char *project, struct err *e)
 {
 	x->project = project;
+	arena_release(&x->scratch);
 	if (check_cpu(x, e) < 0)
 		return -1;
 	if (!strset_has(&x->wanted.projects, project))
@@ -276,14 +457,87 @@ static int decide_one(struct make *x, const char *project, struct err *e)
 	return upstream_load_cached(x->upstream, x->reader, project, decide_project, x, e);
 }
 
-// --- all projects ---
+// --- what awaits another ---
 
-static void add_awaited(void *ctx, struct str project)
+static int compare_kept_rows(const void *a, const void *b)
 {
-	struct strset *names = ctx;
-	CLEANUP(mem_free) char *name = xstrndup(project.ptr, project.len);
-	strset_add(names, name);
+	const struct kept_row *left = a, *right = b;
+	int order = (left->environment > right->environment) - (left->environment < right->environment);
+	if (order == 0)
+		order = strcmp(left->row.project, right->row.project);
+	return order ? order : (left->order > right->order) - (left->order < right->order);
 }
+
+struct rows_key {
+	size_t environment;
+	struct str project;
+};
+
+static bool is_before_row(const void *kept, const void *wanted)
+{
+	const struct kept_row *k = kept;
+	const struct rows_key *key = wanted;
+	return k->environment != key->environment ? k->environment < key->environment
+						  : str_cmp(str_from(k->row.project), key->project) < 0;
+}
+
+static bool is_to_be_built(enum wheel_status status)
+{
+	return status == WHEEL_MISSING || status == WHEEL_FAILED || status == WHEEL_AWAITING;
+}
+
+static bool has_row_to_build(const struct make *x, size_t environment, struct str project)
+{
+	struct rows_key key = {environment, project};
+	for (size_t i = lower_bound(&key, x->kept, x->count, sizeof(*x->kept), is_before_row); i < x->count; i++) {
+		const struct kept_row *k = &x->kept[i];
+		if (k->environment != environment || !str_eq(str_from(k->row.project), project))
+			return false;
+		if (is_to_be_built(k->row.status))
+			return true;
+	}
+	return false;
+}
+
+// The row awaits another as long as one of the build requirements is to be built too. It cannot await itself.
+static void decide_awaiting(struct make *x, struct kept_row *k)
+{
+	struct str rest = str_from(k->awaiting ? k->awaiting : "");
+	while (rest.len) {
+		struct str name = str_cut(&rest, ' ');
+		if (str_eq(name, str_from(k->row.project)) || !has_row_to_build(x, k->environment, name))
+			continue;
+		CLEANUP(mem_free)
+		char *why = xasprintf("the last attempt lacked its build requirement " STR_FMT ", which is missing too",
+			STR_ARG(name));
+		if (!k->is_hidden) {
+			count_row(x, k->environment, k->row.status, -1);
+			count_row(x, k->environment, WHEEL_AWAITING, 1);
+		}
+		k->row.status = WHEEL_AWAITING;
+		k->row.why = copy_text(&x->out->text, why);
+		return;
+	}
+}
+
+static void sort_rows(struct make *x)
+{
+	struct missing *out = x->out;
+	if (x->count)
+		qsort(x->kept, x->count, sizeof(*x->kept), compare_kept_rows);
+	for (size_t i = 0; i < x->count; i++)
+		decide_awaiting(x, &x->kept[i]);
+	out->row = xcalloc(x->count + 1, sizeof(*out->row));
+	for (size_t i = 0; i < x->count; i++) {
+		struct missing_row *row = &x->kept[i].row;
+		if (row->status != WHEEL_AWAITING && row->status != WHEEL_FAILED)
+			row->attempts = (struct missing_attempts){0};
+		if (!x->kept[i].is_hidden)
+			out->row[out->rows++] = *row;
+	}
+}
+
+// --- all projects ---
 
 // The rows of one project. What they await is decided too, but not shown.
 static int decide_chosen(struct make *x, struct err *e)
@@ -291,7 +545,12 @@ static int decide_chosen(struct make *x, struct err *e)
 	CLEANUP(strset_release) struct strset awaited = {0};
 	if (decide_one(x, x->options->project, e) < 0)
 		return -1;
-	missing_rows_awaited(&x->rows, add_awaited, &awaited);
+	for (size_t i = 0; i < x->count; i++)
+		for (struct str rest = str_from(x->kept[i].awaiting ? x->kept[i].awaiting : ""); rest.len;) {
+			struct str word = str_cut(&rest, ' ');
+			if (name_is_valid(word) && name_is_normal(word))
+				strset_add(&awaited, arena_copy(&x->out->text, word));
+		}
 	strset_sort(&awaited);
 	x->is_hidden = true;
 	for (size_t i = 0; i < awaited.count; i++)
@@ -317,16 +576,14 @@ static int decide_projects(struct make *x, struct err *e)
 static int read_removed_wheels(struct make *x, struct err *e)
 {
 	int64_t last = 0;
-	for (size_t i = 0; i < x->wanted.places; i++) {
-		int64_t platform = x->wanted.place[i].platform->id;
-		if (platform == last || !platform)
-			continue;
-		last = platform;
-		if (removed_wheels_read(&x->rules.removed, x->reader, platform, &x->wanted.projects, &x->removed_fits,
-			    e) < 0)
+	for (size_t i = 0; i < x->wanted.fits.places; i++) {
+		int64_t platform = x->wanted.fits.place[i].platform->id;
+		if (platform != last && platform &&
+			cell_rules_add_removed(&x->rules, x->reader, platform, &x->wanted.projects, e) < 0)
 			return -1;
+		last = platform ? platform : last;
 	}
-	removed_wheels_sort(&x->rules.removed);
+	cell_rules_sort(&x->rules);
 	return 0;
 }
 
@@ -356,16 +613,6 @@ static int check_view(struct make *x, struct err *e)
 		       : 0;
 }
 
-static void start_fits(struct make *x)
-{
-	x->environment = xcalloc(x->wanted.places + 1, sizeof(*x->environment));
-	for (size_t i = 0; i < x->wanted.places; i++)
-		x->environment[i] = x->wanted.place[i].environment;
-	fits_init(&x->fits, x->environment, x->wanted.places);
-	fits_init(&x->removed_fits, x->environment, x->wanted.places);
-	x->rules.removed_fits = &x->removed_fits;
-}
-
 // Reads in one transaction, so that no file comes twice or never while others write.
 static int decide_all(struct make *x, struct err *e)
 {
@@ -373,20 +620,18 @@ static int decide_all(struct make *x, struct err *e)
 		return -1;
 	CLEANUP(catalog_read_end) struct catalog *snapshot = x->reader;
 	x->rules.catalog = snapshot;
-	start_fits(x);
 	if (check_view(x, e) < 0 || read_removed_wheels(x, e) < 0 || decide_projects(x, e) < 0)
 		return -1;
-	missing_rows_finish(&x->rows);
+	sort_rows(x);
 	return catalog_is_current(snapshot, e);
 }
 
 static void make_release(struct make *x)
 {
-	missing_rows_release(&x->rows);
-	fits_release(&x->fits);
-	fits_release(&x->removed_fits);
+	free(x->open);
+	free(x->kept);
+	arena_release(&x->scratch);
 	cell_rules_release(&x->rules);
-	free(x->environment);
 	wanted_cells_release(&x->wanted);
 	upstream_free(x->upstream);
 	if (!x->options->is_offline)
@@ -429,10 +674,23 @@ int missing_make(const struct config *c, const struct store *store, struct catal
 		.catalog = catalog,
 		.options = options,
 		.out = out,
-		.rows = {.out = out, .wants_all = options->wants_all},
 	};
 	if (make_all(&x, results, e) == 0)
 		return 0;
 	missing_release(out);
 	return -1;
+}
+
+bool missing_has_column(const struct missing *m, enum wheel_status status)
+{
+	return status != WHEEL_UNPROMOTED || m->total[status];
+}
+
+void missing_release(struct missing *m)
+{
+	free(m->branch);
+	free(m->environment);
+	free(m->row);
+	arena_release(&m->text);
+	*m = (struct missing){0};
 }

@@ -35,18 +35,17 @@ static bool any_branch_has(const struct collecting *x, const char *platform, con
 	return false;
 }
 
-static void add_place(struct collecting *x, const struct platform *p, const struct environment *env)
+static void add_places(struct collecting *x, const struct platform *p)
 {
-	struct wanted_cells *w = x->to;
-	CLEANUP(buf_release) struct buf python;
-	buf_init(&python, LIMIT_FILE_NAME);
-	python_print(&env->python, &python);
-	if (x->options->python && strcmp(python.data, x->options->python) != 0)
-		return;
-	if (!any_branch_has(x, p->name, &env->python))
-		return;
-	GROW(w->place, w->places, w->place_room);
-	w->place[w->places++] = (struct wanted_place){p, env};
+	for (size_t i = 0; i < p->profile.environment_count; i++) {
+		const struct environment *env = &p->profile.environment[i];
+		CLEANUP(buf_release) struct buf python;
+		buf_init(&python, LIMIT_FILE_NAME);
+		python_print(&env->python, &python);
+		if ((!x->options->python || strcmp(python.data, x->options->python) == 0) &&
+			any_branch_has(x, p->name, &env->python))
+			fits_add(&x->to->fits, p, &p->profile.machine, env);
+	}
 }
 
 static int choose_environments(struct collecting *x, struct err *e)
@@ -61,10 +60,9 @@ static int choose_environments(struct collecting *x, struct err *e)
 				"platform %s: its Pythons are unknown; [platform %s] pythons, arch "
 				"and libc name them",
 				p->name, p->name);
-		for (size_t k = 0; k < p->profile.environment_count; k++)
-			add_place(x, p, &p->profile.environment[k]);
+		add_places(x, p);
 	}
-	if (x->to->places)
+	if (x->to->fits.places)
 		return 0;
 	if (retired_refuse(x->store, x->options->platform, x->options->platforms, e) < 0)
 		return -1;
@@ -80,9 +78,9 @@ static bool is_same_python(const struct python *a, const struct python *b)
 }
 
 // Markers tell platforms apart only by their architecture, so most wants are read once for several platforms.
-static int find_wants(struct collecting *x, size_t branch, const struct wanted_place *place, size_t *at, struct err *e)
+static int find_wants(struct collecting *x, size_t branch, const struct fits_place *place, size_t *at, struct err *e)
 {
-	const struct machine *machine = &place->platform->profile.machine;
+	const struct machine *machine = place->machine;
 	const struct python *python = &place->environment->python;
 	for (*at = 0; *at < x->to->lists; (*at)++) {
 		const struct wanted_list *w = &x->to->list[*at];
@@ -100,7 +98,7 @@ static int find_wants(struct collecting *x, size_t branch, const struct wanted_p
 static int add_cells(struct collecting *x, size_t place, size_t branch, struct err *e)
 {
 	const struct branch *b = &x->branches->branch[branch];
-	const struct wanted_place *p = &x->to->place[place];
+	const struct fits_place *p = &x->to->fits.place[place];
 	size_t at;
 	if (!branch_has_platform(b, p->platform->name) || !branch_has_python(b, &p->environment->python))
 		return 0;
@@ -131,7 +129,7 @@ static bool is_of_index(const struct branch_want *w)
 
 static int collect_wants(struct collecting *x, struct err *e)
 {
-	for (size_t place = 0; place < x->to->places; place++)
+	for (size_t place = 0; place < x->to->fits.places; place++)
 		for (size_t branch = 0; branch < x->branches->count; branch++)
 			if (add_cells(x, place, branch, e) < 0)
 				return -1;
@@ -162,7 +160,7 @@ void wanted_cells_release(struct wanted_cells *w)
 		free(w->list[i].want);
 	free(w->list);
 	free(w->cell);
-	free(w->place);
+	fits_release(&w->fits);
 	strset_release(&w->projects);
 	arena_release(&w->text);
 	*w = (struct wanted_cells){0};

@@ -4,16 +4,11 @@
 #pragma once
 
 #include "lib/base/strset.h"
+#include "lib/install/fits.h"
 #include "builder/missing/branch.h"
 #include "builder/missing/missing.h"
 
-// One of the environments.
-struct wanted_place {
-	const struct platform *platform;
-	const struct environment *environment;
-};
-
-// A want in one environment.
+// A want in one place.
 struct wanted_cell {
 	const struct branch_want *want;
 	size_t place, branch;
@@ -21,8 +16,7 @@ struct wanted_cell {
 
 // All zero is empty. The store and the branches are borrowed.
 struct wanted_cells {
-	struct wanted_place *place; // platforms in the store's order, Pythons in the profile's
-	size_t places, place_room;
+	struct fits fits; // its places: platforms in the store's order, Pythons in the profile's
 	struct wanted_cell *cell; // sorted by project, place, branch
 	size_t cells, cell_room;
 	struct strset projects; // that are wanted of an index somewhere; sorted

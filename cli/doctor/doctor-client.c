@@ -16,7 +16,7 @@
 #include "lib/domain/text/specifier.h"
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
-#include "lib/install/nearest.h"
+#include "lib/install/nearest-wheel.h"
 #include "lib/net/ca-file.h"
 #include "lib/net/fetch.h"
 
@@ -112,10 +112,10 @@ struct install_judge {
 	const struct client_python *python;
 	const char *wanted; // a specifier set; "": none
 	struct fits fits;
-	struct offers offers;
+	struct index_files files;
 };
 
-static bool installs(struct install_judge *j, const struct offer *o)
+static bool installs(struct install_judge *j, const struct index_file *o)
 {
 	uint64_t micros = fits_micros(&j->fits, o->python, 0);
 	bool has_micro = j->python->micro == ANY_MICRO || j->python->micro >= SPECIFIER_MICROS
@@ -125,47 +125,45 @@ static bool installs(struct install_judge *j, const struct offer *o)
 }
 
 // Of the final releases, or if there is none of all; NULL: none.
-static const struct offers_release *newest_release(const struct install_judge *j, const struct offers_release *list,
+static const struct index_release *newest_release(const struct install_judge *j, const struct index_release *list,
 	size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!j->offers.offer[list[i].first].version.is_prerelease)
+		if (!j->files.file[list[i].first].version.is_prerelease)
 			return &list[i];
 	return count ? list : NULL;
 }
 
-static const struct offer *find_file(struct install_judge *j, const struct offers_release *list, size_t count,
+static const struct index_file *find_file(struct install_judge *j, const struct index_release *list, size_t count,
 	bool takes_pre)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = list[i].first; k < list[i].end; k++)
-			if ((takes_pre || !j->offers.offer[k].version.is_prerelease) &&
-				installs(j, &j->offers.offer[k]))
-				return &j->offers.offer[k];
+			if ((takes_pre || !j->files.file[k].version.is_prerelease) &&
+				installs(j, &j->files.file[k]))
+				return &j->files.file[k];
 	return NULL;
 }
 
-static bool has_sdist(const struct install_judge *j, const struct offers_release *release)
+static bool has_sdist(const struct install_judge *j, const struct index_release *release)
 {
 	for (size_t i = release->first; i < release->end; i++)
-		if (!j->offers.offer[i].is_wheel && !j->offers.offer[i].is_yanked)
+		if (!j->files.file[i].is_wheel && !j->files.file[i].is_yanked)
 			return true;
 	return false;
 }
 
-static void say_why_not(struct doctor_report *r, struct install_judge *j, const struct offers_release *newest,
-	const struct offer *older, const char *here)
+static void say_why_not(struct doctor_report *r, struct install_judge *j, const struct index_release *newest,
+	const struct index_file *older, const char *here)
 {
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, ERR_MSG_SIZE);
-	const struct environment *env = &j->python->profile.environment[0];
-	const struct nearest_place place = {0, 0, &j->python->profile.machine, &env->python};
-	const char *version = j->offers.offer[newest->first].version.text;
-	nearest_describe(&j->offers, &place, newest, &why);
+	const char *version = j->files.file[newest->first].version.text;
+	nearest_wheel(&j->files, 0, newest, &why);
 	if (has_sdist(j, newest))
 		doctor_report_add(r, DOCTOR_WARNING, "install",
 			"pip builds the sdist here, with the compilers that it needs; or have a wheel built",
-			"no wheel of %s %s installs on %s, but it has an sdist: %s", j->offers.project, version, here,
+			"no wheel of %s %s installs on %s, but it has an sdist: %s", j->files.project, version, here,
 			why.data);
 	else if (older)
 		doctor_report_add(r, DOCTOR_WARNING, "install", "have a wheel built, if the newest version is wanted",
@@ -173,22 +171,22 @@ static void say_why_not(struct doctor_report *r, struct install_judge *j, const 
 	else
 		doctor_report_add(r, DOCTOR_WRONG, "install",
 			"use a Python and a machine for which there is a wheel, or have one built: wheelcache missing",
-			"no file of %s installs on %s; the nearest of %s: %s", j->offers.project, here, version,
+			"no file of %s installs on %s; the nearest of %s: %s", j->files.project, here, version,
 			why.data);
 }
 
 static void judge_install(struct doctor_report *r, struct install_judge *j, const char *here)
 {
 	size_t count;
-	const struct offers_release *list = offers_admitted(&j->offers, j->wanted, &count);
-	const struct offers_release *newest = newest_release(j, list, count);
+	const struct index_release *list = index_files_admitted(&j->files, j->wanted, &count);
+	const struct index_release *newest = newest_release(j, list, count);
 	if (!newest) {
 		doctor_report_add(r, DOCTOR_WRONG, "install", "look at its page",
-			"%s%s has neither a wheel nor an sdist", j->offers.project, j->wanted);
+			"%s%s has neither a wheel nor an sdist", j->files.project, j->wanted);
 		return;
 	}
-	const struct offer *found = find_file(j, list, count, j->offers.offer[newest->first].version.is_prerelease);
-	bool is_newest = found && found >= &j->offers.offer[newest->first] && found < &j->offers.offer[newest->end];
+	const struct index_file *found = find_file(j, list, count, j->files.file[newest->first].version.is_prerelease);
+	bool is_newest = found && found >= &j->files.file[newest->first] && found < &j->files.file[newest->end];
 	if (is_newest)
 		doctor_report_add(r, DOCTOR_FINE, "install", "", "%s installs on %s", found->filename, here);
 	else
@@ -199,15 +197,14 @@ static void judge_python(struct doctor_report *r, const struct client_python *p,
 	const struct simplepage *page)
 {
 	CLEANUP(buf_release) struct buf here;
-	const struct environment *const environment[] = {&p->profile.environment[0]};
 	struct install_judge j = {.python = p, .wanted = wanted};
 	buf_init(&here, LIMIT_PATH);
 	profile_describe(&p->profile, &here);
-	fits_init(&j.fits, environment, 1);
-	offers_init(&j.offers, page->project, &j.fits);
-	offers_add_page(&j.offers, page);
+	fits_add(&j.fits, NULL, &p->profile.machine, &p->profile.environment[0]);
+	index_files_init(&j.files, page->project, &j.fits);
+	index_files_add_page(&j.files, page, 0);
 	judge_install(r, &j, here.data);
-	offers_release(&j.offers);
+	index_files_release(&j.files);
 	fits_release(&j.fits);
 }
 

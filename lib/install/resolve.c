@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/install/resolve.h"
 
+#include "lib/domain/text/filename.h"
 #include "lib/domain/text/pyspace.h"
 
 static const struct str signs[] = {
@@ -49,19 +50,12 @@ struct str resolve_pin(const char *specifier)
 	return (struct str){"", 0};
 }
 
-uint64_t resolve_micros(const struct offers *o, size_t environment, const struct offer *file)
-{
-	if (file->is_wheel && fits_rank(o->fits, file->tags, environment) < 0)
-		return 0;
-	return fits_micros(o->fits, file->python, environment);
-}
-
 struct resolution {
-	struct offers *offers;
-	size_t environment;
+	struct index_files *files;
+	size_t place;
 	int64_t platform;
 	const struct resolve_want *want;
-	const struct offers_release *release; // that the specifier admits
+	const struct index_release *release; // that the specifier admits
 	size_t releases;
 	uint64_t left;   // micro versions without an outcome
 	uint64_t finals; // on which a final release has a file that installs, yanked or not
@@ -76,7 +70,7 @@ struct release_walk {
 	uint64_t micros;
 };
 
-static bool is_in_sight(const struct resolution *r, const struct offer *f)
+static bool is_in_sight(const struct resolution *r, const struct index_file *f)
 {
 	if (f->is_wheel && f->is_unpromoted)
 		return false;
@@ -84,20 +78,20 @@ static bool is_in_sight(const struct resolution *r, const struct offer *f)
 }
 
 // The micro versions of a release on which a file of this kind installs.
-static uint64_t micros_of_kind(const struct resolution *r, const struct offers_release *release,
+static uint64_t micros_of_kind(const struct resolution *r, const struct index_release *release,
 	const struct release_walk *w, enum resolve_kind kind)
 {
 	uint64_t micros = 0;
 	for (size_t i = release->first; i < release->end; i++) {
-		const struct offer *f = &r->offers->offer[i];
+		const struct index_file *f = &r->files->file[i];
 		enum resolve_kind own = !f->is_wheel ? RESOLVE_SDIST : f->platform ? RESOLVE_HERE : RESOLVE_UPSTREAM;
 		if (own == kind && f->is_yanked == w->takes_yanked && is_in_sight(r, f))
-			micros |= resolve_micros(r->offers, r->environment, f);
+			micros |= index_files_micros(r->files, r->place, f);
 	}
 	return micros & w->micros;
 }
 
-static int compare_sdists(const struct offer *a, const struct offer *b)
+static int compare_sdists(const struct index_file *a, const struct index_file *b)
 {
 	static const struct str best = STR(".tar.gz");
 	int order = (a->platform != 0) - (b->platform != 0);
@@ -109,20 +103,20 @@ static int compare_sdists(const struct offer *a, const struct offer *b)
 }
 
 // The wheel with the best tags; of sdists one of ours, one with a hash, one that is a .tar.gz.
-static const struct offer *preferred_file(const struct resolution *r, const struct offers_release *release,
+static const struct index_file *preferred_file(const struct resolution *r, const struct index_release *release,
 	const struct release_walk *w, enum resolve_kind kind, uint64_t micros)
 {
-	const struct offer *best = NULL;
+	const struct index_file *best = NULL;
 	for (size_t i = release->first; i < release->end; i++) {
-		const struct offer *f = &r->offers->offer[i];
+		const struct index_file *f = &r->files->file[i];
 		if (f->is_wheel != (kind != RESOLVE_SDIST) || f->is_yanked != w->takes_yanked || !is_in_sight(r, f))
 			continue;
 		if ((kind == RESOLVE_HERE && !f->platform) || (kind == RESOLVE_UPSTREAM && f->platform))
 			continue;
-		if (!(resolve_micros(r->offers, r->environment, f) & micros))
+		if (!(index_files_micros(r->files, r->place, f) & micros))
 			continue;
-		bool is_better = !best || (f->is_wheel ? fits_rank(r->offers->fits, f->tags, r->environment) <
-								  fits_rank(r->offers->fits, best->tags, r->environment)
+		bool is_better = !best || (f->is_wheel ? fits_rank(r->files->fits, f->tags, r->place) <
+								  fits_rank(r->files->fits, best->tags, r->place)
 						       : compare_sdists(f, best) > 0);
 		if (is_better)
 			best = f;
@@ -131,7 +125,7 @@ static const struct offer *preferred_file(const struct resolution *r, const stru
 }
 
 static void add_outcome(struct resolution *r, enum resolve_kind kind, uint64_t micros,
-	const struct offers_release *release, const struct offer *file)
+	const struct index_release *release, const struct index_file *file)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (r->out[i].kind == kind && r->out[i].release.first == release->first) {
@@ -142,7 +136,7 @@ static void add_outcome(struct resolution *r, enum resolve_kind kind, uint64_t m
 }
 
 // Takes the release on the micro versions on which it has a file.
-static void take_release(struct resolution *r, const struct offers_release *release, struct release_walk *w)
+static void take_release(struct resolution *r, const struct index_release *release, struct release_walk *w)
 {
 	for (enum resolve_kind kind = RESOLVE_HERE; kind < RESOLVE_NOTHING && w->micros; kind++) {
 		uint64_t micros = micros_of_kind(r, release, w, kind);
@@ -155,20 +149,20 @@ static void take_release(struct resolution *r, const struct offers_release *rele
 }
 
 // The micro versions on which any file of the release installs.
-static uint64_t any_micros(const struct resolution *r, const struct offers_release *release)
+static uint64_t any_micros(const struct resolution *r, const struct index_release *release)
 {
 	uint64_t micros = 0;
 	for (size_t i = release->first; i < release->end; i++)
-		if (is_in_sight(r, &r->offers->offer[i]))
-			micros |= resolve_micros(r->offers, r->environment, &r->offers->offer[i]);
+		if (is_in_sight(r, &r->files->file[i]))
+			micros |= index_files_micros(r->files, r->place, &r->files->file[i]);
 	return micros;
 }
 
 static void walk_releases(struct resolution *r, struct release_walk w)
 {
 	for (size_t i = 0; i < r->releases && w.micros; i++) {
-		const struct offers_release *release = &r->release[i];
-		bool is_pre = r->offers->offer[release->first].version.is_prerelease;
+		const struct index_release *release = &r->release[i];
+		bool is_pre = r->files->file[release->first].version.is_prerelease;
 		if (!is_pre)
 			r->finals |= any_micros(r, release);
 		if (is_pre ? w.takes_prereleases : w.takes_finals)
@@ -191,13 +185,73 @@ static void walk_all(struct resolution *r)
 		walk_releases(r, (struct release_walk){false, true, true, r->left & ~r->finals});
 }
 
-size_t resolve(struct offers *o, size_t environment, int64_t platform, const struct resolve_want *want,
+size_t resolve(struct index_files *all, size_t place, int64_t platform, const struct resolve_want *want,
 	struct resolve_outcome out[RESOLVE_OUTCOMES])
 {
-	struct resolution r = {o, environment, platform, want, NULL, 0, want->micros, 0, out, 0};
-	r.release = offers_admitted(o, want->specifier, &r.releases);
+	struct resolution r = {all, place, platform, want, NULL, 0, want->micros, 0, out, 0};
+	r.release = index_files_admitted(all, want->specifier, &r.releases);
 	walk_all(&r);
 	if (r.left)
 		r.out[r.count++] = (struct resolve_outcome){.kind = RESOLVE_NOTHING, .micros = r.left};
 	return r.count;
+}
+
+// --- one file ---
+
+// The files that one pass considers.
+struct file_pass {
+	bool takes_wheels, takes_yanked; // only these; otherwise only the others
+	bool takes_prereleases;
+	unsigned sources;
+};
+
+static bool is_in_pass(const struct file_pass *p, const struct index_file *f)
+{
+	return (f->sources & p->sources) && f->is_wheel == p->takes_wheels && f->is_yanked == p->takes_yanked &&
+	       (p->takes_prereleases || !f->version.is_prerelease);
+}
+
+// Both have the same version.
+static bool is_preferred_file(const struct index_files *all, size_t place, const struct index_file *a,
+	const struct index_file *b)
+{
+	long left = a->is_wheel ? fits_rank(all->fits, a->tags, place) : 0;
+	long right = b->is_wheel ? fits_rank(all->fits, b->tags, place) : 0;
+	int builds = filename_compare_builds(a->build, b->build);
+	return left != right ? left < right : builds ? builds > 0 : a->order > b->order;
+}
+
+// The best file of the newest version that has one which installs.
+static const struct index_file *best_in_pass(struct index_files *all, size_t place, const char *specifier,
+	const struct file_pass *pass)
+{
+	size_t count;
+	const struct index_file *best = NULL;
+	const struct index_release *release = index_files_admitted(all, specifier, &count);
+	for (size_t i = 0; i < count && !best; i++)
+		for (size_t k = release[i].first; k < release[i].end; k++) {
+			const struct index_file *f = &all->file[k];
+			if (is_in_pass(pass, f) && index_files_micros(all, place, f) &&
+				(!best || is_preferred_file(all, place, f, best)))
+				best = f;
+		}
+	return best;
+}
+
+// Yanked files are only considered if their version was requested (PEP 592).
+const struct index_file *resolve_file(struct index_files *all, size_t place, unsigned sources, const char *requested,
+	uint64_t *micros)
+{
+	bool is_pinned = requested != NULL;
+	const struct file_pass passes[] = {
+		{true, false, is_pinned, sources},
+		{true, is_pinned, true, sources},
+		{false, false, is_pinned, sources},
+		{false, is_pinned, true, sources},
+	};
+	const struct index_file *found = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(passes) && !found; i++)
+		found = best_in_pass(all, place, requested ? requested : "", &passes[i]);
+	*micros = found ? index_files_micros(all, place, found) : 0;
+	return found;
 }

@@ -47,7 +47,7 @@ static enum recheck_result recheck_named_file(const struct tombstone_upstream *w
 	return RECHECK_HOLDS;
 }
 
-static enum recheck_result report_gap(const struct coverage_answer *a, struct buf *words)
+static enum recheck_result report_gap(const struct replacement_answer *a, struct buf *words)
 {
 	size_t i = 0;
 	while (i < a->places && !a->place[i].missing)
@@ -62,37 +62,37 @@ static enum recheck_result report_gap(const struct coverage_answer *a, struct bu
 }
 
 // Whether upstream's files, together, still install wherever ours did.
-static enum recheck_result recheck_environments(const struct platform *p, const struct coverage_file *ours,
-	struct coverage *coverage, enum recheck_result named, struct buf *words)
+static enum recheck_result recheck_environments(const struct platform *p, const struct replacement_file *ours,
+	struct replacement *replacement, enum recheck_result named, struct buf *words)
 {
 	struct err why = ERR_INIT;
-	struct coverage_answer a;
-	if (coverage_compute(coverage, &p->profile, ours, INT64_MAX, &a, &why) < 0)
+	struct replacement_answer a;
+	if (replacement_compute(replacement, &p->profile, ours, INT64_MAX, &a, &why) < 0)
 		return set_unknown(why.msg, words);
-	CLEANUP(coverage_answer_release) struct coverage_answer answer = a;
-	if (answer.kind == COVERAGE_NOWHERE)
+	CLEANUP(replacement_answer_release) struct replacement_answer answer = a;
+	if (answer.kind == REPLACEMENT_NOWHERE)
 		return set_unknown("no Python of the platform's profile installs it now", words);
-	if (coverage_is_complete(&answer))
+	if (replacement_is_complete(&answer))
 		return RECHECK_HOLDS;
 	return named == RECHECK_HOLDS ? report_gap(&answer, words) : named;
 }
 
-static enum recheck_result recheck_coverage(const struct platform *p, const struct recheck_file *file,
-	struct coverage *coverage, enum recheck_result named, struct buf *words)
+static enum recheck_result recheck_replacement(const struct platform *p, const struct recheck_file *file,
+	struct replacement *replacement, enum recheck_result named, struct buf *words)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
 	bool is_wheel = filename_kind(str_from(file->filename)) == FILENAME_WHEEL;
 	if (is_wheel && filename_parse(str_from(file->filename), &name, &why) < 0)
 		return set_unknown(why.msg, words);
-	const struct coverage_file ours = {.filename = file->filename,
+	const struct replacement_file ours = {.filename = file->filename,
 		.name = is_wheel ? &name : NULL,
 		.requires_python = file->has_bytes ? file->requires_python : file->tombstone->requires_python};
-	return recheck_environments(p, &ours, coverage, named, words);
+	return recheck_environments(p, &ours, replacement, named, words);
 }
 
 enum recheck_result recheck_tombstone(const struct platform *platform, const struct recheck_file *file,
-	const struct upstream_answer *answer, struct coverage *coverage, struct buf *words)
+	const struct upstream_answer *answer, struct replacement *replacement, struct buf *words)
 {
 	const struct tombstone *t = file->tombstone;
 	if (!recheck_is_due_to_upstream(t))
@@ -101,7 +101,7 @@ enum recheck_result recheck_tombstone(const struct platform *platform, const str
 		buf_puts(words, "upstream no longer has the project");
 		return RECHECK_GONE;
 	}
-	if (answer->result != UPSTREAM_KNOWN || !t->upstream.filename || !coverage)
+	if (answer->result != UPSTREAM_KNOWN || !t->upstream.filename || !replacement)
 		return set_unknown(*answer->why ? answer->why : "the tombstone does not say what upstream had", words);
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, words->cap);
@@ -109,7 +109,7 @@ enum recheck_result recheck_tombstone(const struct platform *platform, const str
 	enum recheck_result result = recheck_named_file(&t->upstream, now, &reason);
 	bool is_other = result == RECHECK_GONE && now;
 	if (!has_verdict(t, VERDICT_PURE) && !is_other)
-		result = recheck_coverage(platform, file, coverage, result, &reason);
+		result = recheck_replacement(platform, file, replacement, result, &reason);
 	if (result != RECHECK_HOLDS)
 		buf_str(words, buf_view(&reason));
 	return result;

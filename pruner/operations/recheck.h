@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether upstream still justifies that a file was pruned, before its bytes are deleted or after. It decides from its
-// arguments alone. Doubt is RECHECK_UNKNOWN. Any thread, but a coverage is for one thread at a time.
+// arguments alone. Doubt is RECHECK_UNKNOWN. Any thread, but a replacement is for one thread at a time.
 #pragma once
 
 #include "lib/base/buf.h"
-#include "lib/install/coverage.h"
+#include "lib/install/replacement.h"
 #include "lib/state/store/store.h"
 #include "lib/state/store/tombstone.h"
 
@@ -30,7 +30,7 @@ struct recheck_file {
 // Whether the file was pruned for what upstream has. False for the other reasons: a retired platform, an unusable or
 // corrupt file, a file on no list.
 bool recheck_is_due_to_upstream(const struct tombstone *t);
-// coverage: of the answer's page (coverage_new); NULL where it has none. Appends to words why it does not hold. A file
+// replacement: of the answer's page (replacement_new); NULL where it has none. Appends to words why it does not hold. A file
 // that was not pruned for what upstream has is RECHECK_HOLDS.
 enum recheck_result recheck_tombstone(const struct platform *platform, const struct recheck_file *file,
-	const struct upstream_answer *answer, struct coverage *coverage, struct buf *words);
+	const struct upstream_answer *answer, struct replacement *replacement, struct buf *words);

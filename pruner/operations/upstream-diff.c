@@ -244,7 +244,7 @@ static int is_rebuilt(struct diff_search *s, const struct marked_file *m, bool *
 	return 0;
 }
 
-static int recheck_pruned_file(struct project_diff *of, struct coverage *coverage, const struct marked_file *m,
+static int recheck_pruned_file(struct project_diff *of, struct replacement *replacement, const struct marked_file *m,
 	struct err *e)
 {
 	struct upstream_diff *out = of->search->out;
@@ -254,7 +254,7 @@ static int recheck_pruned_file(struct project_diff *of, struct coverage *coverag
 	buf_init(&words, LIMIT_SIDECAR);
 	tombstone_read(str_from(m->text), &t);
 	const struct recheck_file file = {m->filename, &t, m->has_bytes, m->requires_python};
-	enum recheck_result now = recheck_tombstone(m->platform, &file, of->answer, coverage, &words);
+	enum recheck_result now = recheck_tombstone(m->platform, &file, of->answer, replacement, &words);
 	if (now == RECHECK_HOLDS || now == RECHECK_UNKNOWN)
 		return 0;
 	if (!m->has_bytes && is_rebuilt(of->search, m, &rebuilt, e) < 0)
@@ -291,7 +291,7 @@ static int recheck_marked_files(struct project_diff *of, struct err *e)
 {
 	struct diff_search *s = of->search;
 	const struct upstream_answer *a = of->answer;
-	CLEANUP(coverage_cleanup) struct coverage *coverage = a->page ? coverage_new(a->page, a->project) : NULL;
+	CLEANUP(replacement_cleanup) struct replacement *replacement = a->page ? replacement_new(a->page, a->project) : NULL;
 	size_t i = 0, end = s->count;
 	while (i < end) { // binary search for the first of the project
 		size_t middle = i + (end - i) / 2;
@@ -300,7 +300,7 @@ static int recheck_marked_files(struct project_diff *of, struct err *e)
 	}
 	for (; i < s->count && strcmp(s->marked[i].project, a->project) == 0; i++) {
 		const struct marked_file *m = &s->marked[i];
-		if (m->mark == MARK_PRUNED && recheck_pruned_file(of, coverage, m, e) < 0)
+		if (m->mark == MARK_PRUNED && recheck_pruned_file(of, replacement, m, e) < 0)
 			return -1;
 		if (m->mark == MARK_YANKED)
 			recheck_yank(of, m);

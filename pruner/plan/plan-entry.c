@@ -23,14 +23,14 @@ static void fill_evidence(const struct simplepage_file *file, bool is_identical,
 }
 
 // For each environment, upstream's file for it.
-static void fill_covers(struct plan_entry *entry, const struct coverage_answer *from)
+static void fill_covers(struct plan_entry *entry, const struct replacement_answer *from)
 {
 	struct planfile_evidence *out = &entry->plan.evidence;
 	entry->cover = xcalloc(from->places + 1, sizeof(*entry->cover));
 	entry->label = xcalloc(from->places + 1, sizeof(*entry->label));
 	out->cover = entry->cover;
 	for (size_t i = 0; i < from->places; i++) {
-		const struct coverage_place *place = &from->place[i];
+		const struct replacement_place *place = &from->place[i];
 		if (!place->file)
 			continue;
 		CLEANUP(buf_release) struct buf text;

@@ -44,12 +44,12 @@ void verdict_upstream_init(struct verdict_upstream *u, const char *project, cons
 	bool is_known = answer && answer->result == UPSTREAM_KNOWN;
 	u->answer = answer;
 	u->is_younger = false;
-	u->coverage = coverage_new(is_known ? answer->page : NULL, project ? project : "");
+	u->replacement = replacement_new(is_known ? answer->page : NULL, project ? project : "");
 }
 
 void verdict_upstream_release(struct verdict_upstream *u)
 {
-	coverage_free(u->coverage);
+	replacement_free(u->replacement);
 	*u = (struct verdict_upstream){0};
 }
 
@@ -158,19 +158,19 @@ static bool check_profile(struct decision *q)
 	       decide_keep(q, VERDICT_NO_PROFILE, "the profile of %s is not known", q->platform->name);
 }
 
-static int ask_coverage(struct decision *q, int64_t until, struct coverage_answer *out, struct err *e)
+static int ask_replacement(struct decision *q, int64_t until, struct replacement_answer *out, struct err *e)
 {
-	const struct coverage_file ours = {q->file->filename, q->is_wheel ? &q->name : NULL, q->file->requires_python};
-	return coverage_compute(q->upstream->coverage, &q->platform->profile, &ours, until, out, e);
+	const struct replacement_file ours = {q->file->filename, q->is_wheel ? &q->name : NULL, q->file->requires_python};
+	return replacement_compute(q->upstream->replacement, &q->platform->profile, &ours, until, out, e);
 }
 
 static bool check_unusable(struct decision *q)
 {
 	struct err why = ERR_INIT;
 	int64_t age = q->policy->upstream_min_age;
-	if (ask_coverage(q, age > 0 ? q->now - age : INT64_MAX, &q->out->evidence, &why) < 0)
+	if (ask_replacement(q, age > 0 ? q->now - age : INT64_MAX, &q->out->evidence, &why) < 0)
 		return decide_keep(q, VERDICT_UNCERTAIN, "%s", why.msg);
-	if (q->out->evidence.kind != COVERAGE_NOWHERE)
+	if (q->out->evidence.kind != REPLACEMENT_NOWHERE)
 		return false;
 	decide_remove(q, VERDICT_UNUSABLE, NULL, "no Python of %s installs it", q->platform->name);
 	return q->policy->takes.unusable || decide_not_asked(q, "--unusable");
@@ -192,7 +192,7 @@ static bool check_upstream_known(struct decision *q)
 static bool check_yanked(struct decision *q)
 {
 	const struct simplepage_file *same = q->out->evidence.same;
-	if (q->out->evidence.kind != COVERAGE_YANKED)
+	if (q->out->evidence.kind != REPLACEMENT_YANKED)
 		return false;
 	q->out->file = same;
 	return decide_keep(q, VERDICT_YANKED_UPSTREAM, "upstream has yanked this file%s%s", *same->yanked ? ": " : "",
@@ -200,10 +200,10 @@ static bool check_yanked(struct decision *q)
 }
 
 // Appends the environments; with lacking, only those that upstream does not cover.
-static void list_environments(const struct coverage_answer *a, bool lacking, struct buf *out)
+static void list_environments(const struct replacement_answer *a, bool lacking, struct buf *out)
 {
 	for (size_t i = 0; i < a->places; i++) {
-		const struct coverage_place *p = &a->place[i];
+		const struct replacement_place *p = &a->place[i];
 		if (lacking && !p->missing)
 			continue;
 		buf_putc(out, ' ');
@@ -215,8 +215,8 @@ static void list_environments(const struct coverage_answer *a, bool lacking, str
 
 static bool check_narrow(struct decision *q)
 {
-	const struct coverage_answer *a = &q->out->evidence;
-	if (a->kind != COVERAGE_NARROW)
+	const struct replacement_answer *a = &q->out->evidence;
+	if (a->kind != REPLACEMENT_NARROW)
 		return false;
 	q->out->file = a->same;
 	decide_keep(q, VERDICT_NOT_COVERED, "upstream's file of this name requires Python %s, so it is not for",
@@ -245,7 +245,7 @@ static bool check_taken_over(struct decision *q, const struct simplepage_file *t
 static bool check_duplicate(struct decision *q)
 {
 	const struct simplepage_file *same = q->out->evidence.same;
-	if (q->out->evidence.kind != COVERAGE_SAME)
+	if (q->out->evidence.kind != REPLACEMENT_SAME)
 		return false;
 	if (!is_identical(q, same) && check_taken_over(q, same))
 		return true;
@@ -255,8 +255,8 @@ static bool check_duplicate(struct decision *q)
 
 static bool check_superseded(struct decision *q)
 {
-	const struct coverage_answer *a = &q->out->evidence;
-	if (a->kind != COVERAGE_OTHERS)
+	const struct replacement_answer *a = &q->out->evidence;
+	if (a->kind != REPLACEMENT_OTHERS)
 		return false;
 	if (check_taken_over(q, a->place[0].file))
 		return true;
@@ -282,13 +282,13 @@ static bool is_pure_wheel(const struct decision *q)
 // Whether upstream's files would be enough if they were older.
 static bool check_upstream_age(struct decision *q)
 {
-	struct coverage_answer all;
+	struct replacement_answer all;
 	struct err unsaid = ERR_INIT;
-	if (q->policy->upstream_min_age <= 0 || ask_coverage(q, INT64_MAX, &all, &unsaid) < 0)
+	if (q->policy->upstream_min_age <= 0 || ask_replacement(q, INT64_MAX, &all, &unsaid) < 0)
 		return false;
 	bool wants_sdist = q->policy->takes.pure && is_pure_wheel(q) && !q->out->evidence.sdist;
-	bool would_do = coverage_is_complete(&all) || (wants_sdist && all.sdist);
-	coverage_answer_release(&all);
+	bool would_do = replacement_is_complete(&all) || (wants_sdist && all.sdist);
+	replacement_answer_release(&all);
 	return would_do && decide_keep(q, VERDICT_UPSTREAM_TOO_YOUNG,
 				   "upstream's replacement is too recent, or has no upload time");
 }
@@ -389,5 +389,5 @@ void verdict_decide(const struct policy *policy, const struct platform *platform
 void verdict_release(struct verdict *v)
 {
 	buf_release(&v->reason);
-	coverage_answer_release(&v->evidence);
+	replacement_answer_release(&v->evidence);
 }

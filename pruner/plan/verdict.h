@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/buf.h"
-#include "lib/install/coverage.h"
+#include "lib/install/replacement.h"
 #include "pruner/plan/policy.h"
 
 struct upstream_answer;
@@ -62,7 +62,7 @@ struct verdict_file {
 // Upstream's side of one project, for all of its files on all platforms. One thread at a time.
 struct verdict_upstream {
 	const struct upstream_answer *answer; // borrowed; NULL: upstream was not asked
-	struct coverage *coverage;            // NULL: unknown
+	struct replacement *replacement;            // NULL: unknown
 	bool is_younger; // not NAME_AGE_OLDER (lib/state/upstream/name-owner.h): the name may have been taken over
 };
 // The caller sets is_younger. project and answer must outlive u. To be released.
@@ -78,7 +78,7 @@ struct verdict {
 	// none.
 	const struct simplepage_file *file;
 	bool is_identical;               // its SHA-256 is ours
-	struct coverage_answer evidence; // each environment in which ours installs, with upstream's file for it
+	struct replacement_answer evidence; // each environment in which ours installs, with upstream's file for it
 };
 
 // To be released. now: seconds since 1970.

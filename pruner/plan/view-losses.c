@@ -5,18 +5,11 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/install/offers.h"
-#include "lib/install/resolve.h"
+#include "lib/install/index-files.h"
 #include "lib/view/site-check.h"
 #include "pruner/plan/verdict.h"
 
 enum { KEPT_TEXTS = 100000 }; // tag sets that are kept between projects
-
-// An environment of a platform, with the number of struct fits.
-struct losses_place {
-	const struct platform *platform;
-	const struct environment *environment;
-};
 
 struct view_losses {
 	struct site site; // its store is the caller's
@@ -24,12 +17,9 @@ struct view_losses {
 	struct planfile_view *loss; // of each
 	struct planfile_view *found;
 	size_t views;
-	struct losses_place *place;
-	const struct environment **environment; // of each place
-	size_t places;
-	struct fits fits;
+	struct fits fits; // its places: all environments of all platforms
 	struct strset gone; // "PLATFORM-ID/FILENAME"
-	struct offers offers;
+	struct index_files files;
 	int64_t platform; // that is being read
 	struct arena text;
 };
@@ -58,20 +48,6 @@ static void list_losing_views(struct view_losses *l)
 	}
 }
 
-static void list_losing_places(struct view_losses *l)
-{
-	const struct store *s = &l->site.store;
-	for (size_t i = 0; i < s->platform_count; i++)
-		for (size_t k = 0; k < s->platform[i].profile.environment_count; k++) {
-			const struct environment *env = &s->platform[i].profile.environment[k];
-			l->place = xreallocarray(l->place, l->places + 1, sizeof(*l->place));
-			l->environment = xreallocarray(l->environment, l->places + 1, sizeof(*l->environment));
-			l->place[l->places] = (struct losses_place){&s->platform[i], env};
-			l->environment[l->places++] = env;
-		}
-	fits_init(&l->fits, l->environment, l->places);
-}
-
 int view_losses_open(const struct config *c, const struct store *s, struct catalog *catalog, struct view_losses **out,
 	struct err *e)
 {
@@ -81,7 +57,8 @@ int view_losses_open(const struct config *c, const struct store *s, struct catal
 		return -1;
 	}
 	list_losing_views(l);
-	list_losing_places(l);
+	for (size_t i = 0; i < s->platform_count; i++)
+		fits_add_platform(&l->fits, &l->site.store.platform[i]);
 	*out = l;
 	return 0;
 }
@@ -96,8 +73,6 @@ void view_losses_free(struct view_losses *l)
 	free(l->view);
 	free(l->loss);
 	free(l->found);
-	free(l->place);
-	free(l->environment);
 	arena_release(&l->text);
 	free(l);
 }
@@ -121,16 +96,16 @@ void view_losses_remove(struct view_losses *l, int64_t platform, const char *fil
 
 // --- one project ---
 
-// An offer that is not promoted is one that goes.
+// A file that is not promoted is one that goes.
 static int add_staying_or_gone(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
 {
 	struct view_losses *l = ctx;
 	CLEANUP(mem_free) char *key = key_of_gone(l->platform, file->filename);
-	offers_add_ours(&l->offers, l->platform, file, !strset_has(&l->gone, key));
+	index_files_add_ours(&l->files, l->platform, file, !strset_has(&l->gone, key));
 	return 0;
 }
 
-static int read_project_offers(struct view_losses *l, struct catalog *c, const char *project, struct err *e)
+static int read_project_files(struct view_losses *l, struct catalog *c, const char *project, struct err *e)
 {
 	const struct store *s = &l->site.store;
 	for (size_t i = 0; i < s->platform_count; i++) {
@@ -149,34 +124,34 @@ static bool view_shows_platform(const struct view *v, int64_t platform)
 	return false;
 }
 
-// Whether some micro version of the place has nothing in place of the offer that goes: of a wheel a wheel, and of what is
+// Whether some micro version of the place has nothing in place of the file that goes: of a wheel a wheel, and of what is
 // not yanked something that is not.
-static bool is_missed_at(struct view_losses *l, const struct view *v, const struct offers_release *release,
-	const struct offer *gone, size_t place)
+static bool is_missed_at(struct view_losses *l, const struct view *v, const struct index_release *release,
+	const struct index_file *gone, size_t place)
 {
-	uint64_t needed = resolve_micros(&l->offers, place, gone);
+	uint64_t needed = index_files_micros(&l->files, place, gone);
 	for (size_t i = release->first; i < release->end && needed; i++) {
-		const struct offer *f = &l->offers.offer[i];
+		const struct index_file *f = &l->files.file[i];
 		if (!f->is_unpromoted && view_shows_platform(v, f->platform) && (f->is_wheel || !gone->is_wheel) &&
 			(!f->is_yanked || gone->is_yanked))
-			needed &= ~resolve_micros(&l->offers, place, f);
+			needed &= ~index_files_micros(&l->files, place, f);
 	}
 	return needed;
 }
 
-static bool is_missed(struct view_losses *l, const struct view *v, const struct offers_release *release,
-	const struct offer *gone)
+static bool is_missed(struct view_losses *l, const struct view *v, const struct index_release *release,
+	const struct index_file *gone)
 {
-	for (size_t i = 0; i < l->places; i++)
-		if (view_shows_platform(v, l->place[i].platform->id) && is_missed_at(l, v, release, gone, i))
+	for (size_t i = 0; i < l->fits.places; i++)
+		if (view_shows_platform(v, l->fits.place[i].platform->id) && is_missed_at(l, v, release, gone, i))
 			return true;
 	return false;
 }
 
-static bool loses_version(struct view_losses *l, const struct view *v, const struct offers_release *release)
+static bool loses_version(struct view_losses *l, const struct view *v, const struct index_release *release)
 {
 	for (size_t i = release->first; i < release->end; i++) {
-		const struct offer *f = &l->offers.offer[i];
+		const struct index_file *f = &l->files.file[i];
 		if (f->is_unpromoted && view_shows_platform(v, f->platform) && is_missed(l, v, release, f))
 			return true;
 	}
@@ -185,8 +160,8 @@ static bool loses_version(struct view_losses *l, const struct view *v, const str
 
 static bool keeps_a_file(const struct view_losses *l, const struct view *v)
 {
-	for (size_t i = 0; i < l->offers.count; i++)
-		if (!l->offers.offer[i].is_unpromoted && view_shows_platform(v, l->offers.offer[i].platform))
+	for (size_t i = 0; i < l->files.count; i++)
+		if (!l->files.file[i].is_unpromoted && view_shows_platform(v, l->files.file[i].platform))
 			return true;
 	return false;
 }
@@ -194,7 +169,7 @@ static bool keeps_a_file(const struct view_losses *l, const struct view *v)
 static void count_losses_of_view(struct view_losses *l, size_t view, const char *project)
 {
 	size_t count;
-	const struct offers_release *release = offers_admitted(&l->offers, "", &count);
+	const struct index_release *release = index_files_admitted(&l->files, "", &count);
 	struct planfile_view *loss = &l->loss[view];
 	uint64_t before = loss->versions;
 	for (size_t i = 0; i < count; i++) {
@@ -204,7 +179,7 @@ static void count_losses_of_view(struct view_losses *l, size_t view, const char 
 		if (loss->first)
 			continue;
 		CLEANUP(mem_free)
-		char *first = xasprintf("%s %s", project, l->offers.offer[release[i].first].version.text);
+		char *first = xasprintf("%s %s", project, l->files.file[release[i].first].version.text);
 		loss->first = arena_copy(&l->text, str_from(first));
 	}
 	loss->projects += loss->versions > before && !keeps_a_file(l, l->view[view]);
@@ -216,11 +191,11 @@ int view_losses_count(struct view_losses *l, struct catalog *c, const char *proj
 		return 0;
 	strset_sort(&l->gone);
 	fits_trim(&l->fits, KEPT_TEXTS);
-	offers_init(&l->offers, project, &l->fits);
-	int result = read_project_offers(l, c, project, e);
+	index_files_init(&l->files, project, &l->fits);
+	int result = read_project_files(l, c, project, e);
 	for (size_t i = 0; i < l->views && result == 0; i++)
 		count_losses_of_view(l, i, project);
-	offers_release(&l->offers);
+	index_files_release(&l->files);
 	strset_release(&l->gone);
 	return result;
 }

@@ -17,7 +17,7 @@ struct channel_reader {
 	struct kept_versions kept;
 	struct channel_next next;
 	struct wheel_tests judge;
-	const struct view_channel_environment *environment;
+	const struct fits_place *environment;
 	size_t environments;
 	struct strset names;
 };

@@ -8,21 +8,14 @@ enum { TAG_SETS_MOST = 4096 };
 
 void channel_next_init(struct channel_next *n, const struct view *view, const struct view *source)
 {
-	size_t count = 0;
-	for (size_t i = 0; i < view->platform_count; i++)
-		count += view->platform[i]->profile.environment_count;
 	*n = (struct channel_next){.view = view, .source = source};
-	n->environment = xcalloc(count + 1, sizeof(*n->environment));
 	for (size_t i = 0; i < view->platform_count; i++)
-		for (size_t k = 0; k < view->platform[i]->profile.environment_count; k++)
-			n->environment[n->environments++] = &view->platform[i]->profile.environment[k];
-	fits_init(&n->fits, n->environment, n->environments);
+		fits_add_platform(&n->fits, view->platform[i]);
 }
 
 void channel_next_release(struct channel_next *n)
 {
 	fits_release(&n->fits);
-	free(n->environment);
 	*n = (struct channel_next){0};
 }
 
@@ -67,7 +60,7 @@ static bool is_better(struct channel_next *n, const struct next_file *f, const s
 	long rank = rank_in(n, f, environment), other = rank_in(n, than, environment);
 	if (order || rank != other)
 		return order ? order > 0 : rank < other;
-	return f->name.kind == FILENAME_WHEEL && filename_compare_builds(&f->name, &than->name) > 0;
+	return f->name.kind == FILENAME_WHEEL && filename_compare_builds(f->name.build, than->name.build) > 0;
 }
 
 int channel_next_read(struct channel_next *n, struct catalog *c, const char *project, struct next_project *out,
@@ -80,9 +73,9 @@ int channel_next_read(struct channel_next *n, struct catalog *c, const char *pro
 		next_project_release(out);
 		return -1;
 	}
-	out->best = xcalloc(n->environments + 1, sizeof(*out->best));
+	out->best = xcalloc(n->fits.places + 1, sizeof(*out->best));
 	for (size_t k = 0; k < out->files; k++)
-		for (size_t i = 0; i < n->environments; i++)
+		for (size_t i = 0; i < n->fits.places; i++)
 			if (rank_in(n, &out->file[k], i) >= 0 && is_better(n, &out->file[k], out->best[i], i))
 				out->best[i] = &out->file[k];
 	return 0;

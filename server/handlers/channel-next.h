@@ -9,9 +9,7 @@
 
 struct channel_next {
 	const struct view *view, *source;       // borrowed; source: the view itself where it has none
-	const struct environment **environment; // of the view's platforms, in their order
-	size_t environments;
-	struct fits fits;
+	struct fits fits; // its places: the environments of the view's platforms, in their order
 };
 
 void channel_next_init(struct channel_next *n, const struct view *view, const struct view *source);

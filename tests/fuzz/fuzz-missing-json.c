@@ -7,7 +7,7 @@
 #include "lib/base/limits.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
-#include "builder/missing/missing-matrix.h"
+#include "builder/missing/ci-matrix.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_word(const char *text)
@@ -57,10 +57,10 @@ static void check_forms(const struct missing *m)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, LIMIT_MISSING);
-	HOLDS(missing_requirements(m, &all, &out, &e) == 0);
-	HOLDS(missing_jenkins(m, &all, &out, &e) == 0);
-	HOLDS(missing_zuul(m, &all, &out, &e) == 0);
-	HOLDS(missing_github(m, &all, &out, &e) == 0 || e.kind == ERR_LIMIT);
+	HOLDS(ci_matrix_requirements(m, &all, &out, &e) == 0);
+	HOLDS(ci_matrix_jenkins(m, &all, &out, &e) == 0);
+	HOLDS(ci_matrix_zuul(m, &all, &out, &e) == 0);
+	HOLDS(ci_matrix_github(m, &all, &out, &e) == 0 || e.kind == ERR_LIMIT);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -291,9 +291,8 @@ static struct str cut_build_number(struct str *build)
 	return number;
 }
 
-int filename_compare_builds(const struct filename *one, const struct filename *other)
+int filename_compare_builds(struct str a, struct str b)
 {
-	struct str a = one->build, b = other->build;
 	if (!a.len || !b.len)
 		return (a.len > 0) - (b.len > 0);
 	struct str left = cut_build_number(&a), right = cut_build_number(&b);
@@ -303,9 +302,8 @@ int filename_compare_builds(const struct filename *one, const struct filename *o
 	return order ? order : str_cmp(a, b);
 }
 
-unsigned filename_build_number(const struct filename *f)
+unsigned filename_build_number(struct str build)
 {
 	uint64_t number;
-	struct str build = f->build;
 	return decimal_cut(&build, LIMIT_BUILD_TAG - 1, &number) ? (unsigned)number : 0;
 }

@@ -36,10 +36,10 @@ struct filename {
 // *out; otherwise ERR_INVALID with the part and the reason, and *out is not touched.
 int filename_parse(struct str filename, struct filename *out, struct err *e) MUST_CHECK;
 void filename_release(struct filename *f);
-// Compares the build tags of two wheels with equal tags. Below 0: installers prefer other. No build tag is the least.
-int filename_compare_builds(const struct filename *one, const struct filename *other);
-// The number of a wheel's build tag, LIMIT_BUILD_TAG - 1 at most; 0: it has none.
-unsigned filename_build_number(const struct filename *f);
+// Compares the build tags of two wheels with equal tags; "": none, which is the least. Below 0: installers prefer other.
+int filename_compare_builds(struct str one, struct str other);
+// The number of a build tag, LIMIT_BUILD_TAG - 1 at most; 0 of "".
+unsigned filename_build_number(struct str build);
 // Splits an sdist's name by the project and version of its PKG-INFO: "cffi-1.0.2-2.tar.gz" is version 1.0.2.post2 of
 // cffi, which no rule about dashes finds. ERR_INVALID if the name cannot stand for that project and version. Ownership
 // as above.

@@ -5,7 +5,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/install/coverage.h"
+#include "lib/install/replacement.h"
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/requirement.h"
 #include "lib/os/fs.h"
@@ -132,10 +132,10 @@ static void question_release(struct question *q)
 	buf_release(&q->why);
 }
 
-static void log_unread_list(struct question *q, const struct upstream_answer *answer, const struct coverage_answer *a)
+static void log_unread_list(struct question *q, const struct upstream_answer *answer, const struct replacement_answer *a)
 {
 	const struct simplepage_file *other = a->places ? a->place[0].file : NULL;
-	if (a->kind == COVERAGE_SAME)
+	if (a->kind == REPLACEMENT_SAME)
 		buf_printf(&q->why, "%s: not taken, because upstream has it: %s", q->file->filename, a->same->url);
 	else
 		buf_printf(&q->why, "%s: not taken, because what upstream (%s) has does the same on %s: %s",
@@ -146,7 +146,7 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 {
 	struct question *q = ctx;
 	struct err unsaid = ERR_INIT;
-	struct coverage_answer a;
+	struct replacement_answer a;
 	const struct filename *name = &q->file->name;
 	enum name_age age;
 	if (answer->result != UPSTREAM_KNOWN || q->now - answer->fetched > STALE_SECONDS)
@@ -155,16 +155,16 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 		return -1;
 	if (age != NAME_AGE_OLDER)
 		return 0;
-	CLEANUP(coverage_cleanup) struct coverage *coverage = coverage_new(answer->page, answer->project);
-	const struct coverage_file ours = {.filename = q->file->filename,
+	CLEANUP(replacement_cleanup) struct replacement *replacement = replacement_new(answer->page, answer->project);
+	const struct replacement_file ours = {.filename = q->file->filename,
 		.name = name->kind == FILENAME_WHEEL ? name : NULL,
 		.requires_python = q->file->wheel.requires_python};
 	int64_t until = q->now - (int64_t)q->upload_policy->config.prune_upstream_min_age;
-	if (coverage_compute(coverage, &q->platform->profile, &ours, until, &a, &unsaid) < 0)
+	if (replacement_compute(replacement, &q->platform->profile, &ours, until, &a, &unsaid) < 0)
 		return 0;
-	if (coverage_is_complete(&a))
+	if (replacement_is_complete(&a))
 		log_unread_list(q, answer, &a);
-	coverage_answer_release(&a);
+	replacement_answer_release(&a);
 	return 0;
 }
 

@@ -148,7 +148,7 @@ static struct jsondoc *environments(const struct verdict *v)
 {
 	struct jsondoc *all = jsondoc_object();
 	for (size_t i = 0; i < v->evidence.places; i++) {
-		const struct coverage_place *p = &v->evidence.place[i];
+		const struct replacement_place *p = &v->evidence.place[i];
 		CLEANUP(buf_release) struct buf name;
 		buf_init(&name, 100);
 		python_print(&p->environment->python, &name);

@@ -20,7 +20,7 @@ enum { NOW = 1800000000, DAY = 86400 };
 // A project in a view: "1.1 newest 9d, 1.0 ends 9d; debian/3.11 1.1 current, …".
 static void print_channel(const struct view_channel *c, const struct view_channel_project *p, struct buf *out)
 {
-	const struct view_channel_environment *at;
+	const struct fits_place *at;
 	size_t count = view_channel_environments(c, &at);
 	for (size_t i = 0; i < p->versions; i++) {
 		const struct view_channel_version *v = &p->version[i];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which version pip takes, and why no wheel of it installs: lib/install/resolve, offers, fits and nearest together.
+// What pip takes, and why no wheel of a version installs: lib/install/resolve, index-files, fits and nearest-wheel
+// together.
 #include "lib/install/resolve.h"
 
 #include <setjmp.h>
@@ -13,8 +14,9 @@
 
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/machine/profile.h"
-#include "lib/install/nearest.h"
+#include "lib/install/nearest-wheel.h"
 #include "lib/state/catalog/catalog.h"
+#include "lib/state/store/store.h"
 
 enum { OURS = 1, ANOTHER = 2, FILES = 16 };
 #define ALL UINT64_MAX
@@ -35,9 +37,9 @@ struct row {
 
 struct fixture {
 	struct profile profile;
-	const struct environment *environment[1];
+	struct platform platform;
 	struct fits fits;
-	struct offers offers;
+	struct index_files files;
 	struct simplepage page;
 	struct simplepage_file file[FILES];
 };
@@ -49,9 +51,9 @@ static void set_up(struct fixture *f, const struct test_file *file)
 	const uint8_t sha256[SHA256_SIZE] = {1};
 	*f = (struct fixture){0};
 	assert_int_equal(profile_init(&f->profile, "p", &(struct profile_keys){"3.12", "x86_64", "glibc 2.35"}, &e), 0);
-	f->environment[0] = &f->profile.environment[0];
-	fits_init(&f->fits, f->environment, 1);
-	offers_init(&f->offers, "pkg", &f->fits);
+	f->platform = (struct platform){.id = OURS};
+	fits_add(&f->fits, &f->platform, &f->profile.machine, &f->profile.environment[0]);
+	index_files_init(&f->files, "pkg", &f->fits);
 	f->page.file = f->file;
 	for (; file->sort; file++) {
 		bool is_yanked = file->sort < 'a';
@@ -66,14 +68,14 @@ static void set_up(struct fixture *f, const struct test_file *file)
 				.requires_python = file->requires_python,
 				.yanked = is_yanked ? "" : NULL};
 		else
-			offers_add_ours(&f->offers, file->sort == 'o' ? ANOTHER : OURS, &ours, true);
+			index_files_add_ours(&f->files, file->sort == 'o' ? ANOTHER : OURS, &ours, true);
 	}
-	offers_add_page(&f->offers, &f->page);
+	index_files_add_page(&f->files, &f->page, 0);
 }
 
 static void tear_down(struct fixture *f)
 {
-	offers_release(&f->offers);
+	index_files_release(&f->files);
 	fits_release(&f->fits);
 	profile_release(&f->profile);
 }
@@ -163,7 +165,7 @@ static void test_it_takes_what_pip_takes(void **state UNUSED)
 		set_up(&f, rows[i].file);
 		const struct resolve_want want = {
 			rows[i].specifier, ALL, rows[i].is_pinned, rows[i].allows_pre, rows[i].only_ours};
-		print_outcomes(o, resolve(&f.offers, 0, OURS, &want, o), &out);
+		print_outcomes(o, resolve(&f.files, 0, OURS, &want, o), &out);
 		if (strcmp(out.data, rows[i].expected) != 0)
 			fail_msg("%s: %s", rows[i].name, out.data);
 		tear_down(&f);
@@ -179,7 +181,7 @@ static void test_each_micro_version_has_an_outcome(void **state UNUSED)
 		{'h', "pkg-3.0-" CP312, "==3.12.3"}, {'u', "pkg-2.0.tar.gz", "==3.12.1"}, {0}};
 	set_up(&f, file);
 	const struct resolve_want want = {"", 0x1e, false, false, false};
-	size_t count = resolve(&f.offers, 0, OURS, &want, o);
+	size_t count = resolve(&f.files, 0, OURS, &want, o);
 	uint64_t micros = 0;
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(micros & o[i].micros, 0);
@@ -189,6 +191,90 @@ static void test_each_micro_version_has_an_outcome(void **state UNUSED)
 	assert_int_equal(micros, want.micros);
 	tear_down(&f);
 }
+
+// --- one file ---
+
+enum { FROM_US = 1, FROM_THEM = 2 };
+
+// The file that is chosen on Python 3.12 with glibc 2.35, of files in this order. NULL: none.
+static const struct {
+	const char *requested; // NULL: any version
+	const char *file[5];   // "!" before a yanked one
+	const char *chosen;
+} chosen_files[] = {
+	{NULL, {NULL}, NULL},
+	{NULL, {"pkg-1-py3-none-any.whl", "pkg-2-py3-none-any.whl", "pkg-1.9-py3-none-any.whl"},
+		"pkg-2-py3-none-any.whl"},
+	{NULL, {"pkg-2-cp311-cp311-linux_x86_64.whl", "pkg-1-cp312-cp312-linux_x86_64.whl"},
+		"pkg-1-cp312-cp312-linux_x86_64.whl"},
+	{NULL,
+		{"pkg-1-py3-none-any.whl", "pkg-1-cp38-abi3-linux_x86_64.whl",
+			"pkg-1-cp312-cp312-linux_x86_64.whl"},
+		"pkg-1-cp312-cp312-linux_x86_64.whl"},
+	{NULL,
+		{"pkg-1-cp312-cp312-manylinux_2_17_x86_64.whl", "pkg-1-cp312-cp312-manylinux_2_35_x86_64.whl",
+			"pkg-1-cp312-cp312-manylinux_2_38_x86_64.whl"},
+		"pkg-1-cp312-cp312-manylinux_2_35_x86_64.whl"},
+	{NULL, {"pkg-1-2-py3-none-any.whl", "pkg-1-10-py3-none-any.whl", "pkg-1-py3-none-any.whl"},
+		"pkg-1-10-py3-none-any.whl"},
+	{NULL, {"pkg-1-py2.py3-none-any.whl", "Pkg-1-py3-none-any.whl"}, "Pkg-1-py3-none-any.whl"},
+	{NULL, {"pkg-3.tar.gz", "pkg-1-py3-none-any.whl"}, "pkg-1-py3-none-any.whl"},
+	{NULL, {"pkg-3.tar.gz", "pkg-4.zip"}, "pkg-4.zip"},
+	{NULL, {"pkg-2rc1-py3-none-any.whl", "pkg-1-py3-none-any.whl"}, "pkg-1-py3-none-any.whl"},
+	{NULL, {"pkg-2rc1-py3-none-any.whl", "pkg-2.dev1-py3-none-any.whl"}, "pkg-2rc1-py3-none-any.whl"},
+	{NULL, {"!pkg-2-py3-none-any.whl", "pkg-1-py3-none-any.whl"}, "pkg-1-py3-none-any.whl"},
+	{NULL, {"!pkg-2-py3-none-any.whl"}, NULL},
+	{NULL, {"pkg_bar-2-py3-none-any.whl", "pkg-2.egg", "junk", "pkg-x-py3-none-any.whl"}, NULL},
+	{"==2", {"!pkg-2.0-py3-none-any.whl", "pkg-1-py3-none-any.whl"}, "pkg-2.0-py3-none-any.whl"},
+	{"==2", {"!pkg-2.0-cp312-cp312-linux_x86_64.whl", "pkg-2-py3-none-any.whl"}, "pkg-2-py3-none-any.whl"},
+	{"==2rc1", {"pkg-2rc1-py3-none-any.whl"}, "pkg-2rc1-py3-none-any.whl"},
+	{"==1.0", {"pkg-1-py3-none-any.whl", "pkg-1.0+local-py3-none-any.whl", "pkg-1.0.1-py3-none-any.whl"},
+		"pkg-1.0+local-py3-none-any.whl"},
+	{"==1+local", {"pkg-1-py3-none-any.whl", "pkg-1.0+local-py3-none-any.whl"},
+		"pkg-1.0+local-py3-none-any.whl"},
+};
+
+static void test_one_file_is_chosen(void **state UNUSED)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(chosen_files); i++) {
+		struct fixture f;
+		uint64_t micros;
+		set_up(&f, (const struct test_file[]){{0}});
+		for (size_t k = 0; k < ARRAY_SIZE(chosen_files[i].file) && chosen_files[i].file[k]; k++) {
+			bool is_yanked = chosen_files[i].file[k][0] == '!';
+			const struct index_file file = {.filename = chosen_files[i].file[k] + is_yanked,
+				.is_yanked = is_yanked,
+				.sources = FROM_US};
+			index_files_add(&f.files, &file, NULL);
+		}
+		const char *requested = chosen_files[i].requested, *expected = chosen_files[i].chosen;
+		const struct index_file *chosen = resolve_file(&f.files, 0, FROM_US | FROM_THEM, requested, &micros);
+		assert_string_equal(chosen ? chosen->filename : "nothing", expected ? expected : "nothing");
+		assert_null(resolve_file(&f.files, 0, FROM_THEM, requested, &micros));
+		assert_int_equal(micros, 0);
+		tear_down(&f);
+	}
+}
+
+static void test_the_file_has_its_micro_versions(void **state UNUSED)
+{
+	static const struct {
+		const char *python;
+		uint64_t micros; // 0: not chosen
+	} table[] = {{NULL, ALL}, {">=3.8", ALL}, {"<3.12", 0}, {">=3.12.4", ALL << 4}, {"junk", ALL}};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct fixture f;
+		uint64_t micros;
+		set_up(&f, (const struct test_file[]){{0}});
+		const struct index_file file = {.filename = "pkg-1-py3-none-any.whl", .sources = FROM_US};
+		index_files_add(&f.files, &file, table[i].python);
+		assert_int_equal(resolve_file(&f.files, 0, FROM_US, NULL, &micros) != NULL, table[i].micros != 0);
+		assert_true(micros == table[i].micros);
+		tear_down(&f);
+	}
+}
+
+// --- why not ---
 
 static const struct {
 	struct test_file file[FILES];
@@ -232,10 +318,9 @@ static void test_the_nearest_wheel_is_named(void **state UNUSED)
 		CLEANUP(buf_release) struct buf out;
 		buf_init(&out, 4096);
 		set_up(&f, nearest[i].file);
-		const struct offers_release *release = offers_admitted(&f.offers, "==1.0", &count);
-		const struct nearest_place place = {0, OURS, &f.profile.machine, &f.profile.environment[0].python};
+		const struct index_release *release = index_files_admitted(&f.files, "==1.0", &count);
 		assert_int_equal(count, 1);
-		nearest_describe(&f.offers, &place, release, &out);
+		nearest_wheel(&f.files, 0, release, &out);
 		assert_string_equal(out.data, nearest[i].expected);
 		tear_down(&f);
 	}
@@ -254,11 +339,10 @@ static void test_only_some_wheels_are_compared(void **state UNUSED)
 	const uint8_t sha256[SHA256_SIZE] = {0};
 	for (unsigned i = 0; i < MANY; i++) { // by name, the nearer ones come later
 		snprintf(name, sizeof(name), "pkg-1.0-%u-cp312-cp312-manylinux_2_%u_x86_64.whl", 1000 + i, 2300 - i);
-		offers_add_ours(&f.offers, OURS, &(struct catalog_file){.filename = name, .sha256 = sha256}, true);
+		index_files_add_ours(&f.files, OURS, &(struct catalog_file){.filename = name, .sha256 = sha256}, true);
 	}
-	const struct offers_release *release = offers_admitted(&f.offers, "", &count);
-	const struct nearest_place place = {0, OURS, &f.profile.machine, &f.profile.environment[0].python};
-	nearest_describe(&f.offers, &place, release, &out);
+	const struct index_release *release = index_files_admitted(&f.files, "", &count);
+	nearest_wheel(&f.files, 0, release, &out);
 	assert_non_null(strstr(out.data, "needs glibc 2.1301,"));
 	tear_down(&f);
 }
@@ -291,6 +375,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_takes_what_pip_takes),
 		cmocka_unit_test(test_each_micro_version_has_an_outcome),
+		cmocka_unit_test(test_one_file_is_chosen),
+		cmocka_unit_test(test_the_file_has_its_micro_versions),
 		cmocka_unit_test(test_the_nearest_wheel_is_named),
 		cmocka_unit_test(test_only_some_wheels_are_compared),
 		cmocka_unit_test(test_numbers_are_forgotten),

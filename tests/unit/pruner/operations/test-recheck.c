@@ -57,14 +57,14 @@ static enum recheck_result judge(const char *ours, const struct tombstone *t, en
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	make_page(files, &page);
 	bool is_known = result == UPSTREAM_KNOWN;
-	CLEANUP(coverage_cleanup) struct coverage *coverage = is_known ? coverage_new(&page, "foo") : NULL;
+	CLEANUP(replacement_cleanup) struct replacement *replacement = is_known ? replacement_new(&page, "foo") : NULL;
 	const struct upstream_answer answer = {.result = result,
 		.project = "foo",
 		.index = URL,
 		.why = is_known ? "" : "it said so",
 		.page = is_known ? &page : NULL};
 	const struct recheck_file file = {.filename = ours, .tombstone = t};
-	return recheck_tombstone(&platform, &file, &answer, coverage, words);
+	return recheck_tombstone(&platform, &file, &answer, replacement, words);
 }
 
 static void recheck_of_each_kind(void **state UNUSED)

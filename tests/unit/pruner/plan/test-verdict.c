@@ -202,7 +202,7 @@ static void decide_row(const struct row *r, const uint8_t *sha256, struct verdic
 	upstream.is_younger = r->is_younger;
 	verdict_decide(&policy, &platform, &file, &upstream, NOW, out);
 	out->file = NULL; // the page is released here
-	coverage_answer_release(&out->evidence);
+	replacement_answer_release(&out->evidence);
 	verdict_upstream_release(&upstream);
 	profile_release(&platform.profile);
 }

@@ -99,7 +99,7 @@ static void test_build_numbers(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(filename_release) struct filename f = parse_valid(str_from(table[i].text));
-		assert_int_equal(filename_build_number(&f), table[i].number);
+		assert_int_equal(filename_build_number(f.build), table[i].number);
 	}
 }
 

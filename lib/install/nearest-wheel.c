@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/install/nearest.h"
+#include "lib/install/nearest-wheel.h"
 
 #include <limits.h>
 
 #include "lib/domain/text/tag.h"
+#include "lib/state/store/store.h"
 
 enum { MOST_COMPARED = 1000 }; // files of a version; the real ones have at most about 150
 
@@ -131,8 +132,7 @@ static unsigned python_distance(struct str tag, const struct python *p)
 }
 
 struct nearest_search {
-	const struct environment *environment;
-	const struct machine *machine;
+	const struct fits_place *place;
 	struct tag_gap best;
 	bool has_best;
 };
@@ -164,10 +164,10 @@ static int compare_tag(void *ctx, struct str tag, struct err *e UNUSED)
 	copy_part(g.python, sizeof(g.python), python);
 	copy_part(g.abi, sizeof(g.abi), rest);
 	copy_part(g.platform, sizeof(g.platform), platform);
-	g.python_fits = has_pair(s->environment, pair);
-	if (!has_platform_tag(s->environment, platform))
-		compare_platform(&g, s->machine);
-	g.distance = g.python_fits ? g.libc_minor : python_distance(python, &s->environment->python);
+	g.python_fits = has_pair(s->place->environment, pair);
+	if (!has_platform_tag(s->place->environment, platform))
+		compare_platform(&g, s->place->machine);
+	g.distance = g.python_fits ? g.libc_minor : python_distance(python, &s->place->environment->python);
 	if (!s->has_best || is_nearer(&g, &s->best))
 		s->best = g;
 	s->has_best = true;
@@ -175,16 +175,11 @@ static int compare_tag(void *ctx, struct str tag, struct err *e UNUSED)
 }
 
 // The tag of the wheel that comes nearest. False: it has too many tags.
-static bool nearest_tag(const struct offers *o, const struct nearest_place *place, const struct offer *f,
-	struct tag_gap *out)
+static bool nearest_tag(const struct index_files *all, size_t place, const struct index_file *f, struct tag_gap *out)
 {
 	struct err ignored = ERR_INIT;
-	struct str rest = str_from(fits_tags_text(o->fits, f->tags));
-	struct filename wheel = {.kind = FILENAME_WHEEL};
-	struct nearest_search s = {.environment = o->fits->environment[place->environment], .machine = place->machine};
-	wheel.python = str_cut(&rest, '-');
-	wheel.abi = str_cut(&rest, '-');
-	wheel.platform = rest;
+	const struct filename wheel = fits_tag_set(all->fits, f->tags);
+	struct nearest_search s = {.place = &all->fits->place[place]};
 	if (tag_foreach(&wheel, compare_tag, &s, &ignored) < 0)
 		return false;
 	*out = s.best;
@@ -245,7 +240,7 @@ static void describe_platform(const struct tag_gap *g, const struct machine *m, 
 		buf_printf(out, "is for %s", system_name(str_from(g->platform)));
 }
 
-static void describe_gap(const struct offers *o, const struct nearest_place *place, const struct offer *f,
+static void describe_gap(const struct index_files *all, const struct fits_place *place, const struct index_file *f,
 	const struct tag_gap *g, struct buf *out)
 {
 	buf_printf(out, "%s ", f->filename);
@@ -255,24 +250,24 @@ static void describe_gap(const struct offers *o, const struct nearest_place *pla
 		buf_puts(out, g->platform_gap == PLATFORM_FITS       ? "is for "
 			      : g->platform_gap == PLATFORM_LIBC_OLD ? " and is for "
 								     : " and ");
-		describe_python(g, place->python, out);
+		describe_python(g, &place->environment->python, out);
 	}
 	if (g->platform_gap == PLATFORM_FITS && g->python_fits && f->python)
-		buf_printf(out, "has Requires-Python %s", fits_python_text(o->fits, f->python));
+		buf_printf(out, "has Requires-Python %s", fits_python_text(all->fits, f->python));
 }
 
-void nearest_describe(const struct offers *o, const struct nearest_place *place, const struct offers_release *release,
-	struct buf *out)
+void nearest_wheel(const struct index_files *all, size_t place, const struct index_release *release, struct buf *out)
 {
-	const struct offer *nearest = NULL;
+	const struct fits_place *at = &all->fits->place[place];
+	const struct index_file *nearest = NULL;
 	struct tag_gap best = {0}, here;
 	unsigned yanked = 0;
 	size_t end = release->end - release->first > MOST_COMPARED ? release->first + MOST_COMPARED : release->end;
 	for (size_t i = release->first; i < end; i++) {
-		const struct offer *f = &o->offer[i];
-		bool is_in_sight = f->is_wheel && (!f->platform || f->platform == place->platform);
+		const struct index_file *f = &all->file[i];
+		bool is_in_sight = f->is_wheel && (!f->platform || (at->platform && f->platform == at->platform->id));
 		yanked += is_in_sight && f->is_yanked;
-		if (!is_in_sight || f->is_yanked || !nearest_tag(o, place, f, &here))
+		if (!is_in_sight || f->is_yanked || !nearest_tag(all, place, f, &here))
 			continue;
 		if (!nearest || is_nearer(&here, &best)) {
 			nearest = f;
@@ -280,7 +275,7 @@ void nearest_describe(const struct offers *o, const struct nearest_place *place,
 		}
 	}
 	if (nearest)
-		describe_gap(o, place, nearest, &best, out);
+		describe_gap(all, at, nearest, &best, out);
 	else
 		buf_puts(out, yanked ? "all of its wheels are yanked" : "no wheel at all");
 }

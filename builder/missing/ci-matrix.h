@@ -5,8 +5,8 @@
 #include "builder/missing/missing.h"
 
 enum {
-	MISSING_MATRIX_ENTRIES = 256,       // of a GitHub matrix
-	MISSING_MATRIX_CHARACTERS = 450000, // of its JSON, in UTF-16
+	CI_MATRIX_ENTRIES = 256,       // of a GitHub matrix
+	CI_MATRIX_CHARACTERS = 450000, // of its JSON, in UTF-16
 };
 
 // A part of the projects, for several machines: all rows of a project are in the same part, everywhere. 0 of 0: all.
@@ -24,15 +24,15 @@ bool missing_shard_has(const struct missing_shard *shard, const char *project);
 //   matrix={"include":[{"platform":"ubuntu-22.04-x86_64","python":"3.10","arch":"x86_64","wheels":"2",
 //                       "requirements":"a==1 b==2"}]}
 //   count=1
-int missing_github(const struct missing *m, const struct missing_shard *shard, struct buf *out,
+int ci_matrix_github(const struct missing *m, const struct missing_shard *shard, struct buf *out,
 	struct err *e) MUST_CHECK;
 // Jenkins: YAML in the shape of a matrix job: the axes platform, python and requirements, and one rule of include a
 // cell, whose values are regular expressions that match exactly one value each. taskName differs for each cell.
-int missing_jenkins(const struct missing *m, const struct missing_shard *shard, struct buf *out,
+int ci_matrix_jenkins(const struct missing *m, const struct missing_shard *shard, struct buf *out,
 	struct err *e) MUST_CHECK;
 // Zuul: YAML with the keys jobs, a list as in a configuration of Zuul with one job a platform, and child_jobs, the names
 // of these for zuul_return.
-int missing_zuul(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e) MUST_CHECK;
+int ci_matrix_zuul(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e) MUST_CHECK;
 // Lines for pip, "project==version", each once, by name.
-int missing_requirements(const struct missing *m, const struct missing_shard *shard, struct buf *out,
+int ci_matrix_requirements(const struct missing *m, const struct missing_shard *shard, struct buf *out,
 	struct err *e) MUST_CHECK;

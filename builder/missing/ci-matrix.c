@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The YAML is written with strings of JSON, which are strings of YAML too, so no version becomes a number.
-#include "builder/missing/missing-matrix.h"
+#include "builder/missing/ci-matrix.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -163,8 +163,8 @@ static bool fits_github(const struct missing *m, const struct missing_shard *sha
 {
 	buf_clear(out);
 	*entries = put_entries(m, shard, out);
-	return !out->failed && *entries <= MISSING_MATRIX_ENTRIES &&
-	       count_utf16(buf_view(out)) <= MISSING_MATRIX_CHARACTERS;
+	return !out->failed && *entries <= CI_MATRIX_ENTRIES &&
+	       count_utf16(buf_view(out)) <= CI_MATRIX_CHARACTERS;
 }
 
 static bool all_fit_github(const struct missing *m, unsigned count, struct buf *scratch)
@@ -188,11 +188,11 @@ static unsigned least_shards(const struct missing *m, struct buf *scratch)
 	return count;
 }
 
-int missing_github(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
+int ci_matrix_github(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
 {
 	size_t entries;
 	CLEANUP(buf_release) struct buf matrix;
-	buf_init(&matrix, 4 * MISSING_MATRIX_CHARACTERS);
+	buf_init(&matrix, 4 * CI_MATRIX_CHARACTERS);
 	if (!fits_github(m, shard, &entries, &matrix)) {
 		unsigned fit = least_shards(m, &matrix);
 		const char *limits = "a matrix of GitHub has at most 256 entries and 450000 characters";
@@ -268,7 +268,7 @@ static void put_rules(const struct missing *m, const struct missing_shard *shard
 	buf_puts(out, rules ? "\n" : " []\n");
 }
 
-int missing_jenkins(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
+int ci_matrix_jenkins(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
 {
 	buf_puts(out, "---\njob: \"wheelcache-missing\"\ntimeout_minutes: 240\nfailFast: false\n"
 		      "taskName: \"${platform}/python_${python}\"\nmatrix:\n  axes:\n");
@@ -335,7 +335,7 @@ static void put_children(const struct missing *m, const struct missing_shard *sh
 	buf_puts(out, platform ? "\n" : " []\n");
 }
 
-int missing_zuul(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
+int ci_matrix_zuul(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
 {
 	buf_puts(out, "---\njobs:");
 	put_jobs(m, shard, out);
@@ -354,7 +354,7 @@ static int compare_rows(const void *a, const void *b)
 	return order ? order : strcmp(one->version, other->version);
 }
 
-int missing_requirements(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
+int ci_matrix_requirements(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
 {
 	CLEANUP(mem_free) const struct missing_row **row = xcalloc(m->rows + 1, sizeof(*row));
 	size_t count = 0;

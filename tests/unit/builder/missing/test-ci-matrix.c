@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small cases; tests/e2e/test_missing.py reads each form with a parser that is not ours.
-#include "builder/missing/missing-matrix.h"
+#include "builder/missing/ci-matrix.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,14 +45,14 @@ static void test_the_forms(void **state UNUSED)
 	rows[2].status = rows[5].status = WHEEL_FAILED;
 	struct missing m = {.row = rows, .rows = ARRAY_SIZE(rows)};
 	struct missing_shard all = {0};
-	check_form(missing_github, &m, &all,
+	check_form(ci_matrix_github, &m, &all,
 		"matrix={\"include\":[{\"platform\":\"ubuntu-22.04-x86_64\",\"python\":\"3.10\",\"arch\":\"x86_64\","
 		"\"wheels\":\"2\",\"requirements\":\"a==1.0 a-b==2+cu128\"},{\"platform\":\"ubuntu-22.04-x86_64\","
 		"\"python\":\"3.12\",\"arch\":\"x86_64\",\"wheels\":\"1\",\"requirements\":\"a==1.0\"},"
 		"{\"platform\":\"wheels\",\"python\":\"3.13t\",\"arch\":\"\",\"wheels\":\"1\","
 		"\"requirements\":\"a==1.0\"}]}\ncount=3\n");
-	check_form(missing_requirements, &m, &all, "a==1.0\na-b==2+cu128\n");
-	check_form(missing_zuul, &m, &all,
+	check_form(ci_matrix_requirements, &m, &all, "a==1.0\na-b==2+cu128\n");
+	check_form(ci_matrix_zuul, &m, &all,
 		"---\njobs:\n"
 		"  - job:\n      name: \"wheelcache-build-ubuntu-22.04-x86_64\"\n      parent: \"wheelcache-build\"\n"
 		"      vars:\n        wheelcache_platform: \"ubuntu-22.04-x86_64\"\n        wheelcache_missing:\n"
@@ -64,7 +64,7 @@ static void test_the_forms(void **state UNUSED)
 		"          - python: \"3.13t\"\n            requirements:\n              - \"a==1.0\"\n"
 		"child_jobs:\n  - \"wheelcache-build-ubuntu-22.04-x86_64\"\n  - \"wheelcache-build-wheels\"\n");
 	rows[1].status = rows[3].status = WHEEL_HERE;
-	check_form(missing_jenkins, &m, &(struct missing_shard){1, 1},
+	check_form(ci_matrix_jenkins, &m, &(struct missing_shard){1, 1},
 		"---\njob: \"wheelcache-missing\"\ntimeout_minutes: 240\nfailFast: false\n"
 		"taskName: \"${platform}/python_${python}\"\nmatrix:\n  axes:\n"
 		"    platform:\n      - \"ubuntu-22.04-x86_64\"\n      - \"wheels\"\n"
@@ -81,10 +81,10 @@ static void test_nothing_is_missing(void **state UNUSED)
 {
 	struct missing m = {0};
 	struct missing_shard all = {0};
-	check_form(missing_github, &m, &all, "matrix={\"include\":[]}\ncount=0\n");
-	check_form(missing_requirements, &m, &all, "");
-	check_form(missing_zuul, &m, &all, "---\njobs: []\nchild_jobs: []\n");
-	check_form(missing_jenkins, &m, &all,
+	check_form(ci_matrix_github, &m, &all, "matrix={\"include\":[]}\ncount=0\n");
+	check_form(ci_matrix_requirements, &m, &all, "");
+	check_form(ci_matrix_zuul, &m, &all, "---\njobs: []\nchild_jobs: []\n");
+	check_form(ci_matrix_jenkins, &m, &all,
 		"---\njob: \"wheelcache-missing\"\ntimeout_minutes: 240\nfailFast: false\n"
 		"taskName: \"${platform}/python_${python}\"\nmatrix:\n  axes:\n    platform: []\n    python: []\n"
 		"    requirements: []\n  include: []\nsteps:\n  - name: \"build\"\n"
@@ -147,7 +147,7 @@ static void test_what_is_too_much_for_github_says_which_shard_fits(void **state 
 	CLEANUP(missing_release) struct missing m = many(10, 1000, 60);
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 1 << 22);
-	assert_int_equal(missing_github(&m, &(struct missing_shard){0}, &out, &e), -1);
+	assert_int_equal(ci_matrix_github(&m, &(struct missing_shard){0}, &out, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 	assert_int_equal(out.len, 0);
 	const char *says = strstr(e.msg, "--shard K/");
@@ -156,25 +156,25 @@ static void test_what_is_too_much_for_github_says_which_shard_fits(void **state 
 	assert_in_range(fit, 2, 4);
 	for (unsigned k = 1; k <= fit; k++) {
 		buf_clear(&out);
-		assert_int_equal(missing_github(&m, &(struct missing_shard){k, fit}, &out, &e), 0);
-		assert_in_range(out.len, 1, MISSING_MATRIX_CHARACTERS + 30);
+		assert_int_equal(ci_matrix_github(&m, &(struct missing_shard){k, fit}, &out, &e), 0);
+		assert_in_range(out.len, 1, CI_MATRIX_CHARACTERS + 30);
 	}
 	unsigned fail = 0;
 	for (unsigned k = 1; k < fit; k++)
-		fail += missing_github(&m, &(struct missing_shard){k, fit - 1}, &out, &e) < 0;
+		fail += ci_matrix_github(&m, &(struct missing_shard){k, fit - 1}, &out, &e) < 0;
 	assert_int_not_equal(fail, 0);
 }
 
 static void test_github_takes_256_entries(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(missing_release) struct missing m = many(MISSING_MATRIX_ENTRIES, 1, 1);
-	CLEANUP(missing_release) struct missing more = many(MISSING_MATRIX_ENTRIES + 1, 1, 1);
+	CLEANUP(missing_release) struct missing m = many(CI_MATRIX_ENTRIES, 1, 1);
+	CLEANUP(missing_release) struct missing more = many(CI_MATRIX_ENTRIES + 1, 1, 1);
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 1 << 20);
-	assert_int_equal(missing_github(&m, &(struct missing_shard){0}, &out, &e), 0);
+	assert_int_equal(ci_matrix_github(&m, &(struct missing_shard){0}, &out, &e), 0);
 	assert_non_null(strstr(out.data, "\ncount=256\n"));
-	assert_int_equal(missing_github(&more, &(struct missing_shard){0}, &out, &e), -1);
+	assert_int_equal(ci_matrix_github(&more, &(struct missing_shard){0}, &out, &e), -1);
 	assert_non_null(strstr(e.msg, "no --shard fits"));
 }
 
