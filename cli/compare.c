@@ -19,7 +19,7 @@
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/upstream/upstream-download.h"
-#include "server/handlers/compare-page.h"
+#include "server/pages/compare-page.h"
 
 #define UPSTREAM_PREFIX STR("upstream:")
 

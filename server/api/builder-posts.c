@@ -14,7 +14,7 @@
 #include "server/api/json-post.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
-#include "server/handlers/missing-handler.h"
+#include "server/pages/missing-handler.h"
 
 // --- a build result ---
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "server/handlers/builds-log.h"
-#include "server/handlers/builds-page.h"
+#include "server/pages/builds-log.h"
+#include "server/pages/builds-page.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_log(struct str log)

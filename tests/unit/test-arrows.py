@@ -45,7 +45,7 @@ builder/probe
 builder
 server/core
 server/upstream
-server/handlers server/pages
+server/pages
 server/api
 server
 cli/common

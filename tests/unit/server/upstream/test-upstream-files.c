@@ -163,7 +163,7 @@ struct question {
 	bool wants_whole;
 };
 
-// As server/handlers/proxy does: looks into the file cache first.
+// As server/pages/proxy does: looks into the file cache first.
 static enum file_fetch_state ask(struct fixture *f, const struct question *q, struct sleeper *s,
 	struct file_fetch_result *out)
 {

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/pages/channel-data.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/strset.h"
+#include "server/pages/channel-next.h"
+
+struct channel_reader {
+	const struct channel_query *query;
+	struct channel_data *data;
+	struct catalog *catalog;
+	struct view_channel *channel;
+	struct kept_versions kept;
+	struct channel_next next;
+	struct wheel_tests judge;
+	const struct fits_place *environment;
+	size_t environments;
+	struct strset names;
+};
+
+static void channel_reader_release(struct channel_reader *r)
+{
+	view_channel_cleanup(&r->channel);
+	kept_versions_release(&r->kept);
+	channel_next_release(&r->next);
+	wheel_tests_release(&r->judge);
+	strset_release(&r->names);
+}
+
+static const char *keep_text(struct channel_reader *r, const char *text)
+{
+	return text ? arena_copy(&r->data->text, str_from(text)) : NULL;
+}
+
+// --- the files that could come next ---
+
+static const struct judged_wheel *keep_wheel(struct channel_reader *r, const struct next_file *f)
+{
+	struct judged_wheel *w = arena_alloc_aligned(&r->data->text, sizeof(*w));
+	*w = (struct judged_wheel){
+		.platform = f->platform->name, // of the site
+		.platform_id = f->platform->id,
+		.version = keep_text(r, f->file.version),
+		.filename = keep_text(r, f->file.filename),
+		.requires_python = keep_text(r, f->file.requires_python),
+	};
+	memcpy(w->sha256, f->file.sha256, SHA256_SIZE);
+	return w;
+}
+
+static bool is_shown(const struct view_channel_project *p, const struct next_file *f)
+{
+	for (size_t i = 0; i < p->files; i++)
+		if (p->file[i].platform == f->platform && strcmp(p->file[i].file.filename, f->file.filename) == 0 &&
+			memcmp(p->file[i].file.sha256, f->file.sha256, SHA256_SIZE) == 0)
+			return true;
+	return false;
+}
+
+// Whether the file is older than the last version of an environment.
+static bool is_older(const struct next_file *f, const struct view_channel_version *last)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(version_release) struct version v = {0};
+	return last && version_parse(str_from(last->version), &v, &ignored) == 0 &&
+	       version_cmp(&f->name.version, &v) < 0;
+}
+
+static void add_waiting(struct channel_reader *r, const char *project, const struct judged_wheel *w)
+{
+	struct channel_data *d = r->data;
+	GROW(d->waiting, d->waitings, d->waiting_room);
+	d->waiting[d->waitings++] = (struct channel_waiting){.project = project, .version = w->version, .wheel = w};
+}
+
+// --- a project ---
+
+// Of each state the first rows are kept: the order of rows is that of their states, then that in which they come.
+static void add_row(struct channel_reader *r, const struct view_channel_project *p, size_t i, const char *project,
+	const struct judged_wheel *next)
+{
+	struct channel_data *d = r->data;
+	const struct view_channel_cell *cell = &p->cell[i];
+	if (d->state[cell->state]++ >= r->query->limit) {
+		d->has_more = true;
+		return;
+	}
+	GROW(d->row, d->rows, d->row_room);
+	d->row[d->rows] = (struct channel_row){
+		.project = project,
+		.platform = r->environment[i].platform->name,
+		.python = keep_text(r, r->environment[i].python),
+		.state = cell->state,
+		.version = cell->last ? keep_text(r, cell->last->version) : NULL,
+		.came = cell->last ? cell->last->came : 0,
+		.newest = p->versions ? keep_text(r, p->version[0].version) : NULL,
+		.next = next,
+		.place = d->rows,
+	};
+	d->rows++;
+}
+
+static void add_endings(struct channel_reader *r, const struct view_channel_project *p, const char *project)
+{
+	struct channel_data *d = r->data;
+	for (size_t i = 0; i < p->versions; i++) {
+		const struct view_channel_version *v = &p->version[i];
+		if (v->decision != RETENTION_ENDS && !v->is_warned)
+			continue;
+		GROW(d->ending, d->endings, d->ending_room);
+		d->ending[d->endings++] = (struct channel_ending){
+			project, keep_text(r, v->version), v->decision == RETENTION_ENDS ? 0 : v->ends};
+	}
+}
+
+// Each file that waits is added once.
+static void add_project_rows(struct channel_reader *r, const struct view_channel_project *p,
+	const struct next_project *n, const char *project)
+{
+	const struct judged_wheel **kept CLEANUP(mem_free) = xcalloc(n->files + 1, sizeof(*kept));
+	bool *waits CLEANUP(mem_free) = xcalloc(n->files + 1, sizeof(*waits));
+	for (size_t i = 0; i < r->environments; i++) {
+		const struct next_file *f = n->best[i];
+		size_t number = f ? (size_t)(f - n->file) : 0;
+		if (f && !kept[number])
+			kept[number] = keep_wheel(r, f);
+		if (f && r->data->source && !waits[number] && !is_older(f, p->cell[i].last) && !is_shown(p, f)) {
+			waits[number] = true;
+			add_waiting(r, project, kept[number]);
+		}
+		add_row(r, p, i, project, f ? kept[number] : NULL);
+	}
+}
+
+static int read_project(struct channel_reader *r, const char *name, struct err *e)
+{
+	CLEANUP(view_channel_project_release) struct view_channel_project p = {0};
+	CLEANUP(next_project_release) struct next_project n = {0};
+	if (view_channel_read(r->channel, name, &p, e) < 0 || channel_next_read(&r->next, r->catalog, name, &n, e) < 0)
+		return -1;
+	if (!p.versions && !n.files)
+		return 0;
+	const char *project = keep_text(r, name);
+	r->data->projects++;
+	add_project_rows(r, &p, &n, project);
+	add_endings(r, &p, project);
+	return 0;
+}
+
+static int take_name(void *ctx, const char *name, struct err *e UNUSED)
+{
+	struct channel_reader *r = ctx;
+	const char *glob = r->query->project;
+	if (!*glob || fnmatch(glob, name, 0) == 0)
+		strset_add(&r->names, name);
+	return 0;
+}
+
+static int read_projects(struct channel_reader *r, struct err *e)
+{
+	if (view_projects(r->query->view, r->catalog, take_name, r, e) < 0 ||
+		(r->next.source != r->query->view && view_projects(r->next.source, r->catalog, take_name, r, e) < 0))
+		return -1;
+	strset_sort(&r->names);
+	for (size_t i = 0; i < r->names.count; i++)
+		if (read_project(r, r->names.item[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+// --- order and limits ---
+
+// What needs attention comes first: an environment where nothing installs, then one that gets nothing new.
+static int state_order(enum view_channel_state s)
+{
+	static const int order[VIEW_CHANNEL_STATE_COUNT] = {[VIEW_CHANNEL_EMPTY] = 0,
+		[VIEW_CHANNEL_STALE] = 1,
+		[VIEW_CHANNEL_BEHIND] = 2,
+		[VIEW_CHANNEL_CURRENT] = 3};
+	return order[s];
+}
+
+static int compare_channel_rows(const void *a, const void *b)
+{
+	const struct channel_row *x = a, *y = b;
+	int order = state_order(x->state) - state_order(y->state);
+	return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static int compare_endings(const void *a, const void *b)
+{
+	const struct channel_ending *x = a, *y = b;
+	int order = (x->ends > y->ends) - (x->ends < y->ends);
+	order = order ? order : strcmp(x->project, y->project);
+	return order ? order : strcmp(x->version, y->version);
+}
+
+static int compare_waiting(const void *a, const void *b)
+{
+	const struct channel_waiting *x = a, *y = b;
+	int order = (*x->why != '\0') - (*y->why != '\0');
+	order = order ? order : strcmp(x->project, y->project);
+	order = order ? order : strcmp(x->wheel->filename, y->wheel->filename);
+	return order ? order : strcmp(x->wheel->platform, y->wheel->platform);
+}
+
+static void cut_list(struct channel_data *d, size_t *count, uint64_t limit)
+{
+	d->has_more |= *count > limit;
+	*count = *count > limit ? (size_t)limit : *count;
+}
+
+static void sort_lists(struct channel_data *d, uint64_t limit)
+{
+	if (d->rows)
+		qsort(d->row, d->rows, sizeof(*d->row), compare_channel_rows);
+	if (d->endings)
+		qsort(d->ending, d->endings, sizeof(*d->ending), compare_endings);
+	if (d->waitings)
+		qsort(d->waiting, d->waitings, sizeof(*d->waiting), compare_waiting);
+	cut_list(d, &d->rows, limit);
+	cut_list(d, &d->endings, limit);
+	cut_list(d, &d->waitings, limit);
+}
+
+// --- what tests say ---
+
+static int judge_waiting(struct channel_reader *r, struct err *e)
+{
+	struct channel_data *d = r->data;
+	for (size_t i = 0; i < d->waitings; i++) {
+		struct channel_waiting *w = &d->waiting[i];
+		if (wheel_tests_left(&r->judge, w->wheel, &w->why, e) < 0)
+			return -1;
+		w->has_left = *w->why;
+		if (!w->has_left && wheel_tests_why(&r->judge, w->wheel, &w->why, e) < 0)
+			return -1;
+		*(w->has_left ? &d->left : *w->why ? &d->refused : &d->ready) += 1;
+	}
+	return 0;
+}
+
+static int judge_rows(struct channel_reader *r, struct err *e)
+{
+	struct channel_data *d = r->data;
+	for (size_t i = 0; d->kinds && i < d->rows; i++) {
+		struct channel_row *row = &d->row[i];
+		if (!row->next)
+			continue;
+		row->test = wheel_tests_in(&r->judge, row->next, row->platform, row->python, e);
+		if (!row->test)
+			return -1;
+		for (size_t k = 0; k < d->kinds && !r->query->sees_names; k++)
+			row->test[k].by = "";
+	}
+	return 0;
+}
+
+// The view whose rules tests are held against: the view itself, or else the first one that takes its files from it.
+static const struct config_view *find_judge(const struct config *c, const struct config_view *own)
+{
+	for (size_t i = 0; i < c->view_count && !own->from; i++)
+		if (c->views[i].from && c->views[i].requires && strcmp(c->views[i].from, own->name) == 0)
+			return &c->views[i];
+	return own;
+}
+
+static int open_judge(struct channel_reader *r, const struct config_view *own, struct err *e)
+{
+	struct channel_data *d = r->data;
+	const struct channel_query *q = r->query;
+	const struct config_view *view = find_judge(&q->site->config, own);
+	if (wheel_tests_init(&r->judge, q->site, view, r->catalog, &d->text, q->now, e) < 0)
+		return -1;
+	const struct promotion_rules *rules = &r->judge.judge.rules;
+	d->kinds = rules->rules;
+	d->judge = d->kinds ? view->name : NULL;
+	d->kind = arena_alloc_aligned(&d->text, (d->kinds + 1) * sizeof(*d->kind));
+	for (size_t i = 0; i < d->kinds; i++)
+		d->kind[i] = keep_text(r, rules->rule[i].kind);
+	return 0;
+}
+
+// --- what the view has lost ---
+
+static int read_lost_members(struct channel_reader *r, struct err *e)
+{
+	struct channel_data *d = r->data;
+	const struct channel_query *q = r->query;
+	if (!q->view->membership)
+		return 0;
+	if (member_losses_read(r->catalog, q->view->membership, NULL, &d->losses, e) < 0)
+		return -1;
+	d->lost = xcalloc(d->losses.count + 1, sizeof(const struct member_loss *));
+	for (size_t i = 0; i < d->losses.count; i++) {
+		const struct member_loss *l = &d->losses.item[i];
+		if (*q->project && fnmatch(q->project, l->project, 0) != 0)
+			continue;
+		if (d->all_lost++ < q->limit)
+			d->lost[d->losts++] = l;
+		else
+			d->has_more = true;
+	}
+	return 0;
+}
+
+// --- the whole ---
+
+static int read_channel(struct channel_reader *r, struct err *e)
+{
+	const struct channel_query *q = r->query;
+	struct channel_data *d = r->data;
+	const struct config_view *own = config_view(&q->site->config, q->view->name);
+	if (view_channel_open(q->site, q->view, r->catalog, q->now, &r->channel, e) < 0)
+		return -1;
+	kept_versions_open(&q->site->config, &q->site->store, q->now, &r->kept);
+	view_channel_keep(r->channel, &r->kept);
+	const struct view *source = own->from ? site_view(q->site, str_from(own->from)) : NULL;
+	d->own = own;
+	d->view = q->view->name;
+	d->source = q->may_see_source ? own->from : NULL;
+	r->environments = view_channel_environments(r->channel, &r->environment);
+	d->environments = r->environments;
+	channel_next_init(&r->next, q->view, source ? source : q->view);
+	if (view_silence_read(own, r->catalog, q->now, false, &d->silences, e) < 0)
+		return -1;
+	if (open_judge(r, own, e) < 0 || read_lost_members(r, e) < 0 || read_projects(r, e) < 0 || judge_waiting(r, e) < 0)
+		return -1;
+	sort_lists(d, q->limit);
+	const struct channel_runs_query runs = {q->view, d->judge, q->limit, q->now, LIMIT_CHANNEL_RUNS, q->sees_names};
+	if (judge_rows(r, e) < 0 || channel_runs_read(r->catalog, &runs, &d->text, &d->runs, e) < 0)
+		return -1;
+	d->has_more |= d->runs.has_more;
+	return 0;
+}
+
+int channel_data_read(struct catalog *c, const struct channel_query *query, struct channel_data *out, struct err *e)
+{
+	*out = (struct channel_data){0};
+	CLEANUP(channel_reader_release) struct channel_reader r = {.query = query, .data = out, .catalog = c};
+	if (!query->view->name || !config_view(&query->site->config, query->view->name))
+		return err_set(e, ERR_USAGE, "the configuration has no such view");
+	if (read_channel(&r, e) == 0)
+		return 0;
+	channel_data_release(out);
+	return -1;
+}
+
+void channel_data_release(struct channel_data *d)
+{
+	view_silences_release(&d->silences);
+	channel_runs_release(&d->runs);
+	free(d->row);
+	free(d->ending);
+	free(d->waiting);
+	member_losses_release(&d->losses);
+	free(d->lost);
+	arena_release(&d->text);
+	*d = (struct channel_data){0};
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page of a view as a channel shows: the last version of each project in each environment, with what its tests
+// say; what waits in the view's source; which versions end; the tests of the last days; the view's generations. It is
+// copied out of the catalog, and names only platforms of the view. One thread fills a value; any thread may read it.
+#pragma once
+
+#include "lib/base/arena.h"
+#include "promoter/view-channel.h"
+#include "promoter/member-losses.h"
+#include "promoter/view-silence.h"
+#include "promoter/wheel-tests.h"
+#include "server/pages/channel-runs.h"
+
+// A project in an environment.
+struct channel_row {
+	const char *project, *platform, *python;
+	enum view_channel_state state;
+	const char *version;             // the newest that installs there; NULL: none
+	int64_t came;                    // seconds since 1970; 0: unknown
+	const char *newest;              // version of the project in the view; NULL: none
+	const struct judged_wheel *next; // what the tests are about: the newest of the source; NULL: none, or no tests
+	struct wheel_test *test;         // of each kind
+	size_t place;                    // in the order of projects and environments
+};
+
+// A version that wheelcache retain ends.
+struct channel_ending {
+	const char *project, *version;
+	int64_t ends; // seconds since 1970; 0: at the next run
+};
+
+// A file of the source that is as new as what the view has in some environment, or newer, and is not in the view.
+struct channel_waiting {
+	const char *version;
+	const char *project;
+	const struct judged_wheel *wheel;
+	const char *why; // "": it can be promoted now
+	bool has_left;   // it was a member; it comes back only if its version is named
+};
+
+struct channel_query {
+	const struct site *site;
+	const struct view *view;
+	bool may_see_source; // the client may read the view's source
+	bool sees_names;     // the client sees the names of people and tokens; else all of them are ""
+	const char *project; // a glob of names in normal form; "": any
+	uint64_t limit;      // of the rows of each list
+	int64_t now;         // seconds since 1970
+};
+
+struct channel_data {
+	struct arena text;  // of all strings
+	const struct config_view *own; // its section, borrowed; NULL: none, so no rules are shown
+	const char *view;   // borrowed, as the next ones
+	const char *source; // its `from`; NULL: none, or the client may not read it
+	const char *judge;  // the view whose `requires` the tests are held against; NULL: none
+	const char **kind;  // that it requires
+	size_t kinds;
+	struct channel_row *row;
+	size_t rows, row_room, projects, environments;
+	size_t state[VIEW_CHANNEL_STATE_COUNT]; // numbers of all rows, also of those beyond the limit
+	struct channel_ending *ending;          // by date
+	size_t endings, ending_room;
+	struct channel_waiting *waiting; // first those that can be promoted
+	size_t waitings, waiting_room;
+	size_t ready, left, refused; // numbers of all that wait
+	struct member_losses losses; // of all projects
+	const struct member_loss **lost; // those that the query wants; owned
+	size_t losts, all_lost;        // all_lost: their number, also of those beyond the limit
+	struct view_silences silences; // what the view expects
+	struct channel_runs runs;
+	bool has_more; // rows of some list beyond the limit
+};
+
+// ERR_USAGE: the configuration does not name the view. Errors of the catalog; ERR_TIME: it takes too long. The caller
+// releases *out if this returns 0.
+int channel_data_read(struct catalog *c, const struct channel_query *query, struct channel_data *out,
+	struct err *e) MUST_CHECK;
+void channel_data_release(struct channel_data *d); // all zero is fine; for CLEANUP

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrices of many projects, as /-/coverage shows them: which wheels their newest versions have in each environment of
+// the platforms that a client may read. One thread fills a value; any thread may read it.
+#pragma once
+
+#include "server/pages/coverage-query.h"
+
+struct coverage_column {
+	const struct platform *platform;
+	char python[16]; // "3.12"
+};
+
+struct coverage_row {
+	struct project_matrix matrix;    // of all platforms that the client may read
+	const struct matrix_cell **cell; // by column; NULL: the client may not read the project there
+};
+
+struct coverage_data {
+	struct coverage_column *column; // in the store's order of platforms and the profile's order of Pythons
+	size_t columns, column_room;
+	struct coverage_row *row; // by name
+	size_t rows, row_room;
+	uint64_t total; // projects that fit the query, whatever states they have, before and after these rows
+	char *next;     // there may be more rows after this name; NULL: these are the last ones. Owned
+};
+
+// Ends sooner than at q->limit rows where that takes too long or becomes too large; then next is set. At least one row is
+// made. Errors of project_matrix_make(). The caller releases *out if this returns 0.
+int coverage_data_read(struct server_context *s, struct catalog *c, const struct coverage_query *q,
+	struct coverage_data *out, struct err *e) MUST_CHECK;
+void coverage_data_release(struct coverage_data *d); // all zero is fine; for CLEANUP

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/pages/html-layout.h"
+
+#include <string.h>
+
+#include "lib/format/escape.h"
+#include "lib/os/clock.h"
+#include "server/pages/html-assets.h"
+
+// A wheel with eight spokes; also the favicon, with its colour written out.
+#define WHEEL_PICTURE(colour)                                                                                            \
+	"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' width='26' height='26' fill='none' stroke='" colour \
+	"' stroke-width='2.5' stroke-linecap='round' aria-hidden='true'><circle cx='16' cy='16' r='13'/>"                \
+	"<circle cx='16' cy='16' r='4'/><path d='M16 3v9M16 20v9M3 16h9M20 16h9M6.8 6.8l6.4 6.4"                         \
+	"M18.8 18.8l6.4 6.4M6.8 25.2l6.4-6.4M18.8 13.2l6.4-6.4'/></svg>"
+
+const char html_policy[] = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+			   "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+static const struct {
+	const char *path, *words; // path: from "/"
+} section[HTML_SECTION_COUNT] = {
+	[HTML_SECTION_HOME] = {"", "Overview"},
+	[HTML_SECTION_COVERAGE] = {"-/coverage", "Coverage"},
+	[HTML_SECTION_BUILDS] = {"-/builds/", "Builds"},
+	[HTML_SECTION_PLAN] = {"-/plan/", "Prune plan"},
+	[HTML_SECTION_DOCS] = {"-/docs/", "Docs"},
+};
+
+void html_text(struct buf *out, const char *text)
+{
+	escape_html(out, str_from(text));
+}
+
+void html_begin_project_row(struct buf *out, const char *up, const char *project)
+{
+	buf_printf(out, "<tr><th scope=\"row\"><a href=\"%sproject/", up);
+	escape_url(out, str_from(project));
+	buf_puts(out, "\">");
+	html_text(out, project);
+	buf_puts(out, "</a></th>");
+}
+
+void html_time(struct buf *out, int64_t seconds)
+{
+	char when[CLOCK_TEXT];
+	clock_write(seconds, when);
+	buf_printf(out,
+		"<time datetime=\"%s\"><span class=\"name\">%.10s</span> <span class=\"name\">%.5s UTC</span></time>",
+		when, when, when + 11);
+}
+
+void html_hash_cell(struct buf *out, const char *name, const char *hex)
+{
+	enum { SHOWN = 12 };
+	if (hex && *hex)
+		buf_printf(out, "<td class=\"kind\" data-of=\"%s\"><code class=\"name\" title=\"%s\">%.*s…</code></td>", name,
+			hex, SHOWN, hex);
+	else
+		buf_puts(out, "<td class=\"zero\">–</td>");
+}
+
+// "1,234,567"
+void html_count(struct buf *out, uint64_t n)
+{
+	char digits[32];
+	size_t at = sizeof(digits);
+	for (size_t i = 0; i == 0 || n; i++, n /= 10) {
+		if (i && i % 3 == 0)
+			digits[--at] = ',';
+		digits[--at] = (char)('0' + n % 10);
+	}
+	buf_add(out, digits + at, sizeof(digits) - at);
+}
+
+void html_count_cell(struct buf *out, uint64_t n, const char *unit)
+{
+	buf_printf(out, "<td class=\"n\" data-of=\"%s%s\">", unit, n == 1 ? "" : "s");
+	html_count(out, n);
+	buf_puts(out, "</td>");
+}
+
+void html_size(struct buf *out, uint64_t bytes)
+{
+	static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+	double n = (double)bytes;
+	size_t i = 0;
+	for (; n >= 999.5 && i + 1 < ARRAY_SIZE(unit); i++)
+		n /= 1000;
+	buf_printf(out, i && n < 99.95 ? "%.1f %s" : "%.0f %s", n, unit[i]);
+}
+
+void html_total(struct buf *out, const char *name, uint64_t n)
+{
+	buf_printf(out, "<div><dt>%s</dt><dd>", name);
+	html_count(out, n);
+	buf_puts(out, "</dd></div>");
+}
+
+static void put_assets(struct buf *out, const struct html_frame *f)
+{
+	if (!f->root) {
+		buf_puts(out, "<style>\n");
+		buf_puts(out, html_asset[HTML_STYLE].text);
+		buf_puts(out, "</style>\n");
+		return;
+	}
+	buf_printf(out, "<link rel=\"stylesheet\" href=\"%s%s?v=%s\">\n", f->root, html_asset[HTML_STYLE].path,
+		html_asset_version(HTML_STYLE));
+	buf_printf(out, "<script src=\"%s%s?v=%s\" defer></script>\n", f->root, html_asset[HTML_SCRIPT].path,
+		html_asset_version(HTML_SCRIPT));
+}
+
+static void put_section_links(struct buf *out, const struct html_frame *f)
+{
+	buf_puts(out, "<nav aria-label=\"Sections\">");
+	for (int i = 0; i < HTML_SECTION_COUNT; i++)
+		if (f->sections & 1U << i)
+			buf_printf(out, "<a href=\"%s%s\"%s>%s</a>", *f->root || *section[i].path ? f->root : "./",
+				section[i].path, (int)f->here == i ? " aria-current=\"page\"" : "", section[i].words);
+	buf_puts(out, "</nav>");
+}
+
+static void put_top(struct buf *out, const struct html_frame *f)
+{
+	buf_puts(out, "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header class=\"top\"><div>");
+	buf_printf(out, "<a class=\"brand\" href=\"%s\">" WHEEL_PICTURE("currentColor") "wheelcache</a>",
+		*f->root ? f->root : "./");
+	if (f->sections)
+		put_section_links(out, f);
+	if (f->has_search)
+		buf_printf(out,
+			"<form role=\"search\" method=\"get\" action=\"%s-/search\"><label class=\"sr\" for=\"search\">"
+			"Search projects</label><input type=\"search\" id=\"search\" name=\"q\" maxlength=\"200\" "
+			"placeholder=\"Search projects\"><button>Search</button></form>",
+			f->root);
+	buf_puts(out, "</div></header>\n");
+}
+
+void html_begin(struct buf *out, const struct html_frame *frame, const char *title, const char *words)
+{
+	buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+	html_text(out, title);
+	buf_puts(out, strcmp(title, "wheelcache") == 0 ? "" : " · wheelcache");
+	buf_puts(out, "</title>\n<link rel=\"icon\" href=\"data:image/svg+xml," WHEEL_PICTURE("teal") "\">\n");
+	put_assets(out, frame);
+	buf_puts(out, "</head>\n<body>\n");
+	if (frame->root)
+		put_top(out, frame);
+	buf_puts(out, "<main id=\"main\">\n<header class=\"title\"><div><h1>");
+	html_text(out, title);
+	buf_puts(out, *words ? "</h1><p>" : "</h1>");
+	html_text(out, words);
+	buf_puts(out, *words ? "</p></div>" : "</div>");
+}
+
+void html_end(struct buf *out, const char *links)
+{
+	buf_puts(out, "</main>\n<footer>wheelcache " PACKAGE_VERSION " · ");
+	buf_puts(out, links);
+	buf_puts(out, "</footer>\n</body>\n</html>\n");
+}
+
+void html_begin_box(struct buf *out, const char *label, const char *class)
+{
+	buf_printf(out, "<div class=\"%s\" role=\"region\"%s aria-label=\"", class,
+		strstr(class, "matrix") ? " tabindex=\"0\"" : "");
+	html_text(out, label);
+	buf_puts(out, "\">");
+}
+
+void html_begin_table(struct buf *out, const char *label, const char *class, const char *const *column, size_t columns)
+{
+	html_begin_box(out, label, class);
+	buf_puts(out, "<table>\n<thead><tr>");
+	for (size_t i = 0; i < columns; i++)
+		buf_printf(out, "<th scope=\"col\">%s</th>", column[i]);
+	buf_puts(out, "</tr></thead>\n<tbody>\n");
+}
+
+void html_end_table(struct buf *out)
+{
+	buf_puts(out, "</tbody>\n</table></div>\n");
+}

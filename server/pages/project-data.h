@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page of a project shows: its matrix of platforms and Pythons, versions, files, what METADATA says, and files
+// that are on no page. It is copied out of the catalog, and knows only the platforms that the query names. Nothing is
+// read from a platform's folder, so a volume that hangs delays nothing. One thread fills a value; any thread may read it.
+#pragma once
+
+#include "lib/base/limits.h"
+#include "lib/view/view.h"
+#include "server/pages/project-files.h"
+#include "server/pages/project-metadata.h"
+
+struct project_query {
+	const struct site *site;
+	const struct view *view;                // NULL: all platforms that the client may read
+	const struct platform *const *platform; // these, or those of the view
+	size_t platforms;
+	const char *project;                     // normal form
+	const char *version;                     // "": the newest
+	const char *only_platform, *only_python; // of the cells that are shown; "": all
+	uint64_t limit;                          // of the rows of each list
+	int64_t now;                             // seconds since 1970
+	struct results *results;                 // NULL: nothing was built
+	struct wheel_gate *gate;                 // NULL: wheels are not audited
+	struct file_cache *file_cache; // that may have METADATA of upstream's files; NULL: there is none
+	bool hides_upstreams;          // the client gets no file of upstream, and is told of no project that only it has
+	const char *audit_path;                  // NULL: uploaders are not known
+	const char *base; // the server's URL as the client knows it, which is not trusted
+	const struct platform *const *named;     // whose uploaders the client may know
+	size_t nameds;
+};
+
+struct project_data {
+	struct project_matrix matrix;
+	struct project_files files;
+	struct project_metadata metadata;
+	const char *metadata_of; // the file that has it; NULL: none
+	struct jsondoc *lost;    // of explainer/explain-losses.h, of views that the client may read
+	char *tried;             // the version of the last attempt to build the project; NULL: there was none
+};
+
+// 1: nothing is known of the project, or of this version. Errors of the catalog and of the build results; ERR_TIME: it
+// takes too long. The caller releases *out if this returns 0.
+int project_data_read(struct catalog *c, const struct project_query *query, struct project_data *out,
+	struct err *e) MUST_CHECK;
+void project_data_release(struct project_data *d); // all zero is fine; for CLEANUP
+// Whether the client may read all that the view has.
+bool project_query_reads(const struct project_query *q, const struct view *v);
+// Whether the query asks for this cell.
+bool project_query_has(const struct project_query *q, const struct matrix_cell *cell);
+
+// The project of the platforms whose name is most like this one, into name; "": none is like it.
+int project_data_nearest(struct catalog *c, const struct project_query *query, char name[LIMIT_FILE_NAME + 1],
+	struct err *e) MUST_CHECK;
