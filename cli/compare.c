@@ -19,7 +19,7 @@
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/upstream/upstream-download.h"
-#include "server/pages/compare-page.h"
+#include "server/pages/html-layout.h"
 
 #define UPSTREAM_PREFIX STR("upstream:")
 
@@ -439,7 +439,10 @@ static int write_sheet(const struct compare_command *x, const struct report_shee
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, SIZE_MAX / 2);
 	if (x->html) {
-		compare_page_write(&(struct html_frame){0}, sheet, "comparison", &out);
+		html_begin(&out, &(struct html_frame){0}, sheet->title, sheet->words);
+		buf_puts(&out, "</header>\n");
+		report_sheet_html(sheet, &out);
+		html_end(&out, "comparison");
 		return output_write_file("--html", x->html, buf_view(&out), e);
 	}
 	if (x->is_markdown)

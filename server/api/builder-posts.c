@@ -14,7 +14,7 @@
 #include "server/api/json-post.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
-#include "server/pages/missing-handler.h"
+#include "server/pages/missing.h"
 
 // --- a build result ---
 
@@ -164,7 +164,7 @@ static int answer_list(const struct json_post *p, const struct missing_query *q,
 	struct server_context *s = p->sender.context;
 	if (catalog_pool_take(s->catalog_pool, &reader, e) < 0)
 		return -1;
-	int result = missing_query_answer(s, reader.catalog, q, out, e);
+	int result = missing_query_json(s, reader.catalog, q, out, e);
 	catalog_pool_give(s->catalog_pool, &reader);
 	return result;
 }
@@ -205,9 +205,10 @@ static struct reply *check_list_right(struct json_post *x, const struct route_ma
 static struct reply *read_list_query(struct json_post *p, const struct route_match *match)
 {
 	struct missing_query *q = &((struct sent_rebuilds *)p)->query;
-	struct reply *refused = missing_query_read(p->sender.context, match, q);
-	q->is_html = false;
-	return refused;
+	struct page_query asked = {
+		.page = &missing_page, .context = p->sender.context, .match = match, .site = match->site};
+	struct reply *refused = page_read_arguments(&asked, match->request);
+	return refused ? refused : missing_query_read(&asked, q);
 }
 
 struct body_handler *missing_receive(struct server_context *s, const struct route_match *match, struct reply **refusal)

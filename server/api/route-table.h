@@ -45,6 +45,7 @@ struct route {
 	handle_worker_fn *handle_worker; // NULL: handle_inline always answers, or the method is POST
 	receive_fn *receive;             // of METHOD_POST
 	const char *about;               // the first sentence of the manual's text
+	const struct page_row *page;         // of page_inline and page_worker
 };
 
 extern const struct route route_table[];

@@ -207,6 +207,7 @@ static struct reply *check_right(struct server_context *s, const struct route *r
 	};
 	match->pages_cleared = pagecache_cleared(s->pagecache);
 	match->site = server_context_site(s);
+	match->page = route->page;
 	return checks[route->right] ? checks[route->right](s, match) : NULL;
 }
 

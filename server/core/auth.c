@@ -195,33 +195,14 @@ struct reply *auth_unknown(struct server_context *s, const struct request *r, en
 	return server_context_site(s)->has_private ? auth_check(s, r, right, platform, project, NULL) : NULL;
 }
 
-static bool sees_project(struct server_context *s, const struct request *r, const struct platform *p,
-	const char *project)
+bool auth_sees(struct server_context *s, const struct request *r, const struct platform *p)
 {
 	if (!p->is_private)
 		return true;
 	CLEANUP(reply_cleanup)
 	struct reply *refused =
-		r->header[HEADER_AUTHORIZATION] ? auth_check(s, r, TOKEN_READ, p->name, project, NULL) : NULL;
+		r->header[HEADER_AUTHORIZATION] ? auth_check(s, r, TOKEN_READ, p->name, NULL, NULL) : NULL;
 	return r->header[HEADER_AUTHORIZATION] && !refused;
-}
-
-bool auth_sees(struct server_context *s, const struct request *r, const struct platform *p)
-{
-	return sees_project(s, r, p, NULL);
-}
-
-const struct platform **auth_readable(struct server_context *s, const struct request *r, const struct site *site,
-	const char *project, size_t *count)
-{
-	const struct store *store = &site->store;
-	const struct platform **out = xcalloc(store->platform_count + 1, sizeof(const struct platform *));
-	*count = 0;
-	for (size_t i = 0; i < store->platform_count; i++) {
-		if (sees_project(s, r, &store->platform[i], project))
-			out[(*count)++] = &store->platform[i];
-	}
-	return out;
 }
 
 struct reply *auth_read(struct server_context *s, const struct request *r, const struct view *view, const char *project)

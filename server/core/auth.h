@@ -35,10 +35,6 @@ struct reply *auth_unknown(struct server_context *s, const struct request *r, en
 	const char *project);
 // Whether the client may know of the platform: it is public, or the request has a token to read it.
 bool auth_sees(struct server_context *s, const struct request *r, const struct platform *p);
-// The platforms of the site that the client may read; the caller frees the array. A client without a token gets the
-// public ones. project: see tokens_check().
-const struct platform **auth_readable(struct server_context *s, const struct request *r, const struct site *site,
-	const char *project, size_t *count);
 // Like auth_check() for the right to read all private platforms of a view. project NULL: the list of projects. For the
 // view itself; what a name of a view is answered with is auth_named_view()'s.
 struct reply *auth_read(struct server_context *s, const struct request *r, const struct view *view,

@@ -39,7 +39,7 @@ void readable_init_public(struct readable *out, const struct site *site)
 void readable_init(struct readable *out, struct server_context *s, const struct request *r, const struct site *site)
 {
 	*out = (struct readable){.site = site};
-	if (site->has_private && r->header[HEADER_AUTHORIZATION])
+	if (r->header[HEADER_AUTHORIZATION])
 		auth_read_grant(s, r, &out->grant);
 	note_platforms(out);
 	note_ids(out);
@@ -74,17 +74,12 @@ bool readable_has_project(const struct readable *r, const struct project_entry *
 	return false;
 }
 
-static bool has_view(const struct readable *r, const struct view *v, const char *project)
+bool readable_has_view(const struct readable *r, const struct view *v, const char *project)
 {
 	for (size_t i = 0; i < v->platform_count; i++)
 		if (!readable_has(r, v->platform[i], project))
 			return false;
 	return true;
-}
-
-bool readable_has_view(const struct readable *r, const struct view *v)
-{
-	return has_view(r, v, NULL);
 }
 
 void readable_keep_whole(struct readable *r)
@@ -98,11 +93,27 @@ void readable_keep_whole(struct readable *r)
 	}
 }
 
+const struct platform **readable_list(const struct readable *r, const char *project, size_t *count)
+{
+	const struct store *store = &r->site->store;
+	const struct platform **out = xcalloc(store->platform_count + 1, sizeof(const struct platform *));
+	*count = 0;
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (!store->platform[i].is_private || readable_names(r, &store->platform[i], project))
+			out[(*count)++] = &store->platform[i];
+	return out;
+}
+
+bool readable_names(const struct readable *r, const struct platform *p, const char *project)
+{
+	return token_grant_reads(&r->grant, p->name, project);
+}
+
 bool readable_merges(const struct readable *r, const char *project)
 {
 	const struct site *s = r->site;
 	bool does = s->merges_publicly;
 	for (size_t i = 0; i < s->view_count && !does && s->merges; i++)
-		does = s->view[i].merges && has_view(r, &s->view[i], project);
+		does = s->view[i].merges && readable_has_view(r, &s->view[i], project);
 	return does;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client may read, for answers about many projects: the token is looked up once. One thread at a time.
+// What a client may read, and whose names it may see: the token is looked up once for a request. One thread at a time.
 #pragma once
 
 #include "lib/state/access/tokens.h"
@@ -29,8 +29,13 @@ const struct platform *readable_platform(const struct readable *r, int64_t id, c
 bool readable_has(const struct readable *r, const struct platform *p, const char *project);
 // Whether the client may read the project on a platform that has files of it.
 bool readable_has_project(const struct readable *r, const struct project_entry *p);
-// Whether the client may read all that a view has.
-bool readable_has_view(const struct readable *r, const struct view *v);
+// Whether the client may read all that a view has, of all projects or of this one.
+bool readable_has_view(const struct readable *r, const struct view *v, const char *project);
+// The platforms on which the client may read the project; NULL: the list of all projects. The caller frees the array.
+const struct platform **readable_list(const struct readable *r, const char *project, size_t *count);
+// Whether an answer shows the client the names of people and tokens, and their addresses, of a platform: of those that its
+// token may read; without a token of none, also where everybody may read the files.
+bool readable_names(const struct readable *r, const struct platform *p, const char *project);
 // Leaves out the private platforms of which the client may not read the list of all projects.
 void readable_keep_whole(struct readable *r);
 // Whether a view merges upstream's files in, and the client may read the project in all of it.

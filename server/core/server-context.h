@@ -23,6 +23,7 @@
 
 struct answers;
 struct audit_place;
+struct page_row;
 struct missing_counts;
 struct upload_policy;
 struct wheel_gate;
@@ -99,6 +100,7 @@ struct server_context {
 // name them. All of it lasts until the handler returns.
 struct route_match {
 	const struct request *request;
+	const struct page_row *page;       // of a route with a page for people (server/pages/page.h)
 	const struct site *site;       // the site for all of this request: its rights were checked by it
 	uint32_t pages_cleared;        // pagecache_cleared() from before site was read, for pagecache_epoch()
 	const struct view *found_view; // of a route with ROUTE_RIGHT_READ_VIEW: never NULL, and the client may read it;

@@ -8,9 +8,104 @@
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
-#include "server/pages/builds-page-parts.h"
+#include "lib/state/results/results-json.h"
 #include "server/pages/html-layout.h"
 #include "server/pages/trend-picture.h"
+
+// --- parts of a row ---
+
+static void put_duration(struct buf *out, double seconds)
+{
+	uint64_t s = (uint64_t)(seconds + 0.5);
+	if (seconds < 9.95)
+		buf_printf(out, "%.1f s", seconds);
+	else if (s < 60)
+		buf_printf(out, "%" PRIu64 " s", s);
+	else if (s < 3600)
+		buf_printf(out, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+	else
+		buf_printf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+}
+
+static void put_result(struct buf *out, enum results_result result)
+{
+	const char *colour = result == RESULTS_OK ? " good" : results_is_failure(result) ? " goes" : "";
+	buf_printf(out, "<span class=\"verdict%s\">%s</span>", colour, results_result_name[result]);
+}
+
+static void put_log(struct buf *out, const char *folder, const struct results_attempt *a)
+{
+	if (a->has_log)
+		html_put(out, "<a href=\"%h%u\">log</a>", folder, a->id);
+}
+
+// --- the facts ---
+
+static void begin_fact(struct buf *out, const char *name)
+{
+	buf_printf(out, "<div><dt>%s</dt><dd>", name);
+}
+
+static void put_fact(struct buf *out, const char *name, struct str value)
+{
+	if (!value.len)
+		return;
+	begin_fact(out, name);
+	escape_html(out, value);
+	buf_puts(out, "</dd></div>");
+}
+
+// "FILENAME SHA256 SIZE" lines.
+static void put_made_files(struct buf *out, const char *files)
+{
+	struct str rest = str_from(files);
+	while (rest.len) {
+		struct str line = str_cut(&rest, '\n');
+		struct str name = str_cut(&line, ' '), sha256 = str_cut(&line, ' ');
+		begin_fact(out, "Made");
+		escape_html(out, name);
+		buf_puts(out, " <code>");
+		escape_html(out, sha256);
+		buf_puts(out, "</code> ");
+		escape_html(out, line);
+		buf_puts(out, " bytes</dd></div>");
+	}
+}
+
+static void put_build_provenance(struct buf *out, const char *provenance)
+{
+	struct err none = ERR_INIT;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = *provenance ? jsondoc_read(str_from(provenance), &none) : NULL;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_BUILDS_TEXT);
+	if (!doc)
+		return;
+	jsondoc_write(doc, 2, &text);
+	buf_puts(out, "<pre><code>");
+	escape_html(out, str_trim(buf_view(&text)));
+	buf_puts(out, "</code></pre>");
+}
+
+static void put_facts(struct buf *out, const struct results_attempt *a)
+{
+	struct str sdist = str_from(a->sdist);
+	struct str name = str_cut(&sdist, ' ');
+	buf_puts(out, "<details><summary>Facts</summary><dl class=\"facts\">");
+	put_fact(out, "Builder", str_from(a->builder));
+	put_fact(out, "Sdist", name);
+	put_fact(out, "Its SHA-256", sdist);
+	put_made_files(out, a->files);
+	put_fact(out, "Missing build requirements", str_from(a->awaiting));
+	if (a->peak_memory) {
+		begin_fact(out, "Peak memory");
+		html_put(out, "%b</dd></div>", a->peak_memory);
+	}
+	put_fact(out, "Recipe", str_from(a->recipe));
+	put_fact(out, "Attempt", str_from(a->id));
+	buf_puts(out, "</dl>");
+	put_build_provenance(out, a->provenance);
+	buf_puts(out, "</details>");
+}
 
 static void put_build_totals(struct buf *out, const struct builds_data *d)
 {
@@ -34,42 +129,28 @@ static void put_result_cell(struct buf *out, const struct results_attempt *a, bo
 {
 	CLEANUP(buf_release) struct buf folder;
 	buf_init(&folder, LIMIT_PATH);
-	if (is_in_folder) {
-		escape_url(&folder, str_from(a->project));
-		buf_putc(&folder, '/');
-	}
+	if (is_in_folder)
+		html_put(&folder, "%u/", a->project);
 	buf_puts(out, "<td>");
-	builds_part_result(out, a->result);
-	if (results_is_failure(a->result) && *a->step) {
-		buf_puts(out, " in ");
-		html_text(out, a->step);
-	}
+	put_result(out, a->result);
+	if (results_is_failure(a->result) && *a->step)
+		html_put(out, " in %s", a->step);
 	buf_putc(out, ' ');
-	builds_part_log(out, is_in_folder ? folder.data : "", a);
+	put_log(out, is_in_folder ? folder.data : "", a);
 	buf_puts(out, "</td>");
 }
 
 // Project and version, with a link to the project's page.
 static void put_project_head(struct buf *out, const struct results_attempt *a)
 {
-	buf_puts(out, "<tr><th scope=\"row\"><a href=\"");
-	escape_url(out, str_from(a->project));
-	buf_puts(out, "/\">");
-	html_text(out, a->project);
-	buf_puts(out, "</a> ");
-	html_text(out, a->version);
-	buf_puts(out, "</th><td><span class=\"name\">");
-	html_text(out, a->platform);
-	buf_puts(out, "</span> <span class=\"name\">Python ");
-	html_text(out, a->python);
-	buf_puts(out, "</span></td>");
+	html_put(out, "<tr><th scope=\"row\"><a href=\"%u/\">%s</a> %s</th><td><span class=\"name\">%s</span> <span "
+		"class=\"name\">Python %s</span></td>", a->project, a->project, a->version, a->platform, a->python);
 	put_result_cell(out, a, true);
 }
 
 static void put_why(struct buf *out, const struct results_attempt *a)
 {
-	buf_puts(out, "<td class=\"why full\">");
-	html_text(out, a->why);
+	html_put(out, "<td class=\"why full\">%s", a->why);
 }
 
 // --- /-/builds/ ---
@@ -85,8 +166,7 @@ static void put_failure_rows(struct buf *out, const struct builds_data *d)
 	for (size_t i = 0; i < d->failures; i++) {
 		const struct builds_failure *f = &d->failure[i];
 		put_project_head(out, &f->attempt);
-		buf_puts(out, "<td>");
-		html_time(out, f->since);
+		html_put(out, "<td>%t", f->since);
 		if (f->count > 1)
 			buf_printf(out, ", %u times", f->count);
 		buf_puts(out, "</td>");
@@ -131,11 +211,8 @@ static void put_trend(struct buf *out, const struct builds_data *d)
 
 static void put_choice(struct buf *out, const char *value, const char *words, const char *chosen)
 {
-	buf_puts(out, "<option value=\"");
-	html_text(out, value);
-	buf_puts(out, chosen && strcmp(value, chosen) == 0 ? "\" selected>" : "\">");
-	html_text(out, words);
-	buf_puts(out, "</option>");
+	html_put(out, "<option value=\"%s%h%s</option>", value,
+		chosen && strcmp(value, chosen) == 0 ? "\" selected>" : "\">", words);
 }
 
 static void put_builds_form(struct buf *out, const struct builds_page_query *q)
@@ -148,10 +225,8 @@ static void put_builds_form(struct buf *out, const struct builds_page_query *q)
 	put_choice(out, "", "Any result", q->search->result);
 	for (size_t i = 0; i < RESULTS_RESULT_COUNT; i++)
 		put_choice(out, results_result_name[i], results_result_name[i], q->search->result);
-	buf_puts(out, "</select><input type=\"search\" name=\"project\" placeholder=\"Project\" aria-label=\"Project\" "
-		      "value=\"");
-	html_text(out, q->search->project);
-	buf_puts(out, "\"><button>Show</button></form>\n");
+	html_put(out, "</select><input type=\"search\" name=\"project\" placeholder=\"Project\" "
+		"aria-label=\"Project\" value=\"%s\"><button>Show</button></form>\n", q->search->project);
 }
 
 static void put_more_link(struct buf *out, const struct builds_page_query *q)
@@ -162,9 +237,7 @@ static void put_more_link(struct buf *out, const struct builds_page_query *q)
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
 		if (!*part[i][1])
 			continue;
-		buf_printf(out, "%s=", part[i][0]);
-		escape_url(out, str_from(part[i][1]));
-		buf_puts(out, "&amp;");
+		html_put(out, "%h=%u&amp;", part[i][0], part[i][1]);
 	}
 	buf_printf(out, "limit=%" PRIu64 "\">Show more</a></nav>\n", 4 * q->search->limit);
 }
@@ -176,11 +249,9 @@ static void put_attempt_rows(struct buf *out, const struct builds_data *d)
 	for (size_t i = 0; i < d->attempts; i++) {
 		const struct results_attempt *a = &d->attempt[i];
 		put_project_head(out, a);
-		buf_puts(out, "<td>");
-		html_time(out, a->begun);
-		buf_puts(out, "</td><td class=\"name\">");
+		html_put(out, "<td>%t</td><td class=\"name\">", a->begun);
 		if (a->result != RESULTS_RUNNING)
-			builds_part_duration(out, a->seconds);
+			put_duration(out, a->seconds);
 		buf_puts(out, "</td>");
 		put_why(out, a);
 		buf_puts(out, "</td></tr>\n");
@@ -193,18 +264,11 @@ static void put_state(struct buf *out, const struct builds_data *d)
 	buf_puts(out, d->failures ? "<span class=\"state busy still\">" : "<span class=\"state\">");
 	if (d->failures)
 		html_count(out, d->failures);
-	buf_puts(out, d->failures == 1 ? " fails" : d->failures ? " fail" : "Nothing fails");
-	buf_puts(out, "</span>\n</header>\n");
+	html_put(out, "%h</span>\n</header>\n", d->failures == 1 ? " fails" : d->failures ? " fail" : "Nothing fails");
 }
 
-static int end_page(struct buf *out, const char *links, struct err *e)
-{
-	html_end(out, links);
-	return out->failed ? err_set(e, ERR_LIMIT, "page of builds: larger than %zu bytes", out->cap) : 0;
-}
-
-int builds_page_write(const struct html_frame *frame, const struct builds_data *data,
-	const struct builds_page_query *query, struct buf *out, struct err *e)
+void builds_page_write(const struct html_frame *frame, const struct builds_data *data,
+	const struct builds_page_query *query, struct buf *out)
 {
 	html_begin(out, frame, "Builds", "What builders tried, and what fails now");
 	put_state(out, data);
@@ -220,7 +284,7 @@ int builds_page_write(const struct html_frame *frame, const struct builds_data *
 		buf_puts(out, "<p class=\"note\">There are none.</p>\n");
 	if (data->has_more)
 		put_more_link(out, query);
-	return end_page(out, "<a href=\"?format=json\">JSON</a>", e);
+	html_end(out, "<a href=\"?format=json\">JSON</a>");
 }
 
 // --- /-/builds/PROJECT/ ---
@@ -241,38 +305,30 @@ static int compare_attempts(const void *a, const void *b)
 
 static void put_attempt(struct buf *out, const struct results_attempt *a)
 {
-	buf_puts(out, "<tr><th scope=\"row\">");
-	html_time(out, a->begun);
-	buf_puts(out, "</th><td class=\"name\">");
-	html_text(out, a->version);
-	buf_puts(out, "</td>");
+	html_put(out, "<tr><th scope=\"row\">%t</th><td class=\"name\">%s</td>", a->begun, a->version);
 	put_result_cell(out, a, false);
 	buf_puts(out, "<td class=\"name\">");
 	if (a->result != RESULTS_RUNNING)
-		builds_part_duration(out, a->seconds);
+		put_duration(out, a->seconds);
 	buf_puts(out, "</td><td class=\"name\">");
 	if (a->peak_memory)
 		html_size(out, a->peak_memory);
 	buf_puts(out, "</td>");
 	put_why(out, a);
-	builds_part_facts(out, a);
+	put_facts(out, a);
 	buf_puts(out, "</td></tr>\n");
 }
 
 static void put_group_head(struct buf *out, const struct results_attempt *a)
 {
 	static const char *const column[] = {"Begun", "Version", "Result", "Took", "Memory", "Why"};
-	buf_puts(out, "<h2>");
-	html_text(out, a->platform);
-	buf_puts(out, ", Python ");
-	html_text(out, a->python);
-	buf_puts(out, "</h2>\n");
+	html_put(out, "<h2>%s, Python %s</h2>\n", a->platform, a->python);
 	CLEANUP(mem_free) char *label = xasprintf("%s, Python %s", a->platform, a->python);
 	html_begin_table(out, label, "card wide builds", column, ARRAY_SIZE(column));
 }
 
-int builds_page_project(const struct html_frame *frame, const struct builds_data *data, const char *project,
-	uint64_t limit, struct buf *out, struct err *e)
+void builds_page_project(const struct html_frame *frame, const struct builds_data *data, const char *project,
+	uint64_t limit, struct buf *out)
 {
 	const struct results_attempt **order CLEANUP(mem_free) =
 		xcalloc(data->attempts + 1, sizeof(const struct results_attempt *));
@@ -295,5 +351,52 @@ int builds_page_project(const struct html_frame *frame, const struct builds_data
 	CLEANUP(mem_free) // a name in normal form needs no escapes
 	char *links =
 		xasprintf("<a href=\"?format=json\">JSON</a> · <a href=\"../../project/%s\">project</a>", project);
-	return end_page(out, links, e);
+	html_end(out, links);
+}
+
+// --- JSON ---
+
+static struct jsondoc *failures_json(const struct builds_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->failures; i++) {
+		char since[CLOCK_TEXT];
+		struct jsondoc *one = results_json(&d->failure[i].attempt);
+		clock_write(d->failure[i].since, since);
+		jsondoc_put_str(one, "since", since);
+		jsondoc_put_int(one, "failures", d->failure[i].count);
+		jsondoc_add(list, one);
+	}
+	return list;
+}
+
+static struct jsondoc *days_json(const struct builds_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < BUILDS_DAYS; i++) {
+		char day[CLOCK_TEXT];
+		struct jsondoc *one = jsondoc_object();
+		clock_write(d->day[i].day, day);
+		day[10] = '\0';
+		jsondoc_put_str(one, "day", day);
+		jsondoc_put_int(one, "good", (int64_t)d->day[i].good);
+		jsondoc_put_int(one, "failed", (int64_t)d->day[i].failed);
+		jsondoc_add(list, one);
+	}
+	return list;
+}
+
+struct jsondoc *builds_json(const struct builds_data *data, bool only_attempts)
+{
+	struct jsondoc *doc = jsondoc_object(), *attempts = jsondoc_array();
+	for (size_t i = 0; i < data->attempts; i++)
+		jsondoc_add(attempts, results_json(&data->attempt[i]));
+	if (!only_attempts) {
+		jsondoc_put(doc, "failing", failures_json(data));
+		jsondoc_put_int(doc, "running", (int64_t)data->running);
+		jsondoc_put(doc, "days", days_json(data));
+	}
+	jsondoc_put(doc, "attempts", attempts);
+	jsondoc_put_bool(doc, "more", data->has_more);
+	return doc;
 }

@@ -4,7 +4,6 @@
 // No state: any thread.
 #pragma once
 
-#include "lib/base/err.h"
 #include "server/pages/builds-data.h"
 #include "server/pages/html-layout.h"
 
@@ -15,9 +14,11 @@ struct builds_page_query {
 	size_t platforms;
 };
 
-// Add the page to out; ERR_LIMIT if it is larger than out's ceiling.
-int builds_page_write(const struct html_frame *frame, const struct builds_data *data,
-	const struct builds_page_query *query, struct buf *out, struct err *e) MUST_CHECK;
+// Add the page to out.
+void builds_page_write(const struct html_frame *frame, const struct builds_data *data,
+	const struct builds_page_query *query, struct buf *out);
 // project: in normal form.
-int builds_page_project(const struct html_frame *frame, const struct builds_data *data, const char *project,
-	uint64_t limit, struct buf *out, struct err *e) MUST_CHECK;
+void builds_page_project(const struct html_frame *frame, const struct builds_data *data, const char *project,
+	uint64_t limit, struct buf *out);
+// The same as a document, which the caller frees.
+struct jsondoc *builds_json(const struct builds_data *data, bool only_attempts);

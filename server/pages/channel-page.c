@@ -6,8 +6,169 @@
 
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
-#include "server/pages/channel-page-history.h"
+#include "lib/os/clock.h"
 #include "server/pages/html-layout.h"
+#include "server/pages/trend-picture.h"
+
+// --- its history: tests by day, evidence, generations ---
+
+static bool has_tests(const struct channel_day *d)
+{
+	return d->passed || d->failed || d->skipped;
+}
+
+// The picture's numbers as a table, for readers that see no picture.
+static void put_test_days(struct buf *out, const struct channel_runs *r)
+{
+	static const char *const column[] = {"Day", "Passed", "Failed", "Skipped"};
+	buf_puts(out, "<details><summary>The numbers of each day</summary>\n");
+	html_begin_table(out, "The numbers of each day", "card wide builds", column, ARRAY_SIZE(column));
+	for (size_t i = CHANNEL_DAYS; i-- > 0;) {
+		const struct channel_day *d = &r->day[i];
+		char when[CLOCK_TEXT];
+		if (!has_tests(d))
+			continue;
+		clock_write(d->day, when);
+		buf_printf(out,
+			"<tr><th scope=\"row\">%.10s</th><td class=\"n\" data-of=\"passed\">%" PRIu64
+			"</td><td class=\"n\" data-of=\"failed\">%" PRIu64
+			"</td><td class=\"n\" data-of=\"skipped\">%" PRIu64 "</td></tr>\n",
+			when, d->passed, d->failed, d->skipped);
+	}
+	html_end_table(out);
+	buf_puts(out, "</details>\n");
+}
+
+static void put_test_trend(struct buf *out, const struct channel_runs *r)
+{
+	static const struct trend_words words = {"Tests", {"passed", "skipped", "failed"}};
+	struct trend_day day[CHANNEL_DAYS];
+	for (size_t i = 0; i < CHANNEL_DAYS; i++) {
+		const struct channel_day *d = &r->day[i];
+		day[i] = (struct trend_day){
+			d->day, {[TREND_GOOD] = d->passed, [TREND_IDLE] = d->skipped, [TREND_BAD] = d->failed}};
+	}
+	buf_puts(out, "<div class=\"card chart\">\n");
+	trend_picture_write(day, CHANNEL_DAYS, &words, out);
+	buf_puts(out, "</div>\n");
+	put_test_days(out, r);
+}
+
+// --- evidence ---
+
+static void put_run_result(struct buf *out, const struct catalog_evidence *r)
+{
+	uint64_t ran = r->passed + r->failed;
+	const char *class = r->overrides || r->failed ? " wrong" : ran ? " good" : "";
+	if (r->overrides) {
+		html_put(out, "<span class=\"verdict wrong\">override</span> %s", r->overrides);
+		return;
+	}
+	buf_printf(out, "<span class=\"verdict%s\">%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped</span>",
+		class, r->passed, r->failed, r->skipped);
+}
+
+static void put_run(struct buf *out, const struct catalog_evidence *r, bool sees_names)
+{
+	char id[SHA256_HEX + 1] = "";
+	hex_encode(r->id, SHA256_SIZE, id);
+	html_put(out, "<tr><th scope=\"row\"><a class=\"name\" href=\"../../evidence/%h\">%s</a></th><td><span "
+		"class=\"name\">%s</span> <span class=\"name\">Python %s</span></td><td>", id, r->kind, r->platform,
+		r->python);
+	put_run_result(out, r);
+	buf_puts(out, "</td>");
+	html_count_cell(out, r->wheels, "wheel");
+	html_put(out, "<td>%t", r->received);
+	if (sees_names)
+		html_put(out, "</td><td class=\"why\">%s%h%s", r->by, *r->address ? " from " : "", r->address);
+	buf_puts(out, "</td></tr>\n");
+}
+
+static void put_runs(struct buf *out, const struct channel_runs *r, bool sees_names)
+{
+	static const char *const column[] = {"Evidence", "Where", "Result", "Wheels", "Received", "Sent by"};
+	buf_puts(out, "<h2>Tests of the last 60 days</h2>\n");
+	if (!r->runs) {
+		buf_puts(out, "<p class=\"note\">There is no evidence.</p>\n");
+		return;
+	}
+	put_test_trend(out, r);
+	html_begin_table(out, "Test runs", "card wide builds runs", column, sees_names ? 6 : 5);
+	for (size_t i = 0; i < r->runs; i++)
+		put_run(out, &r->run[i], sees_names);
+	html_end_table(out);
+}
+
+// --- generations ---
+
+static void put_changed_file(struct buf *out, const struct generation_file *f)
+{
+	html_put(out, "%h%s</span> %s",
+		f->is_removed ? "<li>left: <span class=\"name\">" : "<li><span class=\"name\">", f->filename,
+		f->platform);
+	if (f->override) {
+		html_put(out, " <span class=\"verdict wrong\">override</span> %s%h%s", f->override_by,
+			f->override_by ? ": " : "", f->override);
+	}
+	buf_puts(out, f->testeds ? " <span class=\"verdict goes\">other bytes</span> " : "");
+	membership_tested_words(f->tested, f->testeds, out);
+	buf_puts(out, "</li>\n");
+}
+
+// An override is seen without a click.
+static void put_changed_files(struct buf *out, const struct channel_change *c)
+{
+	bool has_override = c->files && c->file[0].override;
+	if (!c->files && !c->is_cut)
+		return;
+	buf_printf(out, "<details%s><summary>%zu file%s%s</summary><ul>\n", has_override ? " open" : "", c->files,
+		c->files == 1 ? "" : "s", c->is_cut ? " and more" : "");
+	for (size_t i = 0; i < c->files; i++)
+		put_changed_file(out, &c->file[i]);
+	buf_puts(out, "</ul></details>\n");
+}
+
+static void put_generation(struct buf *out, const struct catalog_generation *g, const struct channel_change *change,
+	const char *view, bool sees_names)
+{
+	char when[CLOCK_TEXT];
+	CLEANUP(buf_release) struct buf at;
+	buf_init(&at, LIMIT_PATH);
+	clock_write(g->made, when);
+	buf_printf(&at, "%s@%s", view, when);
+	buf_puts(out, "<tr><th scope=\"row\"><a href=\"../../../");
+	escape_url(out, buf_view(&at));
+	html_put(out, "/simple/\">%d</a></th><td>%t</td><td>%s</td><td class=\"n\" data-of=\"added\">%d</td><td "
+		"class=\"n\" data-of=\"removed\">%d</td>", g->number, g->made, g->action, g->added, g->removed);
+	if (sees_names)
+		html_put(out, "<td class=\"name\">%s</td>", g->by);
+	html_put(out, "<td class=\"why full\">%s", g->reason);
+	put_changed_files(out, change);
+	buf_puts(out, "</td></tr>\n");
+}
+
+static void put_generations(struct buf *out, const struct channel_runs *r, const char *view, bool sees_names)
+{
+	const char *column[] = {"Generation", "Made", "Action", "Added", "Removed", "By", "Reason and files"};
+	size_t columns = ARRAY_SIZE(column);
+	if (!sees_names) {
+		columns--;
+		column[columns - 1] = column[columns];
+	}
+	if (!r->generations)
+		return;
+	buf_puts(out, "<h2>Generations</h2>\n");
+	html_begin_table(out, "Generations", "card wide builds", column, columns);
+	for (size_t i = 0; i < r->generations; i++)
+		put_generation(out, &r->generation[i], &r->change[i], view, sees_names);
+	html_end_table(out);
+}
+
+static void put_history(const struct channel_runs *runs, const char *view, bool sees_names, struct buf *out)
+{
+	put_runs(out, runs, sees_names);
+	put_generations(out, runs, view, sees_names);
+}
 
 // --- the packages ---
 
@@ -26,10 +187,8 @@ static void put_state_cell(struct buf *out, const struct channel_row *row)
 {
 	const char *class = row->state == VIEW_CHANNEL_CURRENT ? " good" : " goes";
 	buf_printf(out, "<td><span class=\"verdict%s\">%s</span>", class, view_channel_state_name[row->state]);
-	if (row->state == VIEW_CHANNEL_BEHIND && row->newest) {
-		buf_putc(out, ' ');
-		html_text(out, row->newest);
-	}
+	if (row->state == VIEW_CHANNEL_BEHIND && row->newest)
+		html_put(out, " %s", row->newest);
 	buf_puts(out, "</td>");
 }
 
@@ -55,11 +214,8 @@ static void put_test_cell(struct buf *out, const char *kind, const struct wheel_
 	else
 		buf_printf(out, "%s</span>", shown[test->result].word);
 	if (test->result == WHEEL_TEST_OVERRIDE) {
-		buf_puts(out, *test->by ? " <span class=\"why\">by " : " <span class=\"why\">");
-		html_text(out, test->by);
-		buf_puts(out, *test->by ? ": " : "");
-		html_text(out, test->why);
-		buf_puts(out, "</span>");
+		html_put(out, "%h%s%h%s</span>", *test->by ? " <span class=\"why\">by " : " <span class=\"why\">",
+			test->by, *test->by ? ": " : "", test->why);
 	} else if (*test->tested) {
 		buf_puts(out, " <span class=\"why\">");
 		promotion_tested_words(test->match, test->tested, out);
@@ -97,28 +253,20 @@ static bool is_same_line(const struct channel_data *d, const struct channel_row 
 static void put_named_value(struct buf *out, const char *name, const char *value)
 {
 	buf_printf(out, value ? "<td class=\"name kind\" data-of=\"%s\">" : "<td class=\"zero\">", name);
-	html_text(out, value ? value : "–");
-	buf_puts(out, "</td>");
+	html_put(out, "%s</td>", value ? value : "–");
 }
 
 static void put_package(struct buf *out, const struct channel_data *d, size_t first, size_t count, int64_t now)
 {
 	const struct channel_row *row = &d->row[first];
-	buf_puts(out, "<tr><th scope=\"row\"><a href=\"../../project/");
-	escape_url(out, str_from(row->project));
+	html_put(out, "<tr><th scope=\"row\"><a href=\"../../project/%u", row->project);
 	if (row->version) { // otherwise the view may know nothing of the project
-		buf_puts(out, "?view=");
-		escape_url(out, str_from(d->view));
+		html_put(out, "?view=%u", d->view);
 	}
-	buf_puts(out, "\">");
-	html_text(out, row->project);
-	buf_puts(out, "</a></th><td><span class=\"name\">");
-	html_text(out, row->platform);
-	buf_puts(out, "</span>");
+	html_put(out, "\">%s</a></th><td><span class=\"name\">%s</span>", row->project, row->platform);
 	for (size_t i = 0; i < count; i++) {
-		buf_puts(out, i ? ", <span class=\"name\">" : " <span class=\"name\">Python ");
-		html_text(out, row[i].python);
-		buf_puts(out, "</span>");
+		html_put(out, "%h%s</span>", i ? ", <span class=\"name\">" : " <span class=\"name\">Python ",
+			row[i].python);
 	}
 	buf_puts(out, "</td>");
 	put_named_value(out, "last version", row->version);
@@ -140,10 +288,9 @@ static void put_package(struct buf *out, const struct channel_data *d, size_t fi
 
 static void put_package_form(struct buf *out, const struct channel_query *q)
 {
-	buf_puts(out, "<form method=\"get\" action=\"./\"><input type=\"search\" name=\"project\" "
-		      "placeholder=\"Project\" aria-label=\"Project\" value=\"");
-	html_text(out, q->project);
-	buf_puts(out, "\"><button>Show</button></form>\n");
+	html_put(out, "<form method=\"get\" action=\"./\"><input type=\"search\" name=\"project\" "
+		"placeholder=\"Project\" aria-label=\"Project\" value=\"%s\"><button>Show</button></form>\n",
+		q->project);
 }
 
 static void put_packages(struct buf *out, const struct channel_data *d, const struct channel_query *q)
@@ -166,13 +313,9 @@ static void put_packages(struct buf *out, const struct channel_data *d, const st
 	html_end_table(out);
 	if (d->kinds) {
 		buf_puts(out, "<p class=\"note\">Tested: the newest version there");
-		if (d->source) {
-			buf_puts(out, " in ");
-			html_text(out, d->source);
-		}
-		buf_puts(out, ", by what ");
-		html_text(out, d->judge);
-		buf_puts(out, " requires.</p>\n");
+		if (d->source)
+			html_put(out, " in %s", d->source);
+		html_put(out, ", by what %s requires.</p>\n", d->judge);
 	}
 }
 
@@ -181,26 +324,12 @@ static void put_packages(struct buf *out, const struct channel_data *d, const st
 static void put_waiting_row(struct buf *out, const struct channel_data *d, const struct channel_waiting *w)
 {
 	const char *class = w->has_left ? "" : *w->why ? " goes" : " good";
-	buf_puts(out, "<tr><th scope=\"row\"><a href=\"../../project/");
-	escape_url(out, str_from(w->project));
-	buf_puts(out, "?view=");
-	escape_url(out, str_from(d->source));
-	buf_puts(out, "&amp;version=");
-	escape_url(out, str_from(w->wheel->version));
-	buf_puts(out, "\">");
-	html_text(out, w->project);
-	buf_puts(out, "</a></th><td class=\"name\">");
-	html_text(out, w->wheel->version);
-	buf_puts(out, "</td><td class=\"file\">");
-	html_text(out, w->wheel->filename);
-	buf_puts(out, "<div class=\"why\">");
-	html_text(out, w->wheel->platform);
-	buf_printf(out, "</div></td><td><span class=\"verdict%s\">%s</span></td><td class=\"why full\">", class,
-		w->has_left ? "taken out"
-		: *w->why   ? "not promoted"
-			    : "ready");
-	html_text(out, *w->why ? w->why : "wheelcache promote takes it");
-	buf_puts(out, "</td></tr>\n");
+	html_put(out, "<tr><th scope=\"row\"><a href=\"../../project/%u?view=%u&amp;version=%u\">%s</a></th><td "
+		"class=\"name\">%s</td><td class=\"file\">%s<div class=\"why\">%s</div></td><td><span "
+		"class=\"verdict%h\">%h</span></td><td class=\"why full\">%s</td></tr>\n", w->project, d->source,
+		w->wheel->version, w->project, w->wheel->version, w->wheel->filename, w->wheel->platform, class,
+		w->has_left ? "taken out" : *w->why   ? "not promoted" : "ready",
+		*w->why ? w->why : "wheelcache promote takes it");
 }
 
 static void put_waiting(struct buf *out, const struct channel_data *d)
@@ -208,11 +337,7 @@ static void put_waiting(struct buf *out, const struct channel_data *d)
 	static const char *const column[] = {"Project", "Version", "File and platform", "State", "Why"};
 	if (!d->source)
 		return;
-	buf_puts(out, "<h2>What waits in <a href=\"../");
-	escape_url(out, str_from(d->source));
-	buf_puts(out, "/\">");
-	html_text(out, d->source);
-	buf_puts(out, "</a></h2>\n");
+	html_put(out, "<h2>What waits in <a href=\"../%u/\">%s</a></h2>\n", d->source, d->source);
 	if (!d->waitings) {
 		buf_puts(out, "<p class=\"note\">Nothing: the view has the newest of each project.</p>\n");
 		return;
@@ -232,11 +357,7 @@ static void put_endings(struct buf *out, const struct channel_data *d)
 	html_begin_table(out, "What ends", "card wide builds", column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->endings; i++) {
 		const struct channel_ending *v = &d->ending[i];
-		buf_puts(out, "<tr><th scope=\"row\">");
-		html_text(out, v->project);
-		buf_puts(out, "</th><td class=\"name\">");
-		html_text(out, v->version);
-		buf_puts(out, "</td><td>");
+		html_put(out, "<tr><th scope=\"row\">%s</th><td class=\"name\">%s</td><td>", v->project, v->version);
 		if (v->ends)
 			html_time(out, v->ends);
 		else
@@ -250,9 +371,7 @@ static void put_endings(struct buf *out, const struct channel_data *d)
 
 static void put_rule(struct buf *out, const char *what, const char *value)
 {
-	buf_printf(out, "<div><dt>%s</dt><dd>", what);
-	html_text(out, value);
-	buf_puts(out, "</dd></div>");
+	html_put(out, "<div><dt>%h</dt><dd>%s</dd></div>", what, value);
 }
 
 // The keys of the configuration that decide what comes in and what stays. Cells are of the view's own platforms.
@@ -281,9 +400,7 @@ static void put_channel_rules(struct buf *out, const struct config_view *v)
 
 static void put_count_of_state(struct buf *out, const char *class, uint64_t n, const char *what)
 {
-	buf_printf(out, "<span class=\"state %s\">", class);
-	html_count(out, n);
-	buf_printf(out, "%s</span>\n", what);
+	html_put(out, "<span class=\"state %h\">%n%h</span>\n", class, n, what);
 }
 
 static void put_channel_state(struct buf *out, const struct channel_data *d)
@@ -321,15 +438,8 @@ static void put_channel_totals(struct buf *out, const struct channel_data *d)
 
 static void put_lost_file(struct buf *out, const struct channel_data *d, const struct member_loss *l)
 {
-	buf_puts(out, "<tr><th scope=\"row\" class=\"file\"><a href=\"../../explain/");
-	escape_url(out, str_from(d->view));
-	buf_putc(out, '/');
-	escape_url(out, str_from(l->project));
-	buf_puts(out, "?format=html\">");
-	html_text(out, l->filename);
-	buf_puts(out, "</a></th><td>");
-	html_text(out, l->platform);
-	buf_printf(out, "</td><td>generation %" PRId64 "</td><td>", l->generation);
+	html_put(out, "<tr><th scope=\"row\" class=\"file\"><a href=\"../../explain/%u/%u?format=html\">%s</a></th>"
+		"<td>%s</td><td>generation %d</td><td>", d->view, l->project, l->filename, l->platform, l->generation);
 	if (l->since)
 		html_time(out, l->since);
 	buf_puts(out, "</td></tr>\n");
@@ -361,10 +471,9 @@ static void put_silent_kinds(struct buf *out, const struct channel_data *d)
 		const struct catalog_expected *x = &s->known;
 		if (!s->is_silent)
 			continue;
-		buf_printf(out, "<tr><th scope=\"row\"><span class=\"verdict wrong\">%s</span></th><td class=\"name\">",
-			x->kind);
-		buf_printf(out, "%s%s%s", *x->platform ? x->platform : "anywhere", *x->python ? "/" : "", x->python);
-		buf_puts(out, "</td><td class=\"kind\" data-of=\"last\">");
+		html_put(out, "<tr><th scope=\"row\"><span class=\"verdict wrong\">%h</span></th><td "
+			"class=\"name\">%h%h%h</td><td class=\"kind\" data-of=\"last\">", x->kind,
+			*x->platform ? x->platform : "anywhere", *x->python ? "/" : "", x->python);
 		if (x->newest)
 			html_time(out, x->newest);
 		else
@@ -388,11 +497,8 @@ static void put_channel_words(struct buf *out, const struct channel_data *d)
 static void put_channel_more(struct buf *out, const struct channel_query *q)
 {
 	buf_puts(out, "<nav aria-label=\"Rows\"><a href=\"./?");
-	if (*q->project) {
-		buf_puts(out, "project=");
-		escape_url(out, str_from(q->project));
-		buf_puts(out, "&amp;");
-	}
+	if (*q->project)
+		html_put(out, "project=%u&amp;", q->project);
 	buf_printf(out, "limit=%" PRIu64 "\">Show more</a></nav>\n", 4 * q->limit);
 }
 
@@ -400,14 +506,12 @@ static void put_channel_end(struct buf *out, const struct channel_data *d)
 {
 	CLEANUP(buf_release) struct buf links;
 	buf_init(&links, 4096);
-	buf_puts(&links, "<a href=\"?format=json\">JSON</a> · <a href=\"../../../");
-	escape_url(&links, str_from(d->view));
-	buf_puts(&links, "/simple/\">index</a>");
+	html_put(&links, "<a href=\"?format=json\">JSON</a> · <a href=\"../../../%u/simple/\">index</a>", d->view);
 	html_end(out, links.data);
 }
 
-int channel_page_write(const struct html_frame *frame, const struct channel_data *data,
-	const struct channel_query *query, struct buf *out, struct err *e)
+void channel_page_write(const struct html_frame *frame, const struct channel_data *data,
+	const struct channel_query *query, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf words;
 	buf_init(&words, 4096);
@@ -422,11 +526,10 @@ int channel_page_write(const struct html_frame *frame, const struct channel_data
 	put_packages(out, data, query);
 	put_waiting(out, data);
 	put_endings(out, data);
-	channel_page_history(&data->runs, data->view, query->sees_names, out);
+	put_history(&data->runs, data->view, query->sees_names, out);
 	if (data->has_more && query->limit < LIMIT_CHANNEL_ROWS)
 		put_channel_more(out, query);
 	else if (data->has_more)
 		buf_printf(out, "<p class=\"note\">Each list has its first %" PRIu64 " rows.</p>\n", query->limit);
 	put_channel_end(out, data);
-	return out->failed ? err_set(e, ERR_LIMIT, "page of a channel: larger than %zu bytes", out->cap) : 0;
 }

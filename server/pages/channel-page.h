@@ -6,6 +6,8 @@
 #include "server/pages/channel-data.h"
 #include "server/pages/html-layout.h"
 
-// Adds the page to out; ERR_LIMIT if it is larger than out's ceiling.
-int channel_page_write(const struct html_frame *frame, const struct channel_data *data,
-	const struct channel_query *query, struct buf *out, struct err *e) MUST_CHECK;
+// Adds the page to out.
+void channel_page_write(const struct html_frame *frame, const struct channel_data *data,
+	const struct channel_query *query, struct buf *out);
+// The same as a document, which the caller frees.
+struct jsondoc *channel_json(const struct channel_data *data);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/state/store/retired.h"
-#include "server/core/build-results.h"
 
 enum { MAKERS = 16 };
 
@@ -24,7 +24,7 @@ struct coverage_maker {
 };
 
 struct coverage_reader {
-	const struct coverage_query *query;
+	struct page_query *query;
 	struct coverage_data *data;
 	struct results *results; // NULL: nothing was built
 	struct coverage_maker maker[MAKERS];
@@ -32,7 +32,7 @@ struct coverage_reader {
 	bool *has;         // of the project that is read
 	bool *is_retired;  // by site->store.platform, the same for all rows
 	struct arena text; // of the names
-	const char **name; // of projects that come after query->after
+	const char **name; // of projects that come after the argument
 	size_t names, name_room;
 	struct coverage_taken taken;
 };
@@ -68,7 +68,7 @@ static void add_columns(struct coverage_reader *r, const struct platform *p)
 		CLEANUP(buf_release) struct buf python;
 		buf_init(&python, sizeof(column.python) - 1);
 		python_print(&p->profile.environment[i].python, &python);
-		if (python.failed || !coverage_query_has(r->query->pythons, python.data))
+		if (python.failed || !page_list_has(r->query->text[ARGUMENT_PYTHON], python.data))
 			continue;
 		memcpy(column.python, python.data, python.len + 1);
 		GROW(d->column, d->columns, d->column_room);
@@ -80,8 +80,8 @@ static void list_columns(struct coverage_reader *r)
 {
 	const struct store *store = &r->query->site->store;
 	for (size_t i = 0; i < store->platform_count; i++)
-		if (r->query->readable->is_readable[i] && !r->is_retired[i] &&
-			coverage_query_has(r->query->platforms, store->platform[i].name))
+		if (r->query->readable.is_readable[i] && !r->is_retired[i] &&
+			page_list_has(r->query->text[ARGUMENT_PLATFORMS], store->platform[i].name))
 			add_columns(r, &store->platform[i]);
 }
 
@@ -90,10 +90,10 @@ static void list_columns(struct coverage_reader *r)
 static void take_project_name(void *ctx, const struct project_entry *p)
 {
 	struct coverage_reader *r = ctx;
-	if (!readable_has_project(r->query->readable, p) || !coverage_query_has(r->query->projects, p->name))
+	if (!readable_has_project(&r->query->readable, p) || !page_list_has(r->query->text[ARGUMENT_PROJECTS], p->name))
 		return;
 	r->data->total++;
-	if (strcmp(p->name, r->query->after) <= 0)
+	if (strcmp(p->name, r->query->text[ARGUMENT_AFTER]) <= 0)
 		return;
 	GROW(r->name, r->names, r->name_room);
 	r->name[r->names++] = arena_copy(&r->text, str_from(p->name));
@@ -186,7 +186,7 @@ static struct coverage_maker *find_maker(struct coverage_reader *r, const char *
 {
 	const struct store *store = &r->query->site->store;
 	for (size_t i = 0; i < store->platform_count; i++)
-		r->has[i] = readable_has(r->query->readable, &store->platform[i], project);
+		r->has[i] = readable_has(&r->query->readable, &store->platform[i], project);
 	for (size_t i = 0; i < r->makers; i++)
 		if (memcmp(r->maker[i].has, r->has, store->platform_count * sizeof(*r->has)) == 0)
 			return &r->maker[i];
@@ -199,12 +199,11 @@ static struct coverage_maker *find_maker(struct coverage_reader *r, const char *
 
 static bool is_wanted_row(const struct coverage_reader *r, const struct coverage_row *row)
 {
-	bool wants_all = true, has_one = false;
-	for (size_t i = 0; i < WHEEL_STATUS_COUNT; i++)
-		wants_all &= !r->query->wants_state[i];
-	for (size_t i = 0; i < r->data->columns; i++)
-		has_one |= row->cell[i] && r->query->wants_state[row->cell[i]->state];
-	return wants_all || has_one;
+	const char *states = r->query->text[ARGUMENT_STATE];
+	bool is_wanted = page_list_has(states, ""); // all are wanted
+	for (size_t i = 0; i < r->data->columns && !is_wanted; i++)
+		is_wanted = row->cell[i] && page_list_has(states, wheel_status_name[row->cell[i]->state]);
+	return is_wanted;
 }
 
 static void coverage_row_release(struct coverage_row *row)
@@ -214,11 +213,11 @@ static void coverage_row_release(struct coverage_row *row)
 	*row = (struct coverage_row){0};
 }
 
-static int make_coverage_row(struct coverage_reader *r, struct catalog *c, const char *project,
+static int make_coverage_row(struct coverage_reader *r, const char *project,
 	struct coverage_row *row, struct err *e)
 {
 	struct coverage_maker *m = find_maker(r, project, e);
-	if (!m || project_matrix_make(m->maker, c, project, NULL, &row->matrix, e) < 0)
+	if (!m || project_matrix_make(m->maker, r->query->catalog, project, NULL, &row->matrix, e) < 0)
 		return -1;
 	row->cell = xcalloc(r->data->columns + 1, sizeof(*row->cell));
 	for (size_t i = 0; i < row->matrix.cells; i++)
@@ -227,11 +226,11 @@ static int make_coverage_row(struct coverage_reader *r, struct catalog *c, const
 	return 0;
 }
 
-static int add_coverage_row(struct coverage_reader *r, struct catalog *c, const char *project, struct err *e)
+static int add_coverage_row(struct coverage_reader *r, const char *project, struct err *e)
 {
 	struct coverage_data *d = r->data;
 	CLEANUP(coverage_row_release) struct coverage_row row = {0};
-	if (make_coverage_row(r, c, project, &row, e) < 0)
+	if (make_coverage_row(r, project, &row, e) < 0)
 		return -1;
 	if (!is_wanted_row(r, &row))
 		return 0;
@@ -243,15 +242,15 @@ static int add_coverage_row(struct coverage_reader *r, struct catalog *c, const 
 	return 0;
 }
 
-static int add_coverage_rows(struct coverage_reader *r, struct catalog *c, struct err *e)
+static int add_coverage_rows(struct coverage_reader *r, struct err *e)
 {
 	struct err late = ERR_INIT;
 	for (size_t i = 0; i < r->names; i++) {
-		if (i > 0 && coverage_query_is_full(r->query, &r->taken, clock_ms())) {
+		if (i > 0 && coverage_is_full(r->query->limit, &r->taken, clock_ms())) {
 			r->data->next = xstrdup(r->name[i - 1]);
 			return 0;
 		}
-		if (add_coverage_row(r, c, r->name[i], &late) == 0)
+		if (add_coverage_row(r, r->name[i], &late) == 0)
 			continue;
 		if (late.kind != ERR_TIME || i == 0) {
 			*e = late;
@@ -263,17 +262,13 @@ static int add_coverage_rows(struct coverage_reader *r, struct catalog *c, struc
 	return 0;
 }
 
-static int open_coverage_results(struct server_context *s, struct results **out, struct err *e)
+bool coverage_is_full(size_t limit, const struct coverage_taken *t, int64_t now_ms)
 {
-	struct err why = ERR_INIT;
-	if (build_results_open(s->build_results, s->search_ms, out, &why) == 0 || why.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = why;
-	return -1;
+	return t->rows >= limit || t->rows * t->columns >= LIMIT_COVERAGE_CELLS || t->bytes >= LIMIT_COVERAGE_TEXT ||
+	       now_ms - t->begun_ms >= LIMIT_COVERAGE_MS;
 }
 
-int coverage_data_read(struct server_context *s, struct catalog *c, const struct coverage_query *q,
-	struct coverage_data *out, struct err *e)
+int coverage_data_read(struct page_query *q, struct coverage_data *out, struct err *e)
 {
 	*out = (struct coverage_data){0};
 	CLEANUP(coverage_reader_release)
@@ -284,8 +279,8 @@ int coverage_data_read(struct server_context *s, struct catalog *c, const struct
 		r.is_retired[i] = retired_is(&q->site->store.platform[i]);
 	list_columns(&r);
 	r.taken.columns = out->columns;
-	project_directory_each(s->project_directory, take_project_name, &r);
-	if (open_coverage_results(s, &r.results, e) == 0 && add_coverage_rows(&r, c, e) == 0)
+	project_directory_each(q->context->project_directory, take_project_name, &r);
+	if (page_open_results(q->context, &r.results, e) == 0 && add_coverage_rows(&r, e) == 0)
 		return 0;
 	coverage_data_release(out);
 	return -1;
@@ -299,4 +294,39 @@ void coverage_data_release(struct coverage_data *d)
 	free(d->column);
 	free(d->next);
 	*d = (struct coverage_data){0};
+}
+
+// --- addresses ---
+
+static void put_argument(struct buf *out, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	buf_printf(out, "%c%s=", out->len && strchr(out->data, '?') ? '&' : '?', name);
+	escape_url(out, str_from(value));
+}
+
+void coverage_url(const struct page_query *q, enum page_form form, size_t limit, const char *after, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PATH);
+	buf_puts(&url, "coverage");
+	put_argument(&url, "projects", q->text[ARGUMENT_PROJECTS]);
+	put_argument(&url, "platforms", q->text[ARGUMENT_PLATFORMS]);
+	put_argument(&url, "python", q->text[ARGUMENT_PYTHON]);
+	put_argument(&url, "state", q->text[ARGUMENT_STATE]);
+	put_argument(&url, "after", after);
+	put_argument(&url, "format", form == PAGE_FORM_JSON ? "json" : form == PAGE_FORM_CSV ? "csv" : "");
+	buf_printf(&url, "%climit=%zu", strchr(url.data, '?') ? '&' : '?', limit);
+	buf_str(out, buf_view(&url));
+}
+
+void coverage_cell_url(const char *project, const char *platform, const char *python, struct buf *out)
+{
+	buf_puts(out, "coverage?projects=");
+	escape_url(out, str_from(project));
+	buf_puts(out, "&platforms=");
+	escape_url(out, str_from(platform));
+	buf_puts(out, "&python=");
+	escape_url(out, str_from(python));
 }

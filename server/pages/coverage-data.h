@@ -3,7 +3,8 @@
 // the platforms that a client may read. One thread fills a value; any thread may read it.
 #pragma once
 
-#include "server/pages/coverage-query.h"
+#include "builder/missing/project-matrix.h"
+#include "server/pages/page.h"
 
 struct coverage_column {
 	const struct platform *platform;
@@ -24,8 +25,20 @@ struct coverage_data {
 	char *next;     // there may be more rows after this name; NULL: these are the last ones. Owned
 };
 
+// What a page has so far.
+struct coverage_taken {
+	size_t rows, columns, bytes; // bytes: of the matrices
+	int64_t begun_ms;            // clock_ms()
+};
+// Whether the page ends before its next row.
+bool coverage_is_full(size_t limit, const struct coverage_taken *t, int64_t now_ms);
 // Ends sooner than at q->limit rows where that takes too long or becomes too large; then next is set. At least one row is
 // made. Errors of project_matrix_make(). The caller releases *out if this returns 0.
-int coverage_data_read(struct server_context *s, struct catalog *c, const struct coverage_query *q,
-	struct coverage_data *out, struct err *e) MUST_CHECK;
+int coverage_data_read(struct page_query *q, struct coverage_data *out, struct err *e) MUST_CHECK;
 void coverage_data_release(struct coverage_data *d); // all zero is fine; for CLEANUP
+
+// Adds the URL of other rows, relative to /-/coverage: the query with another `after`, and the form if it is none for
+// people.
+void coverage_url(const struct page_query *q, enum page_form form, size_t limit, const char *after, struct buf *out);
+// Adds the URL of one cell, with the same base.
+void coverage_cell_url(const char *project, const char *platform, const char *python, struct buf *out);

@@ -3,14 +3,218 @@
 
 #include <time.h>
 
+#include "builder/missing/branch.h"
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
-#include "builder/missing/branch.h"
 #include "lib/state/store/retired.h"
 #include "lib/view/client-config.h"
 #include "server/pages/html-layout.h"
 #include "server/pages/install-index.h"
-#include "server/pages/overview-page.h"
+
+// --- what changes ---
+
+static void put_time_cell(struct buf *out, int64_t when)
+{
+	html_put(out, "<td>%t</td>", when);
+}
+
+static void put_counted(struct buf *out, uint64_t n, const char *one, const char *many)
+{
+	html_put(out, "%n %h", n, n == 1 ? one : many);
+}
+
+static void put_arrivals(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"Project", "Version", "Files", "Came"};
+	if (!d->arrivals)
+		return;
+	buf_puts(out, "<h2>New files</h2>\n");
+	html_begin_table(out, "New files", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->arrivals; i++) {
+		const struct overview_arrival *a = &d->arrival[i];
+		html_begin_project_row(out, "-/", a->project);
+		html_put(out, "<td>%s</td><td>", a->version);
+		put_counted(out, a->files, "file", "files");
+		buf_puts(out, " on ");
+		put_counted(out, a->platforms, "platform", "platforms");
+		buf_puts(out, "</td>");
+		put_time_cell(out, a->when);
+		buf_puts(out, "</tr>\n");
+	}
+	html_end_table(out);
+}
+
+static void put_removals(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"Project", "Files", "Removed", "Why"};
+	if (!d->removals)
+		return;
+	buf_printf(out, "<h2>Removed in the last %d days</h2>\n", OVERVIEW_REMOVED_DAYS);
+	html_begin_table(out, "Removed files", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->removals; i++) {
+		const struct overview_removal *r = &d->removal[i];
+		html_begin_project_row(out, "-/", r->project);
+		buf_puts(out, "<td>");
+		put_counted(out, r->files, "file", "files");
+		buf_puts(out, "</td>");
+		put_time_cell(out, r->when);
+		html_put(out, "<td class=\"why full\">%s</td></tr>\n", r->reason);
+	}
+	html_end_table(out);
+}
+
+// --- builds ---
+
+static void put_attempt(const struct results_attempt *a, const char *word, const char *class, struct buf *out)
+{
+	html_put(out, "<tr><th scope=\"row\"><a href=\"-/builds/%u/\">%s %s</a></th><td><span class=\"verdict "
+		"%h\">%h</span></td><td>%s %s</td>", a->project, a->project, a->version, class, word, a->platform,
+		a->python);
+	put_time_cell(out, a->begun);
+	html_put(out, "<td class=\"why full\">%s</td></tr>\n", a->why);
+}
+
+static void put_build_list(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"Build", "Now", "Environment", "Begun", "Why"};
+	if (!d->has_builds)
+		return;
+	buf_puts(out, "<h2>Builds</h2>\n<p class=\"note\">");
+	put_counted(out, d->running_total, "build runs", "builds run");
+	buf_puts(out, ", ");
+	put_counted(out, d->failing_total, "wheel fails", "wheels fail");
+	buf_puts(out, ". <a href=\"-/builds/\">All builds</a></p>\n");
+	if (!d->runnings && !d->failings)
+		return;
+	html_begin_table(out, "Builds", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->runnings; i++)
+		put_attempt(&d->running[i], "running", "goes", out);
+	for (size_t i = 0; i < d->failings; i++)
+		put_attempt(&d->failing[i], results_result_name[d->failing[i].result], "wrong", out);
+	html_end_table(out);
+}
+
+// --- what is old ---
+
+static void put_last_plan(const struct overview_data *d, struct buf *out)
+{
+	if (!d->plan)
+		return;
+	html_put(out, "<h2>Last prune</h2>\n<p class=\"note\"><a href=\"-/plan/\">The plan</a> of %t removes ",
+		d->plan_made);
+	put_counted(out, d->plan_files, "file", "files");
+	html_put(out, " with %b", d->plan_bytes);
+	if (d->plan_applied)
+		html_put(out, ". It was applied at %t", d->plan_applied);
+	buf_puts(out, ".</p>\n");
+}
+
+static void put_old_views(const struct overview_data *d, struct buf *out)
+{
+	for (size_t i = 0; i < d->views; i++) {
+		const struct overview_view *v = &d->view[i];
+		html_put(out, "<p class=\"note\">View <a href=\"-/channel/%u/\">%s</a>: ", v->view, v->view);
+		put_counted(out, v->stale, "project is", "projects are");
+		buf_puts(out, " stale, and ");
+		put_counted(out, v->ending, "version ends", "versions end");
+		buf_puts(out, " soon.</p>\n");
+	}
+}
+
+static void put_old_projects(const struct overview_data *d, struct buf *out)
+{
+	if (!d->olds)
+		return;
+	buf_puts(out, "<p class=\"note\">");
+	put_counted(out, d->old_total, "project has", "projects have");
+	buf_printf(out, " no new file for %d days; without one for longest:</p>\n", OVERVIEW_OLD_DAYS);
+	static const char *const column[] = {"Project", "Newest file"};
+	html_begin_table(out, "Stale projects", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->olds; i++) {
+		html_begin_project_row(out, "-/", d->old[i].project);
+		put_time_cell(out, d->old[i].when);
+		buf_puts(out, "</tr>\n");
+	}
+	html_end_table(out);
+}
+
+// --- upstream ---
+
+static void put_health(struct buf *out, const struct upstream_health *x, bool is_offline)
+{
+	const char *class = is_offline ? " goes" : x->is_failing ? " wrong" : x->answered ? " good" : "";
+	buf_printf(out, "<td><span class=\"verdict%s\">%s</span></td><td>", class,
+		is_offline	? "offline"
+		: x->is_failing ? "fails"
+		: x->answered	? "answers"
+				: "not asked yet");
+	if (x->answered)
+		html_time(out, x->answered);
+	buf_puts(out, "</td><td class=\"why full\">");
+	if (x->failed)
+		html_put(out, "%h, %t", upstream_result_name[x->failure], x->failed);
+	buf_puts(out, "</td></tr>\n");
+}
+
+static void put_upstream(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"Index", "State", "Last answer", "Last error"};
+	const struct overview_upstream *u = &d->upstream;
+	if (!u->indexes)
+		return;
+	buf_puts(out, "<h2>Upstream</h2>\n");
+	html_begin_table(out, "Upstream", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < u->indexes; i++) {
+		html_put(out, "<tr><th scope=\"row\" class=\"file\">%s</th>", u->index[i].url);
+		put_health(out, &u->index[i], u->is_offline);
+	}
+	html_end_table(out);
+	buf_puts(out, "<p class=\"note\">");
+	if (u->is_offline)
+		buf_puts(out, "It is not asked: [upstream] offline = yes. Clients get what is cached. ");
+	put_counted(out, u->projects, "project’s page is", "projects’ pages are");
+	buf_puts(out, " cached, and ");
+	put_counted(out, u->files, "file", "files");
+	html_put(out, " with %b. Answers and errors are those since this server started.</p>\n", u->bytes);
+}
+
+// First of all: nobody else tells of a file that is not on its page.
+static void put_problems(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"File", "Platform", "State", "Why"};
+	if (!d->problem_total)
+		return;
+	buf_puts(out, "<h2>Problems</h2>\n<p class=\"note\">");
+	put_counted(out, d->problem_total, "file is", "files are");
+	buf_puts(out, " quarantined, or for other machines than those of the platform");
+	if (d->problem_total > d->problems)
+		buf_printf(out, "; the first %zu", d->problems);
+	buf_puts(out, ":</p>\n");
+	html_begin_table(out, "Problems", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->problems; i++) {
+		const struct overview_problem *p = &d->problem[i];
+		html_put(out, "<tr><th scope=\"row\">%s</th><td>%s</td><td><span class=\"verdict %h\">%h</span></td>"
+			"<td class=\"why full\">%s</td></tr>\n", p->path, p->platform, p->is_listed ? "goes" : "wrong",
+			p->is_listed ? "listed" : "quarantined", p->reason);
+	}
+	html_end_table(out);
+}
+
+static void put_overview(const struct overview_data *d, struct buf *out)
+{
+	put_problems(d, out);
+	put_upstream(d, out);
+	put_arrivals(d, out);
+	put_removals(d, out);
+	put_build_list(d, out);
+	put_last_plan(d, out);
+	if (d->olds || d->views)
+		buf_puts(out, "<h2>Stale projects</h2>\n");
+	put_old_views(d, out);
+	put_old_projects(d, out);
+}
+
+// --- the whole page ---
 
 struct home_page_writer {
 	const struct html_frame *frame;
@@ -43,7 +247,7 @@ static void choose_index(struct home_page_writer *w, const char *base)
 	for (size_t i = 0; i < store->platform_count; i++)
 		if (is_on_home(w->stats, &store->platform[i]))
 			list[count++] = &store->platform[i];
-	if (count && !w->site->has_no_default && (!v->platform_count || !readable_has_view(w->stats->readable, v)))
+	if (count && !w->site->has_no_default && (!v->platform_count || !readable_has_view(w->stats->readable, v, NULL)))
 		v = site_view(w->site, str_from(list[0]->name));
 	w->index = install_index_of(w->site, v, list, count, base);
 }
@@ -82,9 +286,7 @@ static void put_header(struct home_page_writer *w)
 
 static void put_size_total(struct home_page_writer *w, const char *name, uint64_t bytes)
 {
-	buf_printf(w->out, "<div><dt>%s</dt><dd>", name);
-	html_size(w->out, bytes);
-	buf_puts(w->out, "</dd></div>");
+	html_put(w->out, "<div><dt>%h</dt><dd>%b</dd></div>", name, bytes);
 }
 
 static void put_cached_totals(struct home_page_writer *w)
@@ -176,9 +378,8 @@ static void put_install_commands(struct home_page_writer *w)
 							    : "simple";
 		buf_puts(w->out, "<p class=\"note\">This is the index for jobs on <span class=\"name\">");
 		put_html_text(w, w->index.platform);
-		buf_puts(w->out, "</span>. Each platform has its own: see <a href=\"-/client-config/");
-		escape_url(w->out, str_from(all));
-		buf_puts(w->out, "\">the addresses of all</a>.</p>\n");
+		html_put(w->out, "</span>. Each platform has its own: see <a href=\"-/client-config/%u\">the "
+			"addresses of all</a>.</p>\n", all);
 	}
 	buf_puts(w->out, "<p class=\"note\">Poetry, PDM, tox, Docker and CI systems: see <a href=\"");
 	install_index_page(&w->index, w->out);
@@ -211,7 +412,7 @@ static const char *readable_source(const struct home_page_writer *w, const struc
 {
 	const struct config_view *own = v->membership ? config_view(&w->site->config, v->membership) : NULL;
 	const struct view *from = own ? site_view(w->site, str_from(own->from)) : NULL;
-	return from && readable_has_view(w->stats->readable, from) ? own->from : NULL;
+	return from && readable_has_view(w->stats->readable, from, NULL) ? own->from : NULL;
 }
 
 // Says that the view shows only a part of its platforms' files.
@@ -233,7 +434,7 @@ static void put_default_note(struct home_page_writer *w)
 {
 	const struct view *v = &w->site->view[0];
 	if ((w->site->store.platform_count < 2 && !v->membership) ||
-		!readable_has_view(w->stats->readable, v) || !v->platform_count)
+		!readable_has_view(w->stats->readable, v, NULL) || !v->platform_count)
 		return;
 	buf_puts(w->out, w->index.platform ? "<p class=\"note\"><a href=\"simple/\"><code>/simple/</code></a> shows "
 				     : "<p class=\"note\">This index shows ");
@@ -248,19 +449,15 @@ static void put_default_note(struct home_page_writer *w)
 // The link is relative, so that it works behind any prefix. A narrow column breaks the line before the name.
 static void put_index_cell(struct home_page_writer *w, const struct view *v)
 {
-	buf_puts(w->out, "<td class=\"full\"><a href=\"");
-	escape_url(w->out, str_from(v->name));
-	buf_puts(w->out, "/simple/\"><code>");
+	html_put(w->out, "<td class=\"full\"><a href=\"%u/simple/\"><code>", v->name);
 	escape_html(w->out, w->base);
-	buf_puts(w->out, "/<wbr>");
-	escape_url(w->out, str_from(v->name));
-	buf_puts(w->out, "/simple/</code></a></td>");
+	html_put(w->out, "/<wbr>%u/simple/</code></a></td>", v->name);
 }
 
 // The index of the next view that the client may read, from i on.
 static size_t next_view(const struct site *s, const struct readable *r, size_t i)
 {
-	while (i < s->view_count && !readable_has_view(r, &s->view[i]))
+	while (i < s->view_count && !readable_has_view(r, &s->view[i], NULL))
 		i++;
 	return i;
 }
@@ -268,9 +465,7 @@ static size_t next_view(const struct site *s, const struct readable *r, size_t i
 // The name of a view that the configuration names, with a link to its page as a channel.
 static void put_channel_link(struct home_page_writer *w, const struct view *v)
 {
-	buf_puts(w->out, "<a href=\"-/channel/");
-	escape_url(w->out, str_from(v->name));
-	buf_puts(w->out, "/\">");
+	html_put(w->out, "<a href=\"-/channel/%u/\">", v->name);
 	put_html_text(w, v->name);
 	buf_puts(w->out, "</a>");
 }
@@ -299,9 +494,7 @@ static void put_views(struct home_page_writer *w)
 
 static void put_number_cell(struct home_page_writer *w, uint64_t n, const char *unit)
 {
-	buf_printf(w->out, "<td class=\"n\" data-of=\"%s\">", unit);
-	html_count(w->out, n);
-	buf_puts(w->out, "</td>");
+	html_put(w->out, "<td class=\"n\" data-of=\"%h\">%n</td>", unit, n);
 }
 
 // A link to what is missing on the platform, if a branch wants anything there.
@@ -313,9 +506,7 @@ static void put_missing_cell(struct home_page_writer *w, const char *platform, c
 		is_wanted |= branch_has_platform(&(struct branch){.config = &c->branches[i]}, platform);
 	buf_puts(w->out, "<td>");
 	if (is_wanted) {
-		buf_puts(w->out, "<a href=\"-/missing/");
-		escape_url(w->out, str_from(platform));
-		buf_puts(w->out, "?format=html\">");
+		html_put(w->out, "<a href=\"-/missing/%u?format=html\">", platform);
 		if (p->is_missing_known)
 			html_count(w->out, p->missing);
 		buf_puts(w->out, p->is_missing_known ? " missing</a> as of " : "what is missing</a>");
@@ -359,9 +550,7 @@ static void put_platform_table(struct home_page_writer *w)
 		buf_puts(w->out, "</th>");
 		put_number_cell(w, p->projects, "projects");
 		put_number_cell(w, p->files, "files");
-		buf_puts(w->out, "<td class=\"n\">");
-		html_size(w->out, p->bytes);
-		buf_puts(w->out, "</td>");
+		html_put(w->out, "<td class=\"n\">%b</td>", p->bytes);
 		put_index_cell(w, &w->site->view[1 + i]);
 		if (w->site->config.branch_count)
 			put_missing_cell(w, w->site->store.platform[i].name, &w->stats->platform[i]);
@@ -392,7 +581,7 @@ static void put_content(struct home_page_writer *w)
 	put_store_totals(w);
 	put_install_commands(w);
 	put_default_note(w);
-	overview_page_write(w->stats->overview, w->out);
+	put_overview(w->stats->overview, w->out);
 	put_views(w);
 	put_platform_table(w);
 }
@@ -415,8 +604,8 @@ static void home_page_writer_release(struct home_page_writer *w)
 	buf_release(&w->untrusted_host);
 }
 
-int home_page_write(const struct html_frame *frame, const struct site *s, const struct home_page_stats *stats,
-	const char *base_url, struct buf *out, struct err *e)
+void home_page_write(const struct html_frame *frame, const struct site *s, const struct home_page_stats *stats,
+	const char *base_url, struct buf *out)
 {
 	struct str base = str_from(base_url);
 	while (base.len && base.ptr[base.len - 1] == '/')
@@ -432,7 +621,6 @@ int home_page_write(const struct html_frame *frame, const struct site *s, const 
 	else
 		put_content(&w);
 	put_end(&w);
-	return out->failed ? err_set(e, ERR_LIMIT, "web page: larger than %zu bytes", out->cap) : 0;
 }
 
 // --- JSON ---

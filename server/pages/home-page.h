@@ -7,7 +7,7 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/view/view.h"
 #include "server/pages/html-layout.h"
-#include "server/pages/overview-data.h"
+#include "server/pages/home-data.h"
 
 // What "/" says of a platform.
 struct home_page_platform {
@@ -25,9 +25,9 @@ struct home_page_stats {
 	int64_t last_scan; // seconds since 1970; 0: none has ended yet
 };
 
-// Adds the page to out; ERR_LIMIT if it is larger than out's ceiling. base_url is the server's URL as the client knows
+// Adds the page to out. base_url is the server's URL as the client knows
 // it, such as "http://cache:8080". It may come from a Host header, so it is not trusted.
-int home_page_write(const struct html_frame *frame, const struct site *s, const struct home_page_stats *stats,
-	const char *base_url, struct buf *out, struct err *e) MUST_CHECK;
+void home_page_write(const struct html_frame *frame, const struct site *s, const struct home_page_stats *stats,
+	const char *base_url, struct buf *out);
 // The same facts as JSON.
 void home_json_write(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/pages/html-layout.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "lib/format/escape.h"
@@ -32,6 +33,41 @@ void html_text(struct buf *out, const char *text)
 	escape_html(out, str_from(text));
 }
 
+void html_put_values(struct buf *out, const char *form, const struct html_value *value)
+{
+	for (const char *at; (at = strchr(form, '%')); form = at + 2) {
+		buf_add(out, form, (size_t)(at - form));
+		switch (at[1]) {
+		case 's':
+			html_text(out, value->text);
+			break;
+		case 'u':
+			escape_url(out, str_from(value->text));
+			break;
+		case 'h':
+			buf_puts(out, value->text);
+			break;
+		case 'd':
+			buf_printf(out, "%" PRId64, value->number);
+			break;
+		case 'n':
+			html_count(out, (uint64_t)value->number);
+			break;
+		case 't':
+			html_time(out, value->number);
+			break;
+		case 'b':
+			html_size(out, (uint64_t)value->number);
+			break;
+		default:
+			buf_putc(out, '%');
+			continue;
+		}
+		value++;
+	}
+	buf_puts(out, form);
+}
+
 void html_begin_project_row(struct buf *out, const char *up, const char *project)
 {
 	buf_printf(out, "<tr><th scope=\"row\"><a href=\"%sproject/", up);
@@ -45,9 +81,31 @@ void html_time(struct buf *out, int64_t seconds)
 {
 	char when[CLOCK_TEXT];
 	clock_write(seconds, when);
+	html_time_of(out, when);
+}
+
+void html_time_of(struct buf *out, const char *when)
+{
 	buf_printf(out,
 		"<time datetime=\"%s\"><span class=\"name\">%.10s</span> <span class=\"name\">%.5s UTC</span></time>",
 		when, when, when + 11);
+}
+
+const char *html_get(const struct jsondoc *doc, const char *key)
+{
+	const char *text = jsondoc_get_str(doc, key);
+	return text ? text : "";
+}
+
+uint64_t html_get_count(const struct jsondoc *doc, const char *key)
+{
+	int64_t n = 0;
+	return jsondoc_get_int(doc, key, &n) && n > 0 ? (uint64_t)n : 0;
+}
+
+void html_text_of(struct buf *out, const struct jsondoc *doc, const char *key)
+{
+	html_text(out, html_get(doc, key));
 }
 
 void html_hash_cell(struct buf *out, const char *name, const char *hex)
@@ -95,6 +153,16 @@ void html_total(struct buf *out, const char *name, uint64_t n)
 	buf_printf(out, "<div><dt>%s</dt><dd>", name);
 	html_count(out, n);
 	buf_puts(out, "</dd></div>");
+}
+
+void html_field(struct buf *out, const char *name, const char *label, const char *value)
+{
+	buf_printf(out,
+		"<input name=\"%s\" aria-label=\"%s\" placeholder=\"%s\" autocapitalize=\"none\" spellcheck=\"false\" "
+		"value=\"",
+		name, label, label);
+	html_text(out, value);
+	buf_puts(out, "\">");
 }
 
 static void put_assets(struct buf *out, const struct html_frame *f)

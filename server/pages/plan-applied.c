@@ -28,14 +28,14 @@ static int read_platform(struct catalog *c, const struct platform *p, bool is_na
 }
 
 int plan_applied_read(struct catalog *c, const struct platform *const *platform, size_t platforms,
-	const struct named *named, const char *id, const struct jsondoc *head, struct plan_applied *out, struct err *e)
+	const struct page_query *asker, const char *id, const struct jsondoc *head, struct plan_applied *out, struct err *e)
 {
 	struct catalog_run run = {.id = id};
 	*out = (struct plan_applied){0};
 	if (!head || !jsondoc_get_int(head, "catalog-change", &run.since))
 		run.since = 0;
 	for (size_t i = 0; i < platforms; i++)
-		if (platform[i]->id && read_platform(c, platform[i], named && named_has(named, platform[i]), &run, out, e) < 0) {
+		if (platform[i]->id && read_platform(c, platform[i], asker && page_names(asker, platform[i]), &run, out, e) < 0) {
 			plan_applied_release(out);
 			return -1;
 		}
@@ -50,8 +50,6 @@ void plan_applied_release(struct plan_applied *a)
 
 struct jsondoc *plan_applied_json(const struct plan_applied *a)
 {
-	if (!a->files)
-		return NULL;
 	struct jsondoc *one = jsondoc_object();
 	jsondoc_put_time(one, "at", a->when);
 	jsondoc_put_str(one, "by", a->by);

@@ -4,10 +4,48 @@
 // read from a platform's folder, so a volume that hangs delays nothing. One thread fills a value; any thread may read it.
 #pragma once
 
+#include "builder/missing/project-matrix.h"
+#include "lib/audit/wheel-gate.h"
+#include "lib/base/arena.h"
 #include "lib/base/limits.h"
+#include "lib/format/digest.h"
+#include "lib/format/jsondoc.h"
+#include "lib/view/client-config.h"
 #include "lib/view/view.h"
-#include "server/pages/project-files.h"
 #include "server/pages/project-metadata.h"
+
+struct project_file {
+	const char *platform, *filename;
+	uint64_t size;
+	int64_t came; // seconds since 1970
+	char sha256[SHA256_HEX + 1];
+	bool has_metadata;
+	uint8_t metadata_sha256[SHA256_SIZE];
+	const char *requires_python; // NULL: none
+	const char *yanked;          // the reason, "" for none; NULL: it is not yanked
+	bool has_attestations;
+	const char *builder;   // that its statement of provenance names; NULL: none
+	const char *uploader;  // the token that uploaded these bytes; NULL: not known
+	const char *before;    // the file of the version before with the same tags on this platform; NULL: none
+	struct jsondoc *audit; // of explain-audit.h; NULL: not judged
+};
+
+// A file that is on no page.
+struct project_unlisted {
+	const char *platform, *filename;
+	const char *state;  // "quarantined", "copy", "unlisted", "removed"
+	const char *reason; // NULL: none
+};
+
+struct project_files {
+	struct arena text;
+	struct project_file *file; // by platform, then file name
+	size_t files, file_room;
+	struct project_unlisted *unlisted; // by file name
+	size_t unlisted_count, unlisted_room;
+	uint64_t all_files, all_unlisted; // also beyond the limit
+	bool has_all_uploads;             // the audit log was read from its beginning
+};
 
 struct project_query {
 	const struct site *site;
@@ -51,3 +89,8 @@ bool project_query_has(const struct project_query *q, const struct matrix_cell *
 // The project of the platforms whose name is most like this one, into name; "": none is like it.
 int project_data_nearest(struct catalog *c, const struct project_query *query, char name[LIMIT_FILE_NAME + 1],
 	struct err *e) MUST_CHECK;
+
+// The command that installs what the page shows, for a client that may read what the query may: adds it as text, and sets
+// the index that it names. False: no index of this server has a file of the version.
+bool project_install_find(const struct project_data *d, const struct project_query *q, struct client_index *index,
+	struct buf *command);

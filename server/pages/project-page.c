@@ -7,11 +7,314 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/strset.h"
+#include "lib/domain/text/filename.h"
 #include "lib/format/escape.h"
-#include "server/pages/explain-page-losses.h"
+#include "lib/readme/readme.h"
 #include "server/pages/install-index.h"
-#include "server/pages/project-install.h"
-#include "server/pages/project-page-parts.h"
+#include "server/pages/losses.h"
+
+struct project_page {
+	const struct html_frame *frame;
+	const struct project_data *data;
+	const struct project_query *query;
+	struct buf *out;
+};
+
+// --- links ---
+
+static void put_page_query(const struct project_page *p, const char *version)
+{
+	const struct view *view = p->query->view;
+	buf_putc(p->out, '?');
+	if (view)
+		html_put(p->out, "view=%u&amp;", view->name ? view->name : "simple");
+	if (version)
+		html_put(p->out, "version=%u&amp;", version);
+}
+
+static void put_version_link(const struct project_page *p, const char *version)
+{
+	buf_puts(p->out, "<a href=\"");
+	put_page_query(p, version);
+	html_put(p->out, "\">%s</a>", version);
+}
+
+static void put_more_rows(const struct project_page *p, uint64_t shown, uint64_t all, const char *what)
+{
+	if (shown >= all)
+		return;
+	html_put(p->out, "<p class=\"note\">%n more %h.", all - shown, what);
+	if (p->query->limit < LIMIT_PROJECT_ROWS) {
+		buf_puts(p->out, " <a href=\"");
+		put_page_query(p, *p->query->version ? p->query->version : NULL);
+		buf_printf(p->out, "limit=%" PRIu64 "\">Show more</a>", 10 * p->query->limit);
+	}
+	buf_puts(p->out, "</p>\n");
+}
+
+// --- versions ---
+
+static void put_version_row(const struct project_page *p, const struct matrix_release *r)
+{
+	const char *shown = p->data->matrix.version;
+	buf_puts(p->out, "<tr><th scope=\"row\"><a href=\"");
+	put_page_query(p, r->version);
+	html_put(p->out, "\"%h>%s</a>", shown && strcmp(shown, r->version) == 0 ? " aria-current=\"true\"" : "",
+		r->version);
+	if (r->is_yanked)
+		buf_puts(p->out, " <span class=\"verdict wrong\">yanked</span>");
+	html_put(p->out, "</th><td class=\"n\" data-of=\"file%h\">%d</td><td class=\"n\" data-of=\"wheel%h\">%d</td>"
+		"<td class=\"n\" data-of=\"\">%b</td><td class=\"full\">", r->files == 1 ? "" : "s", r->files,
+		r->wheels == 1 ? "" : "s", r->wheels, r->bytes);
+	if (r->last)
+		html_time(p->out, r->last);
+	buf_puts(p->out, "</td>");
+	if (p->data->matrix.has_upstreams)
+		html_put(p->out, "<td class=\"kind\" data-of=\"Requires-Python\">%s</td>", r->requires_python);
+	buf_puts(p->out, "</tr>\n");
+}
+
+static bool is_same_newest(const struct matrix_newest *a, const struct matrix_newest *b)
+{
+	return strcmp(a->python, b->python) == 0 && a->newers == b->newers && a->is_sdist == b->is_sdist &&
+	       strcmp(a->version ? a->version : "", b->version ? b->version : "") == 0 &&
+	       strcmp(a->why ? a->why : "", b->why ? b->why : "") == 0;
+}
+
+static bool is_told_before(const struct project_matrix *m, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (is_same_newest(&m->newest[k], &m->newest[i]))
+			return true;
+	return false;
+}
+
+static void put_why_not_newer(const struct project_page *p, const struct matrix_newest *n)
+{
+	buf_puts(p->out, "</td><td class=\"why full\">");
+	if (n->newer) {
+		put_version_link(p, n->newer);
+		html_put(p->out, ": %s", n->why);
+	}
+	if (n->newers > 1)
+		buf_printf(p->out, "; %zu newer versions do not install", n->newers);
+	buf_puts(p->out, "</td></tr>\n");
+}
+
+// Platforms of which the same can be told share a row.
+static void put_newest_row(const struct project_page *p, size_t first)
+{
+	const struct project_matrix *m = &p->data->matrix;
+	const struct matrix_newest *n = &m->newest[first];
+	const char *between = "";
+	html_put(p->out, "<tr><th scope=\"row\">Python %s</th><td class=\"kind\" data-of=\"newest\">", n->python);
+	if (n->version)
+		put_version_link(p, n->version);
+	else
+		buf_puts(p->out, "<span class=\"verdict wrong\">none</span>");
+	buf_puts(p->out, n->is_sdist ? " <span class=\"verdict goes\">to be built</span></td><td class=\"full\">"
+				     : "</td><td class=\"full\">");
+	for (size_t i = first; i < m->newests; i++)
+		if (is_same_newest(n, &m->newest[i])) {
+			html_put(p->out, "%h<span class=\"name\">%s</span>", between, m->newest[i].platform);
+			between = ", ";
+		}
+	put_why_not_newer(p, n);
+}
+
+static void put_newest(const struct project_page *p)
+{
+	static const char *const column[] = {"Python", "Newest", "Platforms", "Why none newer"};
+	const struct project_matrix *m = &p->data->matrix;
+	if (!m->newests)
+		return;
+	buf_puts(p->out, "<h2>Newest version for each Python</h2>\n");
+	html_begin_table(p->out, "Newest version by Python", "card wide builds", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < m->newests; i++)
+		if (!is_told_before(m, i))
+			put_newest_row(p, i);
+	html_end_table(p->out);
+}
+
+static void put_versions(const struct project_page *p)
+{
+	static const char *const column[] = {"Version", "Files", "Wheels", "Size", "Last file", "Requires-Python"};
+	const struct project_matrix *m = &p->data->matrix;
+	size_t rows = m->releases < p->query->limit ? m->releases : (size_t)p->query->limit;
+	if (!m->releases)
+		return;
+	buf_puts(p->out, m->has_upstreams ? "<h2>Versions of upstream</h2>\n" : "<h2>Versions</h2>\n");
+	html_begin_table(p->out, "Versions", "card wide builds", column, ARRAY_SIZE(column) - !m->has_upstreams);
+	for (size_t i = 0; i < rows; i++)
+		put_version_row(p, &m->release[i]);
+	html_end_table(p->out);
+	put_more_rows(p, rows, m->releases, "versions");
+}
+
+// --- files ---
+
+static void put_file_link(const struct project_page *p, const struct project_file *f)
+{
+	html_put(p->out, "<tr id=\"%s/%s\"><th scope=\"row\" class=\"file\"><a href=\"%hfiles/%u/%u/%u\">%s</a></th>",
+		f->platform, f->filename, p->frame->root, f->platform, p->query->project, f->filename, f->filename);
+}
+
+static void put_compare(const struct project_page *p, const struct project_file *f)
+{
+	const char *const part[] = {f->platform, f->before, f->platform, f->filename};
+	if (!f->before || filename_kind(str_from(f->filename)) != FILENAME_WHEEL)
+		return;
+	buf_printf(p->out, " <a href=\"%s-/compare", p->frame->root);
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		html_put(p->out, "/%u", part[i]);
+	html_put(p->out, "\">Compared with %s<span class=\"sr\"> of %s</span></a>", p->data->matrix.before,
+		f->filename);
+}
+
+static void put_audit_words(struct buf *out, const struct jsondoc *row)
+{
+	const struct jsondoc *audit = row ? jsondoc_get(row, "audit") : NULL;
+	const char *unknown = audit ? jsondoc_get_str(audit, "unknown") : NULL;
+	const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
+	if (unknown) {
+		html_put(out, "Audit: %s", unknown);
+	} else if (audit && !jsondoc_count(findings)) {
+		buf_puts(out, "Audit: good");
+	}
+	for (size_t i = 0; findings && i < jsondoc_count(findings); i++) {
+		const struct jsondoc *one = jsondoc_at(findings, i);
+		const char *level = jsondoc_get_str(one, "level"), *why = jsondoc_get_str(one, "why");
+		html_put(out, "%h%s %s%h%s", i ? "; " : "Audit: ", level, jsondoc_get_str(one, "code"),
+			why ? ": " : "", why);
+	}
+	buf_puts(out, audit ? ". " : "");
+}
+
+// One of several notes.
+static void put_fact_of_file(struct buf *out, const char *words, const char *text)
+{
+	if (text)
+		html_put(out, "%h%s. ", words, text);
+}
+
+static void put_notes(const struct project_page *p, const struct project_file *f)
+{
+	buf_puts(p->out, "<td class=\"why full\">");
+	if (f->yanked)
+		put_fact_of_file(p->out, "Yanked", *f->yanked ? f->yanked : NULL);
+	put_fact_of_file(p->out, "Requires-Python ", f->requires_python);
+	put_fact_of_file(p->out, "Uploaded by ", f->uploader);
+	put_fact_of_file(p->out, "Built by ", f->builder);
+	if (f->has_attestations)
+		buf_puts(p->out, "It has attestations, whose signatures are not verified here. ");
+	put_audit_words(p->out, f->audit);
+	put_compare(p, f);
+	buf_puts(p->out, "</td>");
+}
+
+static void put_file_row(const struct project_page *p, const struct project_file *f)
+{
+	put_file_link(p, f);
+	html_put(p->out, "<td class=\"name\">%s</td><td class=\"n\" data-of=\"\">%b</td><td class=\"full\">%t</td>",
+		f->platform, f->size, f->came);
+	html_hash_cell(p->out, "SHA-256", f->sha256);
+	put_notes(p, f);
+	buf_puts(p->out, "</tr>\n");
+}
+
+static void put_files(const struct project_page *p)
+{
+	static const char *const column[] = {"File", "Platform", "Size", "Came", "SHA-256", "Facts"};
+	const struct project_files *files = &p->data->files;
+	if (!files->files)
+		return;
+	html_put(p->out, "<h2>Files of %s</h2>\n", p->data->matrix.version);
+	html_begin_table(p->out, "Files", "card wide builds", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < files->files; i++)
+		put_file_row(p, &files->file[i]);
+	html_end_table(p->out);
+	put_more_rows(p, files->files, files->all_files, "files");
+}
+
+// --- METADATA ---
+
+static void put_field(struct buf *out, const char *name, const char *value)
+{
+	if (value)
+		html_put(out, "<div><dt>%h</dt><dd>%s</dd></div>\n", name, value);
+}
+
+static void put_web_links(struct buf *out, const struct project_metadata *m)
+{
+	for (size_t i = 0; i < m->links; i++) {
+		buf_puts(out, i ? " · <a rel=\"nofollow noopener noreferrer\" href=\""
+				: "<div><dt>Links</dt><dd><a rel=\"nofollow noopener noreferrer\" href=\"");
+		html_text(out, m->link[i].url); // project_metadata_read(): http or https, and nothing but a URL
+		html_put(out, "\">%s%h", *m->link[i].label ? m->link[i].label : m->link[i].url,
+			i + 1 == m->links ? "</a></dd></div>\n" : "</a>");
+	}
+}
+
+static void put_dependencies(struct buf *out, const struct project_metadata *m)
+{
+	enum { OPEN_ROWS = 12 };
+	if (!m->dependencies)
+		return;
+	buf_printf(out, "<details%s><summary>%zu dependenc%s</summary>\n<ul>",
+		m->dependencies <= OPEN_ROWS ? " open" : "", m->dependencies, m->dependencies == 1 ? "y" : "ies");
+	for (size_t i = 0; i < m->dependencies; i++)
+		html_put(out, "<li><code>%s</code></li>\n", m->dependency[i]);
+	buf_puts(out, m->has_more ? "</ul>and more</details>\n" : "</ul></details>\n");
+}
+
+// Its headings are below those of the page. A text whose HTML is too long is left out.
+static void put_readme(struct buf *out, const struct project_metadata *m)
+{
+	static const struct readme_options options = {.heading_offset = 2, .id_prefix = "readme-"};
+	struct err e = ERR_INIT;
+	struct str type = str_from(m->description_type ? m->description_type : "");
+	buf_puts(out, "<h2 id=\"readme\">README</h2>\n<article class=\"card prose\">\n");
+	if (readme_render(m->description, readme_kind_of(type, m->description), &options, out, &e) < 0)
+		buf_puts(out, "<p>It is too long to be shown.</p>");
+	buf_puts(out, "</article>\n");
+}
+
+static void put_metadata(const struct project_page *p)
+{
+	const struct project_metadata *m = &p->data->metadata;
+	if (!p->data->metadata_of)
+		return;
+	buf_puts(p->out, "<h2>What METADATA says</h2>\n<dl class=\"facts\">");
+	put_field(p->out, "Licence", m->license);
+	put_field(p->out, "Author", m->author);
+	put_field(p->out, "Requires-Python", m->requires_python);
+	put_web_links(p->out, m);
+	put_field(p->out, "Of", p->data->metadata_of);
+	buf_puts(p->out, "</dl>\n");
+	put_dependencies(p->out, m);
+	if (m->description.len)
+		put_readme(p->out, m);
+}
+
+// --- files that are on no page ---
+
+static void put_unlisted(const struct project_page *p)
+{
+	static const char *const column[] = {"File", "Platform", "State", "Why"};
+	const struct project_files *files = &p->data->files;
+	if (!files->unlisted_count)
+		return;
+	buf_puts(p->out, "<h2>Files that are on no page</h2>\n");
+	html_begin_table(p->out, "Files that are on no page", "card wide builds", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < files->unlisted_count; i++) {
+		const struct project_unlisted *f = &files->unlisted[i];
+		html_put(p->out, "<tr><th scope=\"row\" class=\"file\">%s</th><td class=\"name\">%s</td><td><span "
+			"class=\"verdict%h\">%h</span></td><td class=\"why full\">%s</td></tr>\n", f->filename,
+			f->platform, strcmp(f->state, "quarantined") == 0 ? " wrong" : "", f->state, f->reason);
+	}
+	html_end_table(p->out);
+	put_more_rows(p, files->unlisted_count, files->all_unlisted, "files");
+}
 
 // --- the command that installs it ---
 
@@ -22,14 +325,10 @@ static void put_install(const struct project_page *p)
 	buf_init(&command, LIMIT_PAGE);
 	if (!project_install_find(p->data, p->query, &index, &command))
 		return;
-	buf_puts(p->out, "<figure class=\"card\"><figcaption>Install with pip</figcaption><pre><code>");
-	escape_html(p->out, buf_view(&command));
-	buf_puts(p->out, "</code></pre></figure>\n<p class=\"note\">");
-	if (index.platform) {
-		buf_puts(p->out, "For jobs on <span class=\"name\">");
-		html_text(p->out, index.platform);
-		buf_puts(p->out, "</span>. ");
-	}
+	html_put(p->out, "<figure class=\"card\"><figcaption>Install with pip</figcaption><pre><code>%s</code></pre>"
+		"</figure>\n<p class=\"note\">", command.data);
+	if (index.platform)
+		html_put(p->out, "For jobs on <span class=\"name\">%s</span>. ", index.platform);
 	buf_puts(p->out, index.needs_token ? "pip asks for a user name, which may be any, and for the token as password. " : "");
 	buf_printf(p->out, "Other clients: see <a href=\"%s", p->frame->root);
 	install_index_page(&index, p->out);
@@ -41,16 +340,12 @@ static void put_install(const struct project_page *p)
 // "PLATFORM/3.12", the id of a cell and the fragment of links to it.
 static void put_cell_id(struct buf *out, const struct matrix_cell *c)
 {
-	html_text(out, c->platform);
-	buf_putc(out, '/');
-	html_text(out, c->python);
+	html_put(out, "%s/%s", c->platform, c->python);
 }
 
 static void put_cell_fragment(struct buf *out, const struct matrix_cell *c)
 {
-	escape_url(out, str_from(c->platform));
-	buf_putc(out, '/');
-	escape_url(out, str_from(c->python));
+	html_put(out, "%u/%u", c->platform, c->python);
 }
 
 static void put_letter(struct buf *out, enum wheel_status state, bool is_lost)
@@ -65,18 +360,10 @@ static void put_matrix_cell(struct buf *out, const struct matrix_cell *c)
 	const char *element = c->state == WHEEL_UPSTREAM ? "span" : "a";
 	buf_puts(out, "<td id=\"");
 	put_cell_id(out, c);
-	buf_printf(out, "\"><%s class=\"cell %s%s\" data-of=\"", element, wheel_status_name[c->state],
-		c->is_lost ? " lost" : "");
-	html_text(out, c->python);
-	buf_puts(out, "\" title=\"");
-	html_text(out, c->why);
-	buf_putc(out, '"');
+	html_put(out, "\"><%h class=\"cell %h%h\" data-of=\"%s\" title=\"%s\"", element, wheel_status_name[c->state],
+		c->is_lost ? " lost" : "", c->python, c->why);
 	if (c->from) {
-		buf_puts(out, " href=\"#");
-		escape_url(out, str_from(c->from));
-		buf_putc(out, '/');
-		escape_url(out, str_from(c->filename));
-		buf_putc(out, '"');
+		html_put(out, " href=\"#%u/%u\"", c->from, c->filename);
 	} else if (c->state != WHEEL_UPSTREAM) {
 		buf_puts(out, " href=\"#why/");
 		put_cell_fragment(out, c);
@@ -114,9 +401,7 @@ static void put_matrix_row(const struct project_page *p, size_t first, const cha
 {
 	const struct project_matrix *m = &p->data->matrix;
 	const char *platform = m->cell[first].platform;
-	buf_puts(p->out, "<tr><th scope=\"row\">");
-	html_text(p->out, platform);
-	buf_puts(p->out, "</th>");
+	html_put(p->out, "<tr><th scope=\"row\">%s</th>", platform);
 	for (size_t k = 0; k < pythons; k++) {
 		const struct matrix_cell *found = NULL;
 		for (size_t i = first; i < m->cells && strcmp(m->cell[i].platform, platform) == 0; i++)
@@ -135,11 +420,8 @@ static void put_matrix_table(const struct project_page *p, const char *const *py
 	const struct project_matrix *m = &p->data->matrix;
 	html_begin_box(p->out, "Platforms and Pythons", "card matrix");
 	buf_puts(p->out, "<table>\n<thead><tr><th scope=\"col\">Platform</th>");
-	for (size_t i = 0; i < pythons; i++) {
-		buf_puts(p->out, "<th scope=\"col\">");
-		html_text(p->out, python[i]);
-		buf_puts(p->out, "</th>");
-	}
+	for (size_t i = 0; i < pythons; i++)
+		html_put(p->out, "<th scope=\"col\">%s</th>", python[i]);
 	buf_puts(p->out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < m->cells; i++) {
 		bool is_first = i == 0 || strcmp(m->cell[i].platform, m->cell[i - 1].platform) != 0;
@@ -170,9 +452,7 @@ static void put_matrix(const struct project_page *p)
 	size_t pythons;
 	const struct project_matrix *m = &p->data->matrix;
 	const char **python CLEANUP(mem_free) = list_pythons(p, &pythons);
-	buf_puts(p->out, "<h2>Version ");
-	html_text(p->out, m->version);
-	buf_puts(p->out, "</h2>\n");
+	html_put(p->out, "<h2>Version %s</h2>\n", m->version);
 	if (!pythons) {
 		buf_puts(p->out, m->cells ? "<p class=\"note\">There is no such platform and Python.</p>\n"
 					  : "<p class=\"note\">The Pythons of the platforms are not known: [platform] "
@@ -189,9 +469,8 @@ static void put_log_link(const struct project_page *p, const struct matrix_cell 
 {
 	buf_puts(p->out, "<td>");
 	if (c->attempt && c->has_log) {
-		buf_printf(p->out, "<a href=\"%s-/builds/", p->frame->root);
-		escape_url(p->out, str_from(p->query->project));
-		buf_printf(p->out, "/%s\">log<span class=\"sr\"> of ", c->attempt);
+		html_put(p->out, "<a href=\"%h-/builds/%u/%h\">log<span class=\"sr\"> of ", p->frame->root,
+			p->query->project, c->attempt);
 		put_cell_id(p->out, c);
 		buf_puts(p->out, "</span></a>");
 	}
@@ -207,19 +486,13 @@ static void put_why_row(const struct project_page *p, const struct matrix_cell *
 	put_cell_id(p->out, c);
 	buf_puts(p->out, "\"><th scope=\"row\"><a href=\"#");
 	put_cell_fragment(p->out, c);
-	buf_puts(p->out, "\">");
-	html_text(p->out, c->platform);
-	buf_puts(p->out, ", Python ");
-	html_text(p->out, c->python);
-	buf_printf(p->out, "</a></th><td><span class=\"verdict%s\">%s</span></td><td>", class,
-		wheel_status_name[c->state]);
+	html_put(p->out, "\">%s, Python %s</a></th><td><span class=\"verdict%h\">%h</span></td><td>", c->platform,
+		c->python, class, wheel_status_name[c->state]);
 	if (c->since)
 		html_time(p->out, c->since);
 	buf_puts(p->out, "</td>");
 	put_log_link(p, c);
-	buf_puts(p->out, "<td class=\"why full\">");
-	html_text(p->out, c->why);
-	buf_puts(p->out, "</td></tr>\n");
+	html_put(p->out, "<td class=\"why full\">%s</td></tr>\n", c->why);
 }
 
 static bool needs_reason(const struct project_page *p, const struct matrix_cell *c)
@@ -253,7 +526,7 @@ static void put_lost(const struct project_page *p)
 	buf_puts(p->out, m->lost ? "<p class=\"note\"><strong>Lost:</strong> " : "<p class=\"note\">Version ");
 	if (m->lost)
 		buf_puts(p->out, "version ");
-	project_part_version_link(p, m->before);
+	put_version_link(p, m->before);
 	buf_puts(p->out, m->lost ? " has a wheel for " : ", the one before, has a wheel nowhere else.");
 	for (size_t i = 0; i < m->cells && m->lost; i++) {
 		if (!m->cell[i].is_lost)
@@ -293,20 +566,18 @@ static void put_upstream_answer(const struct project_page *p)
 	else {
 		buf_puts(p->out, "its answer is ");
 		put_age(p->out, p->query->now > when ? p->query->now - when : 0);
-		buf_puts(p->out, " old (");
-		html_time(p->out, when);
-		buf_puts(p->out, ")");
+		html_put(p->out, " old (%t)", when);
 		if (m->upstream.result != UPSTREAM_KNOWN)
 			buf_printf(p->out, "; the last request: %s", upstream_result_name[m->upstream.result]);
 	}
 	if (m->upstream.newest) {
 		buf_puts(p->out, "; its newest version is ");
-		project_part_version_link(p, m->upstream.newest);
+		put_version_link(p, m->upstream.newest);
 	}
 	buf_puts(p->out, ".");
 	if (m->tried) {
 		buf_puts(p->out, " A later version was tried to be built: ");
-		project_part_version_link(p, m->tried);
+		put_version_link(p, m->tried);
 		buf_puts(p->out, ".");
 	}
 	buf_puts(p->out, "</p>\n");
@@ -318,7 +589,7 @@ static void put_project_state(const struct project_page *p)
 {
 	const struct project_matrix *m = &p->data->matrix;
 	size_t red = m->count[WHEEL_FAILED] + m->count[WHEEL_MISSING] + m->count[WHEEL_UNMERGED];
-	explain_page_lost_state(p->data->lost, p->out);
+	losses_state(p->data->lost, p->out);
 	if (!m->cells)
 		;
 	else if (m->lost || red)
@@ -349,7 +620,7 @@ static void put_links_of_project(const struct project_page *p)
 	buf_init(&links, 16 << 10);
 	to_links.out = &links;
 	buf_puts(&links, "<a href=\"");
-	project_part_query(&to_links, *p->query->version ? p->query->version : NULL);
+	put_page_query(&to_links, *p->query->version ? p->query->version : NULL);
 	buf_puts(&links, "format=json\">JSON</a>");
 	const struct {
 		const char *before, *after, *words;
@@ -360,28 +631,21 @@ static void put_links_of_project(const struct project_page *p)
 		if (is_of_builds && !p->data->tried)
 			continue;
 		buf_printf(&links, " · <a href=\"%s%s", root, link[i].before);
-		if (!is_of_builds && view) {
-			escape_url(&links, str_from(view));
-			buf_puts(&links, "/");
-		}
+		if (!is_of_builds && view)
+			html_put(&links, "%u/", view);
 		if (i == 0 || (i == 1 && !view))
 			buf_puts(&links, "simple/");
-		escape_url(&links, str_from(p->query->project));
-		buf_printf(&links, "%s\">%s</a>", link[i].after, link[i].words);
+		html_put(&links, "%u%h\">%h</a>", p->query->project, link[i].after, link[i].words);
 	}
-	buf_printf(&links, " · <a href=\"%s-/usage/?by=version&amp;project=", root);
-	escape_url(&links, str_from(p->query->project));
-	buf_puts(&links, "\">usage</a>");
+	html_put(&links, " · <a href=\"%h-/usage/?by=version&amp;project=%u\">usage</a>", root, p->query->project);
 	if (p->query->nameds) { // others are asked for a token
-		buf_printf(&links, " · <a href=\"%s-/log/?q=", root);
-		escape_url(&links, str_from(p->query->project));
-		buf_puts(&links, "\">log</a>");
+		html_put(&links, " · <a href=\"%h-/log/?q=%u\">log</a>", root, p->query->project);
 	}
 	html_end(p->out, links.data);
 }
 
-int project_page_write(const struct html_frame *frame, const struct project_data *data,
-	const struct project_query *query, struct buf *out, struct err *e)
+void project_page_write(const struct html_frame *frame, const struct project_data *data,
+	const struct project_query *query, struct buf *out)
 {
 	const struct project_page p = {frame, data, query, out};
 	CLEANUP(buf_release) struct buf words;
@@ -390,7 +654,7 @@ int project_page_write(const struct html_frame *frame, const struct project_data
 	html_begin(out, frame, query->project, words.data);
 	put_project_state(&p);
 	CLEANUP(mem_free) char *up = xasprintf("%s-", frame->root);
-	explain_page_losses(data->lost, up, out);
+	losses_table(data->lost, up, out);
 	put_install(&p);
 	if (data->matrix.version) {
 		put_matrix(&p);
@@ -398,11 +662,10 @@ int project_page_write(const struct html_frame *frame, const struct project_data
 		put_upstream_answer(&p);
 		put_reasons(&p);
 	}
-	project_part_newest(&p);
-	project_part_versions(&p);
-	project_part_files(&p);
-	project_part_metadata(&p);
-	project_part_unlisted(&p);
+	put_newest(&p);
+	put_versions(&p);
+	put_files(&p);
+	put_metadata(&p);
+	put_unlisted(&p);
 	put_links_of_project(&p);
-	return out->failed ? err_set(e, ERR_LIMIT, "page of a project: larger than %zu bytes", out->cap) : 0;
 }

@@ -5,6 +5,6 @@
 #include "server/pages/html-layout.h"
 #include "server/pages/project-data.h"
 
-// Adds the page to out; ERR_LIMIT if it is larger than out's ceiling.
-int project_page_write(const struct html_frame *frame, const struct project_data *data,
-	const struct project_query *query, struct buf *out, struct err *e) MUST_CHECK;
+// Adds the page to out.
+void project_page_write(const struct html_frame *frame, const struct project_data *data,
+	const struct project_query *query, struct buf *out);

@@ -12,7 +12,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"
-#include "server/pages/channel-json.h"
 
 #define HOSTILE "</td><script>alert(1)</script>\x1b[31m&\"'"
 #define OTHER "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730"
@@ -86,11 +85,10 @@ static struct channel_data make_data(void)
 
 static void write_channel(const struct channel_data *d, const char *project, struct buf *out)
 {
-	struct err e = ERR_INIT;
 	const struct channel_query query = {.project = project, .limit = 500, .now = NOON, .sees_names = true};
 	buf_init(out, LIMIT_PAGE);
-	if (channel_page_write(&(struct html_frame){.root = "../../../"}, d, &query, out, &e) < 0)
-		fail_msg("%s", e.msg);
+	channel_page_write(&(struct html_frame){.root = "../../../"}, d, &query, out);
+	assert_false(out->failed);
 	assert_true(str_is_utf8(buf_view(out)));
 	assert_null(strstr(out->data, "<script>"));
 	assert_null(strstr(out->data, "<i>"));
@@ -163,26 +161,18 @@ static void nothing_is_there(void **state UNUSED)
 
 static void a_page_that_is_too_large(void **state UNUSED)
 {
-	struct err e = ERR_INIT;
 	const struct channel_data d = make_data();
 	const struct channel_query query = {.project = "", .limit = 500, .now = NOON, .sees_names = true};
-	CLEANUP(buf_release) struct buf page, json;
+	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, 1000);
-	buf_init(&json, 1000);
-	assert_int_equal(channel_page_write(&(struct html_frame){.root = "../../../"}, &d, &query, &page, &e), -1);
-	assert_int_equal(e.kind, ERR_LIMIT);
-	assert_int_equal(channel_json_write(&d, &json, &e), -1);
+	channel_page_write(&(struct html_frame){.root = "../../../"}, &d, &query, &page);
+	assert_true(page.failed);
 }
 
 static void json_says_the_same(void **state UNUSED)
 {
-	struct err e = ERR_INIT;
 	const struct channel_data d = make_data();
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, LIMIT_PAGE);
-	assert_int_equal(channel_json_write(&d, &out, &e), 0);
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&out), &e);
-	assert_non_null(doc);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = channel_json(&d);
 	const struct jsondoc *list = jsondoc_get(doc, "environments"), *row = jsondoc_at(list, 0);
 	const struct jsondoc *test = jsondoc_at(jsondoc_get(jsondoc_at(list, 1), "tests"), 0);
 	assert_int_equal(jsondoc_count(list), ARRAY_SIZE(rows));

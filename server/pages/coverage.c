@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "lib/format/csv.h"
+#include "lib/format/escape.h"
+#include "lib/os/clock.h"
+#include "server/pages/coverage-data.h"
+#include "server/pages/page.h"
+
+// --- JSON ---
+
+static void put_member(struct buf *out, const char *key, const char *text)
+{
+	buf_printf(out, ",\"%s\":", key);
+	if (text)
+		escape_json(out, str_from(text));
+	else
+		buf_puts(out, "null");
+}
+
+static void put_time(struct buf *out, const char *key, int64_t seconds)
+{
+	char when[CLOCK_TEXT];
+	clock_write(seconds, when);
+	put_member(out, key, seconds > 0 ? when : NULL);
+}
+
+static void put_json_cell(struct buf *out, const char *project, const struct matrix_cell *cell)
+{
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PATH);
+	coverage_cell_url(project, cell->platform, cell->python, &url);
+	buf_puts(out, "{\"platform\":");
+	escape_json(out, str_from(cell->platform));
+	put_member(out, "python", cell->python);
+	put_member(out, "state", wheel_status_name[cell->state]);
+	put_member(out, "filename", cell->filename);
+	put_member(out, "from", cell->from);
+	put_member(out, "why", cell->why);
+	put_time(out, "since", cell->since);
+	put_member(out, "attempt", cell->attempt);
+	buf_printf(out, ",\"lost\":%s", cell->is_lost ? "true" : "false");
+	put_member(out, "url", url.data);
+	buf_puts(out, "}");
+}
+
+static void put_json_row(struct buf *out, const struct coverage_data *d, const struct coverage_row *row)
+{
+	const struct project_matrix *m = &row->matrix;
+	const char *between = "";
+	buf_puts(out, "{\"project\":");
+	escape_json(out, str_from(m->project));
+	buf_printf(out, ",\"url\":\"project/%s\"", m->project); // a name in normal form needs no escapes
+	put_member(out, "version", m->version);
+	put_member(out, "version_before", m->before);
+	put_member(out, "upstream_version", m->upstream.newest);
+	put_time(out, "upstream_asked", m->upstream.asked);
+	buf_puts(out, ",\"cells\":[");
+	for (size_t i = 0; i < d->columns; i++) {
+		if (!row->cell[i])
+			continue;
+		buf_puts(out, between);
+		put_json_cell(out, m->project, row->cell[i]);
+		between = ",\n";
+	}
+	buf_puts(out, "]}");
+}
+
+static void write_coverage_json(const struct page_query *q, const struct coverage_data *d, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf next;
+	buf_init(&next, LIMIT_PATH);
+	buf_puts(out, "{\"columns\":[");
+	for (size_t i = 0; i < d->columns; i++) {
+		buf_puts(out, i ? ",{\"platform\":" : "{\"platform\":");
+		escape_json(out, str_from(d->column[i].platform->name));
+		put_member(out, "python", d->column[i].python);
+		buf_puts(out, "}");
+	}
+	buf_puts(out, "],\n\"projects\":[");
+	for (size_t i = 0; i < d->rows; i++) {
+		buf_puts(out, i ? ",\n" : "");
+		put_json_row(out, d, &d->row[i]);
+	}
+	if (d->next)
+		coverage_url(q, q->form, q->limit, d->next, &next);
+	buf_printf(out, "],\n\"total\":%llu", (unsigned long long)d->total);
+	put_member(out, "next", d->next ? next.data : NULL);
+	buf_puts(out, "}\n");
+}
+
+// --- CSV: a row for each project, a column for each environment ---
+
+static void write_coverage_csv(const struct coverage_data *d, struct buf *out)
+{
+	buf_puts(out, "project,version");
+	for (size_t i = 0; i < d->columns; i++) {
+		CLEANUP(mem_free) char *name = xasprintf("%s/%s", d->column[i].platform->name, d->column[i].python);
+		csv_next(out);
+		csv_field(out, str_from(name));
+	}
+	csv_end_row(out);
+	for (size_t i = 0; i < d->rows; i++) {
+		const struct coverage_row *row = &d->row[i];
+		csv_field(out, str_from(row->matrix.project));
+		csv_next(out);
+		csv_field(out, str_from(row->matrix.version ? row->matrix.version : ""));
+		for (size_t k = 0; k < d->columns; k++) {
+			csv_next(out);
+			csv_field(out, str_from(row->cell[k] ? wheel_status_name[row->cell[k]->state] : ""));
+		}
+		csv_end_row(out);
+	}
+}
+
+// --- HTML: what is asked for ---
+
+static void put_filter(struct buf *out, const struct page_query *q)
+{
+	static const struct {
+		const char *value, *words;
+	} choice[] = {{"", "All states"}, {"missing failed unmerged unknown", "With a gap"}, {"missing", "With a missing wheel"},
+		{"failed", "With a failed build"}, {"building", "With a running build"}};
+	buf_puts(out, "<form method=\"get\" action=\"coverage\">");
+	html_field(out, "projects", "Projects: names or globs", q->text[ARGUMENT_PROJECTS]);
+	html_field(out, "platforms", "Platforms: names or globs", q->text[ARGUMENT_PLATFORMS]);
+	html_field(out, "python", "Pythons", q->text[ARGUMENT_PYTHON]);
+	buf_puts(out, "<select name=\"state\" aria-label=\"States\">");
+	for (size_t i = 0; i < ARRAY_SIZE(choice); i++)
+		buf_printf(out, "<option value=\"%s\"%s>%s</option>", choice[i].value,
+			strcmp(choice[i].value, q->text[ARGUMENT_STATE]) == 0 ? " selected" : "", choice[i].words);
+	buf_puts(out, "</select><button>Show</button></form>\n");
+}
+
+static void put_states_key(struct buf *out)
+{
+	buf_puts(out, "<ul class=\"key\">");
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MATRIX; i++)
+		buf_printf(out, "<li><span class=\"cell %s\">%c</span>%s</li>", wheel_status_name[wheel_status_matrix[i]],
+			wheel_status_letter[wheel_status_matrix[i]], wheel_status_text[wheel_status_matrix[i]]);
+	buf_puts(out, "</ul>\n");
+}
+
+// --- the matrix ---
+
+enum {
+	FITTING_COLUMNS = 16, // of a matrix that is no wider than a page
+	ROWS_BETWEEN_HEADS = 20,
+};
+
+// A platform's name above its Pythons. class: of the first row.
+static void put_platform_heads(struct buf *out, const struct coverage_data *d, const char *class)
+{
+	buf_printf(out,
+		"<tr%s><th scope=\"col\" rowspan=\"2\">Project</th><th scope=\"col\" rowspan=\"2\">Version</th>", class);
+	for (size_t i = 0, end; i < d->columns; i = end) {
+		for (end = i; end < d->columns && d->column[end].platform == d->column[i].platform;)
+			end++;
+		html_put(out, "<th scope=\"colgroup\" colspan=\"%d\">%s</th>", end - i, d->column[i].platform->name);
+	}
+	buf_puts(out, "</tr>\n<tr class=\"heads pythons\">");
+	for (size_t i = 0; i < d->columns; i++)
+		buf_printf(out, "<th scope=\"col\">%s</th>", d->column[i].python);
+	buf_puts(out, "</tr>\n");
+}
+
+// is_first: of its platform.
+static void put_coverage_cell(struct buf *out, const char *project, const struct matrix_cell *cell, bool is_first)
+{
+	if (!cell) {
+		buf_puts(out, "<td></td>");
+		return;
+	}
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PATH);
+	coverage_cell_url(project, cell->platform, cell->python, &url);
+	const char *name = wheel_status_name[cell->state];
+	buf_puts(out, is_first ? "<td data-part=\"" : "<td>");
+	if (is_first)
+		html_put(out, "%s\">", cell->platform);
+	html_put(out, "<a class=\"cell %h%h\" data-of=\"%s\" aria-label=\"%h%h\" href=\"%s", name,
+		cell->is_lost ? " lost" : "", cell->python, name, cell->is_lost ? ", lost" : "", url.data);
+	buf_printf(out, "\">%c</a></td>", wheel_status_letter[cell->state]);
+}
+
+static void put_coverage_row(struct buf *out, const struct coverage_data *d, const struct coverage_row *row)
+{
+	const char *project = row->matrix.project;
+	html_begin_project_row(out, "", project);
+	html_put(out, "<td class=\"name\">%s</td>", row->matrix.version);
+	for (size_t i = 0, last = d->columns; i < d->columns; i++) {
+		bool is_first = last == d->columns || d->column[last].platform != d->column[i].platform;
+		put_coverage_cell(out, project, row->cell[i], is_first);
+		last = row->cell[i] ? i : last;
+	}
+	buf_puts(out, "</tr>\n");
+}
+
+static void put_coverage_matrix(struct buf *out, const struct coverage_data *d)
+{
+	put_states_key(out);
+	bool fits = d->columns <= FITTING_COLUMNS;
+	html_begin_box(out, "Wheels by platform and Python", fits ? "card matrix fits" : "card matrix");
+	buf_puts(out, "<table>\n<thead>");
+	put_platform_heads(out, d, "");
+	buf_puts(out, "</thead>\n<tbody>\n");
+	for (size_t i = 0; i < d->rows; i++) {
+		if (!fits && i && i % ROWS_BETWEEN_HEADS == 0)
+			put_platform_heads(out, d, " class=\"heads\"");
+		put_coverage_row(out, d, &d->row[i]);
+	}
+	html_end_table(out);
+}
+
+// --- one project: each cell with its reason ---
+
+static void put_link_to_file(struct buf *out, const char *project, const struct matrix_cell *cell)
+{
+	if (!cell->filename)
+		return;
+	if (cell->from)
+		html_put(out, "<a href=\"../files/%u/%h/%u\">", cell->from, project, cell->filename);
+	html_put(out, "%s%h", cell->filename, cell->from ? "</a>" : "");
+}
+
+static void put_cell_detail(struct buf *out, const char *project, const struct matrix_cell *cell)
+{
+	html_put(out, "<tr><th scope=\"row\">%s", cell->platform);
+	buf_printf(out, " %s</th><td><span class=\"cell %s\">%c</span></td><td class=\"why full\">", cell->python,
+		wheel_status_name[cell->state], wheel_status_letter[cell->state]);
+	html_text(out, cell->why ? cell->why : wheel_status_text[cell->state]);
+	if (cell->is_lost)
+		buf_puts(out, ". The version before had a wheel here");
+	if (cell->attempt && cell->has_log)
+		html_put(out, " (<a href=\"builds/%h/%u\">log</a>)", project, cell->attempt);
+	buf_puts(out, "</td><td>");
+	if (cell->since)
+		html_time(out, cell->since);
+	buf_puts(out, "</td><td class=\"why full\">");
+	put_link_to_file(out, project, cell);
+	buf_puts(out, "</td></tr>\n");
+}
+
+static void put_cell_details(struct buf *out, const struct coverage_data *d, const struct coverage_row *row)
+{
+	static const char *const column[] = {"Environment", "State", "Why", "Since", "File"};
+	buf_printf(out, "<h2>%s in each environment</h2>\n", row->matrix.project);
+	html_begin_table(out, "Reasons", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->columns; i++)
+		if (row->cell[i])
+			put_cell_detail(out, row->matrix.project, row->cell[i]);
+	html_end_table(out);
+}
+
+// --- the page ---
+
+static void put_url_of_form(struct buf *out, const struct page_query *q, enum page_form form, const char *after)
+{
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PATH);
+	coverage_url(q, form, form == q->form ? q->limit : LIMIT_COVERAGE_ROWS, after, &url);
+	escape_html(out, buf_view(&url));
+}
+
+static void put_more(struct buf *out, const struct page_query *q, const struct coverage_data *d)
+{
+	buf_puts(out, "<nav aria-label=\"More\">");
+	if (d->next) {
+		buf_puts(out, "<a rel=\"next\" href=\"");
+		put_url_of_form(out, q, PAGE_FORM_HTML, d->next);
+		buf_puts(out, "\">Next projects</a>");
+	}
+	buf_puts(out, "<a href=\"");
+	put_url_of_form(out, q, PAGE_FORM_CSV, "");
+	buf_puts(out, "\">CSV</a><a href=\"");
+	put_url_of_form(out, q, PAGE_FORM_JSON, "");
+	buf_puts(out, "\">JSON</a></nav>\n");
+}
+
+static void put_coverage(struct buf *out, const struct page_query *q, const struct coverage_data *d)
+{
+	if (!d->columns) {
+		buf_puts(out, "<p class=\"note\">No platform with a known Python fits.</p>\n");
+		return;
+	}
+	html_put(out, "<p class=\"note\">%n%h", d->total, d->total == 1 ? " project" : " projects");
+	buf_puts(out, !d->total ? " with such a name.</p>\n"
+		      : d->rows ? ". Each cell leads to its reason.</p>\n"
+				: "; none of these rows has such a state.</p>\n");
+	if (d->rows)
+		put_coverage_matrix(out, d);
+	if (d->rows == 1 && d->total == 1)
+		put_cell_details(out, d, &d->row[0]);
+	put_more(out, q, d);
+}
+
+static void write_coverage_html(const struct page_query *q, const struct coverage_data *d, struct buf *out)
+{
+	html_begin(out, &q->frame, "Coverage", "Wheels of the newest version of each project, by platform and Python");
+	buf_puts(out, "</header>\n");
+	put_filter(out, q);
+	put_coverage(out, q, d);
+	html_end(out, "<a href=\"../simple/\">all projects</a>");
+}
+
+// --- the page ---
+
+// "rel=next" of RFC 8288, for clients of the CSV too.
+static void put_next_link(struct page_query *q, const char *next)
+{
+	buf_puts(&q->link, "<");
+	coverage_url(q, q->form, q->limit, next, &q->link);
+	buf_puts(&q->link, ">; rel=\"next\"");
+}
+
+static int write_coverage(struct page_query *q, struct buf *out, struct err *e)
+{
+	CLEANUP(coverage_data_release) struct coverage_data data = {0};
+	if (coverage_data_read(q, &data, e) < 0)
+		return -1;
+	if (data.next)
+		put_next_link(q, data.next);
+	if (q->form == PAGE_FORM_JSON)
+		write_coverage_json(q, &data, out);
+	else if (q->form == PAGE_FORM_CSV)
+		write_coverage_csv(&data, out);
+	else
+		write_coverage_html(q, &data, out);
+	return 0;
+}
+
+static const char *const states[WHEEL_STATUSES_OF_MATRIX] = {
+	"ours", "covered", "upstream", "building", "excluded", "failed", "unmerged", "unknown", "missing"};
+static const struct page_argument arguments[] = {
+	{ARGUMENT_PROJECTS, .form = FORM_PROJECTS, .is_normalized = true},
+	{ARGUMENT_PLATFORMS, .form = FORM_PLATFORMS},
+	{ARGUMENT_PYTHON, .form = FORM_PYTHONS},
+	{ARGUMENT_STATE, .form = FORM_CHOICES, .choice = states, .choices = ARRAY_SIZE(states),
+		.refusal = "state is a list of ours, covered, upstream, building, excluded, failed, unmerged, unknown and missing"},
+	{ARGUMENT_AFTER, .form = FORM_PROJECT},
+};
+
+// A document of so many cells would take much memory as a tree: its forms are written from the matrices.
+const struct page_row coverage_page = {
+	.section = HTML_SECTION_COVERAGE,
+	.kind = PAGE_COVERAGE,
+	.scope = PAGE_SCOPE_ALL,
+	.needs_directory = true,
+	.has_own_frame = true,
+	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON | 1 << PAGE_FORM_CSV,
+	.rows = 50, // of a page for people
+	.rows_of_data = LIMIT_COVERAGE_ROWS,
+	.rows_most = LIMIT_COVERAGE_ROWS,
+	.most = 64 << 20,
+	PAGE_ARGUMENTS(arguments),
+	.write = write_coverage,
+};

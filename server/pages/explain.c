@@ -1,0 +1,637 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <string.h>
+
+#include "explainer/explain-losses.h"
+#include "explainer/explain-membership.h"
+#include "explainer/explain.h"
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/domain/text/filename.h"
+#include "lib/domain/text/name.h"
+#include "lib/domain/wheel/attachment.h"
+#include "lib/format/escape.h"
+#include "lib/os/clock.h"
+#include "lib/state/access/audit.h"
+#include "lib/state/config/promotion-rules.h"
+#include "lib/state/upstream/upstream.h"
+#include "server/core/auth.h"
+#include "server/pages/losses.h"
+#include "server/pages/page.h"
+#include "server/upstream/name-guard.h"
+
+static int64_t number_under(const struct jsondoc *doc, const char *key)
+{
+	int64_t n = 0;
+	jsondoc_get_int(doc, key, &n);
+	return n;
+}
+
+static void put_view_links(struct buf *out, const struct jsondoc *views, const char *up)
+{
+	buf_puts(out, "<td>");
+	for (size_t i = 0; views && i < jsondoc_count(views); i++) {
+		html_put(out, "%h<a href=\"%h/channel/%u/\">%s</a>", i ? ", " : "", up, jsondoc_at_str(views, i),
+			jsondoc_at_str(views, i));
+	}
+	buf_puts(out, "</td>");
+}
+
+// "unit", as a link to the record if there is one, and where the tests ran.
+static void put_kind(struct buf *out, const struct jsondoc *record, const char *up)
+{
+	const char *id = jsondoc_get_str(record, "evidence");
+	if (id)
+		html_put(out, "<a href=\"%h/evidence/%u\">", up, id);
+	html_put(out, "%s%h%s, Python %s: ", jsondoc_get_str(record, "kind"), id ? "</a> on " : " on ",
+		jsondoc_get_str(record, "platform"), jsondoc_get_str(record, "python"));
+}
+
+// Which other bytes a record is about.
+static void put_tested(struct buf *out, const struct jsondoc *r)
+{
+	const char *tested = jsondoc_get_str(r, "tested");
+	enum promotion_match as = promotion_match_find(jsondoc_get_str(r, "as"));
+	if (!tested || as == PROMOTION_MATCH_COUNT)
+		return;
+	buf_puts(out, " <span class=\"verdict goes\">other bytes</span> ");
+	promotion_tested_words(as, tested, out);
+}
+
+static void put_record(struct buf *out, const struct jsondoc *r, const char *up)
+{
+	const char *override = jsondoc_get_str(r, "override");
+	buf_puts(out, "<div>");
+	put_kind(out, r, up);
+	if (override) {
+		html_put(out, "<span class=\"verdict wrong\">override</span> %s", override);
+	} else
+		buf_printf(out, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped",
+			number_under(r, "passed"), number_under(r, "failed"), number_under(r, "skipped"));
+	if (jsondoc_get_str(r, "by"))
+		html_put(out, " (%s)", jsondoc_get_str(r, "by"));
+	put_tested(out, r);
+	buf_puts(out, "</div>");
+}
+
+static void put_lack(struct buf *out, const struct jsondoc *lack, const char *up)
+{
+	const char *result = jsondoc_get_str(lack, "result"), *why = jsondoc_get_str(lack, "why");
+	buf_puts(out, "<div>");
+	put_kind(out, lack, up);
+	html_put(out, "<span class=\"verdict%h\">%s</span> %s", strcmp(result, "red") == 0 ? " wrong" : "", result,
+		why);
+	put_tested(out, lack);
+	buf_puts(out, "</div>");
+}
+
+static void put_member_cells(struct buf *out, const struct jsondoc *m, const char *up)
+{
+	const struct jsondoc *evidence = jsondoc_get(m, "evidence");
+	const char *made = jsondoc_get_str(m, "made"), *by = jsondoc_get_str(m, "by");
+	const char *reason = jsondoc_get_str(m, "reason");
+	buf_printf(out, "<td>generation %" PRId64, number_under(m, "generation"));
+	buf_printf(out, "%s%.10s", made ? ", " : "", made ? made : "");
+	if (by)
+		html_put(out, ", by %s", by);
+	html_put(out, "%h%s</td><td class=\"why full\">", reason ? ": " : "", reason);
+	for (size_t i = 0; evidence && i < jsondoc_count(evidence); i++)
+		put_record(out, jsondoc_at(evidence, i), up);
+	buf_puts(out, "</td>");
+}
+
+static void put_outsider_cells(struct buf *out, const struct jsondoc *m, const char *up)
+{
+	const struct jsondoc *lacks = jsondoc_get(m, "lacks");
+	const char *why = jsondoc_get_str(m, "why");
+	buf_puts(out, "<td><span class=\"verdict goes\">not a member</span></td><td class=\"why full\">");
+	if (!lacks || !jsondoc_count(lacks))
+		html_text(out, why ? why : "");
+	for (size_t i = 0; lacks && i < jsondoc_count(lacks); i++)
+		put_lack(out, jsondoc_at(lacks, i), up);
+	buf_puts(out, "</td>");
+}
+
+static void put_membership_row(struct buf *out, const struct jsondoc *row, bool has_membership, const char *up)
+{
+	const struct jsondoc *m = jsondoc_get(row, "membership");
+	html_put(out, "<tr><th scope=\"row\" class=\"file\">%s</th><td>%s</td>", jsondoc_get_str(row, "filename"),
+		jsondoc_get_str(row, "platform"));
+	put_view_links(out, jsondoc_get(row, "views"), up);
+	if (has_membership && m && jsondoc_is_true(m, "member"))
+		put_member_cells(out, m, up);
+	else if (has_membership && m)
+		put_outsider_cells(out, m, up);
+	buf_puts(out, "</tr>\n");
+}
+
+static bool has_key(const struct jsondoc *rows, const char *key)
+{
+	for (size_t i = 0; i < jsondoc_count(rows); i++)
+		if (jsondoc_get(jsondoc_at(rows, i), key))
+			return true;
+	return false;
+}
+
+static void put_membership(const struct jsondoc *explanation, const char *up, struct buf *out)
+{
+	static const char *const column[] = {"File", "Platform", "Views", "Member since", "Evidence"};
+	const struct jsondoc *here = jsondoc_get(explanation, "here");
+	bool has_membership = has_key(here, "membership");
+	if (!has_membership && !has_key(here, "views"))
+		return;
+	buf_puts(out, "<h2>Views</h2>\n");
+	html_begin_table(out, "Views", "card wide builds", column, has_membership ? 5 : 3);
+	for (size_t i = 0; i < jsondoc_count(here); i++) {
+		const struct jsondoc *row = jsondoc_at(here, i);
+		if (jsondoc_get(row, "views") || jsondoc_get(row, "membership"))
+			put_membership_row(out, row, has_membership, up);
+	}
+	html_end_table(out);
+}
+
+enum { FILES_SHOWN = 1000, TABLES_SHOWN = 50, ROWS_SHOWN = 200 };
+
+struct provenance_page {
+	struct buf *out;
+	const char *project, *up;
+	size_t files, tables;
+};
+
+// "…" behind the first 300 bytes: anybody who may upload chose them.
+static void put_said(struct buf *out, const char *text)
+{
+	enum { MOST = 300 };
+	struct str said = str_from(text ? text : ""), head = str_head(said, MOST);
+	escape_html(out, head);
+	if (head.len < said.len)
+		buf_puts(out, "…");
+}
+
+static void put_said_cell(struct buf *out, const char *text)
+{
+	buf_puts(out, "<td class=\"why full\">");
+	put_said(out, text);
+	buf_puts(out, "</td>");
+}
+
+static void put_document_link(const struct provenance_page *p, const struct jsondoc *row, enum attachment kind,
+	const char *words)
+{
+	html_put(p->out, "<a href=\"%h/../files/%u/%u/%u%h\">%h</a>", p->up, jsondoc_get_str(row, "platform"),
+		p->project, jsondoc_get_str(row, "filename"), attachment_ending[kind], words);
+}
+
+// --- who and when ---
+
+static void put_provenance_line(struct provenance_page *p, const struct jsondoc *row)
+{
+	static const char *const column[] = {"File", "Platform", "Built by", "Finished", "Documents"};
+	const struct jsondoc *said = jsondoc_get(row, "provenance");
+	const char *builder = said ? jsondoc_get_str(said, "builder") : NULL;
+	bool has_attestations = jsondoc_is_true(row, "attestations");
+	if ((!said && !has_attestations) || p->files == FILES_SHOWN)
+		return;
+	if (!p->files++)
+		html_begin_table(p->out, "Where the files are from", "card wide", column, ARRAY_SIZE(column));
+	buf_puts(p->out, "<tr><th scope=\"row\" class=\"file\">");
+	put_said(p->out, jsondoc_get_str(row, "filename"));
+	buf_puts(p->out, "</th><td>");
+	put_said(p->out, jsondoc_get_str(row, "platform"));
+	buf_puts(p->out, "</td>");
+	put_said_cell(p->out, builder ? builder : said ? jsondoc_get_str(said, "predicate") : NULL);
+	put_said_cell(p->out, said ? jsondoc_get_str(said, "finished") : NULL);
+	buf_puts(p->out, "<td>");
+	if (said)
+		put_document_link(p, row, ATTACHMENT_STATEMENT, "statement");
+	buf_puts(p->out, said && has_attestations ? ", " : "");
+	if (has_attestations)
+		put_document_link(p, row, ATTACHMENT_PROVENANCE, "attestations");
+	buf_puts(p->out, "</td></tr>\n");
+}
+
+// --- from what ---
+
+static void put_component(struct buf *out, const struct jsondoc *one)
+{
+	static const char *const keys[] = {"component", "version", "source", "path", "how", "options"};
+	buf_puts(out, "<tr>");
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		put_said_cell(out, jsondoc_get_str(one, keys[i]));
+	buf_puts(out, "</tr>\n");
+}
+
+static void put_components(struct provenance_page *p, const struct jsondoc *row)
+{
+	static const char *const column[] = {"Component", "Version", "From", "Installed in", "As", "Options"};
+	const struct jsondoc *said = jsondoc_get(row, "provenance");
+	const struct jsondoc *rows = said ? jsondoc_get(said, "rows") : NULL;
+	size_t count = rows ? jsondoc_count(rows) : 0;
+	if (!count || p->tables == TABLES_SHOWN)
+		return;
+	p->tables++;
+	buf_puts(p->out, "<p class=\"note\">");
+	put_said(p->out, jsondoc_get_str(row, "filename"));
+	buf_puts(p->out, " of ");
+	put_said(p->out, jsondoc_get_str(row, "platform"));
+	buf_puts(p->out, "</p>\n");
+	CLEANUP(mem_free)
+	char *label =
+		xasprintf("Components of %s of %s", jsondoc_get_str(row, "filename"), jsondoc_get_str(row, "platform"));
+	html_begin_table(p->out, label, "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++)
+		put_component(p->out, jsondoc_at(rows, i));
+	html_end_table(p->out);
+	if (count > ROWS_SHOWN)
+		buf_printf(p->out, "<p class=\"note\">These are the first %d of %zu.</p>\n", ROWS_SHOWN, count);
+}
+
+static void put_provenance(const struct jsondoc *explanation, const char *up, struct buf *out)
+{
+	const struct jsondoc *here = jsondoc_get(explanation, "here");
+	struct provenance_page p = {.out = out, .project = jsondoc_get_str(explanation, "project"), .up = up};
+	bool has_any = false;
+	for (size_t i = 0; i < jsondoc_count(here); i++)
+		has_any |= jsondoc_get(jsondoc_at(here, i), "provenance") ||
+			   jsondoc_is_true(jsondoc_at(here, i), "attestations");
+	if (!has_any)
+		return;
+	buf_puts(out,
+		"<h2>Where the files are from</h2>\n<p class=\"note\">As their uploaders and builders say; nothing of it "
+		"is verified.</p>\n");
+	for (size_t i = 0; i < jsondoc_count(here); i++)
+		put_provenance_line(&p, jsondoc_at(here, i));
+	html_end_table(out);
+	for (size_t i = 0; i < jsondoc_count(here); i++)
+		put_components(&p, jsondoc_at(here, i));
+}
+
+enum { COMPARED_ROWS = 64 }; // so many rows back another wheel is looked for
+
+static int64_t count_of(const struct jsondoc *audit, const char *key)
+{
+	int64_t n = 0;
+	if (audit)
+		jsondoc_get_int(audit, key, &n);
+	return n;
+}
+
+// --- the files here ---
+
+static void put_audit_cell(struct buf *out, const struct jsondoc *audit)
+{
+	const char *unknown = audit ? jsondoc_get_str(audit, "unknown") : NULL;
+	int64_t errors = count_of(audit, "errors"), warnings = count_of(audit, "warnings");
+	buf_puts(out, "<td>");
+	if (unknown)
+		buf_puts(out, "unknown");
+	else if (errors)
+		buf_printf(out, "<span class=\"verdict goes\">%" PRId64 " error%s</span>", errors,
+			errors == 1 ? "" : "s");
+	else if (warnings)
+		buf_printf(out, "%" PRId64 " warning%s", warnings, warnings == 1 ? "" : "s");
+	else if (audit)
+		buf_puts(out, "good");
+	buf_puts(out, "</td>");
+}
+
+// One of several notes in a cell.
+static void put_note(struct buf *out, size_t *notes, const char *words, const char *text)
+{
+	if (!text || !*text)
+		return;
+	html_put(out, "%h%h%s", (*notes)++ ? "; " : "", words, text);
+}
+
+// Who uploaded or removed it, if the reader is told.
+static void put_people(struct buf *out, size_t *notes, const struct jsondoc *row)
+{
+	const struct jsondoc *removal = jsondoc_get(row, "removal");
+	const char *when = jsondoc_get_str(row, "uploaded");
+	put_note(out, notes, "uploaded by ", jsondoc_get_str(row, "uploaded_by"));
+	if (when)
+		buf_printf(out, ", %.10s", when);
+	put_note(out, notes, "removed by ", removal ? jsondoc_get_str(removal, "by") : NULL);
+}
+
+static void put_why_cell(struct buf *out, const struct jsondoc *row)
+{
+	const struct jsondoc *plan = jsondoc_get(row, "plan"), *audit = jsondoc_get(row, "audit");
+	size_t notes = 0;
+	buf_puts(out, "<td class=\"why full\">");
+	put_note(out, &notes, "", jsondoc_get_str(row, "reason"));
+	put_people(out, &notes, row);
+	put_note(out, &notes, "the view shows the file of ", jsondoc_get_str(row, "hidden-by"));
+	if (jsondoc_is_true(row, "not-promoted"))
+		put_note(out, &notes, "", "not promoted into the view");
+	put_note(out, &notes, "the last plan: ", plan ? jsondoc_get_str(plan, "verdict") : NULL);
+	put_note(out, &notes, "audit: ", audit ? jsondoc_get_str(audit, "unknown") : NULL);
+	if (jsondoc_is_true(row, "attestations"))
+		put_note(out, &notes, "", "it has attestations, whose signatures are not verified here");
+	buf_puts(out, "</td>");
+}
+
+// Of a wheel's name the part with the tags: "cp311-cp311-linux_x86_64.whl".
+static const char *tags_of_name(const char *filename)
+{
+	const char *at = filename + strlen(filename);
+	for (int dashes = 0; at > filename && dashes < 3; dashes += *at == '-')
+		at--;
+	return at;
+}
+
+static bool is_served_wheel(const struct jsondoc *row)
+{
+	const char *state = jsondoc_get_str(row, "state");
+	return filename_kind(str_from(jsondoc_get_str(row, "filename"))) == FILENAME_WHEEL &&
+	       (strcmp(state, "listed") == 0 || strcmp(state, "yanked") == 0 || strcmp(state, "unlisted") == 0);
+}
+
+static bool has_same(const struct jsondoc *a, const struct jsondoc *b, const char *key)
+{
+	return strcmp(jsondoc_get_str(a, key), jsondoc_get_str(b, key)) == 0;
+}
+
+// What the wheel of row i is compared with: an earlier row near it, of the platform with the same tags, or else of
+// another platform with the same name. NULL: none.
+static const struct jsondoc *find_other(const struct jsondoc *here, size_t i)
+{
+	const struct jsondoc *row = jsondoc_at(here, i), *copy = NULL;
+	const char *tags = tags_of_name(jsondoc_get_str(row, "filename"));
+	for (size_t k = i; k > 0 && i - k < COMPARED_ROWS; k--) {
+		const struct jsondoc *other = jsondoc_at(here, k - 1);
+		if (!is_served_wheel(other))
+			continue;
+		if (has_same(row, other, "platform") &&
+			strcmp(tags_of_name(jsondoc_get_str(other, "filename")), tags) == 0)
+			return other;
+		if (!copy && has_same(row, other, "filename"))
+			copy = other;
+	}
+	return copy;
+}
+
+// up: the path from the page to "/-".
+static void put_compare_link(struct buf *out, const struct jsondoc *here, size_t i, const char *up)
+{
+	const struct jsondoc *row = jsondoc_at(here, i);
+	const struct jsondoc *other = is_served_wheel(row) ? find_other(here, i) : NULL;
+	if (!other)
+		return;
+	const char *const part[] = {jsondoc_get_str(other, "platform"), jsondoc_get_str(other, "filename"),
+		jsondoc_get_str(row, "platform"), jsondoc_get_str(row, "filename")};
+	buf_printf(out, " <a href=\"%s/compare", up);
+	for (size_t k = 0; k < ARRAY_SIZE(part); k++)
+		html_put(out, "/%u", part[k]);
+	html_put(out, "\" title=\"with %s\">compare</a>", has_same(row, other, "platform") ? part[1] : part[0]);
+}
+
+static void put_files(struct buf *out, const struct jsondoc *here, const char *up)
+{
+	static const char *const column[] = {"File", "Platform", "State", "Audit", "Why"};
+	if (!jsondoc_count(here)) {
+		buf_puts(out, "<p class=\"note\">No file is here.</p>\n");
+		return;
+	}
+	html_begin_table(out, "Files", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < jsondoc_count(here); i++) {
+		const struct jsondoc *row = jsondoc_at(here, i);
+		html_put(out, "<tr><th scope=\"row\" class=\"file\">%s", jsondoc_get_str(row, "filename"));
+		put_compare_link(out, here, i, up);
+		html_put(out, "</th><td>%s</td><td>%s</td>", jsondoc_get_str(row, "platform"),
+			jsondoc_get_str(row, "state"));
+		put_audit_cell(out, jsondoc_get(row, "audit"));
+		put_why_cell(out, row);
+		buf_puts(out, "</tr>\n");
+	}
+	html_end_table(out);
+}
+
+// --- what the audit finds ---
+
+static void put_finding(struct buf *out, const struct jsondoc *finding)
+{
+	const char *level = jsondoc_get_str(finding, "level"), *rule = jsondoc_get_str(finding, "rule");
+	bool is_error = level && strcmp(level, "error") == 0;
+	html_put(out, "<tr><td><span class=\"verdict%h\">%s</span></td><td>%s", is_error ? " goes" : "", level,
+		jsondoc_get_str(finding, "code"));
+	if (rule)
+		html_put(out, " of the rule %s", rule);
+	html_put(out, "</td><td class=\"file\">%s</td><td class=\"why full\">%s</td></tr>\n",
+		jsondoc_get_str(finding, "member"), jsondoc_get_str(finding, "why"));
+}
+
+static void put_findings(struct buf *out, const struct jsondoc *row, bool is_first)
+{
+	static const char *const column[] = {"Level", "Finding", "Member", "Why"};
+	const struct jsondoc *audit = jsondoc_get(row, "audit");
+	const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
+	int64_t all = count_of(audit, "errors") + count_of(audit, "warnings");
+	buf_puts(out, is_first ? "<h2>What the audit finds</h2>\n<p class=\"note\">" : "<p class=\"note\">");
+	html_put(out, "%s of %s</p>\n", jsondoc_get_str(row, "filename"), jsondoc_get_str(row, "platform"));
+	CLEANUP(mem_free)
+	char *label = xasprintf("What the audit finds in %s of %s", jsondoc_get_str(row, "filename"),
+		jsondoc_get_str(row, "platform"));
+	html_begin_table(out, label, "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < jsondoc_count(findings); i++)
+		put_finding(out, jsondoc_at(findings, i));
+	html_end_table(out);
+	if (all > (int64_t)jsondoc_count(findings))
+		buf_printf(out, "<p class=\"note\">These are the first %zu of %" PRId64 ".</p>\n",
+			jsondoc_count(findings), all);
+}
+
+static void put_audits(struct buf *out, const struct jsondoc *here)
+{
+	bool is_first = true;
+	for (size_t i = 0; i < jsondoc_count(here); i++) {
+		const struct jsondoc *audit = jsondoc_get(jsondoc_at(here, i), "audit");
+		const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
+		if (!findings || !jsondoc_count(findings))
+			continue;
+		put_findings(out, jsondoc_at(here, i), is_first);
+		is_first = false;
+	}
+}
+
+// --- upstream, and what pip takes ---
+
+static void put_upstream(struct buf *out, const struct jsondoc *upstream)
+{
+	const char *why = jsondoc_get_str(upstream, "why"), *index = jsondoc_get_str(upstream, "index");
+	int64_t files = 0;
+	html_put(out, "<h2>Upstream</h2>\n<p class=\"note\">%s%h%s", index, index ? ": " : "",
+		jsondoc_get_str(upstream, "result"));
+	if (why && *why)
+		html_put(out, ", %s", why);
+	if (jsondoc_get_int(upstream, "files", &files))
+		buf_printf(out, ", %" PRId64 " file%s", files, files == 1 ? "" : "s");
+	buf_puts(out, "</p>\n");
+}
+
+static void put_taken(struct buf *out, const struct jsondoc *environment, const char *key, const char *words)
+{
+	const struct jsondoc *choice = jsondoc_get(environment, key);
+	html_put(out, "<td class=\"why kind full\" data-of=\"%h\">%s</td>", words,
+		choice ? jsondoc_get_str(choice, "filename") : "–");
+}
+
+static void put_environments(struct buf *out, const struct jsondoc *rows)
+{
+	static const char *const column[] = {"Platform", "From here", "From upstream", "From both", "Clients of this view get"};
+	if (!jsondoc_count(rows))
+		return;
+	buf_puts(out, "<h2>What pip takes</h2>\n");
+	html_begin_table(out, "What pip takes", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < jsondoc_count(rows); i++) {
+		const struct jsondoc *row = jsondoc_at(rows, i);
+		html_put(out, "<tr><th scope=\"row\">%s, Python %s</th>", jsondoc_get_str(row, "platform"),
+			jsondoc_get_str(row, "python"));
+		put_taken(out, row, "here", column[1]);
+		put_taken(out, row, "upstream", column[2]);
+		put_taken(out, row, "both", column[3]);
+		put_taken(out, row, "client", column[4]);
+		buf_puts(out, "</tr>\n");
+	}
+	html_end_table(out);
+}
+
+// --- the whole ---
+
+static void put_links(struct buf *out, const struct jsondoc *explanation, const char *up)
+{
+	CLEANUP(buf_release) struct buf links;
+	buf_init(&links, 4096);
+	buf_printf(&links, "<a href=\"?format=text\">text</a> · <a href=\"?format=json\">JSON</a>");
+	const struct jsondoc *builds = jsondoc_get(explanation, "builds");
+	if (builds && jsondoc_count(builds)) {
+		html_put(&links, " · <a href=\"%h/builds/%u/\">builds</a>", up,
+			jsondoc_get_str(explanation, "project"));
+	}
+	html_put(&links, " · <a href=\"%h/project/%u\">project</a>", up, jsondoc_get_str(explanation, "project"));
+	html_end(out, links.data);
+}
+
+static void write_explain_html(struct page_query *q, const struct jsondoc *explanation, struct buf *out)
+{
+	const struct jsondoc *here = jsondoc_get(explanation, "here");
+	const char *version = jsondoc_get_str(explanation, "version"), *view = jsondoc_get_str(explanation, "view");
+	const char *up = version ? "../../.." : "../..";
+	CLEANUP(mem_free)
+	char *title = xasprintf("%s%s%s", jsondoc_get_str(explanation, "project"), version ? " " : "",
+		version ? version : "");
+	CLEANUP(mem_free) char *words = view ? xasprintf("In %s", view) : xstrdup("In the default view");
+	int64_t errors = 0;
+	for (size_t i = 0; i < jsondoc_count(here); i++)
+		errors += count_of(jsondoc_get(jsondoc_at(here, i), "audit"), "errors");
+	html_begin(out, &q->frame, title, words);
+	losses_state(jsondoc_get(explanation, "lost"), out);
+	if (errors)
+		buf_printf(out, "<span class=\"state still busy\">%" PRId64 " error%s</span>", errors,
+			errors == 1 ? "" : "s");
+	buf_puts(out, "</header>\n");
+	losses_table(jsondoc_get(explanation, "lost"), up, out);
+	put_files(out, here, up);
+	put_membership(explanation, up, out);
+	put_audits(out, here);
+	put_provenance(explanation, up, out);
+	put_upstream(out, jsondoc_get(explanation, "upstream"));
+	put_environments(out, jsondoc_get(explanation, "environments"));
+	put_links(out, explanation, up);
+}
+
+// --- the page ---
+
+struct explain_making {
+	struct page_query *query;
+	const char *version; // NULL: all
+	struct jsondoc *doc; // owned by who asks
+};
+
+static bool sees_names(void *ctx, const struct platform *p)
+{
+	const struct explain_making *x = ctx;
+	return page_names(x->query, p);
+}
+
+static bool may_read_view(void *ctx, const struct view *v)
+{
+	const struct explain_making *x = ctx;
+	return readable_has_view(&x->query->readable, v, x->query->project);
+}
+
+static int make_explanation(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	struct explain_making *x = ctx;
+	struct page_query *q = x->query;
+	struct server_context *s = q->context;
+	const struct view *view = q->match->found_view;
+	struct name_presence here;
+	if (name_guard_lookup(s, q->catalog, q->project, &here, e) < 0)
+		return -1;
+	CLEANUP(results_cleanup) struct results *results = page_find_results(s);
+	CLEANUP(wheel_gate_cleanup) struct wheel_gate *gate = server_context_gate(s);
+	CLEANUP(explain_membership_cleanup) struct explain_membership *membership = NULL;
+	const struct explain_reader reader = {may_read_view, sees_names, x};
+	if (explain_membership_new(q->site, view, q->catalog, q->project, q->now, &reader, &membership, e) < 0)
+		return -1;
+	const char *audit = q->nameds && s->audit ? s->audit->path : NULL;
+	const struct explain_losses losses = {q->site, q->catalog, q->project, audit, &reader};
+	CLEANUP(jsondoc_cleanup) struct jsondoc *lost = NULL;
+	if (explain_losses_read(&losses, &lost, e) < 0)
+		return -1;
+	const struct explain_about about = {
+		.view = view,
+		.project = q->project,
+		.version = x->version,
+		.rule = name_rules_find(&server_context_site(s)->rules, q->project),
+		.is_ours = name_guard_is_recorded(s, q->project),
+		.is_hidden = name_owner_is_hidden(&here),
+		.results = results,
+		.gate = gate,
+		.audit_path = audit,
+		.reader = &reader,
+		.put_file = explain_membership_put,
+		.put_file_ctx = membership,
+		.lost = lost,
+	};
+	x->doc = explain(&about, q->catalog, answer, e);
+	return x->doc ? 0 : -1;
+}
+
+static struct reply *prepare_explanation(struct page_query *q)
+{
+	return site_is_incomplete(q->site, q->match->found_view) ? server_context_not_filled() : NULL;
+}
+
+static int make_document(struct page_query *q, struct jsondoc **out, struct err *e)
+{
+	struct server_context *s = q->context;
+	CLEANUP(mem_free) char *version = q->match->version.len ? xstrndup(q->match->version.ptr, q->match->version.len) : NULL;
+	struct explain_making x = {.query = q, .version = version};
+	const struct upstream_answer unasked = {.result = UPSTREAM_NEVER_ASKED, .project = q->project, .why = ""};
+	int result = s->upstream ? upstream_load_cached_any(s->upstream, q->catalog, q->project, make_explanation, &x, e)
+				 : make_explanation(&x, &unasked, e);
+	*out = x.doc;
+	return result < 0 && (e->kind == ERR_NOT_FOUND || e->kind == ERR_INVALID)
+		       ? page_answer(q, server_context_not_found_in(s, q->match->found_view->is_private, "nothing is known of it"))
+		       : result;
+}
+
+static void write_explain_text(struct page_query *q UNUSED, const struct jsondoc *explanation, struct buf *out)
+{
+	explain_text(explanation, out);
+}
+
+const struct page_row explain_page = {
+	.section = HTML_SECTION_NONE,
+	.scope = PAGE_SCOPE_VIEW,
+	.is_data_first = true,
+	.shows_names = true,
+	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON | 1 << PAGE_FORM_TEXT,
+	.indent = 2,
+	.most = LIMIT_PAGE,
+	.prepare = prepare_explanation,
+	.make = make_document,
+	.form = {[PAGE_FORM_HTML] = write_explain_html, [PAGE_FORM_TEXT] = write_explain_text},
+};

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "lib/os/clock.h"
+#include "lib/state/catalog/catalog-plan.h"
+#include "lib/state/catalog/catalog-plan-change.h"
+#include "server/core/auth.h"
+#include "server/pages/page.h"
+#include "server/pages/plan-files.h"
+
+// --- JSON ---
+
+static bool is_platform_asked_for(const struct page_query *q, const char *platform)
+{
+	for (size_t i = 0; platform && i < q->platforms; i++)
+		if (strcmp(q->platform[i]->name, platform) == 0 && (!*q->text[ARGUMENT_PLATFORM] || strcmp(q->text[ARGUMENT_PLATFORM], platform) == 0))
+			return true;
+	return false;
+}
+
+// The totals of the platforms that the client may read.
+static struct jsondoc *readable_totals_json(const struct page_query *q, const struct jsondoc *totals)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
+		const struct jsondoc *row = jsondoc_at(totals, i);
+		const char *platform = jsondoc_get_str(row, "platform");
+		int64_t files = 0, bytes = 0;
+		if (!is_platform_asked_for(q, platform) || !jsondoc_get_int(row, "files", &files) ||
+			!jsondoc_get_int(row, "bytes", &bytes))
+			continue;
+		struct jsondoc *one = jsondoc_object();
+		jsondoc_put_str(one, "platform", platform);
+		jsondoc_put_str(one, "verdict", jsondoc_get_str(row, "verdict"));
+		jsondoc_put_str(one, "why", jsondoc_get_str(row, "why"));
+		jsondoc_put_bool(one, "removes", jsondoc_is_true(row, "removes"));
+		jsondoc_put_int(one, "files", files);
+		jsondoc_put_int(one, "bytes", bytes);
+		jsondoc_add(list, one);
+	}
+	return list;
+}
+
+// 1: there is no plan.
+static int read_last_plan(struct catalog *c, struct buf *id, int64_t *made, struct jsondoc **head, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_PAGE);
+	if (catalog_plan_last(c, id, made, &text, &why) < 0) {
+		if (why.kind == ERR_NOT_FOUND)
+			return 1;
+		*e = why;
+		return -1;
+	}
+	*head = jsondoc_read(buf_view(&text), e);
+	return *head ? 0 : -1;
+}
+
+static int write_plan_json(const struct page_query *q, struct buf *out, struct err *e)
+{
+	int64_t made = 0;
+	CLEANUP(buf_release) struct buf id;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *head = NULL;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	CLEANUP(plan_applied_release) struct plan_applied applied = {0};
+	buf_init(&id, LIMIT_WORDS);
+	int none = read_last_plan(q->catalog, &id, &made, &head, e);
+	if (none < 0 || (!none && plan_applied_read(q->catalog, (const struct platform *const *)q->platform, q->platforms, q, id.data, head, &applied, e) < 0))
+		return -1;
+	jsondoc_put_str(doc, "plan", none ? NULL : id.data);
+	if (!none) {
+		jsondoc_put_time(doc, "made", made);
+		if (applied.files)
+			jsondoc_put(doc, "applied", plan_applied_json(&applied));
+		else
+			jsondoc_put_str(doc, "applied", NULL);
+		jsondoc_put(doc, "totals", readable_totals_json(q, jsondoc_get(head, "totals")));
+	}
+	jsondoc_write(doc, 0, out);
+	return 0;
+}
+
+// --- HTML: what the plan before said otherwise; nothing if there was none ---
+
+static const char *platform_name(const struct plan_page_writer *w, int64_t id)
+{
+	for (size_t i = 0; i < w->query->platforms; i++)
+		if (w->query->platform[i]->id == id)
+			return w->query->platform[i]->name;
+	return "";
+}
+
+enum { CHANGES_SHOWN = 100 };
+
+static int put_change(void *ctx, const struct catalog_plan_change *x, struct err *e UNUSED)
+{
+	struct plan_page_writer *w = ctx;
+	static const char *const words[2][2] = {{"", "removed now"}, {"no longer removed", "another reason"}};
+	const char *platform = platform_name(w, x->platform);
+	if (!w->changes++) {
+		static const char *const column[] = {"File", "Platform", "Change", "Before", "Now", "Size"};
+		html_begin_table(w->out, "Since the plan before", "card wide", column, ARRAY_SIZE(column));
+	}
+	html_put(w->out, "<tr><th scope=\"row\" class=\"file\">%s</th><td class=\"name\">%s</td><td><span "
+		"class=\"verdict%h\">%h</span></td><td>%s</td><td>%s</td><td class=\"n\" data-of=\"\">%b</td></tr>\n",
+		x->filename, platform, x->removes && !x->removed ? " goes" : !x->removes             ? " good" : "",
+		words[x->removed][x->removes], x->before ? x->before : "was not there",
+		x->verdict ? x->verdict : "is gone", x->size);
+	return 0;
+}
+
+static int put_changes(struct plan_page_writer *w, struct err *e)
+{
+	struct err why = ERR_INIT;
+	int64_t made;
+	CLEANUP(buf_release) struct buf former;
+	buf_init(&former, LIMIT_WORDS);
+	if (catalog_plan_former(w->query->catalog, &former, &made, &why) < 0) {
+		if (why.kind != ERR_NOT_FOUND)
+			*e = why;
+		return why.kind == ERR_NOT_FOUND ? 0 : -1;
+	}
+	html_put(w->out, "<h2>Since the plan before, of %t</h2>\n", made);
+	for (size_t i = 0; i < w->query->platforms; i++)
+		if (plan_is_selected(w, w->query->platform[i]) && w->changes < CHANGES_SHOWN &&
+			catalog_plan_changes_list(w->query->catalog, w->query->platform[i]->id, CHANGES_SHOWN - w->changes,
+				put_change, w, e) < 0)
+			return -1;
+	if (w->changes)
+		html_end_table(w->out);
+	if (!w->changes)
+		buf_puts(w->out, "<p class=\"note\">It removes the same files.</p>\n");
+	else if (w->changes == CHANGES_SHOWN)
+		buf_printf(w->out, "<p class=\"note\">These are the first %d.</p>\n", CHANGES_SHOWN);
+	return 0;
+}
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+static int64_t get_count(const struct jsondoc *object, const char *key)
+{
+	int64_t n = 0;
+	return object && jsondoc_get_int(object, key, &n) && n > 0 ? n : 0;
+}
+
+// --- sums ---
+
+// Of the plan's totals. verdict NULL: any; removes -1: both.
+static struct plan_sum sum_of_platform(const struct plan_page_writer *w, const char *platform, const char *verdict,
+	int removes)
+{
+	const struct jsondoc *totals = jsondoc_get(w->head, "totals");
+	struct plan_sum sum = {0};
+	for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
+		const struct jsondoc *t = jsondoc_at(totals, i);
+		if (strcmp(platform, or_empty(jsondoc_get_str(t, "platform"))) != 0 ||
+			(verdict && strcmp(verdict, or_empty(jsondoc_get_str(t, "verdict"))) != 0) ||
+			(removes >= 0 && removes != jsondoc_is_true(t, "removes")))
+			continue;
+		sum.files += (uint64_t)get_count(t, "files");
+		sum.bytes += (uint64_t)get_count(t, "bytes");
+	}
+	return sum;
+}
+
+static struct plan_sum sum_of_platforms(const struct plan_page_writer *w, int removes)
+{
+	struct plan_sum all = {0};
+	for (size_t i = 0; i < w->query->platforms; i++) {
+		struct plan_sum one = sum_of_platform(w, w->query->platform[i]->name, NULL, removes);
+		all.files += one.files;
+		all.bytes += one.bytes;
+	}
+	return all;
+}
+
+static void put_plan_totals(struct plan_page_writer *w)
+{
+	struct plan_sum removed = sum_of_platforms(w, 1), kept = sum_of_platforms(w, 0);
+	const struct jsondoc *asked = jsondoc_get(w->head, "look-ups");
+	html_put(w->out, "<dl><div><dt>To be removed</dt><dd>%n</dd></div><div><dt>Their size</dt><dd>%b</dd></div>"
+		"<div><dt>Stay</dt><dd>%n", removed.files, removed.bytes, kept.files);
+	if (w->query->platforms == w->query->site->store.platform_count) { // they are of all platforms
+		html_put(w->out, "</dd></div><div><dt>Projects asked upstream</dt><dd>%n</dd></div><div><dt>Failed "
+			"look-ups</dt><dd>%n", (uint64_t)get_count(asked, "projects"),
+			(uint64_t)get_count(asked, "failed"));
+	}
+	buf_puts(w->out, "</dd></div></dl>\n");
+}
+
+static void put_losing_views(struct plan_page_writer *w)
+{
+	const struct jsondoc *views = jsondoc_get(w->head, "views");
+	size_t count = views ? jsondoc_count(views) : 0;
+	if (!count || w->applied.files)
+		return;
+	buf_puts(w->out, "<h2>What clients would lose</h2>\n<p class=\"note\">These views do not merge upstream. The plan is "
+			 "not applied, unless they merge it or [prune] clients-have-upstream names them.</p>\n<ul>");
+	for (size_t i = 0; i < count; i++) {
+		const struct jsondoc *v = jsondoc_at(views, i);
+		html_put(w->out, "<li>%s", or_empty(jsondoc_get_str(v, "view")));
+		buf_printf(w->out, ": projects %lld, versions %lld, first ", (long long)get_count(v, "projects"),
+			(long long)get_count(v, "versions"));
+		html_put(w->out, "%s</li>", or_empty(jsondoc_get_str(v, "first")));
+	}
+	buf_puts(w->out, "</ul>\n");
+}
+
+static void put_sum_cell(struct plan_page_writer *w, const char *platform, const char *verdict, uint64_t files)
+{
+	buf_printf(w->out, "<td class=\"n%s\" data-of=\"%s\">", files ? "" : " zero", verdict);
+	if (files)
+		plan_begin_link(w, platform, verdict, "", 1);
+	html_put(w->out, "%n%h", files, files ? "</a></td>" : "</td>");
+}
+
+static void put_platform_row(struct plan_page_writer *w, const char *name)
+{
+	struct plan_sum removed = sum_of_platform(w, name, NULL, 1);
+	buf_puts(w->out, "<tr><th scope=\"row\">");
+	plan_begin_link(w, name, "", "", 1);
+	html_put(w->out, "%s</a></th>", name);
+	for (size_t i = 0; i < PLAN_VERDICTS; i++)
+		put_sum_cell(w, name, plan_verdict[i], sum_of_platform(w, name, plan_verdict[i], -1).files);
+	put_sum_cell(w, name, "removed", removed.files);
+	html_put(w->out, "<td class=\"n\" data-of=\"\">%b</td></tr>\n", removed.bytes);
+}
+
+static void put_platform_sums(struct plan_page_writer *w)
+{
+	buf_puts(w->out, "<h2>By platform and verdict</h2>\n");
+	html_begin_box(w->out, "By platform and verdict", "card wide");
+	buf_puts(w->out, "<table class=\"sums\">\n<thead><tr><th scope=\"col\">Platform</th>");
+	for (size_t i = 0; i < PLAN_VERDICTS; i++)
+		buf_printf(w->out, "<th scope=\"col\" class=\"n\">%s</th>", plan_verdict[i]);
+	buf_puts(w->out,
+		"<th scope=\"col\" class=\"n\">removed</th><th scope=\"col\" class=\"n\">size</th></tr></thead>\n"
+		"<tbody>\n");
+	for (size_t i = 0; i < w->query->platforms; i++)
+		put_platform_row(w, w->query->platform[i]->name);
+	html_end_table(w->out);
+}
+
+// --- the command, and what the plan before said ---
+
+static void put_applied(struct plan_page_writer *w)
+{
+	const struct plan_applied *a = &w->applied;
+	html_put(w->out, "<h2 id=\"apply\">It was applied</h2>\n<p class=\"note\">Applied at %t", a->when);
+	if (a->by)
+		html_put(w->out, " by %s", a->by);
+	html_put(w->out, ", with <code>wheelcache prune apply</code>. %n of its ", a->files);
+	uint64_t all = sum_of_platforms(w, 1).files;
+	html_put(w->out, "%n%h", all, all == 1 ? " file" : " files");
+	buf_puts(w->out, a->files == 1 ? " is unlisted. To" : " are unlisted. To remove more, make a new plan.</p>\n<figure class=\"card\"><figcaption>To undo it"
+			 "</figcaption><pre><code>wheelcache prune restore --config /etc/wheelcache/wheelcache.conf --run ");
+	html_put(w->out, "%s</code></pre></figure>\n", w->id);
+}
+
+static int put_command(struct plan_page_writer *w, struct err *e)
+{
+	CLEANUP(plan_rows_release) struct plan_rows chosen = {0};
+	struct plan_collector collector = {&chosen, w->query};
+	if (w->applied.files) {
+		put_applied(w);
+		return 0;
+	}
+	if (!sum_of_platforms(w, 1).files)
+		return 0;
+	for (size_t i = 0; i < w->choice.count; i++)
+		if (catalog_plan_one(w->query->catalog, w->choice.id[i], plan_collect, &collector, e) < 0)
+			return -1;
+	buf_puts(w->out, "<h2 id=\"apply\">To apply it</h2>\n<figure class=\"card\"><figcaption>");
+	if (chosen.count)
+		buf_printf(w->out, "Without %zu file%s</figcaption><pre><code>", chosen.count,
+			chosen.count == 1 ? "" : "s");
+	else
+		buf_puts(w->out, "All of it</figcaption><pre><code>");
+	plan_choice_command(w->out, &chosen, jsondoc_get_str(w->head, "file"));
+	buf_puts(w->out,
+		"</code></pre></figure>\n<p class=\"note\">It checks each file again first. With --dry-run it only says "
+		"what it would do. To leave files out, tick them below, or give --except a glob, such as "
+		"<code>'numpy-*'</code>.</p>\n");
+	if (w->choice.has_more)
+		buf_printf(w->out,
+			"<p class=\"note\">These are the first %d: list more in a file for --except @FILE.</p>\n",
+			LIMIT_PLAN_CHOSEN);
+	return 0;
+}
+
+static void to_lower(const char *text, char out[LIMIT_FILE_NAME + 1])
+{
+	size_t i = 0;
+	for (; text[i] && i < LIMIT_FILE_NAME; i++)
+		out[i] = ascii_lower(text[i]);
+	out[i] = '\0';
+}
+
+// The numbers of another plan would be of other files.
+static void take_choice(struct plan_page_writer *w)
+{
+	const char *chosen = w->query->match->request->argument[ARGUMENT_CHOSEN]; // digits and dashes
+	plan_choice_read(&w->choice, chosen ? chosen : "");
+	if (!w->choice.count || strcmp(w->query->text[ARGUMENT_PLAN], w->id) == 0)
+		return;
+	w->choice = (struct plan_choice){0};
+	buf_puts(w->out,
+		"<p class=\"note\"><strong>There is a new plan since you chose:</strong> please choose again.</p>\n");
+}
+
+static int put_plan_page(struct plan_page_writer *w, const char *id, int64_t made, struct err *e)
+{
+	char when[CLOCK_TEXT];
+	const struct page_query *q = w->query;
+	CLEANUP(buf_release) struct buf words;
+	w->id = id;
+	if (plan_applied_read(q->catalog, (const struct platform *const *)q->platform, q->platforms, q, id, w->head, &w->applied, e) < 0)
+		return -1;
+	w->verdict = q->match->request->argument[ARGUMENT_VERDICT]     ? q->text[ARGUMENT_VERDICT]
+		     : !*w->query->text[ARGUMENT_TEXT] && sum_of_platforms(w, 1).files ? "removed"
+									: "";
+	buf_init(&words, LIMIT_WORDS);
+	buf_printf(&words, "What the last plan says, and what has changed since: %s", id);
+	html_begin(w->out, &w->query->frame, "Prune plan", words.data);
+	clock_write(w->applied.files ? w->applied.when : made, when);
+	buf_printf(w->out, "<span class=\"state\">%s <time datetime=\"%s\">%.10s %.5s UTC</time></span>\n</header>\n",
+		w->applied.files ? "Applied" : "Made", when, when, when + 11);
+	take_choice(w);
+	put_plan_totals(w);
+	put_losing_views(w);
+	if (put_command(w, e) < 0)
+		return -1;
+	put_platform_sums(w);
+	plan_put_form(w);
+	return plan_put_files(w, e) < 0 ? -1 : put_changes(w, e);
+}
+
+static int put_no_plan(struct plan_page_writer *w)
+{
+	html_begin(w->out, &w->query->frame, "Prune plan", "No plan of a prune has been made yet");
+	buf_puts(w->out,
+		"</header>\n<div class=\"lines\"><figure class=\"card\"><figcaption>To make one</figcaption><pre><code>"
+		"wheelcache prune plan --config /etc/wheelcache/wheelcache.conf -o plan.json</code></pre></figure></div>\n");
+	return 0;
+}
+
+static int put_last_plan(struct plan_page_writer *w, struct err *e)
+{
+	int64_t made;
+	CLEANUP(buf_release) struct buf id;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *head = NULL;
+	buf_init(&id, LIMIT_WORDS);
+	int none = read_last_plan(w->query->catalog, &id, &made, &head, e);
+	w->head = head;
+	return none < 0 ? -1 : none ? put_no_plan(w) : put_plan_page(w, id.data, made, e);
+}
+
+static int write_plan_html(const struct page_query *q, struct buf *out, struct err *e)
+{
+	struct plan_page_writer w = {.query = q, .out = out};
+	to_lower(q->text[ARGUMENT_TEXT], w.text);
+	CLEANUP(catalog_read_end) struct catalog *reading = q->catalog;
+	if (catalog_read_begin(q->catalog, e) < 0) {
+		reading = NULL;
+		return -1;
+	}
+	int result = put_last_plan(&w, e);
+	plan_applied_release(&w.applied);
+	if (result == 0)
+		html_end(out, "<a href=\"?format=json\">JSON</a>");
+	return result;
+}
+
+// --- the page ---
+
+static struct reply *prepare_plan(struct page_query *q)
+{
+	const struct request *r = q->match->request;
+	struct str named = str_from(q->text[ARGUMENT_PLATFORM]);
+	const struct platform *only = site_platform(q->site, named);
+	if (only)
+		return only->is_private ? auth_check(q->context, r, TOKEN_READ, only->name, NULL, NULL) : NULL;
+	struct reply *refused = named.len ? auth_unknown(q->context, r, TOKEN_READ, named, NULL) : NULL;
+	q->text[ARGUMENT_PLATFORM][0] = '\0'; // of a name that is none all are shown
+	return refused;
+}
+
+static int write_plan(struct page_query *q, struct buf *out, struct err *e)
+{
+	return q->form == PAGE_FORM_JSON ? write_plan_json(q, out, e) : write_plan_html(q, out, e);
+}
+
+static const struct page_argument arguments[] = {{ARGUMENT_PLATFORM, .form = FORM_PLATFORM}};
+
+// JSON says it in short, without the files.
+const struct page_row plan_page = {
+	.section = HTML_SECTION_PLAN,
+	.scope = PAGE_SCOPE_WHOLE,
+	.shows_names = true,
+	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON,
+	.most = 4 << 20,
+	PAGE_ARGUMENTS(arguments),
+	.prepare = prepare_plan,
+	.write = write_plan,
+};

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/limits.h"
+#include "server/pages/page.h"
+#include "server/pages/search-data.h"
+
+// --- the document ---
+
+static struct jsondoc *project_json(const struct search_found *f)
+{
+	struct jsondoc *one = jsondoc_object(), *platforms = jsondoc_array();
+	CLEANUP(mem_free) char *url = xasprintf("project/%s", f->name); // a name in normal form needs no escapes
+	jsondoc_put_str(one, "name", f->name);
+	jsondoc_put_str(one, "match", name_match_name[f->match]);
+	jsondoc_put_int(one, "files", (int64_t)f->files);
+	for (size_t i = 0; i < f->platforms; i++)
+		jsondoc_add_str(platforms, f->platform[i]->name);
+	jsondoc_put(one, "platforms", platforms);
+	jsondoc_put_bool(one, "upstream", f->is_upstreams);
+	jsondoc_put_time(one, "newest", f->newest);
+	jsondoc_put_str(one, "url", url);
+	return one;
+}
+
+static int make_search(struct page_query *q, struct jsondoc **out, struct err *e)
+{
+	struct name_query name;
+	CLEANUP(search_data_release) struct search_data data = {0};
+	const struct search_places in = {q->context->project_directory, q->catalog, q->context->owned_names};
+	name_query_read(str_from(q->text[ARGUMENT_TEXT]), &name);
+	if (name.len && search_data_find(&in, &q->readable, &name, q->limit, &data, e) < 0)
+		return -1;
+	struct jsondoc *doc = *out = jsondoc_object(), *projects = jsondoc_array();
+	jsondoc_put_str(doc, "query", q->text[ARGUMENT_TEXT]);
+	jsondoc_put_str(doc, "name", name.text);
+	for (size_t i = 0; i < data.count; i++)
+		jsondoc_add(projects, project_json(&data.found[i]));
+	jsondoc_put(doc, "projects", projects);
+	jsondoc_put_int(doc, "total", (int64_t)data.total);
+	jsondoc_put_bool(doc, "near", data.is_near);
+	return 0;
+}
+
+// --- HTML ---
+
+// html-script.h shows what is found while a person types. Without it this is a plain form.
+static void put_search_form(struct buf *out, const char *typed)
+{
+	html_put(out, "<form role=\"search\" method=\"get\" action=\"search\"><label class=\"sr\" for=\"name\">Name "
+		"of a project</label><input type=\"search\" id=\"name\" name=\"q\" maxlength=\"%d\" "
+		"placeholder=\"Name of a project\" autocapitalize=\"none\" spellcheck=\"false\" value=\"%s\">"
+		"<button>Search</button></form>\n", LIMIT_FILE_NAME, typed);
+}
+
+static void put_result(struct buf *out, const struct jsondoc *found)
+{
+	const struct jsondoc *platforms = jsondoc_get(found, "platforms");
+	html_begin_project_row(out, "", html_get(found, "name"));
+	if (jsondoc_is_true(found, "upstream")) {
+		buf_puts(out, "<td class=\"n\"></td><td></td><td class=\"full\"><span class=\"verdict\">upstream’s</span></td></tr>\n");
+		return;
+	}
+	html_count_cell(out, html_get_count(found, "files"), "file");
+	buf_puts(out, "<td class=\"name\">");
+	if (!jsondoc_is_null(found, "newest"))
+		html_time_of(out, html_get(found, "newest"));
+	buf_puts(out, "</td><td class=\"full\">");
+	for (size_t i = 0; i < jsondoc_count(platforms); i++) {
+		html_put(out, "%h%s</span>", i ? ", <span class=\"name\">" : "<span class=\"name\">",
+			jsondoc_at_str(platforms, i));
+	}
+	buf_puts(out, "</td></tr>\n");
+}
+
+static void put_results(struct buf *out, const struct jsondoc *projects, uint64_t total)
+{
+	static const char *const column[] = {"Project", "Files", "Newest file", "Platforms"};
+	size_t count = jsondoc_count(projects);
+	html_begin_table(out, "Projects", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < count; i++)
+		put_result(out, jsondoc_at(projects, i));
+	html_end_table(out);
+	if (total > count) {
+		html_put(out, "<p class=\"note\">%n more. Type more letters, or see <a href=\"../simple/\">all "
+			"projects</a>.</p>\n", total - count);
+	}
+}
+
+// A heading says what follows, also to those that do not see the table.
+static void put_answer(struct buf *out, const struct jsondoc *doc)
+{
+	const struct jsondoc *projects = jsondoc_get(doc, "projects");
+	uint64_t total = html_get_count(doc, "total");
+	bool is_near = jsondoc_is_true(doc, "near");
+	buf_puts(out, "<h2>");
+	if (!*html_get(doc, "name")) {
+		buf_puts(out, "That is no name of a project</h2>\n");
+		return;
+	}
+	if (total && !is_near) {
+		html_put(out, "%n%h", total, total == 1 ? " project" : " projects");
+	} else {
+		buf_puts(out, "No project");
+	}
+	html_put(out, " with “%s”</h2>\n", html_get(doc, "name"));
+	if (is_near)
+		buf_puts(out, jsondoc_count(projects) ? "<p class=\"note\">These names are similar:</p>\n"
+						      : "<p class=\"note\">No name is similar.</p>\n");
+	if (jsondoc_count(projects))
+		put_results(out, projects, total);
+}
+
+// The form of the page is in the place of the one that the frame has.
+static void write_search_html(struct page_query *q, const struct jsondoc *doc, struct buf *out)
+{
+	q->frame.has_search = false;
+	html_begin(out, &q->frame, "Search", "Projects by name");
+	buf_puts(out, "</header>\n");
+	put_search_form(out, q->text[ARGUMENT_TEXT]);
+	if (*q->text[ARGUMENT_TEXT])
+		put_answer(out, doc);
+	html_end(out, "<a href=\"../simple/\">all projects</a>");
+}
+
+const struct page_row search_page = {
+	.section = HTML_SECTION_NONE,
+	.needs_directory = true,
+	.reads_query = true,
+	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON,
+	.rows = 20,
+	.rows_most = LIMIT_SEARCH_RESULTS,
+	.most = 1 << 20,
+	.make = make_search,
+	.form = {[PAGE_FORM_HTML] = write_search_html},
+};
