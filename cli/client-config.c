@@ -45,19 +45,11 @@ static int refuse_index(const struct config *c, const char *name, struct err *e)
 	return name_choice_refuse(&names, ERR_NOT_FOUND, "the configuration has no view or platform", e);
 }
 
-static bool shows_platform(const struct config_view *v, const char *name)
-{
-	for (size_t i = 0; i < v->platform_count; i++)
-		if (strcmp(v->platforms[i], name) == 0)
-			return true;
-	return false;
-}
-
 // The index of one platform of a view: v NULL: of the default view, which is all platforms, or of a platform.
 static int look_at_part(struct client_command *x, const struct config_view *v, struct err *e)
 {
 	struct client_index *i = &x->index;
-	if (v && i->platform && !shows_platform(v, i->platform)) {
+	if (v && i->platform && !config_view_has(v, i->platform)) {
 		CLEANUP(name_choice_release) struct name_choice names;
 		CLEANUP(mem_free) char *what = xasprintf("view %s has no platform", v->name);
 		name_choice_init(&names, str_from(i->platform));

@@ -14,6 +14,8 @@
 #include "lib/domain/wheel/attachment.h"
 #include "lib/domain/wheel/provenance.h"
 #include "lib/domain/wheel/wheel.h"
+#include "lib/format/jsondoc.h"
+#include "lib/net/url.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 
@@ -50,8 +52,8 @@ static void add_failures(struct making *x, const struct junit *j)
 	struct evidence *r = x->record;
 	for (size_t i = 0; i < j->failures && r->failures < LIMIT_JUNIT_FAILURES; i++)
 		x->failure[r->failures++] = (struct junit_failure){
-			arena_copy(&r->text, str_from(j->failure[i].name)),
-			arena_copy(&r->text, str_from(j->failure[i].message)),
+			arena_strdup(&r->text, j->failure[i].name),
+			arena_strdup(&r->text, j->failure[i].message),
 		};
 }
 
@@ -93,7 +95,7 @@ static int add_report(struct making *x, const char *path, struct err *e)
 // --- wheels ---
 
 // Equal contents are known only of a file that can be unpacked; its bytes are tested in any case.
-static void take_content(int fd, const struct stat *st, struct evidence_wheel *wheel)
+static void note_content(int fd, const struct stat *st, struct evidence_wheel *wheel)
 {
 	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st->st_size);
 	struct err ignored = ERR_INIT;
@@ -101,7 +103,7 @@ static void take_content(int fd, const struct stat *st, struct evidence_wheel *w
 }
 
 // The commit that the statement of provenance beside the wheel says. One that is about other bytes says nothing.
-static void take_wheel_commit(struct evidence *r, const char *path, struct evidence_wheel *wheel)
+static void note_wheel_commit(struct evidence *r, const char *path, struct evidence_wheel *wheel)
 {
 	CLEANUP(mem_free) char *beside = xasprintf("%s%s", path, attachment_ending[ATTACHMENT_STATEMENT]);
 	CLEANUP(buf_release) struct buf text;
@@ -113,7 +115,7 @@ static void take_wheel_commit(struct evidence *r, const char *path, struct evide
 		provenance_read(buf_view(&text), &p, &ignored) < 0)
 		return;
 	const char *commit = provenance_commit(&p);
-	wheel->commit = commit ? arena_copy(&r->text, str_from(commit)) : NULL;
+	wheel->commit = arena_strdup(&r->text, commit);
 }
 
 static int hash_file(const char *path, struct stat *st, struct evidence_wheel *wheel, struct err *e)
@@ -130,7 +132,7 @@ static int hash_file(const char *path, struct stat *st, struct evidence_wheel *w
 	while ((got = read(fd, room, HASHED_AT_ONCE)) > 0)
 		digest_add(d, room, (size_t)got);
 	digest_end(d, wheel->sha256);
-	take_content(fd, st, wheel);
+	note_content(fd, st, wheel);
 	return got < 0 ? err_errno(e, ERR_IO, "%s", path) : 0;
 }
 
@@ -151,12 +153,12 @@ static int add_wheel(struct making *x, const struct evidence_make *from, const c
 	struct evidence_wheel *wheel = &x->wheel[x->record->wheels];
 	const char *slash = strrchr(path, '/');
 	struct stat st;
-	*wheel = (struct evidence_wheel){.filename = arena_copy(&x->record->text, str_from(slash ? slash + 1 : path))};
+	*wheel = (struct evidence_wheel){.filename = arena_strdup(&x->record->text, slash ? slash + 1 : path)};
 	if (filename_parse(str_from(wheel->filename), &name, e) < 0 || name.kind != FILENAME_WHEEL)
 		return err_set(e, ERR_USAGE, "--wheels: %s is not named like a wheel", path);
 	if (hash_file(path, &st, wheel, e) < 0 || (!from->takes_older && check_is_older(x, path, &st, e) < 0))
 		return -1;
-	take_wheel_commit(x->record, path, wheel);
+	note_wheel_commit(x->record, path, wheel);
 	x->record->wheels++;
 	return 0;
 }
@@ -169,7 +171,7 @@ static int add_named_wheel(struct making *x, const struct evidence_wheel *named,
 	if (filename_parse(str_from(named->filename), &name, e) < 0)
 		return -1;
 	*wheel = *named;
-	wheel->filename = arena_copy(&x->record->text, str_from(named->filename));
+	wheel->filename = arena_strdup(&x->record->text, named->filename);
 	x->record->wheels++;
 	return 0;
 }
@@ -224,19 +226,130 @@ int evidence_make(const struct evidence_make *from, struct evidence *out, struct
 	if (check_cell(from, &python, e) < 0)
 		return -1;
 	x->record = out;
-	x->wheel = arena_alloc_aligned(&out->text, (from->wheels + from->nameds + 1) * sizeof(*x->wheel));
+	x->wheel = ARENA_NEW(&out->text, struct evidence_wheel, from->wheels + from->nameds);
 	if (read_evidence_files(x, from, e) < 0) {
 		evidence_release(out);
 		return -1;
 	}
 	int64_t now = clock_wall_seconds();
-	struct junit_failure *failure = arena_alloc_aligned(&out->text, (out->failures + 1) * sizeof(*failure));
-	memcpy(failure, x->failure, out->failures * sizeof(*failure));
-	out->kind = arena_copy(&out->text, str_from(from->kind));
-	out->platform = arena_copy(&out->text, str_from(from->platform));
+	out->kind = arena_strdup(&out->text, from->kind);
+	out->platform = arena_strdup(&out->text, from->platform);
 	out->python = arena_copy(&out->text, buf_view(&python));
 	out->made = x->oldest_seconds < 0 ? 0 : x->oldest_seconds < now ? x->oldest_seconds : now;
-	out->failure = failure;
+	out->failure = arena_memdup(&out->text, x->failure, out->failures * sizeof(*x->failure));
 	out->wheel = x->wheel;
 	return 0;
+}
+
+// --- wheels that are not here ---
+
+// What is no wheel says nothing.
+static int add_named(struct named_wheels *n, struct str filename, struct str sha256, struct err *e)
+{
+	struct evidence_wheel wheel = {0};
+	if (filename_kind(filename) != FILENAME_WHEEL)
+		return 0;
+	if (filename.len > LIMIT_FILE_NAME || !hex_decode(sha256, wheel.sha256, SHA256_SIZE))
+		return err_set(e, ERR_INVALID, STR_FMT ": it has no SHA-256",
+			STR_ARG(str_head(filename, LIMIT_FILE_NAME)));
+	if (n->count == LIMIT_EVIDENCE_WHEELS)
+		return err_set(e, ERR_LIMIT, "more than %d wheels", LIMIT_EVIDENCE_WHEELS);
+	wheel.filename = arena_copy(n->text, filename);
+	ARENA_GROW(n->text, n->item, n->count, n->room);
+	n->item[n->count++] = wheel;
+	return 0;
+}
+
+static struct str hash_of(const struct jsondoc *doc)
+{
+	const struct jsondoc *hashes = doc ? jsondoc_get(doc, "hashes") : NULL;
+	const char *sha256 = hashes ? jsondoc_get_str(hashes, "sha256") : NULL;
+	return str_from(sha256 ? sha256 : "");
+}
+
+// An entry of pip's report: {"download_info": {"url", "archive_info": {"hashes": {"sha256"}}}}.
+static int add_installed(struct named_wheels *n, const struct jsondoc *entry, struct err *e)
+{
+	const struct jsondoc *info = entry ? jsondoc_get(entry, "download_info") : NULL;
+	const char *url = info ? jsondoc_get_str(info, "url") : NULL;
+	CLEANUP(buf_release) struct buf name;
+	buf_init(&name, LIMIT_FILE_NAME);
+	if (!url)
+		return err_set(e, ERR_INVALID, "an installed package has no \"url\"");
+	if (!url_filename(str_from(url), &name))
+		return err_set(e, ERR_INVALID, "the URL of an installed package is none");
+	return add_named(n, buf_view(&name), hash_of(jsondoc_get(info, "archive_info")), e);
+}
+
+static int add_page_file(struct named_wheels *n, const struct jsondoc *file, struct err *e)
+{
+	const char *name = file ? jsondoc_get_str(file, "filename") : NULL;
+	return name ? add_named(n, str_from(name), hash_of(file), e)
+		    : err_set(e, ERR_INVALID, "a file without \"filename\"");
+}
+
+// A page names all wheels of a project; those that were tested are of one version.
+static int check_one_version(const struct named_wheels *n, size_t first, struct err *e)
+{
+	CLEANUP(filename_release) struct filename one = {0};
+	for (size_t i = first; i < n->count; i++) {
+		CLEANUP(filename_release) struct filename other = {0};
+		if (filename_parse(str_from(n->item[i].filename), i == first ? &one : &other, e) < 0)
+			return -1;
+		if (i > first && version_cmp(&one.version, &other.version) != 0)
+			return err_set(e, ERR_INVALID,
+				"it has wheels of several versions: name those that were tested, as pip install "
+				"--report does");
+	}
+	return 0;
+}
+
+static int add_entries(struct named_wheels *n, const struct jsondoc *list,
+	int (*add)(struct named_wheels *, const struct jsondoc *, struct err *), struct err *e)
+{
+	for (size_t i = 0; i < jsondoc_count(list); i++)
+		if (add(n, jsondoc_at(list, i), e) < 0)
+			return -1;
+	return 0;
+}
+
+static int read_named_json(struct named_wheels *n, struct str text, struct err *e)
+{
+	size_t first = n->count;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(text, LIMIT_EVIDENCE_VALUES, e);
+	if (!doc)
+		return -1;
+	if (jsondoc_get(doc, "install"))
+		return add_entries(n, jsondoc_get(doc, "install"), add_installed, e);
+	if (!jsondoc_get(doc, "files"))
+		return err_set(e, ERR_INVALID, "it has neither \"install\" nor \"files\"");
+	return add_entries(n, jsondoc_get(doc, "files"), add_page_file, e) < 0 ? -1 : check_one_version(n, first, e);
+}
+
+// "SHA256  NAME", where NAME may be a path, and "*" may stand before it.
+static int read_named_lines(struct named_wheels *n, struct str text, struct err *e)
+{
+	while (text.len) {
+		struct str line = str_trim(str_cut(&text, '\n')), name = line, hash = str_cut(&name, ' ');
+		name = str_trim(name);
+		if (str_starts(name, STR("*")))
+			name = str_slice(name, 1, name.len);
+		long slash = str_rfind(name, '/');
+		name = str_slice(name, (size_t)(slash + 1), name.len);
+		if (line.len && filename_kind(name) == FILENAME_OTHER)
+			return err_set(e, ERR_INVALID, "a line is not \"SHA256  NAME\", as sha256sum writes it");
+		if (line.len && add_named(n, name, hash, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int named_wheels_read(struct named_wheels *n, const char *from, struct str text, struct err *e)
+{
+	size_t before = n->count;
+	struct str trimmed = str_trim(text);
+	int result = str_starts(trimmed, STR("{")) ? read_named_json(n, trimmed, e) : read_named_lines(n, trimmed, e);
+	if (result == 0 && n->count == before)
+		result = err_set(e, ERR_INVALID, "it names no wheel");
+	return result < 0 ? err_prefix(e, "--wheels-from %s: ", from) : 0;
 }

@@ -3,6 +3,7 @@
 // tested. It needs no store and no configuration: it runs on the machine where the tests ran. One thread at a time.
 #pragma once
 
+#include "lib/base/arena.h"
 #include "lib/domain/promotion/evidence.h"
 
 struct evidence_make {
@@ -21,3 +22,14 @@ struct evidence_make {
 // report that is empty, cut, or has no tests, or that is older than a wheel, and so is a report about another one. The
 // caller releases *out if this returns 0.
 int evidence_make(const struct evidence_make *from, struct evidence *out, struct err *e) MUST_CHECK;
+
+// Names and hashes of wheels that are not here, for `evidence make --wheels-from`.
+struct named_wheels {
+	struct evidence_wheel *item;
+	size_t count, room;
+	struct arena *text; // the caller's, for all that is read
+};
+// Adds the wheels of a list, and leaves out what is no wheel: the report of pip install --report, a page of a project
+// (PEP 691) whose wheels are of one version, or lines as of sha256sum. from is for messages. ERR_INVALID: it is none of
+// these, a wheel has no hash, or a page has several versions; ERR_LIMIT: more than LIMIT_EVIDENCE_WHEELS.
+int named_wheels_read(struct named_wheels *n, const char *from, struct str text, struct err *e) MUST_CHECK;

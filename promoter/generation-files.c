@@ -11,9 +11,9 @@
 
 static struct generation_file copy_file(struct arena *text, const struct membership_file *f, bool is_removed)
 {
-	struct generation_file out = {.platform = arena_copy(text, str_from(f->platform)),
-		.project = arena_copy(text, str_from(f->project)),
-		.filename = arena_copy(text, str_from(f->filename)),
+	struct generation_file out = {.platform = arena_strdup(text, f->platform),
+		.project = arena_strdup(text, f->project),
+		.filename = arena_strdup(text, f->filename),
 		.is_removed = is_removed};
 	memcpy(out.sha256, f->sha256, SHA256_SIZE);
 	out.tested = membership_tested_copy(text, f->tested, f->testeds);
@@ -23,7 +23,7 @@ static struct generation_file copy_file(struct arena *text, const struct members
 
 static void copy_files(struct generation_files *out, const struct membership_change *m)
 {
-	out->file = xcalloc(m->adds + m->removes + 1, sizeof(*out->file));
+	out->file = ARENA_NEW(&out->text, struct generation_file, m->adds + m->removes);
 	for (size_t i = 0; i < m->adds; i++)
 		out->file[out->files++] = copy_file(&out->text, &m->add[i], false);
 	for (size_t i = 0; i < m->removes; i++)
@@ -36,13 +36,13 @@ struct found_override {
 	const char *by, *reason; // NULL: it is none
 };
 
-static int take_override(void *ctx, const struct catalog_evidence *row, struct err *e UNUSED)
+static int note_override_words(void *ctx, const struct catalog_evidence *row, struct err *e UNUSED)
 {
 	struct found_override *f = ctx;
 	if (!row->overrides)
 		return 0;
-	f->by = arena_copy(f->text, str_from(row->by));
-	f->reason = arena_copy(f->text, str_from(row->overrides));
+	f->by = arena_strdup(f->text, row->by);
+	f->reason = arena_strdup(f->text, row->overrides);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ static int mark_override(struct catalog *c, const uint8_t id[SHA256_SIZE], struc
 	CLEANUP(buf_release) struct buf text;
 	CLEANUP(evidence_file_release) struct evidence_file file = {0};
 	buf_init(&text, 2 * LIMIT_EVIDENCE);
-	if (catalog_evidence_find(c, id, take_override, &f, e) < 0)
+	if (catalog_evidence_find(c, id, note_override_words, &f, e) < 0)
 		return -1;
 	if (!f.reason)
 		return 0;
@@ -152,8 +152,8 @@ static int read_first_generation(void *ctx, const struct catalog_generation *g, 
 			f->override ? bsearch(&key, s->found, s->count, sizeof(key), compare_brought_back) : NULL;
 		if (!to)
 			continue;
-		to->file->override = arena_copy(&s->out->text, str_from(f->override));
-		to->file->override_by = arena_copy(&s->out->text, str_from(f->override_by));
+		to->file->override = arena_strdup(&s->out->text, f->override);
+		to->file->override_by = arena_strdup(&s->out->text, f->override_by);
 	}
 	return 0;
 }
@@ -178,7 +178,7 @@ static int mark_files(struct catalog *c, const struct membership_change *m, size
 {
 	if (strcmp(m->action, "rollback") != 0)
 		return mark_overrides(c, m, out, e);
-	CLEANUP(mem_free) struct brought_back *found = xcalloc(out->files + 1, sizeof(*found));
+	struct brought_back *found = ARENA_NEW(&out->text, struct brought_back, out->files);
 	struct rollback_search s = {c, m, out, most, found, 0, 0};
 	return mark_brought_back(&s, e);
 }
@@ -207,7 +207,6 @@ int generation_files_read(struct catalog *c, struct str packed, size_t most, str
 
 void generation_files_release(struct generation_files *g)
 {
-	free(g->file);
 	arena_release(&g->text);
 	*g = (struct generation_files){0};
 }

@@ -22,11 +22,6 @@ struct loss_reader {
 	size_t knowns, room;
 };
 
-static void release_known(struct loss_reader *r)
-{
-	free(r->known);
-}
-
 // --- reading ---
 
 static int compare_losses(const void *a, const void *b)
@@ -41,11 +36,11 @@ static int keep_known(void *ctx, const struct catalog_lost *row, struct err *e U
 {
 	struct loss_reader *r = ctx;
 	struct arena *text = &r->out->text;
-	GROW(r->known, r->knowns, r->room);
+	ARENA_GROW(text, r->known, r->knowns, r->room);
 	struct known_loss *k = &r->known[r->knowns++];
-	*k = (struct known_loss){.was = {.platform = arena_copy(text, str_from(row->platform)),
+	*k = (struct known_loss){.was = {.platform = arena_strdup(text, row->platform),
 					 .project = "",
-					 .filename = arena_copy(text, str_from(row->filename)),
+					 .filename = arena_strdup(text, row->filename),
 					 .since = row->since}};
 	memcpy(k->was.sha256, row->sha256, SHA256_SIZE);
 	return 0;
@@ -53,15 +48,15 @@ static int keep_known(void *ctx, const struct catalog_lost *row, struct err *e U
 
 static void add_loss(struct member_losses *to, const struct member_loss *from)
 {
-	GROW(to->item, to->count, to->room);
+	ARENA_GROW(&to->text, to->item, to->count, to->room);
 	struct member_loss *l = &to->item[to->count++];
 	*l = *from;
-	l->platform = arena_copy(&to->text, str_from(from->platform));
-	l->project = arena_copy(&to->text, str_from(from->project));
-	l->filename = arena_copy(&to->text, str_from(from->filename));
+	l->platform = arena_strdup(&to->text, from->platform);
+	l->project = arena_strdup(&to->text, from->project);
+	l->filename = arena_strdup(&to->text, from->filename);
 }
 
-static int take_lost_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
+static int note_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
 {
 	struct loss_reader *r = ctx;
 	struct member_loss l = {m->platform_name, m->project, m->filename, {0}, m->since, 0};
@@ -72,7 +67,7 @@ static int take_lost_member(void *ctx, const struct catalog_member *m, struct er
 		r->knowns ? bsearch(&l, r->known, r->knowns, sizeof(*r->known), compare_losses) : NULL;
 	if (known) {
 		known->now = m->is_listed ? LOSS_ENDED : LOSS_REMAINS;
-		known->was.project = arena_copy(&r->out->text, str_from(m->project));
+		known->was.project = arena_strdup(&r->out->text, m->project);
 		l.since = known->was.since;
 	}
 	if (!m->is_listed)
@@ -85,51 +80,42 @@ static int read_losses(struct loss_reader *r, struct catalog *c, const char *vie
 	*r->out = (struct member_losses){0};
 	if (catalog_lost_list(c, view, keep_known, r, e) < 0)
 		return -1;
-	return catalog_view_members(c, view, GENERATION_NEWEST, project, take_lost_member, r, e);
+	return catalog_view_members(c, view, GENERATION_NEWEST, project, note_member, r, e);
 }
 
 int member_losses_read(struct catalog *c, const char *view, const char *project, struct member_losses *out, struct err *e)
 {
-	CLEANUP(release_known) struct loss_reader r = {.out = out};
+	struct loss_reader r = {.out = out};
 	return read_losses(&r, c, view, project, e);
 }
 
 void member_losses_release(struct member_losses *l)
 {
-	free(l->item);
 	arena_release(&l->text);
 	*l = (struct member_losses){0};
 }
 
 // --- telling ---
 
-// "-": the name has none.
-static void put_version(const char *filename, struct buf *out)
-{
-	struct err ignored = ERR_INIT;
-	CLEANUP(filename_release) struct filename name = {0};
-	bool is_known = filename_parse(str_from(filename), &name, &ignored) == 0;
-	buf_puts(out, is_known ? name.version.text : "-");
-}
-
 // Losses of a view that wait for the command join, as they are often of one cause.
 static void tell_loss(const struct config_view *v, const struct member_loss *l, bool is_lost, struct hook_queue *queue)
 {
 	char since[CLOCK_TEXT], sha256[SHA256_HEX + 1] = "";
-	const char *word = is_lost ? "lost" : "back";
-	CLEANUP(buf_release) struct buf version;
-	buf_init(&version, LIMIT_FILE_NAME);
-	put_version(l->filename, &version);
+	CLEANUP(arena_release) struct arena a = {0};
+	struct err ignored = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	bool is_known = filename_parse(str_from(l->filename), &name, &ignored) == 0;
+	const char *version = is_known ? name.version.text : "-", *word = is_lost ? "lost" : "back";
 	clock_write(l->since, since);
 	hex_encode(l->sha256, SHA256_SIZE, sha256);
-	CLEANUP(mem_free) char *about = xasprintf("%s/%s in %s", l->platform, l->filename, v->name);
-	CLEANUP(mem_free) char *joins = xasprintf("lost files of %s", v->name);
-	CLEANUP(mem_free)
-	char *line = xasprintf("%s %s %s %s %s %s", word, v->name, l->platform, l->project, version.data, l->filename);
+	const char *about = arena_printf(&a, "%s/%s in %s", l->platform, l->filename, v->name);
+	const char *joins = arena_printf(&a, "lost files of %s", v->name);
+	const char *line = arena_printf(
+		&a, "%s %s %s %s %s %s", word, v->name, l->platform, l->project, version, l->filename);
 	const char *const variables[][2] = {{"CHANGE", word}, {"VIEW", v->name}, {"PLATFORM", l->platform},
-		{"PROJECT", l->project}, {"VERSION", version.data}, {"FILE", l->filename}, {"SHA256", sha256},
+		{"PROJECT", l->project}, {"VERSION", version}, {"FILE", l->filename}, {"SHA256", sha256},
 		{"SINCE", since}};
-	const struct hook_value values[] = {{'p', l->platform}, {'v', ""}, {'n', l->project}, {'r', version.data}};
+	const struct hook_value values[] = {{'p', l->platform}, {'v', ""}, {'n', l->project}, {'r', version}};
 	const struct hook_job job = {
 		v->on_change, about, joins, line, values, ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
 	hook_queue_add(queue, &job);
@@ -154,10 +140,14 @@ static struct catalog_lost loss_row(const struct config_view *v, const struct me
 	return (struct catalog_lost){v->name, l->platform, l->filename, l->sha256, l->since};
 }
 
-// Another server may have kept and told it meanwhile. told: what this one is to tell of.
-static int keep_new_losses(const struct config_view *v, struct catalog *c, int64_t now, struct loss_reader *r,
-	struct member_losses *told, struct err *e)
+// lost, back: what this server is to tell of. Another one may have kept and told it meanwhile, and a file that is no member
+// any more is not back.
+static int keep_losses(const struct config_view *v, struct catalog *c, int64_t now, struct loss_reader *r,
+	struct member_losses *lost, struct member_losses *back, struct err *e)
 {
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0)
+		return -1;
 	for (size_t i = 0; i < r->out->count; i++) {
 		struct member_loss *l = &r->out->item[i];
 		if (l->since)
@@ -168,15 +158,8 @@ static int keep_new_losses(const struct config_view *v, struct catalog *c, int64
 		if (is_new < 0)
 			return -1;
 		if (is_new)
-			add_loss(told, l);
+			add_loss(lost, l);
 	}
-	return 0;
-}
-
-// Likewise. One that is no member any more is not back.
-static int keep_ended_losses(const struct config_view *v, struct catalog *c, struct loss_reader *r,
-	struct member_losses *told, struct err *e)
-{
 	for (size_t i = 0; i < r->knowns; i++) {
 		const struct known_loss *k = &r->known[i];
 		const struct catalog_lost row = loss_row(v, &k->was);
@@ -184,18 +167,8 @@ static int keep_ended_losses(const struct config_view *v, struct catalog *c, str
 		if (was_known < 0)
 			return -1;
 		if (was_known && k->now == LOSS_ENDED)
-			add_loss(told, &k->was);
+			add_loss(back, &k->was);
 	}
-	return 0;
-}
-
-static int keep_losses(const struct config_view *v, struct catalog *c, int64_t now, struct loss_reader *r,
-	struct member_losses *lost, struct member_losses *back, struct err *e)
-{
-	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	if (catalog_begin(c, &t, e) < 0 || keep_new_losses(v, c, now, r, lost, e) < 0 ||
-		keep_ended_losses(v, c, r, back, e) < 0)
-		return -1;
 	return catalog_commit(&t, e);
 }
 
@@ -213,7 +186,7 @@ static bool has_changed(const struct loss_reader *r)
 int member_losses_note(const struct config_view *v, struct catalog *c, int64_t now, struct hook_queue *queue,
 	struct member_losses *out, struct err *e)
 {
-	CLEANUP(release_known) struct loss_reader r = {.out = out};
+	struct loss_reader r = {.out = out};
 	CLEANUP(member_losses_release) struct member_losses lost = {0};
 	CLEANUP(member_losses_release) struct member_losses back = {0};
 	if (read_losses(&r, c, v->name, NULL, e) < 0)

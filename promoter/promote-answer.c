@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "promoter/promote-answer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/limits.h"
@@ -24,7 +23,7 @@ static const char *copy_row_text(struct arena *a, const char *text)
 
 struct promote_row *promote_answer_add(struct promote_answer *a, const struct promote_row *row)
 {
-	GROW(a->row, a->rows, a->room);
+	ARENA_GROW(&a->text, a->row, a->rows, a->room);
 	struct promote_row *copy = &a->row[a->rows++];
 	*copy = *row;
 	copy->platform = copy_row_text(&a->text, row->platform);
@@ -92,14 +91,13 @@ void promote_answer_shorten(struct promote_answer *a)
 
 void promote_answer_clear(struct promote_answer *a)
 {
-	a->rows = 0;
+	int64_t generation = a->generation;
 	arena_release(&a->text);
-	promote_answer_count(a);
+	*a = (struct promote_answer){.generation = generation};
 }
 
 void promote_answer_release(struct promote_answer *a)
 {
-	free(a->row);
 	arena_release(&a->text);
 	*a = (struct promote_answer){0};
 }

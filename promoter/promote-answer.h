@@ -36,7 +36,7 @@ struct promote_row {
 
 struct promote_answer {
 	struct promote_row *row; // by project, version key, file name, platform
-	size_t rows, room;
+	size_t rows, room;                  // the rows are in the text
 	size_t count[PROMOTE_RESULT_COUNT]; // of the rows
 	int64_t generation;                 // the new one; else the newest
 	struct arena text;

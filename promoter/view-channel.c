@@ -9,8 +9,8 @@
 #include "lib/install/fits.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
-#include "promoter/promoted-times.h"
 #include "lib/state/catalog/catalog-file.h"
+#include "lib/state/catalog/catalog-view.h"
 #include "lib/state/upstream/name-owner.h"
 
 enum {
@@ -24,6 +24,20 @@ enum {
 // versions, is there; and for files of any kind of its own platform, because /VIEW/PLATFORM/simple/ has no others.
 enum view_channel_way { WAY_EVERY_MICRO, WAY_WHEEL, WAY_ANY, WAY_OWN, WAY_COUNT };
 
+// When the members of a view came into it: the times of the generations that added them.
+struct promoted_times {
+	struct promoted_generation {
+		int64_t number, made;
+	} *generation; // the newest first
+	size_t generations, generation_room;
+	struct promoted_file {
+		int64_t platform, made;
+		const char *filename;
+	} *file; // of the project, by file name and platform
+	size_t files, file_room;
+	struct arena of_project;
+};
+
 struct view_channel {
 	const struct site *site;
 	const struct view *view;
@@ -32,8 +46,10 @@ struct view_channel {
 	int64_t now;
 	bool looks_at_disk;
 	struct fits fits; // its places: the environments of the view's platforms
-	struct kept_versions *kept;      // NULL: nothing is wanted
-	struct promoted_times *promoted; // NULL: the view has no membership
+	struct kept_versions *kept; // NULL: nothing is wanted
+	const char *membership;     // the view that has it; NULL: none has
+	struct promoted_times promoted;
+	struct arena text;
 };
 
 const char *const view_channel_state_name[VIEW_CHANNEL_STATE_COUNT] = {
@@ -55,6 +71,15 @@ const char *const view_channel_decision_name[] = {
 
 // --- the view ---
 
+static int add_generation(void *ctx, const struct catalog_generation *g, struct err *e UNUSED)
+{
+	struct view_channel *c = ctx;
+	struct promoted_times *t = &c->promoted;
+	ARENA_GROW(&c->text, t->generation, t->generations, t->generation_room);
+	t->generation[t->generations++] = (struct promoted_generation){g->number, g->made};
+	return 0;
+}
+
 int view_channel_open(const struct site *site, const struct view *v, struct catalog *c, int64_t now,
 	struct view_channel **out, struct err *e)
 {
@@ -67,7 +92,8 @@ int view_channel_open(const struct site *site, const struct view *v, struct cata
 		(struct retention_rules){own->keep_versions, (int64_t)own->keep_seconds, (int64_t)own->warn_seconds};
 	for (size_t i = 0; i < v->platform_count; i++)
 		fits_add_platform(&new->fits, v->platform[i]);
-	if (own->from && promoted_times_open(own->name, c, &new->promoted, e) < 0)
+	new->membership = own->from ? own->name : NULL;
+	if (own->from && catalog_view_generations(c, own->name, INT64_MAX, UINT64_MAX, add_generation, new, e) < 0)
 		return -1;
 	*out = STEAL_PTR(new);
 	return 0;
@@ -78,7 +104,8 @@ void view_channel_close(struct view_channel *c)
 	if (!c)
 		return;
 	fits_release(&c->fits);
-	promoted_times_close(c->promoted);
+	arena_release(&c->promoted.of_project);
+	arena_release(&c->text);
 	free(c);
 }
 
@@ -153,13 +180,73 @@ int view_channel_find_doubt(struct view_channel *c, struct buf *why, struct err 
 	return is_clock_in_doubt(c, why, e);
 }
 
+// --- when members came ---
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const struct promoted_generation *x = a, *y = b;
+	return (x->number < y->number) - (x->number > y->number);
+}
+
+static int64_t time_of_generation(const struct promoted_times *t, int64_t number)
+{
+	const struct promoted_generation wanted = {.number = number}, *found = NULL;
+	if (t->generations)
+		found = bsearch(&wanted, t->generation, t->generations, sizeof(wanted), compare_numbers);
+	return found ? found->made : 0;
+}
+
+static int compare_promoted_files(const void *a, const void *b)
+{
+	const struct promoted_file *x = a, *y = b;
+	int order = strcmp(x->filename, y->filename);
+	return order ? order : (x->platform > y->platform) - (x->platform < y->platform);
+}
+
+static int add_promoted_file(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
+{
+	struct promoted_times *t = ctx;
+	ARENA_GROW(&t->of_project, t->file, t->files, t->file_room);
+	t->file[t->files++] = (struct promoted_file){
+		m->platform, time_of_generation(t, m->since), arena_strdup(&t->of_project, m->filename)};
+	return 0;
+}
+
+static int load_promoted_files(struct view_channel *c, const char *project, struct err *e)
+{
+	struct promoted_times *t = &c->promoted;
+	t->files = t->file_room = 0;
+	arena_release(&t->of_project);
+	if (catalog_view_members(c->catalog, c->membership, GENERATION_NEWEST, project, add_promoted_file, t, e) < 0)
+		return -1;
+	if (t->files)
+		qsort(t->file, t->files, sizeof(*t->file), compare_promoted_files);
+	return 0;
+}
+
+// Seconds since 1970; 0: unknown.
+static int64_t arrival_of(const struct view_channel *c, const struct view_channel_file *f)
+{
+	const struct promoted_times *t = &c->promoted;
+	int64_t came = f->file.arrived ? f->file.arrived : f->file.mtime_ns / 1000000000;
+	if (c->membership) {
+		const struct promoted_file wanted = {.platform = f->platform->id, .filename = f->file.filename}, *found =
+			NULL;
+		if (t->files)
+			found = bsearch(&wanted, t->file, t->files, sizeof(wanted), compare_promoted_files);
+		came = found ? found->made : 0;
+	}
+	return came >= NAME_OWNER_NO_WHEELS_S ? came : 0;
+}
+
 // --- the files of a project ---
 
 struct shown_files {
 	struct view_channel *channel;
 	struct view_channel_file *file;
 	size_t count, room;
-	struct arena text;
+	struct arena *text;      // of the project
+	struct arena scratch;    // of the rest
 	struct version *version; // of each file; owned
 	struct kept_file *kept;  // of each file
 	uint64_t *bits;          // of each file
@@ -170,11 +257,7 @@ static void shown_files_release(struct shown_files *r)
 {
 	for (size_t i = 0; r->version && i < r->count; i++)
 		version_release(&r->version[i]);
-	free(r->file);
-	free(r->version);
-	free(r->kept);
-	free(r->bits);
-	arena_release(&r->text);
+	arena_release(&r->scratch);
 }
 
 static int add_shown_file(void *ctx, const struct platform *platform, const struct catalog_file *file,
@@ -183,10 +266,10 @@ static int add_shown_file(void *ctx, const struct platform *platform, const stru
 	struct shown_files *r = ctx;
 	if (!version_is_valid(str_from(file->version)))
 		return 0;
-	GROW(r->file, r->count, r->room);
+	ARENA_GROW(&r->scratch, r->file, r->count, r->room);
 	struct view_channel_file *one = &r->file[r->count++];
 	*one = (struct view_channel_file){.platform = platform, .file = *file};
-	catalog_file_copy(&r->text, &one->file);
+	catalog_file_copy(r->text, &one->file);
 	return 0;
 }
 
@@ -238,29 +321,21 @@ static void find_where_it_installs(struct view_channel *c, const struct view_cha
 	}
 }
 
-// 0: unknown.
-static int64_t arrival_of(const struct view_channel *c, const struct view_channel_file *f)
-{
-	int64_t came = f->file.arrived ? f->file.arrived : f->file.mtime_ns / 1000000000;
-	if (c->promoted)
-		came = promoted_times_find(c->promoted, f->platform->id, f->file.filename);
-	return came >= NAME_OWNER_NO_WHEELS_S ? came : 0;
-}
-
-static int load_rows(struct shown_files *r, const char *project, struct retention_file **out, struct err *e)
+// NULL: an error.
+static struct retention_file *load_rows(struct shown_files *r, const char *project, struct err *e)
 {
 	struct view_channel *c = r->channel;
 	struct view each = *c->view;
 	each.shows_each = true;
 	if (view_files(&each, c->catalog, project, add_shown_file, r, e) < 0 ||
-		(c->promoted && promoted_times_load(c->promoted, project, e) < 0))
-		return -1;
+		(c->membership && load_promoted_files(c, project, e) < 0))
+		return NULL;
 	fits_trim(&c->fits, MOST_TEXTS);
 	r->words = (WAY_COUNT * c->fits.places + 63) / 64 + 1;
-	r->version = xcalloc(r->count + 1, sizeof(*r->version));
-	r->bits = xcalloc(r->count + 1, r->words * sizeof(*r->bits));
-	r->kept = xcalloc(r->count + 1, sizeof(*r->kept));
-	CLEANUP(mem_free) struct retention_file *files = xcalloc(r->count + 1, sizeof(*files));
+	r->version = ARENA_NEW(&r->scratch, struct version, r->count);
+	r->bits = ARENA_NEW(&r->scratch, uint64_t, r->count * r->words);
+	r->kept = ARENA_NEW(&r->scratch, struct kept_file, r->count);
+	struct retention_file *files = ARENA_NEW(&r->scratch, struct retention_file, r->count);
 	for (size_t i = 0; i < r->count; i++) {
 		const struct view_channel_file *f = &r->file[i];
 		r->kept[i] = (struct kept_file){.platform = f->platform, .file = &f->file, .version = &r->version[i]};
@@ -268,18 +343,17 @@ static int load_rows(struct shown_files *r, const char *project, struct retentio
 		if (!r->kept[i].is_gone)
 			find_where_it_installs(c, f, &r->bits[i * r->words]);
 		if (version_parse(str_from(f->file.version), &r->version[i], e) < 0)
-			return -1;
+			return NULL;
 	}
 	if (c->kept)
-		kept_versions_mark(c->kept, project, r->kept, r->count, &r->text);
+		kept_versions_mark(c->kept, project, r->kept, r->count, r->text);
 	for (size_t i = 0; i < r->count; i++)
 		files[i] = (struct retention_file){.arrived = arrival_of(c, &r->file[i]),
 			.installs = &r->bits[i * r->words],
 			.is_yanked = r->file[i].file.yanked != NULL,
 			.is_wanted = r->kept[i].kept_by != NULL,
 			.version = &r->version[i]};
-	*out = STEAL_PTR(files);
-	return 0;
+	return files;
 }
 
 // --- the versions ---
@@ -293,7 +367,7 @@ static void add_version(struct view_channel_project *p, const struct shown_files
 {
 	size_t environments = r->channel->fits.places;
 	p->version[p->versions++] =
-		(struct view_channel_version){.version = arena_copy(&p->text, str_from(d->version->text)),
+		(struct view_channel_version){.version = arena_strdup(&p->text, d->version->text),
 			.came = d->arrived,
 			.is_yanked = true,
 			.decision = d->decision,
@@ -306,8 +380,8 @@ static void add_version(struct view_channel_project *p, const struct shown_files
 static void collect_versions(struct view_channel_project *p, const struct shown_files *r,
 	const struct retention_file *decided)
 {
-	p->version = xcalloc(r->count + 1, sizeof(*p->version));
-	p->file = xcalloc(r->count + 1, sizeof(*p->file));
+	p->version = ARENA_NEW(&p->text, struct view_channel_version, r->count);
+	p->file = ARENA_NEW(&p->text, struct view_channel_file, r->count);
 	for (size_t i = 0; i < r->count; i++) {
 		const struct retention_file *d = &decided[i];
 		if (!i || !is_same_version(d, &decided[i - 1]))
@@ -367,16 +441,17 @@ static void fill_cell(struct view_channel_project *p, const struct shown_files *
 
 int view_channel_read(struct view_channel *c, const char *project, struct view_channel_project *out, struct err *e)
 {
-	CLEANUP(shown_files_release) struct shown_files r = {.channel = c};
-	CLEANUP(mem_free) struct retention_file *decided = NULL;
-	if (load_rows(&r, project, &decided, e) < 0)
+	*out = (struct view_channel_project){0};
+	CLEANUP(shown_files_release) struct shown_files r = {.channel = c, .text = &out->text};
+	struct retention_file *decided = load_rows(&r, project, e);
+	if (!decided) {
+		view_channel_project_release(out);
 		return -1;
+	}
 	retention_decide(decided, r.count, WAY_COUNT * c->fits.places, &c->rules, c->now);
-	*out = (struct view_channel_project){.text = r.text};
-	r.text = (struct arena){0};
-	out->project = arena_copy(&out->text, str_from(project));
+	out->project = arena_strdup(&out->text, project);
 	collect_versions(out, &r, decided);
-	out->cell = xcalloc(c->fits.places + 1, sizeof(*out->cell));
+	out->cell = ARENA_NEW(&out->text, struct view_channel_cell, c->fits.places);
 	for (size_t i = 0; i < c->fits.places; i++)
 		fill_cell(out, &r, decided, i);
 	return 0;
@@ -384,9 +459,6 @@ int view_channel_read(struct view_channel *c, const char *project, struct view_c
 
 void view_channel_project_release(struct view_channel_project *p)
 {
-	free(p->version);
-	free(p->file);
-	free(p->cell);
 	arena_release(&p->text);
 	*p = (struct view_channel_project){0};
 }

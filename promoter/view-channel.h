@@ -77,7 +77,7 @@ struct view_channel_project {
 	size_t files;
 	struct view_channel_cell *cell; // as view_channel_environments()
 	enum view_channel_state state;  // the worst of all cells
-	struct arena text;
+	struct arena text; // of all of these
 };
 // A project without a file has no version. The caller releases *out if this returns 0.
 int view_channel_read(struct view_channel *c, const char *project, struct view_channel_project *out,

@@ -3,8 +3,8 @@
 // whether it suffices. One thread at a time.
 #pragma once
 
+#include "promoter/evidence-search.h"
 #include "promoter/promotion-judge.h"
-#include "promoter/tested-build.h"
 #include "lib/view/view.h"
 
 enum wheel_test_result {
@@ -36,13 +36,9 @@ struct judged_wheel {
 
 struct wheel_tests {
 	struct promotion_judge judge;
-	const char *view; // whose evidence counts
-	struct tested_build builds;
-	const struct view *source; // where its files come from; NULL: it has no `from`
-	struct catalog *catalog;
-	struct arena *text; // of the strings of results
-	struct promotion_cell *needed;
-	struct err error; // the first one of the catalog
+	struct evidence_search search; // its view is the one whose evidence counts, its text has the strings of results
+	const struct view *source;     // where its files come from; NULL: it has no `from`
+	struct err error;              // the first one of the catalog
 	bool has_failed;
 };
 
@@ -61,6 +57,11 @@ typedef void wheel_tests_fn(void *ctx, const struct promotion_rule *rule, const 
 	const struct wheel_test *test);
 int wheel_tests_each(struct wheel_tests *t, const struct judged_wheel *w, wheel_tests_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// Why a file that is no member of the view now does not come back by a promotion of everything: what a person or the rules
+// took out stays out until its version or the file is named. 1: it left by a demotion, a rollback or retention, and the
+// sentence is appended to out; 0: it never was a member, or a prune was at work at the moment of its promotion.
+int removal_reason(struct catalog *c, const char *view, int64_t platform, const char *filename,
+	const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e) MUST_CHECK;
 // How the wheel left the view, so that it comes back only if its version is named: *why is "" if it never did.
 int wheel_tests_left(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e) MUST_CHECK;
 // Whether tests let the view take the wheel: *why is "", or the reason if it does not.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks in a thread of its own, every few seconds, for pipelines that stopped reporting (promoter/view-silence.h) and
+// Looks in a thread of its own, every few seconds, for pipelines that stopped reporting (promoter/view-change.h) and
 // for members of views that the store has lost (promoter/member-losses.h), and tells of them by the view's on-change.
 // What it finds is in the catalog, for the page and the metrics, and here, for /-/health. It begins when the store has been
 // indexed, since a new catalog knows of no record and of no file before.
 #pragma once
 
 #include "promoter/member-losses.h"
-#include "promoter/view-silence.h"
+#include "promoter/view-change.h"
 #include "server/core/server-context.h"
 
 struct view_monitor;

@@ -423,7 +423,7 @@ int config_read(struct config *c, const char *path, struct err *e)
 	return c->platform_count ? ini_file_read_file(path, check_line, c, e) : 0;
 }
 
-static bool view_has(const struct config_view *v, const char *platform)
+bool config_view_has(const struct config_view *v, const char *platform)
 {
 	for (size_t i = 0; i < v->platform_count; i++)
 		if (strcmp(v->platforms[i], platform) == 0)
@@ -435,7 +435,7 @@ static bool is_asked_for(const struct config *c, const char *platform)
 {
 	for (size_t i = 0; i < c->view_count; i++) {
 		const struct config_view *v = &c->views[i];
-		if (v->upstream && strcmp(v->upstream, "merge") == 0 && view_has(v, platform))
+		if (v->upstream && strcmp(v->upstream, "merge") == 0 && config_view_has(v, platform))
 			return true;
 	}
 	return false;

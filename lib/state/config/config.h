@@ -167,6 +167,7 @@ int config_views_complete(struct config *c, struct err *e) MUST_CHECK;
 bool config_merges_platforms(const struct config *c);
 // The view of this name, borrowed; NULL: none.
 const struct config_view *config_view(const struct config *c, const char *name);
+bool config_view_has(const struct config_view *v, const char *platform); // the platform of this name is one of its own
 // Sets the error "the configuration has no view NAME", with the one that was meant or those that there are. Returns -1.
 int config_refuse_view(const struct config *c, const char *name, enum err_kind kind, struct err *e);
 // Sets one key as a line of the file would; for options of the command line. ERR_USAGE.

@@ -27,7 +27,6 @@
 #include "lib/domain/text/filename.h"
 #include "lib/format/compress.h"
 #include "lib/format/jsondoc.h"
-#include "promoter/demote.h"
 #include "promoter/promote.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-file.h"

@@ -17,7 +17,6 @@
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
 #include "lib/os/tree.h"
-#include "promoter/demote.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-view.h"
 
