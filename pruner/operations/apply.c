@@ -1,21 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/operations/apply.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lib/base/arena.h"
+#include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"
-#include "pruner/operations/take-back.h"
-#include "pruner/operations/tombstones.h"
 #include "pruner/plan/pins.h"
 #include "pruner/plan/plan.h"
 #include "pruner/plan/view-losses.h"
+
+// --- files that are left out ---
+
+static int add_word(struct exceptions *x, struct str word, struct err *e)
+{
+	const struct exception one = {.word = arena_copy(&x->text, word)};
+	if (!word.len)
+		return err_set(e, ERR_USAGE, "--except: expected the name of a file, or a glob of names");
+	if (!strpbrk(one.word, "*?[")) {
+		ARENA_GROW(&x->text, x->name, x->names, x->name_room);
+		x->name[x->names++] = one;
+		return 0;
+	}
+	if (x->globs == LIMIT_EXCEPTION_GLOBS)
+		return err_set(e, ERR_USAGE, "--except: more than %d globs", LIMIT_EXCEPTION_GLOBS);
+	ARENA_GROW(&x->text, x->glob, x->globs, x->glob_room);
+	x->glob[x->globs++] = one;
+	return 0;
+}
+
+static int add_words_of_file(struct exceptions *x, const char *path, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_EXCEPTIONS);
+	if (fs_read_file(path, &text, e) < 0)
+		return -1;
+	struct str rest = buf_view(&text);
+	while (rest.len) {
+		struct str line = str_trim(str_cut(&rest, '\n'));
+		if (line.len && line.ptr[0] != '#' && add_word(x, line, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int exceptions_add(struct exceptions *x, const char *word, struct err *e)
+{
+	return *word == '@' ? add_words_of_file(x, word + 1, e) : add_word(x, str_from(word), e);
+}
+
+static int compare_exceptions(const void *a, const void *b)
+{
+	return strcmp(((const struct exception *)a)->word, ((const struct exception *)b)->word);
+}
+
+void exceptions_sort(struct exceptions *x)
+{
+	if (x->names)
+		qsort(x->name, x->names, sizeof(*x->name), compare_exceptions);
+}
+
+// A word may be there twice: both are used.
+static bool note_name(struct exceptions *x, const char *name)
+{
+	const struct exception wanted = {.word = name};
+	struct exception *found =
+		x->names ? bsearch(&wanted, x->name, x->names, sizeof(*x->name), compare_exceptions) : NULL;
+	if (!found)
+		return false;
+	while (found > x->name && strcmp(found[-1].word, name) == 0)
+		found--;
+	for (; found < x->name + x->names && strcmp(found->word, name) == 0; found++)
+		found->is_used = true;
+	return true;
+}
+
+static bool note_globs(struct exceptions *x, const char *name)
+{
+	bool is_any = false;
+	for (size_t i = 0; i < x->globs; i++)
+		if (fnmatch(x->glob[i].word, name, 0) == 0 || strcmp(x->glob[i].word, name) == 0)
+			is_any = x->glob[i].is_used = true;
+	return is_any;
+}
+
+bool exceptions_take(struct exceptions *x, const struct planfile_entry *file)
+{
+	bool is_taken = false;
+	if (!x->names && !x->globs)
+		return false;
+	CLEANUP(mem_free) char *name = xasprintf("%s/%s", file->platform, file->filename);
+	CLEANUP(mem_free) char *path = xasprintf("%s/%s", file->platform, file->path);
+	const char *const spelling[] = {file->filename, name, path};
+	for (size_t i = 0; i < ARRAY_SIZE(spelling); i++) {
+		is_taken |= note_name(x, spelling[i]);
+		is_taken |= note_globs(x, spelling[i]);
+	}
+	return is_taken;
+}
+
+const char *exceptions_unused(const struct exceptions *x)
+{
+	for (size_t i = 0; i < x->names; i++)
+		if (!x->name[i].is_used)
+			return x->name[i].word;
+	for (size_t i = 0; i < x->globs; i++)
+		if (!x->glob[i].is_used)
+			return x->glob[i].word;
+	return NULL;
+}
+
+void exceptions_release(struct exceptions *x)
+{
+	arena_release(&x->text);
+	*x = (struct exceptions){0};
+}
+
+// --- the plan ---
 
 // What the recheck of a planned file found. The order matters to check_rechecked.
 enum rechecked {
@@ -52,14 +159,8 @@ struct apply_state {
 
 static void apply_state_release(struct apply_state *a)
 {
-	free(a->removal);
 	strset_release(&a->projects);
 	arena_release(&a->text);
-}
-
-static const char *copy_to_state(struct apply_state *a, const char *s)
-{
-	return s ? arena_copy(&a->text, str_from(s)) : NULL;
 }
 
 struct policy_takes apply_takes(const struct planfile_head *head)
@@ -117,7 +218,7 @@ static int check_exceptions(const struct apply_state *a, struct err *e)
 static int collect_removals(struct apply_state *a, struct err *e)
 {
 	const struct planfile *plan = a->plan;
-	a->removal = xcalloc(plan->count + 1, sizeof(*a->removal));
+	a->removal = ARENA_NEW(&a->text, struct planned_removal, plan->count);
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct planfile_entry *entry = &plan->entry[i];
 		const struct platform *p = store_platform_named(a->operation->store, str_from(entry->platform));
@@ -203,12 +304,12 @@ static void store_evidence(struct apply_state *a, struct planned_removal *r, con
 {
 	const struct planfile_evidence *found = &now->evidence;
 	r->verdict = now->verdict; // a constant
-	r->reason = copy_to_state(a, now->reason);
-	r->project = copy_to_state(a, now->project);
-	r->requires_python = copy_to_state(a, now->requires_python);
-	r->upstream = (struct tombstone_upstream){.filename = copy_to_state(a, found->filename),
-		.url = copy_to_state(a, found->url),
-		.index = copy_to_state(a, found->index),
+	r->reason = arena_strdup(&a->text, now->reason);
+	r->project = arena_strdup(&a->text, now->project);
+	r->requires_python = arena_strdup(&a->text, now->requires_python);
+	r->upstream = (struct tombstone_upstream){.filename = arena_strdup(&a->text, found->filename),
+		.url = arena_strdup(&a->text, found->url),
+		.index = arena_strdup(&a->text, found->index),
 		.has_sha256 = found->has_sha256,
 		.uploaded = found->uploaded,
 		.is_identical = found->is_identical};
@@ -460,7 +561,7 @@ static int list_pinned_again(struct apply_state *a, struct err *trouble, struct 
 	for (size_t i = 0; i < a->count; i++) {
 		const struct planned_removal *r = &a->removal[i];
 		CLEANUP(mem_free) char *folder = operation_folder(r->planned->path);
-		const struct take_back_file file = {.platform = r->platform,
+		const struct operation_file file = {.platform = r->platform,
 			.filename = r->planned->filename,
 			.project = r->project,
 			.folder = folder,
@@ -468,7 +569,7 @@ static int list_pinned_again(struct apply_state *a, struct err *trouble, struct 
 			.size = r->planned->size};
 		bool is_unlisted = r->was_unlisted || r->rechecked == RECHECKED_DONE; // by an earlier attempt
 		if (is_unlisted && !a->options->is_dry && r->planned->has_sha256 &&
-			take_back_if_pinned(a->operation, &file, trouble, e) < 0)
+			operation_relist_pinned(a->operation, &file, trouble, e) < 0)
 			return -1;
 	}
 	return 0;

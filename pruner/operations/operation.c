@@ -7,7 +7,10 @@
 
 #include "lib/os/clock.h"
 #include "lib/os/safefile.h"
+#include "lib/state/catalog/catalog-mark.h"
+#include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/release.h"
+#include "pruner/plan/pins.h"
 
 const char *const operation_result_name[OPERATION_RESULT_COUNT] = {
 	[OPERATION_DONE] = "done",
@@ -18,18 +21,13 @@ const char *const operation_result_name[OPERATION_RESULT_COUNT] = {
 	[OPERATION_FAILED] = "failed",
 };
 
-static int lock_prune(const char *catalog, const char *who, struct err *e)
-{
-	CLEANUP(mem_free) char *path = xasprintf("%s.prune", catalog);
-	return safefile_lock(path, false, who, e);
-}
-
 int operation_begin(struct operation *x, const struct store *store, struct catalog *catalog, struct audit *audit,
 	const char *who, struct err *e)
 {
 	*x = (struct operation){.store = store, .catalog = catalog, .audit = audit, .who = who};
 	x->is_written = xcalloc(store->platform_count + 1, sizeof(*x->is_written));
-	x->lock = lock_prune(catalog_path(catalog), who, e);
+	CLEANUP(mem_free) char *path = xasprintf("%s.prune", catalog_path(catalog));
+	x->lock = safefile_lock(path, false, who, e);
 	if (x->lock < 0 && e->kind == ERR_BUSY)
 		return err_prefix(e, "another prune, purge, restore or retain is under way: ");
 	return x->lock < 0 ? -1 : 0;
@@ -109,4 +107,116 @@ char *operation_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup("");
+}
+
+// --- files that views have ---
+
+static int find_view_of(struct operation *x, const struct operation_file *f, char **view, struct err *e)
+{
+	return f->sha256 ? pins_find(x->catalog, f->platform->id, f->filename, f->sha256, view, e) : 0;
+}
+
+int operation_report_pinned(struct operation *x, const struct operation_file *f, bool is_late, struct err *e)
+{
+	CLEANUP(mem_free) char *view = NULL;
+	if (find_view_of(x, f, &view, e) < 0)
+		return -1;
+	if (!view)
+		return 0;
+	CLEANUP(mem_free)
+	char *words = is_late ? xasprintf("it was promoted into view %s: wheelcache demote first", view)
+			      : xasprintf(PINS_WORDS, view);
+	operation_report(x, f->platform, f->filename, is_late ? OPERATION_FAILED : OPERATION_KEPT, f->size, words);
+	return 1;
+}
+
+int operation_relist_pinned(struct operation *x, const struct operation_file *f, struct err *trouble, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(mem_free) char *view = NULL;
+	if (find_view_of(x, f, &view, e) < 0)
+		return -1;
+	if (!view)
+		return 0;
+	CLEANUP(mem_free) char *words = xasprintf(PINS_WORDS, view);
+	bool is_listed = sidecar_ops_restore(f->platform, x->catalog, f->filename, f->folder, f->sha256, &why) == 0;
+	operation_report(x, f->platform, f->filename, is_listed ? OPERATION_KEPT : OPERATION_FAILED, f->size,
+		is_listed ? words : why.msg);
+	if (!is_listed)
+		*trouble = why;
+	const struct operation_event event = {.platform = f->platform,
+		.action = "restore",
+		.project = f->project,
+		.file = f->filename,
+		.sha256 = f->sha256,
+		.reason = words,
+		.failure = is_listed ? NULL : &why};
+	return operation_audit(x, &event, e) < 0 ? -1 : is_listed;
+}
+
+// --- tombstones ---
+
+struct tombstones_load_state {
+	struct tombstones *tombstones;
+	const struct tombstones_wanted *wanted;
+	const struct platform *platform;
+};
+
+void tombstones_add(struct tombstones *t, const struct tombstones_file *found)
+{
+	ARENA_GROW(&t->text, t->item, t->count, t->room);
+	struct tombstones_file *one = &t->item[t->count++];
+	*one = *found;
+	const char **const kept[] = {&one->filename, &one->folder, &one->text, &one->project, &one->version,
+		&one->requires_python, &one->refusal};
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		*kept[i] = arena_strdup(&t->text, *kept[i]);
+}
+
+static int add_marked_file(void *ctx, const struct catalog_marked *mark, struct err *e UNUSED)
+{
+	const struct tombstones_load_state *l = ctx;
+	struct tombstones_file one = {
+		.platform = l->platform,
+		.filename = mark->filename,
+		.folder = mark->folder_path,
+		.text = mark->text ? mark->text : mark->reason,
+		.has_file = mark->has_file,
+		.size = mark->size,
+		.mtime_ns = mark->mtime_ns,
+		.has_sha256 = mark->sha256 != NULL,
+		.project = mark->project,
+		.version = mark->version,
+		.requires_python = mark->requires_python,
+		.refusal = mark->refusal,
+	};
+	if (mark->sha256)
+		memcpy(one.sha256, mark->sha256, SHA256_SIZE);
+	CLEANUP(tombstone_release) struct tombstone stone;
+	tombstone_read(str_from(one.text), &stone);
+	if (!l->wanted->matches || l->wanted->matches(l->wanted->ctx, &one, &stone))
+		tombstones_add(l->tombstones, &one);
+	return 0;
+}
+
+int tombstones_load(struct tombstones *out, const struct store *store, struct catalog *catalog,
+	const struct tombstones_wanted *wanted, struct err *e)
+{
+	size_t platforms = 0;
+	*out = (struct tombstones){0};
+	for (size_t i = 0; i < store->platform_count; i++) {
+		struct tombstones_load_state l = {out, wanted, &store->platform[i]};
+		if (!store_is_wanted(wanted->glob, wanted->globs, l.platform->name))
+			continue;
+		platforms++;
+		if (l.platform->id && catalog_marks(catalog, l.platform->id, MARK_PRUNED, add_marked_file, &l, e) < 0)
+			return -1;
+	}
+	return platforms || !wanted->globs ? 0 : store_refuse_platform(store, wanted->glob[0], ERR_NOT_FOUND, e);
+}
+
+void tombstones_release(struct tombstones *t)
+{
+	arena_release(&t->text);
+	*t = (struct tombstones){0};
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all operations that change a store for pruning share: a lock, so that one runs at a time; a line in the audit
-// log for each change; a report for each file; and at the end the release of the platforms that were written. One
-// thread at a time.
+// log for each change; a report for each file; the tombstones of a store; a look at the views that have a file; and at the
+// end the release of the platforms that were written. One thread at a time.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/err.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
+#include "lib/state/store/tombstone.h"
 
 // The result for a file.
 enum operation_result {
@@ -66,3 +68,62 @@ int operation_end(struct operation *x, struct err *e) MUST_CHECK;
 
 // The folder of a path below a platform; "" for its root. The caller frees it. Any thread.
 char *operation_folder(const char *path);
+
+// --- files that views have ---
+
+// A file that is handled. Borrowed.
+struct operation_file {
+	const struct platform *platform;
+	const char *filename, *project;
+	const char *folder;    // NULL: all of its copies
+	const uint8_t *sha256; // NULL: not known, so that no view has it
+	uint64_t size;
+};
+// 1: a view has the file, which is reported as kept, or, is_late, as one that should not have been unlisted; 0: none has it.
+int operation_report_pinned(struct operation *x, const struct operation_file *f, bool is_late,
+	struct err *e) MUST_CHECK;
+// The second look at what a prune has unlisted: a view may have taken the file after the first look (pruner/plan/pins.h).
+// Lists the file again if a view has it now; pins_sync() was called after the file was unlisted. Returns 1 if it is
+// listed, and reports it as kept; 0 if no view has it. If it cannot be listed, that is reported, and *trouble has the
+// reason. -1 only for errors of the catalog and of the audit log.
+int operation_relist_pinned(struct operation *x, const struct operation_file *f, struct err *trouble,
+	struct err *e) MUST_CHECK;
+
+// --- tombstones ---
+
+// One tombstone and its file. The strings belong to struct tombstones.
+struct tombstones_file {
+	const struct platform *platform;
+	const char *filename, *folder;
+	const char *text; // of the tombstone
+	bool has_file;    // its bytes are there, and the fields below describe them
+	uint64_t size;
+	int64_t mtime_ns;
+	bool has_sha256;
+	uint8_t sha256[SHA256_SIZE];
+	const char *project;                             // NULL: the file is quarantined, and refusal says why
+	const char *version, *requires_python, *refusal; // NULL: none
+};
+
+// Which tombstones to load.
+struct tombstones_wanted {
+	const char *const *glob; // of platform names; none: all
+	size_t globs;
+	// NULL: all. file and stone are valid during the call.
+	bool (*matches)(void *ctx, const struct tombstones_file *file, const struct tombstone *stone);
+	void *ctx;
+};
+
+// Read into memory, because the caller writes the catalog while it handles them.
+struct tombstones {
+	struct tombstones_file *item; // by platform, then file name
+	size_t count, room;
+	struct arena text;
+};
+
+// ERR_NOT_FOUND where no platform matches glob; errors of catalog.h. To be released in any case.
+int tombstones_load(struct tombstones *out, const struct store *store, struct catalog *catalog,
+	const struct tombstones_wanted *wanted, struct err *e) MUST_CHECK;
+// Adds a copy, with its strings.
+void tombstones_add(struct tombstones *t, const struct tombstones_file *found);
+void tombstones_release(struct tombstones *t);

@@ -13,16 +13,15 @@
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/upstream.h"
-#include "pruner/operations/tombstones.h"
 #include "pruner/plan/pins.h"
 #include "pruner/plan/verdict.h"
 
 // A tombstone whose grace period is over.
 struct purge_candidate {
 	const struct tombstones_file *file;
-	char *project;             // "" where it is unknown
+	const char *project;       // "" where it is unknown
 	bool is_own, is_purgeable; // is_own: it was unlisted for a reason that upstream has no part in
-	char *reason;              // why it may not be purged; NULL: it may
+	const char *reason;        // why it may not be purged; NULL: it may
 };
 
 struct purge_state {
@@ -37,30 +36,22 @@ struct purge_state {
 	size_t count;
 	const char **project; // those that upstream is asked about, each once
 	size_t projects;
+	struct arena text; // of all of these
 	int64_t now;
 };
 
 static void purge_state_release(struct purge_state *p)
 {
-	for (size_t i = 0; i < p->count; i++) {
-		free(p->candidate[i].project);
-		free(p->candidate[i].reason);
-	}
-	free(p->candidate);
-	free(p->project);
+	arena_release(&p->text);
 	tombstones_release(&p->tombstones);
 	upstream_free(p->upstream);
 	downloads_close(p->downloads);
 }
 
-static bool is_tombstone_of_retired(const struct tombstone *stone)
+// reason: TOMBSTONE_RETIRED or TOMBSTONE_EXPIRED.
+static bool is_tombstone_of(const struct tombstone *stone, const char *reason)
 {
-	return stone->verdict && strcmp(stone->verdict, TOMBSTONE_RETIRED) == 0;
-}
-
-static bool is_tombstone_of_expired(const struct tombstone *stone)
-{
-	return stone->verdict && strcmp(stone->verdict, TOMBSTONE_EXPIRED) == 0;
+	return stone->verdict && strcmp(stone->verdict, reason) == 0;
 }
 
 // --- the candidates ---
@@ -68,7 +59,7 @@ static bool is_tombstone_of_expired(const struct tombstone *stone)
 static bool is_past_grace(void *ctx, const struct tombstones_file *file, const struct tombstone *stone)
 {
 	struct purge_state *p = ctx;
-	if (!file->has_file || !stone->run || (p->options->is_retired_only && !is_tombstone_of_retired(stone)))
+	if (!file->has_file || !stone->run || (p->options->is_retired_only && !is_tombstone_of(stone, TOMBSTONE_RETIRED)))
 		return false;
 	bool is_over =
 		stone->when > 0 && stone->when <= p->now && (uint64_t)(p->now - stone->when) >= p->options->grace;
@@ -84,15 +75,15 @@ static int compare_by_project(const void *a, const void *b)
 }
 
 // A quarantined file has no project in the catalog; then the file name gives it.
-static char *find_project_of_file(const struct tombstones_file *f)
+static const char *find_project_of_file(struct purge_state *p, const struct tombstones_file *f)
 {
 	struct err unknown = ERR_INIT;
-	char *by_name = f->project ? xstrdup(f->project) : publish_project_of(f->filename, NULL, &unknown);
-	return by_name ? by_name : xstrdup("");
+	CLEANUP(mem_free) char *by_name = f->project ? NULL : publish_project_of(f->filename, NULL, &unknown);
+	return f->project ? f->project : by_name ? arena_strdup(&p->text, by_name) : "";
 }
 
-// What pins a version that a view no longer keeps, for the caller to free; NULL: nothing does. Upstream need not have it.
-static char *find_list(const struct purge_state *p, const struct tombstones_file *f)
+// What pins a version that a view no longer keeps; NULL: nothing does. Upstream need not have it.
+static const char *find_list(struct purge_state *p, const struct tombstones_file *f)
 {
 	struct err unknown = ERR_INIT;
 	CLEANUP(version_release) struct version version = {0};
@@ -103,7 +94,7 @@ static char *find_list(const struct purge_state *p, const struct tombstones_file
 	if (!f->project || !f->version || version_parse(str_from(f->version), &version, &unknown) < 0)
 		return NULL;
 	bool is_wanted = kept_versions_pin(&kept, f->project, &version, f->platform->name, &why);
-	return is_wanted ? buf_steal(&why) : NULL;
+	return is_wanted ? arena_copy(&p->text, buf_view(&why)) : NULL;
 }
 
 static int find_candidates(struct purge_state *p, struct err *e)
@@ -113,16 +104,16 @@ static int find_candidates(struct purge_state *p, struct err *e)
 	if (tombstones_load(&p->tombstones, p->operation->store, p->operation->catalog, &wanted, e) < 0)
 		return -1;
 	p->count = p->tombstones.count;
-	p->candidate = xcalloc(p->count + 1, sizeof(*p->candidate));
+	p->candidate = ARENA_NEW(&p->text, struct purge_candidate, p->count);
 	for (size_t i = 0; i < p->count; i++) {
 		const struct tombstones_file *f = &p->tombstones.item[i];
 		CLEANUP(tombstone_release) struct tombstone stone;
 		tombstone_read(str_from(f->text), &stone);
+		bool is_expired = is_tombstone_of(&stone, TOMBSTONE_EXPIRED);
 		p->candidate[i] = (struct purge_candidate){.file = f,
-			.project = find_project_of_file(f),
-			.is_own = is_tombstone_of_retired(&stone) || is_tombstone_of_expired(&stone)};
-		if (is_tombstone_of_expired(&stone))
-			p->candidate[i].reason = find_list(p, f);
+			.project = find_project_of_file(p, f),
+			.is_own = is_expired || is_tombstone_of(&stone, TOMBSTONE_RETIRED),
+			.reason = is_expired ? find_list(p, f) : NULL};
 		p->candidate[i].is_purgeable = p->candidate[i].is_own && !p->candidate[i].reason;
 	}
 	qsort(p->candidate, p->count, sizeof(*p->candidate), compare_by_project);
@@ -130,16 +121,6 @@ static int find_candidates(struct purge_state *p, struct err *e)
 }
 
 // --- upstream's answers ---
-
-// The class of the first verdict is decided by again.
-static struct policy_takes classes_of_tombstone(const struct tombstone *stone)
-{
-	struct policy_takes takes = {false};
-	bool *class = stone->verdict ? policy_takes_class(&takes, stone->verdict) : NULL;
-	if (class)
-		*class = true;
-	return takes;
-}
 
 static void decide_candidate(struct purge_state *p, struct purge_candidate *one,
 	const struct verdict_upstream *upstream)
@@ -149,8 +130,10 @@ static void decide_candidate(struct purge_state *p, struct purge_candidate *one,
 	CLEANUP(tombstone_release) struct tombstone stone;
 	CLEANUP(verdict_release) struct verdict v;
 	tombstone_read(str_from(f->text), &stone);
-	policy.takes = classes_of_tombstone(&stone);
-	policy.takes.taken_over = p->policy->takes.taken_over;
+	policy.takes = (struct policy_takes){.taken_over = p->policy->takes.taken_over};
+	bool *class = stone.verdict ? policy_takes_class(&policy.takes, stone.verdict) : NULL;
+	if (class) // of the first verdict, which is decided by again
+		*class = true;
 	const struct verdict_file file = {.filename = f->filename,
 		.project = f->project,
 		.version = f->version,
@@ -162,17 +145,12 @@ static void decide_candidate(struct purge_state *p, struct purge_candidate *one,
 			policy_was_downloaded(p->policy, p->downloads, f->platform->name, f->filename, p->now)};
 	verdict_decide(&policy, f->platform, &file, upstream, p->now, &v);
 	one->is_purgeable = v.removes;
-	one->reason = v.removes ? NULL : xstrdup(v.reason.data);
+	one->reason = v.removes ? NULL : arena_strdup(&p->text, v.reason.data);
 }
 
 static bool is_before_project(const void *candidate, const void *project)
 {
 	return strcmp(((const struct purge_candidate *)candidate)->project, project) < 0;
-}
-
-static size_t find_first_of_project(const struct purge_state *p, const char *project)
-{
-	return lower_bound(project, p->candidate, p->count, sizeof(*p->candidate), is_before_project);
 }
 
 static int decide_project_candidates(void *ctx, const struct upstream_answer *answer, struct err *e)
@@ -188,7 +166,8 @@ static int decide_project_candidates(void *ctx, const struct upstream_answer *an
 		return -1;
 	verdict_upstream_init(&upstream, answer->project, answer);
 	upstream.is_younger = age != NAME_AGE_OLDER;
-	for (size_t i = find_first_of_project(p, answer->project); i < p->count; i++) {
+	size_t first = lower_bound(answer->project, p->candidate, p->count, sizeof(*p->candidate), is_before_project);
+	for (size_t i = first; i < p->count; i++) {
 		if (strcmp(p->candidate[i].project, answer->project) != 0)
 			break;
 		if (!p->candidate[i].is_own)
@@ -200,7 +179,7 @@ static int decide_project_candidates(void *ctx, const struct upstream_answer *an
 
 static int ask_upstream(struct purge_state *p, const struct config *c, struct err *e)
 {
-	p->project = xcalloc(p->count + 1, sizeof(*p->project));
+	p->project = ARENA_NEW(&p->text, const char *, p->count);
 	for (size_t i = 0; i < p->count; i++) {
 		const struct purge_candidate *one = &p->candidate[i];
 		bool is_new = !p->projects || strcmp(p->project[p->projects - 1], one->project) != 0;
@@ -218,40 +197,15 @@ static int ask_upstream(struct purge_state *p, const struct config *c, struct er
 
 // --- deleting ---
 
-static int audit_purge(struct purge_state *p, const struct tombstones_file *f, const struct err *failure, struct err *e)
-{
-	return operation_audit(p->operation,
-		&(struct operation_event){.platform = f->platform,
-			.action = "purge",
-			.project = f->project,
-			.file = f->filename,
-			.sha256 = f->has_sha256 ? f->sha256 : NULL,
-			.failure = failure},
-		e);
-}
-
-// Whether a view has the file; it is then reported as kept.
-static int is_pinned(struct purge_state *p, const struct tombstones_file *f, bool *pinned, struct err *e)
-{
-	CLEANUP(mem_free) char *view = NULL;
-	if (f->has_sha256 && pins_find(p->operation->catalog, f->platform->id, f->filename, f->sha256, &view, e) < 0)
-		return -1;
-	*pinned = view != NULL;
-	CLEANUP(mem_free) char *words = xasprintf(PINS_WORDS, view ? view : "");
-	if (view)
-		operation_report(p->operation, f->platform, f->filename, OPERATION_KEPT, f->size, words);
-	return 0;
-}
-
 // An error of this file goes to *trouble, so that the others are tried; -1 only where the audit log fails.
 static int purge_candidate(struct purge_state *p, const struct tombstones_file *f, struct err *trouble, struct err *e)
 {
 	struct err why = ERR_INIT;
-	bool pinned;
-	if (is_pinned(p, f, &pinned, e) < 0)
-		return -1;
+	const uint8_t *sha256 = f->has_sha256 ? f->sha256 : NULL;
+	const struct operation_file file = {.platform = f->platform, .filename = f->filename, .sha256 = sha256, .size = f->size};
+	int pinned = operation_report_pinned(p->operation, &file, false, e);
 	if (pinned)
-		return 0;
+		return pinned < 0 ? -1 : 0;
 	if (p->options->is_dry) {
 		operation_report(p->operation, f->platform, f->filename, OPERATION_WOULD, f->size, "");
 		return 0;
@@ -268,7 +222,13 @@ static int purge_candidate(struct purge_state *p, const struct tombstones_file *
 		f->size, why.msg);
 	if (purged < 0 && !is_kept)
 		*trouble = why;
-	return audit_purge(p, f, purged < 0 ? &why : NULL, e);
+	const struct operation_event event = {.platform = f->platform,
+		.action = "purge",
+		.project = f->project,
+		.file = f->filename,
+		.sha256 = sha256,
+		.failure = purged < 0 ? &why : NULL};
+	return operation_audit(p->operation, &event, e);
 }
 
 static int compare_by_tombstone(const void *a, const void *b)

@@ -5,7 +5,6 @@
 
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/publish/sidecar-ops.h"
-#include "pruner/operations/tombstones.h"
 
 struct restore_state {
 	struct operation *operation;

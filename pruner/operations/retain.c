@@ -4,27 +4,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/strset.h"
+#include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
+#include "lib/os/hook-queue.h"
 #include "lib/state/catalog/catalog-retained.h"
-#include "pruner/operations/ending-hook.h"
-#include "pruner/operations/retain-files.h"
-#include "pruner/operations/retain-members.h"
+#include "lib/state/publish/sidecar-ops.h"
+#include "lib/state/store/freeze.h"
+#include "lib/state/store/tombstone.h"
+#include "lib/state/views/membership.h"
+#include "pruner/plan/pins.h"
 #include "pruner/plan/planfile.h"
 
-enum { HOOKS_SECONDS = 600 }; // for all commands of on-change that are left at the end
+enum {
+	HOOKS_SECONDS = 600, // for all commands of on-change that are left at the end
+	ATTEMPTS = 20,       // to end members, each lost to another writer
+};
+
+// A view without a membership that has keep-versions or keep-days.
+struct retain_keeper {
+	const struct view *view;
+	struct view_channel *channel; // NULL: it is in doubt, and keeps all
+};
 
 struct retain_state {
 	struct operation *operation;
 	const struct site *site;
 	const struct retain_options *options;
 	struct retain_result *result;
-	struct retain_keeper *keeper; // every view without a membership that has rules
+	struct retain_keeper *keeper;
 	size_t keepers;
 	struct kept_versions kept; // what no view ends
 	struct hook_queue *hooks;
 	struct err trouble; // of the last file that could not be unlisted
-	int64_t when;
+	int64_t when;       // of the tombstones, by the wall clock
+	struct arena text;
 };
 
 // The view that is being done.
@@ -34,25 +49,23 @@ struct retain_pass {
 	const struct config_view *config;
 	struct view_channel *channel, *checked; // checked looks at the disk
 	struct retain_view *result;
-	char *run, *reason; // of the tombstones
-	int64_t previous;   // when the last retain looked at it, seconds since 1970; 0: never
+	const char *run, *reason; // of the tombstones; the reason is in words of the view's rules
+	int64_t previous;         // when the last retain looked at it, seconds since 1970; 0: never
 };
 
 static void retain_state_release(struct retain_state *r)
 {
 	for (size_t i = 0; i < r->keepers; i++)
 		view_channel_close(r->keeper[i].channel);
-	free(r->keeper);
 	kept_versions_release(&r->kept);
 	hook_queue_free(r->hooks, HOOKS_SECONDS);
+	arena_release(&r->text);
 }
 
 static void retain_pass_release(struct retain_pass *p)
 {
 	view_channel_close(p->channel);
 	view_channel_close(p->checked);
-	free(p->run);
-	free(p->reason);
 }
 
 static bool has_rules(const struct config_view *v)
@@ -66,7 +79,7 @@ static const struct config_view *config_of(const struct retain_state *r, const s
 }
 
 // "view nightly keeps the newest 5 versions and those of 30 days"
-static char *reason_of_rules(const struct config_view *v)
+static const char *reason_of_rules(struct arena *text, const struct config_view *v)
 {
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 512);
@@ -76,7 +89,7 @@ static char *reason_of_rules(const struct config_view *v)
 	if (v->keep_seconds)
 		buf_printf(&out, "%s what came within %.4g days", v->keep_versions ? " and" : "",
 			(double)v->keep_seconds / 86400);
-	return buf_steal(&out);
+	return arena_copy(text, buf_view(&out));
 }
 
 // --- the other views ---
@@ -100,7 +113,7 @@ static int open_keeper(struct retain_state *r, const struct view *v, struct err 
 
 static int open_keepers(struct retain_state *r, struct err *e)
 {
-	r->keeper = xcalloc(r->site->view_count + 1, sizeof(*r->keeper));
+	r->keeper = ARENA_NEW(&r->text, struct retain_keeper, r->site->view_count);
 	for (size_t i = 1; i < r->site->view_count; i++) {
 		const struct config_view *v = config_of(r, &r->site->view[i]);
 		if (has_rules(v) && !v->from && open_keeper(r, &r->site->view[i], e) < 0)
@@ -109,14 +122,213 @@ static int open_keepers(struct retain_state *r, struct err *e)
 	return 0;
 }
 
-// The keepers without the view itself, into room for all of them.
-static size_t other_keepers(const struct retain_state *r, const struct view *v, struct retain_keeper *out)
+// --- versions that will end ---
+
+// Tells on-change, unless the version was within warn-days at the last look.
+static void tell_of_ending(struct retain_pass *p, const char *project, const struct view_channel_version *v)
 {
-	size_t count = 0;
-	for (size_t i = 0; i < r->keepers; i++)
-		if (r->keeper[i].view != v)
-			out[count++] = r->keeper[i];
-	return count;
+	const struct config_view *view = p->config;
+	char came[CLOCK_TEXT], ends[CLOCK_TEXT];
+	bool was_warned = p->previous && v->ends - p->previous <= (int64_t)view->warn_seconds;
+	CLEANUP(version_release) struct version version = {0};
+	struct err ignored = ERR_INIT;
+	if (!view->on_change || was_warned || version_parse(str_from(v->version), &version, &ignored) < 0)
+		return;
+	clock_write(v->came, came);
+	clock_write(v->ends, ends);
+	CLEANUP(mem_free) char *about = xasprintf("%s %s, which ends in %s", project, v->version, view->name);
+	CLEANUP(mem_free) char *line = xasprintf("ending %s %s %s", view->name, project, version.text);
+	const char *const variables[][2] = {{"CHANGE", "ending"}, {"VIEW", view->name}, {"PROJECT", project},
+		{"VERSION", version.text}, {"CAME", came}, {"ENDS", ends}};
+	const struct hook_value values[] = {{'p', ""}, {'v', ""}, {'n', project}, {'r', version.text}};
+	const struct hook_job job = {
+		view->on_change, about, project, line, values, ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
+	hook_queue_add(p->state->hooks, &job);
+}
+
+// --- files of a view without a membership ---
+
+// A file of a version that ends.
+struct ending_file {
+	const struct platform *platform;
+	struct catalog_file file;
+	const char *why_kept; // NULL: it ends
+	bool was_unlisted;
+};
+
+struct ending_files {
+	const struct view_channel_project *project;
+	const struct platform *platform; // that is being read
+	struct ending_file *item;
+	size_t count, room;
+	struct arena text;
+};
+
+// Whether the version with this key ends.
+static bool ends_version(const struct view_channel_project *p, struct str key)
+{
+	for (size_t i = 0; i < p->files; i++)
+		if (str_eq(p->file[i].file.version_key, key))
+			return p->version[p->file[i].version].decision == RETENTION_ENDS;
+	return false;
+}
+
+static int add_if_ending(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
+{
+	struct ending_files *all = ctx;
+	if (!ends_version(all->project, file->version_key))
+		return 0;
+	ARENA_GROW(&all->text, all->item, all->count, all->room);
+	struct ending_file *one = &all->item[all->count++];
+	*one = (struct ending_file){.platform = all->platform, .file = *file};
+	catalog_file_copy(&all->text, &one->file);
+	return 0;
+}
+
+static bool has_platform(const struct view *v, const struct platform *p)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (v->platform[i] == p)
+			return true;
+	return false;
+}
+
+// Whether the project as another view shows it has this file, in a version that does not end.
+static bool is_kept_in(const struct view_channel_project *p, const struct ending_file *f)
+{
+	for (size_t i = 0; i < p->files; i++)
+		if (p->file[i].platform == f->platform && strcmp(p->file[i].file.filename, f->file.filename) == 0)
+			return p->version[p->file[i].version].decision != RETENTION_ENDS;
+	return false;
+}
+
+static int find_keepers(const struct retain_pass *p, struct ending_files *all, struct err *e)
+{
+	for (size_t k = 0; k < p->state->keepers; k++) {
+		const struct retain_keeper *keeper = &p->state->keeper[k];
+		CLEANUP(view_channel_project_release) struct view_channel_project shown = {0};
+		if (keeper->view == p->view)
+			continue;
+		if (keeper->channel && view_channel_read(keeper->channel, all->project->project, &shown, e) < 0)
+			return -1;
+		for (size_t i = 0; i < all->count; i++) {
+			struct ending_file *f = &all->item[i];
+			bool is_kept =
+				keeper->channel ? is_kept_in(&shown, f) : has_platform(keeper->view, f->platform);
+			if (is_kept && !f->why_kept)
+				f->why_kept = arena_printf(&all->text, "view %s keeps it", keeper->view->name);
+		}
+	}
+	return 0;
+}
+
+// A pin, a list or a branch (a file that another platform hides is not among those that the view's decision knows), or a
+// freeze.
+static int find_reason_to_stay(const struct retain_pass *p, struct ending_files *all, struct ending_file *f, struct err *e)
+{
+	CLEANUP(mem_free) char *view = NULL;
+	CLEANUP(version_release) struct version version = {0};
+	CLEANUP(buf_release) struct buf words;
+	buf_init(&words, 2 * LIMIT_PATH);
+	if (f->why_kept)
+		return 0;
+	if (pins_find(p->state->operation->catalog, f->platform->id, f->file.filename, f->file.sha256, &view, e) < 0)
+		return -1;
+	if (view) {
+		f->why_kept = arena_printf(&all->text, PINS_WORDS, view);
+		return 0;
+	}
+	if (version_parse(str_from(f->file.version), &version, e) < 0)
+		return -1;
+	if (kept_versions_pin(&p->state->kept, all->project->project, &version, f->platform->name, &words)) {
+		f->why_kept = arena_copy(&all->text, buf_view(&words));
+		return 0;
+	}
+	buf_clear(&words);
+	int is_frozen = freeze_is(f->platform, &words, e);
+	if (is_frozen > 0)
+		f->why_kept = arena_printf(&all->text, "the platform is frozen: %s", words.data);
+	return is_frozen < 0 ? -1 : 0;
+}
+
+static int end_file(struct retain_pass *p, struct ending_file *f, const char *project, struct err *e)
+{
+	struct operation *x = p->state->operation;
+	struct err why = ERR_INIT;
+	struct tombstone stone = {.reason = p->reason,
+		.when = p->state->when,
+		.by = x->who,
+		.verdict = TOMBSTONE_EXPIRED,
+		.run = p->run,
+		.project = project,
+		.has_sha256 = true,
+		.size = (int64_t)f->file.size,
+		.requires_python = f->file.requires_python};
+	memcpy(stone.sha256, f->file.sha256, SHA256_SIZE);
+	p->result->files++;
+	if (p->state->options->is_dry) {
+		operation_report(x, f->platform, f->file.filename, OPERATION_WOULD, f->file.size, p->reason);
+		return 0;
+	}
+	int ended = sidecar_ops_remove(f->platform, x->catalog, f->file.filename, NULL, &stone, false, &why);
+	operation_report(x, f->platform, f->file.filename, ended < 0 ? OPERATION_FAILED : OPERATION_DONE, f->file.size,
+		ended < 0 ? why.msg : p->reason);
+	f->was_unlisted = ended == 0;
+	if (ended < 0)
+		p->state->trouble = why;
+	const struct operation_event event = {.platform = f->platform,
+		.action = "retain",
+		.project = project,
+		.file = f->file.filename,
+		.sha256 = f->file.sha256,
+		.reason = p->reason,
+		.failure = ended < 0 ? &why : NULL};
+	return operation_audit(x, &event, e);
+}
+
+// A view may have taken a file in the meantime.
+static int look_at_pins_again(struct retain_pass *p, const struct ending_files *all, struct err *e)
+{
+	struct operation *x = p->state->operation;
+	if (pins_sync(&p->state->site->config, x->catalog, e) < 0)
+		return -1;
+	for (size_t i = 0; i < all->count; i++) {
+		const struct ending_file *f = &all->item[i];
+		const struct operation_file file = {.platform = f->platform,
+			.filename = f->file.filename,
+			.project = all->project->project,
+			.sha256 = f->file.sha256,
+			.size = f->file.size};
+		int back = f->was_unlisted ? operation_relist_pinned(x, &file, &p->state->trouble, e) : 0;
+		if (back < 0)
+			return -1;
+		p->result->files -= back > 0;
+	}
+	return 0;
+}
+
+static int end_files(struct retain_pass *p, struct ending_files *all, struct err *e)
+{
+	for (size_t i = 0; i < p->view->platform_count; i++) {
+		all->platform = p->view->platform[i];
+		if (catalog_project_files(p->state->operation->catalog, all->platform->id, all->project->project,
+			    add_if_ending, all, e) < 0)
+			return -1;
+	}
+	if (find_keepers(p, all, e) < 0)
+		return -1;
+	for (size_t i = 0; i < all->count; i++)
+		if (find_reason_to_stay(p, all, &all->item[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < all->count; i++) {
+		struct ending_file *f = &all->item[i];
+		if (f->why_kept)
+			operation_report(p->state->operation, f->platform, f->file.filename, OPERATION_KEPT,
+				f->file.size, f->why_kept);
+		else if (end_file(p, f, all->project->project, e) < 0)
+			return -1;
+	}
+	return p->state->options->is_dry ? 0 : look_at_pins_again(p, all, e);
 }
 
 // --- one project ---
@@ -140,7 +352,7 @@ static void report_version(struct retain_pass *p, const struct view_channel_proj
 	if (v->is_warned && o->warn)
 		o->warn(o->ctx, p->view, project, v);
 	if (v->is_warned && !o->is_dry)
-		ending_hook_add(p->state->hooks, p->config, project->project, v, p->previous);
+		tell_of_ending(p, project->project, v);
 }
 
 static void report_project(struct retain_pass *p, const struct view_channel_project *project)
@@ -152,25 +364,6 @@ static void report_project(struct retain_pass *p, const struct view_channel_proj
 	p->result->stale += is_stale;
 	if (is_stale || p->result->ended + p->result->ending > before)
 		jsondoc_add(p->result->project, view_channel_project_json(p->channel, project));
-}
-
-static int end_project(struct retain_pass *p, const struct view_channel_project *project, struct err *e)
-{
-	struct retain_state *r = p->state;
-	CLEANUP(mem_free) struct retain_keeper *keeper = xcalloc(r->keepers + 1, sizeof(*keeper));
-	struct retain_files files = {.operation = r->operation,
-		.config = &r->site->config,
-		.view = p->view->name,
-		.kept = &r->kept,
-		.keeper = keeper,
-		.keepers = other_keepers(r, p->view, keeper),
-		.run = p->run,
-		.reason = p->reason,
-		.when = r->when,
-		.is_dry = r->options->is_dry};
-	int result = retain_files_end(&files, p->view, project, &r->trouble, e);
-	p->result->files += files.files;
-	return result;
 }
 
 // Only where something ends is the disk looked at, and decided again.
@@ -185,7 +378,147 @@ static int do_project(struct retain_pass *p, const char *name, struct err *e)
 			return -1;
 	}
 	report_project(p, &project);
-	return p->result->doubt || p->config->from || !has_end(&project) ? 0 : end_project(p, &project, e);
+	struct ending_files files = {.project = &project};
+	int result = p->result->doubt || p->config->from || !has_end(&project) ? 0 : end_files(p, &files, e);
+	arena_release(&files.text);
+	return result;
+}
+
+// --- members of a view with a membership ---
+
+// A member, with its version's key.
+struct ending_member {
+	struct membership_file file;
+	const struct platform *platform;
+	struct str key;
+	bool ends;
+};
+
+struct ending_members {
+	struct retain_pass *pass;
+	struct ending_member *item; // by project
+	size_t count, room;
+	struct arena text;
+};
+
+// A member whose name cannot be parsed does not end.
+static int add_any_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
+{
+	struct ending_members *all = ctx;
+	struct err wrong = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	const struct platform *p = store_platform(&all->pass->state->site->store, m->platform);
+	if (!p || filename_parse_listed(str_from(m->filename), m->project, &name, &wrong) < 0)
+		return 0;
+	ARENA_GROW(&all->text, all->item, all->count, all->room);
+	struct ending_member *one = &all->item[all->count++];
+	*one = (struct ending_member){.platform = p,
+		.key = {arena_copy(&all->text, name.version.key), name.version.key.len},
+		.file = {.platform = p->name,
+			.project = arena_strdup(&all->text, m->project),
+			.filename = arena_strdup(&all->text, m->filename)}};
+	memcpy(one->file.sha256, m->sha256, SHA256_SIZE);
+	return 0;
+}
+
+// Marks the members of the versions that end, project by project.
+static int mark_ending(struct ending_members *all, struct err *e)
+{
+	struct retain_state *r = all->pass->state;
+	CLEANUP(view_channel_cleanup) struct view_channel *c = NULL;
+	if (view_channel_open(r->site, all->pass->view, r->operation->catalog, r->options->now, &c, e) < 0)
+		return -1;
+	view_channel_keep(c, &r->kept);
+	view_channel_look_at_disk(c);
+	for (size_t from = 0, to; from < all->count; from = to) {
+		const char *project = all->item[from].file.project;
+		CLEANUP(view_channel_project_release) struct view_channel_project shown = {0};
+		if (view_channel_read(c, project, &shown, e) < 0)
+			return -1;
+		for (to = from; to < all->count && strcmp(all->item[to].file.project, project) == 0; to++)
+			all->item[to].ends = ends_version(&shown, all->item[to].key);
+	}
+	return 0;
+}
+
+static int audit_members(const struct retain_pass *p, const struct membership_file *file, size_t count, struct err *e)
+{
+	for (size_t i = 0; i < count; i++) {
+		char digits[SHA256_HEX + 1] = "";
+		hex_encode(file[i].sha256, SHA256_SIZE, digits);
+		CLEANUP(mem_free) char *reason = xasprintf("view %s: %s", p->view->name, p->reason);
+		const struct audit_entry entry = {.who = p->state->operation->who,
+			.action = "retain",
+			.platform = file[i].platform,
+			.project = file[i].project,
+			.file = file[i].filename,
+			.sha256 = digits,
+			.result = "done",
+			.reason = reason};
+		if (audit_write(p->state->operation->audit, &entry, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int append_generation(const struct retain_pass *p, const struct membership_file *file, size_t count,
+	int64_t newest, struct err *e)
+{
+	const struct operation *x = p->state->operation;
+	struct membership_change change = {.view = p->view->name,
+		.generation = newest + 1,
+		.action = "retain",
+		.by = x->who,
+		.address = "",
+		.reason = p->reason,
+		.remove = file,
+		.removes = count};
+	CLEANUP(mem_free) char *folder = NULL;
+	if (views_folder(&p->state->site->config, &folder, e) < 0 ||
+		membership_append(folder, x->catalog, &change, e) < 0)
+		return -1;
+	return audit_members(p, file, count, e);
+}
+
+static int try_to_end_members(struct retain_pass *p, struct ending_members *all, struct err *e)
+{
+	struct operation *x = p->state->operation;
+	bool is_dry = p->state->options->is_dry;
+	struct catalog_view v;
+	if (pins_sync(&p->state->site->config, x->catalog, e) < 0 ||
+		catalog_view_find(x->catalog, p->view->name, &v, e) < 0 ||
+		catalog_view_members(x->catalog, p->view->name, v.generation, NULL, add_any_member, all, e) < 0 ||
+		mark_ending(all, e) < 0)
+		return -1;
+	struct membership_file *file = ARENA_NEW(&all->text, struct membership_file, all->count);
+	size_t count = 0;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->item[i].ends)
+			file[count++] = all->item[i].file;
+	if (count && !is_dry && append_generation(p, file, count, v.generation, e) < 0)
+		return -1;
+	p->result->files = count;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->item[i].ends)
+			operation_report(x, all->item[i].platform, all->item[i].file.filename,
+				is_dry ? OPERATION_WOULD : OPERATION_DONE, 0, p->reason);
+	return 0;
+}
+
+static int end_members(struct retain_pass *p, struct err *e)
+{
+	for (int i = 1;; i++) {
+		struct err why = ERR_INIT;
+		struct ending_members all = {.pass = p};
+		int result = try_to_end_members(p, &all, &why);
+		arena_release(&all.text);
+		if (result == 0)
+			return 0;
+		if (why.kind != ERR_CONFLICT || i == ATTEMPTS) {
+			*e = why;
+			return -1;
+		}
+	}
 }
 
 // --- one view ---
@@ -207,23 +540,6 @@ static int do_projects(struct retain_pass *p, struct err *e)
 	return 0;
 }
 
-static int end_members(struct retain_pass *p, struct err *e)
-{
-	struct retain_state *r = p->state;
-	struct retain_members members = {.operation = r->operation,
-		.site = r->site,
-		.view = p->view,
-		.kept = &r->kept,
-		.reason = p->reason,
-		.now = r->options->now,
-		.is_dry = r->options->is_dry};
-	if (!p->config->from || p->result->doubt || !p->result->ended)
-		return 0;
-	int result = retain_members_end(&members, e);
-	p->result->files += members.files;
-	return result;
-}
-
 static int find_doubt(struct retain_pass *p, struct err *e)
 {
 	CLEANUP(buf_release) struct buf why;
@@ -234,17 +550,12 @@ static int find_doubt(struct retain_pass *p, struct err *e)
 	return doubt < 0 ? -1 : 0;
 }
 
-static int take_previous(void *ctx, const struct catalog_retained *row, struct err *e UNUSED)
+static int note_previous(void *ctx, const struct catalog_retained *row, struct err *e UNUSED)
 {
 	struct retain_pass *p = ctx;
 	if (strcmp(row->view, p->view->name) == 0 && !row->in_doubt)
 		p->previous = row->looked;
 	return 0;
-}
-
-static int find_previous(struct retain_pass *p, struct err *e)
-{
-	return catalog_retained(p->state->operation->catalog, take_previous, p, e);
 }
 
 static int record_view(const struct retain_pass *p, struct err *e)
@@ -267,17 +578,19 @@ static int do_view(struct retain_state *r, const struct view *v, const struct co
 	*p.result = (struct retain_view){.view = v, .has_membership = config->from != NULL, .project = jsondoc_array()};
 	char id[PLANFILE_ID];
 	planfile_new_id(r->when, id);
-	p.run = xasprintf("retain-%s-%s", v->name, id);
-	p.reason = reason_of_rules(p.config);
+	p.run = arena_printf(&r->text, "retain-%s-%s", v->name, id);
+	p.reason = reason_of_rules(&r->text, p.config);
 	if (view_channel_open(r->site, v, r->operation->catalog, r->options->now, &p.channel, e) < 0 ||
 		view_channel_open(r->site, v, r->operation->catalog, r->options->now, &p.checked, e) < 0)
 		return -1;
 	view_channel_keep(p.channel, &r->kept);
 	view_channel_keep(p.checked, &r->kept);
-	if (find_doubt(&p, e) < 0 || find_previous(&p, e) < 0)
+	if (find_doubt(&p, e) < 0 || catalog_retained(r->operation->catalog, note_previous, &p, e) < 0)
 		return -1;
 	view_channel_look_at_disk(p.checked);
-	if (!p.result->doubt && (do_projects(&p, e) < 0 || end_members(&p, e) < 0))
+	if (!p.result->doubt && do_projects(&p, e) < 0)
+		return -1;
+	if (!p.result->doubt && config->from && p.result->ended && end_members(&p, e) < 0)
 		return -1;
 	return r->options->is_dry ? 0 : record_view(&p, e);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/operations/retire.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/limits.h"
@@ -10,7 +9,6 @@
 #include "lib/state/catalog/catalog-candidate.h"
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"
-#include "pruner/operations/tombstones.h"
 #include "pruner/plan/pins.h"
 
 // found: the files to retire, those included that another run has already unlisted.
@@ -22,17 +20,16 @@ struct retire_state {
 	bool *is_unlisted; // of each, by this run
 	struct strset projects;
 	const char *name; // of the current project
-	char *run, *reason;
+	const char *run, *reason;
+	struct arena text;
 	int64_t now;
 };
 
 static void retire_state_release(struct retire_state *r)
 {
 	strset_release(&r->projects);
-	free(r->run);
-	free(r->reason);
-	free(r->is_unlisted);
 	tombstones_release(&r->found);
+	arena_release(&r->text);
 }
 
 // --- the files of the platform ---
@@ -103,28 +100,23 @@ static bool has_tombstone(const struct tombstones *done, const struct tombstones
 
 // --- retiring ---
 
-// Whether a view has the file. words: of the report; it is given the view's name.
-static int report_if_pinned(struct retire_state *r, const struct tombstones_file *f, enum operation_result result,
-	const char *words, bool *pinned, struct err *e)
+static struct operation_file file_of(const struct tombstones_file *f)
 {
-	CLEANUP(mem_free) char *view = NULL;
-	if (f->has_sha256 && pins_find(r->operation->catalog, f->platform->id, f->filename, f->sha256, &view, e) < 0)
-		return -1;
-	CLEANUP(mem_free) char *text = xasprintf("%s %s: wheelcache demote first", words, view ? view : "");
-	*pinned = view != NULL;
-	if (view)
-		operation_report(r->operation, f->platform, f->filename, result, f->size, text);
-	return 0;
+	return (struct operation_file){.platform = f->platform,
+		.filename = f->filename,
+		.project = f->project,
+		.folder = f->folder,
+		.sha256 = f->has_sha256 ? f->sha256 : NULL,
+		.size = f->size};
 }
 
 static int retire_file(struct retire_state *r, size_t i, struct err *e)
 {
 	const struct tombstones_file *f = &r->found.item[i];
-	bool pinned;
-	if (report_if_pinned(r, f, OPERATION_KEPT, "pinned by view", &pinned, e) < 0)
-		return -1;
+	const struct operation_file file = file_of(f);
+	int pinned = operation_report_pinned(r->operation, &file, false, e);
 	if (pinned)
-		return 0;
+		return pinned < 0 ? -1 : 0;
 	struct err why = ERR_INIT;
 	struct tombstone stone = {.reason = r->reason,
 		.when = r->now,
@@ -150,7 +142,7 @@ static int retire_file(struct retire_state *r, size_t i, struct err *e)
 			.action = "retire",
 			.project = f->project,
 			.file = f->filename,
-			.sha256 = f->has_sha256 ? f->sha256 : NULL,
+			.sha256 = file.sha256,
 			.reason = r->options->reason,
 			.failure = retired < 0 ? &why : NULL},
 		e);
@@ -179,13 +171,15 @@ static int freeze_platform(struct retire_state *r, struct err *e)
 // A file may have been promoted in the meantime. The platform is frozen, so it stays unlisted; a purge leaves its bytes.
 static int look_for_new_pins(struct retire_state *r, const struct config *c, struct err *e)
 {
-	bool pinned;
-	if (!r->options->is_dry && pins_sync(c, r->operation->catalog, e) < 0)
+	if (r->options->is_dry)
+		return 0;
+	if (pins_sync(c, r->operation->catalog, e) < 0)
 		return -1;
-	for (size_t i = 0; i < r->found.count && !r->options->is_dry; i++)
-		if (r->is_unlisted[i] && report_if_pinned(r, &r->found.item[i], OPERATION_FAILED,
-						 "it was promoted into view", &pinned, e) < 0)
+	for (size_t i = 0; i < r->found.count; i++) {
+		const struct operation_file file = file_of(&r->found.item[i]);
+		if (r->is_unlisted[i] && operation_report_pinned(r->operation, &file, true, e) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -197,8 +191,8 @@ int retire(struct operation *x, const struct config *c, const struct platform *p
 	struct retire_state r = {.operation = x, .platform = p, .options = options, .now = clock_wall_seconds()};
 	const struct tombstones_wanted wanted = {
 		.glob = (const char *const *)&p->name, .globs = 1, .matches = is_quarantined_tombstone};
-	r.run = xasprintf("retire-%s", p->name);
-	r.reason = xasprintf("the platform was retired%s%s", *options->reason ? ": " : "", options->reason);
+	r.run = arena_printf(&r.text, "retire-%s", p->name);
+	r.reason = arena_printf(&r.text, "the platform was retired%s%s", *options->reason ? ": " : "", options->reason);
 	if (pins_sync(c, x->catalog, e) < 0)
 		return -1;
 	if (!p->id)
@@ -207,7 +201,7 @@ int retire(struct operation *x, const struct config *c, const struct platform *p
 	if (freeze_platform(&r, e) < 0 || find_files(&r, e) < 0 ||
 		tombstones_load(&refused, x->store, x->catalog, &wanted, e) < 0)
 		return -1;
-	r.is_unlisted = xcalloc(r.found.count + 1, sizeof(*r.is_unlisted));
+	r.is_unlisted = ARENA_NEW(&r.text, bool, r.found.count);
 	for (size_t i = 0; i < r.found.count; i++)
 		if (!has_tombstone(&refused, &r.found.item[i]) && retire_file(&r, i, e) < 0)
 			return -1;

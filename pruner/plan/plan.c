@@ -5,23 +5,33 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/index/simplepage.h"
+#include "lib/domain/text/filename.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/downloads.h"
 #include "lib/state/catalog/catalog-candidate.h"
+#include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/upstream.h"
-#include "pruner/plan/plan-entry.h"
-#include "pruner/plan/plan-totals.h"
 #include "pruner/plan/pins.h"
-#include "pruner/plan/quarantined.h"
 #include "pruner/plan/verdict.h"
 #include "pruner/plan/view-losses.h"
 
-// A platform of the store.
+enum { LABEL_ROOM = 16 }; // of an environment: "3.13t"
+
+// A platform of the store, with the totals of its files.
 struct plan_platform {
 	const struct platform *platform; // NULL: it was not chosen
-	struct plan_totals plan_totals;
+	struct {
+		uint64_t files, bytes;
+	} sum[VERDICT_COUNT][VERDICT_WHY_COUNT];
+};
+
+// Nothing else is known of a damaged file than its name.
+struct quarantined_file {
+	const char *project; // normalised; "": the file name gives none
+	struct catalog_candidate row;
 };
 
 struct plan_state {
@@ -33,18 +43,22 @@ struct plan_state {
 	const struct plan_options *options;
 	struct upstream *upstream;
 	struct downloads *downloads; // NULL: there are no counts
-	struct plan_writer plan_writer;
+	struct planfile_writer *file;
+	struct catalog_planner *planner; // NULL: there is no file, so nothing is written to the catalog for the web page
 	struct plan *plan;
 	struct plan_platform *chosen; // as store->platform
 	struct view_losses *losses;   // NULL: they are not asked for
 	int64_t now;
-	struct strset projects; // to look up
-	struct quarantined refused;
+	struct strset projects;          // to look up
+	struct quarantined_file *refused; // by project, then platform and path
+	size_t refuseds, refused_room;
 	uint64_t done, failed; // look-ups
+	struct arena text;     // of all of these
 	// The project and platform that are being decided.
 	const char *name;
 	struct plan_platform *on;
 	struct verdict_upstream upstream_facts;
+	struct arena scratch; // of the project
 };
 
 // --- which platforms, which projects ---
@@ -52,7 +66,7 @@ struct plan_state {
 static int choose_platforms(struct plan_state *x, struct err *e)
 {
 	size_t count = 0;
-	x->chosen = xcalloc(x->store->platform_count + 1, sizeof(*x->chosen));
+	x->chosen = ARENA_NEW(&x->text, struct plan_platform, x->store->platform_count);
 	for (size_t i = 0; i < x->store->platform_count; i++) {
 		const struct platform *p = &x->store->platform[i];
 		if (!store_is_wanted(x->options->glob, x->options->globs, p->name))
@@ -73,14 +87,10 @@ static struct plan_platform *find_chosen_platform(struct plan_state *x, int64_t 
 	return NULL;
 }
 
-static bool is_wanted_project(const struct plan_options *o, const char *project)
-{
-	return !o->projects || !o->projects->count || strset_has(o->projects, project);
-}
-
 static void add_project_if_wanted(struct plan_state *x, const char *project)
 {
-	if (is_wanted_project(x->options, project))
+	const struct strset *wanted = x->options->projects;
+	if (!wanted || !wanted->count || strset_has(wanted, project))
 		strset_add(&x->projects, project);
 }
 
@@ -92,24 +102,109 @@ static int add_owned_project(void *ctx, const char *project, int64_t platform, s
 	return 0;
 }
 
+static int add_quarantined_file(void *ctx, const struct catalog_candidate *file, struct err *e UNUSED)
+{
+	struct plan_state *x = ctx;
+	struct err none = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	bool has_project = filename_parse(str_from(file->filename), &name, &none) == 0 && name.project;
+	ARENA_GROW(&x->text, x->refused, x->refuseds, x->refused_room);
+	struct quarantined_file *kept = &x->refused[x->refuseds++];
+	*kept = (struct quarantined_file){has_project ? arena_strdup(&x->text, name.project) : "", *file};
+	catalog_candidate_copy(&x->text, &kept->row);
+	return 0;
+}
+
+static int compare_quarantined(const void *a, const void *b)
+{
+	const struct quarantined_file *left = a, *right = b;
+	int order = strcmp(left->project, right->project);
+	if (!order)
+		order = (left->row.platform > right->row.platform) - (left->row.platform < right->row.platform);
+	return order ? order : strcmp(left->row.path, right->row.path);
+}
+
+static int read_quarantined(struct plan_state *x, struct catalog *in, struct err *e)
+{
+	x->refuseds = 0;
+	if (catalog_quarantined_files(in, add_quarantined_file, x, e) < 0)
+		return -1;
+	if (x->refuseds)
+		qsort(x->refused, x->refuseds, sizeof(*x->refused), compare_quarantined);
+	return 0;
+}
+
 static int collect_projects(struct plan_state *x, struct catalog *in, struct err *e)
 {
 	strset_release(&x->projects);
-	quarantined_release(&x->refused);
-	if (catalog_name_owners(in, add_owned_project, x, e) < 0 || quarantined_read(&x->refused, in, e) < 0)
+	if (catalog_name_owners(in, add_owned_project, x, e) < 0 || read_quarantined(x, in, e) < 0)
 		return -1;
-	for (size_t i = 0; i < x->refused.count; i++)
-		if (*x->refused.file[i].project && find_chosen_platform(x, x->refused.file[i].row.platform))
-			add_project_if_wanted(x, x->refused.file[i].project);
+	for (size_t i = 0; i < x->refuseds; i++)
+		if (*x->refused[i].project && find_chosen_platform(x, x->refused[i].row.platform))
+			add_project_if_wanted(x, x->refused[i].project);
 	strset_sort(&x->projects);
 	return 0;
 }
 
 // --- one file ---
 
+// Upstream's file, and for each environment the one that pip would take there.
+static void fill_evidence(struct plan_state *x, const struct verdict *v, struct planfile_evidence *out)
+{
+	const struct upstream_answer *answer = x->upstream_facts.answer;
+	const struct simplepage_file *file = v->file;
+	struct planfile_cover *cover = ARENA_NEW(&x->scratch, struct planfile_cover, v->evidence.places);
+	*out = (struct planfile_evidence){
+		.filename = file->filename,
+		.url = file->url,
+		.index = answer->index,
+		.has_sha256 = file->has_sha256,
+		.is_identical = v->is_identical,
+		.uploaded = file->uploaded,
+		.fetched = answer->fetched,
+		.etag = answer->etag,
+		.cover = cover,
+	};
+	memcpy(out->sha256, file->sha256, SHA256_SIZE);
+	for (size_t i = 0; i < v->evidence.places; i++) {
+		const struct replacement_place *place = &v->evidence.place[i];
+		CLEANUP(buf_release) struct buf label;
+		buf_init(&label, LABEL_ROOM);
+		if (!place->file)
+			continue;
+		python_print(&place->environment->python, &label);
+		cover[out->covers++] = (struct planfile_cover){
+			arena_copy(&x->scratch, buf_view(&label)), place->file->filename};
+	}
+}
+
+// Writes the entry to the plan's file, to the catalog, and to the caller.
+static int write_entry(struct plan_state *x, const struct planfile_entry *f, struct err *e)
+{
+	const struct catalog_planned planned = {
+		.platform = x->on->platform->id,
+		.project = f->project,
+		.version = f->version,
+		.filename = f->filename,
+		.path = f->path,
+		.size = f->size,
+		.mtime_ns = f->mtime_ns,
+		.verdict = f->verdict,
+		.removes = f->removes,
+		.why = f->why,
+		.reason = f->reason,
+		.upstream = f->evidence.filename,
+		.is_identical = f->evidence.is_identical,
+	};
+	if (planfile_add(x->file, f, e) < 0 || (x->planner && catalog_plan_add(x->planner, &planned, e) < 0))
+		return -1;
+	return x->options->entry ? x->options->entry(x->options->entry_ctx, f, e) : 0;
+}
+
 static int decide_file(void *ctx, const struct catalog_candidate *file, struct err *e)
 {
 	struct plan_state *x = ctx;
+	const struct platform *on = x->on->platform;
 	CLEANUP(verdict_release) struct verdict v = {0};
 	CLEANUP(mem_free) char *view = NULL;
 	if (file->sha256 && pins_find(x->reader, file->platform, file->filename, file->sha256, &view, e) < 0)
@@ -122,28 +217,44 @@ static int decide_file(void *ctx, const struct catalog_candidate *file, struct e
 		.mtime = file->mtime_ns / 1000000000,
 		.requires_python = file->requires_python,
 		.refusal = file->refusal,
-		.was_downloaded =
-			policy_was_downloaded(x->policy, x->downloads, x->on->platform->name, file->filename, x->now),
+		.was_downloaded = policy_was_downloaded(x->policy, x->downloads, on->name, file->filename, x->now),
 		.view = view,
 	};
-	verdict_decide(x->policy, x->on->platform, &ours, &x->upstream_facts, x->now, &v);
+	verdict_decide(x->policy, on, &ours, &x->upstream_facts, x->now, &v);
 	if (v.removes && view_losses_has_verdict(verdict_name[v.kind]))
 		view_losses_remove(x->losses, file->platform, file->filename);
-	plan_totals_add(&x->on->plan_totals, v.kind, v.why, file->size);
-	CLEANUP(plan_entry_release) struct plan_entry entry;
-	plan_entry_init(&entry, x->on->platform->name, x->name, file, &v, x->upstream_facts.answer);
-	return plan_writer_add(&x->plan_writer, x->on->platform->id, &entry.plan, e);
+	x->on->sum[v.kind][v.why].files++;
+	x->on->sum[v.kind][v.why].bytes += file->size;
+	struct planfile_entry entry = {
+		.platform = on->name,
+		.filename = file->filename,
+		.path = file->path,
+		.project = x->name,
+		.version = file->version,
+		.requires_python = file->requires_python,
+		.size = file->size,
+		.mtime_ns = file->mtime_ns,
+		.has_sha256 = file->sha256 != NULL,
+		.verdict = verdict_name[v.kind],
+		.removes = v.removes,
+		.why = verdict_why_name[v.why],
+		.reason = v.reason.data,
+	};
+	if (file->sha256)
+		memcpy(entry.sha256, file->sha256, SHA256_SIZE);
+	if (v.file && x->upstream_facts.answer)
+		fill_evidence(x, &v, &entry.evidence);
+	return write_entry(x, &entry, e);
 }
 
 // Decides the quarantined files whose name gives this project; "": those whose name gives none.
 static int decide_quarantined(struct plan_state *x, const char *project, struct err *e)
 {
 	int result = 0;
-	for (size_t i = 0; i < x->refused.count && result == 0; i++) {
-		const struct quarantined_file *file = &x->refused.file[i];
-		x->on = find_chosen_platform(x, file->row.platform);
-		if (x->on && strcmp(file->project, project) == 0)
-			result = decide_file(x, &file->row, e);
+	for (size_t i = 0; i < x->refuseds && result == 0; i++) {
+		x->on = find_chosen_platform(x, x->refused[i].row.platform);
+		if (x->on && strcmp(x->refused[i].project, project) == 0)
+			result = decide_file(x, &x->refused[i].row, e);
 	}
 	return result;
 }
@@ -163,11 +274,11 @@ static bool is_failed_lookup(enum upstream_result result)
 
 static void add_failed_lookup(struct plan *p, const struct upstream_answer *answer)
 {
-	GROW(p->failure, p->head.failures, p->failure_room);
+	ARENA_GROW(&p->text, p->failure, p->head.failures, p->failure_room);
 	p->failure[p->head.failures++] = (struct planfile_failure){
-		.project = arena_copy(&p->text, str_from(answer->project)),
+		.project = arena_strdup(&p->text, answer->project),
 		.result = upstream_result_name[answer->result],
-		.why = arena_copy(&p->text, str_from(answer->why ? answer->why : "")),
+		.why = arena_strdup(&p->text, answer->why ? answer->why : ""),
 	};
 	p->head.failed += is_failed_lookup(answer->result);
 }
@@ -191,6 +302,7 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 	if (result == 0)
 		result = decide_quarantined(x, x->name, e);
 	verdict_upstream_release(&x->upstream_facts);
+	arena_release(&x->scratch);
 	return result < 0 ? -1 : view_losses_count(x->losses, x->reader, x->name, e);
 }
 
@@ -244,45 +356,55 @@ static int ask_upstream(struct plan_state *x, struct err *e)
 
 // --- the plan ---
 
-static void summarize_platforms(struct plan_state *x)
+// The totals of a platform by verdict and by the reason to keep.
+static void summarize_platform(struct plan_state *x, const struct plan_platform *on, struct planfile_platform *all,
+	struct planfile_total *total)
 {
-	struct plan *p = x->plan;
-	size_t most = x->store->platform_count;
-	p->platform = xcalloc(most + 1, sizeof(*p->platform));
-	p->total = xcalloc((most + 1) * VERDICT_COUNT * VERDICT_WHY_COUNT, sizeof(*p->total));
-	for (size_t i = 0; i < most; i++) {
-		const struct plan_platform *on = &x->chosen[i];
-		if (!on->platform)
-			continue;
-		p->platform[p->head.platforms++] = plan_totals_all(&on->plan_totals, on->platform->name);
-		p->head.totals = plan_totals_rows(&on->plan_totals, on->platform->name, p->total, p->head.totals);
-	}
-	p->head.platform = p->platform;
-	p->head.total = p->total;
+	struct planfile_head *h = &x->plan->head;
+	*all = (struct planfile_platform){.name = on->platform->name};
+	for (size_t kind = 0; kind < VERDICT_COUNT; kind++)
+		for (size_t why = 0; why < VERDICT_WHY_COUNT; why++) {
+			uint64_t files = on->sum[kind][why].files, bytes = on->sum[kind][why].bytes;
+			all->files += files;
+			all->bytes += bytes;
+			if (files)
+				total[h->totals++] = (struct planfile_total){all->name, verdict_name[kind],
+					verdict_why_name[why], why == VERDICT_REMOVES, files, bytes};
+		}
 }
 
 static void summarize_plan(struct plan_state *x)
 {
 	struct plan *p = x->plan;
+	struct planfile_head *h = &p->head;
 	struct policy_takes takes = x->policy->takes;
-	summarize_platforms(x);
+	size_t most = x->store->platform_count;
+	struct planfile_platform *platform = ARENA_NEW(&p->text, struct planfile_platform, most);
+	struct planfile_total *total =
+		ARENA_NEW(&p->text, struct planfile_total, most * VERDICT_COUNT * VERDICT_WHY_COUNT);
+	const char **option = ARENA_NEW(&p->text, const char *, POLICY_OPTIONS);
+	for (size_t i = 0; i < most; i++)
+		if (x->chosen[i].platform)
+			summarize_platform(x, &x->chosen[i], &platform[h->platforms++], total);
 	for (size_t i = 0; i < POLICY_OPTIONS; i++)
 		if (*policy_takes_class(&takes, policy_class[i]))
-			p->option[p->head.options++] = policy_class[i];
-	p->head.option = p->option;
-	p->head.glob = x->options->glob;
-	p->head.globs = x->options->globs;
-	p->head.projects = x->projects.count;
-	p->head.failure = p->failure;
-	p->head.view = view_losses_found(x->losses, &p->head.views);
+			option[h->options++] = policy_class[i];
+	h->platform = platform;
+	h->total = total;
+	h->option = option;
+	h->glob = x->options->glob;
+	h->globs = x->options->globs;
+	h->projects = x->projects.count;
+	h->failure = p->failure;
+	h->view = view_losses_found(x->losses, &h->views);
 	p->losses = STEAL_PTR(x->losses);
 }
 
 // The policy for people to read; apply compares its hash. Without upstream's URLs, which may contain passwords.
-static char *policy_text(const struct config *c)
+static const char *policy_text(struct arena *room, const struct config *c)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	struct buf text;
+	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_CONFIG);
 	jsondoc_put_int(doc, "min-age", (int64_t)c->prune_min_age);
 	jsondoc_put_int(doc, "upstream-min-age", (int64_t)c->prune_upstream_min_age);
@@ -292,12 +414,26 @@ static char *policy_text(const struct config *c)
 	if (c->prune_constraints)
 		jsondoc_put_str(doc, "constraints", c->prune_constraints);
 	jsondoc_write(doc, 0, &text);
-	return buf_steal(&text);
+	return arena_copy(room, buf_view(&text));
+}
+
+static int finish_files(struct plan_state *x, struct err *e)
+{
+	const char *path = x->options->path, *slash = path ? strrchr(path, '/') : NULL;
+	struct planfile_head named = x->plan->head;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, SIZE_MAX / 2);
+	if (planfile_finish(x->file, &named, e) < 0)
+		return -1;
+	named.file = slash ? slash + 1 : path;
+	planfile_write_head(&named, &text);
+	return x->planner ? catalog_plan_finish(x->planner, named.id, named.made, text.data, e) : 0;
 }
 
 static int make_plan(struct plan_state *x, struct err *e)
 {
 	bool scanned;
+	const char *path = x->options->path;
 	if (catalog_was_scanned(x->catalog, &scanned, e) < 0)
 		return -1;
 	if (!scanned)
@@ -305,25 +441,26 @@ static int make_plan(struct plan_state *x, struct err *e)
 			catalog_path(x->catalog));
 	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 ||
 		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
-		plan_writer_open(&x->plan_writer, x->options->path, x->catalog, x->options->entry,
-			x->options->entry_ctx, e) < 0 ||
+		planfile_create(path, &x->file, e) < 0 ||
+		(path && catalog_plan_begin(x->catalog, &x->planner, e) < 0) ||
 		view_losses_open(x->config, x->store, x->catalog, &x->losses, e) < 0 || ask_upstream(x, e) < 0 ||
 		decide_all(x, e) < 0)
 		return -1;
 	summarize_plan(x);
-	return plan_writer_finish(&x->plan_writer, &x->plan->head, e);
+	return finish_files(x, e);
 }
 
 static void plan_state_release(struct plan_state *x)
 {
 	strset_release(&x->projects);
-	quarantined_release(&x->refused);
-	free(x->chosen);
-	plan_writer_release(&x->plan_writer);
+	planfile_cleanup(&x->file);
+	catalog_plan_cleanup(&x->planner);
 	downloads_close(x->downloads);
 	upstream_free(x->upstream);
 	view_losses_free(x->losses);
 	catalog_close(x->reader);
+	arena_release(&x->text);
+	arena_release(&x->scratch);
 }
 
 int plan_make(const struct config *c, const struct store *store, struct catalog *catalog, const struct policy *policy,
@@ -345,7 +482,7 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 	out->head.made = x.now;
 	out->head.store = store->path ? store->path : "";
 	out->head.policy_hash = policy->hash;
-	out->head.policy = out->policy = policy_text(c);
+	out->head.policy = policy_text(&out->text, c);
 	return upstream_new(c, &x.upstream, e) < 0 || pins_sync(c, catalog, e) < 0 ? -1 : make_plan(&x, e);
 }
 
@@ -353,9 +490,9 @@ static int decide_again(struct plan_state *x, struct err *e)
 {
 	for (size_t i = 0; i < x->options->projects->count; i++)
 		strset_add(&x->projects, x->options->projects->item[i]);
-	if (choose_platforms(x, e) < 0 || quarantined_read(&x->refused, x->catalog, e) < 0 ||
+	if (choose_platforms(x, e) < 0 || read_quarantined(x, x->catalog, e) < 0 ||
 		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
-		plan_writer_open(&x->plan_writer, NULL, x->catalog, x->options->entry, x->options->entry_ctx, e) < 0)
+		planfile_create(NULL, &x->file, e) < 0)
 		return -1;
 	return decide_projects(x, e);
 }
@@ -389,10 +526,6 @@ int plan_decide_again(const struct plan_again *again, struct err *e)
 void plan_release(struct plan *p)
 {
 	arena_release(&p->text);
-	free(p->policy);
-	free(p->failure);
-	free(p->platform);
-	free(p->total);
 	view_losses_free(p->losses);
 	*p = (struct plan){0};
 }

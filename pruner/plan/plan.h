@@ -13,11 +13,13 @@
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
 #include "pruner/plan/planfile.h"
-#include "pruner/plan/plan-writer.h"
 #include "pruner/plan/policy.h"
 
 struct upstream;
 struct view_losses;
+
+// Called with an entry of a plan when it is decided.
+typedef int plan_entry_fn(void *ctx, const struct planfile_entry *entry, struct err *e);
 
 struct plan_options {
 	const char *const *glob; // of platform names; none: all
@@ -27,7 +29,7 @@ struct plan_options {
 	bool is_offline; // use the catalog's last answers, without look-ups; such a plan cannot be applied
 	void (*progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // of look-ups; NULL: none
 	void *ctx;
-	plan_writer_fn *entry; // called with each entry when it is decided; NULL: none
+	plan_entry_fn *entry; // NULL: none
 	void *entry_ctx;
 };
 
@@ -35,13 +37,9 @@ struct plan_options {
 struct plan {
 	struct planfile_head head; // borrows from config, store, policy and options; the rest is the plan's
 	char id[PLANFILE_ID];
-	char *policy;
 	struct arena text;
 	struct planfile_failure *failure;
 	size_t failure_room;
-	struct planfile_platform *platform;
-	struct planfile_total *total;
-	const char *option[POLICY_OPTIONS];
 	struct view_losses *losses; // owns what head has of views
 };
 
@@ -60,7 +58,7 @@ struct plan_again {
 	const struct policy *policy;
 	struct upstream *upstream;     // its last answers count; it is not asked
 	const struct strset *projects; // sorted; files without a project are always looked at
-	plan_writer_fn *entry;
+	plan_entry_fn *entry;
 	void *entry_ctx;
 };
 // Calls entry with what a plan would say now of each file of the projects. Writes nothing. Errors of catalog.h.

@@ -36,9 +36,9 @@ bool view_losses_has_verdict(const char *verdict)
 static void list_losing_views(struct view_losses *l)
 {
 	size_t count = l->site.view_count + l->site.part_count;
-	l->view = xcalloc(count + 1, sizeof(*l->view));
-	l->loss = xcalloc(count + 1, sizeof(*l->loss));
-	l->found = xcalloc(count + 1, sizeof(*l->found));
+	l->view = ARENA_NEW(&l->text, const struct view *, count);
+	l->loss = ARENA_NEW(&l->text, struct planfile_view, count);
+	l->found = ARENA_NEW(&l->text, struct planfile_view, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct view *v = i < l->site.view_count ? &l->site.view[i] : &l->site.part[i - l->site.view_count];
 		if (v->is_private || v->has_upstream || v->membership || !v->platform_count)
@@ -70,9 +70,6 @@ void view_losses_free(struct view_losses *l)
 	fits_release(&l->fits);
 	strset_release(&l->gone);
 	site_release(&l->site);
-	free(l->view);
-	free(l->loss);
-	free(l->found);
 	arena_release(&l->text);
 	free(l);
 }
@@ -102,17 +99,6 @@ static int add_staying_or_gone(void *ctx, const struct catalog_file *file, struc
 	struct view_losses *l = ctx;
 	CLEANUP(mem_free) char *key = key_of_gone(l->platform, file->filename);
 	index_files_add_ours(&l->files, l->platform, file, !strset_has(&l->gone, key));
-	return 0;
-}
-
-static int read_project_files(struct view_losses *l, struct catalog *c, const char *project, struct err *e)
-{
-	const struct store *s = &l->site.store;
-	for (size_t i = 0; i < s->platform_count; i++) {
-		l->platform = s->platform[i].id;
-		if (l->platform && catalog_project_files(c, l->platform, project, add_staying_or_gone, l, e) < 0)
-			return -1;
-	}
 	return 0;
 }
 
@@ -176,11 +162,9 @@ static void count_losses_of_view(struct view_losses *l, size_t view, const char 
 		if (!loses_version(l, l->view[view], &release[i]))
 			continue;
 		loss->versions++;
-		if (loss->first)
-			continue;
-		CLEANUP(mem_free)
-		char *first = xasprintf("%s %s", project, l->files.file[release[i].first].version.text);
-		loss->first = arena_copy(&l->text, str_from(first));
+		if (!loss->first)
+			loss->first = arena_printf(&l->text, "%s %s", project,
+				l->files.file[release[i].first].version.text);
 	}
 	loss->projects += loss->versions > before && !keeps_a_file(l, l->view[view]);
 }
@@ -192,7 +176,12 @@ int view_losses_count(struct view_losses *l, struct catalog *c, const char *proj
 	strset_sort(&l->gone);
 	fits_trim(&l->fits, KEPT_TEXTS);
 	index_files_init(&l->files, project, &l->fits);
-	int result = read_project_files(l, c, project, e);
+	int result = 0;
+	for (size_t i = 0; i < l->site.store.platform_count && result == 0; i++) {
+		l->platform = l->site.store.platform[i].id;
+		if (l->platform)
+			result = catalog_project_files(c, l->platform, project, add_staying_or_gone, l, e);
+	}
 	for (size_t i = 0; i < l->views && result == 0; i++)
 		count_losses_of_view(l, i, project);
 	index_files_release(&l->files);

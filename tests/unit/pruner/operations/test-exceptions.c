@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pruner/operations/exceptions.h"
+#include "pruner/operations/apply.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

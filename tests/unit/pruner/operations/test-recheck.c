@@ -14,7 +14,6 @@
 #include "lib/domain/index/simplepage.h"
 #include "lib/state/store/sidecar.h"
 #include "lib/state/upstream/upstream.h"
-#include "pruner/operations/yanked-releases.h"
 
 #define URL "http://127.0.0.1/simple/foo/"
 #define OURS "foo-1.0-cp310-cp310-linux_x86_64.whl"
