@@ -6,7 +6,7 @@
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/base/name-choice.h"
+#include "lib/base/suggest.h"
 #include "lib/net/url.h"
 #include "lib/view/client-config.h"
 

@@ -7,7 +7,7 @@
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/base/nearest.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
@@ -82,14 +82,14 @@ static int print_explanation(void *ctx, const struct upstream_answer *answer, st
 
 // The project with the name that is most like the given one.
 struct similar_project {
-	struct nearest nearest;
+	struct suggest nearest;
 	char *name; // the word of nearest; NULL: there is none
 };
 
 static int offer_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
 {
 	struct similar_project *s = ctx;
-	nearest_offer(&s->nearest, project->project);
+	suggest_offer(&s->nearest, project->project);
 	if (s->nearest.word != project->project)
 		return 0;
 	free(s->name);
@@ -102,7 +102,7 @@ static int advise_project(const struct explain_call *x, struct err *e)
 	struct err ignored = ERR_INIT;
 	struct similar_project s = {.name = NULL};
 	const struct view *v = x->about.view;
-	nearest_init(&s.nearest, str_from(x->about.project));
+	suggest_init(&s.nearest, str_from(x->about.project));
 	for (size_t i = 0; i < v->platform_count; i++)
 		if (catalog_projects(x->command->s.catalog, v->platform[i]->id, offer_project, &s, &ignored) < 0)
 			break;

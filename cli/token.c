@@ -8,8 +8,7 @@
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/base/name-choice.h"
-#include "lib/base/nearest.h"
+#include "lib/base/suggest.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/audit.h"
@@ -295,10 +294,10 @@ static const struct verb *find_verb(const char *name)
 
 static void refuse_verb(const char *word, struct err *e)
 {
-	struct nearest n;
-	nearest_init(&n, str_from(word));
+	struct suggest n;
+	suggest_init(&n, str_from(word));
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		nearest_offer(&n, verbs[i].name);
+		suggest_offer(&n, verbs[i].name);
 	err_set(e, ERR_USAGE, "token: expected add, list or revoke, not \"%s\"%s%s%s", word,
 		n.word ? "; did you mean " : "", n.word ? n.word : "", n.word ? "?" : "");
 }

@@ -56,7 +56,7 @@ static void add_loss(struct member_losses *to, const struct member_loss *from)
 	l->filename = arena_strdup(&to->text, from->filename);
 }
 
-static int note_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
+static int note_lost_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
 {
 	struct loss_reader *r = ctx;
 	struct member_loss l = {m->platform_name, m->project, m->filename, {0}, m->since, 0};
@@ -80,7 +80,7 @@ static int read_losses(struct loss_reader *r, struct catalog *c, const char *vie
 	*r->out = (struct member_losses){0};
 	if (catalog_lost_list(c, view, keep_known, r, e) < 0)
 		return -1;
-	return catalog_view_members(c, view, GENERATION_NEWEST, project, note_member, r, e);
+	return catalog_view_members(c, view, GENERATION_NEWEST, project, note_lost_member, r, e);
 }
 
 int member_losses_read(struct catalog *c, const char *view, const char *project, struct member_losses *out, struct err *e)

@@ -18,30 +18,6 @@
 enum { MOST_TRIES = 1000 };
 #define HELD "another file is refused, and all or nothing is promoted"
 
-const struct config_view *promote_view(const struct config *c, const char *name, struct err *e)
-{
-	const struct config_view *v = config_view(c, name);
-	if (v && v->from)
-		return v;
-	if (!v)
-		config_refuse_view(c, name, ERR_NOT_FOUND, e);
-	else
-		err_set(e, ERR_USAGE,
-			"view %s has no \"from\", so nothing is promoted into it: it shows all files of its platforms",
-			name);
-	return NULL;
-}
-
-int promotion_check_reason(const char *reason, struct err *e)
-{
-	if (strlen(reason) > LIMIT_REASON)
-		return err_set(e, ERR_USAGE, "a reason has more than %d bytes", LIMIT_REASON);
-	for (const char *c = reason; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			return err_set(e, ERR_USAGE, "a reason has a control character, such as a line end");
-	return 0;
-}
-
 // --- generations ---
 
 static int refuse_damaged(const char *view, struct err *e)
@@ -295,22 +271,6 @@ static int keep_overrides(struct promotion_run *run, int64_t now, struct err *e)
 }
 
 // --- the decision ---
-
-void promotion_hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why)
-{
-	const struct promote_request *r = run->request;
-	const struct str all = buf_view(why);
-	long slash = str_find(all, '/');
-	const char *colon = strstr(why->data, ": ");
-	if (!r->may || slash < 0 || !colon)
-		return;
-	CLEANUP(mem_free) char *platform = xstrndup(all.ptr, (size_t)slash);
-	if (!site_platform(run->site, str_from(platform)) || r->may(r->may_ctx, platform, row->project))
-		return;
-	CLEANUP(mem_free) char *rest = xstrdup(colon);
-	buf_clear(why);
-	buf_printf(why, "another cell%s", rest);
-}
 
 static void judge_row(struct promotion_run *run, size_t i)
 {

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "lib/state/views/membership.h"
+#include "promoter/promote-answer.h"
 #include "promoter/promote-select.h"
-#include "promoter/promote.h"
 #include "promoter/wheel-tests.h"
 
 // A file that the source shows; its row has the same index.
@@ -69,6 +69,10 @@ struct promotion_run {
 int promotion_find_source(struct promotion_run *run, struct err *e) MUST_CHECK;
 // ERR_BUSY: the decision has computed for longer than the request allows.
 int promotion_check_time(const struct promotion_run *run, struct err *e) MUST_CHECK;
+// Takes the name of a cell of another platform out of a reason, if the sender may not know of it.
+void promotion_hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why);
+// ERR_USAGE: a reason is too long, or has a control character. Nothing may be written before this is known.
+int promotion_check_reason(const char *reason, struct err *e) MUST_CHECK;
 // Notes the paths of the selection at which the catalog has no file, but has one of that name elsewhere on the platform.
 int promotion_look_up_paths(const struct site *site, struct catalog *c, struct promote_select *select,
 	struct err *e) MUST_CHECK;
@@ -99,10 +103,6 @@ int promotion_add_chain(struct promotion_run *run, struct err *e) MUST_CHECK;
 
 // --- promote.c ---
 
-// Takes the name of a cell of another platform out of a reason, if the sender may not know of it.
-void promotion_hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why);
-// ERR_USAGE: a reason is too long, or has a control character. Nothing may be written before this is known.
-int promotion_check_reason(const char *reason, struct err *e) MUST_CHECK;
 // Reads what other writers, also of other hosts, have added to the view's membership. ERR_INVALID: it is damaged.
 int promotion_refresh(const char *folder, struct catalog *c, const char *view, struct err *e) MUST_CHECK;
 // The view's newest generation. ERR_INVALID: its membership is damaged.

@@ -2,7 +2,9 @@
 // What a promotion is about: the view, its source, and the files that the source shows.
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/os/clock.h"
+#include "promoter/promote.h"
 #include "promoter/promotion-run.h"
 
 // The source with the platforms that the view has too.
@@ -15,6 +17,20 @@ static void choose_platforms(struct promotion_run *run, const struct view *sourc
 	for (size_t i = 0; i < source->platform_count; i++)
 		if (config_view_has(run->config, source->platform[i]->name))
 			run->source.platform[run->source.platform_count++] = source->platform[i];
+}
+
+const struct config_view *promote_view(const struct config *c, const char *name, struct err *e)
+{
+	const struct config_view *v = config_view(c, name);
+	if (v && v->from)
+		return v;
+	if (!v)
+		config_refuse_view(c, name, ERR_NOT_FOUND, e);
+	else
+		err_set(e, ERR_USAGE,
+			"view %s has no \"from\", so nothing is promoted into it: it shows all files of its platforms",
+			name);
+	return NULL;
 }
 
 int promotion_find_source(struct promotion_run *run, struct err *e)
@@ -40,6 +56,32 @@ int promotion_check_time(const struct promotion_run *run, struct err *e)
 	if (clock_thread_ms() <= run->cpu_end)
 		return 0;
 	return err_set(e, ERR_BUSY, "the decision took too long, and nothing was promoted: select fewer files");
+}
+
+int promotion_check_reason(const char *reason, struct err *e)
+{
+	if (strlen(reason) > LIMIT_REASON)
+		return err_set(e, ERR_USAGE, "a reason has more than %d bytes", LIMIT_REASON);
+	for (const char *c = reason; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return err_set(e, ERR_USAGE, "a reason has a control character, such as a line end");
+	return 0;
+}
+
+void promotion_hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why)
+{
+	const struct promote_request *r = run->request;
+	const struct str all = buf_view(why);
+	long slash = str_find(all, '/');
+	const char *colon = strstr(why->data, ": ");
+	if (!r->may || slash < 0 || !colon)
+		return;
+	CLEANUP(mem_free) char *platform = xstrndup(all.ptr, (size_t)slash);
+	if (!site_platform(run->site, str_from(platform)) || r->may(r->may_ctx, platform, row->project))
+		return;
+	CLEANUP(mem_free) char *rest = xstrdup(colon);
+	buf_clear(why);
+	buf_printf(why, "another cell%s", rest);
 }
 
 // --- the selection ---

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/base/name-choice.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/machine/marker.h"
 #include "lib/domain/text/requirements-file.h"
 #include "lib/domain/text/specifier.h"

@@ -10,7 +10,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/decimal.h"
 #include "lib/base/mem.h"
-#include "lib/base/nearest.h"
+#include "lib/base/suggest.h"
 #include "lib/base/str.h"
 
 // getopt's val: the index of a row plus FIRST_ROW, or 'h'. FIRST_ROW is above all letters.
@@ -115,14 +115,14 @@ static const struct option_row *find_row(const struct command *self, int found)
 // The option that a mistyped one, such as "--platfrom=x", was meant to be; NULL if none is like it.
 static const char *nearest_option(const struct command *self, const char *given)
 {
-	struct nearest n;
+	struct suggest n;
 	const struct option_row *row;
 	if (strncmp(given, "--", 2) != 0)
 		return NULL;
 	struct str name = str_from(given + 2);
-	nearest_init(&n, str_cut(&name, '='));
+	suggest_init(&n, str_cut(&name, '='));
 	for (size_t i = 0; (row = command_next_option(self, &i));)
-		nearest_offer(&n, row->name);
+		suggest_offer(&n, row->name);
 	return n.word;
 }
 
@@ -293,10 +293,10 @@ const struct command *command_find_row(const struct command *group, const char *
 
 const struct command *command_nearest_row(const struct command *group, const char *word)
 {
-	struct nearest n;
-	nearest_init(&n, str_from(word));
+	struct suggest n;
+	suggest_init(&n, str_from(word));
 	for (const struct command *const *row = group->rows; *row; row++)
-		nearest_offer(&n, command_word(*row));
+		suggest_offer(&n, command_word(*row));
 	return n.word ? command_find_row(group, n.word) : NULL;
 }
 

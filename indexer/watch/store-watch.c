@@ -18,7 +18,6 @@
 #include "lib/os/clock.h"
 #include "lib/os/folder-watch.h"
 #include "lib/os/fs.h"
-#include "lib/os/silent-fs.h"
 #include "lib/state/store/attachment-file.h"
 #include "lib/state/store/sidecar.h"
 #include "lib/state/views/views-file.h"

@@ -9,7 +9,6 @@
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
-#include "lib/net/transfer.h"
 #include "lib/net/url.h"
 #include "lib/os/clock.h"
 #include "lib/os/sigpipe.h"
@@ -210,7 +209,7 @@ static enum fetch_flow report_head(struct task *t)
 static enum fetch_flow add_to_body(struct task *t, struct str piece)
 {
 	if (!t->request.on_body)
-		return fetch_answer_take_body(&t->answer, piece) ? FETCH_GO_ON : FETCH_STOP;
+		return fetch_answer_add_body(&t->answer, piece) ? FETCH_GO_ON : FETCH_STOP;
 	if (piece.len > t->request.limit - t->received) {
 		t->is_too_large = true;
 		return FETCH_STOP;

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "lib/net/fetch.h"
-#include "lib/net/fetch-failure.h"
 
 enum { FETCH_REDIRECTS = 5 };
 

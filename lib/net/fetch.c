@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/net/fetch.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,100 @@
 
 #include <curl/curl.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
 #include "lib/net/address.h"
-#include "lib/net/transfer.h"
 #include "lib/os/sigpipe.h"
 
 enum { READ_BYTES = 128 << 10 }; // read from a socket at once; libcurl's default is 16 KB
+
+const char *const fetch_failure_name[FETCH_FAILURE_COUNT] = {
+	[FETCH_WHOLE] = "whole",
+	[FETCH_REFUSED] = "refused",
+	[FETCH_RESOLVE] = "no address",
+	[FETCH_TIMEOUT] = "timeout",
+	[FETCH_TLS] = "TLS",
+	[FETCH_TRUNCATED] = "truncated",
+	[FETCH_TOO_LARGE] = "too large",
+	[FETCH_REDIRECT] = "redirect",
+	[FETCH_FORBIDDEN] = "private address",
+	[FETCH_CANCELLED] = "cancelled",
+	[FETCH_OTHER] = "other",
+};
+
+const char *fetch_ca_file(const char *given)
+{
+	static const char *const names[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT"};
+	for (size_t i = 0; !given && i < ARRAY_SIZE(names); i++) {
+		const char *value = getenv(names[i]);
+		given = value && *value ? value : NULL;
+	}
+	return given;
+}
+
+// --- answers ---
+
+void fetch_answer_init(struct fetch_answer *a, size_t limit)
+{
+	*a = (struct fetch_answer){0};
+	buf_init(&a->headers, LIMIT_ANSWER_HEADERS);
+	buf_init(&a->body, limit);
+}
+
+void fetch_answer_release(struct fetch_answer *a)
+{
+	buf_release(&a->headers);
+	buf_release(&a->body);
+}
+
+struct str fetch_header(const struct fetch_answer *a, const char *name)
+{
+	struct str rest = buf_view(&a->headers);
+	while (rest.len) {
+		struct str value = str_cut(&rest, '\n');
+		struct str key = str_cut(&value, ':');
+		if (value.ptr && str_eq_nocase(key, str_from(name)))
+			return str_trim(value);
+	}
+	return (struct str){"", 0};
+}
+
+// "HTTP/1.1 200 OK", "HTTP/2 200"
+static unsigned read_status(struct str line)
+{
+	uint64_t status;
+	str_cut(&line, ' ');
+	line.len = line.len < 3 ? line.len : 3;
+	decimal_cut(&line, UINT_MAX, &status);
+	return (unsigned)status;
+}
+
+// Each interim response, such as "100 Continue", has a status line and headers of its own.
+bool fetch_answer_add_header(struct fetch_answer *a, struct str line)
+{
+	line = str_trim(line);
+	if (str_starts(line, STR("HTTP/"))) {
+		buf_clear(&a->headers);
+		a->status = read_status(line);
+	} else if (line.len) {
+		buf_str(&a->headers, line);
+		buf_putc(&a->headers, '\n');
+	}
+	return !a->headers.failed;
+}
+
+bool fetch_answer_add_body(struct fetch_answer *a, struct str piece)
+{
+	buf_str(&a->body, piece);
+	if (a->status >= 400 && a->body.failed) { // the beginning of an error's body is enough
+		a->body.failed = false;
+		a->is_cut = true;
+	}
+	return !a->body.failed;
+}
+
+// --- one request ---
 
 struct fetch {
 	CURL *curl;
@@ -56,16 +144,16 @@ void fetch_free(struct fetch *f)
 	free(f);
 }
 
-static size_t take_header(char *bytes, size_t one, size_t len, void *ctx)
+static size_t add_header(char *bytes, size_t one, size_t len, void *ctx)
 {
-	return fetch_answer_take_header(ctx, (struct str){bytes, one * len}) ? one * len : 0;
+	return fetch_answer_add_header(ctx, (struct str){bytes, one * len}) ? one * len : 0;
 }
 
 // A body that was cut ends the request, because it may have no end.
-static size_t take_body(char *bytes, size_t one, size_t len, void *ctx)
+static size_t add_body(char *bytes, size_t one, size_t len, void *ctx)
 {
 	struct fetch_answer *a = ctx;
-	return fetch_answer_take_body(a, (struct str){bytes, one * len}) && !a->is_cut ? one * len : 0;
+	return fetch_answer_add_body(a, (struct str){bytes, one * len}) && !a->is_cut ? one * len : 0;
 }
 
 static int on_progress(void *ctx, curl_off_t down_all UNUSED, curl_off_t down UNUSED, curl_off_t up_all UNUSED,
@@ -86,7 +174,7 @@ static bool set_common(CURL *c, const struct fetch_options *o, const char *url, 
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, (long)o->connect_seconds);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, (long)o->stall_seconds);
-	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, add_header);
 	curl_easy_setopt(c, CURLOPT_HEADERDATA, out);
 	curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 	if (o->is_direct)
@@ -114,7 +202,7 @@ static bool set_options(struct fetch *f, const char *url, struct fetch_answer *o
 	CURL *c = f->curl;
 	curl_easy_reset(c); // keeps connections
 	bool ok = set_common(c, o, url, f->why, out);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, add_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, out);
 	if (o->progress) {
 		curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
@@ -283,6 +371,22 @@ int fetch_post_body(struct fetch *f, const char *url, const char *const *headers
 	return perform_request(f, url, headers, NULL, out, e);
 }
 
+// --- URLs ---
+
+void fetch_url_release(struct fetch_url *u)
+{
+	char **parts[] = {&u->text, &u->scheme, &u->host, &u->port, &u->user, &u->password};
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		free(*parts[i]);
+		*parts[i] = NULL;
+	}
+}
+
+bool fetch_url_same_origin(const struct fetch_url *a, const struct fetch_url *b)
+{
+	return strcmp(a->scheme, b->scheme) == 0 && strcmp(a->host, b->host) == 0 && strcmp(a->port, b->port) == 0;
+}
+
 static void free_url(CURLU **u)
 {
 	curl_url_cleanup(*u);
@@ -321,6 +425,8 @@ int fetch_url_parse(const char *text, struct fetch_url *out, struct err *e)
 	fetch_url_release(out);
 	return err_set(e, ERR_USAGE, "not a URL");
 }
+
+// --- requests at the same time ---
 
 struct transfer_set {
 	CURLM *multi;

@@ -7,8 +7,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/buf.h"
 #include "lib/base/err.h"
-#include "lib/net/fetch-answer.h"
+
+// How a request can end.
+enum fetch_failure {
+	FETCH_WHOLE,   // a complete response, with any status
+	FETCH_REFUSED, // no connection, or it was lost before the headers
+	FETCH_RESOLVE, // the host has no address
+	FETCH_TIMEOUT,
+	FETCH_TLS,       // no TLS, or an untrusted certificate
+	FETCH_TRUNCATED, // the connection was lost in the headers or the body
+	FETCH_TOO_LARGE, // headers or a body beyond the limit
+	FETCH_REDIRECT,  // a redirect that is not followed: its target is not allowed, or there are too many
+	FETCH_FORBIDDEN, // a private address that is not allowed
+	FETCH_CANCELLED,
+	FETCH_OTHER,
+	FETCH_FAILURE_COUNT,
+};
+extern const char *const fetch_failure_name[FETCH_FAILURE_COUNT]; // "refused", "timeout", …
+
+// What a callback of lib/net/fetch-pool.h can answer.
+enum fetch_flow {
+	FETCH_GO_ON,
+	FETCH_STOP, // end the request: on_done follows with FETCH_CANCELLED
+};
+
+// A response, collected while it arrives.
+struct fetch_answer {
+	unsigned status;      // 0: no response yet
+	uint64_t retry_after; // seconds, from the header Retry-After; 0: none
+	struct buf headers;   // one line each, "name: value\n"
+	struct buf body;
+	bool is_cut; // the body, of a status from 400 on: more of it is not wanted
+};
+
+// limit: of the body, in bytes. A longer body is an error; the body of a status from 400 on is cut instead.
+void fetch_answer_init(struct fetch_answer *a, size_t limit);
+void fetch_answer_release(struct fetch_answer *a); // for CLEANUP
+// The value of the first header of this name, borrowed from the answer. Empty if there is none.
+struct str fetch_header(const struct fetch_answer *a, const char *name);
 
 struct fetch_options {
 	const char *ca_file;         // trusted certificates (PEM); NULL: the system's
@@ -67,3 +105,46 @@ struct fetch_url {
 int fetch_url_parse(const char *text, struct fetch_url *out, struct err *e) MUST_CHECK;
 void fetch_url_release(struct fetch_url *u); // for CLEANUP; all NULL is fine
 bool fetch_url_same_origin(const struct fetch_url *a, const struct fetch_url *b);
+
+// Which certificates a command trusts: those that are given, else those of $CURL_CA_BUNDLE or $SSL_CERT_FILE, as curl takes
+// them, or $PIP_CERT; NULL: the system's. For struct fetch_options. Borrowed, perhaps from the environment. Any thread,
+// while nobody changes the environment.
+const char *fetch_ca_file(const char *given);
+
+// --- requests at the same time, for lib/net/fetch-pool.c; one thread at a time, except transfer_set_wake() ---
+
+struct transfer;
+struct transfer_set;
+
+// Add a header line or a piece of the body to an answer. A status line discards the headers before it. False if a limit is
+// exceeded.
+bool fetch_answer_add_header(struct fetch_answer *a, struct str line);
+bool fetch_answer_add_body(struct fetch_answer *a, struct str piece);
+
+struct transfer_spec {                       // what it points to is borrowed until transfer_end()
+	const struct fetch_options *options; // without user and password
+	const char *url;
+	const char *user, *password; // NULL: none
+	bool no_netrc;               // no password from netrc
+	bool no_private;             // fails at a private address
+	bool is_raw;                 // asks for no compression
+	const char *const *headers;
+	int64_t total_ms;            // time limit; 0: none but the one for a stall
+	struct fetch_answer *answer; // receives status and headers
+	enum fetch_flow (*on_body)(void *ctx, struct str piece);
+	void *ctx;
+};
+
+struct transfer_set *transfer_set_new(unsigned concurrency);
+void transfer_set_free(struct transfer_set *s); // after transfer_end() of all its transfers
+// Makes transfer_set_poll() return. Any thread.
+void transfer_set_wake(struct transfer_set *s);
+// Waits up to wait_ms for the network, then advances all transfers.
+void transfer_set_poll(struct transfer_set *s, int wait_ms);
+// Returns the ctx of the next transfer that has completed, or NULL. *why, which may be "", is valid until
+// transfer_end().
+void *transfer_set_next_completed(struct transfer_set *s, enum fetch_failure *failure, const char **why);
+
+// Starts a transfer. NULL if libcurl refuses it.
+struct transfer *transfer_begin(struct transfer_set *s, const struct transfer_spec *spec);
+void transfer_end(struct transfer *t); // ends and frees it; NULL is fine

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "lib/base/buf.h"
@@ -253,4 +254,46 @@ void folder_watch_count(struct folder_watch *w, struct folder_watch_counts *out)
 	size_t refused = w->refused > w->refused_before ? w->refused : w->refused_before;
 	*out = (struct folder_watch_counts){w->tree.numbered, refused, w->overflows};
 	pthread_mutex_unlock(&w->lock);
+}
+
+// --- silent file systems ---
+
+// The numbers are of linux/magic.h, of statfs(2), and of the file systems that the kernel does not come with.
+static const struct {
+	unsigned long type;
+	const char *name;
+} silent_types[] = {
+	{0x00001397, "AFS"}, // OpenAFS
+	{0x5346414f, "AFS"}, // OpenAFS
+	{0x6b414653, "AFS"}, // the kernel's own
+	{0x00006969, "NFS"},
+	{0x0000517b, "SMB"},
+	{0xfe534d42, "SMB"},
+	{0xff534d42, "SMB"},
+	{0x01021997, "9p"},
+	{0x65735546, "FUSE"},
+	{0x00c36400, "Ceph"},
+	{0x0bd00bd0, "Lustre"},
+	{0x47504653, "GPFS"},
+	{0x01161970, "GFS2"},
+	{0x7461636f, "OCFS2"},
+	{0x19830326, "BeeGFS"},
+	{0x20030528, "OrangeFS"},
+	{0x73757245, "Coda"},
+	{0x786f4256, "vboxsf"},
+	{0xbacbacbc, "vmhgfs"},
+};
+
+const char *silent_fs_of_type(unsigned long type)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(silent_types); i++)
+		if (silent_types[i].type == (type & 0xffffffff))
+			return silent_types[i].name;
+	return NULL;
+}
+
+const char *silent_fs_name(int fd)
+{
+	struct statfs st;
+	return fstatfs(fd, &st) == 0 ? silent_fs_of_type((unsigned long)st.f_type) : NULL;
 }

@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 
 struct queued_hook {
-	char *command, *about;
-	struct hook_value *value; // its texts are those of `text`
+	const char *command, *about, *project;
+	struct hook_value *value;
 	size_t values;
-	char **text;     // NULL at the end
-	char **variable; // NULL at the end, after a place for WHEELCACHE_CHANGES
+	const char **variable; // NULL at the end, after a place for WHEELCACHE_CHANGES
 	size_t variables;
-	char *project;
 	struct buf changes; // a line each
 	size_t joined;      // number of changes
+	struct arena text;  // of all else
 };
 
 struct hook_queue {
@@ -38,34 +38,27 @@ struct hook_queue {
 
 static void free_hook(struct queued_hook *q)
 {
-	hook_free_words(&q->text);
-	hook_free_words(&q->variable);
 	buf_release(&q->changes);
-	free(q->value);
-	free(q->command);
-	free(q->about);
-	free(q->project);
+	arena_release(&q->text);
 	free(q);
 }
 
 static struct queued_hook *copy_job(const struct hook_job *job)
 {
 	struct queued_hook *q = xcalloc(1, sizeof(*q));
-	q->command = xstrdup(job->command);
-	q->about = xstrdup(job->about);
-	q->value = xcalloc(job->values + 1, sizeof(*q->value));
-	q->text = xcalloc(job->values + 1, sizeof(*q->text));
-	for (; q->values < job->values; q->values++) {
-		q->text[q->values] = xstrdup(job->value[q->values].text);
-		q->value[q->values] = (struct hook_value){job->value[q->values].letter, q->text[q->values]};
-	}
-	q->project = xstrdup(job->project);
+	q->command = arena_strdup(&q->text, job->command);
+	q->about = arena_strdup(&q->text, job->about);
+	q->project = arena_strdup(&q->text, job->project);
+	q->value = ARENA_NEW(&q->text, struct hook_value, job->values);
+	for (; q->values < job->values; q->values++)
+		q->value[q->values] = (struct hook_value){
+			job->value[q->values].letter, arena_strdup(&q->text, job->value[q->values].text)};
 	q->joined = 1;
 	buf_init(&q->changes, SIZE_MAX / 2);
 	buf_printf(&q->changes, "%s\n", job->change);
-	q->variable = xcalloc(job->variables + 2, sizeof(*q->variable));
+	q->variable = ARENA_NEW(&q->text, const char *, job->variables + 2);
 	for (size_t i = 0; i < job->variables; i++)
-		q->variable[q->variables++] = xasprintf("WHEELCACHE_%s=%s", job->variable[i][0],
+		q->variable[q->variables++] = arena_printf(&q->text, "WHEELCACHE_%s=%s", job->variable[i][0],
 			job->variable[i][1] ? job->variable[i][1] : "");
 	return q;
 }
@@ -85,15 +78,15 @@ static void add_changes(struct queued_hook *q)
 {
 	if (q->joined > HOOK_QUEUE_JOINED)
 		buf_printf(&q->changes, "and %zu more\n", q->joined - HOOK_QUEUE_JOINED);
-	q->variable[q->variables] =
-		xasprintf("WHEELCACHE_CHANGES=%.*s", (int)q->changes.len - 1, q->changes.data); // without the last line end
+	q->variable[q->variables] = arena_printf(&q->text, "WHEELCACHE_CHANGES=%.*s", (int)q->changes.len - 1,
+		q->changes.data); // without the last line end
 }
 
 static void run_hook(struct hook_queue *h, struct queued_hook *q)
 {
 	struct err e = ERR_INIT;
 	add_changes(q);
-	if (hook_run(q->command, q->value, q->values, (const char *const *)q->variable, &h->ends_ms, &e) < 0)
+	if (hook_run(q->command, q->value, q->values, q->variable, &h->ends_ms, &e) < 0)
 		log_warn("%s on-change for %s: %s", h->section, q->about, e.msg);
 }
 

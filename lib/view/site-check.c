@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lib/base/name-choice.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/audit/wheel-gate.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/name-choice.h"
+#include "lib/base/suggest.h"
 #include "lib/view/merge-platforms.h"
 #include "lib/view/site-check.h"
 

@@ -266,7 +266,7 @@ static void recheck_yank(struct project_diff *of, const struct marked_file *m)
 			"upstream has undone its yank");
 }
 
-static bool is_before_project(const void *mark, const void *project)
+static bool is_mark_before(const void *mark, const void *project)
 {
 	return strcmp(((const struct marked_file *)mark)->project, project) < 0;
 }
@@ -276,7 +276,7 @@ static int recheck_marked_files(struct project_diff *of, struct err *e)
 	struct diff_search *s = of->search;
 	const struct upstream_answer *a = of->answer;
 	CLEANUP(replacement_cleanup) struct replacement *replacement = a->page ? replacement_new(a->page, a->project) : NULL;
-	size_t i = s->count ? lower_bound(a->project, s->marked, s->count, sizeof(*s->marked), is_before_project) : 0;
+	size_t i = s->count ? lower_bound(a->project, s->marked, s->count, sizeof(*s->marked), is_mark_before) : 0;
 	for (; i < s->count && strcmp(s->marked[i].project, a->project) == 0; i++) {
 		const struct marked_file *m = &s->marked[i];
 		if (m->mark == MARK_PRUNED && recheck_pruned_file(of, replacement, m, e) < 0)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/base/name-choice.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/text/name.h"
 #include "lib/view/view-time.h"
 #include "server/core/auth.h"

@@ -5,7 +5,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/base/name-choice.h"
+#include "lib/base/suggest.h"
 #include "lib/format/jsondoc.h"
 #include "server/core/auth.h"
 #include "server/message/error-status.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lib/base/word-distance.h"
+#include "lib/base/suggest.h"
 
 const char *const name_match_name[NAME_MATCH_COUNT] = {
 	"exact", "prefix", "word", "part", "joined", "near", "far", "none"};
@@ -92,7 +92,7 @@ enum name_match name_query_match(const struct name_query *q, struct str name, bo
 		return found;
 	if (has_joined(q, name))
 		return NAME_MATCH_JOINED;
-	size_t wrong = wants_near && q->most_wrong ? word_distance((struct str){q->text, q->len}, name, q->most_wrong)
+	size_t wrong = wants_near && q->most_wrong ? suggest_distance((struct str){q->text, q->len}, name, q->most_wrong)
 						   : q->most_wrong + 1;
 	return wrong > q->most_wrong ? NAME_MATCH_NONE : wrong < 2 ? NAME_MATCH_NEAR : NAME_MATCH_FAR;
 }

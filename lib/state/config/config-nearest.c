@@ -2,27 +2,26 @@
 // Finds the rows, sections and views that mistyped names were meant to be.
 #include <stddef.h>
 
-#include "lib/base/name-choice.h"
-#include "lib/base/nearest.h"
+#include "lib/base/suggest.h"
 #include "lib/state/config/config-option.h"
 #include "lib/state/config/config.h"
 
 const char *config_nearest_key(struct str section, const char *typed)
 {
-	struct nearest n;
-	nearest_init(&n, str_from(typed));
+	struct suggest n;
+	suggest_init(&n, str_from(typed));
 	for (size_t i = 0; i < config_options; i++)
 		if (!section.len || str_eq(section, str_from(config_table[i].section)))
-			nearest_offer(&n, config_table[i].key);
+			suggest_offer(&n, config_table[i].key);
 	return n.word;
 }
 
 const char *config_nearest_section(struct str typed)
 {
-	struct nearest n;
-	nearest_init(&n, typed);
+	struct suggest n;
+	suggest_init(&n, typed);
 	for (size_t i = 0; i < config_options; i++)
-		nearest_offer(&n, config_table[i].section);
+		suggest_offer(&n, config_table[i].section);
 	return n.word;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/name-choice.h"
+#include "lib/base/suggest.h"
 #include "lib/base/strset.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/format/ini-file.h"

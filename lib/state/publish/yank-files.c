@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/base/name-choice.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/base/mem.h"
-#include "lib/base/name-choice.h"
+#include "lib/base/suggest.h"
 #include "lib/base/str.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/os/clock.h"

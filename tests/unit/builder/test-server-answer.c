@@ -41,8 +41,8 @@ static void test_answers(void **state UNUSED)
 		struct err e = ERR_INIT;
 		fetch_answer_init(&a, 4096);
 		a.status = table[i].status;
-		assert_true(fetch_answer_take_header(&a, str_from(type)));
-		assert_true(fetch_answer_take_body(&a, str_from(table[i].body)));
+		assert_true(fetch_answer_add_header(&a, str_from(type)));
+		assert_true(fetch_answer_add_body(&a, str_from(table[i].body)));
 		assert_int_equal(server_answer_check(&a, "http://h/", &e), table[i].wanted == ERR_NONE ? 0 : -1);
 		assert_int_equal(e.kind, table[i].wanted);
 		if (e.kind != ERR_NONE && !strstr(e.msg, table[i].words))

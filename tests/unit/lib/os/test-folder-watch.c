@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <linux/magic.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -332,6 +333,30 @@ static void test_events_that_the_kernel_drops_are_told_as_an_overflow(void **sta
 	assert_told(s, "m:p/b c:p/b ");
 }
 
+static void test_network_file_systems_tell_nothing(void **state UNUSED)
+{
+	assert_string_equal(silent_fs_of_type(AFS_SUPER_MAGIC), "AFS");
+	assert_string_equal(silent_fs_of_type(AFS_FS_MAGIC), "AFS");
+	assert_string_equal(silent_fs_of_type(NFS_SUPER_MAGIC), "NFS");
+	assert_string_equal(silent_fs_of_type(V9FS_MAGIC), "9p");
+	assert_string_equal(silent_fs_of_type(0xffffffff00000000 | SMB2_SUPER_MAGIC), "SMB"); // of a signed f_type
+}
+
+static void test_local_file_systems_tell(void **state UNUSED)
+{
+	static const unsigned long types[] = {
+		EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC};
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		assert_null(silent_fs_of_type(types[i]));
+}
+
+static void test_an_open_file_is_asked_for_its_file_system(void **state UNUSED)
+{
+	CLEANUP(mem_close) int fd = open("/proc", O_RDONLY | O_CLOEXEC);
+	assert_null(silent_fs_name(fd));
+	assert_null(silent_fs_name(-1));
+}
+
 int main(void)
 {
 #define WATCH_TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -349,6 +374,9 @@ int main(void)
 		WATCH_TEST(test_more_folders_than_allowed_are_refused_and_counted),
 		WATCH_TEST(test_what_is_no_folder_cannot_be_watched),
 		WATCH_TEST(test_events_that_the_kernel_drops_are_told_as_an_overflow),
+		cmocka_unit_test(test_network_file_systems_tell_nothing),
+		cmocka_unit_test(test_local_file_systems_tell),
+		cmocka_unit_test(test_an_open_file_is_asked_for_its_file_system),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
