@@ -13,7 +13,7 @@
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
 #include "auditor/rebuild/rebuild-set.h"
-#include "lib/net/ca-file.h"
+#include "lib/net/fetch.h"
 #include "lib/state/catalog/catalog.h"
 
 enum {
@@ -122,7 +122,7 @@ static void take_token(struct build_command *x)
 	x->token = token ? xstrdup(token) : NULL;
 	run_hide_secrets(secrets);
 	x->build.fetch = (struct fetch_options){
-		.ca_file = ca_file_choose(x->s.ca_file),
+		.ca_file = fetch_ca_file(x->s.ca_file),
 		.user = "__token__",
 		.password = x->token,
 		.netrc = session_variable("NETRC"),

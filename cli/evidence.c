@@ -17,7 +17,6 @@
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-evidence.h"
 #include "promoter/evidence-make.h"
-#include "promoter/named-wheels.h"
 
 enum { RECORDS_MOST = 50 };
 
@@ -203,7 +202,8 @@ static int read_named_lists(struct make_command *x, const char *const *list, str
 // A run without a record takes nothing from the others.
 static int make_run(struct make_command *x, struct evidence_make *run, const char *const *list, struct err *e)
 {
-	CLEANUP(named_wheels_release) struct named_wheels named = {0};
+	CLEANUP(arena_release) struct arena room = {0};
+	struct named_wheels named = {.text = &room};
 	struct err why = ERR_INIT;
 	int result = read_named_lists(x, list, &named, &why);
 	run->named = named.item;

@@ -4,7 +4,6 @@
 
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
-#include "lib/net/ca-file.h"
 #include "lib/net/fetch.h"
 
 enum { TIMEOUT_SECONDS = 5 };
@@ -36,7 +35,7 @@ static int ask_server(const struct health_command *x, const char *base, struct e
 	char *url = xasprintf("%s%s%s", base, length && base[length - 1] == '/' ? "" : "/",
 		x->is_ready ? "-/ready" : "-/health");
 	const struct fetch_options with = {
-		.ca_file = ca_file_choose(x->s.ca_file),
+		.ca_file = fetch_ca_file(x->s.ca_file),
 		.connect_seconds = (unsigned)x->s.timeout,
 		.stall_seconds = (unsigned)x->s.timeout,
 		.is_direct = true,

@@ -12,8 +12,7 @@
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
-#include "lib/os/hook-queue.h"
-#include "promoter/demote.h"
+#include "lib/os/hook.h"
 #include "promoter/promote.h"
 
 struct promote_command {

@@ -7,7 +7,7 @@
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/domain/wheel/provenance.h"
-#include "lib/net/ca-file.h"
+#include "lib/net/fetch.h"
 #include "lib/os/fs.h"
 #include "uploader/push.h"
 
@@ -57,7 +57,7 @@ static int push_files(struct push_command *x, const struct upload_url *t, struct
 		.retries = (unsigned)x->s.retries,
 		.statement = x->provenance ? x->statement.data : NULL,
 		.sends_again = x->provenance != NULL,
-		.fetch = {.ca_file = ca_file_choose(x->s.ca_file),
+		.fetch = {.ca_file = fetch_ca_file(x->s.ca_file),
 			.user = "__token__",
 			.password = session_variable("WHEELCACHE_TOKEN"),
 			.netrc = session_variable("NETRC"),

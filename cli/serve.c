@@ -2,12 +2,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "cli/common/command.h"
@@ -15,7 +18,6 @@
 #include "cli/common/serve-check.h"
 #include "lib/base/buf.h"
 #include "lib/base/log.h"
-#include "lib/os/notify.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/store/store.h"
@@ -308,6 +310,23 @@ static int prepare_server(struct serve_command *s, bool *all, bool *any, struct 
 	return adopt_catalog(s, e) < 0 ? -1 : was_scanned(s, all, any, e);
 }
 
+// Tells the service manager about this process, by the protocol of sd_notify(3), in lines such as "READY=1". Without a
+// manager that asks for it ($NOTIFY_SOCKET) nothing is sent. After a failure the manager ends the start after its limit.
+static void notify_manager(const char *lines)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	const char *path = getenv("NOTIFY_SOCKET");
+	if (!path || (*path != '/' && *path != '@') || strlen(path) >= sizeof(to.sun_path))
+		return;
+	memcpy(to.sun_path, path, strlen(path));
+	if (*path == '@') // an abstract socket
+		to.sun_path[0] = '\0';
+	CLEANUP(mem_close) int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	if (fd < 0 || sendto(fd, lines, strlen(lines), MSG_NOSIGNAL, (struct sockaddr *)&to, len) < 0)
+		log_warn("the service manager at %s is not told: %s", path, strerror(errno));
+}
+
 static int start_serving(struct serve_command *s, struct err *e)
 {
 	bool all = false, any = false;
@@ -328,14 +347,14 @@ static int start_serving(struct serve_command *s, struct err *e)
 	if ((all || any) && start_server(s, all, e) < 0)
 		return -1;
 	store_scans_start(s->scans);
-	notify_send("READY=1"); // also during the first scan, which may take hours: clients wait in the socket
+	notify_manager("READY=1"); // also during the first scan, which may take hours: clients wait in the socket
 	return 0;
 }
 
 static void release_serve(void *self)
 {
 	struct serve_command *s = self;
-	notify_send("STOPPING=1");
+	notify_manager("STOPPING=1");
 	store_scans_stop(s->scans);
 	server_stop(s->server); // before the scans, which it asks for
 	store_scans_free(s->scans);

@@ -17,7 +17,7 @@
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-repair.h"
 #include "lib/state/views/views-sync.h"
-#include "promoter/demote.h"
+#include "promoter/promote.h"
 #include "promoter/generation-files.h"
 
 enum { LOG_MOST = 20, FILES_SHOWN = 10 }; // FILES_SHOWN: of a generation, as text

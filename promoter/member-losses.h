@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lib/base/arena.h"
-#include "lib/os/hook-queue.h"
+#include "lib/os/hook.h"
 #include "lib/state/catalog/catalog-lost.h"
 #include "lib/state/config/config.h"
 

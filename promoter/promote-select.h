@@ -8,8 +8,7 @@
 #include <stddef.h>
 
 #include "lib/base/err.h"
-
-struct specifier_set;
+#include "lib/state/publish/file-select.h"
 
 struct promote_word {
 	const char *text;     // as given; borrowed
@@ -17,8 +16,7 @@ struct promote_word {
 	char *platform;       // of a path; NULL: any
 	const char *path;     // below the platform, a slice of text; NULL: anywhere
 	bool is_elsewhere;    // the caller sets it: the platform's file of this name has another path, so nothing is meant
-	char *project;        // normal form; NULL: it is a file
-	struct specifier_set *specifier; // "==1.0"; NULL: all versions
+	struct project_select select; // none: it is a file
 	size_t number;        // in the order given
 	bool is_matched;
 };

@@ -177,8 +177,8 @@ static int find_projects(struct promotion_run *run, struct strset *names, struct
 		return -1;
 	for (size_t i = 0; i < run->select.words; i++) {
 		const struct promote_word *w = &run->select.word[i];
-		if (w->project)
-			strset_add(names, w->project);
+		if (w->select.project)
+			strset_add(names, w->select.project);
 		else if (promotion_check_time(run, e) < 0 || add_file_projects(run, w, names, e) < 0)
 			return -1;
 	}
@@ -207,7 +207,7 @@ static int look_at_store_file(void *ctx, const struct catalog_file *file, struct
 static bool is_in_store(const struct promotion_run *run, const struct promote_word *w)
 {
 	struct promote_word word = *w;
-	struct store_search s = {.select = {&word, 1, w->filename != NULL}, .project = w->project};
+	struct store_search s = {.select = {&word, 1, w->filename != NULL}, .project = w->select.project};
 	for (size_t i = 0; i < run->site->store.platform_count && !s.is_found; i++) {
 		struct err ignored = ERR_INIT;
 		CLEANUP(catalog_place_release) struct catalog_place place = {0};
@@ -216,7 +216,7 @@ static bool is_in_store(const struct promotion_run *run, const struct promote_wo
 		if (w->filename)
 			s.is_found = is_word_on(w, p) && catalog_find_file(run->catalog, p->id, w->filename, &place,
 								 &ignored) == 0;
-		else if (catalog_project_files(run->catalog, p->id, w->project, look_at_store_file, &s, &ignored) < 0)
+		else if (catalog_project_files(run->catalog, p->id, w->select.project, look_at_store_file, &s, &ignored) < 0)
 			break;
 	}
 	return s.is_found;

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "lib/domain/promotion/evidence.h"
-#include "lib/os/hook-queue.h"
+#include "lib/os/hook.h"
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/catalog/catalog-expected.h"
 #include "lib/state/config/config.h"

@@ -14,7 +14,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
-#include "lib/os/hook-queue.h"
+#include "lib/os/hook.h"
 #include "lib/os/safefile.h"
 #include "lib/state/access/audit-refusals.h"
 #include "lib/state/access/audit.h"

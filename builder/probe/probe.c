@@ -11,7 +11,6 @@
 #include "lib/domain/elf/elf-facts.h"
 #include "lib/format/escape.h"
 #include "lib/os/fs.h"
-#include "lib/os/tree.h"
 
 static const char *temporary_folder(void)
 {

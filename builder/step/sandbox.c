@@ -21,7 +21,6 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/hook.h"
-#include "lib/os/tree.h"
 
 enum {
 	LOG_LINE = 4096,  // bytes of a command in the log

@@ -5,14 +5,14 @@
 
 #include "cli/common/output.h"
 #include "lib/format/escape.h"
-#include "promoter/promotion-run.h"
+#include "promoter/promote.h"
 
 // The last files that left earlier have a line, which says how they come back; after many nights there are too many.
 enum { LEFT_SHOWN = 10 };
 
 int promotion_common_check_view(const struct session *s, const char *name, struct err *e)
 {
-	if (promotion_run_view(&s->config, name, e))
+	if (promote_view(&s->config, name, e))
 		return 0;
 	e->kind = ERR_USAGE;
 	return -1;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/net/ca-file.h"
+#include "lib/net/fetch.h"
 #include "lib/os/fs.h"
 
 enum { CONNECT_SECONDS = 20, TOKEN_MOST = 512 };
@@ -45,7 +45,7 @@ int record_sender_options(struct record_sender *s, struct fetch_options *out, st
 	if (read_token_file(s, e) < 0)
 		return -1;
 	*out = (struct fetch_options){
-		.ca_file = ca_file_choose(s->session->ca_file),
+		.ca_file = fetch_ca_file(s->session->ca_file),
 		.user = "__token__",
 		.password = s->session->token_file ? s->token.data : session_variable("WHEELCACHE_TOKEN"),
 		.netrc = session_variable("NETRC"),

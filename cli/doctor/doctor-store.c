@@ -31,7 +31,7 @@
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-repair.h"
 #include "promoter/member-losses.h"
-#include "promoter/view-silence.h"
+#include "promoter/view-change.h"
 
 // --- which file system a folder is on ---
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "indexer/walk/scan-report.h"
-#include "lib/os/hook-queue.h"
+#include "lib/os/hook.h"
 
 enum { SCAN_LOG_NEWS = 20 }; // new problems of one scan that have a line of the log; the others are counted
 

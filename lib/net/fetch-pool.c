@@ -11,7 +11,6 @@
 #include "lib/base/str.h"
 #include "lib/net/url.h"
 #include "lib/os/clock.h"
-#include "lib/os/sigpipe.h"
 
 enum { WAIT_MS = 60 * 1000 }; // longest wait in one poll
 

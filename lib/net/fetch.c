@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <curl/curl.h>
@@ -14,7 +15,6 @@
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
 #include "lib/net/address.h"
-#include "lib/os/sigpipe.h"
 
 enum { READ_BYTES = 128 << 10 }; // read from a socket at once; libcurl's default is 16 KB
 
@@ -40,6 +40,36 @@ const char *fetch_ca_file(const char *given)
 		given = value && *value ? value : NULL;
 	}
 	return given;
+}
+
+static sigset_t sigpipe_alone(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	return set;
+}
+
+static bool is_sigpipe_pending(void)
+{
+	sigset_t pending;
+	return sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+}
+
+void sigpipe_hold(struct sigpipe *s)
+{
+	sigset_t alone = sigpipe_alone();
+	s->was_pending = is_sigpipe_pending();
+	pthread_sigmask(SIG_BLOCK, &alone, &s->before);
+}
+
+void sigpipe_release(struct sigpipe *s)
+{
+	sigset_t alone = sigpipe_alone();
+	const struct timespec at_once = {0};
+	while (!s->was_pending && is_sigpipe_pending() && sigtimedwait(&alone, NULL, &at_once) == SIGPIPE)
+		;
+	pthread_sigmask(SIG_SETMASK, &s->before, NULL);
 }
 
 // --- answers ---

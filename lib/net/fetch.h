@@ -3,6 +3,7 @@
 // For many requests at once see lib/net/fetch-pool.h.
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -110,6 +111,17 @@ bool fetch_url_same_origin(const struct fetch_url *a, const struct fetch_url *b)
 // them, or $PIP_CERT; NULL: the system's. For struct fetch_options. Borrowed, perhaps from the environment. Any thread,
 // while nobody changes the environment.
 const char *fetch_ca_file(const char *given);
+
+// Blocks SIGPIPE in the calling thread while a library writes to sockets: OpenSSL uses write(2), and libcurl leaves the
+// signal to its caller (CURLOPT_NOSIGNAL). Any thread; hold and release in the same one. Nothing here fails.
+struct sigpipe {
+	sigset_t before;
+	bool was_pending;
+};
+
+void sigpipe_hold(struct sigpipe *s);
+// Discards a SIGPIPE that came meanwhile and restores the signal mask. For CLEANUP.
+void sigpipe_release(struct sigpipe *s);
 
 // --- requests at the same time, for lib/net/fetch-pool.c; one thread at a time, except transfer_set_wake() ---
 

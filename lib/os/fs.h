@@ -79,3 +79,9 @@ int64_t fs_mtime_ns(const struct stat *st);
 // seconds of looked_at, since file systems keep whole seconds (AFS) or even ones (FAT); git does the same with its
 // index. An mtime further in the future was set by hand, and the next write changes it. Both in nanoseconds since 1970.
 bool fs_mtime_is_reliable(int64_t mtime_ns, int64_t looked_at);
+
+// Removes `name` in the open folder dirfd: a folder with its contents, or a single file. Nothing of that name is fine.
+// Foreign programs may have filled it: with folders that nobody may read, links that lead elsewhere, or more levels than a
+// process can have open files. Links are removed, never followed. It goes on after an error, so that as much as possible is
+// removed. ERR_IO names what stays.
+int tree_remove(int dirfd, const char *name, struct err *e) MUST_CHECK;

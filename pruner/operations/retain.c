@@ -8,7 +8,7 @@
 #include "lib/base/strset.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
-#include "lib/os/hook-queue.h"
+#include "lib/os/hook.h"
 #include "lib/state/catalog/catalog-retained.h"
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"

@@ -12,7 +12,7 @@
 #include "lib/state/store/quota.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/file-cache.h"
-#include "promoter/view-silence.h"
+#include "promoter/view-change.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/core/platform-monitor.h"

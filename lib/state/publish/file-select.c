@@ -9,6 +9,33 @@
 #include "lib/domain/text/name.h"
 #include "lib/domain/text/specifier.h"
 
+bool project_select_read(const char *word, size_t at, struct project_select *out)
+{
+	struct str name = str_trim((struct str){word, at});
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, LIMIT_FILE_NAME);
+	*out = (struct project_select){.specifier = word[at] ? specifier_set_new(str_from(word + at)) : NULL};
+	if (!name_is_valid(name) || (word[at] && !out->specifier))
+		return false;
+	name_normalize(name, &normal);
+	out->project = normal.failed ? NULL : buf_steal(&normal);
+	return out->project;
+}
+
+void project_select_release(struct project_select *s)
+{
+	free(s->project);
+	specifier_set_free(s->specifier);
+	*s = (struct project_select){0};
+}
+
+bool project_select_admits(const struct project_select *s, const struct specifier_version *version)
+{
+	return !s->specifier || (version && specifier_set_contains(s->specifier, version));
+}
+
+// --- words that mean several files ---
+
 // Where the specifier begins; the length of the word: there is none. In brackets "!" is a part of a glob.
 static size_t find_specifier(const char *word)
 {
@@ -24,25 +51,16 @@ bool file_select_is(const char *word)
 int file_select_read(const char *word, struct file_select *out, struct err *e)
 {
 	size_t at = find_specifier(word);
-	CLEANUP(buf_release) struct buf project;
-	buf_init(&project, LIMIT_FILE_NAME);
 	*out = (struct file_select){.word = word};
-	if (!word[at])
-		return 0;
-	name_normalize((struct str){word, at}, &project);
-	out->specifier = specifier_set_new(str_from(word + at));
-	if (!project.len || project.failed || !out->specifier)
-		return err_set(e, ERR_USAGE, "%s: expected PROJECT==VERSION, a specifier such as mine>=1,<2, or a glob of files",
-			word);
-	out->project = buf_steal(&project);
-	return 0;
+	return !word[at] || project_select_read(word, at, &out->select)
+		       ? 0
+		       : err_set(e, ERR_USAGE,
+				 "%s: expected PROJECT==VERSION, a specifier such as mine>=1,<2, or a glob of files", word);
 }
 
 void file_select_release(struct file_select *s)
 {
-	free(s->project);
-	specifier_set_free(s->specifier);
-	*s = (struct file_select){0};
+	project_select_release(&s->select);
 }
 
 // --- the files of a platform ---
@@ -58,32 +76,32 @@ struct file_selection {
 
 static bool selects_file(const struct file_select *s, const struct catalog_file *file)
 {
-	if (!s->project)
+	if (!s->select.project)
 		return fnmatch(s->word, file->filename, 0) == 0;
 	CLEANUP(specifier_version_cleanup) struct specifier_version *version = specifier_version_new(file->version);
-	return version && specifier_set_contains(s->specifier, version);
+	return project_select_admits(&s->select, version);
 }
 
-static int take_selected_file(void *ctx, const struct catalog_file *file, struct err *e)
+static int pass_selected_file(void *ctx, const struct catalog_file *file, struct err *e)
 {
 	struct file_selection *s = ctx;
 	return selects_file(s->select, file) ? s->fn(s->ctx, s->project, file->filename, e) : 0;
 }
 
-static int take_files_of_project(void *ctx, const struct catalog_project *p, struct err *e)
+static int pass_files_of_project(void *ctx, const struct catalog_project *p, struct err *e)
 {
 	struct file_selection *s = ctx;
 	s->project = p->project;
-	return catalog_project_files(s->catalog, s->platform, p->project, take_selected_file, s, e);
+	return catalog_project_files(s->catalog, s->platform, p->project, pass_selected_file, s, e);
 }
 
 int file_select_each(const struct file_select *s, const struct platform *p, struct catalog *c, file_select_fn *fn, void *ctx,
 	struct err *e)
 {
 	struct file_selection x = {
-		.select = s, .catalog = c, .platform = p->id, .project = s->project, .fn = fn, .ctx = ctx};
-	return s->project ? catalog_project_files(c, p->id, s->project, take_selected_file, &x, e)
-			  : catalog_projects(c, p->id, take_files_of_project, &x, e);
+		.select = s, .catalog = c, .platform = p->id, .project = s->select.project, .fn = fn, .ctx = ctx};
+	return x.project ? catalog_project_files(c, p->id, x.project, pass_selected_file, &x, e)
+			 : catalog_projects(c, p->id, pass_files_of_project, &x, e);
 }
 
 // --- names ---

@@ -7,7 +7,7 @@
 // _CHANGES (hook-queue.h).
 #pragma once
 
-#include "lib/os/hook-queue.h"
+#include "lib/os/hook.h"
 #include "lib/state/results/results.h"
 
 // Runs the command for the change of this attempt. Nothing happens if the command is NULL, the change is

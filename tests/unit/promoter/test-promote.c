@@ -16,7 +16,7 @@
 
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
-#include "lib/os/tree.h"
+#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-view.h"
 

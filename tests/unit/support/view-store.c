@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "lib/os/fs.h"
-#include "lib/os/tree.h"
 
 char view_store_folder[80];
 struct catalog *view_store_one, *view_store_other;

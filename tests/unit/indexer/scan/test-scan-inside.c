@@ -15,7 +15,6 @@
 
 #include "indexer/scan/scan.h"
 #include "lib/os/fs.h"
-#include "lib/os/tree.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "tests/unit/support/zipmake.h"
 

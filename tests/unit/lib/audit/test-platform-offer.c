@@ -17,7 +17,6 @@
 #include "lib/audit/offer-table.h"
 #include "lib/base/limits.h"
 #include "lib/os/fs.h"
-#include "lib/os/tree.h"
 #include "tests/unit/support/openat2.h"
 
 static char top_path[] = "/tmp/wheelcache-offer-XXXXXX";

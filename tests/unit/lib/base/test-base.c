@@ -20,7 +20,7 @@
 #include "lib/format/jsondoc.h"
 #include "lib/format/multi-digest.h"
 #include "lib/os/fs.h"
-#include "lib/os/sigpipe.h"
+#include "lib/net/fetch.h"
 #include "lib/os/thread-pool.h"
 #include "tests/unit/support/openat2.h"
 

@@ -17,7 +17,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/mem.h"
-#include "lib/os/tree.h"
+#include "lib/os/fs.h"
 
 enum { PATIENCE_MS = 60000, MORE_THAN_A_QUEUE = 40000 };
 

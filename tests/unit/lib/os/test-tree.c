@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/os/tree.h"
+#include "lib/os/fs.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -15,7 +15,6 @@
 
 #include "lib/format/compress.h"
 #include "lib/os/fs.h"
-#include "lib/os/tree.h"
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-inside.h"
