@@ -6,7 +6,6 @@
 
 #include "builder/missing/missing.h"
 #include "lib/base/err.h"
-#include "lib/net/fetch-answer.h"
 #include "lib/net/fetch.h"
 #include "lib/state/config/config.h"
 #include "lib/state/results/results.h"

@@ -22,7 +22,6 @@
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
-#include "lib/os/tree.h"
 
 // --- the build tag ---
 //

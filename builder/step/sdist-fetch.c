@@ -10,7 +10,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
-#include "lib/net/ca-file.h"
+#include "lib/net/fetch.h"
 #include "lib/net/fetch-pool.h"
 #include "lib/os/fs.h"
 
@@ -265,7 +265,7 @@ static int get_sdist(struct sdist_download *d, const struct missing_row *row, st
 		return copy_from_store(d, row->sdist.url + strlen(FILE_SCHEME), e);
 	const struct config *c = d->source->config;
 	const struct fetch_pool_options options = {
-		.fetch.ca_file = ca_file_choose(c->upstream_ca_file),
+		.fetch.ca_file = fetch_ca_file(c->upstream_ca_file),
 		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
 		.fetch.stall_seconds = (unsigned)c->upstream_timeout,
 		.concurrency = 1,

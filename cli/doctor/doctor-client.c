@@ -17,7 +17,6 @@
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 #include "lib/install/nearest-wheel.h"
-#include "lib/net/ca-file.h"
 #include "lib/net/fetch.h"
 
 // --- which Python ---
@@ -623,7 +622,7 @@ static void ask_project(const struct client_doctor *d)
 static struct fetch_options client_fetch_options(const struct client_doctor *d)
 {
 	return (struct fetch_options){
-		.ca_file = ca_file_choose(d->o->ca_file),
+		.ca_file = fetch_ca_file(d->o->ca_file),
 		.user = d->url.user ? d->url.user : "__token__",
 		.password = d->password,
 		.netrc = set_variable("NETRC"),

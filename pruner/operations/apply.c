@@ -136,11 +136,11 @@ enum rechecked {
 // A file that the plan removes.
 struct planned_removal {
 	const struct planfile_entry *planned;
-	const struct platform *platform;
+	struct operation_file file; // its project is that of the recheck
 	enum rechecked rechecked;
 	bool was_unlisted;
-	const char *words;                                        // why it is not removed
-	const char *verdict, *reason, *project, *requires_python; // of the recheck
+	const char *words;                              // why it is not removed
+	const char *verdict, *reason, *requires_python; // of the recheck
 	struct tombstone_upstream upstream;
 };
 
@@ -199,9 +199,9 @@ static bool is_left_out(struct apply_state *a, const struct planfile_entry *entr
 	const struct platform *p = store_platform_named(a->operation->store, str_from(entry->platform));
 	if (!a->options->except || !exceptions_take(a->options->except, entry))
 		return false;
+	const struct operation_file file = {.platform = p, .filename = entry->filename, .size = entry->size};
 	if (p)
-		operation_report(a->operation, p, entry->filename, OPERATION_KEPT, entry->size,
-			"it is left out by --except");
+		operation_report(a->operation, &file, OPERATION_KEPT, "it is left out by --except");
 	return true;
 }
 
@@ -227,7 +227,13 @@ static int collect_removals(struct apply_state *a, struct err *e)
 		if (!p || !p->id)
 			return err_set(e, ERR_CONFLICT, "the plan is for platform %s, which the store does not have",
 				entry->platform);
-		a->removal[a->count++] = (struct planned_removal){.planned = entry, .platform = p};
+		CLEANUP(mem_free) char *folder = operation_folder(entry->path);
+		a->removal[a->count++] = (struct planned_removal){.planned = entry,
+			.file = {.platform = p,
+				.filename = entry->filename,
+				.folder = arena_strdup(&a->text, folder),
+				.sha256 = entry->has_sha256 ? entry->sha256 : NULL,
+				.size = entry->size}};
 	}
 	qsort(a->removal, a->count, sizeof(*a->removal), compare_removals);
 	for (size_t i = 1; i < a->count; i++)
@@ -251,10 +257,11 @@ static int mark_done_removals(struct apply_state *a, struct err *e)
 		return -1;
 	for (size_t i = 0; i < done.count; i++) {
 		const struct tombstones_file *f = &done.item[i];
+		const struct operation_file *of = &f->file;
 		CLEANUP(mem_free)
-		char *path = *f->folder ? xasprintf("%s/%s", f->folder, f->filename) : xstrdup(f->filename);
+		char *path = *of->folder ? xasprintf("%s/%s", of->folder, of->filename) : xstrdup(of->filename);
 		struct planned_removal *r =
-			find_removal(a, &(struct planfile_entry){.platform = f->platform->name, .path = path});
+			find_removal(a, &(struct planfile_entry){.platform = of->platform->name, .path = path});
 		if (r)
 			r->rechecked = RECHECKED_DONE;
 	}
@@ -291,9 +298,9 @@ static int check_frozen(const struct apply_state *a, struct err *e)
 {
 	const struct platform *last = NULL;
 	for (size_t i = 0; i < a->count; i++) {
-		if (a->removal[i].platform != last && freeze_check(a->removal[i].platform, e) < 0)
+		if (a->removal[i].file.platform != last && freeze_check(a->removal[i].file.platform, e) < 0)
 			return -1;
-		last = a->removal[i].platform;
+		last = a->removal[i].file.platform;
 	}
 	return 0;
 }
@@ -305,7 +312,7 @@ static void store_evidence(struct apply_state *a, struct planned_removal *r, con
 	const struct planfile_evidence *found = &now->evidence;
 	r->verdict = now->verdict; // a constant
 	r->reason = arena_strdup(&a->text, now->reason);
-	r->project = arena_strdup(&a->text, now->project);
+	r->file.project = arena_strdup(&a->text, now->project);
 	r->requires_python = arena_strdup(&a->text, now->requires_python);
 	r->upstream = (struct tombstone_upstream){.filename = arena_strdup(&a->text, found->filename),
 		.url = arena_strdup(&a->text, found->url),
@@ -327,7 +334,7 @@ static bool is_on_disk(const struct planned_removal *r)
 {
 	struct stat st;
 	struct err ignored = ERR_INIT;
-	CLEANUP(mem_close) int fd = store_open_file(r->platform, r->planned->path, &ignored);
+	CLEANUP(mem_close) int fd = store_open_file(r->file.platform, r->planned->path, &ignored);
 	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == r->planned->size &&
 	       fs_mtime_ns(&st) == r->planned->mtime_ns;
 }
@@ -393,8 +400,7 @@ static int check_rechecked(const struct apply_state *a, enum rechecked from, enu
 		if (r->rechecked < from || r->rechecked > to || r->rechecked == RECHECKED_DONE)
 			continue;
 		const char *words = r->words ? r->words : "the catalog no longer has it";
-		operation_report(a->operation, r->platform, r->planned->filename, OPERATION_KEPT, r->planned->size,
-			words);
+		operation_report(a->operation, &r->file, OPERATION_KEPT, words);
 		first = first ? first : r;
 		wrong++;
 	}
@@ -430,7 +436,7 @@ static bool is_removal_listed(const struct apply_state *a, const struct planned_
 	struct err unknown = ERR_INIT;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	return r->rechecked != RECHECKED_DONE &&
-	       catalog_find_file(a->operation->catalog, r->platform->id, r->planned->filename, &place, &unknown) == 0 &&
+	       catalog_find_file(a->operation->catalog, r->file.platform->id, r->planned->filename, &place, &unknown) == 0 &&
 	       !place.is_unlisted && strcmp(place.path, r->planned->path) == 0;
 }
 
@@ -443,7 +449,7 @@ static int check_cap(const struct apply_state *a, const struct platform *p, stru
 		return -1;
 	for (size_t i = 0; i < a->count; i++) {
 		const struct planned_removal *r = &a->removal[i];
-		if (r->platform != p || (r->rechecked != RECHECKED_HOLDS && r->rechecked != RECHECKED_DONE))
+		if (r->file.platform != p || (r->rechecked != RECHECKED_HOLDS && r->rechecked != RECHECKED_DONE))
 			continue;
 		files++;
 		bytes += r->planned->size;
@@ -469,7 +475,7 @@ static int check_caps(const struct apply_state *a, struct err *e)
 static int compare_by_project(const void *a, const void *b)
 {
 	const struct planned_removal *const *left = a, *const *right = b;
-	return strcmp((*left)->project, (*right)->project);
+	return strcmp((*left)->file.project, (*right)->file.project);
 }
 
 // The removals that rest on upstream's files, by project. The caller frees the array.
@@ -477,7 +483,7 @@ static struct planned_removal **list_by_project(const struct apply_state *a, siz
 {
 	struct planned_removal **list = xcalloc(a->count + 1, sizeof(struct planned_removal *)), *r = a->removal;
 	for (*count = 0; r < a->removal + a->count; r++)
-		if (r->rechecked == RECHECKED_HOLDS && r->project && view_losses_has_verdict(r->verdict))
+		if (r->rechecked == RECHECKED_HOLDS && r->file.project && view_losses_has_verdict(r->verdict))
 			list[(*count)++] = r;
 	qsort(list, *count, sizeof(struct planned_removal *), compare_by_project);
 	return list;
@@ -491,9 +497,9 @@ static int check_views(const struct apply_state *a, struct err *e)
 	if (view_losses_open(a->config, a->operation->store, a->operation->catalog, &losses, e) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
-		view_losses_remove(losses, list[i]->platform->id, list[i]->planned->filename);
+		view_losses_remove(losses, list[i]->file.platform->id, list[i]->planned->filename);
 		bool is_last = i + 1 == count || compare_by_project(&list[i], &list[i + 1]) != 0;
-		if (is_last && view_losses_count(losses, a->operation->catalog, list[i]->project, e) < 0)
+		if (is_last && view_losses_count(losses, a->operation->catalog, list[i]->file.project, e) < 0)
 			return -1;
 	}
 	return view_losses_refuse(losses, e);
@@ -503,50 +509,30 @@ static int check_views(const struct apply_state *a, struct err *e)
 
 static int unlist_file(struct apply_state *a, struct planned_removal *r, struct err *trouble, struct err *e)
 {
-	struct err why = ERR_INIT;
-	CLEANUP(mem_free) char *folder = operation_folder(r->planned->path);
-	struct tombstone stone = {.reason = r->reason,
-		.when = a->now,
-		.by = a->operation->who,
-		.verdict = r->verdict,
-		.run = a->plan->head.id,
-		.project = r->project,
-		.has_sha256 = r->planned->has_sha256,
-		.size = (int64_t)r->planned->size,
-		.requires_python = r->requires_python,
-		.upstream = r->upstream};
-	memcpy(stone.sha256, r->planned->sha256, SHA256_SIZE);
-	const char *name = r->planned->filename;
-	int done = is_on_disk(r)
-			   ? sidecar_ops_remove(r->platform, a->operation->catalog, name, folder, &stone, false, &why)
-			   : err_set(&why, ERR_CONFLICT, "it changed or disappeared after the recheck");
-	operation_report(a->operation, r->platform, name, done < 0 ? OPERATION_FAILED : OPERATION_DONE,
-		r->planned->size, why.msg);
-	r->was_unlisted = done == 0;
-	if (done < 0)
-		*trouble = why;
-	return operation_audit(a->operation,
-		&(struct operation_event){.platform = r->platform,
-			.action = "prune",
-			.project = r->project,
-			.file = name,
-			.sha256 = stone.has_sha256 ? stone.sha256 : NULL,
-			.reason = r->reason,
-			.failure = done < 0 ? &why : NULL},
-		e);
+	struct operation_unlisting u = {.stone = {.reason = r->reason,
+						.when = a->now,
+						.verdict = r->verdict,
+						.run = a->plan->head.id,
+						.requires_python = r->requires_python,
+						.upstream = r->upstream},
+		.action = "prune",
+		.reason = r->reason,
+		.words = "",
+		.is_dry = a->options->is_dry,
+		.has_changed = !a->options->is_dry && !is_on_disk(r)};
+	int done = operation_unlist(a->operation, &r->file, &u, trouble, e);
+	r->was_unlisted = done > 0;
+	return done < 0 ? -1 : 0;
 }
 
 static int unlist_all(struct apply_state *a, struct err *trouble, struct err *e)
 {
 	for (size_t i = 0; i < a->count; i++) {
 		struct planned_removal *r = &a->removal[i];
-		const char *name = r->planned->filename;
 		if (a->options->file_progress)
 			a->options->file_progress(a->options->ctx, i, a->count);
 		if (r->rechecked == RECHECKED_DONE)
-			operation_report(a->operation, r->platform, name, OPERATION_BEFORE, r->planned->size, "");
-		else if (r->rechecked == RECHECKED_HOLDS && a->options->is_dry)
-			operation_report(a->operation, r->platform, name, OPERATION_WOULD, r->planned->size, "");
+			operation_report(a->operation, &r->file, OPERATION_BEFORE, "");
 		else if (r->rechecked == RECHECKED_HOLDS && unlist_file(a, r, trouble, e) < 0)
 			return -1;
 	}
@@ -556,20 +542,14 @@ static int unlist_all(struct apply_state *a, struct err *trouble, struct err *e)
 // A view may have taken a file in the meantime.
 static int list_pinned_again(struct apply_state *a, struct err *trouble, struct err *e)
 {
-	if (!a->options->is_dry && pins_sync(a->config, a->operation->catalog, e) < 0)
+	if (a->options->is_dry)
+		return 0;
+	if (pins_sync(a->config, a->operation->catalog, e) < 0)
 		return -1;
 	for (size_t i = 0; i < a->count; i++) {
 		const struct planned_removal *r = &a->removal[i];
-		CLEANUP(mem_free) char *folder = operation_folder(r->planned->path);
-		const struct operation_file file = {.platform = r->platform,
-			.filename = r->planned->filename,
-			.project = r->project,
-			.folder = folder,
-			.sha256 = r->planned->sha256,
-			.size = r->planned->size};
 		bool is_unlisted = r->was_unlisted || r->rechecked == RECHECKED_DONE; // by an earlier attempt
-		if (is_unlisted && !a->options->is_dry && r->planned->has_sha256 &&
-			operation_relist_pinned(a->operation, &file, trouble, e) < 0)
+		if (is_unlisted && operation_relist_pinned(a->operation, &r->file, trouble, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -590,8 +570,9 @@ int apply(struct operation *x, const struct config *c, const struct policy *poli
 		check_lookup_failures(&a, &plan->head, "when the plan was made", e) < 0 ||
 		collect_removals(&a, e) < 0 || check_exceptions(&a, e) < 0 || check_frozen(&a, e) < 0 ||
 		mark_done_removals(&a, e) < 0 || recheck_removals(&a, e) < 0 || check_all_rechecked(&a, e) < 0 ||
-		check_caps(&a, e) < 0 || check_views(&a, e) < 0 || unlist_all(&a, &trouble, e) < 0 || list_pinned_again(&a, &trouble, e) < 0 ||
-		operation_end(x, trouble.kind ? &trouble : e) < 0 || trouble.kind) {
+		check_caps(&a, e) < 0 || check_views(&a, e) < 0 || unlist_all(&a, &trouble, e) < 0 ||
+		list_pinned_again(&a, &trouble, e) < 0 || operation_end(x, trouble.kind ? &trouble : e) < 0 ||
+		trouble.kind) {
 		if (trouble.kind)
 			*e = trouble;
 		return -1;

@@ -448,14 +448,12 @@ static int run_step(const struct follow_state *r, const struct upstream_diff_ste
 	struct err why = ERR_INIT;
 	struct follow_step_state d = {.step = s, .catalog = r->catalog};
 	bool is_done = step_actions[s->kind].fn(&d, &why) == 0;
-	const struct operation_event event = {.platform = s->platform,
-		.action = step_actions[s->kind].action,
+	const struct operation_file file = {.platform = s->platform,
+		.filename = s->filename,
 		.project = s->project,
-		.file = s->filename,
-		.sha256 = s->has_sha256 ? s->sha256 : NULL,
-		.reason = s->reason,
-		.failure = is_done ? NULL : &why};
-	if (!d.is_skipped && operation_audit(r->operation, &event, e) < 0)
+		.sha256 = s->has_sha256 ? s->sha256 : NULL};
+	if (!d.is_skipped && operation_audit(r->operation, &file, step_actions[s->kind].action, s->reason,
+				     is_done ? NULL : &why, e) < 0)
 		return -1;
 	enum follow_result result = !is_done ? FOLLOW_FAILED : d.is_skipped ? FOLLOW_SKIPPED : FOLLOW_DONE;
 	report_step(r, result, s->platform, s, is_done ? s->reason : why.msg);

@@ -40,31 +40,54 @@ void operation_release(struct operation *x)
 	x->is_written = NULL;
 }
 
-void operation_report(struct operation *x, const struct platform *platform, const char *filename,
-	enum operation_result result, uint64_t bytes, const char *words)
+void operation_report(struct operation *x, const struct operation_file *f, enum operation_result result, const char *words)
 {
 	x->count[result]++;
-	x->bytes[result] += bytes;
+	x->bytes[result] += f->size;
 	if (x->report)
-		x->report(x->report_ctx, platform, filename, result, bytes, words);
+		x->report(x->report_ctx, f->platform, f->filename, result, f->size, words);
 }
 
-int operation_audit(struct operation *x, const struct operation_event *event, struct err *e)
+int operation_audit(struct operation *x, const struct operation_file *f, const char *action, const char *reason,
+	const struct err *failure, struct err *e)
 {
 	char digits[SHA256_HEX + 1] = "";
-	if (event->sha256)
-		hex_encode(event->sha256, SHA256_SIZE, digits);
-	if (!event->failure)
-		x->is_written[event->platform - x->store->platform] = true;
+	if (f->sha256)
+		hex_encode(f->sha256, SHA256_SIZE, digits);
+	if (!failure)
+		x->is_written[f->platform - x->store->platform] = true;
 	const struct audit_entry entry = {.who = x->who,
-		.action = event->action,
-		.platform = event->platform->name,
-		.project = event->project,
-		.file = event->file,
-		.sha256 = event->sha256 ? digits : NULL,
-		.result = event->failure ? "failed" : "done",
-		.reason = event->failure ? event->failure->msg : event->reason};
+		.action = action,
+		.platform = f->platform->name,
+		.project = f->project,
+		.file = f->filename,
+		.sha256 = f->sha256 ? digits : NULL,
+		.result = failure ? "failed" : "done",
+		.reason = failure ? failure->msg : reason};
 	return audit_write(x->audit, &entry, e);
+}
+
+int operation_unlist(struct operation *x, const struct operation_file *f, struct operation_unlisting *u, struct err *trouble,
+	struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct tombstone *stone = &u->stone;
+	if (u->is_dry) {
+		operation_report(x, f, OPERATION_WOULD, u->words);
+		return 0;
+	}
+	stone->by = x->who;
+	stone->project = f->project;
+	stone->size = (int64_t)f->size;
+	stone->has_sha256 = f->sha256 != NULL;
+	if (f->sha256)
+		memcpy(stone->sha256, f->sha256, SHA256_SIZE);
+	int done = u->has_changed ? err_set(&why, ERR_CONFLICT, "it changed or disappeared after the recheck")
+				  : sidecar_ops_remove(f->platform, x->catalog, f->filename, f->folder, stone, false, &why);
+	operation_report(x, f, done < 0 ? OPERATION_FAILED : OPERATION_DONE, done < 0 ? why.msg : u->words);
+	if (done < 0)
+		*trouble = why;
+	return operation_audit(x, f, u->action, u->reason, done < 0 ? &why : NULL, e) < 0 ? -1 : done == 0;
 }
 
 static int release_platform(const struct operation *x, const struct platform *p, struct err *e)
@@ -126,7 +149,7 @@ int operation_report_pinned(struct operation *x, const struct operation_file *f,
 	CLEANUP(mem_free)
 	char *words = is_late ? xasprintf("it was promoted into view %s: wheelcache demote first", view)
 			      : xasprintf(PINS_WORDS, view);
-	operation_report(x, f->platform, f->filename, is_late ? OPERATION_FAILED : OPERATION_KEPT, f->size, words);
+	operation_report(x, f, is_late ? OPERATION_FAILED : OPERATION_KEPT, words);
 	return 1;
 }
 
@@ -140,18 +163,10 @@ int operation_relist_pinned(struct operation *x, const struct operation_file *f,
 		return 0;
 	CLEANUP(mem_free) char *words = xasprintf(PINS_WORDS, view);
 	bool is_listed = sidecar_ops_restore(f->platform, x->catalog, f->filename, f->folder, f->sha256, &why) == 0;
-	operation_report(x, f->platform, f->filename, is_listed ? OPERATION_KEPT : OPERATION_FAILED, f->size,
-		is_listed ? words : why.msg);
+	operation_report(x, f, is_listed ? OPERATION_KEPT : OPERATION_FAILED, is_listed ? words : why.msg);
 	if (!is_listed)
 		*trouble = why;
-	const struct operation_event event = {.platform = f->platform,
-		.action = "restore",
-		.project = f->project,
-		.file = f->filename,
-		.sha256 = f->sha256,
-		.reason = words,
-		.failure = is_listed ? NULL : &why};
-	return operation_audit(x, &event, e) < 0 ? -1 : is_listed;
+	return operation_audit(x, f, "restore", words, is_listed ? NULL : &why, e) < 0 ? -1 : is_listed;
 }
 
 // --- tombstones ---
@@ -167,8 +182,11 @@ void tombstones_add(struct tombstones *t, const struct tombstones_file *found)
 	ARENA_GROW(&t->text, t->item, t->count, t->room);
 	struct tombstones_file *one = &t->item[t->count++];
 	*one = *found;
-	const char **const kept[] = {&one->filename, &one->folder, &one->text, &one->project, &one->version,
+	struct operation_file *f = &one->file;
+	const char **const kept[] = {&f->filename, &f->folder, &f->project, &one->text, &one->version,
 		&one->requires_python, &one->refusal};
+	if (f->sha256)
+		f->sha256 = arena_memdup(&t->text, f->sha256, SHA256_SIZE);
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 		*kept[i] = arena_strdup(&t->text, *kept[i]);
 }
@@ -177,21 +195,14 @@ static int add_marked_file(void *ctx, const struct catalog_marked *mark, struct 
 {
 	const struct tombstones_load_state *l = ctx;
 	struct tombstones_file one = {
-		.platform = l->platform,
-		.filename = mark->filename,
-		.folder = mark->folder_path,
+		.file = {l->platform, mark->filename, mark->project, mark->folder_path, mark->sha256, mark->size},
 		.text = mark->text ? mark->text : mark->reason,
 		.has_file = mark->has_file,
-		.size = mark->size,
 		.mtime_ns = mark->mtime_ns,
-		.has_sha256 = mark->sha256 != NULL,
-		.project = mark->project,
 		.version = mark->version,
 		.requires_python = mark->requires_python,
 		.refusal = mark->refusal,
 	};
-	if (mark->sha256)
-		memcpy(one.sha256, mark->sha256, SHA256_SIZE);
 	CLEANUP(tombstone_release) struct tombstone stone;
 	tombstone_read(str_from(one.text), &stone);
 	if (!l->wanted->matches || l->wanted->matches(l->wanted->ctx, &one, &stone))

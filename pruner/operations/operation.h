@@ -49,20 +49,32 @@ int operation_begin(struct operation *x, const struct store *store, struct catal
 	const char *who, struct err *e) MUST_CHECK;
 void operation_release(struct operation *x);
 
-// A change of one file, or an attempt, for the audit log.
-struct operation_event {
+// A file that is handled. Borrowed.
+struct operation_file {
 	const struct platform *platform;
-	const char *action; // "prune", "restore", …
-	const char *project, *file;
+	const char *filename, *project;
+	const char *folder;    // NULL: all of its copies
 	const uint8_t *sha256; // NULL: not known
-	const char *reason;
-	const struct err *failure; // NULL: it succeeded
+	uint64_t size;
 };
 // Counts the result and calls report.
-void operation_report(struct operation *x, const struct platform *platform, const char *filename,
-	enum operation_result result, uint64_t bytes, const char *words);
-// Writes a line to the audit log, and marks the platform as written. Errors of audit.h.
-int operation_audit(struct operation *x, const struct operation_event *event, struct err *e) MUST_CHECK;
+void operation_report(struct operation *x, const struct operation_file *f, enum operation_result result, const char *words);
+// Writes a line to the audit log, of a change or an attempt, and marks the platform as written. action: "prune", "restore",
+// …; reason: NULL: none; failure: NULL: it succeeded. Errors of audit.h.
+int operation_audit(struct operation *x, const struct operation_file *f, const char *action, const char *reason,
+	const struct err *failure, struct err *e) MUST_CHECK;
+// How a file is unlisted, with a tombstone.
+struct operation_unlisting {
+	struct tombstone stone;      // its project, size, hash and author are set
+	const char *action, *reason; // for the audit log
+	const char *words;           // of the report, if it is done
+	bool is_dry;                 // it is only reported
+	bool has_changed;            // it is not unlisted, because it is another file now
+};
+// 1: it is unlisted; 0: it is not, and *trouble has the reason, or it is a dry run. Reports and logs it. -1 only for errors
+// of the audit log.
+int operation_unlist(struct operation *x, const struct operation_file *f, struct operation_unlisting *u, struct err *trouble,
+	struct err *e) MUST_CHECK;
 // Runs the release command of each platform that was written and has one. Tries all; returns the last error.
 int operation_end(struct operation *x, struct err *e) MUST_CHECK;
 
@@ -71,14 +83,6 @@ char *operation_folder(const char *path);
 
 // --- files that views have ---
 
-// A file that is handled. Borrowed.
-struct operation_file {
-	const struct platform *platform;
-	const char *filename, *project;
-	const char *folder;    // NULL: all of its copies
-	const uint8_t *sha256; // NULL: not known, so that no view has it
-	uint64_t size;
-};
 // 1: a view has the file, which is reported as kept, or, is_late, as one that should not have been unlisted; 0: none has it.
 int operation_report_pinned(struct operation *x, const struct operation_file *f, bool is_late,
 	struct err *e) MUST_CHECK;
@@ -93,15 +97,10 @@ int operation_relist_pinned(struct operation *x, const struct operation_file *f,
 
 // One tombstone and its file. The strings belong to struct tombstones.
 struct tombstones_file {
-	const struct platform *platform;
-	const char *filename, *folder;
-	const char *text; // of the tombstone
-	bool has_file;    // its bytes are there, and the fields below describe them
-	uint64_t size;
+	struct operation_file file; // project NULL: it is quarantined, and refusal says why
+	const char *text;           // of the tombstone
+	bool has_file;              // its bytes are there, and the fields below, the size and the hash describe them
 	int64_t mtime_ns;
-	bool has_sha256;
-	uint8_t sha256[SHA256_SIZE];
-	const char *project;                             // NULL: the file is quarantined, and refusal says why
 	const char *version, *requires_python, *refusal; // NULL: none
 };
 

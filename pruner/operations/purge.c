@@ -78,8 +78,8 @@ static int compare_by_project(const void *a, const void *b)
 static const char *find_project_of_file(struct purge_state *p, const struct tombstones_file *f)
 {
 	struct err unknown = ERR_INIT;
-	CLEANUP(mem_free) char *by_name = f->project ? NULL : publish_project_of(f->filename, NULL, &unknown);
-	return f->project ? f->project : by_name ? arena_strdup(&p->text, by_name) : "";
+	CLEANUP(mem_free) char *by_name = f->file.project ? NULL : publish_project_of(f->file.filename, NULL, &unknown);
+	return f->file.project ? f->file.project : by_name ? arena_strdup(&p->text, by_name) : "";
 }
 
 // What pins a version that a view no longer keeps; NULL: nothing does. Upstream need not have it.
@@ -91,9 +91,9 @@ static const char *find_list(struct purge_state *p, const struct tombstones_file
 	buf_init(&why, 2 * LIMIT_PATH);
 	const struct kept_versions kept = {
 		.packages = p->policy->packages, .pins = p->policy->pins, .branches = p->policy->branches};
-	if (!f->project || !f->version || version_parse(str_from(f->version), &version, &unknown) < 0)
+	if (!f->file.project || !f->version || version_parse(str_from(f->version), &version, &unknown) < 0)
 		return NULL;
-	bool is_wanted = kept_versions_pin(&kept, f->project, &version, f->platform->name, &why);
+	bool is_wanted = kept_versions_pin(&kept, f->file.project, &version, f->file.platform->name, &why);
 	return is_wanted ? arena_copy(&p->text, buf_view(&why)) : NULL;
 }
 
@@ -134,16 +134,16 @@ static void decide_candidate(struct purge_state *p, struct purge_candidate *one,
 	bool *class = stone.verdict ? policy_takes_class(&policy.takes, stone.verdict) : NULL;
 	if (class) // of the first verdict, which is decided by again
 		*class = true;
-	const struct verdict_file file = {.filename = f->filename,
-		.project = f->project,
+	const struct verdict_file file = {.filename = f->file.filename,
+		.project = f->file.project,
 		.version = f->version,
-		.sha256 = f->has_sha256 ? f->sha256 : NULL,
+		.sha256 = f->file.sha256,
 		.mtime = f->mtime_ns / 1000000000,
 		.requires_python = f->requires_python,
 		.refusal = f->refusal,
 		.was_downloaded =
-			policy_was_downloaded(p->policy, p->downloads, f->platform->name, f->filename, p->now)};
-	verdict_decide(&policy, f->platform, &file, upstream, p->now, &v);
+			policy_was_downloaded(p->policy, p->downloads, f->file.platform->name, f->file.filename, p->now)};
+	verdict_decide(&policy, f->file.platform, &file, upstream, p->now, &v);
 	one->is_purgeable = v.removes;
 	one->reason = v.removes ? NULL : arena_strdup(&p->text, v.reason.data);
 }
@@ -201,34 +201,23 @@ static int ask_upstream(struct purge_state *p, const struct config *c, struct er
 static int purge_candidate(struct purge_state *p, const struct tombstones_file *f, struct err *trouble, struct err *e)
 {
 	struct err why = ERR_INIT;
-	const uint8_t *sha256 = f->has_sha256 ? f->sha256 : NULL;
-	const struct operation_file file = {.platform = f->platform, .filename = f->filename, .sha256 = sha256, .size = f->size};
-	int pinned = operation_report_pinned(p->operation, &file, false, e);
+	int pinned = operation_report_pinned(p->operation, &f->file, false, e);
 	if (pinned)
 		return pinned < 0 ? -1 : 0;
 	if (p->options->is_dry) {
-		operation_report(p->operation, f->platform, f->filename, OPERATION_WOULD, f->size, "");
+		operation_report(p->operation, &f->file, OPERATION_WOULD, "");
 		return 0;
 	}
 	int purged =
-		sidecar_ops_purge(f->platform, p->operation->catalog, f->filename, f->folder, str_from(f->text), &why);
+		sidecar_ops_purge(f->file.platform, p->operation->catalog, f->file.filename, f->file.folder, str_from(f->text), &why);
 	if (purged == 0)
 		return 0; // it was already gone
 	bool is_kept = purged < 0 && why.kind == ERR_CONFLICT;
-	operation_report(p->operation, f->platform, f->filename,
-		purged > 0 ? OPERATION_DONE
-		: is_kept  ? OPERATION_KEPT
-			   : OPERATION_FAILED,
-		f->size, why.msg);
+	operation_report(p->operation, &f->file, purged > 0 ? OPERATION_DONE : is_kept ? OPERATION_KEPT : OPERATION_FAILED,
+		why.msg);
 	if (purged < 0 && !is_kept)
 		*trouble = why;
-	const struct operation_event event = {.platform = f->platform,
-		.action = "purge",
-		.project = f->project,
-		.file = f->filename,
-		.sha256 = sha256,
-		.failure = purged < 0 ? &why : NULL};
-	return operation_audit(p->operation, &event, e);
+	return operation_audit(p->operation, &f->file, "purge", NULL, purged < 0 ? &why : NULL, e);
 }
 
 static int compare_by_tombstone(const void *a, const void *b)
@@ -246,10 +235,10 @@ static int purge_candidates(struct purge_state *p, struct err *trouble, struct e
 		const struct purge_candidate *one = &p->candidate[i];
 		const struct tombstones_file *f = one->file;
 		struct err why = ERR_INIT;
-		if (f->platform == frozen)
+		if (f->file.platform == frozen)
 			continue;
 		if (!one->is_purgeable) {
-			operation_report(p->operation, f->platform, f->filename, OPERATION_KEPT, f->size,
+			operation_report(p->operation, &f->file, OPERATION_KEPT,
 				one->reason ? one->reason : "what upstream has is not known");
 			continue;
 		}
@@ -257,7 +246,7 @@ static int purge_candidates(struct purge_state *p, struct err *trouble, struct e
 			return -1;
 		if (why.kind)
 			*trouble = why;
-		frozen = why.kind == ERR_BUSY ? f->platform : frozen;
+		frozen = why.kind == ERR_BUSY ? f->file.platform : frozen;
 	}
 	return 0;
 }

@@ -31,20 +31,7 @@ static bool is_wanted_tombstone(void *ctx, const struct tombstones_file *file, c
 	const struct restore_state *r = ctx;
 	const char *run = r->options->run;
 	return run ? stone->run && strcmp(stone->run, run) == 0
-		   : is_named_file(r, file->platform->name, file->filename);
-}
-
-static int audit_restore(struct restore_state *r, const struct platform *p, const char *project, const char *file,
-	const uint8_t *sha256, const struct err *failure, struct err *e)
-{
-	return operation_audit(r->operation,
-		&(struct operation_event){.platform = p,
-			.action = "restore",
-			.project = project,
-			.file = file,
-			.sha256 = sha256,
-			.failure = failure},
-		e);
+		   : is_named_file(r, file->file.platform->name, file->file.filename);
 }
 
 static void report_gone(struct restore_state *r, const struct tombstones_file *f, const struct tombstone *stone)
@@ -52,7 +39,9 @@ static void report_gone(struct restore_state *r, const struct tombstones_file *f
 	const char *url = stone->upstream.url;
 	CLEANUP(mem_free)
 	char *words = url ? xasprintf("it was purged; upstream has %s", url) : xstrdup("its bytes are gone");
-	operation_report(r->operation, f->platform, f->filename, OPERATION_GONE, 0, words);
+	struct operation_file gone = f->file;
+	gone.size = 0;
+	operation_report(r->operation, &gone, OPERATION_GONE, words);
 }
 
 // A failure is reported, and the other files are tried; -1 only where the audit log fails.
@@ -61,20 +50,22 @@ static int restore_file(struct restore_state *r, const struct tombstones_file *f
 	struct err why = ERR_INIT;
 	CLEANUP(tombstone_release) struct tombstone stone;
 	tombstone_read(str_from(f->text), &stone);
-	const uint8_t *sha256 = stone.has_sha256 ? stone.sha256 : f->sha256;
+	struct operation_file file = f->file;
+	file.sha256 = stone.has_sha256 ? stone.sha256 : file.sha256;
 	if (!f->has_file) {
 		report_gone(r, f, &stone);
 		return 0;
 	}
-	if (!stone.has_sha256 && !f->has_sha256)
+	if (!file.sha256)
 		err_set(&why, ERR_INVALID, "its SHA-256 is not known");
-	else if (sidecar_ops_restore(f->platform, r->operation->catalog, f->filename, f->folder, sha256, &why) == 0)
-		operation_report(r->operation, f->platform, f->filename, OPERATION_DONE, f->size, "");
+	else if (sidecar_ops_restore(file.platform, r->operation->catalog, file.filename, file.folder, file.sha256, &why) ==
+		 0)
+		operation_report(r->operation, &file, OPERATION_DONE, "");
 	if (why.kind == ERR_NOT_FOUND)
 		report_gone(r, f, &stone);
 	else if (why.kind)
-		operation_report(r->operation, f->platform, f->filename, OPERATION_FAILED, f->size, why.msg);
-	return audit_restore(r, f->platform, f->project, f->filename, sha256, why.kind ? &why : NULL, e);
+		operation_report(r->operation, &file, OPERATION_FAILED, why.msg);
+	return operation_audit(r->operation, &file, "restore", NULL, why.kind ? &why : NULL, e);
 }
 
 // A file that the catalog lists may have a tombstone that no scan has found yet.
@@ -91,9 +82,9 @@ static int restore_listed_file(struct restore_state *r, const struct platform *p
 	}
 	r->is_found[i] = true;
 	int restored = sidecar_ops_restore(p, r->operation->catalog, file, NULL, place.sha256, &why);
-	operation_report(r->operation, p, file, restored < 0 ? OPERATION_FAILED : OPERATION_BEFORE, place.size,
-		why.msg);
-	return restored < 0 ? audit_restore(r, p, place.project, file, place.sha256, &why, e) : 0;
+	const struct operation_file of = {p, file, place.project, NULL, place.sha256, place.size};
+	operation_report(r->operation, &of, restored < 0 ? OPERATION_FAILED : OPERATION_BEFORE, why.msg);
+	return restored < 0 ? operation_audit(r->operation, &of, "restore", NULL, &why, e) : 0;
 }
 
 static int restore_listed_names(struct restore_state *r, struct err *e)

@@ -150,8 +150,8 @@ static void tell_of_ending(struct retain_pass *p, const char *project, const str
 
 // A file of a version that ends.
 struct ending_file {
-	const struct platform *platform;
-	struct catalog_file file;
+	struct operation_file file;
+	const char *version, *requires_python;
 	const char *why_kept; // NULL: it ends
 	bool was_unlisted;
 };
@@ -179,9 +179,13 @@ static int add_if_ending(void *ctx, const struct catalog_file *file, struct err 
 	if (!ends_version(all->project, file->version_key))
 		return 0;
 	ARENA_GROW(&all->text, all->item, all->count, all->room);
-	struct ending_file *one = &all->item[all->count++];
-	*one = (struct ending_file){.platform = all->platform, .file = *file};
-	catalog_file_copy(&all->text, &one->file);
+	struct catalog_file copy = *file;
+	catalog_file_copy(&all->text, &copy);
+	all->item[all->count++] = (struct ending_file){
+		.file = {all->platform, copy.filename, all->project->project, NULL,
+			arena_memdup(&all->text, file->sha256, SHA256_SIZE), copy.size},
+		.version = copy.version,
+		.requires_python = copy.requires_python};
 	return 0;
 }
 
@@ -197,7 +201,8 @@ static bool has_platform(const struct view *v, const struct platform *p)
 static bool is_kept_in(const struct view_channel_project *p, const struct ending_file *f)
 {
 	for (size_t i = 0; i < p->files; i++)
-		if (p->file[i].platform == f->platform && strcmp(p->file[i].file.filename, f->file.filename) == 0)
+		if (p->file[i].platform == f->file.platform &&
+			strcmp(p->file[i].file.filename, f->file.filename) == 0)
 			return p->version[p->file[i].version].decision != RETENTION_ENDS;
 	return false;
 }
@@ -214,7 +219,7 @@ static int find_keepers(const struct retain_pass *p, struct ending_files *all, s
 		for (size_t i = 0; i < all->count; i++) {
 			struct ending_file *f = &all->item[i];
 			bool is_kept =
-				keeper->channel ? is_kept_in(&shown, f) : has_platform(keeper->view, f->platform);
+				keeper->channel ? is_kept_in(&shown, f) : has_platform(keeper->view, f->file.platform);
 			if (is_kept && !f->why_kept)
 				f->why_kept = arena_printf(&all->text, "view %s keeps it", keeper->view->name);
 		}
@@ -232,58 +237,41 @@ static int find_reason_to_stay(const struct retain_pass *p, struct ending_files 
 	buf_init(&words, 2 * LIMIT_PATH);
 	if (f->why_kept)
 		return 0;
-	if (pins_find(p->state->operation->catalog, f->platform->id, f->file.filename, f->file.sha256, &view, e) < 0)
+	if (pins_find(p->state->operation->catalog, f->file.platform->id, f->file.filename, f->file.sha256, &view, e) < 0)
 		return -1;
 	if (view) {
 		f->why_kept = arena_printf(&all->text, PINS_WORDS, view);
 		return 0;
 	}
-	if (version_parse(str_from(f->file.version), &version, e) < 0)
+	if (version_parse(str_from(f->version), &version, e) < 0)
 		return -1;
-	if (kept_versions_pin(&p->state->kept, all->project->project, &version, f->platform->name, &words)) {
+	if (kept_versions_pin(&p->state->kept, all->project->project, &version, f->file.platform->name, &words)) {
 		f->why_kept = arena_copy(&all->text, buf_view(&words));
 		return 0;
 	}
 	buf_clear(&words);
-	int is_frozen = freeze_is(f->platform, &words, e);
+	int is_frozen = freeze_is(f->file.platform, &words, e);
 	if (is_frozen > 0)
 		f->why_kept = arena_printf(&all->text, "the platform is frozen: %s", words.data);
 	return is_frozen < 0 ? -1 : 0;
 }
 
-static int end_file(struct retain_pass *p, struct ending_file *f, const char *project, struct err *e)
+static int end_file(struct retain_pass *p, struct ending_file *f, struct err *e)
 {
-	struct operation *x = p->state->operation;
-	struct err why = ERR_INIT;
-	struct tombstone stone = {.reason = p->reason,
-		.when = p->state->when,
-		.by = x->who,
-		.verdict = TOMBSTONE_EXPIRED,
-		.run = p->run,
-		.project = project,
-		.has_sha256 = true,
-		.size = (int64_t)f->file.size,
-		.requires_python = f->file.requires_python};
-	memcpy(stone.sha256, f->file.sha256, SHA256_SIZE);
-	p->result->files++;
-	if (p->state->options->is_dry) {
-		operation_report(x, f->platform, f->file.filename, OPERATION_WOULD, f->file.size, p->reason);
-		return 0;
-	}
-	int ended = sidecar_ops_remove(f->platform, x->catalog, f->file.filename, NULL, &stone, false, &why);
-	operation_report(x, f->platform, f->file.filename, ended < 0 ? OPERATION_FAILED : OPERATION_DONE, f->file.size,
-		ended < 0 ? why.msg : p->reason);
-	f->was_unlisted = ended == 0;
-	if (ended < 0)
-		p->state->trouble = why;
-	const struct operation_event event = {.platform = f->platform,
+	struct retain_state *r = p->state;
+	struct operation_unlisting u = {.stone = {.reason = p->reason,
+						.when = r->when,
+						.verdict = TOMBSTONE_EXPIRED,
+						.run = p->run,
+						.requires_python = f->requires_python},
 		.action = "retain",
-		.project = project,
-		.file = f->file.filename,
-		.sha256 = f->file.sha256,
 		.reason = p->reason,
-		.failure = ended < 0 ? &why : NULL};
-	return operation_audit(x, &event, e);
+		.words = p->reason,
+		.is_dry = r->options->is_dry};
+	int done = operation_unlist(r->operation, &f->file, &u, &r->trouble, e);
+	p->result->files++;
+	f->was_unlisted = done > 0;
+	return done < 0 ? -1 : 0;
 }
 
 // A view may have taken a file in the meantime.
@@ -294,12 +282,7 @@ static int look_at_pins_again(struct retain_pass *p, const struct ending_files *
 		return -1;
 	for (size_t i = 0; i < all->count; i++) {
 		const struct ending_file *f = &all->item[i];
-		const struct operation_file file = {.platform = f->platform,
-			.filename = f->file.filename,
-			.project = all->project->project,
-			.sha256 = f->file.sha256,
-			.size = f->file.size};
-		int back = f->was_unlisted ? operation_relist_pinned(x, &file, &p->state->trouble, e) : 0;
+		int back = f->was_unlisted ? operation_relist_pinned(x, &f->file, &p->state->trouble, e) : 0;
 		if (back < 0)
 			return -1;
 		p->result->files -= back > 0;
@@ -323,9 +306,8 @@ static int end_files(struct retain_pass *p, struct ending_files *all, struct err
 	for (size_t i = 0; i < all->count; i++) {
 		struct ending_file *f = &all->item[i];
 		if (f->why_kept)
-			operation_report(p->state->operation, f->platform, f->file.filename, OPERATION_KEPT,
-				f->file.size, f->why_kept);
-		else if (end_file(p, f, all->project->project, e) < 0)
+			operation_report(p->state->operation, &f->file, OPERATION_KEPT, f->why_kept);
+		else if (end_file(p, f, e) < 0)
 			return -1;
 	}
 	return p->state->options->is_dry ? 0 : look_at_pins_again(p, all, e);
@@ -441,12 +423,13 @@ static int mark_ending(struct ending_members *all, struct err *e)
 	return 0;
 }
 
+// No platform is written, so none is to be released.
 static int audit_members(const struct retain_pass *p, const struct membership_file *file, size_t count, struct err *e)
 {
+	CLEANUP(mem_free) char *reason = xasprintf("view %s: %s", p->view->name, p->reason);
 	for (size_t i = 0; i < count; i++) {
 		char digits[SHA256_HEX + 1] = "";
 		hex_encode(file[i].sha256, SHA256_SIZE, digits);
-		CLEANUP(mem_free) char *reason = xasprintf("view %s: %s", p->view->name, p->reason);
 		const struct audit_entry entry = {.who = p->state->operation->who,
 			.action = "retain",
 			.platform = file[i].platform,
@@ -498,10 +481,11 @@ static int try_to_end_members(struct retain_pass *p, struct ending_members *all,
 	if (count && !is_dry && append_generation(p, file, count, v.generation, e) < 0)
 		return -1;
 	p->result->files = count;
-	for (size_t i = 0; i < all->count; i++)
+	for (size_t i = 0; i < all->count; i++) {
+		const struct operation_file of = {.platform = all->item[i].platform, .filename = all->item[i].file.filename};
 		if (all->item[i].ends)
-			operation_report(x, all->item[i].platform, all->item[i].file.filename,
-				is_dry ? OPERATION_WOULD : OPERATION_DONE, 0, p->reason);
+			operation_report(x, &of, is_dry ? OPERATION_WOULD : OPERATION_DONE, p->reason);
+	}
 	return 0;
 }
 

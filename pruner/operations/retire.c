@@ -47,15 +47,9 @@ static int add_file_of_platform(void *ctx, const struct catalog_candidate *file,
 	if (file->platform != r->platform->id)
 		return 0;
 	CLEANUP(mem_free) char *folder = operation_folder(file->path);
-	struct tombstones_file one = {.platform = r->platform,
-		.filename = file->filename,
-		.folder = folder,
-		.project = r->name,
-		.requires_python = file->requires_python,
-		.size = file->size,
-		.has_sha256 = file->sha256 != NULL};
-	if (file->sha256)
-		memcpy(one.sha256, file->sha256, SHA256_SIZE);
+	const struct tombstones_file one = {
+		.file = {r->platform, file->filename, r->name, folder, file->sha256, file->size},
+		.requires_python = file->requires_python};
 	tombstones_add(&r->found, &one);
 	return 0;
 }
@@ -93,59 +87,33 @@ static int find_files(struct retire_state *r, struct err *e)
 static bool has_tombstone(const struct tombstones *done, const struct tombstones_file *f)
 {
 	for (size_t i = 0; i < done->count; i++)
-		if (strcmp(done->item[i].filename, f->filename) == 0 && strcmp(done->item[i].folder, f->folder) == 0)
+		if (strcmp(done->item[i].file.filename, f->file.filename) == 0 &&
+			strcmp(done->item[i].file.folder, f->file.folder) == 0)
 			return true;
 	return false;
 }
 
 // --- retiring ---
 
-static struct operation_file file_of(const struct tombstones_file *f)
-{
-	return (struct operation_file){.platform = f->platform,
-		.filename = f->filename,
-		.project = f->project,
-		.folder = f->folder,
-		.sha256 = f->has_sha256 ? f->sha256 : NULL,
-		.size = f->size};
-}
-
 static int retire_file(struct retire_state *r, size_t i, struct err *e)
 {
 	const struct tombstones_file *f = &r->found.item[i];
-	const struct operation_file file = file_of(f);
-	int pinned = operation_report_pinned(r->operation, &file, false, e);
+	struct err reported = ERR_INIT;
+	int pinned = operation_report_pinned(r->operation, &f->file, false, e);
 	if (pinned)
 		return pinned < 0 ? -1 : 0;
-	struct err why = ERR_INIT;
-	struct tombstone stone = {.reason = r->reason,
-		.when = r->now,
-		.by = r->operation->who,
-		.verdict = TOMBSTONE_RETIRED,
-		.run = r->run,
-		.project = f->project,
-		.requires_python = f->requires_python,
-		.size = (int64_t)f->size,
-		.has_sha256 = f->has_sha256};
-	memcpy(stone.sha256, f->sha256, SHA256_SIZE);
-	if (r->options->is_dry) {
-		operation_report(r->operation, f->platform, f->filename, OPERATION_WOULD, f->size, "");
-		return 0;
-	}
-	int retired =
-		sidecar_ops_remove(f->platform, r->operation->catalog, f->filename, f->folder, &stone, false, &why);
-	r->is_unlisted[i] = retired == 0;
-	operation_report(r->operation, f->platform, f->filename, retired < 0 ? OPERATION_FAILED : OPERATION_DONE,
-		f->size, why.msg);
-	return operation_audit(r->operation,
-		&(struct operation_event){.platform = f->platform,
-			.action = "retire",
-			.project = f->project,
-			.file = f->filename,
-			.sha256 = file.sha256,
-			.reason = r->options->reason,
-			.failure = retired < 0 ? &why : NULL},
-		e);
+	struct operation_unlisting u = {.stone = {.reason = r->reason,
+						.when = r->now,
+						.verdict = TOMBSTONE_RETIRED,
+						.run = r->run,
+						.requires_python = f->requires_python},
+		.action = "retire",
+		.reason = r->options->reason,
+		.words = "",
+		.is_dry = r->options->is_dry};
+	int done = operation_unlist(r->operation, &f->file, &u, &reported, e);
+	r->is_unlisted[i] = done > 0;
+	return done < 0 ? -1 : 0;
 }
 
 static int freeze_platform(struct retire_state *r, struct err *e)
@@ -164,8 +132,8 @@ static int freeze_platform(struct retire_state *r, struct err *e)
 		*r->options->reason ? xasprintf(FREEZE_RETIRED ": %s", r->options->reason) : xstrdup(FREEZE_RETIRED);
 	if (freeze_set(r->platform, r->operation->who, reason, FREEZE_WAIT_MS, e) < 0)
 		return -1;
-	return operation_audit(r->operation,
-		&(struct operation_event){.platform = r->platform, .action = "freeze", .reason = reason}, e);
+	const struct operation_file none = {.platform = r->platform};
+	return operation_audit(r->operation, &none, "freeze", reason, NULL, e);
 }
 
 // A file may have been promoted in the meantime. The platform is frozen, so it stays unlisted; a purge leaves its bytes.
@@ -175,11 +143,9 @@ static int look_for_new_pins(struct retire_state *r, const struct config *c, str
 		return 0;
 	if (pins_sync(c, r->operation->catalog, e) < 0)
 		return -1;
-	for (size_t i = 0; i < r->found.count; i++) {
-		const struct operation_file file = file_of(&r->found.item[i]);
-		if (r->is_unlisted[i] && operation_report_pinned(r->operation, &file, true, e) < 0)
+	for (size_t i = 0; i < r->found.count; i++)
+		if (r->is_unlisted[i] && operation_report_pinned(r->operation, &r->found.item[i].file, true, e) < 0)
 			return -1;
-	}
 	return 0;
 }
 

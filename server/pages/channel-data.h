@@ -11,7 +11,7 @@
 #include "promoter/generation-files.h"
 #include "promoter/member-losses.h"
 #include "promoter/view-channel.h"
-#include "promoter/view-silence.h"
+#include "promoter/view-change.h"
 #include "promoter/wheel-tests.h"
 
 // The history of a view: the evidence of the last days, how many tests passed on each of them, and the generations of its

@@ -10,7 +10,7 @@
 #include "explainer/explain-losses.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/base/nearest.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/wheel/provenance.h"
 #include "lib/state/access/audit-recent.h"
@@ -539,14 +539,14 @@ bool project_query_has(const struct project_query *q, const struct matrix_cell *
 // --- a name that was meant ---
 
 struct meant_name {
-	struct nearest nearest;
+	struct suggest nearest;
 	char *best; // a name of LIMIT_FILE_NAME bytes at most
 };
 
 static int offer_name(void *ctx, const struct catalog_project *p, struct err *e UNUSED)
 {
 	struct meant_name *s = ctx;
-	nearest_offer(&s->nearest, p->project);
+	suggest_offer(&s->nearest, p->project);
 	if (s->nearest.word == p->project) { // which is borrowed for this call
 		snprintf(s->best, LIMIT_FILE_NAME + 1, "%s", p->project);
 		s->nearest.word = s->best;
@@ -559,7 +559,7 @@ int project_data_nearest(struct catalog *c, const struct project_query *query, c
 {
 	struct meant_name s = {.best = name};
 	*name = '\0';
-	nearest_init(&s.nearest, str_from(query->project));
+	suggest_init(&s.nearest, str_from(query->project));
 	for (size_t i = 0; i < query->platforms; i++)
 		if (query->platform[i]->id && catalog_projects(c, query->platform[i]->id, offer_name, &s, e) < 0)
 			return -1;
