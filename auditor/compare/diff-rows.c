@@ -11,14 +11,8 @@
 
 void pairing_add(struct pairing_list *l, const char *key, size_t at)
 {
-	GROW(l->item, l->count, l->room);
+	ARENA_GROW(l->in, l->item, l->count, l->room);
 	l->item[l->count++] = (struct pairing_item){key, at};
-}
-
-void pairing_release(struct pairing_list *l)
-{
-	free(l->item);
-	*l = (struct pairing_list){0};
 }
 
 // Items without a key are equal to each other, and come last.
@@ -76,12 +70,6 @@ void pairing_take(struct pairing_list *a, struct pairing_list *b, pairing_fn *fn
 
 // --- rows ---
 
-void diff_rows_release(struct diff_rows *r)
-{
-	free(r->row);
-	*r = (struct diff_rows){0};
-}
-
 void diff_rows_add(struct diff_rows *r, const char *name, const char *a, const char *b, bool is_equal)
 {
 	if (!a && !b)
@@ -90,7 +78,7 @@ void diff_rows_add(struct diff_rows *r, const char *name, const char *a, const c
 	*(is_equal ? &r->equal : &r->different) += 1;
 	if (listed >= LIMIT_COMPARE_ROWS)
 		return;
-	GROW(r->row, r->count, r->room);
+	ARENA_GROW(r->in, r->row, r->count, r->room);
 	r->row[r->count++] = (struct diff_row){name, a, b, is_equal};
 	r->listed_equal += is_equal;
 }
@@ -102,14 +90,8 @@ void diff_rows_add_text(struct diff_rows *r, const char *name, const char *a, co
 
 void diff_values_add(struct diff_values *v, struct diff_value value)
 {
-	GROW(v->value, v->count, v->room);
+	ARENA_GROW(v->in, v->value, v->count, v->room);
 	v->value[v->count++] = value;
-}
-
-void diff_values_release(struct diff_values *v)
-{
-	free(v->value);
-	*v = (struct diff_values){0};
 }
 
 struct set_pairs {
@@ -144,7 +126,8 @@ static void key_by_pair(const struct diff_values *v, struct pairing_list *l)
 
 void diff_rows_add_sets(struct diff_rows *r, const struct diff_values *a, const struct diff_values *b)
 {
-	CLEANUP(pairing_release) struct pairing_list left = {0}, right = {0};
+	CLEANUP(arena_release) struct arena lists = {0};
+	struct pairing_list left = {.in = &lists}, right = {.in = &lists};
 	struct set_pairs pairs = {r, a, b};
 	list_same(a, &left);
 	list_same(b, &right);

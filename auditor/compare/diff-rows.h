@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/base/arena.h"
+
 // Pairs the items of two lists that have the same key, each item once: the members of two wheels, their symbols, the
 // lines of their METADATA. Sorts, so that long lists cost little. Pure functions; any thread.
 
@@ -16,13 +18,13 @@ struct pairing_item {
 };
 
 struct pairing_list {
-	struct pairing_item *item; // owned
+	struct arena *in; // for its items
+	struct pairing_item *item;
 	size_t count, room;
 };
 
-// Borrows the key until the list is released.
+// Borrows the key.
 void pairing_add(struct pairing_list *l, const char *key, size_t at);
-void pairing_release(struct pairing_list *l); // for CLEANUP
 // Sorts by key, and drops all but the first item of each key.
 void pairing_unique(struct pairing_list *l);
 
@@ -38,14 +40,14 @@ struct diff_row {
 };
 
 struct diff_rows {
-	struct diff_row *row; // owned
+	struct arena *in; // for its rows
+	struct diff_row *row;
 	size_t count, room;
 	size_t equal;     // number of equal rows, listed or not
 	size_t different; // number of the others, listed or not
 	size_t listed_equal;
 };
 
-void diff_rows_release(struct diff_rows *r);
 // a, b NULL: it has none; both NULL: nothing is added.
 void diff_rows_add(struct diff_rows *r, const char *name, const char *a, const char *b, bool is_equal);
 // The same, where the texts decide.
@@ -60,12 +62,12 @@ struct diff_value {
 };
 
 struct diff_values {
-	struct diff_value *value; // owned
+	struct arena *in; // for its values
+	struct diff_value *value;
 	size_t count, room;
 };
 
 void diff_values_add(struct diff_values *v, struct diff_value value);
-void diff_values_release(struct diff_values *v); // for CLEANUP
 // Compares two sets: a value that is there twice counts once.
 void diff_rows_add_sets(struct diff_rows *r, const struct diff_values *a, const struct diff_values *b);
 // Sorts the rows: by name, then by text.

@@ -16,11 +16,6 @@ static const struct elf_facts *facts_of(const struct wheel_elf *f)
 	return f && !f->damage ? &f->elf : NULL;
 }
 
-static const char *keep(struct arena *text, struct str s)
-{
-	return arena_copy(text, s);
-}
-
 // --- sets ---
 
 static void list_needed(const struct elf_facts *f, struct arena *text, struct diff_values *out)
@@ -36,7 +31,7 @@ static void list_toolchain(const struct elf_facts *f, struct arena *text, struct
 {
 	for (size_t i = 0; f && i < f->toolchain.count; i++) {
 		struct str rest = str_from(f->toolchain.item[i]);
-		const char *tool = keep(text, str_cut(&rest, ' '));
+		const char *tool = arena_copy(text, str_cut(&rest, ' '));
 		diff_values_add(out,
 			(struct diff_value){"toolchain", f->toolchain.item[i], f->toolchain.item[i], tool});
 	}
@@ -95,7 +90,7 @@ static void list_floors(const struct elf_facts *f, struct arena *text, struct di
 	for (size_t i = 0; i < count; i++) {
 		const struct elf_version *v = &f->needed_version[i];
 		item[i] = (struct floor_item){plain_library_name(text, v->library ? v->library : ""),
-			keep(text, version_kind(v->name)), v->name};
+			arena_copy(text, version_kind(v->name)), v->name};
 	}
 	if (count)
 		qsort(item, count, sizeof(*item), compare_floors);
@@ -103,16 +98,10 @@ static void list_floors(const struct elf_facts *f, struct arena *text, struct di
 		if (i && strcmp(item[i].library, item[i - 1].library) == 0 &&
 			strcmp(item[i].kind, item[i - 1].kind) == 0)
 			continue;
-		CLEANUP(buf_release) struct buf name;
-		buf_init(&name, SIZE_MAX / 2);
-		buf_printf(&name, "%s %s", item[i].library, item[i].kind);
-		const char *pair = keep(text, buf_view(&name));
-		buf_clear(&name);
-		buf_printf(&name, "needs of %s", item[i].library);
-		const char *row = keep(text, buf_view(&name));
-		buf_clear(&name);
-		buf_printf(&name, "%s %s", item[i].library, item[i].version);
-		diff_values_add(out, (struct diff_value){row, item[i].version, keep(text, buf_view(&name)), pair});
+		const char *pair = arena_printf(text, "%s %s", item[i].library, item[i].kind);
+		const char *row = arena_printf(text, "needs of %s", item[i].library);
+		const char *same = arena_printf(text, "%s %s", item[i].library, item[i].version);
+		diff_values_add(out, (struct diff_value){row, item[i].version, same, pair});
 	}
 }
 
@@ -163,12 +152,9 @@ static void add_single_facts(struct library_diff *d)
 
 static const char *machine_of(const struct elf_facts *f, struct arena *text)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
-	if (!f)
-		return NULL;
-	buf_printf(&out, "%u, %d bits, %s-endian", f->machine, f->is_64 ? 64 : 32, f->is_big_endian ? "big" : "little");
-	return keep(text, buf_view(&out));
+	return f ? arena_printf(text, "%u, %d bits, %s-endian", f->machine, f->is_64 ? 64 : 32,
+			   f->is_big_endian ? "big" : "little")
+		 : NULL;
 }
 
 // --- symbols ---
@@ -179,16 +165,7 @@ static void list_exported(const struct elf_facts *f, struct arena *text, struct 
 		const struct elf_symbol *s = &f->symbol[i];
 		if (s->is_imported)
 			continue;
-		if (!s->version) {
-			pairing_add(out, s->name, i);
-			continue;
-		}
-		size_t len = strlen(s->name), version = strlen(s->version);
-		char *name = arena_alloc(text, len + version + 2);
-		memcpy(name, s->name, len);
-		name[len] = '@';
-		memcpy(name + len + 1, s->version, version + 1);
-		pairing_add(out, name, i);
+		pairing_add(out, s->version ? arena_printf(text, "%s@%s", s->name, s->version) : s->name, i);
 	}
 	pairing_unique(out);
 }
@@ -197,9 +174,9 @@ static void keep_symbols(const struct pairing_list *l, struct arena *text, struc
 {
 	out->count = l->count;
 	out->listed = l->count < LIMIT_COMPARE_SYMBOLS ? l->count : LIMIT_COMPARE_SYMBOLS;
-	out->name = xcalloc(out->listed + 1, sizeof(*out->name));
+	out->name = ARENA_NEW(text, const char *, out->listed);
 	for (size_t i = 0; i < out->listed; i++)
-		out->name[i] = keep(text, str_from(l->item[i].key));
+		out->name[i] = arena_copy(text, str_from(l->item[i].key));
 }
 
 static void ignore_pair(void *ctx, size_t a, size_t b)
@@ -211,7 +188,7 @@ static void add_symbols(struct library_diff *d, struct arena *text)
 {
 	const struct elf_facts *a = facts_of(d->a), *b = facts_of(d->b);
 	CLEANUP(arena_release) struct arena names = {0};
-	CLEANUP(pairing_release) struct pairing_list left = {0}, right = {0};
+	struct pairing_list left = {.in = &names}, right = {.in = &names};
 	if (!a || !b)
 		return;
 	list_exported(a, &names, &left);
@@ -227,7 +204,7 @@ typedef void list_fn(const struct elf_facts *f, struct arena *text, struct diff_
 
 static void add_set(struct library_diff *d, list_fn *fn, struct arena *text)
 {
-	CLEANUP(diff_values_release) struct diff_values a = {0}, b = {0};
+	struct diff_values a = {.in = text}, b = {.in = text};
 	fn(facts_of(d->a), text, &a);
 	fn(facts_of(d->b), text, &b);
 	diff_rows_add_sets(&d->rows, &a, &b);
@@ -236,7 +213,7 @@ static void add_set(struct library_diff *d, list_fn *fn, struct arena *text)
 void library_diff_make(const struct wheel_elf *a, const struct wheel_elf *b, struct arena *text,
 	struct library_diff *out)
 {
-	*out = (struct library_diff){.a = a, .b = b};
+	*out = (struct library_diff){.a = a, .b = b, .rows.in = text};
 	out->is_unreadable = (a && a->damage) || (b && b->damage);
 	add_soname(out, text);
 	diff_rows_add_text(&out->rows, "machine", machine_of(facts_of(a), text), machine_of(facts_of(b), text));
@@ -245,14 +222,6 @@ void library_diff_make(const struct wheel_elf *a, const struct wheel_elf *b, str
 	add_set(out, list_floors, text);
 	add_set(out, list_toolchain, text);
 	add_symbols(out, text);
-}
-
-void library_diff_release(struct library_diff *d)
-{
-	diff_rows_release(&d->rows);
-	free(d->gone.name);
-	free(d->added.name);
-	*d = (struct library_diff){0};
 }
 
 // --- plain names ---

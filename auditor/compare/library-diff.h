@@ -11,7 +11,7 @@
 
 // Symbols that one of two files exports. Bounded: names has at most LIMIT_COMPARE_SYMBOLS.
 struct symbol_list {
-	const char **name; // owned; sorted
+	const char **name; // sorted
 	size_t listed, count;
 };
 
@@ -25,7 +25,6 @@ struct library_diff {
 // text takes the texts of rows; the names are those of the facts, and borrowed. The caller releases *out.
 void library_diff_make(const struct wheel_elf *a, const struct wheel_elf *b, struct arena *text,
 	struct library_diff *out);
-void library_diff_release(struct library_diff *d);
 
 // Names of libraries without what differs from build to build: the hash that auditwheel adds, also more than once, as
 // where a library that was bundled is bundled again. The texts are in the arena, or borrowed. Pure functions; any thread.

@@ -19,16 +19,6 @@ bool member_is_metadata(const struct wheel_content *c, const char *path)
 
 typedef const char *member_key_fn(const struct wheel_content *c, const char *path, struct arena *text);
 
-static const char *join(struct arena *text, const char *front, struct str rest)
-{
-	size_t len = strlen(front);
-	char *out = arena_alloc(text, len + rest.len + 1);
-	memcpy(out, front, len);
-	memcpy(out + len, rest.ptr, rest.len);
-	out[len + rest.len] = '\0';
-	return out;
-}
-
 static const char *path_key(const struct wheel_content *c, const char *path, struct arena *text)
 {
 	struct str rest = str_from(path);
@@ -36,8 +26,8 @@ static const char *path_key(const struct wheel_content *c, const char *path, str
 	if (!rest.ptr)
 		return path;
 	if (member_is_metadata(c, path))
-		return join(text, "*.dist-info/", rest);
-	return str_ends(top, STR(".data")) ? join(text, "*.data/", rest) : path;
+		return arena_printf(text, "*.dist-info/" STR_FMT, STR_ARG(rest));
+	return str_ends(top, STR(".data")) ? arena_printf(text, "*.data/" STR_FMT, STR_ARG(rest)) : path;
 }
 
 static struct str last_part(const char *path)
@@ -50,12 +40,8 @@ static struct str last_part(const char *path)
 static const char *rename_base(struct arena *text, const char *path, struct str base, struct str ending)
 {
 	size_t front = (size_t)(last_part(path).ptr - path);
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
-	buf_str(&out, str_slice(str_from(path), 0, front));
-	buf_str(&out, base);
-	buf_str(&out, ending);
-	return arena_copy(text, buf_view(&out));
+	return arena_printf(text, STR_FMT STR_FMT STR_FMT, STR_ARG(str_slice(str_from(path), 0, front)), STR_ARG(base),
+		STR_ARG(ending));
 }
 
 // "pkg/_x.so" of "pkg/_x.cpython-311-x86_64-linux-gnu.so"; NULL: it is no extension module with an ABI in its name.
@@ -120,20 +106,21 @@ static int compare_pairs(const void *a, const void *b)
 	return strcmp(path_of_pair(a), path_of_pair(b));
 }
 
-void member_pairs_make(const struct wheel_content *a, const struct wheel_content *b, struct member_pairs *out)
+void member_pairs_make(const struct wheel_content *a, const struct wheel_content *b, struct arena *text,
+	struct member_pairs *out)
 {
-	CLEANUP(arena_release) struct arena text = {0};
-	CLEANUP(pairing_release) struct pairing_list left = {0}, right = {0};
+	CLEANUP(arena_release) struct arena keys_text = {0};
+	struct pairing_list left = {.in = &keys_text}, right = {.in = &keys_text};
 	struct pairs_maker m = {.a = a, .b = b, .out = out};
-	*out = (struct member_pairs){.pair = xcalloc(a->members + b->members + 1, sizeof(*out->pair))};
+	*out = (struct member_pairs){.pair = ARENA_NEW(text, struct member_pair, a->members + b->members)};
 	for (size_t i = 0; i < a->members; i++)
 		pairing_add(&left, NULL, i);
 	for (size_t i = 0; i < b->members; i++)
 		pairing_add(&right, NULL, i);
 	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
 		m.has_own_name = k > 0;
-		set_keys(a, keys[k], &text, &left);
-		set_keys(b, keys[k], &text, &right);
+		set_keys(a, keys[k], &keys_text, &left);
+		set_keys(b, keys[k], &keys_text, &right);
 		pairing_take(&left, &right, keep_pair, &m);
 	}
 	for (size_t i = 0; i < left.count; i++)
@@ -142,10 +129,4 @@ void member_pairs_make(const struct wheel_content *a, const struct wheel_content
 		out->pair[out->count++] = (struct member_pair){.b = &b->member[right.item[i].at]};
 	if (out->count)
 		qsort(out->pair, out->count, sizeof(*out->pair), compare_pairs);
-}
-
-void member_pairs_release(struct member_pairs *p)
-{
-	free(p->pair);
-	*p = (struct member_pairs){0};
 }

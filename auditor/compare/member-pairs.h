@@ -12,12 +12,12 @@ struct member_pair {
 };
 
 struct member_pairs {
-	struct member_pair *pair; // owned; sorted by path
+	struct member_pair *pair; // sorted by path
 	size_t count;
 };
 
 // Borrows the members. The caller releases *out.
-void member_pairs_make(const struct wheel_content *a, const struct wheel_content *b, struct member_pairs *out);
-void member_pairs_release(struct member_pairs *p); // for CLEANUP
+void member_pairs_make(const struct wheel_content *a, const struct wheel_content *b, struct arena *text,
+	struct member_pairs *out);
 // Whether the path is in the wheel's .dist-info folder.
 bool member_is_metadata(const struct wheel_content *c, const char *path);

@@ -120,12 +120,9 @@ static const char *describe_long(struct str value, struct arena *text)
 {
 	uint8_t sha256[SHA256_SIZE];
 	char hex[SHA256_HEX];
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, 128);
 	digest_sha256(value, sha256);
 	hex_encode(sha256, SHA256_SIZE, hex);
-	buf_printf(&out, "%zu bytes, SHA-256 %.*s…", value.len, HASH_SHOWN, hex);
-	return arena_copy(text, buf_view(&out));
+	return arena_printf(text, "%zu bytes, SHA-256 %.*s…", value.len, HASH_SHOWN, hex);
 }
 
 static void add_field(struct diff_values *out, struct str name, struct str value, struct arena *text)
@@ -206,8 +203,8 @@ static void add_requires_python(struct str a, struct str b, struct arena *text, 
 
 void metadata_diff_make(struct str a, struct str b, struct arena *text, struct diff_rows *out)
 {
-	CLEANUP(diff_values_release) struct diff_values left = {0}, right = {0};
-	*out = (struct diff_rows){0};
+	struct diff_values left = {.in = text}, right = {.in = text};
+	*out = (struct diff_rows){.in = text};
 	add_requires_python(a, b, text, out);
 	list_fields(a, text, &left);
 	list_fields(b, text, &right);

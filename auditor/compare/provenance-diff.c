@@ -59,24 +59,19 @@ static int compare_row_pairs(const void *a, const void *b)
 // The key of a row is its kind and component.
 static void list_keys(const struct provenance *p, struct arena *text, struct pairing_list *out)
 {
-	for (size_t i = 0; p && i < p->rows; i++) {
-		size_t len = strlen(p->row[i].component);
-		char *key = arena_alloc(text, len + 2);
-		key[0] = (char)('a' + p->row[i].kind);
-		memcpy(key + 1, p->row[i].component, len + 1);
-		pairing_add(out, key, i);
-	}
+	for (size_t i = 0; p && i < p->rows; i++)
+		pairing_add(out, arena_printf(text, "%c%s", 'a' + (int)p->row[i].kind, p->row[i].component), i);
 }
 
-void provenance_diff_make(const struct provenance *a, const struct provenance *b, struct provenance_diff *out)
+void provenance_diff_make(const struct provenance *a, const struct provenance *b, struct arena *text,
+	struct provenance_diff *out)
 {
-	CLEANUP(arena_release) struct arena text = {0};
-	CLEANUP(pairing_release) struct pairing_list left = {0}, right = {0};
+	struct pairing_list left = {.in = text}, right = {.in = text};
 	size_t most = (a ? a->rows : 0) + (b ? b->rows : 0);
 	struct row_pairs pairs = {a, b, out};
-	*out = (struct provenance_diff){.row = xcalloc(most + 1, sizeof(*out->row))};
-	list_keys(a, &text, &left);
-	list_keys(b, &text, &right);
+	*out = (struct provenance_diff){.row = ARENA_NEW(text, struct provenance_pair, most)};
+	list_keys(a, text, &left);
+	list_keys(b, text, &right);
 	pairing_take(&left, &right, keep_row_pair, &pairs);
 	for (size_t i = 0; i < left.count; i++)
 		out->row[out->listed++] = (struct provenance_pair){.a = &a->row[left.item[i].at]};
@@ -87,10 +82,4 @@ void provenance_diff_make(const struct provenance *a, const struct provenance *b
 	for (size_t i = 0; i < out->listed; i++)
 		*(out->row[i].is_equal ? &out->equal : &out->different) += 1;
 	out->listed = out->listed < LIMIT_COMPARE_ROWS ? out->listed : LIMIT_COMPARE_ROWS;
-}
-
-void provenance_diff_release(struct provenance_diff *d)
-{
-	free(d->row);
-	*d = (struct provenance_diff){0};
 }

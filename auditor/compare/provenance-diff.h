@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/base/arena.h"
 #include "lib/domain/wheel/provenance.h"
 
 enum provenance_column {
@@ -27,11 +28,11 @@ struct provenance_pair {
 };
 
 struct provenance_diff {
-	struct provenance_pair *row; // owned; those that differ first, by kind, then component
+	struct provenance_pair *row; // those that differ first, by kind, then component
 	size_t listed;               // at most LIMIT_COMPARE_ROWS
 	size_t equal, different;
 };
 
-// a, b NULL: it has none. Borrows the rows. The caller releases *out.
-void provenance_diff_make(const struct provenance *a, const struct provenance *b, struct provenance_diff *out);
-void provenance_diff_release(struct provenance_diff *d);
+// a, b NULL: it has none. Borrows the rows. The arena owns what *out points to.
+void provenance_diff_make(const struct provenance *a, const struct provenance *b, struct arena *text,
+	struct provenance_diff *out);

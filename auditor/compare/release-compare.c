@@ -16,14 +16,8 @@ void release_compare_begin(struct release_compare *r, const char *a, const char 
 
 void release_compare_release(struct release_compare *r)
 {
-	free(r->cell);
 	arena_release(&r->text);
 	*r = (struct release_compare){0};
-}
-
-static const char *keep_text(struct release_compare *r, const char *text)
-{
-	return text ? arena_copy(&r->text, str_from(text)) : NULL;
 }
 
 static void add_cell(struct release_compare *r, const char *platform, const char *python, const char *a, const char *b)
@@ -31,9 +25,9 @@ static void add_cell(struct release_compare *r, const char *platform, const char
 	if (!a && !b)
 		return;
 	enum release_state state = !b ? RELEASE_LOST : !a ? RELEASE_WON : RELEASE_KEPT;
-	GROW(r->cell, r->cells, r->room);
-	r->cell[r->cells++] = (struct release_cell){
-		keep_text(r, platform), keep_text(r, python), state, keep_text(r, a), keep_text(r, b)};
+	ARENA_GROW(&r->text, r->cell, r->cells, r->room);
+	r->cell[r->cells++] = (struct release_cell){arena_strdup(&r->text, platform), arena_strdup(&r->text, python),
+		state, arena_strdup(&r->text, a), arena_strdup(&r->text, b)};
 	r->count[state]++;
 }
 
@@ -99,19 +93,13 @@ struct tag_entries {
 	struct pairing_list list;
 };
 
-static const char *join_tags(struct arena *text, const char *platform, const char *python)
-{
-	CLEANUP(mem_free) char *both = xasprintf("%s %s", platform, python);
-	return arena_copy(text, str_from(both));
-}
-
 static void add_pythons(struct tag_entries *t, struct arena *text, const char *platform, struct str pythons,
 	const char *filename)
 {
 	while (pythons.ptr) {
 		const char *python = arena_copy(text, str_cut(&pythons, '.'));
-		GROW(t->item, t->count, t->room);
-		pairing_add(&t->list, join_tags(text, platform, python), t->count);
+		ARENA_GROW(text, t->item, t->count, t->room);
+		pairing_add(&t->list, arena_printf(text, "%s %s", platform, python), t->count);
 		t->item[t->count++] = (struct tag_entry){platform, python, filename};
 	}
 }
@@ -161,23 +149,19 @@ static int compare_cells(const void *a, const void *b)
 
 static void add_tags(struct release_compare *r, const char *platform, const struct release_files files[2])
 {
-	struct arena text = {0};
-	struct tag_pairs p = {.out = r};
+	CLEANUP(arena_release) struct arena text = {0};
+	struct tag_pairs p = {.out = r, .side = {{.list.in = &text}, {.list.in = &text}}};
 	size_t first = r->cells;
 	for (int i = 0; i < 2; i++)
 		list_tags(&p.side[i], &text, platform, &files[i]);
 	pairing_take(&p.side[0].list, &p.side[1].list, add_tag_pair, &p);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		for (size_t k = 0; k < p.side[i].list.count; k++) {
 			const struct tag_entry *t = &p.side[i].item[p.side[i].list.item[k].at];
 			add_cell(r, t->platform, t->python, i ? NULL : t->filename, i ? t->filename : NULL);
 		}
-		free(p.side[i].item);
-		pairing_release(&p.side[i].list);
-	}
 	if (r->cells > first)
 		qsort(r->cell + first, r->cells - first, sizeof(*r->cell), compare_cells);
-	arena_release(&text);
 }
 
 void release_compare_platform(struct release_compare *r, const char *platform, const struct profile *profile,

@@ -14,9 +14,6 @@ enum {
 
 void report_sheet_release(struct report_sheet *s)
 {
-	for (size_t i = 0; i < s->parts; i++)
-		free(s->part[i].row);
-	free(s->part);
 	arena_release(&s->text);
 	*s = (struct report_sheet){0};
 }
@@ -49,7 +46,7 @@ void report_sheet_begin(struct report_sheet *s, const char *title, const char *w
 
 void report_sheet_part(struct report_sheet *s, const char *title, const char *const *head, size_t columns)
 {
-	GROW(s->part, s->parts, s->room);
+	ARENA_GROW(&s->text, s->part, s->parts, s->room);
 	struct sheet_part *p = &s->part[s->parts++];
 	*p = (struct sheet_part){.title = title, .columns = columns};
 	memcpy(p->head, head, columns * sizeof(*head));
@@ -58,7 +55,7 @@ void report_sheet_part(struct report_sheet *s, const char *title, const char *co
 void report_sheet_row(struct report_sheet *s, const char *const *cell, bool is_marked)
 {
 	struct sheet_part *p = &s->part[s->parts - 1];
-	GROW(p->row, p->rows, p->room);
+	ARENA_GROW(&s->text, p->row, p->rows, p->room);
 	struct sheet_row *row = &p->row[p->rows++];
 	*row = (struct sheet_row){.is_marked = is_marked};
 	for (size_t i = 0; i < p->columns; i++)

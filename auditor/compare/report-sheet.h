@@ -20,15 +20,15 @@ struct sheet_part {
 	const char *title; // borrowed
 	const char *head[SHEET_COLUMNS];
 	size_t columns;
-	struct sheet_row *row; // owned
+	struct sheet_row *row;
 	size_t rows, room;
 	const char *note; // a sentence below the table; NULL: none
 };
 
 // Zeros at first. Owns its texts; what it is given is copied, except titles and heads.
 struct report_sheet {
-	const char *title, *words; // owned by text
-	struct sheet_part *part;   // owned
+	const char *title, *words;
+	struct sheet_part *part;
 	size_t parts, room;
 	struct arena text;
 };

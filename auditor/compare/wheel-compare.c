@@ -2,7 +2,6 @@
 #include "auditor/compare/wheel-compare.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,20 +82,13 @@ static enum compare_verdict judge_pairs(const struct wheel_compare *c, const str
 static void compare_members(struct wheel_compare *c, const struct member_pairs *pairs)
 {
 	c->is_by_crc = !c->a.content->has_hashes || !c->b.content->has_hashes;
-	c->members.row = xcalloc(LIMIT_COMPARE_ROWS, sizeof(*c->members.row));
+	c->members.row = ARENA_NEW(&c->text, struct compare_member, LIMIT_COMPARE_ROWS);
 	for (size_t i = 0; i < pairs->count; i++)
 		note_member(c, &pairs->pair[i]);
 	c->verdict = memcmp(c->a.sha256, c->b.sha256, SHA256_SIZE) == 0 ? COMPARE_IDENTICAL : judge_pairs(c, pairs);
 }
 
 // --- the files ---
-
-static const char *print_number(struct arena *text, uint64_t n)
-{
-	char digits[24];
-	snprintf(digits, sizeof(digits), "%" PRIu64, n);
-	return arena_copy(text, str_from(digits));
-}
 
 static const char *print_hash(struct arena *text, const uint8_t sha256[SHA256_SIZE])
 {
@@ -107,7 +99,8 @@ static const char *print_hash(struct arena *text, const uint8_t sha256[SHA256_SI
 
 static void add_number(struct wheel_compare *c, const char *name, uint64_t a, uint64_t b)
 {
-	diff_rows_add_text(&c->file, name, print_number(&c->text, a), print_number(&c->text, b));
+	diff_rows_add_text(&c->file, name, arena_printf(&c->text, "%" PRIu64, a),
+		arena_printf(&c->text, "%" PRIu64, b));
 }
 
 static void list_tags(const char *name, struct str set, struct arena *text, struct diff_values *out)
@@ -120,7 +113,7 @@ static void list_tags(const char *name, struct str set, struct arena *text, stru
 
 static void add_tags(struct wheel_compare *c, const char *name, struct str a, struct str b)
 {
-	CLEANUP(diff_values_release) struct diff_values left = {0}, right = {0};
+	struct diff_values left = {.in = &c->text}, right = {.in = &c->text};
 	list_tags(name, a, &c->text, &left);
 	list_tags(name, b, &c->text, &right);
 	diff_rows_add_sets(&c->file, &left, &right);
@@ -174,18 +167,13 @@ static int compare_elf_paths(const void *a, const void *b)
 }
 
 struct elf_index {
-	const struct wheel_elf **elf; // owned; by path
+	const struct wheel_elf **elf; // by path
 	size_t count;
 };
 
-static void elf_index_release(struct elf_index *x)
+static void index_elfs(const struct wheel_facts *f, struct arena *text, struct elf_index *out)
 {
-	free(x->elf);
-}
-
-static void index_elfs(const struct wheel_facts *f, struct elf_index *out)
-{
-	out->elf = xcalloc(f->elfs + 1, sizeof(*out->elf));
+	out->elf = ARENA_NEW(text, const struct wheel_elf *, f->elfs);
 	for (; out->count < f->elfs; out->count++)
 		out->elf[out->count] = &f->elf[out->count];
 	if (out->count)
@@ -215,10 +203,10 @@ static void compare_library(struct wheel_compare *c, const struct wheel_elf *a, 
 
 static void compare_libraries(struct wheel_compare *c, const struct member_pairs *pairs)
 {
-	CLEANUP(elf_index_release) struct elf_index a = {0}, b = {0};
-	index_elfs(c->a.facts, &a);
-	index_elfs(c->b.facts, &b);
-	c->library = xcalloc(LIMIT_COMPARE_LIBRARIES, sizeof(*c->library));
+	struct elf_index a = {0}, b = {0};
+	index_elfs(c->a.facts, &c->text, &a);
+	index_elfs(c->b.facts, &c->text, &b);
+	c->library = ARENA_NEW(&c->text, struct library_diff, LIMIT_COMPARE_LIBRARIES);
 	for (size_t i = 0; i < pairs->count; i++)
 		compare_library(c, find_elf(&a, pairs->pair[i].a), find_elf(&b, pairs->pair[i].b));
 }
@@ -229,17 +217,16 @@ static void list_components(const struct wheel_facts *f, struct arena *text, str
 {
 	for (size_t i = 0; i < f->components; i++) {
 		const struct wheel_component *x = &f->component[i];
-		CLEANUP(buf_release) struct buf same;
-		buf_init(&same, SIZE_MAX / 2);
-		buf_printf(&same, "%s\n%s\n%s", x->name, x->version ? x->version : "", x->purl ? x->purl : "");
+		const char *same =
+			arena_printf(text, "%s\n%s\n%s", x->name, x->version ? x->version : "", x->purl ? x->purl : "");
 		const char *shown = x->purl ? x->purl : x->version ? x->version : "?";
-		diff_values_add(out, (struct diff_value){x->name, shown, arena_copy(text, buf_view(&same)), x->name});
+		diff_values_add(out, (struct diff_value){x->name, shown, same, x->name});
 	}
 }
 
 static void compare_components(struct wheel_compare *c)
 {
-	CLEANUP(diff_values_release) struct diff_values a = {0}, b = {0};
+	struct diff_values a = {.in = &c->text}, b = {.in = &c->text};
 	list_components(c->a.facts, &c->text, &a);
 	list_components(c->b.facts, &c->text, &b);
 	diff_rows_add_sets(&c->components, &a, &b);
@@ -248,9 +235,10 @@ static void compare_components(struct wheel_compare *c)
 
 void wheel_compare_make(const struct compare_side *a, const struct compare_side *b, struct wheel_compare *out)
 {
-	CLEANUP(member_pairs_release) struct member_pairs pairs;
+	struct member_pairs pairs;
 	*out = (struct wheel_compare){.a = *a, .b = *b, .has_facts = a->facts && b->facts};
-	member_pairs_make(a->content, b->content, &pairs);
+	out->file.in = out->components.in = &out->text;
+	member_pairs_make(a->content, b->content, &out->text, &pairs);
 	compare_members(out, &pairs);
 	compare_files(out);
 	metadata_diff_make(buf_view(&a->content->metadata), buf_view(&b->content->metadata), &out->text,
@@ -259,19 +247,11 @@ void wheel_compare_make(const struct compare_side *a, const struct compare_side 
 		compare_libraries(out, &pairs);
 		compare_components(out);
 	}
-	provenance_diff_make(a->provenance, b->provenance, &out->provenance);
+	provenance_diff_make(a->provenance, b->provenance, &out->text, &out->provenance);
 }
 
 void wheel_compare_release(struct wheel_compare *c)
 {
-	diff_rows_release(&c->file);
-	diff_rows_release(&c->metadata);
-	diff_rows_release(&c->components);
-	free(c->members.row);
-	for (size_t i = 0; i < c->libraries; i++)
-		library_diff_release(&c->library[i]);
-	free(c->library);
-	provenance_diff_release(&c->provenance);
 	arena_release(&c->text);
 	*c = (struct wheel_compare){0};
 }

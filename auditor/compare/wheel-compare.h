@@ -30,7 +30,7 @@ struct compare_member {
 };
 
 struct compare_members {
-	struct compare_member *row; // owned; at most LIMIT_COMPARE_ROWS, by path
+	struct compare_member *row; // at most LIMIT_COMPARE_ROWS, by path
 	size_t listed, count[COMPARE_CHANGE_COUNT], equal;
 	size_t other_modes; // of equal members: those that are executable in one wheel only
 };
@@ -42,10 +42,10 @@ struct wheel_compare {
 	struct diff_rows file, metadata, components;
 	struct compare_members members;
 	bool has_facts;               // of both: otherwise libraries and components are unknown
-	struct library_diff *library; // owned; those whose bytes differ; at most LIMIT_COMPARE_LIBRARIES
+	struct library_diff *library; // those whose bytes differ; at most LIMIT_COMPARE_LIBRARIES
 	size_t libraries, libraries_equal, libraries_different;
 	struct provenance_diff provenance;
-	struct arena text;
+	struct arena text; // owns all; the struct does not move
 };
 
 void wheel_compare_make(const struct compare_side *a, const struct compare_side *b, struct wheel_compare *out);

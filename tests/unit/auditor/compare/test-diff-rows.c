@@ -30,8 +30,9 @@ static void sets_are_compared_by_meaning(void **state)
 {
 	(void)state;
 	char out[128] = "";
-	struct diff_rows r = {0};
-	CLEANUP(diff_values_release) struct diff_values a = {0}, b = {0};
+	CLEANUP(arena_release) struct arena lists = {0};
+	struct diff_rows r = {.in = &lists};
+	struct diff_values a = {.in = &lists}, b = {.in = &lists};
 	add_value(&a, "x1", "x");
 	add_value(&a, "y", NULL);
 	add_value(&a, "y", NULL);
@@ -45,17 +46,16 @@ static void sets_are_compared_by_meaning(void **state)
 	assert_string_equal(out, "n:/w n:x1/x2 n:y/ n:z=z ");
 	assert_int_equal(r.equal, 1);
 	assert_int_equal(r.different, 3);
-	diff_rows_release(&r);
 }
 
 static void nothing_on_both_sides_is_no_row(void **state)
 {
 	(void)state;
-	struct diff_rows r = {0};
+	CLEANUP(arena_release) struct arena lists = {0};
+	struct diff_rows r = {.in = &lists};
 	diff_rows_add_text(&r, "n", NULL, NULL);
 	assert_int_equal(r.count + r.equal + r.different, 0);
 	diff_rows_sort(&r);
-	diff_rows_release(&r);
 }
 
 // Many equal rows hide none that differs.
@@ -63,7 +63,8 @@ static void nothing_on_both_sides_is_no_row(void **state)
 static void what_is_not_listed_is_counted(void **state)
 {
 	(void)state;
-	struct diff_rows r = {0};
+	CLEANUP(arena_release) struct arena lists = {0};
+	struct diff_rows r = {.in = &lists};
 	for (int i = 0; i < LIMIT_COMPARE_ROWS + 5; i++)
 		diff_rows_add_text(&r, "n", "a", "a");
 	for (int i = 0; i < LIMIT_COMPARE_ROWS + 7; i++)
@@ -72,7 +73,6 @@ static void what_is_not_listed_is_counted(void **state)
 	assert_int_equal(r.different, LIMIT_COMPARE_ROWS + 7);
 	assert_int_equal(r.listed_equal, LIMIT_COMPARE_ROWS);
 	assert_int_equal(r.count, 2 * LIMIT_COMPARE_ROWS);
-	diff_rows_release(&r);
 }
 
 int main(void)

@@ -46,10 +46,11 @@ static void members_are_matched(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct wheel_content a, b;
-		CLEANUP(member_pairs_release) struct member_pairs pairs;
+		CLEANUP(arena_release) struct arena text = {0};
+		struct member_pairs pairs;
 		set_members(&a, "p-1.dist-info", &table[i].a, 1);
 		set_members(&b, "p-2.dist-info", &table[i].b, 1);
-		member_pairs_make(&a, &b, &pairs);
+		member_pairs_make(&a, &b, &text, &pairs);
 		if (pairs.count != (table[i].is_pair ? 1 : 2) || pairs.pair[0].has_own_name != table[i].has_own_name)
 			fail_msg("%s %s: %zu", table[i].a, table[i].b, pairs.count);
 		free(a.member);
@@ -64,10 +65,11 @@ static void an_equal_path_comes_first(void **state)
 	const char *const left[] = {"p.libs/libz-0a0a0a0a.so.1", "p.libs/libz-1b1b1b1b.so.1"};
 	const char *const right[] = {"p.libs/libz-1b1b1b1b.so.1", "p.libs/libz-2c2c2c2c.so.1"};
 	struct wheel_content a, b;
-	CLEANUP(member_pairs_release) struct member_pairs pairs;
+	CLEANUP(arena_release) struct arena text = {0};
+	struct member_pairs pairs;
 	set_members(&a, "p-1.dist-info", left, 2);
 	set_members(&b, "p-1.dist-info", right, 2);
-	member_pairs_make(&a, &b, &pairs);
+	member_pairs_make(&a, &b, &text, &pairs);
 	assert_int_equal(pairs.count, 2);
 	assert_string_equal(pairs.pair[0].b->path, "p.libs/libz-2c2c2c2c.so.1");
 	assert_string_equal(pairs.pair[1].a->path, pairs.pair[1].b->path);
@@ -89,10 +91,10 @@ static void a_hundred_thousand_members_are_matched(void **state)
 		right[i] = arena_copy(&text, str_from(path));
 	}
 	struct wheel_content a, b;
-	CLEANUP(member_pairs_release) struct member_pairs pairs;
+	struct member_pairs pairs;
 	set_members(&a, "p-1.dist-info", left, COUNT);
 	set_members(&b, "p-1.dist-info", right, COUNT);
-	member_pairs_make(&a, &b, &pairs);
+	member_pairs_make(&a, &b, &text, &pairs);
 	assert_int_equal(pairs.count, COUNT);
 	free(a.member);
 	free(b.member);

@@ -23,7 +23,6 @@ static void print_different(const char *a, const char *b, struct buf *out)
 		if (!r.row[i].is_equal)
 			buf_printf(out, "%s %s/%s|", r.row[i].name, r.row[i].a ? r.row[i].a : "",
 				r.row[i].b ? r.row[i].b : "");
-	diff_rows_release(&r);
 	arena_release(&text);
 }
 

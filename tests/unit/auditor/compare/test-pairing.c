@@ -30,7 +30,8 @@ static void equal_keys_are_paired_once_and_in_order(void **state)
 	(void)state;
 	char pairs[64] = "";
 	const char *const left[] = {"c", "a", NULL, "a", "x"}, *const right[] = {"a", "b", "c", "a", "a", NULL};
-	CLEANUP(pairing_release) struct pairing_list a = {0}, b = {0};
+	CLEANUP(arena_release) struct arena lists = {0};
+	struct pairing_list a = {.in = &lists}, b = {.in = &lists};
 	fill(&a, left, 5);
 	fill(&b, right, 6);
 	pairing_take(&a, &b, note_pair, pairs);
@@ -48,7 +49,8 @@ static void one_item_of_each_key_stays(void **state)
 {
 	(void)state;
 	const char *const keys[] = {"b", "a", "b", "a", "b"};
-	CLEANUP(pairing_release) struct pairing_list l = {0};
+	CLEANUP(arena_release) struct arena lists = {0};
+	struct pairing_list l = {.in = &lists};
 	fill(&l, keys, 5);
 	pairing_unique(&l);
 	assert_int_equal(l.count, 2);
@@ -60,7 +62,8 @@ static void empty_lists_have_no_pairs(void **state)
 {
 	(void)state;
 	char pairs[64] = "";
-	CLEANUP(pairing_release) struct pairing_list a = {0}, b = {0};
+	CLEANUP(arena_release) struct arena lists = {0};
+	struct pairing_list a = {.in = &lists}, b = {.in = &lists};
 	pairing_unique(&a);
 	pairing_take(&a, &b, note_pair, pairs);
 	pairing_add(&b, "x", 0);

@@ -33,8 +33,9 @@ static void components_are_paired_by_kind_and_name(void **state)
 	(void)state;
 	static const char *const names[] = {"efa", "gusli", "ucx", "gcc", "builder", "gcc"};
 	const struct provenance a = {.row = one, .rows = 5}, b = {.row = other, .rows = 5};
+	CLEANUP(arena_release) struct arena text = {0};
 	struct provenance_diff d;
-	provenance_diff_make(&a, &b, &d);
+	provenance_diff_make(&a, &b, &text, &d);
 	assert_int_equal(d.listed, 6);
 	assert_int_equal(d.equal, 2);
 	for (size_t i = 0; i < 6; i++)
@@ -45,20 +46,18 @@ static void components_are_paired_by_kind_and_name(void **state)
 	assert_false(d.row[3].has_other_path);
 	assert_string_equal(provenance_column(d.row[3].b, COLUMN_VERSION), "12");
 	assert_null(provenance_column(d.row[0].b, COLUMN_PATH));
-	provenance_diff_release(&d);
 }
 
 static void a_wheel_without_provenance_used_nothing(void **state)
 {
 	(void)state;
 	const struct provenance a = {.row = one, .rows = 5};
+	CLEANUP(arena_release) struct arena text = {0};
 	struct provenance_diff d;
-	provenance_diff_make(&a, NULL, &d);
+	provenance_diff_make(&a, NULL, &text, &d);
 	assert_int_equal(d.different, 5);
-	provenance_diff_release(&d);
-	provenance_diff_make(NULL, NULL, &d);
+	provenance_diff_make(NULL, NULL, &text, &d);
 	assert_int_equal(d.listed, 0);
-	provenance_diff_release(&d);
 }
 
 static void rows_are_bounded(void **state)
@@ -69,11 +68,11 @@ static void rows_are_bounded(void **state)
 	for (int i = 0; i < COUNT; i++)
 		row[i].component = "same";
 	const struct provenance a = {.row = row, .rows = COUNT};
+	CLEANUP(arena_release) struct arena text = {0};
 	struct provenance_diff d;
-	provenance_diff_make(&a, NULL, &d);
+	provenance_diff_make(&a, NULL, &text, &d);
 	assert_int_equal(d.different, COUNT);
 	assert_int_equal(d.listed, LIMIT_COMPARE_ROWS);
-	provenance_diff_release(&d);
 	free(row);
 }
 
