@@ -56,7 +56,7 @@ static int take_wheel_facts(void *ctx, const struct stored_wheel *wheel, const s
 	struct audit_rules *rules = audit_rules_new(m->policy, wheel->project, m->platform->platform->name);
 	rebuild_judge(m->offer ? facts : NULL, &name, m->offer ? why : "nothing is known of what the platform offers",
 		m->offer, rules, &v);
-	GROW(l->row, l->rows, l->room);
+	ARENA_GROW(&l->text, l->row, l->rows, l->room);
 	struct rebuild_row *r = &l->row[l->rows++];
 	*r = (struct rebuild_row){.platform = m->platform->platform,
 		.project = arena_copy(&l->text, str_from(wheel->project)),
@@ -181,7 +181,7 @@ static int list_platforms(const struct store *store, const struct rebuild_option
 	struct err *e)
 {
 	bool is_any_known = false;
-	l->platform = xcalloc(store->platform_count + 1, sizeof(*l->platform));
+	l->platform = ARENA_NEW(&l->text, struct rebuild_platform, store->platform_count);
 	for (size_t i = 0; i < store->platform_count; i++) {
 		const struct platform *p = &store->platform[i];
 		const char *provides = o->against ? o->against : p->provides;
@@ -240,8 +240,6 @@ int rebuild_list_make(const struct store *store, struct catalog *c, const struct
 
 void rebuild_list_release(struct rebuild_list *l)
 {
-	free(l->platform);
-	free(l->row);
 	arena_release(&l->text);
 	*l = (struct rebuild_list){0};
 }

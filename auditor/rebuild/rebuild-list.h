@@ -34,7 +34,7 @@ struct rebuild_platform {
 	uint64_t total[REBUILD_STATE_COUNT];
 };
 
-// The two arrays are heap arrays; strings are in text. Platforms are borrowed from the store.
+// All is in text. Platforms are borrowed from the store.
 struct rebuild_list {
 	int64_t made; // seconds since 1970
 	struct rebuild_platform *platform;

@@ -67,7 +67,7 @@ static int read_set_row(struct rebuild_set *s, const struct jsondoc *from, struc
 		filename_parse(str_from(row.filename), &row.name, e) < 0)
 		return -1;
 	row.why = arena_copy(&s->text, str_head(str_from(row.why ? row.why : ""), LIMIT_REASON));
-	GROW(s->row, s->count, s->room);
+	ARENA_GROW(&s->text, s->row, s->count, s->room);
 	s->row[s->count++] = row;
 	return 0;
 }
@@ -96,7 +96,7 @@ static int compare_set_versions(const void *a, const void *b)
 
 static void sort_set(struct rebuild_set *s)
 {
-	s->by_version = xcalloc(s->count + 1, sizeof(struct set_row *));
+	s->by_version = ARENA_NEW(&s->text, const struct set_row *, s->count);
 	if (!s->count)
 		return;
 	qsort(s->row, s->count, sizeof(*s->row), compare_set_rows);
@@ -169,11 +169,8 @@ void rebuild_set_free(struct rebuild_set *s)
 {
 	for (size_t i = 0; s && i < s->count; i++)
 		filename_release(&s->row[i].name);
-	if (s) {
-		free(s->row);
-		free(s->by_version);
+	if (s)
 		arena_release(&s->text);
-	}
 	free(s);
 }
 

@@ -26,6 +26,7 @@ struct rebuild_scope {
 	const char **exported; // symbols of the wheel's ELF files, sorted; made when they are first asked for
 	size_t exports;
 	size_t work; // steps so far
+	struct arena text;
 };
 
 enum rebuild_search {
@@ -55,7 +56,7 @@ static void list_exports(struct rebuild_scope *s)
 	size_t room = 0;
 	for (size_t i = 0; i < s->facts->elfs; i++)
 		room += s->facts->elf[i].damage ? 0 : s->facts->elf[i].elf.symbols;
-	s->exported = xcalloc(room + 1, sizeof(*s->exported));
+	s->exported = ARENA_NEW(&s->text, const char *, room);
 	for (size_t i = 0; i < s->facts->elfs; i++) {
 		const struct wheel_elf *w = &s->facts->elf[i];
 		for (size_t k = 0; !w->damage && k < w->elf.symbols; k++)
@@ -92,7 +93,7 @@ static void list_libraries(struct rebuild_scope *s)
 {
 	size_t most = platform_offer_count(s->offer);
 	CLEANUP(mem_free) bool *is_listed = xcalloc(most + 1, sizeof(*is_listed));
-	s->library = xcalloc(most + 1, sizeof(struct offer_library *));
+	s->library = ARENA_NEW(&s->text, const struct offer_library *, most);
 	for (size_t i = 0; i < s->facts->elfs; i++)
 		if (!s->facts->elf[i].damage)
 			add_needs_of_file(s, is_listed, &s->facts->elf[i].elf);
@@ -389,8 +390,7 @@ void rebuild_judge(const struct wheel_facts *facts, const struct filename *name,
 	list_libraries(&j.scope);
 	judge_wheel(&j);
 	layout_release(&j.scope.layout);
-	free(j.scope.library);
-	free(j.scope.exported);
+	arena_release(&j.scope.text);
 	j.scope = (struct rebuild_scope){0};
 	// The worst first, otherwise in the order in which they were found.
 	for (size_t i = 1; i < out->reasons; i++)

@@ -68,7 +68,7 @@ static size_t find_dir(const struct layout *l, const char *dir)
 
 static void number_dirs(struct layout *l)
 {
-	l->dir = xcalloc(l->count, sizeof(*l->dir));
+	l->dir = ARENA_NEW(&l->text, const char *, l->count);
 	for (size_t i = 0; i < l->count; i++)
 		l->dir[i] = l->file[i].dir;
 	qsort(l->dir, l->count, sizeof(*l->dir), compare_strings);
@@ -94,9 +94,9 @@ static void sort_keys(struct layout_key *keys, size_t count)
 
 static void index_files(struct layout *l)
 {
-	l->by_base = xcalloc(l->count, sizeof(*l->by_base));
-	l->by_soname = xcalloc(l->count, sizeof(*l->by_soname));
-	l->hashed = xcalloc(l->count, sizeof(*l->hashed));
+	l->by_base = ARENA_NEW(&l->text, struct layout_key, l->count);
+	l->by_soname = ARENA_NEW(&l->text, struct layout_key, l->count);
+	l->hashed = ARENA_NEW(&l->text, struct layout_key, l->count);
 	for (uint32_t i = 0; i < l->count; i++) {
 		CLEANUP(buf_release) struct buf plain;
 		struct str base = str_from(l->file[i].base);
@@ -246,8 +246,9 @@ void layout_init(struct layout *l, const struct wheel_facts *facts, const struct
 {
 	CLEANUP(buf_release) struct buf room;
 	buf_init(&room, PATH_MOST);
-	*l = (struct layout){.facts = facts, .data = xasprintf(STR_FMT ".data/", STR_ARG(name->stem))};
-	l->file = xcalloc(facts->elfs + 1, sizeof(*l->file));
+	*l = (struct layout){.facts = facts};
+	l->data = arena_printf(&l->text, STR_FMT ".data/", STR_ARG(name->stem));
+	l->file = ARENA_NEW(&l->text, struct layout_file, facts->elfs);
 	for (size_t i = 0; i < facts->elfs; i++)
 		place_file(l, &facts->elf[i]);
 	if (!l->count)
@@ -260,12 +261,6 @@ void layout_init(struct layout *l, const struct wheel_facts *facts, const struct
 
 void layout_release(struct layout *l)
 {
-	free(l->file);
-	free(l->dir);
-	free(l->by_base);
-	free(l->by_soname);
-	free(l->hashed);
-	free(l->data);
 	arena_release(&l->text);
 	*l = (struct layout){0};
 }
@@ -277,6 +272,7 @@ struct link_walk {
 	uint32_t *queue;
 	bool *is_seen;
 	size_t count;
+	struct arena text; // owns both
 };
 
 bool audit_links_step(struct audit_links *l, uint64_t steps)
@@ -322,7 +318,7 @@ static uint32_t find_by_path(struct audit_links *l, const struct layout_file *us
 
 static void add_use(struct audit_links *l, uint32_t user, uint32_t used)
 {
-	GROW(l->use, l->uses, l->use_room);
+	ARENA_GROW(&l->text, l->use, l->uses, l->use_room);
 	l->use[l->uses++] = (struct audit_link_use){used, user};
 }
 
@@ -357,17 +353,16 @@ static void sort_uses(struct audit_links *l)
 	l->sorted_uses = l->uses;
 }
 
-static void walk_release(struct link_walk *w)
+static void link_walk_release(struct link_walk *w)
 {
-	free(w->queue);
-	free(w->is_seen);
+	arena_release(&w->text);
 }
 
 // Fills the queue with the file and all that load it, nearest first.
 static void walk_up(struct audit_links *l, struct link_walk *w, uint32_t file)
 {
-	w->queue = xcalloc(l->layout->count, sizeof(*w->queue));
-	w->is_seen = xcalloc(l->layout->count, sizeof(*w->is_seen));
+	w->queue = ARENA_NEW(&w->text, uint32_t, l->layout->count);
+	w->is_seen = ARENA_NEW(&w->text, bool, l->layout->count);
 	w->queue[w->count++] = file;
 	w->is_seen[file] = true;
 	for (size_t at = 0; at < w->count; at++) {
@@ -413,7 +408,7 @@ static bool has_name(const struct audit_links *l, const char *name)
 
 static bool link_by_loaders(struct audit_links *l, uint32_t number)
 {
-	CLEANUP(walk_release) struct link_walk walk = {0};
+	CLEANUP(link_walk_release) struct link_walk walk = {0};
 	const struct layout_file *f = &l->layout->file[number];
 	bool is_changed = false;
 	for (size_t n = 0; n < f->elf->elf.needed.count; n++) {
@@ -436,12 +431,12 @@ void audit_links_init(struct audit_links *l, const struct layout *layout)
 {
 	size_t libraries = 0;
 	*l = (struct audit_links){.layout = layout, .steps = LIMIT_AUDIT_STEPS};
-	l->start = xcalloc(layout->count + 1, sizeof(*l->start));
+	l->start = ARENA_NEW(&l->text, size_t, layout->count);
 	for (size_t i = 0; i < layout->count; i++) {
 		l->start[i] = libraries;
 		libraries += layout->file[i].elf->elf.needed.count;
 	}
-	l->target = xcalloc(libraries + 1, sizeof(*l->target));
+	l->target = ARENA_NEW(&l->text, uint32_t, libraries);
 	for (uint32_t i = 0; i < layout->count; i++)
 		link_by_own_path(l, i);
 	// Each library that is found so may lead to others.
@@ -456,15 +451,13 @@ void audit_links_init(struct audit_links *l, const struct layout *layout)
 
 void audit_links_release(struct audit_links *l)
 {
-	free(l->start);
-	free(l->target);
-	free(l->use);
+	arena_release(&l->text);
 	*l = (struct audit_links){0};
 }
 
 enum layout_place audit_links_farthest(struct audit_links *l, uint32_t file)
 {
-	CLEANUP(walk_release) struct link_walk walk = {0};
+	CLEANUP(link_walk_release) struct link_walk walk = {0};
 	const struct layout_file *f = &l->layout->file[file];
 	enum layout_place farthest = f->is_cut ? LAYOUT_UNKNOWN : f->farthest;
 	if (farthest > LAYOUT_ABSENT || f->has_runpath || !audit_links_step(l, l->layout->count))

@@ -56,9 +56,9 @@ struct layout {
 	size_t sonames;
 	struct layout_key *hashed; // files with a hash in their names, by stem
 	size_t hashes;
-	size_t entries; // of search paths that were read
-	struct arena text;
-	char *data; // "NAME-VERSION.data/"
+	size_t entries;    // of search paths that were read
+	const char *data;  // "NAME-VERSION.data/"
+	struct arena text; // owns all
 };
 
 void layout_init(struct layout *l, const struct wheel_facts *facts, const struct filename *name);
@@ -88,6 +88,7 @@ struct audit_links {
 	size_t uses, use_room, sorted_uses;
 	uint64_t steps; // that are left
 	bool is_cut;    // they did not suffice
+	struct arena text;
 };
 
 void audit_links_init(struct audit_links *l, const struct layout *layout);

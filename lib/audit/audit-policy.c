@@ -260,7 +260,7 @@ static int read_pattern(struct audit_policy *p, const struct policy_key *key, co
 	struct audit_pattern one;
 	if (make_pattern(p, value, &one, e) < 0)
 		return -1;
-	GROW(to->item, to->count, to->room);
+	ARENA_GROW(&p->text, to->item, to->count, to->room);
 	to->item[to->count++] = one;
 	return 0;
 }
@@ -280,7 +280,7 @@ static int read_condition(struct audit_policy *p, const struct policy_key *key, 
 	const char *pattern = value + strlen(object_word[i]);
 	if (make_pattern(p, pattern + strspn(pattern, " \t"), &one.pattern, e) < 0)
 		return -1;
-	GROW(rule->condition, rule->conditions, rule->condition_room);
+	ARENA_GROW(&p->text, rule->condition, rule->conditions, rule->condition_room);
 	rule->condition[rule->conditions++] = one;
 	return 0;
 }
@@ -342,7 +342,7 @@ static int begin_rule(struct audit_policy *p, const struct ini_file_line *line, 
 				p->rule[i].line);
 	if (p->count == LIMIT_AUDIT_RULES)
 		return err_set(e, ERR_USAGE, "there are more than %d rules", LIMIT_AUDIT_RULES);
-	GROW(p->rule, p->count, p->room);
+	ARENA_GROW(&p->text, p->rule, p->count, p->room);
 	p->rule[p->count++] = (struct audit_rule){
 		.name = arena_copy(&p->text, name), .line = line->number, .level = AUDIT_LEVEL_COUNT};
 	return 0;
@@ -395,14 +395,6 @@ int audit_policy_read(struct audit_policy *out, const char *path, struct err *e)
 
 void audit_policy_release(struct audit_policy *p)
 {
-	for (size_t i = 0; i < p->count; i++) {
-		free(p->rule[i].project.item);
-		free(p->rule[i].platform.item);
-		free(p->rule[i].member.item);
-		free(p->rule[i].must_match.item);
-		free(p->rule[i].condition);
-	}
-	free(p->rule);
 	arena_release(&p->text);
 	*p = (struct audit_policy){0};
 }

@@ -89,7 +89,7 @@ void audit_report_add(struct audit_report *r, struct audit_finding finding)
 	finding.member = copy_name(&r->text, finding.member);
 	finding.rule = copy_name(&r->text, finding.rule);
 	finding.why = copy_clean(&r->text, finding.why, LIMIT_AUDIT_WHY);
-	GROW(r->finding, r->count, r->room);
+	ARENA_GROW(&r->text, r->finding, r->count, r->room);
 	r->finding[r->count++] = finding;
 }
 
@@ -121,7 +121,6 @@ void audit_report_finish(struct audit_report *r)
 
 void audit_report_release(struct audit_report *r)
 {
-	free(r->finding);
 	arena_release(&r->text);
 	*r = (struct audit_report){0};
 }

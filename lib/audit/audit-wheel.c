@@ -93,8 +93,8 @@ static void audit_check_machines(struct audit_work *w)
 			audit_find(w, AUDIT_DAMAGED, elf->path, "cannot be read, so that it does not load: %s",
 				elf->damage);
 		else
-			audit_find(w, AUDIT_DAMAGED_DATA, elf->path,
-				"begins as an ELF file, but cannot be read: %s", elf->damage);
+			audit_find(w, AUDIT_DAMAGED_DATA, elf->path, "begins as an ELF file, but cannot be read: %s",
+				elf->damage);
 	}
 	for (size_t i = 0; i < w->layout.count; i++) {
 		judge_machine(w, &w->layout.file[i], has_other);
@@ -111,11 +111,12 @@ enum { MINOR_MOST = 1000 };
 struct own_symbols {
 	const char **name;
 	size_t count, room;
+	struct arena text;
 };
 
 static void own_symbols_release(struct own_symbols *o)
 {
-	free(o->name);
+	arena_release(&o->text);
 }
 
 static bool has_tag(struct str set, struct str tag)
@@ -146,7 +147,7 @@ static void collect_own(struct audit_work *w, struct own_symbols *o)
 		bool is_in_time = audit_links_step(&w->links, f->symbols / 4);
 		for (size_t k = 0; is_in_time && k < f->symbols; k++)
 			if (!f->symbol[k].is_imported && stable_abi_is_python(str_from(f->symbol[k].name))) {
-				GROW(o->name, o->count, o->room);
+				ARENA_GROW(&o->text, o->name, o->count, o->room);
 				o->name[o->count++] = f->symbol[k].name;
 			}
 	}

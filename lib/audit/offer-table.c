@@ -11,7 +11,7 @@
 
 struct offer_library *offer_table_add(struct offer_table *t, struct str arch, struct str soname, struct str path)
 {
-	GROW(t->library, t->libraries, t->library_room);
+	ARENA_GROW(&t->rows, t->library, t->libraries, t->library_room);
 	struct offer_library *l = &t->library[t->libraries++];
 	*l = (struct offer_library){.arch = arena_copy(&t->text, arch),
 		.soname = arena_copy(&t->text, soname),
@@ -22,13 +22,13 @@ struct offer_library *offer_table_add(struct offer_table *t, struct str arch, st
 
 void offer_table_add_name(struct offer_table *t, size_t library, struct str name, size_t rank)
 {
-	GROW(t->name, t->names, t->name_room);
+	ARENA_GROW(&t->rows, t->name, t->names, t->name_room);
 	t->name[t->names++] = (struct offer_name){t->library[library].arch, arena_copy(&t->text, name), rank, library};
 }
 
 void offer_table_add_text(struct offer_table *t, struct offer_names *list, struct str text)
 {
-	GROW(list->item, list->count, list->room);
+	ARENA_GROW(&t->rows, list->item, list->count, list->room);
 	list->item[list->count++] = arena_copy(&t->text, text);
 }
 
@@ -54,7 +54,7 @@ static const char *own_version(struct offer_table *t, const struct offer_library
 
 void offer_table_add_symbol(struct offer_table *t, struct offer_library *l, struct str name, struct str version)
 {
-	GROW(l->symbol, l->symbols, l->room);
+	ARENA_GROW(&t->rows, l->symbol, l->symbols, l->room);
 	l->symbol[l->symbols++] =
 		(struct offer_symbol){arena_copy(&t->text, name), version.len ? own_version(t, l, version) : NULL};
 	t->symbols++;
@@ -117,13 +117,6 @@ static int compare_libraries(const void *a, const void *b)
 	return order ? order : (one->before > other->before) - (one->before < other->before);
 }
 
-static void release_library(struct offer_library *l)
-{
-	free(l->needed.item);
-	free(l->version.item);
-	free(l->symbol);
-}
-
 // Leaves out those without names, sorts, and corrects the indexes that names have.
 static void sort_libraries(struct offer_table *t)
 {
@@ -133,12 +126,9 @@ static void sort_libraries(struct offer_table *t)
 	size_t count = 0;
 	for (size_t i = 0; i < t->names; i++)
 		is_found[t->name[i].library] = true;
-	for (size_t i = 0; i < t->libraries; i++) {
+	for (size_t i = 0; i < t->libraries; i++)
 		if (is_found[i])
 			sorted[count++] = (struct sorted_library){t->library[i], i};
-		else
-			release_library(&t->library[i]);
-	}
 	qsort(sorted, count, sizeof(*sorted), compare_libraries);
 	for (size_t i = 0; i < count; i++) {
 		t->library[i] = sorted[i].library;
@@ -163,10 +153,7 @@ void offer_table_finish(struct offer_table *t)
 
 void offer_table_release(struct offer_table *t)
 {
-	for (size_t i = 0; i < t->libraries; i++)
-		release_library(&t->library[i]);
-	free(t->library);
-	free(t->name);
+	arena_release(&t->rows);
 	arena_release(&t->text);
 	*t = (struct offer_table){0};
 }
@@ -213,12 +200,6 @@ struct name_chains {
 };
 #define NAME_NONE SIZE_MAX
 
-static void release_chains(struct name_chains *c)
-{
-	mem_free(&c->first);
-	mem_free(&c->next);
-}
-
 static size_t count_lines(const struct offer_table *t)
 {
 	size_t lines = t->libraries + t->names;
@@ -231,8 +212,8 @@ static size_t count_lines(const struct offer_table *t)
 
 int offer_list_print(const struct offer_table *t, struct buf *out, struct err *e)
 {
-	CLEANUP(release_chains) struct name_chains chains;
-	chains = (struct name_chains){xcalloc(t->libraries + 1, sizeof(size_t)), xcalloc(t->names + 1, sizeof(size_t))};
+	CLEANUP(arena_release) struct arena room = {0};
+	struct name_chains chains = {ARENA_NEW(&room, size_t, t->libraries), ARENA_NEW(&room, size_t, t->names)};
 	for (size_t i = 0; i < t->libraries; i++)
 		chains.first[i] = NAME_NONE;
 	for (size_t i = t->names; i-- > 0;) {

@@ -45,8 +45,9 @@ struct offer_table {
 	size_t libraries, library_room;
 	struct offer_name *name; // after offer_table_finish sorted by name, arch; each once
 	size_t names, name_room;
-	size_t symbols; // of all libraries
-	struct arena text;
+	size_t symbols;    // of all libraries
+	struct arena text; // names, which have a limit
+	struct arena rows; // arrays
 };
 
 // Adds a library without names. It is returned until the next one is added; its index is offer_table.libraries - 1.

@@ -240,10 +240,10 @@ const char *platform_offer_successor(const struct platform_offer *o, const char 
 //
 // The folders of a root in which the loader looks for libraries (ld.so(8), ldconfig(8)), in its order. Any thread.
 
-// All zero is an empty list.
 struct offer_folders {
-	char **path; // in the root; owned
+	const char **path; // in the root
 	size_t count, room;
+	struct arena *text; // owns all
 };
 
 struct folders_search {
@@ -268,13 +268,13 @@ static int add_folder(struct folders_search *s, struct str path, struct err *e)
 		path = str_slice(path, 1, path.len);
 	while (path.len && path.ptr[path.len - 1] == '/')
 		path.len--;
-	CLEANUP(mem_free) char *text = xstrndup(path.ptr, path.len);
+	const char *text = arena_copy(s->out->text, path);
 	if (!path.len || is_listed(s->out, text))
 		return 0;
 	if (s->out->count >= LIMIT_OFFER_FOLDERS)
 		return err_set(e, ERR_LIMIT, "more than %d folders of libraries", LIMIT_OFFER_FOLDERS);
-	GROW(s->out->path, s->out->count, s->out->room);
-	s->out->path[s->out->count++] = STEAL_PTR(text);
+	ARENA_GROW(s->out->text, s->out->path, s->out->count, s->out->room);
+	s->out->path[s->out->count++] = text;
 	return 0;
 }
 
@@ -418,19 +418,11 @@ static int offer_folders_find(int root, struct offer_folders *out, struct err *e
 	return 0;
 }
 
-static void offer_folders_release(struct offer_folders *f)
-{
-	for (size_t i = 0; i < f->count; i++)
-		free(f->path[i]);
-	free(f->path);
-	*f = (struct offer_folders){0};
-}
-
 // --- the files of a root ---
 
 // A name in a folder that may be a library's. Several names may be one file.
 struct root_file {
-	char *path; // in the root; owned
+	const char *path; // in the root
 	size_t name;
 	size_t rank; // of the folder
 	dev_t device;
@@ -443,10 +435,11 @@ struct root_reading {
 	struct offer_table *table;
 	struct root_file *file;
 	size_t files, room;
-	size_t entries; // of all folders
-	int seconds;    // that it may take
+	struct arena *text; // owns the files
+	size_t entries;     // of all folders
+	int seconds;        // that it may take
 	int64_t end_ms;
-	struct buf bytes; // of one library
+	struct buf *bytes; // of one library
 };
 
 // "libssl.so", "libssl.so.3": what the loader is asked for.
@@ -481,14 +474,13 @@ static int take_entry(struct root_reading *r, const char *folder, size_t rank, c
 		return 0;
 	if (r->files >= LIMIT_OFFER_LIBRARIES)
 		return err_set(e, ERR_LIMIT, "more than %d names of libraries", LIMIT_OFFER_LIBRARIES);
-	GROW(r->file, r->files, r->room);
-	r->file[r->files] = (struct root_file){.path = STEAL_PTR(path),
+	ARENA_GROW(r->text, r->file, r->files, r->room);
+	r->file[r->files++] = (struct root_file){.path = arena_strdup(r->text, path),
 		.name = strlen(folder) + 1,
 		.rank = rank,
 		.device = st.st_dev,
 		.inode = st.st_ino,
 		.size = st.st_size};
-	r->files++;
 	return 0;
 }
 
@@ -534,8 +526,8 @@ static int read_bytes(struct root_reading *r, const struct root_file *file, stru
 		return -1;
 	if (fstat(fd, &st) < 0 || st.st_dev != file->device || st.st_ino != file->inode)
 		return err_set(e, ERR_BUSY, "%s: it was replaced meanwhile", file->path);
-	buf_clear(&r->bytes);
-	return fs_read_fd(fd, file->path, &r->bytes, e);
+	buf_clear(r->bytes);
+	return fs_read_fd(fd, file->path, r->bytes, e);
 }
 
 static void add_contents(struct root_reading *r, struct offer_library *l, const struct elf_facts *facts)
@@ -578,9 +570,9 @@ static int take_file(struct root_reading *r, const struct root_file *file, size_
 		add_unreadable(r, file, count);
 		return offer_table_check(r->table, e);
 	}
-	if (!elf_is_elf(buf_view(&r->bytes)))
+	if (!elf_is_elf(buf_view(r->bytes)))
 		return 0;
-	if (elf_facts_read(buf_view(&r->bytes), &facts, &why) < 0) {
+	if (elf_facts_read(buf_view(r->bytes), &facts, &why) < 0) {
 		add_unreadable(r, file, count);
 		return offer_table_check(r->table, e);
 	}
@@ -624,21 +616,18 @@ static size_t make_groups(struct root_reading *r, struct file_group *group)
 	return count;
 }
 
-static void release_reading(struct root_reading *r)
-{
-	for (size_t i = 0; i < r->files; i++)
-		free(r->file[i].path);
-	free(r->file);
-	buf_release(&r->bytes);
-}
-
 int offer_root_read(int root, int seconds, struct offer_table *t, struct err *e)
 {
-	CLEANUP(offer_folders_release) struct offer_folders folders = {0};
-	CLEANUP(release_reading)
-	struct root_reading r = {
-		.root = root, .table = t, .seconds = seconds, .end_ms = clock_ms() + (int64_t)seconds * 1000};
-	buf_init(&r.bytes, LIMIT_OFFER_FILE);
+	CLEANUP(arena_release) struct arena text = {0};
+	CLEANUP(buf_release) struct buf bytes;
+	struct offer_folders folders = {.text = &text};
+	struct root_reading r = {.root = root,
+		.table = t,
+		.text = &text,
+		.bytes = &bytes,
+		.seconds = seconds,
+		.end_ms = clock_ms() + (int64_t)seconds * 1000};
+	buf_init(&bytes, LIMIT_OFFER_FILE);
 	if (offer_folders_find(root, &folders, e) < 0)
 		return -1;
 	for (size_t i = 0; i < folders.count; i++)

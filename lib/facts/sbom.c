@@ -59,10 +59,8 @@ static void begin_component(struct sbom_reading *r, const struct json_sax_value 
 		open->format = SBOM_UNKNOWN;
 		return;
 	}
-	size_t room = r->out->room;
-	GROW(r->out->component, r->out->count, r->out->room);
-	if (room != r->out->room)
-		r->made_of = xreallocarray(r->made_of, r->out->room, sizeof(*r->made_of));
+	ARENA_GROW(r->text, r->made_of, r->out->count, r->made_room);
+	ARENA_GROW(r->text, r->out->component, r->out->count, r->out->room);
 	r->made_of[r->out->count] = open->format;
 	r->out->component[r->out->count++] = (struct sbom_component){0};
 }
@@ -149,14 +147,7 @@ int sbom_read(struct str document, struct arena *text, struct sbom *out, struct 
 		if (r.made_of[i] == r.format && r.out->component[i].name)
 			r.out->component[kept++] = r.out->component[i];
 	r.out->count = kept;
-	free(r.made_of);
 	if (result == 0 && r.is_full)
 		return err_set(e, ERR_LIMIT, "more than %d components", LIMIT_SBOM_COMPONENTS);
 	return result;
-}
-
-void sbom_release(struct sbom *s)
-{
-	free(s->component);
-	*s = (struct sbom){0};
 }

@@ -13,14 +13,12 @@ struct sbom_component {
 	const char *purl;    // NULL: none
 };
 
-// Owns its array.
 struct sbom {
 	struct sbom_component *component; // in the order of the document; one that contains others comes before them
 	size_t count, room;
 };
 
-// Reads a whole document. The strings are in text, which the caller owns. Components without a name are left out, and so
+// Reads a whole document. All is in text, which the caller owns. Components without a name are left out, and so
 // are those nested more than three deep, and strings longer than LIMIT_SBOM_STRING. ERR_INVALID: it claims to be JSON
-// and is not; ERR_LIMIT: more than LIMIT_SBOM_COMPONENTS. The caller releases *out, whatever this returns.
+// and is not; ERR_LIMIT: more than LIMIT_SBOM_COMPONENTS.
 int sbom_read(struct str document, struct arena *text, struct sbom *out, struct err *e) MUST_CHECK;
-void sbom_release(struct sbom *s); // for CLEANUP

@@ -328,7 +328,7 @@ static void unpack_elf_facts(struct unpacking *u, struct elf_facts *f)
 static void unpack_elves(struct unpacking *u, struct wheel_facts *f)
 {
 	f->elfs = unpack_count(u, sizeof(*f->elf));
-	f->elf = xcalloc(f->elfs + 1, sizeof(*f->elf));
+	f->elf = ARENA_NEW(&f->text, struct wheel_elf, f->elfs);
 	for (size_t i = 0; i < f->elfs && !u->failed; i++) {
 		struct wheel_elf *w = &f->elf[i];
 		w->path = unpack_name(u);
@@ -348,7 +348,7 @@ static void unpack_facts(struct unpacking *u, struct wheel_facts *f)
 	f->cut = unpack_text(u);
 	unpack_elves(u, f);
 	f->components = unpack_count(u, sizeof(*f->component));
-	f->component = xcalloc(f->components + 1, sizeof(*f->component));
+	f->component = ARENA_NEW(&f->text, struct wheel_component, f->components);
 	for (size_t i = 0; i < f->components; i++) {
 		struct wheel_component *c = &f->component[i];
 		c->member = unpack_name(u);
@@ -357,7 +357,7 @@ static void unpack_facts(struct unpacking *u, struct wheel_facts *f)
 		c->purl = unpack_text(u);
 	}
 	f->odds = unpack_count(u, sizeof(*f->odd));
-	f->odd = xcalloc(f->odds + 1, sizeof(*f->odd));
+	f->odd = ARENA_NEW(&f->text, struct wheel_odd_member, f->odds);
 	for (size_t i = 0; i < f->odds; i++) {
 		uint64_t kind = unpack_number(u);
 		u->failed |= kind >= WHEEL_ODDITY_COUNT;
@@ -366,7 +366,7 @@ static void unpack_facts(struct unpacking *u, struct wheel_facts *f)
 		f->odd[i].detail = unpack_text(u);
 	}
 	f->members = unpack_count(u, sizeof(*f->member));
-	const char **names = xcalloc(f->members + 1, sizeof(*names));
+	const char **names = ARENA_NEW(&f->text, const char *, f->members);
 	for (size_t i = 0; i < f->members; i++)
 		names[i] = unpack_name(u);
 	f->member = names;

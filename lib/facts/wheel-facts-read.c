@@ -19,7 +19,7 @@ static void add_oddity(struct wheel_reading *r, enum wheel_oddity kind, struct s
 	if (r->odd_count[kind] == LIMIT_ODDITIES)
 		return;
 	r->odd_count[kind]++;
-	GROW(f->odd, f->odds, r->odd_room);
+	ARENA_GROW(&f->text, f->odd, f->odds, r->odd_room);
 	f->odd[f->odds++] = (struct wheel_odd_member){
 		.oddity = kind,
 		.path = arena_copy(&f->text, path),
@@ -113,12 +113,12 @@ struct elf_members {
 	struct elf_member **by_name;
 	size_t count, room;
 	size_t facts_left; // bytes that the facts of further files may have
+	struct arena text; // owns the arrays
 };
 
 static void elf_members_release(struct elf_members *l)
 {
-	free(l->item);
-	free(l->by_name);
+	arena_release(&l->text);
 }
 
 static int find_elf_members(struct wheel_reading *r, struct elf_members *l, struct err *e)
@@ -137,7 +137,7 @@ static int find_elf_members(struct wheel_reading *r, struct elf_members *l, stru
 			wheel_reading_cut(r, "too many ELF files");
 			return 0;
 		}
-		GROW(l->item, l->count, l->room);
+		ARENA_GROW(&l->text, l->item, l->count, l->room);
 		l->item[l->count++] = (struct elf_member){.member = m};
 	}
 	return 0;
@@ -168,7 +168,7 @@ static int take_record(struct wheel_reading *r, struct elf_members *l, struct er
 	struct str text;
 	if (!l->count || !m)
 		return 0;
-	l->by_name = xcalloc(l->count, sizeof(*l->by_name));
+	l->by_name = ARENA_NEW(&l->text, struct elf_member *, l->count);
 	for (size_t i = 0; i < l->count; i++)
 		l->by_name[i] = &l->item[i];
 	qsort(l->by_name, l->count, sizeof(*l->by_name), compare_elf_names);
@@ -236,7 +236,7 @@ static int wheel_elves_read(struct wheel_reading *r, struct err *e)
 	struct wheel_facts *f = r->out;
 	if (find_elf_members(r, &l, e) < 0 || take_record(r, &l, e) < 0)
 		return -1;
-	f->elf = xcalloc(l.count + 1, sizeof(*f->elf));
+	f->elf = ARENA_NEW(&f->text, struct wheel_elf, l.count);
 	for (; f->elfs < l.count; f->elfs++) {
 		const struct elf_member *m = &l.item[f->elfs];
 		struct wheel_elf *elf = &f->elf[f->elfs];
@@ -264,9 +264,9 @@ static int add_components(struct wheel_reading *r, const char *member, const str
 	if (sbom->count > LIMIT_SBOM_COMPONENTS - f->components)
 		return err_set(e, ERR_LIMIT, "the SBOMs of the wheel have more than %d components",
 			LIMIT_SBOM_COMPONENTS);
-	f->component = xreallocarray(f->component, f->components + sbom->count + 1, sizeof(*f->component));
 	for (size_t i = 0; i < sbom->count; i++) {
 		const struct sbom_component *c = &sbom->component[i];
+		ARENA_GROW(&f->text, f->component, f->components, r->component_room);
 		f->component[f->components++] = (struct wheel_component){member, c->name, c->version, c->purl};
 	}
 	return 0;
@@ -274,7 +274,7 @@ static int add_components(struct wheel_reading *r, const char *member, const str
 
 static int read_sbom(struct wheel_reading *r, const struct zipmember *m, struct err *e)
 {
-	CLEANUP(sbom_release) struct sbom sbom = {0};
+	struct sbom sbom = {0};
 	struct err why = ERR_INIT;
 	struct str bytes;
 	const char *path = arena_copy(&r->out->text, m->name);
@@ -329,7 +329,7 @@ static int read_wheel_parts(struct wheel_reading *r, const struct filename *name
 	if (distinfo_find(&r->zip, name, LENIENT, &ignored, &r->folder, e) < 0)
 		return -1;
 	struct wheel_facts *f = r->out;
-	const char **names = xcalloc(r->zip.count + 1, sizeof(*names));
+	const char **names = ARENA_NEW(&f->text, const char *, r->zip.count);
 	for (size_t i = 0; i < r->zip.count; i++)
 		if (!r->zip.by_name[i]->is_folder)
 			names[f->members++] = arena_copy(&f->text, r->zip.by_name[i]->name);
@@ -378,10 +378,6 @@ void wheel_facts_release(struct wheel_facts *f)
 {
 	for (size_t i = 0; i < f->elfs; i++)
 		elf_facts_release(&f->elf[i].elf);
-	free(f->elf);
-	free(f->component);
-	free(f->odd);
-	free((void *)(uintptr_t)f->member);
 	arena_release(&f->text);
 	*f = (struct wheel_facts){0};
 }

@@ -12,7 +12,7 @@ struct wheel_reading {
 	struct wheel_facts *out;
 	struct zipdirectory zip;
 	struct zipload *load; // borrowed
-	size_t odd_room, odd_count[WHEEL_ODDITY_COUNT];
+	size_t component_room, odd_room, odd_count[WHEEL_ODDITY_COUNT];
 	struct str folder;      // "<name>-<version>.dist-info"
 	uint64_t unpacked_left; // bytes that may still be unpacked
 };

@@ -14,7 +14,7 @@
 static void describe_sbom(struct str document, struct buf *out)
 {
 	CLEANUP(arena_release) struct arena text = {0};
-	CLEANUP(sbom_release) struct sbom sbom;
+	struct sbom sbom;
 	struct err e = ERR_INIT;
 	buf_init(out, 1 << 16);
 	if (sbom_read(document, &text, &sbom, &e) < 0)
