@@ -11,7 +11,7 @@
 #include "lib/facts/wheel-facts-json.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/domain/elf/elf-arch.h"
+#include "lib/domain/elf/elf-facts.h"
 #include "lib/domain/text/name.h"
 #include "lib/format/escape.h"
 #include "lib/state/store/stored-facts.h"

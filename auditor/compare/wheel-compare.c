@@ -5,10 +5,422 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditor/compare/member-pairs.h"
-#include "auditor/compare/metadata-diff.h"
+#include "auditor/compare/diff-rows.h"
+#include "auditor/compare/library-diff.h"
 #include "lib/audit/audit-wheel.h"
+#include "lib/base/buf.h"
 #include "lib/base/limits.h"
+#include "lib/domain/text/name.h"
+#include "lib/domain/text/rfc822-fields.h"
+#include "lib/domain/text/specifier.h"
+#include "lib/facts/library-name.h"
+#include "lib/facts/wheel-facts.h"
+#include "lib/format/digest.h"
+
+// --- provenance ---
+
+const char *const provenance_column_name[COLUMN_COUNT] = {"version", "source", "digest", "how", "path", "options"};
+
+const char *provenance_column(const struct provenance_row *row, enum provenance_column column)
+{
+	if (!row)
+		return NULL;
+	const char *const value[COLUMN_COUNT] = {
+		row->version, row->source, row->digest, row->how, row->path, row->options};
+	return value[column];
+}
+
+static bool has_same(const struct provenance_pair *p, enum provenance_column column)
+{
+	const char *a = provenance_column(p->a, column), *b = provenance_column(p->b, column);
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+struct row_pairs {
+	const struct provenance *a, *b;
+	struct provenance_diff *out;
+};
+
+static void keep_row_pair(void *ctx, size_t a, size_t b)
+{
+	struct row_pairs *p = ctx;
+	struct provenance_pair pair = {.a = &p->a->row[a], .b = &p->b->row[b], .is_equal = true};
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		pair.is_equal = pair.is_equal && has_same(&pair, (enum provenance_column)i);
+	pair.has_other_path = !has_same(&pair, COLUMN_PATH);
+	p->out->row[p->out->listed++] = pair;
+}
+
+static const struct provenance_row *row_of_pair(const struct provenance_pair *p)
+{
+	return p->a ? p->a : p->b;
+}
+
+static int compare_row_pairs(const void *a, const void *b)
+{
+	const struct provenance_pair *left = a, *right = b;
+	const struct provenance_row *one = row_of_pair(left), *other = row_of_pair(right);
+	if (left->is_equal != right->is_equal)
+		return left->is_equal - right->is_equal;
+	if (one->kind != other->kind)
+		return (int)one->kind - (int)other->kind;
+	int order = strcmp(one->component, other->component);
+	return order ? order : !left->a - !right->a;
+}
+
+// The key of a row is its kind and component.
+static void list_keys(const struct provenance *p, struct arena *text, struct pairing_list *out)
+{
+	for (size_t i = 0; p && i < p->rows; i++)
+		pairing_add(out, arena_printf(text, "%c%s", 'a' + (int)p->row[i].kind, p->row[i].component), i);
+}
+
+void provenance_diff_make(const struct provenance *a, const struct provenance *b, struct arena *text,
+	struct provenance_diff *out)
+{
+	struct pairing_list left = {.in = text}, right = {.in = text};
+	size_t most = (a ? a->rows : 0) + (b ? b->rows : 0);
+	struct row_pairs pairs = {a, b, out};
+	*out = (struct provenance_diff){.row = ARENA_NEW(text, struct provenance_pair, most)};
+	list_keys(a, text, &left);
+	list_keys(b, text, &right);
+	pairing_take(&left, &right, keep_row_pair, &pairs);
+	for (size_t i = 0; i < left.count; i++)
+		out->row[out->listed++] = (struct provenance_pair){.a = &a->row[left.item[i].at]};
+	for (size_t i = 0; i < right.count; i++)
+		out->row[out->listed++] = (struct provenance_pair){.b = &b->row[right.item[i].at]};
+	if (out->listed)
+		qsort(out->row, out->listed, sizeof(*out->row), compare_row_pairs);
+	for (size_t i = 0; i < out->listed; i++)
+		*(out->row[i].is_equal ? &out->equal : &out->different) += 1;
+	out->listed = out->listed < LIMIT_COMPARE_ROWS ? out->listed : LIMIT_COMPARE_ROWS;
+}
+
+enum {
+	LONG_VALUE = 200, // bytes; of a longer one the row has size and hash
+	HASH_SHOWN = 12,  // digits
+	MINORS = 64,      // Python 3.0 to 3.63
+	MAY_SPECIFY = 1 << 10,
+};
+
+// --- METADATA: what makes values equal ---
+
+// The value with runs of blanks and line ends as one blank, and none at its ends.
+static const char *squeeze(struct str s, struct arena *text)
+{
+	char *out = arena_alloc(text, s.len + 1);
+	size_t len = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		bool is_blank = s.ptr[i] == ' ' || s.ptr[i] == '\t' || s.ptr[i] == '\r' || s.ptr[i] == '\n';
+		if (!is_blank)
+			out[len++] = s.ptr[i];
+		else if (len && out[len - 1] != ' ')
+			out[len++] = ' ';
+	}
+	while (len && out[len - 1] == ' ')
+		len--;
+	out[len] = '\0';
+	return out;
+}
+
+static int compare_strs(const void *a, const void *b)
+{
+	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+// Appends the specifiers of a set without blanks, sorted.
+static void put_specifiers(struct str set, struct buf *out)
+{
+	struct str item[64];
+	size_t count = 0;
+	while (set.ptr && count < ARRAY_SIZE(item))
+		item[count++] = str_trim(str_cut(&set, ','));
+	qsort(item, count, sizeof(*item), compare_strs);
+	for (size_t i = 0; i < count; i++) {
+		buf_putc(out, ',');
+		for (size_t k = 0; k < item[i].len; k++)
+			if (item[i].ptr[k] != ' ')
+				buf_putc(out, item[i].ptr[k]);
+	}
+	buf_str(out, set); // more than any real one has
+}
+
+// The length of the project's name at the beginning of a requirement.
+static size_t name_length(struct str s)
+{
+	size_t len = 0;
+	while (len < s.len && (ascii_is_alnum(s.ptr[len]) || strchr("._-", s.ptr[len])))
+		len++;
+	return len;
+}
+
+static const char *project_of(struct str s, struct arena *text)
+{
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, s.len + 1);
+	name_normalize(str_slice(s, 0, name_length(s)), &out);
+	return arena_copy(text, buf_view(&out));
+}
+
+static void put_marker(struct str marker, struct buf *out)
+{
+	for (size_t i = 0; i < marker.len; i++)
+		if (marker.ptr[i] != ' ')
+			buf_putc(out, marker.ptr[i] == '\'' ? '"' : marker.ptr[i]);
+}
+
+// "requests[socks],<3,>=2;extra==\"x\"" of "Requests[socks] (>=2, <3) ; extra == 'x'".
+static const char *requirement_key(struct str s, struct arena *text)
+{
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, 4 * s.len + 16);
+	size_t len = name_length(s);
+	struct str rest = str_slice(s, len, s.len);
+	name_normalize(str_slice(s, 0, len), &out);
+	bool has_url = str_find(rest, '@') >= 0;
+	struct str what = has_url ? rest : str_cut(&rest, ';');
+	what = str_trim(what);
+	long extras = str_starts(what, STR("[")) ? str_find(what, ']') : -1;
+	put_marker(str_slice(what, 0, (size_t)(extras + 1)), &out);
+	what = str_trim(str_slice(what, (size_t)(extras + 1), what.len));
+	if (str_starts(what, STR("(")) && str_ends(what, STR(")")))
+		what = str_slice(what, 1, what.len - 1);
+	if (has_url)
+		buf_str(&out, what);
+	else
+		put_specifiers(what, &out);
+	buf_putc(&out, ';');
+	if (!has_url && rest.ptr)
+		put_marker(rest, &out);
+	return arena_copy(text, buf_view(&out));
+}
+
+// --- METADATA: the fields ---
+
+static bool is_field(struct str name, const char *of)
+{
+	return str_eq_nocase(name, str_from(of));
+}
+
+static const char *describe_long(struct str value, struct arena *text)
+{
+	uint8_t sha256[SHA256_SIZE];
+	char hex[SHA256_HEX];
+	digest_sha256(value, sha256);
+	hex_encode(sha256, SHA256_SIZE, hex);
+	return arena_printf(text, "%zu bytes, SHA-256 %.*s…", value.len, HASH_SHOWN, hex);
+}
+
+static void add_field(struct diff_values *out, struct str name, struct str value, struct arena *text)
+{
+	const char *shown = squeeze(value, text);
+	const char *title = arena_copy(text, name);
+	struct str tidy = str_from(shown);
+	struct diff_value v = {title, shown, NULL, title};
+	if (is_field(name, "Classifier"))
+		v.pair = NULL;
+	const char *same = shown;
+	if (is_field(name, "Requires-Dist")) {
+		same = requirement_key(tidy, text);
+		v.pair = project_of(tidy, text);
+	}
+	if (is_field(name, "Project-URL")) {
+		struct str rest = tidy;
+		v.pair = arena_copy(text, str_trim(str_cut(&rest, ',')));
+	}
+	if (tidy.len > LONG_VALUE)
+		v.text = describe_long(tidy, text);
+	CLEANUP(buf_release) struct buf key;
+	buf_init(&key, SIZE_MAX / 2);
+	for (size_t i = 0; i < name.len; i++)
+		buf_putc(&key, ascii_lower(name.ptr[i]));
+	size_t front = key.len;
+	buf_printf(&key, ":%s", v.pair ? v.pair : "");
+	v.pair = v.pair ? arena_copy(text, buf_view(&key)) : NULL;
+	key.len = front;
+	buf_printf(&key, ":%s", same);
+	v.same = arena_copy(text, buf_view(&key));
+	diff_values_add(out, v);
+}
+
+// The body of METADATA is the description, as the field of that name is.
+static void list_fields(struct str metadata, struct arena *text, struct diff_values *out)
+{
+	struct rfc822_field f;
+	while (rfc822_fields_next(&metadata, &f))
+		if (!is_field(f.name, "Requires-Python"))
+			add_field(out, f.name, f.value, text);
+	struct str body = str_trim(metadata);
+	if (body.len)
+		add_field(out, STR("Description"), body, text);
+}
+
+// --- METADATA: Requires-Python ---
+
+static bool admits_same(struct str a, struct str b, unsigned major, unsigned minor)
+{
+	uint64_t one = 0, other = 0;
+	return specifier_micros(a, major, minor, &one) && specifier_micros(b, major, minor, &other) && one == other;
+}
+
+// Whether both contain the same versions of Python.
+static bool is_same_python(struct str a, struct str b)
+{
+	if (str_eq(a, b))
+		return true;
+	if (a.len > MAY_SPECIFY || b.len > MAY_SPECIFY || !admits_same(a, b, 2, 6) || !admits_same(a, b, 2, 7) ||
+		!admits_same(a, b, 4, 0))
+		return false;
+	for (unsigned minor = 0; minor < MINORS; minor++)
+		if (!admits_same(a, b, 3, minor))
+			return false;
+	return true;
+}
+
+static void add_requires_python(struct str a, struct str b, struct arena *text, struct diff_rows *out)
+{
+	struct str one, other;
+	bool has_a = rfc822_fields_first(a, STR("Requires-Python"), &one);
+	bool has_b = rfc822_fields_first(b, STR("Requires-Python"), &other);
+	const char *left = has_a ? squeeze(one, text) : NULL, *right = has_b ? squeeze(other, text) : NULL;
+	diff_rows_add(out, "Requires-Python", left, right,
+		left && right && is_same_python(str_from(left), str_from(right)));
+}
+
+void metadata_diff_make(struct str a, struct str b, struct arena *text, struct diff_rows *out)
+{
+	struct diff_values left = {.in = text}, right = {.in = text};
+	*out = (struct diff_rows){.in = text};
+	add_requires_python(a, b, text, out);
+	list_fields(a, text, &left);
+	list_fields(b, text, &right);
+	diff_rows_add_sets(out, &left, &right);
+	diff_rows_sort(out);
+}
+
+bool member_is_metadata(const struct wheel_content *c, const char *path)
+{
+	size_t len = strlen(c->dist_info);
+	return strncmp(path, c->dist_info, len) == 0 && path[len] == '/';
+}
+
+// --- pairs of members: the keys ---
+
+typedef const char *member_key_fn(const struct wheel_content *c, const char *path, struct arena *text);
+
+static const char *path_key(const struct wheel_content *c, const char *path, struct arena *text)
+{
+	struct str rest = str_from(path);
+	struct str top = str_cut(&rest, '/');
+	if (!rest.ptr)
+		return path;
+	if (member_is_metadata(c, path))
+		return arena_printf(text, "*.dist-info/" STR_FMT, STR_ARG(rest));
+	return str_ends(top, STR(".data")) ? arena_printf(text, "*.data/" STR_FMT, STR_ARG(rest)) : path;
+}
+
+static struct str last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return str_from(slash ? slash + 1 : path);
+}
+
+// The path with another last part.
+static const char *rename_base(struct arena *text, const char *path, struct str base, struct str ending)
+{
+	size_t front = (size_t)(last_part(path).ptr - path);
+	return arena_printf(text, STR_FMT STR_FMT STR_FMT, STR_ARG(str_slice(str_from(path), 0, front)), STR_ARG(base),
+		STR_ARG(ending));
+}
+
+// "pkg/_x.so" of "pkg/_x.cpython-311-x86_64-linux-gnu.so"; NULL: it is no extension module with an ABI in its name.
+static const char *module_key(const char *path, struct arena *text)
+{
+	struct str base = last_part(path);
+	long dot = str_find(base, '.'), last = str_rfind(base, '.');
+	if (dot <= 0)
+		return NULL;
+	struct str ending = str_slice(base, (size_t)last, base.len);
+	if (!str_eq(ending, STR(".so")) && !str_eq(ending, STR(".pyd")))
+		return NULL;
+	return rename_base(text, path, str_slice(base, 0, (size_t)dot), ending);
+}
+
+// Of a bundled library without the hash in its name, or of an extension module without its ABI.
+static const char *build_key(const struct wheel_content *c, const char *path, struct arena *text)
+{
+	(void)c;
+	if (!wheel_is_bundled(path))
+		return module_key(path, text);
+	return rename_base(text, path, str_from(plain_library_name(text, last_part(path).ptr)), STR(""));
+}
+
+static const char *stem_key(const struct wheel_content *c, const char *path, struct arena *text)
+{
+	(void)c;
+	if (!wheel_is_bundled(path))
+		return NULL;
+	return rename_base(text, path, str_from(plain_library_stem(text, last_part(path).ptr)), STR(""));
+}
+
+static member_key_fn *const keys[] = {path_key, build_key, stem_key};
+
+// --- pairs of members ---
+
+struct pairs_maker {
+	const struct wheel_content *a, *b;
+	struct member_pairs *out;
+	bool has_own_name;
+};
+
+static void keep_pair(void *ctx, size_t a, size_t b)
+{
+	struct pairs_maker *m = ctx;
+	m->out->pair[m->out->count++] = (struct member_pair){&m->a->member[a], &m->b->member[b], m->has_own_name};
+}
+
+static void set_keys(const struct wheel_content *c, member_key_fn *fn, struct arena *text, struct pairing_list *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		l->item[i].key = fn(c, c->member[l->item[i].at].path, text);
+}
+
+static const char *path_of_pair(const struct member_pair *p)
+{
+	return p->a ? p->a->path : p->b->path;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	return strcmp(path_of_pair(a), path_of_pair(b));
+}
+
+void member_pairs_make(const struct wheel_content *a, const struct wheel_content *b, struct arena *text,
+	struct member_pairs *out)
+{
+	CLEANUP(arena_release) struct arena keys_text = {0};
+	struct pairing_list left = {.in = &keys_text}, right = {.in = &keys_text};
+	struct pairs_maker m = {.a = a, .b = b, .out = out};
+	*out = (struct member_pairs){.pair = ARENA_NEW(text, struct member_pair, a->members + b->members)};
+	for (size_t i = 0; i < a->members; i++)
+		pairing_add(&left, NULL, i);
+	for (size_t i = 0; i < b->members; i++)
+		pairing_add(&right, NULL, i);
+	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
+		m.has_own_name = k > 0;
+		set_keys(a, keys[k], &keys_text, &left);
+		set_keys(b, keys[k], &keys_text, &right);
+		pairing_take(&left, &right, keep_pair, &m);
+	}
+	for (size_t i = 0; i < left.count; i++)
+		out->pair[out->count++] = (struct member_pair){.a = &a->member[left.item[i].at]};
+	for (size_t i = 0; i < right.count; i++)
+		out->pair[out->count++] = (struct member_pair){.b = &b->member[right.item[i].at]};
+	if (out->count)
+		qsort(out->pair, out->count, sizeof(*out->pair), compare_pairs);
+}
+
+// --- the whole comparison ---
 
 const char *const compare_verdict_name[COMPARE_VERDICT_COUNT] = {
 	"identical", "same-contents", "same-code", "different"};

@@ -3,12 +3,75 @@
 // provenance. Pure: of values that the caller has read. Bounded in what is listed; all is counted. Any thread.
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "auditor/compare/compared-wheel.h"
 #include "auditor/compare/diff-rows.h"
 #include "auditor/compare/library-diff.h"
-#include "auditor/compare/provenance-diff.h"
-#include "auditor/compare/compared-wheel.h"
-#include "lib/facts/wheel-facts.h"
 #include "lib/base/arena.h"
+#include "lib/base/str.h"
+#include "lib/domain/wheel/provenance.h"
+#include "lib/facts/wheel-facts.h"
+
+// Compares what two wheels were made of, by their provenance: a row for each component. Pure functions; any thread.
+
+enum provenance_column {
+	COLUMN_VERSION,
+	COLUMN_SOURCE, // where it is from
+	COLUMN_DIGEST,
+	COLUMN_HOW,     // from source, or a package
+	COLUMN_PATH,    // where it is installed
+	COLUMN_OPTIONS, // of its build
+	COLUMN_COUNT,
+};
+extern const char *const provenance_column_name[COLUMN_COUNT]; // "version", "source", …
+// NULL: not said, or there is no row.
+const char *provenance_column(const struct provenance_row *row, enum provenance_column column);
+
+struct provenance_pair {
+	const struct provenance_row *a, *b; // borrowed; NULL: not used
+	bool is_equal;
+	bool has_other_path; // both have it, at different paths
+};
+
+struct provenance_diff {
+	struct provenance_pair *row; // those that differ first, by kind, then component
+	size_t listed;               // at most LIMIT_COMPARE_ROWS
+	size_t equal, different;
+};
+
+// a, b NULL: it has none. Borrows the rows. The arena owns what *out points to.
+void provenance_diff_make(const struct provenance *a, const struct provenance *b, struct arena *text,
+	struct provenance_diff *out);
+
+// Compares the METADATA of two wheels: fields as sets, by meaning. Pure functions; any thread.
+
+// A row for each value of a field that one of them has. Requires-Python is equal where both contain the same versions of
+// Python; Requires-Dist whatever the order of its specifiers, blanks and the spelling of its name; two Requires-Dist of
+// one project share a row. Of a long text, such as the description, the row has the size and the hash. The rows are
+// in the arena.
+void metadata_diff_make(struct str a, struct str b, struct arena *text, struct diff_rows *out);
+
+// Which member of one wheel is which of another: by path, where the folders of the version (X-1.0.dist-info, X-1.0.data)
+// count as equal; then by the name without what differs between builds: the hash in the name of a bundled library, the
+// ABI in that of an extension module; then, of bundled libraries, by the name without number. Pure; any thread.
+
+struct member_pair {
+	const struct wheel_content_member *a, *b; // NULL: there is none
+	bool has_own_name;                        // the paths differ in more than the folder of the version
+};
+
+struct member_pairs {
+	struct member_pair *pair; // sorted by path
+	size_t count;
+};
+
+// Borrows the members. The pairs are in the arena.
+void member_pairs_make(const struct wheel_content *a, const struct wheel_content *b, struct arena *text,
+	struct member_pairs *out);
+// Whether the path is in the wheel's .dist-info folder.
+bool member_is_metadata(const struct wheel_content *c, const char *path);
 
 enum compare_verdict {
 	COMPARE_IDENTICAL,     // the same bytes

@@ -8,7 +8,7 @@
 #include "lib/audit/platform-offer.h"
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
-#include "lib/domain/elf/elf-arch.h"
+#include "lib/domain/elf/elf-facts.h"
 #include "lib/domain/elf/stable-abi.h"
 #include "lib/facts/wheel-facts.h"
 

@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "builder/run/run-cgroup.h"
 #include "builder/run/supervisor.h"
 #include "lib/os/clock.h"
 

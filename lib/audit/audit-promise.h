@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/domain/elf/elf-arch.h"
 #include "lib/domain/elf/elf-facts.h"
 #include "lib/domain/elf/manylinux.h"
 #include "lib/domain/text/filename.h"

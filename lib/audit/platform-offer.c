@@ -16,7 +16,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/search.h"
 #include "lib/base/strset.h"
-#include "lib/domain/elf/elf-arch.h"
+#include "lib/domain/elf/elf-facts.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 

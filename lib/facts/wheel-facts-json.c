@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lib/domain/elf/elf-arch.h"
+#include "lib/domain/elf/elf-facts.h"
 #include "lib/facts/library-name.h"
 
 static const char *const oddity_name[WHEEL_ODDITY_COUNT] = {

@@ -3,7 +3,7 @@
 // written.
 #pragma once
 
-#include "lib/readme/rst-lines.h"
+#include "lib/readme/rst-inline.h"
 
 // Each writes the table that begins in line i and returns the first line behind it, or i if none begins there.
 size_t rst_simple_table(struct rst *r, size_t i, size_t to);

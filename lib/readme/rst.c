@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "lib/readme/rst-inline.h"
-#include "lib/readme/rst-lines.h"
 #include "lib/readme/rst-tables.h"
 
 // --- lists ---

@@ -58,8 +58,8 @@ TOPS = sorted({name.partition("/")[0] for name in LAYER})
 
 # The only files that may include the headers of a foreign library.
 OWNER = {
-    "cmark-gfm-core-extensions.h": "lib/readme/markdown.c",
-    "cmark-gfm.h": "lib/readme/markdown.c",
+    "cmark-gfm-core-extensions.h": "lib/readme/readme.c",
+    "cmark-gfm.h": "lib/readme/readme.c",
     "curl/": "lib/net/fetch.c",
     "gelf.h": "lib/domain/elf/elf-facts.c lib/domain/elf/elf-outline.c",
     "jansson.h": "lib/format/jsondoc.c",

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "auditor/compare/member-pairs.h"
+#include "auditor/compare/wheel-compare.h"
 
 #include "lib/base/mem.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "auditor/compare/metadata-diff.h"
+#include "auditor/compare/wheel-compare.h"
 
 #include "lib/base/buf.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "auditor/compare/provenance-diff.h"
+#include "auditor/compare/wheel-compare.h"
 
 #include "lib/base/limits.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where this process has a writable cgroup with the memory controller, test-run.c tests these functions for real. Here
 // ordinary folders and files take the place of cgroups.
-#include "builder/run/run-cgroup.h"
+#include "builder/run/supervisor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/step/report-pipe.h"
+#include "builder/step/build-facts.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
