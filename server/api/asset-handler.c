@@ -2,7 +2,7 @@
 #include "server/api/handlers.h"
 
 #include "lib/base/limits.h"
-#include "server/pages/html-assets.h"
+#include "server/pages/html-layout.h"
 #include "server/message/negotiate.h"
 
 enum { KEPT_FOR = 365 * 24 * 3600 };

@@ -22,3 +22,8 @@ void builds_page_project(const struct html_frame *frame, const struct builds_dat
 	uint64_t limit, struct buf *out);
 // The same as a document, which the caller frees.
 struct jsondoc *builds_json(const struct builds_data *data, bool only_attempts);
+// The log of an attempt as plain text that is safe to show: what third-party code printed may hold anything. Pure.
+// Adds the log to out. Line ends become "\n". Other control characters become their pictures (U+2400 and on), those of
+// the range U+0080 to U+009F, marks that change the direction of text, and bytes that are not UTF-8 become U+FFFD. So a
+// terminal obeys none of it.
+void builds_log_clean(struct str log, struct buf *out);

@@ -6,7 +6,6 @@
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/pages/builds-data.h"
-#include "server/pages/builds-log.h"
 #include "server/pages/builds-page.h"
 #include "server/pages/page.h"
 

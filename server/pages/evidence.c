@@ -121,7 +121,8 @@ static bool is_red(const struct evidence *r)
 	return r->failed || r->overrides;
 }
 
-static void put_evidence_title(struct page_query *q, const struct evidence *r, const struct jsondoc *noted, struct buf *out)
+static void put_evidence_title(const struct page_query *q, const struct evidence *r, const struct jsondoc *noted,
+	struct buf *out)
 {
 	CLEANUP(buf_release) struct buf title, words;
 	buf_init(&title, LIMIT_EVIDENCE);

@@ -607,15 +607,17 @@ static struct reply *prepare_explanation(struct page_query *q)
 static int make_document(struct page_query *q, struct jsondoc **out, struct err *e)
 {
 	struct server_context *s = q->context;
-	CLEANUP(mem_free) char *version = q->match->version.len ? xstrndup(q->match->version.ptr, q->match->version.len) : NULL;
+	struct str named = q->match->version;
+	CLEANUP(mem_free) char *version = named.len ? xstrndup(named.ptr, named.len) : NULL;
 	struct explain_making x = {.query = q, .version = version};
 	const struct upstream_answer unasked = {.result = UPSTREAM_NEVER_ASKED, .project = q->project, .why = ""};
 	int result = s->upstream ? upstream_load_cached_any(s->upstream, q->catalog, q->project, make_explanation, &x, e)
 				 : make_explanation(&x, &unasked, e);
 	*out = x.doc;
-	return result < 0 && (e->kind == ERR_NOT_FOUND || e->kind == ERR_INVALID)
-		       ? page_answer(q, server_context_not_found_in(s, q->match->found_view->is_private, "nothing is known of it"))
-		       : result;
+	if (result == 0 || (e->kind != ERR_NOT_FOUND && e->kind != ERR_INVALID))
+		return result;
+	bool is_private = q->match->found_view->is_private;
+	return page_answer(q, server_context_not_found_in(s, is_private, "nothing is known of it"));
 }
 
 static void write_explain_text(struct page_query *q UNUSED, const struct jsondoc *explanation, struct buf *out)

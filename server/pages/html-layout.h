@@ -106,3 +106,19 @@ void html_total(struct buf *out, const char *name, uint64_t n);
 void html_size(struct buf *out, uint64_t bytes); // "5.5 GB"
 // A field of a form, with this value.
 void html_field(struct buf *out, const char *name, const char *label, const char *value);
+
+// The style and the script that the pages share. A page names them with their version, so clients keep them for as long as
+// they like and a new program's pages load new ones. The versions are made once.
+enum html_asset_name { HTML_STYLE, HTML_SCRIPT, HTML_ASSET_COUNT };
+
+struct html_asset {
+	const char *path; // from "/": "-/style.css"
+	const char *type; // Content-Type
+	const char *text;
+};
+
+extern const struct html_asset html_asset[HTML_ASSET_COUNT];
+
+enum { HTML_ASSET_VERSION = 17 }; // bytes, with the NUL
+// 16 digits that change with the text.
+const char *html_asset_version(enum html_asset_name which);

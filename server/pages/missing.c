@@ -221,7 +221,8 @@ static void put_page_links(const struct missing_query *q, struct buf *out)
 	buf_puts(out, "</nav>\n");
 }
 
-static void write_missing_html(const struct page_query *q, const struct missing_query *asked, const struct missing *m, struct buf *out)
+static void write_missing_html(const struct page_query *q, const struct missing_query *asked, const struct missing *m,
+	struct buf *out)
 {
 	char made[CLOCK_TEXT];
 	clock_write(m->made, made);

@@ -100,8 +100,8 @@ static bool has_form(char *text, const struct page_argument *a)
 	while (rest.len) {
 		struct str word = forms[a->form].is_list ? str_cut(&rest, ' ') : rest;
 		rest = forms[a->form].is_list ? rest : STR("");
-		bool has_word_form = is_good ? is_good(word) || (forms[a->form].may_be_glob && is_glob(word)) : is_choice(a, word);
-		if (word.len && !has_word_form)
+		bool is_good_word = is_good ? is_good(word) : is_choice(a, word);
+		if (word.len && !is_good_word && !(forms[a->form].may_be_glob && is_glob(word)))
 			return false;
 	}
 	return true;

@@ -8,13 +8,20 @@
 #include "server/pages/page.h"
 #include "server/pages/plan-files.h"
 
+static int read_applied(const struct page_query *q, const char *id, const struct jsondoc *head, struct plan_applied *out,
+	struct err *e)
+{
+	return plan_applied_read(q->catalog, (const struct platform *const *)q->platform, q->platforms, q, id, head, out, e);
+}
+
 // --- JSON ---
 
 static bool is_platform_asked_for(const struct page_query *q, const char *platform)
 {
+	const char *only = q->text[ARGUMENT_PLATFORM];
 	for (size_t i = 0; platform && i < q->platforms; i++)
-		if (strcmp(q->platform[i]->name, platform) == 0 && (!*q->text[ARGUMENT_PLATFORM] || strcmp(q->text[ARGUMENT_PLATFORM], platform) == 0))
-			return true;
+		if (strcmp(q->platform[i]->name, platform) == 0)
+			return !*only || strcmp(only, platform) == 0;
 	return false;
 }
 
@@ -66,7 +73,7 @@ static int write_plan_json(const struct page_query *q, struct buf *out, struct e
 	CLEANUP(plan_applied_release) struct plan_applied applied = {0};
 	buf_init(&id, LIMIT_WORDS);
 	int none = read_last_plan(q->catalog, &id, &made, &head, e);
-	if (none < 0 || (!none && plan_applied_read(q->catalog, (const struct platform *const *)q->platform, q->platforms, q, id.data, head, &applied, e) < 0))
+	if (none < 0 || (!none && read_applied(q, id.data, head, &applied, e) < 0))
 		return -1;
 	jsondoc_put_str(doc, "plan", none ? NULL : id.data);
 	if (!none) {
@@ -255,10 +262,10 @@ static void put_applied(struct plan_page_writer *w)
 		html_put(w->out, " by %s", a->by);
 	html_put(w->out, ", with <code>wheelcache prune apply</code>. %n of its ", a->files);
 	uint64_t all = sum_of_platforms(w, 1).files;
-	html_put(w->out, "%n%h", all, all == 1 ? " file" : " files");
-	buf_puts(w->out, a->files == 1 ? " is unlisted. To" : " are unlisted. To remove more, make a new plan.</p>\n<figure class=\"card\"><figcaption>To undo it"
-			 "</figcaption><pre><code>wheelcache prune restore --config /etc/wheelcache/wheelcache.conf --run ");
-	html_put(w->out, "%s</code></pre></figure>\n", w->id);
+	html_put(w->out, "%n%h%h To remove more, make a new plan.</p>\n<figure class=\"card\"><figcaption>To undo it"
+		"</figcaption><pre><code>wheelcache prune restore --config /etc/wheelcache/wheelcache.conf --run "
+		"%s</code></pre></figure>\n", all, all == 1 ? " file" : " files",
+		a->files == 1 ? " is unlisted." : " are unlisted.", w->id);
 }
 
 static int put_command(struct plan_page_writer *w, struct err *e)
@@ -318,7 +325,7 @@ static int put_plan_page(struct plan_page_writer *w, const char *id, int64_t mad
 	const struct page_query *q = w->query;
 	CLEANUP(buf_release) struct buf words;
 	w->id = id;
-	if (plan_applied_read(q->catalog, (const struct platform *const *)q->platform, q->platforms, q, id, w->head, &w->applied, e) < 0)
+	if (read_applied(q, id, w->head, &w->applied, e) < 0)
 		return -1;
 	w->verdict = q->match->request->argument[ARGUMENT_VERDICT]     ? q->text[ARGUMENT_VERDICT]
 		     : !*w->query->text[ARGUMENT_TEXT] && sum_of_platforms(w, 1).files ? "removed"

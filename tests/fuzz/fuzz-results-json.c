@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "server/pages/builds-log.h"
 #include "server/pages/builds-page.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -13,7 +13,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"
-#include "server/pages/builds-log.h"
 
 #define HOSTILE "</td><script>alert(1)</script>\x1b[31m&\"'\nsecond line"
 

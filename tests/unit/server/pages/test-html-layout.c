@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "server/pages/html-assets.h"
 
 enum { PAGE_MOST = 1 << 16 };
 
