@@ -11,7 +11,6 @@
 #include "builder/probe/bind-check.h"
 #include "builder/probe/cpu-check.h"
 #include "builder/probe/probe.h"
-#include "cli/common/output.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/strset.h"
@@ -19,7 +18,7 @@
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 
-enum { OUTPUT_MOST = 256 << 20, BIND_SECONDS = 60, CPU_SECONDS = 600, UNREADABLE = 2 };
+enum { BIND_SECONDS = 60, CPU_SECONDS = 600, UNREADABLE = 2 };
 
 #define LOADER "wheelcache-dlopen"
 
@@ -207,7 +206,7 @@ static struct jsondoc *bind_line_json(const struct bind_line *l)
 	return o;
 }
 
-static int print_bind_json(const struct bind_report *r, enum bind_mode judge, const char *module, struct err *e)
+static struct jsondoc *bind_report_json(const struct bind_report *r, enum bind_mode judge, const char *module)
 {
 	struct jsondoc *all = jsondoc_object();
 	struct jsondoc *runs = jsondoc_array();
@@ -227,20 +226,19 @@ static int print_bind_json(const struct bind_report *r, enum bind_mode judge, co
 	jsondoc_put_str(all, "mode", bind_mode_name[judge]);
 	jsondoc_put_int(all, "errors", r->run[judge].errors);
 	jsondoc_put(all, "runs", runs);
-	return output_json(all, e);
+	return all;
 }
 
-static int run_bind_check(const struct bind_options *o, enum bind_mode judge, bool is_json, struct err *e)
+static int run_bind_check(struct session *s, const struct bind_options *o, enum bind_mode judge, struct err *e)
 {
 	CLEANUP(bind_report_release) struct bind_report report = {0};
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, OUTPUT_MOST);
 	log_info("--bind runs the code of %s", o->module);
 	if (bind_check(o, &report, e) < 0)
 		return -1;
-	print_bind_text(&report, judge, &text);
-	if ((is_json ? print_bind_json(&report, judge, o->module, e) : output_print(&text, e)) < 0)
-		return -1;
+	if (s->is_json)
+		session_json(s, bind_report_json(&report, judge, o->module));
+	else
+		print_bind_text(&report, judge, &s->out);
 	return report.run[judge].errors ? 1 : 0;
 }
 
@@ -255,13 +253,13 @@ static int parse_expectations(const struct audit_probe *x, struct strset *symbol
 	return 0;
 }
 
-static int check_binding(struct audit_probe *x, size_t files, bool is_json, struct err *e)
+static int check_binding(struct session *s, struct audit_probe *x, struct err *e)
 {
 	enum bind_mode judge;
 	CLEANUP(strset_release) struct strset symbols = {0};
 	CLEANUP(mem_free) struct bind_expectation *expect = xcalloc(x->expect.count + 1, sizeof(*expect));
 	CLEANUP(mem_free) char *loader = NULL;
-	if (files)
+	if (s->words)
 		return err_set(e, ERR_USAGE, "--bind takes one library, its value");
 	if (prepare_probe(x, BIND_SECONDS, e) < 0 || find_mode(x, &judge, e) < 0 ||
 		parse_expectations(x, &symbols, expect, e) < 0 || !(loader = find_loader(e)))
@@ -281,12 +279,12 @@ static int check_binding(struct audit_probe *x, size_t files, bool is_json, stru
 		.seconds = x->seconds,
 		.stop = &is_stopped,
 	};
-	return run_bind_check(&options, judge, is_json, e);
+	return run_bind_check(s, &options, judge, e);
 }
 
-int audit_bind_run(struct audit_probe *x, size_t files, bool is_json, struct err *e)
+int audit_bind_run(struct session *s, struct audit_probe *x, struct err *e)
 {
-	int code = check_binding(x, files, is_json, e);
+	int code = check_binding(s, x, e);
 	return code < 0 ? UNREADABLE : code;
 }
 
@@ -315,7 +313,7 @@ static void print_cpu_text(const struct cpu_report *r, const struct cpu_level *l
 		buf_printf(out, "%u more modules were not tried\n", r->left_out);
 }
 
-static int print_cpu_json(const struct cpu_report *r, const struct cpu_level *level, const char *wheel, struct err *e)
+static struct jsondoc *cpu_report_json(const struct cpu_report *r, const struct cpu_level *level, const char *wheel)
 {
 	static const char *const words[CPU_RESULT_COUNT] = {"imported", "illegal-instruction", "not-imported"};
 	struct jsondoc *all = jsondoc_object();
@@ -335,24 +333,20 @@ static int print_cpu_json(const struct cpu_report *r, const struct cpu_level *le
 	jsondoc_put_int(all, "skipped", r->skipped);
 	jsondoc_put_int(all, "left_out", r->left_out);
 	jsondoc_put(all, "modules", modules);
-	return output_json(all, e);
+	return all;
 }
 
-static int print_cpu_report(const struct cpu_report *r, const struct cpu_options *o, bool is_json, struct err *e)
-{
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, OUTPUT_MOST);
-	if (is_json)
-		return print_cpu_json(r, o->level, o->wheel, e);
-	print_cpu_text(r, o->level, &text);
-	return output_print(&text, e);
-}
-
-static int run_cpu_check(const struct cpu_options *o, bool is_json, struct err *e)
+static int run_cpu_check(struct session *s, const struct cpu_options *o, struct err *e)
 {
 	CLEANUP(cpu_report_release) struct cpu_report report = {0};
 	log_info("--cpu runs the code of %s", o->wheel);
-	if (cpu_check(o, &report, e) < 0 || print_cpu_report(&report, o, is_json, e) < 0)
+	if (cpu_check(o, &report, e) < 0)
+		return -1;
+	if (s->is_json)
+		session_json(s, cpu_report_json(&report, o->level, o->wheel));
+	else
+		print_cpu_text(&report, o->level, &s->out);
+	if (session_print(s, e) < 0)
 		return -1;
 	if (report.number[CPU_ILLEGAL])
 		return 1;
@@ -361,7 +355,7 @@ static int run_cpu_check(const struct cpu_options *o, bool is_json, struct err *
 	return 0;
 }
 
-static int check_cpu(struct audit_probe *x, size_t files, char **file, bool is_json, struct err *e)
+static int check_cpu(struct session *s, struct audit_probe *x, struct err *e)
 {
 	if (prepare_probe(x, CPU_SECONDS, e) < 0)
 		return -1;
@@ -370,10 +364,10 @@ static int check_cpu(struct audit_probe *x, size_t files, char **file, bool is_j
 		return err_prefix(e, "--cpu: ");
 	if (!x->python)
 		return err_set(e, ERR_USAGE, "--cpu needs --python, the Python that imports the modules");
-	if (files != 1)
+	if (s->words != 1)
 		return err_set(e, ERR_USAGE, "--cpu takes one wheel");
 	const struct cpu_options options = {
-		.wheel = file[0],
+		.wheel = s->word[0],
 		.level = level,
 		.python = x->interpreter,
 		.variable = x->variable.item,
@@ -383,11 +377,11 @@ static int check_cpu(struct audit_probe *x, size_t files, char **file, bool is_j
 		.seconds = x->seconds,
 		.stop = &is_stopped,
 	};
-	return run_cpu_check(&options, is_json, e);
+	return run_cpu_check(s, &options, e);
 }
 
-int audit_cpu_run(struct audit_probe *x, size_t files, char **file, bool is_json, struct err *e)
+int audit_cpu_run(struct session *s, struct audit_probe *x, struct err *e)
 {
-	int code = check_cpu(x, files, file, is_json, e);
+	int code = check_cpu(s, x, e);
 	return code < 0 ? UNREADABLE : code;
 }

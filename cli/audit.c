@@ -369,7 +369,7 @@ static int take_view(struct audit_command *x, const char **membership, struct er
 		return err_set(e, ERR_NOT_FOUND, "view %s: its membership is not known: run wheelcache index first",
 			x->view);
 	for (size_t i = 0; v && i < v->platform_count; i++)
-		session_list_add(&x->s.globs, v->platform[i]->name);
+		session_list_add(&x->s, &x->s.globs, v->platform[i]->name);
 	*membership = v ? v->membership : NULL;
 	return 0;
 }
@@ -377,16 +377,12 @@ static int take_view(struct audit_command *x, const char **membership, struct er
 static int judge_store(struct audit_command *x, struct err *e)
 {
 	struct session *s = &x->s;
-	CLEANUP(buf_release) struct buf project;
 	const char *membership = NULL;
-	buf_init(&project, LIMIT_FILE_NAME);
-	if (x->project)
-		name_normalize(str_from(x->project), &project);
 	if (session_open(s, SESSION_VIEWS, e) < 0 || make_gate(x, e) < 0 || take_view(x, &membership, e) < 0)
 		return -1;
 	const struct stored_facts_query query = {.platform = s->globs.item,
 		.platforms = s->globs.count,
-		.project = x->project ? project.data : NULL,
+		.project = x->project ? session_project(s, str_from(x->project)) : NULL,
 		.view = membership};
 	return stored_facts_each(&s->store, s->catalog, &query, judge_stored, x, e);
 }
@@ -407,9 +403,9 @@ static int run_audit(void *self, struct err *e)
 {
 	struct audit_command *x = self;
 	if (x->probe.module)
-		return audit_bind_run(&x->probe, x->s.words, x->s.is_json, e);
+		return audit_bind_run(&x->s, &x->probe, e);
 	if (audit_probe_is_wanted(&x->probe))
-		return audit_cpu_run(&x->probe, x->s.words, x->s.word, x->s.is_json, e);
+		return audit_cpu_run(&x->s, &x->probe, e);
 	if (check_audit_line(x, e) < 0 || (x->s.words ? judge_files(x, e) : judge_store(x, e)) < 0 ||
 		show_end(x, e) < 0)
 		return EXIT_UNREAD;
@@ -463,8 +459,7 @@ const struct command command_audit = {
 	.name = "audit",
 	.arguments = "[FILE...]",
 	.help = "judge what is inside wheels by what their names promise",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(PLATFORMS) | SHARED(JSON),
 	.size = sizeof(struct audit_command),
 	.begin = begin_audit,

@@ -8,7 +8,6 @@
 #include "builder/build.h"
 #include "builder/run/run.h"
 #include "builder/build-server.h"
-#include "cli/common/output.h"
 #include "cli/common/command.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
@@ -18,7 +17,6 @@
 
 enum {
 	CONNECT_SECONDS = 20,
-	REPORT_MOST = 256 << 20,
 };
 
 struct build_command {
@@ -50,12 +48,9 @@ static int add_python(void *self, const struct option_row *row UNUSED, const cha
 static int add_only(void *self, const struct option_row *row UNUSED, const char *value, struct err *e)
 {
 	struct build_command *x = self;
-	CLEANUP(buf_release) struct buf name;
-	buf_init(&name, strlen(value) + 1);
 	if (!name_is_valid(str_from(value)))
 		return err_set(e, ERR_USAGE, "--only: %s is not a valid project name", value);
-	name_normalize(str_from(value), &name);
-	strset_add(&x->only, name.data);
+	strset_add(&x->only, session_project(&x->s, str_from(value)));
 	return 0;
 }
 
@@ -146,16 +141,6 @@ static void take_signals(struct build_command *x)
 	x->build.stop = &is_signalled;
 }
 
-static int print_build(const struct build_command *x, const struct build_report *report, struct err *e)
-{
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, REPORT_MOST);
-	if (x->s.is_quiet && !x->s.is_json)
-		return 0;
-	(x->s.is_json ? build_report_json : build_report_text)(report, &text);
-	return output_print(&text, e);
-}
-
 static int run_build(void *self, struct err *e)
 {
 	struct build_command *x = self;
@@ -175,7 +160,11 @@ static int run_build(void *self, struct err *e)
 	take_signals(x);
 	x->build.config = &s->config;
 	x->build.catalog = s->catalog_path;
-	if (build_run(&x->build, &report, e) < 0 || print_build(x, &report, e) < 0)
+	if (build_run(&x->build, &report, e) < 0)
+		return -1;
+	if (s->is_json || !s->is_quiet)
+		(s->is_json ? build_report_json : build_report_text)(&report, &s->out);
+	if (session_print(s, e) < 0)
 		return -1;
 	return build_report_verdict(&report, e);
 }
@@ -207,8 +196,7 @@ const struct command command_build = {
 	.name = "build",
 	.arguments = "--platform=NAME",
 	.help = "build the wheels that are missing, and publish each",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET) | SHARED(CA_FILE),
 	.size = sizeof(struct build_command),
 	.run = run_build,

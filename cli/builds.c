@@ -9,7 +9,6 @@
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/domain/text/name.h"
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/os/safefile.h"
@@ -27,9 +26,8 @@ struct builds_command {
 // --- the list ---
 
 struct build_lines {
-	struct jsondoc *attempts; // NULL: a table
+	struct session *s;
 	struct output_table table;
-	struct arena *arena;
 };
 
 static const char *took_text(struct arena *arena, const struct results_attempt *a)
@@ -63,11 +61,11 @@ static const char *begun_text(struct arena *arena, const struct results_attempt 
 static int add_attempt(void *ctx, const struct results_attempt *a, struct err *e UNUSED)
 {
 	struct build_lines *l = ctx;
-	struct arena *arena = l->arena;
+	struct arena *arena = &l->s->arena;
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, SIZE_MAX / 2);
-	if (l->attempts) {
-		jsondoc_add(l->attempts, results_json(a));
+	if (l->s->rows) {
+		jsondoc_add(l->s->rows, results_json(a));
 		return 0;
 	}
 	escape_terminal(&why, str_from(a->why));
@@ -75,7 +73,7 @@ static int add_attempt(void *ctx, const struct results_attempt *a, struct err *e
 		arena_copy(arena, str_from(a->python)), arena_printf(arena, "%s %s", a->project, a->version),
 		result_text(arena, a), took_text(arena, a), arena_copy(arena, str_head(str_from(a->id), SHORT_ID)),
 		arena_copy(arena, buf_view(&why))};
-	output_table_add(&l->table, cell);
+	output_table_add(arena, &l->table, cell);
 	return 0;
 }
 
@@ -83,27 +81,17 @@ static int list_builds(struct builds_command *x, struct results *r, struct err *
 {
 	static const char *const head[] = {
 		"BEGUN (UTC)", "PLATFORM", "PYTHON", "PROJECT", "RESULT", "TIME", "ID", "WHY"};
-	struct build_lines lines = {.attempts = x->s.is_json ? jsondoc_array() : NULL,
-		.table = {.columns = ARRAY_SIZE(head)},
-		.arena = &x->s.arena};
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, SIZE_MAX / 2);
-	output_table_add(&lines.table, head);
-	int result = r ? results_list(r, &x->filter, add_attempt, &lines, e) : 0;
-	bool is_empty = lines.table.count == ARRAY_SIZE(head);
-	if (!is_empty)
-		output_table_print(&lines.table, &text);
-	output_table_release(&lines.table);
-	if (lines.attempts) {
-		struct jsondoc *doc = jsondoc_object();
-		jsondoc_put(doc, "attempts", lines.attempts);
-		return result < 0 ? jsondoc_cleanup(&doc), -1 : output_json(doc, e);
-	}
-	if (result < 0)
+	struct build_lines lines = {.s = &x->s, .table = {.columns = ARRAY_SIZE(head)}};
+	output_table_add(&x->s.arena, &lines.table, head);
+	if (r && results_list(r, &x->filter, add_attempt, &lines, e) < 0)
 		return -1;
-	if (is_empty)
+	if (x->s.rows)
+		session_json_rows(&x->s, jsondoc_object(), "attempts");
+	else if (lines.table.count > ARRAY_SIZE(head))
+		output_table_print(&lines.table, &x->s.out);
+	else
 		log_info("no attempt to build a wheel is recorded%s", r ? " that matches" : "");
-	return output_print(&text, e);
+	return 0;
 }
 
 // --- one log ---
@@ -166,13 +154,9 @@ static int run_builds(void *self, struct err *e)
 	struct builds_command *x = self;
 	struct session *s = &x->s;
 	CLEANUP(results_cleanup) struct results *r = NULL;
-	CLEANUP(buf_release) struct buf project;
-	buf_init(&project, LIMIT_FILE_NAME);
 	x->filter.python = s->python;
-	if (x->project) {
-		name_normalize(str_from(x->project), &project);
-		x->filter.project = project.data;
-	}
+	if (x->project)
+		x->filter.project = session_project(s, str_from(x->project));
 	if (x->since && since_read(x->since, &x->filter.since, e) < 0)
 		return err_prefix(e, "--since: ");
 	if (session_read(s, &s->config, e) < 0)
@@ -198,8 +182,7 @@ const struct command command_builds = {
 	.name = "builds",
 	.arguments = "[STORE]",
 	.help = "list the attempts to build wheels, and print their logs",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(JSON) | SHARED(PYTHON),
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct builds_command),

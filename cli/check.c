@@ -61,7 +61,7 @@ static int run_check(void *self, struct err *e)
 	int result = check_run(&x->s.store, x->s.catalog, &x->check, &summary, e);
 	x->check.views = NULL;
 	progress_end(&x->progress);
-	if (result < 0 || output_summary(&summary, x->s.is_json, x->s.is_quiet, e) < 0)
+	if (result < 0 || output_summary(&x->s, &summary, e) < 0)
 		return -1;
 	return check_verdict(&summary, e);
 }
@@ -75,8 +75,7 @@ const struct command command_check = {
 	.name = "check",
 	.arguments = "[STORE]",
 	.help = "compare a store with its catalog, and print the differences",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(THREADS) | SHARED(JSON) | SHARED(QUIET),
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct check_command),

@@ -2,9 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common/output.h"
 #include "cli/common/command.h"
-#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/suggest.h"
 #include "lib/net/url.h"
@@ -116,8 +114,6 @@ static void put_client_files(const struct client_command *x, struct buf *out)
 static int run_client_config(void *self, struct err *e)
 {
 	struct client_command *x = self;
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, LIMIT_PAGE);
 	if (x->s.words)
 		return err_set(e, ERR_USAGE, "expected options only, not %s", x->s.word[0]);
 	if (x->client && !client_config_has(x->client))
@@ -134,9 +130,10 @@ static int run_client_config(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "--url: it is no URL such as https://wheels.example.org/");
 	x->index.base = base;
 	if (x->s.is_json)
-		return output_json(client_config_json(&x->index, x->client), e);
-	put_client_files(x, &out);
-	return output_print(&out, e);
+		session_json(&x->s, client_config_json(&x->index, x->client));
+	else
+		put_client_files(x, &x->s.out);
+	return 0;
 }
 
 static const struct option_row options[] = {
@@ -154,8 +151,7 @@ const struct command command_client_config = {
 	.name = "client-config",
 	.arguments = "",
 	.help = "print the configuration of pip, uv or a CI system",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED(CONFIG) | SHARED(LOG_LEVEL) | SHARED(JSON),
 	.size = sizeof(struct client_command),
 	.run = run_client_config,

@@ -70,29 +70,26 @@ static bool is_wheel_name(struct str name)
 	return filename_kind(name) == FILENAME_WHEEL;
 }
 
-static int parse_release(struct compare_pick *p, const char *text, struct arena *arena, struct err *e)
+static int parse_release(struct compare_pick *p, const char *text, struct session *s, struct err *e)
 {
 	const char *equals = strstr(text, "==");
 	struct str project = {text, (size_t)(equals - text)};
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, LIMIT_FILE_NAME);
 	p->kind = PICK_RELEASE;
 	p->version = equals + strlen("==");
 	if (!name_is_valid(project))
 		return err_set(e, ERR_USAGE, "%s: not the name of a project before ==", p->text);
 	if (!version_is_valid(str_from(p->version)))
 		return err_set(e, ERR_USAGE, "%s: not a version behind ==", p->text);
-	name_normalize(project, &normal);
-	p->project = arena_copy(arena, buf_view(&normal));
+	p->project = session_project(s, project);
 	return 0;
 }
 
-static int parse_stored(struct compare_pick *p, const char *text, struct arena *arena, struct err *e)
+static int parse_stored(struct compare_pick *p, const char *text, struct session *s, struct err *e)
 {
 	const char *slash = strchr(text, '/');
 	p->kind = PICK_STORE;
 	p->filename = slash ? slash + 1 : text;
-	p->platform = slash ? arena_copy(arena, (struct str){text, (size_t)(slash - text)}) : NULL;
+	p->platform = slash ? arena_copy(&s->arena, (struct str){text, (size_t)(slash - text)}) : NULL;
 	if (strchr(p->filename, '/') || !is_wheel_name(str_from(p->filename)) || (slash && p->is_upstream))
 		return err_set(e, ERR_USAGE,
 			"%s: expected a wheel: an existing FILE, PLATFORM/FILENAME, PROJECT==VERSION, or one of these "
@@ -102,7 +99,7 @@ static int parse_stored(struct compare_pick *p, const char *text, struct arena *
 }
 
 // A file that exists comes first, so that a path is never taken for something else. ERR_USAGE: it is none of these.
-static int parse_pick(const char *text, struct arena *arena, struct compare_pick *out, struct err *e)
+static int parse_pick(const char *text, struct session *s, struct compare_pick *out, struct err *e)
 {
 	struct stat st;
 	*out = (struct compare_pick){.text = text};
@@ -115,7 +112,7 @@ static int parse_pick(const char *text, struct arena *arena, struct compare_pick
 		out->filename = slash ? slash + 1 : text;
 		return is_wheel_name(str_from(out->filename)) ? 0 : err_set(e, ERR_USAGE, "%s: no wheel", text);
 	}
-	return strstr(text, "==") ? parse_release(out, text, arena, e) : parse_stored(out, text, arena, e);
+	return strstr(text, "==") ? parse_release(out, text, s, e) : parse_stored(out, text, s, e);
 }
 
 // --- the wheels that it may mean ---
@@ -127,11 +124,6 @@ struct choice_list {
 	struct version version;          // of the release
 	struct pick_choices *out;
 };
-
-static void pick_choices_release(struct pick_choices *c)
-{
-	free(c->item);
-}
 
 // Whether there is one wheel: all have the same name and the same bytes.
 static bool pick_choices_are_same(const struct pick_choices *c)
@@ -235,7 +227,7 @@ static void add_choice(struct choice_list *l, const char *filename, const char *
 {
 	struct pick_choices *out = l->out;
 	struct arena *arena = &l->command->s.arena;
-	GROW(out->item, out->count, out->room);
+	ARENA_GROW(arena, out->item, out->count, out->room);
 	struct pick_choice *c = &out->item[out->count++];
 	*c = (struct pick_choice){.platform = l->platform,
 		.filename = arena_copy(arena, str_from(filename)),
@@ -373,7 +365,7 @@ static int open_choice(struct compare_command *x, const struct pick_choice *choi
 
 static int pick_one(struct compare_command *x, const struct compare_pick *p, struct picked_wheel *out, struct err *e)
 {
-	CLEANUP(pick_choices_release) struct pick_choices choices = {0};
+	struct pick_choices choices = {0};
 	if (pick_choices_list(x, p, &choices, e) < 0)
 		return -1;
 	if (!choices.count)
@@ -434,22 +426,20 @@ static bool needs_upstream(const struct compare_command *x)
 
 // --- output ---
 
-static int write_sheet(const struct compare_command *x, const struct report_sheet *sheet, struct err *e)
+static int write_sheet(struct compare_command *x, const struct report_sheet *sheet, struct err *e)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
 	if (x->html) {
-		html_begin(&out, &(struct html_frame){0}, sheet->title, sheet->words);
-		buf_puts(&out, "</header>\n");
-		report_sheet_html(sheet, &out);
-		html_end(&out, "comparison");
-		return output_write_file("--html", x->html, buf_view(&out), e);
+		CLEANUP(buf_release) struct buf page;
+		buf_init(&page, SIZE_MAX / 2);
+		html_begin(&page, &(struct html_frame){0}, sheet->title, sheet->words);
+		buf_puts(&page, "</header>
+");
+		report_sheet_html(sheet, &page);
+		html_end(&page, "comparison");
+		return output_write_file("--html", x->html, buf_view(&page), e);
 	}
-	if (x->is_markdown)
-		report_sheet_markdown(sheet, &out);
-	else
-		report_sheet_text(sheet, &out);
-	return output_print(&out, e);
+	(x->is_markdown ? report_sheet_markdown : report_sheet_text)(sheet, &x->s.out);
+	return 0;
 }
 
 // --- two wheels ---
@@ -487,8 +477,10 @@ static int compare_wheels(struct compare_command *x, struct err *e)
 	if (read_picked(x, &x->pick[0], &a, e) < 0 || read_picked(x, &x->pick[1], &b, e) < 0)
 		return -1;
 	wheel_compare_make(&a.side, &b.side, &result);
-	if (x->s.is_json)
-		return output_json(wheel_compare_json(&result), e);
+	if (x->s.is_json) {
+		session_json(&x->s, wheel_compare_json(&result));
+		return 0;
+	}
 	wheel_compare_sheet(&result, &sheet);
 	return write_sheet(x, &sheet, e);
 }
@@ -516,7 +508,7 @@ static void add_platform(struct release_compare *r, const struct pick_choices fr
 	release_compare_platform(r, p ? p->name : NULL, p ? &p->profile : NULL, files);
 }
 
-static int write_releases(const struct compare_command *x, const struct pick_choices choices[2], struct err *e)
+static int write_releases(struct compare_command *x, const struct pick_choices choices[2], struct err *e)
 {
 	CLEANUP(release_compare_release) struct release_compare r = {0};
 	CLEANUP(report_sheet_release) struct report_sheet sheet = {0};
@@ -525,8 +517,10 @@ static int write_releases(const struct compare_command *x, const struct pick_cho
 		add_platform(&r, choices, &x->s.store.platform[i]);
 	if (!x->has_store)
 		add_platform(&r, choices, NULL);
-	if (x->s.is_json)
-		return output_json(release_compare_json(&r), e);
+	if (x->s.is_json) {
+		session_json(&x->s, release_compare_json(&r));
+		return 0;
+	}
 	release_compare_sheet(&r, &sheet);
 	return write_sheet(x, &sheet, e);
 }
@@ -534,17 +528,13 @@ static int write_releases(const struct compare_command *x, const struct pick_cho
 static int compare_releases(struct compare_command *x, struct err *e)
 {
 	struct pick_choices choices[2] = {{0}, {0}};
-	int result = 0;
-	for (int i = 0; i < 2 && result == 0; i++) {
-		result = pick_choices_list(x, &x->pick[i], &choices[i], e);
-		if (result == 0 && !choices[i].count)
-			result = err_set(e, ERR_NOT_FOUND, "%s: there is no such wheel", x->pick[i].text);
+	for (int i = 0; i < 2; i++) {
+		if (pick_choices_list(x, &x->pick[i], &choices[i], e) < 0)
+			return -1;
+		if (!choices[i].count)
+			return err_set(e, ERR_NOT_FOUND, "%s: there is no such wheel", x->pick[i].text);
 	}
-	if (result == 0)
-		result = write_releases(x, choices, e);
-	pick_choices_release(&choices[0]);
-	pick_choices_release(&choices[1]);
-	return result;
+	return write_releases(x, choices, e);
 }
 
 static int take_words(struct compare_command *x, struct err *e)
@@ -559,7 +549,7 @@ static int take_words(struct compare_command *x, struct err *e)
 	if (s->python && python_parse(str_from(s->python), &ignored, &why) < 0)
 		return err_set(e, ERR_USAGE, "--python %s: not a version of Python, such as 3.12", s->python);
 	for (int i = 0; i < 2; i++)
-		if (parse_pick(s->word[i], &s->arena, &x->pick[i], e) < 0)
+		if (parse_pick(s->word[i], s, &x->pick[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -595,8 +585,7 @@ const struct command command_compare = {
 	.name = "compare",
 	.arguments = "A B",
 	.help = "compare two wheels, or two releases",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared =
 		SHARED_BASE | SHARED(STORE) | SHARED(PLATFORMS) | SHARED(PYTHON) | SHARED(UPSTREAM_URL) | SHARED(JSON),
 	.size = sizeof(struct compare_command),

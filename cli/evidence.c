@@ -57,9 +57,9 @@ static const char *const run_word_value[RUN_WORDS] = {"KIND", "NAME", "V"};
 // The row's `at` is the offset of the files.
 static int take_run_file(void *self, const struct option_row *row, const char *value, struct err *e UNUSED)
 {
-	const struct make_command *x = self;
+	struct make_command *x = self;
 	struct run_files *files = (void *)((char *)self + row->at);
-	GROW(files->item, files->count, files->room);
+	ARENA_GROW(&x->s.arena, files->item, files->count, files->room);
 	struct run_file *f = &files->item[files->count++];
 	f->path = value;
 	memcpy(f->word, x->word, sizeof(f->word));
@@ -173,7 +173,7 @@ static int get_list(struct make_command *x, const char *url, struct buf *out, st
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	struct fetch_options fetch;
 	fetch_answer_init(&a, LIMIT_EVIDENCE_LIST);
-	if (record_sender_options(&x->to, &fetch, e) < 0)
+	if (record_sender_options(&x->to, &x->s, &fetch, e) < 0)
 		return -1;
 	fetch.user = fetch.password = NULL; // the token is for the server of --send alone; netrc has those of others
 	struct fetch *f = fetch_new(&fetch);
@@ -222,9 +222,9 @@ static int make_run(struct make_command *x, struct evidence_make *run, const cha
 static int make_run_of(struct make_command *x, size_t first, struct err *e)
 {
 	const struct run_file *run = &x->junit.item[first];
-	CLEANUP(mem_free) const char **junit = xcalloc(x->junit.count, sizeof(*junit));
-	CLEANUP(mem_free) const char **wheel = xcalloc(x->wheel.count + 1, sizeof(*wheel));
-	CLEANUP(mem_free) const char **list = xcalloc(x->list.count + 1, sizeof(*list));
+	const char **junit = ARENA_NEW(&x->s.arena, const char *, x->junit.count);
+	const char **wheel = ARENA_NEW(&x->s.arena, const char *, x->wheel.count + 1);
+	const char **list = ARENA_NEW(&x->s.arena, const char *, x->list.count + 1);
 	struct evidence_make make = {.kind = run->word[RUN_KIND],
 		.platform = run->word[RUN_PLATFORM],
 		.python = run->word[RUN_PYTHON],
@@ -256,13 +256,15 @@ static int make_all_runs(struct make_command *x, struct err *e)
 	return 0;
 }
 
-static int put_made_records(const struct make_command *x, struct err *e)
+static int put_made_records(struct make_command *x, struct err *e)
 {
 	if (!x->text.len)
 		return 0;
 	if (x->s.output)
 		return output_write_file("--output", x->s.output, buf_view(&x->text), e);
-	return x->to.url ? 0 : output_print(&x->text, e);
+	if (!x->to.url)
+		buf_str(&x->s.out, buf_view(&x->text));
+	return 0;
 }
 
 static int send_made(void *ctx, struct evidence *r, struct err *e UNUSED)
@@ -290,8 +292,11 @@ static int run_make(void *self, struct err *e)
 	struct make_command *x = self;
 	if (x->s.words)
 		return err_set(e, ERR_USAGE, "%s belongs to no option", x->s.word[0]);
-	if ((x->to.url && record_sender_open(&x->to, e) < 0) || make_all_runs(x, e) < 0 || put_made_records(x, e) < 0 ||
+	if ((x->to.url && record_sender_open(&x->to, &x->s, e) < 0) || make_all_runs(x, e) < 0 ||
+		put_made_records(x, e) < 0 ||
 		(x->to.url && x->text.len && evidence_read_each(buf_view(&x->text), send_made, x, e) < 0))
+		return -1;
+	if (session_print(&x->s, e) < 0)
 		return -1;
 	*e = x->first;
 	return e->kind == ERR_NONE ? 0 : -1;
@@ -301,15 +306,11 @@ static void begin_make(void *self)
 {
 	struct make_command *x = self;
 	buf_init(&x->text, LIMIT_EVIDENCE_LIST);
-	record_sender_init(&x->to, &x->s);
 }
 
 static void release_make(void *self)
 {
 	struct make_command *x = self;
-	free(x->junit.item);
-	free(x->wheel.item);
-	free(x->list.item);
 	buf_release(&x->text);
 	record_sender_release(&x->to);
 }
@@ -333,8 +334,7 @@ static const struct command command_evidence_make = {
 	.name = "evidence make",
 	.arguments = "--kind=KIND --junit=FILE... --wheels=FILE... --platform=NAME --python=V [--send=URL]",
 	.help = "write or send the records of test runs, on the machine where they ran",
-	.options = make_options,
-	.option_count = ARRAY_SIZE(make_options),
+	OPTIONS(make_options),
 	.shared = SHARED(OUTPUT) | SHARED(RETRIES) | SHARED(TIMEOUT) | SHARED(CA_FILE) | SHARED(TOKEN_FILE),
 	.size = sizeof(struct make_command),
 	.begin = begin_make,
@@ -355,30 +355,27 @@ struct send_command {
 	struct record_sender to;
 	struct sent_record *record;
 	size_t records, room;
-	struct jsondoc *sent; // an array, for --json
-	struct err first;     // the first failure
+	struct err first; // the first failure
 };
 
 static void note_sent(struct send_command *x, const char *path, const char *id, const char *result,
 	const struct err *why)
 {
-	struct jsondoc *one = jsondoc_object();
-	jsondoc_put_str(one, "file", path);
-	if (id[0])
-		jsondoc_put_str(one, "id", id);
-	jsondoc_put_str(one, "result", result);
-	jsondoc_put_str(one, "reason", why ? why->msg : "");
-	jsondoc_add(x->sent, one);
+	struct jsondoc *one = x->s.rows ? jsondoc_object() : NULL;
+	if (one) {
+		jsondoc_put_str(one, "file", path);
+		if (id[0])
+			jsondoc_put_str(one, "id", id);
+		jsondoc_put_str(one, "result", result);
+		jsondoc_put_str(one, "reason", why ? why->msg : "");
+		jsondoc_add(x->s.rows, one);
+	}
 	if (why && x->first.kind == ERR_NONE)
 		x->first = *why;
 	else if (why)
 		log_error("%s", why->msg);
-	if (why || x->s.is_json || x->s.is_quiet)
-		return;
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, SIZE_MAX / 2);
-	escape_terminal_line(&line, "%s: %s as %s", path, result, id);
-	fputs(line.data, stdout);
+	if (!why && !one && !x->s.is_quiet)
+		escape_terminal_line(&x->s.out, "%s: %s as %s", path, result, id);
 }
 
 // The arguments of keep_sent_record.
@@ -440,7 +437,7 @@ static int run_send(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "--to URL is missing");
 	if (!x->s.words)
 		return err_set(e, ERR_USAGE, "no FILE is given");
-	if (record_sender_open(&x->to, e) < 0)
+	if (record_sender_open(&x->to, &x->s, e) < 0)
 		return -1;
 	for (size_t i = 0; i < x->s.words; i++)
 		read_sent_file(x, x->s.word[i]);
@@ -449,23 +446,12 @@ static int run_send(void *self, struct err *e)
 		qsort(x->record, x->records, sizeof(*x->record), by_send_order);
 	for (size_t i = 0; i < x->records && send_record(x, &x->record[i]); i++)
 		;
-	if (x->s.is_json) {
-		struct jsondoc *doc = jsondoc_object();
-		jsondoc_put(doc, "files", STEAL_PTR(x->sent));
-		if (output_json(doc, e) < 0)
-			return -1;
-	}
-	if (fflush(stdout) < 0)
-		return err_errno(e, ERR_IO, "standard output");
+	if (x->s.rows)
+		session_json_rows(&x->s, jsondoc_object(), "files");
+	if (session_print(&x->s, e) < 0)
+		return -1;
 	*e = x->first;
 	return err_exit_code(e->kind);
-}
-
-static void begin_send(void *self)
-{
-	struct send_command *x = self;
-	x->sent = jsondoc_array();
-	record_sender_init(&x->to, &x->s);
 }
 
 static void release_send(void *self)
@@ -474,7 +460,6 @@ static void release_send(void *self)
 	for (size_t i = 0; i < x->records; i++)
 		evidence_release(&x->record[i].record);
 	free(x->record);
-	jsondoc_cleanup(&x->sent);
 	record_sender_release(&x->to);
 }
 
@@ -486,12 +471,10 @@ static const struct command command_evidence_send = {
 	.name = "evidence send",
 	.arguments = "FILE... --to=URL",
 	.help = "send records of test runs to a server",
-	.options = send_options,
-	.option_count = ARRAY_SIZE(send_options),
+	OPTIONS(send_options),
 	.shared =
 		SHARED(RETRIES) | SHARED(TIMEOUT) | SHARED(JSON) | SHARED(QUIET) | SHARED(CA_FILE) | SHARED(TOKEN_FILE),
 	.size = sizeof(struct send_command),
-	.begin = begin_send,
 	.run = run_send,
 	.release = release_send,
 };
@@ -501,9 +484,7 @@ static const struct command command_evidence_send = {
 struct evidence_list {
 	struct session s;
 	const char *kind; // NULL: not given
-	uint64_t most;
-	struct jsondoc *rows; // NULL: text
-	struct buf text;
+	uint64_t most;    // 0: not given
 };
 
 static void hex_of_record(const struct catalog_evidence *r, char out[SHA256_HEX + 1])
@@ -528,7 +509,7 @@ static void add_record_json(struct evidence_list *x, const struct catalog_eviden
 	jsondoc_put_int(row, "failed", (int64_t)r->failed);
 	jsondoc_put_int(row, "skipped", (int64_t)r->skipped);
 	jsondoc_put_int(row, "wheels", (int64_t)r->wheels);
-	jsondoc_add(x->rows, row);
+	jsondoc_add(x->s.rows, row);
 }
 
 static void add_record_line(struct evidence_list *x, const struct catalog_evidence *r)
@@ -536,18 +517,18 @@ static void add_record_line(struct evidence_list *x, const struct catalog_eviden
 	char id[SHA256_HEX + 1], received[CLOCK_TEXT];
 	hex_of_record(r, id);
 	clock_write(r->received, received);
-	buf_printf(&x->text, "%s  %s  %s  %s/%s  ", id, received, r->kind, r->platform, r->python);
+	buf_printf(&x->s.out, "%s  %s  %s  %s/%s  ", id, received, r->kind, r->platform, r->python);
 	if (r->overrides)
-		buf_puts(&x->text, "override: ");
+		buf_puts(&x->s.out, "override: ");
 	else
-		buf_printf(&x->text, "%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped", r->passed,
+		buf_printf(&x->s.out, "%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped", r->passed,
 			r->failed, r->skipped);
-	escape_terminal(&x->text, str_from(r->overrides ? r->overrides : ""));
-	buf_printf(&x->text, "; %zu wheel%s; by ", r->wheels, r->wheels == 1 ? "" : "s");
-	escape_terminal(&x->text, str_from(r->by));
-	buf_puts(&x->text, " for ");
-	escape_terminal(&x->text, str_from(r->views));
-	buf_putc(&x->text, '\n');
+	escape_terminal(&x->s.out, str_from(r->overrides ? r->overrides : ""));
+	buf_printf(&x->s.out, "; %zu wheel%s; by ", r->wheels, r->wheels == 1 ? "" : "s");
+	escape_terminal(&x->s.out, str_from(r->by));
+	buf_puts(&x->s.out, " for ");
+	escape_terminal(&x->s.out, str_from(r->views));
+	buf_putc(&x->s.out, '\n');
 }
 
 static int add_listed_record(void *ctx, const struct catalog_evidence *r, struct err *e UNUSED)
@@ -556,7 +537,7 @@ static int add_listed_record(void *ctx, const struct catalog_evidence *r, struct
 	if (!x->most || (x->kind && !str_eq(str_from(x->kind), str_from(r->kind))))
 		return 0;
 	x->most--;
-	(x->rows ? add_record_json : add_record_line)(x, r);
+	(x->s.rows ? add_record_json : add_record_line)(x, r);
 	return 0;
 }
 
@@ -565,28 +546,12 @@ static int run_list(void *self, struct err *e)
 	struct evidence_list *x = self;
 	if (session_open(&x->s, SESSION_VIEWS, e) < 0)
 		return -1;
-	x->rows = x->s.is_json ? jsondoc_array() : NULL;
+	x->most = x->most ? x->most : RECORDS_MOST;
 	if (catalog_evidence_since(x->s.catalog, 0, x->kind ? UINT64_MAX : x->most, add_listed_record, x, e) < 0)
 		return -1;
-	if (!x->rows)
-		return output_print(&x->text, e);
-	struct jsondoc *doc = jsondoc_object();
-	jsondoc_put(doc, "evidence", STEAL_PTR(x->rows));
-	return output_json(doc, e);
-}
-
-static void begin_evidence_list(void *self)
-{
-	struct evidence_list *x = self;
-	x->most = RECORDS_MOST;
-	buf_init(&x->text, SIZE_MAX / 2);
-}
-
-static void release_evidence_list(void *self)
-{
-	struct evidence_list *x = self;
-	jsondoc_cleanup(&x->rows);
-	buf_release(&x->text);
+	if (x->s.rows)
+		session_json_rows(&x->s, jsondoc_object(), "evidence");
+	return 0;
 }
 
 static const struct option_row list_options[] = {
@@ -598,14 +563,11 @@ static const struct command command_evidence_list = {
 	.name = "evidence list",
 	.arguments = "[STORE]",
 	.help = "list the newest records that the index has",
-	.options = list_options,
-	.option_count = ARRAY_SIZE(list_options),
+	OPTIONS(list_options),
 	.shared = SHARED_BASE | SHARED(JSON),
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct evidence_list),
-	.begin = begin_evidence_list,
 	.run = run_list,
-	.release = release_evidence_list,
 };
 
 // --- evidence show ---
@@ -631,7 +593,8 @@ static int run_show(void *self, struct err *e)
 	if (!doc)
 		return -1;
 	jsondoc_put_str(doc, "id", id);
-	return output_json(doc, e);
+	session_json(s, doc);
+	return 0;
 }
 
 static const struct command command_evidence_show = {

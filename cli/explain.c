@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/output.h"
 #include "cli/common/command.h"
-#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/suggest.h"
 #include "lib/domain/text/filename.h"
@@ -24,7 +22,7 @@
 struct explain_command {
 	struct session s;
 	const char *view, *version;
-	struct buf project; // normalised
+	const char *project; // normalised
 };
 
 // The project of a file's name or path, and its version.
@@ -34,7 +32,7 @@ static int take_file_word(struct explain_command *l, const char *word, struct er
 	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_parse(str_from(slash ? slash + 1 : word), &name, e) < 0)
 		return err_prefix(e, "%s: ", word);
-	buf_puts(&l->project, name.project);
+	l->project = arena_strdup(&l->s.arena, name.project);
 	if (!l->version)
 		l->version = arena_copy(&l->s.arena, str_from(name.version.text));
 	return 0;
@@ -55,29 +53,28 @@ static int take_project_word(struct explain_command *l, const char *word, struct
 	}
 	if (!name_is_valid(str_from(word)))
 		return err_set(e, ERR_USAGE, "%s is not a valid project name, nor the name of a file", word);
-	name_normalize(str_from(word), &l->project);
+	l->project = session_project(&l->s, str_from(word));
 	return 0;
 }
 
 // The arguments of print_explanation.
 struct explain_call {
-	const struct explain_command *command;
+	struct explain_command *command;
 	struct explain_about about;
 };
 
 static int print_explanation(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct explain_call *x = ctx;
-	CLEANUP(buf_release) struct buf out;
-	struct jsondoc *doc = explain(&x->about, x->command->s.catalog, answer, e);
-	buf_init(&out, LIMIT_PAGE);
+	struct session *s = &x->command->s;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&x->about, s->catalog, answer, e);
 	if (!doc)
 		return -1;
-	if (x->command->s.is_json)
-		return output_json(doc, e);
-	explain_text(doc, &out);
-	jsondoc_cleanup(&doc);
-	return output_print(&out, e);
+	if (s->is_json)
+		session_json(s, STEAL_PTR(doc));
+	else
+		explain_text(doc, &s->out);
+	return 0;
 }
 
 // The project with the name that is most like the given one.
@@ -150,7 +147,7 @@ static int explain_project(struct explain_command *l, struct err *e)
 {
 	struct session *s = &l->s;
 	struct catalog *c = s->catalog;
-	const char *project = l->project.data;
+	const char *project = l->project;
 	struct err ignored = ERR_INIT;
 	struct explain_call x = {.command = l, .about = {.project = project, .version = l->version}};
 	struct view past;
@@ -199,16 +196,6 @@ static int run_explain(void *self, struct err *e)
 	return explain_project(l, e);
 }
 
-static void begin_explain(void *self)
-{
-	buf_init(&((struct explain_command *)self)->project, LIMIT_FILE_NAME);
-}
-
-static void release_explain(void *self)
-{
-	buf_release(&((struct explain_command *)self)->project);
-}
-
 static const struct option_row options[] = {
 	{"view", '\0', "NAME", "explain for this view or platform; the default view", TEXT(explain_command, view)},
 	{"json", 'j', NULL, "print the result as JSON", FLAG(session, is_json)},
@@ -218,11 +205,8 @@ const struct command command_explain = {
 	.name = "explain",
 	.arguments = "PROJECT [VERSION] | PROJECT==VERSION | FILE",
 	.help = "explain why a wheel is or is not offered",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(UPSTREAM) | SHARED(UPSTREAM_URL),
 	.size = sizeof(struct explain_command),
-	.begin = begin_explain,
 	.run = run_explain,
-	.release = release_explain,
 };

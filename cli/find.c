@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/common/output.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
@@ -151,8 +150,6 @@ static int run_find(void *self, struct err *e)
 {
 	struct find_command *x = self;
 	CLEANUP(inside_result_release) struct inside_result result = {0};
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, LIMIT_PAGE);
 	if (!x->has_search)
 		return err_set(e, ERR_USAGE, "expected --needs, --bundles, --sbom, --symbol or --toolchain");
 	x->search.platform = x->s.globs.item;
@@ -161,12 +158,12 @@ static int run_find(void *self, struct err *e)
 		catalog_is_current(x->s.catalog, e) < 0)
 		return -1;
 	if (x->s.is_json)
-		write_find_json(&x->search, &result, &out);
+		write_find_json(&x->search, &result, &x->s.out);
 	for (size_t i = 0; i < result.hits && !x->s.is_json; i++)
-		write_hit(&x->search, &result.hit[i], &out);
-	if (out.failed)
+		write_hit(&x->search, &result.hit[i], &x->s.out);
+	if (x->s.out.len > LIMIT_PAGE)
 		return err_set(e, ERR_LIMIT, "too many wheels: a narrower --platform finds fewer");
-	if (output_print(&out, e) < 0)
+	if (session_print(&x->s, e) < 0)
 		return -1;
 	if (!x->s.is_json)
 		warn_of_blinds(x, &result);
@@ -177,8 +174,7 @@ const struct command command_find = {
 	.name = "find",
 	.arguments = "[STORE]",
 	.help = "find wheels by what is inside them",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(JSON),
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct find_command),

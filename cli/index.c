@@ -106,7 +106,7 @@ static int index_and_export(struct index_command *x, struct err *e)
 	progress_end(&x->progress);
 	if (has_ended)
 		warn_of_names(&x->s.config, &summary);
-	if (has_ended && output_summary(&summary, x->s.is_json, x->s.is_quiet, e) < 0)
+	if (has_ended && output_summary(&x->s, &summary, e) < 0)
 		result = -1;
 	if (has_ended)
 		tell_news(x, &summary);
@@ -138,8 +138,7 @@ const struct command command_index = {
 	.name = "index",
 	.arguments = "[STORE]",
 	.help = "bring the catalog up to date with a store",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(THREADS) | SHARED(JSON) | SHARED(QUIET),
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct index_command),

@@ -179,8 +179,7 @@ static int run_no_command(void *self UNUSED, struct err *e UNUSED)
 static const struct command command_root = {
 	.name = "",
 	.help = "index a tree of wheels and serve it to pip and uv",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.rows = rows,
 	.run = run_no_command,
 };

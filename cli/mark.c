@@ -261,7 +261,7 @@ static int post_order(struct mark_command *x, struct err *e)
 	buf_init(&document, LIMIT_YANK);
 	fetch_answer_init(&a, LIMIT_YANK_ANSWER);
 	if (write_order(x, &document, e) < 0 ||
-		record_sender_exchange(&x->server, "-/yank/", buf_view(&document), &a, &answer, e) < 0)
+		record_sender_exchange(&x->server, &x->s, "-/yank/", buf_view(&document), &a, &answer, e) < 0)
 		return -1;
 	return answer.status == 200 ? read_answer(x, buf_view(&a.body), e)
 				    : record_sender_refused(&answer, ERR_NOT_FOUND, e);
@@ -305,12 +305,6 @@ static int run_unyank(void *self, struct err *e)
 	return run_yank_kind(self, &kind, e);
 }
 
-static void begin_yank(void *self)
-{
-	struct mark_command *m = self;
-	record_sender_init(&m->server, &m->s);
-}
-
 static void release_yank(void *self)
 {
 	record_sender_release(&((struct mark_command *)self)->server);
@@ -325,12 +319,10 @@ const struct command command_yank = {
 	.name = "yank",
 	.arguments = "FILE [STORE]",
 	.help = "yank a file: clients install it only if they ask for its exact version",
-	.options = yank_rows,
-	.option_count = ARRAY_SIZE(yank_rows),
+	OPTIONS(yank_rows),
 	.shared =
 		SHARED_BASE | SHARED(PLATFORM) | SHARED(QUIET) | SHARED(CA_FILE) | SHARED(TIMEOUT) | SHARED(TOKEN_FILE),
 	.size = sizeof(struct mark_command),
-	.begin = begin_yank,
 	.run = run_yank,
 	.release = release_yank,
 };
@@ -344,7 +336,6 @@ const struct command command_unyank = {
 	.shared =
 		SHARED_BASE | SHARED(PLATFORM) | SHARED(QUIET) | SHARED(CA_FILE) | SHARED(TIMEOUT) | SHARED(TOKEN_FILE),
 	.size = sizeof(struct mark_command),
-	.begin = begin_yank,
 	.run = run_unyank,
 	.release = release_yank,
 };
@@ -401,8 +392,7 @@ const struct command command_remove = {
 	.name = "remove",
 	.arguments = "FILE [STORE]",
 	.help = "unlist a file and put a tombstone beside it",
-	.options = remove_rows,
-	.option_count = ARRAY_SIZE(remove_rows),
+	OPTIONS(remove_rows),
 	.shared = SHARED_BASE | SHARED(PLATFORM) | SHARED(QUIET),
 	.size = sizeof(struct mark_command),
 	.run = run_remove,
@@ -470,8 +460,7 @@ static const struct command command_provenance_add = {
 	.name = "provenance add",
 	.arguments = "FILE [STORE]",
 	.help = "put a statement of provenance beside its wheel",
-	.options = provenance_rows,
-	.option_count = ARRAY_SIZE(provenance_rows),
+	OPTIONS(provenance_rows),
 	.shared = SHARED_BASE | SHARED(PLATFORM) | SHARED(QUIET),
 	.size = sizeof(struct mark_command),
 	.begin = begin_provenance,

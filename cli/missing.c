@@ -174,13 +174,16 @@ static int check_line(struct missing_command *x, struct err *e)
 
 // --- the output ---
 
-static int write_missing(const struct missing_command *x, const struct missing *m, struct err *e)
+static int write_missing(struct missing_command *x, const struct missing *m, struct err *e)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
-	if (x->form->write(m, &x->shard, &out, e) < 0)
+	struct buf *out = &x->s.out;
+	if (x->form->write(m, &x->shard, out, e) < 0)
 		return -1;
-	return x->s.output ? output_write_file("--output", x->s.output, buf_view(&out), e) : output_print(&out, e);
+	if (x->s.output && output_write_file("--output", x->s.output, buf_view(out), e) < 0)
+		return -1;
+	if (x->s.output)
+		buf_clear(out);
+	return 0;
 }
 
 // What has no wheel, or may have none. What cannot be built does not count.
@@ -199,7 +202,7 @@ static int take_view(struct missing_command *x, struct err *e)
 	if (x->view && !v)
 		return config_refuse_view(&x->s.config, x->view, ERR_USAGE, e);
 	for (size_t i = 0; v && i < v->platform_count; i++)
-		session_list_add(&x->s.globs, v->platforms[i]);
+		session_list_add(&x->s, &x->s.globs, v->platforms[i]);
 	x->options.view = v && v->from ? v->name : NULL;
 	return 0;
 }
@@ -261,8 +264,7 @@ const struct command command_missing = {
 	.name = "missing",
 	.arguments = "[STORE]",
 	.help = "list what branches want and no wheel covers, and why",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(OFFLINE) | SHARED(UPSTREAM_URL) | SHARED(OUTPUT) |
 		  SHARED(JSON) | SHARED(QUIET) | SHARED(PYTHON),
 	.follow = FOLLOW_STORE,

@@ -122,8 +122,8 @@ static int read_promotion(const struct record_sender *s, const struct fetch_answ
 // Asks the server of *s to do what r says, of which the sender, `may` and `hooks` are not read. Errors have the kinds, and
 // so the exit codes, of promote_run(): ERR_USAGE: the server finds the request wrong; ERR_DENIED: the token; ERR_NET: no
 // answer, or none of a promotion. The caller releases *out, also on an error.
-static int promote_remote(struct record_sender *s, const struct promote_request *r, struct promote_answer *out,
-	struct err *e)
+static int promote_remote(struct record_sender *s, const struct session *x, const struct promote_request *r,
+	struct promote_answer *out, struct err *e)
 {
 	CLEANUP(buf_release) struct buf document;
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
@@ -135,7 +135,7 @@ static int promote_remote(struct record_sender *s, const struct promote_request 
 		return err_set(e, ERR_USAGE, "--to: \"%s\" is no name of a view", r->to);
 	CLEANUP(mem_free) char *route = xasprintf("-/promote/%s", r->to);
 	if (write_promotion(r, &document, e) < 0 ||
-		record_sender_exchange(s, route, buf_view(&document), &a, &answer, e) < 0)
+		record_sender_exchange(s, x, route, buf_view(&document), &a, &answer, e) < 0)
 		return -1;
 	return read_promotion(s, &a, &answer, out, e);
 }
@@ -191,7 +191,6 @@ static int promote_here(struct promote_command *x, const struct promote_request 
 static void begin_promote(void *self)
 {
 	struct promote_command *x = self;
-	record_sender_init(&x->server, &x->s);
 	x->hooks = hook_queue_new("[view]");
 }
 
@@ -219,9 +218,11 @@ static int run_promote(void *self, struct err *e)
 		.all_or_nothing = x->all_or_nothing,
 		.newest = x->newest,
 		.dry_run = x->s.is_dry_run};
-	int result = x->server.url ? promote_remote(&x->server, &r, &answer, e) : promote_here(x, &r, &answer, e);
-	if (result < 0 || promotion_common_print(&x->s, &answer, x->to, e) < 0)
+	int result =
+		x->server.url ? promote_remote(&x->server, &x->s, &r, &answer, e) : promote_here(x, &r, &answer, e);
+	if (result < 0)
 		return -1;
+	promotion_common_print(&x->s, &answer, x->to);
 	return answer.count[PROMOTE_REFUSED] || answer.count[PROMOTE_HELD] ? 1 : 0;
 }
 
@@ -253,8 +254,7 @@ const struct command command_promote = {
 	.name = "promote",
 	.arguments = "[PROJECT[==VERSION] | FILE]...",
 	.help = "promote tested files into a view",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(REASON) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET) |
 		  SHARED(CA_FILE) | SHARED(TIMEOUT) | SHARED(TOKEN_FILE),
 	.size = sizeof(struct promote_command),
@@ -289,7 +289,8 @@ static int run_demote(void *self, struct err *e)
 		.dry_run = x->s.is_dry_run};
 	if (demote_run(&x->s.site, x->s.catalog, x->s.audit, &r, &answer, e) < 0)
 		return -1;
-	return promotion_common_print(&x->s, &answer, x->from, e);
+	promotion_common_print(&x->s, &answer, x->from);
+	return 0;
 }
 
 static const struct option_row demote_options[] = {
@@ -300,8 +301,7 @@ const struct command command_demote = {
 	.name = "demote",
 	.arguments = "PROJECT[==VERSION] | FILE...",
 	.help = "take files out of a view",
-	.options = demote_options,
-	.option_count = ARRAY_SIZE(demote_options),
+	OPTIONS(demote_options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(REASON) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
 	.size = sizeof(struct demote_command),
 	.run = run_demote,

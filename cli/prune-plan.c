@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common/output.h"
 #include "cli/common/progress.h"
 #include "cli/common/command.h"
 #include "lib/base/log.h"
@@ -262,13 +261,11 @@ static void print_plan_table(const struct planfile_head *h, const struct config 
 
 // --- the command ---
 
-static int print_plan(const struct plan_command *x, const struct plan *plan, struct err *e)
+static int print_plan(struct plan_command *x, const struct plan *plan, struct err *e)
 {
 	if (x->s.is_json) {
-		CLEANUP(buf_release) struct buf out;
-		buf_init(&out, SIZE_MAX / 2);
-		planfile_write_head(&plan->head, &out);
-		return output_print(&out, e);
+		planfile_write_head(&plan->head, &x->s.out);
+		return 0;
 	}
 	if (!x->s.is_quiet) {
 		print_plan_table(&plan->head, &x->s.config, stdout);
@@ -326,8 +323,7 @@ const struct command command_prune_plan = {
 	.name = "prune plan",
 	.arguments = "[STORE]",
 	.help = "decide which files to remove, and why; changes nothing",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(OFFLINE) | SHARED(NAME_TAKEN_OVER) | SHARED(JSON) |
 		  SHARED(QUIET),
 	.follow = FOLLOW_STORE,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/common/file-word.h"
-#include "cli/common/output.h"
 #include "cli/common/progress.h"
 #include "cli/common/command.h"
 #include "lib/base/log.h"
@@ -206,8 +205,7 @@ static const struct command command_prune_apply = {
 	.name = "prune apply",
 	.arguments = "PLAN [STORE]",
 	.help = "unlist the files that a plan removes",
-	.options = apply_rows,
-	.option_count = ARRAY_SIZE(apply_rows),
+	OPTIONS(apply_rows),
 	.shared = SHARED_BASE | SHARED(DRY_RUN) | SHARED(QUIET),
 	.size = sizeof(struct apply_command),
 	.begin = begin_apply,
@@ -288,9 +286,9 @@ static int take_restore_words(struct restore_command *x, struct err *e)
 // After the store is open.
 static int read_restore_words(struct restore_command *x, size_t files, struct err *e)
 {
-	x->word = xcalloc(files + 1, sizeof(*x->word));
-	x->name = xcalloc(files + 1, sizeof(*x->name));
-	x->on = xcalloc(files + 1, sizeof(*x->on));
+	x->word = ARENA_NEW(&x->all.s.arena, struct file_word, files + 1);
+	x->name = ARENA_NEW(&x->all.s.arena, const char *, files + 1);
+	x->on = ARENA_NEW(&x->all.s.arena, const char *, files + 1);
 	for (size_t i = 0; i < files; i++) {
 		struct file_word *w = &x->word[x->words++];
 		if (file_word_read(x->all.s.word[i], &x->all.s.store, w, e) < 0 ||
@@ -329,9 +327,6 @@ static void release_restore(void *self)
 	struct restore_command *x = self;
 	for (size_t i = 0; i < x->words; i++)
 		file_word_release(&x->word[i]);
-	free(x->word);
-	free(x->name);
-	free(x->on);
 	release_prune(x);
 }
 
@@ -343,8 +338,7 @@ static const struct command command_prune_restore = {
 	.name = "prune restore",
 	.arguments = "FILE... [STORE]",
 	.help = "list pruned files again",
-	.options = restore_rows,
-	.option_count = ARRAY_SIZE(restore_rows),
+	OPTIONS(restore_rows),
 	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(QUIET),
 	.size = sizeof(struct restore_command),
 	.begin = begin_prune,
@@ -357,7 +351,6 @@ static const struct command command_prune_restore = {
 struct follow_command {
 	struct session s;
 	struct progress progress;
-	struct jsondoc *steps; // for --json
 };
 
 static const struct {
@@ -390,7 +383,7 @@ static void add_step_json(struct follow_command *x, enum follow_result result, c
 	jsondoc_put_str(doc, "why", why);
 	jsondoc_put_str(doc, "project", step->project);
 	jsondoc_put_str(doc, "file", step->filename);
-	jsondoc_add(x->steps, doc);
+	jsondoc_add(x->s.rows, doc);
 }
 
 static void report_step(void *ctx, enum follow_result result, const struct platform *p,
@@ -430,7 +423,6 @@ static struct jsondoc *follow_json(struct follow_command *x, const struct upstre
 	jsondoc_put_bool(doc, "dry-run", x->s.is_dry_run);
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		jsondoc_put_int(doc, row[i].key, (int64_t)row[i].count);
-	jsondoc_put(doc, "steps", STEAL_PTR(x->steps));
 	return doc;
 }
 
@@ -446,10 +438,12 @@ static void print_followed(const struct upstream_diff *f, const struct follow_co
 static int report_followed(struct follow_command *x, const struct upstream_diff *f, const struct follow_counts *n,
 	struct err *e)
 {
-	if (x->s.is_json && output_json(follow_json(x, f, n), e) < 0)
-		return -1;
-	if (!x->s.is_json && !x->s.is_quiet)
+	if (x->s.is_json)
+		session_json_rows(&x->s, follow_json(x, f, n), "steps");
+	else if (!x->s.is_quiet)
 		print_followed(f, n);
+	if (session_print(&x->s, e) < 0)
+		return -1;
 	if (fflush(stdout) < 0)
 		return err_errno(e, ERR_IO, "cannot write the result");
 	if (n->of[FOLLOW_LOST])
@@ -490,16 +484,6 @@ static int run_follow(void *self, struct err *e)
 	return followed < 0 || reported < 0 ? -1 : 0;
 }
 
-static void begin_follow(void *self)
-{
-	((struct follow_command *)self)->steps = jsondoc_array();
-}
-
-static void release_follow(void *self)
-{
-	jsondoc_cleanup(&((struct follow_command *)self)->steps);
-}
-
 static const struct command command_prune_follow = {
 	.name = "prune follow",
 	.arguments = "[STORE]",
@@ -507,9 +491,7 @@ static const struct command command_prune_follow = {
 	.shared = SHARED_BASE | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct follow_command),
-	.begin = begin_follow,
 	.run = run_follow,
-	.release = release_follow,
 };
 
 static const struct command *const prune_rows[] = {
@@ -579,8 +561,7 @@ static const struct command command_platform_retire = {
 	.name = "platform retire",
 	.arguments = "PLATFORM [STORE]",
 	.help = "unlist and then delete all files of a platform",
-	.options = retire_rows,
-	.option_count = ARRAY_SIZE(retire_rows),
+	OPTIONS(retire_rows),
 	.shared = SHARED_BASE | SHARED(GRACE) | SHARED(DRY_RUN) | SHARED(QUIET),
 	.size = sizeof(struct prune_command),
 	.begin = begin_prune,

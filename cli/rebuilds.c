@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/output.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
@@ -111,15 +110,6 @@ static const struct rebuilds_form {
 	{"requirements", write_requirements},
 };
 
-static int print_rebuilds(const struct rebuilds_command *x, const struct rebuild_list *l, struct err *e)
-{
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
-	if (x->form->write(x, l, &out, e) < 0)
-		return -1;
-	return output_print(&out, e);
-}
-
 // --- yanks ---
 
 // The wheel that is yanked, and why.
@@ -223,7 +213,8 @@ static int run_rebuilds(void *self, struct err *e)
 	x->options.platform = s->globs.item;
 	x->options.platforms = s->globs.count;
 	x->options.policy = &x->policy;
-	if (rebuild_list_make(&s->store, s->catalog, &x->options, &list, e) < 0 || print_rebuilds(x, &list, e) < 0)
+	if (rebuild_list_make(&s->store, s->catalog, &x->options, &list, e) < 0 ||
+		x->form->write(x, &list, &s->out, e) < 0 || session_print(s, e) < 0)
 		return -1;
 	if (x->yanks && yank_all(x, &list, e) < 0)
 		return -1;
@@ -239,8 +230,7 @@ const struct command command_rebuilds = {
 	.name = "rebuilds",
 	.arguments = "[STORE]",
 	.help = "list wheels that no longer work with a platform's libraries",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct rebuilds_command),

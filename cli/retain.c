@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common/output.h"
 #include "cli/common/command.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
@@ -87,15 +86,15 @@ static struct jsondoc *retain_json(const struct retain_command *x, struct retain
 	return doc;
 }
 
-static int print_result(const struct retain_command *x, struct retain_result *r, struct err *e)
+static int print_result(struct retain_command *x, struct retain_result *r, struct err *e)
 {
 	if (x->s.is_json)
-		return output_json(retain_json(x, r), e);
-	for (size_t i = 0; i < r->views && !x->s.is_quiet; i++)
+		session_json(&x->s, retain_json(x, r));
+	for (size_t i = 0; i < r->views && !x->s.is_quiet && !x->s.is_json; i++)
 		print_summary(&r->view[i], x->s.is_dry_run);
-	if (!r->views && !x->view && !x->s.is_quiet)
+	if (!r->views && !x->view && !x->s.is_quiet && !x->s.is_json)
 		puts("no view has keep-versions or keep-days");
-	return 0;
+	return session_print(&x->s, e);
 }
 
 // --- running ---
@@ -172,8 +171,7 @@ const struct command command_retain = {
 	.name = "retain",
 	.arguments = "[STORE]",
 	.help = "end the versions that views no longer keep",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct retain_command),

@@ -34,13 +34,13 @@ struct serve_command {
 	int socket;             // the server takes it over when it starts
 	bool is_passed;         // by the process that started this one
 	char *url;
-	int signals; // signalfd
-	int scanned; // eventfd: a scan has ended
+	int signals;           // signalfd
+	int scanned;           // eventfd: a scan has ended
 	struct server *server; // NULL until the first scan of a new catalog has ended
 	struct store_scans *scans;
 	struct progress progress; // of the first scan
-	char *serves;       // describe_site() of the current server, to notice changes
-	bool is_incomplete; // at least one platform was never scanned
+	char *serves;             // describe_site() of the current server, to notice changes
+	bool is_incomplete;       // at least one platform was never scanned
 };
 
 static void on_scan_end(void *ctx)
@@ -402,8 +402,7 @@ const struct command command_serve = {
 	.name = "serve",
 	.arguments = "[STORE]",
 	.help = "serve a store to pip and uv, and keep the catalog up to date",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(UPSTREAM) | SHARED(UPSTREAM_URL),
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct serve_command),

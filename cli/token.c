@@ -230,8 +230,8 @@ static struct jsondoc *tokens_json(const struct tokenfile *f)
 static void put_tokens(const struct tokenfile *f, struct arena *arena, struct buf *out)
 {
 	static const char *const head[] = {"ID", "RIGHTS", "PLATFORM", "PROJECT", "VIEWS", "EXPIRES", "NOTE"};
-	CLEANUP(output_table_release) struct output_table table = {.columns = ARRAY_SIZE(head)};
-	output_table_add(&table, head);
+	struct output_table table = {.columns = ARRAY_SIZE(head)};
+	output_table_add(arena, &table, head);
 	for (size_t i = 0; i < f->count; i++) {
 		const struct token *t = &f->token[i];
 		CLEANUP(mem_free) char *rights = rights_text(t);
@@ -242,7 +242,7 @@ static void put_tokens(const struct tokenfile *f, struct arena *arena, struct bu
 			t->views[0] ? t->views : "-", arena_copy(arena, str_from(expires)),
 			arena_printf(arena, "%s%s", token_is_expired(t, clock_wall_seconds()) ? "(expired) " : "",
 				t->note)};
-		output_table_add(&table, cell);
+		output_table_add(arena, &table, cell);
 	}
 	output_table_print(&table, out);
 }
@@ -250,13 +250,13 @@ static void put_tokens(const struct tokenfile *f, struct arena *arena, struct bu
 static int list_tokens(struct token_command *x, const char *id UNUSED, struct err *e)
 {
 	CLEANUP(tokenfile_release) struct tokenfile f = {0};
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
 	if (tokenfile_read(x->path, &f, e) < 0)
 		return -1;
-	if (!x->s.is_json)
-		put_tokens(&f, &x->s.arena, &out);
-	if ((x->s.is_json ? output_json(tokens_json(&f), e) : output_print(&out, e)) < 0)
+	if (x->s.is_json)
+		session_json(&x->s, tokens_json(&f));
+	else
+		put_tokens(&f, &x->s.arena, &x->s.out);
+	if (session_print(&x->s, e) < 0)
 		return -1;
 	for (size_t i = 0; i < f.damage_count; i++)
 		log_error("%s", f.damage[i]);
@@ -359,8 +359,7 @@ const struct command command_token = {
 	.name = "token",
 	.arguments = "add|list|revoke ID [STORE]",
 	.help = "manage tokens, which allow uploads, private reads and promotions",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(JSON),
 	.size = sizeof(struct token_command),
 	.run = run_token,

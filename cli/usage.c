@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/output.h"
 #include "cli/common/command.h"
-#include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
@@ -34,7 +32,7 @@ static const struct option_row options[] = {
 static int add_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
 {
 	struct usage_command *x = ctx;
-	GROW(x->platform, x->platforms, x->room);
+	ARENA_GROW(&x->s.arena, x->platform, x->platforms, x->room);
 	x->platform[x->platforms++] = (struct usage_platform){p->id, arena_copy(&x->s.arena, str_from(p->name))};
 	return 0;
 }
@@ -45,17 +43,12 @@ static int run_usage(void *self, struct err *e)
 	struct session *s = &x->s;
 	CLEANUP(downloads_cleanup) struct downloads *downloads = NULL;
 	CLEANUP(usage_release) struct usage usage = {0};
-	CLEANUP(buf_release) struct buf project, out;
 	enum usage_by by;
 	struct err uncounted = ERR_INIT;
-	buf_init(&project, LIMIT_FILE_NAME);
-	buf_init(&out, SIZE_MAX / 2);
 	if (usage_by_read(x->by_text, &by) < 0)
 		return err_set(e, ERR_USAGE, "--by %s: expected platform, project, version or age", x->by_text);
 	if (x->project_text && !name_is_valid(str_from(x->project_text)))
 		return err_set(e, ERR_USAGE, "--project %s: not a valid project name", x->project_text);
-	if (x->project_text)
-		name_normalize(str_from(x->project_text), &project);
 	if (session_open(s, SESSION_READ, e) < 0 || catalog_platforms(s->catalog, add_platform, x, e) < 0)
 		return -1;
 	if (downloads_open(s->catalog_path, &downloads, &uncounted) < 0 && uncounted.kind != ERR_NOT_FOUND) {
@@ -66,28 +59,21 @@ static int run_usage(void *self, struct err *e)
 		.downloads = downloads,
 		.platform = x->platform,
 		.platforms = x->platforms,
-		.project = project.len ? project.data : NULL,
+		.project = x->project_text ? session_project(s, str_from(x->project_text)) : NULL,
 		.now = clock_wall_seconds()};
 	if (usage_read(s->catalog, &q, &usage, e) < 0)
 		return -1;
-	(x->format ? x->format : &formats[0])->write(&usage, by, &out);
-	return output_print(&out, e);
-}
-
-static void release_usage(void *self)
-{
-	free(((struct usage_command *)self)->platform);
+	(x->format ? x->format : &formats[0])->write(&usage, by, &s->out);
+	return 0;
 }
 
 const struct command command_usage = {
 	.name = "usage",
 	.arguments = "[STORE]",
 	.help = "say how many files and bytes there are of what",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE,
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct usage_command),
 	.run = run_usage,
-	.release = release_usage,
 };

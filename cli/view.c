@@ -27,24 +27,9 @@ struct view_command {
 	const char *name;    // of the view
 	const char *to, *at; // NULL: not given
 	uint64_t steps;      // 0: not given
-	uint64_t most;
-	struct jsondoc *rows; // for --json; NULL: text
-	struct buf text;
+	uint64_t most;       // 0: not given
+	uint64_t found;      // by repair
 };
-
-static void begin_view(void *self)
-{
-	struct view_command *x = self;
-	x->most = LOG_MOST;
-	buf_init(&x->text, SIZE_MAX / 2);
-}
-
-static void release_view(void *self)
-{
-	struct view_command *x = self;
-	jsondoc_cleanup(&x->rows);
-	buf_release(&x->text);
-}
 
 // Takes VIEW and this number of further words, and opens all.
 static int open_view(struct view_command *x, size_t words, bool writes, struct err *e)
@@ -53,28 +38,17 @@ static int open_view(struct view_command *x, size_t words, bool writes, struct e
 	if (s->words != 1 + words)
 		return err_set(e, ERR_USAGE, "expected %s", words ? "VIEW and two generations" : "one VIEW");
 	x->name = s->word[0];
-	x->rows = s->is_json ? jsondoc_array() : NULL;
 	writes = writes && !s->is_dry_run;
 	if (session_open(s, SESSION_VIEWS | (writes ? SESSION_MAKE | SESSION_AUDIT : 0), e) < 0)
 		return -1;
 	return promotion_common_check_view(s, x->name, e);
 }
 
-// Prints a document with the rows, under this name, or the text.
-static int print_view(struct view_command *x, struct jsondoc *doc, const char *rows, struct err *e)
-{
-	if (!doc)
-		return output_print(&x->text, e);
-	jsondoc_put(doc, rows, STEAL_PTR(x->rows));
-	return output_json(doc, e);
-}
-
-// {"view": NAME}; NULL: text is wanted.
+// {"view": NAME}
 static struct jsondoc *begin_view_json(const struct view_command *x)
 {
-	struct jsondoc *doc = x->rows ? jsondoc_object() : NULL;
-	if (doc)
-		jsondoc_put_str(doc, "view", x->name);
+	struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_str(doc, "view", x->name);
 	return doc;
 }
 
@@ -153,7 +127,7 @@ static void add_log_json(struct view_command *x, const struct catalog_generation
 	for (size_t i = 0; i < of->files; i++)
 		jsondoc_add(files, generation_file_json(&of->file[i]));
 	jsondoc_put(row, "files", files);
-	jsondoc_add(x->rows, row);
+	jsondoc_add(x->s.rows, row);
 }
 
 // Overrides are told of in any case.
@@ -162,12 +136,12 @@ static void add_log_files(struct view_command *x, const struct catalog_generatio
 	size_t hidden = 0;
 	for (size_t i = 0; i < of->files; i++) {
 		if (i < FILES_SHOWN || of->file[i].override)
-			put_generation_file(&of->file[i], &x->text);
+			put_generation_file(&of->file[i], &x->s.out);
 		else
 			hidden++;
 	}
 	if (hidden)
-		buf_printf(&x->text, "        and %zu more: wheelcache view diff VIEW %" PRId64 " %" PRId64 "\n",
+		buf_printf(&x->s.out, "        and %zu more: wheelcache view diff VIEW %" PRId64 " %" PRId64 "\n",
 			hidden, g->number - 1, g->number);
 }
 
@@ -179,16 +153,16 @@ static int add_log_row(void *ctx, const struct catalog_generation *g, struct err
 	if (generation_files_read(x->s.catalog, g->packed, LIMIT_MEMBERSHIP, &of, e) < 0)
 		return -1;
 	clock_write(g->made, made);
-	if (x->rows) {
+	if (x->s.rows) {
 		add_log_json(x, g, &of, made);
 		return 0;
 	}
-	buf_printf(&x->text, "%6" PRId64 "  %s  %-8s +%" PRIu64 " -%" PRIu64 "  ", g->number, made, g->action, g->added,
-		g->removed);
-	escape_terminal(&x->text, str_from(g->by));
-	buf_puts(&x->text, *g->reason ? ": " : "");
-	escape_terminal(&x->text, str_from(g->reason));
-	buf_putc(&x->text, '\n');
+	buf_printf(&x->s.out, "%6" PRId64 "  %s  %-8s +%" PRIu64 " -%" PRIu64 "  ", g->number, made, g->action,
+		g->added, g->removed);
+	escape_terminal(&x->s.out, str_from(g->by));
+	buf_puts(&x->s.out, *g->reason ? ": " : "");
+	escape_terminal(&x->s.out, str_from(g->reason));
+	buf_putc(&x->s.out, '\n');
 	add_log_files(x, g, &of);
 	return 0;
 }
@@ -196,12 +170,14 @@ static int add_log_row(void *ctx, const struct catalog_generation *g, struct err
 static int run_view_log(void *self, struct err *e)
 {
 	struct view_command *x = self;
-	if (open_view(x, 0, false, e) < 0 ||
-		catalog_view_generations(x->s.catalog, x->name, INT64_MAX, x->most, add_log_row, x, e) < 0)
+	if (open_view(x, 0, false, e) < 0 || catalog_view_generations(x->s.catalog, x->name, INT64_MAX,
+						     x->most ? x->most : LOG_MOST, add_log_row, x, e) < 0)
 		return -1;
-	if (!x->rows && !x->text.len)
-		buf_printf(&x->text, "%s: nothing was ever promoted\n", x->name);
-	return print_view(x, begin_view_json(x), "generations", e);
+	if (x->s.rows)
+		session_json_rows(&x->s, begin_view_json(x), "generations");
+	else if (!x->s.out.len)
+		buf_printf(&x->s.out, "%s: nothing was ever promoted\n", x->name);
+	return 0;
 }
 
 static const struct option_row log_options[] = {
@@ -212,13 +188,10 @@ static const struct command command_view_log = {
 	.name = "view log",
 	.arguments = "VIEW",
 	.help = "list what was promoted, demoted and rolled back",
-	.options = log_options,
-	.option_count = ARRAY_SIZE(log_options),
+	OPTIONS(log_options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(JSON),
 	.size = sizeof(struct view_command),
-	.begin = begin_view,
 	.run = run_view_log,
-	.release = release_view,
 };
 
 // --- view show ---
@@ -234,19 +207,19 @@ static void add_member_json(struct view_command *x, const struct catalog_member 
 	jsondoc_put_str(row, "sha256", sha256);
 	jsondoc_put_int(row, "since", m->since);
 	jsondoc_put_bool(row, "listed", m->is_listed);
-	jsondoc_add(x->rows, row);
+	jsondoc_add(x->s.rows, row);
 }
 
 static int add_shown_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
 {
 	struct view_command *x = ctx;
-	if (x->rows) {
+	if (x->s.rows) {
 		add_member_json(x, m);
 		return 0;
 	}
-	buf_printf(&x->text, "%6" PRId64 "  %s/", m->since, m->platform_name);
-	escape_terminal(&x->text, str_from(m->filename));
-	buf_puts(&x->text, m->is_listed ? "\n" : "  (not listed: no page shows it)\n");
+	buf_printf(&x->s.out, "%6" PRId64 "  %s/", m->since, m->platform_name);
+	escape_terminal(&x->s.out, str_from(m->filename));
+	buf_puts(&x->s.out, m->is_listed ? "\n" : "  (not listed: no page shows it)\n");
 	return 0;
 }
 
@@ -259,12 +232,14 @@ static int run_view_show(void *self, struct err *e)
 		check_generation(x, generation, e) < 0 ||
 		catalog_view_members(x->s.catalog, x->name, generation, NULL, add_shown_member, x, e) < 0)
 		return -1;
-	if (!x->rows && !x->text.len)
-		fprintf(stderr, "view %s is empty\n", x->name);
-	struct jsondoc *doc = begin_view_json(x);
-	if (doc)
+	if (x->s.rows) {
+		struct jsondoc *doc = begin_view_json(x);
 		jsondoc_put_int(doc, "generation", generation);
-	return print_view(x, doc, "files", e);
+		session_json_rows(&x->s, doc, "files");
+	} else if (!x->s.out.len) {
+		fprintf(stderr, "view %s is empty\n", x->name);
+	}
+	return 0;
 }
 
 static const struct option_row show_options[] = {
@@ -276,13 +251,10 @@ static const struct command command_view_show = {
 	.name = "view show",
 	.arguments = "VIEW",
 	.help = "list the files that were promoted, with the generation of each",
-	.options = show_options,
-	.option_count = ARRAY_SIZE(show_options),
+	OPTIONS(show_options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(JSON),
 	.size = sizeof(struct view_command),
-	.begin = begin_view,
 	.run = run_view_show,
-	.release = release_view,
 };
 
 // --- view rollback ---
@@ -318,7 +290,8 @@ static int run_view_rollback(void *self, struct err *e)
 		rollback_run(&s->site, s->catalog, s->audit, x->name, target, s->reason ? s->reason : "",
 			session_account(s), s->is_dry_run, &answer, e) < 0)
 		return -1;
-	return promotion_common_print(s, &answer, x->name, e);
+	promotion_common_print(s, &answer, x->name);
+	return 0;
 }
 
 static const struct option_row rollback_options[] = {
@@ -332,42 +305,31 @@ static const struct command command_view_rollback = {
 	.name = "view rollback",
 	.arguments = "VIEW",
 	.help = "go back to an earlier generation; that is a new one with the same files",
-	.options = rollback_options,
-	.option_count = ARRAY_SIZE(rollback_options),
+	OPTIONS(rollback_options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(REASON) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
 	.size = sizeof(struct view_command),
-	.begin = begin_view,
 	.run = run_view_rollback,
-	.release = release_view,
 };
 
 // --- view diff: what came and what left, with the overrides by which files came ---
 
 // The members of a generation, sorted.
 struct diff_members {
+	struct arena *arena;
 	struct catalog_member *item;
 	size_t count, room;
-	struct arena text;
 };
-
-static void diff_members_release(struct diff_members *m)
-{
-	free(m->item);
-	arena_release(&m->text);
-}
 
 static int keep_member(void *ctx, const struct catalog_member *from, struct err *e UNUSED)
 {
 	struct diff_members *m = ctx;
-	GROW(m->item, m->count, m->room);
+	ARENA_GROW(m->arena, m->item, m->count, m->room);
 	struct catalog_member *to = &m->item[m->count++];
-	uint8_t *sha256 = arena_alloc_aligned(&m->text, SHA256_SIZE);
-	memcpy(sha256, from->sha256, SHA256_SIZE);
 	*to = *from;
-	to->platform_name = arena_copy(&m->text, str_from(from->platform_name));
-	to->project = arena_copy(&m->text, str_from(from->project));
-	to->filename = arena_copy(&m->text, str_from(from->filename));
-	to->sha256 = sha256;
+	to->platform_name = arena_strdup(m->arena, from->platform_name);
+	to->project = arena_strdup(m->arena, from->project);
+	to->filename = arena_strdup(m->arena, from->filename);
+	to->sha256 = arena_memdup(m->arena, from->sha256, SHA256_SIZE);
 	return 0;
 }
 
@@ -380,8 +342,9 @@ static int compare_diff_members(const void *a, const void *b)
 	return order ? order : memcmp(x->sha256, y->sha256, SHA256_SIZE);
 }
 
-static int read_diff_members(const struct view_command *x, int64_t generation, struct diff_members *out, struct err *e)
+static int read_diff_members(struct view_command *x, int64_t generation, struct diff_members *out, struct err *e)
 {
+	*out = (struct diff_members){.arena = &x->s.arena};
 	if (catalog_view_members(x->s.catalog, x->name, generation, NULL, keep_member, out, e) < 0)
 		return -1;
 	if (out->count)
@@ -440,10 +403,10 @@ static int add_diff_row(struct view_diff *d, const struct catalog_member *m, boo
 	*(is_removed ? &d->removed : &d->added) += 1;
 	if (!is_removed && find_origin(d, m->since, &file, e) < 0)
 		return -1;
-	if (d->command->rows)
-		jsondoc_add(d->command->rows, generation_file_json(&file));
+	if (d->command->s.rows)
+		jsondoc_add(d->command->s.rows, generation_file_json(&file));
 	else
-		put_generation_file(&file, &d->command->text);
+		put_generation_file(&file, &d->command->s.out);
 	return 0;
 }
 
@@ -468,23 +431,23 @@ static int run_view_diff(void *self, struct err *e)
 {
 	struct view_command *x = self;
 	int64_t from, to;
-	CLEANUP(diff_members_release) struct diff_members before = {0};
-	CLEANUP(diff_members_release) struct diff_members after = {0};
+	struct diff_members before, after;
 	CLEANUP(view_diff_release) struct view_diff d = {.command = x};
 	if (open_view(x, 2, false, e) < 0 || read_generation(x, "", x->s.word[1], &from, e) < 0 ||
 		read_generation(x, "", x->s.word[2], &to, e) < 0 || check_generation(x, from, e) < 0 ||
 		check_generation(x, to, e) < 0 || read_diff_members(x, from, &before, e) < 0 ||
 		read_diff_members(x, to, &after, e) < 0 || compare_both(&d, &before, &after, e) < 0)
 		return -1;
-	struct jsondoc *doc = begin_view_json(x);
-	if (doc) {
+	if (x->s.rows) {
+		struct jsondoc *doc = begin_view_json(x);
 		jsondoc_put_int(doc, "from", from);
 		jsondoc_put_int(doc, "to", to);
+		session_json_rows(&x->s, doc, "files");
 	} else {
-		buf_printf(&x->text, "%s: generation %lld to %lld: +%zu -%zu\n", x->name, (long long)from,
+		buf_printf(&x->s.out, "%s: generation %lld to %lld: +%zu -%zu\n", x->name, (long long)from,
 			(long long)to, d.added, d.removed);
 	}
-	return print_view(x, doc, "files", e);
+	return 0;
 }
 
 static const struct command command_view_diff = {
@@ -493,40 +456,40 @@ static const struct command command_view_diff = {
 	.help = "list what came and what left between two generations or times",
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(JSON),
 	.size = sizeof(struct view_command),
-	.begin = begin_view,
 	.run = run_view_diff,
-	.release = release_view,
 };
 
 // --- view repair ---
 
 static void tell_repaired(struct view_command *x, const char *what, const char *noun, uint64_t count)
 {
-	struct jsondoc *row = jsondoc_object();
-	jsondoc_put_str(row, "name", what);
-	jsondoc_put_int(row, noun, (int64_t)count);
-	jsondoc_add(x->rows, row);
-	if (count)
-		buf_printf(&x->text, "%s: %" PRIu64 " %s with a time in the future%s\n", what, count, noun,
+	if (x->s.rows) {
+		struct jsondoc *row = jsondoc_object();
+		jsondoc_put_str(row, "name", what);
+		jsondoc_put_int(row, noun, (int64_t)count);
+		jsondoc_add(x->s.rows, row);
+	} else if (count && !x->s.is_quiet) {
+		buf_printf(&x->s.out, "%s: %" PRIu64 " %s with a time in the future%s\n", what, count, noun,
 			x->s.is_dry_run ? "" : " have another now");
+	}
+	x->found += count;
 }
 
-static int write_repaired(struct view_command *x, struct err *e)
+static void write_repaired(struct view_command *x)
 {
-	const struct session *s = &x->s;
+	struct session *s = &x->s;
 	char now[CLOCK_TEXT];
 	clock_write(clock_wall_seconds(), now);
 	if (s->is_json) {
 		struct jsondoc *doc = jsondoc_object();
 		jsondoc_put_str(doc, "now", now);
 		jsondoc_put_bool(doc, "dry_run", s->is_dry_run);
-		return print_view(x, doc, "repaired", e);
+		session_json_rows(s, doc, "repaired");
+	} else if (!s->is_quiet && !x->found) {
+		buf_printf(&s->out, "nothing has a time in the future; the clock says %s\n", now);
+	} else if (!s->is_quiet && s->is_dry_run) {
+		buf_printf(&s->out, "the clock says %s (dry run: nothing was changed)\n", now);
 	}
-	if (!x->text.len)
-		buf_printf(&x->text, "nothing has a time in the future; the clock says %s\n", now);
-	else if (s->is_dry_run)
-		buf_printf(&x->text, "the clock says %s (dry run: nothing was changed)\n", now);
-	return s->is_quiet ? 0 : output_print(&x->text, e);
 }
 
 static int run_view_repair(void *self, struct err *e)
@@ -538,7 +501,6 @@ static int run_view_repair(void *self, struct err *e)
 	uint64_t count = 0;
 	if (s->words)
 		return err_set(e, ERR_USAGE, "%s: it repairs all views, and takes no name", s->word[0]);
-	x->rows = jsondoc_array();
 	if (session_open(s, SESSION_VIEWS | (s->is_dry_run ? 0 : SESSION_MAKE | SESSION_AUDIT), e) < 0 ||
 		views_folder(&s->config, &folder, e) < 0 || views_find_folders(folder, false, &views, e) < 0)
 		return -1;
@@ -552,7 +514,8 @@ static int run_view_repair(void *self, struct err *e)
 	if (views_repair_evidence(folder, s->catalog, s->is_dry_run, &count, e) < 0)
 		return -1;
 	tell_repaired(x, "evidence", "records", count);
-	return write_repaired(x, e);
+	write_repaired(x);
+	return 0;
 }
 
 static const struct command command_view_repair = {
@@ -560,9 +523,7 @@ static const struct command command_view_repair = {
 	.help = "after a clock was ahead: give what has a time in the future another one",
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(DRY_RUN) | SHARED(JSON) | SHARED(QUIET),
 	.size = sizeof(struct view_command),
-	.begin = begin_view,
 	.run = run_view_repair,
-	.release = release_view,
 };
 
 // --- the group ---

@@ -222,7 +222,7 @@ static int fill_option(void *x, const struct option_row *row, const char *value,
 		*(const char **)field = value;
 		break;
 	case OPTION_LIST:
-		session_list_add(field, value);
+		session_list_add(s, field, value);
 		break;
 	case OPTION_NUMBER:
 		return fill_number(row, field, value, e);
@@ -324,6 +324,7 @@ static int read_line(struct session *s, int argc, char **argv, struct err *e)
 		return -1;
 	s->word = argv + first;
 	s->words = (size_t)(argc - first);
+	s->rows = s->is_json ? jsondoc_array() : NULL;
 	if (s->command->follow != FOLLOW_STORE)
 		return 0;
 	if (s->words > 1)
@@ -332,30 +333,24 @@ static int read_line(struct session *s, int argc, char **argv, struct err *e)
 	return 0;
 }
 
-static void release_lists(const struct command *self, void *x)
-{
-	const struct option_row *row;
-	for (size_t i = 0; (row = next_row(self, &i));)
-		if (row->kind == OPTION_LIST)
-			free(((struct session_list *)(void *)((char *)x + row->at))->item);
-}
-
 int command_run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	if (self->rows && *self->name)
 		return run_row(self, argc, argv, e);
 	CLEANUP(mem_free) void *x = xcalloc(1, self->size ? self->size : sizeof(struct session));
-	session_init(x, self);
+	struct session *s = x;
+	session_init(s, self);
 	if (self->begin)
 		self->begin(x);
-	int code = read_line(x, argc, argv, e);
+	int code = read_line(s, argc, argv, e);
 	if (code == 0)
 		code = self->run(x, e);
+	if (code >= 0 && s->out.len && session_print(s, e) < 0)
+		code = -1;
 	if (code < 0)
 		code = err_exit_code(e->kind);
 	if (self->release)
 		self->release(x);
-	release_lists(self, x);
-	session_release(x);
+	session_release(s);
 	return code;
 }

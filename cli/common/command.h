@@ -86,6 +86,8 @@ enum command_follow {
 	FOLLOW_STORE, // at most one STORE, which the parser takes
 };
 
+#define OPTIONS(rows) .options = (rows), .option_count = ARRAY_SIZE(rows)
+
 struct command {
 	const char *name;                 // "index"; "prune plan" for a command of a group; "" for the program
 	const char *arguments;            // what follows the options, for the usage line

@@ -11,34 +11,13 @@
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
 
-int output_print(const struct buf *text, struct err *e)
+int output_summary(struct session *s, const struct summary *summary, struct err *e)
 {
-	if (text->failed)
-		return err_set(e, ERR_LIMIT, "the report is too long");
-	if (fwrite(text->data, 1, text->len, stdout) != text->len || fflush(stdout) != 0)
-		return err_errno(e, ERR_IO, "standard output");
-	return 0;
-}
-
-int output_json(struct jsondoc *doc, struct err *e)
-{
-	CLEANUP(jsondoc_cleanup) struct jsondoc *owned = doc;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, SIZE_MAX / 2);
-	jsondoc_write(owned, 2, &text);
-	return output_print(&text, e);
-}
-
-int output_summary(const struct summary *summary, bool is_json, bool is_quiet, struct err *e)
-{
-	if (is_json) {
-		CLEANUP(buf_release) struct buf out;
-		buf_init(&out, SIZE_MAX / 2);
-		summary_json(summary, &out);
-		fwrite(out.data, 1, out.len, stdout);
-	} else {
-		(is_quiet ? summary_print_problems : summary_print)(summary, stdout);
+	if (s->is_json) {
+		summary_json(summary, &s->out);
+		return 0;
 	}
+	(s->is_quiet ? summary_print_problems : summary_print)(summary, stdout);
 	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the summary") : 0;
 }
 
@@ -57,10 +36,10 @@ int output_write_file(const char *option, const char *path, struct str bytes, st
 	return fs_sync_dir(folder, e);
 }
 
-void output_table_add(struct output_table *t, const char *const *cell)
+void output_table_add(struct arena *arena, struct output_table *t, const char *const *cell)
 {
 	for (size_t i = 0; i < t->columns; i++) {
-		GROW(t->cell, t->count, t->room);
+		ARENA_GROW(arena, t->cell, t->count, t->room);
 		t->cell[t->count++] = cell[i];
 	}
 }
@@ -78,9 +57,4 @@ void output_table_print(const struct output_table *t, struct buf *out)
 			buf_printf(out, "%s\n", t->cell[i]);
 		else
 			buf_printf(out, "%-*s  ", (int)width[i % t->columns], t->cell[i]);
-}
-
-void output_table_release(struct output_table *t)
-{
-	free(t->cell);
 }

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "cli/common/output.h"
 #include "lib/format/escape.h"
 #include "promoter/promote.h"
 
@@ -50,14 +49,11 @@ static size_t count_left(const struct promote_answer *a)
 	return count;
 }
 
-int promotion_common_print(const struct session *s, const struct promote_answer *answer, const char *view,
-	struct err *e)
+void promotion_common_print(struct session *s, const struct promote_answer *answer, const char *view)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
 	if (s->is_json) {
-		promote_write_json(answer, view, s->is_dry_run, &out);
-		return output_print(&out, e);
+		promote_write_json(answer, view, s->is_dry_run, &s->out);
+		return;
 	}
 	size_t left = count_left(answer);
 	for (size_t i = 0; i < answer->rows; i++) {
@@ -67,9 +63,8 @@ int promotion_common_print(const struct session *s, const struct promote_answer 
 				 (row->result == PROMOTE_OVERTAKEN && !row->is_repeated) ||
 				 (row->result == PROMOTE_LEFT && left-- <= LEFT_SHOWN);
 		if (is_problem || (!s->is_quiet && is_change))
-			print_promote_row(row, &out);
+			print_promote_row(row, &s->out);
 	}
 	if (!s->is_quiet)
-		print_counts(answer, view, s->is_dry_run, &out);
-	return output_print(&out, e);
+		print_counts(answer, view, s->is_dry_run, &s->out);
 }

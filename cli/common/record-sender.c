@@ -11,12 +11,6 @@ enum { CONNECT_SECONDS = 20, TOKEN_MOST = 512 };
 
 const char *const record_sender_result[2] = {"known", "recorded"};
 
-void record_sender_init(struct record_sender *s, const struct session *session)
-{
-	*s = (struct record_sender){.session = session};
-	buf_init(&s->token, TOKEN_MOST);
-}
-
 void record_sender_release(struct record_sender *s)
 {
 	if (s->token.data)
@@ -26,49 +20,51 @@ void record_sender_release(struct record_sender *s)
 }
 
 // The first line of the file.
-static int read_token_file(struct record_sender *s, struct err *e)
+static int read_token_file(struct record_sender *s, const struct session *x, struct err *e)
 {
-	if (!s->session->token_file)
+	if (!x->token_file)
 		return 0;
-	if (fs_read_file(s->session->token_file, &s->token, e) < 0)
+	buf_release(&s->token);
+	buf_init(&s->token, TOKEN_MOST);
+	if (fs_read_file(x->token_file, &s->token, e) < 0)
 		return -1;
 	s->token.len = strcspn(s->token.len ? s->token.data : "", "\r\n");
 	if (s->token.len)
 		s->token.data[s->token.len] = '\0';
-	return s->token.len ? 0 : err_set(e, ERR_USAGE, "%s: it has no token", s->session->token_file);
+	return s->token.len ? 0 : err_set(e, ERR_USAGE, "%s: it has no token", x->token_file);
 }
 
-int record_sender_options(struct record_sender *s, struct fetch_options *out, struct err *e)
+int record_sender_options(struct record_sender *s, const struct session *x, struct fetch_options *out, struct err *e)
 {
-	if (!s->session->timeout)
+	if (!x->timeout)
 		return err_set(e, ERR_USAGE, "--timeout is not 1 or more");
-	if (read_token_file(s, e) < 0)
+	if (read_token_file(s, x, e) < 0)
 		return -1;
 	*out = (struct fetch_options){
-		.ca_file = fetch_ca_file(s->session->ca_file),
+		.ca_file = fetch_ca_file(x->ca_file),
 		.user = "__token__",
-		.password = s->session->token_file ? s->token.data : session_variable("WHEELCACHE_TOKEN"),
+		.password = x->token_file ? s->token.data : session_variable("WHEELCACHE_TOKEN"),
 		.netrc = session_variable("NETRC"),
 		.connect_seconds = CONNECT_SECONDS,
-		.stall_seconds = (unsigned)s->session->timeout,
+		.stall_seconds = (unsigned)x->timeout,
 	};
 	return 0;
 }
 
-int record_sender_open(struct record_sender *s, struct err *e)
+int record_sender_open(struct record_sender *s, const struct session *x, struct err *e)
 {
 	struct fetch_options fetch;
-	if (record_sender_options(s, &fetch, e) < 0)
+	if (record_sender_options(s, x, &fetch, e) < 0)
 		return -1;
-	return evidence_sender_new(s->url, &fetch, (unsigned)s->session->retries, &s->sender, e);
+	return evidence_sender_new(s->url, &fetch, (unsigned)x->retries, &s->sender, e);
 }
 
-int record_sender_exchange(struct record_sender *s, const char *route, struct str json, struct fetch_answer *a,
-	struct upload_client_answer *answer, struct err *e)
+int record_sender_exchange(struct record_sender *s, const struct session *x, const char *route, struct str json,
+	struct fetch_answer *a, struct upload_client_answer *answer, struct err *e)
 {
 	struct fetch_options options;
 	CLEANUP(mem_free) char *url = upload_url_route(s->url, "--server", route, e);
-	if (!url || record_sender_options(s, &options, e) < 0)
+	if (!url || record_sender_options(s, x, &options, e) < 0)
 		return -1;
 	struct fetch *f = fetch_new(&options);
 	upload_client_exchange(f, url, json, a, answer);

@@ -9,24 +9,23 @@
 #include "uploader/evidence-sender.h"
 #include "uploader/upload-client.h"
 
-struct record_sender {
-	const char *url;               // borrowed from the command line
-	const struct session *session; // it has --ca-file, --token-file, --retries and --timeout
-	struct buf token;              // of --token-file
+struct record_sender {    // all zero at first
+	const char *url;  // borrowed from the command line
+	struct buf token; // of --token-file
 	struct evidence_sender *sender;
 };
 
-void record_sender_init(struct record_sender *s, const struct session *session);
 void record_sender_release(struct record_sender *s); // for CLEANUP
-// Reads the token, and sets what a request needs; *out borrows from *s. ERR_USAGE: an option.
-int record_sender_options(struct record_sender *s, struct fetch_options *out, struct err *e) MUST_CHECK;
+// Reads the token, and sets what a request needs by --ca-file, --token-file, --retries and --timeout; *out borrows from *s. ERR_USAGE: an option.
+int record_sender_options(struct record_sender *s, const struct session *x, struct fetch_options *out,
+	struct err *e) MUST_CHECK;
 // The same, for sending records. ERR_USAGE: the URL, or an option.
-int record_sender_open(struct record_sender *s, struct err *e) MUST_CHECK;
+int record_sender_open(struct record_sender *s, const struct session *x, struct err *e) MUST_CHECK;
 
 // Posts a JSON document to a route of the server. Of any answer 0: *answer has its status, and *a, which the caller
 // initialised, is the whole one; its reason names the URL. ERR_USAGE: the URL, or an option; else there is no answer.
-int record_sender_exchange(struct record_sender *s, const char *route, struct str json, struct fetch_answer *a,
-	struct upload_client_answer *answer, struct err *e) MUST_CHECK;
+int record_sender_exchange(struct record_sender *s, const struct session *x, const char *route, struct str json,
+	struct fetch_answer *a, struct upload_client_answer *answer, struct err *e) MUST_CHECK;
 
 // Sets the error for an answer that refuses, so that the exit code is that of the local command. unfound: the kind for 404.
 int record_sender_refused(const struct upload_client_answer *answer, enum err_kind unfound, struct err *e);

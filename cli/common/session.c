@@ -3,14 +3,17 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "lib/base/log.h"
+#include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/state/access/audit.h"
@@ -23,7 +26,11 @@
 #include "lib/view/site-check.h"
 #include "pruner/plan/pins.h"
 
-enum { RETRIES = 5, TIMEOUT_SECONDS = 300 }; // a server checks a large wheel before it answers
+enum {
+	RETRIES = 5,
+	TIMEOUT_SECONDS = 300, // a server checks a large wheel before it answers
+	OUTPUT_MOST = 1 << 30,
+};
 
 void session_init(struct session *s, const struct command *command)
 {
@@ -32,6 +39,7 @@ void session_init(struct session *s, const struct command *command)
 	s->retries = RETRIES;
 	s->timeout = TIMEOUT_SECONDS;
 	config_init(&s->config);
+	buf_init(&s->out, OUTPUT_MOST);
 }
 
 void session_release(struct session *s)
@@ -43,13 +51,15 @@ void session_release(struct session *s)
 	store_release(&s->store);
 	config_release(&s->config);
 	arena_release(&s->arena);
+	buf_release(&s->out);
+	jsondoc_cleanup(&s->rows);
 	free(s->catalog_path);
 	free(s->account);
 }
 
-void session_list_add(struct session_list *list, const char *text)
+void session_list_add(struct session *s, struct session_list *list, const char *text)
 {
-	GROW(list->item, list->count, list->room);
+	ARENA_GROW(&s->arena, list->item, list->count, list->room);
 	list->item[list->count++] = text;
 }
 
@@ -261,6 +271,14 @@ int session_open(struct session *s, unsigned needs, struct err *e)
 	return needs & SESSION_UPSTREAM ? upstream_new(&s->config, &s->upstream, e) : 0;
 }
 
+const char *session_project(struct session *s, struct str name)
+{
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, name.len + 1);
+	name_normalize(name, &normal);
+	return arena_copy(&s->arena, buf_view(&normal));
+}
+
 const char *session_account(struct session *s)
 {
 	if (!s->account)
@@ -306,4 +324,28 @@ int session_release_volume(struct session *s, const struct platform *p, const ch
 	if (released < 0)
 		err_prefix(e, "platform %s: %s %s, but it is not released: ", p->name, done, file);
 	return released < 0 || written < 0 ? -1 : 0;
+}
+
+// --- the output ---
+
+void session_json(struct session *s, struct jsondoc *doc)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *owned = doc;
+	jsondoc_write(owned, 2, &s->out);
+}
+
+void session_json_rows(struct session *s, struct jsondoc *doc, const char *key)
+{
+	jsondoc_put(doc, key, STEAL_PTR(s->rows));
+	session_json(s, doc);
+}
+
+int session_print(struct session *s, struct err *e)
+{
+	if (s->out.failed)
+		return err_set(e, ERR_LIMIT, "the report is too long");
+	if ((s->out.len && fwrite(s->out.data, 1, s->out.len, stdout) != s->out.len) || fflush(stdout) != 0)
+		return err_errno(e, ERR_IO, "standard output");
+	buf_clear(&s->out);
+	return 0;
 }

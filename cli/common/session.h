@@ -9,6 +9,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/buf.h"
+#include "lib/format/jsondoc.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/config/config-type.h"
@@ -34,10 +35,9 @@ struct command;
 
 // The values of an option that may be repeated. The texts are borrowed from the command line.
 struct session_list {
-	const char **item; // owned
+	const char **item; // in the arena of the session
 	size_t count, room;
 };
-void session_list_add(struct session_list *list, const char *text);
 
 struct session {
 	const struct command *command;
@@ -60,8 +60,10 @@ struct session {
 	} given[SESSION_GIVEN_MOST];
 	size_t given_count;
 	struct config config;
-	bool has_config;    // it is read
-	struct arena arena; // for whatever lives as long as the command
+	bool has_config;      // it is read
+	struct arena arena;   // for whatever lives as long as the command
+	struct buf out;       // what it prints: it goes to standard output once run() has not failed
+	struct jsondoc *rows; // with --json an array that it may fill; else NULL: it prints text
 	// session_open() fills these.
 	char *catalog_path;
 	struct store store;
@@ -92,6 +94,7 @@ enum session_need {
 // parts.
 int session_open(struct session *s, unsigned needs, struct err *e) MUST_CHECK;
 
+void session_list_add(struct session *s, struct session_list *list, const char *text);
 void session_init(struct session *s, const struct command *command);
 void session_release(struct session *s);
 // Sets [store] path to the STORE of a command line; NULL: nothing.
@@ -114,6 +117,8 @@ int session_audit(struct session *s, struct err *e) MUST_CHECK;
 // Logs a warning for each file that may hold names or passwords and that every account of the machine can read. The path of
 // the catalog is known.
 void session_warn_of_readers(const struct session *s);
+// The normal form of a project's name, in the arena.
+const char *session_project(struct session *s, struct str name);
 // The account that runs the command, for the log of changes.
 const char *session_account(struct session *s);
 // Opens the results of builds. *out is NULL if nothing was built yet. The caller closes it.
@@ -124,3 +129,10 @@ const char *session_variable(const char *name);
 // Runs the release command of the platform, if it has one, so that clients see what was done to the file: "yanked".
 int session_release_volume(struct session *s, const struct platform *p, const char *done, const char *file,
 	struct err *e) MUST_CHECK;
+
+// Puts the document, which it releases, into the output.
+void session_json(struct session *s, struct jsondoc *doc);
+// The same of a document that gets the rows under this key.
+void session_json_rows(struct session *s, struct jsondoc *doc, const char *key);
+// Writes the output now: for a command that may fail behind it. ERR_IO; ERR_LIMIT: it is too large.
+int session_print(struct session *s, struct err *e) MUST_CHECK;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include "cli/common/output.h"
 #include "cli/common/serve-check.h"
 #include "cli/common/command.h"
 #include "cli/doctor/doctor-client.h"
 #include "cli/doctor/doctor-server.h"
 #include "cli/doctor/doctor-store.h"
 #include "cli/doctor/doctor-unit.h"
-#include "lib/base/limits.h"
 #include "lib/base/log.h"
 
 enum { TIMEOUT_SECONDS = 20 };
@@ -91,16 +89,6 @@ static int check_config(struct doctor_command *x, struct err *e)
 	return 0;
 }
 
-static int print_report_of(struct doctor_command *x, struct err *e)
-{
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, LIMIT_PAGE);
-	if (x->s.is_json)
-		return output_json(doctor_report_json(&x->report), e);
-	doctor_report_text(&x->report, x->s.is_quiet, &out);
-	return output_print(&out, e);
-}
-
 static int run_doctor(void *self, struct err *e)
 {
 	struct doctor_command *x = self;
@@ -112,8 +100,11 @@ static int run_doctor(void *self, struct err *e)
 		doctor_client(&x->report, &x->client);
 	else
 		examine_server(x);
-	size_t wrong = x->report.count[DOCTOR_WRONG];
-	return print_report_of(x, e) < 0 ? -1 : wrong ? 1 : 0;
+	if (x->s.is_json)
+		session_json(&x->s, doctor_report_json(&x->report));
+	else
+		doctor_report_text(&x->report, x->s.is_quiet, &x->s.out);
+	return x->report.count[DOCTOR_WRONG] ? 1 : 0;
 }
 
 static void begin_doctor(void *self)
@@ -143,8 +134,7 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.arguments = "[STORE]",
 	.help = "say what is wrong with a server, or between a client and it, and what to do",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
+	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(CA_FILE) | SHARED(TIMEOUT) | SHARED(JSON) | SHARED(QUIET),
 	.follow = FOLLOW_STORE,
 	.size = sizeof(struct doctor_command),
