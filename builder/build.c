@@ -21,7 +21,7 @@
 #include "lib/state/config/config.h"
 #include "lib/state/results/change-hook.h"
 #include "lib/state/results/results.h"
-#include "uploader/upload-url.h"
+#include "uploader/upload-client.h"
 
 // --- the state of a running build ---
 

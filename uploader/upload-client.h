@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client of an index server: gets a project's page, and uploads a file. One thread at a time per struct fetch.
+// The client of an index server: its URLs, a project's page, the upload of a file, and how long to wait before another
+// try. One thread at a time per struct fetch.
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +8,39 @@
 #include "lib/base/err.h"
 #include "lib/net/fetch.h"
 #include "uploader/dist-file.h"
-#include "uploader/upload-url.h"
+
+// --- URLs. Pure ---
+
+// The upload URL: one platform of one server.
+struct upload_url {
+	char *upload;   // https://host/upload/<platform>/
+	char *simple;   // https://host/<platform>/simple/
+	char *platform; // <platform>
+};
+
+// url is http(s)://HOST/…/upload/<platform>/; the last slash may be missing. ERR_USAGE if it is another URL, or has a
+// user name or password: every user of the machine sees command lines. The caller releases u if it returns 0.
+int upload_url_init(struct upload_url *u, const char *url, struct err *e) MUST_CHECK;
+void upload_url_release(struct upload_url *u);
+// The URL of the page of a project (normalised). The caller frees it.
+char *upload_url_page(const struct upload_url *u, const char *project);
+// The URL of a route, "-/evidence/", of a server whose base URL is url; url may be the route's own. The caller frees it.
+// ERR_USAGE names the option: it is neither, or has a user name or password.
+char *upload_url_route(const char *url, const char *option, const char *route, struct err *e) MUST_CHECK;
+
+// --- pauses. Pure ---
+
+enum {
+	RETRY_PAUSE_FIRST_MS = 250,     // before the second try; twice as long before each further one
+	RETRY_PAUSE_LONGEST_MS = 16000, // upper limit of these
+	RETRY_PAUSE_ASKED_MS = 600000,  // of Retry-After: the client does not wait longer
+};
+
+// Milliseconds before the next try, after the failed try number `try`, from 0. retry_after: seconds that the server asked
+// for; 0: none. -1: it asks for too long a pause.
+int64_t retry_pause(unsigned try, uint64_t retry_after);
+
+// --- requests ---
 
 enum upload_client_result {
 	UPLOAD_CLIENT_OK,

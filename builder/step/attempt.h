@@ -19,7 +19,7 @@
 #include "lib/state/results/results.h"
 #include "lib/state/store/store.h"
 #include "lib/audit/wheel-gate.h"
-#include "uploader/upload-url.h"
+#include "uploader/upload-client.h"
 
 // In this order. ATTEMPT_NONE is before the first one.
 enum attempt_step {

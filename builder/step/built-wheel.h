@@ -11,7 +11,7 @@
 #include "lib/net/fetch.h"
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
-#include "uploader/upload-url.h"
+#include "uploader/upload-client.h"
 
 struct built_wheel {
 	char *path, *filename; // owned; NULL: none

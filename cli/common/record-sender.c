@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/net/fetch.h"
 #include "lib/os/fs.h"
@@ -16,7 +17,8 @@ void record_sender_release(struct record_sender *s)
 	if (s->token.data)
 		explicit_bzero(s->token.data, s->token.len);
 	buf_release(&s->token);
-	evidence_sender_free(s->sender);
+	fetch_free(s->fetch);
+	free(s->route);
 }
 
 // The first line of the file.
@@ -54,9 +56,12 @@ int record_sender_options(struct record_sender *s, const struct session *x, stru
 int record_sender_open(struct record_sender *s, const struct session *x, struct err *e)
 {
 	struct fetch_options fetch;
-	if (record_sender_options(s, x, &fetch, e) < 0)
+	if (record_sender_options(s, x, &fetch, e) < 0 ||
+		!(s->route = upload_url_route(s->url, "--to", "-/evidence/", e)))
 		return -1;
-	return evidence_sender_new(s->url, &fetch, (unsigned)x->retries, &s->sender, e);
+	s->retries = x->retries;
+	s->fetch = fetch_new(&fetch);
+	return 0;
 }
 
 int record_sender_exchange(struct record_sender *s, const struct session *x, const char *route, struct str json,
@@ -93,11 +98,42 @@ int record_sender_refused(const struct upload_client_answer *answer, enum err_ki
 	}
 }
 
+static bool wait_before_next(uint64_t retries, unsigned try, uint64_t retry_after)
+{
+	int64_t ms = retry_pause(try, retry_after);
+	if (try >= retries || ms < 0)
+		return false;
+	nanosleep(&(struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000}, NULL);
+	return true;
+}
+
+static int end_send(const char *url, const struct upload_client_answer *a, struct err *e)
+{
+	static const enum err_kind kinds[] = {
+		[UPLOAD_CLIENT_KEPT] = ERR_INVALID,
+		[UPLOAD_CLIENT_CONFLICT] = ERR_INVALID,
+		[UPLOAD_CLIENT_REFUSED] = ERR_INVALID,
+		[UPLOAD_CLIENT_RETRY] = ERR_NET,
+		[UPLOAD_CLIENT_STOP] = ERR_DENIED,
+	};
+	if (a->result == UPLOAD_CLIENT_OK)
+		return a->status == 201;
+	if (!a->status) // a failure of the connection, which names the URL
+		return err_set(e, kinds[a->result], "%s", a->why.msg);
+	return err_set(e, kinds[a->result], "%s: %s", url, a->why.msg);
+}
+
+// The server takes a record once, so it may be sent again after an answer that was lost.
 int record_sender_send(struct record_sender *s, struct str record, char id[SHA256_HEX + 1], struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
+	struct upload_client_answer answer;
 	digest_sha256(record, sha256);
 	hex_encode(sha256, SHA256_SIZE, id);
 	id[SHA256_HEX] = '\0';
-	return evidence_sender_send(s->sender, record, e);
+	for (unsigned try = 0;; try++) {
+		upload_client_post(s->fetch, s->route, record, &answer);
+		if (answer.result != UPLOAD_CLIENT_RETRY || !wait_before_next(s->retries, try, answer.retry_after))
+			return end_send(s->route, &answer, e);
+	}
 }

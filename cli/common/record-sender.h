@@ -6,13 +6,15 @@
 #include "cli/common/session.h"
 #include "lib/base/buf.h"
 #include "lib/format/digest.h"
-#include "uploader/evidence-sender.h"
 #include "uploader/upload-client.h"
 
 struct record_sender {    // all zero at first
 	const char *url;  // borrowed from the command line
 	struct buf token; // of --token-file
-	struct evidence_sender *sender;
+	// For sending records, behind record_sender_open().
+	char *route;
+	uint64_t retries;
+	struct fetch *fetch;
 };
 
 void record_sender_release(struct record_sender *s); // for CLEANUP
@@ -31,5 +33,7 @@ int record_sender_exchange(struct record_sender *s, const struct session *x, con
 int record_sender_refused(const struct upload_client_answer *answer, enum err_kind unfound, struct err *e);
 
 extern const char *const record_sender_result[2]; // of a sending that did not fail
-// Sends a record as evidence_write() writes it, and tells its id. Results and errors as evidence_sender_send().
+// Sends a record as evidence_write() writes it, and tells its id. 1: the server has taken the
+// record; 0: it had it. ERR_DENIED: the token; ERR_USAGE: the URL; ERR_INVALID: the record; ERR_NET: no answer, or an error of
+// the server, at each try.
 int record_sender_send(struct record_sender *s, struct str record, char id[SHA256_HEX + 1], struct err *e) MUST_CHECK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "uploader/retry-pause.h"
+#include "uploader/upload-client.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
