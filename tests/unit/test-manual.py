@@ -71,11 +71,21 @@ def manual_restart_keys(text):
     return found
 
 
-def manual_options(text):
-    """Returns the options of wheelcache(1) by the name of their command ("prune plan"), each with its letter or ""."""
-    parts = re.split(r"^\.S[sh] (.*)\n", text, flags=re.M)
-    return {title.removeprefix("wheelcache "): set(re.findall(r"^\.It (?:Fl (\w) , )?Fl Fl ([a-z-]+)", body, re.M))
-            for title, body in zip(parts[1::2], parts[2::2]) if title.startswith("wheelcache ")}
+def page_options(pages):
+    """Returns the options of the pages of commands by the name of their command ("prune plan"), each with its letter or ""."""
+    found = {}
+    for name, text in pages.items():
+        parts = re.split(r"^\.Ss wheelcache (.*)\n", text, flags=re.M)
+        for title, body in zip([name.removeprefix("wheelcache-").removesuffix(".1"), *parts[1::2]], parts[0::2]):
+            found[title] = re.findall(r"^\.It (?:Fl (\w) , )?Fl Fl ([a-z-]+)", body, re.M)
+    return found
+
+
+def made_pages():
+    """Returns the pages that are installed, by name: one for each command, made of docs/wheelcache.1 and the rows of options."""
+    done = subprocess.run(["make", "-s", "docs/man/made"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return {path.name: path.read_text(encoding="utf-8") for path in (BUILD / "docs/man").glob("*.1")}
 
 
 def rows(usage):
@@ -134,15 +144,15 @@ class Configuration(unittest.TestCase):
 
 
 class CommandLine(unittest.TestCase):
-    def test_manual_has_every_option(self):
-        documented = manual_options((TOP / "docs/wheelcache.1").read_text())
+    def test_page_has_every_option_once(self):
+        documented = page_options({name: text for name, text in made_pages().items() if name != "wheelcache.1"})
         usages = dict(all_commands())
         self.assertEqual(documented.keys(), usages.keys())
         for command, usage in usages.items():
-            self.assertEqual(documented[command], options(usage), command)
+            self.assertEqual(sorted(documented[command]), sorted(options(usage)), command)
 
     def test_command_takes_each_of_its_options(self):
-        """If a row has no key and its command's function does not handle it, the message has only the option."""
+        """Of a row of which nothing becomes, the message would have only the option."""
         taken = 0
         for command, usage in all_commands():
             for option, value in re.findall(r"^  (?:-\w,|   ) +--([a-z-]+)(=\S+)?", usage, re.M):
@@ -243,13 +253,11 @@ class Audit(unittest.TestCase):
 
 
 class Pages(unittest.TestCase):
-    """The pages that are installed: one for each command, made of docs/wheelcache.1."""
+    """The pages that are installed: one for each command, made of docs/wheelcache.1 and the rows of options."""
 
     def setUp(self):
         self.folder = BUILD / "docs/man"
-        done = subprocess.run(["make", "-s", "docs/man/made"], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.pages = {path.name: path.read_text(encoding="utf-8") for path in self.folder.glob("*.1")}
+        self.pages = made_pages()
 
     def test_every_command_has_a_page_that_is_installed(self):
         commands = rows(output("wheelcache", "--help"))
@@ -267,7 +275,10 @@ class Pages(unittest.TestCase):
         made = "".join(self.pages.values()).splitlines()
         manual = [line for line in (TOP / "docs/wheelcache.1").read_text(encoding="utf-8").splitlines() if line[:1] not in ".'"]
         self.assertGreater(len(manual), 1000)
-        self.assertEqual([line for line in manual if made.count(line) != manual.count(line)], [])
+        from_rows = {f"{line[0].upper()}{line[1:]}." for _, usage in all_commands()
+                     for line in re.findall(r"^  (?:-\w,|   ) +--\S+ +(?:B )?(.*)", usage, re.M)}
+        self.assertGreater(len(from_rows), 100)
+        self.assertEqual([line for line in manual if line not in from_rows and made.count(line) != manual.count(line)], [])
 
     @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
     def test_mandoc_finds_nothing(self):
