@@ -432,8 +432,7 @@ static int write_sheet(struct compare_command *x, const struct report_sheet *she
 		CLEANUP(buf_release) struct buf page;
 		buf_init(&page, SIZE_MAX / 2);
 		html_begin(&page, &(struct html_frame){0}, sheet->title, sheet->words);
-		buf_puts(&page, "</header>
-");
+		buf_puts(&page, "</header>\n");
 		report_sheet_html(sheet, &page);
 		html_end(&page, "comparison");
 		return output_write_file("--html", x->html, buf_view(&page), e);

@@ -10,45 +10,10 @@
 #include "cli/common/command.h"
 #include "lib/base/log.h"
 
-static const struct command command_help;
 static const struct command command_root;
 
-static const struct command *const rows[] = {
-	&command_audit,
-	&command_build,
-	&command_builds,
-	&command_check,
-	&command_client_config,
-	&command_compare,
-	&command_demote,
-	&command_doctor,
-	&command_evidence,
-	&command_explain,
-	&command_find,
-	&command_freeze,
-	&command_health,
-	&command_help,
-	&command_index,
-	&command_log,
-	&command_missing,
-	&command_platform,
-	&command_promote,
-	&command_provenance,
-	&command_prune,
-	&command_provides,
-	&command_push,
-	&command_rebuilds,
-	&command_remove,
-	&command_retain,
-	&command_serve,
-	&command_thaw,
-	&command_token,
-	&command_unyank,
-	&command_usage,
-	&command_view,
-	&command_yank,
-	NULL,
-};
+#define COMMAND_ROW(name) &command_##name,
+static const struct command *const rows[] = {ALL_COMMANDS(COMMAND_ROW) NULL};
 
 // --- the command help ---
 
@@ -104,7 +69,7 @@ static int run_help(void *self, struct err *e)
 	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the help") : 0;
 }
 
-static const struct command command_help = {
+const struct command command_help = {
 	.name = "help",
 	.arguments = "[TOPIC]",
 	.help = "explain a command, or a section or key of the configuration",

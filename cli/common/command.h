@@ -106,39 +106,16 @@ struct command {
 	void (*release)(void *x); // whatever was run; before the session is released. NULL: there is nothing
 };
 
-extern const struct command command_audit;
-extern const struct command command_build;
-extern const struct command command_builds;
-extern const struct command command_check;
-extern const struct command command_client_config;
-extern const struct command command_compare;
-extern const struct command command_demote;
-extern const struct command command_doctor;
-extern const struct command command_evidence;
-extern const struct command command_explain;
-extern const struct command command_find;
-extern const struct command command_freeze;
-extern const struct command command_health;
-extern const struct command command_index;
-extern const struct command command_log;
-extern const struct command command_usage;
-extern const struct command command_missing;
-extern const struct command command_platform;
-extern const struct command command_promote;
-extern const struct command command_provenance;
-extern const struct command command_prune;
-extern const struct command command_prune_plan;
-extern const struct command command_provides;
-extern const struct command command_push;
-extern const struct command command_rebuilds;
-extern const struct command command_remove;
-extern const struct command command_retain;
-extern const struct command command_serve;
-extern const struct command command_thaw;
-extern const struct command command_token;
-extern const struct command command_unyank;
-extern const struct command command_view;
-extern const struct command command_yank;
+// All commands, each in its file, in the order of the help.
+// clang-format off
+#define ALL_COMMANDS(X)                                                                                                \
+	X(audit) X(build) X(builds) X(check) X(client_config) X(compare) X(demote) X(doctor) X(evidence) X(explain)    \
+	X(find) X(freeze) X(health) X(help) X(index) X(log) X(missing) X(platform) X(promote) X(provenance) X(prune)   \
+	X(provides) X(push) X(rebuilds) X(remove) X(retain) X(serve) X(thaw) X(token) X(unyank) X(usage) X(view) X(yank)
+// clang-format on
+#define DECLARE_COMMAND(name) extern const struct command command_##name;
+ALL_COMMANDS(DECLARE_COMMAND)
+extern const struct command command_prune_plan; // of the group "prune"
 
 // Reads the command line, whose argv[0] is the command's name, and runs the command; of a group, such as "prune", the row
 // whose second word is argv[1]. Returns the exit code. "--help" prints the usage, and ends the process with 0.

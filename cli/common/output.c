@@ -15,7 +15,7 @@ int output_summary(struct session *s, const struct summary *summary, struct err 
 {
 	if (s->is_json) {
 		summary_json(summary, &s->out);
-		return 0;
+		return session_print(s, e);
 	}
 	(s->is_quiet ? summary_print_problems : summary_print)(summary, stdout);
 	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the summary") : 0;

@@ -2,13 +2,14 @@
 #include "cli/common/progress.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/base/mem.h"
 
-enum { BAR_CELLS = 20 };
+enum { BAR_CELLS = 20, BAR_TEXT = 400 };
 
 static int64_t monotonic_ns(void)
 {
@@ -41,92 +42,88 @@ void progress_begin(struct progress *p, bool wanted)
 	*p = (struct progress){.is_on = wanted && isatty(STDERR_FILENO), .begun_ns = monotonic_ns()};
 }
 
-// done: 0 to 1.
-static void fill_bar(double done, char bar[BAR_CELLS + 1])
+// Replaces the line.
+PRINTF_LIKE(2, 3) static void draw(struct progress *p, const char *fmt, ...)
 {
-	for (int i = 0; i < BAR_CELLS; i++)
-		bar[i] = i < (int)(done * BAR_CELLS) ? '#' : '.';
-	bar[BAR_CELLS] = '\0';
+	va_list args;
+	va_start(args, fmt);
+	fputs("\r\033[K", stderr);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fflush(stderr);
+	p->is_drawn = true;
 }
 
-// done: 0 to 1.
-static void draw_line(struct progress *p, uint64_t files, uint64_t bytes, double done)
+// "[####................]  20%"; done: 0 to 1.
+static const char *write_bar(double done, char out[BAR_TEXT])
 {
-	char bar[BAR_CELLS + 1], size[PROGRESS_TEXT], rate[PROGRESS_TEXT], left[PROGRESS_TEXT] = "?";
+	char bar[BAR_CELLS + 1] = {0};
+	for (int i = 0; i < BAR_CELLS; i++)
+		bar[i] = i < (int)(done * BAR_CELLS) ? '#' : '.';
+	snprintf(out, BAR_TEXT, "[%s] %3.0f%%", bar, done * 100);
+	return out;
+}
+
+static void draw_files(struct progress *p, uint64_t files, uint64_t bytes, double done)
+{
+	char bar[BAR_TEXT], size[PROGRESS_TEXT], rate[PROGRESS_TEXT], left[PROGRESS_TEXT] = "?";
 	double seconds = (double)(monotonic_ns() - p->begun_ns) / 1e9;
 	done = done > 1 ? 1 : done;
-	fill_bar(done, bar);
 	progress_bytes((double)bytes, size);
 	progress_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
 	if (done > 0.01)
 		write_time(seconds * (1 - done) / done, left);
-	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " files  %s  %s/s  %s left", bar, done * 100, files, size,
-		rate, left);
-}
-
-static void draw_inside(uint64_t done, uint64_t all)
-{
-	char bar[BAR_CELLS + 1];
-	double share = all ? (double)done / (double)all : 1;
-	fill_bar(share, bar);
-	fprintf(stderr, "\r\033[K[%s] %3.0f%%  looking inside wheels: %" PRIu64 " of %" PRIu64, bar, share * 100, done,
-		all);
+	draw(p, "%s  %" PRIu64 " files  %s  %s/s  %s left", write_bar(done, bar), files, size, rate, left);
 }
 
 void progress_walk(void *ctx, const struct walk_progress *walk)
 {
-	static const char *const word[] = {
-		[WALK_WAITS] = "waiting for another indexer",
-		[WALK_READS] = NULL,
-		[WALK_LOOKS_INSIDE] = NULL,
-		[WALK_ENDS] = "computing the summary",
-	};
 	struct progress *p = ctx;
+	char bar[BAR_TEXT];
 	if (!p->is_on)
 		return;
-	if (word[walk->phase])
-		fprintf(stderr, "\r\033[K%s", word[walk->phase]);
-	else if (walk->phase == WALK_LOOKS_INSIDE)
-		draw_inside(walk->files, walk->all);
-	else
-		draw_line(p, walk->files, walk->bytes, walk->done);
-	fflush(stderr);
-	p->is_drawn = true;
+	switch (walk->phase) {
+	case WALK_WAITS:
+		draw(p, "waiting for another indexer");
+		break;
+	case WALK_READS:
+		draw_files(p, walk->files, walk->bytes, walk->done);
+		break;
+	case WALK_LOOKS_INSIDE:
+		draw(p, "%s  looking inside wheels: %" PRIu64 " of %" PRIu64,
+			write_bar(walk->all ? (double)walk->files / (double)walk->all : 1, bar), walk->files,
+			walk->all);
+		break;
+	case WALK_ENDS:
+		draw(p, "computing the summary");
+		break;
+	}
 }
 
 void progress_export(void *ctx, uint64_t done, uint64_t all)
 {
 	enum { EVERY = 64 };
 	struct progress *p = ctx;
-	if (!p->is_on || done % EVERY)
-		return;
-	fprintf(stderr, "\r\033[Kwriting %" PRIu64 " of %" PRIu64, done, all);
-	fflush(stderr);
-	p->is_drawn = true;
+	if (p->is_on && done % EVERY == 0)
+		draw(p, "writing %" PRIu64 " of %" PRIu64, done, all);
 }
 
 void progress_push(struct progress *p, size_t files, size_t all_files, uint64_t bytes, uint64_t all_bytes)
 {
-	if (!p->is_on || !all_files)
-		return;
-	draw_line(p, files, bytes, all_bytes ? (double)bytes / (double)all_bytes : 1);
-	fflush(stderr);
-	p->is_drawn = true;
+	if (p->is_on && all_files)
+		draw_files(p, files, bytes, all_bytes ? (double)bytes / (double)all_bytes : 1);
 }
 
 void progress_look(void *ctx, uint64_t done, uint64_t all, uint64_t failed)
 {
 	struct progress *p = ctx;
-	char bar[BAR_CELLS + 1];
+	char bar[BAR_TEXT], failures[PROGRESS_TEXT] = "";
 	if (!p->is_on || !all)
 		return;
-	fill_bar((double)done / (double)all, bar);
-	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " of %" PRIu64 " projects looked up", bar,
-		(double)done * 100 / (double)all, done, all);
 	if (failed)
-		fprintf(stderr, ", %" PRIu64 " failed", failed);
-	fflush(stderr);
-	p->is_drawn = true;
+		snprintf(failures, sizeof(failures), ", %" PRIu64 " failed", failed);
+	draw(p, "%s  %" PRIu64 " of %" PRIu64 " projects looked up%s", write_bar((double)done / (double)all, bar), done,
+		all, failures);
 }
 
 void progress_end(struct progress *p)

@@ -16,20 +16,16 @@ enum { OF_ENVIRONMENT = 1000 };
 
 // --- the values ---
 
-void client_settings_take(struct client_settings *s, enum client_key key, int rank, const char *text,
-	const char *from)
+void client_settings_take(struct client_settings *s, enum client_key key, int rank, const char *text, const char *from)
 {
-	char *before = NULL;
-	if (s->value[key].text && rank < s->value[key].rank)
+	const char *before = s->value[key].text;
+	bool is_same_place = before && rank == s->value[key].rank && strcmp(from, s->value[key].from) == 0;
+	if (before && rank < s->value[key].rank)
 		return;
-	if (s->value[key].text && rank == s->value[key].rank && strcmp(from, s->value[key].from) == 0)
-		before = STEAL_PTR(s->value[key].text);
-	free(s->value[key].text);
-	free(s->value[key].from);
-	s->value[key].text = xasprintf("%s%s%s", before ? before : "", before && *before ? " " : "", text);
-	s->value[key].from = xstrdup(from);
+	s->value[key].text = is_same_place && *before ? arena_printf(&s->arena, "%s %s", before, text)
+						      : arena_strdup(&s->arena, text);
+	s->value[key].from = arena_strdup(&s->arena, from);
 	s->value[key].rank = rank;
-	free(before);
 }
 
 // The same of a variable of the environment that is set and not empty; its rank is above that of all files.
@@ -42,10 +38,7 @@ static void client_settings_take_variable(struct client_settings *s, enum client
 
 void client_settings_release(struct client_settings *s)
 {
-	for (size_t i = 0; i < CLIENT_KEYS; i++) {
-		free(s->value[i].text);
-		free(s->value[i].from);
-	}
+	arena_release(&s->arena);
 }
 
 // --- pip ---
@@ -99,7 +92,7 @@ static void read_pip_file(struct pip_reader *x, char *path)
 	x->path = path;
 	x->number++;
 	if (access(path, R_OK) == 0 && ini_file_read_file(path, take_pip_line, x, &e) < 0)
-		doctor_report_add(x->report, DOCTOR_WARNING, "pip", "correct the file: pip config debug", "%s", e.msg);
+		doctor_warn(x->report, "pip", "correct the file: pip config debug", "%s", e.msg);
 	free(path);
 }
 
@@ -347,17 +340,17 @@ static void judge_first(const struct index_doctor *d)
 	const char *how = d->is_pip ? "set index-url in pip.conf: wheelcache client-config --for pip"
 				    : "set a default index in uv.toml: wheelcache client-config --for uv";
 	if (!own) {
-		doctor_report_add(d->report, DOCTOR_WARNING, d->client, how,
+		doctor_warn(d->report, d->client, how,
 			"%s has no index set: unless its command line names one, it asks PyPI", d->client);
 		return;
 	}
 	if (is_same_index(own, d->url)) {
-		doctor_report_add(d->report, DOCTOR_FINE, d->client, "", "%s asks this index: %s says so", d->client,
+		doctor_fine(d->report, d->client, "%s asks this index: %s says so", d->client,
 			d->s->value[CLIENT_INDEX].from);
 		return;
 	}
 	CLEANUP(mem_free) char *shown = without_password(own);
-	doctor_report_add(d->report, DOCTOR_WRONG, d->client, how, "%s asks %s instead: %s says so", d->client, shown,
+	doctor_wrong(d->report, d->client, how, "%s asks %s instead: %s says so", d->client, shown,
 		d->s->value[CLIENT_INDEX].from);
 }
 
@@ -370,11 +363,11 @@ static void judge_extra(const struct index_doctor *d)
 		return;
 	const char *finding = has_index(extra, d->url) ? "this index is only a further one" : "it has further indexes";
 	if (takes_best)
-		doctor_report_add(d->report, DOCTOR_WARNING, "order", advice,
+		doctor_warn(d->report, "order", advice,
 			"%s: %s (%s): it takes the highest version of all, whoever uploaded it", d->client, finding,
 			d->s->value[CLIENT_EXTRA].from);
 	else
-		doctor_report_add(d->report, DOCTOR_WARNING, "order", advice,
+		doctor_warn(d->report, "order", advice,
 			"%s: %s (%s): it takes a project from the first index that has it, and these come before the "
 			"default",
 			d->client, finding, d->s->value[CLIENT_EXTRA].from);
@@ -388,11 +381,10 @@ static void judge_switches(const struct index_doctor *d)
 	} row[] = {{CLIENT_NO_INDEX, "no-index"}, {CLIENT_OFFLINE, "offline"}};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		if (is_on(d->s->value[row[i].key].text))
-			doctor_report_add(d->report, DOCTOR_WRONG, row[i].word, "remove the setting",
-				"%s asks no index: %s sets %s", d->client, d->s->value[row[i].key].from, row[i].word);
+			doctor_wrong(d->report, row[i].word, "remove the setting", "%s asks no index: %s sets %s",
+				d->client, d->s->value[row[i].key].from, row[i].word);
 	if (d->s->value[CLIENT_FIND_LINKS].text)
-		doctor_report_add(d->report, DOCTOR_WARNING, "find-links",
-			"remove the setting if the wheels of this index are meant",
+		doctor_warn(d->report, "find-links", "remove the setting if the wheels of this index are meant",
 			"%s also takes files that %s names by find-links", d->client,
 			d->s->value[CLIENT_FIND_LINKS].from);
 }
@@ -414,14 +406,14 @@ static void judge_trust(const struct index_doctor *d)
 	client_config_distrusted(str_from(d->url), &host);
 	struct str whole = buf_view(&host), rest = whole;
 	if (d->is_pip && host.len && !has_word(trusted, whole) && !has_word(trusted, str_cut(&rest, ':')))
-		doctor_report_add(d->report, DOCTOR_WRONG, "TLS", "serve HTTPS, or set trusted-host in pip.conf",
+		doctor_wrong(d->report, "TLS", "serve HTTPS, or set trusted-host in pip.conf",
 			"pip refuses plain HTTP with " STR_FMT, STR_ARG(whole));
 	if (cert && access(cert, R_OK) < 0)
-		doctor_report_add(d->report, DOCTOR_WRONG, "TLS", "correct or remove the setting",
+		doctor_wrong(d->report, "TLS", "correct or remove the setting",
 			"%s cannot read the certificates %s that %s names", d->client, cert,
 			d->s->value[CLIENT_CERT].from);
 	if (d->ca_file && !cert)
-		doctor_report_add(d->report, DOCTOR_WARNING, "TLS",
+		doctor_warn(d->report, "TLS",
 			d->is_pip ? "set cert in pip.conf, or the variable PIP_CERT" : "set the variable SSL_CERT_FILE",
 			"%s does not know the certificates of %s", d->client, d->ca_file);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/doctor/doctor-report.h"
+#include "lib/base/arena.h"
 
 enum client_key {
 	CLIENT_INDEX,
@@ -21,15 +22,15 @@ enum client_key {
 // All zero at first.
 struct client_settings {
 	struct {
-		char *text; // NULL: not set
-		char *from; // a file or a variable
-		int rank;   // a value of a higher rank takes precedence
+		const char *text; // NULL: not set
+		const char *from; // a file or a variable
+		int rank;         // a value of a higher rank takes precedence
 	} value[CLIENT_KEYS];
+	struct arena arena; // of the texts
 };
 
 // Sets a value, unless one of a higher rank is there. A second value of the same place is added behind a blank.
-void client_settings_take(struct client_settings *s, enum client_key key, int rank, const char *text,
-	const char *from);
+void client_settings_take(struct client_settings *s, enum client_key key, int rank, const char *text, const char *from);
 // Reads what pip says. A file that is no INI file is a row of the report. The caller releases *out.
 void pip_settings_read(struct client_settings *out, struct doctor_report *r);
 // Reads what uv says. The caller releases *out.

@@ -89,7 +89,7 @@ static bool find_python(struct doctor_report *r, const char *wanted, struct clie
 	bool is_version = wanted && python_parse(str_from(wanted), &ignored, &e) == 0;
 	*is_known = is_version || (wanted ? ask_program(wanted, out) : find_program(out));
 	if (wanted && !*is_known) {
-		doctor_report_add(r, DOCTOR_WRONG, "python", "give a version such as 3.12, or a program",
+		doctor_wrong(r, "python", "give a version such as 3.12, or a program",
 			"--python %s: it is no version of Python, and no program that is one", wanted);
 		return false;
 	}
@@ -100,7 +100,7 @@ static bool find_python(struct doctor_report *r, const char *wanted, struct clie
 	const struct profile_keys keys = {*is_known ? out->version : "3.12", out->arch, out->libc};
 	if (profile_init(&out->profile, "this machine", &keys, &e) == 0)
 		return true;
-	doctor_report_add(r, DOCTOR_WARNING, "python", "look with pip debug --verbose",
+	doctor_warn(r, "python", "look with pip debug --verbose",
 		"it is not known which wheels install on this machine (%s, %s): %s", out->arch, out->libc, e.msg);
 	return false;
 }
@@ -160,15 +160,15 @@ static void say_why_not(struct doctor_report *r, struct install_judge *j, const 
 	const char *version = j->files.file[newest->first].version.text;
 	nearest_wheel(&j->files, 0, newest, &why);
 	if (has_sdist(j, newest))
-		doctor_report_add(r, DOCTOR_WARNING, "install",
+		doctor_warn(r, "install",
 			"pip builds the sdist here, with the compilers that it needs; or have a wheel built",
 			"no wheel of %s %s installs on %s, but it has an sdist: %s", j->files.project, version, here,
 			why.data);
 	else if (older)
-		doctor_report_add(r, DOCTOR_WARNING, "install", "have a wheel built, if the newest version is wanted",
+		doctor_warn(r, "install", "have a wheel built, if the newest version is wanted",
 			"pip takes %s on %s; of %s: %s", older->filename, here, version, why.data);
 	else
-		doctor_report_add(r, DOCTOR_WRONG, "install",
+		doctor_wrong(r, "install",
 			"use a Python and a machine for which there is a wheel, or have one built: wheelcache missing",
 			"no file of %s installs on %s; the nearest of %s: %s", j->files.project, here, version,
 			why.data);
@@ -180,14 +180,14 @@ static void judge_install(struct doctor_report *r, struct install_judge *j, cons
 	const struct index_release *list = index_files_admitted(&j->files, j->wanted, &count);
 	const struct index_release *newest = newest_release(j, list, count);
 	if (!newest) {
-		doctor_report_add(r, DOCTOR_WRONG, "install", "look at its page",
-			"%s%s has neither a wheel nor an sdist", j->files.project, j->wanted);
+		doctor_wrong(r, "install", "look at its page", "%s%s has neither a wheel nor an sdist",
+			j->files.project, j->wanted);
 		return;
 	}
 	const struct index_file *found = find_file(j, list, count, j->files.file[newest->first].version.is_prerelease);
 	bool is_newest = found && found >= &j->files.file[newest->first] && found < &j->files.file[newest->end];
 	if (is_newest)
-		doctor_report_add(r, DOCTOR_FINE, "install", "", "%s installs on %s", found->filename, here);
+		doctor_fine(r, "install", "%s installs on %s", found->filename, here);
 	else
 		say_why_not(r, j, newest, found, here);
 }
@@ -244,7 +244,7 @@ static void doctor_install(struct doctor_report *r, const char *python, const ch
 		return;
 	}
 	if (p.from)
-		doctor_report_add(r, DOCTOR_FINE, "python", "", "%s is Python %s", p.from, p.version);
+		doctor_fine(r, "python", "%s is Python %s", p.from, p.version);
 	judge_python(r, &p, wanted, page);
 }
 
@@ -311,7 +311,7 @@ static void report_loss(struct doctor_report *r, const struct jsondoc *loss)
 {
 	const char *since = text_of(loss, "since");
 	CLEANUP(mem_free) char *advice = xasprintf("the operator: %s", text_of(loss, "advice"));
-	doctor_report_add(r, DOCTOR_WRONG, "lost", advice, "view %s has lost %s of %s%s%s: %s", text_of(loss, "view"),
+	doctor_wrong(r, "lost", advice, "view %s has lost %s of %s%s%s: %s", text_of(loss, "view"),
 		text_of(loss, "filename"), text_of(loss, "platform"), *since ? ", since " : "", since,
 		text_of(loss, "why"));
 }
@@ -333,8 +333,8 @@ static void doctor_lost(struct doctor_report *r, struct fetch *f, const char *in
 			report_loss(r, loss);
 	}
 	if (count > LIMIT_LOST_NAMED)
-		doctor_report_add(r, DOCTOR_WRONG, "lost", "the operator: wheelcache explain names all",
-			"%zu more files of %s are lost", count - LIMIT_LOST_NAMED, project);
+		doctor_wrong(r, "lost", "the operator: wheelcache explain names all", "%zu more files of %s are lost",
+			count - LIMIT_LOST_NAMED, project);
 }
 
 // --- the client ---
@@ -403,16 +403,14 @@ static bool is_of_host(const char *why)
 static void report_distrust(struct doctor_report *r, const char *why)
 {
 	if (is_of_time(why))
-		doctor_report_add(r, DOCTOR_WRONG, "TLS",
+		doctor_wrong(r, "TLS",
 			"look at the clock of this machine; if it is right, the operator renews the certificate",
 			"the certificate is out of its time: %s", why);
 	else if (is_of_host(why))
-		doctor_report_add(r, DOCTOR_WRONG, "TLS",
-			"use a name that the certificate has; the operator may add this one to it",
+		doctor_wrong(r, "TLS", "use a name that the certificate has; the operator may add this one to it",
 			"the certificate is for another host: %s", why);
 	else
-		doctor_report_add(r, DOCTOR_WRONG, "TLS",
-			"set PIP_CERT and SSL_CERT_FILE to the certificate of its authority",
+		doctor_wrong(r, "TLS", "set PIP_CERT and SSL_CERT_FILE to the certificate of its authority",
 			"the certificate is not trusted: %s", why);
 }
 
@@ -422,13 +420,12 @@ static void report_unreached(const struct client_doctor *d, const char *proxy, c
 	if (e->kind == ERR_DENIED)
 		report_distrust(r, e->msg);
 	else if (e->kind == ERR_USAGE)
-		doctor_report_add(r, DOCTOR_WRONG, "index", "correct the URL, --ca-file or netrc", "%s", e->msg);
+		doctor_wrong(r, "index", "correct the URL, --ca-file or netrc", "%s", e->msg);
 	else if (proxy)
-		doctor_report_add(r, DOCTOR_WRONG, "proxy",
-			"add the host to no_proxy if it is inside your network, or correct the proxy",
+		doctor_wrong(r, "proxy", "add the host to no_proxy if it is inside your network, or correct the proxy",
 			"through the proxy of %s: %s", proxy, e->msg);
 	else
-		doctor_report_add(r, DOCTOR_WRONG, "reach",
+		doctor_wrong(r, "reach",
 			"look at the name, the port, the network and its firewalls, and whether the server runs", "%s",
 			e->msg);
 }
@@ -438,14 +435,14 @@ static void report_unreached(const struct client_doctor *d, const char *proxy, c
 static void report_no_token(const struct client_doctor *d, unsigned status)
 {
 	if (status == 403)
-		doctor_report_add(d->report, DOCTOR_WRONG, "token",
+		doctor_wrong(d->report, "token",
 			"ask for a token with the right to read this view's platforms: wheelcache token add --read",
 			"the token may not read this index");
 	else if (status == 429)
-		doctor_report_add(d->report, DOCTOR_WRONG, "token", "wait a minute, then use the right token",
+		doctor_wrong(d->report, "token", "wait a minute, then use the right token",
 			"too many wrong tokens came from this address");
 	else
-		doctor_report_add(d->report, DOCTOR_WRONG, "token",
+		doctor_wrong(d->report, "token",
 			"put a token into ~/.netrc or the variables of the client: wheelcache client-config --token",
 			"%s",
 			d->has_token ? "the token is unknown or has ended"
@@ -493,8 +490,7 @@ static void report_project_page(const struct client_doctor *d)
 		url.len--;
 	CLEANUP(mem_free)
 	char *above = xasprintf("use the URL of the index above it: %.*s", (int)(str_rfind(url, '/') + 1), url.ptr);
-	doctor_report_add(d->report, DOCTOR_WRONG, "index", above, "%s is the page of one project, and no index",
-		d->url.text);
+	doctor_wrong(d->report, "index", above, "%s is the page of one project, and no index", d->url.text);
 }
 
 // The page at the URL is not that of an index. Above one, its URL is the advice.
@@ -505,7 +501,7 @@ static void report_not_an_index(const struct client_doctor *d, const char *advic
 	CLEANUP(mem_free)
 	char *below = xasprintf("try %s%ssimple/: the URL of an index ends in /simple/", d->url.text,
 		str_ends(url, STR("/")) ? "" : "/");
-	doctor_report_add(d->report, DOCTOR_WRONG, "index", is_above ? below : advice, "%s%s", d->url.text, what);
+	doctor_wrong(d->report, "index", is_above ? below : advice, "%s%s", d->url.text, what);
 }
 
 static void report_no_index(const struct client_doctor *d)
@@ -542,24 +538,24 @@ static void report_status(const struct client_doctor *d, const struct fetch_answ
 	else if (a->status == 404)
 		report_no_index(d);
 	else if (a->status == 503)
-		doctor_report_add(r, DOCTOR_WRONG, "index", "try again; the operator: wheelcache doctor",
+		doctor_wrong(r, "index", "try again; the operator: wheelcache doctor",
 			"the server does not know the content of this view yet: its first scan runs, or a platform is "
 			"away");
 	else if (a->status >= 300 && a->status < 400)
-		doctor_report_add(r, DOCTOR_WARNING, "index", "use the URL to which it redirects",
-			"%s redirects to " STR_FMT, d->url.text, STR_ARG(to));
+		doctor_warn(r, "index", "use the URL to which it redirects", "%s redirects to " STR_FMT, d->url.text,
+			STR_ARG(to));
 	else if (wants_tls(d, a))
-		doctor_report_add(r, DOCTOR_WRONG, "TLS", "use the URL that begins with https://",
+		doctor_wrong(r, "TLS", "use the URL that begins with https://",
 			"%s is plain HTTP, and the server speaks HTTPS there", d->url.text);
 	else if (a->status != 200)
-		doctor_report_add(r, DOCTOR_WRONG, "index", "try again; the operator: see the log of the server",
+		doctor_wrong(r, "index", "try again; the operator: see the log of the server",
 			"%s answers with status %u", d->url.text, a->status);
 	else if (!is_page(a))
 		report_other_page(d);
 	else if (is_project_page(a))
 		report_project_page(d);
 	else
-		doctor_report_add(r, DOCTOR_FINE, "index", "", "%s is an index", d->url.text);
+		doctor_fine(r, "index", "%s is an index", d->url.text);
 }
 
 static void report_date(const struct client_doctor *d, const struct fetch_answer *a)
@@ -580,12 +576,10 @@ static void report_files(const struct client_doctor *d, const char *project, con
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	if (simplepage_parse(buf_view(&a->body), fetch_header(a, "content-type"), url, project, &page, &ignored, &e) <
 		0) {
-		doctor_report_add(d->report, DOCTOR_WRONG, "project", "the operator: see what answers at this URL",
-			"%s: %s", url, e.msg);
+		doctor_wrong(d->report, "project", "the operator: see what answers at this URL", "%s: %s", url, e.msg);
 		return;
 	}
-	doctor_report_add(d->report, DOCTOR_FINE, "project", "", "%s has %zu file%s here", project, page.files,
-		page.files == 1 ? "" : "s");
+	doctor_fine(d->report, "project", "%s has %zu file%s here", project, page.files, page.files == 1 ? "" : "s");
 	doctor_install(d->report, d->o->python, wanted, &page);
 }
 
@@ -604,14 +598,13 @@ static void ask_project(const struct client_doctor *d)
 	CLEANUP(mem_free)
 	char *url = xasprintf("%s%s%s/", d->url.text, len && d->url.text[len - 1] == '/' ? "" : "/", name.data);
 	if (fetch_get(d->fetch, url, page_headers, &a, &e) < 0)
-		doctor_report_add(d->report, DOCTOR_WRONG, "project", "try again", "%s", e.msg);
+		doctor_wrong(d->report, "project", "try again", "%s", e.msg);
 	else if (a.status == 404)
-		doctor_report_add(d->report, DOCTOR_WRONG, "project",
+		doctor_wrong(d->report, "project",
 			"look at the spelling, and at another view; why a wheel is not there: wheelcache explain",
 			"this index has no project %s", name.data);
 	else if (a.status != 200)
-		doctor_report_add(d->report, DOCTOR_WRONG, "project", "try again", "%s answers with status %u", url,
-			a.status);
+		doctor_wrong(d->report, "project", "try again", "%s answers with status %u", url, a.status);
 	else
 		report_files(d, name.data, wanted ? wanted : "", url, &a);
 	doctor_lost(d->report, d->fetch, d->url.text, name.data, wanted ? wanted + 2 : NULL);
@@ -639,8 +632,7 @@ static bool ask_index(const struct client_doctor *d)
 	const char *proxy = proxy_variable(&d->url);
 	fetch_answer_init(&a, LIMIT_CLIENT_ROOT);
 	if (proxy)
-		doctor_report_add(d->report, DOCTOR_WARNING, "proxy",
-			"set no_proxy if the server is inside your network",
+		doctor_warn(d->report, "proxy", "set no_proxy if the server is inside your network",
 			"requests to %s go through the proxy of %s", d->url.host, proxy);
 	if (fetch_get(d->fetch, d->url.text, page_headers, &a, &e) < 0) {
 		report_unreached(d, proxy, &e);
@@ -665,8 +657,7 @@ static void try_certificates(const struct client_doctor *d, const char *client, 
 	struct fetch *fetch = fetch_new(&options);
 	bool is_refused = fetch_get(fetch, d->url.text, page_headers, &a, &e) < 0 && e.kind == ERR_DENIED;
 	if (is_refused && !is_of_time(e.msg) && !is_of_host(e.msg)) // which no file of authorities mends
-		doctor_report_add(d->report, DOCTOR_WRONG, "TLS",
-			"name a file that has the certificate of the server's authority too",
+		doctor_wrong(d->report, "TLS", "name a file that has the certificate of the server's authority too",
 			"%s trusts only the certificates in %s, as %s says: %s", client, cert,
 			s->value[CLIENT_CERT].from, e.msg);
 	fetch_free(fetch);
@@ -694,8 +685,8 @@ void doctor_client(struct doctor_report *r, const struct doctor_client_options *
 	struct err e = ERR_INIT;
 	CLEANUP(client_doctor_release) struct client_doctor d = {.report = r, .o = o};
 	if (fetch_url_parse(o->url, &d.url, &e) < 0) {
-		doctor_report_add(r, DOCTOR_WRONG, "index", "use a URL such as https://HOST/simple/",
-			"the URL of the index is wrong: %s", e.msg);
+		doctor_wrong(r, "index", "use a URL such as https://HOST/simple/", "the URL of the index is wrong: %s",
+			e.msg);
 		return;
 	}
 	d.password = d.url.password ? d.url.password : set_variable("WHEELCACHE_TOKEN");

@@ -25,6 +25,9 @@ void doctor_report_release(struct doctor_report *r); // for CLEANUP
 // Adds a row. what: the thing, one word. advice: what to do; "" where there is nothing to do. Then what was found.
 void doctor_report_add(struct doctor_report *r, enum doctor_level level, const char *what, const char *advice,
 	const char *fmt, ...) PRINTF_LIKE(5, 6);
+#define doctor_fine(r, what, ...) doctor_report_add((r), DOCTOR_FINE, (what), "", __VA_ARGS__)
+#define doctor_warn(r, what, ...) doctor_report_add((r), DOCTOR_WARNING, (what), __VA_ARGS__)
+#define doctor_wrong(r, what, ...) doctor_report_add((r), DOCTOR_WRONG, (what), __VA_ARGS__)
 // Adds one line for each row, and the counts; quiet: only what is not fine.
 void doctor_report_text(const struct doctor_report *r, bool is_quiet, struct buf *out);
 // The same as a document, which takes over the rows. The caller owns it.

@@ -30,10 +30,10 @@ void doctor_clock(struct doctor_report *r)
 	if (state < 0)
 		return;
 	if (state == TIME_ERROR || t.status & STA_UNSYNC)
-		doctor_report_add(r, DOCTOR_WARNING, "clock", "run systemd-timesyncd, chrony or ntpd",
+		doctor_warn(r, "clock", "run systemd-timesyncd, chrony or ntpd",
 			"no time service sets this machine's clock");
 	else
-		doctor_report_add(r, DOCTOR_FINE, "clock", "", "a time service sets this machine's clock");
+		doctor_fine(r, "clock", "a time service sets this machine's clock");
 }
 
 void doctor_date(struct doctor_report *r, const char *other, const char *date)
@@ -45,7 +45,7 @@ void doctor_date(struct doctor_report *r, const char *other, const char *date)
 	int64_t off = clock_wall_seconds() - (int64_t)timegm(&tm);
 	int64_t far = off < 0 ? -off : off;
 	if (far <= DOCTOR_DRIFT)
-		doctor_report_add(r, DOCTOR_FINE, "clock", "", "this machine and %s have the same time", other);
+		doctor_fine(r, "clock", "this machine and %s have the same time", other);
 	else
 		doctor_report_add(r, far > DOCTOR_WRONG_DRIFT ? DOCTOR_WRONG : DOCTOR_WARNING, "clock",
 			"set the clock: timedatectl set-ntp true",
@@ -93,8 +93,7 @@ static void look_at_memory(struct doctor_report *r, const char *cgroups)
 	CLEANUP(mem_free) char *path = xasprintf("%s/" UNIT "/memory.events", cgroups);
 	const char *kills = read_kernel_file(path, &events) ? strstr(events.data, "oom_kill ") : NULL;
 	if (kills && strtoull(kills + strlen("oom_kill "), NULL, 10) > 0)
-		doctor_report_add(r, DOCTOR_WRONG, "memory",
-			"raise MemoryMax of the unit, or lower [server] page-cache",
+		doctor_wrong(r, "memory", "raise MemoryMax of the unit, or lower [server] page-cache",
 			"the kernel ended processes of the service for want of memory");
 }
 
@@ -107,12 +106,11 @@ void doctor_service(struct doctor_report *r, const struct config *c, const char 
 	if (!files)
 		return;
 	if (files < wanted)
-		doctor_report_add(r, DOCTOR_WARNING, "limits",
-			"raise LimitNOFILE of the unit, or lower [server] connections",
+		doctor_warn(r, "limits", "raise LimitNOFILE of the unit, or lower [server] connections",
 			"%s may open %" PRIu64 " files; %" PRIu64 " connections need %" PRIu64, subject, files,
 			c->connections, wanted);
 	else
-		doctor_report_add(r, DOCTOR_FINE, "limits", "", "%s may open as many files as it needs", subject);
+		doctor_fine(r, "limits", "%s may open as many files as it needs", subject);
 	if (pid > 0)
 		look_at_memory(r, cgroups);
 }
@@ -134,12 +132,12 @@ void doctor_certificate(struct doctor_report *r, const struct config *c)
 	if (!c->tls_cert && !c->tls_key)
 		return;
 	if (tls_load(c->tls_cert, c->tls_key, &tls, &e) < 0 || tls_certificate_end(c->tls_cert, &end, &e) < 0) {
-		doctor_report_add(r, DOCTOR_WRONG, "certificate", "correct [server] tls-cert and tls-key", "%s", e.msg);
+		doctor_wrong(r, "certificate", "correct [server] tls-cert and tls-key", "%s", e.msg);
 		return;
 	}
 	int64_t left = (end - clock_wall_seconds()) / DAY;
 	if (end <= clock_wall_seconds())
-		doctor_report_add(r, DOCTOR_WRONG, "certificate", "renew it, then systemctl reload wheelcache",
+		doctor_wrong(r, "certificate", "renew it, then systemctl reload wheelcache",
 			"%s has ended: no client trusts it", c->tls_cert);
 	else
 		doctor_report_add(r, left < DAYS_LEFT ? DOCTOR_WARNING : DOCTOR_FINE, "certificate",
@@ -152,17 +150,16 @@ static void report_upstream(struct doctor_report *r, const char *url, const stru
 	struct str date = fetch_header(a, "date");
 	CLEANUP(mem_free) char *text = xasprintf(STR_FMT, STR_ARG(date));
 	if (a->status == 401 || a->status == 403)
-		doctor_report_add(r, DOCTOR_WRONG, "upstream", "put the name and password into [upstream] url",
+		doctor_wrong(r, "upstream", "put the name and password into [upstream] url",
 			"%s refuses this server: status %u", url, a->status);
 	else if (a->status >= 500 || a->status == 429)
-		doctor_report_add(r, DOCTOR_WARNING, "upstream",
-			"try again; pages that were read before are still used", "%s answers with status %u", url,
-			a->status);
+		doctor_warn(r, "upstream", "try again; pages that were read before are still used",
+			"%s answers with status %u", url, a->status);
 	else if (a->status >= 300 && a->status != 404)
-		doctor_report_add(r, DOCTOR_WARNING, "upstream", "see whether [upstream] url is that of a simple index",
+		doctor_warn(r, "upstream", "see whether [upstream] url is that of a simple index",
 			"%s answers with status %u", url, a->status);
 	else
-		doctor_report_add(r, DOCTOR_FINE, "upstream", "", "%s answers", url);
+		doctor_fine(r, "upstream", "%s answers", url);
 	doctor_date(r, url, text);
 }
 
@@ -174,7 +171,7 @@ static void ask_upstream_index(struct doctor_report *r, const struct config *c, 
 	CLEANUP(fetch_answer_release) struct fetch_answer answer;
 	fetch_answer_init(&answer, LIMIT_CLIENT_PAGE);
 	if (fetch_url_parse(url, &parts, &e) < 0) {
-		doctor_report_add(r, DOCTOR_WRONG, "upstream", "correct [upstream] url", "an index is %s", e.msg);
+		doctor_wrong(r, "upstream", "correct [upstream] url", "an index is %s", e.msg);
 		return;
 	}
 	const struct fetch_options options = {
@@ -191,12 +188,11 @@ static void ask_upstream_index(struct doctor_report *r, const struct config *c, 
 	if (fetch_get(fetch, page, headers, &answer, &e) == 0)
 		report_upstream(r, parts.text, &answer);
 	else if (e.kind == ERR_DENIED)
-		doctor_report_add(r, DOCTOR_WRONG, "upstream",
-			"set [upstream] ca-file to the certificate of its authority",
+		doctor_wrong(r, "upstream", "set [upstream] ca-file to the certificate of its authority",
 			"its certificate is not trusted: %s", e.msg);
 	else
-		doctor_report_add(r, DOCTOR_WRONG, "upstream",
-			"see whether a firewall or a proxy is between (https_proxy, no_proxy)", "%s", e.msg);
+		doctor_wrong(r, "upstream", "see whether a firewall or a proxy is between (https_proxy, no_proxy)",
+			"%s", e.msg);
 	fetch_free(fetch);
 }
 
@@ -204,7 +200,7 @@ void doctor_upstream(struct doctor_report *r, const struct config *c)
 {
 	struct str rest = str_from(c->upstream_urls ? c->upstream_urls : "");
 	if (c->upstream_offline) {
-		doctor_report_add(r, DOCTOR_FINE, "upstream", "", "it is not asked: [upstream] offline = yes");
+		doctor_fine(r, "upstream", "it is not asked: [upstream] offline = yes");
 		return;
 	}
 	while (rest.len) {

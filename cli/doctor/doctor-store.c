@@ -217,7 +217,7 @@ void doctor_writes_report(const struct doctor_writes *w, struct doctor_report *r
 		const struct doctor_write *x = &w->item[i];
 		struct err why = ERR_INIT;
 		if (may_write(x->folder, &why) == 0)
-			doctor_report_add(r, DOCTOR_FINE, "writing", "", "%s: %s can be written", x->what, x->folder);
+			doctor_fine(r, "writing", "%s: %s can be written", x->what, x->folder);
 		else
 			doctor_report_add(r, x->is_needed ? DOCTOR_WRONG : DOCTOR_WARNING, "writing",
 				x->is_needed ? "give the account of the service the right to write there: chown, chmod"
@@ -245,11 +245,10 @@ static void look_at_room(struct doctor_report *r, const char *what, const char *
 			"make room: wheelcache prune plan says what upstream has too",
 			"the disk of %s has %" PRIu64 " MB left, %" PRIu64 " %%", path, free_mb, per_cent);
 	else if (!has_files)
-		doctor_report_add(r, DOCTOR_WARNING, what, "delete files, or make the disk again with more inodes",
+		doctor_warn(r, what, "delete files, or make the disk again with more inodes",
 			"the disk of %s has few inodes left", path);
 	else
-		doctor_report_add(r, DOCTOR_FINE, what, "", "the disk of %s has %" PRIu64 " MB left, %" PRIu64 " %%",
-			path, free_mb, per_cent);
+		doctor_fine(r, what, "the disk of %s has %" PRIu64 " MB left, %" PRIu64 " %%", path, free_mb, per_cent);
 }
 
 // --- platforms ---
@@ -257,8 +256,7 @@ static void look_at_room(struct doctor_report *r, const char *what, const char *
 static void look_at_release(struct doctor_report *r, const struct platform *p)
 {
 	if (p->write_path && strcmp(p->write_path, p->path) != 0 && !p->release)
-		doctor_report_add(r, DOCTOR_WARNING, "release",
-			"set release in [platform], or release the volume by other means",
+		doctor_warn(r, "release", "set release in [platform], or release the volume by other means",
 			"platform %s: nothing brings %s to %s", p->name, p->write_path, p->path);
 }
 
@@ -270,26 +268,26 @@ static void look_at_freeze(struct doctor_report *r, const struct platform *p)
 	buf_init(&why, LIMIT_NOTE);
 	if (freeze_is(p, &why, &unsaid) <= 0 || freeze_is_retirement(buf_view(&why)))
 		return;
-	doctor_report_add(r, DOCTOR_WARNING, "frozen", "wheelcache thaw, if nothing needs the freeze any more",
+	doctor_warn(r, "frozen", "wheelcache thaw, if nothing needs the freeze any more",
 		"platform %s takes no writes: %s", p->name, why.len ? why.data : "no reason is given");
 }
 
 static void look_at_platform(struct doctor_report *r, const struct platform *p, struct doctor_writes *writes)
 {
 	if (p->is_away) {
-		doctor_report_add(r, DOCTOR_WRONG, "platform", "look at the file server and the mount",
-			"%s: %s does not answer", p->name, p->path);
+		doctor_wrong(r, "platform", "look at the file server and the mount", "%s: %s does not answer", p->name,
+			p->path);
 		return;
 	}
 	if (access(p->path, R_OK | X_OK) < 0) {
-		doctor_report_add(r, DOCTOR_WRONG, "platform",
+		doctor_wrong(r, "platform",
 			errno == ENOENT ? "mount the volume or make the folder; the pages stay meanwhile"
 					: "give the account of the service the right to read it",
 			"%s: %s: %s", p->name, p->path, strerror(errno));
 		return;
 	}
 	struct file_system f = file_system_of(p->path);
-	doctor_report_add(r, DOCTOR_FINE, "platform", "", "%s: %s is on %s%s", p->name, p->path, f.name,
+	doctor_fine(r, "platform", "%s: %s is on %s%s", p->name, p->path, f.name,
 		f.is_remote ? "; other machines' changes show after the next scan" : "");
 	doctor_writes_platform(writes, p);
 	look_at_freeze(r, p);
@@ -299,7 +297,7 @@ static void look_at_platform(struct doctor_report *r, const struct platform *p, 
 
 static void warn_of_branch(void *ctx, const char *text)
 {
-	doctor_report_add(ctx, DOCTOR_WARNING, "branch", "correct this, or remove the branch", "%s", text);
+	doctor_warn(ctx, "branch", "correct this, or remove the branch", "%s", text);
 }
 
 // What serve refuses, and what it warns of.
@@ -308,7 +306,7 @@ static void look_at_views(struct doctor_report *r, const struct config *c, const
 {
 	struct err e = ERR_INIT;
 	if (serve_check_site(c, store, catalog_path, &e) < 0)
-		doctor_report_add(r, DOCTOR_WRONG, "configuration", "correct this line: man wheelcache.conf",
+		doctor_wrong(r, "configuration", "correct this line: man wheelcache.conf",
 			"the server does not start with it: %s", e.msg);
 	serve_check_branches(c, warn_of_branch, r);
 }
@@ -319,14 +317,14 @@ void doctor_store(struct doctor_report *r, const struct config *c, const char *c
 	struct err e = ERR_INIT;
 	CLEANUP(store_release) struct store store = {0};
 	if (store_open(c, STORE_PROMPT, &store, &e) < 0) {
-		doctor_report_add(r, DOCTOR_WRONG, "store", "name the store: [store] path, or STORE", "%s", e.msg);
+		doctor_wrong(r, "store", "name the store: [store] path, or STORE", "%s", e.msg);
 		return;
 	}
 	look_at_views(r, c, &store, catalog_path);
 	for (size_t i = 0; i < store.platform_count; i++)
 		look_at_platform(r, &store.platform[i], writes);
 	for (size_t i = 0; i < store.stray_count; i++)
-		doctor_report_add(r, DOCTOR_WARNING, "store",
+		doctor_warn(r, "store",
 			"move it into the folder of a platform, or name the platforms in the configuration",
 			"%s is in the folder of no platform, and not served", store.stray[i]);
 }
@@ -346,18 +344,16 @@ static void look_at_secret(struct doctor_report *r, const char *what, const char
 	struct stat st;
 	if (stat(path, &st) < 0) {
 		if (errno != ENOENT)
-			doctor_report_add(r, DOCTOR_WRONG, what, "give the account of the service the right to it",
-				"%s: %s", path, strerror(errno));
+			doctor_wrong(r, what, "give the account of the service the right to it", "%s: %s", path,
+				strerror(errno));
 		return;
 	}
 	if (st.st_mode & S_IROTH)
-		doctor_report_add(r, DOCTOR_WARNING, what, "chmod o-r", "every account of the machine can read %s",
-			path);
+		doctor_warn(r, what, "chmod o-r", "every account of the machine can read %s", path);
 	else if (access(path, R_OK | W_OK) < 0)
-		doctor_report_add(r, DOCTOR_WRONG, what, "chown it to the account of the service", "%s: %s", path,
-			strerror(errno));
+		doctor_wrong(r, what, "chown it to the account of the service", "%s: %s", path, strerror(errno));
 	else
-		doctor_report_add(r, DOCTOR_FINE, what, "", "%s can be read and written, and not by everybody", path);
+		doctor_fine(r, what, "%s can be read and written, and not by everybody", path);
 }
 
 // The arguments of look_at_view_time.
@@ -370,7 +366,7 @@ static void report_future(struct doctor_report *r, const char *what, const char 
 {
 	char text[CLOCK_TEXT];
 	clock_write(seconds, text);
-	doctor_report_add(r, DOCTOR_WRONG, "clock", "set the clock; if it was ahead once: wheelcache view repair",
+	doctor_wrong(r, "clock", "set the clock; if it was ahead once: wheelcache view repair",
 		"the newest %s of %s is of %s, which is after this machine's clock", noun, what, text);
 }
 
@@ -392,7 +388,7 @@ static int look_at_lost_members(void *ctx, const char *view, struct err *e)
 	if (member_losses_read(s->catalog, view, NULL, &lost, e) < 0)
 		return -1;
 	if (lost.count)
-		doctor_report_add(s->report, DOCTOR_WRONG, "views",
+		doctor_wrong(s->report, "views",
 			"copy it back, or wheelcache demote it there; wheelcache explain FILE says more",
 			"view %s has lost %zu released file%s, first %s/%s", view, lost.count,
 			lost.count == 1 ? "" : "s", lost.item[0].platform, lost.item[0].filename);
@@ -404,7 +400,7 @@ static void look_at_silence(struct doctor_report *r, const struct config_view *v
 	struct err e = ERR_INIT;
 	CLEANUP(view_silences_release) struct view_silences s = {0};
 	if (view_silence_read(v, c, clock_wall_seconds(), true, &s, &e) < 0) {
-		doctor_report_add(r, DOCTOR_WRONG, "views", "", "view %s: %s", v->name, e.msg);
+		doctor_wrong(r, "views", "", "view %s: %s", v->name, e.msg);
 		return;
 	}
 	for (size_t i = 0; i < s.count; i++) {
@@ -412,8 +408,8 @@ static void look_at_silence(struct doctor_report *r, const struct config_view *v
 		buf_init(&words, ERR_MSG_SIZE);
 		view_silence_describe(&s.item[i], &words);
 		if (s.item[i].is_silent)
-			doctor_report_add(r, DOCTOR_WRONG, "views", "look at the pipeline, or change [view] expect",
-				"view %s: silent: %s", v->name, words.data);
+			doctor_wrong(r, "views", "look at the pipeline, or change [view] expect", "view %s: silent: %s",
+				v->name, words.data);
 	}
 }
 
@@ -444,7 +440,7 @@ static void look_at_names(struct doctor_report *r, const struct config *c, struc
 	size_t names = 0;
 	if (!config_merges_platforms(c) || catalog_shared(catalog, count_differing, &names, &ignored) < 0 || !names)
 		return;
-	doctor_report_add(r, DOCTOR_WARNING, "names",
+	doctor_warn(r, "names",
 		"lead jobs to /PLATFORM/simple/ or /VIEW/PLATFORM/simple/ (wheelcache client-config --platform NAME); "
 		"[store] default-view = none ends /simple/",
 		"%zu file name%s other bytes on several platforms, and /simple/ shows one of each", names,
@@ -456,17 +452,16 @@ static void look_at_catalog(struct doctor_report *r, const struct config *c, con
 	struct err e = ERR_INIT;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (catalog_open_read(path, &catalog, &e) == 0) {
-		doctor_report_add(r, DOCTOR_FINE, "catalog", "", "%s can be read", path);
+		doctor_fine(r, "catalog", "%s can be read", path);
 		look_at_times(r, catalog);
 		for (size_t i = 0; i < c->view_count; i++)
 			look_at_silence(r, &c->views[i], catalog);
 		look_at_names(r, c, catalog);
 	} else if (e.kind == ERR_NOT_FOUND) {
-		doctor_report_add(r, DOCTOR_WARNING, "catalog", "wheelcache index, or start the server",
-			"there is no catalog %s", path);
+		doctor_warn(r, "catalog", "wheelcache index, or start the server", "there is no catalog %s", path);
 	} else {
-		doctor_report_add(r, DOCTOR_WRONG, "catalog",
-			"wheelcache index writes it anew; move a damaged one away first", "%s", e.msg);
+		doctor_wrong(r, "catalog", "wheelcache index writes it anew; move a damaged one away first", "%s",
+			e.msg);
 	}
 }
 
@@ -482,7 +477,7 @@ void doctor_state(struct doctor_report *r, const struct config *c, const char *c
 	if (access(folder, F_OK) == 0) {
 		struct file_system f = file_system_of(folder);
 		if (f.is_remote)
-			doctor_report_add(r, DOCTOR_WRONG, "catalog", "set [catalog] path to a local disk",
+			doctor_wrong(r, "catalog", "set [catalog] path to a local disk",
 				"%s is on %s, where SQLite's locks and shared memory do not work", folder, f.name);
 		look_at_room(r, "state", folder);
 	}

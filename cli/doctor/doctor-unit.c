@@ -128,14 +128,13 @@ static void report_state(struct doctor_report *r, struct str properties, const c
 	struct str state = property(properties, "ActiveState"), result = property(properties, "Result");
 	CLEANUP(mem_free) char *journal = xasprintf("read why it ended: journalctl -u %s", unit);
 	if (str_eq(state, STR("failed")))
-		doctor_report_add(r, DOCTOR_WRONG, "service", journal, "%s failed: " STR_FMT, unit, STR_ARG(result));
+		doctor_wrong(r, "service", journal, "%s failed: " STR_FMT, unit, STR_ARG(result));
 	else if (strcmp(unit, SERVER) != 0)
 		return; // a timer starts it
 	else if (str_eq(state, STR("active")))
-		doctor_report_add(r, DOCTOR_FINE, "service", "", "%s runs", unit);
+		doctor_fine(r, "service", "%s runs", unit);
 	else
-		doctor_report_add(r, DOCTOR_WARNING, "service", "systemctl enable --now wheelcache", "%s does not run",
-			unit);
+		doctor_warn(r, "service", "systemctl enable --now wheelcache", "%s does not run", unit);
 }
 
 static void report_write(struct doctor_report *r, const struct doctor_write *x, const char *unit, bool is_permitted)
@@ -168,7 +167,7 @@ void doctor_unit_judge(struct doctor_report *r, const struct doctor_writes *w, s
 		refused += is_refused;
 	}
 	if (!refused)
-		doctor_report_add(r, DOCTOR_FINE, "systemd", "", "%s may write to all of these folders", unit);
+		doctor_fine(r, "systemd", "%s may write to all of these folders", unit);
 }
 
 // --- asking ---

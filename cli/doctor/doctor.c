@@ -37,7 +37,7 @@ static int check_doctor_line(struct doctor_command *x, struct err *e)
 static void look_at_account(struct doctor_report *r)
 {
 	if (geteuid() == 0)
-		doctor_report_add(r, DOCTOR_WARNING, "account",
+		doctor_warn(r, "account",
 			"run it as the account of the service: runuser -u wheelcache -- wheelcache doctor",
 			"root may read and write everything, so the rights of the service are not tried");
 }
@@ -51,7 +51,7 @@ static void look_at_folders(struct doctor_report *r, const struct config *c)
 	if (catalog)
 		doctor_state(r, c, catalog, &writes);
 	else
-		doctor_report_add(r, DOCTOR_WRONG, "catalog", "set [catalog] path", "%s", e.msg);
+		doctor_wrong(r, "catalog", "set [catalog] path", "%s", e.msg);
 	doctor_writes_report(&writes, r);
 	doctor_unit(r, &writes);
 }
@@ -62,12 +62,10 @@ static void examine_server(struct doctor_command *x)
 	struct err e = ERR_INIT;
 	struct doctor_report *r = &x->report;
 	if (session_read(&x->s, &x->s.config, &e) < 0) {
-		doctor_report_add(r, DOCTOR_WRONG, "configuration", "correct this line: man wheelcache.conf", "%s",
-			e.msg);
+		doctor_wrong(r, "configuration", "correct this line: man wheelcache.conf", "%s", e.msg);
 		return;
 	}
-	doctor_report_add(r, DOCTOR_FINE, "configuration", "", "%s",
-		x->s.file ? x->s.file : "no file is given: the defaults");
+	doctor_fine(r, "configuration", "%s", x->s.file ? x->s.file : "no file is given: the defaults");
 	look_at_account(r);
 	look_at_folders(r, &x->s.config);
 	doctor_clock(r);
