@@ -5,7 +5,7 @@
 #include "lib/state/store/retired.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
-#include "server/pages/builds-data.h"
+#include "server/pages/builds-page.h"
 #include "server/pages/builds-page.h"
 #include "server/pages/page.h"
 

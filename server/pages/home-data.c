@@ -17,8 +17,8 @@
 #include "lib/state/store/tombstone.h"
 #include "lib/state/upstream/file-cache.h"
 #include "server/core/build-results.h"
-#include "server/pages/builds-data.h"
-#include "server/pages/plan-applied.h"
+#include "server/pages/builds-page.h"
+#include "server/pages/plan-rows.h"
 
 enum {
 	DAY = 86400,

@@ -2,12 +2,668 @@
 #include "server/pages/home.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "builder/missing/branch.h"
+#include "lib/base/limits.h"
+#include "lib/format/escape.h"
+#include "lib/state/store/retired.h"
+#include "lib/view/client-config.h"
 #include "lib/view/view-time.h"
 #include "server/core/auth.h"
 #include "server/core/missing-counts.h"
-#include "server/pages/home-page.h"
+#include "server/pages/html-layout.h"
+#include "server/pages/install-index.h"
 #include "server/pages/page.h"
+
+// --- what changes ---
+
+static void put_time_cell(struct buf *out, int64_t when)
+{
+	html_put(out, "<td>%t</td>", when);
+}
+
+static void put_counted(struct buf *out, uint64_t n, const char *one, const char *many)
+{
+	html_put(out, "%n %h", n, n == 1 ? one : many);
+}
+
+static void put_arrivals(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"Project", "Version", "Files", "Came"};
+	if (!d->arrivals)
+		return;
+	buf_puts(out, "<h2>New files</h2>\n");
+	html_begin_table(out, "New files", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->arrivals; i++) {
+		const struct overview_arrival *a = &d->arrival[i];
+		html_begin_project_row(out, "-/", a->project);
+		html_put(out, "<td>%s</td><td>", a->version);
+		put_counted(out, a->files, "file", "files");
+		buf_puts(out, " on ");
+		put_counted(out, a->platforms, "platform", "platforms");
+		buf_puts(out, "</td>");
+		put_time_cell(out, a->when);
+		buf_puts(out, "</tr>\n");
+	}
+	html_end_table(out);
+}
+
+static void put_removals(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"Project", "Files", "Removed", "Why"};
+	if (!d->removals)
+		return;
+	buf_printf(out, "<h2>Removed in the last %d days</h2>\n", OVERVIEW_REMOVED_DAYS);
+	html_begin_table(out, "Removed files", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->removals; i++) {
+		const struct overview_removal *r = &d->removal[i];
+		html_begin_project_row(out, "-/", r->project);
+		buf_puts(out, "<td>");
+		put_counted(out, r->files, "file", "files");
+		buf_puts(out, "</td>");
+		put_time_cell(out, r->when);
+		html_put(out, "<td class=\"why full\">%s</td></tr>\n", r->reason);
+	}
+	html_end_table(out);
+}
+
+// --- builds ---
+
+static void put_attempt(const struct results_attempt *a, const char *word, const char *class, struct buf *out)
+{
+	html_put(out, "<tr><th scope=\"row\"><a href=\"-/builds/%u/\">%s %s</a></th><td><span class=\"verdict "
+		"%h\">%h</span></td><td>%s %s</td>", a->project, a->project, a->version, class, word, a->platform,
+		a->python);
+	put_time_cell(out, a->begun);
+	html_put(out, "<td class=\"why full\">%s</td></tr>\n", a->why);
+}
+
+static void put_build_list(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"Build", "Now", "Environment", "Begun", "Why"};
+	if (!d->has_builds)
+		return;
+	buf_puts(out, "<h2>Builds</h2>\n<p class=\"note\">");
+	put_counted(out, d->running_total, "build runs", "builds run");
+	buf_puts(out, ", ");
+	put_counted(out, d->failing_total, "wheel fails", "wheels fail");
+	buf_puts(out, ". <a href=\"-/builds/\">All builds</a></p>\n");
+	if (!d->runnings && !d->failings)
+		return;
+	html_begin_table(out, "Builds", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->runnings; i++)
+		put_attempt(&d->running[i], "running", "goes", out);
+	for (size_t i = 0; i < d->failings; i++)
+		put_attempt(&d->failing[i], results_result_name[d->failing[i].result], "wrong", out);
+	html_end_table(out);
+}
+
+// --- what is old ---
+
+static void put_last_plan(const struct overview_data *d, struct buf *out)
+{
+	if (!d->plan)
+		return;
+	html_put(out, "<h2>Last prune</h2>\n<p class=\"note\"><a href=\"-/plan/\">The plan</a> of %t removes ",
+		d->plan_made);
+	put_counted(out, d->plan_files, "file", "files");
+	html_put(out, " with %b", d->plan_bytes);
+	if (d->plan_applied)
+		html_put(out, ". It was applied at %t", d->plan_applied);
+	buf_puts(out, ".</p>\n");
+}
+
+static void put_old_views(const struct overview_data *d, struct buf *out)
+{
+	for (size_t i = 0; i < d->views; i++) {
+		const struct overview_view *v = &d->view[i];
+		html_put(out, "<p class=\"note\">View <a href=\"-/channel/%u/\">%s</a>: ", v->view, v->view);
+		put_counted(out, v->stale, "project is", "projects are");
+		buf_puts(out, " stale, and ");
+		put_counted(out, v->ending, "version ends", "versions end");
+		buf_puts(out, " soon.</p>\n");
+	}
+}
+
+static void put_old_projects(const struct overview_data *d, struct buf *out)
+{
+	if (!d->olds)
+		return;
+	buf_puts(out, "<p class=\"note\">");
+	put_counted(out, d->old_total, "project has", "projects have");
+	buf_printf(out, " no new file for %d days; without one for longest:</p>\n", OVERVIEW_OLD_DAYS);
+	static const char *const column[] = {"Project", "Newest file"};
+	html_begin_table(out, "Stale projects", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->olds; i++) {
+		html_begin_project_row(out, "-/", d->old[i].project);
+		put_time_cell(out, d->old[i].when);
+		buf_puts(out, "</tr>\n");
+	}
+	html_end_table(out);
+}
+
+// --- upstream ---
+
+static void put_health(struct buf *out, const struct upstream_health *x, bool is_offline)
+{
+	const char *class = is_offline ? " goes" : x->is_failing ? " wrong" : x->answered ? " good" : "";
+	buf_printf(out, "<td><span class=\"verdict%s\">%s</span></td><td>", class,
+		is_offline	? "offline"
+		: x->is_failing ? "fails"
+		: x->answered	? "answers"
+				: "not asked yet");
+	if (x->answered)
+		html_time(out, x->answered);
+	buf_puts(out, "</td><td class=\"why full\">");
+	if (x->failed)
+		html_put(out, "%h, %t", upstream_result_name[x->failure], x->failed);
+	buf_puts(out, "</td></tr>\n");
+}
+
+static void put_upstream(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"Index", "State", "Last answer", "Last error"};
+	const struct overview_upstream *u = &d->upstream;
+	if (!u->indexes)
+		return;
+	buf_puts(out, "<h2>Upstream</h2>\n");
+	html_begin_table(out, "Upstream", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < u->indexes; i++) {
+		html_put(out, "<tr><th scope=\"row\" class=\"file\">%s</th>", u->index[i].url);
+		put_health(out, &u->index[i], u->is_offline);
+	}
+	html_end_table(out);
+	buf_puts(out, "<p class=\"note\">");
+	if (u->is_offline)
+		buf_puts(out, "It is not asked: [upstream] offline = yes. Clients get what is cached. ");
+	put_counted(out, u->projects, "project’s page is", "projects’ pages are");
+	buf_puts(out, " cached, and ");
+	put_counted(out, u->files, "file", "files");
+	html_put(out, " with %b. Answers and errors are those since this server started.</p>\n", u->bytes);
+}
+
+// First of all: nobody else tells of a file that is not on its page.
+static void put_problems(const struct overview_data *d, struct buf *out)
+{
+	static const char *const column[] = {"File", "Platform", "State", "Why"};
+	if (!d->problem_total)
+		return;
+	buf_puts(out, "<h2>Problems</h2>\n<p class=\"note\">");
+	put_counted(out, d->problem_total, "file is", "files are");
+	buf_puts(out, " quarantined, or for other machines than those of the platform");
+	if (d->problem_total > d->problems)
+		buf_printf(out, "; the first %zu", d->problems);
+	buf_puts(out, ":</p>\n");
+	html_begin_table(out, "Problems", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < d->problems; i++) {
+		const struct overview_problem *p = &d->problem[i];
+		html_put(out, "<tr><th scope=\"row\">%s</th><td>%s</td><td><span class=\"verdict %h\">%h</span></td>"
+			"<td class=\"why full\">%s</td></tr>\n", p->path, p->platform, p->is_listed ? "goes" : "wrong",
+			p->is_listed ? "listed" : "quarantined", p->reason);
+	}
+	html_end_table(out);
+}
+
+static void put_overview(const struct overview_data *d, struct buf *out)
+{
+	put_problems(d, out);
+	put_upstream(d, out);
+	put_arrivals(d, out);
+	put_removals(d, out);
+	put_build_list(d, out);
+	put_last_plan(d, out);
+	if (d->olds || d->views)
+		buf_puts(out, "<h2>Stale projects</h2>\n");
+	put_old_views(d, out);
+	put_old_projects(d, out);
+}
+
+// --- the whole page ---
+
+struct home_page_writer {
+	const struct html_frame *frame;
+	const struct site *site;
+	const struct home_page_stats *stats;
+	struct str base;           // without "/" at its end
+	struct client_index index; // that the page leads to
+	struct buf untrusted_host; // for pip's --trusted-host; empty: not needed
+	struct buf *out;
+};
+
+static void put_html_text(struct home_page_writer *w, const char *text)
+{
+	escape_html(w->out, str_from(text));
+}
+
+static bool is_on_home(const struct home_page_stats *stats, const struct platform *p)
+{
+	return readable_has(stats->readable, p, NULL) && !retired_is(p);
+}
+
+// Of several platforms, the first one that the client may read stands for the job's: pip must not get what was built for
+// another one. Where the default view shows nothing to the client, the index is the platform's own.
+static void choose_index(struct home_page_writer *w, const char *base)
+{
+	const struct store *store = &w->site->store;
+	const struct view *v = &w->site->view[0];
+	CLEANUP(mem_free) const struct platform **list = xcalloc(store->platform_count + 1, sizeof(*list));
+	size_t count = 0;
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (is_on_home(w->stats, &store->platform[i]))
+			list[count++] = &store->platform[i];
+	if (count && !w->site->has_no_default && (!v->platform_count || !readable_has_view(w->stats->readable, v, NULL)))
+		v = site_view(w->site, str_from(list[0]->name));
+	w->index = install_index_of(w->site, v, list, count, base);
+}
+
+static void put_index_url(struct home_page_writer *w)
+{
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PAGE);
+	client_config_url(&w->index, &url);
+	escape_html(w->out, buf_view(&url));
+}
+
+static void put_scan_state(struct home_page_writer *w)
+{
+	const struct home_page_stats *s = w->stats;
+	time_t t = (time_t)s->last_scan;
+	struct tm tm;
+	char when[96];
+	buf_puts(w->out, s->is_scanning ? "<span class=\"state busy\">" : "<span class=\"state\">");
+	if (s->is_scanning)
+		buf_puts(w->out, s->last_scan ? "Scanning · last scan " : "First scan is running");
+	else
+		buf_puts(w->out, s->last_scan ? "Last scan " : "Not scanned yet");
+	if (s->last_scan && gmtime_r(&t, &tm) &&
+		strftime(when, sizeof(when), "<time datetime=\"%FT%TZ\">%F %R UTC</time>", &tm))
+		buf_puts(w->out, when);
+	buf_puts(w->out, "</span>\n");
+}
+
+static void put_header(struct home_page_writer *w)
+{
+	html_begin(w->out, w->frame, "wheelcache", "Python wheels, ready to install with pip and uv");
+	put_scan_state(w);
+	buf_puts(w->out, "</header>\n");
+}
+
+static void put_size_total(struct home_page_writer *w, const char *name, uint64_t bytes)
+{
+	html_put(w->out, "<div><dt>%h</dt><dd>%b</dd></div>", name, bytes);
+}
+
+static void put_cached_totals(struct home_page_writer *w)
+{
+	const struct overview_upstream *u = &w->stats->overview->upstream;
+	if (!u->indexes)
+		return;
+	html_total(w->out, "Cached projects", u->projects);
+	html_total(w->out, "Cached files", u->files);
+	put_size_total(w, "Cached size", u->bytes);
+}
+
+static void put_store_totals(struct home_page_writer *w)
+{
+	size_t count = 0;
+	struct catalog_totals all = {0};
+	for (size_t i = 0; i < w->site->store.platform_count; i++) {
+		if (!is_on_home(w->stats, &w->site->store.platform[i]))
+			continue;
+		count++;
+		all.files += w->stats->platform[i].totals.files;
+		all.bytes += w->stats->platform[i].totals.bytes;
+	}
+	buf_puts(w->out, "<dl>");
+	if (all.files || !w->stats->overview->upstream.indexes) {
+		html_total(w->out, "Platforms", count);
+		html_total(w->out, "Files", all.files);
+		put_size_total(w, "Size", all.bytes);
+	}
+	put_cached_totals(w);
+	buf_puts(w->out, "</dl>\n");
+}
+
+static void begin_figure(struct home_page_writer *w, const char *title)
+{
+	buf_printf(w->out, "<figure class=\"card\"><figcaption>%s</figcaption><pre><code>", title);
+}
+
+static void end_figure(struct home_page_writer *w)
+{
+	buf_puts(w->out, "</code></pre></figure>\n");
+}
+
+static void put_trusted_host(struct home_page_writer *w, const char *before)
+{
+	if (!w->untrusted_host.len)
+		return;
+	buf_puts(w->out, before);
+	escape_html(w->out, buf_view(&w->untrusted_host));
+}
+
+static void put_pip_command(struct home_page_writer *w)
+{
+	CLEANUP(buf_release) struct buf command;
+	buf_init(&command, LIMIT_PAGE);
+	install_index_command(&w->index, "NAME", &command);
+	escape_html(w->out, buf_view(&command));
+}
+
+static void put_install_commands(struct home_page_writer *w)
+{
+	buf_puts(w->out, "<h2>Install from here</h2>\n<div class=\"lines\">\n");
+	begin_figure(w, "pip");
+	put_pip_command(w);
+	end_figure(w);
+	begin_figure(w, "uv");
+	buf_puts(w->out, "uv pip install --default-index ");
+	put_index_url(w);
+	buf_puts(w->out, " NAME");
+	end_figure(w);
+	buf_puts(w->out, "<div class=\"half\">\n");
+	begin_figure(w, "pip.conf");
+	buf_puts(w->out, "[global]\nindex-url = ");
+	put_index_url(w);
+	put_trusted_host(w, "\ntrusted-host = ");
+	end_figure(w);
+	begin_figure(w, "uv.toml");
+	buf_puts(w->out, "[[index]]\nurl = &quot;");
+	put_index_url(w);
+	buf_puts(w->out, "&quot;\ndefault = true");
+	end_figure(w);
+	buf_puts(w->out, "</div>\n</div>\n");
+	if (w->index.needs_token)
+		buf_puts(w->out, "<p class=\"note\">pip asks for a user name, which may be any, and for the token as "
+				 "password.</p>\n");
+	if (w->index.platform) {
+		const char *all = w->index.view	           ? w->index.view
+				  : w->site->has_no_default ? w->index.platform
+							    : "simple";
+		buf_puts(w->out, "<p class=\"note\">This is the index for jobs on <span class=\"name\">");
+		put_html_text(w, w->index.platform);
+		html_put(w->out, "</span>. Each platform has its own: see <a href=\"-/client-config/%u\">the "
+			"addresses of all</a>.</p>\n", all);
+	}
+	buf_puts(w->out, "<p class=\"note\">Poetry, PDM, tox, Docker and CI systems: see <a href=\"");
+	install_index_page(&w->index, w->out);
+	buf_puts(w->out, "\">how clients use this index</a>.</p>\n");
+}
+
+static size_t count_in_use(const struct view *v)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < v->platform_count; i++)
+		count += !retired_is(v->platform[i]);
+	return count;
+}
+
+static void put_platform_names(struct home_page_writer *w, const struct view *v)
+{
+	size_t in_use = count_in_use(v), shown = 0;
+	for (size_t i = 0; i < v->platform_count; i++) {
+		if (in_use && retired_is(v->platform[i]))
+			continue;
+		buf_puts(w->out, shown++ ? ", <span class=\"name\">" : "<span class=\"name\">");
+		put_html_text(w, v->platform[i]->name);
+		buf_puts(w->out, "</span>");
+	}
+	buf_puts(w->out, in_use || !shown ? "" : " (retired)");
+}
+
+// The view or platform from which files are promoted into this one, if the client may know it; NULL.
+static const char *readable_source(const struct home_page_writer *w, const struct view *v)
+{
+	const struct config_view *own = v->membership ? config_view(&w->site->config, v->membership) : NULL;
+	const struct view *from = own ? site_view(w->site, str_from(own->from)) : NULL;
+	return from && readable_has_view(w->stats->readable, from, NULL) ? own->from : NULL;
+}
+
+// Says that the view shows only a part of its platforms' files.
+static void put_promotion(struct home_page_writer *w, const struct view *v)
+{
+	const char *source = readable_source(w, v);
+	if (!v->membership)
+		return;
+	buf_puts(w->out, ": files that were promoted");
+	if (source) {
+		buf_puts(w->out, " from <span class=\"name\">");
+		put_html_text(w, source);
+		buf_puts(w->out, "</span>");
+	}
+}
+
+// Says what /simple/ shows, if the table below does not make that obvious.
+static void put_default_note(struct home_page_writer *w)
+{
+	const struct view *v = &w->site->view[0];
+	if ((w->site->store.platform_count < 2 && !v->membership) ||
+		!readable_has_view(w->stats->readable, v, NULL) || !v->platform_count)
+		return;
+	buf_puts(w->out, w->index.platform ? "<p class=\"note\"><a href=\"simple/\"><code>/simple/</code></a> shows "
+				     : "<p class=\"note\">This index shows ");
+	put_platform_names(w, v);
+	put_promotion(w, v);
+	buf_puts(w->out, count_in_use(v) < 2 ? ".</p>\n"
+		 : v->membership       ? " as one. Where two of them have other bytes of one name, it has neither.</p>\n"
+				       : " as one. Where two of them have a file of the same name, the first "
+					 "one’s is seen, whatever the job runs on.</p>\n");
+}
+
+// The link is relative, so that it works behind any prefix. A narrow column breaks the line before the name.
+static void put_index_cell(struct home_page_writer *w, const struct view *v)
+{
+	html_put(w->out, "<td class=\"full\"><a href=\"%u/simple/\"><code>", v->name);
+	escape_html(w->out, w->base);
+	html_put(w->out, "/<wbr>%u/simple/</code></a></td>", v->name);
+}
+
+// The index of the next view that the client may read, from i on.
+static size_t next_view(const struct site *s, const struct readable *r, size_t i)
+{
+	while (i < s->view_count && !readable_has_view(r, &s->view[i], NULL))
+		i++;
+	return i;
+}
+
+// The name of a view that the configuration names, with a link to its page as a channel.
+static void put_channel_link(struct home_page_writer *w, const struct view *v)
+{
+	html_put(w->out, "<a href=\"-/channel/%u/\">", v->name);
+	put_html_text(w, v->name);
+	buf_puts(w->out, "</a>");
+}
+
+static void put_views(struct home_page_writer *w)
+{
+	static const char *const column[] = {"Name", "Platforms, in order", "Index URL"};
+	size_t first = next_view(w->site, w->stats->readable, 1 + w->site->store.platform_count);
+	if (first >= w->site->view_count)
+		return;
+	buf_puts(w->out, "<h2>Views</h2>\n");
+	html_begin_table(w->out, "Views", "card wide", column, ARRAY_SIZE(column));
+	for (size_t i = first; i < w->site->view_count; i = next_view(w->site, w->stats->readable, i + 1)) {
+		const struct view *v = &w->site->view[i];
+		buf_puts(w->out, "<tr><th scope=\"row\">");
+		put_channel_link(w, v);
+		buf_puts(w->out, "</th><td class=\"full\">");
+		put_platform_names(w, v);
+		put_promotion(w, v);
+		buf_puts(w->out, "</td>");
+		put_index_cell(w, v);
+		buf_puts(w->out, "</tr>\n");
+	}
+	html_end_table(w->out);
+}
+
+static void put_number_cell(struct home_page_writer *w, uint64_t n, const char *unit)
+{
+	html_put(w->out, "<td class=\"n\" data-of=\"%h\">%n</td>", unit, n);
+}
+
+// A link to what is missing on the platform, if a branch wants anything there.
+static void put_missing_cell(struct home_page_writer *w, const char *platform, const struct home_page_platform *p)
+{
+	const struct config *c = &w->site->config;
+	bool is_wanted = false;
+	for (size_t i = 0; i < c->branch_count; i++)
+		is_wanted |= branch_has_platform(&(struct branch){.config = &c->branches[i]}, platform);
+	buf_puts(w->out, "<td>");
+	if (is_wanted) {
+		html_put(w->out, "<a href=\"-/missing/%u?format=html\">", platform);
+		if (p->is_missing_known)
+			html_count(w->out, p->missing);
+		buf_puts(w->out, p->is_missing_known ? " missing</a> as of " : "what is missing</a>");
+		if (p->is_missing_known)
+			html_time(w->out, p->missing_counted);
+	}
+	buf_puts(w->out, "</td>");
+}
+
+static bool has_readable_platform(const struct home_page_writer *w)
+{
+	for (size_t i = 0; i < w->site->store.platform_count; i++)
+		if (readable_has(w->stats->readable, &w->site->store.platform[i], NULL))
+			return true;
+	return false;
+}
+
+// A server that only mirrors has none.
+static bool shows_platforms(const struct home_page_writer *w)
+{
+	return has_readable_platform(w) || !w->stats->overview->upstream.indexes;
+}
+
+static void put_platform_table(struct home_page_writer *w)
+{
+	if (!shows_platforms(w))
+		return;
+	buf_puts(w->out, "<h2>Platforms</h2>\n");
+	html_begin_box(w->out, "Platforms", "card wide");
+	buf_puts(w->out, "<table>\n<thead><tr><th scope=\"col\">Name</th><th scope=\"col\" class=\"n\">Projects</th>"
+			 "<th scope=\"col\" class=\"n\">Files</th><th scope=\"col\" class=\"n\">Size</th>"
+			 "<th scope=\"col\">Index URL</th>");
+	buf_puts(w->out, w->site->config.branch_count ? "<th scope=\"col\">Branches</th></tr></thead>\n<tbody>\n"
+						      : "</tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < w->site->store.platform_count; i++) {
+		if (!is_on_home(w->stats, &w->site->store.platform[i]))
+			continue;
+		const struct catalog_totals *p = &w->stats->platform[i].totals;
+		buf_puts(w->out, "<tr><th scope=\"row\">");
+		put_html_text(w, w->site->store.platform[i].name);
+		buf_puts(w->out, "</th>");
+		put_number_cell(w, p->projects, "projects");
+		put_number_cell(w, p->files, "files");
+		html_put(w->out, "<td class=\"n\">%b</td>", p->bytes);
+		put_index_cell(w, &w->site->view[1 + i]);
+		if (w->site->config.branch_count)
+			put_missing_cell(w, w->site->store.platform[i].name, &w->stats->platform[i]);
+		buf_puts(w->out, "</tr>\n");
+	}
+	html_end_table(w->out);
+}
+
+// The client may read nothing of this server, as it is.
+static bool shows_nothing(const struct home_page_writer *w)
+{
+	return w->site->has_private && !has_readable_platform(w) && !w->stats->overview->upstream.indexes;
+}
+
+static void put_way_in(struct home_page_writer *w)
+{
+	buf_puts(w->out, "<h2>All of this server is private</h2>\n<p>");
+	if (w->stats->readable->grant.count)
+		buf_puts(w->out, "Of this your token may read what the search finds. To use another one: ");
+	buf_puts(w->out, "<a href=\"?sign-in=1\">Sign in</a>. The browser asks for a user name, which may be any, and for a "
+			 "password: a token that may read. It keeps them until it is closed.</p>\n"
+			 "<p>The operator makes a token: <code>wheelcache token add --read</code>. pip and uv need one too: "
+			 "see <a href=\"-/docs/clients.md\">clients and CI systems</a>.</p>\n");
+}
+
+static void put_content(struct home_page_writer *w)
+{
+	put_store_totals(w);
+	put_install_commands(w);
+	put_default_note(w);
+	put_overview(w->stats->overview, w->out);
+	put_views(w);
+	put_platform_table(w);
+}
+
+static void put_end(struct home_page_writer *w)
+{
+	CLEANUP(buf_release) struct buf links;
+	buf_init(&links, LIMIT_PAGE);
+	buf_puts(&links, "<a href=\"simple/\">all projects</a> · <a href=\"-/usage/\">usage</a> · "
+			 "<a href=\"-/log/\" title=\"needs a token that may read\">log</a>");
+	if (w->stats->readable->has_private)
+		buf_puts(&links, " · signed in until the browser is closed");
+	else if (w->site->has_private)
+		buf_puts(&links, " · <a href=\"?sign-in=1\" title=\"needs a token that may read\">sign in</a>");
+	html_end(w->out, links.data);
+}
+
+static void home_page_writer_release(struct home_page_writer *w)
+{
+	buf_release(&w->untrusted_host);
+}
+
+void home_page_write(const struct html_frame *frame, const struct site *s, const struct home_page_stats *stats,
+	const char *base_url, struct buf *out)
+{
+	struct str base = str_from(base_url);
+	while (base.len && base.ptr[base.len - 1] == '/')
+		base.len--;
+	CLEANUP(home_page_writer_release)
+	struct home_page_writer w = {.frame = frame, .site = s, .stats = stats, .base = base, .out = out};
+	buf_init(&w.untrusted_host, LIMIT_PAGE);
+	client_config_distrusted(base, &w.untrusted_host);
+	choose_index(&w, base_url);
+	put_header(&w);
+	if (shows_nothing(&w))
+		put_way_in(&w);
+	else
+		put_content(&w);
+	put_end(&w);
+}
+
+// --- JSON ---
+
+static struct jsondoc *platform_json(const struct platform *p, const struct home_page_platform *stats)
+{
+	struct jsondoc *one = jsondoc_object();
+	jsondoc_put_str(one, "name", p->name);
+	jsondoc_put_int(one, "projects", (int64_t)stats->totals.projects);
+	jsondoc_put_int(one, "files", (int64_t)stats->totals.files);
+	jsondoc_put_int(one, "bytes", (int64_t)stats->totals.bytes);
+	if (stats->is_missing_known) {
+		jsondoc_put_int(one, "missing", (int64_t)stats->missing);
+		jsondoc_put_time(one, "missing_counted", stats->missing_counted);
+	}
+	return one;
+}
+
+void home_json_write(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *platforms = jsondoc_array(), *views = jsondoc_array();
+	jsondoc_put_str(doc, "url", base_url);
+	jsondoc_put_bool(doc, "scanning", stats->is_scanning);
+	jsondoc_put_time(doc, "last_scan", stats->last_scan);
+	for (size_t i = 0; i < s->store.platform_count; i++)
+		if (is_on_home(stats, &s->store.platform[i]))
+			jsondoc_add(platforms, platform_json(&s->store.platform[i], &stats->platform[i]));
+	for (size_t i = next_view(s, stats->readable, 1 + s->store.platform_count); i < s->view_count;
+		i = next_view(s, stats->readable, i + 1))
+		jsondoc_add_str(views, s->view[i].name);
+	jsondoc_put(doc, "platforms", platforms);
+	jsondoc_put(doc, "views", views);
+	overview_json_put(stats->overview, doc);
+	jsondoc_write(doc, 2, out);
+}
+
+// --- the page ---
 
 enum { HOME_SCAN_ENDED, HOME_IS_SCANNING }; // numbers of the query
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/pages/home-page.h"
+#include "server/pages/home.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

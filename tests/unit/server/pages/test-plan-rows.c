@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/pages/plan-choice.h"
+#include "server/pages/plan-rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

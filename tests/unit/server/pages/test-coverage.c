@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/pages/coverage-data.h"
+#include "server/pages/coverage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What METADATA tells people, also if it is hostile.
-#include "server/pages/project-metadata.h"
+#include "server/pages/project-data.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages of the documentation in the program, and where their links lead.
-#include "server/pages/docs-text.h"
+#include "server/pages/docs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/pages/search-data.h"
+#include "server/pages/search.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
