@@ -24,7 +24,6 @@
 #include "lib/view/view.h"
 #include "server/http/listen.h"
 #include "server/core/store-scans.h"
-#include "server/http/passed-socket.h"
 #include "server/server.h"
 
 // Used by the main thread only, which waits for signals and for the end of scans.

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "lib/format/jsondoc.h"
-#include "lib/state/upstream/name-rules.h"
+#include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream.h"
 
 // Borrowed.

@@ -9,7 +9,7 @@
 #include "lib/state/catalog/catalog-history.h"
 #include "lib/state/results/results.h"
 #include "lib/audit/wheel-gate.h"
-#include "lib/state/upstream/name-rules.h"
+#include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/view.h"
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/audit/wheel-gate.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
@@ -18,24 +19,27 @@
 #include "lib/os/safefile.h"
 #include "lib/state/access/audit-refusals.h"
 #include "lib/state/access/audit.h"
-#include "lib/audit/wheel-gate.h"
+#include "lib/state/config/config.h"
 #include "lib/state/publish/upload-policy.h"
+#include "lib/state/upstream/file-cache.h"
+#include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream.h"
+#include "server/api/routes.h"
 #include "server/catalog-watch.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
-#include "server/core/evidence-quota.h"
-#include "server/core/platform-monitor.h"
 #include "server/core/missing-counts.h"
+#include "server/core/monitors.h"
 #include "server/core/rate-limit.h"
-#include "server/core/release-scheduler.h"
-#include "server/core/view-monitor.h"
 #include "server/core/server-context.h"
-#include "server/api/routes.h"
+#include "server/core/simple-pages.h"
 #include "server/http/http.h"
 #include "server/http/metrics.h"
 #include "server/message/download-counter.h"
-#include "server/upstream/upstream-setup.h"
+#include "server/upstream/name-guard.h"
+#include "server/upstream/project-list.h"
+#include "server/upstream/upstream-files.h"
+#include "server/upstream/upstream-pages.h"
 
 enum {
 	GRACE_SECONDS = 30,  // for downloads under way at the stop
@@ -64,6 +68,143 @@ struct server {
 	struct audit_place audit;
 	char *catalog_path;
 };
+
+// --- upstream ---
+
+enum { PROJECT_LIST_SECONDS = 3600 }; // the list of all projects is requested at most so often
+
+// Before any client gets the answer.
+static int learn_answer(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	if (answer->is_changed)
+		simple_pages_drop_project(ctx, answer->project);
+	return name_guard_learn(ctx, answer, e);
+}
+
+static void drop_lists(void *ctx)
+{
+	simple_pages_drop_lists(ctx);
+}
+
+static void drop_page(void *ctx, const char *project)
+{
+	simple_pages_drop_project(ctx, project);
+}
+
+static unsigned project_list_age(const struct config *c)
+{
+	return (unsigned)(c->upstream_max_age > PROJECT_LIST_SECONDS ? c->upstream_max_age : PROJECT_LIST_SECONDS);
+}
+
+static void start_project_list(struct server_context *s, const struct config *c, const char *files)
+{
+	if (strcmp(c->upstream_root, "all") != 0)
+		return;
+	s->project_list = project_list_new(&(struct project_list_options){
+		.folder = files,
+		.url = upstream_first_url(s->upstream),
+		.pool = upstream_pool(s->upstream),
+		.max_age = project_list_age(c),
+		.is_offline = c->upstream_offline,
+		.changed = drop_lists,
+		.ctx = s,
+	});
+}
+
+// A view whose platforms' machines are unknown lists all wheels, because any could fit.
+static void warn_of_unknown_platforms(const struct site *site)
+{
+	for (size_t i = 0; i < site->view_count; i++) {
+		const struct view *v = &site->view[i];
+		const struct platform *p = v->wheels.unknown;
+		if (!v->merges || !v->wheels.is_enabled || v->wheels.tag.count)
+			continue;
+		CLEANUP(mem_free) char *name = v->name ? xasprintf("view %s", v->name) : xstrdup("the default view");
+		if (p)
+			log_warn("%s lists all of upstream's wheels: the machines of platform %s are unknown "
+				 "([platform %s] pythons, arch and libc describe them)",
+				name, p->name, p->name);
+		else
+			log_warn("%s lists all of upstream's wheels: it has no platform "
+				 "([platform NAME] pythons, arch and libc describe its machines)",
+				name);
+	}
+}
+
+// Does nothing if no view merges. c is borrowed until stop_upstream(). On an error stop_upstream() cleans
+// up. One thread, before the server answers requests. Errors: the file cache's, and those of the file of owned names.
+static int start_upstream(struct server_context *s, const struct config *c, struct err *e)
+{
+	CLEANUP(mem_free) char *ours = owned_names_path(s->catalog_path);
+	CLEANUP(mem_free)
+	char *files = c->upstream_files_path ? xstrdup(c->upstream_files_path) : xasprintf("%s.files", s->catalog_path);
+	if (!server_context_site(s)->merges)
+		return 0;
+	warn_of_unknown_platforms(server_context_site(s));
+	if (owned_names_open(ours, &s->owned_names, e) < 0)
+		return -1;
+	owned_names_watch(s->owned_names, drop_page, s);
+	if (file_cache_open(files, c->upstream_files_size, &s->file_cache, e) < 0)
+		return -1;
+	s->upstream_pages = upstream_pages_start(c, s->upstream, s->catalog_pool, s->metrics, learn_answer, s);
+	start_project_list(s, c, files);
+	s->fetch_pool = upstream_new_pool(c);
+	fetch_pool_start(s->fetch_pool);
+	s->upstream_files =
+		upstream_files_new(s->fetch_pool, (unsigned)c->upstream_concurrency, s->file_cache, s->metrics);
+	return 0;
+}
+
+// Takes over what a reload may change: cache lifetimes, whether upstream is asked, the size of the file cache. Any
+// thread.
+static void configure_upstream(struct server_context *s, const struct config *c)
+{
+	if (s->upstream_pages)
+		upstream_pages_configure(s->upstream_pages, c);
+	if (s->file_cache)
+		file_cache_limit(s->file_cache, c->upstream_files_size);
+	warn_of_unknown_platforms(server_context_site(s));
+	if (s->project_list)
+		project_list_configure(s->project_list, project_list_age(c), c->upstream_offline);
+}
+
+// Resumes the clients that wait for a page: the server is stopping, and clients ask again. Downloads continue. Any thread.
+static void cancel_upstream_pages(struct server_context *s)
+{
+	upstream_pages_cancel(s->upstream_pages);
+	project_list_cancel(s->project_list);
+}
+
+// Resumes clients that have left, and drops work that only they wanted. Called about once a second. Any thread.
+static void drop_left_clients(void *ctx)
+{
+	struct server_context *s = ctx;
+	if (s->upstream_files)
+		upstream_files_drop_left(s->upstream_files);
+	if (s->upstream_pages)
+		upstream_pages_drop_left(s->upstream_pages);
+}
+
+// Resumes all clients that wait for upstream, now and from now on. Any thread.
+static void cancel_upstream(struct server_context *s)
+{
+	cancel_upstream_pages(s);
+	upstream_files_cancel(s->upstream_files);
+}
+
+// Ends all requests in flight, by freeing the fetch pools, and frees the parts. One thread, when no other thread answers requests or watches the
+// catalog.
+static void stop_upstream(struct server_context *s)
+{
+	cancel_upstream(s);
+	fetch_pool_free(s->fetch_pool);
+	upstream_files_free(s->upstream_files);
+	upstream_pages_free(s->upstream_pages);
+	upstream_free(STEAL_PTR(s->upstream));
+	project_list_free(s->project_list);
+	file_cache_close(s->file_cache);
+	owned_names_close(s->owned_names);
+}
 
 // What decides about uploads.
 struct policies {
@@ -102,16 +243,11 @@ static void count_request(void *ctx, const struct request *request, unsigned sta
 	metrics_request(s->metrics, (enum metric_route)request->metric, status, bytes);
 }
 
-static void drop_left_clients(void *ctx)
-{
-	upstream_setup_drop_left(ctx);
-}
-
 static void cancel_work(void *ctx)
 {
 	struct server_context *s = ctx;
 	atomic_store(&s->is_stopping, true);
-	upstream_setup_cancel(s);
+	cancel_upstream(s);
 }
 
 // Stops and frees everything, in the reverse order of its start.
@@ -119,12 +255,12 @@ static void server_free(struct server *s)
 {
 	if (!s->hands_over) {
 		atomic_store(&s->context.is_stopping, true);
-		upstream_setup_cancel_pages(&s->context);
+		cancel_upstream_pages(&s->context);
 	}
 	http_stop(s->http, GRACE_SECONDS);
 	release_scheduler_stop(s->context.release_scheduler);
 	catalog_watch_stop(s->catalog_watch); // which uses upstream
-	upstream_setup_stop(&s->context);
+	stop_upstream(&s->context);
 	view_monitor_stop(s->context.view_monitor);
 	platform_monitor_stop(s->context.platform_monitor);
 	pagecache_free(s->context.pagecache);
@@ -299,7 +435,7 @@ struct server *server_start(const struct server_options *options, struct site *s
 	struct server *s = server_new(options, site, &policies);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
 		  upstream_new(options->config, &s->context.upstream, e) == 0 &&
-		  upstream_setup_start(&s->context, options->config, e) == 0 &&
+		  start_upstream(&s->context, options->config, e) == 0 &&
 		  (s->catalog_watch = catalog_watch_start(&s->context, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)
 		return s;
@@ -326,7 +462,7 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 	atomic_store(&s->context.project_filter_is_complete, false); // until catalog_watch has read the catalog
 	catalog_pool_renew(s->context.catalog_pool);
 	put_site(s, site, &policies, config->takes_facts);
-	upstream_setup_configure(&s->context, config);
+	configure_upstream(&s->context, config);
 	pagecache_clear(s->context.pagecache);
 	catalog_watch_reopen(s->catalog_watch);
 	release_scheduler_update(s->context.release_scheduler);

@@ -3,7 +3,7 @@
 //
 // A fallible function returns 0, or -1 (a pointer: NULL) with *e set. On success it does not change *e. A layer may put
 // words in front of the message. A function that returns an error does not log it. The kind alone decides the exit
-// code, and the HTTP status (server/message/error-status.h). A struct err belongs to the caller; one thread at a time.
+// code, and the HTTP status (server/message/reply.h). A struct err belongs to the caller; one thread at a time.
 #pragma once
 
 #include "lib/base/mem.h"

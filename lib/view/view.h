@@ -13,7 +13,7 @@
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
-#include "lib/state/upstream/name-rules.h"
+#include "lib/state/upstream/owned-names.h"
 #include "lib/view/wheel-filter.h"
 
 struct view {

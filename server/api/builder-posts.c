@@ -180,7 +180,7 @@ static int run_list(struct json_post *p, struct reply **answer, struct err *e)
 		return -1;
 	q->rebuild = set;
 	if (answer_list(p, q, &page, e) == 0) {
-		*answer = json_post_reply(200, &page);
+		*answer = reply_json(200, &page);
 		return 0;
 	}
 	err_prefix(e, "/-/missing/%s: ", q->platform->name);

@@ -43,9 +43,8 @@ struct reply *files_inline(struct server_context *s, const struct route_match *m
 static void set_headers(struct server_context *s, const struct platform *p, const uint8_t sha256[SHA256_SIZE],
 	struct reply *r)
 {
-	char etag[SHA256_HEX + 3] = "\"";
-	hex_encode(sha256, SHA256_SIZE, etag + 1);
-	etag[SHA256_HEX + 1] = '"';
+	char etag[ETAG_SIZE];
+	etag_of_sha256(sha256, etag);
 	if (p->is_mutable)
 		server_context_set_freshness(s, r, p->is_private);
 	else
@@ -248,7 +247,7 @@ static struct reply *send_attachment(struct server_context *s, struct catalog *c
 {
 	struct err e = ERR_INIT;
 	struct catalog_attached found;
-	char etag[SHA256_HEX + 3] = "\"";
+	char etag[ETAG_SIZE];
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_STATEMENT);
 	int result = catalog_attached(c, p->id, filename, kind, &found, &text, &e);
@@ -258,8 +257,7 @@ static struct reply *send_attachment(struct server_context *s, struct catalog *c
 		return server_context_not_filled();
 	if (!result || !str_eq(str_from(found.project), match->project))
 		return server_context_not_found_in(s, p->is_private, no_such_file);
-	hex_encode(found.sha256, SHA256_SIZE, etag + 1);
-	etag[SHA256_HEX + 1] = '"';
+	etag_of_sha256(found.sha256, etag);
 	struct reply *r = reply_new(200, "application/json", blob_from_buf(&text));
 	server_context_set_freshness(s, r, p->is_private);
 	reply_header(r, "X-Content-Type-Options", "nosniff");

@@ -8,10 +8,8 @@
 
 // The simple API (PEP 503, 691): the list of projects and a page for each project, in the format and coding that the
 // client prefers. They need match->found_view.
-struct reply *simple_root_inline(struct server_context *s, const struct route_match *match);
-struct reply *simple_root_worker(struct server_context *s, struct catalog *c, const struct route_match *match);
-struct reply *simple_project_inline(struct server_context *s, const struct route_match *match);
-struct reply *simple_project_worker(struct server_context *s, struct catalog *c, const struct route_match *match);
+struct reply *simple_inline(struct server_context *s, const struct route_match *match);
+struct reply *simple_worker(struct server_context *s, struct catalog *c, const struct route_match *match);
 // /-/view/NAME: which platforms a view shows, and whether upstream is merged in, as JSON. A builder learns from it whether
 // an index holds the platform that it builds for.
 struct reply *simple_view_inline(struct server_context *s, const struct route_match *match);

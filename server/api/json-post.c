@@ -18,13 +18,6 @@ struct reply *json_post_answer(const struct json_post *p, unsigned status, const
 	return sender_answer(&p->sender, &a, message, doc);
 }
 
-struct reply *json_post_reply(unsigned status, struct buf *text)
-{
-	struct reply *r = reply_new(status, "application/json", blob_from_buf(text));
-	reply_header(r, "Cache-Control", "no-store");
-	return r;
-}
-
 static struct reply *answer_words(const struct json_post *p, const struct error_status *a, const char *words)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();

@@ -10,7 +10,7 @@
 #include "lib/state/access/tokens.h"
 #include "server/api/sender.h"
 #include "server/message/body-handler.h"
-#include "server/message/error-status.h"
+#include "server/message/reply.h"
 
 // A route has a struct of its own that begins with it.
 struct json_post {
@@ -61,8 +61,6 @@ struct reply *json_post_failed(struct json_post *p, const struct err *why);
 struct reply *json_post_refused(struct json_post *p, const struct error_status *a, const struct err *why);
 // An answer with doc as JSON, or the message as text. doc is borrowed.
 struct reply *json_post_answer(const struct json_post *p, unsigned status, const char *message, const struct jsondoc *doc);
-// The text as JSON, whatever the client prefers. Takes its bytes.
-struct reply *json_post_reply(unsigned status, struct buf *text);
 
 // Values of an object that was posted. What has another type than it must have is ERR_INVALID, and named.
 struct posted_object {

@@ -13,7 +13,7 @@
 #include "lib/os/byte-source.h"
 #include "lib/state/upstream/file-cache.h"
 #include "server/core/auth.h"
-#include "server/message/conditional.h"
+#include "server/message/reply.h"
 #include "server/upstream/name-guard.h"
 #include "server/upstream/upstream-files.h"
 #include "server/upstream/upstream-pages.h"
@@ -95,13 +95,12 @@ static const uint8_t *expected_hash(const struct proxy_request *w)
 
 static struct reply *set_file_headers(const struct proxy_request *w, struct reply *r, const uint8_t *sha256)
 {
-	char etag[SHA256_HEX + 3] = "\"";
+	char etag[ETAG_SIZE];
 	reply_header(r, "Cache-Control", "%s, max-age=365000000, immutable",
 		server_context_site(w->context)->merges_publicly ? "public" : "private");
 	reply_header(r, "Accept-Ranges", "bytes");
 	if (sha256) {
-		hex_encode(sha256, SHA256_SIZE, etag + 1);
-		etag[SHA256_HEX + 1] = '"';
+		etag_of_sha256(sha256, etag);
 		reply_set_etag(r, etag);
 	}
 	return r;
@@ -307,11 +306,10 @@ static struct reply *fetch_metadata(const struct proxy_request *w)
 // Whether the client has the file already: a 304 needs no bytes.
 static bool client_has_file(const struct proxy_request *w)
 {
-	char etag[SHA256_HEX + 3] = "\"";
+	char etag[ETAG_SIZE];
 	if (!w->has_sha256)
 		return false;
-	hex_encode(w->sha256, SHA256_SIZE, etag + 1);
-	etag[SHA256_HEX + 1] = '"';
+	etag_of_sha256(w->sha256, etag);
 	return etag_matches(w->match->request->header[HEADER_IF_NONE_MATCH], etag);
 }
 

@@ -8,7 +8,7 @@
 #include "lib/base/suggest.h"
 #include "lib/format/jsondoc.h"
 #include "server/core/auth.h"
-#include "server/message/error-status.h"
+#include "server/message/reply.h"
 #include "server/message/negotiate.h"
 
 // Names none that needs a token to be read.

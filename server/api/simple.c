@@ -11,7 +11,7 @@
 #include "server/core/simple-pages.h"
 #include "server/http/metrics.h"
 #include "server/message/negotiate.h"
-#include "server/message/urlpath.h"
+#include "server/message/request.h"
 #include "server/upstream/name-guard.h"
 #include "server/upstream/project-list.h"
 #include "server/upstream/upstream-pages.h"
@@ -96,10 +96,10 @@ static void make_target_key(struct server_context *s, const struct route_match *
 }
 
 // Fills the target. A reply if there is no page to look for.
-static struct reply *find_target(struct server_context *s, const struct route_match *match, bool is_root,
-	struct page_target *t)
+static struct reply *find_target(struct server_context *s, const struct route_match *match, struct page_target *t)
 {
 	const struct request *r = match->request;
+	bool is_root = !match->project.ptr;
 	char text[FORMAT_SIZE];
 	t->project[0] = '\0';
 	t->view = match->found_view;
@@ -128,17 +128,17 @@ static bool merges_list(const struct server_context *s, const struct page_target
 	return !t->project[0] && t->view->merges && s->project_list;
 }
 
-static struct reply *answer_inline(struct server_context *s, const struct route_match *match, bool is_root)
+struct reply *simple_inline(struct server_context *s, const struct route_match *match)
 {
 	struct page_target t;
 	if (!server_context_is_current(s))
 		return NULL;
-	struct reply *refused = find_target(s, match, is_root, &t);
+	struct reply *refused = find_target(s, match, &t);
 	if (refused || (t.merges && !upstream_pages_is_fresh(s->upstream_pages, str_from(t.project))) ||
 		(merges_list(s, &t) && !project_list_is_fresh(s->project_list)))
 		return refused;
 	struct reply *r = pagecache_get(s->pagecache, &t.key);
-	if (r && !is_root)
+	if (r && match->project.ptr)
 		metrics_add(s->metrics, METRIC_PAGE_HITS, 1);
 	return r;
 }
@@ -310,41 +310,20 @@ static struct reply *reply_list(struct server_context *s, struct catalog *c, con
 	return r;
 }
 
-static struct reply *answer_worker(struct server_context *s, struct catalog *c, const struct route_match *match,
-	bool is_root)
+struct reply *simple_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	struct page_target t;
 	server_context_catch_up(s);
-	struct reply *r = find_target(s, match, is_root, &t);
+	struct reply *r = find_target(s, match, &t);
 	if (r)
 		return r;
 	uint64_t epoch = pagecache_epoch(s->pagecache, &t.key, match->pages_cleared);
 	if (merges_list(s, &t))
 		return reply_list(s, c, match, &t, epoch);
 	r = t.merges ? reply_merged(s, c, match, &t, epoch) : render_once(s, c, &t, NULL, none, epoch);
-	if (r && !is_root)
+	if (r && match->project.ptr)
 		metrics_add(s->metrics, METRIC_PAGE_MISSES, 1);
 	return r;
-}
-
-struct reply *simple_root_inline(struct server_context *s, const struct route_match *match)
-{
-	return answer_inline(s, match, true);
-}
-
-struct reply *simple_root_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
-{
-	return answer_worker(s, c, match, true);
-}
-
-struct reply *simple_project_inline(struct server_context *s, const struct route_match *match)
-{
-	return answer_inline(s, match, false);
-}
-
-struct reply *simple_project_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
-{
-	return answer_worker(s, c, match, false);
 }
 
 // --- a view as JSON ---

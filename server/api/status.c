@@ -15,9 +15,7 @@
 #include "promoter/view-change.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
-#include "server/core/platform-monitor.h"
-#include "server/core/release-scheduler.h"
-#include "server/core/view-monitor.h"
+#include "server/core/monitors.h"
 #include "server/http/metrics.h"
 #include "server/upstream/upstream-files.h"
 #include "server/upstream/upstream-pages.h"
@@ -29,9 +27,7 @@ static struct reply *json_reply(unsigned status, const struct jsondoc *doc)
 	struct buf text;
 	buf_init(&text, JSON_MOST);
 	jsondoc_write(doc, 2, &text);
-	struct reply *r = reply_new(status, "application/json", blob_from_buf(&text));
-	reply_header(r, "Cache-Control", "no-store");
-	return r;
+	return reply_json(status, &text);
 }
 
 static void put_watch(struct server_context *s, bool sees_all, struct jsondoc *doc)
@@ -495,33 +491,39 @@ static int take_newest_generation(void *ctx, const struct catalog_generation *g,
 	return 0;
 }
 
-static int put_generations(struct catalog *c, const struct site *site, bool wants_time, struct buf *out, struct err *e)
+enum view_gauge { VIEW_GENERATION, VIEW_GENERATION_TIME, VIEW_LOST_FILES, VIEW_GAUGES };
+
+static int read_view_gauge(struct catalog *c, const char *membership, enum view_gauge which, double *out, struct err *e)
 {
-	for (size_t i = 1; i < site->view_count; i++) {
-		const struct view *v = &site->view[i];
-		const char *const labels[] = {"view", v->name, NULL};
-		struct view_newest newest = {0};
-		if (!v->membership || v->is_private)
-			continue;
-		if (catalog_view_generations(c, v->membership, INT64_MAX, 1, take_newest_generation, &newest, e) < 0)
-			return -1;
-		metrics_line(out, wants_time ? "view_generation_timestamp_seconds" : "view_generation", labels,
-			(double)(wants_time ? newest.made : newest.number));
-	}
+	struct view_newest newest = {0};
+	CLEANUP(member_losses_release) struct member_losses lost = {0};
+	if (which == VIEW_LOST_FILES ? member_losses_read(c, membership, NULL, &lost, e) < 0
+				     : catalog_view_generations(c, membership, INT64_MAX, 1, take_newest_generation,
+					       &newest, e) < 0)
+		return -1;
+	const double value[VIEW_GAUGES] = {(double)newest.number, (double)newest.made, (double)lost.count};
+	*out = value[which];
 	return 0;
 }
 
-static int put_lost_members(struct catalog *c, const struct site *site, struct buf *out, struct err *e)
+static int put_view_gauge(struct catalog *c, const struct site *site, enum view_gauge which, struct buf *out,
+	struct err *e)
 {
+	static const char *const rows[VIEW_GAUGES][2] = {
+		{"view_generation", "The newest generation of a view with a membership; 0: none."},
+		{"view_generation_timestamp_seconds", "When it was made, since 1970; 0: none."},
+		{"view_lost_files", "Members of a view whose bytes the store no longer lists."},
+	};
+	metrics_head(out, rows[which][0], "gauge", rows[which][1]);
 	for (size_t i = 1; i < site->view_count; i++) {
 		const struct view *v = &site->view[i];
 		const char *const labels[] = {"view", v->name, NULL};
-		CLEANUP(member_losses_release) struct member_losses lost = {0};
+		double value = 0;
 		if (!v->membership || v->is_private)
 			continue;
-		if (member_losses_read(c, v->membership, NULL, &lost, e) < 0)
+		if (read_view_gauge(c, v->membership, which, &value, e) < 0)
 			return -1;
-		metrics_line(out, "view_lost_files", labels, (double)lost.count);
+		metrics_line(out, rows[which][0], labels, value);
 	}
 	return 0;
 }
@@ -551,15 +553,9 @@ static void put_view_metrics(struct server_context *s, struct catalog *c, struct
 {
 	struct err e = ERR_INIT;
 	const struct site *site = server_context_site(s);
-	metrics_head(out, "view_generation", "gauge", "The newest generation of a view with a membership; 0: none.");
-	if (put_generations(c, site, false, out, &e) < 0)
-		log_error("%s", e.msg);
-	metrics_head(out, "view_generation_timestamp_seconds", "gauge", "When it was made, since 1970; 0: none.");
-	if (put_generations(c, site, true, out, &e) < 0)
-		log_error("%s", e.msg);
-	metrics_head(out, "view_lost_files", "gauge", "Members of a view whose bytes the store no longer lists.");
-	if (put_lost_members(c, site, out, &e) < 0)
-		log_error("%s", e.msg);
+	for (int which = 0; which < VIEW_GAUGES; which++)
+		if (put_view_gauge(c, site, (enum view_gauge)which, out, &e) < 0)
+			log_error("%s", e.msg);
 	metrics_head(out, "view_silent", "gauge", "1 if test runs that a view expects do not come any more.");
 	if (put_silences(c, site, out, &e) < 0)
 		log_error("%s", e.msg);

@@ -20,7 +20,7 @@
 #include "server/api/upload-form.h"
 #include "server/api/sender.h"
 #include "server/message/body-handler.h"
-#include "server/message/error-status.h"
+#include "server/message/reply.h"
 #include "server/message/multipart.h"
 
 enum { RESERVED_AHEAD = 8 << 20 }; // bytes

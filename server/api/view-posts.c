@@ -20,7 +20,6 @@
 #include "server/api/json-post.h"
 #include "server/api/promote-document.h"
 #include "server/core/auth.h"
-#include "server/core/evidence-quota.h"
 #include "server/core/rate-limit.h"
 #include "server/http/metrics.h"
 
@@ -347,7 +346,7 @@ static struct reply *answer_promotion(struct sent_promotion *x)
 	}
 	size_t left_out = promote_answer_cut(&x->answer, LIMIT_PROMOTE_ROWS);
 	promote_write_json(&x->answer, x->post.view, r->dry_run, &text);
-	struct reply *reply = json_post_reply(is_partial ? 409 : 200, &text);
+	struct reply *reply = reply_json(is_partial ? 409 : 200, &text);
 	if (left_out)
 		reply_header(reply, "Wheelcache-Rows-Left-Out", "%zu", left_out);
 	return reply;
@@ -507,7 +506,7 @@ static struct reply *answer_yank(const struct sent_yank *x)
 	jsondoc_put_str(doc, "action", yank_files_action[x->request.undo]);
 	jsondoc_put(doc, "files", list);
 	jsondoc_write(doc, 0, &text);
-	return json_post_reply(200, &text);
+	return reply_json(200, &text);
 }
 
 static int choose_files(struct sent_yank *x, struct catalog *c, struct err *e)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/log.h"
+#include "lib/base/mem.h"
 #include "lib/format/base64.h"
 #include "lib/os/clock.h"
 #include "server/core/rate-limit.h"
@@ -129,15 +130,25 @@ static struct reply *reply_answer(struct server_context *s, const struct request
 				 "\"wheelcache client-config --token\" says where clients take it from");
 }
 
+// What the request's token may: all of a right, which goes to grant, or with grant NULL that on a platform.
+static enum tokens_answer ask_tokens(struct server_context *s, const struct request *r, enum token_right right,
+	struct token_grant *grant, const char *place, const char *project, char **who, struct err *e)
+{
+	char room[CREDENTIALS_MOST];
+	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
+	enum tokens_answer answer = grant ? tokens_grant(s->auth->tokens, secret, right, place, grant, who, e)
+					  : tokens_check(s->auth->tokens, secret, right, place, project, who, e);
+	explicit_bzero(room, sizeof(room));
+	return answer;
+}
+
 char *auth_token(struct server_context *s, const struct request *r)
 {
-	char room[CREDENTIALS_MOST], *who = NULL;
+	char *who = NULL;
 	struct err e = ERR_INIT;
 	if (!r->header[HEADER_AUTHORIZATION])
 		return NULL;
-	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
-	enum tokens_answer answer = tokens_check(s->auth->tokens, secret, TOKEN_READ, "", NULL, &who, &e);
-	explicit_bzero(room, sizeof(room));
+	enum tokens_answer answer = ask_tokens(s, r, TOKEN_READ, NULL, "", NULL, &who, &e);
 	if (answer != TOKENS_GRANTED && answer != TOKENS_FORBIDDEN) // or its holder, who has it no more, would use up its share
 		mem_free(&who);
 	return who;
@@ -146,46 +157,32 @@ char *auth_token(struct server_context *s, const struct request *r)
 struct reply *auth_check(struct server_context *s, const struct request *r, enum token_right right,
 	const char *platform, const char *project, char **who)
 {
-	char room[CREDENTIALS_MOST];
 	struct err e = ERR_INIT;
-	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
-	enum tokens_answer answer = tokens_check(s->auth->tokens, secret, right, platform, project, who, &e);
-	explicit_bzero(room, sizeof(room));
-	return reply_answer(s, r, right, answer, &e);
+	return reply_answer(s, r, right, ask_tokens(s, r, right, NULL, platform, project, who, &e), &e);
 }
 
 struct reply *auth_grant(struct server_context *s, const struct request *r, enum token_right right, const char *view,
 	struct token_grant *out, char **who)
 {
-	char room[CREDENTIALS_MOST];
 	struct err e = ERR_INIT;
-	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
-	enum tokens_answer answer = tokens_grant(s->auth->tokens, secret, right, view, out, who, &e);
-	explicit_bzero(room, sizeof(room));
-	return reply_answer(s, r, right, answer, &e);
+	return reply_answer(s, r, right, ask_tokens(s, r, right, out, view, NULL, who, &e), &e);
 }
 
 struct reply *auth_sign_in(struct server_context *s, const struct request *r)
 {
-	char room[CREDENTIALS_MOST];
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *who = NULL;
 	CLEANUP(token_grant_release) struct token_grant grant = {0};
-	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
-	enum tokens_answer answer = tokens_grant(s->auth->tokens, secret, TOKEN_READ, NULL, &grant, &who, &e);
-	explicit_bzero(room, sizeof(room));
+	enum tokens_answer answer = ask_tokens(s, r, TOKEN_READ, &grant, NULL, NULL, &who, &e);
 	return answer == TOKENS_FORBIDDEN ? reply_token_needed("this token may not read", ask_operator)
 					  : reply_answer(s, r, TOKEN_READ, answer, &e);
 }
 
 void auth_read_grant(struct server_context *s, const struct request *r, struct token_grant *out)
 {
-	char room[CREDENTIALS_MOST];
 	CLEANUP(mem_free) char *who = NULL;
 	struct err none = ERR_INIT;
-	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
-	tokens_grant(s->auth->tokens, secret, TOKEN_READ, NULL, out, &who, &none);
-	explicit_bzero(room, sizeof(room));
+	ask_tokens(s, r, TOKEN_READ, out, NULL, NULL, &who, &none);
 }
 
 struct reply *auth_unknown(struct server_context *s, const struct request *r, enum token_right right, struct str name,

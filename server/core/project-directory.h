@@ -3,6 +3,7 @@
 // keeps it as the catalog is. One thread writes at a time; any number of threads read.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,3 +39,15 @@ typedef void project_entry_fn(void *ctx, const struct project_entry *project);
 void project_directory_each(struct project_directory *d, project_entry_fn *fn, void *ctx);
 // The same for the project of this name, if there is one.
 void project_directory_get(struct project_directory *d, const char *name, project_entry_fn *fn, void *ctx);
+
+// A negative filter: the hashes of the projects of platforms. "Not in the filter" is certain and needs no catalog. Two
+// names may share a hash, so "in the filter" is not certain, and removing a name may remove another one. One writer at
+// a time; any number of threads read meanwhile, without a lock.
+
+struct project_filter;
+
+struct project_filter *project_filter_new(void);
+void project_filter_free(struct project_filter *s); // no thread may read any more; NULL is fine
+bool project_filter_may_have(const struct project_filter *s, int64_t platform, struct str project);
+void project_filter_add(struct project_filter *s, int64_t platform, struct str project);
+void project_filter_remove(struct project_filter *s, int64_t platform, struct str project);

@@ -5,7 +5,7 @@
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/audit/wheel-gate.h"
-#include "server/message/error-status.h"
+#include "server/message/reply.h"
 
 enum { CATCH_UP_MS = 2000 };
 

@@ -16,10 +16,10 @@
 #include "server/core/catalog-pool.h"
 #include "server/core/pagecache.h"
 #include "server/core/project-directory.h"
-#include "server/core/project-filter.h"
 #include "server/core/store-scans.h"
 #include "server/message/body-handler.h"
 #include "server/message/reply.h"
+#include "server/message/request.h"
 
 struct answers;
 struct audit_place;

@@ -1,18 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http/connections.h"
 
+#include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 #include "lib/os/timer-thread.h"
-#include "server/http/client-progress.h"
+
+// Whether the other end of a socket has taken or sent LIMIT_STOP_PROGRESS bytes since *moved was set, which is set again. Of a
+// socket that is no TCP connection the kernel only knows what waits in it: there any change is enough.
+static bool client_progress_is_enough(int fd, uint64_t *moved)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+	uint64_t before = *moved;
+	memset(&info, 0, sizeof(info));
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+		len >= offsetof(struct tcp_info, tcpi_bytes_received) + sizeof(info.tcpi_bytes_received)) {
+		*moved = info.tcpi_bytes_acked + info.tcpi_bytes_received;
+		return *moved - before >= LIMIT_STOP_PROGRESS;
+	}
+	int waiting = 0;
+	ioctl(fd, SIOCOUTQ, &waiting);
+	*moved = (uint64_t)waiting;
+	return *moved != before;
+}
 
 enum { CHECK_MS = 1000, DRAIN_POLL_MS = 20, RESUME_POLL_MS = 5, PROGRESS_MS = 2000 };
 

@@ -10,12 +10,10 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
-#include "server/http/mhd-request.h"
-#include "server/http/mhd-response.h"
-#include "server/http/mhd-workarounds.h"
+#include "server/http/mhd.h"
 #include "server/http/tls-handshakes.h"
 #include "server/http/worker-pools.h"
-#include "server/message/request-check.h"
+#include "server/message/request.h"
 
 enum {
 	SEARCHES = 2,   // number of expensive pages that are made at once

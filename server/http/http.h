@@ -12,7 +12,7 @@
 #include "server/http/answers.h"
 #include "server/http/tls.h"
 #include "server/message/body-handler.h"
-#include "server/message/trusted-proxies.h"
+#include "server/message/request.h"
 
 struct http;
 

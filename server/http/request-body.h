@@ -10,7 +10,7 @@
 #include "lib/base/limits.h"
 #include "server/http/worker-pools.h"
 #include "server/message/body-handler.h"
-#include "server/message/request-check.h"
+#include "server/message/request.h"
 
 struct request_body {
 	struct body_handler *handler; // owned; NULL: the body is discarded

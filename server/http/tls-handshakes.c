@@ -208,7 +208,7 @@ static void start_relay(struct tls_handshakes *h, struct handshake *one)
 	}
 	epoll_ctl(h->epoll, EPOLL_CTL_DEL, one->fd, NULL);
 	unlink_handshake(h, one);
-	tls_relays_add(h->relays, tls_relay_new(one->session, one->fd, pair[0]));
+	tls_relays_add(h->relays, one->session, one->fd, pair[0]);
 	free(one);
 }
 

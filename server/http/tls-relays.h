@@ -3,7 +3,7 @@
 // delay established connections.
 #pragma once
 
-#include "server/http/tls-relay.h"
+#include "server/http/tls.h"
 
 struct tls_relays;
 
@@ -15,8 +15,9 @@ struct tls_relays_options {
 };
 
 struct tls_relays *tls_relays_new(const struct tls_relays_options *options);
-// Takes the relay over. Any thread. The other functions: one thread.
-void tls_relays_add(struct tls_relays *t, struct tls_relay *r);
+// Relays a connection from now on. Takes over the session and both sockets, which do not block; libmicrohttpd has the other
+// end of inner. Any thread. The other functions: one thread.
+void tls_relays_add(struct tls_relays *t, struct tls_session *session, int client, int inner);
 // Called when no relay is added any more and libmicrohttpd has closed its ends. Sends what it has written for at most
 // the given milliseconds, then closes all relays. NULL is fine.
 void tls_relays_free(struct tls_relays *t, unsigned milliseconds);

@@ -16,7 +16,7 @@
 #include "server/core/answer-spool.h"
 #include "server/core/build-results.h"
 #include "server/http/answers.h"
-#include "server/message/trusted-proxies.h"
+#include "server/message/request.h"
 
 enum {
 	KEPT_SECONDS = 3, // a costly page is kept so long,

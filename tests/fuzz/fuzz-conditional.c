@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conditional and range requests: a range is within the entity, and only its own entity tag matches. An input is three
 // lines: Range, If-None-Match, If-Range.
-#include "server/message/conditional.h"
+#include "server/message/reply.h"
 
 #include <inttypes.h>
 #include <string.h>

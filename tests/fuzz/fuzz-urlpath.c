@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Request paths: no segment leads elsewhere, and a path that is encoded again decodes to the same segments.
-#include "server/message/urlpath.h"
+#include "server/message/request.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // Prints the table of routes for test-manual.py: a route a line, its fields separated by tabs.
 #include <stdio.h>
 
-#include "server/api/route-table.h"
+#include "server/api/routes.h"
 
 int main(void)
 {

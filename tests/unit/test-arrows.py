@@ -65,7 +65,7 @@ OWNER = {
     "jansson.h": "lib/format/jsondoc.c",
     "libdeflate.h": "lib/format/compress.c lib/format/inflate.c",
     "libxml/": "lib/format/html.c lib/format/xml.c",
-    "microhttpd.h": "server/http/connection.c server/http/http.c server/http/mhd-request.c server/http/mhd-response.c",
+    "microhttpd.h": "server/http/http.c server/http/mhd.c",
     "openssl/": "lib/format/digest.c server/http/tls.c",
     "sqlite3.h": "lib/state/database/database.c",
     "zip.h": "lib/domain/archive/zipread.c",

@@ -16,7 +16,7 @@
 #include "lib/net/fetch-pool.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/config/config.h"
-#include "lib/state/upstream/name-rules.h"
+#include "lib/state/upstream/owned-names.h"
 
 struct simplepage; // lib/domain/index/simplepage.h
 
@@ -40,7 +40,7 @@ enum upstream_result {
 	UPSTREAM_OLDER,       // older than the stored page: see upstream_parse
 	UPSTREAM_QUARANTINED, // PEP 792
 	UPSTREAM_NEVER_ASKED, // the catalog has no row
-	UPSTREAM_PRIVATE,     // not asked, or ignored: the name is ours alone (name-rules.h, owned-names.h)
+	UPSTREAM_PRIVATE,     // not asked, or ignored: the name is ours alone (owned-names.h)
 	UPSTREAM_OTHER,
 	UPSTREAM_RESULT_COUNT,
 };

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "server/core/auth.h"
-#include "server/api/route-table.h"
 #include "server/api/routes.h"
 #include "tests/unit/support/one-wheel.h"
 

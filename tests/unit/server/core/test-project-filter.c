@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "lib/base/mem.h"
-#include "server/core/project-filter.h"
+#include "server/core/project-directory.h"
 
 enum { NAMES = 20000 };
 

@@ -14,7 +14,6 @@
 
 #include "lib/base/mem.h"
 #include "server/http/listen.h"
-#include "server/http/passed-socket.h"
 
 enum { PASSED = 3 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/message/conditional.h"
+#include "server/message/reply.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "server/core/server-context.h"
-#include "server/message/error-status.h"
+#include "server/message/reply.h"
 
 // What wheelcache(1) and docs/ promise, and clients rely on.
 static void each_kind_has_its_status(void **state UNUSED)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/message/urlpath.h"
+#include "server/message/request.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

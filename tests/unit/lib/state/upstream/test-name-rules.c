@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/upstream/name-rules.h"
+#include "lib/state/upstream/owned-names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
