@@ -41,7 +41,7 @@ platforms = {PUBLIC}
 [prune]
 clients-have-upstream = yes
 """
-TABLE = pathlib.Path(__file__).parents[2] / "server" / "api" / "route-table.c"
+TABLE = pathlib.Path(__file__).parents[2] / "server" / "api" / "routes.c"
 FORWARDED = {"X-Forwarded-For": ADDRESS}
 
 
