@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "indexer/walk/channel.h"
+#include "indexer/walk/event-queue.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
@@ -37,7 +37,7 @@ struct reader_shelf {
 struct inside_job {
 	const struct store *store;
 	struct reader_shelf *readers;
-	struct channel *done;
+	struct event_queue *done;
 	uint8_t sha256[SHA256_SIZE];
 	struct inside_place *place;
 	size_t places, room;
@@ -51,7 +51,7 @@ struct scan_inside {
 	struct scan_inside_counts *counts;
 	struct thread_pool *pool;
 	struct reader_shelf readers;
-	struct channel *done; // inside_job
+	struct event_queue *done; // inside_job
 	int64_t *id;          // the rows that lack facts
 	size_t count, next;
 	size_t running;
@@ -76,16 +76,16 @@ static void inside_job_cleanup(struct inside_job **job)
 		inside_job_free(*job);
 }
 
-// Waits for the jobs that run; the channel has room for all of them.
+// Waits for the jobs that run; the queue has room for all of them.
 static void scan_inside_release(struct scan_inside *s)
 {
 	bool ended;
 	thread_pool_free(s->pool);
 	for (; s->running; s->running--) {
-		struct inside_job *job = channel_take(s->done, WAIT_MS, &ended);
+		struct inside_job *job = event_queue_take(s->done, WAIT_MS, &ended);
 		inside_job_cleanup(&job);
 	}
-	channel_free(s->done);
+	event_queue_free(s->done);
 	while (s->readers.count)
 		wheel_reader_free(s->readers.reader[--s->readers.count]);
 	free(s->readers.reader);
@@ -131,7 +131,7 @@ static void run_inside_job(void *arg)
 		if (take_at(r, &job->place[i], &job->facts, &job->why) == 0)
 			break;
 	return_reader(job->readers, r);
-	channel_put(job->done, job);
+	event_queue_put(job->done, job);
 }
 
 // --- in the calling thread ---
@@ -215,7 +215,7 @@ static int commit_inside(struct scan_inside *s, struct err *e)
 static int take_result(struct scan_inside *s, struct err *e)
 {
 	bool ended;
-	CLEANUP(inside_job_cleanup) struct inside_job *job = channel_take(s->done, WAIT_MS, &ended);
+	CLEANUP(inside_job_cleanup) struct inside_job *job = event_queue_take(s->done, WAIT_MS, &ended);
 	if (job) {
 		s->running--;
 		if (write_inside(s, job, e) < 0)
@@ -246,7 +246,7 @@ int scan_inside_run(struct catalog *c, const struct scan_inside_options *options
 	if (catalog_inside_lacking(c, WHEEL_FACTS_VERSION, &s.id, &s.count, e) < 0)
 		return -1;
 	if (s.count) {
-		s.done = channel_new((size_t)JOBS_A_THREAD * options->threads);
+		s.done = event_queue_new((size_t)JOBS_A_THREAD * options->threads);
 		s.readers.reader = xcalloc(options->threads, sizeof(struct wheel_reader *));
 		s.pool = thread_pool_new(options->threads, THREAD_POOL_FIRST_IN_FIRST_OUT, "inside");
 		if (look_inside_all(&s, e) < 0)

@@ -11,14 +11,14 @@
 #include "lib/os/thread-pool.h"
 
 enum {
-	CHANNEL_ROOM = 512,
+	QUEUE_ROOM = 512,
 	JOBS_A_THREAD = 8, // with more queued, a thread reads the next file itself
 };
 
 struct scan_workers {
 	const struct scan_workers_options *options;
 	struct thread_pool *pool;
-	struct channel *channel;
+	struct event_queue *queue;
 	pthread_mutex_t lock; // of idle and inside
 	struct scan_worker *idle;
 	_Atomic uint64_t jobs; // queued or running
@@ -49,7 +49,7 @@ struct scan_workers *scan_workers_new(const struct scan_workers_options *options
 {
 	CLEANUP(scan_workers_cleanup) struct scan_workers *workers = xcalloc(1, sizeof(*workers));
 	workers->options = options;
-	workers->channel = channel_new(CHANNEL_ROOM);
+	workers->queue = event_queue_new(QUEUE_ROOM);
 	workers->files = xcalloc(options->store->platform_count, sizeof(*workers->files));
 	workers->inside = digest_set_new();
 	pthread_mutex_init(&workers->lock, NULL);
@@ -71,7 +71,7 @@ void scan_workers_free(struct scan_workers *workers)
 		workers->idle = w->next;
 		scan_worker_free(w);
 	}
-	channel_free(workers->channel);
+	event_queue_free(workers->queue);
 	digest_set_free(workers->inside);
 	pthread_mutex_destroy(&workers->lock);
 	free(workers->files);
@@ -110,7 +110,7 @@ static void return_worker(struct scan_workers *workers, struct scan_worker *w)
 static void finish_job(struct scan_workers *workers)
 {
 	if (atomic_fetch_sub(&workers->jobs, 1) == 1)
-		channel_close(workers->channel);
+		event_queue_close(workers->queue);
 }
 
 static void run_scan_job(void *arg)
@@ -189,7 +189,7 @@ uint64_t scan_workers_files_of(const struct scan_workers *workers, size_t platfo
 
 void scan_workers_send(struct scan_workers *workers, struct scan_event *event)
 {
-	channel_put(workers->channel, event);
+	event_queue_put(workers->queue, event);
 }
 
 void scan_workers_send_gone(struct scan_workers *workers, struct folder *folder, int64_t id, int64_t written)
@@ -242,5 +242,5 @@ void scan_workers_item_done(struct scan_workers *workers, struct folder *folder)
 
 struct scan_event *scan_workers_receive(struct scan_workers *workers, unsigned timeout_ms, bool *ended)
 {
-	return channel_take(workers->channel, timeout_ms, ended);
+	return event_queue_take(workers->queue, timeout_ms, ended);
 }

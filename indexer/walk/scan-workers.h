@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a scan or a check. They run jobs, count what they find, and send events through a channel, which ends
+// The threads of a scan or a check. They run jobs, count what they find, and send events through a queue, which ends
 // with the last job. A job has a worker to itself while it runs. All functions are for any thread, except
 // scan_workers_new, scan_workers_free, scan_workers_start_done and scan_workers_receive: these are for the thread that
 // runs the walk.
@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "indexer/walk/channel.h"
+#include "indexer/walk/event-queue.h"
 #include "indexer/walk/scan-event.h"
 #include "lib/base/strset.h"
 #include "lib/state/catalog/catalog-file.h"
@@ -76,7 +76,7 @@ struct scan_job {
 
 // options are borrowed until scan_workers_free. Opens one connection per thread. Errors of catalog.h.
 struct scan_workers *scan_workers_new(const struct scan_workers_options *options, struct err *e) MUST_CHECK;
-// Waits for all jobs. scan_workers_receive must have returned the end of the channel before. NULL is fine.
+// Waits for all jobs. scan_workers_receive must have returned the end of the queue before. NULL is fine.
 void scan_workers_free(struct scan_workers *workers);
 void scan_workers_cleanup(struct scan_workers **workers);
 const struct scan_workers_options *scan_workers_options(const struct scan_workers *workers);
@@ -100,7 +100,7 @@ uint64_t scan_workers_total(const struct scan_workers *workers, enum scan_worker
 void scan_workers_count_file(struct scan_workers *workers, const struct folder *in);
 uint64_t scan_workers_files_of(const struct scan_workers *workers, size_t platform_index);
 
-// Takes ownership of the event. Blocks while the channel is full, as do the next four.
+// Takes ownership of the event. Blocks while the queue is full, as do the next four.
 void scan_workers_send(struct scan_workers *workers, struct scan_event *event);
 // Reports that a file of the catalog is gone.
 void scan_workers_send_gone(struct scan_workers *workers, struct folder *folder, int64_t id, int64_t written);
@@ -116,5 +116,5 @@ void scan_workers_send_link(struct scan_workers *workers, struct folder *folder,
 	const char *cause);
 // One pending item of the folder is done. After the last one sends SCAN_EVENT_FOLDER.
 void scan_workers_item_done(struct scan_workers *workers, struct folder *folder);
-// Returns the next event, which the caller owns; NULL after timeout_ms, or with *ended at the end of the channel.
+// Returns the next event, which the caller owns; NULL after timeout_ms, or with *ended at the end of the queue.
 struct scan_event *scan_workers_receive(struct scan_workers *workers, unsigned timeout_ms, bool *ended);

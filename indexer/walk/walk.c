@@ -136,7 +136,7 @@ static int submit_all(struct walk *w, struct err *e)
 	return result;
 }
 
-// Handles events until the channel ends. After an error the remaining events are discarded, until the workers have
+// Handles events until the queue ends. After an error the remaining events are discarded, until the workers have
 // stopped.
 static int handle_events(struct walk *w, struct err *e)
 {
