@@ -136,15 +136,21 @@ static void read_limit(struct page_query *q)
 	q->limit = limit ? (size_t)limit : usual;
 }
 
+// What a kept page does not name is not in its key, so the page does not see it.
 struct reply *page_read_arguments(struct page_query *q, const struct request *r)
 {
 	struct reply *refused = NULL;
 	for (int i = 0; i < ARGUMENT_COUNT && !refused; i++) {
+		bool is_seen = q->page->kind < PAGE_COSTLY || i == ARGUMENT_LIMIT;
 		if (i != ARGUMENT_CHOSEN && !request_read_argument(r, (enum request_argument)i, q->text[i]))
 			return page_refuse("a part of the query is malformed or too long");
 		for (size_t k = 0; k < q->page->arguments && !refused; k++)
-			if (q->page->argument[k].name == (enum request_argument)i)
+			if (q->page->argument[k].name == (enum request_argument)i) {
+				is_seen = true;
 				refused = check_argument(&q->page->argument[k], q->text[i]);
+			}
+		if (!is_seen)
+			q->text[i][0] = '\0';
 	}
 	read_limit(q);
 	return refused;

@@ -45,7 +45,7 @@ struct page_argument {
 
 // Whose platforms an answer may show.
 enum page_scope {
-	PAGE_SCOPE_NONE,     // it shows no platform; or the page itself decides, and is not kept
+	PAGE_SCOPE_NONE,     // it shows no platform; or all who pass prepare get the same; or the page decides, and is not kept
 	PAGE_SCOPE_ALL,      // projects of platforms that the asker may read, also in part. Kept only of what everybody may read
 	PAGE_SCOPE_WHOLE,    // platforms whose list of projects the asker may read
 	PAGE_SCOPE_PROJECT,  // platforms on which he may read the project of the path
@@ -66,7 +66,8 @@ struct page_query {
 	size_t platforms, nameds;
 	enum page_form form;
 	enum page_coding coding;
-	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE]; // of the page's arguments, decoded; "": not given
+	// Decoded; "": not given. A kept page has only those that its row names; in others a text without a form needs no row.
+	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE];
 	size_t limit;                                     // rows of each list
 	char project[LIMIT_FILE_NAME + 1];                // of the path, in normal form
 	char *base;        // of a page with has_base: the URL of the server as the client knows it; it is not trusted

@@ -68,6 +68,21 @@ static void test_text_is_decoded_and_bounded(void **state UNUSED)
 	assert_true(is_read(FORM_TEXT, longest + 1, &got));
 }
 
+// Its key has only these.
+static void test_kept_page_sees_what_its_row_names(void **state UNUSED)
+{
+	static const struct page_argument named = {.name = ARGUMENT_TEXT};
+	static const enum page_kind kind[] = {PAGE_SIMPLE, PAGE_PROJECT};
+	const struct request r = {.argument = {[ARGUMENT_TEXT] = "a", [ARGUMENT_VERSION] = "1"}};
+	for (size_t i = 0; i < ARRAY_SIZE(kind); i++) {
+		const struct page_row page = {.kind = kind[i], .argument = &named, .arguments = 1};
+		struct page_query q = {.page = &page};
+		assert_null(page_read_arguments(&q, &r));
+		assert_string_equal(q.text[ARGUMENT_TEXT], "a");
+		assert_string_equal(q.text[ARGUMENT_VERSION], kind[i] < PAGE_COSTLY ? "1" : "");
+	}
+}
+
 static size_t read_limit(const struct page_row *page, const char *text)
 {
 	const struct request r = {.argument = {[ARGUMENT_LIMIT] = text}};
@@ -109,6 +124,7 @@ int main(void)
 		cmocka_unit_test(test_text_is_decoded_and_bounded),
 		cmocka_unit_test(test_rows_are_bounded),
 		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_kept_page_sees_what_its_row_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
