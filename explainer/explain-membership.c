@@ -407,13 +407,13 @@ static void put_not_offered(const struct explain_membership *m, struct jsondoc *
 static int put_outsider(struct explain_membership *m, const struct platform *p, const struct catalog_history *f,
 	struct jsondoc *out, struct err *e)
 {
-	struct judged_wheel w = {.platform = p->name,
+	struct promotion_file w = {.platform = p->name,
 		.platform_id = p->id,
 		.filename = f->filename,
-		.requires_python = f->requires_python};
+		.requires_python = f->requires_python,
+		.sha256 = f->sha256};
 	struct lack_list lacks = {.membership = m};
 	const char *left, *why;
-	memcpy(w.sha256, f->sha256, SHA256_SIZE);
 	jsondoc_put_bool(out, "member", false);
 	if (m->view->generation != GENERATION_NEWEST)
 		return 0; // what was known of it then is not known

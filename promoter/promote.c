@@ -278,8 +278,12 @@ static void judge_row(struct promotion_run *run, size_t i)
 	struct promotion_candidate *c = &run->candidate[i];
 	struct promotion_rival rival = {run, i};
 	struct lacking_row lacking = {run, i};
-	const struct promotion_file file = {row->platform, row->filename, c->requires_python, row->sha256,
-		promotion_rival_covers, &rival};
+	const struct promotion_file file = {.platform = row->platform,
+		.filename = row->filename,
+		.requires_python = c->requires_python,
+		.sha256 = row->sha256,
+		.covers = promotion_rival_covers,
+		.covers_ctx = &rival};
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, 2 * LIMIT_REASON);
 	size_t kept = 0;

@@ -48,6 +48,8 @@ struct promotion_file {
 	// wheel is for its own platform's address, and counts for no such cell.
 	promotion_covers_fn *covers;
 	void *covers_ctx;
+	int64_t platform_id; // in the catalog, for wheel-tests.h
+	const char *version; // NULL: it is not said
 };
 // Whether pip in this cell takes the other file of a version, which the cell's platform has, and not the one of this name
 // and rank: it ranks better there, or has the same name, so that the view as a whole has neither.

@@ -152,8 +152,10 @@ static void look_at_row(struct newer_search *s, size_t at)
 	struct promotion_run *run = s->run;
 	struct promotion_judge *j = &run->judge;
 	const struct promote_row *row = &run->answer->row[at];
-	const struct promotion_file file = {
-		row->platform, row->filename, run->candidate[at].requires_python, row->sha256, NULL, NULL};
+	const struct promotion_file file = {.platform = row->platform,
+		.filename = row->filename,
+		.requires_python = run->candidate[at].requires_python,
+		.sha256 = row->sha256};
 	struct err ignored = ERR_INIT;
 	CLEANUP(version_release) struct version version = {0};
 	s->is_prerelease = version_parse(str_from(row->version), &version, &ignored) == 0 && version.is_prerelease;
@@ -356,19 +358,18 @@ static int add_shown(void *ctx, const struct platform *p, const struct catalog_f
 static int find_reason(struct chain_search *s, const struct platform *p, const struct catalog_file *f,
 	const char **why, struct err *e)
 {
-	const struct promotion_file file = {p->name, f->filename, f->requires_python, f->sha256, NULL, NULL};
-	struct judged_wheel wheel = {.platform = p->name,
-		.version = f->version,
+	const struct promotion_file file = {.platform = p->name,
 		.filename = f->filename,
+		.requires_python = f->requires_python,
+		.sha256 = f->sha256,
 		.platform_id = p->id,
-		.requires_python = f->requires_python};
-	memcpy(wheel.sha256, f->sha256, SHA256_SIZE);
+		.version = f->version};
 	*why = NULL;
 	if (!promotion_judge_lacks(&s->tests.judge, &file, NULL, NULL))
 		return 0;
-	if (wheel_tests_left(&s->tests, &wheel, why, e) < 0)
+	if (wheel_tests_left(&s->tests, &file, why, e) < 0)
 		return -1;
-	return **why ? 0 : wheel_tests_why(&s->tests, &wheel, why, e);
+	return **why ? 0 : wheel_tests_why(&s->tests, &file, why, e);
 }
 
 static int add_held_back(struct chain_search *s, const struct platform *p, const struct catalog_file *f, struct err *e)

@@ -56,11 +56,6 @@ void wheel_tests_release(struct wheel_tests *t)
 
 // --- the tests of a wheel ---
 
-static struct promotion_file file_of(const struct judged_wheel *w)
-{
-	return (struct promotion_file){w->platform, w->filename, w->requires_python, w->sha256, NULL, NULL};
-}
-
 static bool give_found(void *ctx, const struct promotion_rule *rule UNUSED, const struct promotion_cell *cell UNUSED,
 	struct promotion_record *out)
 {
@@ -90,20 +85,19 @@ static struct wheel_test judge_record(struct wheel_tests *t, const struct promot
 	return test;
 }
 
-struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct judged_wheel *w, const char *platform,
+struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct promotion_file *w, const char *platform,
 	const char *python, struct err *e)
 {
 	const struct promotion_rules *rules = &t->judge.rules;
-	const struct promotion_file file = file_of(w);
 	CLEANUP(filename_release) struct filename name = {0};
 	struct err ignored = ERR_INIT;
 	const struct promotion_cell *cell = NULL;
-	for (size_t i = promotion_judge_cells(&t->judge, &file); i-- > 0;)
+	for (size_t i = promotion_judge_cells(&t->judge, w); i-- > 0;)
 		if (strcmp(t->judge.needed[i].platform, platform) == 0 && strcmp(t->judge.needed[i].python, python) == 0)
 			cell = &t->judge.needed[i];
 	if (cell && filename_parse(str_from(w->filename), &name, &ignored) < 0)
 		cell = NULL;
-	const struct catalog_tested wheel = promotion_file_tested(&file, &name);
+	const struct catalog_tested wheel = promotion_file_tested(w, &name);
 	struct wheel_test *out = ARENA_NEW(t->search.text, struct wheel_test, rules->rules);
 	for (size_t i = 0; i < rules->rules; i++)
 		out[i] = cell ? judge_record(t, &rules->rule[i], cell, &wheel)
@@ -111,15 +105,14 @@ struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct judged_whe
 	return check_tests(t, e) < 0 ? NULL : out;
 }
 
-int wheel_tests_each(struct wheel_tests *t, const struct judged_wheel *w, wheel_tests_fn *fn, void *ctx, struct err *e)
+int wheel_tests_each(struct wheel_tests *t, const struct promotion_file *w, wheel_tests_fn *fn, void *ctx, struct err *e)
 {
 	const struct promotion_rules *rules = &t->judge.rules;
-	const struct promotion_file file = file_of(w);
 	CLEANUP(filename_release) struct filename name = {0};
-	size_t count = rules->rules ? promotion_judge_cells(&t->judge, &file) : 0;
+	size_t count = rules->rules ? promotion_judge_cells(&t->judge, w) : 0;
 	if (count && filename_parse(str_from(w->filename), &name, e) < 0)
 		return -1;
-	const struct catalog_tested wheel = promotion_file_tested(&file, &name);
+	const struct catalog_tested wheel = promotion_file_tested(w, &name);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < rules->rules; k++) {
 			struct wheel_test test = judge_record(t, &rules->rule[k], &t->judge.needed[i], &wheel);
@@ -150,7 +143,7 @@ int removal_reason(struct catalog *c, const char *view, int64_t platform, const 
 	return out->len > before;
 }
 
-int wheel_tests_left(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e)
+int wheel_tests_left(struct wheel_tests *t, const struct promotion_file *w, const char **why, struct err *e)
 {
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, LIMIT_REASON + LIMIT_FILE_NAME);
@@ -163,16 +156,13 @@ int wheel_tests_left(struct wheel_tests *t, const struct judged_wheel *w, const 
 
 // A file of the same version for another platform.
 struct rival_file {
-	const char *platform, *filename;
-	int64_t platform_id;
-	const char *requires_python; // NULL: none
-	bool is_taken;               // the view has it, or could have it by the tests on its own platform
-	uint8_t sha256[SHA256_SIZE];
+	struct promotion_file file;
+	bool is_taken; // the view has it, or could have it by the tests on its own platform
 };
 
 struct rival_files {
 	struct wheel_tests *tests;
-	const struct judged_wheel *wheel;
+	const struct promotion_file *wheel;
 	struct str version_key; // of the wheel
 	struct rival_file *item;
 	size_t count, room;
@@ -186,11 +176,11 @@ static int add_rival(void *ctx, const struct platform *p, const struct catalog_f
 		filename_kind(str_from(file->filename)) != FILENAME_WHEEL)
 		return 0;
 	ARENA_GROW(text, r->item, r->count, r->room);
-	r->item[r->count] = (struct rival_file){.platform = p->name,
+	r->item[r->count++].file = (struct promotion_file){.platform = p->name,
 		.platform_id = p->id,
 		.filename = arena_strdup(text, file->filename),
-		.requires_python = arena_strdup(text, file->requires_python)};
-	memcpy(r->item[r->count++].sha256, file->sha256, SHA256_SIZE);
+		.requires_python = arena_strdup(text, file->requires_python),
+		.sha256 = arena_memdup(text, file->sha256, SHA256_SIZE)};
 	return 0;
 }
 
@@ -198,16 +188,14 @@ static int mark_taken(struct rival_files *r, struct err *e)
 {
 	struct wheel_tests *t = r->tests;
 	for (size_t i = 0; i < r->count; i++) {
-		struct rival_file *f = &r->item[i];
+		const struct promotion_file *f = &r->item[i].file;
 		CLEANUP(buf_release) struct buf ignored;
 		buf_init(&ignored, LIMIT_REASON);
-		const struct promotion_file file = {
-			f->platform, f->filename, f->requires_python, f->sha256, NULL, NULL};
 		int has = catalog_view_has(t->search.catalog, t->search.view, GENERATION_NEWEST, f->platform_id,
 			f->filename, f->sha256, e);
 		if (has < 0)
 			return -1;
-		f->is_taken = has || promotion_judge_allows(&t->judge, &file, &ignored);
+		r->item[i].is_taken = has || promotion_judge_allows(&t->judge, f, &ignored);
 	}
 	return 0;
 }
@@ -217,8 +205,8 @@ static bool rival_covers(void *ctx, size_t cell, long rank)
 	const struct rival_files *r = ctx;
 	struct promotion_judge *j = &r->tests->judge;
 	for (size_t i = 0; i < r->count; i++) {
-		const struct rival_file *f = &r->item[i];
-		if (f->is_taken && strcmp(f->platform, j->cell[cell].platform) == 0 &&
+		const struct promotion_file *f = &r->item[i].file;
+		if (r->item[i].is_taken && strcmp(f->platform, j->cell[cell].platform) == 0 &&
 			promotion_judge_is_better(j, f->filename, f->requires_python, r->wheel->filename, cell, rank))
 			return true;
 	}
@@ -226,10 +214,10 @@ static bool rival_covers(void *ctx, size_t cell, long rank)
 }
 
 // Also in the cells of other platforms.
-static bool is_allowed_everywhere(struct wheel_tests *t, const struct judged_wheel *w, struct buf *why)
+static bool is_allowed_everywhere(struct wheel_tests *t, const struct promotion_file *w, struct buf *why)
 {
 	struct rival_files r = {.tests = t, .wheel = w};
-	struct promotion_file file = file_of(w);
+	struct promotion_file file = *w;
 	CLEANUP(filename_release) struct filename name = {0};
 	struct err ignored = ERR_INIT;
 	if (!t->source || t->source->platform_count < 2 || !t->judge.rules.rules ||
@@ -248,12 +236,11 @@ static bool is_allowed_everywhere(struct wheel_tests *t, const struct judged_whe
 	return promotion_judge_allows(&t->judge, &file, why);
 }
 
-int wheel_tests_why(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e)
+int wheel_tests_why(struct wheel_tests *t, const struct promotion_file *w, const char **why, struct err *e)
 {
-	const struct promotion_file file = file_of(w);
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, 2 * LIMIT_REASON);
-	bool is_allowed = promotion_judge_allows(&t->judge, &file, &reason) && is_allowed_everywhere(t, w, &reason);
+	bool is_allowed = promotion_judge_allows(&t->judge, w, &reason) && is_allowed_everywhere(t, w, &reason);
 	*why = is_allowed ? "" : reason.len ? arena_copy(t->search.text, buf_view(&reason)) : "it is refused";
 	return check_tests(t, e);
 }

@@ -26,14 +26,6 @@ struct wheel_test {
 	char tested[SHA256_HEX + 1]; // the other bytes that the record is about; "": those of the wheel, or there is none
 };
 
-// A file as it is judged. Borrowed.
-struct judged_wheel {
-	const char *platform, *version, *filename;
-	int64_t platform_id;         // in the catalog
-	const char *requires_python; // NULL: none
-	uint8_t sha256[SHA256_SIZE];
-};
-
 struct wheel_tests {
 	struct promotion_judge judge;
 	struct evidence_search search; // its view is the one whose evidence counts, its text has the strings of results
@@ -48,14 +40,14 @@ int wheel_tests_init(struct wheel_tests *out, const struct site *site, const str
 	struct catalog *c, struct arena *text, int64_t now, struct err *e) MUST_CHECK;
 void wheel_tests_release(struct wheel_tests *t); // all zero is fine; for CLEANUP
 
-// What the records of each kind say about the wheel in the environment. The array, one for each rule, belongs to the
+// A file below is without covers and has its platform_id. What the records of each kind say about the wheel in the environment. The array, one for each rule, belongs to the
 // arena. NULL: an error of the catalog.
-struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct judged_wheel *w, const char *platform,
+struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct promotion_file *w, const char *platform,
 	const char *python, struct err *e);
 // Calls fn for each cell in which the wheel needs evidence, and each rule. fn must not use the tests.
 typedef void wheel_tests_fn(void *ctx, const struct promotion_rule *rule, const struct promotion_cell *cell,
 	const struct wheel_test *test);
-int wheel_tests_each(struct wheel_tests *t, const struct judged_wheel *w, wheel_tests_fn *fn, void *ctx,
+int wheel_tests_each(struct wheel_tests *t, const struct promotion_file *w, wheel_tests_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // Why a file that is no member of the view now does not come back by a promotion of everything: what a person or the rules
 // took out stays out until its version or the file is named. 1: it left by a demotion, a rollback or retention, and the
@@ -63,6 +55,6 @@ int wheel_tests_each(struct wheel_tests *t, const struct judged_wheel *w, wheel_
 int removal_reason(struct catalog *c, const char *view, int64_t platform, const char *filename,
 	const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e) MUST_CHECK;
 // How the wheel left the view, so that it comes back only if its version is named: *why is "" if it never did.
-int wheel_tests_left(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e) MUST_CHECK;
+int wheel_tests_left(struct wheel_tests *t, const struct promotion_file *w, const char **why, struct err *e) MUST_CHECK;
 // Whether tests let the view take the wheel: *why is "", or the reason if it does not.
-int wheel_tests_why(struct wheel_tests *t, const struct judged_wheel *w, const char **why, struct err *e) MUST_CHECK;
+int wheel_tests_why(struct wheel_tests *t, const struct promotion_file *w, const char **why, struct err *e) MUST_CHECK;

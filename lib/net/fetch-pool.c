@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
@@ -20,7 +21,8 @@ struct task {
 	uint64_t id;
 	struct fetch_request request; // its url and configured_url are NULL: the parsed ones follow
 	struct fetch_url configured, url;
-	char **headers;
+	const char **headers;
+	struct arena text; // of these
 	int64_t start_ms;  // starts at this clock_ms() or later
 	int64_t end_ms;    // 0: no limit
 	uint64_t received; // bytes of the body
@@ -47,7 +49,8 @@ struct pool_call {
 
 struct fetch_pool {
 	struct fetch_options options;
-	char *ca_file, *netrc, *allow_hosts;
+	const char *allow_hosts;
+	struct arena text; // of the options
 	bool allow_private;
 	unsigned concurrency, active;
 	struct transfer_set *set;
@@ -103,18 +106,13 @@ static struct task *queue_find(const struct task_queue *q, uint64_t id)
 	return t;
 }
 
-static char *copy_or_null(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
 struct fetch_pool *fetch_pool_new(const struct fetch_pool_options *options)
 {
 	struct fetch_pool *p = xcalloc(1, sizeof(*p));
 	p->options = options->fetch;
-	p->options.ca_file = p->ca_file = copy_or_null(options->fetch.ca_file);
-	p->options.netrc = p->netrc = copy_or_null(options->fetch.netrc);
-	p->allow_hosts = copy_or_null(options->allow_hosts);
+	p->options.ca_file = arena_strdup(&p->text, options->fetch.ca_file);
+	p->options.netrc = arena_strdup(&p->text, options->fetch.netrc);
+	p->allow_hosts = arena_strdup(&p->text, options->allow_hosts);
 	p->allow_private = options->allow_private;
 	p->concurrency = options->concurrency;
 	p->set = transfer_set_new(options->concurrency);
@@ -126,22 +124,19 @@ struct fetch_pool *fetch_pool_new(const struct fetch_pool_options *options)
 	return p;
 }
 
-static char **copy_headers(const char *const *headers)
+static void copy_headers(struct task *t, const char *const *headers)
 {
 	size_t count = 0;
 	while (headers && headers[count])
 		count++;
-	char **copy = xcalloc(count + 1, sizeof(*copy));
+	t->headers = ARENA_NEW(&t->text, const char *, count + 1);
 	for (size_t i = 0; i < count; i++)
-		copy[i] = xstrdup(headers[i]);
-	return copy;
+		t->headers[i] = arena_strdup(&t->text, headers[i]);
 }
 
 static void free_task(struct task *t)
 {
-	for (size_t i = 0; t->headers[i]; i++)
-		free(t->headers[i]);
-	free(t->headers);
+	arena_release(&t->text);
 	fetch_url_release(&t->configured);
 	fetch_url_release(&t->url);
 	fetch_answer_release(&t->answer);
@@ -162,7 +157,7 @@ uint64_t fetch_pool_get(struct fetch_pool *p, const struct fetch_request *reques
 	struct task *t = xcalloc(1, sizeof(*t));
 	t->pool = p;
 	t->request = *request;
-	t->headers = copy_headers(request->headers);
+	copy_headers(t, request->headers);
 	t->start_ms = clock_ms() + (int64_t)request->delay_ms;
 	parse_urls(t, request);
 	t->request.url = t->request.configured_url = NULL;
@@ -246,7 +241,7 @@ static void start_transfer(struct fetch_pool *p, struct task *t)
 		.no_netrc = !is_configured,
 		.no_private = !is_configured && !p->allow_private,
 		.is_raw = t->request.is_raw,
-		.headers = (const char *const *)t->headers,
+		.headers = t->headers,
 		.total_ms = !t->end_ms        ? 0
 			    : t->end_ms > now ? t->end_ms - now
 					      : 1,
@@ -473,8 +468,6 @@ void fetch_pool_free(struct fetch_pool *p)
 	}
 	transfer_set_free(p->set);
 	pthread_mutex_destroy(&p->lock);
-	free(p->ca_file);
-	free(p->netrc);
-	free(p->allow_hosts);
+	arena_release(&p->text);
 	free(p);
 }

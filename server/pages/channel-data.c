@@ -317,17 +317,17 @@ static const char *keep_text(struct channel_reader *r, const char *text)
 
 // --- the files that could come next ---
 
-static const struct judged_wheel *keep_wheel(struct channel_reader *r, const struct next_file *f)
+static const struct promotion_file *keep_wheel(struct channel_reader *r, const struct next_file *f)
 {
-	struct judged_wheel *w = arena_alloc_aligned(&r->data->text, sizeof(*w));
-	*w = (struct judged_wheel){
+	struct promotion_file *w = ARENA_NEW(&r->data->text, struct promotion_file, 1);
+	*w = (struct promotion_file){
 		.platform = f->platform->name, // of the site
 		.platform_id = f->platform->id,
 		.version = keep_text(r, f->file.version),
 		.filename = keep_text(r, f->file.filename),
 		.requires_python = keep_text(r, f->file.requires_python),
 	};
-	memcpy(w->sha256, f->file.sha256, SHA256_SIZE);
+	w->sha256 = arena_memdup(&r->data->text, f->file.sha256, SHA256_SIZE);
 	return w;
 }
 
@@ -349,7 +349,7 @@ static bool is_older(const struct next_file *f, const struct view_channel_versio
 	       version_cmp(&f->name.version, &v) < 0;
 }
 
-static void add_waiting(struct channel_reader *r, const char *project, const struct judged_wheel *w)
+static void add_waiting(struct channel_reader *r, const char *project, const struct promotion_file *w)
 {
 	struct channel_data *d = r->data;
 	GROW(d->waiting, d->waitings, d->waiting_room);
@@ -360,7 +360,7 @@ static void add_waiting(struct channel_reader *r, const char *project, const str
 
 // Of each state the first rows are kept: the order of rows is that of their states, then that in which they come.
 static void add_row(struct channel_reader *r, const struct view_channel_project *p, size_t i, const char *project,
-	const struct judged_wheel *next)
+	const struct promotion_file *next)
 {
 	struct channel_data *d = r->data;
 	const struct view_channel_cell *cell = &p->cell[i];
@@ -400,7 +400,7 @@ static void add_endings(struct channel_reader *r, const struct view_channel_proj
 static void add_project_rows(struct channel_reader *r, const struct view_channel_project *p,
 	const struct next_project *n, const char *project)
 {
-	const struct judged_wheel **kept CLEANUP(mem_free) = xcalloc(n->files + 1, sizeof(*kept));
+	const struct promotion_file **kept CLEANUP(mem_free) = xcalloc(n->files + 1, sizeof(*kept));
 	bool *waits CLEANUP(mem_free) = xcalloc(n->files + 1, sizeof(*waits));
 	for (size_t i = 0; i < r->environments; i++) {
 		const struct next_file *f = n->best[i];

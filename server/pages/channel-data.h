@@ -51,7 +51,7 @@ struct channel_row {
 	const char *version;             // the newest that installs there; NULL: none
 	int64_t came;                    // seconds since 1970; 0: unknown
 	const char *newest;              // version of the project in the view; NULL: none
-	const struct judged_wheel *next; // what the tests are about: the newest of the source; NULL: none, or no tests
+	const struct promotion_file *next; // what the tests are about: the newest of the source; NULL: none, or no tests
 	struct wheel_test *test;         // of each kind
 	size_t place;                    // in the order of projects and environments
 };
@@ -66,7 +66,7 @@ struct channel_ending {
 struct channel_waiting {
 	const char *version;
 	const char *project;
-	const struct judged_wheel *wheel;
+	const struct promotion_file *wheel;
 	const char *why; // "": it can be promoted now
 	bool has_left;   // it was a member; it comes back only if its version is named
 };

@@ -105,8 +105,10 @@ static void wheels_need_their_cells(void **state)
 		CLEANUP(promotion_judge_release) struct promotion_judge j = {0};
 		CLEANUP(buf_release) struct buf why;
 		const uint8_t sha256[SHA256_SIZE] = {0};
-		const struct promotion_file file = {
-			cases[i].platform, cases[i].filename, cases[i].requires_python, sha256, NULL, NULL};
+		const struct promotion_file file = {.platform = cases[i].platform,
+			.filename = cases[i].filename,
+			.requires_python = cases[i].requires_python,
+			.sha256 = sha256};
 		buf_init(&why, LIMIT_REASON);
 		if (promotion_judge_init(&j, cases[i].requires, cases[i].cells, p->list, ARRAY_SIZE(p->list), NOW,
 			    find_green, cases[i].green, &e) < 0)
@@ -160,7 +162,8 @@ static void all_that_is_lacking_is_listed(void **state)
 	CLEANUP(buf_release) struct buf lacks;
 	char green[] = "aarch64/3.11";
 	const uint8_t sha256[SHA256_SIZE] = {0};
-	struct promotion_file file = {"ubuntu-22.04-x86_64", "a-1-py3-none-any.whl", NULL, sha256, NULL, NULL};
+	struct promotion_file file = {
+		.platform = "ubuntu-22.04-x86_64", .filename = "a-1-py3-none-any.whl", .sha256 = sha256};
 	buf_init(&lacks, LIMIT_REASON);
 	assert_int_equal(promotion_judge_init(&j, ALL_KINDS, NULL, p->list, 2, NOW, find_green, green, &e), 0);
 	assert_true(promotion_judge_lacks(&j, &file, add_lack, &lacks));

@@ -27,8 +27,9 @@ static struct wheel_test tests[][2] = {
 		{.result = WHEEL_TEST_UNTESTED, .by = "", .why = "there is evidence for other bytes of this name"}},
 	{{.result = WHEEL_TEST_UNNEEDED, .by = "", .why = ""}, {.result = WHEEL_TEST_UNNEEDED, .by = "", .why = ""}},
 };
-static const struct judged_wheel next_wheel = {
-	.platform = "debian-12-x86_64", .version = "2.0", .filename = "six-2.0-py3-none-any.whl", .sha256 = {1}};
+static const uint8_t next_sha256[SHA256_SIZE] = {1};
+static const struct promotion_file next_wheel = {
+	.platform = "debian-12-x86_64", .version = "2.0", .filename = "six-2.0-py3-none-any.whl", .sha256 = next_sha256};
 
 static struct channel_row rows[] = {
 	{"six", "debian-12-x86_64", "3.11", VIEW_CHANNEL_STALE, "1.0", NOON - 40 * DAY, "2.0", &next_wheel, tests[0],
