@@ -40,8 +40,8 @@ int wheel_tests_init(struct wheel_tests *out, const struct site *site, const str
 	struct catalog *c, struct arena *text, int64_t now, struct err *e) MUST_CHECK;
 void wheel_tests_release(struct wheel_tests *t); // all zero is fine; for CLEANUP
 
-// A file below is without covers and has its platform_id. What the records of each kind say about the wheel in the environment. The array, one for each rule, belongs to the
-// arena. NULL: an error of the catalog.
+// A file below is without covers and has its platform_id. What the records of each kind say about the wheel in the
+// environment. The array, one for each rule, belongs to the arena. NULL: an error of the catalog.
 struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct promotion_file *w, const char *platform,
 	const char *python, struct err *e);
 // Calls fn for each cell in which the wheel needs evidence, and each rule. fn must not use the tests.
