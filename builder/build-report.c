@@ -188,13 +188,12 @@ static void add_display_line(struct build_display *d, struct buf *out, const str
 
 static void add_totals(struct build_display *d, const struct build_report *r, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf line;
 	size_t count[SCHEDULE_STATE_COUNT];
 	schedule_count(&r->schedule, count);
 	size_t done = count[SCHEDULE_GOOD] + count[SCHEDULE_COVERED] + count[SCHEDULE_ELSEWHERE] + count[SCHEDULE_BAD] +
 		      count[SCHEDULE_INTERRUPTED];
 	size_t all = done + count[SCHEDULE_READY] + count[SCHEDULE_RUNNING];
-	buf_init(&line, LINE_MOST);
+	CLEANUP(buf_release) struct buf line = buf_up_to(LINE_MOST);
 	buf_putc(&line, '[');
 	for (size_t i = 0; i < CELLS; i++)
 		buf_putc(&line, all && i < done * CELLS / all ? '#' : '.');
@@ -208,9 +207,8 @@ static void add_totals(struct build_display *d, const struct build_report *r, st
 static void add_running(struct build_display *d, const struct schedule_row *r, const struct build_row *row,
 	struct buf *out)
 {
-	CLEANUP(buf_release) struct buf line;
 	int64_t s = row->begun_ms ? (clock_ms() - row->begun_ms) / 1000 : 0;
-	buf_init(&line, LINE_MOST);
+	CLEANUP(buf_release) struct buf line = buf_up_to(LINE_MOST);
 	buf_printf(&line, "  %3" PRId64 ":%02d:%02d  %-6s  %-5s %s %s", s / 3600, (int)(s / 60 % 60), (int)(s % 60),
 		row->step ? attempt_step_name[row->step] : "asks", r->row->python, r->row->project, r->row->version);
 	add_display_line(d, out, &line);
@@ -218,9 +216,8 @@ static void add_running(struct build_display *d, const struct schedule_row *r, c
 
 static void add_all_running(struct build_display *d, const struct build_report *r, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf more;
 	size_t running = 0;
-	buf_init(&more, LINE_MOST);
+	CLEANUP(buf_release) struct buf more = buf_up_to(LINE_MOST);
 	for (size_t i = 0; i < r->schedule.count; i++)
 		if (r->schedule.row[i].state == SCHEDULE_RUNNING && ++running <= LINES_MOST)
 			add_running(d, &r->schedule.row[i], &r->row[i], out);
@@ -234,9 +231,8 @@ void build_display_draw(struct build_display *d, const struct build_report *r)
 {
 	if (!d->is_on || clock_ms() - d->drawn_ms < EVERY_MS)
 		return;
-	CLEANUP(buf_release) struct buf out;
 	build_display_clear(d);
-	buf_init(&out, TEXT_MOST);
+	CLEANUP(buf_release) struct buf out = buf_up_to(TEXT_MOST);
 	add_totals(d, r, &out);
 	add_all_running(d, r, &out);
 	fwrite(out.data, 1, out.len, stderr);

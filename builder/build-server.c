@@ -64,8 +64,7 @@ int server_answer_check(const struct fetch_answer *a, const char *url, struct er
 {
 	if (a->status / 100 == 2)
 		return 0;
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, REASON_MOST);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(REASON_MOST);
 	put_reason(a, &reason);
 	CLEANUP(mem_free) char *number = xasprintf("%u ", a->status);
 	if (str_starts(buf_view(&reason), str_from(number))) // the server's reason begins with the status itself
@@ -169,8 +168,7 @@ static int post_rebuilds(struct row_source *s, const char *url, const char *proj
 	struct err *e)
 {
 	static const char *const headers[] = {"Accept: application/json", "Content-Type: application/json", NULL};
-	CLEANUP(buf_release) struct buf body;
-	buf_init(&body, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf body = buf_up_to(SIZE_MAX / 2);
 	if (rebuild_set_write(s->rebuild, s->name, project, &body, e) < 0)
 		return err_prefix(e, "--rebuild: ");
 	return fetch_post_body(s->fetch, url, headers, buf_view(&body), a, e);
@@ -259,8 +257,7 @@ static int print_attempt(void *ctx, const struct results_attempt *a, struct err 
 // A log that is longer than a server takes: its end, where builds say why they failed.
 static void put_end_of_log(struct jsondoc *doc, struct str log)
 {
-	CLEANUP(buf_release) struct buf end;
-	buf_init(&end, SENT_LOG + LIMIT_NOTE);
+	CLEANUP(buf_release) struct buf end = buf_up_to(SENT_LOG + LIMIT_NOTE);
 	buf_puts(&end, "--- The beginning of this log is in the builder's own file of results. ---\n");
 	buf_str(&end, str_slice(log, log.len - SENT_LOG, log.len));
 	results_json_put_log(doc, buf_view(&end));
@@ -273,8 +270,7 @@ static int print_body(struct result_sender *s, const char *id, struct buf *out, 
 	struct err ignored = ERR_INIT;
 	if (results_find(s->results, id, print_attempt, &doc, e) < 0)
 		return -1;
-	CLEANUP(buf_release) struct buf log;
-	buf_init(&log, LIMIT_RESULT_LOG);
+	CLEANUP(buf_release) struct buf log = buf_up_to(LIMIT_RESULT_LOG);
 	if (results_log(s->results, id, &log, &ignored) == 0)
 		results_json_put_log(doc, buf_view(&log));
 	jsondoc_write(doc, 0, out);
@@ -298,8 +294,7 @@ static int post_body(struct result_sender *s, struct str body, struct err *e)
 
 static int post_attempt(struct result_sender *s, const char *id, struct err *e)
 {
-	CLEANUP(buf_release) struct buf body;
-	buf_init(&body, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf body = buf_up_to(SIZE_MAX / 2);
 	return print_body(s, id, &body, e) < 0 ? -1 : post_body(s, buf_view(&body), e);
 }
 

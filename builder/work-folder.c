@@ -60,8 +60,7 @@ void work_folder_release(struct work_folder *w)
 char *work_folder_provenance(const struct work_folder *w)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
+	struct buf out = buf_up_to(SIZE_MAX / 2);
 	jsondoc_put_str(doc, "work", w->path);
 	jsondoc_write(doc, 0, &out);
 	return buf_steal(&out);
@@ -123,10 +122,9 @@ static int end_left(struct results *results, const struct config *c, struct resu
 	struct err *e)
 {
 	CLEANUP(mem_free) char *path = attempt_log_path(folder ? folder : "", a->id);
-	CLEANUP(buf_release) struct buf log;
 	struct err ignored = ERR_INIT;
 	enum results_change change;
-	buf_init(&log, LIMIT_RESULT_LOG);
+	CLEANUP(buf_release) struct buf log = buf_up_to(LIMIT_RESULT_LOG);
 	bool has_log = folder && safefile_read(path, &log, &ignored) == 0;
 	a->result = RESULTS_INTERRUPTED;
 	a->why = "the builder was killed, or the machine stopped";

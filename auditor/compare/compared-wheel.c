@@ -167,9 +167,8 @@ static void digest_rows(struct record_rows *rows, uint8_t out[SHA256_SIZE])
 static int read_record(struct content_reader *r, struct err *e)
 {
 	const struct zipmember *m = distinfo_member(&r->zip, r->folder, "RECORD");
-	CLEANUP(buf_release) struct buf text;
 	struct err malformed = ERR_INIT;
-	buf_init(&text, LIMIT_RECORD);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_RECORD);
 	if (!m || m->size > LIMIT_RECORD)
 		return 0;
 	if (zipread_whole(r->bytes, m, &text, e) < 0)

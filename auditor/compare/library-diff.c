@@ -231,8 +231,7 @@ enum { HASHES = 4 }; // more are taken for a part of the name
 const char *plain_library_name(struct arena *text, const char *name)
 {
 	for (int i = 0; i < HASHES; i++) {
-		CLEANUP(buf_release) struct buf plain;
-		buf_init(&plain, SIZE_MAX / 2);
+		CLEANUP(buf_release) struct buf plain = buf_up_to(SIZE_MAX / 2);
 		if (!wheel_library_is_hashed(str_from(name), &plain))
 			break;
 		name = arena_copy(text, buf_view(&plain));

@@ -75,8 +75,7 @@ static void add_members(struct report_sheet *s, const struct wheel_compare *c)
 	report_sheet_part(s, "Members", head, ARRAY_SIZE(head));
 	for (size_t i = 0; i < m->listed; i++)
 		add_member(s, &m->row[i]);
-	CLEANUP(buf_release) struct buf note;
-	buf_init(&note, 512);
+	CLEANUP(buf_release) struct buf note = buf_up_to(512);
 	buf_printf(&note, "%zu equal, %zu changed, %zu renamed, %zu added, %zu removed", m->equal,
 		m->count[COMPARE_CHANGED], m->count[COMPARE_RENAMED], m->count[COMPARE_ADDED],
 		m->count[COMPARE_REMOVED]);
@@ -96,8 +95,7 @@ static void add_symbols_row(struct report_sheet *s, const char *library, const c
 {
 	if (!l->count)
 		return;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf text = buf_up_to(SIZE_MAX / 2);
 	size_t shown = l->listed < SYMBOLS_SHOWN ? l->listed : SYMBOLS_SHOWN;
 	for (size_t i = 0; i < shown; i++)
 		buf_printf(&text, "%s%s", i ? ", " : "", l->name[i]);
@@ -165,9 +163,8 @@ static void add_provenance_row(struct report_sheet *s, const struct provenance_p
 	struct buf cell[CELLS];
 	const char *text[1 + CELLS] = {(p->a ? p->a : p->b)->component};
 	for (int i = 0; i < CELLS; i++) {
-		CLEANUP(buf_release) struct buf a, b;
-		buf_init(&a, SIZE_MAX / 2);
-		buf_init(&b, SIZE_MAX / 2);
+		CLEANUP(buf_release) struct buf a = buf_up_to(SIZE_MAX / 2);
+		CLEANUP(buf_release) struct buf b = buf_up_to(SIZE_MAX / 2);
 		buf_init(&cell[i], SIZE_MAX / 2);
 		write_cell(p->a, i, &a);
 		write_cell(p->b, i, &b);

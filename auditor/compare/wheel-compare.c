@@ -156,8 +156,7 @@ static size_t name_length(struct str s)
 
 static const char *project_of(struct str s, struct arena *text)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, s.len + 1);
+	CLEANUP(buf_release) struct buf out = buf_up_to(s.len + 1);
 	name_normalize(str_slice(s, 0, name_length(s)), &out);
 	return arena_copy(text, buf_view(&out));
 }
@@ -172,8 +171,7 @@ static void put_marker(struct str marker, struct buf *out)
 // "requests[socks],<3,>=2;extra==\"x\"" of "Requests[socks] (>=2, <3) ; extra == 'x'".
 static const char *requirement_key(struct str s, struct arena *text)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, 4 * s.len + 16);
+	CLEANUP(buf_release) struct buf out = buf_up_to(4 * s.len + 16);
 	size_t len = name_length(s);
 	struct str rest = str_slice(s, len, s.len);
 	name_normalize(str_slice(s, 0, len), &out);
@@ -230,8 +228,7 @@ static void add_field(struct diff_values *out, struct str name, struct str value
 	}
 	if (tidy.len > LONG_VALUE)
 		v.text = describe_long(tidy, text);
-	CLEANUP(buf_release) struct buf key;
-	buf_init(&key, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf key = buf_up_to(SIZE_MAX / 2);
 	for (size_t i = 0; i < name.len; i++)
 		buf_putc(&key, ascii_lower(name.ptr[i]));
 	size_t front = key.len;

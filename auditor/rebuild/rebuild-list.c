@@ -36,8 +36,7 @@ static const struct rebuild_reason *copy_reasons(struct arena *a, const struct r
 
 static const char *describe_verdict(struct arena *a, const struct rebuild_verdict *v)
 {
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, 3 * LIMIT_ELF_STRING);
+	CLEANUP(buf_release) struct buf why = buf_up_to(3 * LIMIT_ELF_STRING);
 	rebuild_verdict_print(v, &why);
 	return arena_copy(a, buf_view(&why));
 }

@@ -120,8 +120,7 @@ static int read_set_rows(struct rebuild_set *s, const struct jsondoc *doc, struc
 int rebuild_set_read(const char *path, struct rebuild_set **out, struct err *e)
 {
 	CLEANUP(rebuild_set_cleanup) struct rebuild_set *s = xcalloc(1, sizeof(*s));
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_REBUILDS);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REBUILDS);
 	if (fs_read_file(path, &text, e) < 0)
 		return -1;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&text), e);

@@ -153,8 +153,7 @@ static enum rebuild_search rebuild_scope_search(struct rebuild_scope *s, const s
 	const char *path = layout_search_path(&file->elf);
 	const struct layout_file *placed = path ? find_placed(&s->layout, file) : NULL;
 	enum rebuild_search found = REBUILD_SEARCH_SYSTEM;
-	CLEANUP(buf_release) struct buf room;
-	buf_init(&room, LIMIT_ELF_STRING + LIMIT_PATH);
+	CLEANUP(buf_release) struct buf room = buf_up_to(LIMIT_ELF_STRING + LIMIT_PATH);
 	s->work += s->layout.count + 1;
 	for (struct str rest = str_from(placed ? path : ""); rest.len && !rebuild_scope_is_exhausted(s);) {
 		enum rebuild_search one = search_entry(&s->layout, placed->dir, str_cut(&rest, ':'), &room);

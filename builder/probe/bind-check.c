@@ -292,8 +292,7 @@ static void find_failure(const struct bind_work *w, const char *result, const st
 	const struct buf *output, struct buf *reason)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, RESULT_MOST);
+	CLEANUP(buf_release) struct buf text = buf_up_to(RESULT_MOST);
 	bool has_ended_well = outcome->end == RUN_EXITED && outcome->code == 0;
 	if (has_ended_well && fs_read_regular(result, &text, &e) == 0) {
 		if (!str_eq(buf_view(&text), STR("loaded")))
@@ -311,9 +310,8 @@ static int run_mode(struct bind_work *w, enum bind_mode mode, struct err *e)
 	struct run_outcome outcome = {0};
 	CLEANUP(mem_free) char *prefix = xasprintf("bindings-%s", bind_mode_name[mode]);
 	CLEANUP(mem_free) char *result = xasprintf("%s/result-%s", w->probe.folder, bind_mode_name[mode]);
-	CLEANUP(buf_release) struct buf output, reason;
-	buf_init(&output, 2 * LIMIT_PROBE_OUTPUT);
-	buf_init(&reason, 2 * LIMIT_PROBE_OUTPUT);
+	CLEANUP(buf_release) struct buf output = buf_up_to(2 * LIMIT_PROBE_OUTPUT);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(2 * LIMIT_PROBE_OUTPUT);
 	if (run_module(w, mode, result, prefix, &outcome, &output, e) < 0)
 		return -1;
 	find_failure(w, result, &outcome, &output, &reason);

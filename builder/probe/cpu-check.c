@@ -113,8 +113,7 @@ static int find_cpu_modules(struct cpu_work *w, const struct strset *paths, stru
 	CLEANUP(strset_release) struct strset names = {0};
 	if (top_modules_read(w->options->wheel, &names, e) < 0)
 		return -1;
-	CLEANUP(buf_release) struct buf module;
-	buf_init(&module, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf module = buf_up_to(LIMIT_PATH);
 	for (size_t i = 0; i < paths->count; i++) {
 		buf_clear(&module);
 		if (str_ends(str_from(paths->item[i]), STR(".so")))
@@ -142,8 +141,7 @@ struct cpu_progress {
 
 static const char *copy_line(struct cpu_work *w, struct str s)
 {
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf line = buf_up_to(LIMIT_PATH);
 	escape_terminal(&line, s);
 	return arena_copy(&w->report->text, buf_view(&line));
 }
@@ -212,8 +210,7 @@ static int run_imports(struct cpu_work *w, size_t first, struct run_outcome *out
 static int refuse_interpreter(const struct cpu_work *w, const struct run_outcome *outcome, const struct buf *output,
 	struct err *e)
 {
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, 2 * LIMIT_PROBE_OUTPUT);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(2 * LIMIT_PROBE_OUTPUT);
 	probe_print_end(&w->probe, outcome, &reason);
 	probe_print_last_line(output, &reason);
 	return err_set(e, ERR_IO, "%s does not run with %s: %s", w->options->python, w->options->level->name,
@@ -231,8 +228,7 @@ static bool is_below_package(const char *module, const char *package)
 static size_t end_module(struct cpu_work *w, const struct cpu_progress *p, const struct run_outcome *outcome)
 {
 	struct cpu_module *m = &w->report->module[p->at];
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_PATH);
 	bool is_illegal = outcome->end == RUN_SIGNALLED && outcome->code == SIGILL;
 	probe_print_end(&w->probe, outcome, &why);
 	if (outcome->end != RUN_TIMED_OUT)
@@ -258,9 +254,8 @@ static int import_more(struct cpu_work *w, size_t *next, struct err *e)
 {
 	struct run_outcome outcome;
 	struct cpu_progress p = {.at = *next};
-	CLEANUP(buf_release) struct buf output, text;
-	buf_init(&output, 2 * LIMIT_PROBE_OUTPUT);
-	buf_init(&text, LIMIT_CPU_RESULT);
+	CLEANUP(buf_release) struct buf output = buf_up_to(2 * LIMIT_PROBE_OUTPUT);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_CPU_RESULT);
 	if (run_imports(w, *next, &outcome, &output, e) < 0 || read_progress(w, &text, &p, e) < 0)
 		return -1;
 	if (output.len && lacks_avx2(&output))

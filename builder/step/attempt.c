@@ -70,9 +70,8 @@ static const char script_rest[] =
 // Python does it. ERR_INVALID: it failed; the log says why.
 static int build_number_set(struct sandbox *r, unsigned number, struct err *e)
 {
-	CLEANUP(buf_release) struct buf answer;
 	CLEANUP(mem_free) char *script = xasprintf("%s%u%s", script_head, number, script_rest);
-	buf_init(&answer, LIMIT_BUILD_ANSWER);
+	CLEANUP(buf_release) struct buf answer = buf_up_to(LIMIT_BUILD_ANSWER);
 	if (sandbox_ask(r, script, "%w", (unsigned)sandbox_seconds(r), &answer, e) < 0)
 		return err_prefix(e, "the wheel does not get its build tag: ");
 	return 0;
@@ -111,8 +110,7 @@ static int wheel_audit(struct wheel_gate *gate, const char *platform, const stru
 		return err_prefix(e, "it cannot be audited: ");
 	}
 	wheel_gate_judge(gate, platform, &name, &facts, &report);
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, 2 * LIMIT_PATH + LIMIT_AUDIT_WHY);
+	CLEANUP(buf_release) struct buf line = buf_up_to(2 * LIMIT_PATH + LIMIT_AUDIT_WHY);
 	for (size_t i = 0; i < report.count; i++) {
 		buf_clear(&line);
 		wheel_gate_print(&report.finding[i], &line);
@@ -218,8 +216,7 @@ static int fetch_step(struct attempt *a, struct err *e)
 static void note_awaiting(struct attempt *a, const struct strset *installed)
 {
 	CLEANUP(strset_release) struct strset wanted = {0};
-	CLEANUP(buf_release) struct buf names;
-	buf_init(&names, LIMIT_RESULT_AWAITING);
+	CLEANUP(buf_release) struct buf names = buf_up_to(LIMIT_RESULT_AWAITING);
 	if (!a->options->missing || !a->options->missing->count || a->room.cause != RESULTS_RUNNING)
 		return;
 	build_facts_wanted(&a->room, &wanted);
@@ -237,9 +234,8 @@ static int build_step(struct attempt *a, struct err *e)
 	struct err no_report = ERR_INIT;
 	struct report_pipe *pipe = NULL;
 	CLEANUP(strset_release) struct strset installed = {0};
-	CLEANUP(buf_release) struct buf reports;
 	CLEANUP(mem_free) char *path = xasprintf("%s/" STEP_ENVIRONMENT_REPORT, a->room.folder);
-	buf_init(&reports, LIMIT_BUILD_REPORT);
+	CLEANUP(buf_release) struct buf reports = buf_up_to(LIMIT_BUILD_REPORT);
 	if (build_facts_machine(&a->room, a->provenance, e) < 0)
 		return -1;
 	if (report_pipe_open(path, LIMIT_BUILD_REPORT, &pipe, &no_report) < 0)
@@ -334,14 +330,13 @@ static int test_step(struct attempt *a, struct err *e)
 
 static int push_step(struct attempt *a, struct err *e)
 {
-	CLEANUP(buf_release) struct buf statement;
 	const struct attempt_options *o = a->options;
 	const struct wheel_target target = {.server = o->target,
 		.fetch = o->fetch,
 		.config = o->config,
 		.platform = o->platform,
 		.catalog = o->catalog};
-	buf_init(&statement, LIMIT_STATEMENT);
+	CLEANUP(buf_release) struct buf statement = buf_up_to(LIMIT_STATEMENT);
 	const struct build_statement about = {&a->wheel, a->row, a->sdist_sha256, o->config, o->id, a->provenance,
 		a->room.log, a->out->attempt.begun, clock_wall_seconds(), o->listed};
 	build_statement_write(&about, &statement);
@@ -432,8 +427,7 @@ static const char *describe_sdist(struct attempt *a)
 // A foreign program decides how many build requirements there are: too many are left out.
 static const char *write_provenance(struct attempt *a)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_RESULT_PROVENANCE);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_RESULT_PROVENANCE);
 	jsondoc_write(a->provenance, 0, &text);
 	if (text.failed) {
 		buf_clear(&text);
@@ -446,8 +440,7 @@ static const char *write_provenance(struct attempt *a)
 // Names of files that a foreign program chose may be in the message.
 static const char *write_reason(struct attempt *a, const struct err *why)
 {
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, LOG_REASON);
+	CLEANUP(buf_release) struct buf line = buf_up_to(LOG_REASON);
 	log_reason_line(str_from(why->msg), &line);
 	return arena_copy(&a->out->text, buf_view(&line));
 }

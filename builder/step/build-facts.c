@@ -94,8 +94,7 @@ static const char machine_script[] =
 
 static struct jsondoc *ask_json(struct sandbox *r, const char *script, const char *argument, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_BUILD_ANSWER);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_BUILD_ANSWER);
 	if (sandbox_ask(r, script, argument, ASK_SECONDS, &text, e) < 0)
 		return NULL;
 	return jsondoc_read(buf_view(&text), e);
@@ -130,8 +129,7 @@ static bool is_short(const char *text)
 
 static void add_normal_name(struct strset *out, const char *text)
 {
-	CLEANUP(buf_release) struct buf name;
-	buf_init(&name, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf name = buf_up_to(LIMIT_FILE_NAME);
 	name_normalize(str_from(text), &name);
 	strset_add(out, name.data);
 }

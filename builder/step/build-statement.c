@@ -37,8 +37,7 @@ void build_statement_hide_passwords(struct str text, struct buf *out)
 
 static void put_hidden(struct jsondoc *out, const char *key, const char *text)
 {
-	CLEANUP(buf_release) struct buf hidden;
-	buf_init(&hidden, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf hidden = buf_up_to(SIZE_MAX / 2);
 	if (!text || !*text)
 		return;
 	build_statement_hide_passwords(str_from(text), &hidden);
@@ -180,8 +179,7 @@ static struct jsondoc *log_doc(const struct build_statement *s)
 	uint8_t sha256[SHA256_SIZE];
 	struct err ignored = ERR_INIT;
 	struct jsondoc *all = jsondoc_array(), *log = jsondoc_object();
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, s->config->build_log_size + LIMIT_PATH);
+	CLEANUP(buf_release) struct buf text = buf_up_to(s->config->build_log_size + LIMIT_PATH);
 	if (run_log_text(s->log, &text, &ignored) < 0)
 		return all;
 	digest_sha256(buf_view(&text), sha256);
@@ -231,8 +229,7 @@ static void write_statement(const struct build_statement *s, bool is_whole, stru
 
 void build_statement_write(const struct build_statement *s, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_STATEMENT);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT);
 	write_statement(s, true, &text);
 	if (text.failed) {
 		buf_clear(&text);

@@ -56,8 +56,7 @@ static int remove_wheel_before(int folder, const char *name, struct strset *all,
 
 static int report_several(const struct strset *all, struct err *e)
 {
-	CLEANUP(buf_release) struct buf names;
-	buf_init(&names, SHOWN * LIMIT_FILE_NAME * 2);
+	CLEANUP(buf_release) struct buf names = buf_up_to(SHOWN * LIMIT_FILE_NAME * 2);
 	for (size_t i = 0; i < all->count && i < SHOWN; i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", all->item[i]);
 	return err_set(e, ERR_INVALID, "it left %zu wheels instead of one: %s", all->count, names.data);
@@ -95,8 +94,7 @@ static int find_only_wheel(const char *path, const char *before, char **name, st
 
 static int check_built_project(const struct built_wheel_want *want, const struct filename *name, struct err *e)
 {
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 	name_normalize(str_from(want->project), &normal);
 	if (!str_eq(buf_view(&normal), str_from(name->project)))
 		return err_set(e, ERR_INVALID, "it made a wheel of %s instead of %s", name->project, want->project);

@@ -325,8 +325,7 @@ static void append_text(struct str text, struct buf *out)
 
 void log_reason_line(struct str text, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, LINE);
+	CLEANUP(buf_release) struct buf line = buf_up_to(LINE);
 	clean_line(str_slice(text, 0, text.len < LINE ? text.len : LINE), &line);
 	append_text(str_trim(buf_view(&line)), out);
 }
@@ -424,9 +423,8 @@ static struct choice choose_line(struct str output, struct buf *line)
 // The last of the causes that cargo names below an error.
 static void append_cause(struct str behind, struct buf *line, struct buf *reason)
 {
-	CLEANUP(buf_release) struct buf cause;
 	bool is_next = false;
-	buf_init(&cause, LINE);
+	CLEANUP(buf_release) struct buf cause = buf_up_to(LINE);
 	for (size_t lines = 0; behind.len && lines < ADVICE; lines++) {
 		struct str raw = str_cut(&behind, '\n');
 		struct str text = take_last_line(&raw, line);
@@ -469,9 +467,8 @@ static struct str last_lines(struct str output, size_t count)
 
 enum log_cause log_reason(struct str output, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf line, reason;
-	buf_init(&line, LINE);
-	buf_init(&reason, 2 * LINE);
+	CLEANUP(buf_release) struct buf line = buf_up_to(LINE);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(2 * LINE);
 	output = last_lines(output, LINES);
 	struct choice found = choose_line(output, &line);
 	if (!found.end)
@@ -495,8 +492,7 @@ int log_reason_signal(struct str output)
 {
 	enum { MOST_DIGITS = 2 };
 	const struct str before = STR("exit code: -");
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, LINE);
+	CLEANUP(buf_release) struct buf line = buf_up_to(LINE);
 	while (output.len) {
 		struct str text = take_last_line(&output, &line);
 		if (!str_starts(text, before) || text.len - before.len > MOST_DIGITS)

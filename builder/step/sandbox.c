@@ -144,8 +144,7 @@ static void log_command(struct sandbox *r, const char *command, const struct str
 	struct err ignored = ERR_INIT;
 	CLEANUP(fetch_url_release) struct fetch_url url = {0};
 	CLEANUP(words_release) struct words w = {0};
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, LOG_LINE);
+	CLEANUP(buf_release) struct buf line = buf_up_to(LOG_LINE);
 	make_words(&w, r, command, more, fetch_url_parse(r->values.index, &url, &ignored) < 0 ? "" : url.text);
 	for (size_t i = 0; i < w.count && !line.failed; i++)
 		buf_printf(&line, " %s", w.item[i]);
@@ -161,8 +160,7 @@ static void log_command(struct sandbox *r, const char *command, const struct str
 static enum log_cause append_reason(struct sandbox *r, struct buf *out, int *signal)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, r->config->build_log_size + LOG_SLACK);
+	CLEANUP(buf_release) struct buf text = buf_up_to(r->config->build_log_size + LOG_SLACK);
 	*signal = 0;
 	if (run_log_text(r->log, &text, &ignored) < 0)
 		return LOG_CAUSE_PROGRAM;
@@ -201,8 +199,7 @@ static int report_exit(struct sandbox *r, int code, int signal, struct str reaso
 static int report_end(struct sandbox *r, const struct run_outcome *o, struct err *e)
 {
 	int signal;
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LOG_REASON);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(LOG_REASON);
 	if (o->end == RUN_EXITED && o->code == 0)
 		return 0;
 	bool is_away = append_reason(r, &reason, &signal) == LOG_CAUSE_AWAY;
@@ -338,8 +335,7 @@ static int ask_micro(struct sandbox *room, struct err *e)
 {
 	static const char script[] = "import sys\nopen(sys.argv[1], 'w').write(str(sys.version_info[2]))\n";
 	uint64_t micro;
-	CLEANUP(buf_release) struct buf answer;
-	buf_init(&answer, ANSWER);
+	CLEANUP(buf_release) struct buf answer = buf_up_to(ANSWER);
 	if (sandbox_ask(room, script, "", ASK_SECONDS, &answer, e) < 0)
 		return says_absent(e->msg, room->interpreter) ? PYTHON_CHECK_ABSENT : PYTHON_CHECK_UNKNOWN;
 	return decimal_parse(buf_view(&answer), INT16_MAX, &micro) ? (int)micro : PYTHON_CHECK_UNKNOWN;

@@ -225,8 +225,7 @@ static char *home_of_url(const struct config *c, const char *url)
 static char *url_on_server(const struct sdist_source *s, const struct missing_row *row, const char *filename)
 {
 	const struct str part[] = {str_from(row->platform), str_from(row->project), str_from(filename)};
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, URL_MOST);
+	CLEANUP(buf_release) struct buf url = buf_up_to(URL_MOST);
 	const char *host = strstr(s->from, "://");
 	struct str scheme = str_slice(str_from(s->from), 0, host ? (size_t)(host - s->from) + strlen("://") : 0);
 	buf_str(&url, scheme);

@@ -125,8 +125,7 @@ int top_modules_read(const char *wheel, struct strset *out, struct err *e)
 	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
 	if (zipframe_read(&bytes, LENIENT, &findings, &zip, e) < 0)
 		return -1;
-	CLEANUP(buf_release) struct buf module;
-	buf_init(&module, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf module = buf_up_to(LIMIT_PATH);
 	for (size_t i = 0; i < zip.count; i++) {
 		buf_clear(&module);
 		if (!zip.members[i].is_folder)

@@ -98,9 +98,8 @@ static void index_files(struct layout *l)
 	l->by_soname = ARENA_NEW(&l->text, struct layout_key, l->count);
 	l->hashed = ARENA_NEW(&l->text, struct layout_key, l->count);
 	for (uint32_t i = 0; i < l->count; i++) {
-		CLEANUP(buf_release) struct buf plain;
 		struct str base = str_from(l->file[i].base);
-		buf_init(&plain, PATH_MOST);
+		CLEANUP(buf_release) struct buf plain = buf_up_to(PATH_MOST);
 		l->by_base[i] = (struct layout_key){l->file[i].base, i};
 		if (l->file[i].elf->elf.soname)
 			l->by_soname[l->sonames++] = (struct layout_key){l->file[i].elf->elf.soname, i};
@@ -244,8 +243,7 @@ static void read_search_path(struct layout *l, struct layout_file *f, struct buf
 
 void layout_init(struct layout *l, const struct wheel_facts *facts, const struct filename *name)
 {
-	CLEANUP(buf_release) struct buf room;
-	buf_init(&room, PATH_MOST);
+	CLEANUP(buf_release) struct buf room = buf_up_to(PATH_MOST);
 	*l = (struct layout){.facts = facts};
 	l->data = arena_printf(&l->text, STR_FMT ".data/", STR_ARG(name->stem));
 	l->file = ARENA_NEW(&l->text, struct layout_file, facts->elfs);

@@ -69,8 +69,7 @@ enum audit_code audit_code_find(const char *name)
 // A copy of at most `most` bytes in which control characters are question marks: names in wheels are foreign text.
 static const char *copy_clean(struct arena *a, const char *text, size_t most)
 {
-	CLEANUP(buf_release) struct buf clean;
-	buf_init(&clean, most);
+	CLEANUP(buf_release) struct buf clean = buf_up_to(most);
 	escape_terminal(&clean, str_head(str_from(text), most));
 	return arena_copy(a, buf_view(&clean));
 }

@@ -183,8 +183,7 @@ static void judge_libraries(struct judging *j)
 
 static bool is_wanted_library(struct judging *j, const char *name)
 {
-	CLEANUP(buf_release) struct buf plain;
-	buf_init(&plain, LIMIT_ELF_STRING);
+	CLEANUP(buf_release) struct buf plain = buf_up_to(LIMIT_ELF_STRING);
 	if (name && wheel_library_is_hashed(str_from(name), &plain) && is_wanted(j, plain.data))
 		return true;
 	return is_wanted(j, name);
@@ -211,8 +210,7 @@ struct verdict_sink {
 static void report(const struct judging *j, const struct verdict_sink *to, enum audit_code code, const char *member,
 	const char *words)
 {
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, LIMIT_AUDIT_WHY);
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_AUDIT_WHY);
 	buf_printf(&why, "%s %s", words, j->pattern);
 	if (member) {
 		buf_puts(&why, ": ");

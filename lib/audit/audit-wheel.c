@@ -291,9 +291,8 @@ static void take_entry(struct audit_work *w, const struct layout_file *f, struct
 static void judge_path(struct audit_work *w, const struct layout_file *f, const char *path)
 {
 	struct path_list lists[PLACES] = {0};
-	CLEANUP(buf_release) struct buf room;
 	struct str rest = str_from(path);
-	buf_init(&room, PATH_MOST);
+	CLEANUP(buf_release) struct buf room = buf_up_to(PATH_MOST);
 	for (size_t i = 0; i < PLACES; i++)
 		buf_init(&lists[i].names, LIMIT_AUDIT_WHY);
 	for (size_t i = 0; rest.ptr && i < LIMIT_AUDIT_SEARCH_PATHS && audit_links_step(&w->links, COST_ENTRY); i++)

@@ -36,8 +36,7 @@ static int open_root(const char *path, struct offer_table *t, struct err *e)
 
 static int open_list(const char *path, struct offer_table *t, struct err *e)
 {
-	CLEANUP(buf_release) struct buf list;
-	buf_init(&list, LIMIT_OFFER_LIST);
+	CLEANUP(buf_release) struct buf list = buf_up_to(LIMIT_OFFER_LIST);
 	if (fs_read_regular(path, &list, e) < 0)
 		return -1;
 	return offer_list_parse(buf_view(&list), t, e) < 0 ? err_prefix(e, "%s: ", path) : 0;
@@ -370,8 +369,7 @@ static int read_conf(struct folders_search *s, const char *path, struct err *e)
 		return 0;
 	if (++s->files > LIMIT_OFFER_FOLDERS) // also where a file includes itself
 		return err_set(e, ERR_LIMIT, "%s: more than %d files are included", path, LIMIT_OFFER_FOLDERS);
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_CONFIG);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_CONFIG);
 	if (fs_read_fd(fd, path, &text, e) < 0)
 		return -1;
 	struct str rest = buf_view(&text);

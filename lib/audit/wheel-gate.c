@@ -123,8 +123,7 @@ void wheel_gate_print(const struct audit_finding *f, struct buf *out)
 
 int wheel_gate_check(const struct audit_report *report, struct err *e)
 {
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, 2 * LIMIT_PATH + LIMIT_AUDIT_WHY);
+	CLEANUP(buf_release) struct buf words = buf_up_to(2 * LIMIT_PATH + LIMIT_AUDIT_WHY);
 	if (!report->errors)
 		return report->is_incomplete ? err_set(e, ERR_INVALID, "the audit cannot judge all of it") : 0;
 	for (size_t i = 0; i < report->count && report->finding[i].level == AUDIT_ERROR && words.len < ERR_MSG_SIZE;

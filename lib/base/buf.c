@@ -10,9 +10,14 @@ enum { LARGE = 1 << 20 }; // beyond it a buffer grows by a quarter, not to the d
 
 static char nothing[1]; // data of every empty buffer; never written
 
+struct buf buf_up_to(size_t cap)
+{
+	return (struct buf){.data = nothing, .cap = cap};
+}
+
 void buf_init(struct buf *b, size_t cap)
 {
-	*b = (struct buf){.data = nothing, .cap = cap};
+	*b = buf_up_to(cap);
 }
 
 void buf_release(struct buf *b)

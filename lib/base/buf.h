@@ -26,6 +26,10 @@ struct buf {
 };
 
 void buf_init(struct buf *b, size_t cap); // allocates nothing
+// The same as a value, so that a buffer is one from its first line on:
+//
+//	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_RECORD);
+struct buf buf_up_to(size_t cap);
 void buf_release(struct buf *b);          // for CLEANUP; all zero is fine
 void buf_clear(struct buf *b);            // empties it, resets failed and keeps the memory
 void buf_add(struct buf *b, const void *bytes, size_t len);

@@ -177,8 +177,7 @@ static void pack_facts(struct buf *b, const struct wheel_facts *f)
 
 int wheel_facts_pack_by(struct wheel_reader *r, const struct wheel_facts *f, struct buf *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf plain;
-	buf_init(&plain, LIMIT_FACTS);
+	CLEANUP(buf_release) struct buf plain = buf_up_to(LIMIT_FACTS);
 	pack_facts(&plain, f);
 	if (plain.failed)
 		return err_set(e, ERR_LIMIT, "the facts of the wheel have more than %d bytes", LIMIT_FACTS);
@@ -379,9 +378,8 @@ int wheel_facts_unpack(struct str packed, struct wheel_facts *out, struct err *e
 
 int wheel_facts_unpack_most(struct str packed, size_t most, struct wheel_facts *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf head, plain;
-	buf_init(&head, SIZE_MAX / 2);
-	buf_init(&plain, most);
+	CLEANUP(buf_release) struct buf head = buf_up_to(SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf plain = buf_up_to(most);
 	put_facts_head(&head);
 	if (!str_starts(packed, buf_view(&head)))
 		return err_set(e, ERR_INVALID, "the facts are of another version");

@@ -628,9 +628,8 @@ static bool render_as(struct str text, enum readme_kind kind, const struct readm
 int readme_render(struct str text, enum readme_kind kind, const struct readme_options *options, struct buf *out,
 	struct err *e)
 {
-	CLEANUP(buf_release) struct buf clean;
 	struct str head = cut_text(text);
-	buf_init(&clean, (size_t)LIMIT_README * 3);
+	CLEANUP(buf_release) struct buf clean = buf_up_to((size_t)LIMIT_README * 3);
 	clean_text(head, &clean);
 	if (!render_as(buf_view(&clean), kind, options, out))
 		(void)!render_as(buf_view(&clean), README_PLAIN, options, out);

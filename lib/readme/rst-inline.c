@@ -219,10 +219,9 @@ static struct str join_target(struct str target, struct buf *url)
 
 static void write_reference(struct rst *r, struct str text, bool is_anonymous)
 {
-	CLEANUP(buf_release) struct buf joined;
 	struct str words = text, target, url = STR("");
 	bool has_target = split_target(text, &words, &target);
-	buf_init(&joined, LIMIT_README);
+	CLEANUP(buf_release) struct buf joined = buf_up_to(LIMIT_README);
 	if (has_target)
 		url = join_target(target, &joined);
 	else if (is_anonymous && r->anonymous < r->targets->anonymous_count)
@@ -431,8 +430,7 @@ void rst_inline_write(struct rst *r, struct str text)
 
 void rst_inline_write_lines(struct rst *r, size_t from, size_t to)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_README_HTML);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_README_HTML);
 	for (size_t i = from; i < to; i++) {
 		if (i > from)
 			buf_putc(&text, '\n');
@@ -505,8 +503,7 @@ struct str rst_option(const struct rst *r, size_t from, size_t to, struct str na
 
 static void add_rst_name(struct rst_targets *t, const char *kind, struct rst_name item)
 {
-	CLEANUP(buf_release) struct buf name;
-	buf_init(&name, LIMIT_README * 2);
+	CLEANUP(buf_release) struct buf name = buf_up_to(LIMIT_README * 2);
 	normalise_name(kind, item.name, &name);
 	item.name = (struct str){arena_copy(&t->text, buf_view(&name)), name.len};
 	GROW(t->item, t->count, t->room);
@@ -522,11 +519,10 @@ static void add_anonymous(struct rst_targets *t, struct str url)
 // The URL of a target goes on in the lines below it, without the blanks between them.
 static struct str join_url(struct rst_targets *t, const struct rst *r, size_t i, struct str first)
 {
-	CLEANUP(buf_release) struct buf url;
 	size_t margin = r->line[i].indent, end = i + 1;
 	while (end < r->count && !rst_is_blank(r, end) && r->line[end].indent > margin)
 		end++;
-	buf_init(&url, LIMIT_README_URL);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_README_URL);
 	if (end == i + 1)
 		return first;
 	buf_str(&url, first);
@@ -595,9 +591,8 @@ void rst_targets_collect(struct rst_targets *t, const struct rst *r)
 
 static const struct rst_name *find_name(const struct rst_targets *t, const char *kind, struct str name)
 {
-	CLEANUP(buf_release) struct buf key;
 	size_t low = 0, high = t->count;
-	buf_init(&key, LIMIT_README * 2);
+	CLEANUP(buf_release) struct buf key = buf_up_to(LIMIT_README * 2);
 	normalise_name(kind, name, &key);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

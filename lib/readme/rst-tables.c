@@ -61,8 +61,7 @@ static struct str cell_line(const struct rst_table *t, struct str text, size_t c
 // Writes the lines of a cell as one text.
 static void write_cell(struct rst *r, const struct rst_table *t, size_t from, size_t to, size_t margin, size_t column)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_README_HTML);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_README_HTML);
 	for (size_t i = from; i < to; i++) {
 		struct str line = str_trim(cell_line(t, rst_text_from(r, i, margin), column));
 		if (text.len && line.len)

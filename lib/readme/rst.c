@@ -235,8 +235,7 @@ static void show_note(struct rst *r, const struct rst_directive *d, const char *
 
 static void write_argument(struct rst *r, const struct rst_directive *d, enum safe_element element)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_README_HTML);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_README_HTML);
 	buf_str(&text, str_trim(rst_text_from(r, d->at, d->column)));
 	for (size_t i = d->at + 1; i < d->options; i++) {
 		buf_putc(&text, '\n');
@@ -302,8 +301,7 @@ static void show_code(struct rst *r, const struct rst_directive *d, const char *
 
 static void write_one_image(struct rst *r, const struct rst_directive *d)
 {
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, LIMIT_README_HTML);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_README_HTML);
 	buf_str(&url, str_trim(rst_text_from(r, d->at, d->column)));
 	for (size_t i = d->at + 1; i < d->options; i++)
 		buf_str(&url, rst_text(r, i));
@@ -626,9 +624,8 @@ static size_t paragraph_end(const struct rst *r, size_t i, size_t to, size_t mar
 
 static size_t write_paragraph(struct rst *r, size_t i, size_t to, size_t margin, bool is_only)
 {
-	CLEANUP(buf_release) struct buf text;
 	size_t end = paragraph_end(r, i, to, margin);
-	buf_init(&text, LIMIT_README_HTML);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_README_HTML);
 	for (size_t at = i; at < end; at++) {
 		if (at > i)
 			buf_putc(&text, '\n');
@@ -690,10 +687,9 @@ static void write_blocks(struct rst *r, size_t from, size_t to, size_t margin)
 
 bool rst_render(struct str text, struct safe_html *w)
 {
-	CLEANUP(buf_release) struct buf expanded;
 	struct rst_targets targets;
 	struct rst r = {.w = w, .blocks = write_blocks, .targets = &targets};
-	buf_init(&expanded, (size_t)LIMIT_README * 3 * TAB);
+	CLEANUP(buf_release) struct buf expanded = buf_up_to((size_t)LIMIT_README * 3 * TAB);
 	// Copies the text with blanks instead of tabs.
 	size_t line = 0;
 	for (size_t i = 0; i < text.len; i++) {

@@ -63,10 +63,9 @@ static void keep_id(struct heading_ids *ids, struct str id)
 
 void heading_ids_add(struct heading_ids *ids, struct str words, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf slug;
 	struct heading_id *first;
 	size_t len;
-	buf_init(&slug, LIMIT_README);
+	CLEANUP(buf_release) struct buf slug = buf_up_to(LIMIT_README);
 	add_slug(&slug, str_trim(words));
 	if (slug.failed || !slug.len || ids->count == LIMIT_README_IDS)
 		return;
@@ -192,8 +191,7 @@ static void strip_tags(struct buf *out, struct str html)
 // Puts the attribute into the tag of the heading, in front of the words behind it.
 static void insert_id(struct safe_html *w, struct str id)
 {
-	CLEANUP(buf_release) struct buf rest;
-	buf_init(&rest, LIMIT_README_HTML * 2);
+	CLEANUP(buf_release) struct buf rest = buf_up_to(LIMIT_README_HTML * 2);
 	buf_puts(&rest, " id=\"");
 	escape_html(&rest, str_from(w->options->id_prefix));
 	escape_html(&rest, id);
@@ -205,9 +203,8 @@ static void insert_id(struct safe_html *w, struct str id)
 
 void safe_html_end_heading(struct safe_html *w)
 {
-	CLEANUP(buf_release) struct buf words, id;
-	buf_init(&words, LIMIT_README_HTML);
-	buf_init(&id, LIMIT_README_HTML);
+	CLEANUP(buf_release) struct buf words = buf_up_to(LIMIT_README_HTML);
+	CLEANUP(buf_release) struct buf id = buf_up_to(LIMIT_README_HTML);
 	if (safe_html_failed(w))
 		return;
 	if (w->options->id_prefix) {
@@ -301,11 +298,10 @@ static bool map_target(const struct safe_html *w, struct str target, struct buf 
 
 bool safe_html_begin_link(struct safe_html *w, struct str target)
 {
-	CLEANUP(buf_release) struct buf mapped, url;
 	target = str_trim(target);
 	bool is_foreign = is_foreign_url(target);
-	buf_init(&mapped, LIMIT_README_URL);
-	buf_init(&url, LIMIT_README_URL * 3);
+	CLEANUP(buf_release) struct buf mapped = buf_up_to(LIMIT_README_URL);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_README_URL * 3);
 	if (safe_html_failed(w) || w->links || target.len > LIMIT_README_URL)
 		return false;
 	if (!is_foreign && !map_target(w, target, &mapped))

@@ -134,8 +134,7 @@ static int begin_extended(struct tarstream *t, char type, struct err *e)
 
 static int begin_entry(struct tarstream *t, char type, struct err *e)
 {
-	CLEANUP(buf_release) struct buf path;
-	buf_init(&path, PREFIX_SIZE + 1 + NAME_SIZE);
+	CLEANUP(buf_release) struct buf path = buf_up_to(PREFIX_SIZE + 1 + NAME_SIZE);
 	struct tarentry entry = {entry_path(t, &path), type ? type : '0', t->left};
 	t->has_entries = true;
 	int result = t->fn(t->ctx, &entry, &t->keep, e);

@@ -34,8 +34,7 @@ int declared_check_bytes(const struct declared *form, const struct digest_value 
 
 static int check_project(const char *declared, const char *project, struct err *e)
 {
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 	if (name_is_valid(str_from(declared)))
 		name_normalize(str_from(declared), &normal);
 	if (str_eq(buf_view(&normal), str_from(project)))

@@ -11,8 +11,7 @@ bool distinfo_is_project(struct str text, const struct filename *name)
 {
 	if (text.len > LIMIT_FILE_NAME || !name_is_valid(text))
 		return false;
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 	name_normalize(text, &normal);
 	return str_eq(buf_view(&normal), str_from(name->project));
 }

@@ -78,8 +78,7 @@ static void join_text(struct statement_reader *r, struct str word, const char **
 		return;
 	}
 	r->row_texts += length;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_STATEMENT_LIST);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT_LIST);
 	buf_printf(&text, "%s%s", *field ? *field : "", *field ? " " : "");
 	buf_str(&text, word);
 	*field = copy_statement_text(r, buf_view(&text));
@@ -180,8 +179,7 @@ static void take_dependency(struct statement_reader *r, const struct json_sax_va
 // Two commits of one dependency are none that counts; the statement is valid all the same.
 static void take_commit(struct statement_reader *r, struct provenance_row *row, struct str text)
 {
-	CLEANUP(buf_release) struct buf lower;
-	buf_init(&lower, PROVENANCE_COMMIT);
+	CLEANUP(buf_release) struct buf lower = buf_up_to(PROVENANCE_COMMIT);
 	for (size_t i = 0; i < text.len && i < PROVENANCE_COMMIT + 1; i++)
 		buf_putc(&lower, text.ptr[i] >= 'A' && text.ptr[i] <= 'F' ? text.ptr[i] + ('a' - 'A') : text.ptr[i]);
 	if (row->commit)

@@ -314,8 +314,7 @@ static int check_wheelfile(struct wheel_examination *x, struct err *e)
 	const struct zipmember *m = distinfo_member(&x->zip, x->folder, "WHEEL");
 	if (!m)
 		return report_missing(x, "WHEEL", e);
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_METADATA);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
 	if (zipread_whole(x->source, m, &text, e) < 0)
 		return -1;
 	return wheelfile_check(buf_view(&text), x->name, x->strictness, &x->out->findings, e);
@@ -326,8 +325,7 @@ static int check_record(struct wheel_examination *x, struct err *e)
 	const struct zipmember *m = distinfo_member(&x->zip, x->folder, "RECORD");
 	if (!m)
 		return report_missing(x, "RECORD", e);
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_RECORD);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_RECORD);
 	if (zipread_whole(x->source, m, &text, e) < 0)
 		return -1;
 	const struct member_hashes *contents = x->strictness == STRICT ? &x->contents : NULL;
