@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-
 enum { PAGE_MOST = 1 << 16 };
 
 static void write_page(const struct html_frame *f, const char *title, const char *words, struct buf *out)
@@ -125,6 +124,23 @@ static void sizes_and_counts(void **state)
 		"<span class=\"name\">03:04 UTC</span></time>");
 }
 
+static void forms_with_values(void **state)
+{
+	(void)state;
+	const char *none = NULL;
+	struct buf out;
+	buf_init(&out, PAGE_MOST);
+	html_put(&out, "<a href=\"%u\">%s</a>%s", "a/b&c", "<b>\"&", none);
+	assert_string_equal(out.data, "<a href=\"a%2Fb%26c\">&lt;b&gt;&quot;&amp;</a>");
+	buf_clear(&out);
+	html_put(&out, "%h %d %n %b 100%%", "<br>", (size_t)1234, INT64_C(1234567), UINT64_C(5500000000));
+	assert_string_equal(out.data, "<br> 1234 1,234,567 5.5 GB 100%");
+	buf_clear(&out);
+	html_put(&out, "%t", 1795348800);
+	assert_non_null(strstr(out.data, "datetime=\"2026-11-22T12:00:00Z\""));
+	buf_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +149,7 @@ int main(void)
 		cmocka_unit_test(frame_of_a_file),
 		cmocka_unit_test(boxes_are_named),
 		cmocka_unit_test(sizes_and_counts),
+		cmocka_unit_test(forms_with_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
