@@ -19,6 +19,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/thread-pool.h"
 #include "lib/state/config/config.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/results/change-hook.h"
 #include "lib/state/results/results.h"
 #include "uploader/upload-client.h"
@@ -554,7 +555,7 @@ static int open_source(struct build_state *b, struct err *e)
 static int open_results(struct build_state *b, struct err *e)
 {
 	struct err missing = ERR_INIT;
-	b->results_path = results_path(b->config, b->options->catalog);
+	b->results_path = state_file(b->config, b->options->catalog, STATE_FILE_BUILDS);
 	if (b->options->is_dry_run && results_open_read(b->results_path, &b->results, &missing) < 0)
 		return missing.kind == ERR_NOT_FOUND ? 0 : (*e = missing, -1);
 	if (b->options->is_dry_run)

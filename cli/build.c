@@ -14,6 +14,7 @@
 #include "auditor/rebuild/rebuild-set.h"
 #include "lib/net/fetch.h"
 #include "lib/state/catalog/catalog.h"
+#include "lib/state/config/state-files.h"
 
 enum {
 	CONNECT_SECONDS = 20,

@@ -5,14 +5,14 @@
 #include <unistd.h>
 
 #include "builder/step/attempt.h"
-#include "cli/common/output.h"
 #include "cli/common/command.h"
+#include "cli/common/output.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/os/safefile.h"
-#include "lib/state/config/since.h"
+#include "lib/state/config/config-type.h"
 #include "lib/state/results/results-json.h"
 
 enum { SHORT_ID = 10 }; // digits of an id in the table

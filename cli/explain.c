@@ -13,6 +13,7 @@
 #include "explainer/explain-membership.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream.h"
@@ -113,7 +114,7 @@ static bool is_owned_name(const struct catalog *c, const char *project)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(owned_names_cleanup) struct owned_names *ours = NULL;
-	CLEANUP(mem_free) char *path = owned_names_path(catalog_path(c));
+	CLEANUP(mem_free) char *path = state_file(NULL, catalog_path(c), STATE_FILE_OWNED_NAMES);
 	return owned_names_open(path, &ours, &ignored) == 0 && owned_names_has(ours, project);
 }
 
@@ -167,7 +168,7 @@ static int explain_project(struct explain_command *l, struct err *e)
 	if (wheel_gate_new(&s->config, &gate, e) < 0)
 		return -1;
 	x.about.gate = gate;
-	CLEANUP(mem_free) char *audit = audit_path(&s->config, s->catalog_path);
+	CLEANUP(mem_free) char *audit = state_file(&s->config, s->catalog_path, STATE_FILE_AUDIT);
 	x.about.audit_path = audit;
 	CLEANUP(explain_membership_cleanup) struct explain_membership *membership = NULL;
 	if (explain_membership_new(&s->site, x.about.view, c, project, clock_wall_seconds(), NULL, &membership, e) < 0)

@@ -10,7 +10,7 @@
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/views/membership.h"
-#include "lib/state/views/views-freeze.h"
+#include "lib/state/views/views-file.h"
 
 enum { MAX_WAIT = 24 * 3600 }; // seconds
 

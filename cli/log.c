@@ -4,7 +4,8 @@
 #include "cli/common/command.h"
 #include "lib/base/log.h"
 #include "lib/format/escape.h"
-#include "lib/state/access/audit-asked.h"
+#include "lib/state/access/audit-recent.h"
+#include "lib/state/config/state-files.h"
 
 struct log_command {
 	struct session s;
@@ -42,7 +43,7 @@ static int run_log(void *self, struct err *e)
 	CLEANUP(mem_free) char *catalog = cli_config_catalog(&x->s.config, e);
 	if (!catalog)
 		return -1;
-	CLEANUP(mem_free) char *path = audit_path(&x->s.config, catalog);
+	CLEANUP(mem_free) char *path = state_file(&x->s.config, catalog, STATE_FILE_AUDIT);
 	struct audit_query q = {.path = path};
 	audit_asked_query(&x->asked, &q);
 	if (audit_recent(&q, print_log_line, x, &is_whole, e) < 0)

@@ -13,6 +13,7 @@
 #include "lib/os/clock.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/access/tokens.h"
+#include "lib/state/config/state-files.h"
 
 enum { MAX_SECRET = 100 }; // bytes
 
@@ -332,7 +333,7 @@ static int run_token(void *self, struct err *e)
 	if (take_token_words(x, v, &id, e) < 0 || session_read(s, &s->config, e) < 0 ||
 		!(s->catalog_path = cli_config_catalog(&s->config, e)))
 		return -1;
-	x->path = tokens_path(&s->config, s->catalog_path);
+	x->path = state_file(&s->config, s->catalog_path, STATE_FILE_TOKENS);
 	return v->run(x, id, e);
 }
 

@@ -5,7 +5,7 @@
 
 #include "lib/domain/wheel/provenance.h"
 #include "lib/format/jsondoc.h"
-#include "lib/state/catalog/catalog-history.h"
+#include "lib/state/catalog/catalog-row.h"
 
 // The caller frees the document:
 //	{"predicate": type, "build_type"?, "builder"?, "invocation"?, "started"?, "finished"?,

@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/arena.h"
-#include "lib/domain/index/simplepage.h"
-#include "lib/domain/text/specifier.h"
-#include "lib/state/catalog/catalog-history.h"
-#include "lib/state/catalog/catalog-plan.h"
-#include "lib/state/store/tombstone.h"
 #include "explainer/explain-audit.h"
 #include "explainer/explain-builds.h"
 #include "explainer/explain-choices.h"
 #include "explainer/explain-names.h"
 #include "explainer/explain-provenance.h"
 #include "explainer/explain-uploader.h"
+#include "lib/base/arena.h"
+#include "lib/domain/index/simplepage.h"
+#include "lib/domain/text/specifier.h"
+#include "lib/state/catalog/catalog-plan.h"
+#include "lib/state/catalog/catalog-row.h"
+#include "lib/state/store/tombstone.h"
 #include "lib/view/merge-upstream.h"
 
 // A file that the view shows.
@@ -84,11 +84,9 @@ static void put_text(struct jsondoc *out, const char *key, const char *text)
 
 static void put_hex_sha256(struct jsondoc *out, const uint8_t *sha256)
 {
-	char hex[SHA256_HEX + 1] = "";
 	if (!sha256)
 		return;
-	hex_encode(sha256, SHA256_SIZE, hex);
-	jsondoc_put_str(out, "sha256", hex);
+	jsondoc_put_sha256(out, "sha256", sha256);
 }
 
 static const struct platform *find_view_platform(const struct explanation *x, int64_t id)

@@ -6,7 +6,7 @@
 
 #include "lib/format/jsondoc.h"
 #include "lib/state/access/downloads.h"
-#include "lib/state/catalog/catalog-history.h"
+#include "lib/state/catalog/catalog-row.h"
 #include "lib/state/results/results.h"
 #include "lib/audit/wheel-gate.h"
 #include "lib/state/upstream/owned-names.h"

@@ -5,7 +5,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/os/hook.h"
-#include "lib/state/catalog/catalog-lost.h"
+#include "lib/state/catalog/catalog-told.h"
 #include "lib/state/config/config.h"
 
 struct member_loss {

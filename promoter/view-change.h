@@ -18,9 +18,9 @@
 #include "lib/domain/promotion/evidence.h"
 #include "lib/os/hook.h"
 #include "lib/state/catalog/catalog-evidence.h"
-#include "lib/state/catalog/catalog-expected.h"
+#include "lib/state/catalog/catalog-told.h"
+#include "lib/state/config/config-views.h"
 #include "lib/state/config/config.h"
-#include "lib/state/config/expectations.h"
 #include "lib/state/config/promotion-rules.h"
 
 // To be called once for each record that is new, after it was noted. Adds the commands to the queue. An override changes

@@ -17,9 +17,9 @@
 #include "lib/os/clock.h"
 #include "lib/os/hook.h"
 #include "lib/os/safefile.h"
-#include "lib/state/access/audit-refusals.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/config/config.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/publish/upload-policy.h"
 #include "lib/state/upstream/file-cache.h"
 #include "lib/state/upstream/owned-names.h"
@@ -135,9 +135,9 @@ static void warn_of_unknown_platforms(const struct site *site)
 // up. One thread, before the server answers requests. Errors: the file cache's, and those of the file of owned names.
 static int start_upstream(struct server_context *s, const struct config *c, struct err *e)
 {
-	CLEANUP(mem_free) char *ours = owned_names_path(s->catalog_path);
+	CLEANUP(mem_free) char *ours = state_file(NULL, s->catalog_path, STATE_FILE_OWNED_NAMES);
 	CLEANUP(mem_free)
-	char *files = c->upstream_files_path ? xstrdup(c->upstream_files_path) : xasprintf("%s.files", s->catalog_path);
+	char *files = state_file(c, s->catalog_path, STATE_FILE_UPSTREAM);
 	if (!server_context_site(s)->merges)
 		return 0;
 	warn_of_unknown_platforms(server_context_site(s));
@@ -397,7 +397,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.metrics = metrics_new();
 	s->context.catalog_pool = catalog_pool_new(o->catalog_path);
 	s->context.changes = changes_open(o->catalog_path);
-	CLEANUP(mem_free) char *tokens = tokens_path(o->config, o->catalog_path);
+	CLEANUP(mem_free) char *tokens = state_file(o->config, o->catalog_path, STATE_FILE_TOKENS);
 	s->context.auth = auth_new(tokens);
 	s->context.evidence_limit = rate_limit_new(LIMIT_EVIDENCE_AT_ONCE, LIMIT_EVIDENCE_EACH_MS);
 	s->trusted_proxies = trusted_proxies_new(o->config->trusted_proxies);

@@ -247,9 +247,7 @@ static struct jsondoc *side_json(const struct compare_side *s)
 	jsondoc_put_str(o, "name", s->label);
 	jsondoc_put_str(o, "filename", s->filename);
 	jsondoc_put_int(o, "size", (int64_t)s->size);
-	char hex[SHA256_HEX + 1] = "";
-	hex_encode(s->sha256, SHA256_SIZE, hex);
-	jsondoc_put_str(o, "sha256", hex);
+	jsondoc_put_sha256(o, "sha256", s->sha256);
 	jsondoc_put_bool(o, "facts", s->facts != NULL);
 	if (!s->facts && s->why)
 		jsondoc_put_str(o, "why", s->why);

@@ -20,6 +20,7 @@
 #include "lib/state/access/downloads.h"
 #include "lib/state/access/tokens.h"
 #include "lib/state/catalog/catalog.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/store/release.h"
 #include "lib/state/store/store-adopt.h"
 #include "lib/state/upstream/owned-names.h"
@@ -215,10 +216,10 @@ void session_warn_of_readers(const struct session *s)
 {
 	const struct config *c = &s->config;
 	const char *catalog = s->catalog_path;
-	CLEANUP(mem_free) char *audit = audit_path(c, catalog);
-	CLEANUP(mem_free) char *tokens = tokens_path(c, catalog);
-	CLEANUP(mem_free) char *ours = owned_names_path(catalog);
-	CLEANUP(mem_free) char *downloads = downloads_path(catalog);
+	CLEANUP(mem_free) char *audit = state_file(c, catalog, STATE_FILE_AUDIT);
+	CLEANUP(mem_free) char *tokens = state_file(c, catalog, STATE_FILE_TOKENS);
+	CLEANUP(mem_free) char *ours = state_file(NULL, catalog, STATE_FILE_OWNED_NAMES);
+	CLEANUP(mem_free) char *downloads = state_file(NULL, catalog, STATE_FILE_DOWNLOADS);
 	const char *const path[] = {catalog, audit, tokens, ours, downloads};
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++)
 		warn_if_world_readable(path[i], "the names of projects and people in it");
@@ -289,7 +290,7 @@ const char *session_account(struct session *s)
 int session_results(const struct config *c, const char *catalog_path, struct results **out, struct err *e)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(mem_free) char *path = results_path(c, catalog_path);
+	CLEANUP(mem_free) char *path = state_file(c, catalog_path, STATE_FILE_BUILDS);
 	*out = NULL;
 	if (results_open_read(path, out, &why) == 0 || why.kind == ERR_NOT_FOUND)
 		return 0;

@@ -24,6 +24,7 @@
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-view.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/results/results.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/store.h"
@@ -186,15 +187,15 @@ static void doctor_writes_state(struct doctor_writes *w, const struct config *c,
 	static const char unix_socket[] = "unix:";
 	char *views = has_membership(c) ? views_folder_or_none(c) : NULL;
 	add_file(w, "the catalog", xstrdup(catalog_path));
-	add_file(w, "the tokens", tokens_path(c, catalog_path));
-	add_file(w, "the audit log", audit_path(c, catalog_path));
+	add_file(w, "the tokens", state_file(c, catalog_path, STATE_FILE_TOKENS));
+	add_file(w, "the audit log", state_file(c, catalog_path, STATE_FILE_AUDIT));
 	if (views)
 		add_write(w, xstrdup("the memberships of views"), cut_missing(views), true);
 	if (merges_upstream(c) && c->upstream_files_path)
 		add_write(w, xstrdup("the cache of upstream's files"), cut_missing(xstrdup(c->upstream_files_path)),
 			true);
 	if (c->branch_count)
-		add_file(w, "the results of builds", results_path(c, catalog_path));
+		add_file(w, "the results of builds", state_file(c, catalog_path, STATE_FILE_BUILDS));
 	if (c->branch_count && c->build_work_path)
 		add_write(w, xstrdup("the work of builds"), cut_missing(xstrdup(c->build_work_path)), true);
 	if (c->access_log && strcmp(c->access_log, "-") != 0)
@@ -469,8 +470,8 @@ void doctor_state(struct doctor_report *r, const struct config *c, const char *c
 	struct doctor_writes *writes)
 {
 	CLEANUP(mem_free) char *folder = xstrdup(catalog_path);
-	CLEANUP(mem_free) char *tokens = tokens_path(c, catalog_path);
-	CLEANUP(mem_free) char *audit = audit_path(c, catalog_path);
+	CLEANUP(mem_free) char *tokens = state_file(c, catalog_path, STATE_FILE_TOKENS);
+	CLEANUP(mem_free) char *audit = state_file(c, catalog_path, STATE_FILE_AUDIT);
 	cut_file(folder);
 	doctor_writes_state(writes, c, catalog_path);
 	look_at_catalog(r, c, catalog_path);

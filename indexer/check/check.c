@@ -10,7 +10,7 @@
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-attachment.h"
-#include "lib/state/catalog/catalog-check.h"
+#include "lib/state/catalog/catalog-row.h"
 
 struct check_state {
 	const struct store *store;

@@ -5,7 +5,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/os/fs.h"
-#include "lib/state/catalog/catalog-check.h"
+#include "lib/state/catalog/catalog-row.h"
 
 void verify_file_report(struct verify_file *c, enum check_report_list list, const struct folder *folder,
 	const char *filename, const char *second, const char *third)

@@ -12,6 +12,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
+#include "lib/state/config/state-files.h"
 
 enum {
 	RETRY_MS = 10, // between two attempts to get the lock
@@ -34,7 +35,7 @@ static void scan_changes_release(struct scan_changes *s)
 // Of several servers on one catalog, one reads a new file, and the others then find its row.
 static int lock_changes(const char *catalog, const struct scan_changes_options *options)
 {
-	CLEANUP(mem_free) char *path = xasprintf("%s.watch-lock", catalog);
+	CLEANUP(mem_free) char *path = state_file(NULL, catalog, STATE_FILE_WATCH_LOCK);
 	CLEANUP(mem_free) char *owner = xasprintf("%s, process %ld", options->owner, (long)getpid());
 	for (int64_t end = clock_ms() + LOCK_MS;; nanosleep(&(struct timespec){.tv_nsec = RETRY_MS * 1000000L}, NULL)) {
 		struct err why = ERR_INIT;

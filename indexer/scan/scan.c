@@ -17,6 +17,7 @@
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
 #include "lib/state/catalog/catalog-file.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/store/wanted-contents.h"
 #include "lib/state/views/evidence-expire.h"
 #include "lib/state/views/views-file.h"
@@ -50,7 +51,7 @@ static void scan_release(struct scan *s)
 // Returns the lock: one scan per catalog at a time. It polls, because a waiting scan must end when it is cancelled.
 static int lock_catalog(struct scan *s, struct err *e)
 {
-	CLEANUP(mem_free) char *path = xasprintf("%s.lock", catalog_path(s->catalog));
+	CLEANUP(mem_free) char *path = state_file(NULL, catalog_path(s->catalog), STATE_FILE_SCAN_LOCK);
 	CLEANUP(mem_free)
 	char *owner =
 		xasprintf("%s, process %ld", s->options->owner ? s->options->owner : "wheelcache", (long)getpid());

@@ -31,3 +31,26 @@ bool digest_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE]);
 void hex_encode(const uint8_t *bytes, size_t len, char *out);
 // Writes len bytes. False unless hex has exactly 2 * len digits, in lower or upper case.
 bool hex_decode(struct str hex, uint8_t *out, size_t len) __attribute__((warn_unused_result));
+
+// --- several digests at once ---
+// The digests of an upload that are checked: SHA-256 and MD5, both computed as the bytes arrive. Every client that
+// sends a third one, BLAKE2b-256, sends SHA-256 as well, which is as strong; so the third is not worth a library
+// (OpenSSL has it with 32 bytes from 3.2 on, Debian 12 has 3.0).
+
+enum digest_kind { DIGEST_SHA256, DIGEST_MD5, DIGEST_COUNT };
+
+enum { DIGEST_MOST = 32 }; // bytes of the longest
+
+struct digest_value {
+	size_t size; // bytes; 0: it is not computed, because the library has no such digest (FIPS mode)
+	uint8_t bytes[DIGEST_MOST];
+};
+
+// For one thread at a time. Memory that runs out ends the process.
+struct multi_digest;
+
+struct multi_digest *multi_digest_new(void);    // the caller frees it
+void multi_digest_free(struct multi_digest *h); // NULL is fine
+void multi_digest_add(struct multi_digest *h, struct str bytes);
+// Writes the digests of all bytes; once.
+void multi_digest_end(struct multi_digest *h, struct digest_value out[DIGEST_COUNT]);

@@ -9,7 +9,7 @@
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
 #include "lib/os/hook.h"
-#include "lib/state/catalog/catalog-retained.h"
+#include "lib/state/catalog/catalog-told.h"
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/tombstone.h"

@@ -6,7 +6,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/strset.h"
 #include "lib/os/clock.h"
-#include "lib/state/catalog/catalog-candidate.h"
+#include "lib/state/catalog/catalog-row.h"
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"
 #include "pruner/plan/pins.h"

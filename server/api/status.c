@@ -8,7 +8,7 @@
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-plan.h"
-#include "lib/state/catalog/catalog-retained.h"
+#include "lib/state/catalog/catalog-told.h"
 #include "lib/state/store/quota.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/file-cache.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/results/change-hook.h"
 
 enum { HOOK_SECONDS = 5 }; // for commands that are under way when the server stops
@@ -20,7 +21,7 @@ struct build_results {
 struct build_results *build_results_new(const struct config *c, const char *catalog_path)
 {
 	struct build_results *b = xcalloc(1, sizeof(*b));
-	b->path = results_path(c, catalog_path);
+	b->path = state_file(c, catalog_path, STATE_FILE_BUILDS);
 	b->hook_queue = hook_queue_new("[build]");
 	pthread_mutex_init(&b->lock, NULL);
 	return b;

@@ -72,13 +72,11 @@ static struct jsondoc *waiting_json(const struct channel_data *d)
 	for (size_t i = 0; i < d->waitings; i++) {
 		const struct channel_waiting *w = &d->waiting[i];
 		struct jsondoc *one = new_item(list);
-		char hex[SHA256_HEX + 1] = "";
-		hex_encode(w->wheel->sha256, SHA256_SIZE, hex);
 		jsondoc_put_str(one, "project", w->project);
 		jsondoc_put_str(one, "version", w->wheel->version);
 		jsondoc_put_str(one, "filename", w->wheel->filename);
 		jsondoc_put_str(one, "platform", w->wheel->platform);
-		jsondoc_put_str(one, "sha256", hex);
+		jsondoc_put_sha256(one, "sha256", w->wheel->sha256);
 		jsondoc_put_bool(one, "ready", !*w->why);
 		jsondoc_put_bool(one, "left", w->has_left);
 		put_or_null(one, "why", w->why);
@@ -120,9 +118,7 @@ static struct jsondoc *runs_json(const struct channel_runs *r)
 	for (size_t i = 0; i < r->runs; i++) {
 		const struct catalog_evidence *run = &r->run[i];
 		struct jsondoc *one = new_item(list);
-		char hex[SHA256_HEX + 1] = "";
-		hex_encode(run->id, SHA256_SIZE, hex);
-		jsondoc_put_str(one, "evidence", hex);
+		jsondoc_put_sha256(one, "evidence", run->id);
 		jsondoc_put_str(one, "kind", run->kind);
 		jsondoc_put_str(one, "platform", run->platform);
 		jsondoc_put_str(one, "python", run->python);

@@ -11,7 +11,7 @@
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/catalog/catalog-plan.h"
-#include "lib/state/catalog/catalog-retained.h"
+#include "lib/state/catalog/catalog-told.h"
 #include "lib/state/catalog/catalog-upstream.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/store/tombstone.h"

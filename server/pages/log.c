@@ -6,8 +6,7 @@
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
 #include "lib/format/escape.h"
-#include "lib/state/access/audit-asked.h"
-#include "server/core/auth.h"
+#include "lib/state/access/audit-recent.h"
 #include "server/core/auth.h"
 #include "server/pages/page.h"
 

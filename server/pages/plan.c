@@ -7,7 +7,6 @@
 #include "lib/base/log.h"
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
-#include "lib/state/catalog/catalog-plan-change.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "server/core/auth.h"
 #include "server/pages/page.h"

@@ -18,7 +18,7 @@
 #include "lib/domain/wheel/provenance.h"
 #include "lib/state/access/audit-recent.h"
 #include "lib/state/catalog/catalog-attachment.h"
-#include "lib/state/catalog/catalog-history.h"
+#include "lib/state/catalog/catalog-row.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/results/results.h"
 #include "lib/state/store/retired.h"

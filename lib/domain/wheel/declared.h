@@ -5,7 +5,7 @@
 
 #include "lib/base/err.h"
 #include "lib/domain/text/filename.h"
-#include "lib/format/multi-digest.h"
+#include "lib/format/digest.h"
 
 // The fields of the form; NULL: not given. Borrowed.
 struct declared {

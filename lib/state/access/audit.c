@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -11,11 +13,14 @@
 #include <unistd.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/mem.h"
+#include "lib/format/digest.h"
 #include "lib/format/escape.h"
+#include "lib/net/address.h"
 #include "lib/os/clock.h"
 #include "lib/os/safefile.h"
-#include "lib/state/access/audit-refusals.h"
-#include "lib/state/access/audit-rotate.h"
+#include "lib/os/timer-thread.h"
+#include "lib/state/config/state-files.h"
 
 enum { REOPENED = 8 }; // times that a line looks for the file that has the name now
 
@@ -24,15 +29,10 @@ struct audit {
 	int fd;
 };
 
-char *audit_path(const struct config *c, const char *catalog_path)
-{
-	return c->audit ? xstrdup(c->audit) : xasprintf("%s.audit", catalog_path);
-}
-
 void audit_place_init(struct audit_place *p, const struct config *c, const char *catalog_path)
 {
 	*p = (struct audit_place){
-		.path = audit_path(c, catalog_path), .max_size = c->audit_max_size, .keep = c->audit_keep};
+		.path = state_file(c, catalog_path, STATE_FILE_AUDIT), .max_size = c->audit_max_size, .keep = c->audit_keep};
 }
 
 void audit_place_release(struct audit_place *p)
@@ -193,4 +193,229 @@ char *audit_account(void)
 	if (getpwuid_r(uid, &entry, room, sizeof(room), &found) == 0 && found)
 		return xasprintf("user %s", found->pw_name);
 	return xasprintf("user %ju", (uintmax_t)uid);
+}
+
+// --- its files ---
+
+enum {
+	DAY = 86400,
+	KEPT_PARTS = 10,     // a file has at most this part of the time that is kept
+	MOVED_MOST = 100000, // number of moved files
+	NAME_ROOM = 288,
+};
+
+// A file of the log in its open folder. Number 0 is the log itself.
+static void write_moved_name(const char *name, unsigned number, char out[NAME_ROOM])
+{
+	if (number)
+		snprintf(out, NAME_ROOM, "%s.%u", name, number);
+	else
+		snprintf(out, NAME_ROOM, "%s", name);
+}
+
+static bool is_same_inode(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool audit_is_in_place(const char *path, int fd)
+{
+	struct stat ours, named;
+	return fstat(fd, &ours) == 0 && stat(path, &named) == 0 && is_same_inode(&ours, &named);
+}
+
+// Each line begins with its time.
+static bool begins_long_ago(int fd, uint64_t keep)
+{
+	static const char head[] = "{\"time\":\"";
+	char text[sizeof(head) + CLOCK_TEXT] = "";
+	int64_t first, part = (int64_t)keep / KEPT_PARTS;
+	enum { WHOLE_SECONDS = CLOCK_TEXT - 2 };
+	if (!keep || pread(fd, text, sizeof(text) - 1, 0) != (ssize_t)sizeof(text) - 1 ||
+		memcmp(text, head, sizeof(head) - 1) != 0)
+		return false;
+	char *when = text + sizeof(head) - 1;
+	when[WHOLE_SECONDS] = 'Z'; // instead of the fraction
+	when[WHOLE_SECONDS + 1] = '\0';
+	return clock_read(when, &first) && clock_wall_seconds() - first > (part > DAY ? part : DAY);
+}
+
+// Number of moved files without a gap. Those whose last line is too old are deleted, from the oldest on.
+static unsigned count_moved(int folder, const char *name, uint64_t keep)
+{
+	char moved[NAME_ROOM];
+	struct stat st;
+	unsigned count = 0;
+	for (; count < MOVED_MOST; count++) {
+		write_moved_name(name, count + 1, moved);
+		if (fstatat(folder, moved, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			break;
+	}
+	for (; keep && count; count--) {
+		write_moved_name(name, count, moved);
+		if (fstatat(folder, moved, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+			clock_wall_seconds() - (int64_t)st.st_mtime <= (int64_t)keep ||
+			unlinkat(folder, moved, 0) < 0)
+			break;
+	}
+	return count;
+}
+
+// From the oldest on, so that no name is taken twice.
+static bool move_files(int folder, const char *name, unsigned moved)
+{
+	char from[NAME_ROOM], to[NAME_ROOM];
+	if (moved >= MOVED_MOST)
+		return false;
+	for (unsigned i = moved + 1; i-- > 0;) {
+		write_moved_name(name, i, from);
+		write_moved_name(name, i + 1, to);
+		if (renameat(folder, from, folder, to) < 0)
+			return false;
+	}
+	return true;
+}
+
+bool audit_rotate(const char *path, int fd, uint64_t max_size, uint64_t keep)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_free) char *name = NULL;
+	struct stat st, named;
+	if (fstat(fd, &st) < 0 || !st.st_size ||
+		((uint64_t)st.st_size < max_size && !begins_long_ago(fd, keep)))
+		return false;
+	CLEANUP(mem_close) int folder = safefile_parent(path, false, &name, &ignored);
+	return folder >= 0 && strlen(name) < NAME_ROOM - 16 &&
+	       fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(named.st_mode) &&
+	       is_same_inode(&st, &named) && move_files(folder, name, count_moved(folder, name, keep));
+}
+
+int audit_open_moved(const char *path, unsigned number, struct err *e)
+{
+	CLEANUP(mem_free) char *name = NULL;
+	CLEANUP(mem_close) int folder = safefile_parent(path, false, &name, e);
+	char moved[NAME_ROOM];
+	if (folder < 0)
+		return -1;
+	write_moved_name(name, number, moved);
+	return safefile_open_at(folder, moved, O_RDONLY, 0, NULL, e);
+}
+
+// --- what nothing changed ---
+
+enum { NAME = 160, ACTION = 32 };
+
+// The lines of one token, or address, in its window. The last of each table is that of all for which no other is free.
+struct refuser {
+	char key[NAME], peer[NAME], action[ACTION]; // key "": free
+	uint64_t lines;
+	int64_t end_ms; // of the window
+};
+
+struct audit_refusals {
+	int64_t window_ms;
+	audit_unwritten_fn *report;
+	void *ctx;
+	struct timer_thread *timer;
+	pthread_mutex_t lock;
+	struct refuser token[LIMIT_AUDIT_REFUSERS + 1], address[LIMIT_AUDIT_REFUSERS + 1];
+};
+
+static const char others[] = "\n"; // the key of the shared ones: no name has a line end
+
+// Takes the next refuser whose window is over out of the table. Under the lock.
+static bool cut_ended(struct refuser *all, int64_t now, struct refuser *out)
+{
+	for (size_t i = 0; i <= LIMIT_AUDIT_REFUSERS; i++)
+		if (*all[i].key && all[i].end_ms <= now) {
+			*out = all[i];
+			all[i] = (struct refuser){0};
+			return true;
+		}
+	return false;
+}
+
+static void report_ended(struct audit_refusals *r, int64_t now)
+{
+	struct refuser *const table[] = {r->token, r->address};
+	struct refuser one;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		for (;;) {
+			pthread_mutex_lock(&r->lock);
+			bool is_found = cut_ended(table[i], now, &one);
+			pthread_mutex_unlock(&r->lock);
+			if (!is_found)
+				break;
+			bool is_shared = strcmp(one.key, others) == 0;
+			const struct audit_unwritten what = {.who = !is_shared && table[i] == r->token ? one.key : NULL,
+				.peer = is_shared || !*one.peer ? NULL : one.peer,
+				.action = one.action,
+				.lines = one.lines - LIMIT_AUDIT_REFUSED};
+			if (one.lines > LIMIT_AUDIT_REFUSED)
+				r->report(r->ctx, &what);
+		}
+}
+
+static int64_t report_windows(void *ctx)
+{
+	struct audit_refusals *r = ctx;
+	report_ended(r, clock_ms());
+	return r->window_ms / 6;
+}
+
+struct audit_refusals *audit_refusals_new(int64_t window_ms, audit_unwritten_fn *report, void *ctx)
+{
+	struct audit_refusals *r = xcalloc(1, sizeof(*r));
+	r->window_ms = window_ms;
+	r->report = report;
+	r->ctx = ctx;
+	pthread_mutex_init(&r->lock, NULL);
+	r->timer = timer_thread_new(report_windows, r);
+	timer_thread_start(r->timer, window_ms);
+	return r;
+}
+
+void audit_refusals_free(struct audit_refusals *r)
+{
+	if (!r)
+		return;
+	timer_thread_free(r->timer);
+	report_ended(r, INT64_MAX);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+// The refuser with this key, else a free one, else the shared one. Under the lock.
+static struct refuser *find_refuser(struct refuser *all, const char *key)
+{
+	struct refuser *chosen = &all[LIMIT_AUDIT_REFUSERS];
+	for (size_t i = LIMIT_AUDIT_REFUSERS; i-- > 0;) {
+		if (strcmp(all[i].key, key) == 0)
+			return &all[i];
+		if (!*all[i].key)
+			chosen = &all[i];
+	}
+	if (!*chosen->key)
+		snprintf(chosen->key, NAME, "%s", chosen == &all[LIMIT_AUDIT_REFUSERS] ? others : key);
+	return chosen;
+}
+
+bool audit_refusals_take(struct audit_refusals *r, const char *who, const char *peer, const char *action)
+{
+	char key[NAME] = "";
+	uint8_t client[ADDRESS_SIZE];
+	address_client(peer ? peer : "", client);
+	if (who)
+		snprintf(key, sizeof(key), "%s", who);
+	else
+		hex_encode(client, sizeof(client), key);
+	pthread_mutex_lock(&r->lock);
+	struct refuser *one = find_refuser(who ? r->token : r->address, key);
+	if (!one->lines++)
+		one->end_ms = clock_ms() + r->window_ms;
+	snprintf(one->peer, NAME, "%s", peer ? peer : "");
+	snprintf(one->action, ACTION, "%s", action ? action : "");
+	bool is_written = one->lines <= LIMIT_AUDIT_REFUSED;
+	pthread_mutex_unlock(&r->lock);
+	return is_written;
 }

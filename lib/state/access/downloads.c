@@ -16,6 +16,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
+#include "lib/state/config/state-files.h"
 
 enum {
 	DAY = 86400,
@@ -36,11 +37,6 @@ struct line {
 	struct str key, day;
 	uint64_t count;
 };
-
-char *downloads_path(const char *catalog_path)
-{
-	return xasprintf("%s.downloads", catalog_path);
-}
 
 static void write_day(int64_t seconds, char out[DAY_TEXT])
 {
@@ -126,7 +122,7 @@ static bool parse_downloads(struct downloads *d)
 int downloads_open(const char *catalog_path, struct downloads **out, struct err *e)
 {
 	CLEANUP(downloads_cleanup) struct downloads *d = xcalloc(1, sizeof(*d));
-	CLEANUP(mem_free) char *path = downloads_path(catalog_path);
+	CLEANUP(mem_free) char *path = state_file(NULL, catalog_path, STATE_FILE_DOWNLOADS);
 	buf_init(&d->text, LIMIT_DOWNLOADS);
 	if (safefile_read(path, &d->text, e) < 0)
 		return -1;
@@ -302,7 +298,7 @@ int downloads_add(const char *catalog_path, struct downloads_news *news, size_t 
 {
 	struct err missing = ERR_INIT;
 	CLEANUP(downloads_cleanup) struct downloads *before = NULL;
-	CLEANUP(mem_free) char *path = downloads_path(catalog_path);
+	CLEANUP(mem_free) char *path = state_file(NULL, catalog_path, STATE_FILE_DOWNLOADS);
 	CLEANUP(mem_free) char *name = NULL;
 	CLEANUP(mem_close) int folder = lock_folder(path, &name, e);
 	if (folder < 0)

@@ -21,8 +21,6 @@ enum { DOWNLOADS_DAYS = 730 }; // a file without downloads is kept for so long
 
 struct downloads;
 
-// The path of the file, beside the catalog. The caller frees it.
-char *downloads_path(const char *catalog_path);
 
 // Reads the file. ERR_NOT_FOUND: there is none. ERR_INVALID: it is torn. ERR_IO.
 int downloads_open(const char *catalog_path, struct downloads **out, struct err *e) MUST_CHECK;

@@ -6,11 +6,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/format/base64.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
+#include "lib/os/safefile.h"
 
 struct tokens {
 	char *path;
@@ -19,11 +23,6 @@ struct tokens {
 	struct stat seen;   // of the file that was read; zeros: it was missing or could not be read
 	struct err trouble; // why it cannot be read
 };
-
-char *tokens_path(const struct config *c, const char *catalog_path)
-{
-	return c->tokens ? xstrdup(c->tokens) : xasprintf("%s.tokens", catalog_path);
-}
 
 struct tokens *tokens_new(const char *path)
 {
@@ -317,4 +316,411 @@ bool token_grant_views(const struct token_grant *g, const char *platform, const 
 		has_any = true;
 	}
 	return has_any;
+}
+
+// --- the file ---
+
+const char *const token_right_name[TOKEN_RIGHT_COUNT] = {[TOKEN_UPLOAD] = "upload",
+	[TOKEN_READ] = "read",
+	[TOKEN_EVIDENCE] = "evidence",
+	[TOKEN_PROMOTE] = "promote",
+	[TOKEN_OVERRIDE] = "override",
+	[TOKEN_YANK] = "yank"};
+static const struct str view_word = STR("view="); // among the rights
+
+static const char heading[] = "# wheelcache(1): ID SHA256 RIGHTS PLATFORM PROJECT CREATED EXPIRES [NOTE]\n";
+static const char never[] = "never";
+
+const char *token_name(const struct token *t)
+{
+	return t->note[0] ? t->note : t->id;
+}
+
+bool token_is_expired(const struct token *t, int64_t now)
+{
+	return t->expires && t->expires <= now;
+}
+
+void token_write_rights(unsigned rights, struct buf *out)
+{
+	const char *comma = "";
+	for (int i = 0; i < TOKEN_RIGHT_COUNT; i++)
+		if (rights & 1u << i) {
+			buf_puts(out, comma);
+			buf_puts(out, token_right_name[i]);
+			comma = ",";
+		}
+}
+
+bool token_is_of_view(const struct token *t, const char *view)
+{
+	struct str rest = str_from(t->views);
+	while (rest.len) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *glob = xstrndup(word.ptr, word.len);
+		if (fnmatch(glob, view, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+void token_copy(const struct token *t, struct token *out)
+{
+	*out = *t;
+	out->platform = xstrdup(t->platform);
+	out->project = xstrdup(t->project);
+	out->views = xstrdup(t->views);
+	out->note = xstrdup(t->note);
+}
+
+void token_release(struct token *t)
+{
+	free(t->platform);
+	free(t->project);
+	free(t->views);
+	free(t->note);
+	*t = (struct token){0};
+}
+
+void tokenfile_release(struct tokenfile *f)
+{
+	while (f->count)
+		token_release(&f->token[--f->count]);
+	while (f->damage_count)
+		free(f->damage[--f->damage_count]);
+	free(f->token);
+	free(f->damage);
+	*f = (struct tokenfile){0};
+}
+
+// --- a line ---
+
+// One field: visible ASCII.
+static bool is_glob(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.ptr[i] <= ' ' || s.ptr[i] > '~')
+			return false;
+	return s.len > 0 && s.len <= LIMIT_NOTE;
+}
+
+// No normalised name has these characters: such a glob could never match.
+static bool is_project_glob(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.ptr[i] == '.' || s.ptr[i] == '_' || ascii_lower(s.ptr[i]) != s.ptr[i])
+			return false;
+	return is_glob(s);
+}
+
+static bool is_note(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if ((unsigned char)s.ptr[i] < ' ' || s.ptr[i] == 127)
+			return false;
+	return s.len <= LIMIT_NOTE && str_is_utf8(s) && str_eq(s, str_trim(s));
+}
+
+// A comma would end it.
+static bool is_view_glob(struct str s)
+{
+	return is_glob(s) && !memchr(s.ptr, ',', s.len);
+}
+
+static bool are_view_globs(struct str views)
+{
+	bool is_good = views.len <= LIMIT_TOKEN_VIEWS;
+	while (views.ptr)
+		is_good = is_view_glob(str_cut(&views, ' ')) && is_good;
+	return is_good;
+}
+
+static bool read_right(struct str name, unsigned *rights)
+{
+	int right = 0;
+	while (right < TOKEN_RIGHT_COUNT && !str_eq(name, str_from(token_right_name[right])))
+		right++;
+	if (right == TOKEN_RIGHT_COUNT)
+		return false;
+	*rights |= 1u << right;
+	return true;
+}
+
+// Rights that are for views are not without one, nor is a view without such a right.
+static bool has_right_views(unsigned rights, struct str views)
+{
+	return views.len ? rights & TOKEN_RIGHTS_OF_VIEWS && are_view_globs(views) : !(rights & TOKEN_RIGHTS_OF_VIEWS);
+}
+
+static bool read_rights(struct str text, unsigned *rights, struct buf *views)
+{
+	while (text.ptr) {
+		struct str word = str_cut(&text, ',');
+		if (!str_starts(word, view_word)) {
+			if (!read_right(word, rights))
+				return false;
+			continue;
+		}
+		buf_puts(views, views->len ? " " : "");
+		buf_str(views, str_slice(word, view_word.len, word.len));
+	}
+	return *rights && !views->failed && has_right_views(*rights, buf_view(views));
+}
+
+static bool read_time(struct str text, int64_t *seconds)
+{
+	char copy[CLOCK_TEXT];
+	if (text.len >= sizeof(copy))
+		return false;
+	memcpy(copy, text.ptr, text.len);
+	copy[text.len] = '\0';
+	return clock_read(copy, seconds);
+}
+
+// The hash of an empty secret is refused: every client has that secret.
+static bool read_hash(struct str id, struct str hash, struct token *t)
+{
+	char hex[SHA256_HEX];
+	uint8_t nothing[SHA256_SIZE];
+	digest_sha256(STR(""), nothing);
+	if (!hex_decode(hash, t->sha256, SHA256_SIZE) || digest_equal(t->sha256, nothing))
+		return false;
+	hex_encode(t->sha256, SHA256_SIZE, hex);
+	memcpy(t->id, hex, TOKEN_ID);
+	return str_eq(id, str_from(t->id));
+}
+
+// NULL, or why the line is damaged.
+static const char *parse_token_line(struct str line, struct token *t)
+{
+	CLEANUP(buf_release) struct buf views;
+	buf_init(&views, LIMIT_TOKEN_VIEWS);
+	struct str id = str_cut(&line, ' '), hash = str_cut(&line, ' ');
+	struct str rights = str_cut(&line, ' ');
+	struct str platform = str_cut(&line, ' '), project = str_cut(&line, ' ');
+	struct str created = str_cut(&line, ' '), expires = str_cut(&line, ' ');
+	if (!expires.ptr)
+		return "it has too few fields";
+	if (!read_hash(id, hash, t))
+		return "its id is not the beginning of a SHA-256";
+	if (!read_rights(rights, &t->rights, &views))
+		return "its rights are not upload, read, yank, evidence, promote or override, the last three with a view";
+	if (!is_glob(platform) || !is_project_glob(project))
+		return "a glob could match no name";
+	if (!read_time(created, &t->created) ||
+		(!str_eq(expires, str_from(never)) && (!read_time(expires, &t->expires) || !t->expires)))
+		return "a time is not as 2026-01-02T03:04:05Z";
+	if (!is_note(line))
+		return "its note is not plain text";
+	t->platform = xstrndup(platform.ptr, platform.len);
+	t->project = xstrndup(project.ptr, project.len);
+	t->views = xstrndup(views.data ? views.data : "", views.len);
+	t->note = line.ptr ? xstrndup(line.ptr, line.len) : xstrdup("");
+	return NULL;
+}
+
+static void write_views(struct str views, struct buf *out)
+{
+	while (views.len) {
+		buf_putc(out, ',');
+		buf_str(out, view_word);
+		buf_str(out, str_cut(&views, ' '));
+	}
+}
+
+static void write_line(const struct token *t, struct buf *out)
+{
+	char hex[SHA256_HEX + 1] = "", created[CLOCK_TEXT], expires[CLOCK_TEXT];
+	hex_encode(t->sha256, SHA256_SIZE, hex);
+	clock_write(t->created, created);
+	clock_write(t->expires, expires);
+	buf_printf(out, "%s %s ", t->id, hex);
+	token_write_rights(t->rights, out);
+	write_views(str_from(t->views), out);
+	buf_printf(out, " %s %s %s %s%s%s\n", t->platform, t->project, created, t->expires ? expires : never,
+		t->note[0] ? " " : "", t->note);
+}
+
+// --- the file ---
+
+static int read_token_text(const char *path, struct buf *text, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	if (safefile_read(path, text, &missing) == 0 || missing.kind == ERR_NOT_FOUND)
+		return 0;
+	*e = missing;
+	return err_prefix(e, "tokens: ");
+}
+
+static bool is_skipped(struct str line)
+{
+	return !line.len || line.ptr[0] == '#';
+}
+
+int tokenfile_read(const char *path, struct tokenfile *out, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_TOKENS);
+	if (read_token_text(path, &text, e) < 0)
+		return -1;
+	struct tokenfile f = {0};
+	size_t room = 0, damage_room = 0, number = 0;
+	struct str rest = buf_view(&text);
+	while (rest.ptr) {
+		struct token t = {0};
+		struct str line = str_cut(&rest, '\n');
+		number++;
+		if (is_skipped(line))
+			continue;
+		const char *wrong = parse_token_line(line, &t);
+		if (wrong) {
+			GROW(f.damage, f.damage_count, damage_room);
+			f.damage[f.damage_count++] = xasprintf("%s:%zu: no token, for %s", path, number, wrong);
+			continue;
+		}
+		GROW(f.token, f.count, room);
+		f.token[f.count++] = t;
+	}
+	*out = f;
+	return 0;
+}
+
+// Sets the mode before anything is written.
+static int write_text(int dirfd, const char *name, struct str text, struct err *e)
+{
+	CLEANUP(mem_free) char *tmp = xasprintf("%s.new", name);
+	CLEANUP(fs_tmp_release) struct fs_tmp t;
+	if (fs_tmp_open_mode(&t, dirfd, tmp, name, 0600, e) < 0)
+		return -1;
+	fs_give_to_owner(t.fd, dirfd);
+	if (fs_tmp_write(&t, text, e) < 0 || fs_tmp_publish(&t, e) < 0)
+		return -1;
+	return fs_sync_dir(dirfd, e);
+}
+
+struct editing {
+	const char *path;
+	char *name; // in its folder
+	int dirfd;
+	int lock;
+	struct buf text; // before the change
+	struct buf now;  // after it
+};
+
+static void editing_release(struct editing *x)
+{
+	mem_close(&x->lock);
+	mem_close(&x->dirfd);
+	free(x->name);
+	buf_release(&x->text);
+	buf_release(&x->now);
+}
+
+static int edit_begin(struct editing *x, const char *path, struct err *e)
+{
+	CLEANUP(mem_free) char *lock = xasprintf("%s.lock", path);
+	*x = (struct editing){.path = path, .dirfd = -1, .lock = -1};
+	buf_init(&x->text, LIMIT_TOKENS);
+	buf_init(&x->now, LIMIT_TOKENS);
+	x->dirfd = safefile_parent(path, true, &x->name, e);
+	if (x->dirfd < 0)
+		return -1;
+	x->lock = safefile_lock(lock, true, "wheelcache token", e);
+	if (x->lock < 0)
+		return -1;
+	return read_token_text(path, &x->text, e);
+}
+
+static int edit_end(struct editing *x, struct err *e)
+{
+	if (x->now.failed)
+		return err_set(e, ERR_LIMIT, "%s: it would be larger than %zu bytes", x->path, x->now.cap);
+	return write_text(x->dirfd, x->name, buf_view(&x->now), e);
+}
+
+static int make_secret(struct token *t, struct buf *secret, struct err *e)
+{
+	uint8_t random[TOKEN_RANDOM];
+	char hex[SHA256_HEX];
+	size_t begin = secret->len;
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return err_errno(e, ERR_IO, "no random bytes");
+	buf_puts(secret, "wc_");
+	base64_encode_url(random, sizeof(random), secret);
+	explicit_bzero(random, sizeof(random));
+	digest_sha256(str_slice(buf_view(secret), begin, secret->len), t->sha256);
+	hex_encode(t->sha256, SHA256_SIZE, hex);
+	memcpy(t->id, hex, TOKEN_ID);
+	t->id[TOKEN_ID] = '\0';
+	return 0;
+}
+
+static bool has_id(struct str text, const char *id)
+{
+	while (text.ptr)
+		if (str_starts(str_cut(&text, '\n'), str_from(id)))
+			return true;
+	return false;
+}
+
+static int check_words(const struct token *t, struct err *e)
+{
+	if (!is_glob(str_from(t->platform)))
+		return err_set(e, ERR_USAGE, "platform \"%s\": not a glob without blanks", t->platform);
+	if (!is_project_glob(str_from(t->project)))
+		return err_set(e, ERR_USAGE,
+			"project \"%s\": names are compared in their normal form, in lower case and with "
+			"\"-\" for each of . and _",
+			t->project);
+	if (!has_right_views(t->rights, str_from(t->views)))
+		return err_set(e, ERR_USAGE,
+			"view \"%s\": not a glob without blanks and commas, or for no right of a view", t->views);
+	if (!is_note(str_from(t->note)))
+		return err_set(e, ERR_USAGE, "note: not %d bytes of plain text at most", LIMIT_NOTE);
+	return 0;
+}
+
+int tokenfile_add(const char *path, struct token *t, struct buf *secret, struct err *e)
+{
+	CLEANUP(editing_release) struct editing x = {.dirfd = -1, .lock = -1};
+	size_t begin = secret->len;
+	if (check_words(t, e) < 0 || edit_begin(&x, path, e) < 0)
+		return -1;
+	do { // until the id is unused
+		secret->len = begin;
+		if (make_secret(t, secret, e) < 0)
+			return -1;
+	} while (has_id(buf_view(&x.text), t->id));
+	t->created = clock_wall_seconds();
+	buf_str(&x.now, x.text.len ? buf_view(&x.text) : str_from(heading));
+	if (!str_ends(buf_view(&x.now), STR("\n")))
+		buf_putc(&x.now, '\n');
+	write_line(t, &x.now);
+	return edit_end(&x, e);
+}
+
+int tokenfile_revoke(const char *path, const char *id, char **who, struct err *e)
+{
+	CLEANUP(editing_release) struct editing x = {.dirfd = -1, .lock = -1};
+	CLEANUP(mem_free) char *name = NULL;
+	if (edit_begin(&x, path, e) < 0)
+		return -1;
+	struct str rest = buf_view(&x.text);
+	while (rest.ptr) {
+		CLEANUP(token_release) struct token t = {0};
+		struct str line = str_cut(&rest, '\n'), behind = line;
+		if (is_skipped(line) || !str_eq(str_cut(&behind, ' '), str_from(id))) {
+			buf_str(&x.now, line);
+			buf_puts(&x.now, rest.ptr ? "\n" : "");
+			continue;
+		}
+		free(name);
+		name = xstrdup(parse_token_line(line, &t) ? id : token_name(&t));
+	}
+	if (!name)
+		return err_set(e, ERR_NOT_FOUND, "no token %s in %s", id, path);
+	if (edit_end(&x, e) < 0)
+		return -1;
+	*who = STEAL_PTR(name);
+	return 0;
 }

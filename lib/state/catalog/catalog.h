@@ -20,10 +20,6 @@
 
 struct catalog;
 
-// The path of a store's catalog, unless the configuration names one: a file per store, named after the store's last
-// component and a hash of its real path, in $STATE_DIRECTORY (systemd), $XDG_STATE_HOME/wheelcache,
-// ~/.local/state/wheelcache, or /var/lib/wheelcache if there is no home. The caller frees it.
-char *catalog_default_path(const char *store_path);
 
 // Opens the catalog, creates it (with its folder) if it is missing, and upgrades an older schema. Each commit raises
 // its change count (lib/state/catalog/changes.h). The caller closes *out.

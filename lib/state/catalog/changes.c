@@ -16,6 +16,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/os/safefile.h"
+#include "lib/state/config/state-files.h"
 
 enum { SIZE = sizeof(uint32_t) };
 
@@ -137,7 +138,7 @@ void changes_close(struct changes *c)
 struct changes *changes_open(const char *catalog_path)
 {
 	struct changes *c = xcalloc(1, sizeof(*c));
-	c->path = xasprintf("%s-changes", catalog_path);
+	c->path = state_file(NULL, catalog_path, STATE_FILE_CHANGES);
 	map_file(c);
 	if (c->mapping)
 		return c;

@@ -488,3 +488,20 @@ const struct config_type config_type_networks = {.wants = "a list of addresses a
 	.set = set_networks,
 	.is_owned = true,
 	.is_list = true};
+
+// --- since when ---
+
+int since_read(const char *text, int64_t *out, struct err *e)
+{
+	uint64_t seconds;
+	CLEANUP(mem_free) char *day = xasprintf("%sT00:00:00Z", text);
+	if (clock_read(text, out) || clock_read(day, out))
+		return 0;
+	if (!config_type_seconds.set(&seconds, text) || seconds > config_type_seconds.most)
+		return err_set(e, ERR_USAGE,
+			"%s is neither a time (as 2026-11-22 or 2026-11-22T20:00:00Z) nor a "
+			"duration (as 12h, 7d)",
+			text);
+	*out = clock_wall_seconds() - (int64_t)seconds;
+	return 0;
+}

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/err.h"
 #include "lib/base/str.h"
 
 struct config_type {
@@ -74,3 +75,9 @@ extern const struct config_type config_type_indexes;   // first, together
 bool config_times_next(struct str *rest, uint64_t *seconds);
 // Reads an age and a number of attempts.
 bool config_keep_read(const char *text, uint64_t *seconds, uint64_t *number);
+
+// --- since when ---
+// "Since when", as a person says it: a time, a day, or a duration that ends now. Any thread.
+
+// Seconds since 1970. ERR_USAGE: it is none of these.
+int since_read(const char *text, int64_t *out, struct err *e) MUST_CHECK;

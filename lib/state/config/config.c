@@ -2,11 +2,14 @@
 #include "lib/state/config/config.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/suggest.h"
 #include "lib/base/strset.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/format/ini-file.h"
 #include "lib/state/config/config-option.h"
@@ -465,4 +468,106 @@ void config_restart_keys(const struct config *before, const struct config *now, 
 							     (const char *)now + row->offset))
 			fn(ctx, row->section, row->key);
 	}
+}
+
+// --- what a mistyped name was meant to be ---
+
+// Finds the rows, sections and views that mistyped names were meant to be.
+const char *config_nearest_key(struct str section, const char *typed)
+{
+	struct suggest n;
+	suggest_init(&n, str_from(typed));
+	for (size_t i = 0; i < config_options; i++)
+		if (!section.len || str_eq(section, str_from(config_table[i].section)))
+			suggest_offer(&n, config_table[i].key);
+	return n.word;
+}
+
+const char *config_nearest_section(struct str typed)
+{
+	struct suggest n;
+	suggest_init(&n, typed);
+	for (size_t i = 0; i < config_options; i++)
+		suggest_offer(&n, config_table[i].section);
+	return n.word;
+}
+
+int config_refuse_view(const struct config *c, const char *name, enum err_kind kind, struct err *e)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	name_choice_init(&names, str_from(name));
+	for (size_t i = 0; i < c->view_count; i++)
+		name_choice_offer(&names, c->views[i].name);
+	return name_choice_refuse(&names, kind, "the configuration has no view", e);
+}
+
+// --- printing ---
+
+// Prints the rows of the configuration.
+static bool begins_section(size_t i)
+{
+	return !i || strcmp(config_table[i - 1].section, config_table[i].section) != 0;
+}
+
+// A comment sign stands before what has no default, and before sections with names.
+static void print_heading(const struct config_option *row, FILE *out)
+{
+	bool is_named = config_section_is_named(row->section);
+	fprintf(out, "%s[%s%s]\n", is_named ? "#" : "", row->section, is_named ? " NAME" : "");
+}
+
+static void print_key(const struct config_option *row, FILE *out)
+{
+	fprintf(out, "# %s%s\n%s%s = %s\n", row->help,
+		row->effect == CONFIG_RESTART ? " Takes effect after a restart." : "",
+		config_section_is_named(row->section) || !row->fallback ? "#" : "", row->key,
+		row->fallback ? row->fallback : "");
+}
+
+void config_print(FILE *out)
+{
+	for (size_t i = 0; i < config_options; i++) {
+		if (begins_section(i)) {
+			fputs(i ? "\n" : "", out);
+			print_heading(&config_table[i], out);
+		}
+		print_key(&config_table[i], out);
+	}
+}
+
+void config_print_sections(FILE *out)
+{
+	for (size_t i = 0; i < config_options; i++)
+		if (begins_section(i))
+			fprintf(out, "  [%s%s]\n", config_table[i].section,
+				config_section_is_named(config_table[i].section) ? " NAME" : "");
+}
+
+// Whether a topic is the row's key, or "[SECTION]", its section.
+static bool row_is_topic(const struct config_option *row, const char *topic)
+{
+	struct str name = str_from(topic);
+	if (*topic != '[')
+		return strcmp(row->key, topic) == 0;
+	name = str_slice(name, 1, name.len - (name.ptr[name.len - 1] == ']'));
+	return str_eq(str_cut(&name, ' '), str_from(row->section));
+}
+
+size_t config_print_topic(const char *topic, FILE *out)
+{
+	const char *section = "";
+	size_t count = 0;
+	for (size_t i = 0; i < config_options; i++) {
+		const struct config_option *row = &config_table[i];
+		if (!row_is_topic(row, topic))
+			continue;
+		if (strcmp(section, row->section) != 0) {
+			fputs(count ? "\n" : "", out);
+			print_heading(row, out);
+		}
+		section = row->section;
+		print_key(row, out);
+		count++;
+	}
+	return count;
 }

@@ -61,9 +61,9 @@ struct config {
 	// [catalog]
 	char *catalog; // NULL: catalog_default_path()
 	// [tokens]
-	char *tokens; // NULL: tokens_path()
+	char *tokens; // NULL: state_file()
 	// [audit]
-	char *audit;             // NULL: audit_path()
+	char *audit;             // NULL: state_file()
 	uint64_t audit_max_size; // bytes
 	uint64_t audit_keep;     // seconds; 0: always
 	// [evidence]

@@ -8,7 +8,6 @@
 #include "lib/base/limits.h"
 #include "lib/format/jsonmap.h"
 #include "lib/os/clock.h"
-#include "lib/state/results/results-check.h"
 
 enum { TEXT_MOST = LIMIT_RESULT_AWAITING + LIMIT_RESULT_PROVENANCE }; // of one value
 
@@ -55,7 +54,8 @@ static void put_build_provenance(const void *row, const char *key, struct jsondo
 	jsondoc_put(object, key, doc ? doc : jsondoc_object());
 }
 
-static int get_build_provenance(const struct jsondoc *object, const char *key, void *row, struct arena *text, struct err *e)
+static int get_build_provenance(const struct jsondoc *object, const char *key, void *row, struct arena *text,
+	struct err *e)
 {
 	struct attempt_document *d = row;
 	const struct jsondoc *provenance = jsondoc_get(object, key);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "lib/base/arena.h"
+#include "lib/base/buf.h"
 #include "lib/format/jsondoc.h"
 #include "lib/state/results/results.h"
 

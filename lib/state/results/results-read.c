@@ -11,8 +11,8 @@
 #include "lib/os/clock.h"
 #include "lib/state/config/config-type.h"
 #include "lib/state/database/query.h"
-#include "lib/state/results/results-connection.h"
 #include "lib/state/results/results.h"
+#include "lib/state/results/results-schema.h"
 
 enum { DAY = 86400, HALF_DAY = DAY / 2 };
 

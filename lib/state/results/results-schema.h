@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL of the file of build results: the schema as numbered steps, and every statement. Constant text.
+// The SQL of the file of build results: the schema as numbered steps, and every statement (constant text); and the
+// connection. Only for results.c and results-read.c.
 #pragma once
 
 #include "lib/state/database/database.h"
@@ -35,4 +36,10 @@ enum results_statement {
 	RESULTS_DAYS,
 	RESULTS_TOTALS,
 	RESULTS_STATEMENT_COUNT,
+};
+
+// A connection.
+struct results {
+	struct database *database;
+	char *path;
 };

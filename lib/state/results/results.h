@@ -56,8 +56,6 @@ struct results_attempt {
 
 struct results;
 
-// The path of the file: as configured, else beside the catalog. The caller frees it.
-char *results_path(const struct config *c, const char *catalog_path);
 // Opens or creates the file. The caller closes *out.
 int results_open(const char *path, struct results **out, struct err *e) MUST_CHECK;
 // Opens it for reading. ERR_NOT_FOUND: there is none, so nothing was built yet.
@@ -133,3 +131,9 @@ int results_days(struct results *r, const struct results_filter *filter, int64_t
 // never become fewer. RUNNING: those that were recorded while they ran. Cheap.
 int results_totals(struct results *r, const char *platform, uint64_t count[RESULTS_RESULT_COUNT],
 	struct err *e) MUST_CHECK;
+
+// Whether an attempt may be stored: a builder, which may be foreign, has filled it. Pure; any thread.
+
+// Checks every value but is_sent and has_log. now: seconds since 1970; an attempt that begins more than a day later has
+// the time of a wrong clock, and would stay the newest. ERR_INVALID names the value.
+int results_check(const struct results_attempt *a, int64_t now, struct err *e) MUST_CHECK;

@@ -18,6 +18,7 @@
 #include "lib/os/hook.h"
 #include "lib/os/safefile.h"
 #include "lib/state/catalog/catalog.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/store/catalog-update.h"
 
 enum {
@@ -27,21 +28,17 @@ enum {
 
 static const char wanted[] = "wanted", running[] = "running";
 
-static char *notes_folder(const char *catalog)
-{
-	return xasprintf("%s.release", catalog);
-}
-
 static char *note_path(const char *catalog, const char *name, const char *ending)
 {
-	return xasprintf("%s.release/%s.%s", catalog, name, ending);
+	CLEANUP(mem_free) char *folder = state_file(NULL, catalog, STATE_FILE_RELEASE);
+	return xasprintf("%s/%s.%s", folder, name, ending);
 }
 
 // --- requests ---
 
 static int open_folder(const char *catalog, struct err *e)
 {
-	CLEANUP(mem_free) char *path = notes_folder(catalog);
+	CLEANUP(mem_free) char *path = state_file(NULL, catalog, STATE_FILE_RELEASE);
 	return safefile_folder(path, true, e);
 }
 

@@ -11,6 +11,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
+#include "lib/state/config/state-files.h"
 
 enum {
 	NO_SLOT = -1,
@@ -39,7 +40,8 @@ struct reservation {
 
 int reservation_open(const char *catalog_path, const struct platform *p, struct reservation **out, struct err *e)
 {
-	CLEANUP(mem_free) char *path = xasprintf("%s.reserved/%s", catalog_path, p->name);
+	CLEANUP(mem_free) char *folder = state_file(NULL, catalog_path, STATE_FILE_RESERVED);
+	CLEANUP(mem_free) char *path = xasprintf("%s/%s", folder, p->name);
 	int fd = safefile_open(path, O_RDWR | O_CREAT, e);
 	if (fd < 0)
 		return -1;

@@ -11,6 +11,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/suggest.h"
 #include "lib/base/str.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"

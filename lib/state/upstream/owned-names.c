@@ -36,11 +36,6 @@ struct owned_names {
 	struct list list;
 };
 
-char *owned_names_path(const char *catalog_path)
-{
-	return xasprintf("%s.ours", catalog_path);
-}
-
 static void release_list(struct list *l)
 {
 	free(l->project);

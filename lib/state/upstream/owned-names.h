@@ -12,8 +12,6 @@
 
 struct owned_names;
 
-// The path of the file, beside the catalog. The caller frees it.
-char *owned_names_path(const char *catalog_path);
 // A missing file is an empty one; it is created with its first line. The caller closes *out.
 int owned_names_open(const char *path, struct owned_names **out, struct err *e) MUST_CHECK;
 void owned_names_close(struct owned_names *o);    // NULL is fine

@@ -7,6 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/base/str.h"
 #include "lib/state/catalog/catalog-upstream.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream-row.h"
 
@@ -140,7 +141,7 @@ enum {
 // Opens the owned names at the first use, in any thread.
 static int open_ours(struct upstream *u, struct catalog *c, struct err *e)
 {
-	CLEANUP(mem_free) char *path = owned_names_path(catalog_path(c));
+	CLEANUP(mem_free) char *path = state_file(NULL, catalog_path(c), STATE_FILE_OWNED_NAMES);
 	pthread_mutex_lock(&u->lock);
 	int opened = u->ours ? 0 : owned_names_open(path, &u->ours, e);
 	pthread_mutex_unlock(&u->lock);

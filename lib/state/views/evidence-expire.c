@@ -14,7 +14,6 @@
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-file.h"
-#include "lib/state/views/views-freeze.h"
 
 enum { OLD_MOST = 100000 };
 

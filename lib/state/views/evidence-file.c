@@ -11,7 +11,6 @@
 #include "lib/os/fs.h"
 #include "lib/state/store/tempname.h"
 #include "lib/state/views/views-file.h"
-#include "lib/state/views/views-freeze.h"
 
 enum { ZSTD_LEVEL = 6, SECOND = 1000000000, DAY = 86400, NANO_TEXT = CLOCK_TEXT + 10 };
 static const char ending[] = ".json";

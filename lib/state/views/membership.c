@@ -2,109 +2,187 @@
 #include "lib/state/views/membership.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/os/clock.h"
-#include "lib/state/views/views-file.h"
-#include "lib/state/views/views-freeze.h"
-#include "lib/state/views/views-sync.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/domain/text/filename.h"
+#include "lib/domain/text/name.h"
 
-char *views_folder_or_none(const struct config *c)
+enum { DIGITS = 6 };
+static const char ending[] = ".json";
+
+void membership_name(int64_t generation, char out[MEMBERSHIP_NAME])
 {
-	if (c->views_path)
-		return xstrdup(c->views_path);
-	return c->store ? xasprintf("%s/.wheelcache-views", c->store) : NULL;
+	snprintf(out, MEMBERSHIP_NAME, "%0*" PRId64 "%s", DIGITS, generation, ending);
 }
 
-int views_folder(const struct config *c, char **out, struct err *e)
+int64_t membership_number(const char *name)
 {
-	*out = NULL;
-	if (!c->views_path && !c->store)
-		return err_set(e, ERR_USAGE,
-			"memberships of views need [store] views, or a store for all platforms ([store] path)");
-	*out = views_folder_or_none(c);
-	return 0;
-}
-
-// Brings the catalog up to date, and checks that the caller has decided on its newest generation.
-static int check_newest(const char *folder, struct catalog *c, const struct membership_change *m,
-	struct catalog_view *newest, struct err *e)
-{
-	struct views_sync_counts counts = {0};
-	int whole = views_sync_view(folder, m->view, c, NULL, NULL, &counts, e);
-	if (whole < 0 || catalog_view_find(c, m->view, newest, e) < 0)
-		return -1;
-	if (!whole)
-		return err_set(e, ERR_INVALID,
-			"the membership of view %s is damaged; \"wheelcache index\" says which file", m->view);
-	if (newest->generation != m->generation - 1)
-		return err_set(e, ERR_CONFLICT, "view %s has generation %" PRId64 " already", m->view,
-			newest->generation);
-	if (m->generation > LIMIT_GENERATIONS)
-		return err_set(e, ERR_LIMIT, "view %s has %d generations", m->view, LIMIT_GENERATIONS);
-	return 0;
-}
-
-static void follow_newest(struct membership_change *m, const struct catalog_view *newest)
-{
-	int64_t now = clock_wall_seconds();
-	m->made = m->times || now > newest->made ? now : newest->made;
-	m->has_previous = newest->generation > 0;
-	memcpy(m->previous, newest->sha256, SHA256_SIZE);
-}
-
-// A file that cannot be read again would damage the view.
-static int write_checked(const struct membership_change *m, struct buf *text, struct err *e)
-{
-	CLEANUP(membership_release) struct membership_change again = {0};
-	membership_write(m, text);
-	if (text->failed)
-		return err_set(e, ERR_LIMIT, "view %s: a generation of more than %d bytes", m->view, LIMIT_MEMBERSHIP);
-	if (membership_read(buf_view(text), &again, e) < 0)
-		return err_prefix(e, "view %s: ", m->view);
-	return 0;
-}
-
-static int create_generation(const char *folder, const struct membership_change *m, struct err *e)
-{
-	char name[MEMBERSHIP_NAME];
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MEMBERSHIP);
-	membership_name(m->generation, name);
-	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
-	if (write_checked(m, &text, e) < 0 || views_write_enter(folder, &hold, e) < 0)
-		return -1;
-	CLEANUP(mem_close) int dirfd = views_file_folder(folder, m->view, true, e);
-	return dirfd < 0 ? -1 : views_file_create(dirfd, name, buf_view(&text), e);
-}
-
-// What is in the store by now, also if another writer was faster.
-static int read_store(const char *folder, struct catalog *c, const struct membership_change *m, struct err *e)
-{
-	struct views_sync_counts counts = {0};
-	int whole = views_sync_view(folder, m->view, c, NULL, NULL, &counts, e);
-	if (whole == 0)
-		return err_set(e, ERR_INVALID, "the membership of view %s is damaged", m->view);
-	return whole < 0 ? -1 : 0;
-}
-
-int membership_append(const char *folder, struct catalog *c, struct membership_change *m, struct err *e)
-{
-	struct catalog_view newest;
-	struct err why = ERR_INIT;
-	if (check_newest(folder, c, m, &newest, e) < 0)
-		return -1;
-	follow_newest(m, &newest);
-	int created = create_generation(folder, m, &why);
-	if (created < 0 && why.kind != ERR_CONFLICT) {
-		*e = why;
-		return -1;
+	int64_t number = 0;
+	for (int i = 0; i < DIGITS; i++, name++) {
+		if (!ascii_is_digit(*name))
+			return 0;
+		number = number * 10 + (*name - '0');
 	}
-	if (read_store(folder, c, m, e) < 0)
-		return -1;
-	if (created < 0)
-		return err_set(e, ERR_CONFLICT, "view %s: another writer made generation %" PRId64, m->view,
-			m->generation);
+	return strcmp(name, ending) == 0 ? number : 0;
+}
+
+// --- fields ---
+
+static const struct jsonmap_field tested_fields[] = {
+	JSONMAP_NAME("as", struct membership_tested, match, promotion_match_name),
+	JSONMAP_SHA256("sha256", struct membership_tested, sha256),
+};
+const struct jsonmap membership_tested_map = JSONMAP(struct membership_tested, tested_fields);
+
+static bool is_project(struct str text)
+{
+	return name_is_valid(text) && name_is_normal(text);
+}
+
+static int check_member(void *row, struct arena *text UNUSED, struct err *e)
+{
+	const struct membership_file *f = row;
+	CLEANUP(filename_release) struct filename name = {0};
+	return filename_parse_listed(str_from(f->filename), f->project, &name, e);
+}
+
+#define MEMBER struct membership_file
+static const struct jsonmap_field member_fields[] = {
+	JSONMAP_TEXT("platform", MEMBER, platform, .limit = LIMIT_FILE_NAME, .is_valid = platform_name_is_valid,
+		.no = "name of a platform"),
+	JSONMAP_TEXT("project", MEMBER, project, .limit = LIMIT_FILE_NAME, .is_valid = is_project,
+		.no = "normalised name of a project"),
+	JSONMAP_TEXT("filename", MEMBER, filename, .limit = LIMIT_FILE_NAME),
+	JSONMAP_SHA256("sha256", MEMBER, sha256),
+	JSONMAP_LIST("tested", MEMBER, tested, testeds, &membership_tested_map, .absent = JSONMAP_OMITTED),
+};
+static const struct jsonmap member_map = JSONMAP(MEMBER, member_fields, .check = check_member);
+
+static const struct jsonmap_field time_fields[] = {
+	JSONMAP_INTEGER("generation", struct membership_time, generation, .least = 1, .most = LIMIT_GENERATIONS),
+	JSONMAP_TIME("made", struct membership_time, made),
+};
+static const struct jsonmap time_map = JSONMAP(struct membership_time, time_fields);
+
+#define CHANGE struct membership_change
+static int check_change(void *row, struct arena *text, struct err *e);
+static const struct jsonmap_field change_fields[] = {
+	JSONMAP_TEXT("view", CHANGE, view, .limit = LIMIT_FILE_NAME, .is_valid = platform_name_is_valid,
+		.no = "name of a view"),
+	JSONMAP_INTEGER("generation", CHANGE, generation, .least = 1, .most = LIMIT_GENERATIONS),
+	JSONMAP_SHA256("previous", CHANGE, previous, .has = offsetof(CHANGE, has_previous), .absent = JSONMAP_NULL),
+	JSONMAP_TIME("made", CHANGE, made),
+	JSONMAP_TEXT("action", CHANGE, action, .limit = LIMIT_NOTE),
+	JSONMAP_TEXT("by", CHANGE, by, .limit = LIMIT_WORDS),
+	JSONMAP_TEXT("address", CHANGE, address, .limit = LIMIT_NOTE),
+	JSONMAP_TEXT("reason", CHANGE, reason, .limit = LIMIT_REASON),
+	JSONMAP_LIST("evidence", CHANGE, evidence, evidences, &jsonmap_sha256, .limit = LIMIT_MEMBERSHIP_FILES),
+	JSONMAP_LIST("adds", CHANGE, add, adds, &member_map, .limit = LIMIT_MEMBERSHIP_FILES),
+	JSONMAP_LIST("removes", CHANGE, remove, removes, &member_map, .limit = LIMIT_MEMBERSHIP_FILES),
+	JSONMAP_LIST("times", CHANGE, time, times, &time_map, .limit = LIMIT_GENERATIONS, .absent = JSONMAP_OMITTED),
+};
+const struct jsonmap membership_map = JSONMAP(CHANGE, change_fields, .check = check_change);
+
+// --- what the table does not say ---
+
+static int by_identity(const void *a, const void *b)
+{
+	const struct membership_file *one = *(const struct membership_file *const *)a;
+	const struct membership_file *two = *(const struct membership_file *const *)b;
+	int order = strcmp(one->filename, two->filename);
+	if (!order)
+		order = strcmp(one->platform, two->platform);
+	return order ? order : memcmp(one->sha256, two->sha256, SHA256_SIZE);
+}
+
+static int check_repetitions(const struct membership_change *m, struct err *e)
+{
+	size_t count = m->adds + m->removes;
+	CLEANUP(mem_free) const struct membership_file **all = xcalloc(count + 1, sizeof(*all));
+	for (size_t i = 0; i < m->adds; i++)
+		all[i] = &m->add[i];
+	for (size_t i = 0; i < m->removes; i++)
+		all[m->adds + i] = &m->remove[i];
+	qsort(all, count, sizeof(*all), by_identity);
+	for (size_t i = 1; i < count; i++)
+		if (by_identity(&all[i - 1], &all[i]) == 0)
+			return err_set(e, ERR_INVALID, "%s of %s stands in it twice", all[i]->filename,
+				all[i]->platform);
 	return 0;
+}
+
+// They are of the newest generations before this one, in their order.
+static int check_times(const struct membership_change *m, struct err *e)
+{
+	for (size_t i = 0; i < m->times; i++) {
+		const struct membership_time *t = &m->time[i];
+		if (t->generation != m->generation - (int64_t)(m->times - i))
+			return err_set(e, ERR_INVALID, "times[%zu] is not of the next generation before this one", i);
+		if (t->made > m->made || (i && t->made < t[-1].made))
+			return err_set(e, ERR_INVALID, "times[%zu] has no time between those of its neighbours", i);
+	}
+	return 0;
+}
+
+// The first generation has no previous one, and each other has.
+static int check_change(void *row, struct arena *text UNUSED, struct err *e)
+{
+	const struct membership_change *m = row;
+	if (m->has_previous != (m->generation > 1))
+		return err_set(e, ERR_INVALID, m->has_previous ? "\"previous\" is not null in the first generation"
+							       : "\"previous\" is not 64 hexadecimal digits");
+	if (!*m->action)
+		return err_set(e, ERR_INVALID, "\"action\" is empty");
+	return check_repetitions(m, e) < 0 || check_times(m, e) < 0 ? -1 : 0;
+}
+
+int membership_read(struct str json, struct membership_change *out, struct err *e)
+{
+	*out = (struct membership_change){0};
+	if (json.len > LIMIT_MEMBERSHIP)
+		return err_set(e, ERR_LIMIT, "a generation of more than %d bytes", LIMIT_MEMBERSHIP);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(json, LIMIT_MEMBERSHIP_VALUES, e);
+	if (doc && jsonmap_read(&membership_map, doc, out, &out->text, e) == 0)
+		return 0;
+	membership_release(out);
+	return -1;
+}
+
+void membership_release(struct membership_change *m)
+{
+	arena_release(&m->text);
+	*m = (struct membership_change){0};
+}
+
+const struct membership_tested *membership_tested_copy(struct arena *text, const struct membership_tested *tested,
+	size_t count)
+{
+	struct membership_tested *copy = arena_alloc_aligned(text, (count + 1) * sizeof(*copy));
+	for (size_t i = 0; i < count; i++)
+		copy[i] = tested[i];
+	return copy;
+}
+
+void membership_tested_words(const struct membership_tested *tested, size_t count, struct buf *out)
+{
+	const struct membership_tested *weakest = tested;
+	char hex[SHA256_HEX + 1] = "";
+	if (!count)
+		return;
+	for (size_t i = 1; i < count; i++)
+		if (tested[i].match > weakest->match)
+			weakest = &tested[i];
+	hex_encode(weakest->sha256, SHA256_SIZE, hex);
+	promotion_tested_words(weakest->match, hex, out);
+	if (count > 1)
+		buf_printf(out, ", and %zu more", count - 1);
+}
+
+void membership_write(const struct membership_change *m, struct buf *out)
+{
+	jsonmap_write(&membership_map, m, out);
 }

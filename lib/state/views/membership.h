@@ -79,7 +79,7 @@ void membership_name(int64_t generation, char out[MEMBERSHIP_NAME]);
 // The number of a file of this name; 0: it is no file of a membership.
 int64_t membership_number(const char *name);
 
-// Writes the next generation into the folder, durably, and then into the catalog in one transaction. m->generation is
+// In views-sync.c. Writes the next generation into the folder, durably, and then into the catalog in one transaction. m->generation is
 // the one after that on which the caller decided; membership_append sets previous, and made to now, but never before the
 // previous one, unless it corrects that one's time. The caller calls views_sync_view() before it decides. ERR_CONFLICT:
 // another writer was faster; the catalog now has its generation, and the caller decides again. ERR_INVALID: the

@@ -12,7 +12,6 @@
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-file.h"
-#include "lib/state/views/views-freeze.h"
 #include "lib/state/views/views-sync.h"
 
 enum { DAY = 86400, FOLDERS = 256, SECOND = 1000000000 };

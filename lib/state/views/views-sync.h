@@ -5,9 +5,21 @@
 // time for each catalog connection.
 #pragma once
 
+#include <stdint.h>
+
 #include "lib/base/strset.h"
 #include "lib/state/catalog/catalog.h"
-#include "lib/state/views/views-report.h"
+
+// What a comparison of the catalog with the files of memberships and evidence reports. The function is called on the
+// thread that compares, and its arguments are borrowed for the call.
+
+struct views_sync_counts {
+	uint64_t generations, evidence; // that were new
+	uint64_t damaged;               // files
+};
+// Calls fn for each damaged or missing file, with the reason; and for a membership that was read again, because the
+// store was restored from a backup.
+typedef void views_sync_damage_fn(void *ctx, const char *path, const char *reason);
 
 // A folder that does not exist is empty. Errors of the catalog, and ERR_IO if the folder cannot be listed.
 int views_sync(const char *folder, struct catalog *c, views_sync_damage_fn *fn, void *ctx,

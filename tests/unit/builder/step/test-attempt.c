@@ -17,7 +17,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog.h"
-#include "lib/state/results/results-check.h"
+#include "lib/state/results/results.h"
 
 // step.py ACTION OUT [ARGUMENTS]: makes wheels, or fails in some way.
 static const char step_script[] =

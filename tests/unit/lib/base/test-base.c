@@ -18,7 +18,6 @@
 #include "lib/format/compress.h"
 #include "lib/format/digest.h"
 #include "lib/format/jsondoc.h"
-#include "lib/format/multi-digest.h"
 #include "lib/os/fs.h"
 #include "lib/net/fetch.h"
 #include "lib/os/thread-pool.h"

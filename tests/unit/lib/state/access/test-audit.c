@@ -19,8 +19,6 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/thread-pool.h"
-#include "lib/state/access/audit-refusals.h"
-#include "lib/state/access/audit-rotate.h"
 
 static char folder[] = "test-audit.XXXXXX";
 static char path[64];

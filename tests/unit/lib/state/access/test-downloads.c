@@ -14,6 +14,7 @@
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
+#include "lib/state/config/state-files.h"
 #include "server/message/download-counter.h"
 
 enum { DAY = 86400 };
@@ -33,7 +34,7 @@ static int make_folder(void **state UNUSED)
 	if (!mkdtemp(name))
 		return -1;
 	catalog = xasprintf("%s/catalog.db", name);
-	path = downloads_path(catalog);
+	path = state_file(NULL, catalog, STATE_FILE_DOWNLOADS);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/catalog/catalog-check.h"
+#include "lib/state/catalog/catalog-row.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

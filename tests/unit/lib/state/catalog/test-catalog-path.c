@@ -7,6 +7,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/state/catalog/catalog.h"
+#include "lib/state/config/state-files.h"
 
 static void default_path_is_one_a_store(void **state UNUSED)
 {

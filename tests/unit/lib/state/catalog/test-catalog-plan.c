@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "lib/base/limits.h"
-#include "lib/state/catalog/catalog-plan-change.h"
 #include "tests/unit/support/two-catalogs.h"
 
 static void add(struct catalog_planner *p, const char *project, const char *filename, const char *verdict, bool removes)

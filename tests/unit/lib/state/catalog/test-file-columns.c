@@ -5,9 +5,7 @@
 #include <sqlite3.h>
 
 #include "lib/base/limits.h"
-#include "lib/state/catalog/catalog-candidate.h"
-#include "lib/state/catalog/catalog-check.h"
-#include "lib/state/catalog/catalog-history.h"
+#include "lib/state/catalog/catalog-row.h"
 #include "lib/state/catalog/file-columns.h"
 #include "tests/unit/support/two-catalogs.h"
 

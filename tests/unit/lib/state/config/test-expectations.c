@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/config/expectations.h"
+#include "lib/state/config/config-views.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/results/results-check.h"
+#include "lib/state/results/results.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/limits.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/database/query.h"
 #include "lib/state/results/results-schema.h"
 
@@ -346,10 +347,10 @@ static void path_is_beside_the_catalog(void **state UNUSED)
 {
 	char name[] = "/y/b";
 	struct config c = {0};
-	CLEANUP(mem_free) char *beside = results_path(&c, "/x/cat.db");
+	CLEANUP(mem_free) char *beside = state_file(&c, "/x/cat.db", STATE_FILE_BUILDS);
 	assert_string_equal(beside, "/x/cat.db.builds");
 	c.build_results = name;
-	CLEANUP(mem_free) char *named = results_path(&c, "/x/cat.db");
+	CLEANUP(mem_free) char *named = state_file(&c, "/x/cat.db", STATE_FILE_BUILDS);
 	assert_string_equal(named, "/y/b");
 }
 

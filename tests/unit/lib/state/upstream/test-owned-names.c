@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lib/state/config/state-files.h"
 #include "lib/state/upstream/owned-names.h"
 
 #include <setjmp.h>
@@ -75,7 +76,7 @@ static size_t lines_of(const char *project)
 
 static void it_lies_beside_the_catalog(void **state UNUSED)
 {
-	CLEANUP(mem_free) char *beside = owned_names_path("/a/catalog.db");
+	CLEANUP(mem_free) char *beside = state_file(NULL, "/a/catalog.db", STATE_FILE_OWNED_NAMES);
 	assert_string_equal(beside, "/a/catalog.db.ours");
 }
 

@@ -1,10 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lib/state/config/state-files.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/mem.h"
-#include "lib/base/str.h"
-#include "lib/state/catalog/catalog.h"
+#include "lib/format/digest.h"
+
+// Behind the path of the catalog, and the member of struct config that names another place; 0: none does.
+static const struct {
+	const char *ending;
+	size_t configured;
+} places[STATE_FILE_COUNT] = {
+	[STATE_FILE_CHANGES] = {"-changes", 0},
+	[STATE_FILE_SCAN_LOCK] = {".lock", 0},
+	[STATE_FILE_WATCH_LOCK] = {".watch-lock", 0},
+	[STATE_FILE_PRUNE_LOCK] = {".prune", 0},
+	[STATE_FILE_RESERVED] = {".reserved", 0},
+	[STATE_FILE_UPSTREAM] = {".files", offsetof(struct config, upstream_files_path)},
+	[STATE_FILE_TOKENS] = {".tokens", offsetof(struct config, tokens)},
+	[STATE_FILE_AUDIT] = {".audit", offsetof(struct config, audit)},
+	[STATE_FILE_DOWNLOADS] = {".downloads", 0},
+	[STATE_FILE_BUILDS] = {".builds", offsetof(struct config, build_results)},
+	[STATE_FILE_OWNED_NAMES] = {".ours", 0},
+	[STATE_FILE_RELEASE] = {".release", 0},
+};
+
+char *state_file(const struct config *c, const char *catalog_path, enum state_file which)
+{
+	const char *named = NULL;
+	if (c && places[which].configured)
+		memcpy(&named, (const char *)c + places[which].configured, sizeof(named));
+	return named ? xstrdup(named) : xasprintf("%s%s", catalog_path, places[which].ending);
+}
+
+// --- the catalog ---
 
 enum { HASH_DIGITS = 12 };
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the state of an index lies: the catalog, and the one list of what lies beside it. Any thread.
+#pragma once
+
+#include "lib/state/config/config.h"
+
+// The path of a store's catalog, unless the configuration names one: a file per store, named after the store's last
+// component and a hash of its real path, in $STATE_DIRECTORY (systemd), $XDG_STATE_HOME/wheelcache,
+// ~/.local/state/wheelcache, or /var/lib/wheelcache if there is no home. The caller frees it.
+char *catalog_default_path(const char *store_path);
+
+enum state_file {
+	// Made anew if they are lost.
+	STATE_FILE_CHANGES,    // the change count (lib/state/catalog/changes.h)
+	STATE_FILE_SCAN_LOCK,  // one scan of all at a time,
+	STATE_FILE_WATCH_LOCK, // one of what has changed,
+	STATE_FILE_PRUNE_LOCK, // and one prune
+	STATE_FILE_RESERVED,   // a folder: space that uploads have reserved (lib/state/store/reservation.h)
+	STATE_FILE_UPSTREAM,   // a folder: files of upstream (lib/state/upstream/file-cache.h)
+	// What nothing else knows.
+	STATE_FILE_TOKENS,
+	STATE_FILE_AUDIT,
+	STATE_FILE_DOWNLOADS,
+	STATE_FILE_BUILDS,      // results of builds, with their logs
+	STATE_FILE_OWNED_NAMES, // names that are ours (lib/state/upstream/owned-names.h)
+	STATE_FILE_RELEASE,     // a folder: what volume releases still have to show (lib/state/store/release.h)
+	STATE_FILE_COUNT,
+};
+// Its path: as configured, else beside the catalog. c NULL: no key names another place. The caller frees it.
+char *state_file(const struct config *c, const char *catalog_path, enum state_file which);
