@@ -188,14 +188,14 @@ static unsigned class_of(const struct schedule *s, const struct schedule_row *r)
 	return r->row->status == WHEEL_FAILED || r->row->attempts.count ? CLASS_FAILED : CLASS_NEW;
 }
 
-struct place { // of a row, before the order by class
+struct row_turn { // of a row, before the order by class
 	unsigned class;
 	size_t index;
 };
 
 static int compare_places(const void *one, const void *other)
 {
-	const struct place *a = one, *b = other;
+	const struct row_turn *a = one, *b = other;
 	if (a->class != b->class)
 		return a->class < b->class ? -1 : 1;
 	return (a->index > b->index) - (a->index < b->index);
@@ -204,7 +204,7 @@ static int compare_places(const void *one, const void *other)
 // The class of a task is the least of its rows.
 static void order_tasks(struct schedule *s)
 {
-	CLEANUP(mem_free) struct place *place = xcalloc(s->count + 1, sizeof(*place));
+	CLEANUP(mem_free) struct row_turn *place = xcalloc(s->count + 1, sizeof(*place));
 	CLEANUP(mem_free) unsigned *class = xcalloc(s->tasks + 1, sizeof(*class));
 	for (size_t i = 0; i < s->tasks; i++)
 		class[i] = CLASS_LAST;
@@ -212,7 +212,7 @@ static void order_tasks(struct schedule *s)
 		if (class_of(s, &s->row[i]) < class[s->row[i].task])
 			class[s->row[i].task] = class_of(s, &s->row[i]);
 	for (size_t i = 0; i < s->count; i++)
-		place[i] = (struct place){class[s->row[i].task], i};
+		place[i] = (struct row_turn){class[s->row[i].task], i};
 	qsort(place, s->count, sizeof(*place), compare_places);
 	struct schedule_row *row = xcalloc(s->count + 1, sizeof(*row));
 	for (size_t i = 0; i < s->count; i++)

@@ -17,6 +17,7 @@
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/fs.h"
+#include "lib/place/place-posix.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/upstream/upstream-download.h"
 #include "server/pages/html-layout.h"
@@ -301,14 +302,14 @@ static int pick_choices_list(struct compare_command *x, const struct compare_pic
 
 // An open wheel.
 struct picked_wheel {
-	int fd; // owned
+	struct place_file *file; // owned
 	const char *filename, *label;
 	struct buf provenance; // the statement beside it; empty: none
 };
 
 static void picked_wheel_release(struct picked_wheel *w)
 {
-	mem_close(&w->fd);
+	place_file_close(&w->file);
 	buf_release(&w->provenance);
 }
 
@@ -317,8 +318,8 @@ static int open_path(const char *path, struct picked_wheel *out, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(mem_free) char *beside = xasprintf("%s%s", path, attachment_ending[ATTACHMENT_STATEMENT]);
-	out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (out->fd < 0)
+	out->file = place_posix_file(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	if (!out->file)
 		return err_errno(e, ERR_IO, "%s", path);
 	if (fs_read_regular(beside, &out->provenance, &why) == 0 || why.kind == ERR_NOT_FOUND)
 		return 0;
@@ -335,8 +336,8 @@ static int open_stored(const struct platform *p, struct catalog *c, const char *
 			       ? err_set(e, ERR_NOT_FOUND, "the catalog has no %s/%s", p->name, filename)
 			       : -1;
 	struct catalog_attached attached;
-	out->fd = store_open_file(p, place.path, e);
-	if (out->fd < 0)
+	out->file = place_open(p->place, place.path, e);
+	if (!out->file)
 		return -1;
 	return catalog_attached(c, p->id, filename, ATTACHMENT_STATEMENT, &attached, &out->provenance, e) < 0 ? -1 : 0;
 }
@@ -349,7 +350,7 @@ static int open_upstream(const struct compare_command *x, const char *filename, 
 		return err_prefix(e, "%s: ", filename);
 	if (upstream_download(&x->s.config, x->s.upstream, x->s.catalog, name.project, filename, &got, e) < 0)
 		return -1;
-	out->fd = got.fd;
+	out->file = place_posix_file(got.fd);
 	return 0;
 }
 
@@ -389,7 +390,7 @@ static int refuse_pick(const struct store *store, const struct compare_pick *p, 
 // *out, whatever this returns.
 static int open_pick(struct compare_command *x, const struct compare_pick *p, struct picked_wheel *out, struct err *e)
 {
-	*out = (struct picked_wheel){.fd = -1};
+	*out = (struct picked_wheel){0};
 	buf_init(&out->provenance, LIMIT_STATEMENT);
 	if (p->kind == PICK_RELEASE || (p->kind == PICK_STORE && !p->platform && !p->is_upstream))
 		return pick_one(x, p, out, e);
@@ -446,20 +447,19 @@ static int write_sheet(struct compare_command *x, const struct report_sheet *she
 static int read_picked(struct compare_command *x, const struct compare_pick *pick, struct compared_wheel *out,
 	struct err *e)
 {
-	struct stat st;
+	struct place_info info = {.kind = PLACE_UNKNOWN};
 	struct err why = ERR_INIT;
-	CLEANUP(picked_wheel_release) struct picked_wheel picked = {.fd = -1};
+	CLEANUP(picked_wheel_release) struct picked_wheel picked = {0};
 	if (open_pick(x, pick, &picked, e) < 0)
 		return -1;
-	if (fstat(picked.fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (place_file_info(picked.file, &info, &why) < 0 || info.kind != PLACE_FILE)
 		return err_set(e, ERR_INVALID, "%s: no regular file", picked.label);
 	const struct compared_wheel_source from = {
 		.label = picked.label,
 		.filename = picked.filename,
-		.fd = picked.fd,
-		.size = (uint64_t)st.st_size,
+		.bytes = place_file_source(picked.file, info.version.size),
 		.catalog = x->s.catalog,
-		.limits = {.unpacked = wheel_content_most((uint64_t)st.st_size), .members = LIMIT_ZIP_ENTRIES},
+		.limits = {.unpacked = wheel_content_most(info.version.size), .members = LIMIT_ZIP_ENTRIES},
 	};
 	if (compared_wheel_read(&from, out, e) < 0)
 		return -1;

@@ -65,7 +65,7 @@ static char *describe_site(const struct serve_command *s, const struct store *st
 	struct buf text;
 	buf_init(&text, SIZE_MAX / 2);
 	for (size_t i = 0; i < store->platform_count; i++)
-		buf_printf(&text, "%s=%s %d\n", store->platform[i].name, store->platform[i].path,
+		buf_printf(&text, "%s=%s %d\n", store->platform[i].name, place_path(store->platform[i].place),
 			store->platform[i].scanned);
 	if (stat(s->session.catalog_path, &st) == 0)
 		buf_printf(&text, "%ju:%ju\n", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);

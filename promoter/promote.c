@@ -443,12 +443,12 @@ static int decide_and_write(void *ctx, struct err *e)
 struct open_folder {
 	const struct platform *platform;
 	char *path; // below the platform
-	int fd;
+	struct place_folder *open;
 };
 
 static void open_folder_release(struct open_folder *f)
 {
-	mem_close(&f->fd);
+	place_folder_close(&f->open);
 	mem_free(&f->path);
 }
 
@@ -456,13 +456,13 @@ static int enter_row_folder(struct open_folder *f, const struct platform *p, con
 {
 	const char *slash = strrchr(file_path, '/');
 	size_t len = slash ? (size_t)(slash - file_path) : 0;
-	if (f->fd >= 0 && f->platform == p && strlen(f->path) == len && memcmp(f->path, file_path, len) == 0)
+	if (f->open && f->platform == p && strlen(f->path) == len && memcmp(f->path, file_path, len) == 0)
 		return 0;
 	open_folder_release(f);
 	f->platform = p;
 	f->path = xstrndup(file_path, len);
-	f->fd = store_open_writable_folder(p, f->path, e);
-	return f->fd < 0 ? -1 : 0;
+	f->open = place_open_folder(p->written, f->path, e);
+	return f->open ? 0 : -1;
 }
 
 // 1: the file has a tombstone, or it is gone; *why is the reason. 0: it has none.
@@ -483,7 +483,7 @@ static int is_pruned(const struct promotion_run *run, const struct promote_row *
 		*e = absent;
 		return -1;
 	}
-	int found = sidecar_read(f->fd, row->filename, MARK_PRUNED, &text, e);
+	int found = sidecar_read(f->open, row->filename, MARK_PRUNED, &text, e);
 	if (found <= 0)
 		return found;
 	buf_puts(why, "it was pruned at the same moment: ");
@@ -527,7 +527,7 @@ static int take_out_pruned(struct promotion_run *run, struct err *e)
 {
 	struct promote_answer *a = run->answer;
 	CLEANUP(arena_release) struct arena room = {0};
-	CLEANUP(open_folder_release) struct open_folder folder = {.fd = -1};
+	CLEANUP(open_folder_release) struct open_folder folder = {0};
 	CLEANUP(buf_release) struct buf why;
 	struct ending_rows x = {.run = run, .was_done = ARENA_NEW(&room, struct promote_row, a->rows)};
 	bool is_any_pruned = false;

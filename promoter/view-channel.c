@@ -275,14 +275,15 @@ static int add_shown_file(void *ctx, const struct platform *platform, const stru
 
 static bool is_file_on_disk(struct view_channel *c, const struct view_channel_file *f)
 {
-	struct stat st;
+	struct place_info now;
 	struct err gone = ERR_INIT;
+	const struct place_version known = {f->file.size, f->file.mtime_ns, 0};
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	if (catalog_find_file(c->catalog, f->platform->id, f->file.filename, &place, &gone) < 0 || place.is_unlisted)
 		return false;
-	CLEANUP(mem_close) int fd = store_open_file(f->platform, place.path, &gone);
-	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == f->file.size &&
-	       fs_mtime_ns(&st) == f->file.mtime_ns;
+	CLEANUP(place_file_close) struct place_file *file = place_open(f->platform->place, place.path, &gone);
+	return file && place_file_info(file, &now, &gone) == 0 && now.kind == PLACE_FILE &&
+	       place_version_match(&now.version, &known) != PLACE_OTHER;
 }
 
 static void set_bit(uint64_t *bits, enum view_channel_way way, size_t environments, size_t environment)

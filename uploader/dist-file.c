@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/domain/wheel/attachment.h"
 #include "lib/os/fs.h"
+#include "lib/place/place-posix.h"
 #include "lib/state/store/ingest.h"
 
 static const char *base_name(const char *path)
@@ -23,11 +25,6 @@ static int open_dist_file(const char *path, struct err *e)
 	if (fd < 0)
 		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "cannot open");
 	return fd;
-}
-
-static void ingest_cleanup(struct ingest **in)
-{
-	ingest_free(*in);
 }
 
 static char *copy_str(struct str s)
@@ -61,7 +58,7 @@ static int set_facts(struct dist_file *d, const struct ingest_facts *f, struct e
 	if (f->refusal)
 		return err_set(e, ERR_INVALID, "%s", f->refusal);
 	bool is_wheel = f->name.kind == FILENAME_WHEEL;
-	d->st = f->st;
+	d->read = f->version;
 	hex_encode(f->sha256, SHA256_SIZE, d->sha256);
 	d->project = xstrdup(f->name.project);
 	d->filetype = is_wheel ? "bdist_wheel" : "sdist";
@@ -82,13 +79,14 @@ void dist_file_init(struct dist_file *d, const char *path)
 
 int dist_file_read(struct dist_file *d, struct err *e)
 {
-	CLEANUP(mem_close) int fd = open_dist_file(d->path, e);
+	int fd = open_dist_file(d->path, e);
 	if (fd < 0)
 		return -1;
+	CLEANUP(place_file_close) struct place_file *file = place_posix_file(fd);
 	CLEANUP(ingest_cleanup) struct ingest *in = ingest_new();
 	CLEANUP(ingest_facts_release) struct ingest_facts facts;
 	ingest_facts_init(&facts);
-	if (ingest_read(in, fd, d->filename, STRICT, &facts, e) < 0)
+	if (ingest_read(in, file, d->filename, STRICT, &facts, e) < 0)
 		return -1;
 	if (set_facts(d, &facts, e) == 0 && check_statement(d, facts.sha256, e) == 0)
 		return 0;
@@ -117,12 +115,12 @@ void dist_file_release(struct dist_file *d)
 int dist_file_open(const struct dist_file *d, struct err *e)
 {
 	struct stat st;
-	CLEANUP(mem_close) int fd = open_dist_file(d->path, e);
+	int fd = open_dist_file(d->path, e);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) < 0)
 		return err_errno(e, ERR_IO, "fstat");
-	if (st.st_size != d->st.st_size || fs_mtime_ns(&st) != fs_mtime_ns(&d->st))
+	if ((uint64_t)st.st_size != d->read.size || fs_mtime_ns(&st) != d->read.time_ns)
 		return err_set(e, ERR_BUSY, "changed since it was read");
 	return mem_steal_fd(&fd);
 }

@@ -2,11 +2,11 @@
 // A file to push: read and checked once, as strictly as the server checks it. One thread at a time per file.
 #pragma once
 
-#include <sys/stat.h>
 
 #include "lib/base/err.h"
 #include "lib/format/digest.h"
 #include "lib/net/fetch.h"
+#include "lib/place/place.h"
 
 struct dist_file {
 	const char *path;      // borrowed
@@ -17,7 +17,7 @@ struct dist_file {
 	const char *filetype;
 	char *pyversion, *name, *version, *metadata_version;
 	char sha256[SHA256_HEX + 1];
-	struct stat st;
+	struct place_version read; // the version that was read
 };
 
 // Sets the path and the file name only. To be released.

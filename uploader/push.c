@@ -282,7 +282,7 @@ static void count_done(struct push_worker *w, const struct push_item *item)
 	p->under_way -= w->sent;
 	w->sent = 0;
 	p->progress.files++;
-	p->progress.bytes += (uint64_t)item->file->dist.st.st_size;
+	p->progress.bytes += item->file->dist.read.size;
 	report_progress(p, true);
 	pthread_mutex_unlock(&p->lock);
 }
@@ -365,7 +365,7 @@ static void send_all(struct push *p)
 		wanted[i] = must_be_sent(&p->item[i]);
 		p->progress.all_files += wanted[i];
 		if (wanted[i])
-			p->progress.all_bytes += (uint64_t)p->item[i].file->dist.st.st_size;
+			p->progress.all_bytes += p->item[i].file->dist.read.size;
 	}
 	for (size_t i = 0; i < p->count; i++)
 		if (wanted[i])
@@ -539,7 +539,7 @@ static struct jsondoc *file_json(const struct push_report_file *f)
 		jsondoc_put_str(doc, "project", f->dist.project);
 		jsondoc_put_str(doc, "version", f->dist.version);
 		jsondoc_put_str(doc, "sha256", f->dist.sha256);
-		jsondoc_put_int(doc, "size", f->dist.st.st_size);
+		jsondoc_put_int(doc, "size", (int64_t)f->dist.read.size);
 	}
 	return doc;
 }

@@ -287,7 +287,7 @@ void upload_client_send(struct fetch *f, const struct upload_url *t, const struc
 		.file_field = "content",
 		.file_name = p->filename,
 		.fd = fd,
-		.size = (uint64_t)p->st.st_size,
+		.size = p->read.size,
 	};
 	fetch_answer_init(&a, LIMIT_ANSWER);
 	set_answer(&a, fetch_post(f, t->upload, headers, &form, &a, &e), &e, answer);

@@ -54,11 +54,11 @@ int compared_wheel_read(const struct compared_wheel_source *from, struct compare
 		.label = out->label,
 		.filename = out->filename,
 		.name = &out->name,
-		.size = from->size,
+		.size = from->bytes.size,
 		.sha256 = out->sha256,
 		.content = &out->content,
 	};
-	struct byte_source bytes = byte_source_file(from->fd, from->size);
+	const struct byte_source bytes = from->bytes;
 	if (filename_parse(str_from(out->filename), &out->name, e) < 0)
 		return err_prefix(e, "%s: ", out->filename);
 	if (out->name.kind != FILENAME_WHEEL)

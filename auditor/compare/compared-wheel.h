@@ -85,8 +85,7 @@ struct compared_wheel {
 struct compared_wheel_source {
 	const char *label;    // as the client named it
 	const char *filename; // of the wheel
-	int fd;               // borrowed
-	uint64_t size;
+	struct byte_source bytes;
 	const uint8_t *sha256;   // of the bytes, if the caller knows; NULL: they are hashed
 	struct catalog *catalog; // for facts; NULL: none
 	bool only_catalog;       // facts are not read from the file

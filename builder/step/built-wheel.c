@@ -13,6 +13,7 @@
 #include "lib/base/strset.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/fs.h"
+#include "lib/place/place-posix.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/publish/publish.h"
@@ -135,26 +136,22 @@ static int check_built_filename(const struct built_wheel_want *want, const char 
 	return 0;
 }
 
-static void ingest_cleanup(struct ingest **in)
-{
-	ingest_free(*in);
-}
-
 // RECORD, METADATA, WHEEL, the framing, and the hash.
 static int check_built_content(struct built_wheel *wheel, struct err *e)
 {
-	CLEANUP(mem_close) int fd = open(wheel->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = open(wheel->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(e, ERR_IO, "%s", wheel->filename);
+	CLEANUP(place_file_close) struct place_file *file = place_posix_file(fd);
 	CLEANUP(ingest_cleanup) struct ingest *in = ingest_new();
 	CLEANUP(ingest_facts_release) struct ingest_facts facts;
 	ingest_facts_init(&facts);
-	if (ingest_read(in, fd, wheel->filename, STRICT, &facts, e) < 0)
+	if (ingest_read(in, file, wheel->filename, STRICT, &facts, e) < 0)
 		return err_prefix(e, "%s: ", wheel->filename);
 	if (facts.refusal)
 		return err_set(e, ERR_INVALID, "%s: %s", wheel->filename, facts.refusal);
 	hex_encode(facts.sha256, SHA256_SIZE, wheel->sha256);
-	wheel->size = (uint64_t)facts.st.st_size;
+	wheel->size = facts.version.size;
 	wheel->requires_python = STEAL_PTR(facts.wheel.requires_python);
 	return 0;
 }
@@ -241,12 +238,8 @@ static int get_store_use(void *ctx, struct quota_use *use, struct err *e)
 	struct release_backlog waiting = {0};
 	if (catalog_usage(s->catalog, p->id, &held, e) < 0 || release_backlog(s->target->catalog, p, &waiting, e) < 0)
 		return -1;
-	CLEANUP(mem_close) int fd = store_open_writable_folder(p, "", e);
-	if (fd < 0)
-		return -1;
 	*use = (struct quota_use){.files = held.files + waiting.files, .bytes = held.bytes + waiting.bytes};
-	quota_free(fd, use);
-	return 0;
+	return place_room(p->written, &use->free, e);
 }
 
 static int reserve_room(struct store_push *s, struct err *e)

@@ -87,21 +87,22 @@ static int append_piece(struct sdist_download *d, struct str piece, struct err *
 
 static int copy_from_store(struct sdist_download *d, const char *place, struct err *e)
 {
-	struct stat st;
+	struct place_info info = {.kind = PLACE_UNKNOWN};
 	char block[BLOCK];
 	const struct platform *p = d->source->platform;
 	if (!p)
 		return err_set(e, ERR_NOT_FOUND, "%s is in a store that is not here", place);
-	CLEANUP(mem_close) int fd = store_open_file(p, place, e);
-	if (fd < 0)
+	CLEANUP(place_file_close) struct place_file *file = place_open(p->place, place, e);
+	if (!file)
 		return -1;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (place_file_info(file, &info, e) < 0 || info.kind != PLACE_FILE)
 		return err_set(e, ERR_INVALID, "%s is no regular file", place);
-	for (ssize_t n; (n = read(fd, block, sizeof(block))) != 0;)
-		if (n < 0 && errno != EINTR)
-			return err_errno(e, ERR_IO, "%s", place);
-		else if (n > 0 && append_piece(d, (struct str){block, (size_t)n}, e) < 0)
+	for (size_t at = 0, got = sizeof(block); got == sizeof(block); at += got) {
+		if (place_file_read_at(file, at, block, sizeof(block), &got, e) < 0)
+			return err_prefix(e, "%s: ", place);
+		if (append_piece(d, (struct str){block, got}, e) < 0)
 			return -1;
+	}
 	return 0;
 }
 

@@ -43,7 +43,7 @@ static void find_platform_of_path(const struct store *store, const char *real, s
 	const char *left = NULL;
 	for (size_t i = 0; i < store->platform_count; i++) {
 		const struct platform *p = &store->platform[i];
-		const char *const base[] = {p->path, p->write_path};
+		const char *const base[] = {place_path(p->place), place_path(p->written)};
 		for (size_t k = 0; k < ARRAY_SIZE(base) && !p->is_away; k++) {
 			const char *rest = path_on_platform(real, base[k]);
 			if (rest && (!left || strlen(rest) < strlen(left))) {
@@ -107,8 +107,8 @@ bool file_word_is_on(const struct file_word *w, const struct platform *p)
 static bool is_listed_at(const struct platform *p, const char *path, const char *other)
 {
 	struct stat a, b;
-	CLEANUP(mem_free) char *one = xasprintf("%s/%s", p->path, path);
-	CLEANUP(mem_free) char *two = xasprintf("%s/%s", p->path, other);
+	CLEANUP(mem_free) char *one = xasprintf("%s/%s", place_path(p->place), path);
+	CLEANUP(mem_free) char *two = xasprintf("%s/%s", place_path(p->place), other);
 	return strcmp(path, other) == 0 ||
 	       (stat(one, &a) == 0 && stat(two, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino);
 }

@@ -22,7 +22,7 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/config/state-files.h"
 #include "lib/state/store/release.h"
-#include "lib/state/store/store-adopt.h"
+#include "lib/state/store/store.h"
 #include "lib/state/upstream/owned-names.h"
 #include "lib/view/site-check.h"
 #include "pruner/plan/pins.h"

@@ -28,7 +28,7 @@
 #include "lib/state/results/results.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/store.h"
-#include "lib/state/store/tempname.h"
+#include "lib/place/tempname.h"
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-repair.h"
 #include "promoter/member-losses.h"
@@ -161,8 +161,7 @@ static void add_file(struct doctor_writes *w, const char *what, char *path)
 // Adds the folder of a platform that answers.
 static void doctor_writes_platform(struct doctor_writes *w, const struct platform *p)
 {
-	add_write(w, xasprintf("platform %s", p->name), xstrdup(p->write_path ? p->write_path : p->path),
-		p->write_path != NULL);
+	add_write(w, xasprintf("platform %s", p->name), xstrdup(place_path(p->written)), store_is_split(p));
 }
 
 static bool has_membership(const struct config *c)
@@ -256,9 +255,9 @@ static void look_at_room(struct doctor_report *r, const char *what, const char *
 
 static void look_at_release(struct doctor_report *r, const struct platform *p)
 {
-	if (p->write_path && strcmp(p->write_path, p->path) != 0 && !p->release)
+	if (strcmp(place_path(p->written), place_path(p->place)) != 0 && !p->release)
 		doctor_warn(r, "release", "set release in [platform], or release the volume by other means",
-			"platform %s: nothing brings %s to %s", p->name, p->write_path, p->path);
+			"platform %s: nothing brings %s to %s", p->name, place_path(p->written), place_path(p->place));
 }
 
 // Such as by a backup that was restored with its mark.
@@ -275,25 +274,26 @@ static void look_at_freeze(struct doctor_report *r, const struct platform *p)
 
 static void look_at_platform(struct doctor_report *r, const struct platform *p, struct doctor_writes *writes)
 {
+	const char *path = place_path(p->place);
 	if (p->is_away) {
 		doctor_wrong(r, "platform", "look at the file server and the mount", "%s: %s does not answer", p->name,
-			p->path);
+			path);
 		return;
 	}
-	if (access(p->path, R_OK | X_OK) < 0) {
+	if (access(path, R_OK | X_OK) < 0) {
 		doctor_wrong(r, "platform",
 			errno == ENOENT ? "mount the volume or make the folder; the pages stay meanwhile"
 					: "give the account of the service the right to read it",
-			"%s: %s: %s", p->name, p->path, strerror(errno));
+			"%s: %s: %s", p->name, path, strerror(errno));
 		return;
 	}
-	struct file_system f = file_system_of(p->path);
-	doctor_fine(r, "platform", "%s: %s is on %s%s", p->name, p->path, f.name,
+	struct file_system f = file_system_of(path);
+	doctor_fine(r, "platform", "%s: %s is on %s%s", p->name, path, f.name,
 		f.is_remote ? "; other machines' changes show after the next scan" : "");
 	doctor_writes_platform(writes, p);
 	look_at_freeze(r, p);
 	look_at_release(r, p);
-	look_at_room(r, "disk", p->path);
+	look_at_room(r, "disk", path);
 }
 
 static void warn_of_branch(void *ctx, const char *text)

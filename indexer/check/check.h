@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "indexer/check/check-report.h"
+#include "indexer/walk/summary.h"
 #include "indexer/walk/walk.h"
 
 struct check_options {

@@ -76,8 +76,8 @@ static int check_apart(const char *folder, const char *store, struct err *e)
 static int check_platform_folder(const char *folder, const struct platform *p, struct err *e)
 {
 	struct err absent = ERR_INIT;
-	CLEANUP(mem_free) char *real = fs_real_path(p->path, &absent);
-	return check_apart(folder, real ? real : p->path, e);
+	CLEANUP(mem_free) char *real = fs_real_path(place_path(p->place), &absent);
+	return check_apart(folder, real ? real : place_path(p->place), e);
 }
 
 static int prepare_export(struct export *x, struct err *e)
@@ -180,7 +180,7 @@ static int export_file(void *ctx, const struct catalog_location *file, struct er
 {
 	struct export *x = ctx;
 	CLEANUP(mem_free) char *path = file_path(x, file, "");
-	CLEANUP(mem_free) char *target = xasprintf("%s/%s", x->platform->path, file->path);
+	CLEANUP(mem_free) char *target = xasprintf("%s/%s", place_path(x->platform->place), file->path);
 	report_progress(x);
 	if (docroot_link(x->root, path, target, e) < 0)
 		return -1;

@@ -46,9 +46,10 @@ static int lock_changes(const char *catalog, const struct scan_changes_options *
 }
 
 // Unlike the scan of all it takes a young row for true: what wrote it has told nothing since.
-static bool is_changed_file(void *ctx UNUSED, const struct catalog_known *known, const struct stat *st)
+static bool is_changed_file(void *ctx UNUSED, const struct catalog_known *known, const struct place_version *now)
 {
-	return known->size != (uint64_t)st->st_size || known->mtime_ns != fs_mtime_ns(st) || known->inode != st->st_ino;
+	const struct place_version before = {known->size, known->mtime_ns, known->inode};
+	return place_version_match(&before, now) != PLACE_SAME;
 }
 
 // The mtime of a folder is left to the scan of all, and so is a folder that is empty.

@@ -22,7 +22,7 @@ struct scan_changes_options {
 	bool takes_facts;  // what is inside wheels is noted
 	const char *owner; // the name that other processes see while they wait
 	// An open folder that is new, and is about to be listed. Any thread; NULL: none.
-	void (*on_folder)(void *ctx, const struct folder *folder, int fd);
+	void (*on_folder)(void *ctx, const struct folder *folder, struct place_folder *open);
 	void *ctx;
 	const _Atomic bool *cancel; // any thread may set it: the scan ends soon; NULL: never
 };

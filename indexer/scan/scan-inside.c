@@ -11,7 +11,6 @@
 #include "lib/os/clock.h"
 #include "lib/os/thread-pool.h"
 #include "lib/state/catalog/catalog-inside.h"
-#include "lib/state/store/hashed-file.h"
 #include "lib/state/store/taken-facts.h"
 
 enum {
@@ -24,7 +23,7 @@ enum {
 struct inside_place {
 	const struct platform *platform;
 	char *path, *filename;
-	struct hashed_state known;
+	struct place_version known;
 };
 
 // What the threads read with, and do not use just now.
@@ -114,13 +113,12 @@ static void return_reader(struct reader_shelf *shelf, struct wheel_reader *r)
 
 static int take_at(struct wheel_reader *r, const struct inside_place *p, struct taken_facts *out, struct err *e)
 {
-	struct stat st;
 	CLEANUP(filename_release) struct filename name = {0};
-	CLEANUP(mem_close) int fd = hashed_file_open(p->platform, p->path, &p->known, &st, e);
-	if (fd < 0 || filename_parse(str_from(p->filename), &name, e) < 0)
+	CLEANUP(place_file_close) struct place_file *file = store_open_known(p->platform, p->path, &p->known, e);
+	if (!file || filename_parse(str_from(p->filename), &name, e) < 0)
 		return -1;
-	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
-	return taken_facts_read_file(r, &bytes, fd, &st, &name, out, e);
+	const struct byte_source bytes = place_file_source(file, p->known.size);
+	return taken_facts_read_file(r, &bytes, file, &p->known, &name, out, e);
 }
 
 static void run_inside_job(void *arg)

@@ -313,9 +313,9 @@ static int write_new_folder(struct scan_writer *w, const struct scan_event *ev, 
 static int write_folder_row(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
 	struct folder *f = ev->folder;
-	struct catalog_folder row = {.mtime_ns = f->mtime_ns,
+	struct catalog_folder row = {.mtime_ns = f->info.version.time_ns,
 		.ignored = f->ignored,
-		.trusted = f->is_mtime_reliable && !atomic_load(&f->needs_rescan)};
+		.trusted = f->is_settled && !atomic_load(&f->needs_rescan)};
 	const struct catalog_folder *known = &f->known;
 	if (known->id && known->mtime_ns == row.mtime_ns && known->ignored == row.ignored &&
 		known->trusted == row.trusted)

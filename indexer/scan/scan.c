@@ -110,7 +110,7 @@ static void keep_emptied_platforms(struct scan *s)
 		CLEANUP(mem_free)
 		char *text = xasprintf("platform %s: %s holds no wheel, but the catalog knows %" PRIu64
 				       " files there; is its volume mounted? (--allow-empty forgets them)",
-			p->name, p->path, gone);
+			p->name, place_path(p->place), gone);
 		summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
 	}
 }

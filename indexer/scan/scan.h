@@ -30,7 +30,7 @@ struct scan_options {
 	uint64_t evidence_keep; // seconds after which records that no membership names end; 0: never
 	const char *owner;      // the name that other processes see while they wait: "wheelcache index"
 	// An open folder that is about to be listed. Any thread; NULL: none.
-	void (*on_folder)(void *ctx, const struct folder *folder, int fd);
+	void (*on_folder)(void *ctx, const struct folder *folder, struct place_folder *open);
 	void *folder_ctx;
 	struct walk_watch watch;
 };

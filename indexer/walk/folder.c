@@ -41,19 +41,10 @@ char *folder_file(const struct folder *f, const char *filename)
 	return *f->path ? xasprintf("%s/%s", f->path, filename) : xstrdup(filename);
 }
 
-void folder_identify(struct folder *f, int fd)
+bool folder_is_circle(const struct folder *f, const struct place_info *info)
 {
-	struct stat st;
-	if (fstat(fd, &st) < 0)
-		return;
-	f->device = st.st_dev;
-	f->inode = st.st_ino;
-}
-
-bool folder_is_circle(const struct folder *f, const struct stat *st)
-{
-	for (; f; f = f->parent)
-		if (f->device == st->st_dev && f->inode == st->st_ino)
+	for (; f && info->device; f = f->parent)
+		if (f->info.device == info->device && f->info.version.id == info->version.id)
 			return true;
 	return false;
 }

@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 #include "lib/state/catalog/catalog-write.h"
 #include "lib/state/store/store.h"
@@ -22,14 +21,12 @@ struct folder {
 	uint64_t share;              // of the whole scan's progress, of SHARE_ALL
 	struct catalog_folder known; // its row when the scan began; id 0: there was none
 	int64_t catalog_id;          // of its row; 0 until it is written
-	dev_t device;                // with inode: identifies the folder on disk, to find circles of links
-	ino_t inode;
-	int64_t mtime_ns;
+	struct place_info info;      // of its place, while it is scanned
 	uint64_t ignored;          // how many of its entries are no wheel, sdist, sidecar or folder
 	bool is_listed;            // its names were read; otherwise only its known entries were checked
 	_Atomic unsigned pending;  // files that are not done, and one for the folder itself
 	_Atomic bool needs_rescan; // the next scan must list it, whatever its mtime
-	bool is_mtime_reliable;    // the next change of its names changes its mtime too
+	bool is_settled;           // the next change of its names changes its version too
 };
 
 // Returns one reference. Takes a reference to parent. name is the last component; a platform's root has no parent and
@@ -39,7 +36,5 @@ struct folder *folder_ref(struct folder *f);
 void folder_unref(struct folder *f);
 // The path, below the platform, of a file in the folder. The caller frees it.
 char *folder_file(const struct folder *f, const char *filename);
-// Notes which folder fd has open, for folder_is_circle.
-void folder_identify(struct folder *f, int fd);
-// Whether st is f or a folder above it.
-bool folder_is_circle(const struct folder *f, const struct stat *st);
+// Whether this is f or a folder above it, by info.
+bool folder_is_circle(const struct folder *f, const struct place_info *info);

@@ -1,31 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "indexer/walk/scan-dir.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "indexer/walk/dir-snapshot.h"
 #include "indexer/walk/scan-file.h"
-#include "indexer/walk/scan-sidecars.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/state/store/freeze.h"
-#include "lib/state/store/tempname.h"
 
-#define SECOND_NS ((int64_t)1000000000)
+// --- marks and attachments ---
+
+// text NULL: the mark is gone.
+static void report_mark(struct scan_workers *workers, struct folder *folder, const char *filename, enum mark mark,
+	const char *text, const struct dir_snapshot_mark *known)
+{
+	struct scan_event *ev = scan_event_new(SCAN_EVENT_MARK, folder);
+	ev->filename = xstrdup(filename);
+	ev->mark = mark;
+	ev->text = text ? xstrdup(text) : NULL;
+	ev->written = known ? known->row.written : 0;
+	scan_workers_send(workers, ev);
+}
+
+static void compare_mark(struct scan_workers *workers, struct folder *folder, const char *filename, enum mark mark,
+	const char *text, const struct dir_snapshot_mark *known)
+{
+	if (!known || !known->row.text || strcmp(known->row.text, text) != 0)
+		report_mark(workers, folder, filename, mark, text, known);
+}
+
+static void scan_sidecars_check(struct scan_workers *workers, struct folder *folder, struct place_folder *open,
+	struct dir_snapshot *known, const char *filename, enum mark mark)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 2 * LIMIT_SIDECAR);
+	struct dir_snapshot_mark *row = dir_snapshot_mark(known, filename, mark);
+	int found = sidecar_read(open, filename, mark, &text, &e);
+	if (row)
+		row->seen = found != 0; // the row of a mark that cannot be read stays
+	if (found > 0)
+		compare_mark(workers, folder, filename, mark, text.data, row);
+	if (found >= 0)
+		return;
+	atomic_store(&folder->needs_rescan, true);
+	scan_workers_send_problem(workers, folder, filename, &e);
+}
+
+static enum place_match match_row(const struct dir_snapshot_attachment *known, const struct place_version *now)
+{
+	const struct place_version before = {known->row.size, known->row.mtime_ns, known->row.inode};
+	return place_version_match(&before, now);
+}
+
+// attached NULL: it is gone. Takes over what attached owns.
+static void report_attachment(struct scan_workers *workers, struct folder *folder, const char *filename,
+	enum attachment kind, struct attachment_facts *attached, const struct dir_snapshot_attachment *known)
+{
+	struct scan_event *ev = scan_event_new(SCAN_EVENT_ATTACHMENT, folder);
+	ev->filename = xstrdup(filename);
+	ev->attachment = kind;
+	ev->written = known ? known->row.written : 0;
+	ev->is_known = known && attached && match_row(known, &attached->version) != PLACE_OTHER;
+	if (ev->is_known) {
+		ev->text = xcalloc(1, SHA256_HEX + 1);
+		hex_encode(known->row.sha256, SHA256_SIZE, ev->text);
+	}
+	if (attached) {
+		ev->attached = xmalloc(sizeof(*ev->attached));
+		*ev->attached = *attached;
+		*attached = (struct attachment_facts){0};
+	}
+	scan_workers_send(workers, ev);
+}
+
+static bool is_unchanged_attachment(const struct scan_workers *workers, struct place_folder *open, const char *filename,
+	enum attachment kind, const struct dir_snapshot_attachment *known)
+{
+	struct place_info now;
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_free) char *name = attachment_file_name(filename, kind);
+	return known && known->row.trusted && !scan_workers_options(workers)->reads_attachments && name &&
+	       place_stat(open, name, &now, &ignored) > 0 && now.kind == PLACE_FILE &&
+	       match_row(known, &now.version) == PLACE_SAME;
+}
+
+// The same bytes are written again where their time differs, or was not to be trusted.
+static bool differs_from_row(const struct scan_workers *workers, const struct attachment_facts *attached,
+	const struct dir_snapshot_attachment *known)
+{
+	if (!known || memcmp(known->row.sha256, attached->sha256, SHA256_SIZE) != 0)
+		return true;
+	bool is_settled = known->row.trusted || !place_version_is_settled(&attached->version, clock_wall_ns());
+	return !scan_workers_options(workers)->reads_attachments &&
+	       (!is_settled || match_row(known, &attached->version) != PLACE_SAME);
+}
+
+static void scan_sidecars_check_attachment(struct scan_workers *workers, struct folder *folder, struct place_folder *open,
+	struct dir_snapshot *known, const char *filename, enum attachment kind)
+{
+	struct err e = ERR_INIT;
+	struct dir_snapshot_attachment *row = dir_snapshot_attachment(known, filename, kind);
+	CLEANUP(attachment_facts_release) struct attachment_facts attached = {0};
+	if (is_unchanged_attachment(workers, open, filename, kind, row)) {
+		row->seen = true;
+		return;
+	}
+	int found = attachment_file_read(open, filename, kind, &attached, &e);
+	if (found < 0 && e.kind == ERR_DENIED) { // a link that leads out of the store or in a circle
+		scan_workers_send_link(workers, folder, open, filename, "it leads out of the store, or in a circle");
+		found = 0;
+	}
+	if (row)
+		row->seen = found != 0; // the row of one that cannot be read stays
+	if (found > 0 && differs_from_row(workers, &attached, row))
+		report_attachment(workers, folder, filename, kind, &attached, row);
+	if (found >= 0)
+		return;
+	atomic_store(&folder->needs_rescan, true);
+	scan_workers_send_problem(workers, folder, filename, &e);
+}
+
+static void scan_sidecars_remove_unseen(struct scan_workers *workers, struct folder *folder, const struct dir_snapshot *known)
+{
+	for (size_t i = 0; i < known->mark_count; i++) {
+		const struct dir_snapshot_mark *row = &known->mark[i];
+		if (!row->seen)
+			report_mark(workers, folder, row->row.filename, row->row.mark, NULL, row);
+	}
+	for (size_t i = 0; i < known->attachment_count; i++) {
+		const struct dir_snapshot_attachment *row = &known->attachment[i];
+		if (!row->seen)
+			report_attachment(workers, folder, row->row.filename, row->row.kind, NULL, row);
+	}
+}
 
 struct scan_dir {
 	struct scan_workers *workers;
 	struct scan_worker *worker;
 	struct folder *folder;
 	struct dir_snapshot known;
-	int fd;
+	struct place_folder *open;
 	bool is_alone;
 	uint64_t share; // of the progress, for each entry
 };
@@ -33,7 +152,7 @@ struct scan_dir {
 static void scan_dir_release(struct scan_dir *d)
 {
 	dir_snapshot_release(&d->known);
-	mem_close(&d->fd);
+	place_folder_close(&d->open);
 }
 
 static void divide_share(struct scan_dir *d, size_t things)
@@ -70,11 +189,12 @@ static void submit_new_folder(struct scan_dir *d, struct folder *child)
 }
 
 // A wheel or an sdist. While many jobs are queued, this thread reads the file itself: the queue stays short.
-static void handle_file(struct scan_dir *d, const char *name, struct dir_snapshot_file *file, const struct stat *st)
+static void handle_file(struct scan_dir *d, const char *name, struct dir_snapshot_file *file,
+	const struct place_version *now)
 {
 	const struct scan_workers_options *options = scan_workers_options(d->workers);
 	scan_workers_count_file(d->workers, d->folder);
-	if (file && !options->is_wanted(options->ctx, &file->row, st)) {
+	if (file && !options->is_wanted(options->ctx, &file->row, now)) {
 		scan_workers_count(d->workers, COUNT_UNCHANGED, file->row.state == FILE_IS_LISTED);
 		scan_workers_count(d->workers, COUNT_DONE, d->share);
 		return;
@@ -95,10 +215,10 @@ static void handle_file(struct scan_dir *d, const char *name, struct dir_snapsho
 	free(job.filename);
 }
 
-static void handle_folder(struct scan_dir *d, const char *name, const struct stat *st, bool is_link)
+static void handle_folder(struct scan_dir *d, const char *name, const struct place_info *info, bool is_link)
 {
-	if (is_link && folder_is_circle(d->folder, st)) {
-		scan_workers_send_link(d->workers, d->folder, d->fd, name, "it leads to a folder that it is in");
+	if (is_link && folder_is_circle(d->folder, info)) {
+		scan_workers_send_link(d->workers, d->folder, d->open, name, "it leads to a folder that it is in");
 		scan_workers_count(d->workers, COUNT_DONE, d->share);
 		return;
 	}
@@ -118,41 +238,35 @@ static void handle_folder(struct scan_dir *d, const char *name, const struct sta
 		submit_folder(d, folder_ref(known->folder), false);
 }
 
-// Fills st with the target of a link. 1: the target is in the store; 0: it is outside, or there is none; -1: error.
-static int stat_link(struct scan_dir *d, const char *name, struct stat *st, struct err *e)
+// 1: *info is of what the link leads to in the store; 0: it is outside, or there is none; -1: error.
+static int follow_entry(struct scan_dir *d, const char *name, struct place_info *info, struct err *e)
 {
-	CLEANUP(mem_free) char *path = folder_file(d->folder, name);
-	CLEANUP(mem_close) int fd = store_open_file(d->folder->platform, path, e);
-	if (fd < 0 && e->kind != ERR_NOT_FOUND && e->kind != ERR_DENIED)
+	if (place_follow(d->open, name, info, e) == 0)
+		return 1;
+	if (e->kind != ERR_NOT_FOUND && e->kind != ERR_DENIED)
 		return -1;
-	if (fd < 0)
-		scan_workers_send_link(d->workers, d->folder, d->fd, name,
-			e->kind == ERR_DENIED ? "it leads out of the store, or in a circle" : "it leads nowhere");
-	if (fd < 0)
-		return 0;
-	return fstat(fd, st) < 0 ? err_errno(e, ERR_IO, "fstat") : 1;
+	scan_workers_send_link(d->workers, d->folder, d->open, name,
+		e->kind == ERR_DENIED ? "it leads out of the store, or in a circle" : "it leads nowhere");
+	return 0;
 }
 
-// 1: st describes the entry, links followed; 0: the entry is gone, or a link to ignore; -1: error.
-static int stat_entry(struct scan_dir *d, const char *name, struct stat *st, bool *is_link, struct err *e)
+// 1: *info describes the entry, links followed; 0: the entry is gone, or a link to ignore; -1: error.
+static int stat_entry(struct scan_dir *d, const char *name, struct place_info *info, bool *is_link, struct err *e)
 {
-	if (fstatat(d->fd, name, st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot look at it");
-	*is_link = S_ISLNK(st->st_mode);
-	if (!*is_link)
-		return 1;
-	return stat_link(d, name, st, e);
+	int found = place_stat(d->open, name, info, e);
+	*is_link = found > 0 && info->kind == PLACE_LINK;
+	return *is_link ? follow_entry(d, name, info, e) : found;
 }
 
 // A file that the catalog knows, in a folder that is not listed because its names have not changed.
 static void check_known_file(struct scan_dir *d, struct dir_snapshot_file *file)
 {
 	struct err e = ERR_INIT;
-	struct stat st;
+	struct place_info info;
 	bool is_link;
-	int found = stat_entry(d, file->row.filename, &st, &is_link, &e);
-	if (found > 0 && S_ISREG(st.st_mode)) {
-		handle_file(d, file->row.filename, file, &st);
+	int found = stat_entry(d, file->row.filename, &info, &is_link, &e);
+	if (found > 0 && info.kind == PLACE_FILE) {
+		handle_file(d, file->row.filename, file, &info.version);
 		return;
 	}
 	scan_workers_count(d->workers, COUNT_DONE, d->share);
@@ -167,11 +281,11 @@ static void check_known_sidecars(struct scan_dir *d)
 {
 	for (size_t i = 0; i < d->known.mark_count; i++) {
 		const struct catalog_known_mark *mark = &d->known.mark[i].row;
-		scan_sidecars_check(d->workers, d->folder, d->fd, &d->known, mark->filename, mark->mark);
+		scan_sidecars_check(d->workers, d->folder, d->open, &d->known, mark->filename, mark->mark);
 	}
 	for (size_t i = 0; i < d->known.attachment_count; i++) {
 		const struct catalog_known_attachment *row = &d->known.attachment[i].row;
-		scan_sidecars_check_attachment(d->workers, d->folder, d->fd, &d->known, row->filename, row->kind);
+		scan_sidecars_check_attachment(d->workers, d->folder, d->open, &d->known, row->filename, row->kind);
 	}
 	scan_sidecars_remove_unseen(d->workers, d->folder, &d->known);
 }
@@ -195,19 +309,19 @@ struct sidecar_entry {
 	enum attachment attachment;
 };
 
-static bool is_sidecar_name(const char *name, unsigned char type, struct sidecar_entry *out)
+static bool is_sidecar_name(const char *name, enum place_kind kind, struct sidecar_entry *out)
 {
 	out->is_mark = sidecar_is(str_from(name), &out->filename, &out->mark);
-	return type != DT_DIR && (out->is_mark || attachment_is(str_from(name), &out->filename, &out->attachment));
+	return kind != PLACE_FOLDER && (out->is_mark || attachment_is(str_from(name), &out->filename, &out->attachment));
 }
 
-static void handle_entry(struct scan_dir *d, const char *name, unsigned char type)
+static void handle_entry(struct scan_dir *d, const char *name, enum place_kind kind)
 {
 	struct err e = ERR_INIT;
-	struct stat st;
+	struct place_info info;
 	bool is_link = false, is_ours = filename_kind(str_from(name)) != FILENAME_OTHER;
 	struct dir_snapshot_file *file = is_ours ? dir_snapshot_file(&d->known, name) : NULL;
-	int found = type == DT_REG && !is_ours ? 1 : stat_entry(d, name, &st, &is_link, &e);
+	int found = kind == PLACE_FILE && !is_ours ? 1 : stat_entry(d, name, &info, &is_link, &e);
 	if (found < 0) {
 		if (file)
 			file->seen = true; // its row stays unchanged
@@ -215,12 +329,12 @@ static void handle_entry(struct scan_dir *d, const char *name, unsigned char typ
 	}
 	if (found <= 0) {
 		scan_workers_count(d->workers, COUNT_DONE, d->share);
-	} else if (type != DT_REG && S_ISDIR(st.st_mode)) {
-		handle_folder(d, name, &st, is_link);
-	} else if (is_ours && S_ISREG(st.st_mode)) {
+	} else if (kind != PLACE_FILE && info.kind == PLACE_FOLDER) {
+		handle_folder(d, name, &info, is_link);
+	} else if (is_ours && info.kind == PLACE_FILE) {
 		if (file)
 			file->seen = true;
-		handle_file(d, name, file, &st);
+		handle_file(d, name, file, &info.version);
 	} else {
 		d->folder->ignored++;
 		skip_entry(d, COUNT_IGNORED);
@@ -237,41 +351,40 @@ static bool sweep_tempfile(struct scan_dir *d, const char *name)
 	if (freeze_enter(p, false, &hold, &ignored) < 0)
 		return false;
 	if (!store_is_split(p))
-		return tempname_sweep(d->fd, name);
-	CLEANUP(mem_close) int fd = store_open_writable_folder(p, d->folder->path, &ignored);
-	if (fd >= 0)
-		tempname_sweep(fd, name);
+		return place_sweep(d->open, name);
+	CLEANUP(place_folder_close) struct place_folder *written = place_open_folder(p->written, d->folder->path, &ignored);
+	if (written)
+		place_sweep(written, name);
 	return false; // the released copy shows it until the next release
 }
 
-// Removes abandoned temporary files of wheelcache. Where one has to stay (its process lives, or the platform is
-// frozen), the folder needs another scan: its mtime does not change when that state ends.
-static void handle_hidden(struct scan_dir *d, const char *name)
+// The names of a folder: the kind of each (one byte), the name and a NUL.
+struct entry_names {
+	struct scan_dir *dir;
+	struct buf text;
+	size_t count;
+};
+
+static void entry_names_release(struct entry_names *names)
 {
-	if (scan_workers_options(d->workers)->sweeps && tempname_is(name) && !sweep_tempfile(d, name))
-		atomic_store(&d->folder->needs_rescan, true);
+	buf_release(&names->text);
 }
 
-// Adds the type (one byte), the name and a NUL of each entry to out. All names are read before the first entry is
-// examined, so that the progress has the total.
-static int read_entry_names(struct scan_dir *d, struct buf *out, size_t *count, struct err *e)
+// Removes abandoned files. Where one has to stay (its process lives, or the platform is frozen), the folder needs another
+// scan: its version does not change when that state ends.
+static int add_entry_name(void *ctx, const char *name, enum place_kind kind, struct err *e UNUSED)
 {
-	int fd = fcntl(d->fd, F_DUPFD_CLOEXEC, 0);
-	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		mem_close(&fd);
-		return err_errno(e, ERR_IO, "cannot list it");
+	struct entry_names *names = ctx;
+	struct scan_dir *d = names->dir;
+	if (kind == PLACE_LEFTOVER) {
+		if (scan_workers_options(d->workers)->sweeps && !sweep_tempfile(d, name))
+			atomic_store(&d->folder->needs_rescan, true);
+		return 0;
 	}
-	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
-		if (entry->d_name[0] == '.') {
-			handle_hidden(d, entry->d_name);
-			continue;
-		}
-		buf_putc(out, (char)entry->d_type);
-		buf_add(out, entry->d_name, strlen(entry->d_name) + 1);
-		++*count;
-	}
-	return errno ? err_errno(e, ERR_IO, "cannot list it") : 0;
+	buf_putc(&names->text, (char)kind);
+	buf_add(&names->text, name, strlen(name) + 1);
+	names->count++;
+	return 0;
 }
 
 // Sidecars come before files: a file that is new together with its mark never appears on a page without it.
@@ -279,13 +392,13 @@ static void handle_sidecars(struct scan_dir *d, const struct buf *names)
 {
 	struct sidecar_entry entry;
 	for (const char *at = names->data; at < names->data + names->len; at += strlen(at + 1) + 2) {
-		if (!is_sidecar_name(at + 1, (unsigned char)*at, &entry))
+		if (!is_sidecar_name(at + 1, (enum place_kind)*at, &entry))
 			continue;
 		CLEANUP(mem_free) char *name = xstrndup(entry.filename.ptr, entry.filename.len);
 		if (entry.is_mark)
-			scan_sidecars_check(d->workers, d->folder, d->fd, &d->known, name, entry.mark);
+			scan_sidecars_check(d->workers, d->folder, d->open, &d->known, name, entry.mark);
 		else
-			scan_sidecars_check_attachment(d->workers, d->folder, d->fd, &d->known, name, entry.attachment);
+			scan_sidecars_check_attachment(d->workers, d->folder, d->open, &d->known, name, entry.attachment);
 		scan_workers_count(d->workers, COUNT_DONE, d->share);
 	}
 }
@@ -296,8 +409,8 @@ static void handle_entries(struct scan_dir *d, const struct buf *names)
 	for (const char *at = names->data; at < names->data + names->len; at += strlen(at + 1) + 2) {
 		if (scan_workers_is_cancelled(d->workers))
 			return;
-		if (!is_sidecar_name(at + 1, (unsigned char)*at, &entry))
-			handle_entry(d, at + 1, (unsigned char)*at);
+		if (!is_sidecar_name(at + 1, (enum place_kind)*at, &entry))
+			handle_entry(d, at + 1, (enum place_kind)*at);
 	}
 }
 
@@ -318,15 +431,15 @@ static void remove_unseen(struct scan_dir *d)
 static void list_folder(struct scan_dir *d)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(buf_release) struct buf names;
-	size_t count = 0;
-	buf_init(&names, SIZE_MAX / 2);
-	bool is_whole = read_entry_names(d, &names, &count, &e) == 0;
+	CLEANUP(entry_names_release) struct entry_names names = {.dir = d};
+	buf_init(&names.text, SIZE_MAX / 2);
+	// All names are read before the first entry is examined, so that the progress has the total.
+	bool is_whole = place_list(d->open, add_entry_name, &names, &e) == 0;
 	if (!is_whole)
 		report_problem(d, NULL, &e);
-	divide_share(d, count);
-	handle_sidecars(d, &names);
-	handle_entries(d, &names);
+	divide_share(d, names.count);
+	handle_sidecars(d, &names.text);
+	handle_entries(d, &names.text);
 	if (scan_workers_is_cancelled(d->workers))
 		return;
 	if (is_whole)
@@ -348,18 +461,11 @@ static int open_scanned_folder(struct scan_dir *d, struct err *e)
 	struct folder *f = d->folder;
 	if (f->platform->is_away)
 		return err_set(e, ERR_IO, "does not answer: is its file server away?");
-	d->fd = store_open_folder(f->platform, f->path, e);
-	bool is_missing = d->fd < 0 && (e->kind == ERR_NOT_FOUND || e->kind == ERR_DENIED);
+	d->open = place_open_folder(f->platform->place, f->path, e);
+	bool is_missing = !d->open && (e->kind == ERR_NOT_FOUND || e->kind == ERR_DENIED);
 	if (is_missing && (f->parent || scan_workers_options(d->workers)->allow_empty))
 		return 0;
-	return d->fd < 0 ? -1 : 1;
-}
-
-// Whether every later change of names changes the folder's mtime too. False for whole seconds, however old: a replica
-// on AFS shows a folder as of its release, and the next release may add names of the same second.
-static bool is_folder_time_reliable(int64_t mtime_ns, int64_t looked_at)
-{
-	return mtime_ns % SECOND_NS != 0 && fs_mtime_is_reliable(mtime_ns, looked_at);
+	return d->open ? 1 : -1;
 }
 
 // Of a snapshot with these names alone, what is not seen is gone.
@@ -367,9 +473,11 @@ static void scan_names(struct scan_dir *d, const struct strset *wanted)
 {
 	CLEANUP(buf_release) struct buf names;
 	buf_init(&names, SIZE_MAX / 2);
-	folder_identify(d->folder, d->fd);
+	struct err e = ERR_INIT;
+	if (place_folder_info(d->open, &d->folder->info, &e) < 0)
+		report_problem(d, NULL, &e);
 	for (size_t i = 0; i < wanted->count; i++) {
-		buf_putc(&names, (char)DT_UNKNOWN);
+		buf_putc(&names, PLACE_UNKNOWN);
 		buf_add(&names, wanted->item[i], strlen(wanted->item[i]) + 1);
 	}
 	handle_sidecars(d, &names);
@@ -381,23 +489,18 @@ static void scan_names(struct scan_dir *d, const struct strset *wanted)
 static void scan_open_folder(struct scan_dir *d)
 {
 	struct err e = ERR_INIT;
-	struct stat st;
 	struct folder *f = d->folder;
 	const struct scan_workers_options *options = scan_workers_options(d->workers);
 	if (options->on_folder)
-		options->on_folder(options->folder_ctx, f, d->fd);
+		options->on_folder(options->folder_ctx, f, d->open);
 	int64_t looked_at = clock_wall_ns();
-	if (fstat(d->fd, &st) < 0) {
-		err_errno(&e, ERR_IO, "fstat");
+	if (place_folder_info(d->open, &f->info, &e) < 0) {
 		report_problem(d, NULL, &e);
 		return;
 	}
-	f->device = st.st_dev;
-	f->inode = st.st_ino;
-	f->mtime_ns = fs_mtime_ns(&st);
-	f->is_mtime_reliable = is_folder_time_reliable(f->mtime_ns, looked_at);
-	if (!options->lists_all && f->is_mtime_reliable && f->known.id && f->known.trusted &&
-		f->known.mtime_ns == f->mtime_ns)
+	f->is_settled = place_names_are_settled(&f->info.version, looked_at);
+	if (!options->lists_all && f->is_settled && f->known.id && f->known.trusted &&
+		f->known.mtime_ns == f->info.version.time_ns)
 		check_known_entries(d);
 	else
 		list_folder(d);
@@ -410,7 +513,7 @@ void scan_dir_run(struct scan_workers *workers, struct scan_worker *worker, stru
 	struct err e = ERR_INIT;
 	CLEANUP(scan_dir_release)
 	struct scan_dir d = {
-		.workers = workers, .worker = worker, .folder = job->folder, .fd = -1, .is_alone = job->is_alone};
+		.workers = workers, .worker = worker, .folder = job->folder, .is_alone = job->is_alone};
 	int found = job->names ? dir_snapshot_load_names(&d.known, d.folder, job->names, worker->catalog, &e)
 			       : dir_snapshot_load(&d.known, d.folder, worker->catalog, &e);
 	if (found == 0 && !job->is_gone)

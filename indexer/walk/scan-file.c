@@ -3,7 +3,6 @@
 
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 
 static void report_waiting(struct scan_workers *workers, const struct scan_job *job, const char *why)
 {
@@ -35,7 +34,7 @@ static bool wants_inside(struct scan_workers *workers, struct scan_worker *worke
 	const struct scan_workers_options *o = scan_workers_options(workers);
 	if (!o->takes_facts || f->refusal || f->name.kind != FILENAME_WHEEL)
 		return false;
-	if (o->facts_most && (uint64_t)f->st.st_size > o->facts_most)
+	if (o->facts_most && f->version.size > o->facts_most)
 		return false;
 	if (catalog_inside_is_known(worker->catalog, f->sha256, WHEEL_FACTS_VERSION, &is_known, &ignored) == 0 &&
 		is_known)
@@ -45,20 +44,22 @@ static bool wants_inside(struct scan_workers *workers, struct scan_worker *worke
 
 // What is inside the wheel, while its bytes are in memory. After a failure the catalog lacks it, and scan-inside tries
 // again, as it does with wheels that are not small.
-static void take_inside(struct scan_workers *workers, struct scan_worker *worker, struct scan_event *ev, int fd)
+static void take_inside(struct scan_workers *workers, struct scan_worker *worker, struct scan_event *ev,
+	struct place_file *file)
 {
 	struct err why = ERR_INIT;
 	if (!wants_inside(workers, worker, ev->facts))
 		return;
-	const struct byte_source bytes = ingest_bytes(worker->ingest, fd, ev->facts);
+	const struct byte_source bytes = ingest_bytes(worker->ingest, file, ev->facts);
 	ev->inside = xcalloc(1, sizeof(*ev->inside));
-	if (taken_facts_read_file(ingest_wheel_reader(worker->ingest), &bytes, fd, &ev->facts->st, &ev->facts->name,
-		    ev->inside, &why) == 0)
+	if (taken_facts_read_file(ingest_wheel_reader(worker->ingest), &bytes, file, &ev->facts->version,
+		    &ev->facts->name, ev->inside, &why) == 0)
 		scan_workers_count(workers, COUNT_INSIDE, 1);
 	scan_workers_inside_waits(workers, (int64_t)taken_facts_size(ev->inside));
 }
 
-static void ingest_file(struct scan_workers *workers, struct scan_worker *worker, struct scan_job *job, int fd)
+static void ingest_file(struct scan_workers *workers, struct scan_worker *worker, struct scan_job *job,
+	struct place_file *file)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(scan_event_cleanup) struct scan_event *ev = scan_event_new(SCAN_EVENT_FILE, job->folder);
@@ -67,35 +68,34 @@ static void ingest_file(struct scan_workers *workers, struct scan_worker *worker
 	ev->written = job->written;
 	ev->facts = xmalloc(sizeof(*ev->facts));
 	ingest_facts_init(ev->facts);
-	if (ingest_read(worker->ingest, fd, job->filename, LENIENT, ev->facts, &e) < 0) {
+	if (ingest_read(worker->ingest, file, job->filename, LENIENT, ev->facts, &e) < 0) {
 		report_unread(workers, job, &e);
 		return;
 	}
-	int64_t mtime_ns = fs_mtime_ns(&ev->facts->st);
 	if (ev->facts->was_read)
-		scan_workers_count(workers, COUNT_BYTES, (uint64_t)ev->facts->st.st_size);
-	if (ev->facts->refusal && !is_old_enough(workers, mtime_ns, looked_at)) {
+		scan_workers_count(workers, COUNT_BYTES, ev->facts->version.size);
+	if (ev->facts->refusal && !is_old_enough(workers, ev->facts->version.time_ns, looked_at)) {
 		report_waiting(workers, job, ev->facts->refusal);
 		return;
 	}
-	ev->trusted = fs_mtime_is_reliable(mtime_ns, looked_at);
-	take_inside(workers, worker, ev, fd);
+	ev->trusted = place_version_is_settled(&ev->facts->version, looked_at);
+	take_inside(workers, worker, ev, file);
 	scan_workers_send(workers, STEAL_PTR(ev));
 }
 
-bool scan_file_is_wanted(void *ctx UNUSED, const struct catalog_known *known, const struct stat *st)
+bool scan_file_is_wanted(void *ctx UNUSED, const struct catalog_known *known, const struct place_version *now)
 {
-	return !known->trusted || known->size != (uint64_t)st->st_size || known->mtime_ns != fs_mtime_ns(st) ||
-	       known->inode != st->st_ino;
+	const struct place_version before = {known->size, known->mtime_ns, known->inode};
+	return !known->trusted || place_version_match(&before, now) != PLACE_SAME;
 }
 
 void scan_file_run(struct scan_workers *workers, struct scan_worker *worker, struct scan_job *job)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *path = folder_file(job->folder, job->filename);
-	CLEANUP(mem_close) int fd = store_open_file(job->folder->platform, path, &e);
-	if (fd >= 0)
-		ingest_file(workers, worker, job, fd);
+	CLEANUP(place_file_close) struct place_file *file = place_open(job->folder->platform->place, path, &e);
+	if (file)
+		ingest_file(workers, worker, job, file);
 	else if (e.kind != ERR_NOT_FOUND && e.kind != ERR_DENIED)
 		report_unread(workers, job, &e);
 	else if (job->id)

@@ -207,7 +207,7 @@ void scan_workers_send_problem(struct scan_workers *workers, struct folder *fold
 	CLEANUP(mem_free)
 	char *path = filename ? folder_file(folder, filename) : xstrdup(folder->path);
 	ev->hides_folder = !filename;
-	ev->text = xasprintf("%s/%s: %s", folder->platform->path, path, why->msg);
+	ev->text = xasprintf("%s/%s: %s", place_path(folder->platform->place), path, why->msg);
 	scan_workers_send(workers, ev);
 }
 
@@ -221,14 +221,15 @@ void scan_workers_send_waiting(struct scan_workers *workers, struct folder *fold
 	scan_workers_send(workers, ev);
 }
 
-void scan_workers_send_link(struct scan_workers *workers, struct folder *folder, int fd, const char *filename,
-	const char *cause)
+void scan_workers_send_link(struct scan_workers *workers, struct folder *folder, struct place_folder *open,
+	const char *filename, const char *cause)
 {
-	char target[LIMIT_PATH];
-	ssize_t len = readlinkat(fd, filename, target, sizeof(target));
+	CLEANUP(buf_release) struct buf target;
+	buf_init(&target, LIMIT_PATH);
+	place_link_text(open, filename, &target);
 	struct scan_event *ev = scan_event_new(SCAN_EVENT_LINK, folder);
 	ev->filename = xstrdup(filename);
-	ev->text = xasprintf("%s: %.*s", cause, len > 0 ? (int)len : 1, len > 0 ? target : "?");
+	ev->text = xasprintf("%s: %s", cause, target.len ? target.data : "?");
 	atomic_store(&folder->needs_rescan, true);
 	scan_workers_count(workers, COUNT_LINKS, 1);
 	scan_workers_send(workers, ev);

@@ -47,11 +47,11 @@ struct scan_workers_options {
 	bool reads_attachments;     // also those whose size, mtime and inode are known
 	// Whether to read a file that the catalog knows, and the job that does. A new file is always read, by
 	// scan_file_run.
-	bool (*is_wanted)(void *ctx, const struct catalog_known *known, const struct stat *st);
+	bool (*is_wanted)(void *ctx, const struct catalog_known *known, const struct place_version *now);
 	scan_workers_fn *read_known;
 	void *ctx; // for both; any thread
 	// An open folder that is about to be listed. Any thread; NULL: none.
-	void (*on_folder)(void *ctx, const struct folder *folder, int fd);
+	void (*on_folder)(void *ctx, const struct folder *folder, struct place_folder *open);
 	void *folder_ctx;
 	struct throttle *throttle; // for all reads; NULL: none
 };
@@ -110,10 +110,10 @@ void scan_workers_send_problem(struct scan_workers *workers, struct folder *fold
 // Reports that a file is still being written, with the reason to think so.
 void scan_workers_send_waiting(struct scan_workers *workers, struct folder *folder, const char *filename,
 	const char *why);
-// Counts and reports a link in the folder, open as fd, that is not followed. cause: where it leads, such as "it leads
+// Counts and reports a link in the open folder that is not followed. cause: where it leads, such as "it leads
 // nowhere". The next scan looks again, because its target may change.
-void scan_workers_send_link(struct scan_workers *workers, struct folder *folder, int fd, const char *filename,
-	const char *cause);
+void scan_workers_send_link(struct scan_workers *workers, struct folder *folder, struct place_folder *open,
+	const char *filename, const char *cause);
 // One pending item of the folder is done. After the last one sends SCAN_EVENT_FOLDER.
 void scan_workers_item_done(struct scan_workers *workers, struct folder *folder);
 // Returns the next event, which the caller owns; NULL after timeout_ms, or with *ended at the end of the queue.

@@ -89,9 +89,9 @@ static int submit_platform(struct walk *w, size_t index, struct err *e)
 static void identify_folder(struct folder *f)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(mem_close) int fd = store_open_folder(f->platform, f->path, &ignored);
-	if (fd >= 0)
-		folder_identify(f, fd);
+	CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(f->platform->place, f->path, &ignored);
+	if (!open || place_folder_info(open, &f->info, &ignored) < 0)
+		f->info.device = 0;
 }
 
 // The folder of a path, with those above it. NULL: no platform has it.

@@ -16,8 +16,7 @@
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
-#include "lib/os/folder-watch.h"
-#include "lib/os/fs.h"
+#include "lib/place/folder-watch.h"
 #include "lib/state/store/attachment-file.h"
 #include "lib/state/store/sidecar.h"
 #include "lib/state/views/views-file.h"
@@ -224,16 +223,13 @@ static void note_silent(struct store_watch *w, const char *platform, const char 
 	log_info("watch: %s is on %s, which does not tell of changes: they are seen at the next scan", platform, fs);
 }
 
-void store_watch_folder(void *ctx, const struct folder *folder, int fd)
+void store_watch_folder(void *ctx, const struct folder *folder, struct place_folder *open)
 {
 	struct store_watch *w = ctx;
-	const char *fs = silent_fs_name(fd), *platform = folder->platform->name;
-	if (!fs) {
-		CLEANUP(mem_free)
-		char *path = *folder->path ? xasprintf("%s/%s", platform, folder->path) : xstrdup(platform);
-		folder_watch_add(w->folders, path, fd);
+	const char *fs, *platform = folder->platform->name;
+	CLEANUP(mem_free) char *path = *folder->path ? xasprintf("%s/%s", platform, folder->path) : xstrdup(platform);
+	if (place_watch(open, w->folders, path, &fs) != PLACE_IS_SILENT)
 		return;
-	}
 	pthread_mutex_lock(&w->lock);
 	note_silent(w, platform, fs);
 	pthread_mutex_unlock(&w->lock);
@@ -242,18 +238,21 @@ void store_watch_folder(void *ctx, const struct folder *folder, int fd)
 static void watch_top(struct store_watch *w, const struct store *store)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(mem_close) int fd = store->is_detected ? fs_open_dir(store->path, &ignored) : -1;
-	if (fd >= 0 && !silent_fs_name(fd))
-		folder_watch_add(w->folders, top_name, fd);
+	const char *silent;
+	CLEANUP(place_folder_close)
+	struct place_folder *top = store->is_detected ? place_open_folder(store->top, "", &ignored) : NULL;
+	if (top)
+		place_watch(top, w->folders, top_name, &silent);
 }
 
 static void watch_view(struct store_watch *w, const char *folder, const char *view)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(mem_close) int fd = views_file_folder(folder, view, false, &ignored);
+	const char *silent;
+	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, view, false, &ignored);
 	CLEANUP(mem_free) char *path = *view ? xasprintf("%s/%s", views_name, view) : xstrdup(views_name);
-	if (fd >= 0 && !silent_fs_name(fd))
-		folder_watch_add(w->folders, path, fd);
+	if (open)
+		place_watch(open, w->folders, path, &silent);
 }
 
 // The folder itself first: a view that comes afterwards is told.

@@ -26,7 +26,7 @@ void store_watch_free(struct store_watch *w); // NULL is fine
 // answers; NULL: none. store NULL: nothing is watched any longer.
 void store_watch_begin(struct store_watch *w, const struct store *store, const char *views);
 // For scan_options.on_folder; w is a struct store_watch.
-void store_watch_folder(void *w, const struct folder *folder, int fd);
+void store_watch_folder(void *w, const struct folder *folder, struct place_folder *open);
 // Ends the round of a scan that has visited all that it could; logs once what is not watched.
 void store_watch_end(struct store_watch *w);
 

@@ -332,11 +332,12 @@ static bool is_same_file(const struct planfile_entry *then, const struct planfil
 // Compares the planned file with the disk, because the catalog may be older.
 static bool is_on_disk(const struct planned_removal *r)
 {
-	struct stat st;
+	struct place_info now;
 	struct err ignored = ERR_INIT;
-	CLEANUP(mem_close) int fd = store_open_file(r->file.platform, r->planned->path, &ignored);
-	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == r->planned->size &&
-	       fs_mtime_ns(&st) == r->planned->mtime_ns;
+	const struct place_version planned = {r->planned->size, r->planned->mtime_ns, 0};
+	CLEANUP(place_file_close) struct place_file *file = place_open(r->file.platform->place, r->planned->path, &ignored);
+	return file && place_file_info(file, &now, &ignored) == 0 && now.kind == PLACE_FILE &&
+	       place_version_match(&now.version, &planned) != PLACE_OTHER;
 }
 
 static int recheck_entry(void *ctx, const struct planfile_entry *now, struct err *e UNUSED)

@@ -379,8 +379,8 @@ static int read_written_yank(const struct follow_step_state *d, struct buf *text
 	if (catalog_find_file(d->catalog, s->platform->id, s->filename, &place, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *folder = operation_folder(place.path);
-	CLEANUP(mem_close) int fd = store_open_writable_folder(s->platform, folder, e);
-	return fd < 0 ? -1 : sidecar_read(fd, s->filename, MARK_YANKED, text, e);
+	CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(s->platform->written, folder, e);
+	return open ? sidecar_read(open, s->filename, MARK_YANKED, text, e) : -1;
 }
 
 static int relist_file(struct follow_step_state *d, struct err *e)

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/api/handlers.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lib/base/limits.h"
 #include "lib/format/digest.h"
-#include "lib/os/byte-source.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/catalog/catalog.h"
@@ -62,19 +58,17 @@ static int report_stale(struct server_context *s, const char *name, const char *
 }
 
 // AFS: an open or cached file may vanish at any time (ESTALE, EIO). A second try finds the new one.
-static int open_place(const struct platform *p, const struct catalog_place *place, struct err *e)
+static struct place_file *open_place(const struct platform *p, const struct catalog_place *place, struct err *e)
 {
-	int fd = store_open_file(p, place->path, e);
-	if (fd < 0 && e->kind == ERR_IO)
-		fd = store_open_file(p, place->path, e);
-	return fd;
+	struct place_file *file = place_open(p->place, place->path, e);
+	return file || e->kind != ERR_IO ? file : place_open(p->place, place->path, e);
 }
 
-static int hash_file(int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
+static int hash_file(struct place_file *open, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	CLEANUP(digest_cleanup) struct digest *d = digest_new();
 	CLEANUP(mem_free) char *block = xmalloc(BLOCK);
-	struct byte_source file = byte_source_file(fd, size);
+	const struct byte_source file = place_file_source(open, size);
 	digest_begin(d);
 	for (uint64_t at = 0; at < size; at += BLOCK) {
 		size_t len = size - at < BLOCK ? (size_t)(size - at) : BLOCK;
@@ -86,12 +80,12 @@ static int hash_file(int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct 
 	return 0;
 }
 
-// The file has the size and time of the one that was hashed, but another inode: the store was moved, or `cp -p`
-// replaced the file. So its bytes are hashed again. The next scan records the inode.
-static int check_bytes(struct server_context *s, const struct catalog_place *place, int fd, struct err *e)
+// The file has the size and time of the one that was hashed, but another id: the store was moved, or `cp -p` replaced the
+// file. So its bytes are hashed again. The next scan records the version.
+static int check_bytes(struct server_context *s, const struct catalog_place *place, struct place_file *file, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
-	int hashed = hash_file(fd, place->size, sha256, e);
+	int hashed = hash_file(file, place->size, sha256, e);
 	if (hashed < 0 && e->kind == ERR_IO)
 		return err_prefix(e, "%s: ", place->path);
 	if (hashed < 0 || memcmp(sha256, place->sha256, SHA256_SIZE) != 0)
@@ -105,29 +99,28 @@ static int check_bytes(struct server_context *s, const struct catalog_place *pla
 static struct blob *map_place(struct server_context *s, const struct platform *p, const struct catalog_place *place,
 	bool *is_gone, struct err *e)
 {
-	struct stat st;
-	CLEANUP(mem_close) int fd = open_place(p, place, e);
-	*is_gone = fd < 0 && e->kind == ERR_NOT_FOUND;
-	if (fd < 0 && !*is_gone)
+	struct place_info now;
+	const struct place_version known = {place->size, place->mtime_ns, place->inode};
+	CLEANUP(place_file_close) struct place_file *file = open_place(p, place, e);
+	*is_gone = !file && e->kind == ERR_NOT_FOUND;
+	if (!file && !*is_gone)
 		return NULL;
-	if (fd < 0) {
+	if (!file) {
 		report_stale(s, place->path, "has gone from the disk", e);
 		return NULL;
 	}
-	if (fstat(fd, &st) < 0) {
-		err_errno(e, ERR_IO, "%s", place->path);
+	if (place_file_info(file, &now, e) < 0) {
+		err_prefix(e, "%s: ", place->path);
 		return NULL;
 	}
-	if ((uint64_t)st.st_size != place->size || fs_mtime_ns(&st) != place->mtime_ns) {
+	enum place_match match = place_version_match(&now.version, &known);
+	if (match == PLACE_OTHER) {
 		report_stale(s, place->path, "has changed on the disk", e);
 		return NULL;
 	}
-	if (st.st_ino != place->inode && check_bytes(s, place, fd, e) < 0)
+	if (match == PLACE_ALIKE && check_bytes(s, place, file, e) < 0)
 		return NULL;
-	struct blob *b = blob_map(fd, place->size, e);
-	if (b)
-		blob_prefetch(b);
-	return b;
+	return place_file_blob(file, place->size, e);
 }
 
 // --- files that were removed ---

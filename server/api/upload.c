@@ -145,11 +145,9 @@ static int read_quota_use(struct upload *u, struct catalog *c, struct err *e)
 		(catalog_usage(c, p->id, &held, e) < 0 ||
 			release_backlog(u->sender.context->catalog_path, p, &waiting, e) < 0))
 		return -1;
-	CLEANUP(mem_close) int fd = store_open_writable_folder(p, "", e);
-	if (fd < 0)
-		return -1;
 	u->use = (struct quota_use){.files = held.files + waiting.files, .bytes = held.bytes + waiting.bytes};
-	quota_free(fd, &u->use);
+	if (place_room(p->written, &u->use.free, e) < 0)
+		return -1;
 	uint64_t written = u->publish ? publish_size(u->publish) : 0;
 	u->use.free = u->use.free < UINT64_MAX - written ? u->use.free + written : UINT64_MAX;
 	return 0;

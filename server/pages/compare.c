@@ -8,9 +8,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
-#include "lib/os/path-probe.h"
 #include "lib/state/catalog/catalog-attachment.h"
-#include "lib/state/store/hashed-file.h"
 #include "server/core/auth.h"
 #include "server/core/auth.h"
 #include "server/pages/page.h"
@@ -113,25 +111,23 @@ static struct reply *find_place(struct compare_request *x, struct compared_file 
 // A volume that hangs must not stop the only thread of searches.
 static int check_answers(const struct compared_file *f, struct err *e)
 {
-	CLEANUP(mem_free) char *path = xasprintf("%s/%s", f->platform->path, f->place.path);
-	CLEANUP(mem_free) char *real = NULL;
-	if (path_probe_wait(path_probe_start(path), clock_ms() + PROBE_MS, &real))
+	if (place_answers(f->platform->place, f->place.path, clock_ms() + PROBE_MS))
 		return 0;
 	return err_set(e, ERR_IO, "platform %s: its volume does not answer", f->platform->name);
 }
 
 // Opens the file if it is still the one that was hashed.
-static int open_place(struct compare_request *x, const struct compared_file *f, struct err *e)
+static struct place_file *open_known(struct compare_request *x, const struct compared_file *f, struct err *e)
 {
-	struct stat st;
-	const struct hashed_state known = {f->place.size, f->place.mtime_ns, f->place.inode};
+	const struct place_version known = {f->place.size, f->place.mtime_ns, f->place.inode};
 	if (check_answers(f, e) < 0)
-		return -1;
-	int fd = hashed_file_open(f->platform, f->place.path, &known, &st, e);
-	if (fd >= 0 || (e->kind != ERR_BUSY && e->kind != ERR_NOT_FOUND))
-		return fd;
+		return NULL;
+	struct place_file *file = store_open_known(f->platform, f->place.path, &known, e);
+	if (file || (e->kind != ERR_BUSY && e->kind != ERR_NOT_FOUND))
+		return file;
 	store_scans_hurry(x->query->context->scans);
-	return err_set(e, ERR_BUSY, "%s has changed on the disk since it was indexed", f->place.path);
+	err_set(e, ERR_BUSY, "%s has changed on the disk since it was indexed", f->place.path);
+	return NULL;
 }
 
 static void read_provenance(struct compare_request *x, struct compared_file *f)
@@ -149,20 +145,19 @@ static void read_provenance(struct compare_request *x, struct compared_file *f)
 static struct reply *read_side(struct compare_request *x, struct compared_file *f)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(mem_close) int fd = open_place(x, f, &e);
+	CLEANUP(place_file_close) struct place_file *file = open_known(x, f, &e);
 	CLEANUP(mem_free) char *label = xasprintf("%s/%s", f->platform->name, f->filename);
 	const struct compared_wheel_source from = {
 		.label = label,
 		.filename = f->filename,
-		.fd = fd,
-		.size = f->place.size,
+		.bytes = file ? place_file_source(file, f->place.size) : byte_source_memory(STR("")),
 		.sha256 = f->place.sha256,
 		.catalog = x->query->catalog,
 		.only_catalog = true,
 		.facts_most = LIMIT_COMPARE_FACTS,
 		.limits = {.unpacked = LIMIT_COMPARE_UNPACKED, .members = LIMIT_COMPARE_MEMBERS},
 	};
-	if (fd < 0)
+	if (!file)
 		return server_context_error(&e);
 	if (compared_wheel_read(&from, &f->wheel, &e) < 0)
 		return e.kind == ERR_LIMIT || e.kind == ERR_INVALID ? reply_not_compared(&e) : server_context_error(&e);

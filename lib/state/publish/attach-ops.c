@@ -12,7 +12,7 @@
 // Where it belongs. made: folders that were created for it.
 struct attach_place {
 	char *folder; // below the platform
-	int fd;
+	struct place_folder *open;
 	unsigned made;
 	uint8_t sha256[SHA256_SIZE]; // of the file, or of that which it waits for
 };
@@ -20,7 +20,7 @@ struct attach_place {
 static void attach_place_release(struct attach_place *at)
 {
 	free(at->folder);
-	mem_close(&at->fd);
+	place_folder_close(&at->open);
 }
 
 static int find_file_folder(const struct platform *p, const struct catalog_place *file, struct attach_place *at,
@@ -29,8 +29,8 @@ static int find_file_folder(const struct platform *p, const struct catalog_place
 	const char *slash = strrchr(file->path, '/');
 	at->folder = slash ? xstrndup(file->path, (size_t)(slash - file->path)) : xstrdup("");
 	memcpy(at->sha256, file->sha256, SHA256_SIZE);
-	at->fd = store_open_writable_folder(p, at->folder, e);
-	return at->fd < 0 ? -1 : 0;
+	at->open = place_open_folder(p->written, at->folder, e);
+	return at->open ? 0 : -1;
 }
 
 static int find_future_folder(const struct platform *p, struct catalog *c, const struct attach_request *r,
@@ -42,8 +42,8 @@ static int find_future_folder(const struct platform *p, struct catalog *c, const
 	at->folder = target_dir_choose(p, c, project, e);
 	if (!at->folder)
 		return -1;
-	at->fd = target_dir_open(p, c, at->folder, &at->made, e);
-	return at->fd < 0 || target_dir_check(p, c, at->fd, r->filename, e) < 0 ? -1 : 0;
+	at->open = target_dir_open(p, c, at->folder, &at->made, e);
+	return !at->open || target_dir_check(p, c, at->open, r->filename, e) < 0 ? -1 : 0;
 }
 
 static int find_attach_place(const struct platform *p, struct catalog *c, const struct attach_request *r,
@@ -59,7 +59,7 @@ static int find_attach_place(const struct platform *p, struct catalog *c, const 
 	return -1;
 }
 
-static int check_not_taken(const struct attach_request *r, int folder, struct err *e)
+static int check_not_taken(const struct attach_request *r, struct place_folder *folder, struct err *e)
 {
 	CLEANUP(attachment_facts_release) struct attachment_facts there = {0};
 	int found = r->replaces ? 0 : attachment_file_read(folder, r->filename, r->kind, &there, e);
@@ -72,16 +72,16 @@ static int check_not_taken(const struct attach_request *r, int folder, struct er
 int attach_ops_put(const struct platform *p, struct catalog *c, const struct attach_request *request, struct err *e)
 {
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
-	CLEANUP(attach_place_release) struct attach_place at = {.fd = -1};
+	CLEANUP(attach_place_release) struct attach_place at = {0};
 	CLEANUP(publish_attach_release) struct publish_attach a = {0};
 	publish_attach_add(&a, request->kind, request->text);
 	if (freeze_enter(p, false, &hold, e) < 0)
 		return -1;
 	if (find_attach_place(p, c, request, &at, e) < 0 ||
 		publish_attach_check(&a, request->filename, at.sha256, e) < 0 ||
-		check_not_taken(request, at.fd, e) < 0 ||
-		publish_attach_prepare(&a, at.fd, request->filename, request->replaces, e) < 0 ||
-		publish_attach_finish(&a, at.fd, request->filename, e) < 0) {
+		check_not_taken(request, at.open, e) < 0 ||
+		publish_attach_prepare(&a, at.open, request->filename, request->replaces, e) < 0 ||
+		publish_attach_finish(&a, at.open, request->filename, e) < 0) {
 		if (at.made)
 			target_dir_drop(p, at.folder, at.made);
 		return -1;

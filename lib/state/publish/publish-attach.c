@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/publish/publish-attach.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #include "lib/state/store/catalog-update.h"
@@ -25,7 +24,7 @@ void publish_attach_release(struct publish_attach *a)
 	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++) {
 		buf_release(&a->one[kind].text);
 		attachment_facts_release(&a->one[kind].facts);
-		attachment_write_release(&a->one[kind].write);
+		place_write_free(&a->one[kind].write);
 	}
 	*a = (struct publish_attach){0};
 }
@@ -50,8 +49,8 @@ int publish_attach_check(struct publish_attach *a, const char *filename, const u
 }
 
 // What to do about the one that has the name. One that is not valid, or about other bytes, belongs to no file.
-static int choose_step(struct publish_attach_one *one, enum attachment kind, int folder, const char *filename,
-	bool is_replacing, struct err *e)
+static int choose_step(struct publish_attach_one *one, enum attachment kind, struct place_folder *folder,
+	const char *filename, bool is_replacing, struct err *e)
 {
 	CLEANUP(attachment_facts_release) struct attachment_facts there = {0};
 	int found = attachment_file_read(folder, filename, kind, &there, e);
@@ -80,7 +79,8 @@ static bool yields(const struct publish_attach *a, struct publish_attach_one *on
 	return true;
 }
 
-int publish_attach_prepare(struct publish_attach *a, int folder, const char *filename, bool is_replacing, struct err *e)
+int publish_attach_prepare(struct publish_attach *a, struct place_folder *folder, const char *filename,
+	bool is_replacing, struct err *e)
 {
 	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++) {
 		struct publish_attach_one *one = &a->one[kind];
@@ -94,20 +94,22 @@ int publish_attach_prepare(struct publish_attach *a, int folder, const char *fil
 			*e = taken;
 			return -1;
 		}
-		attachment_write_release(&one->write);
-		if (one->step != PUBLISH_ATTACH_KEEP && attachment_write_begin(&one->write, folder, filename,
-								(enum attachment)kind, buf_view(&one->text), e) < 0)
+		place_write_free(&one->write);
+		if (one->step == PUBLISH_ATTACH_KEEP)
+			continue;
+		one->write = attachment_write_begin(folder, filename, (enum attachment)kind, buf_view(&one->text), e);
+		if (!one->write)
 			return -1;
 	}
 	return 0;
 }
 
 // Another process may have given the name to the same bytes meanwhile.
-static int link_attachment(struct publish_attach_one *one, enum attachment kind, int folder, const char *filename,
-	struct err *e)
+static int link_attachment(struct publish_attach_one *one, enum attachment kind, struct place_folder *folder,
+	const char *filename, struct err *e)
 {
 	struct err taken = ERR_INIT;
-	if (attachment_write_link(&one->write, &taken) == 0)
+	if (place_put_new(one->write, &taken) == 0)
 		return 0;
 	if (taken.kind == ERR_CONFLICT && choose_step(one, kind, folder, filename, false, e) < 0)
 		return -1;
@@ -117,16 +119,19 @@ static int link_attachment(struct publish_attach_one *one, enum attachment kind,
 	return -1;
 }
 
-static int stat_attachment(struct publish_attach_one *one, enum attachment kind, int folder, const char *filename,
-	struct err *e)
+static int stat_attachment(struct publish_attach_one *one, enum attachment kind, struct place_folder *folder,
+	const char *filename, struct err *e)
 {
+	struct place_info info;
 	CLEANUP(mem_free) char *name = attachment_file_name(filename, kind);
-	if (name && fstatat(folder, name, &one->facts.st, AT_SYMLINK_NOFOLLOW) == 0)
-		return 0;
-	return err_errno(e, ERR_IO, "%s%s", filename, attachment_ending[kind]);
+	int found = name ? place_stat(folder, name, &info, e) : 0;
+	if (found <= 0)
+		return found ? -1 : err_set(e, ERR_IO, "%s%s has gone", filename, attachment_ending[kind]);
+	one->facts.version = info.version;
+	return 0;
 }
 
-int publish_attach_finish(struct publish_attach *a, int folder, const char *filename, struct err *e)
+int publish_attach_finish(struct publish_attach *a, struct place_folder *folder, const char *filename, struct err *e)
 {
 	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++) {
 		struct publish_attach_one *one = &a->one[kind];
@@ -140,15 +145,15 @@ int publish_attach_finish(struct publish_attach *a, int folder, const char *file
 			*e = taken;
 			return -1;
 		}
-		if (one->step == PUBLISH_ATTACH_REPLACE && attachment_write_end(&one->write, e) < 0)
+		if (one->step == PUBLISH_ATTACH_REPLACE && place_replace(one->write, NULL, e) < 0)
 			return -1;
-		if (stat_attachment(one, (enum attachment)kind, folder, filename, e) < 0 || fs_sync_dir(folder, e) < 0)
+		if (stat_attachment(one, (enum attachment)kind, folder, filename, e) < 0 || place_sync(folder, e) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-void publish_attach_take_back(const struct publish_attach *a, int folder, const char *filename)
+void publish_attach_take_back(const struct publish_attach *a, struct place_folder *folder, const char *filename)
 {
 	struct err ignored = ERR_INIT;
 	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++)

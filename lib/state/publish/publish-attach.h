@@ -11,11 +11,11 @@
 struct publish_attach_one {
 	struct buf text; // data NULL: none is given
 	struct attachment_facts facts;
-	struct attachment_write write;
+	struct place_write *write; // NULL: none
 	enum { PUBLISH_ATTACH_KEEP, PUBLISH_ATTACH_LINK, PUBLISH_ATTACH_REPLACE } step; // KEEP: it is there
 };
 
-// All zero is an empty one. It must not be moved.
+// All zero is an empty one.
 struct publish_attach {
 	struct publish_attach_one one[ATTACHMENT_COUNT];
 	bool yields; // to others that are about the same bytes, instead of ERR_CONFLICT
@@ -29,12 +29,13 @@ int publish_attach_check(struct publish_attach *a, const char *filename, const u
 	struct err *e) MUST_CHECK;
 // Writes them into the open folder, under temporary names. ERR_CONFLICT: others are there, about the same bytes.
 // is_replacing: these go before others.
-int publish_attach_prepare(struct publish_attach *a, int folder, const char *filename, bool is_replacing,
-	struct err *e) MUST_CHECK;
+int publish_attach_prepare(struct publish_attach *a, struct place_folder *folder, const char *filename,
+	bool is_replacing, struct err *e) MUST_CHECK;
 // Gives them their names. ERR_CONFLICT: another process was faster, with others.
-int publish_attach_finish(struct publish_attach *a, int folder, const char *filename, struct err *e) MUST_CHECK;
+int publish_attach_finish(struct publish_attach *a, struct place_folder *folder, const char *filename,
+	struct err *e) MUST_CHECK;
 // Removes those that were given their names. The caller syncs the folder.
-void publish_attach_take_back(const struct publish_attach *a, int folder, const char *filename);
+void publish_attach_take_back(const struct publish_attach *a, struct place_folder *folder, const char *filename);
 // Records them in the catalog, or requests the release of the folder (a path below the platform).
 int publish_attach_record(struct publish_attach *a, const struct platform *p, struct catalog *c, const char *folder,
 	const char *filename, struct err *e) MUST_CHECK;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/publish/publish.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/publish/publish-attach.h"
 #include "lib/state/store/catalog-update.h"
@@ -20,7 +16,6 @@
 #include "lib/state/store/release.h"
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
-#include "lib/state/store/tempname.h"
 #include "lib/audit/wheel-gate.h"
 #include "lib/state/publish/upload-policy.h"
 
@@ -30,9 +25,8 @@ struct publish {
 	char *project; // normalised
 	char *folder;  // below the platform
 	unsigned made; // number of its last parts that were created for this file
-	int dirfd;
-	char tmp_name[TEMPNAME_NAME];
-	struct fs_tmp tmp;
+	struct place_folder *open; // that folder
+	struct place_write *write; // NULL: it has its name, or there is none yet
 	struct multi_digest *hashes;
 	uint64_t size;
 	struct ingest *ingest;
@@ -91,11 +85,11 @@ static int begin_file(struct publish *p, struct catalog *c, struct err *e)
 	p->folder = target_dir_choose(p->platform, c, p->project, e);
 	if (!p->folder)
 		return -1;
-	p->dirfd = target_dir_open(p->platform, c, p->folder, &p->made, e);
-	if (p->dirfd < 0 || target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
+	p->open = target_dir_open(p->platform, c, p->folder, &p->made, e);
+	if (!p->open || target_dir_check(p->platform, c, p->open, p->filename, e) < 0)
 		return -1;
-	tempname_name(p->tmp_name);
-	return fs_tmp_open(&p->tmp, p->dirfd, p->tmp_name, p->filename, e);
+	p->write = place_write_begin(p->open, p->filename, e);
+	return p->write ? 0 : -1;
 }
 
 struct publish *publish_begin(const struct platform *platform, struct catalog *c, const char *filename,
@@ -106,7 +100,6 @@ struct publish *publish_begin(const struct platform *platform, struct catalog *c
 	p->filename = xstrdup(filename);
 	p->project = xstrdup(project);
 	p->hashes = multi_digest_new();
-	p->dirfd = p->tmp.fd = -1;
 	ingest_facts_init(&p->facts);
 	ingest_facts_init(&p->competitor);
 	if (begin_file(p, c, e) == 0)
@@ -120,12 +113,12 @@ static void clear_away(struct publish *p)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
-	if ((p->tmp.tmp || p->made) && enter_step(p, &hold, &why) < 0 && why.kind == ERR_BUSY) {
-		tempname_abandon(p->tmp_name);
-		p->tmp.tmp = NULL;
+	if ((p->write || p->made) && enter_step(p, &hold, &why) < 0 && why.kind == ERR_BUSY) {
+		if (p->write)
+			place_write_abandon(p->write);
 		p->made = 0;
 	}
-	fs_tmp_release(&p->tmp);
+	place_write_free(&p->write);
 	publish_attach_release(&p->attach);
 	if (p->made)
 		target_dir_drop(p->platform, p->folder, p->made);
@@ -136,7 +129,7 @@ void publish_free(struct publish *p)
 	if (!p)
 		return;
 	clear_away(p);
-	mem_close(&p->dirfd);
+	place_folder_close(&p->open);
 	multi_digest_free(p->hashes);
 	ingest_free(p->ingest);
 	ingest_facts_release(&p->facts);
@@ -166,7 +159,7 @@ int publish_write(struct publish *p, struct str bytes, struct err *e)
 		return -1;
 	multi_digest_add(p->hashes, bytes);
 	p->size += bytes.len;
-	return fs_tmp_write(&p->tmp, bytes, e);
+	return place_write_add(p->write, bytes, e);
 }
 
 void publish_attach(struct publish *p, enum attachment kind, struct str text)
@@ -178,12 +171,10 @@ void publish_attach(struct publish *p, enum attachment kind, struct str text)
 // --- the file that has the name ---
 
 // For other bytes: *equal tells whether the members have the same contents. An sdist has no such digest.
-static int compare_contents(struct publish *p, int fd, bool *equal, struct err *e)
+static int compare_contents(struct publish *p, struct place_file *file, bool *equal, struct err *e)
 {
 	const struct wheel *ours = &p->facts.wheel, *theirs = &p->competitor.wheel;
-	if (lseek(fd, 0, SEEK_SET) < 0)
-		return err_errno(e, ERR_IO, "lseek");
-	if (ingest_read(p->ingest, fd, p->filename, STRICT, &p->competitor, e) < 0)
+	if (ingest_read(p->ingest, file, p->filename, STRICT, &p->competitor, e) < 0)
 		return -1;
 	*equal = !p->competitor.refusal && ours->has_content && theirs->has_content &&
 		 memcmp(ours->content_sha256, theirs->content_sha256, SHA256_SIZE) == 0;
@@ -191,18 +182,18 @@ static int compare_contents(struct publish *p, int fd, bool *equal, struct err *
 }
 
 // Compares the open file of the name with the new one, by bytes, else by the contents of the members.
-static int compare_published(struct publish *p, int fd, struct publish_receipt *out, struct err *e)
+static int compare_published(struct publish *p, struct place_file *file, struct publish_receipt *out, struct err *e)
 {
-	struct stat st;
+	struct place_version version;
 	bool equal = false;
 	char hex[SHA256_HEX + 1] = "";
-	if (ingest_hash(p->ingest, fd, &st, out->sha256, e) < 0)
+	if (ingest_hash(p->ingest, file, &version, out->sha256, e) < 0)
 		return err_prefix(e, "%s is there already: ", p->filename);
 	out->result = PUBLISH_SAME;
 	if (memcmp(out->sha256, p->facts.sha256, SHA256_SIZE) == 0)
 		return 0;
 	out->result = PUBLISH_EQUAL;
-	if (compare_contents(p, fd, &equal, e) < 0)
+	if (compare_contents(p, file, &equal, e) < 0)
 		return err_prefix(e, "%s is there already: ", p->filename);
 	if (equal)
 		return 0;
@@ -214,17 +205,17 @@ static int compare_published(struct publish *p, int fd, struct publish_receipt *
 
 // Opens the file that the platform lists under the name, in any folder. 1: opened; 0: there is none, or it is gone from
 // the disk.
-static int open_listed(struct publish *p, struct catalog *c, int *fd, char **folder, struct err *e)
+static int open_listed(struct publish *p, struct catalog *c, struct place_file **file, char **folder, struct err *e)
 {
 	struct err missing = ERR_INIT;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	if (catalog_find_file(c, p->platform->id, p->filename, &place, &missing) == 0)
-		*fd = store_open_writable_file(p->platform, place.path, &missing);
-	if (*fd < 0 && missing.kind != ERR_NOT_FOUND) {
+		*file = place_open(p->platform->written, place.path, &missing);
+	if (!*file && missing.kind != ERR_NOT_FOUND) {
 		*e = missing;
 		return -1;
 	}
-	if (*fd < 0)
+	if (!*file)
 		return 0;
 	char *slash = strrchr(place.path, '/');
 	*folder = slash ? xstrndup(place.path, (size_t)(slash - place.path)) : xstrdup("");
@@ -239,9 +230,7 @@ static int examine_file(struct publish *p, const struct declared *claims, struct
 	multi_digest_end(p->hashes, hash);
 	if (declared_check_bytes(claims, hash, e) < 0)
 		return -1;
-	if (lseek(p->tmp.fd, 0, SEEK_SET) < 0)
-		return err_errno(e, ERR_IO, "%s", p->filename);
-	if (ingest_read(p->ingest, p->tmp.fd, p->filename, STRICT, &p->facts, e) < 0)
+	if (ingest_read(p->ingest, place_write_file(p->write), p->filename, STRICT, &p->facts, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
 	if (p->facts.refusal)
 		return err_set(e, ERR_INVALID, "%s: %s", p->filename, p->facts.refusal);
@@ -304,7 +293,7 @@ static int look_inside(struct publish *p, struct err *e)
 	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
 	if ((!p->takes_facts && !p->gate) || p->facts.name.kind != FILENAME_WHEEL)
 		return 0;
-	const struct byte_source bytes = ingest_bytes(p->ingest, p->tmp.fd, &p->facts);
+	const struct byte_source bytes = ingest_bytes(p->ingest, place_write_file(p->write), &p->facts);
 	if (wheel_facts_read(&bytes, &p->facts.name, &facts, &why) < 0)
 		return note_unreadable(p, &why, e);
 	if (p->gate)
@@ -314,28 +303,29 @@ static int look_inside(struct publish *p, struct err *e)
 	return 0;
 }
 
-// A file that is served only after a release is listed then, because its inode and time differ at the served path.
+// A file that is served only after a release is listed then, because its version differs at the served place.
 static int record_file(const struct publish *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
-	const struct stat *st, struct err *e)
+	const struct place_version *version, struct err *e)
 {
 	if (store_is_split(p->platform))
-		return target_dir_check(p->platform, c, p->dirfd, p->filename, e);
-	return catalog_update_put(p->platform, c, facts, facts == &p->facts ? &p->inside : NULL, folder, st, e);
+		return target_dir_check(p->platform, c, p->open, p->filename, e);
+	return catalog_update_put(p->platform, c, facts, facts == &p->facts ? &p->inside : NULL, folder, version, e);
 }
 
 // The process that linked the file may have died before it synced it.
-static int make_sure(const struct publish *p, int fd, const char *folder, struct err *e)
+static int make_sure(const struct publish *p, struct place_file *file, const char *folder, struct err *e)
 {
-	CLEANUP(mem_close) int dirfd = store_open_writable_folder(p->platform, folder, e);
-	if (dirfd < 0 || fs_sync_dir(dirfd, e) < 0)
+	CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(p->platform->written, folder, e);
+	if (!open || place_sync(open, e) < 0 || place_file_sync(file, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
-	return fsync(fd) < 0 ? err_errno(e, fs_kind_of_write(), "%s", p->filename) : 0;
+	return 0;
 }
 
 // Puts the attachments beside the file, in the open folder.
-static int put_attachments(struct publish *p, struct catalog *c, int dirfd, const char *folder, struct err *e)
+static int put_attachments(struct publish *p, struct catalog *c, struct place_folder *open, const char *folder,
+	struct err *e)
 {
-	if (publish_attach_finish(&p->attach, dirfd, p->filename, e) < 0)
+	if (publish_attach_finish(&p->attach, open, p->filename, e) < 0)
 		return err_prefix(e, "%s is there, but not its provenance: ", p->filename);
 	return publish_attach_record(&p->attach, p->platform, c, folder, p->filename, e);
 }
@@ -346,42 +336,46 @@ static int attach_to_published(struct publish *p, struct catalog *c, const char 
 {
 	if (out->result == PUBLISH_EQUAL)
 		return 0;
-	CLEANUP(mem_close) int dirfd = store_open_writable_folder(p->platform, folder, e);
-	if (dirfd < 0 || publish_attach_prepare(&p->attach, dirfd, p->filename, false, e) < 0)
-		return -1;
-	return put_attachments(p, c, dirfd, folder, e);
+	CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(p->platform->written, folder, e);
+	int put = !open || publish_attach_prepare(&p->attach, open, p->filename, false, e) < 0
+			  ? -1
+			  : put_attachments(p, c, open, folder, e);
+	publish_attach_release(&p->attach); // its unfinished files are in this folder
+	return put;
 }
 
 // The file exists and stays; the client is told that it was published before. If it is not listed, the process that
 // linked it may have died before it wrote the catalog.
-static int accept_published(struct publish *p, struct catalog *c, int fd, const char *folder, bool is_listed,
-	struct publish_receipt *out, struct err *e)
+static int accept_published(struct publish *p, struct catalog *c, struct place_file *file, const char *folder,
+	bool is_listed, struct publish_receipt *out, struct err *e)
 {
-	struct stat st;
-	if (compare_published(p, fd, out, e) < 0 || make_sure(p, fd, folder, e) < 0)
+	struct place_info info;
+	if (compare_published(p, file, out, e) < 0 || make_sure(p, file, folder, e) < 0)
 		return -1;
-	if (fstat(fd, &st) < 0)
-		return err_errno(e, ERR_IO, "%s", p->filename);
+	if (place_file_info(file, &info, e) < 0)
+		return err_prefix(e, "%s: ", p->filename);
 	out->is_listed = is_listed || !store_is_split(p->platform);
 	if (!is_listed && release_want(catalog_path(c), p->platform, folder, p->filename, e) < 0)
 		return -1;
 	if (attach_to_published(p, c, folder, out, e) < 0)
 		return -1;
-	return record_file(p, c, out->result == PUBLISH_EQUAL ? &p->competitor : &p->facts, folder, &st, e);
+	return record_file(p, c, out->result == PUBLISH_EQUAL ? &p->competitor : &p->facts, folder, &info.version, e);
 }
 
 // Opens what has the name now, which may be a folder, a pipe or a dangling link.
-static int open_named(struct publish *p, struct err *e)
+static struct place_file *open_named(struct publish *p, struct place_info *info, struct err *e)
 {
-	struct stat st;
-	struct err why = ERR_INIT;
-	CLEANUP(mem_close) int fd = fs_open_beneath(p->dirfd, p->filename, O_RDONLY | O_NONBLOCK, &why);
-	int seen = fd < 0 ? fstatat(p->dirfd, p->filename, &st, AT_SYMLINK_NOFOLLOW) : fstat(fd, &st);
-	if (seen == 0 && !S_ISREG(st.st_mode))
-		return err_set(e, ERR_INVALID, "%s: the name is taken by something that is not a file", p->filename);
-	if (fd < 0)
+	struct err why = ERR_INIT, unseen = ERR_INIT;
+	CLEANUP(place_file_close) struct place_file *file = place_open_in(p->open, p->filename, &why);
+	bool is_seen = file ? place_file_info(file, info, &why) == 0
+			    : place_stat(p->open, p->filename, info, &unseen) > 0;
+	if (is_seen && info->kind != PLACE_FILE)
+		err_set(e, ERR_INVALID, "%s: the name is taken by something that is not a file", p->filename);
+	else if (!file || !is_seen)
 		*e = why;
-	return mem_steal_fd(&fd);
+	else
+		return STEAL_PTR(file);
+	return NULL;
 }
 
 // The name was removed after the check, and the removal may not have seen the file. No other upload can have linked
@@ -389,42 +383,40 @@ static int open_named(struct publish *p, struct err *e)
 static void take_back(struct publish *p)
 {
 	struct err e = ERR_INIT;
-	publish_attach_take_back(&p->attach, p->dirfd, p->filename);
-	if (unlinkat(p->dirfd, p->filename, 0) < 0)
-		err_errno(&e, ERR_IO, "cannot delete it again");
-	if (e.kind != ERR_NONE || fs_sync_dir(p->dirfd, &e) < 0)
+	publish_attach_take_back(&p->attach, p->open, p->filename);
+	if (place_remove(p->open, p->filename, NULL, &e) < 0)
+		err_prefix(&e, "cannot delete it again: ");
+	if (e.kind != ERR_NONE || place_sync(p->open, &e) < 0)
 		log_error("%s: %s", p->platform->is_private ? "a file of a private platform" : p->filename, e.msg);
 }
 
 // Links the file under its name, unless another file has it.
 static int link_file(struct publish *p, struct catalog *c, struct publish_receipt *out, struct err *e)
 {
-	struct stat st;
+	struct place_info info;
 	struct err taken = ERR_INIT;
-	if (publish_attach_prepare(&p->attach, p->dirfd, p->filename, false, e) < 0)
+	if (publish_attach_prepare(&p->attach, p->open, p->filename, false, e) < 0)
 		return -1;
-	if (fs_tmp_link(&p->tmp, &taken) < 0 && taken.kind != ERR_CONFLICT) {
+	if (place_put_new(p->write, &taken) < 0 && taken.kind != ERR_CONFLICT) {
 		*e = taken;
 		return -1;
 	}
-	fs_tmp_release(&p->tmp); // removes the temporary name
-	CLEANUP(mem_close) int fd = open_named(p, e);
-	if (fd < 0)
+	place_write_free(&p->write);
+	CLEANUP(place_file_close) struct place_file *file = open_named(p, &info, e);
+	if (!file)
 		return -1;
 	if (taken.kind == ERR_CONFLICT)
-		return accept_published(p, c, fd, p->folder, false, out, e);
+		return accept_published(p, c, file, p->folder, false, out, e);
 	p->made = 0;
-	if (fs_sync_dir(p->dirfd, e) < 0)
+	if (place_sync(p->open, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
-	if (fstat(fd, &st) < 0)
-		return err_errno(e, ERR_IO, "%s", p->filename);
 	out->result = PUBLISH_NEW;
 	out->is_listed = !store_is_split(p->platform);
 	memcpy(out->sha256, p->facts.sha256, SHA256_SIZE);
 	if (release_want(catalog_path(c), p->platform, p->folder, p->filename, e) < 0 ||
-		put_attachments(p, c, p->dirfd, p->folder, e) < 0)
+		put_attachments(p, c, p->open, p->folder, e) < 0)
 		return -1;
-	int recorded = record_file(p, c, &p->facts, p->folder, &st, e);
+	int recorded = record_file(p, c, &p->facts, p->folder, &info.version, e);
 	if (recorded < 0 && e->kind == ERR_DENIED)
 		take_back(p);
 	return recorded;
@@ -433,8 +425,9 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 // It waits for its release.
 static bool is_there(const struct publish *p)
 {
-	struct stat st;
-	return fstatat(p->dirfd, p->filename, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	struct place_info info;
+	struct err unseen = ERR_INIT;
+	return place_stat(p->open, p->filename, &info, &unseen) > 0;
 }
 
 static int check_new_file(struct publish *p, struct catalog *c, const struct upload_policy *upload_policy,
@@ -452,7 +445,7 @@ static int check_new_file(struct publish *p, struct catalog *c, const struct upl
 int publish_end(struct publish *p, struct catalog *c, const struct declared *claims,
 	const struct upload_policy *upload_policy, struct publish_receipt *out, struct err *e)
 {
-	CLEANUP(mem_close) int fd = -1;
+	CLEANUP(place_file_close) struct place_file *file = NULL;
 	CLEANUP(mem_free) char *folder = NULL;
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	p->ingest = ingest_new();
@@ -460,12 +453,12 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 		look_inside(p, e) < 0)
 		return -1;
 	// The name may have been removed since publish_begin.
-	if (enter_step(p, &hold, e) < 0 || target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
+	if (enter_step(p, &hold, e) < 0 || target_dir_check(p->platform, c, p->open, p->filename, e) < 0)
 		return -1;
-	int found = open_listed(p, c, &fd, &folder, e);
+	int found = open_listed(p, c, &file, &folder, e);
 	if (found < 0)
 		return -1;
 	if (!found && !is_there(p) && check_new_file(p, c, upload_policy, e) < 0)
 		return -1;
-	return found ? accept_published(p, c, fd, folder, true, out, e) : link_file(p, c, out, e);
+	return found ? accept_published(p, c, file, folder, true, out, e) : link_file(p, c, out, e);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/publish/sidecar-ops.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/base/limits.h"
-#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/publish/publish.h"
@@ -25,9 +20,8 @@ struct copy {
 	int64_t id, written;
 	int64_t folder;
 	char *folder_path;
-	int fd; // the open folder
-	uint64_t size;
-	int64_t mtime_ns;
+	struct place_folder *open; // the folder
+	struct place_version version; // in the catalog; id 0
 	bool has_sha256;
 	uint8_t sha256[SHA256_SIZE];
 	bool is_meant; // selected by the operation
@@ -48,7 +42,7 @@ static void copies_release(struct copies *all)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		free(all->item[i].folder_path);
-		mem_close(&all->item[i].fd);
+		place_folder_close(&all->item[i].open);
 	}
 	free(all->item);
 	freeze_leave(&all->hold);
@@ -65,9 +59,7 @@ static int add_copy(void *ctx, const struct catalog_copy *found, struct err *e U
 		.written = found->written,
 		.folder = found->folder,
 		.folder_path = xstrdup(found->folder_path),
-		.fd = -1,
-		.size = found->size,
-		.mtime_ns = found->mtime_ns,
+		.version = {found->size, found->mtime_ns, 0},
 		.has_sha256 = found->sha256 != NULL,
 		.is_meant = true};
 	if (found->sha256)
@@ -87,18 +79,18 @@ static char *target_folder_of(const struct copies *all, struct err *e)
 // A file at the write path is not in the catalog before its release.
 static int find_unreleased(struct copies *all, struct err *e)
 {
-	struct stat st;
+	struct place_info info;
 	const struct platform *p = all->platform;
 	CLEANUP(mem_free) char *folder = target_folder_of(all, e);
 	if (!folder)
 		return -1;
 	struct err missing = ERR_INIT;
-	CLEANUP(mem_close) int fd = store_open_writable_folder(p, folder, &missing);
-	if (fd < 0 && missing.kind != ERR_NOT_FOUND) {
+	CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(p->written, folder, &missing);
+	if (!open && missing.kind != ERR_NOT_FOUND) {
 		*e = missing;
 		return err_prefix(e, "platform %s: ", p->name);
 	}
-	if (fd < 0 || fstatat(fd, all->filename, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (!open || place_stat(open, all->filename, &info, &missing) <= 0)
 		return 0;
 	return add_copy(all, &(struct catalog_copy){.folder_path = folder}, e);
 }
@@ -116,10 +108,10 @@ static int find_copies(struct copies *all, struct err *e)
 		return -1;
 	for (size_t i = 0; i < all->count; i++) {
 		struct copy *one = &all->item[i];
-		one->fd = store_open_writable_folder(p, one->folder_path, e);
-		if (one->fd < 0 && e->kind == ERR_NOT_FOUND)
+		one->open = place_open_folder(p->written, one->folder_path, e);
+		if (!one->open && e->kind == ERR_NOT_FOUND)
 			e->kind = ERR_IO; // the catalog says that it is there
-		if (one->fd < 0)
+		if (!one->open)
 			return err_prefix(e, "platform %s: ", p->name);
 	}
 	return 0;
@@ -135,11 +127,11 @@ static int want_release(const struct copies *all, size_t i, const char *ending, 
 static int put_sidecars(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
 	for (size_t i = 0; i < all->count; i++) {
-		int fd = all->item[i].fd;
+		struct place_folder *open = all->item[i].open;
 		if (!all->item[i].is_meant)
 			continue;
-		if ((text ? sidecar_write(fd, all->filename, mark, *text, e)
-			  : sidecar_remove(fd, all->filename, mark, e)) < 0 ||
+		if ((text ? sidecar_write(open, all->filename, mark, *text, e)
+			  : sidecar_remove(open, all->filename, mark, e)) < 0 ||
 			want_release(all, i, sidecar_ending[mark], e) < 0)
 			return err_prefix(e, "platform %s: ", all->platform->name);
 	}
@@ -199,12 +191,11 @@ int sidecar_ops_unyank(const struct platform *p, struct catalog *c, const char *
 static int delete_attachments(const struct copies *all, size_t i, struct err *e)
 {
 	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++) {
-		struct stat st;
 		CLEANUP(mem_free) char *name = attachment_file_name(all->filename, (enum attachment)kind);
-		if (!name || fstatat(all->item[i].fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		int removed = name ? place_remove(all->item[i].open, name, NULL, e) : 0;
+		if (removed == 0)
 			continue;
-		if (attachment_file_remove(all->item[i].fd, all->filename, (enum attachment)kind, e) < 0 ||
-			want_release(all, i, attachment_ending[kind], e) < 0)
+		if (removed < 0 || want_release(all, i, attachment_ending[kind], e) < 0)
 			return -1;
 	}
 	return 0;
@@ -214,13 +205,12 @@ static int delete_attachments(const struct copies *all, size_t i, struct err *e)
 static int delete_bytes(const struct copies *all, struct err *e)
 {
 	for (size_t i = 0; i < all->count; i++) {
-		int fd = all->item[i].fd;
+		struct place_folder *open = all->item[i].open;
 		if (!all->item[i].is_meant)
 			continue;
-		if (unlinkat(fd, all->filename, 0) < 0 && errno != ENOENT)
-			return err_errno(e, ERR_IO, "platform %s: cannot delete %s", all->platform->name,
-				all->filename);
-		if (delete_attachments(all, i, e) < 0 || fs_sync_dir(fd, e) < 0 || want_release(all, i, "", e) < 0)
+		if (place_remove(open, all->filename, NULL, e) < 0)
+			return err_prefix(e, "platform %s: cannot delete ", all->platform->name);
+		if (delete_attachments(all, i, e) < 0 || place_sync(open, e) < 0 || want_release(all, i, "", e) < 0)
 			return -1;
 	}
 	return 0;
@@ -293,21 +283,14 @@ int sidecar_ops_remove(const struct platform *p, struct catalog *c, const char *
 
 // --- restoring ---
 
-static void free_ingest(struct ingest **in)
-{
-	ingest_free(*in);
-}
-
 // 1: these bytes; 0: others; -1 with ERR_NOT_FOUND: none.
 static int holds(const struct copies *all, const struct copy *one, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
-	struct stat st;
-	CLEANUP(free_ingest) struct ingest *in = ingest_new();
+	struct place_version version;
+	CLEANUP(ingest_cleanup) struct ingest *in = ingest_new();
 	uint8_t found[SHA256_SIZE];
-	CLEANUP(mem_close) int fd = fs_open_beneath(one->fd, all->filename, O_RDONLY | O_NONBLOCK | O_NOCTTY, e);
-	if (fd < 0)
-		return -1;
-	if (ingest_hash(in, fd, &st, found, e) < 0)
+	CLEANUP(place_file_close) struct place_file *file = place_open_in(one->open, all->filename, e);
+	if (!file || ingest_hash(in, file, &version, found, e) < 0)
 		return -1;
 	return memcmp(found, sha256, SHA256_SIZE) == 0;
 }
@@ -350,7 +333,7 @@ static int has_tombstone(const struct copies *all, const struct copy *one, struc
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, 2 * LIMIT_SIDECAR);
-	int found = sidecar_read(one->fd, all->filename, MARK_PRUNED, &text, e);
+	int found = sidecar_read(one->open, all->filename, MARK_PRUNED, &text, e);
 	return found <= 0 ? found : str_eq(buf_view(&text), tombstone);
 }
 
@@ -358,14 +341,16 @@ static int has_tombstone(const struct copies *all, const struct copy *one, struc
 // file's time at the write path; then the file is read.
 static int is_known(const struct copies *all, const struct copy *one, const struct tombstone *t, struct err *e)
 {
-	struct stat st;
-	if (fstatat(one->fd, all->filename, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", all->filename);
+	struct place_info now;
+	int found = place_stat(one->open, all->filename, &now, e);
+	if (found <= 0)
+		return found ? err_prefix(e, "%s: ", all->filename) : err_set(e, ERR_NOT_FOUND, "%s", all->filename);
 	bool is_meant = t->has_sha256 == one->has_sha256 &&
-			(t->has_sha256 ? memcmp(t->sha256, one->sha256, SHA256_SIZE) == 0 : t->size == st.st_size);
-	if (!is_meant || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != one->size)
+			(t->has_sha256 ? memcmp(t->sha256, one->sha256, SHA256_SIZE) == 0
+				       : t->size == (int64_t)now.version.size);
+	if (!is_meant || now.kind != PLACE_FILE || now.version.size != one->version.size)
 		return 0;
-	if (fs_mtime_ns(&st) == one->mtime_ns)
+	if (place_version_match(&now.version, &one->version) != PLACE_OTHER)
 		return 1;
 	return t->has_sha256 ? holds(all, one, t->sha256, e) : 0;
 }

@@ -9,7 +9,6 @@
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
-#include "lib/os/path-probe.h"
 #include "lib/state/publish/file-select.h"
 #include "lib/state/publish/marking.h"
 #include "lib/state/publish/sidecar-ops.h"
@@ -181,9 +180,7 @@ int yank_files_choose(const struct yank_request *r, const struct store *s, struc
 
 static int check_volume(const struct platform *p, struct err *e)
 {
-	CLEANUP(mem_free) char *real = NULL;
-	const char *path = p->write_path ? p->write_path : p->path;
-	if (!p->is_away && path_probe_wait(path_probe_start(path), clock_ms() + PROBE_MS, &real))
+	if (!p->is_away && place_answers(p->written, NULL, clock_ms() + PROBE_MS))
 		return 0;
 	return err_set(e, ERR_BUSY, "platform %s: its volume does not answer: nothing was done", p->name);
 }

@@ -6,7 +6,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-inside.h"
@@ -15,15 +14,16 @@
 #include "lib/state/store/target-dir.h"
 
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
-	const struct taken_facts *inside, const char *folder, const struct stat *st, struct err *e)
+	const struct taken_facts *inside, const char *folder, const struct place_version *version,
+	struct err *e)
 {
 	struct catalog_effect effect;
 	struct catalog_entry entry = ingest_entry(facts);
 	entry.platform = p->id;
 	entry.folder_path = folder;
-	entry.mtime_ns = fs_mtime_ns(st);
-	entry.inode = st->st_ino;
-	entry.trusted = fs_mtime_is_reliable(entry.mtime_ns, clock_wall_ns());
+	entry.mtime_ns = version->time_ns;
+	entry.inode = version->id;
+	entry.trusted = place_version_is_settled(version, clock_wall_ns());
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0 || target_dir_check_again(p, c, facts->filename, e) < 0 ||
 		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) < 0 ||
@@ -49,10 +49,10 @@ static int look_at_mark(const struct platform *p, struct catalog *c, const char 
 	struct err *e)
 {
 	CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
-	CLEANUP(mem_close) int fd = store_open_folder(p, folder, e);
+	CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(p->place, folder, e);
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, 2 * LIMIT_SIDECAR);
-	int found = fd < 0 ? -1 : sidecar_read(fd, filename, mark, &text, e);
+	int found = open ? sidecar_read(open, filename, mark, &text, e) : -1;
 	if (found < 0)
 		return -1;
 	return put_mark(c,
@@ -82,15 +82,10 @@ static int look_at_attachment(const struct platform *p, struct catalog *c, const
 	enum attachment kind, struct err *e)
 {
 	CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
-	CLEANUP(mem_close) int fd = store_open_folder(p, folder, e);
+	CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(p->place, folder, e);
 	CLEANUP(attachment_facts_release) struct attachment_facts facts = {0};
-	int found = fd < 0 ? -1 : attachment_file_read(fd, filename, kind, &facts, e);
+	int found = open ? attachment_file_read(open, filename, kind, &facts, e) : -1;
 	return found < 0 ? -1 : catalog_update_attach(p, c, folder, filename, kind, found ? &facts : NULL, e);
-}
-
-static void free_ingest(struct ingest **in)
-{
-	ingest_free(*in);
 }
 
 static int look_at_file(const struct platform *p, struct catalog *c, const char *path, const char *folder,
@@ -100,15 +95,15 @@ static int look_at_file(const struct platform *p, struct catalog *c, const char 
 	CLEANUP(catalog_place_release) struct catalog_place known = {0};
 	if (catalog_find_file(c, p->id, filename, &known, &missing) == 0)
 		return 0;
-	CLEANUP(mem_close) int fd = store_open_file(p, path, e);
-	if (fd < 0)
+	CLEANUP(place_file_close) struct place_file *file = place_open(p->place, path, e);
+	if (!file)
 		return -1;
-	CLEANUP(free_ingest) struct ingest *in = ingest_new();
+	CLEANUP(ingest_cleanup) struct ingest *in = ingest_new();
 	CLEANUP(ingest_facts_release) struct ingest_facts facts;
 	ingest_facts_init(&facts);
-	if (ingest_read(in, fd, filename, LENIENT, &facts, e) < 0)
+	if (ingest_read(in, file, filename, LENIENT, &facts, e) < 0)
 		return -1;
-	return facts.refusal ? 0 : catalog_update_put(p, c, &facts, NULL, folder, &facts.st, e);
+	return facts.refusal ? 0 : catalog_update_put(p, c, &facts, NULL, folder, &facts.version, e);
 }
 
 int catalog_update_look(const struct platform *p, struct catalog *c, const char *path, struct err *e)

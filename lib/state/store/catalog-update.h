@@ -3,8 +3,6 @@
 // connection. Errors as in catalog.h.
 #pragma once
 
-#include <sys/stat.h>
-
 #include "lib/base/err.h"
 #include "lib/state/store/attachment-file.h"
 #include "lib/state/store/ingest.h"
@@ -17,7 +15,8 @@ struct catalog;
 // before it deletes the file, so either this call sees that row, or the removal sees ours. inside: of a wheel; NULL: the
 // next scan takes it.
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
-	const struct taken_facts *inside, const char *folder, const struct stat *st, struct err *e) MUST_CHECK;
+	const struct taken_facts *inside, const char *folder, const struct place_version *version,
+	struct err *e) MUST_CHECK;
 // Puts an attachment of the file into the catalog, in one transaction. NULL: it is gone.
 int catalog_update_attach(const struct platform *p, struct catalog *c, const char *folder, const char *filename,
 	enum attachment kind, const struct attachment_facts *facts, struct err *e) MUST_CHECK;

@@ -3,11 +3,9 @@
 // continue. Creating or removing the file by hand has the same effect, at once, for all processes on all machines that
 // see the folder. Any thread.
 //
-// A freeze waits for writes that are under way. Each step of a write holds a shared lock (flock(2)) of the platform's
-// folder and checks for the file under it; a freeze creates the file, then takes the lock exclusively. A dead process
-// holds no lock. On a local disk the lock is on the folder itself. On NFS, AFS and other shared file systems it is on
-// the file .wheelcache-lock in it, as far as the file system shares locks between machines. Without locks, a step that
-// is under way when the file appears may end shortly after the freeze.
+// A freeze waits for writes that are under way. Each step of a write holds a shared lock of the platform's place and checks
+// for the file under it; a freeze creates the file, then takes the lock alone. A dead process holds no lock. Without locks,
+// a step that is under way when the file appears may end shortly after the freeze.
 #pragma once
 
 #include "lib/base/buf.h"
@@ -16,9 +14,6 @@
 
 // The first line is the reason, the second the account and the time.
 #define FREEZE_MARK ".wheelcache-frozen"
-
-// Only on a shared file system. Empty, and never removed.
-#define FREEZE_LOCK ".wheelcache-lock"
 
 enum { FREEZE_WAIT_MS = 60000 }; // for writes that are under way
 
@@ -41,8 +36,7 @@ int freeze_check(const struct platform *p, struct err *e) MUST_CHECK;
 
 // A step of a write: between freeze_enter and freeze_leave no freeze of the platform returns. All zero: none.
 struct freeze_hold {
-	int fd; // of the lock; owned
-	bool is_taken;
+	struct place_lock *lock; // owned
 };
 // To be called before anything in the platform's folders is created, changed or removed. ERR_BUSY, with the reason, if
 // the platform is frozen. An account that can only read the folder may hold its lock forever. A freeze then reports

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/store/ingest.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/domain/wheel/sdist.h"
 #include "lib/format/compress.h"
-#include "lib/os/fs.h"
 
 enum {
 	BLOCK = 1 << 20, // a file up to this size is examined in memory
@@ -46,6 +42,11 @@ void ingest_free(struct ingest *in)
 	free(in);
 }
 
+void ingest_cleanup(struct ingest **in)
+{
+	ingest_free(*in);
+}
+
 void ingest_throttle(struct ingest *in, struct throttle *throttle)
 {
 	in->throttle = throttle;
@@ -74,52 +75,34 @@ void ingest_facts_release(struct ingest_facts *f)
 	free(f->refusal);
 }
 
-// Reads up to len bytes; fewer only at the end of the file.
-static ssize_t read_block(int fd, char *out, size_t len)
-{
-	size_t have = 0;
-	while (have < len) {
-		ssize_t n = read(fd, out + have, len - have);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		if (n == 0)
-			break;
-		have += (size_t)n;
-	}
-	return (ssize_t)have;
-}
-
 // Digests all bytes; in->block then has the whole file if it is small. is_unchanged finds a file whose size has
 // changed.
-static int hash_bytes(struct ingest *in, int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
+static int hash_bytes(struct ingest *in, struct place_file *file, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	if (size > BLOCK)
-		posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+		place_file_read_ahead(file);
 	digest_begin(in->digest);
-	for (uint64_t left = size; left;) {
-		size_t want = left < BLOCK ? (size_t)left : BLOCK;
-		ssize_t n = read_block(fd, in->block, want);
-		if (n < 0)
-			return err_errno(e, ERR_IO, "cannot read");
-		if ((size_t)n < want)
+	for (uint64_t at = 0; at < size;) {
+		size_t want = size - at < BLOCK ? (size_t)(size - at) : BLOCK, got;
+		if (place_file_read_at(file, at, in->block, want, &got, e) < 0)
+			return -1;
+		if (got < want)
 			return err_set(e, ERR_BUSY, "became shorter while it was read");
-		digest_add(in->digest, in->block, (size_t)n);
-		left -= (size_t)n;
+		digest_add(in->digest, in->block, got);
+		at += got;
 		if (in->throttle)
-			throttle_account(in->throttle, (uint64_t)n);
+			throttle_account(in->throttle, got);
 	}
 	digest_end(in->digest, sha256);
 	return 0;
 }
 
-static int is_unchanged(int fd, const struct stat *before, struct err *e)
+static int is_unchanged(struct place_file *file, const struct place_version *before, struct err *e)
 {
-	struct stat after;
-	if (fstat(fd, &after) < 0)
-		return err_errno(e, ERR_IO, "fstat");
-	if (after.st_size != before->st_size || fs_mtime_ns(&after) != fs_mtime_ns(before))
+	struct place_info after;
+	if (place_file_info(file, &after, e) < 0)
+		return -1;
+	if (place_version_match(&after.version, before) == PLACE_OTHER)
 		return err_set(e, ERR_BUSY, "changed while it was read");
 	return 0;
 }
@@ -153,47 +136,49 @@ static int refuse_file(struct ingest_facts *f, const struct err *why, struct err
 	return 0;
 }
 
-static int stat_file(int fd, struct stat *st, struct err *e)
+static int look_at_regular(struct place_file *file, struct place_version *version, struct err *e)
 {
-	if (fstat(fd, st) < 0)
-		return err_errno(e, ERR_IO, "fstat");
-	return S_ISREG(st->st_mode) ? 0 : err_set(e, ERR_IO, "not a regular file");
+	struct place_info info;
+	if (place_file_info(file, &info, e) < 0)
+		return -1;
+	*version = info.version;
+	return info.kind == PLACE_FILE ? 0 : err_set(e, ERR_IO, "not a regular file");
 }
 
-struct byte_source ingest_bytes(const struct ingest *in, int fd, const struct ingest_facts *f)
+struct byte_source ingest_bytes(const struct ingest *in, struct place_file *file, const struct ingest_facts *f)
 {
-	uint64_t size = (uint64_t)f->st.st_size;
+	uint64_t size = f->version.size;
 	if (size > BLOCK)
-		return byte_source_file(fd, size);
+		return place_file_source(file, size);
 	return byte_source_memory((struct str){in->block, (size_t)size});
 }
 
-int ingest_hash(struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE], struct err *e)
+int ingest_hash(struct ingest *in, struct place_file *file, struct place_version *version, uint8_t sha256[SHA256_SIZE],
+	struct err *e)
 {
-	if (stat_file(fd, st, e) < 0 || hash_bytes(in, fd, (uint64_t)st->st_size, sha256, e) < 0)
+	if (look_at_regular(file, version, e) < 0 || hash_bytes(in, file, version->size, sha256, e) < 0)
 		return -1;
-	return is_unchanged(fd, st, e);
+	return is_unchanged(file, version, e);
 }
 
-int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness, struct ingest_facts *out,
-	struct err *e)
+int ingest_read(struct ingest *in, struct place_file *file, const char *filename, enum strictness strictness,
+	struct ingest_facts *out, struct err *e)
 {
 	struct err why = ERR_INIT;
 	out->filename = xstrdup(filename);
-	if (stat_file(fd, &out->st, e) < 0)
+	if (look_at_regular(file, &out->version, e) < 0)
 		return -1;
 	// The name of an old sdist may follow no rule; then its PKG-INFO decides.
 	bool is_named = filename_parse(str_from(out->filename), &out->name, &why) == 0;
 	out->name.kind = filename_kind(str_from(out->filename));
 	if (!is_named && out->name.kind != FILENAME_SDIST)
 		return refuse_file(out, &why, e);
-	uint64_t size = (uint64_t)out->st.st_size;
-	if (hash_bytes(in, fd, size, out->sha256, e) < 0)
+	if (hash_bytes(in, file, out->version.size, out->sha256, e) < 0)
 		return -1;
 	out->was_read = true;
-	struct byte_source bytes = ingest_bytes(in, fd, out);
+	struct byte_source bytes = ingest_bytes(in, file, out);
 	bool is_bad = examine_bytes(&bytes, strictness, out, &why) < 0 || pack_metadata(in, out, &why) < 0;
-	if (is_unchanged(fd, &out->st, e) < 0)
+	if (is_unchanged(file, &out->version, e) < 0)
 		return -1;
 	return is_bad ? refuse_file(out, &why, e) : 0;
 }
@@ -202,9 +187,9 @@ struct catalog_entry ingest_entry(const struct ingest_facts *f)
 {
 	return (struct catalog_entry){
 		.filename = f->filename,
-		.size = (uint64_t)f->st.st_size,
-		.mtime_ns = fs_mtime_ns(&f->st),
-		.inode = f->st.st_ino,
+		.size = f->version.size,
+		.mtime_ns = f->version.time_ns,
+		.inode = f->version.id,
 		.sha256 = f->was_read ? f->sha256 : NULL,
 		.refusal = f->refusal,
 		.project = f->name.project,

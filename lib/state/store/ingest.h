@@ -4,13 +4,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 #include "lib/facts/wheel-facts.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/wheel/wheel.h"
 #include "lib/format/digest.h"
 #include "lib/os/throttle.h"
+#include "lib/place/place.h"
 #include "lib/state/catalog/catalog-file.h"
 
 // Buffers and digests that a thread reuses for each file. One thread at a time.
@@ -18,6 +18,7 @@ struct ingest;
 
 struct ingest *ingest_new(void);
 void ingest_free(struct ingest *in); // NULL is fine
+void ingest_cleanup(struct ingest **in); // for CLEANUP
 // Limits the rate of all reads from now on. Borrowed; NULL: no limit.
 void ingest_throttle(struct ingest *in, struct throttle *throttle);
 
@@ -26,7 +27,7 @@ struct wheel_reader *ingest_wheel_reader(struct ingest *in);
 
 // What was read of a file. Owns its parts; may be handed to another thread.
 struct ingest_facts {
-	struct stat st; // of the bytes that were read
+	struct place_version version; // of the bytes that were read
 	char *filename;
 	char *refusal; // why it is not listed; NULL: it is good, and all that follows is set
 	bool was_read; // sha256 is known; a file with a bad name is refused unread
@@ -40,17 +41,16 @@ struct ingest_facts {
 void ingest_facts_init(struct ingest_facts *f);
 void ingest_facts_release(struct ingest_facts *f);
 
-// Reads the file (a wheel or an sdist by its name) from its start, where the offset of fd must be; fd stays open. A
-// refused file is no error. ERR_BUSY: the file changed while it was read. ERR_IO: it cannot be read.
-int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness, struct ingest_facts *out,
-	struct err *e) MUST_CHECK;
+// Reads the file (a wheel or an sdist by its name). A refused file is no error. ERR_BUSY: the file changed while it was read. ERR_IO: it cannot be read.
+int ingest_read(struct ingest *in, struct place_file *file, const char *filename, enum strictness strictness,
+	struct ingest_facts *out, struct err *e) MUST_CHECK;
 
 // The bytes that ingest_read has just read: in memory if they are few, else in the file. They must not have changed
-// meanwhile (ingest_read has found them unchanged at its end). Borrowed until the next call with `in`; fd stays open.
-struct byte_source ingest_bytes(const struct ingest *in, int fd, const struct ingest_facts *f);
+// meanwhile (ingest_read has found them unchanged at its end). Borrowed until the next call with `in`.
+struct byte_source ingest_bytes(const struct ingest *in, struct place_file *file, const struct ingest_facts *f);
 
 // The facts as a row of the catalog; the caller sets the platform and the folder. Borrows from f.
 struct catalog_entry ingest_entry(const struct ingest_facts *f);
 
-// Only computes the digest; *st is of the bytes that were read. Errors as above.
-int ingest_hash(struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+// Only computes the digest; *version is of the bytes that were read. Errors as above.
+int ingest_hash(struct ingest *in, struct place_file *file, struct place_version *version, uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;

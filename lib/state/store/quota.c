@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/store/quota.h"
 
-#include <sys/statvfs.h>
-
 // Disk space that stays free for other writers.
 enum { KEPT_FREE = 1 << 20 };
-
-void quota_free(int dirfd, struct quota_use *use)
-{
-	struct statvfs disk;
-	use->free = UINT64_MAX;
-	if (fstatvfs(dirfd, &disk) < 0 || !disk.f_blocks)
-		return; // the file system does not report free space
-	if (__builtin_mul_overflow((uint64_t)disk.f_bavail, (uint64_t)disk.f_frsize, &use->free))
-		use->free = UINT64_MAX;
-}
 
 static bool passes(uint64_t have, uint64_t more, uint64_t limit)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a platform has room for a file: its quota, the limit for one file, and the free space of the disk. Pure,
-// except for quota_free. Any thread.
+// Whether a platform has room for a file: its quota, the limit for one file, and the free space of the disk. Pure. Any thread.
 #pragma once
 
 #include "lib/base/err.h"
@@ -10,11 +9,9 @@ enum { QUOTA_WARNING = 90 }; // per cent
 
 struct quota_use {
 	uint64_t files, bytes; // on the platform's disk, listed or not
-	uint64_t free;         // bytes that the disk has left for this account; UINT64_MAX: unknown
+	uint64_t free;         // bytes that the place has left for this account (place_room)
 };
 
-// Sets use->free for the disk of an open folder.
-void quota_free(int dirfd, struct quota_use *use);
 // Whether the platform may have one more file of `incoming` bytes. ERR_LIMIT (413): larger than max_file. ERR_FULL
 // (507): a quota or the disk has no room for it. The message has the figures.
 int quota_check(const struct platform *p, uint64_t max_file, const struct quota_use *use, uint64_t incoming,

@@ -130,24 +130,23 @@ static int take_wanted(const char *from, const char *to, struct buf *lines, int 
 
 // --- the probe ---
 
-typedef int open_fn(const struct platform *p, const char *path, struct err *e);
-
 // 1: exists; 0: does not; -1: unknown.
-static int stat_path(open_fn *fn, const struct platform *p, const char *path, struct stat *st)
+static int stat_path(const struct place *place, const char *path, struct place_info *out)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(mem_close) int fd = fn(p, path, &why);
-	if (fd < 0)
+	CLEANUP(place_file_close) struct place_file *file = place_open(place, path, &why);
+	if (!file)
 		return why.kind == ERR_NOT_FOUND ? 0 : -1;
-	return fstat(fd, st) < 0 ? -1 : 1;
+	return place_file_info(file, out, &why) < 0 ? -1 : 1;
 }
 
 static bool is_shown(const struct platform *p, const char *path)
 {
-	struct stat there, here;
-	int is_written = stat_path(store_open_writable_file, p, path, &there);
-	int is_served = stat_path(store_open_file, p, path, &here);
-	return is_written >= 0 && is_written == is_served && (!is_written || there.st_size == here.st_size);
+	struct place_info there, here;
+	int is_written = stat_path(p->written, path, &there);
+	int is_served = stat_path(p->place, path, &here);
+	return is_written >= 0 && is_written == is_served &&
+	       (!is_written || there.version.size == here.version.size);
 }
 
 static int wait_until_shown(const struct platform *p, struct str lines, const _Atomic int64_t *end_ms, struct err *e)
@@ -159,7 +158,7 @@ static int wait_until_shown(const struct platform *p, struct str lines, const _A
 		while (!is_shown(p, path)) {
 			if (clock_ms() >= until || clock_ms() >= atomic_load(end_ms)) {
 				err_set(e, ERR_IO, "%s ended well, but %s does not show %s as %s has it", p->release,
-					p->path, path, p->write_path);
+					place_path(p->place), path, place_path(p->written));
 				free(path);
 				return -1;
 			}
@@ -197,11 +196,10 @@ int release_backlog(const char *catalog, const struct platform *p, struct releas
 		return -1;
 	struct str rest = buf_view(&lines);
 	for (char *path; (path = next_path(&rest)) != NULL; free(path)) {
-		struct stat there, here;
-		if (stat_path(store_open_writable_file, p, path, &there) == 1 &&
-			stat_path(store_open_file, p, path, &here) == 0) {
+		struct place_info there, here;
+		if (stat_path(p->written, path, &there) == 1 && stat_path(p->place, path, &here) == 0) {
 			out->files++;
-			out->bytes += (uint64_t)there.st_size;
+			out->bytes += there.version.size;
 		}
 	}
 	return 0;
@@ -213,7 +211,7 @@ static int run_release_command(const char *catalog, const struct platform *p, st
 	const _Atomic int64_t *end_ms, struct err *e)
 {
 	const struct hook_value values[] = {
-		{'p', p->path}, {'v', p->volume}, {'w', p->write_path ? p->write_path : p->path}};
+		{'p', place_path(p->place)}, {'v', p->volume}, {'w', place_path(p->written)}};
 	if (hook_run(p->release, values, ARRAY_SIZE(values), NULL, end_ms, e) < 0 ||
 		wait_until_shown(p, lines, end_ms, e) < 0)
 		return -1;

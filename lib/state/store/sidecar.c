@@ -10,7 +10,6 @@
 #include "lib/base/limits.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/fs.h"
-#include "lib/state/store/tempname.h"
 
 const char *const sidecar_ending[MARK_COUNT] = {
 	[MARK_YANKED] = ".yanked",
@@ -49,60 +48,39 @@ static char *sidecar_name(const char *filename, enum mark mark, struct err *e)
 	return NULL;
 }
 
-static int read_sidecar_text(int fd, struct buf *out, struct err *e)
-{
-	for (size_t got = 0; got < LIMIT_SIDECAR;) {
-		char block[4096];
-		ssize_t n = read(fd, block, sizeof(block));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_errno(e, ERR_IO, "cannot read it");
-		if (n == 0)
-			break;
-		buf_add(out, block, (size_t)n);
-		got += (size_t)n;
-	}
-	return 0;
-}
-
 // Does not block: a FIFO of that name is not a sidecar.
-int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *out, struct err *e)
+int sidecar_read(struct place_folder *folder, const char *filename, enum mark mark, struct buf *out, struct err *e)
 {
 	struct err why = ERR_INIT;
-	struct stat st;
+	struct place_info info;
 	CLEANUP(mem_free) char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
 	if (strlen(name) > LIMIT_FILE_NAME)
 		return 0;
-	CLEANUP(mem_close)
-	int fd = fs_open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, &why);
-	if (fd < 0 && why.kind == ERR_NOT_FOUND)
+	CLEANUP(place_file_close) struct place_file *file = place_open_in(folder, name, &why);
+	if (!file && why.kind == ERR_NOT_FOUND)
 		return 0;
-	if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+	if (file && place_file_info(file, &info, &why) == 0 && info.kind != PLACE_FILE)
 		return 0;
-	if (fd < 0 || read_sidecar_text(fd, out, &why) < 0) {
+	if (!file || place_file_read(file, LIMIT_SIDECAR, out, &why) < 0) {
 		*e = why;
-		return fd < 0 ? -1 : err_prefix(e, "%s: ", name);
+		return file ? err_prefix(e, "%s: ", name) : -1;
 	}
 	return 1;
 }
 
-int sidecar_write(int folder, const char *filename, enum mark mark, struct str text, struct err *e)
+int sidecar_write(struct place_folder *folder, const char *filename, enum mark mark, struct str text, struct err *e)
 {
-	char tmp[TEMPNAME_NAME];
 	CLEANUP(mem_free) char *name = sidecar_name(filename, mark, e);
-	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
-	tempname_name(tmp);
-	if (!name || fs_tmp_open(&file, folder, tmp, name, e) < 0 || fs_tmp_write(&file, text, e) < 0 ||
-		fs_tmp_publish(&file, e) < 0)
+	CLEANUP(place_write_free) struct place_write *w = name ? place_write_begin(folder, name, e) : NULL;
+	if (!w || place_write_add(w, text, e) < 0 || place_replace(w, NULL, e) < 0)
 		return -1;
-	return fs_sync_dir(folder, e);
+	return place_sync(folder, e);
 }
 
-int sidecar_remove(int folder, const char *filename, enum mark mark, struct err *e)
+int sidecar_remove(struct place_folder *folder, const char *filename, enum mark mark, struct err *e)
 {
 	CLEANUP(mem_free) char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
-	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT && errno != ENAMETOOLONG)
-		return err_errno(e, ERR_IO, "%s", name);
-	return fs_sync_dir(folder, e);
+	if (strlen(name) <= LIMIT_FILE_NAME && place_remove(folder, name, NULL, e) < 0)
+		return -1;
+	return place_sync(folder, e);
 }

@@ -9,6 +9,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/domain/text/mark.h"
+#include "lib/place/place.h"
 
 // ".yanked", ".pruned"
 extern const char *const sidecar_ending[MARK_COUNT];
@@ -20,8 +21,8 @@ bool sidecar_fits(const char *filename);
 
 // Appends the text of a file's sidecar to out, at most LIMIT_SIDECAR bytes; any text is valid. 1: it exists; 0: it does
 // not. ERR_DENIED: it is a link that leads out of the folder.
-int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *out, struct err *e) MUST_CHECK;
+int sidecar_read(struct place_folder *folder, const char *filename, enum mark mark, struct buf *out, struct err *e) MUST_CHECK;
 // Creates or replaces the sidecar, whole or not at all. It is on the disk when this returns.
-int sidecar_write(int folder, const char *filename, enum mark mark, struct str text, struct err *e) MUST_CHECK;
+int sidecar_write(struct place_folder *folder, const char *filename, enum mark mark, struct str text, struct err *e) MUST_CHECK;
 // Removes the sidecar, if it exists.
-int sidecar_remove(int folder, const char *filename, enum mark mark, struct err *e) MUST_CHECK;
+int sidecar_remove(struct place_folder *folder, const char *filename, enum mark mark, struct err *e) MUST_CHECK;

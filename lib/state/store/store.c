@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/base/suggest.h"
 #include "lib/base/str.h"
@@ -16,23 +14,22 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/path-probe.h"
+#include "lib/place/place-posix.h"
 #include "lib/state/catalog/catalog-write.h"
 
 static const char only_platform[] = "wheels";
 
-// Takes ownership of root and folder. The array must have room for one more.
-static struct platform *append_platform(struct store *s, const char *name, char *root, char *folder)
+// path: root, or a folder below it. The array must have room for one more.
+static struct platform *append_platform(struct store *s, const char *name, const char *root, const char *path)
 {
-	bool is_root = strcmp(folder, ".") == 0;
 	struct platform *p = &s->platform[s->platform_count++];
 	*p = (struct platform){
 		.name = xstrdup(name),
-		.path = is_root ? xstrdup(root) : xasprintf("%s/%s", root, folder),
-		.root = root,
-		.folder = folder,
+		.place = place_posix_new(root, path, PLACE_POSIX_INSIDE),
 		.volume = xstrdup(name),
 		.is_retired = xcalloc(1, sizeof(*p->is_retired)),
 	};
+	p->written = p->place;
 	return p;
 }
 
@@ -78,10 +75,11 @@ static void forget_wanted(struct wanted *wanted, size_t count)
 
 static void set_release(const struct store *s, const struct config_platform *p, struct platform *out)
 {
-	if (p->write_path && p->write_path[0] == '/')
-		out->write_path = xstrdup(p->write_path);
-	else if (p->write_path)
-		out->write_path = xasprintf("%s/%s", s->path, p->write_path);
+	if (p->write_path) {
+		CLEANUP(mem_free)
+		char *path = p->write_path[0] == '/' ? xstrdup(p->write_path) : xasprintf("%s/%s", s->path, p->write_path);
+		out->written = place_posix_new(path, path, PLACE_POSIX_INSIDE);
+	}
 	if (p->release)
 		out->release = xstrdup(p->release);
 	if (p->volume) {
@@ -99,8 +97,7 @@ static int add_configured(struct store *s, const struct config_platform *p, cons
 	const char *real = w->real ? w->real : w->path;
 	struct str below = str_from(real), store = str_from(s->path ? s->path : "");
 	bool is_below = store.len && str_starts(below, store) && below.ptr[store.len] == '/';
-	struct platform *out = is_below ? append_platform(s, w->name, xstrdup(s->path), xstrdup(real + store.len + 1))
-					: append_platform(s, w->name, xstrdup(real), xstrdup("."));
+	struct platform *out = append_platform(s, w->name, is_below ? s->path : real, real);
 	set_release(s, p, out);
 	out->is_away = w->is_away;
 	out->is_mutable = p->is_mutable;
@@ -139,12 +136,16 @@ static int add_all_configured(struct store *s, const struct config *c, unsigned 
 	return result;
 }
 
-// Whether it is a folder, or a link to one in the store.
-static bool is_folder(int store_fd, const char *name)
+// Whether it is a folder, or a link to one in the store. What may not be read may be one.
+static bool is_folder(struct place_folder *top, const char *name)
 {
-	struct err ignored = ERR_INIT;
-	CLEANUP(mem_close) int fd = fs_open_beneath(store_fd, name, O_PATH | O_DIRECTORY, &ignored);
-	return fd >= 0;
+	struct place_info info;
+	struct err why = ERR_INIT;
+	if (place_stat(top, name, &info, &why) <= 0)
+		return false;
+	if (info.kind == PLACE_LINK && place_follow(top, name, &info, &why) < 0)
+		return why.kind == ERR_IO;
+	return info.kind == PLACE_FOLDER;
 }
 
 static int by_wanted_name(const void *a, const void *b)
@@ -153,34 +154,44 @@ static int by_wanted_name(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-// Lists the top of the store; a possible platform has its path.
-static int list_top(const struct store *s, DIR *dir, struct wanted **out, size_t *count, struct err *e)
+// What is at the top of the store.
+struct top_names {
+	const struct store *store;
+	struct wanted *item;
+	size_t count, room;
+};
+
+static void top_names_release(struct top_names *all)
 {
-	size_t room = 0;
-	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
-		if (entry->d_name[0] == '.')
-			continue;
-		GROW(*out, *count, room);
-		bool is_slug = platform_is_slug(str_from(entry->d_name));
-		(*out)[(*count)++] = (struct wanted){.name = xstrdup(entry->d_name),
-			.path = is_slug ? xasprintf("%s/%s", s->path, entry->d_name) : NULL};
-	}
-	return errno ? err_errno(e, ERR_IO, "%s", s->path) : 0;
+	forget_wanted(all->item, all->count);
+}
+
+// A possible platform has its path.
+static int add_top_name(void *ctx, const char *name, enum place_kind kind, struct err *e UNUSED)
+{
+	struct top_names *all = ctx;
+	if (kind == PLACE_LEFTOVER)
+		return 0;
+	GROW(all->item, all->count, all->room);
+	bool is_slug = platform_is_slug(str_from(name));
+	all->item[all->count++] = (struct wanted){
+		.name = xstrdup(name), .path = is_slug ? xasprintf("%s/%s", all->store->path, name) : NULL};
+	return 0;
 }
 
 // A folder that does not answer counts as a platform.
-static int add_detected(struct store *s, int store_fd, const struct wanted *wanted, size_t count, struct err *e)
+static int add_detected(struct store *s, struct place_folder *top, const struct top_names *all, struct err *e)
 {
 	size_t room = 0, stray_room = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct wanted *w = &wanted[i];
-		if (!w->path || (!w->is_away && !is_folder(store_fd, w->name))) {
+	for (size_t i = 0; i < all->count; i++) {
+		const struct wanted *w = &all->item[i];
+		if (!w->path || (!w->is_away && !is_folder(top, w->name))) {
 			GROW(s->stray, s->stray_count, stray_room);
 			s->stray[s->stray_count++] = xstrdup(w->name);
 			continue;
 		}
 		GROW(s->platform, s->platform_count, room);
-		struct platform *p = append_platform(s, w->name, xstrdup(s->path), xstrdup(w->name));
+		struct platform *p = append_platform(s, w->name, s->path, w->path);
 		p->is_away = w->is_away;
 		if (set_profile(p, e) < 0)
 			return -1;
@@ -193,23 +204,14 @@ static int add_detected(struct store *s, int store_fd, const struct wanted *want
 // Finds the first-level folders that have a platform's name.
 static int detect_platforms(struct store *s, unsigned wait_ms, struct err *e)
 {
-	int fd = fs_open_dir(s->path, e);
-	if (fd < 0)
+	CLEANUP(top_names_release) struct top_names all = {.store = s};
+	CLEANUP(place_folder_close) struct place_folder *top = place_open_folder(s->top, "", e);
+	if (!top)
 		return -1;
-	CLEANUP(fs_close_dir) DIR *dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return err_errno(e, ERR_IO, "%s", s->path);
-	}
-	struct wanted *wanted = NULL;
-	size_t count = 0;
-	int result = list_top(s, dir, &wanted, &count, e);
-	if (result == 0) {
-		probe_folders(s, wanted, count, wait_ms);
-		result = add_detected(s, dirfd(dir), wanted, count, e);
-	}
-	forget_wanted(wanted, count);
-	return result;
+	if (place_list(top, add_top_name, &all, e) < 0)
+		return err_prefix(e, "%s: ", s->path);
+	probe_folders(s, all.item, all.count, wait_ms);
+	return add_detected(s, top, &all, e);
 }
 
 static void forget_stray(struct store *s)
@@ -231,7 +233,7 @@ static int find_platforms(struct store *s, const struct config *c, unsigned wait
 		return 0;
 	forget_stray(s); // they belong to the single platform
 	s->platform = xcalloc(1, sizeof(*s->platform));
-	append_platform(s, only_platform, xstrdup(s->path), xstrdup("."));
+	append_platform(s, only_platform, s->path, s->path);
 	return 0;
 }
 
@@ -264,6 +266,7 @@ int store_open(const struct config *c, unsigned wait_ms, struct store *out, stru
 			"no store is given: name the folder that holds the wheels, as STORE or as [store] path of --config FILE");
 	if (c->store) {
 		s.path = fs_real_path(c->store, e);
+		s.top = s.path ? place_posix_new(s.path, s.path, PLACE_POSIX_INSIDE) : NULL;
 		CLEANUP(mem_close) int fd = s.path ? fs_open_dir(s.path, e) : -1;
 		if (fd < 0)
 			return refuse_store(e);
@@ -279,10 +282,9 @@ void store_release(struct store *s)
 {
 	for (size_t i = 0; i < s->platform_count; i++) {
 		free(s->platform[i].name);
-		free(s->platform[i].path);
-		free(s->platform[i].root);
-		free(s->platform[i].folder);
-		free(s->platform[i].write_path);
+		if (store_is_split(&s->platform[i]))
+			place_free(s->platform[i].written);
+		place_free(s->platform[i].place);
 		free(s->platform[i].release);
 		free(s->platform[i].volume);
 		free(s->platform[i].provides);
@@ -291,6 +293,7 @@ void store_release(struct store *s)
 	}
 	forget_stray(s);
 	free(s->platform);
+	place_free(s->top);
 	free(s->path);
 	*s = (struct store){0};
 }
@@ -301,7 +304,8 @@ static int recall_platform(void *ctx, const struct catalog_platform *p, struct e
 	if (!p->files || !platform_is_slug(str_from(p->name)) || store_platform_named(s, str_from(p->name)))
 		return 0;
 	s->platform = xreallocarray(s->platform, s->platform_count + 1, sizeof(*s->platform));
-	return set_profile(append_platform(s, p->name, xstrdup(s->path), xstrdup(p->name)), e);
+	CLEANUP(mem_free) char *path = xasprintf("%s/%s", s->path, p->name);
+	return set_profile(append_platform(s, p->name, s->path, path), e);
 }
 
 int store_recall(struct store *s, struct catalog *c, struct err *e)
@@ -386,51 +390,88 @@ int store_refuse_platform(const struct store *s, const char *name, enum err_kind
 	return name_choice_refuse(&names, kind, "the store has no platform", e);
 }
 
-enum {
-	AS_FILE = O_RDONLY | O_NONBLOCK | O_NOCTTY,
-	AS_FOLDER = O_RDONLY | O_DIRECTORY,
-};
-
-static int open_below(const char *root_path, const char *folder, const char *path, int flags, struct err *e)
+struct place_file *store_open_known(const struct platform *p, const char *path, const struct place_version *known,
+	struct err *e)
 {
-	CLEANUP(mem_close) int root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", root_path);
-	if (!*path)
-		return fs_open_beneath(root, folder, flags, e);
-	bool is_root = strcmp(folder, ".") == 0;
-	CLEANUP(mem_free) char *below = is_root ? NULL : xasprintf("%s/%s", folder, path);
-	return fs_open_beneath(root, below ? below : path, flags, e);
-}
-
-int store_open_file(const struct platform *p, const char *path, struct err *e)
-{
-	return open_below(p->root, p->folder, path, AS_FILE, e);
-}
-
-int store_open_folder(const struct platform *p, const char *path, struct err *e)
-{
-	return open_below(p->root, p->folder, path, AS_FOLDER, e);
+	struct place_info now;
+	if (p->is_away) {
+		err_set(e, ERR_IO, "platform %s does not answer", p->name);
+		return NULL;
+	}
+	CLEANUP(place_file_close) struct place_file *file = place_open(p->place, path, e);
+	if (!file || place_file_info(file, &now, e) < 0)
+		return NULL;
+	if (now.kind == PLACE_FILE && place_version_match(&now.version, known) == PLACE_SAME)
+		return STEAL_PTR(file);
+	err_set(e, ERR_BUSY, "the file is no longer what the catalog knows");
+	return NULL;
 }
 
 bool store_is_split(const struct platform *p)
 {
-	return p->write_path != NULL;
+	return p->written != p->place;
 }
 
-static int open_writable(const struct platform *p, const char *path, int flags, struct err *e)
+// --- a store that has moved ---
+
+static int stop_at_entry(void *ctx UNUSED, const char *name, enum place_kind kind, struct err *e UNUSED)
 {
-	if (!store_is_split(p))
-		return open_below(p->root, p->folder, path, flags, e);
-	return open_below(p->write_path, ".", path, flags, e);
+	return kind != PLACE_LEFTOVER && strcmp(name, "lost+found") != 0;
 }
 
-int store_open_writable_file(const struct platform *p, const char *path, struct err *e)
+static bool has_entry(const struct platform *p)
 {
-	return open_writable(p, path, AS_FILE, e);
+	struct err ignored = ERR_INIT;
+	CLEANUP(place_folder_close) struct place_folder *top = p->is_away ? NULL : place_open_folder(p->place, "", &ignored);
+	return top && place_list(top, stop_at_entry, NULL, &ignored) > 0;
 }
 
-int store_open_writable_folder(const struct platform *p, const char *path, struct err *e)
+static int note_folder_of_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
 {
-	return open_writable(p, path, AS_FOLDER, e);
+	bool *has_folders = ctx;
+	*has_folders |= p->files && platform_is_slug(str_from(p->name));
+	return 0;
+}
+
+// Without folders of platforms the store itself is one platform. Where the catalog knows such folders, it is more likely
+// the place of a volume that is not mounted.
+static int check_folders(const struct store *s, struct catalog *c, const char *before, struct err *e)
+{
+	bool has_folders = false;
+	if (catalog_platforms(c, note_folder_of_platform, &has_folders, e) < 0)
+		return -1;
+	bool is_bare = s->is_detected && s->platform_count == 1 && !platform_is_slug(str_from(s->platform[0].name));
+	for (size_t i = 0; i < s->platform_count && !(is_bare && has_folders); i++)
+		if (has_entry(&s->platform[i]))
+			return 0;
+	return err_set(e, ERR_USAGE,
+		"catalog %s is of the store %s, and %s has no folder of a platform with anything in it; is its volume mounted?",
+		catalog_path(c), before, s->path);
+}
+
+int store_adopt_check(const struct store *s, struct catalog *c, char **before, struct err *e)
+{
+	CLEANUP(mem_free) char *known = NULL;
+	*before = NULL;
+	if (!s->path)
+		return 0;
+	if (catalog_store(c, &known, e) < 0)
+		return -1;
+	if (!known || strcmp(known, s->path) == 0)
+		return 0;
+	if (check_folders(s, c, known, e) < 0)
+		return -1;
+	*before = STEAL_PTR(known);
+	return 0;
+}
+
+int store_adopt(const struct store *s, struct catalog *c, struct err *e)
+{
+	CLEANUP(mem_free) char *before = NULL;
+	if (store_adopt_check(s, c, &before, e) < 0)
+		return -1;
+	if (!before)
+		return 0;
+	log_warn("catalog %s is made again: it was of the store %s, and is now of %s", catalog_path(c), before, s->path);
+	return catalog_adopt(c, s->path, e);
 }

@@ -9,6 +9,7 @@
 
 #include "lib/base/err.h"
 #include "lib/domain/machine/profile.h"
+#include "lib/place/place.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/config/config.h"
 
@@ -23,11 +24,9 @@ enum {
 
 struct platform {
 	char *name;
-	char *path;       // absolute: root, or a folder below it
-	char *root;       // links must not lead out of it: the store, or path itself if that is elsewhere
-	char *folder;     // path relative to root; "." if both are the same
-	char *write_path; // absolute: where wheelcache writes; path shows it after a release. NULL: path itself
-	char *release;    // the command of a release; NULL: none is needed, or others run it
+	struct place *place;   // what is served; links must not lead out of the store, or of the place if that is elsewhere
+	struct place *written; // where wheelcache writes: place itself, or what it shows after a release
+	char *release;         // the command of a release; NULL: none is needed, or others run it
 	char *volume;     // the name of the volume that is released
 	uint64_t release_delay, release_timeout; // seconds
 	bool is_mutable;                         // bytes may change under a name
@@ -43,6 +42,7 @@ struct platform {
 
 struct store {
 	char *path; // absolute, without links; NULL if every platform has a path of its own
+	struct place *top; // that path; NULL likewise
 	struct platform *platform;
 	size_t platform_count;
 	bool is_detected; // the platforms are the store's folders, not the configuration's
@@ -61,6 +61,12 @@ void store_release(struct store *s);
 // If folders are platforms: adds those that the catalog has files of and whose folder is missing. So a volume that is
 // not mounted keeps its pages until a scan is told that it was emptied on purpose. For a server; the scan compares.
 int store_recall(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
+// Takes the catalog of another store over, because the store has moved: what is read from wheels is made again. Before
+// store_register(). Does nothing if the catalog is this store's, or nobody's; else logs it. ERR_USAGE: no folder of
+// a platform has anything in it, so that a volume that is not mounted does not empty the catalog.
+int store_adopt(const struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
+// Only what it refuses. *before: the other store of which the catalog is, which the caller frees; NULL: it is of none.
+int store_adopt_check(const struct store *s, struct catalog *c, char **before, struct err *e) MUST_CHECK;
 // Sets the id of every platform. Adds new ones to the catalog; writes nothing otherwise. ERR_USAGE: the catalog is of
 // another store.
 int store_register(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
@@ -73,13 +79,9 @@ const struct platform *store_platform_named(const struct store *s, struct str na
 int store_refuse_platform(const struct store *s, const char *name, enum err_kind kind, struct err *e);
 // Whether a platform's name matches one of the globs of --platform; true without globs.
 bool store_is_wanted(const char *const *glob, size_t globs, const char *platform);
-// Opens a file by its path below the platform, never outside the store. Does not block on a FIFO, so the caller checks
-// with fstat that it is a regular file. Returns the descriptor, which the caller closes; errors of fs_open_beneath.
-int store_open_file(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
-// The same for a folder; "" is the platform's root.
-int store_open_folder(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
-// The same two below the write path, which is the served path of most platforms.
-int store_open_writable_file(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
-int store_open_writable_folder(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
+// Opens a file, by its path below the platform, that still is the one which the catalog has the SHA-256 of. Any thread.
+// ERR_BUSY: it is another one now.
+struct place_file *store_open_known(const struct platform *p, const char *path, const struct place_version *known,
+	struct err *e) MUST_CHECK;
 // Whether written files are served only after a release.
 bool store_is_split(const struct platform *p);

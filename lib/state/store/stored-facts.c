@@ -4,17 +4,15 @@
 #include "lib/base/limits.h"
 #include "lib/state/catalog/catalog-inside.h"
 #include "lib/state/catalog/catalog-view.h"
-#include "lib/state/store/hashed-file.h"
 
 static int read_stored_file(const struct platform *p, const char *path, const char *filename,
-	const struct hashed_state *known, struct wheel_facts *out, struct err *e)
+	const struct place_version *known, struct wheel_facts *out, struct err *e)
 {
-	struct stat st;
 	CLEANUP(filename_release) struct filename name = {0};
-	CLEANUP(mem_close) int fd = hashed_file_open(p, path, known, &st, e);
-	if (fd < 0 || filename_parse(str_from(filename), &name, e) < 0)
+	CLEANUP(place_file_close) struct place_file *file = store_open_known(p, path, known, e);
+	if (!file || filename_parse(str_from(filename), &name, e) < 0)
 		return -1;
-	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
+	const struct byte_source bytes = place_file_source(file, known->size);
 	return wheel_facts_read(&bytes, &name, out, e);
 }
 
@@ -55,7 +53,7 @@ static int facts_of_row(const struct facts_walk *w, const struct catalog_inside_
 		return err_set(why, ERR_NOT_FOUND, "%s", row->why);
 	if (w->query->only_catalog)
 		return err_set(why, ERR_NOT_FOUND, "the catalog has no facts of it yet");
-	const struct hashed_state known = {row->size, row->mtime_ns, row->inode};
+	const struct place_version known = {row->size, row->mtime_ns, row->inode};
 	return read_stored_file(w->platform, row->wheel.path, row->wheel.filename, &known, out, why);
 }
 

@@ -7,7 +7,6 @@
 #include "lib/base/mem.h"
 #include "lib/base/strset.h"
 #include "lib/facts/library-name.h"
-#include "lib/os/fs.h"
 
 void taken_facts_release(struct taken_facts *t)
 {
@@ -230,14 +229,14 @@ static int read_wheel(struct wheel_reader *r, const struct byte_source *bytes, c
 	return 0;
 }
 
-int taken_facts_read_file(struct wheel_reader *r, const struct byte_source *bytes, int fd, const struct stat *before,
-	const struct filename *name, struct taken_facts *out, struct err *e)
+int taken_facts_read_file(struct wheel_reader *r, const struct byte_source *bytes, struct place_file *file,
+	const struct place_version *before, const struct filename *name, struct taken_facts *out, struct err *e)
 {
-	struct stat after;
+	struct place_info after;
 	if (read_wheel(r, bytes, name, out, e) < 0)
 		return -1;
-	bool is_there = fstat(fd, &after) == 0;
-	if (is_there && after.st_size == before->st_size && fs_mtime_ns(&after) == fs_mtime_ns(before))
+	struct err gone = ERR_INIT;
+	if (place_file_info(file, &after, &gone) == 0 && place_version_match(&after.version, before) != PLACE_OTHER)
 		return 0;
 	taken_facts_release(out);
 	return err_set(e, ERR_BUSY, "changed while it was read");

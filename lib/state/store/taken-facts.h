@@ -4,10 +4,9 @@
 // neither. One thread at a time; may be handed to another one.
 #pragma once
 
-#include <sys/stat.h>
-
 #include "lib/facts/wheel-facts.h"
 #include "lib/base/arena.h"
+#include "lib/place/place.h"
 #include "lib/state/catalog/catalog-inside.h"
 
 // All zero: nothing was taken, and nothing is put.
@@ -24,8 +23,8 @@ struct taken_facts {
 void taken_facts_release(struct taken_facts *t); // for CLEANUP
 // Reads the wheel, whose file others may write. What is wrong with it becomes the reason. ERR_IO: it cannot be read;
 // ERR_BUSY: it is no longer as it was at `before`. Then nothing was taken.
-int taken_facts_read_file(struct wheel_reader *r, const struct byte_source *bytes, int fd, const struct stat *before,
-	const struct filename *name, struct taken_facts *out, struct err *e) MUST_CHECK;
+int taken_facts_read_file(struct wheel_reader *r, const struct byte_source *bytes, struct place_file *file,
+	const struct place_version *before, const struct filename *name, struct taken_facts *out, struct err *e) MUST_CHECK;
 // The same from facts that the caller has, or from the error of wheel_facts_read.
 void taken_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, struct taken_facts *out);
 int taken_facts_fail(const struct err *why, struct taken_facts *out, struct err *e) MUST_CHECK;

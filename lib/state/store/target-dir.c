@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/store/target-dir.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
-#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/store/sidecar.h"
@@ -22,29 +17,27 @@ char *target_dir_choose(const struct platform *p, struct catalog *c, const char 
 	return known ? STEAL_PTR(known) : xasprintf("%c/%s", project[0], project);
 }
 
-static int make_and_open(const struct platform *p, const char *path, unsigned *made, struct err *e)
+static struct place_folder *make_and_open(const struct platform *p, const char *path, unsigned *made, struct err *e)
 {
-	CLEANUP(mem_close) int here = store_open_writable_folder(p, "", e);
+	CLEANUP(place_folder_close) struct place_folder *here = place_open_folder(p->written, "", e);
 	struct str rest = str_from(path);
-	while (here >= 0 && rest.len) {
+	while (here && rest.len) {
 		struct str part = str_cut(&rest, '/');
 		CLEANUP(mem_free) char *name = xstrndup(part.ptr, part.len);
-		if (mkdirat(here, name, 0755) == 0) {
-			++*made;
-			if (fs_sync_dir(here, e) < 0)
-				return -1;
-		} else if (errno != EEXIST) {
-			return err_errno(e, fs_kind_of_write(), "%s/%s", p->name, path);
+		int new = place_make_folder(here, name, e);
+		if (new < 0) {
+			err_prefix(e, "%s/%s: ", p->name, path);
+			return NULL;
 		}
-		int next = fs_open_beneath(here, name, O_RDONLY | O_DIRECTORY, e);
-		if (next < 0 && e->kind == ERR_DENIED)
-			return err_set(e, ERR_INVALID,
-				"%s/%s: %s is a link that leads elsewhere: nothing is written there", p->name, path,
-				name);
-		mem_close(&here);
+		*made += (unsigned)new;
+		struct place_folder *next = place_enter(here, name, e);
+		if (!next && e->kind == ERR_DENIED)
+			err_set(e, ERR_INVALID, "%s/%s: %s is a link that leads elsewhere: nothing is written there",
+				p->name, path, name);
+		place_folder_close(&here);
 		here = next;
 	}
-	return here < 0 ? -1 : mem_steal_fd(&here);
+	return STEAL_PTR(here);
 }
 
 // A platform that has lost all its files is more likely a volume that is not mounted: files written below its mount
@@ -52,8 +45,8 @@ static int make_and_open(const struct platform *p, const char *path, unsigned *m
 static int check_mounted(const struct platform *p, struct catalog *c, struct err *e)
 {
 	struct catalog_usage known;
-	CLEANUP(mem_close) int fd = store_open_writable_folder(p, "", e);
-	int empty = fd < 0 ? -1 : fs_is_empty(fd, e);
+	CLEANUP(place_folder_close) struct place_folder *top = place_open_folder(p->written, "", e);
+	int empty = top ? place_is_empty(top, e) : -1;
 	if (empty <= 0)
 		return empty;
 	if (catalog_usage(c, p->id, &known, e) < 0)
@@ -62,22 +55,23 @@ static int check_mounted(const struct platform *p, struct catalog *c, struct err
 		return err_set(e, ERR_IO,
 			"platform %s: %s is empty, but the catalog knows %llu files there; is its volume "
 			"mounted?",
-			p->name, p->write_path ? p->write_path : p->path, (unsigned long long)known.files);
+			p->name, place_path(p->written), (unsigned long long)known.files);
 	return 0;
 }
 
 // Retries: another upload that was given up may have removed the folder meanwhile.
-int target_dir_open(const struct platform *p, struct catalog *c, const char *folder, unsigned *made, struct err *e)
+struct place_folder *target_dir_open(const struct platform *p, struct catalog *c, const char *folder, unsigned *made,
+	struct err *e)
 {
 	struct err first = ERR_INIT;
 	if (check_mounted(p, c, e) < 0)
-		return -1;
-	int fd = make_and_open(p, folder, made, &first);
-	if (fd < 0 && first.kind == ERR_NOT_FOUND)
+		return NULL;
+	struct place_folder *f = make_and_open(p, folder, made, &first);
+	if (!f && first.kind == ERR_NOT_FOUND)
 		return make_and_open(p, folder, made, e);
-	if (fd < 0)
+	if (!f)
 		*e = first;
-	return fd;
+	return f;
 }
 
 void target_dir_drop(const struct platform *p, const char *folder, unsigned made)
@@ -88,8 +82,8 @@ void target_dir_drop(const struct platform *p, const char *folder, unsigned made
 		char *slash = strrchr(path, '/');
 		CLEANUP(mem_free) char *name = xstrdup(slash ? slash + 1 : path);
 		*(slash ? slash : path) = '\0';
-		CLEANUP(mem_close) int parent = store_open_writable_folder(p, path, &ignored);
-		if (parent < 0 || unlinkat(parent, name, AT_REMOVEDIR) < 0)
+		CLEANUP(place_folder_close) struct place_folder *parent = place_open_folder(p->written, path, &ignored);
+		if (!parent || place_remove_folder(parent, name, &ignored) < 0)
 			return;
 	}
 }
@@ -110,12 +104,13 @@ int target_dir_check_again(const struct platform *p, struct catalog *c, const ch
 }
 
 // Tombstones in other folders are found in the catalog, as far as a scan has read them.
-int target_dir_check(const struct platform *p, struct catalog *c, int fd, const char *filename, struct err *e)
+int target_dir_check(const struct platform *p, struct catalog *c, struct place_folder *folder, const char *filename,
+	struct err *e)
 {
 	CLEANUP(buf_release) struct buf text, reason;
 	buf_init(&text, LIMIT_SIDECAR);
 	buf_init(&reason, LIMIT_REASON);
-	int found = sidecar_read(fd, filename, MARK_PRUNED, &text, e);
+	int found = sidecar_read(folder, filename, MARK_PRUNED, &text, e);
 	if (found <= 0)
 		return found < 0 ? -1 : target_dir_check_again(p, c, filename, e);
 	mark_reason(MARK_PRUNED, buf_view(&text), &reason);

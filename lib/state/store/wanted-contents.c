@@ -7,7 +7,6 @@
 #include "lib/domain/wheel/wheel.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-inside.h"
-#include "lib/state/store/hashed-file.h"
 
 // The files with some bytes, until one of them can be read.
 struct wanted_content {
@@ -20,12 +19,11 @@ struct wanted_content {
 static int unpack_wanted(struct wanted_content *w, const struct platform *p, const struct catalog_inside_place *place,
 	struct err *e)
 {
-	const struct hashed_state known = {place->size, place->mtime_ns, place->inode};
-	struct stat st;
-	CLEANUP(mem_close) int fd = hashed_file_open(p, place->path, &known, &st, e);
-	if (fd < 0)
+	const struct place_version known = {place->size, place->mtime_ns, place->inode};
+	CLEANUP(place_file_close) struct place_file *file = store_open_known(p, place->path, &known, e);
+	if (!file)
 		return -1;
-	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
+	const struct byte_source bytes = place_file_source(file, known.size);
 	return wheel_content(&bytes, w->content, e);
 }
 

@@ -19,7 +19,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
-#include "lib/state/store/tempname.h"
+#include "lib/place/tempname.h"
 
 enum {
 	DEPTH = 3,               // project, hash, file

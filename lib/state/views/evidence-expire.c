@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/views/evidence-expire.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/strset.h"
@@ -99,12 +97,10 @@ static int delete_record(const char *folder, const uint8_t id[SHA256_SIZE], stru
 	char below[EVIDENCE_FILE_FOLDER], name[EVIDENCE_FILE_NAME];
 	evidence_file_folder(id[0], below);
 	evidence_file_name(id, name);
-	CLEANUP(mem_close) int dirfd = views_file_folder(folder, below, false, e);
-	if (dirfd < 0)
+	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, below, false, e);
+	if (!open)
 		return -1;
-	if (unlinkat(dirfd, name, 0) < 0 && errno != ENOENT)
-		return err_errno(e, ERR_IO, "%s/%s/%s", folder, below, name);
-	return 0;
+	return place_remove(open, name, NULL, e) < 0 ? err_prefix(e, "%s/%s/", folder, below) : 0;
 }
 
 static int end_records(struct expiry *x, const char *folder, uint64_t *ended, struct err *e)

@@ -9,7 +9,6 @@
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
-#include "lib/state/store/tempname.h"
 #include "lib/state/views/views-file.h"
 
 enum { ZSTD_LEVEL = 6, SECOND = 1000000000, DAY = 86400, NANO_TEXT = CLOCK_TEXT + 10 };
@@ -289,14 +288,14 @@ static int set_time(struct catalog *c, struct catalog_evidence *note, struct err
 }
 
 // Reads what the store has by now under the name, and puts it into the catalog.
-static int take_stored_file(int dirfd, const char *name, struct catalog *c, struct catalog_evidence *note,
+static int take_stored_file(struct place_folder *open, const char *name, struct catalog *c, struct catalog_evidence *note,
 	struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	CLEANUP(evidence_file_release) struct evidence_file f = {0};
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	buf_init(&text, EVIDENCE_FILE_MOST);
-	if (views_file_read(dirfd, name, EVIDENCE_FILE_MOST, &text, e) < 0 ||
+	if (views_file_read(open, name, EVIDENCE_FILE_MOST, &text, e) < 0 ||
 		evidence_file_read(buf_view(&text), &f, e) < 0)
 		return err_prefix(e, "%s: ", name);
 	if (memcmp(f.row.id, note->id, SHA256_SIZE) != 0)
@@ -308,13 +307,13 @@ static int take_stored_file(int dirfd, const char *name, struct catalog *c, stru
 }
 
 // Reads its own text again, since a file that cannot be read is worse than none. 1: it is new; 0: the name is taken.
-static int create_file(int dirfd, const char *name, struct str text, struct err *e)
+static int create_file(struct place_folder *open, const char *name, struct str text, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(evidence_file_release) struct evidence_file again = {0};
 	if (evidence_file_read(text, &again, e) < 0)
 		return -1;
-	if (views_file_create(dirfd, name, text, &why) == 0)
+	if (views_file_create(open, name, text, &why) == 0)
 		return 1;
 	if (why.kind == ERR_CONFLICT)
 		return 0;
@@ -336,9 +335,9 @@ static int write_evidence(const char *folder, struct catalog *c, struct str reco
 		return -1;
 	const struct evidence_document d = {.text = record.ptr, .note = *note, .is_again = is_again};
 	jsonmap_write(&file_map, &d, &text);
-	CLEANUP(mem_close) int dirfd = views_file_folder(folder, below, true, e);
-	int created = dirfd < 0 ? -1 : create_file(dirfd, name, buf_view(&text), e);
-	if (created < 0 || take_stored_file(dirfd, name, c, note, e) < 0)
+	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, below, true, e);
+	int created = open ? create_file(open, name, buf_view(&text), e) : -1;
+	if (created < 0 || take_stored_file(open, name, c, note, e) < 0)
 		return -1;
 	return created;
 }
@@ -385,12 +384,12 @@ bool evidence_file_order(struct str json, int64_t *order)
 	return received && read_nano(received, order);
 }
 
-static int compose_retimed(int dirfd, const char *name, int64_t order, struct buf *out, struct err *e)
+static int compose_retimed(struct place_folder *open, const char *name, int64_t order, struct buf *out, struct err *e)
 {
 	char received[NANO_TEXT];
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, EVIDENCE_FILE_MOST);
-	if (views_file_read(dirfd, name, EVIDENCE_FILE_MOST, &text, e) < 0)
+	if (views_file_read(open, name, EVIDENCE_FILE_MOST, &text, e) < 0)
 		return -1;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(buf_view(&text), LIMIT_EVIDENCE_VALUES, e);
 	if (!doc)
@@ -410,19 +409,15 @@ static int replace_row(struct catalog *c, const struct evidence_file *f, struct 
 	return catalog_commit(&t, e);
 }
 
-int evidence_file_retime(int dirfd, const char *name, int64_t order, struct catalog *c, struct err *e)
+int evidence_file_retime(struct place_folder *folder, const char *name, int64_t order, struct catalog *c, struct err *e)
 {
-	char tmp[TEMPNAME_NAME];
 	CLEANUP(buf_release) struct buf text;
 	CLEANUP(evidence_file_release) struct evidence_file f = {0};
-	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
 	buf_init(&text, EVIDENCE_FILE_MOST);
-	tempname_name(tmp);
-	if (compose_retimed(dirfd, name, order, &text, e) < 0 || evidence_file_read(buf_view(&text), &f, e) < 0 ||
-		fs_tmp_open(&file, dirfd, tmp, name, e) < 0)
+	if (compose_retimed(folder, name, order, &text, e) < 0 || evidence_file_read(buf_view(&text), &f, e) < 0)
 		return err_prefix(e, "%s: ", name);
-	fs_give_to_owner(file.fd, dirfd);
-	if (fs_tmp_write(&file, buf_view(&text), e) < 0 || fs_tmp_publish(&file, e) < 0 || fs_sync_dir(dirfd, e) < 0)
+	CLEANUP(place_write_free) struct place_write *w = place_write_begin(folder, name, e);
+	if (!w || place_write_add(w, buf_view(&text), e) < 0 || place_replace(w, NULL, e) < 0 || place_sync(folder, e) < 0)
 		return err_prefix(e, "%s: ", name);
 	return replace_row(c, &f, buf_view(&text), e);
 }

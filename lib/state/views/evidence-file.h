@@ -10,6 +10,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/promotion/evidence.h"
+#include "lib/place/place.h"
 #include "lib/state/catalog/catalog-evidence.h"
 
 // Writes the record, durably, and then its row in the catalog. The caller sets by, address and views of *note; the rest
@@ -46,7 +47,7 @@ bool evidence_file_is(const char *name, uint8_t id[SHA256_SIZE]);
 // When the record of a file came, in nanoseconds, also in the future. False: it is damaged.
 bool evidence_file_order(struct str json, int64_t *order);
 // Writes the file again with another time, and its row in the catalog. ERR_INVALID and errors of the store.
-int evidence_file_retime(int dirfd, const char *name, int64_t order, struct catalog *c, struct err *e) MUST_CHECK;
+int evidence_file_retime(struct place_folder *folder, const char *name, int64_t order, struct catalog *c, struct err *e) MUST_CHECK;
 // A wheel of a record as the catalog has it. Borrowed from the wheel and from text. ERR_INVALID: the name of its file.
 int evidence_file_tested(const struct evidence_wheel *w, struct arena *text, struct catalog_tested *out,
 	struct err *e) MUST_CHECK;

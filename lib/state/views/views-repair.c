@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/views/views-repair.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
@@ -56,19 +54,22 @@ static void reverse_times(struct repaired_view *r)
 	}
 }
 
+#define SECOND_NS ((int64_t)1000000000)
+
 // A file that was written while the clock was ahead is no later than the one behind it.
 static int find_times(struct repaired_view *r, const char *folder, const char *view, struct err *e)
 {
 	int64_t after = clock_wall_seconds();
-	CLEANUP(mem_close) int dirfd = views_file_folder(folder, view, false, e);
-	if (dirfd < 0)
+	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, view, false, e);
+	if (!open)
 		return -1;
 	for (size_t i = 0; i < r->times; i++) {
 		char name[MEMBERSHIP_NAME];
-		struct stat st;
+		struct place_info info;
+		struct err unseen = ERR_INIT;
 		membership_name(r->time[i].generation, name);
-		if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec < after)
-			after = st.st_mtim.tv_sec;
+		if (place_stat(open, name, &info, &unseen) > 0 && info.version.time_ns / SECOND_NS < after)
+			after = info.version.time_ns / SECOND_NS;
 		after = after < r->before ? r->before : after;
 		r->time[i].made = after;
 	}
@@ -124,7 +125,7 @@ struct future_record {
 
 struct repaired_evidence {
 	const char *folder;
-	int dirfd;
+	struct place_folder *open;
 	uint8_t first;
 	int64_t limit; // nanoseconds
 	struct future_record *record;
@@ -137,7 +138,7 @@ static void repaired_evidence_release(struct repaired_evidence *r)
 }
 
 // What cannot be read is damaged, which the scan says.
-static int look_at_file(void *ctx, const char *name, struct err *e UNUSED)
+static int look_at_file(void *ctx, const char *name, enum place_kind kind UNUSED, struct err *e UNUSED)
 {
 	struct repaired_evidence *r = ctx;
 	struct err ignored = ERR_INIT;
@@ -145,7 +146,7 @@ static int look_at_file(void *ctx, const char *name, struct err *e UNUSED)
 	int64_t order;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, EVIDENCE_FILE_MOST);
-	if (!evidence_file_is(name, id) || views_file_read(r->dirfd, name, EVIDENCE_FILE_MOST, &text, &ignored) < 0 ||
+	if (!evidence_file_is(name, id) || views_file_read(r->open, name, EVIDENCE_FILE_MOST, &text, &ignored) < 0 ||
 		!evidence_file_order(buf_view(&text), &order) || order <= r->limit)
 		return 0;
 	GROW(r->record, r->records, r->room);
@@ -155,7 +156,7 @@ static int look_at_file(void *ctx, const char *name, struct err *e UNUSED)
 	return 0;
 }
 
-static int open_part_of(const char *folder, uint8_t first, struct err *e)
+static struct place_folder *open_part_of(const char *folder, uint8_t first, struct err *e)
 {
 	char below[EVIDENCE_FILE_FOLDER];
 	evidence_file_folder(first, below);
@@ -167,14 +168,14 @@ static int find_future_records(struct repaired_evidence *r, struct err *e)
 	for (int i = 0; i < FOLDERS; i++) {
 		struct err why = ERR_INIT;
 		r->first = (uint8_t)i;
-		CLEANUP(mem_close) int dirfd = r->dirfd = open_part_of(r->folder, r->first, &why);
-		if (dirfd < 0 && why.kind == ERR_NOT_FOUND)
+		CLEANUP(place_folder_close) struct place_folder *open = r->open = open_part_of(r->folder, r->first, &why);
+		if (!open && why.kind == ERR_NOT_FOUND)
 			continue;
-		if (dirfd < 0) {
+		if (!open) {
 			*e = why;
 			return -1;
 		}
-		if (views_file_names(dirfd, false, look_at_file, r, e) < 0)
+		if (place_list(open, look_at_file, r, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -201,8 +202,8 @@ int views_repair_evidence(const char *folder, struct catalog *c, bool dry_run, u
 	qsort(r.record, r.records, sizeof(*r.record), by_order);
 	int64_t order = clock_wall_ns() - (int64_t)r.records;
 	for (size_t i = 0; i < r.records; i++) {
-		CLEANUP(mem_close) int dirfd = open_part_of(folder, r.record[i].first, e);
-		if (dirfd < 0 || evidence_file_retime(dirfd, r.record[i].name, order + (int64_t)i, c, e) < 0)
+		CLEANUP(place_folder_close) struct place_folder *open = open_part_of(folder, r.record[i].first, e);
+		if (!open || evidence_file_retime(open, r.record[i].name, order + (int64_t)i, c, e) < 0)
 			return -1;
 	}
 	return 0;

@@ -15,7 +15,6 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-view.h"
-#include "lib/state/store/tempname.h"
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-file.h"
@@ -38,7 +37,7 @@ struct evidence_sync {
 	struct views_sync_counts *counts;
 	struct catalog_transaction open; // if something is to be written
 	uint8_t first;
-	int dirfd;
+	struct place_folder *part; // NULL: there is none
 	bool is_unsettled;         // it is to be listed again: a file is damaged, or is being written
 	struct evidence_id *known; // what the catalog has, sorted
 	size_t count, room;
@@ -47,7 +46,7 @@ struct evidence_sync {
 static void evidence_sync_release(struct evidence_sync *s)
 {
 	catalog_rollback(&s->open);
-	mem_close(&s->dirfd);
+	place_folder_close(&s->part);
 	free(s->known);
 }
 
@@ -85,7 +84,7 @@ static int compare_ids(const void *key, const void *one)
 static int read_file(struct evidence_sync *s, const char *name, const uint8_t id[SHA256_SIZE], struct buf *text,
 	struct evidence_file *f, struct err *e)
 {
-	if (views_file_read(s->dirfd, name, EVIDENCE_FILE_MOST, text, e) < 0 ||
+	if (views_file_read(s->part, name, EVIDENCE_FILE_MOST, text, e) < 0 ||
 		evidence_file_read(buf_view(text), f, e) < 0)
 		return -1;
 	if (memcmp(f->row.id, id, SHA256_SIZE) == 0)
@@ -115,11 +114,11 @@ static int take_evidence(struct evidence_sync *s, const char *name, const uint8_
 	return added < 0 ? -1 : 0;
 }
 
-static int compare_name(void *ctx, const char *name, struct err *e)
+static int compare_name(void *ctx, const char *name, enum place_kind kind, struct err *e)
 {
 	struct evidence_sync *s = ctx;
 	uint8_t id[SHA256_SIZE];
-	s->is_unsettled |= tempname_is(name);
+	s->is_unsettled |= kind == PLACE_LEFTOVER;
 	if (!evidence_file_is(name, id) || id[0] != s->first)
 		return 0;
 	struct evidence_id *known = s->count ? bsearch(id, s->known, s->count, sizeof(*known), compare_ids) : NULL;
@@ -141,44 +140,43 @@ static int forget_missing(struct evidence_sync *s, struct err *e)
 	return 0;
 }
 
-static int note_folder(struct evidence_sync *s, int64_t mtime_ns, struct err *e)
+static int note_folder(struct evidence_sync *s, const struct place_version *now, struct err *e)
 {
-	if (!s->is_unsettled && fs_mtime_is_reliable(mtime_ns, clock_wall_ns()) &&
-		(begin_writing(s, e) < 0 || catalog_evidence_folder_set(s->catalog, s->first, mtime_ns, e) < 0))
+	if (!s->is_unsettled && place_version_is_settled(now, clock_wall_ns()) &&
+		(begin_writing(s, e) < 0 || catalog_evidence_folder_set(s->catalog, s->first, now->time_ns, e) < 0))
 		return -1;
 	return s->open.catalog ? catalog_commit(&s->open, e) : 0;
 }
 
 // The catalog is read before the folder: what the catalog has was in the folder before.
-static int compare_folder(struct evidence_sync *s, int64_t mtime_ns, struct err *e)
+static int compare_folder(struct evidence_sync *s, const struct place_version *now, struct err *e)
 {
 	if (catalog_evidence_ids(s->catalog, s->first, add_known_id, s, e) < 0)
 		return -1;
-	if (s->dirfd >= 0 && views_file_names(s->dirfd, true, compare_name, s, e) < 0)
+	if (s->part && views_file_names(s->part, compare_name, s, e) < 0)
 		return -1;
-	return forget_missing(s, e) < 0 ? -1 : note_folder(s, mtime_ns, e);
+	return forget_missing(s, e) < 0 ? -1 : note_folder(s, now, e);
 }
 
 static int sync_folder(struct evidence_sync *s, struct err *e)
 {
 	char below[EVIDENCE_FILE_FOLDER];
-	struct stat st = {0};
+	struct place_info info = {.kind = PLACE_UNKNOWN};
 	struct err why = ERR_INIT;
 	int64_t listed;
 	evidence_file_folder(s->first, below);
-	s->dirfd = views_file_folder(s->folder, below, false, &why);
+	s->part = views_file_folder(s->folder, below, false, &why);
 	if (catalog_evidence_folder(s->catalog, s->first, &listed, e) < 0)
 		return -1;
-	if (s->dirfd < 0 && why.kind != ERR_NOT_FOUND) {
+	if (!s->part && why.kind != ERR_NOT_FOUND) {
 		s->counts->damaged++;
 		if (s->fn)
 			s->fn(s->ctx, below, why.msg);
 		return 0;
 	}
-	if (s->dirfd >= 0 && fstat(s->dirfd, &st) < 0)
-		return err_errno(e, ERR_IO, "%s/%s", s->folder, below);
-	int64_t mtime_ns = fs_mtime_ns(&st);
-	return s->dirfd >= 0 && mtime_ns == listed ? 0 : compare_folder(s, mtime_ns, e);
+	if (s->part && place_folder_info(s->part, &info, e) < 0)
+		return err_prefix(e, "%s/%s: ", s->folder, below);
+	return s->part && info.version.time_ns == listed ? 0 : compare_folder(s, &info.version, e);
 }
 
 // A volume that is not mounted has lost nothing.
@@ -201,9 +199,10 @@ static int sync_evidence(const char *folder, struct catalog *c, views_sync_damag
 {
 	struct err why = ERR_INIT;
 	const struct evidence_sync start = {
-		.folder = folder, .catalog = c, .fn = fn, .ctx = ctx, .counts = counts, .dirfd = -1};
-	CLEANUP(mem_close) int top = views_file_folder(folder, VIEWS_FILE_EVIDENCE, false, &why);
-	if (top < 0) {
+		.folder = folder, .catalog = c, .fn = fn, .ctx = ctx, .counts = counts};
+	CLEANUP(place_folder_close)
+	struct place_folder *top = views_file_folder(folder, VIEWS_FILE_EVIDENCE, false, &why);
+	if (!top) {
 		struct evidence_sync s = start;
 		return keep_records(&s, &why, e);
 	}
@@ -227,7 +226,7 @@ struct membership_sync {
 	views_sync_damage_fn *fn;
 	void *ctx;
 	struct views_sync_counts *counts;
-	int dirfd;                 // -1: there is no folder
+	struct place_folder *part; // NULL: there is no folder
 	struct catalog_view known; // what the catalog has
 	bool is_as_known;          // the file of the newest known generation is there, with its bytes
 	int64_t files, last;       // number of files, and the highest of their numbers
@@ -248,7 +247,7 @@ static int load_file(const struct membership_sync *s, int64_t number, struct buf
 {
 	char name[MEMBERSHIP_NAME];
 	membership_name(number, name);
-	if (views_file_read(s->dirfd, name, LIMIT_MEMBERSHIP, text, e) < 0)
+	if (views_file_read(s->part, name, LIMIT_MEMBERSHIP, text, e) < 0)
 		return -1;
 	digest_sha256(buf_view(text), sha256);
 	return 0;
@@ -256,7 +255,7 @@ static int load_file(const struct membership_sync *s, int64_t number, struct buf
 
 // --- looking ---
 
-static int count_file(void *ctx, const char *name, struct err *e UNUSED)
+static int count_file(void *ctx, const char *name, enum place_kind kind UNUSED, struct err *e UNUSED)
 {
 	struct membership_sync *s = ctx;
 	int64_t number = membership_number(name);
@@ -304,13 +303,14 @@ static int has_known_bytes(struct membership_sync *s, int64_t number, struct err
 static int find_changed(struct membership_sync *s, struct err *e)
 {
 	int64_t oldest = INT64_MAX; // of those of higher numbers
-	for (int64_t number = s->known.generation; number > 0 && s->dirfd >= 0; number--) {
+	for (int64_t number = s->known.generation; number > 0 && s->part; number--) {
 		char name[MEMBERSHIP_NAME];
-		struct stat st;
+		struct place_info info;
+		struct err unseen = ERR_INIT;
 		membership_name(number, name);
-		if (fstatat(s->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (place_stat(s->part, name, &info, &unseen) <= 0)
 			continue;
-		int64_t mtime_ns = fs_mtime_ns(&st);
+		int64_t mtime_ns = info.version.time_ns;
 		int same = mtime_ns > oldest ? has_known_bytes(s, number, e) : 1;
 		if (same < 0)
 			return -1;
@@ -330,10 +330,10 @@ static int look_at_view(struct membership_sync *s, struct err *e)
 	s->files = s->last = s->changed = 0;
 	if (catalog_view_find(s->catalog, s->view, &s->known, e) < 0)
 		return -1;
-	if (s->dirfd >= 0 && views_file_names(s->dirfd, true, count_file, s, e) < 0)
+	if (s->part && views_file_names(s->part, count_file, s, e) < 0)
 		return err_prefix(e, "view %s: ", s->view);
 	s->is_as_known = !s->known.generation ||
-			 (s->dirfd >= 0 && load_file(s, s->known.generation, &text, sha256, &ignored) == 0 &&
+			 (s->part && load_file(s, s->known.generation, &text, sha256, &ignored) == 0 &&
 				 memcmp(sha256, s->known.sha256, SHA256_SIZE) == 0);
 	return s->is_as_known ? find_changed(s, e) : 0;
 }
@@ -478,11 +478,12 @@ static void report_file(struct membership_sync *s, int64_t number, const char *r
 // The first number without a file.
 static int64_t missing_number(const struct membership_sync *s)
 {
-	for (int64_t number = 1; s->dirfd >= 0 && number <= s->last; number++) {
+	for (int64_t number = 1; s->part && number <= s->last; number++) {
 		char name[MEMBERSHIP_NAME];
-		struct stat st;
+		struct place_info info;
+		struct err unseen = ERR_INIT;
 		membership_name(number, name);
-		if (fstatat(s->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (place_stat(s->part, name, &info, &unseen) <= 0)
 			return number;
 	}
 	return s->last + 1;
@@ -519,7 +520,7 @@ static int take_store(struct membership_sync *s, struct err *e)
 	}
 	if (done >= 0)
 		return done;
-	if (s->dirfd < 0)
+	if (!s->part)
 		report_damage(s, "", "its folder is missing: what was known of it is kept");
 	else
 		report_file(s, t.is_file ? t.good + 1 : missing_number(s), t.is_file ? why.msg : "it is missing");
@@ -579,8 +580,8 @@ int views_sync_view(const char *folder, const char *view, struct catalog *c, vie
 {
 	struct err why = ERR_INIT;
 	struct membership_sync s = {.view = view, .catalog = c, .fn = fn, .ctx = ctx, .counts = counts};
-	CLEANUP(mem_close) int dirfd = s.dirfd = views_file_folder(folder, view, false, &why);
-	if (dirfd >= 0 || why.kind == ERR_NOT_FOUND)
+	CLEANUP(place_folder_close) struct place_folder *open = s.part = views_file_folder(folder, view, false, &why);
+	if (open || why.kind == ERR_NOT_FOUND)
 		return follow_files(&s, e);
 	report_damage(&s, "", why.msg);
 	if (catalog_view_find(c, view, &s.known, e) < 0 || keep_known(&s, 0, e) < 0)
@@ -597,21 +598,22 @@ static int add_known_view(void *ctx, const char *view, struct err *e UNUSED)
 }
 
 struct view_folders {
-	int dirfd;
+	struct place_folder *open;
 	struct strset *views;
 };
 
-static bool is_folder(int dirfd, const char *name)
+static bool is_folder(struct place_folder *open, const char *name)
 {
-	struct stat st;
-	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+	struct place_info info;
+	struct err unseen = ERR_INIT;
+	return place_stat(open, name, &info, &unseen) > 0 && info.kind == PLACE_FOLDER;
 }
 
-static int add_view_folder(void *ctx, const char *name, struct err *e)
+static int add_view_folder(void *ctx, const char *name, enum place_kind kind UNUSED, struct err *e)
 {
 	struct view_folders *f = ctx;
 	if (!platform_name_is_valid(str_from(name)) || strcmp(name, VIEWS_FILE_EVIDENCE) == 0 ||
-		!is_folder(f->dirfd, name))
+		!is_folder(f->open, name))
 		return 0;
 	if (f->views->count == LIMIT_VIEW_FOLDERS)
 		return err_set(e, ERR_LIMIT, "more than %d folders of views", LIMIT_VIEW_FOLDERS);
@@ -622,11 +624,11 @@ static int add_view_folder(void *ctx, const char *name, struct err *e)
 int views_find_folders(const char *folder, bool sweeps, struct strset *views, struct err *e)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(mem_close) int dirfd = views_file_folder(folder, "", false, &why);
-	if (dirfd < 0 && why.kind == ERR_NOT_FOUND)
+	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, "", false, &why);
+	struct view_folders f = {open, views};
+	if (!open && why.kind == ERR_NOT_FOUND)
 		return 0;
-	if (dirfd >= 0 &&
-		views_file_names(dirfd, sweeps, add_view_folder, &(struct view_folders){dirfd, views}, &why) == 0)
+	if (open && (sweeps ? views_file_names : place_list)(open, add_view_folder, &f, &why) == 0)
 		return 0;
 	return err_set(e, why.kind, "the folder of memberships %s: %s", folder, why.msg);
 }
@@ -726,8 +728,8 @@ static int create_generation(const char *folder, const struct membership_change 
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	if (write_checked(m, &text, e) < 0 || views_write_enter(folder, &hold, e) < 0)
 		return -1;
-	CLEANUP(mem_close) int dirfd = views_file_folder(folder, m->view, true, e);
-	return dirfd < 0 ? -1 : views_file_create(dirfd, name, buf_view(&text), e);
+	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, m->view, true, e);
+	return open ? views_file_create(open, name, buf_view(&text), e) : -1;
 }
 
 // What is in the store by now, also if another writer was faster.

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "lib/os/clock.h"
-#include "lib/state/store/tempname.h"
+#include "lib/place/tempname.h"
 #include "server/upstream/debounce.h"
 #include "tests/unit/support/loopback.h"
 #include "tests/unit/support/sleeper.h"

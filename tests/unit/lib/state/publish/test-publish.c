@@ -23,25 +23,27 @@
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/catalog/catalog-write.h"
 #include "lib/state/store/sidecar.h"
-#include "lib/state/store/tempname.h"
+#include "lib/place/tempname.h"
+#include "tests/unit/support/memory-place.h"
 #include "tests/unit/support/zipmake.h"
 
 static const char wheel_name[] = "six-1.0-py3-none-any.whl";
 
-struct place {
+struct publish_setting {
 	char *top;
 	struct store store;
 	struct catalog *catalog;
 	const struct platform *platform;
 };
 
-static struct place here;
+static struct publish_setting here;
 
 static int set_up(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	struct config config;
-	char name[] = "test-publish.XXXXXX";
+	char on_disk[] = "test-publish.XXXXXX", in_memory[] = "/dev/shm/test-publish.XXXXXX";
+	char *name = access("/dev/shm", W_OK) == 0 ? in_memory : on_disk; // many catalogs are made
 	config_init(&config);
 	here.top = mkdtemp(name) ? fs_real_path(name, &e) : NULL;
 	assert_non_null(here.top);
@@ -217,8 +219,8 @@ static void test_the_folder_vanishes(void **state UNUSED)
 static void put_tombstone(void)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(mem_close) int fd = store_open_folder(here.platform, "s/six", &e);
-	assert_int_equal(sidecar_write(fd, wheel_name, MARK_PRUNED, STR("{\"reason\": \"malware\"}"), &e), 0);
+	CLEANUP(place_folder_close) struct place_folder *folder = place_open_folder(here.platform->place, "s/six", &e);
+	assert_int_equal(sidecar_write(folder, wheel_name, MARK_PRUNED, STR("{\"reason\": \"malware\"}"), &e), 0);
 }
 
 static void test_a_removed_name_is_not_taken_again(void **state UNUSED)
@@ -328,6 +330,126 @@ static void test_leftovers_of_the_dead(void **state UNUSED)
 	assert_int_equal(swept, 1);
 }
 
+// --- in memory: failures, others and the end of the machine at each operation of the place ---
+
+enum trouble { TROUBLE_FAILS, TROUBLE_LOSES, TROUBLE_RIVAL, TROUBLE_CRASH, TROUBLES };
+
+static struct memory_control control;
+
+// What happens at one operation.
+struct schedule {
+	enum trouble trouble;
+	unsigned at;
+	bool is_done; // it has happened
+	int rival;    // the result of the other upload
+};
+
+static enum memory_fate trouble_at(void *ctx, const char *operation UNUSED, const char *name UNUSED)
+{
+	static const enum memory_fate fates[TROUBLES] = {
+		[TROUBLE_FAILS] = MEMORY_FAILS, [TROUBLE_LOSES] = MEMORY_LOSES, [TROUBLE_CRASH] = MEMORY_FAILS};
+	struct schedule *s = ctx;
+	if (s->trouble == TROUBLE_CRASH && s->is_done)
+		return MEMORY_FAILS; // the process is dead
+	if (control.operations < s->at || s->is_done)
+		return MEMORY_GOES_ON;
+	s->is_done = true;
+	if (s->trouble == TROUBLE_RIVAL)
+		s->rival = publish("A = 2\n", false);
+	if (s->trouble == TROUBLE_CRASH)
+		memory_place_crash(here.store.platform[0].place);
+	return fates[s->trouble];
+}
+
+static void use_memory(void)
+{
+	struct platform *p = &here.store.platform[0];
+	place_free(p->place);
+	control = (struct memory_control){.kind = ERR_IO, .room = UINT64_MAX};
+	p->place = p->written = memory_place_new(&control);
+}
+
+// What has the name: 0: nothing; 1 or 2: the wheel with that A. Anything else is torn.
+static int held_wheel(void)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf found;
+	buf_init(&found, 100000);
+	CLEANUP(place_file_close) struct place_file *file = place_open(here.platform->place, "s/six/six-1.0-py3-none-any.whl", &e);
+	if (!file)
+		return 0;
+	assert_int_equal(place_file_read(file, 100000, &found, &e), 0);
+	for (int a = 1; a <= 2; a++) {
+		CLEANUP(zipmake_release) struct zipmake zip;
+		make_wheel(&zip, a == 1 ? "A = 1\n" : "A = 2\n", false);
+		if (str_eq(buf_view(&zip.bytes), buf_view(&found)))
+			return a;
+	}
+	fail_msg("the file is torn");
+	return -1;
+}
+
+// The result of an upload during which this happens.
+static int publish_in_trouble(struct schedule *s)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(zipmake_release) struct zipmake zip;
+	make_wheel(&zip, "A = 1\n", false);
+	control.operations = 0;
+	control.before = trouble_at;
+	control.ctx = s;
+	struct publish *p = begin(&e);
+	int result = -(int)e.kind;
+	if (p && publish_write(p, buf_view(&zip.bytes), &e) < 0) {
+		result = -(int)e.kind;
+		publish_free(p);
+	} else if (p) {
+		result = end(p, NULL, &e);
+	}
+	control.before = NULL;
+	return result;
+}
+
+static void check_after(const struct schedule *s, int result)
+{
+	int held = held_wheel();
+	if (result >= 0)
+		assert_int_equal(held, 1);
+	if (s->trouble == TROUBLE_RIVAL) {
+		assert_true(s->rival == PUBLISH_NEW || s->rival == -(int)ERR_CONFLICT);
+		assert_int_equal(result, s->rival == PUBLISH_NEW ? -(int)ERR_CONFLICT : PUBLISH_NEW);
+		assert_int_equal(held, s->rival == PUBLISH_NEW ? 2 : 1);
+		return;
+	}
+	if (s->trouble != TROUBLE_CRASH)
+		assert_int_equal(control.leftovers, 0);
+	assert_true(held == 0 || held == 1);
+	// Nothing of it stands in the way of the next one.
+	assert_true(publish("A = 1\n", false) >= 0);
+	assert_int_equal(held_wheel(), 1);
+	assert_true(is_listed());
+	memory_place_crash(here.store.platform[0].place);
+	assert_int_equal(held_wheel(), 1); // what was answered is durable
+}
+
+static void test_trouble_at_each_operation(void **state)
+{
+	for (int trouble = 0; trouble < TROUBLES; trouble++) {
+		struct schedule s = {.is_done = true};
+		for (unsigned at = 1; s.is_done; at++) {
+			set_up(state);
+			use_memory();
+			s = (struct schedule){.trouble = (enum trouble)trouble, .at = at};
+			int result = publish_in_trouble(&s);
+			if (s.is_done)
+				check_after(&s, result);
+			else
+				assert_int_equal(result, PUBLISH_NEW);
+			tear_down(state);
+		}
+	}
+}
+
 // What a process leaves behind that dies in the middle of an upload.
 static int leave(const char *folder)
 {
@@ -354,6 +476,7 @@ int main(int argc, char **argv)
 		TEST(test_a_file_that_the_catalog_does_not_know),
 		TEST(test_leftovers),
 		TEST(test_leftovers_of_the_dead),
+		cmocka_unit_test(test_trouble_at_each_operation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,15 +6,19 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "lib/domain/wheel/provenance.h"
 #include "lib/format/compress.h"
+#include "lib/place/place-posix.h"
 
 static char path[] = "test-attachment-file.XXXXXX";
-static int folder;
+static int dir;
+static struct place *place;
+static struct place_folder *folder;
 static const char six[] = "six-1.0-py3-none-any.whl", name[] = "six-1.0-py3-none-any.whl.intoto.json";
 #define SUBJECT "{\"digest\":{\"sha256\":\"" ZEROS "\"}}"
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
@@ -28,22 +32,28 @@ static void ok(int result, const struct err *e)
 
 static int make_folder(void **state UNUSED)
 {
-	folder = mkdtemp(path) ? open(path, O_RDONLY | O_DIRECTORY) : -1;
-	return folder < 0 ? -1 : 0;
+	struct err e = ERR_INIT;
+	dir = mkdtemp(path) ? open(path, O_RDONLY | O_DIRECTORY) : -1;
+	place = place_posix_new(path, path, PLACE_POSIX_INSIDE);
+	folder = place_open_folder(place, "", &e);
+	return folder ? 0 : -1;
 }
 
 static int remove_folder(void **state UNUSED)
 {
-	close(folder);
+	close(dir);
+	place_folder_close(&folder);
+	place_free(place);
 	return rmdir(path);
 }
 
-static void put(const char *text, bool is_link)
+static void put(const char *text, bool is_new)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(attachment_write_release) struct attachment_write w = {0};
-	ok(attachment_write_begin(&w, folder, six, ATTACHMENT_STATEMENT, str_from(text), &e), &e);
-	ok(is_link ? attachment_write_link(&w, &e) : attachment_write_end(&w, &e), &e);
+	CLEANUP(place_write_free)
+	struct place_write *w = attachment_write_begin(folder, six, ATTACHMENT_STATEMENT, str_from(text), &e);
+	ok(w ? 0 : -1, &e);
+	ok(is_new ? place_put_new(w, &e) : place_replace(w, NULL, &e), &e);
 }
 
 static int look(struct attachment_facts *out)
@@ -59,7 +69,7 @@ static void written_is_read(void **state UNUSED)
 	static const uint8_t zeros[SHA256_SIZE];
 	struct err e = ERR_INIT;
 	CLEANUP(attachment_facts_release) struct attachment_facts none = {0}, facts = {0}, bad = {0};
-	CLEANUP(attachment_write_release) struct attachment_write again = {0};
+	CLEANUP(place_write_free) struct place_write *again = NULL;
 	CLEANUP(buf_release) struct buf text;
 	assert_int_equal(look(&none), 0);
 	put(good, true);
@@ -70,15 +80,15 @@ static void written_is_read(void **state UNUSED)
 	ok(decompress_zstd(buf_view(&facts.packed), &text, &e), &e);
 	assert_string_equal(text.data, good);
 	assert_string_equal(facts.text.data, good);
-	ok(attachment_write_begin(&again, folder, six, ATTACHMENT_STATEMENT, STR("{}"), &e), &e);
-	assert_int_equal(attachment_write_link(&again, &e), -1);
+	again = attachment_write_begin(folder, six, ATTACHMENT_STATEMENT, STR("{}"), &e);
+	assert_int_equal(place_put_new(again, &e), -1);
 	assert_int_equal(e.kind, ERR_CONFLICT);
 	put("{}", false);
 	assert_int_equal(look(&bad), 1);
 	assert_int_equal(bad.refusal.kind, ERR_INVALID);
 	assert_null(attachment_facts_row(&bad, six, ATTACHMENT_STATEMENT).subject);
 	assert_non_null(attachment_facts_row(&facts, six, ATTACHMENT_STATEMENT).subject);
-	attachment_write_release(&again);
+	place_write_free(&again);
 	ok(attachment_file_remove(folder, six, ATTACHMENT_STATEMENT, &e), &e);
 	ok(attachment_file_remove(folder, six, ATTACHMENT_STATEMENT, &e), &e);
 }
@@ -87,12 +97,12 @@ static void what_is_no_file_is_none(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	struct attachment_facts facts = {0};
-	assert_int_equal(mkfifoat(folder, name, 0600), 0);
+	assert_int_equal(mkfifoat(dir, name, 0600), 0);
 	assert_int_equal(look(&facts), 0);
-	unlinkat(folder, name, 0);
-	assert_int_equal(symlinkat("/etc/hostname", folder, name), 0);
+	unlinkat(dir, name, 0);
+	assert_int_equal(symlinkat("/etc/hostname", dir, name), 0);
 	assert_int_equal(attachment_file_read(folder, six, ATTACHMENT_STATEMENT, &facts, &e), -1);
-	unlinkat(folder, name, 0);
+	unlinkat(dir, name, 0);
 }
 
 static void too_long(void **state UNUSED)
@@ -100,10 +110,9 @@ static void too_long(void **state UNUSED)
 	struct err e = ERR_INIT;
 	char filename[LIMIT_FILE_NAME + 1] = "";
 	CLEANUP(attachment_facts_release) struct attachment_facts facts = {0};
-	CLEANUP(attachment_write_release) struct attachment_write w = {0};
 	CLEANUP(mem_free) char *large = xasprintf("%s%*s", good, LIMIT_STATEMENT, "");
 	memset(filename, 'x', LIMIT_FILE_NAME - 8);
-	assert_int_equal(attachment_write_begin(&w, folder, filename, ATTACHMENT_STATEMENT, STR("{}"), &e), -1);
+	assert_null(attachment_write_begin(folder, filename, ATTACHMENT_STATEMENT, STR("{}"), &e));
 	assert_int_equal(e.kind, ERR_LIMIT);
 	put(large, false);
 	assert_int_equal(look(&facts), 1);

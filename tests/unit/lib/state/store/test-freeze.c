@@ -17,6 +17,7 @@
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
+#include "lib/place/place-posix.h"
 
 static char *folder;
 static struct platform platform;
@@ -26,8 +27,9 @@ static int make_folder(void **state UNUSED)
 	static char name[] = "test-freeze.XXXXXX";
 	struct err e = ERR_INIT;
 	folder = mkdtemp(name) ? fs_real_path(name, &e) : NULL;
-	static char p[] = "p", dot[] = ".";
-	platform = (struct platform){.name = p, .path = folder, .root = folder, .folder = dot};
+	static char p[] = "p";
+	struct place *place = folder ? place_posix_new(folder, folder, PLACE_POSIX_INSIDE) : NULL;
+	platform = (struct platform){.name = p, .place = place, .written = place};
 	return folder ? 0 : -1;
 }
 
@@ -36,6 +38,7 @@ static int remove_folder(void **state UNUSED)
 	CLEANUP(mem_free) char *command = xasprintf("rm -r '%s'", folder);
 	int code = system(command);
 	free(folder);
+	place_free(platform.place);
 	return code;
 }
 
@@ -130,12 +133,14 @@ static void a_platform_that_is_away_is_an_error(void **state UNUSED)
 	bool was_frozen;
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, LIMIT_WORDS);
-	char p[] = "p", away[] = "/nonexistent", dot[] = ".";
-	struct platform gone = {.name = p, .path = away, .root = away, .folder = dot};
+	char p[] = "p";
+	struct place *away = place_posix_new("/nonexistent", "/nonexistent", PLACE_POSIX_INSIDE);
+	struct platform gone = {.name = p, .place = away, .written = away};
 	assert_int_equal(freeze_is(&gone, &why, &e), -1);
 	assert_memory_equal(e.msg, "platform p: /nonexistent", 24);
 	assert_int_equal(freeze_set(&gone, "a", "b", 1000, &e), -1);
 	assert_int_equal(freeze_clear(&gone, &was_frozen, &e), -1);
+	place_free(away);
 }
 
 // Exceeds LIMIT_WORDS.

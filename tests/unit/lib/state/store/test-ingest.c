@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "lib/format/compress.h"
+#include "lib/place/place-ops.h"
+#include "lib/place/place-posix.h"
 
 // A right wheel, six-1.0-py3-none-any.whl, of stored members with CRC and sizes computed here.
 static uint32_t crc32_of(struct str bytes)
@@ -97,30 +99,29 @@ static void make_wheel(struct buf *zip, size_t padding)
 
 static const char wheel_name[] = "six-1.0-py3-none-any.whl";
 
-static int temporary_file(struct str bytes)
+static struct place_file *temporary_file(struct str bytes)
 {
 	char path[] = "test-ingest.XXXXXX";
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
 	unlink(path);
 	assert_int_equal(write(fd, bytes.ptr, bytes.len), (ssize_t)bytes.len);
-	lseek(fd, 0, SEEK_SET);
-	return fd;
+	return place_posix_file(fd);
 }
 
-static int read_fd(int fd, const char *name, struct ingest_facts *out, struct err *e)
+static int read_file(struct place_file *file, const char *name, struct ingest_facts *out, struct err *e)
 {
 	struct ingest *in = ingest_new();
 	ingest_facts_init(out);
-	int result = ingest_read(in, fd, name, LENIENT, out, e);
+	int result = ingest_read(in, file, name, LENIENT, out, e);
 	ingest_free(in);
 	return result;
 }
 
 static int read_bytes(struct str bytes, const char *name, struct ingest_facts *out, struct err *e)
 {
-	CLEANUP(mem_close) int fd = temporary_file(bytes);
-	return read_fd(fd, name, out, e);
+	CLEANUP(place_file_close) struct place_file *file = temporary_file(bytes);
+	return read_file(file, name, out, e);
 }
 
 static void assert_sha256(struct str bytes, const uint8_t *sha256)
@@ -141,7 +142,7 @@ static void wheels_of_every_size_are_read(void **state UNUSED)
 		assert_int_equal(read_bytes(buf_view(&zip), wheel_name, &facts, &e), 0);
 		assert_null(facts.refusal);
 		assert_sha256(buf_view(&zip), facts.sha256);
-		assert_int_equal(facts.st.st_size, zip.len);
+		assert_int_equal(facts.version.size, zip.len);
 		assert_string_equal(facts.name.project, "six");
 		assert_string_equal(facts.wheel.requires_python, ">=3.8");
 		assert_true(facts.has_metadata);
@@ -158,13 +159,13 @@ static void bytes_alone_are_hashed(void **state UNUSED)
 	struct ingest *in = ingest_new();
 	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
 		CLEANUP(mem_free) char *bytes = xcalloc(1, lengths[i] + 1);
-		CLEANUP(mem_close) int fd = temporary_file((struct str){bytes, lengths[i]});
+		CLEANUP(place_file_close) struct place_file *file = temporary_file((struct str){bytes, lengths[i]});
 		struct err e = ERR_INIT;
-		struct stat st;
+		struct place_version version;
 		uint8_t sha256[SHA256_SIZE];
-		assert_int_equal(ingest_hash(in, fd, &st, sha256, &e), 0);
+		assert_int_equal(ingest_hash(in, file, &version, sha256, &e), 0);
 		assert_sha256((struct str){bytes, lengths[i]}, sha256);
-		assert_int_equal(st.st_size, lengths[i]);
+		assert_int_equal(version.size, lengths[i]);
 	}
 	ingest_free(in);
 }
@@ -199,21 +200,33 @@ static void bad_files_are_refused_with_a_reason(void **state UNUSED)
 static void what_is_no_file_is_an_error(void **state UNUSED)
 {
 	CLEANUP(ingest_facts_release) struct ingest_facts facts;
-	CLEANUP(mem_close) int fd = open(".", O_RDONLY | O_DIRECTORY);
+	CLEANUP(place_file_close) struct place_file *file = place_posix_file(open(".", O_RDONLY | O_DIRECTORY));
 	struct err e = ERR_INIT;
-	assert_int_equal(read_fd(fd, wheel_name, &facts, &e), -1);
+	assert_int_equal(read_file(file, wheel_name, &facts, &e), -1);
 	assert_int_equal(e.kind, ERR_IO);
+}
+
+// A file that ends before its size says so, as if it had been cut meanwhile.
+static int say_longer(struct place_file *f UNUSED, struct place_info *out, struct err *e UNUSED)
+{
+	*out = (struct place_info){.kind = PLACE_FILE, .version.size = 100};
+	return 0;
+}
+
+static int read_none(struct place_file *f UNUSED, uint64_t offset UNUSED, void *out UNUSED, size_t len UNUSED, size_t *got,
+	struct err *e UNUSED)
+{
+	*got = 0;
+	return 0;
 }
 
 static void file_that_changes_is_busy(void **state UNUSED)
 {
-	CLEANUP(buf_release) struct buf zip;
+	static const struct place_ops ops = {.file_info = say_longer, .file_read_at = read_none};
+	struct place_file file = {&ops};
 	CLEANUP(ingest_facts_release) struct ingest_facts facts;
 	struct err e = ERR_INIT;
-	make_wheel(&zip, 0);
-	CLEANUP(mem_close) int fd = temporary_file(buf_view(&zip));
-	lseek(fd, 10, SEEK_SET); // what is read ends before the size says so, as if it had been cut
-	assert_int_equal(read_fd(fd, wheel_name, &facts, &e), -1);
+	assert_int_equal(read_file(&file, wheel_name, &facts, &e), -1);
 	assert_int_equal(e.kind, ERR_BUSY);
 }
 

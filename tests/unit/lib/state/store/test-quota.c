@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "lib/os/fs.h"
 
 enum { MOST = 1000 };
 #define ANY UINT64_MAX
@@ -59,23 +58,11 @@ static void the_fuller_one_counts(void **state UNUSED)
 	assert_int_equal(quota_percent(&(struct platform){0}, &(struct quota_use){.files = 9}), 0);
 }
 
-static void a_disk_tells(void **state UNUSED)
-{
-	struct err e = ERR_INIT;
-	struct quota_use use = {.free = 0};
-	CLEANUP(mem_close) int fd = fs_open_dir(".", &e);
-	quota_free(fd, &use);
-	assert_true(use.free > 0 && use.free < UINT64_MAX);
-	quota_free(-1, &use);
-	assert_true(use.free == UINT64_MAX);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_limit_is_kept),
 		cmocka_unit_test(the_fuller_one_counts),
-		cmocka_unit_test(a_disk_tells),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,9 +13,12 @@
 #include <cmocka.h>
 
 #include "lib/base/limits.h"
+#include "lib/place/place-posix.h"
 
 static char path[] = "test-sidecar.XXXXXX";
-static int folder;
+static int dir;
+static struct place *place;
+static struct place_folder *folder;
 static const char six[] = "six-1.0-py3-none-any.whl";
 
 static void ok(int result, const struct err *e)
@@ -26,13 +29,18 @@ static void ok(int result, const struct err *e)
 
 static int make_folder(void **state UNUSED)
 {
-	folder = mkdtemp(path) ? open(path, O_RDONLY | O_DIRECTORY) : -1;
-	return folder < 0 ? -1 : 0;
+	struct err e = ERR_INIT;
+	dir = mkdtemp(path) ? open(path, O_RDONLY | O_DIRECTORY) : -1;
+	place = place_posix_new(path, path, PLACE_POSIX_INSIDE);
+	folder = place_open_folder(place, "", &e);
+	return folder ? 0 : -1;
 }
 
 static int remove_folder(void **state UNUSED)
 {
-	close(folder);
+	close(dir);
+	place_folder_close(&folder);
+	place_free(place);
 	return rmdir(path);
 }
 
@@ -157,17 +165,17 @@ static void strange_things_are_no_marks(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	const char *name = "six-1.0-py3-none-any.whl.pruned";
-	assert_int_equal(mkfifoat(folder, name, 0600), 0);
+	assert_int_equal(mkfifoat(dir, name, 0600), 0);
 	assert_text(MARK_PRUNED, NULL);
-	unlinkat(folder, name, 0);
-	assert_int_equal(mkdirat(folder, name, 0700), 0);
+	unlinkat(dir, name, 0);
+	assert_int_equal(mkdirat(dir, name, 0700), 0);
 	assert_text(MARK_PRUNED, NULL);
-	unlinkat(folder, name, AT_REMOVEDIR);
-	assert_int_equal(symlinkat("/etc/passwd", folder, name), 0);
+	unlinkat(dir, name, AT_REMOVEDIR);
+	assert_int_equal(symlinkat("/etc/passwd", dir, name), 0);
 	CLEANUP(buf_release) struct buf out;
 	assert_int_equal(read_mark(MARK_PRUNED, &out, &e), -1);
 	assert_int_equal(e.kind, ERR_DENIED);
-	unlinkat(folder, name, 0);
+	unlinkat(dir, name, 0);
 }
 
 static void name_that_is_too_long_is_refused(void **state UNUSED)

@@ -62,7 +62,7 @@ static void names(const struct store *s, struct buf *out)
 {
 	buf_init(out, 1 << 16);
 	for (size_t i = 0; i < s->platform_count; i++)
-		buf_printf(out, "%s=%s ", s->platform[i].name, s->platform[i].path + strlen(top));
+		buf_printf(out, "%s=%s ", s->platform[i].name, place_path(s->platform[i].place) + strlen(top));
 }
 
 static void open_store(const char *path, struct store *s)
@@ -134,9 +134,7 @@ static void configured_platforms_are_taken(void **state UNUSED)
 	names(&s, &found);
 	assert_string_equal(found.data, "one=/c/real two=/elsewhere real=/c/real missing=/c/missing ");
 	assert_true(s.platform[0].is_mutable);
-	assert_string_equal(s.platform[0].root, at("c"));
-	assert_string_equal(s.platform[0].folder, "real");
-	assert_string_equal(s.platform[1].folder, ".");
+	assert_string_equal(place_path(s.platform[0].written), at("c/real"));
 	assert_false(s.platform[0].is_private);
 	assert_true(s.platform[1].is_private);
 	assert_int_equal(s.platform[1].quota_bytes, 7);
@@ -254,13 +252,13 @@ static void files_are_opened_below_the_store_only(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct err e = ERR_INIT;
 		enum err_kind kind = is_new ? table[i].kind : table[i].without_openat2;
-		CLEANUP(mem_close) int fd = store_open_file(&s.platform[0], table[i].path, &e);
+		CLEANUP(place_file_close) struct place_file *file = place_open(s.platform[0].place, table[i].path, &e);
 		assert_int_equal(e.kind, kind);
-		assert_int_equal(fd < 0, kind != ERR_NONE);
+		assert_int_equal(file == NULL, kind != ERR_NONE);
 	}
 	struct err e = ERR_INIT;
-	CLEANUP(mem_close) int root = store_open_folder(&s.platform[0], "", &e);
-	assert_true(root >= 0);
+	CLEANUP(place_folder_close) struct place_folder *root = place_open_folder(s.platform[0].place, "", &e);
+	assert_non_null(root);
 }
 
 int main(void)

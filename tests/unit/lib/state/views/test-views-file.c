@@ -15,6 +15,7 @@
 
 static char folder[] = "/tmp/wheelcache-views-file-XXXXXX";
 static int top = -1;
+static struct place_folder *open_folder;
 static bool loses_answers; // of links that were made
 
 // The program's link() is this one, not that of libc.
@@ -33,12 +34,15 @@ static int make_folder(void **state UNUSED)
 	if (!mkdtemp(folder))
 		return -1;
 	top = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return top < 0 ? -1 : 0;
+	struct err e = ERR_INIT;
+	open_folder = views_file_folder(folder, "", false, &e);
+	return open_folder ? 0 : -1;
 }
 
 static int remove_folder(void **state UNUSED)
 {
 	close(top);
+	place_folder_close(&open_folder);
 	return rmdir(folder); // no temporary file is left
 }
 
@@ -51,7 +55,7 @@ static int end_test(void **state UNUSED)
 static void assert_created(const char *text, enum err_kind kind)
 {
 	struct err e = ERR_INIT;
-	assert_int_equal(views_file_create(top, "one", str_from(text), &e), kind == ERR_NONE ? 0 : -1);
+	assert_int_equal(views_file_create(open_folder, "one", str_from(text), &e), kind == ERR_NONE ? 0 : -1);
 	assert_int_equal(e.kind, kind);
 }
 
@@ -60,7 +64,7 @@ static void assert_has(const char *text)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf found;
 	buf_init(&found, 100);
-	assert_int_equal(views_file_read(top, "one", 100, &found, &e), 0);
+	assert_int_equal(views_file_read(open_folder, "one", 100, &found, &e), 0);
 	assert_string_equal(found.data, text);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/os/folder-watch.h"
+#include "lib/place/folder-watch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -259,41 +259,60 @@ void folder_watch_count(struct folder_watch *w, struct folder_watch_counts *out)
 // --- silent file systems ---
 
 // The numbers are of linux/magic.h, of statfs(2), and of the file systems that the kernel does not come with.
-static const struct {
+static const struct silent_type {
 	unsigned long type;
 	const char *name;
+	bool shares_locks; // of files, between machines, as far as it is known
 } silent_types[] = {
-	{0x00001397, "AFS"}, // OpenAFS
-	{0x5346414f, "AFS"}, // OpenAFS
-	{0x6b414653, "AFS"}, // the kernel's own
-	{0x00006969, "NFS"},
-	{0x0000517b, "SMB"},
-	{0xfe534d42, "SMB"},
-	{0xff534d42, "SMB"},
-	{0x01021997, "9p"},
-	{0x65735546, "FUSE"},
-	{0x00c36400, "Ceph"},
-	{0x0bd00bd0, "Lustre"},
-	{0x47504653, "GPFS"},
-	{0x01161970, "GFS2"},
-	{0x7461636f, "OCFS2"},
-	{0x19830326, "BeeGFS"},
-	{0x20030528, "OrangeFS"},
-	{0x73757245, "Coda"},
-	{0x786f4256, "vboxsf"},
-	{0xbacbacbc, "vmhgfs"},
+	{0x00001397, "AFS", false}, // OpenAFS
+	{0x5346414f, "AFS", true}, // OpenAFS
+	{0x6b414653, "AFS", true}, // the kernel's own
+	{0x00006969, "NFS", true},
+	{0x0000517b, "SMB", false},
+	{0xfe534d42, "SMB", true},
+	{0xff534d42, "SMB", true},
+	{0x01021997, "9p", true},
+	{0x65735546, "FUSE", true},
+	{0x00c36400, "Ceph", true},
+	{0x0bd00bd0, "Lustre", false},
+	{0x47504653, "GPFS", false},
+	{0x01161970, "GFS2", false},
+	{0x7461636f, "OCFS2", true},
+	{0x19830326, "BeeGFS", false},
+	{0x20030528, "OrangeFS", false},
+	{0x73757245, "Coda", false},
+	{0x786f4256, "vboxsf", false},
+	{0xbacbacbc, "vmhgfs", false},
 };
 
-const char *silent_fs_of_type(unsigned long type)
+static const struct silent_type *find_type(unsigned long type)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(silent_types); i++)
 		if (silent_types[i].type == (type & 0xffffffff))
-			return silent_types[i].name;
+			return &silent_types[i];
 	return NULL;
+}
+
+static const struct silent_type *find_type_of(int fd)
+{
+	struct statfs st;
+	return fstatfs(fd, &st) == 0 ? find_type((unsigned long)st.f_type) : NULL;
+}
+
+const char *silent_fs_of_type(unsigned long type)
+{
+	const struct silent_type *found = find_type(type);
+	return found ? found->name : NULL;
 }
 
 const char *silent_fs_name(int fd)
 {
-	struct statfs st;
-	return fstatfs(fd, &st) == 0 ? silent_fs_of_type((unsigned long)st.f_type) : NULL;
+	const struct silent_type *found = find_type_of(fd);
+	return found ? found->name : NULL;
+}
+
+bool silent_fs_shares_locks(int fd)
+{
+	const struct silent_type *found = find_type_of(fd);
+	return found && found->shares_locks;
 }

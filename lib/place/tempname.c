@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/store/tempname.h"
+#include "lib/place/tempname.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/os/folder-watch.h"
+#include "lib/place/folder-watch.h"
 
 #include <fcntl.h>
 #include <poll.h>

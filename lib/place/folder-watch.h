@@ -69,3 +69,5 @@ void folder_watch_count(struct folder_watch *w, struct folder_watch_counts *out)
 const char *silent_fs_name(int fd);
 // The same of a number of statfs(2).
 const char *silent_fs_of_type(unsigned long type);
+// Whether a lock of a file on it is one for all machines, and the lock of a folder is not.
+bool silent_fs_shares_locks(int fd);
