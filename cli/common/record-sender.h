@@ -18,7 +18,8 @@ struct record_sender {    // all zero at first
 };
 
 void record_sender_release(struct record_sender *s); // for CLEANUP
-// Reads the token, and sets what a request needs by --ca-file, --token-file, --retries and --timeout; *out borrows from *s. ERR_USAGE: an option.
+// Reads the token, and sets what a request needs by --ca-file, --token-file, --retries and --timeout; *out borrows from *s.
+// ERR_USAGE: an option.
 int record_sender_options(struct record_sender *s, const struct session *x, struct fetch_options *out,
 	struct err *e) MUST_CHECK;
 // The same, for sending records. ERR_USAGE: the URL, or an option.
@@ -34,6 +35,6 @@ int record_sender_refused(const struct upload_client_answer *answer, enum err_ki
 
 extern const char *const record_sender_result[2]; // of a sending that did not fail
 // Sends a record as evidence_write() writes it, and tells its id. 1: the server has taken the
-// record; 0: it had it. ERR_DENIED: the token; ERR_USAGE: the URL; ERR_INVALID: the record; ERR_NET: no answer, or an error of
-// the server, at each try.
+// record; 0: it had it. ERR_DENIED: the token; ERR_USAGE: the URL; ERR_INVALID: the record; ERR_NET: no answer, or an error
+// of the server, at each try.
 int record_sender_send(struct record_sender *s, struct str record, char id[SHA256_HEX + 1], struct err *e) MUST_CHECK;

@@ -90,8 +90,8 @@ enum session_need {
 	SESSION_UPSTREAM = 1 << 9,
 	SESSION_VIEWS = SESSION_LOCATE | SESSION_STORE | SESSION_READ | SESSION_FIND | SESSION_SITE,
 };
-// Reads the configuration, unless that is done, and opens what is needed: several of the above, which a later call may add to. ERR_USAGE: the configuration; errors of the
-// parts.
+// Reads the configuration, unless that is done, and opens what is needed: several of the above, to which a later call may
+// add. ERR_USAGE: the configuration; errors of the parts.
 int session_open(struct session *s, unsigned needs, struct err *e) MUST_CHECK;
 
 void session_list_add(struct session *s, struct session_list *list, const char *text);
