@@ -621,7 +621,31 @@ def evidence():
     return {name: json.dumps(row) for name, row in rows.items()}
 
 
-TEXTS |= {"membership": generations(), "evidence": evidence()}
+def records():
+    """The first letter is the record."""
+    row = {"platform": "debian-12-x86_64", "project": "six", "version": "1.0", "filename": "six-1.0-py3-none-any.whl",
+           "sha256": "1" * 64, "result": "done", "reason": "", "override": False, "repeated": False,
+           "tested": [{"as": "same-commit", "sha256": "2" * 64}]}
+    answer = {"view": "tested", "generation": 3, "dry_run": False, "files": [row, row | {"result": "left", "tested": []}],
+              "counts": {"done": 1, "already": 0, "refused": 0, "held": 0, "left": 1, "overtaken": 0, "ended": 0}}
+    stone = {"reason": "upstream has it", "when": "2026-11-20T01:02:03Z", "by": "root", "verdict": "duplicate", "run": "r",
+             "project": "six", "sha256": "3" * 64, "size": 12, "requires-python": ">=3.8",
+             "upstream": {"filename": "six-1.0-py3-none-any.whl", "url": "https://u.example/six", "sha256": "4" * 64,
+                          "uploaded": "2026-11-19T01:02:03Z", "index": "https://u.example/", "identical": True}}
+    rebuild = {"platform": "debian-12-x86_64", "filename": "six-1.0-py3-none-any.whl", "state": "symbol-gone",
+               "why": "two\nlines", "build": 2}
+    texts = {
+        "answer": ("a", answer), "answer-counts": ("a", answer | {"counts": {}}), "answer-row": ("a", answer | {"files": [{}]}),
+        "tombstone": ("t", stone), "tombstone-odd": ("t", stone | {"size": -5, "when": 7, "upstream": [], "by": None}),
+        "rebuilds": ("r", {"platforms": [], "rows": [rebuild, rebuild | {"state": "fits", "build": None}]}),
+        "rebuilds-build": ("r", {"platforms": [], "rows": [rebuild | {"build": 0}]}),
+    }
+    return ({name: letter + json.dumps(value) for name, (letter, value) in texts.items()} | {"words": "tno JSON\nat all"}
+            | {"membership-" + name: "m" + text for name, text in generations().items()}
+            | {"evidence-" + name: "e" + json.dumps(json.loads(text)["record"]) for name, text in evidence().items()})
+
+
+TEXTS |= {"membership": generations(), "evidence": evidence(), "records": records()}
 TEXTS |= {"elf": elves(), "sbom": sboms(), "wheel-facts": native_wheels(), "facts-unpack": packed_facts()}
 
 
