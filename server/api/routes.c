@@ -2,6 +2,7 @@
 #include "server/api/routes.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -171,25 +172,25 @@ const size_t route_table_count = ARRAY_SIZE(route_table);
 
 struct str *route_part(struct route_match *match, struct str part)
 {
-	const struct {
+	static const struct {
 		struct str name;
-		struct str *field;
+		size_t offset;
 	} parts[] = {
-		{STR(":view"), &match->view},
-		{STR(":platform"), &match->platform},
-		{STR(":part"), &match->part},
-		{STR(":project"), &match->project},
-		{STR(":version"), &match->version},
-		{STR(":file"), &match->file},
-		{STR(":id"), &match->id},
-		{STR(":other-platform"), &match->other_platform},
-		{STR(":other-file"), &match->other_file},
+		{STR(":view"), offsetof(struct route_match, view)},
+		{STR(":project"), offsetof(struct route_match, project)},
+		{STR(":platform"), offsetof(struct route_match, platform)},
+		{STR(":file"), offsetof(struct route_match, file)},
+		{STR(":part"), offsetof(struct route_match, part)},
+		{STR(":version"), offsetof(struct route_match, version)},
+		{STR(":id"), offsetof(struct route_match, id)},
+		{STR(":other-platform"), offsetof(struct route_match, other_platform)},
+		{STR(":other-file"), offsetof(struct route_match, other_file)},
 	};
 	size_t i = 0;
 	while (i < ARRAY_SIZE(parts) && !str_eq(parts[i].name, part))
 		i++;
 	assert(i < ARRAY_SIZE(parts)); // test-route-table looks up each part of the table
-	return parts[i].field;
+	return (struct str *)(void *)((char *)match + parts[i].offset);
 }
 
 const char *const route_pool_name[ROUTE_POOL_COUNT] = {"none", "pages", "platform", "searches", "summaries"};
