@@ -12,8 +12,7 @@
 
 // --- one reading ---
 //
-// What the parts of one reading of an ELF file share: elf-facts-read reads its header, segments, notes and comments,
-// elf-dynamic what its dynamic segment leads to. One thread at a time.
+// What the parts of one reading share. One thread at a time.
 
 struct Elf; // libelf's
 
