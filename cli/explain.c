@@ -9,7 +9,6 @@
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
-#include "explainer/explain-losses.h"
 #include "explainer/explain-membership.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog.h"

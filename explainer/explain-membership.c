@@ -7,6 +7,8 @@
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
 #include "lib/format/compress.h"
+#include "explainer/explain-parts.h"
+#include "promoter/member-losses.h"
 #include "promoter/wheel-tests.h"
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/views/membership.h"
@@ -42,7 +44,7 @@ struct known_generation {
 	uint8_t (*evidence)[SHA256_SIZE]; // sorted
 	size_t evidences;
 	struct known_build *build;
-	size_t builds, build_room;
+	size_t builds;
 };
 
 struct explain_membership {
@@ -66,10 +68,6 @@ void explain_membership_free(struct explain_membership *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->knowns; i++) {
-		free(m->known[i].evidence);
-		free(m->known[i].build);
-	}
 	free(m->known);
 	free(m->shown.item);
 	free(m->member.item);
@@ -193,7 +191,6 @@ static int compare_evidence_ids(const void *a, const void *b)
 static void keep_known_builds(struct explain_membership *m, const struct membership_file *f, struct known_generation *g)
 {
 	for (size_t i = 0; i < f->testeds; i++) {
-		GROW(g->build, g->builds, g->build_room);
 		struct known_build *b = &g->build[g->builds++];
 		*b = (struct known_build){.filename = arena_copy(&m->text, str_from(f->filename)), .tested = f->tested[i]};
 		memcpy(b->sha256, f->sha256, SHA256_SIZE);
@@ -213,11 +210,15 @@ static void read_evidence_ids(struct explain_membership *m, struct str packed, s
 	if (membership_read(buf_view(&text), &change, &ignored) < 0)
 		return;
 	g->is_read = true;
+	size_t testeds = 0;
+	for (size_t i = 0; i < change.adds; i++)
+		testeds += change.add[i].testeds;
+	g->build = arena_alloc_aligned(&m->text, (testeds + 1) * sizeof(*g->build));
 	for (size_t i = 0; i < change.adds; i++)
 		keep_known_builds(m, &change.add[i], g);
 	if (!change.evidences)
 		return;
-	g->evidence = xcalloc(change.evidences, SHA256_SIZE);
+	g->evidence = (uint8_t(*)[SHA256_SIZE])arena_alloc(&m->text, change.evidences * SHA256_SIZE);
 	g->evidences = change.evidences;
 	memcpy(g->evidence, change.evidence, change.evidences * SHA256_SIZE);
 	qsort(g->evidence, g->evidences, SHA256_SIZE, compare_evidence_ids);
@@ -248,12 +249,6 @@ static const struct known_generation *find_generation(struct explain_membership 
 }
 
 // --- a member ---
-
-static void put_stated(struct jsondoc *out, const char *key, const char *text)
-{
-	if (text && *text)
-		jsondoc_put_str(out, key, text);
-}
 
 // Who sees names on a platform of the view. Of the view itself: on all of them.
 static bool sees_names_on(const struct explain_membership *m, const char *platform)
@@ -286,14 +281,12 @@ static int add_record_doc(void *ctx, const struct catalog_evidence *r, struct er
 {
 	const struct record_list *to = ctx;
 	const struct known_generation *g = to->generation;
-	char id[SHA256_HEX + 1] = "";
 	if (!g->evidences || !bsearch(r->id, g->evidence, g->evidences, SHA256_SIZE, compare_evidence_ids) ||
 		!shows_platform_of(to->view, r->platform))
 		return 0;
 	struct jsondoc *one = jsondoc_object();
 	jsondoc_add(to->list, one);
-	hex_encode(r->id, SHA256_SIZE, id);
-	jsondoc_put_str(one, "evidence", id);
+	jsondoc_put_sha256(one, "evidence", r->id);
 	jsondoc_put_str(one, "kind", r->kind);
 	jsondoc_put_str(one, "platform", r->platform);
 	jsondoc_put_str(one, "python", r->python);
@@ -303,11 +296,10 @@ static int add_record_doc(void *ctx, const struct catalog_evidence *r, struct er
 	jsondoc_put_int(one, "passed", (int64_t)r->passed);
 	jsondoc_put_int(one, "failed", (int64_t)r->failed);
 	jsondoc_put_int(one, "skipped", (int64_t)r->skipped);
-	put_stated(one, "override", r->overrides);
+	jsondoc_put_known_str(one, "override", r->overrides);
 	if (!to->tested)
 		return 0;
-	hex_encode(to->tested->sha256, SHA256_SIZE, id);
-	jsondoc_put_str(one, "tested", id);
+	jsondoc_put_sha256(one, "tested", to->tested->sha256);
 	jsondoc_put_str(one, "as", promotion_match_name[to->tested->match]);
 	return 0;
 }
@@ -351,9 +343,9 @@ static int put_member(struct explain_membership *m, const struct catalog_history
 	jsondoc_put_bool(out, "member", true);
 	jsondoc_put_int(out, "generation", since);
 	jsondoc_put_known_time(out, "made", g->made);
-	put_stated(out, "action", g->action);
-	put_stated(out, "by", sees_names_on(m, NULL) ? g->by : NULL);
-	put_stated(out, "reason", g->reason);
+	jsondoc_put_known_str(out, "action", g->action);
+	jsondoc_put_known_str(out, "by", sees_names_on(m, NULL) ? g->by : NULL);
+	jsondoc_put_known_str(out, "reason", g->reason);
 	if (!g->is_read)
 		return 0;
 	jsondoc_put(out, "evidence", list.list = jsondoc_array());
@@ -380,11 +372,11 @@ static void add_lack(void *ctx, const struct promotion_rule *rule, const struct 
 	jsondoc_put_str(one, "platform", cell->platform);
 	jsondoc_put_str(one, "python", cell->python);
 	jsondoc_put_str(one, "result", wheel_test_result_name[test->result]);
-	put_stated(one, "why", test->why);
-	put_stated(one, "tested", test->tested);
-	put_stated(one, "as", *test->tested ? promotion_match_name[test->match] : NULL);
-	put_stated(one, "evidence", test->id);
-	put_stated(one, "by", sees_names_on(to->membership, cell->platform) ? test->by : NULL);
+	jsondoc_put_known_str(one, "why", test->why);
+	jsondoc_put_known_str(one, "tested", test->tested);
+	jsondoc_put_known_str(one, "as", *test->tested ? promotion_match_name[test->match] : NULL);
+	jsondoc_put_known_str(one, "evidence", test->id);
+	jsondoc_put_known_str(one, "by", sees_names_on(to->membership, cell->platform) ? test->by : NULL);
 }
 
 static bool is_offered(const struct explain_membership *m, const struct catalog_history *f)
@@ -460,4 +452,81 @@ int explain_membership_put(void *ctx, const struct platform *p, const struct cat
 	jsondoc_put_str(out, "view", m->own->name);
 	const struct view_file *member = find_view_file(&m->member, f, &end);
 	return member ? put_member(m, f, member->since, out, e) : put_outsider(m, p, f, out, e);
+}
+
+// --- members that the store has lost ---
+
+static bool sees_names_of(const struct explain_losses *x, const char *platform)
+{
+	const struct platform *p = site_platform(x->site, str_from(platform));
+	return p && explain_sees_names(x->reader, p);
+}
+
+static void put_removal(struct jsondoc *doc, const struct explain_act *r, bool sees_names)
+{
+	jsondoc_put_str(doc, "since", r->when);
+	jsondoc_put_str(doc, "action", r->action);
+	if (sees_names && *r->by)
+		jsondoc_put_str(doc, "by", r->by);
+	if (sees_names && *r->reason)
+		jsondoc_put_str(doc, "reason", r->reason);
+}
+
+static struct jsondoc *loss_doc(const struct explain_losses *x, const struct view *v, const struct member_loss *l,
+	const struct explain_act *r)
+{
+	char sha256[SHA256_HEX + 1] = "";
+	struct jsondoc *doc = jsondoc_object();
+	hex_encode(l->sha256, SHA256_SIZE, sha256);
+	jsondoc_put_str(doc, "view", v->name);
+	jsondoc_put_str(doc, "platform", l->platform);
+	jsondoc_put_str(doc, "filename", l->filename);
+	jsondoc_put_str(doc, "sha256", sha256);
+	jsondoc_put_int(doc, "generation", l->generation);
+	if (r)
+		put_removal(doc, r, sees_names_of(x, l->platform));
+	else
+		jsondoc_put_known_time(doc, "since", l->since);
+	CLEANUP(mem_free)
+	char *why = r ? xasprintf("wheelcache %s took it off the pages", r->action)
+		      : xstrdup("the store does not have these bytes any more, and no command of wheelcache removed them");
+	CLEANUP(mem_free)
+	char *advice = xasprintf("%scopy the file with SHA-256 %s back to its platform; or take it out of the view: "
+				 "wheelcache demote --from %s %s",
+		r ? "wheelcache prune restore lists it again while its bytes are there, else " : "", sha256, v->name,
+		l->filename);
+	jsondoc_put_str(doc, "why", why);
+	jsondoc_put_str(doc, "advice", advice);
+	return doc;
+}
+
+static int add_losses_of(const struct explain_losses *x, const struct view *v, struct explain_log *log,
+	struct jsondoc *list, struct err *e)
+{
+	CLEANUP(member_losses_release) struct member_losses lost = {0};
+	if (member_losses_read(x->catalog, v->membership, x->project, &lost, e) < 0)
+		return -1;
+	if (lost.count)
+		explain_log_read(log, x->audit_path, x->project);
+	for (size_t i = 0; i < lost.count; i++) {
+		const struct member_loss *l = &lost.item[i];
+		jsondoc_add(list, loss_doc(x, v, l, explain_log_find(log, l->platform, l->filename, NULL)));
+	}
+	return 0;
+}
+
+int explain_losses_read(const struct explain_losses *x, struct jsondoc **out, struct err *e)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *list = jsondoc_array();
+	CLEANUP(explain_log_release) struct explain_log log = {0};
+	const struct config *c = &x->site->config;
+	for (size_t i = 0; i < c->view_count; i++) {
+		const struct view *v = c->views[i].from ? site_view(x->site, str_from(c->views[i].name)) : NULL;
+		if (!v || !v->membership || (v->is_private && !explain_may_read(x->reader, v)))
+			continue;
+		if (add_losses_of(x, v, &log, list, e) < 0)
+			return -1;
+	}
+	*out = STEAL_PTR(list);
+	return 0;
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
 #include <string.h>
 
 #include "lib/format/escape.h"
-#include "explainer/explain-audit.h"
-#include "explainer/explain-builds.h"
-#include "explainer/explain-provenance.h"
-#include "explainer/explain-uploader.h"
-#include "explainer/explain-views.h"
+#include "explainer/explain-parts.h"
 #include "explainer/explain.h"
+#include "lib/state/config/promotion-rules.h"
 
 static const char *or_dash(const char *s)
 {
@@ -81,6 +79,96 @@ static void print_planned(const struct jsondoc *plan, const char *indent, struct
 		jsondoc_is_true(plan, "removes") ? "to be removed" : "stays", or_dash(jsondoc_get_str(plan, "reason")));
 }
 
+// --- the views of a file ---
+
+static int64_t number_of(const struct jsondoc *doc, const char *key)
+{
+	int64_t n = 0;
+	jsondoc_get_int(doc, key, &n);
+	return n;
+}
+
+// Which other bytes a record is about.
+static void print_tested(const struct jsondoc *r, struct buf *out)
+{
+	const char *tested = jsondoc_get_str(r, "tested");
+	enum promotion_match as = promotion_match_find(jsondoc_get_str(r, "as"));
+	if (!tested || as == PROMOTION_MATCH_COUNT)
+		return;
+	buf_puts(out, ", ");
+	promotion_tested_words(as, tested, out);
+}
+
+static void print_record(const struct jsondoc *r, const char *indent, struct buf *out)
+{
+	const char *override = jsondoc_get_str(r, "override");
+	buf_printf(out, "%s  %s on %s, Python %s: ", indent, jsondoc_get_str(r, "kind"), jsondoc_get_str(r, "platform"),
+		jsondoc_get_str(r, "python"));
+	if (override)
+		buf_printf(out, "overridden: %s", override);
+	else
+		buf_printf(out, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped", number_of(r, "passed"),
+			number_of(r, "failed"), number_of(r, "skipped"));
+	const char *by = jsondoc_get_str(r, "by");
+	buf_printf(out, "%s%s%s", by ? " (" : "", by ? by : "", by ? ")" : "");
+	print_tested(r, out);
+	buf_putc(out, '\n');
+}
+
+// The reason of a red one names kind and cell itself.
+static void print_lack(const struct jsondoc *lack, const char *indent, struct buf *out)
+{
+	const char *why = jsondoc_get_str(lack, "why"), *result = jsondoc_get_str(lack, "result");
+	bool names_all = why && strcmp(result, "untested") != 0;
+	buf_printf(out, "%s  %s: ", indent, result);
+	if (!names_all)
+		buf_printf(out, "%s on %s, Python %s", jsondoc_get_str(lack, "kind"), jsondoc_get_str(lack, "platform"),
+			jsondoc_get_str(lack, "python"));
+	buf_printf(out, "%s%s", why && !names_all ? ": " : "", why ? why : "");
+	print_tested(lack, out);
+	buf_putc(out, '\n');
+}
+
+static void print_member(const struct jsondoc *m, const char *indent, struct buf *out)
+{
+	const char *made = jsondoc_get_str(m, "made"), *reason = jsondoc_get_str(m, "reason");
+	const struct jsondoc *evidence = jsondoc_get(m, "evidence");
+	buf_printf(out, "%sin %s since generation %" PRId64, indent, jsondoc_get_str(m, "view"),
+		number_of(m, "generation"));
+	if (made)
+		buf_printf(out, " of %s, %s", made, jsondoc_get_str(m, "action"));
+	if (made && jsondoc_get_str(m, "by"))
+		buf_printf(out, " by %s", jsondoc_get_str(m, "by"));
+	buf_printf(out, "%s%s\n", reason ? ": " : "", reason ? reason : "");
+	for (size_t i = 0; evidence && i < jsondoc_count(evidence); i++)
+		print_record(jsondoc_at(evidence, i), indent, out);
+}
+
+// Without a reason the view is that of an earlier time, and the views above are those of today.
+static void print_outsider(const struct jsondoc *m, const char *indent, struct buf *out)
+{
+	const char *why = jsondoc_get_str(m, "why");
+	const struct jsondoc *lacks = jsondoc_get(m, "lacks");
+	buf_printf(out, "%snot in %s%s%s\n", indent, jsondoc_get_str(m, "view"), why ? ": " : " at that time",
+		why ? why : "");
+	for (size_t i = 0; lacks && i < jsondoc_count(lacks); i++)
+		print_lack(jsondoc_at(lacks, i), indent, out);
+}
+
+static void print_views(const struct jsondoc *row, const char *indent, struct buf *out)
+{
+	const struct jsondoc *views = jsondoc_get(row, "views"), *m = jsondoc_get(row, "membership");
+	if (views)
+		buf_printf(out, "%sin the views", indent);
+	for (size_t i = 0; views && i < jsondoc_count(views); i++)
+		buf_printf(out, "%s %s", i ? "," : "", jsondoc_at_str(views, i));
+	buf_puts(out, views ? "\n" : "");
+	if (m && jsondoc_is_true(m, "member"))
+		print_member(m, indent, out);
+	else if (m)
+		print_outsider(m, indent, out);
+}
+
 static void print_file_row(const struct jsondoc *row, size_t platform, size_t state, struct buf *out)
 {
 	CLEANUP(mem_free) char *indent = xasprintf("%*s", (int)(platform + state + 6), "");
@@ -93,12 +181,14 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 		buf_printf(out, "%sthe view shows the file of %s\n", indent, hidden);
 	if (jsondoc_is_true(row, "not-promoted") && !jsondoc_get(row, "membership"))
 		buf_printf(out, "%snot promoted into the view\n", indent);
-	explain_views_text(row, indent, out);
+	print_views(row, indent, out);
 	if (reason)
 		buf_printf(out, "%s%s\n", indent, reason);
 	if (jsondoc_get(row, "removal"))
 		print_removal(jsondoc_get(row, "removal"), indent, out);
-	explain_uploader_text(row, indent, out);
+	const char *by = jsondoc_get_str(row, "uploaded_by"), *when = jsondoc_get_str(row, "uploaded");
+	if (by && when)
+		escape_terminal_line(out, "%suploaded by %s at %.19sZ", indent, by, when);
 	if (jsondoc_get(row, "downloads"))
 		print_downloads(jsondoc_get(row, "downloads"), indent, out);
 	if (jsondoc_get(row, "provenance"))
@@ -216,6 +306,34 @@ static void print_environments(const struct jsondoc *rows, struct buf *out)
 	}
 }
 
+// --- the last builds ---
+
+static void print_build(const struct jsondoc *build, struct buf *out)
+{
+	const char *why = jsondoc_get_str(build, "why"), *since = jsondoc_get_str(build, "since");
+	const char *step = jsondoc_get_str(build, "step"), *result = jsondoc_get_str(build, "result");
+	int64_t failures = 0;
+	buf_printf(out, "  %s, Python %s: %s %s", jsondoc_get_str(build, "platform"), jsondoc_get_str(build, "python"),
+		jsondoc_get_str(build, "version"), result);
+	if (*step && strcmp(result, results_result_name[RESULTS_OK]) != 0)
+		buf_printf(out, " (%s)", step);
+	buf_printf(out, " at %s", jsondoc_get_str(build, "begun"));
+	if (since && jsondoc_get_int(build, "failures", &failures) && failures > 1)
+		buf_printf(out, ", %lld times since %s", (long long)failures, since);
+	if (*why)
+		buf_printf(out, ": %s", why);
+	buf_printf(out, "\n    wheelcache builds --log %.10s\n", jsondoc_get_str(build, "id"));
+	if (jsondoc_is_true(build, "running") && strcmp(result, results_result_name[RESULTS_RUNNING]) != 0)
+		buf_puts(out, "    another attempt is running\n");
+}
+
+static void print_builds(const struct jsondoc *builds, struct buf *out)
+{
+	buf_puts(out, builds && jsondoc_count(builds) ? "\nLast attempts to build a wheel:\n" : "");
+	for (size_t i = 0; builds && i < jsondoc_count(builds); i++)
+		print_build(jsondoc_at(builds, i), out);
+}
+
 // --- the name rule ---
 
 static void print_taken(const struct jsondoc *taken, struct buf *out)
@@ -253,7 +371,7 @@ void explain_text(const struct jsondoc *explanation, struct buf *out)
 	print_here(jsondoc_get(explanation, "here"), &text);
 	print_upstream(jsondoc_get(explanation, "upstream"), &text);
 	print_environments(jsondoc_get(explanation, "environments"), &text);
-	explain_builds_text(jsondoc_get(explanation, "builds"), &text);
+	print_builds(jsondoc_get(explanation, "builds"), &text);
 	for (struct str rest = buf_view(&text); rest.len;) {
 		escape_terminal(out, str_cut(&rest, '\n'));
 		buf_putc(out, '\n');

@@ -4,19 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explainer/explain-audit.h"
-#include "explainer/explain-builds.h"
-#include "explainer/explain-choices.h"
-#include "explainer/explain-names.h"
-#include "explainer/explain-provenance.h"
-#include "explainer/explain-uploader.h"
-#include "lib/base/arena.h"
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/specifier.h"
-#include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/catalog/catalog-row.h"
+#include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/store/tombstone.h"
+#include "explainer/explain-parts.h"
+#include "lib/install/resolve.h"
 #include "lib/view/merge-upstream.h"
+
+// Where files come from: their sources.
+enum file_origin { FROM_HERE = 1, FROM_UPSTREAM = 2, FROM_BOTH = 4 };
+
+static const char names_kept_out[] =
+	"a platform of the source has the project, so its files come into the view by promotion "
+	"alone; [upstream] shared would merge it";
 
 // A file that the view shows.
 struct shown {
@@ -46,7 +48,7 @@ struct explanation {
 	struct index_files files;
 	struct jsondoc *here, *lost, *builds; // builds NULL: not known
 	struct explain_audit audit;
-	struct explain_uploaders uploaders;
+	struct explain_log log;
 	struct arena text;
 	struct shown *shown; // sorted by name
 	size_t shown_count, shown_room;
@@ -64,7 +66,7 @@ static void explanation_release(struct explanation *x)
 	free(x->specifier);
 	index_files_release(&x->files);
 	fits_release(&x->fits);
-	explain_uploaders_release(&x->uploaders);
+	explain_log_release(&x->log);
 	jsondoc_cleanup(&x->here);
 	jsondoc_cleanup(&x->lost);
 	jsondoc_cleanup(&x->builds);
@@ -74,19 +76,6 @@ static void explanation_release(struct explanation *x)
 static const char *explanation_copy(struct explanation *x, const char *s)
 {
 	return s ? arena_copy(&x->text, str_from(s)) : NULL;
-}
-
-static void put_text(struct jsondoc *out, const char *key, const char *text)
-{
-	if (text && *text)
-		jsondoc_put_str(out, key, text);
-}
-
-static void put_hex_sha256(struct jsondoc *out, const uint8_t *sha256)
-{
-	if (!sha256)
-		return;
-	jsondoc_put_sha256(out, "sha256", sha256);
 }
 
 static const struct platform *find_view_platform(const struct explanation *x, int64_t id)
@@ -117,11 +106,11 @@ static int on_planned_file(void *ctx, const struct catalog_planned *f, struct er
 		return 0;
 	GROW(x->planned, x->planned_count, x->planned_room);
 	struct jsondoc *facts = jsondoc_object();
-	put_text(facts, "verdict", f->verdict);
+	jsondoc_put_known_str(facts, "verdict", f->verdict);
 	jsondoc_put_bool(facts, "removes", f->removes);
-	put_text(facts, "why", f->why);
-	put_text(facts, "reason", f->reason);
-	put_text(facts, "upstream", f->upstream);
+	jsondoc_put_known_str(facts, "why", f->why);
+	jsondoc_put_known_str(facts, "reason", f->reason);
+	jsondoc_put_known_str(facts, "upstream", f->upstream);
 	x->planned[x->planned_count++] = (struct planned){f->platform, explanation_copy(x, f->path), facts};
 	return 0;
 }
@@ -213,13 +202,13 @@ static void put_tombstone(struct jsondoc *row, const char *text, bool sees_names
 	struct jsondoc *removal = jsondoc_object(), *upstream;
 	tombstone_read(str_from(text), &t);
 	jsondoc_put_known_time(removal, "when", t.when);
-	put_text(removal, "by", sees_names ? t.by : NULL);
-	put_text(removal, "verdict", t.verdict);
-	put_text(removal, "run", t.run);
+	jsondoc_put_known_str(removal, "by", sees_names ? t.by : NULL);
+	jsondoc_put_known_str(removal, "verdict", t.verdict);
+	jsondoc_put_known_str(removal, "run", t.run);
 	if (t.upstream.filename) {
 		upstream = jsondoc_object();
-		put_text(upstream, "filename", t.upstream.filename);
-		put_text(upstream, "url", t.upstream.url);
+		jsondoc_put_known_str(upstream, "filename", t.upstream.filename);
+		jsondoc_put_known_str(upstream, "url", t.upstream.url);
 		jsondoc_put_bool(upstream, "identical", t.upstream.is_identical);
 		jsondoc_put(removal, "upstream", upstream);
 	}
@@ -235,6 +224,18 @@ static void put_downloads(const struct explanation *x, struct jsondoc *row, cons
 	jsondoc_put_int(out, "count", (int64_t)found.count);
 	jsondoc_put_known_time(out, "last", found.last);
 	jsondoc_put(row, "downloads", out);
+}
+
+static void put_uploader(const struct explanation *x, const char *platform, const struct catalog_history *f,
+	struct jsondoc *row)
+{
+	char hex[SHA256_HEX + 1] = "";
+	hex_encode(f->sha256, SHA256_SIZE, hex);
+	const struct explain_act *upload = explain_log_find(&x->log, platform, f->filename, hex);
+	if (!upload)
+		return;
+	jsondoc_put_str(row, "uploaded_by", upload->by);
+	jsondoc_put_str(row, "uploaded", upload->when);
 }
 
 // Says whether the view has a listed file, and if not, why.
@@ -271,14 +272,15 @@ static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 	jsondoc_put_str(row, "path", f->path);
 	if (f->has_file)
 		jsondoc_put_int(row, "size", (int64_t)f->size);
-	put_hex_sha256(row, f->sha256);
-	put_text(row, "requires-python", f->requires_python);
-	put_text(row, "reason", f->reason ? f->reason : f->yanked);
+	if (f->sha256)
+		jsondoc_put_sha256(row, "sha256", f->sha256);
+	jsondoc_put_known_str(row, "requires-python", f->requires_python);
+	jsondoc_put_known_str(row, "reason", f->reason ? f->reason : f->yanked);
 	bool sees_names = explain_sees_names(x->about->reader, p);
 	if (f->tombstone)
 		put_tombstone(row, f->tombstone, sees_names);
-	if (sees_names)
-		explain_uploaders_put(&x->uploaders, p->name, f->filename, f->sha256, row);
+	if (sees_names && f->sha256)
+		put_uploader(x, p->name, f, row);
 	put_downloads(x, row, p->name, f->filename);
 	if (f->state == FILE_IS_LISTED)
 		explain_audit(&x->audit, p->name, f->filename, f->sha256, row);
@@ -343,11 +345,12 @@ static struct jsondoc *upstream_file_doc(const struct explanation *x, const stru
 	jsondoc_put_str(out, "url", f->url);
 	if (f->yanked)
 		jsondoc_put_str(out, "yanked", f->yanked);
-	put_text(out, "requires-python", f->requires_python);
-	put_text(out, "upload-time", f->upload_time);
+	jsondoc_put_known_str(out, "requires-python", f->requires_python);
+	jsondoc_put_known_str(out, "upload-time", f->upload_time);
 	if (f->size >= 0)
 		jsondoc_put_int(out, "size", f->size);
-	put_hex_sha256(out, f->has_sha256 ? f->sha256 : NULL);
+	if (f->has_sha256)
+		jsondoc_put_sha256(out, "sha256", f->sha256);
 	if (is_omitted(x, f))
 		jsondoc_put_bool(out, "left-out", true);
 	if (f->is_cut)
@@ -366,8 +369,8 @@ static struct jsondoc *upstream_doc(const struct explanation *x, const struct up
 	}
 	struct jsondoc *files = is_of_version ? jsondoc_array() : NULL;
 	jsondoc_put_str(out, "result", upstream_result_name[answer->result]);
-	put_text(out, "why", answer->why);
-	put_text(out, "index", answer->index);
+	jsondoc_put_known_str(out, "why", answer->why);
+	jsondoc_put_known_str(out, "index", answer->index);
 	jsondoc_put_known_time(out, "asked", answer->asked);
 	jsondoc_put_known_time(out, "fetched", answer->fetched);
 	if (!x->page) {
@@ -386,6 +389,95 @@ static struct jsondoc *upstream_doc(const struct explanation *x, const struct up
 	return out;
 }
 
+// --- the rule of names ---
+
+static const struct {
+	const char *files, *why;
+} by_rule[NAME_RULE_COUNT] = {
+	[NAME_RULE_MERGE] = {"both", "no rule applies"},
+	[NAME_RULE_PRIVATE] = {"here", "[upstream] private: upstream is never asked for it"},
+	[NAME_RULE_LOCAL] = {"here", "[upstream] local-only: upstream is not asked for it"},
+	[NAME_RULE_UPSTREAM] = {"upstream", "[upstream] upstream-only"},
+	[NAME_RULE_SHARED] = {"both", "[upstream] shared: always merged"},
+};
+
+// Describes upstream's project under a name that is ours.
+static struct jsondoc *taken_doc(const struct simplepage *page, int64_t fetched)
+{
+	struct jsondoc *out = jsondoc_object();
+	int64_t since = 0;
+	for (size_t i = 0; i < page->files; i++)
+		if (page->file[i].uploaded && (!since || page->file[i].uploaded < since))
+			since = page->file[i].uploaded;
+	jsondoc_put_int(out, "files", (int64_t)page->files);
+	jsondoc_put_known_time(out, "since", since);
+	jsondoc_put_known_time(out, "fetched", fetched);
+	return out;
+}
+
+// Whose files of the project clients get, and by which rule.
+static struct jsondoc *names_doc(const struct explanation *x, const struct upstream_answer *answer)
+{
+	const struct explain_about *about = x->about;
+	struct jsondoc *out = jsondoc_object();
+	bool is_first = about->rule == NAME_RULE_MERGE && about->is_ours;
+	const char *files = by_rule[about->rule].files, *why = by_rule[about->rule].why;
+	if (!x->view->merges) {
+		files = "here";
+		why = "the view does not merge";
+	} else if (is_first) {
+		files = "here";
+		why = "upstream did not know the name when its first file came here; [upstream] shared would merge it";
+	} else if (x->is_kept_out) {
+		files = "here";
+		why = names_kept_out;
+	}
+	jsondoc_put_str(out, "rule", name_rule_text[about->rule]);
+	jsondoc_put_bool(out, "ours", about->is_ours);
+	jsondoc_put_str(out, "files", files);
+	jsondoc_put_str(out, "why", why);
+	if (is_first && answer->stale)
+		jsondoc_put(out, "taken", taken_doc(answer->stale, answer->fetched));
+	return out;
+}
+
+// --- what pip takes ---
+
+static void put_choice(struct index_files *files, struct jsondoc *out, const char *key, size_t place,
+	enum file_origin source, const char *requested)
+{
+	uint64_t micros;
+	const struct index_file *f = resolve_file(files, place, source, requested, &micros);
+	if (!f)
+		return;
+	struct jsondoc *chosen = jsondoc_object();
+	jsondoc_put_str(chosen, "filename", f->filename);
+	jsondoc_put_str(chosen, "version", f->version.text);
+	jsondoc_put_str(chosen, "from", f->sources & FROM_HERE ? "here" : "upstream");
+	if (f->is_yanked)
+		jsondoc_put_bool(chosen, "yanked", true);
+	if (micros != UINT64_MAX)
+		jsondoc_put_bool(chosen, "some-micros", true);
+	jsondoc_put(out, key, chosen);
+}
+
+static struct jsondoc *choices_doc(struct index_files *files, enum file_origin client, const char *requested)
+{
+	struct jsondoc *out = jsondoc_array();
+	for (size_t i = 0; i < files->fits->places; i++) {
+		const struct fits_place *place = &files->fits->place[i];
+		struct jsondoc *row = jsondoc_object();
+		jsondoc_put_str(row, "platform", place->platform->name);
+		jsondoc_put_str(row, "python", place->python);
+		put_choice(files, row, "here", i, FROM_HERE, requested);
+		put_choice(files, row, "upstream", i, FROM_UPSTREAM, requested);
+		put_choice(files, row, "both", i, FROM_BOTH, requested);
+		put_choice(files, row, "client", i, client, requested);
+		jsondoc_add(out, row);
+	}
+	return out;
+}
+
 // --- the document ---
 
 // Where the files come from that clients of the view get.
@@ -400,23 +492,22 @@ static enum file_origin origin_for_clients(const struct explanation *x, const st
 static struct jsondoc *explanation_doc(struct explanation *x, const struct upstream_answer *answer)
 {
 	struct jsondoc *out = jsondoc_object(), *platforms = jsondoc_array();
-	const struct explain_names names = {x->about->rule, x->about->is_ours, x->view->merges, x->is_kept_out, answer};
 	jsondoc_put_str(out, "project", x->project);
-	put_text(out, "version", x->about->version);
-	put_text(out, "view", x->view->name);
+	jsondoc_put_known_str(out, "version", x->about->version);
+	jsondoc_put_known_str(out, "view", x->view->name);
 	if (x->view->membership)
 		jsondoc_put_int(out, "generation", x->generation);
 	for (size_t i = 0; i < x->view->platform_count; i++)
 		jsondoc_add_str(platforms, x->view->platform[i]->name);
 	jsondoc_put(out, "platforms", platforms);
-	struct jsondoc *rule = explain_names(&names);
+	struct jsondoc *rule = names_doc(x, answer);
 	enum file_origin client = origin_for_clients(x, rule);
 	jsondoc_put(out, "names", rule);
 	if (jsondoc_count(x->lost))
 		jsondoc_put(out, "lost", STEAL_PTR(x->lost));
 	jsondoc_put(out, "here", STEAL_PTR(x->here));
 	jsondoc_put(out, "upstream", upstream_doc(x, answer, x->about->version != NULL));
-	jsondoc_put(out, "environments", explain_choices(&x->files, client, x->specifier));
+	jsondoc_put(out, "environments", choices_doc(&x->files, client, x->specifier));
 	if (x->builds)
 		jsondoc_put(out, "builds", STEAL_PTR(x->builds));
 	return out;
@@ -452,7 +543,7 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 	if (find_shown_generation(&x, e) < 0 ||
 		merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0)
 		return NULL;
-	x.owner = x.owner || !x.is_kept_out || !about->view->merges ? x.owner : explain_names_kept_out;
+	x.owner = x.owner || !x.is_kept_out || !about->view->merges ? x.owner : names_kept_out;
 	if (!x.owner)
 		x.page = answer->page ? answer->page : answer->stale;
 	x.here = jsondoc_array();
@@ -465,7 +556,7 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 		fits_add_platform(&x.fits, about->view->platform[i]);
 	index_files_init(&x.files, about->project, &x.fits);
 	add_upstream_files(&x);
-	explain_uploaders_read(about->audit_path, about->project, &x.uploaders);
+	explain_log_read(&x.log, about->audit_path, about->project);
 	if (collect_here(&x, e) < 0)
 		return NULL;
 	read_builds(&x);

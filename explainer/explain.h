@@ -41,7 +41,7 @@ struct explain_about {
 	const struct explain_reader *reader;
 	explain_file_fn *put_file;         // NULL: nothing is added
 	void *put_file_ctx;
-	const struct jsondoc *lost; // of explainer/explain-losses.h, for all versions; NULL: not reported
+	const struct jsondoc *lost; // of explainer/explain-membership.h, for all versions; NULL: not reported
 };
 
 // Returns a document that the caller frees. answer is what is known of upstream's project of this name, even if the
@@ -51,7 +51,7 @@ struct explain_about {
 //	{"project", "version"?, "view"?, "generation"? (of the view's membership), "platforms": [name, …],
 //	 "names": {"rule": name_rule_text, "ours": bool, "files" (that clients get): "here"|"upstream"|"both", "why",
 //	     "taken"? (upstream has a project under our name): {"files", "since"? (of the oldest), "fetched"}},
-//	 "lost"? (members of views that the store has lost): see explainer/explain-losses.h,
+//	 "lost"? (members of views that the store has lost): see explainer/explain-membership.h,
 //	 "here": [{"platform", "filename", "path",
 //	     "state": "listed"|"yanked"|"quarantined"|"copy"|"unlisted"|"removed",
 //	     "size"?, "sha256"?, "requires-python"?, "reason"?,
@@ -59,11 +59,11 @@ struct explain_about {
 //	     "not-promoted"?: true (a listed file that the view's membership does not have),
 //	     "views"?, "membership"? (of a listed file): see explainer/explain-membership.h,
 //	     "removal"?: {"when"?, "by"? (if the reader sees names), "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
-//	     "uploaded_by"?, "uploaded"? (if the reader sees names): see explain-uploader.h,
+//	     "uploaded_by"?, "uploaded"? (if the reader sees names),
 //	     "downloads"?: {"count", "last"},
-//	     "provenance"? (of its statement; with rows if a version was requested): see explain-provenance.h,
+//	     "provenance"? (of its statement; with rows if a version was requested): see explain-parts.h,
 //	     "attestations"?: true (it has some, PEP 740),
-//	     "audit"? (of a listed wheel, if wheels are audited): see explain-audit.h,
+//	     "audit"? (of a listed wheel, if wheels are audited): see explain-parts.h,
 //	     "plan"?: {"verdict", "removes", "why"?, "reason", "upstream"?}}, …],
 //	 "upstream": {"result", "why"?, "index"?, "asked"?, "fetched"?, "stale"?, "status"?, "files"? (count),
 //	     "left-out"? (count of those that the view's pages omit, because none of its machines runs them),
@@ -71,7 +71,7 @@ struct explain_about {
 //	         "size"?, "sha256"?, "left-out"?: true, "cut"?: true (a field was too long and was omitted)}, …]},
 //	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?, "client"? (from what clients of the view get): {"filename", "version",
 //	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …],
-//	 "builds"? (if the results can be read): see explain-builds.h}
+//	 "builds"? (if the results can be read): see explain-parts.h}
 struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
 	struct err *e) MUST_CHECK;
 // Appends the document to out as text for a terminal.

@@ -248,6 +248,12 @@ void jsondoc_put_time(struct jsondoc *object, const char *key, int64_t seconds)
 	jsondoc_put_str(object, key, seconds > 0 ? text : NULL);
 }
 
+void jsondoc_put_known_str(struct jsondoc *object, const char *key, const char *value)
+{
+	if (value && *value)
+		jsondoc_put_str(object, key, value);
+}
+
 void jsondoc_put_known_time(struct jsondoc *object, const char *key, int64_t seconds)
 {
 	if (seconds > 0)

@@ -66,6 +66,8 @@ struct jsondoc *jsondoc_copy(const struct jsondoc *doc);
 void jsondoc_cleanup(struct jsondoc **doc);                              // frees *doc; for CLEANUP
 // Sets a string. If it is not UTF-8, as a file name may be, all bytes that are not ASCII become "?". NULL becomes null.
 void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value);
+// The same; NULL or "": the object does not get the key.
+void jsondoc_put_known_str(struct jsondoc *object, const char *key, const char *value);
 void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value);
 // A time as lib/os/clock writes it; 0 and below: null. seconds: since 1970.
 void jsondoc_put_time(struct jsondoc *object, const char *key, int64_t seconds);

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "explainer/explain-losses.h"
 #include "explainer/explain-membership.h"
 #include "explainer/explain.h"
 #include "lib/base/limits.h"

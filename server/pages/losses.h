@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a page for people that says which members of views the store has lost: of explainer/explain-losses.h. Any
+// The part of a page for people that says which members of views the store has lost: of explainer/explain-membership.h. Any
 // thread.
 #pragma once
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "explainer/explain-audit.h"
-#include "explainer/explain-losses.h"
+#include "explainer/explain-parts.h"
+#include "explainer/explain-membership.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/suggest.h"

@@ -51,7 +51,7 @@ struct project_file {
 	const char *builder;   // that its statement of provenance names; NULL: none
 	const char *uploader;  // the token that uploaded these bytes; NULL: not known
 	const char *before;    // the file of the version before with the same tags on this platform; NULL: none
-	struct jsondoc *audit; // of explain-audit.h; NULL: not judged
+	struct jsondoc *audit; // of explain-parts.h; NULL: not judged
 };
 
 // A file that is on no page.
@@ -96,7 +96,7 @@ struct project_data {
 	struct project_files files;
 	struct project_metadata metadata;
 	const char *metadata_of; // the file that has it; NULL: none
-	struct jsondoc *lost;    // of explainer/explain-losses.h, of views that the client may read
+	struct jsondoc *lost;    // of explainer/explain-membership.h, of views that the client may read
 	char *tried;             // the version of the last attempt to build the project; NULL: there was none
 };
 

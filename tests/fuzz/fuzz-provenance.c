@@ -7,7 +7,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/wheel/attachment.h"
-#include "explainer/explain-provenance.h"
+#include "explainer/explain-parts.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char wheel[] = "foo_bar-1.0-py3-none-any.whl";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explainer/explain-provenance.h"
+#include "explainer/explain-parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
