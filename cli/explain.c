@@ -17,7 +17,7 @@
 #include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream.h"
 #include "explainer/explain.h"
-#include "lib/view/view-time.h"
+#include "lib/view/view.h"
 
 struct explain_command {
 	struct session s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ready-made configuration of clients and CI systems for an index of this server: pip.conf, uv.toml, workflows.
-// client-templates.c has the texts; the command and the page show the same. No state: any thread.
+// The command and the page show the same. No state: any thread.
 #pragma once
 
 #include <stdbool.h>

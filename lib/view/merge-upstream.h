@@ -4,9 +4,17 @@
 // only the catalog. One thread at a time per catalog connection.
 #pragma once
 
+#include "lib/domain/index/simplepage.h"
 #include "lib/state/upstream/upstream.h"
-#include "lib/view/render.h"
 #include "lib/view/view.h"
+
+// A file on a page. Borrowed.
+struct page_file {
+	const char *place; // in its URL: the platform, or "upstream"
+	// Upstream's files: platform is 0, version and sha256 may be NULL, size and mtime_ns are unset
+	struct catalog_file file;
+	const struct simplepage_file *upstream; // the file on upstream's page; NULL: the file is ours
+};
 
 // The project's status (PEP 792) and its reason, if the page must show them; NULL: it need not. Borrowed.
 const char *merge_upstream_status(const struct upstream_answer *upstream);

@@ -2,11 +2,13 @@
 #include "lib/view/view.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/suggest.h"
-#include "lib/view/merge-platforms.h"
+#include "lib/domain/text/filename.h"
+#include "lib/os/clock.h"
 #include "lib/view/site-check.h"
 
 static void view_add(struct view *v, const struct platform *p)
@@ -349,40 +351,83 @@ int site_refuse_view(const struct site *s, const char *name, enum err_kind kind,
 	return name_choice_refuse(&names, kind, "there is no view or platform", e);
 }
 
-// Forwards the rows of the only platform without a merge.
-struct single_platform {
-	const struct platform *platform;
-	view_file_fn *file;
-	view_name_fn *name;
-	void *ctx;
-};
+// --- which of upstream's wheels a view shows ---
 
-static int forward_file(void *ctx, const struct catalog_file *file, struct err *e)
+void wheel_filter_init(struct wheel_filter *f, const struct platform *const *platform, size_t count)
 {
-	const struct single_platform *d = ctx;
-	return d->file(d->ctx, d->platform, file, e);
+	*f = (struct wheel_filter){.is_enabled = true};
+	for (size_t i = 0; i < count && !f->unknown; i++)
+		if (!platform[i]->profile.environment_count)
+			f->unknown = platform[i];
+	if (f->unknown || !count)
+		return;
+	strset_add(&f->tag, "any");
+	for (size_t i = 0; i < count; i++) {
+		const struct environment *env =
+			platform[i]->profile.environment; // all environments of a platform have the same platform tags
+		for (size_t n = 0; n < env->platforms; n++)
+			strset_add(&f->tag, env->platform[n]);
+	}
+	strset_sort(&f->tag);
 }
 
-static int forward_project(void *ctx, const struct catalog_project *project, struct err *e)
+void wheel_filter_release(struct wheel_filter *f)
 {
-	const struct single_platform *d = ctx;
-	return d->name(d->ctx, project->project, e);
+	strset_release(&f->tag);
 }
 
-int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx, struct err *e)
+static bool has_tag(const struct wheel_filter *f, struct str tag)
 {
-	const struct member_filter members = {v->membership, v->generation, v->shows_each, v->left_out};
-	if (v->platform_count != 1)
-		return merge_platforms_files(v->platform, v->platform_count, &members, c, project, fn, ctx, e);
-	struct single_platform d = {.platform = v->platform[0], .file = fn, .ctx = ctx};
-	return member_filter_files(&members, c, d.platform->id, project, forward_file, &d, e);
+	char text[sizeof(*((struct environment *)0)->platform)]; // no tag is longer
+	if (tag.len >= sizeof(text))
+		return false;
+	for (size_t i = 0; i < tag.len; i++)
+		text[i] = ascii_lower(tag.ptr[i]);
+	text[tag.len] = '\0';
+	return strset_has(&f->tag, text);
 }
 
-int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, void *ctx, struct err *e)
+bool wheel_filter_admits(const struct wheel_filter *f, const char *filename)
 {
-	const struct member_filter members = {v->membership, v->generation, v->shows_each, NULL};
-	if (v->platform_count != 1)
-		return merge_platforms_projects(v->platform, v->platform_count, &members, c, fn, ctx, e);
-	struct single_platform d = {.platform = v->platform[0], .name = fn, .ctx = ctx};
-	return member_filter_projects(&members, c, d.platform->id, forward_project, &d, e);
+	struct str name = str_from(filename);
+	if (!f->tag.count || filename_kind(name) != FILENAME_WHEEL)
+		return true;
+	struct str rest = str_slice(name, (size_t)(str_rfind(name, '-') + 1), name.len - strlen(".whl"));
+	while (rest.len)
+		if (has_tag(f, str_cut(&rest, '.')))
+			return true;
+	return false;
+}
+
+// --- a view at a time ---
+
+// No name of a view has "@".
+const struct view *view_time_split(const struct site *s, struct str name, struct str *when)
+{
+	const struct view *v = site_view(s, name);
+	struct str base = str_cut(&name, '@');
+	*when = v ? (struct str){NULL, 0} : name;
+	return v || !base.len ? v : site_view(s, base);
+}
+
+const char *view_time_read(const struct view *v, struct str when, int64_t *at)
+{
+	char text[CLOCK_TEXT];
+	if (!v->membership)
+		return "this view has no earlier state, because it has no from: it shows all files of its platforms";
+	snprintf(text, sizeof(text), STR_FMT, STR_ARG(when));
+	if (when.len >= sizeof(text) || !clock_read_end(text, at))
+		return "no such time: it is 2026-11-20, for the end of that day (UTC), or 2026-11-20T06:00:00Z";
+	*at = *at ? *at : 1;
+	return NULL;
+}
+
+int view_time_find(const struct site *s, const struct view *v, struct catalog *c, int64_t at, struct view *past,
+	struct err *e)
+{
+	*past = *v;
+	past->generation = GENERATION_UNKNOWN;
+	return site_generation(s, v) == GENERATION_UNKNOWN
+		       ? 0
+		       : catalog_view_at(c, v->membership, at, &past->generation, e);
 }

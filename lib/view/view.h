@@ -14,7 +14,21 @@
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
 #include "lib/state/upstream/owned-names.h"
-#include "lib/view/wheel-filter.h"
+
+// Selects the wheels of upstream that run on a view's machines: those with a platform tag of one of its platforms, or
+// "any". Python and ABI tags are ignored, because a machine may have further Pythons. A filter of zeros admits every
+// wheel.
+struct wheel_filter {
+	bool is_enabled;
+	const struct platform *unknown; // the first platform without a profile, borrowed; NULL: none
+	struct strset tag; // in lower case; empty if a platform is unknown or there is none: all wheels are admitted
+};
+
+// Makes the filter of these platforms. The caller releases it.
+void wheel_filter_init(struct wheel_filter *f, const struct platform *const *platform, size_t count);
+void wheel_filter_release(struct wheel_filter *f);
+// Decides by the file name alone. Always true for files that are not wheels.
+bool wheel_filter_admits(const struct wheel_filter *f, const char *filename);
 
 struct view {
 	char *name;                       // NULL: the default view, /simple/; of a part "VIEW/PLATFORM"
@@ -105,3 +119,15 @@ int view_files(const struct view *v, struct catalog *c, const char *project, vie
 typedef int view_name_fn(void *ctx, const char *project, struct err *e);
 // Calls fn for the name of each project of the view, once, sorted by bytes.
 int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
+// A view as it was at a time: "tested@2026-11-20", at the end of that day (UTC), or "tested@2026-11-20T06:00:00Z". Its
+// membership is the generation that was the newest then, and its files are those that are there now.
+
+// The view of a name that may have "@TIME" behind it, borrowed from the site; NULL: none. *when: the TIME, a slice of
+// name; its ptr is NULL where there is none.
+const struct view *view_time_split(const struct site *s, struct str name, struct str *when);
+// Reads the TIME into *at: seconds since 1970, at least 1. Returns NULL, or what is wrong: a literal.
+const char *view_time_read(const struct view *v, struct str when, int64_t *at);
+// Makes *past the view v of the site at that time. It borrows all from v. The catalog's errors.
+int view_time_find(const struct site *s, const struct view *v, struct catalog *c, int64_t at, struct view *past,
+	struct err *e) MUST_CHECK;

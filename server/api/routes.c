@@ -9,7 +9,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/suggest.h"
 #include "lib/domain/text/name.h"
-#include "lib/view/view-time.h"
+#include "lib/view/view.h"
 #include "server/api/handlers.h"
 #include "server/core/auth.h"
 #include "server/core/server-context.h"

@@ -15,7 +15,7 @@
 #include "lib/state/store/release.h"
 #include "lib/state/store/reservation.h"
 #include "lib/audit/wheel-gate.h"
-#include "lib/view/view-time.h"
+#include "lib/view/view.h"
 #include "server/core/auth.h"
 #include "server/api/upload-form.h"
 #include "server/api/sender.h"

@@ -9,7 +9,7 @@
 #include "lib/format/escape.h"
 #include "lib/state/store/retired.h"
 #include "lib/view/client-config.h"
-#include "lib/view/view-time.h"
+#include "lib/view/view.h"
 #include "server/core/auth.h"
 #include "server/core/missing-counts.h"
 #include "server/pages/html-layout.h"

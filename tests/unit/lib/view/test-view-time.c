@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/view/view-time.h"
+#include "lib/view/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
