@@ -35,16 +35,6 @@ struct branch_file {
 	size_t lines;
 };
 
-static bool specifier_is_pinned(struct str set)
-{
-	while (set.len) {
-		struct str one = str_trim(str_cut(&set, ','));
-		if (str_starts(one, STR("===")) || (str_starts(one, STR("==")) && !str_ends(one, STR(".*"))))
-			return true;
-	}
-	return false;
-}
-
 static int check_text_limit(const struct branch_reader *r, struct err *e)
 {
 	if (r->text->total > LIMIT_BRANCH_TEXT || r->read > LIMIT_BRANCH_TEXT)
@@ -71,7 +61,7 @@ static int add_line(struct branch_file *f, const struct requirements_line *line,
 		.source = arena_copy(r->text, str_from(source)),
 		.order = b->lines,
 		.is_constraint = f->is_constraints,
-		.is_pinned = specifier_is_pinned(line->specifier),
+		.is_pinned = specifier_set_pins(line->specifier, NULL),
 		.has_url = line->url.len > 0,
 	};
 	b->lines++;
@@ -396,7 +386,7 @@ static uint64_t add_want(struct want_list *wants, size_t first, const struct pro
 		.specifier = join_specifiers(p, micro),
 		.micros = left,
 		.allows_pre = p->branch->allows_pre};
-	want.is_pinned = specifier_is_pinned(str_from(want.specifier));
+	want.is_pinned = specifier_set_pins(str_from(want.specifier), NULL);
 	for (size_t i = 0; i < p->count; i++) {
 		bool holds = p->micros[i] >> micro & 1;
 		want.micros &= holds ? p->micros[i] : ~p->micros[i];

@@ -251,7 +251,8 @@ size_t cell_decide(const struct cell *cell, const struct branch_want *want, stru
 	struct resolve_outcome o[RESOLVE_OUTCOMES];
 	struct err ignored = ERR_INIT;
 	size_t count = find_outcomes(cell, want, o);
-	struct str pin = resolve_pin(want->specifier); // "===" may have any text
+	struct str pin = STR(""); // "===" may have any text
+	specifier_set_pins(str_from(want->specifier), &pin);
 	CLEANUP(version_release) struct version pinned = {0};
 	bool is_version = version_parse(pin, &pinned, &ignored) == 0;
 	const char *pin_text = is_version ? pinned.text : pin.len ? pin.ptr : NULL;

@@ -137,22 +137,6 @@ struct nearest_search {
 	bool has_best;
 };
 
-static bool has_pair(const struct environment *env, struct str pair)
-{
-	for (size_t i = 0; i < env->pairs; i++)
-		if (str_eq(str_from(env->pair[i]), pair))
-			return true;
-	return false;
-}
-
-static bool has_platform_tag(const struct environment *env, struct str platform)
-{
-	for (size_t i = 0; i < env->platforms; i++)
-		if (str_eq(str_from(env->platform[i]), platform))
-			return true;
-	return str_eq(platform, STR("any"));
-}
-
 static int compare_tag(void *ctx, struct str tag, struct err *e UNUSED)
 {
 	struct nearest_search *s = ctx;
@@ -164,8 +148,8 @@ static int compare_tag(void *ctx, struct str tag, struct err *e UNUSED)
 	copy_part(g.python, sizeof(g.python), python);
 	copy_part(g.abi, sizeof(g.abi), rest);
 	copy_part(g.platform, sizeof(g.platform), platform);
-	g.python_fits = has_pair(s->place->environment, pair);
-	if (!has_platform_tag(s->place->environment, platform))
+	g.python_fits = environment_has_pair(s->place->environment, pair);
+	if (!environment_has_platform(s->place->environment, platform))
 		compare_platform(&g, s->place->machine);
 	g.distance = g.python_fits ? g.libc_minor : python_distance(python, &s->place->environment->python);
 	if (!s->has_best || is_nearer(&g, &s->best))

@@ -2,53 +2,7 @@
 #include "lib/install/resolve.h"
 
 #include "lib/domain/text/filename.h"
-#include "lib/domain/text/pyspace.h"
-
-static const struct str signs[] = {
-	STR("==="), STR("=="), STR("!="), STR("~="), STR("<="), STR(">="), STR("<"), STR(">")};
-
-// Splits one specifier of a valid set. An empty one has the length 0.
-static struct str cut_sign(struct str *one)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
-		if (!str_starts(*one, signs[i]))
-			continue;
-		*one = pyspace_trim(str_slice(*one, signs[i].len, one->len));
-		return signs[i];
-	}
-	return (struct str){"", 0};
-}
-
-static bool is_prerelease(struct str text)
-{
-	struct err ignored = ERR_INIT;
-	CLEANUP(version_release) struct version v = {0};
-	return version_parse(text, &v, &ignored) == 0 && v.is_prerelease;
-}
-
-bool resolve_names_prerelease(const char *specifier)
-{
-	struct str set = str_from(specifier);
-	while (set.ptr) {
-		struct str one = pyspace_trim(str_cut(&set, ','));
-		struct str sign = cut_sign(&one);
-		if (sign.len && !str_eq(sign, STR("!=")) && is_prerelease(one))
-			return true;
-	}
-	return false;
-}
-
-struct str resolve_pin(const char *specifier)
-{
-	struct str set = str_from(specifier);
-	while (set.ptr) {
-		struct str one = pyspace_trim(str_cut(&set, ','));
-		struct str sign = cut_sign(&one);
-		if (str_eq(sign, STR("===")) || (str_eq(sign, STR("==")) && !str_ends(one, STR(".*"))))
-			return one;
-	}
-	return (struct str){"", 0};
-}
+#include "lib/domain/text/specifier.h"
 
 struct resolution {
 	struct index_files *files;
@@ -174,7 +128,7 @@ static void walk_releases(struct resolution *r, struct release_walk w)
 // only where there are no others and the version is pinned (PEP 592).
 static void walk_all(struct resolution *r)
 {
-	bool takes_pre = r->want->allows_pre || resolve_names_prerelease(r->want->specifier);
+	bool takes_pre = r->want->allows_pre || specifier_set_names_prerelease(str_from(r->want->specifier));
 	walk_releases(r, (struct release_walk){true, takes_pre, false, r->left});
 	if (!takes_pre)
 		walk_releases(r, (struct release_walk){false, true, false, r->left & ~r->finals});

@@ -32,11 +32,6 @@ struct resolve_outcome {
 
 enum { RESOLVE_OUTCOMES = 65 }; // each has a micro version of its own
 
-// Whether a specifier of the set names a pre-release, so that pip takes pre-releases.
-bool resolve_names_prerelease(const char *specifier);
-// The version that a pinned set names, as it is written; an empty slice: none.
-struct str resolve_pin(const char *specifier);
-
 // Which version pip takes, and whether a wheel of it is there: by pip's rules (PEP 440 for pre-releases, PEP 592 for
 // yanked files), for each micro version of the Python. Fills out, the newest version first, and returns how many
 // outcomes there are. platform: the id of ours there. Micro versions without any file are one outcome, NOTHING, at the

@@ -219,6 +219,16 @@ static long find_platform_tag(const struct environment *env, struct str platform
 	return -1;
 }
 
+bool environment_has_pair(const struct environment *env, struct str pair)
+{
+	return find_pair(env, pair, 0, env->pairs) >= 0;
+}
+
+bool environment_has_platform(const struct environment *env, struct str platform)
+{
+	return str_eq(platform, STR("any")) || find_platform_tag(env, platform) >= 0;
+}
+
 long environment_rank(const struct environment *env, struct str tag)
 {
 	long dash = str_rfind(tag, '-');

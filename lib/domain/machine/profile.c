@@ -3,10 +3,48 @@
 
 #include <stdlib.h>
 
-#include "lib/domain/machine/distro.h"
 #include "lib/domain/machine/platform.h"
 
 enum { DESCRIPTION_MAX = 256 };
+
+// The libc of the usual distributions and the Pythons in their own archives.
+struct distro {
+	const char *os, *version;
+	const char *codename; // may be used instead of the version; NULL: none
+	const char *libc;     // as machine_parse_libc() reads it
+	const char *pythons;  // as python_parse() reads them, separated by blanks
+};
+
+// The rows of distros.txt.
+static const struct distro distros[] = {
+#include "lib/domain/machine/distros.inc"
+};
+
+static bool version_matches(struct str version, const char *wanted)
+{
+	struct str w = str_from(wanted);
+	return str_starts(version, w) &&
+	       (version.len == w.len || version.ptr[w.len] == '.' || version.ptr[w.len] == '-');
+}
+
+// The distribution of a platform name "<os>-<version>-<arch>". The version may have more parts than that of the row
+// ("9.4", "8-stream", "3.20.3"). NULL if the table has none.
+static const struct distro *find_distro(struct str slug)
+{
+	long first = str_find(slug, '-'), last = str_rfind(slug, '-');
+	if (first < 0 || last == first)
+		return NULL;
+	struct str os = str_slice(slug, 0, (size_t)first);
+	struct str version = str_slice(slug, (size_t)first + 1, (size_t)last);
+	for (size_t i = 0; i < ARRAY_SIZE(distros); i++) {
+		const struct distro *d = &distros[i];
+		if (str_eq_nocase(os, str_from(d->os)) &&
+			(version_matches(version, d->version) ||
+				(d->codename && str_eq_nocase(version, str_from(d->codename)))))
+			return d;
+	}
+	return NULL;
+}
 
 static bool has_python(const struct profile *p, const struct python *python)
 {
@@ -60,7 +98,7 @@ static struct str arch_of_slug(const char *name)
 // The given keys, with defaults for those that are missing.
 static int complete_keys(const char *name, const struct profile_keys *given, struct profile_keys *keys, struct err *e)
 {
-	const struct distro *d = distro_find(str_from(name));
+	const struct distro *d = find_distro(str_from(name));
 	*keys = *given;
 	if (!keys->libc && d)
 		keys->libc = d->libc;
@@ -80,7 +118,7 @@ static int complete_keys(const char *name, const struct profile_keys *given, str
 static bool is_unknown_platform(const char *name, const struct profile_keys *keys)
 {
 	return !keys->pythons && !keys->arch && !keys->libc &&
-	       (!distro_find(str_from(name)) || !platform_arch(arch_of_slug(name)));
+	       (!find_distro(str_from(name)) || !platform_arch(arch_of_slug(name)));
 }
 
 static int profile_fill(struct profile *p, const struct profile_keys *keys, struct err *e)

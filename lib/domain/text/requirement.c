@@ -12,21 +12,6 @@
 #include "lib/domain/text/requirements-file.h"
 #include "lib/domain/text/specifier.h"
 
-static void requirement_release(struct requirement *r)
-{
-	free(r->project);
-	free(r->specifier);
-	free(r->platform);
-	free(r->reason);
-	free(r->source);
-	*r = (struct requirement){0};
-}
-
-static char *copy_str(struct str s)
-{
-	return xstrndup(s.len ? s.ptr : "", s.len);
-}
-
 // Cuts off the front whose bytes all match.
 static struct str cut_while(struct str *text, bool (*matches)(char c))
 {
@@ -48,7 +33,7 @@ static bool is_not_blank(char c)
 	return c != ' ' && c != '\t';
 }
 
-static int take_project(struct requirement *r, struct str *line, struct err *e)
+static int take_project(struct requirements *list, struct requirement *r, struct str *line, struct err *e)
 {
 	struct str name = cut_while(line, is_name_byte);
 	if (!name_is_valid(name))
@@ -56,7 +41,7 @@ static int take_project(struct requirement *r, struct str *line, struct err *e)
 	CLEANUP(buf_release) struct buf normal;
 	buf_init(&normal, name.len);
 	name_normalize(name, &normal);
-	r->project = buf_steal(&normal);
+	r->project = arena_copy(&list->text, buf_view(&normal));
 	return 0;
 }
 
@@ -72,7 +57,7 @@ static void add_clause(struct buf *out, struct str clause)
 }
 
 // Of a valid set.
-static void set_specifier(struct requirement *r, struct str text)
+static void set_specifier(struct requirements *list, struct requirement *r, struct str text)
 {
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 2 * text.len + 1);
@@ -81,7 +66,7 @@ static void set_specifier(struct requirement *r, struct str text)
 		if (clause.len)
 			add_clause(&out, clause);
 	}
-	r->specifier = buf_steal(&out);
+	r->specifier = arena_copy(&list->text, buf_view(&out));
 }
 
 static bool begins_specifier(struct str text)
@@ -97,10 +82,10 @@ static struct str without_keep(struct str reason)
 }
 
 // name [specifier] [platform=GLOB] [keep] reason…
-static int read_package(struct requirement *r, struct str line, struct err *e)
+static int read_package(struct requirements *list, struct requirement *r, struct str line, struct err *e)
 {
 	const struct str platform = STR("platform=");
-	if (take_project(r, &line, e) < 0)
+	if (take_project(list, r, &line, e) < 0)
 		return -1;
 	if (line.len && is_not_blank(line.ptr[0]) && !begins_specifier(line))
 		return err_set(e, ERR_USAGE, "after the name comes neither a blank nor a specifier");
@@ -111,16 +96,22 @@ static int read_package(struct requirement *r, struct str line, struct err *e)
 	if (!specifier_set_is_valid(specifier))
 		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not a specifier (such as ==1.2 or >=1.2,<2)",
 			STR_ARG(specifier));
-	set_specifier(r, specifier);
+	set_specifier(list, r, specifier);
 	line = str_trim(line);
 	if (str_starts(line, platform)) {
 		struct str word = cut_while(&line, is_not_blank);
 		if (word.len == platform.len)
 			return err_set(e, ERR_USAGE, "platform= without a name or glob");
-		r->platform = copy_str(str_slice(word, platform.len, word.len));
+		r->platform = arena_copy(&list->text, str_slice(word, platform.len, word.len));
 	}
-	r->reason = copy_str(without_keep(str_trim(line)));
+	r->reason = arena_copy(&list->text, without_keep(str_trim(line)));
 	return 0;
+}
+
+static void set_source(struct requirements *list, struct requirement *r, const char *path, unsigned number)
+{
+	CLEANUP(mem_free) char *source = xasprintf("%s:%u", path, number);
+	r->source = arena_copy(&list->text, str_from(source));
 }
 
 // A comment begins at the start of a line or after a blank, as in pip.
@@ -132,7 +123,7 @@ static struct str without_comment(struct str line)
 	return line;
 }
 
-static int add_package(struct requirements *list, struct str line, struct err *e)
+static int add_package(struct requirements *list, struct str line, const char *path, unsigned number, struct err *e)
 {
 	line = str_trim(without_comment(line));
 	if (!line.len)
@@ -140,12 +131,11 @@ static int add_package(struct requirements *list, struct str line, struct err *e
 	GROW(list->item, list->count, list->room);
 	struct requirement *r = &list->item[list->count];
 	*r = (struct requirement){0};
-	if (read_package(r, line, e) == 0) {
-		list->count++;
-		return 0;
-	}
-	requirement_release(r);
-	return -1;
+	if (read_package(list, r, line, e) < 0)
+		return -1;
+	set_source(list, r, path, number);
+	list->count++;
+	return 0;
 }
 
 static int compare_projects(const void *a, const void *b)
@@ -158,13 +148,9 @@ static int add_packages(struct requirements *list, struct str text, const char *
 {
 	if (!str_is_utf8(text) || memchr(text.ptr, '\0', text.len))
 		return err_set(e, ERR_USAGE, "%s: not UTF-8 text", path);
-	for (unsigned number = 1; text.ptr; number++) {
-		size_t before = list->count;
-		if (add_package(list, str_cut(&text, '\n'), e) < 0)
+	for (unsigned number = 1; text.ptr; number++)
+		if (add_package(list, str_cut(&text, '\n'), path, number, e) < 0)
 			return err_prefix(e, "%s:%u: ", path, number);
-		if (list->count > before)
-			list->item[before].source = xasprintf("%s:%u", path, number);
-	}
 	return 0;
 }
 
@@ -186,12 +172,9 @@ static int add_constraint(void *ctx, const struct requirements_line *line, struc
 	struct requirements *list = file->list;
 	GROW(list->item, list->count, list->room);
 	struct requirement *r = &list->item[list->count++];
-	*r = (struct requirement){
-		.project = xstrdup(line->project),
-		.reason = xstrdup(""),
-		.source = xasprintf("%s:%u", file->path, line->number),
-	};
-	set_specifier(r, line->specifier);
+	*r = (struct requirement){.project = arena_copy(&list->text, str_from(line->project)), .reason = ""};
+	set_source(list, r, file->path, line->number);
+	set_specifier(list, r, line->specifier);
 	return 0;
 }
 
@@ -210,9 +193,8 @@ int requirements_parse(struct requirements *list, struct str text, const char *p
 
 void requirements_release(struct requirements *list)
 {
-	for (size_t i = 0; i < list->count; i++)
-		requirement_release(&list->item[i]);
 	free(list->item);
+	arena_release(&list->text);
 	*list = (struct requirements){0};
 }
 

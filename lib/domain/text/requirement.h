@@ -10,21 +10,23 @@
 
 #include <stddef.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 #include "lib/domain/text/version.h"
 
 struct requirement {
-	char *project;   // normal form
-	char *specifier; // "": all versions
-	char *platform;  // a glob of platform names; NULL: all platforms
-	char *reason;    // the rest of the line; ""
-	char *source;    // "path:line", for reports
+	const char *project;   // normal form
+	const char *specifier; // "": all versions
+	const char *platform;  // a glob of platform names; NULL: all platforms
+	const char *reason;    // the rest of the line; ""
+	const char *source;    // "path:line", for reports
 };
 
 struct requirements {
 	struct requirement *item; // sorted by project
 	size_t count, room;
+	struct arena text;
 };
 
 enum requirement_form { REQUIREMENT_PACKAGES, REQUIREMENT_CONSTRAINTS };

@@ -193,6 +193,33 @@ bool specifier_set_is_valid(struct str text)
 	return true;
 }
 
+bool specifier_set_pins(struct str text, struct str *version)
+{
+	struct str pinned;
+	while (text.ptr) {
+		const struct version_operator *op = find_operator(pyspace_trim(str_cut(&text, ',')), &pinned);
+		if (!op || (op->admits != admits_identical && (op->admits != admits_equal || str_ends(pinned, STR(".*")))))
+			continue;
+		if (version)
+			*version = pinned;
+		return true;
+	}
+	return false;
+}
+
+bool specifier_set_names_prerelease(struct str text)
+{
+	struct str named;
+	struct pep440 v;
+	while (text.ptr) {
+		const struct version_operator *op = find_operator(pyspace_trim(str_cut(&text, ',')), &named);
+		if (op && op->admits != admits_other && named.len && pep440_scan(named, &v) &&
+			(v.pre.kind != PEP440_ABSENT || v.dev.kind != PEP440_ABSENT))
+			return true;
+	}
+	return false;
+}
+
 // "<1.0" does not admit pre-releases of 1.0, although they sort before it. So the border is the first of them,
 // 1.0.dev0. If the version is a pre-release itself, it is the border.
 static void set_border(struct clause *k)

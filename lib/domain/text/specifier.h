@@ -11,6 +11,11 @@
 // Whether packaging's SpecifierSet accepts the text: specifiers separated by commas, with blanks around them or not.
 // The empty set is valid.
 bool specifier_set_is_valid(struct str text);
+// Of a valid set: whether a specifier of it pins a version: "===", or "==" without ".*"; *version, unless NULL, becomes
+// the version as it is written.
+bool specifier_set_pins(struct str text, struct str *version);
+// Of a valid set: whether a specifier of it, other than "!=", names a pre-release, so that pip takes pre-releases.
+bool specifier_set_names_prerelease(struct str text);
 // Whether the set contains the version, as SpecifierSet(text).contains(version, prereleases=True) decides. False if the
 // text is not a valid set.
 bool specifier_set_admits(struct str text, const struct version *version);

@@ -362,14 +362,6 @@ static void test_numbers_are_forgotten(void **state UNUSED)
 	tear_down(&f);
 }
 
-static void test_pins(void **state UNUSED)
-{
-	assert_true(str_eq(resolve_pin(">=1,== 2.0"), STR("2.0")));
-	assert_true(str_eq(resolve_pin("===any text"), STR("any text")));
-	assert_int_equal(resolve_pin("==1.*,<2").len, 0);
-	assert_int_equal(resolve_pin("").len, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,7 +372,6 @@ int main(void)
 		cmocka_unit_test(test_the_nearest_wheel_is_named),
 		cmocka_unit_test(test_only_some_wheels_are_compared),
 		cmocka_unit_test(test_numbers_are_forgotten),
-		cmocka_unit_test(test_pins),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,31 @@ static void test_micros(void **state UNUSED)
 	assert_true(micros == UINT64_C(1) << 63);
 }
 
+// Sets that are valid.
+static void test_pins(void **state UNUSED)
+{
+	static const struct {
+		const char *set, *pin; // NULL: none
+		bool names_prerelease;
+	} table[] = {
+		{">=1,== 2.0", "2.0", false},
+		{"===any-text", "any-text", false},
+		{"==1.*,<2", NULL, false},
+		{"", NULL, false},
+		{"~=1.0", NULL, false},
+		{">=1.0a1", NULL, true},
+		{"!=1.0a1", NULL, false},
+		{"<2,==1.0.dev3", "1.0.dev3", true},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct str pin = STR("untouched");
+		assert_int_equal(specifier_set_pins(str_from(table[i].set), NULL), table[i].pin != NULL);
+		assert_int_equal(specifier_set_pins(str_from(table[i].set), &pin), table[i].pin != NULL);
+		assert_true(str_eq(pin, str_from(table[i].pin ? table[i].pin : "untouched")));
+		assert_int_equal(specifier_set_names_prerelease(str_from(table[i].set)), table[i].names_prerelease);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +169,7 @@ int main(void)
 		cmocka_unit_test(test_invalid),
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_micros),
+		cmocka_unit_test(test_pins),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
