@@ -135,7 +135,7 @@ static int add_candidate(void *ctx, const struct platform *platform, const struc
 	ARENA_GROW(&run->text, run->candidate, run->candidates, run->room);
 	run->candidate[run->candidates++] = (struct promotion_candidate){.platform = platform,
 		.requires_python = arena_strdup(&run->text, file->requires_python),
-		.came = file->arrived ? file->arrived : file->mtime_ns / 1000000000,
+		.came = catalog_file_came(file),
 		.version_key = {arena_copy(&run->text, file->version_key), file->version_key.len}};
 	return 0;
 }

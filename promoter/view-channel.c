@@ -228,7 +228,7 @@ static int load_promoted_files(struct view_channel *c, const char *project, stru
 static int64_t arrival_of(const struct view_channel *c, const struct view_channel_file *f)
 {
 	const struct promoted_times *t = &c->promoted;
-	int64_t came = f->file.arrived ? f->file.arrived : f->file.mtime_ns / 1000000000;
+	int64_t came = catalog_file_came(&f->file);
 	if (c->membership) {
 		const struct promoted_file wanted = {.platform = f->platform->id, .filename = f->file.filename}, *found =
 			NULL;

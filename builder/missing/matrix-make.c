@@ -113,7 +113,7 @@ static void add_release(struct release_reader *r, const struct catalog_file *fil
 
 static void count_file(struct matrix_release *release, const struct catalog_file *file)
 {
-	int64_t came = index_files_came(file);
+	int64_t came = catalog_file_came(file);
 	bool is_wheel = filename_kind(str_from(file->filename)) == FILENAME_WHEEL;
 	release->first = release->files && release->first < came ? release->first : came;
 	release->last = release->last > came ? release->last : came;

@@ -81,11 +81,6 @@ void index_files_add_page(struct index_files *all, const struct simplepage *page
 	}
 }
 
-int64_t index_files_came(const struct catalog_file *file)
-{
-	return file->arrived ? file->arrived : file->mtime_ns / 1000000000;
-}
-
 void index_files_add_ours(struct index_files *all, int64_t platform, const struct catalog_file *ours, bool is_promoted)
 {
 	const struct index_file file = {
@@ -95,7 +90,7 @@ void index_files_add_ours(struct index_files *all, int64_t platform, const struc
 		.is_unpromoted = !is_promoted,
 		.sha256 = (const uint8_t *)arena_copy(&all->text, (struct str){(const char *)ours->sha256, SHA256_SIZE}),
 		.size = (int64_t)ours->size,
-		.came = index_files_came(ours),
+		.came = catalog_file_came(ours),
 	};
 	index_files_add(all, &file, ours->requires_python);
 }

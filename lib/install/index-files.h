@@ -65,7 +65,5 @@ const struct index_release *index_files_admitted(struct index_files *all, const 
 struct index_release index_files_of_version(struct index_files *all, const struct version *version);
 // Files may be added again. What index_files_admitted() returned is no longer valid.
 void index_files_reopen(struct index_files *all);
-// When a file of ours came, seconds since 1970.
-int64_t index_files_came(const struct catalog_file *file);
 // The micro versions on which a file installs in this place of struct fits; 0: none.
 uint64_t index_files_micros(const struct index_files *all, size_t place, const struct index_file *file);

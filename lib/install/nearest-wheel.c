@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-#include "lib/domain/text/tag.h"
+#include "lib/domain/text/filename.h"
 #include "lib/state/store/store.h"
 
 enum { MOST_COMPARED = 1000 }; // files of a version; the real ones have at most about 150
@@ -164,7 +164,7 @@ static bool nearest_tag(const struct index_files *all, size_t place, const struc
 	struct err ignored = ERR_INIT;
 	const struct filename wheel = fits_tag_set(all->fits, f->tags);
 	struct nearest_search s = {.place = &all->fits->place[place]};
-	if (tag_foreach(&wheel, compare_tag, &s, &ignored) < 0)
+	if (filename_tags(&wheel, compare_tag, &s, &ignored) < 0)
 		return false;
 	*out = s.best;
 	return s.has_best;

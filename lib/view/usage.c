@@ -80,7 +80,7 @@ static int take_used_file(void *ctx, const struct catalog_file *f, struct err *e
 {
 	struct usage_reader *r = ctx;
 	struct download download = {0};
-	int64_t came = f->arrived ? f->arrived : f->mtime_ns / 1000000000;
+	int64_t came = catalog_file_came(f);
 	if (r->query->downloads)
 		downloads_find(r->query->downloads, r->platform->name, f->filename, &download);
 	const struct usage_row file = {.files = 1, .bytes = f->size, .newest = came, .downloaded = download.last};

@@ -161,7 +161,7 @@ static void name_merge_release(struct name_merge *m)
 	arena_release(&m->text);
 }
 
-static void add_name(struct name_merge *m, const char *name)
+static void list_project_name(struct name_merge *m, const char *name)
 {
 	GROW(m->after.name, m->after.count, m->after.room);
 	m->after.name[m->after.count++] = name;
@@ -172,18 +172,18 @@ static int merge_project(void *ctx, const struct catalog_project *project, struc
 	struct name_merge *m = ctx;
 	int order = -1;
 	while (m->next < m->before.count && (order = strcmp(m->before.name[m->next], project->project)) < 0)
-		add_name(m, m->before.name[m->next++]);
+		list_project_name(m, m->before.name[m->next++]);
 	if (m->next < m->before.count && order == 0)
-		add_name(m, m->before.name[m->next++]);
+		list_project_name(m, m->before.name[m->next++]);
 	else
-		add_name(m, arena_copy(&m->text, str_from(project->project)));
+		list_project_name(m, arena_copy(&m->text, str_from(project->project)));
 	return 0;
 }
 
 static void finish_platform(struct name_merge *m)
 {
 	while (m->next < m->before.count)
-		add_name(m, m->before.name[m->next++]);
+		list_project_name(m, m->before.name[m->next++]);
 	struct name_list used = m->before;
 	m->before = m->after;
 	m->after = (struct name_list){used.name, 0, used.room};

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/domain/index/simplepage.h"
-#include "lib/domain/text/tag.h"
+#include "lib/domain/text/filename.h"
 #include "builder/missing/kept-versions.h"
 #include "lib/state/upstream/upstream.h"
 #include "pruner/plan/pins.h"
@@ -276,7 +276,7 @@ static bool is_pure_wheel(const struct decision *q)
 {
 	struct err unsaid = ERR_INIT;
 	bool pure = q->is_wheel;
-	return pure && tag_foreach(&q->name, check_pure_tag, &pure, &unsaid) == 0 && pure;
+	return pure && filename_tags(&q->name, check_pure_tag, &pure, &unsaid) == 0 && pure;
 }
 
 // Whether upstream's files would be enough if they were older.

@@ -93,18 +93,13 @@ static void take_overview_project(void *ctx, const struct project_entry *p)
 		note_new(r, p->name, newest);
 }
 
-static int64_t came(const struct catalog_file *f)
-{
-	return f->arrived ? f->arrived : f->mtime_ns / 1000000000;
-}
-
 static int find_newest_version(void *ctx, const struct catalog_file *f, struct err *e UNUSED)
 {
 	struct overview_reader *r = ctx;
 	struct overview_arrival *a = r->arrival;
-	if (came(f) < a->when || (came(f) == a->when && str_cmp(f->version_key, r->version_key) <= 0))
+	if (catalog_file_came(f) < a->when || (catalog_file_came(f) == a->when && str_cmp(f->version_key, r->version_key) <= 0))
 		return 0;
-	a->when = came(f);
+	a->when = catalog_file_came(f);
 	a->version = arena_copy(&r->data->text, str_from(f->version));
 	r->version_key = (struct str){arena_copy(&r->data->text, f->version_key), f->version_key.len};
 	return 0;
@@ -114,7 +109,7 @@ static int count_arrived_file(void *ctx, const struct catalog_file *f, struct er
 {
 	struct overview_reader *r = ctx;
 	struct overview_arrival *a = r->arrival;
-	if (strcmp(f->version, a->version) != 0 || came(f) < a->when - DAY)
+	if (strcmp(f->version, a->version) != 0 || catalog_file_came(f) < a->when - DAY)
 		return 0;
 	a->files++;
 	r->is_here = true;

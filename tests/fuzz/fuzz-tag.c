@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compressed tag sets: each tag occurs once and expands to itself, and no short input expands to much. An input is the
 // text between a wheel's version and ".whl", a line end, and its WHEEL, whose tags are these or are reported to differ.
-#include "lib/domain/text/tag.h"
+#include "lib/domain/text/filename.h"
 
 #include <string.h>
 
@@ -41,7 +41,7 @@ static bool expand(struct str sets, struct expanded_tags *out)
 	CLEANUP(mem_free) char *name = xasprintf("demo-1-" STR_FMT ".whl", STR_ARG(sets));
 	if (filename_parse(str_from(name), &f, &e) < 0)
 		return false;
-	if (tag_foreach(&f, add_tag, out, &e) == 0)
+	if (filename_tags(&f, add_tag, out, &e) == 0)
 		return true;
 	HOLDS(e.kind == ERR_LIMIT && out->count == 0);
 	return false;
@@ -71,7 +71,7 @@ static void check_lines(struct str wheel)
 		sets.abi = rest.ptr ? str_cut(&rest, '-') : STR("");
 		sets.platform = rest.ptr ? rest : STR("");
 		size_t count = 0;
-		if (tag_foreach(&sets, check_limits, &count, &e) < 0)
+		if (filename_tags(&sets, check_limits, &count, &e) < 0)
 			HOLDS(e.kind == ERR_LIMIT && count == 0);
 	}
 }

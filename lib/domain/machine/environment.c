@@ -178,14 +178,14 @@ void environment_release(struct environment *env)
 	*env = (struct environment){0};
 }
 
-static int call_with_pair(const char *pair, const char *platform, tag_fn *fn, void *ctx, struct err *e)
+static int call_with_pair(const char *pair, const char *platform, filename_tag_fn *fn, void *ctx, struct err *e)
 {
 	char tag[64];
 	int len = snprintf(tag, sizeof(tag), "%s-%s", pair, platform);
 	return fn(ctx, (struct str){tag, (size_t)len}, e);
 }
 
-int environment_tags(const struct environment *env, tag_fn *fn, void *ctx, struct err *e)
+int environment_tags(const struct environment *env, filename_tag_fn *fn, void *ctx, struct err *e)
 {
 	for (size_t i = 0; i < env->native; i++)
 		for (size_t k = 0; k < env->platforms; k++)
@@ -263,7 +263,7 @@ static int compare_with_best(void *ctx, struct str tag, struct err *e UNUSED)
 int environment_best(const struct environment *env, const struct filename *wheel, long *best, struct err *e)
 {
 	struct best_rank l = {env, -1};
-	if (tag_foreach(wheel, compare_with_best, &l, e) < 0)
+	if (filename_tags(wheel, compare_with_best, &l, e) < 0)
 		return -1;
 	*best = l.best;
 	return 0;

@@ -10,7 +10,6 @@
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 #include "lib/domain/text/filename.h"
-#include "lib/domain/text/tag.h"
 
 struct python {
 	bool is_pypy;
@@ -45,11 +44,11 @@ struct environment {
 void environment_init(struct environment *env, const struct machine *m, const struct python *p);
 void environment_release(struct environment *env);
 // Calls fn once for each tag, the most preferred one first. Errors only as fn returns them.
-int environment_tags(const struct environment *env, tag_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int environment_tags(const struct environment *env, filename_tag_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // Whether it has a tag with this Python and ABI, "cp312-abi3"; with this platform, or "any". In lower case.
 bool environment_has_pair(const struct environment *env, struct str pair);
 bool environment_has_platform(const struct environment *env, struct str platform);
 // The index of a tag (in lower case) in that order, from 0; -1 if it is not one of the tags.
 long environment_rank(const struct environment *env, struct str tag);
-// *best is the lowest rank among the tags of the wheel; -1 if the wheel does not install. ERR_LIMIT as tag_foreach().
+// *best is the lowest rank among the tags of the wheel; -1 if the wheel does not install. ERR_LIMIT as filename_tags().
 int environment_best(const struct environment *env, const struct filename *wheel, long *best, struct err *e) MUST_CHECK;

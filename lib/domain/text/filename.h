@@ -49,3 +49,12 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 // project, so that "cffi-1.0.2-2.tar.gz" is version 1.0.2.post2. project is in normal form. ERR_INVALID if it is
 // another project's. Ownership as above.
 int filename_parse_listed(struct str filename, const char *project, struct filename *out, struct err *e) MUST_CHECK;
+
+// Called for one compatibility tag (PEP 425), such as "cp38-cp38-manylinux1_x86_64", in lower case; borrowed for the call. Returns 0 to
+// continue, or -1 with *e set, which ends the walk.
+typedef int filename_tag_fn(void *ctx, struct str tag, struct err *e);
+
+// Expands the wheel's three compressed sets: calls fn once for each tag, in the order of the sets. ERR_LIMIT, before
+// the first call, if there are more than LIMIT_TAGS tags or the sets are longer than LIMIT_FILE_NAME. No tag is longer
+// than the sets together.
+int filename_tags(const struct filename *wheel, filename_tag_fn *fn, void *ctx, struct err *e) MUST_CHECK;

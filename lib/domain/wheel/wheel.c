@@ -17,7 +17,7 @@
 #include "lib/domain/text/findings.h"
 #include "lib/domain/text/rfc822-fields.h"
 #include "lib/domain/text/specifier.h"
-#include "lib/domain/text/tag.h"
+#include "lib/domain/text/filename.h"
 #include "lib/domain/wheel/distinfo.h"
 #include "lib/domain/wheel/record.h"
 
@@ -450,7 +450,7 @@ static int taglist_add_line(struct taglist *list, struct str value, struct err *
 	parts.python = str_cut(&rest, '-');
 	parts.abi = rest.ptr ? str_cut(&rest, '-') : STR("");
 	parts.platform = rest.ptr ? rest : STR("");
-	return tag_foreach(&parts, taglist_add, list, e);
+	return filename_tags(&parts, taglist_add, list, e);
 }
 
 static int compare_tags(const void *a, const void *b)
@@ -504,7 +504,7 @@ int wheelfile_check(struct str text, const struct filename *name, enum strictnes
 	}
 	CLEANUP(taglist_release) struct taglist ours = {0};
 	struct err why = ERR_INIT;
-	if (tag_foreach(name, taglist_add, &ours, &why) < 0)
+	if (filename_tags(name, taglist_add, &ours, &why) < 0)
 		findings_add(findings, "WHEEL: tags not compared; those of the file name: %s", why.msg);
 	else if (!tags_agree(text, &ours))
 		findings_add(findings, "WHEEL: tags differ from those of the file name");

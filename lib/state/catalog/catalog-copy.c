@@ -8,3 +8,8 @@ void catalog_file_copy(struct arena *a, struct catalog_file *out)
 	out->filename = arena_copy(a, str_from(out->filename));
 	FILE_COLUMNS(FILE_COPY_PAGE)
 }
+
+int64_t catalog_file_came(const struct catalog_file *file)
+{
+	return file->arrived ? file->arrived : file->mtime_ns / 1000000000;
+}

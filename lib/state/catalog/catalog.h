@@ -89,6 +89,8 @@ struct catalog_file {
 };
 // Copies the strings and bytes that *file borrows into the arena; they live as long as the arena.
 void catalog_file_copy(struct arena *a, struct catalog_file *file);
+// When it came, seconds since 1970.
+int64_t catalog_file_came(const struct catalog_file *file);
 typedef int catalog_file_fn(void *ctx, const struct catalog_file *file, struct err *e);
 // The listed files of one project on one platform, by version key, then file name.
 int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn, void *ctx,

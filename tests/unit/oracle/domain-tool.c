@@ -13,7 +13,6 @@
 #include "lib/domain/text/name.h"
 #include "lib/domain/text/requirements-file.h"
 #include "lib/domain/text/specifier.h"
-#include "lib/domain/text/tag.h"
 #include "lib/domain/text/version.h"
 #include "lib/format/digest.h"
 
@@ -142,7 +141,7 @@ static void answer_filename(struct str text, struct buf *out)
 		return;
 	}
 	buf_printf(out, "1\t%s\t%s\t" STR_FMT, f.project, f.version.text, STR_ARG(f.build));
-	if (f.kind == FILENAME_WHEEL && tag_foreach(&f, add_tag, out, &e) < 0)
+	if (f.kind == FILENAME_WHEEL && filename_tags(&f, add_tag, out, &e) < 0)
 		buf_printf(out, "\t%s", e.msg);
 }
 

@@ -10,7 +10,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
-#include "lib/domain/text/tag.h"
+#include "lib/domain/text/filename.h"
 #include "tests/unit/support/vectors.h"
 
 struct tags {
@@ -44,7 +44,7 @@ static void expand_sorted(struct str filename, struct buf *out)
 	CLEANUP(filename_release) struct filename f = {0};
 	CLEANUP(tags_release) struct tags tags = {0};
 	struct err e = ERR_INIT;
-	if (filename_parse(filename, &f, &e) < 0 || tag_foreach(&f, add_to_tags, &tags, &e) < 0)
+	if (filename_parse(filename, &f, &e) < 0 || filename_tags(&f, add_to_tags, &tags, &e) < 0)
 		fail_msg(STR_FMT ": %s", STR_ARG(filename), e.msg);
 	qsort(tags.items, tags.count, sizeof(*tags.items), compare_texts);
 	for (size_t i = 0; i < tags.count; i++)
@@ -99,7 +99,7 @@ static int count_tags(size_t pythons, size_t abis, size_t platforms, size_t *cal
 		.abi = buf_view(&abi),
 		.platform = buf_view(&platform)};
 	*calls = 0;
-	return tag_foreach(&f, count_calls, calls, e);
+	return filename_tags(&f, count_calls, calls, e);
 }
 
 // Exceeds LIMIT_TAGS.
@@ -129,12 +129,12 @@ static void test_long_sets(void **state UNUSED)
 		size_t calls = 0;
 		sets[part] = (struct str){text, LIMIT_FILE_NAME - rest};
 		struct filename f = {.python = sets[0], .abi = sets[1], .platform = sets[2]};
-		assert_int_equal(tag_foreach(&f, count_calls, &calls, &e), 0);
+		assert_int_equal(filename_tags(&f, count_calls, &calls, &e), 0);
 		assert_int_equal(calls, 4);
 		calls = 0;
 		sets[part].len++;
 		f = (struct filename){.python = sets[0], .abi = sets[1], .platform = sets[2]};
-		assert_int_equal(tag_foreach(&f, count_calls, &calls, &e), -1);
+		assert_int_equal(filename_tags(&f, count_calls, &calls, &e), -1);
 		assert_int_equal(e.kind, ERR_LIMIT);
 		assert_int_equal(calls, 0);
 	}
@@ -149,7 +149,7 @@ static void test_callback_ends_walk(void **state UNUSED)
 {
 	struct filename f = {.python = STR("py2.py3"), .abi = STR("none"), .platform = STR("any")};
 	struct err e = ERR_INIT;
-	assert_int_equal(tag_foreach(&f, reject_tag, NULL, &e), -1);
+	assert_int_equal(filename_tags(&f, reject_tag, NULL, &e), -1);
 	assert_int_equal(e.kind, ERR_DENIED);
 	assert_string_equal(e.msg, "py2-none-any");
 }
