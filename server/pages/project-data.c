@@ -214,7 +214,7 @@ static int take_listed(void *ctx, const struct catalog_file *file, struct err *e
 		.platform = r->platform->name, // of the site
 		.filename = keep_in(out, file->filename),
 		.size = file->size,
-		.came = file->arrived ? file->arrived : file->mtime_ns / 1000000000,
+		.came = catalog_file_came(file),
 		.has_metadata = file->metadata_sha256 != NULL,
 		.requires_python = keep_in(out, file->requires_python),
 		.yanked = keep_in(out, file->yanked),
