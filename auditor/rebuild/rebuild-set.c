@@ -136,6 +136,8 @@ int rebuild_set_parse(struct str text, struct rebuild_set **out, struct err *e)
 	if (text.len > LIMIT_REBUILDS_SENT)
 		return err_set(e, ERR_LIMIT, "the list of rebuilds has more than %d bytes", LIMIT_REBUILDS_SENT);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(text, LIMIT_REBUILD_VALUES, e);
+	if (!doc && e->kind == ERR_LIMIT)
+		return err_set(e, ERR_LIMIT, "the list of rebuilds has more than %d values", LIMIT_REBUILD_VALUES);
 	if (!doc)
 		return err_prefix(e, "the list of rebuilds: ");
 	if (read_set_rows(s, doc, e) < 0)
