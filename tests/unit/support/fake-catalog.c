@@ -31,8 +31,19 @@ int catalog_claim(struct catalog *c UNUSED, const char *store UNUSED, struct err
 	return 0;
 }
 
+int catalog_adopt(struct catalog *c UNUSED, const char *store UNUSED, struct err *e UNUSED)
+{
+	return 0;
+}
+
 int catalog_platforms(struct catalog *c UNUSED, catalog_platform_fn *fn UNUSED, void *ctx UNUSED, struct err *e UNUSED)
 {
+	return 0;
+}
+
+int catalog_store(struct catalog *c UNUSED, char **out, struct err *e UNUSED)
+{
+	*out = NULL;
 	return 0;
 }
 

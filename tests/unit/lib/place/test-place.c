@@ -506,7 +506,7 @@ static void end_writer(struct schedule *s, struct writer *w)
 	if (is_new && done == 0)
 		assert_true(s->may_differ[w->name] || !*s->acked[w->name]); // a name that was promised is not free
 	if (done == 0) {
-		snprintf(s->acked[w->name], sizeof(s->acked[w->name]), "%s", w->text);
+		memcpy(s->acked[w->name], w->text, sizeof(w->text));
 		s->may_differ[w->name] = false;
 	} else if (e.kind != ERR_CONFLICT) {
 		s->may_differ[w->name] = s->may_differ[w->name] || !is_new || !*s->acked[w->name];

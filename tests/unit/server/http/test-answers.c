@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "lib/base/limits.h"
+#include "server/message/request.h"
 
 enum { SHARE = LIMIT_ANSWERS_SENT / 4, LARGE = SHARE / 2 - 4096, MOST = 16 };
 
