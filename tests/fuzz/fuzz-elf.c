@@ -12,9 +12,9 @@ enum { PACKED_MAX = 64 << 20 };
 // Takes over the facts.
 static void pack_elf_facts(struct elf_facts *elf, struct buf *out)
 {
-	struct wheel_facts f = {.elf = xcalloc(1, sizeof(*f.elf)), .elfs = 1};
+	struct wheel_elf one = {.path = "a.so", .elf = *elf};
+	struct wheel_facts f = {.elf = &one, .elfs = 1};
 	struct err e = ERR_INIT;
-	f.elf[0] = (struct wheel_elf){.path = "a.so", .elf = *elf};
 	buf_init(out, PACKED_MAX);
 	HOLDS(wheel_facts_pack(&f, out, &e) == 0);
 	wheel_facts_release(&f);
