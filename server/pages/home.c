@@ -665,7 +665,7 @@ void home_json_write(const struct site *s, const struct home_page_stats *stats, 
 
 // --- the page ---
 
-enum { HOME_SCAN_ENDED, HOME_IS_SCANNING }; // numbers of the query
+enum { HOME_SCAN_ENDED, HOME_IS_SCANNING, HOME_HAS_TOKEN }; // numbers of the query
 
 static struct home_page_platform *list_home_platforms(struct server_context *s, const struct site *site)
 {
@@ -685,6 +685,7 @@ static struct reply *prepare_home(struct page_query *q)
 	struct store_scans_state scans = store_scans_state(q->context->scans);
 	q->number[HOME_SCAN_ENDED] = (uint64_t)scans.ended;
 	q->number[HOME_IS_SCANNING] = scans.is_running;
+	q->number[HOME_HAS_TOKEN] = q->readable.grant.count > 0;
 	q->is_private = q->site->has_private;
 	return refused;
 }

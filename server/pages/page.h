@@ -52,7 +52,7 @@ enum page_scope {
 	PAGE_SCOPE_VIEW,     // those of the route's view, which he may read
 };
 
-enum { PAGE_QUERY_NUMBERS = 2 };
+enum { PAGE_QUERY_NUMBERS = 3 };
 
 // A request for a page. The texts are the client's: not trusted, apart from their forms.
 struct page_query {

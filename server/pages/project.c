@@ -239,8 +239,11 @@ static struct reply *find_asked_view(struct page_query *q)
 	return NULL;
 }
 
+enum { HIDES_UPSTREAMS }; // a number of the query: with ?view= its platforms do not say what the client may read of upstream
+
 static struct reply *prepare_project(struct page_query *q)
 {
+	q->number[HIDES_UPSTREAMS] = q->site->merges && !readable_merges(&q->readable, q->project);
 	struct reply *refused = find_asked_view(q);
 	bool was_scanned = !q->platforms;
 	for (size_t i = 0; i < q->platforms; i++)
@@ -319,7 +322,7 @@ static int write_project(struct page_query *q, struct buf *out, struct err *e)
 		.results = results,
 		.gate = gate,
 		.file_cache = q->context->file_cache,
-		.hides_upstreams = q->site->merges && !readable_merges(&q->readable, q->project),
+		.hides_upstreams = q->number[HIDES_UPSTREAMS],
 		.audit_path = q->context->audit ? q->context->audit->path : NULL,
 		.base = q->base,
 		.named = (const struct platform *const *)q->named,

@@ -151,6 +151,25 @@ def test_unknown_and_unreadable_are_one_answer(pair):
                     path, name, got, other)
 
 
+def test_what_a_private_view_merges_is_no_part_of_a_page_about_a_public_view(tmp_path):
+    """Only a view that not everybody may read merges upstream. With ?view= the platforms of a page are those of the view."""
+    storelib.make_wheel(tmp_path / "store" / PUBLIC / "demo", "demo", "1.0", "cp310-cp310-linux_x86_64")
+    storelib.make_wheel(tmp_path / "store" / FIRST / "demo", "demo", "2.0", "cp311-cp311-linux_x86_64")
+    config = (f"[platform {FIRST}]\npythons = 3.11\nprivate = yes\n[platform {PUBLIC}]\npythons = 3.10\n"
+              f"[view open]\nplatforms = {PUBLIC}\n[view team]\nplatforms = {FIRST}\nupstream = merge\n")
+    with merging.indexes() as indexes, serving.servers(tmp_path) as start:
+        upstream = indexes()
+        upstream.add("theirs", storelib.make_wheel(tmp_path / "theirs", "theirs", "1.5"))
+        server = start(tmp_path / "store", config=config + merging.config(upstream).replace("merge = yes", "merge = no"))
+        reader = uploading.add_token(server, "--read", "--platform", FIRST)
+        assert server.get("/team/simple/theirs/", uploading.authorization(reader)).status == 200
+        merging.wait_until_noted(server, "theirs")
+        for path in ("/-/project/theirs", "/-/project/theirs?view=open"):
+            seen = ask(server, path, reader)
+            assert ask(server, path, None)[0] == 404, (path, seen)
+        assert ask(server, "/-/project/theirs", reader)[0] == 200
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_requests_get_what_they_get_without_a_cache(pair, seed):
     """Pages, tokens and queries at random, many of them nearly the same, so that each comes after its neighbours."""
