@@ -122,9 +122,10 @@ static int retain_views(struct retain_command *x, struct err *e)
 		.ctx = x};
 	struct err unprinted = ERR_INIT;
 	int retained = retain(&x->operation, &x->s.site, &how, &result, e);
-	if (print_result(x, &result, retained < 0 ? &unprinted : e) < 0 || retained < 0)
+	int printed = print_result(x, &result, retained < 0 ? &unprinted : e);
+	if (retained < 0)
 		return -1;
-	return end_evidence(x, e);
+	return end_evidence(x, printed < 0 ? &unprinted : e) < 0 || printed < 0 ? -1 : 0;
 }
 
 static int run_retain(void *self, struct err *e)

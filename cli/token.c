@@ -325,7 +325,7 @@ static int run_token(void *self, struct err *e)
 	struct token_command *x = self;
 	struct session *s = &x->s;
 	const struct verb *v = find_verb(s->word[0]);
-	const char *id;
+	const char *id = NULL;
 	if (!v) {
 		refuse_verb(s->words ? s->word[0] : "", e);
 		return -1;

@@ -102,10 +102,12 @@ static int stat_fd(int fd, struct place_info *out, struct err *e)
 struct place *place_posix_new(const char *root, const char *path, enum place_posix_links links)
 {
 	struct posix_place *p = xcalloc(1, sizeof(*p));
-	size_t len = strlen(root);
 	p->base = (struct place){&posix_ops, xstrdup(path)};
 	p->root = xstrdup(root);
-	p->below = p->base.path[len] ? p->base.path + len + (root[len - 1] != '/') : ".";
+	p->below = p->base.path + strlen(root);
+	p->below += strspn(p->below, "/"); // below the root "/" a path has two
+	if (!*p->below)
+		p->below = ".";
 	p->is_ours = links == PLACE_POSIX_OURS;
 	return &p->base;
 }

@@ -213,12 +213,17 @@ static int run_evidence(struct json_post *p, struct reply **answer, struct err *
 {
 	struct sent_evidence *x = (struct sent_evidence *)p;
 	int added = read_evidence(x, e) < 0 ? -1 : keep_evidence(x, e);
-	if (added < 0) {
-		metrics_add(p->sender.context->metrics, METRIC_EVIDENCE_REFUSED, 1);
+	if (added < 0)
 		return -1;
-	}
 	*answer = answer_recorded(x, added);
 	return 0;
+}
+
+static struct reply *fail_evidence(struct json_post *p, const struct err *why)
+{
+	if (why->kind != ERR_BUSY)
+		metrics_add(p->sender.context->metrics, METRIC_EVIDENCE_REFUSED, 1);
+	return json_post_failed(p, why);
 }
 
 static void release_evidence(struct json_post *p)
@@ -241,6 +246,7 @@ struct body_handler *evidence_receive(struct server_context *s, const struct rou
 		.bytes = LIMIT_EVIDENCE,
 		.values = LIMIT_EVIDENCE_VALUES,
 		.run = run_evidence,
+		.fail = fail_evidence,
 		.release = release_evidence,
 	};
 	return json_post_receive(&kind, s, match, refusal);

@@ -43,13 +43,19 @@ static int form_of_answer(struct str text, struct buf *out, struct err *e)
 	return 0;
 }
 
-// Any text is accepted.
+// Any text is accepted. Of a text with control bytes more than the first form cuts, so the form is that of the form.
 static int form_of_tombstone(struct str text, struct buf *out, struct err *e)
 {
-	CLEANUP(tombstone_release) struct tombstone t;
+	CLEANUP(tombstone_release) struct tombstone t, again;
+	CLEANUP(buf_release) struct buf form;
+	buf_init(&form, LIMIT_MEMBERSHIP);
 	tombstone_read(text, &t);
 	HOLDS(t.reason && t.size >= -1 && t.when >= 0);
-	return tombstone_write(&t, out, e);
+	again = (struct tombstone){0};
+	if (tombstone_write(&t, &form, e) < 0)
+		return -1;
+	tombstone_read(buf_view(&form), &again);
+	return tombstone_write(&again, out, e);
 }
 
 static int form_of_rebuilds(struct str text, struct buf *out, struct err *e)

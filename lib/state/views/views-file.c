@@ -63,7 +63,7 @@ int views_file_read(struct place_folder *folder, const char *name, size_t most, 
 		return err_set(e, ERR_LIMIT, "it has more than %zu bytes", most);
 	if (place_file_read(file, most + 1, out, e) < 0)
 		return -1;
-	return out->len - before > most ? err_set(e, ERR_LIMIT, "it has more than %zu bytes", most) : 0;
+	return out->failed || out->len - before > most ? err_set(e, ERR_LIMIT, "it has more than %zu bytes", most) : 0;
 }
 
 struct names_walk {
