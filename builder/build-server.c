@@ -240,11 +240,6 @@ void result_sender_free(struct result_sender *s)
 	free(s);
 }
 
-void result_sender_cleanup(struct result_sender **s)
-{
-	result_sender_free(*s);
-}
-
 static int print_attempt(void *ctx, const struct results_attempt *a, struct err *e)
 {
 	struct jsondoc **out = ctx;

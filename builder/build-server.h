@@ -54,7 +54,6 @@ struct result_sender;
 struct result_sender *result_sender_new(const char *base, const char *platform, const struct fetch_options *options,
 	struct results *results);
 void result_sender_free(struct result_sender *s);     // NULL is fine
-void result_sender_cleanup(struct result_sender **s); // for CLEANUP
 
 // Asks whether the server takes results with this token, before hours are spent on builds: ERR_DENIED if not. Another
 // failure, as of a server without results, is none here.

@@ -130,11 +130,6 @@ size_t view_channel_environments(const struct view_channel *c, const struct fits
 	return c->fits.places;
 }
 
-struct retention_rules view_channel_rules(const struct view_channel *c)
-{
-	return c->rules;
-}
-
 static bool is_platform_in_doubt(const struct platform *p, struct buf *why)
 {
 	const char *words = p->scanned == CATALOG_UNREADABLE  ? "the last scan could not read all of it"

@@ -28,7 +28,6 @@ void view_channel_look_at_disk(struct view_channel *c);
 
 // The Pythons of the platforms of the view.
 size_t view_channel_environments(const struct view_channel *c, const struct fits_place **out);
-struct retention_rules view_channel_rules(const struct view_channel *c);
 // 1: nothing may end in this view now, and the reason is appended to why: a platform that no scan has read as a whole, or
 // whose machines are unknown; a clock that cannot be right; a list or a branch that cannot be read. 0: nothing is in the way.
 int view_channel_find_doubt(struct view_channel *c, struct buf *why, struct err *e) MUST_CHECK;

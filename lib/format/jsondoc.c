@@ -129,14 +129,6 @@ bool jsondoc_get_int(const struct jsondoc *object, const char *key, int64_t *out
 	return json_is_integer(value);
 }
 
-bool jsondoc_get_real(const struct jsondoc *object, const char *key, double *out)
-{
-	const json_t *value = json_object_get(&object->value, key);
-	if (json_is_number(value))
-		*out = json_number_value(value);
-	return json_is_number(value);
-}
-
 size_t jsondoc_count(const struct jsondoc *array)
 {
 	return json_array_size(&array->value);

@@ -34,8 +34,6 @@ bool jsondoc_is_null(const struct jsondoc *object, const char *key); // it is nu
 bool jsondoc_is_true(const struct jsondoc *object, const char *key);
 // False, with *out unchanged, if the key has no integer.
 bool jsondoc_get_int(const struct jsondoc *object, const char *key, int64_t *out);
-// The same for any number.
-bool jsondoc_get_real(const struct jsondoc *object, const char *key, double *out);
 size_t jsondoc_count(const struct jsondoc *array);                       // 0 if it is no array
 const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i); // borrowed, of any kind; i < count
 const char *jsondoc_at_str(const struct jsondoc *array, size_t i);       // borrowed; NULL if it is no string

@@ -428,17 +428,6 @@ void rst_inline_write(struct rst *r, struct str text)
 	buf_release(&x.plain);
 }
 
-void rst_inline_write_lines(struct rst *r, size_t from, size_t to)
-{
-	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_README_HTML);
-	for (size_t i = from; i < to; i++) {
-		if (i > from)
-			buf_putc(&text, '\n');
-		buf_str(&text, rst_text(r, i));
-	}
-	rst_inline_write(r, buf_view(&text));
-}
-
 // --- targets and replacements ---
 
 void rst_targets_release(struct rst_targets *t)

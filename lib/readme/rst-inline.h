@@ -56,8 +56,6 @@ void rst_write_literal(struct rst *r, size_t from, size_t to);
 bool rst_is_adornment(struct str text, size_t least);
 
 void rst_inline_write(struct rst *r, struct str text);
-// The same for the lines [from, to), as one text.
-void rst_inline_write_lines(struct rst *r, size_t from, size_t to);
 // Writes an image or, where it has a target, its words as a link there.
 void rst_inline_write_image(struct rst *r, struct str url, struct str alt, struct str target);
 

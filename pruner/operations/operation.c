@@ -12,15 +12,6 @@
 #include "lib/state/store/release.h"
 #include "pruner/plan/pins.h"
 
-const char *const operation_result_name[OPERATION_RESULT_COUNT] = {
-	[OPERATION_DONE] = "done",
-	[OPERATION_WOULD] = "would",
-	[OPERATION_BEFORE] = "before",
-	[OPERATION_KEPT] = "kept",
-	[OPERATION_GONE] = "gone",
-	[OPERATION_FAILED] = "failed",
-};
-
 int operation_begin(struct operation *x, const struct store *store, struct catalog *catalog, struct audit *audit,
 	const char *who, struct err *e)
 {

@@ -24,7 +24,6 @@ enum operation_result {
 	OPERATION_FAILED,
 	OPERATION_RESULT_COUNT,
 };
-extern const char *const operation_result_name[OPERATION_RESULT_COUNT]; // "done", …
 
 // Called for each file with its result. words: the reason, or "". bytes: its size.
 typedef void operation_report_fn(void *ctx, const struct platform *platform, const char *filename,

@@ -133,11 +133,6 @@ uint64_t html_get_count(const struct jsondoc *doc, const char *key)
 	return jsondoc_get_int(doc, key, &n) && n > 0 ? (uint64_t)n : 0;
 }
 
-void html_text_of(struct buf *out, const struct jsondoc *doc, const char *key)
-{
-	html_text(out, html_get(doc, key));
-}
-
 void html_hash_cell(struct buf *out, const char *name, const char *hex)
 {
 	enum { SHOWN = 12 };

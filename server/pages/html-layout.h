@@ -92,10 +92,9 @@ void html_begin_project_row(struct buf *out, const char *up, const char *project
 // "2026-01-02 03:04 UTC", as an element <time>.
 void html_time(struct buf *out, int64_t seconds);
 void html_time_of(struct buf *out, const char *when); // the same of what clock_write() wrote
-// What a document has: the string of a key, "" if it has none or null; a number, 0 if none; the string, escaped.
+// What a document has: the string of a key, "" if it has none or null; a number, 0 if none.
 const char *html_get(const struct jsondoc *doc, const char *key);
 uint64_t html_get_count(const struct jsondoc *doc, const char *key);
-void html_text_of(struct buf *out, const struct jsondoc *doc, const char *key);
 // A cell with a number; its unit, "file" or "files", is shown in a narrow window.
 void html_count_cell(struct buf *out, uint64_t n, const char *unit);
 // A cell with the first digits of a hash, whose title is the whole; its name is shown in a narrow window. NULL or "": none.
