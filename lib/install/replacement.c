@@ -8,18 +8,31 @@
 #include "lib/install/index-files.h"
 
 struct replacement {
-	const struct simplepage *page; // NULL: none
-	struct fits fits;              // of all environments that were asked about
+	const struct simplepage_file **by_name; // of the page, those of one name in its order
+	size_t names;
+	struct fits fits; // of all environments that were asked about
 	struct index_files files;
 };
+
+static int compare_page_names(const void *a, const void *b)
+{
+	const struct simplepage_file *x = *(const struct simplepage_file *const *)a;
+	const struct simplepage_file *y = *(const struct simplepage_file *const *)b;
+	int order = strcmp(x->filename, y->filename);
+	return order ? order : (x > y) - (x < y);
+}
 
 struct replacement *replacement_new(const struct simplepage *page, const char *project)
 {
 	struct replacement *r = xcalloc(1, sizeof(*r));
-	r->page = page;
 	index_files_init(&r->files, project, &r->fits);
-	if (page)
-		index_files_add_page(&r->files, page, 0);
+	if (!page)
+		return r;
+	index_files_add_page(&r->files, page, 0);
+	r->by_name = xcalloc(page->files + 1, sizeof(*r->by_name));
+	for (r->names = 0; r->names < page->files; r->names++)
+		r->by_name[r->names] = &page->file[r->names];
+	qsort(r->by_name, r->names, sizeof(*r->by_name), compare_page_names);
 	return r;
 }
 
@@ -29,6 +42,7 @@ void replacement_free(struct replacement *r)
 		return;
 	index_files_release(&r->files);
 	fits_release(&r->fits);
+	free(r->by_name);
 	free(r);
 }
 
@@ -171,10 +185,24 @@ static const struct simplepage_file *find_sdist(struct replacement *r, const str
 	return best ? best->upstream : NULL;
 }
 
+// The first one on the page.
+static const struct simplepage_file *find_same(const struct replacement *r, const char *filename)
+{
+	size_t low = 0;
+	for (size_t high = r->names; low < high;) {
+		size_t middle = low + (high - low) / 2;
+		if (strcmp(r->by_name[middle]->filename, filename) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->names && strcmp(r->by_name[low]->filename, filename) == 0 ? r->by_name[low] : NULL;
+}
+
 static void classify(struct replacement *r, const struct replacement_file *ours, int64_t until,
 	struct replacement_answer *a)
 {
-	a->same = r->page ? simplepage_find(r->page, ours->filename) : NULL;
+	a->same = find_same(r, ours->filename);
 	a->kind = classify_same(r, a, until);
 	if (!ours->name)
 		return;
