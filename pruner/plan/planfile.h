@@ -94,7 +94,7 @@ struct planfile_head {
 	size_t platforms;
 	const struct planfile_total *total;
 	size_t totals;
-	const struct planfile_view *view; // that lose something; not read from a file
+	const struct planfile_view *view; // that lose something
 	size_t views;
 };
 
