@@ -109,11 +109,11 @@ static int advise_project(const struct explain_call *x, struct err *e)
 	return name ? err_advise(e, "did you mean %s?", name) : -1;
 }
 
-static bool is_owned_name(const struct catalog *c, const char *project)
+static bool is_owned_name(const struct session *s, const char *project)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(owned_names_cleanup) struct owned_names *ours = NULL;
-	CLEANUP(mem_free) char *path = state_file(NULL, catalog_path(c), STATE_FILE_OWNED_NAMES);
+	CLEANUP(mem_free) char *path = state_file(&s->config, s->catalog_path, STATE_FILE_OWNED_NAMES);
 	return owned_names_open(path, &ours, &ignored) == 0 && owned_names_has(ours, project);
 }
 
@@ -156,10 +156,11 @@ static int explain_project(struct explain_command *l, struct err *e)
 	if (!x.about.view || name_owner_look(c, &s->site.hidden_platforms, project, &here, e) < 0)
 		return -1;
 	x.about.rule = name_rules_find(&s->site.rules, project);
-	x.about.is_ours = is_owned_name(c, project);
+	x.about.is_ours = is_owned_name(s, project);
 	x.about.is_hidden = name_owner_is_hidden(&here);
 	CLEANUP(downloads_cleanup) struct downloads *downloads = NULL;
-	if (downloads_open(s->catalog_path, &downloads, &ignored) == 0) // otherwise there are no counts
+	CLEANUP(mem_free) char *counts = state_file(&s->config, s->catalog_path, STATE_FILE_DOWNLOADS);
+	if (downloads_open(counts, &downloads, &ignored) == 0) // otherwise there are no counts
 		x.about.downloads = downloads;
 	CLEANUP(results_cleanup) struct results *results = open_build_results(l);
 	x.about.results = results;

@@ -38,12 +38,9 @@ static int run_log(void *self, struct err *e)
 		return -1;
 	if (x->since && audit_asked_since(&x->asked, x->since, e) < 0)
 		return err_prefix(e, "--since: ");
-	if (session_read(&x->s, &x->s.config, e) < 0)
+	if (session_read(&x->s, &x->s.config, e) < 0 || session_locate(&x->s, false, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *catalog = cli_config_catalog(&x->s.config, e);
-	if (!catalog)
-		return -1;
-	CLEANUP(mem_free) char *path = state_file(&x->s.config, catalog, STATE_FILE_AUDIT);
+	CLEANUP(mem_free) char *path = state_file(&x->s.config, x->s.catalog_path, STATE_FILE_AUDIT);
 	struct audit_query q = {.path = path};
 	audit_asked_query(&x->asked, &q);
 	if (audit_recent(&q, print_log_line, x, &is_whole, e) < 0)

@@ -300,8 +300,7 @@ static int prepare_server(struct serve_command *s, bool *all, bool *any, struct 
 	if (session_read(&s->session, &s->session.config, e) < 0 ||
 		serve_check(&s->session.config, warn_of, NULL, e) < 0)
 		return -1;
-	s->session.catalog_path = cli_config_catalog(&s->session.config, e);
-	if (!s->session.catalog_path || tls_load(s->session.config.tls_cert, s->session.config.tls_key, &s->tls, e) < 0)
+	if (session_locate(&s->session, true, e) < 0 || tls_load(s->session.config.tls_cert, s->session.config.tls_key, &s->tls, e) < 0)
 		return -1;
 	if (open_socket(s, e) < 0)
 		return -1;

@@ -331,7 +331,7 @@ static int run_token(void *self, struct err *e)
 		return -1;
 	}
 	if (take_token_words(x, v, &id, e) < 0 || session_read(s, &s->config, e) < 0 ||
-		!(s->catalog_path = cli_config_catalog(&s->config, e)))
+		session_locate(s, v->run != list_tokens, e) < 0)
 		return -1;
 	x->path = state_file(&s->config, s->catalog_path, STATE_FILE_TOKENS);
 	return v->run(x, id, e);

@@ -8,6 +8,7 @@
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-write.h"
+#include "lib/state/config/state-files.h"
 #include "lib/view/usage.h"
 
 struct usage_command {
@@ -51,7 +52,8 @@ static int run_usage(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "--project %s: not a valid project name", x->project_text);
 	if (session_open(s, SESSION_READ, e) < 0 || catalog_platforms(s->catalog, add_platform, x, e) < 0)
 		return -1;
-	if (downloads_open(s->catalog_path, &downloads, &uncounted) < 0 && uncounted.kind != ERR_NOT_FOUND) {
+	CLEANUP(mem_free) char *counts = state_file(&s->config, s->catalog_path, STATE_FILE_DOWNLOADS);
+	if (downloads_open(counts, &downloads, &uncounted) < 0 && uncounted.kind != ERR_NOT_FOUND) {
 		*e = uncounted;
 		return -1;
 	}

@@ -66,7 +66,7 @@ struct server {
 	struct trusted_proxies *trusted_proxies;
 	char *access_log_path; // NULL: stdout, or none
 	struct audit_place audit;
-	char *catalog_path;
+	char *catalog_path, *downloads_path;
 };
 
 // --- upstream ---
@@ -135,7 +135,7 @@ static void warn_of_unknown_platforms(const struct site *site)
 // up. One thread, before the server answers requests. Errors: the file cache's, and those of the file of owned names.
 static int start_upstream(struct server_context *s, const struct config *c, struct err *e)
 {
-	CLEANUP(mem_free) char *ours = state_file(NULL, s->catalog_path, STATE_FILE_OWNED_NAMES);
+	CLEANUP(mem_free) char *ours = state_file(c, s->catalog_path, STATE_FILE_OWNED_NAMES);
 	CLEANUP(mem_free)
 	char *files = state_file(c, s->catalog_path, STATE_FILE_UPSTREAM);
 	if (!server_context_site(s)->merges)
@@ -296,6 +296,7 @@ static void server_free(struct server *s)
 	audit_refusals_free(s->audit.refusals);
 	audit_place_release(&s->audit);
 	free(s->catalog_path);
+	free(s->downloads_path);
 	free(s);
 }
 
@@ -409,6 +410,8 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.audit = &s->audit;
 	s->catalog_path = xstrdup(o->catalog_path);
 	s->context.catalog_path = s->catalog_path;
+	s->downloads_path = state_file(o->config, o->catalog_path, STATE_FILE_DOWNLOADS);
+	s->context.downloads_path = s->downloads_path;
 	pthread_mutex_init(&s->context.totals_lock, NULL);
 	pthread_mutex_init(&s->context.current_lock, NULL);
 	pthread_mutex_init(&s->context.wheel_gate_lock, NULL);
@@ -421,7 +424,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.platform_monitor = platform_monitor_start(&s->context);
 	s->context.view_monitor = view_monitor_start(&s->context);
 	s->context.release_scheduler = release_scheduler_start(&s->context);
-	s->context.download_counter = download_counter_start(o->catalog_path, COUNTER_MS);
+	s->context.download_counter = download_counter_start(s->downloads_path, COUNTER_MS);
 	return s;
 }
 

@@ -218,8 +218,8 @@ void session_warn_of_readers(const struct session *s)
 	const char *catalog = s->catalog_path;
 	CLEANUP(mem_free) char *audit = state_file(c, catalog, STATE_FILE_AUDIT);
 	CLEANUP(mem_free) char *tokens = state_file(c, catalog, STATE_FILE_TOKENS);
-	CLEANUP(mem_free) char *ours = state_file(NULL, catalog, STATE_FILE_OWNED_NAMES);
-	CLEANUP(mem_free) char *downloads = state_file(NULL, catalog, STATE_FILE_DOWNLOADS);
+	CLEANUP(mem_free) char *ours = state_file(c, catalog, STATE_FILE_OWNED_NAMES);
+	CLEANUP(mem_free) char *downloads = state_file(c, catalog, STATE_FILE_DOWNLOADS);
 	const char *const path[] = {catalog, audit, tokens, ours, downloads};
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++)
 		warn_if_world_readable(path[i], "the names of projects and people in it");
@@ -249,20 +249,21 @@ static int open_session_catalog(struct session *s, unsigned needs, struct err *e
 	return catalog_open(s->catalog_path, &s->catalog, e);
 }
 
-static int locate_catalog(struct session *s, struct err *e)
+int session_locate(struct session *s, bool is_writer, struct err *e)
 {
 	if (!s->catalog_path)
 		s->catalog_path = cli_config_catalog(&s->config, e);
-	return s->catalog_path ? 0 : -1;
+	return s->catalog_path ? state_files_settle(&s->config, s->catalog_path, is_writer, e) : -1;
 }
 
 int session_open(struct session *s, unsigned needs, struct err *e)
 {
-	const unsigned catalog = SESSION_READ | SESSION_CHANGE | SESSION_MAKE | SESSION_AUDIT;
+	const unsigned writes = SESSION_CHANGE | SESSION_MAKE | SESSION_AUDIT, catalog = SESSION_READ | writes;
+	const bool is_writer = needs & writes || !(needs & SESSION_READ);
 	if ((!s->has_config && session_read(s, &s->config, e) < 0) ||
-		(needs & SESSION_LOCATE && locate_catalog(s, e) < 0) ||
+		(needs & SESSION_LOCATE && session_locate(s, is_writer, e) < 0) ||
 		(needs & SESSION_STORE && store_open(&s->config, STORE_PATIENT, &s->store, e) < 0) ||
-		(needs & catalog && (locate_catalog(s, e) < 0 || open_session_catalog(s, needs, e) < 0)))
+		(needs & catalog && (session_locate(s, is_writer, e) < 0 || open_session_catalog(s, needs, e) < 0)))
 		return -1;
 	if ((needs & SESSION_FIND && site_check_find(&s->config, &s->store, s->catalog, e) < 0) ||
 		(needs & SESSION_REGISTER && site_check_register(&s->config, &s->store, s->catalog, e) < 0) ||

@@ -109,6 +109,8 @@ bool session_has_key(const struct session *s, const char *section, const char *k
 int session_read(struct session *s, struct config *c, struct err *e) MUST_CHECK;
 // The path of the catalog: as configured, or the default path for the store. The caller frees it.
 char *cli_config_catalog(const struct config *c, struct err *e) MUST_CHECK;
+// Sets the path of the catalog, and sees to it that the state is where the configuration says (state_files_settle()).
+int session_locate(struct session *s, bool is_writer, struct err *e) MUST_CHECK;
 // store_adopt() for a command that may: not where a STORE of the command line takes the place of the configuration's.
 int session_adopt(const struct session *s, const struct store *store, struct catalog *catalog,
 	struct err *e) MUST_CHECK;

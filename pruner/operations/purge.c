@@ -188,7 +188,7 @@ static int ask_upstream(struct purge_state *p, const struct config *c, struct er
 	}
 	if (!p->projects)
 		return 0;
-	if (policy_open_downloads(p->policy, catalog_path(p->operation->catalog), &p->downloads, e) < 0 ||
+	if (policy_open_downloads(p->policy, c, catalog_path(p->operation->catalog), &p->downloads, e) < 0 ||
 		upstream_new(c, &p->upstream, e) < 0)
 		return -1;
 	return upstream_lookup(p->upstream, p->operation->catalog, p->project, p->projects, decide_project_candidates,

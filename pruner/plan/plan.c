@@ -440,7 +440,7 @@ static int make_plan(struct plan_state *x, struct err *e)
 		return err_set(e, ERR_NOT_FOUND, "%s: no scan of the store has ended yet: run wheelcache index first",
 			catalog_path(x->catalog));
 	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 ||
-		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
+		policy_open_downloads(x->policy, x->config, catalog_path(x->catalog), &x->downloads, e) < 0 ||
 		planfile_create(path, &x->file, e) < 0 ||
 		(path && catalog_plan_begin(x->catalog, &x->planner, e) < 0) ||
 		view_losses_open(x->config, x->store, x->catalog, &x->losses, e) < 0 || ask_upstream(x, e) < 0 ||
@@ -491,7 +491,7 @@ static int decide_again(struct plan_state *x, struct err *e)
 	for (size_t i = 0; i < x->options->projects->count; i++)
 		strset_add(&x->projects, x->options->projects->item[i]);
 	if (choose_platforms(x, e) < 0 || read_quarantined(x, x->catalog, e) < 0 ||
-		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
+		policy_open_downloads(x->policy, x->config, catalog_path(x->catalog), &x->downloads, e) < 0 ||
 		planfile_create(NULL, &x->file, e) < 0)
 		return -1;
 	return decide_projects(x, e);

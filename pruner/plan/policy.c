@@ -9,6 +9,7 @@
 #include "builder/missing/kept-versions.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/downloads.h"
+#include "lib/state/config/state-files.h"
 
 enum { DESCRIPTION_MAX = 4096 };
 
@@ -139,11 +140,13 @@ void policy_release(struct policy *p)
 }
 
 // Without a readable file of counts, nothing is known of downloads.
-int policy_open_downloads(const struct policy *p, const char *catalog_path, struct downloads **out, struct err *e)
+int policy_open_downloads(const struct policy *p, const struct config *c, const char *catalog_path,
+	struct downloads **out, struct err *e)
 {
+	CLEANUP(mem_free) char *path = state_file(c, catalog_path, STATE_FILE_DOWNLOADS);
 	struct err why = ERR_INIT;
 	*out = NULL;
-	if (!p->downloaded || downloads_open(catalog_path, out, &why) == 0)
+	if (!p->downloaded || downloads_open(path, out, &why) == 0)
 		return 0;
 	if (why.kind != ERR_NOT_FOUND && why.kind != ERR_INVALID) {
 		*e = why;

@@ -45,8 +45,8 @@ void policy_release(struct policy *p);
 struct downloads; // lib/state/access/downloads.h
 // Opens the servers' download counts, if the policy uses them. *out is NULL where it does not, or where there are none,
 // which is logged: every file counts as downloaded then. The caller closes *out.
-int policy_open_downloads(const struct policy *p, const char *catalog_path, struct downloads **out,
-	struct err *e) MUST_CHECK;
+int policy_open_downloads(const struct policy *p, const struct config *c, const char *catalog_path,
+	struct downloads **out, struct err *e) MUST_CHECK;
 // Whether the file was downloaded within p->downloaded, or that is unknown; false where the policy does not use
 // downloads.
 bool policy_was_downloaded(const struct policy *p, const struct downloads *d, const char *platform,

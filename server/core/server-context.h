@@ -74,6 +74,7 @@ struct server_context {
 	unsigned search_ms;      // time limit of a search in the catalog; 0: none
 	const struct audit_place *audit; // the audit log
 	const char *catalog_path;
+	const char *downloads_path; // the file of the counts
 	struct store_scans *scans; // it outlives the server
 	struct auth *auth;
 	struct evidence_quota *evidence_quota; // NULL: none

@@ -18,7 +18,7 @@ enum {
 };
 
 struct download_counter {
-	char *catalog_path;
+	char *path; // of the counts
 	unsigned period_ms;
 	bool is_failing; // a warning was logged
 	struct timer_thread *timer;
@@ -149,7 +149,7 @@ void download_counter_write(struct download_counter *t)
 	pthread_mutex_lock(&t->writing);
 	CLEANUP(batch_release) struct batch b = take_batch(t);
 	make_additions(&b);
-	int result = downloads_add(t->catalog_path, b.news, b.count, clock_wall_seconds(), &e);
+	int result = downloads_add(t->path, b.news, b.count, clock_wall_seconds(), &e);
 	if (result == 0) {
 		subtract_written(&b);
 		remove_unused(t);
@@ -167,10 +167,10 @@ static int64_t write_periodically(void *ctx)
 	return t->period_ms;
 }
 
-struct download_counter *download_counter_start(const char *catalog_path, unsigned period_ms)
+struct download_counter *download_counter_start(const char *path, unsigned period_ms)
 {
 	struct download_counter *t = xcalloc(1, sizeof(*t));
-	t->catalog_path = xstrdup(catalog_path);
+	t->path = xstrdup(path);
 	t->period_ms = period_ms;
 	pthread_mutex_init(&t->writing, NULL);
 	pthread_mutex_init(&t->lock, NULL);
@@ -194,6 +194,6 @@ void download_counter_stop(struct download_counter *t)
 	timer_thread_free(t->timer);
 	pthread_mutex_destroy(&t->lock);
 	pthread_mutex_destroy(&t->writing);
-	free(t->catalog_path);
+	free(t->path);
 	free(t);
 }

@@ -21,7 +21,7 @@ struct download_count {
 };
 
 // Creates the file at once, if possible: it records when the counting began.
-struct download_counter *download_counter_start(const char *catalog_path, unsigned period_ms);
+struct download_counter *download_counter_start(const char *path, unsigned period_ms);
 // Writes once more. References may outlive the counter. NULL is fine.
 void download_counter_stop(struct download_counter *t);
 // A reference, which the caller drops. NULL: the file is not counted, since t is NULL, the name has control characters,

@@ -116,7 +116,7 @@ static struct downloads *open_downloads(struct server_context *s)
 {
 	struct err e = ERR_INIT;
 	struct downloads *d = NULL;
-	if (downloads_open(s->catalog_path, &d, &e) < 0 && e.kind != ERR_NOT_FOUND)
+	if (downloads_open(s->downloads_path, &d, &e) < 0 && e.kind != ERR_NOT_FOUND)
 		log_warn("%s", e.msg);
 	return d;
 }

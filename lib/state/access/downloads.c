@@ -16,7 +16,6 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
-#include "lib/state/config/state-files.h"
 
 enum {
 	DAY = 86400,
@@ -119,10 +118,9 @@ static bool parse_downloads(struct downloads *d)
 	return true;
 }
 
-int downloads_open(const char *catalog_path, struct downloads **out, struct err *e)
+int downloads_open(const char *path, struct downloads **out, struct err *e)
 {
 	CLEANUP(downloads_cleanup) struct downloads *d = xcalloc(1, sizeof(*d));
-	CLEANUP(mem_free) char *path = state_file(NULL, catalog_path, STATE_FILE_DOWNLOADS);
 	buf_init(&d->text, LIMIT_DOWNLOADS);
 	if (safefile_read(path, &d->text, e) < 0)
 		return -1;
@@ -294,16 +292,15 @@ static int lock_folder(const char *path, char **name, struct err *e)
 	return mem_steal_fd(&folder);
 }
 
-int downloads_add(const char *catalog_path, struct downloads_news *news, size_t count, int64_t now, struct err *e)
+int downloads_add(const char *path, struct downloads_news *news, size_t count, int64_t now, struct err *e)
 {
 	struct err missing = ERR_INIT;
 	CLEANUP(downloads_cleanup) struct downloads *before = NULL;
-	CLEANUP(mem_free) char *path = state_file(NULL, catalog_path, STATE_FILE_DOWNLOADS);
 	CLEANUP(mem_free) char *name = NULL;
 	CLEANUP(mem_close) int folder = lock_folder(path, &name, e);
 	if (folder < 0)
 		return -1;
-	bool is_there = downloads_open(catalog_path, &before, &missing) == 0;
+	bool is_there = downloads_open(path, &before, &missing) == 0;
 	if (!is_there && missing.kind != ERR_NOT_FOUND && missing.kind != ERR_INVALID) {
 		*e = missing;
 		return -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often each file was downloaded completely, and on which day last: a text file beside the catalog, to which the
-// servers on that catalog add their counts. It is not part of the store or of any page: losing it loses only the
+// How often each file was downloaded completely, and on which day last: a text file of the state
+// (state_file()), to which the servers add their counts. It is not part of the store or of any page: losing it loses only the
 // counts. It is replaced whole, under a lock, without fsync; a file that a crash tore lacks its last line.
 //
 //     wheelcache-downloads 1 2026-11-21
@@ -23,7 +23,7 @@ struct downloads;
 
 
 // Reads the file. ERR_NOT_FOUND: there is none. ERR_INVALID: it is torn. ERR_IO.
-int downloads_open(const char *catalog_path, struct downloads **out, struct err *e) MUST_CHECK;
+int downloads_open(const char *path, struct downloads **out, struct err *e) MUST_CHECK;
 void downloads_close(struct downloads *d);    // NULL is fine
 void downloads_cleanup(struct downloads **d); // for CLEANUP
 
@@ -47,5 +47,5 @@ struct downloads_news {
 };
 // Adds the new downloads, of the time now (seconds since 1970), to the file; creates it if it is missing or torn. Sorts
 // news. Waits for other writers. O(news + lines): not for an event loop. Any thread. ERR_IO, ERR_FULL.
-int downloads_add(const char *catalog_path, struct downloads_news *news, size_t count, int64_t now,
+int downloads_add(const char *path, struct downloads_news *news, size_t count, int64_t now,
 	struct err *e) MUST_CHECK;

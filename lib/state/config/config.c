@@ -63,7 +63,7 @@ static void copy_strings(const char *section, void *object)
 }
 
 static const char *const plain_sections[] = {
-	"store", "catalog", "index", "server", "tokens", "audit", "evidence", "upload", "upstream", "prune", "build"};
+	"store", "catalog", "state", "index", "server", "tokens", "audit", "evidence", "upload", "upstream", "prune", "build"};
 
 void config_init(struct config *c)
 {

@@ -60,6 +60,8 @@ struct config {
 	char *default_view; // the view at /simple/; NULL: the only platform, or all merged
 	// [catalog]
 	char *catalog; // NULL: catalog_default_path()
+	// [state]
+	char *state; // a folder; NULL: beside the catalog
 	// [tokens]
 	char *tokens; // NULL: state_file()
 	// [audit]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the state of an index lies: the catalog, and the one list of what lies beside it. Any thread.
+// Where the state of an index lies: the catalog, and the one list of what lies beside it or in [state] path. Any thread.
 #pragma once
 
 #include "lib/state/config/config.h"
@@ -17,14 +17,21 @@ enum state_file {
 	STATE_FILE_PRUNE_LOCK, // and one prune
 	STATE_FILE_RESERVED,   // a folder: space that uploads have reserved (lib/state/store/reservation.h)
 	STATE_FILE_UPSTREAM,   // a folder: files of upstream (lib/state/upstream/file-cache.h)
-	// What nothing else knows.
+	// What nothing else knows, of this machine.
+	STATE_FILE_BUILDS,  // results of builds, with their logs
+	STATE_FILE_RELEASE, // a folder: what volume releases still have to show (lib/state/store/release.h)
+	// What nothing else knows: in [state] path.
 	STATE_FILE_TOKENS,
 	STATE_FILE_AUDIT,
 	STATE_FILE_DOWNLOADS,
-	STATE_FILE_BUILDS,      // results of builds, with their logs
 	STATE_FILE_OWNED_NAMES, // names that are ours (lib/state/upstream/owned-names.h)
-	STATE_FILE_RELEASE,     // a folder: what volume releases still have to show (lib/state/store/release.h)
 	STATE_FILE_COUNT,
 };
 // Its path: as configured, else beside the catalog. c NULL: no key names another place. The caller frees it.
 char *state_file(const struct config *c, const char *catalog_path, enum state_file which);
+
+// Moves what lies elsewhere to [state] path, once: from beside the catalog, or from the folder that was configured before,
+// which CATALOG.state names. To be called by each command that uses any of it. A crash in between loses nothing, and the
+// next call goes on. is_writer: this command writes; ERR_USAGE for another one while there is something to move. ERR_USAGE
+// too: no [state] path is configured any more, or a file is on another file system.
+int state_files_settle(const struct config *c, const char *catalog_path, bool is_writer, struct err *e) MUST_CHECK;

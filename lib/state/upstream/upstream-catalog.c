@@ -141,7 +141,8 @@ enum {
 // Opens the owned names at the first use, in any thread.
 static int open_ours(struct upstream *u, struct catalog *c, struct err *e)
 {
-	CLEANUP(mem_free) char *path = state_file(NULL, catalog_path(c), STATE_FILE_OWNED_NAMES);
+	const struct config where = {.state = u->state};
+	CLEANUP(mem_free) char *path = state_file(&where, catalog_path(c), STATE_FILE_OWNED_NAMES);
 	pthread_mutex_lock(&u->lock);
 	int opened = u->ours ? 0 : owned_names_open(path, &u->ours, e);
 	pthread_mutex_unlock(&u->lock);

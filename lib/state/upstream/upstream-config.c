@@ -44,6 +44,7 @@ int upstream_new(const struct config *c, struct upstream **out, struct err *e)
 	u->max_page = c->upstream_max_page;
 	u->trust_404 = c->upstream_trust_404;
 	u->is_together = c->upstream_indexes && strcmp(c->upstream_indexes, "together") == 0;
+	u->state = c->state ? xstrdup(c->state) : NULL;
 	name_rules_init(&u->rules, c);
 	config_hidden_platforms(c, &u->hidden_platforms);
 	for (struct str rest = str_from(c->upstream_urls); rest.len;)
@@ -64,6 +65,7 @@ void upstream_free(struct upstream *u)
 		free(u->index[i].shown);
 	}
 	free(u->index);
+	free(u->state);
 	name_rules_release(&u->rules);
 	strset_release(&u->hidden_platforms);
 	strset_release(&u->noted);

@@ -61,7 +61,8 @@ struct upstream {
 	bool is_together; // indexes = together: files of a project from all indexes; else of the first that has it
 	struct name_rules rules;
 	pthread_mutex_t lock;           // of ours
-	struct owned_names *ours;       // beside the first catalog that was used; NULL: none yet
+	char *state;                    // [state] path; NULL: beside the catalog
+	struct owned_names *ours;       // of the first catalog that was used; NULL: none yet
 	struct strset hidden_platforms; // sorted
 	struct strset noted;            // recorded as ours by the last look-up; sorted
 	bool is_ending;                 // only the pool's thread: the pool ends

@@ -299,11 +299,11 @@ static void uncounted_files_count_as_downloaded(void **state UNUSED)
 	struct policy p = {.downloaded = 30 * 86400};
 	struct downloads *d = NULL;
 	struct err e = ERR_INIT;
-	assert_int_equal(policy_open_downloads(&p, "no-catalog", &d, &e), 0);
+	assert_int_equal(policy_open_downloads(&p, NULL, "no-catalog", &d, &e), 0);
 	assert_null(d);
 	assert_true(policy_was_downloaded(&p, d, "p", "six-1.0-py3-none-any.whl", 1800000000));
 	p.downloaded = 0; // downloads do not matter
-	assert_int_equal(policy_open_downloads(&p, "no-catalog", &d, &e), 0);
+	assert_int_equal(policy_open_downloads(&p, NULL, "no-catalog", &d, &e), 0);
 	assert_false(policy_was_downloaded(&p, d, "p", "six-1.0-py3-none-any.whl", 1800000000));
 }
 

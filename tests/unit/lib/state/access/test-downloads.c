@@ -50,7 +50,7 @@ static int remove_folder(void **state UNUSED)
 static void add(const char *when, struct downloads_news *news, size_t count)
 {
 	struct err e = ERR_INIT;
-	if (downloads_add(catalog, news, count, at(when), &e) < 0)
+	if (downloads_add(path, news, count, at(when), &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
@@ -80,7 +80,7 @@ static struct downloads *open_it(void)
 {
 	struct err e = ERR_INIT;
 	struct downloads *d = NULL;
-	if (downloads_open(catalog, &d, &e) < 0)
+	if (downloads_open(path, &d, &e) < 0)
 		fail_msg("%s", e.msg);
 	return d;
 }
@@ -186,7 +186,7 @@ static void test_what_is_torn_begins_anew(void **state UNUSED)
 		struct err e = ERR_INIT;
 		struct downloads *d = NULL;
 		write_text(torn[i]);
-		if (downloads_open(catalog, &d, &e) == 0)
+		if (downloads_open(path, &d, &e) == 0)
 			fail_msg("taken: %s", torn[i]);
 		assert_int_equal(e.kind, ERR_INVALID);
 		add_one("2026-03-01T00:00:00Z", "p/new", 1);
@@ -198,7 +198,7 @@ static void test_nobody_has_counted(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	struct downloads *d = NULL;
-	assert_int_equal(downloads_open(catalog, &d, &e), -1);
+	assert_int_equal(downloads_open(path, &d, &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 }
 
@@ -220,8 +220,8 @@ static void raise_by(struct download_counter *t, const char *filename, unsigned 
 // Two servers on one catalog.
 static void test_counts_end_up_in_the_file(void **state UNUSED)
 {
-	struct download_counter *one = download_counter_start(catalog, 3600 * 1000),
-				*other = download_counter_start(catalog, 3600 * 1000);
+	struct download_counter *one = download_counter_start(path, 3600 * 1000),
+				*other = download_counter_start(path, 3600 * 1000);
 	assert_int_equal(count_of("a"), 0); // it is there from the beginning
 	raise_by(one, "a", 3);
 	raise_by(one, "a", 4);
@@ -249,7 +249,7 @@ static void wait_for(uint64_t count, const char *filename)
 
 static void test_counts_are_written_now_and_then(void **state UNUSED)
 {
-	struct download_counter *t = download_counter_start(catalog, 1);
+	struct download_counter *t = download_counter_start(path, 1);
 	struct download_count *held = download_counter_of(t, "p", STR("held"));
 	raise_by(t, "a", 1);
 	download_counter_raise(held);
@@ -267,7 +267,7 @@ static void test_what_cannot_be_written_is_kept(void **state UNUSED)
 {
 	CLEANUP(mem_free) char *in_the_way = xasprintf("mkdir '%s.new'", path);
 	CLEANUP(mem_free) char *away = xasprintf("rmdir '%s.new'", path);
-	struct download_counter *t = download_counter_start(catalog, 3600 * 1000);
+	struct download_counter *t = download_counter_start(path, 3600 * 1000);
 	raise_by(t, "a", 1);
 	assert_int_equal(system(in_the_way), 0);
 	download_counter_write(t);
@@ -287,7 +287,7 @@ static void a_file_that_is_too_large_is_refused(void **state UNUSED)
 	struct downloads *d = NULL;
 	write_text("x");
 	assert_int_equal(truncate(path, LIMIT_DOWNLOADS + (off_t)1), 0);
-	assert_int_equal(downloads_open(catalog, &d, &e), -1);
+	assert_int_equal(downloads_open(path, &d, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
