@@ -36,16 +36,6 @@ struct change_batch {
 	bool lists_changed;                  // a project appeared or disappeared
 };
 
-// The owner of a new name depends on whether upstream has it already, so upstream is asked. name_guard_look() tells
-// below whether the name is on a public platform: upstream is not asked for private names.
-static void note_new_project(struct catalog_watch *w, const char *project)
-{
-	struct server_context *s = w->context;
-	if (s->upstream_pages && name_rules_find(&server_context_site(s)->rules, project) == NAME_RULE_MERGE &&
-		!owned_names_has(s->owned_names, project))
-		buf_add(&w->new_projects, project, strlen(project) + 1);
-}
-
 static void probe_new_projects(struct catalog_watch *w)
 {
 	struct str rest = buf_view(&w->new_projects);
@@ -80,8 +70,16 @@ static int apply_project(void *ctx, const struct catalog_project *p, struct err 
 	else if (!p->files)
 		project_filter_add(w->removed_projects, p->platform, name);
 	b->lists_changed |= !was_known || was_gone || !p->files;
-	if (p->files && (!was_known || was_gone))
-		note_new_project(w, p->project);
+	if (p->files && (!was_known || was_gone)) {
+		// The owner of a new name depends on whether upstream has it already, so upstream is asked.
+		// name_guard_lookup() tells below whether the name is on a public platform: upstream is not asked for
+		// private names.
+		struct server_context *s = w->context;
+		if (s->upstream_pages &&
+			name_rules_find(&server_context_site(s)->rules, p->project) == NAME_RULE_MERGE &&
+			!owned_names_has(s->owned_names, p->project))
+			buf_add(&w->new_projects, p->project, strlen(p->project) + 1);
+	}
 	if (!b->is_reopened)
 		simple_pages_drop_project(w->context, p->project);
 	return 0;
@@ -173,18 +171,6 @@ static int check_catalog(struct catalog_watch *w, uint32_t count, struct err *e)
 	return 0;
 }
 
-// After an error everything is read again until that succeeds. Meanwhile the server answers from what it has.
-static void follow_catalog(struct catalog_watch *w, uint32_t count)
-{
-	struct err e = ERR_INIT;
-	int result = check_catalog(w, count, &e);
-	if (result < 0)
-		server_context_set_current(w->context, count);
-	if (result < 0 && !w->is_failing)
-		log_error("cannot follow the catalog: %s", e.msg);
-	w->is_failing = result < 0;
-}
-
 // Each commit raises the change count. Where there is none, or a process died between commit and raise, the catalog is
 // checked each POLL_MS.
 static void *run_watch(void *ctx)
@@ -193,7 +179,15 @@ static void *run_watch(void *ctx)
 	struct server_context *s = w->context;
 	for (int64_t swept_ms = clock_ms(); !atomic_load(&w->stop);) {
 		uint32_t count = changes_read(s->changes);
-		follow_catalog(w, count);
+		// After an error everything is read again until that succeeds. Meanwhile the server answers from what
+		// it has.
+		struct err e = ERR_INIT;
+		int result = check_catalog(w, count, &e);
+		if (result < 0)
+			server_context_set_current(w->context, count);
+		if (result < 0 && !w->is_failing)
+			log_error("cannot follow the catalog: %s", e.msg);
+		w->is_failing = result < 0;
 		if (clock_ms() - swept_ms >= SWEEP_MS) {
 			pagecache_sweep(s->pagecache);
 			if (s->owned_names)

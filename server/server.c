@@ -96,21 +96,6 @@ static unsigned project_list_age(const struct config *c)
 	return (unsigned)(c->upstream_max_age > PROJECT_LIST_SECONDS ? c->upstream_max_age : PROJECT_LIST_SECONDS);
 }
 
-static void start_project_list(struct server_context *s, const struct config *c, const char *files)
-{
-	if (strcmp(c->upstream_root, "all") != 0)
-		return;
-	s->project_list = project_list_new(&(struct project_list_options){
-		.folder = files,
-		.url = upstream_first_url(s->upstream),
-		.pool = upstream_pool(s->upstream),
-		.max_age = project_list_age(c),
-		.is_offline = c->upstream_offline,
-		.changed = drop_lists,
-		.ctx = s,
-	});
-}
-
 // A view whose platforms' machines are unknown lists all wheels, because any could fit.
 static void warn_of_unknown_platforms(const struct site *site)
 {
@@ -147,25 +132,21 @@ static int start_upstream(struct server_context *s, const struct config *c, stru
 	if (file_cache_open(files, c->upstream_files_size, &s->file_cache, e) < 0)
 		return -1;
 	s->upstream_pages = upstream_pages_start(c, s->upstream, s->catalog_pool, s->metrics, learn_answer, s);
-	start_project_list(s, c, files);
+	if (strcmp(c->upstream_root, "all") == 0)
+		s->project_list = project_list_new(&(struct project_list_options){
+			.folder = files,
+			.url = upstream_first_url(s->upstream),
+			.pool = upstream_pool(s->upstream),
+			.max_age = project_list_age(c),
+			.is_offline = c->upstream_offline,
+			.changed = drop_lists,
+			.ctx = s,
+		});
 	s->fetch_pool = upstream_new_pool(c);
 	fetch_pool_start(s->fetch_pool);
 	s->upstream_files =
 		upstream_files_new(s->fetch_pool, (unsigned)c->upstream_concurrency, s->file_cache, s->metrics);
 	return 0;
-}
-
-// Takes over what a reload may change: cache lifetimes, whether upstream is asked, the size of the file cache. Any
-// thread.
-static void configure_upstream(struct server_context *s, const struct config *c)
-{
-	if (s->upstream_pages)
-		upstream_pages_configure(s->upstream_pages, c);
-	if (s->file_cache)
-		file_cache_limit(s->file_cache, c->upstream_files_size);
-	warn_of_unknown_platforms(server_context_site(s));
-	if (s->project_list)
-		project_list_configure(s->project_list, project_list_age(c), c->upstream_offline);
 }
 
 // Resumes the clients that wait for a page: the server is stopping, and clients ask again. Downloads continue. Any thread.
@@ -465,7 +446,14 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 	atomic_store(&s->context.project_filter_is_complete, false); // until catalog_watch has read the catalog
 	catalog_pool_renew(s->context.catalog_pool);
 	put_site(s, site, &policies, config->takes_facts);
-	configure_upstream(&s->context, config);
+	// Takes over what a reload may change: cache lifetimes, whether upstream is asked, the size of the file cache.
+	if (s->context.upstream_pages)
+		upstream_pages_configure(s->context.upstream_pages, config);
+	if (s->context.file_cache)
+		file_cache_limit(s->context.file_cache, config->upstream_files_size);
+	warn_of_unknown_platforms(server_context_site(&s->context));
+	if (s->context.project_list)
+		project_list_configure(s->context.project_list, project_list_age(config), config->upstream_offline);
 	pagecache_clear(s->context.pagecache);
 	catalog_watch_reopen(s->catalog_watch);
 	release_scheduler_update(s->context.release_scheduler);

@@ -42,24 +42,6 @@ static void count_build_value(void *ctx, const struct json_sax_value *v)
 			 ((v->kind == JSON_SAX_OBJECT || v->kind == JSON_SAX_ARRAY) && v->depth == JSON_SAX_DEPTH);
 }
 
-// The log may be large, the values beside it not.
-static int check_build_values(struct str text, struct err *e)
-{
-	CLEANUP(arena_release) struct arena room = {0};
-	struct build_value_count count = {0};
-	bool is_cut;
-	if (json_sax_read(text, &room, count_build_value, &count, &is_cut, e) < 0)
-		return -1;
-	if (count.is_too_deep)
-		return err_set(e, ERR_INVALID, "build result: it is nested too deeply");
-	if (count.has_bad_log)
-		return err_set(e, ERR_INVALID, "build result: log is not valid");
-	if (count.values > LIMIT_RESULT_VALUES || count.bytes > LIMIT_RESULT_TEXT)
-		return err_set(e, ERR_LIMIT, "build result: more than %d values, or %d bytes of text beside the log",
-			LIMIT_RESULT_VALUES, LIMIT_RESULT_TEXT);
-	return 0;
-}
-
 static int check_place(const struct results_attempt *a, const struct platform *platform, struct err *e)
 {
 	const struct profile *p = &platform->profile;
@@ -82,7 +64,20 @@ static int read_build(struct sent_build *b, struct err *e)
 {
 	struct json_post *p = &b->post;
 	const struct results_attempt *a = &b->attempt;
-	if (check_build_values(buf_view(&p->body), e) < 0 || json_post_tree(p, e) < 0 ||
+	// The log may be large, the values beside it not.
+	CLEANUP(arena_release) struct arena room = {0};
+	struct build_value_count count = {0};
+	bool is_cut;
+	if (json_sax_read(buf_view(&p->body), &room, count_build_value, &count, &is_cut, e) < 0)
+		return -1;
+	if (count.is_too_deep)
+		return err_set(e, ERR_INVALID, "build result: it is nested too deeply");
+	if (count.has_bad_log)
+		return err_set(e, ERR_INVALID, "build result: log is not valid");
+	if (count.values > LIMIT_RESULT_VALUES || count.bytes > LIMIT_RESULT_TEXT)
+		return err_set(e, ERR_LIMIT, "build result: more than %d values, or %d bytes of text beside the log",
+			LIMIT_RESULT_VALUES, LIMIT_RESULT_TEXT);
+	if (json_post_tree(p, e) < 0 ||
 		results_json_read(p->json, &b->attempt, &p->arena, &b->log, e) < 0)
 		return -1;
 	p->project = a->project;

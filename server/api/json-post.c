@@ -94,25 +94,21 @@ static bool is_expected(const char *const *keys, const struct json_sax_value *v)
 	return *keys && v->kind != JSON_SAX_OBJECT && v->kind != JSON_SAX_NULL;
 }
 
-// Of the client's text only what is harmless in an answer.
-static void note_unknown(struct posted_values *c, struct str key)
-{
-	struct str head = str_head(key, sizeof(c->unknown) - 1);
-	if (c->unknown[0])
-		return;
-	for (size_t i = 0; i < head.len; i++)
-		c->unknown[i] = head.ptr[i] > ' ' && head.ptr[i] < 0x7f ? head.ptr[i] : '?';
-	if (!head.len)
-		c->unknown[0] = '?';
-}
-
 static void count_posted_value(void *ctx, const struct json_sax_value *v)
 {
 	struct posted_values *c = ctx;
 	if (c->count++ == 0)
 		c->is_object = v->kind == JSON_SAX_OBJECT;
-	if (c->keys && v->depth == 1 && v->key[0].ptr && !is_expected(c->keys, v))
-		note_unknown(c, v->key[0]);
+	if (c->keys && v->depth == 1 && v->key[0].ptr && !is_expected(c->keys, v)) {
+		// Of the client's text only what is harmless in an answer.
+		struct str head = str_head(v->key[0], sizeof(c->unknown) - 1);
+		if (!c->unknown[0]) {
+			for (size_t i = 0; i < head.len; i++)
+				c->unknown[i] = head.ptr[i] > ' ' && head.ptr[i] < 0x7f ? head.ptr[i] : '?';
+			if (!head.len)
+				c->unknown[0] = '?';
+		}
+	}
 	c->is_too_deep = c->is_too_deep ||
 			 ((v->kind == JSON_SAX_OBJECT || v->kind == JSON_SAX_ARRAY) && v->depth == JSON_SAX_DEPTH);
 }
@@ -156,26 +152,21 @@ static struct reply *check_post_right(struct json_post *p, const struct request 
 	return auth_grant(p->sender.context, r, k->right, k->is_of_view ? p->view : NULL, &p->grant, who);
 }
 
-// Since the token may have been revoked while the body arrived.
-static struct reply *check_right_again(struct json_post *p)
-{
-	CLEANUP(mem_free) char *who = NULL;
-	const struct request sender = sender_request(&p->sender);
-	struct reply *refusal = check_post_right(p, &sender, &who);
-	if (refusal)
-		sender_audit(&p->sender, (struct audit_entry){.result = "refused", .reason = "the token counts no more"});
-	return refusal;
-}
-
 static struct reply *end_post(struct body_handler *handler)
 {
 	struct err e = ERR_INIT;
 	struct json_post *p = (struct json_post *)handler;
 	if (p->kind->takes_long && atomic_load(&p->sender.context->is_stopping))
 		return reply_text(503, "503 Service Unavailable: the server is stopping");
-	struct reply *answer = check_right_again(p);
-	if (answer)
+	// Since the token may have been revoked while the body arrived.
+	CLEANUP(mem_free) char *who = NULL;
+	const struct request sender = sender_request(&p->sender);
+	struct reply *answer = check_post_right(p, &sender, &who);
+	if (answer) {
+		sender_audit(&p->sender,
+			(struct audit_entry){.result = "refused", .reason = "the token counts no more"});
 		return answer;
+	}
 	if ((p->kind->values && check_values(p, &e) < 0) || p->kind->run(p, &answer, &e) < 0)
 		return fail_post(p, &e);
 	return answer;

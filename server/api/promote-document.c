@@ -7,10 +7,14 @@
 const char *const promote_document_keys[] = {
 	"select", "from", "evidence", "reason", "override", "all_or_nothing", "dry_run", "newest", NULL};
 
-static int read_given_evidence(const struct posted_object *p, struct promote_document *d, struct err *e)
+static int read_promotion(struct promote_document *d, struct err *e)
 {
+	struct promote_request *r = &d->request;
+	const struct posted_object p = {"promotion", d->json};
+	if (posted_object_select(&p, LIMIT_PROMOTE_SELECTS, &d->arena, &r->select, &r->selects, e) < 0)
+		return -1;
 	const struct jsondoc *list;
-	if (posted_object_list(p, "evidence", LIMIT_PROMOTE_EVIDENCE, &list, e) < 0)
+	if (posted_object_list(&p, "evidence", LIMIT_PROMOTE_EVIDENCE, &list, e) < 0)
 		return -1;
 	size_t count = list ? jsondoc_count(list) : 0;
 	d->evidence = ARENA_NEW(&d->arena, struct evidence, count);
@@ -25,16 +29,7 @@ static int read_given_evidence(const struct posted_object *p, struct promote_doc
 		d->bytes[i] = text.len;
 		d->request.evidences++;
 	}
-	return 0;
-}
-
-static int read_promotion(struct promote_document *d, struct err *e)
-{
-	struct promote_request *r = &d->request;
-	const struct posted_object p = {"promotion", d->json};
-	if (posted_object_select(&p, LIMIT_PROMOTE_SELECTS, &d->arena, &r->select, &r->selects, e) < 0 ||
-		read_given_evidence(&p, d, e) < 0 ||
-		posted_object_line(&p, "from", LIMIT_FILE_NAME, &r->from, e) < 0 ||
+	if (posted_object_line(&p, "from", LIMIT_FILE_NAME, &r->from, e) < 0 ||
 		posted_object_line(&p, "reason", LIMIT_REASON, &r->reason, e) < 0 ||
 		posted_object_line(&p, "override", LIMIT_REASON, &r->override, e) < 0 ||
 		posted_object_flag(&p, "all_or_nothing", &r->all_or_nothing, e) < 0 ||

@@ -173,14 +173,6 @@ static void unref_empty_stream(struct stream *s UNUSED)
 {
 }
 
-static struct reply *send_head(const struct proxy_request *w)
-{
-	static const struct stream_ops ops = {read_empty_stream, await_empty_stream, unref_empty_stream};
-	static struct stream nothing = {&ops};
-	return set_file_headers(w, reply_stream(200, "application/octet-stream", &nothing, (uint64_t)w->size),
-		expected_hash(w));
-}
-
 // --- metadata from the wheel, if upstream does not send it ---
 
 static int read_wheel_metadata(const struct proxy_request *w, int fd, uint64_t size, struct wheel *wheel, struct err *e)
@@ -210,17 +202,6 @@ static int cache_metadata(const struct proxy_request *w, const struct wheel *whe
 			   : 0;
 	file_cache_writer_free(a);
 	return kept;
-}
-
-// The wheel of the metadata, in the file cache; fd is -1 if it is not there.
-static struct file_cache_file find_cached_wheel(const struct proxy_request *w)
-{
-	struct err e = ERR_INIT;
-	struct file_cache_file file;
-	if (file_cache_find(w->context->file_cache, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &file,
-		    &e) < 0)
-		file.fd = -1;
-	return file;
 }
 
 // Closes the wheel.
@@ -293,13 +274,15 @@ static struct reply *fetch_metadata(const struct proxy_request *w)
 	if (!is_wheel || (result.state != FILE_FETCH_ABSENT && result.state != FILE_FETCH_FAILED))
 		return reply_of_fetch_file(w, &result);
 	w->match->continuation->step = STEP_WHEEL;
-	struct file_cache_file wheel = find_cached_wheel(w);
-	if (wheel.fd < 0)
+	struct err e = ERR_INIT;
+	struct file_cache_file wheel;
+	if (file_cache_find(w->context->file_cache, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &wheel,
+		    &e) < 0) {
 		request_file(w, true, &result);
-	if (wheel.fd < 0 && result.state != FILE_FETCH_KEPT)
-		return reply_of_fetch_file(w, &result);
-	if (wheel.fd < 0)
+		if (result.state != FILE_FETCH_KEPT)
+			return reply_of_fetch_file(w, &result);
 		wheel = result.file;
+	}
 	return extract_metadata(w, &wheel);
 }
 
@@ -316,8 +299,12 @@ static bool client_has_file(const struct proxy_request *w)
 static struct reply *fetch_file(const struct proxy_request *w)
 {
 	struct file_fetch_result result;
-	if (w->size >= 0 && (w->match->request->method == METHOD_HEAD || client_has_file(w)))
-		return send_head(w);
+	if (w->size >= 0 && (w->match->request->method == METHOD_HEAD || client_has_file(w))) {
+		static const struct stream_ops ops = {read_empty_stream, await_empty_stream, unref_empty_stream};
+		static struct stream nothing = {&ops};
+		return set_file_headers(w, reply_stream(200, "application/octet-stream", &nothing, (uint64_t)w->size),
+			expected_hash(w));
+	}
 	request_file(w, true, &result);
 	return reply_of_fetch_file(w, &result);
 }

@@ -243,19 +243,6 @@ static const struct route *route_of_method(const struct route *route, enum metho
 	return route;
 }
 
-// PEP 503: the URL of a page ends in a slash, and its links are relative to that. 302, because pip caches a 301
-// without limit.
-static struct reply *send_to_slash(const struct request *r)
-{
-	const char *last = strrchr(r->path, '/') + 1;
-	struct reply *reply = reply_text(302, "302 Found: the address ends in a slash");
-	if (r->format)
-		reply_header(reply, "Location", "./%s/?format=%s", last, r->format);
-	else
-		reply_header(reply, "Location", "./%s/", last);
-	return reply;
-}
-
 // What the client sends next may be misread too, so the connection ends.
 static struct reply *malformed(void)
 {
@@ -295,8 +282,17 @@ static struct reply *find_route(struct server_context *s, const struct request *
 			*match = match_parts(*route, path, r);
 			return NULL;
 		}
-		if (wants_slash(*route))
-			return send_to_slash(r);
+		if (wants_slash(*route)) {
+			// PEP 503: the URL of a page ends in a slash, and its links are relative to that. 302, because
+			// pip caches a 301 without limit.
+			const char *last = strrchr(r->path, '/') + 1;
+			struct reply *reply = reply_text(302, "302 Found: the address ends in a slash");
+			if (r->format)
+				reply_header(reply, "Location", "./%s/?format=%s", last, r->format);
+			else
+				reply_header(reply, "Location", "./%s/", last);
+			return reply;
+		}
 	}
 	*route = NULL;
 	return server_context_not_found(s, server_context_no_page);

@@ -67,32 +67,11 @@ static struct reply *not_acceptable(struct server_context *s, const struct view 
 	return r;
 }
 
-// The value of ?format=, decoded into out. NULL: there is none, or it is malformed or too long.
-static const char *wanted_format(const struct request *r, char out[FORMAT_SIZE])
-{
-	return r->format && urlpath_decode(str_from(r->format), out, FORMAT_SIZE) ? out : NULL;
-}
-
 // "?upstream=no": what is here alone, of which an uploader asks. Upstream may be away, and its hash of a name be another.
 static bool wants_own(const struct request *r)
 {
 	const char *value = r->argument[ARGUMENT_UPSTREAM];
 	return value && strcmp(value, "no") == 0;
-}
-
-static void make_target_key(struct server_context *s, const struct route_match *match, struct page_target *t)
-{
-	struct simple_page p = {.site = match->site,
-		.view = t->view,
-		.generation = t->generation,
-		.is_past = match->at != 0,
-		.project = t->project,
-		.variant = t->variant,
-		.coding = t->coding,
-		.is_own = t->is_own};
-	if (p.is_past)
-		p.changes = simple_pages_changes(s, t->view, t->project, match->pages_cleared);
-	simple_pages_key(&p, &t->key);
 }
 
 // Fills the target. A reply if there is no page to look for.
@@ -114,12 +93,25 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 		return server_context_not_filled();
 	if (!is_name || (!is_root && !t->merges && !view_may_have(s, t->view, t->project)))
 		return server_context_not_found_in(s, t->view->is_private, no_project);
-	int variant = negotiate_variant(r->header[HEADER_ACCEPT], wanted_format(r, text), r->header[HEADER_USER_AGENT]);
+	// The value of ?format=, decoded into out.
+	int variant = negotiate_variant(r->header[HEADER_ACCEPT],
+		r->format && urlpath_decode(str_from(r->format), text, FORMAT_SIZE) ? text : NULL,
+		r->header[HEADER_USER_AGENT]);
 	if (variant < 0)
 		return not_acceptable(s, t->view);
 	t->variant = (enum variant)variant;
 	t->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
-	make_target_key(s, match, t);
+	struct simple_page p = {.site = match->site,
+		.view = t->view,
+		.generation = t->generation,
+		.is_past = match->at != 0,
+		.project = t->project,
+		.variant = t->variant,
+		.coding = t->coding,
+		.is_own = t->is_own};
+	if (p.is_past)
+		p.changes = simple_pages_changes(s, t->view, t->project, match->pages_cleared);
+	simple_pages_key(&p, &t->key);
 	return NULL;
 }
 
@@ -156,10 +148,21 @@ static int render_page(const struct page_target *t, struct catalog *c, const str
 			     : page_root(&view, c, more, format, page, e);
 }
 
-// Vary: what the choice depends on (RFC 9110 section 12.5.5). User-Agent, because some pips cannot read the JSON.
-static struct reply *make_page_reply(struct server_context *s, const struct page_target *t, struct buf *body,
-	bool may_be_cached)
+// The page as a reply. NULL: *e says why.
+static struct reply *render_reply(struct server_context *s, struct catalog *c, const struct page_target *t,
+	const struct upstream_answer *upstream, struct str more, bool may_be_cached, struct err *e)
 {
+	CLEANUP(buf_release) struct buf page, packed;
+	buf_init(&page, LIMIT_PAGE);
+	buf_init(&packed, LIMIT_PAGE);
+	bool is_plain = t->coding == PAGE_PLAIN; // it may be large, so it is not copied
+	if (render_page(t, c, upstream, more, &page, e) < 0 ||
+		(!is_plain && page_pack(buf_view(&page), t->coding, &packed, e) < 0))
+		return NULL;
+	metrics_add(s->metrics, METRIC_PAGE_RENDERS, 1);
+	// Vary: what the choice depends on (RFC 9110 section 12.5.5). User-Agent, because some pips cannot read the
+	// JSON.
+	struct buf *body = is_plain ? &page : &packed;
 	char etag[PAGE_ETAG_SIZE];
 	const char *type = variant_row[t->variant].type;
 	page_etag(type, buf_view(body), etag);
@@ -173,21 +176,6 @@ static struct reply *make_page_reply(struct server_context *s, const struct page
 	if (page_coding_name[t->coding])
 		reply_header(r, "Content-Encoding", "%s", page_coding_name[t->coding]);
 	return r;
-}
-
-// The page as a reply. NULL: *e says why.
-static struct reply *render_reply(struct server_context *s, struct catalog *c, const struct page_target *t,
-	const struct upstream_answer *upstream, struct str more, bool may_be_cached, struct err *e)
-{
-	CLEANUP(buf_release) struct buf page, packed;
-	buf_init(&page, LIMIT_PAGE);
-	buf_init(&packed, LIMIT_PAGE);
-	bool is_plain = t->coding == PAGE_PLAIN; // it may be large, so it is not copied
-	if (render_page(t, c, upstream, more, &page, e) < 0 ||
-		(!is_plain && page_pack(buf_view(&page), t->coding, &packed, e) < 0))
-		return NULL;
-	metrics_add(s->metrics, METRIC_PAGE_RENDERS, 1);
-	return make_page_reply(s, t, is_plain ? &page : &packed, may_be_cached);
 }
 
 // Keeps also that a view with a membership does not have a project: its platforms may have it, so that the project filter

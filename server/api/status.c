@@ -46,14 +46,6 @@ static void put_watch(struct server_context *s, bool sees_all, struct jsondoc *d
 	jsondoc_put(doc, "watch", watch);
 }
 
-static void put_platform_watch(struct server_context *s, const struct platform *p, struct jsondoc *doc)
-{
-	const char *silent = NULL;
-	jsondoc_put_bool(doc, "watched", store_scans_watches(s->scans, p->name, &silent));
-	if (silent)
-		jsondoc_put_str(doc, "file-system", silent);
-}
-
 static void add_silence(void *ctx, const struct view_silence *s)
 {
 	const struct catalog_expected *x = &s->known;
@@ -76,22 +68,6 @@ static void add_loss(void *ctx, const struct member_loss *l)
 	jsondoc_add(ctx, doc);
 }
 
-static void put_view_losses(struct server_context *s, const struct view *v, struct jsondoc *doc)
-{
-	struct jsondoc *silent = jsondoc_array();
-	view_monitor_silences(s->view_monitor, v->name, add_silence, silent);
-	jsondoc_put(doc, "silent", silent);
-	struct jsondoc *lost = jsondoc_array();
-	size_t count = view_monitor_losses(s->view_monitor, v->name, LIMIT_LOST_NAMED, add_loss, lost);
-	jsondoc_put_int(doc, "lost-files", (int64_t)count);
-	jsondoc_put(doc, "lost", lost);
-}
-
-static bool has_lost_members(struct server_context *s, const struct view *v)
-{
-	return view_monitor_losses(s->view_monitor, v->name, 0, NULL, NULL) > 0;
-}
-
 static void put_platform_monitor(struct server_context *s, const struct platform *p, struct jsondoc *doc)
 {
 	struct platform_monitor_state state;
@@ -107,22 +83,6 @@ static void put_platform_monitor(struct server_context *s, const struct platform
 	jsondoc_put_bool(doc, "quota-warning", state.quota_percent >= QUOTA_WARNING);
 }
 
-static void put_release(struct server_context *s, const struct platform *p, struct jsondoc *doc)
-{
-	struct release_scheduler_state state;
-	if (!s->release_scheduler || !release_scheduler_get(s->release_scheduler, p, &state))
-		return;
-	struct jsondoc *release = jsondoc_object();
-	jsondoc_put_bool(release, "running", state.is_running);
-	jsondoc_put_bool(release, "failed", state.failures != 0);
-	jsondoc_put_int(release, "failures", state.failures);
-	jsondoc_put_int(release, "pending-since", state.pending_since);
-	jsondoc_put_int(release, "succeeded", state.succeeded);
-	if (state.failures)
-		jsondoc_put_str(release, "error", state.error);
-	jsondoc_put(doc, "release", release);
-}
-
 static struct jsondoc *platform_doc(struct server_context *s, const struct site *site, size_t i)
 {
 	struct catalog_totals t = server_context_platform_totals(s, i);
@@ -133,8 +93,22 @@ static struct jsondoc *platform_doc(struct server_context *s, const struct site 
 	jsondoc_put_int(doc, "files", (int64_t)t.files);
 	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
 	put_platform_monitor(s, &site->store.platform[i], doc);
-	put_release(s, &site->store.platform[i], doc);
-	put_platform_watch(s, &site->store.platform[i], doc);
+	struct release_scheduler_state state;
+	if (s->release_scheduler && release_scheduler_get(s->release_scheduler, &site->store.platform[i], &state)) {
+		struct jsondoc *release = jsondoc_object();
+		jsondoc_put_bool(release, "running", state.is_running);
+		jsondoc_put_bool(release, "failed", state.failures != 0);
+		jsondoc_put_int(release, "failures", state.failures);
+		jsondoc_put_int(release, "pending-since", state.pending_since);
+		jsondoc_put_int(release, "succeeded", state.succeeded);
+		if (state.failures)
+			jsondoc_put_str(release, "error", state.error);
+		jsondoc_put(doc, "release", release);
+	}
+	const char *silent = NULL;
+	jsondoc_put_bool(doc, "watched", store_scans_watches(s->scans, site->store.platform[i].name, &silent));
+	if (silent)
+		jsondoc_put_str(doc, "file-system", silent);
 	return doc;
 }
 
@@ -171,7 +145,7 @@ static bool is_view_degraded(struct server_context *s, const struct site *site, 
 {
 	if (site_generation(site, v) == GENERATION_UNKNOWN)
 		return true;
-	return v->membership && v->name && has_lost_members(s, v);
+	return v->membership && v->name && view_monitor_losses(s->view_monitor, v->name, 0, NULL, NULL) > 0;
 }
 
 // A platform that was not scanned, or whose volume is not released; a view with a membership of which nothing is known, or
@@ -210,20 +184,16 @@ static struct jsondoc *views_doc(struct server_context *s, const struct site *si
 		jsondoc_put_str(doc, "name", v->name);
 		jsondoc_put_bool(doc, "indexed", generation != GENERATION_UNKNOWN);
 		jsondoc_put_int(doc, "generation", generation < 0 ? 0 : generation);
-		put_view_losses(s, v, doc);
+		struct jsondoc *silent = jsondoc_array();
+		view_monitor_silences(s->view_monitor, v->name, add_silence, silent);
+		jsondoc_put(doc, "silent", silent);
+		struct jsondoc *lost = jsondoc_array();
+		size_t count = view_monitor_losses(s->view_monitor, v->name, LIMIT_LOST_NAMED, add_loss, lost);
+		jsondoc_put_int(doc, "lost-files", (int64_t)count);
+		jsondoc_put(doc, "lost", lost);
 		jsondoc_add(views, doc);
 	}
 	return views;
-}
-
-static void put_scans(struct jsondoc *doc, const struct store_scans_state *scans, uint64_t quarantined)
-{
-	struct jsondoc *scan = jsondoc_object();
-	jsondoc_put_bool(scan, "running", scans->is_running);
-	jsondoc_put_bool(scan, "failed", scans->has_failed);
-	jsondoc_put_int(scan, "ended", scans->ended);
-	jsondoc_put_int(scan, "quarantined", (int64_t)quarantined);
-	jsondoc_put(doc, "scan", scan);
 }
 
 struct reply *status_health_inline(struct server_context *s, const struct route_match *match)
@@ -237,7 +207,13 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
 	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
 	jsondoc_put_bool(doc, "ready", is_ready(s));
-	put_scans(doc, &scans, count_quarantined(s, match->request, site));
+	uint64_t quarantined = count_quarantined(s, match->request, site);
+	struct jsondoc *scan = jsondoc_object();
+	jsondoc_put_bool(scan, "running", scans.is_running);
+	jsondoc_put_bool(scan, "failed", scans.has_failed);
+	jsondoc_put_int(scan, "ended", scans.ended);
+	jsondoc_put_int(scan, "quarantined", (int64_t)quarantined);
+	jsondoc_put(doc, "scan", scan);
 	put_watch(s, sees_all(s, match->request, site), doc);
 	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->pagecache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
@@ -385,16 +361,6 @@ static void put_queues(struct server_context *s, struct buf *out)
 	put_queue("files", &counts, out);
 	put_gauge(out, "upstream_under_way_bytes", "Bytes that are reserved for files of upstream on their way.",
 		(double)file_cache_reserved(s->file_cache));
-}
-
-static void put_file_cache(struct server_context *s, struct buf *out)
-{
-	uint64_t files = 0, bytes = 0;
-	if (!s->file_cache)
-		return;
-	file_cache_totals(s->file_cache, &files, &bytes);
-	put_gauge(out, "upstream_kept_files", "Files of upstream that are kept here.", (double)files);
-	put_gauge(out, "upstream_kept_bytes", "Bytes of the files of upstream that are kept here.", (double)bytes);
 }
 
 // Private platforms are omitted.
@@ -579,7 +545,13 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 		(double)count_quarantined(s, match->request, match->site));
 	metrics_write(s->metrics, &out);
 	put_platform_gauges(s, &out);
-	put_file_cache(s, &out);
+	uint64_t files = 0, bytes = 0;
+	if (s->file_cache) {
+		file_cache_totals(s->file_cache, &files, &bytes);
+		put_gauge(&out, "upstream_kept_files", "Files of upstream that are kept here.", (double)files);
+		put_gauge(&out, "upstream_kept_bytes", "Bytes of the files of upstream that are kept here.",
+			(double)bytes);
+	}
 	put_queues(s, &out);
 	put_plan_gauges(s, c, &out);
 	put_retained_gauges(s, c, &out);

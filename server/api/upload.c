@@ -49,23 +49,6 @@ struct upload {
 
 enum { FINDINGS_SENT = 20 };
 
-// The findings by which the audit refused the wheel: in the JSON, and a line for each in the text.
-static void add_findings(const struct audit_report *report, struct jsondoc *doc, struct buf *text)
-{
-	struct jsondoc *findings = jsondoc_array();
-	size_t sent = report->count < FINDINGS_SENT ? report->count : FINDINGS_SENT;
-	for (size_t i = 0; i < sent; i++) {
-		jsondoc_add(findings, audit_finding_json(&report->finding[i]));
-		buf_putc(text, '\n');
-		wheel_gate_print(&report->finding[i], text);
-	}
-	if (report->count > sent)
-		buf_printf(text, "\n… and %zu more", report->count - sent);
-	jsondoc_put_int(doc, "errors", report->errors);
-	jsondoc_put_int(doc, "warnings", report->warnings);
-	jsondoc_put(doc, "findings", findings);
-}
-
 // As text, or as JSON. uv shows the JSON's "code", and accepts no charset in the type.
 static struct reply *make_reply(const struct upload *u, const struct error_status *a, const char *message,
 	const char *sha256)
@@ -86,8 +69,21 @@ static struct reply *make_reply(const struct upload *u, const struct error_statu
 		jsondoc_put_str(doc, "code", code);
 	if (sha256)
 		jsondoc_put_str(doc, "sha256", sha256);
-	if (refusal)
-		add_findings(refusal, doc, &text);
+	if (refusal) {
+		// The findings by which the audit refused the wheel: in the JSON, and a line for each in the text.
+		struct jsondoc *findings = jsondoc_array();
+		size_t sent = refusal->count < FINDINGS_SENT ? refusal->count : FINDINGS_SENT;
+		for (size_t i = 0; i < sent; i++) {
+			jsondoc_add(findings, audit_finding_json(&refusal->finding[i]));
+			buf_putc(&text, '\n');
+			wheel_gate_print(&refusal->finding[i], &text);
+		}
+		if (refusal->count > sent)
+			buf_printf(&text, "\n… and %zu more", refusal->count - sent);
+		jsondoc_put_int(doc, "errors", refusal->errors);
+		jsondoc_put_int(doc, "warnings", refusal->warnings);
+		jsondoc_put(doc, "findings", findings);
+	}
 	return sender_answer(&u->sender, a, text.data, doc);
 }
 
@@ -276,17 +272,6 @@ static int begin_content(struct upload *u, const char *filename, struct err *e)
 	return result;
 }
 
-static int add_content(struct upload *u, struct str bytes, struct err *e)
-{
-	if (u->refusal)
-		return 0;
-	uint64_t size = publish_size(u->publish) + bytes.len;
-	bool is_more = u->reservation && size > reservation_bytes(u->reservation) && size > u->sent_again;
-	if (is_more ? reserve_more(u, size, e) < 0 : !u->reservation && check_upload_quota(u, size, e) < 0)
-		return err_prefix(e, "%s: ", u->file);
-	return publish_write(u->publish, bytes, e);
-}
-
 // --- the parts ---
 
 static int on_part(void *ctx, const struct multipart_part *part, struct err *e)
@@ -305,8 +290,15 @@ static int on_part(void *ctx, const struct multipart_part *part, struct err *e)
 static int on_bytes(void *ctx, struct str bytes, struct err *e)
 {
 	struct upload *u = ctx;
-	if (u->in_content)
-		return add_content(u, bytes, e);
+	if (u->in_content) {
+		if (u->refusal)
+			return 0;
+		uint64_t size = publish_size(u->publish) + bytes.len;
+		bool is_more = u->reservation && size > reservation_bytes(u->reservation) && size > u->sent_again;
+		if (is_more ? reserve_more(u, size, e) < 0 : !u->reservation && check_upload_quota(u, size, e) < 0)
+			return err_prefix(e, "%s: ", u->file);
+		return publish_write(u->publish, bytes, e);
+	}
 	if (u->in_attachment)
 		return upload_form_attach_more(&u->form, bytes, e);
 	if (u->field == UPLOAD_FORM_COUNT)

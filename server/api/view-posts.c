@@ -74,20 +74,6 @@ static int collect_stored_projects(struct server_context *s, const struct eviden
 	return result;
 }
 
-// Names only projects that the record names.
-static int refuse_record(const struct token_grant *grant, const struct evidence *r, const struct strset *projects,
-	struct err *e)
-{
-	size_t i = 0;
-	while (i < projects->count && token_grant_has(grant, r->platform, projects->item[i]))
-		i++;
-	if (i == projects->count)
-		return err_set(e, ERR_DENIED, "the token \"%s\" may not send evidence about all of these wheels on %s",
-			token_name(&grant->token[0]), r->platform);
-	return err_set(e, ERR_DENIED, "the token \"%s\" may not send evidence about %s on %s",
-		token_name(&grant->token[0]), projects->item[i], r->platform);
-}
-
 // What is known already takes no room. A record is kept with its views.
 static int take_quota(struct server_context *s, const struct token_grant *grant, const struct evidence *r, size_t bytes,
 	const struct buf *views, int64_t *wait_ms, struct err *e)
@@ -123,8 +109,18 @@ static int check_evidence(struct server_context *s, const struct token_grant *gr
 	collect_tested_projects(r, &all);
 	if (collect_stored_projects(s, r, &all, e) < 0)
 		return -1;
-	if (!token_grant_views(grant, r->platform, (const char *const *)all.item, all.count, views))
-		return refuse_record(grant, r, &projects, e);
+	if (!token_grant_views(grant, r->platform, (const char *const *)all.item, all.count, views)) {
+		// Names only projects that the record names.
+		size_t i = 0;
+		while (i < projects.count && token_grant_has(grant, r->platform, projects.item[i]))
+			i++;
+		if (i == projects.count)
+			return err_set(e, ERR_DENIED,
+				"the token \"%s\" may not send evidence about all of these wheels on %s",
+				token_name(&grant->token[0]), r->platform);
+		return err_set(e, ERR_DENIED, "the token \"%s\" may not send evidence about %s on %s",
+			token_name(&grant->token[0]), projects.item[i], r->platform);
+	}
 	*wait_ms = take_turns(s, grant, bytes / LIMIT_EVIDENCE_UNIT + 1);
 	if (*wait_ms)
 		return err_set(e, ERR_BUSY, "the token \"%s\" has sent too much evidence in the last hour",
@@ -140,36 +136,6 @@ static void tell_of_evidence(struct server_context *s, struct catalog *c, const 
 	const struct config *config = &server_context_site(s)->config;
 	if (s->view_hooks && view_change_tell(config, c, r, note, s->view_hooks, &e) < 0)
 		log_warn("[view] on-change: %s", e.msg);
-}
-
-static void write_evidence_audit(const struct sent_evidence *x, const char *id, bool is_new)
-{
-	const struct evidence *r = &x->record;
-	CLEANUP(mem_free)
-	char *words = xasprintf("%s, Python %s: %" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64
-				" skipped, about %zu wheels, for %s",
-		r->kind, r->python, r->passed, r->failed, r->skipped, r->wheels, x->views.data);
-	sender_audit(&x->post.sender, (struct audit_entry){.platform = r->platform,
-						     .file = r->wheels == 1 ? r->wheel[0].filename : NULL,
-						     .sha256 = id,
-						     .result = is_new ? "done" : "same",
-						     .reason = words});
-}
-
-static struct reply *answer_recorded(const struct sent_evidence *x, bool is_new)
-{
-	char id[SHA256_HEX + 1] = "";
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	hex_encode(x->note.id, SHA256_SIZE, id);
-	write_evidence_audit(x, id, is_new);
-	metrics_add(x->post.sender.context->metrics, METRIC_EVIDENCE_RECEIVED, is_new);
-	CLEANUP(mem_free)
-	char *message = xasprintf("%s: %s", id, is_new ? "recorded" : "known already: nothing changed");
-	jsondoc_put_str(doc, "message", message);
-	jsondoc_put_str(doc, "id", id);
-	jsondoc_put_str(doc, "result", is_new ? "recorded" : "known");
-	jsondoc_put_str(doc, "views", x->views.data);
-	return json_post_answer(&x->post, is_new ? 201 : 200, message, doc);
 }
 
 // So that pages say at once that it is about equal contents. What takes longer is left to the next scan.
@@ -215,7 +181,28 @@ static int run_evidence(struct json_post *p, struct reply **answer, struct err *
 	int added = read_evidence(x, e) < 0 ? -1 : keep_evidence(x, e);
 	if (added < 0)
 		return -1;
-	*answer = answer_recorded(x, added);
+	bool is_new = added;
+	char id[SHA256_HEX + 1] = "";
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	hex_encode(x->note.id, SHA256_SIZE, id);
+	const struct evidence *r = &x->record;
+	CLEANUP(mem_free)
+	char *words = xasprintf("%s, Python %s: %" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64
+				" skipped, about %zu wheels, for %s",
+		r->kind, r->python, r->passed, r->failed, r->skipped, r->wheels, x->views.data);
+	sender_audit(&x->post.sender, (struct audit_entry){.platform = r->platform,
+						     .file = r->wheels == 1 ? r->wheel[0].filename : NULL,
+						     .sha256 = id,
+						     .result = is_new ? "done" : "same",
+						     .reason = words});
+	metrics_add(x->post.sender.context->metrics, METRIC_EVIDENCE_RECEIVED, is_new);
+	CLEANUP(mem_free)
+	char *message = xasprintf("%s: %s", id, is_new ? "recorded" : "known already: nothing changed");
+	jsondoc_put_str(doc, "message", message);
+	jsondoc_put_str(doc, "id", id);
+	jsondoc_put_str(doc, "result", is_new ? "recorded" : "known");
+	jsondoc_put_str(doc, "views", x->views.data);
+	*answer = json_post_answer(&x->post, is_new ? 201 : 200, message, doc);
 	return 0;
 }
 
@@ -301,24 +288,6 @@ static struct reply *check_promoted_view(struct json_post *p, const struct route
 		v->name ? v->name : "the default view");
 }
 
-static int check_given_evidence(struct sent_promotion *x, struct err *e)
-{
-	const struct promote_request *r = &x->document.request;
-	buf_init(&x->evidence_views, LIMIT_TOKENS);
-	for (size_t i = 0; i < r->evidences; i++) {
-		CLEANUP(buf_release) struct buf views;
-		buf_init(&views, LIMIT_TOKENS);
-		if (check_evidence(x->post.sender.context, &x->evidence, &r->evidence[i], x->document.bytes[i], &views,
-			    &x->post.wait_ms, e) < 0)
-			return -1;
-		if (i && !str_eq(buf_view(&views), buf_view(&x->evidence_views)))
-			return err_set(e, ERR_DENIED, "the records count for different views: send them before");
-		buf_clear(&x->evidence_views);
-		buf_str(&x->evidence_views, buf_view(&views));
-	}
-	return 0;
-}
-
 // The further rights that this document needs. NULL: the token has them.
 static struct reply *check_further_rights(struct sent_promotion *x)
 {
@@ -393,7 +362,20 @@ static int run_promotion(struct json_post *p, struct reply **answer, struct err 
 	p->wait_ms = take_turns(s, &p->grant, promote_document_tries(0));
 	if (p->wait_ms)
 		return err_set(e, ERR_BUSY, "the token has promoted too much in the last hour");
-	if (check_given_evidence(x, e) < 0 || promote_files(x, e) < 0)
+	const struct promote_request *r = &x->document.request;
+	buf_init(&x->evidence_views, LIMIT_TOKENS);
+	for (size_t i = 0; i < r->evidences; i++) {
+		CLEANUP(buf_release) struct buf views;
+		buf_init(&views, LIMIT_TOKENS);
+		if (check_evidence(x->post.sender.context, &x->evidence, &r->evidence[i], x->document.bytes[i], &views,
+			    &x->post.wait_ms, e) < 0)
+			return -1;
+		if (i && !str_eq(buf_view(&views), buf_view(&x->evidence_views)))
+			return err_set(e, ERR_DENIED, "the records count for different views: send them before");
+		buf_clear(&x->evidence_views);
+		buf_str(&x->evidence_views, buf_view(&views));
+	}
+	if (promote_files(x, e) < 0)
 		return -1;
 	if (!x->document.request.dry_run && x->answer.count[PROMOTE_REFUSED])
 		take_turns(s, &p->grant, promote_document_tries(x->answer.count[PROMOTE_REFUSED]));
@@ -462,17 +444,6 @@ static int take_yank_turns(struct sent_yank *x, size_t turns, struct err *e)
 	return x->post.wait_ms ? err_set(e, ERR_BUSY, "the token has yanked too much in the last hour") : 0;
 }
 
-static int read_reason(const struct posted_object *p, struct yank_request *r, struct err *e)
-{
-	if (posted_object_line(p, "reason", LIMIT_REASON, &r->reason, e) < 0)
-		return -1;
-	if (!r->reason && !r->undo)
-		return err_set(e, ERR_INVALID, "yank: \"reason\" is missing: clients and the audit log show it");
-	if (r->reason && mark_is_from_upstream(str_from(r->reason)))
-		return err_set(e, ERR_INVALID, "yank: \"reason\" has the words that mark a yank of upstream");
-	return 0;
-}
-
 static int read_yank(struct sent_yank *x, struct err *e)
 {
 	struct yank_request *r = &x->request;
@@ -481,8 +452,13 @@ static int read_yank(struct sent_yank *x, struct err *e)
 	const struct posted_object p = {"yank", x->post.json};
 	if (posted_object_select(&p, LIMIT_YANK_SELECTS, &x->post.arena, &r->select, &r->selects, e) < 0 ||
 		posted_object_line(&p, "platform", LIMIT_FILE_NAME, &r->platform, e) < 0 ||
-		posted_object_flag(&p, "undo", &r->undo, e) < 0 || read_reason(&p, r, e) < 0)
+		posted_object_flag(&p, "undo", &r->undo, e) < 0 ||
+		posted_object_line(&p, "reason", LIMIT_REASON, &r->reason, e) < 0)
 		return -1;
+	if (!r->reason && !r->undo)
+		return err_set(e, ERR_INVALID, "yank: \"reason\" is missing: clients and the audit log show it");
+	if (r->reason && mark_is_from_upstream(str_from(r->reason)))
+		return err_set(e, ERR_INVALID, "yank: \"reason\" has the words that mark a yank of upstream");
 	if (!r->selects)
 		return err_set(e, ERR_INVALID, "yank: \"select\" is missing");
 	r->who = x->post.sender.token_name;

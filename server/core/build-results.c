@@ -107,12 +107,6 @@ static int read_known(struct results *r, struct known_attempt *k, struct str log
 	return -1;
 }
 
-// The builder leaves on-change to the server, which is told once.
-static int take_local(struct results *r, const struct results_attempt *a, enum results_change *change, struct err *e)
-{
-	return results_change(r, a, change, e) < 0 ? -1 : results_mark_sent(r, a->id, e);
-}
-
 // c: has keep-results.
 static int record_attempt(struct results *r, const struct config *c, const struct results_attempt *a, struct str log,
 	enum build_results_answer *answer, enum results_change *change, struct err *e)
@@ -126,7 +120,8 @@ static int record_attempt(struct results *r, const struct config *c, const struc
 		return err_set(e, ERR_CONFLICT, "build result %s is known with another content", a->id);
 	if (known.is_local) {
 		*answer = BUILD_RESULTS_NEW;
-		return take_local(r, a, change, e);
+		// The builder leaves on-change to the server, which is told once.
+		return results_change(r, a, change, e) < 0 ? -1 : results_mark_sent(r, a->id, e);
 	}
 	*answer = known.is_same ? BUILD_RESULTS_SAME : known.is_known ? BUILD_RESULTS_CHANGED : BUILD_RESULTS_NEW;
 	return known.is_same ? 0 : results_put(r, a, log, c->build_keep_results, change, e);

@@ -54,19 +54,6 @@ bool platform_monitor_get(struct platform_monitor *m, const char *platform, stru
 	return entry != NULL;
 }
 
-static void put_state(struct platform_monitor *m, const char *name, const struct platform_monitor_state *state)
-{
-	pthread_mutex_lock(&m->lock);
-	struct platform_entry *entry = find_platform_entry(m, name);
-	if (!entry) {
-		GROW(m->entry, m->count, m->room);
-		entry = &m->entry[m->count++];
-		entry->name = xstrdup(name);
-	}
-	entry->state = *state;
-	pthread_mutex_unlock(&m->lock);
-}
-
 // Leaves the state as it is where the folder cannot be read: the scan reports that.
 static void update_frozen(const struct platform *p, struct platform_monitor_state *state)
 {
@@ -102,27 +89,6 @@ static void update_quota(struct platform_monitor *m, const struct platform *p, s
 	catalog_pool_give(m->context->catalog_pool, &lease);
 }
 
-// Pages leave out a retired platform, and no change of the catalog says that they are old.
-static void note_retirement(struct platform_monitor *m, const struct platform *p, const struct platform_monitor_state *now)
-{
-	if (retired_note(p, now->is_frozen && freeze_is_retirement(str_from(now->reason))))
-		pagecache_clear(m->context->pagecache);
-}
-
-static void log_changes(const struct platform *p, const struct platform_monitor_state *before,
-	const struct platform_monitor_state *now)
-{
-	bool was_near = before->quota_percent >= QUOTA_WARNING, is_near = now->quota_percent >= QUOTA_WARNING;
-	if (now->is_frozen && (!before->is_frozen || strcmp(before->reason, now->reason) != 0))
-		log_info("platform %s is frozen: %s", p->name, now->reason);
-	if (before->is_frozen && !now->is_frozen)
-		log_info("platform %s is thawed", p->name);
-	if (is_near && !was_near)
-		log_warn("platform %s: %u %% of its quota is used", p->name, now->quota_percent);
-	if (was_near && !is_near)
-		log_info("platform %s: only %u %% of its quota is used again", p->name, now->quota_percent);
-}
-
 static void update_platform(struct platform_monitor *m, const struct platform *p, bool counts)
 {
 	struct platform_monitor_state before = {0};
@@ -131,9 +97,27 @@ static void update_platform(struct platform_monitor *m, const struct platform *p
 	update_frozen(p, &now);
 	if (counts)
 		update_quota(m, p, &now);
-	log_changes(p, &before, &now);
-	put_state(m, p->name, &now);
-	note_retirement(m, p, &now);
+	bool was_near = before.quota_percent >= QUOTA_WARNING, is_near = now.quota_percent >= QUOTA_WARNING;
+	if (now.is_frozen && (!before.is_frozen || strcmp(before.reason, now.reason) != 0))
+		log_info("platform %s is frozen: %s", p->name, now.reason);
+	if (before.is_frozen && !now.is_frozen)
+		log_info("platform %s is thawed", p->name);
+	if (is_near && !was_near)
+		log_warn("platform %s: %u %% of its quota is used", p->name, now.quota_percent);
+	if (was_near && !is_near)
+		log_info("platform %s: only %u %% of its quota is used again", p->name, now.quota_percent);
+	pthread_mutex_lock(&m->lock);
+	struct platform_entry *entry = find_platform_entry(m, p->name);
+	if (!entry) {
+		GROW(m->entry, m->count, m->room);
+		entry = &m->entry[m->count++];
+		entry->name = xstrdup(p->name);
+	}
+	entry->state = now;
+	pthread_mutex_unlock(&m->lock);
+	// Pages leave out a retired platform, and no change of the catalog says that they are old.
+	if (retired_note(p, now.is_frozen && freeze_is_retirement(str_from(now.reason))))
+		pagecache_clear(m->context->pagecache);
 }
 
 static int64_t check_platforms(void *ctx)
@@ -391,15 +375,6 @@ static void write_release_audit(struct release_worker *w, const char *result, co
 		log_error("%s", e.msg);
 }
 
-static void begin_release(struct release_worker *w, const struct platform *p)
-{
-	pthread_mutex_lock(&w->scheduler->lock);
-	bool stops = timer_thread_is_stopping(w->timer);
-	w->state.is_running = true;
-	atomic_store(&w->end_ms, clock_ms() + (stops ? 0 : (int64_t)p->release_timeout * 1000));
-	pthread_mutex_unlock(&w->scheduler->lock);
-}
-
 static void note_success(struct release_worker *w, bool did)
 {
 	struct server_context *s = w->scheduler->context;
@@ -418,26 +393,14 @@ static void note_success(struct release_worker *w, bool did)
 	store_scans_hurry(s->scans); // a scan finds what else the release has brought
 }
 
-// An error that lasts is logged once.
-static void note_failure(struct release_worker *w, const struct err *why)
-{
-	int64_t pause = RETRY_MS;
-	for (unsigned i = 0; i < w->state.failures && pause < RETRY_MOST_MS; i++)
-		pause *= 2;
-	bool is_new = !w->state.failures || strcmp(w->state.error, why->msg) != 0;
-	(is_new ? log_error : log_debug)("platform %s: it is not released: %s", w->platform, why->msg);
-	pthread_mutex_lock(&w->scheduler->lock);
-	w->state.failures++;
-	memcpy(w->state.error, why->msg, sizeof(w->state.error));
-	pthread_mutex_unlock(&w->scheduler->lock);
-	w->due_ms = clock_ms() + (pause < RETRY_MOST_MS ? pause : RETRY_MOST_MS);
-	write_release_audit(w, "failed", why->msg);
-}
-
 static void run_release(struct release_worker *w, const struct platform *p)
 {
 	struct err e = ERR_INIT;
-	begin_release(w, p);
+	pthread_mutex_lock(&w->scheduler->lock);
+	bool stops = timer_thread_is_stopping(w->timer);
+	w->state.is_running = true;
+	atomic_store(&w->end_ms, clock_ms() + (stops ? 0 : (int64_t)p->release_timeout * 1000));
+	pthread_mutex_unlock(&w->scheduler->lock);
 	int done = release_run(w->scheduler->context->catalog_path, p, &w->end_ms, false, &e);
 	pthread_mutex_lock(&w->scheduler->lock);
 	w->state.is_running = false;
@@ -446,8 +409,20 @@ static void run_release(struct release_worker *w, const struct platform *p)
 		note_success(w, done > 0);
 	else if (e.kind == ERR_BUSY)
 		w->due_ms = clock_ms() + RETRY_MS; // another release of this volume is running
-	else
-		note_failure(w, &e);
+	else {
+		// An error that lasts is logged once.
+		int64_t pause = RETRY_MS;
+		for (unsigned i = 0; i < w->state.failures && pause < RETRY_MOST_MS; i++)
+			pause *= 2;
+		bool is_new = !w->state.failures || strcmp(w->state.error, e.msg) != 0;
+		(is_new ? log_error : log_debug)("platform %s: it is not released: %s", w->platform, e.msg);
+		pthread_mutex_lock(&w->scheduler->lock);
+		w->state.failures++;
+		memcpy(w->state.error, e.msg, sizeof(w->state.error));
+		pthread_mutex_unlock(&w->scheduler->lock);
+		w->due_ms = clock_ms() + (pause < RETRY_MOST_MS ? pause : RETRY_MOST_MS);
+		write_release_audit(w, "failed", e.msg);
+	}
 }
 
 // --- the threads ---
@@ -473,25 +448,21 @@ static int64_t check_release(void *ctx)
 	return CHECK_MS;
 }
 
-static void add_worker(struct release_scheduler *r, const char *platform)
-{
-	struct release_worker *w = xcalloc(1, sizeof(*w));
-	w->scheduler = r;
-	w->platform = xstrdup(platform);
-	w->timer = timer_thread_new(check_release, w);
-	pthread_mutex_lock(&r->lock);
-	GROW(r->worker, r->count, r->room);
-	r->worker[r->count++] = w;
-	pthread_mutex_unlock(&r->lock);
-	timer_thread_start(w->timer, 0);
-}
-
 void release_scheduler_update(struct release_scheduler *r)
 {
 	const struct store *store = &server_context_site(r->context)->store;
 	for (size_t i = 0; i < store->platform_count; i++)
-		if (store->platform[i].release && !find_worker(r, store->platform[i].name))
-			add_worker(r, store->platform[i].name);
+		if (store->platform[i].release && !find_worker(r, store->platform[i].name)) {
+			struct release_worker *w = xcalloc(1, sizeof(*w));
+			w->scheduler = r;
+			w->platform = xstrdup(store->platform[i].name);
+			w->timer = timer_thread_new(check_release, w);
+			pthread_mutex_lock(&r->lock);
+			GROW(r->worker, r->count, r->room);
+			r->worker[r->count++] = w;
+			pthread_mutex_unlock(&r->lock);
+			timer_thread_start(w->timer, 0);
+		}
 }
 
 struct release_scheduler *release_scheduler_start(struct server_context *s)

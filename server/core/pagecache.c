@@ -162,18 +162,6 @@ uint64_t pagecache_epoch(const struct pagecache *c, const struct page_key *key, 
 	return epoch_of(c, key->hash, cleared);
 }
 
-static struct cached_reply *cached_new(const struct page_key *key, struct reply *reply, unsigned seconds)
-{
-	struct cached_reply *e = xcalloc(1, sizeof(*e) + key->len);
-	memcpy(e->key, key->bytes, key->len);
-	e->lru.key = (struct str){e->key, key->len};
-	e->lru.hash = key->hash;
-	e->lru.weight = sizeof(*e) + key->len + reply_weight(reply);
-	e->reply = reply_ref(reply);
-	e->expires = seconds ? clock_seconds() + (long)seconds : 0;
-	return e;
-}
-
 // Evicts, first from the shard that grew, then from the next ones, so that one large page can use the whole part.
 static void evict_replies(struct part *p, size_t first)
 {
@@ -191,7 +179,13 @@ void pagecache_put(struct pagecache *c, const struct page_key *key, struct reply
 {
 	struct part *p = part_of(c, key);
 	struct shard *s = shard_of(p, key);
-	struct cached_reply *e = cached_new(key, reply, seconds);
+	struct cached_reply *e = xcalloc(1, sizeof(*e) + key->len);
+	memcpy(e->key, key->bytes, key->len);
+	e->lru.key = (struct str){e->key, key->len};
+	e->lru.hash = key->hash;
+	e->lru.weight = sizeof(*e) + key->len + reply_weight(reply);
+	e->reply = reply_ref(reply);
+	e->expires = seconds ? clock_seconds() + (long)seconds : 0;
 	pthread_mutex_lock(&s->lock);
 	if (!key->len || epoch_of(c, key->hash, pagecache_cleared(c)) != epoch || e->lru.weight > c->largest) {
 		pthread_mutex_unlock(&s->lock);

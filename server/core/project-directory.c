@@ -68,8 +68,10 @@ static struct project_entry *find_or_add(struct project_directory *d, const char
 	return fresh;
 }
 
-static void put_place(struct project_entry *p, const struct project_place *place)
+void project_directory_put(struct project_directory *d, const char *name, const struct project_place *place)
 {
+	pthread_rwlock_wrlock(&d->lock);
+	struct project_entry *p = find_or_add(d, name);
 	size_t i = 0;
 	while (i < p->places && p->place[i].platform != place->platform)
 		i++;
@@ -78,12 +80,6 @@ static void put_place(struct project_entry *p, const struct project_place *place
 		p->places++;
 	}
 	p->place[i] = *place;
-}
-
-void project_directory_put(struct project_directory *d, const char *name, const struct project_place *place)
-{
-	pthread_rwlock_wrlock(&d->lock);
-	put_place(find_or_add(d, name), place);
 	pthread_rwlock_unlock(&d->lock);
 }
 

@@ -92,17 +92,6 @@ static int scan_taken(struct store_scans *s, struct store_watch_taken *taken, st
 	return wanted_contents_take(&s->store, catalog, LIMIT_CONTENTS_MS, &s->cancel, e);
 }
 
-static void note_changes_scan(struct store_scans *s, const uint64_t *number, int64_t since_ms)
-{
-	double lag = (double)(clock_ms() - since_ms) / 1000;
-	pthread_mutex_lock(&s->lock);
-	s->watched.scans++;
-	s->watched.fruitless += !number[SCAN_REPORT_ADDED] && !number[SCAN_REPORT_CHANGED] && !number[SCAN_REPORT_GONE];
-	s->watched.lag = lag;
-	s->watched.longest_lag = lag > s->watched.longest_lag ? lag : s->watched.longest_lag;
-	pthread_mutex_unlock(&s->lock);
-}
-
 // Under changes_lock. What failed, or was too much, is left to the scan of all, which also reports it.
 static void scan_changes_now(struct store_scans *s)
 {
@@ -117,8 +106,16 @@ static void scan_changes_now(struct store_scans *s)
 	}
 	scan_log_summary("watch", &summary);
 	scan_log_tell(s->hooks, s->config.index_on_change, &summary);
-	if (!wants_whole)
-		note_changes_scan(s, summary.number, taken.since_ms);
+	if (!wants_whole) {
+		double lag = (double)(clock_ms() - taken.since_ms) / 1000;
+		pthread_mutex_lock(&s->lock);
+		s->watched.scans++;
+		s->watched.fruitless += !summary.number[SCAN_REPORT_ADDED] && !summary.number[SCAN_REPORT_CHANGED] &&
+					!summary.number[SCAN_REPORT_GONE];
+		s->watched.lag = lag;
+		s->watched.longest_lag = lag > s->watched.longest_lag ? lag : s->watched.longest_lag;
+		pthread_mutex_unlock(&s->lock);
+	}
 	store_changes_release(&taken.changes);
 	if (wants_whole || is_in_doubt)
 		store_scans_hurry(s);
@@ -144,11 +141,6 @@ static int64_t scan_changes_when_due(void *ctx)
 
 // --- all ---
 
-static bool is_watch_wanted(const struct config *c)
-{
-	return strcmp(c->watch, "yes") == 0 || (strcmp(c->watch, "auto") == 0 && c->rescan);
-}
-
 static struct store_watch *start_watch(struct store_scans *s)
 {
 	struct err e = ERR_INIT;
@@ -166,7 +158,8 @@ static struct store_watch *start_watch(struct store_scans *s)
 static void begin_watch(struct store_scans *s, const struct store *store, struct scan_options *options)
 {
 	struct store_watch *watch = atomic_load(&s->watch);
-	bool is_wanted = is_watch_wanted(&s->config);
+	bool is_wanted = strcmp(s->config.watch, "yes") == 0 || (strcmp(s->config.watch, "auto") == 0
+		&& s->config.rescan);
 	if (is_wanted && !watch)
 		watch = start_watch(s);
 	pthread_mutex_lock(&s->lock);
@@ -193,16 +186,6 @@ static void end_watch(struct store_scans *s, struct store *store, struct store_w
 	s->has_store = true;
 	pthread_mutex_unlock(&s->changes_lock);
 	timer_thread_wake(s->changes_timer);
-}
-
-// An error that persists is logged once.
-static void log_new_error(struct store_scans *s, const char *text)
-{
-	bool is_new = !s->last_error || strcmp(s->last_error, text) != 0;
-	if (is_new && !atomic_load(&s->cancel))
-		log_error("scan: %s", text);
-	free(s->last_error);
-	s->last_error = xstrdup(text);
 }
 
 // *has_looked: the scan has visited all that it could.
@@ -237,22 +220,6 @@ static int scan_store(struct store_scans *s, struct store *store, struct summary
 	return code;
 }
 
-static void begin_scan(struct store_scans *s)
-{
-	pthread_mutex_lock(&s->changes_lock);
-	pthread_mutex_lock(&s->lock);
-	s->state.is_hurried = false;
-	s->state.is_running = true;
-	s->earliest_ms = INT64_MAX;
-	if (s->has_next) {
-		config_release(&s->config);
-		s->config = s->next;
-		s->has_next = false;
-	}
-	pthread_mutex_unlock(&s->lock);
-	pthread_mutex_unlock(&s->changes_lock);
-}
-
 // Returns the duration in milliseconds, without the time spent waiting for file systems.
 static int64_t scan_once(struct store_scans *s)
 {
@@ -264,9 +231,14 @@ static int64_t scan_once(struct store_scans *s)
 	bool has_failed = store_open(&s->config, STORE_PROMPT, &store, &e) < 0 ||
 			  scan_store(s, &store, &summary, &has_looked, &e) < 0;
 	s->progress = NULL;
-	if (has_failed)
-		log_new_error(s, e.msg);
-	else
+	if (has_failed) {
+		// An error that persists is logged once.
+		bool is_new = !s->last_error || strcmp(s->last_error, e.msg) != 0;
+		if (is_new && !atomic_load(&s->cancel))
+			log_error("scan: %s", e.msg);
+		free(s->last_error);
+		s->last_error = xstrdup(e.msg);
+	} else
 		mem_free(&s->last_error);
 	struct store_watch *watch = atomic_load(&s->watch);
 	if (watch && has_looked)
@@ -284,9 +256,23 @@ static int64_t scan_once(struct store_scans *s)
 	return clock_ms() - begun - store.waited;
 }
 
-// Returns the pause before the next scan. With rescan = 0 it lasts until store_scans_wake.
-static int64_t end_scan(struct store_scans *s, int64_t took)
+static int64_t scan_periodically(void *ctx)
 {
+	struct store_scans *s = ctx;
+	pthread_mutex_lock(&s->changes_lock);
+	pthread_mutex_lock(&s->lock);
+	s->state.is_hurried = false;
+	s->state.is_running = true;
+	s->earliest_ms = INT64_MAX;
+	if (s->has_next) {
+		config_release(&s->config);
+		s->config = s->next;
+		s->has_next = false;
+	}
+	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_unlock(&s->changes_lock);
+	// With rescan = 0 it lasts until store_scans_wake.
+	int64_t took = scan_once(s);
 	int64_t rest = took * PAUSE_FACTOR > MIN_PAUSE ? took * PAUSE_FACTOR : MIN_PAUSE;
 	int64_t usual = (int64_t)s->config.rescan * 1000;
 	pthread_mutex_lock(&s->lock);
@@ -298,13 +284,6 @@ static int64_t end_scan(struct store_scans *s, int64_t took)
 	if (!usual)
 		return TIMER_THREAD_UNTIL_WOKEN;
 	return usual > rest ? usual : rest;
-}
-
-static int64_t scan_periodically(void *ctx)
-{
-	struct store_scans *s = ctx;
-	begin_scan(s);
-	return end_scan(s, scan_once(s));
 }
 
 // --- the callers ---

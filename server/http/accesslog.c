@@ -43,22 +43,17 @@ static void put_log_text(struct buf *line, const char *text)
 		buf_putc(line, '-');
 }
 
-static void put_log_time(struct buf *line)
-{
-	char text[64];
-	time_t now = time(NULL);
-	struct tm utc;
-	gmtime_r(&now, &utc);
-	strftime(text, sizeof(text), "[%d/%b/%Y:%H:%M:%S +0000]", &utc);
-	buf_puts(line, text);
-}
-
 void accesslog_write(FILE *out, const struct accesslog_entry *entry)
 {
 	CLEANUP(buf_release) struct buf line;
 	buf_init(&line, LINE_MOST);
 	buf_printf(&line, "%s - - ", entry->peer);
-	put_log_time(&line);
+	char text[64];
+	time_t now = time(NULL);
+	struct tm utc;
+	gmtime_r(&now, &utc);
+	strftime(text, sizeof(text), "[%d/%b/%Y:%H:%M:%S +0000]", &utc);
+	buf_puts(&line, text);
 	buf_puts(&line, " \"");
 	put_log_text(&line, entry->method);
 	buf_putc(&line, ' ');

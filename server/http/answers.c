@@ -76,14 +76,6 @@ static struct answer **find_answer(struct answers *a, const void *bytes)
 	return at;
 }
 
-static struct answer_payer *find_payer(const struct answer *one, const uint8_t client[ADDRESS_SIZE])
-{
-	struct answer_payer *p = one->payers;
-	while (p && memcmp(p->client, client, ADDRESS_SIZE) != 0)
-		p = p->next;
-	return p;
-}
-
 static struct answer *add_answer(struct answers *a, const void *bytes, enum answer_place place, size_t weight)
 {
 	struct answer *one = xcalloc(1, sizeof(*one));
@@ -122,16 +114,6 @@ static void drop_answer_if_unread(struct answers *a, struct answer *one)
 	free(one);
 }
 
-static void drop_payer(struct answers *a, struct answer *one, struct answer_payer *payer)
-{
-	struct answer_payer **at = &one->payers;
-	while (*at != payer)
-		at = &(*at)->next;
-	*at = payer->next;
-	share_give(a->addresses[one->place], &payer->part);
-	free(payer);
-}
-
 // what: its bytes and place, not yet in the table.
 static bool begin_reading(struct answers *a, struct answer_reader *r, const struct answer *what, size_t weight,
 	const char *peer)
@@ -141,7 +123,9 @@ static bool begin_reading(struct answers *a, struct answer_reader *r, const stru
 	struct answer *one = *find_answer(a, what->bytes);
 	if (!one && !(one = add_answer(a, what->bytes, what->place, weight)))
 		return false;
-	struct answer_payer *payer = find_payer(one, client);
+	struct answer_payer *payer = one->payers;
+	while (payer && memcmp(payer->client, client, ADDRESS_SIZE) != 0)
+		payer = payer->next;
 	if (!payer && !(payer = add_payer(a, one, peer, weight))) {
 		drop_answer_if_unread(a, one);
 		return false;
@@ -176,7 +160,12 @@ void answers_end(struct answers *a, struct answer_reader *r)
 		return;
 	pthread_mutex_lock(&a->lock);
 	if (--r->payer->readers == 0) {
-		drop_payer(a, r->answer, r->payer);
+		struct answer_payer **at = &r->answer->payers;
+		while (*at != r->payer)
+			at = &(*at)->next;
+		*at = r->payer->next;
+		share_give(a->addresses[r->answer->place], &r->payer->part);
+		free(r->payer);
 		drop_answer_if_unread(a, r->answer);
 	}
 	pthread_mutex_unlock(&a->lock);

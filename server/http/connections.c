@@ -55,17 +55,6 @@ struct connections {
 	atomic_uint suspended; // number of suspended requests
 };
 
-// Where a mapped file has shrunk, the kernel sends a part of the buffer. libmicrohttpd takes that for a full socket and
-// waits for EPOLLOUT, which never comes as the socket has room. Setting this option, to its present value, makes the
-// kernel report EPOLLOUT; the next write fails with EFAULT, and libmicrohttpd closes the connection.
-// Upstream: commit 2b7fe489 (0.9.53) takes a short send() for a full socket; the same after 1.0.1 (mhd_send.c). Not
-// reported upstream.
-static void wake_sender(int fd)
-{
-	const int present = 0;
-	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &present, sizeof(present));
-}
-
 // Where a piece of a request and the end of the connection arrive together, libmicrohttpd reads the piece only, and its
 // edge-triggered epoll reports the end no second time. This shutdown causes another event; an answer can still be sent.
 // Upstream: commit 2b7fe489 (0.9.53) takes a short recv() for all there is; the same after 1.0.1. Close to it is bug
@@ -75,16 +64,6 @@ static void wake_reader(int fd)
 	char next;
 	if (recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
 		shutdown(fd, SHUT_RD);
-}
-
-// libmicrohttpd does not watch a connection that it has suspended. Bytes may arrive before the end (the next request,
-// or an alert of TLS), so a read of the socket would not show the end.
-// Upstream: intended ("MHD will not detect disconnects by the client", microhttpd.h of 0.9.75 and 1.0.1).
-static void note_client_end(struct connection_link *c)
-{
-	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
-	if (poll(&p, 1, 0) == 1)
-		atomic_store_explicit(&c->has_left, true, memory_order_relaxed);
 }
 
 // A client that reads its answer is not idle, nor before the next look. While the server stops, end_if_slow() measures
@@ -104,9 +83,22 @@ static int64_t check_connections(void *ctx)
 	for (struct connection_link *c = t->first; c; c = c->next) {
 		long since = atomic_load_explicit(&c->waiting_since, memory_order_relaxed);
 		if (!since) {
-			note_client_end(c);
+			// libmicrohttpd does not watch a connection that it has suspended. Bytes may arrive before the
+			// end (the next request, or an alert of TLS), so a read of the socket would not show the end.
+			// Upstream: intended ("MHD will not detect disconnects by the client", microhttpd.h of 0.9.75
+			// and 1.0.1).
+			struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
+			if (poll(&p, 1, 0) == 1)
+				atomic_store_explicit(&c->has_left, true, memory_order_relaxed);
 			note_reading(t, c);
-			wake_sender(c->fd);
+			// Where a mapped file has shrunk, the kernel sends a part of the buffer. libmicrohttpd takes
+			// that for a full socket and waits for EPOLLOUT, which never comes as the socket has room.
+			// Setting this option, to its present value, makes the kernel report EPOLLOUT; the next write
+			// fails with EFAULT, and libmicrohttpd closes the connection. Upstream: commit 2b7fe489
+			// (0.9.53) takes a short send() for a full socket; the same after 1.0.1 (mhd_send.c). Not
+			// reported upstream.
+			const int present = 0;
+			setsockopt(c->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &present, sizeof(present));
 		} else if (now - since > t->timeout)
 			shutdown(c->fd, SHUT_RDWR);
 		else
@@ -235,13 +227,6 @@ void connections_end_request(struct connections *t, struct connection_link *link
 		end_idle_connection(link);
 }
 
-// Whether a request is under way, or may be on its way to the server.
-static bool is_in_use(const struct connections *t, const struct connection_link *c, long now)
-{
-	return atomic_load(&c->is_busy) ||
-	       now - atomic_load_explicit(&c->waiting_since, memory_order_relaxed) < t->linger;
-}
-
 // Ends a connection for whose client the server waits in vain.
 static void end_if_slow(struct connection_link *c)
 {
@@ -265,7 +250,9 @@ static unsigned end_idle_connections(struct connections *t)
 	long now = clock_seconds();
 	pthread_mutex_lock(&t->lock);
 	for (struct connection_link *c = t->first; c; c = c->next) {
-		if (!is_in_use(t, c, now)) {
+		// Whether a request is under way, or may be on its way to the server.
+		if (!atomic_load(&c->is_busy) &&
+			now - atomic_load_explicit(&c->waiting_since, memory_order_relaxed) >= t->linger) {
 			end_idle_connection(c);
 			continue;
 		}

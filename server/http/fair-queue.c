@@ -165,13 +165,6 @@ static bool take_queue_place(struct fair_queue *t, struct fair_queue_entry *entr
 	return share_take(t->places, &entry->place, peer, token, 1) && share_take(t->turns, &entry->turn, peer, token, 0);
 }
 
-static void drop_addresses_of_refused(struct fair_queue *t)
-{
-	for (struct fair_queue_entry *e = t->refused; e; e = e->next)
-		if (e->address)
-			remove_if_unused(t, STEAL_PTR(e->address));
-}
-
 static void give_place(struct fair_queue *t, struct fair_queue_entry *entry)
 {
 	if (t->places)
@@ -272,7 +265,9 @@ bool fair_queue_enter(struct fair_queue *t, struct fair_queue_entry *entry, cons
 		append_entry(t, a, entry);
 	else
 		remove_if_unused(t, a);
-	drop_addresses_of_refused(t);
+	for (struct fair_queue_entry *e = t->refused; e; e = e->next)
+		if (e->address)
+			remove_if_unused(t, STEAL_PTR(e->address));
 	pthread_mutex_unlock(&t->lock);
 	return has_entered;
 }

@@ -91,11 +91,6 @@ static bool suspend_for_worker(struct connection *c, struct worker_pool *pool, t
 	return true;
 }
 
-static bool is_suspended(struct connection *c)
-{
-	return MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED)->suspended == MHD_YES;
-}
-
 // --- bodies ---
 
 static void feed_body_job(void *job)
@@ -116,17 +111,6 @@ static void end_body_job(void *job)
 static void free_body_job(void *job)
 {
 	request_body_free(job);
-}
-
-// A handler removes files when it is freed, so a worker does that.
-static void drop_body(struct connection *c)
-{
-	struct request_body *b = STEAL_PTR(c->body);
-	request_body_leave(b);
-	if (b && b->handler)
-		worker_pool_submit_always(b->pool, free_body_job, b);
-	else
-		request_body_free(b);
 }
 
 static enum MHD_Result begin_body(struct connection *c, struct request *r, const struct request_check *s)
@@ -154,7 +138,7 @@ static enum MHD_Result add_bytes(struct connection *c, const char *bytes, size_t
 {
 	if (!c->body)
 		return MHD_NO;
-	if (is_suspended(c))
+	if (MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED)->suspended == MHD_YES)
 		return MHD_YES;
 	*len -= request_body_add(c->body, (struct str){bytes, *len});
 	if (request_body_is_past_limit(c->body))
@@ -178,18 +162,14 @@ static enum MHD_Result end_body(struct connection *c)
 
 static void worker_job(void *job);
 
-static void submit_worker_job(struct connection *c)
-{
-	struct http *h = c->http;
-	submit_job(c, worker_pools_pick(h->worker_pools, h->options.pool(h->options.ctx, &c->request)), worker_job);
-}
-
 // 499 is nginx's status for a client that has closed the connection. It counts in no error rate.
 static void resume_worker_job(struct continuation *w)
 {
 	struct connection *c = connection_of_continuation(w);
 	if (!continuation_has_left(w)) {
-		submit_worker_job(c);
+		struct http *h = c->http;
+		submit_job(c, worker_pools_pick(h->worker_pools, h->options.pool(h->options.ctx, &c->request)),
+			worker_job);
 		return;
 	}
 	c->reply = reply_text(499, "499 Client Closed Request");
@@ -225,23 +205,6 @@ static enum MHD_Result answer_request(struct connection *c, const char *url, con
 	return send_reply(c, reply_text(503, "503 Service Unavailable: the server is stopping"));
 }
 
-// Called when the header has arrived. An answer at this point ends the connection, so the library never takes the bytes
-// that follow for a request.
-static enum MHD_Result begin_request(struct connection *c, const char *url, const char *method, const char *version)
-{
-	struct request_check s = mhd_request_check(c, method, version);
-	enum method m = request_method(method);
-	c->request.method = m;
-	c->request.metric = 0; // forget that of the previous request
-	struct reply *refusal = request_check_refuse(&s, m, str_from(version));
-	if (refusal)
-		return send_reply(c, refusal);
-	if (m == METHOD_GET || m == METHOD_HEAD)
-		return MHD_YES;
-	CLEANUP(request_release) struct request r = mhd_request_read(c, url, method);
-	return begin_body(c, &r, &s);
-}
-
 static struct connection *connection_of(struct MHD_Connection *connection)
 {
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
@@ -267,7 +230,19 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		mhd_request_note_client(c, c->http->options.proxies);
 	if (c->http->options.access_log)
 		accesslog_note(&c->line, method, version);
-	return begin_request(c, url, method, version);
+	// Called when the header has arrived. An answer at this point ends the connection, so the library never takes
+	// the bytes that follow for a request.
+	struct request_check s = mhd_request_check(c, method, version);
+	enum method m = request_method(method);
+	c->request.method = m;
+	c->request.metric = 0; // forget that of the previous request
+	struct reply *refusal = request_check_refuse(&s, m, str_from(version));
+	if (refusal)
+		return send_reply(c, refusal);
+	if (m == METHOD_GET || m == METHOD_HEAD)
+		return MHD_YES;
+	CLEANUP(request_release) struct request r = mhd_request_read(c, url, method);
+	return begin_body(c, &r, &s);
 }
 
 // --- connections ---
@@ -303,7 +278,13 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 		connection_log(c, c->http->options.access_log);
 	if (c->reply && c->http->options.on_answered)
 		c->http->options.on_answered(c->http->options.ctx, &c->request, c->reply->status, count_sent(c, how));
-	drop_body(c);
+	// A handler removes files when it is freed, so a worker does that.
+	struct request_body *b = STEAL_PTR(c->body);
+	request_body_leave(b);
+	if (b && b->handler)
+		worker_pool_submit_always(b->pool, free_body_job, b);
+	else
+		request_body_free(b);
 	answers_end(c->http->answers, &c->reader);
 	reply_unref(c->reply);
 	c->reply = NULL;
@@ -420,18 +401,6 @@ static unsigned count_spare_places(const struct http_options *o)
 	return o->tls ? tls_handshakes_most(o->connections) : eighth < SPARE_MOST ? eighth : SPARE_MOST;
 }
 
-static void make_tables(struct http *h)
-{
-	const struct http_options *o = &h->options;
-	const struct share_options bodies = {.most = o->connections / POOL_SHARE + 1, .end = connections_end};
-	const struct share_options memory = {.most = LIMIT_BODIES_ARRIVING, .end = connections_end};
-	h->connections = connections_new(o->timeout, o->connections - count_spare_places(o), o->on_checked, o->ctx);
-	h->answers = o->answers;
-	h->body_memory = share_pool_new(&memory);
-	h->worker_pools = worker_pools_new("work", SEARCHES, NULL);
-	h->body_pools = worker_pools_new("receive", DECISIONS, &bodies);
-}
-
 struct http *http_start(const struct http_options *options, struct err *e)
 {
 	if (listen_begin(options->socket, options->url, e) < 0)
@@ -440,7 +409,14 @@ struct http *http_start(const struct http_options *options, struct err *e)
 	h->options = *options;
 	h->options.connections = listen_limit(options->connections, options->tls ? TLS_SOCKETS : 1);
 	h->url = xstrdup(options->url);
-	make_tables(h);
+	const struct http_options *o = &h->options;
+	const struct share_options bodies = {.most = o->connections / POOL_SHARE + 1, .end = connections_end};
+	const struct share_options memory = {.most = LIMIT_BODIES_ARRIVING, .end = connections_end};
+	h->connections = connections_new(o->timeout, o->connections - count_spare_places(o), o->on_checked, o->ctx);
+	h->answers = o->answers;
+	h->body_memory = share_pool_new(&memory);
+	h->worker_pools = worker_pools_new("work", SEARCHES, NULL);
+	h->body_pools = worker_pools_new("receive", DECISIONS, &bodies);
 	h->daemon = start_daemon(h);
 	if (!h->daemon) {
 		err_set(e, ERR_NET, "cannot serve on %s", options->url);

@@ -160,28 +160,6 @@ static uint64_t sum_shards(const struct metrics *m, size_t offset)
 	return n;
 }
 
-static void write_requests(const struct metrics *m, struct buf *out)
-{
-	metrics_head(out, "http_requests_total", "counter", "Requests that were answered.");
-	for (size_t route = 0; route < METRIC_ROUTE_COUNT; route++)
-		for (unsigned status = 0; status < STATUSES; status++) {
-			uint64_t n = 0;
-			for (size_t i = 0; i < SHARDS; i++)
-				n += atomic_load_explicit(&m->shard[i].requests[route][status], memory_order_relaxed);
-			if (!n)
-				continue;
-			CLEANUP(mem_free) char *text = xasprintf("%u", status + FIRST_STATUS);
-			const char *const labels[] = {"route", metric_route_name[route], "status", text, NULL};
-			metrics_line(out, "http_requests_total", labels, (double)n);
-		}
-	metrics_head(out, "http_response_bytes_total", "counter", "Bytes of the bodies of answers.");
-	for (size_t route = 0; route < METRIC_ROUTE_COUNT; route++) {
-		const char *const labels[] = {"route", metric_route_name[route], NULL};
-		metrics_line(out, "http_response_bytes_total", labels,
-			(double)sum_shards(m, offsetof(struct metrics_shard, bytes) + route * sizeof(uint64_t)));
-	}
-}
-
 static void write_upstream(const struct metrics *m, struct buf *out)
 {
 	uint64_t count = 0;
@@ -214,7 +192,24 @@ void metrics_write(struct metrics *m, struct buf *out)
 		metrics_line(out, about[i].name, NULL,
 			(double)sum_shards(m, offsetof(struct metrics_shard, metric) + i * sizeof(uint64_t)));
 	}
-	write_requests(m, out);
+	metrics_head(out, "http_requests_total", "counter", "Requests that were answered.");
+	for (size_t route = 0; route < METRIC_ROUTE_COUNT; route++)
+		for (unsigned status = 0; status < STATUSES; status++) {
+			uint64_t n = 0;
+			for (size_t i = 0; i < SHARDS; i++)
+				n += atomic_load_explicit(&m->shard[i].requests[route][status], memory_order_relaxed);
+			if (!n)
+				continue;
+			CLEANUP(mem_free) char *text = xasprintf("%u", status + FIRST_STATUS);
+			const char *const labels[] = {"route", metric_route_name[route], "status", text, NULL};
+			metrics_line(out, "http_requests_total", labels, (double)n);
+		}
+	metrics_head(out, "http_response_bytes_total", "counter", "Bytes of the bodies of answers.");
+	for (size_t route = 0; route < METRIC_ROUTE_COUNT; route++) {
+		const char *const labels[] = {"route", metric_route_name[route], NULL};
+		metrics_line(out, "http_response_bytes_total", labels,
+			(double)sum_shards(m, offsetof(struct metrics_shard, bytes) + route * sizeof(uint64_t)));
+	}
 	write_upstream(m, out);
 	metrics_head(out, "upstream_saved_bytes", "gauge",
 		"Bytes of upstream's files that clients got, less those that came from upstream.");

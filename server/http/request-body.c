@@ -53,15 +53,6 @@ static bool take_place(struct request_body *b, const struct request_body_source 
 	       share_take(b->memory, &b->kept, peer, b->handler->token, 0);
 }
 
-// An answer before the end of the body closes the connection, and bytes that still arrive then reset it, so that the
-// client may never see the answer. So the server reads the body first, unless the client sent Expect, or the body is
-// long or of unknown length.
-static bool is_refused_at_once(const struct request *r, const struct request_check *s)
-{
-	return r->method != METHOD_POST || s->expects || s->codings || !s->has_body ||
-	       request_content_length(r) > LIMIT_BODY_DISCARDED;
-}
-
 struct request_body *request_body_open(const struct request_body_source *source, struct request *r,
 	const struct request_check *s, struct reply **refusal)
 {
@@ -76,7 +67,11 @@ struct request_body *request_body_open(const struct request_body_source *source,
 		*refusal = make_full_reply();
 	}
 	b->must_close = !b->handler || s->codings;
-	if (!b->handler && is_refused_at_once(r, s)) {
+	// An answer before the end of the body closes the connection, and bytes that still arrive then reset it, so
+	// that the client may never see the answer. So the server reads the body first, unless the client sent Expect,
+	// or the body is long or of unknown length.
+	if (!b->handler && (r->method != METHOD_POST || s->expects || s->codings || !s->has_body ||
+				   request_content_length(r) > LIMIT_BODY_DISCARDED)) {
 		request_body_free(b);
 		return NULL;
 	}

@@ -80,18 +80,6 @@ static struct address_slot *slot_of_address(struct tls_handshakes *h, const stru
 	return &h->slot[hash_of(key, 0) % SLOTS];
 }
 
-static void append_handshake(struct tls_handshakes *h, struct handshake *one)
-{
-	one->prev = h->last;
-	if (h->last)
-		h->last->next = one;
-	else
-		h->first = one;
-	h->last = one;
-	h->count++;
-	one->slot->here++;
-}
-
 static void set_ready(struct tls_handshakes *h, struct handshake *one, bool is_ready)
 {
 	if (one->is_ready != is_ready)
@@ -147,19 +135,6 @@ unsigned tls_handshakes_most(unsigned connections)
 	return quarter < LIMIT_HANDSHAKES ? quarter : LIMIT_HANDSHAKES;
 }
 
-// Drops the oldest handshake of the slot that has the most.
-static void make_room_for_handshake(struct tls_handshakes *h)
-{
-	struct handshake *worst = NULL;
-	if (h->count < tls_handshakes_most(h->options.connections))
-		return;
-	for (struct handshake *one = h->first; one; one = one->next)
-		if (!worst || one->slot->here > worst->slot->here)
-			worst = one;
-	if (worst)
-		drop_handshake(h, worst);
-}
-
 static void add_handshake(struct tls_handshakes *h, int fd, const struct sockaddr_storage *addr, socklen_t len)
 {
 	struct handshake *one = xcalloc(1, sizeof(*one));
@@ -169,7 +144,14 @@ static void add_handshake(struct tls_handshakes *h, int fd, const struct sockadd
 		.fd = fd, .slot = slot_of_address(h, addr), .since = clock_seconds(), .addr_len = len, .addr = *addr};
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	atomic_fetch_add(&h->connections, 1);
-	append_handshake(h, one);
+	one->prev = h->last;
+	if (h->last)
+		h->last->next = one;
+	else
+		h->first = one;
+	h->last = one;
+	h->count++;
+	one->slot->here++;
 	if (epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
 		drop_handshake(h, one);
 }
@@ -186,7 +168,15 @@ static void accept_some(struct tls_handshakes *h)
 			h->is_paused = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED;
 			return;
 		}
-		make_room_for_handshake(h);
+		// Drops the oldest handshake of the slot that has the most.
+		struct handshake *worst = NULL;
+		if (h->count >= tls_handshakes_most(h->options.connections)) {
+			for (struct handshake *one = h->first; one; one = one->next)
+				if (!worst || one->slot->here > worst->slot->here)
+					worst = one;
+			if (worst)
+				drop_handshake(h, worst);
+		}
 		add_handshake(h, fd, &addr, len);
 	}
 }
@@ -210,13 +200,6 @@ static void start_relay(struct tls_handshakes *h, struct handshake *one)
 	unlink_handshake(h, one);
 	tls_relays_add(h->relays, one->session, one->fd, pair[0]);
 	free(one);
-}
-
-static void watch_for_room(struct tls_handshakes *h, struct handshake *one)
-{
-	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = one};
-	if (epoll_ctl(h->epoll, EPOLL_CTL_MOD, one->fd, &event) < 0)
-		drop_handshake(h, one);
 }
 
 // A client that speaks HTTP without TLS is told so; its request is read first, as a reset would take the answer from it. A
@@ -252,9 +235,11 @@ static void continue_handshake(struct tls_handshakes *h, struct handshake *one)
 	int outcome = one->session || begin_handshake(h, one) ? tls_handshake(one->session) : TLS_FAILED;
 	if (outcome == 0)
 		start_relay(h, one);
-	else if (outcome == TLS_WANTS_WRITE)
-		watch_for_room(h, one);
-	else if (outcome != TLS_WANTS_READ)
+	else if (outcome == TLS_WANTS_WRITE) {
+		struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = one};
+		if (epoll_ctl(h->epoll, EPOLL_CTL_MOD, one->fd, &event) < 0)
+			drop_handshake(h, one);
+	} else if (outcome != TLS_WANTS_READ)
 		drop_handshake(h, one);
 }
 
@@ -276,19 +261,6 @@ static long handshake_seconds(const struct tls_handshakes *h)
 	return h->options.timeout < LIMIT_HANDSHAKE_SECONDS ? (long)h->options.timeout : LIMIT_HANDSHAKE_SECONDS;
 }
 
-static void check_handshakes(struct tls_handshakes *h)
-{
-	long now = clock_seconds();
-	if (now == h->checked)
-		return;
-	h->checked = now;
-	while (h->first && now - h->first->since > handshake_seconds(h))
-		drop_handshake(h, h->first);
-	for (unsigned i = 0; i < SLOTS; i++)
-		h->slot[i].spent /= 2;
-	h->is_paused = false;
-}
-
 static void note_event(struct tls_handshakes *h, const struct epoll_event *event)
 {
 	eventfd_t times;
@@ -298,11 +270,6 @@ static void note_event(struct tls_handshakes *h, const struct epoll_event *event
 		h->has_waiting_client = true;
 	else
 		set_ready(h, event->data.ptr, true);
-}
-
-static bool has_work_left(const struct tls_handshakes *h)
-{
-	return !atomic_load(&h->is_stopping) || (h->first && clock_ms() < h->ends_at);
 }
 
 static int wait_ms(const struct tls_handshakes *h)
@@ -316,7 +283,7 @@ static void *run_handshakes(void *ctx)
 {
 	struct tls_handshakes *h = ctx;
 	struct epoll_event event[EVENTS];
-	while (has_work_left(h)) {
+	while (!atomic_load(&h->is_stopping) || (h->first && clock_ms() < h->ends_at)) {
 		watch_socket(h);
 		int count = epoll_wait(h->epoll, event, EVENTS, wait_ms(h));
 		for (int i = 0; i < count; i++)
@@ -326,7 +293,15 @@ static void *run_handshakes(void *ctx)
 		struct handshake *next = choose_handshake(h);
 		if (next)
 			continue_handshake(h, next);
-		check_handshakes(h);
+		long now = clock_seconds();
+		if (now != h->checked) {
+			h->checked = now;
+			while (h->first && now - h->first->since > handshake_seconds(h))
+				drop_handshake(h, h->first);
+			for (unsigned i = 0; i < SLOTS; i++)
+				h->slot[i].spent /= 2;
+			h->is_paused = false;
+		}
 	}
 	while (h->first)
 		drop_handshake(h, h->first);

@@ -52,27 +52,6 @@ struct tls_relay {
 // Bytes of a buffer that a thread lends to its relays: the relay sends at most so many to the client at a time.
 enum { TLS_RELAY_SCRATCH = 64 << 10 };
 
-// Takes over the session and both sockets, which do not block. tls_relay_free() frees the result.
-static struct tls_relay *tls_relay_new(struct tls_session *session, int client, int inner)
-{
-	struct tls_relay *r = xcalloc(1, sizeof(*r));
-	r->session = session;
-	r->client = (struct tls_relay_end){.relay = r, .fd = client};
-	r->inner = (struct tls_relay_end){.relay = r, .fd = inner};
-	return r;
-}
-
-// Closes the sockets. Bytes that were read and not written are lost.
-static void tls_relay_free(struct tls_relay *r)
-{
-	tls_session_free(r->session);
-	close(r->client.fd);
-	close(r->inner.fd);
-	free(r->up.bytes);
-	free(r->down.bytes);
-	free(r);
-}
-
 // --- pieces ---
 
 static void keep_piece(struct tls_relay_piece *p, const char *bytes, size_t len)
@@ -192,11 +171,6 @@ static uint32_t events_of_client(const struct tls_relay *r)
 	return (reads ? EPOLLIN : 0U) | (r->down.bytes || r->read_wants_room ? EPOLLOUT : 0U);
 }
 
-static uint32_t events_of_inner(const struct tls_relay *r)
-{
-	return (r->down.bytes ? 0U : EPOLLIN) | (r->up.bytes ? EPOLLOUT : 0U);
-}
-
 // epoll reports a closed socket all the time. may_be_out: such a socket leaves the epoll set while there is nothing to
 // do.
 static void watch_end(struct tls_relay_end *end, int epoll, uint32_t wanted, bool may_be_out)
@@ -216,49 +190,7 @@ static void watch_end(struct tls_relay_end *end, int epoll, uint32_t wanted, boo
 static void tls_relay_watch(struct tls_relay *r, int epoll)
 {
 	watch_end(&r->client, epoll, events_of_client(r), false);
-	watch_end(&r->inner, epoll, events_of_inner(r), r->inner_has_gone);
-}
-
-static void handle_client(struct tls_relay *r, uint32_t events, char *scratch)
-{
-	if (events & (EPOLLERR | EPOLLHUP))
-		r->is_dead = true;
-	if (!r->is_dead && events & EPOLLOUT)
-		write_piece(r, &down);
-	if (!r->is_dead && (events & EPOLLIN || r->read_wants_room))
-		pass_bytes(r, &up, scratch);
-}
-
-static void handle_inner(struct tls_relay *r, uint32_t events, char *scratch)
-{
-	r->inner_has_gone |= (events & (EPOLLERR | EPOLLHUP)) != 0;
-	if (r->inner_has_gone) { // the library reads nothing more
-		r->client_has_ended = true;
-		drop_bytes(&r->up, r->up.len);
-	}
-	if (events & EPOLLOUT)
-		write_piece(r, &up);
-	if (events & EPOLLIN || r->inner_has_gone)
-		pass_bytes(r, &down, scratch);
-}
-
-// Handles the events of one of its sockets. May set is_dead: then the caller frees the relay, after all of its events.
-static void tls_relay_act(struct tls_relay *r, const struct tls_relay_end *end, uint32_t events,
-	char scratch[TLS_RELAY_SCRATCH])
-{
-	if (r->is_dead)
-		return;
-	if (end == &r->client)
-		handle_client(r, events, scratch);
-	else
-		handle_inner(r, events, scratch);
-}
-
-// Sets is_dead where the client has read nothing for longer than timeout seconds.
-static void tls_relay_expire(struct tls_relay *r, long now, long timeout)
-{
-	if (r->down.bytes && now - r->stuck_since > timeout)
-		r->is_dead = true;
+	watch_end(&r->inner, epoll, (r->down.bytes ? 0U : EPOLLIN) | (r->up.bytes ? EPOLLOUT : 0U), r->inner_has_gone);
 }
 
 enum { EVENTS = 64, CHECK_MS = 1000, STOP_CHECK_MS = 20 };
@@ -284,15 +216,6 @@ struct tls_relays {
 	struct relay_thread *relay_thread;
 };
 
-static void link_relay(struct relay_thread *c, struct tls_relay *r)
-{
-	r->prev = NULL;
-	r->next = c->first;
-	if (r->next)
-		r->next->prev = r;
-	c->first = r;
-}
-
 static void drop_relay(struct relay_thread *c, struct tls_relay *r)
 {
 	if (r->next)
@@ -301,7 +224,13 @@ static void drop_relay(struct relay_thread *c, struct tls_relay *r)
 		r->prev->next = r->next;
 	else
 		c->first = r->next;
-	tls_relay_free(r);
+	// Closes the sockets. Bytes that were read and not written are lost.
+	tls_session_free(r->session);
+	close(r->client.fd);
+	close(r->inner.fd);
+	free(r->up.bytes);
+	free(r->down.bytes);
+	free(r);
 	c->all->options.ended(c->all->options.ctx);
 }
 
@@ -314,23 +243,12 @@ static void watch_added(struct relay_thread *c)
 	pthread_mutex_unlock(&c->lock);
 	for (struct tls_relay *r = added, *next; r; r = next) {
 		next = r->next;
-		link_relay(c, r);
+		r->prev = NULL;
+		r->next = c->first;
+		if (r->next)
+			r->next->prev = r;
+		c->first = r;
 		tls_relay_watch(r, c->epoll);
-		if (r->is_dead)
-			drop_relay(c, r);
-	}
-}
-
-// Once a second, drops the relays whose clients read nothing.
-static void expire_relays(struct relay_thread *c)
-{
-	long now = clock_seconds();
-	if (now == c->checked)
-		return;
-	c->checked = now;
-	for (struct tls_relay *r = c->first, *next; r; r = next) {
-		next = r->next;
-		tls_relay_expire(r, now, (long)c->all->options.timeout);
 		if (r->is_dead)
 			drop_relay(c, r);
 	}
@@ -345,7 +263,28 @@ static void handle_events(struct relay_thread *c, const struct epoll_event *even
 		const struct tls_relay_end *end = event[i].data.ptr;
 		if (!end || end->relay->is_dead)
 			continue;
-		tls_relay_act(end->relay, end, event[i].events, c->scratch);
+		// Handles the events of one of its sockets.
+		uint32_t events = event[i].events;
+		if (!end->relay->is_dead) {
+			if (end == &end->relay->client) {
+				if (events & (EPOLLERR | EPOLLHUP))
+					end->relay->is_dead = true;
+				if (!end->relay->is_dead && events & EPOLLOUT)
+					write_piece(end->relay, &down);
+				if (!end->relay->is_dead && (events & EPOLLIN || end->relay->read_wants_room))
+					pass_bytes(end->relay, &up, c->scratch);
+			} else {
+				end->relay->inner_has_gone |= (events & (EPOLLERR | EPOLLHUP)) != 0;
+				if (end->relay->inner_has_gone) { // the library reads nothing more
+					end->relay->client_has_ended = true;
+					drop_bytes(&end->relay->up, end->relay->up.len);
+				}
+				if (events & EPOLLOUT)
+					write_piece(end->relay, &up);
+				if (events & EPOLLIN || end->relay->inner_has_gone)
+					pass_bytes(end->relay, &down, c->scratch);
+			}
+		}
 		if (!end->relay->is_dead)
 			tls_relay_watch(end->relay, c->epoll);
 		if (end->relay->is_dead)
@@ -355,40 +294,35 @@ static void handle_events(struct relay_thread *c, const struct epoll_event *even
 		drop_relay(c, dead[--died]);
 }
 
-static bool has_work(const struct relay_thread *c)
-{
-	return !atomic_load(&c->all->is_stopping) || (c->first && clock_ms() < c->all->ends_at);
-}
-
 static void *run_relays(void *ctx)
 {
 	struct relay_thread *c = ctx;
 	struct epoll_event event[EVENTS];
-	while (has_work(c)) {
+	while (!atomic_load(&c->all->is_stopping) || (c->first && clock_ms() < c->all->ends_at)) {
 		int wait = atomic_load(&c->all->is_stopping) ? STOP_CHECK_MS : c->first ? CHECK_MS : -1;
 		int count = epoll_wait(c->epoll, event, EVENTS, wait);
 		handle_events(c, event, count);
 		for (int i = 0; i < count; i++)
 			if (!event[i].data.ptr)
 				watch_added(c);
-		expire_relays(c);
+		// Once a second, drops the relays whose clients read nothing.
+		long now = clock_seconds();
+		if (now != c->checked) {
+			c->checked = now;
+			for (struct tls_relay *r = c->first, *next; r; r = next) {
+				next = r->next;
+				// Sets is_dead where the client has read nothing for longer than timeout seconds.
+				if (r->down.bytes && now - r->stuck_since > ((long)c->all->options.timeout))
+					r->is_dead = true;
+				if (r->is_dead)
+					drop_relay(c, r);
+			}
+		}
 	}
 	watch_added(c);
 	while (c->first)
 		drop_relay(c, c->first);
 	return NULL;
-}
-
-static void start_relay_thread(struct tls_relays *t, struct relay_thread *c)
-{
-	struct epoll_event wakeup = {.events = EPOLLIN};
-	c->all = t;
-	pthread_mutex_init(&c->lock, NULL);
-	c->epoll = epoll_create1(EPOLL_CLOEXEC);
-	c->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (c->epoll < 0 || c->wakeup < 0 || epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->wakeup, &wakeup) < 0 ||
-		pthread_create(&c->thread, NULL, run_relays, c) != 0)
-		abort();
 }
 
 struct tls_relays *tls_relays_new(const struct tls_relays_options *options)
@@ -397,14 +331,26 @@ struct tls_relays *tls_relays_new(const struct tls_relays_options *options)
 	t->options = *options;
 	t->count = options->threads;
 	t->relay_thread = xcalloc(t->count, sizeof(*t->relay_thread));
-	for (unsigned i = 0; i < t->count; i++)
-		start_relay_thread(t, &t->relay_thread[i]);
+	for (unsigned i = 0; i < t->count; i++) {
+		struct relay_thread *c = &t->relay_thread[i];
+		struct epoll_event wakeup = {.events = EPOLLIN};
+		c->all = t;
+		pthread_mutex_init(&c->lock, NULL);
+		c->epoll = epoll_create1(EPOLL_CLOEXEC);
+		c->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (c->epoll < 0 || c->wakeup < 0 || epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->wakeup, &wakeup) < 0 ||
+			pthread_create(&c->thread, NULL, run_relays, c) != 0)
+			abort();
+	}
 	return t;
 }
 
 void tls_relays_add(struct tls_relays *t, struct tls_session *session, int client, int inner)
 {
-	struct tls_relay *r = tls_relay_new(session, client, inner);
+	struct tls_relay *r = xcalloc(1, sizeof(*r));
+	r->session = session;
+	r->client = (struct tls_relay_end){.relay = r, .fd = client};
+	r->inner = (struct tls_relay_end){.relay = r, .fd = inner};
 	struct relay_thread *c = &t->relay_thread[atomic_fetch_add(&t->next, 1) % t->count];
 	pthread_mutex_lock(&c->lock);
 	r->next = c->added;

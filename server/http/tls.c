@@ -168,8 +168,13 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 	return SSL_TLSEXT_ERR_NOACK;
 }
 
-static void configure_context(SSL_CTX *context)
+int tls_renew(struct tls *t, struct err *e)
 {
+	CLEANUP(free_context) SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+	if (!context)
+		return err_set(e, ERR_IO, "OpenSSL gives no context");
+	if (use_files(t, context, e) < 0)
+		return -1;
 	static const unsigned char name[] = "wheelcache";
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 	// An end without close_notify is a normal end: HTTP's lengths show whether a message was cut off.
@@ -180,16 +185,6 @@ static void configure_context(SSL_CTX *context)
 	SSL_CTX_set_session_id_context(context, name, sizeof(name) - 1);
 	SSL_CTX_set_timeout(context, TLS_TICKET_SECONDS);
 	SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
-}
-
-int tls_renew(struct tls *t, struct err *e)
-{
-	CLEANUP(free_context) SSL_CTX *context = SSL_CTX_new(TLS_server_method());
-	if (!context)
-		return err_set(e, ERR_IO, "OpenSSL gives no context");
-	if (use_files(t, context, e) < 0)
-		return -1;
-	configure_context(context);
 	pthread_mutex_lock(&t->lock);
 	SSL_CTX *before = t->context;
 	t->context = context;

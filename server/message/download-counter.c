@@ -104,23 +104,6 @@ static struct batch take_batch(struct download_counter *t)
 	return b;
 }
 
-static void make_additions(struct batch *b)
-{
-	b->news = xcalloc(b->count + 1, sizeof(*b->news));
-	for (size_t i = 0; i < b->count; i++) {
-		struct download_count *c = b->item[i];
-		c->taken = atomic_load(&c->sent);
-		b->news[i] = (struct downloads_news){c->key, c->taken};
-	}
-}
-
-// Downloads since make_additions() stay counted.
-static void subtract_written(const struct batch *b)
-{
-	for (size_t i = 0; i < b->count; i++)
-		atomic_fetch_sub(&b->item[i]->sent, b->item[i]->taken);
-}
-
 // Removes the counts that are 0 and that no reply refers to. Under the lock no thread can get a new reference, and a
 // reply drops its reference only after it has raised the count.
 static void remove_unused(struct download_counter *t)
@@ -148,10 +131,17 @@ void download_counter_write(struct download_counter *t)
 	struct err e = ERR_INIT;
 	pthread_mutex_lock(&t->writing);
 	CLEANUP(batch_release) struct batch b = take_batch(t);
-	make_additions(&b);
+	b.news = xcalloc(b.count + 1, sizeof(*b.news));
+	for (size_t i = 0; i < b.count; i++) {
+		struct download_count *c = b.item[i];
+		c->taken = atomic_load(&c->sent);
+		b.news[i] = (struct downloads_news){c->key, c->taken};
+	}
 	int result = downloads_add(t->path, b.news, b.count, clock_wall_seconds(), &e);
 	if (result == 0) {
-		subtract_written(&b);
+		// Downloads since then stay counted.
+		for (size_t i = 0; i < b.count; i++)
+			atomic_fetch_sub(&b.item[i]->sent, b.item[i]->taken);
 		remove_unused(t);
 	} else if (!t->is_failing) {
 		log_warn("cannot write the counts of downloads: %s", e.msg);

@@ -103,16 +103,6 @@ struct preference {
 	int weight, specific;
 };
 
-static void add_preference(struct preference preference[CANDIDATE_COUNT], const struct media_range *r, int weight)
-{
-	for (size_t i = 0; i < CANDIDATE_COUNT; i++) {
-		bool is_better = r->specific > preference[i].specific ||
-				 (r->specific == preference[i].specific && weight > preference[i].weight);
-		if (r->candidates & 1U << i && is_better)
-			preference[i] = (struct preference){weight, r->specific};
-	}
-}
-
 // Skips malformed parts. False where the header is empty or has such a part: then it excludes nothing.
 static bool read_accept(const char *accept, struct preference preference[CANDIDATE_COUNT])
 {
@@ -126,8 +116,15 @@ static bool read_accept(const char *accept, struct preference preference[CANDIDA
 		has_any = true;
 		if (element.weight == WEIGHT_BAD || str_find(element.name, '/') <= 0)
 			is_good = false;
-		else if (r)
-			add_preference(preference, r, element.weight);
+		else if (r) {
+			for (size_t i = 0; i < CANDIDATE_COUNT; i++) {
+				bool is_better = r->specific > preference[i].specific ||
+						 (r->specific == preference[i].specific &&
+							 element.weight > preference[i].weight);
+				if (r->candidates & 1U << i && is_better)
+					preference[i] = (struct preference){element.weight, r->specific};
+			}
+		}
 	}
 	return is_good && has_any;
 }

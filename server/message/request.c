@@ -79,20 +79,6 @@ void request_release(struct request *r)
 	r->chosen = NULL;
 }
 
-static void join_header(struct request *r, int header, const char *value)
-{
-	if (!r->joined)
-		r->joined = xcalloc(HEADER_COUNT, sizeof(*r->joined));
-	struct buf *list = &r->joined[header];
-	if (!list->cap) {
-		buf_init(list, LIMIT_REQUEST_HEADER);
-		buf_puts(list, r->header[header]);
-	}
-	buf_puts(list, ", ");
-	buf_puts(list, value);
-	r->header[header] = list->data;
-}
-
 void request_take_header(struct request *r, struct str name, const char *value)
 {
 	for (int i = 0; i < HEADER_COUNT; i++) {
@@ -100,8 +86,18 @@ void request_take_header(struct request *r, struct str name, const char *value)
 			continue;
 		if (!r->header[i])
 			r->header[i] = value;
-		else if (headers[i].is_list && value)
-			join_header(r, i, value);
+		else if (headers[i].is_list && value) {
+			if (!r->joined)
+				r->joined = xcalloc(HEADER_COUNT, sizeof(*r->joined));
+			struct buf *list = &r->joined[i];
+			if (!list->cap) {
+				buf_init(list, LIMIT_REQUEST_HEADER);
+				buf_puts(list, r->header[i]);
+			}
+			buf_puts(list, ", ");
+			buf_puts(list, value);
+			r->header[i] = list->data;
+		}
 	}
 }
 
@@ -119,18 +115,6 @@ uint64_t request_content_length(const struct request *r)
 	return length;
 }
 
-static void join_chosen(struct request *r, const char *value)
-{
-	if (!r->chosen) {
-		r->chosen = xcalloc(1, sizeof(*r->chosen));
-		buf_init(r->chosen, LIMIT_REQUEST_HEADER);
-		buf_puts(r->chosen, r->argument[ARGUMENT_CHOSEN]);
-	}
-	buf_putc(r->chosen, ',');
-	buf_puts(r->chosen, value);
-	r->argument[ARGUMENT_CHOSEN] = r->chosen->data;
-}
-
 void request_take_argument(struct request *r, struct str name, const char *value)
 {
 	if (str_eq(name, STR("format")) && !r->format)
@@ -138,8 +122,16 @@ void request_take_argument(struct request *r, struct str name, const char *value
 	for (int i = 0; i < ARGUMENT_COUNT; i++)
 		if (str_eq(argument_names[i], name) && !r->argument[i])
 			r->argument[i] = value ? value : "";
-		else if (i == ARGUMENT_CHOSEN && str_eq(argument_names[i], name) && value)
-			join_chosen(r, value);
+		else if (i == ARGUMENT_CHOSEN && str_eq(argument_names[i], name) && value) {
+			if (!r->chosen) {
+				r->chosen = xcalloc(1, sizeof(*r->chosen));
+				buf_init(r->chosen, LIMIT_REQUEST_HEADER);
+				buf_puts(r->chosen, r->argument[ARGUMENT_CHOSEN]);
+			}
+			buf_putc(r->chosen, ',');
+			buf_puts(r->chosen, value);
+			r->argument[ARGUMENT_CHOSEN] = r->chosen->data;
+		}
 }
 
 bool request_read_argument(const struct request *r, enum request_argument which, char out[REQUEST_ARGUMENT_SIZE])
@@ -243,15 +235,6 @@ void request_check_piece(struct request_check *s, struct str piece, size_t gap)
 	s->next = piece.ptr + piece.len + gap;
 }
 
-// Between name and value are the colon and blanks.
-static void check_place(struct request_check *s, struct str name, struct str value)
-{
-	request_check_piece(s, name, 1);
-	if (s->next && !s->is_malformed)
-		s->next += strspn(s->next, " \t");
-	request_check_piece(s, value, LINE_END);
-}
-
 static void note_length(struct request_check *s, struct str value)
 {
 	uint64_t ignored;
@@ -284,7 +267,11 @@ void request_check_header(struct request_check *s, struct str name, struct str v
 		{STR("Transfer-Encoding"), note_coding},
 		{STR("Expect"), note_expect},
 	};
-	check_place(s, name, value);
+	// Between name and value are the colon and blanks.
+	request_check_piece(s, name, 1);
+	if (s->next && !s->is_malformed)
+		s->next += strspn(s->next, " \t");
+	request_check_piece(s, value, LINE_END);
 	s->is_malformed |= !is_token(name);
 	s->hosts += str_eq_nocase(name, STR("Host"));
 	for (size_t i = 0; i < ARRAY_SIZE(noted); i++)
@@ -374,13 +361,6 @@ static struct str cut_port(struct str entry)
 	return colon >= 0 && colon == str_rfind(entry, ':') ? str_slice(entry, 0, (size_t)colon) : entry;
 }
 
-static void print_address(const uint8_t address[ADDRESS_SIZE], char out[REQUEST_PEER])
-{
-	bool is_v4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)address);
-	inet_ntop(is_v4 ? AF_INET : AF_INET6, is_v4 ? address + ADDRESS_SIZE - sizeof(struct in_addr) : address, out,
-		REQUEST_PEER);
-}
-
 void trusted_proxies_client(const struct trusted_proxies *t, const char *peer, const char *forwarded_for,
 	char out[REQUEST_PEER])
 {
@@ -394,7 +374,9 @@ void trusted_proxies_client(const struct trusted_proxies *t, const char *peer, c
 		rest = str_slice(rest, 0, comma < 0 ? 0 : (size_t)comma);
 		if (!address_read(cut_port(entry), address))
 			return;
-		print_address(address, out);
+		bool is_v4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)address);
+		inet_ntop(is_v4 ? AF_INET : AF_INET6, is_v4 ? address + ADDRESS_SIZE - sizeof(struct in_addr) : address,
+			out, REQUEST_PEER);
 		is_proxy = t && has_address(t, address);
 	}
 }

@@ -100,30 +100,7 @@ static bool is_beyond_share(const struct share_pool *p, const struct share_holde
 	return h && h->amount + more > p->options.share && !(p->options.is_strict && h->amount == part->amount);
 }
 
-// The larger amount of its two holders.
-static uint64_t weigh_holders(const struct share_part *part)
-{
-	uint64_t most = 0;
-	for (int i = 0; i < SHARE_HOLDERS; i++)
-		if (part->holder[i] && part->holder[i]->amount > most)
-			most = part->holder[i]->amount;
-	return most;
-}
-
 // --- parts: under the lock ---
-
-static void enter_part(struct share_pool *p, struct share_part *part, const char *peer, const char *token)
-{
-	bool has_address = peer && strcmp(peer, "unix") != 0;
-	part->holder[0] = has_address ? find_or_add_holder(p, id_of_address(peer)) : NULL;
-	part->holder[1] = token ? find_or_add_holder(p, id_of_token(token)) : NULL;
-	part->is_in = true;
-	part->prev = NULL;
-	part->next = p->first;
-	if (part->next)
-		part->next->prev = part;
-	p->first = part;
-}
 
 static void leave_part(struct share_pool *p, struct share_part *part)
 {
@@ -162,7 +139,11 @@ static struct share_part *choose_part(const struct share_pool *p, const struct s
 	long found_since = 0;
 	for (struct share_part *part = p->first; part; part = part->next) {
 		long since = part->idle_since ? atomic_load_explicit(part->idle_since, memory_order_relaxed) : 0;
-		uint64_t weight = weigh_holders(part);
+		// The larger amount of its two holders.
+		uint64_t weight = 0;
+		for (int i = 0; i < SHARE_HOLDERS; i++)
+			if (part->holder[i] && part->holder[i]->amount > weight)
+				weight = part->holder[i]->amount;
 		bool fits = is_beyond ? p->options.renews && have_same_holder(part, other) : weight > p->options.share;
 		if (part == other || !since || !fits ||
 			(found && (weight < found_weight || (weight == found_weight && since > found_since))))
@@ -215,8 +196,17 @@ bool share_take(struct share_pool *p, struct share_part *part, const char *peer,
 	pthread_mutex_lock(&p->lock);
 	bool was_in = part->is_in, has_room = false;
 	if (!part->is_ended) {
-		if (!was_in)
-			enter_part(p, part, peer, token);
+		if (!was_in) {
+			bool has_address = peer && strcmp(peer, "unix") != 0;
+			part->holder[0] = has_address ? find_or_add_holder(p, id_of_address(peer)) : NULL;
+			part->holder[1] = token ? find_or_add_holder(p, id_of_token(token)) : NULL;
+			part->is_in = true;
+			part->prev = NULL;
+			part->next = p->first;
+			if (part->next)
+				part->next->prev = part;
+			p->first = part;
+		}
 		has_room = add_to_part(p, part, more);
 		if (!was_in && !has_room)
 			leave_part(p, part);

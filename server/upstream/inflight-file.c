@@ -287,16 +287,6 @@ bool inflight_file_is_over(struct inflight_file *p)
 	return is_over;
 }
 
-// With the lock held. Fills out as the file cache would, if the file is whole.
-static void dup_whole_file(const struct inflight_file *p, struct file_cache_file *out)
-{
-	if (p->state != FILE_FETCH_KEPT)
-		return;
-	out->fd = fcntl(file_cache_writer_fd(p->file_cache_writer), F_DUPFD_CLOEXEC, 0);
-	out->size = p->written;
-	memcpy(out->sha256, p->actual_sha256, SHA256_SIZE);
-}
-
 void inflight_file_get(struct inflight_file *p, const char *peer, bool wants_whole, struct continuation *continuation,
 	struct file_fetch_result *out)
 {
@@ -310,7 +300,12 @@ void inflight_file_get(struct inflight_file *p, const char *peer, bool wants_who
 		out->length = p->length;
 		out->stream = may_stream ? &inflight_file_ref(p)->base : NULL;
 		p->streams += may_stream;
-		dup_whole_file(p, &out->file);
+		// With the lock held. Fills out as the file cache would, if the file is whole.
+		if (p->state == FILE_FETCH_KEPT) {
+			out->file.fd = fcntl(file_cache_writer_fd(p->file_cache_writer), F_DUPFD_CLOEXEC, 0);
+			out->file.size = p->written;
+			memcpy(out->file.sha256, p->actual_sha256, SHA256_SIZE);
+		}
 		snprintf(out->why, sizeof(out->why), "%s", p->why);
 	} else {
 		continuation->next = p->answer_waiters;

@@ -69,12 +69,6 @@ static bool is_expired(const struct page_request *q)
 	return q->keep_until && q->keep_until <= clock_seconds() && (!q->unsaved || q->unsaved_bytes);
 }
 
-static void remove_expired(struct page_requests *a, struct page_request **at, int64_t since)
-{
-	if (*at && (is_expired(*at) || ((*at)->keep_until && (*at)->answered_at < since)))
-		remove_request(a, at);
-}
-
 // NULL: the queue is full.
 static struct page_request *add_request(struct page_requests *a, struct page_request **at, const char *project,
 	const char *peer)
@@ -119,7 +113,8 @@ bool page_requests_may_ask(struct page_requests *a, const char *project, int64_t
 {
 	pthread_mutex_lock(&a->lock);
 	struct page_request **at = find_request(a, project);
-	remove_expired(a, at, since);
+	if (*at && (is_expired(*at) || ((*at)->keep_until && (*at)->answered_at < since)))
+		remove_request(a, at);
 	bool may = !is_answered(a, *find_request(a, project));
 	pthread_mutex_unlock(&a->lock);
 	return may;
@@ -170,11 +165,6 @@ void page_requests_end(struct page_requests *a, const char *project, struct upst
 
 // --- clients that have left ---
 
-static bool is_unwanted(struct page_requests *a, struct page_request *q)
-{
-	return !q->keep_until && q->is_for_waiters && !q->waiters && fair_queue_leave(a->queue, &q->queue_entry);
-}
-
 // Adds the continuations to resume to the list resumed, and returns it.
 static struct continuation *drop_left_waiters(struct page_requests *a, struct page_request **at,
 	struct continuation *resumed)
@@ -185,7 +175,8 @@ static struct continuation *drop_left_waiters(struct page_requests *a, struct pa
 		w->next = resumed;
 		resumed = w;
 	}
-	bool is_dropped = is_unwanted(a, q);
+	bool is_dropped =
+		!q->keep_until && q->is_for_waiters && !q->waiters && fair_queue_leave(a->queue, &q->queue_entry);
 	metrics_add(a->metrics, METRIC_DROPPED_PAGES, is_dropped);
 	if (is_dropped || is_expired(q))
 		remove_request(a, at);

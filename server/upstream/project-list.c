@@ -45,27 +45,6 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// Sorts the lines of the text, each once.
-static void sort_names(struct buf *text, struct buf *out)
-{
-	size_t count = 0, room = 0;
-	char **line = NULL;
-	for (char *at = text->data, *end; at < text->data + text->len; at = end + 1) {
-		end = memchr(at, '\n', (size_t)(text->data + text->len - at));
-		*end = '\0';
-		GROW(line, count, room);
-		line[count++] = at;
-	}
-	if (count)
-		qsort(line, count, sizeof(*line), compare_lines);
-	for (size_t i = 0; i < count; i++)
-		if (i == 0 || strcmp(line[i - 1], line[i]) != 0) {
-			buf_puts(out, line[i]);
-			buf_putc(out, '\n');
-		}
-	free(line);
-}
-
 // Reads the file into memory. It is not mapped, because another process may truncate it.
 static struct blob *open_list(const struct project_list *r, int64_t *fetched)
 {
@@ -121,8 +100,25 @@ static int parse_list(struct project_list *r, struct buf *sorted, struct err *e)
 	if (project_names_read(buf_view(&r->body), str_from(r->type), &names, e) < 0)
 		return -1;
 	buf_release(&r->body);
-	if (!names.failed)
-		sort_names(&names, sorted);
+	if (!names.failed) {
+		// Sorts the lines of the text, each once.
+		size_t count = 0, room = 0;
+		char **line = NULL;
+		for (char *at = names.data, *end; at < names.data + names.len; at = end + 1) {
+			end = memchr(at, '\n', (size_t)(names.data + names.len - at));
+			*end = '\0';
+			GROW(line, count, room);
+			line[count++] = at;
+		}
+		if (count)
+			qsort(line, count, sizeof(*line), compare_lines);
+		for (size_t i = 0; i < count; i++)
+			if (i == 0 || strcmp(line[i - 1], line[i]) != 0) {
+				buf_puts(sorted, line[i]);
+				buf_putc(sorted, '\n');
+			}
+		free(line);
+	}
 	if (!sorted->len || sorted->failed)
 		return err_set(e, ERR_INVALID, "it has no names, or too many");
 	return 0;
@@ -177,22 +173,6 @@ static void on_done(void *ctx, const struct fetch_result *result)
 	end_fetch(r, NULL, 0);
 }
 
-static void start_fetch(struct project_list *r)
-{
-	static const char *const headers[] = {simplepage_accept, NULL};
-	const struct fetch_request request = {
-		.url = r->options.url,
-		.headers = headers,
-		.limit = LIMIT_PROJECT_LIST,
-		.on_head = on_head,
-		.on_body = on_body,
-		.on_done = on_done,
-		.ctx = r,
-	};
-	buf_init(&r->body, LIMIT_PROJECT_LIST);
-	fetch_pool_get(r->options.pool, &request);
-}
-
 // With the lock held.
 static bool list_is_fresh(const struct project_list *r)
 {
@@ -229,8 +209,20 @@ bool project_list_get(struct project_list *r, struct continuation *continuation,
 		r->waiters = continuation;
 	}
 	pthread_mutex_unlock(&r->lock);
-	if (starts)
-		start_fetch(r);
+	if (starts) {
+		static const char *const headers[] = {simplepage_accept, NULL};
+		const struct fetch_request request = {
+			.url = r->options.url,
+			.headers = headers,
+			.limit = LIMIT_PROJECT_LIST,
+			.on_head = on_head,
+			.on_body = on_body,
+			.on_done = on_done,
+			.ctx = r,
+		};
+		buf_init(&r->body, LIMIT_PROJECT_LIST);
+		fetch_pool_get(r->options.pool, &request);
+	}
 	return !waits;
 }
 

@@ -117,16 +117,6 @@ static void end_request(struct inflight_file *p)
 	inflight_file_unref(p);
 }
 
-// The download is paused. Its bytes stay; the reservation for the missing bytes is released.
-static void pause_request(struct inflight_file *p)
-{
-	struct err e = ERR_INIT;
-	if (file_cache_writer_reserve(p->file_cache_writer, 0, &e) < 0)
-		log_debug("%s", e.msg); // a smaller reservation never fails
-	release_turn(p);
-	inflight_file_unref(p);
-}
-
 // On a thread of save_pool. Until the cache has the file, clients get it from here. If the cache cannot take it, the
 // file is downloaded again some seconds later.
 static void save_file(void *job)
@@ -180,7 +170,12 @@ static void on_done(void *ctx, const struct fetch_result *result)
 	if (p->has_stopped) {
 		end_request(p);
 	} else if (result->failure == FETCH_CANCELLED && inflight_file_pause(p, &is_wanted)) {
-		pause_request(p);
+		// The download is paused. Its bytes stay; the reservation for the missing bytes is released.
+		struct err e = ERR_INIT;
+		if (file_cache_writer_reserve(p->file_cache_writer, 0, &e) < 0)
+			log_debug("%s", e.msg); // a smaller reservation never fails
+		release_turn(p);
+		inflight_file_unref(p);
 	} else if (is_wanted) {
 		start_request(p, 0);
 	} else if (is_whole && !(p->has_length && p->written < p->length)) {
@@ -309,21 +304,6 @@ static void begin_download(void *ctx UNUSED, struct fair_queue_entry *entry)
 
 // --- calls ---
 
-// A reference for the caller; NULL: the server is stopping.
-static struct inflight_file *find_or_begin(struct upstream_files *r, const struct file_request *w)
-{
-	pthread_mutex_lock(&r->lock);
-	struct inflight_file *p = find_inflight(r, w);
-	if (!p && !r->is_cancelled) {
-		p = inflight_file_new(w, r->queue, r->metrics);
-		p->owner = r;
-		p->next = r->first;
-		r->first = inflight_file_ref(p);
-	}
-	pthread_mutex_unlock(&r->lock);
-	return p;
-}
-
 static void set_refusal(struct file_fetch_result *out, enum file_fetch_state state, const char *why)
 {
 	out->state = state;
@@ -338,7 +318,15 @@ void upstream_files_get(struct upstream_files *r, const struct file_request *req
 		set_refusal(out, FILE_FETCH_FULL, "it is larger than what is kept here");
 		return;
 	}
-	struct inflight_file *p = find_or_begin(r, request);
+	pthread_mutex_lock(&r->lock);
+	struct inflight_file *p = find_inflight(r, request);
+	if (!p && !r->is_cancelled) {
+		p = inflight_file_new(request, r->queue, r->metrics);
+		p->owner = r;
+		p->next = r->first;
+		r->first = inflight_file_ref(p);
+	}
+	pthread_mutex_unlock(&r->lock);
 	if (!p) {
 		set_refusal(out, FILE_FETCH_FAILED, "the server is stopping");
 		return;
@@ -351,29 +339,25 @@ void upstream_files_get(struct upstream_files *r, const struct file_request *req
 	fair_queue_run(r->queue);
 }
 
-// With the table's lock held.
-static void check_demand(struct upstream_files *r, struct inflight_file *p)
-{
-	uint64_t request = 0;
-	switch (inflight_file_drop_left(p, &request)) {
-	case INFLIGHT_FILE_DEQUEUED:
-		inflight_file_unref(p); // the table has another reference
-		break;
-	case INFLIGHT_FILE_CANCELLED:
-		fetch_pool_cancel(r->pool, request);
-		break;
-	case INFLIGHT_FILE_WANTED:
-	default:
-		break;
-	}
-}
-
 void upstream_files_drop_left(struct upstream_files *r)
 {
 	pthread_mutex_lock(&r->lock);
 	drop_expired(r);
-	for (struct inflight_file *p = r->first; p; p = p->next)
-		check_demand(r, p);
+	for (struct inflight_file *p = r->first; p; p = p->next) {
+		// With the table's lock held.
+		uint64_t request = 0;
+		switch (inflight_file_drop_left(p, &request)) {
+		case INFLIGHT_FILE_DEQUEUED:
+			inflight_file_unref(p); // the table has another reference
+			break;
+		case INFLIGHT_FILE_CANCELLED:
+			fetch_pool_cancel(r->pool, request);
+			break;
+		case INFLIGHT_FILE_WANTED:
+		default:
+			break;
+		}
+	}
 	pthread_mutex_unlock(&r->lock);
 }
 

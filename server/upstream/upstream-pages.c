@@ -72,31 +72,7 @@ static void on_answer(void *ctx, struct upstream_project *p)
 	pthread_mutex_unlock(&w->lock);
 }
 
-// Sends the request for a project, and takes p over. Any thread.
-static void upstream_writer_request(struct upstream_writer *w, struct upstream_project *p)
-{
-	pthread_mutex_lock(&w->lock);
-	w->requested++;
-	pthread_mutex_unlock(&w->lock);
-	upstream_request(w->upstream, p, on_answer, w);
-}
-
 // --- parsing ---
-
-static void parse_project(struct upstream_writer *w, struct upstream_project *p)
-{
-	upstream_parse(w->upstream, p);
-	show_parsed(w->pages, p);
-	size_t weight = debounce_weight(upstream_project_bytes(p));
-	pthread_mutex_lock(&w->lock);
-	while (w->unsaved.count >= MOST_UNSAVED && !w->stop)
-		pthread_cond_wait(&w->changed, &w->lock);
-	push_project(&w->unsaved, p);
-	w->unsaved.weight += weight;
-	debounce_add(&w->debounce, weight);
-	pthread_cond_broadcast(&w->changed);
-	pthread_mutex_unlock(&w->lock);
-}
 
 static int compare_lengths(const void *a, const void *b)
 {
@@ -118,8 +94,20 @@ static void *parse_all(void *ctx)
 		pthread_mutex_unlock(&w->lock);
 		if (q.count)
 			qsort(q.project, q.count, sizeof(*q.project), compare_lengths);
-		for (size_t k = 0; k < q.count; k++)
-			parse_project(w, q.project[k]);
+		for (size_t k = 0; k < q.count; k++) {
+			struct upstream_project *p = q.project[k];
+			upstream_parse(w->upstream, p);
+			show_parsed(w->pages, p);
+			size_t weight = debounce_weight(upstream_project_bytes(p));
+			pthread_mutex_lock(&w->lock);
+			while (w->unsaved.count >= MOST_UNSAVED && !w->stop)
+				pthread_cond_wait(&w->changed, &w->lock);
+			push_project(&w->unsaved, p);
+			w->unsaved.weight += weight;
+			debounce_add(&w->debounce, weight);
+			pthread_cond_broadcast(&w->changed);
+			pthread_mutex_unlock(&w->lock);
+		}
 		free(q.project);
 		pthread_mutex_lock(&w->lock);
 	}
@@ -183,44 +171,6 @@ static void *save_all(void *ctx)
 
 // --- start and stop ---
 
-// Starts both threads. All arguments are borrowed until upstream_writer_free(). Never NULL.
-static struct upstream_writer *upstream_writer_new(struct upstream_pages *pages, struct upstream *u,
-	struct catalog_pool *catalog_pool, struct page_requests *requests)
-{
-	struct upstream_writer *w = xcalloc(1, sizeof(*w));
-	w->upstream = u;
-	w->catalog_pool = catalog_pool;
-	w->pages = pages;
-	w->requests = requests;
-	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->changed, NULL);
-	debounce_init(&w->debounce, DEBOUNCE_PAUSE_MS, DEBOUNCE_MOST);
-	if (pthread_create(&w->parser, NULL, parse_all, w) != 0 || pthread_create(&w->saver, NULL, save_all, w) != 0)
-		abort();
-	pthread_setname_np(w->parser, "parse");
-	pthread_setname_np(w->saver, "save");
-	return w;
-}
-
-// Parses and saves all that was requested, then ends the threads. It waits for every answer, so the caller cancels the
-// fetch pool first. NULL is fine.
-static void upstream_writer_free(struct upstream_writer *w)
-{
-	if (!w)
-		return;
-	pthread_mutex_lock(&w->lock);
-	w->stop = true;
-	pthread_cond_broadcast(&w->changed);
-	pthread_mutex_unlock(&w->lock);
-	pthread_join(w->parser, NULL);
-	debounce_close(&w->debounce);
-	pthread_join(w->saver, NULL);
-	debounce_destroy(&w->debounce);
-	pthread_cond_destroy(&w->changed);
-	pthread_mutex_destroy(&w->lock);
-	free(w);
-}
-
 enum {
 	FRESH_SLOTS = 1 << 16,
 	STALE_SECONDS = 1, // how long a stale page is sent from memory, while it is requested again
@@ -258,13 +208,6 @@ bool upstream_pages_is_fresh(struct upstream_pages *g, struct str project)
 	return slot >> 32 == hash >> 32 && (long)(slot & UINT32_MAX) > clock_seconds();
 }
 
-static void set_fresh(struct upstream_pages *g, const char *project, int64_t seconds)
-{
-	uint64_t hash = hash_of(str_from(project), 0);
-	uint64_t until = (uint64_t)(clock_seconds() + seconds);
-	atomic_store_explicit(slot_of(g, hash), (hash >> 32 << 32) | (until & UINT32_MAX), memory_order_release);
-}
-
 // --- requests ---
 
 static bool may_ask(struct upstream_pages *g, const char *project, int64_t since)
@@ -286,7 +229,11 @@ static void request_page(void *ctx, const char *project)
 		catalog_pool_give(g->catalog_pool, &lease);
 	}
 	if (is_loaded) {
-		upstream_writer_request(g->writer, p);
+		// Sends the request for a project, and takes p over.
+		pthread_mutex_lock(&g->writer->lock);
+		g->writer->requested++;
+		pthread_mutex_unlock(&g->writer->lock);
+		upstream_request(g->writer->upstream, p, on_answer, g->writer);
 		return;
 	}
 	if (e.kind)
@@ -366,11 +313,6 @@ static int64_t freshness(const struct upstream_pages *g, const struct upstream_a
 	return since && left > 0 && left <= age ? left : 0;
 }
 
-static bool is_usable(const struct upstream_pages *g, const struct upstream_answer *a, int64_t now)
-{
-	return a->stale && now - a->fetched < g->stale;
-}
-
 static int on_loaded(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct page_lookup *t = ctx;
@@ -378,13 +320,16 @@ static int on_loaded(void *ctx, const struct upstream_answer *answer, struct err
 	int64_t now = clock_wall_seconds();
 	bool counts = answer->certain >= t->since;
 	int64_t left = counts ? freshness(g, answer, now) : 0;
-	bool usable = counts && is_usable(g, answer, now);
+	bool usable = counts && answer->stale && now - answer->fetched < g->stale;
 	t->asks = !left && may_ask(g, answer->project, t->since);
 	t->waits = t->asks && t->may_wait && !usable;
 	if (t->waits)
 		return 0;
 	if (left || usable) {
-		set_fresh(g, answer->project, left ? left : STALE_SECONDS);
+		uint64_t hash = hash_of(str_from(answer->project), 0);
+		uint64_t until = (uint64_t)(clock_seconds() + (left ? left : STALE_SECONDS));
+		atomic_store_explicit(slot_of(g, hash), (hash >> 32 << 32) | (until & UINT32_MAX),
+			memory_order_release);
 		return t->fn(t->ctx, answer, e);
 	}
 	struct upstream_answer without = *answer;
@@ -392,32 +337,22 @@ static int on_loaded(void *ctx, const struct upstream_answer *answer, struct err
 	return t->fn(t->ctx, &without, e);
 }
 
-// An answer may be evicted from memory before it is in the catalog: page_requests still has it.
-static int load_project(struct upstream_pages *g, struct catalog *c, const char *project, struct upstream_project **out,
-	struct err *e)
-{
-	uint64_t epoch = upstream_cache_epoch(g->cache);
-	*out = upstream_cache_get(g->cache, project);
-	if (!*out)
-		*out = page_requests_unsaved(g->requests, project);
-	if (*out && !upstream_project_is_superseded(*out))
-		return 0;
-	if (*out)
-		upstream_cache_note_change(g->cache, project, INT64_MAX); // drops it
-	upstream_project_unref(*out);
-	if (upstream_load(g->upstream, c, project, out, e) < 0)
-		return -1;
-	upstream_cache_add(g->cache, *out, epoch);
-	return 0;
-}
-
 // The owner of the name is not considered: fn does that.
 int upstream_pages_load_cached(struct upstream_pages *g, struct catalog *c, const char *project, upstream_fn *fn,
 	void *ctx, struct err *e)
 {
-	struct upstream_project *p = NULL;
-	if (load_project(g, c, project, &p, e) < 0)
-		return -1;
+	uint64_t epoch = upstream_cache_epoch(g->cache);
+	struct upstream_project *p = upstream_cache_get(g->cache, project);
+	if (!p) // evicted from memory before it was in the catalog?
+		p = page_requests_unsaved(g->requests, project);
+	if (!p || upstream_project_is_superseded(p)) {
+		if (p)
+			upstream_cache_note_change(g->cache, project, INT64_MAX); // drops it
+		upstream_project_unref(p);
+		if (upstream_load(g->upstream, c, project, &p, e) < 0)
+			return -1;
+		upstream_cache_add(g->cache, p, epoch);
+	}
 	int reported = upstream_report(g->upstream, p, fn, ctx, e);
 	upstream_project_unref(p);
 	return reported;
@@ -494,7 +429,19 @@ struct upstream_pages *upstream_pages_start(const struct config *c, struct upstr
 	upstream_pages_configure(g, c);
 	fetch_pool_start(upstream_pool(u));
 	g->cache = upstream_cache_new(CACHE_BYTES);
-	g->writer = upstream_writer_new(g, u, catalog_pool, g->requests);
+	struct upstream_writer *w = xcalloc(1, sizeof(*w));
+	w->upstream = u;
+	w->catalog_pool = catalog_pool;
+	w->pages = g;
+	w->requests = g->requests;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	debounce_init(&w->debounce, DEBOUNCE_PAUSE_MS, DEBOUNCE_MOST);
+	if (pthread_create(&w->parser, NULL, parse_all, w) != 0 || pthread_create(&w->saver, NULL, save_all, w) != 0)
+		abort();
+	pthread_setname_np(w->parser, "parse");
+	pthread_setname_np(w->saver, "save");
+	g->writer = w;
 	return g;
 }
 
@@ -511,7 +458,20 @@ void upstream_pages_free(struct upstream_pages *g)
 		return;
 	upstream_pages_cancel(g);
 	fetch_pool_cancel(upstream_pool(g->upstream), 0);
-	upstream_writer_free(g->writer);
+	// Parses and saves all that was requested, then ends the threads.
+	if (g->writer) {
+		pthread_mutex_lock(&g->writer->lock);
+		g->writer->stop = true;
+		pthread_cond_broadcast(&g->writer->changed);
+		pthread_mutex_unlock(&g->writer->lock);
+		pthread_join(g->writer->parser, NULL);
+		debounce_close(&g->writer->debounce);
+		pthread_join(g->writer->saver, NULL);
+		debounce_destroy(&g->writer->debounce);
+		pthread_cond_destroy(&g->writer->changed);
+		pthread_mutex_destroy(&g->writer->lock);
+		free(g->writer);
+	}
 	upstream_cache_free(g->cache);
 	page_requests_free(g->requests);
 	free(g);
