@@ -15,7 +15,6 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path.cwd()
-MANUALS = ["docs/wheelcache.1", "docs/wheelcache.conf.5"]
 
 
 def output(program, *arguments):
@@ -37,17 +36,19 @@ def keys(text):
 
 
 def manual_keys(text):
-    """The same of wheelcache.conf(5): the value is the text after "Default:"."""
-    section, key, found = None, None, {}
+    """The same of wheelcache.conf(5): the value is the text after "Default:"; and which keys need a restart."""
+    section, key, found, needed = None, None, {}, set()
     for line in text.splitlines():
         if heading := re.fullmatch(r"\.Ss \[(\w+).*\] section", line):
             section = heading[1]
         elif item := re.fullmatch(r"\.It Ic ([a-z0-9-]+)", line):
             key = item[1]
             found[section, key] = None
-        elif default := re.fullmatch(r"(?:.* )?Default: (.*)\.", line):
+        elif default := re.fullmatch(r"Default: (.*)\.", line):
             found[section, key] = default[1]
-    return found
+        elif line == "Takes effect after a restart.":
+            needed.add((section, key))
+    return found, needed
 
 
 def restart_keys(text):
@@ -57,18 +58,6 @@ def restart_keys(text):
     for heading, note, key in pairs:
         section = heading or section
         found |= {(section, key)} if note else set()
-    return found
-
-
-def manual_restart_keys(text):
-    """The same of SIGHUP in wheelcache(1), where each section is followed by its keys."""
-    body = text.partition("\nThese keys take effect only after a restart")[2].partition("\nAll other keys")[0]
-    found, section = set(), None
-    for word in re.findall(r"[\[\w][\w\]-]*", " ".join(re.findall(r"^\.Ic (.*)", body, re.M))):
-        if word[0] == "[":
-            section = word.strip("[]")
-        else:
-            found.add((section, word))
     return found
 
 
@@ -82,10 +71,16 @@ def page_options(pages):
     return found
 
 
+def made(target):
+    """Makes this file of the folder docs/man."""
+    done = subprocess.run(["make", "-s", f"docs/man/{target}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return BUILD / "docs/man" / target
+
+
 def made_pages():
     """Returns the pages that are installed, by name: one for each command, made of docs/wheelcache.1 and the rows of options."""
-    done = subprocess.run(["make", "-s", "docs/man/made"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    made("made")
     return {path.name: path.read_text(encoding="utf-8") for path in (BUILD / "docs/man").glob("*.1")}
 
 
@@ -119,8 +114,17 @@ class Configuration(unittest.TestCase):
         self.keys = keys(output("wheelcache", "--print-config"))
         self.assertGreater(len(self.keys), 10)
 
-    def test_manual_has_every_key_and_default(self):
-        self.assertEqual(manual_keys((TOP / "docs/wheelcache.conf.5").read_text()), self.keys)
+    def test_page_has_every_key_and_default_and_says_what_needs_a_restart(self):
+        """It is made of docs/wheelcache.conf.5 and the rows of keys."""
+        needed = restart_keys(output("wheelcache", "--print-config"))
+        self.assertGreater(len(needed), 10)
+        page = made("wheelcache.conf.5").read_text(encoding="utf-8")
+        self.assertEqual(manual_keys(page), (self.keys, needed))
+        self.assertNotRegex(page, r"(?m)^\.It Ic .*\n(Default|Takes effect|\.It|\.El)")
+
+    def test_manual_leaves_to_the_rows_what_they_say(self):
+        found, needed = manual_keys((TOP / "docs/wheelcache.conf.5").read_text(encoding="utf-8"))
+        self.assertEqual((set(found.values()), needed), ({None}, set()))
 
     def test_example_has_every_key_and_default(self):
         example = keys((TOP / "etc/wheelcache.conf").read_text())
@@ -128,11 +132,6 @@ class Configuration(unittest.TestCase):
         for key, value in self.keys.items():
             if value != "none":
                 self.assertEqual(example[key], value, key)
-
-    def test_manual_has_every_key_that_needs_a_restart(self):
-        needed = restart_keys(output("wheelcache", "--print-config"))
-        self.assertGreater(len(needed), 10)
-        self.assertEqual(manual_restart_keys((TOP / "docs/wheelcache.1").read_text(encoding="utf-8")), needed)
 
     def test_example_is_read(self):
         output("tests/unit/read-config", TOP / "etc/wheelcache.conf")
@@ -273,13 +272,13 @@ class Pages(unittest.TestCase):
             self.assertRegex(page, rf"\.Sh SYNOPSIS\n\.Nm wheelcache\n\.Cm {command}\n")
 
     def test_every_line_of_the_manual_is_in_one_page(self):
-        made = "".join(self.pages.values()).splitlines()
+        everything = "".join(self.pages.values()).splitlines()
         manual = [line for line in (TOP / "docs/wheelcache.1").read_text(encoding="utf-8").splitlines() if line[:1] not in ".'"]
         self.assertGreater(len(manual), 1000)
         from_rows = {f"{line[0].upper()}{line[1:]}." for _, usage in all_commands()
                      for line in re.findall(r"^  (?:-\w,|   ) +--\S+ +(?:B )?(.*)", usage, re.M)}
         self.assertGreater(len(from_rows), 100)
-        self.assertEqual([line for line in manual if line not in from_rows and made.count(line) != manual.count(line)], [])
+        self.assertEqual([line for line in manual if line not in from_rows and everything.count(line) != manual.count(line)], [])
 
     @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
     def test_mandoc_finds_nothing(self):
@@ -291,8 +290,8 @@ class Pages(unittest.TestCase):
 class Form(unittest.TestCase):
     @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
     def test_mandoc_finds_nothing(self):
-        done = subprocess.run(["mandoc", "-Tlint", "-Wwarning", *MANUALS], cwd=TOP, capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run(["mandoc", "-Tlint", "-Wwarning", TOP / "docs/wheelcache.1", made("wheelcache.conf.5")],
+                              capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.returncode), ("", 0))
 
 
