@@ -12,7 +12,7 @@
 
 char *index_guard_index(const struct config *c)
 {
-	struct str urls = str_from(c->build_index ? c->build_index : c->upstream_urls);
+	struct str urls = str_from(c->build_index ? c->build_index : c->upstreams.item[0].urls);
 	struct str first = str_cut(&urls, ' ');
 	return xstrndup(first.ptr, first.len);
 }

@@ -279,7 +279,7 @@ static int take_page(void *ctx, const struct upstream_answer *answer, struct err
 static int list_project(struct choice_list *l, const char *project, struct err *e)
 {
 	if (l->pick->is_upstream)
-		return upstream_ask(l->command->s.upstream, l->command->s.catalog, project, take_page, l, e);
+		return upstream_ask(l->command->s.upstreams, l->command->s.catalog, project, take_page, l, e);
 	return list_stored(l, project, e);
 }
 
@@ -348,7 +348,7 @@ static int open_upstream(const struct compare_command *x, const char *filename, 
 	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_parse(str_from(filename), &name, e) < 0)
 		return err_prefix(e, "%s: ", filename);
-	if (upstream_download(&x->s.config, x->s.upstream, x->s.catalog, name.project, filename, &got, e) < 0)
+	if (upstream_download(&x->s.config, x->s.upstreams, x->s.catalog, name.project, filename, &got, e) < 0)
 		return -1;
 	out->file = place_posix_file(got.fd);
 	return 0;

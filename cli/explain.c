@@ -180,7 +180,7 @@ static int explain_project(struct explain_command *l, struct err *e)
 	if (explain_losses_read(&losses, &lost, e) < 0)
 		return -1;
 	x.about.lost = lost;
-	if (upstream_load_cached_any(s->upstream, c, project, print_explanation, &x, e) == 0)
+	if (upstream_load_cached_any(s->upstreams, c, project, print_explanation, &x, e) == 0)
 		return 0;
 	return e->kind == ERR_NOT_FOUND ? advise_project(&x, e) : -1;
 }

@@ -469,7 +469,7 @@ static int run_follow(void *self, struct err *e)
 	const struct upstream_diff_options finding = {
 		.yanks = s->config.prune_follow_yanks, .progress = progress_look, .ctx = &x->progress};
 	progress_begin(&x->progress, !s->is_quiet);
-	int result = upstream_diff_find(&s->store, s->catalog, s->upstream, &finding, &found, e);
+	int result = upstream_diff_find(&s->store, s->catalog, s->upstreams, &finding, &found, e);
 	progress_end(&x->progress);
 	if (result < 0)
 		return -1;

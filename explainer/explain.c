@@ -326,7 +326,7 @@ static void add_upstream_files(struct explanation *x)
 static bool is_omitted(const struct explanation *x, const struct simplepage_file *f)
 {
 	bool is_shown = x->about->rule != NAME_RULE_UPSTREAM && find_shown(x, f->filename);
-	return x->view->merges && !is_shown && !wheel_filter_admits(&x->view->wheels, f->filename);
+	return x->view->upstream_count && !is_shown && !wheel_filter_admits(&x->view->wheels, f->filename);
 }
 
 static void put_omitted_count(const struct explanation *x, struct jsondoc *out)
@@ -422,7 +422,7 @@ static struct jsondoc *names_doc(const struct explanation *x, const struct upstr
 	struct jsondoc *out = jsondoc_object();
 	bool is_first = about->rule == NAME_RULE_MERGE && about->is_ours;
 	const char *files = by_rule[about->rule].files, *why = by_rule[about->rule].why;
-	if (!x->view->merges) {
+	if (!x->view->upstream_count) {
 		files = "here";
 		why = "the view does not merge";
 	} else if (is_first) {
@@ -484,7 +484,7 @@ static struct jsondoc *choices_doc(struct index_files *files, enum file_origin c
 static enum file_origin origin_for_clients(const struct explanation *x, const struct jsondoc *names)
 {
 	const char *files = jsondoc_get_str(names, "files");
-	if (!x->view->merges)
+	if (!x->view->upstream_count)
 		return x->view->has_upstream ? FROM_BOTH : FROM_HERE;
 	return strcmp(files, "here") == 0 ? FROM_HERE : strcmp(files, "upstream") == 0 ? FROM_UPSTREAM : FROM_BOTH;
 }
@@ -543,7 +543,7 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 	if (find_shown_generation(&x, e) < 0 ||
 		merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0)
 		return NULL;
-	x.owner = x.owner || !x.is_kept_out || !about->view->merges ? x.owner : names_kept_out;
+	x.owner = x.owner || !x.is_kept_out || !about->view->upstream_count ? x.owner : names_kept_out;
 	if (!x.owner)
 		x.page = answer->page ? answer->page : answer->stale;
 	x.here = jsondoc_array();

@@ -91,9 +91,9 @@ static void drop_page(void *ctx, const char *project)
 	simple_pages_drop_project(ctx, project);
 }
 
-static unsigned project_list_age(const struct config *c)
+static unsigned project_list_age(const struct config_upstream *c)
 {
-	return (unsigned)(c->upstream_max_age > PROJECT_LIST_SECONDS ? c->upstream_max_age : PROJECT_LIST_SECONDS);
+	return (unsigned)(c->max_age > PROJECT_LIST_SECONDS ? c->max_age : PROJECT_LIST_SECONDS);
 }
 
 // A view whose platforms' machines are unknown lists all wheels, because any could fit.
@@ -102,7 +102,7 @@ static void warn_of_unknown_platforms(const struct site *site)
 	for (size_t i = 0; i < site->view_count; i++) {
 		const struct view *v = &site->view[i];
 		const struct platform *p = v->wheels.unknown;
-		if (!v->merges || !v->wheels.is_enabled || v->wheels.tag.count)
+		if (!v->upstream_count || !v->wheels.is_enabled || v->wheels.tag.count)
 			continue;
 		CLEANUP(mem_free) char *name = v->name ? xasprintf("view %s", v->name) : xstrdup("the default view");
 		if (p)
@@ -116,36 +116,48 @@ static void warn_of_unknown_platforms(const struct site *site)
 	}
 }
 
+// What one upstream has for itself. c->upstreams has as many as s->upstreams, which were made of it.
+static int start_one(struct server_context *s, const struct config *c, size_t i, struct err *e)
+{
+	const struct config_upstream *own = &c->upstreams.item[i];
+	struct server_upstream *u = &s->upstream[s->upstream_count++];
+	CLEANUP(mem_free) char *files = state_file_upstream(own, s->catalog_path);
+	u->upstream = upstreams_item(s->upstreams, i);
+	if (file_cache_open(files, own->files_size, &u->file_cache, e) < 0)
+		return -1;
+	if (strcmp(c->upstream_root, "all") == 0)
+		u->project_list = project_list_new(&(struct project_list_options){
+			.folder = files,
+			.url = upstream_url(s->upstreams, u->upstream),
+			.pool = upstream_pool(u->upstream),
+			.max_age = project_list_age(own),
+			.is_offline = c->upstream_offline,
+			.changed = drop_lists,
+			.ctx = s,
+		});
+	u->fetch_pool = upstream_new_pool(own);
+	fetch_pool_start(u->fetch_pool);
+	u->upstream_files =
+		upstream_files_new(u->fetch_pool, (unsigned)own->concurrency, u->file_cache, s->metrics);
+	return 0;
+}
+
 // Does nothing if no view merges. c is borrowed until stop_upstream(). On an error stop_upstream() cleans
 // up. One thread, before the server answers requests. Errors: the file cache's, and those of the file of owned names.
 static int start_upstream(struct server_context *s, const struct config *c, struct err *e)
 {
 	CLEANUP(mem_free) char *ours = state_file(c, s->catalog_path, STATE_FILE_OWNED_NAMES);
-	CLEANUP(mem_free)
-	char *files = state_file(c, s->catalog_path, STATE_FILE_UPSTREAM);
 	if (!server_context_site(s)->merges)
 		return 0;
 	warn_of_unknown_platforms(server_context_site(s));
 	if (owned_names_open(ours, &s->owned_names, e) < 0)
 		return -1;
 	owned_names_watch(s->owned_names, drop_page, s);
-	if (file_cache_open(files, c->upstream_files_size, &s->file_cache, e) < 0)
-		return -1;
-	s->upstream_pages = upstream_pages_start(c, s->upstream, s->catalog_pool, s->metrics, learn_answer, s);
-	if (strcmp(c->upstream_root, "all") == 0)
-		s->project_list = project_list_new(&(struct project_list_options){
-			.folder = files,
-			.url = upstream_first_url(s->upstream),
-			.pool = upstream_pool(s->upstream),
-			.max_age = project_list_age(c),
-			.is_offline = c->upstream_offline,
-			.changed = drop_lists,
-			.ctx = s,
-		});
-	s->fetch_pool = upstream_new_pool(c);
-	fetch_pool_start(s->fetch_pool);
-	s->upstream_files =
-		upstream_files_new(s->fetch_pool, (unsigned)c->upstream_concurrency, s->file_cache, s->metrics);
+	s->upstream = xcalloc(c->upstreams.count + 1, sizeof(*s->upstream));
+	for (size_t i = 0; i < c->upstreams.count; i++)
+		if (start_one(s, c, i, e) < 0)
+			return -1;
+	s->upstream_pages = upstream_pages_start(c, s->upstreams, s->catalog_pool, s->metrics, learn_answer, s);
 	return 0;
 }
 
@@ -153,15 +165,16 @@ static int start_upstream(struct server_context *s, const struct config *c, stru
 static void cancel_upstream_pages(struct server_context *s)
 {
 	upstream_pages_cancel(s->upstream_pages);
-	project_list_cancel(s->project_list);
+	for (size_t i = 0; i < s->upstream_count; i++)
+		project_list_cancel(s->upstream[i].project_list);
 }
 
 // Resumes clients that have left, and drops work that only they wanted. Called about once a second. Any thread.
 static void drop_left_clients(void *ctx)
 {
 	struct server_context *s = ctx;
-	if (s->upstream_files)
-		upstream_files_drop_left(s->upstream_files);
+	for (size_t i = 0; i < s->upstream_count; i++)
+		upstream_files_drop_left(s->upstream[i].upstream_files);
 	if (s->upstream_pages)
 		upstream_pages_drop_left(s->upstream_pages);
 }
@@ -170,7 +183,8 @@ static void drop_left_clients(void *ctx)
 static void cancel_upstream(struct server_context *s)
 {
 	cancel_upstream_pages(s);
-	upstream_files_cancel(s->upstream_files);
+	for (size_t i = 0; i < s->upstream_count; i++)
+		upstream_files_cancel(s->upstream[i].upstream_files);
 }
 
 // Ends all requests in flight, by freeing the fetch pools, and frees the parts. One thread, when no other thread answers requests or watches the
@@ -178,12 +192,17 @@ static void cancel_upstream(struct server_context *s)
 static void stop_upstream(struct server_context *s)
 {
 	cancel_upstream(s);
-	fetch_pool_free(s->fetch_pool);
-	upstream_files_free(s->upstream_files);
+	for (size_t i = 0; i < s->upstream_count; i++) {
+		fetch_pool_free(s->upstream[i].fetch_pool);
+		upstream_files_free(s->upstream[i].upstream_files);
+	}
 	upstream_pages_free(s->upstream_pages);
-	upstream_free(STEAL_PTR(s->upstream));
-	project_list_free(s->project_list);
-	file_cache_close(s->file_cache);
+	upstreams_free(STEAL_PTR(s->upstreams));
+	for (size_t i = 0; i < s->upstream_count; i++) {
+		project_list_free(s->upstream[i].project_list);
+		file_cache_close(s->upstream[i].file_cache);
+	}
+	free(s->upstream);
 	owned_names_close(s->owned_names);
 }
 
@@ -418,7 +437,7 @@ struct server *server_start(const struct server_options *options, struct site *s
 	}
 	struct server *s = server_new(options, site, &policies);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
-		  upstream_new(options->config, &s->context.upstream, e) == 0 &&
+		  upstreams_new(options->config, &s->context.upstreams, e) == 0 &&
 		  start_upstream(&s->context, options->config, e) == 0 &&
 		  (s->catalog_watch = catalog_watch_start(&s->context, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)
@@ -449,11 +468,16 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 	// Takes over what a reload may change: cache lifetimes, whether upstream is asked, the size of the file cache.
 	if (s->context.upstream_pages)
 		upstream_pages_configure(s->context.upstream_pages, config);
-	if (s->context.file_cache)
-		file_cache_limit(s->context.file_cache, config->upstream_files_size);
+	for (size_t i = 0; i < s->context.upstream_count; i++) {
+		struct server_upstream *u = &s->context.upstream[i];
+		const struct config_upstream *own =
+			config_upstreams_named(&config->upstreams, upstream_name(u->upstream));
+		if (own)
+			file_cache_limit(u->file_cache, own->files_size);
+		if (own && u->project_list)
+			project_list_configure(u->project_list, project_list_age(own), config->upstream_offline);
+	}
 	warn_of_unknown_platforms(server_context_site(&s->context));
-	if (s->context.project_list)
-		project_list_configure(s->context.project_list, project_list_age(config), config->upstream_offline);
 	pagecache_clear(s->context.pagecache);
 	catalog_watch_reopen(s->catalog_watch);
 	release_scheduler_update(s->context.release_scheduler);

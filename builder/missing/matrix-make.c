@@ -51,7 +51,7 @@ int project_matrix_open(const struct project_matrix_options *options, struct pro
 {
 	CLEANUP(project_matrix_cleanup) struct project_matrix_maker *m = xcalloc(1, sizeof(*m));
 	m->options = *options;
-	if (upstream_new(options->config, &m->upstream, e) < 0)
+	if (upstreams_new(options->config, &m->upstreams, e) < 0)
 		return -1;
 	list_places(m);
 	list_together(m);
@@ -64,7 +64,7 @@ void project_matrix_free(struct project_matrix_maker *m)
 	if (!m)
 		return;
 	fits_release(&m->fits);
-	upstream_free(m->upstream);
+	upstreams_free(m->upstreams);
 	free(m->lacks_upstream);
 	free(m->together);
 	free(m->name);
@@ -477,7 +477,7 @@ static int decide_with_upstream(void *ctx, const struct upstream_answer *answer,
 
 // Where the matrix shows no file of ours, it does not tell either whether others, which its platforms do not have, hide
 // the name.
-static int load_upstream(struct upstream *u, struct catalog *c, const char *project, struct matrix_work *w, struct err *e)
+static int load_upstream(struct upstreams *u, struct catalog *c, const char *project, struct matrix_work *w, struct err *e)
 {
 	return w->out->releases ? upstream_load_cached(u, c, project, decide_with_upstream, w, e)
 				: upstream_load_cached_open(u, c, project, decide_with_upstream, w, e);
@@ -491,7 +491,7 @@ int project_matrix_make(struct project_matrix_maker *m, struct catalog *c, const
 	out->project = arena_copy(&out->text, str_from(project));
 	struct matrix_work w = {.maker = m, .catalog = c, .out = out, .wanted = version ? &wanted : NULL};
 	if ((!version || version_parse(str_from(version), &wanted, e) == 0) && read_releases(&w, e) == 0 &&
-		load_upstream(m->upstream, c, project, &w, e) == 0)
+		load_upstream(m->upstreams, c, project, &w, e) == 0)
 		return 0;
 	project_matrix_release(out);
 	return -1;

@@ -8,7 +8,7 @@
 
 struct project_matrix_maker {
 	struct project_matrix_options options;
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	struct fits fits;     // its places are the cells
 	bool *lacks_upstream; // of each place
 	bool *together;       // by platform and other platform of the options: a view has both

@@ -49,7 +49,7 @@ struct make {
 	const struct missing_options *options;
 	struct missing *out;
 	struct branches branches;
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	struct cell_rules rules;
 	struct wanted_cells wanted;
 	uint64_t asked, failed; // look-ups
@@ -176,9 +176,9 @@ static int look_up_wanted(struct make *x, struct err *e)
 	if (x->options->is_offline)
 		return 0;
 	if (x->options->project)
-		return upstream_lookup(x->upstream, x->catalog, &x->options->project,
+		return upstream_lookup(x->upstreams, x->catalog, &x->options->project,
 			strset_has(&x->wanted.projects, x->options->project), count_look_up, x, e);
-	return upstream_lookup(x->upstream, x->catalog, names, x->wanted.projects.count, count_look_up, x, e);
+	return upstream_lookup(x->upstreams, x->catalog, names, x->wanted.projects.count, count_look_up, x, e);
 }
 
 // --- the rows of a cell ---
@@ -454,7 +454,7 @@ static int decide_one(struct make *x, const char *project, struct err *e)
 		return -1;
 	if (!strset_has(&x->wanted.projects, project))
 		return decide_without_facts(x, e);
-	return upstream_load_cached(x->upstream, x->reader, project, decide_project, x, e);
+	return upstream_load_cached(x->upstreams, x->reader, project, decide_project, x, e);
 }
 
 // --- what awaits another ---
@@ -633,7 +633,7 @@ static void make_release(struct make *x)
 	arena_release(&x->scratch);
 	cell_rules_release(&x->rules);
 	wanted_cells_release(&x->wanted);
-	upstream_free(x->upstream);
+	upstreams_free(x->upstreams);
 	if (!x->options->is_offline)
 		catalog_close(x->reader);
 	branches_release(&x->branches);
@@ -658,7 +658,7 @@ static int make_all(struct make *x, struct results *results, struct err *e)
 	x->rules.view = x->options->view;
 	x->rules.results = results;
 	x->rules.now = x->out->made;
-	if (upstream_new(x->config, &x->upstream, e) < 0 || look_up_wanted(x, e) < 0)
+	if (upstreams_new(x->config, &x->upstreams, e) < 0 || look_up_wanted(x, e) < 0)
 		return -1;
 	return decide_all(x, e);
 }

@@ -28,6 +28,7 @@ enum {
 
 struct sdist_download {
 	const struct sdist_source *source;
+	const struct config_upstream *upstream; // whose file it is, or the first
 	const char *path;
 	int fd;
 	uint64_t most, size; // bytes
@@ -186,7 +187,7 @@ static int download(struct sdist_download *d, const struct fetch_pool_options *o
 	const char *home, struct err *e)
 {
 	struct fetch_pool *pool = fetch_pool_new(options);
-	for (unsigned try = 0; try <= d->source->config->upstream_retries && !is_sdist_stopped(d->source); try++) {
+	for (unsigned try = 0; try <= d->upstream->retries && !is_sdist_stopped(d->source); try++) {
 		struct err why = ERR_INIT;
 		d->e = &why;
 		d->is_temporary = false;
@@ -202,23 +203,38 @@ static int download(struct sdist_download *d, const struct fetch_pool_options *o
 	return e->kind == ERR_NONE ? 0 : -1;
 }
 
-// The configured URL of the server that gave this one, so that its password goes along: of the same origin, else the
-// first.
-static char *home_of_url(const struct config *c, const char *url)
+// Its index of the same origin; NULL: none.
+static char *index_of_origin(const struct config_upstream *u, const struct fetch_url *target)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(fetch_url_release) struct fetch_url target = {0};
-	if (fetch_url_parse(url, &target, &ignored) < 0 || !c->upstream_urls)
-		return NULL;
-	for (struct str rest = str_from(c->upstream_urls); rest.len;) {
+	for (struct str rest = str_from(u->urls); rest.len;) {
 		struct str word = str_cut(&rest, ' ');
 		CLEANUP(fetch_url_release) struct fetch_url configured = {0};
 		CLEANUP(mem_free) char *text = xstrndup(word.ptr, word.len);
 		if (word.len && fetch_url_parse(text, &configured, &ignored) == 0 &&
-			fetch_url_same_origin(&configured, &target))
+			fetch_url_same_origin(&configured, target))
 			return STEAL_PTR(text);
 	}
-	struct str rest = str_from(c->upstream_urls), first = str_cut(&rest, ' ');
+	return NULL;
+}
+
+// The configured URL of the server that gave this one, so that its password goes along: of the same origin, else the
+// first. Its upstream is then that of the download.
+static char *home_of_url(struct sdist_download *d, const char *url)
+{
+	const struct config_upstreams *all = &d->source->config->upstreams;
+	struct err ignored = ERR_INIT;
+	CLEANUP(fetch_url_release) struct fetch_url target = {0};
+	if (fetch_url_parse(url, &target, &ignored) < 0)
+		return NULL;
+	for (size_t i = 0; i < all->count; i++) {
+		char *home = index_of_origin(&all->item[i], &target);
+		if (!home)
+			continue;
+		d->upstream = &all->item[i];
+		return home;
+	}
+	struct str rest = str_from(d->upstream->urls), first = str_cut(&rest, ' ');
 	return xstrndup(first.ptr, first.len);
 }
 
@@ -263,16 +279,16 @@ static int get_sdist(struct sdist_download *d, const struct missing_row *row, st
 		return download_from_server(d, row, e);
 	if (is_ours)
 		return copy_from_store(d, row->sdist.url + strlen(FILE_SCHEME), e);
-	const struct config *c = d->source->config;
+	CLEANUP(mem_free) char *home = home_of_url(d, row->sdist.url);
+	const struct config_upstream *u = d->upstream;
 	const struct fetch_pool_options options = {
-		.fetch.ca_file = fetch_ca_file(c->upstream_ca_file),
-		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
-		.fetch.stall_seconds = (unsigned)c->upstream_timeout,
+		.fetch.ca_file = fetch_ca_file(u->ca_file),
+		.fetch.connect_seconds = (unsigned)u->connect_timeout,
+		.fetch.stall_seconds = (unsigned)u->timeout,
 		.concurrency = 1,
-		.allow_hosts = c->upstream_allow_hosts,
-		.allow_private = c->upstream_allow_private,
+		.allow_hosts = u->allow_hosts,
+		.allow_private = u->allow_private,
 	};
-	CLEANUP(mem_free) char *home = home_of_url(c, row->sdist.url);
 	return download(d, &options, row->sdist.url, home, e);
 }
 
@@ -280,7 +296,11 @@ int sdist_fetch(const struct sdist_source *source, const struct missing_row *row
 	char sha256[SHA256_HEX + 1], struct err *e)
 {
 	CLEANUP(sdist_download_release)
-	struct sdist_download d = {.source = source, .path = path, .fd = -1, .most = size_limit(source, row)};
+	struct sdist_download d = {.source = source,
+		.upstream = source->config->upstreams.item,
+		.path = path,
+		.fd = -1,
+		.most = size_limit(source, row)};
 	if (row->sdist.size >= 0 && (uint64_t)row->sdist.size > source->config->max_file)
 		return err_set(e, ERR_LIMIT, "the sdist has %lld bytes, more than [upload] max-file",
 			(long long)row->sdist.size);

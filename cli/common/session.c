@@ -46,7 +46,7 @@ void session_init(struct session *s, const struct command *command)
 void session_release(struct session *s)
 {
 	site_release(&s->site);
-	upstream_free(s->upstream);
+	upstreams_free(s->upstreams);
 	catalog_close(s->catalog);
 	audit_close(s->audit);
 	store_release(&s->store);
@@ -102,9 +102,17 @@ static void set_log_level(const char *name)
 }
 
 // Anyone who may register a name at one index can add files to the project of that name at another.
+static bool upstream_urls_have(const struct config *c, char byte)
+{
+	for (size_t i = 0; i < c->upstreams.count; i++)
+		if (c->upstreams.item[i].urls && strchr(c->upstreams.item[i].urls, byte))
+			return true;
+	return false;
+}
+
 static void warn_of_indexes(const struct config *c)
 {
-	if (strchr(c->upstream_urls, ' ') && strcmp(c->upstream_indexes, "together") == 0)
+	if ((c->upstreams.count > 1 || upstream_urls_have(c, ' ')) && strcmp(c->upstream_indexes, "together") == 0)
 		log_warn(
 			"[upstream] indexes = together: the files of a project may come from any of the indexes. "
 			"Anyone who may register a name at one index can add files to the project of that name at another. "
@@ -223,7 +231,7 @@ void session_warn_of_readers(const struct session *s)
 	const char *const path[] = {catalog, audit, tokens, ours, downloads};
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++)
 		warn_if_world_readable(path[i], "the names of projects and people in it");
-	if (s->file && c->upstream_urls && strchr(c->upstream_urls, '@'))
+	if (s->file && upstream_urls_have(c, '@'))
 		warn_if_world_readable(s->file, "the password of an upstream index in it");
 }
 
@@ -270,7 +278,7 @@ int session_open(struct session *s, unsigned needs, struct err *e)
 		(needs & SESSION_PINS && pins_sync(&s->config, s->catalog, e) < 0) ||
 		(needs & SESSION_SITE && site_borrow(&s->site, &s->config, &s->store, s->catalog, e) < 0))
 		return -1;
-	return needs & SESSION_UPSTREAM ? upstream_new(&s->config, &s->upstream, e) : 0;
+	return needs & SESSION_UPSTREAM ? upstreams_new(&s->config, &s->upstreams, e) : 0;
 }
 
 const char *session_project(struct session *s, struct str name)

@@ -70,7 +70,7 @@ struct session {
 	struct catalog *catalog;
 	struct audit *audit;
 	struct site site; // borrows the store
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	char *account; // of session_account()
 };
 

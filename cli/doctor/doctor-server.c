@@ -163,7 +163,7 @@ static void report_upstream(struct doctor_report *r, const char *url, const stru
 	doctor_date(r, url, text);
 }
 
-static void ask_upstream_index(struct doctor_report *r, const struct config *c, const char *url)
+static void ask_upstream_index(struct doctor_report *r, const struct config_upstream *u, const char *url)
 {
 	static const char *const headers[] = {"Accept: application/vnd.pypi.simple.v1+json, text/html;q=0.1", NULL};
 	struct err e = ERR_INIT;
@@ -175,11 +175,11 @@ static void ask_upstream_index(struct doctor_report *r, const struct config *c, 
 		return;
 	}
 	const struct fetch_options options = {
-		.ca_file = c->upstream_ca_file,
+		.ca_file = u->ca_file,
 		.user = parts.user ? parts.user : "",
 		.password = parts.password,
-		.connect_seconds = (unsigned)c->upstream_connect_timeout,
-		.stall_seconds = (unsigned)c->upstream_timeout,
+		.connect_seconds = (unsigned)u->connect_timeout,
+		.stall_seconds = (unsigned)u->timeout,
 	};
 	struct fetch *fetch = fetch_new(&options);
 	size_t len = strlen(parts.text);
@@ -196,17 +196,20 @@ static void ask_upstream_index(struct doctor_report *r, const struct config *c, 
 	fetch_free(fetch);
 }
 
-void doctor_upstream(struct doctor_report *r, const struct config *c)
+static void ask_indexes(struct doctor_report *r, const struct config_upstream *u)
 {
-	struct str rest = str_from(c->upstream_urls ? c->upstream_urls : "");
-	if (c->upstream_offline) {
-		doctor_fine(r, "upstream", "it is not asked: [upstream] offline = yes");
-		return;
-	}
-	while (rest.len) {
+	for (struct str rest = str_from(u->urls); rest.len;) {
 		struct str word = str_cut(&rest, ' ');
 		CLEANUP(mem_free) char *url = xasprintf(STR_FMT, STR_ARG(word));
 		if (word.len)
-			ask_upstream_index(r, c, url);
+			ask_upstream_index(r, u, url);
 	}
+}
+
+void doctor_upstream(struct doctor_report *r, const struct config *c)
+{
+	if (c->upstream_offline)
+		doctor_fine(r, "upstream", "it is not asked: [upstream] offline = yes");
+	for (size_t i = 0; i < c->upstreams.count && !c->upstream_offline; i++)
+		ask_indexes(r, &c->upstreams.item[i]);
 }

@@ -190,9 +190,10 @@ static void doctor_writes_state(struct doctor_writes *w, const struct config *c,
 	add_file(w, "the audit log", state_file(c, catalog_path, STATE_FILE_AUDIT));
 	if (views)
 		add_write(w, xstrdup("the memberships of views"), cut_missing(views), true);
-	if (merges_upstream(c) && c->upstream_files_path)
-		add_write(w, xstrdup("the cache of upstream's files"), cut_missing(xstrdup(c->upstream_files_path)),
-			true);
+	for (size_t i = 0; i < c->upstreams.count && merges_upstream(c); i++)
+		if (c->upstreams.item[i].files_path)
+			add_write(w, xstrdup("the cache of upstream's files"),
+				cut_missing(state_file_upstream(&c->upstreams.item[i], catalog_path)), true);
 	if (c->branch_count)
 		add_file(w, "the results of builds", state_file(c, catalog_path, STATE_FILE_BUILDS));
 	if (c->branch_count && c->build_work_path)

@@ -204,7 +204,7 @@ static int export_page(void *ctx, const char *project, struct err *e)
 		buf_clear(&page);
 		int made =
 			*project ? page_project(&x->view, x->catalog, project, NULL, (enum page_format)format, &page, e)
-				 : page_root(&x->view, x->catalog, STR(""), (enum page_format)format, &page, e);
+				 : page_root(&x->view, x->catalog, NULL, 0, (enum page_format)format, &page, e);
 		if (made < 0 || docroot_page(x->root, path, (enum page_format)format, buf_view(&page), e) < 0)
 			return -1;
 	}

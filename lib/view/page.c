@@ -523,17 +523,38 @@ int page_project(const struct view *shown, struct catalog *c, const char *projec
 	return page_end(&p, e);
 }
 
-// Merges the sorted names of the view with the sorted names in more.
+// Merges the sorted names of the view with the sorted names in each of more.
 struct project_listing {
 	struct page *page;
-	struct str more;
+	struct str *more;
+	size_t lists;
 };
+
+// The least of the next names of the lists; ptr NULL: there is none.
+static struct str next_of_more(const struct project_listing *l)
+{
+	struct str least = {NULL, 0};
+	for (size_t i = 0; i < l->lists; i++) {
+		struct str rest = l->more[i], line = rest.len ? str_cut(&rest, '\n') : (struct str){NULL, 0};
+		if (line.ptr && (!least.ptr || str_cmp(line, least) < 0))
+			least = line;
+	}
+	return least;
+}
+
+static void skip_of_more(struct project_listing *l, struct str name)
+{
+	for (size_t i = 0; i < l->lists; i++) {
+		struct str rest = l->more[i];
+		if (rest.len && str_eq(str_cut(&rest, '\n'), name))
+			l->more[i] = rest;
+	}
+}
 
 static void list_more(struct project_listing *l, const char *before)
 {
-	while (l->more.len) {
+	for (struct str line; (line = next_of_more(l)).ptr;) {
 		char name[LIMIT_FILE_NAME + 1];
-		struct str rest = l->more, line = str_cut(&rest, '\n');
 		int order = before ? str_cmp(line, str_from(before)) : -1;
 		if (order > 0)
 			return;
@@ -542,7 +563,7 @@ static void list_more(struct project_listing *l, const char *before)
 			name[line.len] = '\0';
 			l->page->renderer->project(&l->page->r, name);
 		}
-		l->more = rest;
+		skip_of_more(l, line);
 	}
 }
 
@@ -554,11 +575,11 @@ static int on_view_project(void *ctx, const char *project, struct err *e UNUSED)
 	return 0;
 }
 
-int page_root(const struct view *v, struct catalog *c, struct str more, enum page_format format, struct buf *out,
-	struct err *e)
+int page_root(const struct view *v, struct catalog *c, struct str *more, size_t lists, enum page_format format,
+	struct buf *out, struct err *e)
 {
 	CLEANUP(page_release) struct page p;
-	struct project_listing l = {.page = &p, .more = more};
+	struct project_listing l = {.page = &p, .more = more, .lists = lists};
 	page_init(&p, v, NULL, format, out);
 	page_begin(&p);
 	if (view_projects(v, c, on_view_project, &l, e) < 0)

@@ -26,10 +26,10 @@ enum { PAGE_ETAG_SIZE = 43 }; // bytes, with the NUL
 // the catalog; then out may hold a part of the page.
 int page_project(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
 	enum page_format format, struct buf *out, struct err *e) MUST_CHECK;
-// Appends the list of all projects to out: those of the view and those in more, which is sorted, has a line end after
-// each name and may be empty. Errors as above, without ERR_NOT_FOUND.
-int page_root(const struct view *v, struct catalog *c, struct str more, enum page_format format, struct buf *out,
-	struct err *e) MUST_CHECK;
+// Appends the list of all projects to out: those of the view and those of the lists in more, each of which is sorted, has
+// a line end after each name and may be empty; more is changed. Errors as above, without ERR_NOT_FOUND.
+int page_root(const struct view *v, struct catalog *c, struct str *more, size_t lists, enum page_format format,
+	struct buf *out, struct err *e) MUST_CHECK;
 // Appends the page to out in this coding (plain: a copy). ERR_LIMIT if out cannot hold it.
 int page_pack(struct str page, enum page_coding coding, struct buf *out, struct err *e) MUST_CHECK;
 // Writes a strong ETag with its quotes and a NUL: a hash of the Content-Type and the body as sent, so that each type

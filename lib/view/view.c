@@ -101,6 +101,13 @@ static bool config_says_upstream(const struct config *c, const struct view *v)
 	return false;
 }
 
+// All of the configuration, or none.
+static void merge_upstreams(const struct site *s, struct view *v, bool does)
+{
+	v->upstream = does ? s->config.upstreams.item : NULL;
+	v->upstream_count = does ? s->config.upstreams.count : 0;
+}
+
 // The default view has the settings of the view that it is configured to be.
 static void mark_merging_views(struct site *s, const struct config *c)
 {
@@ -108,12 +115,12 @@ static void mark_merging_views(struct site *s, const struct config *c)
 	for (size_t i = 0; i < s->view_count; i++) {
 		struct view *v = &s->view[i];
 		const struct view *as = i == 0 && same ? same : v;
-		v->merges = config_merges(c, as);
-		v->has_upstream = v->merges || config_says_upstream(c, v) || config_says_upstream(c, as);
-		if (v->merges && config_filters_wheels(c, as))
+		merge_upstreams(s, v, config_merges(c, as));
+		v->has_upstream = v->upstream_count || config_says_upstream(c, v) || config_says_upstream(c, as);
+		if (v->upstream_count && config_filters_wheels(c, as))
 			wheel_filter_init(&v->wheels, v->platform, v->platform_count);
-		s->merges |= v->merges;
-		s->merges_publicly |= v->merges && !v->is_private;
+		s->merges |= v->upstream_count != 0;
+		s->merges_publicly |= v->upstream_count && !v->is_private;
 	}
 }
 
@@ -199,7 +206,7 @@ static void add_view_part(struct site *s, const struct config *c, const struct v
 	v->platform_count = 0;
 	v->wheels = (struct wheel_filter){0};
 	view_add(v, p);
-	if (v->merges && config_filters_wheels(c, whole))
+	if (v->upstream_count && config_filters_wheels(c, whole))
 		wheel_filter_init(&v->wheels, v->platform, 1);
 	v->is_incomplete = !is_complete(v, own && own->is_partial);
 }
@@ -227,9 +234,9 @@ const struct view *site_part(const struct site *s, const struct view *v, struct 
 void site_unmerge(struct site *s)
 {
 	for (size_t i = 0; i < s->view_count; i++)
-		s->view[i].merges = false;
+		merge_upstreams(s, &s->view[i], false);
 	for (size_t i = 0; i < s->part_count; i++)
-		s->part[i].merges = false;
+		merge_upstreams(s, &s->part[i], false);
 	s->merges = s->merges_publicly = false;
 }
 
@@ -261,7 +268,6 @@ static int site_make(struct site *s, const struct config *c, const struct store 
 		.base = c->url ? xstrdup(c->url) : NULL,
 		.page_max_age = c->page_max_age,
 		.max_file = c->max_file,
-		.redirects = c->upstream_files && strcmp(c->upstream_files, "redirect") == 0,
 		.is_offline = c->upstream_offline};
 	config_copy(c, &s->config);
 	name_rules_init(&s->rules, c);

@@ -41,7 +41,8 @@ struct view {
 	bool is_private;    // one of its platforms is private
 	bool is_incomplete; // a platform is unreadable or none was scanned, so the content of the view is unknown; see
 			    // site_is_incomplete()
-	bool merges;        // upstream's files are merged in
+	const struct config_upstream *upstream; // whose files it merges in, a list in order, borrowed from the site
+	size_t upstream_count;                  // 0: it merges none
 	bool has_upstream;  // its clients get upstream's files: it merges, or [prune] clients-have-upstream names it
 	bool *left_out;     // view_files() sets the one of each platform of which it left out a file for its name; NULL
 	bool shows_each;    // each platform's files as the platform's own address has them, not merged by name
@@ -72,7 +73,6 @@ struct site {
 	struct name_rules rules;        // for views that merge
 	bool merges;                    // a view merges
 	bool merges_publicly;           // a view that is not private merges
-	bool redirects;                 // clients are redirected to upstream's files
 	bool is_offline;                // upstream is not asked
 	bool redirects_same,
 		redirects_others; // requests for a pruned file: to upstream's same file; to its replacement

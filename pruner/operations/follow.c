@@ -31,7 +31,7 @@ struct diff_search {
 	struct upstream_diff *out;
 	const struct store *store;
 	struct catalog *catalog;
-	const struct upstream *upstream;
+	const struct upstreams *upstreams;
 	const struct upstream_diff_options *options;
 	const struct platform *platform; // the current one
 	struct marked_file *marked;      // by project
@@ -317,7 +317,7 @@ static int compare_name_age(struct project_diff *of, struct err *e)
 	of->is_other_project = a->is_ours;
 	if (a->result != UPSTREAM_KNOWN)
 		return 0;
-	if (name_owner_find_age(of->search->upstream, of->search->catalog, a, &age, e) < 0)
+	if (name_owner_find_age(of->search->upstreams, of->search->catalog, a, &age, e) < 0)
 		return -1;
 	of->is_doubtful = age != NAME_AGE_OLDER;
 	of->is_other_project = age == NAME_AGE_YOUNGER;
@@ -345,12 +345,12 @@ static int handle_answer(void *ctx, const struct upstream_answer *answer, struct
 	return yanks && yanked_releases_has_any(yanks) ? check_listed_files(&of, e) : 0;
 }
 
-int upstream_diff_find(const struct store *store, struct catalog *c, struct upstream *u,
+int upstream_diff_find(const struct store *store, struct catalog *c, struct upstreams *u,
 	const struct upstream_diff_options *o, struct upstream_diff *out, struct err *e)
 {
 	*out = (struct upstream_diff){0};
 	CLEANUP(diff_search_release)
-	struct diff_search s = {.out = out, .store = store, .catalog = c, .upstream = u, .options = o};
+	struct diff_search s = {.out = out, .store = store, .catalog = c, .upstreams = u, .options = o};
 	for (size_t i = 0; i < store->platform_count; i++)
 		if (read_marks_of_platform(&s, &store->platform[i], e) < 0)
 			return -1;

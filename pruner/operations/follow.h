@@ -48,7 +48,7 @@ struct upstream_diff_options {
 // Asks upstream about every project with listed or pruned files, and writes only its answers to the catalog. A project
 // whose look-up fails gets no step. A file with a tombstone of a prune that a view has is listed again; pins_sync() is
 // called before. store is borrowed by *out. Errors of catalog.h. *out is to be released in any case.
-int upstream_diff_find(const struct store *store, struct catalog *c, struct upstream *u,
+int upstream_diff_find(const struct store *store, struct catalog *c, struct upstreams *u,
 	const struct upstream_diff_options *o, struct upstream_diff *out, struct err *e) MUST_CHECK;
 void upstream_diff_release(struct upstream_diff *f);
 

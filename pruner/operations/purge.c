@@ -29,7 +29,7 @@ struct purge_state {
 	const struct policy *policy;
 	const struct purge_options *options;
 	struct purge_result *result;
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	struct downloads *downloads; // NULL: there are no counts
 	struct tombstones tombstones;
 	struct purge_candidate *candidate; // by project
@@ -44,7 +44,7 @@ static void purge_state_release(struct purge_state *p)
 {
 	arena_release(&p->text);
 	tombstones_release(&p->tombstones);
-	upstream_free(p->upstream);
+	upstreams_free(p->upstreams);
 	downloads_close(p->downloads);
 }
 
@@ -162,7 +162,7 @@ static int decide_project_candidates(void *ctx, const struct upstream_answer *an
 	p->result->unknown += answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT;
 	if (p->options->progress)
 		p->options->progress(p->options->ctx, p->result->projects, p->projects, p->result->unknown);
-	if (name_owner_find_age(p->upstream, p->operation->catalog, answer, &age, e) < 0)
+	if (name_owner_find_age(p->upstreams, p->operation->catalog, answer, &age, e) < 0)
 		return -1;
 	verdict_upstream_init(&upstream, answer->project, answer);
 	upstream.is_younger = age != NAME_AGE_OLDER;
@@ -189,9 +189,9 @@ static int ask_upstream(struct purge_state *p, const struct config *c, struct er
 	if (!p->projects)
 		return 0;
 	if (policy_open_downloads(p->policy, c, catalog_path(p->operation->catalog), &p->downloads, e) < 0 ||
-		upstream_new(c, &p->upstream, e) < 0)
+		upstreams_new(c, &p->upstreams, e) < 0)
 		return -1;
-	return upstream_lookup(p->upstream, p->operation->catalog, p->project, p->projects, decide_project_candidates,
+	return upstream_lookup(p->upstreams, p->operation->catalog, p->project, p->projects, decide_project_candidates,
 		p, e);
 }
 

@@ -41,7 +41,7 @@ struct plan_state {
 	struct catalog *reader;  // one read transaction, for all decisions
 	const struct policy *policy;
 	const struct plan_options *options;
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	struct downloads *downloads; // NULL: there are no counts
 	struct planfile_writer *file;
 	struct catalog_planner *planner; // NULL: there is no file, so nothing is written to the catalog for the web page
@@ -290,7 +290,7 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 	enum name_age age;
 	if (answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT)
 		add_failed_lookup(x->plan, answer);
-	if (name_owner_find_age(x->upstream, x->reader, answer, &age, e) < 0)
+	if (name_owner_find_age(x->upstreams, x->reader, answer, &age, e) < 0)
 		return -1;
 	verdict_upstream_init(&x->upstream_facts, x->name, answer);
 	x->upstream_facts.is_younger = age != NAME_AGE_OLDER;
@@ -310,7 +310,7 @@ static int decide_projects(struct plan_state *x, struct err *e)
 {
 	for (size_t i = 0; i < x->projects.count; i++) {
 		x->name = x->projects.item[i];
-		if (upstream_load_cached(x->upstream, x->reader, x->name, decide_project, x, e) < 0)
+		if (upstream_load_cached(x->upstreams, x->reader, x->name, decide_project, x, e) < 0)
 			return -1;
 	}
 	x->name = NULL;
@@ -350,7 +350,7 @@ static int ask_upstream(struct plan_state *x, struct err *e)
 		return 0;
 	if (collect_projects(x, x->catalog, e) < 0)
 		return -1;
-	return upstream_lookup(x->upstream, x->catalog, (const char *const *)x->projects.item, x->projects.count,
+	return upstream_lookup(x->upstreams, x->catalog, (const char *const *)x->projects.item, x->projects.count,
 		count_answer, x, e);
 }
 
@@ -456,7 +456,7 @@ static void plan_state_release(struct plan_state *x)
 	planfile_cleanup(&x->file);
 	catalog_plan_cleanup(&x->planner);
 	downloads_close(x->downloads);
-	upstream_free(x->upstream);
+	upstreams_free(x->upstreams);
 	view_losses_free(x->losses);
 	catalog_close(x->reader);
 	arena_release(&x->text);
@@ -483,7 +483,7 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 	out->head.store = store->path ? store->path : "";
 	out->head.policy_hash = policy->hash;
 	out->head.policy = policy_text(&out->text, c);
-	return upstream_new(c, &x.upstream, e) < 0 || pins_sync(c, catalog, e) < 0 ? -1 : make_plan(&x, e);
+	return upstreams_new(c, &x.upstreams, e) < 0 || pins_sync(c, catalog, e) < 0 ? -1 : make_plan(&x, e);
 }
 
 static int decide_again(struct plan_state *x, struct err *e)
@@ -513,12 +513,12 @@ int plan_decide_again(const struct plan_again *again, struct err *e)
 		.reader = again->catalog,
 		.policy = again->policy,
 		.options = &options,
-		.upstream = again->upstream,
+		.upstreams = again->upstreams,
 		.plan = &unused,
 		.now = clock_wall_seconds(),
 	};
 	int result = decide_again(&x, e);
-	x.upstream = NULL; // the caller's, like the catalog
+	x.upstreams = NULL; // the caller's, like the catalog
 	x.reader = NULL;
 	return result;
 }

@@ -15,7 +15,7 @@
 #include "pruner/plan/planfile.h"
 #include "pruner/plan/policy.h"
 
-struct upstream;
+struct upstreams;
 struct view_losses;
 
 // Called with an entry of a plan when it is decided.
@@ -56,7 +56,7 @@ struct plan_again {
 	size_t platforms;
 	struct catalog *catalog; // the caller has begun to read
 	const struct policy *policy;
-	struct upstream *upstream;     // its last answers count; it is not asked
+	struct upstreams *upstreams;     // its last answers count; it is not asked
 	const struct strset *projects; // sorted; files without a project are always looked at
 	plan_entry_fn *entry;
 	void *entry_ctx;

@@ -62,14 +62,22 @@ static int read_live_branches(struct policy *p, const struct config *c, int64_t 
 	return 0;
 }
 
+static void hash_upstreams(const struct config_upstreams *u, struct digest *d)
+{
+	for (size_t i = 0; i < u->count; i++) {
+		hash_number(d, u->item[i].trust_404);
+		hash_text(d, str_from(u->item[i].urls ? u->item[i].urls : ""));
+	}
+}
+
 static void hash_values(const struct policy *p, const struct config *c, struct digest *d)
 {
 	const int64_t values[] = {p->takes.pure, p->takes.off_list, p->takes.unusable, p->takes.corrupt,
-		p->takes.taken_over, p->min_age, p->upstream_min_age, p->downloaded, c->upstream_trust_404};
+		p->takes.taken_over, p->min_age, p->upstream_min_age, p->downloaded};
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		hash_number(d, values[i]);
-	const char *const texts[] = {
-		c->upstream_urls, c->upstream_indexes, c->upstream_private, c->upstream_local_only, c->upstream_shared};
+	hash_upstreams(&c->upstreams, d);
+	const char *const texts[] = {c->upstream_indexes, c->upstream_private, c->upstream_local_only, c->upstream_shared};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		hash_text(d, str_from(texts[i] ? texts[i] : ""));
 }

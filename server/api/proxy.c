@@ -29,7 +29,9 @@ struct proxy_request {
 	char *cached_name; // in the file cache: filename, or with .metadata appended
 	bool is_metadata;
 	// From upstream's page; url NULL: the page has no such file.
-	char *url, *home;
+	char *url;
+	struct upstream_home home;
+	const struct server_upstream *upstream; // whose file it is; NULL: unknown
 	int64_t size;
 	bool has_sha256, has_metadata_sha256;
 	uint8_t sha256[SHA256_SIZE], metadata_sha256[SHA256_SIZE];
@@ -47,7 +49,6 @@ static void proxy_request_release(struct proxy_request *w)
 	free(w->filename);
 	free(w->cached_name);
 	free(w->url);
-	free(w->home);
 }
 
 static bool proxy_request_init(struct proxy_request *w, struct server_context *s, const struct route_match *match)
@@ -74,7 +75,10 @@ static int take_page_facts(void *ctx, const struct upstream_answer *answer, stru
 	if (!f)
 		return 0;
 	w->url = w->is_metadata ? xasprintf("%s.metadata", f->url) : xstrdup(f->url);
-	w->home = xstrdup(upstream_home(answer, w->filename));
+	w->home = upstream_home(answer, w->filename);
+	for (size_t i = 0; i < w->context->upstream_count; i++)
+		if (w->context->upstream[i].upstream == w->home.upstream)
+			w->upstream = &w->context->upstream[i];
 	w->size = f->size;
 	w->has_metadata = f->has_metadata;
 	w->has_sha256 = f->has_sha256;
@@ -118,15 +122,21 @@ static struct reply *send_cached(const struct proxy_request *w, const struct fil
 	return r;
 }
 
-// NULL: it is not in the file cache. Without an expected hash it is found by its name alone.
+// NULL: it is in no file cache: in that of its upstream, or of the first that has it. Without an expected hash it is found
+// by its name alone.
 static struct reply *find_cached(const struct proxy_request *w)
 {
-	struct err e = ERR_INIT;
-	struct file_cache_file file;
-	if (file_cache_find(w->context->file_cache, w->project, w->cached_name, expected_hash(w), &file, &e) < 0)
-		return NULL;
-	struct reply *r = send_cached(w, &file);
-	close(file.fd);
+	struct reply *r = NULL;
+	for (size_t i = 0; i < w->context->upstream_count && !r; i++) {
+		const struct server_upstream *u = &w->context->upstream[i];
+		struct err e = ERR_INIT;
+		struct file_cache_file file;
+		if ((w->upstream && w->upstream != u) ||
+			file_cache_find(u->file_cache, w->project, w->cached_name, expected_hash(w), &file, &e) < 0)
+			continue;
+		r = send_cached(w, &file);
+		close(file.fd);
+	}
 	return r;
 }
 
@@ -192,7 +202,7 @@ static int read_wheel_metadata(const struct proxy_request *w, int fd, uint64_t s
 static int cache_metadata(const struct proxy_request *w, const struct wheel *wheel, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
-	struct file_cache_writer *a = file_cache_begin(w->context->file_cache, w->project, w->cached_name,
+	struct file_cache_writer *a = file_cache_begin(w->upstream->file_cache, w->project, w->cached_name,
 		wheel->metadata_sha256, wheel->metadata.len, e);
 	if (!a)
 		return -1;
@@ -252,12 +262,12 @@ static void request_file(const struct proxy_request *w, bool is_wheel, struct fi
 		.project = w->project,
 		.filename = is_wheel ? w->filename : w->cached_name,
 		.url = url,
-		.home = w->home,
+		.home = w->home.url,
 		.sha256 = is_wheel ? (w->has_sha256 ? w->sha256 : NULL) : expected_hash(w),
 		.size = is_wheel ? w->size : -1,
 		.peer = r->peer,
 	};
-	upstream_files_get(w->context->upstream_files, &request, w->is_metadata || r->header[HEADER_RANGE],
+	upstream_files_get(w->upstream->upstream_files, &request, w->is_metadata || r->header[HEADER_RANGE],
 		w->match->continuation, result);
 }
 
@@ -276,7 +286,7 @@ static struct reply *fetch_metadata(const struct proxy_request *w)
 	w->match->continuation->step = STEP_WHEEL;
 	struct err e = ERR_INIT;
 	struct file_cache_file wheel;
-	if (file_cache_find(w->context->file_cache, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &wheel,
+	if (file_cache_find(w->upstream->file_cache, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &wheel,
 		    &e) < 0) {
 		request_file(w, true, &result);
 		if (result.state != FILE_FETCH_KEPT)
@@ -328,7 +338,9 @@ static struct reply *send_decided(const struct proxy_request *w)
 		return w->is_known ? server_context_not_found(w->context, no_such_file) : bad_gateway(w, w->why);
 	if (w->is_metadata && !w->has_metadata)
 		return server_context_not_found(w->context, "this file has no metadata");
-	if (site->redirects)
+	const struct config_upstream *own =
+		config_upstreams_named(&site->config.upstreams, upstream_name(w->home.upstream));
+	if (own && config_upstream_redirects(own))
 		return redirect_to_upstream(w);
 	if (site->is_offline)
 		return bad_gateway(w, "it is not kept here, and the server is offline");
@@ -341,7 +353,7 @@ static struct reply *check_merging_views(const struct proxy_request *w)
 	const struct site *site = server_context_site(w->context);
 	struct reply *refused = NULL;
 	for (size_t i = 0; i < site->view_count && !site->merges_publicly; i++) {
-		if (!site->view[i].merges)
+		if (!site->view[i].upstream_count)
 			continue;
 		reply_unref(refused);
 		refused = auth_read(w->context, w->match->request, &site->view[i], w->project);

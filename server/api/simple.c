@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/api/handlers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/limits.h"
@@ -84,8 +85,8 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 	t->view = match->found_view;
 	bool is_name = is_root || set_target_project(t, match->project);
 	enum name_rule rule = name_rules_find(&match->site->rules, t->project);
-	t->is_own = t->view->merges && t->project[0] && wants_own(r);
-	t->merges = is_name && t->project[0] && t->view->merges && !t->is_own && s->upstream_pages &&
+	t->is_own = t->view->upstream_count && t->project[0] && wants_own(r);
+	t->merges = is_name && t->project[0] && t->view->upstream_count && !t->is_own && s->upstream_pages &&
 		    name_rule_asks_upstream(rule);
 	t->is_upstreams = t->merges && rule == NAME_RULE_UPSTREAM;
 	t->generation = site_generation(match->site, t->view);
@@ -117,7 +118,19 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 
 static bool merges_list(const struct server_context *s, const struct page_target *t)
 {
-	return !t->project[0] && t->view->merges && s->project_list;
+	bool merges = false;
+	for (size_t i = 0; i < s->upstream_count && !t->project[0] && t->view->upstream_count; i++)
+		merges = merges || s->upstream[i].project_list;
+	return merges;
+}
+
+// Whether no list of projects is to be fetched first.
+static bool lists_are_fresh(const struct server_context *s)
+{
+	for (size_t i = 0; i < s->upstream_count; i++)
+		if (s->upstream[i].project_list && !project_list_is_fresh(s->upstream[i].project_list))
+			return false;
+	return true;
 }
 
 struct reply *simple_inline(struct server_context *s, const struct route_match *match)
@@ -127,7 +140,7 @@ struct reply *simple_inline(struct server_context *s, const struct route_match *
 		return NULL;
 	struct reply *refused = find_target(s, match, &t);
 	if (refused || (t.merges && !upstream_pages_is_fresh(s->upstream_pages, str_from(t.project))) ||
-		(merges_list(s, &t) && !project_list_is_fresh(s->project_list)))
+		(merges_list(s, &t) && !lists_are_fresh(s)))
 		return refused;
 	struct reply *r = pagecache_get(s->pagecache, &t.key);
 	if (r && match->project.ptr)
@@ -135,9 +148,32 @@ struct reply *simple_inline(struct server_context *s, const struct route_match *
 	return r;
 }
 
-// more: further names for the list of projects.
+// Sorted names of projects of upstreams, for the list of projects.
+struct more_names {
+	struct blob **names; // one for each upstream; NULL: none
+	size_t lists;
+};
+
+static void more_names_release(struct more_names *m)
+{
+	for (size_t i = 0; i < m->lists; i++)
+		blob_unref(m->names[i]);
+	free(m->names);
+}
+
+static int render_root(const struct view *v, struct catalog *c, const struct more_names *more, enum page_format format,
+	struct buf *page, struct err *e)
+{
+	size_t lists = more ? more->lists : 0;
+	CLEANUP(mem_free) struct str *names = xcalloc(lists + 1, sizeof(*names));
+	for (size_t i = 0; i < lists; i++)
+		names[i] = more->names[i] ? blob_view(more->names[i]) : (struct str){"", 0};
+	return page_root(v, c, names, lists, format, page, e);
+}
+
+// more: further names for the list of projects; NULL: none.
 static int render_page(const struct page_target *t, struct catalog *c, const struct upstream_answer *upstream,
-	struct str more, struct buf *page, struct err *e)
+	const struct more_names *more, struct buf *page, struct err *e)
 {
 	struct view view = *t->view;
 	enum page_format format = variant_row[t->variant].format;
@@ -145,12 +181,12 @@ static int render_page(const struct page_target *t, struct catalog *c, const str
 	if (t->is_upstreams)
 		view.platform_count = 0;
 	return t->project[0] ? page_project(&view, c, t->project, upstream, format, page, e)
-			     : page_root(&view, c, more, format, page, e);
+			     : render_root(&view, c, more, format, page, e);
 }
 
 // The page as a reply. NULL: *e says why.
 static struct reply *render_reply(struct server_context *s, struct catalog *c, const struct page_target *t,
-	const struct upstream_answer *upstream, struct str more, bool may_be_cached, struct err *e)
+	const struct upstream_answer *upstream, const struct more_names *more, bool may_be_cached, struct err *e)
 {
 	CLEANUP(buf_release) struct buf page, packed;
 	buf_init(&page, LIMIT_PAGE);
@@ -181,7 +217,7 @@ static struct reply *render_reply(struct server_context *s, struct catalog *c, c
 // Keeps also that a view with a membership does not have a project: its platforms may have it, so that the project filter
 // does not tell.
 static struct reply *render_and_cache(struct server_context *s, struct catalog *c, const struct page_target *t,
-	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
+	const struct upstream_answer *upstream, const struct more_names *more, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
 	struct reply *r = render_reply(s, c, t, upstream, more, true, &e);
@@ -197,7 +233,7 @@ static struct reply *render_and_cache(struct server_context *s, struct catalog *
 
 // If many clients want a page at once, one thread renders it, and the others wait for that.
 static struct reply *render_once(struct server_context *s, struct catalog *c, const struct page_target *t,
-	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
+	const struct upstream_answer *upstream, const struct more_names *more, uint64_t epoch)
 {
 	struct page_making making;
 	pagecache_make_begin(s->pagecache, &making, &t->key);
@@ -207,8 +243,6 @@ static struct reply *render_once(struct server_context *s, struct catalog *c, co
 	pagecache_make_end(s->pagecache, &making);
 	return r;
 }
-
-static const struct str none = {"", 0};
 
 // A page that upstream's answer decides.
 struct merge_request {
@@ -235,7 +269,7 @@ static bool is_definitive(const struct upstream_answer *upstream)
 static struct reply *reply_without_upstream(const struct merge_request *m, const struct upstream_answer *upstream)
 {
 	struct err e = ERR_INIT;
-	struct reply *r = render_reply(m->context, m->catalog, m->target, NULL, none, false, &e);
+	struct reply *r = render_reply(m->context, m->catalog, m->target, NULL, NULL, false, &e);
 	if (r || e.kind != ERR_NOT_FOUND)
 		return r ? r : server_context_error(&e);
 	if (is_definitive(upstream))
@@ -254,9 +288,9 @@ static int on_upstream_known(void *ctx, const struct upstream_answer *upstream, 
 	struct merge_request *m = ctx;
 	enum name_owner owner = name_guard_owner(m->context, &m->here, upstream);
 	if (owner == NAME_OWNER_OURS || m->is_kept_out)
-		m->reply = render_once(m->context, m->catalog, m->target, NULL, none, m->epoch);
+		m->reply = render_once(m->context, m->catalog, m->target, NULL, NULL, m->epoch);
 	else if (is_definitive(upstream) && owner == NAME_OWNER_BOTH)
-		m->reply = render_once(m->context, m->catalog, m->target, upstream, none, m->epoch);
+		m->reply = render_once(m->context, m->catalog, m->target, upstream, NULL, m->epoch);
 	else
 		m->reply = reply_without_upstream(m, upstream);
 	return 0;
@@ -272,7 +306,7 @@ static struct reply *reply_merged(struct server_context *s, struct catalog *c, c
 		merge_upstream_is_kept_out(t->view, c, t->project, rule, &m.is_kept_out, &e) < 0)
 		return server_context_error(&e);
 	if (name_guard_is_hidden(s, c, t->view, &m.here, t->project))
-		return render_once(s, c, t, NULL, none, epoch);
+		return render_once(s, c, t, NULL, NULL, epoch);
 	int64_t since = name_guard_since(s, &m.here, t->project);
 	bool is_decided = m.is_kept_out || name_guard_is_ours(s, t->project); // whatever upstream answers
 	struct continuation *continuation = is_decided ? NULL : match->continuation;
@@ -286,16 +320,17 @@ static struct reply *reply_merged(struct server_context *s, struct catalog *c, c
 	return result == UPSTREAM_PAGES_LATER ? NULL : server_context_error(&e);
 }
 
-// The list of a view with all projects of upstream. If upstream's list is not known, it has our projects.
+// The list of a view with all projects of its upstreams. Where an upstream's list is not known, it lacks that.
 static struct reply *reply_list(struct server_context *s, struct catalog *c, const struct route_match *match,
 	const struct page_target *t, uint64_t epoch)
 {
-	struct blob *names = NULL;
-	if (!project_list_get(s->project_list, match->continuation, &names))
-		return NULL;
-	struct reply *r = render_once(s, c, t, NULL, names ? blob_view(names) : none, epoch);
-	blob_unref(names);
-	return r;
+	CLEANUP(more_names_release)
+	struct more_names more = {xcalloc(s->upstream_count + 1, sizeof(*more.names)), s->upstream_count};
+	for (size_t i = 0; i < s->upstream_count; i++)
+		if (s->upstream[i].project_list &&
+			!project_list_get(s->upstream[i].project_list, match->continuation, &more.names[i]))
+			return NULL;
+	return render_once(s, c, t, NULL, &more, epoch);
 }
 
 struct reply *simple_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
@@ -308,7 +343,7 @@ struct reply *simple_worker(struct server_context *s, struct catalog *c, const s
 	uint64_t epoch = pagecache_epoch(s->pagecache, &t.key, match->pages_cleared);
 	if (merges_list(s, &t))
 		return reply_list(s, c, match, &t, epoch);
-	r = t.merges ? reply_merged(s, c, match, &t, epoch) : render_once(s, c, &t, NULL, none, epoch);
+	r = t.merges ? reply_merged(s, c, match, &t, epoch) : render_once(s, c, &t, NULL, NULL, epoch);
 	if (r && match->project.ptr)
 		metrics_add(s->metrics, METRIC_PAGE_MISSES, 1);
 	return r;
@@ -333,7 +368,7 @@ struct reply *simple_view_inline(struct server_context *s, const struct route_ma
 		jsondoc_add_str(platforms, v->platform[i]->name);
 	jsondoc_put_str(doc, "name", name_of_view(match->site, v));
 	jsondoc_put(doc, "platforms", platforms);
-	jsondoc_put_bool(doc, "upstream", v->merges);
+	jsondoc_put_bool(doc, "upstream", v->upstream_count);
 	if (v->membership && !match->at && !site_is_incomplete(match->site, v))
 		jsondoc_put_int(doc, "generation", site_generation(match->site, v));
 	jsondoc_write(doc, 0, &body);

@@ -353,14 +353,22 @@ static void put_queue(const char *of, const struct fair_queue_counts *counts, st
 static void put_queues(struct server_context *s, struct buf *out)
 {
 	struct fair_queue_counts counts;
+	uint64_t reserved = 0;
 	if (!s->upstream_pages)
 		return;
 	upstream_pages_count(s->upstream_pages, &counts);
 	put_queue("pages", &counts, out);
-	upstream_files_count(s->upstream_files, &counts);
+	counts = (struct fair_queue_counts){0};
+	for (size_t i = 0; i < s->upstream_count; i++) {
+		struct fair_queue_counts own;
+		upstream_files_count(s->upstream[i].upstream_files, &own);
+		counts.waiting += own.waiting;
+		counts.under_way += own.under_way;
+		reserved += file_cache_reserved(s->upstream[i].file_cache);
+	}
 	put_queue("files", &counts, out);
 	put_gauge(out, "upstream_under_way_bytes", "Bytes that are reserved for files of upstream on their way.",
-		(double)file_cache_reserved(s->file_cache));
+		(double)reserved);
 }
 
 // Private platforms are omitted.
@@ -546,8 +554,8 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	metrics_write(s->metrics, &out);
 	put_platform_gauges(s, &out);
 	uint64_t files = 0, bytes = 0;
-	if (s->file_cache) {
-		file_cache_totals(s->file_cache, &files, &bytes);
+	if (s->upstream_count) {
+		server_context_kept(s, &files, &bytes);
 		put_gauge(&out, "upstream_kept_files", "Files of upstream that are kept here.", (double)files);
 		put_gauge(&out, "upstream_kept_bytes", "Bytes of the files of upstream that are kept here.",
 			(double)bytes);

@@ -114,6 +114,6 @@ bool readable_merges(const struct readable *r, const char *project)
 	const struct site *s = r->site;
 	bool does = s->merges_publicly;
 	for (size_t i = 0; i < s->view_count && !does && s->merges; i++)
-		does = s->view[i].merges && readable_has_view(r, &s->view[i], project);
+		does = s->view[i].upstream_count && readable_has_view(r, &s->view[i], project);
 	return does;
 }

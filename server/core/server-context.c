@@ -4,6 +4,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/state/upstream/file-cache.h"
 #include "lib/audit/wheel-gate.h"
 #include "server/message/reply.h"
 
@@ -60,6 +61,16 @@ struct catalog_totals server_context_platform_totals(struct server_context *s, s
 		found = s->totals[platform];
 	pthread_mutex_unlock(&s->totals_lock);
 	return found;
+}
+
+void server_context_kept(struct server_context *s, uint64_t *files, uint64_t *bytes)
+{
+	for (size_t i = 0; i < s->upstream_count; i++) {
+		uint64_t own_files = 0, own_bytes = 0;
+		file_cache_totals(s->upstream[i].file_cache, &own_files, &own_bytes);
+		*files += own_files;
+		*bytes += own_bytes;
+	}
 }
 
 void server_context_set_freshness(struct server_context *s, struct reply *r, bool is_private)

@@ -41,8 +41,18 @@ struct release_scheduler;
 struct upstream_files;
 struct project_list;
 struct upstream;
+struct upstreams;
 struct platform_monitor;
 struct view_monitor;
+
+// What a server has of one upstream for itself.
+struct server_upstream {
+	struct upstream *upstream;
+	struct fetch_pool *fetch_pool; // for upstream_files
+	struct upstream_files *upstream_files;
+	struct file_cache *file_cache;
+	struct project_list *project_list; // NULL: the list of projects is not merged
+};
 
 struct server_context {
 	// A request reads each once. A reload replaces them; the old ones live until the server ends.
@@ -87,14 +97,12 @@ struct server_context {
 	struct metrics *metrics;                   // NULL: nothing is counted
 	struct download_counter *download_counter; // NULL: nothing is counted
 
-	// Upstream. NULL where no view merges with it, except for upstream itself.
-	struct upstream *upstream; // also shows the results of the last requests
+	// NULL and 0 where no view merges, except for the upstreams themselves.
+	struct upstreams *upstreams; // also shows the results of the last requests
 	struct upstream_pages *upstream_pages;
-	struct fetch_pool *fetch_pool; // for upstream_files
-	struct upstream_files *upstream_files;
-	struct file_cache *file_cache;
 	struct owned_names *owned_names;
-	struct project_list *project_list; // NULL as well where the list of projects is not merged
+	struct server_upstream *upstream; // each of the upstreams, in their order
+	size_t upstream_count;
 };
 
 // What a handler is called with. The parts of the path are percent-decoded, and empty where the route's path does not
@@ -145,6 +153,8 @@ void server_context_catch_up(struct server_context *s);
 void server_context_set_current(struct server_context *s, uint32_t count);
 // The totals of a platform by its index in the site. Zeros until catalog_watch has counted.
 struct catalog_totals server_context_platform_totals(struct server_context *s, size_t platform);
+// The files of upstreams that are kept here, of all together. *files and *bytes are 0 before.
+void server_context_kept(struct server_context *s, uint64_t *files, uint64_t *bytes);
 // Adds the Cache-Control of an answer that may change: a page, or a 404.
 void server_context_set_freshness(struct server_context *s, struct reply *r, bool is_private);
 // 404. what is a literal: there is one reply for each, which is kept in the page cache.

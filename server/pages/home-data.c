@@ -383,15 +383,14 @@ static int read_upstream(struct overview_reader *r, struct err *e)
 {
 	struct overview_upstream *u = &r->data->upstream;
 	struct upstream_health one;
-	if (!readable_merges(r->all, NULL) || !r->context->upstream)
+	if (!readable_merges(r->all, NULL) || !r->context->upstreams)
 		return 0;
-	while (u->indexes < OVERVIEW_INDEXES && upstream_health(r->context->upstream, u->indexes, &one)) {
+	while (u->indexes < OVERVIEW_INDEXES && upstream_health(r->context->upstreams, u->indexes, &one)) {
 		GROW(u->index, u->indexes, u->index_room);
 		u->index[u->indexes++] = one;
 	}
 	u->is_offline = r->readable->site->is_offline;
-	if (r->context->file_cache)
-		file_cache_totals(r->context->file_cache, &u->files, &u->bytes);
+	server_context_kept(r->context, &u->files, &u->bytes);
 	return catalog_upstream_count(r->catalog, &u->projects, e);
 }
 

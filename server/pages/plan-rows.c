@@ -145,7 +145,7 @@ static int decide_rows(struct plan_rows *rows, const struct plan_check *check, c
 		.platforms = rows->count,
 		.catalog = check->catalog,
 		.policy = &policy,
-		.upstream = check->upstream,
+		.upstreams = check->upstreams,
 		.projects = projects,
 		.entry = compare_row,
 		.entry_ctx = rows,

@@ -30,7 +30,7 @@ struct jsondoc *plan_applied_json(const struct plan_applied *a);
 
 // Files of the last plan of a prune, with what a plan would say of them now: what `prune apply` checks again, by what the
 // catalog knows; neither upstream nor the files are looked at. One thread at a time.
-struct upstream;
+struct upstreams;
 
 // Of a file that the plan removes.
 enum plan_row_state {
@@ -65,7 +65,7 @@ struct plan_check {
 	const struct config *config;
 	const struct store *store;
 	struct catalog *catalog;   // the caller has begun to read; nothing is written
-	struct upstream *upstream; // its last answers count; it is not asked
+	struct upstreams *upstreams; // its last answers count; it is not asked
 	const char *const *class;  // what the plan was asked to remove: "pure", …
 	size_t classes;
 	const char *policy_hash; // of the plan; NULL: unknown

@@ -276,10 +276,10 @@ static void check_rows(struct plan_page_writer *w, struct plan_rows *rows)
 		.config = &w->query->site->config,
 		.store = &w->query->site->store,
 		.catalog = w->query->catalog,
-		.upstream = w->query->context->upstream,
+		.upstreams = w->query->context->upstreams,
 		.policy_hash = policy ? jsondoc_get_str(policy, "hash") : NULL,
 	};
-	if (!w->query->context->upstream)
+	if (!w->query->context->upstreams)
 		return;
 	check.classes = classes_of_plan(w->head, &class);
 	check.class = class;

@@ -23,6 +23,7 @@
 #include "lib/state/results/results.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/file-cache.h"
+#include "server/core/server-context.h"
 #include "server/pages/install-index.h"
 
 // --- what METADATA says ---
@@ -570,13 +571,17 @@ static int read_file_metadata(struct catalog *c, struct project_data *d, struct 
 	return 0;
 }
 
-// False: the cache does not have the file.
+// False: no cache has the file.
 static bool read_cached_metadata(const struct project_query *q, const struct matrix_metadata *m, struct buf *text)
 {
+	size_t i = 0;
 	struct err unsaid = ERR_INIT;
 	struct file_cache_file file;
 	CLEANUP(mem_free) char *name = xasprintf("%s.metadata", m->filename);
-	if (file_cache_find(q->file_cache, q->project, name, m->has_sha256 ? m->sha256 : NULL, &file, &unsaid) < 0)
+	while (i < q->upstream_count && file_cache_find(q->upstream[i].file_cache, q->project, name,
+						m->has_sha256 ? m->sha256 : NULL, &file, &unsaid) < 0)
+		i++;
+	if (i == q->upstream_count)
 		return false;
 	CLEANUP(mem_close) int fd = file.fd;
 	CLEANUP(mem_free) char *bytes = file.size <= LIMIT_METADATA ? xmalloc(file.size + 1) : NULL;
@@ -591,7 +596,7 @@ static void read_upstreams_metadata(const struct project_query *q, struct projec
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_METADATA);
-	for (size_t i = 0; q->file_cache && i < d->matrix.metadatas && !d->metadata_of; i++)
+	for (size_t i = 0; q->upstream_count && i < d->matrix.metadatas && !d->metadata_of; i++)
 		if (read_cached_metadata(q, &d->matrix.metadata[i], &text)) {
 			project_metadata_read(buf_view(&text), &d->metadata);
 			d->metadata_of = d->matrix.metadata[i].filename;
@@ -748,9 +753,9 @@ static const struct view *choose_view(const struct project_data *d, const struct
 		return count && !q->view ? site_view(s, str_from(homes[0]->name)) : NULL;
 	}
 	if (q->view)
-		return q->view->merges ? q->view : NULL;
+		return q->view->upstream_count ? q->view : NULL;
 	for (size_t i = 0; i < s->view_count; i++)
-		if (s->view[i].merges && project_query_reads(q, &s->view[i]))
+		if (s->view[i].upstream_count && project_query_reads(q, &s->view[i]))
 			return &s->view[i];
 	return NULL;
 }

@@ -83,7 +83,8 @@ struct project_query {
 	int64_t now;                             // seconds since 1970
 	struct results *results;                 // NULL: nothing was built
 	struct wheel_gate *gate;                 // NULL: wheels are not audited
-	struct file_cache *file_cache; // that may have METADATA of upstream's files; NULL: there is none
+	const struct server_upstream *upstream; // whose file caches may have METADATA of upstream's files
+	size_t upstream_count;
 	bool hides_upstreams;          // the client gets no file of upstream, and is told of no project that only it has
 	const char *audit_path;                  // NULL: uploaders are not known
 	const char *base; // the server's URL as the client knows it, which is not trusted

@@ -41,7 +41,7 @@ struct project_queue {
 struct upstream_writer {
 	struct upstream_pages *pages;
 	struct page_requests *requests;
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	struct catalog_pool *catalog_pool;
 	pthread_mutex_t lock;
 	pthread_cond_t changed; // one of the following four
@@ -96,7 +96,7 @@ static void *parse_all(void *ctx)
 			qsort(q.project, q.count, sizeof(*q.project), compare_lengths);
 		for (size_t k = 0; k < q.count; k++) {
 			struct upstream_project *p = q.project[k];
-			upstream_parse(w->upstream, p);
+			upstream_parse(w->upstreams, p);
 			show_parsed(w->pages, p);
 			size_t weight = debounce_weight(upstream_project_bytes(p));
 			pthread_mutex_lock(&w->lock);
@@ -126,7 +126,7 @@ static void save_queue(struct upstream_writer *w, const struct project_queue *q)
 	struct catalog_lease lease;
 	int result = catalog_pool_take(w->catalog_pool, &lease, &e);
 	if (result == 0)
-		result = upstream_save(w->upstream, lease.catalog, q->project, q->count, &e);
+		result = upstream_save(w->upstreams, lease.catalog, q->project, q->count, &e);
 	bool is_kept = result == 0;
 	w->saved_weight += q->weight;
 	if (result == 0 && w->saved_weight >= SWEEP_EVERY) {
@@ -179,7 +179,7 @@ enum {
 };
 
 struct upstream_pages {
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	struct upstream_cache *cache;
 	struct upstream_writer *writer;
 	struct catalog_pool *catalog_pool;
@@ -187,7 +187,6 @@ struct upstream_pages {
 	struct metrics *metrics;
 	upstream_fn *learn;
 	void *ctx; // for learn
-	_Atomic int64_t max_age, negative_max_age, stale;
 	atomic_bool is_offline;
 	// The project's hash selects the slot. A slot has other bits of the hash, and the second until which the page
 	// is fresh.
@@ -225,7 +224,7 @@ static void request_page(void *ctx, const char *project)
 	bool is_loaded =
 		!page_requests_is_cancelled(g->requests) && catalog_pool_take(g->catalog_pool, &lease, &e) == 0;
 	if (is_loaded) {
-		is_loaded = upstream_load(g->upstream, lease.catalog, project, &p, &e) == 0;
+		is_loaded = upstream_load(g->upstreams, lease.catalog, project, &p, &e) == 0;
 		catalog_pool_give(g->catalog_pool, &lease);
 	}
 	if (is_loaded) {
@@ -233,7 +232,7 @@ static void request_page(void *ctx, const char *project)
 		pthread_mutex_lock(&g->writer->lock);
 		g->writer->requested++;
 		pthread_mutex_unlock(&g->writer->lock);
-		upstream_request(g->writer->upstream, p, on_answer, g->writer);
+		upstream_request(g->writer->upstreams, p, on_answer, g->writer);
 		return;
 	}
 	if (e.kind)
@@ -273,7 +272,7 @@ static void show_parsed(struct upstream_pages *g, struct upstream_project *p)
 	struct learned l = {.upstream_pages = g};
 	struct err e = ERR_INIT;
 	upstream_cache_put(g->cache, p);
-	if (upstream_report(g->upstream, p, learn_answer, &l, &e) < 0)
+	if (upstream_report(g->upstreams, p, learn_answer, &l, &e) < 0)
 		log_error("upstream's answer cannot be used: %s", e.msg);
 	metrics_upstream(g->metrics, l.result, l.is_unchanged,
 		page_requests_elapsed_ms(g->requests, upstream_project_name(p)));
@@ -299,15 +298,15 @@ static int64_t capped_age(int64_t said, int64_t cap)
 }
 
 // For how many seconds the answer stays fresh; 0: it is not.
-static int64_t freshness(const struct upstream_pages *g, const struct upstream_answer *a, int64_t now)
+static int64_t freshness(const struct upstream_answer *a, int64_t now)
 {
 	int64_t age = 0, since = a->asked;
 	if (a->result == UPSTREAM_KNOWN) {
-		age = capped_age(a->max_age, g->max_age);
+		age = capped_age(a->max_age, a->ages.max_age);
 		since = a->fetched;
 	} else if (a->result == UPSTREAM_ABSENT || a->result == UPSTREAM_NOT_FOUND ||
 		   a->result == UPSTREAM_QUARANTINED) {
-		age = g->negative_max_age;
+		age = a->ages.negative;
 	}
 	int64_t left = since + age - now;
 	return since && left > 0 && left <= age ? left : 0;
@@ -319,8 +318,8 @@ static int on_loaded(void *ctx, const struct upstream_answer *answer, struct err
 	struct upstream_pages *g = t->upstream_pages;
 	int64_t now = clock_wall_seconds();
 	bool counts = answer->certain >= t->since;
-	int64_t left = counts ? freshness(g, answer, now) : 0;
-	bool usable = counts && answer->stale && now - answer->fetched < g->stale;
+	int64_t left = counts ? freshness(answer, now) : 0;
+	bool usable = counts && answer->stale && now - answer->fetched < answer->ages.stale;
 	t->asks = !left && may_ask(g, answer->project, t->since);
 	t->waits = t->asks && t->may_wait && !usable;
 	if (t->waits)
@@ -349,11 +348,11 @@ int upstream_pages_load_cached(struct upstream_pages *g, struct catalog *c, cons
 		if (p)
 			upstream_cache_note_change(g->cache, project, INT64_MAX); // drops it
 		upstream_project_unref(p);
-		if (upstream_load(g->upstream, c, project, &p, e) < 0)
+		if (upstream_load(g->upstreams, c, project, &p, e) < 0)
 			return -1;
 		upstream_cache_add(g->cache, p, epoch);
 	}
-	int reported = upstream_report(g->upstream, p, fn, ctx, e);
+	int reported = upstream_report(g->upstreams, p, fn, ctx, e);
 	upstream_project_unref(p);
 	return reported;
 }
@@ -408,29 +407,27 @@ int upstream_pages_probe(struct upstream_pages *g, struct catalog *c, const char
 // Freshness by the old configuration is forgotten.
 void upstream_pages_configure(struct upstream_pages *g, const struct config *c)
 {
-	g->max_age = (int64_t)c->upstream_max_age;
-	g->negative_max_age = (int64_t)c->upstream_negative_max_age;
-	g->stale = (int64_t)c->upstream_stale;
+	upstreams_configure(g->upstreams, c);
 	g->is_offline = c->upstream_offline;
 	for (size_t i = 0; i < FRESH_SLOTS; i++)
 		atomic_store_explicit(&g->fresh[i], 0, memory_order_release);
 }
 
-struct upstream_pages *upstream_pages_start(const struct config *c, struct upstream *u,
+struct upstream_pages *upstream_pages_start(const struct config *c, struct upstreams *u,
 	struct catalog_pool *catalog_pool, struct metrics *metrics, upstream_fn *learn_fn, void *ctx)
 {
 	struct upstream_pages *g = xcalloc(1, sizeof(*g));
-	g->upstream = u;
+	g->upstreams = u;
 	g->catalog_pool = catalog_pool;
-	g->requests = page_requests_new((unsigned)c->upstream_concurrency, metrics, request_page, g);
+	g->requests = page_requests_new(upstreams_concurrency(u), metrics, request_page, g);
 	g->metrics = metrics;
 	g->learn = learn_fn;
 	g->ctx = ctx;
 	upstream_pages_configure(g, c);
-	fetch_pool_start(upstream_pool(u));
+	upstreams_start(u);
 	g->cache = upstream_cache_new(CACHE_BYTES);
 	struct upstream_writer *w = xcalloc(1, sizeof(*w));
-	w->upstream = u;
+	w->upstreams = u;
 	w->catalog_pool = catalog_pool;
 	w->pages = g;
 	w->requests = g->requests;
@@ -457,7 +454,7 @@ void upstream_pages_free(struct upstream_pages *g)
 	if (!g)
 		return;
 	upstream_pages_cancel(g);
-	fetch_pool_cancel(upstream_pool(g->upstream), 0);
+	upstreams_cancel(g->upstreams);
 	// Parses and saves all that was requested, then ends the threads.
 	if (g->writer) {
 		pthread_mutex_lock(&g->writer->lock);

@@ -22,7 +22,7 @@ struct metrics;
 // u, its fetch pool and catalog_pool are borrowed until upstream_pages_free(), and nothing else may use u's fetch
 // pool. metrics may be NULL. learn is called with each answer of upstream, by a thread of this module, before any
 // client gets the answer. Never NULL.
-struct upstream_pages *upstream_pages_start(const struct config *c, struct upstream *u,
+struct upstream_pages *upstream_pages_start(const struct config *c, struct upstreams *u,
 	struct catalog_pool *catalog_pool, struct metrics *metrics, upstream_fn *learn, void *ctx);
 // Takes over the cache lifetimes and whether upstream is asked at all. Any thread.
 void upstream_pages_configure(struct upstream_pages *g, const struct config *c);

@@ -14,11 +14,21 @@ enum config_effect {
 	CONFIG_RESTART, // after a restart; not for keys of a platform, view or branch
 };
 
+// The struct that has the field of a row.
+enum config_holder {
+	CONFIG_HOLDER_CONFIG,
+	CONFIG_HOLDER_UPSTREAM, // keys of [upstream]: the first one's
+	CONFIG_HOLDER_PLATFORM,
+	CONFIG_HOLDER_VIEW,
+	CONFIG_HOLDER_BRANCH,
+};
+
 struct config_option {
 	const char *section; // "platform" stands for "[platform NAME]": see config_section_is_named()
 	const char *key;
 	const struct config_type *setting;
-	size_t offset; // in struct config, config_platform, config_view or config_branch; for a list of platforms, 0
+	enum config_holder holder;
+	size_t offset; // in the holder; for a list of platforms, 0
 	uint64_t least;
 	const char *fallback; // NULL: none
 	enum config_effect effect;

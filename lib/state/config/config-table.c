@@ -40,9 +40,14 @@ static const struct config_type setting_name = {
 const struct config_type setting_names = {
 	.wants = "a list of platforms, each once, with blanks between", .set = set_names, .is_list = true};
 
-#define ROW(section, key, setting, holder, field, least, fallback, effect, help)                                       \
+#define HOLDER_OF(type)                                                                                                \
+	_Generic((struct type *)NULL, struct config *: CONFIG_HOLDER_CONFIG, struct config_upstream *:                 \
+		CONFIG_HOLDER_UPSTREAM, struct config_platform *: CONFIG_HOLDER_PLATFORM, struct config_view *:        \
+		CONFIG_HOLDER_VIEW, struct config_branch *: CONFIG_HOLDER_BRANCH)
+#define ROW(section, key, setting, type, field, least, fallback, effect, help)                                         \
 	{                                                                                                              \
-		section, key, setting, offsetof(struct holder, field), least, fallback, CONFIG_##effect, help          \
+		section, key, setting, HOLDER_OF(type), offsetof(struct type, field), least, fallback,                 \
+			CONFIG_##effect, help                                                                          \
 	}
 
 const struct config_option config_table[] = {
@@ -57,28 +62,28 @@ const struct config_option config_table[] = {
 	ROW("state", "path", &config_type_path, config, state, 0, NULL, RESTART,
 		"The folder of what no scan makes again: tokens, the audit log, names that are ours, download counts. Default: beside "
 		"the catalog."),
-	ROW("upstream", "url", &config_type_urls, config, upstream_urls, 0, "https://pypi.org/simple/", RESTART,
+	ROW("upstream", "url", &config_type_urls, config_upstream, urls, 0, "https://pypi.org/simple/", RESTART,
 		"The simple index to compare wheels with. Several, in indented lines: see indexes."),
 	ROW("upstream", "indexes", &config_type_indexes, config, upstream_indexes, 0, "first", RESTART,
 		"With several indexes: first (a project comes from the first index that has it) or together (all files are "
 		"one list)."),
-	ROW("upstream", "ca-file", &config_type_path, config, upstream_ca_file, 0, NULL, RESTART,
+	ROW("upstream", "ca-file", &config_type_path, config_upstream, ca_file, 0, NULL, RESTART,
 		"CA certificates to trust, in PEM. Default: the system's."),
-	ROW("upstream", "timeout", &config_type_seconds, config, upstream_timeout, 1, "30", RESTART,
+	ROW("upstream", "timeout", &config_type_seconds, config_upstream, timeout, 1, "30", RESTART,
 		"A response that is incomplete after this time has failed. No retry begins after twice this time."),
-	ROW("upstream", "connect-timeout", &config_type_seconds, config, upstream_connect_timeout, 1, "10", RESTART,
+	ROW("upstream", "connect-timeout", &config_type_seconds, config_upstream, connect_timeout, 1, "10", RESTART,
 		"A connection that is not established after this time has failed."),
-	ROW("upstream", "retries", &config_type_threads, config, upstream_retries, 0, "3", RESTART,
+	ROW("upstream", "retries", &config_type_threads, config_upstream, retries, 0, "3", RESTART,
 		"Number of retries of a request after a temporary failure."),
-	ROW("upstream", "concurrency", &config_type_threads, config, upstream_concurrency, 1, "16", RESTART,
+	ROW("upstream", "concurrency", &config_type_threads, config_upstream, concurrency, 1, "16", RESTART,
 		"Maximum number of concurrent requests."),
-	ROW("upstream", "max-page", &config_type_size, config, upstream_max_page, 1, "64M", RESTART,
+	ROW("upstream", "max-page", &config_type_size, config_upstream, max_page, 1, "64M", RESTART,
 		"A larger page is rejected."),
-	ROW("upstream", "allow-hosts", &config_type_hosts, config, upstream_allow_hosts, 0, NULL, RESTART,
+	ROW("upstream", "allow-hosts", &config_type_hosts, config_upstream, allow_hosts, 0, NULL, RESTART,
 		"Hosts that upstream may redirect to, besides its own."),
-	ROW("upstream", "allow-private", &config_type_bool, config, upstream_allow_private, 0, "no", RESTART,
+	ROW("upstream", "allow-private", &config_type_bool, config_upstream, allow_private, 0, "no", RESTART,
 		"Whether upstream may redirect to private, loopback and link-local addresses. Its own address may always be one."),
-	ROW("upstream", "trust-404", &config_type_bool, config, upstream_trust_404, 0, "no", RESTART,
+	ROW("upstream", "trust-404", &config_type_bool, config_upstream, trust_404, 0, "no", RESTART,
 		"Whether 404 means that the project does not exist; otherwise it means nothing."),
 	ROW("upstream", "merge", &config_type_bool, config, upstream_merge, 0, "no", RELOAD,
 		"Whether views also list upstream's files, each name once. [view] upstream overrides it."),
@@ -93,17 +98,17 @@ const struct config_option config_table[] = {
 		"Projects of which only upstream's files are listed."),
 	ROW("upstream", "shared", &config_type_projects, config, upstream_shared, 0, NULL, RELOAD,
 		"Projects that are merged although upstream did not know them when their first file arrived here."),
-	ROW("upstream", "files", &config_type_files, config, upstream_files, 0, "proxy", RELOAD,
+	ROW("upstream", "files", &config_type_files, config_upstream, files, 0, "proxy", RELOAD,
 		"How clients get upstream's files: proxy (from this server, which caches them) or redirect."),
-	ROW("upstream", "files-path", &config_type_path, config, upstream_files_path, 0, NULL, RESTART,
+	ROW("upstream", "files-path", &config_type_path, config_upstream, files_path, 0, NULL, RESTART,
 		"The cache of upstream's files, on a local disk. Default: the catalog's path with .files appended."),
-	ROW("upstream", "files-size", &config_type_quota, config, upstream_files_size, 1, "10G", RELOAD,
+	ROW("upstream", "files-size", &config_type_quota, config_upstream, files_size, 1, "10G", RELOAD,
 		"Maximum size of that cache. The least recently used files are removed first."),
-	ROW("upstream", "max-age", &config_type_seconds, config, upstream_max_age, 0, "10m", RELOAD,
+	ROW("upstream", "max-age", &config_type_seconds, config_upstream, max_age, 0, "10m", RELOAD,
 		"Maximum time that a page of upstream is used without revalidation."),
-	ROW("upstream", "negative-max-age", &config_type_seconds, config, upstream_negative_max_age, 0, "1m", RELOAD,
+	ROW("upstream", "negative-max-age", &config_type_seconds, config_upstream, negative_max_age, 0, "1m", RELOAD,
 		"How long the answer that upstream has no such project is used."),
-	ROW("upstream", "stale", &config_type_seconds, config, upstream_stale, 0, "7d", RELOAD,
+	ROW("upstream", "stale", &config_type_seconds, config_upstream, stale, 0, "7d", RELOAD,
 		"How long a page of upstream is used while upstream is unreachable."),
 	ROW("upstream", "root", &config_type_root, config, upstream_root, 0, "local", RESTART,
 		"Which projects a merged view lists: local (those with local files) or all (upstream's as well)."),

@@ -34,67 +34,32 @@ static int set_row(const struct config_option *row, void *object, const char *va
 	return row->setting->most ? check_range(row, *(uint64_t *)field, value, e) : 0;
 }
 
-static void set_defaults(const char *section, void *object)
+static void set_defaults(enum config_holder holder, void *object)
 {
 	struct err e = ERR_INIT;
 	for (size_t i = 0; i < config_options; i++)
-		if (strcmp(config_table[i].section, section) == 0 && config_table[i].fallback) {
+		if (config_table[i].holder == holder && config_table[i].fallback) {
 			int r = set_row(&config_table[i], object, config_table[i].fallback, &e);
 			assert(r == 0);
 			(void)r;
 		}
 }
 
-static void free_strings(const char *section, void *object)
+static void free_strings(enum config_holder holder, void *object)
 {
 	for (size_t i = 0; i < config_options; i++)
-		if (strcmp(config_table[i].section, section) == 0 && config_table[i].setting->is_owned)
+		if (config_table[i].holder == holder && config_table[i].setting->is_owned)
 			free(*(char **)(void *)((char *)object + config_table[i].offset));
 }
 
 // The struct was copied: it gets strings of its own.
-static void copy_strings(const char *section, void *object)
+static void copy_strings(enum config_holder holder, void *object)
 {
 	for (size_t i = 0; i < config_options; i++) {
 		char **field = (char **)(void *)((char *)object + config_table[i].offset);
-		if (strcmp(config_table[i].section, section) == 0 && config_table[i].setting->is_owned && *field)
+		if (config_table[i].holder == holder && config_table[i].setting->is_owned && *field)
 			*field = xstrdup(*field);
 	}
-}
-
-static const char *const plain_sections[] = {
-	"store", "catalog", "state", "index", "server", "tokens", "audit", "evidence", "upload", "upstream", "prune", "build"};
-
-void config_init(struct config *c)
-{
-	*c = (struct config){0};
-	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
-		set_defaults(plain_sections[i], c);
-}
-
-void config_release(struct config *c)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
-		free_strings(plain_sections[i], c);
-	for (size_t i = 0; i < c->platform_count; i++) {
-		free_strings("platform", &c->platforms[i]);
-		free(c->platforms[i].name);
-	}
-	for (size_t i = 0; i < c->view_count; i++) {
-		for (size_t k = 0; k < c->views[i].platform_count; k++)
-			free(c->views[i].platforms[k]);
-		free_strings("view", &c->views[i]);
-		free(c->views[i].platforms);
-		free(c->views[i].name);
-	}
-	for (size_t i = 0; i < c->branch_count; i++) {
-		free_strings("branch", &c->branches[i]);
-		free(c->branches[i].name);
-	}
-	free(c->platforms);
-	free(c->views);
-	free(c->branches);
-	*c = (struct config){0};
 }
 
 // The caller owns the copy.
@@ -106,10 +71,87 @@ static void *copy_array(const void *items, size_t count, size_t size)
 	return copy;
 }
 
+// --- upstreams ---
+
+struct config_upstream *config_upstreams_add(struct config_upstreams *u, const char *name)
+{
+	u->item = xreallocarray(u->item, u->count + 1, sizeof(*u->item));
+	struct config_upstream *one = &u->item[u->count++];
+	*one = (struct config_upstream){.name = xstrdup(name)};
+	set_defaults(CONFIG_HOLDER_UPSTREAM, one);
+	return one;
+}
+
+void config_upstreams_copy(const struct config_upstreams *from, struct config_upstreams *out)
+{
+	*out = (struct config_upstreams){copy_array(from->item, from->count, sizeof(*from->item)), from->count};
+	for (size_t i = 0; i < out->count; i++) {
+		out->item[i].name = xstrdup(out->item[i].name);
+		copy_strings(CONFIG_HOLDER_UPSTREAM, &out->item[i]);
+	}
+}
+
+void config_upstreams_release(struct config_upstreams *u)
+{
+	for (size_t i = 0; i < u->count; i++) {
+		free_strings(CONFIG_HOLDER_UPSTREAM, &u->item[i]);
+		free(u->item[i].name);
+	}
+	free(u->item);
+	*u = (struct config_upstreams){0};
+}
+
+const struct config_upstream *config_upstreams_named(const struct config_upstreams *u, const char *name)
+{
+	for (size_t i = 0; i < u->count; i++)
+		if (strcmp(u->item[i].name, name) == 0)
+			return &u->item[i];
+	return NULL;
+}
+
+bool config_upstream_redirects(const struct config_upstream *u)
+{
+	return u->files && strcmp(u->files, "redirect") == 0;
+}
+
+// --- the whole ---
+
+void config_init(struct config *c)
+{
+	*c = (struct config){0};
+	set_defaults(CONFIG_HOLDER_CONFIG, c);
+	config_upstreams_add(&c->upstreams, "upstream");
+}
+
+void config_release(struct config *c)
+{
+	free_strings(CONFIG_HOLDER_CONFIG, c);
+	config_upstreams_release(&c->upstreams);
+	for (size_t i = 0; i < c->platform_count; i++) {
+		free_strings(CONFIG_HOLDER_PLATFORM, &c->platforms[i]);
+		free(c->platforms[i].name);
+	}
+	for (size_t i = 0; i < c->view_count; i++) {
+		for (size_t k = 0; k < c->views[i].platform_count; k++)
+			free(c->views[i].platforms[k]);
+		free_strings(CONFIG_HOLDER_VIEW, &c->views[i]);
+		free(c->views[i].platforms);
+		free(c->views[i].name);
+	}
+	for (size_t i = 0; i < c->branch_count; i++) {
+		free_strings(CONFIG_HOLDER_BRANCH, &c->branches[i]);
+		free(c->branches[i].name);
+	}
+	free(c->platforms);
+	free(c->views);
+	free(c->branches);
+	*c = (struct config){0};
+}
+
 static void copy_view(struct config_view *v)
 {
 	v->name = xstrdup(v->name);
-	copy_strings("view", v);
+	copy_strings(CONFIG_HOLDER_VIEW, v);
 	v->platforms = copy_array(v->platforms, v->platform_count, sizeof(*v->platforms));
 	for (size_t i = 0; i < v->platform_count; i++)
 		v->platforms[i] = xstrdup(v->platforms[i]);
@@ -118,20 +160,20 @@ static void copy_view(struct config_view *v)
 void config_copy(const struct config *c, struct config *out)
 {
 	*out = *c;
-	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
-		copy_strings(plain_sections[i], out);
+	copy_strings(CONFIG_HOLDER_CONFIG, out);
+	config_upstreams_copy(&c->upstreams, &out->upstreams);
 	out->platforms = copy_array(c->platforms, c->platform_count, sizeof(*c->platforms));
 	out->views = copy_array(c->views, c->view_count, sizeof(*c->views));
 	out->branches = copy_array(c->branches, c->branch_count, sizeof(*c->branches));
 	for (size_t i = 0; i < c->platform_count; i++) {
 		out->platforms[i].name = xstrdup(c->platforms[i].name);
-		copy_strings("platform", &out->platforms[i]);
+		copy_strings(CONFIG_HOLDER_PLATFORM, &out->platforms[i]);
 	}
 	for (size_t i = 0; i < c->view_count; i++)
 		copy_view(&out->views[i]);
 	for (size_t i = 0; i < c->branch_count; i++) {
 		out->branches[i].name = xstrdup(c->branches[i].name);
-		copy_strings("branch", &out->branches[i]);
+		copy_strings(CONFIG_HOLDER_BRANCH, &out->branches[i]);
 	}
 }
 
@@ -161,7 +203,7 @@ static void *add_platform_section(struct config *c, struct str name)
 	c->platforms = xreallocarray(c->platforms, c->platform_count + 1, sizeof(*c->platforms));
 	struct config_platform *p = &c->platforms[c->platform_count++];
 	*p = (struct config_platform){.name = xstrndup(name.ptr, name.len)};
-	set_defaults("platform", p);
+	set_defaults(CONFIG_HOLDER_PLATFORM, p);
 	return p;
 }
 
@@ -186,7 +228,7 @@ static void *add_branch_section(struct config *c, struct str name)
 	c->branches = xreallocarray(c->branches, c->branch_count + 1, sizeof(*c->branches));
 	struct config_branch *b = &c->branches[c->branch_count++];
 	*b = (struct config_branch){.name = xstrndup(name.ptr, name.len)};
-	set_defaults("branch", b);
+	set_defaults(CONFIG_HOLDER_BRANCH, b);
 	return b;
 }
 
@@ -214,6 +256,10 @@ bool config_section_is_named(const char *section)
 {
 	return find_kind(str_from(section)) != NULL;
 }
+
+// Those without.
+static const char *const plain_sections[] = {
+	"store", "catalog", "state", "index", "server", "tokens", "audit", "evidence", "upload", "upstream", "prune", "build"};
 
 // A parsed heading, and the struct for its keys.
 struct section {
@@ -257,6 +303,11 @@ static int find_section(struct config *c, const char *heading, struct section *s
 	const char *meant = config_nearest_section(s->kind);
 	return err_set(e, ERR_USAGE, "there is no section [%s]%s%s%s%s", heading, meant ? "; did you mean [" : "",
 		meant ? meant : "", meant && find_kind(str_from(meant)) ? " NAME" : "", meant ? "]?" : "");
+}
+
+static void *holder_of(struct config *c, const struct config_option *row, const struct section *s)
+{
+	return row->holder == CONFIG_HOLDER_UPSTREAM ? c->upstreams.item : s->object;
 }
 
 // The section that has this key; NULL: none.
@@ -308,8 +359,8 @@ int config_set(struct config *c, const char *section, const char *key, const cha
 	const struct config_option *row = find_row(s.kind, key, e);
 	if (!row)
 		return -1;
-	begin_list(row, s.object);
-	return set_row(row, s.object, value, e);
+	begin_list(row, holder_of(c, row, &s));
+	return set_row(row, holder_of(c, row, &s), value, e);
 }
 
 struct reading {
@@ -354,9 +405,9 @@ static int on_line(void *ctx, const struct ini_file_line *line, struct err *e)
 		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)", line->section,
 			line->key);
 	if (!*seen)
-		begin_list(row, s.object);
+		begin_list(row, holder_of(r->config, row, &s));
 	*seen = true;
-	return set_row(row, s.object, line->value, e);
+	return set_row(row, holder_of(r->config, row, &s), line->value, e);
 }
 
 static int refuse_view_platform(const struct config *c, const char *section, struct str name, struct err *e)
@@ -460,12 +511,18 @@ static bool field_differs(const struct config_type *type, const void *a, const v
 	return strcmp(left ? left : "", right ? right : "") != 0;
 }
 
+static const void *field_of(const struct config *c, const struct config_option *row)
+{
+	const void *holder = row->holder == CONFIG_HOLDER_UPSTREAM ? (const void *)c->upstreams.item : c;
+	return (const char *)holder + row->offset;
+}
+
 void config_restart_keys(const struct config *before, const struct config *now, config_key_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < config_options; i++) {
 		const struct config_option *row = &config_table[i];
-		if (row->effect == CONFIG_RESTART && field_differs(row->setting, (const char *)before + row->offset,
-							     (const char *)now + row->offset))
+		if (row->effect == CONFIG_RESTART &&
+			field_differs(row->setting, field_of(before, row), field_of(now, row)))
 			fn(ctx, row->section, row->key);
 	}
 }

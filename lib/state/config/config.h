@@ -53,6 +53,26 @@ struct config_branch { // [branch NAME]
 	char *until;                      // "2027-03-31", the last day (UTC) on which it wants anything; NULL: no end
 };
 
+struct config_upstream { // another index
+	char *name; // of [upstream]: "upstream"
+	char *urls; // simple indexes, with blanks between
+	char *ca_file;                      // NULL: the system's
+	uint64_t timeout, connect_timeout;  // seconds
+	uint64_t retries, concurrency;
+	uint64_t max_page; // bytes
+	char *allow_hosts; // with blanks between; NULL: none
+	bool allow_private, trust_404;
+	char *files;         // how clients get its files: "proxy", "redirect"
+	char *files_path;    // where they are kept; NULL: beside the catalog
+	uint64_t files_size; // bytes
+	uint64_t max_age, negative_max_age, stale; // seconds
+};
+
+struct config_upstreams { // in the order in which they are asked
+	struct config_upstream *item;
+	size_t count;
+};
+
 struct config {
 	// [store]
 	char *store;        // the tree of wheels; NULL: none given
@@ -77,23 +97,13 @@ struct config {
 	char *upload_audit;        // "refuse", "warn", "off"
 	char *upload_audit_policy; // the path of an audit policy; NULL: none
 	// [upstream]
-	char *upstream_urls;                                 // simple indexes, with blanks between
-	char *upstream_indexes;                              // "first", "together"
-	char *upstream_ca_file;                              // NULL: the system's
-	uint64_t upstream_timeout, upstream_connect_timeout; // seconds
-	uint64_t upstream_retries, upstream_concurrency;
-	uint64_t upstream_max_page; // bytes
-	char *upstream_allow_hosts; // with blanks between; NULL: none
-	bool upstream_allow_private, upstream_trust_404;
+	struct config_upstreams upstreams; // after config_init() one, which has the keys of [upstream] that say what it is
+	char *upstream_indexes;            // of all indexes of all upstreams: "first", "together"
 	bool upstream_merge;   // views merge upstream, unless one says otherwise
 	char *upstream_wheels; // "all", "fitting" (those that install on a view's machines)
 	char *upstream_private, *upstream_local_only, *upstream_upstream_only,
 		*upstream_shared;     // names and globs, with
 				      // single blanks between; NULL: none
-	char *upstream_files;         // "proxy", "redirect"
-	char *upstream_files_path;    // where they are kept; NULL: beside the catalog
-	uint64_t upstream_files_size; // bytes
-	uint64_t upstream_max_age, upstream_negative_max_age, upstream_stale; // seconds
 	bool upstream_offline;
 	char *upstream_root; // "local", "all"
 	// [prune]
@@ -158,6 +168,14 @@ void config_init(struct config *c);
 void config_release(struct config *c);
 // Makes a copy that owns its own strings. The caller releases *out.
 void config_copy(const struct config *c, struct config *out);
+void config_upstreams_copy(const struct config_upstreams *from, struct config_upstreams *out);
+void config_upstreams_release(struct config_upstreams *u);
+// Adds an upstream with all defaults behind the others. The name is copied.
+struct config_upstream *config_upstreams_add(struct config_upstreams *u, const char *name);
+// Borrowed; NULL: it has none of this name.
+const struct config_upstream *config_upstreams_named(const struct config_upstreams *u, const char *name);
+// Whether clients get the files from upstream itself ([upstream] files).
+bool config_upstream_redirects(const struct config_upstream *u);
 // Reads the file over the values of c. ERR_USAGE with "path:line: ": an unknown section or key, an invalid value, a
 // view with an unknown platform, a name that occurs twice. ERR_IO, ERR_NOT_FOUND: the file.
 int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;

@@ -26,7 +26,6 @@ static const struct {
 	[STATE_FILE_WATCH_LOCK] = {".watch-lock", 0, false},
 	[STATE_FILE_PRUNE_LOCK] = {".prune", 0, false},
 	[STATE_FILE_RESERVED] = {".reserved", 0, false},
-	[STATE_FILE_UPSTREAM] = {".files", offsetof(struct config, upstream_files_path), false},
 	[STATE_FILE_BUILDS] = {".builds", offsetof(struct config, build_results), false},
 	[STATE_FILE_RELEASE] = {".release", 0, false},
 	[STATE_FILE_TOKENS] = {".tokens", offsetof(struct config, tokens), true},
@@ -195,6 +194,13 @@ int state_files_settle(const struct config *c, const char *catalog_path, bool is
 		return err_set(e, ERR_USAGE, "the state of %s is not yet in %s: start the server, which moves it there",
 			catalog_path, c->state);
 	return move_state(&s, e) < 0 ? err_prefix(e, "[state] path: ") : 0;
+}
+
+char *state_file_upstream(const struct config_upstream *u, const char *catalog_path)
+{
+	bool is_plain = strcmp(u->name, "upstream") == 0;
+	return xasprintf("%s%s%s%s", u->files_path ? u->files_path : catalog_path, u->files_path ? "" : ".files",
+		is_plain ? "" : ".", is_plain ? "" : u->name);
 }
 
 // --- the catalog ---

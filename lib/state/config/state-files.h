@@ -16,7 +16,6 @@ enum state_file {
 	STATE_FILE_WATCH_LOCK, // one of what has changed,
 	STATE_FILE_PRUNE_LOCK, // and one prune
 	STATE_FILE_RESERVED,   // a folder: space that uploads have reserved (lib/state/store/reservation.h)
-	STATE_FILE_UPSTREAM,   // a folder: files of upstream (lib/state/upstream/file-cache.h)
 	// What nothing else knows, of this machine.
 	STATE_FILE_BUILDS,  // results of builds, with their logs
 	STATE_FILE_RELEASE, // a folder: what volume releases still have to show (lib/state/store/release.h)
@@ -29,6 +28,9 @@ enum state_file {
 };
 // Its path: as configured, else beside the catalog. c NULL: no key names another place. The caller frees it.
 char *state_file(const struct config *c, const char *catalog_path, enum state_file which);
+// The folder of the files of an upstream (lib/state/upstream/file-cache.h), which is made anew if it is lost. Each has one
+// of its own, whatever files-path says: that of [upstream], or with ".NAME" behind it. The caller frees it.
+char *state_file_upstream(const struct config_upstream *u, const char *catalog_path);
 
 // Moves what lies elsewhere to [state] path, once: from beside the catalog, or from the folder that was configured before,
 // which CATALOG.state names. To be called by each command that uses any of it. A crash in between loses nothing, and the

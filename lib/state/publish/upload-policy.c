@@ -18,7 +18,7 @@ enum {
 
 struct upload_policy {
 	struct config config; // [upstream], and the paths of the lists
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 };
 
 static int copy_private_platforms(const struct config *from, struct config *to, struct err *e)
@@ -36,9 +36,7 @@ static int copy_keys(const struct config *from, struct config *to, struct err *e
 	const struct {
 		const char *section, *key, *value;
 	} row[] = {
-		{"upstream", "url", from->upstream_urls},
 		{"upstream", "indexes", from->upstream_indexes},
-		{"upstream", "trust-404", from->upstream_trust_404 ? "yes" : "no"},
 		{"upstream", "private", from->upstream_private},
 		{"upstream", "local-only", from->upstream_local_only},
 		{"upstream", "upstream-only", from->upstream_upstream_only},
@@ -49,6 +47,8 @@ static int copy_keys(const struct config *from, struct config *to, struct err *e
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		if (row[i].value && config_set(to, row[i].section, row[i].key, row[i].value, e) < 0)
 			return -1;
+	config_upstreams_release(&to->upstreams);
+	config_upstreams_copy(&from->upstreams, &to->upstreams);
 	to->prune_upstream_min_age = from->prune_upstream_min_age;
 	return copy_private_platforms(from, to, e);
 }
@@ -60,7 +60,7 @@ int upload_policy_new(const struct config *c, struct upload_policy **out, struct
 		return 0;
 	struct upload_policy *a = xcalloc(1, sizeof(*a));
 	config_init(&a->config);
-	if (copy_keys(c, &a->config, e) < 0 || upstream_new(&a->config, &a->upstream, e) < 0) {
+	if (copy_keys(c, &a->config, e) < 0 || upstreams_new(&a->config, &a->upstreams, e) < 0) {
 		upload_policy_free(a);
 		return -1;
 	}
@@ -72,7 +72,7 @@ void upload_policy_free(struct upload_policy *a)
 {
 	if (!a)
 		return;
-	upstream_free(a->upstream);
+	upstreams_free(a->upstreams);
 	config_release(&a->config);
 	free(a);
 }
@@ -151,7 +151,7 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	enum name_age age;
 	if (answer->result != UPSTREAM_KNOWN || q->now - answer->fetched > STALE_SECONDS)
 		return 0;
-	if (name_owner_find_age(q->upload_policy->upstream, q->catalog, answer, &age, e) < 0)
+	if (name_owner_find_age(q->upload_policy->upstreams, q->catalog, answer, &age, e) < 0)
 		return -1;
 	if (age != NAME_AGE_OLDER)
 		return 0;
@@ -176,7 +176,7 @@ int upload_policy_check(const struct upload_policy *a, struct catalog *c, const 
 	CLEANUP(question_release)
 	struct question q = {.upload_policy = a, .catalog = c, .platform = p, .file = file, .now = now};
 	buf_init(&q.why, LIMIT_PATH);
-	if (upstream_load_cached(a->upstream, c, file->name.project, take_answer, &q, e) < 0)
+	if (upstream_load_cached(a->upstreams, c, file->name.project, take_answer, &q, e) < 0)
 		return err_prefix(e, "%s: ", file->filename);
 	if (!q.why.len || is_listed(&a->config, &file->name, p->name))
 		return 0;

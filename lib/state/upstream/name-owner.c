@@ -87,7 +87,7 @@ static bool is_age_certain(int64_t ours, const struct upstream_answer *a)
 	return ours >= NAME_OWNER_NO_WHEELS_S && name_owner_oldest_upload(a->stale ? a->stale : a->page);
 }
 
-int name_owner_find_age(const struct upstream *u, struct catalog *c, const struct upstream_answer *a,
+int name_owner_find_age(const struct upstreams *u, struct catalog *c, const struct upstream_answer *a,
 	enum name_age *out, struct err *e)
 {
 	int64_t ours = 0;

@@ -15,6 +15,7 @@
 struct simplepage;
 struct upstream;
 struct upstream_answer;
+struct upstreams;
 
 enum {
 	NAME_OWNER_AT_ONCE_S =
@@ -56,5 +57,5 @@ enum name_age {
 	NAME_AGE_YOUNGER,       // all of upstream's files are younger than our oldest
 };
 // Compares upstream's answer with our oldest file in the catalog. Errors of catalog.h. Any thread that may use c.
-int name_owner_find_age(const struct upstream *u, struct catalog *c, const struct upstream_answer *a,
+int name_owner_find_age(const struct upstreams *u, struct catalog *c, const struct upstream_answer *a,
 	enum name_age *out, struct err *e) MUST_CHECK;

@@ -25,9 +25,9 @@ static enum upstream_result result_named(const char *name)
 static int take_row(void *ctx, const struct catalog_upstream *found, struct err *e UNUSED)
 {
 	struct upstream_project *p = ctx;
-	for (size_t i = 0; i < p->upstream->count; i++) {
+	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		struct upstream_row *row = &p->row[i];
-		if (strcmp(found->source, p->upstream->index[i].shown) != 0)
+		if (strcmp(found->source, p->upstreams->index[i].shown) != 0)
 			continue;
 		row->result = result_named(found->result);
 		row->last_definitive = result_named(found->last_definitive);
@@ -51,16 +51,15 @@ static int take_row(void *ctx, const struct catalog_upstream *found, struct err 
 	return 0;
 }
 
-int upstream_load(struct upstream *u, struct catalog *c, const char *project, struct upstream_project **out,
+int upstream_load(struct upstreams *u, struct catalog *c, const char *project, struct upstream_project **out,
 	struct err *e)
 {
-	struct upstream_project *p = xcalloc(1, sizeof(*p) + u->count * sizeof(p->row[0]));
+	struct upstream_project *p = xcalloc(1, sizeof(*p) + u->indexes * sizeof(p->row[0]));
 	atomic_init(&p->refs, 1);
 	p->name = xstrdup(project);
-	p->upstream = u;
-	for (size_t i = 0; i < u->count; i++) {
+	p->upstreams = u;
+	for (size_t i = 0; i < u->indexes; i++) {
 		struct upstream_row *row = &p->row[i];
-		row->upstream = u;
 		row->project = p;
 		row->index = &u->index[i];
 		row->max_age = -1;
@@ -72,7 +71,7 @@ int upstream_load(struct upstream *u, struct catalog *c, const char *project, st
 		upstream_project_unref(p);
 		return -1;
 	}
-	for (size_t i = 0; i < u->count; i++)
+	for (size_t i = 0; i < u->indexes; i++)
 		upstream_row_unpack(&p->row[i]);
 	*out = p;
 	return 0;
@@ -88,7 +87,7 @@ void upstream_project_unref(struct upstream_project *p)
 {
 	if (!p || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	for (size_t i = 0; i < p->upstream->count; i++)
+	for (size_t i = 0; i < p->upstreams->indexes; i++)
 		upstream_row_release(&p->row[i]);
 	free(p->name);
 	free(p);
@@ -107,7 +106,7 @@ bool upstream_project_is_superseded(const struct upstream_project *p)
 size_t upstream_project_unread(const struct upstream_project *p)
 {
 	size_t sum = 0;
-	for (size_t i = 0; i < p->upstream->count; i++)
+	for (size_t i = 0; i < p->upstreams->indexes; i++)
 		sum += p->row[i].response.body.len;
 	return sum;
 }
@@ -115,7 +114,7 @@ size_t upstream_project_unread(const struct upstream_project *p)
 size_t upstream_project_bytes(const struct upstream_project *p)
 {
 	size_t sum = sizeof(*p);
-	for (size_t i = 0; i < p->upstream->count; i++) {
+	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		const struct upstream_row *row = &p->row[i];
 		sum += sizeof(*row) + row->packed.len + row->page.text.total +
 		       row->page.files * sizeof(*row->page.file);
@@ -126,7 +125,7 @@ size_t upstream_project_bytes(const struct upstream_project *p)
 int64_t upstream_project_changed(const struct upstream_project *p)
 {
 	int64_t newest = 0;
-	for (size_t i = 0; i < p->upstream->count && !upstream_project_is_superseded(p); i++)
+	for (size_t i = 0; i < p->upstreams->indexes && !upstream_project_is_superseded(p); i++)
 		newest = p->row[i].changed > newest ? p->row[i].changed : newest;
 	return newest;
 }
@@ -139,7 +138,7 @@ enum {
 };
 
 // Opens the owned names at the first use, in any thread.
-static int open_ours(struct upstream *u, struct catalog *c, struct err *e)
+static int open_ours(struct upstreams *u, struct catalog *c, struct err *e)
 {
 	const struct config where = {.state = u->state};
 	CLEANUP(mem_free) char *path = state_file(&where, catalog_path(c), STATE_FILE_OWNED_NAMES);
@@ -156,7 +155,7 @@ struct ownership {
 };
 
 // minds_hidden: a name that only hidden platforms have is ours alone.
-static int find_owner(struct upstream *u, struct catalog *c, const char *project, bool minds_hidden,
+static int find_owner(struct upstreams *u, struct catalog *c, const char *project, bool minds_hidden,
 	struct ownership *out, struct err *e)
 {
 	struct name_presence here = {0};
@@ -180,7 +179,7 @@ static int report_private(const char *project, const struct ownership *owner, up
 	return fn(ctx, &answer, e);
 }
 
-int upstream_load_cached_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_load_cached_any(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e)
 {
 	struct upstream_project *p;
@@ -191,7 +190,7 @@ int upstream_load_cached_any(struct upstream *u, struct catalog *c, const char *
 	return r;
 }
 
-static int load_cached(struct upstream *u, struct catalog *c, const char *project, bool minds_hidden, upstream_fn *fn,
+static int load_cached(struct upstreams *u, struct catalog *c, const char *project, bool minds_hidden, upstream_fn *fn,
 	void *ctx, struct err *e)
 {
 	struct ownership owner;
@@ -201,20 +200,20 @@ static int load_cached(struct upstream *u, struct catalog *c, const char *projec
 			 : upstream_load_cached_any(u, c, project, fn, ctx, e);
 }
 
-int upstream_load_cached(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_load_cached(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e)
 {
 	return load_cached(u, c, project, true, fn, ctx, e);
 }
 
-int upstream_load_cached_open(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_load_cached_open(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e)
 {
 	return load_cached(u, c, project, false, fn, ctx, e);
 }
 
 struct look {
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	struct catalog *catalog;
 	const char *const *projects;
 	size_t next, count;
@@ -236,13 +235,13 @@ static void look_release(struct look *l)
 
 static void cancel_lookup(struct look *l)
 {
-	l->has_failed = l->upstream->is_ending = true;
-	fetch_pool_cancel(l->upstream->pool, 0);
+	l->has_failed = true;
+	upstreams_cancel(l->upstreams);
 }
 
 static int flush_batch(struct look *l)
 {
-	int r = upstream_save(l->upstream, l->catalog, l->batch, l->batched, l->e);
+	int r = upstream_save(l->upstreams, l->catalog, l->batch, l->batched, l->e);
 	for (size_t i = 0; i < l->batched; i++)
 		upstream_project_unref(l->batch[i]);
 	l->batched = 0;
@@ -260,13 +259,13 @@ static int ask_next(struct look *l)
 		if (l->next == l->count)
 			return 0;
 		project = l->projects[l->next++];
-		if (find_owner(l->upstream, l->catalog, project, true, &owner, l->e) < 0 ||
+		if (find_owner(l->upstreams, l->catalog, project, true, &owner, l->e) < 0 ||
 			(owner.why && report_private(project, &owner, l->fn, l->ctx, l->e) < 0))
 			return -1;
 	}
-	if (upstream_load(l->upstream, l->catalog, project, &p, l->e) < 0)
+	if (upstream_load(l->upstreams, l->catalog, project, &p, l->e) < 0)
 		return -1;
-	upstream_request(l->upstream, p, on_answer, l);
+	upstream_request(l->upstreams, p, on_answer, l);
 	return 0;
 }
 
@@ -277,7 +276,7 @@ static int report_project(void *ctx, const struct upstream_answer *a, struct err
 	struct look *l = ctx;
 	const char *project = l->project->name;
 	bool is_missing = a->last_definitive == UPSTREAM_NOT_FOUND || a->last_definitive == UPSTREAM_ABSENT;
-	bool is_ours = name_rules_find(&l->upstream->rules, project) == NAME_RULE_MERGE &&
+	bool is_ours = name_rules_find(&l->upstreams->rules, project) == NAME_RULE_MERGE &&
 		       name_owner_judge(&l->project->here, a) == NAME_OWNER_OURS;
 	l->known += a->result == UPSTREAM_KNOWN;
 	if (!is_ours)
@@ -287,15 +286,15 @@ static int report_project(void *ctx, const struct upstream_answer *a, struct err
 		return l->fn(l->ctx, a, e);
 	}
 	const struct ownership owner = {upstream_owner(NAME_RULE_MERGE, true, false), true};
-	return owned_names_add(l->upstream->ours, project, e) < 0 ? -1
+	return owned_names_add(l->upstreams->ours, project, e) < 0 ? -1
 								  : report_private(project, &owner, l->fn, l->ctx, e);
 }
 
 static int take_answer(struct look *l, struct upstream_project *p)
 {
-	upstream_parse(l->upstream, p);
+	upstream_parse(l->upstreams, p);
 	l->project = p;
-	int r = upstream_report(l->upstream, p, report_project, l, l->e);
+	int r = upstream_report(l->upstreams, p, report_project, l, l->e);
 	upstream_project_slim(p);
 	l->batch[l->batched++] = p;
 	if (r < 0 || (l->batched == BATCH && flush_batch(l) < 0))
@@ -315,10 +314,10 @@ static void on_answer(void *ctx, struct upstream_project *p)
 // An index that knows none of several projects is probably the wrong one or broken; then no name is recorded.
 static int note_unknown(struct look *l, struct err *e)
 {
-	struct upstream *u = l->upstream;
+	struct upstreams *u = l->upstreams;
 	strset_release(&u->noted);
 	strset_sort(&l->unknown);
-	if (l->unknown.count >= SEVERAL && !l->known && !u->trust_404) {
+	if (l->unknown.count >= SEVERAL && !l->known && !upstreams_trust_404(u)) {
 		log_warn("upstream knows none of %zu projects, so they are not recorded as ours; check [upstream] url, "
 			 "or set trust-404 = yes, or list them as private",
 			l->unknown.count);
@@ -332,16 +331,16 @@ static int note_unknown(struct look *l, struct err *e)
 	return 0;
 }
 
-int upstream_lookup(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
+int upstream_lookup(struct upstreams *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
 	void *ctx, struct err *e)
 {
 	CLEANUP(look_release)
 	struct look l = {
-		.upstream = u, .catalog = c, .projects = projects, .count = count, .fn = fn, .ctx = ctx, .e = e};
-	for (unsigned i = 0; i < u->concurrency && !l.has_failed; i++)
+		.upstreams = u, .catalog = c, .projects = projects, .count = count, .fn = fn, .ctx = ctx, .e = e};
+	for (unsigned i = 0; i < upstreams_concurrency(u) && !l.has_failed; i++)
 		if (ask_next(&l) < 0)
 			cancel_lookup(&l);
-	fetch_pool_run(u->pool);
+	upstreams_run(u);
 	u->is_ending = false;
 	struct err unsaid = ERR_INIT; // what was learned before it failed is good
 	l.e = l.has_failed ? &unsaid : e;
@@ -385,7 +384,7 @@ static int save_row(struct catalog *c, struct upstream_row *row, struct str pack
 static bool is_dirty(const struct upstream_project *p)
 {
 	bool is_dirty = false;
-	for (size_t i = 0; i < p->upstream->count; i++)
+	for (size_t i = 0; i < p->upstreams->indexes; i++)
 		is_dirty = is_dirty || p->row[i].is_dirty;
 	return is_dirty;
 }
@@ -408,7 +407,7 @@ static void packing_release(struct packing *k)
 
 static void pack_project(struct packing *k, struct upstream_project *p)
 {
-	for (size_t i = 0; i < p->upstream->count; i++, k->count++) {
+	for (size_t i = 0; i < p->upstreams->indexes; i++, k->count++) {
 		buf_init(&k->room[k->count], SIZE_MAX / 2);
 		if (p->row[i].is_dirty)
 			k->page[k->count] = upstream_row_packed(&p->row[i], &k->room[k->count]);
@@ -423,7 +422,7 @@ struct comparison {
 static int compare_row(void *ctx, const struct catalog_upstream *found, struct err *e UNUSED)
 {
 	struct comparison *x = ctx;
-	for (size_t i = 0; i < x->ours->upstream->count; i++)
+	for (size_t i = 0; i < x->ours->upstreams->indexes; i++)
 		if (strcmp(found->source, x->ours->row[i].index->shown) == 0 &&
 			found->changed != x->ours->row[i].changed)
 			x->is_other = true;
@@ -438,7 +437,7 @@ static int find_other(struct catalog *c, const struct upstream_project *p, struc
 	*other = NULL;
 	if (catalog_upstream_rows(c, p->name, compare_row, &x, e) < 0)
 		return -1;
-	return x.is_other ? upstream_load(p->upstream, c, p->name, other, e) : 0;
+	return x.is_other ? upstream_load(p->upstreams, c, p->name, other, e) : 0;
 }
 
 // Whether our row loses against the saved one. Of two pages the newer one wins, regardless of the order of requests and
@@ -464,7 +463,7 @@ static int save_project(struct catalog *c, struct upstream_project *p, const str
 	CLEANUP(unref_other) struct upstream_project *other = NULL;
 	if (find_other(c, p, &other, e) < 0)
 		return -1;
-	for (size_t i = 0; i < p->upstream->count; i++) {
+	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		struct upstream_row *row = &p->row[i];
 		bool stays = row->is_dirty && other && is_superseded(row, &other->row[i]);
 		if (stays)
@@ -481,13 +480,13 @@ static int save_project(struct catalog *c, struct upstream_project *p, const str
 static void note_lost(struct upstream_project *const *projects, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < projects[i]->upstream->count; k++)
+		for (size_t k = 0; k < projects[i]->upstreams->indexes; k++)
 			projects[i]->row[k].changed = 0;
 }
 
 static int save_all(struct catalog *c, struct upstream_project *const *projects, size_t count, struct err *e)
 {
-	size_t rows = projects[0]->upstream->count;
+	size_t rows = projects[0]->upstreams->indexes;
 	CLEANUP(packing_release)
 	struct packing packed = {.page = xcalloc(count * rows, sizeof(*packed.page)),
 		.room = xcalloc(count * rows, sizeof(*packed.room))};
@@ -502,7 +501,7 @@ static int save_all(struct catalog *c, struct upstream_project *const *projects,
 	return catalog_commit(&t, e);
 }
 
-int upstream_save(struct upstream *u UNUSED, struct catalog *c, struct upstream_project *const *projects, size_t count,
+int upstream_save(struct upstreams *u UNUSED, struct catalog *c, struct upstream_project *const *projects, size_t count,
 	struct err *e)
 {
 	bool is_any = false;

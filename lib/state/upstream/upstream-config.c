@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The indexes of the configuration.
+// The upstreams of the configuration, and their indexes.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,63 +7,91 @@
 #include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream-row.h"
 
-static int add_index(struct upstream *u, struct str url, struct err *e)
+static int add_index(struct upstreams *u, struct upstream *one, struct str url, struct err *e)
 {
 	CLEANUP(fetch_url_release) struct fetch_url parts = {0};
 	const char *slash = str_ends(url, STR("/")) ? "" : "/";
-	u->index = xreallocarray(u->index, u->count + 1, sizeof(*u->index));
-	struct upstream_index *index = &u->index[u->count++];
-	*index = (struct upstream_index){.url = xasprintf(STR_FMT "%s", STR_ARG(url), slash)};
+	u->index = xreallocarray(u->index, u->indexes + 1, sizeof(*u->index));
+	struct upstream_index *index = &u->index[u->indexes++];
+	*index = (struct upstream_index){.upstream = one, .url = xasprintf(STR_FMT "%s", STR_ARG(url), slash)};
 	if (fetch_url_parse(index->url, &parts, e) < 0) {
 		e->kind = ERR_USAGE;
-		return err_prefix(e, "[upstream] url: number %zu is ", u->count);
+		return err_prefix(e, "[upstream] url: number %zu is ", u->indexes);
 	}
 	index->shown = STEAL_PTR(parts.text);
 	return 0;
 }
 
-struct fetch_pool *upstream_new_pool(const struct config *c)
+struct fetch_pool *upstream_new_pool(const struct config_upstream *c)
 {
 	const struct fetch_pool_options options = {
-		.fetch.ca_file = c->upstream_ca_file,
-		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
-		.fetch.stall_seconds = (unsigned)c->upstream_timeout,
-		.concurrency = (unsigned)c->upstream_concurrency,
-		.allow_hosts = c->upstream_allow_hosts,
-		.allow_private = c->upstream_allow_private,
+		.fetch.ca_file = c->ca_file,
+		.fetch.connect_seconds = (unsigned)c->connect_timeout,
+		.fetch.stall_seconds = (unsigned)c->timeout,
+		.concurrency = (unsigned)c->concurrency,
+		.allow_hosts = c->allow_hosts,
+		.allow_private = c->allow_private,
 	};
 	return fetch_pool_new(&options);
 }
 
-int upstream_new(const struct config *c, struct upstream **out, struct err *e)
+static int add_upstream(struct upstreams *u, const struct config_upstream *c, struct err *e)
 {
-	CLEANUP(upstream_cleanup) struct upstream *u = xcalloc(1, sizeof(*u));
-	u->timeout = (unsigned)c->upstream_timeout;
-	u->retries = (unsigned)c->upstream_retries;
-	u->concurrency = (unsigned)c->upstream_concurrency;
-	u->max_page = c->upstream_max_page;
-	u->trust_404 = c->upstream_trust_404;
+	struct upstream *one = &u->item[u->count++];
+	one->name = xstrdup(c->name);
+	one->timeout = (unsigned)c->timeout;
+	one->retries = (unsigned)c->retries;
+	one->concurrency = (unsigned)c->concurrency;
+	one->max_page = c->max_page;
+	one->trust_404 = c->trust_404;
+	for (struct str rest = str_from(c->urls); rest.len;)
+		if (add_index(u, one, str_cut(&rest, ' '), e) < 0)
+			return -1;
+	one->pool = upstream_new_pool(c);
+	return 0;
+}
+
+int upstreams_new(const struct config *c, struct upstreams **out, struct err *e)
+{
+	CLEANUP(upstreams_cleanup) struct upstreams *u = xcalloc(1, sizeof(*u));
+	u->item = xcalloc(c->upstreams.count + 1, sizeof(*u->item));
 	u->is_together = c->upstream_indexes && strcmp(c->upstream_indexes, "together") == 0;
 	u->state = c->state ? xstrdup(c->state) : NULL;
 	name_rules_init(&u->rules, c);
 	config_hidden_platforms(c, &u->hidden_platforms);
-	for (struct str rest = str_from(c->upstream_urls); rest.len;)
-		if (add_index(u, str_cut(&rest, ' '), e) < 0)
+	for (size_t i = 0; i < c->upstreams.count; i++)
+		if (add_upstream(u, &c->upstreams.item[i], e) < 0)
 			return -1;
-	u->pool = upstream_new_pool(c);
+	upstreams_configure(u, c);
 	*out = STEAL_PTR(u);
 	return 0;
 }
 
-void upstream_free(struct upstream *u)
+void upstreams_configure(struct upstreams *u, const struct config *c)
+{
+	for (size_t i = 0; i < u->count; i++) {
+		const struct config_upstream *now = config_upstreams_named(&c->upstreams, u->item[i].name);
+		if (!now)
+			continue;
+		u->item[i].max_age = (int64_t)now->max_age;
+		u->item[i].negative_max_age = (int64_t)now->negative_max_age;
+		u->item[i].stale = (int64_t)now->stale;
+	}
+}
+
+void upstreams_free(struct upstreams *u)
 {
 	if (!u)
 		return;
-	fetch_pool_free(u->pool);
-	for (size_t i = 0; i < u->count; i++) {
+	for (size_t i = 0; i < u->count; i++)
+		fetch_pool_free(u->item[i].pool);
+	for (size_t i = 0; i < u->count; i++)
+		free(u->item[i].name);
+	for (size_t i = 0; i < u->indexes; i++) {
 		free(u->index[i].url);
 		free(u->index[i].shown);
 	}
+	free(u->item);
 	free(u->index);
 	free(u->state);
 	name_rules_release(&u->rules);
@@ -74,23 +102,74 @@ void upstream_free(struct upstream *u)
 	free(u);
 }
 
-void upstream_cleanup(struct upstream **u)
+void upstreams_cleanup(struct upstreams **u)
 {
-	upstream_free(*u);
+	upstreams_free(*u);
 	*u = NULL;
 }
 
-const char *upstream_first_url(const struct upstream *u)
+struct upstream *upstreams_item(struct upstreams *u, size_t i)
 {
-	return u->index[0].url;
+	return i < u->count ? &u->item[i] : NULL;
 }
 
-struct fetch_pool *upstream_pool(struct upstream *u)
+void upstreams_start(struct upstreams *u)
+{
+	for (size_t i = 0; i < u->count; i++)
+		fetch_pool_start(u->item[i].pool);
+}
+
+// A project may go from one pool to another, also back.
+void upstreams_run(struct upstreams *u)
+{
+	do
+		for (size_t i = 0; i < u->count; i++)
+			fetch_pool_run(u->item[i].pool);
+	while (atomic_load(&u->asked));
+}
+
+void upstreams_cancel(struct upstreams *u)
+{
+	u->is_ending = true;
+	for (size_t i = 0; i < u->count; i++)
+		fetch_pool_cancel(u->item[i].pool, 0);
+}
+
+unsigned upstreams_concurrency(const struct upstreams *u)
+{
+	unsigned sum = 0;
+	for (size_t i = 0; i < u->count; i++)
+		sum += u->item[i].concurrency;
+	return sum;
+}
+
+bool upstreams_trust_404(const struct upstreams *u)
+{
+	for (size_t i = 0; i < u->count; i++)
+		if (!u->item[i].trust_404)
+			return false;
+	return true;
+}
+
+const char *upstream_name(const struct upstream *u)
+{
+	return u->name;
+}
+
+const char *upstream_url(const struct upstreams *u, const struct upstream *one)
+{
+	size_t i = 0;
+	while (u->index[i].upstream != one)
+		i++;
+	return u->index[i].url;
+}
+
+struct fetch_pool *upstream_pool(const struct upstream *u)
 {
 	return u->pool;
 }
 
-enum name_rule upstream_rule(const struct upstream *u, const char *project)
+enum name_rule upstream_rule(const struct upstreams *u, const char *project)
 {
 	return name_rules_find(&u->rules, project);
 }
@@ -104,9 +183,9 @@ const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden)
 	return is_ours ? "upstream did not know it when it came here: the name is ours" : NULL;
 }
 
-bool upstream_health(const struct upstream *u, size_t index, struct upstream_health *out)
+bool upstream_health(const struct upstreams *u, size_t index, struct upstream_health *out)
 {
-	if (index >= u->count)
+	if (index >= u->indexes)
 		return false;
 	const struct upstream_index *x = &u->index[index];
 	*out = (struct upstream_health){

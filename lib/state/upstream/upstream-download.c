@@ -15,7 +15,8 @@ enum { STATUS_OK = 200 };
 struct wanted_download {
 	const struct config *config;
 	const char *filename;
-	char *url, *home; // url NULL: upstream has no such file
+	char *url; // NULL: upstream has no such file
+	struct upstream_home home;
 	int64_t size;     // -1: unknown
 	bool has_sha256;
 	uint8_t expected[SHA256_SIZE];
@@ -27,7 +28,6 @@ struct wanted_download {
 static void wanted_download_release(struct wanted_download *w)
 {
 	free(w->url);
-	free(w->home);
 	digest_free(w->digest);
 }
 
@@ -47,7 +47,7 @@ static int check_is_asked(void *ctx, const struct upstream_answer *answer, struc
 }
 
 // Upstream is never asked for a name that is ours alone.
-static int check_name(struct upstream *u, struct catalog *c, const char *project, struct err *e)
+static int check_name(struct upstreams *u, struct catalog *c, const char *project, struct err *e)
 {
 	if (c)
 		return upstream_load_cached(u, c, project, check_is_asked, NULL, e);
@@ -57,13 +57,13 @@ static int check_name(struct upstream *u, struct catalog *c, const char *project
 		upstream_owner(upstream_rule(u, project), false, false));
 }
 
-int upstream_ask(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx, struct err *e)
+int upstream_ask(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx, struct err *e)
 {
 	struct upstream_project *p = NULL;
 	if (check_name(u, c, project, e) < 0 || upstream_load(u, c, project, &p, e) < 0)
 		return -1;
 	upstream_request(u, p, ignore_done, NULL);
-	fetch_pool_run(upstream_pool(u));
+	upstreams_run(u);
 	upstream_parse(u, p);
 	int result = upstream_report(u, p, fn, ctx, e);
 	upstream_project_unref(p);
@@ -82,7 +82,7 @@ static int take_file(void *ctx, const struct upstream_answer *answer, struct err
 	if (!f->has_sha256)
 		return err_set(e, ERR_INVALID, "upstream's page has no SHA-256 of %s", w->filename);
 	w->url = xstrdup(f->url);
-	w->home = xstrdup(upstream_home(answer, w->filename));
+	w->home = upstream_home(answer, w->filename);
 	w->size = f->size;
 	memcpy(w->expected, f->sha256, SHA256_SIZE);
 	return 0;
@@ -147,12 +147,12 @@ static int check_download(struct wanted_download *w, struct err *e)
 	return 0;
 }
 
-static int run_download(struct wanted_download *w, struct fetch_pool *pool, struct err *e)
+static int run_download(struct wanted_download *w, struct err *e)
 {
 	struct err why = ERR_INIT;
 	const struct fetch_request request = {
 		.url = w->url,
-		.configured_url = w->home,
+		.configured_url = w->home.url,
 		.limit = w->config->max_file,
 		.on_head = on_download_head,
 		.on_body = on_download_body,
@@ -163,8 +163,8 @@ static int run_download(struct wanted_download *w, struct fetch_pool *pool, stru
 	w->e = &why;
 	w->digest = digest_new();
 	digest_begin(w->digest);
-	fetch_pool_get(pool, &request);
-	fetch_pool_run(pool);
+	fetch_pool_get(upstream_pool(w->home.upstream), &request);
+	fetch_pool_run(upstream_pool(w->home.upstream));
 	if (why.kind != ERR_NONE) {
 		*e = why;
 		return -1;
@@ -172,7 +172,7 @@ static int run_download(struct wanted_download *w, struct fetch_pool *pool, stru
 	return check_download(w, e);
 }
 
-int upstream_download(const struct config *config, struct upstream *u, struct catalog *c, const char *project,
+int upstream_download(const struct config *config, struct upstreams *u, struct catalog *c, const char *project,
 	const char *filename, struct upstream_download *out, struct err *e)
 {
 	CLEANUP(wanted_download_release)
@@ -183,7 +183,7 @@ int upstream_download(const struct config *config, struct upstream *u, struct ca
 		return err_set(e, ERR_LIMIT, "upstream's %s has %lld bytes, more than [upload] max-file", filename,
 			(long long)w.size);
 	*out = (struct upstream_download){.fd = open_scratch(e)};
-	if (out->fd < 0 || run_download(&w, upstream_pool(u), e) < 0) {
+	if (out->fd < 0 || run_download(&w, e) < 0) {
 		mem_close(&out->fd);
 		return -1;
 	}

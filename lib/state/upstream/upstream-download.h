@@ -19,8 +19,8 @@ struct upstream_download {
 // asked; ERR_NOT_FOUND: upstream has no such file; ERR_INVALID: other bytes than its page says, or the page has no hash
 // of it; ERR_LIMIT: more than [upload] max-file; ERR_NET; ERR_FULL, ERR_IO: the disk. The caller closes out->fd if this
 // returns 0.
-int upstream_download(const struct config *config, struct upstream *u, struct catalog *c, const char *project,
+int upstream_download(const struct config *config, struct upstreams *u, struct catalog *c, const char *project,
 	const char *filename, struct upstream_download *out, struct err *e) MUST_CHECK;
 // Asks upstream for the project's page, and calls fn with the answer. Nothing is saved. ERR_DENIED as above.
-int upstream_ask(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_ask(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;

@@ -194,7 +194,7 @@ static bool unpack_body(struct upstream_row *row)
 	struct upstream_response *s = &row->response;
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf plain;
-	buf_init(&plain, row->upstream->max_page);
+	buf_init(&plain, row->index->upstream->max_page);
 	if (s->is_packed && decompress_gzip_whole(buf_view(&s->body), &plain, &e) < 0) {
 		conclude_row(row, e.kind == ERR_LIMIT ? UPSTREAM_TOO_LARGE : UPSTREAM_TRUNCATED, e.msg);
 		return false;
@@ -270,9 +270,9 @@ static void settle_row(struct upstream_row *row)
 	upstream_response_release(s);
 }
 
-void upstream_parse(struct upstream *u, struct upstream_project *p)
+void upstream_parse(struct upstreams *u, struct upstream_project *p)
 {
-	for (size_t i = 0; i < u->count; i++)
+	for (size_t i = 0; i < u->indexes; i++)
 		settle_row(&p->row[i]);
 }
 
@@ -299,7 +299,7 @@ struct str upstream_row_packed(const struct upstream_row *row, struct buf *room)
 
 void upstream_project_slim(struct upstream_project *p)
 {
-	for (size_t i = 0; i < p->upstream->count; i++) {
+	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		struct upstream_row *row = &p->row[i];
 		CLEANUP(buf_release) struct buf room;
 		buf_init(&room, SIZE_MAX / 2);
@@ -353,7 +353,7 @@ static void add_up(const struct upstream_project *p, struct sum *out)
 {
 	size_t files = 0, versions = 0;
 	bool has_first = false;
-	for (size_t i = 0; i < p->upstream->count; i++) {
+	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		const struct simplepage *page = &p->row[i].page;
 		if (p->row[i].last_definitive != UPSTREAM_KNOWN || !p->row[i].has_page)
 			continue;
@@ -382,7 +382,7 @@ static bool is_missing(const struct upstream_row *row)
 
 bool upstream_row_may_lack(const struct upstream_row *row)
 {
-	return row->upstream->trust_404 || !row->has_page;
+	return row->index->upstream->trust_404 || !row->has_page;
 }
 
 // For indexes = first: the row of the first index that has the project, if those before it answered that they do not.
@@ -390,7 +390,7 @@ bool upstream_row_may_lack(const struct upstream_row *row)
 static const struct upstream_row *home_of(const struct upstream_project *p)
 {
 	size_t i = 0;
-	while (i + 1 < p->upstream->count && p->row[i].last_definitive == UPSTREAM_NOT_FOUND &&
+	while (i + 1 < p->upstreams->indexes && p->row[i].last_definitive == UPSTREAM_NOT_FOUND &&
 		upstream_row_may_lack(&p->row[i]))
 		i++;
 	return &p->row[i];
@@ -411,9 +411,9 @@ static const struct upstream_row *first_deciding_index(const struct upstream_pro
 static const struct upstream_row *deciding_index(const struct upstream_project *p)
 {
 	const struct upstream_row *known = NULL;
-	if (!p->upstream->is_together)
+	if (!p->upstreams->is_together)
 		return first_deciding_index(p);
-	for (size_t i = 0; i < p->upstream->count; i++) {
+	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		const struct upstream_row *row = &p->row[i];
 		if (row->result != UPSTREAM_KNOWN && !is_missing(row))
 			return row;
@@ -423,30 +423,30 @@ static const struct upstream_row *deciding_index(const struct upstream_project *
 	return known ? known : &p->row[0];
 }
 
-static enum upstream_result shown(const struct upstream *u, enum upstream_result r)
+static enum upstream_result shown(const struct upstreams *u, enum upstream_result r)
 {
-	return r == UPSTREAM_NOT_FOUND && u->trust_404 ? UPSTREAM_ABSENT : r;
+	return r == UPSTREAM_NOT_FOUND && upstreams_trust_404(u) ? UPSTREAM_ABSENT : r;
 }
 
 // Combines definitive results: quarantined by one index is quarantined; else known by one is known.
 static enum upstream_result last_definitive_of(const struct upstream_project *p)
 {
 	static const enum upstream_result order[] = {UPSTREAM_QUARANTINED, UPSTREAM_KNOWN, UPSTREAM_NOT_FOUND};
-	if (!p->upstream->is_together)
-		return shown(p->upstream, home_of(p)->last_definitive);
+	if (!p->upstreams->is_together)
+		return shown(p->upstreams, home_of(p)->last_definitive);
 	for (size_t k = 0; k < ARRAY_SIZE(order); k++)
-		for (size_t i = 0; i < p->upstream->count; i++)
+		for (size_t i = 0; i < p->upstreams->indexes; i++)
 			if (p->row[i].last_definitive == order[k])
-				return shown(p->upstream, order[k]);
+				return shown(p->upstreams, order[k]);
 	return UPSTREAM_NEVER_ASKED;
 }
 
 static bool is_unchanged(const struct upstream_project *p)
 {
-	if (!p->upstream->is_together)
+	if (!p->upstreams->is_together)
 		return home_of(p)->result == UPSTREAM_KNOWN && home_of(p)->is_unchanged;
 	bool is_any_new = false, is_any_same = false;
-	for (size_t i = 0; i < p->upstream->count; i++) {
+	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		const struct upstream_row *row = &p->row[i];
 		is_any_same = is_any_same || (row->result == UPSTREAM_KNOWN && row->is_unchanged);
 		is_any_new = is_any_new || (row->result == UPSTREAM_KNOWN && !row->is_unchanged);
@@ -455,17 +455,16 @@ static bool is_unchanged(const struct upstream_project *p)
 }
 
 // For indexes = together: the first index that has the file, as in add_up.
-const char *upstream_home(const struct upstream_answer *answer, const char *filename)
+struct upstream_home upstream_home(const struct upstream_answer *answer, const char *filename)
 {
 	const struct upstream_project *p = answer->of;
-	if (p && !p->upstream->is_together)
-		return home_of(p)->index->url;
-	for (size_t i = 0; p && i < p->upstream->count; i++) {
-		const struct upstream_row *row = &p->row[i];
-		if (row->last_definitive == UPSTREAM_KNOWN && row->has_page && simplepage_find(&row->page, filename))
-			return row->index->url;
+	const struct upstream_row *home = home_of(p);
+	for (size_t i = 0; p->upstreams->is_together && i < p->upstreams->indexes; i++) {
+		home = &p->row[i];
+		if (home->last_definitive == UPSTREAM_KNOWN && home->has_page && simplepage_find(&home->page, filename))
+			break;
 	}
-	return answer->index;
+	return (struct upstream_home){home->index->url, home->index->upstream};
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -478,8 +477,8 @@ static int64_t least(int64_t a, int64_t b)
 static void fill_times(const struct upstream_project *p, struct upstream_answer *out)
 {
 	const struct upstream_row *home = home_of(p);
-	if (p->upstream->is_together) {
-		for (size_t i = 0; i < p->upstream->count; i++) {
+	if (p->upstreams->is_together) {
+		for (size_t i = 0; i < p->upstreams->indexes; i++) {
 			const struct upstream_row *row = &p->row[i];
 			bool is_had = row->last_definitive == UPSTREAM_KNOWN && row->had_since;
 			out->certain = i ? least(out->certain, row->certain) : row->certain;
@@ -499,10 +498,23 @@ static void fill_times(const struct upstream_project *p, struct upstream_answer 
 	}
 }
 
-int upstream_report(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e)
+// The least of all upstreams: any of them may have a part in the answer.
+static struct upstream_ages ages_of(const struct upstreams *u)
+{
+	struct upstream_ages ages = {INT64_MAX, INT64_MAX, INT64_MAX};
+	for (size_t i = 0; i < u->count; i++) {
+		const struct upstream *one = &u->item[i];
+		ages.max_age = least(ages.max_age, one->max_age);
+		ages.negative = least(ages.negative, one->negative_max_age);
+		ages.stale = least(ages.stale, one->stale);
+	}
+	return ages;
+}
+
+int upstream_report(struct upstreams *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e)
 {
 	const struct upstream_row *row = deciding_index(p);
-	bool is_one = u->count == 1 || !u->is_together;
+	bool is_one = u->indexes == 1 || !u->is_together;
 	struct upstream_answer answer = {
 		.result = shown(u, row->result),
 		.project = p->name,
@@ -513,9 +525,10 @@ int upstream_report(struct upstream *u, struct upstream_project *p, upstream_fn 
 		.asked = row->asked,
 		.max_age = row->max_age,
 		.last_definitive = last_definitive_of(p),
+		.ages = ages_of(u),
 		.of = p,
 	};
-	for (size_t i = 0; i < u->count; i++)
+	for (size_t i = 0; i < u->indexes; i++)
 		answer.is_changed = answer.is_changed || p->row[i].is_changed;
 	fill_times(p, &answer);
 	CLEANUP(release_sum) struct sum sum = {0};

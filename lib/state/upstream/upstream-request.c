@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests, retries and back-off. All in the pool's thread, except for starting.
+// Requests, retries and back-off. All of a row in the thread of its upstream's pool, except for starting.
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,14 +107,20 @@ static char *copy_header(const struct fetch_answer *a, const char *name)
 	return value.len && value.len <= LIMIT_WORDS ? xstrndup(value.ptr, value.len) : NULL;
 }
 
-static void first_try(struct upstream_row *row);
+static void begin_asking(void *ctx);
+
+// In the thread of its own upstream's pool.
+static void start_row(struct upstream_row *row)
+{
+	fetch_pool_call(row->index->upstream->pool, begin_asking, row);
+}
 
 // For indexes = first an index is asked only after those before it do not have the project, so that it does not learn
 // other names.
 static bool is_next_wanted(const struct upstream_row *row)
 {
-	bool is_last = row == &row->project->row[row->upstream->count - 1];
-	return !row->upstream->is_together && !is_last && row->response.result == UPSTREAM_NOT_FOUND &&
+	bool is_last = row == &row->project->row[row->project->upstreams->indexes - 1];
+	return !row->project->upstreams->is_together && !is_last && row->response.result == UPSTREAM_NOT_FOUND &&
 	       upstream_row_may_lack(row);
 }
 
@@ -122,10 +128,12 @@ static void answer_row(struct upstream_row *row)
 {
 	struct upstream_project *p = row->project;
 	row->response.is_there = true;
-	if (is_next_wanted(row))
-		first_try(row + 1);
-	else if (--p->left == 0)
+	if (is_next_wanted(row)) {
+		start_row(row + 1);
+	} else if (atomic_fetch_sub(&p->left, 1) == 1) {
+		atomic_fetch_sub(&p->upstreams->asked, 1);
 		p->done(p->ctx, p);
+	}
 }
 
 static void set_result(struct upstream_row *row, enum upstream_result result, const char *why)
@@ -148,7 +156,7 @@ static void take_response(struct upstream_row *row, const struct fetch_result *r
 	s->serial = read_digits(fetch_header(r->answer, "x-pypi-last-serial"));
 	s->max_age = read_freshness(r->answer);
 	s->as_of = read_age(r->answer) < s->sent ? s->sent - read_age(r->answer) : 1;
-	buf_init(&s->body, row->upstream->max_page);
+	buf_init(&s->body, row->index->upstream->max_page);
 	if (result == UPSTREAM_KNOWN)
 		buf_str(&s->body, buf_view(&r->answer->body));
 	s->is_packed = str_eq_nocase(fetch_header(r->answer, "content-encoding"), STR("gzip"));
@@ -251,8 +259,8 @@ static void on_response(void *ctx, const struct fetch_result *r)
 	struct upstream_index *index = row->index;
 	enum upstream_result result = result_of(r);
 	note_health(row, r, result);
-	bool is_over = index->failures >= UPSTREAM_GIVE_UP || row->upstream->is_ending;
-	if (passes[result] && !is_over && row->tries <= row->upstream->retries && next_try(row) < row->end_ms) {
+	bool is_over = index->failures >= UPSTREAM_GIVE_UP || row->project->upstreams->is_ending;
+	if (passes[result] && !is_over && row->tries <= row->index->upstream->retries && next_try(row) < row->end_ms) {
 		try_row(row);
 		return;
 	}
@@ -272,15 +280,15 @@ static void request_row(struct upstream_row *row, int64_t at_ms)
 		.url = url,
 		.headers = headers,
 		.delay_ms = at_ms > now ? (uint64_t)(at_ms - now) : 0,
-		.total_seconds = row->upstream->timeout,
-		.limit = row->upstream->max_page,
+		.total_seconds = row->index->upstream->timeout,
+		.limit = row->index->upstream->max_page,
 		.is_raw = true,
 		.on_done = on_response,
 		.ctx = row,
 	};
 	row->tries++;
 	row->response.sent = clock_wall_seconds() + (int64_t)request.delay_ms / 1000;
-	fetch_pool_get(row->upstream->pool, &request);
+	fetch_pool_get(row->index->upstream->pool, &request);
 }
 
 static void try_row(struct upstream_row *row)
@@ -288,14 +296,15 @@ static void try_row(struct upstream_row *row)
 	request_row(row, next_try(row));
 }
 
-static void first_try(struct upstream_row *row)
+static void begin_asking(void *ctx)
 {
+	struct upstream_row *row = ctx;
 	struct upstream_index *index = row->index;
 	int64_t now = clock_ms(), rest = rest_of_index(row);
 	CLEANUP(mem_free) char *why = NULL;
 	row->tries = 0;
-	row->end_ms = now + (int64_t)row->upstream->timeout * 2000;
-	if (row->upstream->is_ending) {
+	row->end_ms = now + (int64_t)row->index->upstream->timeout * 2000;
+	if (row->project->upstreams->is_ending) {
 		set_result(row, UPSTREAM_OTHER, "not asked any more");
 	} else if (rest > row->end_ms) {
 		why = xasprintf("%s: it asks to be left alone for %lld s more", index->shown,
@@ -314,20 +323,15 @@ static void first_try(struct upstream_row *row)
 	}
 }
 
-static void begin_request(void *ctx)
+void upstream_request(struct upstreams *u, struct upstream_project *p, upstream_done *done, void *ctx)
 {
-	struct upstream_project *p = ctx;
-	size_t count = p->left;
-	for (size_t i = 0; i < count; i++) // the last response passes p on
-		first_try(&p->row[i]);
-}
-
-void upstream_request(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx)
-{
-	p->left = u->is_together ? u->count : 1;
+	size_t count = u->is_together ? u->indexes : 1;
+	atomic_store(&p->left, count);
+	atomic_fetch_add(&u->asked, 1);
 	p->done = done;
 	p->ctx = ctx;
-	for (size_t i = 0; i < u->count; i++)
+	for (size_t i = 0; i < u->indexes; i++)
 		upstream_response_release(&p->row[i].response);
-	fetch_pool_call(u->pool, begin_request, p);
+	for (size_t i = 0; i < count; i++) // the last response passes p on
+		start_row(&p->row[i]);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A project, with a row for each of the configured indexes. Only for the upstream-*.c. Threads as in upstream.h.
+// The upstreams with their indexes, and a project, with a row for each index. Only for the upstream-*.c. Threads as in
+// upstream.h.
 #pragma once
 
 #include <pthread.h>
@@ -33,12 +34,13 @@ struct upstream_some {
 };
 
 struct upstream_index {
+	struct upstream *upstream;
 	char *url;   // with "/" at the end
 	char *shown; // without password
 	_Atomic int64_t answered_s, failed_s; // the last time, seconds since 1970; 0: never
 	_Atomic enum upstream_result failed_by;
 	atomic_bool is_failing; // the last response was a failure
-	// Only the pool's thread:
+	// Only the thread of the upstream's pool:
 	unsigned failures;                      // in a row; 5xx count once per project
 	struct upstream_some failed, throttled; // since the last good answer: projects with a 5xx; with a Retry-After
 	int64_t rest_ms;                        // no request before (429),
@@ -52,20 +54,28 @@ struct upstream_index {
 };
 
 struct upstream {
-	struct fetch_pool *pool;
-	struct upstream_index *index;
-	size_t count;
+	char *name;
+	struct fetch_pool *pool; // of its pages
 	unsigned timeout, retries, concurrency;
 	uint64_t max_page;
 	bool trust_404;
+	_Atomic int64_t max_age, negative_max_age, stale; // seconds; a reload may change them
+};
+
+struct upstreams {
+	struct upstream *item; // in the order of the configuration
+	size_t count;
+	struct upstream_index *index; // of all upstreams, in their order
+	size_t indexes;
 	bool is_together; // indexes = together: files of a project from all indexes; else of the first that has it
+	atomic_size_t asked; // projects that were requested and not answered yet
 	struct name_rules rules;
 	pthread_mutex_t lock;           // of ours
 	char *state;                    // [state] path; NULL: beside the catalog
 	struct owned_names *ours;       // of the first catalog that was used; NULL: none yet
 	struct strset hidden_platforms; // sorted
 	struct strset noted;            // recorded as ours by the last look-up; sorted
-	bool is_ending;                 // only the pool's thread: the pool ends
+	atomic_bool is_ending;          // no request begins any more
 };
 
 // The response of one index, not parsed.
@@ -96,7 +106,6 @@ struct upstream_row {
 	// What is to be saved.
 	bool is_dirty, is_changed, has_new_page;
 	bool is_unchanged; // the answer was a 304
-	struct upstream *upstream;
 	struct upstream_project *project;
 	struct upstream_index *index;
 	// During a request.
@@ -108,15 +117,17 @@ struct upstream_row {
 struct upstream_project {
 	atomic_uint refs;
 	char *name;
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	atomic_bool is_superseded;
 	struct name_presence here; // when it was loaded
-	size_t left;               // rows without a response
+	atomic_size_t left;        // rows without a response
 	upstream_done *done;
 	void *ctx;
 	struct upstream_row row[]; // one an index, in their order
 };
 
+// Whether all of them trust a 404.
+bool upstreams_trust_404(const struct upstreams *u);
 void upstream_response_release(struct upstream_response *s);
 // For upstream_health(): a request was sent, and its response gave row->result. Any thread.
 void upstream_row_note_health(const struct upstream_row *row);

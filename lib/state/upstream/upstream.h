@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Look-ups of projects at other indexes (PyPI, unless the configuration says otherwise) over HTTP, and their results in
-// the catalog. One conditional request per project and index; temporary failures are retried. No failure means
+// the catalog. The upstreams of a configuration are a list. Each has a name, settings, connections and one index or
+// several; that one of them fails does not touch another. A project has one answer, of the indexes of all. One conditional request per project and index; temporary failures are retried. No failure means
 // "absent": each has a name, and good facts stay beside a later failure.
 //
 // A command calls upstream_lookup. A server takes the same steps in several threads: upstream_load and upstream_save
@@ -19,6 +20,7 @@
 #include "lib/state/upstream/owned-names.h"
 
 struct simplepage; // lib/domain/index/simplepage.h
+struct upstream;   // one of the list
 
 enum upstream_result {
 	UPSTREAM_KNOWN,  // the page is there, and current
@@ -46,6 +48,11 @@ enum upstream_result {
 };
 extern const char *const upstream_result_name[UPSTREAM_RESULT_COUNT]; // "known", "404", "timeout", "429", …
 
+// How long a page may be used: [upstream] max-age, negative-max-age and stale, in seconds.
+struct upstream_ages {
+	int64_t max_age, negative, stale;
+};
+
 // The facts about a project from all configured indexes. Borrowed for the call.
 struct upstream_answer {
 	enum upstream_result result;   // of the last request
@@ -57,6 +64,7 @@ struct upstream_answer {
 	int64_t asked;                 // seconds since 1970; 0: never
 	int64_t fetched;               // when page or stale was last confirmed
 	int64_t max_age;               // its lifetime since then in seconds, less Age; -1: unknown
+	struct upstream_ages ages;     // of the upstreams, of several the least
 	bool is_changed;               // just asked: the facts differ from those before
 	const struct simplepage *page; // if KNOWN, else NULL; of several indexes the union, of a file name the first's
 	// The last page, for serving, not for decisions; NULL: none. If KNOWN, it is page.
@@ -68,24 +76,44 @@ struct upstream_answer {
 	// not.
 	int64_t had_since;
 	bool is_ours;                      // if PRIVATE: because the name was ours first (name-owner.h)
-	const struct upstream_project *of; // for upstream_home()
+	const struct upstream_project *of; // for upstream_home(): never NULL where a page is
 };
 typedef int upstream_fn(void *ctx, const struct upstream_answer *answer, struct err *e);
 // The URL of the index that a file of the answer's pages is from, with user and password: for requests only, never to
-// be shown. Borrowed.
-const char *upstream_home(const struct upstream_answer *answer, const char *filename);
+// be shown; and whose index it is. Borrowed.
+struct upstream_home {
+	const char *url;
+	struct upstream *upstream;
+};
+struct upstream_home upstream_home(const struct upstream_answer *answer, const char *filename);
 
-struct upstream;
+struct upstreams; // all of a configuration, in its order
 
 // ERR_USAGE: [upstream] is invalid. c is borrowed for the call. The caller frees *out.
-int upstream_new(const struct config *c, struct upstream **out, struct err *e) MUST_CHECK;
-void upstream_free(struct upstream *u);     // NULL is fine. Ends the pool; requests under way are answered as OTHER
-void upstream_cleanup(struct upstream **u); // for CLEANUP
+int upstreams_new(const struct config *c, struct upstreams **out, struct err *e) MUST_CHECK;
+void upstreams_free(struct upstreams *u);     // NULL is fine. Ends the pools; requests under way are answered as OTHER
+void upstreams_cleanup(struct upstreams **u); // for CLEANUP
+// Takes over the lifetimes of pages. Any thread.
+void upstreams_configure(struct upstreams *u, const struct config *c);
+// A server starts the threads of their pools before upstream_request; upstream_lookup runs the pools itself.
+void upstreams_start(struct upstreams *u);
+// Runs the pools in the calling thread until all that was requested is answered. Not after upstreams_start().
+void upstreams_run(struct upstreams *u);
+// Cancels the requests in flight; no other one begins, until upstream_lookup has ended. Any thread.
+void upstreams_cancel(struct upstreams *u);
+// How many requests may be in flight, of all together.
+unsigned upstreams_concurrency(const struct upstreams *u);
+
+// One of them, borrowed; NULL: there are not so many.
+struct upstream *upstreams_item(struct upstreams *u, size_t i);
+const char *upstream_name(const struct upstream *u);
+// The URL of its first index, with "/" at its end, user and password. Borrowed.
+const char *upstream_url(const struct upstreams *u, const struct upstream *one);
+// The pool of its pages, borrowed.
+struct fetch_pool *upstream_pool(const struct upstream *u);
 // A second pool with the same settings, for files, so that downloads do not delay pages. The caller frees it.
-struct fetch_pool *upstream_new_pool(const struct config *c);
-// The URL of the first index, with "/" at its end, user and password. Borrowed.
-const char *upstream_first_url(const struct upstream *u);
-// How requests for the pages of an index went, since u is there. Times are seconds since 1970; 0: never.
+struct fetch_pool *upstream_new_pool(const struct config_upstream *c);
+// How requests for the pages of an index went, since the upstreams are there. Times are seconds since 1970; 0: never.
 struct upstream_health {
 	const char *url;             // without password; borrowed
 	int64_t answered;            // the last answer, with a page or without the project
@@ -94,29 +122,27 @@ struct upstream_health {
 	bool is_failing;             // it came after the last answer
 };
 // False: there is no index of this number, from 0 on. Any thread.
-bool upstream_health(const struct upstream *u, size_t index, struct upstream_health *out);
-// Its pool, borrowed. A server starts it (fetch_pool_start) before upstream_request; upstream_lookup runs it itself.
-struct fetch_pool *upstream_pool(struct upstream *u);
+bool upstream_health(const struct upstreams *u, size_t index, struct upstream_health *out);
 
 // Looks up each of the projects (normalised), except those that are ours alone and those that only private platforms
 // have. Calls fn once for each project, in this thread, in any order, and writes the results to the catalog in batches.
 // A failed look-up is an answer, not an error. fn must not write to the catalog; if it fails, the look-up ends. The
-// pool must not have been started. At the end, names that the store has and upstream does not know are recorded as
+// pools must not have been started. At the end, names that the store has and upstream does not know are recorded as
 // ours. An index that knows none of several projects and is not trusted (trust-404) is excepted; that is logged.
-int upstream_lookup(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
+int upstream_lookup(struct upstreams *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
 // Calls fn with the catalog's facts about a project, without a request. A name that is ours alone has none, unless the
 // last look-up of this u recorded it. Any thread.
-int upstream_load_cached(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_load_cached(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // The same for clients that do not know of private platforms: that only such ones have the project does not count.
-int upstream_load_cached_open(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_load_cached_open(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // The same for any name.
-int upstream_load_cached_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_load_cached_any(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // The operator's rule for the name.
-enum name_rule upstream_rule(const struct upstream *u, const char *project);
+enum name_rule upstream_rule(const struct upstreams *u, const char *project);
 // Why a name is ours alone, in words; NULL: it is not. is_ours: the store had it first (owned-names.h). is_hidden: only
 // private platforms have it, and upstream is not asked. The text is constant.
 const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden);
@@ -126,7 +152,7 @@ const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden);
 struct upstream_project;
 
 // Loads the catalog's rows of a project, for any name; none if c is NULL. *out has one reference.
-int upstream_load(struct upstream *u, struct catalog *c, const char *project, struct upstream_project **out,
+int upstream_load(struct upstreams *u, struct catalog *c, const char *project, struct upstream_project **out,
 	struct err *e) MUST_CHECK;
 struct upstream_project *upstream_project_ref(struct upstream_project *p);
 void upstream_project_unref(struct upstream_project *p); // NULL is fine
@@ -137,20 +163,20 @@ size_t upstream_project_unread(const struct upstream_project *p); // bytes of re
 size_t upstream_project_bytes(const struct upstream_project *p);  // of memory, about
 // The change number (catalog-upstream.h) of its rows; 0: it was never saved.
 int64_t upstream_project_changed(const struct upstream_project *p);
-// Sends the requests. done is called once, by the pool's thread, which owns p until then. The responses are not parsed
+// Sends the requests. done is called once, by a pool's thread; until then p is the pools'. The responses are not parsed
 // yet.
 typedef void upstream_done(void *ctx, struct upstream_project *p);
-void upstream_request(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx);
+void upstream_request(struct upstreams *u, struct upstream_project *p, upstream_done *done, void *ctx);
 // Parses the responses. A page that is older than the stored one (by its serial, else its newest upload; if it has
 // neither, one that only lacks files) is suspect: the result is OLDER until the page is newer again, or has been the
 // same for a day.
-void upstream_parse(struct upstream *u, struct upstream_project *p);
+void upstream_parse(struct upstreams *u, struct upstream_project *p);
 // Calls fn with the facts about the project.
-int upstream_report(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx,
+int upstream_report(struct upstreams *u, struct upstream_project *p, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // Bounds the catalog's rows of names that no index has, and of pages of projects that no platform has. In a transaction
 // of its own.
 int upstream_forget(struct catalog *c, struct err *e) MUST_CHECK;
 // Writes the new facts about the projects, in one transaction.
-int upstream_save(struct upstream *u, struct catalog *c, struct upstream_project *const *projects, size_t count,
+int upstream_save(struct upstreams *u, struct catalog *c, struct upstream_project *const *projects, size_t count,
 	struct err *e) MUST_CHECK;

@@ -47,7 +47,7 @@ static int stop_at_first(void *ctx UNUSED, const struct upstream_answer *a UNUSE
 	return err_set(e, ERR_INVALID, "enough");
 }
 
-static int print_cached(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, struct err *e)
+static int print_cached(struct upstreams *u, struct catalog *c, const char *const *projects, size_t count, struct err *e)
 {
 	for (size_t i = 0; i < count; i++)
 		if (upstream_load_cached(u, c, projects[i], print_answer, NULL, e) < 0)
@@ -58,10 +58,10 @@ static int print_cached(struct upstream *u, struct catalog *c, const char *const
 static int run_command(int argc, char **argv, struct err *e)
 {
 	CLEANUP(config_release) struct config config;
-	CLEANUP(upstream_cleanup) struct upstream *u = NULL;
+	CLEANUP(upstreams_cleanup) struct upstreams *u = NULL;
 	CLEANUP(catalog_cleanup) struct catalog *c = NULL;
 	config_init(&config);
-	if (config_read(&config, argv[1], e) < 0 || upstream_new(&config, &u, e) < 0 ||
+	if (config_read(&config, argv[1], e) < 0 || upstreams_new(&config, &u, e) < 0 ||
 		catalog_open(argv[2], &c, e) < 0)
 		return -1;
 	const char *const *projects = (const char *const *)argv + 4;

@@ -188,15 +188,15 @@ static void test_roots(void **state)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, LIMIT_PAGE);
-	assert_int_equal(page_root(&plain, NULL, (struct str){"", 0}, PAGE_JSON, &out, &e), 0);
+	assert_int_equal(page_root(&plain, NULL, NULL, 0, PAGE_JSON, &out, &e), 0);
 	assert_string_equal(out.data, "{\"meta\":{\"api-version\":\"1.4\"},\"projects\":[\n"
 				      "{\"name\":\"odd\"},\n{\"name\":\"torch\"}\n]}\n");
 	buf_clear(&out);
-	assert_int_equal(page_root(&plain, NULL, (struct str){"", 0}, PAGE_HTML, &out, &e), 0);
+	assert_int_equal(page_root(&plain, NULL, NULL, 0, PAGE_HTML, &out, &e), 0);
 	assert_has(&out, "<body>\n<a href=\"odd/\">odd</a><br>\n<a href=\"torch/\">torch</a><br>\n</body>");
 	fake_file_count = 0;
 	buf_clear(&out);
-	assert_int_equal(page_root(&plain, NULL, (struct str){"", 0}, PAGE_JSON, &out, &e), 0);
+	assert_int_equal(page_root(&plain, NULL, NULL, 0, PAGE_JSON, &out, &e), 0);
 	assert_string_equal(out.data, "{\"meta\":{\"api-version\":\"1.4\"},\"projects\":[\n\n]}\n");
 	use_fake(NULL);
 }
@@ -217,7 +217,7 @@ static void test_failures(void **state)
 	fake_fails = true;
 	assert_int_equal(page_project(&plain, NULL, "torch", NULL, PAGE_JSON, &out, &e), -1);
 	assert_int_equal(e.kind, ERR_DB);
-	assert_int_equal(page_root(&plain, NULL, (struct str){"", 0}, PAGE_JSON, &out, &e), -1);
+	assert_int_equal(page_root(&plain, NULL, NULL, 0, PAGE_JSON, &out, &e), -1);
 	assert_int_equal(e.kind, ERR_DB);
 	fake_fails = false;
 }

@@ -14,6 +14,7 @@
 static const char *const platforms[] = {"alpha", "beta", "gamma"};
 static char beta[] = "beta", alpha[] = "alpha", both[] = "both";
 static char *both_platforms[] = {beta, alpha};
+static struct config_upstream other_index = {.name = (char[]){"upstream"}};
 
 static struct store store_of(size_t count)
 {
@@ -37,7 +38,10 @@ static void clients_have_upstream_as_the_configuration_says(void **state UNUSED)
 		CLEANUP(store_release) struct store store = store_of(3);
 		struct config_view view = {
 			.name = both, .platforms = both_platforms, .platform_count = 2, .upstream = rows[i].upstream};
-		const struct config c = {.views = &view, .view_count = 1, .prune_clients_have_upstream = rows[i].clients};
+		const struct config c = {.upstreams = {&other_index, 1},
+			.views = &view,
+			.view_count = 1,
+			.prune_clients_have_upstream = rows[i].clients};
 		assert_int_equal(site_borrow(&s, &c, &store, NULL, &e), 0);
 		for (size_t k = 0; k < 5; k++)
 			if (s.view[k].has_upstream != (rows[i].has[k] == '+'))

@@ -59,6 +59,7 @@ static struct store store_of(size_t count)
 
 static char beta[] = "beta", alpha[] = "alpha", gamma_name[] = "gamma", lost[] = "lost", both[] = "both";
 static char *both_platforms[] = {beta, alpha};
+static struct config_upstream other_index = {.name = (char[]){"upstream"}};
 
 // A site of the three platforms and the view "both".
 static int make_site(struct site *s, char *default_view, struct config_view *views, size_t count, struct err *e)
@@ -186,6 +187,7 @@ static void test_wheel_filters(void **state UNUSED)
 			.upstream = settings[i].view_upstream,
 			.upstream_wheels = settings[i].view_wheels};
 		struct config c = {.default_view = settings[i].default_view,
+			.upstreams = {&other_index, 1},
 			.views = &v,
 			.view_count = 1,
 			.upstream_merge = settings[i].merges,

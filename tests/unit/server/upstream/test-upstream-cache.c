@@ -14,14 +14,14 @@
 
 enum { PACKED = 10000 };
 
-static struct upstream *upstream;
+static struct upstreams *upstreams;
 
 // The catalog's change that saved it; 0: not saved yet.
 static struct upstream_project *project_of(const char *name, int64_t changed, size_t bytes)
 {
 	struct err e = ERR_INIT;
 	struct upstream_project *p;
-	assert_int_equal(upstream_load(upstream, NULL, name, &p, &e), 0);
+	assert_int_equal(upstream_load(upstreams, NULL, name, &p, &e), 0);
 	p->row[0].changed = changed;
 	buf_reserve(&p->row[0].packed, bytes);
 	p->row[0].packed.len = bytes;
@@ -132,15 +132,16 @@ int main(void)
 {
 	struct err e = ERR_INIT;
 	char url[] = "http://127.0.0.1:1/simple/";
-	const struct config config = {.upstream_urls = url};
+	struct config_upstream one = {.name = (char[]){"upstream"}, .urls = url};
+	const struct config config = {.upstreams = {&one, 1}};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_newer_stays),
 		cmocka_unit_test(what_others_wrote_goes),
 		cmocka_unit_test(memory_is_bounded),
 	};
-	if (upstream_new(&config, &upstream, &e) < 0)
+	if (upstreams_new(&config, &upstreams, &e) < 0)
 		return 1;
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	upstream_free(upstream);
+	upstreams_free(upstreams);
 	return failed;
 }

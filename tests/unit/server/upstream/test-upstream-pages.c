@@ -30,7 +30,7 @@ struct fixture {
 	struct config config;
 	struct catalog_pool *readers;
 	struct catalog *catalog;
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	struct upstream_pages *upstream_pages;
 	char folder[64];
 	atomic_int asked, learned; // not counting "probe"
@@ -74,16 +74,16 @@ static int learn(void *ctx, const struct upstream_answer *a, struct err *e UNUSE
 static void start(struct fixture *f)
 {
 	struct err e = ERR_INIT;
-	if (upstream_new(&f->config, &f->upstream, &e) < 0)
+	if (upstreams_new(&f->config, &f->upstreams, &e) < 0)
 		fail_msg("%s", e.msg);
-	f->upstream_pages = upstream_pages_start(&f->config, f->upstream, f->readers, NULL, learn, f);
+	f->upstream_pages = upstream_pages_start(&f->config, f->upstreams, f->readers, NULL, learn, f);
 }
 
 // Afterwards all answers are in the catalog.
 static void stop(struct fixture *f)
 {
 	upstream_pages_free(STEAL_PTR(f->upstream_pages));
-	upstream_free(STEAL_PTR(f->upstream));
+	upstreams_free(STEAL_PTR(f->upstreams));
 }
 
 static int begin(void **state)

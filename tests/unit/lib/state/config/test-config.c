@@ -53,15 +53,15 @@ static void defaults_are_as_written(void **state UNUSED)
 	assert_null(c.tokens);
 	assert_null(c.audit);
 	assert_int_equal(c.max_file, 2LL << 30);
-	assert_string_equal(c.upstream_urls, "https://pypi.org/simple/");
-	assert_int_equal(c.upstream_timeout, 30);
-	assert_int_equal(c.upstream_connect_timeout, 10);
-	assert_int_equal(c.upstream_retries, 3);
-	assert_int_equal(c.upstream_concurrency, 16);
-	assert_int_equal(c.upstream_max_page, 64 << 20);
-	assert_null(c.upstream_ca_file);
-	assert_null(c.upstream_allow_hosts);
-	assert_false(c.upstream_allow_private || c.upstream_trust_404);
+	assert_string_equal(c.upstreams.item[0].urls, "https://pypi.org/simple/");
+	assert_int_equal(c.upstreams.item[0].timeout, 30);
+	assert_int_equal(c.upstreams.item[0].connect_timeout, 10);
+	assert_int_equal(c.upstreams.item[0].retries, 3);
+	assert_int_equal(c.upstreams.item[0].concurrency, 16);
+	assert_int_equal(c.upstreams.item[0].max_page, 64 << 20);
+	assert_null(c.upstreams.item[0].ca_file);
+	assert_null(c.upstreams.item[0].allow_hosts);
+	assert_false(c.upstreams.item[0].allow_private || c.upstreams.item[0].trust_404);
 	assert_string_equal(c.upstream_wheels, "all");
 	assert_int_equal(c.threads + c.index_threads + c.platform_count + c.view_count, 0);
 }
@@ -76,14 +76,14 @@ static void upstreams_are_a_list(void **state UNUSED)
 				 "trust-404 = yes\nallow-private = yes\nmax-page = 1M\nretries = 0\n",
 				 &e),
 		0);
-	assert_string_equal(c.upstream_urls,
+	assert_string_equal(c.upstreams.item[0].urls,
 		"http://127.0.0.1:1/simple/ https://a.example/simple https://u:p@b.example/");
-	assert_string_equal(c.upstream_allow_hosts, "a.example b.example [::1]");
-	assert_true(c.upstream_allow_private && c.upstream_trust_404);
-	assert_int_equal(c.upstream_retries, 0);
+	assert_string_equal(c.upstreams.item[0].allow_hosts, "a.example b.example [::1]");
+	assert_true(c.upstreams.item[0].allow_private && c.upstreams.item[0].trust_404);
+	assert_int_equal(c.upstreams.item[0].retries, 0);
 	// What the command line sets goes before.
 	assert_int_equal(config_set(&c, "upstream", "url", "https://c.example/", &e), 0);
-	assert_string_equal(c.upstream_urls, "https://c.example/");
+	assert_string_equal(c.upstreams.item[0].urls, "https://c.example/");
 }
 
 static void whole_file_is_read(void **state UNUSED)

@@ -20,7 +20,7 @@ enum { THREADS = 4, EACH = 20 };
 struct fixture {
 	struct loopback *server;
 	struct config config;
-	struct upstream *upstream;
+	struct upstreams *upstreams;
 	atomic_int asked, asked_fine, failing; // so many requests are answered with 500
 	sem_t gate, held;                      // "/simple/gate/" waits
 };
@@ -64,8 +64,8 @@ static int begin(void **state)
 	CLEANUP(mem_free) char *url = xasprintf("http://127.0.0.1:%u/simple", loopback_port(f->server));
 	assert_int_equal(config_set(&f->config, "upstream", "url", url, &e), 0);
 	assert_int_equal(config_set(&f->config, "upstream", "timeout", "10m", &e), 0);
-	assert_int_equal(upstream_new(&f->config, &f->upstream, &e), 0);
-	fetch_pool_start(upstream_pool(f->upstream));
+	assert_int_equal(upstreams_new(&f->config, &f->upstreams, &e), 0);
+	upstreams_start(f->upstreams);
 	*state = f;
 	return 0;
 }
@@ -73,7 +73,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	struct fixture *f = *state;
-	upstream_free(f->upstream);
+	upstreams_free(f->upstreams);
 	loopback_free(f->server);
 	config_release(&f->config);
 	sem_destroy(&f->gate);
@@ -107,12 +107,12 @@ static struct lesson learn(struct fixture *f, const char *name)
 	sem_t is_done;
 	struct lesson lesson = {.result = UPSTREAM_RESULT_COUNT};
 	sem_init(&is_done, 0, 0);
-	if (upstream_load(f->upstream, NULL, name, &p, &e) < 0)
+	if (upstream_load(f->upstreams, NULL, name, &p, &e) < 0)
 		return lesson;
-	upstream_request(f->upstream, p, post, &is_done);
+	upstream_request(f->upstreams, p, post, &is_done);
 	sem_wait(&is_done);
-	upstream_parse(f->upstream, p);
-	if (upstream_report(f->upstream, p, take_result, &lesson, &e) < 0)
+	upstream_parse(f->upstreams, p);
+	if (upstream_report(f->upstreams, p, take_result, &lesson, &e) < 0)
 		lesson.result = UPSTREAM_RESULT_COUNT;
 	upstream_project_unref(p);
 	sem_destroy(&is_done);
@@ -161,13 +161,13 @@ static void what_is_asked_is_answered_when_it_ends(void **state)
 	struct lesson lesson;
 	sem_t is_done;
 	sem_init(&is_done, 0, 0);
-	assert_int_equal(upstream_load(f->upstream, NULL, "gate", &p, &e), 0);
-	upstream_request(f->upstream, p, post, &is_done);
+	assert_int_equal(upstream_load(f->upstreams, NULL, "gate", &p, &e), 0);
+	upstream_request(f->upstreams, p, post, &is_done);
 	sem_wait(&f->held);
-	fetch_pool_cancel(upstream_pool(f->upstream), 0);
+	upstreams_cancel(f->upstreams);
 	sem_wait(&is_done);
-	upstream_parse(f->upstream, p);
-	assert_int_equal(upstream_report(f->upstream, p, take_result, &lesson, &e), 0);
+	upstream_parse(f->upstreams, p);
+	assert_int_equal(upstream_report(f->upstreams, p, take_result, &lesson, &e), 0);
 	assert_int_equal(lesson.result, UPSTREAM_OTHER);
 	upstream_project_unref(p);
 	sem_post(&f->gate);
@@ -211,9 +211,9 @@ static void start_with(struct fixture *f, const char *key, const char *value)
 {
 	struct err e = ERR_INIT;
 	assert_int_equal(config_set(&f->config, "upstream", key, value, &e), 0);
-	upstream_free(f->upstream);
-	assert_int_equal(upstream_new(&f->config, &f->upstream, &e), 0);
-	fetch_pool_start(upstream_pool(f->upstream));
+	upstreams_free(f->upstreams);
+	assert_int_equal(upstreams_new(&f->config, &f->upstreams, &e), 0);
+	upstreams_start(f->upstreams);
 }
 
 static void project_that_is_broken_takes_no_other_along(void **state)
