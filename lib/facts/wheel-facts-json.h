@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts of a wheel as JSON (docs/audit.md describes it). Any thread.
+// The facts of a wheel as JSON (wheelcache-audit(1) describes it). Any thread.
 #pragma once
 
 #include "lib/facts/wheel-facts.h"
