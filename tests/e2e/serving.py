@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.parse
 
@@ -22,6 +23,14 @@ PASS_SOCKET = """import os, sys
 os.dup2(int(sys.argv[1]), 3)
 os.execve(sys.argv[2], sys.argv[2:], {**os.environ, "LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"})"""
 os.environ["WHEELCACHE_CONFIG"] = ""  # commands look at no configuration of the machine
+# Runs a command and appends what it used to the file named first. A program's peak of memory begins with that of the
+# process that started it, so this small one starts it.
+MEASURE = """import resource, subprocess, sys
+code = subprocess.call(sys.argv[2:])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+with open(sys.argv[1], "w") as file:
+    print(used.ru_utime, used.ru_stime, used.ru_maxrss >> 10, file=file)
+sys.exit(code)"""
 LOG_LINE = re.compile(r'"(?P<method>[A-Z]+) (?P<path>\S+) HTTP/1\.[01]" (?P<status>\d{3})')
 
 
@@ -51,14 +60,30 @@ def binary():
     return os.path.abspath(path)
 
 
-def run(*arguments, timeout=600, **options):
-    """Runs the program to its end; a report of a sanitizer fails the test."""
+def run(*arguments, timeout=600, program=None, **options):
+    """Runs the program to its end; a report of a sanitizer fails the test. program: a command that starts it."""
     if options.get("env"):
         options["env"] = {"WHEELCACHE_CONFIG": ""} | options["env"]
-    done = subprocess.run([binary(), *map(str, arguments)], capture_output=True, text=True,
+    done = subprocess.run([*(program or [binary()]), *map(str, arguments)], capture_output=True, text=True,
                           timeout=timeout, check=False, **options)
     assert not SANITIZER_REPORT.search(done.stderr), done.stderr
     return done
+
+
+@dataclasses.dataclass(frozen=True)
+class Used:
+    """What a process used: seconds of a processor, and its peak of memory in MB."""
+    user: float
+    system: float
+    megabytes: int
+
+
+def measure(*arguments, **options):
+    """run(), and what the program used."""
+    with tempfile.NamedTemporaryFile("r") as file:
+        done = run(*arguments, program=[sys.executable, "-I", "-S", "-c", MEASURE, file.name, binary()], **options)
+        user, system, megabytes = file.read().split()
+    return done, Used(float(user), float(system), int(megabytes))
 
 
 def answers(server, path):

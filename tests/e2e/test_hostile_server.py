@@ -2,8 +2,6 @@
 """push, promote and doctor ask a server that answers without end, or with very many values: they take a bounded part, and say
 so."""
 import http.server
-import os
-import subprocess
 import threading
 
 import pytest
@@ -111,14 +109,11 @@ def test_answer_without_end_is_not_read_by_doctor(answering):
 
 def used_by_promote(server):
     """What it prints, the most memory in MB, and the seconds of a processor."""
-    with subprocess.Popen([serving.binary(), "promote", "foo", "--to", "v", "--server", server.url.removesuffix("simple/")],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          env={"PATH": "/usr/bin:/bin", "WHEELCACHE_TOKEN": "x", "WHEELCACHE_CONFIG": ""}) as process:
-        said = process.stdout.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 1 and not serving.SANITIZER_REPORT.search(said), said
-    return said, used.ru_maxrss >> 10, used.ru_utime
+    done, used = serving.measure("promote", "foo", "--to", "v", "--server", server.url.removesuffix("simple/"),
+                                 env={"PATH": "/usr/bin:/bin", "WHEELCACHE_TOKEN": "x"})
+    said = done.stdout + done.stderr
+    assert done.returncode == 1, said
+    return said, used.megabytes, used.user
 
 
 def test_refusal_without_end_is_not_read(answering):

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import struct
-import subprocess
 import zipfile
 
 import pytest
@@ -15,7 +14,7 @@ import serving
 import storelib
 
 TAG = "cp312-cp312-manylinux_2_28_x86_64"
-MEMORY = 400 << 10  # KB; libraries of the program included
+MEGABYTES = 400  # libraries of the program included
 SECONDS = 8  # of CPU, without optimisation and with sanitizers; optimised, each takes less than half a second
 
 
@@ -37,17 +36,12 @@ def many_notes():
 
 def facts(path):
     """The facts of a wheel, as the program reads them, which has to be quick and small."""
-    with subprocess.Popen([serving.binary(), "audit", "--json", "--facts", str(path)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as process:
-        out = process.stdout.read()
-        error = process.stderr.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode in (0, 1), error
-    assert used.ru_utime + used.ru_stime < SECONDS
+    done, used = serving.measure("audit", "--json", "--facts", path)
+    assert done.returncode in (0, 1), done.stderr
+    assert used.user + used.system < SECONDS
     is_sanitized = b"__asan_init" in pathlib.Path(serving.binary()).read_bytes()
-    assert is_sanitized or used.ru_maxrss < MEMORY
-    return json.loads(out)["wheels"][0]["facts"]
+    assert is_sanitized or used.megabytes < MEGABYTES
+    return json.loads(done.stdout)["wheels"][0]["facts"]
 
 
 def native(folder, data, **files):
