@@ -99,6 +99,7 @@ int one_wheel_set_up(void **state)
 	struct config unused; // the scans never start
 	config_init(&unused);
 	f.context.scans = store_scans_new(&(struct store_scans_options){.config = &unused, .catalog_path = catalog_file});
+	f.context.downloads_path = "/nonexistent/downloads";
 	pthread_mutex_init(&f.context.totals_lock, NULL);
 	atomic_store(&f.context.site, &f.site);
 	project_filter_add(f.context.project_filter, f.site.store.platform[0].id, STR("foo-bar"));
