@@ -78,7 +78,7 @@ static void others_get_their_share_back(void **state UNUSED)
 	assert_null(take(&f, "192.0.2.1", NULL, 1, 60));
 	assert_false(f.item[MOST - 3].is_ended);
 	for (int i = 3; i <= 4; i++) {
-		char peer[16];
+		char peer[24];
 		snprintf(peer, sizeof(peer), "192.0.2.%d", i);
 		for (int k = 0; k < SHARE; k++)
 			assert_non_null(take(&f, peer, NULL, 1, 60));
@@ -91,7 +91,7 @@ static void token_is_a_holder_as_well(void **state UNUSED)
 {
 	CLEANUP(release) struct fixture f = make((struct share_options){.most = MOST});
 	for (int i = 0; i < MOST; i++) {
-		char peer[16];
+		char peer[24];
 		snprintf(peer, sizeof(peer), "192.0.2.%d", i);
 		assert_non_null(take(&f, peer, "greedy", 1, 10 + i));
 	}

@@ -95,7 +95,7 @@ static void put_thousand(const char *project, int64_t asked, int times)
 // Exceeds LIMIT_PAGES_KEPT.
 static void pages_are_bounded_by_bytes(void **state UNUSED)
 {
-	char name[20];
+	char name[24];
 	two_put_new(two_other, two_root, two_ones);
 	put_thousand("six", 1, 1); // ours
 	for (int i = 0; i < 5; i++) {
