@@ -9,7 +9,7 @@ to_build=(autoconf automake ca-certificates gcc libc6-dev make pkgconf libcmark-
 	libelf-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libxml2-dev libzip-dev libzstd-dev
 	zlib1g-dev)
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)
-to_test=(ccache clang curl libcmocka-dev mandoc openssl python3-dev python3-docutils python3-jsonschema python3-packaging python3-pytest
+to_test=(ccache clang curl libcmocka-dev lld mandoc openssl python3-dev python3-docutils python3-jsonschema python3-packaging python3-pytest
 	python3-pytest-xdist python3-venv python3-yaml xz-utils)
 to_see=(apache2-bin chromium fish strace valgrind zsh zstd) # tests with a browser, shells and web servers, and of the
 # program's inside
@@ -127,6 +127,13 @@ compiler() {
 	else
 		printf '%s' "$1"
 	fi
+}
+
+# quick_flags: sets flags to configure's arguments for a program that is built to be tested and not kept: with few
+# optimisations, and linked by lld where it is installed, because three hundred programs of tests are linked.
+quick_flags() {
+	flags=("CFLAGS=-g1 -O1")
+	! command -v ld.lld >/dev/null || flags+=("LDFLAGS=-fuse-ld=lld")
 }
 
 # build FOLDER [CONFIGURE-ARGUMENT…]: builds the program in a folder below the top. make runs autoreconf and configure

@@ -122,7 +122,7 @@ class Client:
         """Runs a program of the environment; returns the finished process with its output as text."""
         program = self.folder / "bin" / command[0]
         done = subprocess.run([str(program), *map(str, command[1:])], cwd=cwd or self.home, text=True,
-                              env=clean_environment(self.home, **(env or {})), capture_output=True,
+                              env=clean_environment(self.home, **({"PIP_NO_COMPILE": "1"} | (env or {}))), capture_output=True,
                               input=stdin, timeout=timeout, check=False)
         assert done.returncode == code, f"{done.args}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done

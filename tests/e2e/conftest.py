@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """End-to-end tests of the built program. Run as WHEELCACHE=…/wheelcache python3 -m pytest tests/e2e."""
+import os
 import platform
 import shutil
 import subprocess
 import sys
 import types
+import zlib
 
 import pytest
 
@@ -28,17 +30,42 @@ def pytest_addoption(parser):
     parser.addoption("--nightly", action="store_true", help="every row of the recorded installs, not a sample, and the machine's own package index")
 
 
+# With TEST_PART=N, a run is a part of all: the tests of one file in so many run the program with sanitizers, which takes
+# several times as long, and those of the others the optimised one; sweeps try one fault in so many (faults.py). Each N has
+# others. Without the variable all run $WHEELCACHE, and each fault is tried.
+PART = os.environ.get("TEST_PART", "")
+SANITIZED = 4
+
+
 def pytest_configure():
     try:
-        serving.binary()
+        os.environ["WHEELCACHE_SANITIZED"] = serving.binary()
     except RuntimeError as reason:
         pytest.exit(str(reason), returncode=2)
+    if PART and "WHEELCACHE_OPTIMISED" not in os.environ:
+        pytest.exit("TEST_PART needs WHEELCACHE_OPTIMISED", returncode=2)
 
 
-def pytest_collection_modifyitems(items):
-    """Long files come first, so that no worker starts one of them at the end."""
-    first = {f"test_{name}": number for number, name in enumerate(LONG)}
-    items.sort(key=lambda item: first.get(item.path.stem, len(LONG)))
+def pytest_terminal_summary(terminalreporter):
+    if PART:
+        terminalreporter.write_line(f"TEST_PART={PART}")
+
+
+def program_of(path):
+    """The program that the tests of a file run."""
+    is_sanitized = (zlib.crc32(path.stem.encode()) + int(PART)) % SANITIZED == 0
+    return os.environ["WHEELCACHE_SANITIZED" if is_sanitized else "WHEELCACHE_OPTIMISED"]
+
+
+RUNNING = pytest.StashKey()  # the file whose tests run
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Before a file's first test, which comes before its fixtures."""
+    if PART and item.session.stash.get(RUNNING, None) != item.path:
+        item.session.stash[RUNNING] = item.path
+        os.environ["WHEELCACHE"] = program_of(item.path)
 
 
 @pytest.fixture(name="wheelcache")

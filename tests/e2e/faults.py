@@ -19,15 +19,15 @@ DISK = [KILLED, errno.ENOSPC, errno.EIO]
 DISK_IN_TURNS = [KILLED, (errno.ENOSPC, errno.EIO)]  # for code that treats all errors alike
 NETWORK = [KILLED, errno.ECONNRESET]
 # One point of so many runs the program with sanitizers, which takes several times as long; the others run the
-# optimised program, if there is one. The number is odd, so that each error of DISK_IN_TURNS has its turn, and divides
-# no sweep's step.
+# optimised program, if there is one. The number is odd, so that each error of DISK_IN_TURNS has its turn.
 SANITIZED = 3
+MOST = 1000  # faults of one action; more are a failure of the test
 
 
 def wrap(library, folder, program=None, **environment):
     """A wrapper script that runs the program under test, or another, with the library and these variables."""
     program = program or serving.binary()
-    path = pathlib.Path(serving.binary()).parent / "tests" / "faults" / f"{library}.so"
+    path = pathlib.Path(os.environ["WHEELCACHE_SANITIZED"]).parent / "tests" / "faults" / f"{library}.so"
     if not path.exists():
         pytest.skip(f"{path} is absent: make check builds it")
     wrapper = folder / f"{pathlib.Path(program).parent.name}-with-{library}"
@@ -78,9 +78,17 @@ class Nth:
         return count >= at
 
 
+def points(every=5):
+    """The numbers of the faults to be tried, one after another until none comes: one in so many, which is odd and no multiple
+    of SANITIZED. Another TEST_PART tries others. Without the variable, as in a nightly run, it is each."""
+    part = os.environ.get("TEST_PART")
+    return range(1 + int(part) % every, MOST, every) if part else range(1, MOST)
+
+
 def points_of(tries, hows, *arguments):
     """Runs tries(how, folder, *arguments) for each fault, in parallel processes; returns the sum of the results. The folders
-    are in memory, if there is room: thousands of fsyncs would take minutes."""
+    are in memory, if there is room: thousands of fsyncs would take minutes. A result is the number of faults that there are,
+    tried or not."""
     memory = pathlib.Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name, \
             concurrent.futures.ProcessPoolExecutor(len(hows), multiprocessing.get_context("fork")) as pool:

@@ -18,7 +18,6 @@ import storelib
 import uploading
 
 PARTS = ["/store/", "/catalog.db"]  # the results, the logs and the work folder begin with the name of the catalog
-MOST = 1000  # points of one run
 # What a build leaves running, copies and notes, for the one row of the world.
 BUILD = """#!/bin/sh
 echo run >>{0}/runs
@@ -98,8 +97,8 @@ class Faulty(building.World):
         work = self.folder / "catalog.db.builds.work" / building.PLATFORM
         assert not [path.name for path in work.iterdir()], where
 
-    def tries(self, how, step):
-        for point in range(1, MOST, step):
+    def tries(self, how):
+        for point in faults.points(35):
             self.go_back()
             self.nth.arm(point, how)
             done = self.once()
@@ -112,19 +111,19 @@ class Faulty(building.World):
             assert again.returncode == 0, f"point {point}: {done.stderr} {again.stderr}"
             self.check_end(point, done)
             if not came:
-                return point // step
+                return point - 1
 
 
-def builds(how, folder, step):
+def builds(how, folder):
     with contextlib.ExitStack() as stack:
         index = building.Index()
         stack.callback(index.stop)
-        return Faulty(folder, index).tries(how, step)
+        return Faulty(folder, index).tries(how)
 
 
-def test_build(pytestconfig):
-    """Every 7th call, and with --nightly every 5th: they are about 480, most of them SQLite's."""
-    points = faults.points_of(builds, faults.DISK_IN_TURNS, 5 if pytestconfig.getoption("--nightly") else 7)
+def test_build():
+    """There are about 480 calls, most of them SQLite's."""
+    points = faults.points_of(builds, faults.DISK_IN_TURNS)
     print(f"\nbuild: {points} points")
     assert points > 50, "hardly anything was tried"
 
@@ -158,7 +157,7 @@ def sends(how, folder):
         builder = building.Builder(folder / "builder", fed, server, uploading.add_token(server, "--platform", building.PLATFORM))
         builder.catalog.touch()  # it has none, and needs none
         nth = faults.Nth(folder, ["socket:"])
-        for point in range(1, SENDS):
+        for point in faults.points():
             nth.arm(point, how)
             done = serving.run(*builder.command("--only", f"p-{point}")[1:], env={**builder.env, "WHEELCACHE_TOKEN": builder.token})
             came = nth.disarm()

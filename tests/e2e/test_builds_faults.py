@@ -15,7 +15,6 @@ import test_builds_server as builds
 import uploading
 
 PARTS = ["/catalog.db.builds"]
-MOST = 500  # points of one request; there are about 10 to 60
 
 
 class Recording:
@@ -74,12 +73,11 @@ class Recording:
         self.stored[document["id"]] = document["log"]
 
 
-def attempts_to_a_file(how, folder, is_new, step):
-    """step: of the points at which the process is killed, each of which restarts a server."""
+def attempts_to_a_file(how, folder, is_new):
     with serving.servers(folder) as start:
         at = Recording(folder, start)
         at.retry(builds.attempt())
-        for point in range(1, MOST, step if how == faults.KILLED else 1):
+        for point in faults.points():
             if is_new:
                 for path in (folder / "state").glob("catalog.db.builds*"):
                     path.unlink()
@@ -99,9 +97,8 @@ def told(what, points):
 
 
 @pytest.mark.parametrize("is_new", [False, True])
-def test_attempts(is_new, pytestconfig):
-    step = 1 if pytestconfig.getoption("--nightly") else 5
-    told("build result", faults.points_of(attempts_to_a_file, faults.DISK_IN_TURNS, is_new, step))
+def test_attempts(is_new):
+    told("build result", faults.points_of(attempts_to_a_file, faults.DISK_IN_TURNS, is_new))
 
 
 def lists(how, folder):
@@ -109,7 +106,7 @@ def lists(how, folder):
     made = attempts.Attempts(folder / "catalog.db.builds")
     keys = [made.add(project, "failed", b"log") for project in ("a", "b")]
     nth = faults.Nth(folder, PARTS)
-    for point in range(1, MOST):
+    for point in faults.points():
         nth.arm(point, how)
         done = serving.run("builds", "--json", "--catalog", folder / "catalog.db", folder)
         came = nth.disarm()

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import hashlib
 import http.client
-import itertools
 import json
 import os
 import shutil
@@ -23,7 +22,6 @@ import uploading
 
 PLATFORM = "ubuntu-22.04-x86_64"
 PARTS = ["/store/", "/catalog.db", "/site/"]
-MOST = 1000  # points of one action; there are about 30 to 150
 NAMES = [f"foo-{version}-py3-none-any.whl" for version in ("1.0", "2.0")]
 
 
@@ -117,7 +115,7 @@ class Uploading:
 def uploads_and_restarts(how, folder):
     with serving.servers(folder) as start:
         at = Uploading(folder, start)
-        for point in range(1, MOST):
+        for point in faults.points():
             wheel = at.wheel(f"new{point}")
             if not at.hit(wheel, point, how):
                 return point - 1
@@ -133,9 +131,9 @@ def uploads_and_restarts(how, folder):
 
 def uploads_that_go_on(how, folder):
     with serving.servers(folder) as start:
-        at = Uploading(folder, start)
-        for point in range(1, MOST):
-            wheel = at.wheel(f"new{point}")
+        at, tried = Uploading(folder, start), []
+        for point in faults.points():
+            tried.append(wheel := at.wheel(f"new{point}"))
             came = at.hit(wheel, point, how)
             at.retry(wheel)
             if not came:
@@ -143,8 +141,8 @@ def uploads_that_go_on(how, folder):
         at.server.stop()
         at.restart()
         check_clean(at.store)
-        for number in range(1, point + 1):
-            at.check_page(at.wheel(f"new{number}"))
+        for wheel in tried:
+            at.check_page(wheel)
         return point - 1
 
 
@@ -223,7 +221,7 @@ class Commands:
 
     def tries(self, how, go_back, command, check):
         """The command with each fault, and once more without; the number of faults."""
-        for point in range(1, MOST):
+        for point in faults.points():
             go_back()
             self.nth.arm(point, how)
             done = serving.run(*command)
@@ -370,7 +368,7 @@ def pushes(how, folder):
         nth = faults.Nth(folder, ["socket:"])
         to = ["--quiet", "--retries", "3", "--to", f"{server.url}/upload/{PLATFORM}/"]
         environment = os.environ | {"HOME": str(folder), "WHEELCACHE_TOKEN": token}
-        for point in itertools.count(1):
+        for point in faults.points():
             made = [storelib.make_wheel(folder / "dist", f"new{point}", version, size=100_000).path
                     for version in ("1.0", "2.0")]
             nth.arm(point, how)

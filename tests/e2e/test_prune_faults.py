@@ -11,7 +11,6 @@ import tinyupstream
 from pruning import PLATFORM, Pruned
 
 PARTS = ["/store/", "/catalog.db", "-wal"]
-MOST = 1000  # points of one action
 
 
 class Faulty(Pruned):
@@ -52,7 +51,7 @@ class Faulty(Pruned):
         self.remember()
         assert serving.run(*command).returncode == 0
         wanted = self.there(), self.unlisted(), self.rows()
-        for point in range(1, MOST):
+        for point in faults.points():
             self.go_back()
             self.nth.arm(point, how)
             done = serving.run(*command)

@@ -197,7 +197,7 @@ class Scripts(unittest.TestCase):
 
     def test_unknown_option_is_refused(self):
         done = subprocess.run([TOP / "test", "--fast"], capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr), (2, "usage: ./test [--quick | --nightly]\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, "usage: ./test [--quick | --ci | --nightly]\n"))
 
     @unittest.skipUnless(shutil.which("shellcheck"), "there is no shellcheck")
     def test_shellcheck_finds_nothing(self):
