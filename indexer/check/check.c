@@ -272,7 +272,7 @@ static bool has_packed_bytes(struct place_folder *open, const char *name, size_t
 	buf_init(&row, most);
 	if (!open)
 		err_set(e, ERR_NOT_FOUND, "it is missing");
-	else if (views_file_read(open, name, most, &file, e) == 0 && decompress_zstd(packed, &row, e) == 0 &&
+	else if (record_read(open, name, most, &file, e) == 0 && decompress_zstd(packed, &row, e) == 0 &&
 		 !str_eq(buf_view(&file), buf_view(&row)))
 		err_set(e, ERR_INVALID, "other bytes than the catalog has");
 	return e->kind == ERR_NONE;
@@ -334,7 +334,7 @@ static int check_files_of_view(struct view_check *v, struct err *e)
 static int check_one_view(struct view_check *v, const char *view, struct err *e)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(place_folder_close) struct place_folder *open = v->open = views_file_folder(v->folder, view, false, &why);
+	CLEANUP(place_folder_close) struct place_folder *open = v->open = record_folder(v->folder, view, false, &why);
 	v->view = view;
 	if (!open && why.kind != ERR_NOT_FOUND)
 		add_wrong(v, view, "", why.msg);
@@ -376,7 +376,7 @@ static int check_record(void *ctx, const uint8_t id[SHA256_SIZE], struct err *e 
 	v->known++;
 	if (!v->open)
 		err_set(&why, ERR_NOT_FOUND, "it is missing");
-	else if (views_file_read(v->open, name, EVIDENCE_FILE_MOST, &text, &why) == 0 &&
+	else if (record_read(v->open, name, EVIDENCE_FILE_MOST, &text, &why) == 0 &&
 		 evidence_file_read(buf_view(&text), &f, &why) == 0 && memcmp(f.row.id, id, SHA256_SIZE) != 0)
 		err_set(&why, ERR_INVALID, "it is not the record that its name says");
 	if (why.kind != ERR_NONE)
@@ -396,7 +396,7 @@ static int check_part_of_evidence(struct view_check *v, uint8_t first, struct er
 {
 	struct err why = ERR_INIT;
 	evidence_file_folder(first, v->below);
-	CLEANUP(place_folder_close) struct place_folder *open = v->open = views_file_folder(v->folder, v->below, false, &why);
+	CLEANUP(place_folder_close) struct place_folder *open = v->open = record_folder(v->folder, v->below, false, &why);
 	v->known = v->files = 0;
 	v->first = first;
 	if (open && place_list(open, count_record, v, &why) < 0)

@@ -249,7 +249,7 @@ static void watch_view(struct store_watch *w, const char *folder, const char *vi
 {
 	struct err ignored = ERR_INIT;
 	const char *silent;
-	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, view, false, &ignored);
+	CLEANUP(place_folder_close) struct place_folder *open = record_folder(folder, view, false, &ignored);
 	CLEANUP(mem_free) char *path = *view ? xasprintf("%s/%s", views_name, view) : xstrdup(views_name);
 	if (open)
 		place_watch(open, w->folders, path, &silent);

@@ -97,7 +97,7 @@ static int delete_record(const char *folder, const uint8_t id[SHA256_SIZE], stru
 	char below[EVIDENCE_FILE_FOLDER], name[EVIDENCE_FILE_NAME];
 	evidence_file_folder(id[0], below);
 	evidence_file_name(id, name);
-	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, below, false, e);
+	CLEANUP(place_folder_close) struct place_folder *open = record_folder(folder, below, false, e);
 	if (!open)
 		return -1;
 	return place_remove(open, name, NULL, e) < 0 ? err_prefix(e, "%s/%s/", folder, below) : 0;

@@ -295,7 +295,7 @@ static int take_stored_file(struct place_folder *open, const char *name, struct 
 	CLEANUP(evidence_file_release) struct evidence_file f = {0};
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	buf_init(&text, EVIDENCE_FILE_MOST);
-	if (views_file_read(open, name, EVIDENCE_FILE_MOST, &text, e) < 0 ||
+	if (record_read(open, name, EVIDENCE_FILE_MOST, &text, e) < 0 ||
 		evidence_file_read(buf_view(&text), &f, e) < 0)
 		return err_prefix(e, "%s: ", name);
 	if (memcmp(f.row.id, note->id, SHA256_SIZE) != 0)
@@ -313,7 +313,7 @@ static int create_file(struct place_folder *open, const char *name, struct str t
 	CLEANUP(evidence_file_release) struct evidence_file again = {0};
 	if (evidence_file_read(text, &again, e) < 0)
 		return -1;
-	if (views_file_create(open, name, text, &why) == 0)
+	if (record_create(open, name, text, &why) == 0)
 		return 1;
 	if (why.kind == ERR_CONFLICT)
 		return 0;
@@ -335,7 +335,7 @@ static int write_evidence(const char *folder, struct catalog *c, struct str reco
 		return -1;
 	const struct evidence_document d = {.text = record.ptr, .note = *note, .is_again = is_again};
 	jsonmap_write(&file_map, &d, &text);
-	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, below, true, e);
+	CLEANUP(place_folder_close) struct place_folder *open = record_folder(folder, below, true, e);
 	int created = open ? create_file(open, name, buf_view(&text), e) : -1;
 	if (created < 0 || take_stored_file(open, name, c, note, e) < 0)
 		return -1;
@@ -389,7 +389,7 @@ static int compose_retimed(struct place_folder *open, const char *name, int64_t 
 	char received[NANO_TEXT];
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, EVIDENCE_FILE_MOST);
-	if (views_file_read(open, name, EVIDENCE_FILE_MOST, &text, e) < 0)
+	if (record_read(open, name, EVIDENCE_FILE_MOST, &text, e) < 0)
 		return -1;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(buf_view(&text), LIMIT_EVIDENCE_VALUES, e);
 	if (!doc)
@@ -416,8 +416,7 @@ int evidence_file_retime(struct place_folder *folder, const char *name, int64_t 
 	buf_init(&text, EVIDENCE_FILE_MOST);
 	if (compose_retimed(folder, name, order, &text, e) < 0 || evidence_file_read(buf_view(&text), &f, e) < 0)
 		return err_prefix(e, "%s: ", name);
-	CLEANUP(place_write_free) struct place_write *w = place_write_begin(folder, name, e);
-	if (!w || place_write_add(w, buf_view(&text), e) < 0 || place_replace(w, NULL, e) < 0 || place_sync(folder, e) < 0)
+	if (record_replace(folder, name, buf_view(&text), e) < 0)
 		return err_prefix(e, "%s: ", name);
 	return replace_row(c, &f, buf_view(&text), e);
 }

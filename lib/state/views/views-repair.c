@@ -60,7 +60,7 @@ static void reverse_times(struct repaired_view *r)
 static int find_times(struct repaired_view *r, const char *folder, const char *view, struct err *e)
 {
 	int64_t after = clock_wall_seconds();
-	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, view, false, e);
+	CLEANUP(place_folder_close) struct place_folder *open = record_folder(folder, view, false, e);
 	if (!open)
 		return -1;
 	for (size_t i = 0; i < r->times; i++) {
@@ -146,7 +146,7 @@ static int look_at_file(void *ctx, const char *name, enum place_kind kind UNUSED
 	int64_t order;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, EVIDENCE_FILE_MOST);
-	if (!evidence_file_is(name, id) || views_file_read(r->open, name, EVIDENCE_FILE_MOST, &text, &ignored) < 0 ||
+	if (!evidence_file_is(name, id) || record_read(r->open, name, EVIDENCE_FILE_MOST, &text, &ignored) < 0 ||
 		!evidence_file_order(buf_view(&text), &order) || order <= r->limit)
 		return 0;
 	GROW(r->record, r->records, r->room);
@@ -160,7 +160,7 @@ static struct place_folder *open_part_of(const char *folder, uint8_t first, stru
 {
 	char below[EVIDENCE_FILE_FOLDER];
 	evidence_file_folder(first, below);
-	return views_file_folder(folder, below, false, e);
+	return record_folder(folder, below, false, e);
 }
 
 static int find_future_records(struct repaired_evidence *r, struct err *e)

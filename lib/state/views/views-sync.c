@@ -84,7 +84,7 @@ static int compare_ids(const void *key, const void *one)
 static int read_file(struct evidence_sync *s, const char *name, const uint8_t id[SHA256_SIZE], struct buf *text,
 	struct evidence_file *f, struct err *e)
 {
-	if (views_file_read(s->part, name, EVIDENCE_FILE_MOST, text, e) < 0 ||
+	if (record_read(s->part, name, EVIDENCE_FILE_MOST, text, e) < 0 ||
 		evidence_file_read(buf_view(text), f, e) < 0)
 		return -1;
 	if (memcmp(f->row.id, id, SHA256_SIZE) == 0)
@@ -153,7 +153,7 @@ static int compare_folder(struct evidence_sync *s, const struct place_version *n
 {
 	if (catalog_evidence_ids(s->catalog, s->first, add_known_id, s, e) < 0)
 		return -1;
-	if (s->part && views_file_names(s->part, compare_name, s, e) < 0)
+	if (s->part && record_names(s->part, compare_name, s, e) < 0)
 		return -1;
 	return forget_missing(s, e) < 0 ? -1 : note_folder(s, now, e);
 }
@@ -165,7 +165,7 @@ static int sync_folder(struct evidence_sync *s, struct err *e)
 	struct err why = ERR_INIT;
 	int64_t listed;
 	evidence_file_folder(s->first, below);
-	s->part = views_file_folder(s->folder, below, false, &why);
+	s->part = record_folder(s->folder, below, false, &why);
 	if (catalog_evidence_folder(s->catalog, s->first, &listed, e) < 0)
 		return -1;
 	if (!s->part && why.kind != ERR_NOT_FOUND) {
@@ -201,7 +201,7 @@ static int sync_evidence(const char *folder, struct catalog *c, views_sync_damag
 	const struct evidence_sync start = {
 		.folder = folder, .catalog = c, .fn = fn, .ctx = ctx, .counts = counts};
 	CLEANUP(place_folder_close)
-	struct place_folder *top = views_file_folder(folder, VIEWS_FILE_EVIDENCE, false, &why);
+	struct place_folder *top = record_folder(folder, VIEWS_FILE_EVIDENCE, false, &why);
 	if (!top) {
 		struct evidence_sync s = start;
 		return keep_records(&s, &why, e);
@@ -247,7 +247,7 @@ static int load_file(const struct membership_sync *s, int64_t number, struct buf
 {
 	char name[MEMBERSHIP_NAME];
 	membership_name(number, name);
-	if (views_file_read(s->part, name, LIMIT_MEMBERSHIP, text, e) < 0)
+	if (record_read(s->part, name, LIMIT_MEMBERSHIP, text, e) < 0)
 		return -1;
 	digest_sha256(buf_view(text), sha256);
 	return 0;
@@ -330,7 +330,7 @@ static int look_at_view(struct membership_sync *s, struct err *e)
 	s->files = s->last = s->changed = 0;
 	if (catalog_view_find(s->catalog, s->view, &s->known, e) < 0)
 		return -1;
-	if (s->part && views_file_names(s->part, count_file, s, e) < 0)
+	if (s->part && record_names(s->part, count_file, s, e) < 0)
 		return err_prefix(e, "view %s: ", s->view);
 	s->is_as_known = !s->known.generation ||
 			 (s->part && load_file(s, s->known.generation, &text, sha256, &ignored) == 0 &&
@@ -580,7 +580,7 @@ int views_sync_view(const char *folder, const char *view, struct catalog *c, vie
 {
 	struct err why = ERR_INIT;
 	struct membership_sync s = {.view = view, .catalog = c, .fn = fn, .ctx = ctx, .counts = counts};
-	CLEANUP(place_folder_close) struct place_folder *open = s.part = views_file_folder(folder, view, false, &why);
+	CLEANUP(place_folder_close) struct place_folder *open = s.part = record_folder(folder, view, false, &why);
 	if (open || why.kind == ERR_NOT_FOUND)
 		return follow_files(&s, e);
 	report_damage(&s, "", why.msg);
@@ -624,11 +624,11 @@ static int add_view_folder(void *ctx, const char *name, enum place_kind kind UNU
 int views_find_folders(const char *folder, bool sweeps, struct strset *views, struct err *e)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, "", false, &why);
+	CLEANUP(place_folder_close) struct place_folder *open = record_folder(folder, "", false, &why);
 	struct view_folders f = {open, views};
 	if (!open && why.kind == ERR_NOT_FOUND)
 		return 0;
-	if (open && (sweeps ? views_file_names : place_list)(open, add_view_folder, &f, &why) == 0)
+	if (open && (sweeps ? record_names : place_list)(open, add_view_folder, &f, &why) == 0)
 		return 0;
 	return err_set(e, why.kind, "the folder of memberships %s: %s", folder, why.msg);
 }
@@ -728,8 +728,8 @@ static int create_generation(const char *folder, const struct membership_change 
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	if (write_checked(m, &text, e) < 0 || views_write_enter(folder, &hold, e) < 0)
 		return -1;
-	CLEANUP(place_folder_close) struct place_folder *open = views_file_folder(folder, m->view, true, e);
-	return open ? views_file_create(open, name, buf_view(&text), e) : -1;
+	CLEANUP(place_folder_close) struct place_folder *open = record_folder(folder, m->view, true, e);
+	return open ? record_create(open, name, buf_view(&text), e) : -1;
 }
 
 // What is in the store by now, also if another writer was faster.

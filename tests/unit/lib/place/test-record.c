@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Of two writers of a name one succeeds, whatever their bytes, and whatever NFS says of the link.
-#include "lib/state/views/views-file.h"
+#include "lib/place/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-static char folder[] = "/tmp/wheelcache-views-file-XXXXXX";
+static char folder[] = "/tmp/wheelcache-record-XXXXXX";
 static int top = -1;
 static struct place_folder *open_folder;
 static bool loses_answers; // of links that were made
@@ -35,7 +35,7 @@ static int make_folder(void **state UNUSED)
 		return -1;
 	top = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct err e = ERR_INIT;
-	open_folder = views_file_folder(folder, "", false, &e);
+	open_folder = record_folder(folder, "", false, &e);
 	return open_folder ? 0 : -1;
 }
 
@@ -55,7 +55,7 @@ static int end_test(void **state UNUSED)
 static void assert_created(const char *text, enum err_kind kind)
 {
 	struct err e = ERR_INIT;
-	assert_int_equal(views_file_create(open_folder, "one", str_from(text), &e), kind == ERR_NONE ? 0 : -1);
+	assert_int_equal(record_create(open_folder, "one", str_from(text), &e), kind == ERR_NONE ? 0 : -1);
 	assert_int_equal(e.kind, kind);
 }
 
@@ -64,7 +64,7 @@ static void assert_has(const char *text)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf found;
 	buf_init(&found, 100);
-	assert_int_equal(views_file_read(open_folder, "one", 100, &found, &e), 0);
+	assert_int_equal(record_read(open_folder, "one", 100, &found, &e), 0);
 	assert_string_equal(found.data, text);
 }
 
