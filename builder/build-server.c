@@ -14,7 +14,8 @@
 #include "lib/format/jsondoc.h"
 #include "lib/net/fetch.h"
 #include "lib/net/url.h"
-#include "lib/state/catalog/catalog.h"
+#include "lib/state/config/state-files.h"
+#include "lib/state/store/store.h"
 #include "lib/state/results/results-json.h"
 #include "lib/state/results/results.h"
 #include "lib/state/store/retired.h"
@@ -113,35 +114,37 @@ struct row_source *row_source_of_server(const char *base, const char *platform, 
 	return s;
 }
 
-static int open_own_results(struct row_source *s, const char *path, struct err *e)
+static int open_own_results(struct row_source *s, const char *catalog, struct err *e)
 {
 	struct err why = ERR_INIT;
-	if (results_open_read(path, &s->results, &why) == 0 || why.kind == ERR_NOT_FOUND)
+	CLEANUP(mem_free) char *path = state_file(s->config, catalog, STATE_FILE_BUILDS);
+	CLEANUP(mem_free) char *attempts = state_file(s->config, catalog, STATE_FILE_ATTEMPTS);
+	if (results_open_read(path, attempts, &s->results, &why) == 0 || why.kind == ERR_NOT_FOUND)
 		return 0;
 	*e = why;
 	return -1;
 }
 
-static int open_own_store(struct row_source *s, const char *catalog, const char *results, struct err *e)
+static int open_own_store(struct row_source *s, const char *catalog, struct err *e)
 {
 	if (store_open(s->config, STORE_PATIENT, &s->store, e) < 0)
 		return -1;
 	if (catalog_open(catalog, &s->catalog, e) < 0 || site_check_register(s->config, &s->store, s->catalog, e) < 0 ||
-		open_own_results(s, results, e) < 0)
+		open_own_results(s, catalog, e) < 0)
 		return -1;
 	retired_look(&s->store);
 	s->platform = store_platform_named(&s->store, str_from(s->name));
 	return s->platform ? 0 : store_refuse_platform(&s->store, s->name, ERR_USAGE, e);
 }
 
-int row_source_of_store(const struct config *config, const char *catalog, const char *results, const char *platform,
+int row_source_of_store(const struct config *config, const char *catalog, const char *platform,
 	const struct rebuild_set *rebuild, struct row_source **out, struct err *e)
 {
 	CLEANUP(row_source_cleanup) struct row_source *s = xcalloc(1, sizeof(*s));
 	s->name = platform;
 	s->config = config;
 	s->rebuild = rebuild;
-	if (open_own_store(s, catalog, results, e) < 0)
+	if (open_own_store(s, catalog, e) < 0)
 		return -1;
 	*out = STEAL_PTR(s);
 	return 0;

@@ -29,9 +29,9 @@ struct row_source;
 // texts, rebuild, and what options point to. The caller closes it.
 struct row_source *row_source_of_server(const char *base, const char *platform, const struct rebuild_set *rebuild,
 	const struct fetch_options *options);
-// From our own store; results: the path of the file of results. ERR_USAGE: no such platform. Errors of store.h and
+// From our own store and results. ERR_USAGE: no such platform. Errors of store.h and
 // catalog.h. rebuild: as above. Borrows config, platform and rebuild.
-int row_source_of_store(const struct config *config, const char *catalog, const char *results, const char *platform,
+int row_source_of_store(const struct config *config, const char *catalog, const char *platform,
 	const struct rebuild_set *rebuild, struct row_source **out, struct err *e) MUST_CHECK;
 void row_source_close(struct row_source *s);    // NULL is fine
 void row_source_cleanup(struct row_source **s); // for CLEANUP

@@ -34,7 +34,7 @@ struct build_state {
 	char *base;               // of the server that is fed, for results; NULL: none
 	char host[256];
 	struct work_folder work;
-	char *results_path;
+	char *results_path, *attempts_path;
 	struct wheel_gate *gate; // NULL: wheels are not audited
 
 	pthread_mutex_t source_lock; // of source
@@ -74,6 +74,7 @@ static void build_state_release(struct build_state *b)
 	free(b->micro);
 	free(b->base);
 	free(b->results_path);
+	free(b->attempts_path);
 	wheel_gate_unref(b->gate);
 	pthread_cond_destroy(&b->changed);
 	pthread_mutex_destroy(&b->lock);
@@ -542,8 +543,7 @@ static int open_source(struct build_state *b, struct err *e)
 {
 	const struct build_options *o = b->options;
 	if (!o->from)
-		return row_source_of_store(b->config, o->catalog, b->results_path, o->platform, o->rebuild, &b->source,
-			e);
+		return row_source_of_store(b->config, o->catalog, o->platform, o->rebuild, &b->source, e);
 	struct fetch_options fetch = o->fetch;
 	fetch.progress = continue_asking;
 	fetch.ctx = b;
@@ -556,17 +556,18 @@ static int open_results(struct build_state *b, struct err *e)
 {
 	struct err missing = ERR_INIT;
 	b->results_path = state_file(b->config, b->options->catalog, STATE_FILE_BUILDS);
-	if (b->options->is_dry_run && results_open_read(b->results_path, &b->results, &missing) < 0)
+	b->attempts_path = state_file(b->config, b->options->catalog, STATE_FILE_ATTEMPTS);
+	if (b->options->is_dry_run && results_open_read(b->results_path, b->attempts_path, &b->results, &missing) < 0)
 		return missing.kind == ERR_NOT_FOUND ? 0 : (*e = missing, -1);
 	if (b->options->is_dry_run)
 		return 0;
-	if (results_open(b->results_path, &b->results, e) < 0)
+	if (results_open(b->results_path, b->attempts_path, &b->results, e) < 0)
 		return -1;
 	if (!b->base) {
 		b->hook = hook_queue_new("[build]");
 		return 0;
 	}
-	if (results_open(b->results_path, &b->sent, e) < 0)
+	if (results_open(b->results_path, b->attempts_path, &b->sent, e) < 0)
 		return -1;
 	struct fetch_options fetch = b->options->fetch;
 	fetch.stall_seconds = SEND_SECONDS;

@@ -155,7 +155,7 @@ static int run_build(void *self, struct err *e)
 	if (session_read(s, &s->config, e) < 0 || take_build_options(x, e) < 0)
 		return -1;
 	s->catalog_path = catalog_of_builder(x, e);
-	if (!s->catalog_path)
+	if (!s->catalog_path || session_locate(s, !x->build.is_dry_run, e) < 0)
 		return -1;
 	take_token(x);
 	take_signals(x);

@@ -161,8 +161,11 @@ static int run_builds(void *self, struct err *e)
 		return err_prefix(e, "--since: ");
 	if (session_read(s, &s->config, e) < 0)
 		return -1;
-	s->catalog_path = s->config.build_results ? xstrdup("") : cli_config_catalog(&s->config, e);
-	if (!s->catalog_path || session_results(&s->config, s->catalog_path, &r, e) < 0)
+	if (s->config.build_results && !s->config.state)
+		s->catalog_path = xstrdup("");
+	else if (session_locate(s, false, e) < 0)
+		return -1;
+	if (session_results(&s->config, s->catalog_path, &r, e) < 0)
 		return -1;
 	return x->log ? print_one_log(r, x->log, e) : list_builds(x, r, e);
 }

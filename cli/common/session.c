@@ -300,8 +300,9 @@ int session_results(const struct config *c, const char *catalog_path, struct res
 {
 	struct err why = ERR_INIT;
 	CLEANUP(mem_free) char *path = state_file(c, catalog_path, STATE_FILE_BUILDS);
+	CLEANUP(mem_free) char *attempts = state_file(c, catalog_path, STATE_FILE_ATTEMPTS);
 	*out = NULL;
-	if (results_open_read(path, out, &why) == 0 || why.kind == ERR_NOT_FOUND)
+	if (results_open_read(path, attempts, out, &why) == 0 || why.kind == ERR_NOT_FOUND)
 		return 0;
 	*e = why;
 	return -1;

@@ -5,23 +5,36 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 #include "lib/state/config/state-files.h"
 #include "lib/state/results/change-hook.h"
 
 enum { HOOK_SECONDS = 5 }; // for commands that are under way when the server stops
 
 struct build_results {
-	char *path;
+	char *path, *attempts; // the index, and the folder of what is in it
 	pthread_mutex_t lock; // held while an attempt is compared with the known one and recorded
 	struct hook_queue *hook_queue;
 };
+
+// Makes an index that is lost, and takes over that of an older wheelcache, before a request asks.
+static void settle_index(const struct build_results *b)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(results_cleanup) struct results *r = NULL;
+	if ((access(b->path, F_OK) == 0 || access(b->attempts, F_OK) == 0) && results_open(b->path, b->attempts, &r, &e) < 0)
+		log_error("%s", e.msg);
+}
 
 struct build_results *build_results_new(const struct config *c, const char *catalog_path)
 {
 	struct build_results *b = xcalloc(1, sizeof(*b));
 	b->path = state_file(c, catalog_path, STATE_FILE_BUILDS);
+	b->attempts = state_file(c, catalog_path, STATE_FILE_ATTEMPTS);
+	settle_index(b);
 	b->hook_queue = hook_queue_new("[build]");
 	pthread_mutex_init(&b->lock, NULL);
 	return b;
@@ -34,6 +47,7 @@ void build_results_free(struct build_results *b)
 	hook_queue_free(b->hook_queue, HOOK_SECONDS);
 	pthread_mutex_destroy(&b->lock);
 	free(b->path);
+	free(b->attempts);
 	free(b);
 }
 
@@ -41,7 +55,7 @@ int build_results_open(const struct build_results *b, unsigned milliseconds, str
 {
 	if (!b)
 		return err_set(e, ERR_NOT_FOUND, "there are no build results");
-	if (results_open_read(b->path, out, e) < 0)
+	if (results_open_read(b->path, b->attempts, out, e) < 0)
 		return -1;
 	results_limit(*out, milliseconds);
 	return 0;
@@ -135,7 +149,7 @@ int build_results_record(struct build_results *b, const struct config *c, const 
 	struct results_attempt sent = *a;
 	sent.is_sent = true;
 	pthread_mutex_lock(&b->lock);
-	int result = results_open(b->path, &r, e);
+	int result = results_open(b->path, b->attempts, &r, e);
 	if (result == 0)
 		result = record_attempt(r, c, &sent, log, answer, &change, e);
 	pthread_mutex_unlock(&b->lock);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A results file with attempts to build wheels, made without wheelcache: as the first release made it."""
+"""An index of attempts to build wheels, made without wheelcache; its rows have no files. schema 1: as the first release made
+it."""
 import contextlib
 import pathlib
 import sqlite3
@@ -7,6 +8,12 @@ import struct
 import time
 
 SCHEMA = pathlib.Path(__file__).with_name("results-schema-1.sql")
+SECOND = """ALTER TABLE attempt ADD COLUMN packed INTEGER NOT NULL DEFAULT -1;
+ALTER TABLE state ADD COLUMN settled INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE state ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+CREATE TRIGGER attempt_packed AFTER UPDATE OF packed ON attempt BEGIN
+  UPDATE state SET bytes = bytes + max(new.packed, 0) - max(old.packed, 0); END;
+CREATE TRIGGER attempt_removed AFTER DELETE ON attempt BEGIN UPDATE state SET bytes = bytes - max(old.packed, 0); END;"""
 APPLICATION_ID = 0x77627264
 BLOCK = 128 << 10  # the largest of zstd
 NEITHER = ("running", "interrupted")
@@ -22,14 +29,16 @@ def packed(log):
 class Attempts:
     """The file of a path, which is created."""
 
-    def __init__(self, path):
+    def __init__(self, path, schema=2):
         self.path, self.count = path, 0
         path.parent.mkdir(parents=True, exist_ok=True)
         with self.open() as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(SCHEMA.read_text(encoding="utf-8"))
+            if schema > 1:
+                connection.executescript(SECOND)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute("PRAGMA user_version = 1")
+            connection.execute(f"PRAGMA user_version = {schema}")
 
     @contextlib.contextmanager
     def open(self):

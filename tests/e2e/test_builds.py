@@ -30,6 +30,23 @@ def listed(made, *words):
     return [f"{a['project']} {a['result']}" for a in found]
 
 
+def test_file_of_an_older_wheelcache_is_taken_over_once(tmp_path, serve):
+    """Attempts are then files, and the index is made again of them; an older wheelcache is told."""
+    made = attempts.Attempts(tmp_path / "state" / "catalog.db.builds", schema=1)
+    made.add("lxml", "failed", b"one\ntwo\n", ago=7200)
+    key = made.add("numpy", version="2.1.0", sent=0)
+    assert "was made by an older wheelcache" in builds(made, code=2)
+    serve(tmp_path, state=tmp_path / "state").stop()
+    told = builds(made, "--json"), builds(made, "--log", "0" * 7 + "1")
+    assert told[1] == "one\ntwo\n" and f'"{key}"' in told[0]
+    assert made.rows("SELECT count(*) FROM log") == [(0,)] and made.rows("PRAGMA user_version") == [(2,)]
+    for path in made.path.parent.glob("catalog.db*"):
+        if path.is_file() and not path.name.endswith(".audit"):
+            path.unlink()
+    assert told == (builds(made, "--json"), builds(made, "--log", "0" * 7 + "1"))
+    assert made.rows("SELECT project, sent FROM attempt ORDER BY id") == [("lxml", 1), ("numpy", 0)]
+
+
 def test_table_is_readable_and_newest_first(made):
     made.add("lxml", "failed", why="gcc: error: libxml/parser.h", ago=7200, milliseconds=7_380_000)
     key = made.add("numpy", platform=UBUNTU, python="3.13t", version="2.1.0", ago=60)

@@ -74,14 +74,14 @@ class Recording:
 
 
 def attempts_to_a_file(how, folder, is_new):
+    """is_new: the index is lost before each attempt, which loses nothing."""
     with serving.servers(folder) as start:
         at = Recording(folder, start)
         at.retry(builds.attempt())
         for point in faults.points():
             if is_new:
-                for path in (folder / "state").glob("catalog.db.builds*"):
-                    path.unlink()
-                at.stored = {}
+                for ending in "", "-wal", "-shm":
+                    (folder / "state" / f"catalog.db.builds{ending}").unlink(missing_ok=True)
             document = builds.attempt(log=f"log {point}\n" * 2000, project=f"p{point}")
             came = at.hit(document, point, how)
             at.check(document)

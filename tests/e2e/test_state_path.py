@@ -24,6 +24,7 @@ def site_fixture(tmp_path):
     beside(site, "audit.1").write_text('{"time":"2026-01-01T00:00:00.000000Z","action":"yank","result":"done"}\n')
     beside(site, "ours").write_text("demo 2026-01-01T00:00:00Z\n")
     beside(site, "downloads").write_text(f"wheelcache-downloads 1 2026-01-01\n{PLATFORM}/demo-1.0-py3-none-any.whl 7 2026-01-02\nend 1\n")
+    beside(site, "builds.attempts").mkdir()
     return site
 
 
@@ -58,6 +59,7 @@ def test_it_moves_once_and_the_catalog_is_worth_nothing(site, serve):
     after = texts(site, "state")
     assert after == {**before, "audit": after["audit"]} and after["audit"].startswith(before["audit"])
     assert not texts(site)
+    assert (site.folder / "state" / "attempts").is_dir() and not beside(site, "builds.attempts").exists()
     more = storelib.make_wheel(site.folder, "more", "1.0").path
     assert post(server, f"/upload/{PLATFORM}/", form_of(more), token=site.token).status == 200
     server.stop()

@@ -6,6 +6,7 @@
 #include "auditor/rebuild/rebuild-set.h"
 #include "lib/base/limits.h"
 #include "lib/domain/promotion/evidence.h"
+#include "lib/state/results/attempt-file.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/state/views/membership.h"
 #include "promoter/promote-answer.h"
@@ -64,6 +65,16 @@ static int form_of_rebuilds(struct str text, struct buf *out, struct err *e)
 	return rebuild_set_parse(text, &s, e) < 0 ? -1 : rebuild_set_write(s, "debian-12-x86_64", NULL, out, e);
 }
 
+static int form_of_build(struct str text, struct buf *out, struct err *e)
+{
+	CLEANUP(attempt_file_release) struct kept_attempt f = {0};
+	if (attempt_file_parse(text, &f, e) < 0)
+		return -1;
+	attempt_file_line(&f.attempt, f.number, out);
+	buf_str(out, f.packed);
+	return 0;
+}
+
 static form_fn *record_of(char letter)
 {
 	switch (letter) {
@@ -75,6 +86,8 @@ static form_fn *record_of(char letter)
 		return form_of_answer;
 	case 't':
 		return form_of_tombstone;
+	case 'b':
+		return form_of_build;
 	case 'r':
 		return form_of_rebuilds;
 	default:

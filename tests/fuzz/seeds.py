@@ -641,6 +641,8 @@ def records():
         "rebuilds-build": ("r", {"platforms": [], "rows": [rebuild | {"build": 0}]}),
     }
     return ({name: letter + json.dumps(value) for name, (letter, value) in texts.items()} | {"words": "tno JSON\nat all"}
+            | {"build-" + name: "b" + json.dumps({"attempt": json.loads(text), "number": 3, "sent": True}) + "\n" + log
+               for name, text, log in [("whole", results()["whole"], "packed"), ("bare", results()["bare"], ""), ("wrong", results()["wrong"], "")]}
             | {"membership-" + name: "m" + text for name, text in generations().items()}
             | {"evidence-" + name: "e" + json.dumps(json.loads(text)["record"]) for name, text in evidence().items()})
 

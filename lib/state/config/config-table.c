@@ -60,8 +60,8 @@ const struct config_option config_table[] = {
 	ROW("catalog", "path", &config_type_path, config, catalog, 0, NULL, RESTART,
 		"The catalog, on a local disk. Default: one file per store in the state directory."),
 	ROW("state", "path", &config_type_path, config, state, 0, NULL, RESTART,
-		"The folder of what no scan makes again: tokens, the audit log, names that are ours, download counts. Default: beside "
-		"the catalog."),
+		"The folder of what no scan makes again: tokens, the audit log, names that are ours, download counts, build "
+		"attempts. Default: beside the catalog."),
 	ROW("upstream", "url", &config_type_urls, config_upstream, urls, 0, "https://pypi.org/simple/", RESTART,
 		"The simple index to compare wheels with. Several, in indented lines: see indexes."),
 	ROW("upstream", "indexes", &config_type_indexes, config, upstream_indexes, 0, "first", RESTART,
@@ -235,7 +235,7 @@ const struct config_option config_table[] = {
 	ROW("build", "work-path", &config_type_path, config, build_work_path, 0, NULL, RELOAD,
 		"The folder for work under way. Default: the path of the results with .work appended."),
 	ROW("build", "results", &config_type_path, config, build_results, 0, NULL, RESTART,
-		"The file with the results of all builds. Default: the catalog's path with .builds appended."),
+		"The index of the results of all builds. Default: the catalog's path with .builds appended."),
 	ROW("build", "keep-results", &config_type_keep, config, build_keep_results, 0, "90d 50", RELOAD,
 		"How long a result is kept, and how many for each platform, Python and project."),
 	ROW("build", "on-change", &config_type_change, config, build_on_change, 0, NULL, RELOAD,

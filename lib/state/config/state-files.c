@@ -32,6 +32,7 @@ static const struct {
 	[STATE_FILE_AUDIT] = {".audit", offsetof(struct config, audit), true},
 	[STATE_FILE_DOWNLOADS] = {".downloads", 0, true},
 	[STATE_FILE_OWNED_NAMES] = {".ours", 0, true},
+	[STATE_FILE_ATTEMPTS] = {".attempts", 0, true}, // behind the path of STATE_FILE_BUILDS
 };
 
 static const char *configured_path(const struct config *c, enum state_file which)
@@ -43,17 +44,19 @@ static const char *configured_path(const struct config *c, enum state_file which
 }
 
 // folder: a [state] path; NULL: beside the catalog.
-static char *path_below(const char *folder, const char *catalog_path, enum state_file which)
+static char *path_below(const struct config *c, const char *folder, const char *catalog_path, enum state_file which)
 {
 	if (folder && places[which].survives)
 		return xasprintf("%s/%s", folder, places[which].ending + 1);
-	return xasprintf("%s%s", catalog_path, places[which].ending);
+	CLEANUP(mem_free)
+	char *index = which == STATE_FILE_ATTEMPTS ? state_file(c, catalog_path, STATE_FILE_BUILDS) : NULL;
+	return xasprintf("%s%s", index ? index : catalog_path, places[which].ending);
 }
 
 char *state_file(const struct config *c, const char *catalog_path, enum state_file which)
 {
 	const char *named = configured_path(c, which);
-	return named ? xstrdup(named) : path_below(c ? c->state : NULL, catalog_path, which);
+	return named ? xstrdup(named) : path_below(c, c ? c->state : NULL, catalog_path, which);
 }
 
 // --- moving to another [state] path ---
@@ -126,8 +129,8 @@ static int move_file(const char *from, const char *to, struct err *e)
 
 static int move_piece(const struct settling *s, enum state_file which, struct err *e)
 {
-	CLEANUP(mem_free) char *from = path_below(*s->from.data ? s->from.data : NULL, s->catalog_path, which);
-	CLEANUP(mem_free) char *to = path_below(s->config->state, s->catalog_path, which);
+	CLEANUP(mem_free) char *from = path_below(s->config, *s->from.data ? s->from.data : NULL, s->catalog_path, which);
+	CLEANUP(mem_free) char *to = path_below(s->config, s->config->state, s->catalog_path, which);
 	for (unsigned i = 0;; i++) {
 		CLEANUP(mem_free) char *one = numbered(from, i);
 		CLEANUP(mem_free) char *other = numbered(to, i);
@@ -141,7 +144,7 @@ static bool has_pieces(const struct settling *s)
 {
 	bool has_any = false;
 	for (int i = 0; i < STATE_FILE_COUNT; i++) {
-		CLEANUP(mem_free) char *from = path_below(*s->from.data ? s->from.data : NULL, s->catalog_path, i);
+		CLEANUP(mem_free) char *from = path_below(s->config, *s->from.data ? s->from.data : NULL, s->catalog_path, i);
 		has_any |= places[i].survives && !configured_path(s->config, i) && access(from, F_OK) == 0;
 	}
 	return has_any;

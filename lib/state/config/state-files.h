@@ -16,14 +16,15 @@ enum state_file {
 	STATE_FILE_WATCH_LOCK, // one of what has changed,
 	STATE_FILE_PRUNE_LOCK, // and one prune
 	STATE_FILE_RESERVED,   // a folder: space that uploads have reserved (lib/state/store/reservation.h)
+	STATE_FILE_BUILDS,     // the index of STATE_FILE_ATTEMPTS
 	// What nothing else knows, of this machine.
-	STATE_FILE_BUILDS,  // results of builds, with their logs
 	STATE_FILE_RELEASE, // a folder: what volume releases still have to show (lib/state/store/release.h)
 	// What nothing else knows: in [state] path.
 	STATE_FILE_TOKENS,
 	STATE_FILE_AUDIT,
 	STATE_FILE_DOWNLOADS,
 	STATE_FILE_OWNED_NAMES, // names that are ours (lib/state/upstream/owned-names.h)
+	STATE_FILE_ATTEMPTS,    // a folder: attempts to build wheels, with their logs (lib/state/results/attempt-file.h)
 	STATE_FILE_COUNT,
 };
 // Its path: as configured, else beside the catalog. c NULL: no key names another place. The caller frees it.

@@ -16,54 +16,6 @@
 
 enum { DAY = 86400, HALF_DAY = DAY / 2 };
 
-static int damaged_value(const struct results *r, const char *what, struct err *e)
-{
-	return err_set(e, ERR_DB, "results file %s is damaged: %s", r->path, what);
-}
-
-static int read_result(struct results *r, const char *name, enum results_result *out, struct err *e)
-{
-	for (int i = 0; i < RESULTS_RESULT_COUNT; i++)
-		if (strcmp(results_result_name[i], name) == 0) {
-			*out = (enum results_result)i;
-			return 0;
-		}
-	return damaged_value(r, "unknown result", e);
-}
-
-// Columns are NOT NULL, but a damaged file may hold anything.
-static const char *text_at(struct query *q, int column)
-{
-	const char *text = query_text(q, column);
-	return text ? text : "";
-}
-
-// The columns of ATTEMPT in results-schema.c. Strings are borrowed until the next step.
-static int read_attempt(struct results *r, struct query *q, struct results_attempt *a, struct err *e)
-{
-	*a = (struct results_attempt){
-		.id = text_at(q, 0),
-		.platform = text_at(q, 1),
-		.python = text_at(q, 2),
-		.project = text_at(q, 3),
-		.version = text_at(q, 4),
-		.step = text_at(q, 6),
-		.why = text_at(q, 7),
-		.begun = query_int(q, 8),
-		.seconds = (double)query_int(q, 9) / 1000,
-		.peak_memory = (uint64_t)query_int(q, 10),
-		.files = text_at(q, 11),
-		.sdist = text_at(q, 12),
-		.awaiting = text_at(q, 13),
-		.recipe = text_at(q, 14),
-		.builder = text_at(q, 15),
-		.provenance = text_at(q, 16),
-		.has_log = query_int(q, 17) != 0,
-		.is_sent = query_int(q, 18) != 0,
-	};
-	return read_result(r, text_at(q, 5), &a->result, e);
-}
-
 // --- lists ---
 
 static bool matches_glob(const char *glob, const char *name)
@@ -121,9 +73,9 @@ int results_list(struct results *r, const struct results_filter *filter, results
 	uint64_t left = filter->limit ? filter->limit : UINT64_MAX;
 	int row = q ? 1 : -1;
 	while (left && row > 0 && (row = query_step(q, e)) > 0) {
-		if (!filter_has_place(filter, text_at(q, 1), text_at(q, 3)))
+		if (!filter_has_place(filter, results_text(q, 1), results_text(q, 3)))
 			continue;
-		if (read_attempt(r, q, &a, e) < 0 || fn(ctx, &a, e) < 0)
+		if (results_read_row(r, q, &a, e) < 0 || fn(ctx, &a, e) < 0)
 			return -1;
 		left--;
 	}
@@ -145,7 +97,7 @@ int results_find_id(struct results *r, const char *digits, char out[RESULTS_ID +
 		return no_such_result(digits, e);
 	if (row < 0)
 		return -1;
-	snprintf(out, RESULTS_ID + 1, "%s", text_at(q, 0));
+	snprintf(out, RESULTS_ID + 1, "%s", results_text(q, 0));
 	row = query_step(q, e);
 	if (row == 1)
 		return err_set(e, ERR_USAGE, "the ids of several build results begin with %s", digits);
@@ -162,18 +114,17 @@ int results_find(struct results *r, const char *id, results_fn *fn, void *ctx, s
 	int row = query_step(q, e);
 	if (row <= 0)
 		return row < 0 ? -1 : no_such_result(id, e);
-	return read_attempt(r, q, &a, e) < 0 ? -1 : fn(ctx, &a, e);
+	return results_read_row(r, q, &a, e) < 0 ? -1 : fn(ctx, &a, e);
 }
 
 int results_log(struct results *r, const char *id, struct buf *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_LOG, BY(SQL_TEXT(id)), e);
-	if (!q)
-		return -1;
-	int row = query_step(q, e);
-	if (row <= 0)
-		return row < 0 ? -1 : err_set(e, ERR_NOT_FOUND, "no build result with the id %s has a log", id);
-	return decompress_zstd(query_bytes(q, 0), out, e);
+	CLEANUP(buf_release) struct buf packed;
+	buf_init(&packed, 2 * (size_t)LIMIT_RESULT_LOG);
+	int has_log = results_packed_log(r, id, &packed, e);
+	if (has_log <= 0)
+		return has_log < 0 ? -1 : err_set(e, ERR_NOT_FOUND, "no build result with the id %s has a log", id);
+	return decompress_zstd(buf_view(&packed), out, e);
 }
 
 // --- history ---
@@ -181,16 +132,20 @@ int results_log(struct results *r, const char *id, struct buf *out, struct err *
 static int begin_history(struct results *r, struct query *q, struct results_history *h, struct err *e)
 {
 	h->last = query_int(q, 0);
-	h->step = xstrdup(text_at(q, 3));
-	h->why = xstrdup(text_at(q, 4));
-	h->awaiting = xstrdup(text_at(q, 5));
-	h->recipe = xstrdup(text_at(q, 6));
-	return read_result(r, text_at(q, 2), &h->result, e);
+	h->step = xstrdup(results_text(q, 3));
+	h->why = xstrdup(results_text(q, 4));
+	h->awaiting = xstrdup(results_text(q, 5));
+	h->recipe = xstrdup(results_text(q, 6));
+	int result = results_read_result(r, results_text(q, 2), e);
+	if (result < 0)
+		return -1;
+	h->result = (enum results_result)result;
+	return 0;
 }
 
 static bool goes_on(struct query *q, const struct results_history *h)
 {
-	return query_int(q, 1) == RESULTS_KIND_FAILED && strcmp(text_at(q, 6), h->recipe) == 0;
+	return query_int(q, 1) == RESULTS_KIND_FAILED && strcmp(results_text(q, 6), h->recipe) == 0;
 }
 
 static int read_history(struct results *r, struct query *q, struct results_history *h, struct err *e)
@@ -249,13 +204,13 @@ int64_t results_retry_time(const struct config *c, const struct results_history 
 int results_totals(struct results *r, const char *platform, uint64_t count[RESULTS_RESULT_COUNT], struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_TOTALS, e);
-	enum results_result result = RESULTS_RUNNING;
 	int row = q ? 1 : -1;
 	memset(count, 0, RESULTS_RESULT_COUNT * sizeof(*count));
 	while (row > 0 && (row = query_step(q, e)) > 0) {
-		if (platform && strcmp(platform, text_at(q, 0)) != 0)
+		if (platform && strcmp(platform, results_text(q, 0)) != 0)
 			continue;
-		if (read_result(r, text_at(q, 1), &result, e) < 0)
+		int result = results_read_result(r, results_text(q, 1), e);
+		if (result < 0)
 			return -1;
 		count[result] += (uint64_t)query_int(q, 2);
 	}
@@ -282,7 +237,7 @@ int results_days(struct results *r, const struct results_filter *filter, int64_t
 	if (q)
 		query_bind_int(q, 1, (now / DAY - (int64_t)days + 1) * DAY);
 	while (row > 0 && (row = query_step(q, e)) > 0) {
-		if (!filter_has_place(filter ? filter : &all, text_at(q, 1), text_at(q, 2)))
+		if (!filter_has_place(filter ? filter : &all, results_text(q, 1), results_text(q, 2)))
 			continue;
 		if (query_int(q, 0) != one.day && end_day(&one, fn, ctx, e) < 0)
 			return -1;

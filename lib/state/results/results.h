@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of builds: one row for each attempt to build a wheel, with its log. They are in an SQLite file beside the
-// catalog, not in it: losing the catalog loses no history. A struct results is one connection: one thread at a time; any
+// The results of builds: each attempt to build a wheel, with its log. Each is a file (attempt-file.h); an SQLite file beside
+// the catalog is their index, and made again of them if it is missing. A struct results is one connection to both: one thread at a time; any
 // number of connections in any number of processes. Errors as in lib/state/database/database.h. Strings given to a
 // callback are borrowed for the call.
 #pragma once
@@ -56,10 +56,11 @@ struct results_attempt {
 
 struct results;
 
-// Opens or creates the file. The caller closes *out.
-int results_open(const char *path, struct results **out, struct err *e) MUST_CHECK;
-// Opens it for reading. ERR_NOT_FOUND: there is none, so nothing was built yet.
-int results_open_read(const char *path, struct results **out, struct err *e) MUST_CHECK;
+// Opens or creates the index. files: the folder of the attempts; NULL: PATH.attempts. An index of an older wheelcache, which
+// has the attempts themselves, is taken over. The caller closes *out.
+int results_open(const char *path, const char *files, struct results **out, struct err *e) MUST_CHECK;
+// Opens it for reading; makes it if there are attempts. ERR_NOT_FOUND: there are none, so nothing was built yet.
+int results_open_read(const char *path, const char *files, struct results **out, struct err *e) MUST_CHECK;
 void results_close(struct results *r);    // NULL is fine
 void results_cleanup(struct results **r); // for CLEANUP
 // From now on a call that reads takes at most so many milliseconds; then it fails with ERR_TIME. 0: no limit.

@@ -367,7 +367,7 @@ int main(int argc, char **argv)
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	CLEANUP(results_cleanup) struct results *results = NULL;
 	struct err e = ERR_INIT;
-	if (argc != 3 || catalog_open(argv[1], &catalog, &e) < 0 || results_open(argv[2], &results, &e) < 0 ||
+	if (argc != 3 || catalog_open(argv[1], &catalog, &e) < 0 || results_open(argv[2], NULL, &results, &e) < 0 ||
 		answer_cases(&(struct missing_world){.catalog = catalog, .results = results}, &e) < 0) {
 		fprintf(stderr, "%s\n", *e.msg ? e.msg : "usage: missing-tool CATALOG RESULTS");
 		return EXIT_FAILURE;

@@ -28,6 +28,9 @@ static void remove_files(void)
 		snprintf(name, sizeof(name), "%s%s", attempts_path, ending[i]);
 		unlink(name);
 	}
+	CLEANUP(mem_free) char *files = xasprintf("rm -rf '%s.attempts'", attempts_path);
+	if (system(files) != 0)
+		abort();
 }
 
 int attempts_remove_folder(void **state UNUSED)
@@ -48,7 +51,7 @@ int attempts_open(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	remove_files();
-	attempts_ok(results_open(attempts_path, &attempts, &e), &e);
+	attempts_ok(results_open(attempts_path, NULL, &attempts, &e), &e);
 	return 0;
 }
 
@@ -78,6 +81,7 @@ struct results_attempt attempts_make(const char *project, enum results_result re
 		.version = "1.0",
 		.result = result,
 		.step = "build",
+		.provenance = "{}",
 		.why = result == RESULTS_OK ? "" : "gcc ended with 1",
 		.begun = begun,
 		.seconds = 1.5,

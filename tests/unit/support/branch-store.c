@@ -234,7 +234,7 @@ int branch_store_set_up(void **state)
 	branch_store_ok(store_open(&f->config, STORE_PATIENT, &f->store, &e), &e);
 	branch_store_ok(catalog_open(f->config.catalog, &f->catalog, &e), &e);
 	branch_store_ok(store_register(&f->store, f->catalog, &e), &e);
-	branch_store_ok(results_open(branch_store_path("results"), &f->results, &e), &e);
+	branch_store_ok(results_open(branch_store_path("results"), NULL, &f->results, &e), &e);
 	branch_store_set_scanned(f, X86, CATALOG_SCANNED);
 	branch_store_set_scanned(f, ARM, CATALOG_SCANNED);
 	return 0;
@@ -253,6 +253,9 @@ int branch_store_tear_down(void **state)
 	free(f);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		unlink(branch_store_path(names[i]));
+	CLEANUP(mem_free) char *attempts = xasprintf("rm -rf '%s'", branch_store_path("results.attempts"));
+	if (system(attempts) != 0)
+		abort();
 	rmdir(branch_store_path("store/" X86));
 	rmdir(branch_store_path("store/" ARM));
 	rmdir(branch_store_path("store"));

@@ -2,6 +2,7 @@
 #include "tests/unit/support/attempts.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -209,9 +210,9 @@ static void reader_sees_what_another_connection_wrote(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	struct results *writer = attempts;
-	assert_int_equal(results_open_read("test-results.none", &attempts, &e), -1);
+	assert_int_equal(results_open_read("test-results.none", NULL, &attempts, &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
-	attempts_ok(results_open_read(attempts_path, &attempts, &e), &e);
+	attempts_ok(results_open_read(attempts_path, NULL, &attempts, &e), &e);
 	ATTEMPTS_LIST("", 0);
 	struct results *reader = attempts;
 	attempts = writer;
@@ -232,9 +233,9 @@ static void empty_file_is_as_if_absent_to_a_reader(void **state UNUSED)
 	struct err e = ERR_INIT;
 	results_close(STEAL_PTR(attempts));
 	assert_int_equal(truncate(attempts_path, 0), 0);
-	assert_int_equal(results_open_read(attempts_path, &attempts, &e), -1);
+	assert_int_equal(results_open_read(attempts_path, NULL, &attempts, &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
-	attempts_ok(results_open(attempts_path, &attempts, &e), &e);
+	attempts_ok(results_open(attempts_path, NULL, &attempts, &e), &e);
 	attempts_put("a", RESULTS_OK, attempts_now);
 	ATTEMPTS_LIST("a ok;", 0);
 }
@@ -252,7 +253,7 @@ static void several_processes_write_at_once(void **state UNUSED)
 		if (pid[p])
 			continue;
 		enum results_change change;
-		int failures = results_open(attempts_path, &attempts, &e) < 0;
+		int failures = results_open(attempts_path, NULL, &attempts, &e) < 0;
 		for (int i = 0; !failures && i < EACH; i++) {
 			char id[RESULTS_ID + 1];
 			struct results_attempt a = attempts_make("a", RESULTS_OK, attempts_now);
@@ -269,9 +270,76 @@ static void several_processes_write_at_once(void **state UNUSED)
 		assert_int_equal(status, 0);
 	}
 	uint64_t count[RESULTS_RESULT_COUNT];
-	attempts_ok(results_open(attempts_path, &attempts, &e), &e);
+	attempts_ok(results_open(attempts_path, NULL, &attempts, &e), &e);
 	attempts_ok(results_totals(attempts, NULL, count, &e), &e);
 	assert_int_equal(count[RESULTS_OK], PROCESSES * EACH);
+}
+
+static void put_sent_log(const char *project, int64_t begun)
+{
+	struct err e = ERR_INIT;
+	struct results_attempt a = attempts_make(project, RESULTS_FAILED, begun);
+	a.seconds = 1.001;
+	attempts_put_kept(&a, "the\nlog", NULL);
+	attempts_ok(results_mark_sent(attempts, a.id, &e), &e);
+}
+
+// All that readers can ask for.
+static char *list_all(void)
+{
+	struct err e = ERR_INIT;
+	struct buf out;
+	uint64_t count[RESULTS_RESULT_COUNT];
+	buf_init(&out, 1 << 20);
+	attempts_ok(results_list(attempts, &(struct results_filter){0}, copy_out, &out, &e), &e);
+	attempts_ok(results_totals(attempts, NULL, count, &e), &e);
+	for (size_t i = 0; i < RESULTS_RESULT_COUNT; i++)
+		buf_printf(&out, " %llu", (unsigned long long)count[i]);
+	return buf_steal(&out);
+}
+
+static void remove_index(void)
+{
+	CLEANUP(mem_free) char *command = xasprintf("rm -f '%s' '%s-wal' '%s-shm'", attempts_path, attempts_path, attempts_path);
+	results_close(STEAL_PTR(attempts));
+	assert_int_equal(system(command), 0);
+}
+
+static void lost_index_is_made_again(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf log;
+	buf_init(&log, 100);
+	for (int i = 0; i < 20; i++) // in one second: their order is that of their recording
+		attempts_put("a", i % 3 ? RESULTS_FAILED : RESULTS_OK, attempts_now);
+	put_sent_log("b", attempts_now - 5);
+	struct results_attempt running = attempts_make("c", RESULTS_RUNNING, attempts_now);
+	attempts_put_kept(&running, "half", NULL);
+	running.result = RESULTS_OK;
+	attempts_put_kept(&running, NULL, "1d 3"); // which ends others of its project, and no total
+	struct results_attempt ended = attempts_make("a", RESULTS_OK, attempts_now);
+	attempts_put_kept(&ended, NULL, "1d 3");
+	CLEANUP(mem_free) char *before = list_all();
+	remove_index();
+	attempts_ok(results_open_read(attempts_path, NULL, &attempts, &e), &e);
+	CLEANUP(mem_free) char *after = list_all();
+	assert_string_equal(after, before);
+	attempts_ok(results_log(attempts, running.id, &log, &e), &e);
+	assert_string_equal(log.data, "half");
+	ATTEMPTS_LIST("b failed;", .limit = 1, .project = "b");
+}
+
+static void damaged_file_harms_only_itself(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	attempts_put("a", RESULTS_OK, attempts_now);
+	struct results_attempt bad = attempts_make("b", RESULTS_OK, attempts_now);
+	attempts_put_kept(&bad, NULL, NULL);
+	CLEANUP(mem_free) char *command = xasprintf("printf '{}\\n' > '%s.attempts/%.2s/%s'", attempts_path, bad.id, bad.id);
+	assert_int_equal(system(command), 0);
+	remove_index();
+	attempts_ok(results_open(attempts_path, NULL, &attempts, &e), &e);
+	ATTEMPTS_LIST("a ok;", 0);
 }
 
 static void overwrite(off_t at, const void *bytes, size_t len)
@@ -287,7 +355,7 @@ static void assert_open_fails(enum err_kind kind, const char *word)
 	struct err e = ERR_INIT;
 	struct stat before, after;
 	assert_int_equal(stat(attempts_path, &before), 0);
-	assert_int_equal(results_open(attempts_path, &attempts, &e), -1);
+	assert_int_equal(results_open(attempts_path, NULL, &attempts, &e), -1);
 	assert_int_equal(e.kind, kind);
 	assert_non_null(strstr(e.msg, word));
 	assert_null(attempts);
@@ -335,7 +403,7 @@ static void file_has_a_maximum_size(void **state UNUSED)
 	results_close(STEAL_PTR(attempts));
 	assert_int_equal(truncate(attempts_path, (off_t)pages << 12), 0);
 	overwrite(28, big, sizeof(big)); // the number of pages
-	attempts_ok(results_open(attempts_path, &attempts, &e), &e);
+	attempts_ok(results_open(attempts_path, NULL, &attempts, &e), &e);
 	struct results_attempt a = attempts_make("b", RESULTS_OK, attempts_now);
 	assert_int_equal(results_put(attempts, &a, (struct str){NULL, 0}, NULL, &change, &e), -1);
 	assert_int_equal(e.kind, ERR_FULL);
@@ -358,6 +426,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ATTEMPTS_CASE(attempt_comes_back_as_it_was),
+		ATTEMPTS_CASE(lost_index_is_made_again),
+		ATTEMPTS_CASE(damaged_file_harms_only_itself),
 		ATTEMPTS_CASE(attempt_of_an_id_is_replaced_and_keeps_its_log),
 		ATTEMPTS_CASE(id_of_another_wheel_is_a_conflict),
 		ATTEMPTS_CASE(unknown_ids_and_logs_are_not_found),

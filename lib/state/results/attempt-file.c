@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/results/attempt-file.h"
+
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/mem.h"
+#include "lib/format/jsonmap.h"
+#include "lib/os/safefile.h"
+#include "lib/place/record.h"
+#include "lib/state/results/results-json.h"
+
+enum {
+	PART = 2, // digits of an id that name its folder
+	FILE_MOST = LIMIT_RESULT_TEXT + 2 * LIMIT_RESULT_LOG,
+};
+
+static const char totals_name[] = "totals";
+
+void attempt_file_release(struct kept_attempt *f)
+{
+	arena_release(&f->text);
+	buf_release(&f->bytes);
+}
+
+// --- the form ---
+
+static void put_attempt_key(const void *row, const char *key, struct jsondoc *object)
+{
+	jsondoc_put(object, key, results_json(&((const struct kept_attempt *)row)->attempt));
+}
+
+static int get_attempt(const struct jsondoc *object, const char *key, void *row, struct arena *text, struct err *e)
+{
+	struct str log;
+	const struct jsondoc *attempt = jsondoc_get(object, key);
+	if (!attempt)
+		return err_set(e, ERR_INVALID, "%s is not valid", key);
+	return results_json_read(attempt, &((struct kept_attempt *)row)->attempt, text, &log, e);
+}
+
+#define FILE_ struct kept_attempt
+static const struct jsonmap_field file_fields[] = {
+	JSONMAP_OTHER("attempt", put_attempt_key, get_attempt),
+	JSONMAP_INTEGER("number", FILE_, number),
+	JSONMAP_BOOL("sent", FILE_, attempt.is_sent),
+};
+static const struct jsonmap file_map = JSONMAP(FILE_, file_fields, .words = JSONMAP_BARE);
+
+void attempt_file_line(const struct results_attempt *a, int64_t number, struct buf *out)
+{
+	const struct kept_attempt f = {.attempt = *a, .number = number};
+	jsonmap_write(&file_map, &f, out);
+}
+
+int attempt_file_parse(struct str bytes, struct kept_attempt *out, struct err *e)
+{
+	struct str line = str_cut(&bytes, '\n');
+	if (!bytes.ptr || line.len > LIMIT_RESULT_TEXT)
+		return err_set(e, ERR_INVALID, "it does not begin with a line");
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(line, LIMIT_RESULT_VALUES, e);
+	if (!doc || jsonmap_read(&file_map, doc, out, &out->text, e) < 0)
+		return -1;
+	out->packed = bytes.len ? bytes : (struct str){NULL, 0};
+	out->attempt.has_log = out->packed.ptr != NULL;
+	return 0;
+}
+
+// --- files ---
+
+static struct place_folder *part_of(const char *folder, const char *id, bool make, struct err *e)
+{
+	const char part[PART + 1] = {id[0], id[1], '\0'};
+	if (make) { // nobody else may read what is in it
+		CLEANUP(mem_close) int fd = safefile_folder(folder, true, e);
+		if (fd < 0)
+			return NULL;
+	}
+	return record_folder(folder, part, make, e);
+}
+
+int attempt_file_write(const char *folder, const struct results_attempt *a, int64_t number, struct str packed,
+	struct err *e)
+{
+	CLEANUP(buf_release) struct buf bytes;
+	CLEANUP(place_folder_close) struct place_folder *part = part_of(folder, a->id, true, e);
+	buf_init(&bytes, FILE_MOST);
+	attempt_file_line(a, number, &bytes);
+	buf_str(&bytes, packed);
+	if (bytes.failed)
+		return err_set(e, ERR_LIMIT, "build result %s is too large", a->id);
+	return part ? record_replace(part, a->id, buf_view(&bytes), e) : -1;
+}
+
+int attempt_file_read(const char *folder, const char *id, struct kept_attempt *out, struct err *e)
+{
+	CLEANUP(place_folder_close) struct place_folder *part = part_of(folder, id, false, e);
+	buf_init(&out->bytes, FILE_MOST);
+	if (!part || record_read(part, id, FILE_MOST, &out->bytes, e) < 0)
+		return -1;
+	if (attempt_file_parse(buf_view(&out->bytes), out, e) < 0)
+		return -1;
+	return strcmp(out->attempt.id, id) == 0 ? 0 : err_set(e, ERR_INVALID, "it is not the attempt that its name says");
+}
+
+int attempt_file_remove(const char *folder, const char *id, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	CLEANUP(place_folder_close) struct place_folder *part = part_of(folder, id, false, &missing);
+	if (!part && missing.kind == ERR_NOT_FOUND)
+		return 0;
+	if (part)
+		return place_remove(part, id, NULL, e) < 0 ? -1 : 0;
+	*e = missing;
+	return -1;
+}
+
+struct files_walk {
+	const char *folder;
+	attempt_files_fn *fn;
+	void *ctx;
+};
+
+static bool is_hexadecimal_name(const char *name, size_t digits)
+{
+	return strlen(name) == digits && strspn(name, "0123456789abcdef") == digits;
+}
+
+static int tell_attempt_file(void *ctx, const char *name, enum place_kind kind UNUSED, struct err *e)
+{
+	const struct files_walk *w = ctx;
+	return is_hexadecimal_name(name, RESULTS_ID) ? w->fn(w->ctx, name, e) : 0;
+}
+
+static int walk_part(void *ctx, const char *name, enum place_kind kind UNUSED, struct err *e)
+{
+	struct files_walk *w = ctx;
+	if (!is_hexadecimal_name(name, PART))
+		return 0;
+	CLEANUP(place_folder_close) struct place_folder *part = part_of(w->folder, name, false, e);
+	return part ? record_names(part, tell_attempt_file, w, e) : -1;
+}
+
+int attempt_files_each(const char *folder, attempt_files_fn *fn, void *ctx, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	struct files_walk w = {folder, fn, ctx};
+	CLEANUP(place_folder_close) struct place_folder *top = record_folder(folder, "", false, &missing);
+	if (top)
+		return record_names(top, walk_part, &w, e);
+	if (missing.kind == ERR_NOT_FOUND)
+		return 0;
+	*e = missing;
+	return -1;
+}
+
+// --- totals ---
+
+struct totals_file {
+	const struct attempt_totals *platform;
+	size_t platforms;
+};
+
+#define TOTALS struct attempt_totals
+static const struct jsonmap_field totals_fields[] = {
+	JSONMAP_TEXT("platform", TOTALS, platform, .limit = LIMIT_FILE_NAME),
+	JSONMAP_TOTALS("attempts", TOTALS, count, results_result_name, .absent = JSONMAP_OMITTED),
+};
+static const struct jsonmap totals_map = JSONMAP(TOTALS, totals_fields);
+static const struct jsonmap_field totals_file_fields[] = {
+	JSONMAP_LIST("platforms", struct totals_file, platform, platforms, &totals_map),
+};
+static const struct jsonmap totals_file_map = JSONMAP(struct totals_file, totals_file_fields);
+
+int attempt_totals_write(const char *folder, const struct attempt_totals *t, size_t count, struct err *e)
+{
+	const struct totals_file file = {t, count};
+	CLEANUP(buf_release) struct buf text;
+	CLEANUP(place_folder_close) struct place_folder *top = record_folder(folder, "", false, e);
+	buf_init(&text, LIMIT_RESULT_DOCUMENT);
+	jsonmap_write(&totals_file_map, &file, &text);
+	return top ? record_replace(top, totals_name, buf_view(&text), e) : -1;
+}
+
+int attempt_totals_read(const char *folder, const struct attempt_totals **t, size_t *count, struct arena *text, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	struct totals_file file;
+	CLEANUP(buf_release) struct buf bytes;
+	CLEANUP(place_folder_close) struct place_folder *top = record_folder(folder, "", false, &missing);
+	buf_init(&bytes, LIMIT_RESULT_DOCUMENT);
+	*count = 0;
+	if (!top || record_read(top, totals_name, LIMIT_RESULT_DOCUMENT, &bytes, &missing) < 0) {
+		*e = missing;
+		return missing.kind == ERR_NOT_FOUND ? 0 : -1;
+	}
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&bytes), e);
+	if (!doc || jsonmap_read(&totals_file_map, doc, &file, text, e) < 0)
+		return err_prefix(e, "%s/%s: ", folder, totals_name);
+	*t = file.platform;
+	*count = file.platforms;
+	return 0;
+}
