@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/format/jsondoc.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/format/json-sax.h"
 #include "lib/os/clock.h"
@@ -276,6 +278,49 @@ void jsondoc_add(struct jsondoc *array, struct jsondoc *value)
 {
 	if (json_array_append_new(&array->value, &value->value) < 0)
 		abort();
+}
+
+static void put_letter(struct jsondoc *object, const char *key, char letter, const struct form_value *v)
+{
+	bool is_known = v->text && *v->text;
+	char day[CLOCK_TEXT];
+	if (letter == 's' || (letter == 'e' && is_known) || (letter == 'k' && is_known))
+		jsondoc_put_str(object, key, v->text);
+	else if (letter == 'e')
+		jsondoc_put_str(object, key, NULL);
+	else if (letter == 'd')
+		jsondoc_put_int(object, key, v->number);
+	else if (letter == 'r')
+		jsondoc_put_real(object, key, v->real);
+	else if (letter == 'b')
+		jsondoc_put_bool(object, key, v->number != 0);
+	else if (letter == 't' || (letter == 'T' && v->number > 0))
+		jsondoc_put_time(object, key, v->number);
+	else if (letter == 'D') {
+		clock_write(v->number, day);
+		day[strcspn(day, "T")] = '\0';
+		jsondoc_put_str(object, key, day);
+	} else if (letter == 'x')
+		jsondoc_put_sha256(object, key, v->bytes);
+	else if (letter == 'j')
+		put_value(object, key, (json_t *)(uintptr_t)v->bytes);
+	else
+		assert(letter == 'k' || letter == 'T');
+}
+
+struct jsondoc *jsondoc_set_values(struct jsondoc *object, const struct form_value *value)
+{
+	enum { KEY = 64 };
+	struct str rest = str_from(value->text);
+	while (rest.len) {
+		char key[KEY];
+		struct str word = str_cut(&rest, ' ');
+		assert(word.len > 2 && word.len < KEY && word.ptr[word.len - 2] == ':');
+		memcpy(key, word.ptr, word.len - 2);
+		key[word.len - 2] = '\0';
+		put_letter(object, key, word.ptr[word.len - 1], ++value);
+	}
+	return object;
 }
 
 static int add_bytes(const char *bytes, size_t len, void *out)

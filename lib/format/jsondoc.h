@@ -9,6 +9,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
+#include "lib/base/form.h"
 #include "lib/format/digest.h"
 
 // An object or an array. A document that is put into another one belongs to that one.
@@ -77,6 +78,15 @@ void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value);
 void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value); // takes over value
 void jsondoc_add(struct jsondoc *array, struct jsondoc *value);                   // takes over value
 void jsondoc_add_str(struct jsondoc *array, const char *value);
+// Puts several keys, in this order: "name:s size:d seen:t" and a value for each. The letter behind a key says what it gets:
+//   s a string, NULL: null · e a string, NULL or "": null · k a string, NULL or "": the object does not get the key
+//   d an integer · r a real · b a bool · x a SHA-256 · j a document, which it takes over
+//   t a time, 0 and below: null · T a time, 0 and below: no key · D the day of a time
+// Returns the object. 19 values at most.
+#define jsondoc_set(object, ...) jsondoc_set_values(object, FORM_VALUES(__VA_ARGS__))
+// A new object with these keys.
+#define jsondoc_new(...) jsondoc_set(jsondoc_object(), __VA_ARGS__)
+struct jsondoc *jsondoc_set_values(struct jsondoc *object, const struct form_value *value);
 // Adds the document and a line end to out. With indent 0 it is one line.
 void jsondoc_write(const struct jsondoc *doc, unsigned indent, struct buf *out);
 // The same on one line without blanks and without a line end.

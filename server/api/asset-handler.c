@@ -29,8 +29,7 @@ static struct reply *make_asset(struct server_context *s, const struct route_mat
 	enum page_coding coding = negotiate_coding(match->request->header[HEADER_ACCEPT_ENCODING]);
 	make_asset_key(match->request, which, &key);
 	uint64_t epoch = pagecache_epoch(s->pagecache, &key, match->pages_cleared);
-	CLEANUP(buf_release) struct buf packed;
-	buf_init(&packed, LIMIT_PAGE);
+	CLEANUP(buf_release) struct buf packed = buf_up_to(LIMIT_PAGE);
 	if (page_pack(str_from(a->text), coding, &packed, &e) < 0)
 		return server_context_error(&e);
 	page_etag(a->type, buf_view(&packed), etag);

@@ -49,8 +49,7 @@ static int check_place(const struct results_attempt *a, const struct platform *p
 		return err_set(e, ERR_INVALID, "build result: its platform is %s, and it was sent to %s", a->platform,
 			platform->name);
 	for (size_t i = 0; i < p->environment_count; i++) {
-		CLEANUP(buf_release) struct buf name;
-		buf_init(&name, LIMIT_NOTE);
+		CLEANUP(buf_release) struct buf name = buf_up_to(LIMIT_NOTE);
 		python_print(&p->environment[i].python, &name);
 		if (str_eq(buf_view(&name), str_from(a->python)))
 			return 0;
@@ -99,8 +98,7 @@ static struct reply *answer_build(const struct sent_build *b, enum build_results
 	sender_audit(&p->sender, (struct audit_entry){.project = p->project,
 					 .file = p->file,
 					 .result = answer == BUILD_RESULTS_SAME ? "same" : "done"});
-	jsondoc_put_str(doc, "message", message);
-	jsondoc_put_str(doc, "id", p->id);
+	jsondoc_set(doc, "message:s id:s", message, p->id);
 	return json_post_answer(p, 200, message, doc);
 }
 
@@ -168,8 +166,7 @@ static int run_list(struct json_post *p, struct reply **answer, struct err *e)
 {
 	struct missing_query *q = &((struct sent_rebuilds *)p)->query;
 	CLEANUP(rebuild_set_cleanup) struct rebuild_set *set = NULL;
-	CLEANUP(buf_release) struct buf page;
-	buf_init(&page, MISSING_QUERY_PAGE);
+	CLEANUP(buf_release) struct buf page = buf_up_to(MISSING_QUERY_PAGE);
 	q->cpu_end = clock_thread_ms() + LIMIT_REBUILD_CPU_MS;
 	if (rebuild_set_parse(buf_view(&p->body), &set, e) < 0)
 		return -1;

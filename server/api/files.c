@@ -125,14 +125,6 @@ static struct blob *map_place(struct server_context *s, const struct platform *p
 
 // --- files that were removed ---
 
-static bool tombstone_is_of_project(const struct tombstone *t, const char *filename, struct str project)
-{
-	struct err unknown = ERR_INIT;
-	CLEANUP(mem_free) char *of_name = t->project ? NULL : publish_project_of(filename, NULL, &unknown);
-	const char *own = t->project ? t->project : of_name;
-	return own && str_eq(str_from(own), project);
-}
-
 // Anybody with write access to the store may have written it, so only a URL goes into a header.
 static bool is_safe_url(const char *text)
 {
@@ -186,14 +178,16 @@ static struct reply *answer_removed(struct server_context *s, struct catalog *c,
 	const struct route_match *match, const char *filename, bool is_metadata)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf text = buf_up_to(2 * LIMIT_SIDECAR);
 	int found = catalog_tombstone_text(c, p->id, filename, &text, &e);
 	if (found <= 0)
 		return found < 0 ? server_context_error(&e) : NULL;
 	CLEANUP(tombstone_release) struct tombstone t;
 	tombstone_read(buf_view(&text), &t);
-	if (!tombstone_is_of_project(&t, filename, match->project))
+	struct err unknown = ERR_INIT;
+	CLEANUP(mem_free) char *of_name = t.project ? NULL : publish_project_of(filename, NULL, &unknown);
+	const char *own = t.project ? t.project : of_name;
+	if (!own || !str_eq(str_from(own), match->project))
 		return NULL;
 	struct reply *r = may_redirect_to_upstream(server_context_site(s), &t) ? redirect_to_upstream(&t, is_metadata)
 									       : gone_reply(&t, filename);
@@ -223,8 +217,7 @@ static struct reply *send_metadata(struct server_context *s, struct catalog *c, 
 	const struct catalog_place *place)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_METADATA);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
 	if (!place->has_metadata)
 		return server_context_not_found_in(s, p->is_private, "this file has no metadata");
 	if (catalog_metadata(c, place->metadata_sha256, &text, &e) < 0)
@@ -241,8 +234,7 @@ static struct reply *send_attachment(struct server_context *s, struct catalog *c
 	struct err e = ERR_INIT;
 	struct catalog_attached found;
 	char etag[ETAG_SIZE];
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_STATEMENT);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT);
 	int result = catalog_attached(c, p->id, filename, kind, &found, &text, &e);
 	if (result < 0)
 		return server_context_error(&e);

@@ -21,8 +21,7 @@ static int read_promotion(struct promote_document *d, struct err *e)
 	d->bytes = ARENA_NEW(&d->arena, size_t, count);
 	d->request.evidence = d->evidence;
 	for (size_t i = 0; i < count; i++) {
-		CLEANUP(buf_release) struct buf text;
-		buf_init(&text, LIMIT_EVIDENCE);
+		CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_EVIDENCE);
 		jsondoc_write(jsondoc_at(list, i), 0, &text);
 		if (evidence_read(buf_view(&text), &d->evidence[i], e) < 0)
 			return err_prefix(e, "promotion: evidence[%zu]: ", i);

@@ -15,10 +15,9 @@
 static struct reply *unknown_platform(struct server_context *s, const struct route_match *match)
 {
 	CLEANUP(name_choice_release) struct name_choice names;
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_PATH);
 	const struct store *store = &match->site->store;
 	name_choice_init(&names, match->platform);
-	buf_init(&text, LIMIT_PATH);
 	for (size_t i = 0; i < store->platform_count; i++)
 		if (!store->platform[i].is_private)
 			name_choice_offer(&names, store->platform[i].name);
@@ -105,8 +104,7 @@ void sender_audit(const struct sender *s, struct audit_entry entry)
 struct reply *sender_answer(const struct sender *s, const struct error_status *a, const char *message,
 	const struct jsondoc *doc)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_METADATA);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
 	if (s->wants_json)
 		jsondoc_write(doc, 0, &text);
 	else

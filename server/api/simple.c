@@ -41,8 +41,7 @@ static bool set_target_project(struct page_target *t, struct str name)
 		t->project[name.len] = '\0';
 		return true;
 	}
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, sizeof(t->project) - 1);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(sizeof(t->project) - 1);
 	name_normalize(name, &normal);
 	memcpy(t->project, normal.data, normal.len + 1);
 	return true;
@@ -171,28 +170,19 @@ static int render_root(const struct view *v, struct catalog *c, const struct mor
 	return page_root(v, c, names, lists, format, page, e);
 }
 
-// more: further names for the list of projects; NULL: none.
-static int render_page(const struct page_target *t, struct catalog *c, const struct upstream_answer *upstream,
-	const struct more_names *more, struct buf *page, struct err *e)
+// The page as a reply. NULL: *e says why. more: further names for the list of projects; NULL: none.
+static struct reply *render_reply(struct server_context *s, struct catalog *c, const struct page_target *t,
+	const struct upstream_answer *upstream, const struct more_names *more, bool may_be_cached, struct err *e)
 {
+	CLEANUP(buf_release) struct buf page = buf_up_to(LIMIT_PAGE), packed = buf_up_to(LIMIT_PAGE);
+	bool is_plain = t->coding == PAGE_PLAIN; // it may be large, so it is not copied
 	struct view view = *t->view;
 	enum page_format format = variant_row[t->variant].format;
 	view.generation = t->generation;
 	if (t->is_upstreams)
 		view.platform_count = 0;
-	return t->project[0] ? page_project(&view, c, t->project, upstream, format, page, e)
-			     : render_root(&view, c, more, format, page, e);
-}
-
-// The page as a reply. NULL: *e says why.
-static struct reply *render_reply(struct server_context *s, struct catalog *c, const struct page_target *t,
-	const struct upstream_answer *upstream, const struct more_names *more, bool may_be_cached, struct err *e)
-{
-	CLEANUP(buf_release) struct buf page, packed;
-	buf_init(&page, LIMIT_PAGE);
-	buf_init(&packed, LIMIT_PAGE);
-	bool is_plain = t->coding == PAGE_PLAIN; // it may be large, so it is not copied
-	if (render_page(t, c, upstream, more, &page, e) < 0 ||
+	if ((t->project[0] ? page_project(&view, c, t->project, upstream, format, &page, e)
+			     : render_root(&view, c, more, format, &page, e)) < 0 ||
 		(!is_plain && page_pack(buf_view(&page), t->coding, &packed, e) < 0))
 		return NULL;
 	metrics_add(s->metrics, METRIC_PAGE_RENDERS, 1);
@@ -351,24 +341,17 @@ struct reply *simple_worker(struct server_context *s, struct catalog *c, const s
 
 // --- a view as JSON ---
 
-static const char *name_of_view(const struct site *site, const struct view *v)
-{
-	const char *configured = site->config.default_view;
-	return v->name ? v->name : configured ? configured : "simple";
-}
-
 struct reply *simple_view_inline(struct server_context *s, const struct route_match *match)
 {
 	const struct view *v = match->found_view;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	CLEANUP(buf_release) struct buf body;
+	CLEANUP(buf_release) struct buf body = buf_up_to(LIMIT_PAGE);
 	struct jsondoc *platforms = jsondoc_array();
-	buf_init(&body, LIMIT_PAGE);
 	for (size_t i = 0; i < v->platform_count; i++)
 		jsondoc_add_str(platforms, v->platform[i]->name);
-	jsondoc_put_str(doc, "name", name_of_view(match->site, v));
-	jsondoc_put(doc, "platforms", platforms);
-	jsondoc_put_bool(doc, "upstream", v->upstream_count);
+	const char *configured = match->site->config.default_view;
+	jsondoc_set(doc, "name:s platforms:j upstream:b", v->name ? v->name : configured ? configured : "simple",
+		platforms, v->upstream_count);
 	if (v->membership && !match->at && !site_is_incomplete(match->site, v))
 		jsondoc_put_int(doc, "generation", site_generation(match->site, v));
 	jsondoc_write(doc, 0, &body);

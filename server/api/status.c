@@ -33,39 +33,25 @@ static struct reply *json_reply(unsigned status, const struct jsondoc *doc)
 static void put_watch(struct server_context *s, bool sees_all, struct jsondoc *doc)
 {
 	struct store_scans_watch state = store_scans_watch(s->scans);
-	struct jsondoc *watch = jsondoc_object();
-	jsondoc_put_bool(watch, "on", state.is_on);
-	if (sees_all) {
-		jsondoc_put_int(watch, "folders", (int64_t)state.seen.folders);
-		jsondoc_put_int(watch, "refused", (int64_t)state.seen.refused);
-	}
-	jsondoc_put_int(watch, "overflows", (int64_t)state.seen.overflows);
-	jsondoc_put_int(watch, "floods", (int64_t)state.seen.floods);
-	jsondoc_put_int(watch, "scans", (int64_t)state.scans);
-	jsondoc_put_int(watch, "lag-ms", (int64_t)(state.lag * 1000));
+	struct jsondoc *watch = jsondoc_new("on:b", state.is_on);
+	if (sees_all)
+		jsondoc_set(watch, "folders:d refused:d", state.seen.folders, state.seen.refused);
+	jsondoc_set(watch, "overflows:d floods:d scans:d lag-ms:d", state.seen.overflows, state.seen.floods,
+		state.scans, state.lag * 1000);
 	jsondoc_put(doc, "watch", watch);
 }
 
 static void add_silence(void *ctx, const struct view_silence *s)
 {
 	const struct catalog_expected *x = &s->known;
-	struct jsondoc *doc = jsondoc_object();
-	jsondoc_put_str(doc, "kind", x->kind);
-	jsondoc_put_str(doc, "platform", *x->platform ? x->platform : NULL);
-	jsondoc_put_str(doc, "python", *x->python ? x->python : NULL);
-	jsondoc_put_known_time(doc, "last", x->newest);
-	jsondoc_put_int(doc, "expected-seconds", s->seconds);
-	jsondoc_add(ctx, doc);
+	jsondoc_add(ctx, jsondoc_new("kind:s platform:s python:s last:T expected-seconds:d", x->kind,
+		*x->platform ? x->platform : NULL, *x->python ? x->python : NULL, x->newest, s->seconds));
 }
 
 static void add_loss(void *ctx, const struct member_loss *l)
 {
-	struct jsondoc *doc = jsondoc_object();
-	jsondoc_put_str(doc, "platform", l->platform);
-	jsondoc_put_str(doc, "project", l->project);
-	jsondoc_put_str(doc, "filename", l->filename);
-	jsondoc_put_known_time(doc, "since", l->since);
-	jsondoc_add(ctx, doc);
+	jsondoc_add(ctx, jsondoc_new("platform:s project:s filename:s since:T", l->platform, l->project, l->filename,
+		l->since));
 }
 
 static void put_platform_monitor(struct server_context *s, const struct platform *p, struct jsondoc *doc)
@@ -79,28 +65,19 @@ static void put_platform_monitor(struct server_context *s, const struct platform
 	jsondoc_put_bool(doc, "retired", retired_is(p));
 	if (!p->quota_bytes && !p->quota_files)
 		return;
-	jsondoc_put_int(doc, "quota-percent", state.quota_percent);
-	jsondoc_put_bool(doc, "quota-warning", state.quota_percent >= QUOTA_WARNING);
+	jsondoc_set(doc, "quota-percent:d quota-warning:b", state.quota_percent, state.quota_percent >= QUOTA_WARNING);
 }
 
 static struct jsondoc *platform_doc(struct server_context *s, const struct site *site, size_t i)
 {
 	struct catalog_totals t = server_context_platform_totals(s, i);
-	struct jsondoc *doc = jsondoc_object();
-	jsondoc_put_str(doc, "name", site->store.platform[i].name);
-	jsondoc_put_bool(doc, "indexed", site->store.platform[i].scanned == CATALOG_SCANNED);
-	jsondoc_put_int(doc, "projects", (int64_t)t.projects);
-	jsondoc_put_int(doc, "files", (int64_t)t.files);
-	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
+	struct jsondoc *doc = jsondoc_new("name:s indexed:b projects:d files:d bytes:d", site->store.platform[i].name,
+		site->store.platform[i].scanned == CATALOG_SCANNED, t.projects, t.files, t.bytes);
 	put_platform_monitor(s, &site->store.platform[i], doc);
 	struct release_scheduler_state state;
 	if (s->release_scheduler && release_scheduler_get(s->release_scheduler, &site->store.platform[i], &state)) {
-		struct jsondoc *release = jsondoc_object();
-		jsondoc_put_bool(release, "running", state.is_running);
-		jsondoc_put_bool(release, "failed", state.failures != 0);
-		jsondoc_put_int(release, "failures", state.failures);
-		jsondoc_put_int(release, "pending-since", state.pending_since);
-		jsondoc_put_int(release, "succeeded", state.succeeded);
+		struct jsondoc *release = jsondoc_new("running:b failed:b failures:d pending-since:d succeeded:d",
+			state.is_running, state.failures != 0, state.failures, state.pending_since, state.succeeded);
 		if (state.failures)
 			jsondoc_put_str(release, "error", state.error);
 		jsondoc_put(doc, "release", release);
@@ -180,17 +157,14 @@ static struct jsondoc *views_doc(struct server_context *s, const struct site *si
 		if (!v->membership || !sees_view(s, r, v))
 			continue;
 		int64_t generation = site_generation(site, v);
-		struct jsondoc *doc = jsondoc_object();
-		jsondoc_put_str(doc, "name", v->name);
-		jsondoc_put_bool(doc, "indexed", generation != GENERATION_UNKNOWN);
-		jsondoc_put_int(doc, "generation", generation < 0 ? 0 : generation);
+		struct jsondoc *doc = jsondoc_new("name:s indexed:b generation:d", v->name,
+			generation != GENERATION_UNKNOWN, generation < 0 ? 0 : generation);
 		struct jsondoc *silent = jsondoc_array();
 		view_monitor_silences(s->view_monitor, v->name, add_silence, silent);
 		jsondoc_put(doc, "silent", silent);
 		struct jsondoc *lost = jsondoc_array();
 		size_t count = view_monitor_losses(s->view_monitor, v->name, LIMIT_LOST_NAMED, add_loss, lost);
-		jsondoc_put_int(doc, "lost-files", (int64_t)count);
-		jsondoc_put(doc, "lost", lost);
+		jsondoc_set(doc, "lost-files:d lost:j", count, lost);
 		jsondoc_add(views, doc);
 	}
 	return views;
@@ -202,25 +176,19 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *platforms = jsondoc_array();
 	struct store_scans_state scans = store_scans_state(s->scans);
-	jsondoc_put_str(doc, "status",
-		scans.has_failed || !is_ready(s) || is_degraded(s, match->request, site) ? "degraded" : "ok");
-	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
-	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
-	jsondoc_put_bool(doc, "ready", is_ready(s));
+	jsondoc_set(doc, "status:s version:s uptime:d ready:b",
+		scans.has_failed || !is_ready(s) || is_degraded(s, match->request, site) ? "degraded" : "ok",
+		PACKAGE_VERSION, time(NULL) - s->started, is_ready(s));
 	uint64_t quarantined = count_quarantined(s, match->request, site);
-	struct jsondoc *scan = jsondoc_object();
-	jsondoc_put_bool(scan, "running", scans.is_running);
-	jsondoc_put_bool(scan, "failed", scans.has_failed);
-	jsondoc_put_int(scan, "ended", scans.ended);
-	jsondoc_put_int(scan, "quarantined", (int64_t)quarantined);
+	struct jsondoc *scan = jsondoc_new("running:b failed:b ended:d quarantined:d", scans.is_running,
+		scans.has_failed, scans.ended, quarantined);
 	jsondoc_put(doc, "scan", scan);
 	put_watch(s, sees_all(s, match->request, site), doc);
 	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->pagecache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		if (auth_sees(s, match->request, &site->store.platform[i]))
 			jsondoc_add(platforms, platform_doc(s, site, i));
-	jsondoc_put(doc, "platforms", platforms);
-	jsondoc_put(doc, "views", views_doc(s, site, match->request));
+	jsondoc_set(doc, "platforms:j views:j", platforms, views_doc(s, site, match->request));
 	return json_reply(200, doc);
 }
 
@@ -329,9 +297,7 @@ static void put_plan_gauges(struct server_context *s, struct catalog *c, struct 
 {
 	struct err e = ERR_INIT;
 	int64_t made = 0;
-	CLEANUP(buf_release) struct buf id, head;
-	buf_init(&id, JSON_MOST);
-	buf_init(&head, JSON_MOST);
+	CLEANUP(buf_release) struct buf id = buf_up_to(JSON_MOST), head = buf_up_to(JSON_MOST);
 	if (catalog_plan_last(c, &id, &made, &head, &e) < 0)
 		return;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&head), &e);
@@ -523,18 +489,6 @@ static int put_silences(struct catalog *c, const struct site *site, struct buf *
 	return 0;
 }
 
-static void put_view_metrics(struct server_context *s, struct catalog *c, struct buf *out)
-{
-	struct err e = ERR_INIT;
-	const struct site *site = server_context_site(s);
-	for (int which = 0; which < VIEW_GAUGES; which++)
-		if (put_view_gauge(c, site, (enum view_gauge)which, out, &e) < 0)
-			log_error("%s", e.msg);
-	metrics_head(out, "view_silent", "gauge", "1 if test runs that a view expects do not come any more.");
-	if (put_silences(c, site, out, &e) < 0)
-		log_error("%s", e.msg);
-}
-
 struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
@@ -564,7 +518,14 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_plan_gauges(s, c, &out);
 	put_retained_gauges(s, c, &out);
 	put_builds(s, &out);
-	put_view_metrics(s, c, &out);
+	struct err e = ERR_INIT;
+	const struct site *site = server_context_site(s);
+	for (int which = 0; which < VIEW_GAUGES; which++)
+		if (put_view_gauge(c, site, (enum view_gauge)which, &out, &e) < 0)
+			log_error("%s", e.msg);
+	metrics_head(&out, "view_silent", "gauge", "1 if test runs that a view expects do not come any more.");
+	if (put_silences(c, site, &out, &e) < 0)
+		log_error("%s", e.msg);
 	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));
 	reply_header(r, "Cache-Control", "no-store");
 	return r;

@@ -108,9 +108,8 @@ int upload_form_put_attachments(const struct upload_form *f, const char *filenam
 {
 	uint8_t subject[SHA256_SIZE];
 	size_t count = 0;
-	CLEANUP(buf_release) struct buf object;
+	CLEANUP(buf_release) struct buf object = buf_up_to(2 * LIMIT_STATEMENT);
 	struct str array = buf_view(&f->attachment[ATTACHMENT_PROVENANCE]);
-	buf_init(&object, 2 * LIMIT_STATEMENT);
 	if (f->attachment[ATTACHMENT_STATEMENT].len)
 		publish_attach(p, ATTACHMENT_STATEMENT, buf_view(&f->attachment[ATTACHMENT_STATEMENT]));
 	if (!array.len)

@@ -56,15 +56,13 @@ static struct reply *make_reply(const struct upload *u, const struct error_statu
 	const struct audit_report *refusal = u->publish ? publish_refusal(u->publish) : NULL;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	CLEANUP(mem_free) char *code = xasprintf("%u %s", a->status, message);
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_METADATA);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
 	if (refusal && refusal->errors)
 		buf_printf(&text, "%s: the audit finds %u error%s:", u->file, refusal->errors,
 			refusal->errors == 1 ? "" : "s");
 	else
 		buf_puts(&text, message);
-	jsondoc_put_str(doc, "message", message);
-	jsondoc_put_str(doc, "title", a->title);
+	jsondoc_set(doc, "message:s title:s", message, a->title);
 	if (a->status >= 400)
 		jsondoc_put_str(doc, "code", code);
 	if (sha256)
@@ -80,9 +78,7 @@ static struct reply *make_reply(const struct upload *u, const struct error_statu
 		}
 		if (refusal->count > sent)
 			buf_printf(&text, "\n… and %zu more", refusal->count - sent);
-		jsondoc_put_int(doc, "errors", refusal->errors);
-		jsondoc_put_int(doc, "warnings", refusal->warnings);
-		jsondoc_put(doc, "findings", findings);
+		jsondoc_set(doc, "errors:d warnings:d findings:j", refusal->errors, refusal->warnings, findings);
 	}
 	return sender_answer(&u->sender, a, text.data, doc);
 }
@@ -334,8 +330,7 @@ static int measure_attachments(const struct upload *u, struct catalog *c, uint64
 	*size = upload_form_attached(&u->form);
 	for (int kind = 0; u->sent_again && kind < ATTACHMENT_COUNT; kind++) {
 		struct catalog_attached there;
-		CLEANUP(buf_release) struct buf text;
-		buf_init(&text, LIMIT_STATEMENT);
+		CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT);
 		int found =
 			catalog_attached(c, u->sender.platform->id, u->file, (enum attachment)kind, &there, &text, e);
 		if (found < 0)

@@ -198,10 +198,7 @@ static int run_evidence(struct json_post *p, struct reply **answer, struct err *
 	metrics_add(x->post.sender.context->metrics, METRIC_EVIDENCE_RECEIVED, is_new);
 	CLEANUP(mem_free)
 	char *message = xasprintf("%s: %s", id, is_new ? "recorded" : "known already: nothing changed");
-	jsondoc_put_str(doc, "message", message);
-	jsondoc_put_str(doc, "id", id);
-	jsondoc_put_str(doc, "result", is_new ? "recorded" : "known");
-	jsondoc_put_str(doc, "views", x->views.data);
+	jsondoc_set(doc, "message:s id:s result:s views:s", message, id, is_new ? "recorded" : "known", x->views.data);
 	*answer = json_post_answer(&x->post, is_new ? 201 : 200, message, doc);
 	return 0;
 }
@@ -307,26 +304,6 @@ static struct reply *check_further_rights(struct sent_promotion *x)
 	return refusal;
 }
 
-static struct reply *answer_promotion(struct sent_promotion *x)
-{
-	const struct promote_request *r = &x->document.request;
-	struct metrics *m = x->post.sender.context->metrics;
-	// As the exit status of the command: a promotion of which a part was refused is no success, for curl -f either.
-	bool is_partial = x->answer.count[PROMOTE_REFUSED] || x->answer.count[PROMOTE_HELD];
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, SIZE_MAX / 2);
-	if (!r->dry_run) {
-		metrics_add(m, METRIC_PROMOTED_FILES, x->answer.count[PROMOTE_DONE]);
-		metrics_add(m, METRIC_PROMOTION_REFUSED_FILES, x->answer.count[PROMOTE_REFUSED]);
-	}
-	size_t left_out = promote_answer_cut(&x->answer, LIMIT_PROMOTE_ROWS);
-	promote_write_json(&x->answer, x->post.view, r->dry_run, &text);
-	struct reply *reply = reply_json(is_partial ? 409 : 200, &text);
-	if (left_out)
-		reply_header(reply, "Wheelcache-Rows-Left-Out", "%zu", left_out);
-	return reply;
-}
-
 static int promote_files(struct sent_promotion *x, struct err *e)
 {
 	struct server_context *s = x->post.sender.context;
@@ -365,8 +342,7 @@ static int run_promotion(struct json_post *p, struct reply **answer, struct err 
 	const struct promote_request *r = &x->document.request;
 	buf_init(&x->evidence_views, LIMIT_TOKENS);
 	for (size_t i = 0; i < r->evidences; i++) {
-		CLEANUP(buf_release) struct buf views;
-		buf_init(&views, LIMIT_TOKENS);
+		CLEANUP(buf_release) struct buf views = buf_up_to(LIMIT_TOKENS);
 		if (check_evidence(x->post.sender.context, &x->evidence, &r->evidence[i], x->document.bytes[i], &views,
 			    &x->post.wait_ms, e) < 0)
 			return -1;
@@ -379,7 +355,20 @@ static int run_promotion(struct json_post *p, struct reply **answer, struct err 
 		return -1;
 	if (!x->document.request.dry_run && x->answer.count[PROMOTE_REFUSED])
 		take_turns(s, &p->grant, promote_document_tries(x->answer.count[PROMOTE_REFUSED]));
-	*answer = answer_promotion(x);
+	struct metrics *m = x->post.sender.context->metrics;
+	// As the exit status of the command: a promotion of which a part was refused is no success, for curl -f either.
+	bool is_partial = x->answer.count[PROMOTE_REFUSED] || x->answer.count[PROMOTE_HELD];
+	CLEANUP(buf_release) struct buf text = buf_up_to(SIZE_MAX / 2);
+	if (!r->dry_run) {
+		metrics_add(m, METRIC_PROMOTED_FILES, x->answer.count[PROMOTE_DONE]);
+		metrics_add(m, METRIC_PROMOTION_REFUSED_FILES, x->answer.count[PROMOTE_REFUSED]);
+	}
+	size_t left_out = promote_answer_cut(&x->answer, LIMIT_PROMOTE_ROWS);
+	promote_write_json(&x->answer, x->post.view, r->dry_run, &text);
+	struct reply *reply = reply_json(is_partial ? 409 : 200, &text);
+	if (left_out)
+		reply_header(reply, "Wheelcache-Rows-Left-Out", "%zu", left_out);
+	*answer = reply;
 	return 0;
 }
 
@@ -473,20 +462,14 @@ static int read_yank(struct sent_yank *x, struct err *e)
 static struct reply *answer_yank(const struct sent_yank *x)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(SIZE_MAX / 2);
 	struct jsondoc *list = jsondoc_array();
-	buf_init(&text, SIZE_MAX / 2);
 	for (size_t i = 0; i < x->files.files; i++) {
 		const struct yank_file *f = &x->files.file[i];
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "platform", f->platform->name);
-		jsondoc_put_str(one, "project", f->project);
-		jsondoc_put_str(one, "filename", f->name);
-		jsondoc_put_bool(one, "waits_for_release", store_is_split(f->platform));
-		jsondoc_add(list, one);
+		jsondoc_add(list, jsondoc_new("platform:s project:s filename:s waits_for_release:b", f->platform->name,
+			f->project, f->name, store_is_split(f->platform)));
 	}
-	jsondoc_put_str(doc, "action", yank_files_action[x->request.undo]);
-	jsondoc_put(doc, "files", list);
+	jsondoc_set(doc, "action:s files:j", yank_files_action[x->request.undo], list);
 	jsondoc_write(doc, 0, &text);
 	return reply_json(200, &text);
 }

@@ -98,8 +98,7 @@ static int compare_known(void *ctx, const struct results_attempt *a, struct err 
 static int compare_log(struct results *r, struct known_attempt *k, struct str log, struct err *e)
 {
 	struct err none = ERR_INIT;
-	CLEANUP(buf_release) struct buf known;
-	buf_init(&known, LIMIT_RESULT_LOG);
+	CLEANUP(buf_release) struct buf known = buf_up_to(LIMIT_RESULT_LOG);
 	if (!log.ptr)
 		return 0;
 	if (results_log(r, k->sent->id, &known, &none) < 0 && none.kind != ERR_NOT_FOUND) {

@@ -54,25 +54,6 @@ bool platform_monitor_get(struct platform_monitor *m, const char *platform, stru
 	return entry != NULL;
 }
 
-// Leaves the state as it is where the folder cannot be read: the scan reports that.
-static void update_frozen(const struct platform *p, struct platform_monitor_state *state)
-{
-	struct err ignored = ERR_INIT;
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, SIZE_MAX / 2); // freeze_is() has a limit
-	int frozen = freeze_is(p, &why, &ignored);
-	if (frozen < 0)
-		return;
-	struct str words = buf_view(&why);
-	if (words.len >= sizeof(state->reason))
-		words.len = sizeof(state->reason) - 1;
-	while (words.len && !str_is_utf8(words))
-		words.len--; // do not cut a character
-	state->is_frozen = frozen;
-	memcpy(state->reason, words.ptr, words.len);
-	state->reason[words.len] = '\0';
-}
-
 static void update_quota(struct platform_monitor *m, const struct platform *p, struct platform_monitor_state *state)
 {
 	struct catalog_lease lease;
@@ -94,7 +75,21 @@ static void update_platform(struct platform_monitor *m, const struct platform *p
 	struct platform_monitor_state before = {0};
 	platform_monitor_get(m, p->name, &before);
 	struct platform_monitor_state now = before;
-	update_frozen(p, &now);
+	// Leaves the state as it is where the folder cannot be read: the scan reports that.
+	struct err ignored = ERR_INIT;
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, SIZE_MAX / 2); // freeze_is() has a limit
+	int frozen = freeze_is(p, &why, &ignored);
+	if (frozen >= 0) {
+		struct str words = buf_view(&why);
+		if (words.len >= sizeof(now.reason))
+			words.len = sizeof(now.reason) - 1;
+		while (words.len && !str_is_utf8(words))
+			words.len--; // do not cut a character
+		now.is_frozen = frozen;
+		memcpy(now.reason, words.ptr, words.len);
+		now.reason[words.len] = '\0';
+	}
 	if (counts)
 		update_quota(m, p, &now);
 	bool was_near = before.quota_percent >= QUOTA_WARNING, is_near = now.quota_percent >= QUOTA_WARNING;

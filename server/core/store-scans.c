@@ -154,27 +154,6 @@ static struct store_watch *start_watch(struct store_scans *s)
 	return watch;
 }
 
-// The watch begins before the scan, so that nothing is missed between them.
-static void begin_watch(struct store_scans *s, const struct store *store, struct scan_options *options)
-{
-	struct store_watch *watch = atomic_load(&s->watch);
-	bool is_wanted = strcmp(s->config.watch, "yes") == 0 || (strcmp(s->config.watch, "auto") == 0
-		&& s->config.rescan);
-	if (is_wanted && !watch)
-		watch = start_watch(s);
-	pthread_mutex_lock(&s->lock);
-	s->watched.is_on = watch && is_wanted;
-	pthread_mutex_unlock(&s->lock);
-	if (!watch)
-		return;
-	bool has_views = options->views && views_file_answers(options->views, options->views_ms);
-	store_watch_begin(watch, is_wanted ? store : NULL, has_views ? options->views : NULL);
-	if (is_wanted) {
-		options->on_folder = store_watch_folder;
-		options->folder_ctx = watch;
-	}
-}
-
 // The store goes to the thread that scans what has changed.
 static void end_watch(struct store_scans *s, struct store *store, struct store_watch *watch)
 {
@@ -208,7 +187,23 @@ static int scan_store(struct store_scans *s, struct store *store, struct summary
 	};
 	if (catalog_open(s->catalog_path, &catalog, e) < 0 || store_register(store, catalog, e) < 0)
 		return -1;
-	begin_watch(s, store, &options);
+	// The watch begins before the scan, so that nothing is missed between them.
+	struct store_watch *watch = atomic_load(&s->watch);
+	bool is_wanted = strcmp(s->config.watch, "yes") == 0 ||
+			 (strcmp(s->config.watch, "auto") == 0 && s->config.rescan);
+	if (is_wanted && !watch)
+		watch = start_watch(s);
+	pthread_mutex_lock(&s->lock);
+	s->watched.is_on = watch && is_wanted;
+	pthread_mutex_unlock(&s->lock);
+	if (watch) {
+		bool has_views = options.views && views_file_answers(options.views, options.views_ms);
+		store_watch_begin(watch, is_wanted ? store : NULL, has_views ? options.views : NULL);
+		if (is_wanted) {
+			options.on_folder = store_watch_folder;
+			options.folder_ctx = watch;
+		}
+	}
 	int code = scan_run(store, catalog, &options, summary, e);
 	if (s->progress)
 		s->end_progress(s->ctx);

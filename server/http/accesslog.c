@@ -45,8 +45,7 @@ static void put_log_text(struct buf *line, const char *text)
 
 void accesslog_write(FILE *out, const struct accesslog_entry *entry)
 {
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, LINE_MOST);
+	CLEANUP(buf_release) struct buf line = buf_up_to(LINE_MOST);
 	buf_printf(&line, "%s - - ", entry->peer);
 	char text[64];
 	time_t now = time(NULL);

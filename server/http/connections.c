@@ -55,17 +55,6 @@ struct connections {
 	atomic_uint suspended; // number of suspended requests
 };
 
-// Where a piece of a request and the end of the connection arrive together, libmicrohttpd reads the piece only, and its
-// edge-triggered epoll reports the end no second time. This shutdown causes another event; an answer can still be sent.
-// Upstream: commit 2b7fe489 (0.9.53) takes a short recv() for all there is; the same after 1.0.1. Close to it is bug
-// 7192 of bugs.gnunet.org, an end that is noticed at the time-out only (commit 08f933a6, in 1.0.0).
-static void wake_reader(int fd)
-{
-	char next;
-	if (recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
-		shutdown(fd, SHUT_RD);
-}
-
 // A client that reads its answer is not idle, nor before the next look. While the server stops, end_if_slow() measures
 // it instead.
 static void note_reading(const struct connections *t, struct connection_link *c)
@@ -101,8 +90,16 @@ static int64_t check_connections(void *ctx)
 			setsockopt(c->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &present, sizeof(present));
 		} else if (now - since > t->timeout)
 			shutdown(c->fd, SHUT_RDWR);
-		else
-			wake_reader(c->fd);
+		else {
+			// Where a piece of a request and the end of the connection arrive together, libmicrohttpd reads
+			// the piece only, and its edge-triggered epoll reports the end no second time. This shutdown
+			// causes another event; an answer can still be sent. Upstream: commit 2b7fe489 (0.9.53) takes a
+			// short recv() for all there is; the same after 1.0.1. Close to it is bug 7192 of
+			// bugs.gnunet.org, an end that is noticed at the time-out only (commit 08f933a6, in 1.0.0).
+			char next;
+			if (recv(c->fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+				shutdown(c->fd, SHUT_RD);
+		}
 	}
 	pthread_mutex_unlock(&t->lock);
 	if (t->checked)

@@ -187,13 +187,6 @@ static bool fits_limit(uint64_t sum, uint64_t more, uint64_t most)
 	return !sum || (sum <= most && more <= most - sum);
 }
 
-static bool is_too_heavy(const struct fair_queue *t, const struct fair_queue_address *a)
-{
-	uint64_t weight = a->first->weight;
-	return !fits_limit(t->weight, weight, t->most_weight) ||
-	       !fits_limit(a->weight, weight, share_of_address(a, t->most_weight));
-}
-
 // The next address whose first entry may begin; NULL: none.
 static struct fair_queue_address *choose_address(struct fair_queue *t)
 {
@@ -202,7 +195,9 @@ static struct fair_queue_address *choose_address(struct fair_queue *t)
 		a = a->next;
 		if (!a->waiting || a->under_way >= share_of_address(a, t->options.under_way))
 			continue;
-		if (!is_too_heavy(t, a))
+		uint64_t weight = a->first->weight;
+		if (fits_limit(t->weight, weight, t->most_weight) &&
+			fits_limit(a->weight, weight, share_of_address(a, t->most_weight)))
 			return a;
 		if (++a->skipped > SKIPS_MOST &&
 			fits_limit(a->weight, a->first->weight, share_of_address(a, t->most_weight)))

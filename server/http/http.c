@@ -336,32 +336,6 @@ static void on_library_message(void *ctx, const char *fmt, va_list ap)
 	log_debug("http: %s", text);
 }
 
-static struct MHD_Daemon *start_daemon(struct http *h)
-{
-	const struct http_options *o = &h->options;
-	unsigned threads = o->threads ? o->threads : 1;
-	// With TLS, tls_handshakes keeps the limit. The library needs more, as it may close one late.
-	unsigned connections = o->tls ? 2 * h->options.connections : h->options.connections;
-	struct MHD_OptionItem items[] = {
-		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_library_message, NULL},
-		{MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(connections < threads ? threads : connections), NULL},
-		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, LIMIT_REQUEST_HEADER, NULL},
-		{MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)o->timeout, NULL},
-		{MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
-		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, h},
-		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, h},
-		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_uri, h},
-		{MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)keep_escapes, h},
-		// The library refuses a pool of one thread.
-		{threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
-		{MHD_OPTION_END, 0, NULL},
-	};
-	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-					(o->tls ? MHD_USE_NO_LISTEN_SOCKET : 0),
-		0, NULL, NULL, on_request, h, MHD_OPTION_ARRAY, items,
-		o->tls ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, o->socket, MHD_OPTION_END);
-}
-
 static bool adopt_connection(void *ctx, int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct http *h = ctx;
@@ -417,7 +391,27 @@ struct http *http_start(const struct http_options *options, struct err *e)
 	h->body_memory = share_pool_new(&memory);
 	h->worker_pools = worker_pools_new("work", SEARCHES, NULL);
 	h->body_pools = worker_pools_new("receive", DECISIONS, &bodies);
-	h->daemon = start_daemon(h);
+	unsigned threads = o->threads ? o->threads : 1;
+	// With TLS, tls_handshakes keeps the limit. The library needs more, as it may close one late.
+	unsigned connections = o->tls ? 2 * h->options.connections : h->options.connections;
+	struct MHD_OptionItem items[] = {
+		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_library_message, NULL},
+		{MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(connections < threads ? threads : connections), NULL},
+		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, LIMIT_REQUEST_HEADER, NULL},
+		{MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)o->timeout, NULL},
+		{MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, h},
+		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, h},
+		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_uri, h},
+		{MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)keep_escapes, h},
+		// The library refuses a pool of one thread.
+		{threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	h->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+					(o->tls ? MHD_USE_NO_LISTEN_SOCKET : 0),
+		0, NULL, NULL, on_request, h, MHD_OPTION_ARRAY, items,
+		o->tls ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, o->socket, MHD_OPTION_END);
 	if (!h->daemon) {
 		err_set(e, ERR_NET, "cannot serve on %s", options->url);
 		http_free(h);

@@ -135,27 +135,6 @@ unsigned tls_handshakes_most(unsigned connections)
 	return quarter < LIMIT_HANDSHAKES ? quarter : LIMIT_HANDSHAKES;
 }
 
-static void add_handshake(struct tls_handshakes *h, int fd, const struct sockaddr_storage *addr, socklen_t len)
-{
-	struct handshake *one = xcalloc(1, sizeof(*one));
-	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = one};
-	const int on = 1;
-	*one = (struct handshake){
-		.fd = fd, .slot = slot_of_address(h, addr), .since = clock_seconds(), .addr_len = len, .addr = *addr};
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	atomic_fetch_add(&h->connections, 1);
-	one->prev = h->last;
-	if (h->last)
-		h->last->next = one;
-	else
-		h->first = one;
-	h->last = one;
-	h->count++;
-	one->slot->here++;
-	if (epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
-		drop_handshake(h, one);
-}
-
 // After an error such as EMFILE the next check tries again: epoll would report the socket all the time.
 static void accept_some(struct tls_handshakes *h)
 {
@@ -177,7 +156,26 @@ static void accept_some(struct tls_handshakes *h)
 			if (worst)
 				drop_handshake(h, worst);
 		}
-		add_handshake(h, fd, &addr, len);
+		struct handshake *one = xcalloc(1, sizeof(*one));
+		struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = one};
+		const int on = 1;
+		*one = (struct handshake){.fd = fd,
+			.slot = slot_of_address(h, &addr),
+			.since = clock_seconds(),
+			.addr_len = len,
+			.addr = addr};
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		atomic_fetch_add(&h->connections, 1);
+		one->prev = h->last;
+		if (h->last)
+			h->last->next = one;
+		else
+			h->first = one;
+		h->last = one;
+		h->count++;
+		one->slot->here++;
+		if (epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
+			drop_handshake(h, one);
 	}
 }
 

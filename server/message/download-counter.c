@@ -104,28 +104,6 @@ static struct batch take_batch(struct download_counter *t)
 	return b;
 }
 
-// Removes the counts that are 0 and that no reply refers to. Under the lock no thread can get a new reference, and a
-// reply drops its reference only after it has raised the count.
-static void remove_unused(struct download_counter *t)
-{
-	pthread_mutex_lock(&t->lock);
-	for (size_t i = 0; i < BUCKETS; i++) {
-		struct download_count **at = &t->bucket[i];
-		while (*at) {
-			struct download_count *c = *at;
-			bool is_alone = atomic_load_explicit(&c->owners, memory_order_acquire) == 1;
-			if (!is_alone || atomic_load(&c->sent)) {
-				at = &c->next;
-				continue;
-			}
-			*at = c->next;
-			t->count--;
-			download_counter_unref(c);
-		}
-	}
-	pthread_mutex_unlock(&t->lock);
-}
-
 void download_counter_write(struct download_counter *t)
 {
 	struct err e = ERR_INIT;
@@ -142,7 +120,24 @@ void download_counter_write(struct download_counter *t)
 		// Downloads since then stay counted.
 		for (size_t i = 0; i < b.count; i++)
 			atomic_fetch_sub(&b.item[i]->sent, b.item[i]->taken);
-		remove_unused(t);
+		// Removes the counts that are 0 and that no reply refers to. Under the lock no thread can get a new
+		// reference, and a reply drops its reference only after it has raised the count.
+		pthread_mutex_lock(&t->lock);
+		for (size_t k = 0; k < BUCKETS; k++) {
+			struct download_count **at = &t->bucket[k];
+			while (*at) {
+				struct download_count *c = *at;
+				bool is_alone = atomic_load_explicit(&c->owners, memory_order_acquire) == 1;
+				if (!is_alone || atomic_load(&c->sent)) {
+					at = &c->next;
+					continue;
+				}
+				*at = c->next;
+				t->count--;
+				download_counter_unref(c);
+			}
+		}
+		pthread_mutex_unlock(&t->lock);
 	} else if (!t->is_failing) {
 		log_warn("cannot write the counts of downloads: %s", e.msg);
 	}

@@ -54,8 +54,7 @@ static int hex_digit(char c)
 // RFC 8187: utf-8'language'percent-encoded.
 static int decode_extended(struct buf *value, struct err *e)
 {
-	CLEANUP(buf_release) struct buf raw;
-	buf_init(&raw, value->cap);
+	CLEANUP(buf_release) struct buf raw = buf_up_to(value->cap);
 	buf_str(&raw, buf_view(value));
 	buf_clear(value);
 	struct str rest = buf_view(&raw);
@@ -134,10 +133,9 @@ static bool is_valid_boundary(struct str s)
 static int find_boundary(const char *content_type, struct buf *boundary, struct err *e)
 {
 	struct str rest = str_from(content_type ? content_type : ""), name;
-	CLEANUP(buf_release) struct buf value;
+	CLEANUP(buf_release) struct buf value = buf_up_to(LIMIT_PART_HEADER);
 	bool is_found = false;
 	int there;
-	buf_init(&value, LIMIT_PART_HEADER);
 	if (!str_eq_nocase(header_params_value(&rest), STR("multipart/form-data")))
 		return err_set(e, ERR_INVALID, "Content-Type: multipart/form-data is wanted");
 	while ((there = header_params_next(&rest, &name, &value, e)) > 0) {
@@ -156,8 +154,7 @@ static int find_boundary(const char *content_type, struct buf *boundary, struct 
 int multipart_init(struct multipart *m, const char *content_type, const struct multipart_ops *ops, void *ctx,
 	struct err *e)
 {
-	CLEANUP(buf_release) struct buf boundary;
-	buf_init(&boundary, MULTIPART_BOUNDARY);
+	CLEANUP(buf_release) struct buf boundary = buf_up_to(MULTIPART_BOUNDARY);
 	if (find_boundary(content_type, &boundary, e) < 0)
 		return -1;
 	*m = (struct multipart){.ops = ops, .ctx = ctx, .state = outside};
@@ -296,9 +293,8 @@ static void part_header_release(struct part_header *h)
 static int parse_disposition(struct part_header *h, struct str value, struct err *e)
 {
 	struct str key;
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_PART_HEADER);
 	int there;
-	buf_init(&text, LIMIT_PART_HEADER);
 	if (h->has_disposition || !str_eq_nocase(header_params_value(&value), STR("form-data")))
 		return err_set(e, ERR_INVALID, "one Content-Disposition: form-data is wanted");
 	h->has_disposition = true;

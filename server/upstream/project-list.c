@@ -54,8 +54,7 @@ static struct blob *open_list(const struct project_list *r, int64_t *fetched)
 	CLEANUP(mem_close) int fd = dir < 0 ? -1 : safefile_open_at(dir, file_name, O_RDONLY, 0, NULL, &e);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return NULL;
-	CLEANUP(buf_release) struct buf names;
-	buf_init(&names, LIMIT_PROJECT_LIST);
+	CLEANUP(buf_release) struct buf names = buf_up_to(LIMIT_PROJECT_LIST);
 	if (fs_read_fd(fd, file_name, &names, &e) < 0)
 		return NULL;
 	*fetched = st.st_mtime;
@@ -95,8 +94,7 @@ static void end_fetch(struct project_list *r, struct blob *names, int64_t fetche
 
 static int parse_list(struct project_list *r, struct buf *sorted, struct err *e)
 {
-	CLEANUP(buf_release) struct buf names;
-	buf_init(&names, LIMIT_PROJECT_LIST);
+	CLEANUP(buf_release) struct buf names = buf_up_to(LIMIT_PROJECT_LIST);
 	if (project_names_read(buf_view(&r->body), str_from(r->type), &names, e) < 0)
 		return -1;
 	buf_release(&r->body);
@@ -131,8 +129,7 @@ static void save_list(void *job)
 	struct err e = ERR_INIT;
 	int64_t fetched = 0;
 	struct blob *names = NULL;
-	CLEANUP(buf_release) struct buf sorted;
-	buf_init(&sorted, LIMIT_PROJECT_LIST);
+	CLEANUP(buf_release) struct buf sorted = buf_up_to(LIMIT_PROJECT_LIST);
 	if (parse_list(r, &sorted, &e) < 0)
 		log_error("upstream's list of projects is not usable: %s", e.msg);
 	else if (write_list(r, buf_view(&sorted), &e) < 0)

@@ -132,22 +132,6 @@ static void save_file(void *job)
 	inflight_file_unref(p); // not end_request(): clients may be reading the whole file
 }
 
-// Verifies the hash. If it is right, all clients get the file, and save_pool saves it.
-static void check_whole_file(struct inflight_file *p)
-{
-	struct err e = ERR_INIT;
-	if (file_cache_writer_check(p->file_cache_writer, p->actual_sha256, &e) == 0) {
-		inflight_file_end(p, FILE_FETCH_KEPT, "");
-		debounce_add(&p->owner->debounce, debounce_weight(p->written));
-		release_turn(p);
-		thread_pool_submit(p->owner->save_pool, save_file, p);
-		return;
-	}
-	log_error("a file of upstream is not cached: %s", e.msg);
-	inflight_file_end(p, FILE_FETCH_FAILED, "upstream's bytes do not have the hash that its page says");
-	end_request(p);
-}
-
 static void start_request(struct inflight_file *p, uint64_t delay_ms);
 
 static bool may_retry(struct inflight_file *p, const struct fetch_result *result)
@@ -179,7 +163,19 @@ static void on_done(void *ctx, const struct fetch_result *result)
 	} else if (is_wanted) {
 		start_request(p, 0);
 	} else if (is_whole && !(p->has_length && p->written < p->length)) {
-		check_whole_file(p);
+		// Verifies the hash. If it is right, all clients get the file, and save_pool saves it.
+		struct err e = ERR_INIT;
+		if (file_cache_writer_check(p->file_cache_writer, p->actual_sha256, &e) == 0) {
+			inflight_file_end(p, FILE_FETCH_KEPT, "");
+			debounce_add(&p->owner->debounce, debounce_weight(p->written));
+			release_turn(p);
+			thread_pool_submit(p->owner->save_pool, save_file, p);
+		} else {
+			log_error("a file of upstream is not cached: %s", e.msg);
+			inflight_file_end(p, FILE_FETCH_FAILED,
+				"upstream's bytes do not have the hash that its page says");
+			end_request(p);
+		}
 	} else if (may_retry(p, result)) {
 		start_request(p, (uint64_t)FIRST_PAUSE_MS << p->tries);
 	} else {

@@ -119,30 +119,6 @@ static void *parse_all(void *ctx)
 
 // --- saving ---
 
-// Saves the whole queue in one transaction.
-static void save_queue(struct upstream_writer *w, const struct project_queue *q)
-{
-	struct err e = ERR_INIT;
-	struct catalog_lease lease;
-	int result = catalog_pool_take(w->catalog_pool, &lease, &e);
-	if (result == 0)
-		result = upstream_save(w->upstreams, lease.catalog, q->project, q->count, &e);
-	bool is_kept = result == 0;
-	w->saved_weight += q->weight;
-	if (result == 0 && w->saved_weight >= SWEEP_EVERY) {
-		w->saved_weight = 0;
-		result = upstream_forget(lease.catalog, &e);
-	}
-	catalog_pool_give(w->catalog_pool, &lease);
-	if (result < 0)
-		log_error("upstream's answers are not saved: %s", e.msg);
-	for (size_t k = 0; k < q->count; k++) {
-		page_requests_set_saved(w->requests, q->project[k], is_kept);
-		upstream_project_unref(q->project[k]);
-	}
-	free(q->project);
-}
-
 // After each burst, saves all that has arrived.
 static void *save_all(void *ctx)
 {
@@ -162,7 +138,26 @@ static void *save_all(void *ctx)
 		debounce_remove(&w->debounce, q.weight);
 		pthread_cond_broadcast(&w->changed);
 		pthread_mutex_unlock(&w->lock);
-		save_queue(w, &q);
+		// Saves the whole queue in one transaction.
+		struct err e = ERR_INIT;
+		struct catalog_lease lease;
+		int result = catalog_pool_take(w->catalog_pool, &lease, &e);
+		if (result == 0)
+			result = upstream_save(w->upstreams, lease.catalog, q.project, q.count, &e);
+		bool is_kept = result == 0;
+		w->saved_weight += q.weight;
+		if (result == 0 && w->saved_weight >= SWEEP_EVERY) {
+			w->saved_weight = 0;
+			result = upstream_forget(lease.catalog, &e);
+		}
+		catalog_pool_give(w->catalog_pool, &lease);
+		if (result < 0)
+			log_error("upstream's answers are not saved: %s", e.msg);
+		for (size_t k = 0; k < q.count; k++) {
+			page_requests_set_saved(w->requests, q.project[k], is_kept);
+			upstream_project_unref(q.project[k]);
+		}
+		free(q.project);
 		pthread_mutex_lock(&w->lock);
 	}
 	pthread_mutex_unlock(&w->lock);

@@ -234,6 +234,20 @@ static void control_characters_of_a_sentence_become_blanks(void **state UNUSED)
 	assert_string_equal(s.note, "n  m");
 }
 
+static void a_form_has_a_letter_for_each_value(void **state UNUSED)
+{
+	static const uint8_t hash[SHA256_SIZE] = {0xab};
+	const char *none = NULL;
+	CLEANUP(buf_release) struct buf out = buf_up_to(1 << 10);
+	CLEANUP(jsondoc_cleanup)
+	struct jsondoc *doc = jsondoc_new("s:s n:s e:e k:k K:k d:d r:r b:b t:t", "a", none, "", "", "k", (size_t)7, 0.5, 2, 0);
+	jsondoc_set(doc, "T:T D:D at:T j:j", -1, 1767323045, 1767323045, jsondoc_new("x:x", hash));
+	jsondoc_write_compact(doc, &out);
+	assert_string_equal(out.data, "{\"s\":\"a\",\"n\":null,\"e\":null,\"K\":\"k\",\"d\":7,\"r\":0.5,\"b\":true,\"t\":null,"
+				      "\"D\":\"2026-01-02\",\"at\":\"2026-01-02T03:04:05Z\",\"j\":{\"x\":\"ab0000000000000000000"
+				      "0000000000000000000000000000000000000000000\"}}");
+}
+
 static void a_lenient_map_refuses_nothing(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -257,6 +271,7 @@ int main(void)
 		cmocka_unit_test(wrong_values_are_named),
 		cmocka_unit_test(a_map_has_words_of_its_own),
 		cmocka_unit_test(control_characters_of_a_sentence_become_blanks),
+		cmocka_unit_test(a_form_has_a_letter_for_each_value),
 		cmocka_unit_test(a_lenient_map_refuses_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
