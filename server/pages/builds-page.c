@@ -10,7 +10,11 @@
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/state/results/results-json.h"
+#include "lib/state/store/retired.h"
+#include "server/core/auth.h"
+#include "server/core/build-results.h"
 #include "server/pages/html-layout.h"
+#include "server/pages/page.h"
 #include "server/pages/trend-picture.h"
 
 // --- the attempts ---
@@ -176,18 +180,6 @@ static void put_duration(struct buf *out, double seconds)
 		buf_printf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
 }
 
-static void put_result(struct buf *out, enum results_result result)
-{
-	const char *colour = result == RESULTS_OK ? " good" : results_is_failure(result) ? " goes" : "";
-	buf_printf(out, "<span class=\"verdict%s\">%s</span>", colour, results_result_name[result]);
-}
-
-static void put_log(struct buf *out, const char *folder, const struct results_attempt *a)
-{
-	if (a->has_log)
-		html_put(out, "<a href=\"%h%u\">log</a>", folder, a->id);
-}
-
 // --- the facts ---
 
 static void begin_fact(struct buf *out, const char *name)
@@ -221,41 +213,6 @@ static void put_made_files(struct buf *out, const char *files)
 	}
 }
 
-static void put_build_provenance(struct buf *out, const char *provenance)
-{
-	struct err none = ERR_INIT;
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = *provenance ? jsondoc_read(str_from(provenance), &none) : NULL;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_BUILDS_TEXT);
-	if (!doc)
-		return;
-	jsondoc_write(doc, 2, &text);
-	buf_puts(out, "<pre><code>");
-	escape_html(out, str_trim(buf_view(&text)));
-	buf_puts(out, "</code></pre>");
-}
-
-static void put_facts(struct buf *out, const struct results_attempt *a)
-{
-	struct str sdist = str_from(a->sdist);
-	struct str name = str_cut(&sdist, ' ');
-	buf_puts(out, "<details><summary>Facts</summary><dl class=\"facts\">");
-	put_fact(out, "Builder", str_from(a->builder));
-	put_fact(out, "Sdist", name);
-	put_fact(out, "Its SHA-256", sdist);
-	put_made_files(out, a->files);
-	put_fact(out, "Missing build requirements", str_from(a->awaiting));
-	if (a->peak_memory) {
-		begin_fact(out, "Peak memory");
-		html_put(out, "%b</dd></div>", a->peak_memory);
-	}
-	put_fact(out, "Recipe", str_from(a->recipe));
-	put_fact(out, "Attempt", str_from(a->id));
-	buf_puts(out, "</dl>");
-	put_build_provenance(out, a->provenance);
-	buf_puts(out, "</details>");
-}
-
 static void put_build_totals(struct buf *out, const struct builds_data *d)
 {
 	uint64_t good = 0, failed = 0;
@@ -276,16 +233,17 @@ static void put_build_totals(struct buf *out, const struct builds_data *d)
 // The result, the step where it failed, and the log.
 static void put_result_cell(struct buf *out, const struct results_attempt *a, bool is_in_folder)
 {
-	CLEANUP(buf_release) struct buf folder;
-	buf_init(&folder, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf folder = buf_up_to(LIMIT_PATH);
 	if (is_in_folder)
 		html_put(&folder, "%u/", a->project);
 	buf_puts(out, "<td>");
-	put_result(out, a->result);
+	const char *colour = a->result == RESULTS_OK ? " good" : results_is_failure(a->result) ? " goes" : "";
+	buf_printf(out, "<span class=\"verdict%s\">%s</span>", colour, results_result_name[a->result]);
 	if (results_is_failure(a->result) && *a->step)
 		html_put(out, " in %s", a->step);
 	buf_putc(out, ' ');
-	put_log(out, is_in_folder ? folder.data : "", a);
+	if (a->has_log)
+		html_put(out, "<a href=\"%h%u\">log</a>", is_in_folder ? folder.data : "", a->id);
 	buf_puts(out, "</td>");
 }
 
@@ -306,12 +264,11 @@ static void put_why(struct buf *out, const struct results_attempt *a)
 
 static void put_failure_rows(struct buf *out, const struct builds_data *d)
 {
-	static const char *const column[] = {"Project", "Platform", "Result", "Fails since", "Why"};
 	if (!d->failures) {
 		buf_puts(out, "<p class=\"note\">Nothing fails: the last attempt at each wheel was good.</p>\n");
 		return;
 	}
-	html_begin_table(out, "What fails now", "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "What fails now", "card wide builds", "Project|Platform|Result|Fails since|Why");
 	for (size_t i = 0; i < d->failures; i++) {
 		const struct builds_failure *f = &d->failure[i];
 		put_project_head(out, &f->attempt);
@@ -328,9 +285,8 @@ static void put_failure_rows(struct buf *out, const struct builds_data *d)
 // The picture's numbers as a table, for readers that see no picture.
 static void put_day_table(struct buf *out, const struct builds_data *d)
 {
-	static const char *const column[] = {"Day", "Good", "Failed"};
 	buf_puts(out, "<details><summary>The numbers of each day</summary>\n");
-	html_begin_table(out, "The numbers of each day", "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "The numbers of each day", "card wide builds", "Day|Good|Failed");
 	for (size_t i = BUILDS_DAYS; i-- > 0;) {
 		char when[CLOCK_TEXT];
 		if (!d->day[i].good && !d->day[i].failed)
@@ -343,19 +299,6 @@ static void put_day_table(struct buf *out, const struct builds_data *d)
 	}
 	html_end_table(out);
 	buf_puts(out, "</details>\n");
-}
-
-static void put_trend(struct buf *out, const struct builds_data *d)
-{
-	static const struct trend_words words = {"Attempts", {[TREND_GOOD] = "good", [TREND_BAD] = "failed"}};
-	struct trend_day day[BUILDS_DAYS];
-	for (size_t i = 0; i < BUILDS_DAYS; i++)
-		day[i] = (struct trend_day){
-			d->day[i].day, {[TREND_GOOD] = d->day[i].good, [TREND_BAD] = d->day[i].failed}};
-	buf_puts(out, "<h2>The last 60 days</h2>\n<div class=\"card chart\">\n");
-	trend_picture_write(day, BUILDS_DAYS, &words, out);
-	buf_puts(out, "</div>\n");
-	put_day_table(out, d);
 }
 
 static void put_choice(struct buf *out, const char *value, const char *words, const char *chosen)
@@ -378,23 +321,9 @@ static void put_builds_form(struct buf *out, const struct builds_page_query *q)
 		"aria-label=\"Project\" value=\"%s\"><button>Show</button></form>\n", q->search->project);
 }
 
-static void put_more_link(struct buf *out, const struct builds_page_query *q)
-{
-	const char *const part[][2] = {
-		{"platform", q->search->platform}, {"project", q->search->project}, {"result", q->search->result}};
-	buf_puts(out, "<nav aria-label=\"Rows\"><a href=\"./?");
-	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		if (!*part[i][1])
-			continue;
-		html_put(out, "%h=%u&amp;", part[i][0], part[i][1]);
-	}
-	buf_printf(out, "limit=%" PRIu64 "\">Show more</a></nav>\n", 4 * q->search->limit);
-}
-
 static void put_attempt_rows(struct buf *out, const struct builds_data *d)
 {
-	static const char *const column[] = {"Project", "Platform", "Result", "Begun", "Took", "Why"};
-	html_begin_table(out, "The last attempts", "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "The last attempts", "card wide builds", "Project|Platform|Result|Begun|Took|Why");
 	for (size_t i = 0; i < d->attempts; i++) {
 		const struct results_attempt *a = &d->attempt[i];
 		put_project_head(out, a);
@@ -408,31 +337,44 @@ static void put_attempt_rows(struct buf *out, const struct builds_data *d)
 	html_end_table(out);
 }
 
-static void put_state(struct buf *out, const struct builds_data *d)
-{
-	buf_puts(out, d->failures ? "<span class=\"state busy still\">" : "<span class=\"state\">");
-	if (d->failures)
-		html_count(out, d->failures);
-	html_put(out, "%h</span>\n</header>\n", d->failures == 1 ? " fails" : d->failures ? " fail" : "Nothing fails");
-}
-
 void builds_page_write(const struct html_frame *frame, const struct builds_data *data,
 	const struct builds_page_query *query, struct buf *out)
 {
 	html_begin(out, frame, "Builds", "What builders tried, and what fails now");
-	put_state(out, data);
+	buf_puts(out, data->failures ? "<span class=\"state busy still\">" : "<span class=\"state\">");
+	if (data->failures)
+		html_count(out, data->failures);
+	html_put(out, "%h</span>\n</header>\n", data->failures == 1 ? " fails" : data->failures ? " fail"
+		: "Nothing fails");
 	put_build_totals(out, data);
 	buf_puts(out, "<h2>What fails now</h2>\n");
 	put_failure_rows(out, data);
-	put_trend(out, data);
+	static const struct trend_words words = {"Attempts", {[TREND_GOOD] = "good", [TREND_BAD] = "failed"}};
+	struct trend_day day[BUILDS_DAYS];
+	for (size_t i = 0; i < BUILDS_DAYS; i++)
+		day[i] = (struct trend_day){
+			data->day[i].day, {[TREND_GOOD] = data->day[i].good, [TREND_BAD] = data->day[i].failed}};
+	buf_puts(out, "<h2>The last 60 days</h2>\n<div class=\"card chart\">\n");
+	trend_picture_write(day, BUILDS_DAYS, &words, out);
+	buf_puts(out, "</div>\n");
+	put_day_table(out, data);
 	buf_puts(out, "<h2>The last attempts</h2>\n");
 	put_builds_form(out, query);
 	if (data->attempts)
 		put_attempt_rows(out, data);
 	else
 		buf_puts(out, "<p class=\"note\">There are none.</p>\n");
-	if (data->has_more)
-		put_more_link(out, query);
+	if (data->has_more) {
+		const char *const part[][2] = {{"platform", query->search->platform},
+			{"project", query->search->project}, {"result", query->search->result}};
+		buf_puts(out, "<nav aria-label=\"Rows\"><a href=\"./?");
+		for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+			if (!*part[i][1])
+				continue;
+			html_put(out, "%h=%u&amp;", part[i][0], part[i][1]);
+		}
+		buf_printf(out, "limit=%" PRIu64 "\">Show more</a></nav>\n", 4 * query->search->limit);
+	}
 	html_end(out, "<a href=\"?format=json\">JSON</a>");
 }
 
@@ -464,16 +406,32 @@ static void put_attempt(struct buf *out, const struct results_attempt *a)
 		html_size(out, a->peak_memory);
 	buf_puts(out, "</td>");
 	put_why(out, a);
-	put_facts(out, a);
-	buf_puts(out, "</td></tr>\n");
-}
-
-static void put_group_head(struct buf *out, const struct results_attempt *a)
-{
-	static const char *const column[] = {"Begun", "Version", "Result", "Took", "Memory", "Why"};
-	html_put(out, "<h2>%s, Python %s</h2>\n", a->platform, a->python);
-	CLEANUP(mem_free) char *label = xasprintf("%s, Python %s", a->platform, a->python);
-	html_begin_table(out, label, "card wide builds", column, ARRAY_SIZE(column));
+	struct str sdist = str_from(a->sdist);
+	struct str name = str_cut(&sdist, ' ');
+	buf_puts(out, "<details><summary>Facts</summary><dl class=\"facts\">");
+	put_fact(out, "Builder", str_from(a->builder));
+	put_fact(out, "Sdist", name);
+	put_fact(out, "Its SHA-256", sdist);
+	put_made_files(out, a->files);
+	put_fact(out, "Missing build requirements", str_from(a->awaiting));
+	if (a->peak_memory) {
+		begin_fact(out, "Peak memory");
+		html_put(out, "%b</dd></div>", a->peak_memory);
+	}
+	put_fact(out, "Recipe", str_from(a->recipe));
+	put_fact(out, "Attempt", str_from(a->id));
+	buf_puts(out, "</dl>");
+	struct err none = ERR_INIT;
+	CLEANUP(jsondoc_cleanup)
+	struct jsondoc *doc = *a->provenance ? jsondoc_read(str_from(a->provenance), &none) : NULL;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_BUILDS_TEXT);
+	if (doc) {
+		jsondoc_write(doc, 2, &text);
+		buf_puts(out, "<pre><code>");
+		escape_html(out, str_trim(buf_view(&text)));
+		buf_puts(out, "</code></pre>");
+	}
+	buf_puts(out, "</details></td></tr>\n");
 }
 
 void builds_page_project(const struct html_frame *frame, const struct builds_data *data, const char *project,
@@ -488,8 +446,12 @@ void builds_page_project(const struct html_frame *frame, const struct builds_dat
 	html_begin(out, frame, title, "Each attempt, the newest first");
 	buf_puts(out, "</header>\n");
 	for (size_t i = 0; i < data->attempts; i++) {
-		if (i == 0 || !is_same_group(order[i - 1], order[i]))
-			put_group_head(out, order[i]);
+		if (i == 0 || !is_same_group(order[i - 1], order[i])) {
+			const struct results_attempt *a = order[i];
+			html_put(out, "<h2>%s, Python %s</h2>\n", a->platform, a->python);
+			CLEANUP(mem_free) char *label = xasprintf("%s, Python %s", a->platform, a->python);
+			html_begin_table(out, label, "card wide builds", "Begun|Version|Result|Took|Memory|Why");
+		}
 		put_attempt(out, order[i]);
 		if (i + 1 == data->attempts || !is_same_group(order[i], order[i + 1]))
 			html_end_table(out);
@@ -497,10 +459,7 @@ void builds_page_project(const struct html_frame *frame, const struct builds_dat
 	if (data->has_more)
 		buf_printf(out, "<nav aria-label=\"Rows\"><a href=\"./?limit=%" PRIu64 "\">Show more</a></nav>\n",
 			4 * limit);
-	CLEANUP(mem_free) // a name in normal form needs no escapes
-	char *links =
-		xasprintf("<a href=\"?format=json\">JSON</a> · <a href=\"../../project/%s\">project</a>", project);
-	html_end(out, links);
+	html_end(out, "<a href=\"?format=json\">JSON</a> · <a href=\"../../project/%u\">project</a>", project);
 }
 
 // --- JSON ---
@@ -509,12 +468,8 @@ static struct jsondoc *failures_json(const struct builds_data *d)
 {
 	struct jsondoc *list = jsondoc_array();
 	for (size_t i = 0; i < d->failures; i++) {
-		char since[CLOCK_TEXT];
-		struct jsondoc *one = results_json(&d->failure[i].attempt);
-		clock_write(d->failure[i].since, since);
-		jsondoc_put_str(one, "since", since);
-		jsondoc_put_int(one, "failures", d->failure[i].count);
-		jsondoc_add(list, one);
+		const struct builds_failure *f = &d->failure[i];
+		jsondoc_add(list, jsondoc_set(results_json(&f->attempt), "since:t failures:d", f->since, f->count));
 	}
 	return list;
 }
@@ -523,14 +478,8 @@ static struct jsondoc *days_json(const struct builds_data *d)
 {
 	struct jsondoc *list = jsondoc_array();
 	for (size_t i = 0; i < BUILDS_DAYS; i++) {
-		char day[CLOCK_TEXT];
-		struct jsondoc *one = jsondoc_object();
-		clock_write(d->day[i].day, day);
-		day[10] = '\0';
-		jsondoc_put_str(one, "day", day);
-		jsondoc_put_int(one, "good", (int64_t)d->day[i].good);
-		jsondoc_put_int(one, "failed", (int64_t)d->day[i].failed);
-		jsondoc_add(list, one);
+		const struct builds_day *day = &d->day[i];
+		jsondoc_add(list, jsondoc_new("day:D good:d failed:d", day->day, day->good, day->failed));
 	}
 	return list;
 }
@@ -540,13 +489,9 @@ struct jsondoc *builds_json(const struct builds_data *data, bool only_attempts)
 	struct jsondoc *doc = jsondoc_object(), *attempts = jsondoc_array();
 	for (size_t i = 0; i < data->attempts; i++)
 		jsondoc_add(attempts, results_json(&data->attempt[i]));
-	if (!only_attempts) {
-		jsondoc_put(doc, "failing", failures_json(data));
-		jsondoc_put_int(doc, "running", (int64_t)data->running);
-		jsondoc_put(doc, "days", days_json(data));
-	}
-	jsondoc_put(doc, "attempts", attempts);
-	jsondoc_put_bool(doc, "more", data->has_more);
+	if (!only_attempts)
+		jsondoc_set(doc, "failing:j running:d days:j", failures_json(data), data->running, days_json(data));
+	jsondoc_set(doc, "attempts:j more:b", attempts, data->has_more);
 	return doc;
 }
 
@@ -596,3 +541,154 @@ void builds_log_clean(struct str log, struct buf *out)
 		log = str_slice(log, len, log.len);
 	}
 }
+
+// --- attempts ---
+
+// A client that names a private platform is asked for its token; a name that is unknown looks the same.
+static struct reply *check_named_platform(struct page_query *q)
+{
+	const struct request *r = q->match->request;
+	struct str name = str_from(q->text[ARGUMENT_PLATFORM]);
+	const struct platform *p = site_platform(q->site, name);
+	if (!name.len || strpbrk(name.ptr, "*?["))
+		return NULL;
+	if (!p)
+		return auth_unknown(q->context, r, TOKEN_READ, name, NULL);
+	return p->is_private ? auth_check(q->context, r, TOKEN_READ, p->name, NULL, NULL) : NULL;
+}
+
+static bool asks_for_project(const struct page_query *q)
+{
+	return q->match->project.len > 0;
+}
+
+// The list of all leaves out retired platforms, unless one is named: what was built for it stays known. The caller frees
+// the array.
+static const char **list_names(const struct page_query *q, size_t *count)
+{
+	const char **name = xcalloc(q->platforms + 1, sizeof(const char *));
+	*count = 0;
+	for (size_t i = 0; i < q->platforms; i++)
+		if (asks_for_project(q) || !retired_is(q->platform[i]) ||
+			strcmp(q->text[ARGUMENT_PLATFORM], q->platform[i]->name) == 0)
+			name[(*count)++] = q->platform[i]->name;
+	return name;
+}
+
+// A project without an attempt that the client may see is unknown.
+static int write_builds(struct page_query *q, struct buf *out, struct err *e)
+{
+	const char *project = asks_for_project(q) ? q->project : q->text[ARGUMENT_PROJECT];
+	size_t names;
+	CLEANUP(mem_free) const char **name = list_names(q, &names);
+	CLEANUP(results_cleanup) struct results *results = NULL;
+	CLEANUP(builds_data_release) struct builds_data data = {0};
+	const struct builds_query asked = {
+		.platforms = name,
+		.platform_count = names,
+		.platform = q->text[ARGUMENT_PLATFORM],
+		.project = project,
+		.result = q->text[ARGUMENT_RESULT],
+		.limit = q->limit,
+		.now = q->now,
+		.only_attempts = asks_for_project(q),
+	};
+	if (page_open_results(q->context, &results, e) < 0 || builds_data_read(results, &asked, &data, e) < 0)
+		return -1;
+	if (asks_for_project(q) && !data.attempts)
+		return page_answer(q, page_not_found(q, "no build of this project is known"));
+	if (q->form == PAGE_FORM_JSON)
+		return page_write_json(builds_json(&data, asked.only_attempts), out);
+	const struct builds_page_query shown = {&asked, name, names};
+	if (asks_for_project(q))
+		builds_page_project(page_frame(q), &data, project, q->limit, out);
+	else
+		builds_page_write(page_frame(q), &data, &shown, out);
+	return 0;
+}
+
+static const struct page_argument arguments[] = {
+	{ARGUMENT_PLATFORM, .form = FORM_PLATFORM_GLOB},
+	{ARGUMENT_PROJECT, .form = FORM_PROJECT_GLOB, .is_normalized = true},
+};
+
+const struct page_row builds_page = {
+	.section = HTML_SECTION_BUILDS,
+	.scope = PAGE_SCOPE_WHOLE,
+	.rows = 100,
+	.rows_most = LIMIT_BUILDS_ROWS,
+	.most = 32 << 20,
+	PAGE_ARGUMENTS(arguments),
+	.prepare = check_named_platform,
+	.write = write_builds,
+};
+
+const struct page_row builds_project_page = {
+	.section = HTML_SECTION_BUILDS,
+	.scope = PAGE_SCOPE_PROJECT,
+	.rows = 100,
+	.rows_most = LIMIT_BUILDS_ROWS,
+	.most = 32 << 20,
+	PAGE_ARGUMENTS(arguments),
+	.prepare = check_named_platform,
+	.write = write_builds,
+};
+
+// --- the log of one ---
+
+struct found_attempt {
+	const struct page_query *request;
+	bool is_found, is_running;
+};
+
+static int check_attempt(void *ctx, const struct results_attempt *a, struct err *e UNUSED)
+{
+	struct found_attempt *f = ctx;
+	const struct page_query *b = f->request;
+	for (size_t i = 0; i < b->platforms; i++)
+		if (strcmp(a->platform, b->platform[i]->name) == 0 && strcmp(a->project, b->project) == 0)
+			f->is_found = true;
+	f->is_running = a->result == RESULTS_RUNNING;
+	return 0;
+}
+
+// ERR_NOT_FOUND: no such attempt, one that the client may not see, or one without a log.
+static int read_clean_log(const struct page_query *b, const char *id, struct buf *out, struct err *e)
+{
+	CLEANUP(results_cleanup) struct results *results = NULL;
+	struct found_attempt found = {.request = b};
+	CLEANUP(buf_release) struct buf raw = buf_up_to(LIMIT_RESULT_LOG);
+	raw.meter = out->meter;
+	if (build_results_open(b->context->build_results, b->context->search_ms, &results, e) < 0 ||
+		results_find(results, id, check_attempt, &found, e) < 0)
+		return -1;
+	if (!found.is_found)
+		return err_set(e, ERR_NOT_FOUND, "no such attempt");
+	if (results_log(results, id, &raw, e) < 0)
+		return -1;
+	builds_log_clean(buf_view(&raw), out);
+	if (found.is_running)
+		buf_puts(out, "\n--- This attempt is running. Its log ends here for now. ---\n");
+	return 0;
+}
+
+static int write_log(struct page_query *q, struct buf *out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(mem_free) char *id = xstrndup(q->match->id.ptr, q->match->id.len);
+	if (read_clean_log(q, id, out, &why) == 0)
+		return 0;
+	if (why.kind == ERR_NOT_FOUND)
+		return page_answer(q, page_not_found(q, "there is no such attempt, or it has no log"));
+	*e = why;
+	return -1;
+}
+
+const struct page_row builds_log_page = {
+	.scope = PAGE_SCOPE_PROJECT,
+	.forms = 1 << PAGE_FORM_TEXT,
+	.most = 3 * (size_t)LIMIT_RESULT_LOG + LIMIT_NOTE,
+	PAGE_ARGUMENTS(arguments),
+	.prepare = check_named_platform,
+	.write = write_log,
+};

@@ -37,19 +37,6 @@ struct next_project {
 
 enum { TAG_SETS_MOST = 4096 };
 
-static void channel_next_init(struct channel_next *n, const struct view *view, const struct view *source)
-{
-	*n = (struct channel_next){.view = view, .source = source};
-	for (size_t i = 0; i < view->platform_count; i++)
-		fits_add_platform(&n->fits, view->platform[i]);
-}
-
-static void channel_next_release(struct channel_next *n)
-{
-	fits_release(&n->fits);
-	*n = (struct channel_next){0};
-}
-
 struct next_reader {
 	struct channel_next *next;
 	struct next_project *project;
@@ -149,8 +136,13 @@ static bool shows_platform(const struct view *v, const char *name)
 	return false;
 }
 
-static void count_run(struct channel_runs *runs, const struct catalog_evidence *r)
+static int take_run(void *ctx, const struct catalog_evidence *r, struct err *e UNUSED)
 {
+	struct runs_reader *reader = ctx;
+	struct channel_runs *runs = reader->runs;
+	const struct channel_runs_query *q = reader->query;
+	if (!shows_platform(q->view, r->platform) || (q->judge && !catalog_evidence_counts_for(r, q->judge)))
+		return 0;
 	int64_t number = (r->received - runs->day[0].day) / DAY_SECONDS;
 	if (r->overrides)
 		runs->overrides++;
@@ -159,34 +151,19 @@ static void count_run(struct channel_runs *runs, const struct catalog_evidence *
 		runs->day[number].failed += r->failed;
 		runs->day[number].skipped += r->skipped;
 	}
-}
-
-static struct catalog_evidence copy_run(struct arena *text, const struct catalog_evidence *r, bool sees_names)
-{
-	struct catalog_evidence copy = *r;
-	if (!sees_names)
-		copy.by = copy.address = copy.views = "";
-	const char **const member[] = {&copy.kind, &copy.platform, &copy.python, &copy.by, &copy.address, &copy.views};
-	for (size_t i = 0; i < ARRAY_SIZE(member); i++)
-		*member[i] = copy_or_empty(text, *member[i]);
-	copy.overrides = r->overrides ? copy_or_empty(text, r->overrides) : NULL;
-	return copy;
-}
-
-static int take_run(void *ctx, const struct catalog_evidence *r, struct err *e UNUSED)
-{
-	struct runs_reader *reader = ctx;
-	struct channel_runs *runs = reader->runs;
-	const struct channel_runs_query *q = reader->query;
-	if (!shows_platform(q->view, r->platform) || (q->judge && !catalog_evidence_counts_for(r, q->judge)))
-		return 0;
-	count_run(runs, r);
 	if (runs->runs == q->limit) {
 		runs->has_more = true;
 		return 0;
 	}
 	GROW(runs->run, runs->runs, runs->run_room);
-	runs->run[runs->runs++] = copy_run(reader->text, r, q->sees_names);
+	struct catalog_evidence copy = *r;
+	if (!q->sees_names)
+		copy.by = copy.address = copy.views = "";
+	const char **const member[] = {&copy.kind, &copy.platform, &copy.python, &copy.by, &copy.address, &copy.views};
+	for (size_t i = 0; i < ARRAY_SIZE(member); i++)
+		*member[i] = copy_or_empty(reader->text, *member[i]);
+	copy.overrides = r->overrides ? copy_or_empty(reader->text, r->overrides) : NULL;
+	runs->run[runs->runs++] = copy;
 	return 0;
 }
 
@@ -203,31 +180,6 @@ static void copy_change_file(struct channel_change *to, const struct generation_
 	f->tested = membership_tested_copy(text, from->tested, from->testeds);
 	f->override = from->override ? arena_copy(text, str_from(from->override)) : NULL;
 	f->override_by = from->override_by && sees_names ? arena_copy(text, str_from(from->override_by)) : NULL;
-}
-
-// Overrides come first, so that they are not among those that are left out. Who may read the view may know of the files
-// of its platforms, and of no other.
-static int take_change(struct runs_reader *reader, const struct catalog_generation *g, struct channel_change *out,
-	struct err *e)
-{
-	CLEANUP(generation_files_release) struct generation_files of = {0};
-	size_t left = LIMIT_EXPLAIN_GENERATIONS > reader->read_bytes ? LIMIT_EXPLAIN_GENERATIONS - reader->read_bytes : 0;
-	*out = (struct channel_change){0};
-	if (generation_files_read(reader->catalog, g->packed, left, &of, e) < 0)
-		return -1;
-	reader->read_bytes += of.bytes;
-	out->is_cut = of.is_cut;
-	out->file = arena_alloc_aligned(reader->text, CHANNEL_GENERATION_FILES * sizeof(*out->file));
-	for (int overrides = 1; overrides >= 0; overrides--)
-		for (size_t i = 0; i < of.files; i++) {
-			const struct generation_file *f = &of.file[i];
-			if ((f->override != NULL) != overrides || !shows_platform(reader->query->view, f->platform))
-				continue;
-			out->is_cut |= out->files == CHANNEL_GENERATION_FILES;
-			if (out->files < CHANNEL_GENERATION_FILES)
-				copy_change_file(out, f, reader->text, reader->query->sees_names);
-		}
-	return 0;
 }
 
 static int take_generation(void *ctx, const struct catalog_generation *g, struct err *e)
@@ -249,7 +201,28 @@ static int take_generation(void *ctx, const struct catalog_generation *g, struct
 		runs->change_room = runs->generation_room;
 		runs->change = xreallocarray(runs->change, runs->change_room, sizeof(*runs->change));
 	}
-	return take_change(reader, g, &runs->change[runs->generations - 1], e);
+	// Overrides come first, so that they are not among those that are left out. Who may read the view may know of
+	// the files of its platforms, and of no other.
+	struct channel_change *out = &runs->change[runs->generations - 1];
+	CLEANUP(generation_files_release) struct generation_files of = {0};
+	size_t left =
+		LIMIT_EXPLAIN_GENERATIONS > reader->read_bytes ? LIMIT_EXPLAIN_GENERATIONS - reader->read_bytes : 0;
+	*out = (struct channel_change){0};
+	if (generation_files_read(reader->catalog, g->packed, left, &of, e) < 0)
+		return -1;
+	reader->read_bytes += of.bytes;
+	out->is_cut = of.is_cut;
+	out->file = arena_alloc_aligned(reader->text, CHANNEL_GENERATION_FILES * sizeof(*out->file));
+	for (int overrides = 1; overrides >= 0; overrides--)
+		for (size_t i = 0; i < of.files; i++) {
+			const struct generation_file *f = &of.file[i];
+			if ((f->override != NULL) != overrides || !shows_platform(reader->query->view, f->platform))
+				continue;
+			out->is_cut |= out->files == CHANNEL_GENERATION_FILES;
+			if (out->files < CHANNEL_GENERATION_FILES)
+				copy_change_file(out, f, reader->text, reader->query->sees_names);
+		}
+	return 0;
 }
 
 static int read_generations(struct catalog *c, struct runs_reader *r, struct err *e)
@@ -305,7 +278,9 @@ static void channel_reader_release(struct channel_reader *r)
 {
 	view_channel_cleanup(&r->channel);
 	kept_versions_release(&r->kept);
-	channel_next_release(&r->next);
+	struct channel_next *n = &r->next;
+	fits_release(&n->fits);
+	*n = (struct channel_next){0};
 	wheel_tests_release(&r->judge);
 	strset_release(&r->names);
 }
@@ -349,13 +324,6 @@ static bool is_older(const struct next_file *f, const struct view_channel_versio
 	       version_cmp(&f->name.version, &v) < 0;
 }
 
-static void add_waiting(struct channel_reader *r, const char *project, const struct promotion_file *w)
-{
-	struct channel_data *d = r->data;
-	GROW(d->waiting, d->waitings, d->waiting_room);
-	d->waiting[d->waitings++] = (struct channel_waiting){.project = project, .version = w->version, .wheel = w};
-}
-
 // --- a project ---
 
 // Of each state the first rows are kept: the order of rows is that of their states, then that in which they come.
@@ -383,38 +351,6 @@ static void add_row(struct channel_reader *r, const struct view_channel_project 
 	d->rows++;
 }
 
-static void add_endings(struct channel_reader *r, const struct view_channel_project *p, const char *project)
-{
-	struct channel_data *d = r->data;
-	for (size_t i = 0; i < p->versions; i++) {
-		const struct view_channel_version *v = &p->version[i];
-		if (v->decision != RETENTION_ENDS && !v->is_warned)
-			continue;
-		GROW(d->ending, d->endings, d->ending_room);
-		d->ending[d->endings++] = (struct channel_ending){
-			project, keep_text(r, v->version), v->decision == RETENTION_ENDS ? 0 : v->ends};
-	}
-}
-
-// Each file that waits is added once.
-static void add_project_rows(struct channel_reader *r, const struct view_channel_project *p,
-	const struct next_project *n, const char *project)
-{
-	const struct promotion_file **kept CLEANUP(mem_free) = xcalloc(n->files + 1, sizeof(*kept));
-	bool *waits CLEANUP(mem_free) = xcalloc(n->files + 1, sizeof(*waits));
-	for (size_t i = 0; i < r->environments; i++) {
-		const struct next_file *f = n->best[i];
-		size_t number = f ? (size_t)(f - n->file) : 0;
-		if (f && !kept[number])
-			kept[number] = keep_wheel(r, f);
-		if (f && r->data->source && !waits[number] && !is_older(f, p->cell[i].last) && !is_shown(p, f)) {
-			waits[number] = true;
-			add_waiting(r, project, kept[number]);
-		}
-		add_row(r, p, i, project, f ? kept[number] : NULL);
-	}
-}
-
 static int read_project(struct channel_reader *r, const char *name, struct err *e)
 {
 	CLEANUP(view_channel_project_release) struct view_channel_project p = {0};
@@ -425,8 +361,33 @@ static int read_project(struct channel_reader *r, const char *name, struct err *
 		return 0;
 	const char *project = keep_text(r, name);
 	r->data->projects++;
-	add_project_rows(r, &p, &n, project);
-	add_endings(r, &p, project);
+	// Each file that waits is added once.
+	const struct promotion_file **kept CLEANUP(mem_free) = xcalloc(n.files + 1, sizeof(*kept));
+	bool *waits CLEANUP(mem_free) = xcalloc(n.files + 1, sizeof(*waits));
+	for (size_t i = 0; i < r->environments; i++) {
+		const struct next_file *f = n.best[i];
+		size_t number = f ? (size_t)(f - n.file) : 0;
+		if (f && !kept[number])
+			kept[number] = keep_wheel(r, f);
+		if (f && r->data->source && !waits[number] && !is_older(f, p.cell[i].last) && !is_shown(&p, f)) {
+			waits[number] = true;
+			const struct promotion_file *w = kept[number];
+			struct channel_data *d = r->data;
+			GROW(d->waiting, d->waitings, d->waiting_room);
+			d->waiting[d->waitings++] =
+				(struct channel_waiting){.project = project, .version = w->version, .wheel = w};
+		}
+		add_row(r, &p, i, project, f ? kept[number] : NULL);
+	}
+	struct channel_data *d = r->data;
+	for (size_t i = 0; i < p.versions; i++) {
+		const struct view_channel_version *v = &p.version[i];
+		if (v->decision != RETENTION_ENDS && !v->is_warned)
+			continue;
+		GROW(d->ending, d->endings, d->ending_room);
+		d->ending[d->endings++] = (struct channel_ending){
+			project, keep_text(r, v->version), v->decision == RETENTION_ENDS ? 0 : v->ends};
+	}
 	return 0;
 }
 
@@ -436,18 +397,6 @@ static int take_name(void *ctx, const char *name, struct err *e UNUSED)
 	const char *glob = r->query->project;
 	if (!*glob || fnmatch(glob, name, 0) == 0)
 		strset_add(&r->names, name);
-	return 0;
-}
-
-static int read_projects(struct channel_reader *r, struct err *e)
-{
-	if (view_projects(r->query->view, r->catalog, take_name, r, e) < 0 ||
-		(r->next.source != r->query->view && view_projects(r->next.source, r->catalog, take_name, r, e) < 0))
-		return -1;
-	strset_sort(&r->names);
-	for (size_t i = 0; i < r->names.count; i++)
-		if (read_project(r, r->names.item[i], e) < 0)
-			return -1;
 	return 0;
 }
 
@@ -491,19 +440,6 @@ static void cut_list(struct channel_data *d, size_t *count, uint64_t limit)
 {
 	d->has_more |= *count > limit;
 	*count = *count > limit ? (size_t)limit : *count;
-}
-
-static void sort_lists(struct channel_data *d, uint64_t limit)
-{
-	if (d->rows)
-		qsort(d->row, d->rows, sizeof(*d->row), compare_channel_rows);
-	if (d->endings)
-		qsort(d->ending, d->endings, sizeof(*d->ending), compare_endings);
-	if (d->waitings)
-		qsort(d->waiting, d->waitings, sizeof(*d->waiting), compare_waiting);
-	cut_list(d, &d->rows, limit);
-	cut_list(d, &d->endings, limit);
-	cut_list(d, &d->waitings, limit);
 }
 
 // --- what tests say ---
@@ -604,12 +540,32 @@ static int read_channel(struct channel_reader *r, struct err *e)
 	d->source = q->may_see_source ? own->from : NULL;
 	r->environments = view_channel_environments(r->channel, &r->environment);
 	d->environments = r->environments;
-	channel_next_init(&r->next, q->view, source ? source : q->view);
+	struct channel_next *n = &r->next;
+	*n = (struct channel_next){.view = q->view, .source = source ? source : q->view};
+	for (size_t i = 0; i < q->view->platform_count; i++)
+		fits_add_platform(&n->fits, q->view->platform[i]);
 	if (view_silence_read(own, r->catalog, q->now, false, &d->silences, e) < 0)
 		return -1;
-	if (open_judge(r, own, e) < 0 || read_lost_members(r, e) < 0 || read_projects(r, e) < 0 || judge_waiting(r, e) < 0)
+	if (open_judge(r, own, e) < 0 || read_lost_members(r, e) < 0)
 		return -1;
-	sort_lists(d, q->limit);
+	if (view_projects(r->query->view, r->catalog, take_name, r, e) < 0 ||
+		(r->next.source != r->query->view && view_projects(r->next.source, r->catalog, take_name, r, e) < 0))
+		return -1;
+	strset_sort(&r->names);
+	for (size_t i = 0; i < r->names.count; i++)
+		if (read_project(r, r->names.item[i], e) < 0)
+			return -1;
+	if (judge_waiting(r, e) < 0)
+		return -1;
+	if (d->rows)
+		qsort(d->row, d->rows, sizeof(*d->row), compare_channel_rows);
+	if (d->endings)
+		qsort(d->ending, d->endings, sizeof(*d->ending), compare_endings);
+	if (d->waitings)
+		qsort(d->waiting, d->waitings, sizeof(*d->waiting), compare_waiting);
+	cut_list(d, &d->rows, q->limit);
+	cut_list(d, &d->endings, q->limit);
+	cut_list(d, &d->waitings, q->limit);
 	const struct channel_runs_query runs = {q->view, d->judge, q->limit, q->now, LIMIT_CHANNEL_RUNS, q->sees_names};
 	if (judge_rows(r, e) < 0 || channel_runs_read(r->catalog, &runs, &d->text, &d->runs, e) < 0)
 		return -1;

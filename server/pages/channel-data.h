@@ -13,6 +13,7 @@
 #include "promoter/view-channel.h"
 #include "promoter/view-change.h"
 #include "promoter/wheel-tests.h"
+#include "server/pages/html-layout.h"
 
 // The history of a view: the evidence of the last days, how many tests passed on each of them, and the generations of its
 // membership.
@@ -124,3 +125,9 @@ struct channel_runs_query {
 int channel_runs_read(struct catalog *c, const struct channel_runs_query *query, struct arena *text,
 	struct channel_runs *out, struct err *e) MUST_CHECK;
 void channel_runs_release(struct channel_runs *r); // all zero is fine; for CLEANUP
+
+// Adds the page for people at /-/channel/VIEW/ to out. All text from outside is escaped. No state: any thread.
+void channel_page_write(const struct html_frame *frame, const struct channel_data *data,
+	const struct channel_query *query, struct buf *out);
+// The same as a document, which the caller frees.
+struct jsondoc *channel_json(const struct channel_data *data);

@@ -1,72 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/pages/channel-page.h"
+#include "server/pages/channel-data.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
+#include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "server/pages/html-layout.h"
+#include "server/pages/page.h"
 #include "server/pages/trend-picture.h"
 
 // --- its history: tests by day, evidence, generations ---
 
-static bool has_tests(const struct channel_day *d)
-{
-	return d->passed || d->failed || d->skipped;
-}
-
-// The picture's numbers as a table, for readers that see no picture.
-static void put_test_days(struct buf *out, const struct channel_runs *r)
-{
-	static const char *const column[] = {"Day", "Passed", "Failed", "Skipped"};
-	buf_puts(out, "<details><summary>The numbers of each day</summary>\n");
-	html_begin_table(out, "The numbers of each day", "card wide builds", column, ARRAY_SIZE(column));
-	for (size_t i = CHANNEL_DAYS; i-- > 0;) {
-		const struct channel_day *d = &r->day[i];
-		char when[CLOCK_TEXT];
-		if (!has_tests(d))
-			continue;
-		clock_write(d->day, when);
-		buf_printf(out,
-			"<tr><th scope=\"row\">%.10s</th><td class=\"n\" data-of=\"passed\">%" PRIu64
-			"</td><td class=\"n\" data-of=\"failed\">%" PRIu64
-			"</td><td class=\"n\" data-of=\"skipped\">%" PRIu64 "</td></tr>\n",
-			when, d->passed, d->failed, d->skipped);
-	}
-	html_end_table(out);
-	buf_puts(out, "</details>\n");
-}
-
-static void put_test_trend(struct buf *out, const struct channel_runs *r)
-{
-	static const struct trend_words words = {"Tests", {"passed", "skipped", "failed"}};
-	struct trend_day day[CHANNEL_DAYS];
-	for (size_t i = 0; i < CHANNEL_DAYS; i++) {
-		const struct channel_day *d = &r->day[i];
-		day[i] = (struct trend_day){
-			d->day, {[TREND_GOOD] = d->passed, [TREND_IDLE] = d->skipped, [TREND_BAD] = d->failed}};
-	}
-	buf_puts(out, "<div class=\"card chart\">\n");
-	trend_picture_write(day, CHANNEL_DAYS, &words, out);
-	buf_puts(out, "</div>\n");
-	put_test_days(out, r);
-}
-
 // --- evidence ---
-
-static void put_run_result(struct buf *out, const struct catalog_evidence *r)
-{
-	uint64_t ran = r->passed + r->failed;
-	const char *class = r->overrides || r->failed ? " wrong" : ran ? " good" : "";
-	if (r->overrides) {
-		html_put(out, "<span class=\"verdict wrong\">override</span> %s", r->overrides);
-		return;
-	}
-	buf_printf(out, "<span class=\"verdict%s\">%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped</span>",
-		class, r->passed, r->failed, r->skipped);
-}
 
 static void put_run(struct buf *out, const struct catalog_evidence *r, bool sees_names)
 {
@@ -75,7 +23,15 @@ static void put_run(struct buf *out, const struct catalog_evidence *r, bool sees
 	html_put(out, "<tr><th scope=\"row\"><a class=\"name\" href=\"../../evidence/%h\">%s</a></th><td><span "
 		"class=\"name\">%s</span> <span class=\"name\">Python %s</span></td><td>", id, r->kind, r->platform,
 		r->python);
-	put_run_result(out, r);
+	uint64_t ran = r->passed + r->failed;
+	const char *class = r->overrides || r->failed ? " wrong" : ran ? " good" : "";
+	if (r->overrides) {
+		html_put(out, "<span class=\"verdict wrong\">override</span> %s", r->overrides);
+	} else {
+		buf_printf(out,
+			"<span class=\"verdict%s\">%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped</span>",
+			class, r->passed, r->failed, r->skipped);
+	}
 	buf_puts(out, "</td>");
 	html_count_cell(out, r->wheels, "wheel");
 	html_put(out, "<td>%t", r->received);
@@ -86,14 +42,40 @@ static void put_run(struct buf *out, const struct catalog_evidence *r, bool sees
 
 static void put_runs(struct buf *out, const struct channel_runs *r, bool sees_names)
 {
-	static const char *const column[] = {"Evidence", "Where", "Result", "Wheels", "Received", "Sent by"};
 	buf_puts(out, "<h2>Tests of the last 60 days</h2>\n");
 	if (!r->runs) {
 		buf_puts(out, "<p class=\"note\">There is no evidence.</p>\n");
 		return;
 	}
-	put_test_trend(out, r);
-	html_begin_table(out, "Test runs", "card wide builds runs", column, sees_names ? 6 : 5);
+	static const struct trend_words words = {"Tests", {"passed", "skipped", "failed"}};
+	struct trend_day day[CHANNEL_DAYS];
+	for (size_t i = 0; i < CHANNEL_DAYS; i++) {
+		const struct channel_day *d = &r->day[i];
+		day[i] = (struct trend_day){
+			d->day, {[TREND_GOOD] = d->passed, [TREND_IDLE] = d->skipped, [TREND_BAD] = d->failed}};
+	}
+	buf_puts(out, "<div class=\"card chart\">\n");
+	trend_picture_write(day, CHANNEL_DAYS, &words, out);
+	buf_puts(out, "</div>\n");
+	// The picture's numbers as a table, for readers that see no picture.
+	buf_puts(out, "<details><summary>The numbers of each day</summary>\n");
+	html_begin_table(out, "The numbers of each day", "card wide builds", "Day|Passed|Failed|Skipped");
+	for (size_t i = CHANNEL_DAYS; i-- > 0;) {
+		const struct channel_day *d = &r->day[i];
+		char when[CLOCK_TEXT];
+		if (!d->passed && !d->failed && !d->skipped)
+			continue;
+		clock_write(d->day, when);
+		buf_printf(out,
+			"<tr><th scope=\"row\">%.10s</th><td class=\"n\" data-of=\"passed\">%" PRIu64
+			"</td><td class=\"n\" data-of=\"failed\">%" PRIu64
+			"</td><td class=\"n\" data-of=\"skipped\">%" PRIu64 "</td></tr>\n",
+			when, d->passed, d->failed, d->skipped);
+	}
+	html_end_table(out);
+	buf_puts(out, "</details>\n");
+	html_begin_table(out, "Test runs", "card wide builds runs",
+		sees_names ? "Evidence|Where|Result|Wheels|Received|Sent by" : "Evidence|Where|Result|Wheels|Received");
 	for (size_t i = 0; i < r->runs; i++)
 		put_run(out, &r->run[i], sees_names);
 	html_end_table(out);
@@ -101,39 +83,11 @@ static void put_runs(struct buf *out, const struct channel_runs *r, bool sees_na
 
 // --- generations ---
 
-static void put_changed_file(struct buf *out, const struct generation_file *f)
-{
-	html_put(out, "%h%s</span> %s",
-		f->is_removed ? "<li>left: <span class=\"name\">" : "<li><span class=\"name\">", f->filename,
-		f->platform);
-	if (f->override) {
-		html_put(out, " <span class=\"verdict wrong\">override</span> %s%h%s", f->override_by,
-			f->override_by ? ": " : "", f->override);
-	}
-	buf_puts(out, f->testeds ? " <span class=\"verdict goes\">other bytes</span> " : "");
-	membership_tested_words(f->tested, f->testeds, out);
-	buf_puts(out, "</li>\n");
-}
-
-// An override is seen without a click.
-static void put_changed_files(struct buf *out, const struct channel_change *c)
-{
-	bool has_override = c->files && c->file[0].override;
-	if (!c->files && !c->is_cut)
-		return;
-	buf_printf(out, "<details%s><summary>%zu file%s%s</summary><ul>\n", has_override ? " open" : "", c->files,
-		c->files == 1 ? "" : "s", c->is_cut ? " and more" : "");
-	for (size_t i = 0; i < c->files; i++)
-		put_changed_file(out, &c->file[i]);
-	buf_puts(out, "</ul></details>\n");
-}
-
 static void put_generation(struct buf *out, const struct catalog_generation *g, const struct channel_change *change,
 	const char *view, bool sees_names)
 {
 	char when[CLOCK_TEXT];
-	CLEANUP(buf_release) struct buf at;
-	buf_init(&at, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf at = buf_up_to(LIMIT_PATH);
 	clock_write(g->made, when);
 	buf_printf(&at, "%s@%s", view, when);
 	buf_puts(out, "<tr><th scope=\"row\"><a href=\"../../../");
@@ -143,31 +97,26 @@ static void put_generation(struct buf *out, const struct catalog_generation *g, 
 	if (sees_names)
 		html_put(out, "<td class=\"name\">%s</td>", g->by);
 	html_put(out, "<td class=\"why full\">%s", g->reason);
-	put_changed_files(out, change);
-	buf_puts(out, "</td></tr>\n");
-}
-
-static void put_generations(struct buf *out, const struct channel_runs *r, const char *view, bool sees_names)
-{
-	const char *column[] = {"Generation", "Made", "Action", "Added", "Removed", "By", "Reason and files"};
-	size_t columns = ARRAY_SIZE(column);
-	if (!sees_names) {
-		columns--;
-		column[columns - 1] = column[columns];
+	// An override is seen without a click.
+	bool has_override = change->files && change->file[0].override;
+	if (change->files || change->is_cut) {
+		buf_printf(out, "<details%s><summary>%zu file%s%s</summary><ul>\n", has_override ? " open" : "",
+			change->files, change->files == 1 ? "" : "s", change->is_cut ? " and more" : "");
+		for (size_t i = 0; i < change->files; i++) {
+			const struct generation_file *f = &change->file[i];
+			html_put(out, "%h%s</span> %s",
+				f->is_removed ? "<li>left: <span class=\"name\">" : "<li><span class=\"name\">",
+				f->filename, f->platform);
+			if (f->override)
+				html_put(out, " <span class=\"verdict wrong\">override</span> %s%h%s", f->override_by,
+					f->override_by ? ": " : "", f->override);
+			buf_puts(out, f->testeds ? " <span class=\"verdict goes\">other bytes</span> " : "");
+			membership_tested_words(f->tested, f->testeds, out);
+			buf_puts(out, "</li>\n");
+		}
+		buf_puts(out, "</ul></details>\n");
 	}
-	if (!r->generations)
-		return;
-	buf_puts(out, "<h2>Generations</h2>\n");
-	html_begin_table(out, "Generations", "card wide builds", column, columns);
-	for (size_t i = 0; i < r->generations; i++)
-		put_generation(out, &r->generation[i], &r->change[i], view, sees_names);
-	html_end_table(out);
-}
-
-static void put_history(const struct channel_runs *runs, const char *view, bool sees_names, struct buf *out)
-{
-	put_runs(out, runs, sees_names);
-	put_generations(out, runs, view, sees_names);
+	buf_puts(out, "</td></tr>\n");
 }
 
 // --- the packages ---
@@ -181,15 +130,6 @@ static void put_age(struct buf *out, int64_t came, int64_t now)
 		buf_printf(out, "%" PRId64 " h", hours);
 	else
 		buf_printf(out, "%" PRId64 " days", hours / 24);
-}
-
-static void put_state_cell(struct buf *out, const struct channel_row *row)
-{
-	const char *class = row->state == VIEW_CHANNEL_CURRENT ? " good" : " goes";
-	buf_printf(out, "<td><span class=\"verdict%s\">%s</span>", class, view_channel_state_name[row->state]);
-	if (row->state == VIEW_CHANNEL_BEHIND && row->newest)
-		html_put(out, " %s", row->newest);
-	buf_puts(out, "</td>");
 }
 
 // What the tests of a kind say, with a link to the record.
@@ -264,17 +204,20 @@ static void put_package(struct buf *out, const struct channel_data *d, size_t fi
 		html_put(out, "?view=%u", d->view);
 	}
 	html_put(out, "\">%s</a></th><td><span class=\"name\">%s</span>", row->project, row->platform);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		html_put(out, "%h%s</span>", i ? ", <span class=\"name\">" : " <span class=\"name\">Python ",
 			row[i].python);
-	}
 	buf_puts(out, "</td>");
 	put_named_value(out, "last version", row->version);
 	buf_puts(out, row->version ? "<td class=\"name kind\" data-of=\"age\">" : "<td>");
 	if (row->version)
 		put_age(out, row->came, now);
 	buf_puts(out, "</td>");
-	put_state_cell(out, row);
+	const char *class = row->state == VIEW_CHANNEL_CURRENT ? " good" : " goes";
+	buf_printf(out, "<td><span class=\"verdict%s\">%s</span>", class, view_channel_state_name[row->state]);
+	if (row->state == VIEW_CHANNEL_BEHIND && row->newest)
+		html_put(out, " %s", row->newest);
+	buf_puts(out, "</td>");
 	if (d->kinds)
 		put_named_value(out, "tested", version_of_next(row));
 	for (size_t i = 0; i < d->kinds; i++) {
@@ -286,25 +229,20 @@ static void put_package(struct buf *out, const struct channel_data *d, size_t fi
 	buf_puts(out, "</tr>\n");
 }
 
-static void put_package_form(struct buf *out, const struct channel_query *q)
+static void put_packages(struct buf *out, const struct channel_data *d, const struct channel_query *q)
 {
 	html_put(out, "<form method=\"get\" action=\"./\"><input type=\"search\" name=\"project\" "
 		"placeholder=\"Project\" aria-label=\"Project\" value=\"%s\"><button>Show</button></form>\n",
 		q->project);
-}
-
-static void put_packages(struct buf *out, const struct channel_data *d, const struct channel_query *q)
-{
-	const char *column[6 + LIMIT_PROMOTION_RULES] = {
-		"Project", "Environment", "Last version", "Age", "State", "Tested"};
-	put_package_form(out, q);
 	if (!d->rows) {
 		buf_puts(out, "<p class=\"note\">There are none.</p>\n");
 		return;
 	}
+	CLEANUP(buf_release) struct buf heads = buf_up_to(LIMIT_PAGE);
+	html_put(&heads, "Project|Environment|Last version|Age|State%h", d->kinds ? "|Tested" : "");
 	for (size_t i = 0; i < d->kinds; i++)
-		column[6 + i] = d->kind[i]; // evidence_kind_is_valid(): letters, digits and dashes
-	html_begin_table(out, "Packages", "card wide builds", column, d->kinds ? 6 + d->kinds : 5);
+		buf_printf(&heads, "|%s", d->kind[i]); // evidence_kind_is_valid(): letters, digits and dashes
+	html_begin_table(out, "Packages", "card wide builds", heads.data);
 	for (size_t i = 0, count; i < d->rows; i += count) {
 		for (count = 1; i + count < d->rows && is_same_line(d, &d->row[i], &d->row[i + count]); count++)
 			;
@@ -321,20 +259,8 @@ static void put_packages(struct buf *out, const struct channel_data *d, const st
 
 // --- what waits, and what ends ---
 
-static void put_waiting_row(struct buf *out, const struct channel_data *d, const struct channel_waiting *w)
-{
-	const char *class = w->has_left ? "" : *w->why ? " goes" : " good";
-	html_put(out, "<tr><th scope=\"row\"><a href=\"../../project/%u?view=%u&amp;version=%u\">%s</a></th><td "
-		"class=\"name\">%s</td><td class=\"file\">%s<div class=\"why\">%s</div></td><td><span "
-		"class=\"verdict%h\">%h</span></td><td class=\"why full\">%s</td></tr>\n", w->project, d->source,
-		w->wheel->version, w->project, w->wheel->version, w->wheel->filename, w->wheel->platform, class,
-		w->has_left ? "taken out" : *w->why   ? "not promoted" : "ready",
-		*w->why ? w->why : "wheelcache promote takes it");
-}
-
 static void put_waiting(struct buf *out, const struct channel_data *d)
 {
-	static const char *const column[] = {"Project", "Version", "File and platform", "State", "Why"};
 	if (!d->source)
 		return;
 	html_put(out, "<h2>What waits in <a href=\"../%u/\">%s</a></h2>\n", d->source, d->source);
@@ -342,19 +268,27 @@ static void put_waiting(struct buf *out, const struct channel_data *d)
 		buf_puts(out, "<p class=\"note\">Nothing: the view has the newest of each project.</p>\n");
 		return;
 	}
-	html_begin_table(out, "What waits", "card wide builds", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < d->waitings; i++)
-		put_waiting_row(out, d, &d->waiting[i]);
+	html_begin_table(out, "What waits", "card wide builds", "Project|Version|File and platform|State|Why");
+	for (size_t i = 0; i < d->waitings; i++) {
+		const struct channel_waiting *w = &d->waiting[i];
+		const char *class = w->has_left ? "" : *w->why ? " goes" : " good";
+		html_put(out,
+			"<tr><th scope=\"row\"><a href=\"../../project/%u?view=%u&amp;version=%u\">%s</a></th><td "
+			"class=\"name\">%s</td><td class=\"file\">%s<div class=\"why\">%s</div></td><td><span "
+			"class=\"verdict%h\">%h</span></td><td class=\"why full\">%s</td></tr>\n", w->project,
+			d->source, w->wheel->version, w->project, w->wheel->version, w->wheel->filename,
+			w->wheel->platform, class, w->has_left ? "taken out" : *w->why   ? "not promoted"     : "ready",
+			*w->why ? w->why : "wheelcache promote takes it");
+	}
 	html_end_table(out);
 }
 
 static void put_endings(struct buf *out, const struct channel_data *d)
 {
-	static const char *const column[] = {"Project", "Version", "Ends"};
 	if (!d->endings)
 		return;
 	buf_puts(out, "<h2>What ends</h2>\n");
-	html_begin_table(out, "What ends", "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "What ends", "card wide builds", "Project|Version|Ends");
 	for (size_t i = 0; i < d->endings; i++) {
 		const struct channel_ending *v = &d->ending[i];
 		html_put(out, "<tr><th scope=\"row\">%s</th><td class=\"name\">%s</td><td>", v->project, v->version);
@@ -445,27 +379,13 @@ static void put_lost_file(struct buf *out, const struct channel_data *d, const s
 	buf_puts(out, "</td></tr>\n");
 }
 
-static void put_lost_files(struct buf *out, const struct channel_data *d)
-{
-	static const char *const column[] = {"File", "Platform", "Member since", "Lost since"};
-	if (!d->losts)
-		return;
-	buf_puts(out, "<h2>Lost</h2>\n<p class=\"note\">Members whose bytes the store no longer has: clients do not find "
-		      "them. Copy them back, or demote them; each name leads to what is known of it.</p>\n");
-	html_begin_table(out, "Lost files", "card wide builds", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < d->losts; i++)
-		put_lost_file(out, d, d->lost[i]);
-	html_end_table(out);
-}
-
 static void put_silent_kinds(struct buf *out, const struct channel_data *d)
 {
-	static const char *const column[] = {"Tests", "Where", "Last", "Expected within"};
 	if (!d->silences.silent)
 		return;
 	buf_puts(out, "<h2>Silent</h2>\n<p class=\"note\">Test runs that do not come any more: their pipelines have "
 		      "stopped reporting.</p>\n");
-	html_begin_table(out, "Silent tests", "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Silent tests", "card wide builds", "Tests|Where|Last|Expected within");
 	for (size_t i = 0; i < d->silences.count; i++) {
 		const struct view_silence *s = &d->silences.item[i];
 		const struct catalog_expected *x = &s->known;
@@ -485,51 +405,245 @@ static void put_silent_kinds(struct buf *out, const struct channel_data *d)
 	html_end_table(out);
 }
 
-static void put_channel_words(struct buf *out, const struct channel_data *d)
-{
-	buf_puts(out, d->runs.members.generation ? "Generation " : "A channel of versions");
-	if (d->runs.members.generation)
-		html_count(out, (uint64_t)d->runs.members.generation);
-	if (d->source)
-		buf_printf(out, ", from %s", d->source);
-}
-
-static void put_channel_more(struct buf *out, const struct channel_query *q)
-{
-	buf_puts(out, "<nav aria-label=\"Rows\"><a href=\"./?");
-	if (*q->project)
-		html_put(out, "project=%u&amp;", q->project);
-	buf_printf(out, "limit=%" PRIu64 "\">Show more</a></nav>\n", 4 * q->limit);
-}
-
-static void put_channel_end(struct buf *out, const struct channel_data *d)
-{
-	CLEANUP(buf_release) struct buf links;
-	buf_init(&links, 4096);
-	html_put(&links, "<a href=\"?format=json\">JSON</a> · <a href=\"../../../%u/simple/\">index</a>", d->view);
-	html_end(out, links.data);
-}
-
 void channel_page_write(const struct html_frame *frame, const struct channel_data *data,
 	const struct channel_query *query, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, 4096);
-	put_channel_words(&words, data);
+	CLEANUP(buf_release) struct buf words = buf_up_to(4096);
+	buf_puts(&words, data->runs.members.generation ? "Generation " : "A channel of versions");
+	if (data->runs.members.generation)
+		html_count(&words, (uint64_t)data->runs.members.generation);
+	if (data->source)
+		buf_printf(&words, ", from %s", data->source);
 	html_begin(out, frame, data->view, words.data);
 	put_channel_state(out, data);
 	put_channel_totals(out, data);
-	put_lost_files(out, data);
+	if (data->losts) {
+		buf_puts(out, "<h2>Lost</h2>\n<p class=\"note\">Members whose bytes the store no longer has: clients "
+			"do not find them. Copy them back, or demote them; each name leads to what is known of "
+			"it.</p>\n");
+		html_begin_table(out, "Lost files", "card wide builds", "File|Platform|Member since|Lost since");
+		for (size_t i = 0; i < data->losts; i++)
+			put_lost_file(out, data, data->lost[i]);
+		html_end_table(out);
+	}
 	put_silent_kinds(out, data);
 	put_channel_rules(out, data->own);
 	buf_puts(out, "<h2>Packages</h2>\n");
 	put_packages(out, data, query);
 	put_waiting(out, data);
 	put_endings(out, data);
-	put_history(&data->runs, data->view, query->sees_names, out);
-	if (data->has_more && query->limit < LIMIT_CHANNEL_ROWS)
-		put_channel_more(out, query);
-	else if (data->has_more)
+	put_runs(out, &data->runs, query->sees_names);
+	if (data->runs.generations) {
+		buf_puts(out, "<h2>Generations</h2>\n");
+		html_begin_table(out, "Generations", "card wide builds",
+			query->sees_names ? "Generation|Made|Action|Added|Removed|By|Reason and files"
+				   : "Generation|Made|Action|Added|Removed|Reason and files");
+		for (size_t i = 0; i < data->runs.generations; i++)
+			put_generation(out, &data->runs.generation[i], &data->runs.change[i], data->view,
+				query->sees_names);
+		html_end_table(out);
+	}
+	if (data->has_more && query->limit < LIMIT_CHANNEL_ROWS) {
+		buf_puts(out, "<nav aria-label=\"Rows\"><a href=\"./?");
+		if (*query->project)
+			html_put(out, "project=%u&amp;", query->project);
+		buf_printf(out, "limit=%" PRIu64 "\">Show more</a></nav>\n", 4 * query->limit);
+	} else if (data->has_more)
 		buf_printf(out, "<p class=\"note\">Each list has its first %" PRIu64 " rows.</p>\n", query->limit);
-	put_channel_end(out, data);
+	html_end(out, "<a href=\"?format=json\">JSON</a> · <a href=\"../../../%u/simple/\">index</a>", data->view);
 }
+
+enum { MAY_SEE_SOURCE }; // number of the query
+
+// --- JSON ---
+
+static struct jsondoc *tests_json(const struct channel_data *d, const struct channel_row *row)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; row->test && i < d->kinds; i++) {
+		const struct wheel_test *t = &row->test[i];
+		jsondoc_add(list, jsondoc_new("kind:s result:s evidence:e by:e why:e tested:e as:s", d->kind[i],
+			wheel_test_result_name[t->result], t->id, t->by, t->why, t->tested,
+			*t->id ? promotion_match_name[t->match] : NULL));
+	}
+	return list;
+}
+
+static struct jsondoc *rows_json(const struct channel_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->rows; i++) {
+		const struct channel_row *row = &d->row[i];
+		jsondoc_add(list, jsondoc_new("project:s platform:s python:s state:s version:s came:t newest:s "
+			"tested:s tests:j", row->project, row->platform, row->python,
+			view_channel_state_name[row->state], row->version, row->came, row->newest,
+			d->kinds && row->next ? row->next->version : NULL, tests_json(d, row)));
+	}
+	return list;
+}
+
+static struct jsondoc *states_json(const struct channel_data *d)
+{
+	struct jsondoc *out = jsondoc_object();
+	for (int i = 0; i < VIEW_CHANNEL_STATE_COUNT; i++)
+		jsondoc_put_int(out, view_channel_state_name[i], (int64_t)d->state[i]);
+	return out;
+}
+
+static struct jsondoc *waiting_json(const struct channel_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->waitings; i++) {
+		const struct channel_waiting *w = &d->waiting[i];
+		jsondoc_add(list, jsondoc_new("project:s version:s filename:s platform:s sha256:x ready:b left:b why:e",
+			w->project, w->wheel->version, w->wheel->filename, w->wheel->platform, w->wheel->sha256,
+			!*w->why, w->has_left, w->why));
+	}
+	return list;
+}
+
+static struct jsondoc *endings_json(const struct channel_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->endings; i++)
+		jsondoc_add(list, jsondoc_new("project:s version:s ends:t", d->ending[i].project, d->ending[i].version,
+			d->ending[i].ends));
+	return list;
+}
+
+static struct jsondoc *test_days_json(const struct channel_runs *r)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < CHANNEL_DAYS; i++)
+		jsondoc_add(list, jsondoc_new("day:D passed:d failed:d skipped:d", r->day[i].day, r->day[i].passed,
+			r->day[i].failed, r->day[i].skipped));
+	return list;
+}
+
+static struct jsondoc *runs_json(const struct channel_runs *r)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < r->runs; i++) {
+		const struct catalog_evidence *run = &r->run[i];
+		jsondoc_add(list, jsondoc_new("evidence:x kind:s platform:s python:s made:t received:t by:e address:e "
+			"passed:d failed:d skipped:d wheels:d override:s", run->id, run->kind, run->platform,
+			run->python, run->made, run->received, run->by, run->address, run->passed, run->failed,
+			run->skipped, run->wheels, run->overrides));
+	}
+	return list;
+}
+
+static struct jsondoc *lost_json(const struct channel_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->losts; i++)
+		jsondoc_add(list, jsondoc_new("platform:s project:s filename:s since:T", d->lost[i]->platform,
+			d->lost[i]->project, d->lost[i]->filename, d->lost[i]->since));
+	return list;
+}
+
+static struct jsondoc *expected_json(const struct channel_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->silences.count; i++) {
+		const struct view_silence *s = &d->silences.item[i];
+		const struct catalog_expected *x = &s->known;
+		jsondoc_add(list, jsondoc_new("kind:s platform:e python:e state:s seconds:d since:t last:T", x->kind,
+			x->platform, x->python, s->is_silent ? "silent" : "reporting", s->seconds, x->known,
+			x->newest));
+	}
+	return list;
+}
+
+static struct jsondoc *kinds_json(const struct channel_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->kinds; i++)
+		jsondoc_add_str(list, d->kind[i]);
+	return list;
+}
+
+struct jsondoc *channel_json(const struct channel_data *d)
+{
+	struct jsondoc *doc = jsondoc_new("view:s from:s generation:d damaged:b lost:j expected:j tests_for:s kinds:j "
+		"projects:d states:j environments:j ready:d left:d refused:d waiting:j endings:j days:j overrides:d "
+		"evidence:j", d->view, d->source, d->runs.members.generation, d->runs.members.is_damaged, lost_json(d),
+		expected_json(d), d->judge, kinds_json(d), d->projects, states_json(d), rows_json(d), d->ready, d->left,
+		d->refused, waiting_json(d), endings_json(d), test_days_json(&d->runs), d->runs.overrides,
+		runs_json(&d->runs));
+	struct jsondoc *generations = jsondoc_array();
+	for (size_t i = 0; i < d->runs.generations; i++) {
+		const struct catalog_generation *g = &d->runs.generation[i];
+		struct jsondoc *files = jsondoc_array();
+		for (size_t k = 0; k < d->runs.change[i].files; k++)
+			jsondoc_add(files, generation_file_json(&d->runs.change[i].file[k]));
+		jsondoc_add(generations,
+			jsondoc_new("generation:d made:t action:s by:e reason:e added:d removed:d files:j", g->number,
+			g->made, g->action, g->by, g->reason, g->added, g->removed, files));
+	}
+	jsondoc_set(doc, "generations:j more:b", generations, d->has_more);
+	return doc;
+}
+
+// --- the page ---
+
+// Whether the client may read the view from which files are promoted: it may have a private platform that this one lacks.
+static bool may_see_source(const struct page_query *q, const struct config_view *own)
+{
+	const struct view *source = own->from ? site_view(q->site, str_from(own->from)) : NULL;
+	for (size_t i = 0; source && i < source->platform_count; i++)
+		if (source->platform[i]->is_private && !readable_names(&q->readable, source->platform[i], NULL))
+			return false;
+	return source;
+}
+
+static struct reply *prepare_channel(struct page_query *q)
+{
+	const struct view *view = q->match->found_view;
+	const struct config_view *own = view->name ? config_view(&q->site->config, view->name) : NULL;
+	if (!own || q->match->at)
+		return server_context_not_found_in(q->context, view->is_private,
+			"no channel: the configuration has no such view");
+	if (site_is_incomplete(q->site, view))
+		return server_context_not_filled();
+	q->number[MAY_SEE_SOURCE] = may_see_source(q, own);
+	q->nameds = page_names_view(q, view) ? q->nameds : 0;
+	q->is_private = view->is_private || q->site->has_private || q->nameds;
+	return NULL;
+}
+
+static int write_channel(struct page_query *q, struct buf *out, struct err *e)
+{
+	CLEANUP(channel_data_release) struct channel_data data = {0};
+	const struct channel_query asked = {
+		.site = q->site,
+		.view = q->match->found_view,
+		.may_see_source = q->number[MAY_SEE_SOURCE],
+		.sees_names = q->nameds > 0,
+		.project = q->text[ARGUMENT_PROJECT],
+		.limit = q->limit,
+		.now = q->now,
+	};
+	if (channel_data_read(q->catalog, &asked, &data, e) < 0)
+		return -1;
+	if (q->form == PAGE_FORM_HTML) {
+		channel_page_write(page_frame(q), &data, &asked, out);
+		return 0;
+	}
+	return page_write_json(channel_json(&data), out);
+}
+
+static const struct page_argument arguments[] = {{ARGUMENT_PROJECT, .form = FORM_PROJECT_GLOB}};
+
+const struct page_row channel_page = {
+	.section = HTML_SECTION_NONE,
+	.kind = PAGE_CHANNEL,
+	.scope = PAGE_SCOPE_VIEW,
+	.shows_names = true,
+	.rows = 500,
+	.rows_most = LIMIT_CHANNEL_ROWS,
+	.most = 64 << 20,
+	PAGE_ARGUMENTS(arguments),
+	.prepare = prepare_channel,
+	.write = write_channel,
+};

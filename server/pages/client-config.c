@@ -7,15 +7,6 @@
 #include "lib/view/client-config.h"
 #include "server/pages/page.h"
 
-static void put_client_file(struct buf *out, const struct client_index *x, const struct client_template *t)
-{
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_PAGE);
-	client_config_write(x, t, &text);
-	html_put(out, "<figure class=\"card\"><figcaption>%s</figcaption><pre><code>%s</code></pre></figure>\n",
-		t->title, text.data);
-}
-
 // A job runs on one platform, and the address of that shows it nothing that was built for another.
 static void put_parts(struct buf *out, const struct client_index *x)
 {
@@ -24,9 +15,8 @@ static void put_parts(struct buf *out, const struct client_index *x)
 	buf_puts(out, "<p class=\"note\">This index shows the wheels of several platforms as one, of which pip takes what "
 		      "its tags allow. A job takes the index of its own platform:</p>\n<ul>\n");
 	for (size_t i = 0; i < x->platform_count; i++) {
-		CLEANUP(buf_release) struct buf url;
+		CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PAGE);
 		const struct client_index part = client_config_part(x, x->platforms[i]);
-		buf_init(&url, LIMIT_PAGE);
 		client_config_url(&part, &url);
 		html_put(out, "<li><a href=\"%u", part.view);
 		if (part.platform)
@@ -34,31 +24,6 @@ static void put_parts(struct buf *out, const struct client_index *x)
 		html_put(out, "\"><code>%s</code></a></li>\n", url.data);
 	}
 	buf_puts(out, "</ul>\n");
-}
-
-static void write_client_config_html(const struct page_query *q, const struct client_index *x, struct buf *out)
-{
-	CLEANUP(buf_release) struct buf url;
-	const char *client = "";
-	buf_init(&url, LIMIT_PAGE);
-	client_config_url(x, &url);
-	html_begin(out, &q->frame, "How clients use this index", url.data);
-	buf_puts(out, "</header>\n");
-	if (x->needs_token)
-		buf_puts(out, "<p class=\"note\">It needs a token with the right to read.</p>\n");
-	put_parts(out, x);
-	for (size_t i = 0; i < client_template_count; i++) {
-		const struct client_template *t = &client_template[i];
-		if (!client_config_needs(x, t))
-			continue;
-		if (strcmp(client, t->client) != 0)
-			buf_printf(out, "%s<h2 id=\"%s\">%s</h2>\n<div class=\"lines\">\n", *client ? "</div>\n" : "",
-				t->client, t->title);
-		client = t->client;
-		put_client_file(out, x, t);
-	}
-	buf_puts(out, "</div>\n");
-	html_end(out, "<a href=\"?format=json\">JSON</a>");
 }
 
 // NULL: the default view is no view of the configuration.
@@ -96,7 +61,30 @@ static int write_client_page(struct page_query *q, struct buf *out, struct err *
 		.platforms = platforms,
 		.platform_count = list_addresses(v, platforms)};
 	if (q->form == PAGE_FORM_HTML) {
-		write_client_config_html(q, &x, out);
+		CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PAGE);
+		const char *client = "";
+		client_config_url(&x, &url);
+		html_begin(out, page_frame(q), "How clients use this index", url.data);
+		buf_puts(out, "</header>\n");
+		if (x.needs_token)
+			buf_puts(out, "<p class=\"note\">It needs a token with the right to read.</p>\n");
+		put_parts(out, &x);
+		for (size_t i = 0; i < client_template_count; i++) {
+			const struct client_template *t = &client_template[i];
+			if (!client_config_needs(&x, t))
+				continue;
+			if (strcmp(client, t->client) != 0)
+				buf_printf(out, "%s<h2 id=\"%s\">%s</h2>\n<div class=\"lines\">\n", *client ? "</div>\n"
+					: "", t->client, t->title);
+			client = t->client;
+			CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_PAGE);
+			client_config_write(&x, t, &text);
+			html_put(out, "<figure "
+				"class=\"card\"><figcaption>%s</figcaption><pre><code>%s</code></pre></figure>\n",
+				t->title, text.data);
+		}
+		buf_puts(out, "</div>\n");
+		html_end(out, "<a href=\"?format=json\">JSON</a>");
 		return 0;
 	}
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = client_config_json(&x, NULL);
@@ -109,7 +97,6 @@ const struct page_row client_page = {
 	.section = HTML_SECTION_NONE,
 	.scope = PAGE_SCOPE_VIEW,
 	.has_base = true,
-	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON,
 	.most = LIMIT_PAGE,
 	.prepare = prepare_client_page,
 	.write = write_client_page,

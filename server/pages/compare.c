@@ -134,8 +134,7 @@ static void read_provenance(struct compare_request *x, struct compared_file *f)
 {
 	struct err e = ERR_INIT;
 	struct catalog_attached attached;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_STATEMENT);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT);
 	int found =
 		catalog_attached(x->query->catalog, f->platform->id, f->filename, ATTACHMENT_STATEMENT, &attached, &text, &e);
 	if (found < 0 || (found > 0 && compared_wheel_take_provenance(&f->wheel, buf_view(&text), &e) < 0))
@@ -178,7 +177,7 @@ static void write_result(const struct compare_request *x, struct buf *out)
 		return;
 	}
 	wheel_compare_sheet(&result, &sheet);
-	html_begin(out, &x->query->frame, sheet.title, sheet.words);
+	html_begin(out, page_frame(x->query), sheet.title, sheet.words);
 	buf_puts(out, "</header>\n");
 	report_sheet_html(&sheet, out);
 	html_end(out, "<a href=\"?format=json\">JSON</a>");
@@ -206,7 +205,6 @@ static int write_comparison(struct page_query *q, struct buf *out, struct err *e
 const struct page_row compare_page = {
 	.section = HTML_SECTION_NONE,
 	.kind = PAGE_COMPARE,
-	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON,
 	.most = 16 << 20,
 	.prepare = prepare_comparison,
 	.write = write_comparison,

@@ -62,31 +62,6 @@ static void coverage_reader_release(struct coverage_reader *r)
 
 // --- columns ---
 
-static void add_columns(struct coverage_reader *r, const struct platform *p)
-{
-	struct coverage_data *d = r->data;
-	for (size_t i = 0; i < p->profile.environment_count; i++) {
-		struct coverage_column column = {.platform = p};
-		CLEANUP(buf_release) struct buf python;
-		buf_init(&python, sizeof(column.python) - 1);
-		python_print(&p->profile.environment[i].python, &python);
-		if (python.failed || !page_list_has(r->query->text[ARGUMENT_PYTHON], python.data))
-			continue;
-		memcpy(column.python, python.data, python.len + 1);
-		GROW(d->column, d->columns, d->column_room);
-		d->column[d->columns++] = column;
-	}
-}
-
-static void list_columns(struct coverage_reader *r)
-{
-	const struct store *store = &r->query->site->store;
-	for (size_t i = 0; i < store->platform_count; i++)
-		if (r->query->readable.is_readable[i] && !r->is_retired[i] &&
-			page_list_has(r->query->text[ARGUMENT_PLATFORMS], store->platform[i].name))
-			add_columns(r, &store->platform[i]);
-}
-
 // --- names ---
 
 static void take_project_name(void *ctx, const struct project_entry *p)
@@ -103,14 +78,6 @@ static void take_project_name(void *ctx, const struct project_entry *p)
 
 // --- makers ---
 
-static void list_platforms(const struct site *site, struct coverage_maker *m)
-{
-	m->platform = xcalloc(site->store.platform_count + 1, sizeof(*m->platform));
-	for (size_t i = 0; i < site->store.platform_count; i++)
-		if (m->has[i])
-			m->platform[m->platforms++] = &site->store.platform[i];
-}
-
 static bool has_all_of_view(const struct site *site, const struct coverage_maker *m, const struct view *v)
 {
 	for (size_t i = 0; i < v->platform_count; i++)
@@ -119,24 +86,9 @@ static bool has_all_of_view(const struct site *site, const struct coverage_maker
 	return v->platform_count > 1;
 }
 
-// Views of which the client may read everything. One platform alone covers no other.
-static void list_views(const struct site *site, struct coverage_maker *m)
-{
-	m->view = xcalloc(site->view_count + 1, sizeof(*m->view));
-	for (size_t i = 0; i < site->view_count; i++) {
-		const struct view *v = &site->view[i];
-		if (has_all_of_view(site, m, v))
-			m->view[m->views++] = (struct matrix_view){.platform = v->platform,
-				.platforms = v->platform_count,
-				.membership = v->membership,
-				.generation = site_generation(site, v)};
-	}
-}
-
 static long find_column(const struct coverage_data *d, const struct platform *p, const struct environment *environment)
 {
-	CLEANUP(buf_release) struct buf python;
-	buf_init(&python, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf python = buf_up_to(LIMIT_FILE_NAME);
 	python_print(&environment->python, &python);
 	for (size_t i = 0; i < d->columns; i++)
 		if (d->column[i].platform == p && strcmp(d->column[i].python, python.data) == 0)
@@ -144,32 +96,40 @@ static long find_column(const struct coverage_data *d, const struct platform *p,
 	return -1;
 }
 
-// The cells of a matrix are in the order of its platforms and their Pythons.
-static void map_columns(const struct coverage_data *d, const bool *is_retired, struct coverage_maker *m)
-{
-	size_t cells = 0, cell = 0;
-	for (size_t i = 0; i < m->platforms; i++)
-		cells += m->platform[i]->profile.environment_count;
-	m->column = xcalloc(cells + 1, sizeof(*m->column));
-	for (size_t i = 0; i < m->platforms; i++)
-		for (size_t k = 0; !is_retired[i] && k < m->platform[i]->profile.environment_count; k++)
-			m->column[cell++] = find_column(d, m->platform[i], &m->platform[i]->profile.environment[k]);
-}
-
 static int open_maker(struct coverage_reader *r, struct coverage_maker *m, struct err *e)
 {
 	const struct site *site = r->query->site;
 	m->has = xcalloc(site->store.platform_count + 1, sizeof(*m->has));
 	memcpy(m->has, r->has, site->store.platform_count * sizeof(*m->has));
-	list_platforms(site, m);
-	list_views(site, m);
+	m->platform = xcalloc(site->store.platform_count + 1, sizeof(*m->platform));
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		if (m->has[i])
+			m->platform[m->platforms++] = &site->store.platform[i];
+	// Views of which the client may read everything. One platform alone covers no other.
+	m->view = xcalloc(site->view_count + 1, sizeof(*m->view));
+	for (size_t j = 0; j < site->view_count; j++) {
+		const struct view *v = &site->view[j];
+		if (has_all_of_view(site, m, v))
+			m->view[m->views++] = (struct matrix_view){.platform = v->platform,
+				.platforms = v->platform_count,
+				.membership = v->membership,
+				.generation = site_generation(site, v)};
+	}
 	CLEANUP(mem_free) bool *lacks_upstream = xcalloc(m->platforms + 1, sizeof(*lacks_upstream));
 	CLEANUP(mem_free) bool *is_retired = xcalloc(m->platforms + 1, sizeof(*is_retired));
 	for (size_t i = 0; i < m->platforms; i++) {
 		lacks_upstream[i] = !site_has_upstream(site, NULL, m->platform[i]);
 		is_retired[i] = r->is_retired[m->platform[i] - site->store.platform];
 	}
-	map_columns(r->data, is_retired, m);
+	// The cells of a matrix are in the order of its platforms and their Pythons.
+	size_t cells = 0, cell = 0;
+	for (size_t i = 0; i < m->platforms; i++)
+		cells += m->platform[i]->profile.environment_count;
+	m->column = xcalloc(cells + 1, sizeof(*m->column));
+	for (size_t i = 0; i < m->platforms; i++)
+		for (size_t k = 0; !is_retired[i] && k < m->platform[i]->profile.environment_count; k++)
+			m->column[cell++] =
+				find_column(r->data, m->platform[i], &m->platform[i]->profile.environment[k]);
 	const struct project_matrix_options options = {
 		.config = &site->config,
 		.platform = m->platform,
@@ -199,15 +159,6 @@ static struct coverage_maker *find_maker(struct coverage_reader *r, const char *
 
 // --- rows ---
 
-static bool is_wanted_row(const struct coverage_reader *r, const struct coverage_row *row)
-{
-	const char *states = r->query->text[ARGUMENT_STATE];
-	bool is_wanted = page_list_has(states, ""); // all are wanted
-	for (size_t i = 0; i < r->data->columns && !is_wanted; i++)
-		is_wanted = row->cell[i] && page_list_has(states, wheel_status_name[row->cell[i]->state]);
-	return is_wanted;
-}
-
 static void coverage_row_release(struct coverage_row *row)
 {
 	project_matrix_release(&row->matrix);
@@ -215,26 +166,22 @@ static void coverage_row_release(struct coverage_row *row)
 	*row = (struct coverage_row){0};
 }
 
-static int make_coverage_row(struct coverage_reader *r, const char *project,
-	struct coverage_row *row, struct err *e)
-{
-	struct coverage_maker *m = find_maker(r, project, e);
-	if (!m || project_matrix_make(m->maker, r->query->catalog, project, NULL, &row->matrix, e) < 0)
-		return -1;
-	row->cell = xcalloc(r->data->columns + 1, sizeof(*row->cell));
-	for (size_t i = 0; i < row->matrix.cells; i++)
-		if (m->column[i] >= 0)
-			row->cell[m->column[i]] = &row->matrix.cell[i];
-	return 0;
-}
-
 static int add_coverage_row(struct coverage_reader *r, const char *project, struct err *e)
 {
 	struct coverage_data *d = r->data;
 	CLEANUP(coverage_row_release) struct coverage_row row = {0};
-	if (make_coverage_row(r, project, &row, e) < 0)
+	struct coverage_maker *m = find_maker(r, project, e);
+	if (!m || project_matrix_make(m->maker, r->query->catalog, project, NULL, &row.matrix, e) < 0)
 		return -1;
-	if (!is_wanted_row(r, &row))
+	row.cell = xcalloc(r->data->columns + 1, sizeof(*row.cell));
+	for (size_t i = 0; i < row.matrix.cells; i++)
+		if (m->column[i] >= 0)
+			row.cell[m->column[i]] = &row.matrix.cell[i];
+	const char *states = r->query->text[ARGUMENT_STATE];
+	bool is_wanted = page_list_has(states, ""); // all are wanted
+	for (size_t k = 0; k < r->data->columns && !is_wanted; k++)
+		is_wanted = row.cell[k] && page_list_has(states, wheel_status_name[row.cell[k]->state]);
+	if (!is_wanted)
 		return 0;
 	r->taken.bytes += row.matrix.text.total + row.matrix.cells * sizeof(struct matrix_cell);
 	GROW(d->row, d->rows, d->row_room);
@@ -279,7 +226,23 @@ int coverage_data_read(struct page_query *q, struct coverage_data *out, struct e
 	r.is_retired = xcalloc(q->site->store.platform_count + 1, sizeof(*r.is_retired));
 	for (size_t i = 0; i < q->site->store.platform_count; i++)
 		r.is_retired[i] = retired_is(&q->site->store.platform[i]);
-	list_columns(&r);
+	const struct store *store = &r.query->site->store;
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (r.query->readable.is_readable[i] && !r.is_retired[i] &&
+			page_list_has(r.query->text[ARGUMENT_PLATFORMS], store->platform[i].name)) {
+			const struct platform *p = &store->platform[i];
+			struct coverage_data *d = r.data;
+			for (size_t k = 0; k < p->profile.environment_count; k++) {
+				struct coverage_column column = {.platform = p};
+				CLEANUP(buf_release) struct buf python = buf_up_to(sizeof(column.python) - 1);
+				python_print(&p->profile.environment[k].python, &python);
+				if (python.failed || !page_list_has(r.query->text[ARGUMENT_PYTHON], python.data))
+					continue;
+				memcpy(column.python, python.data, python.len + 1);
+				GROW(d->column, d->columns, d->column_room);
+				d->column[d->columns++] = column;
+			}
+		}
 	r.taken.columns = out->columns;
 	project_directory_each(q->context->project_directory, take_project_name, &r);
 	if (page_open_results(q->context, &r.results, e) == 0 && add_coverage_rows(&r, e) == 0)
@@ -310,8 +273,7 @@ static void put_argument(struct buf *out, const char *name, const char *value)
 
 void coverage_url(const struct page_query *q, enum page_form form, size_t limit, const char *after, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PATH);
 	buf_puts(&url, "coverage");
 	put_argument(&url, "projects", q->text[ARGUMENT_PROJECTS]);
 	put_argument(&url, "platforms", q->text[ARGUMENT_PLATFORMS]);
@@ -325,12 +287,7 @@ void coverage_url(const struct page_query *q, enum page_form form, size_t limit,
 
 void coverage_cell_url(const char *project, const char *platform, const char *python, struct buf *out)
 {
-	buf_puts(out, "coverage?projects=");
-	escape_url(out, str_from(project));
-	buf_puts(out, "&platforms=");
-	escape_url(out, str_from(platform));
-	buf_puts(out, "&python=");
-	escape_url(out, str_from(python));
+	html_put(out, "coverage?projects=%u&platforms=%u&python=%u", project, platform, python);
 }
 
 // --- JSON ---
@@ -351,25 +308,6 @@ static void put_time(struct buf *out, const char *key, int64_t seconds)
 	put_member(out, key, seconds > 0 ? when : NULL);
 }
 
-static void put_json_cell(struct buf *out, const char *project, const struct matrix_cell *cell)
-{
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, LIMIT_PATH);
-	coverage_cell_url(project, cell->platform, cell->python, &url);
-	buf_puts(out, "{\"platform\":");
-	escape_json(out, str_from(cell->platform));
-	put_member(out, "python", cell->python);
-	put_member(out, "state", wheel_status_name[cell->state]);
-	put_member(out, "filename", cell->filename);
-	put_member(out, "from", cell->from);
-	put_member(out, "why", cell->why);
-	put_time(out, "since", cell->since);
-	put_member(out, "attempt", cell->attempt);
-	buf_printf(out, ",\"lost\":%s", cell->is_lost ? "true" : "false");
-	put_member(out, "url", url.data);
-	buf_puts(out, "}");
-}
-
 static void put_json_row(struct buf *out, const struct coverage_data *d, const struct coverage_row *row)
 {
 	const struct project_matrix *m = &row->matrix;
@@ -386,7 +324,21 @@ static void put_json_row(struct buf *out, const struct coverage_data *d, const s
 		if (!row->cell[i])
 			continue;
 		buf_puts(out, between);
-		put_json_cell(out, m->project, row->cell[i]);
+		const struct matrix_cell *cell = row->cell[i];
+		CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PATH);
+		coverage_cell_url(m->project, cell->platform, cell->python, &url);
+		buf_puts(out, "{\"platform\":");
+		escape_json(out, str_from(cell->platform));
+		put_member(out, "python", cell->python);
+		put_member(out, "state", wheel_status_name[cell->state]);
+		put_member(out, "filename", cell->filename);
+		put_member(out, "from", cell->from);
+		put_member(out, "why", cell->why);
+		put_time(out, "since", cell->since);
+		put_member(out, "attempt", cell->attempt);
+		buf_printf(out, ",\"lost\":%s", cell->is_lost ? "true" : "false");
+		put_member(out, "url", url.data);
+		buf_puts(out, "}");
 		between = ",\n";
 	}
 	buf_puts(out, "]}");
@@ -394,8 +346,7 @@ static void put_json_row(struct buf *out, const struct coverage_data *d, const s
 
 static void write_coverage_json(const struct page_query *q, const struct coverage_data *d, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf next;
-	buf_init(&next, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf next = buf_up_to(LIMIT_PATH);
 	buf_puts(out, "{\"columns\":[");
 	for (size_t i = 0; i < d->columns; i++) {
 		buf_puts(out, i ? ",{\"platform\":" : "{\"platform\":");
@@ -441,32 +392,6 @@ static void write_coverage_csv(const struct coverage_data *d, struct buf *out)
 
 // --- HTML: what is asked for ---
 
-static void put_filter(struct buf *out, const struct page_query *q)
-{
-	static const struct {
-		const char *value, *words;
-	} choice[] = {{"", "All states"}, {"missing failed unmerged unknown", "With a gap"}, {"missing", "With a missing wheel"},
-		{"failed", "With a failed build"}, {"building", "With a running build"}};
-	buf_puts(out, "<form method=\"get\" action=\"coverage\">");
-	html_field(out, "projects", "Projects: names or globs", q->text[ARGUMENT_PROJECTS]);
-	html_field(out, "platforms", "Platforms: names or globs", q->text[ARGUMENT_PLATFORMS]);
-	html_field(out, "python", "Pythons", q->text[ARGUMENT_PYTHON]);
-	buf_puts(out, "<select name=\"state\" aria-label=\"States\">");
-	for (size_t i = 0; i < ARRAY_SIZE(choice); i++)
-		buf_printf(out, "<option value=\"%s\"%s>%s</option>", choice[i].value,
-			strcmp(choice[i].value, q->text[ARGUMENT_STATE]) == 0 ? " selected" : "", choice[i].words);
-	buf_puts(out, "</select><button>Show</button></form>\n");
-}
-
-static void put_states_key(struct buf *out)
-{
-	buf_puts(out, "<ul class=\"key\">");
-	for (size_t i = 0; i < WHEEL_STATUSES_OF_MATRIX; i++)
-		buf_printf(out, "<li><span class=\"cell %s\">%c</span>%s</li>", wheel_status_name[wheel_status_matrix[i]],
-			wheel_status_letter[wheel_status_matrix[i]], wheel_status_text[wheel_status_matrix[i]]);
-	buf_puts(out, "</ul>\n");
-}
-
 // --- the matrix ---
 
 enum {
@@ -490,41 +415,14 @@ static void put_platform_heads(struct buf *out, const struct coverage_data *d, c
 	buf_puts(out, "</tr>\n");
 }
 
-// is_first: of its platform.
-static void put_coverage_cell(struct buf *out, const char *project, const struct matrix_cell *cell, bool is_first)
-{
-	if (!cell) {
-		buf_puts(out, "<td></td>");
-		return;
-	}
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, LIMIT_PATH);
-	coverage_cell_url(project, cell->platform, cell->python, &url);
-	const char *name = wheel_status_name[cell->state];
-	buf_puts(out, is_first ? "<td data-part=\"" : "<td>");
-	if (is_first)
-		html_put(out, "%s\">", cell->platform);
-	html_put(out, "<a class=\"cell %h%h\" data-of=\"%s\" aria-label=\"%h%h\" href=\"%s", name,
-		cell->is_lost ? " lost" : "", cell->python, name, cell->is_lost ? ", lost" : "", url.data);
-	buf_printf(out, "\">%c</a></td>", wheel_status_letter[cell->state]);
-}
-
-static void put_coverage_row(struct buf *out, const struct coverage_data *d, const struct coverage_row *row)
-{
-	const char *project = row->matrix.project;
-	html_begin_project_row(out, "", project);
-	html_put(out, "<td class=\"name\">%s</td>", row->matrix.version);
-	for (size_t i = 0, last = d->columns; i < d->columns; i++) {
-		bool is_first = last == d->columns || d->column[last].platform != d->column[i].platform;
-		put_coverage_cell(out, project, row->cell[i], is_first);
-		last = row->cell[i] ? i : last;
-	}
-	buf_puts(out, "</tr>\n");
-}
-
 static void put_coverage_matrix(struct buf *out, const struct coverage_data *d)
 {
-	put_states_key(out);
+	buf_puts(out, "<ul class=\"key\">");
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MATRIX; i++)
+		buf_printf(out, "<li><span class=\"cell %s\">%c</span>%s</li>",
+			wheel_status_name[wheel_status_matrix[i]], wheel_status_letter[wheel_status_matrix[i]],
+			wheel_status_text[wheel_status_matrix[i]]);
+	buf_puts(out, "</ul>\n");
 	bool fits = d->columns <= FITTING_COLUMNS;
 	html_begin_box(out, "Wheels by platform and Python", fits ? "card matrix fits" : "card matrix");
 	buf_puts(out, "<table>\n<thead>");
@@ -533,21 +431,36 @@ static void put_coverage_matrix(struct buf *out, const struct coverage_data *d)
 	for (size_t i = 0; i < d->rows; i++) {
 		if (!fits && i && i % ROWS_BETWEEN_HEADS == 0)
 			put_platform_heads(out, d, " class=\"heads\"");
-		put_coverage_row(out, d, &d->row[i]);
+		const struct coverage_row *row = &d->row[i];
+		const char *project = row->matrix.project;
+		html_begin_project_row(out, "", project);
+		html_put(out, "<td class=\"name\">%s</td>", row->matrix.version);
+		for (size_t k = 0, last = d->columns; k < d->columns; k++) {
+			bool is_first = last == d->columns || d->column[last].platform != d->column[k].platform;
+			// is_first: of its platform.
+			const struct matrix_cell *cell = row->cell[k];
+			if (!cell) {
+				buf_puts(out, "<td></td>");
+			} else {
+				CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PATH);
+				coverage_cell_url(project, cell->platform, cell->python, &url);
+				const char *name = wheel_status_name[cell->state];
+				buf_puts(out, is_first ? "<td data-part=\"" : "<td>");
+				if (is_first)
+					html_put(out, "%s\">", cell->platform);
+				html_put(out, "<a class=\"cell %h%h\" data-of=\"%s\" aria-label=\"%h%h\" href=\"%s",
+					name, cell->is_lost ? " lost" : "", cell->python, name,
+					cell->is_lost ? ", lost" : "", url.data);
+				buf_printf(out, "\">%c</a></td>", wheel_status_letter[cell->state]);
+			}
+			last = row->cell[k] ? k : last;
+		}
+		buf_puts(out, "</tr>\n");
 	}
 	html_end_table(out);
 }
 
 // --- one project: each cell with its reason ---
-
-static void put_link_to_file(struct buf *out, const char *project, const struct matrix_cell *cell)
-{
-	if (!cell->filename)
-		return;
-	if (cell->from)
-		html_put(out, "<a href=\"../files/%u/%h/%u\">", cell->from, project, cell->filename);
-	html_put(out, "%s%h", cell->filename, cell->from ? "</a>" : "");
-}
 
 static void put_cell_detail(struct buf *out, const char *project, const struct matrix_cell *cell)
 {
@@ -563,33 +476,43 @@ static void put_cell_detail(struct buf *out, const char *project, const struct m
 	if (cell->since)
 		html_time(out, cell->since);
 	buf_puts(out, "</td><td class=\"why full\">");
-	put_link_to_file(out, project, cell);
+	if (cell->filename) {
+		if (cell->from)
+			html_put(out, "<a href=\"../files/%u/%h/%u\">", cell->from, project, cell->filename);
+		html_put(out, "%s%h", cell->filename, cell->from ? "</a>" : "");
+	}
 	buf_puts(out, "</td></tr>\n");
-}
-
-static void put_cell_details(struct buf *out, const struct coverage_data *d, const struct coverage_row *row)
-{
-	static const char *const column[] = {"Environment", "State", "Why", "Since", "File"};
-	buf_printf(out, "<h2>%s in each environment</h2>\n", row->matrix.project);
-	html_begin_table(out, "Reasons", "card wide", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < d->columns; i++)
-		if (row->cell[i])
-			put_cell_detail(out, row->matrix.project, row->cell[i]);
-	html_end_table(out);
 }
 
 // --- the page ---
 
 static void put_url_of_form(struct buf *out, const struct page_query *q, enum page_form form, const char *after)
 {
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PATH);
 	coverage_url(q, form, form == q->form ? q->limit : LIMIT_COVERAGE_ROWS, after, &url);
 	escape_html(out, buf_view(&url));
 }
 
-static void put_more(struct buf *out, const struct page_query *q, const struct coverage_data *d)
+static void put_coverage(struct buf *out, const struct page_query *q, const struct coverage_data *d)
 {
+	if (!d->columns) {
+		buf_puts(out, "<p class=\"note\">No platform with a known Python fits.</p>\n");
+		return;
+	}
+	html_put(out, "<p class=\"note\">%n%h%h", d->total, d->total == 1 ? " project" : " projects",
+		!d->total ? " with such a name.</p>\n" : d->rows ? ". Each cell leads to its reason.</p>\n"
+			: "; none of these rows has such a state.</p>\n");
+	if (d->rows)
+		put_coverage_matrix(out, d);
+	if (d->rows == 1 && d->total == 1) {
+		const struct coverage_row *row = &d->row[0];
+		buf_printf(out, "<h2>%s in each environment</h2>\n", row->matrix.project);
+		html_begin_table(out, "Reasons", "card wide", "Environment|State|Why|Since|File");
+		for (size_t i = 0; i < d->columns; i++)
+			if (row->cell[i])
+				put_cell_detail(out, row->matrix.project, row->cell[i]);
+		html_end_table(out);
+	}
 	buf_puts(out, "<nav aria-label=\"More\">");
 	if (d->next) {
 		buf_puts(out, "<a rel=\"next\" href=\"");
@@ -603,55 +526,45 @@ static void put_more(struct buf *out, const struct page_query *q, const struct c
 	buf_puts(out, "\">JSON</a></nav>\n");
 }
 
-static void put_coverage(struct buf *out, const struct page_query *q, const struct coverage_data *d)
-{
-	if (!d->columns) {
-		buf_puts(out, "<p class=\"note\">No platform with a known Python fits.</p>\n");
-		return;
-	}
-	html_put(out, "<p class=\"note\">%n%h", d->total, d->total == 1 ? " project" : " projects");
-	buf_puts(out, !d->total ? " with such a name.</p>\n"
-		      : d->rows ? ". Each cell leads to its reason.</p>\n"
-				: "; none of these rows has such a state.</p>\n");
-	if (d->rows)
-		put_coverage_matrix(out, d);
-	if (d->rows == 1 && d->total == 1)
-		put_cell_details(out, d, &d->row[0]);
-	put_more(out, q, d);
-}
-
-static void write_coverage_html(const struct page_query *q, const struct coverage_data *d, struct buf *out)
-{
-	html_begin(out, &q->frame, "Coverage", "Wheels of the newest version of each project, by platform and Python");
-	buf_puts(out, "</header>\n");
-	put_filter(out, q);
-	put_coverage(out, q, d);
-	html_end(out, "<a href=\"../simple/\">all projects</a>");
-}
-
 // --- the page ---
-
-// "rel=next" of RFC 8288, for clients of the CSV too.
-static void put_next_link(struct page_query *q, const char *next)
-{
-	buf_puts(&q->link, "<");
-	coverage_url(q, q->form, q->limit, next, &q->link);
-	buf_puts(&q->link, ">; rel=\"next\"");
-}
 
 static int write_coverage(struct page_query *q, struct buf *out, struct err *e)
 {
 	CLEANUP(coverage_data_release) struct coverage_data data = {0};
 	if (coverage_data_read(q, &data, e) < 0)
 		return -1;
-	if (data.next)
-		put_next_link(q, data.next);
+	if (data.next) {
+		// "rel=next" of RFC 8288, for clients of the CSV too.
+		buf_puts(&q->link, "<");
+		coverage_url(q, q->form, q->limit, data.next, &q->link);
+		buf_puts(&q->link, ">; rel=\"next\"");
+	}
 	if (q->form == PAGE_FORM_JSON)
 		write_coverage_json(q, &data, out);
 	else if (q->form == PAGE_FORM_CSV)
 		write_coverage_csv(&data, out);
-	else
-		write_coverage_html(q, &data, out);
+	else {
+		html_begin(out, page_frame(q), "Coverage",
+			"Wheels of the newest version of each project, by platform and Python");
+		buf_puts(out, "</header>\n");
+		static const struct {
+			const char *value, *words;
+		} choice[] = {{"", "All states"}, {"missing failed unmerged unknown", "With a gap"},
+			{"missing", "With a missing wheel"}, {"failed", "With a failed build"},
+			{"building", "With a running build"}};
+		buf_puts(out, "<form method=\"get\" action=\"coverage\">");
+		html_field(out, "projects", "Projects: names or globs", q->text[ARGUMENT_PROJECTS]);
+		html_field(out, "platforms", "Platforms: names or globs", q->text[ARGUMENT_PLATFORMS]);
+		html_field(out, "python", "Pythons", q->text[ARGUMENT_PYTHON]);
+		buf_puts(out, "<select name=\"state\" aria-label=\"States\">");
+		for (size_t i = 0; i < ARRAY_SIZE(choice); i++)
+			buf_printf(out, "<option value=\"%s\"%s>%s</option>", choice[i].value,
+				strcmp(choice[i].value, q->text[ARGUMENT_STATE]) == 0 ? " selected" : "",
+				choice[i].words);
+		buf_puts(out, "</select><button>Show</button></form>\n");
+		put_coverage(out, q, &data);
+		html_end(out, "<a href=\"../simple/\">all projects</a>");
+	}
 	return 0;
 }
 

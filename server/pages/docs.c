@@ -38,20 +38,6 @@ static bool map_docs_link(void *ctx UNUSED, struct str target, struct buf *out)
 	return link.len > 0;
 }
 
-static int write_docs_page(struct page_query *q, const struct docs_page *p, struct buf *out, struct err *e)
-{
-	static const struct readme_options options = {.id_prefix = "", .link = map_docs_link};
-	struct str text = str_from(p->text), first = str_cut(&text, '\n'), mark = STR("# ");
-	CLEANUP(mem_free) char *title = xstrndup(first.ptr + mark.len, first.len - mark.len);
-	html_begin(out, &q->frame, title, "Documentation of wheelcache " PACKAGE_VERSION);
-	buf_puts(out, "</header>\n<article class=\"card prose\">\n");
-	if (readme_render(text, README_MARKDOWN, &options, out, e) < 0)
-		return err_prefix(e, "%s: ", p->name);
-	buf_puts(out, "</article>\n");
-	html_end(out, "<a href=\"./\">all pages of the documentation</a>");
-	return 0;
-}
-
 static struct reply *prepare_docs(struct page_query *q)
 {
 	const struct docs_page *p = docs_page_named(q->match->file);
@@ -62,7 +48,16 @@ static struct reply *prepare_docs(struct page_query *q)
 static int write_docs(struct page_query *q, struct buf *out, struct err *e)
 {
 	const struct docs_page *p = docs_page_named(q->match->file.len ? q->match->file : STR("index.md"));
-	return write_docs_page(q, p, out, e);
+	static const struct readme_options options = {.id_prefix = "", .link = map_docs_link};
+	struct str text = str_from(p->text), first = str_cut(&text, '\n'), mark = STR("# ");
+	CLEANUP(mem_free) char *title = xstrndup(first.ptr + mark.len, first.len - mark.len);
+	html_begin(out, page_frame(q), title, "Documentation of wheelcache " PACKAGE_VERSION);
+	buf_puts(out, "</header>\n<article class=\"card prose\">\n");
+	if (readme_render(text, README_MARKDOWN, &options, out, e) < 0)
+		return err_prefix(e, "%s: ", p->name);
+	buf_puts(out, "</article>\n");
+	html_end(out, "<a href=\"./\">all pages of the documentation</a>");
+	return 0;
 }
 
 const struct page_row documentation_page = {

@@ -82,9 +82,7 @@ static int find_record(struct evidence_reader *x, struct str id, struct jsondoc 
 {
 	uint8_t sha256[SHA256_SIZE];
 	struct err why = ERR_INIT;
-	CLEANUP(buf_release) struct buf text, record;
-	buf_init(&text, 2 * LIMIT_EVIDENCE);
-	buf_init(&record, 2 * LIMIT_EVIDENCE);
+	CLEANUP(buf_release) struct buf text = buf_up_to(2 * LIMIT_EVIDENCE), record = buf_up_to(2 * LIMIT_EVIDENCE);
 	if (!hex_decode(id, sha256, SHA256_SIZE))
 		return 0;
 	if (catalog_evidence_get(x->query->catalog, sha256, &text, &why) < 0) {
@@ -108,49 +106,11 @@ static void hide_what_is_noted(const struct evidence_reader *x, struct jsondoc *
 {
 	if (!x->sees_all)
 		jsondoc_put_str(doc, "views", NULL);
-	if (!x->sees_sender) {
-		jsondoc_put_str(doc, "by", NULL);
-		jsondoc_put_str(doc, "address", NULL);
-	}
+	if (!x->sees_sender)
+		jsondoc_set(doc, "by:s address:s", NULL, NULL);
 }
 
 // --- HTML ---
-
-static bool is_red(const struct evidence *r)
-{
-	return r->failed || r->overrides;
-}
-
-static void put_evidence_title(const struct page_query *q, const struct evidence *r, const struct jsondoc *noted,
-	struct buf *out)
-{
-	CLEANUP(buf_release) struct buf title, words;
-	buf_init(&title, LIMIT_EVIDENCE);
-	buf_init(&words, LIMIT_EVIDENCE);
-	buf_printf(&title, "%s tests on %s, Python %s", r->kind, r->platform, r->python);
-	buf_printf(&words, "%s %s", r->overrides ? "Override" : "Test run", jsondoc_get_str(noted, "id"));
-	html_begin(out, &q->frame, title.data, words.data);
-	buf_printf(out, "<span class=\"state%s\">", is_red(r) ? " busy still" : "");
-	if (r->failed)
-		html_count(out, r->failed);
-	buf_puts(out, r->overrides ? "Override"
-		      : r->failed  ? " failed"
-		      : r->passed  ? "Passed"
-				   : "No test ran");
-	buf_puts(out, "</span>\n</header>\n");
-}
-
-static void put_evidence_totals(struct buf *out, const struct evidence *r)
-{
-	buf_puts(out, "<dl>");
-	if (!r->overrides) {
-		html_total(out, "Passed", r->passed);
-		html_total(out, "Failed", r->failed);
-		html_total(out, "Skipped", r->skipped);
-	}
-	html_total(out, "Wheels", r->wheels);
-	buf_puts(out, "</dl>\n");
-}
 
 static void put_evidence_fact(struct buf *out, const char *name, const char *value)
 {
@@ -159,41 +119,15 @@ static void put_evidence_fact(struct buf *out, const char *name, const char *val
 	html_put(out, "<div><dt>%h</dt><dd>%s</dd></div>", name, value);
 }
 
-// The catalog has it with nanoseconds.
-static void put_received(struct buf *out, const char *received)
-{
-	int64_t seconds;
-	char whole[CLOCK_TEXT] = "";
-	if (received && strlen(received) >= CLOCK_TEXT - 1)
-		snprintf(whole, sizeof(whole), "%.*sZ", CLOCK_TEXT - 2, received);
-	if (!clock_read(whole, &seconds))
-		return;
-	html_put(out, "<div><dt>Received</dt><dd>%t</dd></div>", seconds);
-}
-
-// What the client may not know is null.
-static void put_evidence_facts(struct buf *out, const struct evidence *r, const struct jsondoc *noted)
-{
-	html_put(out, "<dl class=\"facts\"><div><dt>Made</dt><dd>%t</dd></div>", r->made);
-	put_received(out, jsondoc_get_str(noted, "received"));
-	put_evidence_fact(out, "Sent by", jsondoc_get_str(noted, "by"));
-	put_evidence_fact(out, "From", jsondoc_get_str(noted, "address"));
-	put_evidence_fact(out, "Counts for the views", jsondoc_get_str(noted, "views"));
-	put_evidence_fact(out, "Reason", r->overrides);
-	buf_puts(out, "</dl>\n");
-}
-
 static void put_test_failures(struct buf *out, const struct evidence *r)
 {
-	static const char *const column[] = {"Test", "Message"};
 	if (!r->failures)
 		return;
 	buf_puts(out, "<h2>Failed tests</h2>\n");
-	html_begin_table(out, "Failed tests", "card wide builds", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < r->failures; i++) {
+	html_begin_table(out, "Failed tests", "card wide builds", "Test|Message");
+	for (size_t i = 0; i < r->failures; i++)
 		html_put(out, "<tr><th scope=\"row\" class=\"file\">%s</th><td class=\"why full\">%s</td></tr>\n",
 			r->failure[i].name, r->failure[i].message);
-	}
 	html_end_table(out);
 	if (r->failed > r->failures)
 		buf_puts(out, "<p class=\"note\">The record names the first ones only.</p>\n");
@@ -206,15 +140,6 @@ static bool has_builds(const struct evidence *r)
 		if (r->wheel[i].has_content || r->wheel[i].commit)
 			return true;
 	return false;
-}
-
-static void put_build(struct buf *out, const struct evidence_wheel *w)
-{
-	char content[SHA256_HEX + 1] = "";
-	if (w->has_content)
-		hex_encode(w->content, SHA256_SIZE, content);
-	html_hash_cell(out, "contents", content);
-	html_hash_cell(out, "commit", w->commit);
 }
 
 // The file's name, which leads to the page of its version where there is one.
@@ -232,23 +157,28 @@ static int put_tested_wheel(const struct evidence_reader *x, const struct eviden
 	html_put(out, "%s%h", w->filename, has_page ? "</a></th>" : "</th>");
 	hex_encode(w->sha256, SHA256_SIZE, hex);
 	html_hash_cell(out, "SHA-256", hex);
-	if (with_build)
-		put_build(out, w);
+	if (with_build) {
+		char content[SHA256_HEX + 1] = "";
+		if (w->has_content)
+			hex_encode(w->content, SHA256_SIZE, content);
+		html_hash_cell(out, "contents", content);
+		html_hash_cell(out, "commit", w->commit);
+	}
 	buf_puts(out, "</tr>\n");
 	return 0;
 }
 
 static int put_tested_wheels(const struct evidence_reader *x, struct buf *out, struct err *e)
 {
-	static const char *const column[] = {"Wheel", "SHA-256", "SHA-256 of the contents", "Commit of the source"};
 	const struct evidence *r = &x->record;
 	size_t limit = x->query->limit;
 	bool with_builds = has_builds(r);
-	buf_puts(out, "<h2>Wheels</h2>\n<p class=\"note\">");
-	buf_puts(out, r->overrides ? "The override is of these bytes alone.</p>\n"
-				   : "The record is about these bytes. It counts for a build of equal contents, too, and where a view "
-				     "says so, for one from the same commit.</p>\n");
-	html_begin_table(out, "Wheels", "card wide builds", column, with_builds ? ARRAY_SIZE(column) : 2);
+	html_put(out, "<h2>Wheels</h2>\n<p class=\"note\">%h",
+		r->overrides ? "The override is of these bytes alone.</p>\n"
+			     : "The record is about these bytes. It counts for a build of equal contents, too, and where a view "
+			       "says so, for one from the same commit.</p>\n");
+	html_begin_table(out, "Wheels", "card wide builds", 
+		with_builds ? "Wheel|SHA-256|SHA-256 of the contents|Commit of the source" : "Wheel|SHA-256");
 	for (size_t i = 0; i < r->wheels && i < limit; i++)
 		if (put_tested_wheel(x, &r->wheel[i], with_builds, out, e) < 0)
 			return -1;
@@ -262,9 +192,37 @@ static int put_tested_wheels(const struct evidence_reader *x, struct buf *out, s
 static int write_evidence_html(struct evidence_reader *x, const struct jsondoc *noted, struct buf *out, struct err *e)
 {
 	const struct evidence *r = &x->record;
-	put_evidence_title(x->query, r, noted, out);
-	put_evidence_totals(out, r);
-	put_evidence_facts(out, r, noted);
+	CLEANUP(buf_release) struct buf title = buf_up_to(LIMIT_EVIDENCE), words = buf_up_to(LIMIT_EVIDENCE);
+	buf_printf(&title, "%s tests on %s, Python %s", r->kind, r->platform, r->python);
+	buf_printf(&words, "%s %s", r->overrides ? "Override" : "Test run", jsondoc_get_str(noted, "id"));
+	html_begin(out, page_frame(x->query), title.data, words.data);
+	buf_printf(out, "<span class=\"state%s\">", (r->failed || r->overrides) ? " busy still" : "");
+	if (r->failed)
+		html_count(out, r->failed);
+	html_put(out, "%h</span>\n</header>\n<dl>",
+		r->overrides ? "Override" : r->failed ? " failed" : r->passed ? "Passed" : "No test ran");
+	if (!r->overrides) {
+		html_total(out, "Passed", r->passed);
+		html_total(out, "Failed", r->failed);
+		html_total(out, "Skipped", r->skipped);
+	}
+	html_total(out, "Wheels", r->wheels);
+	buf_puts(out, "</dl>\n");
+	// What the client may not know is null.
+	html_put(out, "<dl class=\"facts\"><div><dt>Made</dt><dd>%t</dd></div>", r->made);
+	// The catalog has it with nanoseconds.
+	const char *received = jsondoc_get_str(noted, "received");
+	int64_t seconds;
+	char whole[CLOCK_TEXT] = "";
+	if (received && strlen(received) >= CLOCK_TEXT - 1)
+		snprintf(whole, sizeof(whole), "%.*sZ", CLOCK_TEXT - 2, received);
+	if (clock_read(whole, &seconds))
+		html_put(out, "<div><dt>Received</dt><dd>%t</dd></div>", seconds);
+	put_evidence_fact(out, "Sent by", jsondoc_get_str(noted, "by"));
+	put_evidence_fact(out, "From", jsondoc_get_str(noted, "address"));
+	put_evidence_fact(out, "Counts for the views", jsondoc_get_str(noted, "views"));
+	put_evidence_fact(out, "Reason", r->overrides);
+	buf_puts(out, "</dl>\n");
 	put_test_failures(out, r);
 	if (put_tested_wheels(x, out, e) < 0)
 		return -1;
@@ -307,7 +265,6 @@ static int write_evidence(struct page_query *q, struct buf *out, struct err *e)
 const struct page_row evidence_page = {
 	.section = HTML_SECTION_NONE,
 	.is_data_first = true,
-	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON,
 	.rows = 500, // of wheels
 	.rows_most = LIMIT_EVIDENCE_WHEELS,
 	.most = 64 << 20,

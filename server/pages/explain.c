@@ -15,7 +15,6 @@
 #include "lib/state/config/promotion-rules.h"
 #include "lib/state/upstream/upstream.h"
 #include "server/core/auth.h"
-#include "server/pages/losses.h"
 #include "server/pages/page.h"
 #include "server/upstream/name-guard.h"
 
@@ -24,16 +23,6 @@ static int64_t number_under(const struct jsondoc *doc, const char *key)
 	int64_t n = 0;
 	jsondoc_get_int(doc, key, &n);
 	return n;
-}
-
-static void put_view_links(struct buf *out, const struct jsondoc *views, const char *up)
-{
-	buf_puts(out, "<td>");
-	for (size_t i = 0; views && i < jsondoc_count(views); i++) {
-		html_put(out, "%h<a href=\"%h/channel/%u/\">%s</a>", i ? ", " : "", up, jsondoc_at_str(views, i),
-			jsondoc_at_str(views, i));
-	}
-	buf_puts(out, "</td>");
 }
 
 // "unit", as a link to the record if there is one, and where the tests ran.
@@ -84,43 +73,39 @@ static void put_lack(struct buf *out, const struct jsondoc *lack, const char *up
 	buf_puts(out, "</div>");
 }
 
-static void put_member_cells(struct buf *out, const struct jsondoc *m, const char *up)
-{
-	const struct jsondoc *evidence = jsondoc_get(m, "evidence");
-	const char *made = jsondoc_get_str(m, "made"), *by = jsondoc_get_str(m, "by");
-	const char *reason = jsondoc_get_str(m, "reason");
-	buf_printf(out, "<td>generation %" PRId64, number_under(m, "generation"));
-	buf_printf(out, "%s%.10s", made ? ", " : "", made ? made : "");
-	if (by)
-		html_put(out, ", by %s", by);
-	html_put(out, "%h%s</td><td class=\"why full\">", reason ? ": " : "", reason);
-	for (size_t i = 0; evidence && i < jsondoc_count(evidence); i++)
-		put_record(out, jsondoc_at(evidence, i), up);
-	buf_puts(out, "</td>");
-}
-
-static void put_outsider_cells(struct buf *out, const struct jsondoc *m, const char *up)
-{
-	const struct jsondoc *lacks = jsondoc_get(m, "lacks");
-	const char *why = jsondoc_get_str(m, "why");
-	buf_puts(out, "<td><span class=\"verdict goes\">not a member</span></td><td class=\"why full\">");
-	if (!lacks || !jsondoc_count(lacks))
-		html_text(out, why ? why : "");
-	for (size_t i = 0; lacks && i < jsondoc_count(lacks); i++)
-		put_lack(out, jsondoc_at(lacks, i), up);
-	buf_puts(out, "</td>");
-}
-
 static void put_membership_row(struct buf *out, const struct jsondoc *row, bool has_membership, const char *up)
 {
 	const struct jsondoc *m = jsondoc_get(row, "membership");
 	html_put(out, "<tr><th scope=\"row\" class=\"file\">%s</th><td>%s</td>", jsondoc_get_str(row, "filename"),
 		jsondoc_get_str(row, "platform"));
-	put_view_links(out, jsondoc_get(row, "views"), up);
-	if (has_membership && m && jsondoc_is_true(m, "member"))
-		put_member_cells(out, m, up);
-	else if (has_membership && m)
-		put_outsider_cells(out, m, up);
+	const struct jsondoc *views = jsondoc_get(row, "views");
+	buf_puts(out, "<td>");
+	for (size_t i = 0; views && i < jsondoc_count(views); i++)
+		html_put(out, "%h<a href=\"%h/channel/%u/\">%s</a>", i ? ", " : "", up, jsondoc_at_str(views, i),
+			jsondoc_at_str(views, i));
+	buf_puts(out, "</td>");
+	if (has_membership && m && jsondoc_is_true(m, "member")) {
+		const struct jsondoc *evidence = jsondoc_get(m, "evidence");
+		const char *made = jsondoc_get_str(m, "made"), *by = jsondoc_get_str(m, "by");
+		const char *reason = jsondoc_get_str(m, "reason");
+		buf_printf(out, "<td>generation %" PRId64, number_under(m, "generation"));
+		buf_printf(out, "%s%.10s", made ? ", " : "", made ? made : "");
+		if (by)
+			html_put(out, ", by %s", by);
+		html_put(out, "%h%s</td><td class=\"why full\">", reason ? ": " : "", reason);
+		for (size_t i = 0; evidence && i < jsondoc_count(evidence); i++)
+			put_record(out, jsondoc_at(evidence, i), up);
+		buf_puts(out, "</td>");
+	} else if (has_membership && m) {
+		const struct jsondoc *lacks = jsondoc_get(m, "lacks");
+		const char *why = jsondoc_get_str(m, "why");
+		buf_puts(out, "<td><span class=\"verdict goes\">not a member</span></td><td class=\"why full\">");
+		if (!lacks || !jsondoc_count(lacks))
+			html_text(out, why ? why : "");
+		for (size_t i = 0; lacks && i < jsondoc_count(lacks); i++)
+			put_lack(out, jsondoc_at(lacks, i), up);
+		buf_puts(out, "</td>");
+	}
 	buf_puts(out, "</tr>\n");
 }
 
@@ -134,13 +119,13 @@ static bool has_key(const struct jsondoc *rows, const char *key)
 
 static void put_membership(const struct jsondoc *explanation, const char *up, struct buf *out)
 {
-	static const char *const column[] = {"File", "Platform", "Views", "Member since", "Evidence"};
 	const struct jsondoc *here = jsondoc_get(explanation, "here");
 	bool has_membership = has_key(here, "membership");
 	if (!has_membership && !has_key(here, "views"))
 		return;
 	buf_puts(out, "<h2>Views</h2>\n");
-	html_begin_table(out, "Views", "card wide builds", column, has_membership ? 5 : 3);
+	html_begin_table(out, "Views", "card wide builds", 
+		has_membership ? "File|Platform|Views|Member since|Evidence" : "File|Platform|Views");
 	for (size_t i = 0; i < jsondoc_count(here); i++) {
 		const struct jsondoc *row = jsondoc_at(here, i);
 		if (jsondoc_get(row, "views") || jsondoc_get(row, "membership"))
@@ -185,14 +170,14 @@ static void put_document_link(const struct provenance_page *p, const struct json
 
 static void put_provenance_line(struct provenance_page *p, const struct jsondoc *row)
 {
-	static const char *const column[] = {"File", "Platform", "Built by", "Finished", "Documents"};
 	const struct jsondoc *said = jsondoc_get(row, "provenance");
 	const char *builder = said ? jsondoc_get_str(said, "builder") : NULL;
 	bool has_attestations = jsondoc_is_true(row, "attestations");
 	if ((!said && !has_attestations) || p->files == FILES_SHOWN)
 		return;
 	if (!p->files++)
-		html_begin_table(p->out, "Where the files are from", "card wide", column, ARRAY_SIZE(column));
+		html_begin_table(p->out, "Where the files are from", "card wide",
+			"File|Platform|Built by|Finished|Documents");
 	buf_puts(p->out, "<tr><th scope=\"row\" class=\"file\">");
 	put_said(p->out, jsondoc_get_str(row, "filename"));
 	buf_puts(p->out, "</th><td>");
@@ -211,18 +196,8 @@ static void put_provenance_line(struct provenance_page *p, const struct jsondoc 
 
 // --- from what ---
 
-static void put_component(struct buf *out, const struct jsondoc *one)
-{
-	static const char *const keys[] = {"component", "version", "source", "path", "how", "options"};
-	buf_puts(out, "<tr>");
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		put_said_cell(out, jsondoc_get_str(one, keys[i]));
-	buf_puts(out, "</tr>\n");
-}
-
 static void put_components(struct provenance_page *p, const struct jsondoc *row)
 {
-	static const char *const column[] = {"Component", "Version", "From", "Installed in", "As", "Options"};
 	const struct jsondoc *said = jsondoc_get(row, "provenance");
 	const struct jsondoc *rows = said ? jsondoc_get(said, "rows") : NULL;
 	size_t count = rows ? jsondoc_count(rows) : 0;
@@ -237,9 +212,15 @@ static void put_components(struct provenance_page *p, const struct jsondoc *row)
 	CLEANUP(mem_free)
 	char *label =
 		xasprintf("Components of %s of %s", jsondoc_get_str(row, "filename"), jsondoc_get_str(row, "platform"));
-	html_begin_table(p->out, label, "card wide", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++)
-		put_component(p->out, jsondoc_at(rows, i));
+	html_begin_table(p->out, label, "card wide", "Component|Version|From|Installed in|As|Options");
+	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++) {
+		const struct jsondoc *one = jsondoc_at(rows, i);
+		static const char *const keys[] = {"component", "version", "source", "path", "how", "options"};
+		buf_puts(p->out, "<tr>");
+		for (size_t k = 0; k < ARRAY_SIZE(keys); k++)
+			put_said_cell(p->out, jsondoc_get_str(one, keys[k]));
+		buf_puts(p->out, "</tr>\n");
+	}
 	html_end_table(p->out);
 	if (count > ROWS_SHOWN)
 		buf_printf(p->out, "<p class=\"note\">These are the first %d of %zu.</p>\n", ROWS_SHOWN, count);
@@ -277,23 +258,6 @@ static int64_t count_of(const struct jsondoc *audit, const char *key)
 
 // --- the files here ---
 
-static void put_audit_cell(struct buf *out, const struct jsondoc *audit)
-{
-	const char *unknown = audit ? jsondoc_get_str(audit, "unknown") : NULL;
-	int64_t errors = count_of(audit, "errors"), warnings = count_of(audit, "warnings");
-	buf_puts(out, "<td>");
-	if (unknown)
-		buf_puts(out, "unknown");
-	else if (errors)
-		buf_printf(out, "<span class=\"verdict goes\">%" PRId64 " error%s</span>", errors,
-			errors == 1 ? "" : "s");
-	else if (warnings)
-		buf_printf(out, "%" PRId64 " warning%s", warnings, warnings == 1 ? "" : "s");
-	else if (audit)
-		buf_puts(out, "good");
-	buf_puts(out, "</td>");
-}
-
 // One of several notes in a cell.
 static void put_note(struct buf *out, size_t *notes, const char *words, const char *text)
 {
@@ -302,24 +266,19 @@ static void put_note(struct buf *out, size_t *notes, const char *words, const ch
 	html_put(out, "%h%h%s", (*notes)++ ? "; " : "", words, text);
 }
 
-// Who uploaded or removed it, if the reader is told.
-static void put_people(struct buf *out, size_t *notes, const struct jsondoc *row)
-{
-	const struct jsondoc *removal = jsondoc_get(row, "removal");
-	const char *when = jsondoc_get_str(row, "uploaded");
-	put_note(out, notes, "uploaded by ", jsondoc_get_str(row, "uploaded_by"));
-	if (when)
-		buf_printf(out, ", %.10s", when);
-	put_note(out, notes, "removed by ", removal ? jsondoc_get_str(removal, "by") : NULL);
-}
-
 static void put_why_cell(struct buf *out, const struct jsondoc *row)
 {
 	const struct jsondoc *plan = jsondoc_get(row, "plan"), *audit = jsondoc_get(row, "audit");
 	size_t notes = 0;
 	buf_puts(out, "<td class=\"why full\">");
 	put_note(out, &notes, "", jsondoc_get_str(row, "reason"));
-	put_people(out, &notes, row);
+	// Who uploaded or removed it, if the reader is told.
+	const struct jsondoc *removal = jsondoc_get(row, "removal");
+	const char *when = jsondoc_get_str(row, "uploaded");
+	put_note(out, &notes, "uploaded by ", jsondoc_get_str(row, "uploaded_by"));
+	if (when)
+		buf_printf(out, ", %.10s", when);
+	put_note(out, &notes, "removed by ", removal ? jsondoc_get_str(removal, "by") : NULL);
 	put_note(out, &notes, "the view shows the file of ", jsondoc_get_str(row, "hidden-by"));
 	if (jsondoc_is_true(row, "not-promoted"))
 		put_note(out, &notes, "", "not promoted into the view");
@@ -387,19 +346,31 @@ static void put_compare_link(struct buf *out, const struct jsondoc *here, size_t
 
 static void put_files(struct buf *out, const struct jsondoc *here, const char *up)
 {
-	static const char *const column[] = {"File", "Platform", "State", "Audit", "Why"};
 	if (!jsondoc_count(here)) {
 		buf_puts(out, "<p class=\"note\">No file is here.</p>\n");
 		return;
 	}
-	html_begin_table(out, "Files", "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Files", "card wide", "File|Platform|State|Audit|Why");
 	for (size_t i = 0; i < jsondoc_count(here); i++) {
 		const struct jsondoc *row = jsondoc_at(here, i);
 		html_put(out, "<tr><th scope=\"row\" class=\"file\">%s", jsondoc_get_str(row, "filename"));
 		put_compare_link(out, here, i, up);
 		html_put(out, "</th><td>%s</td><td>%s</td>", jsondoc_get_str(row, "platform"),
 			jsondoc_get_str(row, "state"));
-		put_audit_cell(out, jsondoc_get(row, "audit"));
+		const struct jsondoc *audit = jsondoc_get(row, "audit");
+		const char *unknown = audit ? jsondoc_get_str(audit, "unknown") : NULL;
+		int64_t errors = count_of(audit, "errors"), warnings = count_of(audit, "warnings");
+		buf_puts(out, "<td>");
+		if (unknown)
+			buf_puts(out, "unknown");
+		else if (errors)
+			buf_printf(out, "<span class=\"verdict goes\">%" PRId64 " error%s</span>", errors,
+				errors == 1 ? "" : "s");
+		else if (warnings)
+			buf_printf(out, "%" PRId64 " warning%s", warnings, warnings == 1 ? "" : "s");
+		else if (audit)
+			buf_puts(out, "good");
+		buf_puts(out, "</td>");
 		put_why_cell(out, row);
 		buf_puts(out, "</tr>\n");
 	}
@@ -408,49 +379,33 @@ static void put_files(struct buf *out, const struct jsondoc *here, const char *u
 
 // --- what the audit finds ---
 
-static void put_finding(struct buf *out, const struct jsondoc *finding)
-{
-	const char *level = jsondoc_get_str(finding, "level"), *rule = jsondoc_get_str(finding, "rule");
-	bool is_error = level && strcmp(level, "error") == 0;
-	html_put(out, "<tr><td><span class=\"verdict%h\">%s</span></td><td>%s", is_error ? " goes" : "", level,
-		jsondoc_get_str(finding, "code"));
-	if (rule)
-		html_put(out, " of the rule %s", rule);
-	html_put(out, "</td><td class=\"file\">%s</td><td class=\"why full\">%s</td></tr>\n",
-		jsondoc_get_str(finding, "member"), jsondoc_get_str(finding, "why"));
-}
-
 static void put_findings(struct buf *out, const struct jsondoc *row, bool is_first)
 {
-	static const char *const column[] = {"Level", "Finding", "Member", "Why"};
 	const struct jsondoc *audit = jsondoc_get(row, "audit");
 	const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
 	int64_t all = count_of(audit, "errors") + count_of(audit, "warnings");
-	buf_puts(out, is_first ? "<h2>What the audit finds</h2>\n<p class=\"note\">" : "<p class=\"note\">");
-	html_put(out, "%s of %s</p>\n", jsondoc_get_str(row, "filename"), jsondoc_get_str(row, "platform"));
+	html_put(out, "%h%s of %s</p>\n",
+		is_first ? "<h2>What the audit finds</h2>\n<p class=\"note\">" : "<p class=\"note\">",
+		jsondoc_get_str(row, "filename"), jsondoc_get_str(row, "platform"));
 	CLEANUP(mem_free)
 	char *label = xasprintf("What the audit finds in %s of %s", jsondoc_get_str(row, "filename"),
 		jsondoc_get_str(row, "platform"));
-	html_begin_table(out, label, "card wide", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < jsondoc_count(findings); i++)
-		put_finding(out, jsondoc_at(findings, i));
+	html_begin_table(out, label, "card wide", "Level|Finding|Member|Why");
+	for (size_t i = 0; i < jsondoc_count(findings); i++) {
+		const struct jsondoc *finding = jsondoc_at(findings, i);
+		const char *level = jsondoc_get_str(finding, "level"), *rule = jsondoc_get_str(finding, "rule");
+		bool is_error = level && strcmp(level, "error") == 0;
+		html_put(out, "<tr><td><span class=\"verdict%h\">%s</span></td><td>%s", is_error ? " goes" : "", level,
+			jsondoc_get_str(finding, "code"));
+		if (rule)
+			html_put(out, " of the rule %s", rule);
+		html_put(out, "</td><td class=\"file\">%s</td><td class=\"why full\">%s</td></tr>\n",
+			jsondoc_get_str(finding, "member"), jsondoc_get_str(finding, "why"));
+	}
 	html_end_table(out);
 	if (all > (int64_t)jsondoc_count(findings))
 		buf_printf(out, "<p class=\"note\">These are the first %zu of %" PRId64 ".</p>\n",
 			jsondoc_count(findings), all);
-}
-
-static void put_audits(struct buf *out, const struct jsondoc *here)
-{
-	bool is_first = true;
-	for (size_t i = 0; i < jsondoc_count(here); i++) {
-		const struct jsondoc *audit = jsondoc_get(jsondoc_at(here, i), "audit");
-		const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
-		if (!findings || !jsondoc_count(findings))
-			continue;
-		put_findings(out, jsondoc_at(here, i), is_first);
-		is_first = false;
-	}
 }
 
 // --- upstream, and what pip takes ---
@@ -477,39 +432,25 @@ static void put_taken(struct buf *out, const struct jsondoc *environment, const 
 
 static void put_environments(struct buf *out, const struct jsondoc *rows)
 {
-	static const char *const column[] = {"Platform", "From here", "From upstream", "From both", "Clients of this view get"};
 	if (!jsondoc_count(rows))
 		return;
 	buf_puts(out, "<h2>What pip takes</h2>\n");
-	html_begin_table(out, "What pip takes", "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(out, "What pip takes", "card wide",
+		"Platform|From here|From upstream|From both|Clients of this view get");
 	for (size_t i = 0; i < jsondoc_count(rows); i++) {
 		const struct jsondoc *row = jsondoc_at(rows, i);
 		html_put(out, "<tr><th scope=\"row\">%s, Python %s</th>", jsondoc_get_str(row, "platform"),
 			jsondoc_get_str(row, "python"));
-		put_taken(out, row, "here", column[1]);
-		put_taken(out, row, "upstream", column[2]);
-		put_taken(out, row, "both", column[3]);
-		put_taken(out, row, "client", column[4]);
+		put_taken(out, row, "here", "From here");
+		put_taken(out, row, "upstream", "From upstream");
+		put_taken(out, row, "both", "From both");
+		put_taken(out, row, "client", "Clients of this view get");
 		buf_puts(out, "</tr>\n");
 	}
 	html_end_table(out);
 }
 
 // --- the whole ---
-
-static void put_links(struct buf *out, const struct jsondoc *explanation, const char *up)
-{
-	CLEANUP(buf_release) struct buf links;
-	buf_init(&links, 4096);
-	buf_printf(&links, "<a href=\"?format=text\">text</a> · <a href=\"?format=json\">JSON</a>");
-	const struct jsondoc *builds = jsondoc_get(explanation, "builds");
-	if (builds && jsondoc_count(builds)) {
-		html_put(&links, " · <a href=\"%h/builds/%u/\">builds</a>", up,
-			jsondoc_get_str(explanation, "project"));
-	}
-	html_put(&links, " · <a href=\"%h/project/%u\">project</a>", up, jsondoc_get_str(explanation, "project"));
-	html_end(out, links.data);
-}
 
 static void write_explain_html(struct page_query *q, const struct jsondoc *explanation, struct buf *out)
 {
@@ -523,7 +464,7 @@ static void write_explain_html(struct page_query *q, const struct jsondoc *expla
 	int64_t errors = 0;
 	for (size_t i = 0; i < jsondoc_count(here); i++)
 		errors += count_of(jsondoc_get(jsondoc_at(here, i), "audit"), "errors");
-	html_begin(out, &q->frame, title, words);
+	html_begin(out, page_frame(q), title, words);
 	losses_state(jsondoc_get(explanation, "lost"), out);
 	if (errors)
 		buf_printf(out, "<span class=\"state still busy\">%" PRId64 " error%s</span>", errors,
@@ -532,11 +473,26 @@ static void write_explain_html(struct page_query *q, const struct jsondoc *expla
 	losses_table(jsondoc_get(explanation, "lost"), up, out);
 	put_files(out, here, up);
 	put_membership(explanation, up, out);
-	put_audits(out, here);
+	bool is_first = true;
+	for (size_t i = 0; i < jsondoc_count(here); i++) {
+		const struct jsondoc *audit = jsondoc_get(jsondoc_at(here, i), "audit");
+		const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
+		if (!findings || !jsondoc_count(findings))
+			continue;
+		put_findings(out, jsondoc_at(here, i), is_first);
+		is_first = false;
+	}
 	put_provenance(explanation, up, out);
 	put_upstream(out, jsondoc_get(explanation, "upstream"));
 	put_environments(out, jsondoc_get(explanation, "environments"));
-	put_links(out, explanation, up);
+	CLEANUP(buf_release) struct buf links = buf_up_to(4096);
+	buf_printf(&links, "<a href=\"?format=text\">text</a> · <a href=\"?format=json\">JSON</a>");
+	const struct jsondoc *builds = jsondoc_get(explanation, "builds");
+	if (builds && jsondoc_count(builds))
+		html_put(&links, " · <a href=\"%h/builds/%u/\">builds</a>", up,
+			jsondoc_get_str(explanation, "project"));
+	html_put(&links, " · <a href=\"%h/project/%u\">project</a>", up, jsondoc_get_str(explanation, "project"));
+	html_end(out, "%h", links.data);
 }
 
 // --- the page ---

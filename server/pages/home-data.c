@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/pages/home-data.h"
+#include "server/pages/home.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,32 +50,6 @@ static void *insert_at(void *list, size_t *count, size_t most, size_t at, size_t
 
 // --- projects: what is new, and what is old ---
 
-static void note_new(struct overview_reader *r, const char *project, int64_t newest)
-{
-	struct overview_data *d = r->data;
-	size_t at = d->arrivals;
-	while (at > 0 && r->newest[at - 1] < newest)
-		at--;
-	if (at == OVERVIEW_ARRIVALS)
-		return;
-	size_t count = d->arrivals;
-	*(int64_t *)insert_at(r->newest, &count, OVERVIEW_ARRIVALS, at, sizeof(r->newest[0])) = newest;
-	*(struct overview_arrival *)insert_at(d->arrival, &d->arrivals, OVERVIEW_ARRIVALS, at, sizeof(d->arrival[0])) =
-		(struct overview_arrival){.project = arena_copy(&d->text, str_from(project))};
-}
-
-static void note_old(struct overview_reader *r, const char *project, int64_t newest)
-{
-	struct overview_data *d = r->data;
-	size_t at = d->olds;
-	d->old_total++;
-	while (at > 0 && d->old[at - 1].when > newest)
-		at--;
-	if (at < OVERVIEW_OLD)
-		*(struct overview_old *)insert_at(d->old, &d->olds, OVERVIEW_OLD, at, sizeof(d->old[0])) =
-			(struct overview_old){arena_copy(&d->text, str_from(project)), newest};
-}
-
 // A project is as new as its newest file on any platform.
 static void take_overview_project(void *ctx, const struct project_entry *p)
 {
@@ -87,10 +61,28 @@ static void take_overview_project(void *ctx, const struct project_entry *p)
 			newest = p->place[i].newest;
 	if (!newest)
 		return;
-	if (newest < r->now - (int64_t)OVERVIEW_OLD_DAYS * DAY)
-		note_old(r, p->name, newest);
-	else
-		note_new(r, p->name, newest);
+	if (newest < r->now - (int64_t)OVERVIEW_OLD_DAYS * DAY) {
+		struct overview_data *d = r->data;
+		size_t at = d->olds;
+		d->old_total++;
+		while (at > 0 && d->old[at - 1].when > newest)
+			at--;
+		if (at < OVERVIEW_OLD)
+			*(struct overview_old *)insert_at(d->old, &d->olds, OVERVIEW_OLD, at, sizeof(d->old[0])) =
+				(struct overview_old){arena_copy(&d->text, str_from(p->name)), newest};
+	} else {
+		struct overview_data *d = r->data;
+		size_t at = d->arrivals;
+		while (at > 0 && r->newest[at - 1] < newest)
+			at--;
+		if (at != OVERVIEW_ARRIVALS) {
+			size_t count = d->arrivals;
+			*(int64_t *)insert_at(r->newest, &count, OVERVIEW_ARRIVALS, at, sizeof(r->newest[0])) = newest;
+			*(struct overview_arrival *)insert_at(d->arrival, &d->arrivals, OVERVIEW_ARRIVALS, at,
+				sizeof(d->arrival[0])) =
+				(struct overview_arrival){.project = arena_copy(&d->text, str_from(p->name))};
+		}
+	}
 }
 
 static int find_newest_version(void *ctx, const struct catalog_file *f, struct err *e UNUSED)
@@ -155,8 +147,7 @@ static const char *project_of_mark(struct overview_reader *r, const struct catal
 {
 	char name[LIMIT_FILE_NAME + 1];
 	size_t len = strcspn(m->filename, "-");
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 	if (m->project)
 		return arena_copy(&r->data->text, str_from(m->project));
 	if (len > LIMIT_FILE_NAME)
@@ -307,39 +298,10 @@ static int read_builds_summary(struct overview_reader *r, struct err *e)
 
 // --- the last plan of a prune, and what retain found ---
 
-static void add_plan_row(struct overview_reader *r, const struct jsondoc *row)
-{
-	const char *name = jsondoc_get_str(row, "platform");
-	const struct platform *p = name ? site_platform(r->readable->site, str_from(name)) : NULL;
-	int64_t files = 0, bytes = 0;
-	if (!p || !readable_has(r->all, p, NULL) || !jsondoc_is_true(row, "removes") || !jsondoc_get_int(row, "files", &files) ||
-		!jsondoc_get_int(row, "bytes", &bytes))
-		return;
-	r->data->plan_files += (uint64_t)files;
-	r->data->plan_bytes += (uint64_t)bytes;
-}
-
-static int read_applied(struct overview_reader *r, const char *id, const struct jsondoc *head, struct err *e)
-{
-	const struct store *store = &r->readable->site->store;
-	CLEANUP(plan_applied_release) struct plan_applied applied = {0};
-	const struct platform **platform CLEANUP(mem_free) = xcalloc(store->platform_count + 1, sizeof(*platform));
-	size_t count = 0;
-	for (size_t i = 0; i < store->platform_count; i++)
-		if (readable_has(r->all, &store->platform[i], NULL))
-			platform[count++] = &store->platform[i];
-	if (plan_applied_read(r->catalog, platform, count, NULL, id, head, &applied, e) < 0)
-		return -1;
-	r->data->plan_applied = applied.when;
-	return 0;
-}
-
 static int read_plan(struct overview_reader *r, struct err *e)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(buf_release) struct buf id, head;
-	buf_init(&id, LIMIT_NOTE);
-	buf_init(&head, PLAN_MOST);
+	CLEANUP(buf_release) struct buf id = buf_up_to(LIMIT_NOTE), head = buf_up_to(PLAN_MOST);
 	if (catalog_plan_last(r->catalog, &id, &r->data->plan_made, &head, &why) < 0) {
 		if (why.kind == ERR_NOT_FOUND)
 			return 0;
@@ -349,9 +311,28 @@ static int read_plan(struct overview_reader *r, struct err *e)
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = head.failed ? NULL : jsondoc_read(buf_view(&head), &why);
 	const struct jsondoc *totals = doc ? jsondoc_get(doc, "totals") : NULL;
 	r->data->plan = arena_copy(&r->data->text, buf_view(&id));
-	for (size_t i = 0; totals && i < jsondoc_count(totals); i++)
-		add_plan_row(r, jsondoc_at(totals, i));
-	return read_applied(r, id.data, doc, e);
+	for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
+		const struct jsondoc *row = jsondoc_at(totals, i);
+		const char *name = jsondoc_get_str(row, "platform");
+		const struct platform *p = name ? site_platform(r->readable->site, str_from(name)) : NULL;
+		int64_t files = 0, bytes = 0;
+		if (p && readable_has(r->all, p, NULL) && jsondoc_is_true(row, "removes") &&
+			jsondoc_get_int(row, "files", &files) && jsondoc_get_int(row, "bytes", &bytes)) {
+			r->data->plan_files += (uint64_t)files;
+			r->data->plan_bytes += (uint64_t)bytes;
+		}
+	}
+	const struct store *store = &r->readable->site->store;
+	CLEANUP(plan_applied_release) struct plan_applied applied = {0};
+	const struct platform **platform CLEANUP(mem_free) = xcalloc(store->platform_count + 1, sizeof(*platform));
+	size_t count = 0;
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (readable_has(r->all, &store->platform[i], NULL))
+			platform[count++] = &store->platform[i];
+	if (plan_applied_read(r->catalog, platform, count, NULL, id.data, doc, &applied, e) < 0)
+		return -1;
+	r->data->plan_applied = applied.when;
+	return 0;
 }
 
 static int take_retained(void *ctx, const struct catalog_retained *row, struct err *e UNUSED)
@@ -421,110 +402,16 @@ void overview_data_release(struct overview_data *d)
 
 // --- JSON ---
 
-static struct jsondoc *arrivals_json(const struct overview_data *d)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; i < d->arrivals; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "project", d->arrival[i].project);
-		jsondoc_put_str(one, "version", d->arrival[i].version);
-		jsondoc_put_int(one, "files", (int64_t)d->arrival[i].files);
-		jsondoc_put_int(one, "platforms", (int64_t)d->arrival[i].platforms);
-		jsondoc_put_time(one, "when", d->arrival[i].when);
-		jsondoc_add(list, one);
-	}
-	return list;
-}
-
-static struct jsondoc *removals_json(const struct overview_data *d)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; i < d->removals; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "project", d->removal[i].project);
-		jsondoc_put_int(one, "files", (int64_t)d->removal[i].files);
-		jsondoc_put_time(one, "when", d->removal[i].when);
-		jsondoc_put_str(one, "why", d->removal[i].reason);
-		jsondoc_add(list, one);
-	}
-	return list;
-}
-
-static struct jsondoc *builds_summary_json(const struct overview_data *d)
-{
-	struct jsondoc *one = jsondoc_object();
-	jsondoc_put_int(one, "running", (int64_t)d->running_total);
-	jsondoc_put_int(one, "failing", (int64_t)d->failing_total);
-	return one;
-}
-
-static struct jsondoc *plan_json(const struct overview_data *d)
-{
-	struct jsondoc *one = jsondoc_object();
-	jsondoc_put_str(one, "id", d->plan);
-	jsondoc_put_time(one, "made", d->plan_made);
-	jsondoc_put_int(one, "removes_files", (int64_t)d->plan_files);
-	jsondoc_put_int(one, "removes_bytes", (int64_t)d->plan_bytes);
-	jsondoc_put_time(one, "applied", d->plan_applied);
-	return one;
-}
-
-static struct jsondoc *stale_json(const struct overview_data *d)
-{
-	struct jsondoc *stale = jsondoc_object(), *oldest = jsondoc_array(), *views = jsondoc_array();
-	for (size_t i = 0; i < d->olds; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "project", d->old[i].project);
-		jsondoc_put_time(one, "newest", d->old[i].when);
-		jsondoc_add(oldest, one);
-	}
-	for (size_t i = 0; i < d->views; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "view", d->view[i].view);
-		jsondoc_put_int(one, "stale_projects", (int64_t)d->view[i].stale);
-		jsondoc_put_int(one, "ending_versions", (int64_t)d->view[i].ending);
-		jsondoc_add(views, one);
-	}
-	jsondoc_put_int(stale, "projects", (int64_t)d->old_total);
-	jsondoc_put(stale, "oldest", oldest);
-	jsondoc_put(stale, "views", views);
-	return stale;
-}
-
-static struct jsondoc *problems_json(const struct overview_data *d)
-{
-	struct jsondoc *one = jsondoc_object(), *list = jsondoc_array();
-	for (size_t i = 0; i < d->problems; i++) {
-		struct jsondoc *file = jsondoc_object();
-		jsondoc_put_str(file, "platform", d->problem[i].platform);
-		jsondoc_put_str(file, "path", d->problem[i].path);
-		jsondoc_put_bool(file, "listed", d->problem[i].is_listed);
-		jsondoc_put_str(file, "reason", d->problem[i].reason);
-		jsondoc_add(list, file);
-	}
-	jsondoc_put_int(one, "files", (int64_t)d->problem_total);
-	jsondoc_put(one, "first", list);
-	return one;
-}
-
 static struct jsondoc *upstream_json(const struct overview_upstream *u)
 {
 	struct jsondoc *one = jsondoc_object(), *list = jsondoc_array();
 	for (size_t i = 0; i < u->indexes; i++) {
 		const struct upstream_health *x = &u->index[i];
-		struct jsondoc *index = jsondoc_object();
-		jsondoc_put_str(index, "url", x->url);
-		jsondoc_put_time(index, "answered", x->answered);
-		jsondoc_put_time(index, "failed", x->failed);
-		jsondoc_put_str(index, "failure", x->failed ? upstream_result_name[x->failure] : NULL);
-		jsondoc_put_bool(index, "failing", x->is_failing);
-		jsondoc_add(list, index);
+		jsondoc_add(list, jsondoc_new("url:s answered:t failed:t failure:s failing:b", x->url, x->answered,
+			x->failed, x->failed ? upstream_result_name[x->failure] : NULL, x->is_failing));
 	}
-	jsondoc_put(one, "indexes", list);
-	jsondoc_put_bool(one, "offline", u->is_offline);
-	jsondoc_put_int(one, "projects", (int64_t)u->projects);
-	jsondoc_put_int(one, "files", (int64_t)u->files);
-	jsondoc_put_int(one, "bytes", (int64_t)u->bytes);
+	jsondoc_set(one, "indexes:j offline:b projects:d files:d bytes:d", list, u->is_offline, u->projects, u->files,
+		u->bytes);
 	return one;
 }
 
@@ -532,12 +419,32 @@ void overview_json_put(const struct overview_data *d, struct jsondoc *object)
 {
 	if (d->upstream.indexes)
 		jsondoc_put(object, "upstream", upstream_json(&d->upstream));
-	jsondoc_put(object, "problems", problems_json(d));
-	jsondoc_put(object, "arrivals", arrivals_json(d));
-	jsondoc_put(object, "removals", removals_json(d));
+	struct jsondoc *arrivals = jsondoc_array();
+	for (size_t i = 0; i < d->arrivals; i++)
+		jsondoc_add(arrivals, jsondoc_new("project:s version:s files:d platforms:d when:t",
+			d->arrival[i].project, d->arrival[i].version, d->arrival[i].files, d->arrival[i].platforms,
+			d->arrival[i].when));
+	struct jsondoc *removals = jsondoc_array();
+	for (size_t k = 0; k < d->removals; k++)
+		jsondoc_add(removals, jsondoc_new("project:s files:d when:t why:s", d->removal[k].project,
+			d->removal[k].files, d->removal[k].when, d->removal[k].reason));
+	struct jsondoc *problems = jsondoc_object(), *list = jsondoc_array();
+	for (size_t j = 0; j < d->problems; j++)
+		jsondoc_add(list, jsondoc_new("platform:s path:s listed:b reason:s", d->problem[j].platform,
+			d->problem[j].path, d->problem[j].is_listed, d->problem[j].reason));
+	jsondoc_set(problems, "files:d first:j", d->problem_total, list);
+	jsondoc_set(object, "problems:j arrivals:j removals:j", problems, arrivals, removals);
 	if (d->has_builds)
-		jsondoc_put(object, "builds", builds_summary_json(d));
+		jsondoc_put(object, "builds", jsondoc_new("running:d failing:d", d->running_total, d->failing_total));
 	if (d->plan)
-		jsondoc_put(object, "plan", plan_json(d));
-	jsondoc_put(object, "stale", stale_json(d));
+		jsondoc_put(object, "plan", jsondoc_new("id:s made:t removes_files:d removes_bytes:d applied:t",
+			d->plan, d->plan_made, d->plan_files, d->plan_bytes, d->plan_applied));
+	struct jsondoc *stale = jsondoc_object(), *oldest = jsondoc_array(), *views = jsondoc_array();
+	for (size_t n = 0; n < d->olds; n++)
+		jsondoc_add(oldest, jsondoc_new("project:s newest:t", d->old[n].project, d->old[n].when));
+	for (size_t n = 0; n < d->views; n++)
+		jsondoc_add(views, jsondoc_new("view:s stale_projects:d ending_versions:d", d->view[n].view,
+			d->view[n].stale, d->view[n].ending));
+	jsondoc_set(stale, "projects:d oldest:j views:j", d->old_total, oldest, views);
+	jsondoc_put(object, "stale", stale);
 }

@@ -13,57 +13,21 @@
 #include "server/core/auth.h"
 #include "server/core/missing-counts.h"
 #include "server/pages/html-layout.h"
-#include "server/pages/install-index.h"
 #include "server/pages/page.h"
 
 // --- what changes ---
 
-static void put_time_cell(struct buf *out, int64_t when)
-{
-	html_put(out, "<td>%t</td>", when);
-}
-
-static void put_counted(struct buf *out, uint64_t n, const char *one, const char *many)
-{
-	html_put(out, "%n %h", n, n == 1 ? one : many);
-}
-
-static void put_arrivals(const struct overview_data *d, struct buf *out)
-{
-	static const char *const column[] = {"Project", "Version", "Files", "Came"};
-	if (!d->arrivals)
-		return;
-	buf_puts(out, "<h2>New files</h2>\n");
-	html_begin_table(out, "New files", "card wide", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < d->arrivals; i++) {
-		const struct overview_arrival *a = &d->arrival[i];
-		html_begin_project_row(out, "-/", a->project);
-		html_put(out, "<td>%s</td><td>", a->version);
-		put_counted(out, a->files, "file", "files");
-		buf_puts(out, " on ");
-		put_counted(out, a->platforms, "platform", "platforms");
-		buf_puts(out, "</td>");
-		put_time_cell(out, a->when);
-		buf_puts(out, "</tr>\n");
-	}
-	html_end_table(out);
-}
-
 static void put_removals(const struct overview_data *d, struct buf *out)
 {
-	static const char *const column[] = {"Project", "Files", "Removed", "Why"};
 	if (!d->removals)
 		return;
 	buf_printf(out, "<h2>Removed in the last %d days</h2>\n", OVERVIEW_REMOVED_DAYS);
-	html_begin_table(out, "Removed files", "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Removed files", "card wide", "Project|Files|Removed|Why");
 	for (size_t i = 0; i < d->removals; i++) {
 		const struct overview_removal *r = &d->removal[i];
 		html_begin_project_row(out, "-/", r->project);
-		buf_puts(out, "<td>");
-		put_counted(out, r->files, "file", "files");
-		buf_puts(out, "</td>");
-		put_time_cell(out, r->when);
-		html_put(out, "<td class=\"why full\">%s</td></tr>\n", r->reason);
+		html_put(out, "<td>%m</td><td>%t</td><td class=\"why full\">%s</td></tr>\n", r->files, "file|files",
+			r->when, r->reason);
 	}
 	html_end_table(out);
 }
@@ -73,25 +37,19 @@ static void put_removals(const struct overview_data *d, struct buf *out)
 static void put_attempt(const struct results_attempt *a, const char *word, const char *class, struct buf *out)
 {
 	html_put(out, "<tr><th scope=\"row\"><a href=\"-/builds/%u/\">%s %s</a></th><td><span class=\"verdict "
-		"%h\">%h</span></td><td>%s %s</td>", a->project, a->project, a->version, class, word, a->platform,
-		a->python);
-	put_time_cell(out, a->begun);
-	html_put(out, "<td class=\"why full\">%s</td></tr>\n", a->why);
+		"%h\">%h</span></td><td>%s %s</td><td>%t</td><td class=\"why full\">%s</td></tr>\n", a->project,
+		a->project, a->version, class, word, a->platform, a->python, a->begun, a->why);
 }
 
 static void put_build_list(const struct overview_data *d, struct buf *out)
 {
-	static const char *const column[] = {"Build", "Now", "Environment", "Begun", "Why"};
 	if (!d->has_builds)
 		return;
-	buf_puts(out, "<h2>Builds</h2>\n<p class=\"note\">");
-	put_counted(out, d->running_total, "build runs", "builds run");
-	buf_puts(out, ", ");
-	put_counted(out, d->failing_total, "wheel fails", "wheels fail");
-	buf_puts(out, ". <a href=\"-/builds/\">All builds</a></p>\n");
+	html_put(out, "<h2>Builds</h2>\n<p class=\"note\">%m, %m. <a href=\"-/builds/\">All builds</a></p>\n",
+		d->running_total, "build runs|builds run", d->failing_total, "wheel fails|wheels fail");
 	if (!d->runnings && !d->failings)
 		return;
-	html_begin_table(out, "Builds", "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Builds", "card wide", "Build|Now|Environment|Begun|Why");
 	for (size_t i = 0; i < d->runnings; i++)
 		put_attempt(&d->running[i], "running", "goes", out);
 	for (size_t i = 0; i < d->failings; i++)
@@ -101,101 +59,50 @@ static void put_build_list(const struct overview_data *d, struct buf *out)
 
 // --- what is old ---
 
-static void put_last_plan(const struct overview_data *d, struct buf *out)
-{
-	if (!d->plan)
-		return;
-	html_put(out, "<h2>Last prune</h2>\n<p class=\"note\"><a href=\"-/plan/\">The plan</a> of %t removes ",
-		d->plan_made);
-	put_counted(out, d->plan_files, "file", "files");
-	html_put(out, " with %b", d->plan_bytes);
-	if (d->plan_applied)
-		html_put(out, ". It was applied at %t", d->plan_applied);
-	buf_puts(out, ".</p>\n");
-}
-
-static void put_old_views(const struct overview_data *d, struct buf *out)
-{
-	for (size_t i = 0; i < d->views; i++) {
-		const struct overview_view *v = &d->view[i];
-		html_put(out, "<p class=\"note\">View <a href=\"-/channel/%u/\">%s</a>: ", v->view, v->view);
-		put_counted(out, v->stale, "project is", "projects are");
-		buf_puts(out, " stale, and ");
-		put_counted(out, v->ending, "version ends", "versions end");
-		buf_puts(out, " soon.</p>\n");
-	}
-}
-
-static void put_old_projects(const struct overview_data *d, struct buf *out)
-{
-	if (!d->olds)
-		return;
-	buf_puts(out, "<p class=\"note\">");
-	put_counted(out, d->old_total, "project has", "projects have");
-	buf_printf(out, " no new file for %d days; without one for longest:</p>\n", OVERVIEW_OLD_DAYS);
-	static const char *const column[] = {"Project", "Newest file"};
-	html_begin_table(out, "Stale projects", "card wide", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < d->olds; i++) {
-		html_begin_project_row(out, "-/", d->old[i].project);
-		put_time_cell(out, d->old[i].when);
-		buf_puts(out, "</tr>\n");
-	}
-	html_end_table(out);
-}
-
 // --- upstream ---
-
-static void put_health(struct buf *out, const struct upstream_health *x, bool is_offline)
-{
-	const char *class = is_offline ? " goes" : x->is_failing ? " wrong" : x->answered ? " good" : "";
-	buf_printf(out, "<td><span class=\"verdict%s\">%s</span></td><td>", class,
-		is_offline	? "offline"
-		: x->is_failing ? "fails"
-		: x->answered	? "answers"
-				: "not asked yet");
-	if (x->answered)
-		html_time(out, x->answered);
-	buf_puts(out, "</td><td class=\"why full\">");
-	if (x->failed)
-		html_put(out, "%h, %t", upstream_result_name[x->failure], x->failed);
-	buf_puts(out, "</td></tr>\n");
-}
 
 static void put_upstream(const struct overview_data *d, struct buf *out)
 {
-	static const char *const column[] = {"Index", "State", "Last answer", "Last error"};
 	const struct overview_upstream *u = &d->upstream;
 	if (!u->indexes)
 		return;
 	buf_puts(out, "<h2>Upstream</h2>\n");
-	html_begin_table(out, "Upstream", "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Upstream", "card wide", "Index|State|Last answer|Last error");
 	for (size_t i = 0; i < u->indexes; i++) {
 		html_put(out, "<tr><th scope=\"row\" class=\"file\">%s</th>", u->index[i].url);
-		put_health(out, &u->index[i], u->is_offline);
+		const struct upstream_health *x = &u->index[i];
+		const char *class = u->is_offline ? " goes" : x->is_failing ? " wrong" : x->answered ? " good" : "";
+		buf_printf(out, "<td><span class=\"verdict%s\">%s</span></td><td>", class,
+			u->is_offline	? "offline"
+			: x->is_failing ? "fails"
+			: x->answered	? "answers"
+					: "not asked yet");
+		if (x->answered)
+			html_time(out, x->answered);
+		buf_puts(out, "</td><td class=\"why full\">");
+		if (x->failed)
+			html_put(out, "%h, %t", upstream_result_name[x->failure], x->failed);
+		buf_puts(out, "</td></tr>\n");
 	}
 	html_end_table(out);
 	buf_puts(out, "<p class=\"note\">");
 	if (u->is_offline)
 		buf_puts(out, "It is not asked: [upstream] offline = yes. Clients get what is cached. ");
-	put_counted(out, u->projects, "project’s page is", "projects’ pages are");
-	buf_puts(out, " cached, and ");
-	put_counted(out, u->files, "file", "files");
-	html_put(out, " with %b. Answers and errors are those since this server started.</p>\n", u->bytes);
+	html_put(out, "%m cached, and %m with %b. Answers and errors are those since this server started.</p>\n",
+		u->projects, "project’s page is|projects’ pages are", u->files, "file|files", u->bytes);
 }
 
 // First of all: nobody else tells of a file that is not on its page.
 static void put_problems(const struct overview_data *d, struct buf *out)
 {
-	static const char *const column[] = {"File", "Platform", "State", "Why"};
 	if (!d->problem_total)
 		return;
-	buf_puts(out, "<h2>Problems</h2>\n<p class=\"note\">");
-	put_counted(out, d->problem_total, "file is", "files are");
-	buf_puts(out, " quarantined, or for other machines than those of the platform");
+	html_put(out, "<h2>Problems</h2>\n<p class=\"note\">%m quarantined, or for other machines than those of the "
+		"platform", d->problem_total, "file is|files are");
 	if (d->problem_total > d->problems)
 		buf_printf(out, "; the first %zu", d->problems);
 	buf_puts(out, ":</p>\n");
-	html_begin_table(out, "Problems", "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(out, "Problems", "card wide", "File|Platform|State|Why");
 	for (size_t i = 0; i < d->problems; i++) {
 		const struct overview_problem *p = &d->problem[i];
 		html_put(out, "<tr><th scope=\"row\">%s</th><td>%s</td><td><span class=\"verdict %h\">%h</span></td>"
@@ -209,14 +116,43 @@ static void put_overview(const struct overview_data *d, struct buf *out)
 {
 	put_problems(d, out);
 	put_upstream(d, out);
-	put_arrivals(d, out);
+	if (d->arrivals) {
+		buf_puts(out, "<h2>New files</h2>\n");
+		html_begin_table(out, "New files", "card wide", "Project|Version|Files|Came");
+		for (size_t i = 0; i < d->arrivals; i++) {
+			const struct overview_arrival *a = &d->arrival[i];
+			html_begin_project_row(out, "-/", a->project);
+			html_put(out, "<td>%s</td><td>%m on %m</td><td>%t</td></tr>\n", a->version, a->files,
+				"file|files", a->platforms, "platform|platforms", a->when);
+		}
+		html_end_table(out);
+	}
 	put_removals(d, out);
 	put_build_list(d, out);
-	put_last_plan(d, out);
+	if (d->plan) {
+		html_put(out, "<h2>Last prune</h2>\n<p class=\"note\"><a href=\"-/plan/\">The plan</a> of %t removes "
+			"%m with %b", d->plan_made, d->plan_files, "file|files", d->plan_bytes);
+		if (d->plan_applied)
+			html_put(out, ". It was applied at %t", d->plan_applied);
+		buf_puts(out, ".</p>\n");
+	}
 	if (d->olds || d->views)
 		buf_puts(out, "<h2>Stale projects</h2>\n");
-	put_old_views(d, out);
-	put_old_projects(d, out);
+	for (size_t i = 0; i < d->views; i++) {
+		const struct overview_view *v = &d->view[i];
+		html_put(out, "<p class=\"note\">View <a href=\"-/channel/%u/\">%s</a>: %m stale, and %m soon.</p>\n",
+			v->view, v->view, v->stale, "project is|projects are", v->ending, "version ends|versions end");
+	}
+	if (!d->olds)
+		return;
+	html_put(out, "<p class=\"note\">%m no new file for %d days; without one for longest:</p>\n", d->old_total,
+		"project has|projects have", OVERVIEW_OLD_DAYS);
+	html_begin_table(out, "Stale projects", "card wide", "Project|Newest file");
+	for (size_t i = 0; i < d->olds; i++) {
+		html_begin_project_row(out, "-/", d->old[i].project);
+		html_put(out, "<td>%t</td></tr>\n", d->old[i].when);
+	}
+	html_end_table(out);
 }
 
 // --- the whole page ---
@@ -259,8 +195,7 @@ static void choose_index(struct home_page_writer *w, const char *base)
 
 static void put_index_url(struct home_page_writer *w)
 {
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, LIMIT_PAGE);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PAGE);
 	client_config_url(&w->index, &url);
 	escape_html(w->out, buf_view(&url));
 }
@@ -282,26 +217,9 @@ static void put_scan_state(struct home_page_writer *w)
 	buf_puts(w->out, "</span>\n");
 }
 
-static void put_header(struct home_page_writer *w)
-{
-	html_begin(w->out, w->frame, "wheelcache", "Python wheels, ready to install with pip and uv");
-	put_scan_state(w);
-	buf_puts(w->out, "</header>\n");
-}
-
 static void put_size_total(struct home_page_writer *w, const char *name, uint64_t bytes)
 {
 	html_put(w->out, "<div><dt>%h</dt><dd>%b</dd></div>", name, bytes);
-}
-
-static void put_cached_totals(struct home_page_writer *w)
-{
-	const struct overview_upstream *u = &w->stats->overview->upstream;
-	if (!u->indexes)
-		return;
-	html_total(w->out, "Cached projects", u->projects);
-	html_total(w->out, "Cached files", u->files);
-	put_size_total(w, "Cached size", u->bytes);
 }
 
 static void put_store_totals(struct home_page_writer *w)
@@ -321,7 +239,12 @@ static void put_store_totals(struct home_page_writer *w)
 		html_total(w->out, "Files", all.files);
 		put_size_total(w, "Size", all.bytes);
 	}
-	put_cached_totals(w);
+	const struct overview_upstream *u = &w->stats->overview->upstream;
+	if (u->indexes) {
+		html_total(w->out, "Cached projects", u->projects);
+		html_total(w->out, "Cached files", u->files);
+		put_size_total(w, "Cached size", u->bytes);
+	}
 	buf_puts(w->out, "</dl>\n");
 }
 
@@ -335,27 +258,13 @@ static void end_figure(struct home_page_writer *w)
 	buf_puts(w->out, "</code></pre></figure>\n");
 }
 
-static void put_trusted_host(struct home_page_writer *w, const char *before)
-{
-	if (!w->untrusted_host.len)
-		return;
-	buf_puts(w->out, before);
-	escape_html(w->out, buf_view(&w->untrusted_host));
-}
-
-static void put_pip_command(struct home_page_writer *w)
-{
-	CLEANUP(buf_release) struct buf command;
-	buf_init(&command, LIMIT_PAGE);
-	install_index_command(&w->index, "NAME", &command);
-	escape_html(w->out, buf_view(&command));
-}
-
 static void put_install_commands(struct home_page_writer *w)
 {
 	buf_puts(w->out, "<h2>Install from here</h2>\n<div class=\"lines\">\n");
 	begin_figure(w, "pip");
-	put_pip_command(w);
+	CLEANUP(buf_release) struct buf command = buf_up_to(LIMIT_PAGE);
+	install_index_command(&w->index, "NAME", &command);
+	escape_html(w->out, buf_view(&command));
 	end_figure(w);
 	begin_figure(w, "uv");
 	buf_puts(w->out, "uv pip install --default-index ");
@@ -366,7 +275,10 @@ static void put_install_commands(struct home_page_writer *w)
 	begin_figure(w, "pip.conf");
 	buf_puts(w->out, "[global]\nindex-url = ");
 	put_index_url(w);
-	put_trusted_host(w, "\ntrusted-host = ");
+	if (w->untrusted_host.len) {
+		buf_puts(w->out, "\ntrusted-host = ");
+		escape_html(w->out, buf_view(&w->untrusted_host));
+	}
 	end_figure(w);
 	begin_figure(w, "uv.toml");
 	buf_puts(w->out, "[[index]]\nurl = &quot;");
@@ -412,18 +324,13 @@ static void put_platform_names(struct home_page_writer *w, const struct view *v)
 	buf_puts(w->out, in_use || !shown ? "" : " (retired)");
 }
 
-// The view or platform from which files are promoted into this one, if the client may know it; NULL.
-static const char *readable_source(const struct home_page_writer *w, const struct view *v)
-{
-	const struct config_view *own = v->membership ? config_view(&w->site->config, v->membership) : NULL;
-	const struct view *from = own ? site_view(w->site, str_from(own->from)) : NULL;
-	return from && readable_has_view(w->stats->readable, from, NULL) ? own->from : NULL;
-}
-
 // Says that the view shows only a part of its platforms' files.
 static void put_promotion(struct home_page_writer *w, const struct view *v)
 {
-	const char *source = readable_source(w, v);
+	// The view or platform from which files are promoted into this one, if the client may know it;
+	const struct config_view *own = v->membership ? config_view(&w->site->config, v->membership) : NULL;
+	const struct view *from = own ? site_view(w->site, str_from(own->from)) : NULL;
+	const char *source = from && readable_has_view(w->stats->readable, from, NULL) ? own->from : NULL;
 	if (!v->membership)
 		return;
 	buf_puts(w->out, ": files that were promoted");
@@ -467,27 +374,20 @@ static size_t next_view(const struct site *s, const struct readable *r, size_t i
 	return i;
 }
 
-// The name of a view that the configuration names, with a link to its page as a channel.
-static void put_channel_link(struct home_page_writer *w, const struct view *v)
-{
-	html_put(w->out, "<a href=\"-/channel/%u/\">", v->name);
-	put_html_text(w, v->name);
-	buf_puts(w->out, "</a>");
-}
-
 static void put_views(struct home_page_writer *w)
 {
-	static const char *const column[] = {"Name", "Platforms, in order", "Index URL"};
 	size_t first = next_view(w->site, w->stats->readable, 1 + w->site->store.platform_count);
 	if (first >= w->site->view_count)
 		return;
 	buf_puts(w->out, "<h2>Views</h2>\n");
-	html_begin_table(w->out, "Views", "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(w->out, "Views", "card wide", "Name|Platforms, in order|Index URL");
 	for (size_t i = first; i < w->site->view_count; i = next_view(w->site, w->stats->readable, i + 1)) {
 		const struct view *v = &w->site->view[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
-		put_channel_link(w, v);
-		buf_puts(w->out, "</th><td class=\"full\">");
+		// The name of a view that the configuration names, with a link to its page as a channel.
+		html_put(w->out, "<a href=\"-/channel/%u/\">", v->name);
+		put_html_text(w, v->name);
+		buf_puts(w->out, "</a></th><td class=\"full\">");
 		put_platform_names(w, v);
 		put_promotion(w, v);
 		buf_puts(w->out, "</td>");
@@ -529,23 +429,18 @@ static bool has_readable_platform(const struct home_page_writer *w)
 	return false;
 }
 
-// A server that only mirrors has none.
-static bool shows_platforms(const struct home_page_writer *w)
-{
-	return has_readable_platform(w) || !w->stats->overview->upstream.indexes;
-}
-
 static void put_platform_table(struct home_page_writer *w)
 {
-	if (!shows_platforms(w))
+	// A server that only mirrors has none.
+	if (!has_readable_platform(w) && w->stats->overview->upstream.indexes)
 		return;
 	buf_puts(w->out, "<h2>Platforms</h2>\n");
 	html_begin_box(w->out, "Platforms", "card wide");
-	buf_puts(w->out, "<table>\n<thead><tr><th scope=\"col\">Name</th><th scope=\"col\" class=\"n\">Projects</th>"
-			 "<th scope=\"col\" class=\"n\">Files</th><th scope=\"col\" class=\"n\">Size</th>"
-			 "<th scope=\"col\">Index URL</th>");
-	buf_puts(w->out, w->site->config.branch_count ? "<th scope=\"col\">Branches</th></tr></thead>\n<tbody>\n"
-						      : "</tr></thead>\n<tbody>\n");
+	html_put(w->out, "<table>\n<thead><tr><th scope=\"col\">Name</th><th scope=\"col\" "
+		"class=\"n\">Projects</th><th scope=\"col\" class=\"n\">Files</th><th scope=\"col\" "
+		"class=\"n\">Size</th><th scope=\"col\">Index URL</th>%h",
+		w->site->config.branch_count ? "<th scope=\"col\">Branches</th></tr></thead>\n<tbody>\n"
+			: "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < w->site->store.platform_count; i++) {
 		if (!is_on_home(w->stats, &w->site->store.platform[i]))
 			continue;
@@ -564,46 +459,6 @@ static void put_platform_table(struct home_page_writer *w)
 	html_end_table(w->out);
 }
 
-// The client may read nothing of this server, as it is.
-static bool shows_nothing(const struct home_page_writer *w)
-{
-	return w->site->has_private && !has_readable_platform(w) && !w->stats->overview->upstream.indexes;
-}
-
-static void put_way_in(struct home_page_writer *w)
-{
-	buf_puts(w->out, "<h2>All of this server is private</h2>\n<p>");
-	if (w->stats->readable->grant.count)
-		buf_puts(w->out, "Of this your token may read what the search finds. To use another one: ");
-	buf_puts(w->out, "<a href=\"?sign-in=1\">Sign in</a>. The browser asks for a user name, which may be any, and for a "
-			 "password: a token that may read. It keeps them until it is closed.</p>\n"
-			 "<p>The operator makes a token: <code>wheelcache token add --read</code>. pip and uv need one too: "
-			 "see <a href=\"-/docs/clients.md\">clients and CI systems</a>.</p>\n");
-}
-
-static void put_content(struct home_page_writer *w)
-{
-	put_store_totals(w);
-	put_install_commands(w);
-	put_default_note(w);
-	put_overview(w->stats->overview, w->out);
-	put_views(w);
-	put_platform_table(w);
-}
-
-static void put_end(struct home_page_writer *w)
-{
-	CLEANUP(buf_release) struct buf links;
-	buf_init(&links, LIMIT_PAGE);
-	buf_puts(&links, "<a href=\"simple/\">all projects</a> · <a href=\"-/usage/\">usage</a> · "
-			 "<a href=\"-/log/\" title=\"needs a token that may read\">log</a>");
-	if (w->stats->readable->has_private)
-		buf_puts(&links, " · signed in until the browser is closed");
-	else if (w->site->has_private)
-		buf_puts(&links, " · <a href=\"?sign-in=1\" title=\"needs a token that may read\">sign in</a>");
-	html_end(w->out, links.data);
-}
-
 static void home_page_writer_release(struct home_page_writer *w)
 {
 	buf_release(&w->untrusted_host);
@@ -620,27 +475,44 @@ void home_page_write(const struct html_frame *frame, const struct site *s, const
 	buf_init(&w.untrusted_host, LIMIT_PAGE);
 	client_config_distrusted(base, &w.untrusted_host);
 	choose_index(&w, base_url);
-	put_header(&w);
-	if (shows_nothing(&w))
-		put_way_in(&w);
-	else
-		put_content(&w);
-	put_end(&w);
+	html_begin(w.out, w.frame, "wheelcache", "Python wheels, ready to install with pip and uv");
+	put_scan_state(&w);
+	buf_puts(w.out, "</header>\n");
+	// The client may read nothing of this server, as it is.
+	if (w.site->has_private && !has_readable_platform(&w) && !w.stats->overview->upstream.indexes) {
+		buf_puts(w.out, "<h2>All of this server is private</h2>\n<p>");
+		if (w.stats->readable->grant.count)
+			buf_puts(w.out, "Of this your token may read what the search finds. To use another one: ");
+		buf_puts(w.out, "<a href=\"?sign-in=1\">Sign in</a>. The browser asks for a user name, which may be "
+			"any, and for a password: a token that may read. It keeps them until it is closed.</p>\n<p>The "
+			"operator makes a token: <code>wheelcache token add --read</code>. pip and uv need one too: "
+			"see <a href=\"-/docs/clients.md\">clients and CI systems</a>.</p>\n");
+	} else {
+		put_store_totals(&w);
+		put_install_commands(&w);
+		put_default_note(&w);
+		put_overview(w.stats->overview, w.out);
+		put_views(&w);
+		put_platform_table(&w);
+	}
+	CLEANUP(buf_release) struct buf links = buf_up_to(LIMIT_PAGE);
+	buf_puts(&links, "<a href=\"simple/\">all projects</a> · <a href=\"-/usage/\">usage</a> · "
+			 "<a href=\"-/log/\" title=\"needs a token that may read\">log</a>");
+	if (w.stats->readable->has_private)
+		buf_puts(&links, " · signed in until the browser is closed");
+	else if (w.site->has_private)
+		buf_puts(&links, " · <a href=\"?sign-in=1\" title=\"needs a token that may read\">sign in</a>");
+	html_end(w.out, "%h", links.data);
 }
 
 // --- JSON ---
 
 static struct jsondoc *platform_json(const struct platform *p, const struct home_page_platform *stats)
 {
-	struct jsondoc *one = jsondoc_object();
-	jsondoc_put_str(one, "name", p->name);
-	jsondoc_put_int(one, "projects", (int64_t)stats->totals.projects);
-	jsondoc_put_int(one, "files", (int64_t)stats->totals.files);
-	jsondoc_put_int(one, "bytes", (int64_t)stats->totals.bytes);
-	if (stats->is_missing_known) {
-		jsondoc_put_int(one, "missing", (int64_t)stats->missing);
-		jsondoc_put_time(one, "missing_counted", stats->missing_counted);
-	}
+	struct jsondoc *one = jsondoc_new("name:s projects:d files:d bytes:d", p->name, stats->totals.projects,
+		stats->totals.files, stats->totals.bytes);
+	if (stats->is_missing_known)
+		jsondoc_set(one, "missing:d missing_counted:t", stats->missing, stats->missing_counted);
 	return one;
 }
 
@@ -648,17 +520,14 @@ void home_json_write(const struct site *s, const struct home_page_stats *stats, 
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *platforms = jsondoc_array(), *views = jsondoc_array();
-	jsondoc_put_str(doc, "url", base_url);
-	jsondoc_put_bool(doc, "scanning", stats->is_scanning);
-	jsondoc_put_time(doc, "last_scan", stats->last_scan);
+	jsondoc_set(doc, "url:s scanning:b last_scan:t", base_url, stats->is_scanning, stats->last_scan);
 	for (size_t i = 0; i < s->store.platform_count; i++)
 		if (is_on_home(stats, &s->store.platform[i]))
 			jsondoc_add(platforms, platform_json(&s->store.platform[i], &stats->platform[i]));
 	for (size_t i = next_view(s, stats->readable, 1 + s->store.platform_count); i < s->view_count;
 		i = next_view(s, stats->readable, i + 1))
 		jsondoc_add_str(views, s->view[i].name);
-	jsondoc_put(doc, "platforms", platforms);
-	jsondoc_put(doc, "views", views);
+	jsondoc_set(doc, "platforms:j views:j", platforms, views);
 	overview_json_put(stats->overview, doc);
 	jsondoc_write(doc, 2, out);
 }
@@ -666,17 +535,6 @@ void home_json_write(const struct site *s, const struct home_page_stats *stats, 
 // --- the page ---
 
 enum { HOME_SCAN_ENDED, HOME_IS_SCANNING, HOME_HAS_TOKEN }; // numbers of the query
-
-static struct home_page_platform *list_home_platforms(struct server_context *s, const struct site *site)
-{
-	struct home_page_platform *list = xcalloc(site->store.platform_count + 1, sizeof(*list));
-	for (size_t i = 0; i < site->store.platform_count; i++) {
-		list[i].totals = server_context_platform_totals(s, i);
-		list[i].is_missing_known = missing_counts_get(s->missing_counts, site->store.platform[i].name,
-			&list[i].missing, &list[i].missing_counted);
-	}
-	return list;
-}
 
 static struct reply *prepare_home(struct page_query *q)
 {
@@ -695,7 +553,13 @@ static int write_home(struct page_query *q, struct buf *out, struct err *e)
 	CLEANUP(overview_data_release) struct overview_data overview = {0};
 	if (overview_data_read(q->context, q->catalog, &q->readable, q->now, &overview, e) < 0)
 		return -1;
-	CLEANUP(mem_free) struct home_page_platform *platforms = list_home_platforms(q->context, q->site);
+	struct home_page_platform *list = xcalloc(q->site->store.platform_count + 1, sizeof(*list));
+	for (size_t i = 0; i < q->site->store.platform_count; i++) {
+		list[i].totals = server_context_platform_totals(q->context, i);
+		list[i].is_missing_known = missing_counts_get(q->context->missing_counts,
+			q->site->store.platform[i].name, &list[i].missing, &list[i].missing_counted);
+	}
+	CLEANUP(mem_free) struct home_page_platform *platforms = list;
 	const struct home_page_stats stats = {
 		.platform = platforms,
 		.overview = &overview,
@@ -704,7 +568,7 @@ static int write_home(struct page_query *q, struct buf *out, struct err *e)
 		.last_scan = (int64_t)q->number[HOME_SCAN_ENDED],
 	};
 	if (q->form == PAGE_FORM_HTML)
-		home_page_write(&q->frame, q->site, &stats, q->base, out);
+		home_page_write(page_frame(q), q->site, &stats, q->base, out);
 	else
 		home_json_write(q->site, &stats, q->base, out);
 	return 0;
@@ -718,7 +582,6 @@ const struct page_row home_page = {
 	.has_base = true,
 	.needs_directory = true,
 	.has_own_frame = true,
-	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON,
 	.most = 4 << 20,
 	.prepare = prepare_home,
 	.write = write_home,

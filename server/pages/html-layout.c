@@ -63,19 +63,34 @@ void html_text(struct buf *out, const char *text)
 	escape_html(out, str_from(text));
 }
 
-void html_put_values(struct buf *out, const char *form, const struct html_value *value)
+// words: "file|files"
+static void put_many(struct buf *out, uint64_t n, const char *words)
 {
+	struct str many = str_from(words), one = str_cut(&many, '|');
+	html_count(out, n);
+	buf_putc(out, ' ');
+	buf_str(out, n == 1 ? one : many);
+}
+
+void html_put_values(struct buf *out, const struct form_value *value)
+{
+	const char *form = value++->text;
 	for (const char *at; (at = strchr(form, '%')); form = at + 2) {
+		const char *text = value->text ? value->text : "";
 		buf_add(out, form, (size_t)(at - form));
 		switch (at[1]) {
 		case 's':
-			html_text(out, value->text);
+			html_text(out, text);
 			break;
 		case 'u':
-			escape_url(out, str_from(value->text));
+			escape_url(out, str_from(text));
 			break;
 		case 'h':
-			buf_puts(out, value->text);
+			buf_puts(out, text);
+			break;
+		case 'm':
+			put_many(out, (uint64_t)value->number, value[1].text);
+			value++;
 			break;
 		case 'd':
 			buf_printf(out, "%" PRId64, value->number);
@@ -190,37 +205,20 @@ void html_field(struct buf *out, const char *name, const char *label, const char
 	buf_puts(out, "\">");
 }
 
-static void put_assets(struct buf *out, const struct html_frame *f)
-{
-	if (!f->root) {
-		buf_puts(out, "<style>\n");
-		buf_puts(out, html_asset[HTML_STYLE].text);
-		buf_puts(out, "</style>\n");
-		return;
-	}
-	buf_printf(out, "<link rel=\"stylesheet\" href=\"%s%s?v=%s\">\n", f->root, html_asset[HTML_STYLE].path,
-		html_asset_version(HTML_STYLE));
-	buf_printf(out, "<script src=\"%s%s?v=%s\" defer></script>\n", f->root, html_asset[HTML_SCRIPT].path,
-		html_asset_version(HTML_SCRIPT));
-}
-
-static void put_section_links(struct buf *out, const struct html_frame *f)
-{
-	buf_puts(out, "<nav aria-label=\"Sections\">");
-	for (int i = 0; i < HTML_SECTION_COUNT; i++)
-		if (f->sections & 1U << i)
-			buf_printf(out, "<a href=\"%s%s\"%s>%s</a>", *f->root || *section[i].path ? f->root : "./",
-				section[i].path, (int)f->here == i ? " aria-current=\"page\"" : "", section[i].words);
-	buf_puts(out, "</nav>");
-}
-
 static void put_top(struct buf *out, const struct html_frame *f)
 {
 	buf_puts(out, "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header class=\"top\"><div>");
 	buf_printf(out, "<a class=\"brand\" href=\"%s\">" WHEEL_PICTURE("currentColor") "wheelcache</a>",
 		*f->root ? f->root : "./");
-	if (f->sections)
-		put_section_links(out, f);
+	if (f->sections) {
+		buf_puts(out, "<nav aria-label=\"Sections\">");
+		for (int i = 0; i < HTML_SECTION_COUNT; i++)
+			if (f->sections & 1U << i)
+				buf_printf(out, "<a href=\"%s%s\"%s>%s</a>", *f->root || *section[i].path ? f->root
+					: "./", section[i].path, (int)f->here == i ? " aria-current=\"page\"" : "",
+					section[i].words);
+		buf_puts(out, "</nav>");
+	}
 	if (f->has_search)
 		buf_printf(out,
 			"<form role=\"search\" method=\"get\" action=\"%s-/search\"><label class=\"sr\" for=\"search\">"
@@ -238,7 +236,16 @@ void html_begin(struct buf *out, const struct html_frame *frame, const char *tit
 	html_text(out, title);
 	buf_puts(out, strcmp(title, "wheelcache") == 0 ? "" : " · wheelcache");
 	buf_puts(out, "</title>\n<link rel=\"icon\" href=\"data:image/svg+xml," WHEEL_PICTURE("teal") "\">\n");
-	put_assets(out, frame);
+	if (!frame->root) {
+		buf_puts(out, "<style>\n");
+		buf_puts(out, html_asset[HTML_STYLE].text);
+		buf_puts(out, "</style>\n");
+	} else {
+		buf_printf(out, "<link rel=\"stylesheet\" href=\"%s%s?v=%s\">\n", frame->root,
+			html_asset[HTML_STYLE].path, html_asset_version(HTML_STYLE));
+		buf_printf(out, "<script src=\"%s%s?v=%s\" defer></script>\n", frame->root,
+			html_asset[HTML_SCRIPT].path, html_asset_version(HTML_SCRIPT));
+	}
 	buf_puts(out, "</head>\n<body>\n");
 	if (frame->root)
 		put_top(out, frame);
@@ -249,10 +256,10 @@ void html_begin(struct buf *out, const struct html_frame *frame, const char *tit
 	buf_puts(out, *words ? "</p></div>" : "</div>");
 }
 
-void html_end(struct buf *out, const char *links)
+void html_end_values(struct buf *out, const struct form_value *links)
 {
 	buf_puts(out, "</main>\n<footer>wheelcache " PACKAGE_VERSION " · ");
-	buf_puts(out, links);
+	html_put_values(out, links);
 	buf_puts(out, "</footer>\n</body>\n</html>\n");
 }
 
@@ -264,12 +271,16 @@ void html_begin_box(struct buf *out, const char *label, const char *class)
 	buf_puts(out, "\">");
 }
 
-void html_begin_table(struct buf *out, const char *label, const char *class, const char *const *column, size_t columns)
+void html_begin_table(struct buf *out, const char *label, const char *class, const char *heads)
 {
 	html_begin_box(out, label, class);
 	buf_puts(out, "<table>\n<thead><tr>");
-	for (size_t i = 0; i < columns; i++)
-		buf_printf(out, "<th scope=\"col\">%s</th>", column[i]);
+	for (struct str rest = str_from(heads); rest.len;) {
+		struct str head = str_cut(&rest, '|');
+		buf_puts(out, "<th scope=\"col\">");
+		buf_str(out, head);
+		buf_puts(out, "</th>");
+	}
 	buf_puts(out, "</tr></thead>\n<tbody>\n");
 }
 

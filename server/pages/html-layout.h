@@ -17,6 +17,7 @@
 #pragma once
 
 #include "lib/base/buf.h"
+#include "lib/base/form.h"
 #include "lib/format/jsondoc.h"
 
 // The sections that the navigation of every page shows, in this order.
@@ -41,52 +42,24 @@ struct html_frame {
 // The header Content-Security-Policy of all pages: style and script are files of this server.
 extern const char html_policy[];
 
-struct html_value {
-	const char *text;
-	int64_t number;
-};
-static inline struct html_value html_value_text(const char *text)
-{
-	return (struct html_value){.text = text ? text : ""};
-}
-static inline struct html_value html_value_number(int64_t number)
-{
-	return (struct html_value){.number = number};
-}
-void html_put_values(struct buf *out, const char *form, const struct html_value *value);
-#define HTML_1(x)                                                                                                      \
-	_Generic((x), char *: html_value_text, const char *: html_value_text, default: html_value_number)(x)
-#define HTML_2(x, ...) HTML_1(x), HTML_1(__VA_ARGS__)
-#define HTML_3(x, ...) HTML_1(x), HTML_2(__VA_ARGS__)
-#define HTML_4(x, ...) HTML_1(x), HTML_3(__VA_ARGS__)
-#define HTML_5(x, ...) HTML_1(x), HTML_4(__VA_ARGS__)
-#define HTML_6(x, ...) HTML_1(x), HTML_5(__VA_ARGS__)
-#define HTML_7(x, ...) HTML_1(x), HTML_6(__VA_ARGS__)
-#define HTML_8(x, ...) HTML_1(x), HTML_7(__VA_ARGS__)
-#define HTML_9(x, ...) HTML_1(x), HTML_8(__VA_ARGS__)
-#define HTML_10(x, ...) HTML_1(x), HTML_9(__VA_ARGS__)
-#define HTML_PICK(a, b, c, d, e, f, g, h, i, j, name, ...) name
-
 // Adds all up to the words below the title. The caller may add a .state, and adds "</header>".
 void html_begin(struct buf *out, const struct html_frame *frame, const char *title, const char *words);
-// Adds all from "</main>" on. links: HTML, for the last line.
-void html_end(struct buf *out, const char *links);
+// Adds all from "</main>" on, with HTML for the last line: a form and its values, as for html_put().
+#define html_end(out, ...) html_end_values(out, FORM_VALUES(__VA_ARGS__))
+void html_end_values(struct buf *out, const struct form_value *links);
 // The box of a table. label: for screen readers, different from those of other boxes; class: of the box; a .matrix, which
 // may scroll, gets the focus. The caller closes the <div>.
 void html_begin_box(struct buf *out, const char *label, const char *class);
-// A table in such a box, up to the first row. columns: the heads, as HTML.
-void html_begin_table(struct buf *out, const char *label, const char *class, const char *const *column, size_t columns);
+// A table in such a box, up to the first row. heads: HTML of the columns, with "|" between.
+void html_begin_table(struct buf *out, const char *label, const char *class, const char *heads);
 void html_end_table(struct buf *out);
 void html_text(struct buf *out, const char *text); // escaped
 // Adds HTML in which "%" and a letter stand for the next value: of a text (NULL: "") "%s" adds it escaped, "%u" as a segment
 // of a URL, "%h" as the HTML that it is; of an integer "%d" adds its digits, "%n" the same with commas, "%t" the time that
-// it is, as html_time(), "%b" its bytes, as html_size(). "%%" is "%". One value to ten, of these two types: no others
-// compile.
-#define html_put(out, form, ...)                                                                                       \
-	html_put_values(out, form,                                                                                     \
-		(const struct html_value[]){                                                                           \
-			HTML_PICK(__VA_ARGS__, HTML_10, HTML_9, HTML_8, HTML_7, HTML_6, HTML_5, HTML_4, HTML_3,        \
-				HTML_2, HTML_1, none)(__VA_ARGS__)})
+// it is, as html_time(), "%b" its bytes, as html_size(); of an integer and a text "%m" adds "1 file" or "1,234 files" where
+// the text is "file|files". "%%" is "%". Up to 19 values.
+#define html_put(out, ...) html_put_values(out, FORM_VALUES(__VA_ARGS__))
+void html_put_values(struct buf *out, const struct form_value *value);
 // Begins a row of a table with the name of a project, which leads to its page. up: what leads to "/-/", such as "../".
 void html_begin_project_row(struct buf *out, const char *up, const char *project);
 // "2026-01-02 03:04 UTC", as an element <time>.

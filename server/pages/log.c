@@ -61,17 +61,13 @@ static bool sees_view_of_entry(const struct log_query *q, const char *name)
 	return v && reads_platforms(q->grant, (const struct platform *const *)v->platform, v->platform_count, true);
 }
 
-// What tokens there are is for who may read everything.
-static bool is_of_tokens(const struct audit_entry *a)
-{
-	return a->action && strncmp(a->action, "token", strlen("token")) == 0;
-}
-
 static bool sees_entry(const struct log_taker *t, const struct audit_entry *a)
 {
 	if (t->reads_all)
 		return true;
-	return a->platform && !is_of_tokens(a) && token_grant_reads(t->query->grant, a->platform, a->project) &&
+	// What tokens there are is for who may read everything.
+	return a->platform && (!a->action || strncmp(a->action, "token", strlen("token")) != 0) &&
+	       token_grant_reads(t->query->grant, a->platform, a->project) &&
 	       (!a->view || sees_view_of_entry(t->query, a->view));
 }
 
@@ -95,51 +91,13 @@ static int take_log_entry(void *ctx, const struct audit_entry *a, const char *ti
 	return 0;
 }
 
-static int read_log_entries(const struct page_query *q, const struct log_query *query, struct log_data *out, struct err *e)
-{
-	const struct audit_place *audit = q->context->audit;
-	struct audit_query wanted = {.path = audit ? audit->path : NULL, .most = LIMIT_AUDIT_READ};
-	struct log_taker t = {query, out, reads_all_of(q->site, query->grant)};
-	audit_asked_query(query->asked, &wanted);
-	if (wanted.path && audit_recent(&wanted, take_log_entry, &t, &out->is_whole, e) < 0)
-		return -1;
-	out->first = out->lines > q->limit ? out->lines - q->limit : 0;
-	return 0;
-}
-
 static void log_data_release(struct log_data *d)
 {
 	free(d->line);
 	arena_release(&d->text);
 }
 
-static bool has_more(const struct log_data *d)
-{
-	return d->first > 0 || !d->is_whole;
-}
-
 // --- for programs ---
-
-static void write_log_json(const struct log_data *d, struct buf *out)
-{
-	buf_puts(out, "{\"entries\": [\n");
-	for (size_t i = d->first; i < d->lines; i++) {
-		if (i > d->first)
-			buf_putc(out, ',');
-		audit_entry_json(&d->line[i].entry, d->line[i].time, out);
-	}
-	buf_printf(out, "], \"more\": %s}\n", has_more(d) ? "true" : "false");
-}
-
-static void write_log_text(const struct log_data *d, struct buf *out)
-{
-	for (size_t i = d->first; i < d->lines; i++) {
-		CLEANUP(buf_release) struct buf line;
-		buf_init(&line, SIZE_MAX / 2); // each field is bounded
-		audit_entry_text(&d->line[i].entry, d->line[i].time, &line);
-		escape_terminal_line(out, "%s", line.data);
-	}
-}
 
 // --- for people ---
 
@@ -148,57 +106,33 @@ static void put_log_cell(struct buf *out, const char *class, const char *text)
 	html_put(out, "<td class=\"%h\">%s</td>", class, text);
 }
 
-static void put_log_what(struct buf *out, const struct audit_entry *a)
-{
-	buf_puts(out, "<td class=\"file\">");
-	bool has_page = a->project && name_is_valid(str_from(a->project)); // a token's line has a glob
-	if (has_page)
-		html_put(out, "<a href=\"../project/%u\">", a->project);
-	html_put(out, "%s%h%h%s</td>", a->file ? a->file : a->project ? a->project : "", has_page ? "</a>" : "",
-		a->view ? " in the view " : "", a->view);
-}
-
-// Day and time, without fractions of a second; what is no time stays as it is.
-static void put_log_time(struct buf *out, const char *time)
-{
-	enum { DAY = 10, SECOND = 19 };
-	CLEANUP(buf_release) struct buf parts;
-	buf_init(&parts, sizeof("2026-01-02 03:04:05 UTC"));
-	if (strlen(time) > SECOND && time[DAY] == 'T') {
-		buf_printf(&parts, "%.10s %.8s UTC", time, time + DAY + 1);
-		time = parts.data;
-	}
-	html_text(out, time);
-}
-
 static void put_log_row(struct buf *out, const struct log_line *l)
 {
 	const struct audit_entry *a = &l->entry;
 	bool is_done = a->result && strcmp(a->result, "done") == 0;
 	buf_puts(out, "<tr><th scope=\"row\">");
-	put_log_time(out, l->time);
-	buf_puts(out, "</th>");
+	// Day and time, without fractions of a second; what is no time stays as it is.
+	const char *time = l->time;
+	enum { DAY = 10, SECOND = 19 };
+	CLEANUP(buf_release) struct buf parts = buf_up_to(sizeof("2026-01-02 03:04:05 UTC"));
+	if (strlen(time) > SECOND && time[DAY] == 'T') {
+		buf_printf(&parts, "%.10s %.8s UTC", time, time + DAY + 1);
+		time = parts.data;
+	}
+	html_put(out, "%s</th>", time);
 	put_log_cell(out, "name", a->who);
 	put_log_cell(out, "name", a->peer);
 	put_log_cell(out, "name", a->action);
 	put_log_cell(out, "name", a->platform);
-	put_log_what(out, a);
-	html_put(out, "<td><span class=\"verdict%h\">%s</span></td>", is_done ? " good" : " goes", a->result);
+	buf_puts(out, "<td class=\"file\">");
+	bool has_page = a->project && name_is_valid(str_from(a->project)); // a token's line has a glob
+	if (has_page)
+		html_put(out, "<a href=\"../project/%u\">", a->project);
+	html_put(out, "%s%h%h%s</td><td><span class=\"verdict%h\">%s</span></td>",
+		a->file ? a->file : a->project ? a->project : "", has_page ? "</a>" : "",
+		a->view ? " in the view " : "", a->view, is_done ? " good" : " goes", a->result);
 	put_log_cell(out, "why full", a->reason);
 	buf_puts(out, "</tr>\n");
-}
-
-static void put_log_rows(struct buf *out, const struct log_data *d)
-{
-	static const char *const column[] = {"Time", "Who", "From", "Action", "Platform", "What", "Result", "Why"};
-	if (d->first == d->lines) {
-		buf_puts(out, "<p class=\"note\">There is no such entry that your token may see.</p>\n");
-		return;
-	}
-	html_begin_table(out, "Entries", "card wide builds", column, ARRAY_SIZE(column));
-	for (size_t i = d->lines; i-- > d->first;)
-		put_log_row(out, &d->line[i]);
-	html_end_table(out);
 }
 
 static void put_log_link(struct buf *out, const struct page_query *q, size_t limit, const char *format,
@@ -210,14 +144,21 @@ static void put_log_link(struct buf *out, const struct page_query *q, size_t lim
 	buf_printf(out, "%s%s\">%s</a>", *format ? "&amp;format=" : "", format, words);
 }
 
-static void write_log_html(const struct page_query *q, const struct log_data *d, struct buf *out)
+static void write_log_html(struct page_query *q, const struct log_data *d, struct buf *out)
 {
-	html_begin(out, &q->frame, "Log", "Who did what to which file");
+	html_begin(out, page_frame(q), "Log", "Who did what to which file");
 	buf_puts(out, "</header>\n<form method=\"get\" action=\"./\">");
 	html_field(out, "q", "File or project", q->text[ARGUMENT_TEXT]);
 	html_field(out, "since", "Since 2026-11-22, or 7d", q->text[ARGUMENT_SINCE]);
 	buf_puts(out, "<button>Show</button></form>\n");
-	put_log_rows(out, d);
+	if (d->first == d->lines) {
+		buf_puts(out, "<p class=\"note\">There is no such entry that your token may see.</p>\n");
+	} else {
+		html_begin_table(out, "Entries", "card wide builds", "Time|Who|From|Action|Platform|What|Result|Why");
+		for (size_t i = d->lines; i-- > d->first;)
+			put_log_row(out, &d->line[i]);
+		html_end_table(out);
+	}
 	if (!d->is_whole)
 		buf_puts(out, "<p class=\"note\">Older entries are in the log on the server: wheelcache log.</p>\n");
 	buf_puts(out, "<nav aria-label=\"Forms\">");
@@ -255,15 +196,32 @@ static int write_log(struct page_query *q, struct buf *out, struct err *e)
 	if (refused)
 		return page_answer(q, refused);
 	const struct log_query query = {q->site, &grant, &asked};
-	if (read_log_entries(q, &query, &data, e) < 0)
+	const struct audit_place *audit = q->context->audit;
+	struct audit_query wanted = {.path = audit ? audit->path : NULL, .most = LIMIT_AUDIT_READ};
+	struct log_taker t = {&query, &data, reads_all_of(q->site, query.grant)};
+	audit_asked_query(query.asked, &wanted);
+	if (wanted.path && audit_recent(&wanted, take_log_entry, &t, &data.is_whole, e) < 0)
 		return -1;
+	data.first = data.lines > q->limit ? data.lines - q->limit : 0;
 	q->is_private = true;
 	if (q->form == PAGE_FORM_HTML)
 		write_log_html(q, &data, out);
-	else if (q->form == PAGE_FORM_TEXT)
-		write_log_text(&data, out);
-	else
-		write_log_json(&data, out);
+	else if (q->form == PAGE_FORM_TEXT) {
+		for (size_t i = data.first; i < data.lines; i++) {
+			CLEANUP(buf_release) struct buf line;
+			buf_init(&line, SIZE_MAX / 2); // each field is bounded
+			audit_entry_text(&data.line[i].entry, data.line[i].time, &line);
+			escape_terminal_line(out, "%s", line.data);
+		}
+	} else {
+		buf_puts(out, "{\"entries\": [\n");
+		for (size_t i = data.first; i < data.lines; i++) {
+			if (i > data.first)
+				buf_putc(out, ',');
+			audit_entry_json(&data.line[i].entry, data.line[i].time, out);
+		}
+		buf_printf(out, "], \"more\": %s}\n", (data.first > 0 || !data.is_whole) ? "true" : "false");
+	}
 	return 0;
 }
 

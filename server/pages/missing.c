@@ -18,8 +18,7 @@ static void copy_python(const char *text, char out[MISSING_QUERY_PYTHON])
 {
 	struct err no_python = ERR_INIT;
 	struct python python;
-	CLEANUP(buf_release) struct buf name;
-	buf_init(&name, MISSING_QUERY_PYTHON - 1);
+	CLEANUP(buf_release) struct buf name = buf_up_to(MISSING_QUERY_PYTHON - 1);
 	if (python_parse(str_from(text), &python, &no_python) == 0)
 		python_print(&python, &name);
 	size_t len = name.failed ? 0 : name.len;
@@ -42,8 +41,7 @@ static bool is_wanted_environment(const struct missing_query *q)
 {
 	const struct profile *p = &q->platform->profile;
 	for (size_t i = 0; i < p->environment_count; i++) {
-		CLEANUP(buf_release) struct buf name;
-		buf_init(&name, LIMIT_FILE_NAME);
+		CLEANUP(buf_release) struct buf name = buf_up_to(LIMIT_FILE_NAME);
 		python_print(&p->environment[i].python, &name);
 		if ((!*q->python || strcmp(q->python, name.data) == 0) &&
 			any_branch_wants(&q->site->config, q->platform->name, &p->environment[i].python))
@@ -153,24 +151,17 @@ static void put_sums(const struct missing *m, const struct missing_query *q, str
 	buf_puts(out, "</tbody>\n</table></div>\n");
 }
 
-// To the project's page of this version, if there is something to be shown.
-static void put_project_link(const struct missing_row *row, struct buf *out)
-{
-	bool is_known = row->status != WHEEL_UNKNOWN && row->status != WHEEL_IMPOSSIBLE;
-	if (is_known) {
-		html_put(out, "<a href=\"../project/%u%h%u\">", row->project, row->version ? "?version=" : "",
-			row->version ? row->version : "");
-	}
-	html_put(out, "%s%h", row->project, is_known ? "</a>" : "");
-}
-
 static void put_wanted_row(const struct missing_row *row, struct buf *out)
 {
 	bool is_bad = row->status == WHEEL_FAILED || row->status == WHEEL_UNKNOWN;
 	buf_puts(out, "<tr><th scope=\"row\">");
-	put_project_link(row, out);
-	html_put(out, " %s</th><td><span class=\"verdict%h\">%h</span></td><td class=\"why full\">%s", row->version,
-		is_bad ? " goes" : "", wheel_status_name[row->status], row->why);
+	// To the project's page of this version, if there is something to be shown.
+	bool is_known = row->status != WHEEL_UNKNOWN && row->status != WHEEL_IMPOSSIBLE;
+	if (is_known)
+		html_put(out, "<a href=\"../project/%u%h%u\">", row->project, row->version ? "?version=" : "",
+			row->version ? row->version : "");
+	html_put(out, "%s%h %s</th><td><span class=\"verdict%h\">%h</span></td><td class=\"why full\">%s", row->project,
+		is_known ? "</a>" : "", row->version, is_bad ? " goes" : "", wheel_status_name[row->status], row->why);
 	if (row->attempts.result)
 		html_put(out, " (<a href=\"../builds/%u/\">attempts</a>)", row->project);
 	buf_puts(out, "</td><td class=\"why kind\" data-of=\"for\">");
@@ -179,55 +170,13 @@ static void put_wanted_row(const struct missing_row *row, struct buf *out)
 	buf_puts(out, "</td></tr>\n");
 }
 
-static bool is_next_python(const struct missing *m, size_t i)
-{
-	return !i || strcmp(m->row[i].python, m->row[i - 1].python) != 0;
-}
-
-static void put_wanted_rows(const struct missing *m, struct buf *out)
-{
-	static const char *const column[] = {"Project", "Status", "Why", "Branches"};
-	size_t rows = m->rows < MOST_ROWS ? m->rows : MOST_ROWS;
-	for (size_t i = 0; i < rows; i++) {
-		if (is_next_python(m, i)) {
-			html_put(out, "%h%s</h2>\n", i ? "</tbody>\n</table></div>\n<h2>Python " : "<h2>Python ",
-				m->row[i].python);
-			CLEANUP(mem_free) char *label = xasprintf("Python %s", m->row[i].python);
-			html_begin_table(out, label, "card wide", column, ARRAY_SIZE(column));
-		}
-		put_wanted_row(&m->row[i], out);
-	}
-	buf_puts(out, rows ? "</tbody>\n</table></div>\n" : "<p class=\"note\">Nothing needs attention.</p>\n");
-	if (rows < m->rows)
-		buf_printf(out, "<p class=\"note\">These are the first %zu of %zu rows; the JSON has all.</p>\n", rows,
-			m->rows);
-}
-
-static void put_branch_notes(const struct missing *m, struct buf *out)
-{
-	for (size_t i = 0; i < m->branches; i++) {
-		if (!m->branch[i].is_over)
-			continue;
-		html_put(out, "<p class=\"note\">Branch %s wants nothing: its last day was %s.</p>\n",
-			m->branch[i].name, m->branch[i].until);
-	}
-}
-
-static void put_page_links(const struct missing_query *q, struct buf *out)
-{
-	buf_puts(out, "<nav aria-label=\"What is shown\">");
-	put_link(q, "", q->wants_all, "All Pythons", out);
-	put_link(q, q->python, !q->wants_all, q->wants_all ? "Only what needs attention" : "Every status", out);
-	buf_puts(out, "</nav>\n");
-}
-
-static void write_missing_html(const struct page_query *q, const struct missing_query *asked, const struct missing *m,
+static void write_missing_html(struct page_query *q, const struct missing_query *asked, const struct missing *m,
 	struct buf *out)
 {
 	char made[CLOCK_TEXT];
 	clock_write(m->made, made);
 	CLEANUP(mem_free) char *title = xasprintf("Missing on %s", asked->platform->name);
-	html_begin(out, &q->frame, title, "What branches want, and no wheel covers");
+	html_begin(out, page_frame(q), title, "What branches want, and no wheel covers");
 	uint64_t missing = m->total[WHEEL_MISSING];
 	buf_printf(out, "<span class=\"state still%s\">%" PRIu64 " missing</span></header>\n", missing ? " busy" : "",
 		missing);
@@ -236,9 +185,31 @@ static void write_missing_html(const struct page_query *q, const struct missing_
 		"<p class=\"note\">As of <time datetime=\"%s\">%.10s %.5s UTC</time>, by the last answers of "
 		"upstream.</p>\n",
 		made, made, made + 11);
-	put_branch_notes(m, out);
-	put_page_links(asked, out);
-	put_wanted_rows(m, out);
+	for (size_t i = 0; i < m->branches; i++) {
+		if (!m->branch[i].is_over)
+			continue;
+		html_put(out, "<p class=\"note\">Branch %s wants nothing: its last day was %s.</p>\n",
+			m->branch[i].name, m->branch[i].until);
+	}
+	buf_puts(out, "<nav aria-label=\"What is shown\">");
+	put_link(asked, "", asked->wants_all, "All Pythons", out);
+	put_link(asked, asked->python, !asked->wants_all, asked->wants_all ? "Only what needs attention"
+		: "Every status", out);
+	buf_puts(out, "</nav>\n");
+	size_t rows = m->rows < MOST_ROWS ? m->rows : MOST_ROWS;
+	for (size_t i = 0; i < rows; i++) {
+		if (!i || strcmp(m->row[i].python, m->row[i - 1].python) != 0) {
+			html_put(out, "%h%s</h2>\n", i ? "</tbody>\n</table></div>\n<h2>Python " : "<h2>Python ",
+				m->row[i].python);
+			CLEANUP(mem_free) char *label = xasprintf("Python %s", m->row[i].python);
+			html_begin_table(out, label, "card wide", "Project|Status|Why|Branches");
+		}
+		put_wanted_row(&m->row[i], out);
+	}
+	buf_puts(out, rows ? "</tbody>\n</table></div>\n" : "<p class=\"note\">Nothing needs attention.</p>\n");
+	if (rows < m->rows)
+		buf_printf(out, "<p class=\"note\">These are the first %zu of %zu rows; the JSON has all.</p>\n", rows,
+			m->rows);
 	html_end(out, "<a href=\"?format=json\">JSON</a>");
 }
 
@@ -280,7 +251,6 @@ const struct page_row missing_page = {
 	.kind = PAGE_MISSING,
 	.scope = PAGE_SCOPE_VIEW,
 	.is_data_first = true,
-	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON,
 	.most = MISSING_QUERY_PAGE,
 	PAGE_ARGUMENTS(arguments),
 	.prepare = prepare_missing,

@@ -2,21 +2,27 @@
 #include "server/pages/page.h"
 
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "lib/base/decimal.h"
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/machine/environment.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
+#include "lib/format/escape.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/os/safefile.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/store/retired.h"
-#include "server/core/answer-spool.h"
 #include "server/core/build-results.h"
 #include "server/http/answers.h"
 #include "server/message/request.h"
+#include "server/pages/html-layout.h"
 
 enum {
 	KEPT_SECONDS = 3, // a costly page is kept so long,
@@ -46,17 +52,12 @@ static bool is_view(struct str s)
 	return str_eq(s, STR("simple")) || platform_name_is_valid(s);
 }
 
-static bool has_glob_bytes(struct str s)
-{
-	return memchr(s.ptr, '*', s.len) || memchr(s.ptr, '?', s.len) || memchr(s.ptr, '[', s.len);
-}
-
 static bool is_glob(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
 		if (!ascii_is_alnum(s.ptr[i]) && !memchr("._-*?[]!^", s.ptr[i], 9))
 			return false;
-	return has_glob_bytes(s);
+	return memchr(s.ptr, '*', s.len) || memchr(s.ptr, '?', s.len) || memchr(s.ptr, '[', s.len);
 }
 
 static const struct {
@@ -107,33 +108,18 @@ static bool has_form(char *text, const struct page_argument *a)
 	return true;
 }
 
-// The normal form may be longer than the text by nothing.
-static void normalize(char text[REQUEST_ARGUMENT_SIZE])
-{
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, REQUEST_ARGUMENT_SIZE - 1);
-	name_normalize(str_from(text), &normal);
-	memcpy(text, normal.data, normal.len);
-	text[normal.len] = '\0';
-}
-
 static struct reply *check_argument(const struct page_argument *a, char text[REQUEST_ARGUMENT_SIZE])
 {
 	if (!has_form(text, a))
 		return page_refuse(forms[a->form].refusal ? forms[a->form].refusal : a->refusal);
-	if (a->is_normalized)
-		normalize(text);
+	if (a->is_normalized) {
+		// The normal form may be longer than the text by nothing.
+		CLEANUP(buf_release) struct buf normal = buf_up_to(REQUEST_ARGUMENT_SIZE - 1);
+		name_normalize(str_from(text), &normal);
+		memcpy(text, normal.data, normal.len);
+		text[normal.len] = '\0';
+	}
 	return NULL;
-}
-
-static void read_limit(struct page_query *q)
-{
-	const struct page_row *p = q->page;
-	uint64_t limit = 0;
-	struct str digits = str_from(q->text[ARGUMENT_LIMIT]);
-	decimal_cut(&digits, p->rows_most, &limit);
-	size_t usual = q->form == PAGE_FORM_HTML || !p->rows_of_data ? p->rows : p->rows_of_data;
-	q->limit = limit ? (size_t)limit : usual;
 }
 
 // What a kept page does not name is not in its key, so the page does not see it.
@@ -152,13 +138,19 @@ struct reply *page_read_arguments(struct page_query *q, const struct request *r)
 		if (!is_seen)
 			q->text[i][0] = '\0';
 	}
-	read_limit(q);
+	const struct page_row *p = q->page;
+	uint64_t limit = 0;
+	struct str digits = str_from(q->text[ARGUMENT_LIMIT]);
+	decimal_cut(&digits, p->rows_most, &limit);
+	size_t usual = q->form == PAGE_FORM_HTML || !p->rows_of_data ? p->rows : p->rows_of_data;
+	q->limit = limit ? (size_t)limit : usual;
 	return refused;
 }
 
 static bool has_page_form(const struct page_row *p, enum page_form form)
 {
-	return p->forms & 1U << form;
+	unsigned all = p->forms ? p->forms : 1U << PAGE_FORM_HTML | 1U << PAGE_FORM_JSON;
+	return all & 1U << form;
 }
 
 static enum page_form choose_form(const struct page_row *p, const struct request *r)
@@ -177,8 +169,7 @@ static enum page_form choose_form(const struct page_row *p, const struct request
 
 void page_normal_name(struct str name, char out[LIMIT_FILE_NAME + 1])
 {
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 	if (name_is_valid(name))
 		name_normalize(name, &normal);
 	size_t len = normal.failed ? 0 : normal.len;
@@ -391,19 +382,58 @@ static const char *root_from(const char *path)
 	return 3 * folders < sizeof(ups) ? ups + sizeof(ups) - 1 - 3 * folders : "/";
 }
 
-static struct html_frame make_frame(struct page_query *q)
+struct html_frame *page_frame(struct page_query *q)
 {
+	struct html_frame *f = &q->frame;
+	if (f->root)
+		return f;
 	CLEANUP(readable_release) struct readable everybody;
-	struct html_frame f = {.root = root_from(q->match->request->path), .here = q->page->section, .has_search = true};
+	*f = (struct html_frame){.root = root_from(q->match->request->path), .here = q->page->section, .has_search = true};
 	readable_init_public(&everybody, q->site);
 	const struct readable *readable = q->page->has_own_frame ? &q->readable : &everybody;
 	for (int i = 0; i < HTML_SECTION_COUNT; i++)
 		if (has_section[i] && has_section[i](q->context, q->catalog, readable))
-			f.sections |= 1U << i;
+			f->sections |= 1U << i;
 	return f;
 }
 
 // --- the answer ---
+
+// The catalog is on this disk, and must not be stopped by it.
+static int check_spool_room(int folder, struct err *e)
+{
+	struct statvfs disk;
+	if (fstatvfs(folder, &disk) < 0)
+		return err_errno(e, ERR_IO, "the disk of the catalog");
+	uint64_t left = (uint64_t)disk.f_bavail * disk.f_frsize;
+	return left < 2 * (uint64_t)LIMIT_ANSWERS_SPOOLED ? err_set(e, ERR_FULL, "the disk of the catalog is nearly full") : 0;
+}
+
+static struct blob *write_spool_file(const char *catalog_path, struct str bytes, struct err *e)
+{
+	CLEANUP(mem_close) int folder = safefile_parent(catalog_path, false, NULL, e);
+	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
+	if (folder < 0 || check_spool_room(folder, e) < 0 || fs_tmp_open_nameless(&file, folder, "an answer", e) < 0 ||
+		fs_tmp_write(&file, bytes, e) < 0)
+		return NULL;
+	return blob_map_own(file.fd, bytes.len, e);
+}
+
+// Large answers go into files without a name, beside the catalog: clients that hardly read them then take no memory, and
+// what pip needs finds room. Takes over the bytes. They stay in memory where the disk is nearly full or has no such files.
+static struct blob *answer_spool(const char *catalog_path, struct buf *bytes)
+{
+	struct err e = ERR_INIT;
+	if (bytes->len <= LIMIT_ANSWER_KEPT || !catalog_path)
+		return blob_from_buf(bytes);
+	struct blob *b = write_spool_file(catalog_path, buf_view(bytes), &e);
+	if (!b) {
+		log_debug("%s", e.msg);
+		return blob_from_buf(bytes);
+	}
+	buf_release(bytes);
+	return b;
+}
 
 static const char *const form_type[PAGE_FORM_COUNT] = {
 	[PAGE_FORM_HTML] = "text/html; charset=utf-8",
@@ -421,6 +451,13 @@ int page_answer(struct page_query *q, struct reply *answer)
 {
 	q->refused = answer;
 	return 1;
+}
+
+int page_write_json(struct jsondoc *doc, struct buf *out)
+{
+	jsondoc_write(doc, 2, out);
+	jsondoc_cleanup(&doc);
+	return 0;
 }
 
 int page_open_results(struct server_context *s, struct results **out, struct err *e)
@@ -466,8 +503,6 @@ static int write_document(struct page_query *q, struct buf *out, struct err *e)
 	int result = q->page->make ? q->page->make(q, &doc, e) : 0;
 	if (result)
 		return result;
-	if (q->form == PAGE_FORM_HTML)
-		q->frame = make_frame(q);
 	if (q->page->form[q->form])
 		q->page->form[q->form](q, doc, out);
 	else
@@ -477,8 +512,6 @@ static int write_document(struct page_query *q, struct buf *out, struct err *e)
 
 static int write_page(struct page_query *q, struct buf *out, struct err *e)
 {
-	if (q->page->write && q->form == PAGE_FORM_HTML)
-		q->frame = make_frame(q);
 	int result = q->page->write ? q->page->write(q, out, e) : write_document(q, out, e);
 	return result == 0 && out->failed ? err_set(e, ERR_LIMIT, "larger than %zu bytes", out->cap) : result;
 }
@@ -495,8 +528,7 @@ static struct reply *pack_page(struct page_query *q, struct buf *page)
 {
 	struct err e = ERR_INIT;
 	char etag[PAGE_ETAG_SIZE];
-	CLEANUP(buf_release) struct buf packed;
-	buf_init(&packed, page->len + (1 << 20));
+	CLEANUP(buf_release) struct buf packed = buf_up_to(page->len + (1 << 20));
 	packed.meter = page->meter;
 	if (q->coding != PAGE_PLAIN && page_pack(buf_view(page), q->coding, &packed, &e) < 0)
 		return reply_failed(&packed, &e);
@@ -518,8 +550,7 @@ static struct reply *pack_page(struct page_query *q, struct buf *page)
 static struct reply *make_reply(struct page_query *q)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(buf_release) struct buf page;
-	buf_init(&page, q->page->most);
+	CLEANUP(buf_release) struct buf page = buf_up_to(q->page->most);
 	page.meter = q->match->meter;
 	int result = write_page(q, &page, &e);
 	if (result == 0)
@@ -568,4 +599,96 @@ struct reply *page_worker(struct server_context *s, struct catalog *c, const str
 		server_context_catch_up(s);
 	struct reply *refused = read_query(&q);
 	return refused ? refused : is_page_kept(&q) ? find_or_make(&q) : make_reply(&q);
+}
+
+// --- members of views that the store has lost ---
+
+static void put_text_after(struct buf *out, const char *words, const char *text)
+{
+	if (!text || !*text)
+		return;
+	html_put(out, "%h%s", words, text);
+}
+
+static void put_loss(struct buf *out, const struct jsondoc *loss, const char *up)
+{
+	const char *view = jsondoc_get_str(loss, "view"), *since = jsondoc_get_str(loss, "since");
+	int64_t generation = 0;
+	jsondoc_get_int(loss, "generation", &generation);
+	html_put(out, "<tr><th scope=\"row\" class=\"file\">%s</th><td>%s</td><td><a href=\"%h/channel/%u/\">%s",
+		jsondoc_get_str(loss, "filename"), jsondoc_get_str(loss, "platform"), up, view, view);
+	buf_printf(out, "</a>, generation %" PRId64 "</td><td>%.16s</td><td class=\"why full\">", generation,
+		since ? since : "");
+	html_text(out, jsondoc_get_str(loss, "why"));
+	put_text_after(out, ", by ", jsondoc_get_str(loss, "by"));
+	put_text_after(out, ": ", jsondoc_get_str(loss, "reason"));
+	put_text_after(out, ". What to do: ", jsondoc_get_str(loss, "advice"));
+	buf_puts(out, "</td></tr>\n");
+}
+
+void losses_state(const struct jsondoc *lost, struct buf *out)
+{
+	if (!lost || !jsondoc_count(lost))
+		return;
+	html_put(out, "<span class=\"state wrong\">%n lost</span>\n", jsondoc_count(lost));
+}
+
+void losses_table(const struct jsondoc *lost, const char *up, struct buf *out)
+{
+	if (!lost || !jsondoc_count(lost))
+		return;
+	buf_puts(out, "<h2>Lost</h2>\n<p class=\"note\">Released files that the store no longer has: clients of these views "
+		      "find no such file.</p>\n");
+	html_begin_table(out, "Lost files", "card wide builds", "File|Platform|Member of|Lost since|Why");
+	for (size_t i = 0; i < jsondoc_count(lost); i++)
+		put_loss(out, jsondoc_at(lost, i), up);
+	html_end_table(out);
+}
+
+// --- which index a job takes ---
+
+// The view of the configuration that it is; NULL: none.
+static const char *configured_name(const struct site *s, const struct view *v)
+{
+	const char *name = v->name ? v->name : s->config.default_view;
+	return name && config_view(&s->config, name) ? name : NULL;
+}
+
+struct client_index install_index_of(const struct site *s, const struct view *v,
+	const struct platform *const *platform, size_t platforms, const char *base)
+{
+	const char *name = configured_name(s, v);
+	struct client_index x = {.base = base, .view = v->name, .needs_token = v->is_private};
+	bool is_of_all = v == &s->view[0] && !name && s->has_no_default; // which has no platform
+	if (v->platform_count < 2 && !is_of_all)
+		return x;
+	for (size_t i = 0; i < platforms && !x.platform; i++)
+		if (is_of_all || view_has(v, platform[i])) {
+			x.view = name;
+			x.platform = platform[i]->name;
+			x.needs_token = platform[i]->is_private;
+		}
+	return x;
+}
+
+void install_index_command(const struct client_index *x, const char *requirement, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf untrusted = buf_up_to(LIMIT_PAGE);
+	const char *quote = strchr(requirement, '!') ? "'" : "";
+	client_config_distrusted(str_from(x->base), &untrusted);
+	buf_puts(out, "pip install --index-url ");
+	client_config_url(x, out);
+	buf_puts(out, untrusted.len ? " --trusted-host " : "");
+	buf_str(out, buf_view(&untrusted));
+	buf_printf(out, " %s%s%s", quote, requirement, quote);
+}
+
+void install_index_page(const struct client_index *x, struct buf *out)
+{
+	const char *const part[] = {x->view, x->platform};
+	buf_puts(out, "-/client-config");
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		if (part[i])
+			html_put(out, "/%u", part[i]);
+	buf_puts(out, x->view || x->platform ? "" : "/simple");
 }

@@ -10,6 +10,8 @@
 
 #include "lib/format/jsondoc.h"
 #include "lib/state/results/results.h"
+#include "lib/view/client-config.h"
+#include "lib/view/view.h"
 #include "server/core/readable.h"
 #include "server/core/server-context.h"
 #include "server/message/negotiate.h"
@@ -77,7 +79,7 @@ struct page_query {
 	const struct view *view;             // that the query names
 	uint64_t number[PAGE_QUERY_NUMBERS]; // what else the page is made of; part of its key
 	struct reply *refused;               // the answer where make returns 1
-	struct html_frame frame;             // for HTML
+	struct html_frame frame;             // of page_frame()
 	struct buf link;                     // the header Link
 	struct page_key key;
 };
@@ -92,7 +94,7 @@ struct page_row {
 	bool needs_directory;         // of projects: what was written before the request is found
 	bool has_own_frame;           // its frame has the sections of this asker, not those of everybody
 	bool reads_query;
-	unsigned char forms;          // 1 << enum page_form for each
+	unsigned char forms;          // 1 << enum page_form for each; 0: HTML and JSON
 	unsigned char indent;         // of JSON
 	size_t rows, rows_of_data, rows_most; // limit: usual for people, usual for programs (0: the same), the most
 	size_t most;                  // bytes
@@ -120,11 +122,15 @@ struct reply *page_refuse(const char *what);
 struct reply *page_not_found(const struct page_query *q, const char *what);
 // Sets the answer of a page that has nothing to show: 1.
 int page_answer(struct page_query *q, struct reply *answer);
+// The frame of the page, for HTML. It is made at first use, so that who is refused costs no look at what there is.
+struct html_frame *page_frame(struct page_query *q);
 // Whether the asker sees the names of people and tokens beside the platform's files, or all of the view's.
 bool page_names(const struct page_query *q, const struct platform *p);
 bool page_names_view(const struct page_query *q, const struct view *v);
 // Shows the platforms of a view, all of which the asker may read, instead of those of the scope.
 void page_show_view(struct page_query *q, const struct view *v);
+// Writes a document as the JSON of a page, and frees it: 0.
+int page_write_json(struct jsondoc *doc, struct buf *out);
 // Opens the results of builds; *out NULL: nothing was built. The caller closes them.
 int page_open_results(struct server_context *s, struct results **out, struct err *e) MUST_CHECK;
 // The same, where a failure is only logged.
@@ -139,6 +145,24 @@ void page_normal_name(struct str name, char out[LIMIT_FILE_NAME + 1]);
 // Reads and checks the arguments of the page and the number of rows, of a query with a page. NULL, or the
 // 400.
 struct reply *page_read_arguments(struct page_query *q, const struct request *r);
+
+// The part of a page that says which members of views the store has lost: of explainer/explain-membership.h. lost: NULL or
+// empty: nothing is written. The first writes a word for the header; up: the path from the page to "/-".
+void losses_state(const struct jsondoc *lost, struct buf *out);
+void losses_table(const struct jsondoc *lost, const char *up, struct buf *out);
+
+// Which index of this server a job takes, and the command that installs from it: a job on one platform takes that
+// platform's index, so that pip gets nothing that was built for another one.
+//
+// The view's index for jobs on the first of these platforms that the view has; of a view with one platform its own. base:
+// the URL of this server. All is borrowed.
+struct client_index install_index_of(const struct site *s, const struct view *v,
+	const struct platform *const *platform, size_t platforms, const char *base);
+// Adds "pip install --index-url URL REQUIREMENT", as text. The requirement has no characters that a shell reads but "!", with
+// which it is quoted.
+void install_index_command(const struct client_index *x, const char *requirement, struct buf *out);
+// Adds the path, from "/" on, of the page that says how clients use the index, as part of a URL.
+void install_index_page(const struct client_index *x, struct buf *out);
 
 // The pages.
 extern const struct page_row builds_page, builds_project_page, builds_log_page, channel_page, client_page, compare_page,

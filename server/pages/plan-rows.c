@@ -17,9 +17,8 @@ static int read_platform(struct catalog *c, const struct platform *p, bool is_na
 	struct plan_applied *out, struct err *e)
 {
 	uint64_t files = 0;
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_PAGE);
 	CLEANUP(tombstone_release) struct tombstone stone = {0};
-	buf_init(&text, LIMIT_PAGE);
 	if (catalog_run_marks(c, p->id, run, &files, &text, e) < 0)
 		return -1;
 	if (!files)
@@ -57,12 +56,7 @@ void plan_applied_release(struct plan_applied *a)
 
 struct jsondoc *plan_applied_json(const struct plan_applied *a)
 {
-	struct jsondoc *one = jsondoc_object();
-	jsondoc_put_time(one, "at", a->when);
-	jsondoc_put_str(one, "by", a->by);
-	jsondoc_put_str(one, "command", "wheelcache prune apply");
-	jsondoc_put_int(one, "files", (int64_t)a->files);
-	return one;
+	return jsondoc_new("at:t by:s command:s files:d", a->when, a->by, "wheelcache prune apply", a->files);
 }
 
 // --- files of the plan, and what a plan would say of them now ---
@@ -252,8 +246,7 @@ void plan_choice_shell_word(struct buf *out, const char *word)
 
 static void put_shell_html(struct buf *out, const char *word)
 {
-	CLEANUP(buf_release) struct buf quoted;
-	buf_init(&quoted, 4 * strlen(word) + 8);
+	CLEANUP(buf_release) struct buf quoted = buf_up_to(4 * strlen(word) + 8);
 	plan_choice_shell_word(&quoted, word);
 	escape_html(out, buf_view(&quoted));
 }

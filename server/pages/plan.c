@@ -19,7 +19,7 @@ struct plan_sum {
 };
 
 struct plan_page_writer {
-	const struct page_query *query;
+	struct page_query *query;
 	const struct jsondoc *head; // the plan without its files
 	struct buf *out;
 	char text[LIMIT_FILE_NAME + 1]; // that is searched for, in lower case
@@ -42,8 +42,7 @@ static const char *const plan_verdict[PLAN_VERDICTS] = {
 static void plan_begin_link(struct plan_page_writer *w, const char *platform, const char *verdict, const char *text,
 	uint64_t page)
 {
-	CLEANUP(buf_release) struct buf chosen;
-	buf_init(&chosen, LIMIT_REQUEST_HEADER);
+	CLEANUP(buf_release) struct buf chosen = buf_up_to(LIMIT_REQUEST_HEADER);
 	plan_choice_write(&w->choice, NULL, &chosen);
 	const char *const part[][2] = {
 		{"platform", platform}, {"q", text}, {"x", chosen.data}, {"plan", w->choice.count ? w->id : ""}};
@@ -65,8 +64,7 @@ static void put_hidden(struct plan_page_writer *w, const char *name, const char 
 
 static void put_plan_choice(struct plan_page_writer *w, const struct plan_rows *rows)
 {
-	CLEANUP(buf_release) struct buf chosen;
-	buf_init(&chosen, LIMIT_REQUEST_HEADER);
+	CLEANUP(buf_release) struct buf chosen = buf_up_to(LIMIT_REQUEST_HEADER);
 	plan_choice_write(&w->choice, rows, &chosen);
 	if (chosen.len)
 		put_hidden(w, "x", chosen.data);
@@ -121,64 +119,45 @@ static void plan_put_form(struct plan_page_writer *w)
 
 // --- rows ---
 
-// The box that leaves the file out; of what stays there is none.
-static void put_choice_cell(struct plan_page_writer *w, const struct plan_row *row)
+static void put_file_row(struct plan_page_writer *w, const struct plan_row *row)
 {
+	const struct catalog_planned *f = &row->file;
+	buf_puts(w->out, "<tr>");
+	// The box that leaves the file out; of what stays there is none.
 	buf_puts(w->out, "<td class=\"pick\">");
-	if (row->file.removes && !w->applied.files) {
+	if (row->file.removes && !w->applied.files)
 		html_put(w->out, "<input type=\"checkbox\" form=\"choice\" name=\"x\" value=\"%d\"%h "
 			"aria-label=\"Leave out %s of %s\">", row->file.id,
 			plan_choice_has(&w->choice, row->file.id) ? " checked" : "", row->file.filename,
 			row->platform->name);
-	}
-	buf_puts(w->out, "</td>");
-}
-
-static void put_file_cell(struct plan_page_writer *w, const struct catalog_planned *f, const char *platform)
-{
-	buf_puts(w->out, "<td class=\"file full\">");
+	buf_puts(w->out, "</td><td class=\"file full\">");
 	if (f->project) {
-		html_put(w->out, "<a href=\"../explain/%u/%u", platform, f->project);
+		html_put(w->out, "<a href=\"../explain/%u/%u", row->platform->name, f->project);
 		if (f->version)
 			html_put(w->out, "/%u", f->version);
 		buf_puts(w->out, "?format=text\">");
 	}
 	html_text(w->out, f->filename);
-	if (f->project) {
+	if (f->project)
 		html_put(w->out, "</a> <a href=\"../project/%u\">project<span class=\"sr\"> of %s</span></a>",
 			f->project, f->filename);
-	}
-	buf_puts(w->out, "</td>");
-}
-
-// What apply would find now, where it is not what the plan says.
-static void put_row_state(struct plan_page_writer *w, const struct plan_row *row)
-{
+	html_put(w->out, "</td><td class=\"name\">%s%h%s</span></td><td class=\"n\" data-of=\"\">%b</td><td "
+		"class=\"why full\">", row->platform->name,
+		f->removes ? "</td><td><span class=\"verdict goes\">" : "</td><td><span class=\"verdict\">", f->verdict,
+		f->size);
+	// What apply would find now, where it is not what the plan says.
 	static const char *const words[] = {
 		[PLAN_ROW_UNLISTED] = "unlisted since",
 		[PLAN_ROW_GONE] = "gone since",
 		[PLAN_ROW_CHANGED] = "changed since",
 		[PLAN_ROW_KEPT] = "would be kept now",
 	};
-	if (row->state <= PLAN_ROW_HOLDS)
-		return;
-	buf_printf(w->out, "<span class=\"verdict%s\">%s</span> ",
-		row->state == PLAN_ROW_UNLISTED || row->state == PLAN_ROW_GONE ? "" : " wrong", words[row->state]);
-	if (row->words)
-		html_put(w->out, "%s<br>the plan: ", row->words);
-}
-
-static void put_file_row(struct plan_page_writer *w, const struct plan_row *row)
-{
-	const struct catalog_planned *f = &row->file;
-	buf_puts(w->out, "<tr>");
-	put_choice_cell(w, row);
-	put_file_cell(w, f, row->platform->name);
-	html_put(w->out, "<td class=\"name\">%s", row->platform->name);
-	buf_puts(w->out, f->removes ? "</td><td><span class=\"verdict goes\">" : "</td><td><span class=\"verdict\">");
-	html_put(w->out, "%s</span></td><td class=\"n\" data-of=\"\">%b</td><td class=\"why full\">", f->verdict,
-		f->size);
-	put_row_state(w, row);
+	if (row->state > PLAN_ROW_HOLDS) {
+		bool is_away = row->state == PLAN_ROW_UNLISTED || row->state == PLAN_ROW_GONE;
+		html_put(w->out, "<span class=\"verdict%h\">%h</span> ", is_away ? "" : " wrong", words[row->state]);
+		if (row->words)
+			html_put(w->out, "%s<br>the plan: ", row->words);
+	}
 	html_text(w->out, f->reason);
 	if (f->upstream && strcmp(f->upstream, f->filename) != 0)
 		html_put(w->out, "<br>upstream has %s", f->upstream);
@@ -199,71 +178,7 @@ static struct catalog_plan_filter make_filter(const struct plan_page_writer *w, 
 	};
 }
 
-// of becomes the number of files of each platform.
-static int count_files(const struct plan_page_writer *w, uint64_t *of, struct plan_sum *all, struct err *e)
-{
-	for (size_t i = 0; i < w->query->platforms; i++) {
-		struct plan_sum one = {0};
-		struct catalog_plan_filter filter = make_filter(w, w->query->platform[i]);
-		if (plan_is_selected(w, w->query->platform[i]) &&
-			catalog_plan_count(w->query->catalog, &filter, &one.files, &one.bytes, e) < 0)
-			return -1;
-		of[i] = one.files;
-		all->files += one.files;
-		all->bytes += one.bytes;
-	}
-	return 0;
-}
-
-// One page of the files, platform by platform.
-static int collect_page(struct plan_page_writer *w, const uint64_t *of, uint64_t skip, struct plan_rows *rows,
-	struct err *e)
-{
-	struct plan_collector collector = {rows, w->query};
-	uint64_t left = ROWS;
-	for (size_t i = 0; i < w->query->platforms && left; i++) {
-		struct catalog_plan_filter filter = make_filter(w, w->query->platform[i]);
-		if (skip < of[i]) {
-			if (catalog_plan_files(w->query->catalog, &filter, skip, left, plan_collect, &collector, e) < 0)
-				return -1;
-			left -= of[i] - skip < left ? of[i] - skip : left;
-		}
-		skip -= skip < of[i] ? skip : of[i];
-	}
-	return 0;
-}
-
-static void put_page_links(struct plan_page_writer *w, uint64_t page, uint64_t pages)
-{
-	const struct page_query *q = w->query;
-	if (pages < 2)
-		return;
-	buf_puts(w->out, "<nav aria-label=\"Pages\">");
-	if (page > 1) {
-		plan_begin_link(w, q->text[ARGUMENT_PLATFORM], w->verdict, q->text[ARGUMENT_TEXT], page - 1);
-		buf_puts(w->out, "Previous</a>");
-	}
-	buf_printf(w->out, "<span>Page %" PRIu64 " of %" PRIu64 "</span>", page, pages);
-	if (page < pages) {
-		plan_begin_link(w, q->text[ARGUMENT_PLATFORM], w->verdict, q->text[ARGUMENT_TEXT], page + 1);
-		buf_puts(w->out, "Next</a>");
-	}
-	buf_puts(w->out, "</nav>\n");
-}
-
 // --- as it is now ---
-
-// What was asked of the plan: classes of files to remove.
-static size_t classes_of_plan(const struct jsondoc *head, const char ***out)
-{
-	const struct jsondoc *options = jsondoc_get(head, "options");
-	const struct jsondoc *classes = options ? jsondoc_get(options, "classes") : NULL;
-	size_t count = classes ? jsondoc_count(classes) : 0;
-	*out = xcalloc(count + 1, sizeof(const char *));
-	for (size_t i = 0; i < count; i++)
-		(*out)[i] = jsondoc_at_str(classes, i);
-	return count;
-}
 
 // Where the policy's lists cannot be read, or the catalog has no time, the page says what the plan said.
 static void check_rows(struct plan_page_writer *w, struct plan_rows *rows)
@@ -281,7 +196,15 @@ static void check_rows(struct plan_page_writer *w, struct plan_rows *rows)
 	};
 	if (!w->query->context->upstreams)
 		return;
-	check.classes = classes_of_plan(w->head, &class);
+	// What was asked of the plan: classes of files to remove.
+	const char ***out = &class;
+	const struct jsondoc *options = jsondoc_get(w->head, "options");
+	const struct jsondoc *classes = options ? jsondoc_get(options, "classes") : NULL;
+	size_t count = classes ? jsondoc_count(classes) : 0;
+	*out = xcalloc(count + 1, sizeof(const char *));
+	for (size_t i = 0; i < count; i++)
+		(*out)[i] = jsondoc_at_str(classes, i);
+	check.classes = count;
 	check.class = class;
 	if (plan_rows_check(rows, &check, &has_changed, &e) < 0)
 		log_error("the plan is not checked again: %s", e.msg);
@@ -289,20 +212,6 @@ static void check_rows(struct plan_page_writer *w, struct plan_rows *rows)
 		buf_puts(w->out,
 			"<p class=\"note\"><strong>The policy has changed since the plan was made.</strong> An "
 			"apply refuses it without --accept-changed-policy.</p>\n");
-}
-
-// The form that the boxes of the rows belong to.
-static void put_choice_form(struct plan_page_writer *w, const struct plan_rows *rows, uint64_t page)
-{
-	char number[24];
-	snprintf(number, sizeof(number), "%" PRIu64, page);
-	buf_puts(w->out, "<form method=\"get\" action=\"./#apply\" id=\"choice\">");
-	put_hidden(w, "platform", w->query->text[ARGUMENT_PLATFORM]);
-	put_hidden(w, "verdict", w->verdict);
-	put_hidden(w, "q", w->query->text[ARGUMENT_TEXT]);
-	put_hidden(w, "page", number);
-	put_plan_choice(w, rows);
-	buf_puts(w->out, "<button>Leave out what is ticked</button></form>\n");
 }
 
 static void put_doubtful(struct plan_page_writer *w, const struct plan_rows *rows)
@@ -320,19 +229,39 @@ static void put_doubtful(struct plan_page_writer *w, const struct plan_rows *row
 
 static int put_page_of_files(struct plan_page_writer *w, const uint64_t *of, uint64_t page, struct err *e)
 {
-	static const char *const column[] = {"Leave out", "File", "Platform", "Verdict", "Size", "Why"};
 	CLEANUP(plan_rows_release) struct plan_rows rows = {0};
-	if (collect_page(w, of, (page - 1) * ROWS, &rows, e) < 0)
-		return -1;
+	// One page of the files, platform by platform.
+	uint64_t skip = (page - 1) * ROWS;
+	struct plan_collector collector = {&rows, w->query};
+	uint64_t left = ROWS;
+	for (size_t i = 0; i < w->query->platforms && left; i++) {
+		struct catalog_plan_filter filter = make_filter(w, w->query->platform[i]);
+		if (skip < of[i]) {
+			if (catalog_plan_files(w->query->catalog, &filter, skip, left, plan_collect, &collector, e) < 0)
+				return -1;
+			left -= of[i] - skip < left ? of[i] - skip : left;
+		}
+		skip -= skip < of[i] ? skip : of[i];
+	}
 	check_rows(w, &rows);
 	if (!w->applied.files)
 		put_doubtful(w, &rows);
-	html_begin_table(w->out, "Files", "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(w->out, "Files", "card wide", "Leave out|File|Platform|Verdict|Size|Why");
 	for (size_t i = 0; i < rows.count; i++)
 		put_file_row(w, &rows.row[i]);
 	html_end_table(w->out);
-	if (!w->applied.files)
-		put_choice_form(w, &rows, page);
+	if (!w->applied.files) {
+		// The form that the boxes of the rows belong to.
+		char number[24];
+		snprintf(number, sizeof(number), "%" PRIu64, page);
+		buf_puts(w->out, "<form method=\"get\" action=\"./#apply\" id=\"choice\">");
+		put_hidden(w, "platform", w->query->text[ARGUMENT_PLATFORM]);
+		put_hidden(w, "verdict", w->verdict);
+		put_hidden(w, "q", w->query->text[ARGUMENT_TEXT]);
+		put_hidden(w, "page", number);
+		put_plan_choice(w, &rows);
+		buf_puts(w->out, "<button>Leave out what is ticked</button></form>\n");
+	}
 	return 0;
 }
 
@@ -340,8 +269,17 @@ static int plan_put_files(struct plan_page_writer *w, struct err *e)
 {
 	struct plan_sum all = {0};
 	CLEANUP(mem_free) uint64_t *of = xcalloc(w->query->platforms + 1, sizeof(*of));
-	if (count_files(w, of, &all, e) < 0)
-		return -1;
+	// of becomes the number of files of each platform.
+	for (size_t i = 0; i < w->query->platforms; i++) {
+		struct plan_sum one = {0};
+		struct catalog_plan_filter filter = make_filter(w, w->query->platform[i]);
+		if (plan_is_selected(w, w->query->platform[i]) &&
+			catalog_plan_count(w->query->catalog, &filter, &one.files, &one.bytes, e) < 0)
+			return -1;
+		of[i] = one.files;
+		all.files += one.files;
+		all.bytes += one.bytes;
+	}
 	uint64_t pages = (all.files + ROWS - 1) / ROWS;
 	uint64_t page;
 	struct str digits = str_from(w->query->text[ARGUMENT_PAGE]);
@@ -353,7 +291,20 @@ static int plan_put_files(struct plan_page_writer *w, struct err *e)
 		return 0;
 	if (put_page_of_files(w, of, page, e) < 0)
 		return -1;
-	put_page_links(w, page, pages);
+	const struct page_query *q = w->query;
+	if (pages >= 2) {
+		buf_puts(w->out, "<nav aria-label=\"Pages\">");
+		if (page > 1) {
+			plan_begin_link(w, q->text[ARGUMENT_PLATFORM], w->verdict, q->text[ARGUMENT_TEXT], page - 1);
+			buf_puts(w->out, "Previous</a>");
+		}
+		buf_printf(w->out, "<span>Page %" PRIu64 " of %" PRIu64 "</span>", page, pages);
+		if (page < pages) {
+			plan_begin_link(w, q->text[ARGUMENT_PLATFORM], w->verdict, q->text[ARGUMENT_TEXT], page + 1);
+			buf_puts(w->out, "Next</a>");
+		}
+		buf_puts(w->out, "</nav>\n");
+	}
 	return 0;
 }
 
@@ -374,35 +325,11 @@ static bool is_platform_asked_for(const struct page_query *q, const char *platfo
 	return false;
 }
 
-// The totals of the platforms that the client may read.
-static struct jsondoc *readable_totals_json(const struct page_query *q, const struct jsondoc *totals)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
-		const struct jsondoc *row = jsondoc_at(totals, i);
-		const char *platform = jsondoc_get_str(row, "platform");
-		int64_t files = 0, bytes = 0;
-		if (!is_platform_asked_for(q, platform) || !jsondoc_get_int(row, "files", &files) ||
-			!jsondoc_get_int(row, "bytes", &bytes))
-			continue;
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "platform", platform);
-		jsondoc_put_str(one, "verdict", jsondoc_get_str(row, "verdict"));
-		jsondoc_put_str(one, "why", jsondoc_get_str(row, "why"));
-		jsondoc_put_bool(one, "removes", jsondoc_is_true(row, "removes"));
-		jsondoc_put_int(one, "files", files);
-		jsondoc_put_int(one, "bytes", bytes);
-		jsondoc_add(list, one);
-	}
-	return list;
-}
-
 // 1: there is no plan.
 static int read_last_plan(struct catalog *c, struct buf *id, int64_t *made, struct jsondoc **head, struct err *e)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_PAGE);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_PAGE);
 	if (catalog_plan_last(c, id, made, &text, &why) < 0) {
 		if (why.kind == ERR_NOT_FOUND)
 			return 1;
@@ -416,11 +343,10 @@ static int read_last_plan(struct catalog *c, struct buf *id, int64_t *made, stru
 static int write_plan_json(const struct page_query *q, struct buf *out, struct err *e)
 {
 	int64_t made = 0;
-	CLEANUP(buf_release) struct buf id;
+	CLEANUP(buf_release) struct buf id = buf_up_to(LIMIT_WORDS);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *head = NULL;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	CLEANUP(plan_applied_release) struct plan_applied applied = {0};
-	buf_init(&id, LIMIT_WORDS);
 	int none = read_last_plan(q->catalog, &id, &made, &head, e);
 	if (none < 0 || (!none && read_applied(q, id.data, head, &applied, e) < 0))
 		return -1;
@@ -431,7 +357,21 @@ static int write_plan_json(const struct page_query *q, struct buf *out, struct e
 			jsondoc_put(doc, "applied", plan_applied_json(&applied));
 		else
 			jsondoc_put_str(doc, "applied", NULL);
-		jsondoc_put(doc, "totals", readable_totals_json(q, jsondoc_get(head, "totals")));
+		// The totals of the platforms that the client may read.
+		const struct jsondoc *totals = jsondoc_get(head, "totals");
+		struct jsondoc *readable_totals = jsondoc_array();
+		for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
+			const struct jsondoc *row = jsondoc_at(totals, i);
+			const char *platform = jsondoc_get_str(row, "platform");
+			int64_t files = 0, bytes = 0;
+			if (!is_platform_asked_for(q, platform) || !jsondoc_get_int(row, "files", &files) ||
+				!jsondoc_get_int(row, "bytes", &bytes))
+				continue;
+			jsondoc_add(readable_totals, jsondoc_new("platform:s verdict:s why:s removes:b files:d bytes:d",
+				platform, jsondoc_get_str(row, "verdict"), jsondoc_get_str(row, "why"),
+				jsondoc_is_true(row, "removes"), files, bytes));
+		}
+		jsondoc_put(doc, "totals", readable_totals);
 	}
 	jsondoc_write(doc, 0, out);
 	return 0;
@@ -454,10 +394,8 @@ static int put_change(void *ctx, const struct catalog_plan_change *x, struct err
 	struct plan_page_writer *w = ctx;
 	static const char *const words[2][2] = {{"", "removed now"}, {"no longer removed", "another reason"}};
 	const char *platform = platform_name(w, x->platform);
-	if (!w->changes++) {
-		static const char *const column[] = {"File", "Platform", "Change", "Before", "Now", "Size"};
-		html_begin_table(w->out, "Since the plan before", "card wide", column, ARRAY_SIZE(column));
-	}
+	if (!w->changes++)
+		html_begin_table(w->out, "Since the plan before", "card wide", "File|Platform|Change|Before|Now|Size");
 	html_put(w->out, "<tr><th scope=\"row\" class=\"file\">%s</th><td class=\"name\">%s</td><td><span "
 		"class=\"verdict%h\">%h</span></td><td>%s</td><td>%s</td><td class=\"n\" data-of=\"\">%b</td></tr>\n",
 		x->filename, platform, x->removes && !x->removed ? " goes" : !x->removes             ? " good" : "",
@@ -470,8 +408,7 @@ static int put_changes(struct plan_page_writer *w, struct err *e)
 {
 	struct err why = ERR_INIT;
 	int64_t made;
-	CLEANUP(buf_release) struct buf former;
-	buf_init(&former, LIMIT_WORDS);
+	CLEANUP(buf_release) struct buf former = buf_up_to(LIMIT_WORDS);
 	if (catalog_plan_former(w->query->catalog, &former, &made, &why) < 0) {
 		if (why.kind != ERR_NOT_FOUND)
 			*e = why;
@@ -534,20 +471,6 @@ static struct plan_sum sum_of_platforms(const struct plan_page_writer *w, int re
 	return all;
 }
 
-static void put_plan_totals(struct plan_page_writer *w)
-{
-	struct plan_sum removed = sum_of_platforms(w, 1), kept = sum_of_platforms(w, 0);
-	const struct jsondoc *asked = jsondoc_get(w->head, "look-ups");
-	html_put(w->out, "<dl><div><dt>To be removed</dt><dd>%n</dd></div><div><dt>Their size</dt><dd>%b</dd></div>"
-		"<div><dt>Stay</dt><dd>%n", removed.files, removed.bytes, kept.files);
-	if (w->query->platforms == w->query->site->store.platform_count) { // they are of all platforms
-		html_put(w->out, "</dd></div><div><dt>Projects asked upstream</dt><dd>%n</dd></div><div><dt>Failed "
-			"look-ups</dt><dd>%n", (uint64_t)get_count(asked, "projects"),
-			(uint64_t)get_count(asked, "failed"));
-	}
-	buf_puts(w->out, "</dd></div></dl>\n");
-}
-
 static void put_losing_views(struct plan_page_writer *w)
 {
 	const struct jsondoc *views = jsondoc_get(w->head, "views");
@@ -558,10 +481,9 @@ static void put_losing_views(struct plan_page_writer *w)
 			 "not applied, unless they merge it or [prune] clients-have-upstream names them.</p>\n<ul>");
 	for (size_t i = 0; i < count; i++) {
 		const struct jsondoc *v = jsondoc_at(views, i);
-		html_put(w->out, "<li>%s", or_empty(jsondoc_get_str(v, "view")));
-		buf_printf(w->out, ": projects %lld, versions %lld, first ", (long long)get_count(v, "projects"),
-			(long long)get_count(v, "versions"));
-		html_put(w->out, "%s</li>", or_empty(jsondoc_get_str(v, "first")));
+		html_put(w->out, "<li>%s: projects %d, versions %d, first %s</li>",
+			or_empty(jsondoc_get_str(v, "view")), get_count(v, "projects"), get_count(v, "versions"),
+			or_empty(jsondoc_get_str(v, "first")));
 	}
 	buf_puts(w->out, "</ul>\n");
 }
@@ -574,18 +496,6 @@ static void put_sum_cell(struct plan_page_writer *w, const char *platform, const
 	html_put(w->out, "%n%h", files, files ? "</a></td>" : "</td>");
 }
 
-static void put_platform_row(struct plan_page_writer *w, const char *name)
-{
-	struct plan_sum removed = sum_of_platform(w, name, NULL, 1);
-	buf_puts(w->out, "<tr><th scope=\"row\">");
-	plan_begin_link(w, name, "", "", 1);
-	html_put(w->out, "%s</a></th>", name);
-	for (size_t i = 0; i < PLAN_VERDICTS; i++)
-		put_sum_cell(w, name, plan_verdict[i], sum_of_platform(w, name, plan_verdict[i], -1).files);
-	put_sum_cell(w, name, "removed", removed.files);
-	html_put(w->out, "<td class=\"n\" data-of=\"\">%b</td></tr>\n", removed.bytes);
-}
-
 static void put_platform_sums(struct plan_page_writer *w)
 {
 	buf_puts(w->out, "<h2>By platform and verdict</h2>\n");
@@ -596,8 +506,17 @@ static void put_platform_sums(struct plan_page_writer *w)
 	buf_puts(w->out,
 		"<th scope=\"col\" class=\"n\">removed</th><th scope=\"col\" class=\"n\">size</th></tr></thead>\n"
 		"<tbody>\n");
-	for (size_t i = 0; i < w->query->platforms; i++)
-		put_platform_row(w, w->query->platform[i]->name);
+	for (size_t i = 0; i < w->query->platforms; i++) {
+		const char *name = w->query->platform[i]->name;
+		struct plan_sum removed = sum_of_platform(w, name, NULL, 1);
+		buf_puts(w->out, "<tr><th scope=\"row\">");
+		plan_begin_link(w, name, "", "", 1);
+		html_put(w->out, "%s</a></th>", name);
+		for (size_t k = 0; k < PLAN_VERDICTS; k++)
+			put_sum_cell(w, name, plan_verdict[k], sum_of_platform(w, name, plan_verdict[k], -1).files);
+		put_sum_cell(w, name, "removed", removed.files);
+		html_put(w->out, "<td class=\"n\" data-of=\"\">%b</td></tr>\n", removed.bytes);
+	}
 	html_end_table(w->out);
 }
 
@@ -648,45 +567,40 @@ static int put_command(struct plan_page_writer *w, struct err *e)
 	return 0;
 }
 
-static void to_lower(const char *text, char out[LIMIT_FILE_NAME + 1])
-{
-	size_t i = 0;
-	for (; text[i] && i < LIMIT_FILE_NAME; i++)
-		out[i] = ascii_lower(text[i]);
-	out[i] = '\0';
-}
-
-// The numbers of another plan would be of other files.
-static void take_choice(struct plan_page_writer *w)
-{
-	const char *chosen = w->query->match->request->argument[ARGUMENT_CHOSEN]; // digits and dashes
-	plan_choice_read(&w->choice, chosen ? chosen : "");
-	if (!w->choice.count || strcmp(w->query->text[ARGUMENT_PLAN], w->id) == 0)
-		return;
-	w->choice = (struct plan_choice){0};
-	buf_puts(w->out,
-		"<p class=\"note\"><strong>There is a new plan since you chose:</strong> please choose again.</p>\n");
-}
-
 static int put_plan_page(struct plan_page_writer *w, const char *id, int64_t made, struct err *e)
 {
 	char when[CLOCK_TEXT];
 	const struct page_query *q = w->query;
-	CLEANUP(buf_release) struct buf words;
+	CLEANUP(buf_release) struct buf words = buf_up_to(LIMIT_WORDS);
 	w->id = id;
 	if (read_applied(q, id, w->head, &w->applied, e) < 0)
 		return -1;
 	w->verdict = q->match->request->argument[ARGUMENT_VERDICT]     ? q->text[ARGUMENT_VERDICT]
 		     : !*w->query->text[ARGUMENT_TEXT] && sum_of_platforms(w, 1).files ? "removed"
 									: "";
-	buf_init(&words, LIMIT_WORDS);
 	buf_printf(&words, "What the last plan says, and what has changed since: %s", id);
-	html_begin(w->out, &w->query->frame, "Prune plan", words.data);
+	html_begin(w->out, page_frame(w->query), "Prune plan", words.data);
 	clock_write(w->applied.files ? w->applied.when : made, when);
 	buf_printf(w->out, "<span class=\"state\">%s <time datetime=\"%s\">%.10s %.5s UTC</time></span>\n</header>\n",
 		w->applied.files ? "Applied" : "Made", when, when, when + 11);
-	take_choice(w);
-	put_plan_totals(w);
+	// The numbers of another plan would be of other files.
+	const char *chosen = w->query->match->request->argument[ARGUMENT_CHOSEN]; // digits and dashes
+	plan_choice_read(&w->choice, chosen ? chosen : "");
+	if (w->choice.count && strcmp(w->query->text[ARGUMENT_PLAN], w->id) != 0) {
+		w->choice = (struct plan_choice){0};
+		buf_puts(w->out, "<p class=\"note\"><strong>There is a new plan since you chose:</strong> please "
+			"choose again.</p>\n");
+	}
+	struct plan_sum removed = sum_of_platforms(w, 1), kept = sum_of_platforms(w, 0);
+	const struct jsondoc *asked = jsondoc_get(w->head, "look-ups");
+	html_put(w->out, "<dl><div><dt>To be removed</dt><dd>%n</dd></div><div><dt>Their size</dt><dd>%b</dd></div>"
+		"<div><dt>Stay</dt><dd>%n", removed.files, removed.bytes, kept.files);
+	if (w->query->platforms == w->query->site->store.platform_count) { // they are of all platforms
+		html_put(w->out, "</dd></div><div><dt>Projects asked upstream</dt><dd>%n</dd></div><div><dt>Failed "
+			"look-ups</dt><dd>%n", (uint64_t)get_count(asked, "projects"),
+			(uint64_t)get_count(asked, "failed"));
+	}
+	buf_puts(w->out, "</dd></div></dl>\n");
 	put_losing_views(w);
 	if (put_command(w, e) < 0)
 		return -1;
@@ -697,34 +611,32 @@ static int put_plan_page(struct plan_page_writer *w, const char *id, int64_t mad
 
 static int put_no_plan(struct plan_page_writer *w)
 {
-	html_begin(w->out, &w->query->frame, "Prune plan", "No plan of a prune has been made yet");
+	html_begin(w->out, page_frame(w->query), "Prune plan", "No plan of a prune has been made yet");
 	buf_puts(w->out,
 		"</header>\n<div class=\"lines\"><figure class=\"card\"><figcaption>To make one</figcaption><pre><code>"
 		"wheelcache prune plan --config /etc/wheelcache/wheelcache.conf -o plan.json</code></pre></figure></div>\n");
 	return 0;
 }
 
-static int put_last_plan(struct plan_page_writer *w, struct err *e)
-{
-	int64_t made;
-	CLEANUP(buf_release) struct buf id;
-	CLEANUP(jsondoc_cleanup) struct jsondoc *head = NULL;
-	buf_init(&id, LIMIT_WORDS);
-	int none = read_last_plan(w->query->catalog, &id, &made, &head, e);
-	w->head = head;
-	return none < 0 ? -1 : none ? put_no_plan(w) : put_plan_page(w, id.data, made, e);
-}
-
-static int write_plan_html(const struct page_query *q, struct buf *out, struct err *e)
+static int write_plan_html(struct page_query *q, struct buf *out, struct err *e)
 {
 	struct plan_page_writer w = {.query = q, .out = out};
-	to_lower(q->text[ARGUMENT_TEXT], w.text);
+	const char *text = q->text[ARGUMENT_TEXT];
+	size_t i = 0;
+	for (; text[i] && i < LIMIT_FILE_NAME; i++)
+		w.text[i] = ascii_lower(text[i]);
+	w.text[i] = '\0';
 	CLEANUP(catalog_read_end) struct catalog *reading = q->catalog;
 	if (catalog_read_begin(q->catalog, e) < 0) {
 		reading = NULL;
 		return -1;
 	}
-	int result = put_last_plan(&w, e);
+	int64_t made;
+	CLEANUP(buf_release) struct buf id = buf_up_to(LIMIT_WORDS);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *head = NULL;
+	int none = read_last_plan(w.query->catalog, &id, &made, &head, e);
+	w.head = head;
+	int result = none < 0 ? -1 : none ? put_no_plan(&w) : put_plan_page(&w, id.data, made, e);
 	plan_applied_release(&w.applied);
 	if (result == 0)
 		html_end(out, "<a href=\"?format=json\">JSON</a>");
@@ -757,7 +669,6 @@ const struct page_row plan_page = {
 	.section = HTML_SECTION_PLAN,
 	.scope = PAGE_SCOPE_WHOLE,
 	.shows_names = true,
-	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON,
 	.most = 4 << 20,
 	PAGE_ARGUMENTS(arguments),
 	.prepare = prepare_plan,

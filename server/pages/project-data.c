@@ -24,7 +24,7 @@
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/file-cache.h"
 #include "server/core/server-context.h"
-#include "server/pages/install-index.h"
+#include "server/pages/page.h"
 
 // --- what METADATA says ---
 
@@ -39,16 +39,6 @@ static void take_first(struct project_metadata *m, const char **field, struct st
 {
 	if (!*field && pyspace_trim(value).len)
 		*field = keep_value(m, value, LIMIT_PROJECT_FIELD);
-}
-
-static void take_dependency(struct project_metadata *m, struct str value)
-{
-	if (m->dependencies >= LIMIT_PROJECT_DEPENDENCIES) {
-		m->has_more = true;
-		return;
-	}
-	GROW(m->dependency, m->dependencies, m->dependency_room);
-	m->dependency[m->dependencies++] = keep_value(m, value, LIMIT_PROJECT_FIELD);
 }
 
 // A URL that a page may link to: no other scheme, nothing that is no URL.
@@ -76,46 +66,10 @@ static void take_link(struct project_metadata *m, struct str label, struct str u
 		(struct project_link){keep_value(m, label, LIMIT_NOTE), keep_value(m, url, LIMIT_PROJECT_FIELD)};
 }
 
-// "Label, URL"
-static void take_project_url(struct project_metadata *m, struct str value)
-{
-	struct str url = value;
-	struct str label = str_cut(&url, ',');
-	take_link(m, label, url.ptr ? url : value);
-}
-
 // What may be the licence, the best last.
 struct license_words {
 	struct str classifier, license, expression;
 };
-
-static void take_license(struct license_words *l, const struct rfc822_field *f)
-{
-	static const struct str classifier = STR("License :: ");
-	if (str_eq_nocase(f->name, STR("License-Expression")))
-		l->expression = pyspace_trim(f->value);
-	else if (str_eq_nocase(f->name, STR("License")) && !str_eq_nocase(f->value, STR("UNKNOWN"))) {
-		struct str text = pyspace_trim(f->value);
-		l->license = pyspace_trim(str_cut(&text, '\n'));
-	} else if (str_eq_nocase(f->name, STR("Classifier")) && str_starts(f->value, classifier))
-		l->classifier = pyspace_trim(str_slice(f->value, classifier.len, f->value.len));
-}
-
-static void keep_license(struct project_metadata *m, const struct license_words *l)
-{
-	struct str best = l->expression.len ? l->expression : l->license.len ? l->license : l->classifier;
-	if (best.len)
-		m->license = keep_value(m, best, LICENSE_BYTES);
-}
-
-static void keep_description(struct project_metadata *m, struct str metadata)
-{
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_METADATA);
-	description_take(metadata, &text);
-	if (text.len)
-		m->description = (struct str){arena_copy(&m->text, buf_view(&text)), text.len};
-}
 
 static void take_field(struct project_metadata *m, const struct rfc822_field *f)
 {
@@ -132,11 +86,19 @@ static void take_field(struct project_metadata *m, const struct rfc822_field *f)
 	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
 		if (str_eq_nocase(f->name, single[i].name))
 			take_first(m, single[i].field, f->value);
-	if (str_eq_nocase(f->name, STR("Requires-Dist")))
-		take_dependency(m, f->value);
-	else if (str_eq_nocase(f->name, STR("Project-URL")))
-		take_project_url(m, f->value);
-	else if (str_eq_nocase(f->name, STR("Home-page")))
+	if (str_eq_nocase(f->name, STR("Requires-Dist"))) {
+		if (m->dependencies >= LIMIT_PROJECT_DEPENDENCIES) {
+			m->has_more = true;
+		} else {
+			GROW(m->dependency, m->dependencies, m->dependency_room);
+			m->dependency[m->dependencies++] = keep_value(m, f->value, LIMIT_PROJECT_FIELD);
+		}
+	} else if (str_eq_nocase(f->name, STR("Project-URL"))) {
+		// "Label, URL"
+		struct str url = f->value;
+		struct str label = str_cut(&url, ',');
+		take_link(m, label, url.ptr ? url : f->value);
+	} else if (str_eq_nocase(f->name, STR("Home-page")))
 		take_link(m, STR("Home page"), f->value);
 }
 
@@ -148,10 +110,24 @@ void project_metadata_read(struct str metadata, struct project_metadata *out)
 	*out = (struct project_metadata){0};
 	while (rfc822_fields_next(&rest, &f)) {
 		take_field(out, &f);
-		take_license(&license, &f);
+		static const struct str classifier = STR("License :: ");
+		if (str_eq_nocase(f.name, STR("License-Expression")))
+			license.expression = pyspace_trim(f.value);
+		else if (str_eq_nocase(f.name, STR("License")) && !str_eq_nocase(f.value, STR("UNKNOWN"))) {
+			struct str text = pyspace_trim(f.value);
+			license.license = pyspace_trim(str_cut(&text, '\n'));
+		} else if (str_eq_nocase(f.name, STR("Classifier")) && str_starts(f.value, classifier))
+			license.classifier = pyspace_trim(str_slice(f.value, classifier.len, f.value.len));
 	}
-	keep_description(out, metadata);
-	keep_license(out, &license);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
+	description_take(metadata, &text);
+	if (text.len)
+		out->description = (struct str){arena_copy(&out->text, buf_view(&text)), text.len};
+	struct str best = license.expression.len ? license.expression
+			  : license.license.len  ? license.license
+						 : license.classifier;
+	if (best.len)
+		out->license = keep_value(out, best, LICENSE_BYTES);
 }
 
 void project_metadata_release(struct project_metadata *m)
@@ -162,23 +138,17 @@ void project_metadata_release(struct project_metadata *m)
 	*m = (struct project_metadata){0};
 }
 
+static struct matrix_view matrix_view_of(const struct site *s, const struct view *v)
+{
+	return (struct matrix_view){
+		(const struct platform *const *)v->platform, v->platform_count, v->membership, site_generation(s, v)};
+}
+
 // --- the files of a project: the listed ones of one version, and those that are not listed ---
 
-struct project_files_query {
-	const struct platform *const *platform;
-	size_t platforms;
-	const struct matrix_view *members; // only these files; NULL: all
-	const char *project, *version;     // version NULL: none is listed
-	const char *before;                // the version before; NULL: none
-	uint64_t limit;                    // of each list
-	struct wheel_gate *gate;           // NULL: wheels are not audited
-	const char *audit_path;            // NULL: no log
-	const struct platform *const *named; // whose uploaders are read
-	size_t nameds;
-};
-
 struct files_reader {
-	const struct project_files_query *query;
+	const struct project_query *query;
+	const struct matrix_view members; // only these files, if it has a membership
 	struct project_files *out;
 	struct catalog *catalog;
 	const struct platform *platform;
@@ -193,8 +163,8 @@ static const char *keep_in(struct project_files *f, const char *text)
 
 static int is_member(struct files_reader *r, const struct catalog_file *file, struct err *e)
 {
-	const struct matrix_view *v = r->query->members;
-	if (!v || !v->membership)
+	const struct matrix_view *v = &r->members;
+	if (!v->membership)
 		return 1;
 	return catalog_view_has(r->catalog, v->membership, v->generation, r->platform->id, file->filename, file->sha256,
 		e);
@@ -256,7 +226,7 @@ static int take_before(void *ctx, const struct catalog_file *file, struct err *e
 
 static int read_version(struct files_reader *r, const char *version, catalog_file_fn *fn, struct err *e)
 {
-	const struct project_files_query *q = r->query;
+	const struct project_query *q = r->query;
 	CLEANUP(version_release) struct version v = {0};
 	if (!version)
 		return 0;
@@ -284,12 +254,11 @@ static void read_builder(struct project_files *out, struct project_file *f, stru
 static int read_statements(struct files_reader *r, struct err *e)
 {
 	size_t bytes = 0;
-	const struct project_files_query *q = r->query;
+	const struct project_query *q = r->query;
 	for (size_t i = 0; i < r->out->files && bytes < LIMIT_EXPLAIN_STATEMENTS; i++) {
 		struct project_file *f = &r->out->file[i];
 		struct catalog_attached found;
-		CLEANUP(buf_release) struct buf text;
-		buf_init(&text, LIMIT_STATEMENT);
+		CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT);
 		for (size_t k = 0; k < q->platforms; k++)
 			if (strcmp(q->platform[k]->name, f->platform) == 0)
 				r->platform = q->platform[k];
@@ -304,20 +273,7 @@ static int read_statements(struct files_reader *r, struct err *e)
 	return 0;
 }
 
-static void judge_files(struct files_reader *r)
-{
-	struct explain_audit judge = {.gate = r->query->gate, .catalog = r->catalog};
-	for (size_t i = 0; judge.gate && i < r->out->files; i++) {
-		struct project_file *f = &r->out->file[i];
-		uint8_t sha256[SHA256_SIZE];
-		struct jsondoc *row = jsondoc_object();
-		if (hex_decode(str_from(f->sha256), sha256, SHA256_SIZE))
-			explain_audit(&judge, f->platform, f->filename, sha256, row);
-		f->audit = row;
-	}
-}
-
-static bool is_named(const struct project_files_query *q, const char *platform)
+static bool is_named(const struct project_query *q, const char *platform)
 {
 	for (size_t i = 0; i < q->nameds; i++)
 		if (strcmp(q->named[i]->name, platform) == 0)
@@ -345,7 +301,7 @@ static int take_upload(void *ctx, const struct audit_entry *a, const char *time 
 static void read_uploaders(struct files_reader *r)
 {
 	struct err e = ERR_INIT;
-	const struct project_files_query *q = r->query;
+	const struct project_query *q = r->query;
 	r->out->has_all_uploads = true;
 	const struct audit_query wanted = {.path = q->audit_path, .project = q->project, .most = LIMIT_AUDIT_READ};
 	if (q->audit_path && q->nameds && r->out->files &&
@@ -355,7 +311,7 @@ static void read_uploaders(struct files_reader *r)
 
 // --- files that are not listed ---
 
-static const struct platform *find_readable(const struct project_files_query *q, int64_t id)
+static const struct platform *find_readable(const struct project_query *q, int64_t id)
 {
 	for (size_t i = 0; i < q->platforms; i++)
 		if (q->platform[i]->id == id)
@@ -364,7 +320,7 @@ static const struct platform *find_readable(const struct project_files_query *q,
 }
 
 // Unlisted files are found by the beginning of their names, which may be another project's.
-static bool is_of_project(const struct project_files_query *q, const char *filename)
+static bool is_of_project(const struct project_query *q, const char *filename)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
@@ -407,18 +363,25 @@ static void project_files_release(struct project_files *f)
 	*f = (struct project_files){0};
 }
 
-static int project_files_read(struct catalog *c, const struct project_files_query *query, struct project_files *out,
-	struct err *e)
+static int read_project_files(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)
 {
-	*out = (struct project_files){0};
-	struct files_reader r = {.query = query, .out = out, .catalog = c};
-	if (read_version(&r, query->version, take_listed, e) < 0 ||
-		read_version(&r, query->before, take_before, e) < 0 || read_statements(&r, e) < 0 ||
-		catalog_unlisted_histories(c, query->project, take_unlisted, &r, e) < 0) {
-		project_files_release(out);
+	struct files_reader r = {.query = q,
+		.members = q->view ? matrix_view_of(q->site, q->view) : (struct matrix_view){0},
+		.out = &d->files,
+		.catalog = c};
+	if (read_version(&r, d->matrix.version, take_listed, e) < 0 ||
+		read_version(&r, d->matrix.before, take_before, e) < 0 || read_statements(&r, e) < 0 ||
+		catalog_unlisted_histories(c, q->project, take_unlisted, &r, e) < 0)
 		return -1;
+	struct explain_audit judge = {.gate = r.query->gate, .catalog = r.catalog};
+	for (size_t i = 0; judge.gate && i < r.out->files; i++) {
+		struct project_file *f = &r.out->file[i];
+		uint8_t sha256[SHA256_SIZE];
+		struct jsondoc *row = jsondoc_object();
+		if (hex_decode(str_from(f->sha256), sha256, SHA256_SIZE))
+			explain_audit(&judge, f->platform, f->filename, sha256, row);
+		f->audit = row;
 	}
-	judge_files(&r);
 	read_uploaders(&r);
 	return 0;
 }
@@ -445,12 +408,6 @@ bool project_query_reads(const struct project_query *q, const struct view *v)
 static bool joins_platforms(const struct project_query *q, const struct view *v)
 {
 	return v->platform_count > 1 && !v->membership && project_query_reads(q, v);
-}
-
-static struct matrix_view matrix_view_of(const struct site *s, const struct view *v)
-{
-	return (struct matrix_view){
-		(const struct platform *const *)v->platform, v->platform_count, v->membership, site_generation(s, v)};
 }
 
 // The caller frees the array.
@@ -521,53 +478,27 @@ static int read_matrix(struct catalog *c, const struct project_query *q, struct 
 
 // --- files, and METADATA of one of them ---
 
-static int read_project_files(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)
-{
-	const struct matrix_view members = q->view ? matrix_view_of(q->site, q->view) : (struct matrix_view){0};
-	const struct project_files_query files = {
-		.platform = q->platform,
-		.platforms = q->platforms,
-		.members = &members,
-		.project = q->project,
-		.version = d->matrix.version,
-		.before = d->matrix.before,
-		.limit = q->limit,
-		.gate = q->gate,
-		.audit_path = q->audit_path,
-		.named = q->named,
-		.nameds = q->nameds,
-	};
-	return project_files_read(c, &files, &d->files, e);
-}
-
-// A wheel's, since METADATA of an sdist may still be incomplete.
-static const struct project_file *choose_metadata(const struct project_files *f)
-{
-	const struct project_file *found = NULL;
-	for (size_t i = 0; i < f->files; i++) {
-		bool is_wheel = filename_kind(str_from(f->file[i].filename)) == FILENAME_WHEEL;
-		if (f->file[i].has_metadata && (!found || is_wheel))
-			found = &f->file[i];
-		if (found && is_wheel)
-			break;
-	}
-	return found;
-}
-
 static int read_file_metadata(struct catalog *c, struct project_data *d, struct err *e)
 {
 	struct err why = ERR_INIT;
-	const struct project_file *f = choose_metadata(&d->files);
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_METADATA);
-	if (!f || d->metadata_of)
+	// A wheel's, since METADATA of an sdist may still be incomplete.
+	const struct project_file *found = NULL;
+	for (size_t i = 0; i < d->files.files; i++) {
+		bool is_wheel = filename_kind(str_from(d->files.file[i].filename)) == FILENAME_WHEEL;
+		if (d->files.file[i].has_metadata && (!found || is_wheel))
+			found = &d->files.file[i];
+		if (found && is_wheel)
+			break;
+	}
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
+	if (!found || d->metadata_of)
 		return 0;
-	if (catalog_metadata(c, f->metadata_sha256, &text, &why) < 0) {
+	if (catalog_metadata(c, found->metadata_sha256, &text, &why) < 0) {
 		*e = why;
 		return why.kind == ERR_NOT_FOUND ? 0 : -1;
 	}
 	project_metadata_read(buf_view(&text), &d->metadata);
-	d->metadata_of = f->filename;
+	d->metadata_of = found->filename;
 	return 0;
 }
 
@@ -591,24 +522,6 @@ static bool read_cached_metadata(const struct project_query *q, const struct mat
 	return is_whole && text->len && !text->failed;
 }
 
-// A client has asked for METADATA of these files, or it is not known.
-static void read_upstreams_metadata(const struct project_query *q, struct project_data *d)
-{
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_METADATA);
-	for (size_t i = 0; q->upstream_count && i < d->matrix.metadatas && !d->metadata_of; i++)
-		if (read_cached_metadata(q, &d->matrix.metadata[i], &text)) {
-			project_metadata_read(buf_view(&text), &d->metadata);
-			d->metadata_of = d->matrix.metadata[i].filename;
-		}
-}
-
-static void hide_upstreams(struct project_data *d)
-{
-	project_matrix_release(&d->matrix);
-	d->matrix.upstream.result = UPSTREAM_NEVER_ASKED;
-}
-
 // --- what views have lost ---
 
 static bool may_read_view(void *ctx, const struct view *v)
@@ -622,20 +535,7 @@ static bool may_name(void *ctx, const struct platform *p)
 	return is_among(p, q->named, q->nameds);
 }
 
-static int read_lost(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)
-{
-	struct project_query asked = *q;
-	const struct explain_reader reader = {may_read_view, may_name, &asked};
-	const struct explain_losses losses = {q->site, c, q->project, q->nameds ? q->audit_path : NULL, &reader};
-	return explain_losses_read(&losses, &d->lost, e);
-}
-
 // --- the whole ---
-
-static bool is_anything_known(const struct project_query *q, const struct project_data *d)
-{
-	return d->matrix.version || (!*q->version && (d->files.unlisted_count || jsondoc_count(d->lost)));
-}
 
 // Reads in one transaction, so that no file comes twice or never while others write.
 static int read_whole_project(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)
@@ -645,12 +545,27 @@ static int read_whole_project(struct catalog *c, const struct project_query *q, 
 	CLEANUP(catalog_read_end) struct catalog *snapshot = c;
 	if (read_matrix(snapshot, q, d, e) < 0)
 		return -1;
-	if (d->matrix.is_upstreams && q->hides_upstreams)
-		hide_upstreams(d);
-	if (read_project_files(snapshot, q, d, e) < 0 || read_lost(snapshot, q, d, e) < 0)
+	if (d->matrix.is_upstreams && q->hides_upstreams) {
+		project_matrix_release(&d->matrix);
+		d->matrix.upstream.result = UPSTREAM_NEVER_ASKED;
+	}
+	if (read_project_files(snapshot, q, d, e) < 0)
 		return -1;
-	read_upstreams_metadata(q, d);
-	return is_anything_known(q, d) ? read_file_metadata(snapshot, d, e) : 1;
+	struct project_query asked = *q;
+	const struct explain_reader reader = {may_read_view, may_name, &asked};
+	const struct explain_losses losses = {q->site, snapshot, q->project, q->nameds ? q->audit_path : NULL, &reader};
+	if (explain_losses_read(&losses, &d->lost, e) < 0)
+		return -1;
+	// A client has asked for METADATA of these files, or it is not known.
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
+	for (size_t i = 0; q->upstream_count && i < d->matrix.metadatas && !d->metadata_of; i++)
+		if (read_cached_metadata(q, &d->matrix.metadata[i], &text)) {
+			project_metadata_read(buf_view(&text), &d->metadata);
+			d->metadata_of = d->matrix.metadata[i].filename;
+		}
+	return (d->matrix.version || (!*q->version && (d->files.unlisted_count || jsondoc_count(d->lost))))
+		       ? read_file_metadata(snapshot, d, e)
+		       : 1;
 }
 
 int project_data_read(struct catalog *c, const struct project_query *query, struct project_data *out, struct err *e)

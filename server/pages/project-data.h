@@ -13,6 +13,7 @@
 #include "lib/format/jsondoc.h"
 #include "lib/view/client-config.h"
 #include "lib/view/view.h"
+#include "server/pages/html-layout.h"
 
 // What METADATA or PKG-INFO of a file tells people about its project (core metadata; PEP 566, 621, 639). Numbers and
 // lengths are bounded: what is beyond is left out. One thread reads it; any thread may read a value.
@@ -119,3 +120,7 @@ int project_data_nearest(struct catalog *c, const struct project_query *query, c
 // the index that it names. False: no index of this server has a file of the version.
 bool project_install_find(const struct project_data *d, const struct project_query *q, struct client_index *index,
 	struct buf *command);
+
+// Adds the page for people at /-/project/NAME to out. All text from outside is escaped.
+void project_page_write(const struct html_frame *frame, const struct project_data *data,
+	const struct project_query *query, struct buf *out);

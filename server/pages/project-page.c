@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/pages/project-page.h"
+#include "server/pages/project-data.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,8 +10,7 @@
 #include "lib/domain/text/filename.h"
 #include "lib/format/escape.h"
 #include "lib/readme/readme.h"
-#include "server/pages/install-index.h"
-#include "server/pages/losses.h"
+#include "server/pages/page.h"
 
 struct project_page {
 	const struct html_frame *frame;
@@ -54,26 +53,6 @@ static void put_more_rows(const struct project_page *p, uint64_t shown, uint64_t
 
 // --- versions ---
 
-static void put_version_row(const struct project_page *p, const struct matrix_release *r)
-{
-	const char *shown = p->data->matrix.version;
-	buf_puts(p->out, "<tr><th scope=\"row\"><a href=\"");
-	put_page_query(p, r->version);
-	html_put(p->out, "\"%h>%s</a>", shown && strcmp(shown, r->version) == 0 ? " aria-current=\"true\"" : "",
-		r->version);
-	if (r->is_yanked)
-		buf_puts(p->out, " <span class=\"verdict wrong\">yanked</span>");
-	html_put(p->out, "</th><td class=\"n\" data-of=\"file%h\">%d</td><td class=\"n\" data-of=\"wheel%h\">%d</td>"
-		"<td class=\"n\" data-of=\"\">%b</td><td class=\"full\">", r->files == 1 ? "" : "s", r->files,
-		r->wheels == 1 ? "" : "s", r->wheels, r->bytes);
-	if (r->last)
-		html_time(p->out, r->last);
-	buf_puts(p->out, "</td>");
-	if (p->data->matrix.has_upstreams)
-		html_put(p->out, "<td class=\"kind\" data-of=\"Requires-Python\">%s</td>", r->requires_python);
-	buf_puts(p->out, "</tr>\n");
-}
-
 static bool is_same_newest(const struct matrix_newest *a, const struct matrix_newest *b)
 {
 	return strcmp(a->python, b->python) == 0 && a->newers == b->newers && a->is_sdist == b->is_sdist &&
@@ -87,18 +66,6 @@ static bool is_told_before(const struct project_matrix *m, size_t i)
 		if (is_same_newest(&m->newest[k], &m->newest[i]))
 			return true;
 	return false;
-}
-
-static void put_why_not_newer(const struct project_page *p, const struct matrix_newest *n)
-{
-	buf_puts(p->out, "</td><td class=\"why full\">");
-	if (n->newer) {
-		put_version_link(p, n->newer);
-		html_put(p->out, ": %s", n->why);
-	}
-	if (n->newers > 1)
-		buf_printf(p->out, "; %zu newer versions do not install", n->newers);
-	buf_puts(p->out, "</td></tr>\n");
 }
 
 // Platforms of which the same can be told share a row.
@@ -119,76 +86,51 @@ static void put_newest_row(const struct project_page *p, size_t first)
 			html_put(p->out, "%h<span class=\"name\">%s</span>", between, m->newest[i].platform);
 			between = ", ";
 		}
-	put_why_not_newer(p, n);
-}
-
-static void put_newest(const struct project_page *p)
-{
-	static const char *const column[] = {"Python", "Newest", "Platforms", "Why none newer"};
-	const struct project_matrix *m = &p->data->matrix;
-	if (!m->newests)
-		return;
-	buf_puts(p->out, "<h2>Newest version for each Python</h2>\n");
-	html_begin_table(p->out, "Newest version by Python", "card wide builds", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < m->newests; i++)
-		if (!is_told_before(m, i))
-			put_newest_row(p, i);
-	html_end_table(p->out);
+	buf_puts(p->out, "</td><td class=\"why full\">");
+	if (n->newer) {
+		put_version_link(p, n->newer);
+		html_put(p->out, ": %s", n->why);
+	}
+	if (n->newers > 1)
+		buf_printf(p->out, "; %zu newer versions do not install", n->newers);
+	buf_puts(p->out, "</td></tr>\n");
 }
 
 static void put_versions(const struct project_page *p)
 {
-	static const char *const column[] = {"Version", "Files", "Wheels", "Size", "Last file", "Requires-Python"};
 	const struct project_matrix *m = &p->data->matrix;
 	size_t rows = m->releases < p->query->limit ? m->releases : (size_t)p->query->limit;
 	if (!m->releases)
 		return;
 	buf_puts(p->out, m->has_upstreams ? "<h2>Versions of upstream</h2>\n" : "<h2>Versions</h2>\n");
-	html_begin_table(p->out, "Versions", "card wide builds", column, ARRAY_SIZE(column) - !m->has_upstreams);
-	for (size_t i = 0; i < rows; i++)
-		put_version_row(p, &m->release[i]);
+	html_begin_table(p->out, "Versions", "card wide builds",
+		m->has_upstreams ? "Version|Files|Wheels|Size|Last file|Requires-Python"
+				 : "Version|Files|Wheels|Size|Last file");
+	for (size_t i = 0; i < rows; i++) {
+		const struct matrix_release *r = &m->release[i];
+		const char *shown = p->data->matrix.version;
+		buf_puts(p->out, "<tr><th scope=\"row\"><a href=\"");
+		put_page_query(p, r->version);
+		html_put(p->out, "\"%h>%s</a>", shown && strcmp(shown, r->version) == 0 ? " aria-current=\"true\"" : "",
+			r->version);
+		if (r->is_yanked)
+			buf_puts(p->out, " <span class=\"verdict wrong\">yanked</span>");
+		html_put(p->out,
+			"</th><td class=\"n\" data-of=\"file%h\">%d</td><td class=\"n\" data-of=\"wheel%h\">%d</td>"
+			"<td class=\"n\" data-of=\"\">%b</td><td class=\"full\">", r->files == 1 ? "" : "s", r->files,
+			r->wheels == 1 ? "" : "s", r->wheels, r->bytes);
+		if (r->last)
+			html_time(p->out, r->last);
+		buf_puts(p->out, "</td>");
+		if (p->data->matrix.has_upstreams)
+			html_put(p->out, "<td class=\"kind\" data-of=\"Requires-Python\">%s</td>", r->requires_python);
+		buf_puts(p->out, "</tr>\n");
+	}
 	html_end_table(p->out);
 	put_more_rows(p, rows, m->releases, "versions");
 }
 
 // --- files ---
-
-static void put_file_link(const struct project_page *p, const struct project_file *f)
-{
-	html_put(p->out, "<tr id=\"%s/%s\"><th scope=\"row\" class=\"file\"><a href=\"%hfiles/%u/%u/%u\">%s</a></th>",
-		f->platform, f->filename, p->frame->root, f->platform, p->query->project, f->filename, f->filename);
-}
-
-static void put_compare(const struct project_page *p, const struct project_file *f)
-{
-	const char *const part[] = {f->platform, f->before, f->platform, f->filename};
-	if (!f->before || filename_kind(str_from(f->filename)) != FILENAME_WHEEL)
-		return;
-	buf_printf(p->out, " <a href=\"%s-/compare", p->frame->root);
-	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
-		html_put(p->out, "/%u", part[i]);
-	html_put(p->out, "\">Compared with %s<span class=\"sr\"> of %s</span></a>", p->data->matrix.before,
-		f->filename);
-}
-
-static void put_audit_words(struct buf *out, const struct jsondoc *row)
-{
-	const struct jsondoc *audit = row ? jsondoc_get(row, "audit") : NULL;
-	const char *unknown = audit ? jsondoc_get_str(audit, "unknown") : NULL;
-	const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
-	if (unknown) {
-		html_put(out, "Audit: %s", unknown);
-	} else if (audit && !jsondoc_count(findings)) {
-		buf_puts(out, "Audit: good");
-	}
-	for (size_t i = 0; findings && i < jsondoc_count(findings); i++) {
-		const struct jsondoc *one = jsondoc_at(findings, i);
-		const char *level = jsondoc_get_str(one, "level"), *why = jsondoc_get_str(one, "why");
-		html_put(out, "%h%s %s%h%s", i ? "; " : "Audit: ", level, jsondoc_get_str(one, "code"),
-			why ? ": " : "", why);
-	}
-	buf_puts(out, audit ? ". " : "");
-}
 
 // One of several notes.
 static void put_fact_of_file(struct buf *out, const char *words, const char *text)
@@ -207,33 +149,41 @@ static void put_notes(const struct project_page *p, const struct project_file *f
 	put_fact_of_file(p->out, "Built by ", f->builder);
 	if (f->has_attestations)
 		buf_puts(p->out, "It has attestations, whose signatures are not verified here. ");
-	put_audit_words(p->out, f->audit);
-	put_compare(p, f);
+	const struct jsondoc *audit = f->audit ? jsondoc_get(f->audit, "audit") : NULL;
+	const char *unknown = audit ? jsondoc_get_str(audit, "unknown") : NULL;
+	const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
+	if (unknown) {
+		html_put(p->out, "Audit: %s", unknown);
+	} else if (audit && !jsondoc_count(findings)) {
+		buf_puts(p->out, "Audit: good");
+	}
+	for (size_t i = 0; findings && i < jsondoc_count(findings); i++) {
+		const struct jsondoc *one = jsondoc_at(findings, i);
+		const char *level = jsondoc_get_str(one, "level"), *why = jsondoc_get_str(one, "why");
+		html_put(p->out, "%h%s %s%h%s", i ? "; " : "Audit: ", level, jsondoc_get_str(one, "code"),
+			why ? ": " : "", why);
+	}
+	buf_puts(p->out, audit ? ". " : "");
+	const char *const part[] = {f->platform, f->before, f->platform, f->filename};
+	if (f->before && filename_kind(str_from(f->filename)) == FILENAME_WHEEL) {
+		buf_printf(p->out, " <a href=\"%s-/compare", p->frame->root);
+		for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+			html_put(p->out, "/%u", part[i]);
+		html_put(p->out, "\">Compared with %s<span class=\"sr\"> of %s</span></a>", p->data->matrix.before,
+			f->filename);
+	}
 	buf_puts(p->out, "</td>");
 }
 
 static void put_file_row(const struct project_page *p, const struct project_file *f)
 {
-	put_file_link(p, f);
-	html_put(p->out, "<td class=\"name\">%s</td><td class=\"n\" data-of=\"\">%b</td><td class=\"full\">%t</td>",
-		f->platform, f->size, f->came);
+	html_put(p->out, "<tr id=\"%s/%s\"><th scope=\"row\" class=\"file\"><a "
+		"href=\"%hfiles/%u/%u/%u\">%s</a></th><td class=\"name\">%s</td><td class=\"n\" "
+		"data-of=\"\">%b</td><td class=\"full\">%t</td>", f->platform, f->filename, p->frame->root, f->platform,
+		p->query->project, f->filename, f->filename, f->platform, f->size, f->came);
 	html_hash_cell(p->out, "SHA-256", f->sha256);
 	put_notes(p, f);
 	buf_puts(p->out, "</tr>\n");
-}
-
-static void put_files(const struct project_page *p)
-{
-	static const char *const column[] = {"File", "Platform", "Size", "Came", "SHA-256", "Facts"};
-	const struct project_files *files = &p->data->files;
-	if (!files->files)
-		return;
-	html_put(p->out, "<h2>Files of %s</h2>\n", p->data->matrix.version);
-	html_begin_table(p->out, "Files", "card wide builds", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < files->files; i++)
-		put_file_row(p, &files->file[i]);
-	html_end_table(p->out);
-	put_more_rows(p, files->files, files->all_files, "files");
 }
 
 // --- METADATA ---
@@ -242,41 +192,6 @@ static void put_field(struct buf *out, const char *name, const char *value)
 {
 	if (value)
 		html_put(out, "<div><dt>%h</dt><dd>%s</dd></div>\n", name, value);
-}
-
-static void put_web_links(struct buf *out, const struct project_metadata *m)
-{
-	for (size_t i = 0; i < m->links; i++) {
-		buf_puts(out, i ? " · <a rel=\"nofollow noopener noreferrer\" href=\""
-				: "<div><dt>Links</dt><dd><a rel=\"nofollow noopener noreferrer\" href=\"");
-		html_text(out, m->link[i].url); // project_metadata_read(): http or https, and nothing but a URL
-		html_put(out, "\">%s%h", *m->link[i].label ? m->link[i].label : m->link[i].url,
-			i + 1 == m->links ? "</a></dd></div>\n" : "</a>");
-	}
-}
-
-static void put_dependencies(struct buf *out, const struct project_metadata *m)
-{
-	enum { OPEN_ROWS = 12 };
-	if (!m->dependencies)
-		return;
-	buf_printf(out, "<details%s><summary>%zu dependenc%s</summary>\n<ul>",
-		m->dependencies <= OPEN_ROWS ? " open" : "", m->dependencies, m->dependencies == 1 ? "y" : "ies");
-	for (size_t i = 0; i < m->dependencies; i++)
-		html_put(out, "<li><code>%s</code></li>\n", m->dependency[i]);
-	buf_puts(out, m->has_more ? "</ul>and more</details>\n" : "</ul></details>\n");
-}
-
-// Its headings are below those of the page. A text whose HTML is too long is left out.
-static void put_readme(struct buf *out, const struct project_metadata *m)
-{
-	static const struct readme_options options = {.heading_offset = 2, .id_prefix = "readme-"};
-	struct err e = ERR_INIT;
-	struct str type = str_from(m->description_type ? m->description_type : "");
-	buf_puts(out, "<h2 id=\"readme\">README</h2>\n<article class=\"card prose\">\n");
-	if (readme_render(m->description, readme_kind_of(type, m->description), &options, out, &e) < 0)
-		buf_puts(out, "<p>It is too long to be shown.</p>");
-	buf_puts(out, "</article>\n");
 }
 
 static void put_metadata(const struct project_page *p)
@@ -288,24 +203,45 @@ static void put_metadata(const struct project_page *p)
 	put_field(p->out, "Licence", m->license);
 	put_field(p->out, "Author", m->author);
 	put_field(p->out, "Requires-Python", m->requires_python);
-	put_web_links(p->out, m);
+	for (size_t i = 0; i < m->links; i++) {
+		// project_metadata_read(): the URL has http or https, and nothing but a URL
+		html_put(p->out, "%h<a rel=\"nofollow noopener noreferrer\" href=\"%s\">%s%h",
+			i ? " · " : "<div><dt>Links</dt><dd>", m->link[i].url,
+			*m->link[i].label ? m->link[i].label : m->link[i].url,
+			i + 1 == m->links ? "</a></dd></div>\n" : "</a>");
+	}
 	put_field(p->out, "Of", p->data->metadata_of);
 	buf_puts(p->out, "</dl>\n");
-	put_dependencies(p->out, m);
-	if (m->description.len)
-		put_readme(p->out, m);
+	enum { OPEN_ROWS = 12 };
+	if (m->dependencies) {
+		buf_printf(p->out, "<details%s><summary>%zu dependenc%s</summary>\n<ul>",
+			m->dependencies <= OPEN_ROWS ? " open" : "", m->dependencies,
+			m->dependencies == 1 ? "y" : "ies");
+		for (size_t i = 0; i < m->dependencies; i++)
+			html_put(p->out, "<li><code>%s</code></li>\n", m->dependency[i]);
+		buf_puts(p->out, m->has_more ? "</ul>and more</details>\n" : "</ul></details>\n");
+	}
+	if (m->description.len) {
+		// Its headings are below those of the page. A text whose HTML is too long is left out.
+		static const struct readme_options options = {.heading_offset = 2, .id_prefix = "readme-"};
+		struct err e = ERR_INIT;
+		struct str type = str_from(m->description_type ? m->description_type : "");
+		buf_puts(p->out, "<h2 id=\"readme\">README</h2>\n<article class=\"card prose\">\n");
+		if (readme_render(m->description, readme_kind_of(type, m->description), &options, p->out, &e) < 0)
+			buf_puts(p->out, "<p>It is too long to be shown.</p>");
+		buf_puts(p->out, "</article>\n");
+	}
 }
 
 // --- files that are on no page ---
 
 static void put_unlisted(const struct project_page *p)
 {
-	static const char *const column[] = {"File", "Platform", "State", "Why"};
 	const struct project_files *files = &p->data->files;
 	if (!files->unlisted_count)
 		return;
 	buf_puts(p->out, "<h2>Files that are on no page</h2>\n");
-	html_begin_table(p->out, "Files that are on no page", "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(p->out, "Files that are on no page", "card wide builds", "File|Platform|State|Why");
 	for (size_t i = 0; i < files->unlisted_count; i++) {
 		const struct project_unlisted *f = &files->unlisted[i];
 		html_put(p->out, "<tr><th scope=\"row\" class=\"file\">%s</th><td class=\"name\">%s</td><td><span "
@@ -321,16 +257,16 @@ static void put_unlisted(const struct project_page *p)
 static void put_install(const struct project_page *p)
 {
 	struct client_index index;
-	CLEANUP(buf_release) struct buf command;
-	buf_init(&command, LIMIT_PAGE);
+	CLEANUP(buf_release) struct buf command = buf_up_to(LIMIT_PAGE);
 	if (!project_install_find(p->data, p->query, &index, &command))
 		return;
 	html_put(p->out, "<figure class=\"card\"><figcaption>Install with pip</figcaption><pre><code>%s</code></pre>"
 		"</figure>\n<p class=\"note\">", command.data);
 	if (index.platform)
 		html_put(p->out, "For jobs on <span class=\"name\">%s</span>. ", index.platform);
-	buf_puts(p->out, index.needs_token ? "pip asks for a user name, which may be any, and for the token as password. " : "");
-	buf_printf(p->out, "Other clients: see <a href=\"%s", p->frame->root);
+	html_put(p->out, "%hOther clients: see <a href=\"%h",
+		index.needs_token ? "pip asks for a user name, which may be any, and for the token as password. " : "",
+		p->frame->root);
 	install_index_page(&index, p->out);
 	buf_puts(p->out, "\">how they use this index</a>.</p>\n");
 }
@@ -346,32 +282,6 @@ static void put_cell_id(struct buf *out, const struct matrix_cell *c)
 static void put_cell_fragment(struct buf *out, const struct matrix_cell *c)
 {
 	html_put(out, "%u/%u", c->platform, c->python);
-}
-
-static void put_letter(struct buf *out, enum wheel_status state, bool is_lost)
-{
-	buf_printf(out, "<span aria-hidden=\"true\">%c</span><span class=\"sr\">%s%s</span>",
-		wheel_status_letter[state], wheel_status_name[state], is_lost ? ", lost" : "");
-}
-
-// A link to the file or to the line that says why; upstream's file is none of ours.
-static void put_matrix_cell(struct buf *out, const struct matrix_cell *c)
-{
-	const char *element = c->state == WHEEL_UPSTREAM ? "span" : "a";
-	buf_puts(out, "<td id=\"");
-	put_cell_id(out, c);
-	html_put(out, "\"><%h class=\"cell %h%h\" data-of=\"%s\" title=\"%s\"", element, wheel_status_name[c->state],
-		c->is_lost ? " lost" : "", c->python, c->why);
-	if (c->from) {
-		html_put(out, " href=\"#%u/%u\"", c->from, c->filename);
-	} else if (c->state != WHEEL_UPSTREAM) {
-		buf_puts(out, " href=\"#why/");
-		put_cell_fragment(out, c);
-		buf_putc(out, '"');
-	}
-	buf_putc(out, '>');
-	put_letter(out, c->state, c->is_lost);
-	buf_printf(out, "</%s></td>", element);
 }
 
 static int compare_pythons(const void *a, const void *b)
@@ -407,44 +317,30 @@ static void put_matrix_row(const struct project_page *p, size_t first, const cha
 		for (size_t i = first; i < m->cells && strcmp(m->cell[i].platform, platform) == 0; i++)
 			if (strcmp(m->cell[i].python, python[k]) == 0)
 				found = &m->cell[i];
-		if (found && project_query_has(p->query, found))
-			put_matrix_cell(p->out, found);
-		else
+		if (found && project_query_has(p->query, found)) {
+			// A link to the file or to the line that says why; upstream's file is none of ours.
+			const char *element = found->state == WHEEL_UPSTREAM ? "span" : "a";
+			buf_puts(p->out, "<td id=\"");
+			put_cell_id(p->out, found);
+			html_put(p->out, "\"><%h class=\"cell %h%h\" data-of=\"%s\" title=\"%s\"", element,
+				wheel_status_name[found->state], found->is_lost ? " lost" : "", found->python,
+				found->why);
+			if (found->from) {
+				html_put(p->out, " href=\"#%u/%u\"", found->from, found->filename);
+			} else if (found->state != WHEEL_UPSTREAM) {
+				buf_puts(p->out, " href=\"#why/");
+				put_cell_fragment(p->out, found);
+				buf_putc(p->out, '"');
+			}
+			buf_putc(p->out, '>');
+			buf_printf(p->out, "<span aria-hidden=\"true\">%c</span><span class=\"sr\">%s%s</span>",
+				wheel_status_letter[found->state], wheel_status_name[found->state],
+				found->is_lost ? ", lost" : "");
+			buf_printf(p->out, "</%s></td>", element);
+		} else
 			buf_puts(p->out, "<td></td>");
 	}
 	buf_puts(p->out, "</tr>\n");
-}
-
-static void put_matrix_table(const struct project_page *p, const char *const *python, size_t pythons)
-{
-	const struct project_matrix *m = &p->data->matrix;
-	html_begin_box(p->out, "Platforms and Pythons", "card matrix");
-	buf_puts(p->out, "<table>\n<thead><tr><th scope=\"col\">Platform</th>");
-	for (size_t i = 0; i < pythons; i++)
-		html_put(p->out, "<th scope=\"col\">%s</th>", python[i]);
-	buf_puts(p->out, "</tr></thead>\n<tbody>\n");
-	for (size_t i = 0; i < m->cells; i++) {
-		bool is_first = i == 0 || strcmp(m->cell[i].platform, m->cell[i - 1].platform) != 0;
-		const char *only = p->query->only_platform;
-		if (is_first && (!*only || strcmp(only, m->cell[i].platform) == 0))
-			put_matrix_row(p, i, python, pythons);
-	}
-	buf_puts(p->out, "</tbody>\n</table></div>\n");
-}
-
-static void put_legend(const struct project_page *p)
-{
-	const struct project_matrix *m = &p->data->matrix;
-	buf_puts(p->out, "<ul class=\"key\">");
-	for (size_t i = 0; i < WHEEL_STATUSES_OF_MATRIX; i++) {
-		enum wheel_status state = wheel_status_matrix[i];
-		if (m->count[state])
-			buf_printf(p->out,
-				"<li><span class=\"cell %s\" aria-hidden=\"true\">%c</span>%s: %s (%zu)</li>",
-				wheel_status_name[state], wheel_status_letter[state], wheel_status_name[state],
-				wheel_status_text[state], m->count[state]);
-	}
-	buf_puts(p->out, "</ul>\n");
 }
 
 static void put_matrix(const struct project_page *p)
@@ -459,41 +355,30 @@ static void put_matrix(const struct project_page *p)
 					    "pythons in the configuration names them.</p>\n");
 		return;
 	}
-	put_matrix_table(p, python, pythons);
-	put_legend(p);
+	html_begin_box(p->out, "Platforms and Pythons", "card matrix");
+	buf_puts(p->out, "<table>\n<thead><tr><th scope=\"col\">Platform</th>");
+	for (size_t i = 0; i < pythons; i++)
+		html_put(p->out, "<th scope=\"col\">%s</th>", python[i]);
+	buf_puts(p->out, "</tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < m->cells; i++) {
+		bool is_first = i == 0 || strcmp(m->cell[i].platform, m->cell[i - 1].platform) != 0;
+		const char *only = p->query->only_platform;
+		if (is_first && (!*only || strcmp(only, m->cell[i].platform) == 0))
+			put_matrix_row(p, i, python, pythons);
+	}
+	buf_puts(p->out, "</tbody>\n</table></div>\n<ul class=\"key\">");
+	for (size_t i = 0; i < WHEEL_STATUSES_OF_MATRIX; i++) {
+		enum wheel_status state = wheel_status_matrix[i];
+		if (m->count[state])
+			buf_printf(p->out,
+				"<li><span class=\"cell %s\" aria-hidden=\"true\">%c</span>%s: %s (%zu)</li>",
+				wheel_status_name[state], wheel_status_letter[state], wheel_status_name[state],
+				wheel_status_text[state], m->count[state]);
+	}
+	buf_puts(p->out, "</ul>\n");
 }
 
 // --- why cells are not green ---
-
-static void put_log_link(const struct project_page *p, const struct matrix_cell *c)
-{
-	buf_puts(p->out, "<td>");
-	if (c->attempt && c->has_log) {
-		html_put(p->out, "<a href=\"%h-/builds/%u/%h\">log<span class=\"sr\"> of ", p->frame->root,
-			p->query->project, c->attempt);
-		put_cell_id(p->out, c);
-		buf_puts(p->out, "</span></a>");
-	}
-	buf_puts(p->out, "</td>");
-}
-
-static void put_why_row(const struct project_page *p, const struct matrix_cell *c)
-{
-	const char *class = c->state == WHEEL_FAILED || c->state == WHEEL_MISSING ? " wrong"
-			    : c->state == WHEEL_BUILDING                           ? " goes"
-										    : "";
-	buf_puts(p->out, "<tr id=\"why/");
-	put_cell_id(p->out, c);
-	buf_puts(p->out, "\"><th scope=\"row\"><a href=\"#");
-	put_cell_fragment(p->out, c);
-	html_put(p->out, "\">%s, Python %s</a></th><td><span class=\"verdict%h\">%h</span></td><td>", c->platform,
-		c->python, class, wheel_status_name[c->state]);
-	if (c->since)
-		html_time(p->out, c->since);
-	buf_puts(p->out, "</td>");
-	put_log_link(p, c);
-	html_put(p->out, "<td class=\"why full\">%s</td></tr>\n", c->why);
-}
 
 static bool needs_reason(const struct project_page *p, const struct matrix_cell *c)
 {
@@ -502,7 +387,6 @@ static bool needs_reason(const struct project_page *p, const struct matrix_cell 
 
 static void put_reasons(const struct project_page *p)
 {
-	static const char *const column[] = {"Environment", "State", "Since", "Log", "Why"};
 	const struct project_matrix *m = &p->data->matrix;
 	size_t rows = 0;
 	for (size_t i = 0; i < m->cells; i++)
@@ -510,10 +394,30 @@ static void put_reasons(const struct project_page *p)
 	if (!rows)
 		return;
 	buf_puts(p->out, "<h2>Where there is no wheel, and why</h2>\n");
-	html_begin_table(p->out, "Where there is no wheel", "card wide builds", column, ARRAY_SIZE(column));
+	html_begin_table(p->out, "Where there is no wheel", "card wide builds", "Environment|State|Since|Log|Why");
 	for (size_t i = 0; i < m->cells; i++)
-		if (needs_reason(p, &m->cell[i]))
-			put_why_row(p, &m->cell[i]);
+		if (needs_reason(p, &m->cell[i])) {
+			const struct matrix_cell *c = &m->cell[i];
+			const char *class = c->state == WHEEL_FAILED || c->state == WHEEL_MISSING ? " wrong"
+					    : c->state == WHEEL_BUILDING                           ? " goes"
+												    : "";
+			buf_puts(p->out, "<tr id=\"why/");
+			put_cell_id(p->out, c);
+			buf_puts(p->out, "\"><th scope=\"row\"><a href=\"#");
+			put_cell_fragment(p->out, c);
+			html_put(p->out, "\">%s, Python %s</a></th><td><span class=\"verdict%h\">%h</span></td><td>",
+				c->platform, c->python, class, wheel_status_name[c->state]);
+			if (c->since)
+				html_time(p->out, c->since);
+			buf_puts(p->out, "</td><td>");
+			if (c->attempt && c->has_log) {
+				html_put(p->out, "<a href=\"%h-/builds/%u/%h\">log<span class=\"sr\"> of ",
+					p->frame->root, p->query->project, c->attempt);
+				put_cell_id(p->out, c);
+				buf_puts(p->out, "</span></a>");
+			}
+			html_put(p->out, "</td><td class=\"why full\">%s</td></tr>\n", c->why);
+		}
 	html_end_table(p->out);
 }
 
@@ -543,17 +447,6 @@ static void put_lost(const struct project_page *p)
 
 // --- upstream ---
 
-static void put_age(struct buf *out, int64_t seconds)
-{
-	int64_t hours = seconds / 3600;
-	if (hours < 1)
-		buf_puts(out, "less than an hour");
-	else if (hours < 48)
-		buf_printf(out, "%" PRId64 " hour%s", hours, hours == 1 ? "" : "s");
-	else
-		buf_printf(out, "%" PRId64 " days", hours / 24);
-}
-
 static void put_upstream_answer(const struct project_page *p)
 {
 	const struct project_matrix *m = &p->data->matrix;
@@ -565,7 +458,13 @@ static void put_upstream_answer(const struct project_page *p)
 		buf_puts(p->out, "it was never asked about this project");
 	else {
 		buf_puts(p->out, "its answer is ");
-		put_age(p->out, p->query->now > when ? p->query->now - when : 0);
+		int64_t hours = (p->query->now > when ? p->query->now - when : 0) / 3600;
+		if (hours < 1)
+			buf_puts(p->out, "less than an hour");
+		else if (hours < 48)
+			buf_printf(p->out, "%" PRId64 " hour%s", hours, hours == 1 ? "" : "s");
+		else
+			buf_printf(p->out, "%" PRId64 " days", hours / 24);
 		html_put(p->out, " old (%t)", when);
 		if (m->upstream.result != UPSTREAM_KNOWN)
 			buf_printf(p->out, "; the last request: %s", upstream_result_name[m->upstream.result]);
@@ -600,24 +499,11 @@ static void put_project_state(const struct project_page *p)
 	buf_puts(p->out, "</header>\n");
 }
 
-static void put_words(const struct project_page *p, struct buf *words)
-{
-	const char *summary = p->data->metadata.summary;
-	if (summary)
-		buf_puts(words, summary);
-	if (p->query->view)
-		buf_printf(words, "%sin the view %s", summary ? ", " : "",
-			p->query->view->name ? p->query->view->name : "simple");
-	if (!words->len)
-		buf_puts(words, p->data->matrix.has_upstreams ? "A project of upstream" : "What is here of it");
-}
-
 static void put_links_of_project(const struct project_page *p)
 {
-	CLEANUP(buf_release) struct buf links;
+	CLEANUP(buf_release) struct buf links = buf_up_to(16 << 10);
 	const char *view = p->query->view ? p->query->view->name : NULL, *root = p->frame->root;
 	struct project_page to_links = *p;
-	buf_init(&links, 16 << 10);
 	to_links.out = &links;
 	buf_puts(&links, "<a href=\"");
 	put_page_query(&to_links, *p->query->version ? p->query->version : NULL);
@@ -641,16 +527,22 @@ static void put_links_of_project(const struct project_page *p)
 	if (p->query->nameds) { // others are asked for a token
 		html_put(&links, " · <a href=\"%h-/log/?q=%u\">log</a>", root, p->query->project);
 	}
-	html_end(p->out, links.data);
+	html_end(p->out, "%h", links.data);
 }
 
 void project_page_write(const struct html_frame *frame, const struct project_data *data,
 	const struct project_query *query, struct buf *out)
 {
 	const struct project_page p = {frame, data, query, out};
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, 16 << 10);
-	put_words(&p, &words);
+	CLEANUP(buf_release) struct buf words = buf_up_to(16 << 10);
+	const char *summary = p.data->metadata.summary;
+	if (summary)
+		buf_puts(&words, summary);
+	if (p.query->view)
+		buf_printf(&words, "%sin the view %s", summary ? ", " : "",
+			p.query->view->name ? p.query->view->name : "simple");
+	if (!words.len)
+		buf_puts(&words, p.data->matrix.has_upstreams ? "A project of upstream" : "What is here of it");
 	html_begin(out, frame, query->project, words.data);
 	put_project_state(&p);
 	CLEANUP(mem_free) char *up = xasprintf("%s-", frame->root);
@@ -662,9 +554,26 @@ void project_page_write(const struct html_frame *frame, const struct project_dat
 		put_upstream_answer(&p);
 		put_reasons(&p);
 	}
-	put_newest(&p);
+	const struct project_matrix *m = &p.data->matrix;
+	if (m->newests) {
+		buf_puts(p.out, "<h2>Newest version for each Python</h2>\n");
+		html_begin_table(p.out, "Newest version by Python", "card wide builds",
+			"Python|Newest|Platforms|Why none newer");
+		for (size_t i = 0; i < m->newests; i++)
+			if (!is_told_before(m, i))
+				put_newest_row(&p, i);
+		html_end_table(p.out);
+	}
 	put_versions(&p);
-	put_files(&p);
+	const struct project_files *files = &p.data->files;
+	if (files->files) {
+		html_put(p.out, "<h2>Files of %s</h2>\n", p.data->matrix.version);
+		html_begin_table(p.out, "Files", "card wide builds", "File|Platform|Size|Came|SHA-256|Facts");
+		for (size_t i = 0; i < files->files; i++)
+			put_file_row(&p, &files->file[i]);
+		html_end_table(p.out);
+		put_more_rows(&p, files->files, files->all_files, "files");
+	}
 	put_metadata(&p);
 	put_unlisted(&p);
 	put_links_of_project(&p);

@@ -6,42 +6,15 @@
 #include "lib/state/access/audit.h"
 #include "server/core/auth.h"
 #include "server/pages/page.h"
-#include "server/pages/project-page.h"
+#include "server/pages/project-data.h"
 
 // --- JSON ---
 
 static struct jsondoc *cell_json(const struct matrix_cell *c)
 {
-	struct jsondoc *out = jsondoc_object();
-	jsondoc_put_str(out, "platform", c->platform);
-	jsondoc_put_str(out, "python", c->python);
-	jsondoc_put_str(out, "state", wheel_status_name[c->state]);
-	jsondoc_put_bool(out, "lost", c->is_lost);
-	jsondoc_put_str(out, "filename", c->filename);
-	jsondoc_put_str(out, "from", c->from);
-	jsondoc_put_str(out, "why", c->why);
-	jsondoc_put_time(out, "since", c->since);
-	jsondoc_put_str(out, "attempt", c->attempt);
-	jsondoc_put_bool(out, "has_log", c->has_log);
-	return out;
-}
-
-static struct jsondoc *cells_json(const struct project_data *d, const struct project_query *q)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; i < d->matrix.cells; i++)
-		if (project_query_has(q, &d->matrix.cell[i]))
-			jsondoc_add(list, cell_json(&d->matrix.cell[i]));
-	return list;
-}
-
-static struct jsondoc *state_totals_json(const struct project_matrix *m)
-{
-	struct jsondoc *out = jsondoc_object();
-	for (size_t i = 0; i < WHEEL_STATUSES_OF_MATRIX; i++)
-		jsondoc_put_int(out, wheel_status_name[wheel_status_matrix[i]], (int64_t)m->count[wheel_status_matrix[i]]);
-	jsondoc_put_int(out, "lost", (int64_t)m->lost);
-	return out;
+	return jsondoc_new("platform:s python:s state:s lost:b filename:s from:s why:s since:t attempt:s has_log:b",
+		c->platform, c->python, wheel_status_name[c->state], c->is_lost, c->filename, c->from, c->why, c->since,
+		c->attempt, c->has_log);
 }
 
 static struct jsondoc *newest_json(const struct project_matrix *m)
@@ -49,29 +22,11 @@ static struct jsondoc *newest_json(const struct project_matrix *m)
 	struct jsondoc *list = jsondoc_array();
 	for (size_t i = 0; i < m->newests; i++) {
 		const struct matrix_newest *n = &m->newest[i];
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "platform", n->platform);
-		jsondoc_put_str(one, "python", n->python);
-		jsondoc_put_str(one, "version", n->version);
-		jsondoc_put_str(one, "filename", n->filename);
-		jsondoc_put_bool(one, "sdist", n->is_sdist);
-		jsondoc_put_str(one, "newer", n->newer);
-		jsondoc_put_int(one, "newer_versions", (int64_t)n->newers);
-		jsondoc_put_str(one, "why", n->why);
-		jsondoc_add(list, one);
+		jsondoc_add(list, jsondoc_new("platform:s python:s version:s filename:s sdist:b newer:s "
+			"newer_versions:d why:s", n->platform, n->python, n->version, n->filename, n->is_sdist,
+			n->newer, n->newers, n->why));
 	}
 	return list;
-}
-
-static struct jsondoc *upstream_json(const struct project_matrix *m)
-{
-	struct jsondoc *out = jsondoc_object();
-	jsondoc_put_str(out, "result", upstream_result_name[m->upstream.result]);
-	jsondoc_put_bool(out, "known", m->upstream.is_known);
-	jsondoc_put_time(out, "asked", m->upstream.asked);
-	jsondoc_put_time(out, "fetched", m->upstream.fetched);
-	jsondoc_put_str(out, "newest", m->upstream.newest);
-	return out;
 }
 
 static struct jsondoc *versions_json(const struct project_matrix *m, uint64_t limit)
@@ -79,15 +34,9 @@ static struct jsondoc *versions_json(const struct project_matrix *m, uint64_t li
 	struct jsondoc *list = jsondoc_array();
 	for (size_t i = 0; i < m->releases && i < limit; i++) {
 		const struct matrix_release *r = &m->release[i];
-		struct jsondoc *out = jsondoc_object();
-		jsondoc_put_str(out, "version", r->version);
-		jsondoc_put_int(out, "files", (int64_t)r->files);
-		jsondoc_put_int(out, "wheels", (int64_t)r->wheels);
-		jsondoc_put_int(out, "bytes", (int64_t)r->bytes);
-		jsondoc_put_time(out, "first", r->first);
-		jsondoc_put_time(out, "last", r->last);
-		jsondoc_put_bool(out, "yanked", r->is_yanked);
-		jsondoc_put_bool(out, "prerelease", r->is_prerelease);
+		struct jsondoc *out = jsondoc_new("version:s files:d wheels:d bytes:d first:t last:t yanked:b "
+			"prerelease:b", r->version, r->files, r->wheels, r->bytes, r->first, r->last, r->is_yanked,
+			r->is_prerelease);
 		if (m->has_upstreams)
 			jsondoc_put_str(out, "requires_python", r->requires_python);
 		jsondoc_add(list, out);
@@ -95,67 +44,19 @@ static struct jsondoc *versions_json(const struct project_matrix *m, uint64_t li
 	return list;
 }
 
-static void put_file_url(struct jsondoc *out, const struct project_query *q, const struct project_file *f)
-{
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, LIMIT_PATH);
-	html_put(&url, "/files/%u/%u/%u", f->platform, q->project, f->filename);
-	jsondoc_put_str(out, "url", url.data);
-}
-
 static struct jsondoc *file_json(const struct project_query *q, const struct project_file *f)
 {
 	struct jsondoc *out = jsondoc_object();
 	const struct jsondoc *audit = f->audit ? jsondoc_get(f->audit, "audit") : NULL;
-	jsondoc_put_str(out, "platform", f->platform);
-	jsondoc_put_str(out, "filename", f->filename);
-	put_file_url(out, q, f);
-	jsondoc_put_int(out, "size", (int64_t)f->size);
-	jsondoc_put_str(out, "sha256", f->sha256);
-	jsondoc_put_time(out, "came", f->came);
-	jsondoc_put_str(out, "requires_python", f->requires_python);
-	jsondoc_put_str(out, "yanked", f->yanked);
-	jsondoc_put_str(out, "uploaded_by", f->uploader);
-	jsondoc_put_str(out, "built_by", f->builder);
-	jsondoc_put_bool(out, "attestations", f->has_attestations);
-	jsondoc_put_str(out, "before", f->before);
+	jsondoc_set(out, "platform:s filename:s", f->platform, f->filename);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PATH);
+	html_put(&url, "/files/%u/%u/%u", f->platform, q->project, f->filename);
+	jsondoc_set(out, "url:s size:d sha256:s came:t requires_python:s yanked:s uploaded_by:s built_by:s "
+		"attestations:b before:s", url.data, f->size, f->sha256, f->came, f->requires_python, f->yanked,
+		f->uploader, f->builder, f->has_attestations, f->before);
 	if (audit)
 		jsondoc_put(out, "audit", jsondoc_copy(audit));
 	return out;
-}
-
-static struct jsondoc *files_json(const struct project_data *d, const struct project_query *q)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; i < d->files.files; i++)
-		jsondoc_add(list, file_json(q, &d->files.file[i]));
-	return list;
-}
-
-static struct jsondoc *unlisted_json(const struct project_files *f)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; i < f->unlisted_count; i++) {
-		struct jsondoc *out = jsondoc_object();
-		jsondoc_put_str(out, "platform", f->unlisted[i].platform);
-		jsondoc_put_str(out, "filename", f->unlisted[i].filename);
-		jsondoc_put_str(out, "state", f->unlisted[i].state);
-		jsondoc_put_str(out, "reason", f->unlisted[i].reason);
-		jsondoc_add(list, out);
-	}
-	return list;
-}
-
-static struct jsondoc *links_json(const struct project_metadata *m)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; i < m->links; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "label", m->link[i].label);
-		jsondoc_put_str(one, "url", m->link[i].url);
-		jsondoc_add(list, one);
-	}
-	return list;
 }
 
 static struct jsondoc *metadata_json(const struct project_data *d)
@@ -166,25 +67,13 @@ static struct jsondoc *metadata_json(const struct project_data *d)
 	char *description = m->description.len ? xstrndup(m->description.ptr, m->description.len) : NULL;
 	for (size_t i = 0; i < m->dependencies; i++)
 		jsondoc_add_str(dependencies, m->dependency[i]);
-	jsondoc_put_str(out, "of", d->metadata_of);
-	jsondoc_put_str(out, "summary", m->summary);
-	jsondoc_put_str(out, "author", m->author);
-	jsondoc_put_str(out, "license", m->license);
-	jsondoc_put_str(out, "requires_python", m->requires_python);
-	jsondoc_put(out, "requires_dist", dependencies);
-	jsondoc_put(out, "project_urls", links_json(m));
-	jsondoc_put_str(out, "description_content_type", m->description_type);
-	jsondoc_put_str(out, "description", description);
+	struct jsondoc *links = jsondoc_array();
+	for (size_t k = 0; k < m->links; k++)
+		jsondoc_add(links, jsondoc_new("label:s url:s", m->link[k].label, m->link[k].url));
+	jsondoc_set(out, "of:s summary:s author:s license:s requires_python:s requires_dist:j project_urls:j "
+		"description_content_type:s description:s", d->metadata_of, m->summary, m->author, m->license,
+		m->requires_python, dependencies, links, m->description_type, description);
 	return out;
-}
-
-static void put_install_json(const struct project_data *d, const struct project_query *q, struct jsondoc *doc)
-{
-	struct client_index index;
-	CLEANUP(buf_release) struct buf command;
-	buf_init(&command, LIMIT_PAGE);
-	if (project_install_find(d, q, &index, &command))
-		jsondoc_put_str(doc, "install", command.data);
 }
 
 static struct jsondoc *project_json(const struct project_data *d, const struct project_query *q)
@@ -196,21 +85,35 @@ static struct jsondoc *project_json(const struct project_data *d, const struct p
 	jsondoc_put_str(doc, "project", q->project);
 	if (q->view)
 		jsondoc_put_str(doc, "view", q->view->name ? q->view->name : "simple");
-	jsondoc_put(doc, "platforms", platforms);
-	jsondoc_put_str(doc, "version", m->version);
-	jsondoc_put_str(doc, "before", m->before);
-	jsondoc_put_str(doc, "tried", m->tried);
-	put_install_json(d, q, doc);
-	jsondoc_put(doc, "cells", cells_json(d, q));
-	jsondoc_put(doc, "totals", state_totals_json(m));
-	jsondoc_put(doc, "upstream", upstream_json(m));
-	jsondoc_put_bool(doc, "upstreams", m->has_upstreams);
+	jsondoc_set(doc, "platforms:j version:s before:s tried:s", platforms, m->version, m->before, m->tried);
+	struct client_index index;
+	CLEANUP(buf_release) struct buf command = buf_up_to(LIMIT_PAGE);
+	if (project_install_find(d, q, &index, &command))
+		jsondoc_put_str(doc, "install", command.data);
+	struct jsondoc *cells = jsondoc_array();
+	for (size_t j = 0; j < d->matrix.cells; j++)
+		if (project_query_has(q, &d->matrix.cell[j]))
+			jsondoc_add(cells, cell_json(&d->matrix.cell[j]));
+	struct jsondoc *state_totals = jsondoc_object();
+	for (size_t n = 0; n < WHEEL_STATUSES_OF_MATRIX; n++)
+		jsondoc_put_int(state_totals, wheel_status_name[wheel_status_matrix[n]],
+			(int64_t)m->count[wheel_status_matrix[n]]);
+	jsondoc_put_int(state_totals, "lost", (int64_t)m->lost);
+	jsondoc_set(doc, "cells:j totals:j upstream:j upstreams:b", cells, state_totals,
+		jsondoc_new("result:s known:b asked:t fetched:t newest:s", upstream_result_name[m->upstream.result],
+		m->upstream.is_known, m->upstream.asked, m->upstream.fetched, m->upstream.newest), m->has_upstreams);
 	if (m->has_upstreams)
 		jsondoc_put(doc, "newest_for", newest_json(m));
-	jsondoc_put(doc, "versions", versions_json(m, q->limit));
-	jsondoc_put(doc, "lost_members", jsondoc_copy(d->lost));
-	jsondoc_put(doc, "files", files_json(d, q));
-	jsondoc_put(doc, "unlisted", unlisted_json(&d->files));
+	struct jsondoc *files = jsondoc_array();
+	for (size_t k = 0; k < d->files.files; k++)
+		jsondoc_add(files, file_json(q, &d->files.file[k]));
+	struct jsondoc *unlisted = jsondoc_array();
+	for (size_t at = 0; at < d->files.unlisted_count; at++)
+		jsondoc_add(unlisted, jsondoc_new("platform:s filename:s state:s reason:s",
+			d->files.unlisted[at].platform, d->files.unlisted[at].filename, d->files.unlisted[at].state,
+			d->files.unlisted[at].reason));
+	jsondoc_set(doc, "versions:j lost_members:j files:j unlisted:j", versions_json(m, q->limit),
+		jsondoc_copy(d->lost), files, unlisted);
 	if (d->metadata_of)
 		jsondoc_put(doc, "metadata", metadata_json(d));
 	jsondoc_put_bool(doc, "more",
@@ -253,14 +156,13 @@ static struct reply *prepare_project(struct page_query *q)
 
 // --- nothing is known: the answer is the same for a project that only private platforms have ---
 
-static void put_unknown_page(const struct page_query *q, const char *meant, struct buf *out)
+static void put_unknown_page(struct page_query *q, const char *meant, struct buf *out)
 {
 	const char *version = q->text[ARGUMENT_VERSION];
-	html_begin(out, &q->frame, *version ? "No such version" : "No such project", "Nothing is known of it here");
-	buf_puts(out, "</header>\n<p>");
-	buf_puts(out, *version ? "This version is not known. <a href=\"./"
-			       : "No platform that you may read has a file "
-				 "of a project of this name.");
+	html_begin(out, page_frame(q), *version ? "No such version" : "No such project", "Nothing is known of it here");
+	html_put(out, "</header>\n<p>%h",
+		*version ? "This version is not known. <a href=\"./"
+			 : "No platform that you may read has a file of a project of this name.");
 	if (*version)
 		html_put(out, "%u\">All versions</a>.", q->project);
 	buf_puts(out, "</p>\n");
@@ -272,8 +174,8 @@ static void put_unknown_page(const struct page_query *q, const char *meant, stru
 static void put_unknown_json(const struct page_query *q, const char *meant, struct buf *out)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	jsondoc_put_str(doc, "error", *q->text[ARGUMENT_VERSION] ? "no such version" : "no such project");
-	jsondoc_put_str(doc, "meant", *meant && strcmp(meant, q->project) != 0 ? meant : NULL);
+	jsondoc_set(doc, "error:s meant:s", *q->text[ARGUMENT_VERSION] ? "no such version" : "no such project",
+		*meant && strcmp(meant, q->project) != 0 ? meant : NULL);
 	jsondoc_write(doc, 2, out);
 }
 
@@ -282,10 +184,9 @@ static int reply_unknown(struct page_query *q, struct err *e)
 {
 	char meant[LIMIT_FILE_NAME + 1];
 	struct project_query searched = {.project = q->project};
-	CLEANUP(buf_release) struct buf page;
+	CLEANUP(buf_release) struct buf page = buf_up_to(1 << 20);
 	CLEANUP(mem_free) const struct platform **listed = readable_list(&q->readable, NULL, &searched.platforms);
 	searched.platform = listed;
-	buf_init(&page, 1 << 20);
 	if (project_data_nearest(q->catalog, &searched, meant, e) < 0)
 		return -1;
 	bool is_json = q->form == PAGE_FORM_JSON;
@@ -333,12 +234,10 @@ static int write_project(struct page_query *q, struct buf *out, struct err *e)
 	if (result)
 		return result < 0 ? -1 : reply_unknown(q, e);
 	if (q->form == PAGE_FORM_HTML) {
-		project_page_write(&q->frame, &data, &asked, out);
+		project_page_write(page_frame(q), &data, &asked, out);
 		return 0;
 	}
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = project_json(&data, &asked);
-	jsondoc_write(doc, 2, out);
-	return 0;
+	return page_write_json(project_json(&data, &asked), out);
 }
 
 static const struct page_argument arguments[] = {
@@ -354,7 +253,6 @@ const struct page_row project_page = {
 	.scope = PAGE_SCOPE_PROJECT,
 	.shows_names = true,
 	.has_base = true,
-	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON,
 	.rows = 200,
 	.rows_most = LIMIT_PROJECT_ROWS,
 	.most = 64 << 20,

@@ -159,15 +159,10 @@ static struct jsondoc *project_json(const struct search_found *f)
 {
 	struct jsondoc *one = jsondoc_object(), *platforms = jsondoc_array();
 	CLEANUP(mem_free) char *url = xasprintf("project/%s", f->name); // a name in normal form needs no escapes
-	jsondoc_put_str(one, "name", f->name);
-	jsondoc_put_str(one, "match", name_match_name[f->match]);
-	jsondoc_put_int(one, "files", (int64_t)f->files);
+	jsondoc_set(one, "name:s match:s files:d", f->name, name_match_name[f->match], f->files);
 	for (size_t i = 0; i < f->platforms; i++)
 		jsondoc_add_str(platforms, f->platform[i]->name);
-	jsondoc_put(one, "platforms", platforms);
-	jsondoc_put_bool(one, "upstream", f->is_upstreams);
-	jsondoc_put_time(one, "newest", f->newest);
-	jsondoc_put_str(one, "url", url);
+	jsondoc_set(one, "platforms:j upstream:b newest:t url:s", platforms, f->is_upstreams, f->newest, url);
 	return one;
 }
 
@@ -180,26 +175,14 @@ static int make_search(struct page_query *q, struct jsondoc **out, struct err *e
 	if (name.len && search_data_find(&in, &q->readable, &name, q->limit, &data, e) < 0)
 		return -1;
 	struct jsondoc *doc = *out = jsondoc_object(), *projects = jsondoc_array();
-	jsondoc_put_str(doc, "query", q->text[ARGUMENT_TEXT]);
-	jsondoc_put_str(doc, "name", name.text);
+	jsondoc_set(doc, "query:s name:s", q->text[ARGUMENT_TEXT], name.text);
 	for (size_t i = 0; i < data.count; i++)
 		jsondoc_add(projects, project_json(&data.found[i]));
-	jsondoc_put(doc, "projects", projects);
-	jsondoc_put_int(doc, "total", (int64_t)data.total);
-	jsondoc_put_bool(doc, "near", data.is_near);
+	jsondoc_set(doc, "projects:j total:d near:b", projects, data.total, data.is_near);
 	return 0;
 }
 
 // --- HTML ---
-
-// html-script.h shows what is found while a person types. Without it this is a plain form.
-static void put_search_form(struct buf *out, const char *typed)
-{
-	html_put(out, "<form role=\"search\" method=\"get\" action=\"search\"><label class=\"sr\" for=\"name\">Name "
-		"of a project</label><input type=\"search\" id=\"name\" name=\"q\" maxlength=\"%d\" "
-		"placeholder=\"Name of a project\" autocapitalize=\"none\" spellcheck=\"false\" value=\"%s\">"
-		"<button>Search</button></form>\n", LIMIT_FILE_NAME, typed);
-}
 
 static void put_result(struct buf *out, const struct jsondoc *found)
 {
@@ -214,25 +197,10 @@ static void put_result(struct buf *out, const struct jsondoc *found)
 	if (!jsondoc_is_null(found, "newest"))
 		html_time_of(out, html_get(found, "newest"));
 	buf_puts(out, "</td><td class=\"full\">");
-	for (size_t i = 0; i < jsondoc_count(platforms); i++) {
+	for (size_t i = 0; i < jsondoc_count(platforms); i++)
 		html_put(out, "%h%s</span>", i ? ", <span class=\"name\">" : "<span class=\"name\">",
 			jsondoc_at_str(platforms, i));
-	}
 	buf_puts(out, "</td></tr>\n");
-}
-
-static void put_results(struct buf *out, const struct jsondoc *projects, uint64_t total)
-{
-	static const char *const column[] = {"Project", "Files", "Newest file", "Platforms"};
-	size_t count = jsondoc_count(projects);
-	html_begin_table(out, "Projects", "card wide", column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < count; i++)
-		put_result(out, jsondoc_at(projects, i));
-	html_end_table(out);
-	if (total > count) {
-		html_put(out, "<p class=\"note\">%n more. Type more letters, or see <a href=\"../simple/\">all "
-			"projects</a>.</p>\n", total - count);
-	}
 }
 
 // A heading says what follows, also to those that do not see the table.
@@ -255,17 +223,29 @@ static void put_answer(struct buf *out, const struct jsondoc *doc)
 	if (is_near)
 		buf_puts(out, jsondoc_count(projects) ? "<p class=\"note\">These names are similar:</p>\n"
 						      : "<p class=\"note\">No name is similar.</p>\n");
-	if (jsondoc_count(projects))
-		put_results(out, projects, total);
+	if (jsondoc_count(projects)) {
+		size_t count = jsondoc_count(projects);
+		html_begin_table(out, "Projects", "card wide", "Project|Files|Newest file|Platforms");
+		for (size_t i = 0; i < count; i++)
+			put_result(out, jsondoc_at(projects, i));
+		html_end_table(out);
+		if (total > count)
+			html_put(out, "<p class=\"note\">%n more. Type more letters, or see <a href=\"../simple/\">all "
+				"projects</a>.</p>\n", total - count);
+	}
 }
 
 // The form of the page is in the place of the one that the frame has.
 static void write_search_html(struct page_query *q, const struct jsondoc *doc, struct buf *out)
 {
-	q->frame.has_search = false;
-	html_begin(out, &q->frame, "Search", "Projects by name");
+	page_frame(q)->has_search = false;
+	html_begin(out, page_frame(q), "Search", "Projects by name");
 	buf_puts(out, "</header>\n");
-	put_search_form(out, q->text[ARGUMENT_TEXT]);
+	// html-script.h shows what is found while a person types. Without it this is a plain form.
+	html_put(out, "<form role=\"search\" method=\"get\" action=\"search\"><label class=\"sr\" for=\"name\">Name "
+		"of a project</label><input type=\"search\" id=\"name\" name=\"q\" maxlength=\"%d\" "
+		"placeholder=\"Name of a project\" autocapitalize=\"none\" spellcheck=\"false\" value=\"%s\">"
+		"<button>Search</button></form>\n", LIMIT_FILE_NAME, q->text[ARGUMENT_TEXT]);
 	if (*q->text[ARGUMENT_TEXT])
 		put_answer(out, doc);
 	html_end(out, "<a href=\"../simple/\">all projects</a>");
@@ -275,7 +255,6 @@ const struct page_row search_page = {
 	.section = HTML_SECTION_NONE,
 	.needs_directory = true,
 	.reads_query = true,
-	.forms = 1 << PAGE_FORM_HTML | 1 << PAGE_FORM_JSON,
 	.rows = 20,
 	.rows_most = LIMIT_SEARCH_RESULTS,
 	.most = 1 << 20,

@@ -98,42 +98,6 @@ static void put_number(struct buf *out, double y, double n)
 		unit[i]);
 }
 
-// The most that is good and the most that is bad, and the line's 0 where it has room.
-static void put_scale(const struct trend_sum *sum, double line, struct buf *out)
-{
-	enum { HALF_LETTER = 4 };
-	double below = bar_height((double)sum->most[TREND_BAD], sum), above = line - TOP;
-	if (sum->most_up > 0)
-		put_number(out, TOP + HALF_LETTER, sum->most_up);
-	if (below > 0)
-		put_number(out, line + below + HALF_LETTER, (double)sum->most[TREND_BAD]);
-	if ((above <= 0 || above >= TEXT_ROOM) && (below <= 0 || below >= TEXT_ROOM))
-		put_number(out, line + HALF_LETTER, 0);
-}
-
-static void put_trend_legend(const struct trend_words *words, struct buf *out)
-{
-	buf_printf(out, "<p class=\"legend\">%s a day:", words->what);
-	for (int i = 0; i < TREND_KIND_COUNT; i++)
-		if (words->name[i])
-			buf_printf(out, " <span class=\"%s\">%s</span>", kind_class[i], words->name[i]);
-	buf_puts(out, "</p>\n");
-}
-
-static void put_trend_words(const struct trend_day *day, size_t count, const struct trend_sum *sum, struct buf *out)
-{
-	buf_printf(out, "<title id=\"trend-title\">%s on each of the last %zu days</title>\n", sum->words->what, count);
-	buf_puts(out, "<desc id=\"trend-words\">");
-	put_counts(out, sum->all, sum->words, " and ");
-	buf_puts(out, " from ");
-	put_date(day[0].day, out);
-	buf_puts(out, " to ");
-	put_date(day[count - 1].day, out);
-	buf_puts(out, "; at most ");
-	put_counts(out, sum->most, sum->words, " and ");
-	buf_puts(out, " on one day.</desc>\n");
-}
-
 void trend_picture_write(const struct trend_day *day, size_t count, const struct trend_words *words, struct buf *out)
 {
 	const struct trend_sum sum = sum_days(day, count, words);
@@ -143,15 +107,36 @@ void trend_picture_write(const struct trend_day *day, size_t count, const struct
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"trend\" viewBox=\"0 0 %zu %d\" role=\"img\" "
 		"aria-labelledby=\"trend-title trend-words\">\n",
 		width, TOP + BARS + BOTTOM);
-	put_trend_words(day, count, &sum, out);
+	buf_printf(out, "<title id=\"trend-title\">%s on each of the last %zu days</title>\n", sum.words->what, count);
+	buf_puts(out, "<desc id=\"trend-words\">");
+	put_counts(out, sum.all, sum.words, " and ");
+	buf_puts(out, " from ");
+	put_date(day[0].day, out);
+	buf_puts(out, " to ");
+	put_date(day[count - 1].day, out);
+	buf_puts(out, "; at most ");
+	put_counts(out, sum.most, sum.words, " and ");
+	buf_puts(out, " on one day.</desc>\n");
 	for (size_t i = 0; i < count; i++)
 		put_day(&day[i], i, &sum, line, out);
 	buf_printf(out, "<path class=\"axis\" d=\"M%d %.1fH%zu\"/>\n", LEFT, line, width);
-	put_scale(&sum, line, out);
+	// The most that is good and the most that is bad, and the line's 0 where it has room.
+	enum { HALF_LETTER = 4 };
+	double below = bar_height((double)sum.most[TREND_BAD], &sum), above = line - TOP;
+	if (sum.most_up > 0)
+		put_number(out, TOP + HALF_LETTER, sum.most_up);
+	if (below > 0)
+		put_number(out, line + below + HALF_LETTER, (double)sum.most[TREND_BAD]);
+	if ((above <= 0 || above >= TEXT_ROOM) && (below <= 0 || below >= TEXT_ROOM))
+		put_number(out, line + HALF_LETTER, 0);
 	buf_printf(out, "<text x=\"%d\" y=\"%d\">", LEFT, TOP + BARS + BOTTOM - 6);
 	put_date(day[0].day, out);
 	buf_printf(out, "</text>\n<text x=\"%zu\" y=\"%d\" text-anchor=\"end\">", width, TOP + BARS + BOTTOM - 6);
 	put_date(day[count - 1].day, out);
 	buf_puts(out, "</text>\n</svg>\n");
-	put_trend_legend(words, out);
+	buf_printf(out, "<p class=\"legend\">%s a day:", words->what);
+	for (int i = 0; i < TREND_KIND_COUNT; i++)
+		if (words->name[i])
+			buf_printf(out, " <span class=\"%s\">%s</span>", kind_class[i], words->name[i]);
+	buf_puts(out, "</p>\n");
 }

@@ -15,17 +15,6 @@ static enum usage_by by_of(const struct page_query *q)
 	return usage_by_read(*name ? name : NULL, &by) < 0 ? USAGE_PLATFORM : by;
 }
 
-static void put_usage_form(struct buf *out, const struct page_query *q)
-{
-	buf_puts(out, "<form method=\"get\" action=\"./\"><select name=\"by\" aria-label=\"By\">");
-	for (int i = 0; i < USAGE_BY_COUNT; i++)
-		buf_printf(out, "<option value=\"%s\"%s>By %s</option>", usage_by_name[i],
-			by_of(q) == (enum usage_by)i ? " selected" : "", usage_by_name[i]);
-	html_put(out, "</select><input type=\"search\" name=\"project\" placeholder=\"Project\" "
-		"aria-label=\"Project\" autocapitalize=\"none\" spellcheck=\"false\" value=\"%s\"><button>Show"
-		"</button></form>\n", q->text[ARGUMENT_PROJECT]);
-}
-
 static void put_day(struct buf *out, const char *name, int64_t when)
 {
 	char day[CLOCK_TEXT];
@@ -36,39 +25,27 @@ static void put_day(struct buf *out, const char *name, int64_t when)
 		buf_puts(out, "<td class=\"zero\">–</td>");
 }
 
-static void put_usage_name(struct buf *out, enum usage_by by, const struct usage_row *row)
-{
-	if (by == USAGE_PROJECT || by == USAGE_VERSION) {
-		html_begin_project_row(out, "../", row->name);
-		return;
-	}
-	html_put(out, "<tr><th scope=\"row\">%s</th>", row->name);
-}
-
-static void put_usage_row(struct buf *out, enum usage_by by, const struct usage_row *row)
-{
-	put_usage_name(out, by, row);
-	if (by == USAGE_VERSION)
-		html_put(out, "<td class=\"name\">%s</td>", row->version);
-	html_put(out, "<td class=\"n\" data-of=\"\">%b</td>", row->bytes);
-	html_count_cell(out, row->files, "file");
-	put_day(out, "newest", row->newest);
-	put_day(out, "last download", row->downloaded);
-	buf_puts(out, "</tr>\n");
-}
-
 static void put_usage_table(struct buf *out, enum usage_by by, const struct usage *u)
 {
-	static const char *const name[USAGE_BY_COUNT] = {"Platform", "Project", "Project", "Age"};
-	const char *column[6] = {name[by], "Version", "Size", "Files", "Newest", "Last download"};
-	size_t columns = ARRAY_SIZE(column);
-	if (by != USAGE_VERSION) {
-		columns--;
-		memmove(column + 1, column + 2, (columns - 1) * sizeof(*column));
+	static const char *const heads[USAGE_BY_COUNT] = {"Platform|Size|Files|Newest|Last download",
+		"Project|Size|Files|Newest|Last download", "Project|Version|Size|Files|Newest|Last download",
+		"Age|Size|Files|Newest|Last download"};
+	html_begin_table(out, "Usage", "card wide", heads[by]);
+	for (size_t i = 0; i < u->rows; i++) {
+		const struct usage_row *row = &u->row[i];
+		if (by == USAGE_PROJECT || by == USAGE_VERSION) {
+			html_begin_project_row(out, "../", row->name);
+		} else {
+			html_put(out, "<tr><th scope=\"row\">%s</th>", row->name);
+		}
+		if (by == USAGE_VERSION)
+			html_put(out, "<td class=\"name\">%s</td>", row->version);
+		html_put(out, "<td class=\"n\" data-of=\"\">%b</td>", row->bytes);
+		html_count_cell(out, row->files, "file");
+		put_day(out, "newest", row->newest);
+		put_day(out, "last download", row->downloaded);
+		buf_puts(out, "</tr>\n");
 	}
-	html_begin_table(out, "Usage", "card wide", column, columns);
-	for (size_t i = 0; i < u->rows; i++)
-		put_usage_row(out, by, &u->row[i]);
 	html_end_table(out);
 }
 
@@ -82,28 +59,6 @@ static void put_usage_link(struct buf *out, const struct page_query *q, size_t l
 	if (limit)
 		buf_printf(out, "&amp;limit=%zu", limit);
 	buf_printf(out, "%s%s\">%s</a>", *format ? "&amp;format=" : "", format, words);
-}
-
-static void write_usage_html(const struct page_query *q, const struct usage *u, struct buf *out)
-{
-	html_begin(out, &q->frame, "Usage", "Files and bytes of what is listed, and when they were last downloaded");
-	buf_puts(out, "</header>\n<dl>");
-	html_total(out, "Files", u->total.files);
-	html_put(out, "<div><dt>Size</dt><dd>%b</dd></div></dl>\n", u->total.bytes);
-	put_usage_form(out, q);
-	if (u->rows)
-		put_usage_table(out, by_of(q), u);
-	else
-		buf_puts(out, "<p class=\"note\">There is no such file.</p>\n");
-	if (u->cut)
-		buf_printf(out, "<p class=\"note\">These are the first %zu of %zu rows.</p>\n", u->rows, u->rows + u->cut);
-	buf_puts(out, "<nav aria-label=\"Forms\">");
-	if (u->cut && q->limit < LIMIT_USAGE_ROWS)
-		put_usage_link(out, q, 4 * q->limit, "", "Show more");
-	put_usage_link(out, q, 0, "csv", "CSV");
-	put_usage_link(out, q, 0, "json", "JSON");
-	buf_puts(out, "</nav>\n");
-	html_end(out, "<a href=\"../docs/operating.md\">what takes room</a>");
 }
 
 static bool may_read_project(void *ctx, int64_t platform, const char *project)
@@ -146,9 +101,34 @@ static int write_usage(struct page_query *q, struct buf *out, struct err *e)
 	if (read_usage(q, &usage, e) < 0)
 		return -1;
 	usage_cut(&usage, q->limit);
-	if (q->form == PAGE_FORM_HTML)
-		write_usage_html(q, &usage, out);
-	else if (q->form == PAGE_FORM_CSV)
+	if (q->form == PAGE_FORM_HTML) {
+		html_begin(out, page_frame(q), "Usage",
+			"Files and bytes of what is listed, and when they were last downloaded");
+		buf_puts(out, "</header>\n<dl>");
+		html_total(out, "Files", usage.total.files);
+		html_put(out, "<div><dt>Size</dt><dd>%b</dd></div></dl>\n<form method=\"get\" action=\"./\"><select "
+			"name=\"by\" aria-label=\"By\">", usage.total.bytes);
+		for (int i = 0; i < USAGE_BY_COUNT; i++)
+			buf_printf(out, "<option value=\"%s\"%s>By %s</option>", usage_by_name[i],
+				by_of(q) == (enum usage_by)i ? " selected" : "", usage_by_name[i]);
+		html_put(out, "</select><input type=\"search\" name=\"project\" placeholder=\"Project\" "
+			"aria-label=\"Project\" autocapitalize=\"none\" spellcheck=\"false\" value=\"%s\"><button>Show"
+			"</button></form>\n", q->text[ARGUMENT_PROJECT]);
+		if (usage.rows)
+			put_usage_table(out, by_of(q), &usage);
+		else
+			buf_puts(out, "<p class=\"note\">There is no such file.</p>\n");
+		if (usage.cut)
+			buf_printf(out, "<p class=\"note\">These are the first %zu of %zu rows.</p>\n", usage.rows,
+				usage.rows + usage.cut);
+		buf_puts(out, "<nav aria-label=\"Forms\">");
+		if (usage.cut && q->limit < LIMIT_USAGE_ROWS)
+			put_usage_link(out, q, 4 * q->limit, "", "Show more");
+		put_usage_link(out, q, 0, "csv", "CSV");
+		put_usage_link(out, q, 0, "json", "JSON");
+		buf_puts(out, "</nav>\n");
+		html_end(out, "<a href=\"../docs/operating.md\">what takes room</a>");
+	} else if (q->form == PAGE_FORM_CSV)
 		usage_write_csv(&usage, by_of(q), out);
 	else
 		usage_write_json(&usage, by_of(q), out);

@@ -92,6 +92,7 @@ int one_wheel_set_up(void **state)
 	record_wheel(c, store.platform[0].id, &st, &f);
 	ok(site_init(&f.site, &config, &store, c, &e), &e);
 	f.context.pagecache = pagecache_new(1 << 20);
+	f.context.downloads_path = "/nothing/there";
 	f.context.project_filter = project_filter_new();
 	f.context.project_directory = project_directory_new();
 	f.context.missing_counts = missing_counts_new();

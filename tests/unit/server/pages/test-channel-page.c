@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a channel and its JSON, from made-up data.
-#include "server/pages/channel-page.h"
+#include "server/pages/channel-data.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -98,10 +98,9 @@ static void frame_of_a_file(void **state)
 static void boxes_are_named(void **state)
 {
 	(void)state;
-	static const char *const column[] = {"A", "B"};
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, PAGE_MOST);
-	html_begin_table(&out, "\"x\"", "card wide", column, ARRAY_SIZE(column));
+	html_begin_table(&out, "\"x\"", "card wide", "A|B");
 	html_end_table(&out);
 	assert_string_equal(out.data,
 		"<div class=\"card wide\" role=\"region\" aria-label=\"&quot;x&quot;\"><table>\n"
@@ -118,9 +117,10 @@ static void sizes_and_counts(void **state)
 	html_size(&out, 5500000000);
 	html_count(&out, 1234567);
 	html_count(&out, 0);
+	html_put(&out, " %m, %m ", 1, "file|files", 1200, "is|are");
 	html_time(&out, 1767323045);
 	assert_string_equal(out.data,
-		"999 B5.5 GB1,234,5670<time datetime=\"2026-01-02T03:04:05Z\"><span class=\"name\">2026-01-02</span> "
+		"999 B5.5 GB1,234,5670 1 file, 1,200 are <time datetime=\"2026-01-02T03:04:05Z\"><span class=\"name\">2026-01-02</span> "
 		"<span class=\"name\">03:04 UTC</span></time>");
 }
 
