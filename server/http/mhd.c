@@ -58,16 +58,6 @@ static _Thread_local struct {
 	char text[REPLY_PHRASE + 1];
 } next_phrase;
 
-void mhd_workarounds_set_phrase(unsigned status, const char *phrase)
-{
-	next_phrase.status = phrase ? status : 0;
-	next_phrase.was_given = next_phrase.was_measured = false;
-	size_t len = phrase ? strnlen(phrase, REPLY_PHRASE) : 0;
-	if (len)
-		memcpy(next_phrase.text, phrase, len);
-	next_phrase.text[len] = '\0';
-}
-
 // Once: a response that libmicrohttpd makes itself has the phrase of its status.
 static bool takes_phrase(unsigned status, bool *was_taken)
 {
@@ -95,11 +85,6 @@ const char *MHD_get_reason_phrase_for(unsigned status)
 size_t MHD_get_reason_phrase_len_for(unsigned status)
 {
 	return strlen(takes_phrase(status, &next_phrase.was_measured) ? next_phrase.text : phrase_of_status(status));
-}
-
-bool mhd_workarounds_is_lax(const char *version)
-{
-	return strncmp(version, "0.", 2) == 0;
 }
 
 int mhd_workarounds_for_loop(int fd, unsigned loop, unsigned loops)
@@ -192,7 +177,12 @@ static const char *end_of_header(struct connection *c, const char *begin)
 
 struct request_check mhd_request_check(struct connection *c, const char *method, const char *version)
 {
-	struct request_check s = {.next = mhd_workarounds_is_lax(MHD_get_version()) ? method : NULL};
+	// Whether this version of libmicrohttpd parses request headers laxly. 0.9 cuts a line at a NUL, and joins a
+	// line that begins with a blank to the name before it; its strings are in the buffer that the client filled, so
+	// gaps between them show that. 1.0 refuses such headers itself, and moves strings. Upstream: mended in 1.0.0 by
+	// commit eaf1fa08 ("Re-implemented parsing of the request headers and footers from scratch", 2023). 0.9.77
+	// mends joined lines ("Fixed processing of folded headers in the requests" in its NEWS).
+	struct request_check s = {.next = strncmp(MHD_get_version(), "0.", 2) == 0 ? method : NULL};
 	request_check_piece(&s, str_from(method), strlen(" "));
 	request_check_piece(&s, c->target, strlen(" "));
 	request_check_piece(&s, str_from(version), strlen("\r\n"));
@@ -293,7 +283,16 @@ bool mhd_response_queue(struct connection *c)
 {
 	struct reply *r = c->reply;
 	bool is_last = connections_is_draining(c->connections);
-	mhd_workarounds_set_phrase(r->status, r->phrase);
+	// libmicrohttpd has no way to set the reason phrase of a response. So this module defines the functions that
+	// give it the phrase of a status, and answers with ours for the response that the thread queues next. Each of
+	// them is asked once for each response, by the thread that queued it and before it queues another. Copied.
+	// Upstream: the same in 0.9.75, in 1.0.1 and after it.
+	next_phrase.status = r->phrase ? r->status : 0;
+	next_phrase.was_given = next_phrase.was_measured = false;
+	size_t len = r->phrase ? strnlen(r->phrase, REPLY_PHRASE) : 0;
+	if (len)
+		memcpy(next_phrase.text, r->phrase, len);
+	next_phrase.text[len] = '\0';
 	if (!r->stream && !is_last)
 		return MHD_queue_response(c->mhd, r->status, prepare_response(r)) == MHD_YES;
 	struct MHD_Response *m = add_headers(r->stream ? prepare_stream(c) : prepare_body(r), r);

@@ -77,18 +77,7 @@ bool mhd_response_queue(struct connection *c);
 // Upstream: parse_connection_headers() goes on after transmit_error_response_static() has built the header (0.9.75). Not
 // reported upstream.
 
-// libmicrohttpd has no way to set the reason phrase of a response. So this module defines the functions that give it the
-// phrase of a status, and answers with ours for the response that the thread queues next. Each of them is asked once for
-// each response, by the thread that queued it and before it queues another. NULL: the phrase of the status. Copied.
-// Upstream: the same in 0.9.75, in 1.0.1 and after it.
-void mhd_workarounds_set_phrase(unsigned status, const char *phrase);
 
-// Whether this version of libmicrohttpd parses request headers laxly. 0.9 cuts a line at a NUL, and joins a line that
-// begins with a blank to the name before it; its strings are in the buffer that the client filled, so gaps between them
-// show that. 1.0 refuses such headers itself, and moves strings.
-// Upstream: mended in 1.0.0 by commit eaf1fa08 ("Re-implemented parsing of the request headers and footers from
-// scratch", 2023). 0.9.77 mends joined lines ("Fixed processing of folded headers in the requests" in its NEWS).
-bool mhd_workarounds_is_lax(const char *version);
 
 // libmicrohttpd gives an added descriptor to the loop number fd modulo loops. Where each connection takes two or three
 // descriptors, many loops get no connection. Returns a duplicate of fd that belongs to the given loop, and closes fd;

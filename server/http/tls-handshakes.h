@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "server/http/tls-relays.h"
+#include "server/http/tls.h"
 
 struct tls_handshakes;
 
