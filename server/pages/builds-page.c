@@ -15,11 +15,10 @@
 #include "server/core/build-results.h"
 #include "server/pages/html-layout.h"
 #include "server/pages/page.h"
-#include "server/pages/trend-picture.h"
 
 // --- the attempts ---
 
-enum { DAY_SECONDS = 86400 };
+static const struct trend_words attempt_words = {"Attempts", {[TREND_GOOD] = "good", [TREND_BAD] = "failed"}};
 
 struct builds_reader {
 	const struct builds_query *query;
@@ -85,11 +84,11 @@ static int count_running(void *ctx, const struct results_attempt *a UNUSED, stru
 static int take_day(void *ctx, int64_t day, uint64_t good, uint64_t failed, struct err *e UNUSED)
 {
 	struct builds_data *d = ((struct builds_reader *)ctx)->data;
-	int64_t number = (day - d->day[0].day) / DAY_SECONDS;
-	if (day < d->day[0].day || number >= BUILDS_DAYS)
-		return 0;
-	d->day[number].good += good;
-	d->day[number].failed += failed;
+	struct trend_day *at = trend_day_of(d->day, day);
+	if (at) {
+		at->count[TREND_GOOD] += good;
+		at->count[TREND_BAD] += failed;
+	}
 	return 0;
 }
 
@@ -133,7 +132,7 @@ static int read_summary(struct results *results, struct builds_reader *r, struct
 	running.only_running = true;
 	if (results_list(results, &failed, take_failure, r, e) < 0 ||
 		results_list(results, &running, count_running, r, e) < 0 ||
-		results_days(results, &all, r->query->now, BUILDS_DAYS, take_day, r, e) < 0)
+		results_days(results, &all, r->query->now, TREND_DAYS, take_day, r, e) < 0)
 		return -1;
 	for (size_t i = 0; i < r->data->failures; i++)
 		if (read_since(results, &r->data->failure[i], e) < 0)
@@ -144,9 +143,7 @@ static int read_summary(struct results *results, struct builds_reader *r, struct
 int builds_data_read(struct results *results, const struct builds_query *query, struct builds_data *out, struct err *e)
 {
 	*out = (struct builds_data){0};
-	int64_t today = query->now - query->now % DAY_SECONDS;
-	for (int i = 0; i < BUILDS_DAYS; i++)
-		out->day[i].day = today - (int64_t)(BUILDS_DAYS - 1 - i) * DAY_SECONDS;
+	trend_begin(out->day, query->now);
 	struct builds_reader r = {query, out};
 	struct results_filter filter = filter_of(query);
 	filter.result = or_null(query->result);
@@ -216,9 +213,9 @@ static void put_made_files(struct buf *out, const char *files)
 static void put_build_totals(struct buf *out, const struct builds_data *d)
 {
 	uint64_t good = 0, failed = 0;
-	for (size_t i = 0; i < BUILDS_DAYS; i++) {
-		good += d->day[i].good;
-		failed += d->day[i].failed;
+	for (size_t i = 0; i < TREND_DAYS; i++) {
+		good += d->day[i].count[TREND_GOOD];
+		failed += d->day[i].count[TREND_BAD];
 	}
 	buf_puts(out, "<dl>");
 	html_total(out, "Fail now", d->failures);
@@ -282,43 +279,10 @@ static void put_failure_rows(struct buf *out, const struct builds_data *d)
 	html_end_table(out);
 }
 
-// The picture's numbers as a table, for readers that see no picture.
-static void put_day_table(struct buf *out, const struct builds_data *d)
-{
-	buf_puts(out, "<details><summary>The numbers of each day</summary>\n");
-	html_begin_table(out, "The numbers of each day", "card wide builds", "Day|Good|Failed");
-	for (size_t i = BUILDS_DAYS; i-- > 0;) {
-		char when[CLOCK_TEXT];
-		if (!d->day[i].good && !d->day[i].failed)
-			continue;
-		clock_write(d->day[i].day, when);
-		buf_printf(out,
-			"<tr><th scope=\"row\">%.10s</th><td class=\"n\" data-of=\"good\">%" PRIu64
-			"</td><td class=\"n\" data-of=\"failed\">%" PRIu64 "</td></tr>\n",
-			when, d->day[i].good, d->day[i].failed);
-	}
-	html_end_table(out);
-	buf_puts(out, "</details>\n");
-}
-
 static void put_choice(struct buf *out, const char *value, const char *words, const char *chosen)
 {
 	html_put(out, "<option value=\"%s%h%s</option>", value,
 		chosen && strcmp(value, chosen) == 0 ? "\" selected>" : "\">", words);
-}
-
-static void put_builds_form(struct buf *out, const struct builds_page_query *q)
-{
-	buf_puts(out, "<form method=\"get\" action=\"./\"><select name=\"platform\" aria-label=\"Platform\">");
-	put_choice(out, "", "All platforms", q->search->platform);
-	for (size_t i = 0; i < q->platforms; i++)
-		put_choice(out, q->platform[i], q->platform[i], q->search->platform);
-	buf_puts(out, "</select><select name=\"result\" aria-label=\"Result\">");
-	put_choice(out, "", "Any result", q->search->result);
-	for (size_t i = 0; i < RESULTS_RESULT_COUNT; i++)
-		put_choice(out, results_result_name[i], results_result_name[i], q->search->result);
-	html_put(out, "</select><input type=\"search\" name=\"project\" placeholder=\"Project\" "
-		"aria-label=\"Project\" value=\"%s\"><button>Show</button></form>\n", q->search->project);
 }
 
 static void put_attempt_rows(struct buf *out, const struct builds_data *d)
@@ -349,17 +313,19 @@ void builds_page_write(const struct html_frame *frame, const struct builds_data 
 	put_build_totals(out, data);
 	buf_puts(out, "<h2>What fails now</h2>\n");
 	put_failure_rows(out, data);
-	static const struct trend_words words = {"Attempts", {[TREND_GOOD] = "good", [TREND_BAD] = "failed"}};
-	struct trend_day day[BUILDS_DAYS];
-	for (size_t i = 0; i < BUILDS_DAYS; i++)
-		day[i] = (struct trend_day){
-			data->day[i].day, {[TREND_GOOD] = data->day[i].good, [TREND_BAD] = data->day[i].failed}};
-	buf_puts(out, "<h2>The last 60 days</h2>\n<div class=\"card chart\">\n");
-	trend_picture_write(day, BUILDS_DAYS, &words, out);
-	buf_puts(out, "</div>\n");
-	put_day_table(out, data);
+	buf_puts(out, "<h2>The last 60 days</h2>\n");
+	trend_write(data->day, &attempt_words, out);
 	buf_puts(out, "<h2>The last attempts</h2>\n");
-	put_builds_form(out, query);
+	buf_puts(out, "<form method=\"get\" action=\"./\"><select name=\"platform\" aria-label=\"Platform\">");
+	put_choice(out, "", "All platforms", query->search->platform);
+	for (size_t i = 0; i < query->platforms; i++)
+		put_choice(out, query->platform[i], query->platform[i], query->search->platform);
+	buf_puts(out, "</select><select name=\"result\" aria-label=\"Result\">");
+	put_choice(out, "", "Any result", query->search->result);
+	for (size_t i = 0; i < RESULTS_RESULT_COUNT; i++)
+		put_choice(out, results_result_name[i], results_result_name[i], query->search->result);
+	html_put(out, "</select><input type=\"search\" name=\"project\" placeholder=\"Project\" "
+		"aria-label=\"Project\" value=\"%s\"><button>Show</button></form>\n", query->search->project);
 	if (data->attempts)
 		put_attempt_rows(out, data);
 	else
@@ -474,23 +440,13 @@ static struct jsondoc *failures_json(const struct builds_data *d)
 	return list;
 }
 
-static struct jsondoc *days_json(const struct builds_data *d)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; i < BUILDS_DAYS; i++) {
-		const struct builds_day *day = &d->day[i];
-		jsondoc_add(list, jsondoc_new("day:D good:d failed:d", day->day, day->good, day->failed));
-	}
-	return list;
-}
-
 struct jsondoc *builds_json(const struct builds_data *data, bool only_attempts)
 {
 	struct jsondoc *doc = jsondoc_object(), *attempts = jsondoc_array();
 	for (size_t i = 0; i < data->attempts; i++)
 		jsondoc_add(attempts, results_json(&data->attempt[i]));
 	if (!only_attempts)
-		jsondoc_set(doc, "failing:j running:d days:j", failures_json(data), data->running, days_json(data));
+		jsondoc_set(doc, "failing:j running:d days:j", failures_json(data), data->running, trend_json(data->day, &attempt_words));
 	jsondoc_set(doc, "attempts:j more:b", attempts, data->has_more);
 	return doc;
 }

@@ -7,8 +7,7 @@
 #include "lib/base/arena.h"
 #include "lib/state/results/results.h"
 #include "server/pages/html-layout.h"
-
-enum { BUILDS_DAYS = 60 };
+#include "server/pages/trend-picture.h"
 
 struct builds_query {
 	const char *const *platforms; // names: those that the client may read, and no other
@@ -27,11 +26,6 @@ struct builds_failure {
 	unsigned count; // of these
 };
 
-struct builds_day {
-	int64_t day; // its first second, UTC
-	uint64_t good, failed;
-};
-
 struct builds_data {
 	struct arena text; // of all strings
 	struct builds_failure *failure;
@@ -39,7 +33,7 @@ struct builds_data {
 	struct results_attempt *attempt; // the newest first
 	size_t attempts, attempt_room;
 	uint64_t running;
-	struct builds_day day[BUILDS_DAYS]; // the last one is today
+	struct trend_day day[TREND_DAYS]; // good and bad; the last one is today
 	bool has_more;                      // attempts, or failures, beyond the limit or LIMIT_BUILDS_TEXT
 };
 

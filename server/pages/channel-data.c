@@ -111,8 +111,6 @@ static int channel_next_read(struct channel_next *n, struct catalog *c, const ch
 
 // --- the history of a view ---
 
-enum { DAY_SECONDS = 86400 };
-
 struct runs_reader {
 	const struct channel_runs_query *query;
 	struct channel_runs *runs;
@@ -143,13 +141,13 @@ static int take_run(void *ctx, const struct catalog_evidence *r, struct err *e U
 	const struct channel_runs_query *q = reader->query;
 	if (!shows_platform(q->view, r->platform) || (q->judge && !catalog_evidence_counts_for(r, q->judge)))
 		return 0;
-	int64_t number = (r->received - runs->day[0].day) / DAY_SECONDS;
+	struct trend_day *day = trend_day_of(runs->day, r->received);
 	if (r->overrides)
 		runs->overrides++;
-	else if (r->received >= runs->day[0].day && number < CHANNEL_DAYS) {
-		runs->day[number].passed += r->passed;
-		runs->day[number].failed += r->failed;
-		runs->day[number].skipped += r->skipped;
+	else if (day) {
+		day->count[TREND_GOOD] += r->passed;
+		day->count[TREND_BAD] += r->failed;
+		day->count[TREND_IDLE] += r->skipped;
 	}
 	if (runs->runs == q->limit) {
 		runs->has_more = true;
@@ -249,9 +247,7 @@ int channel_runs_read(struct catalog *c, const struct channel_runs_query *query,
 {
 	*out = (struct channel_runs){0};
 	struct runs_reader r = {query, out, text, c, 0};
-	int64_t today = query->now - query->now % DAY_SECONDS;
-	for (int i = 0; i < CHANNEL_DAYS; i++)
-		out->day[i].day = today - (int64_t)(CHANNEL_DAYS - 1 - i) * DAY_SECONDS;
+	trend_begin(out->day, query->now);
 	if (catalog_evidence_since(c, out->day[0].day, query->counted, take_run, &r, e) == 0 &&
 		read_generations(c, &r, e) == 0)
 		return 0;

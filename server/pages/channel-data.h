@@ -14,16 +14,10 @@
 #include "promoter/view-change.h"
 #include "promoter/wheel-tests.h"
 #include "server/pages/html-layout.h"
+#include "server/pages/trend-picture.h"
 
 // The history of a view: the evidence of the last days, how many tests passed on each of them, and the generations of its
 // membership.
-enum { CHANNEL_DAYS = 60 };
-
-struct channel_day {
-	int64_t day; // its first second, UTC
-	uint64_t passed, failed, skipped;
-};
-
 enum { CHANNEL_GENERATION_FILES = 100 }; // of a generation that are shown
 
 // What a generation changed, on the platforms of the view.
@@ -38,7 +32,7 @@ struct channel_runs {
 	struct catalog_evidence *run; // the newest first
 	size_t runs, run_room;
 	uint64_t overrides;                    // of the last days, beyond the limit too
-	struct channel_day day[CHANNEL_DAYS];  // the last one is today
+	struct trend_day day[TREND_DAYS];  // the last one is today
 	struct catalog_generation *generation; // the newest first; `packed` is empty
 	struct channel_change *change;         // of each generation
 	size_t generations, generation_room, change_room;

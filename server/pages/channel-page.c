@@ -10,7 +10,6 @@
 #include "lib/os/clock.h"
 #include "server/pages/html-layout.h"
 #include "server/pages/page.h"
-#include "server/pages/trend-picture.h"
 
 // --- its history: tests by day, evidence, generations ---
 
@@ -40,6 +39,8 @@ static void put_run(struct buf *out, const struct catalog_evidence *r, bool sees
 	buf_puts(out, "</td></tr>\n");
 }
 
+static const struct trend_words test_words = {"Tests", {"passed", "skipped", "failed"}};
+
 static void put_runs(struct buf *out, const struct channel_runs *r, bool sees_names)
 {
 	buf_puts(out, "<h2>Tests of the last 60 days</h2>\n");
@@ -47,33 +48,7 @@ static void put_runs(struct buf *out, const struct channel_runs *r, bool sees_na
 		buf_puts(out, "<p class=\"note\">There is no evidence.</p>\n");
 		return;
 	}
-	static const struct trend_words words = {"Tests", {"passed", "skipped", "failed"}};
-	struct trend_day day[CHANNEL_DAYS];
-	for (size_t i = 0; i < CHANNEL_DAYS; i++) {
-		const struct channel_day *d = &r->day[i];
-		day[i] = (struct trend_day){
-			d->day, {[TREND_GOOD] = d->passed, [TREND_IDLE] = d->skipped, [TREND_BAD] = d->failed}};
-	}
-	buf_puts(out, "<div class=\"card chart\">\n");
-	trend_picture_write(day, CHANNEL_DAYS, &words, out);
-	buf_puts(out, "</div>\n");
-	// The picture's numbers as a table, for readers that see no picture.
-	buf_puts(out, "<details><summary>The numbers of each day</summary>\n");
-	html_begin_table(out, "The numbers of each day", "card wide builds", "Day|Passed|Failed|Skipped");
-	for (size_t i = CHANNEL_DAYS; i-- > 0;) {
-		const struct channel_day *d = &r->day[i];
-		char when[CLOCK_TEXT];
-		if (!d->passed && !d->failed && !d->skipped)
-			continue;
-		clock_write(d->day, when);
-		buf_printf(out,
-			"<tr><th scope=\"row\">%.10s</th><td class=\"n\" data-of=\"passed\">%" PRIu64
-			"</td><td class=\"n\" data-of=\"failed\">%" PRIu64
-			"</td><td class=\"n\" data-of=\"skipped\">%" PRIu64 "</td></tr>\n",
-			when, d->passed, d->failed, d->skipped);
-	}
-	html_end_table(out);
-	buf_puts(out, "</details>\n");
+	trend_write(r->day, &test_words, out);
 	html_begin_table(out, "Test runs", "card wide builds runs",
 		sees_names ? "Evidence|Where|Result|Wheels|Received|Sent by" : "Evidence|Where|Result|Wheels|Received");
 	for (size_t i = 0; i < r->runs; i++)
@@ -511,15 +486,6 @@ static struct jsondoc *endings_json(const struct channel_data *d)
 	return list;
 }
 
-static struct jsondoc *test_days_json(const struct channel_runs *r)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; i < CHANNEL_DAYS; i++)
-		jsondoc_add(list, jsondoc_new("day:D passed:d failed:d skipped:d", r->day[i].day, r->day[i].passed,
-			r->day[i].failed, r->day[i].skipped));
-	return list;
-}
-
 static struct jsondoc *runs_json(const struct channel_runs *r)
 {
 	struct jsondoc *list = jsondoc_array();
@@ -569,7 +535,7 @@ struct jsondoc *channel_json(const struct channel_data *d)
 		"projects:d states:j environments:j ready:d left:d refused:d waiting:j endings:j days:j overrides:d "
 		"evidence:j", d->view, d->source, d->runs.members.generation, d->runs.members.is_damaged, lost_json(d),
 		expected_json(d), d->judge, kinds_json(d), d->projects, states_json(d), rows_json(d), d->ready, d->left,
-		d->refused, waiting_json(d), endings_json(d), test_days_json(&d->runs), d->runs.overrides,
+		d->refused, waiting_json(d), endings_json(d), trend_json(d->runs.day, &test_words), d->runs.overrides,
 		runs_json(&d->runs));
 	struct jsondoc *generations = jsondoc_array();
 	for (size_t i = 0; i < d->runs.generations; i++) {

@@ -217,7 +217,19 @@ bool coverage_is_full(size_t limit, const struct coverage_taken *t, int64_t now_
 	       now_ms - t->begun_ms >= LIMIT_COVERAGE_MS;
 }
 
-int coverage_data_read(struct page_query *q, struct coverage_data *out, struct err *e)
+static void coverage_data_release(struct coverage_data *d)
+{
+	for (size_t i = 0; i < d->rows; i++)
+		coverage_row_release(&d->row[i]);
+	free(d->row);
+	free(d->column);
+	free(d->next);
+	*d = (struct coverage_data){0};
+}
+
+// Ends sooner than at q->limit rows where that takes too long or becomes too large; then next is set. At least one row is
+// made. Errors of project_matrix_make(). The caller releases *out if this returns 0.
+static int coverage_data_read(struct page_query *q, struct coverage_data *out, struct err *e)
 {
 	*out = (struct coverage_data){0};
 	CLEANUP(coverage_reader_release)
@@ -249,16 +261,6 @@ int coverage_data_read(struct page_query *q, struct coverage_data *out, struct e
 		return 0;
 	coverage_data_release(out);
 	return -1;
-}
-
-void coverage_data_release(struct coverage_data *d)
-{
-	for (size_t i = 0; i < d->rows; i++)
-		coverage_row_release(&d->row[i]);
-	free(d->row);
-	free(d->column);
-	free(d->next);
-	*d = (struct coverage_data){0};
 }
 
 // --- addresses ---

@@ -32,10 +32,6 @@ struct coverage_taken {
 };
 // Whether the page ends before its next row.
 bool coverage_is_full(size_t limit, const struct coverage_taken *t, int64_t now_ms);
-// Ends sooner than at q->limit rows where that takes too long or becomes too large; then next is set. At least one row is
-// made. Errors of project_matrix_make(). The caller releases *out if this returns 0.
-int coverage_data_read(struct page_query *q, struct coverage_data *out, struct err *e) MUST_CHECK;
-void coverage_data_release(struct coverage_data *d); // all zero is fine; for CLEANUP
 
 // Adds the URL of other rows, relative to /-/coverage: the query with another `after`, and the form if it is none for
 // people.

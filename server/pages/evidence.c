@@ -177,7 +177,7 @@ static int put_tested_wheels(const struct evidence_reader *x, struct buf *out, s
 		r->overrides ? "The override is of these bytes alone.</p>\n"
 			     : "The record is about these bytes. It counts for a build of equal contents, too, and where a view "
 			       "says so, for one from the same commit.</p>\n");
-	html_begin_table(out, "Wheels", "card wide builds", 
+	html_begin_table(out, "Wheels", "card wide builds",
 		with_builds ? "Wheel|SHA-256|SHA-256 of the contents|Commit of the source" : "Wheel|SHA-256");
 	for (size_t i = 0; i < r->wheels && i < limit; i++)
 		if (put_tested_wheel(x, &r->wheel[i], with_builds, out, e) < 0)

@@ -124,7 +124,7 @@ static void put_membership(const struct jsondoc *explanation, const char *up, st
 	if (!has_membership && !has_key(here, "views"))
 		return;
 	buf_puts(out, "<h2>Views</h2>\n");
-	html_begin_table(out, "Views", "card wide builds", 
+	html_begin_table(out, "Views", "card wide builds",
 		has_membership ? "File|Platform|Views|Member since|Evidence" : "File|Platform|Views");
 	for (size_t i = 0; i < jsondoc_count(here); i++) {
 		const struct jsondoc *row = jsondoc_at(here, i);

@@ -167,16 +167,6 @@ static enum page_form choose_form(const struct page_row *p, const struct request
 	return is_json ? PAGE_FORM_JSON : PAGE_FORM_HTML;
 }
 
-void page_normal_name(struct str name, char out[LIMIT_FILE_NAME + 1])
-{
-	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
-	if (name_is_valid(name))
-		name_normalize(name, &normal);
-	size_t len = normal.failed ? 0 : normal.len;
-	memcpy(out, normal.data, len);
-	out[len] = '\0';
-}
-
 // Whether it is a host and a port (RFC 9110 section 7.2). Other values are not put into a page.
 static bool is_host_header(struct str host)
 {
@@ -186,7 +176,8 @@ static bool is_host_header(struct str host)
 	return host.len > 0 && host.len <= HOST_BYTES;
 }
 
-char *page_base_url(const struct server_context *s, const struct site *site, const struct request *r)
+// The URL of the server: the configured one, or that of the request, without "/" at its end. The caller frees it.
+static char *page_base_url(const struct server_context *s, const struct site *site, const struct request *r)
 {
 	if (site->base)
 		return xstrdup(site->base);
@@ -216,21 +207,6 @@ void page_show_view(struct page_query *q, const struct view *v)
 	for (q->platforms = 0; q->platforms < v->platform_count; q->platforms++)
 		q->platform[q->platforms] = v->platform[q->platforms];
 	list_names(q);
-}
-
-static void list_page_platforms(struct page_query *q)
-{
-	const struct view *v = q->match->found_view;
-	readable_init(&q->readable, q->context, q->match->request, q->site);
-	if (q->page->scope == PAGE_SCOPE_WHOLE)
-		readable_keep_whole(&q->readable);
-	if (q->page->scope == PAGE_SCOPE_PROJECT || q->page->scope == PAGE_SCOPE_WHOLE)
-		q->platform = readable_list(&q->readable, *q->project ? q->project : NULL, &q->platforms);
-	if (q->page->scope == PAGE_SCOPE_VIEW)
-		page_show_view(q, v);
-	else
-		list_names(q);
-	q->is_private = q->site->has_private || (v && v->is_private) || q->nameds > 0;
 }
 
 bool page_names(const struct page_query *q, const struct platform *p)
@@ -297,14 +273,31 @@ static struct reply *read_query(struct page_query *q)
 	q->form = choose_form(q->page, r);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
 	buf_init(&q->link, LIMIT_PATH);
-	page_normal_name(q->match->project, q->project);
+	// The normal form of a project's name; "": it is none.
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
+	if (name_is_valid(q->match->project))
+		name_normalize(q->match->project, &normal);
+	size_t len = normal.failed ? 0 : normal.len;
+	memcpy(q->project, normal.data, len);
+	q->project[len] = '\0';
 	struct reply *refused = q->page->reads_query ? page_read_arguments(q, r) : NULL;
 	if (refused)
 		return refused;
-	list_page_platforms(q);
+	const struct view *v = q->match->found_view;
+	readable_init(&q->readable, q->context, q->match->request, q->site);
+	if (q->page->scope == PAGE_SCOPE_WHOLE)
+		readable_keep_whole(&q->readable);
+	if (q->page->scope == PAGE_SCOPE_PROJECT || q->page->scope == PAGE_SCOPE_WHOLE)
+		q->platform = readable_list(&q->readable, *q->project ? q->project : NULL, &q->platforms);
+	if (q->page->scope == PAGE_SCOPE_VIEW)
+		page_show_view(q, v);
+	else
+		list_names(q);
+	q->is_private = q->site->has_private || (v && v->is_private) || q->nameds > 0;
 	if (q->match->project.len && !*q->project)
 		return server_context_not_found_in(q->context,
-			q->match->found_view ? q->match->found_view->is_private : q->site->has_private, "no such project");
+			q->match->found_view ? q->match->found_view->is_private : q->site->has_private,
+			"no such project");
 	if (q->page->has_base)
 		q->base = page_base_url(q->context, q->site, r);
 	refused = q->page->prepare ? q->page->prepare(q) : NULL;
@@ -522,39 +515,35 @@ static struct reply *reply_failed(const struct buf *page, const struct err *e)
 	return page->meter && page->meter->is_refused ? reply_busy(answers_unread) : server_context_error(e);
 }
 
-// 200 with the page, compressed as the client accepts, with an ETag that saves the bytes of an unchanged one. Takes the
-// bytes of the page over.
-static struct reply *pack_page(struct page_query *q, struct buf *page)
-{
-	struct err e = ERR_INIT;
-	char etag[PAGE_ETAG_SIZE];
-	CLEANUP(buf_release) struct buf packed = buf_up_to(page->len + (1 << 20));
-	packed.meter = page->meter;
-	if (q->coding != PAGE_PLAIN && page_pack(buf_view(page), q->coding, &packed, &e) < 0)
-		return reply_failed(&packed, &e);
-	struct buf *sent = q->coding == PAGE_PLAIN ? page : &packed;
-	page_etag(form_type[q->form], buf_view(sent), etag);
-	struct reply *r = reply_new(200, form_type[q->form], answer_spool(q->context->catalog_path, sent));
-	server_context_set_freshness(q->context, r, q->is_private);
-	reply_header(r, "Vary", "Accept, Accept-Encoding");
-	reply_header(r, "Content-Security-Policy", "%s", html_policy);
-	reply_header(r, "X-Content-Type-Options", "nosniff");
-	if (page_coding_name[q->coding])
-		reply_header(r, "Content-Encoding", "%s", page_coding_name[q->coding]);
-	if (q->link.len)
-		reply_header(r, "Link", "%s", q->link.data);
-	reply_set_etag(r, etag);
-	return r;
-}
-
 static struct reply *make_reply(struct page_query *q)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf page = buf_up_to(q->page->most);
 	page.meter = q->match->meter;
 	int result = write_page(q, &page, &e);
-	if (result == 0)
-		return pack_page(q, &page);
+	if (result == 0) {
+		// 200 with the page, compressed as the client accepts, with an ETag that saves the bytes of an
+		// unchanged one. Takes the bytes of the page over.
+		struct err why = ERR_INIT;
+		char etag[PAGE_ETAG_SIZE];
+		CLEANUP(buf_release) struct buf packed = buf_up_to(page.len + (1 << 20));
+		packed.meter = page.meter;
+		if (q->coding != PAGE_PLAIN && page_pack(buf_view(&page), q->coding, &packed, &why) < 0)
+			return reply_failed(&packed, &why);
+		struct buf *sent = q->coding == PAGE_PLAIN ? &page : &packed;
+		page_etag(form_type[q->form], buf_view(sent), etag);
+		struct reply *r = reply_new(200, form_type[q->form], answer_spool(q->context->catalog_path, sent));
+		server_context_set_freshness(q->context, r, q->is_private);
+		reply_header(r, "Vary", "Accept, Accept-Encoding");
+		reply_header(r, "Content-Security-Policy", "%s", html_policy);
+		reply_header(r, "X-Content-Type-Options", "nosniff");
+		if (page_coding_name[q->coding])
+			reply_header(r, "Content-Encoding", "%s", page_coding_name[q->coding]);
+		if (q->link.len)
+			reply_header(r, "Link", "%s", q->link.data);
+		reply_set_etag(r, etag);
+		return r;
+	}
 	if (result > 0)
 		return q->refused;
 	err_prefix(&e, "%s: ", q->match->request->path);

@@ -137,10 +137,6 @@ int page_open_results(struct server_context *s, struct results **out, struct err
 struct results *page_find_results(struct server_context *s);
 // Whether a name is one of a list of names and globs. An empty list has all.
 bool page_list_has(const char *list, const char *name);
-// The URL of the server: the configured one, or that of the request, without "/" at its end. The caller frees it.
-char *page_base_url(const struct server_context *s, const struct site *site, const struct request *r);
-// The normal form of a project's name; "": it is none.
-void page_normal_name(struct str name, char out[LIMIT_FILE_NAME + 1]);
 
 // Reads and checks the arguments of the page and the number of rows, of a query with a page. NULL, or the
 // 400.

@@ -353,39 +353,6 @@ static int take_unlisted(void *ctx, const struct catalog_history *f, struct err 
 	return 0;
 }
 
-static void project_files_release(struct project_files *f)
-{
-	for (size_t i = 0; i < f->files; i++)
-		jsondoc_cleanup(&f->file[i].audit);
-	free(f->file);
-	free(f->unlisted);
-	arena_release(&f->text);
-	*f = (struct project_files){0};
-}
-
-static int read_project_files(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)
-{
-	struct files_reader r = {.query = q,
-		.members = q->view ? matrix_view_of(q->site, q->view) : (struct matrix_view){0},
-		.out = &d->files,
-		.catalog = c};
-	if (read_version(&r, d->matrix.version, take_listed, e) < 0 ||
-		read_version(&r, d->matrix.before, take_before, e) < 0 || read_statements(&r, e) < 0 ||
-		catalog_unlisted_histories(c, q->project, take_unlisted, &r, e) < 0)
-		return -1;
-	struct explain_audit judge = {.gate = r.query->gate, .catalog = r.catalog};
-	for (size_t i = 0; judge.gate && i < r.out->files; i++) {
-		struct project_file *f = &r.out->file[i];
-		uint8_t sha256[SHA256_SIZE];
-		struct jsondoc *row = jsondoc_object();
-		if (hex_decode(str_from(f->sha256), sha256, SHA256_SIZE))
-			explain_audit(&judge, f->platform, f->filename, sha256, row);
-		f->audit = row;
-	}
-	read_uploaders(&r);
-	return 0;
-}
-
 // --- the matrix ---
 
 static bool is_among(const struct platform *p, const struct platform *const *list, size_t count)
@@ -396,7 +363,8 @@ static bool is_among(const struct platform *p, const struct platform *const *lis
 	return false;
 }
 
-bool project_query_reads(const struct project_query *q, const struct view *v)
+// Whether the client may read all that the view has.
+static bool project_query_reads(const struct project_query *q, const struct view *v)
 {
 	for (size_t i = 0; i < v->platform_count; i++)
 		if (!is_among(v->platform[i], q->platform, q->platforms))
@@ -549,8 +517,24 @@ static int read_whole_project(struct catalog *c, const struct project_query *q, 
 		project_matrix_release(&d->matrix);
 		d->matrix.upstream.result = UPSTREAM_NEVER_ASKED;
 	}
-	if (read_project_files(snapshot, q, d, e) < 0)
+	struct files_reader r = {.query = q,
+		.members = q->view ? matrix_view_of(q->site, q->view) : (struct matrix_view){0},
+		.out = &d->files,
+		.catalog = snapshot};
+	if (read_version(&r, d->matrix.version, take_listed, e) < 0 ||
+		read_version(&r, d->matrix.before, take_before, e) < 0 || read_statements(&r, e) < 0 ||
+		catalog_unlisted_histories(snapshot, q->project, take_unlisted, &r, e) < 0)
 		return -1;
+	struct explain_audit judge = {.gate = r.query->gate, .catalog = r.catalog};
+	for (size_t i = 0; judge.gate && i < r.out->files; i++) {
+		struct project_file *f = &r.out->file[i];
+		uint8_t sha256[SHA256_SIZE];
+		struct jsondoc *row = jsondoc_object();
+		if (hex_decode(str_from(f->sha256), sha256, SHA256_SIZE))
+			explain_audit(&judge, f->platform, f->filename, sha256, row);
+		f->audit = row;
+	}
+	read_uploaders(&r);
 	struct project_query asked = *q;
 	const struct explain_reader reader = {may_read_view, may_name, &asked};
 	const struct explain_losses losses = {q->site, snapshot, q->project, q->nameds ? q->audit_path : NULL, &reader};
@@ -582,7 +566,13 @@ int project_data_read(struct catalog *c, const struct project_query *query, stru
 void project_data_release(struct project_data *d)
 {
 	project_matrix_release(&d->matrix);
-	project_files_release(&d->files);
+	struct project_files *f = &d->files;
+	for (size_t i = 0; i < f->files; i++)
+		jsondoc_cleanup(&f->file[i].audit);
+	free(f->file);
+	free(f->unlisted);
+	arena_release(&f->text);
+	*f = (struct project_files){0};
 	project_metadata_release(&d->metadata);
 	jsondoc_cleanup(&d->lost);
 	free(d->tried);

@@ -107,8 +107,6 @@ struct project_data {
 int project_data_read(struct catalog *c, const struct project_query *query, struct project_data *out,
 	struct err *e) MUST_CHECK;
 void project_data_release(struct project_data *d); // all zero is fine; for CLEANUP
-// Whether the client may read all that the view has.
-bool project_query_reads(const struct project_query *q, const struct view *v);
 // Whether the query asks for this cell.
 bool project_query_has(const struct project_query *q, const struct matrix_cell *cell);
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "lib/os/clock.h"
+#include "server/pages/html-layout.h"
 
 // In units of the picture.
 enum { LEFT = 72, SLOT = 12, BAR = 9, TOP = 16, BARS = 120, BOTTOM = 30 };
@@ -139,4 +140,64 @@ void trend_picture_write(const struct trend_day *day, size_t count, const struct
 		if (words->name[i])
 			buf_printf(out, " <span class=\"%s\">%s</span>", kind_class[i], words->name[i]);
 	buf_puts(out, "</p>\n");
+}
+
+// --- the last days of a page ---
+
+enum { DAY_SECONDS = 86400 };
+
+static const enum trend_kind column_order[] = {TREND_GOOD, TREND_BAD, TREND_IDLE};
+
+void trend_begin(struct trend_day day[TREND_DAYS], int64_t now)
+{
+	for (int i = 0; i < TREND_DAYS; i++)
+		day[i] = (struct trend_day){.day = now - now % DAY_SECONDS - (int64_t)(TREND_DAYS - 1 - i) * DAY_SECONDS};
+}
+
+struct trend_day *trend_day_of(struct trend_day day[TREND_DAYS], int64_t seconds)
+{
+	int64_t number = (seconds - day[0].day) / DAY_SECONDS;
+	return seconds >= day[0].day && number < TREND_DAYS ? &day[number] : NULL;
+}
+
+void trend_write(const struct trend_day day[TREND_DAYS], const struct trend_words *words, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf heads = buf_up_to(256);
+	buf_puts(&heads, "Day");
+	for (size_t k = 0; k < ARRAY_SIZE(column_order); k++) {
+		const char *name = words->name[column_order[k]];
+		if (name)
+			buf_printf(&heads, "|%c%s", *name - 'a' + 'A', name + 1);
+	}
+	buf_puts(out, "<div class=\"card chart\">\n");
+	trend_picture_write(day, TREND_DAYS, words, out);
+	buf_puts(out, "</div>\n<details><summary>The numbers of each day</summary>\n");
+	html_begin_table(out, "The numbers of each day", "card wide builds", heads.data);
+	for (size_t i = TREND_DAYS; i-- > 0;) {
+		if (!day[i].count[TREND_GOOD] && !day[i].count[TREND_IDLE] && !day[i].count[TREND_BAD])
+			continue;
+		buf_puts(out, "<tr><th scope=\"row\">");
+		put_date(day[i].day, out);
+		buf_puts(out, "</th>");
+		for (size_t k = 0; k < ARRAY_SIZE(column_order); k++)
+			if (words->name[column_order[k]])
+				html_put(out, "<td class=\"n\" data-of=\"%h\">%d</td>", words->name[column_order[k]],
+					day[i].count[column_order[k]]);
+		buf_puts(out, "</tr>\n");
+	}
+	html_end_table(out);
+	buf_puts(out, "</details>\n");
+}
+
+struct jsondoc *trend_json(const struct trend_day day[TREND_DAYS], const struct trend_words *words)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < TREND_DAYS; i++) {
+		struct jsondoc *one = jsondoc_new("day:D", day[i].day);
+		for (size_t k = 0; k < ARRAY_SIZE(column_order); k++)
+			if (words->name[column_order[k]])
+				jsondoc_put_int(one, words->name[column_order[k]], (int64_t)day[i].count[column_order[k]]);
+		jsondoc_add(list, one);
+	}
+	return list;
 }

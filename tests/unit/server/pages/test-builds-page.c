@@ -90,8 +90,8 @@ static void what_fails_and_since_when(void **state UNUSED)
 	struct results_attempt good = make_attempt("debian-12-x86_64", "3.12", RESULTS_OK);
 	struct builds_data data = {
 		.failure = &failure, .failures = 1, .attempt = &good, .attempts = 1, .running = 2, .has_more = true};
-	data.day[BUILDS_DAYS - 2] = (struct builds_day){NOON - 43200 - 86400, 1000, 0};
-	data.day[BUILDS_DAYS - 1] = (struct builds_day){NOON - 43200, 7, 1};
+	data.day[TREND_DAYS - 2] = (struct trend_day){NOON - 43200 - 86400, {[TREND_GOOD] = 1000, [TREND_BAD] = 0}};
+	data.day[TREND_DAYS - 1] = (struct trend_day){NOON - 43200, {[TREND_GOOD] = 7, [TREND_BAD] = 1}};
 	CLEANUP(buf_release) struct buf out;
 	write_all(&data, &out);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
@@ -157,7 +157,7 @@ static void json_has_the_same(void **state UNUSED)
 	const struct jsondoc *failing = jsondoc_at(jsondoc_get(doc, "failing"), 0);
 	assert_string_equal(jsondoc_get_str(failing, "since"), "2026-11-20T12:00:00Z");
 	assert_string_equal(jsondoc_get_str(failing, "python"), "3.12");
-	assert_int_equal(jsondoc_count(jsondoc_get(doc, "days")), BUILDS_DAYS);
+	assert_int_equal(jsondoc_count(jsondoc_get(doc, "days")), TREND_DAYS);
 	assert_int_equal(jsondoc_count(jsondoc_get(doc, "attempts")), 0);
 }
 

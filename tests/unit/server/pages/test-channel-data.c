@@ -120,9 +120,9 @@ static void rows_and_what_waits(void **state)
 	assert_int_equal(d.runs.generations, 3);
 	assert_int_equal(d.runs.generation[0].number, 3);
 	assert_int_equal(d.runs.runs, 2);
-	assert_int_equal(d.runs.day[CHANNEL_DAYS - 2].passed, 200);
-	assert_int_equal(d.runs.day[CHANNEL_DAYS - 2].failed, 2);
-	assert_int_equal(d.runs.day[CHANNEL_DAYS - 2].skipped, 6);
+	assert_int_equal(d.runs.day[TREND_DAYS - 2].count[TREND_GOOD], 200);
+	assert_int_equal(d.runs.day[TREND_DAYS - 2].count[TREND_BAD], 2);
+	assert_int_equal(d.runs.day[TREND_DAYS - 2].count[TREND_IDLE], 6);
 	assert_false(d.has_more);
 }
 
@@ -235,7 +235,7 @@ static void limits_and_filter(void **state)
 	assert_int_equal(cut.refused, 2);
 	assert_int_equal(cut.runs.runs, 1);
 	assert_int_equal(cut.runs.generations, 1);
-	assert_int_equal(cut.runs.day[CHANNEL_DAYS - 2].passed, 200);
+	assert_int_equal(cut.runs.day[TREND_DAYS - 2].count[TREND_GOOD], 200);
 	assert_int_equal(cut.projects, 2);
 	assert_int_equal(cut.state[VIEW_CHANNEL_BEHIND], 2);
 	assert_int_equal(cut.state[VIEW_CHANNEL_EMPTY], 3);
@@ -261,8 +261,8 @@ static void counted_records_are_limited(void **state)
 		const struct channel_runs_query query = {
 			site_view(&s->site, STR("tested")), "tested", 100, NOON, counted, true};
 		assert_int_equal(channel_runs_read(s->catalog, &query, &text, &runs, &e), 0);
-		for (int i = 0; i < CHANNEL_DAYS; i++)
-			passed += runs.day[i].passed;
+		for (int i = 0; i < TREND_DAYS; i++)
+			passed += runs.day[i].count[TREND_GOOD];
 		assert_int_equal(passed, 100 * counted);
 		assert_int_equal(runs.runs, counted);
 	}

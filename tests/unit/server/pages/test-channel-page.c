@@ -79,7 +79,7 @@ static struct channel_data make_data(void)
 	d.runs.change = nothing_changed;
 	d.runs.generations = 1;
 	d.runs.members.generation = 7;
-	d.runs.day[CHANNEL_DAYS - 1] = (struct channel_day){NOON - 43200, 1180, 2, 5};
+	d.runs.day[TREND_DAYS - 1] = (struct trend_day){NOON - 43200, {1180, 5, 2}};
 	d.has_more = true;
 	return d;
 }
@@ -185,7 +185,7 @@ static void json_says_the_same(void **state UNUSED)
 	assert_true(jsondoc_is_null(jsondoc_at(list, 4), "version"));
 	assert_true(jsondoc_is_true(jsondoc_at(jsondoc_get(doc, "waiting"), 0), "ready"));
 	assert_string_equal(jsondoc_get_str(jsondoc_at(jsondoc_get(doc, "waiting"), 1), "why"), HOSTILE);
-	assert_int_equal(jsondoc_count(jsondoc_get(doc, "days")), CHANNEL_DAYS);
+	assert_int_equal(jsondoc_count(jsondoc_get(doc, "days")), TREND_DAYS);
 	assert_int_equal(jsondoc_count(jsondoc_get(doc, "generations")), 1);
 	assert_true(jsondoc_is_true(doc, "more"));
 }
