@@ -48,8 +48,17 @@ static void print_plan_of_build(const struct build_report *r, struct buf *out)
 	print_rows(r, SCHEDULE_LEFT_OUT, "not built", out);
 }
 
-static void print_totals(const struct build_report *r, struct buf *out)
+void build_report_text(const struct build_report *r, struct buf *out)
 {
+	if (r->is_dry_run)
+		print_plan_of_build(r, out);
+	else {
+		print_rows(r, SCHEDULE_BAD, "failed", out);
+		print_rows(r, SCHEDULE_INTERRUPTED, "interrupted", out);
+		print_rows(r, SCHEDULE_WAITING, "waiting for the index or a file host, until the next run", out);
+		print_rows(r, SCHEDULE_READY, "not tried", out);
+		print_rows(r, SCHEDULE_AWAITING, "awaiting build requirements", out);
+	}
 	size_t count[SCHEDULE_STATE_COUNT];
 	const char *comma = "";
 	schedule_count(&r->schedule, count);
@@ -66,20 +75,6 @@ static void print_totals(const struct build_report *r, struct buf *out)
 			r->unknown);
 	if (r->unsent)
 		buf_printf(out, "%zu results could not be sent, and are sent by the next run\n", r->unsent);
-}
-
-void build_report_text(const struct build_report *r, struct buf *out)
-{
-	if (r->is_dry_run)
-		print_plan_of_build(r, out);
-	else {
-		print_rows(r, SCHEDULE_BAD, "failed", out);
-		print_rows(r, SCHEDULE_INTERRUPTED, "interrupted", out);
-		print_rows(r, SCHEDULE_WAITING, "waiting for the index or a file host, until the next run", out);
-		print_rows(r, SCHEDULE_READY, "not tried", out);
-		print_rows(r, SCHEDULE_AWAITING, "awaiting build requirements", out);
-	}
-	print_totals(r, out);
 }
 
 // --- JSON ---

@@ -445,16 +445,20 @@ static void run_worker(void *job)
 	pthread_mutex_unlock(&b->lock);
 }
 
-static unsigned number_of_jobs(const struct build_state *b)
+static void run_all(struct build_state *b)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t jobs = b->config->build_jobs ? b->config->build_jobs : processors > 0 ? (uint64_t)processors : 1;
-	return jobs < b->report->schedule.tasks ? (unsigned)jobs : (unsigned)b->report->schedule.tasks;
-}
-
-// Shows the progress, and wakes workers that wait when the build is stopped.
-static void watch_workers(struct build_state *b)
-{
+	b->workers = jobs < b->report->schedule.tasks ? (unsigned)jobs : (unsigned)b->report->schedule.tasks;
+	if (!b->workers)
+		return;
+	if (b->config->build_memory && !b->options->is_quiet)
+		log_info("[build] memory limits %s", run_memory_limit_kind());
+	struct thread_pool *pool = thread_pool_new(b->workers, THREAD_POOL_FIRST_IN_FIRST_OUT, "build");
+	build_display_begin(&b->display, !b->options->is_quiet);
+	for (unsigned i = b->workers; i-- > 0;)
+		thread_pool_submit(pool, run_worker, b);
+	// Shows the progress, and wakes workers that wait when the build is stopped.
 	bool is_told = false;
 	pthread_mutex_lock(&b->lock);
 	while (b->workers) {
@@ -470,20 +474,6 @@ static void watch_workers(struct build_state *b)
 	}
 	build_display_clear(&b->display);
 	pthread_mutex_unlock(&b->lock);
-}
-
-static void run_all(struct build_state *b)
-{
-	b->workers = number_of_jobs(b);
-	if (!b->workers)
-		return;
-	if (b->config->build_memory && !b->options->is_quiet)
-		log_info("[build] memory limits %s", run_memory_limit_kind());
-	struct thread_pool *pool = thread_pool_new(b->workers, THREAD_POOL_FIRST_IN_FIRST_OUT, "build");
-	build_display_begin(&b->display, !b->options->is_quiet);
-	for (unsigned i = b->workers; i-- > 0;)
-		thread_pool_submit(pool, run_worker, b);
-	watch_workers(b);
 	thread_pool_free(pool);
 }
 
@@ -646,16 +636,6 @@ static int add_interrupted(void *ctx, const struct results_attempt *a, struct er
 	return 0;
 }
 
-static int read_interrupted(struct build_state *b, struct err *e)
-{
-	const struct results_filter filter = {
-		.platform = b->options->platform, .result = results_result_name[RESULTS_INTERRUPTED]};
-	if (b->results && results_list(b->results, &filter, add_interrupted, &b->interrupted, e) < 0)
-		return -1;
-	strset_sort(&b->interrupted);
-	return 0;
-}
-
 static bool has_open_row(const struct missing *m, const char *python)
 {
 	for (size_t i = 0; i < m->rows; i++)
@@ -664,23 +644,6 @@ static bool has_open_row(const struct missing *m, const char *python)
 				m->row[i].status == WHEEL_AWAITING))
 			return true;
 	return false;
-}
-
-// A builder may lack a Python of the platform, which another builder has. A dry run runs nothing, so it does not look.
-static void check_pythons(struct build_state *b)
-{
-	const struct missing *m = &b->report->missing;
-	b->micro = xcalloc(m->environments + 1, sizeof(*b->micro));
-	for (size_t i = 0; i < m->environments; i++) {
-		const char *python = m->environment[i].python;
-		b->micro[i] = PYTHON_CHECK_UNKNOWN;
-		if (b->options->is_dry_run || build_state_is_stopped(b) || !has_open_row(m, python))
-			continue;
-		b->micro[i] =
-			sandbox_python_micro(b->config, b->work.path, b->options->platform, python, b->report->index);
-		if (b->micro[i] == PYTHON_CHECK_ABSENT && !b->options->is_quiet)
-			log_info("Python %s is left out: this builder does not have it", python);
-	}
 }
 
 static int micro_of_python(void *ctx, const char *python)
@@ -709,9 +672,26 @@ static int make_schedule(struct build_state *b, struct err *e)
 		.recipe = write_recipe,
 		.ctx = b,
 	};
-	if (read_rows(b, e) < 0 || read_interrupted(b, e) < 0)
+	if (read_rows(b, e) < 0)
 		return -1;
-	check_pythons(b);
+	const struct results_filter filter = {
+		.platform = b->options->platform, .result = results_result_name[RESULTS_INTERRUPTED]};
+	if (b->results && results_list(b->results, &filter, add_interrupted, &b->interrupted, e) < 0)
+		return -1;
+	strset_sort(&b->interrupted);
+	// A builder may lack a Python of the platform, which another builder has. A dry run runs nothing, so it does not look.
+	const struct missing *m = &b->report->missing;
+	b->micro = xcalloc(m->environments + 1, sizeof(*b->micro));
+	for (size_t i = 0; i < m->environments; i++) {
+		const char *python = m->environment[i].python;
+		b->micro[i] = PYTHON_CHECK_UNKNOWN;
+		if (b->options->is_dry_run || build_state_is_stopped(b) || !has_open_row(m, python))
+			continue;
+		b->micro[i] =
+			sandbox_python_micro(b->config, b->work.path, b->options->platform, python, b->report->index);
+		if (b->micro[i] == PYTHON_CHECK_ABSENT && !b->options->is_quiet)
+			log_info("Python %s is left out: this builder does not have it", python);
+	}
 	if (schedule_init(&b->report->schedule, &b->report->missing, &options, e) < 0)
 		return -1;
 	b->report->row = xcalloc(b->report->schedule.count + 1, sizeof(*b->report->row));

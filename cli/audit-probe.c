@@ -32,20 +32,6 @@ bool audit_probe_is_wanted(const struct audit_probe *x)
 	       x->expect.count || x->needed.count || x->variable.count || x->skip.count;
 }
 
-static int check_probe_options(const struct audit_probe *x, struct err *e)
-{
-	bool has_more = x->mode || x->preload.count || x->expect.count || x->needed.count;
-	if (!x->cpu && x->skip.count)
-		return err_set(e, ERR_USAGE, "--skip needs --cpu");
-	if (x->module && x->cpu)
-		return err_set(e, ERR_USAGE, "--bind and --cpu exclude each other");
-	if (!x->module && has_more)
-		return err_set(e, ERR_USAGE, "--preload, --expect, --needed and --mode need --bind");
-	if (!x->module && !x->cpu)
-		return err_set(e, ERR_USAGE, "--python, --env and --timeout need --bind or --cpu");
-	return 0;
-}
-
 // The loader's own variables are ours: without them nothing is reported.
 static int check_variables(const struct session_list *w, struct err *e)
 {
@@ -88,7 +74,16 @@ static void take_stop(int number UNUSED)
 static int prepare_probe(struct audit_probe *x, uint64_t seconds, struct err *e)
 {
 	struct sigaction action = {.sa_handler = take_stop, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
-	if (check_probe_options(x, e) < 0 || check_variables(&x->variable, e) < 0 || find_interpreter(x, e) < 0)
+	bool has_more = x->mode || x->preload.count || x->expect.count || x->needed.count;
+	if (!x->cpu && x->skip.count)
+		return err_set(e, ERR_USAGE, "--skip needs --cpu");
+	if (x->module && x->cpu)
+		return err_set(e, ERR_USAGE, "--bind and --cpu exclude each other");
+	if (!x->module && has_more)
+		return err_set(e, ERR_USAGE, "--preload, --expect, --needed and --mode need --bind");
+	if (!x->module && !x->cpu)
+		return err_set(e, ERR_USAGE, "--python, --env and --timeout need --bind or --cpu");
+	if (check_variables(&x->variable, e) < 0 || find_interpreter(x, e) < 0)
 		return -1;
 	if (x->seconds == SESSION_UNSET)
 		x->seconds = seconds;
@@ -229,19 +224,6 @@ static struct jsondoc *bind_report_json(const struct bind_report *r, enum bind_m
 	return all;
 }
 
-static int run_bind_check(struct session *s, const struct bind_options *o, enum bind_mode judge, struct err *e)
-{
-	CLEANUP(bind_report_release) struct bind_report report = {0};
-	log_info("--bind runs the code of %s", o->module);
-	if (bind_check(o, &report, e) < 0)
-		return -1;
-	if (s->is_json)
-		session_json(s, bind_report_json(&report, judge, o->module));
-	else
-		print_bind_text(&report, judge, &s->out);
-	return report.run[judge].errors ? 1 : 0;
-}
-
 static int parse_expectations(const struct audit_probe *x, struct strset *symbols, struct bind_expectation *out,
 	struct err *e)
 {
@@ -279,7 +261,15 @@ static int check_binding(struct session *s, struct audit_probe *x, struct err *e
 		.seconds = x->seconds,
 		.stop = &is_stopped,
 	};
-	return run_bind_check(s, &options, judge, e);
+	CLEANUP(bind_report_release) struct bind_report report = {0};
+	log_info("--bind runs the code of %s", options.module);
+	if (bind_check(&options, &report, e) < 0)
+		return -1;
+	if (s->is_json)
+		session_json(s, bind_report_json(&report, judge, options.module));
+	else
+		print_bind_text(&report, judge, &s->out);
+	return report.run[judge].errors ? 1 : 0;
 }
 
 int audit_bind_run(struct session *s, struct audit_probe *x, struct err *e)
@@ -290,23 +280,20 @@ int audit_bind_run(struct session *s, struct audit_probe *x, struct err *e)
 
 // --- --cpu ---
 
-static void print_cpu_module(const struct cpu_module *m, struct buf *out)
-{
-	if (m->result == CPU_IMPORTED)
-		buf_printf(out, "imported: %s\n", m->name);
-	else if (m->result == CPU_NOT_IMPORTED)
-		buf_printf(out, "not imported: %s: %s\n", m->name, m->why);
-	else if (m->member)
-		buf_printf(out, "illegal instruction: %s, while %s was loaded\n", m->name, m->member);
-	else
-		buf_printf(out, "illegal instruction: %s\n", m->name);
-}
-
 static void print_cpu_text(const struct cpu_report *r, const struct cpu_level *level, struct buf *out)
 {
 	buf_printf(out, "%s (qemu -cpu %s):\n", level->name, level->model);
-	for (size_t i = 0; i < r->count; i++)
-		print_cpu_module(&r->module[i], out);
+	for (size_t i = 0; i < r->count; i++) {
+		const struct cpu_module *m = &r->module[i];
+		if (m->result == CPU_IMPORTED)
+			buf_printf(out, "imported: %s\n", m->name);
+		else if (m->result == CPU_NOT_IMPORTED)
+			buf_printf(out, "not imported: %s: %s\n", m->name, m->why);
+		else if (m->member)
+			buf_printf(out, "illegal instruction: %s, while %s was loaded\n", m->name, m->member);
+		else
+			buf_printf(out, "illegal instruction: %s\n", m->name);
+	}
 	buf_printf(out, "%u imported, %u with an illegal instruction, %u not imported, %u skipped\n",
 		r->number[CPU_IMPORTED], r->number[CPU_ILLEGAL], r->number[CPU_NOT_IMPORTED], r->skipped);
 	if (r->left_out)
@@ -336,25 +323,6 @@ static struct jsondoc *cpu_report_json(const struct cpu_report *r, const struct 
 	return all;
 }
 
-static int run_cpu_check(struct session *s, const struct cpu_options *o, struct err *e)
-{
-	CLEANUP(cpu_report_release) struct cpu_report report = {0};
-	log_info("--cpu runs the code of %s", o->wheel);
-	if (cpu_check(o, &report, e) < 0)
-		return -1;
-	if (s->is_json)
-		session_json(s, cpu_report_json(&report, o->level, o->wheel));
-	else
-		print_cpu_text(&report, o->level, &s->out);
-	if (session_print(s, e) < 0)
-		return -1;
-	if (report.number[CPU_ILLEGAL])
-		return 1;
-	if (report.count && !report.number[CPU_IMPORTED])
-		return err_set(e, ERR_INVALID, "%s: no module was imported, so nothing is known", o->wheel);
-	return 0;
-}
-
 static int check_cpu(struct session *s, struct audit_probe *x, struct err *e)
 {
 	if (prepare_probe(x, CPU_SECONDS, e) < 0)
@@ -377,7 +345,21 @@ static int check_cpu(struct session *s, struct audit_probe *x, struct err *e)
 		.seconds = x->seconds,
 		.stop = &is_stopped,
 	};
-	return run_cpu_check(s, &options, e);
+	CLEANUP(cpu_report_release) struct cpu_report report = {0};
+	log_info("--cpu runs the code of %s", options.wheel);
+	if (cpu_check(&options, &report, e) < 0)
+		return -1;
+	if (s->is_json)
+		session_json(s, cpu_report_json(&report, options.level, options.wheel));
+	else
+		print_cpu_text(&report, options.level, &s->out);
+	if (session_print(s, e) < 0)
+		return -1;
+	if (report.number[CPU_ILLEGAL])
+		return 1;
+	if (report.count && !report.number[CPU_IMPORTED])
+		return err_set(e, ERR_INVALID, "%s: no module was imported, so nothing is known", options.wheel);
+	return 0;
 }
 
 int audit_cpu_run(struct session *s, struct audit_probe *x, struct err *e)

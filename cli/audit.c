@@ -39,21 +39,6 @@ static void put_count(struct buf *out, unsigned count, const char *what)
 		buf_printf(out, ", %u %s%s", count, what, count == 1 ? "" : "s");
 }
 
-static void put_head(const struct audit_report *r, const char *filename, const char *platform, struct buf *out)
-{
-	escape_terminal(out, str_from(filename));
-	if (platform) {
-		buf_puts(out, " of ");
-		escape_terminal(out, str_from(platform));
-	}
-	buf_printf(out, *r->tag ? ": keeps %s" : ": its platform is not judged%s", r->tag);
-	if (strcmp(r->tag, r->symbol_tag) != 0)
-		buf_printf(out, " (by symbol versions alone %s)", r->symbol_tag);
-	put_count(out, r->errors, "error");
-	put_count(out, r->warnings, "warning");
-	buf_putc(out, '\n');
-}
-
 static bool is_equal_text(const char *one, const char *other)
 {
 	return one == other || (one && other && strcmp(one, other) == 0);
@@ -88,7 +73,17 @@ static void print_audit_report(const struct audit_report *r, const char *filenam
 	struct buf *out)
 {
 	CLEANUP(mem_free) bool *is_said = xcalloc(r->count + 1, sizeof(*is_said));
-	put_head(r, filename, platform, out);
+	escape_terminal(out, str_from(filename));
+	if (platform) {
+		buf_puts(out, " of ");
+		escape_terminal(out, str_from(platform));
+	}
+	buf_printf(out, *r->tag ? ": keeps %s" : ": its platform is not judged%s", r->tag);
+	if (strcmp(r->tag, r->symbol_tag) != 0)
+		buf_printf(out, " (by symbol versions alone %s)", r->symbol_tag);
+	put_count(out, r->errors, "error");
+	put_count(out, r->warnings, "warning");
+	buf_putc(out, '\n');
 	for (size_t i = 0; i < r->count; i++) {
 		size_t others = 0;
 		for (size_t k = i + 1; !is_said[i] && k < r->count; k++)
@@ -119,39 +114,6 @@ static void put_strings(struct buf *out, const char *name, const struct elf_list
 		put_fact(out, i ? "" : name, strings->item[i]);
 }
 
-static void put_needed_versions(struct buf *out, const struct elf_facts *f)
-{
-	const char *library = "";
-	for (size_t i = 0; i < f->needed_versions; i++) {
-		const struct elf_version *v = &f->needed_version[i];
-		bool is_next = strcmp(v->library, library) != 0;
-		if (is_next) {
-			buf_printf(out, "%s    %-9s  ", i ? "\n" : "", i ? "" : "versions");
-			escape_terminal(out, str_from(v->library));
-			buf_putc(out, ':');
-			library = v->library;
-		}
-		buf_putc(out, ' ');
-		escape_terminal(out, str_from(v->name));
-	}
-	buf_puts(out, f->needed_versions ? "\n" : "");
-}
-
-static void put_defined_versions(struct buf *out, const struct elf_facts *f)
-{
-	for (size_t i = 0; i < f->defined_versions; i++)
-		put_fact(out, i ? "" : "defines", f->defined_version[i].name);
-}
-
-static void put_symbol_counts(struct buf *out, const struct elf_facts *f)
-{
-	size_t imported = 0;
-	for (size_t i = 0; i < f->symbols; i++)
-		imported += f->symbol[i].is_imported;
-	if (f->is_dynamic)
-		buf_printf(out, "    %-9s  %zu imported, %zu exported\n", "symbols", imported, f->symbols - imported);
-}
-
 static void put_isa(struct buf *out, const char *name, uint32_t bits)
 {
 	CLEANUP(buf_release) struct buf text;
@@ -170,9 +132,27 @@ static void put_elf(struct buf *out, const struct elf_facts *f)
 	put_strings(out, "needs", &f->needed);
 	put_fact(out, "RPATH", f->rpath);
 	put_fact(out, "RUNPATH", f->runpath);
-	put_needed_versions(out, f);
-	put_defined_versions(out, f);
-	put_symbol_counts(out, f);
+	const char *library = "";
+	for (size_t i = 0; i < f->needed_versions; i++) {
+		const struct elf_version *v = &f->needed_version[i];
+		bool is_next = strcmp(v->library, library) != 0;
+		if (is_next) {
+			buf_printf(out, "%s    %-9s  ", i ? "\n" : "", i ? "" : "versions");
+			escape_terminal(out, str_from(v->library));
+			buf_putc(out, ':');
+			library = v->library;
+		}
+		buf_putc(out, ' ');
+		escape_terminal(out, str_from(v->name));
+	}
+	buf_puts(out, f->needed_versions ? "\n" : "");
+	for (size_t i = 0; i < f->defined_versions; i++)
+		put_fact(out, i ? "" : "defines", f->defined_version[i].name);
+	size_t imported = 0;
+	for (size_t i = 0; i < f->symbols; i++)
+		imported += f->symbol[i].is_imported;
+	if (f->is_dynamic)
+		buf_printf(out, "    %-9s  %zu imported, %zu exported\n", "symbols", imported, f->symbols - imported);
 	put_strings(out, "toolchain", &f->toolchain);
 	put_fact(out, "build id", *f->build_id ? f->build_id : NULL);
 	put_fact(out, "stack", stack ? stack : f->is_dynamic ? "no mark" : NULL);

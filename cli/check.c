@@ -35,8 +35,12 @@ static void choose_seed(uint64_t *seed)
 	*seed = 1 + random % (config_type_integer.most - 1);
 }
 
-static int complete_options(struct check_command *x, struct err *e)
+static int run_check(void *self, struct err *e)
 {
+	struct check_command *x = self;
+	CLEANUP(summary_release) struct summary summary = {0};
+	if (session_open(&x->s, SESSION_STORE | SESSION_READ | SESSION_FIND, e) < 0)
+		return -1;
 	if (x->check.hashes_all && (x->check.sample != SESSION_UNSET || x->check.seed))
 		return err_set(e, ERR_USAGE, "--all hashes all files: it excludes --sample and --seed");
 	if (x->check.sample == SESSION_UNSET)
@@ -46,15 +50,6 @@ static int complete_options(struct check_command *x, struct err *e)
 	x->check.threads = (unsigned)x->s.config.index_threads;
 	x->check.settle = x->s.config.settle;
 	x->check.watch = (struct walk_watch){.progress = progress_walk, .ctx = &x->progress};
-	return 0;
-}
-
-static int run_check(void *self, struct err *e)
-{
-	struct check_command *x = self;
-	CLEANUP(summary_release) struct summary summary = {0};
-	if (session_open(&x->s, SESSION_STORE | SESSION_READ | SESSION_FIND, e) < 0 || complete_options(x, e) < 0)
-		return -1;
 	progress_begin(&x->progress, !x->s.is_quiet);
 	CLEANUP(mem_free) char *views = views_folder_or_none(&x->s.config);
 	x->check.views = views;

@@ -394,22 +394,6 @@ static int keep_sent_record(void *ctx, struct evidence *record, struct err *e UN
 	return 0;
 }
 
-static void read_sent_file(struct send_command *x, const char *path)
-{
-	CLEANUP(buf_release) struct buf file;
-	struct sent_file sent = {x, path};
-	struct err why = ERR_INIT;
-	buf_init(&file, LIMIT_EVIDENCE_LIST);
-	if (fs_read_file(path, &file, &why) == 0) {
-		if (evidence_read_each(buf_view(&file), keep_sent_record, &sent, &why) == 0)
-			return;
-		err_prefix(&why, "%s: ", path);
-	}
-	if (why.kind != ERR_USAGE)
-		why.kind = ERR_INVALID;
-	note_sent(x, path, "", "failed", &why);
-}
-
 // False: an error that each further record would have.
 static bool send_record(struct send_command *x, const struct sent_record *r)
 {
@@ -439,8 +423,21 @@ static int run_send(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "no FILE is given");
 	if (record_sender_open(&x->to, &x->s, e) < 0)
 		return -1;
-	for (size_t i = 0; i < x->s.words; i++)
-		read_sent_file(x, x->s.word[i]);
+	for (size_t i = 0; i < x->s.words; i++) {
+		const char *path = x->s.word[i];
+		CLEANUP(buf_release) struct buf file;
+		struct sent_file sent = {x, path};
+		struct err why = ERR_INIT;
+		buf_init(&file, LIMIT_EVIDENCE_LIST);
+		if (fs_read_file(path, &file, &why) == 0) {
+			if (evidence_read_each(buf_view(&file), keep_sent_record, &sent, &why) == 0)
+				continue;
+			err_prefix(&why, "%s: ", path);
+		}
+		if (why.kind != ERR_USAGE)
+			why.kind = ERR_INVALID;
+		note_sent(x, path, "", "failed", &why);
+	}
 	// What comes later counts, so the newest record is sent last, whatever the names of the files are.
 	if (x->records)
 		qsort(x->record, x->records, sizeof(*x->record), by_send_order);

@@ -25,25 +25,21 @@ struct explain_command {
 	const char *project; // normalised
 };
 
-// The project of a file's name or path, and its version.
-static int take_file_word(struct explain_command *l, const char *word, struct err *e)
-{
-	const char *slash = strrchr(word, '/');
-	CLEANUP(filename_release) struct filename name = {0};
-	if (filename_parse(str_from(slash ? slash + 1 : word), &name, e) < 0)
-		return err_prefix(e, "%s: ", word);
-	l->project = arena_strdup(&l->s.arena, name.project);
-	if (!l->version)
-		l->version = arena_copy(&l->s.arena, str_from(name.version.text));
-	return 0;
-}
-
 // PROJECT, PROJECT==VERSION or FILE.
 static int take_project_word(struct explain_command *l, const char *word, struct err *e)
 {
 	const char *equals = strstr(word, "==");
-	if (filename_kind(str_from(word)) != FILENAME_OTHER)
-		return take_file_word(l, word, e);
+	if (filename_kind(str_from(word)) != FILENAME_OTHER) {
+		// The project of a file's name or path, and its version.
+		const char *slash = strrchr(word, '/');
+		CLEANUP(filename_release) struct filename name = {0};
+		if (filename_parse(str_from(slash ? slash + 1 : word), &name, e) < 0)
+			return err_prefix(e, "%s: ", word);
+		l->project = arena_strdup(&l->s.arena, name.project);
+		if (!l->version)
+			l->version = arena_copy(&l->s.arena, str_from(name.version.text));
+		return 0;
+	}
 	if (equals && l->version)
 		return err_set(e, ERR_USAGE, "the version is given twice: %s, %s", word, l->version);
 	if (equals) {

@@ -136,16 +136,6 @@ static void write_hit(const struct inside_search *s, const struct inside_hit *hi
 	buf_putc(out, '\n');
 }
 
-// What a search cannot see is said on stderr, so that the lines on stdout are wheels.
-static void warn_of_blinds(const struct find_command *x, const struct inside_result *r)
-{
-	for (size_t i = 0; i < r->blinds; i++)
-		fprintf(stderr,
-			"wheelcache: %" PRIu64 " wheels of %s were not searched: the catalog has no facts of them%s\n",
-			r->blind[i].wheels, r->blind[i].platform,
-			x->s.config.takes_facts ? " (wheelcache index takes them)" : " ([index] audit is off)");
-}
-
 static int run_find(void *self, struct err *e)
 {
 	struct find_command *x = self;
@@ -165,8 +155,15 @@ static int run_find(void *self, struct err *e)
 		return err_set(e, ERR_LIMIT, "too many wheels: a narrower --platform finds fewer");
 	if (session_print(&x->s, e) < 0)
 		return -1;
-	if (!x->s.is_json)
-		warn_of_blinds(x, &result);
+	if (!x->s.is_json) {
+		// What a search cannot see is said on stderr, so that the lines on stdout are wheels.
+		for (size_t i = 0; i < result.blinds; i++)
+			fprintf(stderr,
+				"wheelcache: %" PRIu64
+				" wheels of %s were not searched: the catalog has no facts of them%s\n",
+				result.blind[i].wheels, result.blind[i].platform,
+				x->s.config.takes_facts ? " (wheelcache index takes them)" : " ([index] audit is off)");
+	}
 	return 0;
 }
 

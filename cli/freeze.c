@@ -110,17 +110,6 @@ static int freeze_or_thaw_views(struct freeze_command *x, const char *folder, st
 	return result;
 }
 
-// What is promoted into views, and the evidence.
-static int change_views(struct freeze_command *x, struct err *e)
-{
-	struct err failure = ERR_INIT;
-	CLEANUP(mem_free) char *folder = views_folder_or_none(&x->s.config);
-	if (!folder || !has_memberships(&x->s.config, folder))
-		return 0;
-	int result = freeze_or_thaw_views(x, folder, &failure);
-	return note_change(x, NULL, result < 0 ? &failure : NULL, e);
-}
-
 // A retired platform is frozen for good; only a thaw that names it ends the retirement.
 static bool stays_retired(const struct platform *p)
 {
@@ -136,7 +125,13 @@ static int change_all(struct freeze_command *x, struct err *e)
 	for (size_t i = 0; i < s->platform_count; i++)
 		if (!stays_retired(&s->platform[i]) && change_platform(x, &s->platform[i], e) < 0)
 			return -1;
-	return change_views(x, e);
+	// What is promoted into views, and the evidence.
+	struct err failure = ERR_INIT;
+	CLEANUP(mem_free) char *folder = views_folder_or_none(&x->s.config);
+	if (!folder || !has_memberships(&x->s.config, folder))
+		return 0;
+	int result = freeze_or_thaw_views(x, folder, &failure);
+	return note_change(x, NULL, result < 0 ? &failure : NULL, e);
 }
 
 static void begin_freeze(void *self)

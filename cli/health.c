@@ -28,8 +28,17 @@ static int print_answer(const struct health_command *x, const char *url, const s
 	return fflush(stdout) == 0 ? 0 : err_errno(e, ERR_IO, "cannot write the answer");
 }
 
-static int ask_server(const struct health_command *x, const char *base, struct err *e)
+static void begin_health(void *self)
 {
+	((struct health_command *)self)->s.timeout = TIMEOUT_SECONDS;
+}
+
+static int run_health(void *self, struct err *e)
+{
+	const struct health_command *x = self;
+	if (x->s.words > 1)
+		return err_set(e, ERR_USAGE, "one URL at most, not also %s", x->s.word[1]);
+	const char *base = x->s.words ? x->s.word[0] : "http://127.0.0.1:8080/";
 	size_t length = strlen(base);
 	CLEANUP(mem_free)
 	char *url = xasprintf("%s%s%s", base, length && base[length - 1] == '/' ? "" : "/",
@@ -46,19 +55,6 @@ static int ask_server(const struct health_command *x, const char *base, struct e
 	int result = fetch_get(f, url, NULL, &answer, e);
 	fetch_free(f);
 	return result < 0 ? -1 : print_answer(x, url, &answer, e);
-}
-
-static void begin_health(void *self)
-{
-	((struct health_command *)self)->s.timeout = TIMEOUT_SECONDS;
-}
-
-static int run_health(void *self, struct err *e)
-{
-	const struct health_command *x = self;
-	if (x->s.words > 1)
-		return err_set(e, ERR_USAGE, "one URL at most, not also %s", x->s.word[1]);
-	return ask_server(x, x->s.words ? x->s.word[0] : "http://127.0.0.1:8080/", e);
 }
 
 const struct command command_health = {

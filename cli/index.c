@@ -65,13 +65,6 @@ static int export_all(struct index_command *x, struct summary *summary, struct e
 	return export_run(&x->s.site, x->s.catalog, &x->export, summary, e);
 }
 
-static void tell_news(const struct index_command *x, const struct summary *summary)
-{
-	struct hook_queue *hooks = hook_queue_new("[index]");
-	scan_log_tell(hooks, x->s.config.index_on_change, summary);
-	hook_queue_free(hooks, HOOK_SECONDS);
-}
-
 static int check_problems(const struct index_command *x, const struct summary *summary, struct err *e)
 {
 	uint64_t count = summary->number[SCAN_REPORT_QUARANTINED] + summary->number[SCAN_REPORT_MISFITS];
@@ -79,19 +72,6 @@ static int check_problems(const struct index_command *x, const struct summary *s
 		return 0;
 	return err_set(e, ERR_INVALID, "%" PRIu64 " file%s quarantined or for other machines", count,
 		count == 1 ? " is" : "s are");
-}
-
-// Where /simple/ shows several platforms, a job gets the bytes of the first one that has the name.
-static void warn_of_names(const struct config *c, const struct summary *summary)
-{
-	uint64_t names = summary->list[SCAN_REPORT_LIST_DIFFERING].all;
-	if (names && config_merges_platforms(c))
-		log_warn(
-			"%" PRIu64
-			" file name%s other bytes on several platforms, and /simple/ shows one of each: jobs take "
-			"/PLATFORM/simple/ (wheelcache client-config --platform NAME); [store] default-view = none ends "
-			"/simple/",
-			names, names == 1 ? " has" : "s have");
 }
 
 // A failed step does not stop the next one. Returns the last error; the summary lists the problems of the scan.
@@ -104,12 +84,24 @@ static int index_and_export(struct index_command *x, struct err *e)
 	if (has_ended && x->export.folder && export_all(x, &summary, e) < 0)
 		result = -1;
 	progress_end(&x->progress);
-	if (has_ended)
-		warn_of_names(&x->s.config, &summary);
+	if (has_ended) {
+		// Where /simple/ shows several platforms, a job gets the bytes of the first one that has the name.
+		uint64_t names = summary.list[SCAN_REPORT_LIST_DIFFERING].all;
+		if (names && config_merges_platforms(&x->s.config))
+			log_warn(
+				"%" PRIu64
+				" file name%s other bytes on several platforms, and /simple/ shows one of each: jobs take "
+				"/PLATFORM/simple/ (wheelcache client-config --platform NAME); [store] default-view = none ends "
+				"/simple/",
+				names, names == 1 ? " has" : "s have");
+	}
 	if (has_ended && output_summary(&x->s, &summary, e) < 0)
 		result = -1;
-	if (has_ended)
-		tell_news(x, &summary);
+	if (has_ended) {
+		struct hook_queue *hooks = hook_queue_new("[index]");
+		scan_log_tell(hooks, x->s.config.index_on_change, &summary);
+		hook_queue_free(hooks, HOOK_SECONDS);
+	}
 	return result < 0 ? -1 : check_problems(x, &summary, e);
 }
 

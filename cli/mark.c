@@ -50,12 +50,6 @@ static const char waits_for_release[] = "; the pages show it once its volume is 
 
 // --- marking ---
 
-static void report_marked(const struct mark_command *m, const struct platform *p)
-{
-	bool waits = store_is_split(p) && !p->release;
-	printf("%s: %s %s%s\n", p->name, m->kind->done, m->file, waits ? waits_for_release : "");
-}
-
 // Names the command that lists the project's files. platform NULL: it was looked for on all.
 static int refuse_marked_file(const struct mark_command *m, const char *platform, struct err *e)
 {
@@ -117,7 +111,8 @@ static int mark_all(struct mark_command *m, const struct file_word *word, struct
 			*e = why;
 			result = -1;
 		} else if (!m->s.is_quiet) {
-			report_marked(m, p);
+			bool waits = store_is_split(p) && !p->release;
+			printf("%s: %s %s%s\n", p->name, m->kind->done, m->file, waits ? waits_for_release : "");
 		}
 	}
 	const char *wanted = m->s.platform ? m->s.platform : word->platform ? word->platform->name : NULL;
@@ -217,18 +212,6 @@ static int write_order(const struct mark_command *x, struct buf *out, struct err
 	return out->failed ? err_set(e, ERR_LIMIT, "the request has more than %d bytes", LIMIT_YANK) : 0;
 }
 
-// Names of a server are from outside.
-static void report_remote(const struct mark_command *x, const char *platform, const char *filename, bool waits)
-{
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, SIZE_MAX / 2);
-	escape_terminal(&line, str_from(platform));
-	buf_printf(&line, ": %s ", x->kind->done);
-	escape_terminal(&line, str_from(filename));
-	if (!x->s.is_quiet)
-		printf("%s%s\n", line.data, waits ? waits_for_release : "");
-}
-
 static int report_files(const struct mark_command *x, const struct jsondoc *doc, struct err *e)
 {
 	const struct jsondoc *list = jsondoc_get(doc, "files");
@@ -238,8 +221,17 @@ static int report_files(const struct mark_command *x, const struct jsondoc *doc,
 		const struct jsondoc *one = jsondoc_at(list, i);
 		const char *platform = jsondoc_get_str(one, "platform"), *filename = jsondoc_get_str(one, "filename");
 		is_answer = platform && filename;
-		if (is_answer)
-			report_remote(x, platform, filename, jsondoc_is_true(one, "waits_for_release"));
+		if (is_answer) {
+			// Names of a server are from outside.
+			bool waits = jsondoc_is_true(one, "waits_for_release");
+			CLEANUP(buf_release) struct buf line;
+			buf_init(&line, SIZE_MAX / 2);
+			escape_terminal(&line, str_from(platform));
+			buf_printf(&line, ": %s ", x->kind->done);
+			escape_terminal(&line, str_from(filename));
+			if (!x->s.is_quiet)
+				printf("%s%s\n", line.data, waits ? waits_for_release : "");
+		}
 	}
 	return is_answer ? 0 : err_set(e, ERR_NET, "it is no answer to a yank");
 }
@@ -251,20 +243,6 @@ static int read_answer(const struct mark_command *x, struct str body, struct err
 		return 0;
 	e->kind = ERR_NET;
 	return err_prefix(e, "%s: ", x->server.url);
-}
-
-static int post_order(struct mark_command *x, struct err *e)
-{
-	CLEANUP(buf_release) struct buf document;
-	CLEANUP(fetch_answer_release) struct fetch_answer a;
-	struct upload_client_answer answer;
-	buf_init(&document, LIMIT_YANK);
-	fetch_answer_init(&a, LIMIT_YANK_ANSWER);
-	if (write_order(x, &document, e) < 0 ||
-		record_sender_exchange(&x->server, &x->s, "-/yank/", buf_view(&document), &a, &answer, e) < 0)
-		return -1;
-	return answer.status == 200 ? read_answer(x, buf_view(&a.body), e)
-				    : record_sender_refused(&answer, ERR_NOT_FOUND, e);
 }
 
 static int run_yank_kind(struct mark_command *m, const struct mark_kind *kind, struct err *e)
@@ -279,7 +257,16 @@ static int run_yank_kind(struct mark_command *m, const struct mark_kind *kind, s
 		return -1;
 	if (m->s.word[1])
 		return err_set(e, ERR_USAGE, "--server: the server has a store of its own, so no STORE is given");
-	return post_order(m, e);
+	CLEANUP(buf_release) struct buf document;
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	struct upload_client_answer answer;
+	buf_init(&document, LIMIT_YANK);
+	fetch_answer_init(&a, LIMIT_YANK_ANSWER);
+	if (write_order(m, &document, e) < 0 ||
+		record_sender_exchange(&m->server, &m->s, "-/yank/", buf_view(&document), &a, &answer, e) < 0)
+		return -1;
+	return answer.status == 200 ? read_answer(m, buf_view(&a.body), e)
+				    : record_sender_refused(&answer, ERR_NOT_FOUND, e);
 }
 
 static int yank_file(void *self, const struct platform *p, struct catalog *c, struct err *e)

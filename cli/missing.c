@@ -97,9 +97,12 @@ static void print_missing_row(struct buf *out, const struct missing_row *row, in
 	buf_puts(out, row->branches ? "]\n" : "\n");
 }
 
-// The totals of each platform and Python, and then the rows.
-static void print_missing(const struct missing *m, struct buf *out)
+// --- the forms ---
+
+static int write_table(const struct missing *m, const struct missing_shard *shard UNUSED, struct buf *out,
+	struct err *e UNUSED)
 {
+	// The totals of each platform and Python, and then the rows.
 	int width = 0;
 	put_all_totals(out, m);
 	for (size_t i = 0; i < m->branches; i++)
@@ -113,14 +116,6 @@ static void print_missing(const struct missing *m, struct buf *out)
 		}
 		print_missing_row(out, &m->row[i], width);
 	}
-}
-
-// --- the forms ---
-
-static int write_table(const struct missing *m, const struct missing_shard *shard UNUSED, struct buf *out,
-	struct err *e UNUSED)
-{
-	print_missing(m, out);
 	return 0;
 }
 
@@ -174,18 +169,6 @@ static int check_line(struct missing_command *x, struct err *e)
 
 // --- the output ---
 
-static int write_missing(struct missing_command *x, const struct missing *m, struct err *e)
-{
-	struct buf *out = &x->s.out;
-	if (x->form->write(m, &x->shard, out, e) < 0)
-		return -1;
-	if (x->s.output && output_write_file("--output", x->s.output, buf_view(out), e) < 0)
-		return -1;
-	if (x->s.output)
-		buf_clear(out);
-	return 0;
-}
-
 // What has no wheel, or may have none. What cannot be built does not count.
 static bool is_anything_missing(const struct missing *m)
 {
@@ -233,8 +216,15 @@ static int run_missing(void *self, struct err *e)
 	progress_begin(&x->progress, !s->is_quiet);
 	int result = missing_make(&s->config, &s->store, s->catalog, results, &x->options, &m, e);
 	progress_end(&x->progress);
-	if (result < 0 || write_missing(x, &m, e) < 0)
+	if (result < 0)
 		return -1;
+	struct buf *out = &x->s.out;
+	if (x->form->write(&m, &x->shard, out, e) < 0)
+		return -1;
+	if (x->s.output && output_write_file("--output", x->s.output, buf_view(out), e) < 0)
+		return -1;
+	if (x->s.output)
+		buf_clear(out);
 	return x->checks && is_anything_missing(&m) ? 1 : 0;
 }
 

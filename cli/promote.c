@@ -48,30 +48,7 @@ static int read_given_file(struct promote_command *x, const char *path, struct e
 	return 0;
 }
 
-// What cannot be read is no evidence, so nothing is promoted.
-static int read_given_records(struct promote_command *x, struct err *e)
-{
-	for (size_t i = 0; i < x->evidence.count; i++) {
-		if (read_given_file(x, x->evidence.item[i], e) == 0)
-			continue;
-		e->kind = ERR_USAGE;
-		return -1;
-	}
-	return 0;
-}
-
 // --- by a server ---
-
-static void put_selection(struct jsondoc *doc, const struct promote_request *r)
-{
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; i < r->selects; i++)
-		jsondoc_add_str(list, r->select[i]);
-	if (r->selects)
-		jsondoc_put(doc, "select", list);
-	else
-		jsondoc_cleanup(&list);
-}
 
 static int put_records(struct jsondoc *doc, const struct promote_request *r, struct err *e)
 {
@@ -92,7 +69,13 @@ static int put_records(struct jsondoc *doc, const struct promote_request *r, str
 static int write_promotion(const struct promote_request *r, struct buf *out, struct err *e)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	put_selection(doc, r);
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < r->selects; i++)
+		jsondoc_add_str(list, r->select[i]);
+	if (r->selects)
+		jsondoc_put(doc, "select", list);
+	else
+		jsondoc_cleanup(&list);
 	if (put_records(doc, r, e) < 0)
 		return -1;
 	const char *const texts[][2] = {{"from", r->from}, {"reason", r->reason}, {"override", r->override}};
@@ -202,7 +185,14 @@ static int run_promote(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "--to VIEW is missing");
 	if (x->override && !str_trim(str_from(x->override)).len)
 		return err_set(e, ERR_USAGE, "--override needs a reason");
-	if (read_given_records(x, e) < 0 || (!x->server.url && session_open(&x->s, needs_of_change(&x->s), e) < 0))
+	// What cannot be read is no evidence, so nothing is promoted.
+	for (size_t i = 0; i < x->evidence.count; i++) {
+		if (read_given_file(x, x->evidence.item[i], e) == 0)
+			continue;
+		e->kind = ERR_USAGE;
+		return -1;
+	}
+	if ((!x->server.url && session_open(&x->s, needs_of_change(&x->s), e) < 0))
 		return -1;
 	const struct promote_request r = {.to = x->to,
 		.from = x->from,

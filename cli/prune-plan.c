@@ -135,21 +135,6 @@ static void print_why(const struct planfile_head *h, size_t kind, size_t why, FI
 	print_row(goes, verdict_name[kind], s, words, out);
 }
 
-static void print_all(const struct planfile_head *h, FILE *out)
-{
-	struct file_sum all = {0};
-	for (size_t i = 0; i < h->platforms; i++) {
-		all.files += h->platform[i].files;
-		all.bytes += h->platform[i].bytes;
-	}
-	print_heading(h->platforms == 1 ? "In all" : "All platforms", sum_going(h, NULL), all, out);
-	for (size_t kind = 0; kind < VERDICT_COUNT; kind++)
-		print_why(h, kind, VERDICT_REMOVES, out);
-	for (size_t i = 0; i < VERDICT_COUNT * VERDICT_WHY_COUNT; i++)
-		if (i % VERDICT_WHY_COUNT != VERDICT_REMOVES)
-			print_why(h, i / VERDICT_WHY_COUNT, i % VERDICT_WHY_COUNT, out);
-}
-
 // --- problems ---
 
 // The share in per cent, rounded up, if it is above the limit; otherwise 0.
@@ -234,8 +219,24 @@ static void print_failures(const struct planfile_head *h, FILE *out)
 	}
 }
 
-static void print_views(const struct planfile_head *h, FILE *out)
+// c has the limits that "prune apply" checks the plan against.
+static void print_plan_table(const struct planfile_head *h, const struct config *c, FILE *out)
 {
+	if (h->platforms > 1)
+		for (size_t i = 0; i < h->platforms; i++)
+			print_platform(h, &h->platform[i], out);
+	struct file_sum all = {0};
+	for (size_t i = 0; i < h->platforms; i++) {
+		all.files += h->platform[i].files;
+		all.bytes += h->platform[i].bytes;
+	}
+	print_heading(h->platforms == 1 ? "In all" : "All platforms", sum_going(h, NULL), all, out);
+	for (size_t kind = 0; kind < VERDICT_COUNT; kind++)
+		print_why(h, kind, VERDICT_REMOVES, out);
+	for (size_t i = 0; i < VERDICT_COUNT * VERDICT_WHY_COUNT; i++)
+		if (i % VERDICT_WHY_COUNT != VERDICT_REMOVES)
+			print_why(h, i / VERDICT_WHY_COUNT, i % VERDICT_WHY_COUNT, out);
+	print_failures(h, out);
 	if (h->views)
 		fputs("\nThese views do not merge upstream, so their clients would lose:\n", out);
 	for (size_t i = 0; i < h->views; i++)
@@ -245,17 +246,6 @@ static void print_views(const struct planfile_head *h, FILE *out)
 	if (h->views)
 		fputs("prune apply refuses the plan, unless they merge it or [prune] clients-have-upstream names them.\n",
 			out);
-}
-
-// c has the limits that "prune apply" checks the plan against.
-static void print_plan_table(const struct planfile_head *h, const struct config *c, FILE *out)
-{
-	if (h->platforms > 1)
-		for (size_t i = 0; i < h->platforms; i++)
-			print_platform(h, &h->platform[i], out);
-	print_all(h, out);
-	print_failures(h, out);
-	print_views(h, out);
 	print_caps(h, c, out);
 }
 

@@ -132,8 +132,18 @@ static int take_exception(void *self, const struct option_row *row UNUSED, const
 	return exceptions_add(&((struct apply_command *)self)->except, value, e);
 }
 
-static void complete_options(struct apply_command *x)
+static int run_apply(void *self, struct err *e)
 {
+	struct apply_command *x = self;
+	struct session *s = &x->all.s;
+	CLEANUP(planfile_release) struct planfile plan = {0};
+	CLEANUP(policy_release) struct policy policy = {0};
+	if (take_one_word(s, "no PLAN is given: a file that wheelcache prune plan -o FILE writes", "PLAN", e) < 0 ||
+		planfile_read(s->word[0], &plan, e) < 0 || open_operation(&x->all, "pruned", "would be pruned", e) < 0)
+		return -1;
+	const struct policy_takes takes = apply_takes(&plan.head);
+	if (policy_init(&policy, &s->config, &s->store, &takes, e) < 0)
+		return -1;
 	const struct config *c = &x->all.s.config;
 	if (x->how.max_files == SESSION_UNSET)
 		x->how.max_files = c->prune_max_files;
@@ -147,21 +157,6 @@ static void complete_options(struct apply_command *x)
 	x->how.lookup_progress = progress_look;
 	x->how.file_progress = progress_export;
 	x->how.ctx = &x->all.progress;
-}
-
-static int run_apply(void *self, struct err *e)
-{
-	struct apply_command *x = self;
-	struct session *s = &x->all.s;
-	CLEANUP(planfile_release) struct planfile plan = {0};
-	CLEANUP(policy_release) struct policy policy = {0};
-	if (take_one_word(s, "no PLAN is given: a file that wheelcache prune plan -o FILE writes", "PLAN", e) < 0 ||
-		planfile_read(s->word[0], &plan, e) < 0 || open_operation(&x->all, "pruned", "would be pruned", e) < 0)
-		return -1;
-	const struct policy_takes takes = apply_takes(&plan.head);
-	if (policy_init(&policy, &s->config, &s->store, &takes, e) < 0)
-		return -1;
-	complete_options(x);
 	int result = apply(&x->all.operation, &s->config, &policy, &plan, &x->how, e);
 	progress_end(&x->all.progress);
 	sum_up(&x->all);
@@ -373,26 +368,20 @@ static const struct {
 	[FOLLOW_HELD] = {"frozen", true},
 };
 
-static void add_step_json(struct follow_command *x, enum follow_result result, const struct platform *p,
-	const struct upstream_diff_step *step, const char *why)
-{
-	struct jsondoc *doc = jsondoc_object();
-	jsondoc_put_str(doc, "platform", p->name);
-	jsondoc_put_str(doc, "what", follow_kinds[step->kind].code);
-	jsondoc_put_str(doc, "result", follow_results[result].code);
-	jsondoc_put_str(doc, "why", why);
-	jsondoc_put_str(doc, "project", step->project);
-	jsondoc_put_str(doc, "file", step->filename);
-	jsondoc_add(x->s.rows, doc);
-}
-
 static void report_step(void *ctx, enum follow_result result, const struct platform *p,
 	const struct upstream_diff_step *step, const char *why)
 {
 	struct follow_command *x = ctx;
 	bool is_problem = follow_results[result].is_problem;
 	if (x->s.is_json) {
-		add_step_json(x, result, p, step, why);
+		struct jsondoc *doc = jsondoc_object();
+		jsondoc_put_str(doc, "platform", p->name);
+		jsondoc_put_str(doc, "what", follow_kinds[step->kind].code);
+		jsondoc_put_str(doc, "result", follow_results[result].code);
+		jsondoc_put_str(doc, "why", why);
+		jsondoc_put_str(doc, "project", step->project);
+		jsondoc_put_str(doc, "file", step->filename);
+		jsondoc_add(x->s.rows, doc);
 	} else if (is_problem) {
 		printf("%s: %s: %s: %s: %s\n", p->name, follow_kinds[step->kind].code, follow_results[result].code,
 			step->filename, why);

@@ -26,22 +26,6 @@ struct rebuilds_command {
 
 // --- the forms ---
 
-static bool is_row_shown(const struct rebuilds_command *x, const struct rebuild_row *r)
-{
-	return x->lists_all || rebuild_row_is_wanted(r);
-}
-
-static void print_wheel(const struct rebuild_row *r, struct buf *out)
-{
-	buf_printf(out, "  %-12s  %s", rebuild_state_name[r->state], r->filename);
-	buf_puts(out, *r->why ? "  " : "");
-	escape_terminal(out, str_from(r->why));
-	buf_puts(out, r->is_yanked ? " (yanked)" : "");
-	if (r->replacement)
-		buf_printf(out, " (replaced by %s)", r->replacement);
-	buf_putc(out, '\n');
-}
-
 static void print_total(const char *name, const uint64_t total[REBUILD_STATE_COUNT], struct buf *out)
 {
 	buf_puts(out, name);
@@ -59,12 +43,18 @@ static int write_table(const struct rebuilds_command *x, const struct rebuild_li
 		print_total(l->platform[i].platform->name, l->platform[i].total, out);
 	for (size_t i = 0; i < l->rows; i++) {
 		const struct rebuild_row *r = &l->row[i];
-		if (!is_row_shown(x, r))
+		if (!(x->lists_all || rebuild_row_is_wanted(r)))
 			continue;
 		if (r->platform != last)
 			buf_printf(out, "\n%s\n", r->platform->name);
 		last = r->platform;
-		print_wheel(r, out);
+		buf_printf(out, "  %-12s  %s", rebuild_state_name[r->state], r->filename);
+		buf_puts(out, *r->why ? "  " : "");
+		escape_terminal(out, str_from(r->why));
+		buf_puts(out, r->is_yanked ? " (yanked)" : "");
+		if (r->replacement)
+			buf_printf(out, " (replaced by %s)", r->replacement);
+		buf_putc(out, '\n');
 	}
 	return 0;
 }

@@ -49,16 +49,6 @@ static void warn_of_end(void *ctx UNUSED, const struct view *v, const struct vie
 	log_warn("view %s: %s %s ends at %s", v->name, p->project, ends->version, when);
 }
 
-static void print_summary(const struct retain_view *v, bool is_dry)
-{
-	if (v->doubt)
-		return; // the error says it
-	printf("%s: %" PRIu64 " version%s %s (%" PRIu64 " file%s), %" PRIu64 " will end soon, %" PRIu64
-	       " project%s stale\n",
-		v->view->name, v->ended, v->ended == 1 ? "" : "s", is_dry ? "would end" : "ended", v->files,
-		v->files == 1 ? "" : "s", v->ending, v->stale, v->stale == 1 ? "" : "s");
-}
-
 static struct jsondoc *view_json(struct retain_view *v)
 {
 	struct jsondoc *doc = jsondoc_object();
@@ -90,8 +80,16 @@ static int print_result(struct retain_command *x, struct retain_result *r, struc
 {
 	if (x->s.is_json)
 		session_json(&x->s, retain_json(x, r));
-	for (size_t i = 0; i < r->views && !x->s.is_quiet && !x->s.is_json; i++)
-		print_summary(&r->view[i], x->s.is_dry_run);
+	for (size_t i = 0; i < r->views && !x->s.is_quiet && !x->s.is_json; i++) {
+		const struct retain_view *v = &r->view[i];
+		bool is_dry = x->s.is_dry_run;
+		if (v->doubt)
+			continue; // the error says it
+		printf("%s: %" PRIu64 " version%s %s (%" PRIu64 " file%s), %" PRIu64 " will end soon, %" PRIu64
+		       " project%s stale\n",
+			v->view->name, v->ended, v->ended == 1 ? "" : "s", is_dry ? "would end" : "ended", v->files,
+			v->files == 1 ? "" : "s", v->ending, v->stale, v->stale == 1 ? "" : "s");
+	}
 	if (!r->views && !x->view && !x->s.is_quiet && !x->s.is_json)
 		puts("no view has keep-versions or keep-days");
 	return session_print(&x->s, e);

@@ -248,39 +248,10 @@ static int run_until_stopped(struct serve_command *s, struct err *e)
 	}
 }
 
-static int block_signals(void)
-{
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL); // inherited by all later threads
-	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &set, SFD_CLOEXEC);
-}
-
 static bool is_url_of(const char *url, const char *address)
 {
 	const char *found = strstr(url, address);
 	return found && (!found[strlen(address)] || strcmp(found + strlen(address), "/") == 0);
-}
-
-// A socket that was passed takes precedence over [server] listen.
-static int open_socket(struct serve_command *s, struct err *e)
-{
-	if (passed_socket_take(&s->socket, &s->url, e) < 0)
-		return -1;
-	s->is_passed = s->socket >= 0;
-	if (!s->is_passed)
-		s->socket = listen_open(s->session.config.listen, &s->url, e);
-	if (s->socket < 0 || (s->tls && tls_url(&s->url, e) < 0))
-		return -1;
-	if (s->is_passed && !is_url_of(s->url, s->session.config.listen))
-		log_warn("[server] listen = %s has no effect: the socket that was passed, such as of "
-			 "wheelcache.socket, listens on %s",
-			s->session.config.listen, s->url);
-	return 0;
 }
 
 // At the start only: a running server keeps its store.
@@ -302,8 +273,18 @@ static int prepare_server(struct serve_command *s, bool *all, bool *any, struct 
 		return -1;
 	if (session_locate(&s->session, true, e) < 0 || tls_load(s->session.config.tls_cert, s->session.config.tls_key, &s->tls, e) < 0)
 		return -1;
-	if (open_socket(s, e) < 0)
+	// A socket that was passed takes precedence over [server] listen.
+	if (passed_socket_take(&s->socket, &s->url, e) < 0)
 		return -1;
+	s->is_passed = s->socket >= 0;
+	if (!s->is_passed)
+		s->socket = listen_open(s->session.config.listen, &s->url, e);
+	if (s->socket < 0 || (s->tls && tls_url(&s->url, e) < 0))
+		return -1;
+	if (s->is_passed && !is_url_of(s->url, s->session.config.listen))
+		log_warn("[server] listen = %s has no effect: the socket that was passed, such as of "
+			 "wheelcache.socket, listens on %s",
+			s->session.config.listen, s->url);
 	session_warn_of_readers(&s->session);
 	return adopt_catalog(s, e) < 0 ? -1 : was_scanned(s, all, any, e);
 }
@@ -391,7 +372,14 @@ static int run_serve(void *self, struct err *e)
 	struct serve_command *s = self;
 	if (session_has_key(&s->session, "store", "path"))
 		s->session.search = SESSION_SEARCH_NONE;
-	s->signals = block_signals();
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL); // inherited by all later threads
+	signal(SIGPIPE, SIG_IGN);
+	s->signals = signalfd(-1, &set, SFD_CLOEXEC);
 	s->scanned = eventfd(0, EFD_CLOEXEC);
 	return start_serving(s, e) < 0 ? -1 : run_until_stopped(s, e);
 }

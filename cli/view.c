@@ -112,24 +112,6 @@ static void put_generation_file(const struct generation_file *f, struct buf *out
 
 // --- view log ---
 
-static void add_log_json(struct view_command *x, const struct catalog_generation *g, const struct generation_files *of,
-	const char *made)
-{
-	struct jsondoc *files = jsondoc_array();
-	struct jsondoc *row = jsondoc_object();
-	jsondoc_put_int(row, "generation", g->number);
-	jsondoc_put_str(row, "made", made);
-	jsondoc_put_str(row, "action", g->action);
-	jsondoc_put_str(row, "by", g->by);
-	jsondoc_put_str(row, "reason", g->reason);
-	jsondoc_put_int(row, "added", (int64_t)g->added);
-	jsondoc_put_int(row, "removed", (int64_t)g->removed);
-	for (size_t i = 0; i < of->files; i++)
-		jsondoc_add(files, generation_file_json(&of->file[i]));
-	jsondoc_put(row, "files", files);
-	jsondoc_add(x->s.rows, row);
-}
-
 // Overrides are told of in any case.
 static void add_log_files(struct view_command *x, const struct catalog_generation *g, const struct generation_files *of)
 {
@@ -154,7 +136,19 @@ static int add_log_row(void *ctx, const struct catalog_generation *g, struct err
 		return -1;
 	clock_write(g->made, made);
 	if (x->s.rows) {
-		add_log_json(x, g, &of, made);
+		struct jsondoc *files = jsondoc_array();
+		struct jsondoc *row = jsondoc_object();
+		jsondoc_put_int(row, "generation", g->number);
+		jsondoc_put_str(row, "made", made);
+		jsondoc_put_str(row, "action", g->action);
+		jsondoc_put_str(row, "by", g->by);
+		jsondoc_put_str(row, "reason", g->reason);
+		jsondoc_put_int(row, "added", (int64_t)g->added);
+		jsondoc_put_int(row, "removed", (int64_t)g->removed);
+		for (size_t i = 0; i < of.files; i++)
+			jsondoc_add(files, generation_file_json(&of.file[i]));
+		jsondoc_put(row, "files", files);
+		jsondoc_add(x->s.rows, row);
 		return 0;
 	}
 	buf_printf(&x->s.out, "%6" PRId64 "  %s  %-8s +%" PRIu64 " -%" PRIu64 "  ", g->number, made, g->action,
@@ -196,25 +190,20 @@ static const struct command command_view_log = {
 
 // --- view show ---
 
-static void add_member_json(struct view_command *x, const struct catalog_member *m)
-{
-	char sha256[SHA256_HEX + 1] = "";
-	struct jsondoc *row = jsondoc_object();
-	hex_encode(m->sha256, SHA256_SIZE, sha256);
-	jsondoc_put_str(row, "platform", m->platform_name);
-	jsondoc_put_str(row, "project", m->project);
-	jsondoc_put_str(row, "filename", m->filename);
-	jsondoc_put_str(row, "sha256", sha256);
-	jsondoc_put_int(row, "since", m->since);
-	jsondoc_put_bool(row, "listed", m->is_listed);
-	jsondoc_add(x->s.rows, row);
-}
-
 static int add_shown_member(void *ctx, const struct catalog_member *m, struct err *e UNUSED)
 {
 	struct view_command *x = ctx;
 	if (x->s.rows) {
-		add_member_json(x, m);
+		char sha256[SHA256_HEX + 1] = "";
+		struct jsondoc *row = jsondoc_object();
+		hex_encode(m->sha256, SHA256_SIZE, sha256);
+		jsondoc_put_str(row, "platform", m->platform_name);
+		jsondoc_put_str(row, "project", m->project);
+		jsondoc_put_str(row, "filename", m->filename);
+		jsondoc_put_str(row, "sha256", sha256);
+		jsondoc_put_int(row, "since", m->since);
+		jsondoc_put_bool(row, "listed", m->is_listed);
+		jsondoc_add(x->s.rows, row);
 		return 0;
 	}
 	buf_printf(&x->s.out, "%6" PRId64 "  %s/", m->since, m->platform_name);

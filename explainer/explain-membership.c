@@ -138,23 +138,6 @@ static const struct view_file *find_view_file(const struct view_files *in, const
 	return at < in->count && compare_view_files(&in->item[at], &key) == 0 ? &in->item[at] : NULL;
 }
 
-static int read_shown_files(struct explain_membership *m, const char *project, struct err *e)
-{
-	const struct site *s = m->site;
-	for (m->current = 1; m->current < s->view_count; m->current++) {
-		const struct view *v = &s->view[m->current];
-		bool is_configured = config_view(&s->config, v->name) != NULL, is_source = v == m->source;
-		if ((!is_configured && !is_source) || (v->is_private && !explain_may_read(m->reader, v)))
-			continue;
-		m->may_see_source |= is_source;
-		if (view_files(v, m->catalog, project, take_shown_file, m, e) < 0)
-			return -1;
-	}
-	if (m->shown.count)
-		qsort(m->shown.item, m->shown.count, sizeof(*m->shown.item), compare_view_files_and_views);
-	return 0;
-}
-
 static int read_membership(struct explain_membership *m, const char *project, int64_t now, struct err *e)
 {
 	const struct view *v = m->view;
@@ -175,7 +158,19 @@ int explain_membership_new(const struct site *site, const struct view *view, str
 	m->catalog = c;
 	m->own = view->membership ? config_view(&site->config, view->membership) : NULL;
 	m->source = m->own ? site_view(site, str_from(m->own->from)) : NULL;
-	if (read_shown_files(m, project, e) < 0 || (m->own && read_membership(m, project, now, e) < 0))
+	const struct site *s = m->site;
+	for (m->current = 1; m->current < s->view_count; m->current++) {
+		const struct view *v = &s->view[m->current];
+		bool is_configured = config_view(&s->config, v->name) != NULL, is_source = v == m->source;
+		if ((!is_configured && !is_source) || (v->is_private && !explain_may_read(m->reader, v)))
+			continue;
+		m->may_see_source |= is_source;
+		if (view_files(v, m->catalog, project, take_shown_file, m, e) < 0)
+			return -1;
+	}
+	if (m->shown.count)
+		qsort(m->shown.item, m->shown.count, sizeof(*m->shown.item), compare_view_files_and_views);
+	if ((m->own && read_membership(m, project, now, e) < 0))
 		return -1;
 	*out = STEAL_PTR(m);
 	return 0;
@@ -314,25 +309,6 @@ static const struct known_build *find_known_build(const struct known_generation 
 	return NULL;
 }
 
-static int put_member_records(struct record_list *list, const struct catalog_history *f, struct err *e)
-{
-	struct catalog *c = list->membership->catalog;
-	CLEANUP(filename_release) struct filename name = {0};
-	if (filename_parse(str_from(f->filename), &name, e) < 0)
-		return -1;
-	const struct catalog_tested wheel = {.project = name.project, .sha256 = f->sha256};
-	if (catalog_evidence_of(c, &wheel, RECORDS_MOST, add_record_doc, list, e) < 0)
-		return -1;
-	const struct known_build *b = NULL;
-	while ((b = find_known_build(list->generation, f, b))) {
-		const struct catalog_tested other = {.project = name.project, .sha256 = b->tested.sha256};
-		list->tested = &b->tested;
-		if (catalog_evidence_of(c, &other, RECORDS_MOST, add_record_doc, list, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int put_member(struct explain_membership *m, const struct catalog_history *f, int64_t since, struct jsondoc *out,
 	struct err *e)
 {
@@ -349,7 +325,21 @@ static int put_member(struct explain_membership *m, const struct catalog_history
 	if (!g->is_read)
 		return 0;
 	jsondoc_put(out, "evidence", list.list = jsondoc_array());
-	return put_member_records(&list, f, e);
+	struct catalog *c = list.membership->catalog;
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_parse(str_from(f->filename), &name, e) < 0)
+		return -1;
+	const struct catalog_tested wheel = {.project = name.project, .sha256 = f->sha256};
+	if (catalog_evidence_of(c, &wheel, RECORDS_MOST, add_record_doc, &list, e) < 0)
+		return -1;
+	const struct known_build *b = NULL;
+	while ((b = find_known_build(list.generation, f, b))) {
+		const struct catalog_tested other = {.project = name.project, .sha256 = b->tested.sha256};
+		list.tested = &b->tested;
+		if (catalog_evidence_of(c, &other, RECORDS_MOST, add_record_doc, &list, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 // --- what keeps a file out ---

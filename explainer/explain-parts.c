@@ -33,18 +33,6 @@ static struct jsondoc *unknown_doc(const char *why)
 	return doc;
 }
 
-static struct jsondoc *report_doc(const struct audit_report *r)
-{
-	struct jsondoc *doc = jsondoc_object(), *findings = jsondoc_array();
-	jsondoc_put_str(doc, "tag", *r->tag ? r->tag : NULL);
-	jsondoc_put_int(doc, "errors", r->errors);
-	jsondoc_put_int(doc, "warnings", r->warnings);
-	for (size_t i = 0; i < r->count && i < LIMIT_EXPLAIN_FINDINGS; i++)
-		jsondoc_add(findings, audit_finding_json(&r->finding[i]));
-	jsondoc_put(doc, "findings", findings);
-	return doc;
-}
-
 static struct jsondoc *judge_stored(struct explain_audit *a, const char *platform, const struct filename *name,
 	const uint8_t *sha256)
 {
@@ -54,7 +42,14 @@ static struct jsondoc *judge_stored(struct explain_audit *a, const char *platfor
 	if (stored_facts_get(a->catalog, sha256, &facts, &why) < 0)
 		return unknown_doc(why.kind == ERR_NOT_FOUND ? why.msg : "the catalog cannot be read");
 	wheel_gate_judge(a->gate, platform, name, &facts, &report);
-	return report_doc(&report);
+	struct jsondoc *doc = jsondoc_object(), *findings = jsondoc_array();
+	jsondoc_put_str(doc, "tag", *report.tag ? report.tag : NULL);
+	jsondoc_put_int(doc, "errors", report.errors);
+	jsondoc_put_int(doc, "warnings", report.warnings);
+	for (size_t i = 0; i < report.count && i < LIMIT_EXPLAIN_FINDINGS; i++)
+		jsondoc_add(findings, audit_finding_json(&report.finding[i]));
+	jsondoc_put(doc, "findings", findings);
+	return doc;
 }
 
 void explain_audit(struct explain_audit *a, const char *platform, const char *filename, const uint8_t *sha256,
@@ -73,15 +68,6 @@ void explain_audit(struct explain_audit *a, const char *platform, const char *fi
 			: judge_stored(a, platform, &name, sha256));
 }
 
-static void print_judgement(const struct jsondoc *finding, const char *indent, struct buf *out)
-{
-	buf_printf(out, "%s  %s %s", indent, jsondoc_get_str(finding, "level"), jsondoc_get_str(finding, "code"));
-	print_said(out, " of the rule ", jsondoc_get_str(finding, "rule"));
-	print_said(out, " in ", jsondoc_get_str(finding, "member"));
-	print_said(out, ": ", jsondoc_get_str(finding, "why"));
-	buf_putc(out, '\n');
-}
-
 void explain_audit_text(const struct jsondoc *audit, const char *indent, struct buf *out)
 {
 	const struct jsondoc *findings = jsondoc_get(audit, "findings");
@@ -91,8 +77,15 @@ void explain_audit_text(const struct jsondoc *audit, const char *indent, struct 
 		return; // nothing is wrong, as far as is known
 	buf_printf(out, "%saudit: %lld error%s, %lld warning%s\n", indent, (long long)errors, errors == 1 ? "" : "s",
 		(long long)warnings, warnings == 1 ? "" : "s");
-	for (size_t i = 0; i < jsondoc_count(findings); i++)
-		print_judgement(jsondoc_at(findings, i), indent, out);
+	for (size_t i = 0; i < jsondoc_count(findings); i++) {
+		const struct jsondoc *finding = jsondoc_at(findings, i);
+		buf_printf(out, "%s  %s %s", indent, jsondoc_get_str(finding, "level"),
+			jsondoc_get_str(finding, "code"));
+		print_said(out, " of the rule ", jsondoc_get_str(finding, "rule"));
+		print_said(out, " in ", jsondoc_get_str(finding, "member"));
+		print_said(out, ": ", jsondoc_get_str(finding, "why"));
+		buf_putc(out, '\n');
+	}
 	if ((int64_t)jsondoc_count(findings) < errors + warnings)
 		buf_printf(out, "%s  … and %lld more; see `wheelcache audit`\n", indent,
 			(long long)errors + warnings - (int64_t)jsondoc_count(findings));
@@ -152,19 +145,6 @@ int explain_provenance_put(struct catalog *c, const struct catalog_history *file
 	return result < 0 ? -1 : 0;
 }
 
-static void print_provenance_row(const struct jsondoc *row, const char *indent, struct buf *out)
-{
-	buf_printf(out, "%s  %-10s", indent, jsondoc_get_str(row, "kind"));
-	print_said(out, "  ", jsondoc_get_str(row, "component"));
-	print_said(out, " ", jsondoc_get_str(row, "version"));
-	print_said(out, ", from ", jsondoc_get_str(row, "source"));
-	print_said(out, ", ", jsondoc_get_str(row, "digest"));
-	print_said(out, ", in ", jsondoc_get_str(row, "path"));
-	print_said(out, ", as ", jsondoc_get_str(row, "how"));
-	print_said(out, ", built with ", jsondoc_get_str(row, "options"));
-	buf_putc(out, '\n');
-}
-
 void explain_provenance_text(const struct jsondoc *provenance, const char *indent, struct buf *out)
 {
 	const struct jsondoc *rows = jsondoc_get(provenance, "rows");
@@ -175,8 +155,18 @@ void explain_provenance_text(const struct jsondoc *provenance, const char *inden
 	print_said(out, ", finished ", jsondoc_get_str(provenance, "finished"));
 	print_said(out, ", invocation ", jsondoc_get_str(provenance, "invocation"));
 	buf_putc(out, '\n');
-	for (size_t i = 0; rows && i < jsondoc_count(rows); i++)
-		print_provenance_row(jsondoc_at(rows, i), indent, out);
+	for (size_t i = 0; rows && i < jsondoc_count(rows); i++) {
+		const struct jsondoc *row = jsondoc_at(rows, i);
+		buf_printf(out, "%s  %-10s", indent, jsondoc_get_str(row, "kind"));
+		print_said(out, "  ", jsondoc_get_str(row, "component"));
+		print_said(out, " ", jsondoc_get_str(row, "version"));
+		print_said(out, ", from ", jsondoc_get_str(row, "source"));
+		print_said(out, ", ", jsondoc_get_str(row, "digest"));
+		print_said(out, ", in ", jsondoc_get_str(row, "path"));
+		print_said(out, ", as ", jsondoc_get_str(row, "how"));
+		print_said(out, ", built with ", jsondoc_get_str(row, "options"));
+		buf_putc(out, '\n');
+	}
 	if (jsondoc_is_true(provenance, "cut"))
 		buf_printf(out, "%s  further rows are left out\n", indent);
 }
@@ -248,18 +238,6 @@ static int add_tried(void *ctx, const struct results_attempt *a, struct err *e U
 	return 0;
 }
 
-static int put_failures(struct results *r, const struct results_attempt *a, struct jsondoc *out, struct err *e)
-{
-	CLEANUP(results_history_release) struct results_history h = {0};
-	if (!results_is_failure(a->result))
-		return 0;
-	if (results_history(r, a->platform, a->python, a->project, a->version, &h, e) < 0)
-		return -1;
-	jsondoc_put_int(out, "failures", h.failures);
-	jsondoc_put_time(out, "since", h.first_failed);
-	return 0;
-}
-
 static int add_build(struct results *r, const struct tried_wheel *tried, struct jsondoc *all, struct err *e)
 {
 	const struct results_attempt *a = &tried->newest;
@@ -274,7 +252,14 @@ static int add_build(struct results *r, const struct tried_wheel *tried, struct 
 	jsondoc_put_time(out, "begun", a->begun);
 	jsondoc_put_str(out, "id", a->id);
 	jsondoc_put_bool(out, "running", tried->is_running);
-	return put_failures(r, a, out, e);
+	CLEANUP(results_history_release) struct results_history h = {0};
+	if (!results_is_failure(a->result))
+		return 0;
+	if (results_history(r, a->platform, a->python, a->project, a->version, &h, e) < 0)
+		return -1;
+	jsondoc_put_int(out, "failures", h.failures);
+	jsondoc_put_time(out, "since", h.first_failed);
+	return 0;
 }
 
 static int list_tried(struct results *r, const struct view *view, const char *project, struct tried_wheels *t,

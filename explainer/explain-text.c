@@ -29,23 +29,6 @@ static size_t column_width(const struct jsondoc *rows, const char *key)
 	return width;
 }
 
-static void print_title(const struct jsondoc *all, struct buf *out)
-{
-	const struct jsondoc *platforms = jsondoc_get(all, "platforms");
-	const char *version = jsondoc_get_str(all, "version"), *view = jsondoc_get_str(all, "view");
-	int64_t generation = 0;
-	buf_puts(out, jsondoc_get_str(all, "project"));
-	if (version)
-		buf_printf(out, " %s", version);
-	buf_printf(out, " in %s%s", view ? "view " : "the default view", view ? view : "");
-	if (jsondoc_get_int(all, "generation", &generation))
-		buf_printf(out, ", generation %lld", (long long)generation);
-	buf_putc(out, ':');
-	for (size_t i = 0; i < jsondoc_count(platforms); i++)
-		buf_printf(out, " %s", jsondoc_at_str(platforms, i));
-	buf_putc(out, '\n');
-}
-
 // --- files here ---
 
 static void print_removal(const struct jsondoc *removal, const char *indent, struct buf *out)
@@ -63,14 +46,6 @@ static void print_removal(const struct jsondoc *removal, const char *indent, str
 	if (upstream)
 		buf_printf(out, "%supstream has %s, %s\n", indent, or_dash(jsondoc_get_str(upstream, "filename")),
 			jsondoc_is_true(upstream, "identical") ? "the same bytes" : "other bytes");
-}
-
-static void print_downloads(const struct jsondoc *downloads, const char *indent, struct buf *out)
-{
-	int64_t count = 0;
-	if (jsondoc_get_int(downloads, "count", &count))
-		buf_printf(out, "%sdownloaded %lld time%s, last on %.10s\n", indent, (long long)count,
-			count == 1 ? "" : "s", or_dash(jsondoc_get_str(downloads, "last")));
 }
 
 static void print_planned(const struct jsondoc *plan, const char *indent, struct buf *out)
@@ -99,22 +74,6 @@ static void print_tested(const struct jsondoc *r, struct buf *out)
 	promotion_tested_words(as, tested, out);
 }
 
-static void print_record(const struct jsondoc *r, const char *indent, struct buf *out)
-{
-	const char *override = jsondoc_get_str(r, "override");
-	buf_printf(out, "%s  %s on %s, Python %s: ", indent, jsondoc_get_str(r, "kind"), jsondoc_get_str(r, "platform"),
-		jsondoc_get_str(r, "python"));
-	if (override)
-		buf_printf(out, "overridden: %s", override);
-	else
-		buf_printf(out, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped", number_of(r, "passed"),
-			number_of(r, "failed"), number_of(r, "skipped"));
-	const char *by = jsondoc_get_str(r, "by");
-	buf_printf(out, "%s%s%s", by ? " (" : "", by ? by : "", by ? ")" : "");
-	print_tested(r, out);
-	buf_putc(out, '\n');
-}
-
 // The reason of a red one names kind and cell itself.
 static void print_lack(const struct jsondoc *lack, const char *indent, struct buf *out)
 {
@@ -140,8 +99,21 @@ static void print_member(const struct jsondoc *m, const char *indent, struct buf
 	if (made && jsondoc_get_str(m, "by"))
 		buf_printf(out, " by %s", jsondoc_get_str(m, "by"));
 	buf_printf(out, "%s%s\n", reason ? ": " : "", reason ? reason : "");
-	for (size_t i = 0; evidence && i < jsondoc_count(evidence); i++)
-		print_record(jsondoc_at(evidence, i), indent, out);
+	for (size_t i = 0; evidence && i < jsondoc_count(evidence); i++) {
+		const struct jsondoc *r = jsondoc_at(evidence, i);
+		const char *override = jsondoc_get_str(r, "override");
+		buf_printf(out, "%s  %s on %s, Python %s: ", indent, jsondoc_get_str(r, "kind"),
+			jsondoc_get_str(r, "platform"), jsondoc_get_str(r, "python"));
+		if (override)
+			buf_printf(out, "overridden: %s", override);
+		else
+			buf_printf(out, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped",
+				number_of(r, "passed"), number_of(r, "failed"), number_of(r, "skipped"));
+		const char *by = jsondoc_get_str(r, "by");
+		buf_printf(out, "%s%s%s", by ? " (" : "", by ? by : "", by ? ")" : "");
+		print_tested(r, out);
+		buf_putc(out, '\n');
+	}
 }
 
 // Without a reason the view is that of an earlier time, and the views above are those of today.
@@ -189,8 +161,13 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 	const char *by = jsondoc_get_str(row, "uploaded_by"), *when = jsondoc_get_str(row, "uploaded");
 	if (by && when)
 		escape_terminal_line(out, "%suploaded by %s at %.19sZ", indent, by, when);
-	if (jsondoc_get(row, "downloads"))
-		print_downloads(jsondoc_get(row, "downloads"), indent, out);
+	if (jsondoc_get(row, "downloads")) {
+		const struct jsondoc *downloads = jsondoc_get(row, "downloads");
+		int64_t count = 0;
+		if (jsondoc_get_int(downloads, "count", &count))
+			buf_printf(out, "%sdownloaded %lld time%s, last on %.10s\n", indent, (long long)count,
+				count == 1 ? "" : "s", or_dash(jsondoc_get_str(downloads, "last")));
+	}
 	if (jsondoc_get(row, "provenance"))
 		explain_provenance_text(jsondoc_get(row, "provenance"), indent, out);
 	if (jsondoc_is_true(row, "attestations"))
@@ -201,52 +178,27 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 		print_planned(jsondoc_get(row, "plan"), indent, out);
 }
 
-static void print_here(const struct jsondoc *rows, struct buf *out)
-{
-	size_t platform = column_width(rows, "platform"), state = column_width(rows, "state");
-	buf_puts(out, jsondoc_count(rows) ? "\nHere:\n" : "\nHere: nothing\n");
-	for (size_t i = 0; i < jsondoc_count(rows); i++)
-		print_file_row(jsondoc_at(rows, i), platform, state, out);
-}
-
 // --- members that views have lost ---
-
-static void print_loss(const struct jsondoc *loss, struct buf *out)
-{
-	const char *by = jsondoc_get_str(loss, "by"), *reason = jsondoc_get_str(loss, "reason");
-	const char *since = jsondoc_get_str(loss, "since");
-	int64_t generation = 0;
-	jsondoc_get_int(loss, "generation", &generation);
-	buf_printf(out, "  view %s has lost %s of %s, a member since generation %lld\n", jsondoc_get_str(loss, "view"),
-		jsondoc_get_str(loss, "filename"), jsondoc_get_str(loss, "platform"), (long long)generation);
-	buf_printf(out, "    %s%s%s%s%s%s%s\n", jsondoc_get_str(loss, "why"), since ? "; since " : "", since ? since : "",
-		by ? ", by " : "", by ? by : "", reason ? ": " : "", reason ? reason : "");
-	buf_printf(out, "    %s\n", jsondoc_get_str(loss, "advice"));
-}
 
 static void print_losses(const struct jsondoc *lost, struct buf *out)
 {
 	buf_puts(out, lost ? "\nLost, so that clients of these views find no such file:\n" : "");
-	for (size_t i = 0; lost && i < jsondoc_count(lost); i++)
-		print_loss(jsondoc_at(lost, i), out);
+	for (size_t i = 0; lost && i < jsondoc_count(lost); i++) {
+		const struct jsondoc *loss = jsondoc_at(lost, i);
+		const char *by = jsondoc_get_str(loss, "by"), *reason = jsondoc_get_str(loss, "reason");
+		const char *since = jsondoc_get_str(loss, "since");
+		int64_t generation = 0;
+		jsondoc_get_int(loss, "generation", &generation);
+		buf_printf(out, "  view %s has lost %s of %s, a member since generation %lld\n",
+			jsondoc_get_str(loss, "view"), jsondoc_get_str(loss, "filename"),
+			jsondoc_get_str(loss, "platform"), (long long)generation);
+		buf_printf(out, "    %s%s%s%s%s%s%s\n", jsondoc_get_str(loss, "why"), since ? "; since " : "",
+			since ? since : "", by ? ", by " : "", by ? by : "", reason ? ": " : "", reason ? reason : "");
+		buf_printf(out, "    %s\n", jsondoc_get_str(loss, "advice"));
+	}
 }
 
 // --- files of upstream ---
-
-static void print_upstream_file(const struct jsondoc *file, struct buf *out)
-{
-	const char *yanked = jsondoc_get_str(file, "yanked"), *python = jsondoc_get_str(file, "requires-python");
-	buf_printf(out, "  %s", jsondoc_get_str(file, "filename"));
-	if (python)
-		buf_printf(out, "  (Python %s)", python);
-	if (yanked)
-		buf_printf(out, "  yanked%s%s", *yanked ? ": " : "", yanked);
-	if (jsondoc_is_true(file, "left-out"))
-		buf_puts(out, "  not on the page");
-	if (jsondoc_is_true(file, "cut"))
-		buf_puts(out, "  a field is too long and is omitted");
-	buf_putc(out, '\n');
-}
 
 static void print_upstream(const struct jsondoc *upstream, struct buf *out)
 {
@@ -272,27 +224,24 @@ static void print_upstream(const struct jsondoc *upstream, struct buf *out)
 			"(wheels = fitting)",
 			(long long)count);
 	buf_putc(out, '\n');
-	for (size_t i = 0; files && i < jsondoc_count(files); i++)
-		print_upstream_file(jsondoc_at(files, i), out);
+	for (size_t i = 0; files && i < jsondoc_count(files); i++) {
+		const struct jsondoc *file = jsondoc_at(files, i);
+		const char *yanked = jsondoc_get_str(file, "yanked"),
+			   *python = jsondoc_get_str(file, "requires-python");
+		buf_printf(out, "  %s", jsondoc_get_str(file, "filename"));
+		if (python)
+			buf_printf(out, "  (Python %s)", python);
+		if (yanked)
+			buf_printf(out, "  yanked%s%s", *yanked ? ": " : "", yanked);
+		if (jsondoc_is_true(file, "left-out"))
+			buf_puts(out, "  not on the page");
+		if (jsondoc_is_true(file, "cut"))
+			buf_puts(out, "  a field is too long and is omitted");
+		buf_putc(out, '\n');
+	}
 }
 
 // --- the choices of pip ---
-
-static void print_choice(const struct jsondoc *environment, const char *key, struct buf *out)
-{
-	const struct jsondoc *choice = jsondoc_get(environment, key);
-	bool is_of_clients = strcmp(key, "client") == 0;
-	CLEANUP(mem_free) char *label = is_of_clients ? xstrdup("clients get") : xasprintf("from %s", key);
-	buf_printf(out, "    %-13s  %s", label,
-		choice ? jsondoc_get_str(choice, "filename") : "nothing");
-	if (choice && (is_of_clients || strcmp(key, "both") == 0))
-		buf_printf(out, "  (%s)", jsondoc_get_str(choice, "from"));
-	if (choice && jsondoc_is_true(choice, "yanked"))
-		buf_puts(out, "  yanked");
-	if (choice && jsondoc_is_true(choice, "some-micros"))
-		buf_puts(out, "  not for every release of this Python");
-	buf_putc(out, '\n');
-}
 
 static void print_environments(const struct jsondoc *rows, struct buf *out)
 {
@@ -301,50 +250,51 @@ static void print_environments(const struct jsondoc *rows, struct buf *out)
 	for (size_t i = 0; i < jsondoc_count(rows); i++) {
 		const struct jsondoc *row = jsondoc_at(rows, i);
 		buf_printf(out, "  %s, Python %s\n", jsondoc_get_str(row, "platform"), jsondoc_get_str(row, "python"));
-		for (size_t n = 0; n < ARRAY_SIZE(keys); n++)
-			print_choice(row, keys[n], out);
+		for (size_t n = 0; n < ARRAY_SIZE(keys); n++) {
+			const char *key = keys[n];
+			const struct jsondoc *choice = jsondoc_get(row, key);
+			bool is_of_clients = strcmp(key, "client") == 0;
+			CLEANUP(mem_free)
+			char *label = is_of_clients ? xstrdup("clients get") : xasprintf("from %s", key);
+			buf_printf(out, "    %-13s  %s", label,
+				choice ? jsondoc_get_str(choice, "filename") : "nothing");
+			if (choice && (is_of_clients || strcmp(key, "both") == 0))
+				buf_printf(out, "  (%s)", jsondoc_get_str(choice, "from"));
+			if (choice && jsondoc_is_true(choice, "yanked"))
+				buf_puts(out, "  yanked");
+			if (choice && jsondoc_is_true(choice, "some-micros"))
+				buf_puts(out, "  not for every release of this Python");
+			buf_putc(out, '\n');
+		}
 	}
 }
 
 // --- the last builds ---
 
-static void print_build(const struct jsondoc *build, struct buf *out)
-{
-	const char *why = jsondoc_get_str(build, "why"), *since = jsondoc_get_str(build, "since");
-	const char *step = jsondoc_get_str(build, "step"), *result = jsondoc_get_str(build, "result");
-	int64_t failures = 0;
-	buf_printf(out, "  %s, Python %s: %s %s", jsondoc_get_str(build, "platform"), jsondoc_get_str(build, "python"),
-		jsondoc_get_str(build, "version"), result);
-	if (*step && strcmp(result, results_result_name[RESULTS_OK]) != 0)
-		buf_printf(out, " (%s)", step);
-	buf_printf(out, " at %s", jsondoc_get_str(build, "begun"));
-	if (since && jsondoc_get_int(build, "failures", &failures) && failures > 1)
-		buf_printf(out, ", %lld times since %s", (long long)failures, since);
-	if (*why)
-		buf_printf(out, ": %s", why);
-	buf_printf(out, "\n    wheelcache builds --log %.10s\n", jsondoc_get_str(build, "id"));
-	if (jsondoc_is_true(build, "running") && strcmp(result, results_result_name[RESULTS_RUNNING]) != 0)
-		buf_puts(out, "    another attempt is running\n");
-}
-
 static void print_builds(const struct jsondoc *builds, struct buf *out)
 {
 	buf_puts(out, builds && jsondoc_count(builds) ? "\nLast attempts to build a wheel:\n" : "");
-	for (size_t i = 0; builds && i < jsondoc_count(builds); i++)
-		print_build(jsondoc_at(builds, i), out);
+	for (size_t i = 0; builds && i < jsondoc_count(builds); i++) {
+		const struct jsondoc *build = jsondoc_at(builds, i);
+		const char *why = jsondoc_get_str(build, "why"), *since = jsondoc_get_str(build, "since");
+		const char *step = jsondoc_get_str(build, "step"), *result = jsondoc_get_str(build, "result");
+		int64_t failures = 0;
+		buf_printf(out, "  %s, Python %s: %s %s", jsondoc_get_str(build, "platform"),
+			jsondoc_get_str(build, "python"), jsondoc_get_str(build, "version"), result);
+		if (*step && strcmp(result, results_result_name[RESULTS_OK]) != 0)
+			buf_printf(out, " (%s)", step);
+		buf_printf(out, " at %s", jsondoc_get_str(build, "begun"));
+		if (since && jsondoc_get_int(build, "failures", &failures) && failures > 1)
+			buf_printf(out, ", %lld times since %s", (long long)failures, since);
+		if (*why)
+			buf_printf(out, ": %s", why);
+		buf_printf(out, "\n    wheelcache builds --log %.10s\n", jsondoc_get_str(build, "id"));
+		if (jsondoc_is_true(build, "running") && strcmp(result, results_result_name[RESULTS_RUNNING]) != 0)
+			buf_puts(out, "    another attempt is running\n");
+	}
 }
 
 // --- the name rule ---
-
-static void print_taken(const struct jsondoc *taken, struct buf *out)
-{
-	const char *since = jsondoc_get_str(taken, "since");
-	int64_t count = 0;
-	jsondoc_get_int(taken, "files", &count);
-	buf_printf(out, "Upstream now has a project of this name, with %lld file%s%s%s, as of %s: not merged\n",
-		(long long)count, count == 1 ? "" : "s", since ? ", the first of " : "", since ? since : "",
-		or_dash(jsondoc_get_str(taken, "fetched")));
-}
 
 static void print_names(const struct jsondoc *names, struct buf *out)
 {
@@ -356,8 +306,15 @@ static void print_names(const struct jsondoc *names, struct buf *out)
 		: strcmp(files, "here") == 0 ? "only the files here"
 					     : "only upstream's files",
 		jsondoc_get_str(names, "why"), jsondoc_is_true(names, "ours") ? " (the name is noted as ours)" : "");
-	if (jsondoc_get(names, "taken"))
-		print_taken(jsondoc_get(names, "taken"), out);
+	if (jsondoc_get(names, "taken")) {
+		const struct jsondoc *taken = jsondoc_get(names, "taken");
+		const char *since = jsondoc_get_str(taken, "since");
+		int64_t count = 0;
+		jsondoc_get_int(taken, "files", &count);
+		buf_printf(out, "Upstream now has a project of this name, with %lld file%s%s%s, as of %s: not merged\n",
+			(long long)count, count == 1 ? "" : "s", since ? ", the first of " : "", since ? since : "",
+			or_dash(jsondoc_get_str(taken, "fetched")));
+	}
 }
 
 // Any process that writes to the store can put any characters into a tombstone.
@@ -365,10 +322,26 @@ void explain_text(const struct jsondoc *explanation, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, out->cap);
-	print_title(explanation, &text);
+	const struct jsondoc *platforms = jsondoc_get(explanation, "platforms");
+	const char *version = jsondoc_get_str(explanation, "version"), *view = jsondoc_get_str(explanation, "view");
+	int64_t generation = 0;
+	buf_puts(&text, jsondoc_get_str(explanation, "project"));
+	if (version)
+		buf_printf(&text, " %s", version);
+	buf_printf(&text, " in %s%s", view ? "view " : "the default view", view ? view : "");
+	if (jsondoc_get_int(explanation, "generation", &generation))
+		buf_printf(&text, ", generation %lld", (long long)generation);
+	buf_putc(&text, ':');
+	for (size_t i = 0; i < jsondoc_count(platforms); i++)
+		buf_printf(&text, " %s", jsondoc_at_str(platforms, i));
+	buf_putc(&text, '\n');
 	print_names(jsondoc_get(explanation, "names"), &text);
 	print_losses(jsondoc_get(explanation, "lost"), &text);
-	print_here(jsondoc_get(explanation, "here"), &text);
+	const struct jsondoc *rows = jsondoc_get(explanation, "here");
+	size_t platform = column_width(rows, "platform"), state = column_width(rows, "state");
+	buf_puts(&text, jsondoc_count(rows) ? "\nHere:\n" : "\nHere: nothing\n");
+	for (size_t i = 0; i < jsondoc_count(rows); i++)
+		print_file_row(jsondoc_at(rows, i), platform, state, &text);
 	print_upstream(jsondoc_get(explanation, "upstream"), &text);
 	print_environments(jsondoc_get(explanation, "environments"), &text);
 	print_builds(jsondoc_get(explanation, "builds"), &text);

@@ -144,20 +144,6 @@ static int on_shown_file(void *ctx, const struct platform *platform, const struc
 	return 0;
 }
 
-static void offer_shown_files(struct explanation *x)
-{
-	for (size_t i = 0; i < x->shown_count; i++) {
-		const struct shown *s = &x->shown[i];
-		bool is_upstreams = x->page && simplepage_find(x->page, s->filename);
-		const struct index_file file = {.filename = s->filename,
-			.is_yanked = s->is_yanked,
-			.sources = is_upstreams ? FROM_HERE : FROM_HERE | FROM_BOTH};
-		index_files_add(&x->files, &file, s->requires_python);
-	}
-	if (x->shown_count)
-		qsort(x->shown, x->shown_count, sizeof(x->shown[0]), compare_shown);
-}
-
 static const struct shown *find_shown(const struct explanation *x, const char *filename)
 {
 	const struct shown key = {.filename = filename};
@@ -215,29 +201,6 @@ static void put_tombstone(struct jsondoc *row, const char *text, bool sees_names
 	jsondoc_put(row, "removal", removal);
 }
 
-static void put_downloads(const struct explanation *x, struct jsondoc *row, const char *platform, const char *filename)
-{
-	struct download found;
-	if (!x->about->downloads || !downloads_find(x->about->downloads, platform, filename, &found))
-		return;
-	struct jsondoc *out = jsondoc_object();
-	jsondoc_put_int(out, "count", (int64_t)found.count);
-	jsondoc_put_known_time(out, "last", found.last);
-	jsondoc_put(row, "downloads", out);
-}
-
-static void put_uploader(const struct explanation *x, const char *platform, const struct catalog_history *f,
-	struct jsondoc *row)
-{
-	char hex[SHA256_HEX + 1] = "";
-	hex_encode(f->sha256, SHA256_SIZE, hex);
-	const struct explain_act *upload = explain_log_find(&x->log, platform, f->filename, hex);
-	if (!upload)
-		return;
-	jsondoc_put_str(row, "uploaded_by", upload->by);
-	jsondoc_put_str(row, "uploaded", upload->when);
-}
-
 // Says whether the view has a listed file, and if not, why.
 static int put_presence(const struct explanation *x, const struct catalog_history *f, const struct platform *p,
 	struct jsondoc *row, struct err *e)
@@ -279,9 +242,22 @@ static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 	bool sees_names = explain_sees_names(x->about->reader, p);
 	if (f->tombstone)
 		put_tombstone(row, f->tombstone, sees_names);
-	if (sees_names && f->sha256)
-		put_uploader(x, p->name, f, row);
-	put_downloads(x, row, p->name, f->filename);
+	if (sees_names && f->sha256) {
+		char hex[SHA256_HEX + 1] = "";
+		hex_encode(f->sha256, SHA256_SIZE, hex);
+		const struct explain_act *upload = explain_log_find(&x->log, p->name, f->filename, hex);
+		if (upload) {
+			jsondoc_put_str(row, "uploaded_by", upload->by);
+			jsondoc_put_str(row, "uploaded", upload->when);
+		}
+	}
+	struct download found;
+	if (x->about->downloads && downloads_find(x->about->downloads, p->name, f->filename, &found)) {
+		struct jsondoc *out = jsondoc_object();
+		jsondoc_put_int(out, "count", (int64_t)found.count);
+		jsondoc_put_known_time(out, "last", found.last);
+		jsondoc_put(row, "downloads", out);
+	}
 	if (f->state == FILE_IS_LISTED)
 		explain_audit(&x->audit, p->name, f->filename, f->sha256, row);
 	put_planned(x, row, f->platform, f->path);
@@ -292,19 +268,19 @@ static int collect_here(struct explanation *x, struct err *e)
 {
 	if (view_files(x->view, x->catalog, x->project, on_shown_file, x, e) < 0)
 		return -1;
-	offer_shown_files(x);
+	for (size_t i = 0; i < x->shown_count; i++) {
+		const struct shown *s = &x->shown[i];
+		bool is_upstreams = x->page && simplepage_find(x->page, s->filename);
+		const struct index_file file = {.filename = s->filename,
+			.is_yanked = s->is_yanked,
+			.sources = is_upstreams ? FROM_HERE : FROM_HERE | FROM_BOTH};
+		index_files_add(&x->files, &file, s->requires_python);
+	}
+	if (x->shown_count)
+		qsort(x->shown, x->shown_count, sizeof(x->shown[0]), compare_shown);
 	if (catalog_plan_project(x->catalog, x->project, on_planned_file, x, e) < 0)
 		return -1;
 	return catalog_histories(x->catalog, x->project, on_history, x, e);
-}
-
-static void collect_lost(struct explanation *x)
-{
-	const struct jsondoc *all = x->about->lost;
-	x->lost = jsondoc_array();
-	for (size_t i = 0; all && i < jsondoc_count(all); i++)
-		if (matches_request(x, jsondoc_get_str(jsondoc_at(all, i), "filename"), true))
-			jsondoc_add(x->lost, jsondoc_copy(jsondoc_at(all, i)));
 }
 
 // --- files of upstream ---
@@ -327,15 +303,6 @@ static bool is_omitted(const struct explanation *x, const struct simplepage_file
 {
 	bool is_shown = x->about->rule != NAME_RULE_UPSTREAM && find_shown(x, f->filename);
 	return x->view->upstream_count && !is_shown && !wheel_filter_admits(&x->view->wheels, f->filename);
-}
-
-static void put_omitted_count(const struct explanation *x, struct jsondoc *out)
-{
-	int64_t count = 0;
-	for (size_t i = 0; i < x->page->files; i++)
-		count += is_omitted(x, &x->page->file[i]);
-	if (count)
-		jsondoc_put_int(out, "left-out", count);
 }
 
 static struct jsondoc *upstream_file_doc(const struct explanation *x, const struct simplepage_file *f)
@@ -380,7 +347,11 @@ static struct jsondoc *upstream_doc(const struct explanation *x, const struct up
 	jsondoc_put_bool(out, "stale", !answer->page);
 	jsondoc_put_str(out, "status", simplepage_status_name[x->page->status]);
 	jsondoc_put_int(out, "files", (int64_t)x->page->files);
-	put_omitted_count(x, out);
+	int64_t count = 0;
+	for (size_t i = 0; i < x->page->files; i++)
+		count += is_omitted(x, &x->page->file[i]);
+	if (count)
+		jsondoc_put_int(out, "left-out", count);
 	for (size_t i = 0; files && i < x->page->files; i++)
 		if (matches_request(x, x->page->file[i].filename, false))
 			jsondoc_add(files, upstream_file_doc(x, &x->page->file[i]));
@@ -560,7 +531,11 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 	if (collect_here(&x, e) < 0)
 		return NULL;
 	read_builds(&x);
-	collect_lost(&x);
+	const struct jsondoc *all = x.about->lost;
+	x.lost = jsondoc_array();
+	for (size_t i = 0; all && i < jsondoc_count(all); i++)
+		if (matches_request(&x, jsondoc_get_str(jsondoc_at(all, i), "filename"), true))
+			jsondoc_add(x.lost, jsondoc_copy(jsondoc_at(all, i)));
 	if (jsondoc_count(x.here) || jsondoc_count(x.lost) || x.page || (x.builds && jsondoc_count(x.builds)))
 		return explanation_doc(&x, answer);
 	const char *space = about->version ? " " : "", *version = about->version ? about->version : "";

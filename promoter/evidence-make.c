@@ -47,16 +47,6 @@ static int check_cell(const struct evidence_make *from, struct buf *name, struct
 
 // --- reports ---
 
-static void add_failures(struct making *x, const struct junit *j)
-{
-	struct evidence *r = x->record;
-	for (size_t i = 0; i < j->failures && r->failures < LIMIT_JUNIT_FAILURES; i++)
-		x->failure[r->failures++] = (struct junit_failure){
-			arena_strdup(&r->text, j->failure[i].name),
-			arena_strdup(&r->text, j->failure[i].message),
-		};
-}
-
 static int read_report(const char *path, struct stat *st, struct junit *out, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
@@ -84,7 +74,12 @@ static int add_report(struct making *x, const char *path, struct err *e)
 	x->record->passed += j.passed;
 	x->record->failed += j.failed;
 	x->record->skipped += j.skipped;
-	add_failures(x, &j);
+	struct evidence *r = x->record;
+	for (size_t i = 0; i < j.failures && r->failures < LIMIT_JUNIT_FAILURES; i++)
+		x->failure[r->failures++] = (struct junit_failure){
+			arena_strdup(&r->text, j.failure[i].name),
+			arena_strdup(&r->text, j.failure[i].message),
+		};
 	if (!x->oldest || st.st_mtim.tv_sec < x->oldest_seconds) {
 		x->oldest = path;
 		x->oldest_seconds = st.st_mtim.tv_sec;
@@ -93,14 +88,6 @@ static int add_report(struct making *x, const char *path, struct err *e)
 }
 
 // --- wheels ---
-
-// Equal contents are known only of a file that can be unpacked; its bytes are tested in any case.
-static void note_content(int fd, const struct stat *st, struct evidence_wheel *wheel)
-{
-	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st->st_size);
-	struct err ignored = ERR_INIT;
-	wheel->has_content = wheel_content(&bytes, wheel->content, &ignored) == 0;
-}
 
 // The commit that the statement of provenance beside the wheel says. One that is about other bytes says nothing.
 static void note_wheel_commit(struct evidence *r, const char *path, struct evidence_wheel *wheel)
@@ -132,7 +119,10 @@ static int hash_file(const char *path, struct stat *st, struct evidence_wheel *w
 	while ((got = read(fd, room, HASHED_AT_ONCE)) > 0)
 		digest_add(d, room, (size_t)got);
 	digest_end(d, wheel->sha256);
-	note_content(fd, st, wheel);
+	// Equal contents are known only of a file that can be unpacked; its bytes are tested in any case.
+	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st->st_size);
+	struct err ignored = ERR_INIT;
+	wheel->has_content = wheel_content(&bytes, wheel->content, &ignored) == 0;
 	return got < 0 ? err_errno(e, ERR_IO, "%s", path) : 0;
 }
 

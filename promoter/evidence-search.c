@@ -92,13 +92,6 @@ static int has_same_commit(struct evidence_search *s, const struct catalog_teste
 
 // --- offers ---
 
-static void note_offer(struct evidence_search *s, enum promotion_match match, const struct evidence_offer *offer)
-{
-	struct evidence_offer *best = &s->best[match];
-	if (!best->is_found || offer->order > best->order)
-		*best = *offer;
-}
-
 // The strongest of its matches. PROMOTION_MATCH_COUNT: it says nothing about the wheel.
 static int find_match(struct evidence_search *s, const struct catalog_tested *tested, enum promotion_match *out,
 	struct err *e)
@@ -126,8 +119,11 @@ static int offer_record(struct evidence_search *s, const struct catalog_tested *
 	memcpy(offer->tested, tested->sha256, SHA256_SIZE);
 	if (find_match(s, tested, &match, e) < 0)
 		return -1;
-	if (match < PROMOTION_MATCH_COUNT)
-		note_offer(s, match, offer);
+	if (match < PROMOTION_MATCH_COUNT) {
+		struct evidence_offer *best = &s->best[match];
+		if (!best->is_found || offer->order > best->order)
+			*best = *offer;
+	}
 	return 0;
 }
 
@@ -248,19 +244,6 @@ static int offer_given(struct evidence_search *s, const struct promotion_cell *c
 #define NO_PROVENANCE ", but no provenance of this wheel names the commit of its source"
 #define OTHER_COMMIT ", from another commit"
 
-// What there is where no record counts; NULL: nothing.
-static const char *missing_evidence(const struct evidence_search *s)
-{
-	static const char *const words[][2] = {
-		{NULL, OTHER_BYTES},
-		{OTHER_BUILD NO_COMMIT "its source", OTHER_BYTES NO_COMMIT "their source"},
-		{OTHER_BUILD NO_PROVENANCE, OTHER_BYTES NO_PROVENANCE},
-		{OTHER_BUILD OTHER_COMMIT, OTHER_BYTES OTHER_COMMIT},
-	};
-	int row = !s->rule->by_version ? 0 : !s->has_other_commit ? 1 : !s->commit.is_known ? 2 : 3;
-	return s->has_other ? words[row][s->has_name] : NULL;
-}
-
 // NULL: none counts.
 static const struct evidence_offer *choose_offer(const struct evidence_search *s)
 {
@@ -310,7 +293,15 @@ int evidence_search_find(struct evidence_search *s, const struct catalog_tested 
 		return -1;
 	const struct evidence_offer *chosen = choose_offer(s);
 	if (!chosen) {
-		out->record.lack = missing_evidence(s);
+		// What there is where no record counts; NULL: nothing.
+		static const char *const words[][2] = {
+			{NULL, OTHER_BYTES},
+			{OTHER_BUILD NO_COMMIT "its source", OTHER_BYTES NO_COMMIT "their source"},
+			{OTHER_BUILD NO_PROVENANCE, OTHER_BYTES NO_PROVENANCE},
+			{OTHER_BUILD OTHER_COMMIT, OTHER_BYTES OTHER_COMMIT},
+		};
+		int row = !s->rule->by_version ? 0 : !s->has_other_commit ? 1 : !s->commit.is_known ? 2 : 3;
+		out->record.lack = s->has_other ? words[row][s->has_name] : NULL;
 		return 0;
 	}
 	out->record.match = (enum promotion_match)(chosen - s->best);

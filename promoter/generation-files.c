@@ -21,15 +21,6 @@ static struct generation_file copy_file(struct arena *text, const struct members
 	return out;
 }
 
-static void copy_files(struct generation_files *out, const struct membership_change *m)
-{
-	out->file = ARENA_NEW(&out->text, struct generation_file, m->adds + m->removes);
-	for (size_t i = 0; i < m->adds; i++)
-		out->file[out->files++] = copy_file(&out->text, &m->add[i], false);
-	for (size_t i = 0; i < m->removes; i++)
-		out->file[out->files++] = copy_file(&out->text, &m->remove[i], true);
-}
-
 // An override of which the generation speaks.
 struct found_override {
 	struct arena *text;
@@ -72,14 +63,6 @@ static int mark_override(struct catalog *c, const uint8_t id[SHA256_SIZE], struc
 		return -1;
 	for (size_t i = 0; i < file.record.wheels; i++)
 		mark_wheel(out, &file.record.wheel[i], &f);
-	return 0;
-}
-
-static int mark_overrides(struct catalog *c, const struct membership_change *m, struct generation_files *out, struct err *e)
-{
-	for (size_t i = 0; i < m->evidences; i++)
-		if (mark_override(c, m->evidence[i], out, e) < 0)
-			return -1;
 	return 0;
 }
 
@@ -158,29 +141,28 @@ static int read_first_generation(void *ctx, const struct catalog_generation *g, 
 	return 0;
 }
 
-// A rollback stands on no evidence of its own.
-static int mark_brought_back(struct rollback_search *s, struct err *e)
-{
-	if (find_brought_back(s, e) < 0)
-		return -1;
-	for (size_t i = 0; i < s->count; i++) {
-		if (i && s->found[i].generation == s->found[i - 1].generation)
-			continue;
-		s->reads = s->found[i].generation;
-		if (catalog_view_generation(s->catalog, s->rollback->view, s->reads, read_first_generation, s, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int mark_files(struct catalog *c, const struct membership_change *m, size_t most, struct generation_files *out,
 	struct err *e)
 {
-	if (strcmp(m->action, "rollback") != 0)
-		return mark_overrides(c, m, out, e);
+	if (strcmp(m->action, "rollback") != 0) {
+		for (size_t i = 0; i < m->evidences; i++)
+			if (mark_override(c, m->evidence[i], out, e) < 0)
+				return -1;
+		return 0;
+	}
 	struct brought_back *found = ARENA_NEW(&out->text, struct brought_back, out->files);
 	struct rollback_search s = {c, m, out, most, found, 0, 0};
-	return mark_brought_back(&s, e);
+	// A rollback stands on no evidence of its own.
+	if (find_brought_back(&s, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s.count; i++) {
+		if (i && s.found[i].generation == s.found[i - 1].generation)
+			continue;
+		s.reads = s.found[i].generation;
+		if (catalog_view_generation(s.catalog, s.rollback->view, s.reads, read_first_generation, &s, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int generation_files_read(struct catalog *c, struct str packed, size_t most, struct generation_files *out, struct err *e)
@@ -198,7 +180,11 @@ int generation_files_read(struct catalog *c, struct str packed, size_t most, str
 	if (membership_read(buf_view(&text), &m, e) < 0)
 		return -1;
 	out->bytes = text.len;
-	copy_files(out, &m);
+	out->file = ARENA_NEW(&out->text, struct generation_file, m.adds + m.removes);
+	for (size_t i = 0; i < m.adds; i++)
+		out->file[out->files++] = copy_file(&out->text, &m.add[i], false);
+	for (size_t i = 0; i < m.removes; i++)
+		out->file[out->files++] = copy_file(&out->text, &m.remove[i], true);
 	if (mark_files(c, &m, most, out, e) == 0)
 		return 0;
 	generation_files_release(out);

@@ -356,21 +356,6 @@ static int judge_covered(struct promotion_run *run, bool *has_changed, struct er
 	return check_evidence(run, e);
 }
 
-// A file that another one kept from a cell is judged again, until no refusal changes another row.
-static int decide_rows(struct promotion_run *run, struct err *e)
-{
-	bool ignored;
-	run->is_settled = false;
-	for (size_t i = 0; i < run->answer->rows; i++)
-		if (promotion_check_time(run, e) < 0 || decide_row(run, i, e) < 0)
-			return -1;
-	for (bool has_changed = true; has_changed;)
-		if (judge_covered(run, &has_changed, e) < 0)
-			return -1;
-	run->is_settled = true;
-	return judge_covered(run, &ignored, e);
-}
-
 static void hold_all(struct promote_answer *a)
 {
 	for (size_t i = 0; i < a->rows; i++)
@@ -391,7 +376,17 @@ static int decide(struct promotion_run *run, struct err *e)
 	if (r->newest)
 		promotion_keep_newest(run);
 	run->all.count = run->all.sorted = 0;
-	if (decide_rows(run, e) < 0)
+	// A file that another one kept from a cell is judged again, until no refusal changes another row.
+	bool ignored;
+	run->is_settled = false;
+	for (size_t i = 0; i < run->answer->rows; i++)
+		if (promotion_check_time(run, e) < 0 || decide_row(run, i, e) < 0)
+			return -1;
+	for (bool has_changed = true; has_changed;)
+		if (judge_covered(run, &has_changed, e) < 0)
+			return -1;
+	run->is_settled = true;
+	if (judge_covered(run, &ignored, e) < 0)
 		return -1;
 	promotion_mark_twins(run);
 	promotion_mark_overtaken(run);

@@ -7,18 +7,6 @@
 #include "promoter/promote.h"
 #include "promoter/promotion-run.h"
 
-// The source with the platforms that the view has too.
-static void choose_platforms(struct promotion_run *run, const struct view *source)
-{
-	run->source = *source;
-	run->source.shows_each = true;
-	run->source.platform = ARENA_NEW(&run->own, const struct platform *, source->platform_count);
-	run->source.platform_count = 0;
-	for (size_t i = 0; i < source->platform_count; i++)
-		if (config_view_has(run->config, source->platform[i]->name))
-			run->source.platform[run->source.platform_count++] = source->platform[i];
-}
-
 const struct config_view *promote_view(const struct config *c, const char *name, struct err *e)
 {
 	const struct config_view *v = config_view(c, name);
@@ -47,7 +35,14 @@ int promotion_find_source(struct promotion_run *run, struct err *e)
 		return site_refuse_view(run->site, from, ERR_NOT_FOUND, e);
 	if (site_generation(run->site, source) == GENERATION_UNKNOWN)
 		return err_set(e, ERR_BUSY, "what view %s shows is not known as a whole: run wheelcache index", from);
-	choose_platforms(run, source);
+	// The source with the platforms that the view has too.
+	run->source = *source;
+	run->source.shows_each = true;
+	run->source.platform = ARENA_NEW(&run->own, const struct platform *, source->platform_count);
+	run->source.platform_count = 0;
+	for (size_t i = 0; i < source->platform_count; i++)
+		if (config_view_has(run->config, source->platform[i]->name))
+			run->source.platform[run->source.platform_count++] = source->platform[i];
 	return 0;
 }
 
@@ -171,21 +166,6 @@ static int add_file_projects(struct promotion_run *run, const struct promote_wor
 	return 0;
 }
 
-static int find_projects(struct promotion_run *run, struct strset *names, struct err *e)
-{
-	if (!run->select.words && view_projects(&run->source, run->catalog, add_source_name, names, e) < 0)
-		return -1;
-	for (size_t i = 0; i < run->select.words; i++) {
-		const struct promote_word *w = &run->select.word[i];
-		if (w->select.project)
-			strset_add(names, w->select.project);
-		else if (promotion_check_time(run, e) < 0 || add_file_projects(run, w, names, e) < 0)
-			return -1;
-	}
-	strset_sort(names);
-	return 0;
-}
-
 // --- a selection that means nothing ---
 
 // The arguments of look_at_store_file.
@@ -243,9 +223,18 @@ int promotion_collect(struct promotion_run *run, struct err *e)
 	promote_answer_clear(run->answer);
 	arena_release(&run->text);
 	run->candidates = run->room = run->lacks = run->lack_room = run->build_room = 0;
-	if (promotion_look_up_paths(run->site, run->catalog, &run->select, e) < 0 ||
-		find_projects(run, &names, e) < 0)
+	if (promotion_look_up_paths(run->site, run->catalog, &run->select, e) < 0)
 		return -1;
+	if (!run->select.words && view_projects(&run->source, run->catalog, add_source_name, &names, e) < 0)
+		return -1;
+	for (size_t i = 0; i < run->select.words; i++) {
+		const struct promote_word *w = &run->select.word[i];
+		if (w->select.project)
+			strset_add(&names, w->select.project);
+		else if (promotion_check_time(run, e) < 0 || add_file_projects(run, w, &names, e) < 0)
+			return -1;
+	}
+	strset_sort(&names);
 	for (size_t i = 0; i < names.count; i++) {
 		struct source_project p = {run, names.item[i]};
 		if (promotion_check_time(run, e) < 0 ||

@@ -92,32 +92,31 @@ static int note_state_before(void *ctx, const struct catalog_evidence *r, struct
 	return 0;
 }
 
-static void add_command(struct telling *x, const struct changed_project *p)
-{
-	struct arena *a = &x->text;
-	const struct catalog_evidence *r = x->note;
-	const char *word = x->is_green ? "green" : "red", *view = x->view->name;
-	char id[SHA256_HEX + 1] = "";
-	hex_encode(r->id, SHA256_SIZE, id);
-	const char *line = arena_printf(a, "%s %s %s %s %s %s %s", word, view, r->kind, r->platform, r->python,
-		p->project, p->version);
-	const char *const variables[][2] = {{"CHANGE", word}, {"VIEW", view}, {"KIND", r->kind},
-		{"PLATFORM", r->platform}, {"PYTHON", r->python}, {"PROJECT", p->project}, {"VERSION", p->version},
-		{"PASSED", arena_printf(a, "%" PRIu64, r->passed)}, {"FAILED", arena_printf(a, "%" PRIu64, r->failed)},
-		{"SKIPPED", arena_printf(a, "%" PRIu64, r->skipped)}, {"EVIDENCE", id}, {"BY", r->by}};
-	const struct hook_value values[] = {{'p', r->platform}, {'v', r->python}, {'n', p->project}, {'r', p->version}};
-	const struct hook_job job = {x->view->on_change, arena_printf(a, "%s of %s in %s", r->kind, p->project, view),
-		p->project, line, values, ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
-	hook_queue_add(x->queue, &job);
-}
-
 static int tell_project(struct telling *x, const struct changed_project *p, struct err *e)
 {
 	x->was_known = x->was_green = false;
 	if (catalog_evidence_before(x->catalog, x->view->name, p->project, x->note, note_state_before, x, e) < 0)
 		return -1;
-	if (x->was_known ? x->was_green != x->is_green : !x->is_green)
-		add_command(x, p);
+	if (x->was_known ? x->was_green != x->is_green : !x->is_green) {
+		struct arena *a = &x->text;
+		const struct catalog_evidence *r = x->note;
+		const char *word = x->is_green ? "green" : "red", *view = x->view->name;
+		char id[SHA256_HEX + 1] = "";
+		hex_encode(r->id, SHA256_SIZE, id);
+		const char *line = arena_printf(a, "%s %s %s %s %s %s %s", word, view, r->kind, r->platform, r->python,
+			p->project, p->version);
+		const char *const variables[][2] = {{"CHANGE", word}, {"VIEW", view}, {"KIND", r->kind},
+			{"PLATFORM", r->platform}, {"PYTHON", r->python}, {"PROJECT", p->project},
+			{"VERSION", p->version}, {"PASSED", arena_printf(a, "%" PRIu64, r->passed)},
+			{"FAILED", arena_printf(a, "%" PRIu64, r->failed)},
+			{"SKIPPED", arena_printf(a, "%" PRIu64, r->skipped)}, {"EVIDENCE", id}, {"BY", r->by}};
+		const struct hook_value values[] = {
+			{'p', r->platform}, {'v', r->python}, {'n', p->project}, {'r', p->version}};
+		const struct hook_job job = {x->view->on_change,
+			arena_printf(a, "%s of %s in %s", r->kind, p->project, view), p->project, line, values,
+			ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
+		hook_queue_add(x->queue, &job);
+	}
 	return 0;
 }
 
@@ -173,19 +172,6 @@ static void add_expected(struct view_silences *s, const struct config_view *v, c
 		.seconds = x->seconds};
 }
 
-static void collect_expected(struct view_silences *s, const struct config_view *v, int64_t now)
-{
-	const struct promotion_rules *rules = &s->rules;
-	for (size_t i = 0; i < s->expected.count; i++) {
-		const struct expectation *x = &s->expected.item[i];
-		bool has_cells = rules->cells && find_rule(rules, x->kind);
-		for (size_t k = 0; has_cells && k < rules->cells; k++)
-			add_expected(s, v, x, rules->cell[k].platform, rules->cell[k].python, now);
-		if (!has_cells)
-			add_expected(s, v, x, "", "", now);
-	}
-}
-
 static int recall_expected(struct view_silence *s, struct catalog *c, struct err *e)
 {
 	int found = catalog_expected_find(c, &s->known, e);
@@ -203,11 +189,6 @@ struct run_search {
 	bool *is_found;
 };
 
-static bool is_expected_in(const struct catalog_expected *x, const struct catalog_evidence *r)
-{
-	return !*x->platform || (strcmp(x->platform, r->platform) == 0 && strcmp(x->python, r->python) == 0);
-}
-
 static int note_run(void *ctx, const struct catalog_evidence *r, struct err *e UNUSED)
 {
 	struct run_search *s = ctx;
@@ -215,7 +196,9 @@ static int note_run(void *ctx, const struct catalog_evidence *r, struct err *e U
 		return 0;
 	for (size_t i = 0; i < s->count; i++) {
 		struct catalog_expected *x = &s->item[i].known;
-		if (s->is_found[i] || !is_expected_in(x, r))
+		if (s->is_found[i])
+			continue;
+		if (!(!*x->platform || (strcmp(x->platform, r->platform) == 0 && strcmp(x->python, r->python) == 0)))
 			continue;
 		s->is_found[i] = true;
 		s->found++;
@@ -266,7 +249,15 @@ int view_silence_read(const struct config_view *v, struct catalog *c, int64_t no
 	if (expectations_read(v->expect, &out->expected, e) < 0 ||
 		promotion_rules_read(v->requires, v->cells, &out->rules, e) < 0)
 		return -1;
-	collect_expected(out, v, now);
+	const struct promotion_rules *rules = &out->rules;
+	for (size_t i = 0; i < out->expected.count; i++) {
+		const struct expectation *x = &out->expected.item[i];
+		bool has_cells = rules->cells && find_rule(rules, x->kind);
+		for (size_t k = 0; has_cells && k < rules->cells; k++)
+			add_expected(out, v, x, rules->cell[k].platform, rules->cell[k].python, now);
+		if (!has_cells)
+			add_expected(out, v, x, "", "", now);
+	}
 	for (size_t i = 0; i < out->count; i++)
 		if (recall_expected(&out->item[i], c, e) < 0)
 			return -1;

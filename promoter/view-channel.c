@@ -142,23 +142,6 @@ static bool is_platform_in_doubt(const struct platform *p, struct buf *why)
 	return words != NULL;
 }
 
-// A file that came within the last day proves nothing: it may have been noted by the same clock.
-static int is_clock_in_doubt(struct view_channel *c, struct buf *why, struct err *e)
-{
-	char now[CLOCK_TEXT], then[CLOCK_TEXT];
-	int64_t newest;
-	if (!c->rules.keep_seconds)
-		return 0;
-	if (catalog_newest_arrival(c->catalog, c->now - DAY_SECONDS, &newest, e) < 0)
-		return -1;
-	if (!newest || c->now - newest <= (int64_t)QUIET_DAYS * DAY_SECONDS)
-		return 0;
-	clock_write(c->now, now);
-	clock_write(newest, then);
-	buf_printf(why, "the time, %s, cannot be right: between it and %s no file came", now, then);
-	return 1;
-}
-
 int view_channel_find_doubt(struct view_channel *c, struct buf *why, struct err *e)
 {
 	if (site_is_incomplete(c->site, c->view)) {
@@ -172,7 +155,19 @@ int view_channel_find_doubt(struct view_channel *c, struct buf *why, struct err 
 	for (size_t i = 0; i < c->view->platform_count; i++)
 		if (is_platform_in_doubt(c->view->platform[i], why))
 			return 1;
-	return is_clock_in_doubt(c, why, e);
+	// A file that came within the last day proves nothing: it may have been noted by the same clock.
+	char now[CLOCK_TEXT], then[CLOCK_TEXT];
+	int64_t newest;
+	if (!c->rules.keep_seconds)
+		return 0;
+	if (catalog_newest_arrival(c->catalog, c->now - DAY_SECONDS, &newest, e) < 0)
+		return -1;
+	if (!newest || c->now - newest <= (int64_t)QUIET_DAYS * DAY_SECONDS)
+		return 0;
+	clock_write(c->now, now);
+	clock_write(newest, then);
+	buf_printf(why, "the time, %s, cannot be right: between it and %s no file came", now, then);
+	return 1;
 }
 
 // --- when members came ---
@@ -354,11 +349,6 @@ static struct retention_file *load_rows(struct shown_files *r, const char *proje
 
 // --- the versions ---
 
-static bool is_same_version(const struct retention_file *a, const struct retention_file *b)
-{
-	return version_cmp(a->version, b->version) == 0;
-}
-
 static void add_version(struct view_channel_project *p, const struct shown_files *r, const struct retention_file *d)
 {
 	size_t environments = r->channel->fits.places;
@@ -370,28 +360,6 @@ static void add_version(struct view_channel_project *p, const struct shown_files
 			.environment = environments ? d->environment % environments : 0,
 			.ends = d->ends,
 			.is_warned = d->is_warned};
-}
-
-// The rows are moved into the project, the newest version first. decided: as retention_decide() sorted them.
-static void collect_versions(struct view_channel_project *p, const struct shown_files *r,
-	const struct retention_file *decided)
-{
-	p->version = ARENA_NEW(&p->text, struct view_channel_version, r->count);
-	p->file = ARENA_NEW(&p->text, struct view_channel_file, r->count);
-	for (size_t i = 0; i < r->count; i++) {
-		const struct retention_file *d = &decided[i];
-		if (!i || !is_same_version(d, &decided[i - 1]))
-			add_version(p, r, d);
-		struct view_channel_version *v = &p->version[p->versions - 1];
-		struct view_channel_file *f = &p->file[p->files++];
-		size_t at = (size_t)(d->installs - r->bits) / r->words;
-		*f = r->file[at];
-		f->version = p->versions - 1;
-		v->kept_by = v->kept_by ? v->kept_by : r->kept[at].kept_by;
-		v->files++;
-		v->is_yanked &= d->is_yanked;
-		v->came = v->came && d->arrived ? v->came : 0; // a file without a date
-	}
 }
 
 static bool is_stale(const struct view_channel *c, const struct view_channel_project *p,
@@ -446,7 +414,23 @@ int view_channel_read(struct view_channel *c, const char *project, struct view_c
 	}
 	retention_decide(decided, r.count, WAY_COUNT * c->fits.places, &c->rules, c->now);
 	out->project = arena_strdup(&out->text, project);
-	collect_versions(out, &r, decided);
+	// The rows are moved into the project, the newest version first. decided: as retention_decide() sorted them.
+	out->version = ARENA_NEW(&out->text, struct view_channel_version, r.count);
+	out->file = ARENA_NEW(&out->text, struct view_channel_file, r.count);
+	for (size_t i = 0; i < r.count; i++) {
+		const struct retention_file *d = &decided[i];
+		if (!i || !(version_cmp(d->version, decided[i - 1].version) == 0))
+			add_version(out, &r, d);
+		struct view_channel_version *v = &out->version[out->versions - 1];
+		struct view_channel_file *f = &out->file[out->files++];
+		size_t at = (size_t)(d->installs - r.bits) / r.words;
+		*f = r.file[at];
+		f->version = out->versions - 1;
+		v->kept_by = v->kept_by ? v->kept_by : r.kept[at].kept_by;
+		v->files++;
+		v->is_yanked &= d->is_yanked;
+		v->came = v->came && d->arrived ? v->came : 0; // a file without a date
+	}
 	out->cell = ARENA_NEW(&out->text, struct view_channel_cell, c->fits.places);
 	for (size_t i = 0; i < c->fits.places; i++)
 		fill_cell(out, &r, decided, i);

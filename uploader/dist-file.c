@@ -32,9 +32,17 @@ static char *copy_str(struct str s)
 	return xstrndup(s.ptr, s.len);
 }
 
-// The form takes these fields from METADATA. An sdist without PKG-INFO has only its file name.
-static int set_metadata(struct dist_file *d, const struct ingest_facts *f, struct err *e)
+static int set_facts(struct dist_file *d, const struct ingest_facts *f, struct err *e)
 {
+	if (f->refusal)
+		return err_set(e, ERR_INVALID, "%s", f->refusal);
+	bool is_wheel = f->name.kind == FILENAME_WHEEL;
+	d->read = f->version;
+	hex_encode(f->sha256, SHA256_SIZE, d->sha256);
+	d->project = xstrdup(f->name.project);
+	d->filetype = is_wheel ? "bdist_wheel" : "sdist";
+	d->pyversion = is_wheel ? copy_str(f->name.python) : xstrdup("source");
+	// The form takes these fields from METADATA. An sdist without PKG-INFO has only its file name.
 	CLEANUP(findings_release) struct findings ignored;
 	struct metadata m;
 	struct str text = buf_view(&f->wheel.metadata);
@@ -51,19 +59,6 @@ static int set_metadata(struct dist_file *d, const struct ingest_facts *f, struc
 	d->version = copy_str(m.version);
 	d->metadata_version = copy_str(m.metadata_version);
 	return 0;
-}
-
-static int set_facts(struct dist_file *d, const struct ingest_facts *f, struct err *e)
-{
-	if (f->refusal)
-		return err_set(e, ERR_INVALID, "%s", f->refusal);
-	bool is_wheel = f->name.kind == FILENAME_WHEEL;
-	d->read = f->version;
-	hex_encode(f->sha256, SHA256_SIZE, d->sha256);
-	d->project = xstrdup(f->name.project);
-	d->filetype = is_wheel ? "bdist_wheel" : "sdist";
-	d->pyversion = is_wheel ? copy_str(f->name.python) : xstrdup("source");
-	return set_metadata(d, f, e);
 }
 
 static int check_statement(const struct dist_file *d, const uint8_t sha256[SHA256_SIZE], struct err *e)

@@ -123,16 +123,6 @@ static void return_worker(struct push_worker *w)
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void free_workers(struct push *p)
-{
-	while (p->idle) {
-		struct push_worker *w = p->idle;
-		p->idle = w->next;
-		fetch_free(w->fetch);
-		free(w);
-	}
-}
-
 // Waits before the next try. False where there is none: no tries are left, the push was stopped, or the server asks for
 // too long a pause.
 static bool wait_before_retry(struct push *p, unsigned try, uint64_t retry_after)
@@ -185,13 +175,6 @@ static void set_outcome(struct push_item *item, enum push_report_outcome outcome
 	item->file->why = why ? *why : (struct err)ERR_INIT;
 }
 
-static void set_conflict(struct push_item *item)
-{
-	struct err why = ERR_INIT;
-	err_set(&why, ERR_CONFLICT, "the server has other bytes under this name");
-	set_outcome(item, PUSH_REPORT_CONFLICT, &why);
-}
-
 // Whether the page decides the file's outcome, so that it need not be sent.
 static bool is_decided_by_page(struct push_item *item, const struct upload_client_page *page)
 {
@@ -207,7 +190,9 @@ static bool is_decided_by_page(struct push_item *item, const struct upload_clien
 		// Only the server can tell whether a wheel with other bytes has other contents.
 		if (dist_file_is_wheel(&item->file->dist))
 			break;
-		set_conflict(item);
+		struct err why = ERR_INIT;
+		err_set(&why, ERR_CONFLICT, "the server has other bytes under this name");
+		set_outcome(item, PUSH_REPORT_CONFLICT, &why);
 		return true;
 	case UPLOAD_CLIENT_ABSENT:
 		break;
@@ -275,8 +260,12 @@ static void send_item(struct push_worker *w, struct push_item *item)
 		stop_all(p, &answer.why);
 }
 
-static void count_done(struct push_worker *w, const struct push_item *item)
+static void run_send_item(void *job)
 {
+	struct push_item *item = job;
+	struct push_worker *w = borrow_worker(item->push);
+	if (!is_push_stopped(item->push))
+		send_item(w, item);
 	struct push *p = w->push;
 	pthread_mutex_lock(&p->lock);
 	p->under_way -= w->sent;
@@ -285,15 +274,6 @@ static void count_done(struct push_worker *w, const struct push_item *item)
 	p->progress.bytes += item->file->dist.read.size;
 	report_progress(p, true);
 	pthread_mutex_unlock(&p->lock);
-}
-
-static void run_send_item(void *job)
-{
-	struct push_item *item = job;
-	struct push_worker *w = borrow_worker(item->push);
-	if (!is_push_stopped(item->push))
-		send_item(w, item);
-	count_done(w, item);
 	return_worker(w);
 }
 
@@ -317,8 +297,11 @@ static struct push_item **valid_items(struct push *p, size_t *count)
 	return list;
 }
 
-static void collect_projects(struct push *p)
+static void read_all_items(struct push *p)
 {
+	for (size_t i = 0; i < p->count; i++)
+		thread_pool_submit(p->pool, read_item, &p->item[i]);
+	thread_pool_drain(p->pool);
 	size_t count;
 	CLEANUP(mem_free) struct push_item **list = valid_items(p, &count);
 	qsort(list, count, sizeof(*list), compare_items_by_project);
@@ -329,21 +312,6 @@ static void collect_projects(struct push *p)
 			p->project[p->project_count++] = (struct push_project){p, name, NULL, {0}};
 		list[i]->project = &p->project[p->project_count - 1];
 	}
-}
-
-static void read_all_items(struct push *p)
-{
-	for (size_t i = 0; i < p->count; i++)
-		thread_pool_submit(p->pool, read_item, &p->item[i]);
-	thread_pool_drain(p->pool);
-	collect_projects(p);
-}
-
-static void get_all_pages(struct push *p)
-{
-	for (size_t i = 0; i < p->project_count; i++)
-		thread_pool_submit(p->pool, get_project_page, &p->project[i]);
-	thread_pool_drain(p->pool);
 }
 
 // Whether the file must be sent, by the page of its project.
@@ -435,18 +403,6 @@ static void start_push(struct push *p, const struct push_options *options, char 
 	}
 }
 
-static void finish_push(struct push *p)
-{
-	thread_pool_free(p->pool);
-	free_workers(p);
-	for (size_t i = 0; i < p->project_count; i++)
-		upload_client_page_free(p->project[i].page);
-	free(p->project);
-	free(p->item);
-	pthread_cond_destroy(&p->stopping);
-	pthread_mutex_destroy(&p->lock);
-}
-
 void push_run(const struct push_options *options, char **paths, size_t count, struct push_report *out)
 {
 	struct push p;
@@ -454,11 +410,25 @@ void push_run(const struct push_options *options, char **paths, size_t count, st
 	*out = (struct push_report){.file = xcalloc(count + 1, sizeof(*out->file)), .count = count};
 	start_push(&p, options, paths, out);
 	read_all_items(&p);
-	get_all_pages(&p);
+	for (size_t i = 0; i < p.project_count; i++)
+		thread_pool_submit(p.pool, get_project_page, &p.project[i]);
+	thread_pool_drain(p.pool);
 	send_all(&p);
 	confirm_all(&p);
 	out->stop = p.stop;
-	finish_push(&p);
+	thread_pool_free(p.pool);
+	while (p.idle) {
+		struct push_worker *w = p.idle;
+		p.idle = w->next;
+		fetch_free(w->fetch);
+		free(w);
+	}
+	for (size_t i = 0; i < p.project_count; i++)
+		upload_client_page_free(p.project[i].page);
+	free(p.project);
+	free(p.item);
+	pthread_cond_destroy(&p.stopping);
+	pthread_mutex_destroy(&p.lock);
 	out->seconds = (double)(clock_ms() - begun) / 1000;
 }
 

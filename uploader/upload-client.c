@@ -259,14 +259,6 @@ enum upload_client_found upload_client_find(const struct upload_client_page *pag
 	return UPLOAD_CLIENT_ABSENT;
 }
 
-// A wheelcache server says which bytes it keeps under the name.
-static void check_is_kept(const struct fetch_answer *a, const struct dist_file *p, struct upload_client_answer *answer)
-{
-	CLEANUP(mem_free) char *sha256 = get_json_str(a, "sha256");
-	if (*sha256 && !str_eq_nocase(str_from(sha256), str_from(p->sha256)))
-		upload_client_set_kept(answer);
-}
-
 void upload_client_set_kept(struct upload_client_answer *answer)
 {
 	answer->result = UPLOAD_CLIENT_KEPT;
@@ -291,8 +283,12 @@ void upload_client_send(struct fetch *f, const struct upload_url *t, const struc
 	};
 	fetch_answer_init(&a, LIMIT_ANSWER);
 	set_answer(&a, fetch_post(f, t->upload, headers, &form, &a, &e), &e, answer);
-	if (answer->result == UPLOAD_CLIENT_OK)
-		check_is_kept(&a, p, answer);
+	if (answer->result == UPLOAD_CLIENT_OK) {
+		// A wheelcache server says which bytes it keeps under the name.
+		CLEANUP(mem_free) char *sha256 = get_json_str(&a, "sha256");
+		if (*sha256 && !str_eq_nocase(str_from(sha256), str_from(p->sha256)))
+			upload_client_set_kept(answer);
+	}
 }
 
 void upload_client_exchange(struct fetch *f, const char *url, struct str json, struct fetch_answer *a,

@@ -32,21 +32,6 @@ static int hash_source(const struct byte_source *bytes, uint8_t sha256[SHA256_SI
 	return 0;
 }
 
-// Facts that cannot be had are no failure: the comparison says so.
-static void read_facts(const struct compared_wheel_source *from, const struct byte_source *bytes,
-	struct compared_wheel *out)
-{
-	size_t most = from->facts_most ? from->facts_most : LIMIT_FACTS;
-	bool has_facts =
-		from->catalog && stored_facts_get_most(from->catalog, out->sha256, most, &out->facts, &out->why) == 0;
-	if (!has_facts && !from->only_catalog)
-		has_facts = wheel_facts_read(bytes, &out->name, &out->facts, &out->why) == 0;
-	if (has_facts)
-		out->side.facts = &out->facts;
-	else
-		out->side.why = out->why.msg;
-}
-
 int compared_wheel_read(const struct compared_wheel_source *from, struct compared_wheel *out, struct err *e)
 {
 	*out = (struct compared_wheel){.label = xstrdup(from->label), .filename = xstrdup(from->filename)};
@@ -69,7 +54,16 @@ int compared_wheel_read(const struct compared_wheel_source *from, struct compare
 		return err_prefix(e, "%s: ", out->label);
 	if (wheel_content_read(&bytes, &out->name, &from->limits, &out->content, e) < 0)
 		return err_prefix(e, "%s: ", out->label);
-	read_facts(from, &bytes, out);
+	// Facts that cannot be had are no failure: the comparison says so.
+	size_t most = from->facts_most ? from->facts_most : LIMIT_FACTS;
+	bool has_facts =
+		from->catalog && stored_facts_get_most(from->catalog, out->sha256, most, &out->facts, &out->why) == 0;
+	if (!has_facts && !from->only_catalog)
+		has_facts = wheel_facts_read(&bytes, &out->name, &out->facts, &out->why) == 0;
+	if (has_facts)
+		out->side.facts = &out->facts;
+	else
+		out->side.why = out->why.msg;
 	return 0;
 }
 
@@ -196,46 +190,12 @@ static int compare_members(const void *a, const void *b)
 	return strcmp(((const struct wheel_content_member *)a)->path, ((const struct wheel_content_member *)b)->path);
 }
 
-static void copy_members(struct content_reader *r)
-{
-	struct wheel_content *out = r->out;
-	out->member = xcalloc(r->zip.count, sizeof(*out->member));
-	for (size_t i = 0; i < r->zip.count; i++) {
-		const struct zipmember *m = &r->zip.members[i];
-		if (m->is_folder)
-			continue;
-		struct wheel_content_member *copy = &out->member[out->members++];
-		*copy = (struct wheel_content_member){
-			.path = arena_copy(&out->text, m->name),
-			.size = m->size,
-			.crc = m->crc,
-			.is_executable = m->mode & 0111,
-		};
-		if (r->hashes.sha256)
-			memcpy(copy->sha256, r->hashes.sha256[i], SHA256_SIZE);
-	}
-	if (out->members)
-		qsort(out->member, out->members, sizeof(*out->member), compare_members);
-}
-
 static uint64_t sum_of_sizes(const struct zipdirectory *zip)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < zip->count; i++)
 		sum = zip->members[i].size > UINT64_MAX - sum ? UINT64_MAX : sum + zip->members[i].size;
 	return sum;
-}
-
-static int hash_members(struct content_reader *r, uint64_t unpack_most, struct err *e)
-{
-	r->out->unpacked = sum_of_sizes(&r->zip);
-	if (r->out->unpacked > unpack_most)
-		return 0;
-	if (member_hashes_read(r->bytes, &r->zip, &r->hashes, e) < 0)
-		return -1;
-	member_hashes_digest(&r->hashes, &r->zip, r->out->sha256);
-	r->out->has_hashes = true;
-	return 0;
 }
 
 // The number of members stands at the end of the file: too many cost nothing.
@@ -255,10 +215,35 @@ static int read_content(struct content_reader *r, const struct filename *name,
 	if (check_count(r->bytes, limits->members, e) < 0 ||
 		zipframe_read(r->bytes, LENIENT, &ignored, &r->zip, e) < 0 ||
 		distinfo_find(&r->zip, name, LENIENT, &ignored, &r->folder, e) < 0 || read_metadata(r, e) < 0 ||
-		read_record(r, e) < 0 || hash_members(r, limits->unpacked, e) < 0)
+		read_record(r, e) < 0)
 		return -1;
+	uint64_t unpack_most = limits->unpacked;
+	r->out->unpacked = sum_of_sizes(&r->zip);
+	if (r->out->unpacked <= unpack_most) {
+		if (member_hashes_read(r->bytes, &r->zip, &r->hashes, e) < 0)
+			return -1;
+		member_hashes_digest(&r->hashes, &r->zip, r->out->sha256);
+		r->out->has_hashes = true;
+	}
 	r->out->dist_info = arena_copy(&r->out->text, r->folder);
-	copy_members(r);
+	struct wheel_content *out = r->out;
+	out->member = xcalloc(r->zip.count, sizeof(*out->member));
+	for (size_t i = 0; i < r->zip.count; i++) {
+		const struct zipmember *m = &r->zip.members[i];
+		if (m->is_folder)
+			continue;
+		struct wheel_content_member *copy = &out->member[out->members++];
+		*copy = (struct wheel_content_member){
+			.path = arena_copy(&out->text, m->name),
+			.size = m->size,
+			.crc = m->crc,
+			.is_executable = m->mode & 0111,
+		};
+		if (r->hashes.sha256)
+			memcpy(copy->sha256, r->hashes.sha256[i], SHA256_SIZE);
+	}
+	if (out->members)
+		qsort(out->member, out->members, sizeof(*out->member), compare_members);
 	return 0;
 }
 

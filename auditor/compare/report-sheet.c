@@ -82,17 +82,6 @@ static size_t text_width(const char *text)
 	return width;
 }
 
-static void measure_columns(const struct sheet_part *p, size_t width[SHEET_COLUMNS])
-{
-	for (size_t i = 0; i < p->columns; i++) {
-		width[i] = text_width(p->head[i]);
-		for (size_t k = 0; k < p->rows; k++) {
-			size_t cell = text_width(p->row[k].cell[i]);
-			width[i] = cell > width[i] && cell <= WIDTH_MOST ? cell : width[i];
-		}
-	}
-}
-
 static void put_text_row(struct buf *out, const char *const *cell, size_t columns, const size_t *width, char mark)
 {
 	size_t last = columns;
@@ -115,7 +104,13 @@ static void put_text_part(struct buf *out, const struct sheet_part *p)
 {
 	size_t width[SHEET_COLUMNS] = {0};
 	buf_printf(out, "\n%s\n", p->title);
-	measure_columns(p, width);
+	for (size_t i = 0; i < p->columns; i++) {
+		width[i] = text_width(p->head[i]);
+		for (size_t k = 0; k < p->rows; k++) {
+			size_t cell = text_width(p->row[k].cell[i]);
+			width[i] = cell > width[i] && cell <= WIDTH_MOST ? cell : width[i];
+		}
+	}
 	if (p->rows)
 		put_text_row(out, p->head, p->columns, width, ' ');
 	for (size_t i = 0; i < p->rows; i++)

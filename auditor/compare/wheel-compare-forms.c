@@ -129,17 +129,6 @@ static void add_library(struct report_sheet *s, const struct library_diff *d)
 		report_sheet_row(s, other, false);
 }
 
-static void add_libraries(struct report_sheet *s, const struct wheel_compare *c)
-{
-	static const char *const head[] = {"library", "", "A", "B"};
-	if (!c->libraries_equal && !c->libraries_different)
-		return;
-	report_sheet_part(s, "Libraries", head, ARRAY_SIZE(head));
-	for (size_t i = 0; i < c->libraries; i++)
-		add_library(s, &c->library[i]);
-	add_table_note(s, c->libraries_equal, c->libraries_different, c->libraries);
-}
-
 // --- provenance ---
 
 // The columns of people: where it is from has three of ours.
@@ -187,25 +176,6 @@ static const char *without_provenance(const struct wheel_compare *c)
 						    : NULL;
 }
 
-static void add_provenance(struct report_sheet *s, const struct wheel_compare *c)
-{
-	static const char *const head[] = {"component", "version", "from", "installed", "options"};
-	const struct provenance_diff *d = &c->provenance;
-	const char *none = without_provenance(c);
-	size_t listed = 0;
-	report_sheet_part(s, "Provenance", head, ARRAY_SIZE(head));
-	for (size_t i = 0; !none && i < d->listed; i++) {
-		if (d->row[i].is_equal)
-			continue;
-		add_provenance_row(s, &d->row[i]);
-		listed++;
-	}
-	if (none)
-		report_sheet_note(s, "%s", none);
-	else
-		add_table_note(s, d->equal, d->different, listed);
-}
-
 void wheel_compare_sheet(const struct wheel_compare *c, struct report_sheet *out)
 {
 	CLEANUP(mem_free) char *names = xasprintf("%s and %s", c->a.label, c->b.label);
@@ -215,7 +185,13 @@ void wheel_compare_sheet(const struct wheel_compare *c, struct report_sheet *out
 		return;
 	add_rows_part(out, "Metadata", &c->metadata);
 	if (c->has_facts) {
-		add_libraries(out, c);
+		static const char *const head[] = {"library", "", "A", "B"};
+		if (c->libraries_equal || c->libraries_different) {
+			report_sheet_part(out, "Libraries", head, ARRAY_SIZE(head));
+			for (size_t i = 0; i < c->libraries; i++)
+				add_library(out, &c->library[i]);
+			add_table_note(out, c->libraries_equal, c->libraries_different, c->libraries);
+		}
 		add_rows_part(out, "Components", &c->components);
 	} else {
 		const struct compare_side *side = c->a.facts ? &c->b : &c->a;
@@ -223,7 +199,21 @@ void wheel_compare_sheet(const struct wheel_compare *c, struct report_sheet *out
 		report_sheet_note(out, "Unknown: what is inside %s was not read%s%s.", side->filename,
 			side->why ? ": " : "", side->why ? side->why : "");
 	}
-	add_provenance(out, c);
+	static const char *const head[] = {"component", "version", "from", "installed", "options"};
+	const struct provenance_diff *d = &c->provenance;
+	const char *none = without_provenance(c);
+	size_t listed = 0;
+	report_sheet_part(out, "Provenance", head, ARRAY_SIZE(head));
+	for (size_t i = 0; !none && i < d->listed; i++) {
+		if (d->row[i].is_equal)
+			continue;
+		add_provenance_row(out, &d->row[i]);
+		listed++;
+	}
+	if (none)
+		report_sheet_note(out, "%s", none);
+	else
+		add_table_note(out, d->equal, d->different, listed);
 	add_members(out, c); // the last: a wheel may have hundreds
 }
 

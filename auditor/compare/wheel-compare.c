@@ -330,25 +330,21 @@ static const char *rename_base(struct arena *text, const char *path, struct str 
 		STR_ARG(ending));
 }
 
-// "pkg/_x.so" of "pkg/_x.cpython-311-x86_64-linux-gnu.so"; NULL: it is no extension module with an ABI in its name.
-static const char *module_key(const char *path, struct arena *text)
-{
-	struct str base = last_part(path);
-	long dot = str_find(base, '.'), last = str_rfind(base, '.');
-	if (dot <= 0)
-		return NULL;
-	struct str ending = str_slice(base, (size_t)last, base.len);
-	if (!str_eq(ending, STR(".so")) && !str_eq(ending, STR(".pyd")))
-		return NULL;
-	return rename_base(text, path, str_slice(base, 0, (size_t)dot), ending);
-}
-
 // Of a bundled library without the hash in its name, or of an extension module without its ABI.
 static const char *build_key(const struct wheel_content *c, const char *path, struct arena *text)
 {
 	(void)c;
-	if (!wheel_is_bundled(path))
-		return module_key(path, text);
+	if (!wheel_is_bundled(path)) {
+		// "pkg/_x.so" of "pkg/_x.cpython-311-x86_64-linux-gnu.so"; NULL: it is no extension module with an ABI in its name.
+		struct str base = last_part(path);
+		long dot = str_find(base, '.'), last = str_rfind(base, '.');
+		if (dot <= 0)
+			return NULL;
+		struct str ending = str_slice(base, (size_t)last, base.len);
+		if (!str_eq(ending, STR(".so")) && !str_eq(ending, STR(".pyd")))
+			return NULL;
+		return rename_base(text, path, str_slice(base, 0, (size_t)dot), ending);
+	}
 	return rename_base(text, path, str_from(plain_library_name(text, last_part(path).ptr)), STR(""));
 }
 
@@ -443,22 +439,6 @@ static enum compare_change change_of(const struct member_pair *p, bool is_same)
 	return is_same ? COMPARE_RENAMED : COMPARE_CHANGED;
 }
 
-static void note_member(struct wheel_compare *c, const struct member_pair *p)
-{
-	struct compare_members *m = &c->members;
-	bool is_same = is_same_bytes(c, p);
-	m->other_modes += is_same && p->a->is_executable != p->b->is_executable;
-	if (is_same && !p->has_own_name) {
-		m->equal++;
-		return;
-	}
-	enum compare_change change = change_of(p, is_same);
-	m->count[change]++;
-	if (m->listed < LIMIT_COMPARE_ROWS)
-		m->row[m->listed++] = (struct compare_member){change, p->a ? p->a->path : NULL,
-			p->b ? p->b->path : NULL, p->a ? p->a->size : 0, p->b ? p->b->size : 0};
-}
-
 static bool is_metadata_pair(const struct wheel_compare *c, const struct member_pair *p)
 {
 	return p->a ? member_is_metadata(c->a.content, p->a->path) : member_is_metadata(c->b.content, p->b->path);
@@ -492,8 +472,21 @@ static void compare_members(struct wheel_compare *c, const struct member_pairs *
 {
 	c->is_by_crc = !c->a.content->has_hashes || !c->b.content->has_hashes;
 	c->members.row = ARENA_NEW(&c->text, struct compare_member, LIMIT_COMPARE_ROWS);
-	for (size_t i = 0; i < pairs->count; i++)
-		note_member(c, &pairs->pair[i]);
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct member_pair *p = &pairs->pair[i];
+		struct compare_members *m = &c->members;
+		bool is_same = is_same_bytes(c, p);
+		m->other_modes += is_same && p->a->is_executable != p->b->is_executable;
+		if (is_same && !p->has_own_name) {
+			m->equal++;
+			continue;
+		}
+		enum compare_change change = change_of(p, is_same);
+		m->count[change]++;
+		if (m->listed < LIMIT_COMPARE_ROWS)
+			m->row[m->listed++] = (struct compare_member){change, p->a ? p->a->path : NULL,
+				p->b ? p->b->path : NULL, p->a ? p->a->size : 0, p->b ? p->b->size : 0};
+	}
 	c->verdict = memcmp(c->a.sha256, c->b.sha256, SHA256_SIZE) == 0 ? COMPARE_IDENTICAL : judge_pairs(c, pairs);
 }
 

@@ -94,17 +94,6 @@ static int compare_set_versions(const void *a, const void *b)
 	return order ? order : strcmp(one->filename, other->filename);
 }
 
-static void sort_set(struct rebuild_set *s)
-{
-	s->by_version = ARENA_NEW(&s->text, const struct set_row *, s->count);
-	if (!s->count)
-		return;
-	qsort(s->row, s->count, sizeof(*s->row), compare_set_rows);
-	for (size_t i = 0; i < s->count; i++)
-		s->by_version[i] = &s->row[i];
-	qsort(s->by_version, s->count, sizeof(struct set_row *), compare_set_versions);
-}
-
 static int read_set_rows(struct rebuild_set *s, const struct jsondoc *doc, struct err *e)
 {
 	const struct jsondoc *rows = jsondoc_get(doc, "rows");
@@ -113,7 +102,13 @@ static int read_set_rows(struct rebuild_set *s, const struct jsondoc *doc, struc
 	for (size_t i = 0; i < jsondoc_count(rows); i++)
 		if (read_set_row(s, jsondoc_at(rows, i), e) < 0)
 			return err_prefix(e, "row %zu: ", i + 1);
-	sort_set(s);
+	s->by_version = ARENA_NEW(&s->text, const struct set_row *, s->count);
+	if (s->count) {
+		qsort(s->row, s->count, sizeof(*s->row), compare_set_rows);
+		for (size_t i = 0; i < s->count; i++)
+			s->by_version[i] = &s->row[i];
+		qsort(s->by_version, s->count, sizeof(struct set_row *), compare_set_versions);
+	}
 	return 0;
 }
 

@@ -125,20 +125,6 @@ static bool rebuild_scope_is_exhausted(const struct rebuild_scope *s)
 
 // --- search paths ---
 
-static enum rebuild_search search_entry(const struct layout *l, const char *dir, struct str entry, struct buf *room)
-{
-	static const enum rebuild_search of_place[LAYOUT_PLACE_COUNT] = {
-		[LAYOUT_HERE] = REBUILD_SEARCH_SYSTEM,
-		[LAYOUT_ABSENT] = REBUILD_SEARCH_PACKAGE,
-		[LAYOUT_PACKAGE] = REBUILD_SEARCH_PACKAGE,
-		[LAYOUT_OUTSIDE] = REBUILD_SEARCH_FOLDER,
-		[LAYOUT_ABSOLUTE] = REBUILD_SEARCH_FOLDER,
-		[LAYOUT_RELATIVE] = REBUILD_SEARCH_SYSTEM,
-		[LAYOUT_UNKNOWN] = REBUILD_SEARCH_FOLDER,
-	};
-	return of_place[layout_resolve(l, dir, entry, room)];
-}
-
 static const struct layout_file *find_placed(const struct layout *l, const struct wheel_elf *file)
 {
 	for (size_t i = 0; i < l->count; i++)
@@ -156,7 +142,17 @@ static enum rebuild_search rebuild_scope_search(struct rebuild_scope *s, const s
 	CLEANUP(buf_release) struct buf room = buf_up_to(LIMIT_ELF_STRING + LIMIT_PATH);
 	s->work += s->layout.count + 1;
 	for (struct str rest = str_from(placed ? path : ""); rest.len && !rebuild_scope_is_exhausted(s);) {
-		enum rebuild_search one = search_entry(&s->layout, placed->dir, str_cut(&rest, ':'), &room);
+		struct str entry = str_cut(&rest, ':');
+		static const enum rebuild_search of_place[LAYOUT_PLACE_COUNT] = {
+			[LAYOUT_HERE] = REBUILD_SEARCH_SYSTEM,
+			[LAYOUT_ABSENT] = REBUILD_SEARCH_PACKAGE,
+			[LAYOUT_PACKAGE] = REBUILD_SEARCH_PACKAGE,
+			[LAYOUT_OUTSIDE] = REBUILD_SEARCH_FOLDER,
+			[LAYOUT_ABSOLUTE] = REBUILD_SEARCH_FOLDER,
+			[LAYOUT_RELATIVE] = REBUILD_SEARCH_SYSTEM,
+			[LAYOUT_UNKNOWN] = REBUILD_SEARCH_FOLDER,
+		};
+		enum rebuild_search one = of_place[layout_resolve(&s->layout, placed->dir, entry, &room)];
 		found = one > found ? one : found;
 		s->work += 100;
 	}
@@ -253,25 +249,6 @@ static void judge_absent(struct rebuild_judging *j, struct judged_file *f, const
 		add_reason(j, (struct rebuild_reason){REBUILD_SONAME, f->file->path, soname, NULL, instead});
 }
 
-static void judge_libraries(struct rebuild_judging *j, struct judged_file *f)
-{
-	const struct elf_facts *elf = &f->file->elf;
-	for (size_t i = 0; i < elf->needed.count && !rebuild_scope_is_exhausted(&j->scope); i++) {
-		const char *soname = elf->needed.item[i];
-		if (rebuild_scope_brings(&j->scope, soname))
-			continue;
-		const struct offer_library *l = platform_offer_find(j->scope.offer, f->arch, str_from(soname));
-		if (!l) {
-			judge_absent(j, f, soname);
-			continue;
-		}
-		if (!l->version.count && l->is_readable) {
-			f->plain = l;
-			f->plains++;
-		}
-	}
-}
-
 // --- versions ---
 
 static void judge_versions(struct rebuild_judging *j, const struct judged_file *f)
@@ -354,7 +331,21 @@ static void judge_file(struct rebuild_judging *j, const struct wheel_elf *file)
 	if (!f.arch || !platform_offer_has_arch(j->scope.offer, f.arch))
 		return;
 	j->has_arch = true;
-	judge_libraries(j, &f);
+	const struct elf_facts *elf = &f.file->elf;
+	for (size_t i = 0; i < elf->needed.count && !rebuild_scope_is_exhausted(&j->scope); i++) {
+		const char *soname = elf->needed.item[i];
+		if (rebuild_scope_brings(&j->scope, soname))
+			continue;
+		const struct offer_library *l = platform_offer_find(j->scope.offer, f.arch, str_from(soname));
+		if (!l) {
+			judge_absent(j, &f, soname);
+			continue;
+		}
+		if (!l->version.count && l->is_readable) {
+			f.plain = l;
+			f.plains++;
+		}
+	}
 	judge_versions(j, &f);
 	judge_symbols(j, &f);
 }

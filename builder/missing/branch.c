@@ -106,31 +106,6 @@ static int on_line(void *ctx, const struct requirements_line *line, struct err *
 	return 0;
 }
 
-static int check_nesting(const struct branch_file *f, struct err *e)
-{
-	if (++f->reader->named > LIMIT_BRANCH_FILES) // a few files that name each other in many spellings are as many
-		return err_set(e, ERR_USAGE, "the branch names more than %d files", LIMIT_BRANCH_FILES);
-	if (f->depth > LIMIT_BRANCH_DEPTH)
-		return err_set(e, ERR_USAGE, "files include each other more than %d deep", LIMIT_BRANCH_DEPTH);
-	for (const struct branch_file *p = f->parent; p; p = p->parent)
-		if (strcmp(p->path, f->path) == 0)
-			return err_set(e, ERR_USAGE, "%s includes itself", f->path);
-	return 0;
-}
-
-// A file may be read twice: as requirements and as constraints.
-static bool note_file(struct branch_reader *r, struct branch_file *f)
-{
-	struct branch *b = r->branch;
-	for (size_t i = 0; i < b->files; i++)
-		if (b->file[i].is_constraints == f->is_constraints && strcmp(b->file[i].path, f->path) == 0)
-			return false;
-	f->path = arena_copy(r->text, str_from(f->path));
-	GROW(b->file, b->files, r->file_room);
-	b->file[b->files++] = (struct branch_source){.path = f->path, .is_constraints = f->is_constraints};
-	return true;
-}
-
 static int read_branch_file(struct branch_reader *r, const char *path, bool is_constraints,
 	const struct branch_file *parent, struct err *e)
 {
@@ -141,10 +116,21 @@ static int read_branch_file(struct branch_reader *r, const char *path, bool is_c
 		.depth = parent ? parent->depth + 1 : 1};
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_REQUIREMENTS);
-	if (check_nesting(&f, e) < 0)
-		return -1;
-	if (!note_file(r, &f))
-		return 0;
+	if (++f.reader->named > LIMIT_BRANCH_FILES) // a few files that name each other in many spellings are as many
+		return err_set(e, ERR_USAGE, "the branch names more than %d files", LIMIT_BRANCH_FILES);
+	if (f.depth > LIMIT_BRANCH_DEPTH)
+		return err_set(e, ERR_USAGE, "files include each other more than %d deep", LIMIT_BRANCH_DEPTH);
+	for (const struct branch_file *p = f.parent; p; p = p->parent)
+		if (strcmp(p->path, f.path) == 0)
+			return err_set(e, ERR_USAGE, "%s includes itself", f.path);
+	// A file may be read twice: as requirements and as constraints.
+	struct branch *b = r->branch;
+	for (size_t i = 0; i < b->files; i++)
+		if (b->file[i].is_constraints == f.is_constraints && strcmp(b->file[i].path, f.path) == 0)
+			return 0;
+	f.path = arena_copy(r->text, str_from(f.path));
+	GROW(b->file, b->files, r->file_room);
+	b->file[b->files++] = (struct branch_source){.path = f.path, .is_constraints = f.is_constraints};
 	if (fs_read_regular(path, &text, e) < 0)
 		return -1;
 	r->read += text.len;
@@ -214,31 +200,6 @@ static size_t count_of_project(const struct branch *b, size_t first)
 	return n;
 }
 
-static int check_projects(const struct branch *b, struct err *e)
-{
-	for (size_t i = 0, n; i < b->lines; i += n) {
-		size_t length = 0;
-		n = count_of_project(b, i);
-		for (size_t k = i; k < i + n; k++)
-			length += strlen(b->line[k].specifier) + 1;
-		if (length > LIMIT_BRANCH_SPECIFIERS)
-			return err_set(e, ERR_USAGE, "[branch %s]: the specifiers of %s have more than %d bytes",
-				b->name, b->line[i].project, LIMIT_BRANCH_SPECIFIERS);
-	}
-	return 0;
-}
-
-static int check_branch(const struct branch *b, struct err *e)
-{
-	bool wants = false;
-	for (size_t i = 0; i < b->lines; i++)
-		wants |= line_wants(b, &b->line[i]);
-	if (!wants)
-		return err_set(e, ERR_USAGE,
-			"[branch %s]: its files have neither a requirement nor a pinned constraint", b->name);
-	return check_projects(b, e);
-}
-
 static bool branch_has_ended(const struct config_branch *config, int64_t now)
 {
 	int64_t end;
@@ -257,7 +218,22 @@ static int read_branch(struct branches *all, const struct config_branch *config,
 		return -1;
 	if (b->lines)
 		qsort(b->line, b->lines, sizeof(*b->line), compare_lines);
-	return check_branch(b, e);
+	bool wants = false;
+	for (size_t i = 0; i < b->lines; i++)
+		wants |= line_wants(b, &b->line[i]);
+	if (!wants)
+		return err_set(e, ERR_USAGE,
+			"[branch %s]: its files have neither a requirement nor a pinned constraint", b->name);
+	for (size_t i = 0, n; i < b->lines; i += n) {
+		size_t length = 0;
+		n = count_of_project(b, i);
+		for (size_t k = i; k < i + n; k++)
+			length += strlen(b->line[k].specifier) + 1;
+		if (length > LIMIT_BRANCH_SPECIFIERS)
+			return err_set(e, ERR_USAGE, "[branch %s]: the specifiers of %s have more than %d bytes",
+				b->name, b->line[i].project, LIMIT_BRANCH_SPECIFIERS);
+	}
+	return 0;
 }
 
 static int refuse_branch(const struct config *c, const char *name, struct err *e)

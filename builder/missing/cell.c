@@ -218,18 +218,6 @@ static enum wheel_status status_of_outcome(const struct cell *cell, const struct
 	return cell->is_pure && !cell->rules->wants_pure ? WHEEL_PURE : WHEEL_MISSING;
 }
 
-// Without upstream's answer only a wheel of ours of a pinned version is certain.
-static size_t keep_certain(const struct branch_want *want, struct resolve_outcome *o, size_t count)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < count; i++)
-		if (o[i].kind == RESOLVE_HERE && want->is_pinned)
-			o[kept++] = o[i];
-	if (!kept)
-		o[kept++] = (struct resolve_outcome){.kind = RESOLVE_NOTHING, .micros = want->micros};
-	return kept;
-}
-
 static size_t find_outcomes(const struct cell *cell, const struct branch_want *want, struct resolve_outcome *o)
 {
 	const struct resolve_want wanted = {
@@ -239,8 +227,16 @@ static size_t find_outcomes(const struct cell *cell, const struct branch_want *w
 		return 1;
 	}
 	size_t count = resolve(cell->files, cell->place, cell->platform->id, &wanted, o);
-	if (!cell->is_upstream_known)
-		return keep_certain(want, o, count);
+	if (!cell->is_upstream_known) {
+		// Without upstream's answer only a wheel of ours of a pinned version is certain.
+		size_t kept = 0;
+		for (size_t i = 0; i < count; i++)
+			if (o[i].kind == RESOLVE_HERE && want->is_pinned)
+				o[kept++] = o[i];
+		if (!kept)
+			o[kept++] = (struct resolve_outcome){.kind = RESOLVE_NOTHING, .micros = want->micros};
+		return kept;
+	}
 	// Micro versions without any file are no row of their own beside others.
 	return count > 1 && o[count - 1].kind == RESOLVE_NOTHING ? count - 1 : count;
 }
@@ -355,20 +351,6 @@ static const char *without_folder(const char *source)
 	return slash ? slash + 1 : source;
 }
 
-static void describe_skipped(const struct branch_want *want, const struct cell_status *s, struct buf *out)
-{
-	if (want->has_url)
-		buf_printf(out, "%s wants a file by its URL, which no index decides about", without_folder(want->source));
-	else if (s->skip)
-		buf_printf(out, "%s: %s", without_folder(s->skip->source),
-			*s->skip->reason ? s->skip->reason : "[build] skip");
-	else if (s->removed)
-		buf_printf(out, "%s was removed here: %s", s->removed->filename,
-			*s->removed->reason ? s->removed->reason : "no reason was given");
-	else
-		buf_puts(out, "it is not in [build] packages");
-}
-
 // The number is above those of the platform's wheels that are there now: the list may be older than some of them, and a
 // name that was taken is not taken again.
 static unsigned next_build(const struct cell *cell, const struct version *version, unsigned build)
@@ -432,7 +414,17 @@ static void describe_status(const struct cell *cell, const struct branch_want *w
 	} else if (status == WHEEL_UNPROMOTED) {
 		buf_printf(out, "%s is here, but the view %s does not show it", s->unpromoted->filename, cell->rules->view);
 	} else if (status == WHEEL_SKIPPED) {
-		describe_skipped(want, s, out);
+		if (want->has_url)
+			buf_printf(out, "%s wants a file by its URL, which no index decides about",
+				without_folder(want->source));
+		else if (s->skip)
+			buf_printf(out, "%s: %s", without_folder(s->skip->source),
+				*s->skip->reason ? s->skip->reason : "[build] skip");
+		else if (s->removed)
+			buf_printf(out, "%s was removed here: %s", s->removed->filename,
+				*s->removed->reason ? s->removed->reason : "no reason was given");
+		else
+			buf_puts(out, "it is not in [build] packages");
 	} else if (status == WHEEL_UNKNOWN) {
 		buf_puts(out, cell->upstream_says);
 	} else if (status == WHEEL_IMPOSSIBLE) {
@@ -459,18 +451,6 @@ static int put_sdist_url(const struct cell *cell, const struct index_file *f, st
 	return 0;
 }
 
-static int put_sdist(const struct cell *cell, const struct index_file *f, struct arena *text, struct missing_sdist *out,
-	struct err *e)
-{
-	char hex[SHA256_HEX + 1] = "";
-	*out = (struct missing_sdist){.filename = arena_copy(text, str_from(f->filename)), .size = f->size};
-	if (f->sha256) {
-		hex_encode(f->sha256, SHA256_SIZE, hex);
-		out->sha256 = arena_copy(text, str_from(hex));
-	}
-	return put_sdist_url(cell, f, text, &out->url, e);
-}
-
 int cell_explain(const struct cell *cell, const struct branch_want *want, const struct cell_status *s,
 	struct arena *text, struct missing_row *row, struct err *e)
 {
@@ -489,5 +469,13 @@ int cell_explain(const struct cell *cell, const struct branch_want *want, const 
 	if (s->outcome.kind != RESOLVE_SDIST || s->unpromoted)
 		return 0;
 	row->build = find_rebuild(cell, s, &again) ? again.build : build_after_removal(cell, s);
-	return put_sdist(cell, s->outcome.file, text, &row->sdist, e);
+	const struct index_file *f = s->outcome.file;
+	struct missing_sdist *out = &row->sdist;
+	char hex[SHA256_HEX + 1] = "";
+	*out = (struct missing_sdist){.filename = arena_copy(text, str_from(f->filename)), .size = f->size};
+	if (f->sha256) {
+		hex_encode(f->sha256, SHA256_SIZE, hex);
+		out->sha256 = arena_copy(text, str_from(hex));
+	}
+	return put_sdist_url(cell, f, text, &out->url, e);
 }

@@ -293,23 +293,20 @@ static void put_job_name(struct buf *out, const char *platform)
 	put_string(out, name);
 }
 
-static void put_job_head(struct buf *out, const char *platform)
-{
-	buf_puts(out, "\n  - job:\n      name: ");
-	put_job_name(out, platform);
-	buf_puts(out, "\n      parent: \"wheelcache-build\"\n      vars:\n        wheelcache_platform: ");
-	put_string(out, platform);
-	buf_puts(out, "\n        wheelcache_missing:");
-}
-
 static void put_jobs(const struct missing *m, const struct missing_shard *shard, struct buf *out)
 {
 	const char *platform = NULL;
 	const struct missing_row *row;
 	struct missing_group g;
 	for (size_t at = 0; next_group(m, shard, &at, &g);) {
-		if (!platform || strcmp(platform, g.first->platform) != 0)
-			put_job_head(out, g.first->platform);
+		if (!platform || strcmp(platform, g.first->platform) != 0) {
+			buf_puts(out, "\n  - job:\n      name: ");
+			put_job_name(out, g.first->platform);
+			buf_puts(out,
+				"\n      parent: \"wheelcache-build\"\n      vars:\n        wheelcache_platform: ");
+			put_string(out, g.first->platform);
+			buf_puts(out, "\n        wheelcache_missing:");
+		}
 		platform = g.first->platform;
 		buf_puts(out, "\n          - python: ");
 		put_string(out, g.first->python);
@@ -323,8 +320,11 @@ static void put_jobs(const struct missing *m, const struct missing_shard *shard,
 	buf_puts(out, platform ? "\n" : " []\n");
 }
 
-static void put_children(const struct missing *m, const struct missing_shard *shard, struct buf *out)
+int ci_matrix_zuul(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
 {
+	buf_puts(out, "---\njobs:");
+	put_jobs(m, shard, out);
+	buf_puts(out, "child_jobs:");
 	const char *platform = NULL;
 	struct missing_group g;
 	for (size_t at = 0; next_group(m, shard, &at, &g); platform = g.first->platform)
@@ -333,14 +333,6 @@ static void put_children(const struct missing *m, const struct missing_shard *sh
 			put_job_name(out, g.first->platform);
 		}
 	buf_puts(out, platform ? "\n" : " []\n");
-}
-
-int ci_matrix_zuul(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
-{
-	buf_puts(out, "---\njobs:");
-	put_jobs(m, shard, out);
-	buf_puts(out, "child_jobs:");
-	put_children(m, shard, out);
 	return check_room(out, e);
 }
 

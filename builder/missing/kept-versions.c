@@ -193,9 +193,17 @@ static void keep_what_pip_takes(struct kept_versions *k, struct kept_sight *s, c
 				arena_copy(text, str_from(why)));
 }
 
-static void keep_by_branches(struct kept_versions *k, const char *project, struct kept_file *file, size_t files,
+void kept_versions_mark(struct kept_versions *k, const char *project, struct kept_file *file, size_t files,
 	struct arena *text)
 {
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, REASON_MAX);
+	for (size_t i = 0; i < files; i++) {
+		buf_clear(&why);
+		file[i].kept_by = NULL;
+		if (kept_versions_pin(k, project, file[i].version, file[i].platform->name, &why))
+			file[i].kept_by = arena_copy(text, buf_view(&why));
+	}
 	size_t first = wanted_cells_first(&k->wanted, project);
 	if (first == k->wanted.cells || strcmp(k->wanted.cell[first].want->project, project) != 0)
 		return;
@@ -209,18 +217,4 @@ static void keep_by_branches(struct kept_versions *k, const char *project, struc
 				keep_what_pip_takes(k, &s, &k->wanted.cell[i], file, files, text);
 		index_files_release(&s.files);
 	}
-}
-
-void kept_versions_mark(struct kept_versions *k, const char *project, struct kept_file *file, size_t files,
-	struct arena *text)
-{
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, REASON_MAX);
-	for (size_t i = 0; i < files; i++) {
-		buf_clear(&why);
-		file[i].kept_by = NULL;
-		if (kept_versions_pin(k, project, file[i].version, file[i].platform->name, &why))
-			file[i].kept_by = arena_copy(text, buf_view(&why));
-	}
-	keep_by_branches(k, project, file, files, text);
 }

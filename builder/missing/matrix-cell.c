@@ -111,25 +111,6 @@ int matrix_read_attempts(struct matrix_work *w, struct err *e)
 	return result;
 }
 
-static void put_failure(const struct results_history *h, const struct config *c, int64_t now, struct buf *out)
-{
-	char retry[CLOCK_TEXT];
-	int64_t again = results_retry_time(c, h);
-	buf_printf(out, "%s in step %s", results_result_name[h->result], h->step && *h->step ? h->step : "?");
-	if (h->failures > 1)
-		buf_printf(out, ", %u times in a row", h->failures);
-	if (again && again <= now) {
-		buf_puts(out, ", due to be tried again");
-	} else if (again) {
-		clock_write(again, retry);
-		buf_printf(out, ", to be tried again at %s", retry);
-	} else {
-		buf_puts(out, ", not to be tried again by itself");
-	}
-	if (h->why && *h->why)
-		buf_printf(out, ": %s", h->why);
-}
-
 // Appends why the last attempt failed; *since becomes the time of the first of these failures.
 static int describe_failure(struct matrix_work *w, size_t place, struct buf *out, int64_t *since, struct err *e)
 {
@@ -140,7 +121,22 @@ static int describe_failure(struct matrix_work *w, size_t place, struct buf *out
 		    e) < 0)
 		return -1;
 	*since = h.first_failed;
-	put_failure(&h, o->config, clock_wall_seconds(), out);
+	int64_t now = clock_wall_seconds();
+	char retry[CLOCK_TEXT];
+	int64_t again = results_retry_time(o->config, &h);
+	buf_printf(out, "%s in step %s", results_result_name[h.result], h.step && *h.step ? h.step : "?");
+	if (h.failures > 1)
+		buf_printf(out, ", %u times in a row", h.failures);
+	if (again && again <= now) {
+		buf_puts(out, ", due to be tried again");
+	} else if (again) {
+		clock_write(again, retry);
+		buf_printf(out, ", to be tried again at %s", retry);
+	} else {
+		buf_puts(out, ", not to be tried again by itself");
+	}
+	if (h.why && *h.why)
+		buf_printf(out, ": %s", h.why);
 	return 0;
 }
 
@@ -217,26 +213,6 @@ static const struct index_file *find_wheel(const struct matrix_work *w, size_t a
 
 // --- the words ---
 
-static void describe_wheel_at(const struct matrix_work *w, size_t at, const struct index_file *f, struct buf *out)
-{
-	const struct fits_place *place = &w->maker->fits.place[at];
-	uint64_t micros = index_files_micros(&w->files, at, f);
-	buf_printf(out, "%s%s", f->platform ? "" : "upstream has ", f->filename);
-	if (f->platform && f->platform != place->platform->id)
-		buf_puts(out, " of another platform installs there");
-	else if (f->platform && f->is_pure)
-		buf_puts(out, " is for any platform");
-	else if (f->platform && is_for_stable_abi(w, f))
-		buf_puts(out, " is for the stable ABI");
-	if (f->is_yanked)
-		buf_puts(out, ", yanked");
-	if (micros != UINT64_MAX) {
-		buf_puts(out, " (on ");
-		fits_print_micros(micros, &place->environment->python, out);
-		buf_puts(out, ")");
-	}
-}
-
 // A file whose Requires-Python excludes the Python, if that of each file of the release does; else NULL.
 static const struct index_file *find_excluding(const struct matrix_work *w, size_t at, const struct index_release *release,
 	bool takes_yanked)
@@ -278,17 +254,6 @@ static const struct index_file *find_wheel_elsewhere(const struct matrix_work *w
 	return found;
 }
 
-static void describe_missing_wheel(const struct matrix_work *w, size_t at, struct buf *out)
-{
-	const struct index_file *elsewhere = find_wheel_elsewhere(w, at);
-	if (w->now.first == w->now.end)
-		buf_puts(out, "there is no file of this version");
-	else if (elsewhere)
-		buf_printf(out, "wheels of this version are only on other platforms, such as %s", elsewhere->filename);
-	else
-		nearest_wheel(&w->files, at, &w->now, out);
-}
-
 // --- the cell ---
 
 static void take_wheel(const struct matrix_work *w, size_t at, const struct index_file *f, struct matrix_cell *cell,
@@ -302,7 +267,22 @@ static void take_wheel(const struct matrix_work *w, size_t at, const struct inde
 	cell->filename = arena_copy(&w->out->text, str_from(f->filename));
 	cell->from = from ? arena_copy(&w->out->text, str_from(from->name)) : NULL;
 	cell->since = f->came;
-	describe_wheel_at(w, at, f, why);
+	const struct fits_place *place = &w->maker->fits.place[at];
+	uint64_t micros = index_files_micros(&w->files, at, f);
+	buf_printf(why, "%s%s", f->platform ? "" : "upstream has ", f->filename);
+	if (f->platform && f->platform != place->platform->id)
+		buf_puts(why, " of another platform installs there");
+	else if (f->platform && f->is_pure)
+		buf_puts(why, " is for any platform");
+	else if (f->platform && is_for_stable_abi(w, f))
+		buf_puts(why, " is for the stable ABI");
+	if (f->is_yanked)
+		buf_puts(why, ", yanked");
+	if (micros != UINT64_MAX) {
+		buf_puts(why, " (on ");
+		fits_print_micros(micros, &place->environment->python, why);
+		buf_puts(why, ")");
+	}
 }
 
 static int explain_absence(struct matrix_work *w, size_t at, struct matrix_cell *cell, struct buf *why, struct err *e)
@@ -331,7 +311,14 @@ static int explain_absence(struct matrix_work *w, size_t at, struct matrix_cell 
 		describe_unknown_upstream(w, why);
 	} else {
 		cell->state = WHEEL_MISSING;
-		describe_missing_wheel(w, at, why);
+		const struct index_file *elsewhere = find_wheel_elsewhere(w, at);
+		if (w->now.first == w->now.end)
+			buf_puts(why, "there is no file of this version");
+		else if (elsewhere)
+			buf_printf(why, "wheels of this version are only on other platforms, such as %s",
+				elsewhere->filename);
+		else
+			nearest_wheel(&w->files, at, &w->now, why);
 	}
 	return 0;
 }

@@ -12,19 +12,6 @@ enum { KEPT_NUMBERS = 100000 }; // tag sets, and texts of Requires-Python, that 
 
 // --- what is the same for all projects ---
 
-static void list_places(struct project_matrix_maker *m)
-{
-	const struct project_matrix_options *o = &m->options;
-	size_t places = 0;
-	for (size_t i = 0; i < o->platforms; i++)
-		if (!o->is_retired || !o->is_retired[i])
-			fits_add_platform(&m->fits, o->platform[i]);
-	m->lacks_upstream = xcalloc(m->fits.places + 1, sizeof(*m->lacks_upstream));
-	for (size_t i = 0; i < o->platforms; i++)
-		for (; places < m->fits.places && m->fits.place[places].platform == o->platform[i]; places++)
-			m->lacks_upstream[places] = o->lacks_upstream && o->lacks_upstream[i];
-}
-
 static bool view_has_platform(const struct matrix_view *v, const struct platform *p)
 {
 	for (size_t i = 0; i < v->platforms; i++)
@@ -53,7 +40,15 @@ int project_matrix_open(const struct project_matrix_options *options, struct pro
 	m->options = *options;
 	if (upstreams_new(options->config, &m->upstreams, e) < 0)
 		return -1;
-	list_places(m);
+	const struct project_matrix_options *o = &m->options;
+	size_t places = 0;
+	for (size_t i = 0; i < o->platforms; i++)
+		if (!o->is_retired || !o->is_retired[i])
+			fits_add_platform(&m->fits, o->platform[i]);
+	m->lacks_upstream = xcalloc(m->fits.places + 1, sizeof(*m->lacks_upstream));
+	for (size_t i = 0; i < o->platforms; i++)
+		for (; places < m->fits.places && m->fits.place[places].platform == o->platform[i]; places++)
+			m->lacks_upstream[places] = o->lacks_upstream && o->lacks_upstream[i];
 	list_together(m);
 	*out = STEAL_PTR(m);
 	return 0;
@@ -321,31 +316,7 @@ static int add_files_of(struct matrix_work *w, const struct version *v, struct e
 	return 0;
 }
 
-// Adds our files of both versions to those of upstream.
-static int add_our_files(struct matrix_work *w, struct err *e)
-{
-	index_files_reopen(&w->files);
-	if (w->out->releases && (add_files_of(w, &w->chosen, e) < 0 || add_files_of(w, &w->before, e) < 0))
-		return -1;
-	w->now = w->chosen.text ? index_files_of_version(&w->files, &w->chosen) : w->now;
-	w->then = w->before.text ? index_files_of_version(&w->files, &w->before) : w->then;
-	return 0;
-}
-
 // --- of a project that only upstream has ---
-
-static void count_theirs(struct matrix_work *w, struct matrix_release *r, const struct index_file *f)
-{
-	r->files++;
-	r->wheels += f->is_wheel;
-	r->bytes += f->size > 0 ? (uint64_t)f->size : 0;
-	r->is_yanked &= f->is_yanked;
-	if (f->came && (!r->first || f->came < r->first))
-		r->first = f->came;
-	r->last = f->came > r->last ? f->came : r->last;
-	if (!r->requires_python && f->python)
-		r->requires_python = arena_copy(&w->out->text, str_from(fits_python_text(w->files.fits, f->python)));
-}
 
 static void take_theirs(struct matrix_work *w, const struct index_release *release)
 {
@@ -359,8 +330,19 @@ static void take_theirs(struct matrix_work *w, const struct index_release *relea
 		.is_prerelease = v->is_prerelease,
 		.is_yanked = true,
 	};
-	for (size_t i = release->first; i < release->end; i++)
-		count_theirs(w, r, &w->files.file[i]);
+	for (size_t i = release->first; i < release->end; i++) {
+		const struct index_file *f = &w->files.file[i];
+		r->files++;
+		r->wheels += f->is_wheel;
+		r->bytes += f->size > 0 ? (uint64_t)f->size : 0;
+		r->is_yanked &= f->is_yanked;
+		if (f->came && (!r->first || f->came < r->first))
+			r->first = f->came;
+		r->last = f->came > r->last ? f->came : r->last;
+		if (!r->requires_python && f->python)
+			r->requires_python =
+				arena_copy(&w->out->text, str_from(fits_python_text(w->files.fits, f->python)));
+	}
 }
 
 static void list_metadata(struct matrix_work *w)
@@ -409,44 +391,33 @@ static bool is_certain(const struct upstream_answer *a)
 	       a->result == UPSTREAM_QUARANTINED || a->result == UPSTREAM_PRIVATE;
 }
 
-static void take_upstream(struct matrix_work *w)
-{
-	const struct upstream_answer *a = w->answer;
-	const struct simplepage *page = a->page ? a->page : a->stale;
-	w->out->upstream.result = a->result;
-	w->out->upstream.is_known = is_certain(a);
-	w->out->upstream.asked = a->asked;
-	w->out->upstream.fetched = page ? a->fetched : 0;
-	if (page)
-		index_files_add_page(&w->files, page, 0);
-}
-
-// When the first file of the version came, to us or else to upstream.
-static void find_first(struct matrix_work *w)
-{
-	for (size_t i = 0; i < w->out->releases; i++)
-		if (str_eq(w->out->release[i].key, w->chosen.key))
-			w->first = w->out->release[i].first;
-	if (w->first)
-		return;
-	for (size_t i = w->now.first; i < w->now.end; i++) {
-		const struct index_file *f = &w->files.file[i];
-		if (!f->platform && f->came && (!w->first || f->came < w->first))
-			w->first = f->came;
-	}
-}
-
 static int decide_matrix(struct matrix_work *w, struct err *e)
 {
 	struct project_matrix *m = w->out;
 	choose_versions(w);
 	if (!w->chosen.text)
 		return 0;
-	if (add_our_files(w, e) < 0 || matrix_read_attempts(w, e) < 0)
+	// Adds our files of both versions to those of upstream.
+	index_files_reopen(&w->files);
+	if (w->out->releases && (add_files_of(w, &w->chosen, e) < 0 || add_files_of(w, &w->before, e) < 0))
+		return -1;
+	w->now = w->chosen.text ? index_files_of_version(&w->files, &w->chosen) : w->now;
+	w->then = w->before.text ? index_files_of_version(&w->files, &w->before) : w->then;
+	if (matrix_read_attempts(w, e) < 0)
 		return -1;
 	if (w->now.first == w->now.end && !w->attempts)
 		return 0;
-	find_first(w);
+	// When the first file of the version came, to us or else to upstream.
+	for (size_t i = 0; i < w->out->releases; i++)
+		if (str_eq(w->out->release[i].key, w->chosen.key))
+			w->first = w->out->release[i].first;
+	if (!w->first) {
+		for (size_t i = w->now.first; i < w->now.end; i++) {
+			const struct index_file *f = &w->files.file[i];
+			if (!f->platform && f->came && (!w->first || f->came < w->first))
+				w->first = f->came;
+		}
+	}
 	m->version = arena_copy(&m->text, str_from(w->chosen.text));
 	m->before = w->before.text ? arena_copy(&m->text, str_from(w->before.text)) : NULL;
 	m->cell = arena_alloc_aligned(&m->text, (w->maker->fits.places + 1) * sizeof(*m->cell));
@@ -469,7 +440,14 @@ static int decide_with_upstream(void *ctx, const struct upstream_answer *answer,
 	w->answer = answer;
 	fits_trim(&w->maker->fits, KEPT_NUMBERS);
 	index_files_init(&w->files, w->out->project, &w->maker->fits);
-	take_upstream(w);
+	const struct upstream_answer *a = w->answer;
+	const struct simplepage *page = a->page ? a->page : a->stale;
+	w->out->upstream.result = a->result;
+	w->out->upstream.is_known = is_certain(a);
+	w->out->upstream.asked = a->asked;
+	w->out->upstream.fetched = page ? a->fetched : 0;
+	if (page)
+		index_files_add_page(&w->files, page, 0);
 	int result = decide_matrix(w, e);
 	matrix_work_release(w); // the files borrow from the answer
 	return result;

@@ -122,11 +122,6 @@ static int compare_cells(const void *a, const void *b)
 	return order ? order : (left->want > right->want) - (left->want < right->want);
 }
 
-static bool is_of_index(const struct branch_want *w)
-{
-	return w->micros && !w->has_url;
-}
-
 static int collect_wants(struct collecting *x, struct err *e)
 {
 	for (size_t place = 0; place < x->to->fits.places; place++)
@@ -138,7 +133,7 @@ static int collect_wants(struct collecting *x, struct err *e)
 	const char *last = "";
 	for (size_t i = 0; i < x->to->cells; i++) {
 		const char *project = x->to->cell[i].want->project;
-		if (!is_of_index(x->to->cell[i].want) || strcmp(project, last) == 0)
+		if (!(x->to->cell[i].want->micros && !x->to->cell[i].want->has_url) || strcmp(project, last) == 0)
 			continue;
 		strset_add(&x->to->projects, project);
 		last = project;

@@ -207,16 +207,6 @@ static int run_imports(struct cpu_work *w, size_t first, struct run_outcome *out
 	return probe_run(&w->probe, words, outcome, output, e);
 }
 
-static int refuse_interpreter(const struct cpu_work *w, const struct run_outcome *outcome, const struct buf *output,
-	struct err *e)
-{
-	CLEANUP(buf_release) struct buf reason = buf_up_to(2 * LIMIT_PROBE_OUTPUT);
-	probe_print_end(&w->probe, outcome, &reason);
-	probe_print_last_line(output, &reason);
-	return err_set(e, ERR_IO, "%s does not run with %s: %s", w->options->python, w->options->level->name,
-		reason.data);
-}
-
 static bool is_below_package(const char *module, const char *package)
 {
 	size_t len = strlen(package);
@@ -260,8 +250,13 @@ static int import_more(struct cpu_work *w, size_t *next, struct err *e)
 		return -1;
 	if (output.len && lacks_avx2(&output))
 		return err_set(e, ERR_IO, "%s does not emulate AVX2: version 7.2 or newer does", w->qemu);
-	if (!p.has_begun)
-		return refuse_interpreter(w, &outcome, &output, e);
+	if (!p.has_begun) {
+		CLEANUP(buf_release) struct buf reason = buf_up_to(2 * LIMIT_PROBE_OUTPUT);
+		probe_print_end(&w->probe, &outcome, &reason);
+		probe_print_last_line(&output, &reason);
+		return err_set(e, ERR_IO, "%s does not run with %s: %s", w->options->python, w->options->level->name,
+			reason.data);
+	}
 	*next = p.at < w->report->count ? end_module(w, &p, &outcome) : w->report->count;
 	return 0;
 }
@@ -353,8 +348,17 @@ static int write_piece(void *ctx, struct str piece, struct err *e)
 	return 0;
 }
 
-static int unpack_file(struct wheel_unpacking *u, const struct zipmember *m, struct str target, struct err *e)
+static int unpack_member(struct wheel_unpacking *u, const struct zipmember *m, struct err *e)
 {
+	struct str target = top_modules_installed_path(m->name);
+	if (m->is_folder || !target.len)
+		return 0;
+	if (memberpath_leads_out(target) || !memberpath_is_plain(target))
+		return err_set(e, ERR_INVALID, "the path " STR_FMT " is not below the folder of modules",
+			STR_ARG(m->name));
+	u->total += m->size; // zipread_member refuses 4 GiB and more
+	if (u->total > LIMIT_UNPACKED && u->total / LIMIT_UNPACKED_RATIO > u->bytes->size)
+		return err_set(e, ERR_LIMIT, "it unpacks to more than %d times its size", LIMIT_UNPACKED_RATIO);
 	CLEANUP(mem_free) char *path = xstrndup(target.ptr, target.len);
 	// path is changed while this works, and is what it was afterwards.
 	for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -371,20 +375,6 @@ static int unpack_file(struct wheel_unpacking *u, const struct zipmember *m, str
 	u->fd = fd;
 	strset_add(u->paths, path);
 	return zipread_member(u->bytes, m, write_piece, u, e);
-}
-
-static int unpack_member(struct wheel_unpacking *u, const struct zipmember *m, struct err *e)
-{
-	struct str target = top_modules_installed_path(m->name);
-	if (m->is_folder || !target.len)
-		return 0;
-	if (memberpath_leads_out(target) || !memberpath_is_plain(target))
-		return err_set(e, ERR_INVALID, "the path " STR_FMT " is not below the folder of modules",
-			STR_ARG(m->name));
-	u->total += m->size; // zipread_member refuses 4 GiB and more
-	if (u->total > LIMIT_UNPACKED && u->total / LIMIT_UNPACKED_RATIO > u->bytes->size)
-		return err_set(e, ERR_LIMIT, "it unpacks to more than %d times its size", LIMIT_UNPACKED_RATIO);
-	return unpack_file(u, m, target, e);
 }
 
 static int unpack_members(struct wheel_unpacking *u, struct err *e)

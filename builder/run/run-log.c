@@ -94,29 +94,26 @@ static bool move_down(struct run_log *l, uint64_t from, uint64_t to)
 	return ftruncate(l->fd, (off_t)to) == 0 && is_good;
 }
 
-// Makes room in a full file.
-static void drop_middle(struct run_log *l)
-{
-	size_t window = (size_t)(l->limit / 16);
-	uint64_t begin = l->cut + MARK;
-	if (!l->cut)
-		begin = l->cut = find_line(l, l->limit / 2 - window, window, true);
-	uint64_t from = find_line(l, l->size - l->limit / 4, window, false);
-	l->dropped += from - begin;
-	move_down(l, from, l->cut + MARK);
-	char mark[MARK + 1];
-	int n = snprintf(mark, sizeof(mark), "\n--- %" PRIu64 " bytes are left out here ---", l->dropped);
-	memset(mark + n, ' ', (size_t)(MARK - n));
-	mark[MARK - 1] = '\n';
-	if (!write_all(l->fd, mark, MARK, l->cut))
-		l->lost += MARK;
-}
-
 static void append_to_file(struct run_log *l, struct str bytes)
 {
 	while (bytes.len) {
-		if (l->size >= l->limit)
-			drop_middle(l);
+		if (l->size >= l->limit) {
+			// Makes room in a full file.
+			size_t window = (size_t)(l->limit / 16);
+			uint64_t begin = l->cut + MARK;
+			if (!l->cut)
+				begin = l->cut = find_line(l, l->limit / 2 - window, window, true);
+			uint64_t from = find_line(l, l->size - l->limit / 4, window, false);
+			l->dropped += from - begin;
+			move_down(l, from, l->cut + MARK);
+			char mark[MARK + 1];
+			int n = snprintf(mark, sizeof(mark), "\n--- %" PRIu64 " bytes are left out here ---",
+				l->dropped);
+			memset(mark + n, ' ', (size_t)(MARK - n));
+			mark[MARK - 1] = '\n';
+			if (!write_all(l->fd, mark, MARK, l->cut))
+				l->lost += MARK;
+		}
 		uint64_t room = l->limit - l->size;
 		size_t n = bytes.len < room ? bytes.len : (size_t)room;
 		if (!write_all(l->fd, bytes.ptr, n, l->size)) {
@@ -133,22 +130,18 @@ static int print_lost(const struct run_log *l, char *line, size_t room)
 	return snprintf(line, room, "\n--- %" PRIu64 " bytes are lost here: the disk took no more ---\n", l->lost);
 }
 
-// Says that bytes were lost before, if the disk takes that now.
-static void note_lost(struct run_log *l)
-{
-	char line[2 * MARK];
-	uint64_t lost = l->lost;
-	int n = print_lost(l, line, sizeof(line));
-	l->lost = 0;
-	append_to_file(l, (struct str){line, (size_t)n});
-	if (l->lost)
-		l->lost = lost;
-}
-
 void run_log_add(struct run_log *l, struct str bytes)
 {
-	if (l->lost)
-		note_lost(l);
+	if (l->lost) {
+		// Says that bytes were lost before, if the disk takes that now.
+		char line[2 * MARK];
+		uint64_t lost = l->lost;
+		int n = print_lost(l, line, sizeof(line));
+		l->lost = 0;
+		append_to_file(l, (struct str){line, (size_t)n});
+		if (l->lost)
+			l->lost = lost;
+	}
 	append_to_file(l, bytes);
 }
 

@@ -141,15 +141,6 @@ static int start_supervisor(struct run *r, struct err *e)
 
 // --- its output ---
 
-static void look_for_memory_words(struct run *r, size_t len)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(memory_words); i++)
-		if (memmem(r->block, len, memory_words[i], strlen(memory_words[i])))
-			r->said_at = r->bytes;
-	r->carried = len < WORDS_MOST ? len : WORDS_MOST;
-	memmove(r->block, r->block + len - r->carried, r->carried);
-}
-
 // Reads some output. False if there was none.
 static bool read_output(struct run *r)
 {
@@ -161,8 +152,14 @@ static bool read_output(struct run *r)
 	}
 	run_log_add(r->options->log, (struct str){r->block + r->carried, (size_t)n});
 	r->bytes += (uint64_t)n;
-	if (r->options->memory)
-		look_for_memory_words(r, r->carried + (size_t)n);
+	if (r->options->memory) {
+		size_t len = r->carried + (size_t)n;
+		for (size_t i = 0; i < ARRAY_SIZE(memory_words); i++)
+			if (memmem(r->block, len, memory_words[i], strlen(memory_words[i])))
+				r->said_at = r->bytes;
+		r->carried = len < WORDS_MOST ? len : WORDS_MOST;
+		memmove(r->block, r->block + len - r->carried, r->carried);
+	}
 	return true;
 }
 
@@ -187,30 +184,6 @@ static void watch_run(struct run *r)
 	}
 }
 
-// The supervisor was killed. The kernel ended the program with it, but not what the program started.
-static void end_without_supervisor(const struct run *r)
-{
-	struct run_cgroup g = {.path = ""};
-	if (run_cgroup_base()) {
-		run_cgroup_name(&g, run_cgroup_base(), r->supervisor);
-		run_cgroup_kill(&g);
-		run_cgroup_remove(&g);
-	}
-	// A process may fork and end while /proc is read, so nothing is found twice.
-	for (int i = 0, found_none = 0; i < KILL_ROUNDS && found_none < 2 && r->report.pid > 0; i++) {
-		found_none = process_tree_signal_session(r->report.pid, SIGKILL) ? 0 : found_none + 1;
-		poll(NULL, 0, KILL_MS);
-	}
-}
-
-static int wait_for_supervisor(const struct run *r)
-{
-	int status = 0;
-	while (waitpid(r->supervisor, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
 // --- the outcome ---
 
 static bool was_out_of_memory(const struct run *r)
@@ -231,19 +204,15 @@ static enum run_end find_end(const struct run *r, int status)
 	return WIFSIGNALED(status) ? RUN_SIGNALLED : RUN_EXITED;
 }
 
-static int report_start_error(const struct run *r, struct err *e)
-{
-	const struct run_options *o = r->options;
-	errno = r->report.error;
-	return err_errno(e, ERR_IO, "cannot run %s%s%s", o->argv[0], r->report.in_folder ? " in " : "",
-		r->report.in_folder ? o->folder : "");
-}
-
 static int fill_outcome(const struct run *r, int supervisor_status, struct run_outcome *out, struct err *e)
 {
 	int status = r->report.is_over ? r->report.status : supervisor_status;
-	if (r->report.error)
-		return report_start_error(r, e);
+	if (r->report.error) {
+		const struct run_options *o = r->options;
+		errno = r->report.error;
+		return err_errno(e, ERR_IO, "cannot run %s%s%s", o->argv[0], r->report.in_folder ? " in " : "",
+			r->report.in_folder ? o->folder : "");
+	}
 	if (!r->report.is_over && !WIFSIGNALED(supervisor_status))
 		return err_set(e, ERR_IO, "the process that was to run %s ended with %d", r->options->argv[0],
 			WEXITSTATUS(supervisor_status));
@@ -271,9 +240,23 @@ int run_program(const struct run_options *options, struct run_outcome *out, stru
 	if (start_supervisor(r, e) < 0)
 		return -1;
 	watch_run(r);
-	int status = wait_for_supervisor(r);
-	if (!r->report.is_over)
-		end_without_supervisor(r);
+	int status = 0;
+	while (waitpid(r->supervisor, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!r->report.is_over) {
+		// The supervisor was killed. The kernel ended the program with it, but not what the program started.
+		struct run_cgroup g = {.path = ""};
+		if (run_cgroup_base()) {
+			run_cgroup_name(&g, run_cgroup_base(), r->supervisor);
+			run_cgroup_kill(&g);
+			run_cgroup_remove(&g);
+		}
+		// A process may fork and end while /proc is read, so nothing is found twice.
+		for (int i = 0, found_none = 0; i < KILL_ROUNDS && found_none < 2 && r->report.pid > 0; i++) {
+			found_none = process_tree_signal_session(r->report.pid, SIGKILL) ? 0 : found_none + 1;
+			poll(NULL, 0, KILL_MS);
+		}
+	}
 	// Reads what is still in the pipe. A process that is not below the supervisor could have been handed
 	// the other end of it, so the end of the output is not waited for.
 	struct pollfd rest = {.fd = r->output, .events = POLLIN};

@@ -458,21 +458,6 @@ static void watch(struct supervision *s, uint64_t seconds)
 	}
 }
 
-// Ends everything that is below us. A process that forks and ends while /proc is read is found in the next round only,
-// so that the cgroup, which counts nothing, is ended after the second one.
-static void end_all(struct supervision *s)
-{
-	int64_t give_up = clock_ms() + GONE_MS;
-	for (int round = 0; reap(s) && clock_ms() < give_up; round++) {
-		unsigned running = process_tree_signal(getpid(), s->pid, SIGKILL);
-		if (running > s->report.left)
-			s->report.left = running;
-		if (round)
-			run_cgroup_kill(&s->cgroup);
-		wait_for_something(s, AGAIN_MS);
-	}
-}
-
 // --- the report ---
 
 static void supervise(struct supervision *s, uint64_t seconds)
@@ -480,7 +465,17 @@ static void supervise(struct supervision *s, uint64_t seconds)
 	start_program(s);
 	if (!s->report.error) {
 		watch(s, seconds);
-		end_all(s);
+		// Ends everything that is below us. A process that forks and ends while /proc is read is found in the next round only,
+		// so that the cgroup, which counts nothing, is ended after the second one.
+		int64_t give_up = clock_ms() + GONE_MS;
+		for (int round = 0; reap(s) && clock_ms() < give_up; round++) {
+			unsigned running = process_tree_signal(getpid(), s->pid, SIGKILL);
+			if (running > s->report.left)
+				s->report.left = running;
+			if (round)
+				run_cgroup_kill(&s->cgroup);
+			wait_for_something(s, AGAIN_MS);
+		}
 		struct start_error failed;
 		struct rusage usage;
 		if (read(s->start_error, &failed, sizeof(failed)) == sizeof(failed)) {

@@ -114,14 +114,6 @@ int build_facts_machine(struct sandbox *r, struct jsondoc *provenance, struct er
 
 // --- what pip installed ---
 
-static const char *hash_of_item(const struct jsondoc *item)
-{
-	const struct jsondoc *info = jsondoc_get(item, "download_info");
-	const struct jsondoc *archive = info ? jsondoc_get(info, "archive_info") : NULL;
-	const struct jsondoc *hashes = archive ? jsondoc_get(archive, "hashes") : NULL;
-	return hashes ? jsondoc_get_str(hashes, "sha256") : NULL;
-}
-
 static bool is_short(const char *text)
 {
 	return text && strlen(text) <= LIMIT_FILE_NAME;
@@ -144,7 +136,10 @@ static void add_installed(struct installed *all, const struct jsondoc *item)
 	const struct jsondoc *metadata = jsondoc_get(item, "metadata");
 	const char *name = metadata ? jsondoc_get_str(metadata, "name") : NULL;
 	const char *version = metadata ? jsondoc_get_str(metadata, "version") : NULL;
-	const char *hash = hash_of_item(item);
+	const struct jsondoc *info = jsondoc_get(item, "download_info");
+	const struct jsondoc *archive = info ? jsondoc_get(info, "archive_info") : NULL;
+	const struct jsondoc *hashes = archive ? jsondoc_get(archive, "hashes") : NULL;
+	const char *hash = hashes ? jsondoc_get_str(hashes, "sha256") : NULL;
 	if (!is_short(name) || !is_short(version) || !name_is_valid(str_from(name)))
 		return;
 	struct jsondoc *row = jsondoc_object();

@@ -55,34 +55,25 @@ static int remove_wheel_before(int folder, const char *name, struct strset *all,
 	return 0;
 }
 
-static int report_several(const struct strset *all, struct err *e)
-{
-	CLEANUP(buf_release) struct buf names = buf_up_to(SHOWN * LIMIT_FILE_NAME * 2);
-	for (size_t i = 0; i < all->count && i < SHOWN; i++)
-		buf_printf(&names, "%s%s", i ? ", " : "", all->item[i]);
-	return err_set(e, ERR_INVALID, "it left %zu wheels instead of one: %s", all->count, names.data);
-}
-
-// Opens the folder itself, not what a link in its place leads to.
-static int open_output(const char *path, struct err *e)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? err_errno(e, ERR_IO, "the output folder") : fd;
-}
-
 static int find_only_wheel(const char *path, const char *before, char **name, struct err *e)
 {
 	struct stat st;
 	CLEANUP(strset_release) struct strset all = {0};
-	CLEANUP(mem_close) int folder = open_output(path, e);
+	// Opens the folder itself, not what a link in its place leads to.
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	CLEANUP(mem_close) int folder = fd < 0 ? err_errno(e, ERR_IO, "the output folder") : fd;
 	if (folder < 0 || list_wheels(folder, &all, e) < 0)
 		return -1;
 	if (all.count > 1 && before && strset_has(&all, before) && remove_wheel_before(folder, before, &all, e) < 0)
 		return -1;
 	if (!all.count)
 		return err_set(e, ERR_INVALID, "it left no wheel");
-	if (all.count > 1)
-		return report_several(&all, e);
+	if (all.count > 1) {
+		CLEANUP(buf_release) struct buf names = buf_up_to(SHOWN * LIMIT_FILE_NAME * 2);
+		for (size_t i = 0; i < all.count && i < SHOWN; i++)
+			buf_printf(&names, "%s%s", i ? ", " : "", all.item[i]);
+		return err_set(e, ERR_INVALID, "it left %zu wheels instead of one: %s", all.count, names.data);
+	}
 	if (fstatat(folder, all.item[0], &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_errno(e, ERR_IO, "%s", all.item[0]);
 	if (!S_ISREG(st.st_mode))
@@ -242,14 +233,6 @@ static int get_store_use(void *ctx, struct quota_use *use, struct err *e)
 	return place_room(p->written, &use->free, e);
 }
 
-static int reserve_room(struct store_push *s, struct err *e)
-{
-	const struct platform *p = s->target->platform;
-	if (reservation_open(s->target->catalog, p, &s->reservation, e) < 0)
-		return -1;
-	return reservation_set(s->reservation, s->target->config->max_file, s->wheel->size, get_store_use, s, e);
-}
-
 static int write_wheel(struct store_push *s, struct err *e)
 {
 	CLEANUP(mem_free) char *block = xmalloc(BLOCK);
@@ -268,7 +251,12 @@ static int publish_wheel(struct store_push *s, struct publish_receipt *receipt, 
 {
 	const struct declared claims = {.filetype = "bdist_wheel", .digest[DIGEST_SHA256] = s->wheel->sha256};
 	CLEANUP(mem_free) char *project = publish_project_of(s->wheel->filename, NULL, e);
-	if (!project || catalog_open(s->target->catalog, &s->catalog, e) < 0 || reserve_room(s, e) < 0)
+	if (!project || catalog_open(s->target->catalog, &s->catalog, e) < 0)
+		return -1;
+	const struct platform *p = s->target->platform;
+	if (reservation_open(s->target->catalog, p, &s->reservation, e) < 0)
+		return -1;
+	if (reservation_set(s->reservation, s->target->config->max_file, s->wheel->size, get_store_use, s, e) < 0)
 		return -1;
 	s->publish = publish_begin(s->target->platform, s->catalog, s->wheel->filename, project, e);
 	if (!s->publish)

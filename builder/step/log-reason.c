@@ -406,20 +406,6 @@ static bool is_retry(enum log_class class)
 	return class == LOG_RETRY;
 }
 
-static struct choice choose_line(struct str output, struct buf *line)
-{
-	struct choice found = find_last_word(output, line);
-	if (found.class == LOG_TOOL || found.class == LOG_ERROR)
-		find_first(output, found.end, is_cause, line, &found);
-	if (found.class == LOG_ABSENT)
-		find_first(output, found.end, is_retry, line, &found);
-	if (found.class == LOG_TOOL) {
-		find_first(output, found.end, is_tool, line, &found);
-		find_hint(output, line, &found);
-	}
-	return found;
-}
-
 // The last of the causes that cargo names below an error.
 static void append_cause(struct str behind, struct buf *line, struct buf *reason)
 {
@@ -470,7 +456,15 @@ enum log_cause log_reason(struct str output, struct buf *out)
 	CLEANUP(buf_release) struct buf line = buf_up_to(LINE);
 	CLEANUP(buf_release) struct buf reason = buf_up_to(2 * LINE);
 	output = last_lines(output, LINES);
-	struct choice found = choose_line(output, &line);
+	struct choice found = find_last_word(output, &line);
+	if (found.class == LOG_TOOL || found.class == LOG_ERROR)
+		find_first(output, found.end, is_cause, &line, &found);
+	if (found.class == LOG_ABSENT)
+		find_first(output, found.end, is_retry, &line, &found);
+	if (found.class == LOG_TOOL) {
+		find_first(output, found.end, is_tool, &line, &found);
+		find_hint(output, &line, &found);
+	}
 	if (!found.end)
 		return LOG_CAUSE_PROGRAM;
 	// Appends the line, and what belongs to it.

@@ -159,25 +159,6 @@ static void on_sdist_done(void *ctx, const struct fetch_result *result)
 		err_advise(d->e, "%s", advice);
 }
 
-static void download_once(struct sdist_download *d, struct fetch_pool *pool, const char *url, const char *home,
-	unsigned try)
-{
-	const struct fetch_request request = {
-		.url = url,
-		.configured_url = home,
-		.delay_ms = try ? (uint64_t)FIRST_PAUSE_MS << try : 0,
-		.total_seconds = (unsigned)d->source->seconds,
-		.limit = d->most + 1,
-		.on_head = on_sdist_head,
-		.on_body = on_sdist_body,
-		.is_raw = true,
-		.on_done = on_sdist_done,
-		.ctx = d,
-	};
-	fetch_pool_get(pool, &request);
-	fetch_pool_run(pool);
-}
-
 static bool is_sdist_stopped(const struct sdist_source *s)
 {
 	return s->stop && atomic_load(s->stop);
@@ -191,8 +172,22 @@ static int download(struct sdist_download *d, const struct fetch_pool_options *o
 		struct err why = ERR_INIT;
 		d->e = &why;
 		d->is_temporary = false;
-		if (try == 0 || empty_file(d, &why) == 0)
-			download_once(d, pool, url, home, try);
+		if (try == 0 || empty_file(d, &why) == 0) {
+			const struct fetch_request request = {
+				.url = url,
+				.configured_url = home,
+				.delay_ms = try ? (uint64_t)FIRST_PAUSE_MS << try : 0,
+				.total_seconds = (unsigned)d->source->seconds,
+				.limit = d->most + 1,
+				.on_head = on_sdist_head,
+				.on_body = on_sdist_body,
+				.is_raw = true,
+				.on_done = on_sdist_done,
+				.ctx = d,
+			};
+			fetch_pool_get(pool, &request);
+			fetch_pool_run(pool);
+		}
 		*e = why;
 		if (!d->is_temporary)
 			break;
@@ -261,22 +256,18 @@ static char *url_on_server(const struct sdist_source *s, const struct missing_ro
 	return buf_steal(&url);
 }
 
-static int download_from_server(struct sdist_download *d, const struct missing_row *row, struct err *e)
-{
-	struct fetch_pool_options options = {.fetch = d->source->fetch, .concurrency = 1};
-	CLEANUP(mem_free) char *url = url_on_server(d->source, row, row->sdist.filename);
-	options.fetch.user = options.fetch.password = NULL;
-	options.fetch.progress = NULL;
-	return download(d, &options, url, NULL, e);
-}
-
 // --- choosing ---
 
 static int get_sdist(struct sdist_download *d, const struct missing_row *row, struct err *e)
 {
 	bool is_ours = str_starts(str_from(row->sdist.url), STR(FILE_SCHEME));
-	if (is_ours && d->source->from)
-		return download_from_server(d, row, e);
+	if (is_ours && d->source->from) {
+		struct fetch_pool_options options = {.fetch = d->source->fetch, .concurrency = 1};
+		CLEANUP(mem_free) char *url = url_on_server(d->source, row, row->sdist.filename);
+		options.fetch.user = options.fetch.password = NULL;
+		options.fetch.progress = NULL;
+		return download(d, &options, url, NULL, e);
+	}
 	if (is_ours)
 		return copy_from_store(d, row->sdist.url + strlen(FILE_SCHEME), e);
 	CLEANUP(mem_free) char *home = home_of_url(d, row->sdist.url);

@@ -147,15 +147,6 @@ static int refuse_option(const struct command *self, int found, char **argv, str
 		self->name);
 }
 
-static void print_option(const struct option_row *row, FILE *out)
-{
-	char letter[] = "    ", left[64];
-	if (row->letter)
-		snprintf(letter, sizeof(letter), "-%c,", row->letter);
-	snprintf(left, sizeof(left), "--%s%s%s", row->name, row->value ? "=" : "", row->value ? row->value : "");
-	fprintf(out, "  %-3.3s %-24s %s\n", letter, left, row->help);
-}
-
 static void print_rows(const struct command *self, FILE *out)
 {
 	fprintf(out, "Usage: wheelcache %s COMMAND [OPTION]...\n%s\n\n", self->name, self->help);
@@ -172,8 +163,14 @@ void command_print_help(const struct command *self, FILE *out)
 		return;
 	}
 	fprintf(out, "Usage: wheelcache %s [OPTION]... %s\n%s\n\n", self->name, self->arguments, self->help);
-	for (size_t i = 0; (row = command_next_option(self, &i));)
-		print_option(row, out);
+	for (size_t i = 0; (row = command_next_option(self, &i));) {
+		char letter[] = "    ", left[64];
+		if (row->letter)
+			snprintf(letter, sizeof(letter), "-%c,", row->letter);
+		snprintf(left, sizeof(left), "--%s%s%s", row->name, row->value ? "=" : "",
+			row->value ? row->value : "");
+		fprintf(out, "  %-3.3s %-24s %s\n", letter, left, row->help);
+	}
 }
 
 // --- what an option does ---
@@ -238,16 +235,6 @@ static int fill_option(void *x, const struct option_row *row, const char *value,
 	return 0;
 }
 
-// The words that follow an option with a list of values. getopt goes on after them.
-static int take_more_values(struct session *s, const struct option_row *row, int argc, char **argv, struct err *e)
-{
-	bool is_list = row->value && str_ends(str_from(row->value), STR("..."));
-	for (; is_list && optind < argc && argv[optind][0] != '-'; optind++)
-		if (fill_option(s, row, argv[optind], e) < 0)
-			return -1;
-	return 0;
-}
-
 // Returns the index of the first argument that is not an option, or -1.
 static int read_options(struct session *s, int argc, char **argv, struct err *e)
 {
@@ -269,9 +256,13 @@ static int read_options(struct session *s, int argc, char **argv, struct err *e)
 		const struct option_row *row = found == '?' || found == ':' ? NULL : find_row(self, found);
 		if (!row)
 			return refuse_option(self, found, argv, e);
-		if (fill_option(s, row, row->value ? optarg : NULL, e) < 0 ||
-			take_more_values(s, row, argc, argv, e) < 0)
+		// The words that follow an option with a list of values. getopt goes on after them.
+		if (fill_option(s, row, row->value ? optarg : NULL, e) < 0)
 			return -1;
+		bool is_list = row->value && str_ends(str_from(row->value), STR("..."));
+		for (; is_list && optind < argc && argv[optind][0] != '-'; optind++)
+			if (fill_option(s, row, argv[optind], e) < 0)
+				return -1;
 	}
 }
 

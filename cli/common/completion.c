@@ -87,13 +87,6 @@ static void completion_quote(struct buf *out, const char *text, const char *lett
 
 // --- bash: a row of variables for each command, and one function that picks the row and asks compgen ---
 
-static void add_option_names(const struct option_row *row, struct buf *out)
-{
-	buf_printf(out, " --%s", row->name);
-	if (row->letter)
-		buf_printf(out, " -%c", row->letter);
-}
-
 // The options with a value of this kind.
 static void write_options_of(const struct command *command, enum completion_kind kind, const char *name,
 	struct buf *out)
@@ -101,8 +94,11 @@ static void write_options_of(const struct command *command, enum completion_kind
 	const struct option_row *row;
 	buf_printf(out, " %s='", name);
 	for (size_t i = 0; (row = command_next_option(command, &i));)
-		if (row->value && completion_of_value(row->value) == kind)
-			add_option_names(row, out);
+		if (row->value && completion_of_value(row->value) == kind) {
+			buf_printf(out, " --%s", row->name);
+			if (row->letter)
+				buf_printf(out, " -%c", row->letter);
+		}
 	buf_puts(out, " '");
 }
 
@@ -195,49 +191,25 @@ static void quote_zsh(struct buf *out, const char *text)
 	completion_quote(out, text, "[]:\\", "'\\''");
 }
 
-static void write_zsh_option(const struct option_row *row, struct buf *out)
-{
-	const char *value = row->value ? "=" : "";
-	if (row->letter)
-		buf_printf(out, " \\\n\t\t'(-%c --%s)'{-%c%s,--%s%s}'[", row->letter, row->name, row->letter,
-			row->value ? "+" : "", row->name, value);
-	else
-		buf_printf(out, " \\\n\t\t'--%s%s[", row->name, value);
-	quote_zsh(out, row->help);
-	buf_putc(out, ']');
-	if (row->value) {
-		buf_putc(out, ':');
-		quote_zsh(out, row->value);
-		buf_printf(out, ":%s", zsh_action[completion_of_value(row->value)]);
-	}
-	buf_putc(out, '\'');
-}
-
 static void write_zsh_options(const struct command *command, struct buf *out)
 {
 	const struct option_row *row;
-	for (size_t i = 0; (row = command_next_option(command, &i));)
-		write_zsh_option(row, out);
-}
-
-static void write_group_function(const struct command *group, struct buf *out)
-{
-	buf_puts(out, "\tlocal curcontext=$curcontext state line\n\tlocal -a commands\n\tcommands=(");
-	for (const struct command *const *row = group->rows; *row; row++) {
-		buf_printf(out, "\n\t\t'%s:", command_word(*row));
-		quote_zsh(out, (*row)->help);
+	for (size_t i = 0; (row = command_next_option(command, &i));) {
+		const char *value = row->value ? "=" : "";
+		if (row->letter)
+			buf_printf(out, " \\\n\t\t'(-%c --%s)'{-%c%s,--%s%s}'[", row->letter, row->name, row->letter,
+				row->value ? "+" : "", row->name, value);
+		else
+			buf_printf(out, " \\\n\t\t'--%s%s[", row->name, value);
+		quote_zsh(out, row->help);
+		buf_putc(out, ']');
+		if (row->value) {
+			buf_putc(out, ':');
+			quote_zsh(out, row->value);
+			buf_printf(out, ":%s", zsh_action[completion_of_value(row->value)]);
+		}
 		buf_putc(out, '\'');
 	}
-	buf_puts(out, "\n\t)\n\t_arguments -C");
-	write_zsh_options(group, out);
-	buf_puts(out, " \\\n\t\t'1:command:->command' '*::argument:->argument'\n"
-		      "\tcase $state in\n"
-		      "\tcommand) _describe command commands ;;\n"
-		      "\targument) (($+functions[");
-	write_function_name(group, out);
-	buf_puts(out, "_$words[1]])) && ");
-	write_function_name(group, out);
-	buf_puts(out, "_$words[1] ;;\n\tesac\n");
 }
 
 static void write_zsh_function(const struct command *command, struct buf *out)
@@ -247,7 +219,22 @@ static void write_zsh_function(const struct command *command, struct buf *out)
 	write_function_name(command, out);
 	buf_puts(out, "() {\n");
 	if (command->rows) {
-		write_group_function(command, out);
+		buf_puts(out, "\tlocal curcontext=$curcontext state line\n\tlocal -a commands\n\tcommands=(");
+		for (const struct command *const *row = command->rows; *row; row++) {
+			buf_printf(out, "\n\t\t'%s:", command_word(*row));
+			quote_zsh(out, (*row)->help);
+			buf_putc(out, '\'');
+		}
+		buf_puts(out, "\n\t)\n\t_arguments -C");
+		write_zsh_options(command, out);
+		buf_puts(out, " \\\n\t\t'1:command:->command' '*::argument:->argument'\n"
+			      "\tcase $state in\n"
+			      "\tcommand) _describe command commands ;;\n"
+			      "\targument) (($+functions[");
+		write_function_name(command, out);
+		buf_puts(out, "_$words[1]])) && ");
+		write_function_name(command, out);
+		buf_puts(out, "_$words[1] ;;\n\tesac\n");
 	} else {
 		buf_puts(out, "\t_arguments -s -S");
 		write_zsh_options(command, out);
@@ -280,17 +267,6 @@ static void quote_fish(struct buf *out, const char *text)
 	completion_quote(out, text, "\\", "\\'");
 }
 
-static void write_fish_option(const struct command *command, const struct option_row *row, struct buf *out)
-{
-	buf_printf(out, "complete -c wheelcache -n '__wheelcache_%s %s' -l %s", command->rows ? "at" : "in",
-		command->name, row->name);
-	if (row->letter)
-		buf_printf(out, " -s %c", row->letter);
-	buf_printf(out, "%s -d '", row->value ? fish_value[completion_of_value(row->value)] : "");
-	quote_fish(out, row->help);
-	buf_puts(out, "'\n");
-}
-
 static void write_fish_words(const struct command *command, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf words;
@@ -315,8 +291,15 @@ static void write_fish_command(const struct command *command, struct buf *out)
 	const struct option_row *row;
 	const char *what = arguments[completion_of_arguments(command)];
 	write_fish_words(command, out);
-	for (size_t i = 0; (row = command_next_option(command, &i));)
-		write_fish_option(command, row, out);
+	for (size_t i = 0; (row = command_next_option(command, &i));) {
+		buf_printf(out, "complete -c wheelcache -n '__wheelcache_%s %s' -l %s", command->rows ? "at" : "in",
+			command->name, row->name);
+		if (row->letter)
+			buf_printf(out, " -s %c", row->letter);
+		buf_printf(out, "%s -d '", row->value ? fish_value[completion_of_value(row->value)] : "");
+		quote_fish(out, row->help);
+		buf_puts(out, "'\n");
+	}
 	if (what)
 		buf_printf(out, "complete -c wheelcache -n '__wheelcache_in %s' %s\n", command->name, what);
 }

@@ -37,24 +37,6 @@ static const char *path_on_platform(const char *real, const char *folder)
 	return base ? path_below(real, base) : NULL;
 }
 
-// A platform may be in the folder of another one: the innermost has the shortest path left.
-static void find_platform_of_path(const struct store *store, const char *real, struct file_word *out)
-{
-	const char *left = NULL;
-	for (size_t i = 0; i < store->platform_count; i++) {
-		const struct platform *p = &store->platform[i];
-		const char *const base[] = {place_path(p->place), place_path(p->written)};
-		for (size_t k = 0; k < ARRAY_SIZE(base) && !p->is_away; k++) {
-			const char *rest = path_on_platform(real, base[k]);
-			if (rest && (!left || strlen(rest) < strlen(left))) {
-				left = rest;
-				out->platform = p;
-			}
-		}
-	}
-	out->folder = left ? xstrdup(left) : NULL;
-}
-
 static bool is_file(const char *path)
 {
 	struct stat st;
@@ -88,7 +70,20 @@ int file_word_read(const char *word, const struct store *store, struct file_word
 		return -1;
 	}
 	out->exists = is_file(path);
-	find_platform_of_path(store, real, out);
+	// A platform may be in the folder of another one: the innermost has the shortest path left.
+	const char *left = NULL;
+	for (size_t i = 0; i < store->platform_count; i++) {
+		const struct platform *p = &store->platform[i];
+		const char *const base[] = {place_path(p->place), place_path(p->written)};
+		for (size_t k = 0; k < ARRAY_SIZE(base) && !p->is_away; k++) {
+			const char *rest = path_on_platform(real, base[k]);
+			if (rest && (!left || strlen(rest) < strlen(left))) {
+				left = rest;
+				out->platform = p;
+			}
+		}
+	}
+	out->folder = left ? xstrdup(left) : NULL;
 	return out->platform ? 0 : err_set(e, ERR_USAGE, "%s is not in the folder of a platform", word);
 }
 

@@ -41,21 +41,15 @@ static void print_counts(const struct promote_answer *a, const char *view, bool 
 	buf_puts(out, is_dry_run ? " (dry run: nothing was changed)\n" : "\n");
 }
 
-static size_t count_left(const struct promote_answer *a)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < a->rows; i++)
-		count += a->row[i].result == PROMOTE_LEFT;
-	return count;
-}
-
 void promotion_common_print(struct session *s, const struct promote_answer *answer, const char *view)
 {
 	if (s->is_json) {
 		promote_write_json(answer, view, s->is_dry_run, &s->out);
 		return;
 	}
-	size_t left = count_left(answer);
+	size_t left = 0;
+	for (size_t i = 0; i < answer->rows; i++)
+		left += answer->row[i].result == PROMOTE_LEFT;
 	for (size_t i = 0; i < answer->rows; i++) {
 		const struct promote_row *row = &answer->row[i];
 		bool is_problem = row->result == PROMOTE_REFUSED || row->result == PROMOTE_HELD;

@@ -34,20 +34,17 @@ static char *branch_folder(struct str word)
 	return xasprintf("%.*s", (int)len, word.ptr);
 }
 
-static bool answers(struct str word, int64_t until)
-{
-	CLEANUP(mem_free) char *place = branch_folder(word);
-	CLEANUP(mem_free) char *real = NULL;
-	return !*place || path_probe_wait(path_probe_start(place), until, &real);
-}
-
 static bool branch_answers(const struct config_branch *b, int64_t until)
 {
 	const char *const files[] = {b->constraints, b->requirements};
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		for (struct str rest = str_from(files[i] ? files[i] : ""); rest.len;)
-			if (!answers(str_cut(&rest, ' '), until))
+		for (struct str rest = str_from(files[i] ? files[i] : ""); rest.len;) {
+			struct str word = str_cut(&rest, ' ');
+			CLEANUP(mem_free) char *place = branch_folder(word);
+			CLEANUP(mem_free) char *real = NULL;
+			if (!(!*place || path_probe_wait(path_probe_start(place), until, &real)))
 				return false;
+		}
 	return true;
 }
 

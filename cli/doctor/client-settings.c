@@ -110,23 +110,19 @@ static bool reads_files(void)
 	return !own || strcmp(own, "/dev/null") != 0;
 }
 
-static void read_folders_of(struct pip_reader *x, const char *list)
-{
-	struct str rest = str_from(list);
-	while (rest.len && x->number < FILES_MOST) {
-		struct str folder = str_cut(&rest, ':');
-		if (folder.len)
-			read_pip_file(x, xasprintf(STR_FMT "/pip/pip.conf", STR_ARG(folder)));
-	}
-}
-
 void pip_settings_read(struct client_settings *out, struct doctor_report *r)
 {
 	struct pip_reader x = {.out = out, .report = r};
 	const char *machine = getenv("XDG_CONFIG_DIRS"), *user = getenv("XDG_CONFIG_HOME");
 	*out = (struct client_settings){0};
 	if (reads_files()) {
-		read_folders_of(&x, machine && *machine ? machine : "/etc/xdg");
+		const char *list = machine && *machine ? machine : "/etc/xdg";
+		struct str rest = str_from(list);
+		while (rest.len && x.number < FILES_MOST) {
+			struct str folder = str_cut(&rest, ':');
+			if (folder.len)
+				read_pip_file(&x, xasprintf(STR_FMT "/pip/pip.conf", STR_ARG(folder)));
+		}
 		read_pip_file(&x, xstrdup("/etc/pip.conf"));
 		read_pip_file(&x, below_variable("HOME", ".pip/pip.conf"));
 		read_pip_file(&x, user && *user ? xasprintf("%s/pip/pip.conf", user)
@@ -354,41 +350,6 @@ static void judge_first(const struct index_doctor *d)
 		d->s->value[CLIENT_INDEX].from);
 }
 
-static void judge_extra(const struct index_doctor *d)
-{
-	const char *extra = d->s->value[CLIENT_EXTRA].text, *strategy = d->s->value[CLIENT_STRATEGY].text;
-	const char *advice = "name one index only; let the view merge upstream where others are needed";
-	bool takes_best = d->is_pip || (strategy && strncmp(strategy, "unsafe-", 7) == 0);
-	if (!extra)
-		return;
-	const char *finding = has_index(extra, d->url) ? "this index is only a further one" : "it has further indexes";
-	if (takes_best)
-		doctor_warn(d->report, "order", advice,
-			"%s: %s (%s): it takes the highest version of all, whoever uploaded it", d->client, finding,
-			d->s->value[CLIENT_EXTRA].from);
-	else
-		doctor_warn(d->report, "order", advice,
-			"%s: %s (%s): it takes a project from the first index that has it, and these come before the "
-			"default",
-			d->client, finding, d->s->value[CLIENT_EXTRA].from);
-}
-
-static void judge_switches(const struct index_doctor *d)
-{
-	static const struct {
-		enum client_key key;
-		const char *word;
-	} row[] = {{CLIENT_NO_INDEX, "no-index"}, {CLIENT_OFFLINE, "offline"}};
-	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		if (is_on(d->s->value[row[i].key].text))
-			doctor_wrong(d->report, row[i].word, "remove the setting", "%s asks no index: %s sets %s",
-				d->client, d->s->value[row[i].key].from, row[i].word);
-	if (d->s->value[CLIENT_FIND_LINKS].text)
-		doctor_warn(d->report, "find-links", "remove the setting if the wheels of this index are meant",
-			"%s also takes files that %s names by find-links", d->client,
-			d->s->value[CLIENT_FIND_LINKS].from);
-}
-
 static bool has_word(const char *list, struct str word)
 {
 	struct str rest = str_from(list ? list : "");
@@ -423,7 +384,33 @@ void doctor_index(struct doctor_report *r, const char *client, const struct clie
 {
 	const struct index_doctor d = {r, client, url, ca_file, s, strcmp(client, "pip") == 0};
 	judge_first(&d);
-	judge_extra(&d);
-	judge_switches(&d);
+	const char *extra = d.s->value[CLIENT_EXTRA].text, *strategy = d.s->value[CLIENT_STRATEGY].text;
+	const char *advice = "name one index only; let the view merge upstream where others are needed";
+	bool takes_best = d.is_pip || (strategy && strncmp(strategy, "unsafe-", 7) == 0);
+	if (extra) {
+		const char *finding =
+			has_index(extra, d.url) ? "this index is only a further one" : "it has further indexes";
+		if (takes_best)
+			doctor_warn(d.report, "order", advice,
+				"%s: %s (%s): it takes the highest version of all, whoever uploaded it", d.client,
+				finding, d.s->value[CLIENT_EXTRA].from);
+		else
+			doctor_warn(d.report, "order", advice,
+				"%s: %s (%s): it takes a project from the first index that has it, and these come before the "
+				"default",
+				d.client, finding, d.s->value[CLIENT_EXTRA].from);
+	}
+	static const struct {
+		enum client_key key;
+		const char *word;
+	} row[] = {{CLIENT_NO_INDEX, "no-index"}, {CLIENT_OFFLINE, "offline"}};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (is_on(d.s->value[row[i].key].text))
+			doctor_wrong(d.report, row[i].word, "remove the setting", "%s asks no index: %s sets %s",
+				d.client, d.s->value[row[i].key].from, row[i].word);
+	if (d.s->value[CLIENT_FIND_LINKS].text)
+		doctor_warn(d.report, "find-links", "remove the setting if the wheels of this index are meant",
+			"%s also takes files that %s names by find-links", d.client,
+			d.s->value[CLIENT_FIND_LINKS].from);
 	judge_trust(&d);
 }

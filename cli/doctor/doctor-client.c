@@ -70,16 +70,6 @@ static bool find_program(struct client_python *out)
 	return (own && ask_program(own, out)) || ask_program("python3", out) || ask_program("python", out);
 }
 
-// By the kernel and our own libc.
-static void take_machine(struct client_python *out)
-{
-	struct utsname name;
-	if (uname(&name) == 0)
-		snprintf(out->arch, sizeof(out->arch), "%.31s", name.machine);
-	if (!confstr(_CS_GNU_LIBC_VERSION, out->libc, sizeof(out->libc))) // "glibc 2.36"
-		snprintf(out->libc, sizeof(out->libc), "musl 1.2");
-}
-
 // *is_known: the Python; otherwise its machine alone is.
 static bool find_python(struct doctor_report *r, const char *wanted, struct client_python *out, bool *is_known)
 {
@@ -93,8 +83,14 @@ static bool find_python(struct doctor_report *r, const char *wanted, struct clie
 			"--python %s: it is no version of Python, and no program that is one", wanted);
 		return false;
 	}
-	if (!*is_known || is_version)
-		take_machine(out);
+	if (!*is_known || is_version) {
+		// By the kernel and our own libc.
+		struct utsname name;
+		if (uname(&name) == 0)
+			snprintf(out->arch, sizeof(out->arch), "%.31s", name.machine);
+		if (!confstr(_CS_GNU_LIBC_VERSION, out->libc, sizeof(out->libc))) // "glibc 2.36"
+			snprintf(out->libc, sizeof(out->libc), "musl 1.2");
+	}
 	if (is_version)
 		snprintf(out->version, sizeof(out->version), "%.15s", wanted);
 	const struct profile_keys keys = {*is_known ? out->version : "3.12", out->arch, out->libc};
@@ -192,21 +188,6 @@ static void judge_install(struct doctor_report *r, struct install_judge *j, cons
 		say_why_not(r, j, newest, found, here);
 }
 
-static void judge_python(struct doctor_report *r, const struct client_python *p, const char *wanted,
-	const struct simplepage *page)
-{
-	CLEANUP(buf_release) struct buf here;
-	struct install_judge j = {.python = p, .wanted = wanted};
-	buf_init(&here, LIMIT_PATH);
-	profile_describe(&p->profile, &here);
-	fits_add(&j.fits, NULL, &p->profile.machine, &p->profile.environment[0]);
-	index_files_init(&j.files, page->project, &j.fits);
-	index_files_add_page(&j.files, page, 0);
-	judge_install(r, &j, here.data);
-	index_files_release(&j.files);
-	fits_release(&j.fits);
-}
-
 static bool fits_machine(const struct client_python *p, const char *filename)
 {
 	struct err ignored = ERR_INIT;
@@ -216,17 +197,6 @@ static bool fits_machine(const struct client_python *p, const char *filename)
 	bool fits = profile_fits_machine(&p->profile, &name, &ignored);
 	filename_release(&name);
 	return fits;
-}
-
-static void judge_machine(struct doctor_report *r, const struct client_python *p, const struct simplepage *page)
-{
-	size_t fitting = 0;
-	for (size_t i = 0; i < page->files; i++)
-		fitting += fits_machine(p, page->file[i].filename);
-	doctor_report_add(r, fitting ? DOCTOR_WARNING : DOCTOR_WRONG, "install",
-		"put a Python into PATH, or name one: --python 3.12",
-		"no Python is found here; of %zu files of %s %zu are for this machine, %s with %s", page->files,
-		page->project, fitting, p->arch, p->libc);
 }
 
 // Whether one of the project's files installs on this Python and machine, by the rules of lib/domain, and if not, why.
@@ -240,12 +210,27 @@ static void doctor_install(struct doctor_report *r, const char *python, const ch
 	if (!find_python(r, python, &p, &is_known))
 		return;
 	if (!is_known) {
-		judge_machine(r, &p, page);
+		size_t fitting = 0;
+		for (size_t i = 0; i < page->files; i++)
+			fitting += fits_machine(&p, page->file[i].filename);
+		doctor_report_add(r, fitting ? DOCTOR_WARNING : DOCTOR_WRONG, "install",
+			"put a Python into PATH, or name one: --python 3.12",
+			"no Python is found here; of %zu files of %s %zu are for this machine, %s with %s", page->files,
+			page->project, fitting, p.arch, p.libc);
 		return;
 	}
 	if (p.from)
 		doctor_fine(r, "python", "%s is Python %s", p.from, p.version);
-	judge_python(r, &p, wanted, page);
+	CLEANUP(buf_release) struct buf here;
+	struct install_judge j = {.python = &p, .wanted = wanted};
+	buf_init(&here, LIMIT_PATH);
+	profile_describe(&p.profile, &here);
+	fits_add(&j.fits, NULL, &p.profile.machine, &p.profile.environment[0]);
+	index_files_init(&j.files, page->project, &j.fits);
+	index_files_add_page(&j.files, page, 0);
+	judge_install(r, &j, here.data);
+	index_files_release(&j.files);
+	fits_release(&j.fits);
 }
 
 // --- files that were lost ---
@@ -307,15 +292,6 @@ static const char *text_of(const struct jsondoc *loss, const char *key)
 	return text ? text : "";
 }
 
-static void report_loss(struct doctor_report *r, const struct jsondoc *loss)
-{
-	const char *since = text_of(loss, "since");
-	CLEANUP(mem_free) char *advice = xasprintf("the operator: %s", text_of(loss, "advice"));
-	doctor_wrong(r, "lost", advice, "view %s has lost %s of %s%s%s: %s", text_of(loss, "view"),
-		text_of(loss, "filename"), text_of(loss, "platform"), *since ? ", since " : "", since,
-		text_of(loss, "why"));
-}
-
 // Released files that the store has lost: the cause behind pip's "No matching distribution". The server's /-/explain/ knows
 // it. index: the URL of the index, without a password. project: in normal form. version: NULL: all. A server that does not
 // answer, or is none of ours, adds none.
@@ -329,8 +305,13 @@ static void doctor_lost(struct doctor_report *r, struct fetch *f, const char *in
 	for (size_t i = 0; lost && i < jsondoc_count(lost); i++) {
 		const struct jsondoc *loss = jsondoc_at(lost, i);
 		bool is_meant = !view.len || str_eq(view, str_from(text_of(loss, "view")));
-		if (is_meant && count++ < LIMIT_LOST_NAMED)
-			report_loss(r, loss);
+		if (is_meant && count++ < LIMIT_LOST_NAMED) {
+			const char *since = text_of(loss, "since");
+			CLEANUP(mem_free) char *advice = xasprintf("the operator: %s", text_of(loss, "advice"));
+			doctor_wrong(r, "lost", advice, "view %s has lost %s of %s%s%s: %s", text_of(loss, "view"),
+				text_of(loss, "filename"), text_of(loss, "platform"), *since ? ", since " : "", since,
+				text_of(loss, "why"));
+		}
 	}
 	if (count > LIMIT_LOST_NAMED)
 		doctor_wrong(r, "lost", "the operator: wheelcache explain names all", "%zu more files of %s are lost",
@@ -412,22 +393,6 @@ static void report_distrust(struct doctor_report *r, const char *why)
 	else
 		doctor_wrong(r, "TLS", "set PIP_CERT and SSL_CERT_FILE to the certificate of its authority",
 			"the certificate is not trusted: %s", why);
-}
-
-static void report_unreached(const struct client_doctor *d, const char *proxy, const struct err *e)
-{
-	struct doctor_report *r = d->report;
-	if (e->kind == ERR_DENIED)
-		report_distrust(r, e->msg);
-	else if (e->kind == ERR_USAGE)
-		doctor_wrong(r, "index", "correct the URL, --ca-file or netrc", "%s", e->msg);
-	else if (proxy)
-		doctor_wrong(r, "proxy", "add the host to no_proxy if it is inside your network, or correct the proxy",
-			"through the proxy of %s: %s", proxy, e->msg);
-	else
-		doctor_wrong(r, "reach",
-			"look at the name, the port, the network and its firewalls, and whether the server runs", "%s",
-			e->msg);
 }
 
 // --- the answer ---
@@ -635,7 +600,19 @@ static bool ask_index(const struct client_doctor *d)
 		doctor_warn(d->report, "proxy", "set no_proxy if the server is inside your network",
 			"requests to %s go through the proxy of %s", d->url.host, proxy);
 	if (fetch_get(d->fetch, d->url.text, page_headers, &a, &e) < 0) {
-		report_unreached(d, proxy, &e);
+		struct doctor_report *r = d->report;
+		if (e.kind == ERR_DENIED)
+			report_distrust(r, e.msg);
+		else if (e.kind == ERR_USAGE)
+			doctor_wrong(r, "index", "correct the URL, --ca-file or netrc", "%s", e.msg);
+		else if (proxy)
+			doctor_wrong(r, "proxy",
+				"add the host to no_proxy if it is inside your network, or correct the proxy",
+				"through the proxy of %s: %s", proxy, e.msg);
+		else
+			doctor_wrong(r, "reach",
+				"look at the name, the port, the network and its firewalls, and whether the server runs",
+				"%s", e.msg);
 		return false;
 	}
 	report_status(d, &a);
@@ -663,17 +640,6 @@ static void try_certificates(const struct client_doctor *d, const char *client, 
 	fetch_free(fetch);
 }
 
-static void read_settings(const struct client_doctor *d)
-{
-	CLEANUP(client_settings_release) struct client_settings pip, uv;
-	pip_settings_read(&pip, d->report);
-	uv_settings_read(&uv);
-	doctor_index(d->report, "pip", &pip, d->url.text, d->o->ca_file);
-	doctor_index(d->report, "uv", &uv, d->url.text, d->o->ca_file);
-	try_certificates(d, "pip", &pip);
-	try_certificates(d, "uv", &uv);
-}
-
 static void client_doctor_release(struct client_doctor *d)
 {
 	fetch_free(d->fetch);
@@ -695,5 +661,11 @@ void doctor_client(struct doctor_report *r, const struct doctor_client_options *
 	d.fetch = fetch_new(&options);
 	if (ask_index(&d) && o->project)
 		ask_project(&d);
-	read_settings(&d);
+	CLEANUP(client_settings_release) struct client_settings pip, uv;
+	pip_settings_read(&pip, d.report);
+	uv_settings_read(&uv);
+	doctor_index(d.report, "pip", &pip, d.url.text, d.o->ca_file);
+	doctor_index(d.report, "uv", &uv, d.url.text, d.o->ca_file);
+	try_certificates(&d, "pip", &pip);
+	try_certificates(&d, "uv", &uv);
 }

@@ -38,24 +38,20 @@ void doctor_report_add(struct doctor_report *r, enum doctor_level level, const c
 	r->count[level]++;
 }
 
-static void put_doctor_row(const struct jsondoc *row, struct buf *out)
-{
-	const char *advice = jsondoc_get_str(row, "advice");
-	buf_printf(out, "%-8s %-12s ", jsondoc_get_str(row, "level"), jsondoc_get_str(row, "what"));
-	escape_terminal(out, str_from(jsondoc_get_str(row, "found")));
-	if (advice && *advice) {
-		buf_puts(out, ". To do: ");
-		escape_terminal(out, str_from(advice));
-	}
-	buf_putc(out, '\n');
-}
-
 void doctor_report_text(const struct doctor_report *r, bool is_quiet, struct buf *out)
 {
 	for (size_t i = 0; i < jsondoc_count(r->rows); i++) {
 		const struct jsondoc *row = jsondoc_at(r->rows, i);
-		if (!is_quiet || strcmp(jsondoc_get_str(row, "level"), level_name[DOCTOR_FINE]) != 0)
-			put_doctor_row(row, out);
+		if (!is_quiet || strcmp(jsondoc_get_str(row, "level"), level_name[DOCTOR_FINE]) != 0) {
+			const char *advice = jsondoc_get_str(row, "advice");
+			buf_printf(out, "%-8s %-12s ", jsondoc_get_str(row, "level"), jsondoc_get_str(row, "what"));
+			escape_terminal(out, str_from(jsondoc_get_str(row, "found")));
+			if (advice && *advice) {
+				buf_puts(out, ". To do: ");
+				escape_terminal(out, str_from(advice));
+			}
+			buf_putc(out, '\n');
+		}
 	}
 	if (!is_quiet)
 		buf_printf(out, "%zu ok, %zu warnings, %zu wrong\n", r->count[DOCTOR_FINE], r->count[DOCTOR_WARNING],

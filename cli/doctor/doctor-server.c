@@ -87,16 +87,6 @@ static uint64_t files_of_ours(void)
 	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? 0 : (uint64_t)limit.rlim_max;
 }
 
-static void look_at_memory(struct doctor_report *r, const char *cgroups)
-{
-	CLEANUP(buf_release) struct buf events = {0};
-	CLEANUP(mem_free) char *path = xasprintf("%s/" UNIT "/memory.events", cgroups);
-	const char *kills = read_kernel_file(path, &events) ? strstr(events.data, "oom_kill ") : NULL;
-	if (kills && strtoull(kills + strlen("oom_kill "), NULL, 10) > 0)
-		doctor_wrong(r, "memory", "raise MemoryMax of the unit, or lower [server] page-cache",
-			"the kernel ended processes of the service for want of memory");
-}
-
 void doctor_service(struct doctor_report *r, const struct config *c, const char *cgroups)
 {
 	long pid = first_process(cgroups);
@@ -111,8 +101,14 @@ void doctor_service(struct doctor_report *r, const struct config *c, const char 
 			c->connections, wanted);
 	else
 		doctor_fine(r, "limits", "%s may open as many files as it needs", subject);
-	if (pid > 0)
-		look_at_memory(r, cgroups);
+	if (pid > 0) {
+		CLEANUP(buf_release) struct buf events = {0};
+		CLEANUP(mem_free) char *path = xasprintf("%s/" UNIT "/memory.events", cgroups);
+		const char *kills = read_kernel_file(path, &events) ? strstr(events.data, "oom_kill ") : NULL;
+		if (kills && strtoull(kills + strlen("oom_kill "), NULL, 10) > 0)
+			doctor_wrong(r, "memory", "raise MemoryMax of the unit, or lower [server] page-cache",
+				"the kernel ended processes of the service for want of memory");
+	}
 }
 
 // --- the network ---

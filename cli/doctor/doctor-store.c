@@ -158,12 +158,6 @@ static void add_file(struct doctor_writes *w, const char *what, char *path)
 	add_write(w, xstrdup(what), cut_missing(path), true);
 }
 
-// Adds the folder of a platform that answers.
-static void doctor_writes_platform(struct doctor_writes *w, const struct platform *p)
-{
-	add_write(w, xasprintf("platform %s", p->name), xstrdup(place_path(p->written)), store_is_split(p));
-}
-
 static bool has_membership(const struct config *c)
 {
 	for (size_t i = 0; i < c->view_count; i++)
@@ -254,13 +248,6 @@ static void look_at_room(struct doctor_report *r, const char *what, const char *
 
 // --- platforms ---
 
-static void look_at_release(struct doctor_report *r, const struct platform *p)
-{
-	if (strcmp(place_path(p->written), place_path(p->place)) != 0 && !p->release)
-		doctor_warn(r, "release", "set release in [platform], or release the volume by other means",
-			"platform %s: nothing brings %s to %s", p->name, place_path(p->written), place_path(p->place));
-}
-
 // Such as by a backup that was restored with its mark.
 static void look_at_freeze(struct doctor_report *r, const struct platform *p)
 {
@@ -291,9 +278,12 @@ static void look_at_platform(struct doctor_report *r, const struct platform *p, 
 	struct file_system f = file_system_of(path);
 	doctor_fine(r, "platform", "%s: %s is on %s%s", p->name, path, f.name,
 		f.is_remote ? "; other machines' changes show after the next scan" : "");
-	doctor_writes_platform(writes, p);
+	// Adds the folder of a platform that answers.
+	add_write(writes, xasprintf("platform %s", p->name), xstrdup(place_path(p->written)), store_is_split(p));
 	look_at_freeze(r, p);
-	look_at_release(r, p);
+	if (strcmp(place_path(p->written), place_path(p->place)) != 0 && !p->release)
+		doctor_warn(r, "release", "set release in [platform], or release the volume by other means",
+			"platform %s: nothing brings %s to %s", p->name, place_path(p->written), place_path(p->place));
 	look_at_room(r, "disk", path);
 }
 
@@ -435,20 +425,6 @@ static int count_differing(void *ctx, const char *filename UNUSED, uint64_t plat
 	return 0;
 }
 
-// Names that several platforms have with other bytes, where /simple/ shows several platforms.
-static void look_at_names(struct doctor_report *r, const struct config *c, struct catalog *catalog)
-{
-	struct err ignored = ERR_INIT;
-	size_t names = 0;
-	if (!config_merges_platforms(c) || catalog_shared(catalog, count_differing, &names, &ignored) < 0 || !names)
-		return;
-	doctor_warn(r, "names",
-		"lead jobs to /PLATFORM/simple/ or /VIEW/PLATFORM/simple/ (wheelcache client-config --platform NAME); "
-		"[store] default-view = none ends /simple/",
-		"%zu file name%s other bytes on several platforms, and /simple/ shows one of each", names,
-		names == 1 ? " has" : "s have");
-}
-
 static void look_at_catalog(struct doctor_report *r, const struct config *c, const char *path)
 {
 	struct err e = ERR_INIT;
@@ -458,7 +434,16 @@ static void look_at_catalog(struct doctor_report *r, const struct config *c, con
 		look_at_times(r, catalog);
 		for (size_t i = 0; i < c->view_count; i++)
 			look_at_silence(r, &c->views[i], catalog);
-		look_at_names(r, c, catalog);
+		// Names that several platforms have with other bytes, where /simple/ shows several platforms.
+		struct err ignored = ERR_INIT;
+		size_t names = 0;
+		if (config_merges_platforms(c) && catalog_shared(catalog, count_differing, &names, &ignored) >= 0 &&
+			names)
+			doctor_warn(r, "names",
+				"lead jobs to /PLATFORM/simple/ or /VIEW/PLATFORM/simple/ (wheelcache client-config --platform NAME); "
+				"[store] default-view = none ends /simple/",
+				"%zu file name%s other bytes on several platforms, and /simple/ shows one of each",
+				names, names == 1 ? " has" : "s have");
 	} else if (e.kind == ERR_NOT_FOUND) {
 		doctor_warn(r, "catalog", "wheelcache index, or start the server", "there is no catalog %s", path);
 	} else {

@@ -19,29 +19,6 @@ struct doctor_command {
 	bool checks_config; // and looks at nothing else
 };
 
-static int check_doctor_line(struct doctor_command *x, struct err *e)
-{
-	if (!x->s.timeout)
-		return err_set(e, ERR_USAGE, "--timeout is not 1 or more");
-	if ((x->client.project || x->s.ca_file) && !x->client.url)
-		return err_set(e, ERR_USAGE, "--%s is for --client URL", x->client.project ? "project" : "ca-file");
-	if (x->client.python && !x->client.project)
-		return err_set(e, ERR_USAGE, "--python is for --project NAME");
-	if (x->checks_config && (x->client.url || x->s.is_json))
-		return err_set(e, ERR_USAGE, "--check-config is not for --%s", x->client.url ? "client" : "json");
-	x->client.ca_file = x->s.ca_file;
-	x->client.timeout = (unsigned)x->s.timeout;
-	return 0;
-}
-
-static void look_at_account(struct doctor_report *r)
-{
-	if (geteuid() == 0)
-		doctor_warn(r, "account",
-			"run it as the account of the service: runuser -u wheelcache -- wheelcache doctor",
-			"root may read and write everything, so the rights of the service are not tried");
-}
-
 static void look_at_folders(struct doctor_report *r, const struct config *c)
 {
 	struct err e = ERR_INIT;
@@ -66,7 +43,10 @@ static void examine_server(struct doctor_command *x)
 		return;
 	}
 	doctor_fine(r, "configuration", "%s", x->s.file ? x->s.file : "no file is given: the defaults");
-	look_at_account(r);
+	if (geteuid() == 0)
+		doctor_warn(r, "account",
+			"run it as the account of the service: runuser -u wheelcache -- wheelcache doctor",
+			"root may read and write everything, so the rights of the service are not tried");
 	look_at_folders(r, &x->s.config);
 	doctor_clock(r);
 	doctor_upstream(r, &x->s.config);
@@ -79,21 +59,25 @@ static void log_warning(void *ctx UNUSED, const char *text)
 	log_warn("%s", text);
 }
 
-// Says what `serve` would say, and has its exit code.
-static int check_config(struct doctor_command *x, struct err *e)
-{
-	if (session_read(&x->s, &x->s.config, e) < 0 || serve_check(&x->s.config, log_warning, NULL, e) < 0)
-		return -1;
-	return 0;
-}
-
 static int run_doctor(void *self, struct err *e)
 {
 	struct doctor_command *x = self;
-	if (check_doctor_line(x, e) < 0)
-		return -1;
-	if (x->checks_config)
-		return check_config(x, e);
+	if (!x->s.timeout)
+		return err_set(e, ERR_USAGE, "--timeout is not 1 or more");
+	if ((x->client.project || x->s.ca_file) && !x->client.url)
+		return err_set(e, ERR_USAGE, "--%s is for --client URL", x->client.project ? "project" : "ca-file");
+	if (x->client.python && !x->client.project)
+		return err_set(e, ERR_USAGE, "--python is for --project NAME");
+	if (x->checks_config && (x->client.url || x->s.is_json))
+		return err_set(e, ERR_USAGE, "--check-config is not for --%s", x->client.url ? "client" : "json");
+	x->client.ca_file = x->s.ca_file;
+	x->client.timeout = (unsigned)x->s.timeout;
+	if (x->checks_config) {
+		// Says what `serve` would say, and has its exit code.
+		if (session_read(&x->s, &x->s.config, e) < 0 || serve_check(&x->s.config, log_warning, NULL, e) < 0)
+			return -1;
+		return 0;
+	}
 	if (x->client.url)
 		doctor_client(&x->report, &x->client);
 	else

@@ -59,19 +59,15 @@ void misplaced_end(struct misplaced *m)
 	clear_folder(m);
 }
 
-static void begin_folder(struct misplaced *m, int64_t platform, const char *folder)
-{
-	misplaced_end(m);
-	m->platform = platform;
-	m->folder = xstrdup(folder);
-	m->project = project_of_folder(folder, &m->is_sorted);
-	m->is_mixed = false;
-}
-
 void misplaced_add(struct misplaced *m, int64_t platform, const char *folder, const char *filename, const char *project)
 {
-	if (!m->folder || m->platform != platform || strcmp(m->folder, folder) != 0)
-		begin_folder(m, platform, folder);
+	if (!m->folder || m->platform != platform || strcmp(m->folder, folder) != 0) {
+		misplaced_end(m);
+		m->platform = platform;
+		m->folder = xstrdup(folder);
+		m->project = project_of_folder(folder, &m->is_sorted);
+		m->is_mixed = false;
+	}
 	if (!m->project)
 		return;
 	if (strcmp(m->project, project) == 0) {

@@ -165,27 +165,20 @@ static bool is_second_taken(int dirfd, const char *name, off_t size, time_t seco
 	       other.st_size == size;
 }
 
-static struct timespec choose_mtime(const struct output_dir *d, const struct fs_tmp *tmp,
-	const struct output_forms *forms, const struct stat *st)
-{
-	struct stat before;
-	struct timespec t = output_dir_is_before(st->st_mtim, d->floor) ? d->floor : st->st_mtim;
-	if (fstatat(d->fd, tmp->name, &before, AT_SYMLINK_NOFOLLOW) == 0 && t.tv_sec <= before.st_mtim.tv_sec)
-		t = (struct timespec){.tv_sec = before.st_mtim.tv_sec + 1};
-	for (size_t i = 0; forms && i < forms->count; i++)
-		if (is_second_taken(d->fd, forms->name[i], st->st_size, t.tv_sec)) {
-			t = (struct timespec){.tv_sec = t.tv_sec + 1};
-			i = (size_t)-1; // each form takes one second at most, so this ends
-		}
-	return t;
-}
-
 static void set_mtime(struct output_dir *d, const struct fs_tmp *tmp, const struct output_forms *forms)
 {
 	struct stat st;
 	if (fstat(tmp->fd, &st) < 0)
 		return;
-	struct timespec t = choose_mtime(d, tmp, forms, &st);
+	struct stat before;
+	struct timespec t = output_dir_is_before(st.st_mtim, d->floor) ? d->floor : st.st_mtim;
+	if (fstatat(d->fd, tmp->name, &before, AT_SYMLINK_NOFOLLOW) == 0 && t.tv_sec <= before.st_mtim.tv_sec)
+		t = (struct timespec){.tv_sec = before.st_mtim.tv_sec + 1};
+	for (size_t i = 0; forms && i < forms->count; i++)
+		if (is_second_taken(d->fd, forms->name[i], st.st_size, t.tv_sec)) {
+			t = (struct timespec){.tv_sec = t.tv_sec + 1};
+			i = (size_t)-1; // each form takes one second at most, so this ends
+		}
 	const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, t};
 	if (output_dir_is_before(st.st_mtim, t) && futimens(tmp->fd, times) < 0)
 		return;
@@ -322,9 +315,16 @@ void docroot_next(struct docroot *d)
 	d->dir.floor = d->dir.newest;
 }
 
-// The plain file gets no older mtime than the packed ones.
-static int put_page_forms(struct docroot *d, enum page_format format, struct str page, struct err *e)
+int docroot_page(struct docroot *d, const char *path, enum page_format format, struct str page, struct err *e)
 {
+	CLEANUP(mem_free) char *folder = page_folder(path);
+	if (output_dir_enter(&d->dir, folder, true, e) < 0)
+		return -1;
+	if (has_page_format(d, format, page)) {
+		d->counts.kept += PAGE_CODING_COUNT;
+		return 0;
+	}
+	// The plain file gets no older mtime than the packed ones.
 	static const struct output_forms forms = {&docroot_page_file[0][0], (size_t)PAGE_FORMAT_COUNT * PAGE_CODING_COUNT};
 	const struct timespec floor = d->dir.floor, newest = d->dir.newest;
 	d->dir.newest = floor;
@@ -341,18 +341,6 @@ static int put_page_forms(struct docroot *d, enum page_format format, struct str
 	if (output_dir_is_before(d->dir.newest, newest))
 		d->dir.newest = newest;
 	return 0;
-}
-
-int docroot_page(struct docroot *d, const char *path, enum page_format format, struct str page, struct err *e)
-{
-	CLEANUP(mem_free) char *folder = page_folder(path);
-	if (output_dir_enter(&d->dir, folder, true, e) < 0)
-		return -1;
-	if (has_page_format(d, format, page)) {
-		d->counts.kept += PAGE_CODING_COUNT;
-		return 0;
-	}
-	return put_page_forms(d, format, page, e);
 }
 
 static bool path_exists(const struct docroot *d, const char *path)

@@ -268,16 +268,6 @@ static int update_docroot(struct export *x, struct err *e)
 	return docroot_settle(x->root, &x->wanted, e);
 }
 
-static void add_counts(const struct export *x, struct summary *summary)
-{
-	if (!x->root)
-		return;
-	const struct docroot_counts *counts = docroot_counts(x->root);
-	summary->number[SCAN_REPORT_EXPORT_WRITTEN] += counts->written;
-	summary->number[SCAN_REPORT_EXPORT_REMOVED] += counts->removed;
-	summary->number[SCAN_REPORT_EXPORT_KEPT] += counts->kept;
-}
-
 // A view of which nothing is known is not exported as if it were empty.
 static int check_memberships(const struct export *x, struct err *e)
 {
@@ -305,6 +295,11 @@ int export_run(const struct site *site, struct catalog *catalog, const struct ex
 		return -1;
 	CLEANUP(catalog_read_end) struct catalog *reading UNUSED = catalog;
 	int result = check_memberships(&x, e) < 0 ? -1 : update_docroot(&x, e);
-	add_counts(&x, summary);
+	if (x.root) {
+		const struct docroot_counts *counts = docroot_counts(x.root);
+		summary->number[SCAN_REPORT_EXPORT_WRITTEN] += counts->written;
+		summary->number[SCAN_REPORT_EXPORT_REMOVED] += counts->removed;
+		summary->number[SCAN_REPORT_EXPORT_KEPT] += counts->kept;
+	}
 	return result;
 }

@@ -103,14 +103,6 @@ static struct wheel_reader *borrow_reader(struct reader_shelf *shelf)
 	return r ? r : wheel_reader_new();
 }
 
-// There are no more readers than threads.
-static void return_reader(struct reader_shelf *shelf, struct wheel_reader *r)
-{
-	pthread_mutex_lock(&shelf->lock);
-	shelf->reader[shelf->count++] = r;
-	pthread_mutex_unlock(&shelf->lock);
-}
-
 static int take_at(struct wheel_reader *r, const struct inside_place *p, struct taken_facts *out, struct err *e)
 {
 	CLEANUP(filename_release) struct filename name = {0};
@@ -128,7 +120,11 @@ static void run_inside_job(void *arg)
 	for (size_t i = 0; i < job->places && !job->facts.is_taken; i++)
 		if (take_at(r, &job->place[i], &job->facts, &job->why) == 0)
 			break;
-	return_reader(job->readers, r);
+	// There are no more readers than threads.
+	struct reader_shelf *shelf = job->readers;
+	pthread_mutex_lock(&shelf->lock);
+	shelf->reader[shelf->count++] = r;
+	pthread_mutex_unlock(&shelf->lock);
 	event_queue_put(job->done, job);
 }
 
@@ -224,16 +220,6 @@ static int take_result(struct scan_inside *s, struct err *e)
 	return s->open.catalog && clock_ms() - s->written_ms >= COMMIT_MS ? commit_inside(s, e) : 0;
 }
 
-static int look_inside_all(struct scan_inside *s, struct err *e)
-{
-	if (submit_rows(s, e) < 0)
-		return -1;
-	while (s->running)
-		if (take_result(s, e) < 0 || submit_rows(s, e) < 0)
-			return -1;
-	return commit_inside(s, e);
-}
-
 int scan_inside_run(struct catalog *c, const struct scan_inside_options *options, struct scan_inside_counts *out,
 	struct err *e)
 {
@@ -247,7 +233,12 @@ int scan_inside_run(struct catalog *c, const struct scan_inside_options *options
 		s.done = event_queue_new((size_t)JOBS_A_THREAD * options->threads);
 		s.readers.reader = xcalloc(options->threads, sizeof(struct wheel_reader *));
 		s.pool = thread_pool_new(options->threads, THREAD_POOL_FIRST_IN_FIRST_OUT, "inside");
-		if (look_inside_all(&s, e) < 0)
+		if (submit_rows(&s, e) < 0)
+			return -1;
+		while (s.running)
+			if (take_result(&s, e) < 0 || submit_rows(&s, e) < 0)
+				return -1;
+		if (commit_inside(&s, e) < 0)
 			return -1;
 	}
 	if (catalog_inside_count(c, WHEEL_FACTS_VERSION, &counts, e) < 0)

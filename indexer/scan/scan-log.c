@@ -6,22 +6,6 @@
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 
-static void log_news(const char *activity, const struct summary *s)
-{
-	const uint64_t all = s->list[SCAN_REPORT_LIST_NEWS].all;
-	uint64_t told = 0;
-	for (size_t i = 0; i < s->list[SCAN_REPORT_LIST_NEWS].count && told < SCAN_LOG_NEWS; i++) {
-		const struct summary_item *item = &s->list[SCAN_REPORT_LIST_NEWS].item[i];
-		bool is_misfit = strcmp(item->field[2], "misfit") == 0;
-		(item->is_private ? log_debug : log_warn)("%s: %s is %s: %s", activity, item->field[0],
-			is_misfit ? "listed, but does not fit" : "quarantined", item->field[1]);
-		told += !item->is_private;
-	}
-	if (all > told)
-		log_warn("%s: %llu more files are quarantined or do not fit (wheelcache index names them)", activity,
-			(unsigned long long)(all - told));
-}
-
 void scan_log_tell(struct hook_queue *hooks, const char *command, const struct summary *s)
 {
 	for (size_t i = 0; command && i < s->list[SCAN_REPORT_LIST_NEWS].count; i++) {
@@ -57,5 +41,16 @@ void scan_log_summary(const char *activity, const struct summary *s)
 	if (hidden)
 		log_warn("%s: other bytes under %zu known names of private platforms (--log-level debug names them)",
 			activity, hidden);
-	log_news(activity, s);
+	const uint64_t all = s->list[SCAN_REPORT_LIST_NEWS].all;
+	uint64_t told = 0;
+	for (size_t i = 0; i < s->list[SCAN_REPORT_LIST_NEWS].count && told < SCAN_LOG_NEWS; i++) {
+		const struct summary_item *item = &s->list[SCAN_REPORT_LIST_NEWS].item[i];
+		bool is_misfit = strcmp(item->field[2], "misfit") == 0;
+		(item->is_private ? log_debug : log_warn)("%s: %s is %s: %s", activity, item->field[0],
+			is_misfit ? "listed, but does not fit" : "quarantined", item->field[1]);
+		told += !item->is_private;
+	}
+	if (all > told)
+		log_warn("%s: %llu more files are quarantined or do not fit (wheelcache index names them)", activity,
+			(unsigned long long)(all - told));
 }

@@ -161,20 +161,6 @@ static bool count_effect(struct scan_writer *w, const struct platform *p, const 
 	return false;
 }
 
-static struct catalog_entry entry_of_event(const struct scan_event *ev)
-{
-	const struct folder *f = ev->folder;
-	struct catalog_entry entry = ingest_entry(ev->facts);
-	entry.is_guarded = true;
-	entry.id = ev->id;
-	entry.written = ev->written;
-	entry.platform = f->platform->id;
-	entry.folder = f->catalog_id;
-	entry.folder_path = f->path;
-	entry.trusted = ev->trusted;
-	return entry;
-}
-
 // Adds a file's oddities to the summary, as one line.
 static void report_findings(struct scan_writer *w, const struct scan_event *ev, const char *path)
 {
@@ -187,28 +173,21 @@ static void report_findings(struct scan_writer *w, const struct scan_event *ev, 
 	summary_add(w->summary, SCAN_REPORT_LIST_FINDINGS, whole, lines, NULL);
 }
 
-// The name of a file of a private platform is not for the log.
-static void log_unknown_inside(const struct platform *p, const char *path, const char *why)
-{
-	(p->is_private ? log_debug : log_warn)("%s/%s: what is inside is unknown: %s", p->name, path, why);
-}
-
-// What an operator should hear of at once: quarantined files, and wheels for other machines.
-static void report_news(struct scan_writer *w, const struct platform *p, const char *path,
-	const struct catalog_entry *entry)
-{
-	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p->name, path);
-	summary_add_private(w->summary, SCAN_REPORT_LIST_NEWS, p->is_private, whole,
-		entry->refusal ? entry->refusal : entry->misfit, entry->refusal ? "quarantined" : "misfit");
-}
-
 static int write_file_row(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
 	struct err misfit = ERR_INIT;
 	struct catalog_effect effect;
 	if (begin_row(w, e) < 0 || ensure_folder(w, ev->folder, e) < 0)
 		return -1;
-	struct catalog_entry entry = entry_of_event(ev);
+	const struct folder *f = ev->folder;
+	struct catalog_entry entry = ingest_entry(ev->facts);
+	entry.is_guarded = true;
+	entry.id = ev->id;
+	entry.written = ev->written;
+	entry.platform = f->platform->id;
+	entry.folder = f->catalog_id;
+	entry.folder_path = f->path;
+	entry.trusted = ev->trusted;
 	if (!entry.refusal && !profile_fits_machine(&ev->folder->platform->profile, &ev->facts->name, &misfit))
 		entry.misfit = misfit.msg;
 	CLEANUP(mem_free) char *path = folder_file(ev->folder, entry.filename);
@@ -217,12 +196,20 @@ static int write_file_row(struct scan_writer *w, const struct scan_event *ev, st
 		return err_prefix(e, "%s/%s: ", ev->folder->platform->name, path);
 	if (effect.was_left)
 		return 0;
-	if (ev->inside && ev->inside->why)
-		log_unknown_inside(ev->folder->platform, path, ev->inside->why);
+	if (ev->inside && ev->inside->why) {
+		// The name of a file of a private platform is not for the log.
+		const struct platform *p = ev->folder->platform;
+		(p->is_private ? log_debug : log_warn)("%s/%s: what is inside is unknown: %s", p->name, path,
+			ev->inside->why);
+	}
 	if (count_effect(w, ev->folder->platform, path, &effect) && ev->id && !entry.refusal)
 		w->summary->number[SCAN_REPORT_UNCHANGED]++;
-	if (effect.is_new && (entry.refusal || (entry.misfit && effect.is_listed)))
-		report_news(w, ev->folder->platform, path, &entry);
+	if (effect.is_new && (entry.refusal || (entry.misfit && effect.is_listed))) {
+		// What an operator should hear of at once: quarantined files, and wheels for other machines.
+		CLEANUP(mem_free) char *whole = xasprintf("%s/%s", ev->folder->platform->name, path);
+		summary_add_private(w->summary, SCAN_REPORT_LIST_NEWS, ev->folder->platform->is_private, whole,
+			entry.refusal ? entry.refusal : entry.misfit, entry.refusal ? "quarantined" : "misfit");
+	}
 	if (!entry.refusal && entry.findings)
 		report_findings(w, ev, path);
 	return 0;
@@ -305,11 +292,6 @@ static int remove_attachment_row(struct scan_writer *w, const struct attachment_
 	return begin_row(w, e) < 0 ? -1 : catalog_attachment_remove(w->catalog, &row, e);
 }
 
-static int write_new_folder(struct scan_writer *w, const struct scan_event *ev, struct err *e)
-{
-	return begin_row(w, e) < 0 ? -1 : ensure_folder(w, ev->folder, e);
-}
-
 static int write_folder_row(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
 	struct folder *f = ev->folder;
@@ -357,7 +339,7 @@ int scan_writer_handle(struct scan_writer *w, const struct scan_event *ev, struc
 	case SCAN_EVENT_ATTACHMENT:
 		return handle_attachment(w, ev, e);
 	case SCAN_EVENT_FOLDER_NEW:
-		return write_new_folder(w, ev, e);
+		return begin_row(w, e) < 0 ? -1 : ensure_folder(w, ev->folder, e);
 	case SCAN_EVENT_FOLDER:
 		return write_folder_row(w, ev, e);
 	case SCAN_EVENT_FILE_GONE:
@@ -442,18 +424,6 @@ static int remove_gone_rows(struct scan_writer *w, struct err *e)
 	return 0;
 }
 
-static int write_platform_states(struct scan_writer *w, struct err *e)
-{
-	for (size_t i = 0; i < w->store->platform_count; i++) {
-		const struct platform *p = &w->store->platform[i];
-		enum catalog_scanned now = w->unreadable[i] ? CATALOG_UNREADABLE : CATALOG_SCANNED;
-		if (p->scanned != CATALOG_SCANNED && p->scanned != now &&
-			(begin_row(w, e) < 0 || catalog_platform_set_scanned(w->catalog, p->id, now, e) < 0))
-			return -1;
-	}
-	return 0;
-}
-
 static int write_scan_done(struct scan_writer *w, struct err *e)
 {
 	bool scanned;
@@ -476,7 +446,14 @@ int scan_writer_finish(struct scan_writer *w, const int64_t *dropped, size_t dro
 	for (size_t i = 0; i < dropped_count; i++)
 		if (begin_row(w, e) < 0 || catalog_platform_clear(w->catalog, dropped[i], e) < 0)
 			return -1;
-	if (write_platform_states(w, e) < 0 || (!w->is_partial && write_scan_done(w, e) < 0))
+	for (size_t i = 0; i < w->store->platform_count; i++) {
+		const struct platform *p = &w->store->platform[i];
+		enum catalog_scanned now = w->unreadable[i] ? CATALOG_UNREADABLE : CATALOG_SCANNED;
+		if (p->scanned != CATALOG_SCANNED && p->scanned != now &&
+			(begin_row(w, e) < 0 || catalog_platform_set_scanned(w->catalog, p->id, now, e) < 0))
+			return -1;
+	}
+	if ((!w->is_partial && write_scan_done(w, e) < 0))
 		return -1;
 	return commit_batch(w, e);
 }

@@ -26,13 +26,6 @@ static void report_mark(struct scan_workers *workers, struct folder *folder, con
 	scan_workers_send(workers, ev);
 }
 
-static void compare_mark(struct scan_workers *workers, struct folder *folder, const char *filename, enum mark mark,
-	const char *text, const struct dir_snapshot_mark *known)
-{
-	if (!known || !known->row.text || strcmp(known->row.text, text) != 0)
-		report_mark(workers, folder, filename, mark, text, known);
-}
-
 static void scan_sidecars_check(struct scan_workers *workers, struct folder *folder, struct place_folder *open,
 	struct dir_snapshot *known, const char *filename, enum mark mark)
 {
@@ -43,8 +36,10 @@ static void scan_sidecars_check(struct scan_workers *workers, struct folder *fol
 	int found = sidecar_read(open, filename, mark, &text, &e);
 	if (row)
 		row->seen = found != 0; // the row of a mark that cannot be read stays
-	if (found > 0)
-		compare_mark(workers, folder, filename, mark, text.data, row);
+	if (found > 0) {
+		if (!row || !row->row.text || strcmp(row->row.text, text.data) != 0)
+			report_mark(workers, folder, filename, mark, text.data, row);
+	}
 	if (found >= 0)
 		return;
 	atomic_store(&folder->needs_rescan, true);
@@ -180,14 +175,6 @@ static void submit_folder(struct scan_dir *d, struct folder *child, bool is_gone
 	scan_workers_submit(d->workers, &(struct scan_job){.run = scan_dir_run, .folder = child, .is_gone = is_gone});
 }
 
-// The folder is written to the catalog before its scan: its parent counts as done without it, so a later scan does not
-// list the parent again and would never find the folder if this scan is killed or cannot open it.
-static void submit_new_folder(struct scan_dir *d, struct folder *child)
-{
-	scan_workers_send(d->workers, scan_event_new(SCAN_EVENT_FOLDER_NEW, child));
-	submit_folder(d, child, false);
-}
-
 // A wheel or an sdist. While many jobs are queued, this thread reads the file itself: the queue stays short.
 static void handle_file(struct scan_dir *d, const char *name, struct dir_snapshot_file *file,
 	const struct place_version *now)
@@ -230,7 +217,11 @@ static void handle_folder(struct scan_dir *d, const char *name, const struct pla
 	CLEANUP(mem_free) char *path = folder_file(d->folder, name);
 	struct dir_snapshot_folder *known = dir_snapshot_folder(&d->known, path);
 	if (!known) {
-		submit_new_folder(d, folder_new(d->folder, name));
+		// The folder is written to the catalog before its scan: its parent counts as done without it, so a later scan does not
+		// list the parent again and would never find the folder if this scan is killed or cannot open it.
+		struct folder *child = folder_new(d->folder, name);
+		scan_workers_send(d->workers, scan_event_new(SCAN_EVENT_FOLDER_NEW, child));
+		submit_folder(d, child, false);
 		return;
 	}
 	known->seen = true;
@@ -276,9 +267,9 @@ static void check_known_file(struct scan_dir *d, struct dir_snapshot_file *file)
 		scan_workers_send_gone(d->workers, d->folder, file->row.id, file->row.written);
 }
 
-// A mark's text can change while the folder's names and mtime stay the same; so can an attachment.
-static void check_known_sidecars(struct scan_dir *d)
+static void check_known_entries(struct scan_dir *d)
 {
+	// A mark's text can change while the folder's names and mtime stay the same; so can an attachment.
 	for (size_t i = 0; i < d->known.mark_count; i++) {
 		const struct catalog_known_mark *mark = &d->known.mark[i].row;
 		scan_sidecars_check(d->workers, d->folder, d->open, &d->known, mark->filename, mark->mark);
@@ -288,11 +279,6 @@ static void check_known_sidecars(struct scan_dir *d)
 		scan_sidecars_check_attachment(d->workers, d->folder, d->open, &d->known, row->filename, row->kind);
 	}
 	scan_sidecars_remove_unseen(d->workers, d->folder, &d->known);
-}
-
-static void check_known_entries(struct scan_dir *d)
-{
-	check_known_sidecars(d);
 	divide_share(d, d->known.file_count + d->known.folder_count);
 	scan_workers_count(d->workers, COUNT_IGNORED, d->folder->known.ignored);
 	for (size_t i = 0; i < d->known.file_count && !scan_workers_is_cancelled(d->workers); i++)

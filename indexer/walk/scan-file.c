@@ -27,28 +27,24 @@ static void report_unread(struct scan_workers *workers, const struct scan_job *j
 	scan_workers_send_problem(workers, job->folder, job->filename, why);
 }
 
-static bool wants_inside(struct scan_workers *workers, struct scan_worker *worker, const struct ingest_facts *f)
-{
-	struct err ignored = ERR_INIT; // then they are taken again
-	bool is_known;
-	const struct scan_workers_options *o = scan_workers_options(workers);
-	if (!o->takes_facts || f->refusal || f->name.kind != FILENAME_WHEEL)
-		return false;
-	if (o->facts_most && f->version.size > o->facts_most)
-		return false;
-	if (catalog_inside_is_known(worker->catalog, f->sha256, WHEEL_FACTS_VERSION, &is_known, &ignored) == 0 &&
-		is_known)
-		return false;
-	return scan_workers_begin_inside(workers, f->sha256);
-}
-
 // What is inside the wheel, while its bytes are in memory. After a failure the catalog lacks it, and scan-inside tries
 // again, as it does with wheels that are not small.
 static void take_inside(struct scan_workers *workers, struct scan_worker *worker, struct scan_event *ev,
 	struct place_file *file)
 {
 	struct err why = ERR_INIT;
-	if (!wants_inside(workers, worker, ev->facts))
+	const struct ingest_facts *f = ev->facts;
+	struct err ignored = ERR_INIT; // then they are taken again
+	bool is_known;
+	const struct scan_workers_options *o = scan_workers_options(workers);
+	if (!o->takes_facts || f->refusal || f->name.kind != FILENAME_WHEEL)
+		return;
+	if (o->facts_most && f->version.size > o->facts_most)
+		return;
+	if (catalog_inside_is_known(worker->catalog, f->sha256, WHEEL_FACTS_VERSION, &is_known, &ignored) == 0 &&
+		is_known)
+		return;
+	if (!scan_workers_begin_inside(workers, f->sha256))
 		return;
 	const struct byte_source bytes = ingest_bytes(worker->ingest, file, ev->facts);
 	ev->inside = xcalloc(1, sizeof(*ev->inside));

@@ -28,23 +28,6 @@ struct scan_workers {
 	_Atomic int64_t inside_waits; // bytes
 };
 
-static void scan_worker_free(struct scan_worker *w)
-{
-	catalog_close(w->catalog);
-	ingest_free(w->ingest);
-	free(w);
-}
-
-static int add_worker(struct scan_workers *workers, struct err *e)
-{
-	struct scan_worker *w = xcalloc(1, sizeof(*w));
-	w->ingest = ingest_new();
-	w->next = workers->idle;
-	workers->idle = w;
-	ingest_throttle(w->ingest, workers->options->throttle);
-	return catalog_open_read(workers->options->catalog, &w->catalog, e);
-}
-
 struct scan_workers *scan_workers_new(const struct scan_workers_options *options, struct err *e)
 {
 	CLEANUP(scan_workers_cleanup) struct scan_workers *workers = xcalloc(1, sizeof(*workers));
@@ -54,9 +37,15 @@ struct scan_workers *scan_workers_new(const struct scan_workers_options *options
 	workers->inside = digest_set_new();
 	pthread_mutex_init(&workers->lock, NULL);
 	atomic_init(&workers->jobs, 1); // ended by scan_workers_start_done
-	for (unsigned i = 0; i < options->threads; i++)
-		if (add_worker(workers, e) < 0)
+	for (unsigned i = 0; i < options->threads; i++) {
+		struct scan_worker *w = xcalloc(1, sizeof(*w));
+		w->ingest = ingest_new();
+		w->next = workers->idle;
+		workers->idle = w;
+		ingest_throttle(w->ingest, workers->options->throttle);
+		if (catalog_open_read(workers->options->catalog, &w->catalog, e) < 0)
 			return NULL;
+	}
 	workers->pool = thread_pool_new(options->threads, THREAD_POOL_LAST_IN_FIRST_OUT, "scan");
 	return STEAL_PTR(workers);
 }
@@ -69,7 +58,9 @@ void scan_workers_free(struct scan_workers *workers)
 	while (workers->idle) {
 		struct scan_worker *w = workers->idle;
 		workers->idle = w->next;
-		scan_worker_free(w);
+		catalog_close(w->catalog);
+		ingest_free(w->ingest);
+		free(w);
 	}
 	event_queue_free(workers->queue);
 	digest_set_free(workers->inside);
@@ -89,24 +80,6 @@ const struct scan_workers_options *scan_workers_options(const struct scan_worker
 	return workers->options;
 }
 
-// There are as many workers as threads, so the calling thread always finds an idle one.
-static struct scan_worker *borrow_worker(struct scan_workers *workers)
-{
-	pthread_mutex_lock(&workers->lock);
-	struct scan_worker *w = workers->idle;
-	workers->idle = w->next;
-	pthread_mutex_unlock(&workers->lock);
-	return w;
-}
-
-static void return_worker(struct scan_workers *workers, struct scan_worker *w)
-{
-	pthread_mutex_lock(&workers->lock);
-	w->next = workers->idle;
-	workers->idle = w;
-	pthread_mutex_unlock(&workers->lock);
-}
-
 static void finish_job(struct scan_workers *workers)
 {
 	if (atomic_fetch_sub(&workers->jobs, 1) == 1)
@@ -117,10 +90,17 @@ static void run_scan_job(void *arg)
 {
 	struct scan_job *job = arg;
 	struct scan_workers *workers = job->workers;
-	struct scan_worker *w = borrow_worker(workers);
+	// There are as many workers as threads, so the calling thread always finds an idle one.
+	pthread_mutex_lock(&workers->lock);
+	struct scan_worker *w = workers->idle;
+	workers->idle = w->next;
+	pthread_mutex_unlock(&workers->lock);
 	if (!scan_workers_is_cancelled(workers))
 		job->run(workers, w, job);
-	return_worker(workers, w);
+	pthread_mutex_lock(&workers->lock);
+	w->next = workers->idle;
+	workers->idle = w;
+	pthread_mutex_unlock(&workers->lock);
 	folder_unref(job->folder);
 	free(job->filename);
 	free(job);

@@ -35,20 +35,14 @@ void store_changes_add_whole(struct store_changes *c)
 	forget_folders(c);
 }
 
-// The path has at least one name.
-static struct name_node *node_of_path(struct store_changes *c, const char *path)
+static struct changed_folder *find_folder(struct store_changes *c, const char *path)
 {
+	// The path has at least one name.
 	struct name_node *n = NULL;
 	struct str rest = str_from(path);
 	do
 		n = name_tree_add(&c->tree, n, str_cut(&rest, '/'));
 	while (rest.len);
-	return n;
-}
-
-static struct changed_folder *find_folder(struct store_changes *c, const char *path)
-{
-	struct name_node *n = node_of_path(c, path);
 	if (n->number != NAME_NODE_NONE)
 		return &c->folder[n->number];
 	GROW(c->folder, c->count, c->room);
@@ -64,15 +58,10 @@ static void list_instead(struct store_changes *c, struct changed_folder *f)
 	f->is_listed = true;
 }
 
-static bool is_newest_name(const struct changed_folder *f, const char *name)
-{
-	return f->names.count && strcmp(f->names.item[f->names.count - 1], name) == 0;
-}
-
 // A full set is sorted, so that repeated names count once.
 static void add_changed_name(struct store_changes *c, struct changed_folder *f, const char *name)
 {
-	if (is_newest_name(f, name))
+	if (f->names.count && strcmp(f->names.item[f->names.count - 1], name) == 0)
 		return;
 	strset_add(&f->names, name);
 	c->names++;

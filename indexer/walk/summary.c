@@ -61,15 +61,6 @@ void summary_sort(struct summary *s, unsigned list)
 		qsort(s->list[list].item, s->list[list].count, sizeof(struct summary_item), by_first);
 }
 
-// Replaces control characters: a file name must not move the cursor of a terminal.
-static void put_printable(const char *text, FILE *out)
-{
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, SIZE_MAX / 2);
-	escape_terminal(&line, str_from(text));
-	fputs(line.data, out);
-}
-
 static void print_list(const struct summary *s, unsigned list, FILE *out)
 {
 	if (!s->list[list].all || !s->shape->list[list].heading)
@@ -78,7 +69,12 @@ static void print_list(const struct summary *s, unsigned list, FILE *out)
 	for (size_t k = 0; k < s->list[list].count && k < SHOWN; k++) {
 		for (int f = 0; f < SUMMARY_FIELDS && s->list[list].item[k].field[f]; f++) {
 			fputs(f == 0 ? "  " : f == 1 ? ": " : " -> ", out);
-			put_printable(s->list[list].item[k].field[f], out);
+			// Replaces control characters: a file name must not move the cursor of a terminal.
+			const char *text = s->list[list].item[k].field[f];
+			CLEANUP(buf_release) struct buf line;
+			buf_init(&line, SIZE_MAX / 2);
+			escape_terminal(&line, str_from(text));
+			fputs(line.data, out);
 		}
 		fputc('\n', out);
 	}

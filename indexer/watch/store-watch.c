@@ -177,13 +177,6 @@ struct store_watch *store_watch_new(void (*on_change)(void *ctx), void *ctx, str
 	return w;
 }
 
-static void forget_silent(struct store_watch *w)
-{
-	for (size_t i = 0; i < w->silent_count; i++)
-		free(w->silent[i].name);
-	free(w->silent);
-}
-
 void store_watch_free(struct store_watch *w)
 {
 	if (!w)
@@ -192,7 +185,9 @@ void store_watch_free(struct store_watch *w)
 	pthread_join(w->thread, NULL);
 	folder_watch_free(w->folders);
 	store_changes_release(&w->changes);
-	forget_silent(w);
+	for (size_t i = 0; i < w->silent_count; i++)
+		free(w->silent[i].name);
+	free(w->silent);
 	pthread_mutex_destroy(&w->lock);
 	close(w->stop);
 	free(w->views);
@@ -267,20 +262,15 @@ static void watch_views(struct store_watch *w, const char *folder)
 		watch_view(w, folder, views.item[i]);
 }
 
-static void forget_state(struct store_watch *w, const char *views)
+void store_watch_begin(struct store_watch *w, const struct store *store, const char *views)
 {
+	folder_watch_begin_round(w->folders);
 	pthread_mutex_lock(&w->lock);
 	free(w->views);
 	w->views = views ? xstrdup(views) : NULL;
 	for (size_t i = 0; i < w->silent_count; i++)
 		w->silent[i].fs = NULL;
 	pthread_mutex_unlock(&w->lock);
-}
-
-void store_watch_begin(struct store_watch *w, const struct store *store, const char *views)
-{
-	folder_watch_begin_round(w->folders);
-	forget_state(w, views);
 	if (!store)
 		folder_watch_end_round(w->folders);
 	else
@@ -289,9 +279,11 @@ void store_watch_begin(struct store_watch *w, const struct store *store, const c
 		watch_views(w, views);
 }
 
-// Under the lock.
-static void say_refused(struct store_watch *w)
+void store_watch_end(struct store_watch *w)
 {
+	folder_watch_end_round(w->folders);
+	pthread_mutex_lock(&w->lock);
+	// Under the lock.
 	struct folder_watch_counts n;
 	folder_watch_count(w->folders, &n);
 	bool is_new = n.refused && !w->said_refused;
@@ -300,13 +292,6 @@ static void say_refused(struct store_watch *w)
 		log_warn("watch: %zu of %zu folders are watched: changes of the others are seen at the next scan; set "
 			 "fs.inotify.max_user_watches to %zu or more",
 			n.watched, n.watched + n.refused, n.watched + n.refused);
-}
-
-void store_watch_end(struct store_watch *w)
-{
-	folder_watch_end_round(w->folders);
-	pthread_mutex_lock(&w->lock);
-	say_refused(w);
 	pthread_mutex_unlock(&w->lock);
 }
 

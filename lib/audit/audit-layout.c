@@ -66,19 +66,6 @@ static size_t find_dir(const struct layout *l, const char *dir)
 	return at < l->dirs && strcmp(l->dir[at], dir) == 0 ? at : l->dirs;
 }
 
-static void number_dirs(struct layout *l)
-{
-	l->dir = ARENA_NEW(&l->text, const char *, l->count);
-	for (size_t i = 0; i < l->count; i++)
-		l->dir[i] = l->file[i].dir;
-	qsort(l->dir, l->count, sizeof(*l->dir), compare_strings);
-	for (size_t i = 0; i < l->count; i++)
-		if (!l->dirs || strcmp(l->dir[l->dirs - 1], l->dir[i]) != 0)
-			l->dir[l->dirs++] = l->dir[i];
-	for (size_t i = 0; i < l->count; i++)
-		l->file[i].dir_number = (uint32_t)find_dir(l, l->file[i].dir);
-}
-
 static int compare_keys(const void *a, const void *b)
 {
 	const struct layout_key *one = a, *other = b;
@@ -251,7 +238,15 @@ void layout_init(struct layout *l, const struct wheel_facts *facts, const struct
 		place_file(l, &facts->elf[i]);
 	if (!l->count)
 		return;
-	number_dirs(l);
+	l->dir = ARENA_NEW(&l->text, const char *, l->count);
+	for (size_t i = 0; i < l->count; i++)
+		l->dir[i] = l->file[i].dir;
+	qsort(l->dir, l->count, sizeof(*l->dir), compare_strings);
+	for (size_t i = 0; i < l->count; i++)
+		if (!l->dirs || strcmp(l->dir[l->dirs - 1], l->dir[i]) != 0)
+			l->dir[l->dirs++] = l->dir[i];
+	for (size_t i = 0; i < l->count; i++)
+		l->file[i].dir_number = (uint32_t)find_dir(l, l->file[i].dir);
 	index_files(l);
 	for (size_t i = 0; i < l->count; i++)
 		read_search_path(l, &l->file[i], &room);
@@ -318,17 +313,6 @@ static void add_use(struct audit_links *l, uint32_t user, uint32_t used)
 {
 	ARENA_GROW(&l->text, l->use, l->uses, l->use_room);
 	l->use[l->uses++] = (struct audit_link_use){used, user};
-}
-
-static void link_by_own_path(struct audit_links *l, uint32_t number)
-{
-	const struct layout_file *f = &l->layout->file[number];
-	for (size_t n = 0; n < f->elf->elf.needed.count; n++) {
-		uint32_t target = l->is_cut ? (uint32_t)LINK_NONE : find_by_path(l, f, f, f->elf->elf.needed.item[n]);
-		l->target[l->start[number] + n] = target;
-		if (target != LINK_NONE)
-			add_use(l, number, target);
-	}
 }
 
 static int compare_uses(const void *a, const void *b)
@@ -398,12 +382,6 @@ static uint32_t find_by_loaders(struct audit_links *l, const struct link_walk *w
 	return LINK_NONE;
 }
 
-static bool has_name(const struct audit_links *l, const char *name)
-{
-	size_t first;
-	return layout_equal(l->layout->by_base, l->layout->count, name, &first) > first;
-}
-
 static bool link_by_loaders(struct audit_links *l, uint32_t number)
 {
 	CLEANUP(link_walk_release) struct link_walk walk = {0};
@@ -411,7 +389,11 @@ static bool link_by_loaders(struct audit_links *l, uint32_t number)
 	bool is_changed = false;
 	for (size_t n = 0; n < f->elf->elf.needed.count; n++) {
 		uint32_t *target = &l->target[l->start[number] + n];
-		if (*target != LINK_NONE || !has_name(l, f->elf->elf.needed.item[n]))
+		if (*target != LINK_NONE)
+			continue;
+		const char *name = f->elf->elf.needed.item[n];
+		size_t first;
+		if (!(layout_equal(l->layout->by_base, l->layout->count, name, &first) > first))
 			continue;
 		if (!walk.count && audit_links_step(l, l->layout->count))
 			walk_up(l, &walk, number);
@@ -435,8 +417,16 @@ void audit_links_init(struct audit_links *l, const struct layout *layout)
 		libraries += layout->file[i].elf->elf.needed.count;
 	}
 	l->target = ARENA_NEW(&l->text, uint32_t, libraries);
-	for (uint32_t i = 0; i < layout->count; i++)
-		link_by_own_path(l, i);
+	for (uint32_t i = 0; i < layout->count; i++) {
+		const struct layout_file *f = &l->layout->file[i];
+		for (size_t n = 0; n < f->elf->elf.needed.count; n++) {
+			uint32_t target =
+				l->is_cut ? (uint32_t)LINK_NONE : find_by_path(l, f, f, f->elf->elf.needed.item[n]);
+			l->target[l->start[i] + n] = target;
+			if (target != LINK_NONE)
+				add_use(l, i, target);
+		}
+	}
 	// Each library that is found so may lead to others.
 	for (bool is_changed = true; is_changed && audit_links_step(l, l->uses + layout->count);) {
 		sort_uses(l);

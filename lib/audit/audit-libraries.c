@@ -174,9 +174,18 @@ static bool defines(const struct elf_facts *f, const char *version)
 	return f->defined_versions == 0; // then the loader only warns
 }
 
-// A version that the bundled copy of a library does not have.
-static void judge_versions(struct audit_work *w, uint32_t file)
+static void judge_file(struct audit_work *w, uint32_t file)
 {
+	static const struct elf_arch unknown = {.name = ""};
+	static const struct promise_arch nothing = {.arch = &unknown};
+	const struct elf_facts *elf = &w->layout.file[file].elf->elf;
+	const struct promise_arch *a = promise_find(&w->promise, elf);
+	if ((!a && w->promise.count) || w->promise.is_elsewhere || !elf_arch_is_host(elf))
+		return; // a finding of its own
+	for (size_t n = 0; n < elf->needed.count; n++)
+		if (audit_links_target(&w->links, file, n) == LINK_NONE && audit_links_step(&w->links, COST_LIBRARY))
+			judge_library(w, file, a ? a : &nothing, elf->needed.item[n]);
+	// A version that the bundled copy of a library does not have.
 	const struct layout_file *f = &w->layout.file[file];
 	for (size_t i = 0; i < f->elf->elf.needed_versions; i++) {
 		const struct elf_version *v = &f->elf->elf.needed_version[i];
@@ -191,20 +200,6 @@ static void judge_versions(struct audit_work *w, uint32_t file)
 				"found\"",
 				v->name, v->library, bundled->elf->path, v->name);
 	}
-}
-
-static void judge_file(struct audit_work *w, uint32_t file)
-{
-	static const struct elf_arch unknown = {.name = ""};
-	static const struct promise_arch nothing = {.arch = &unknown};
-	const struct elf_facts *elf = &w->layout.file[file].elf->elf;
-	const struct promise_arch *a = promise_find(&w->promise, elf);
-	if ((!a && w->promise.count) || w->promise.is_elsewhere || !elf_arch_is_host(elf))
-		return; // a finding of its own
-	for (size_t n = 0; n < elf->needed.count; n++)
-		if (audit_links_target(&w->links, file, n) == LINK_NONE && audit_links_step(&w->links, COST_LIBRARY))
-			judge_library(w, file, a ? a : &nothing, elf->needed.item[n]);
-	judge_versions(w, file);
 }
 
 void audit_check_libraries(struct audit_work *w)

@@ -109,8 +109,17 @@ static struct str shown(const char *pattern)
 	return str_head(str_from(pattern), 100);
 }
 
-static int check_size(const char *regex, struct err *e)
+int audit_pattern_check(const char *text, struct err *e)
 {
+	regex_t compiled;
+	char why[128] = "";
+	const char *regex = regex_of(text);
+	if (!*text || (regex && !*regex))
+		return err_set(e, ERR_USAGE, "the pattern is empty");
+	if (strlen(text) > LIMIT_AUDIT_PATTERN)
+		return err_set(e, ERR_USAGE, "the pattern is longer than %d bytes", LIMIT_AUDIT_PATTERN);
+	if (!regex)
+		return 0;
 	struct expansion x = {.depth = 0};
 	uint64_t size = 0;
 	for (const char *s = regex; *s && size <= LIMIT_AUDIT_REGEX;) {
@@ -123,22 +132,6 @@ static int check_size(const char *regex, struct err *e)
 	if (size > LIMIT_AUDIT_REGEX)
 		return err_set(e, ERR_USAGE, "\"re:" STR_FMT "\" repeats more than %d characters",
 			STR_ARG(shown(regex)), LIMIT_AUDIT_REGEX);
-	return 0;
-}
-
-int audit_pattern_check(const char *text, struct err *e)
-{
-	regex_t compiled;
-	char why[128] = "";
-	const char *regex = regex_of(text);
-	if (!*text || (regex && !*regex))
-		return err_set(e, ERR_USAGE, "the pattern is empty");
-	if (strlen(text) > LIMIT_AUDIT_PATTERN)
-		return err_set(e, ERR_USAGE, "the pattern is longer than %d bytes", LIMIT_AUDIT_PATTERN);
-	if (!regex)
-		return 0;
-	if (check_size(regex, e) < 0)
-		return -1;
 	int result = regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB); // alone: "a)(b" is valid in a group
 	if (result == 0) {
 		regfree(&compiled);

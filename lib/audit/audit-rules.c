@@ -256,30 +256,26 @@ static void apply_condition(struct audit_rules *r, const struct audit_rule *rule
 	buf_release(&j.names);
 }
 
-static void apply_names(struct audit_rules *r, const struct audit_rule *rule, const struct wheel_facts *facts,
-	const struct verdict_sink *to)
-{
-	const struct audit_patterns *must = &rule->must_match;
-	struct judging j = {.rules = r, .rule = rule, .facts = facts, .wanted = must->item, .patterns = must->count};
-	j.pattern = must->count == 1 ? must->item[0].text : "any pattern of the rule";
-	buf_init(&j.names, LIMIT_AUDIT_WHY);
-	for (size_t i = 0; i < j.facts->members; i++) {
-		const char *path = j.facts->member[i], *name = base_name(path);
-		if (*name && looks_at(&j, path)) // not a folder
-			take_thing(&j, path, path, is_wanted(&j, name));
-	}
-	if (j.offenders && !audit_matcher_is_spent(r->matcher))
-		report(&j, to, AUDIT_RULE_NAME, j.member, "a name does not match");
-	buf_release(&j.names);
-}
-
 static void apply_rule(struct audit_rules *r, const struct audit_rule *rule, const struct wheel_facts *facts,
 	const struct verdict_sink *to)
 {
 	for (size_t i = 0; i < rule->conditions; i++)
 		apply_condition(r, rule, facts, &rule->condition[i], to);
-	if (rule->must_match.count)
-		apply_names(r, rule, facts, to);
+	if (rule->must_match.count) {
+		const struct audit_patterns *must = &rule->must_match;
+		struct judging j = {
+			.rules = r, .rule = rule, .facts = facts, .wanted = must->item, .patterns = must->count};
+		j.pattern = must->count == 1 ? must->item[0].text : "any pattern of the rule";
+		buf_init(&j.names, LIMIT_AUDIT_WHY);
+		for (size_t i = 0; i < j.facts->members; i++) {
+			const char *path = j.facts->member[i], *name = base_name(path);
+			if (*name && looks_at(&j, path)) // not a folder
+				take_thing(&j, path, path, is_wanted(&j, name));
+		}
+		if (j.offenders && !audit_matcher_is_spent(r->matcher))
+			report(&j, to, AUDIT_RULE_NAME, j.member, "a name does not match");
+		buf_release(&j.names);
+	}
 }
 
 void audit_rules_apply(struct audit_rules *r, const struct wheel_facts *facts, audit_rules_fn *fn, void *ctx)

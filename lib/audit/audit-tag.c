@@ -221,25 +221,6 @@ static void add_glibc_tag(char out[AUDIT_TAG_SIZE], const struct tag_floor *f, c
 	add_tag(out, tag);
 }
 
-// Nothing in a file tells musl 1.1 from 1.2, so the name is believed.
-static void add_floor(struct audit_report *r, const struct tag_floor *f)
-{
-	const struct promise_arch *a = f->promised;
-	bool is_musl = a && a->musl, is_glibc = !is_musl || a->glibc;
-	char linux[64];
-	snprintf(linux, sizeof(linux), "linux_%s", f->arch->name);
-	if (is_glibc)
-		add_glibc_tag(r->symbol_tag, f, f->row);
-	if (is_musl)
-		add_tag(r->symbol_tag, a->musl_tag);
-	if (is_glibc && f->lacks_library)
-		add_tag(r->tag, linux);
-	else if (is_glibc)
-		add_glibc_tag(r->tag, f, f->row > f->library_row ? f->row : f->library_row);
-	if (is_musl)
-		add_tag(r->tag, a->musl_tag);
-}
-
 void audit_check_tag(struct audit_work *w)
 {
 	struct tag_check c = {.work = w};
@@ -247,8 +228,25 @@ void audit_check_tag(struct audit_work *w)
 		return;
 	for (uint32_t i = 0; i < w->layout.count; i++)
 		check_file(&c, i);
-	for (size_t i = 0; i < c.floors; i++)
-		add_floor(w->report, &c.floor[i]);
+	for (size_t i = 0; i < c.floors; i++) {
+		// Nothing in a file tells musl 1.1 from 1.2, so the name is believed.
+		struct audit_report *r = w->report;
+		const struct tag_floor *f = &c.floor[i];
+		const struct promise_arch *a = f->promised;
+		bool is_musl = a && a->musl, is_glibc = !is_musl || a->glibc;
+		char linux[64];
+		snprintf(linux, sizeof(linux), "linux_%s", f->arch->name);
+		if (is_glibc)
+			add_glibc_tag(r->symbol_tag, f, f->row);
+		if (is_musl)
+			add_tag(r->symbol_tag, a->musl_tag);
+		if (is_glibc && f->lacks_library)
+			add_tag(r->tag, linux);
+		else if (is_glibc)
+			add_glibc_tag(r->tag, f, f->row > f->library_row ? f->row : f->library_row);
+		if (is_musl)
+			add_tag(r->tag, a->musl_tag);
+	}
 	if (!c.floors) {
 		add_tag(w->report->tag, "any");
 		add_tag(w->report->symbol_tag, "any");

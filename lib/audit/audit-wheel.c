@@ -44,21 +44,6 @@ static void judge_machine(struct audit_work *w, const struct layout_file *f, boo
 			is_elsewhere ? "ELF systems such as Linux" : machine, w->promise.first);
 }
 
-static void judge_pure(struct audit_work *w, const struct layout_file *f)
-{
-	char room[32];
-	const char *machine = elf_arch_name(&f->elf->elf, room);
-	if (!w->promise.is_any || !elf_arch_is_host(&f->elf->elf))
-		return;
-	if (f->elf->elf.is_relocatable)
-		audit_find(w, AUDIT_FOREIGN_FILE, f->elf->path, "is an object file for %s in a wheel for any platform",
-			machine);
-	else
-		audit_find(w, AUDIT_NATIVE_IN_PURE, f->elf->path,
-			"is native code for %s, but the wheel is for any platform: it installs where this cannot run",
-			machine);
-}
-
 // Where pure and native packages have folders of their own, as lib and lib64, they may be shared by several machines.
 static void judge_purelib(struct audit_work *w)
 {
@@ -98,7 +83,18 @@ static void audit_check_machines(struct audit_work *w)
 	}
 	for (size_t i = 0; i < w->layout.count; i++) {
 		judge_machine(w, &w->layout.file[i], has_other);
-		judge_pure(w, &w->layout.file[i]);
+		const struct layout_file *f = &w->layout.file[i];
+		char room[32];
+		const char *machine = elf_arch_name(&f->elf->elf, room);
+		if (!w->promise.is_any || !elf_arch_is_host(&f->elf->elf))
+			continue;
+		if (f->elf->elf.is_relocatable)
+			audit_find(w, AUDIT_FOREIGN_FILE, f->elf->path,
+				"is an object file for %s in a wheel for any platform", machine);
+		else
+			audit_find(w, AUDIT_NATIVE_IN_PURE, f->elf->path,
+				"is native code for %s, but the wheel is for any platform: it installs where this cannot run",
+				machine);
 	}
 	judge_purelib(w);
 }
@@ -138,21 +134,6 @@ static unsigned lowest_python(struct str set)
 			lowest = minor;
 	}
 	return (unsigned)lowest;
-}
-
-static void collect_own(struct audit_work *w, struct own_symbols *o)
-{
-	for (size_t i = 0; i < w->layout.count; i++) {
-		const struct elf_facts *f = &w->layout.file[i].elf->elf;
-		bool is_in_time = audit_links_step(&w->links, f->symbols / 4);
-		for (size_t k = 0; is_in_time && k < f->symbols; k++)
-			if (!f->symbol[k].is_imported && stable_abi_is_python(str_from(f->symbol[k].name))) {
-				ARENA_GROW(&o->text, o->name, o->count, o->room);
-				o->name[o->count++] = f->symbol[k].name;
-			}
-	}
-	if (o->count)
-		qsort(o->name, o->count, sizeof(*o->name), compare_strings);
 }
 
 static bool is_own(const struct own_symbols *o, const char *name)
@@ -223,30 +204,36 @@ static void judge_symbols(struct audit_work *w, uint32_t file, const struct own_
 			newer->names.data, lowest);
 }
 
-static void judge_abi3(struct audit_work *w, uint32_t file, const struct own_symbols *own, unsigned lowest)
-{
-	struct abi3_list absent = {.count = 0}, newer = {.count = 0};
-	buf_init(&absent.names, LIMIT_AUDIT_WHY);
-	buf_init(&newer.names, LIMIT_AUDIT_WHY);
-	judge_symbols(w, file, own, lowest, &absent, &newer);
-	buf_release(&absent.names);
-	buf_release(&newer.names);
-}
-
 static void audit_check_abi3(struct audit_work *w)
 {
 	CLEANUP(own_symbols_release) struct own_symbols own = {0};
 	unsigned lowest = lowest_python(w->name->python);
 	if ((!has_tag(w->name->abi, STR("abi3")) && !has_tag(w->name->abi, STR("abi3t"))) || lowest == MINOR_MOST)
 		return;
-	collect_own(w, &own);
+	for (size_t i = 0; i < w->layout.count; i++) {
+		const struct elf_facts *f = &w->layout.file[i].elf->elf;
+		bool is_in_time = audit_links_step(&w->links, f->symbols / 4);
+		for (size_t k = 0; is_in_time && k < f->symbols; k++)
+			if (!f->symbol[k].is_imported && stable_abi_is_python(str_from(f->symbol[k].name))) {
+				ARENA_GROW(&own.text, own.name, own.count, own.room);
+				own.name[own.count++] = f->symbol[k].name;
+			}
+	}
+	if (own.count)
+		qsort(own.name, own.count, sizeof(*own.name), compare_strings);
 	for (uint32_t i = 0; i < w->layout.count; i++) {
 		const struct layout_file *f = &w->layout.file[i];
 		// A module that its name binds to one version, such as x.cpython-311-x86_64-linux-gnu.so, is imported
 		// by no other.
 		if (f->elf->elf.is_shared && elf_arch_is_host(&f->elf->elf) &&
-			!(strstr(f->base, ".cpython-") || strstr(f->base, ".pypy")))
-			judge_abi3(w, i, &own, lowest);
+			!(strstr(f->base, ".cpython-") || strstr(f->base, ".pypy"))) {
+			struct abi3_list absent = {.count = 0}, newer = {.count = 0};
+			buf_init(&absent.names, LIMIT_AUDIT_WHY);
+			buf_init(&newer.names, LIMIT_AUDIT_WHY);
+			judge_symbols(w, i, &own, lowest, &absent, &newer);
+			buf_release(&absent.names);
+			buf_release(&newer.names);
+		}
 	}
 }
 
@@ -276,18 +263,6 @@ struct path_list {
 	size_t count;
 };
 
-static void take_entry(struct audit_work *w, const struct layout_file *f, struct str entry, struct path_list *lists,
-	struct buf *room)
-{
-	enum layout_place place = layout_resolve(&w->layout, f->dir, entry, room);
-	if (!words[place].why)
-		return;
-	CLEANUP(mem_free)
-	char *text =
-		entry.len ? xasprintf("\"" STR_FMT "\"", STR_ARG(str_head(entry, SHOWN))) : xstrdup("an empty name");
-	audit_list_name(&lists[place].names, lists[place].count++, text);
-}
-
 static void judge_path(struct audit_work *w, const struct layout_file *f, const char *path)
 {
 	struct path_list lists[PLACES] = {0};
@@ -295,8 +270,16 @@ static void judge_path(struct audit_work *w, const struct layout_file *f, const 
 	CLEANUP(buf_release) struct buf room = buf_up_to(PATH_MOST);
 	for (size_t i = 0; i < PLACES; i++)
 		buf_init(&lists[i].names, LIMIT_AUDIT_WHY);
-	for (size_t i = 0; rest.ptr && i < LIMIT_AUDIT_SEARCH_PATHS && audit_links_step(&w->links, COST_ENTRY); i++)
-		take_entry(w, f, str_cut(&rest, ':'), lists, &room);
+	for (size_t i = 0; rest.ptr && i < LIMIT_AUDIT_SEARCH_PATHS && audit_links_step(&w->links, COST_ENTRY); i++) {
+		struct str entry = str_cut(&rest, ':');
+		enum layout_place place = layout_resolve(&w->layout, f->dir, entry, &room);
+		if (!words[place].why)
+			continue;
+		CLEANUP(mem_free)
+		char *text = entry.len ? xasprintf("\"" STR_FMT "\"", STR_ARG(str_head(entry, SHOWN)))
+				       : xstrdup("an empty name");
+		audit_list_name(&lists[place].names, lists[place].count++, text);
+	}
 	for (size_t i = 0; i < PLACES; i++) {
 		audit_list_end(&lists[i].names, lists[i].count);
 		if (lists[i].count)
@@ -347,25 +330,6 @@ static const struct {
 	[WHEEL_ODDITY_WRITABLE] = {AUDIT_WRITABLE, "has a mode that lets every user change it"},
 	[WHEEL_ODDITY_SBOM] = {AUDIT_SBOM, "is an SBOM that cannot be read"},
 };
-
-static void audit_check_members(struct audit_work *w)
-{
-	for (size_t i = 0; i < w->facts->odds; i++) {
-		const struct wheel_odd_member *odd = &w->facts->odd[i];
-		const char *detail = odd->detail;
-		audit_find(w, oddities[odd->oddity].code, odd->path, "%s%s%s", oddities[odd->oddity].why,
-			detail ? ": " : "", detail ? detail : "");
-	}
-	if (w->facts->is_cut) {
-		w->report->is_incomplete = audit_rules_level(w->rules, AUDIT_INCOMPLETE, NULL) != AUDIT_OFF;
-		audit_find(w, AUDIT_INCOMPLETE, NULL, "is not read as a whole, so that something may be unknown: %s",
-			w->facts->cut);
-	}
-	if (w->links.is_cut)
-		audit_find(w, AUDIT_TOO_COMPLEX, NULL,
-			"is not judged as a whole: its libraries and symbols need more than %d steps",
-			LIMIT_AUDIT_STEPS);
-}
 
 // --- equal SONAMEs, equal bytes ---
 
@@ -497,7 +461,21 @@ void audit_wheel(const struct wheel_facts *facts, const struct filename *name, c
 	audit_check_abi3(&w);
 	audit_check_marks(&w);
 	audit_check_twins(&w);
-	audit_check_members(&w);
+	for (size_t i = 0; i < w.facts->odds; i++) {
+		const struct wheel_odd_member *odd = &w.facts->odd[i];
+		const char *detail = odd->detail;
+		audit_find(&w, oddities[odd->oddity].code, odd->path, "%s%s%s", oddities[odd->oddity].why,
+			detail ? ": " : "", detail ? detail : "");
+	}
+	if (w.facts->is_cut) {
+		w.report->is_incomplete = audit_rules_level(w.rules, AUDIT_INCOMPLETE, NULL) != AUDIT_OFF;
+		audit_find(&w, AUDIT_INCOMPLETE, NULL, "is not read as a whole, so that something may be unknown: %s",
+			w.facts->cut);
+	}
+	if (w.links.is_cut)
+		audit_find(&w, AUDIT_TOO_COMPLEX, NULL,
+			"is not judged as a whole: its libraries and symbols need more than %d steps",
+			LIMIT_AUDIT_STEPS);
 	audit_rules_apply(rules, facts, add_of_rule, out);
 	audit_report_finish(out);
 }

@@ -89,20 +89,6 @@ static int compare_offer_names(const void *a, const void *b)
 	return order ? order : (one->library > other->library) - (one->library < other->library);
 }
 
-// Keeps the first of equal names.
-static void sort_names(struct offer_table *t)
-{
-	size_t kept = 0;
-	if (t->names)
-		qsort(t->name, t->names, sizeof(*t->name), compare_offer_names);
-	for (size_t i = 0; i < t->names; i++) {
-		const struct offer_name *last = kept ? &t->name[kept - 1] : NULL, *now = &t->name[i];
-		if (!last || strcmp(last->name, now->name) != 0 || strcmp(last->arch, now->arch) != 0)
-			t->name[kept++] = *now;
-	}
-	t->names = kept;
-}
-
 struct sorted_library {
 	struct offer_library library;
 	size_t before; // its index
@@ -141,7 +127,16 @@ static void sort_libraries(struct offer_table *t)
 
 void offer_table_finish(struct offer_table *t)
 {
-	sort_names(t);
+	// Keeps the first of equal names.
+	size_t kept = 0;
+	if (t->names)
+		qsort(t->name, t->names, sizeof(*t->name), compare_offer_names);
+	for (size_t i = 0; i < t->names; i++) {
+		const struct offer_name *last = kept ? &t->name[kept - 1] : NULL, *now = &t->name[i];
+		if (!last || strcmp(last->name, now->name) != 0 || strcmp(last->arch, now->arch) != 0)
+			t->name[kept++] = *now;
+	}
+	t->names = kept;
 	sort_libraries(t);
 	for (size_t i = 0; i < t->libraries; i++) {
 		struct offer_library *l = &t->library[i];
@@ -354,24 +349,18 @@ static bool take_line(struct list_reader *r, struct str line)
 	return false;
 }
 
-static int read_head(struct list_reader *r, struct str head, struct err *e)
+static int read_lines(struct list_reader *r, struct str list, struct err *e)
 {
+	if (!str_ends(list, STR("\n")))
+		return err_set(e, ERR_INVALID, "the last line has no end: the list was cut");
+	list.len--;
+	struct str head = str_cut(&list, '\n');
 	if (!str_starts(head, STR(HEAD)))
 		return err_set(e, ERR_INVALID, "line 1: not a list of `wheelcache provides`, version 1");
 	struct str rest = str_slice(head, sizeof(HEAD) - 1, head.len), libraries = str_cut(&rest, ' ');
 	if (!decimal_parse(libraries, LIMIT_OFFER_LIBRARIES, &r->libraries) ||
 		!decimal_parse(rest, UINT32_MAX, &r->lines))
 		return err_set(e, ERR_INVALID, "line 1: no numbers of libraries and lines");
-	return 0;
-}
-
-static int read_lines(struct list_reader *r, struct str list, struct err *e)
-{
-	if (!str_ends(list, STR("\n")))
-		return err_set(e, ERR_INVALID, "the last line has no end: the list was cut");
-	list.len--;
-	if (read_head(r, str_cut(&list, '\n'), e) < 0)
-		return -1;
 	while (list.ptr) {
 		r->line++;
 		if (!take_line(r, str_cut(&list, '\n')))

@@ -401,21 +401,6 @@ static int add_musl(struct folders_search *s, struct err *e)
 	return loaders.count ? add_folder(s, STR("usr/local/lib"), e) : 0;
 }
 
-// Adds the folders of /etc/ld.so.conf, with its includes, and those that are built in. Folders that are missing are
-// listed too. ERR_LIMIT: more than LIMIT_OFFER_FOLDERS, or includes; ERR_IO.
-static int offer_folders_find(int root, struct offer_folders *out, struct err *e)
-{
-	static const char *const built_in[] = {"lib64", "usr/lib64", "lib", "usr/lib"};
-	struct folders_search s = {.root = root, .out = out};
-	if (read_conf(&s, "/etc/ld.so.conf", e) < 0 || add_triplets(&s, "lib", e) < 0 ||
-		add_triplets(&s, "usr/lib", e) < 0 || add_musl(&s, e) < 0)
-		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(built_in); i++)
-		if (add_folder(&s, str_from(built_in[i]), e) < 0)
-			return -1;
-	return 0;
-}
-
 // --- the files of a root ---
 
 // A name in a folder that may be a library's. Several names may be one file.
@@ -528,20 +513,6 @@ static int read_bytes(struct root_reading *r, const struct root_file *file, stru
 	return fs_read_fd(fd, file->path, r->bytes, e);
 }
 
-static void add_contents(struct root_reading *r, struct offer_library *l, const struct elf_facts *facts)
-{
-	for (size_t i = 0; i < facts->needed.count; i++)
-		offer_table_add_text(r->table, &l->needed, str_from(facts->needed.item[i]));
-	for (size_t i = 0; i < facts->defined_versions; i++)
-		offer_table_add_text(r->table, &l->version, str_from(facts->defined_version[i].name));
-	offer_table_sort_versions(l);
-	for (size_t i = 0; i < facts->symbols; i++) {
-		const struct elf_symbol *s = &facts->symbol[i];
-		if (!s->is_imported)
-			offer_table_add_symbol(r->table, l, str_from(s->name), str_from(s->version ? s->version : ""));
-	}
-}
-
 // The names of the files, which are one; count of them. The loader also finds a library by its SONAME, for which
 // ldconfig makes a link; a file that has this name comes first.
 static void add_names(struct root_reading *r, const struct root_file *file, size_t count, const char *soname)
@@ -577,7 +548,17 @@ static int take_file(struct root_reading *r, const struct root_file *file, size_
 	const char *arch = elf_arch(&facts), *soname = facts.soname ? facts.soname : file->path + file->name;
 	if (!facts.is_shared || !facts.is_dynamic || !arch)
 		return 0;
-	add_contents(r, offer_table_add(r->table, str_from(arch), str_from(soname), str_from(file->path)), &facts);
+	struct offer_library *l = offer_table_add(r->table, str_from(arch), str_from(soname), str_from(file->path));
+	for (size_t i = 0; i < facts.needed.count; i++)
+		offer_table_add_text(r->table, &l->needed, str_from(facts.needed.item[i]));
+	for (size_t i = 0; i < facts.defined_versions; i++)
+		offer_table_add_text(r->table, &l->version, str_from(facts.defined_version[i].name));
+	offer_table_sort_versions(l);
+	for (size_t i = 0; i < facts.symbols; i++) {
+		const struct elf_symbol *s = &facts.symbol[i];
+		if (!s->is_imported)
+			offer_table_add_symbol(r->table, l, str_from(s->name), str_from(s->version ? s->version : ""));
+	}
 	add_names(r, file, count, soname);
 	return offer_table_check(r->table, e);
 }
@@ -598,22 +579,6 @@ static int compare_groups(const void *a, const void *b)
 	return strverscmp(other->path, one->path);
 }
 
-static size_t make_groups(struct root_reading *r, struct file_group *group)
-{
-	size_t count = 0;
-	if (r->files)
-		qsort(r->file, r->files, sizeof(*r->file), compare_inodes);
-	for (size_t i = 0; i < r->files; i++) {
-		const struct root_file *first = count ? group[count - 1].first : NULL, *now = &r->file[i];
-		if (first && now->device == first->device && now->inode == first->inode)
-			group[count - 1].count++;
-		else
-			group[count++] = (struct file_group){now, 1};
-	}
-	qsort(group, count, sizeof(*group), compare_groups);
-	return count;
-}
-
 int offer_root_read(int root, int seconds, struct offer_table *t, struct err *e)
 {
 	CLEANUP(arena_release) struct arena text = {0};
@@ -626,13 +591,31 @@ int offer_root_read(int root, int seconds, struct offer_table *t, struct err *e)
 		.seconds = seconds,
 		.end_ms = clock_ms() + (int64_t)seconds * 1000};
 	buf_init(&bytes, LIMIT_OFFER_FILE);
-	if (offer_folders_find(root, &folders, e) < 0)
+	// Adds the folders of /etc/ld.so.conf, with its includes, and those that are built in. Folders that are missing are
+	// listed too. ERR_LIMIT: more than LIMIT_OFFER_FOLDERS, or includes; ERR_IO.
+	static const char *const built_in[] = {"lib64", "usr/lib64", "lib", "usr/lib"};
+	struct folders_search s = {.root = root, .out = &folders};
+	if (read_conf(&s, "/etc/ld.so.conf", e) < 0 || add_triplets(&s, "lib", e) < 0 ||
+		add_triplets(&s, "usr/lib", e) < 0 || add_musl(&s, e) < 0)
 		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(built_in); i++)
+		if (add_folder(&s, str_from(built_in[i]), e) < 0)
+			return -1;
 	for (size_t i = 0; i < folders.count; i++)
 		if (take_folder(&r, folders.path[i], i, e) < 0)
 			return -1;
 	CLEANUP(mem_free) struct file_group *group = xcalloc(r.files + 1, sizeof(*group));
-	size_t count = make_groups(&r, group);
+	size_t count = 0;
+	if (r.files)
+		qsort(r.file, r.files, sizeof(*r.file), compare_inodes);
+	for (size_t i = 0; i < r.files; i++) {
+		const struct root_file *first = count ? group[count - 1].first : NULL, *now = &r.file[i];
+		if (first && now->device == first->device && now->inode == first->inode)
+			group[count - 1].count++;
+		else
+			group[count++] = (struct file_group){now, 1};
+	}
+	qsort(group, count, sizeof(*group), compare_groups);
 	for (size_t i = 0; i < count; i++)
 		if (check_time(&r, e) < 0 || take_file(&r, group[i].first, group[i].count, e) < 0)
 			return -1;

@@ -19,11 +19,6 @@ void log_set_level(enum log_level level)
 	atomic_store(&current, (int)level);
 }
 
-static bool is_on(enum log_level level)
-{
-	return (int)level <= atomic_load(&current);
-}
-
 // The journal's priorities are those of sd-daemon(3).
 static const char *prefix(enum log_level level)
 {
@@ -48,7 +43,7 @@ static size_t clean_line(char *line, size_t len)
 static void write_line(enum log_level level, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 static void write_line(enum log_level level, const char *fmt, va_list ap)
 {
-	if (!is_on(level))
+	if (!((int)level <= atomic_load(&current)))
 		return;
 	char line[1024];
 	int head = snprintf(line, sizeof(line), "%swheelcache: ", prefix(level));

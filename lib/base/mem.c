@@ -7,18 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static void out_of_memory(void)
-{
-	static const char text[] = "wheelcache: out of memory\n";
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-		_exit(71);
-	abort();
-}
-
 static void *check_allocated(void *p)
 {
-	if (!p)
-		out_of_memory();
+	if (!p) {
+		static const char text[] = "wheelcache: out of memory\n";
+		if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+			_exit(71);
+		abort();
+	}
 	return p;
 }
 

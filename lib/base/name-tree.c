@@ -39,22 +39,6 @@ static void link_number(struct name_tree *t, struct name_node *n)
 	*at = n;
 }
 
-static void unlink_name(struct name_tree *t, struct name_node *n)
-{
-	struct name_node **at = name_bucket(t, n->hash);
-	while (*at != n)
-		at = &(*at)->same_name;
-	*at = n->same_name;
-}
-
-static void unlink_number(struct name_tree *t, struct name_node *n)
-{
-	struct name_node **at = number_bucket(t, n->number);
-	while (*at != n)
-		at = &(*at)->same_number;
-	*at = n->same_number;
-}
-
 // Doubles the buckets while there are as many nodes.
 static void grow_buckets(struct name_tree *t)
 {
@@ -104,15 +88,6 @@ static struct name_node **first_child(struct name_tree *t, struct name_node *par
 	return parent ? &parent->child : &t->top;
 }
 
-static void link_sibling(struct name_tree *t, struct name_node *n)
-{
-	struct name_node **first = first_child(t, n->parent);
-	n->next = *first;
-	if (n->next)
-		n->next->previous = n;
-	*first = n;
-}
-
 struct name_node *name_tree_add(struct name_tree *t, struct name_node *parent, struct str name)
 {
 	struct name_node *n = name_tree_child(t, parent, name);
@@ -125,7 +100,11 @@ struct name_node *name_tree_add(struct name_tree *t, struct name_node *parent, s
 	n->number = NAME_NODE_NONE;
 	n->hash = hash_name(parent, name);
 	link_name(t, n);
-	link_sibling(t, n);
+	struct name_node **first = first_child(t, n->parent);
+	n->next = *first;
+	if (n->next)
+		n->next->previous = n;
+	*first = n;
 	t->nodes++;
 	return n;
 }
@@ -152,7 +131,10 @@ void name_tree_number(struct name_tree *t, struct name_node *node, int number)
 	if (node->number == number)
 		return;
 	if (node->number != NAME_NODE_NONE) {
-		unlink_number(t, node);
+		struct name_node **at = number_bucket(t, node->number);
+		while (*at != node)
+			at = &(*at)->same_number;
+		*at = node->same_number;
 		t->numbered--;
 	}
 	node->number = number;
@@ -165,7 +147,10 @@ void name_tree_number(struct name_tree *t, struct name_node *node, int number)
 void name_tree_remove(struct name_tree *t, struct name_node *node)
 {
 	assert(!node->child && node->number == NAME_NODE_NONE);
-	unlink_name(t, node);
+	struct name_node **at = name_bucket(t, node->hash);
+	while (*at != node)
+		at = &(*at)->same_name;
+	*at = node->same_name;
 	if (node->previous)
 		node->previous->next = node->next;
 	else

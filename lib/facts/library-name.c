@@ -189,18 +189,14 @@ static struct str without_hash(struct str part)
 	return ends_with_hash(part) ? str_slice(part, 0, part.len - HASH_DIGITS - 1) : part;
 }
 
-// "libglib-2" of libglib-2.0.so.0: the number is of the version, which the stem does not have.
-static struct str without_number(struct str part)
+struct str wheel_library_stem(struct str name)
 {
+	// "libglib-2" of libglib-2.0.so.0: the number is of the version, which the stem does not have.
+	struct str part = without_hash(first_part(library_base(name)));
 	size_t len = part.len;
 	while (len && ascii_is_digit(part.ptr[len - 1]))
 		len--;
 	return len > 1 && len < part.len && part.ptr[len - 1] == '-' ? str_slice(part, 0, len - 1) : part;
-}
-
-struct str wheel_library_stem(struct str name)
-{
-	return without_number(without_hash(first_part(library_base(name))));
 }
 
 bool wheel_library_is_hashed(struct str name, struct buf *plain)

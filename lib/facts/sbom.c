@@ -87,38 +87,29 @@ static void take_component_field(struct sbom_reading *r, const struct open_compo
 			*fields[i].field = copy_sbom_text(r, v->text);
 }
 
-static void end_reference(struct sbom_reading *r, const struct json_sax_value *v)
-{
-	struct open_component *open = &r->open[2];
-	if (v->depth != 4 || open->format != SBOM_SPDX || !key_is(v, 2, "externalRefs"))
-		return;
-	struct sbom_component *c = &r->out->component[open->index];
-	if (!c->purl && str_eq(open->reference_type, STR("purl")))
-		c->purl = copy_sbom_text(r, open->reference_locator);
-	open->reference_type = open->reference_locator = (struct str){0};
-}
-
-static void take_format(struct sbom_reading *r, const struct json_sax_value *v)
-{
-	if (key_is(v, 0, "bomFormat") && str_eq(v->text, STR("CycloneDX")))
-		r->format = SBOM_CYCLONEDX;
-	if (key_is(v, 0, "spdxVersion") && str_starts(v->text, STR("SPDX-2.")))
-		r->format = SBOM_SPDX;
-}
-
 static void take_sbom_value(void *ctx, const struct json_sax_value *v)
 {
 	struct sbom_reading *r = ctx;
 	if (v->kind == JSON_SAX_OBJECT)
 		begin_component(r, v);
 	if (v->kind == JSON_SAX_OBJECT_END) {
-		end_reference(r, v);
+		struct open_component *open = &r->open[2];
+		if (v->depth == 4 && open->format == SBOM_SPDX && key_is(v, 2, "externalRefs")) {
+			struct sbom_component *c = &r->out->component[open->index];
+			if (!c->purl && str_eq(open->reference_type, STR("purl")))
+				c->purl = copy_sbom_text(r, open->reference_locator);
+			open->reference_type = open->reference_locator = (struct str){0};
+		}
 		r->open[v->depth].format = SBOM_UNKNOWN;
 	}
 	if (v->kind != JSON_SAX_STRING || !v->depth)
 		return;
-	if (v->depth == 1)
-		take_format(r, v);
+	if (v->depth == 1) {
+		if (key_is(v, 0, "bomFormat") && str_eq(v->text, STR("CycloneDX")))
+			r->format = SBOM_CYCLONEDX;
+		if (key_is(v, 0, "spdxVersion") && str_starts(v->text, STR("SPDX-2.")))
+			r->format = SBOM_SPDX;
+	}
 	if (r->open[v->depth - 1].format != SBOM_UNKNOWN)
 		take_component_field(r, &r->open[v->depth - 1], v);
 	// packages[].externalRefs[] = {"referenceType": "purl", "referenceLocator": …}, in any order.

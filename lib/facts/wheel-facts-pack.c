@@ -324,8 +324,11 @@ static void unpack_elf_facts(struct unpacking *u, struct elf_facts *f)
 	f->isa_used = (uint32_t)unpack_number(u);
 }
 
-static void unpack_elves(struct unpacking *u, struct wheel_facts *f)
+static void unpack_facts(struct unpacking *u, struct wheel_facts *f)
 {
+	f->is_purelib = unpack_number(u);
+	f->is_cut = unpack_number(u);
+	f->cut = unpack_text(u);
 	f->elfs = unpack_count(u, sizeof(*f->elf));
 	f->elf = ARENA_NEW(&f->text, struct wheel_elf, f->elfs);
 	for (size_t i = 0; i < f->elfs && !u->failed; i++) {
@@ -338,14 +341,6 @@ static void unpack_elves(struct unpacking *u, struct wheel_facts *f)
 		if (!w->damage)
 			unpack_elf_facts(u, &w->elf);
 	}
-}
-
-static void unpack_facts(struct unpacking *u, struct wheel_facts *f)
-{
-	f->is_purelib = unpack_number(u);
-	f->is_cut = unpack_number(u);
-	f->cut = unpack_text(u);
-	unpack_elves(u, f);
 	f->components = unpack_count(u, sizeof(*f->component));
 	f->component = ARENA_NEW(&f->text, struct wheel_component, f->components);
 	for (size_t i = 0; i < f->components; i++) {

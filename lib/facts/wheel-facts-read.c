@@ -40,20 +40,6 @@ static struct str top_folder(struct str path)
 	return rest.ptr ? str_slice(path, 0, (size_t)(top.ptr + top.len - path.ptr) + 1) : STR("");
 }
 
-static void find_top_level_tests(struct wheel_reading *r, struct str path, struct str *last)
-{
-	struct str folder = top_folder(path);
-	bool is_tests = str_ends(folder, STR("tests/")) || str_ends(folder, STR("test/"));
-	struct str name = is_tests ? str_slice(folder, 0, folder.len - 1) : STR("");
-	long slash = str_rfind(name, '/');
-	name = str_slice(name, (size_t)(slash + 1), name.len);
-	if (!str_eq(name, STR("tests")) && !str_eq(name, STR("test")))
-		return;
-	if (!str_eq(folder, *last)) // members are in order of their names
-		add_oddity(r, WHEEL_ODDITY_TOP_LEVEL_TESTS, folder, NULL);
-	*last = folder;
-}
-
 static int compare_nocase(const void *a, const void *b)
 {
 	const struct zipmember *const *left = a, *const *right = b;
@@ -67,21 +53,6 @@ static int compare_nocase(const void *a, const void *b)
 	return one.len != other.len ? (one.len < other.len ? -1 : 1) : str_cmp(one, other);
 }
 
-// On systems that ignore the case of names, the second file replaces the first one.
-static void find_same_names(struct wheel_reading *r)
-{
-	CLEANUP(mem_free) struct zipmember **order = xcalloc(r->zip.count + 1, sizeof(*order));
-	for (size_t i = 0; i < r->zip.count; i++)
-		order[i] = r->zip.by_name[i];
-	qsort(order, r->zip.count, sizeof(*order), compare_nocase);
-	for (size_t i = 1; i < r->zip.count && r->odd_count[WHEEL_ODDITY_CASE] < LIMIT_ODDITIES; i++) {
-		if (!str_eq_nocase(order[i - 1]->name, order[i]->name))
-			continue;
-		CLEANUP(mem_free) char *other = xstrndup(order[i - 1]->name.ptr, order[i - 1]->name.len);
-		add_oddity(r, WHEEL_ODDITY_CASE, order[i]->name, other);
-	}
-}
-
 static void find_oddities(struct wheel_reading *r)
 {
 	struct str tests = STR("");
@@ -92,9 +63,30 @@ static void find_oddities(struct wheel_reading *r)
 		// Links have all bits of the mode set, and say nothing by it; installers make folders of their own.
 		if (m->mode & S_IWOTH && !S_ISLNK(m->mode) && !m->is_folder)
 			add_oddity(r, WHEEL_ODDITY_WRITABLE, m->name, NULL);
-		find_top_level_tests(r, m->name, &tests);
+		struct str path = m->name;
+		struct str *last = &tests;
+		struct str folder = top_folder(path);
+		bool is_tests = str_ends(folder, STR("tests/")) || str_ends(folder, STR("test/"));
+		struct str name = is_tests ? str_slice(folder, 0, folder.len - 1) : STR("");
+		long slash = str_rfind(name, '/');
+		name = str_slice(name, (size_t)(slash + 1), name.len);
+		if (!str_eq(name, STR("tests")) && !str_eq(name, STR("test")))
+			continue;
+		if (!str_eq(folder, *last)) // members are in order of their names
+			add_oddity(r, WHEEL_ODDITY_TOP_LEVEL_TESTS, folder, NULL);
+		*last = folder;
 	}
-	find_same_names(r);
+	// On systems that ignore the case of names, the second file replaces the first one.
+	CLEANUP(mem_free) struct zipmember **order = xcalloc(r->zip.count + 1, sizeof(*order));
+	for (size_t i = 0; i < r->zip.count; i++)
+		order[i] = r->zip.by_name[i];
+	qsort(order, r->zip.count, sizeof(*order), compare_nocase);
+	for (size_t i = 1; i < r->zip.count && r->odd_count[WHEEL_ODDITY_CASE] < LIMIT_ODDITIES; i++) {
+		if (!str_eq_nocase(order[i - 1]->name, order[i]->name))
+			continue;
+		CLEANUP(mem_free) char *other = xstrndup(order[i - 1]->name.ptr, order[i - 1]->name.len);
+		add_oddity(r, WHEEL_ODDITY_CASE, order[i]->name, other);
+	}
 }
 
 // --- ELF files ---

@@ -53,26 +53,6 @@ static void on_comment_event(void *ctx, const xmlChar *text)
 	r->handler->comment(r->ctx, str_from(as_text(text)));
 }
 
-static void parse_html(struct html_reader *r, struct str bytes)
-{
-	const htmlSAXHandler events = {
-		.startElement = on_element_begin,
-		.endElement = on_element_end,
-		.characters = on_characters,
-		.ignorableWhitespace = on_characters,
-		.comment = on_comment_event,
-	};
-	r->parser = htmlNewParserCtxt();
-	if (!r->parser || !r->parser->sax)
-		abort(); // out of memory
-	*r->parser->sax = events;
-	r->parser->userData = r;
-	htmlCtxtReadMemory(r->parser, bytes.ptr, (int)bytes.len, NULL, "UTF-8",
-		HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
-			HTML_PARSE_IGNORE_ENC);
-	htmlFreeParserCtxt(r->parser);
-}
-
 int html_read(struct str bytes, const struct html_handler *handler, void *ctx, struct err *e)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -80,7 +60,22 @@ int html_read(struct str bytes, const struct html_handler *handler, void *ctx, s
 	if (!bytes.len || bytes.len > INT_MAX || str_find(bytes, '\0') >= 0 || !str_is_utf8(bytes))
 		return err_set(e, ERR_INVALID, "not HTML in UTF-8");
 	pthread_once(&once, xmlInitParser);
-	parse_html(&r, bytes);
+	const htmlSAXHandler events = {
+		.startElement = on_element_begin,
+		.endElement = on_element_end,
+		.characters = on_characters,
+		.ignorableWhitespace = on_characters,
+		.comment = on_comment_event,
+	};
+	r.parser = htmlNewParserCtxt();
+	if (!r.parser || !r.parser->sax)
+		abort(); // out of memory
+	*r.parser->sax = events;
+	r.parser->userData = &r;
+	htmlCtxtReadMemory(r.parser, bytes.ptr, (int)bytes.len, NULL, "UTF-8",
+		HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
+			HTML_PARSE_IGNORE_ENC);
+	htmlFreeParserCtxt(r.parser);
 	if (r.too_deep)
 		return err_set(e, ERR_LIMIT, "HTML elements are nested deeper than %d", LIMIT_HTML_DEPTH);
 	return 0;

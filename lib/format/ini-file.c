@@ -34,11 +34,6 @@ static struct str trim_blanks(struct str s)
 	return s;
 }
 
-static bool is_comment(struct str line)
-{
-	return line.len && (line.ptr[0] == '#' || line.ptr[0] == ';');
-}
-
 // Without the comment that a ";" or "#" behind a blank begins.
 static struct str cut_comment(struct str line)
 {
@@ -112,7 +107,7 @@ static int read_key(struct ini_file *f, struct str line, struct err *e)
 static int read_ini_line(struct ini_file *f, struct str line, struct err *e)
 {
 	struct str text = trim_blanks(line);
-	if (!text.len || is_comment(text))
+	if (!text.len || (text.len && (text.ptr[0] == '#' || text.ptr[0] == ';')))
 		return 0;
 	if (line.len > LIMIT_CONFIG_LINE)
 		return err_set(e, ERR_USAGE, "longer than %d bytes", LIMIT_CONFIG_LINE);

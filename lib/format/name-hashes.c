@@ -34,13 +34,6 @@ static uint64_t place_of_hash(uint64_t hash, uint32_t count)
 	return (uint64_t)(((unsigned __int128)(hash >> SLICE_BITS) * range) >> (64 - SLICE_BITS));
 }
 
-static void put_number(struct buf *out, uint64_t n)
-{
-	for (; n >= 0x80; n >>= 7)
-		buf_putc(out, (char)(n | 0x80));
-	buf_putc(out, (char)n);
-}
-
 // False at the end, or if the bytes are no number.
 static bool take_number(struct str *rest, uint64_t *out)
 {
@@ -78,7 +71,10 @@ static void write_slice(struct buf *out, const uint64_t *hash, uint32_t count)
 		buf_putc(out, (char)(count >> (8 * i)));
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t place = place_of_hash(hash[i], count);
-		put_number(out, place - before);
+		uint64_t n = place - before;
+		for (; n >= 0x80; n >>= 7)
+			buf_putc(out, (char)(n | 0x80));
+		buf_putc(out, (char)n);
 		before = place;
 	}
 }

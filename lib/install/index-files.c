@@ -120,21 +120,6 @@ static bool continues_release(const struct index_files *all, const struct index_
 	       version_cmp(&all->file[first - 1].version, &all->file[first].version) == 0;
 }
 
-static void fill_memo(const struct index_files *all, struct index_memo *m)
-{
-	for (size_t first = 0, end; first < all->count; first = end) {
-		end = end_of_spelling(all, first);
-		if (*m->specifier && !specifier_set_admits(str_from(m->specifier), &all->file[first].version))
-			continue;
-		if (continues_release(all, m, first)) {
-			m->release[m->count - 1].end = end;
-			continue;
-		}
-		GROW(m->release, m->count, m->room);
-		m->release[m->count++] = (struct index_release){first, end};
-	}
-}
-
 const struct index_release *index_files_admitted(struct index_files *all, const char *specifier, size_t *count)
 {
 	if (!all->is_sorted && all->count)
@@ -146,7 +131,18 @@ const struct index_release *index_files_admitted(struct index_files *all, const 
 	if (i == all->memos) {
 		GROW(all->memo, all->memos, all->memo_room);
 		all->memo[all->memos++] = (struct index_memo){.specifier = xstrdup(specifier)};
-		fill_memo(all, &all->memo[i]);
+		struct index_memo *m = &all->memo[i];
+		for (size_t first = 0, end; first < all->count; first = end) {
+			end = end_of_spelling(all, first);
+			if (*m->specifier && !specifier_set_admits(str_from(m->specifier), &all->file[first].version))
+				continue;
+			if (continues_release(all, m, first)) {
+				m->release[m->count - 1].end = end;
+				continue;
+			}
+			GROW(m->release, m->count, m->room);
+			m->release[m->count++] = (struct index_release){first, end};
+		}
 	}
 	*count = all->memo[i].count;
 	return all->memo[i].release;

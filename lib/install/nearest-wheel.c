@@ -94,21 +94,6 @@ static struct tag_libc read_libc(struct str tag)
 	return (struct tag_libc){0};
 }
 
-static void compare_platform(struct tag_gap *g, const struct machine *m)
-{
-	struct tag_libc libc = read_libc(str_from(g->platform));
-	if (!libc.arch.ptr)
-		g->platform_gap = PLATFORM_OS;
-	else if (!str_eq(libc.arch, str_from(m->arch)))
-		g->platform_gap = PLATFORM_ARCH;
-	else if (libc.is_known && libc.is_musl != m->is_musl)
-		g->platform_gap = PLATFORM_LIBC_OTHER;
-	else
-		g->platform_gap = PLATFORM_LIBC_OLD;
-	g->libc_major = libc.major;
-	g->libc_minor = libc.minor;
-}
-
 // The numbers of "cp312" and "py3".
 static bool read_python(struct str tag, unsigned *major, unsigned *minor)
 {
@@ -149,8 +134,20 @@ static int compare_tag(void *ctx, struct str tag, struct err *e UNUSED)
 	copy_part(g.abi, sizeof(g.abi), rest);
 	copy_part(g.platform, sizeof(g.platform), platform);
 	g.python_fits = environment_has_pair(s->place->environment, pair);
-	if (!environment_has_platform(s->place->environment, platform))
-		compare_platform(&g, s->place->machine);
+	if (!environment_has_platform(s->place->environment, platform)) {
+		const struct machine *m = s->place->machine;
+		struct tag_libc libc = read_libc(str_from(g.platform));
+		if (!libc.arch.ptr)
+			g.platform_gap = PLATFORM_OS;
+		else if (!str_eq(libc.arch, str_from(m->arch)))
+			g.platform_gap = PLATFORM_ARCH;
+		else if (libc.is_known && libc.is_musl != m->is_musl)
+			g.platform_gap = PLATFORM_LIBC_OTHER;
+		else
+			g.platform_gap = PLATFORM_LIBC_OLD;
+		g.libc_major = libc.major;
+		g.libc_minor = libc.minor;
+	}
 	g.distance = g.python_fits ? g.libc_minor : python_distance(python, &s->place->environment->python);
 	if (!s->has_best || is_nearer(&g, &s->best))
 		s->best = g;
@@ -211,25 +208,22 @@ static const char *system_name(struct str platform)
 	return platform.ptr;
 }
 
-static void describe_platform(const struct tag_gap *g, const struct machine *m, struct buf *out)
-{
-	if (g->platform_gap == PLATFORM_LIBC_OLD)
-		buf_printf(out, "needs %s %u.%u, the platform has %u.%u", m->is_musl ? "musl" : "glibc", g->libc_major,
-			g->libc_minor, m->libc_major, m->libc_minor);
-	else if (g->platform_gap == PLATFORM_LIBC_OTHER)
-		buf_printf(out, "is for %s", m->is_musl ? "glibc" : "musl");
-	else if (g->platform_gap == PLATFORM_ARCH)
-		buf_printf(out, "is for %s", read_libc(str_from(g->platform)).arch.ptr);
-	else
-		buf_printf(out, "is for %s", system_name(str_from(g->platform)));
-}
-
 static void describe_gap(const struct index_files *all, const struct fits_place *place, const struct index_file *f,
 	const struct tag_gap *g, struct buf *out)
 {
 	buf_printf(out, "%s ", f->filename);
-	if (g->platform_gap != PLATFORM_FITS)
-		describe_platform(g, place->machine, out);
+	if (g->platform_gap != PLATFORM_FITS) {
+		const struct machine *m = place->machine;
+		if (g->platform_gap == PLATFORM_LIBC_OLD)
+			buf_printf(out, "needs %s %u.%u, the platform has %u.%u", m->is_musl ? "musl" : "glibc",
+				g->libc_major, g->libc_minor, m->libc_major, m->libc_minor);
+		else if (g->platform_gap == PLATFORM_LIBC_OTHER)
+			buf_printf(out, "is for %s", m->is_musl ? "glibc" : "musl");
+		else if (g->platform_gap == PLATFORM_ARCH)
+			buf_printf(out, "is for %s", read_libc(str_from(g->platform)).arch.ptr);
+		else
+			buf_printf(out, "is for %s", system_name(str_from(g->platform)));
+	}
 	if (!g->python_fits) {
 		buf_puts(out, g->platform_gap == PLATFORM_FITS       ? "is for "
 			      : g->platform_gap == PLATFORM_LIBC_OLD ? " and is for "

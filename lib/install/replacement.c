@@ -171,10 +171,24 @@ static bool has_plain_name(const struct index_file *f, const char *project)
 	return filename_parse(str_from(f->filename), &name, &ignored) == 0 && strcmp(name.project, project) == 0;
 }
 
-// The first one on the page.
-static const struct simplepage_file *find_sdist(struct replacement *r, const struct replacement_answer *a,
-	struct index_release release, int64_t until)
+static void classify(struct replacement *r, const struct replacement_file *ours, int64_t until,
+	struct replacement_answer *a)
 {
+	// The first one on the page.
+	size_t low = 0;
+	for (size_t high = r->names; low < high;) {
+		size_t middle = low + (high - low) / 2;
+		if (strcmp(r->by_name[middle]->filename, ours->filename) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	a->same = low < r->names && strcmp(r->by_name[low]->filename, ours->filename) == 0 ? r->by_name[low] : NULL;
+	a->kind = classify_same(r, a, until);
+	if (!ours->name)
+		return;
+	struct index_release release = index_files_of_version(&r->files, &ours->name->version);
+	// The first one on the page.
 	const struct index_file *best = NULL;
 	for (size_t i = release.first; i < release.end; i++) {
 		const struct index_file *f = &r->files.file[i];
@@ -182,32 +196,7 @@ static const struct simplepage_file *find_sdist(struct replacement *r, const str
 			installs_everywhere(r, a, f) && has_plain_name(f, r->files.project))
 			best = f;
 	}
-	return best ? best->upstream : NULL;
-}
-
-// The first one on the page.
-static const struct simplepage_file *find_same(const struct replacement *r, const char *filename)
-{
-	size_t low = 0;
-	for (size_t high = r->names; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		if (strcmp(r->by_name[middle]->filename, filename) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < r->names && strcmp(r->by_name[low]->filename, filename) == 0 ? r->by_name[low] : NULL;
-}
-
-static void classify(struct replacement *r, const struct replacement_file *ours, int64_t until,
-	struct replacement_answer *a)
-{
-	a->same = find_same(r, ours->filename);
-	a->kind = classify_same(r, a, until);
-	if (!ours->name)
-		return;
-	struct index_release release = index_files_of_version(&r->files, &ours->name->version);
-	a->sdist = find_sdist(r, a, release, until);
+	a->sdist = best ? best->upstream : NULL;
 	if (a->kind != REPLACEMENT_NONE)
 		return;
 	for (size_t i = 0; i < a->places; i++)

@@ -124,27 +124,22 @@ static void walk_releases(struct resolution *r, struct release_walk w)
 	}
 }
 
-// Pre-releases count only where no final release has a file, unless a specifier names one (PEP 440). Yanked files count
-// only where there are no others and the version is pinned (PEP 592).
-static void walk_all(struct resolution *r)
-{
-	bool takes_pre = r->want->allows_pre || specifier_set_names_prerelease(str_from(r->want->specifier));
-	walk_releases(r, (struct release_walk){true, takes_pre, false, r->left});
-	if (!takes_pre)
-		walk_releases(r, (struct release_walk){false, true, false, r->left & ~r->finals});
-	if (!r->want->is_pinned)
-		return;
-	walk_releases(r, (struct release_walk){true, takes_pre, true, r->left});
-	if (!takes_pre)
-		walk_releases(r, (struct release_walk){false, true, true, r->left & ~r->finals});
-}
-
 size_t resolve(struct index_files *all, size_t place, int64_t platform, const struct resolve_want *want,
 	struct resolve_outcome out[RESOLVE_OUTCOMES])
 {
 	struct resolution r = {all, place, platform, want, NULL, 0, want->micros, 0, out, 0};
 	r.release = index_files_admitted(all, want->specifier, &r.releases);
-	walk_all(&r);
+	// Pre-releases count only where no final release has a file, unless a specifier names one (PEP 440). Yanked files count
+	// only where there are no others and the version is pinned (PEP 592).
+	bool takes_pre = r.want->allows_pre || specifier_set_names_prerelease(str_from(r.want->specifier));
+	walk_releases(&r, (struct release_walk){true, takes_pre, false, r.left});
+	if (!takes_pre)
+		walk_releases(&r, (struct release_walk){false, true, false, r.left & ~r.finals});
+	if (r.want->is_pinned) {
+		walk_releases(&r, (struct release_walk){true, takes_pre, true, r.left});
+		if (!takes_pre)
+			walk_releases(&r, (struct release_walk){false, true, true, r.left & ~r.finals});
+	}
 	if (r.left)
 		r.out[r.count++] = (struct resolve_outcome){.kind = RESOLVE_NOTHING, .micros = r.left};
 	return r.count;

@@ -134,24 +134,6 @@ static void copy_headers(struct task *t, const char *const *headers)
 		t->headers[i] = arena_strdup(&t->text, headers[i]);
 }
 
-static void free_task(struct task *t)
-{
-	arena_release(&t->text);
-	fetch_url_release(&t->configured);
-	fetch_url_release(&t->url);
-	fetch_answer_release(&t->answer);
-	free(t);
-}
-
-// Parses both URLs. If one is malformed, url stays empty, and on_done reports it later.
-static void parse_urls(struct task *t, const struct fetch_request *r)
-{
-	if (fetch_url_parse(r->url, &t->url, &t->why) < 0)
-		return;
-	if (fetch_url_parse(r->configured_url ? r->configured_url : r->url, &t->configured, &t->why) < 0)
-		fetch_url_release(&t->url);
-}
-
 uint64_t fetch_pool_get(struct fetch_pool *p, const struct fetch_request *request)
 {
 	struct task *t = xcalloc(1, sizeof(*t));
@@ -159,7 +141,12 @@ uint64_t fetch_pool_get(struct fetch_pool *p, const struct fetch_request *reques
 	t->request = *request;
 	copy_headers(t, request->headers);
 	t->start_ms = clock_ms() + (int64_t)request->delay_ms;
-	parse_urls(t, request);
+	// Parses both URLs. If one is malformed, url stays empty, and on_done reports it later.
+	if (fetch_url_parse(request->url, &t->url, &t->why) >= 0) {
+		if (fetch_url_parse(request->configured_url ? request->configured_url : request->url, &t->configured,
+			    &t->why) < 0)
+			fetch_url_release(&t->url);
+	}
 	t->request.url = t->request.configured_url = NULL;
 	size_t limit = request->limit < SIZE_MAX / 2 ? (size_t)request->limit : SIZE_MAX / 2;
 	fetch_answer_init(&t->answer, limit);
@@ -180,7 +167,11 @@ static void finish_task(struct task *t, enum fetch_failure failure, const char *
 	const struct fetch_result result = {failure, message, url, &t->answer};
 	transfer_end(t->transfer);
 	t->request.on_done(t->request.ctx, &result);
-	free_task(t);
+	arena_release(&t->text);
+	fetch_url_release(&t->configured);
+	fetch_url_release(&t->url);
+	fetch_answer_release(&t->answer);
+	free(t);
 }
 
 static bool is_redirect(const struct fetch_answer *a)
@@ -444,24 +435,19 @@ void fetch_pool_start(struct fetch_pool *p)
 	p->has_thread = true;
 }
 
-static void stop_thread(struct fetch_pool *p)
-{
-	if (!p->has_thread)
-		return;
-	pthread_mutex_lock(&p->lock);
-	p->is_ending = true;
-	pthread_mutex_unlock(&p->lock);
-	transfer_set_wake(p->set);
-	pthread_join(p->thread, NULL);
-}
-
 void fetch_pool_free(struct fetch_pool *p)
 {
 	if (!p)
 		return;
 	CLEANUP(sigpipe_release) struct sigpipe held;
 	sigpipe_hold(&held);
-	stop_thread(p);
+	if (p->has_thread) {
+		pthread_mutex_lock(&p->lock);
+		p->is_ending = true;
+		pthread_mutex_unlock(&p->lock);
+		transfer_set_wake(p->set);
+		pthread_join(p->thread, NULL);
+	}
 	while (!is_idle(p)) {
 		process_inbox(p);
 		cancel_tasks(p, &(struct pool_call){.id = 0});

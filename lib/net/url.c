@@ -59,15 +59,6 @@ static size_t from_last_dots(struct str path)
 	return path.len + 1;
 }
 
-// Removes the last segment of out, but nothing before start.
-static void remove_last_segment(struct buf *out, size_t start)
-{
-	while (out->len > start && out->data[out->len - 1] != '/')
-		out->len--;
-	if (out->len > start)
-		out->len--;
-}
-
 // Adds "/" and each segment, and resolves dot segments (section 5.2.4). start is where the path began in out. is_end:
 // this is the end of the URL's path, where a dot segment leaves a slash.
 static void add_segments(struct buf *out, size_t start, struct str path, bool is_end)
@@ -76,8 +67,13 @@ static void add_segments(struct buf *out, size_t start, struct str path, bool is
 	while (path.ptr && path.len >= dots) {
 		struct str segment = str_cut(&path, '/');
 		bool is_up = str_eq(segment, STR("..")), is_dots = is_up || str_eq(segment, STR("."));
-		if (is_up)
-			remove_last_segment(out, start);
+		if (is_up) {
+			// Removes the last segment of out, but nothing before start.
+			while (out->len > start && out->data[out->len - 1] != '/')
+				out->len--;
+			if (out->len > start)
+				out->len--;
+		}
 		if (!is_dots || (is_end && !path.ptr))
 			buf_putc(out, '/');
 		if (!is_dots)

@@ -26,15 +26,6 @@ void clock_write(int64_t seconds, char out[CLOCK_TEXT])
 	strftime(out, CLOCK_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-static bool has_time_form(const char *text)
-{
-	static const char form[] = "0000-00-00T00:00:00Z";
-	size_t i = 0;
-	while (form[i] && (form[i] == '0' ? text[i] >= '0' && text[i] <= '9' : text[i] == form[i]))
-		i++;
-	return !form[i] && !text[i];
-}
-
 static int read_two_digits(const char *digits)
 {
 	return 10 * (digits[0] - '0') + (digits[1] - '0');
@@ -61,7 +52,11 @@ static int64_t days_since_1970(int year, int month, int day)
 // timegm() takes ten times as long, and accepts June 31 as July 1.
 bool clock_read(const char *text, int64_t *seconds)
 {
-	if (!has_time_form(text))
+	static const char form[] = "0000-00-00T00:00:00Z";
+	size_t i = 0;
+	while (form[i] && (form[i] == '0' ? text[i] >= '0' && text[i] <= '9' : text[i] == form[i]))
+		i++;
+	if (!(!form[i] && !text[i]))
 		return false;
 	int64_t day = days_since_1970(100 * read_two_digits(text) + read_two_digits(text + 2),
 		read_two_digits(text + 5), read_two_digits(text + 8));

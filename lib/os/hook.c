@@ -286,26 +286,6 @@ static void free_hook(struct queued_hook *q)
 	free(q);
 }
 
-static struct queued_hook *copy_job(const struct hook_job *job)
-{
-	struct queued_hook *q = xcalloc(1, sizeof(*q));
-	q->command = arena_strdup(&q->text, job->command);
-	q->about = arena_strdup(&q->text, job->about);
-	q->project = arena_strdup(&q->text, job->project);
-	q->value = ARENA_NEW(&q->text, struct hook_value, job->values);
-	for (; q->values < job->values; q->values++)
-		q->value[q->values] = (struct hook_value){
-			job->value[q->values].letter, arena_strdup(&q->text, job->value[q->values].text)};
-	q->joined = 1;
-	buf_init(&q->changes, SIZE_MAX / 2);
-	buf_printf(&q->changes, "%s\n", job->change);
-	q->variable = ARENA_NEW(&q->text, const char *, job->variables + 2);
-	for (size_t i = 0; i < job->variables; i++)
-		q->variable[q->variables++] = arena_printf(&q->text, "WHEELCACHE_%s=%s", job->variable[i][0],
-			job->variable[i][1] ? job->variable[i][1] : "");
-	return q;
-}
-
 // The newer one takes the lines of the older one, which it replaces.
 static void join_hooks(struct queued_hook *newer, struct queued_hook *older)
 {
@@ -315,22 +295,6 @@ static void join_hooks(struct queued_hook *newer, struct queued_hook *older)
 	struct buf lines = older->changes;
 	older->changes = newer->changes;
 	newer->changes = lines;
-}
-
-static void add_changes(struct queued_hook *q)
-{
-	if (q->joined > HOOK_QUEUE_JOINED)
-		buf_printf(&q->changes, "and %zu more\n", q->joined - HOOK_QUEUE_JOINED);
-	q->variable[q->variables] = arena_printf(&q->text, "WHEELCACHE_CHANGES=%.*s", (int)q->changes.len - 1,
-		q->changes.data); // without the last line end
-}
-
-static void run_hook(struct hook_queue *h, struct queued_hook *q)
-{
-	struct err e = ERR_INIT;
-	add_changes(q);
-	if (hook_run(q->command, q->value, q->values, q->variable, &h->ends_ms, &e) < 0)
-		log_warn("%s on-change for %s: %s", h->section, q->about, e.msg);
 }
 
 // --- the queue ---
@@ -367,7 +331,13 @@ static void *run_hooks(void *ctx)
 			continue;
 		}
 		pthread_mutex_unlock(&h->lock);
-		run_hook(h, c);
+		struct err e = ERR_INIT;
+		if (c->joined > HOOK_QUEUE_JOINED)
+			buf_printf(&c->changes, "and %zu more\n", c->joined - HOOK_QUEUE_JOINED);
+		c->variable[c->variables] = arena_printf(&c->text, "WHEELCACHE_CHANGES=%.*s", (int)c->changes.len - 1,
+			c->changes.data); // without the last line end
+		if (hook_run(c->command, c->value, c->values, c->variable, &h->ends_ms, &e) < 0)
+			log_warn("%s on-change for %s: %s", h->section, c->about, e.msg);
 		free_hook(c);
 		pthread_mutex_lock(&h->lock);
 	}
@@ -426,7 +396,21 @@ void hook_queue_add(struct hook_queue *h, const struct hook_job *job)
 {
 	if (!job->command)
 		return;
-	struct queued_hook *q = copy_job(job);
+	struct queued_hook *q = xcalloc(1, sizeof(*q));
+	q->command = arena_strdup(&q->text, job->command);
+	q->about = arena_strdup(&q->text, job->about);
+	q->project = arena_strdup(&q->text, job->project);
+	q->value = ARENA_NEW(&q->text, struct hook_value, job->values);
+	for (; q->values < job->values; q->values++)
+		q->value[q->values] = (struct hook_value){
+			job->value[q->values].letter, arena_strdup(&q->text, job->value[q->values].text)};
+	q->joined = 1;
+	buf_init(&q->changes, SIZE_MAX / 2);
+	buf_printf(&q->changes, "%s\n", job->change);
+	q->variable = ARENA_NEW(&q->text, const char *, job->variables + 2);
+	for (size_t i = 0; i < job->variables; i++)
+		q->variable[q->variables++] = arena_printf(&q->text, "WHEELCACHE_%s=%s", job->variable[i][0],
+			job->variable[i][1] ? job->variable[i][1] : "");
 	pthread_mutex_lock(&h->lock);
 	struct queued_hook **same = find_hook(h, q);
 	if (same) {

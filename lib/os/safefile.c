@@ -302,13 +302,6 @@ int safefile_read(const char *path, struct buf *b, struct err *e)
 
 // --- locks ---
 
-// Reads the owner text of the process that holds the lock.
-static void read_owner(int fd, char *out, size_t size)
-{
-	ssize_t n = pread(fd, out, size - 1, 0);
-	out[n > 0 ? n : 0] = '\0';
-}
-
 int safefile_lock(const char *path, bool wait, const char *owner, struct err *e)
 {
 	CLEANUP(mem_close) int fd = safefile_open(path, O_RDWR | O_CREAT, e);
@@ -320,7 +313,10 @@ int safefile_lock(const char *path, bool wait, const char *owner, struct err *e)
 			continue;
 		if (errno != EWOULDBLOCK)
 			return err_errno(e, ERR_IO, "cannot take the lock %s", path);
-		read_owner(fd, holder, sizeof(holder));
+		// Reads the owner text of the process that holds the lock.
+		size_t size = sizeof(holder);
+		ssize_t n = pread(fd, holder, size - 1, 0);
+		holder[n > 0 ? n : 0] = '\0';
 		return err_set(e, ERR_BUSY, "%s", holder[0] ? holder : "another process");
 	}
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, owner, strlen(owner), 0) < 0)

@@ -56,18 +56,6 @@ static void *run_worker(void *arg)
 	return NULL;
 }
 
-// The main thread handles the signals, so a worker starts with all of them blocked.
-static void start_thread(struct thread_pool *p, const char *name)
-{
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if (pthread_create(&p->thread[p->threads], NULL, run_worker, p) != 0)
-		abort();
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_setname_np(p->thread[p->threads++], name);
-}
-
 // On Linux each thread has a priority of its own, although POSIX says that the process has it.
 void thread_pool_set_nice(int nice)
 {
@@ -81,13 +69,24 @@ struct thread_pool *thread_pool_new(unsigned threads, enum thread_pool_order ord
 	pthread_cond_init(&p->has_work, NULL);
 	pthread_cond_init(&p->is_idle, NULL);
 	p->order = order;
-	while (p->threads < threads)
-		start_thread(p, name);
+	while (p->threads < threads) {
+		// The main thread handles the signals, so a worker starts with all of them blocked.
+		sigset_t all, old;
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		if (pthread_create(&p->thread[p->threads], NULL, run_worker, p) != 0)
+			abort();
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		pthread_setname_np(p->thread[p->threads++], name);
+	}
 	return p;
 }
 
-static void enqueue_job(struct thread_pool *p, struct job *j)
+void thread_pool_submit(struct thread_pool *p, thread_pool_fn *fn, void *arg)
 {
+	struct job *j = xmalloc(sizeof(*j));
+	*j = (struct job){.fn = fn, .arg = arg};
+	pthread_mutex_lock(&p->lock);
 	if (!p->first) {
 		p->first = p->last = j;
 	} else if (p->order == THREAD_POOL_LAST_IN_FIRST_OUT) {
@@ -97,14 +96,6 @@ static void enqueue_job(struct thread_pool *p, struct job *j)
 		p->last->next = j;
 		p->last = j;
 	}
-}
-
-void thread_pool_submit(struct thread_pool *p, thread_pool_fn *fn, void *arg)
-{
-	struct job *j = xmalloc(sizeof(*j));
-	*j = (struct job){.fn = fn, .arg = arg};
-	pthread_mutex_lock(&p->lock);
-	enqueue_job(p, j);
 	pthread_cond_signal(&p->has_work);
 	pthread_mutex_unlock(&p->lock);
 }

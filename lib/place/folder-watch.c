@@ -201,22 +201,6 @@ static struct name_node *find_child(const struct folder_watch *w, int number, co
 	return child;
 }
 
-// The kernel has ended the watch, or its folder is at another place.
-static void lose_number(struct folder_watch *w, int number)
-{
-	for (struct name_node *n; (n = name_tree_numbered(&w->tree, number)) != NULL;)
-		name_tree_number(&w->tree, n, NAME_NODE_NONE);
-}
-
-static void tell_node(struct folder_watch *w, const struct told *to, const struct name_node *n,
-	const struct inotify_event *ev)
-{
-	if (ev->mask & ITSELF)
-		tell(w, to, n, FOLDER_EVENT_LOST, "");
-	else if (ev->len && ev->name[0] != '.')
-		tell_name(w, to, n, ev->mask, ev->name);
-}
-
 // Nodes are forgotten after all have been told: one may be below another.
 static void handle_watch_event(struct folder_watch *w, const struct told *to, const struct inotify_event *ev)
 {
@@ -225,12 +209,20 @@ static void handle_watch_event(struct folder_watch *w, const struct told *to, co
 		tell(w, to, NULL, FOLDER_EVENT_OVERFLOW, "");
 		return;
 	}
-	for (const struct name_node *n = name_tree_numbered(&w->tree, ev->wd); n; n = name_tree_again(n))
-		tell_node(w, to, n, ev);
+	for (const struct name_node *n = name_tree_numbered(&w->tree, ev->wd); n; n = name_tree_again(n)) {
+		if (ev->mask & ITSELF)
+			tell(w, to, n, FOLDER_EVENT_LOST, "");
+		else if (ev->len && ev->name[0] != '.')
+			tell_name(w, to, n, ev->mask, ev->name);
+	}
 	for (struct name_node *n; ev->mask & LEFT && ev->len && (n = find_child(w, ev->wd, ev->name)) != NULL;)
 		forget_node(w, n);
-	if (ev->mask & IN_IGNORED)
-		lose_number(w, ev->wd);
+	if (ev->mask & IN_IGNORED) {
+		// The kernel has ended the watch, or its folder is at another place.
+		int number = ev->wd;
+		for (struct name_node *n; (n = name_tree_numbered(&w->tree, number)) != NULL;)
+			name_tree_number(&w->tree, n, NAME_NODE_NONE);
+	}
 }
 
 bool folder_watch_read(struct folder_watch *w, folder_event_fn *fn, void *ctx)

@@ -140,12 +140,6 @@ bool tempname_is(const char *name)
 	return parse_tempname(name, &maker);
 }
 
-static bool is_old(int dirfd, const char *name)
-{
-	struct stat st;
-	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtime < time(NULL) - DAY;
-}
-
 void tempname_abandon(const char *name)
 {
 	struct maker maker;
@@ -157,27 +151,25 @@ void tempname_abandon(const char *name)
 	pthread_mutex_unlock(&abandoned.lock);
 }
 
-// Also removes the name from the list.
-static bool was_abandoned(const struct maker *maker)
-{
-	bool found = false;
-	pthread_mutex_lock(&abandoned.lock);
-	for (size_t i = 0; i < abandoned.count && !found; i++)
-		if (abandoned.number[i] == maker->count) {
-			abandoned.number[i] = abandoned.number[--abandoned.count];
-			found = true;
-		}
-	pthread_mutex_unlock(&abandoned.lock);
-	return found;
-}
-
 static bool is_dead(int dirfd, const char *name, const struct maker *maker)
 {
 	const struct maker *me = this_process();
-	if (!me->start || !maker->start || maker->machine != me->machine)
-		return is_old(dirfd, name);
-	if (maker->pid == me->pid && maker->start == me->start)
-		return was_abandoned(maker);
+	if (!me->start || !maker->start || maker->machine != me->machine) {
+		struct stat st;
+		return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtime < time(NULL) - DAY;
+	}
+	if (maker->pid == me->pid && maker->start == me->start) {
+		// Also removes the name from the list.
+		bool found = false;
+		pthread_mutex_lock(&abandoned.lock);
+		for (size_t i = 0; i < abandoned.count && !found; i++)
+			if (abandoned.number[i] == maker->count) {
+				abandoned.number[i] = abandoned.number[--abandoned.count];
+				found = true;
+			}
+		pthread_mutex_unlock(&abandoned.lock);
+		return found;
+	}
 	uint64_t identity = identity_of(maker->pid);
 	// /proc may hide the processes of other accounts; kill() still finds them.
 	return identity ? identity != maker->start : kill(maker->pid, 0) < 0 && errno == ESRCH;

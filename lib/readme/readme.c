@@ -242,14 +242,6 @@ static size_t count_columns(struct str line)
 	return columns;
 }
 
-static void count_line(struct markdown_counts *n, struct str line)
-{
-	size_t markers = count_markers(line), columns = count_columns(line);
-	n->lines++;
-	n->markers = markers > n->markers ? markers : n->markers;
-	n->columns = columns > n->columns ? columns : n->columns;
-}
-
 static size_t skip_blanks(struct str s, size_t at)
 {
 	while (at < s.len && (s.ptr[at] == ' ' || s.ptr[at] == '\t' || s.ptr[at] == '\n'))
@@ -275,30 +267,30 @@ static size_t definition_length(struct str s, size_t at, size_t most)
 	return at - from;
 }
 
-static void count_bytes(struct markdown_counts *n, struct str s)
-{
-	for (size_t i = 0; i + 1 < s.len; i++) {
-		char next = s.ptr[i + 1];
-		bool is_comment = i + 3 < s.len && next == '!' && s.ptr[i + 2] == '-';
-		n->scans += s.ptr[i] == '<' && (next == '?' || (next == '!' && !is_comment));
-		n->links += s.ptr[i] == ']';
-		n->inline_links += s.ptr[i] == ']' && next == '(';
-	}
-	n->links++;
-	size_t most = LIMIT_README_EXPANDED / n->links + 1;
-	for (size_t i = 0; i + 1 < s.len && n->definition < most; i++) {
-		size_t len = s.ptr[i] == ']' && s.ptr[i + 1] == ':' ? definition_length(s, i + 2, most) : 0;
-		n->definition = len > n->definition ? len : n->definition;
-	}
-}
-
 // Returns NULL, or what the text has too much of, as words for "it has too many …".
 static const char *markdown_excess(struct str text)
 {
 	struct markdown_counts n = {0};
-	count_bytes(&n, text);
-	for (struct str rest = text; rest.len;)
-		count_line(&n, str_cut(&rest, '\n'));
+	for (size_t i = 0; i + 1 < text.len; i++) {
+		char next = text.ptr[i + 1];
+		bool is_comment = i + 3 < text.len && next == '!' && text.ptr[i + 2] == '-';
+		n.scans += text.ptr[i] == '<' && (next == '?' || (next == '!' && !is_comment));
+		n.links += text.ptr[i] == ']';
+		n.inline_links += text.ptr[i] == ']' && next == '(';
+	}
+	n.links++;
+	size_t most = LIMIT_README_EXPANDED / n.links + 1;
+	for (size_t i = 0; i + 1 < text.len && n.definition < most; i++) {
+		size_t len = text.ptr[i] == ']' && text.ptr[i + 1] == ':' ? definition_length(text, i + 2, most) : 0;
+		n.definition = len > n.definition ? len : n.definition;
+	}
+	for (struct str rest = text; rest.len;) {
+		struct str line = str_cut(&rest, '\n');
+		size_t markers = count_markers(line), columns = count_columns(line);
+		n.lines++;
+		n.markers = markers > n.markers ? markers : n.markers;
+		n.columns = columns > n.columns ? columns : n.columns;
+	}
 	const struct {
 		uint64_t count, limit;
 		const char *words;
@@ -491,21 +483,12 @@ static void visit_element(struct markdown *m, cmark_node *node, bool is_begin)
 		safe_html_close_to(m->w, (unsigned)(uintptr_t)cmark_node_get_user_data(node));
 }
 
-static void visit_node(struct markdown *m, cmark_node *node, bool is_begin)
+// The text is UTF-8 of at most LIMIT_README bytes. False if it has too much of something (markdown.c); nothing is
+// written then. What is written is to be discarded if safe_html_failed() says so.
+static bool markdown_render(struct str text, struct safe_html *w)
 {
-	cmark_node_type type = cmark_node_get_type(node);
-	if (type == CMARK_NODE_IMAGE)
-		visit_image(m, node, is_begin);
-	else if (type == CMARK_NODE_TEXT || (type == CMARK_NODE_CODE && m->images))
-		buf_puts(&m->text, cmark_node_get_literal(node));
-	else if (type == CMARK_NODE_SOFTBREAK)
-		buf_putc(&m->text, '\n');
-	else if (!m->images)
-		visit_element(m, node, is_begin);
-}
-
-static cmark_node *parse_markdown(struct str text)
-{
+	if (markdown_excess(text))
+		return false;
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static const char *const extensions[] = {"table", "strikethrough"};
 	pthread_mutex_lock(&lock);
@@ -517,21 +500,22 @@ static cmark_node *parse_markdown(struct str text)
 	cmark_node *root = cmark_parser_finish(parser);
 	cmark_parser_free(parser);
 	pthread_mutex_unlock(&lock);
-	return root;
-}
-
-// The text is UTF-8 of at most LIMIT_README bytes. False if it has too much of something (markdown.c); nothing is
-// written then. What is written is to be discarded if safe_html_failed() says so.
-static bool markdown_render(struct str text, struct safe_html *w)
-{
-	if (markdown_excess(text))
-		return false;
-	cmark_node *root = parse_markdown(text);
 	struct markdown m = {.w = w};
 	cmark_iter *iter = cmark_iter_new(root);
 	buf_init(&m.text, LIMIT_README_HTML);
-	for (cmark_event_type event; (event = cmark_iter_next(iter)) != CMARK_EVENT_DONE && !safe_html_failed(w);)
-		visit_node(&m, cmark_iter_get_node(iter), event == CMARK_EVENT_ENTER);
+	for (cmark_event_type event; (event = cmark_iter_next(iter)) != CMARK_EVENT_DONE && !safe_html_failed(w);) {
+		cmark_node *node = cmark_iter_get_node(iter);
+		bool is_begin = event == CMARK_EVENT_ENTER;
+		cmark_node_type type = cmark_node_get_type(node);
+		if (type == CMARK_NODE_IMAGE)
+			visit_image(&m, node, is_begin);
+		else if (type == CMARK_NODE_TEXT || (type == CMARK_NODE_CODE && m.images))
+			buf_puts(&m.text, cmark_node_get_literal(node));
+		else if (type == CMARK_NODE_SOFTBREAK)
+			buf_putc(&m.text, '\n');
+		else if (!m.images)
+			visit_element(&m, node, is_begin);
+	}
 	cmark_iter_free(iter);
 	buf_release(&m.text);
 	cmark_node_free(root);
@@ -567,27 +551,6 @@ enum readme_kind readme_kind_of(struct str content_type, struct str text)
 	if (type.len)
 		return README_PLAIN;
 	return looks_like_markdown(text) ? README_MARKDOWN : README_RST;
-}
-
-// Makes UTF-8 with LF at the ends of lines: bytes that are not UTF-8, and NUL, become U+FFFD.
-static void clean_text(struct str text, struct buf *out)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		char c = text.ptr[i];
-		size_t len = 1;
-		for (; c & 0x80 && len < 4 && i + len < text.len && (text.ptr[i + len] & 0xc0) == 0x80; len++)
-			;
-		bool is_crlf = c == '\r' && i + 1 < text.len && text.ptr[i + 1] == '\n';
-		if (is_crlf)
-			continue;
-		if (c == '\r')
-			buf_putc(out, '\n');
-		else if (c == '\0' || (c & 0x80 && !str_is_utf8(str_slice(text, i, i + len))))
-			buf_puts(out, "\xef\xbf\xbd");
-		else
-			buf_str(out, str_slice(text, i, i + len));
-		i += c & 0x80 ? len - 1 : 0;
-	}
 }
 
 // The lines at the start of the text that fit under the limit.
@@ -630,7 +593,23 @@ int readme_render(struct str text, enum readme_kind kind, const struct readme_op
 {
 	struct str head = cut_text(text);
 	CLEANUP(buf_release) struct buf clean = buf_up_to((size_t)LIMIT_README * 3);
-	clean_text(head, &clean);
+	// Makes UTF-8 with LF at the ends of lines: bytes that are not UTF-8, and NUL, become U+FFFD.
+	for (size_t i = 0; i < head.len; i++) {
+		char c = head.ptr[i];
+		size_t len = 1;
+		for (; c & 0x80 && len < 4 && i + len < head.len && (head.ptr[i + len] & 0xc0) == 0x80; len++)
+			;
+		bool is_crlf = c == '\r' && i + 1 < head.len && head.ptr[i + 1] == '\n';
+		if (is_crlf)
+			continue;
+		if (c == '\r')
+			buf_putc(&clean, '\n');
+		else if (c == '\0' || (c & 0x80 && !str_is_utf8(str_slice(head, i, i + len))))
+			buf_puts(&clean, "\xef\xbf\xbd");
+		else
+			buf_str(&clean, str_slice(head, i, i + len));
+		i += c & 0x80 ? len - 1 : 0;
+	}
 	if (!render_as(buf_view(&clean), kind, options, out))
 		(void)!render_as(buf_view(&clean), README_PLAIN, options, out);
 	if (head.len < text.len)

@@ -446,19 +446,6 @@ static size_t directive_name(struct str text)
 	return is_name && (end + 2 == text.len || text.ptr[end + 2] == ' ') ? len : 0;
 }
 
-// A footnote or citation: "[label] text".
-static void write_footnote(struct rst *r, size_t i, size_t end, size_t column, size_t label)
-{
-	safe_html_begin(r->w, SAFE_DL);
-	safe_html_begin(r->w, SAFE_DT);
-	safe_html_text(r->w, str_slice(r->line[i].text, column, column + label));
-	safe_html_end(r->w);
-	safe_html_begin(r->w, SAFE_DD);
-	rst_write_item(r, i, end, column + label);
-	safe_html_end(r->w);
-	safe_html_end(r->w);
-}
-
 // The length of "[label]"; 0: there is none.
 static size_t footnote_label(struct str text)
 {
@@ -481,8 +468,17 @@ static size_t rst_explicit_block(struct rst *r, size_t i, size_t to, size_t marg
 	size_t name = directive_name(text), label = footnote_label(text);
 	if (str_eq(text, STR("")) && i + 1 < to && rst_is_blank(r, i + 1))
 		return i + 1; // two dots alone comment nothing out
-	if (label)
-		write_footnote(r, i, end, column, label);
+	if (label) {
+		// A footnote or citation: "[label] text".
+		safe_html_begin(r->w, SAFE_DL);
+		safe_html_begin(r->w, SAFE_DT);
+		safe_html_text(r->w, str_slice(r->line[i].text, column, column + label));
+		safe_html_end(r->w);
+		safe_html_begin(r->w, SAFE_DD);
+		rst_write_item(r, i, end, column + label);
+		safe_html_end(r->w);
+		safe_html_end(r->w);
+	}
 	if (!name || text.ptr[0] == '_')
 		return end;
 	const struct rst_directive d = {.name = str_slice(text, 0, name),

@@ -52,15 +52,6 @@ static struct heading_id *find_id(struct heading_ids *ids, struct str id)
 	return NULL;
 }
 
-static void keep_id(struct heading_ids *ids, struct str id)
-{
-	GROW(ids->item, ids->count, ids->room);
-	ids->item[ids->count++] = (struct heading_id){
-		.hash = hash_of(id, 0),
-		.id = {arena_copy(&ids->text, id), id.len},
-	};
-}
-
 void heading_ids_add(struct heading_ids *ids, struct str words, struct buf *out)
 {
 	struct heading_id *first;
@@ -77,7 +68,12 @@ void heading_ids_add(struct heading_ids *ids, struct str words, struct buf *out)
 		if (!find_id(ids, buf_view(&slug)))
 			break;
 	}
-	keep_id(ids, buf_view(&slug));
+	struct str id = buf_view(&slug);
+	GROW(ids->item, ids->count, ids->room);
+	ids->item[ids->count++] = (struct heading_id){
+		.hash = hash_of(id, 0),
+		.id = {arena_copy(&ids->text, id), id.len},
+	};
 	buf_str(out, buf_view(&slug));
 }
 

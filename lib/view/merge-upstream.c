@@ -198,9 +198,16 @@ static void emit_once(const struct upstream_merge *b, struct version *version, s
 	}
 }
 
-// Passes on upstream's versions that no file has.
-static void emit_versions(struct upstream_merge *b)
+static void emit_rest(struct upstream_merge *b)
 {
+	if (!b->page->versions)
+		sort_entries(b); // the files supply the versions
+	for (; b->is_sorted && b->next < b->count; b->next++)
+		emit_entry(b, &b->entry[b->next], false);
+	for (size_t i = 0; !b->is_sorted && i < b->page->files; i++)
+		if (wheel_filter_admits(b->filter, b->page->file[i].filename))
+			emit_file(b, &b->page->file[i], NULL);
+	// Passes on upstream's versions that no file has.
 	strset_sort(&b->ours);
 	CLEANUP(mem_free) struct version *version = xcalloc(b->page->versions + 1, sizeof(*version));
 	size_t count = 0;
@@ -215,18 +222,6 @@ static void emit_versions(struct upstream_merge *b)
 			count++;
 	}
 	emit_once(b, version, count);
-}
-
-static void emit_rest(struct upstream_merge *b)
-{
-	if (!b->page->versions)
-		sort_entries(b); // the files supply the versions
-	for (; b->is_sorted && b->next < b->count; b->next++)
-		emit_entry(b, &b->entry[b->next], false);
-	for (size_t i = 0; !b->is_sorted && i < b->page->files; i++)
-		if (wheel_filter_admits(b->filter, b->page->file[i].filename))
-			emit_file(b, &b->page->file[i], NULL);
-	emit_versions(b);
 }
 
 static bool is_quarantined(const struct upstream_answer *upstream)

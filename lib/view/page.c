@@ -208,26 +208,21 @@ static const struct renderer render_html_old_pip = {html_begin, html_file_old_pi
 
 // --- JSON. uv drops the whole page if an optional key is null, so absent facts have no key ---
 
-static void json_put_status(struct render_state *r)
-{
-	if (!r->status)
-		return;
-	buf_str(r->out, STR(",\"project-status\":{\"status\":"));
-	escape_json(r->out, str_from(r->status));
-	if (r->status_reason) {
-		buf_str(r->out, STR(",\"reason\":"));
-		escape_json(r->out, str_from(r->status_reason));
-	}
-	buf_putc(r->out, '}');
-}
-
 static void json_begin(struct render_state *r)
 {
 	buf_str(r->out, STR("{\"meta\":{\"api-version\":\"1.4\"},"));
 	if (r->project) {
 		buf_str(r->out, STR("\"name\":"));
 		escape_json(r->out, str_from(r->project));
-		json_put_status(r);
+		if (r->status) {
+			buf_str(r->out, STR(",\"project-status\":{\"status\":"));
+			escape_json(r->out, str_from(r->status));
+			if (r->status_reason) {
+				buf_str(r->out, STR(",\"reason\":"));
+				escape_json(r->out, str_from(r->status_reason));
+			}
+			buf_putc(r->out, '}');
+		}
 		buf_str(r->out, STR(",\"files\":[\n"));
 	} else {
 		buf_str(r->out, STR("\"projects\":[\n"));
@@ -310,14 +305,6 @@ static void json_put_size_and_time(struct buf *out, const struct page_file *list
 	}
 }
 
-// It omits "dist-info-metadata", whose dict crashes pip 22.3 to 23.1 (PEP 714).
-static void json_put_metadata(struct buf *out, const uint8_t *sha256)
-{
-	buf_str(out, STR(",\"core-metadata\":{\"sha256\":\""));
-	put_sha256(out, sha256);
-	buf_str(out, STR("\"}"));
-}
-
 static void json_put_provenance(struct render_state *r, const struct page_file *listed)
 {
 	CLEANUP(buf_release) struct buf url;
@@ -353,8 +340,12 @@ static void json_file(struct render_state *r, const struct page_file *listed)
 	}
 	if (file->yanked)
 		json_put_yanked(out, str_from(file->yanked));
-	if (file->metadata_sha256)
-		json_put_metadata(out, file->metadata_sha256);
+	if (file->metadata_sha256) {
+		// It omits "dist-info-metadata", whose dict crashes pip 22.3 to 23.1 (PEP 714).
+		buf_str(out, STR(",\"core-metadata\":{\"sha256\":\""));
+		put_sha256(out, file->metadata_sha256);
+		buf_str(out, STR("\"}"));
+	}
 	if (has_unhashed_metadata(listed))
 		buf_str(out, STR(",\"core-metadata\":true"));
 	json_put_provenance(r, listed);
@@ -464,14 +455,6 @@ enum {
 	MOST_ROOM = 16 << 20,
 };
 
-// Allocates room for upstream's files at once. Otherwise the page is copied each time that the buffer doubles.
-static void reserve_page(struct buf *out, const struct upstream_answer *upstream)
-{
-	size_t files = upstream && upstream->stale ? upstream->stale->files : 0;
-	size_t left = out->cap - out->len, most = left < MOST_ROOM ? left : MOST_ROOM;
-	buf_reserve(out, files < most / FILE_BYTES ? files * FILE_BYTES : most);
-}
-
 static int note_member(void *ctx, const struct platform *platform UNUSED, const struct catalog_file *file UNUSED,
 	struct err *e UNUSED)
 {
@@ -507,7 +490,10 @@ int page_project(const struct view *shown, struct catalog *c, const char *projec
 	struct view copy = *shown, *v = &copy;
 	bool is_known = false;
 	v->left_out = left_out;
-	reserve_page(out, upstream);
+	// Allocates room for upstream's files at once. Otherwise the page is copied each time that the buffer doubles.
+	size_t files = upstream && upstream->stale ? upstream->stale->files : 0;
+	size_t left = out->cap - out->len, most = left < MOST_ROOM ? left : MOST_ROOM;
+	buf_reserve(out, files < most / FILE_BYTES ? files * FILE_BYTES : most);
 	page_init(&p, v, project, format, out);
 	p.r.status = merge_upstream_status(upstream);
 	p.r.status_reason = merge_upstream_status_reason(upstream);

@@ -41,9 +41,16 @@ static int refuse_view_name(const struct config *c, const struct store *store, c
 	return name_choice_refuse(&names, ERR_USAGE, "there is no view or platform", e);
 }
 
-// A word with a glob may match nothing yet.
-static int check_clients(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)
+int site_check_names(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)
 {
+	for (size_t i = 0; i < c->view_count; i++)
+		if (check_view_names(&c->views[i], store, catalog, e) < 0)
+			return -1;
+	if (c->default_view && strcmp(c->default_view, CONFIG_NO_VIEW) != 0 && !config_view(c, c->default_view) &&
+		!is_platform(store, catalog, c->default_view))
+		return refuse_view_name(c, store, c->default_view, e) < 0 ? err_prefix(e, "[store] default-view: ")
+									  : -1;
+	// A word with a glob may match nothing yet.
 	const char *list = c->prune_clients_have_upstream ? c->prune_clients_have_upstream : "no";
 	if (strcmp(list, "yes") == 0 || strcmp(list, "no") == 0)
 		return 0;
@@ -57,17 +64,6 @@ static int check_clients(const struct config *c, const struct store *store, stru
 		return err_prefix(e, "[prune] clients-have-upstream: ");
 	}
 	return 0;
-}
-
-int site_check_names(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)
-{
-	for (size_t i = 0; i < c->view_count; i++)
-		if (check_view_names(&c->views[i], store, catalog, e) < 0)
-			return -1;
-	if (c->default_view && strcmp(c->default_view, CONFIG_NO_VIEW) != 0 &&
-		!config_view(c, c->default_view) && !is_platform(store, catalog, c->default_view))
-		return refuse_view_name(c, store, c->default_view, e) < 0 ? err_prefix(e, "[store] default-view: ") : -1;
-	return check_clients(c, store, catalog, e);
 }
 
 int site_check(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)

@@ -180,16 +180,6 @@ static int merge_project(void *ctx, const struct catalog_project *project, struc
 	return 0;
 }
 
-static void finish_platform(struct name_merge *m)
-{
-	while (m->next < m->before.count)
-		list_project_name(m, m->before.name[m->next++]);
-	struct name_list used = m->before;
-	m->before = m->after;
-	m->after = (struct name_list){used.name, 0, used.room};
-	m->next = 0;
-}
-
 static int forward_project(void *ctx, const struct catalog_project *project, struct err *e)
 {
 	const struct single_platform *d = ctx;
@@ -213,7 +203,12 @@ int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, voi
 	for (size_t i = 0; i < v->platform_count; i++) {
 		if (read_projects(v, c, v->platform[i], merge_project, &m, e) < 0)
 			return -1;
-		finish_platform(&m);
+		while (m.next < m.before.count)
+			list_project_name(&m, m.before.name[m.next++]);
+		struct name_list used = m.before;
+		m.before = m.after;
+		m.after = (struct name_list){used.name, 0, used.room};
+		m.next = 0;
 	}
 	for (size_t i = 0; i < m.before.count; i++)
 		if (fn(ctx, m.before.name[i], e) < 0)

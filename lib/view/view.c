@@ -27,43 +27,11 @@ static struct view *site_add(struct site *s, const char *name)
 	return v;
 }
 
-static void add_platform_views(struct site *s)
-{
-	for (size_t i = 0; i < s->store.platform_count; i++) {
-		struct view *v = site_add(s, s->store.platform[i].name);
-		view_add(v, &s->store.platform[i]);
-	}
-}
-
 static void add_configured_view(struct site *s, const struct config_view *c)
 {
 	struct view *v = site_add(s, c->name);
 	for (size_t i = 0; i < c->platform_count; i++)
 		view_add(v, site_platform(s, str_from(c->platforms[i])));
-}
-
-// Fills view[0] after the other views, because it may be one of them. Without a configured one it has all platforms
-// that are not private.
-static void fill_default_view(struct site *s, const char *name)
-{
-	struct view *v = &s->view[0];
-	const struct view *same = name ? site_view(s, str_from(name)) : NULL;
-	s->has_no_default = name && !same && strcmp(name, CONFIG_NO_VIEW) == 0 && s->store.platform_count > 1;
-	for (size_t i = 0; same && i < same->platform_count; i++)
-		view_add(v, same->platform[i]);
-	for (size_t i = 0; !same && !s->has_no_default && i < s->store.platform_count; i++)
-		if (!s->store.platform[i].is_private)
-			view_add(v, &s->store.platform[i]);
-}
-
-static int find_platform_ids(struct store *store, struct catalog *catalog, struct err *e)
-{
-	for (size_t i = 0; i < store->platform_count; i++) {
-		struct platform *p = &store->platform[i];
-		if (!p->id && catalog_platform_find(catalog, p->name, &p->id, e) < 0)
-			return err_prefix(e, "platform %s: ", p->name);
-	}
-	return 0;
 }
 
 // The configuration section of this view; NULL: none.
@@ -242,16 +210,34 @@ void site_unmerge(struct site *s)
 
 static int site_fill(struct site *s, const struct config *c, struct catalog *catalog, struct err *e)
 {
-	if (site_check_names(c, &s->store, NULL, e) < 0 || find_platform_ids(&s->store, catalog, e) < 0)
+	if (site_check_names(c, &s->store, NULL, e) < 0)
 		return -1;
+	for (size_t i = 0; i < s->store.platform_count; i++) {
+		struct platform *p = &s->store.platform[i];
+		if (!p->id && catalog_platform_find(catalog, p->name, &p->id, e) < 0)
+			return err_prefix(e, "platform %s: ", p->name);
+	}
 	site_add(s, NULL);
 	for (size_t i = 0; i < s->store.platform_count; i++)
 		s->has_private |= s->store.platform[i].is_private;
 	config_hidden_platforms(c, &s->hidden_platforms);
-	add_platform_views(s);
+	for (size_t i = 0; i < s->store.platform_count; i++) {
+		struct view *v = site_add(s, s->store.platform[i].name);
+		view_add(v, &s->store.platform[i]);
+	}
 	for (size_t i = 0; i < c->view_count; i++)
 		add_configured_view(s, &c->views[i]);
-	fill_default_view(s, c->default_view);
+	// Fills view[0] after the other views, because it may be one of them. Without a configured one it has all platforms
+	// that are not private.
+	struct view *v = &s->view[0];
+	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
+	s->has_no_default =
+		c->default_view && !same && strcmp(c->default_view, CONFIG_NO_VIEW) == 0 && s->store.platform_count > 1;
+	for (size_t i = 0; same && i < same->platform_count; i++)
+		view_add(v, same->platform[i]);
+	for (size_t i = 0; !same && !s->has_no_default && i < s->store.platform_count; i++)
+		if (!s->store.platform[i].is_private)
+			view_add(v, &s->store.platform[i]);
 	mark_merging_views(s, c);
 	mark_incomplete_views(s, c);
 	set_memberships(s, c);

@@ -176,16 +176,11 @@ struct policy_takes apply_takes(const struct planfile_head *head)
 
 // --- the removals of the plan ---
 
-static int compare_entries(const struct planfile_entry *a, const struct planfile_entry *b)
-{
-	int order = strcmp(a->platform, b->platform);
-	return order ? order : strcmp(a->path, b->path);
-}
-
 static int compare_removals(const void *a, const void *b)
 {
 	const struct planned_removal *left = a, *right = b;
-	return compare_entries(left->planned, right->planned);
+	int order = strcmp(left->planned->platform, right->planned->platform);
+	return order ? order : strcmp(left->planned->path, right->planned->path);
 }
 
 static struct planned_removal *find_removal(const struct apply_state *a, const struct planfile_entry *entry)
@@ -307,22 +302,6 @@ static int check_frozen(const struct apply_state *a, struct err *e)
 
 // --- the recheck of each file ---
 
-static void store_evidence(struct apply_state *a, struct planned_removal *r, const struct planfile_entry *now)
-{
-	const struct planfile_evidence *found = &now->evidence;
-	r->verdict = now->verdict; // a constant
-	r->reason = arena_strdup(&a->text, now->reason);
-	r->file.project = arena_strdup(&a->text, now->project);
-	r->requires_python = arena_strdup(&a->text, now->requires_python);
-	r->upstream = (struct tombstone_upstream){.filename = arena_strdup(&a->text, found->filename),
-		.url = arena_strdup(&a->text, found->url),
-		.index = arena_strdup(&a->text, found->index),
-		.has_sha256 = found->has_sha256,
-		.uploaded = found->uploaded,
-		.is_identical = found->is_identical};
-	memcpy(r->upstream.sha256, found->sha256, SHA256_SIZE);
-}
-
 static bool is_same_file(const struct planfile_entry *then, const struct planfile_entry *now)
 {
 	return then->size == now->size && then->mtime_ns == now->mtime_ns && then->has_sha256 == now->has_sha256 &&
@@ -348,7 +327,18 @@ static int recheck_entry(void *ctx, const struct planfile_entry *now, struct err
 		return 0;
 	r->rechecked = RECHECKED_HOLDS;
 	r->words = "";
-	store_evidence(a, r, now);
+	const struct planfile_evidence *found = &now->evidence;
+	r->verdict = now->verdict; // a constant
+	r->reason = arena_strdup(&a->text, now->reason);
+	r->file.project = arena_strdup(&a->text, now->project);
+	r->requires_python = arena_strdup(&a->text, now->requires_python);
+	r->upstream = (struct tombstone_upstream){.filename = arena_strdup(&a->text, found->filename),
+		.url = arena_strdup(&a->text, found->url),
+		.index = arena_strdup(&a->text, found->index),
+		.has_sha256 = found->has_sha256,
+		.uploaded = found->uploaded,
+		.is_identical = found->is_identical};
+	memcpy(r->upstream.sha256, found->sha256, SHA256_SIZE);
 	if (!is_same_file(r->planned, now) || !is_on_disk(r)) {
 		r->rechecked = RECHECKED_CHANGED;
 		r->words = "it is no longer the file that the plan decided on";

@@ -154,23 +154,6 @@ static void add_page_file(struct yanked_releases *y, const struct simplepage_fil
 	name.version = (struct version){0};
 }
 
-// Merges the entries of one version into one.
-static void merge_files_of_version(struct yanked_releases *y)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < y->count; i++) {
-		struct yanked_release *one = &y->release[i], *before = kept ? &y->release[kept - 1] : NULL;
-		if (!before || version_cmp(&before->version, &one->version) != 0) {
-			y->release[kept++] = *one;
-			continue;
-		}
-		before->is_offered |= one->is_offered;
-		before->reason = before->reason ? before->reason : one->reason;
-		version_release(&one->version);
-	}
-	y->count = kept;
-}
-
 // The reason in one line, and a line with the index that it follows.
 static const char *make_mark_text(struct arena *room, const struct yanked_release *r, const char *index)
 {
@@ -188,7 +171,19 @@ struct yanked_releases *yanked_releases_new(const struct simplepage *page, const
 	for (size_t i = 0; i < page->files; i++)
 		add_page_file(y, &page->file[i], project);
 	qsort(y->release, y->count, sizeof(*y->release), compare_versions);
-	merge_files_of_version(y);
+	// Merges the entries of one version into one.
+	size_t kept = 0;
+	for (size_t i = 0; i < y->count; i++) {
+		struct yanked_release *one = &y->release[i], *before = kept ? &y->release[kept - 1] : NULL;
+		if (!before || version_cmp(&before->version, &one->version) != 0) {
+			y->release[kept++] = *one;
+			continue;
+		}
+		before->is_offered |= one->is_offered;
+		before->reason = before->reason ? before->reason : one->reason;
+		version_release(&one->version);
+	}
+	y->count = kept;
 	for (size_t i = 0; i < y->count; i++) {
 		struct yanked_release *r = &y->release[i];
 		r->text = r->is_offered ? NULL : make_mark_text(&y->room, r, index);

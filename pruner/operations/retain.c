@@ -111,17 +111,6 @@ static int open_keeper(struct retain_state *r, const struct view *v, struct err 
 	return doubt < 0 ? -1 : 0;
 }
 
-static int open_keepers(struct retain_state *r, struct err *e)
-{
-	r->keeper = ARENA_NEW(&r->text, struct retain_keeper, r->site->view_count);
-	for (size_t i = 1; i < r->site->view_count; i++) {
-		const struct config_view *v = config_of(r, &r->site->view[i]);
-		if (has_rules(v) && !v->from && open_keeper(r, &r->site->view[i], e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 // --- versions that will end ---
 
 // Tells on-change, unless the version was within warn-days at the last look.
@@ -323,31 +312,6 @@ static bool has_end(const struct view_channel_project *p)
 	return false;
 }
 
-static void report_version(struct retain_pass *p, const struct view_channel_project *project,
-	const struct view_channel_version *v)
-{
-	const struct retain_options *o = p->state->options;
-	p->result->ended += v->decision == RETENTION_ENDS;
-	p->result->ending += v->is_warned;
-	if (v->decision == RETENTION_ENDS && o->end)
-		o->end(o->ctx, p->view, project, v);
-	if (v->is_warned && o->warn)
-		o->warn(o->ctx, p->view, project, v);
-	if (v->is_warned && !o->is_dry)
-		tell_of_ending(p, project->project, v);
-}
-
-static void report_project(struct retain_pass *p, const struct view_channel_project *project)
-{
-	uint64_t before = p->result->ended + p->result->ending;
-	for (size_t i = 0; i < project->versions; i++)
-		report_version(p, project, &project->version[i]);
-	bool is_stale = project->state == VIEW_CHANNEL_STALE;
-	p->result->stale += is_stale;
-	if (is_stale || p->result->ended + p->result->ending > before)
-		jsondoc_add(p->result->project, view_channel_project_json(p->channel, project));
-}
-
 // Only where something ends is the disk looked at, and decided again.
 static int do_project(struct retain_pass *p, const char *name, struct err *e)
 {
@@ -359,7 +323,23 @@ static int do_project(struct retain_pass *p, const char *name, struct err *e)
 		if (view_channel_read(p->checked, name, &project, e) < 0)
 			return -1;
 	}
-	report_project(p, &project);
+	uint64_t before = p->result->ended + p->result->ending;
+	for (size_t i = 0; i < project.versions; i++) {
+		const struct view_channel_version *v = &project.version[i];
+		const struct retain_options *o = p->state->options;
+		p->result->ended += v->decision == RETENTION_ENDS;
+		p->result->ending += v->is_warned;
+		if (v->decision == RETENTION_ENDS && o->end)
+			o->end(o->ctx, p->view, &project, v);
+		if (v->is_warned && o->warn)
+			o->warn(o->ctx, p->view, &project, v);
+		if (v->is_warned && !o->is_dry)
+			tell_of_ending(p, project.project, v);
+	}
+	bool is_stale = project.state == VIEW_CHANNEL_STALE;
+	p->result->stale += is_stale;
+	if (is_stale || p->result->ended + p->result->ending > before)
+		jsondoc_add(p->result->project, view_channel_project_json(p->channel, &project));
 	struct ending_files files = {.project = &project};
 	int result = p->result->doubt || p->config->from || !has_end(&project) ? 0 : end_files(p, &files, e);
 	arena_release(&files.text);
@@ -423,27 +403,6 @@ static int mark_ending(struct ending_members *all, struct err *e)
 	return 0;
 }
 
-// No platform is written, so none is to be released.
-static int audit_members(const struct retain_pass *p, const struct membership_file *file, size_t count, struct err *e)
-{
-	CLEANUP(mem_free) char *reason = xasprintf("view %s: %s", p->view->name, p->reason);
-	for (size_t i = 0; i < count; i++) {
-		char digits[SHA256_HEX + 1] = "";
-		hex_encode(file[i].sha256, SHA256_SIZE, digits);
-		const struct audit_entry entry = {.who = p->state->operation->who,
-			.action = "retain",
-			.platform = file[i].platform,
-			.project = file[i].project,
-			.file = file[i].filename,
-			.sha256 = digits,
-			.result = "done",
-			.reason = reason};
-		if (audit_write(p->state->operation->audit, &entry, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int append_generation(const struct retain_pass *p, const struct membership_file *file, size_t count,
 	int64_t newest, struct err *e)
 {
@@ -460,7 +419,23 @@ static int append_generation(const struct retain_pass *p, const struct membershi
 	if (views_folder(&p->state->site->config, &folder, e) < 0 ||
 		membership_append(folder, x->catalog, &change, e) < 0)
 		return -1;
-	return audit_members(p, file, count, e);
+	// No platform is written, so none is to be released.
+	CLEANUP(mem_free) char *reason = xasprintf("view %s: %s", p->view->name, p->reason);
+	for (size_t i = 0; i < count; i++) {
+		char digits[SHA256_HEX + 1] = "";
+		hex_encode(file[i].sha256, SHA256_SIZE, digits);
+		const struct audit_entry entry = {.who = p->state->operation->who,
+			.action = "retain",
+			.platform = file[i].platform,
+			.project = file[i].project,
+			.file = file[i].filename,
+			.sha256 = digits,
+			.result = "done",
+			.reason = reason};
+		if (audit_write(p->state->operation->audit, &entry, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int try_to_end_members(struct retain_pass *p, struct ending_members *all, struct err *e)
@@ -605,7 +580,13 @@ int retain(struct operation *x, const struct site *site, const struct retain_opt
 		.operation = x, .site = site, .options = options, .result = out, .when = clock_wall_seconds()};
 	kept_versions_open(&site->config, &site->store, options->now, &r.kept);
 	r.hooks = hook_queue_new("[view]");
-	if (open_keepers(&r, e) < 0 || do_all_views(&r, e) < 0)
+	r.keeper = ARENA_NEW(&r.text, struct retain_keeper, r.site->view_count);
+	for (size_t i = 1; i < r.site->view_count; i++) {
+		const struct config_view *v = config_of(&r, &r.site->view[i]);
+		if (has_rules(v) && !v->from && open_keeper(&r, &r.site->view[i], e) < 0)
+			return -1;
+	}
+	if (do_all_views(&r, e) < 0)
 		return -1;
 	if (r.trouble.kind) {
 		*e = r.trouble;

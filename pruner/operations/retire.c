@@ -136,19 +136,6 @@ static int freeze_platform(struct retire_state *r, struct err *e)
 	return operation_audit(r->operation, &none, "freeze", reason, NULL, e);
 }
 
-// A file may have been promoted in the meantime. The platform is frozen, so it stays unlisted; a purge leaves its bytes.
-static int look_for_new_pins(struct retire_state *r, const struct config *c, struct err *e)
-{
-	if (r->options->is_dry)
-		return 0;
-	if (pins_sync(c, r->operation->catalog, e) < 0)
-		return -1;
-	for (size_t i = 0; i < r->found.count; i++)
-		if (r->is_unlisted[i] && operation_report_pinned(r->operation, &r->found.item[i].file, true, e) < 0)
-			return -1;
-	return 0;
-}
-
 int retire(struct operation *x, const struct config *c, const struct platform *p, const struct retire_options *options,
 	struct err *e)
 {
@@ -171,8 +158,15 @@ int retire(struct operation *x, const struct config *c, const struct platform *p
 	for (size_t i = 0; i < r.found.count; i++)
 		if (!has_tombstone(&refused, &r.found.item[i]) && retire_file(&r, i, e) < 0)
 			return -1;
-	if (look_for_new_pins(&r, c, e) < 0)
-		return -1;
+	// A file may have been promoted in the meantime. The platform is frozen, so it stays unlisted; a purge leaves its bytes.
+	if (!r.options->is_dry) {
+		if (pins_sync(c, r.operation->catalog, e) < 0)
+			return -1;
+		for (size_t i = 0; i < r.found.count; i++)
+			if (r.is_unlisted[i] &&
+				operation_report_pinned(r.operation, &r.found.item[i].file, true, e) < 0)
+				return -1;
+	}
 	uint64_t failed = x->count[OPERATION_FAILED], kept = x->count[OPERATION_KEPT];
 	if (!failed && kept)
 		return err_set(e, ERR_CONFLICT,

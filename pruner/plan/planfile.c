@@ -316,20 +316,6 @@ static int read_entry(struct planfile_reader *r, const struct jsondoc *from, str
 	return 0;
 }
 
-static int read_head(struct planfile_reader *r, struct err *e)
-{
-	struct plan_document d = {0};
-	if (jsonmap_read(&head_map, r->head, &d, &r->plan->text, e) < 0)
-		return -1;
-	if (d.version < 0)
-		return err_set(e, ERR_INVALID, "not a plan of \"wheelcache prune plan\"");
-	if (d.version != PLANFILE_VERSION)
-		return err_set(e, ERR_INVALID, "a plan of version %lld, not %d: make a new one", (long long)d.version,
-			PLANFILE_VERSION);
-	r->plan->head = d.h;
-	return *d.h.id ? 0 : err_set(e, ERR_INVALID, "it has no id");
-}
-
 static bool skip_char(struct planfile_reader *r, char c)
 {
 	r->rest = str_trim(r->rest);
@@ -384,7 +370,16 @@ static int read_plan(struct planfile_reader *r, struct err *e)
 	} while (skip_char(r, ','));
 	if (!skip_char(r, '}') || str_trim(r->rest).len)
 		return err_set(e, ERR_INVALID, "its end is missing, or more text follows");
-	return read_head(r, e);
+	struct plan_document d = {0};
+	if (jsonmap_read(&head_map, r->head, &d, &r->plan->text, e) < 0)
+		return -1;
+	if (d.version < 0)
+		return err_set(e, ERR_INVALID, "not a plan of \"wheelcache prune plan\"");
+	if (d.version != PLANFILE_VERSION)
+		return err_set(e, ERR_INVALID, "a plan of version %lld, not %d: make a new one", (long long)d.version,
+			PLANFILE_VERSION);
+	r->plan->head = d.h;
+	return *d.h.id ? 0 : err_set(e, ERR_INVALID, "it has no id");
 }
 
 int planfile_read(const char *path, struct planfile *out, struct err *e)

@@ -33,8 +33,14 @@ bool view_losses_has_verdict(const char *verdict)
 	return false;
 }
 
-static void list_losing_views(struct view_losses *l)
+int view_losses_open(const struct config *c, const struct store *s, struct catalog *catalog, struct view_losses **out,
+	struct err *e)
 {
+	struct view_losses *l = xcalloc(1, sizeof(*l));
+	if (site_borrow(&l->site, c, s, catalog, e) < 0) {
+		free(l);
+		return -1;
+	}
 	size_t count = l->site.view_count + l->site.part_count;
 	l->view = ARENA_NEW(&l->text, const struct view *, count);
 	l->loss = ARENA_NEW(&l->text, struct planfile_view, count);
@@ -46,17 +52,6 @@ static void list_losing_views(struct view_losses *l)
 		l->loss[l->views].view = v->name ? v->name : VIEW_DEFAULT_PATH;
 		l->view[l->views++] = v;
 	}
-}
-
-int view_losses_open(const struct config *c, const struct store *s, struct catalog *catalog, struct view_losses **out,
-	struct err *e)
-{
-	struct view_losses *l = xcalloc(1, sizeof(*l));
-	if (site_borrow(&l->site, c, s, catalog, e) < 0) {
-		free(l);
-		return -1;
-	}
-	list_losing_views(l);
 	for (size_t i = 0; i < s->platform_count; i++)
 		fits_add_platform(&l->fits, &l->site.store.platform[i]);
 	*out = l;

@@ -122,16 +122,6 @@ static bool pax_size(const struct tarstream *t, uint64_t *size)
 	return true;
 }
 
-static int begin_extended(struct tarstream *t, char type, struct err *e)
-{
-	if (t->left > EXTENDED_MAX)
-		return err_set(e, ERR_LIMIT, "tar: an extended header of %llu bytes", (unsigned long long)t->left);
-	buf_clear(&t->extended);
-	t->extended_type = type;
-	t->keep = &t->extended;
-	return 0;
-}
-
 static int begin_entry(struct tarstream *t, char type, struct err *e)
 {
 	CLEANUP(buf_release) struct buf path = buf_up_to(PREFIX_SIZE + 1 + NAME_SIZE);
@@ -169,8 +159,15 @@ static int parse_header(struct tarstream *t, struct err *e)
 	t->left = type < '1' || type > '6' ? t->left : 0;
 	t->padding = (TAR_BLOCK - t->left % TAR_BLOCK) % TAR_BLOCK;
 	t->keep = NULL;
-	if (type == 'x' || type == 'L')
-		return begin_extended(t, type, e);
+	if (type == 'x' || type == 'L') {
+		if (t->left > EXTENDED_MAX)
+			return err_set(e, ERR_LIMIT, "tar: an extended header of %llu bytes",
+				(unsigned long long)t->left);
+		buf_clear(&t->extended);
+		t->extended_type = type;
+		t->keep = &t->extended;
+		return 0;
+	}
 	return is_extended_type(type) ? 0 : begin_entry(t, type, e);
 }
 

@@ -112,8 +112,17 @@ static int read_entry(struct str *rest, struct zipmember *m, bool *commented, st
 	return check_member(m, zip_get16(at + 6), e);
 }
 
-static int read_entries(struct zipdirectory *zip, enum strictness strictness, struct findings *findings, struct err *e)
+static int compare_member_names(const void *a, const void *b)
 {
+	const struct zipmember *const *left = a, *const *right = b;
+	return str_cmp((*left)->name, (*right)->name);
+}
+
+static int load_directory(const struct byte_source *s, struct zipdirectory *zip, enum strictness strictness,
+	struct findings *findings, struct err *e)
+{
+	if (byte_source_read(s, zip->offset, zip->bytes, (size_t)zip->size, e) < 0)
+		return err_prefix(e, "Malformed zip file: ");
 	struct str rest = {zip->bytes, (size_t)zip->size};
 	size_t comments = 0, ambiguous = 0;
 	for (size_t i = 0; i < zip->count; i++) {
@@ -130,22 +139,6 @@ static int read_entries(struct zipdirectory *zip, enum strictness strictness, st
 		findings_add(findings, "Filenames not ASCII, and not marked as UTF-8: %zu", ambiguous);
 	// Old tools wrote comments. Clients never show them, so they are harmless.
 	if (comments && findings_add_or_fail(findings, strictness, e, "Comment in central directory") < 0)
-		return -1;
-	return 0;
-}
-
-static int compare_member_names(const void *a, const void *b)
-{
-	const struct zipmember *const *left = a, *const *right = b;
-	return str_cmp((*left)->name, (*right)->name);
-}
-
-static int load_directory(const struct byte_source *s, struct zipdirectory *zip, enum strictness strictness,
-	struct findings *findings, struct err *e)
-{
-	if (byte_source_read(s, zip->offset, zip->bytes, (size_t)zip->size, e) < 0)
-		return err_prefix(e, "Malformed zip file: ");
-	if (read_entries(zip, strictness, findings, e) < 0)
 		return -1;
 	// It sorts instead of using a hash table, because no choice of names makes sorting slow.
 	for (size_t i = 0; i < zip->count; i++)

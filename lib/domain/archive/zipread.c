@@ -89,24 +89,6 @@ static int64_t single_archive_read(struct single_archive *c, char *out, uint64_t
 	return (int64_t)done;
 }
 
-static int64_t single_archive_seek(struct single_archive *c, void *data, uint64_t len)
-{
-	int64_t at = zip_source_seek_compute_offset(c->at, single_archive_size(c), data, len, &c->zip_err);
-	if (at < 0)
-		return -1;
-	c->at = (uint64_t)at;
-	return 0;
-}
-
-static int64_t single_archive_stat(const struct single_archive *c, void *data)
-{
-	zip_stat_t *st = data;
-	zip_stat_init(st);
-	st->valid = ZIP_STAT_SIZE;
-	st->size = single_archive_size(c);
-	return sizeof(*st);
-}
-
 // The callback of libzip's source (zip_source_function(3)).
 static zip_int64_t single_archive_call(void *ctx, void *data, zip_uint64_t len, zip_source_cmd_t cmd)
 {
@@ -115,12 +97,22 @@ static zip_int64_t single_archive_call(void *ctx, void *data, zip_uint64_t len, 
 		return ZIP_SOURCE_SUPPORTS_SEEKABLE;
 	if (cmd == ZIP_SOURCE_READ)
 		return single_archive_read(c, data, len);
-	if (cmd == ZIP_SOURCE_SEEK)
-		return single_archive_seek(c, data, len);
+	if (cmd == ZIP_SOURCE_SEEK) {
+		int64_t at = zip_source_seek_compute_offset(c->at, single_archive_size(c), data, len, &c->zip_err);
+		if (at < 0)
+			return -1;
+		c->at = (uint64_t)at;
+		return 0;
+	}
 	if (cmd == ZIP_SOURCE_TELL)
 		return (zip_int64_t)c->at;
-	if (cmd == ZIP_SOURCE_STAT)
-		return single_archive_stat(c, data);
+	if (cmd == ZIP_SOURCE_STAT) {
+		zip_stat_t *st = data;
+		zip_stat_init(st);
+		st->valid = ZIP_STAT_SIZE;
+		st->size = single_archive_size(c);
+		return sizeof(*st);
+	}
 	if (cmd == ZIP_SOURCE_ERROR)
 		return zip_error_to_data(&c->zip_err, data, len);
 	if (cmd == ZIP_SOURCE_OPEN)

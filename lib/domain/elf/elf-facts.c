@@ -378,25 +378,6 @@ static uint64_t count_symbols(const struct elf_dynamic *d)
 	return count > 1 ? count : count_by_section(d);
 }
 
-static int add_symbol(struct elf_dynamic *d, const GElf_Sym *s, unsigned version, struct err *e)
-{
-	unsigned bind = GELF_ST_BIND(s->st_info), type = GELF_ST_TYPE(s->st_info);
-	if (bind == STB_LOCAL || !s->st_name)
-		return 0;
-	struct elf_symbol *out = &d->out->symbol[d->out->symbols];
-	unsigned index = version & VERSION_INDEX_MASK;
-	*out = (struct elf_symbol){.name = string_at(d, s->st_name, e),
-		.version = index < d->version_room ? d->version_name[index] : NULL,
-		.library = index < d->version_room ? d->version_library[index] : NULL,
-		.is_imported = s->st_shndx == SHN_UNDEF,
-		.is_weak = bind == STB_WEAK,
-		.is_function = type == STT_FUNC || type == STT_GNU_IFUNC};
-	if (!out->name)
-		return -1;
-	d->out->symbols++;
-	return 0;
-}
-
 static int read_symbols(struct elf_dynamic *d, struct err *e)
 {
 	uint64_t count = d->tag[DT_SYMTAB] ? count_symbols(d) : 0;
@@ -417,8 +398,21 @@ static int read_symbols(struct elf_dynamic *d, struct err *e)
 		GElf_Versym v = 0;
 		if (!gelf_getsym(symbols, i, &s) || (versions && !gelf_getversym(versions, i, &v)))
 			return elf_damaged(e, "its symbol table");
-		if (add_symbol(d, &s, v, e) < 0)
-			return -1;
+		unsigned int version = v;
+		unsigned bind = GELF_ST_BIND(s.st_info), type = GELF_ST_TYPE(s.st_info);
+		if (bind != STB_LOCAL && s.st_name) {
+			struct elf_symbol *out = &d->out->symbol[d->out->symbols];
+			unsigned index = version & VERSION_INDEX_MASK;
+			*out = (struct elf_symbol){.name = string_at(d, s.st_name, e),
+				.version = index < d->version_room ? d->version_name[index] : NULL,
+				.library = index < d->version_room ? d->version_library[index] : NULL,
+				.is_imported = s.st_shndx == SHN_UNDEF,
+				.is_weak = bind == STB_WEAK,
+				.is_function = type == STT_FUNC || type == STT_GNU_IFUNC};
+			if (!out->name)
+				return -1;
+			d->out->symbols++;
+		}
 	}
 	return 0;
 }

@@ -123,24 +123,6 @@ static bool has_section_facts(const GElf_Shdr *h, bool has_names)
 	return h->sh_type == SHT_PROGBITS && !is_mapped && h->sh_size <= ELF_COMMENT_MAX; // perhaps .comment
 }
 
-static void add_contents(Elf *elf, uint64_t size, struct elf_outline *o)
-{
-	size_t segments = 0, names = 0;
-	if (elf_getphdrnum(elf, &segments) < 0 || segments > LIMIT_ELF_STRINGS || elf_getshdrstrndx(elf, &names) < 0)
-		return;
-	for (size_t i = 0; i < segments; i++) {
-		GElf_Phdr p;
-		if (gelf_getphdr(elf, (int)i, &p) &&
-			(p.p_type == PT_DYNAMIC || (p.p_type == PT_NOTE && p.p_filesz <= ELF_NOTES_MAX)))
-			add_outline_part(o, p.p_offset, p.p_filesz, size);
-	}
-	for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
-		GElf_Shdr h;
-		if (gelf_getshdr(s, &h) && has_section_facts(&h, elf_ndxscn(s) == names))
-			add_outline_part(o, h.sh_offset, h.sh_size, size);
-	}
-}
-
 int elf_outline_contents(struct str bytes, struct elf_outline *o, struct err *e)
 {
 	if (elf_outline_check(bytes, e) < 0)
@@ -149,7 +131,22 @@ int elf_outline_contents(struct str bytes, struct elf_outline *o, struct err *e)
 	Elf *elf = elf_memory((char *)(uintptr_t)bytes.ptr, bytes.len);
 	if (!elf)
 		return err_set(e, ERR_INVALID, "damaged ELF: %s", elf_errmsg(-1));
-	add_contents(elf, bytes.len, o);
+	uint64_t size = bytes.len;
+	size_t segments = 0, names = 0;
+	if (elf_getphdrnum(elf, &segments) >= 0 && segments <= LIMIT_ELF_STRINGS &&
+		elf_getshdrstrndx(elf, &names) >= 0) {
+		for (size_t i = 0; i < segments; i++) {
+			GElf_Phdr p;
+			if (gelf_getphdr(elf, (int)i, &p) &&
+				(p.p_type == PT_DYNAMIC || (p.p_type == PT_NOTE && p.p_filesz <= ELF_NOTES_MAX)))
+				add_outline_part(o, p.p_offset, p.p_filesz, size);
+		}
+		for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+			GElf_Shdr h;
+			if (gelf_getshdr(s, &h) && has_section_facts(&h, elf_ndxscn(s) == names))
+				add_outline_part(o, h.sh_offset, h.sh_size, size);
+		}
+	}
 	elf_end(elf);
 	join_parts(o);
 	return 0;

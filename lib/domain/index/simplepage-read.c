@@ -53,17 +53,6 @@ static struct str fragment_sha256(struct str href)
 	return (struct str){0};
 }
 
-// PEP 714: the new name takes precedence. The value is "true" or a hash.
-static void parse_metadata(const char *const *attributes, struct simplepage_link *link)
-{
-	struct str value = get_attribute(attributes, "data-core-metadata");
-	if (!value.ptr)
-		value = get_attribute(attributes, "data-dist-info-metadata");
-	link->has_metadata = value.len && !str_eq(value, STR("false"));
-	if (str_starts(value, STR("sha256=")))
-		link->metadata = str_slice(value, sizeof("sha256=") - 1, value.len);
-}
-
 static void begin_link(struct html_page *r, const char *const *attributes)
 {
 	CLEANUP(buf_release) struct buf name;
@@ -79,7 +68,13 @@ static void begin_link(struct html_page *r, const char *const *attributes)
 		.size = simplepage_make_number(get_attribute(attributes, "data-size")),
 	};
 	link.is_yanked = link.reason.ptr;
-	parse_metadata(attributes, &link);
+	// PEP 714: the new name takes precedence. The value is "true" or a hash.
+	struct str value = get_attribute(attributes, "data-core-metadata");
+	if (!value.ptr)
+		value = get_attribute(attributes, "data-dist-info-metadata");
+	link.has_metadata = value.len && !str_eq(value, STR("false"));
+	if (str_starts(value, STR("sha256=")))
+		link.metadata = str_slice(value, sizeof("sha256=") - 1, value.len);
 	r->has_base = true;
 	if (!url_filename(href, &name) || name.failed) {
 		r->make->lost += !href.len;
@@ -335,24 +330,20 @@ static void on_metadata_hash(struct json_page *r, const struct json_sax_value *v
 	r->metadata[which].sha256 = string_of(v);
 }
 
-static void finish_file(struct json_page *r)
-{
-	size_t i = 0;
-	while (i < METADATA_KEYS && !r->metadata[i].is_set)
-		i++;
-	if (i < METADATA_KEYS) {
-		r->link.has_metadata = r->metadata[i].is_available;
-		r->link.metadata = r->metadata[i].sha256;
-	}
-	if (!r->link.filename.ptr || !r->link.url.ptr) // an empty one spoils its row only
-		note_file_fault(r, r->link.filename.ptr ? "has no url" : "has no filename");
-	simplepage_make_link(r->m, &r->link);
-}
-
 static void on_file_object(struct json_page *r, const struct json_sax_value *v, size_t what UNUSED)
 {
-	if (v->kind == JSON_SAX_OBJECT_END)
-		finish_file(r);
+	if (v->kind == JSON_SAX_OBJECT_END) {
+		size_t i = 0;
+		while (i < METADATA_KEYS && !r->metadata[i].is_set)
+			i++;
+		if (i < METADATA_KEYS) {
+			r->link.has_metadata = r->metadata[i].is_available;
+			r->link.metadata = r->metadata[i].sha256;
+		}
+		if (!r->link.filename.ptr || !r->link.url.ptr) // an empty one spoils its row only
+			note_file_fault(r, r->link.filename.ptr ? "has no url" : "has no filename");
+		simplepage_make_link(r->m, &r->link);
+	}
 	if (!is_beginning(v))
 		return;
 	r->files++;

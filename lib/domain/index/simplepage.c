@@ -80,23 +80,6 @@ static struct packed_file pack_file(const struct simplepage_file *f, const struc
 	return r;
 }
 
-static void write_arrays(const struct simplepage *page, struct buf *image, struct buf *text)
-{
-	struct packed_file r = {0};
-	for (size_t i = 0; i < page->files; i++) {
-		r = pack_file(&page->file[i], i ? &page->file[i - 1] : NULL, &r, text);
-		buf_add(image, &r, sizeof(r));
-	}
-	for (size_t i = 0; i < page->files; i++)
-		buf_add(image, page->file[i].sha256, SHA256_SIZE);
-	for (size_t i = 0; i < page->files; i++)
-		buf_add(image, page->file[i].metadata_sha256, SHA256_SIZE);
-	for (size_t i = 0; i < page->versions; i++) {
-		uint32_t at = put_string(text, page->version[i]);
-		buf_add(image, &at, sizeof(at));
-	}
-}
-
 int simplepage_pack(const struct simplepage *page, struct buf *out, struct err *e)
 {
 	CLEANUP(buf_release) struct buf image;
@@ -114,7 +97,19 @@ int simplepage_pack(const struct simplepage *page, struct buf *out, struct err *
 		.serial = page->serial,
 	};
 	buf_add(&image, &head, sizeof(head));
-	write_arrays(page, &image, &text);
+	struct packed_file r = {0};
+	for (size_t i = 0; i < page->files; i++) {
+		r = pack_file(&page->file[i], i ? &page->file[i - 1] : NULL, &r, &text);
+		buf_add(&image, &r, sizeof(r));
+	}
+	for (size_t i = 0; i < page->files; i++)
+		buf_add(&image, page->file[i].sha256, SHA256_SIZE);
+	for (size_t i = 0; i < page->files; i++)
+		buf_add(&image, page->file[i].metadata_sha256, SHA256_SIZE);
+	for (size_t i = 0; i < page->versions; i++) {
+		uint32_t at = put_string(&text, page->version[i]);
+		buf_add(&image, &at, sizeof(at));
+	}
 	head.text = text.len;
 	memcpy(image.data, &head, sizeof(head));
 	buf_str(&image, buf_view(&text));
@@ -153,13 +148,6 @@ static const char *limit_string(const char *s, size_t most, const char *otherwis
 	return otherwise;
 }
 
-static void limit_file(struct simplepage_file *f)
-{
-	f->requires_python = limit_string(f->requires_python, LIMIT_REQUIRES_PYTHON, NULL, &f->is_cut);
-	f->yanked = limit_string(f->yanked, LIMIT_REASON, "", &f->is_cut);
-	f->provenance = limit_string(f->provenance, LIMIT_PROVENANCE, NULL, &f->is_cut);
-}
-
 static bool unpack_file(const struct image *im, size_t i, struct simplepage_file *f)
 {
 	struct packed_file r;
@@ -189,8 +177,12 @@ static bool unpack_all(const struct image *im, struct simplepage *out)
 		    get_string(im, head->status_reason, &out->status_reason);
 	for (; good && out->files < head->files; out->files++) {
 		good = unpack_file(im, out->files, &out->file[out->files]);
-		if (good)
-			limit_file(&out->file[out->files]);
+		if (good) {
+			struct simplepage_file *f = &out->file[out->files];
+			f->requires_python = limit_string(f->requires_python, LIMIT_REQUIRES_PYTHON, NULL, &f->is_cut);
+			f->yanked = limit_string(f->yanked, LIMIT_REASON, "", &f->is_cut);
+			f->provenance = limit_string(f->provenance, LIMIT_PROVENANCE, NULL, &f->is_cut);
+		}
 	}
 	for (size_t i = 0; good && i < head->versions; i++) {
 		uint32_t at;

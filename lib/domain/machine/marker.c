@@ -316,20 +316,17 @@ static int compare(const struct side *left, enum comparison op, const struct sid
 
 static int read_or(struct reader *r, bool *holds, struct err *e);
 
-static int read_comparison(struct reader *r, bool *holds, struct err *e)
-{
-	struct side left, right;
-	enum comparison op;
-	if (read_side(r, &left, e) < 0 || read_comparison_operator(r, &op, e) < 0 || read_side(r, &right, e) < 0)
-		return -1;
-	return compare(&left, op, &right, holds, e);
-}
-
 static int read_atom(struct reader *r, bool *holds, struct err *e)
 {
 	skip_blanks(r);
-	if (!str_starts(r->rest, STR("(")))
-		return read_comparison(r, holds, e);
+	if (!str_starts(r->rest, STR("("))) {
+		struct side left, right;
+		enum comparison op;
+		if (read_side(r, &left, e) < 0 || read_comparison_operator(r, &op, e) < 0 ||
+			read_side(r, &right, e) < 0)
+			return -1;
+		return compare(&left, op, &right, holds, e);
+	}
 	if (++r->depth > LIMIT_MARKER_DEPTH)
 		return err_set(e, ERR_LIMIT, "the marker's parentheses are nested more than %d deep",
 			LIMIT_MARKER_DEPTH);

@@ -43,19 +43,16 @@ static bool is_reserved(struct str name)
 	return false;
 }
 
-static bool is_name_byte(char c)
-{
-	return ascii_is_alnum(c) || c == '.' || c == '-' || c == '_';
-}
-
 bool platform_name_is_valid(struct str name)
 {
 	enum { MAX = 64 };
 	if (!name.len || name.len > MAX || name.ptr[0] == '.')
 		return false;
-	for (size_t i = 0; i < name.len; i++)
-		if (!is_name_byte(name.ptr[i]))
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.ptr[i];
+		if (!(ascii_is_alnum(c) || c == '.' || c == '-' || c == '_'))
 			return false;
+	}
 	return !is_reserved(name);
 }
 

@@ -48,15 +48,6 @@ static long environment_that_needs(const struct retention_version *v, const stru
 	return -1;
 }
 
-static void add_served(const struct retention_version *v, struct retention_served *s)
-{
-	for (size_t i = 0; i < v->count; i++)
-		for (size_t w = 0; w < s->words && !v->file[i].is_yanked; w++) {
-			s->any[w] |= v->file[i].installs[w];
-			s->final[w] |= v->file[i].version->is_prerelease ? 0 : v->file[i].installs[w];
-		}
-}
-
 // When the version stops being young; 0: never, because a file of it has no date.
 static int64_t end_of_youth(const struct retention_version *v, const struct retention_rules *rules)
 {
@@ -102,16 +93,6 @@ static struct retention_file decide_version(const struct retention_version *v, c
 	return d;
 }
 
-static void set_decision(const struct retention_version *v, const struct retention_file *d)
-{
-	for (size_t i = 0; i < v->count; i++) {
-		v->file[i].decision = d->decision;
-		v->file[i].environment = d->environment;
-		v->file[i].ends = d->ends;
-		v->file[i].is_warned = d->is_warned;
-	}
-}
-
 void retention_decide(struct retention_file *file, size_t files, size_t environments,
 	const struct retention_rules *rules, int64_t now)
 {
@@ -126,7 +107,16 @@ void retention_decide(struct retention_file *file, size_t files, size_t environm
 		while (v.file + v.count < file + files && version_cmp(v.file->version, v.file[v.count].version) == 0)
 			v.count++;
 		struct retention_file d = decide_version(&v, &served, rules, now);
-		set_decision(&v, &d);
-		add_served(&v, &served);
+		for (size_t i = 0; i < v.count; i++) {
+			v.file[i].decision = d.decision;
+			v.file[i].environment = d.environment;
+			v.file[i].ends = d.ends;
+			v.file[i].is_warned = d.is_warned;
+		}
+		for (size_t i = 0; i < v.count; i++)
+			for (size_t w = 0; w < served.words && !v.file[i].is_yanked; w++) {
+				served.any[w] |= v.file[i].installs[w];
+				served.final[w] |= v.file[i].version->is_prerelease ? 0 : v.file[i].installs[w];
+			}
 	}
 }

@@ -84,37 +84,18 @@ static bool is_tag_set(struct str set)
 	return true;
 }
 
-static bool is_python_tag(struct str s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if (!ascii_is_alnum(s.ptr[i]) && s.ptr[i] != '_')
-			return false;
-	return s.len > 0 && !ascii_is_digit(s.ptr[0]);
-}
-
 // A Python tag does not start with a digit, so a build tag is never taken for one (PEP 427, PEP 425).
 static bool is_python_tag_set(struct str set)
 {
-	while (set.ptr)
-		if (!is_python_tag(str_cut(&set, '.')))
+	while (set.ptr) {
+		struct str s = str_cut(&set, '.');
+		for (size_t i = 0; i < s.len; i++)
+			if (!ascii_is_alnum(s.ptr[i]) && s.ptr[i] != '_')
+				return false;
+		if (!(s.len > 0 && !ascii_is_digit(s.ptr[0])))
 			return false;
+	}
 	return true;
-}
-
-static int check_wheel_parts(struct str name, const struct filename *f, bool has_build, struct err *e)
-{
-	if (!is_escaped_name(name))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a project name (PEP 427)", STR_ARG(name));
-	if (has_build && !(f->build.len && ascii_is_digit(f->build.ptr[0])))
-		return err_set(e, ERR_INVALID, "build tag \"" STR_FMT "\" does not start with a digit",
-			STR_ARG(f->build));
-	if (!is_python_tag_set(f->python))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a python tag", STR_ARG(f->python));
-	if (!is_tag_set(f->abi))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not an ABI tag", STR_ARG(f->abi));
-	if (!is_tag_set(f->platform))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a platform tag", STR_ARG(f->platform));
-	return 0;
 }
 
 enum { WHEEL_PARTS = 5, WHEEL_PARTS_WITH_BUILD, WHEEL_PARTS_MAX = WHEEL_PARTS_WITH_BUILD };
@@ -144,8 +125,19 @@ static int parse_wheel(struct str stem, struct filename *f, struct err *e)
 	f->python = part[count - 3];
 	f->abi = part[count - 2];
 	f->platform = part[count - 1];
-	if (check_wheel_parts(part[0], f, count == WHEEL_PARTS_WITH_BUILD, e) < 0)
-		return -1;
+	struct str name = part[0];
+	bool has_build = count == WHEEL_PARTS_WITH_BUILD;
+	if (!is_escaped_name(name))
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a project name (PEP 427)", STR_ARG(name));
+	if (has_build && !(f->build.len && ascii_is_digit(f->build.ptr[0])))
+		return err_set(e, ERR_INVALID, "build tag \"" STR_FMT "\" does not start with a digit",
+			STR_ARG(f->build));
+	if (!is_python_tag_set(f->python))
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a python tag", STR_ARG(f->python));
+	if (!is_tag_set(f->abi))
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not an ABI tag", STR_ARG(f->abi));
+	if (!is_tag_set(f->platform))
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a platform tag", STR_ARG(f->platform));
 	if (version_parse(part[1], &f->version, e) < 0)
 		return -1;
 	f->project = normalized_project(part[0]);

@@ -10,15 +10,6 @@ const char *const name_match_name[NAME_MATCH_COUNT] = {
 
 enum { SHORT = 3, LONG = 6 }; // letters of a query of which one, or two, may be wrong
 
-// The name of a requirement ends at its extras, its specifier, its marker or its URL.
-static struct str cut_requirement(struct str typed)
-{
-	size_t len = 0;
-	while (len < typed.len && typed.ptr[len] != '\0' && !strchr("[(<>=!~;@,", typed.ptr[len]))
-		len++;
-	return str_trim(str_slice(typed, 0, len));
-}
-
 static size_t join_letters(struct str name, char *out)
 {
 	size_t len = 0;
@@ -50,7 +41,11 @@ static size_t normalize_query(struct str typed, char out[LIMIT_FILE_NAME + 1])
 
 bool name_query_read(struct str typed, struct name_query *out)
 {
-	struct str name = cut_requirement(typed);
+	// The name of a requirement ends at its extras, its specifier, its marker or its URL.
+	size_t len = 0;
+	while (len < typed.len && typed.ptr[len] != '\0' && !strchr("[(<>=!~;@,", typed.ptr[len]))
+		len++;
+	struct str name = str_trim(str_slice(typed, 0, len));
 	*out = (struct name_query){0};
 	if (name.len > LIMIT_FILE_NAME)
 		return false;

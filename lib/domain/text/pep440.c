@@ -54,11 +54,6 @@ static size_t separator_length(struct str s)
 	return s.len && is_separator(s.ptr[0]);
 }
 
-static bool starts_nocase(struct str s, struct str word)
-{
-	return s.len >= word.len && str_eq_nocase(str_slice(s, 0, word.len), word);
-}
-
 // Cuts "[._-]?(word)[._-]?N?" off. If no word follows, *rest stays as it is.
 static struct pep440_suffix take_suffix(struct str *rest, const struct spelling *words)
 {
@@ -66,7 +61,7 @@ static struct pep440_suffix take_suffix(struct str *rest, const struct spelling 
 	skip_bytes(&s, separator_length(s));
 	for (; words->word; words++) {
 		struct str word = str_from(words->word);
-		if (!starts_nocase(s, word))
+		if (!(s.len >= word.len && str_eq_nocase(str_slice(s, 0, word.len), word)))
 			continue;
 		skip_bytes(&s, word.len);
 		skip_bytes(&s, separator_length(s));
@@ -88,18 +83,6 @@ static struct pep440_suffix take_post(struct str *rest)
 		return found;
 	}
 	return take_suffix(rest, post_words);
-}
-
-static struct str take_release(struct str *rest)
-{
-	const struct str from = *rest;
-	size_t n = count_digits(from);
-	for (size_t more = n; more && n < from.len && from.ptr[n] == '.';) {
-		more = count_digits(str_slice(from, n + 1, from.len));
-		n += more ? more + 1 : 0;
-	}
-	skip_bytes(rest, n);
-	return str_slice(from, 0, n);
 }
 
 // [a-z0-9]+([._-][a-z0-9]+)*
@@ -125,7 +108,14 @@ bool pep440_scan(struct str text, struct pep440 *out)
 		out->epoch = take_digits(&rest);
 		skip_bytes(&rest, 1);
 	}
-	out->release = take_release(&rest);
+	const struct str from = rest;
+	size_t n = count_digits(from);
+	for (size_t more = n; more && n < from.len && from.ptr[n] == '.';) {
+		more = count_digits(str_slice(from, n + 1, from.len));
+		n += more ? more + 1 : 0;
+	}
+	skip_bytes(&rest, n);
+	out->release = str_slice(from, 0, n);
 	if (!out->release.len)
 		return false;
 	out->pre = take_suffix(&rest, pre_words);

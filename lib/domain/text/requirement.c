@@ -45,17 +45,6 @@ static int take_project(struct requirements *list, struct requirement *r, struct
 	return 0;
 }
 
-// "===1.0" compares texts and would not keep 1.0.0. So it becomes "==1.0", which covers both.
-static void add_clause(struct buf *out, struct str clause)
-{
-	struct str same = STR("===");
-	struct str version = str_slice(clause, str_starts(clause, same) ? same.len : 0, clause.len);
-	bool is_pin = version.len < clause.len && version_is_valid(version);
-	buf_puts(out, out->len ? "," : "");
-	buf_puts(out, is_pin ? "==" : "");
-	buf_str(out, is_pin ? version : clause);
-}
-
 // Of a valid set.
 static void set_specifier(struct requirements *list, struct requirement *r, struct str text)
 {
@@ -63,8 +52,15 @@ static void set_specifier(struct requirements *list, struct requirement *r, stru
 	buf_init(&out, 2 * text.len + 1);
 	while (text.ptr) {
 		struct str clause = pyspace_trim(str_cut(&text, ','));
-		if (clause.len)
-			add_clause(&out, clause);
+		if (clause.len) {
+			// "===1.0" compares texts and would not keep 1.0.0. So it becomes "==1.0", which covers both.
+			struct str same = STR("===");
+			struct str version = str_slice(clause, str_starts(clause, same) ? same.len : 0, clause.len);
+			bool is_pin = version.len < clause.len && version_is_valid(version);
+			buf_puts(&out, out.len ? "," : "");
+			buf_puts(&out, is_pin ? "==" : "");
+			buf_str(&out, is_pin ? version : clause);
+		}
 	}
 	r->specifier = arena_copy(&list->text, buf_view(&out));
 }

@@ -289,9 +289,11 @@ static int read_logical_lines(struct file_reader *r, struct str text, struct err
 	return 0;
 }
 
-// The lines of the file are counted, not the logical ones.
-static int check_text(struct str text, const char *path, struct err *e)
+int requirements_file_read(struct str text, const char *path, requirements_line_fn *fn, void *ctx, struct err *e)
 {
+	const struct str mark = STR("\xEF\xBB\xBF"); // a byte order mark, which some editors write
+	struct file_reader r = {.path = path, .fn = fn, .ctx = ctx};
+	// The lines of the file are counted, not the logical ones.
 	struct str rest = text;
 	for (unsigned number = 1; rest.ptr && rest.len; number++) {
 		struct str line = str_cut(&rest, '\n');
@@ -300,15 +302,6 @@ static int check_text(struct str text, const char *path, struct err *e)
 		if (!str_is_utf8(line))
 			return err_set(e, ERR_USAGE, "%s:%u: not UTF-8 text", path, number);
 	}
-	return 0;
-}
-
-int requirements_file_read(struct str text, const char *path, requirements_line_fn *fn, void *ctx, struct err *e)
-{
-	const struct str mark = STR("\xEF\xBB\xBF"); // a byte order mark, which some editors write
-	struct file_reader r = {.path = path, .fn = fn, .ctx = ctx};
-	if (check_text(text, path, e) < 0)
-		return -1;
 	if (str_starts(text, mark))
 		text = str_slice(text, mark.len, text.len);
 	buf_init(&r.name, LIMIT_REQUIREMENT_LINE);

@@ -230,28 +230,6 @@ static void set_border(struct clause *k)
 		k->border = (struct version){0};
 }
 
-static void clause_init(struct clause *k, struct str one)
-{
-	struct err ignored = ERR_INIT;
-	*k = (struct clause){0};
-	k->op = find_operator(one, &k->text);
-	if (k->op->takes == is_for_identity)
-		return;
-	struct str version = k->text;
-	if (is_prefix(k))
-		version.len -= sizeof(".*") - 1;
-	if (!pep440_scan(version, &k->parts) || is_prefix(k))
-		return;
-	if (version_parse(version, &k->version, &ignored) == 0 && k->op->admits == admits_less)
-		set_border(k);
-}
-
-static void clause_release(struct clause *k)
-{
-	version_release(&k->version);
-	version_release(&k->border);
-}
-
 struct specifier_set {
 	char *text; // of the clauses
 	struct clause *clause;
@@ -270,15 +248,30 @@ struct specifier_set *specifier_set_new(struct str text)
 		if (!one.len)
 			continue;
 		GROW(s->clause, s->clauses, s->room);
-		clause_init(&s->clause[s->clauses++], one);
+		struct clause *k = &s->clause[s->clauses++];
+		struct err ignored = ERR_INIT;
+		*k = (struct clause){0};
+		k->op = find_operator(one, &k->text);
+		if (k->op->takes == is_for_identity)
+			continue;
+		struct str version = k->text;
+		if (is_prefix(k))
+			version.len -= sizeof(".*") - 1;
+		if (!pep440_scan(version, &k->parts) || is_prefix(k))
+			continue;
+		if (version_parse(version, &k->version, &ignored) == 0 && k->op->admits == admits_less)
+			set_border(k);
 	}
 	return s;
 }
 
 void specifier_set_free(struct specifier_set *s)
 {
-	for (size_t i = 0; s && i < s->clauses; i++)
-		clause_release(&s->clause[i]);
+	for (size_t i = 0; s && i < s->clauses; i++) {
+		struct clause *k = &s->clause[i];
+		version_release(&k->version);
+		version_release(&k->border);
+	}
 	if (s) {
 		free(s->clause);
 		free(s->text);

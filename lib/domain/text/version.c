@@ -50,23 +50,6 @@ static void write_suffix_text(struct buf *text, struct pep440_suffix suffix)
 	write_number_text(text, suffix.number);
 }
 
-static void write_version_text(const struct pep440 *s, struct buf *text)
-{
-	if (pep440_strip_zeros(s->epoch).len) {
-		write_number_text(text, s->epoch);
-		buf_putc(text, '!');
-	}
-	for (struct str rest = s->release; rest.len;) {
-		write_number_text(text, str_cut(&rest, '.'));
-		if (rest.len)
-			buf_putc(text, '.');
-	}
-	write_suffix_text(text, s->pre);
-	write_suffix_text(text, s->post);
-	write_suffix_text(text, s->dev);
-	write_local_text(text, s->local);
-}
-
 // The key is compared byte by byte, and a prefix is less. So each part begins with a byte that orders it against all
 // parts that could be in its place:
 // - A number is 1 + the count of its digits, then the digits, without leading zeros (0 has none), so that a longer
@@ -166,7 +149,19 @@ int version_parse(struct str text, struct version *out, struct err *e)
 	struct buf normal, key;
 	buf_init(&normal, 4 * text.len + 64);
 	buf_init(&key, 4 * text.len + 64);
-	write_version_text(&s, &normal);
+	if (pep440_strip_zeros(s.epoch).len) {
+		write_number_text(&normal, s.epoch);
+		buf_putc(&normal, '!');
+	}
+	for (struct str rest = s.release; rest.len;) {
+		write_number_text(&normal, str_cut(&rest, '.'));
+		if (rest.len)
+			buf_putc(&normal, '.');
+	}
+	write_suffix_text(&normal, s.pre);
+	write_suffix_text(&normal, s.post);
+	write_suffix_text(&normal, s.dev);
+	write_local_text(&normal, s.local);
 	write_version_key(&s, &key);
 	out->key.len = key.len;
 	out->key.ptr = buf_steal(&key);

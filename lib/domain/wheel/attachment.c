@@ -82,26 +82,6 @@ static int check_predicate(const struct provenance *p, struct err *e)
 	return bad_attestation("a statement has a predicateType that PEP 740 does not know", e);
 }
 
-// Each one has a single subject with a name, and all are about the same bytes.
-static int take_statement(struct attested *all, struct str text, struct err *e)
-{
-	uint8_t sha256[SHA256_SIZE];
-	CLEANUP(provenance_release) struct provenance p = {0};
-	if (provenance_read(text, &p, e) < 0)
-		return err_prefix(e, "attestations: ");
-	if (p.subjects != 1 || !p.subject[0].name)
-		return bad_attestation("a statement does not have one subject with a name", e);
-	if (check_predicate(&p, e) < 0)
-		return -1;
-	if (provenance_digest(&p, all->filename, sha256, e) < 0)
-		return err_prefix(e, "attestations: ");
-	if (all->has_sha256 && memcmp(all->sha256, sha256, SHA256_SIZE) != 0)
-		return bad_attestation("they are about different bytes", e);
-	all->has_sha256 = true;
-	memcpy(all->sha256, sha256, SHA256_SIZE);
-	return 0;
-}
-
 // The bytes of a Base64 string that is not empty.
 static int decode_member(const struct jsondoc *object, const char *key, struct buf *out, struct err *e)
 {
@@ -135,7 +115,23 @@ static int take_attestation(struct attested *all, const struct jsondoc *attestat
 	if (check_material(attestation, e) < 0 || decode_member(envelope, "signature", &signature, e) < 0 ||
 		decode_member(envelope, "statement", &statement, e) < 0)
 		return -1;
-	return take_statement(all, buf_view(&statement), e);
+	// Each one has a single subject with a name, and all are about the same bytes.
+	struct str text = buf_view(&statement);
+	uint8_t sha256[SHA256_SIZE];
+	CLEANUP(provenance_release) struct provenance p = {0};
+	if (provenance_read(text, &p, e) < 0)
+		return err_prefix(e, "attestations: ");
+	if (p.subjects != 1 || !p.subject[0].name)
+		return bad_attestation("a statement does not have one subject with a name", e);
+	if (check_predicate(&p, e) < 0)
+		return -1;
+	if (provenance_digest(&p, all->filename, sha256, e) < 0)
+		return err_prefix(e, "attestations: ");
+	if (all->has_sha256 && memcmp(all->sha256, sha256, SHA256_SIZE) != 0)
+		return bad_attestation("they are about different bytes", e);
+	all->has_sha256 = true;
+	memcpy(all->sha256, sha256, SHA256_SIZE);
+	return 0;
 }
 
 static int take_list(struct attested *all, const struct jsondoc *array, struct err *e)

@@ -155,37 +155,21 @@ static struct provenance_row *last_dependency(struct statement_reader *r)
 	return r->in_dependency ? &r->out->row[r->out->rows - 1] : NULL;
 }
 
-// A dependency without a name has the last part of its URI as name; one without both is no row.
-static void name_dependency(struct statement_reader *r, struct provenance_row *row)
-{
-	struct str uri = str_from(row->source ? row->source : "");
-	while (uri.len && uri.ptr[uri.len - 1] == '/')
-		uri.len--;
-	struct str last = str_slice(uri, (size_t)(str_rfind(uri, '/') + 1), uri.len);
-	if (last.len)
-		row->component = copy_statement_text(r, last);
-	else
-		r->out->rows--;
-}
-
 static void take_dependency(struct statement_reader *r, const struct json_sax_value *v)
 {
 	struct provenance_row *row = last_dependency(r);
-	if (row && !row->component)
-		name_dependency(r, row);
+	if (row && !row->component) {
+		// A dependency without a name has the last part of its URI as name; one without both is no row.
+		struct str uri = str_from(row->source ? row->source : "");
+		while (uri.len && uri.ptr[uri.len - 1] == '/')
+			uri.len--;
+		struct str last = str_slice(uri, (size_t)(str_rfind(uri, '/') + 1), uri.len);
+		if (last.len)
+			row->component = copy_statement_text(r, last);
+		else
+			r->out->rows--;
+	}
 	r->in_dependency = v->kind == JSON_SAX_OBJECT && add_row(r, PROVENANCE_DEPENDENCY);
-}
-
-// Two commits of one dependency are none that counts; the statement is valid all the same.
-static void take_commit(struct statement_reader *r, struct provenance_row *row, struct str text)
-{
-	CLEANUP(buf_release) struct buf lower = buf_up_to(PROVENANCE_COMMIT);
-	for (size_t i = 0; i < text.len && i < PROVENANCE_COMMIT + 1; i++)
-		buf_putc(&lower, text.ptr[i] >= 'A' && text.ptr[i] <= 'F' ? text.ptr[i] + ('a' - 'A') : text.ptr[i]);
-	if (row->commit)
-		row->commit = "";
-	else if (!lower.failed && provenance_commit_is_valid(buf_view(&lower)))
-		row->commit = copy_statement_text(r, buf_view(&lower));
 }
 
 static void take_dependency_digest(struct statement_reader *r, const struct json_sax_value *v)
@@ -193,8 +177,17 @@ static void take_dependency_digest(struct statement_reader *r, const struct json
 	struct provenance_row *row = last_dependency(r);
 	struct str kind = v->key[v->depth - 1], text = scalar_of(v);
 	bool is_best = str_eq(kind, STR("sha256"));
-	if (row && str_eq(kind, STR("gitCommit")))
-		take_commit(r, row, text);
+	if (row && str_eq(kind, STR("gitCommit"))) {
+		// Two commits of one dependency are none that counts; the statement is valid all the same.
+		CLEANUP(buf_release) struct buf lower = buf_up_to(PROVENANCE_COMMIT);
+		for (size_t i = 0; i < text.len && i < PROVENANCE_COMMIT + 1; i++)
+			buf_putc(&lower,
+				text.ptr[i] >= 'A' && text.ptr[i] <= 'F' ? text.ptr[i] + ('a' - 'A') : text.ptr[i]);
+		if (row->commit)
+			row->commit = "";
+		else if (!lower.failed && provenance_commit_is_valid(buf_view(&lower)))
+			row->commit = copy_statement_text(r, buf_view(&lower));
+	}
 	if (!row || !text.len || (row->digest && !is_best))
 		return;
 	CLEANUP(mem_free) char *digest = xasprintf(STR_FMT ":" STR_FMT, STR_ARG(kind), STR_ARG(text));

@@ -103,11 +103,6 @@ static int csv_read_row(struct csv_reader *r, struct field fields[FIELDS], struc
 	}
 }
 
-static bool is_blank_row(const struct field fields[FIELDS], int count)
-{
-	return count == 1 && !fields[0].text.len && !fields[0].is_quoted;
-}
-
 int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(csv_release) struct csv_reader r = {.rest = text, .line = 1};
@@ -124,7 +119,7 @@ int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
 		if (r.rest.len && csv_peek(&r) == '\n')
 			csv_advance(&r, 1);
 		r.line++;
-		if (is_blank_row(fields, count))
+		if (count == 1 && !fields[0].text.len && !fields[0].is_quoted)
 			continue;
 		if (count != FIELDS)
 			return err_set(e, ERR_INVALID, "RECORD line %zu: not three fields", row.line);

@@ -25,13 +25,6 @@ static void sdist_examination_release(struct sdist_examination *x)
 	buf_release(&x->top);
 }
 
-// PEP 517: "<name>-<version>/PKG-INFO"; setuptools puts a second one deeper.
-static bool is_pkg_info(struct str path)
-{
-	struct str rest = path;
-	return str_cut(&rest, '/').len && rest.ptr && str_eq(rest, STR("PKG-INFO"));
-}
-
 // Removes the "./" that bdist_dumb and some old tools put in front.
 static struct str without_dot(struct str path)
 {
@@ -54,7 +47,9 @@ static int check_sdist_path(struct sdist_examination *x, struct str path, struct
 // Whether this is the PKG-INFO to use, which is the first one.
 static bool claim_pkg_info(struct sdist_examination *x, struct str path)
 {
-	if (!is_pkg_info(path))
+	// PEP 517: "<name>-<version>/PKG-INFO"; setuptools puts a second one deeper.
+	struct str rest = path;
+	if (!(str_cut(&rest, '/').len && rest.ptr && str_eq(rest, STR("PKG-INFO"))))
 		return false;
 	x->has_second_pkg_info |= x->has_pkg_info;
 	x->has_pkg_info = true;

@@ -25,20 +25,6 @@
 //
 // A digest of all of a wheel that decides what pip and uv install from it. Any thread.
 
-static int check_clear_name(const struct zipmember *m, struct err *e)
-{
-	struct str path = m->is_folder ? str_slice(m->name, 0, m->name.len - 1) : m->name;
-	if (str_find(m->name, '\n') >= 0)
-		return err_set(e, ERR_INVALID, "the name of a member has a line end");
-	// Python reads it as code page 437, uv as UTF-8.
-	if (!(m->flags & ZIP_FLAG_UTF8) && !str_is_ascii(m->name))
-		return err_set(e, ERR_INVALID, "the name " STR_FMT " is neither ASCII nor marked as UTF-8",
-			STR_ARG(m->name));
-	if (memberpath_leads_out(path) || !memberpath_is_plain(path) || str_find(path, '\\') >= 0)
-		return err_set(e, ERR_INVALID, "the path " STR_FMT " has other spellings", STR_ARG(m->name));
-	return 0;
-}
-
 static bool is_member_before(const void *element, const void *key)
 {
 	return str_cmp((*(const struct zipmember *const *)element)->name, *(const struct str *)key) < 0;
@@ -58,13 +44,6 @@ static const char *mark_of(const struct zipmember *m)
 	return m->is_folder ? "" : mark[with_pip][with_uv];
 }
 
-// "purelib" of "NAME-VERSION.data/purelib/…". Empty: the member is not in a .data folder.
-static struct str scheme_of(const struct zipmember *m)
-{
-	struct str rest = m->name, top = str_cut(&rest, '/');
-	return rest.ptr && str_ends(top, STR(".data")) ? str_cut(&rest, '/') : STR("");
-}
-
 // Whether there are members of several schemes; order becomes the digest of their names.
 static bool mixes_schemes(const struct zipdirectory *zip, uint8_t order[SHA256_SIZE])
 {
@@ -73,7 +52,10 @@ static bool mixes_schemes(const struct zipdirectory *zip, uint8_t order[SHA256_S
 	bool mixes = false;
 	digest_begin(digest);
 	for (size_t i = 0; i < zip->count; i++) {
-		struct str scheme = scheme_of(&zip->members[i]);
+		// "purelib" of "NAME-VERSION.data/purelib/…". Empty: the member is not in a .data folder.
+		const struct zipmember *m = &zip->members[i];
+		struct str rest = m->name, top = str_cut(&rest, '/');
+		struct str scheme = rest.ptr && str_ends(top, STR(".data")) ? str_cut(&rest, '/') : STR("");
 		if (!scheme.len || zip->members[i].is_folder)
 			continue;
 		first = first.len ? first : scheme;
@@ -99,8 +81,15 @@ static int installed_content_digest(const struct member_hashes *c, const struct 
 	size_t count = 0;
 	for (size_t i = 0; i < zip->count; i++) {
 		const struct zipmember *m = &zip->members[i];
-		if (check_clear_name(m, e) < 0)
-			return -1;
+		struct str path = m->is_folder ? str_slice(m->name, 0, m->name.len - 1) : m->name;
+		if (str_find(m->name, '\n') >= 0)
+			return err_set(e, ERR_INVALID, "the name of a member has a line end");
+		// Python reads it as code page 437, uv as UTF-8.
+		if (!(m->flags & ZIP_FLAG_UTF8) && !str_is_ascii(m->name))
+			return err_set(e, ERR_INVALID, "the name " STR_FMT " is neither ASCII nor marked as UTF-8",
+				STR_ARG(m->name));
+		if (memberpath_leads_out(path) || !memberpath_is_plain(path) || str_find(path, '\\') >= 0)
+			return err_set(e, ERR_INVALID, "the path " STR_FMT " has other spellings", STR_ARG(m->name));
 		if (!m->is_folder || is_empty_folder(zip, m))
 			line[count++] = (struct member_line){c->sha256[i], mark_of(m), m->name};
 	}

@@ -9,19 +9,13 @@
 #include "lib/state/catalog/catalog-name.h"
 #include "lib/state/catalog/file-columns.h"
 
-static struct catalog_known known_file(struct query *q)
-{
-	struct catalog_known file = {.filename = query_text(q, 0)}, *out = &file;
-	int at = 1;
-	FILE_COLUMNS(FILE_READ_SCAN)
-	return file;
-}
-
 static int tell_known_files(struct query *q, catalog_known_fn *fn, void *ctx, struct err *e)
 {
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_known file = known_file(q);
+		struct catalog_known file = {.filename = query_text(q, 0)}, *out = &file;
+		int at = 1;
+		FILE_COLUMNS(FILE_READ_SCAN)
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}
@@ -177,11 +171,6 @@ static int is_unchanged_file(struct catalog *c, const struct catalog_entry *f, b
 	return 0;
 }
 
-static int touch_row(struct catalog *c, const struct catalog_entry *f, struct err *e)
-{
-	return catalog_run_by(c, FILE_TOUCH, BY(SQL_INT(f->id), SQL_INT(f->inode), SQL_INT(f->trusted)), e);
-}
-
 static int put_entry(struct catalog *c, const struct catalog_entry *f, const struct holder *before, bool *is_new,
 	struct err *e)
 {
@@ -190,7 +179,7 @@ static int put_entry(struct catalog *c, const struct catalog_entry *f, const str
 		return -1;
 	*is_new = !same;
 	if (same)
-		return touch_row(c, f, e);
+		return catalog_run_by(c, FILE_TOUCH, BY(SQL_INT(f->id), SQL_INT(f->inode), SQL_INT(f->trusted)), e);
 	return f->refusal ? put_refused(c, f, before, e) : put_good(c, f, before, e);
 }
 
@@ -249,14 +238,6 @@ int catalog_file_remove(struct catalog *c, int64_t id, int64_t written, char nam
 	return catalog_name_look(c, name, platform, &after, &effect->is_listed, effect->after, e);
 }
 
-static struct catalog_copy copy_of_name(struct query *q)
-{
-	struct catalog_copy copy = {.folder_path = query_text(q, 0)}, *out = &copy;
-	int at = 1;
-	FILE_COLUMNS(FILE_READ_COPY)
-	return copy;
-}
-
 int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename, catalog_copy_fn *fn, void *ctx,
 	struct err *e)
 {
@@ -266,7 +247,9 @@ int catalog_file_copies(struct catalog *c, int64_t platform, const char *filenam
 		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_copy copy = copy_of_name(q);
+		struct catalog_copy copy = {.folder_path = query_text(q, 0)}, *out = &copy;
+		int at = 1;
+		FILE_COLUMNS(FILE_READ_COPY)
 		if (fn(ctx, &copy, e) < 0)
 			return -1;
 	}

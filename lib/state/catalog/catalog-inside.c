@@ -23,11 +23,6 @@ static int find_inside(struct catalog *c, const uint8_t *sha256, int64_t *id, in
 
 // --- writing ---
 
-static int set_inside(struct catalog *c, int64_t id, const struct catalog_inside *inside, struct err *e)
-{
-	return catalog_run_by(c, INSIDE_SET, BY(SQL_INT(id), SQL_INT(inside->version), SQL_TEXT(inside->why)), e);
-}
-
 static int set_facts(struct catalog *c, int64_t id, struct str packed, struct err *e)
 {
 	return catalog_run_by(c, INSIDE_SET_FACTS, BY(SQL_INT(id), SQL_STR(packed)), e);
@@ -107,7 +102,9 @@ int catalog_inside_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], con
 	int found = find_inside(c, sha256, &id, &version, e);
 	if (found <= 0)
 		return found;
-	if ((version && forget_inside(c, id, e) < 0) || set_inside(c, id, inside, e) < 0)
+	if ((version && forget_inside(c, id, e) < 0))
+		return -1;
+	if (catalog_run_by(c, INSIDE_SET, BY(SQL_INT(id), SQL_INT(inside->version), SQL_TEXT(inside->why)), e) < 0)
 		return -1;
 	if (inside->why)
 		return 0;

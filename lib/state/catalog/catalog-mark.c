@@ -84,11 +84,6 @@ static int write_mark(struct catalog *c, const struct catalog_mark *m, const cha
 	return query_run(q, e);
 }
 
-static int set_yanked(struct catalog *c, int64_t id, const char *reason, struct err *e)
-{
-	return catalog_run_by(c, FILE_YANK, BY(SQL_INT(id), SQL_TEXT(reason)), e);
-}
-
 // Lists the file again, if no other file owns its name.
 static int list_file(struct catalog *c, const struct catalog_mark *m, int64_t id, const struct holder *competitor,
 	struct err *e)
@@ -119,7 +114,7 @@ static int apply_to_file(struct catalog *c, const struct catalog_mark *m, const 
 		return -1;
 	if (!file.id || file.state == FILE_IS_REFUSED)
 		return 0;
-	return m->mark == MARK_YANKED ? set_yanked(c, file.id, reason, e)
+	return m->mark == MARK_YANKED ? catalog_run_by(c, FILE_YANK, BY(SQL_INT(file.id), SQL_TEXT(reason)), e)
 				      : set_unlisted(c, m, reason, &file, before, e);
 }
 
@@ -138,24 +133,6 @@ int catalog_mark_put(struct catalog *c, const struct catalog_mark *m, struct cat
 	return catalog_name_look(c, m->filename, m->platform, &after, &effect->is_listed, effect->after, e);
 }
 
-static struct catalog_marked marked_of(struct query *q)
-{
-	struct catalog_marked file = {
-		.platform = query_int(q, 0),
-		.folder_path = query_text(q, 1),
-		.filename = query_text(q, 2),
-		.reason = query_text(q, 3),
-		.text = query_text(q, 4),
-		.has_file = query_int(q, 5) != 0,
-		.project = query_text(q, 6),
-		.refusal = query_text(q, 7),
-	};
-	struct catalog_marked *out = &file;
-	int at = 8;
-	FILE_COLUMNS(FILE_READ_MARK)
-	return file;
-}
-
 // limit: of MARKS_NEWEST.
 static int each_mark(struct catalog *c, enum statement which, int64_t platform, enum mark mark, int64_t limit,
 	catalog_marked_fn *fn, void *ctx, struct err *e)
@@ -167,7 +144,19 @@ static int each_mark(struct catalog *c, enum statement which, int64_t platform, 
 		query_bind_int(q, 3, limit);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_marked one = marked_of(q);
+		struct catalog_marked one = {
+			.platform = query_int(q, 0),
+			.folder_path = query_text(q, 1),
+			.filename = query_text(q, 2),
+			.reason = query_text(q, 3),
+			.text = query_text(q, 4),
+			.has_file = query_int(q, 5) != 0,
+			.project = query_text(q, 6),
+			.refusal = query_text(q, 7),
+		};
+		struct catalog_marked *out = &one;
+		int at = 8;
+		FILE_COLUMNS(FILE_READ_MARK)
 		if (fn(ctx, &one, e) < 0)
 			return -1;
 	}

@@ -86,19 +86,13 @@ int catalog_any_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 	return 0;
 }
 
-static struct catalog_file listed_file(struct query *q)
-{
-	struct catalog_file file = {.filename = query_text(q, 0)}, *out = &file;
-	int at = 1;
-	FILE_COLUMNS(FILE_READ_PAGE)
-	return file;
-}
-
 static int each_listed_file(struct query *q, catalog_file_fn *fn, void *ctx, struct err *e)
 {
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_file file = listed_file(q);
+		struct catalog_file file = {.filename = query_text(q, 0)}, *out = &file;
+		int at = 1;
+		FILE_COLUMNS(FILE_READ_PAGE)
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}

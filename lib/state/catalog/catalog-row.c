@@ -9,16 +9,6 @@
 
 // --- for a check ---
 
-static struct catalog_good good_file(struct query *q)
-{
-	struct catalog_good file = {
-		.folder = query_text(q, 0), .filename = query_text(q, 1), .project = query_text(q, 2)};
-	struct catalog_good *out = &file;
-	int at = 3;
-	FILE_COLUMNS(FILE_READ_CHECK)
-	return file;
-}
-
 int catalog_good_files(struct catalog *c, catalog_good_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_GOOD, e);
@@ -26,7 +16,11 @@ int catalog_good_files(struct catalog *c, catalog_good_fn *fn, void *ctx, struct
 		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_good file = good_file(q);
+		struct catalog_good file = {
+			.folder = query_text(q, 0), .filename = query_text(q, 1), .project = query_text(q, 2)};
+		struct catalog_good *out = &file;
+		int at = 3;
+		FILE_COLUMNS(FILE_READ_CHECK)
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}
@@ -73,16 +67,6 @@ int catalog_has_file(struct catalog *c, int64_t platform, const char *folder, co
 
 // --- for a prune ---
 
-static struct catalog_candidate candidate_of(struct query *q)
-{
-	struct catalog_candidate file = {
-		.filename = query_text(q, 0), .path = query_text(q, 1), .refusal = query_text(q, 2)};
-	struct catalog_candidate *out = &file;
-	int at = 4; // after version_key, which is only for sorting
-	FILE_COLUMNS(FILE_READ_PRUNE)
-	return file;
-}
-
 void catalog_candidate_copy(struct arena *a, struct catalog_candidate *out)
 {
 	out->filename = arena_copy(a, str_from(out->filename));
@@ -95,7 +79,11 @@ static int report_candidates(struct query *q, catalog_candidate_fn *fn, void *ct
 {
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_candidate file = candidate_of(q);
+		struct catalog_candidate file = {
+			.filename = query_text(q, 0), .path = query_text(q, 1), .refusal = query_text(q, 2)};
+		struct catalog_candidate *out = &file;
+		int at = 4; // after version_key, which is only for sorting
+		FILE_COLUMNS(FILE_READ_PRUNE)
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}
@@ -141,23 +129,6 @@ int catalog_newest_change(struct catalog *c, int64_t *change, struct err *e)
 
 // --- for an explanation ---
 
-static struct catalog_history history_of(struct query *q)
-{
-	struct catalog_history file = {
-		.platform = query_int(q, 0),
-		.filename = query_text(q, 1),
-		.path = query_text(q, 2),
-		.state = (enum catalog_state)query_int(q, 3),
-		.has_file = query_int(q, 4),
-		.reason = query_text(q, 5),
-		.tombstone = query_text(q, 6),
-	};
-	struct catalog_history *out = &file;
-	int at = 7;
-	FILE_COLUMNS(FILE_READ_WHY)
-	return file;
-}
-
 static int report_histories(struct catalog *c, enum statement id, const char *project, catalog_history_fn *fn,
 	void *ctx, struct err *e)
 {
@@ -166,7 +137,18 @@ static int report_histories(struct catalog *c, enum statement id, const char *pr
 		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_history file = history_of(q);
+		struct catalog_history file = {
+			.platform = query_int(q, 0),
+			.filename = query_text(q, 1),
+			.path = query_text(q, 2),
+			.state = (enum catalog_state)query_int(q, 3),
+			.has_file = query_int(q, 4),
+			.reason = query_text(q, 5),
+			.tombstone = query_text(q, 6),
+		};
+		struct catalog_history *out = &file;
+		int at = 7;
+		FILE_COLUMNS(FILE_READ_WHY)
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}

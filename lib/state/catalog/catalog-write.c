@@ -38,11 +38,6 @@ void catalog_rollback(struct catalog_transaction *t)
 		return;
 }
 
-static int insert_platform(struct catalog *c, const char *name, struct err *e)
-{
-	return catalog_run_by(c, PLATFORM_ADD, BY(SQL_TEXT(name)), e);
-}
-
 int catalog_platform_ensure(struct catalog *c, const char *name, int64_t *id, struct err *e)
 {
 	struct err missing = ERR_INIT;
@@ -52,7 +47,7 @@ int catalog_platform_ensure(struct catalog *c, const char *name, int64_t *id, st
 		*e = missing;
 		return -1;
 	}
-	return insert_platform(c, name, e) < 0 ? -1 : catalog_platform_find(c, name, id, e);
+	return catalog_run_by(c, PLATFORM_ADD, BY(SQL_TEXT(name)), e) < 0 ? -1 : catalog_platform_find(c, name, id, e);
 }
 
 int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struct err *e)
@@ -70,11 +65,6 @@ int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struc
 	return catalog_platform_ensure(c, name, id, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
-static int set_store(struct catalog *c, const char *store, struct err *e)
-{
-	return catalog_run_by(c, STORE_SET, BY(SQL_TEXT(store)), e);
-}
-
 int catalog_claim(struct catalog *c, const char *store, struct err *e)
 {
 	int is_new = catalog_is_of(c, store, e);
@@ -86,7 +76,7 @@ int catalog_claim(struct catalog *c, const char *store, struct err *e)
 	is_new = catalog_is_of(c, store, e); // another process may have recorded it meanwhile
 	if (is_new <= 0)
 		return is_new;
-	return set_store(c, store, e) < 0 ? -1 : catalog_commit(&t, e);
+	return catalog_run_by(c, STORE_SET, BY(SQL_TEXT(store)), e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
 static int clear_platform(void *ctx, const struct catalog_platform *p, struct err *e)

@@ -295,18 +295,6 @@ static int use_wal(struct database *d, struct err *e)
 	return code == SQLITE_OK ? 0 : set_sqlite_error(d, code, e);
 }
 
-// Checks before it changes anything: a foreign or newer database stays as it is.
-static int prepare_write(struct database *d, struct err *e)
-{
-	int64_t version;
-	wait_when_busy(d);
-	if (check_version(d, &version, e) < 0)
-		return -1;
-	if (use_wal(d, e) < 0 || run_script(d, d->kind->connection, e) < 0)
-		return -1;
-	return upgrade_schema(d, e);
-}
-
 // Checks access before SQLite does, whose "unable to open database file" has no reason. It does not open the file:
 // closing it would drop the locks of this process's other connections (fcntl(2); "How To Corrupt An SQLite Database
 // File").
@@ -368,8 +356,16 @@ static struct database *new_database(const struct database_kind *kind, const cha
 int database_open(const struct database_kind *kind, const char *path, struct database **out, struct err *e)
 {
 	CLEANUP(database_cleanup) struct database *d = new_database(kind, path);
-	if (find_folder(d, true, e) < 0 || open_database(d, d->real_path, SQLITE_OPEN_READWRITE, e) < 0 ||
-		prepare_write(d, e) < 0)
+	// Checks before it changes anything: a foreign or newer database stays as it is.
+	if (find_folder(d, true, e) < 0 || open_database(d, d->real_path, SQLITE_OPEN_READWRITE, e) < 0)
+		return -1;
+	int64_t version;
+	wait_when_busy(d);
+	if (check_version(d, &version, e) < 0)
+		return -1;
+	if (use_wal(d, e) < 0 || run_script(d, d->kind->connection, e) < 0)
+		return -1;
+	if (upgrade_schema(d, e) < 0)
 		return -1;
 	*out = STEAL_PTR(d);
 	return 0;

@@ -23,38 +23,28 @@ static void attach_place_release(struct attach_place *at)
 	place_folder_close(&at->open);
 }
 
-static int find_file_folder(const struct platform *p, const struct catalog_place *file, struct attach_place *at,
-	struct err *e)
-{
-	const char *slash = strrchr(file->path, '/');
-	at->folder = slash ? xstrndup(file->path, (size_t)(slash - file->path)) : xstrdup("");
-	memcpy(at->sha256, file->sha256, SHA256_SIZE);
-	at->open = place_open_folder(p->written, at->folder, e);
-	return at->open ? 0 : -1;
-}
-
-static int find_future_folder(const struct platform *p, struct catalog *c, const struct attach_request *r,
-	struct attach_place *at, struct err *e)
-{
-	CLEANUP(mem_free) char *project = publish_project_of(r->filename, NULL, e);
-	if (!project || attachment_subject(r->kind, r->text, r->filename, at->sha256, e) < 0)
-		return -1;
-	at->folder = target_dir_choose(p, c, project, e);
-	if (!at->folder)
-		return -1;
-	at->open = target_dir_open(p, c, at->folder, &at->made, e);
-	return !at->open || target_dir_check(p, c, at->open, r->filename, e) < 0 ? -1 : 0;
-}
-
 static int find_attach_place(const struct platform *p, struct catalog *c, const struct attach_request *r,
 	struct attach_place *at, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(catalog_place_release) struct catalog_place file = {0};
-	if (catalog_find_file(c, p->id, r->filename, &file, &why) == 0)
-		return find_file_folder(p, &file, at, e);
-	if (why.kind == ERR_NOT_FOUND && r->waits)
-		return find_future_folder(p, c, r, at, e);
+	if (catalog_find_file(c, p->id, r->filename, &file, &why) == 0) {
+		const char *slash = strrchr(file.path, '/');
+		at->folder = slash ? xstrndup(file.path, (size_t)(slash - file.path)) : xstrdup("");
+		memcpy(at->sha256, file.sha256, SHA256_SIZE);
+		at->open = place_open_folder(p->written, at->folder, e);
+		return at->open ? 0 : -1;
+	}
+	if (why.kind == ERR_NOT_FOUND && r->waits) {
+		CLEANUP(mem_free) char *project = publish_project_of(r->filename, NULL, e);
+		if (!project || attachment_subject(r->kind, r->text, r->filename, at->sha256, e) < 0)
+			return -1;
+		at->folder = target_dir_choose(p, c, project, e);
+		if (!at->folder)
+			return -1;
+		at->open = target_dir_open(p, c, at->folder, &at->made, e);
+		return !at->open || target_dir_check(p, c, at->open, r->filename, e) < 0 ? -1 : 0;
+	}
 	*e = why;
 	return -1;
 }

@@ -224,27 +224,6 @@ static int open_listed(struct publish *p, struct catalog *c, struct place_file *
 
 // --- the end ---
 
-static int examine_file(struct publish *p, const struct declared *claims, struct err *e)
-{
-	struct digest_value hash[DIGEST_COUNT];
-	multi_digest_end(p->hashes, hash);
-	if (declared_check_bytes(claims, hash, e) < 0)
-		return -1;
-	if (ingest_read(p->ingest, place_write_file(p->write), p->filename, STRICT, &p->facts, e) < 0)
-		return err_prefix(e, "%s: ", p->filename);
-	if (p->facts.refusal)
-		return err_set(e, ERR_INVALID, "%s: %s", p->filename, p->facts.refusal);
-	if (memcmp(hash[DIGEST_SHA256].bytes, p->facts.sha256, SHA256_SIZE) != 0)
-		return err_set(e, ERR_IO, "%s: the bytes on the disk differ from those received", p->filename);
-	if (strcmp(p->facts.name.project, p->project) != 0)
-		return err_set(e, ERR_INVALID,
-			"%s: it is of the project %s; the field \"name\" must come before it and say so", p->filename,
-			p->facts.name.project);
-	if (!profile_admits(&p->platform->profile, &p->facts.name, e))
-		return err_prefix(e, "%s: ", p->filename);
-	return declared_check_name(claims, str_from(p->filename), &p->facts.name, e);
-}
-
 void publish_take_facts(struct publish *p)
 {
 	p->takes_facts = true;
@@ -258,13 +237,6 @@ void publish_audit(struct publish *p, struct wheel_gate *gate)
 const struct audit_report *publish_refusal(const struct publish *p)
 {
 	return p->is_refused ? &p->report : NULL;
-}
-
-static void judge_inside(struct publish *p, const struct wheel_facts *facts)
-{
-	wheel_gate_judge(p->gate, p->platform->name, &p->facts.name, facts, &p->report);
-	if (wheel_gate_check(&p->report, &p->verdict) < 0)
-		err_prefix(&p->verdict, "%s: ", p->filename);
 }
 
 // Of a wheel that cannot be read: it is as good as any, unless it has to be judged. A failure of the disk is no fault of
@@ -296,8 +268,11 @@ static int look_inside(struct publish *p, struct err *e)
 	const struct byte_source bytes = ingest_bytes(p->ingest, place_write_file(p->write), &p->facts);
 	if (wheel_facts_read(&bytes, &p->facts.name, &facts, &why) < 0)
 		return note_unreadable(p, &why, e);
-	if (p->gate)
-		judge_inside(p, &facts);
+	if (p->gate) {
+		wheel_gate_judge(p->gate, p->platform->name, &p->facts.name, &facts, &p->report);
+		if (wheel_gate_check(&p->report, &p->verdict) < 0)
+			err_prefix(&p->verdict, "%s: ", p->filename);
+	}
 	if (p->takes_facts)
 		taken_facts_pack(ingest_wheel_reader(p->ingest), &facts, &p->inside);
 	return 0;
@@ -449,8 +424,24 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 	CLEANUP(mem_free) char *folder = NULL;
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	p->ingest = ingest_new();
-	if (examine_file(p, claims, e) < 0 || publish_attach_check(&p->attach, p->filename, p->facts.sha256, e) < 0 ||
-		look_inside(p, e) < 0)
+	struct digest_value hash[DIGEST_COUNT];
+	multi_digest_end(p->hashes, hash);
+	if (declared_check_bytes(claims, hash, e) < 0)
+		return -1;
+	if (ingest_read(p->ingest, place_write_file(p->write), p->filename, STRICT, &p->facts, e) < 0)
+		return err_prefix(e, "%s: ", p->filename);
+	if (p->facts.refusal)
+		return err_set(e, ERR_INVALID, "%s: %s", p->filename, p->facts.refusal);
+	if (memcmp(hash[DIGEST_SHA256].bytes, p->facts.sha256, SHA256_SIZE) != 0)
+		return err_set(e, ERR_IO, "%s: the bytes on the disk differ from those received", p->filename);
+	if (strcmp(p->facts.name.project, p->project) != 0)
+		return err_set(e, ERR_INVALID,
+			"%s: it is of the project %s; the field \"name\" must come before it and say so", p->filename,
+			p->facts.name.project);
+	if (!profile_admits(&p->platform->profile, &p->facts.name, e))
+		return err_prefix(e, "%s: ", p->filename);
+	if (declared_check_name(claims, str_from(p->filename), &p->facts.name, e) < 0 ||
+		publish_attach_check(&p->attach, p->filename, p->facts.sha256, e) < 0 || look_inside(p, e) < 0)
 		return -1;
 	// The name may have been removed since publish_begin.
 	if (enter_step(p, &hold, e) < 0 || target_dir_check(p->platform, c, p->open, p->filename, e) < 0)

@@ -123,21 +123,6 @@ static int want_release(const struct copies *all, size_t i, const char *ending, 
 	return release_want(catalog_path(all->catalog), all->platform, all->item[i].folder_path, name, e);
 }
 
-// text NULL: removes the sidecars.
-static int put_sidecars(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
-{
-	for (size_t i = 0; i < all->count; i++) {
-		struct place_folder *open = all->item[i].open;
-		if (!all->item[i].is_meant)
-			continue;
-		if ((text ? sidecar_write(open, all->filename, mark, *text, e)
-			  : sidecar_remove(open, all->filename, mark, e)) < 0 ||
-			want_release(all, i, sidecar_ending[mark], e) < 0)
-			return err_prefix(e, "platform %s: ", all->platform->name);
-	}
-	return 0;
-}
-
 // Writes the marks to the catalog, as a scan of the sidecars would.
 static int write_marks(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
@@ -161,8 +146,16 @@ static int write_marks(const struct copies *all, enum mark mark, const struct st
 
 static int mark_copies(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
-	if (put_sidecars(all, mark, text, e) < 0)
-		return -1;
+	// text NULL: removes the sidecars.
+	for (size_t i = 0; i < all->count; i++) {
+		struct place_folder *open = all->item[i].open;
+		if (!all->item[i].is_meant)
+			continue;
+		if ((text ? sidecar_write(open, all->filename, mark, *text, e)
+			  : sidecar_remove(open, all->filename, mark, e)) < 0 ||
+			want_release(all, i, sidecar_ending[mark], e) < 0)
+			return err_prefix(e, "platform %s: ", all->platform->name);
+	}
 	return store_is_split(all->platform) ? 0 : write_marks(all, mark, text, e);
 }
 
@@ -188,19 +181,6 @@ int sidecar_ops_unyank(const struct platform *p, struct catalog *c, const char *
 	return find_copies(&all, e) < 0 ? -1 : mark_copies(&all, MARK_YANKED, NULL, e);
 }
 
-static int delete_attachments(const struct copies *all, size_t i, struct err *e)
-{
-	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++) {
-		CLEANUP(mem_free) char *name = attachment_file_name(all->filename, (enum attachment)kind);
-		int removed = name ? place_remove(all->item[i].open, name, NULL, e) : 0;
-		if (removed == 0)
-			continue;
-		if (removed < 0 || want_release(all, i, attachment_ending[kind], e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 // The attachments go after their file: if the process dies in between, the same call removes them.
 static int delete_bytes(const struct copies *all, struct err *e)
 {
@@ -210,7 +190,15 @@ static int delete_bytes(const struct copies *all, struct err *e)
 			continue;
 		if (place_remove(open, all->filename, NULL, e) < 0)
 			return err_prefix(e, "platform %s: cannot delete ", all->platform->name);
-		if (delete_attachments(all, i, e) < 0 || place_sync(open, e) < 0 || want_release(all, i, "", e) < 0)
+		for (int kind = 0; kind < ATTACHMENT_COUNT; kind++) {
+			CLEANUP(mem_free) char *name = attachment_file_name(all->filename, (enum attachment)kind);
+			int removed = name ? place_remove(all->item[i].open, name, NULL, e) : 0;
+			if (removed == 0)
+				continue;
+			if (removed < 0 || want_release(all, i, attachment_ending[kind], e) < 0)
+				return -1;
+		}
+		if (place_sync(open, e) < 0 || want_release(all, i, "", e) < 0)
 			return -1;
 	}
 	return 0;

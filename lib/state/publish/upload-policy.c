@@ -21,16 +21,6 @@ struct upload_policy {
 	struct upstreams *upstreams;
 };
 
-static int copy_private_platforms(const struct config *from, struct config *to, struct err *e)
-{
-	for (size_t i = 0; i < from->platform_count; i++) {
-		CLEANUP(mem_free) char *section = xasprintf("platform %s", from->platforms[i].name);
-		if (from->platforms[i].is_private && config_set(to, section, "private", "yes", e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int copy_keys(const struct config *from, struct config *to, struct err *e)
 {
 	const struct {
@@ -50,7 +40,12 @@ static int copy_keys(const struct config *from, struct config *to, struct err *e
 	config_upstreams_release(&to->upstreams);
 	config_upstreams_copy(&from->upstreams, &to->upstreams);
 	to->prune_upstream_min_age = from->prune_upstream_min_age;
-	return copy_private_platforms(from, to, e);
+	for (size_t i = 0; i < from->platform_count; i++) {
+		CLEANUP(mem_free) char *section = xasprintf("platform %s", from->platforms[i].name);
+		if (from->platforms[i].is_private && config_set(to, section, "private", "yes", e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int upload_policy_new(const struct config *c, struct upload_policy **out, struct err *e)
@@ -132,16 +127,6 @@ static void question_release(struct question *q)
 	buf_release(&q->why);
 }
 
-static void log_unread_list(struct question *q, const struct upstream_answer *answer, const struct replacement_answer *a)
-{
-	const struct simplepage_file *other = a->places ? a->place[0].file : NULL;
-	if (a->kind == REPLACEMENT_SAME)
-		buf_printf(&q->why, "%s: not taken, because upstream has it: %s", q->file->filename, a->same->url);
-	else
-		buf_printf(&q->why, "%s: not taken, because what upstream (%s) has does the same on %s: %s",
-			q->file->filename, answer->index, q->platform->name, other ? other->url : "");
-}
-
 static int take_answer(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct question *q = ctx;
@@ -162,8 +147,15 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	int64_t until = q->now - (int64_t)q->upload_policy->config.prune_upstream_min_age;
 	if (replacement_compute(replacement, &q->platform->profile, &ours, until, &a, &unsaid) < 0)
 		return 0;
-	if (replacement_is_complete(&a))
-		log_unread_list(q, answer, &a);
+	if (replacement_is_complete(&a)) {
+		const struct simplepage_file *other = a.places ? a.place[0].file : NULL;
+		if (a.kind == REPLACEMENT_SAME)
+			buf_printf(&q->why, "%s: not taken, because upstream has it: %s", q->file->filename,
+				a.same->url);
+		else
+			buf_printf(&q->why, "%s: not taken, because what upstream (%s) has does the same on %s: %s",
+				q->file->filename, answer->index, q->platform->name, other ? other->url : "");
+	}
 	replacement_answer_release(&a);
 	return 0;
 }

@@ -132,33 +132,6 @@ static int by_platform_and_name(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-// Several words may mean one file.
-static void drop_repeated(struct yank_files *f)
-{
-	size_t kept = 0;
-	if (f->files)
-		qsort(f->file, f->files, sizeof(*f->file), by_platform_and_name);
-	for (size_t i = 0; i < f->files; i++) {
-		if (kept && by_platform_and_name(&f->file[kept - 1], &f->file[i]) == 0) {
-			free(f->file[i].project);
-			free(f->file[i].name);
-		} else {
-			f->file[kept++] = f->file[i];
-		}
-	}
-	f->files = kept;
-}
-
-// As the commands say it.
-static int refuse_unfound(const struct yank_request *r, const char *word, struct err *e)
-{
-	if (file_select_is(word))
-		return err_set(e, ERR_NOT_FOUND, "no listed file is %s", word);
-	if (r->platform)
-		return err_set(e, ERR_NOT_FOUND, "platform %s has no file %s", r->platform, word);
-	return err_set(e, ERR_NOT_FOUND, "no platform has a file %s", word);
-}
-
 int yank_files_choose(const struct yank_request *r, const struct store *s, struct catalog *c, struct yank_files *out,
 	struct err *e)
 {
@@ -169,10 +142,28 @@ int yank_files_choose(const struct yank_request *r, const struct store *s, struc
 		struct yank_word w = {.request = r, .catalog = c, .out = out};
 		if ((file_select_is(word) ? choose_selected : choose_file)(&w, word, s, e) < 0)
 			return -1;
-		if (!w.is_found)
-			return refuse_unfound(r, word, e);
+		if (!w.is_found) {
+			// As the commands say it.
+			if (file_select_is(word))
+				return err_set(e, ERR_NOT_FOUND, "no listed file is %s", word);
+			if (r->platform)
+				return err_set(e, ERR_NOT_FOUND, "platform %s has no file %s", r->platform, word);
+			return err_set(e, ERR_NOT_FOUND, "no platform has a file %s", word);
+		}
 	}
-	drop_repeated(out);
+	// Several words may mean one file.
+	size_t kept = 0;
+	if (out->files)
+		qsort(out->file, out->files, sizeof(*out->file), by_platform_and_name);
+	for (size_t i = 0; i < out->files; i++) {
+		if (kept && by_platform_and_name(&out->file[kept - 1], &out->file[i]) == 0) {
+			free(out->file[i].project);
+			free(out->file[i].name);
+		} else {
+			out->file[kept++] = out->file[i];
+		}
+	}
+	out->files = kept;
 	return 0;
 }
 

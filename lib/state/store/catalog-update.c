@@ -78,34 +78,6 @@ int catalog_update_attach(const struct platform *p, struct catalog *c, const cha
 	return catalog_commit(&t, e);
 }
 
-static int look_at_attachment(const struct platform *p, struct catalog *c, const char *folder, struct str of,
-	enum attachment kind, struct err *e)
-{
-	CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
-	CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(p->place, folder, e);
-	CLEANUP(attachment_facts_release) struct attachment_facts facts = {0};
-	int found = open ? attachment_file_read(open, filename, kind, &facts, e) : -1;
-	return found < 0 ? -1 : catalog_update_attach(p, c, folder, filename, kind, found ? &facts : NULL, e);
-}
-
-static int look_at_file(const struct platform *p, struct catalog *c, const char *path, const char *folder,
-	const char *filename, struct err *e)
-{
-	struct err missing = ERR_INIT;
-	CLEANUP(catalog_place_release) struct catalog_place known = {0};
-	if (catalog_find_file(c, p->id, filename, &known, &missing) == 0)
-		return 0;
-	CLEANUP(place_file_close) struct place_file *file = place_open(p->place, path, e);
-	if (!file)
-		return -1;
-	CLEANUP(ingest_cleanup) struct ingest *in = ingest_new();
-	CLEANUP(ingest_facts_release) struct ingest_facts facts;
-	ingest_facts_init(&facts);
-	if (ingest_read(in, file, filename, LENIENT, &facts, e) < 0)
-		return -1;
-	return facts.refusal ? 0 : catalog_update_put(p, c, &facts, NULL, folder, &facts.version, e);
-}
-
 int catalog_update_look(const struct platform *p, struct catalog *c, const char *path, struct err *e)
 {
 	struct str of;
@@ -115,7 +87,24 @@ int catalog_update_look(const struct platform *p, struct catalog *c, const char 
 	CLEANUP(mem_free) char *folder = slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup("");
 	if (sidecar_is(str_from(name), &of, &mark))
 		return look_at_mark(p, c, folder, of, mark, e);
-	if (attachment_is(str_from(name), &of, &kind))
-		return look_at_attachment(p, c, folder, of, kind, e);
-	return look_at_file(p, c, path, folder, name, e);
+	if (attachment_is(str_from(name), &of, &kind)) {
+		CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
+		CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(p->place, folder, e);
+		CLEANUP(attachment_facts_release) struct attachment_facts facts = {0};
+		int found = open ? attachment_file_read(open, filename, kind, &facts, e) : -1;
+		return found < 0 ? -1 : catalog_update_attach(p, c, folder, filename, kind, found ? &facts : NULL, e);
+	}
+	struct err missing = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place known = {0};
+	if (catalog_find_file(c, p->id, name, &known, &missing) == 0)
+		return 0;
+	CLEANUP(place_file_close) struct place_file *file = place_open(p->place, path, e);
+	if (!file)
+		return -1;
+	CLEANUP(ingest_cleanup) struct ingest *in = ingest_new();
+	CLEANUP(ingest_facts_release) struct ingest_facts facts;
+	ingest_facts_init(&facts);
+	if (ingest_read(in, file, name, LENIENT, &facts, e) < 0)
+		return -1;
+	return facts.refusal ? 0 : catalog_update_put(p, c, &facts, NULL, folder, &facts.version, e);
 }

@@ -30,21 +30,16 @@ static void add_line(struct buf *out, struct str text)
 		buf_putc(out, (unsigned char)text.ptr[i] < ' ' || text.ptr[i] == 127 ? ' ' : text.ptr[i]);
 }
 
-static void compose_mark(const char *who, const char *reason, struct buf *out)
-{
-	char when[CLOCK_TEXT];
-	clock_write(clock_wall_seconds(), when);
-	add_line(out, str_from(reason));
-	buf_puts(out, "\nby ");
-	add_line(out, str_from(who));
-	buf_printf(out, " at %s\n", when);
-}
-
 static int put_mark(const struct platform *p, struct place_folder *top, const char *who, const char *reason, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_WORDS);
-	compose_mark(who, reason, &text);
+	char when[CLOCK_TEXT];
+	clock_write(clock_wall_seconds(), when);
+	add_line(&text, str_from(reason));
+	buf_puts(&text, "\nby ");
+	add_line(&text, str_from(who));
+	buf_printf(&text, " at %s\n", when);
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the reason is longer than %d bytes", LIMIT_WORDS);
 	CLEANUP(place_write_free) struct place_write *w = place_write_begin(top, mark, e);
@@ -97,26 +92,6 @@ int freeze_clear(const struct platform *p, bool *was_frozen, struct err *e)
 	return 0;
 }
 
-// Leaves out a character that is cut off, and what is not text.
-static void read_mark(const struct platform *p, struct buf *why)
-{
-	struct err ignored = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_WORDS);
-	CLEANUP(place_file_close) struct place_file *file = place_open(p->written, mark, &ignored);
-	if (file && place_file_read(file, LIMIT_WORDS, &text, &ignored) < 0)
-		buf_clear(&text);
-	struct str rest = buf_view(&text);
-	struct str reason = str_trim(str_cut(&rest, '\n'));
-	struct str by = rest.ptr ? str_trim(str_cut(&rest, '\n')) : STR("");
-	add_line(why, reason.len && str_is_utf8(reason) ? reason : str_from(no_reason));
-	if (!by.len || !str_is_utf8(by))
-		return;
-	buf_puts(why, " (");
-	add_line(why, by);
-	buf_putc(why, ')');
-}
-
 int freeze_is(const struct platform *p, struct buf *why, struct err *e)
 {
 	struct place_info info;
@@ -124,8 +99,24 @@ int freeze_is(const struct platform *p, struct buf *why, struct err *e)
 	int found = top ? place_stat(top, mark, &info, e) : -1;
 	if (top && found < 0)
 		return err_prefix(e, "platform %s: %s: ", p->name, mark);
-	if (found > 0)
-		read_mark(p, why);
+	if (found > 0) {
+		// Leaves out a character that is cut off, and what is not text.
+		struct err ignored = ERR_INIT;
+		CLEANUP(buf_release) struct buf text;
+		buf_init(&text, LIMIT_WORDS);
+		CLEANUP(place_file_close) struct place_file *file = place_open(p->written, mark, &ignored);
+		if (file && place_file_read(file, LIMIT_WORDS, &text, &ignored) < 0)
+			buf_clear(&text);
+		struct str rest = buf_view(&text);
+		struct str reason = str_trim(str_cut(&rest, '\n'));
+		struct str by = rest.ptr ? str_trim(str_cut(&rest, '\n')) : STR("");
+		add_line(why, reason.len && str_is_utf8(reason) ? reason : str_from(no_reason));
+		if (by.len && str_is_utf8(by)) {
+			buf_puts(why, " (");
+			add_line(why, by);
+			buf_putc(why, ')');
+		}
+	}
 	return found;
 }
 

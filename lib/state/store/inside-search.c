@@ -91,13 +91,6 @@ static bool matches_name(const struct inside_search *s, const struct catalog_ins
 	return false;
 }
 
-// The name of a library that is what was sought; ptr NULL: none.
-static struct str match_library(const struct inside_search *s, const struct catalog_inside_name *name)
-{
-	bool may_match = s->kind == INSIDE_SEARCH_BUNDLES && !is_of_language(name->purl);
-	return may_match ? library_name_match(str_from(name->name), s->pattern) : (struct str){0};
-}
-
 // Whether a component says the version of files that have another name: openssl-libs of libssl.so.3.
 static bool is_beside(const struct inside_search *s, const struct catalog_inside_name *name)
 {
@@ -146,7 +139,10 @@ static int add_users(void *ctx, int64_t word, const struct catalog_inside_name *
 {
 	struct searching *s = ctx;
 	struct arena *a = &s->out->text;
-	struct str matched = match_library(s->search, name);
+	// The name of a library that is what was sought; ptr NULL: none.
+	bool may_match = s->search->kind == INSIDE_SEARCH_BUNDLES && !is_of_language(name->purl);
+	struct str matched = may_match ? library_name_match(str_from(name->name), s->search->pattern) : (struct str){0};
+	;
 	bool matches = matched.ptr || matches_name(s->search, name);
 	s->is_beside = !matches && is_beside(s->search, name);
 	if (!matches && !s->is_beside)

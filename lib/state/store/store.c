@@ -179,12 +179,20 @@ static int add_top_name(void *ctx, const char *name, enum place_kind kind, struc
 	return 0;
 }
 
-// A folder that does not answer counts as a platform.
-static int add_detected(struct store *s, struct place_folder *top, const struct top_names *all, struct err *e)
+// Finds the first-level folders that have a platform's name.
+static int detect_platforms(struct store *s, unsigned wait_ms, struct err *e)
 {
+	CLEANUP(top_names_release) struct top_names all = {.store = s};
+	CLEANUP(place_folder_close) struct place_folder *top = place_open_folder(s->top, "", e);
+	if (!top)
+		return -1;
+	if (place_list(top, add_top_name, &all, e) < 0)
+		return err_prefix(e, "%s: ", s->path);
+	probe_folders(s, all.item, all.count, wait_ms);
+	// A folder that does not answer counts as a platform.
 	size_t room = 0, stray_room = 0;
-	for (size_t i = 0; i < all->count; i++) {
-		const struct wanted *w = &all->item[i];
+	for (size_t i = 0; i < all.count; i++) {
+		const struct wanted *w = &all.item[i];
 		if (!w->path || (!w->is_away && !is_folder(top, w->name))) {
 			GROW(s->stray, s->stray_count, stray_room);
 			s->stray[s->stray_count++] = xstrdup(w->name);
@@ -199,19 +207,6 @@ static int add_detected(struct store *s, struct place_folder *top, const struct 
 	if (s->platform_count)
 		qsort(s->platform, s->platform_count, sizeof(*s->platform), by_wanted_name);
 	return 0;
-}
-
-// Finds the first-level folders that have a platform's name.
-static int detect_platforms(struct store *s, unsigned wait_ms, struct err *e)
-{
-	CLEANUP(top_names_release) struct top_names all = {.store = s};
-	CLEANUP(place_folder_close) struct place_folder *top = place_open_folder(s->top, "", e);
-	if (!top)
-		return -1;
-	if (place_list(top, add_top_name, &all, e) < 0)
-		return err_prefix(e, "%s: ", s->path);
-	probe_folders(s, all.item, all.count, wait_ms);
-	return add_detected(s, top, &all, e);
 }
 
 static void forget_stray(struct store *s)
@@ -234,16 +229,6 @@ static int find_platforms(struct store *s, const struct config *c, unsigned wait
 	forget_stray(s); // they belong to the single platform
 	s->platform = xcalloc(1, sizeof(*s->platform));
 	append_platform(s, only_platform, s->path, s->path);
-	return 0;
-}
-
-// Memberships need a folder.
-static int check_memberships(const struct config *c, struct err *e)
-{
-	for (size_t i = 0; i < c->view_count; i++)
-		if (c->views[i].from && !c->store && !c->views_path)
-			return err_set(e, ERR_USAGE,
-				"view %s: from needs [store] views, because no [store] path is set", c->views[i].name);
 	return 0;
 }
 
@@ -271,7 +256,12 @@ int store_open(const struct config *c, unsigned wait_ms, struct store *out, stru
 		if (fd < 0)
 			return refuse_store(e);
 	}
-	if (check_memberships(c, e) < 0 || find_platforms(&s, c, wait_ms, e) < 0)
+	// Memberships need a folder.
+	for (size_t i = 0; i < c->view_count; i++)
+		if (c->views[i].from && !c->store && !c->views_path)
+			return err_set(e, ERR_USAGE,
+				"view %s: from needs [store] views, because no [store] path is set", c->views[i].name);
+	if (find_platforms(&s, c, wait_ms, e) < 0)
 		return -1;
 	*out = s;
 	s = (struct store){0};

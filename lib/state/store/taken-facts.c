@@ -43,38 +43,22 @@ static int by_inside_name(const void *a, const void *b)
 	return order ? order : strcmp(x->purl, y->purl);
 }
 
-static void remove_equal_names(struct taken_facts *t)
-{
-	size_t kept = 0;
-	if (t->names)
-		qsort(t->name, t->names, sizeof(*t->name), by_inside_name);
-	for (size_t i = 0; i < t->names; i++)
-		if (!kept || by_inside_name(&t->name[i], &t->name[kept - 1]) != 0)
-			t->name[kept++] = t->name[i];
-	t->names = kept;
-}
-
 static struct str file_part(const char *path)
 {
 	struct str all = str_from(path);
 	return str_slice(all, (size_t)(str_rfind(all, '/') + 1), all.len);
 }
 
-// What the members of the wheel can be needed as.
-static void collect_provided(const struct wheel_facts *f, struct strset *out)
-{
-	for (size_t i = 0; i < f->elfs; i++) {
-		strset_add(out, file_part(f->elf[i].path).ptr);
-		if (f->elf[i].elf.soname)
-			strset_add(out, f->elf[i].elf.soname);
-	}
-	strset_sort(out);
-}
-
 static void take_needs(struct taken_facts *t, const struct wheel_facts *f)
 {
 	CLEANUP(strset_release) struct strset provided = {0}, needed = {0};
-	collect_provided(f, &provided);
+	// What the members of the wheel can be needed as.
+	for (size_t i = 0; i < f->elfs; i++) {
+		strset_add(&provided, file_part(f->elf[i].path).ptr);
+		if (f->elf[i].elf.soname)
+			strset_add(&provided, f->elf[i].elf.soname);
+	}
+	strset_sort(&provided);
 	for (size_t i = 0; i < f->elfs; i++)
 		for (size_t k = 0; k < f->elf[i].elf.needed.count; k++)
 			if (!strset_has(&provided, f->elf[i].elf.needed.item[k]))
@@ -92,27 +76,6 @@ static void add_bundled(struct taken_facts *t, struct str library)
 	take_name_of_kind(t, CATALOG_INSIDE_BUNDLES, is_hashed ? buf_view(&plain) : library, NULL, NULL);
 }
 
-// A library has a folder of its own, or its name or its SONAME says so; most extension modules have no "lib" in front.
-static bool is_library(const struct wheel_elf *elf)
-{
-	bool has_name = str_starts(file_part(elf->path), STR("lib")) ||
-			(elf->elf.soname && str_starts(str_from(elf->elf.soname), STR("lib")));
-	return wheel_is_bundled(elf->path) || (has_name && (elf->elf.soname || elf->elf.is_dynamic));
-}
-
-static void take_libraries(struct taken_facts *t, const struct wheel_facts *f)
-{
-	for (size_t i = 0; i < f->elfs; i++) {
-		const struct wheel_elf *elf = &f->elf[i];
-		struct str file = file_part(elf->path), soname = str_from(elf->elf.soname ? elf->elf.soname : "");
-		if (!is_library(elf))
-			continue;
-		add_bundled(t, file);
-		if (!str_eq(wheel_library_stem(file), wheel_library_stem(soname)))
-			add_bundled(t, soname);
-	}
-}
-
 static void take_toolchains(struct taken_facts *t, const struct wheel_facts *f)
 {
 	CLEANUP(strset_release) struct strset all = {0};
@@ -122,14 +85,6 @@ static void take_toolchains(struct taken_facts *t, const struct wheel_facts *f)
 	strset_sort(&all);
 	for (size_t i = 0; i < all.count; i++)
 		take_name_of_kind(t, CATALOG_INSIDE_TOOLCHAIN, str_from(all.item[i]), NULL, NULL);
-}
-
-static void take_component_names(struct taken_facts *t, const struct wheel_facts *f)
-{
-	for (size_t i = 0; i < f->components; i++) {
-		const struct wheel_component *c = &f->component[i];
-		take_name_of_kind(t, CATALOG_INSIDE_COMPONENT, str_from(c->name), c->version, c->purl);
-	}
 }
 
 // --- symbols ---
@@ -200,10 +155,30 @@ void taken_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, struc
 		return;
 	}
 	take_needs(out, f);
-	take_libraries(out, f);
-	take_component_names(out, f);
+	for (size_t i = 0; i < f->elfs; i++) {
+		const struct wheel_elf *elf = &f->elf[i];
+		struct str file = file_part(elf->path), soname = str_from(elf->elf.soname ? elf->elf.soname : "");
+		// A library has a folder of its own, or its name or its SONAME says so; most extension modules have no "lib" in front.
+		bool has_name = str_starts(file_part(elf->path), STR("lib")) ||
+				(elf->elf.soname && str_starts(str_from(elf->elf.soname), STR("lib")));
+		if (!(wheel_is_bundled(elf->path) || (has_name && (elf->elf.soname || elf->elf.is_dynamic))))
+			continue;
+		add_bundled(out, file);
+		if (!str_eq(wheel_library_stem(file), wheel_library_stem(soname)))
+			add_bundled(out, soname);
+	}
+	for (size_t i = 0; i < f->components; i++) {
+		const struct wheel_component *c = &f->component[i];
+		take_name_of_kind(out, CATALOG_INSIDE_COMPONENT, str_from(c->name), c->version, c->purl);
+	}
 	take_toolchains(out, f);
-	remove_equal_names(out);
+	size_t kept = 0;
+	if (out->names)
+		qsort(out->name, out->names, sizeof(*out->name), by_inside_name);
+	for (size_t i = 0; i < out->names; i++)
+		if (!kept || by_inside_name(&out->name[i], &out->name[kept - 1]) != 0)
+			out->name[kept++] = out->name[i];
+	out->names = kept;
 	take_symbol_hashes(out, f);
 }
 

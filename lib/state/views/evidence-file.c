@@ -190,21 +190,16 @@ int evidence_file_tested(const struct evidence_wheel *w, struct arena *text, str
 	return 0;
 }
 
-static int collect_tested(const struct evidence *r, struct arena *text, struct catalog_tested *out, struct err *e)
-{
-	for (size_t i = 0; i < r->wheels; i++)
-		if (evidence_file_tested(&r->wheel[i], text, &out[i], e) < 0)
-			return -1;
-	return 0;
-}
-
 int evidence_file_put(struct catalog *c, const struct evidence_file *f, struct str text, struct err *e)
 {
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, EVIDENCE_FILE_MOST + EVIDENCE_FILE_MOST / 8);
 	CLEANUP(arena_release) struct arena projects = {0};
 	CLEANUP(mem_free) struct catalog_tested *wheel = xcalloc(f->record.wheels + 1, sizeof(*wheel));
-	if (collect_tested(&f->record, &projects, wheel, e) < 0 || compress_zstd(text, ZSTD_LEVEL, &packed, e) < 0)
+	for (size_t i = 0; i < f->record.wheels; i++)
+		if (evidence_file_tested(&f->record.wheel[i], &projects, &wheel[i], e) < 0)
+			return -1;
+	if (compress_zstd(text, ZSTD_LEVEL, &packed, e) < 0)
 		return -1;
 	return catalog_evidence_put(c, &f->row, wheel, buf_view(&packed), e);
 }

@@ -45,15 +45,6 @@ static int take_future(void *ctx, const struct catalog_generation *g, struct err
 	return 0;
 }
 
-static void reverse_times(struct repaired_view *r)
-{
-	for (size_t i = 0, k = r->times; i + 1 < k; i++) {
-		struct membership_time one = r->time[--k];
-		r->time[k] = r->time[i];
-		r->time[i] = one;
-	}
-}
-
 #define SECOND_NS ((int64_t)1000000000)
 
 // A file that was written while the clock was ahead is no later than the one behind it.
@@ -73,19 +64,12 @@ static int find_times(struct repaired_view *r, const char *folder, const char *v
 		after = after < r->before ? r->before : after;
 		r->time[i].made = after;
 	}
-	reverse_times(r);
+	for (size_t i = 0, k = r->times; i + 1 < k; i++) {
+		struct membership_time one = r->time[--k];
+		r->time[k] = r->time[i];
+		r->time[i] = one;
+	}
 	return 0;
-}
-
-// Generations are never older than the one before, so all in the future are the newest ones.
-static int look_for_future(struct repaired_view *r, struct catalog *c, const char *view, struct err *e)
-{
-	struct catalog_view known;
-	if (catalog_view_find(c, view, &known, e) < 0)
-		return -1;
-	r->newest = known.generation;
-	r->times = 0;
-	return catalog_view_generations(c, view, INT64_MAX, LIMIT_GENERATIONS, take_future, r, e);
 }
 
 int views_repair_view(const char *folder, struct catalog *c, const char *view, const char *by, bool dry_run,
@@ -97,7 +81,15 @@ int views_repair_view(const char *folder, struct catalog *c, const char *view, c
 	if (whole == 0)
 		return err_set(e, ERR_INVALID, "the membership of view %s is damaged: wheelcache index says which file",
 			view);
-	if (whole < 0 || look_for_future(&r, c, view, e) < 0)
+	// Generations are never older than the one before, so all in the future are the newest ones.
+	if (whole < 0)
+		return -1;
+	struct catalog_view known;
+	if (catalog_view_find(c, view, &known, e) < 0)
+		return -1;
+	r.newest = known.generation;
+	r.times = 0;
+	if (catalog_view_generations(c, view, INT64_MAX, LIMIT_GENERATIONS, take_future, &r, e) < 0)
 		return -1;
 	*generations = r.times;
 	if (!r.times || dry_run)

@@ -179,21 +179,6 @@ static int sync_folder(struct evidence_sync *s, struct err *e)
 	return s->part && info.version.time_ns == listed ? 0 : compare_folder(s, &info.version, e);
 }
 
-// A volume that is not mounted has lost nothing.
-static int keep_records(struct evidence_sync *s, const struct err *why, struct err *e)
-{
-	int64_t last;
-	if (catalog_evidence_last(s->catalog, &last, e) < 0)
-		return -1;
-	if (why->kind == ERR_NOT_FOUND && !last)
-		return 0;
-	CLEANUP(mem_free) char *reason = xasprintf("%s: the known records are kept", why->msg);
-	s->counts->damaged++;
-	if (s->fn)
-		s->fn(s->ctx, VIEWS_FILE_EVIDENCE, reason);
-	return 0;
-}
-
 static int sync_evidence(const char *folder, struct catalog *c, views_sync_damage_fn *fn, void *ctx,
 	struct views_sync_counts *counts, struct err *e)
 {
@@ -204,7 +189,17 @@ static int sync_evidence(const char *folder, struct catalog *c, views_sync_damag
 	struct place_folder *top = record_folder(folder, VIEWS_FILE_EVIDENCE, false, &why);
 	if (!top) {
 		struct evidence_sync s = start;
-		return keep_records(&s, &why, e);
+		// A volume that is not mounted has lost nothing.
+		int64_t last;
+		if (catalog_evidence_last(s.catalog, &last, e) < 0)
+			return -1;
+		if (why.kind == ERR_NOT_FOUND && !last)
+			return 0;
+		CLEANUP(mem_free) char *reason = xasprintf("%s: the known records are kept", why.msg);
+		s.counts->damaged++;
+		if (s.fn)
+			s.fn(s.ctx, VIEWS_FILE_EVIDENCE, reason);
+		return 0;
 	}
 	for (int i = 0; i < FOLDERS; i++) {
 		CLEANUP(evidence_sync_release) struct evidence_sync s = start;
@@ -436,21 +431,6 @@ struct taking {
 	bool is_marked; // the membership is damaged
 };
 
-static int take_generations(struct membership_sync *s, struct taking *t, struct err *e)
-{
-	struct catalog_view at = t->is_again ? (struct catalog_view){0} : s->known;
-	if (t->is_again && catalog_view_clear(s->catalog, s->view, e) < 0)
-		return -1;
-	while (at.generation < t->most) {
-		t->good = at.generation;
-		if (take_generation(s, &at, &t->is_file, e) < 0)
-			return -1;
-	}
-	t->is_file = false;
-	t->good = at.generation;
-	return catalog_view_set_damaged(s->catalog, s->view, t->is_marked, e);
-}
-
 // All of it or nothing. 1: done; 0: another process has changed the catalog meanwhile; -1.
 static int take_at_once(struct membership_sync *s, struct taking *t, struct err *e)
 {
@@ -461,7 +441,17 @@ static int take_at_once(struct membership_sync *s, struct taking *t, struct err 
 		return -1;
 	if (now.generation != s->known.generation || memcmp(now.sha256, s->known.sha256, SHA256_SIZE) != 0)
 		return 0;
-	if (take_generations(s, t, e) < 0 || catalog_commit(&open, e) < 0)
+	struct catalog_view at = t->is_again ? (struct catalog_view){0} : s->known;
+	if (t->is_again && catalog_view_clear(s->catalog, s->view, e) < 0)
+		return -1;
+	while (at.generation < t->most) {
+		t->good = at.generation;
+		if (take_generation(s, &at, &t->is_file, e) < 0)
+			return -1;
+	}
+	t->is_file = false;
+	t->good = at.generation;
+	if (catalog_view_set_damaged(s->catalog, s->view, t->is_marked, e) < 0 || catalog_commit(&open, e) < 0)
 		return -1;
 	return 1;
 }
@@ -602,18 +592,14 @@ struct view_folders {
 	struct strset *views;
 };
 
-static bool is_folder(struct place_folder *open, const char *name)
-{
-	struct place_info info;
-	struct err unseen = ERR_INIT;
-	return place_stat(open, name, &info, &unseen) > 0 && info.kind == PLACE_FOLDER;
-}
-
 static int add_view_folder(void *ctx, const char *name, enum place_kind kind UNUSED, struct err *e)
 {
 	struct view_folders *f = ctx;
-	if (!platform_name_is_valid(str_from(name)) || strcmp(name, VIEWS_FILE_EVIDENCE) == 0 ||
-		!is_folder(f->open, name))
+	if (!platform_name_is_valid(str_from(name)) || strcmp(name, VIEWS_FILE_EVIDENCE) == 0)
+		return 0;
+	struct place_info info;
+	struct err unseen = ERR_INIT;
+	if (!(place_stat(f->open, name, &info, &unseen) > 0 && info.kind == PLACE_FOLDER))
 		return 0;
 	if (f->views->count == LIMIT_VIEW_FOLDERS)
 		return err_set(e, ERR_LIMIT, "more than %d folders of views", LIMIT_VIEW_FOLDERS);
@@ -633,18 +619,6 @@ int views_find_folders(const char *folder, bool sweeps, struct strset *views, st
 	return err_set(e, why.kind, "the folder of memberships %s: %s", folder, why.msg);
 }
 
-static int note_as_read(struct catalog *c, struct err *e)
-{
-	struct catalog_view unknown;
-	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	// No view has this name, so that it is damaged as long as nothing was read.
-	if (catalog_view_find(c, "", &unknown, e) < 0)
-		return -1;
-	if (!unknown.is_damaged)
-		return 0;
-	return catalog_begin(c, &t, e) < 0 || catalog_views_set_read(c, e) < 0 ? -1 : catalog_commit(&t, e);
-}
-
 int views_sync(const char *folder, struct catalog *c, views_sync_damage_fn *fn, void *ctx,
 	struct views_sync_counts *counts, struct err *e)
 {
@@ -658,7 +632,14 @@ int views_sync(const char *folder, struct catalog *c, views_sync_damage_fn *fn, 
 			return -1;
 	if (sync_evidence(folder, c, fn, ctx, counts, e) < 0)
 		return -1;
-	return note_as_read(c, e);
+	struct catalog_view unknown;
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	// No view has this name, so that it is damaged as long as nothing was read.
+	if (catalog_view_find(c, "", &unknown, e) < 0)
+		return -1;
+	if (!unknown.is_damaged)
+		return 0;
+	return catalog_begin(c, &t, e) < 0 || catalog_views_set_read(c, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
 // --- adding a generation ---
@@ -697,14 +678,6 @@ static int check_newest(const char *folder, struct catalog *c, const struct memb
 	if (m->generation > LIMIT_GENERATIONS)
 		return err_set(e, ERR_LIMIT, "view %s has %d generations", m->view, LIMIT_GENERATIONS);
 	return 0;
-}
-
-static void follow_newest(struct membership_change *m, const struct catalog_view *newest)
-{
-	int64_t now = clock_wall_seconds();
-	m->made = m->times || now > newest->made ? now : newest->made;
-	m->has_previous = newest->generation > 0;
-	memcpy(m->previous, newest->sha256, SHA256_SIZE);
 }
 
 // A file that cannot be read again would damage the view.
@@ -748,7 +721,10 @@ int membership_append(const char *folder, struct catalog *c, struct membership_c
 	struct err why = ERR_INIT;
 	if (check_newest(folder, c, m, &newest, e) < 0)
 		return -1;
-	follow_newest(m, &newest);
+	int64_t now = clock_wall_seconds();
+	m->made = m->times || now > newest.made ? now : newest.made;
+	m->has_previous = newest.generation > 0;
+	memcpy(m->previous, newest.sha256, SHA256_SIZE);
 	int created = create_generation(folder, m, &why);
 	if (created < 0 && why.kind != ERR_CONFLICT) {
 		*e = why;
