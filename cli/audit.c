@@ -116,8 +116,7 @@ static void put_strings(struct buf *out, const char *name, const struct elf_list
 
 static void put_isa(struct buf *out, const char *name, uint32_t bits)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 256);
+	CLEANUP(buf_release) struct buf text = buf_up_to(256);
 	wheel_elf_isa(bits, &text);
 	put_fact(out, name, text.len ? text.data : NULL);
 }

@@ -34,9 +34,8 @@ static atomic_bool is_signalled;
 static int add_python(void *self, const struct option_row *row UNUSED, const char *value, struct err *e)
 {
 	struct build_command *x = self;
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(64);
 	struct python python;
-	buf_init(&text, 64);
 	if (python_parse(str_from(value), &python, e) < 0) {
 		e->kind = ERR_USAGE;
 		return err_prefix(e, "--python: ");

@@ -62,8 +62,7 @@ static int add_attempt(void *ctx, const struct results_attempt *a, struct err *e
 {
 	struct build_lines *l = ctx;
 	struct arena *arena = &l->s->arena;
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf why = buf_up_to(SIZE_MAX / 2);
 	if (l->s->rows) {
 		jsondoc_add(l->s->rows, results_json(a));
 		return 0;
@@ -99,8 +98,7 @@ static int list_builds(struct builds_command *x, struct results *r, struct err *
 // On a terminal a log could move the cursor, or do worse. A file gets its bytes.
 static void print_log(struct str log)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf text = buf_up_to(SIZE_MAX / 2);
 	if (isatty(STDOUT_FILENO) == 1)
 		escape_terminal_text(&text, log);
 	else
@@ -137,8 +135,7 @@ static int read_log(struct results *r, const char *id, struct buf *out, struct e
 static int print_one_log(struct results *r, const char *digits, struct err *e)
 {
 	char id[RESULTS_ID + 1];
-	CLEANUP(buf_release) struct buf log;
-	buf_init(&log, LIMIT_RESULT_LOG);
+	CLEANUP(buf_release) struct buf log = buf_up_to(LIMIT_RESULT_LOG);
 	if (!r)
 		return err_set(e, ERR_NOT_FOUND, "no attempt to build a wheel is recorded");
 	if (results_find_id(r, digits, id, e) < 0 || read_log(r, id, &log, e) < 0)

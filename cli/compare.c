@@ -148,8 +148,7 @@ static void pick_choices_print(const struct pick_choices *c, FILE *out)
 
 static bool is_of_python(const struct environment *env, const char *python)
 {
-	CLEANUP(buf_release) struct buf name;
-	buf_init(&name, 64);
+	CLEANUP(buf_release) struct buf name = buf_up_to(64);
 	python_print(&env->python, &name);
 	return !python || strcmp(name.data, python) == 0;
 }
@@ -430,8 +429,7 @@ static bool needs_upstream(const struct compare_command *x)
 static int write_sheet(struct compare_command *x, const struct report_sheet *sheet, struct err *e)
 {
 	if (x->html) {
-		CLEANUP(buf_release) struct buf page;
-		buf_init(&page, SIZE_MAX / 2);
+		CLEANUP(buf_release) struct buf page = buf_up_to(SIZE_MAX / 2);
 		html_begin(&page, &(struct html_frame){0}, sheet->title, sheet->words);
 		buf_puts(&page, "</header>\n");
 		report_sheet_html(sheet, &page);

@@ -190,8 +190,7 @@ static int get_list(struct make_command *x, const char *url, struct buf *out, st
 static int read_named_lists(struct make_command *x, const char *const *list, struct named_wheels *out, struct err *e)
 {
 	for (; *list; list++) {
-		CLEANUP(buf_release) struct buf text;
-		buf_init(&text, LIMIT_EVIDENCE_LIST);
+		CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_EVIDENCE_LIST);
 		int got = is_url(*list) ? get_list(x, *list, &text, e) : fs_read_file(*list, &text, e);
 		if (got < 0 || named_wheels_read(out, *list, buf_view(&text), e) < 0)
 			return -1;
@@ -397,10 +396,9 @@ static int keep_sent_record(void *ctx, struct evidence *record, struct err *e UN
 // False: an error that each further record would have.
 static bool send_record(struct send_command *x, const struct sent_record *r)
 {
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_EVIDENCE);
 	char id[SHA256_HEX + 1] = "";
 	struct err why = ERR_INIT;
-	buf_init(&text, LIMIT_EVIDENCE);
 	evidence_write(&r->record, &text);
 	int result = text.failed ? err_set(&why, ERR_INVALID, "%s: the record has more than %d bytes", r->path,
 					   LIMIT_EVIDENCE)
@@ -425,10 +423,9 @@ static int run_send(void *self, struct err *e)
 		return -1;
 	for (size_t i = 0; i < x->s.words; i++) {
 		const char *path = x->s.word[i];
-		CLEANUP(buf_release) struct buf file;
+		CLEANUP(buf_release) struct buf file = buf_up_to(LIMIT_EVIDENCE_LIST);
 		struct sent_file sent = {x, path};
 		struct err why = ERR_INIT;
-		buf_init(&file, LIMIT_EVIDENCE_LIST);
 		if (fs_read_file(path, &file, &why) == 0) {
 			if (evidence_read_each(buf_view(&file), keep_sent_record, &sent, &why) == 0)
 				continue;
@@ -574,8 +571,7 @@ static int run_show(void *self, struct err *e)
 {
 	struct session *s = self;
 	uint8_t sha256[SHA256_SIZE];
-	CLEANUP(buf_release) struct buf file;
-	buf_init(&file, 2 * (size_t)LIMIT_EVIDENCE);
+	CLEANUP(buf_release) struct buf file = buf_up_to(2 * (size_t)LIMIT_EVIDENCE);
 	if (s->words < 1 || s->words > 2)
 		return err_set(e, ERR_USAGE, "expected an ID and at most one STORE");
 	const char *id = s->word[0];

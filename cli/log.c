@@ -16,10 +16,8 @@ struct log_command {
 static int print_log_line(void *ctx, const struct audit_entry *a, const char *time, struct err *e)
 {
 	const struct log_command *x = ctx;
-	CLEANUP(buf_release) struct buf out;
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&out, SIZE_MAX / 2);
-	buf_init(&line, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf out = buf_up_to(SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf line = buf_up_to(SIZE_MAX / 2);
 	audit_entry_text(a, time, &line);
 	if (x->s.is_json)
 		audit_entry_json(a, time, &out);

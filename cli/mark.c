@@ -224,8 +224,7 @@ static int report_files(const struct mark_command *x, const struct jsondoc *doc,
 		if (is_answer) {
 			// Names of a server are from outside.
 			bool waits = jsondoc_is_true(one, "waits_for_release");
-			CLEANUP(buf_release) struct buf line;
-			buf_init(&line, SIZE_MAX / 2);
+			CLEANUP(buf_release) struct buf line = buf_up_to(SIZE_MAX / 2);
 			escape_terminal(&line, str_from(platform));
 			buf_printf(&line, ": %s ", x->kind->done);
 			escape_terminal(&line, str_from(filename));
@@ -257,10 +256,9 @@ static int run_yank_kind(struct mark_command *m, const struct mark_kind *kind, s
 		return -1;
 	if (m->s.word[1])
 		return err_set(e, ERR_USAGE, "--server: the server has a store of its own, so no STORE is given");
-	CLEANUP(buf_release) struct buf document;
+	CLEANUP(buf_release) struct buf document = buf_up_to(LIMIT_YANK);
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	struct upload_client_answer answer;
-	buf_init(&document, LIMIT_YANK);
 	fetch_answer_init(&a, LIMIT_YANK_ANSWER);
 	if (write_order(m, &document, e) < 0 ||
 		record_sender_exchange(&m->server, &m->s, "-/yank/", buf_view(&document), &a, &answer, e) < 0)
@@ -344,8 +342,7 @@ static int check_views_of_file(const struct mark_command *m, const struct platfo
 	struct catalog *c = m->s.catalog;
 	struct err unknown = ERR_INIT;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
-	CLEANUP(buf_release) struct buf views;
-	buf_init(&views, ERR_MSG_SIZE / 2);
+	CLEANUP(buf_release) struct buf views = buf_up_to(ERR_MSG_SIZE / 2);
 	if (m->forces || catalog_find_file(c, p->id, m->file, &place, &unknown) < 0)
 		return 0;
 	if (pins_sync(config, c, e) < 0)

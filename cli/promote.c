@@ -39,8 +39,7 @@ static int take_given_record(void *ctx, struct evidence *record, struct err *e U
 
 static int read_given_file(struct promote_command *x, const char *path, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_EVIDENCE_LIST);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_EVIDENCE_LIST);
 	if (fs_read_regular(path, &text, e) < 0)
 		return -1;
 	if (evidence_read_each(buf_view(&text), take_given_record, x, e) < 0)
@@ -55,8 +54,7 @@ static int put_records(struct jsondoc *doc, const struct promote_request *r, str
 	struct jsondoc *list = jsondoc_array();
 	jsondoc_put(doc, "evidence", list); // may be empty, and needs no right then
 	for (size_t i = 0; i < r->evidences; i++) {
-		CLEANUP(buf_release) struct buf text;
-		buf_init(&text, LIMIT_EVIDENCE);
+		CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_EVIDENCE);
 		evidence_write(&r->evidence[i], &text);
 		struct jsondoc *one = jsondoc_read(buf_view(&text), e);
 		if (!one)
@@ -108,11 +106,10 @@ static int read_promotion(const struct record_sender *s, const struct fetch_answ
 static int promote_remote(struct record_sender *s, const struct session *x, const struct promote_request *r,
 	struct promote_answer *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf document;
+	CLEANUP(buf_release) struct buf document = buf_up_to(LIMIT_EVIDENCE);
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	struct upload_client_answer answer;
 	*out = (struct promote_answer){0};
-	buf_init(&document, LIMIT_EVIDENCE);
 	fetch_answer_init(&a, LIMIT_PROMOTE_ANSWER);
 	if (!platform_name_is_valid(str_from(r->to)))
 		return err_set(e, ERR_USAGE, "--to: \"%s\" is no name of a view", r->to);

@@ -7,8 +7,7 @@ static int run_provides(void *self, struct err *e)
 {
 	struct session *s = self;
 	CLEANUP(platform_offer_cleanup) struct platform_offer *offer = NULL;
-	CLEANUP(buf_release) struct buf list;
-	buf_init(&list, LIMIT_OFFER_LIST);
+	CLEANUP(buf_release) struct buf list = buf_up_to(LIMIT_OFFER_LIST);
 	if (s->words != 1)
 		return err_set(e, ERR_USAGE, "expected one ROOT: a root folder, or a list");
 	if (platform_offer_open(s->word[0], &offer, e) < 0 || platform_offer_print(offer, &list, e) < 0)

@@ -173,8 +173,7 @@ static void print_caps(const struct planfile_head *h, const struct config *c, FI
 // Foreign text must not contain control characters.
 static void print_foreign_text(const char *text, FILE *out)
 {
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf line = buf_up_to(SIZE_MAX / 2);
 	escape_terminal(&line, str_from(text));
 	fputs(line.data, out);
 }

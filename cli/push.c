@@ -34,8 +34,7 @@ static void show_progress(void *ctx, const struct push_progress *p)
 
 static int print_report(const struct push_command *x, const struct push_report *pushed, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, SUMMARY_MAX);
+	CLEANUP(buf_release) struct buf text = buf_up_to(SUMMARY_MAX);
 	if (x->s.is_json)
 		push_report_json(pushed, &text);
 	else if (x->s.is_quiet)

@@ -117,8 +117,7 @@ static int yank_wheel(void *ctx, const struct platform *p, struct catalog *c, st
 static bool yank_row(struct rebuilds_command *x, const struct rebuild_row *r)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, 4 * LIMIT_ELF_STRING);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(4 * LIMIT_ELF_STRING);
 	buf_puts(&reason, "rebuild: "); // a SONAME could be the words with which upstream's yanks are marked
 	escape_terminal(&reason, str_head(str_from(r->why), LIMIT_REASON));
 	struct yanked_wheel wheel = {r->filename, reason.data};

@@ -62,8 +62,7 @@ static void end_progress(void *ctx)
 static char *describe_site(const struct serve_command *s, const struct store *store)
 {
 	struct stat st = {0};
-	struct buf text;
-	buf_init(&text, SIZE_MAX / 2);
+	struct buf text = buf_up_to(SIZE_MAX / 2);
 	for (size_t i = 0; i < store->platform_count; i++)
 		buf_printf(&text, "%s=%s %d\n", store->platform[i].name, place_path(store->platform[i].place),
 			store->platform[i].scanned);

@@ -74,8 +74,7 @@ static int write_audit(struct token_command *x, const struct audit_entry *what, 
 
 static char *rights_text(const struct token *t)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, LIMIT_NOTE);
+	CLEANUP(buf_release) struct buf out = buf_up_to(LIMIT_NOTE);
 	token_write_rights(t->rights, &out);
 	return buf_steal(&out);
 }
@@ -85,8 +84,7 @@ static char *rights_text(const struct token *t)
 static void log_added(const struct token *t)
 {
 	char until[CLOCK_TEXT + sizeof("until ")] = "for ever";
-	CLEANUP(buf_release) struct buf rights;
-	buf_init(&rights, LIMIT_NOTE);
+	CLEANUP(buf_release) struct buf rights = buf_up_to(LIMIT_NOTE);
 	token_write_rights(t->rights, &rights);
 	if (t->expires) {
 		memcpy(until, "until ", sizeof("until "));
@@ -106,8 +104,7 @@ static int print_secret(const struct token *t, const struct buf *secret, struct 
 // The globs of --view, with blanks between.
 static char *join_views(const struct token_command *x, unsigned rights)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf out = buf_up_to(SIZE_MAX / 2);
 	for (size_t i = 0; i < x->views.count; i++)
 		buf_printf(&out, "%s%s", i ? " " : "", x->views.item[i]);
 	if (!x->views.count && rights & TOKEN_RIGHTS_OF_VIEWS)
@@ -152,7 +149,7 @@ static void check_platform_glob(const struct config *c, const char *glob)
 static int add_token(struct token_command *x, const char *id UNUSED, struct err *e)
 {
 	unsigned rights = x->rights ? x->rights : 1u << TOKEN_UPLOAD;
-	CLEANUP(buf_release) struct buf secret;
+	CLEANUP(buf_release) struct buf secret = buf_up_to(MAX_SECRET);
 	CLEANUP(token_release)
 	struct token t = {
 		.rights = rights,
@@ -162,7 +159,6 @@ static int add_token(struct token_command *x, const char *id UNUSED, struct err 
 		.note = xstrdup(x->note ? x->note : ""),
 		.expires = x->lifetime ? clock_wall_seconds() + (int64_t)x->lifetime : 0,
 	};
-	buf_init(&secret, MAX_SECRET);
 	if (session_audit(&x->s, e) < 0)
 		return -1;
 	int result = tokenfile_add(x->path, &t, &secret, e);

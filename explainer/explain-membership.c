@@ -196,9 +196,8 @@ static void keep_known_builds(struct explain_membership *m, const struct members
 static void read_evidence_ids(struct explain_membership *m, struct str packed, struct known_generation *g)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_EXPLAIN_GENERATIONS);
 	CLEANUP(membership_release) struct membership_change change = {0};
-	buf_init(&text, LIMIT_EXPLAIN_GENERATIONS);
 	if (m->read_bytes >= LIMIT_EXPLAIN_GENERATIONS || decompress_zstd(packed, &text, &ignored) < 0)
 		return;
 	m->read_bytes += text.len;

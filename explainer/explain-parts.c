@@ -132,8 +132,7 @@ int explain_provenance_put(struct catalog *c, const struct catalog_history *file
 	struct err unreadable = ERR_INIT;
 	bool is_served = file->state == FILE_IS_LISTED || file->state == FILE_IS_UNLISTED;
 	CLEANUP(provenance_release) struct provenance p = {0};
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_STATEMENT);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT);
 	if (file->provenance)
 		jsondoc_put_bool(row, "attestations", true);
 	if (!file->statement || !is_served || *bytes > LIMIT_EXPLAIN_STATEMENTS)

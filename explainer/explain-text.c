@@ -320,8 +320,7 @@ static void print_names(const struct jsondoc *names, struct buf *out)
 // Any process that writes to the store can put any characters into a tombstone.
 void explain_text(const struct jsondoc *explanation, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, out->cap);
+	CLEANUP(buf_release) struct buf text = buf_up_to(out->cap);
 	const struct jsondoc *platforms = jsondoc_get(explanation, "platforms");
 	const char *version = jsondoc_get_str(explanation, "version"), *view = jsondoc_get_str(explanation, "view");
 	int64_t generation = 0;

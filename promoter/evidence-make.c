@@ -49,8 +49,7 @@ static int check_cell(const struct evidence_make *from, struct buf *name, struct
 
 static int read_report(const char *path, struct stat *st, struct junit *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_JUNIT);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_JUNIT);
 	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, st) < 0)
 		return err_errno(e, ERR_NOT_FOUND, "%s", path);
@@ -93,10 +92,9 @@ static int add_report(struct making *x, const char *path, struct err *e)
 static void note_wheel_commit(struct evidence *r, const char *path, struct evidence_wheel *wheel)
 {
 	CLEANUP(mem_free) char *beside = xasprintf("%s%s", path, attachment_ending[ATTACHMENT_STATEMENT]);
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT);
 	CLEANUP(provenance_release) struct provenance p = {0};
 	struct err ignored = ERR_INIT;
-	buf_init(&text, LIMIT_STATEMENT);
 	if (fs_read_regular(beside, &text, &ignored) < 0 ||
 		attachment_check(ATTACHMENT_STATEMENT, buf_view(&text), wheel->filename, wheel->sha256, &ignored) < 0 ||
 		provenance_read(buf_view(&text), &p, &ignored) < 0)
@@ -210,8 +208,7 @@ static int read_evidence_files(struct making *x, const struct evidence_make *fro
 int evidence_make(const struct evidence_make *from, struct evidence *out, struct err *e)
 {
 	CLEANUP(mem_free) struct making *x = xcalloc(1, sizeof(*x));
-	CLEANUP(buf_release) struct buf python;
-	buf_init(&python, LIMIT_EVIDENCE_KIND);
+	CLEANUP(buf_release) struct buf python = buf_up_to(LIMIT_EVIDENCE_KIND);
 	*out = (struct evidence){0};
 	if (check_cell(from, &python, e) < 0)
 		return -1;
@@ -262,8 +259,7 @@ static int add_installed(struct named_wheels *n, const struct jsondoc *entry, st
 {
 	const struct jsondoc *info = entry ? jsondoc_get(entry, "download_info") : NULL;
 	const char *url = info ? jsondoc_get_str(info, "url") : NULL;
-	CLEANUP(buf_release) struct buf name;
-	buf_init(&name, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf name = buf_up_to(LIMIT_FILE_NAME);
 	if (!url)
 		return err_set(e, ERR_INVALID, "an installed package has no \"url\"");
 	if (!url_filename(str_from(url), &name))

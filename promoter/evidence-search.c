@@ -180,8 +180,7 @@ static int note_order(void *ctx, const struct catalog_evidence *row, struct err 
 static int find_order(struct catalog *c, const struct evidence *record, int64_t *order, struct err *e)
 {
 	uint8_t id[SHA256_SIZE];
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * (size_t)LIMIT_EVIDENCE);
+	CLEANUP(buf_release) struct buf text = buf_up_to(2 * (size_t)LIMIT_EVIDENCE);
 	evidence_write(record, &text);
 	digest_sha256(buf_view(&text), id);
 	return catalog_evidence_find(c, id, note_order, order, e);

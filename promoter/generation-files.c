@@ -52,9 +52,8 @@ static void mark_wheel(struct generation_files *out, const struct evidence_wheel
 static int mark_override(struct catalog *c, const uint8_t id[SHA256_SIZE], struct generation_files *out, struct err *e)
 {
 	struct found_override f = {.text = &out->text};
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(2 * LIMIT_EVIDENCE);
 	CLEANUP(evidence_file_release) struct evidence_file file = {0};
-	buf_init(&text, 2 * LIMIT_EVIDENCE);
 	if (catalog_evidence_find(c, id, note_override_words, &f, e) < 0)
 		return -1;
 	if (!f.reason)
@@ -167,11 +166,10 @@ static int mark_files(struct catalog *c, const struct membership_change *m, size
 
 int generation_files_read(struct catalog *c, struct str packed, size_t most, struct generation_files *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(most);
 	CLEANUP(membership_release) struct membership_change m = {0};
 	struct err why = ERR_INIT;
 	*out = (struct generation_files){0};
-	buf_init(&text, most);
 	if (decompress_zstd(packed, &text, &why) < 0) {
 		out->is_cut = why.kind == ERR_LIMIT;
 		*e = why;

@@ -44,8 +44,7 @@ void promote_answer_set(struct promote_answer *a, struct promote_row *row, enum 
 void promote_answer_set_tested(struct promote_answer *a, struct promote_row *row, const struct membership_tested *tested,
 	size_t testeds)
 {
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, LIMIT_REASON);
+	CLEANUP(buf_release) struct buf words = buf_up_to(LIMIT_REASON);
 	row->testeds = testeds;
 	row->tested = testeds ? membership_tested_copy(&a->text, tested, testeds) : NULL;
 	membership_tested_words(tested, testeds, &words);

@@ -284,8 +284,7 @@ static void judge_row(struct promotion_run *run, size_t i)
 		.sha256 = row->sha256,
 		.covers = promotion_rival_covers,
 		.covers_ctx = &rival};
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, 2 * LIMIT_REASON);
+	CLEANUP(buf_release) struct buf why = buf_up_to(2 * LIMIT_REASON);
 	size_t kept = 0;
 	for (size_t k = 0; k < run->lacks; k++)
 		if (!c->is_covered || run->lack[k].row != i) // what an earlier look found it to lack
@@ -322,8 +321,7 @@ static int decide_row(struct promotion_run *run, size_t i, struct err *e)
 {
 	struct promote_row *row = &run->answer->row[i];
 	int64_t platform = run->candidate[i].platform->id;
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, LIMIT_REASON + LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_REASON + LIMIT_FILE_NAME);
 	int has = catalog_view_has(run->catalog, run->request->to, run->generation, platform, row->filename,
 		row->sha256, e);
 	if (has > 0)
@@ -465,10 +463,9 @@ static int is_pruned(const struct promotion_run *run, const struct promote_row *
 	struct buf *why, struct err *e)
 {
 	struct err absent = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_SIDECAR);
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	const struct platform *p = site_platform(run->site, str_from(row->platform));
-	buf_init(&text, LIMIT_SIDECAR);
 	buf_clear(why);
 	if (catalog_find_file(run->catalog, p->id, row->filename, &place, &absent) < 0 ||
 		enter_row_folder(f, p, place.path, &absent) < 0) {
@@ -523,10 +520,9 @@ static int take_out_pruned(struct promotion_run *run, struct err *e)
 	struct promote_answer *a = run->answer;
 	CLEANUP(arena_release) struct arena room = {0};
 	CLEANUP(open_folder_release) struct open_folder folder = {0};
-	CLEANUP(buf_release) struct buf why;
+	CLEANUP(buf_release) struct buf why = buf_up_to(2 * (size_t)LIMIT_REASON);
 	struct ending_rows x = {.run = run, .was_done = ARENA_NEW(&room, struct promote_row, a->rows)};
 	bool is_any_pruned = false;
-	buf_init(&why, 2 * (size_t)LIMIT_REASON);
 	for (size_t i = 0; i < a->rows; i++) {
 		struct promote_row *row = &a->row[i];
 		if (row->result != PROMOTE_DONE)

@@ -97,8 +97,7 @@ static bool is_for_any_platform(const struct filename *wheel)
 // The tag set of a wheel in which any_machine stands for its platform.
 static unsigned blind_tags(struct promotion_judge *j, const struct filename *wheel)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_FILE_NAME + sizeof(ANY_MACHINE_TAG) + 2);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_FILE_NAME + sizeof(ANY_MACHINE_TAG) + 2);
 	buf_printf(&text, STR_FMT "-" STR_FMT "-" ANY_MACHINE_TAG, STR_ARG(wheel->python), STR_ARG(wheel->abi));
 	struct str rest = buf_view(&text);
 	struct filename blind = {.kind = FILENAME_WHEEL, .python = str_cut(&rest, '-')};
@@ -183,8 +182,7 @@ static size_t find_needed(struct promotion_judge *j, const struct promotion_file
 size_t promotion_judge_cells(struct promotion_judge *j, const struct promotion_file *file)
 {
 	CLEANUP(filename_release) struct filename name = {0};
-	CLEANUP(buf_release) struct buf ignored;
-	buf_init(&ignored, LIMIT_REASON);
+	CLEANUP(buf_release) struct buf ignored = buf_up_to(LIMIT_REASON);
 	return find_needed(j, file, &name, &ignored);
 }
 
@@ -231,8 +229,7 @@ bool promotion_judge_allows(struct promotion_judge *j, const struct promotion_fi
 static void call_lacks(struct promotion_judge *j, size_t needed, struct judged_bytes *bytes, promotion_judge_lack_fn *fn,
 	void *ctx)
 {
-	CLEANUP(buf_release) struct buf ignored;
-	buf_init(&ignored, LIMIT_REASON);
+	CLEANUP(buf_release) struct buf ignored = buf_up_to(LIMIT_REASON);
 	for (size_t i = 0; i < needed; i++)
 		for (size_t k = 0; k < j->rules.rules; k++) {
 			buf_clear(&ignored);
@@ -245,8 +242,7 @@ bool promotion_judge_lacks(struct promotion_judge *j, const struct promotion_fil
 	void *ctx)
 {
 	CLEANUP(filename_release) struct filename name = {0};
-	CLEANUP(buf_release) struct buf ignored;
-	buf_init(&ignored, LIMIT_REASON);
+	CLEANUP(buf_release) struct buf ignored = buf_up_to(LIMIT_REASON);
 	size_t needed = j->rules.rules ? find_needed(j, file, &name, &ignored) : 0;
 	struct judged_bytes bytes = {j, promotion_file_tested(file, &name)};
 	if (needed && fn) {

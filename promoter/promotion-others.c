@@ -375,8 +375,7 @@ static int find_reason(struct chain_search *s, const struct platform *p, const s
 static int add_held_back(struct chain_search *s, const struct platform *p, const struct catalog_file *f, struct err *e)
 {
 	const char *reason;
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, LIMIT_REASON + LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_REASON + LIMIT_FILE_NAME);
 	if (find_reason(s, p, f, &reason, e) < 0)
 		return -1;
 	if (!reason)

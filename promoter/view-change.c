@@ -72,7 +72,7 @@ static bool give_record(void *ctx, const struct promotion_rule *rule UNUSED, con
 // By its tests alone: a record does not become red by its age.
 static bool is_record_green(const struct promotion_rule *rule, const struct catalog_evidence *r)
 {
-	CLEANUP(buf_release) struct buf why;
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_REASON);
 	struct promotion_record record = {.kind = r->kind,
 		.made = r->made,
 		.received = r->made,
@@ -80,7 +80,6 @@ static bool is_record_green(const struct promotion_rule *rule, const struct cata
 		.failed = r->failed,
 		.skipped = r->skipped};
 	const struct promotion_cell cell = {r->platform, r->python};
-	buf_init(&why, LIMIT_REASON);
 	return promotion_rule_holds(rule, &cell, r->made, give_record, &record, &why);
 }
 
@@ -305,8 +304,7 @@ static void tell_silence(const struct config_view *v, const struct view_silence 
 	const struct hook_value values[] = {{'p', x->platform}, {'v', x->python}, {'n', ""}, {'r', ""}};
 	const struct hook_job job = {
 		v->on_change, about, about, line, values, ARRAY_SIZE(values), variables, ARRAY_SIZE(variables)};
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, LIMIT_REASON);
+	CLEANUP(buf_release) struct buf words = buf_up_to(LIMIT_REASON);
 	view_silence_describe(s, &words);
 	if (s->is_silent)
 		log_warn("view %s: silent: %s", v->name, words.data);

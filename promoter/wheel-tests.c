@@ -68,8 +68,7 @@ static struct wheel_test judge_record(struct wheel_tests *t, const struct promot
 {
 	struct evidence_found f;
 	struct wheel_test test = {.by = "", .why = ""};
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, LIMIT_REASON);
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_REASON);
 	if (!find_counting(t, wheel, rule, cell, &f)) {
 		test.why = f.record.lack ? f.record.lack : "";
 		return test; // WHEEL_TEST_UNTESTED
@@ -145,8 +144,7 @@ int removal_reason(struct catalog *c, const char *view, int64_t platform, const 
 
 int wheel_tests_left(struct wheel_tests *t, const struct promotion_file *w, const char **why, struct err *e)
 {
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LIMIT_REASON + LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(LIMIT_REASON + LIMIT_FILE_NAME);
 	int left = removal_reason(t->search.catalog, t->search.view, w->platform_id, w->filename, w->sha256, &reason, e);
 	*why = left > 0 ? arena_copy(t->search.text, buf_view(&reason)) : "";
 	return left < 0 ? -1 : 0;
@@ -189,8 +187,7 @@ static int mark_taken(struct rival_files *r, struct err *e)
 	struct wheel_tests *t = r->tests;
 	for (size_t i = 0; i < r->count; i++) {
 		const struct promotion_file *f = &r->item[i].file;
-		CLEANUP(buf_release) struct buf ignored;
-		buf_init(&ignored, LIMIT_REASON);
+		CLEANUP(buf_release) struct buf ignored = buf_up_to(LIMIT_REASON);
 		int has = catalog_view_has(t->search.catalog, t->search.view, GENERATION_NEWEST, f->platform_id,
 			f->filename, f->sha256, e);
 		if (has < 0)
@@ -238,8 +235,7 @@ static bool is_allowed_everywhere(struct wheel_tests *t, const struct promotion_
 
 int wheel_tests_why(struct wheel_tests *t, const struct promotion_file *w, const char **why, struct err *e)
 {
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, 2 * LIMIT_REASON);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(2 * LIMIT_REASON);
 	bool is_allowed = promotion_judge_allows(&t->judge, w, &reason) && is_allowed_everywhere(t, w, &reason);
 	*why = is_allowed ? "" : reason.len ? arena_copy(t->search.text, buf_view(&reason)) : "it is refused";
 	return check_tests(t, e);

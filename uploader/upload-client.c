@@ -156,10 +156,9 @@ static void put_server_message(const struct fetch_answer *a, struct buf *out)
 
 static void set_reason(const struct fetch_answer *a, struct err *why)
 {
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(REASON_MAX);
 	CLEANUP(mem_free) char *number = xasprintf("%u", a->status);
 	struct str where = fetch_header(a, "location");
-	buf_init(&text, REASON_MAX);
 	put_server_message(a, &text);
 	if (str_starts(buf_view(&text), str_from(number)))
 		err_set(why, ERR_DENIED, "%s", text.data);

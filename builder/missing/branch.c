@@ -114,8 +114,7 @@ static int read_branch_file(struct branch_reader *r, const char *path, bool is_c
 		.path = path,
 		.is_constraints = is_constraints,
 		.depth = parent ? parent->depth + 1 : 1};
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_REQUIREMENTS);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REQUIREMENTS);
 	if (++f.reader->named > LIMIT_BRANCH_FILES) // a few files that name each other in many spellings are as many
 		return err_set(e, ERR_USAGE, "the branch names more than %d files", LIMIT_BRANCH_FILES);
 	if (f.depth > LIMIT_BRANCH_DEPTH)
@@ -333,8 +332,7 @@ static bool has_specifier_before(const struct project_lines *p, size_t i, unsign
 
 static const char *join_specifiers(const struct project_lines *p, unsigned micro)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, LIMIT_BRANCH_SPECIFIERS);
+	CLEANUP(buf_release) struct buf out = buf_up_to(LIMIT_BRANCH_SPECIFIERS);
 	for (size_t i = 0; i < p->count; i++) {
 		if (!(p->micros[i] >> micro & 1) || !*p->line[i].specifier || has_specifier_before(p, i, micro))
 			continue;

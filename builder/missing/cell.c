@@ -23,8 +23,7 @@ enum { WHY_MAX = 16 << 10 };
 
 static int read_package_list(struct requirements *list, const char *path, const char *key, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_REQUIREMENTS);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REQUIREMENTS);
 	if (!path)
 		return 0;
 	if (fs_read_regular(path, &text, e) < 0 ||
@@ -455,8 +454,7 @@ int cell_explain(const struct cell *cell, const struct branch_want *want, const 
 	struct arena *text, struct missing_row *row, struct err *e)
 {
 	struct rebuild_wanted again;
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, WHY_MAX);
+	CLEANUP(buf_release) struct buf why = buf_up_to(WHY_MAX);
 	describe_status(cell, want, s, &why);
 	if (row->micros && row->micros != UINT64_MAX) {
 		buf_puts(&why, " (on ");

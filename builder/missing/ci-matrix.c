@@ -107,8 +107,7 @@ static void put_string(struct buf *out, const char *text)
 
 static void put_requirements_string(struct buf *out, const struct missing_group *g)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, out->cap);
+	CLEANUP(buf_release) struct buf text = buf_up_to(out->cap);
 	put_requirements(&text, g);
 	escape_json(out, buf_view(&text));
 }
@@ -191,8 +190,7 @@ static unsigned least_shards(const struct missing *m, struct buf *scratch)
 int ci_matrix_github(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
 {
 	size_t entries;
-	CLEANUP(buf_release) struct buf matrix;
-	buf_init(&matrix, 4 * CI_MATRIX_CHARACTERS);
+	CLEANUP(buf_release) struct buf matrix = buf_up_to(4 * CI_MATRIX_CHARACTERS);
 	if (!fits_github(m, shard, &entries, &matrix)) {
 		unsigned fit = least_shards(m, &matrix);
 		const char *limits = "a matrix of GitHub has at most 256 entries and 450000 characters";
@@ -210,8 +208,7 @@ int ci_matrix_github(const struct missing *m, const struct missing_shard *shard,
 // A regular expression that matches exactly this text, as a string.
 static void put_exact(struct buf *out, struct str text)
 {
-	CLEANUP(buf_release) struct buf pattern;
-	buf_init(&pattern, out->cap);
+	CLEANUP(buf_release) struct buf pattern = buf_up_to(out->cap);
 	for (size_t i = 0; i < text.len; i++) {
 		if (strchr("\\^$.|?*+()[]{}", text.ptr[i]))
 			buf_putc(&pattern, '\\');
@@ -238,8 +235,7 @@ static void put_axis(const struct missing *m, const struct missing_shard *shard,
 	size_t count = 0, room = 0, i;
 	struct missing_group g;
 	for (size_t at = 0; next_group(m, shard, &at, &g);) {
-		CLEANUP(buf_release) struct buf value;
-		buf_init(&value, out->cap);
+		CLEANUP(buf_release) struct buf value = buf_up_to(out->cap);
 		put_group_value(&value, &g, axis);
 		for (i = 0; i < count && !str_eq(seen[i], buf_view(&value)); i++)
 			;
@@ -259,8 +255,7 @@ static void put_rules(const struct missing *m, const struct missing_shard *shard
 	struct missing_group g;
 	for (size_t at = 0; next_group(m, shard, &at, &g); rules++)
 		for (size_t axis = 0; axis < ARRAY_SIZE(axis_name); axis++) {
-			CLEANUP(buf_release) struct buf value;
-			buf_init(&value, out->cap);
+			CLEANUP(buf_release) struct buf value = buf_up_to(out->cap);
 			put_group_value(&value, &g, axis);
 			buf_printf(out, "%s%s: ", axis ? "\n      " : "\n    - ", axis_name[axis]);
 			put_exact(out, buf_view(&value));

@@ -23,8 +23,7 @@ enum {
 static int read_list(struct requirements *list, const char *path, enum requirement_form form, struct digest *d,
 	struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_REQUIREMENTS);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REQUIREMENTS);
 	if (fs_read_file(path, &text, e) < 0 || requirements_parse(list, buf_view(&text), path, form, e) < 0)
 		return -1;
 	uint64_t length = text.len; // hashed too, so that no two lists give the same bytes
@@ -196,8 +195,7 @@ static void keep_what_pip_takes(struct kept_versions *k, struct kept_sight *s, c
 void kept_versions_mark(struct kept_versions *k, const char *project, struct kept_file *file, size_t files,
 	struct arena *text)
 {
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, REASON_MAX);
+	CLEANUP(buf_release) struct buf why = buf_up_to(REASON_MAX);
 	for (size_t i = 0; i < files; i++) {
 		buf_clear(&why);
 		file[i].kept_by = NULL;

@@ -327,8 +327,7 @@ int matrix_decide_cell(struct matrix_work *w, size_t at, struct matrix_cell *out
 {
 	const struct fits_place *place = &w->maker->fits.place[at];
 	const struct index_file *wheel = find_wheel(w, at, &w->now, w->takes_yanked);
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, WHY_BYTES);
+	CLEANUP(buf_release) struct buf why = buf_up_to(WHY_BYTES);
 	*out = (struct matrix_cell){
 		.platform = arena_copy(&w->out->text, str_from(place->platform->name)),
 		.python = arena_copy(&w->out->text, str_from(place->python)),
@@ -370,8 +369,7 @@ static void explain_newer(struct matrix_work *w, size_t at, const struct resolve
 {
 	size_t count;
 	const struct index_release *release = index_files_admitted(&w->files, "", &count), *first = NULL;
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, WHY_BYTES);
+	CLEANUP(buf_release) struct buf why = buf_up_to(WHY_BYTES);
 	for (size_t i = 0; i < count; i++) {
 		if (taken->kind != RESOLVE_NOTHING && release[i].first == taken->release.first)
 			break;

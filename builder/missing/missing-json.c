@@ -93,8 +93,7 @@ static void put_micros(const void *of, const char *key, struct jsondoc *row)
 	uint64_t micros = ((const struct missing_row *)of)->micros;
 	if (!micros || micros == UINT64_MAX)
 		return;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, TEXT);
+	CLEANUP(buf_release) struct buf text = buf_up_to(TEXT);
 	for (int from = 0, to; from < SPECIFIER_MICROS; from = to + 1) {
 		for (to = from; to + 1 < SPECIFIER_MICROS && (micros >> from & 1) && (micros >> (to + 1) & 1);)
 			to++;

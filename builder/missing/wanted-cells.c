@@ -39,8 +39,7 @@ static void add_places(struct collecting *x, const struct platform *p)
 {
 	for (size_t i = 0; i < p->profile.environment_count; i++) {
 		const struct environment *env = &p->profile.environment[i];
-		CLEANUP(buf_release) struct buf python;
-		buf_init(&python, LIMIT_FILE_NAME);
+		CLEANUP(buf_release) struct buf python = buf_up_to(LIMIT_FILE_NAME);
 		python_print(&env->python, &python);
 		if ((!x->options->python || strcmp(python.data, x->options->python) == 0) &&
 			any_branch_has(x, p->name, &env->python))

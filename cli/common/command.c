@@ -188,8 +188,7 @@ static int fill_number(const struct option_row *row, uint64_t *field, const char
 // The field is a pointer to one of the rows of the table.
 static int fill_word(const struct option_row *row, void *field, const char *value, struct err *e)
 {
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, ERR_MSG_SIZE);
+	CLEANUP(buf_release) struct buf words = buf_up_to(ERR_MSG_SIZE);
 	for (size_t i = 0; i < row->rows; i++) {
 		const void *one = (const char *)row->table + i * row->row_size;
 		const char *word = *(const char *const *)one;
@@ -240,8 +239,7 @@ static int read_options(struct session *s, int argc, char **argv, struct err *e)
 {
 	const struct command *self = s->command;
 	CLEANUP(mem_free) struct option *all = long_options(self);
-	CLEANUP(buf_release) struct buf letters;
-	buf_init(&letters, 256);
+	CLEANUP(buf_release) struct buf letters = buf_up_to(256);
 	add_letters(self, &letters);
 	optind = 0; // glibc starts again
 	opterr = 0;

@@ -214,8 +214,7 @@ static void write_zsh_options(const struct command *command, struct buf *out)
 
 static void write_zsh_function(const struct command *command, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf words = buf_up_to(SIZE_MAX / 2);
 	write_function_name(command, out);
 	buf_puts(out, "() {\n");
 	if (command->rows) {
@@ -269,8 +268,7 @@ static void quote_fish(struct buf *out, const char *text)
 
 static void write_fish_words(const struct command *command, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf words = buf_up_to(SIZE_MAX / 2);
 	for (const struct command *const *row = command->rows; row && *row; row++) {
 		buf_printf(out, "complete -c wheelcache -n '__wheelcache_at %s' -a %s -d '", command->name,
 			command_word(*row));
@@ -346,8 +344,7 @@ static const struct {
 
 int completion_print(const struct command *root, const char *shell, FILE *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf text = buf_up_to(SIZE_MAX / 2);
 	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
 		if (strcmp(shell, shells[i].name) == 0)
 			shells[i].write(root, &text);

@@ -283,8 +283,7 @@ int session_open(struct session *s, unsigned needs, struct err *e)
 
 const char *session_project(struct session *s, struct str name)
 {
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, name.len + 1);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(name.len + 1);
 	name_normalize(name, &normal);
 	return arena_copy(&s->arena, buf_view(&normal));
 }

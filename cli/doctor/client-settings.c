@@ -179,8 +179,7 @@ static struct str read_toml_value(struct str value)
 // Of an array: its items with a blank between.
 static void take_uv_text(struct uv_reader *x, enum client_key key, struct str text)
 {
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, LIMIT_CONFIG);
+	CLEANUP(buf_release) struct buf words = buf_up_to(LIMIT_CONFIG);
 	for (size_t i = 0; i < text.len; i++) {
 		bool is_blank = strchr(" \t\"',", text.ptr[i]) != NULL;
 		if (!is_blank)
@@ -234,9 +233,8 @@ static void take_uv_line(struct uv_reader *x, struct str line)
 static void read_uv_file(struct client_settings *out, int rank, const char *path, const char *prefix)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_CONFIG);
 	struct uv_reader x = {.out = out, .path = path, .prefix = prefix, .rank = rank, .is_ours = !*prefix};
-	buf_init(&text, LIMIT_CONFIG);
 	if (access(path, R_OK) < 0 || fs_read_file(path, &text, &ignored) < 0)
 		return;
 	struct str rest = buf_view(&text);
@@ -362,8 +360,7 @@ static bool has_word(const char *list, struct str word)
 static void judge_trust(const struct index_doctor *d)
 {
 	const char *cert = d->s->value[CLIENT_CERT].text, *trusted = d->s->value[CLIENT_TRUSTED_HOST].text;
-	CLEANUP(buf_release) struct buf host;
-	buf_init(&host, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf host = buf_up_to(LIMIT_PATH);
 	client_config_distrusted(str_from(d->url), &host);
 	struct str whole = buf_view(&host), rest = whole;
 	if (d->is_pip && host.len && !has_word(trusted, whole) && !has_word(trusted, str_cut(&rest, ':')))

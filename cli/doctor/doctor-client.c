@@ -151,8 +151,7 @@ static bool has_sdist(const struct install_judge *j, const struct index_release 
 static void say_why_not(struct doctor_report *r, struct install_judge *j, const struct index_release *newest,
 	const struct index_file *older, const char *here)
 {
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, ERR_MSG_SIZE);
+	CLEANUP(buf_release) struct buf why = buf_up_to(ERR_MSG_SIZE);
 	const char *version = j->files.file[newest->first].version.text;
 	nearest_wheel(&j->files, 0, newest, &why);
 	if (has_sdist(j, newest))
@@ -221,9 +220,8 @@ static void doctor_install(struct doctor_report *r, const char *python, const ch
 	}
 	if (p.from)
 		doctor_fine(r, "python", "%s is Python %s", p.from, p.version);
-	CLEANUP(buf_release) struct buf here;
+	CLEANUP(buf_release) struct buf here = buf_up_to(LIMIT_PATH);
 	struct install_judge j = {.python = &p, .wanted = wanted};
-	buf_init(&here, LIMIT_PATH);
 	profile_describe(&p.profile, &here);
 	fits_add(&j.fits, NULL, &p.profile.machine, &p.profile.environment[0]);
 	index_files_init(&j.files, page->project, &j.fits);
@@ -256,9 +254,8 @@ static struct jsondoc *fetch_explanation(struct fetch *f, struct str root, struc
 	const char *version)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(buf_release) struct buf url;
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PATH);
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
-	buf_init(&url, LIMIT_PATH);
 	fetch_answer_init(&a, LIMIT_CLIENT_PAGE);
 	buf_printf(&url, STR_FMT "-/explain/" STR_FMT "/%s%s", STR_ARG(root), STR_ARG(view), project,
 		version ? "/" : "");
@@ -552,11 +549,10 @@ static void report_files(const struct client_doctor *d, const char *project, con
 static void ask_project(const struct client_doctor *d)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(buf_release) struct buf name;
+	CLEANUP(buf_release) struct buf name = buf_up_to(LIMIT_FILE_NAME);
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	const char *wanted = strstr(d->o->project, "==");
 	struct str given = str_from(d->o->project);
-	buf_init(&name, LIMIT_FILE_NAME);
 	fetch_answer_init(&a, LIMIT_CLIENT_PAGE);
 	name_normalize(wanted ? str_slice(given, 0, (size_t)(wanted - d->o->project)) : given, &name);
 	size_t len = strlen(d->url.text);

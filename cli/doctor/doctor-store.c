@@ -252,8 +252,7 @@ static void look_at_room(struct doctor_report *r, const char *what, const char *
 static void look_at_freeze(struct doctor_report *r, const struct platform *p)
 {
 	struct err unsaid = ERR_INIT; // the folder's row says it
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, LIMIT_NOTE);
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_NOTE);
 	if (freeze_is(p, &why, &unsaid) <= 0 || freeze_is_retirement(buf_view(&why)))
 		return;
 	doctor_warn(r, "frozen", "wheelcache thaw, if nothing needs the freeze any more",
@@ -396,8 +395,7 @@ static void look_at_silence(struct doctor_report *r, const struct config_view *v
 		return;
 	}
 	for (size_t i = 0; i < s.count; i++) {
-		CLEANUP(buf_release) struct buf words;
-		buf_init(&words, ERR_MSG_SIZE);
+		CLEANUP(buf_release) struct buf words = buf_up_to(ERR_MSG_SIZE);
 		view_silence_describe(&s.item[i], &words);
 		if (s.item[i].is_silent)
 			doctor_wrong(r, "views", "look at the pipeline, or change [view] expect", "view %s: silent: %s",

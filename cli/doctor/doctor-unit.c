@@ -106,10 +106,9 @@ static void read_mount(struct str line, struct buf *point, bool *is_read_only)
 // The innermost mount counts; of two at one place the later.
 static bool is_read_only_for_process(struct str mounts, const char *path)
 {
-	CLEANUP(buf_release) struct buf point;
+	CLEANUP(buf_release) struct buf point = buf_up_to(LIMIT_PATH);
 	size_t longest = 0;
 	bool result = false;
-	buf_init(&point, LIMIT_PATH);
 	while (mounts.len) {
 		bool is_read_only;
 		read_mount(str_cut(&mounts, '\n'), &point, &is_read_only);
@@ -189,8 +188,7 @@ static void judge_units(struct doctor_report *r, const struct doctor_writes *w, 
 		while ((size_t)end + 1 < shown.len && !(shown.ptr[end] == '\n' && shown.ptr[end + 1] == '\n'))
 			end++;
 		struct str one = str_slice(shown, 0, (size_t)end + 1);
-		CLEANUP(buf_release) struct buf mounts;
-		buf_init(&mounts, LIMIT_CONFIG);
+		CLEANUP(buf_release) struct buf mounts = buf_up_to(LIMIT_CONFIG);
 		read_mounts(one, &mounts);
 		doctor_unit_judge(r, w, one, buf_view(&mounts));
 		shown = str_slice(shown, (size_t)end + 1 < shown.len ? (size_t)end + 2 : shown.len, shown.len);
@@ -199,10 +197,9 @@ static void judge_units(struct doctor_report *r, const struct doctor_writes *w, 
 
 void doctor_unit(struct doctor_report *r, const struct doctor_writes *w)
 {
-	CLEANUP(buf_release) struct buf shown;
+	CLEANUP(buf_release) struct buf shown = buf_up_to(LIMIT_CONFIG);
 	char part[BUFSIZ];
 	size_t got;
-	buf_init(&shown, LIMIT_CONFIG);
 	FILE *f = popen(SHOW, "re");
 	if (!f)
 		return;

@@ -369,9 +369,8 @@ static int check_record(void *ctx, const uint8_t id[SHA256_SIZE], struct err *e 
 	struct view_check *v = ctx;
 	struct err why = ERR_INIT;
 	char name[EVIDENCE_FILE_NAME];
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(EVIDENCE_FILE_MOST);
 	CLEANUP(evidence_file_release) struct evidence_file f = {0};
-	buf_init(&text, EVIDENCE_FILE_MOST);
 	evidence_file_name(id, name);
 	v->known++;
 	if (!v->open)
@@ -663,8 +662,7 @@ int check_run(const struct store *store, struct catalog *catalog, const struct c
 
 int check_verdict(const struct summary *summary, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, ERR_MSG_SIZE);
+	CLEANUP(buf_release) struct buf text = buf_up_to(ERR_MSG_SIZE);
 	for (unsigned i = 0; i < CHECK_REPORT_LISTS; i++)
 		if (summary->list[i].all)
 			buf_printf(&text, "%s%" PRIu64 " %s", text.len ? ", " : "", summary->list[i].all,

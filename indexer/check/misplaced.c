@@ -46,8 +46,7 @@ static char *project_of_folder(const char *folder, bool *has_letter)
 	bool is_one = *has_letter || (!rest.ptr && first.len > 1);
 	if (!is_one || !name_is_valid(named))
 		return NULL;
-	struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
+	struct buf out = buf_up_to(SIZE_MAX / 2);
 	name_normalize(named, &out);
 	return buf_steal(&out);
 }

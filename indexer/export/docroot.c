@@ -329,8 +329,7 @@ int docroot_page(struct docroot *d, const char *path, enum page_format format, s
 	const struct timespec floor = d->dir.floor, newest = d->dir.newest;
 	d->dir.newest = floor;
 	for (int coding = PAGE_CODING_COUNT; coding-- > 0;) {
-		CLEANUP(buf_release) struct buf packed;
-		buf_init(&packed, LIMIT_PAGE);
+		CLEANUP(buf_release) struct buf packed = buf_up_to(LIMIT_PAGE);
 		if (coding == PAGE_PLAIN)
 			d->dir.floor = d->dir.newest;
 		if (page_pack(page, (enum page_coding)coding, &packed, e) < 0 ||
@@ -376,8 +375,7 @@ static int check_path_free(const struct docroot *d, const char *path, struct err
 
 static int write_marker(struct docroot *d, const struct manifest *a, const struct manifest *b, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MANIFEST);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MANIFEST);
 	manifest_print(a, b, &text);
 	struct str bytes = buf_view(&text);
 	if (text.failed)
@@ -466,8 +464,7 @@ static int check_folder_empty(const struct docroot *d, struct err *e)
 static int read_marker(struct docroot *d, struct err *e)
 {
 	struct err missing = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MANIFEST);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MANIFEST);
 	CLEANUP(mem_free) char *path = xasprintf("%s/%s", d->path, marker);
 	if (fs_read_file(path, &text, &missing) == 0)
 		return manifest_parse(buf_view(&text), &d->own, e) < 0 ? err_prefix(e, "%s ", path) : 0;

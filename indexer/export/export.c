@@ -155,8 +155,7 @@ static void report_progress(struct export *x)
 static int export_metadata(struct export *x, const struct catalog_location *file, struct err *e)
 {
 	CLEANUP(mem_free) char *path = file_path(x, file, ".metadata");
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_METADATA);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
 	report_progress(x);
 	if (catalog_metadata(x->catalog, file->metadata_sha256, &text, e) < 0)
 		return err_prefix(e, "%s: ", path);
@@ -167,8 +166,7 @@ static int export_attachment(struct export *x, const struct catalog_location *fi
 {
 	struct catalog_attached found;
 	CLEANUP(mem_free) char *path = file_path(x, file, attachment_ending[kind]);
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_STATEMENT);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT);
 	report_progress(x);
 	int result = catalog_attached(x->catalog, x->platform->id, file->filename, kind, &found, &text, e);
 	if (result < 0)
@@ -197,8 +195,7 @@ static int export_page(void *ctx, const char *project, struct err *e)
 {
 	struct export *x = ctx;
 	CLEANUP(mem_free) char *path = page_path(x, project);
-	CLEANUP(buf_release) struct buf page;
-	buf_init(&page, LIMIT_PAGE);
+	CLEANUP(buf_release) struct buf page = buf_up_to(LIMIT_PAGE);
 	report_progress(x);
 	for (int format = 0; format < PAGE_FORMAT_COUNT; format++) {
 		buf_clear(&page);

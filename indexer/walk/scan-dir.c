@@ -30,8 +30,7 @@ static void scan_sidecars_check(struct scan_workers *workers, struct folder *fol
 	struct dir_snapshot *known, const char *filename, enum mark mark)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf text = buf_up_to(2 * LIMIT_SIDECAR);
 	struct dir_snapshot_mark *row = dir_snapshot_mark(known, filename, mark);
 	int found = sidecar_read(open, filename, mark, &text, &e);
 	if (row)
@@ -457,8 +456,7 @@ static int open_scanned_folder(struct scan_dir *d, struct err *e)
 // Of a snapshot with these names alone, what is not seen is gone.
 static void scan_names(struct scan_dir *d, const struct strset *wanted)
 {
-	CLEANUP(buf_release) struct buf names;
-	buf_init(&names, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf names = buf_up_to(SIZE_MAX / 2);
 	struct err e = ERR_INIT;
 	if (place_folder_info(d->open, &d->folder->info, &e) < 0)
 		report_problem(d, NULL, &e);

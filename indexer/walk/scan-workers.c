@@ -204,8 +204,7 @@ void scan_workers_send_waiting(struct scan_workers *workers, struct folder *fold
 void scan_workers_send_link(struct scan_workers *workers, struct folder *folder, struct place_folder *open,
 	const char *filename, const char *cause)
 {
-	CLEANUP(buf_release) struct buf target;
-	buf_init(&target, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf target = buf_up_to(LIMIT_PATH);
 	place_link_text(open, filename, &target);
 	struct scan_event *ev = scan_event_new(SCAN_EVENT_LINK, folder);
 	ev->filename = xstrdup(filename);

@@ -71,8 +71,7 @@ static void print_list(const struct summary *s, unsigned list, FILE *out)
 			fputs(f == 0 ? "  " : f == 1 ? ": " : " -> ", out);
 			// Replaces control characters: a file name must not move the cursor of a terminal.
 			const char *text = s->list[list].item[k].field[f];
-			CLEANUP(buf_release) struct buf line;
-			buf_init(&line, SIZE_MAX / 2);
+			CLEANUP(buf_release) struct buf line = buf_up_to(SIZE_MAX / 2);
 			escape_terminal(&line, str_from(text));
 			fputs(line.data, out);
 		}

@@ -101,8 +101,7 @@ void name_choice_hint(const struct name_choice *c, struct buf *out)
 
 int name_choice_refuse(const struct name_choice *c, enum err_kind kind, const char *what, struct err *e)
 {
-	CLEANUP(buf_release) struct buf hint;
-	buf_init(&hint, HINT_MOST);
+	CLEANUP(buf_release) struct buf hint = buf_up_to(HINT_MOST);
 	name_choice_hint(c, &hint);
 	return err_set(e, kind, "%s " STR_FMT "%s", what, STR_ARG(c->nearest.typed), hint.len ? hint.data : "");
 }

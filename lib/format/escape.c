@@ -42,8 +42,7 @@ static void escape_text(struct buf *out, struct str s, unsigned sets, put_fn *pu
 		buf_str(out, s);
 		return;
 	}
-	CLEANUP(buf_release) struct buf room;
-	buf_init(&room, s.len * REPLACEMENT.len);
+	CLEANUP(buf_release) struct buf room = buf_up_to(s.len * REPLACEMENT.len);
 	escape_bytes(out, str_is_utf8(s) ? s : replace_non_ascii(s, &room), sets, put);
 }
 
@@ -104,8 +103,7 @@ void escape_html(struct buf *out, struct str s)
 		buf_str(out, s);
 		return;
 	}
-	CLEANUP(buf_release) struct buf room;
-	buf_init(&room, s.len * REPLACEMENT.len);
+	CLEANUP(buf_release) struct buf room = buf_up_to(s.len * REPLACEMENT.len);
 	escape_text(out, str_is_utf8(s) ? replace_unshowable(s, &room) : s, CHARCLASS_HTML, put_html);
 }
 

@@ -137,8 +137,7 @@ static int read_text(struct str text, const char *name, ini_file_handler *handle
 
 int ini_file_read_file(const char *path, ini_file_handler *handler, void *ctx, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_CONFIG);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_CONFIG);
 	if (fs_read_file(path, &text, e) < 0)
 		return -1;
 	if (strlen(text.data) != text.len)

@@ -67,8 +67,7 @@ static size_t find_or_add_minor(struct fits *f, const struct python *p)
 
 size_t fits_add(struct fits *f, const struct platform *p, const struct machine *m, const struct environment *env)
 {
-	CLEANUP(buf_release) struct buf python;
-	buf_init(&python, PYTHON_TEXT);
+	CLEANUP(buf_release) struct buf python = buf_up_to(PYTHON_TEXT);
 	python_print(&env->python, &python);
 	GROW(f->place, f->places, f->place_room);
 	f->place[f->places] = (struct fits_place){.platform = p,

@@ -262,9 +262,8 @@ static bool is_allowed_host(const struct fetch_pool *p, const struct task *t, co
 
 static int check_redirect(const struct fetch_pool *p, struct task *t, struct fetch_url *to, struct err *e)
 {
-	CLEANUP(buf_release) struct buf url;
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_ANSWER_HEADERS);
 	struct str location = fetch_header(&t->answer, "location");
-	buf_init(&url, LIMIT_ANSWER_HEADERS);
 	if (++t->redirects > FETCH_REDIRECTS)
 		return err_set(e, ERR_NET, "more than %d redirects", FETCH_REDIRECTS);
 	if (!url_resolve(str_from(t->url.text), location, &url) || url.failed || fetch_url_parse(url.data, to, e) < 0)

@@ -292,8 +292,7 @@ char *fs_relative_path(const char *folder, const char *path)
 	size_t common = common_length(folder, path);
 	if (common == 0)
 		return xstrdup(path);
-	struct buf out;
-	buf_init(&out, SIZE_MAX / 2);
+	struct buf out = buf_up_to(SIZE_MAX / 2);
 	for (const char *at = folder + common; *at; at++)
 		if (*at == '/')
 			buf_puts(&out, "../");

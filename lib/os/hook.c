@@ -60,8 +60,7 @@ static const char *value_of_letter(char letter, const struct hook_value *values,
 
 static char *expand_word(struct str word, const struct hook_value *values, size_t count)
 {
-	struct buf out;
-	buf_init(&out, COMMAND_MOST);
+	struct buf out = buf_up_to(COMMAND_MOST);
 	for (size_t i = 0; i < word.len; i++)
 		if (word.ptr[i] == '%' && i + 1 < word.len)
 			buf_puts(&out, value_of_letter(word.ptr[++i], values, count));

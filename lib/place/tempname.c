@@ -43,8 +43,7 @@ static uint64_t start_of(int32_t pid)
 {
 	struct err ignored = ERR_INIT;
 	char path[64];
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_PATH);
 	snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", pid);
 	if (fs_read_file(path, &text, &ignored) < 0)
 		return 0;
@@ -64,8 +63,7 @@ static uint64_t fingerprint(const char *const *files, size_t count, const char *
 {
 	uint8_t sha256[SHA256_SIZE];
 	uint64_t bits;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_PATH);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_PATH);
 	for (size_t i = 0; i < count; i++) {
 		struct err ignored = ERR_INIT;
 		if (fs_read_file(files[i], &text, &ignored) < 0)

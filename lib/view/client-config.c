@@ -330,9 +330,8 @@ struct client_index client_config_part(const struct client_index *x, const char 
 
 static struct jsondoc *part_indexes(const struct client_index *x)
 {
-	CLEANUP(buf_release) struct buf url;
+	CLEANUP(buf_release) struct buf url = buf_up_to(TEXT_MOST);
 	struct jsondoc *list = jsondoc_array();
-	buf_init(&url, TEXT_MOST);
 	for (size_t i = 0; i < x->platform_count; i++) {
 		const struct client_index part = client_config_part(x, x->platforms[i]);
 		struct jsondoc *one = jsondoc_object();
@@ -347,8 +346,7 @@ static struct jsondoc *part_indexes(const struct client_index *x)
 
 struct jsondoc *client_config_json(const struct client_index *x, const char *client)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, TEXT_MOST);
+	CLEANUP(buf_release) struct buf text = buf_up_to(TEXT_MOST);
 	struct jsondoc *doc = jsondoc_object(), *files = jsondoc_array();
 	client_config_url(x, &text);
 	jsondoc_put_str(doc, "index", text.data);

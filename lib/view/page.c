@@ -132,8 +132,7 @@ static void put_sha256_attribute(struct buf *out, struct str name, const uint8_t
 
 static void put_provenance(struct render_state *r, const struct page_file *listed)
 {
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, LIMIT_PAGE);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PAGE);
 	if (put_provenance_url(r, listed, &url))
 		put_attribute(r->out, STR(" data-provenance"), url.data);
 }
@@ -307,8 +306,7 @@ static void json_put_size_and_time(struct buf *out, const struct page_file *list
 
 static void json_put_provenance(struct render_state *r, const struct page_file *listed)
 {
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, LIMIT_PAGE);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PAGE);
 	if (!put_provenance_url(r, listed, &url))
 		return;
 	buf_str(r->out, STR(",\"provenance\":"));
@@ -473,8 +471,7 @@ static int has_members(const struct view *v, struct catalog *c, const char *proj
 // The names of the platforms of which the page lacks something, with commas; NULL: of none. The caller frees it.
 static char *name_left_out(const struct view *v)
 {
-	CLEANUP(buf_release) struct buf names;
-	buf_init(&names, LIMIT_PAGE);
+	CLEANUP(buf_release) struct buf names = buf_up_to(LIMIT_PAGE);
 	for (size_t i = 0; i < v->platform_count; i++)
 		if (v->left_out[i])
 			buf_printf(&names, "%s%s", names.len ? ", " : "", v->platform[i]->name);

@@ -37,8 +37,7 @@ static int add_word(struct exceptions *x, struct str word, struct err *e)
 
 static int add_words_of_file(struct exceptions *x, const char *path, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_EXCEPTIONS);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_EXCEPTIONS);
 	if (fs_read_file(path, &text, e) < 0)
 		return -1;
 	struct str rest = buf_view(&text);

@@ -179,8 +179,7 @@ struct project_diff {
 
 static void add_yank_step(struct project_diff *of, const struct platform *p, const char *filename, const char *text)
 {
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(LIMIT_SIDECAR);
 	mark_reason(MARK_YANKED, str_from(text), &reason);
 	struct upstream_diff_step *step =
 		add_step(of->search->out, UPSTREAM_DIFF_YANK, p, of->answer->project, filename, reason.data);
@@ -229,8 +228,7 @@ static int recheck_pruned_file(struct project_diff *of, struct replacement *repl
 	struct upstream_diff *out = of->search->out;
 	bool rebuilt = false;
 	CLEANUP(tombstone_release) struct tombstone t;
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf words = buf_up_to(LIMIT_SIDECAR);
 	tombstone_read(str_from(m->text), &t);
 	const struct recheck_file file = {m->filename, &t, m->has_bytes, m->requires_python};
 	enum recheck_result now = recheck_tombstone(m->platform, &file, of->answer, replacement, &words);
@@ -394,8 +392,7 @@ static int relist_file(struct follow_step_state *d, struct err *e)
 static int yank_file(struct follow_step_state *d, struct err *e)
 {
 	const struct upstream_diff_step *s = d->step;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf text = buf_up_to(2 * LIMIT_SIDECAR);
 	int found = read_written_yank(d, &text, e);
 	if (found < 0)
 		return -1;
@@ -407,8 +404,7 @@ static int yank_file(struct follow_step_state *d, struct err *e)
 static int unyank_file(struct follow_step_state *d, struct err *e)
 {
 	const struct upstream_diff_step *s = d->step;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf text = buf_up_to(2 * LIMIT_SIDECAR);
 	int found = read_written_yank(d, &text, e);
 	if (found < 0)
 		return -1;
@@ -464,8 +460,7 @@ static int run_step(const struct follow_state *r, const struct upstream_diff_ste
 static int run_steps_of_platform(const struct follow_state *r, const struct platform *p, struct err *e)
 {
 	struct err unsaid = ERR_INIT;
-	CLEANUP(buf_release) struct buf frozen;
-	buf_init(&frozen, 2 * LIMIT_WORDS);
+	CLEANUP(buf_release) struct buf frozen = buf_up_to(2 * LIMIT_WORDS);
 	int is_held = freeze_is(p, &frozen, &unsaid); // on an error the first step fails
 	for (size_t i = 0; i < r->diff->count; i++) {
 		const struct upstream_diff_step *s = &r->diff->step[i];

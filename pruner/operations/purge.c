@@ -87,8 +87,7 @@ static const char *find_list(struct purge_state *p, const struct tombstones_file
 {
 	struct err unknown = ERR_INIT;
 	CLEANUP(version_release) struct version version = {0};
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, 2 * LIMIT_PATH);
+	CLEANUP(buf_release) struct buf why = buf_up_to(2 * LIMIT_PATH);
 	const struct kept_versions kept = {
 		.packages = p->policy->packages, .pins = p->policy->pins, .branches = p->policy->branches};
 	if (!f->file.project || !f->version || version_parse(str_from(f->version), &version, &unknown) < 0)

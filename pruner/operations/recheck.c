@@ -108,8 +108,7 @@ enum recheck_result recheck_tombstone(const struct platform *platform, const str
 	}
 	if (answer->result != UPSTREAM_KNOWN || !t->upstream.filename || !replacement)
 		return set_unknown(*answer->why ? answer->why : "the tombstone does not say what upstream had", words);
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, words->cap);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(words->cap);
 	const struct simplepage_file *now = simplepage_find(answer->page, t->upstream.filename);
 	enum recheck_result result = recheck_named_file(&t->upstream, now, &reason);
 	bool is_other = result == RECHECK_GONE && now;
@@ -157,8 +156,7 @@ static void add_page_file(struct yanked_releases *y, const struct simplepage_fil
 // The reason in one line, and a line with the index that it follows.
 static const char *make_mark_text(struct arena *room, const struct yanked_release *r, const char *index)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_SIDECAR);
 	mark_reason(MARK_YANKED, str_from(r->reason ? r->reason : ""), &text);
 	buf_printf(&text, "\n" MARK_FROM_UPSTREAM "%s\n", index);
 	return arena_copy(room, buf_view(&text));

@@ -81,8 +81,7 @@ static const struct config_view *config_of(const struct retain_state *r, const s
 // "view nightly keeps the newest 5 versions and those of 30 days"
 static const char *reason_of_rules(struct arena *text, const struct config_view *v)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, 512);
+	CLEANUP(buf_release) struct buf out = buf_up_to(512);
 	buf_printf(&out, "view %s keeps", v->name);
 	if (v->keep_versions)
 		buf_printf(&out, " the newest %llu", (unsigned long long)v->keep_versions);
@@ -97,8 +96,7 @@ static const char *reason_of_rules(struct arena *text, const struct config_view 
 static int open_keeper(struct retain_state *r, const struct view *v, struct err *e)
 {
 	struct retain_keeper *k = &r->keeper[r->keepers++];
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, 4096);
+	CLEANUP(buf_release) struct buf why = buf_up_to(4096);
 	k->view = v;
 	if (view_channel_open(r->site, v, r->operation->catalog, r->options->now, &k->channel, e) < 0)
 		return -1;
@@ -222,8 +220,7 @@ static int find_reason_to_stay(const struct retain_pass *p, struct ending_files 
 {
 	CLEANUP(mem_free) char *view = NULL;
 	CLEANUP(version_release) struct version version = {0};
-	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, 2 * LIMIT_PATH);
+	CLEANUP(buf_release) struct buf words = buf_up_to(2 * LIMIT_PATH);
 	if (f->why_kept)
 		return 0;
 	if (pins_find(p->state->operation->catalog, f->file.platform->id, f->file.filename, f->file.sha256, &view, e) < 0)
@@ -501,8 +498,7 @@ static int do_projects(struct retain_pass *p, struct err *e)
 
 static int find_doubt(struct retain_pass *p, struct err *e)
 {
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, 4096);
+	CLEANUP(buf_release) struct buf why = buf_up_to(4096);
 	int doubt = view_channel_find_doubt(p->channel, &why, e);
 	if (doubt > 0)
 		p->result->doubt = buf_steal(&why);

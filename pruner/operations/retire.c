@@ -118,8 +118,7 @@ static int retire_file(struct retire_state *r, size_t i, struct err *e)
 
 static int freeze_platform(struct retire_state *r, struct err *e)
 {
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf why = buf_up_to(SIZE_MAX / 2);
 	int frozen = freeze_is(r->platform, &why, e);
 	if (frozen > 0 && !freeze_is_retirement(buf_view(&why)))
 		return err_set(e, ERR_BUSY, "platform %s is frozen: %s; thaw it first", r->platform->name, why.data);

@@ -168,8 +168,7 @@ static void fill_evidence(struct plan_state *x, const struct verdict *v, struct 
 	memcpy(out->sha256, file->sha256, SHA256_SIZE);
 	for (size_t i = 0; i < v->evidence.places; i++) {
 		const struct replacement_place *place = &v->evidence.place[i];
-		CLEANUP(buf_release) struct buf label;
-		buf_init(&label, LABEL_ROOM);
+		CLEANUP(buf_release) struct buf label = buf_up_to(LABEL_ROOM);
 		if (!place->file)
 			continue;
 		python_print(&place->environment->python, &label);
@@ -404,8 +403,7 @@ static void summarize_plan(struct plan_state *x)
 static const char *policy_text(struct arena *room, const struct config *c)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_CONFIG);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_CONFIG);
 	jsondoc_put_int(doc, "min-age", (int64_t)c->prune_min_age);
 	jsondoc_put_int(doc, "upstream-min-age", (int64_t)c->prune_upstream_min_age);
 	jsondoc_put_int(doc, "downloaded", (int64_t)c->prune_downloaded);
@@ -421,8 +419,7 @@ static int finish_files(struct plan_state *x, struct err *e)
 {
 	const char *path = x->options->path, *slash = path ? strrchr(path, '/') : NULL;
 	struct planfile_head named = x->plan->head;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf text = buf_up_to(SIZE_MAX / 2);
 	if (planfile_finish(x->file, &named, e) < 0)
 		return -1;
 	named.file = slash ? slash + 1 : path;

@@ -256,8 +256,7 @@ int planfile_finish(struct planfile_writer *w, const struct planfile_head *head,
 	if (!w->is_on)
 		return 0;
 	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_PLAN);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_PLAN);
 	planfile_write_head(head, &text);
 	text.len -= strlen("\n}\n");
 	buf_puts(&text, ",\n  \"files\": [");
@@ -384,8 +383,7 @@ static int read_plan(struct planfile_reader *r, struct err *e)
 
 int planfile_read(const char *path, struct planfile *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_PLAN);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_PLAN);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *head = jsondoc_object();
 	*out = (struct planfile){0};
 	if (safefile_read(path, &text, e) < 0)

@@ -84,8 +84,7 @@ static void hash_values(const struct policy *p, const struct config *c, struct d
 
 static void hash_platforms(const struct store *s, struct digest *d)
 {
-	CLEANUP(buf_release) struct buf profile;
-	buf_init(&profile, DESCRIPTION_MAX);
+	CLEANUP(buf_release) struct buf profile = buf_up_to(DESCRIPTION_MAX);
 	for (size_t i = 0; i < s->platform_count; i++) {
 		const struct platform *platform = &s->platform[i];
 		buf_clear(&profile);

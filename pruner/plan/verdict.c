@@ -309,8 +309,7 @@ static bool check_pure(struct decision *q)
 // Upstream need not have a replacement, so what a branch wants stays.
 static bool check_off_list(struct decision *q)
 {
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, REASON_MAX);
+	CLEANUP(buf_release) struct buf why = buf_up_to(REASON_MAX);
 	if (!q->policy->takes.off_list || !q->policy->has_packages)
 		return false;
 	if (kept_versions_admit(&q->policy->branches, q->file->project, &q->version, q->platform->name, false, &why))

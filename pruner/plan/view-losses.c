@@ -197,8 +197,7 @@ int view_losses_refuse(const struct view_losses *l, struct err *e)
 {
 	size_t views;
 	const struct planfile_view *view = view_losses_found(l, &views);
-	CLEANUP(buf_release) struct buf names;
-	buf_init(&names, ERR_MSG_SIZE / 2);
+	CLEANUP(buf_release) struct buf names = buf_up_to(ERR_MSG_SIZE / 2);
 	for (size_t i = 0; i < views && !names.failed; i++)
 		buf_printf(&names, "%s%s (%llu project%s, %llu version%s, %s first)", i ? ", " : "", view[i].view,
 			(unsigned long long)view[i].projects, view[i].projects == 1 ? "" : "s",

@@ -50,8 +50,7 @@ static const char *copy_optional(struct simplepage_make *m, struct str s)
 
 bool simplepage_make_is_named(const struct simplepage_make *m, struct str name)
 {
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 	name_normalize(name, &normal);
 	return !normal.failed && str_eq(buf_view(&normal), str_from(m->page.project));
 }
@@ -65,8 +64,7 @@ static bool is_of_project(const struct simplepage_make *m, struct str copy_filen
 		return true;
 	if (filename_kind(copy_filename) == FILENAME_WHEEL)
 		return simplepage_make_is_named(m, name);
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 	name_normalize(copy_filename, &normal);
 	size_t len = strlen(m->page.project);
 	return normal.len > len && memcmp(normal.data, m->page.project, len) == 0 && !ascii_is_alnum(normal.data[len]);

@@ -55,8 +55,7 @@ static struct str fragment_sha256(struct str href)
 
 static void begin_link(struct html_page *r, const char *const *attributes)
 {
-	CLEANUP(buf_release) struct buf name;
-	buf_init(&name, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf name = buf_up_to(LIMIT_FILE_NAME);
 	struct str href = str_trim(get_attribute(attributes, "href"));
 	struct simplepage_link link = {
 		.url = href,

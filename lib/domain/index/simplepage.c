@@ -82,10 +82,8 @@ static struct packed_file pack_file(const struct simplepage_file *f, const struc
 
 int simplepage_pack(const struct simplepage *page, struct buf *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf image;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&image, UINT32_MAX);
-	buf_init(&text, LIMIT_SIMPLEPAGE_TEXT);
+	CLEANUP(buf_release) struct buf image = buf_up_to(UINT32_MAX);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_SIMPLEPAGE_TEXT);
 	buf_putc(&text, '\0');
 	struct packed_head head = {
 		.magic = MAGIC,
@@ -217,10 +215,9 @@ static bool split_image(struct str bytes, struct image *im)
 
 int simplepage_unpack(struct str packed, struct simplepage *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf bytes;
+	CLEANUP(buf_release) struct buf bytes = buf_up_to(UINT32_MAX);
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	struct image im = {0};
-	buf_init(&bytes, UINT32_MAX);
 	if (decompress_zstd(packed, &bytes, e) < 0)
 		return -1;
 	if (!split_image(buf_view(&bytes), &im))

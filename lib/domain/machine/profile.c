@@ -167,8 +167,7 @@ void profile_describe(const struct profile *p, struct buf *out)
 
 static void set_not_admitted(const struct profile *p, const struct filename *wheel, struct err *why)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, DESCRIPTION_MAX);
+	CLEANUP(buf_release) struct buf text = buf_up_to(DESCRIPTION_MAX);
 	profile_describe(p, &text);
 	err_set(why, ERR_INVALID, STR_FMT "-" STR_FMT "-" STR_FMT " does not install here: %s", STR_ARG(wheel->python),
 		STR_ARG(wheel->abi), STR_ARG(wheel->platform), text.data);

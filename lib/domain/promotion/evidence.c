@@ -28,8 +28,7 @@ bool evidence_python_is_valid(struct str text)
 {
 	struct python python;
 	struct err ignored = ERR_INIT;
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, LIMIT_EVIDENCE_KIND);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_EVIDENCE_KIND);
 	if (python_parse(text, &python, &ignored) < 0)
 		return false;
 	python_print(&python, &normal);

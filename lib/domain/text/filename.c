@@ -55,8 +55,7 @@ int filename_check(struct str filename, struct err *e)
 
 static char *normalized_project(struct str name)
 {
-	struct buf out;
-	buf_init(&out, LIMIT_FILE_NAME);
+	struct buf out = buf_up_to(LIMIT_FILE_NAME);
 	name_normalize(name, &out);
 	return buf_steal(&out);
 }

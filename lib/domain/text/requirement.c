@@ -38,8 +38,7 @@ static int take_project(struct requirements *list, struct requirement *r, struct
 	struct str name = cut_while(line, is_name_byte);
 	if (!name_is_valid(name))
 		return err_set(e, ERR_USAGE, "the line does not begin with a project name");
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, name.len);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(name.len);
 	name_normalize(name, &normal);
 	r->project = arena_copy(&list->text, buf_view(&normal));
 	return 0;
@@ -48,8 +47,7 @@ static int take_project(struct requirements *list, struct requirement *r, struct
 // Of a valid set.
 static void set_specifier(struct requirements *list, struct requirement *r, struct str text)
 {
-	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, 2 * text.len + 1);
+	CLEANUP(buf_release) struct buf out = buf_up_to(2 * text.len + 1);
 	while (text.ptr) {
 		struct str clause = pyspace_trim(str_cut(&text, ','));
 		if (clause.len) {

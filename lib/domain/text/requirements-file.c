@@ -279,8 +279,7 @@ static int cut_logical(struct str *text, struct buf *out, unsigned *lines, struc
 
 static int read_logical_lines(struct file_reader *r, struct str text, struct err *e)
 {
-	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, LIMIT_REQUIREMENT_LINE);
+	CLEANUP(buf_release) struct buf line = buf_up_to(LIMIT_REQUIREMENT_LINE);
 	for (unsigned lines = 0, number; text.ptr;) {
 		number = lines + 1;
 		if (cut_logical(&text, &line, &lines, e) < 0 || read_logical_line(r, buf_view(&line), number, e) < 0)

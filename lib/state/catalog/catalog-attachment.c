@@ -127,8 +127,7 @@ int catalog_attached_to(struct catalog *c, const uint8_t sha256[SHA256_SIZE], co
 	query_bind_int(q, 2, kind);
 	query_bind_text(q, 3, platform);
 	while ((row = query_step(q, e)) > 0) {
-		CLEANUP(buf_release) struct buf text;
-		buf_init(&text, LIMIT_STATEMENT);
+		CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT);
 		if (decompress_zstd(query_bytes(q, 0), &text, e) < 0 || fn(ctx, buf_view(&text), e) < 0)
 			return -1;
 	}

@@ -58,8 +58,7 @@ static int get_written(struct catalog *c, const struct catalog_mark *m, int64_t 
 // The reason in one line; NULL: the mark is removed. The caller frees it.
 static char *reason_of(const struct catalog_mark *m)
 {
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(LIMIT_SIDECAR);
 	if (!m->text)
 		return NULL;
 	mark_reason(m->mark, str_from(m->text), &reason);

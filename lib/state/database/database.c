@@ -389,8 +389,7 @@ static int prepare_read(struct database *d, struct err *e)
 // https://www.sqlite.org/uri.html: "immutable" uses neither other files nor locks.
 static int reopen_unlocked(struct database *d, struct err *e)
 {
-	CLEANUP(buf_release) struct buf uri;
-	buf_init(&uri, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf uri = buf_up_to(SIZE_MAX / 2);
 	buf_puts(&uri, "file:");
 	escape_url(&uri, str_from(d->real_path));
 	buf_puts(&uri, "?immutable=1");

@@ -12,8 +12,7 @@
 bool project_select_read(const char *word, size_t at, struct project_select *out)
 {
 	struct str name = str_trim((struct str){word, at});
-	CLEANUP(buf_release) struct buf normal;
-	buf_init(&normal, LIMIT_FILE_NAME);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 	*out = (struct project_select){.specifier = word[at] ? specifier_set_new(str_from(word + at)) : NULL};
 	if (!name_is_valid(name) || (word[at] && !out->specifier))
 		return false;

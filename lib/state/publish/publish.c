@@ -56,8 +56,7 @@ char *publish_project_of(const char *filename, const char *said, struct err *e)
 	if (check_filename(filename, e) < 0)
 		return NULL;
 	if (filename_kind(str_from(filename)) == FILENAME_SDIST && said && name_is_valid(str_from(said))) {
-		CLEANUP(buf_release) struct buf normal;
-		buf_init(&normal, LIMIT_FILE_NAME);
+		CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 		name_normalize(str_from(said), &normal);
 		return buf_steal(&normal);
 	}

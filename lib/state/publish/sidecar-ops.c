@@ -236,8 +236,7 @@ static int remove_rows(const struct copies *all, struct err *e)
 // An earlier run may have removed file and row and then died: then nothing is left to do.
 static int accept_if_removed(const struct copies *all, const struct err *why, struct err *e)
 {
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LIMIT_REASON);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(LIMIT_REASON);
 	if (why->kind == ERR_NOT_FOUND && !all->count &&
 		catalog_tombstone(all->catalog, all->platform->id, all->filename, &reason, e) > 0)
 		return 0;
@@ -256,8 +255,7 @@ int sidecar_ops_remove(const struct platform *p, struct catalog *c, const char *
 	CLEANUP(copies_release)
 	struct copies all = {
 		.platform = p, .catalog = c, .filename = filename, .in = folder, .is_retirement = is_retirement(t)};
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_SIDECAR);
 	if (tombstone_write(t, &text, e) < 0)
 		return -1;
 	struct str tombstone = buf_view(&text);
@@ -319,8 +317,7 @@ int sidecar_ops_restore(const struct platform *p, struct catalog *c, const char 
 // Reads the sidecar, not the catalog: it may have been removed by hand since the last scan.
 static int has_tombstone(const struct copies *all, const struct copy *one, struct str tombstone, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf text = buf_up_to(2 * LIMIT_SIDECAR);
 	int found = sidecar_read(one->open, all->filename, MARK_PRUNED, &text, e);
 	return found <= 0 ? found : str_eq(buf_view(&text), tombstone);
 }

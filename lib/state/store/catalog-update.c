@@ -50,8 +50,7 @@ static int look_at_mark(const struct platform *p, struct catalog *c, const char 
 {
 	CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
 	CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(p->place, folder, e);
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf text = buf_up_to(2 * LIMIT_SIDECAR);
 	int found = open ? sidecar_read(open, filename, mark, &text, e) : -1;
 	if (found < 0)
 		return -1;

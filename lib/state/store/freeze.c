@@ -32,8 +32,7 @@ static void add_line(struct buf *out, struct str text)
 
 static int put_mark(const struct platform *p, struct place_folder *top, const char *who, const char *reason, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_WORDS);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_WORDS);
 	char when[CLOCK_TEXT];
 	clock_write(clock_wall_seconds(), when);
 	add_line(&text, str_from(reason));
@@ -102,8 +101,7 @@ int freeze_is(const struct platform *p, struct buf *why, struct err *e)
 	if (found > 0) {
 		// Leaves out a character that is cut off, and what is not text.
 		struct err ignored = ERR_INIT;
-		CLEANUP(buf_release) struct buf text;
-		buf_init(&text, LIMIT_WORDS);
+		CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_WORDS);
 		CLEANUP(place_file_close) struct place_file *file = place_open(p->written, mark, &ignored);
 		if (file && place_file_read(file, LIMIT_WORDS, &text, &ignored) < 0)
 			buf_clear(&text);

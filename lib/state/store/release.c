@@ -114,8 +114,7 @@ static bool is_there(int folder, const char *name)
 // 0: nothing is requested. Under the lock.
 static int take_wanted(const char *from, const char *to, struct buf *lines, int folder, struct err *e)
 {
-	CLEANUP(buf_release) struct buf more;
-	buf_init(&more, 2 * LIMIT_RELEASE);
+	CLEANUP(buf_release) struct buf more = buf_up_to(2 * LIMIT_RELEASE);
 	const char *from_name = strrchr(from, '/') + 1, *to_name = strrchr(to, '/') + 1;
 	if (!is_there(folder, to_name)) {
 		if (renameat(folder, from_name, folder, to_name) < 0)
@@ -185,8 +184,7 @@ static void update_catalog(const char *catalog_path, const struct platform *p, s
 
 int release_backlog(const char *catalog, const struct platform *p, struct release_backlog *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf lines;
-	buf_init(&lines, 4 * LIMIT_RELEASE);
+	CLEANUP(buf_release) struct buf lines = buf_up_to(4 * LIMIT_RELEASE);
 	*out = (struct release_backlog){0};
 	if (!p->release || !store_is_split(p))
 		return 0;
@@ -221,8 +219,7 @@ static int run_release_command(const char *catalog, const struct platform *p, st
 
 int release_run(const char *catalog, const struct platform *p, const _Atomic int64_t *end_ms, bool waits, struct err *e)
 {
-	CLEANUP(buf_release) struct buf lines;
-	buf_init(&lines, 4 * LIMIT_RELEASE);
+	CLEANUP(buf_release) struct buf lines = buf_up_to(4 * LIMIT_RELEASE);
 	CLEANUP(mem_free) char *lock_path = note_path(catalog, p->volume, "lock");
 	CLEANUP(mem_free) char *from = note_path(catalog, p->name, wanted);
 	CLEANUP(mem_free) char *to = note_path(catalog, p->name, running);

@@ -24,8 +24,7 @@ int stored_facts_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struc
 int stored_facts_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], size_t most, struct wheel_facts *out,
 	struct err *e)
 {
-	CLEANUP(buf_release) struct buf packed;
-	buf_init(&packed, SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf packed = buf_up_to(SIZE_MAX / 2);
 	if (catalog_inside_get(c, sha256, WHEEL_FACTS_VERSION, &packed, e) < 0)
 		return -1;
 	struct err why = ERR_INIT;

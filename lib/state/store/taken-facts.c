@@ -70,8 +70,7 @@ static void take_needs(struct taken_facts *t, const struct wheel_facts *f)
 
 static void add_bundled(struct taken_facts *t, struct str library)
 {
-	CLEANUP(buf_release) struct buf plain;
-	buf_init(&plain, LIMIT_INSIDE_NAME);
+	CLEANUP(buf_release) struct buf plain = buf_up_to(LIMIT_INSIDE_NAME);
 	bool is_hashed = wheel_library_is_hashed(library, &plain);
 	take_name_of_kind(t, CATALOG_INSIDE_BUNDLES, is_hashed ? buf_view(&plain) : library, NULL, NULL);
 }

@@ -97,8 +97,7 @@ static int deny_name(const char *filename, const struct buf *reason, struct err 
 
 int target_dir_check_again(const struct platform *p, struct catalog *c, const char *filename, struct err *e)
 {
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LIMIT_REASON);
+	CLEANUP(buf_release) struct buf reason = buf_up_to(LIMIT_REASON);
 	int found = catalog_tombstone(c, p->id, filename, &reason, e);
 	return found > 0 ? deny_name(filename, &reason, e) : found;
 }

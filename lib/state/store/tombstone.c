@@ -39,8 +39,7 @@ static const struct jsonmap tombstone_map = JSONMAP(TOMBSTONE, tombstone_fields,
 
 int tombstone_write(const struct tombstone *t, struct buf *out, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_SIDECAR);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_SIDECAR);
 	jsonmap_write(&tombstone_map, t, &text);
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the reason is too long");
@@ -51,9 +50,8 @@ int tombstone_write(const struct tombstone *t, struct buf *out, struct err *e)
 void tombstone_read(struct str text, struct tombstone *out)
 {
 	struct err none = ERR_INIT;
-	CLEANUP(buf_release) struct buf reason;
+	CLEANUP(buf_release) struct buf reason = buf_up_to(LIMIT_SIDECAR);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(text, &none);
-	buf_init(&reason, LIMIT_SIDECAR);
 	*out = (struct tombstone){.size = -1};
 	if (doc && jsonmap_read(&tombstone_map, doc, out, &out->text, &none) < 0)
 		abort(); // a lenient map refuses nothing

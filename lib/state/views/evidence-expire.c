@@ -52,9 +52,8 @@ static int compare_records(const void *a, const void *b)
 static int note_named(void *ctx, const struct catalog_generation *g, struct err *e)
 {
 	struct expiry *x = ctx;
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(SIZE_MAX / 2);
 	CLEANUP(membership_release) struct membership_change m = {0};
-	buf_init(&text, SIZE_MAX / 2);
 	if (decompress_zstd(g->packed, &text, e) < 0 || membership_read(buf_view(&text), &m, e) < 0)
 		return -1;
 	for (size_t i = 0; i < m.evidences; i++) {

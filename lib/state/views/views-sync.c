@@ -96,9 +96,8 @@ static int read_file(struct evidence_sync *s, const char *name, const uint8_t id
 static int take_evidence(struct evidence_sync *s, const char *name, const uint8_t id[SHA256_SIZE], struct err *e)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(EVIDENCE_FILE_MOST);
 	CLEANUP(evidence_file_release) struct evidence_file f = {0};
-	buf_init(&text, EVIDENCE_FILE_MOST);
 	if (read_file(s, name, id, &text, &f, &why) < 0) {
 		s->is_unsettled = true;
 		report_record(s, id, why.msg);
@@ -268,8 +267,7 @@ struct compared_generation {
 static int compare_bytes(void *ctx, const struct catalog_generation *g, struct err *e)
 {
 	struct compared_generation *c = ctx;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MEMBERSHIP);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MEMBERSHIP);
 	if (decompress_zstd(g->packed, &text, e) < 0)
 		return -1;
 	c->is_same = str_eq(buf_view(&text), c->file);
@@ -280,8 +278,7 @@ static int compare_bytes(void *ctx, const struct catalog_generation *g, struct e
 static int has_known_bytes(struct membership_sync *s, int64_t number, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MEMBERSHIP);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MEMBERSHIP);
 	s->why = (struct err)ERR_INIT;
 	if (load_file(s, number, &text, sha256, &s->why) < 0)
 		return 0;
@@ -320,8 +317,7 @@ static int look_at_view(struct membership_sync *s, struct err *e)
 {
 	struct err ignored = ERR_INIT;
 	uint8_t sha256[SHA256_SIZE];
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MEMBERSHIP);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MEMBERSHIP);
 	s->files = s->last = s->changed = 0;
 	if (catalog_view_find(s->catalog, s->view, &s->known, e) < 0)
 		return -1;
@@ -367,8 +363,7 @@ static int add_members(struct catalog *c, const struct membership_change *m, str
 static int apply_change(struct catalog *c, const struct membership_change *m, const uint8_t sha256[SHA256_SIZE],
 	struct str text, struct err *e)
 {
-	CLEANUP(buf_release) struct buf packed;
-	buf_init(&packed, LIMIT_MEMBERSHIP + LIMIT_MEMBERSHIP / 8);
+	CLEANUP(buf_release) struct buf packed = buf_up_to(LIMIT_MEMBERSHIP + LIMIT_MEMBERSHIP / 8);
 	if (compress_zstd(text, ZSTD_LEVEL, &packed, e) < 0)
 		return -1;
 	const struct catalog_generation g = {
@@ -406,9 +401,8 @@ static int check_sequence(const struct membership_sync *s, const struct membersh
 static int take_generation(struct membership_sync *s, struct catalog_view *before, bool *is_file, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MEMBERSHIP);
 	CLEANUP(membership_release) struct membership_change m = {0};
-	buf_init(&text, LIMIT_MEMBERSHIP);
 	*is_file = true;
 	if (load_file(s, before->generation + 1, &text, sha256, e) < 0 || membership_read(buf_view(&text), &m, e) < 0 ||
 		check_sequence(s, &m, before, e) < 0)
@@ -695,8 +689,7 @@ static int write_checked(const struct membership_change *m, struct buf *text, st
 static int create_generation(const char *folder, const struct membership_change *m, struct err *e)
 {
 	char name[MEMBERSHIP_NAME];
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MEMBERSHIP);
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MEMBERSHIP);
 	membership_name(m->generation, name);
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	if (write_checked(m, &text, e) < 0 || views_write_enter(folder, &hold, e) < 0)
