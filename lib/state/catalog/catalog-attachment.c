@@ -30,8 +30,6 @@ int catalog_folder_attachments(struct catalog *c, int64_t folder, catalog_known_
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_ATTACHMENTS, BY(SQL_INT(folder)), e);
-	if (!q)
-		return -1;
 	return tell_known_attachments(q, fn, ctx, e);
 }
 
@@ -40,8 +38,6 @@ int catalog_folder_attachment(struct catalog *c, int64_t folder, const char *fil
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_ATTACHMENT, BY(SQL_INT(folder),
 		SQL_TEXT(filename), SQL_INT(kind)), e);
-	if (!q)
-		return -1;
 	return tell_known_attachments(q, fn, ctx, e);
 }
 
@@ -58,8 +54,6 @@ static int may_write_row(struct catalog *c, const struct catalog_attachment *a, 
 	if (!a->is_guarded)
 		return 1;
 	CLEANUP(query_end) struct query *q = catalog_query(c, ATTACHMENT_GET, e);
-	if (!q)
-		return -1;
 	bind_place(q, a);
 	int row = query_step(q, e);
 	return row < 0 ? -1 : (row ? query_int(q, 0) : 0) == a->written;
@@ -71,8 +65,6 @@ int catalog_attachment_put(struct catalog *c, const struct catalog_attachment *a
 	if (may <= 0)
 		return may;
 	CLEANUP(query_end) struct query *q = catalog_query(c, ATTACHMENT_SET, e);
-	if (!q)
-		return -1;
 	bind_place(q, a);
 	query_bind_int(q, 4, a->platform);
 	query_bind_int(q, 5, a->trusted);
@@ -92,8 +84,6 @@ int catalog_attachment_remove(struct catalog *c, const struct catalog_attachment
 	if (may <= 0)
 		return may;
 	CLEANUP(query_end) struct query *q = catalog_query(c, ATTACHMENT_REMOVE, e);
-	if (!q)
-		return -1;
 	bind_place(q, a);
 	return query_run(q, e);
 }
@@ -103,8 +93,6 @@ int catalog_attached(struct catalog *c, int64_t platform, const char *filename, 
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, ATTACHED, BY(SQL_TEXT(filename), SQL_INT(platform),
 		SQL_INT(kind)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row <= 0)
 		return row;
@@ -121,8 +109,6 @@ int catalog_attached_to(struct catalog *c, const uint8_t sha256[SHA256_SIZE], co
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, ATTACHED_TO_BYTES, e);
 	int row;
-	if (!q)
-		return -1;
 	query_bind_sha256(q, 1, sha256);
 	query_bind_int(q, 2, kind);
 	query_bind_text(q, 3, platform);
@@ -137,8 +123,6 @@ int catalog_attached_to(struct catalog *c, const uint8_t sha256[SHA256_SIZE], co
 int catalog_stray_attachments(struct catalog *c, catalog_stray_attachment_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, ATTACHMENTS_STRAY, e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_stray_attachment stray = {

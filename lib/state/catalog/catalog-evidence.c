@@ -50,8 +50,6 @@ int catalog_evidence_find(struct catalog *c, const uint8_t id[SHA256_SIZE], cata
 {
 	struct catalog_evidence record;
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_FIND, BY(SQL_SHA256(id)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row <= 0 || !read_evidence_row(q, &record))
 		return row < 0 ? -1 : 0;
@@ -61,7 +59,7 @@ int catalog_evidence_find(struct catalog *c, const uint8_t id[SHA256_SIZE], cata
 int catalog_evidence_last(struct catalog *c, int64_t *order, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_LAST, e);
-	if (!q || query_step(q, e) < 0)
+	if (query_step(q, e) < 0)
 		return -1;
 	*order = query_int(q, 0);
 	return 0;
@@ -73,8 +71,6 @@ int catalog_evidence_runs(struct catalog *c, const char *kind, int64_t from, cat
 	const int64_t second = 1000000000;
 	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_RUNS, e);
 	int row;
-	if (!q)
-		return -1;
 	query_bind_text(q, 1, kind);
 	query_bind_int(q, 2, from > INT64_MAX / second ? INT64_MAX : from * second);
 	while ((row = query_step(q, e)) > 0) {
@@ -92,8 +88,6 @@ static int add_record(struct catalog *c, const struct catalog_evidence *r, struc
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, EVIDENCE_ADD, e);
-	if (!q)
-		return -1;
 	const char *const text[] = {r->kind, r->platform, r->python};
 	const int64_t time[] = {r->made, r->received, r->order};
 	const char *const sender[] = {r->by, r->address, r->views, r->overrides};
@@ -173,8 +167,6 @@ int catalog_evidence_newest(struct catalog *c, const char *view, const char *kin
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_NEWEST, BY(SQL_SHA256(wheel->sha256),
 		SQL_TEXT(wheel->project), SQL_TEXT(kind), SQL_TEXT(platform), SQL_TEXT(python)), e);
-	if (!q)
-		return -1;
 	return first_of_view(q, view, fn, ctx, e);
 }
 
@@ -207,8 +199,6 @@ int catalog_evidence_builds(struct catalog *c, const char *view, const char *kin
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_BUILDS, BY(SQL_TEXT(wheel->project),
 		SQL_STR(wheel->version), SQL_TEXT(kind), SQL_TEXT(platform), SQL_TEXT(python),
 		SQL_SHA256(wheel->sha256)), e);
-	if (!q)
-		return -1;
 	return each_build(q, view, wheel->project, fn, ctx, e);
 }
 
@@ -217,8 +207,6 @@ int catalog_evidence_before(struct catalog *c, const char *view, const char *pro
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_BEFORE, BY(SQL_TEXT(project),
 		SQL_TEXT(of->kind), SQL_TEXT(of->platform), SQL_TEXT(of->python), SQL_INT(of->order)), e);
-	if (!q)
-		return -1;
 	return first_of_view(q, view, fn, ctx, e);
 }
 
@@ -232,8 +220,6 @@ int catalog_evidence_of(struct catalog *c, const struct catalog_tested *wheel, u
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_OF, BY(SQL_SHA256(wheel->sha256),
 		SQL_TEXT(wheel->project), SQL_INT(limit_of(most))), e);
-	if (!q)
-		return -1;
 	return each_record(q, fn, ctx, e);
 }
 
@@ -243,8 +229,6 @@ int catalog_evidence_since(struct catalog *c, int64_t since, uint64_t most, cata
 	const int64_t second = 1000000000;
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_SINCE, BY(
 		SQL_INT(since > INT64_MAX / second ? INT64_MAX : since * second), SQL_INT(limit_of(most))), e);
-	if (!q)
-		return -1;
 	return each_record(q, fn, ctx, e);
 }
 
@@ -252,8 +236,6 @@ int catalog_evidence_projects(struct catalog *c, const uint8_t sha256[SHA256_SIZ
 	void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_PROJECTS, BY(SQL_SHA256(sha256)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), e) < 0)
@@ -264,8 +246,6 @@ int catalog_evidence_projects(struct catalog *c, const uint8_t sha256[SHA256_SIZ
 int catalog_evidence_get(struct catalog *c, const uint8_t id[SHA256_SIZE], struct buf *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_GET, BY(SQL_SHA256(id)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no such evidence in the catalog");
@@ -291,8 +271,6 @@ int catalog_evidence_ids(struct catalog *c, uint8_t first, catalog_evidence_id_f
 	memset(to, 0xff, sizeof(to));
 	to[0] = first;
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_IN, BY(SQL_SHA256(from), SQL_SHA256(to)), e);
-	if (!q)
-		return -1;
 	return each_evidence_id(q, fn, ctx, e);
 }
 
@@ -301,8 +279,6 @@ int catalog_evidence_older(struct catalog *c, int64_t then, uint64_t most, catal
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, EVIDENCE_OLDER, BY(
 		SQL_INT(then > INT64_MAX / 1000000000 ? INT64_MAX : then * 1000000000), SQL_INT(limit_of(most))), e);
-	if (!q)
-		return -1;
 	return each_evidence_id(q, fn, ctx, e);
 }
 

@@ -25,8 +25,6 @@ static int tell_known_files(struct query *q, catalog_known_fn *fn, void *ctx, st
 int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_FILES, BY(SQL_INT(folder)), e);
-	if (!q)
-		return -1;
 	return tell_known_files(q, fn, ctx, e);
 }
 
@@ -35,16 +33,12 @@ int catalog_folder_file(struct catalog *c, int64_t folder, const char *filename,
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_FILE, BY(SQL_INT(folder),
 		SQL_TEXT(filename)), e);
-	if (!q)
-		return -1;
 	return tell_known_files(q, fn, ctx, e);
 }
 
 static int add_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_ADD, BY(SQL_INT(platform), SQL_TEXT(name)), e);
-	if (!q)
-		return -1;
 	if (query_run(q, e) < 0)
 		return -1;
 	*id = query_new_id(q);
@@ -56,8 +50,6 @@ static int find_project(struct catalog *c, int64_t platform, const char *name, i
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_FIND, BY(SQL_INT(platform),
 		SQL_TEXT(name)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row > 0)
 		*id = query_int(q, 0);
@@ -94,8 +86,6 @@ static int read_marks_beside(struct catalog *c, const struct catalog_entry *f, s
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, MARKS_OF, BY(SQL_INT(f->folder),
 		SQL_TEXT(f->filename)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		int64_t kind = query_int(q, 0);
@@ -117,8 +107,6 @@ static int write_row(struct catalog *c, const struct catalog_entry *f, const str
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, f->id ? FILE_SET : FILE_ADD, BY(SQL_INT(f->id),
 		SQL_INT(f->folder), SQL_INT(f->platform), SQL_TEXT(f->filename)), e);
-	if (!q)
-		return -1;
 	if (s->project)
 		query_bind_int(q, 5, s->project);
 	query_bind_int(q, 6, s->state);
@@ -160,8 +148,6 @@ static int put_refused(struct catalog *c, const struct catalog_entry *f, const s
 static int is_unchanged_file(struct catalog *c, const struct catalog_entry *f, bool *same, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_GET, BY(SQL_INT(f->id)), e);
-	if (!q)
-		return -1;
 	if (query_step(q, e) < 0)
 		return -1;
 	const uint8_t *sha256 = query_sha256(q, 3);
@@ -205,8 +191,6 @@ static int get_name(struct catalog *c, int64_t id, int64_t written, char *name, 
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_GET, e);
 	*name = '\0';
-	if (!q)
-		return -1;
 	query_bind_int(q, 1, id);
 	int row = query_step(q, e);
 	if (row <= 0 || query_int(q, 5) != written)
@@ -243,8 +227,6 @@ int catalog_file_copies(struct catalog *c, int64_t platform, const char *filenam
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_COPIES, BY(SQL_TEXT(filename),
 		SQL_INT(platform)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_copy copy = {.folder_path = query_text(q, 0)}, *out = &copy;
@@ -268,22 +250,18 @@ static int each_with_reason(struct query *q, catalog_unlisted_fn *fn, void *ctx,
 int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILES_UNLISTED, BY(SQL_INT(state)), e);
-	if (!q)
-		return -1;
 	return each_with_reason(q, fn, ctx, e);
 }
 
 int catalog_misfits(struct catalog *c, catalog_unlisted_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_MISFIT, e);
-	return q ? each_with_reason(q, fn, ctx, e) : -1;
+	return each_with_reason(q, fn, ctx, e);
 }
 
 int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_SHARED, e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), (uint64_t)query_int(q, 1), (uint64_t)query_int(q, 2), e) < 0)

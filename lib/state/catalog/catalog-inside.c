@@ -11,8 +11,6 @@
 static int find_inside(struct catalog *c, const uint8_t *sha256, int64_t *id, int64_t *version, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_FIND, BY(SQL_SHA256(sha256)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row > 0) {
 		*id = query_int(q, 0);
@@ -40,8 +38,6 @@ static void bind_word(struct query *q, const struct catalog_inside_name *name)
 static int find_word(struct catalog *c, const struct catalog_inside_name *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_WORD_FIND, e);
-	if (!q)
-		return -1;
 	bind_word(q, name);
 	int row = query_step(q, e);
 	if (row > 0)
@@ -52,8 +48,6 @@ static int find_word(struct catalog *c, const struct catalog_inside_name *name, 
 static int add_word(struct catalog *c, const struct catalog_inside_name *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_WORD_ADD, e);
-	if (!q)
-		return -1;
 	bind_word(q, name);
 	if (query_run(q, e) < 0)
 		return -1;
@@ -119,8 +113,6 @@ int catalog_inside_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_GET, BY(SQL_SHA256(sha256)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row < 0)
 		return -1;
@@ -145,8 +137,6 @@ int catalog_inside_is_known(struct catalog *c, const uint8_t sha256[SHA256_SIZE]
 int catalog_inside_count(struct catalog *c, int version, struct catalog_inside_counts *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_COUNTS, BY(SQL_INT(version)), e);
-	if (!q)
-		return -1;
 	if (query_step(q, e) < 0)
 		return -1;
 	uint64_t looked = (uint64_t)query_int(q, 0);
@@ -173,8 +163,6 @@ static int take_ids(struct query *q, int64_t **id, size_t *count, struct err *e)
 int catalog_inside_lacking(struct catalog *c, int version, int64_t **id, size_t *count, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_LACKING, BY(SQL_INT(version)), e);
-	if (!q)
-		return -1;
 	return take_ids(q, id, count, e);
 }
 
@@ -190,8 +178,6 @@ int catalog_content_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], ui
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_CONTENT_GET, BY(SQL_SHA256(sha256)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	const uint8_t *found = row > 0 ? query_sha256(q, 0) : NULL;
 	if (!found)
@@ -209,14 +195,12 @@ int catalog_content_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], co
 int catalog_content_wanted(struct catalog *c, int64_t **id, size_t *count, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_CONTENT_WANTED, e);
-	return q ? take_ids(q, id, count, e) : -1;
+	return take_ids(q, id, count, e);
 }
 
 int catalog_inside_places(struct catalog *c, int64_t id, catalog_inside_place_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_PLACES, BY(SQL_INT(id)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_inside_place place = {
@@ -238,8 +222,6 @@ int catalog_inside_words(struct catalog *c, enum catalog_inside_kind kind, catal
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_WORDS, BY(SQL_INT(kind)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_inside_name name = {kind, query_text(q, 1), query_text(q, 2), query_text(q, 3)};
@@ -266,8 +248,6 @@ static int each_wheel(struct catalog *c, enum statement id, int64_t of, catalog_
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, id, BY(SQL_INT(of)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_inside_wheel wheel = wheel_of_row(q);
@@ -292,8 +272,6 @@ int catalog_inside_symbol(struct catalog *c, uint64_t hash, int64_t **id, size_t
 	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_SYMBOLS, e);
 	CLEANUP(mem_free) int64_t *found = NULL;
 	size_t have = 0, room = 0;
-	if (!q)
-		return -1;
 	query_bind_int(q, 1, name_hashes_slice(hash));
 	int row;
 	while ((row = query_step(q, e)) > 0) {
@@ -310,8 +288,6 @@ int catalog_inside_symbol(struct catalog *c, uint64_t hash, int64_t **id, size_t
 int catalog_inside_unknown(struct catalog *c, int version, catalog_inside_unknown_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_UNKNOWN, BY(SQL_INT(version)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), (uint64_t)query_int(q, 1), e) < 0)
@@ -324,8 +300,6 @@ int catalog_inside_wheels(struct catalog *c, int64_t platform, const char *proje
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_WHEELS, BY(SQL_INT(platform), SQL_TEXT(project),
 		SQL_TEXT(filename)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_inside_listed listed = {

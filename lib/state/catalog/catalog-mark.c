@@ -21,8 +21,6 @@ static int tell_known_marks(struct query *q, catalog_known_mark_fn *fn, void *ct
 int catalog_folder_marks(struct catalog *c, int64_t folder, catalog_known_mark_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_MARKS, BY(SQL_INT(folder)), e);
-	if (!q)
-		return -1;
 	return tell_known_marks(q, fn, ctx, e);
 }
 
@@ -31,8 +29,6 @@ int catalog_folder_mark(struct catalog *c, int64_t folder, const char *filename,
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_MARK, BY(SQL_INT(folder), SQL_TEXT(filename),
 		SQL_INT(mark)), e);
-	if (!q)
-		return -1;
 	return tell_known_marks(q, fn, ctx, e);
 }
 
@@ -47,8 +43,6 @@ static void bind_key(struct query *q, const struct catalog_mark *m)
 static int get_written(struct catalog *c, const struct catalog_mark *m, int64_t *written, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, MARK_GET, e);
-	if (!q)
-		return -1;
 	bind_key(q, m);
 	int row = query_step(q, e);
 	*written = row > 0 ? query_int(q, 0) : 0;
@@ -72,8 +66,6 @@ static int write_mark(struct catalog *c, const struct catalog_mark *m, const cha
 	bool is_forgotten = !m->text && m->is_guarded;
 	CLEANUP(query_end)
 	struct query *q = catalog_query(c, is_forgotten ? MARK_REMOVE : MARK_SET, e);
-	if (!q)
-		return -1;
 	bind_key(q, m);
 	if (!is_forgotten) {
 		query_bind_int(q, 4, m->platform);
@@ -137,8 +129,6 @@ static int each_mark(struct catalog *c, enum statement which, int64_t platform, 
 	catalog_marked_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, which, BY(SQL_INT(platform), SQL_INT(mark)), e);
-	if (!q)
-		return -1;
 	if (which == MARKS_NEWEST)
 		query_bind_int(q, 3, limit);
 	int row;
@@ -178,8 +168,6 @@ int catalog_run_marks(struct catalog *c, int64_t platform, const struct catalog_
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, MARKS_OF_RUN, BY(SQL_INT(platform),
 		SQL_INT(run->since), SQL_TEXT(run->id)), e);
-	if (!q)
-		return -1;
 	if (query_step(q, e) < 0)
 		return -1;
 	*count = (uint64_t)query_int(q, 0);
@@ -192,8 +180,6 @@ static int find_tombstone(struct catalog *c, enum statement what, int64_t platfo
 	struct buf *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, what, BY(SQL_TEXT(filename), SQL_INT(platform)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row > 0)
 		buf_puts(out, query_text(q, 0));

@@ -10,8 +10,6 @@ static int find_holder(struct catalog *c, enum statement id, const char *filenam
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, id, e);
 	out->id = 0;
-	if (!q)
-		return -1;
 	query_bind_text(q, 1, filename);
 	query_bind_int(q, 2, platform);
 	int row = query_step(q, e);
@@ -84,8 +82,6 @@ int catalog_name_row(struct catalog *c, int64_t folder, const char *filename, st
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_FIND, BY(SQL_INT(folder), SQL_TEXT(filename)), e);
 	*out = (struct name_row){0};
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row > 0)
 		*out = (struct name_row){query_int(q, 0), (enum catalog_state)query_int(q, 1), query_int(q, 2)};

@@ -30,8 +30,6 @@ static int insert_plan(struct catalog *c, int64_t *plan, struct err *e)
 	if (catalog_run_by(c, PLAN_FORGET, BY(SQL_INT(stale)), e) < 0)
 		return -1;
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLAN_ADD, BY(SQL_INT(now)), e);
-	if (!q)
-		return -1;
 	if (query_run(q, e) < 0)
 		return -1;
 	*plan = query_new_id(q);
@@ -55,8 +53,6 @@ int catalog_plan_begin(struct catalog *c, struct catalog_planner **out, struct e
 static int write_file(struct catalog_planner *p, const struct catalog_planned *f, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(p->catalog, PLANNED_ADD, e);
-	if (!q)
-		return -1;
 	const char *const text[] = {
 		f->project, f->version, f->filename, f->path, f->verdict, f->why, f->reason, f->upstream};
 	const int64_t number[] = {p->plan, f->platform, (int64_t)f->size, f->removes, f->is_identical, f->mtime_ns};
@@ -102,8 +98,6 @@ int catalog_plan_add(struct catalog_planner *p, const struct catalog_planned *fi
 static int is_whole(struct catalog_planner *p, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(p->catalog, PLAN_FILES, e);
-	if (!q)
-		return -1;
 	query_bind_int(q, 1, p->plan);
 	if (query_step(q, e) < 0)
 		return -1;
@@ -119,8 +113,6 @@ static int finish_plan(struct catalog_planner *p, const struct catalog_plan_chan
 		catalog_plan_changes_set(p->catalog, p->plan, changes, e) < 0)
 		return -1;
 	CLEANUP(query_end) struct query *q = catalog_query(p->catalog, PLAN_SET, e);
-	if (!q)
-		return -1;
 	query_bind_int(q, 1, p->plan);
 	query_bind_text(q, 2, id);
 	query_bind_int(q, 3, made);
@@ -153,8 +145,6 @@ void catalog_plan_cleanup(struct catalog_planner **p)
 int catalog_plan_last(struct catalog *c, struct buf *id, int64_t *made, struct buf *head, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_LAST, e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row <= 0)
 		return row < 0 ? -1 : err_set(e, ERR_NOT_FOUND, "no plan of a prune has been made yet");
@@ -183,8 +173,6 @@ int catalog_plan_count(struct catalog *c, const struct catalog_plan_filter *filt
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, PLANNED_COUNT, e);
-	if (!q)
-		return -1;
 	bind_filter(q, filter);
 	if (query_step(q, e) < 0)
 		return -1;
@@ -223,8 +211,6 @@ int catalog_plan_files(struct catalog *c, const struct catalog_plan_filter *filt
 	catalog_planned_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, PLANNED_LIST, e);
-	if (!q)
-		return -1;
 	bind_filter(q, filter);
 	query_bind_int(q, 5, (int64_t)limit);
 	query_bind_int(q, 6, (int64_t)skip);
@@ -234,16 +220,12 @@ int catalog_plan_files(struct catalog *c, const struct catalog_plan_filter *filt
 int catalog_plan_project(struct catalog *c, const char *project, catalog_planned_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLANNED_PROJECT, BY(SQL_TEXT(project)), e);
-	if (!q)
-		return -1;
 	return report_planned(q, fn, ctx, e);
 }
 
 int catalog_plan_one(struct catalog *c, int64_t id, catalog_planned_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLANNED_ONE, BY(SQL_INT(id)), e);
-	if (!q)
-		return -1;
 	return report_planned(q, fn, ctx, e);
 }
 
@@ -333,7 +315,7 @@ static int compare_on_platform(struct catalog *c, int64_t former, int64_t plan, 
 static int find_last_plan(struct catalog *c, int64_t *plan, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_EXISTS, e);
-	int row = q ? query_step(q, e) : -1;
+	int row = query_step(q, e);
 	*plan = row > 0 ? query_int(q, 0) : 0;
 	return row < 0 ? -1 : 0;
 }
@@ -343,8 +325,6 @@ static int compare_platforms(struct catalog *c, int64_t former, int64_t plan, st
 {
 	int row;
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLAN_PLATFORMS, BY(SQL_INT(plan)), e);
-	if (!q)
-		return -1;
 	while ((row = query_step(q, e)) > 0)
 		if (compare_on_platform(c, former, plan, query_int(q, 0), x, e) < 0)
 			return -1;
@@ -362,8 +342,6 @@ int catalog_plan_changes_find(struct catalog *c, int64_t plan, struct catalog_pl
 static int note_change(struct catalog *c, int64_t plan, const struct catalog_plan_change *x, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_CHANGE_ADD, e);
-	if (!q)
-		return -1;
 	const int64_t number[] = {plan, x->platform, x->removed, x->removes, (int64_t)x->size};
 	const char *const text[] = {x->project, x->filename, x->before, x->verdict};
 	for (size_t i = 0; i < ARRAY_SIZE(number); i++)
@@ -393,7 +371,7 @@ void catalog_plan_changes_release(struct catalog_plan_changes *x)
 int catalog_plan_former(struct catalog *c, struct buf *id, int64_t *made, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_FORMER, e);
-	int row = q ? query_step(q, e) : -1;
+	int row = query_step(q, e);
 	if (row <= 0)
 		return row < 0 ? -1 : err_set(e, ERR_NOT_FOUND, "there was no plan before the last one");
 	buf_puts(id, query_text(q, 0));
@@ -407,8 +385,6 @@ int catalog_plan_changes_list(struct catalog *c, int64_t platform, uint64_t limi
 	int row;
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLAN_CHANGES, BY(SQL_INT(platform),
 		SQL_INT(limit)), e);
-	if (!q)
-		return -1;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_plan_change change = {
 			.platform = platform,

@@ -13,8 +13,6 @@
 int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLATFORM_FIND, BY(SQL_TEXT(name)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no platform %s in the catalog", name);
@@ -26,7 +24,7 @@ int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, stru
 int catalog_store(struct catalog *c, char **out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, STORE_GET, e);
-	if (!q || query_step(q, e) < 0)
+	if (query_step(q, e) < 0)
 		return -1;
 	const char *recorded = query_text(q, 0);
 	*out = recorded ? xstrdup(recorded) : NULL;
@@ -61,7 +59,7 @@ void catalog_read_end(struct catalog **c)
 int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, SCANNED_GET, e);
-	if (!q || query_step(q, e) < 0)
+	if (query_step(q, e) < 0)
 		return -1;
 	*scanned = query_int(q, 0) != 0;
 	return 0;
@@ -70,8 +68,6 @@ int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 int catalog_platform_scanned(struct catalog *c, int64_t platform, enum catalog_scanned *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLATFORM_SCANNED_GET, BY(SQL_INT(platform)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	*out = row > 0 ? (enum catalog_scanned)query_int(q, 0) : CATALOG_NOT_TRIED;
 	return row < 0 ? -1 : 0;
@@ -80,7 +76,7 @@ int catalog_platform_scanned(struct catalog *c, int64_t platform, enum catalog_s
 int catalog_any_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_SCANNED_ANY, e);
-	if (!q || query_step(q, e) < 0)
+	if (query_step(q, e) < 0)
 		return -1;
 	*scanned = query_int(q, 0) != 0;
 	return 0;
@@ -104,8 +100,6 @@ int catalog_project_files(struct catalog *c, int64_t platform, const char *proje
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_FILES, BY(SQL_INT(platform),
 		SQL_TEXT(project)), e);
-	if (!q)
-		return -1;
 	return each_listed_file(q, fn, ctx, e);
 }
 
@@ -114,8 +108,6 @@ int catalog_version_files(struct catalog *c, int64_t platform, const char *proje
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, VERSION_FILES, BY(SQL_INT(platform), SQL_TEXT(project),
 		SQL_BYTES(version_key.ptr, version_key.len)), e);
-	if (!q)
-		return -1;
 	return each_listed_file(q, fn, ctx, e);
 }
 
@@ -124,8 +116,6 @@ int catalog_newest_files(struct catalog *c, int64_t platform, const char *projec
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_NEWEST, BY(SQL_INT(platform),
 		SQL_TEXT(project), SQL_INT(limit)), e);
-	if (!q)
-		return -1;
 	return each_listed_file(q, fn, ctx, e);
 }
 
@@ -152,8 +142,6 @@ static int each_project(struct query *q, catalog_project_fn *fn, void *ctx, int6
 int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_LIST, BY(SQL_INT(platform)), e);
-	if (!q)
-		return -1;
 	return each_project(q, fn, ctx, NULL, e);
 }
 
@@ -161,8 +149,6 @@ int catalog_project_folder(struct catalog *c, int64_t platform, const char *proj
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_FOLDER, e);
 	*folder = NULL;
-	if (!q)
-		return -1;
 	query_bind_int(q, 1, platform);
 	query_bind_text(q, 2, project);
 	int row = query_step(q, e);
@@ -174,8 +160,6 @@ int catalog_project_folder(struct catalog *c, int64_t platform, const char *proj
 int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLATFORM_TOTALS, BY(SQL_INT(platform)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	*out = (struct catalog_totals){0};
 	if (row <= 0)
@@ -193,8 +177,6 @@ int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out
 {
 	struct catalog_totals listed;
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLATFORM_UNLISTED, BY(SQL_INT(platform)), e);
-	if (!q)
-		return -1;
 	if (query_step(q, e) < 0 || catalog_totals(c, platform, &listed, e) < 0)
 		return -1;
 	out->files = listed.files + (uint64_t)query_int(q, 0);
@@ -205,8 +187,6 @@ int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out
 int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_CHANGES, BY(SQL_INT(since)), e);
-	if (!q)
-		return -1;
 	int64_t last = since;
 	if (each_project(q, fn, ctx, &last, e) < 0)
 		return -1;
@@ -219,8 +199,6 @@ int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_PLACE, BY(SQL_TEXT(filename),
 		SQL_INT(platform)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row < 0)
 		return -1;
@@ -253,8 +231,6 @@ void catalog_place_release(struct catalog_place *p)
 int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PLATFORM_FILES, BY(SQL_INT(platform)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_location file = {query_text(q, 0), query_text(q, 1), query_text(q, 2),
@@ -268,8 +244,6 @@ int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *
 int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, METADATA_GET, BY(SQL_BYTES(sha256, SHA256_SIZE)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no such metadata in the catalog");

@@ -12,8 +12,6 @@
 int catalog_good_files(struct catalog *c, catalog_good_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_GOOD, e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_good file = {
@@ -30,8 +28,6 @@ int catalog_good_files(struct catalog *c, catalog_good_fn *fn, void *ctx, struct
 int catalog_file_sum(struct catalog *c, int64_t id, struct catalog_sum *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_SUM, BY(SQL_INT(id)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	const uint8_t *sha256 = row > 0 ? query_sha256(q, 3) : NULL;
 	if (!sha256)
@@ -48,8 +44,6 @@ int catalog_file_sum(struct catalog *c, int64_t id, struct catalog_sum *out, str
 int catalog_file_name(struct catalog *c, int64_t id, char **name, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_GET, BY(SQL_INT(id)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row > 0)
 		*name = xstrdup(query_text(q, 0));
@@ -60,8 +54,6 @@ int catalog_has_file(struct catalog *c, int64_t platform, const char *folder, co
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FILE_AT, BY(SQL_INT(platform), SQL_TEXT(folder),
 		SQL_TEXT(filename)), e);
-	if (!q)
-		return -1;
 	return query_step(q, e);
 }
 
@@ -95,22 +87,18 @@ int catalog_candidates(struct catalog *c, int64_t platform, const char *project,
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, CANDIDATE_FILES, BY(SQL_INT(platform),
 		SQL_TEXT(project)), e);
-	if (!q)
-		return -1;
 	return report_candidates(q, fn, ctx, e);
 }
 
 int catalog_quarantined_files(struct catalog *c, catalog_candidate_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, REFUSED_FILES, e);
-	return q ? report_candidates(q, fn, ctx, e) : -1;
+	return report_candidates(q, fn, ctx, e);
 }
 
 int catalog_name_owners(struct catalog *c, catalog_name_owner_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, NAME_OWNERS, e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), query_int(q, 1), e) < 0)
@@ -121,7 +109,7 @@ int catalog_name_owners(struct catalog *c, catalog_name_owner_fn *fn, void *ctx,
 int catalog_newest_change(struct catalog *c, int64_t *change, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, STORE_CHANGE, e);
-	if (!q || query_step(q, e) < 0)
+	if (query_step(q, e) < 0)
 		return -1;
 	*change = query_int(q, 0);
 	return 0;
@@ -133,8 +121,6 @@ static int report_histories(struct catalog *c, enum statement id, const char *pr
 	void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, id, BY(SQL_TEXT(project)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_history file = {

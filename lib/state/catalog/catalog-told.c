@@ -18,7 +18,7 @@ static struct query *query_expected(struct catalog *c, enum statement id, const 
 int catalog_expected_find(struct catalog *c, struct catalog_expected *row, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_expected(c, EXPECTED_FIND, row, e);
-	int found = q ? query_step(q, e) : -1;
+	int found = query_step(q, e);
 	if (found <= 0)
 		return found;
 	row->known = query_int(q, 0);
@@ -30,8 +30,6 @@ int catalog_expected_find(struct catalog *c, struct catalog_expected *row, struc
 int catalog_expected_put(struct catalog *c, const struct catalog_expected *row, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_expected(c, EXPECTED_PUT, row, e);
-	if (!q)
-		return -1;
 	query_bind_int(q, 5, row->known);
 	query_bind_int(q, 6, row->newest);
 	query_bind_int(q, 7, row->is_silent);
@@ -43,8 +41,6 @@ int catalog_expected_put(struct catalog *c, const struct catalog_expected *row, 
 int catalog_lost_list(struct catalog *c, const char *view, catalog_lost_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, LOST_LIST, BY(SQL_TEXT(view)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_lost lost = {
@@ -60,8 +56,6 @@ static int write_lost(struct catalog *c, enum statement id, const struct catalog
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, id, BY(SQL_TEXT(row->view), SQL_TEXT(row->platform),
 		SQL_TEXT(row->filename), SQL_SHA256(row->sha256)), e);
-	if (!q)
-		return -1;
 	if (id == LOST_PUT)
 		query_bind_int(q, 5, row->since);
 	int written = query_step(q, e), end = written;
@@ -91,8 +85,6 @@ int catalog_retained_put(struct catalog *c, const struct catalog_retained *row, 
 int catalog_retained(struct catalog *c, catalog_retained_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, RETAINED_LIST, e);
-	if (!q)
-		return -1;
 	int found;
 	while ((found = query_step(q, e)) > 0) {
 		const struct catalog_retained row = {query_text(q, 0), query_int(q, 1), (uint64_t)query_int(q, 2),

@@ -9,8 +9,6 @@ enum { SECOND = 1000000000 }; // in nanoseconds
 int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, UPSTREAM_ROWS, BY(SQL_TEXT(project)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_upstream found = {
@@ -42,8 +40,6 @@ static int put_row(struct catalog *c, const struct catalog_upstream *row, bool i
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, UPSTREAM_SET, BY(SQL_TEXT(row->project),
 		SQL_TEXT(row->source), SQL_TEXT(row->result), SQL_TEXT(row->why), SQL_TEXT(row->last_definitive),
 		SQL_TEXT(row->etag), SQL_INT(row->asked), SQL_INT(row->fetched), SQL_INT(row->max_age)), e);
-	if (!q)
-		return -1;
 	if (row->doubt)
 		query_bind_bytes(q, 10, row->doubt, SHA256_SIZE);
 	query_bind_int(q, 11, row->doubted);
@@ -81,8 +77,6 @@ int catalog_project_places(struct catalog *c, const char *project, catalog_place
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_PLACES, BY(SQL_TEXT(project)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), query_int(q, 1), query_int(q, 2), e) < 0)
@@ -93,8 +87,6 @@ int catalog_project_places(struct catalog *c, const char *project, catalog_place
 int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, PROJECT_OLDEST, BY(SQL_TEXT(project)), e);
-	if (!q)
-		return -1;
 	if (query_step(q, e) < 0)
 		return -1;
 	int64_t found = query_int(q, 0);
@@ -116,8 +108,6 @@ int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_
 	int64_t *newest, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, UPSTREAM_CHANGES, BY(SQL_INT(since)), e);
-	if (!q)
-		return -1;
 	int64_t last = since;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
@@ -133,8 +123,8 @@ int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_
 int catalog_upstream_names(struct catalog *c, catalog_upstream_name_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_NAMES, e);
-	int row = q ? 0 : -1;
-	while (q && (row = query_step(q, e)) > 0)
+	int row;
+	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), e) < 0)
 			return -1;
 	return row;
@@ -143,7 +133,7 @@ int catalog_upstream_names(struct catalog *c, catalog_upstream_name_fn *fn, void
 int catalog_upstream_count(struct catalog *c, uint64_t *count, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_COUNT, e);
-	if (!q || query_step(q, e) < 0)
+	if (query_step(q, e) < 0)
 		return -1;
 	*count = (uint64_t)query_int(q, 0);
 	return 0;

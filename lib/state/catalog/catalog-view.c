@@ -10,7 +10,7 @@
 static int were_read(struct catalog *c, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, VIEWS_READ_GET, e);
-	if (!q || query_step(q, e) < 0)
+	if (query_step(q, e) < 0)
 		return -1;
 	return query_int(q, 0) != 0;
 }
@@ -19,8 +19,6 @@ int catalog_view_find(struct catalog *c, const char *view, struct catalog_view *
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, VIEW_FIND, BY(SQL_TEXT(view)), e);
 	*out = (struct catalog_view){0};
-	if (!q)
-		return -1;
 	int row = query_step(q, e), read = 1;
 	if (row < 0 || (row == 0 && (read = were_read(c, e)) < 0))
 		return -1;
@@ -39,8 +37,6 @@ int catalog_view_find(struct catalog *c, const char *view, struct catalog_view *
 int catalog_views(struct catalog *c, catalog_view_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, VIEW_LIST, e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), e) < 0)
@@ -59,8 +55,6 @@ static struct query *query_generation(struct catalog *c, enum statement id, cons
 	struct err *e)
 {
 	struct query *q = catalog_query(c, id, e);
-	if (!q)
-		return NULL;
 	query_bind_text(q, 1, view);
 	query_bind_int(q, 2, generation);
 	return q;
@@ -70,8 +64,6 @@ int catalog_view_has(struct catalog *c, const char *view, int64_t generation, in
 	const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_generation(c, MEMBER_HAS, view, generation, e);
-	if (!q)
-		return -1;
 	query_bind_int(q, 3, platform);
 	query_bind_text(q, 4, filename);
 	query_bind_sha256(q, 5, sha256);
@@ -83,8 +75,6 @@ int catalog_view_left(struct catalog *c, const char *view, int64_t platform, con
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, MEMBER_LEFT, BY(SQL_TEXT(view), SQL_INT(platform),
 		SQL_TEXT(filename), SQL_SHA256(sha256)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row <= 0)
 		return row;
@@ -103,8 +93,6 @@ int catalog_view_projects(struct catalog *c, const char *view, int64_t generatio
 	catalog_project_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_generation(c, MEMBER_PROJECTS, view, generation, e);
-	if (!q)
-		return -1;
 	query_bind_int(q, 3, platform);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
@@ -123,8 +111,6 @@ int catalog_view_members(struct catalog *c, const char *view, int64_t generation
 {
 	CLEANUP(query_end)
 	struct query *q = query_generation(c, project ? MEMBER_LIST_PROJECT : MEMBER_LIST, view, generation, e);
-	if (!q)
-		return -1;
 	if (project)
 		query_bind_text(q, 3, project);
 	int row;
@@ -149,8 +135,6 @@ int catalog_view_pins(struct catalog *c, int64_t platform, const char *filename,
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, MEMBER_PINS, e);
 	*view = NULL;
-	if (!q)
-		return -1;
 	query_bind_text(q, 1, filename);
 	query_bind_int(q, 2, platform);
 	query_bind_sha256(q, 3, sha256);
@@ -184,8 +168,6 @@ int catalog_view_generations(struct catalog *c, const char *view, int64_t before
 	catalog_generation_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_generation(c, GENERATION_LIST, view, before, e);
-	if (!q)
-		return -1;
 	query_bind_int(q, 3, most > INT64_MAX ? INT64_MAX : (int64_t)most);
 	return each_generation(q, fn, ctx, e);
 }
@@ -194,7 +176,7 @@ int catalog_view_generation(struct catalog *c, const char *view, int64_t number,
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_generation(c, GENERATION_FIND, view, number, e);
-	return q ? each_generation(q, fn, ctx, e) : -1;
+	return each_generation(q, fn, ctx, e);
 }
 
 // --- writing ---
@@ -208,7 +190,7 @@ static int run_for_view(struct catalog *c, enum statement id, const char *view, 
 static int set_of_view(struct catalog *c, enum statement id, const char *view, int64_t value, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_generation(c, id, view, value, e);
-	return q ? query_run(q, e) : -1;
+	return query_run(q, e);
 }
 
 // Runs to the end, so that what RETURNING belongs to is done. 1: a row was written; 0: none.
@@ -224,8 +206,6 @@ static int add_generation(struct catalog *c, const char *view, const struct cata
 	const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_generation(c, GENERATION_ADD, view, g->number, e);
-	if (!q)
-		return -1;
 	query_bind_int(q, 3, g->made);
 	query_bind_sha256(q, 4, sha256);
 	query_bind_text(q, 5, g->action);
@@ -253,8 +233,6 @@ int catalog_view_add_member(struct catalog *c, const char *view, int64_t generat
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_generation(c, MEMBER_ADD, view, generation, e);
-	if (!q)
-		return -1;
 	query_bind_int(q, 3, m->platform);
 	query_bind_text(q, 4, m->project);
 	query_bind_text(q, 5, m->filename);
@@ -269,8 +247,6 @@ int catalog_view_end_member(struct catalog *c, const char *view, int64_t generat
 	const char *filename, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_generation(c, MEMBER_END, view, generation, e);
-	if (!q)
-		return -1;
 	query_bind_int(q, 3, platform);
 	query_bind_text(q, 4, filename);
 	query_bind_sha256(q, 5, sha256);
@@ -283,8 +259,6 @@ int catalog_view_end_member(struct catalog *c, const char *view, int64_t generat
 int catalog_view_set_made(struct catalog *c, const char *view, int64_t generation, int64_t made, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_generation(c, GENERATION_SET_MADE, view, generation, e);
-	if (!q)
-		return -1;
 	query_bind_int(q, 3, made);
 	return query_run(q, e);
 }

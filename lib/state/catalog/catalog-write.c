@@ -91,8 +91,6 @@ int catalog_adopt(struct catalog *c, const char *store, struct err *e)
 		catalog_run(c, PLAN_CLEAR, e) < 0)
 		return -1;
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, STORE_MOVE, BY(SQL_TEXT(store)), e);
-	if (!q)
-		return -1;
 	return query_run(q, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
@@ -109,8 +107,6 @@ int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catal
 int catalog_platforms(struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_LIST, e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_platform platform = {
@@ -138,8 +134,6 @@ int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, s
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_FIND, BY(SQL_INT(platform), SQL_TEXT(path)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no folder %s in the catalog", path);
@@ -153,8 +147,6 @@ int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, s
 int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_CHILDREN, BY(SQL_INT(folder)), e);
-	if (!q)
-		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_folder child = folder_of_row(q);
@@ -167,8 +159,6 @@ int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn
 static int add_folder(struct catalog *c, int64_t platform, int64_t parent, const char *path, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, FOLDER_ADD, BY(SQL_INT(platform)), e);
-	if (!q)
-		return -1;
 	if (parent)
 		query_bind_int(q, 2, parent);
 	query_bind_text(q, 3, path);

@@ -122,7 +122,7 @@ bool catalog_was_written(struct catalog *c)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(query_end) struct query *q = catalog_query(c, DATA_VERSION, &ignored);
-	if (!q || query_step(q, &ignored) != 1)
+	if (query_step(q, &ignored) != 1)
 		return true; // the next read reports the error
 	int64_t before = c->version_seen;
 	c->version_seen = query_int(q, 0);

@@ -132,21 +132,26 @@ static void check_bound(int code)
 
 void query_bind_int(struct query *q, int at, int64_t value)
 {
-	check_bound(sqlite3_bind_int64(q->stmt, at, value));
+	if (q)
+		check_bound(sqlite3_bind_int64(q->stmt, at, value));
 }
 
 void query_bind_text(struct query *q, int at, const char *text)
 {
-	check_bound(sqlite3_bind_text(q->stmt, at, text, -1, SQLITE_STATIC));
+	if (q)
+		check_bound(sqlite3_bind_text(q->stmt, at, text, -1, SQLITE_STATIC));
 }
 
 void query_bind_bytes(struct query *q, int at, const void *bytes, size_t len)
 {
-	check_bound(sqlite3_bind_blob64(q->stmt, at, bytes, len, SQLITE_STATIC));
+	if (q)
+		check_bound(sqlite3_bind_blob64(q->stmt, at, bytes, len, SQLITE_STATIC));
 }
 
 int query_step(struct query *q, struct err *e)
 {
+	if (!q)
+		return -1;
 	int code = sqlite3_step(q->stmt);
 	if (code == SQLITE_ROW)
 		return 1;

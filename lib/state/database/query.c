@@ -37,14 +37,14 @@ struct query *query_by(struct database *d, size_t statement, const struct query_
 int query_run_by(struct database *d, size_t statement, const struct query_value *value, size_t count, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_by(d, statement, value, count, e);
-	return q ? query_run(q, e) : -1;
+	return query_run(q, e);
 }
 
 int query_int_by(struct database *d, size_t statement, const struct query_value *value, size_t count, int64_t *out,
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_by(d, statement, value, count, e);
-	int row = q ? query_step(q, e) : -1;
+	int row = query_step(q, e);
 	*out = row > 0 ? query_int(q, 0) : 0;
 	return row;
 }

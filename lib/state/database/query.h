@@ -14,7 +14,7 @@ struct database;
 struct query;
 
 // Prepares the statement (a number in the table of the kind) at its first use. NULL on an error, which includes that
-// the statement is in use.
+// the statement is in use. The caller need not look: without a query nothing is bound, and query_step fails.
 struct query *query_begin(struct database *d, size_t statement, struct err *e) MUST_CHECK;
 void query_end(struct query **q); // for CLEANUP; NULL is fine
 
@@ -57,7 +57,7 @@ void query_bind_bytes(struct query *q, int at, const void *bytes, size_t len);
 void query_bind_str(struct query *q, int at, struct str bytes);
 void query_bind_sha256(struct query *q, int at, const uint8_t *sha256);
 
-// 1: there is a row; 0: no more; -1: an error.
+// 1: there is a row; 0: no more; -1: an error, or q is NULL.
 int query_step(struct query *q, struct err *e) MUST_CHECK;
 // Runs a statement that returns no rows.
 int query_run(struct query *q, struct err *e) MUST_CHECK;

@@ -273,8 +273,6 @@ static int check_same(struct results *r, const struct results_attempt *a, struct
 {
 	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_SAME, BY(SQL_TEXT(a->project),
 		SQL_TEXT(a->platform), SQL_TEXT(a->python), SQL_TEXT(a->version), SQL_TEXT(a->id)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row == 1 && !query_int(q, 0))
 		return err_set(e, ERR_CONFLICT, "build result %s is that of another wheel", a->id);
@@ -286,8 +284,6 @@ static int read_state(struct results *r, const struct results_attempt *a, const 
 {
 	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_STATE, BY(SQL_TEXT(a->project),
 		SQL_TEXT(a->platform), SQL_TEXT(a->python), SQL_TEXT(but)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	*kind = row == 1 ? query_int(q, 0) : RESULTS_KIND_NONE;
 	return row < 0 ? -1 : 0;
@@ -320,7 +316,7 @@ static int remove_of_cell(struct results *r, const struct results_attempt *a, co
 static int read_number(struct results *r, enum results_statement id, int64_t *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(r->database, id, e);
-	if (!q || query_step(q, e) < 0)
+	if (query_step(q, e) < 0)
 		return -1;
 	*out = query_int(q, 0);
 	return 0;
@@ -427,8 +423,6 @@ int results_change(struct results *r, const struct results_attempt *a, enum resu
 static int note_sent(struct results *r, const char *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_SENT, BY(SQL_TEXT(id)), e);
-	if (!q)
-		return -1;
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no build result has the id %s", id);
