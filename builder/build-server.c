@@ -12,12 +12,10 @@
 #include "lib/base/str.h"
 #include "lib/base/strset.h"
 #include "lib/format/jsondoc.h"
-#include "lib/net/fetch.h"
 #include "lib/net/url.h"
 #include "lib/state/config/state-files.h"
 #include "lib/state/store/store.h"
 #include "lib/state/results/results-json.h"
-#include "lib/state/results/results.h"
 #include "lib/state/store/retired.h"
 #include "lib/view/site-check.h"
 

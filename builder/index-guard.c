@@ -6,7 +6,6 @@
 #include "builder/build-server.h"
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
-#include "lib/base/log.h"
 #include "lib/base/str.h"
 #include "lib/format/jsondoc.h"
 

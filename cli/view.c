@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/output.h"
 #include "cli/common/promotion-common.h"
 #include "cli/common/command.h"
 #include "lib/base/decimal.h"

@@ -6,7 +6,6 @@
 
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/specifier.h"
-#include "lib/state/catalog/catalog-row.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/store/tombstone.h"
 #include "explainer/explain-parts.h"

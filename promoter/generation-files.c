@@ -7,7 +7,6 @@
 #include "lib/base/limits.h"
 #include "lib/format/compress.h"
 #include "lib/state/views/evidence-file.h"
-#include "lib/state/views/membership.h"
 
 static struct generation_file copy_file(struct arena *text, const struct membership_file *f, bool is_removed)
 {

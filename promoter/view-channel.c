@@ -6,9 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/domain/text/filename.h"
-#include "lib/install/fits.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/upstream/name-owner.h"

@@ -2,7 +2,6 @@
 // A file to push: read and checked once, as strictly as the server checks it. One thread at a time per file.
 #pragma once
 
-
 #include "lib/base/err.h"
 #include "lib/format/digest.h"
 #include "lib/net/fetch.h"

@@ -9,7 +9,6 @@
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
 #include "lib/os/thread-pool.h"
-#include "uploader/upload-client.h"
 
 enum { PROGRESS_MS = 100 };
 

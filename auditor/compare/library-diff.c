@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditor/compare/diff-rows.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/facts/library-name.h"
-#include "lib/facts/wheel-facts.h"
 
 // One side; of an absent or damaged file there is nothing.
 static const struct elf_facts *facts_of(const struct wheel_elf *f)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "auditor/compare/wheel-compare.h"
 #include "lib/base/limits.h"
 
 enum {

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditor/compare/diff-rows.h"
-#include "auditor/compare/library-diff.h"
 #include "lib/audit/audit-wheel.h"
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
@@ -14,7 +12,6 @@
 #include "lib/domain/text/rfc822-fields.h"
 #include "lib/domain/text/specifier.h"
 #include "lib/facts/library-name.h"
-#include "lib/facts/wheel-facts.h"
 #include "lib/format/digest.h"
 
 // --- provenance ---

@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "lib/audit/audit-layout.h"
-#include "lib/audit/platform-offer.h"
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
 #include "lib/domain/elf/elf-facts.h"
 #include "lib/domain/elf/stable-abi.h"
-#include "lib/facts/wheel-facts.h"
 
 // --- what a file finds ---
 //

@@ -9,7 +9,6 @@
 #include "builder/missing/branch.h"
 #include "builder/missing/cell.h"
 #include "builder/missing/wanted-cells.h"
-#include "lib/base/limits.h"
 #include "lib/base/search.h"
 #include "lib/base/strset.h"
 #include "lib/domain/text/name.h"

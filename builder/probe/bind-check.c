@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +13,8 @@
 #include <unistd.h>
 
 #include "builder/probe/probe.h"
-#include "lib/base/arena.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
-#include "lib/base/strset.h"
 #include "lib/domain/elf/elf-facts.h"
 #include "lib/format/escape.h"
 #include "lib/os/fs.h"

@@ -14,7 +14,6 @@
 #include "builder/step/sdist-fetch.h"
 #include "builder/step/sandbox.h"
 #include "builder/step/top-modules.h"
-#include "lib/audit/wheel-gate.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/domain/text/name.h"

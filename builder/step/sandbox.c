@@ -12,7 +12,6 @@
 #include "builder/run/run.h"
 #include "builder/step/log-reason.h"
 #include "lib/base/decimal.h"
-#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"

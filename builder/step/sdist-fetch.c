@@ -10,7 +10,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/format/escape.h"
-#include "lib/net/fetch.h"
 #include "lib/net/fetch-pool.h"
 #include "lib/os/fs.h"
 

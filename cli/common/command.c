@@ -2,7 +2,6 @@
 #include "cli/common/command.h"
 
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "builder/missing/branch.h"
 #include "lib/os/clock.h"
 #include "lib/os/path-probe.h"
-#include "lib/state/store/store.h"
 #include "lib/view/site-check.h"
 #include "server/http/tls.h"
 

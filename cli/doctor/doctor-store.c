@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <mntent.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,6 @@
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/config/state-files.h"
-#include "lib/state/results/results.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/store.h"
 #include "lib/place/tempname.h"

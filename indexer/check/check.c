@@ -7,7 +7,6 @@
 
 #include "indexer/check/misplaced.h"
 #include "indexer/check/reservoir.h"
-#include "indexer/walk/scan-file.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/base/strset.h"

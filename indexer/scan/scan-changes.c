@@ -7,10 +7,8 @@
 
 #include "indexer/scan/scan-writer.h"
 #include "indexer/walk/scan-file.h"
-#include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/os/safefile.h"
 #include "lib/state/config/state-files.h"
 

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "indexer/walk/scan-file.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"

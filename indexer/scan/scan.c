@@ -14,7 +14,6 @@
 #include "lib/base/mem.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/os/safefile.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/config/state-files.h"

@@ -4,7 +4,6 @@
 #include <sys/sysinfo.h>
 
 #include "indexer/walk/scan-dir.h"
-#include "indexer/walk/scan-file.h"
 #include "lib/os/clock.h"
 
 enum {

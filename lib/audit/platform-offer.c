@@ -3,15 +3,11 @@
 
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/audit/offer-table.h"
-#include "lib/base/buf.h"
-#include "lib/base/err.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/base/search.h"

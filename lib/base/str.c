@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/str.h"
 
-#include <stdint.h>
-#include <string.h>
-
 struct str str_from(const char *s)
 {
 	return (struct str){s, strlen(s)};

@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 
 #include "lib/base/mem.h"
-#include "lib/facts/wheel-facts.h"
 
 // Projects whose libraries or packages have other names than they. Endings of packages (-libs, -lib) and digits at the
 // end are left out.

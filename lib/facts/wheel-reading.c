@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 
 #include "lib/base/limits.h"
-#include "lib/domain/archive/zipread.h"
-#include "lib/facts/wheel-facts.h"
 #include "lib/format/digest.h"
 
 void wheel_reading_release(struct wheel_reading *r)

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "lib/base/decimal.h"

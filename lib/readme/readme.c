@@ -12,7 +12,6 @@
 #include "lib/base/str.h"
 #include "lib/format/html.h"
 #include "lib/readme/rst.h"
-#include "lib/readme/safe-html.h"
 
 // Renders Markdown (CommonMark with GitHub's tables and struck text) with cmark-gfm. Of raw HTML its text, its links and
 // its images remain. Any thread; one text is parsed at a time, since cmark-gfm has tables that a parse changes.

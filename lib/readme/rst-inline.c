@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "lib/readme/safe-html.h"
-
 enum rst_sign { SIGN_EMPHASIS, SIGN_STRONG, SIGN_LITERAL, SIGN_PHRASE, SIGN_REPLACEMENT, SIGN_COUNT };
 
 struct rst_span {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/readme/rst-tables.h"
 
-#include "lib/readme/rst-inline.h"
-
 struct rst_table {
 	size_t column[LIMIT_README_COLUMNS + 1]; // where each begins, in characters; behind the last one, where it ends
 	size_t columns;

@@ -5,7 +5,6 @@
 
 #include "lib/base/charclass.h"
 #include "lib/base/hash.h"
-#include "lib/base/limits.h"
 #include "lib/format/escape.h"
 
 // --- heading ids ---

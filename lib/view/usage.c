@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/limits.h"
 #include "lib/format/csv.h"
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
-#include "lib/os/clock.h"
 
 enum { USAGE_DAY = 86400, DATE_TEXT = 10 };
 

@@ -10,7 +10,6 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog.h"
-#include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"
 #include "pruner/plan/pins.h"
 #include "pruner/plan/plan.h"

@@ -7,7 +7,6 @@
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
 #include "lib/base/strset.h"
-#include "lib/domain/index/simplepage.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"

@@ -10,7 +10,6 @@
 #include "lib/os/clock.h"
 #include "lib/os/hook.h"
 #include "lib/state/catalog/catalog-told.h"
-#include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/state/views/membership.h"

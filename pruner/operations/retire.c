@@ -3,11 +3,9 @@
 
 #include <string.h>
 
-#include "lib/base/limits.h"
 #include "lib/base/strset.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-row.h"
-#include "lib/state/publish/sidecar-ops.h"
 #include "lib/state/store/freeze.h"
 #include "pruner/plan/pins.h"
 

@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "builder/missing/kept-versions.h"
 #include "lib/os/clock.h"

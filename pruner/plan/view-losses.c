@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/limits.h"
 #include "lib/install/index-files.h"
 #include "lib/view/site-check.h"
 #include "pruner/plan/verdict.h"

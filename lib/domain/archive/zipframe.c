@@ -7,7 +7,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/archive/tarstream.h"
-#include "lib/domain/archive/zipdirectory.h"
 #include "lib/domain/archive/zipwire.h"
 #include "lib/os/byte-source.h"
 

@@ -9,7 +9,6 @@
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/wheel/provenance.h"
-#include "lib/os/clock.h"
 
 bool evidence_kind_is_valid(struct str kind)
 {

@@ -14,10 +14,8 @@
 #include "lib/domain/archive/zipframe.h"
 #include "lib/domain/archive/zipread.h"
 #include "lib/domain/archive/zipwire.h"
-#include "lib/domain/text/findings.h"
 #include "lib/domain/text/rfc822-fields.h"
 #include "lib/domain/text/specifier.h"
-#include "lib/domain/text/filename.h"
 #include "lib/domain/wheel/distinfo.h"
 #include "lib/domain/wheel/record.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/arena.h"
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-query.h"

@@ -20,7 +20,6 @@
 
 struct catalog;
 
-
 // Opens the catalog, creates it (with its folder) if it is missing, and upgrades an older schema. Each commit raises
 // its change count (lib/state/catalog/changes.h). The caller closes *out.
 int catalog_open(const char *path, struct catalog **out, struct err *e) MUST_CHECK;

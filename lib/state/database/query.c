@@ -3,7 +3,6 @@
 #include "lib/state/database/query.h"
 
 #include "lib/base/limits.h"
-#include "lib/format/digest.h"
 
 void query_bind_str(struct query *q, int at, struct str bytes)
 {

@@ -8,7 +8,6 @@
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
-#include "lib/state/catalog/catalog-file.h"
 #include "lib/state/publish/publish-attach.h"
 #include "lib/state/store/catalog-update.h"
 #include "lib/state/store/freeze.h"

@@ -9,7 +9,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/text/filename.h"
-#include "lib/os/fs.h"
 
 const char *const sidecar_ending[MARK_COUNT] = {
 	[MARK_YANKED] = ".yanked",

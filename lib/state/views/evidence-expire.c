@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/limits.h"
 #include "lib/base/strset.h"
 #include "lib/format/compress.h"
 #include "lib/state/catalog/catalog-evidence.h"

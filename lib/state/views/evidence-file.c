@@ -8,7 +8,6 @@
 #include "lib/format/compress.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/state/views/views-file.h"
 
 enum { ZSTD_LEVEL = 6, SECOND = 1000000000, DAY = 86400, NANO_TEXT = CLOCK_TEXT + 10 };

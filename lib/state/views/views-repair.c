@@ -6,7 +6,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-file.h"

@@ -9,11 +9,9 @@
 #include <unistd.h>
 
 #include "lib/base/limits.h"
-#include "lib/base/strset.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/format/compress.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"
