@@ -181,8 +181,22 @@ static void add_display_line(struct build_display *d, struct buf *out, const str
 	d->lines++;
 }
 
-static void add_totals(struct build_display *d, const struct build_report *r, struct buf *out)
+static void add_running(struct build_display *d, const struct schedule_row *r, const struct build_row *row,
+	struct buf *out)
 {
+	int64_t s = row->begun_ms ? (clock_ms() - row->begun_ms) / 1000 : 0;
+	CLEANUP(buf_release) struct buf line = buf_up_to(LINE_MOST);
+	buf_printf(&line, "  %3" PRId64 ":%02d:%02d  %-6s  %-5s %s %s", s / 3600, (int)(s / 60 % 60), (int)(s % 60),
+		row->step ? attempt_step_name[row->step] : "asks", r->row->python, r->row->project, r->row->version);
+	add_display_line(d, out, &line);
+}
+
+void build_display_draw(struct build_display *d, const struct build_report *r)
+{
+	if (!d->is_on || clock_ms() - d->drawn_ms < EVERY_MS)
+		return;
+	build_display_clear(d);
+	CLEANUP(buf_release) struct buf out = buf_up_to(TEXT_MOST);
 	size_t count[SCHEDULE_STATE_COUNT];
 	schedule_count(&r->schedule, count);
 	size_t done = count[SCHEDULE_GOOD] + count[SCHEDULE_COVERED] + count[SCHEDULE_ELSEWHERE] + count[SCHEDULE_BAD] +
@@ -196,40 +210,16 @@ static void add_totals(struct build_display *d, const struct build_report *r, st
 		count[SCHEDULE_RUNNING]);
 	if (count[SCHEDULE_AWAITING])
 		buf_printf(&line, ", %zu awaiting", count[SCHEDULE_AWAITING]);
-	add_display_line(d, out, &line);
-}
-
-static void add_running(struct build_display *d, const struct schedule_row *r, const struct build_row *row,
-	struct buf *out)
-{
-	int64_t s = row->begun_ms ? (clock_ms() - row->begun_ms) / 1000 : 0;
-	CLEANUP(buf_release) struct buf line = buf_up_to(LINE_MOST);
-	buf_printf(&line, "  %3" PRId64 ":%02d:%02d  %-6s  %-5s %s %s", s / 3600, (int)(s / 60 % 60), (int)(s % 60),
-		row->step ? attempt_step_name[row->step] : "asks", r->row->python, r->row->project, r->row->version);
-	add_display_line(d, out, &line);
-}
-
-static void add_all_running(struct build_display *d, const struct build_report *r, struct buf *out)
-{
+	add_display_line(d, &out, &line);
 	size_t running = 0;
 	CLEANUP(buf_release) struct buf more = buf_up_to(LINE_MOST);
 	for (size_t i = 0; i < r->schedule.count; i++)
 		if (r->schedule.row[i].state == SCHEDULE_RUNNING && ++running <= LINES_MOST)
-			add_running(d, &r->schedule.row[i], &r->row[i], out);
-	if (running <= LINES_MOST)
-		return;
-	buf_printf(&more, "  and %zu more", running - LINES_MOST);
-	add_display_line(d, out, &more);
-}
-
-void build_display_draw(struct build_display *d, const struct build_report *r)
-{
-	if (!d->is_on || clock_ms() - d->drawn_ms < EVERY_MS)
-		return;
-	build_display_clear(d);
-	CLEANUP(buf_release) struct buf out = buf_up_to(TEXT_MOST);
-	add_totals(d, r, &out);
-	add_all_running(d, r, &out);
+			add_running(d, &r->schedule.row[i], &r->row[i], &out);
+	if (running > LINES_MOST) {
+		buf_printf(&more, "  and %zu more", running - LINES_MOST);
+		add_display_line(d, &out, &more);
+	}
 	fwrite(out.data, 1, out.len, stderr);
 	fflush(stderr);
 	d->drawn_ms = clock_ms();

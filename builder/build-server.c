@@ -41,9 +41,12 @@ static enum err_kind kind_of_status(unsigned status)
 	return ERR_INVALID;
 }
 
-// The first line of the server's reason, without control characters.
-static void put_reason(const struct fetch_answer *a, struct buf *out)
+int server_answer_check(const struct fetch_answer *a, const char *url, struct err *e)
 {
+	if (a->status / 100 == 2)
+		return 0;
+	CLEANUP(buf_release) struct buf reason = buf_up_to(REASON_MOST);
+	// The first line of the server's reason, without control characters.
 	struct err ignored = ERR_INIT;
 	struct str type = fetch_header(a, "content-type"), text = {0};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = NULL;
@@ -56,15 +59,7 @@ static void put_reason(const struct fetch_answer *a, struct buf *out)
 		text = str_trim(buf_view(&a->body));
 	struct str line = str_head(str_cut(&text, '\n'), REASON_MOST);
 	for (size_t i = 0; str_is_utf8(line) && i < line.len; i++)
-		buf_putc(out, line.ptr[i] >= 0 && line.ptr[i] < ' ' ? '?' : line.ptr[i]);
-}
-
-int server_answer_check(const struct fetch_answer *a, const char *url, struct err *e)
-{
-	if (a->status / 100 == 2)
-		return 0;
-	CLEANUP(buf_release) struct buf reason = buf_up_to(REASON_MOST);
-	put_reason(a, &reason);
+		buf_putc(&reason, line.ptr[i] >= 0 && line.ptr[i] < ' ' ? '?' : line.ptr[i]);
 	CLEANUP(mem_free) char *number = xasprintf("%u ", a->status);
 	if (str_starts(buf_view(&reason), str_from(number))) // the server's reason begins with the status itself
 		return err_set(e, kind_of_status(a->status), "%s: %s", url, reason.data);
@@ -189,17 +184,14 @@ static int ask_server(struct row_source *s, const char *python, const char *proj
 	return missing_json_read(buf_view(&a.body), out, e) < 0 ? err_prefix(e, "%s: ", url) : 0;
 }
 
-static int ask_store(struct row_source *s, const char *python, const char *project, struct missing *out, struct err *e)
+int row_source_list(struct row_source *s, const char *python, const char *project, struct missing *out, struct err *e)
 {
+	if (s->base)
+		return ask_server(s, python, project, out, e);
 	const char *const platforms[] = {s->name};
 	const struct missing_options options = {
 		.platform = platforms, .platforms = 1, .python = python, .project = project, .rebuild = s->rebuild};
 	return missing_make(s->config, &s->store, s->catalog, s->results, &options, out, e);
-}
-
-int row_source_list(struct row_source *s, const char *python, const char *project, struct missing *out, struct err *e)
-{
-	return s->base ? ask_server(s, python, project, out, e) : ask_store(s, python, project, out, e);
 }
 
 const struct platform *row_source_platform(const struct row_source *s)

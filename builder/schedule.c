@@ -201,26 +201,6 @@ static int compare_places(const void *one, const void *other)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-// The class of a task is the least of its rows.
-static void order_tasks(struct schedule *s)
-{
-	CLEANUP(mem_free) struct row_turn *place = xcalloc(s->count + 1, sizeof(*place));
-	CLEANUP(mem_free) unsigned *class = xcalloc(s->tasks + 1, sizeof(*class));
-	for (size_t i = 0; i < s->tasks; i++)
-		class[i] = CLASS_LAST;
-	for (size_t i = 0; i < s->count; i++)
-		if (class_of(s, &s->row[i]) < class[s->row[i].task])
-			class[s->row[i].task] = class_of(s, &s->row[i]);
-	for (size_t i = 0; i < s->count; i++)
-		place[i] = (struct row_turn){class[s->row[i].task], i};
-	qsort(place, s->count, sizeof(*place), compare_places);
-	struct schedule_row *row = xcalloc(s->count + 1, sizeof(*row));
-	for (size_t i = 0; i < s->count; i++)
-		row[i] = s->row[place[i].index];
-	free(s->row);
-	s->row = row;
-}
-
 int schedule_init(struct schedule *out, const struct missing *missing, const struct schedule_options *options,
 	struct err *e)
 {
@@ -245,7 +225,22 @@ int schedule_init(struct schedule *out, const struct missing *missing, const str
 	}
 	s->tasks += s->count > 0;
 	s->is_busy = xcalloc(s->tasks + 1, sizeof(*s->is_busy));
-	order_tasks(s);
+	// The class of a task is the least of its rows.
+	CLEANUP(mem_free) struct row_turn *place = xcalloc(s->count + 1, sizeof(*place));
+	CLEANUP(mem_free) unsigned *class = xcalloc(s->tasks + 1, sizeof(*class));
+	for (size_t i = 0; i < s->tasks; i++)
+		class[i] = CLASS_LAST;
+	for (size_t i = 0; i < s->count; i++)
+		if (class_of(s, &s->row[i]) < class[s->row[i].task])
+			class[s->row[i].task] = class_of(s, &s->row[i]);
+	for (size_t i = 0; i < s->count; i++)
+		place[i] = (struct row_turn){class[s->row[i].task], i};
+	qsort(place, s->count, sizeof(*place), compare_places);
+	struct schedule_row *row = xcalloc(s->count + 1, sizeof(*row));
+	for (size_t i = 0; i < s->count; i++)
+		row[i] = s->row[place[i].index];
+	free(s->row);
+	s->row = row;
 	return 0;
 }
 
@@ -341,22 +336,18 @@ bool schedule_await(struct schedule *s, struct schedule_row *r, const char *name
 
 // --- one wheel for many Pythons ---
 
-static bool admits_python(const char *requires_python, const struct schedule_row *r)
+static bool installs_for(const struct filename *wheel, const char *requires_python, const struct schedule_row *r)
 {
+	struct err ignored = ERR_INIT;
+	long best;
+	if (environment_best(r->environment, wheel, &best, &ignored) != 0 || best < 0)
+		return false;
 	const struct python *p = &r->environment->python;
 	uint64_t wanted = r->row->micros, admitted = UINT64_MAX;
 	// pip ignores an invalid one.
 	if (requires_python && !specifier_micros(str_from(requires_python), p->major, p->minor, &admitted))
 		return true;
 	return admitted != 0 && (admitted & wanted) == wanted; // a server does not say which micro versions are wanted
-}
-
-static bool installs_for(const struct filename *wheel, const char *requires_python, const struct schedule_row *r)
-{
-	struct err ignored = ERR_INIT;
-	long best;
-	return environment_best(r->environment, wheel, &best, &ignored) == 0 && best >= 0 &&
-	       admits_python(requires_python, r);
 }
 
 size_t schedule_cover(struct schedule *s, const struct schedule_row *r, const char *wheel, const char *requires_python)

@@ -50,24 +50,6 @@ static bool is_equal_finding(const struct audit_finding *one, const struct audit
 	       strcmp(one->why, other->why) == 0;
 }
 
-static void put_finding(const struct audit_finding *f, size_t others, struct buf *out)
-{
-	buf_printf(out, "  %-5s  %-16s  ", audit_level_name[f->level], audit_code_name[f->code]);
-	if (f->rule) {
-		buf_puts(out, "rule ");
-		escape_terminal(out, str_from(f->rule));
-		buf_puts(out, ": ");
-	}
-	if (f->member) {
-		escape_terminal(out, str_from(f->member));
-		if (others)
-			buf_printf(out, " and %zu more", others);
-		buf_puts(out, ": ");
-	}
-	escape_terminal(out, str_from(f->why));
-	buf_putc(out, '\n');
-}
-
 // A line for the wheel and one for each finding; equal findings of several members are one. platform NULL: none.
 static void print_audit_report(const struct audit_report *r, const char *filename, const char *platform,
 	struct buf *out)
@@ -91,8 +73,23 @@ static void print_audit_report(const struct audit_report *r, const char *filenam
 				is_said[k] = true;
 				others++;
 			}
-		if (!is_said[i])
-			put_finding(&r->finding[i], others, out);
+		if (!is_said[i]) {
+			const struct audit_finding *f = &r->finding[i];
+			buf_printf(out, "  %-5s  %-16s  ", audit_level_name[f->level], audit_code_name[f->code]);
+			if (f->rule) {
+				buf_puts(out, "rule ");
+				escape_terminal(out, str_from(f->rule));
+				buf_puts(out, ": ");
+			}
+			if (f->member) {
+				escape_terminal(out, str_from(f->member));
+				if (others)
+					buf_printf(out, " and %zu more", others);
+				buf_puts(out, ": ");
+			}
+			escape_terminal(out, str_from(f->why));
+			buf_putc(out, '\n');
+		}
 	}
 	if (r->errors + r->warnings > r->count)
 		buf_printf(out, "  and %zu findings more\n", r->errors + r->warnings - r->count);
@@ -159,29 +156,6 @@ static void put_elf(struct buf *out, const struct elf_facts *f)
 	put_isa(out, "ISA used", f->isa_used);
 }
 
-// A paragraph for each ELF file.
-static void print_wheel_facts(const struct wheel_facts *f, struct buf *out)
-{
-	for (size_t i = 0; i < f->elfs; i++) {
-		buf_puts(out, "  ");
-		escape_terminal(out, str_from(f->elf[i].path));
-		buf_printf(out, " (%" PRIu64 " bytes)\n", f->elf[i].size);
-		put_fact(out, "damaged", f->elf[i].damage);
-		if (!f->elf[i].damage)
-			put_elf(out, &f->elf[i].elf);
-	}
-	for (size_t i = 0; i < f->components; i++) {
-		const struct wheel_component *c = &f->component[i];
-		buf_puts(out, "  contains ");
-		escape_terminal(out, str_from(c->name));
-		buf_putc(out, ' ');
-		escape_terminal(out, str_from(c->version ? c->version : "of unknown version"));
-		buf_puts(out, ", says ");
-		escape_terminal(out, str_from(c->member));
-		buf_putc(out, '\n');
-	}
-}
-
 static int write_out(const struct buf *text, struct err *e)
 {
 	if (text->failed)
@@ -203,17 +177,6 @@ static int write_wheel_json(struct audit_command *x, struct jsondoc *doc, struct
 	return write_out(&x->text, e);
 }
 
-static int show_json(struct audit_command *x, const char *filename, const char *platform, const struct audit_report *r,
-	const struct wheel_facts *facts, struct err *e)
-{
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = audit_report_json(r, filename);
-	jsondoc_put_str(doc, "platform", platform);
-	jsondoc_put_str(doc, "unknown", NULL);
-	if (x->shows_facts)
-		jsondoc_put(doc, "facts", wheel_facts_json(facts));
-	return write_wheel_json(x, doc, e);
-}
-
 static int show_text(struct audit_command *x, const char *filename, const char *platform, const struct audit_report *r,
 	const struct wheel_facts *facts, struct err *e)
 {
@@ -222,8 +185,27 @@ static int show_text(struct audit_command *x, const char *filename, const char *
 	if (!r->count && !x->shows_all && !x->shows_facts)
 		return 0;
 	print_audit_report(r, filename, platform, out);
-	if (x->shows_facts)
-		print_wheel_facts(facts, out);
+	if (x->shows_facts) {
+		// A paragraph for each ELF file.
+		for (size_t i = 0; i < facts->elfs; i++) {
+			buf_puts(out, "  ");
+			escape_terminal(out, str_from(facts->elf[i].path));
+			buf_printf(out, " (%" PRIu64 " bytes)\n", facts->elf[i].size);
+			put_fact(out, "damaged", facts->elf[i].damage);
+			if (!facts->elf[i].damage)
+				put_elf(out, &facts->elf[i].elf);
+		}
+		for (size_t i = 0; i < facts->components; i++) {
+			const struct wheel_component *c = &facts->component[i];
+			buf_puts(out, "  contains ");
+			escape_terminal(out, str_from(c->name));
+			buf_putc(out, ' ');
+			escape_terminal(out, str_from(c->version ? c->version : "of unknown version"));
+			buf_puts(out, ", says ");
+			escape_terminal(out, str_from(c->member));
+			buf_putc(out, '\n');
+		}
+	}
 	return write_out(&x->text, e);
 }
 
@@ -235,8 +217,14 @@ static int judge(struct audit_command *x, const struct filename *name, const cha
 	x->wheels++;
 	x->bad += report.errors > 0;
 	x->suspicious += !report.errors && report.warnings;
-	return x->s.is_json ? show_json(x, filename, platform, &report, facts, e)
-			    : show_text(x, filename, platform, &report, facts, e);
+	if (!x->s.is_json)
+		return show_text(x, filename, platform, &report, facts, e);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = audit_report_json(&report, filename);
+	jsondoc_put_str(doc, "platform", platform);
+	jsondoc_put_str(doc, "unknown", NULL);
+	if (x->shows_facts)
+		jsondoc_put(doc, "facts", wheel_facts_json(facts));
+	return write_wheel_json(x, doc, e);
 }
 
 static int show_unread(struct audit_command *x, const char *filename, const char *platform, const char *why,

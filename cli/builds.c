@@ -76,23 +76,6 @@ static int add_attempt(void *ctx, const struct results_attempt *a, struct err *e
 	return 0;
 }
 
-static int list_builds(struct builds_command *x, struct results *r, struct err *e)
-{
-	static const char *const head[] = {
-		"BEGUN (UTC)", "PLATFORM", "PYTHON", "PROJECT", "RESULT", "TIME", "ID", "WHY"};
-	struct build_lines lines = {.s = &x->s, .table = {.columns = ARRAY_SIZE(head)}};
-	output_table_add(&x->s.arena, &lines.table, head);
-	if (r && results_list(r, &x->filter, add_attempt, &lines, e) < 0)
-		return -1;
-	if (x->s.rows)
-		session_json_rows(&x->s, jsondoc_object(), "attempts");
-	else if (lines.table.count > ARRAY_SIZE(head))
-		output_table_print(&lines.table, &x->s.out);
-	else
-		log_info("no attempt to build a wheel is recorded%s", r ? " that matches" : "");
-	return 0;
-}
-
 // --- one log ---
 
 // On a terminal a log could move the cursor, or do worse. A file gets its bytes.
@@ -117,29 +100,26 @@ static int keep_work_folder(void *ctx, const struct results_attempt *a, struct e
 	return 0;
 }
 
-// The log of a running attempt is a file that grows, in the work folder that its provenance names. An attempt that ends
-// meanwhile has its log in the results.
-static int read_log(struct results *r, const char *id, struct buf *out, struct err *e)
-{
-	CLEANUP(mem_free) char *folder = NULL;
-	struct err ignored = ERR_INIT;
-	if (results_find(r, id, keep_work_folder, &folder, e) < 0)
-		return -1;
-	CLEANUP(mem_free) char *path = folder ? attempt_log_path(folder, id) : NULL;
-	if (path && safefile_read(path, out, &ignored) == 0)
-		return 0;
-	buf_clear(out);
-	return results_log(r, id, out, e);
-}
-
 static int print_one_log(struct results *r, const char *digits, struct err *e)
 {
 	char id[RESULTS_ID + 1];
 	CLEANUP(buf_release) struct buf log = buf_up_to(LIMIT_RESULT_LOG);
 	if (!r)
 		return err_set(e, ERR_NOT_FOUND, "no attempt to build a wheel is recorded");
-	if (results_find_id(r, digits, id, e) < 0 || read_log(r, id, &log, e) < 0)
+	if (results_find_id(r, digits, id, e) < 0)
 		return -1;
+	// The log of a running attempt is a file that grows, in the work folder that its provenance names. An attempt that ends
+	// meanwhile has its log in the results.
+	CLEANUP(mem_free) char *folder = NULL;
+	struct err ignored = ERR_INIT;
+	if (results_find(r, id, keep_work_folder, &folder, e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *path = folder ? attempt_log_path(folder, id) : NULL;
+	if (!path || safefile_read(path, &log, &ignored) != 0) {
+		buf_clear(&log);
+		if (results_log(r, id, &log, e) < 0)
+			return -1;
+	}
 	print_log(buf_view(&log));
 	return fflush(stdout) == 0 ? 0 : err_errno(e, ERR_IO, "standard output");
 }
@@ -164,7 +144,21 @@ static int run_builds(void *self, struct err *e)
 		return -1;
 	if (session_results(&s->config, s->catalog_path, &r, e) < 0)
 		return -1;
-	return x->log ? print_one_log(r, x->log, e) : list_builds(x, r, e);
+	if (x->log)
+		return print_one_log(r, x->log, e);
+	static const char *const head[] = {
+		"BEGUN (UTC)", "PLATFORM", "PYTHON", "PROJECT", "RESULT", "TIME", "ID", "WHY"};
+	struct build_lines lines = {.s = &x->s, .table = {.columns = ARRAY_SIZE(head)}};
+	output_table_add(&x->s.arena, &lines.table, head);
+	if (r && results_list(r, &x->filter, add_attempt, &lines, e) < 0)
+		return -1;
+	if (x->s.rows)
+		session_json_rows(&x->s, jsondoc_object(), "attempts");
+	else if (lines.table.count > ARRAY_SIZE(head))
+		output_table_print(&lines.table, &x->s.out);
+	else
+		log_info("no attempt to build a wheel is recorded%s", r ? " that matches" : "");
+	return 0;
 }
 
 static const struct option_row options[] = {

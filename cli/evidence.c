@@ -86,22 +86,6 @@ static void spread_words(const struct make_command *x, struct run_files *files)
 				files->item[i].word[w] = x->last[w];
 }
 
-static int check_run_words(const struct make_command *x, struct err *e)
-{
-	for (int w = 0; w < RUN_WORDS; w++)
-		if (!x->given[w])
-			return err_set(e, ERR_USAGE, "--%s %s is missing", run_word_name[w], run_word_value[w]);
-	if (!x->junit.count)
-		return err_set(e, ERR_USAGE, "--junit FILE is missing");
-	for (size_t i = 0; i < x->junit.count; i++)
-		for (int w = 0; w < RUN_WORDS; w++)
-			if (!x->junit.item[i].word[w])
-				return err_set(e, ERR_USAGE, "--junit %s: no --%s stands before it%s",
-					x->junit.item[i].path, run_word_name[w],
-					w == RUN_PYTHON ? ", behind its --platform" : "");
-	return 0;
-}
-
 static bool is_of_run(const struct run_file *a, const struct run_file *b)
 {
 	for (int w = 0; w < RUN_WORDS; w++)
@@ -243,8 +227,17 @@ static int make_all_runs(struct make_command *x, struct err *e)
 	spread_words(x, &x->junit);
 	spread_words(x, &x->wheel);
 	spread_words(x, &x->list);
-	if (check_run_words(x, e) < 0)
-		return -1;
+	for (int w = 0; w < RUN_WORDS; w++)
+		if (!x->given[w])
+			return err_set(e, ERR_USAGE, "--%s %s is missing", run_word_name[w], run_word_value[w]);
+	if (!x->junit.count)
+		return err_set(e, ERR_USAGE, "--junit FILE is missing");
+	for (size_t i = 0; i < x->junit.count; i++)
+		for (int w = 0; w < RUN_WORDS; w++)
+			if (!x->junit.item[i].word[w])
+				return err_set(e, ERR_USAGE, "--junit %s: no --%s stands before it%s",
+					x->junit.item[i].path, run_word_name[w],
+					w == RUN_PYTHON ? ", behind its --platform" : "");
 	for (size_t i = 0; i < x->junit.count; i++) {
 		size_t first = 0;
 		while (!is_of_run(&x->junit.item[first], &x->junit.item[i]))

@@ -113,15 +113,6 @@ static bool is_owned_name(const struct session *s, const char *project)
 	return owned_names_open(path, &ours, &ignored) == 0 && owned_names_has(ours, project);
 }
 
-static struct results *open_build_results(const struct explain_command *l)
-{
-	struct err why = ERR_INIT;
-	struct results *r = NULL;
-	if (session_results(&l->s.config, l->s.catalog_path, &r, &why) < 0)
-		log_warn("%s", why.msg);
-	return r;
-}
-
 // past has the storage of a view at a time.
 static const struct view *find_view(const struct explain_command *l, struct view *past, struct err *e)
 {
@@ -158,7 +149,11 @@ static int explain_project(struct explain_command *l, struct err *e)
 	CLEANUP(mem_free) char *counts = state_file(&s->config, s->catalog_path, STATE_FILE_DOWNLOADS);
 	if (downloads_open(counts, &downloads, &ignored) == 0) // otherwise there are no counts
 		x.about.downloads = downloads;
-	CLEANUP(results_cleanup) struct results *results = open_build_results(l);
+	struct err why = ERR_INIT;
+	struct results *r = NULL;
+	if (session_results(&l->s.config, l->s.catalog_path, &r, &why) < 0)
+		log_warn("%s", why.msg);
+	CLEANUP(results_cleanup) struct results *results = r;
 	x.about.results = results;
 	CLEANUP(wheel_gate_cleanup) struct wheel_gate *gate = NULL;
 	if (wheel_gate_new(&s->config, &gate, e) < 0)

@@ -98,18 +98,6 @@ static bool has_memberships(const struct config *c, const char *folder)
 	return access(folder, F_OK) == 0;
 }
 
-static int freeze_or_thaw_views(struct freeze_command *x, const char *folder, struct err *e)
-{
-	bool was_frozen = false;
-	uint64_t most = x->wait < MAX_WAIT ? x->wait : MAX_WAIT;
-	int result = x->is_thaw ? views_thaw(folder, &was_frozen, e)
-				: views_freeze(folder, session_account(&x->s), x->s.reason ? x->s.reason : "",
-					  (unsigned)most * 1000, e);
-	if (result == 0)
-		printf("views: %s\n", !x->is_thaw ? "frozen" : was_frozen ? "thawed" : "were not frozen");
-	return result;
-}
-
 // A retired platform is frozen for good; only a thaw that names it ends the retirement.
 static bool stays_retired(const struct platform *p)
 {
@@ -130,7 +118,13 @@ static int change_all(struct freeze_command *x, struct err *e)
 	CLEANUP(mem_free) char *folder = views_folder_or_none(&x->s.config);
 	if (!folder || !has_memberships(&x->s.config, folder))
 		return 0;
-	int result = freeze_or_thaw_views(x, folder, &failure);
+	bool was_frozen = false;
+	uint64_t most = x->wait < MAX_WAIT ? x->wait : MAX_WAIT;
+	int result = x->is_thaw ? views_thaw(folder, &was_frozen, &failure)
+				: views_freeze(folder, session_account(&x->s), x->s.reason ? x->s.reason : "",
+					  (unsigned)most * 1000, &failure);
+	if (result == 0)
+		printf("views: %s\n", !x->is_thaw ? "frozen" : was_frozen ? "thawed" : "were not frozen");
 	return note_change(x, NULL, result < 0 ? &failure : NULL, e);
 }
 

@@ -17,17 +17,6 @@ static const struct option_row options[] = {
 	{"ready", '\0', NULL, "fail until a scan has looked at every platform", FLAG(health_command, is_ready)},
 };
 
-static int print_answer(const struct health_command *x, const char *url, const struct fetch_answer *answer,
-	struct err *e)
-{
-	if (answer->status != 200)
-		return err_set(e, ERR_NET, "%s: status %u%s", url, answer->status,
-			answer->status == 503 && x->is_ready ? ": the first scan has not ended" : "");
-	if (!x->s.is_quiet)
-		fwrite(answer->body.data, 1, answer->body.len, stdout);
-	return fflush(stdout) == 0 ? 0 : err_errno(e, ERR_IO, "cannot write the answer");
-}
-
 static void begin_health(void *self)
 {
 	((struct health_command *)self)->s.timeout = TIMEOUT_SECONDS;
@@ -54,7 +43,14 @@ static int run_health(void *self, struct err *e)
 	struct fetch *f = fetch_new(&with);
 	int result = fetch_get(f, url, NULL, &answer, e);
 	fetch_free(f);
-	return result < 0 ? -1 : print_answer(x, url, &answer, e);
+	if (result < 0)
+		return -1;
+	if (answer.status != 200)
+		return err_set(e, ERR_NET, "%s: status %u%s", url, answer.status,
+			answer.status == 503 && x->is_ready ? ": the first scan has not ended" : "");
+	if (!x->s.is_quiet)
+		fwrite(answer.body.data, 1, answer.body.len, stdout);
+	return fflush(stdout) == 0 ? 0 : err_errno(e, ERR_IO, "cannot write the answer");
 }
 
 const struct command command_health = {

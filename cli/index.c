@@ -65,15 +65,6 @@ static int export_all(struct index_command *x, struct summary *summary, struct e
 	return export_run(&x->s.site, x->s.catalog, &x->export, summary, e);
 }
 
-static int check_problems(const struct index_command *x, const struct summary *summary, struct err *e)
-{
-	uint64_t count = summary->number[SCAN_REPORT_QUARANTINED] + summary->number[SCAN_REPORT_MISFITS];
-	if (!x->checks || !count)
-		return 0;
-	return err_set(e, ERR_INVALID, "%" PRIu64 " file%s quarantined or for other machines", count,
-		count == 1 ? " is" : "s are");
-}
-
 // A failed step does not stop the next one. Returns the last error; the summary lists the problems of the scan.
 static int index_and_export(struct index_command *x, struct err *e)
 {
@@ -102,7 +93,13 @@ static int index_and_export(struct index_command *x, struct err *e)
 		scan_log_tell(hooks, x->s.config.index_on_change, &summary);
 		hook_queue_free(hooks, HOOK_SECONDS);
 	}
-	return result < 0 ? -1 : check_problems(x, &summary, e);
+	if (result < 0)
+		return -1;
+	uint64_t count = summary.number[SCAN_REPORT_QUARANTINED] + summary.number[SCAN_REPORT_MISFITS];
+	if (!x->checks || !count)
+		return 0;
+	return err_set(e, ERR_INVALID, "%" PRIu64 " file%s quarantined or for other machines", count,
+		count == 1 ? " is" : "s are");
 }
 
 static int run_index(void *self, struct err *e)

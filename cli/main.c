@@ -123,18 +123,6 @@ static void print_program(FILE *out)
 	}
 }
 
-static int refuse_command(const char *name, struct err *e)
-{
-	const struct command *meant = command_nearest_row(&command_root, name);
-	if (meant)
-		err_set(e, ERR_USAGE, "unknown command %s; did you mean %s?", name, meant->name);
-	else if (*name)
-		err_set(e, ERR_USAGE, "unknown command %s; see wheelcache --help", name);
-	if (!meant)
-		print_program(stderr);
-	return err_exit_code(ERR_USAGE);
-}
-
 // An option was given that prints nothing; none is.
 static int run_no_command(void *self UNUSED, struct err *e UNUSED)
 {
@@ -159,7 +147,16 @@ static int run_program(int argc, char **argv, struct err *e)
 	const struct command *command = command_find_row(&command_root, name);
 	if (command)
 		return command_run(command, argc - 1, argv + 1, e);
-	return *name == '-' ? command_run(&command_root, argc, argv, e) : refuse_command(name, e);
+	if (*name == '-')
+		return command_run(&command_root, argc, argv, e);
+	const struct command *meant = command_nearest_row(&command_root, name);
+	if (meant)
+		err_set(e, ERR_USAGE, "unknown command %s; did you mean %s?", name, meant->name);
+	else if (*name)
+		err_set(e, ERR_USAGE, "unknown command %s; see wheelcache --help", name);
+	if (!meant)
+		print_program(stderr);
+	return err_exit_code(ERR_USAGE);
 }
 
 int main(int argc, char **argv)

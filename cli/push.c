@@ -47,30 +47,6 @@ static int print_report(const struct push_command *x, const struct push_report *
 	return fflush(stdout) == 0 ? 0 : err_errno(e, ERR_IO, "the summary");
 }
 
-static int push_files(struct push_command *x, const struct upload_url *t, struct err *e)
-{
-	CLEANUP(push_report_release) struct push_report pushed;
-	const struct push_options push = {
-		.target = t,
-		.jobs = (unsigned)x->jobs,
-		.retries = (unsigned)x->s.retries,
-		.statement = x->provenance ? x->statement.data : NULL,
-		.sends_again = x->provenance != NULL,
-		.fetch = {.ca_file = fetch_ca_file(x->s.ca_file),
-			.user = "__token__",
-			.password = session_variable("WHEELCACHE_TOKEN"),
-			.netrc = session_variable("NETRC"),
-			.connect_seconds = CONNECT_SECONDS,
-			.stall_seconds = (unsigned)x->s.timeout},
-		.progress = show_progress,
-		.ctx = &x->progress,
-	};
-	progress_begin(&x->progress, !x->s.is_quiet);
-	push_run(&push, x->s.word, x->s.words, &pushed);
-	progress_end(&x->progress);
-	return print_report(x, &pushed, e) < 0 ? -1 : push_report_verdict(&pushed, e);
-}
-
 static int read_statement_file(struct push_command *x, struct err *e)
 {
 	CLEANUP(provenance_release) struct provenance p = {0};
@@ -97,7 +73,26 @@ static int run_push(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "--timeout is not 1 or more");
 	if (upload_url_init(&t, x->url, e) < 0 || read_statement_file(x, e) < 0)
 		return -1;
-	return push_files(x, &t, e);
+	CLEANUP(push_report_release) struct push_report pushed;
+	const struct push_options push = {
+		.target = &t,
+		.jobs = (unsigned)x->jobs,
+		.retries = (unsigned)x->s.retries,
+		.statement = x->provenance ? x->statement.data : NULL,
+		.sends_again = x->provenance != NULL,
+		.fetch = {.ca_file = fetch_ca_file(x->s.ca_file),
+			.user = "__token__",
+			.password = session_variable("WHEELCACHE_TOKEN"),
+			.netrc = session_variable("NETRC"),
+			.connect_seconds = CONNECT_SECONDS,
+			.stall_seconds = (unsigned)x->s.timeout},
+		.progress = show_progress,
+		.ctx = &x->progress,
+	};
+	progress_begin(&x->progress, !x->s.is_quiet);
+	push_run(&push, x->s.word, x->s.words, &pushed);
+	progress_end(&x->progress);
+	return print_report(x, &pushed, e) < 0 ? -1 : push_report_verdict(&pushed, e);
 }
 
 static void begin_push(void *self)

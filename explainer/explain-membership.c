@@ -385,30 +385,6 @@ static void put_not_offered(const struct explain_membership *m, struct jsondoc *
 	jsondoc_put(out, "lacks", jsondoc_array());
 }
 
-static int put_outsider(struct explain_membership *m, const struct platform *p, const struct catalog_history *f,
-	struct jsondoc *out, struct err *e)
-{
-	struct promotion_file w = {.platform = p->name,
-		.platform_id = p->id,
-		.filename = f->filename,
-		.requires_python = f->requires_python,
-		.sha256 = f->sha256};
-	struct lack_list lacks = {.membership = m};
-	const char *left, *why;
-	jsondoc_put_bool(out, "member", false);
-	if (m->view->generation != GENERATION_NEWEST)
-		return 0; // what was known of it then is not known
-	if (m->may_see_source && !is_offered(m, f)) {
-		put_not_offered(m, out);
-		return 0;
-	}
-	if (wheel_tests_left(&m->tests, &w, &left, e) < 0 || wheel_tests_why(&m->tests, &w, &why, e) < 0)
-		return -1;
-	jsondoc_put_str(out, "why", *left ? left : *why ? why : "it can be promoted");
-	jsondoc_put(out, "lacks", lacks.list = jsondoc_array());
-	return wheel_tests_each(&m->tests, &w, add_lack, &lacks, e);
-}
-
 // --- a file ---
 
 static void put_views(const struct explain_membership *m, const struct catalog_history *f, struct jsondoc *row)
@@ -440,7 +416,27 @@ int explain_membership_put(void *ctx, const struct platform *p, const struct cat
 	jsondoc_put(row, "membership", out);
 	jsondoc_put_str(out, "view", m->own->name);
 	const struct view_file *member = find_view_file(&m->member, f, &end);
-	return member ? put_member(m, f, member->since, out, e) : put_outsider(m, p, f, out, e);
+	if (member)
+		return put_member(m, f, member->since, out, e);
+	struct promotion_file w = {.platform = p->name,
+		.platform_id = p->id,
+		.filename = f->filename,
+		.requires_python = f->requires_python,
+		.sha256 = f->sha256};
+	struct lack_list lacks = {.membership = m};
+	const char *left, *why;
+	jsondoc_put_bool(out, "member", false);
+	if (m->view->generation != GENERATION_NEWEST)
+		return 0; // what was known of it then is not known
+	if (m->may_see_source && !is_offered(m, f)) {
+		put_not_offered(m, out);
+		return 0;
+	}
+	if (wheel_tests_left(&m->tests, &w, &left, e) < 0 || wheel_tests_why(&m->tests, &w, &why, e) < 0)
+		return -1;
+	jsondoc_put_str(out, "why", *left ? left : *why ? why : "it can be promoted");
+	jsondoc_put(out, "lacks", lacks.list = jsondoc_array());
+	return wheel_tests_each(&m->tests, &w, add_lack, &lacks, e);
 }
 
 // --- members that the store has lost ---

@@ -237,41 +237,6 @@ static int add_tried(void *ctx, const struct results_attempt *a, struct err *e U
 	return 0;
 }
 
-static int add_build(struct results *r, const struct tried_wheel *tried, struct jsondoc *all, struct err *e)
-{
-	const struct results_attempt *a = &tried->newest;
-	struct jsondoc *out = jsondoc_object();
-	jsondoc_add(all, out);
-	jsondoc_put_str(out, "platform", a->platform);
-	jsondoc_put_str(out, "python", a->python);
-	jsondoc_put_str(out, "version", a->version);
-	jsondoc_put_str(out, "result", results_result_name[a->result]);
-	jsondoc_put_str(out, "step", a->step);
-	jsondoc_put_str(out, "why", a->why);
-	jsondoc_put_time(out, "begun", a->begun);
-	jsondoc_put_str(out, "id", a->id);
-	jsondoc_put_bool(out, "running", tried->is_running);
-	CLEANUP(results_history_release) struct results_history h = {0};
-	if (!results_is_failure(a->result))
-		return 0;
-	if (results_history(r, a->platform, a->python, a->project, a->version, &h, e) < 0)
-		return -1;
-	jsondoc_put_int(out, "failures", h.failures);
-	jsondoc_put_time(out, "since", h.first_failed);
-	return 0;
-}
-
-static int list_tried(struct results *r, const struct view *view, const char *project, struct tried_wheels *t,
-	struct err *e)
-{
-	CLEANUP(mem_free) const char **name = xcalloc(view->platform_count + 1, sizeof(*name));
-	for (size_t i = 0; i < view->platform_count; i++)
-		name[i] = view->platform[i]->name;
-	const struct results_filter filter = {
-		.project = project, .platforms = name, .platform_count = view->platform_count};
-	return results_list(r, &filter, add_tried, t, e);
-}
-
 struct jsondoc *explain_builds(struct results *r, const struct view *view, const char *project, const char *version,
 	struct err *e)
 {
@@ -279,11 +244,35 @@ struct jsondoc *explain_builds(struct results *r, const struct view *view, const
 	CLEANUP(free_tried) struct tried_wheels *t = xcalloc(1, sizeof(*t));
 	CLEANUP(jsondoc_cleanup) struct jsondoc *all = jsondoc_array();
 	t->specifier = specifier;
-	if (list_tried(r, view, project, t, e) < 0)
+	CLEANUP(mem_free) const char **name = xcalloc(view->platform_count + 1, sizeof(*name));
+	for (size_t i = 0; i < view->platform_count; i++)
+		name[i] = view->platform[i]->name;
+	const struct results_filter filter = {
+		.project = project, .platforms = name, .platform_count = view->platform_count};
+	if (results_list(r, &filter, add_tried, t, e) < 0)
 		return NULL;
-	for (size_t i = 0; i < t->count; i++)
-		if (add_build(r, &t->item[i], all, e) < 0)
-			return NULL;
+	for (size_t i = 0; i < t->count; i++) {
+		const struct tried_wheel *tried = &t->item[i];
+		const struct results_attempt *a = &tried->newest;
+		struct jsondoc *out = jsondoc_object();
+		jsondoc_add(all, out);
+		jsondoc_put_str(out, "platform", a->platform);
+		jsondoc_put_str(out, "python", a->python);
+		jsondoc_put_str(out, "version", a->version);
+		jsondoc_put_str(out, "result", results_result_name[a->result]);
+		jsondoc_put_str(out, "step", a->step);
+		jsondoc_put_str(out, "why", a->why);
+		jsondoc_put_time(out, "begun", a->begun);
+		jsondoc_put_str(out, "id", a->id);
+		jsondoc_put_bool(out, "running", tried->is_running);
+		CLEANUP(results_history_release) struct results_history h = {0};
+		if (results_is_failure(a->result)) {
+			if (results_history(r, a->platform, a->python, a->project, a->version, &h, e) < 0)
+				return NULL;
+			jsondoc_put_int(out, "failures", h.failures);
+			jsondoc_put_time(out, "since", h.first_failed);
+		}
+	}
 	return STEAL_PTR(all);
 }
 

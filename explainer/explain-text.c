@@ -127,20 +127,6 @@ static void print_outsider(const struct jsondoc *m, const char *indent, struct b
 		print_lack(jsondoc_at(lacks, i), indent, out);
 }
 
-static void print_views(const struct jsondoc *row, const char *indent, struct buf *out)
-{
-	const struct jsondoc *views = jsondoc_get(row, "views"), *m = jsondoc_get(row, "membership");
-	if (views)
-		buf_printf(out, "%sin the views", indent);
-	for (size_t i = 0; views && i < jsondoc_count(views); i++)
-		buf_printf(out, "%s %s", i ? "," : "", jsondoc_at_str(views, i));
-	buf_puts(out, views ? "\n" : "");
-	if (m && jsondoc_is_true(m, "member"))
-		print_member(m, indent, out);
-	else if (m)
-		print_outsider(m, indent, out);
-}
-
 static void print_file_row(const struct jsondoc *row, size_t platform, size_t state, struct buf *out)
 {
 	CLEANUP(mem_free) char *indent = xasprintf("%*s", (int)(platform + state + 6), "");
@@ -153,7 +139,16 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 		buf_printf(out, "%sthe view shows the file of %s\n", indent, hidden);
 	if (jsondoc_is_true(row, "not-promoted") && !jsondoc_get(row, "membership"))
 		buf_printf(out, "%snot promoted into the view\n", indent);
-	print_views(row, indent, out);
+	const struct jsondoc *views = jsondoc_get(row, "views"), *m = jsondoc_get(row, "membership");
+	if (views)
+		buf_printf(out, "%sin the views", indent);
+	for (size_t i = 0; views && i < jsondoc_count(views); i++)
+		buf_printf(out, "%s %s", i ? "," : "", jsondoc_at_str(views, i));
+	buf_puts(out, views ? "\n" : "");
+	if (m && jsondoc_is_true(m, "member"))
+		print_member(m, indent, out);
+	else if (m)
+		print_outsider(m, indent, out);
 	if (reason)
 		buf_printf(out, "%s%s\n", indent, reason);
 	if (jsondoc_get(row, "removal"))

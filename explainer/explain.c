@@ -492,26 +492,20 @@ static void read_builds(struct explanation *x)
 		x->builds = explain_builds(about->results, x->view, x->project, about->version, &ignored);
 }
 
-static int find_shown_generation(struct explanation *x, struct err *e)
-{
-	struct catalog_view newest;
-	x->generation = x->view->generation;
-	if (!x->view->membership || x->generation != GENERATION_NEWEST)
-		return 0;
-	if (catalog_view_find(x->catalog, x->view->membership, &newest, e) < 0)
-		return -1;
-	x->generation = newest.generation;
-	return 0;
-}
-
 struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
 	struct err *e)
 {
 	CLEANUP(explanation_release)
 	struct explanation x = {.about = about, .view = about->view, .project = about->project, .catalog = c};
 	x.owner = upstream_owner(about->rule, about->is_ours, about->is_hidden && about->view->is_private);
-	if (find_shown_generation(&x, e) < 0 ||
-		merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0)
+	struct catalog_view newest;
+	x.generation = x.view->generation;
+	if (x.view->membership && x.generation == GENERATION_NEWEST) {
+		if (catalog_view_find(x.catalog, x.view->membership, &newest, e) < 0)
+			return NULL;
+		x.generation = newest.generation;
+	}
+	if (merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0)
 		return NULL;
 	x.owner = x.owner || !x.is_kept_out || !about->view->upstream_count ? x.owner : names_kept_out;
 	if (!x.owner)

@@ -274,22 +274,6 @@ static int add_page_file(struct named_wheels *n, const struct jsondoc *file, str
 		    : err_set(e, ERR_INVALID, "a file without \"filename\"");
 }
 
-// A page names all wheels of a project; those that were tested are of one version.
-static int check_one_version(const struct named_wheels *n, size_t first, struct err *e)
-{
-	CLEANUP(filename_release) struct filename one = {0};
-	for (size_t i = first; i < n->count; i++) {
-		CLEANUP(filename_release) struct filename other = {0};
-		if (filename_parse(str_from(n->item[i].filename), i == first ? &one : &other, e) < 0)
-			return -1;
-		if (i > first && version_cmp(&one.version, &other.version) != 0)
-			return err_set(e, ERR_INVALID,
-				"it has wheels of several versions: name those that were tested, as pip install "
-				"--report does");
-	}
-	return 0;
-}
-
 static int add_entries(struct named_wheels *n, const struct jsondoc *list,
 	int (*add)(struct named_wheels *, const struct jsondoc *, struct err *), struct err *e)
 {
@@ -309,7 +293,20 @@ static int read_named_json(struct named_wheels *n, struct str text, struct err *
 		return add_entries(n, jsondoc_get(doc, "install"), add_installed, e);
 	if (!jsondoc_get(doc, "files"))
 		return err_set(e, ERR_INVALID, "it has neither \"install\" nor \"files\"");
-	return add_entries(n, jsondoc_get(doc, "files"), add_page_file, e) < 0 ? -1 : check_one_version(n, first, e);
+	if (add_entries(n, jsondoc_get(doc, "files"), add_page_file, e) < 0)
+		return -1;
+	// A page names all wheels of a project; those that were tested are of one version.
+	CLEANUP(filename_release) struct filename one = {0};
+	for (size_t i = first; i < n->count; i++) {
+		CLEANUP(filename_release) struct filename other = {0};
+		if (filename_parse(str_from(n->item[i].filename), i == first ? &one : &other, e) < 0)
+			return -1;
+		if (i > first && version_cmp(&one.version, &other.version) != 0)
+			return err_set(e, ERR_INVALID,
+				"it has wheels of several versions: name those that were tested, as pip install "
+				"--report does");
+	}
+	return 0;
 }
 
 // "SHA256  NAME", where NAME may be a path, and "*" may stand before it.

@@ -9,24 +9,21 @@
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/specifier.h"
 
-// PLATFORM/FILE or PLATFORM/…/FILE.
-static int read_path_word(struct promote_word *w, struct err *e)
-{
-	const char *rest = strchr(w->text, '/') + 1;
-	struct str platform = str_slice(str_from(w->text), 0, (size_t)(rest - w->text) - 1);
-	if (!platform_name_is_valid(platform))
-		return err_set(e, ERR_USAGE, "%s: a path begins with a platform: PLATFORM/FILE", w->text);
-	w->platform = xstrndup(platform.ptr, platform.len);
-	w->path = rest == w->filename ? NULL : rest;
-	return 0;
-}
-
 static int read_select_word(struct promote_word *w, struct err *e)
 {
 	const char *slash = strrchr(w->text, '/'), *base = slash ? slash + 1 : w->text, *equals = strstr(w->text, "==");
 	if (filename_kind(str_from(base)) != FILENAME_OTHER) {
 		w->filename = base;
-		return slash ? read_path_word(w, e) : 0;
+		if (!slash)
+			return 0;
+		// PLATFORM/FILE or PLATFORM/…/FILE.
+		const char *rest = strchr(w->text, '/') + 1;
+		struct str platform = str_slice(str_from(w->text), 0, (size_t)(rest - w->text) - 1);
+		if (!platform_name_is_valid(platform))
+			return err_set(e, ERR_USAGE, "%s: a path begins with a platform: PLATFORM/FILE", w->text);
+		w->platform = xstrndup(platform.ptr, platform.len);
+		w->path = rest == w->filename ? NULL : rest;
+		return 0;
 	}
 	if (project_select_read(w->text, equals ? (size_t)(equals - w->text) : strlen(w->text), &w->select))
 		return 0;

@@ -202,21 +202,6 @@ static bool is_in_store(const struct promotion_run *run, const struct promote_wo
 	return s.is_found;
 }
 
-// Only on the store's machine is the rest of the store told of.
-static int refuse_unmatched(const struct promotion_run *run, const struct promote_word *w, struct err *e)
-{
-	const struct promote_request *r = run->request;
-	if (!r->may && !*r->address && is_in_store(run, w))
-		return err_set(e, ERR_USAGE, "%s: it is in the store, but not in view %s on the platforms of view %s",
-			w->text, run->config->from, r->to);
-	if (*r->address) // the source may be private
-		return err_set(e, ERR_USAGE,
-			"%s: what view %s takes its files from has no such file; wheelcache explain says what is known of it",
-			w->text, r->to);
-	return err_set(e, ERR_USAGE, "%s: view %s has no such file; wheelcache explain says what is known of it",
-		w->text, run->config->from);
-}
-
 int promotion_collect(struct promotion_run *run, struct err *e)
 {
 	CLEANUP(strset_release) struct strset names = {0};
@@ -242,5 +227,17 @@ int promotion_collect(struct promotion_run *run, struct err *e)
 			return -1;
 	}
 	const struct promote_word *unmatched = promote_select_unmatched(&run->select);
-	return unmatched ? refuse_unmatched(run, unmatched, e) : 0;
+	if (!unmatched)
+		return 0;
+	// Only on the store's machine is the rest of the store told of.
+	const struct promote_request *r = run->request;
+	if (!r->may && !*r->address && is_in_store(run, unmatched))
+		return err_set(e, ERR_USAGE, "%s: it is in the store, but not in view %s on the platforms of view %s",
+			unmatched->text, run->config->from, r->to);
+	if (*r->address) // the source may be private
+		return err_set(e, ERR_USAGE,
+			"%s: what view %s takes its files from has no such file; wheelcache explain says what is known of it",
+			unmatched->text, r->to);
+	return err_set(e, ERR_USAGE, "%s: view %s has no such file; wheelcache explain says what is known of it",
+		unmatched->text, run->config->from);
 }

@@ -44,24 +44,6 @@ static int compare_projects(const void *a, const void *b)
 	return strcmp(((const struct changed_project *)a)->project, ((const struct changed_project *)b)->project);
 }
 
-static void collect_changed_projects(struct telling *x, const struct evidence *r)
-{
-	size_t kept = 0;
-	x->project = ARENA_NEW(&x->text, struct changed_project, r->wheels);
-	for (size_t i = 0; i < r->wheels; i++) {
-		CLEANUP(filename_release) struct filename name = {0};
-		struct err ignored = ERR_INIT;
-		if (filename_parse(str_from(r->wheel[i].filename), &name, &ignored) == 0)
-			x->project[x->projects++] = (struct changed_project){
-				arena_strdup(&x->text, name.project), arena_strdup(&x->text, name.version.text)};
-	}
-	qsort(x->project, x->projects, sizeof(*x->project), compare_projects);
-	for (size_t i = 0; i < x->projects; i++)
-		if (!kept || compare_projects(&x->project[kept - 1], &x->project[i]) != 0)
-			x->project[kept++] = x->project[i];
-	x->projects = kept;
-}
-
 static bool give_record(void *ctx, const struct promotion_rule *rule UNUSED, const struct promotion_cell *cell UNUSED,
 	struct promotion_record *out)
 {
@@ -153,7 +135,20 @@ int view_change_tell(const struct config *config, struct catalog *c, const struc
 	int result = 0;
 	if (r->overrides)
 		return 0;
-	collect_changed_projects(&x, r);
+	size_t kept = 0;
+	x.project = ARENA_NEW(&x.text, struct changed_project, r->wheels);
+	for (size_t i = 0; i < r->wheels; i++) {
+		CLEANUP(filename_release) struct filename name = {0};
+		struct err ignored = ERR_INIT;
+		if (filename_parse(str_from(r->wheel[i].filename), &name, &ignored) == 0)
+			x.project[x.projects++] = (struct changed_project){
+				arena_strdup(&x.text, name.project), arena_strdup(&x.text, name.version.text)};
+	}
+	qsort(x.project, x.projects, sizeof(*x.project), compare_projects);
+	for (size_t i = 0; i < x.projects; i++)
+		if (!kept || compare_projects(&x.project[kept - 1], &x.project[i]) != 0)
+			x.project[kept++] = x.project[i];
+	x.projects = kept;
 	for (size_t i = 0; i < config->view_count && result == 0; i++)
 		result = tell_view(&x, &config->views[i], e);
 	arena_release(&x.text);

@@ -347,19 +347,6 @@ static struct retention_file *load_rows(struct shown_files *r, const char *proje
 
 // --- the versions ---
 
-static void add_version(struct view_channel_project *p, const struct shown_files *r, const struct retention_file *d)
-{
-	size_t environments = r->channel->fits.places;
-	p->version[p->versions++] =
-		(struct view_channel_version){.version = arena_strdup(&p->text, d->version->text),
-			.came = d->arrived,
-			.is_yanked = true,
-			.decision = d->decision,
-			.environment = environments ? d->environment % environments : 0,
-			.ends = d->ends,
-			.is_warned = d->is_warned};
-}
-
 static bool is_stale(const struct view_channel *c, const struct view_channel_project *p,
 	const struct view_channel_version *v)
 {
@@ -417,8 +404,17 @@ int view_channel_read(struct view_channel *c, const char *project, struct view_c
 	out->file = ARENA_NEW(&out->text, struct view_channel_file, r.count);
 	for (size_t i = 0; i < r.count; i++) {
 		const struct retention_file *d = &decided[i];
-		if (!i || !(version_cmp(d->version, decided[i - 1].version) == 0))
-			add_version(out, &r, d);
+		if (!i || !(version_cmp(d->version, decided[i - 1].version) == 0)) {
+			size_t environments = r.channel->fits.places;
+			out->version[out->versions++] =
+				(struct view_channel_version){.version = arena_strdup(&out->text, d->version->text),
+					.came = d->arrived,
+					.is_yanked = true,
+					.decision = d->decision,
+					.environment = environments ? d->environment % environments : 0,
+					.ends = d->ends,
+					.is_warned = d->is_warned};
+		}
 		struct view_channel_version *v = &out->version[out->versions - 1];
 		struct view_channel_file *f = &out->file[out->files++];
 		size_t at = (size_t)(d->installs - r.bits) / r.words;

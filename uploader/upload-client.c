@@ -143,23 +143,18 @@ static char *get_json_str(const struct fetch_answer *a, const char *key)
 	return xstrdup(word ? word : "");
 }
 
-// Appends the first line of the server's message, without control characters. An HTML page gives none.
-static void put_server_message(const struct fetch_answer *a, struct buf *out)
-{
-	CLEANUP(mem_free) char *message = get_json_str(a, "message");
-	struct str body = str_trim(has_type(a, STR("text/plain")) ? buf_view(&a->body) : str_from(message));
-	struct str line = str_head(str_cut(&body, '\n'), REASON_MAX);
-	bool is_text = str_is_utf8(line);
-	for (size_t i = 0; is_text && i < line.len && !out->failed; i++)
-		buf_putc(out, line.ptr[i] >= 0 && line.ptr[i] < ' ' ? '?' : line.ptr[i]);
-}
-
 static void set_reason(const struct fetch_answer *a, struct err *why)
 {
 	CLEANUP(buf_release) struct buf text = buf_up_to(REASON_MAX);
 	CLEANUP(mem_free) char *number = xasprintf("%u", a->status);
 	struct str where = fetch_header(a, "location");
-	put_server_message(a, &text);
+	// Appends the first line of the server's message, without control characters. An HTML page gives none.
+	CLEANUP(mem_free) char *message = get_json_str(a, "message");
+	struct str body = str_trim(has_type(a, STR("text/plain")) ? buf_view(&a->body) : str_from(message));
+	struct str line = str_head(str_cut(&body, '\n'), REASON_MAX);
+	bool is_text = str_is_utf8(line);
+	for (size_t i = 0; is_text && i < line.len && !text.failed; i++)
+		buf_putc(&text, line.ptr[i] >= 0 && line.ptr[i] < ' ' ? '?' : line.ptr[i]);
 	if (str_starts(buf_view(&text), str_from(number)))
 		err_set(why, ERR_DENIED, "%s", text.data);
 	else if (text.len)

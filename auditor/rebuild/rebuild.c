@@ -49,22 +49,6 @@ static bool rebuild_scope_brings(struct rebuild_scope *s, const char *soname)
 
 // --- names ---
 
-static void list_exports(struct rebuild_scope *s)
-{
-	size_t room = 0;
-	for (size_t i = 0; i < s->facts->elfs; i++)
-		room += s->facts->elf[i].damage ? 0 : s->facts->elf[i].elf.symbols;
-	s->exported = ARENA_NEW(&s->text, const char *, room);
-	for (size_t i = 0; i < s->facts->elfs; i++) {
-		const struct wheel_elf *w = &s->facts->elf[i];
-		for (size_t k = 0; !w->damage && k < w->elf.symbols; k++)
-			if (!w->elf.symbol[k].is_imported)
-				s->exported[s->exports++] = w->elf.symbol[k].name;
-	}
-	qsort(s->exported, s->exports, sizeof(*s->exported), compare_strings);
-	s->work += room;
-}
-
 // --- libraries of the platform ---
 
 static void add_library(struct rebuild_scope *s, bool *is_listed, const char *arch, const char *soname)
@@ -109,8 +93,20 @@ static bool rebuild_scope_has_symbol(struct rebuild_scope *s, const char *symbol
 	for (size_t i = 0; i < s->libraries; i++)
 		if (!s->library[i]->is_readable || offer_library_has_symbol(s->library[i], symbol, version))
 			return true;
-	if (!s->exported)
-		list_exports(s);
+	if (!s->exported) {
+		size_t room = 0;
+		for (size_t i = 0; i < s->facts->elfs; i++)
+			room += s->facts->elf[i].damage ? 0 : s->facts->elf[i].elf.symbols;
+		s->exported = ARENA_NEW(&s->text, const char *, room);
+		for (size_t i = 0; i < s->facts->elfs; i++) {
+			const struct wheel_elf *w = &s->facts->elf[i];
+			for (size_t k = 0; !w->damage && k < w->elf.symbols; k++)
+				if (!w->elf.symbol[k].is_imported)
+					s->exported[s->exports++] = w->elf.symbol[k].name;
+		}
+		qsort(s->exported, s->exports, sizeof(*s->exported), compare_strings);
+		s->work += room;
+	}
 	size_t at = lower_bound(symbol, s->exported, s->exports, sizeof(*s->exported), is_string_before);
 	return at < s->exports && strcmp(s->exported[at], symbol) == 0;
 }

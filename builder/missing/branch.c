@@ -235,15 +235,6 @@ static int read_branch(struct branches *all, const struct config_branch *config,
 	return 0;
 }
 
-static int refuse_branch(const struct config *c, const char *name, struct err *e)
-{
-	CLEANUP(name_choice_release) struct name_choice names;
-	name_choice_init(&names, str_from(name));
-	for (size_t i = 0; i < c->branch_count; i++)
-		name_choice_offer(&names, c->branches[i].name);
-	return name_choice_refuse(&names, ERR_USAGE, "no [branch] is named", e);
-}
-
 static int read_branches(const struct config *c, const char *glob, int64_t now, struct branches *out, struct err *e)
 {
 	out->branch = xcalloc(c->branch_count + 1, sizeof(*out->branch));
@@ -255,7 +246,13 @@ static int read_branches(const struct config *c, const char *glob, int64_t now, 
 		if (is_asked && read_branch(out, &c->branches[i], now, e) < 0)
 			return -1;
 	}
-	return out->count ? 0 : refuse_branch(c, glob, e);
+	if (out->count)
+		return 0;
+	CLEANUP(name_choice_release) struct name_choice names;
+	name_choice_init(&names, str_from(glob));
+	for (size_t i = 0; i < c->branch_count; i++)
+		name_choice_offer(&names, c->branches[i].name);
+	return name_choice_refuse(&names, ERR_USAGE, "no [branch] is named", e);
 }
 
 int branches_read(const struct config *c, const char *glob, int64_t now, struct branches *out, struct err *e)

@@ -296,25 +296,6 @@ struct sight {
 	bool has_yanked;                     // a yanked file would install
 };
 
-static void look_around(const struct cell *cell, const struct branch_want *want, struct sight *s)
-{
-	size_t count;
-	const struct index_release *release = index_files_admitted(cell->files, want->specifier, &count);
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = release[i].first; k < release[i].end; k++) {
-			const struct index_file *f = &cell->files->file[k];
-			if (!is_in_sight(cell, f))
-				continue;
-			if (!s->newest)
-				s->newest = &release[i];
-			if (f->is_yanked)
-				s->has_yanked |=
-					index_files_micros(cell->files, cell->place, f) & want->micros;
-			else if (!f->is_wheel && !s->sdist)
-				s->sdist = f;
-		}
-}
-
 // A wheel that a rule of ours removed is no reason that there is none, but people must know of it.
 static void describe_removed(const struct cell_status *s, struct buf *out)
 {
@@ -327,7 +308,20 @@ static void describe_removed(const struct cell_status *s, struct buf *out)
 static void describe_impossible(const struct cell *cell, const struct branch_want *want, struct buf *out)
 {
 	struct sight s = {0};
-	look_around(cell, want, &s);
+	size_t count;
+	const struct index_release *release = index_files_admitted(cell->files, want->specifier, &count);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = release[i].first; k < release[i].end; k++) {
+			const struct index_file *f = &cell->files->file[k];
+			if (!is_in_sight(cell, f))
+				continue;
+			if (!s.newest)
+				s.newest = &release[i];
+			if (f->is_yanked)
+				s.has_yanked |= index_files_micros(cell->files, cell->place, f) & want->micros;
+			else if (!f->is_wheel && !s.sdist)
+				s.sdist = f;
+		}
 	if (!s.newest)
 		buf_printf(out, "there is no file of any version%s%s", *want->specifier ? " " : "", want->specifier);
 	else if (s.has_yanked)

@@ -105,13 +105,6 @@ static void put_string(struct buf *out, const char *text)
 	escape_json(out, str_from(text));
 }
 
-static void put_requirements_string(struct buf *out, const struct missing_group *g)
-{
-	CLEANUP(buf_release) struct buf text = buf_up_to(out->cap);
-	put_requirements(&text, g);
-	escape_json(out, buf_view(&text));
-}
-
 static const char *arch_of(const char *platform)
 {
 	struct str name = str_from(platform);
@@ -139,7 +132,9 @@ static size_t put_entries(const struct missing *m, const struct missing_shard *s
 		buf_puts(out, ",\"arch\":");
 		put_string(out, arch_of(g.first->platform));
 		buf_printf(out, ",\"wheels\":\"%zu\",\"requirements\":", count_group(&g));
-		put_requirements_string(out, &g);
+		CLEANUP(buf_release) struct buf text = buf_up_to(out->cap);
+		put_requirements(&text, &g);
+		escape_json(out, buf_view(&text));
 		buf_putc(out, '}');
 	}
 	buf_puts(out, "]}");
@@ -227,30 +222,32 @@ static void put_group_value(struct buf *out, const struct missing_group *g, size
 
 static const char *const axis_name[] = {"platform", "python", "requirements"};
 
-// The values of an axis, each once, in the order of the rows.
-static void put_axis(const struct missing *m, const struct missing_shard *shard, size_t axis, struct buf *out)
+int ci_matrix_jenkins(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
 {
-	CLEANUP(arena_release) struct arena text = {0};
-	CLEANUP(mem_free) struct str *seen = NULL;
-	size_t count = 0, room = 0, i;
-	struct missing_group g;
-	for (size_t at = 0; next_group(m, shard, &at, &g);) {
-		CLEANUP(buf_release) struct buf value = buf_up_to(out->cap);
-		put_group_value(&value, &g, axis);
-		for (i = 0; i < count && !str_eq(seen[i], buf_view(&value)); i++)
-			;
-		if (i < count)
-			continue;
-		GROW(seen, count, room);
-		seen[count++] = str_from(arena_copy(&text, buf_view(&value)));
-		buf_puts(out, "\n      - ");
-		escape_json(out, buf_view(&value));
+	buf_puts(out, "---\njob: \"wheelcache-missing\"\ntimeout_minutes: 240\nfailFast: false\n"
+		      "taskName: \"${platform}/python_${python}\"\nmatrix:\n  axes:\n");
+	for (size_t axis = 0; axis < ARRAY_SIZE(axis_name); axis++) {
+		buf_printf(out, "    %s:", axis_name[axis]);
+		// The values of an axis, each once, in the order of the rows.
+		CLEANUP(arena_release) struct arena text = {0};
+		CLEANUP(mem_free) struct str *seen = NULL;
+		size_t count = 0, room = 0, i;
+		struct missing_group g;
+		for (size_t at = 0; next_group(m, shard, &at, &g);) {
+			CLEANUP(buf_release) struct buf value = buf_up_to(out->cap);
+			put_group_value(&value, &g, axis);
+			for (i = 0; i < count && !str_eq(seen[i], buf_view(&value)); i++)
+				;
+			if (i < count)
+				continue;
+			GROW(seen, count, room);
+			seen[count++] = str_from(arena_copy(&text, buf_view(&value)));
+			buf_puts(out, "\n      - ");
+			escape_json(out, buf_view(&value));
+		}
+		buf_puts(out, count ? "\n" : " []\n");
 	}
-	buf_puts(out, count ? "\n" : " []\n");
-}
-
-static void put_rules(const struct missing *m, const struct missing_shard *shard, struct buf *out)
-{
+	buf_puts(out, "  include:");
 	size_t rules = 0;
 	struct missing_group g;
 	for (size_t at = 0; next_group(m, shard, &at, &g); rules++)
@@ -261,18 +258,6 @@ static void put_rules(const struct missing *m, const struct missing_shard *shard
 			put_exact(out, buf_view(&value));
 		}
 	buf_puts(out, rules ? "\n" : " []\n");
-}
-
-int ci_matrix_jenkins(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e)
-{
-	buf_puts(out, "---\njob: \"wheelcache-missing\"\ntimeout_minutes: 240\nfailFast: false\n"
-		      "taskName: \"${platform}/python_${python}\"\nmatrix:\n  axes:\n");
-	for (size_t axis = 0; axis < ARRAY_SIZE(axis_name); axis++) {
-		buf_printf(out, "    %s:", axis_name[axis]);
-		put_axis(m, shard, axis, out);
-	}
-	buf_puts(out, "  include:");
-	put_rules(m, shard, out);
 	buf_puts(out, "steps:\n  - name: \"build\"\n    run: \"wheelcache build --platform $platform --python $python");
 	if (shard->count)
 		buf_printf(out, " --shard %u/%u", shard->index, shard->count);

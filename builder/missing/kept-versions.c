@@ -158,16 +158,6 @@ struct kept_sight {
 	struct index_files files;
 };
 
-static void fill_sight(struct kept_sight *s, const struct kept_file *file, size_t files)
-{
-	for (size_t i = 0; i < files; i++) {
-		bool is_wheel = filename_kind(str_from(file[i].file->filename)) == FILENAME_WHEEL;
-		if (!file[i].is_gone && (is_wheel || s->has_sdists))
-			index_files_add_ours(&s->files, s->is_together ? TOGETHER : file[i].platform->id, file[i].file,
-				true);
-	}
-}
-
 static void keep_version(struct kept_file *file, size_t files, const struct version *version, const char *kept_by)
 {
 	for (size_t i = 0; i < files; i++)
@@ -209,7 +199,12 @@ void kept_versions_mark(struct kept_versions *k, const char *project, struct kep
 	for (int way = 0; way < 4; way++) {
 		struct kept_sight s = {.is_together = way & 1, .has_sdists = way & 2};
 		index_files_init(&s.files, project, &k->wanted.fits);
-		fill_sight(&s, file, files);
+		for (size_t i = 0; i < files; i++) {
+			bool is_wheel = filename_kind(str_from(file[i].file->filename)) == FILENAME_WHEEL;
+			if (!file[i].is_gone && (is_wheel || s.has_sdists))
+				index_files_add_ours(&s.files, s.is_together ? TOGETHER : file[i].platform->id,
+					file[i].file, true);
+		}
 		for (size_t i = first; i < k->wanted.cells && strcmp(k->wanted.cell[i].want->project, project) == 0; i++)
 			if (k->wanted.cell[i].want->micros)
 				keep_what_pip_takes(k, &s, &k->wanted.cell[i], file, files, text);

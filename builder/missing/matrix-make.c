@@ -139,8 +139,16 @@ static int compare_release_keys(const void *a, const void *b)
 	return order ? order : strcmp(left->version, right->version);
 }
 
-static void join_releases(struct project_matrix *m)
+static int read_releases(struct matrix_work *w, struct err *e)
 {
+	const struct project_matrix_options *o = &w->maker->options;
+	for (size_t i = 0; i < o->platforms; i++) {
+		struct release_reader r = {w, o->platform[i]->id, w->out->releases};
+		if (r.platform &&
+			catalog_project_files(w->catalog, r.platform, w->out->project, take_release_file, &r, e) < 0)
+			return -1;
+	}
+	struct project_matrix *m = w->out;
 	size_t kept = 0;
 	if (m->releases)
 		qsort(m->release, m->releases, sizeof(*m->release), compare_release_keys);
@@ -159,18 +167,6 @@ static void join_releases(struct project_matrix *m)
 		same->last = r->last > same->last ? r->last : same->last;
 	}
 	m->releases = kept;
-}
-
-static int read_releases(struct matrix_work *w, struct err *e)
-{
-	const struct project_matrix_options *o = &w->maker->options;
-	for (size_t i = 0; i < o->platforms; i++) {
-		struct release_reader r = {w, o->platform[i]->id, w->out->releases};
-		if (r.platform &&
-			catalog_project_files(w->catalog, r.platform, w->out->project, take_release_file, &r, e) < 0)
-			return -1;
-	}
-	join_releases(w->out);
 	return 0;
 }
 

@@ -121,31 +121,28 @@ static int compare_cells(const void *a, const void *b)
 	return order ? order : (left->want > right->want) - (left->want < right->want);
 }
 
-static int collect_wants(struct collecting *x, struct err *e)
-{
-	for (size_t place = 0; place < x->to->fits.places; place++)
-		for (size_t branch = 0; branch < x->branches->count; branch++)
-			if (add_cells(x, place, branch, e) < 0)
-				return -1;
-	if (x->to->cells)
-		qsort(x->to->cell, x->to->cells, sizeof(*x->to->cell), compare_cells);
-	const char *last = "";
-	for (size_t i = 0; i < x->to->cells; i++) {
-		const char *project = x->to->cell[i].want->project;
-		if (!(x->to->cell[i].want->micros && !x->to->cell[i].want->has_url) || strcmp(project, last) == 0)
-			continue;
-		strset_add(&x->to->projects, project);
-		last = project;
-	}
-	strset_sort(&x->to->projects);
-	return 0;
-}
-
 int wanted_cells_collect(struct wanted_cells *w, const struct branches *branches, const struct store *store,
 	const struct missing_options *options, struct err *e)
 {
 	struct collecting x = {w, branches, store, options};
-	return choose_environments(&x, e) < 0 ? -1 : collect_wants(&x, e);
+	if (choose_environments(&x, e) < 0)
+		return -1;
+	for (size_t place = 0; place < x.to->fits.places; place++)
+		for (size_t branch = 0; branch < x.branches->count; branch++)
+			if (add_cells(&x, place, branch, e) < 0)
+				return -1;
+	if (x.to->cells)
+		qsort(x.to->cell, x.to->cells, sizeof(*x.to->cell), compare_cells);
+	const char *last = "";
+	for (size_t i = 0; i < x.to->cells; i++) {
+		const char *project = x.to->cell[i].want->project;
+		if (!(x.to->cell[i].want->micros && !x.to->cell[i].want->has_url) || strcmp(project, last) == 0)
+			continue;
+		strset_add(&x.to->projects, project);
+		last = project;
+	}
+	strset_sort(&x.to->projects);
+	return 0;
 }
 
 void wanted_cells_release(struct wanted_cells *w)

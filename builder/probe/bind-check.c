@@ -262,28 +262,6 @@ static size_t add_words(const char **words, size_t count, const char *const *mor
 	return count;
 }
 
-// env sets the variables, so that only the program that loads the module has them.
-static int run_module(struct bind_work *w, enum bind_mode mode, const char *result, const char *prefix,
-	struct run_outcome *outcome, struct buf *output, struct err *e)
-{
-	const struct bind_options *o = w->options;
-	char size[SIZE_DIGITS];
-	snprintf(size, sizeof(size), "%d", LIMIT_BIND_FILE);
-	CLEANUP(mem_free) char *debug = xasprintf("LD_DEBUG_OUTPUT=%s/%s", w->probe.folder, prefix);
-	CLEANUP(mem_free) char *script = xasprintf("%s/load.py", w->probe.folder);
-	CLEANUP(mem_free)
-	const char **words = xcalloc(MORE_WORDS + o->variables + o->preloads, sizeof(*words));
-	const char *const head[] = {"/usr/bin/env", "LD_DEBUG=bindings", debug};
-	const char *const python[] = {o->python, script};
-	const char *const arguments[] = {result, mode == BIND_DEEPBIND ? "deepbind" : "-", size, w->module};
-	size_t n = add_words(words, 0, head, ARRAY_SIZE(head));
-	n = add_words(words, n, o->variable, o->variables);
-	n = o->python ? add_words(words, n, python, ARRAY_SIZE(python)) : add_words(words, n, &o->loader, 1);
-	n = add_words(words, n, arguments, ARRAY_SIZE(arguments));
-	add_words(words, n, (const char *const *)w->preloads.item, mode == BIND_PLAIN ? 0 : w->preloads.count);
-	return probe_run(&w->probe, words, outcome, output, e);
-}
-
 // Why the module was not loaded; empty: it was. The file is written by a process that runs foreign code.
 static void find_failure(const struct bind_work *w, const char *result, const struct run_outcome *outcome,
 	const struct buf *output, struct buf *reason)
@@ -309,7 +287,23 @@ static int run_mode(struct bind_work *w, enum bind_mode mode, struct err *e)
 	CLEANUP(mem_free) char *result = xasprintf("%s/result-%s", w->probe.folder, bind_mode_name[mode]);
 	CLEANUP(buf_release) struct buf output = buf_up_to(2 * LIMIT_PROBE_OUTPUT);
 	CLEANUP(buf_release) struct buf reason = buf_up_to(2 * LIMIT_PROBE_OUTPUT);
-	if (run_module(w, mode, result, prefix, &outcome, &output, e) < 0)
+	// env sets the variables, so that only the program that loads the module has them.
+	const struct bind_options *o = w->options;
+	char size[SIZE_DIGITS];
+	snprintf(size, sizeof(size), "%d", LIMIT_BIND_FILE);
+	CLEANUP(mem_free) char *debug = xasprintf("LD_DEBUG_OUTPUT=%s/%s", w->probe.folder, prefix);
+	CLEANUP(mem_free) char *script = xasprintf("%s/load.py", w->probe.folder);
+	CLEANUP(mem_free)
+	const char **words = xcalloc(MORE_WORDS + o->variables + o->preloads, sizeof(*words));
+	const char *const head[] = {"/usr/bin/env", "LD_DEBUG=bindings", debug};
+	const char *const python[] = {o->python, script};
+	const char *const arguments[] = {result, mode == BIND_DEEPBIND ? "deepbind" : "-", size, w->module};
+	size_t n = add_words(words, 0, head, ARRAY_SIZE(head));
+	n = add_words(words, n, o->variable, o->variables);
+	n = o->python ? add_words(words, n, python, ARRAY_SIZE(python)) : add_words(words, n, &o->loader, 1);
+	n = add_words(words, n, arguments, ARRAY_SIZE(arguments));
+	add_words(words, n, (const char *const *)w->preloads.item, mode == BIND_PLAIN ? 0 : w->preloads.count);
+	if (probe_run(&w->probe, words, &outcome, &output, e) < 0)
 		return -1;
 	find_failure(w, result, &outcome, &output, &reason);
 	r->failure = reason.len ? buf_steal(&reason) : NULL;

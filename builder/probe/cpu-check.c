@@ -108,29 +108,6 @@ static bool is_module_skipped(const struct cpu_work *w, const char *name)
 	return false;
 }
 
-static int find_cpu_modules(struct cpu_work *w, const struct strset *paths, struct err *e)
-{
-	CLEANUP(strset_release) struct strset names = {0};
-	if (top_modules_read(w->options->wheel, &names, e) < 0)
-		return -1;
-	CLEANUP(buf_release) struct buf module = buf_up_to(LIMIT_PATH);
-	for (size_t i = 0; i < paths->count; i++) {
-		buf_clear(&module);
-		if (str_ends(str_from(paths->item[i]), STR(".so")))
-			top_modules_of_path(str_from(paths->item[i]), &module);
-		if (module.len && !module.failed)
-			strset_add(&names, module.data);
-	}
-	strset_sort(&names);
-	w->report->module = xcalloc(LIMIT_CPU_MODULES, sizeof(*w->report->module));
-	for (size_t i = 0; i < names.count; i++)
-		if (is_module_skipped(w, names.item[i]))
-			w->report->skipped++;
-		else
-			add_module(w, names.item[i]);
-	return 0;
-}
-
 // --- what the script wrote ---
 
 struct cpu_progress {
@@ -271,7 +248,25 @@ static int unpack_modules(struct cpu_work *w, struct err *e)
 	CLEANUP(mem_close) int folder = fs_open_dir(w->site, e);
 	if (folder < 0 || wheel_unpack(w->options->wheel, folder, &paths, e) < 0)
 		return -1;
-	return find_cpu_modules(w, &paths, e);
+	CLEANUP(strset_release) struct strset names = {0};
+	if (top_modules_read(w->options->wheel, &names, e) < 0)
+		return -1;
+	CLEANUP(buf_release) struct buf module = buf_up_to(LIMIT_PATH);
+	for (size_t i = 0; i < paths.count; i++) {
+		buf_clear(&module);
+		if (str_ends(str_from(paths.item[i]), STR(".so")))
+			top_modules_of_path(str_from(paths.item[i]), &module);
+		if (module.len && !module.failed)
+			strset_add(&names, module.data);
+	}
+	strset_sort(&names);
+	w->report->module = xcalloc(LIMIT_CPU_MODULES, sizeof(*w->report->module));
+	for (size_t i = 0; i < names.count; i++)
+		if (is_module_skipped(w, names.item[i]))
+			w->report->skipped++;
+		else
+			add_module(w, names.item[i]);
+	return 0;
 }
 
 static int find_qemu(struct cpu_work *w, struct err *e)

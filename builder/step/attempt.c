@@ -423,19 +423,6 @@ static const char *describe_sdist(struct attempt *a)
 	return copy_into_outcome(a, line);
 }
 
-// A foreign program decides how many build requirements there are: too many are left out.
-static const char *write_provenance(struct attempt *a)
-{
-	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_RESULT_PROVENANCE);
-	jsondoc_write(a->provenance, 0, &text);
-	if (text.failed) {
-		buf_clear(&text);
-		jsondoc_put(a->provenance, "requirements", jsondoc_array());
-		jsondoc_write(a->provenance, 0, &text);
-	}
-	return arena_copy(&a->out->text, text.failed ? STR("{}") : str_trim(buf_view(&text)));
-}
-
 // Names of files that a foreign program chose may be in the message.
 static const char *write_reason(struct attempt *a, const struct err *why)
 {
@@ -493,7 +480,15 @@ void attempt_run(const struct attempt_options *options, const struct missing_row
 	r->peak_memory = a.room.peak_memory;
 	r->files = describe_wheel(&a);
 	r->sdist = describe_sdist(&a);
-	r->provenance = write_provenance(&a);
+	// A foreign program decides how many build requirements there are: too many are left out.
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_RESULT_PROVENANCE);
+	jsondoc_write(a.provenance, 0, &text);
+	if (text.failed) {
+		buf_clear(&text);
+		jsondoc_put(a.provenance, "requirements", jsondoc_array());
+		jsondoc_write(a.provenance, 0, &text);
+	}
+	r->provenance = arena_copy(&a.out->text, text.failed ? STR("{}") : str_trim(buf_view(&text)));
 	r->has_log = a.out->log.len > 0;
 	a.out->is_hopeless |= e.kind == ERR_FULL;
 }

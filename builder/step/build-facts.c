@@ -131,25 +131,6 @@ struct installed {
 	struct strset *names;
 };
 
-static void add_installed(struct installed *all, const struct jsondoc *item)
-{
-	const struct jsondoc *metadata = jsondoc_get(item, "metadata");
-	const char *name = metadata ? jsondoc_get_str(metadata, "name") : NULL;
-	const char *version = metadata ? jsondoc_get_str(metadata, "version") : NULL;
-	const struct jsondoc *info = jsondoc_get(item, "download_info");
-	const struct jsondoc *archive = info ? jsondoc_get(info, "archive_info") : NULL;
-	const struct jsondoc *hashes = archive ? jsondoc_get(archive, "hashes") : NULL;
-	const char *hash = hashes ? jsondoc_get_str(hashes, "sha256") : NULL;
-	if (!is_short(name) || !is_short(version) || !name_is_valid(str_from(name)))
-		return;
-	struct jsondoc *row = jsondoc_object();
-	jsondoc_put_str(row, "name", name);
-	jsondoc_put_str(row, "version", version);
-	jsondoc_put_str(row, "sha256", is_short(hash) ? hash : NULL);
-	jsondoc_add(all->list, row);
-	add_normal_name(all->names, name);
-}
-
 void build_facts_requirements(struct str reports, struct jsondoc *provenance, struct strset *names)
 {
 	struct err ignored = ERR_INIT;
@@ -160,8 +141,24 @@ void build_facts_requirements(struct str reports, struct jsondoc *provenance, st
 			break; // not of pip, or cut at the limit
 		const struct jsondoc *install = jsondoc_get(report, "install");
 		for (size_t i = 0; install && i < jsondoc_count(install); i++)
-			if (jsondoc_count(all.list) < LIMIT_BUILD_REQUIREMENTS)
-				add_installed(&all, jsondoc_at(install, i));
+			if (jsondoc_count(all.list) < LIMIT_BUILD_REQUIREMENTS) {
+				const struct jsondoc *item = jsondoc_at(install, i);
+				const struct jsondoc *metadata = jsondoc_get(item, "metadata");
+				const char *name = metadata ? jsondoc_get_str(metadata, "name") : NULL;
+				const char *version = metadata ? jsondoc_get_str(metadata, "version") : NULL;
+				const struct jsondoc *info = jsondoc_get(item, "download_info");
+				const struct jsondoc *archive = info ? jsondoc_get(info, "archive_info") : NULL;
+				const struct jsondoc *hashes = archive ? jsondoc_get(archive, "hashes") : NULL;
+				const char *hash = hashes ? jsondoc_get_str(hashes, "sha256") : NULL;
+				if (is_short(name) && is_short(version) && name_is_valid(str_from(name))) {
+					struct jsondoc *row = jsondoc_object();
+					jsondoc_put_str(row, "name", name);
+					jsondoc_put_str(row, "version", version);
+					jsondoc_put_str(row, "sha256", is_short(hash) ? hash : NULL);
+					jsondoc_add(all.list, row);
+					add_normal_name(all.names, name);
+				}
+			}
 	}
 	strset_sort(names);
 	jsondoc_put(provenance, "requirements", all.list);

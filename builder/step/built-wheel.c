@@ -114,19 +114,6 @@ static int check_built_tags(const struct built_wheel_want *want, const struct fi
 	return 0;
 }
 
-static int check_built_filename(const struct built_wheel_want *want, const char *text, struct err *e)
-{
-	static int (*const checks[])(const struct built_wheel_want *, const struct filename *, struct err *) = {
-		check_built_project, check_built_version, check_built_tags};
-	CLEANUP(filename_release) struct filename name = {0};
-	if (filename_check(str_from(text), e) < 0 || filename_parse(str_from(text), &name, e) < 0)
-		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
-		if (checks[i](want, &name, e) < 0)
-			return -1;
-	return 0;
-}
-
 // RECORD, METADATA, WHEEL, the framing, and the hash.
 static int check_built_content(struct built_wheel *wheel, struct err *e)
 {
@@ -153,7 +140,16 @@ int built_wheel_find(const char *folder, const struct built_wheel_want *want, st
 	if (find_only_wheel(folder, wheel->filename, &found.filename, e) < 0)
 		return -1;
 	found.path = xasprintf("%s/%s", folder, found.filename);
-	if (check_built_filename(want, found.filename, e) < 0 || check_built_content(&found, e) < 0)
+	const char *text = found.filename;
+	static int (*const checks[])(const struct built_wheel_want *, const struct filename *, struct err *) = {
+		check_built_project, check_built_version, check_built_tags};
+	CLEANUP(filename_release) struct filename name = {0};
+	if (filename_check(str_from(text), e) < 0 || filename_parse(str_from(text), &name, e) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
+		if (checks[i](want, &name, e) < 0)
+			return -1;
+	if (check_built_content(&found, e) < 0)
 		return -1;
 	struct built_wheel before = *wheel;
 	*wheel = found;
@@ -281,9 +277,17 @@ static enum wheel_push_end end_of_error(enum err_kind kind)
 	return ends[kind] == WHEEL_PUSH_DONE ? WHEEL_PUSH_FAILED : ends[kind];
 }
 
-static void write_audit_line(struct audit *audit, const struct wheel_target *t, const struct built_wheel *wheel,
-	enum wheel_push_end end, const struct err *why)
+static enum wheel_push_end push_to_store(const struct wheel_target *t, const struct built_wheel *wheel,
+	const char *statement, struct err *why)
 {
+	CLEANUP(store_push_release) struct store_push s = {.target = t, .wheel = wheel, .statement = statement};
+	CLEANUP(audit_cleanup) struct audit *audit = NULL;
+	CLEANUP(audit_place_release) struct audit_place place;
+	struct publish_receipt receipt;
+	audit_place_init(&place, t->config, t->catalog);
+	if (audit_open(&place, &audit, why) < 0) // before the change: one that cannot be logged is not made
+		return WHEEL_PUSH_HOPELESS;
+	enum wheel_push_end end = publish_wheel(&s, &receipt, why) == 0 ? WHEEL_PUSH_DONE : end_of_error(why->kind);
 	static const char *const results[] = {[WHEEL_PUSH_DONE] = "done",
 		[WHEEL_PUSH_TAKEN] = "refused",
 		[WHEEL_PUSH_REFUSED] = "refused",
@@ -302,20 +306,6 @@ static void write_audit_line(struct audit *audit, const struct wheel_target *t, 
 	};
 	if (audit_write(audit, &entry, &e) < 0)
 		log_error("%s", e.msg);
-}
-
-static enum wheel_push_end push_to_store(const struct wheel_target *t, const struct built_wheel *wheel,
-	const char *statement, struct err *why)
-{
-	CLEANUP(store_push_release) struct store_push s = {.target = t, .wheel = wheel, .statement = statement};
-	CLEANUP(audit_cleanup) struct audit *audit = NULL;
-	CLEANUP(audit_place_release) struct audit_place place;
-	struct publish_receipt receipt;
-	audit_place_init(&place, t->config, t->catalog);
-	if (audit_open(&place, &audit, why) < 0) // before the change: one that cannot be logged is not made
-		return WHEEL_PUSH_HOPELESS;
-	enum wheel_push_end end = publish_wheel(&s, &receipt, why) == 0 ? WHEEL_PUSH_DONE : end_of_error(why->kind);
-	write_audit_line(audit, t, wheel, end, why);
 	return end;
 }
 

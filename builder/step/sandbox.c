@@ -39,17 +39,6 @@ static int set_interpreter(struct sandbox *r, const char *python, struct err *e)
 	return 0;
 }
 
-static int make_folders(struct sandbox *r, struct err *e)
-{
-	static const char *const names[] = {"", "/sdist", "/out", "/home", "/tmp", "/cwd"};
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		CLEANUP(mem_free) char *path = xasprintf("%s%s", r->folder, names[i]);
-		if (mkdir(path, S_IRWXU) < 0)
-			return err_errno(e, fs_kind_of_write(), "%s", path);
-	}
-	return 0;
-}
-
 int sandbox_open(struct sandbox *r, const struct config *config, const struct step_values *values, const char *work,
 	const char *id, struct err *e)
 {
@@ -63,8 +52,14 @@ int sandbox_open(struct sandbox *r, const struct config *config, const struct st
 	r->output = xasprintf("%s/out", r->folder);
 	r->environment = step_environment_make(config, r->folder, values->index);
 	CLEANUP(mem_free) char *log = xasprintf("%s/log", r->folder);
-	if (set_interpreter(r, values->python, e) < 0 || make_folders(r, e) < 0)
+	if (set_interpreter(r, values->python, e) < 0)
 		return -1;
+	static const char *const names[] = {"", "/sdist", "/out", "/home", "/tmp", "/cwd"};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		CLEANUP(mem_free) char *path = xasprintf("%s%s", r->folder, names[i]);
+		if (mkdir(path, S_IRWXU) < 0)
+			return err_errno(e, fs_kind_of_write(), "%s", path);
+	}
 	return run_log_open(log, config->build_log_size, &r->log, e);
 }
 

@@ -107,22 +107,6 @@ static bool wait_before_next(uint64_t retries, unsigned try, uint64_t retry_afte
 	return true;
 }
 
-static int end_send(const char *url, const struct upload_client_answer *a, struct err *e)
-{
-	static const enum err_kind kinds[] = {
-		[UPLOAD_CLIENT_KEPT] = ERR_INVALID,
-		[UPLOAD_CLIENT_CONFLICT] = ERR_INVALID,
-		[UPLOAD_CLIENT_REFUSED] = ERR_INVALID,
-		[UPLOAD_CLIENT_RETRY] = ERR_NET,
-		[UPLOAD_CLIENT_STOP] = ERR_DENIED,
-	};
-	if (a->result == UPLOAD_CLIENT_OK)
-		return a->status == 201;
-	if (!a->status) // a failure of the connection, which names the URL
-		return err_set(e, kinds[a->result], "%s", a->why.msg);
-	return err_set(e, kinds[a->result], "%s: %s", url, a->why.msg);
-}
-
 // The server takes a record once, so it may be sent again after an answer that was lost.
 int record_sender_send(struct record_sender *s, struct str record, char id[SHA256_HEX + 1], struct err *e)
 {
@@ -133,7 +117,19 @@ int record_sender_send(struct record_sender *s, struct str record, char id[SHA25
 	id[SHA256_HEX] = '\0';
 	for (unsigned try = 0;; try++) {
 		upload_client_post(s->fetch, s->route, record, &answer);
-		if (answer.result != UPLOAD_CLIENT_RETRY || !wait_before_next(s->retries, try, answer.retry_after))
-			return end_send(s->route, &answer, e);
+		if (answer.result != UPLOAD_CLIENT_RETRY || !wait_before_next(s->retries, try, answer.retry_after)) {
+			static const enum err_kind kinds[] = {
+				[UPLOAD_CLIENT_KEPT] = ERR_INVALID,
+				[UPLOAD_CLIENT_CONFLICT] = ERR_INVALID,
+				[UPLOAD_CLIENT_REFUSED] = ERR_INVALID,
+				[UPLOAD_CLIENT_RETRY] = ERR_NET,
+				[UPLOAD_CLIENT_STOP] = ERR_DENIED,
+			};
+			if (answer.result == UPLOAD_CLIENT_OK)
+				return answer.status == 201;
+			if (!answer.status) // a failure of the connection, which names the URL
+				return err_set(e, kinds[answer.result], "%s", answer.why.msg);
+			return err_set(e, kinds[answer.result], "%s: %s", s->route, answer.why.msg);
+		}
 	}
 }

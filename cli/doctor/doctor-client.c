@@ -520,13 +520,6 @@ static void report_status(const struct client_doctor *d, const struct fetch_answ
 		doctor_fine(r, "index", "%s is an index", d->url.text);
 }
 
-static void report_date(const struct client_doctor *d, const struct fetch_answer *a)
-{
-	struct str date = fetch_header(a, "date");
-	CLEANUP(mem_free) char *text = xasprintf(STR_FMT, STR_ARG(date));
-	doctor_date(d->report, "the server", text);
-}
-
 // --- a project ---
 
 // wanted: a specifier set; "": all versions.
@@ -612,7 +605,9 @@ static bool ask_index(const struct client_doctor *d)
 		return false;
 	}
 	report_status(d, &a);
-	report_date(d, &a);
+	struct str date = fetch_header(&a, "date");
+	CLEANUP(mem_free) char *text = xasprintf(STR_FMT, STR_ARG(date));
+	doctor_date(d->report, "the server", text);
 	return a.status == 200 && is_page(&a) && !is_project_page(&a);
 }
 

@@ -76,20 +76,6 @@ static bool is_permitted(struct str properties, const char *path)
 
 // --- what its process sees ---
 
-// Mount points have blanks and backslashes as "\040" (proc(5)).
-static void put_unescaped(struct str text, struct buf *out)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		if (text.ptr[i] == '\\' && i + 3 < text.len) {
-			CLEANUP(mem_free) char *digits = xasprintf(STR_FMT, 3, text.ptr + i + 1);
-			buf_putc(out, (char)strtoul(digits, NULL, 8));
-			i += 3;
-		} else {
-			buf_putc(out, text.ptr[i]);
-		}
-	}
-}
-
 // A line of mountinfo: number, parent, device, root, mount point, options.
 static void read_mount(struct str line, struct buf *point, bool *is_read_only)
 {
@@ -97,7 +83,17 @@ static void read_mount(struct str line, struct buf *point, bool *is_read_only)
 	for (int i = 0; i < BEFORE_POINT; i++)
 		str_cut(&line, ' ');
 	point->len = 0;
-	put_unescaped(str_cut(&line, ' '), point);
+	// Mount points have blanks and backslashes as "\040" (proc(5)).
+	struct str text = str_cut(&line, ' ');
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.ptr[i] == '\\' && i + 3 < text.len) {
+			CLEANUP(mem_free) char *digits = xasprintf(STR_FMT, 3, text.ptr + i + 1);
+			buf_putc(point, (char)strtoul(digits, NULL, 8));
+			i += 3;
+		} else {
+			buf_putc(point, text.ptr[i]);
+		}
+	}
 	struct str options = str_cut(&line, ' ');
 	struct str word = str_cut(&options, ',');
 	*is_read_only = str_eq(word, STR("ro"));
@@ -171,15 +167,6 @@ void doctor_unit_judge(struct doctor_report *r, const struct doctor_writes *w, s
 
 // --- asking ---
 
-static void read_mounts(struct str properties, struct buf *out)
-{
-	struct err ignored = ERR_INIT;
-	struct str pid = property(properties, "MainPID");
-	CLEANUP(mem_free) char *path = xasprintf("/proc/" STR_FMT "/mountinfo", STR_ARG(pid));
-	if (!pid.len || str_eq(pid, STR("0")) || fs_read_file(path, out, &ignored) < 0)
-		out->len = 0;
-}
-
 // An empty line is between two units.
 static void judge_units(struct doctor_report *r, const struct doctor_writes *w, struct str shown)
 {
@@ -189,7 +176,11 @@ static void judge_units(struct doctor_report *r, const struct doctor_writes *w, 
 			end++;
 		struct str one = str_slice(shown, 0, (size_t)end + 1);
 		CLEANUP(buf_release) struct buf mounts = buf_up_to(LIMIT_CONFIG);
-		read_mounts(one, &mounts);
+		struct err ignored = ERR_INIT;
+		struct str pid = property(one, "MainPID");
+		CLEANUP(mem_free) char *path = xasprintf("/proc/" STR_FMT "/mountinfo", STR_ARG(pid));
+		if (!pid.len || str_eq(pid, STR("0")) || fs_read_file(path, &mounts, &ignored) < 0)
+			mounts.len = 0;
 		doctor_unit_judge(r, w, one, buf_view(&mounts));
 		shown = str_slice(shown, (size_t)end + 1 < shown.len ? (size_t)end + 2 : shown.len, shown.len);
 	}

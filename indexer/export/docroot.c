@@ -353,8 +353,12 @@ static int foreign_file_error(const struct docroot *d, const char *path, struct 
 	return err_set(e, ERR_CONFLICT, "%s/%s is in the way: it was not made by wheelcache", d->path, path);
 }
 
-static int check_page_free(const struct docroot *d, const char *path, struct err *e)
+static int check_path_free(const struct docroot *d, const char *path, struct err *e)
 {
+	if (!path_exists(d, path))
+		return 0;
+	if (!is_page_path(path))
+		return foreign_file_error(d, path, e);
 	for (int format = 0; format < PAGE_FORMAT_COUNT; format++) {
 		for (int coding = 0; coding < PAGE_CODING_COUNT; coding++) {
 			const char *name = docroot_page_file[format][coding];
@@ -364,13 +368,6 @@ static int check_page_free(const struct docroot *d, const char *path, struct err
 		}
 	}
 	return 0;
-}
-
-static int check_path_free(const struct docroot *d, const char *path, struct err *e)
-{
-	if (!path_exists(d, path))
-		return 0;
-	return is_page_path(path) ? check_page_free(d, path, e) : foreign_file_error(d, path, e);
 }
 
 static int write_marker(struct docroot *d, const struct manifest *a, const struct manifest *b, struct err *e)

@@ -132,19 +132,6 @@ static int ensure_folder(struct scan_writer *w, struct folder *f, struct err *e)
 	return catalog_folder_ensure(w->catalog, f->platform->id, f->path, &f->catalog_id, e);
 }
 
-static void report_changed_bytes(struct scan_writer *w, const struct platform *p, const char *path,
-	const struct catalog_effect *effect)
-{
-	char before[SHA256_HEX + 1] = "", after[SHA256_HEX + 1] = "";
-	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p->name, path);
-	w->summary->number[SCAN_REPORT_CHANGED]++;
-	if (p->is_mutable)
-		return;
-	hex_encode(effect->before, SHA256_SIZE, before);
-	hex_encode(effect->after, SHA256_SIZE, after);
-	summary_add_private(w->summary, SCAN_REPORT_LIST_CHANGED, p->is_private, whole, before, after);
-}
-
 // Counts what a write did to a file name. True where the name was and is listed, with the same bytes.
 static bool count_effect(struct scan_writer *w, const struct platform *p, const char *path,
 	const struct catalog_effect *effect)
@@ -155,7 +142,14 @@ static bool count_effect(struct scan_writer *w, const struct platform *p, const 
 		return false;
 	if (memcmp(effect->before, effect->after, SHA256_SIZE) == 0)
 		return true;
-	report_changed_bytes(w, p, path, effect);
+	char before[SHA256_HEX + 1] = "", after[SHA256_HEX + 1] = "";
+	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p->name, path);
+	w->summary->number[SCAN_REPORT_CHANGED]++;
+	if (!p->is_mutable) {
+		hex_encode(effect->before, SHA256_SIZE, before);
+		hex_encode(effect->after, SHA256_SIZE, after);
+		summary_add_private(w->summary, SCAN_REPORT_LIST_CHANGED, p->is_private, whole, before, after);
+	}
 	return false;
 }
 
@@ -248,18 +242,6 @@ static int remove_mark_row(struct scan_writer *w, const struct mark_removal *g, 
 	return write_mark_row(w, g->folder, &m, e);
 }
 
-// One that is not valid is taken all the same: pages and explain do without it.
-static void report_invalid_attachment(struct scan_writer *w, const struct scan_event *ev)
-{
-	if (ev->attached->refusal.kind == ERR_NONE)
-		return;
-	CLEANUP(mem_free) char *below = folder_file(ev->folder, ev->filename);
-	CLEANUP(mem_free)
-	char *whole = xasprintf("%s/%s%s", ev->folder->platform->name, below, attachment_ending[ev->attachment]);
-	w->summary->number[SCAN_REPORT_FINDINGS]++;
-	summary_add(w->summary, SCAN_REPORT_LIST_FINDINGS, whole, ev->attached->refusal.msg, NULL);
-}
-
 static int handle_attachment(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
 	struct folder *f = ev->folder;
@@ -276,7 +258,15 @@ static int handle_attachment(struct scan_writer *w, const struct scan_event *ev,
 	row.written = ev->written;
 	row.platform = f->platform->id;
 	row.folder = f->catalog_id;
-	report_invalid_attachment(w, ev);
+	// One that is not valid is taken all the same: pages and explain do without it.
+	if (ev->attached->refusal.kind != ERR_NONE) {
+		CLEANUP(mem_free) char *below = folder_file(ev->folder, ev->filename);
+		CLEANUP(mem_free)
+		char *whole =
+			xasprintf("%s/%s%s", ev->folder->platform->name, below, attachment_ending[ev->attachment]);
+		w->summary->number[SCAN_REPORT_FINDINGS]++;
+		summary_add(w->summary, SCAN_REPORT_LIST_FINDINGS, whole, ev->attached->refusal.msg, NULL);
+	}
 	return catalog_attachment_put(w->catalog, &row, e);
 }
 

@@ -97,23 +97,6 @@ static int check_known_platform(void *ctx, const struct catalog_platform *p, str
 	return 0;
 }
 
-// A platform that lost all of its files is more likely a volume that is not mounted than an empty platform.
-static void keep_emptied_platforms(struct scan *s)
-{
-	for (size_t i = 0; i < s->store->platform_count && !s->options->allow_empty; i++) {
-		const struct platform *p = &s->store->platform[i];
-		uint64_t gone = scan_writer_gone(s->writer, i);
-		if (!gone || scan_workers_files_of(s->walk.workers, i))
-			continue;
-		scan_writer_keep_platform(s->writer, i);
-		CLEANUP(mem_free)
-		char *text = xasprintf("platform %s: %s holds no wheel, but the catalog knows %" PRIu64
-				       " files there; is its volume mounted? (--allow-empty forgets them)",
-			p->name, place_path(p->place), gone);
-		summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
-	}
-}
-
 struct unlisted_count {
 	struct scan *scan;
 	enum catalog_state state;
@@ -293,7 +276,19 @@ static int run_scan_locked(struct scan *s, struct err *e)
 	if (catalog_enlarge_cache(s->catalog, e) < 0 || read_views(s, e) < 0 ||
 		catalog_platforms(s->catalog, check_known_platform, s, e) < 0 || walk_run(&s->walk, e) < 0)
 		return -1;
-	keep_emptied_platforms(s);
+	// A platform that lost all of its files is more likely a volume that is not mounted than an empty platform.
+	for (size_t i = 0; i < s->store->platform_count && !s->options->allow_empty; i++) {
+		const struct platform *p = &s->store->platform[i];
+		uint64_t gone = scan_writer_gone(s->writer, i);
+		if (!gone || scan_workers_files_of(s->walk.workers, i))
+			continue;
+		scan_writer_keep_platform(s->writer, i);
+		CLEANUP(mem_free)
+		char *text = xasprintf("platform %s: %s holds no wheel, but the catalog knows %" PRIu64
+				       " files there; is its volume mounted? (--allow-empty forgets them)",
+			p->name, place_path(p->place), gone);
+		summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
+	}
 	if (scan_writer_finish(s->writer, s->dropped, s->dropped_count, e) < 0 || look_inside(s, begun_ms, e) < 0 ||
 		summarize_scan(s, e) < 0)
 		return -1;

@@ -183,8 +183,19 @@ void audit_matcher_free(struct audit_matcher *m)
 	free(m);
 }
 
-static bool regex_matches(struct audit_matcher *m, const struct audit_pattern *p, const char *text, size_t len)
+bool audit_matcher_matches(struct audit_matcher *m, const struct audit_pattern *p, const char *text)
 {
+	size_t len = strlen(text) + 1;
+	m->is_spent |= len > LIMIT_PATH;
+	m->since_clock += len;
+	if (m->since_clock > CLOCK_BYTES) {
+		m->since_clock = 0;
+		m->is_spent |= clock_thread_ms() > m->end_ms;
+	}
+	if (m->is_spent)
+		return false;
+	if (!regex_of(p->text))
+		return fnmatch(p->text, text, 0) == 0;
 	struct compiled_regex *c = &m->compiled[p->id];
 	m->since_fresh += len;
 	if (m->since_fresh > FRESH_TEXT) {
@@ -199,20 +210,6 @@ static bool regex_matches(struct audit_matcher *m, const struct audit_pattern *p
 	int result = regexec(&c->regex, text, 0, NULL, 0);
 	m->is_spent |= result != 0 && result != REG_NOMATCH;
 	return result == 0;
-}
-
-bool audit_matcher_matches(struct audit_matcher *m, const struct audit_pattern *p, const char *text)
-{
-	size_t len = strlen(text) + 1;
-	m->is_spent |= len > LIMIT_PATH;
-	m->since_clock += len;
-	if (m->since_clock > CLOCK_BYTES) {
-		m->since_clock = 0;
-		m->is_spent |= clock_thread_ms() > m->end_ms;
-	}
-	if (m->is_spent)
-		return false;
-	return regex_of(p->text) ? regex_matches(m, p, text, len) : fnmatch(p->text, text, 0) == 0;
 }
 
 bool audit_matcher_is_spent(const struct audit_matcher *m)

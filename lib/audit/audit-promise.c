@@ -117,18 +117,6 @@ static unsigned row_minor(const struct manylinux *row)
 	return (unsigned)minor;
 }
 
-static void choose_row(struct promise_arch *a)
-{
-	const struct manylinux *row = NULL;
-	a->is_above_table = true;
-	while ((row = manylinux_next(a->arch->name, row))) {
-		if (!a->row || row_minor(row) <= a->glibc)
-			a->row = row;
-		if (row_minor(row) >= a->glibc)
-			a->is_above_table = false;
-	}
-}
-
 void promise_init(struct promise *p, const struct filename *wheel)
 {
 	struct str rest = wheel->platform;
@@ -145,8 +133,17 @@ void promise_init(struct promise *p, const struct filename *wheel)
 	}
 	p->is_elsewhere = !has_elf;
 	for (size_t i = 0; i < p->count; i++)
-		if (p->arch[i].glibc)
-			choose_row(&p->arch[i]);
+		if (p->arch[i].glibc) {
+			struct promise_arch *a = &p->arch[i];
+			const struct manylinux *row = NULL;
+			a->is_above_table = true;
+			while ((row = manylinux_next(a->arch->name, row))) {
+				if (!a->row || row_minor(row) <= a->glibc)
+					a->row = row;
+				if (row_minor(row) >= a->glibc)
+					a->is_above_table = false;
+			}
+		}
 }
 
 const struct promise_arch *promise_find(const struct promise *p, const struct elf_facts *f)

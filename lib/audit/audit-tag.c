@@ -58,19 +58,6 @@ static struct tag_floor *floor_of(struct tag_check *c, const struct elf_facts *f
 	return &c->floor[c->floors++];
 }
 
-static void raise_by_library(struct tag_floor *floor, struct str soname)
-{
-	const struct manylinux *row = floor->library_row;
-	if (manylinux_is_loader(soname))
-		return;
-	while (row && !manylinux_allows_library(row, soname))
-		row = manylinux_next(floor->arch->name, row);
-	if (row)
-		floor->library_row = row;
-	else
-		floor->lacks_library = true;
-}
-
 static void find_low_tag(struct tag_check *c, const struct layout_file *f, const struct tag_floor *floor,
 	const struct elf_version *v, const struct manylinux *row)
 {
@@ -198,8 +185,18 @@ static void check_file(struct tag_check *c, uint32_t file)
 		i = check_library(c, file, floor, i);
 	for (size_t n = 0; n < elf->needed.count; n++)
 		if (audit_links_target(&c->work->links, file, n) == LINK_NONE &&
-			audit_links_step(&c->work->links, COST_VERSION))
-			raise_by_library(floor, str_from(elf->needed.item[n]));
+			audit_links_step(&c->work->links, COST_VERSION)) {
+			struct str soname = str_from(elf->needed.item[n]);
+			const struct manylinux *row = floor->library_row;
+			if (!manylinux_is_loader(soname)) {
+				while (row && !manylinux_allows_library(row, soname))
+					row = manylinux_next(floor->arch->name, row);
+				if (row)
+					floor->library_row = row;
+				else
+					floor->lacks_library = true;
+			}
+		}
 	check_symbols(c, file, floor);
 }
 

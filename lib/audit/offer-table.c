@@ -103,9 +103,19 @@ static int compare_libraries(const void *a, const void *b)
 	return order ? order : (one->before > other->before) - (one->before < other->before);
 }
 
-// Leaves out those without names, sorts, and corrects the indexes that names have.
-static void sort_libraries(struct offer_table *t)
+void offer_table_finish(struct offer_table *t)
 {
+	// Keeps the first of equal names.
+	size_t kept = 0;
+	if (t->names)
+		qsort(t->name, t->names, sizeof(*t->name), compare_offer_names);
+	for (size_t i = 0; i < t->names; i++) {
+		const struct offer_name *last = kept ? &t->name[kept - 1] : NULL, *now = &t->name[i];
+		if (!last || strcmp(last->name, now->name) != 0 || strcmp(last->arch, now->arch) != 0)
+			t->name[kept++] = *now;
+	}
+	t->names = kept;
+	// Leaves out those without names, sorts, and corrects the indexes that names have.
 	CLEANUP(mem_free) struct sorted_library *sorted = xcalloc(t->libraries + 1, sizeof(*sorted));
 	CLEANUP(mem_free) size_t *index = xcalloc(t->libraries + 1, sizeof(*index));
 	CLEANUP(mem_free) bool *is_found = xcalloc(t->libraries + 1, sizeof(*is_found));
@@ -123,21 +133,6 @@ static void sort_libraries(struct offer_table *t)
 	t->libraries = count;
 	for (size_t i = 0; i < t->names; i++)
 		t->name[i].library = index[t->name[i].library];
-}
-
-void offer_table_finish(struct offer_table *t)
-{
-	// Keeps the first of equal names.
-	size_t kept = 0;
-	if (t->names)
-		qsort(t->name, t->names, sizeof(*t->name), compare_offer_names);
-	for (size_t i = 0; i < t->names; i++) {
-		const struct offer_name *last = kept ? &t->name[kept - 1] : NULL, *now = &t->name[i];
-		if (!last || strcmp(last->name, now->name) != 0 || strcmp(last->arch, now->arch) != 0)
-			t->name[kept++] = *now;
-	}
-	t->names = kept;
-	sort_libraries(t);
 	for (size_t i = 0; i < t->libraries; i++) {
 		struct offer_library *l = &t->library[i];
 		offer_table_sort_versions(l);

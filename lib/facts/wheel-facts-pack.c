@@ -86,23 +86,6 @@ static struct version_order *sort_versions(const struct elf_facts *f)
 
 enum { SYMBOL_IMPORTED = 1, SYMBOL_WEAK = 2, SYMBOL_FUNCTION = 4, SYMBOL_VERSION = 3 }; // the last: a shift
 
-static void pack_symbols(struct buf *b, const struct elf_facts *f)
-{
-	CLEANUP(mem_free) struct version_order *order = sort_versions(f);
-	size_t versions = f->needed_versions + f->defined_versions;
-	pack_number(b, f->symbols);
-	for (size_t i = 0; i < f->symbols; i++) {
-		const struct elf_symbol *s = &f->symbol[i];
-		struct elf_version version = {s->library, s->version, false};
-		struct version_order key = {&version, 0}, *found = NULL;
-		if (s->version)
-			found = bsearch(&key, order, versions, sizeof(*order), compare_symbol_versions);
-		pack_number(b, (found ? found->number : 0) << SYMBOL_VERSION | (s->is_imported ? SYMBOL_IMPORTED : 0) |
-				       (s->is_weak ? SYMBOL_WEAK : 0) | (s->is_function ? SYMBOL_FUNCTION : 0));
-		pack_text(b, s->name);
-	}
-}
-
 enum { ELF_FLAGS = 9 };
 
 // The flags, for packing and unpacking.
@@ -141,7 +124,19 @@ static void pack_elf(struct buf *b, const struct wheel_elf *w)
 	pack_list(b, &f->needed);
 	pack_versions(b, f->needed_version, f->needed_versions);
 	pack_versions(b, f->defined_version, f->defined_versions);
-	pack_symbols(b, f);
+	CLEANUP(mem_free) struct version_order *order = sort_versions(f);
+	size_t versions = f->needed_versions + f->defined_versions;
+	pack_number(b, f->symbols);
+	for (size_t i = 0; i < f->symbols; i++) {
+		const struct elf_symbol *s = &f->symbol[i];
+		struct elf_version version = {s->library, s->version, false};
+		struct version_order key = {&version, 0}, *found = NULL;
+		if (s->version)
+			found = bsearch(&key, order, versions, sizeof(*order), compare_symbol_versions);
+		pack_number(b, (found ? found->number : 0) << SYMBOL_VERSION | (s->is_imported ? SYMBOL_IMPORTED : 0) |
+				       (s->is_weak ? SYMBOL_WEAK : 0) | (s->is_function ? SYMBOL_FUNCTION : 0));
+		pack_text(b, s->name);
+	}
 	pack_list(b, &f->toolchain);
 	pack_text(b, f->build_id);
 	pack_number(b, f->isa_needed);

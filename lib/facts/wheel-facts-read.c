@@ -283,17 +283,6 @@ static int read_sbom(struct wheel_reading *r, const struct zipmember *m, struct 
 	return 0;
 }
 
-static int read_sboms(struct wheel_reading *r, struct err *e)
-{
-	CLEANUP(mem_free) char *folder = xasprintf(STR_FMT "/sboms/", STR_ARG(r->folder));
-	for (size_t i = 0; i < r->zip.count; i++) {
-		const struct zipmember *m = r->zip.by_name[i];
-		if (!m->is_folder && str_starts(m->name, str_from(folder)) && read_sbom(r, m, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int read_wheelfile(struct wheel_reading *r, struct err *e)
 {
 	const struct zipmember *m = distinfo_member(&r->zip, r->folder, "WHEEL");
@@ -327,8 +316,14 @@ static int read_wheel_parts(struct wheel_reading *r, const struct filename *name
 			names[f->members++] = arena_copy(&f->text, r->zip.by_name[i]->name);
 	f->member = names;
 	find_oddities(r);
-	if (read_wheelfile(r, e) < 0 || read_sboms(r, e) < 0)
+	if (read_wheelfile(r, e) < 0)
 		return -1;
+	CLEANUP(mem_free) char *folder = xasprintf(STR_FMT "/sboms/", STR_ARG(r->folder));
+	for (size_t i = 0; i < r->zip.count; i++) {
+		const struct zipmember *m = r->zip.by_name[i];
+		if (!m->is_folder && str_starts(m->name, str_from(folder)) && read_sbom(r, m, e) < 0)
+			return -1;
+	}
 	return wheel_elves_read(r, e);
 }
 

@@ -43,18 +43,6 @@ static struct str cut_comment(struct str line)
 	return line;
 }
 
-static int read_section(struct ini_file *f, struct str line, struct err *e)
-{
-	long end = str_find(line, ']');
-	if (end < 0)
-		return err_set(e, ERR_USAGE, "%s", neither);
-	free(f->section);
-	free(STEAL_PTR(f->key));
-	f->section = xstrndup(line.ptr + 1, (size_t)end - 1);
-	const struct ini_file_line begin = {.number = f->line, .section = f->section};
-	return f->handler(f->ctx, &begin, e);
-}
-
 // Lists are split at blanks.
 static void replace_tabs(char *value)
 {
@@ -116,7 +104,16 @@ static int read_ini_line(struct ini_file *f, struct str line, struct err *e)
 		return hand_over_value(f, text, e);
 	if (hand_over_empty(f, e) < 0)
 		return -1;
-	return text.ptr[0] == '[' ? read_section(f, text, e) : read_key(f, text, e);
+	if (text.ptr[0] != '[')
+		return read_key(f, text, e);
+	long end = str_find(text, ']');
+	if (end < 0)
+		return err_set(e, ERR_USAGE, "%s", neither);
+	free(f->section);
+	free(STEAL_PTR(f->key));
+	f->section = xstrndup(text.ptr + 1, (size_t)end - 1);
+	const struct ini_file_line begin = {.number = f->line, .section = f->section};
+	return f->handler(f->ctx, &begin, e);
 }
 
 static int read_text(struct str text, const char *name, ini_file_handler *handler, void *ctx, struct err *e)

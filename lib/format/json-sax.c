@@ -288,16 +288,6 @@ static const char *read_separator(struct json_sax *s, const char *at)
 	return at + 1;
 }
 
-static const char *read_number(struct json_sax *s, const char *at, const char *end)
-{
-	const char *behind = scan_number(s, at, end);
-	if (behind) {
-		hand_over(s, JSON_SAX_NUMBER, (struct str){at, (size_t)(behind - at)});
-		end_value(s);
-	}
-	return behind;
-}
-
 static const char *read_word(struct json_sax *s, const char *at, const char *end)
 {
 	static const struct {
@@ -334,7 +324,14 @@ static const char *read_token(struct json_sax *s, const char *at, const char *en
 	default:
 		if (!may_begin_value(s))
 			return refuse(s, expected[s->next]);
-		return *at == '-' || ascii_is_digit(*at) ? read_number(s, at, end) : read_word(s, at, end);
+		if (*at != '-' && !ascii_is_digit(*at))
+			return read_word(s, at, end);
+		const char *behind = scan_number(s, at, end);
+		if (behind) {
+			hand_over(s, JSON_SAX_NUMBER, (struct str){at, (size_t)(behind - at)});
+			end_value(s);
+		}
+		return behind;
 	}
 }
 

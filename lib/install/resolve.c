@@ -89,19 +89,6 @@ static void add_outcome(struct resolution *r, enum resolve_kind kind, uint64_t m
 	r->out[r->count++] = (struct resolve_outcome){kind, micros, *release, file};
 }
 
-// Takes the release on the micro versions on which it has a file.
-static void take_release(struct resolution *r, const struct index_release *release, struct release_walk *w)
-{
-	for (enum resolve_kind kind = RESOLVE_HERE; kind < RESOLVE_NOTHING && w->micros; kind++) {
-		uint64_t micros = micros_of_kind(r, release, w, kind);
-		if (!micros)
-			continue;
-		add_outcome(r, kind, micros, release, preferred_file(r, release, w, kind, micros));
-		w->micros &= ~micros;
-		r->left &= ~micros;
-	}
-}
-
 // The micro versions on which any file of the release installs.
 static uint64_t any_micros(const struct resolution *r, const struct index_release *release)
 {
@@ -119,8 +106,17 @@ static void walk_releases(struct resolution *r, struct release_walk w)
 		bool is_pre = r->files->file[release->first].version.is_prerelease;
 		if (!is_pre)
 			r->finals |= any_micros(r, release);
-		if (is_pre ? w.takes_prereleases : w.takes_finals)
-			take_release(r, release, &w);
+		if (is_pre ? w.takes_prereleases : w.takes_finals) {
+			// Takes the release on the micro versions on which it has a file.
+			for (enum resolve_kind kind = RESOLVE_HERE; kind < RESOLVE_NOTHING && w.micros; kind++) {
+				uint64_t micros = micros_of_kind(r, release, &w, kind);
+				if (!micros)
+					continue;
+				add_outcome(r, kind, micros, release, preferred_file(r, release, &w, kind, micros));
+				w.micros &= ~micros;
+				r->left &= ~micros;
+			}
+		}
 	}
 }
 

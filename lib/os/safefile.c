@@ -63,13 +63,6 @@ static void path_walk_release(struct path_walk *w)
 	free(w->rest);
 }
 
-static int restart_at_root(struct path_walk *w, struct err *e)
-{
-	mem_close(&w->here);
-	w->here = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return w->here < 0 ? err_errno(e, ERR_IO, "%s", w->path) : 0;
-}
-
 static int path_walk_init(struct path_walk *w, const char *path, struct err *e)
 {
 	w->rest = xstrdup(path);
@@ -115,7 +108,11 @@ static int follow_link(struct path_walk *w, const char *name, struct err *e)
 	char *rest = xasprintf("%s/%s", text, w->rest);
 	free(w->rest);
 	w->rest = rest;
-	return *text == '/' ? restart_at_root(w, e) : 0;
+	if (*text != '/')
+		return 0;
+	mem_close(&w->here);
+	w->here = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return w->here < 0 ? err_errno(e, ERR_IO, "%s", w->path) : 0;
 }
 
 static bool is_link(int folder, const char *name)

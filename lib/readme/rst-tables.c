@@ -56,26 +56,21 @@ static struct str cell_line(const struct rst_table *t, struct str text, size_t c
 	return slice_of(text, t->column[column], is_last ? SIZE_MAX : t->column[column + 1] - 1);
 }
 
-// Writes the lines of a cell as one text.
-static void write_cell(struct rst *r, const struct rst_table *t, size_t from, size_t to, size_t margin, size_t column)
-{
-	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_README_HTML);
-	for (size_t i = from; i < to; i++) {
-		struct str line = str_trim(cell_line(t, rst_text_from(r, i, margin), column));
-		if (text.len && line.len)
-			buf_putc(&text, '\n');
-		buf_str(&text, line);
-	}
-	rst_inline_write(r, buf_view(&text));
-}
-
 static void write_table_row(struct rst *r, const struct rst_table *t, size_t from, size_t to, size_t margin,
 	bool is_head)
 {
 	safe_html_begin(r->w, SAFE_TR);
 	for (size_t column = 0; column < t->columns; column++) {
 		safe_html_begin(r->w, is_head ? SAFE_TH : SAFE_TD);
-		write_cell(r, t, from, to, margin, column);
+		// Writes the lines of a cell as one text.
+		CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_README_HTML);
+		for (size_t i = from; i < to; i++) {
+			struct str line = str_trim(cell_line(t, rst_text_from(r, i, margin), column));
+			if (text.len && line.len)
+				buf_putc(&text, '\n');
+			buf_str(&text, line);
+		}
+		rst_inline_write(r, buf_view(&text));
 		safe_html_end(r->w);
 	}
 	safe_html_end(r->w);

@@ -532,14 +532,6 @@ static size_t write_section(struct rst *r, size_t i, size_t to, size_t margin)
 	return i + 2;
 }
 
-static size_t write_transition(struct rst *r, size_t i, size_t to)
-{
-	if (!rst_is_adornment(rst_text(r, i), RULE_SIGNS) || (i + 1 < to && !rst_is_blank(r, i + 1)))
-		return i;
-	safe_html_rule(r->w);
-	return i + 1;
-}
-
 // --- quotes, doctests and lines ---
 
 static size_t write_quote(struct rst *r, size_t i, size_t to, size_t margin)
@@ -662,7 +654,12 @@ static size_t write_block(struct rst *r, size_t i, size_t to, size_t margin)
 	end = end == i ? rst_simple_table(r, i, to) : end;
 	for (size_t k = 0; end == i && k < ARRAY_SIZE(at_margin); k++)
 		end = at_margin[k](r, i, to, margin);
-	return end == i ? write_transition(r, i, to) : end;
+	if (end != i)
+		return end;
+	if (!rst_is_adornment(rst_text(r, i), RULE_SIGNS) || (i + 1 < to && !rst_is_blank(r, i + 1)))
+		return i;
+	safe_html_rule(r->w);
+	return i + 1;
 }
 
 static void write_blocks(struct rst *r, size_t from, size_t to, size_t margin)

@@ -130,13 +130,6 @@ static void put_sha256_attribute(struct buf *out, struct str name, const uint8_t
 	buf_putc(out, '"');
 }
 
-static void put_provenance(struct render_state *r, const struct page_file *listed)
-{
-	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PAGE);
-	if (put_provenance_url(r, listed, &url))
-		put_attribute(r->out, STR(" data-provenance"), url.data);
-}
-
 // Writes the hash of the metadata under both names (PEP 658 and 714). pip 22.3 to 23.1 know only the old name, and
 // compare the Name in METADATA with the requirement as spelled: "pip install pyyaml" rejects a wheel whose METADATA
 // says PyYAML. Without the old name they download the wheel and install it.
@@ -162,7 +155,9 @@ static void put_link(struct render_state *r, const struct page_file *listed, boo
 	if (has_unhashed_metadata(listed))
 		buf_str(out, is_old_pip ? STR(" data-core-metadata=\"true\"")
 					: STR(" data-core-metadata=\"true\" data-dist-info-metadata=\"true\""));
-	put_provenance(r, listed);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PAGE);
+	if (put_provenance_url(r, listed, &url))
+		put_attribute(r->out, STR(" data-provenance"), url.data);
 	buf_putc(out, '>');
 	escape_html(out, str_from(file->filename));
 	buf_str(out, STR("</a><br>\n"));
@@ -304,15 +299,6 @@ static void json_put_size_and_time(struct buf *out, const struct page_file *list
 	}
 }
 
-static void json_put_provenance(struct render_state *r, const struct page_file *listed)
-{
-	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PAGE);
-	if (!put_provenance_url(r, listed, &url))
-		return;
-	buf_str(r->out, STR(",\"provenance\":"));
-	escape_json(r->out, buf_view(&url));
-}
-
 // filename and url are adjacent, so that compression finds the repetition.
 static void json_file(struct render_state *r, const struct page_file *listed)
 {
@@ -346,7 +332,11 @@ static void json_file(struct render_state *r, const struct page_file *listed)
 	}
 	if (has_unhashed_metadata(listed))
 		buf_str(out, STR(",\"core-metadata\":true"));
-	json_put_provenance(r, listed);
+	CLEANUP(buf_release) struct buf url = buf_up_to(LIMIT_PAGE);
+	if (put_provenance_url(r, listed, &url)) {
+		buf_str(r->out, STR(",\"provenance\":"));
+		escape_json(r->out, buf_view(&url));
+	}
 	buf_putc(out, '}');
 	if (file->version)
 		json_add_version(r, file->version, file->version_key);

@@ -41,19 +41,17 @@ static void add_to_row(struct usage_row *row, const struct usage_row *more)
 	row->downloaded = more->downloaded > row->downloaded ? more->downloaded : row->downloaded;
 }
 
-static const char *name_of_span(int64_t age)
-{
-	size_t i = 0;
-	while (i + 1 < ARRAY_SIZE(spans) && age >= spans[i].days * USAGE_DAY)
-		i++;
-	return spans[i].name;
-}
-
 static const char *name_of_row(const struct usage_reader *r, int64_t came)
 {
 	if (r->query->by == USAGE_PLATFORM)
 		return r->platform->name;
-	return r->query->by == USAGE_AGE ? name_of_span(r->query->now - came) : r->project;
+	if (r->query->by != USAGE_AGE)
+		return r->project;
+	int64_t age = r->query->now - came;
+	size_t i = 0;
+	while (i + 1 < ARRAY_SIZE(spans) && age >= spans[i].days * USAGE_DAY)
+		i++;
+	return spans[i].name;
 }
 
 // Files come by platform, project and version, so that most belong to the row before. Of platforms and spans there are

@@ -179,18 +179,6 @@ static void add_view_part(struct site *s, const struct config *c, const struct v
 	v->is_incomplete = !is_complete(v, own && own->is_partial);
 }
 
-// Behind the default view and the platforms are the views of the configuration.
-static void add_parts(struct site *s, const struct config *c)
-{
-	size_t first = 1 + s->store.platform_count, room = 0;
-	for (size_t i = first; i < s->view_count; i++)
-		room += s->view[i].platform_count;
-	s->part = xcalloc(room + 1, sizeof(*s->part));
-	for (size_t i = first; i < s->view_count; i++)
-		for (size_t k = 0; k < s->view[i].platform_count; k++)
-			add_view_part(s, c, &s->view[i], s->view[i].platform[k]);
-}
-
 const struct view *site_part(const struct site *s, const struct view *v, struct str platform)
 {
 	for (size_t i = 0; i < s->part_count; i++)
@@ -241,7 +229,14 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	mark_merging_views(s, c);
 	mark_incomplete_views(s, c);
 	set_memberships(s, c);
-	add_parts(s, c);
+	// Behind the default view and the platforms are the views of the configuration.
+	size_t first = 1 + s->store.platform_count, room = 0;
+	for (size_t i = first; i < s->view_count; i++)
+		room += s->view[i].platform_count;
+	s->part = xcalloc(room + 1, sizeof(*s->part));
+	for (size_t i = first; i < s->view_count; i++)
+		for (size_t k = 0; k < s->view[i].platform_count; k++)
+			add_view_part(s, c, &s->view[i], s->view[i].platform[k]);
 	s->newest = xcalloc(s->view_count, sizeof(*s->newest));
 	return site_read_generations(s, catalog, e) < 0 ? -1 : 0;
 }

@@ -34,8 +34,11 @@ static int add_word(struct exceptions *x, struct str word, struct err *e)
 	return 0;
 }
 
-static int add_words_of_file(struct exceptions *x, const char *path, struct err *e)
+int exceptions_add(struct exceptions *x, const char *word, struct err *e)
 {
+	if (*word != '@')
+		return add_word(x, str_from(word), e);
+	const char *path = word + 1;
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_EXCEPTIONS);
 	if (fs_read_file(path, &text, e) < 0)
 		return -1;
@@ -46,11 +49,6 @@ static int add_words_of_file(struct exceptions *x, const char *path, struct err 
 			return -1;
 	}
 	return 0;
-}
-
-int exceptions_add(struct exceptions *x, const char *word, struct err *e)
-{
-	return *word == '@' ? add_words_of_file(x, word + 1, e) : add_word(x, str_from(word), e);
 }
 
 static int compare_exceptions(const void *a, const void *b)

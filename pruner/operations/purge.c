@@ -121,32 +121,6 @@ static int find_candidates(struct purge_state *p, struct err *e)
 
 // --- upstream's answers ---
 
-static void decide_candidate(struct purge_state *p, struct purge_candidate *one,
-	const struct verdict_upstream *upstream)
-{
-	const struct tombstones_file *f = one->file;
-	struct policy policy = *p->policy;
-	CLEANUP(tombstone_release) struct tombstone stone;
-	CLEANUP(verdict_release) struct verdict v;
-	tombstone_read(str_from(f->text), &stone);
-	policy.takes = (struct policy_takes){.taken_over = p->policy->takes.taken_over};
-	bool *class = stone.verdict ? policy_takes_class(&policy.takes, stone.verdict) : NULL;
-	if (class) // of the first verdict, which is decided by again
-		*class = true;
-	const struct verdict_file file = {.filename = f->file.filename,
-		.project = f->file.project,
-		.version = f->version,
-		.sha256 = f->file.sha256,
-		.mtime = f->mtime_ns / 1000000000,
-		.requires_python = f->requires_python,
-		.refusal = f->refusal,
-		.was_downloaded =
-			policy_was_downloaded(p->policy, p->downloads, f->file.platform->name, f->file.filename, p->now)};
-	verdict_decide(&policy, f->file.platform, &file, upstream, p->now, &v);
-	one->is_purgeable = v.removes;
-	one->reason = v.removes ? NULL : arena_strdup(&p->text, v.reason.data);
-}
-
 static bool is_before_project(const void *candidate, const void *project)
 {
 	return strcmp(((const struct purge_candidate *)candidate)->project, project) < 0;
@@ -169,8 +143,30 @@ static int decide_project_candidates(void *ctx, const struct upstream_answer *an
 	for (size_t i = first; i < p->count; i++) {
 		if (strcmp(p->candidate[i].project, answer->project) != 0)
 			break;
-		if (!p->candidate[i].is_own)
-			decide_candidate(p, &p->candidate[i], &upstream);
+		if (!p->candidate[i].is_own) {
+			struct purge_candidate *one = &p->candidate[i];
+			const struct tombstones_file *f = one->file;
+			struct policy policy = *p->policy;
+			CLEANUP(tombstone_release) struct tombstone stone;
+			CLEANUP(verdict_release) struct verdict v;
+			tombstone_read(str_from(f->text), &stone);
+			policy.takes = (struct policy_takes){.taken_over = p->policy->takes.taken_over};
+			bool *class = stone.verdict ? policy_takes_class(&policy.takes, stone.verdict) : NULL;
+			if (class) // of the first verdict, which is decided by again
+				*class = true;
+			const struct verdict_file file = {.filename = f->file.filename,
+				.project = f->file.project,
+				.version = f->version,
+				.sha256 = f->file.sha256,
+				.mtime = f->mtime_ns / 1000000000,
+				.requires_python = f->requires_python,
+				.refusal = f->refusal,
+				.was_downloaded = policy_was_downloaded(p->policy, p->downloads, f->file.platform->name,
+					f->file.filename, p->now)};
+			verdict_decide(&policy, f->file.platform, &file, &upstream, p->now, &v);
+			one->is_purgeable = v.removes;
+			one->reason = v.removes ? NULL : arena_strdup(&p->text, v.reason.data);
+		}
 	}
 	verdict_upstream_release(&upstream);
 	return 0;

@@ -52,20 +52,6 @@ static enum recheck_result recheck_named_file(const struct tombstone_upstream *w
 	return RECHECK_HOLDS;
 }
 
-static enum recheck_result report_gap(const struct replacement_answer *a, struct buf *words)
-{
-	size_t i = 0;
-	while (i < a->places && !a->place[i].missing)
-		i++;
-	buf_clear(words);
-	buf_puts(words, "upstream no longer has a replacement");
-	if (i < a->places) {
-		buf_puts(words, " on Python ");
-		python_print(&a->place[i].environment->python, words);
-	}
-	return RECHECK_NARROWER;
-}
-
 // Whether upstream's files, together, still install wherever ours did.
 static enum recheck_result recheck_environments(const struct platform *p, const struct replacement_file *ours,
 	struct replacement *replacement, enum recheck_result named, struct buf *words)
@@ -79,7 +65,18 @@ static enum recheck_result recheck_environments(const struct platform *p, const 
 		return set_unknown("no Python of the platform's profile installs it now", words);
 	if (replacement_is_complete(&answer))
 		return RECHECK_HOLDS;
-	return named == RECHECK_HOLDS ? report_gap(&answer, words) : named;
+	if (named != RECHECK_HOLDS)
+		return named;
+	size_t i = 0;
+	while (i < answer.places && !answer.place[i].missing)
+		i++;
+	buf_clear(words);
+	buf_puts(words, "upstream no longer has a replacement");
+	if (i < answer.places) {
+		buf_puts(words, " on Python ");
+		python_print(&answer.place[i].environment->python, words);
+	}
+	return RECHECK_NARROWER;
 }
 
 static enum recheck_result recheck_replacement(const struct platform *p, const struct recheck_file *file,

@@ -259,22 +259,6 @@ static int end_file(struct retain_pass *p, struct ending_file *f, struct err *e)
 	return done < 0 ? -1 : 0;
 }
 
-// A view may have taken a file in the meantime.
-static int look_at_pins_again(struct retain_pass *p, const struct ending_files *all, struct err *e)
-{
-	struct operation *x = p->state->operation;
-	if (pins_sync(&p->state->site->config, x->catalog, e) < 0)
-		return -1;
-	for (size_t i = 0; i < all->count; i++) {
-		const struct ending_file *f = &all->item[i];
-		int back = f->was_unlisted ? operation_relist_pinned(x, &f->file, &p->state->trouble, e) : 0;
-		if (back < 0)
-			return -1;
-		p->result->files -= back > 0;
-	}
-	return 0;
-}
-
 static int end_files(struct retain_pass *p, struct ending_files *all, struct err *e)
 {
 	for (size_t i = 0; i < p->view->platform_count; i++) {
@@ -295,7 +279,20 @@ static int end_files(struct retain_pass *p, struct ending_files *all, struct err
 		else if (end_file(p, f, e) < 0)
 			return -1;
 	}
-	return p->state->options->is_dry ? 0 : look_at_pins_again(p, all, e);
+	if (p->state->options->is_dry)
+		return 0;
+	// A view may have taken a file in the meantime.
+	struct operation *x = p->state->operation;
+	if (pins_sync(&p->state->site->config, x->catalog, e) < 0)
+		return -1;
+	for (size_t i = 0; i < all->count; i++) {
+		const struct ending_file *f = &all->item[i];
+		int back = f->was_unlisted ? operation_relist_pinned(x, &f->file, &p->state->trouble, e) : 0;
+		if (back < 0)
+			return -1;
+		p->result->files -= back > 0;
+	}
+	return 0;
 }
 
 // --- one project ---
@@ -512,17 +509,6 @@ static int note_previous(void *ctx, const struct catalog_retained *row, struct e
 	return 0;
 }
 
-static int record_view(const struct retain_pass *p, struct err *e)
-{
-	struct catalog *c = p->state->operation->catalog;
-	const struct catalog_retained row = {p->view->name, p->state->options->now, p->result->ended, p->result->ending,
-		p->result->stale, p->result->doubt != NULL};
-	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	if (catalog_begin(c, &t, e) < 0 || catalog_retained_put(c, &row, e) < 0)
-		return -1;
-	return catalog_commit(&t, e);
-}
-
 // A view in doubt is left alone: what it would end is not known.
 static int do_view(struct retain_state *r, const struct view *v, const struct config_view *config, struct err *e)
 {
@@ -546,7 +532,15 @@ static int do_view(struct retain_state *r, const struct view *v, const struct co
 		return -1;
 	if (!p.result->doubt && config->from && p.result->ended && end_members(&p, e) < 0)
 		return -1;
-	return r->options->is_dry ? 0 : record_view(&p, e);
+	if (r->options->is_dry)
+		return 0;
+	struct catalog *c = p.state->operation->catalog;
+	const struct catalog_retained row = {p.view->name, p.state->options->now, p.result->ended, p.result->ending,
+		p.result->stale, p.result->doubt != NULL};
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0 || catalog_retained_put(c, &row, e) < 0)
+		return -1;
+	return catalog_commit(&t, e);
 }
 
 static int do_all_views(struct retain_state *r, struct err *e)

@@ -122,19 +122,6 @@ static bool pax_size(const struct tarstream *t, uint64_t *size)
 	return true;
 }
 
-static int begin_entry(struct tarstream *t, char type, struct err *e)
-{
-	CLEANUP(buf_release) struct buf path = buf_up_to(PREFIX_SIZE + 1 + NAME_SIZE);
-	struct tarentry entry = {entry_path(t, &path), type ? type : '0', t->left};
-	t->has_entries = true;
-	int result = t->fn(t->ctx, &entry, &t->keep, e);
-	t->extended_type = 0;
-	if (result == 0 && t->keep && t->left > t->keep->cap - t->keep->len)
-		return err_set(e, ERR_LIMIT, "tar: a file of %llu bytes, more than %zu", (unsigned long long)t->left,
-			t->keep->cap);
-	return result;
-}
-
 // Headers that describe other entries: the path and size of the next one ('x', 'L'), or facts that are not used here.
 static bool is_extended_type(char type)
 {
@@ -168,7 +155,17 @@ static int parse_header(struct tarstream *t, struct err *e)
 		t->keep = &t->extended;
 		return 0;
 	}
-	return is_extended_type(type) ? 0 : begin_entry(t, type, e);
+	if (is_extended_type(type))
+		return 0;
+	CLEANUP(buf_release) struct buf path = buf_up_to(PREFIX_SIZE + 1 + NAME_SIZE);
+	struct tarentry entry = {entry_path(t, &path), type ? type : '0', t->left};
+	t->has_entries = true;
+	int result = t->fn(t->ctx, &entry, &t->keep, e);
+	t->extended_type = 0;
+	if (result == 0 && t->keep && t->left > t->keep->cap - t->keep->len)
+		return err_set(e, ERR_LIMIT, "tar: a file of %llu bytes, more than %zu", (unsigned long long)t->left,
+			t->keep->cap);
+	return result;
 }
 
 // Cuts at most n bytes off the front of the piece.

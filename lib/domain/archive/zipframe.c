@@ -59,30 +59,6 @@ static const char *zipwindow_get(struct zipwindow *w, uint64_t at, size_t len, s
 
 // --- records ---
 
-// Checks the first bytes, which a reader that begins at the front sees.
-static int check_front(struct zipwindow *w, struct err *e)
-{
-	if (w->source->size < ZIP_END_SIZE)
-		return err_set(e, ERR_INVALID, "File is not a zip file: %llu bytes",
-			(unsigned long long)w->source->size);
-	const char *front = zipwindow_get(w, 0, 4, e);
-	if (!front)
-		return -1;
-	uint32_t signature = zip_get32(front);
-	if (signature == ZIP_CENTRAL)
-		return err_set(e, ERR_INVALID, "Missing filename in local headers");
-	if (signature != ZIP_LOCAL && signature != ZIP_END && signature != ZIP_END64)
-		return err_set(e, ERR_INVALID, "Unknown record signature at the first byte");
-	if (w->source->size < TAR_BLOCK)
-		return 0;
-	const char *block = zipwindow_get(w, 0, TAR_BLOCK, e);
-	if (!block)
-		return -1;
-	if (tarstream_is_header(block))
-		return err_set(e, ERR_INVALID, "File is both a zip and a tar file");
-	return 0;
-}
-
 // Sets the error for bytes that belong to no record of the central directory.
 static int reject_stray(struct zipwindow *w, uint64_t at, struct err *e)
 {
@@ -97,28 +73,6 @@ static int reject_stray(struct zipwindow *w, uint64_t at, struct err *e)
 static bool agrees_with_central(uint64_t local, uint64_t central, bool later)
 {
 	return local == central || (later && local == 0);
-}
-
-// Compares the sizes in the header and those in its ZIP64 field, which must have both (APPNOTE 4.5.3). Bazel writes the
-// field even if the sizes fit the header.
-static int check_sizes(const char *at, const struct zipmember *m, const struct zipextra *extra, bool later,
-	struct err *e)
-{
-	uint64_t packed = zip_get32(at + 18), size = zip_get32(at + 22);
-	size_t len = extra->zip64.len;
-	if (extra->has_zip64 && len == 0 && (packed == UINT32_MAX || size == UINT32_MAX))
-		return err_set(e, ERR_INVALID, "Malformed zip file: empty ZIP64 extra field");
-	if (len == 8 && m->method != ZIP_STORED)
-		return err_set(e, ERR_INVALID, "Malformed zip file: ZIP64 extra field with one size");
-	uint64_t wide_size = len >= 8 ? zip_get64(extra->zip64.ptr) : size;
-	uint64_t wide_packed = len >= 16 ? zip_get64(extra->zip64.ptr + 8) : len == 8 ? wide_size : packed;
-	if (!agrees_with_central(wide_packed, m->packed, later) ||
-		(packed != UINT32_MAX && !agrees_with_central(packed, m->packed, later)))
-		return err_set(e, ERR_INVALID, "Mis-matched data size: " STR_FMT, STR_ARG(m->name));
-	if (!agrees_with_central(wide_size, m->size, later) ||
-		(size != UINT32_MAX && !agrees_with_central(size, m->size, later)))
-		return err_set(e, ERR_INVALID, "Mis-matched file size: " STR_FMT, STR_ARG(m->name));
-	return 0;
 }
 
 static int check_header(const char *at, const struct zipmember *m, struct err *e)
@@ -165,7 +119,24 @@ static int read_local(struct zipwindow *w, struct zipmember *m, uint64_t next, u
 	struct str fields = {at + ZIP_LOCAL_SIZE + name_len, extra_len};
 	if (zipextra_parse(fields, m->name, extra, e) < 0 || check_header(at, m, e) < 0)
 		return -1;
-	return check_sizes(at, m, extra, *flags & ZIP_FLAG_DESCRIPTOR, e);
+	// Compares the sizes in the header and those in its ZIP64 field, which must have both (APPNOTE 4.5.3). Bazel writes the
+	// field even if the sizes fit the header.
+	bool later = *flags & ZIP_FLAG_DESCRIPTOR;
+	uint64_t packed = zip_get32(at + 18), size = zip_get32(at + 22);
+	size_t len = extra->zip64.len;
+	if (extra->has_zip64 && len == 0 && (packed == UINT32_MAX || size == UINT32_MAX))
+		return err_set(e, ERR_INVALID, "Malformed zip file: empty ZIP64 extra field");
+	if (len == 8 && m->method != ZIP_STORED)
+		return err_set(e, ERR_INVALID, "Malformed zip file: ZIP64 extra field with one size");
+	uint64_t wide_size = len >= 8 ? zip_get64(extra->zip64.ptr) : size;
+	uint64_t wide_packed = len >= 16 ? zip_get64(extra->zip64.ptr + 8) : len == 8 ? wide_size : packed;
+	if (!agrees_with_central(wide_packed, m->packed, later) ||
+		(packed != UINT32_MAX && !agrees_with_central(packed, m->packed, later)))
+		return err_set(e, ERR_INVALID, "Mis-matched data size: " STR_FMT, STR_ARG(m->name));
+	if (!agrees_with_central(wide_size, m->size, later) ||
+		(size != UINT32_MAX && !agrees_with_central(size, m->size, later)))
+		return err_set(e, ERR_INVALID, "Mis-matched file size: " STR_FMT, STR_ARG(m->name));
+	return 0;
 }
 
 // The descriptor fills the bytes between the data and the next record exactly, so its length shows which of the four
@@ -259,7 +230,26 @@ int zipframe_read(const struct byte_source *s, enum strictness strictness, struc
 	struct zipdirectory *out, struct err *e)
 {
 	CLEANUP(zipwindow_release) struct zipwindow w = {.source = s};
-	if (check_front(&w, e) < 0 || zipdirectory_read(s, strictness, findings, out, e) < 0)
+	// Checks the first bytes, which a reader that begins at the front sees.
+	if (w.source->size < ZIP_END_SIZE)
+		return err_set(e, ERR_INVALID, "File is not a zip file: %llu bytes",
+			(unsigned long long)w.source->size);
+	const char *front = zipwindow_get(&w, 0, 4, e);
+	if (!front)
+		return -1;
+	uint32_t signature = zip_get32(front);
+	if (signature == ZIP_CENTRAL)
+		return err_set(e, ERR_INVALID, "Missing filename in local headers");
+	if (signature != ZIP_LOCAL && signature != ZIP_END && signature != ZIP_END64)
+		return err_set(e, ERR_INVALID, "Unknown record signature at the first byte");
+	if (w.source->size >= TAR_BLOCK) {
+		const char *block = zipwindow_get(&w, 0, TAR_BLOCK, e);
+		if (!block)
+			return -1;
+		if (tarstream_is_header(block))
+			return err_set(e, ERR_INVALID, "File is both a zip and a tar file");
+	}
+	if (zipdirectory_read(s, strictness, findings, out, e) < 0)
 		return -1;
 	int result = walk_records(&w, out, strictness, findings, e);
 	if (result == 0 && strictness == STRICT)

@@ -75,28 +75,25 @@ static int64_t read_from_part(struct single_archive *c, char *out, uint64_t len)
 	return (int64_t)n;
 }
 
-static int64_t single_archive_read(struct single_archive *c, char *out, uint64_t len)
-{
-	uint64_t done = 0;
-	while (done < len && c->at < single_archive_size(c)) {
-		int64_t n = read_from_part(c, out + done, len - done);
-		if (n < 0) {
-			zip_error_set(&c->zip_err, ZIP_ER_READ, 0);
-			return -1;
-		}
-		done += (uint64_t)n;
-	}
-	return (int64_t)done;
-}
-
 // The callback of libzip's source (zip_source_function(3)).
 static zip_int64_t single_archive_call(void *ctx, void *data, zip_uint64_t len, zip_source_cmd_t cmd)
 {
 	struct single_archive *c = ctx;
 	if (cmd == ZIP_SOURCE_SUPPORTS)
 		return ZIP_SOURCE_SUPPORTS_SEEKABLE;
-	if (cmd == ZIP_SOURCE_READ)
-		return single_archive_read(c, data, len);
+	if (cmd == ZIP_SOURCE_READ) {
+		char *out = data;
+		uint64_t done = 0;
+		while (done < len && c->at < single_archive_size(c)) {
+			int64_t n = read_from_part(c, out + done, len - done);
+			if (n < 0) {
+				zip_error_set(&c->zip_err, ZIP_ER_READ, 0);
+				return -1;
+			}
+			done += (uint64_t)n;
+		}
+		return (int64_t)done;
+	}
 	if (cmd == ZIP_SOURCE_SEEK) {
 		int64_t at = zip_source_seek_compute_offset(c->at, single_archive_size(c), data, len, &c->zip_err);
 		if (at < 0)

@@ -358,16 +358,6 @@ static uint64_t count_by_gnu_hash(const struct elf_dynamic *d)
 	return last + 1;
 }
 
-static uint64_t count_by_section(const struct elf_dynamic *d)
-{
-	for (Elf_Scn *s = NULL; (s = elf_nextscn(d->r->elf, s));) {
-		GElf_Shdr h;
-		if (gelf_getshdr(s, &h) && h.sh_type == SHT_DYNSYM && h.sh_addr == d->tag[DT_SYMTAB])
-			return h.sh_size / gelf_fsize(d->r->elf, ELF_T_SYM, 1, EV_CURRENT);
-	}
-	return 0;
-}
-
 // A hash table has no imported symbols, so that one without exported ones tells nothing.
 static uint64_t count_symbols(const struct elf_dynamic *d)
 {
@@ -375,7 +365,14 @@ static uint64_t count_symbols(const struct elf_dynamic *d)
 	if (data)
 		return word_at(data, 1);
 	uint64_t count = d->gnu_hash ? count_by_gnu_hash(d) : 0;
-	return count > 1 ? count : count_by_section(d);
+	if (count > 1)
+		return count;
+	for (Elf_Scn *s = NULL; (s = elf_nextscn(d->r->elf, s));) {
+		GElf_Shdr h;
+		if (gelf_getshdr(s, &h) && h.sh_type == SHT_DYNSYM && h.sh_addr == d->tag[DT_SYMTAB])
+			return h.sh_size / gelf_fsize(d->r->elf, ELF_T_SYM, 1, EV_CURRENT);
+	}
+	return 0;
 }
 
 static int read_symbols(struct elf_dynamic *d, struct err *e)
@@ -488,14 +485,6 @@ static void read_property(struct elf_reading *r, struct str d)
 	}
 }
 
-static void read_build_id(struct elf_reading *r, struct str d)
-{
-	if (d.len > BUILD_ID_MAX)
-		return;
-	for (size_t i = 0; i < d.len; i++)
-		snprintf(r->out->build_id + 2 * i, 3, "%02x", (unsigned char)d.ptr[i]);
-}
-
 // Many segments may have the same notes, so that all together have a limit.
 static void read_notes(struct elf_reading *r, const GElf_Phdr *p)
 {
@@ -510,8 +499,11 @@ static void read_notes(struct elf_reading *r, const GElf_Phdr *p)
 	while (d && (next = gelf_getnote(d, at, &n, &name, &desc)) > 0) {
 		const char *bytes = d->d_buf;
 		struct str content = {bytes + desc, n.n_descsz};
-		if (n.n_namesz == 4 && memcmp(bytes + name, "GNU", 4) == 0 && n.n_type == NT_GNU_BUILD_ID)
-			read_build_id(r, content);
+		if (n.n_namesz == 4 && memcmp(bytes + name, "GNU", 4) == 0 && n.n_type == NT_GNU_BUILD_ID) {
+			if (content.len <= BUILD_ID_MAX)
+				for (size_t i = 0; i < content.len; i++)
+					snprintf(r->out->build_id + 2 * i, 3, "%02x", (unsigned char)content.ptr[i]);
+		}
 		if (n.n_namesz == 4 && memcmp(bytes + name, "GNU", 4) == 0 && n.n_type == NT_GNU_PROPERTY_TYPE_0)
 			read_property(r, content);
 		at = next;

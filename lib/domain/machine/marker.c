@@ -75,28 +75,6 @@ struct values {
 	char python[VERSION_SIZE], full[VERSION_SIZE];
 };
 
-static void set_values(struct values *v, const struct machine *machine, const struct python *python, unsigned micro)
-{
-	*v = (struct values){.of = {
-				     [DEPENDENCY_GROUPS] = "",
-				     [EXTRA] = "",
-				     [EXTRAS] = "",
-				     [IMPLEMENTATION_NAME] = python->is_pypy ? "pypy" : "cpython",
-				     [OS_NAME] = "posix",
-				     [PLATFORM_MACHINE] = machine->arch,
-				     [PLATFORM_PYTHON_IMPLEMENTATION] = python->is_pypy ? "PyPy" : "CPython",
-				     [PLATFORM_RELEASE] = "",
-				     [PLATFORM_SYSTEM] = "Linux",
-				     [PLATFORM_VERSION] = "",
-				     [SYS_PLATFORM] = "linux",
-			     }};
-	snprintf(v->python, sizeof(v->python), "%u.%u", python->major, python->minor);
-	snprintf(v->full, sizeof(v->full), "%u.%u.%u", python->major, python->minor, micro);
-	v->of[PYTHON_VERSION] = v->python;
-	v->of[PYTHON_FULL_VERSION] = v->full;
-	v->of[IMPLEMENTATION_VERSION] = python->is_pypy ? "" : v->full;
-}
-
 // --- reading ---
 
 struct reader {
@@ -387,7 +365,25 @@ int marker_micros(struct str marker, const struct machine *machine, const struct
 	bool holds, asks_micro = true;
 	for (unsigned micro = 0; micro < SPECIFIER_MICROS && asks_micro; micro++) {
 		struct values values;
-		set_values(&values, machine, python, micro);
+		struct values *v = &values;
+		*v = (struct values){.of = {
+					     [DEPENDENCY_GROUPS] = "",
+					     [EXTRA] = "",
+					     [EXTRAS] = "",
+					     [IMPLEMENTATION_NAME] = python->is_pypy ? "pypy" : "cpython",
+					     [OS_NAME] = "posix",
+					     [PLATFORM_MACHINE] = machine->arch,
+					     [PLATFORM_PYTHON_IMPLEMENTATION] = python->is_pypy ? "PyPy" : "CPython",
+					     [PLATFORM_RELEASE] = "",
+					     [PLATFORM_SYSTEM] = "Linux",
+					     [PLATFORM_VERSION] = "",
+					     [SYS_PLATFORM] = "linux",
+				     }};
+		snprintf(v->python, sizeof(v->python), "%u.%u", python->major, python->minor);
+		snprintf(v->full, sizeof(v->full), "%u.%u.%u", python->major, python->minor, micro);
+		v->of[PYTHON_VERSION] = v->python;
+		v->of[PYTHON_FULL_VERSION] = v->full;
+		v->of[IMPLEMENTATION_VERSION] = python->is_pypy ? "" : v->full;
 		if (evaluate(marker, &values, &holds, &asks_micro, e) < 0)
 			return -1;
 		mask |= !holds ? 0 : asks_micro ? UINT64_C(1) << micro : UINT64_MAX;

@@ -165,14 +165,6 @@ void profile_describe(const struct profile *p, struct buf *out)
 		p->machine.libc_major, p->machine.libc_minor);
 }
 
-static void set_not_admitted(const struct profile *p, const struct filename *wheel, struct err *why)
-{
-	CLEANUP(buf_release) struct buf text = buf_up_to(DESCRIPTION_MAX);
-	profile_describe(p, &text);
-	err_set(why, ERR_INVALID, STR_FMT "-" STR_FMT "-" STR_FMT " does not install here: %s", STR_ARG(wheel->python),
-		STR_ARG(wheel->abi), STR_ARG(wheel->platform), text.data);
-}
-
 bool profile_admits(const struct profile *p, const struct filename *file, struct err *why)
 {
 	if (file->kind != FILENAME_WHEEL || !p->environment_count)
@@ -184,7 +176,10 @@ bool profile_admits(const struct profile *p, const struct filename *file, struct
 		if (best >= 0)
 			return true;
 	}
-	set_not_admitted(p, file, why);
+	CLEANUP(buf_release) struct buf text = buf_up_to(DESCRIPTION_MAX);
+	profile_describe(p, &text);
+	err_set(why, ERR_INVALID, STR_FMT "-" STR_FMT "-" STR_FMT " does not install here: %s", STR_ARG(file->python),
+		STR_ARG(file->abi), STR_ARG(file->platform), text.data);
 	return false;
 }
 

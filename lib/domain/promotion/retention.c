@@ -68,31 +68,6 @@ static bool is_wanted_version(const struct retention_version *v)
 	return false;
 }
 
-static struct retention_file decide_version(const struct retention_version *v, const struct retention_served *s,
-	const struct retention_rules *rules, int64_t now)
-{
-	struct retention_file d = {.decision = RETENTION_ENDS};
-	long needed = environment_that_needs(v, s);
-	int64_t end = end_of_youth(v, rules);
-	if (!rules->keep_versions && !rules->keep_seconds) {
-		d.decision = RETENTION_NO_RULE;
-	} else if (v->place < rules->keep_versions) {
-		d.decision = RETENTION_NEWEST;
-	} else if (needed >= 0) {
-		d.decision = RETENTION_LAST;
-		d.environment = (size_t)needed;
-	} else if (is_wanted_version(v)) {
-		d.decision = RETENTION_WANTED;
-	} else if (rules->keep_seconds && !end) {
-		d.decision = RETENTION_UNDATED;
-	} else if (rules->keep_seconds && now < end) {
-		d.decision = RETENTION_YOUNG;
-		d.ends = end;
-		d.is_warned = end - now <= rules->warn_seconds;
-	}
-	return d;
-}
-
 void retention_decide(struct retention_file *file, size_t files, size_t environments,
 	const struct retention_rules *rules, int64_t now)
 {
@@ -106,7 +81,25 @@ void retention_decide(struct retention_file *file, size_t files, size_t environm
 		v.count = 1;
 		while (v.file + v.count < file + files && version_cmp(v.file->version, v.file[v.count].version) == 0)
 			v.count++;
-		struct retention_file d = decide_version(&v, &served, rules, now);
+		struct retention_file d = {.decision = RETENTION_ENDS};
+		long needed = environment_that_needs(&v, &served);
+		int64_t end = end_of_youth(&v, rules);
+		if (!rules->keep_versions && !rules->keep_seconds) {
+			d.decision = RETENTION_NO_RULE;
+		} else if (v.place < rules->keep_versions) {
+			d.decision = RETENTION_NEWEST;
+		} else if (needed >= 0) {
+			d.decision = RETENTION_LAST;
+			d.environment = (size_t)needed;
+		} else if (is_wanted_version(&v)) {
+			d.decision = RETENTION_WANTED;
+		} else if (rules->keep_seconds && !end) {
+			d.decision = RETENTION_UNDATED;
+		} else if (rules->keep_seconds && now < end) {
+			d.decision = RETENTION_YOUNG;
+			d.ends = end;
+			d.is_warned = end - now <= rules->warn_seconds;
+		}
 		for (size_t i = 0; i < v.count; i++) {
 			v.file[i].decision = d.decision;
 			v.file[i].environment = d.environment;

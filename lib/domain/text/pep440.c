@@ -85,17 +85,6 @@ static struct pep440_suffix take_post(struct str *rest)
 	return take_suffix(rest, post_words);
 }
 
-// [a-z0-9]+([._-][a-z0-9]+)*
-static bool is_local(struct str s)
-{
-	for (size_t i = 0; i < s.len; i++) {
-		bool inner = i > 0 && i + 1 < s.len && ascii_is_alnum(s.ptr[i - 1]);
-		if (!ascii_is_alnum(s.ptr[i]) && !(inner && is_separator(s.ptr[i])))
-			return false;
-	}
-	return s.len > 0;
-}
-
 // There is no backtracking: no later step could use what an earlier step has cut off.
 bool pep440_scan(struct str text, struct pep440 *out)
 {
@@ -124,7 +113,16 @@ bool pep440_scan(struct str text, struct pep440 *out)
 	if (!rest.len)
 		return true;
 	out->local = str_slice(rest, 1, rest.len);
-	return rest.ptr[0] == '+' && is_local(out->local);
+	if (rest.ptr[0] != '+')
+		return false;
+	// [a-z0-9]+([._-][a-z0-9]+)*
+	struct str s = out->local;
+	for (size_t i = 0; i < s.len; i++) {
+		bool inner = i > 0 && i + 1 < s.len && ascii_is_alnum(s.ptr[i - 1]);
+		if (!ascii_is_alnum(s.ptr[i]) && !(inner && is_separator(s.ptr[i])))
+			return false;
+	}
+	return s.len > 0;
 }
 
 struct str pep440_take_segment(struct str *local)

@@ -33,17 +33,6 @@ static bool is_not_blank(char c)
 	return c != ' ' && c != '\t';
 }
 
-static int take_project(struct requirements *list, struct requirement *r, struct str *line, struct err *e)
-{
-	struct str name = cut_while(line, is_name_byte);
-	if (!name_is_valid(name))
-		return err_set(e, ERR_USAGE, "the line does not begin with a project name");
-	CLEANUP(buf_release) struct buf normal = buf_up_to(name.len);
-	name_normalize(name, &normal);
-	r->project = arena_copy(&list->text, buf_view(&normal));
-	return 0;
-}
-
 // Of a valid set.
 static void set_specifier(struct requirements *list, struct requirement *r, struct str text)
 {
@@ -79,8 +68,12 @@ static struct str without_keep(struct str reason)
 static int read_package(struct requirements *list, struct requirement *r, struct str line, struct err *e)
 {
 	const struct str platform = STR("platform=");
-	if (take_project(list, r, &line, e) < 0)
-		return -1;
+	struct str name = cut_while(&line, is_name_byte);
+	if (!name_is_valid(name))
+		return err_set(e, ERR_USAGE, "the line does not begin with a project name");
+	CLEANUP(buf_release) struct buf normal = buf_up_to(name.len);
+	name_normalize(name, &normal);
+	r->project = arena_copy(&list->text, buf_view(&normal));
 	if (line.len && is_not_blank(line.ptr[0]) && !begins_specifier(line))
 		return err_set(e, ERR_USAGE, "after the name comes neither a blank nor a specifier");
 	line = str_trim(line);

@@ -388,22 +388,6 @@ static int compare_rows(const void *a, const void *b)
 	return order ? order : (x > y) - (x < y);
 }
 
-static void sort_table(struct provenance *p)
-{
-	if (!p->rows)
-		return;
-	CLEANUP(mem_free) const struct provenance_row **order = xcalloc(p->rows, sizeof(struct provenance_row *));
-	struct provenance_row *sorted = xcalloc(p->rows, sizeof(*sorted));
-	for (size_t i = 0; i < p->rows; i++)
-		order[i] = &p->row[i];
-	qsort(order, p->rows, sizeof(*order), compare_rows);
-	for (size_t i = 0; i < p->rows; i++)
-		sorted[i] = *order[i];
-	free(p->row);
-	p->row = sorted;
-	p->row_room = p->rows;
-}
-
 static void forget_predicate(struct provenance *p)
 {
 	p->rows = 0;
@@ -446,7 +430,19 @@ static int read_statement(struct str text, struct provenance *p, struct err *e)
 	else
 		forget_predicate(p);
 	buf_release(&r.builder_version);
-	sort_table(p);
+	if (p->rows) {
+		CLEANUP(mem_free)
+		const struct provenance_row **order = xcalloc(p->rows, sizeof(struct provenance_row *));
+		struct provenance_row *sorted = xcalloc(p->rows, sizeof(*sorted));
+		for (size_t i = 0; i < p->rows; i++)
+			order[i] = &p->row[i];
+		qsort(order, p->rows, sizeof(*order), compare_rows);
+		for (size_t i = 0; i < p->rows; i++)
+			sorted[i] = *order[i];
+		free(p->row);
+		p->row = sorted;
+		p->row_room = p->rows;
+	}
 	return result;
 }
 

@@ -117,33 +117,6 @@ static int write_row(struct catalog *c, const struct catalog_entry *f, const str
 	return query_run(q, e);
 }
 
-static int put_good(struct catalog *c, const struct catalog_entry *f, const struct holder *competitor, struct err *e)
-{
-	CLEANUP(marks_beside_release) struct beside marks = {0};
-	CLEANUP(mem_free) char *reason = NULL;
-	struct file_listing s = {.state = FILE_IS_UNLISTED};
-	if (read_marks_beside(c, f, &marks, e) < 0)
-		return -1;
-	if (!marks.reason[MARK_PRUNED] &&
-		catalog_name_claim(c, f->id, f->folder_path, competitor, &s.state, &reason, e) < 0)
-		return -1;
-	if (project_id(c, f->platform, f->project, &s.project, e) < 0)
-		return -1;
-	if (f->metadata_sha256 && add_metadata(c, f, e) < 0)
-		return -1;
-	s.reason = marks.reason[MARK_PRUNED] ? marks.reason[MARK_PRUNED] : reason;
-	s.yanked = marks.reason[MARK_YANKED];
-	return write_row(c, f, &s, e);
-}
-
-static int put_refused(struct catalog *c, const struct catalog_entry *f, const struct holder *competitor, struct err *e)
-{
-	struct file_listing s = {.state = FILE_IS_REFUSED, .reason = f->refusal};
-	if (write_row(c, f, &s, e) < 0)
-		return -1;
-	return f->id && competitor->id == f->id ? catalog_name_promote(c, f->filename, f->platform, e) : 0;
-}
-
 // Whether bytes and modification time are those in the catalog: then no page changes.
 static int is_unchanged_file(struct catalog *c, const struct catalog_entry *f, bool *same, struct err *e)
 {
@@ -166,7 +139,27 @@ static int put_entry(struct catalog *c, const struct catalog_entry *f, const str
 	*is_new = !same;
 	if (same)
 		return catalog_run_by(c, FILE_TOUCH, BY(SQL_INT(f->id), SQL_INT(f->inode), SQL_INT(f->trusted)), e);
-	return f->refusal ? put_refused(c, f, before, e) : put_good(c, f, before, e);
+	if (f->refusal) {
+		struct file_listing s = {.state = FILE_IS_REFUSED, .reason = f->refusal};
+		if (write_row(c, f, &s, e) < 0)
+			return -1;
+		return f->id && before->id == f->id ? catalog_name_promote(c, f->filename, f->platform, e) : 0;
+	}
+	CLEANUP(marks_beside_release) struct beside marks = {0};
+	CLEANUP(mem_free) char *reason = NULL;
+	struct file_listing s = {.state = FILE_IS_UNLISTED};
+	if (read_marks_beside(c, f, &marks, e) < 0)
+		return -1;
+	if (!marks.reason[MARK_PRUNED] &&
+		catalog_name_claim(c, f->id, f->folder_path, before, &s.state, &reason, e) < 0)
+		return -1;
+	if (project_id(c, f->platform, f->project, &s.project, e) < 0)
+		return -1;
+	if (f->metadata_sha256 && add_metadata(c, f, e) < 0)
+		return -1;
+	s.reason = marks.reason[MARK_PRUNED] ? marks.reason[MARK_PRUNED] : reason;
+	s.yanked = marks.reason[MARK_YANKED];
+	return write_row(c, f, &s, e);
 }
 
 int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struct catalog_effect *effect, struct err *e)

@@ -86,16 +86,6 @@ static int list_file(struct catalog *c, const struct catalog_mark *m, int64_t id
 	return catalog_name_set_state(c, id, state, reason, e);
 }
 
-static int set_unlisted(struct catalog *c, const struct catalog_mark *m, const char *reason,
-	const struct name_row *file, const struct holder *before, struct err *e)
-{
-	if (!reason)
-		return file->state == FILE_IS_UNLISTED ? list_file(c, m, file->id, before, e) : 0;
-	if (catalog_name_set_state(c, file->id, FILE_IS_UNLISTED, reason, e) < 0)
-		return -1;
-	return before->id == file->id ? catalog_name_promote(c, m->filename, m->platform, e) : 0;
-}
-
 // Applies the mark to its file, if that exists and is good.
 static int apply_to_file(struct catalog *c, const struct catalog_mark *m, const char *reason,
 	const struct holder *before, struct err *e)
@@ -105,8 +95,13 @@ static int apply_to_file(struct catalog *c, const struct catalog_mark *m, const 
 		return -1;
 	if (!file.id || file.state == FILE_IS_REFUSED)
 		return 0;
-	return m->mark == MARK_YANKED ? catalog_run_by(c, FILE_YANK, BY(SQL_INT(file.id), SQL_TEXT(reason)), e)
-				      : set_unlisted(c, m, reason, &file, before, e);
+	if (m->mark == MARK_YANKED)
+		return catalog_run_by(c, FILE_YANK, BY(SQL_INT(file.id), SQL_TEXT(reason)), e);
+	if (!reason)
+		return file.state == FILE_IS_UNLISTED ? list_file(c, m, file.id, before, e) : 0;
+	if (catalog_name_set_state(c, file.id, FILE_IS_UNLISTED, reason, e) < 0)
+		return -1;
+	return before->id == file.id ? catalog_name_promote(c, m->filename, m->platform, e) : 0;
 }
 
 int catalog_mark_put(struct catalog *c, const struct catalog_mark *m, struct catalog_effect *effect, struct err *e)

@@ -310,18 +310,6 @@ static int make_file(const struct database *d, int folder, const char *name, str
 	return 0;
 }
 
-// Neither the file nor those beside it may be links: SQLite would write to the target of another account's link.
-static int check_files(const struct database *d, int folder, const char *name, struct err *e)
-{
-	static const char *const ending[] = {"", "-wal", "-shm", "-journal"};
-	for (size_t i = 0; i < ARRAY_SIZE(ending); i++) {
-		CLEANUP(mem_free) char *one = xasprintf("%s%s", name, ending[i]);
-		if (safefile_check_at(folder, one, e) < 0)
-			return err_prefix(e, "%s: ", d->kind->name);
-	}
-	return 0;
-}
-
 // Sets real_path, which has no links: SQLITE_OPEN_NOFOLLOW requires that of the whole path.
 static int find_folder(struct database *d, bool make, struct err *e)
 {
@@ -336,8 +324,13 @@ static int find_folder(struct database *d, bool make, struct err *e)
 		return err_errno(e, ERR_IO, "%s %s: %s", d->kind->name, d->path, link);
 	path[len] = '\0';
 	d->real_path = xasprintf("%s/%s", path[1] ? path : "", name);
-	if (check_files(d, folder, name, e) < 0)
-		return -1;
+	// Neither the file nor those beside it may be links: SQLite would write to the target of another account's link.
+	static const char *const ending[] = {"", "-wal", "-shm", "-journal"};
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++) {
+		CLEANUP(mem_free) char *one = xasprintf("%s%s", name, ending[i]);
+		if (safefile_check_at(folder, one, e) < 0)
+			return err_prefix(e, "%s: ", d->kind->name);
+	}
 	return make ? make_file(d, folder, name, e) : 0;
 }
 

@@ -123,9 +123,21 @@ static int want_release(const struct copies *all, size_t i, const char *ending, 
 	return release_want(catalog_path(all->catalog), all->platform, all->item[i].folder_path, name, e);
 }
 
-// Writes the marks to the catalog, as a scan of the sidecars would.
-static int write_marks(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+static int mark_copies(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
+	// text NULL: removes the sidecars.
+	for (size_t i = 0; i < all->count; i++) {
+		struct place_folder *open = all->item[i].open;
+		if (!all->item[i].is_meant)
+			continue;
+		if ((text ? sidecar_write(open, all->filename, mark, *text, e)
+			  : sidecar_remove(open, all->filename, mark, e)) < 0 ||
+			want_release(all, i, sidecar_ending[mark], e) < 0)
+			return err_prefix(e, "platform %s: ", all->platform->name);
+	}
+	if (store_is_split(all->platform))
+		return 0;
+	// Writes the marks to the catalog, as a scan of the sidecars would.
 	CLEANUP(mem_free) char *words = text ? xstrndup(text->ptr, text->len) : NULL;
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(all->catalog, &t, e) < 0)
@@ -142,21 +154,6 @@ static int write_marks(const struct copies *all, enum mark mark, const struct st
 			return -1;
 	}
 	return catalog_commit(&t, e);
-}
-
-static int mark_copies(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
-{
-	// text NULL: removes the sidecars.
-	for (size_t i = 0; i < all->count; i++) {
-		struct place_folder *open = all->item[i].open;
-		if (!all->item[i].is_meant)
-			continue;
-		if ((text ? sidecar_write(open, all->filename, mark, *text, e)
-			  : sidecar_remove(open, all->filename, mark, e)) < 0 ||
-			want_release(all, i, sidecar_ending[mark], e) < 0)
-			return err_prefix(e, "platform %s: ", all->platform->name);
-	}
-	return store_is_split(all->platform) ? 0 : write_marks(all, mark, text, e);
 }
 
 int sidecar_ops_check(const struct platform *p, struct catalog *c, const char *filename, struct err *e)

@@ -220,27 +220,6 @@ static bool is_kept(const struct searching *s, const struct inside_hit *group, s
 	return is_double || !group[count - 1].version;
 }
 
-static void choose_libraries(struct searching *s)
-{
-	struct inside_result *r = s->out;
-	size_t kept = 0;
-	if (r->hits)
-		qsort(r->hit, r->hits, sizeof(*r->hit), by_library);
-	CLEANUP(mem_free) struct inside_hit *all = r->hit;
-	size_t count = r->hits;
-	r->hit = xcalloc(count + 1, sizeof(*r->hit));
-	for (size_t from = 0, to; from < count; from = to) {
-		for (to = from + 1; to < count && by_wheel(&all[from], &all[to]) == 0 &&
-				    compare_hit_texts(all[from].library, all[to].library) == 0;)
-			to++;
-		for (size_t i = from; i < to; i++)
-			if (is_kept(s, &all[from], to - from, i - from))
-				r->hit[kept++] = all[i];
-	}
-	r->hits = kept;
-	r->hit_room = count + 1;
-}
-
 // --- symbols ---
 
 static bool has_symbol(const struct wheel_facts *f, const char *symbol, bool is_imported)
@@ -310,7 +289,23 @@ static int find_all(struct searching *s, struct err *e)
 	case INSIDE_SEARCH_BUNDLES:
 		if (find_words(s, CATALOG_INSIDE_BUNDLES, e) < 0 || find_words(s, CATALOG_INSIDE_COMPONENT, e) < 0)
 			return -1;
-		choose_libraries(s);
+		struct inside_result *r = s->out;
+		size_t kept = 0;
+		if (r->hits)
+			qsort(r->hit, r->hits, sizeof(*r->hit), by_library);
+		CLEANUP(mem_free) struct inside_hit *all = r->hit;
+		size_t count = r->hits;
+		r->hit = xcalloc(count + 1, sizeof(*r->hit));
+		for (size_t from = 0, to; from < count; from = to) {
+			for (to = from + 1; to < count && by_wheel(&all[from], &all[to]) == 0 &&
+					    compare_hit_texts(all[from].library, all[to].library) == 0;)
+				to++;
+			for (size_t i = from; i < to; i++)
+				if (is_kept(s, &all[from], to - from, i - from))
+					r->hit[kept++] = all[i];
+		}
+		r->hits = kept;
+		r->hit_room = count + 1;
 		return 0;
 	case INSIDE_SEARCH_SBOM:
 		return find_words(s, CATALOG_INSIDE_COMPONENT, e);

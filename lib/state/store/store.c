@@ -73,8 +73,14 @@ static void forget_wanted(struct wanted *wanted, size_t count)
 	free(wanted);
 }
 
-static void set_release(const struct store *s, const struct config_platform *p, struct platform *out)
+// A configured platform may be anywhere, and its folder may be missing (a volume that is not mounted), which the scan
+// reports. Below the store, links may lead to anywhere in the store.
+static int add_configured(struct store *s, const struct config_platform *p, const struct wanted *w, struct err *e)
 {
+	const char *real = w->real ? w->real : w->path;
+	struct str below = str_from(real), store = str_from(s->path ? s->path : "");
+	bool is_below = store.len && str_starts(below, store) && below.ptr[store.len] == '/';
+	struct platform *out = append_platform(s, w->name, is_below ? s->path : real, real);
 	if (p->write_path) {
 		CLEANUP(mem_free)
 		char *path = p->write_path[0] == '/' ? xstrdup(p->write_path) : xasprintf("%s/%s", s->path, p->write_path);
@@ -88,17 +94,6 @@ static void set_release(const struct store *s, const struct config_platform *p, 
 	}
 	out->release_delay = p->release_delay;
 	out->release_timeout = p->release_timeout;
-}
-
-// A configured platform may be anywhere, and its folder may be missing (a volume that is not mounted), which the scan
-// reports. Below the store, links may lead to anywhere in the store.
-static int add_configured(struct store *s, const struct config_platform *p, const struct wanted *w, struct err *e)
-{
-	const char *real = w->real ? w->real : w->path;
-	struct str below = str_from(real), store = str_from(s->path ? s->path : "");
-	bool is_below = store.len && str_starts(below, store) && below.ptr[store.len] == '/';
-	struct platform *out = append_platform(s, w->name, is_below ? s->path : real, real);
-	set_release(s, p, out);
 	out->is_away = w->is_away;
 	out->is_mutable = p->is_mutable;
 	out->is_private = p->is_private;
@@ -119,21 +114,6 @@ static int want_configured(const struct store *s, const struct config_platform *
 	out->name = xstrdup(p->name);
 	out->path = path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", s->path, path);
 	return 0;
-}
-
-static int add_all_configured(struct store *s, const struct config *c, unsigned wait_ms, struct err *e)
-{
-	struct wanted *wanted = xcalloc(c->platform_count, sizeof(*wanted));
-	int result = 0;
-	for (size_t i = 0; i < c->platform_count && result == 0; i++)
-		result = want_configured(s, &c->platforms[i], &wanted[i], e);
-	s->platform = xcalloc(c->platform_count, sizeof(*s->platform));
-	if (result == 0)
-		probe_folders(s, wanted, c->platform_count, wait_ms);
-	for (size_t i = 0; i < c->platform_count && result == 0; i++)
-		result = add_configured(s, &c->platforms[i], &wanted[i], e);
-	forget_wanted(wanted, c->platform_count);
-	return result;
 }
 
 // Whether it is a folder, or a link to one in the store. What may not be read may be one.
@@ -219,8 +199,19 @@ static void forget_stray(struct store *s)
 
 static int find_platforms(struct store *s, const struct config *c, unsigned wait_ms, struct err *e)
 {
-	if (c->platform_count)
-		return add_all_configured(s, c, wait_ms, e);
+	if (c->platform_count) {
+		struct wanted *wanted = xcalloc(c->platform_count, sizeof(*wanted));
+		int result = 0;
+		for (size_t i = 0; i < c->platform_count && result == 0; i++)
+			result = want_configured(s, &c->platforms[i], &wanted[i], e);
+		s->platform = xcalloc(c->platform_count, sizeof(*s->platform));
+		if (result == 0)
+			probe_folders(s, wanted, c->platform_count, wait_ms);
+		for (size_t i = 0; i < c->platform_count && result == 0; i++)
+			result = add_configured(s, &c->platforms[i], &wanted[i], e);
+		forget_wanted(wanted, c->platform_count);
+		return result;
+	}
 	s->is_detected = true;
 	if (detect_platforms(s, wait_ms, e) < 0)
 		return -1;

@@ -75,17 +75,6 @@ static void add_bundled(struct taken_facts *t, struct str library)
 	take_name_of_kind(t, CATALOG_INSIDE_BUNDLES, is_hashed ? buf_view(&plain) : library, NULL, NULL);
 }
 
-static void take_toolchains(struct taken_facts *t, const struct wheel_facts *f)
-{
-	CLEANUP(strset_release) struct strset all = {0};
-	for (size_t i = 0; i < f->elfs; i++)
-		for (size_t k = 0; k < f->elf[i].elf.toolchain.count; k++)
-			strset_add(&all, f->elf[i].elf.toolchain.item[k]);
-	strset_sort(&all);
-	for (size_t i = 0; i < all.count; i++)
-		take_name_of_kind(t, CATALOG_INSIDE_TOOLCHAIN, str_from(all.item[i]), NULL, NULL);
-}
-
 // --- symbols ---
 
 // A symbol that the wheel imports from outside has the halves of its hash exchanged.
@@ -170,7 +159,13 @@ void taken_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, struc
 		const struct wheel_component *c = &f->component[i];
 		take_name_of_kind(out, CATALOG_INSIDE_COMPONENT, str_from(c->name), c->version, c->purl);
 	}
-	take_toolchains(out, f);
+	CLEANUP(strset_release) struct strset all = {0};
+	for (size_t i = 0; i < f->elfs; i++)
+		for (size_t k = 0; k < f->elf[i].elf.toolchain.count; k++)
+			strset_add(&all, f->elf[i].elf.toolchain.item[k]);
+	strset_sort(&all);
+	for (size_t i = 0; i < all.count; i++)
+		take_name_of_kind(out, CATALOG_INSIDE_TOOLCHAIN, str_from(all.item[i]), NULL, NULL);
 	size_t kept = 0;
 	if (out->names)
 		qsort(out->name, out->names, sizeof(*out->name), by_inside_name);

@@ -101,23 +101,6 @@ static int delete_record(const char *folder, const uint8_t id[SHA256_SIZE], stru
 	return place_remove(open, name, NULL, e) < 0 ? err_prefix(e, "%s/%s/", folder, below) : 0;
 }
 
-static int end_records(struct expiry *x, const char *folder, uint64_t *ended, struct err *e)
-{
-	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
-	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	if (views_write_enter(folder, &hold, e) < 0 || catalog_begin(x->catalog, &t, e) < 0)
-		return -1;
-	for (size_t i = 0; i < x->records; i++) {
-		if (x->record[i].is_named)
-			continue;
-		if (delete_record(folder, x->record[i].id, e) < 0 ||
-			catalog_evidence_remove(x->catalog, x->record[i].id, e) < 0)
-			return -1;
-		++*ended;
-	}
-	return catalog_commit(&t, e);
-}
-
 int evidence_expire(const char *folder, struct catalog *c, uint64_t keep, int64_t now, uint64_t *ended, struct err *e)
 {
 	CLEANUP(release_expiry) struct expiry x = {.catalog = c};
@@ -129,5 +112,19 @@ int evidence_expire(const char *folder, struct catalog *c, uint64_t keep, int64_
 		return 0;
 	qsort(x.record, x.records, sizeof(*x.record), compare_records);
 	int is_whole = note_all_named(&x, e);
-	return is_whole <= 0 ? is_whole : end_records(&x, folder, ended, e);
+	if (is_whole <= 0)
+		return is_whole;
+	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (views_write_enter(folder, &hold, e) < 0 || catalog_begin(x.catalog, &t, e) < 0)
+		return -1;
+	for (size_t i = 0; i < x.records; i++) {
+		if (x.record[i].is_named)
+			continue;
+		if (delete_record(folder, x.record[i].id, e) < 0 ||
+			catalog_evidence_remove(x.catalog, x.record[i].id, e) < 0)
+			return -1;
+		++*ended;
+	}
+	return catalog_commit(&t, e);
 }
