@@ -142,9 +142,7 @@ static int offer_other_build(void *ctx, const struct catalog_evidence *row, cons
 	struct evidence_search *s = ctx;
 	struct evidence_offer offer = {.order = row->order};
 	memcpy(offer.id, row->id, SHA256_SIZE);
-	if (offer_record(s, tested, &offer, e) < 0)
-		return -1;
-	return s->best[PROMOTION_EQUAL_CONTENTS].is_found;
+	return offer_record(s, tested, &offer, e) < 0 ? -1 : s->best[PROMOTION_EQUAL_CONTENTS].is_found;
 }
 
 // --- given records ---

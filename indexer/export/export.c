@@ -260,9 +260,7 @@ static int update_docroot(struct export *x, struct err *e)
 	if (for_each_project(x, export_page, e) < 0)
 		return -1;
 	docroot_next(x->root);
-	if (for_each_root(x, export_page, e) < 0)
-		return -1;
-	return docroot_settle(x->root, &x->wanted, e);
+	return for_each_root(x, export_page, e) < 0 ? -1 : docroot_settle(x->root, &x->wanted, e);
 }
 
 // A view of which nothing is known is not exported as if it were empty.

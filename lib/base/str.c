@@ -26,9 +26,7 @@ int str_cmp(struct str a, struct str b)
 {
 	size_t shorter = a.len < b.len ? a.len : b.len;
 	int order = shorter ? memcmp(a.ptr, b.ptr, shorter) : 0;
-	if (order)
-		return order;
-	return (a.len > b.len) - (a.len < b.len);
+	return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
 bool str_starts(struct str s, struct str prefix)

@@ -40,9 +40,7 @@ int wheel_reading_load(struct wheel_reading *r, const struct zipmember *m, uint6
 	if (m->size > most)
 		return err_set(e, ERR_LIMIT, "%llu bytes, more than %llu", (unsigned long long)m->size,
 			(unsigned long long)most);
-	if (wheel_reading_spend(r, m->size, e) < 0)
-		return -1;
-	return zipload_whole(r->load, m, bytes, e);
+	return wheel_reading_spend(r, m->size, e) < 0 ? -1 : zipload_whole(r->load, m, bytes, e);
 }
 
 struct wheel_reader *wheel_reader_new(void)

@@ -86,9 +86,7 @@ int fs_open_in_root(int dirfd, const char *path, int flags, struct err *e)
 int fs_open_dir(const char *path, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno(e, kind_of_open(), "%s", path);
-	return fd;
+	return fd < 0 ? err_errno(e, kind_of_open(), "%s", path) : fd;
 }
 
 void fs_close_dir(DIR **dir)

@@ -24,9 +24,7 @@ static int check_member_name(struct str name, struct err *e)
 	for (size_t i = 0; i < name.len; i++)
 		if ((unsigned char)name.ptr[i] < 0x20 || name.ptr[i] == 0x7f)
 			return err_set(e, ERR_INVALID, "Invalid character in filename");
-	if (!str_is_utf8(name))
-		return err_set(e, ERR_INVALID, "Filename not unicode");
-	return 0;
+	return str_is_utf8(name) ? 0 : err_set(e, ERR_INVALID, "Filename not unicode");
 }
 
 // Takes the 64-bit values from the ZIP64 field. It holds, in this order, only the values that are all ones in the
@@ -274,9 +272,7 @@ static int read_end64(const struct byte_source *s, const char *locator, const ch
 		    agrees_with_zip64(zip_get16(end + 8), UINT16_MAX, out->count) &&
 		    agrees_with_zip64(zip_get32(end + 12), UINT32_MAX, out->size) &&
 		    agrees_with_zip64(zip_get32(end + 16), UINT32_MAX, out->offset);
-	if (!same)
-		return err_set(e, ERR_INVALID, "Corrupt zip64 end of central directory record");
-	return 0;
+	return same ? 0 : err_set(e, ERR_INVALID, "Corrupt zip64 end of central directory record");
 }
 
 int zipend_read(const struct byte_source *s, struct zipend *out, struct err *e)

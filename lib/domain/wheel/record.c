@@ -58,9 +58,7 @@ static int csv_read_quoted(struct csv_reader *r, struct field *out, struct err *
 		buf_putc(&r->quoted, c);
 	}
 	out->text.len = r->quoted.len - out->from;
-	if (open)
-		return err_set(e, ERR_INVALID, "RECORD line %zu: open quote", r->line);
-	return 0;
+	return open ? err_set(e, ERR_INVALID, "RECORD line %zu: open quote", r->line) : 0;
 }
 
 static int csv_read_field(struct csv_reader *r, struct field *out, struct err *e)

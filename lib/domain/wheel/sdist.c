@@ -80,9 +80,7 @@ static int on_unpacked_piece(void *ctx, struct str piece, struct err *e)
 static int read_tar(struct sdist_examination *x, struct err *e)
 {
 	tarstream_init(&x->tar, on_tar_entry, x);
-	if (decompress_gzip(x->bytes, on_unpacked_piece, x, e) < 0)
-		return -1;
-	return tarstream_end(&x->tar, e);
+	return decompress_gzip(x->bytes, on_unpacked_piece, x, e) < 0 ? -1 : tarstream_end(&x->tar, e);
 }
 
 static int read_zip(struct sdist_examination *x, struct err *e)

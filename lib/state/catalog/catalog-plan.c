@@ -116,9 +116,7 @@ static int finish_plan(struct catalog_planner *p, const struct catalog_plan_chan
 	query_bind_text(q, 2, id);
 	query_bind_int(q, 3, made);
 	query_bind_text(q, 4, head);
-	if (query_run(q, e) < 0)
-		return -1;
-	return catalog_run_by(p->catalog, PLAN_REPLACE, BY(SQL_INT(p->plan)), e);
+	return query_run(q, e) < 0 ? -1 : catalog_run_by(p->catalog, PLAN_REPLACE, BY(SQL_INT(p->plan)), e);
 }
 
 int catalog_plan_finish(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)

@@ -10,9 +10,7 @@
 static int were_read(struct catalog *c, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, VIEWS_READ_GET, e);
-	if (query_step(q, e) < 0)
-		return -1;
-	return query_int(q, 0) != 0;
+	return query_step(q, e) < 0 ? -1 : query_int(q, 0) != 0;
 }
 
 int catalog_view_find(struct catalog *c, const char *view, struct catalog_view *out, struct err *e)

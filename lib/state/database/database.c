@@ -240,9 +240,7 @@ static int upgrade_once(struct database *d, bool *done, struct err *e)
 	CLEANUP(mem_free)
 	char *mark = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", d->kind->application_id,
 		(int)version + 1);
-	if (run_script(d, d->kind->schema_step[version], e) < 0)
-		return -1;
-	return run_script(d, mark, e);
+	return run_script(d, d->kind->schema_step[version], e) < 0 ? -1 : run_script(d, mark, e);
 }
 
 static int upgrade_schema(struct database *d, struct err *e)

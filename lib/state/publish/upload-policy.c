@@ -77,9 +77,7 @@ void upload_policy_free(struct upload_policy *a)
 static int read_list(struct requirements *list, const char *path, enum requirement_form form, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REQUIREMENTS);
-	if (fs_read_file(path, &text, e) < 0)
-		return -1;
-	return requirements_parse(list, buf_view(&text), path, form, e);
+	return fs_read_file(path, &text, e) < 0 ? -1 : requirements_parse(list, buf_view(&text), path, form, e);
 }
 
 static int read_lists(const struct config *c, struct requirements *list, struct err *e)

@@ -179,9 +179,7 @@ static int check_volume(const struct platform *p, struct err *e)
 // No freeze of the platform returns from now on.
 static int hold_platform(struct yank_files *f, const struct platform *p, struct err *e)
 {
-	if (check_volume(p, e) < 0)
-		return -1;
-	return freeze_enter(p, false, &f->hold[f->holds++], e);
+	return check_volume(p, e) < 0 ? -1 : freeze_enter(p, false, &f->hold[f->holds++], e);
 }
 
 int yank_files_check(struct yank_files *f, struct catalog *c, struct err *e)
