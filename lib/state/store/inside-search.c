@@ -142,7 +142,6 @@ static int add_users(void *ctx, int64_t word, const struct catalog_inside_name *
 	// The name of a library that is what was sought; ptr NULL: none.
 	bool may_match = s->search->kind == INSIDE_SEARCH_BUNDLES && !is_of_language(name->purl);
 	struct str matched = may_match ? library_name_match(str_from(name->name), s->search->pattern) : (struct str){0};
-	;
 	bool matches = matched.ptr || matches_name(s->search, name);
 	s->is_beside = !matches && is_beside(s->search, name);
 	if (!matches && !s->is_beside)
@@ -220,6 +219,27 @@ static bool is_kept(const struct searching *s, const struct inside_hit *group, s
 	return is_double || !group[count - 1].version;
 }
 
+static void choose_libraries(struct searching *s)
+{
+	struct inside_result *r = s->out;
+	size_t kept = 0;
+	if (r->hits)
+		qsort(r->hit, r->hits, sizeof(*r->hit), by_library);
+	CLEANUP(mem_free) struct inside_hit *all = r->hit;
+	size_t count = r->hits;
+	r->hit = xcalloc(count + 1, sizeof(*r->hit));
+	for (size_t from = 0, to; from < count; from = to) {
+		for (to = from + 1; to < count && by_wheel(&all[from], &all[to]) == 0 &&
+				    compare_hit_texts(all[from].library, all[to].library) == 0;)
+			to++;
+		for (size_t i = from; i < to; i++)
+			if (is_kept(s, &all[from], to - from, i - from))
+				r->hit[kept++] = all[i];
+	}
+	r->hits = kept;
+	r->hit_room = count + 1;
+}
+
 // --- symbols ---
 
 static bool has_symbol(const struct wheel_facts *f, const char *symbol, bool is_imported)
@@ -289,23 +309,7 @@ static int find_all(struct searching *s, struct err *e)
 	case INSIDE_SEARCH_BUNDLES:
 		if (find_words(s, CATALOG_INSIDE_BUNDLES, e) < 0 || find_words(s, CATALOG_INSIDE_COMPONENT, e) < 0)
 			return -1;
-		struct inside_result *r = s->out;
-		size_t kept = 0;
-		if (r->hits)
-			qsort(r->hit, r->hits, sizeof(*r->hit), by_library);
-		CLEANUP(mem_free) struct inside_hit *all = r->hit;
-		size_t count = r->hits;
-		r->hit = xcalloc(count + 1, sizeof(*r->hit));
-		for (size_t from = 0, to; from < count; from = to) {
-			for (to = from + 1; to < count && by_wheel(&all[from], &all[to]) == 0 &&
-					    compare_hit_texts(all[from].library, all[to].library) == 0;)
-				to++;
-			for (size_t i = from; i < to; i++)
-				if (is_kept(s, &all[from], to - from, i - from))
-					r->hit[kept++] = all[i];
-		}
-		r->hits = kept;
-		r->hit_room = count + 1;
+		choose_libraries(s);
 		return 0;
 	case INSIDE_SEARCH_SBOM:
 		return find_words(s, CATALOG_INSIDE_COMPONENT, e);
