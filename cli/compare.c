@@ -71,20 +71,6 @@ static bool is_wheel_name(struct str name)
 	return filename_kind(name) == FILENAME_WHEEL;
 }
 
-static int parse_release(struct compare_pick *p, const char *text, struct session *s, struct err *e)
-{
-	const char *equals = strstr(text, "==");
-	struct str project = {text, (size_t)(equals - text)};
-	p->kind = PICK_RELEASE;
-	p->version = equals + strlen("==");
-	if (!name_is_valid(project))
-		return err_set(e, ERR_USAGE, "%s: not the name of a project before ==", p->text);
-	if (!version_is_valid(str_from(p->version)))
-		return err_set(e, ERR_USAGE, "%s: not a version behind ==", p->text);
-	p->project = session_project(s, project);
-	return 0;
-}
-
 static int parse_stored(struct compare_pick *p, const char *text, struct session *s, struct err *e)
 {
 	const char *slash = strchr(text, '/');
@@ -113,7 +99,18 @@ static int parse_pick(const char *text, struct session *s, struct compare_pick *
 		out->filename = slash ? slash + 1 : text;
 		return is_wheel_name(str_from(out->filename)) ? 0 : err_set(e, ERR_USAGE, "%s: no wheel", text);
 	}
-	return strstr(text, "==") ? parse_release(out, text, s, e) : parse_stored(out, text, s, e);
+	if (!strstr(text, "=="))
+		return parse_stored(out, text, s, e);
+	const char *equals = strstr(text, "==");
+	struct str project = {text, (size_t)(equals - text)};
+	out->kind = PICK_RELEASE;
+	out->version = equals + strlen("==");
+	if (!name_is_valid(project))
+		return err_set(e, ERR_USAGE, "%s: not the name of a project before ==", out->text);
+	if (!version_is_valid(str_from(out->version)))
+		return err_set(e, ERR_USAGE, "%s: not a version behind ==", out->text);
+	out->project = session_project(s, project);
+	return 0;
 }
 
 // --- the wheels that it may mean ---
@@ -189,28 +186,6 @@ static bool is_chosen_platform(const struct choice_list *l, const struct platfor
 	return store_is_wanted(l->command->s.globs.item, l->command->s.globs.count, p->name);
 }
 
-static bool is_chosen_somewhere(const struct choice_list *l, const struct filename *name)
-{
-	const struct store *s = &l->command->s.store;
-	for (size_t i = 0; i < s->platform_count; i++)
-		if (is_chosen_platform(l, &s->platform[i]) &&
-			fits_platform(&s->platform[i], name, l->command->s.python))
-			return true;
-	return false;
-}
-
-static bool is_chosen(const struct choice_list *l, const struct filename *name)
-{
-	const char *python = l->command->s.python;
-	if (!l->platform && l->command->s.globs.count)
-		return is_chosen_somewhere(l, name);
-	if (!python)
-		return true;
-	if (l->platform && l->platform->profile.environment_count)
-		return fits_platform(l->platform, name, python);
-	return fits_tags(name, python);
-}
-
 static bool is_of_pick(const struct choice_list *l, const char *filename)
 {
 	struct err ignored = ERR_INIT;
@@ -219,7 +194,22 @@ static bool is_of_pick(const struct choice_list *l, const char *filename)
 		return false;
 	if (l->pick->kind != PICK_RELEASE)
 		return strcmp(filename, l->pick->filename) == 0;
-	return version_cmp(&name.version, &l->version) == 0 && is_chosen(l, &name);
+	if (version_cmp(&name.version, &l->version) != 0)
+		return false;
+	const char *python = l->command->s.python;
+	if (!l->platform && l->command->s.globs.count) {
+		const struct store *s = &l->command->s.store;
+		for (size_t i = 0; i < s->platform_count; i++)
+			if (is_chosen_platform(l, &s->platform[i]) &&
+				fits_platform(&s->platform[i], &name, l->command->s.python))
+				return true;
+		return false;
+	}
+	if (!python)
+		return true;
+	if (l->platform && l->platform->profile.environment_count)
+		return fits_platform(l->platform, &name, python);
+	return fits_tags(&name, python);
 }
 
 static void add_choice(struct choice_list *l, const char *filename, const char *requires_python, bool is_yanked,
@@ -246,18 +236,6 @@ static int take_stored(void *ctx, const struct catalog_file *file, struct err *e
 	return 0;
 }
 
-static int list_stored(struct choice_list *l, const char *project, struct err *e)
-{
-	const struct store *s = &l->command->s.store;
-	for (size_t i = 0; i < s->platform_count; i++) {
-		l->platform = &s->platform[i];
-		if (is_chosen_platform(l, l->platform) && l->platform->id &&
-			catalog_project_files(l->command->s.catalog, l->platform->id, project, take_stored, l, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int take_page(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct choice_list *l = ctx;
@@ -279,7 +257,14 @@ static int list_project(struct choice_list *l, const char *project, struct err *
 {
 	if (l->pick->is_upstream)
 		return upstream_ask(l->command->s.upstreams, l->command->s.catalog, project, take_page, l, e);
-	return list_stored(l, project, e);
+	const struct store *s = &l->command->s.store;
+	for (size_t i = 0; i < s->platform_count; i++) {
+		l->platform = &s->platform[i];
+		if (is_chosen_platform(l, l->platform) && l->platform->id &&
+			catalog_project_files(l->command->s.catalog, l->platform->id, project, take_stored, l, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 // Lists the wheels of a release, or all that may be meant by a name without platform. ERR_NOT_FOUND: upstream has none.
@@ -353,16 +338,6 @@ static int open_upstream(const struct compare_command *x, const char *filename, 
 	return 0;
 }
 
-static int open_choice(struct compare_command *x, const struct pick_choice *choice, struct picked_wheel *out,
-	struct err *e)
-{
-	const char *where = choice->platform ? choice->platform->name : "upstream";
-	out->filename = choice->filename;
-	out->label = arena_printf(&x->s.arena, choice->platform ? "%s/%s" : "%s:%s", where, choice->filename);
-	return choice->platform ? open_stored(choice->platform, x->s.catalog, choice->filename, out, e)
-				: open_upstream(x, choice->filename, out, e);
-}
-
 static int pick_one(struct compare_command *x, const struct compare_pick *p, struct picked_wheel *out, struct err *e)
 {
 	struct pick_choices choices = {0};
@@ -376,13 +351,12 @@ static int pick_one(struct compare_command *x, const struct compare_pick *p, str
 		return err_set(e, ERR_USAGE, "%s: %zu wheels: name one of them, or choose with --platform and --python",
 			p->text, choices.count);
 	}
-	return open_choice(x, &choices.item[0], out, e);
-}
-
-static int refuse_pick(const struct store *store, const struct compare_pick *p, struct err *e)
-{
-	store_refuse_platform(store, p->platform, ERR_NOT_FOUND, e);
-	return err_prefix(e, "%s: no such file, and ", p->text);
+	const struct pick_choice *choice = &choices.item[0];
+	const char *where = choice->platform ? choice->platform->name : "upstream";
+	out->filename = choice->filename;
+	out->label = arena_printf(&x->s.arena, choice->platform ? "%s/%s" : "%s:%s", where, choice->filename);
+	return choice->platform ? open_stored(choice->platform, x->s.catalog, choice->filename, out, e)
+				: open_upstream(x, choice->filename, out, e);
 }
 
 // ERR_USAGE: there are several; they were printed to standard error. ERR_NOT_FOUND: there is none. The caller releases
@@ -400,8 +374,10 @@ static int open_pick(struct compare_command *x, const struct compare_pick *p, st
 	if (p->is_upstream)
 		return open_upstream(x, p->filename, out, e);
 	const struct platform *found = store_platform_named(&x->s.store, str_from(p->platform));
-	if (!found)
-		return refuse_pick(&x->s.store, p, e);
+	if (!found) {
+		store_refuse_platform(&x->s.store, p->platform, ERR_NOT_FOUND, e);
+		return err_prefix(e, "%s: no such file, and ", p->text);
+	}
 	return open_stored(found, x->s.catalog, p->filename, out, e);
 }
 // --- what the arguments need ---
@@ -466,22 +442,6 @@ static int read_picked(struct compare_command *x, const struct compare_pick *pic
 	return 0;
 }
 
-static int compare_wheels(struct compare_command *x, struct err *e)
-{
-	CLEANUP(compared_wheel_release) struct compared_wheel a = {0}, b = {0};
-	CLEANUP(wheel_compare_release) struct wheel_compare result = {0};
-	CLEANUP(report_sheet_release) struct report_sheet sheet = {0};
-	if (read_picked(x, &x->pick[0], &a, e) < 0 || read_picked(x, &x->pick[1], &b, e) < 0)
-		return -1;
-	wheel_compare_make(&a.side, &b.side, &result);
-	if (x->s.is_json) {
-		session_json(&x->s, wheel_compare_json(&result));
-		return 0;
-	}
-	wheel_compare_sheet(&result, &sheet);
-	return write_sheet(x, &sheet, e);
-}
-
 // --- two releases ---
 
 static void list_release(const struct pick_choices *from, const struct platform *p, struct release_file *file,
@@ -505,8 +465,15 @@ static void add_platform(struct release_compare *r, const struct pick_choices fr
 	release_compare_platform(r, p ? p->name : NULL, p ? &p->profile : NULL, files);
 }
 
-static int write_releases(struct compare_command *x, const struct pick_choices choices[2], struct err *e)
+static int compare_releases(struct compare_command *x, struct err *e)
 {
+	struct pick_choices choices[2] = {{0}, {0}};
+	for (int i = 0; i < 2; i++) {
+		if (pick_choices_list(x, &x->pick[i], &choices[i], e) < 0)
+			return -1;
+		if (!choices[i].count)
+			return err_set(e, ERR_NOT_FOUND, "%s: there is no such wheel", x->pick[i].text);
+	}
 	CLEANUP(release_compare_release) struct release_compare r = {0};
 	CLEANUP(report_sheet_release) struct report_sheet sheet = {0};
 	release_compare_begin(&r, x->pick[0].text, x->pick[1].text);
@@ -520,18 +487,6 @@ static int write_releases(struct compare_command *x, const struct pick_choices c
 	}
 	release_compare_sheet(&r, &sheet);
 	return write_sheet(x, &sheet, e);
-}
-
-static int compare_releases(struct compare_command *x, struct err *e)
-{
-	struct pick_choices choices[2] = {{0}, {0}};
-	for (int i = 0; i < 2; i++) {
-		if (pick_choices_list(x, &x->pick[i], &choices[i], e) < 0)
-			return -1;
-		if (!choices[i].count)
-			return err_set(e, ERR_NOT_FOUND, "%s: there is no such wheel", x->pick[i].text);
-	}
-	return write_releases(x, choices, e);
 }
 
 static int take_words(struct compare_command *x, struct err *e)
@@ -569,7 +524,20 @@ static int run_compare(void *self, struct err *e)
 			    (needs_upstream(x) ? SESSION_UPSTREAM : 0),
 		    e) < 0)
 		return -1;
-	return are_whole_releases(x) ? compare_releases(x, e) : compare_wheels(x, e);
+	if (are_whole_releases(x))
+		return compare_releases(x, e);
+	CLEANUP(compared_wheel_release) struct compared_wheel a = {0}, b = {0};
+	CLEANUP(wheel_compare_release) struct wheel_compare result = {0};
+	CLEANUP(report_sheet_release) struct report_sheet sheet = {0};
+	if (read_picked(x, &x->pick[0], &a, e) < 0 || read_picked(x, &x->pick[1], &b, e) < 0)
+		return -1;
+	wheel_compare_make(&a.side, &b.side, &result);
+	if (x->s.is_json) {
+		session_json(&x->s, wheel_compare_json(&result));
+		return 0;
+	}
+	wheel_compare_sheet(&result, &sheet);
+	return write_sheet(x, &sheet, e);
 }
 
 static const struct option_row options[] = {

@@ -80,21 +80,6 @@ static void list_files(struct arena *text, const struct branch *b, struct missin
 	out->files = b->files;
 }
 
-static void list_branches(struct make *x)
-{
-	struct missing *out = x->out;
-	out->branch = xcalloc(x->branches.count + 1, sizeof(*out->branch));
-	for (; out->branches < x->branches.count; out->branches++) {
-		const struct branch *b = &x->branches.branch[out->branches];
-		out->branch[out->branches] = (struct missing_branch){
-			.name = arena_copy(&out->text, str_from(b->name)),
-			.until = b->config->until ? arena_copy(&out->text, str_from(b->config->until)) : NULL,
-			.is_over = b->is_over,
-		};
-		list_files(&out->text, b, &out->branch[out->branches]);
-	}
-}
-
 static void list_environments(struct make *x)
 {
 	struct missing *out = x->out;
@@ -106,21 +91,6 @@ static void list_environments(struct make *x)
 			.python = arena_copy(&out->text, str_from(p->python)),
 		};
 	}
-}
-
-// What no scan has read may be in the store, and must not be taken for missing.
-static int check_scanned(struct make *x, struct err *e)
-{
-	for (size_t i = 0; i < x->wanted.fits.places; i++) {
-		const struct platform *p = x->wanted.fits.place[i].platform;
-		enum catalog_scanned scanned = CATALOG_NOT_TRIED;
-		if (p->id && catalog_platform_scanned(x->catalog, p->id, &scanned, e) < 0)
-			return -1;
-		if (scanned != CATALOG_SCANNED)
-			return err_set(e, ERR_NOT_FOUND,
-				"platform %s: no scan has read it yet: run wheelcache index first", p->name);
-	}
-	return 0;
 }
 
 // --- looking up ---
@@ -187,15 +157,14 @@ static const char *copy_text(struct arena *a, const char *text)
 	return text ? arena_copy(a, str_from(text)) : NULL;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 // Without a version, an impossible want is told by its specifier.
 static bool is_same_row(const struct open_row *row, const struct cell_status *s, const struct branch_want *want)
 {
-	if (row->status.status != s->status || !same_text(row->status.version, s->version))
+	if (row->status.status != s->status)
+		return false;
+	const char *a = row->status.version;
+	const char *b = s->version;
+	if (!(a && b ? strcmp(a, b) == 0 : a == b))
 		return false;
 	return s->version || s->status != WHEEL_IMPOSSIBLE || strcmp(row->want->specifier, want->specifier) == 0;
 }
@@ -243,22 +212,6 @@ static void count_row(struct make *x, size_t environment, enum wheel_status stat
 	x->out->environment[environment].total[status] += (uint64_t)(int64_t)by;
 }
 
-static void describe_failure(const struct results_history *h, const struct missing_row *row, struct buf *out)
-{
-	char last[CLOCK_TEXT], retry[CLOCK_TEXT];
-	clock_write(h->last, last);
-	buf_printf(out, "%s in step %s, last at %s, %u time%s in a row", results_result_name[h->result],
-		h->step ? h->step : "?", last, h->failures, h->failures == 1 ? "" : "s");
-	if (row->attempts.retry) {
-		clock_write(row->attempts.retry, retry);
-		buf_printf(out, ", to be tried again at %s", retry);
-	} else {
-		buf_puts(out, ", not to be tried again by itself");
-	}
-	if (h->why && *h->why)
-		buf_printf(out, ": %s", h->why);
-}
-
 static void put_attempts(const struct cell_rules *r, const struct results_history *h, struct arena *text,
 	struct kept_row *kept)
 {
@@ -275,26 +228,21 @@ static void put_attempts(const struct cell_rules *r, const struct results_histor
 		kept->awaiting = arena_copy(text, str_from(h->awaiting));
 	if (row->attempts.retry && row->attempts.retry <= r->now)
 		return;
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, WHY_MAX);
-	describe_failure(h, row, &why);
+	CLEANUP(buf_release) struct buf why = buf_up_to(WHY_MAX);
+	char last[CLOCK_TEXT], retry[CLOCK_TEXT];
+	clock_write(h->last, last);
+	buf_printf(&why, "%s in step %s, last at %s, %u time%s in a row", results_result_name[h->result],
+		h->step ? h->step : "?", last, h->failures, h->failures == 1 ? "" : "s");
+	if (row->attempts.retry) {
+		clock_write(row->attempts.retry, retry);
+		buf_printf(&why, ", to be tried again at %s", retry);
+	} else {
+		buf_puts(&why, ", not to be tried again by itself");
+	}
+	if (h->why && *h->why)
+		buf_printf(&why, ": %s", h->why);
 	row->status = WHEEL_FAILED;
 	row->why = arena_copy(text, buf_view(&why));
-}
-
-// Applies what earlier attempts say.
-static int apply_history(const struct cell *cell, struct arena *text, struct kept_row *kept, struct err *e)
-{
-	struct missing_row *row = &kept->row;
-	struct results_history h;
-	if (!cell->rules->results || row->status != WHEEL_MISSING)
-		return 0;
-	if (results_history(cell->rules->results, row->platform, row->python, row->project, row->version, &h, e) < 0)
-		return -1;
-	if (h.failures)
-		put_attempts(cell->rules, &h, text, kept);
-	results_history_release(&h);
-	return 0;
 }
 
 static int keep_row(struct make *x, const struct cell *cell, const struct open_row *open, struct kept_row *kept,
@@ -315,7 +263,17 @@ static int keep_row(struct make *x, const struct cell *cell, const struct open_r
 	};
 	if (cell_explain(cell, open->want, &open->status, &x->out->text, &kept->row, e) < 0)
 		return -1;
-	return apply_history(cell, &x->out->text, kept, e);
+	// Applies what earlier attempts say.
+	struct missing_row *row = &kept->row;
+	struct results_history h;
+	if (!cell->rules->results || row->status != WHEEL_MISSING)
+		return 0;
+	if (results_history(cell->rules->results, row->platform, row->python, row->project, row->version, &h, e) < 0)
+		return -1;
+	if (h.failures)
+		put_attempts(cell->rules, &h, &x->out->text, kept);
+	results_history_release(&h);
+	return 0;
 }
 
 static bool needs_attention(enum wheel_status status)
@@ -432,27 +390,23 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 	return decide_cells(x, &cell, e);
 }
 
-// A project that is wanted nowhere, or only by URL, has no facts.
-static int decide_without_facts(struct make *x, struct err *e)
-{
-	CLEANUP(index_files_release) struct index_files none;
-	index_files_init(&none, x->project, &x->wanted.fits);
-	struct cell cell = {.rules = &x->rules,
-		.files = &none,
-		.project = x->project,
-		.is_upstream_known = true,
-		.upstream_says = ""};
-	return decide_cells(x, &cell, e);
-}
-
 static int decide_one(struct make *x, const char *project, struct err *e)
 {
 	x->project = project;
 	arena_release(&x->scratch);
 	if (check_cpu(x, e) < 0)
 		return -1;
-	if (!strset_has(&x->wanted.projects, project))
-		return decide_without_facts(x, e);
+	if (!strset_has(&x->wanted.projects, project)) {
+		// A project that is wanted nowhere, or only by URL, has no facts.
+		CLEANUP(index_files_release) struct index_files none;
+		index_files_init(&none, x->project, &x->wanted.fits);
+		struct cell cell = {.rules = &x->rules,
+			.files = &none,
+			.project = x->project,
+			.is_upstream_known = true,
+			.upstream_says = ""};
+		return decide_cells(x, &cell, e);
+	}
 	return upstream_load_cached(x->upstreams, x->reader, project, decide_project, x, e);
 }
 
@@ -516,23 +470,6 @@ static void decide_awaiting(struct make *x, struct kept_row *k)
 		k->row.status = WHEEL_AWAITING;
 		k->row.why = copy_text(&x->out->text, why);
 		return;
-	}
-}
-
-static void sort_rows(struct make *x)
-{
-	struct missing *out = x->out;
-	if (x->count)
-		qsort(x->kept, x->count, sizeof(*x->kept), compare_kept_rows);
-	for (size_t i = 0; i < x->count; i++)
-		decide_awaiting(x, &x->kept[i]);
-	out->row = xcalloc(x->count + 1, sizeof(*out->row));
-	for (size_t i = 0; i < x->count; i++) {
-		struct missing_row *row = &x->kept[i].row;
-		if (row->status != WHEEL_AWAITING && row->status != WHEEL_FAILED)
-			row->attempts = (struct missing_attempts){0};
-		if (!x->kept[i].is_hidden)
-			out->row[out->rows++] = *row;
 	}
 }
 
@@ -621,7 +558,19 @@ static int decide_all(struct make *x, struct err *e)
 	x->rules.catalog = snapshot;
 	if (check_view(x, e) < 0 || read_removed_wheels(x, e) < 0 || decide_projects(x, e) < 0)
 		return -1;
-	sort_rows(x);
+	struct missing *out = x->out;
+	if (x->count)
+		qsort(x->kept, x->count, sizeof(*x->kept), compare_kept_rows);
+	for (size_t i = 0; i < x->count; i++)
+		decide_awaiting(x, &x->kept[i]);
+	out->row = xcalloc(x->count + 1, sizeof(*out->row));
+	for (size_t i = 0; i < x->count; i++) {
+		struct missing_row *row = &x->kept[i].row;
+		if (row->status != WHEEL_AWAITING && row->status != WHEEL_FAILED)
+			row->attempts = (struct missing_attempts){0};
+		if (!x->kept[i].is_hidden)
+			out->row[out->rows++] = *row;
+	}
 	return catalog_is_current(snapshot, e);
 }
 
@@ -645,13 +594,31 @@ static int make_all(struct make *x, struct results *results, struct err *e)
 			"the configuration has no [branch]; [branch NAME] with requirements or constraints says what is wanted");
 	if (branches_read(x->config, x->options->branch, x->out->made, &x->branches, e) < 0)
 		return -1;
-	list_branches(x);
+	struct missing *out = x->out;
+	out->branch = xcalloc(x->branches.count + 1, sizeof(*out->branch));
+	for (; out->branches < x->branches.count; out->branches++) {
+		const struct branch *b = &x->branches.branch[out->branches];
+		out->branch[out->branches] = (struct missing_branch){
+			.name = arena_copy(&out->text, str_from(b->name)),
+			.until = b->config->until ? arena_copy(&out->text, str_from(b->config->until)) : NULL,
+			.is_over = b->is_over,
+		};
+		list_files(&out->text, b, &out->branch[out->branches]);
+	}
 	if (cell_rules_init(&x->rules, x->config, e) < 0 ||
 		wanted_cells_collect(&x->wanted, &x->branches, x->store, x->options, e) < 0)
 		return -1;
 	list_environments(x);
-	if (check_scanned(x, e) < 0)
-		return -1;
+	// What no scan has read may be in the store, and must not be taken for missing.
+	for (size_t i = 0; i < x->wanted.fits.places; i++) {
+		const struct platform *p = x->wanted.fits.place[i].platform;
+		enum catalog_scanned scanned = CATALOG_NOT_TRIED;
+		if (p->id && catalog_platform_scanned(x->catalog, p->id, &scanned, e) < 0)
+			return -1;
+		if (scanned != CATALOG_SCANNED)
+			return err_set(e, ERR_NOT_FOUND,
+				"platform %s: no scan has read it yet: run wheelcache index first", p->name);
+	}
 	x->rules.wants_pure = x->options->wants_pure;
 	x->rules.rebuild = x->options->rebuild;
 	x->rules.view = x->options->view;

@@ -90,13 +90,6 @@ bool session_has_key(const struct session *s, const char *section, const char *k
 	return false;
 }
 
-static void set_log_level(const char *name)
-{
-	for (int level = 0; level < LOG_LEVEL_COUNT; level++)
-		if (strcmp(name, log_level_name[level]) == 0)
-			log_set_level((enum log_level)level);
-}
-
 // Anyone who may register a name at one index can add files to the project of that name at another.
 static bool upstream_urls_have(const struct config *c, char byte)
 {
@@ -106,34 +99,10 @@ static bool upstream_urls_have(const struct config *c, char byte)
 	return false;
 }
 
-static void warn_of_indexes(const struct config *c)
-{
-	if ((c->upstreams.count > 1 || upstream_urls_have(c, ' ')) && strcmp(c->upstream_indexes, "together") == 0)
-		log_warn(
-			"[upstream] indexes = together: the files of a project may come from any of the indexes. "
-			"Anyone who may register a name at one index can add files to the project of that name at another. "
-			"indexes = first prevents this");
-}
-
 // A file that this account cannot reach is there too: reading it fails, and says why.
 static bool has_usual_file(void)
 {
 	return access(SESSION_USUAL, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
-}
-
-static void search_file(struct session *s)
-{
-	const char *variable = getenv("WHEELCACHE_CONFIG");
-	if (s->has_searched || s->file || s->search == SESSION_SEARCH_NONE)
-		return;
-	s->has_searched = true;
-	if (variable)
-		s->file = *variable ? variable : NULL;
-	else if (s->search == SESSION_SEARCH_ALL && !session_has_key(s, "store", "path") &&
-		 !session_has_key(s, "catalog", "path") && has_usual_file())
-		s->file = SESSION_USUAL;
-	if (s->file && !s->is_quiet)
-		log_info("the configuration is %s", s->file);
 }
 
 // The catalog of the configuration, if it has this store. The caller frees it.
@@ -162,27 +131,39 @@ static void warn_of_other_catalog(const struct session *s, const struct config *
 			ours, theirs);
 }
 
-static int refuse_config_file(const struct session *s, struct err *e)
-{
-	if (e->kind != ERR_USAGE)
-		err_prefix(e, "cannot read the configuration ");
-	if (e->kind != ERR_USAGE && s->has_searched)
-		err_advise(e, "run this as the account of the server, or name a file: --config FILE");
-	e->kind = ERR_USAGE; // even for a missing file
-	return -1;
-}
-
 int session_read(struct session *s, struct config *c, struct err *e)
 {
 	s->has_config |= c == &s->config;
-	search_file(s);
-	if (s->file && config_read(c, s->file, e) < 0)
-		return refuse_config_file(s, e);
+	const char *variable = getenv("WHEELCACHE_CONFIG");
+	if (!s->has_searched && !s->file && s->search != SESSION_SEARCH_NONE) {
+		s->has_searched = true;
+		if (variable)
+			s->file = *variable ? variable : NULL;
+		else if (s->search == SESSION_SEARCH_ALL && !session_has_key(s, "store", "path") &&
+			 !session_has_key(s, "catalog", "path") && has_usual_file())
+			s->file = SESSION_USUAL;
+		if (s->file && !s->is_quiet)
+			log_info("the configuration is %s", s->file);
+	}
+	if (s->file && config_read(c, s->file, e) < 0) {
+		if (e->kind != ERR_USAGE)
+			err_prefix(e, "cannot read the configuration ");
+		if (e->kind != ERR_USAGE && s->has_searched)
+			err_advise(e, "run this as the account of the server, or name a file: --config FILE");
+		e->kind = ERR_USAGE; // even for a missing file
+		return -1;
+	}
 	for (size_t i = 0; i < s->given_count; i++)
 		if (config_set(c, s->given[i].section, s->given[i].key, s->given[i].value, e) < 0)
 			return -1;
-	set_log_level(c->log_level);
-	warn_of_indexes(c);
+	for (int level = 0; level < LOG_LEVEL_COUNT; level++)
+		if (strcmp(c->log_level, log_level_name[level]) == 0)
+			log_set_level((enum log_level)level);
+	if ((c->upstreams.count > 1 || upstream_urls_have(c, ' ')) && strcmp(c->upstream_indexes, "together") == 0)
+		log_warn(
+			"[upstream] indexes = together: the files of a project may come from any of the indexes. "
+			"Anyone who may register a name at one index can add files to the project of that name at another. "
+			"indexes = first prevents this");
 	warn_of_other_catalog(s, c);
 	return 0;
 }

@@ -89,21 +89,6 @@ static struct file_system file_system_of(const char *path)
 	return local;
 }
 
-// Tries to write to a folder: creates an empty file with a temporary name, and removes it. Neither the mode of a folder
-// nor access() says who may write on AFS: ERR_IO, with the folder and the reason.
-static int file_system_try_write(const char *folder, struct err *e)
-{
-	char name[TEMPNAME_NAME];
-	CLEANUP(mem_close) int dirfd = fs_open_dir(folder, e);
-	if (dirfd < 0)
-		return -1;
-	tempname_name(name);
-	CLEANUP(mem_close) int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 || unlinkat(dirfd, name, 0) < 0)
-		return err_errno(e, ERR_IO, "%s", folder);
-	return 0;
-}
-
 // --- where the server and its commands write ---
 
 void doctor_writes_release(struct doctor_writes *w)
@@ -201,7 +186,19 @@ static int may_write(const char *folder, struct err *e)
 {
 	if (access(folder, W_OK | X_OK) < 0)
 		return err_errno(e, ERR_IO, "%s", folder);
-	return file_system_of(folder).is_remote ? file_system_try_write(folder, e) : 0;
+	if (!file_system_of(folder).is_remote)
+		return 0;
+	// Tries to write to a folder: creates an empty file with a temporary name, and removes it. Neither the mode of a folder
+	// nor access() says who may write on AFS: ERR_IO, with the folder and the reason.
+	char name[TEMPNAME_NAME];
+	CLEANUP(mem_close) int dirfd = fs_open_dir(folder, e);
+	if (dirfd < 0)
+		return -1;
+	tempname_name(name);
+	CLEANUP(mem_close) int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || unlinkat(dirfd, name, 0) < 0)
+		return err_errno(e, ERR_IO, "%s", folder);
+	return 0;
 }
 
 void doctor_writes_report(const struct doctor_writes *w, struct doctor_report *r)
@@ -246,17 +243,6 @@ static void look_at_room(struct doctor_report *r, const char *what, const char *
 
 // --- platforms ---
 
-// Such as by a backup that was restored with its mark.
-static void look_at_freeze(struct doctor_report *r, const struct platform *p)
-{
-	struct err unsaid = ERR_INIT; // the folder's row says it
-	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_NOTE);
-	if (freeze_is(p, &why, &unsaid) <= 0 || freeze_is_retirement(buf_view(&why)))
-		return;
-	doctor_warn(r, "frozen", "wheelcache thaw, if nothing needs the freeze any more",
-		"platform %s takes no writes: %s", p->name, why.len ? why.data : "no reason is given");
-}
-
 static void look_at_platform(struct doctor_report *r, const struct platform *p, struct doctor_writes *writes)
 {
 	const char *path = place_path(p->place);
@@ -277,7 +263,12 @@ static void look_at_platform(struct doctor_report *r, const struct platform *p, 
 		f.is_remote ? "; other machines' changes show after the next scan" : "");
 	// Adds the folder of a platform that answers.
 	add_write(writes, xasprintf("platform %s", p->name), xstrdup(place_path(p->written)), store_is_split(p));
-	look_at_freeze(r, p);
+	// Such as by a backup that was restored with its mark.
+	struct err unsaid = ERR_INIT; // the folder's row says it
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_NOTE);
+	if (freeze_is(p, &why, &unsaid) > 0 && !freeze_is_retirement(buf_view(&why)))
+		doctor_warn(r, "frozen", "wheelcache thaw, if nothing needs the freeze any more",
+			"platform %s takes no writes: %s", p->name, why.len ? why.data : "no reason is given");
 	if (strcmp(place_path(p->written), place_path(p->place)) != 0 && !p->release)
 		doctor_warn(r, "release", "set release in [platform], or release the volume by other means",
 			"platform %s: nothing brings %s to %s", p->name, place_path(p->written), place_path(p->place));

@@ -306,28 +306,21 @@ static int check_listed_files(struct project_diff *of, struct err *e)
 	return 0;
 }
 
-// Finds out whether upstream's project is another one than ours, which the operator can rule out by a name rule.
-static int compare_name_age(struct project_diff *of, struct err *e)
-{
-	const struct upstream_answer *a = of->answer;
-	enum name_age age;
-	of->is_other_project = a->is_ours;
-	if (a->result != UPSTREAM_KNOWN)
-		return 0;
-	if (name_owner_find_age(of->search->upstreams, of->search->catalog, a, &age, e) < 0)
-		return -1;
-	of->is_doubtful = age != NAME_AGE_OLDER;
-	of->is_other_project = age == NAME_AGE_YOUNGER;
-	return 0;
-}
-
 static int handle_answer(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct diff_search *s = ctx;
 	bool is_known = answer->result == UPSTREAM_KNOWN;
 	struct project_diff of = {.search = s, .answer = answer};
-	if (compare_name_age(&of, e) < 0)
-		return -1;
+	// Finds out whether upstream's project is another one than ours, which the operator can rule out by a name rule.
+	const struct upstream_answer *a = of.answer;
+	enum name_age age;
+	of.is_other_project = a->is_ours;
+	if (a->result == UPSTREAM_KNOWN) {
+		if (name_owner_find_age(of.search->upstreams, of.search->catalog, a, &age, e) < 0)
+			return -1;
+		of.is_doubtful = age != NAME_AGE_OLDER;
+		of.is_other_project = age == NAME_AGE_YOUNGER;
+	}
 	CLEANUP(yanked_releases_cleanup)
 	struct yanked_releases *yanks = is_known && s->options->yanks && !of.is_doubtful
 						? yanked_releases_new(answer->page, answer->project, answer->index)

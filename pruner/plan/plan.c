@@ -271,24 +271,21 @@ static bool is_failed_lookup(enum upstream_result result)
 	return true;
 }
 
-static void add_failed_lookup(struct plan *p, const struct upstream_answer *answer)
-{
-	ARENA_GROW(&p->text, p->failure, p->head.failures, p->failure_room);
-	p->failure[p->head.failures++] = (struct planfile_failure){
-		.project = arena_strdup(&p->text, answer->project),
-		.result = upstream_result_name[answer->result],
-		.why = arena_strdup(&p->text, answer->why ? answer->why : ""),
-	};
-	p->head.failed += is_failed_lookup(answer->result);
-}
-
 static int decide_project(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct plan_state *x = ctx;
 	int result = 0;
 	enum name_age age;
-	if (answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT)
-		add_failed_lookup(x->plan, answer);
+	if (answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT) {
+		struct plan *p = x->plan;
+		ARENA_GROW(&p->text, p->failure, p->head.failures, p->failure_room);
+		p->failure[p->head.failures++] = (struct planfile_failure){
+			.project = arena_strdup(&p->text, answer->project),
+			.result = upstream_result_name[answer->result],
+			.why = arena_strdup(&p->text, answer->why ? answer->why : ""),
+		};
+		p->head.failed += is_failed_lookup(answer->result);
+	}
 	if (name_owner_find_age(x->upstreams, x->reader, answer, &age, e) < 0)
 		return -1;
 	verdict_upstream_init(&x->upstream_facts, x->name, answer);
@@ -399,22 +396,6 @@ static void summarize_plan(struct plan_state *x)
 	p->losses = STEAL_PTR(x->losses);
 }
 
-// The policy for people to read; apply compares its hash. Without upstream's URLs, which may contain passwords.
-static const char *policy_text(struct arena *room, const struct config *c)
-{
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_CONFIG);
-	jsondoc_put_int(doc, "min-age", (int64_t)c->prune_min_age);
-	jsondoc_put_int(doc, "upstream-min-age", (int64_t)c->prune_upstream_min_age);
-	jsondoc_put_int(doc, "downloaded", (int64_t)c->prune_downloaded);
-	if (c->prune_packages)
-		jsondoc_put_str(doc, "packages", c->prune_packages);
-	if (c->prune_constraints)
-		jsondoc_put_str(doc, "constraints", c->prune_constraints);
-	jsondoc_write(doc, 0, &text);
-	return arena_copy(room, buf_view(&text));
-}
-
 static int finish_files(struct plan_state *x, struct err *e)
 {
 	const char *path = x->options->path, *slash = path ? strrchr(path, '/') : NULL;
@@ -479,7 +460,18 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 	out->head.made = x.now;
 	out->head.store = store->path ? store->path : "";
 	out->head.policy_hash = policy->hash;
-	out->head.policy = policy_text(&out->text, c);
+	// The policy for people to read; apply compares its hash. Without upstream's URLs, which may contain passwords.
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_CONFIG);
+	jsondoc_put_int(doc, "min-age", (int64_t)c->prune_min_age);
+	jsondoc_put_int(doc, "upstream-min-age", (int64_t)c->prune_upstream_min_age);
+	jsondoc_put_int(doc, "downloaded", (int64_t)c->prune_downloaded);
+	if (c->prune_packages)
+		jsondoc_put_str(doc, "packages", c->prune_packages);
+	if (c->prune_constraints)
+		jsondoc_put_str(doc, "constraints", c->prune_constraints);
+	jsondoc_write(doc, 0, &text);
+	out->head.policy = arena_copy(&out->text, buf_view(&text));
 	return upstreams_new(c, &x.upstreams, e) < 0 || pins_sync(c, catalog, e) < 0 ? -1 : make_plan(&x, e);
 }
 

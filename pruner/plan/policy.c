@@ -37,30 +37,6 @@ static void hash_number(struct digest *d, int64_t number)
 	digest_add(d, &number, sizeof(number));
 }
 
-static int read_lists(struct policy *p, const struct config *c, struct digest *d, struct err *e)
-{
-	p->has_packages = c->prune_packages != NULL;
-	hash_number(d, p->has_packages);
-	if (kept_lists_read(c, &p->packages, &p->pins, d, e) < 0)
-		return -1;
-	if (p->takes.off_list && !p->packages.count)
-		return err_set(e, ERR_USAGE,
-			"--off-list needs [prune] packages: without a list, or with an empty one, everything "
-			"would be off it");
-	return 0;
-}
-
-// What a branch wants matters only where its upstream's replacement does not.
-static int read_live_branches(struct policy *p, const struct config *c, int64_t now, struct digest *d, struct err *e)
-{
-	if (c->branch_count && branches_read(c, NULL, now, &p->branches, e) < 0)
-		return -1;
-	for (size_t i = 0; i < p->branches.count && p->takes.off_list; i++)
-		for (size_t k = 0; k < p->branches.branch[i].files; k++)
-			digest_add(d, p->branches.branch[i].file[k].sha256, SHA256_SIZE);
-	return 0;
-}
-
 static void hash_upstreams(const struct config_upstreams *u, struct digest *d)
 {
 	for (size_t i = 0; i < u->count; i++) {
@@ -81,8 +57,36 @@ static void hash_values(const struct policy *p, const struct config *c, struct d
 		hash_text(d, str_from(texts[i] ? texts[i] : ""));
 }
 
-static void hash_platforms(const struct store *s, struct digest *d)
+static int read_and_hash(struct policy *p, const struct config *c, const struct store *s, struct err *e)
 {
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	uint8_t sha256[SHA256_SIZE];
+	digest_begin(d);
+	hash_values(p, c, d);
+	p->has_packages = c->prune_packages != NULL;
+	hash_number(d, p->has_packages);
+	if (kept_lists_read(c, &p->packages, &p->pins, d, e) < 0)
+		return -1;
+	if (p->takes.off_list && !p->packages.count)
+		return err_set(e, ERR_USAGE,
+			"--off-list needs [prune] packages: without a list, or with an empty one, everything "
+			"would be off it");
+	// What a branch wants matters only where its upstream's replacement does not.
+	int64_t now = clock_wall_seconds();
+	if (c->branch_count && branches_read(c, NULL, now, &p->branches, e) < 0)
+		return -1;
+	for (size_t i = 0; i < p->branches.count && p->takes.off_list; i++)
+		for (size_t k = 0; k < p->branches.branch[i].files; k++)
+			digest_add(d, p->branches.branch[i].file[k].sha256, SHA256_SIZE);
+	// A line that matches no platform may be a mistake, or be meant for another store with the same list: only a warning.
+	for (size_t i = 0; i < p->packages.count; i++) {
+		const char *glob = p->packages.item[i].platform;
+		size_t k = 0;
+		while (glob && k < s->platform_count && fnmatch(glob, s->platform[k].name, 0) != 0)
+			k++;
+		if (glob && k == s->platform_count)
+			log_warn("%s: platform=%s is no platform of this store", p->packages.item[i].source, glob);
+	}
 	CLEANUP(buf_release) struct buf profile = buf_up_to(DESCRIPTION_MAX);
 	for (size_t i = 0; i < s->platform_count; i++) {
 		const struct platform *platform = &s->platform[i];
@@ -92,31 +96,6 @@ static void hash_platforms(const struct store *s, struct digest *d)
 		hash_text(d, str_from(platform->name));
 		hash_text(d, buf_view(&profile));
 	}
-}
-
-// A line that matches no platform may be a mistake, or be meant for another store with the same list: only a warning.
-static void warn_of_globs(const struct policy *p, const struct store *s)
-{
-	for (size_t i = 0; i < p->packages.count; i++) {
-		const char *glob = p->packages.item[i].platform;
-		size_t k = 0;
-		while (glob && k < s->platform_count && fnmatch(glob, s->platform[k].name, 0) != 0)
-			k++;
-		if (glob && k == s->platform_count)
-			log_warn("%s: platform=%s is no platform of this store", p->packages.item[i].source, glob);
-	}
-}
-
-static int read_and_hash(struct policy *p, const struct config *c, const struct store *s, struct err *e)
-{
-	CLEANUP(digest_cleanup) struct digest *d = digest_new();
-	uint8_t sha256[SHA256_SIZE];
-	digest_begin(d);
-	hash_values(p, c, d);
-	if (read_lists(p, c, d, e) < 0 || read_live_branches(p, c, clock_wall_seconds(), d, e) < 0)
-		return -1;
-	warn_of_globs(p, s);
-	hash_platforms(s, d);
 	digest_end(d, sha256);
 	hex_encode(sha256, sizeof(sha256), p->hash);
 	return 0;
