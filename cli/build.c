@@ -102,30 +102,6 @@ static int take_build_options(struct build_command *x, struct err *e)
 	return 0;
 }
 
-// A builder of a server has no store; the place of its results is then fixed, or configured.
-static char *catalog_of_builder(const struct build_command *x, struct err *e)
-{
-	bool has_place = x->s.config.store || x->s.config.catalog;
-	return x->from && !has_place ? catalog_default_path("/build") : cli_config_catalog(&x->s.config, e);
-}
-
-// No program that is run sees the token: neither its own environment nor that of this process has it.
-static void take_token(struct build_command *x)
-{
-	static const char *const secrets[] = {"WHEELCACHE_TOKEN", NULL};
-	const char *token = session_variable("WHEELCACHE_TOKEN");
-	x->token = token ? xstrdup(token) : NULL;
-	run_hide_secrets(secrets);
-	x->build.fetch = (struct fetch_options){
-		.ca_file = fetch_ca_file(x->s.ca_file),
-		.user = "__token__",
-		.password = x->token,
-		.netrc = session_variable("NETRC"),
-		.connect_seconds = CONNECT_SECONDS,
-		.stall_seconds = (unsigned)x->s.timeout,
-	};
-}
-
 // The first signal ends the build in order, the second one at once.
 static void take_signal(int number UNUSED)
 {
@@ -153,10 +129,24 @@ static int run_build(void *self, struct err *e)
 		s->search = SESSION_SEARCH_VARIABLE;
 	if (session_read(s, &s->config, e) < 0 || take_build_options(x, e) < 0)
 		return -1;
-	s->catalog_path = catalog_of_builder(x, e);
+	// A builder of a server has no store; the place of its results is then fixed, or configured.
+	bool has_place = x->s.config.store || x->s.config.catalog;
+	s->catalog_path = x->from && !has_place ? catalog_default_path("/build") : cli_config_catalog(&x->s.config, e);
 	if (!s->catalog_path || session_locate(s, !x->build.is_dry_run, e) < 0)
 		return -1;
-	take_token(x);
+	// No program that is run sees the token: neither its own environment nor that of this process has it.
+	static const char *const secrets[] = {"WHEELCACHE_TOKEN", NULL};
+	const char *token = session_variable("WHEELCACHE_TOKEN");
+	x->token = token ? xstrdup(token) : NULL;
+	run_hide_secrets(secrets);
+	x->build.fetch = (struct fetch_options){
+		.ca_file = fetch_ca_file(x->s.ca_file),
+		.user = "__token__",
+		.password = x->token,
+		.netrc = session_variable("NETRC"),
+		.connect_seconds = CONNECT_SECONDS,
+		.stall_seconds = (unsigned)x->s.timeout,
+	};
 	take_signals(x);
 	x->build.config = &s->config;
 	x->build.catalog = s->catalog_path;

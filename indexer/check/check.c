@@ -346,21 +346,6 @@ static int add_known_name(void *ctx, const char *view, struct err *e UNUSED)
 	return 0;
 }
 
-static int compare_memberships(struct view_check *v, struct err *e)
-{
-	CLEANUP(strset_release) struct strset views = {0};
-	struct err why = ERR_INIT;
-	if (catalog_views(v->catalog, add_known_name, &views, e) < 0)
-		return -1;
-	if (views_find_folders(v->folder, false, &views, &why) < 0)
-		add_wrong(v, v->folder, "", why.msg);
-	strset_sort(&views);
-	for (size_t i = 0; i < views.count; i++)
-		if (check_one_view(v, views.item[i], e) < 0)
-			return -1;
-	return 0;
-}
-
 // --- evidence ---
 
 static int check_record(void *ctx, const uint8_t id[SHA256_SIZE], struct err *e UNUSED)
@@ -415,8 +400,16 @@ static int check_views(struct catalog *c, const char *folder, struct summary *su
 		add_wrong(&v, folder, "", "it does not answer");
 		return 0;
 	}
-	if (compare_memberships(&v, e) < 0)
+	CLEANUP(strset_release) struct strset views = {0};
+	struct err why = ERR_INIT;
+	if (catalog_views(v.catalog, add_known_name, &views, e) < 0)
 		return -1;
+	if (views_find_folders(v.folder, false, &views, &why) < 0)
+		add_wrong(&v, v.folder, "", why.msg);
+	strset_sort(&views);
+	for (size_t i = 0; i < views.count; i++)
+		if (check_one_view(&v, views.item[i], e) < 0)
+			return -1;
 	for (int i = 0; i <= UINT8_MAX; i++)
 		if (check_part_of_evidence(&v, (uint8_t)i, e) < 0)
 			return -1;
@@ -501,20 +494,6 @@ static int handle_good_file(void *ctx, const struct catalog_good *file, struct e
 		reservoir_offer(c->sample, file->id, file->size);
 	else
 		c->walk.bytes += file->size;
-	return 0;
-}
-
-static int choose_files(struct check_state *c, struct err *e)
-{
-	if (catalog_platforms(c->catalog, report_missing_platform, c, e) < 0 ||
-		catalog_good_files(c->catalog, handle_good_file, c, e) < 0 ||
-		catalog_stray_attachments(c->catalog, report_stray_attachment, c, e) < 0)
-		return -1;
-	misplaced_end(&c->misplaced);
-	if (!c->sample)
-		return 0;
-	reservoir_end(c->sample);
-	c->walk.bytes = reservoir_bytes(c->sample);
 	return 0;
 }
 
@@ -619,8 +598,16 @@ static void summarize_check(struct check_state *c)
 
 static int run_check(struct check_state *c, struct err *e)
 {
-	if (choose_files(c, e) < 0 || walk_run(&c->walk, e) < 0 ||
-		check_views(c->catalog, c->options->views, c->summary, e) < 0)
+	if (catalog_platforms(c->catalog, report_missing_platform, c, e) < 0 ||
+		catalog_good_files(c->catalog, handle_good_file, c, e) < 0 ||
+		catalog_stray_attachments(c->catalog, report_stray_attachment, c, e) < 0)
+		return -1;
+	misplaced_end(&c->misplaced);
+	if (c->sample) {
+		reservoir_end(c->sample);
+		c->walk.bytes = reservoir_bytes(c->sample);
+	}
+	if (walk_run(&c->walk, e) < 0 || check_views(c->catalog, c->options->views, c->summary, e) < 0)
 		return -1;
 	walk_report(&c->walk, WALK_ENDS);
 	summarize_check(c);

@@ -137,24 +137,6 @@ static int forget_missing(struct evidence_sync *s, struct err *e)
 	return 0;
 }
 
-static int note_folder(struct evidence_sync *s, const struct place_version *now, struct err *e)
-{
-	if (!s->is_unsettled && place_version_is_settled(now, clock_wall_ns()) &&
-		(begin_writing(s, e) < 0 || catalog_evidence_folder_set(s->catalog, s->first, now->time_ns, e) < 0))
-		return -1;
-	return s->open.catalog ? catalog_commit(&s->open, e) : 0;
-}
-
-// The catalog is read before the folder: what the catalog has was in the folder before.
-static int compare_folder(struct evidence_sync *s, const struct place_version *now, struct err *e)
-{
-	if (catalog_evidence_ids(s->catalog, s->first, add_known_id, s, e) < 0)
-		return -1;
-	if (s->part && record_names(s->part, compare_name, s, e) < 0)
-		return -1;
-	return forget_missing(s, e) < 0 ? -1 : note_folder(s, now, e);
-}
-
 static int sync_folder(struct evidence_sync *s, struct err *e)
 {
 	char below[EVIDENCE_FILE_FOLDER];
@@ -173,7 +155,20 @@ static int sync_folder(struct evidence_sync *s, struct err *e)
 	}
 	if (s->part && place_folder_info(s->part, &info, e) < 0)
 		return err_prefix(e, "%s/%s: ", s->folder, below);
-	return s->part && info.version.time_ns == listed ? 0 : compare_folder(s, &info.version, e);
+	if (s->part && info.version.time_ns == listed)
+		return 0;
+	// The catalog is read before the folder: what the catalog has was in the folder before.
+	if (catalog_evidence_ids(s->catalog, s->first, add_known_id, s, e) < 0)
+		return -1;
+	if (s->part && record_names(s->part, compare_name, s, e) < 0)
+		return -1;
+	if (forget_missing(s, e) < 0)
+		return -1;
+	if (!s->is_unsettled && place_version_is_settled(&info.version, clock_wall_ns()) &&
+		(begin_writing(s, e) < 0 ||
+			catalog_evidence_folder_set(s->catalog, s->first, info.version.time_ns, e) < 0))
+		return -1;
+	return s->open.catalog ? catalog_commit(&s->open, e) : 0;
 }
 
 static int sync_evidence(const char *folder, struct catalog *c, views_sync_damage_fn *fn, void *ctx,
@@ -288,10 +283,24 @@ static int has_known_bytes(struct membership_sync *s, int64_t number, struct err
 	return c.is_same;
 }
 
-// Each generation is written before the next one. So a file that is younger than one of a higher number was changed
-// since, or copied; then its bytes tell. wheelcache check reads all files.
-static int find_changed(struct membership_sync *s, struct err *e)
+// The catalog is read before the folder: what the catalog has was in the folder before.
+static int look_at_view(struct membership_sync *s, struct err *e)
 {
+	struct err ignored = ERR_INIT;
+	uint8_t sha256[SHA256_SIZE];
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MEMBERSHIP);
+	s->files = s->last = s->changed = 0;
+	if (catalog_view_find(s->catalog, s->view, &s->known, e) < 0)
+		return -1;
+	if (s->part && record_names(s->part, count_file, s, e) < 0)
+		return err_prefix(e, "view %s: ", s->view);
+	s->is_as_known =
+		!s->known.generation || (s->part && load_file(s, s->known.generation, &text, sha256, &ignored) == 0 &&
+						memcmp(sha256, s->known.sha256, SHA256_SIZE) == 0);
+	if (!s->is_as_known)
+		return 0;
+	// Each generation is written before the next one. So a file that is younger than one of a higher number was changed
+	// since, or copied; then its bytes tell. wheelcache check reads all files.
 	int64_t oldest = INT64_MAX; // of those of higher numbers
 	for (int64_t number = s->known.generation; number > 0 && s->part; number--) {
 		char name[MEMBERSHIP_NAME];
@@ -310,23 +319,6 @@ static int find_changed(struct membership_sync *s, struct err *e)
 	return 0;
 }
 
-// The catalog is read before the folder: what the catalog has was in the folder before.
-static int look_at_view(struct membership_sync *s, struct err *e)
-{
-	struct err ignored = ERR_INIT;
-	uint8_t sha256[SHA256_SIZE];
-	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MEMBERSHIP);
-	s->files = s->last = s->changed = 0;
-	if (catalog_view_find(s->catalog, s->view, &s->known, e) < 0)
-		return -1;
-	if (s->part && record_names(s->part, count_file, s, e) < 0)
-		return err_prefix(e, "view %s: ", s->view);
-	s->is_as_known = !s->known.generation ||
-			 (s->part && load_file(s, s->known.generation, &text, sha256, &ignored) == 0 &&
-				 memcmp(sha256, s->known.sha256, SHA256_SIZE) == 0);
-	return s->is_as_known ? find_changed(s, e) : 0;
-}
-
 static bool is_whole(const struct membership_sync *s)
 {
 	return s->files == s->last && s->is_as_known && !s->changed && !s->known.is_damaged;
@@ -341,18 +333,6 @@ static int end_members(struct catalog *c, const struct membership_change *m, str
 		const struct membership_file *f = &m->remove[i];
 		if (catalog_platform_ensure(c, f->platform, &platform, e) < 0 ||
 			catalog_view_end_member(c, m->view, m->generation, platform, f->filename, f->sha256, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int add_members(struct catalog *c, const struct membership_change *m, struct err *e)
-{
-	for (size_t i = 0; i < m->adds; i++) {
-		const struct membership_file *f = &m->add[i];
-		struct catalog_member member = {.project = f->project, .filename = f->filename, .sha256 = f->sha256};
-		if (catalog_platform_ensure(c, f->platform, &member.platform, e) < 0 ||
-			catalog_view_add_member(c, m->view, m->generation, &member, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -379,7 +359,16 @@ static int apply_change(struct catalog *c, const struct membership_change *m, co
 	for (size_t i = 0; i < m->times; i++)
 		if (catalog_view_set_made(c, m->view, m->time[i].generation, m->time[i].made, e) < 0)
 			return -1;
-	return end_members(c, m, e) < 0 ? -1 : add_members(c, m, e);
+	if (end_members(c, m, e) < 0)
+		return -1;
+	for (size_t i = 0; i < m->adds; i++) {
+		const struct membership_file *f = &m->add[i];
+		struct catalog_member member = {.project = f->project, .filename = f->filename, .sha256 = f->sha256};
+		if (catalog_platform_ensure(c, f->platform, &member.platform, e) < 0 ||
+			catalog_view_add_member(c, m->view, m->generation, &member, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 // Whether it is the generation that follows the one before.
