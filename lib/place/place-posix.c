@@ -16,6 +16,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/path-probe.h"
+#include "lib/os/safefile.h"
 #include "lib/place/folder-watch.h"
 #include "lib/place/place-ops.h"
 #include "lib/place/tempname.h"
@@ -32,7 +33,7 @@ struct posix_place {
 	struct place base;
 	char *root;
 	const char *below; // of path: below root; "." is root itself
-	bool is_ours;
+	bool is_ours, is_secret;
 };
 
 struct posix_folder {
@@ -108,7 +109,8 @@ struct place *place_posix_new(const char *root, const char *path, enum place_pos
 	p->below += strspn(p->below, "/"); // below the root "/" a path has two
 	if (!*p->below)
 		p->below = ".";
-	p->is_ours = links == PLACE_POSIX_OURS;
+	p->is_ours = links != PLACE_POSIX_INSIDE;
+	p->is_secret = links == PLACE_POSIX_SECRET;
 	return &p->base;
 }
 
@@ -127,9 +129,9 @@ static bool posix_answers(const struct place *p, const char *below, int64_t unti
 }
 
 // Durable, and of the owner of the folder that it is in.
-static int make_ours(int dirfd, const char *name, struct err *e)
+static int make_ours(const struct place *p, int dirfd, const char *name, struct err *e)
 {
-	if (mkdirat(dirfd, name, 0755) < 0)
+	if (mkdirat(dirfd, name, place_of(p)->is_secret ? SAFEFILE_FOLDER_MODE : 0755) < 0)
 		return errno == EEXIST ? 0 : err_errno(e, fs_kind_of_write(), "cannot make the folder %s", name);
 	CLEANUP(mem_close) int fd = openat(dirfd, name, AS_FOLDER | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
@@ -153,7 +155,7 @@ static int posix_make(const struct place *p, struct err *e)
 	CLEANUP(mem_close) int above = -1;
 	if (fs_make_dirs(parent, e) < 0 || (above = fs_open_dir(parent, e)) < 0)
 		return -1;
-	return make_ours(above, p->path + slash + 1, e) < 0 ? -1 : 0;
+	return make_ours(p, above, p->path + slash + 1, e) < 0 ? -1 : 0;
 }
 
 // --- opening ---
@@ -272,7 +274,7 @@ static int posix_folder_info(struct place_folder *f, struct place_info *out, str
 static int posix_make_folder(struct place_folder *f, const char *name, struct err *e)
 {
 	if (is_ours(f))
-		return make_ours(fd_of(f), name, e);
+		return make_ours(f->place, fd_of(f), name, e);
 	if (mkdirat(fd_of(f), name, 0755) < 0)
 		return errno == EEXIST ? 0 : err_errno(e, fs_kind_of_write(), "%s", name);
 	return fs_sync_dir(fd_of(f), e) < 0 ? -1 : 1;
@@ -458,7 +460,8 @@ static struct place_write *posix_write_begin(struct place_folder *f, const char 
 	w->base.ops = &posix_ops;
 	w->name = xstrdup(name);
 	tempname_name(w->tmp_name);
-	if (fs_tmp_open(&w->tmp, fd_of(f), w->tmp_name, w->name, e) < 0) {
+	mode_t mode = place_of(f->place)->is_secret ? SAFEFILE_MODE : 0644;
+	if (fs_tmp_open_mode(&w->tmp, fd_of(f), w->tmp_name, w->name, mode, e) < 0) {
 		free(w->name);
 		free(w);
 		return NULL;

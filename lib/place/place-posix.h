@@ -10,6 +10,7 @@
 enum place_posix_links {
 	PLACE_POSIX_INSIDE, // links are followed as long as they stay in the place
 	PLACE_POSIX_OURS,   // no link below the top is followed; what root makes belongs to the owner of its folder
+	PLACE_POSIX_SECRET, // the same, and no other account may read what is made
 };
 
 // path is absolute. root: the folder that PLACE_POSIX_INSIDE means, path itself or a folder above it. Nothing needs to be

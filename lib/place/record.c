@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/place/record.h"
 
+#include "lib/os/safefile.h"
 #include "lib/place/place-posix.h"
 
 static struct place_folder *enter_part(struct place_folder *f, const char *name, bool make, struct err *e)
@@ -14,10 +15,9 @@ static struct place_folder *enter_part(struct place_folder *f, const char *name,
 	return inner;
 }
 
-struct place_folder *record_folder(const char *folder, const char *below, bool make, struct err *e)
+static struct place_folder *open_below(struct place *p, const char *folder, const char *below, bool make, struct err *e)
 {
 	struct str rest = str_from(below);
-	struct place *p = place_posix_new(folder, folder, PLACE_POSIX_OURS);
 	struct place_folder *f = make && place_make(p, e) < 0 ? NULL : place_open_folder(p, "", e);
 	while (f && rest.len) {
 		struct str part = str_cut(&rest, '/');
@@ -29,6 +29,21 @@ struct place_folder *record_folder(const char *folder, const char *below, bool m
 	if (!f)
 		err_prefix(e, "%s/%s: ", folder, below);
 	return place_end_with(p, f);
+}
+
+struct place_folder *record_folder(const char *folder, const char *below, bool make, struct err *e)
+{
+	return open_below(place_posix_new(folder, folder, PLACE_POSIX_OURS), folder, below, make, e);
+}
+
+struct place_folder *record_secret_folder(const char *folder, const char *below, bool make, struct err *e)
+{
+	if (make) { // with the folders above it
+		CLEANUP(mem_close) int fd = safefile_folder(folder, true, e);
+		if (fd < 0)
+			return NULL;
+	}
+	return open_below(place_posix_new(folder, folder, PLACE_POSIX_SECRET), folder, below, make, e);
 }
 
 int record_read(struct place_folder *folder, const char *name, size_t most, struct buf *out, struct err *e)

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shutil
 import tempfile
 import time
 
@@ -73,7 +74,7 @@ class Channel(indexing.Indexed):
     def scan(self, anew=True):
         if anew:
             for path in self.catalog.parent.glob("catalog.db*"):
-                path.unlink()
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
         done = serving.run("index", "--quiet", "--config", self.config)
         assert done.returncode == 0, done.stderr
 

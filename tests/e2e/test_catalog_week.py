@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whoever deletes the catalog loses nothing: a week of commands says the same with all that SQLite has deleted between any two."""
+import contextlib
 import json
 import re
+import shutil
+import sqlite3
 import time
 
 import building
+import indexing
 import serving
 import storelib
 import tinyupstream
@@ -18,7 +22,7 @@ SQLITE = re.compile(r"catalog\.db(\.builds)?(-wal|-shm|-changes)?")
 CHANGING = [(re.compile(pattern), word) for pattern, word in (
     (r"wc_[\w-]{43}", "SECRET"), (r"20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", "TIME"), (r"\b20\d{6}T\d{6}Z-[0-9a-f]+\b", "RUN"),
     (r"\b[0-9a-f]{8,64}\b", "ID"), (r"\d+(\.\d+)?( ?ms|s)\b", "SPAN"), (r"/\S*/(first|second)\b", "AT"),
-    (r'"(seconds|peak_memory)": [\d.]+', "MEASURED"), (r"127\.0\.0\.1:\d+", "HOST"), (r"(?m)^Upstream http.*\n", ""),
+    (r'"(seconds|peak_memory)": [\d.]+', "MEASURED"), (r"127\.0\.0\.1:\d+", "HOST"), (r"(?m)^Upstream (http|now).*\n", ""),
     (r"(?m)^ +(from (upstream|both) |the last plan: ).*\n", ""), (r"(?m)^ .* (added|unchanged|looked inside|hashed in .*)\n", ""))]
 
 
@@ -62,8 +66,11 @@ class Week:
         return text
 
     def wheel(self, version, project="six", platform=JAMMY, days=0):
-        """A wheel that somebody copies, so many days old."""
-        return storelib.make_wheel(self.folder / "store" / platform / project, project, version, mtime=int(time.time()) - days * DAY)
+        """A wheel that somebody copies, so many days old. A scan sees it before the catalog is lost: nothing else knows when it came."""
+        wheel = storelib.make_wheel(self.folder / "store" / platform / project, project, version, mtime=int(time.time()) - days * DAY)
+        if self.catalog.exists():
+            serving.run("index", "--quiet", "--config", self.config)
+        return wheel
 
     def serve(self, work):
         """Has a server do it, and lists the pages that it shows."""
@@ -74,6 +81,51 @@ class Week:
             self.said.append(("served", work(server)))
         finally:
             server.stop()
+
+
+def week_of_a_store(week, upstream):
+    for age, version in enumerate(["1.3", "1.2", "1.1", "1.0"]):
+        wheel = week.wheel(version, days=100 + age)
+        upstream.add("six", wheel.name, sha256=wheel.sha256)
+    week.wheel("1.0", "late")
+    week.run("index")
+    token = week.run("token", "add", "--note", "ci").strip()
+    week.run("token", "list")
+    time.sleep(1.1)
+    upstream.add("late", "late-9.0-py3-none-any.whl", upload_time=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    time.sleep(1.1)
+
+    def upload(server):
+        path = storelib.make_wheel(week.folder, "ours", "1.0").path
+        return [post(server, f"/upload/{JAMMY}/", form_of(path), token=token).status, server.get(f"/files/{JAMMY}/o/ours/{path.name}").status,
+                server.get(f"/files/{JAMMY}/six/six-1.0-py3-none-any.whl").status]
+
+    week.serve(upload)
+    week.wheel("1.9", days=90)  # as cp -p: it comes today
+    week.wheel("2.0")
+    week.run("index")
+    week.run("freeze", "--reason", "upgrade", JAMMY)
+    week.run("yank", "six==1.0", "--reason", "bad", code=1)
+    week.run("thaw", JAMMY)
+    week.run("yank", "six==1.0", "--reason", "bad")
+    week.run("promote", "--to", "tested", "six==1.9")
+    week.run("view", "log", "tested")
+    week.run("view", "show", "tested")
+    week.run("retain", "--dry-run")
+    week.run("prune", "plan", "--quiet", "--output", week.folder / "plan.json")
+    week.run("prune", "apply", week.folder / "plan.json")
+    week.run("explain", "six")
+    week.run("prune", "restore", "six-1.1-py3-none-any.whl")
+    week.serve(lambda server: [one for path in PAGES for one in (server.get(path).status, server.get(path).body)])
+    for words in ["explain", "late"], ["explain", "ours"], ["explain", "six"], ["usage", "--by", "project"], ["log"], ["retain", "--dry-run"]:
+        week.run(*words)
+    week.run("retain")
+    week.run("remove", "late-1.0-py3-none-any.whl", "--reason", "old")
+    week.run("prune", "purge", "--grace", "0")
+    week.run("platform", "retire", "--reason", "no machines", BOOKWORM)
+    week.run("token", "revoke", re.search(r"\b[0-9a-f]{8}\b", serving.run("token", "list", "--config", week.config).stdout).group())
+    for words in ["token", "list"], ["log"], ["explain", "six"], ["usage", "--by", "project"], ["check", "--all"]:
+        week.run(*words)
 
 
 def week_of_builds(folder, index, loses):
@@ -119,3 +171,57 @@ def test_week_of_builds(tmp_path):
     said = [week_of_builds(tmp_path / name, index, loses) for name, loses in (("first", False), ("second", True))]
     index.stop()
     assert [(words, before, after) for (words, before), (_, after) in zip(*said, strict=True) if before != after] == []
+
+
+PAGES = ["/staging/simple/six/", "/tested/simple/six/", f"/{JAMMY}/simple/", "/simple/ours/", "/simple/late/", f"/{JAMMY}/simple/six/"]
+
+
+def test_week_of_a_store(tmp_path):
+    said = []
+    for name, loses in ("first", False), ("second", True):
+        with_upstream = tinyupstream.Upstream()
+        week = Week(tmp_path / name, with_upstream, loses)
+        week_of_a_store(week, with_upstream)
+        with_upstream.stop()
+        said.append(week.said)
+    lost = [(words, before, after) for (words, before), (_, after) in zip(*said, strict=True) if before != after]
+    assert lost == []
+
+
+ARRIVALS = "SELECT filename, arrived FROM file UNION SELECT name, arrived FROM project ORDER BY 1"
+
+
+def test_a_thousand_records_become_one(tmp_path):
+    at = indexing.Indexed(tmp_path)
+    records = at.catalog.with_name("catalog.db.arrivals")
+    for count, version in enumerate(["1.0", "1.1", "1.2", "1.3"], 1):
+        at.wheel(BOOKWORM, version=version)
+        at.index()
+        assert len(list(records.iterdir())) == (count if count < 4 else 1)
+        if count == 3:
+            with contextlib.closing(sqlite3.connect(at.catalog)) as connection, connection:
+                connection.execute("UPDATE store SET came = 999")
+    came = at.query(ARRIVALS)
+    assert [arrived > 0 for _, arrived in came] == [True, False, True, True, True]  # the first file was there before
+    time.sleep(1.1)
+    at.catalog.unlink()
+    at.index()
+    assert at.query(ARRIVALS) == came
+
+
+def test_catalog_of_an_older_wheelcache_keeps_its_arrivals(tmp_path):
+    at = indexing.Indexed(tmp_path)
+    for version in "1.0", "1.1":
+        at.wheel(BOOKWORM, version=version)
+        at.index()
+    came = at.query(ARRIVALS)
+    shutil.rmtree(at.catalog.with_name("catalog.db.arrivals"))
+    with contextlib.closing(sqlite3.connect(at.catalog)) as connection, connection:
+        connection.execute("UPDATE came SET saved = 0")  # as the step of the schema leaves them
+        connection.execute("UPDATE store SET came = -1")
+    at.wheel(BOOKWORM, name="other")
+    at.index()
+    time.sleep(1.1)
+    at.catalog.unlink()
+    at.index()
+    assert [row for row in at.query(ARRIVALS) if not row[0].startswith("other")] == came

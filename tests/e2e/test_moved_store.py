@@ -136,7 +136,7 @@ def test_a_restored_backup(site, serve):
     for suffix in kept:
         path = site.catalog.with_name(f"catalog.db{suffix}")
         if path.exists():
-            shutil.copy2(path, site.folder)
+            (shutil.copytree if path.is_dir() else shutil.copy2)(path, site.folder / path.name)
     site.catalog.parent.rename(site.folder / "lost")
     site.catalog.parent.mkdir()
     for path in site.folder.glob("catalog.db.*"):

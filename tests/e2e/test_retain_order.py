@@ -4,6 +4,7 @@ membership, the other runs, and the first continues."""
 import hashlib
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
@@ -157,7 +158,7 @@ def test_two_retains_of_two_machines(memory, nth, step, rules, more):
         point += step
         both_are_members(world)
         for path in memory.glob("other.db*"):
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         assert serving.run("index", "--quiet", "--catalog", other, "--config", world.config).returncode == 0
         came = run_inside(world, nth, point, "retain", "other")
         world.scan()

@@ -6,6 +6,7 @@
 #include "auditor/rebuild/rebuild-set.h"
 #include "lib/base/limits.h"
 #include "lib/domain/promotion/evidence.h"
+#include "lib/state/catalog/arrivals.h"
 #include "lib/state/results/attempt-file.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/state/views/membership.h"
@@ -75,6 +76,16 @@ static int form_of_build(struct str text, struct buf *out, struct err *e)
 	return 0;
 }
 
+static int form_of_arrivals(struct str text, struct buf *out, struct err *e)
+{
+	struct arrivals a;
+	CLEANUP(arena_release) struct arena room = {0};
+	if (arrivals_read(text, &a, &room, e) < 0)
+		return -1;
+	arrivals_write(&a, out);
+	return 0;
+}
+
 static form_fn *record_of(char letter)
 {
 	switch (letter) {
@@ -86,6 +97,8 @@ static form_fn *record_of(char letter)
 		return form_of_answer;
 	case 't':
 		return form_of_tombstone;
+	case 'c':
+		return form_of_arrivals;
 	case 'b':
 		return form_of_build;
 	case 'r':

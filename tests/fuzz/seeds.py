@@ -636,6 +636,9 @@ def records():
                "why": "two\nlines", "build": 2}
     texts = {
         "answer": ("a", answer), "answer-counts": ("a", answer | {"counts": {}}), "answer-row": ("a", answer | {"files": [{}]}),
+        "arrivals": ("c", {"arrivals": [{"platform": "debian-12-x86_64", "name": "six", "arrived": "2026-11-20T01:02:03Z"}, {
+            "platform": "debian-12-x86_64", "name": "six-1.0-py3-none-any.whl", "sha256": "5" * 64, "arrived": "2026-11-21T01:02:03Z"}]}),
+        "arrivals-wrong": ("c", {"arrivals": [{"platform": "debian-12-x86_64", "name": 1, "arrived": None}]}),
         "tombstone": ("t", stone), "tombstone-odd": ("t", stone | {"size": -5, "when": 7, "upstream": [], "by": None}),
         "rebuilds": ("r", {"platforms": [], "rows": [rebuild, rebuild | {"state": "fits", "build": None}]}),
         "rebuilds-build": ("r", {"platforms": [], "rows": [rebuild | {"build": 0}]}),

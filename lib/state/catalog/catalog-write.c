@@ -2,6 +2,7 @@
 #include "lib/state/catalog/catalog-write.h"
 
 #include "lib/base/mem.h"
+#include "lib/state/catalog/arrivals.h"
 #include "lib/state/catalog/catalog-query.h"
 
 int catalog_enlarge_cache(struct catalog *c, struct err *e)
@@ -15,7 +16,7 @@ int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err
 	if (catalog_run(c, BEGIN_WRITE, e) < 0)
 		return -1;
 	t.catalog = c;
-	if (catalog_run(c, NEXT_CHANGE, e) < 0)
+	if (catalog_run(c, NEXT_CHANGE, e) < 0 || arrivals_load(c, e) < 0)
 		return -1;
 	out->catalog = STEAL_PTR(t.catalog);
 	return 0;
@@ -23,7 +24,7 @@ int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err
 
 int catalog_commit(struct catalog_transaction *t, struct err *e)
 {
-	if (catalog_run(t->catalog, COMMIT_WRITE, e) < 0)
+	if (arrivals_save(t->catalog, e) < 0 || catalog_run(t->catalog, COMMIT_WRITE, e) < 0)
 		return -1;
 	catalog_committed(t->catalog);
 	t->catalog = NULL;

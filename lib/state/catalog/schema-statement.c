@@ -211,6 +211,16 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		"SELECT name, platform FROM project p WHERE files > 0"
 		" OR EXISTS (SELECT 1 FROM file f WHERE f.project = p.id AND f.state = 2) ORDER BY name, platform",
 	[STORE_CHANGE] = "SELECT change FROM store",
+	[CAME_NUMBER] = "SELECT came FROM store",
+	[CAME_SET_NUMBER] = "UPDATE store SET came = ?1",
+	[CAME_TAKE] = "INSERT OR IGNORE INTO came VALUES (?1, ?2, ?3, ?4, 1)",
+	[CAME_UNSAVED] = "SELECT platform, name, sha256, arrived FROM came WHERE saved = 0 LIMIT ?1",
+	[CAME_SAVED] = "UPDATE came SET saved = 1 WHERE platform = ?1 AND name = ?2 AND sha256 = ?3",
+	[CAME_SAVE_ALL] = "UPDATE came SET saved = 0",
+	[CAME_FORGET_GONE] = // of platforms that it has read
+		"DELETE FROM came WHERE sha256 <> X'' AND (SELECT scanned FROM platform WHERE name = came.platform) = 1"
+		" AND NOT EXISTS (SELECT 1 FROM file f WHERE f.sha256 = came.sha256 AND f.state <> 1 AND f.filename = came.name"
+		" AND f.platform = (SELECT id FROM platform WHERE name = came.platform))",
 	// One row per platform; PROJECT_OLDEST covers all files, listed or not, except quarantined ones.
 	[PROJECT_PLACES] = "SELECT l.name, p.files, p.arrived FROM platform l CROSS JOIN project p ON p.platform = l.id"
 			   " WHERE p.name = ?1",

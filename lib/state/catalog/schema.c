@@ -44,6 +44,55 @@
 	"iif(" row ".arrived > 0, " row ".arrived,"                                                                    \
 	" min(" row ".mtime_ns / 1000000000, CAST(strftime('%s', 'now') AS INTEGER)))"
 
+// A step: when files and projects came, also for a catalog that is made again (arrivals.h). A file that has the time of its
+// arrival needs no row; a row that is there is renewed.
+#define NOW "CAST(strftime('%s', 'now') AS INTEGER)"
+#define NAME_OF_PLATFORM "(SELECT l.name FROM platform l WHERE l.id = new.platform)"
+#define CAME_PROJECT \
+	"SELECT c.arrived FROM came c WHERE c.platform = " NAME_OF_PLATFORM \
+	" AND c.name = project.name AND c.sha256 = X''"
+#define CAME_FILE \
+	"SELECT c.arrived FROM came c WHERE c.platform = " NAME_OF_PLATFORM \
+	" AND c.name = new.filename AND c.sha256 = new.sha256"
+#define RENEW " ON CONFLICT (platform, name, sha256) DO UPDATE SET arrived = excluded.arrived, saved = 0;"
+#define PROJECT_ARRIVES \
+	"  UPDATE project SET arrived = iif(project.arrived = 0, ifnull((" CAME_PROJECT "), " NOW "), " NOW ")" \
+	"    WHERE project.id = new.project AND project.files = 0;" \
+	"  INSERT INTO came SELECT " NAME_OF_PLATFORM ", project.name, X'', project.arrived, 0 FROM project" \
+	"    WHERE project.id = new.project AND project.files = 0 AND project.arrived IS NOT (" CAME_PROJECT ")" RENEW
+#define FILE_ARRIVES \
+	"  UPDATE file SET arrived = " NOW " WHERE id = new.id;" \
+	"  INSERT INTO came SELECT " NAME_OF_PLATFORM ", new.filename, new.sha256, " NOW ", 0 WHERE new.sha256 IS NOT NULL" \
+	"    AND (NOT " NOW " - new.mtime_ns / 1000000000 BETWEEN 0 AND 60 OR EXISTS (" CAME_FILE "))" RENEW
+#define SCHEMA_CAME \
+	"ALTER TABLE store ADD COLUMN came INTEGER NOT NULL DEFAULT -1; -- number of the newest record; -1: none was read\n" \
+	"CREATE TABLE came (" \
+	"  platform TEXT NOT NULL, name TEXT NOT NULL, -- of a file, or a project\n" \
+	"  sha256 BLOB NOT NULL,    -- X'': a project\n" \
+	"  arrived INTEGER NOT NULL, -- seconds since 1970\n" \
+	"  saved INTEGER NOT NULL,  -- 1: a record has it\n" \
+	"  PRIMARY KEY (platform, name, sha256)" \
+	") STRICT, WITHOUT ROWID;" \
+	"CREATE INDEX came_unsaved ON came (saved) WHERE saved = 0;" \
+	"INSERT INTO came SELECT l.name, p.name, X'', p.arrived, 0 FROM project p JOIN platform l ON l.id = p.platform" \
+	"  WHERE p.arrived > 0 AND p.files > 0;" \
+	"INSERT OR IGNORE INTO came SELECT l.name, f.filename, f.sha256, f.arrived, 0 FROM file f" \
+	"  JOIN platform l ON l.id = f.platform WHERE f.arrived > 0 AND f.sha256 IS NOT NULL" \
+	"  AND NOT f.arrived - f.mtime_ns / 1000000000 BETWEEN 0 AND 60;" \
+	"DROP TRIGGER file_arrive; DROP TRIGGER file_arrive_again; DROP TRIGGER file_came; DROP TRIGGER file_came_again;" \
+	"CREATE TRIGGER file_arrive BEFORE INSERT ON file WHEN new.state = 0 BEGIN " PROJECT_ARRIVES " END;" \
+	"CREATE TRIGGER file_arrive_again BEFORE UPDATE OF project, state ON file" \
+	"  WHEN new.state = 0 AND (old.state <> 0 OR old.project IS NOT new.project) BEGIN " PROJECT_ARRIVES " END;" \
+	"CREATE TRIGGER file_came AFTER INSERT ON file" \
+	"  WHEN (SELECT scanned FROM platform WHERE id = new.platform) = 1 BEGIN " FILE_ARRIVES " END;" \
+	"CREATE TRIGGER file_came_before AFTER INSERT ON file" \
+	"  WHEN (SELECT scanned FROM platform WHERE id = new.platform) <> 1 AND EXISTS (" CAME_FILE ") BEGIN" \
+	"  UPDATE file SET arrived = (" CAME_FILE ") WHERE id = new.id;" \
+	"END;" \
+	"CREATE TRIGGER file_came_again AFTER UPDATE OF state, sha256 ON file" \
+	"  WHEN (new.sha256 IS NOT old.sha256 AND old.sha256 IS NOT NULL) OR (new.state = 0 AND old.state = 3)" \
+	"  BEGIN " FILE_ARRIVES " END;"
+
 static const char *const schema_step[] = {
 	"CREATE TABLE store ("
 	"  id INTEGER PRIMARY KEY CHECK (id = 1),"
@@ -498,6 +547,7 @@ static const char *const schema_step[] = {
 	") STRICT, WITHOUT ROWID;",
 
 	SCHEMA_BUILDS, // 22
+	SCHEMA_CAME,   // 23
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

@@ -61,7 +61,7 @@ const struct config_option config_table[] = {
 		"The catalog, on a local disk. Default: one file per store in the state directory."),
 	ROW("state", "path", &config_type_path, config, state, 0, NULL, RESTART,
 		"The folder of what no scan makes again: tokens, the audit log, names that are ours, download counts, build "
-		"attempts. Default: beside the catalog."),
+		"attempts, times of arrival. Default: beside the catalog."),
 	ROW("upstream", "url", &config_type_urls, config_upstream, urls, 0, "https://pypi.org/simple/", RESTART,
 		"The simple index to compare wheels with. Several, in indented lines: see indexes."),
 	ROW("upstream", "indexes", &config_type_indexes, config, upstream_indexes, 0, "first", RESTART,

@@ -32,6 +32,7 @@ static const struct {
 	[STATE_FILE_AUDIT] = {".audit", offsetof(struct config, audit), true},
 	[STATE_FILE_DOWNLOADS] = {".downloads", 0, true},
 	[STATE_FILE_OWNED_NAMES] = {".ours", 0, true},
+	[STATE_FILE_ARRIVALS] = {".arrivals", 0, true},
 	[STATE_FILE_ATTEMPTS] = {".attempts", 0, true}, // behind the path of STATE_FILE_BUILDS
 };
 
@@ -85,6 +86,15 @@ static int read_state_note(struct settling *s, struct err *e)
 	buf_putc(&s->from, '\0');
 	s->from.data[strcspn(s->from.data, "\n")] = '\0';
 	return 0;
+}
+
+char *state_file_noted(const char *catalog_path, enum state_file which)
+{
+	struct err ignored = ERR_INIT; // whoever knows the configuration has said so
+	CLEANUP(settling_release) struct settling s = {.note = xasprintf("%s.state", catalog_path)};
+	buf_init(&s.from, LIMIT_PATH);
+	bool is_noted = read_state_note(&s, &ignored) == 0 && *s.from.data;
+	return path_below(NULL, is_noted ? s.from.data : NULL, catalog_path, which);
 }
 
 static bool is_settled(const struct settling *s)

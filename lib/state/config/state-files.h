@@ -25,6 +25,7 @@ enum state_file {
 	STATE_FILE_DOWNLOADS,
 	STATE_FILE_OWNED_NAMES, // names that are ours (lib/state/upstream/owned-names.h)
 	STATE_FILE_ATTEMPTS,    // a folder: attempts to build wheels, with their logs (lib/state/results/attempt-file.h)
+	STATE_FILE_ARRIVALS,    // a folder: when files and projects came (lib/state/catalog/arrivals.h)
 	STATE_FILE_COUNT,
 };
 // Its path: as configured, else beside the catalog. c NULL: no key names another place. The caller frees it.
@@ -32,6 +33,9 @@ char *state_file(const struct config *c, const char *catalog_path, enum state_fi
 // The folder of the files of an upstream (lib/state/upstream/file-cache.h), which is made anew if it is lost. Each has one
 // of its own, whatever files-path says: that of [upstream], or with ".NAME" behind it. The caller frees it.
 char *state_file_upstream(const struct config_upstream *u, const char *catalog_path);
+
+// The same for who knows only the catalog: in the folder that state_files_settle() noted, else beside the catalog.
+char *state_file_noted(const char *catalog_path, enum state_file which);
 
 // Moves what lies elsewhere to [state] path, once: from beside the catalog, or from the folder that was configured before,
 // which CATALOG.state names. To be called by each command that uses any of it. A crash in between loses nothing, and the

@@ -6,7 +6,6 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/format/jsonmap.h"
-#include "lib/os/safefile.h"
 #include "lib/place/record.h"
 #include "lib/state/results/results-json.h"
 
@@ -71,12 +70,7 @@ int attempt_file_parse(struct str bytes, struct kept_attempt *out, struct err *e
 static struct place_folder *part_of(const char *folder, const char *id, bool make, struct err *e)
 {
 	const char part[PART + 1] = {id[0], id[1], '\0'};
-	if (make) { // nobody else may read what is in it
-		CLEANUP(mem_close) int fd = safefile_folder(folder, true, e);
-		if (fd < 0)
-			return NULL;
-	}
-	return record_folder(folder, part, make, e);
+	return record_secret_folder(folder, part, make, e);
 }
 
 int attempt_file_write(const char *folder, const struct results_attempt *a, int64_t number, struct str packed,
@@ -145,7 +139,7 @@ int attempt_files_each(const char *folder, attempt_files_fn *fn, void *ctx, stru
 {
 	struct err missing = ERR_INIT;
 	struct files_walk w = {folder, fn, ctx};
-	CLEANUP(place_folder_close) struct place_folder *top = record_folder(folder, "", false, &missing);
+	CLEANUP(place_folder_close) struct place_folder *top = record_secret_folder(folder, "", false, &missing);
 	if (top)
 		return record_names(top, walk_part, &w, e);
 	if (missing.kind == ERR_NOT_FOUND)
@@ -176,7 +170,7 @@ int attempt_totals_write(const char *folder, const struct attempt_totals *t, siz
 {
 	const struct totals_file file = {t, count};
 	CLEANUP(buf_release) struct buf text;
-	CLEANUP(place_folder_close) struct place_folder *top = record_folder(folder, "", false, e);
+	CLEANUP(place_folder_close) struct place_folder *top = record_secret_folder(folder, "", true, e);
 	buf_init(&text, LIMIT_RESULT_DOCUMENT);
 	jsonmap_write(&totals_file_map, &file, &text);
 	return top ? record_replace(top, totals_name, buf_view(&text), e) : -1;
@@ -187,7 +181,7 @@ int attempt_totals_read(const char *folder, const struct attempt_totals **t, siz
 	struct err missing = ERR_INIT;
 	struct totals_file file;
 	CLEANUP(buf_release) struct buf bytes;
-	CLEANUP(place_folder_close) struct place_folder *top = record_folder(folder, "", false, &missing);
+	CLEANUP(place_folder_close) struct place_folder *top = record_secret_folder(folder, "", false, &missing);
 	buf_init(&bytes, LIMIT_RESULT_DOCUMENT);
 	*count = 0;
 	if (!top || record_read(top, totals_name, LIMIT_RESULT_DOCUMENT, &bytes, &missing) < 0) {

@@ -64,6 +64,9 @@ int two_close(void **state UNUSED)
 		snprintf(name, sizeof(name), "%s%s", path, ending[i]);
 		unlink(name);
 	}
+	CLEANUP(mem_free) char *arrivals = xasprintf("rm -rf '%s.arrivals'", path);
+	if (system(arrivals) != 0)
+		abort();
 	return 0;
 }
 

@@ -87,6 +87,10 @@ static int remove_catalog(void **state UNUSED)
 		CLEANUP(mem_free) char *file = catalog_file(ending[i]);
 		unlink(file);
 	}
+	CLEANUP(mem_free) char *base = catalog_file("");
+	CLEANUP(mem_free) char *arrivals = xasprintf("rm -rf '%s.arrivals'", base);
+	if (system(arrivals) != 0)
+		abort();
 	return rmdir(folder);
 }
 

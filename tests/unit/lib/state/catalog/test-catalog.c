@@ -37,6 +37,9 @@ static void remove_catalog(void)
 		snprintf(name, sizeof(name), "%s%s", path, ending[i]);
 		unlink(name);
 	}
+	CLEANUP(mem_free) char *arrivals = xasprintf("rm -rf '%s.arrivals'", path);
+	if (system(arrivals) != 0)
+		abort();
 }
 
 static int remove_folder(void **state UNUSED)
