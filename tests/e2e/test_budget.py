@@ -100,7 +100,7 @@ def count(store, folder, wrapper, counter, todo):
     """The cost of these requests, one after the other on one connection."""
     folder.mkdir()
     for path in store.parent.glob("catalog.db*"):
-        shutil.copy(path, folder)
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / path.name)
     server = serving.Server(store, folder, ("--rescan", "0"), config="[server]\nthreads = 1\n",
                             program=[*wrapper(folder), optimised()])
     with contextlib.closing(server.connect(timeout=60)) as connection:

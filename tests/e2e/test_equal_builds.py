@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import shutil
 import sqlite3
 import zipfile
 
@@ -267,7 +268,7 @@ def test_catalog_that_is_made_again_knows_the_same(built):
     built.promote("--evidence", built.make(built.again(wheel)))
     before = [built.tool("explain", "--view", "tested", "six", "1.0").stdout, built.tool("view", "log", "tested").stdout]
     for path in built.catalog.parent.glob("catalog.db*"):
-        path.unlink()
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     built.index()
     assert [built.tool("explain", "--view", "tested", "six", "1.0").stdout, built.tool("view", "log", "tested").stdout] == before
     built.tool("demote", "--from", "tested", "six==1.0")

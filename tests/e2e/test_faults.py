@@ -187,7 +187,7 @@ class Commands:
 
     def forget(self):
         for path in self.folder.glob("catalog.db*"):
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def remember(self):
         """Indexes once; returns a function that makes it so again."""

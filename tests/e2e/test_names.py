@@ -5,6 +5,7 @@ import contextlib
 import datetime
 import json
 import os
+import shutil
 import sqlite3
 import threading
 import time
@@ -83,7 +84,7 @@ def test_every_look_up_notes_names_unknown_upstream(here, upstream, asks, bytes_
     assert "the name is ours" in entry["reason"]
     for path in here.catalog.parent.glob("catalog.db*"):  # the note outlives the catalog
         if path.suffix != ".ours":
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     here.tool("index", "--quiet")
     assert "the name is ours" in here.of_acme(here.plan())["reason"]
 
@@ -98,7 +99,7 @@ def test_younger_project_upstream_replaces_nothing(here, upstream):
 def rebuilt_catalog(here):
     """As after a lost catalog: only the mtimes tell when our files came."""
     for path in here.catalog.parent.glob("catalog.db*"):
-        path.unlink()
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     here.tool("index", "--quiet")
 
 

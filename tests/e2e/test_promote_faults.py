@@ -43,7 +43,7 @@ class Promoting:
 
     def go_back(self):
         for path in self.folder.glob("catalog.db*"):
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         shutil.copy2(self.folder / "kept.db", self.catalog)
         shutil.rmtree(self.views, ignore_errors=True)
 

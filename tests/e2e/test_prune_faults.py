@@ -29,7 +29,7 @@ class Faulty(Pruned):
     def go_back(self):
         """The wheels that are there stay the same files: the catalog knows them by more than their names."""
         for path in self.folder.glob("catalog.db*"):
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         shutil.copy2(self.folder / "kept.db", self.catalog)
         kept, place = self.folder / "kept" / PLATFORM / "s" / "six", self.folder_of()
         for path in place.iterdir():

@@ -66,7 +66,7 @@ class Store(Indexed):
 
     def lose_catalog(self):
         for path in self.catalog.parent.glob("catalog.db*"):
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def wrong(self):
         """What a check says of views."""
