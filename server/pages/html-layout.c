@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/pages/html-layout.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
@@ -76,8 +77,12 @@ void html_put_values(struct buf *out, const struct form_value *value)
 {
 	const char *form = value++->text;
 	for (const char *at; (at = strchr(form, '%')); form = at + 2) {
-		const char *text = value->text ? value->text : "";
 		buf_add(out, form, (size_t)(at - form));
+		if (at[1] == '%') {
+			buf_putc(out, '%');
+			continue;
+		}
+		const char *text = value->text ? value->text : "";
 		switch (at[1]) {
 		case 's':
 			html_text(out, text);
@@ -105,8 +110,7 @@ void html_put_values(struct buf *out, const struct form_value *value)
 			html_size(out, (uint64_t)value->number);
 			break;
 		default:
-			buf_putc(out, '%');
-			continue;
+			assert(!"a letter that html_put() has");
 		}
 		value++;
 	}
