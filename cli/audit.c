@@ -14,7 +14,7 @@
 #include "lib/domain/elf/elf-facts.h"
 #include "lib/domain/text/name.h"
 #include "lib/format/escape.h"
-#include "lib/state/store/stored-facts.h"
+#include "lib/state/store/facts-reader.h"
 #include "lib/audit/wheel-gate.h"
 #include "lib/view/view.h"
 
@@ -347,11 +347,11 @@ static int judge_store(struct audit_command *x, struct err *e)
 	const char *membership = NULL;
 	if (session_open(s, SESSION_VIEWS, e) < 0 || make_gate(x, e) < 0 || take_view(x, &membership, e) < 0)
 		return -1;
-	const struct stored_facts_query query = {.platform = s->globs.item,
+	const struct facts_reader_query query = {.platform = s->globs.item,
 		.platforms = s->globs.count,
 		.project = x->project ? session_project(s, str_from(x->project)) : NULL,
 		.view = membership};
-	return stored_facts_each(&s->store, s->catalog, &query, judge_stored, x, e);
+	return facts_reader_each(&s->store, s->catalog, &query, judge_stored, x, e);
 }
 
 static int check_audit_line(const struct audit_command *x, struct err *e)

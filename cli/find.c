@@ -11,16 +11,16 @@
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 #include "lib/state/catalog/catalog.h"
-#include "lib/state/store/inside-search.h"
+#include "lib/state/store/facts-search.h"
 
 struct find_command {
 	struct session s;
-	struct inside_search search;
+	struct facts_search search;
 	bool has_search;
 };
 
 // LIBRARY[<VERSION]: *s borrows from value and the arena.
-static int take_bundles(struct inside_search *s, const char *value, struct arena *arena, struct err *e)
+static int take_bundles(struct facts_search *s, const char *value, struct arena *arena, struct err *e)
 {
 	static const char *const compare[] = {"<=", ">=", "==", "<", ">"};
 	size_t len = strcspn(value, "<>=");
@@ -50,21 +50,21 @@ static int take_search(void *self, const struct option_row *row, const char *val
 	if (x->has_search)
 		return err_set(e, ERR_USAGE, "expected one of --needs, --bundles, --sbom, --symbol and --toolchain");
 	x->has_search = true;
-	x->search.kind = (enum inside_search_kind)row->at;
+	x->search.kind = (enum facts_search_kind)row->at;
 	x->search.pattern = value;
-	return row->at == INSIDE_SEARCH_BUNDLES ? take_bundles(&x->search, value, &x->s.arena, e) : 0;
+	return row->at == FACTS_SEARCH_BUNDLES ? take_bundles(&x->search, value, &x->s.arena, e) : 0;
 }
 
 static const struct option_row options[] = {
 	{"needs", '\0', "SONAME", "wheels that need this library and do not bundle it", CALL(take_search),
-		.at = INSIDE_SEARCH_NEEDS},
+		.at = FACTS_SEARCH_NEEDS},
 	{"bundles", '\0', "LIBRARY", "wheels that bundle it; \"openssl<3.0.15\": a version before this one",
-		CALL(take_search), .at = INSIDE_SEARCH_BUNDLES},
-	{"sbom", '\0', "PURL", "wheels with this component in an SBOM", CALL(take_search), .at = INSIDE_SEARCH_SBOM},
+		CALL(take_search), .at = FACTS_SEARCH_BUNDLES},
+	{"sbom", '\0', "PURL", "wheels with this component in an SBOM", CALL(take_search), .at = FACTS_SEARCH_SBOM},
 	{"symbol", '\0', "NAME", "wheels that export this symbol, or import it from outside", CALL(take_search),
-		.at = INSIDE_SEARCH_SYMBOL},
+		.at = FACTS_SEARCH_SYMBOL},
 	{"toolchain", '\0', "GLOB", "wheels made with this compiler or linker", CALL(take_search),
-		.at = INSIDE_SEARCH_TOOLCHAIN},
+		.at = FACTS_SEARCH_TOOLCHAIN},
 };
 
 // --- what is printed ---
@@ -93,11 +93,11 @@ static struct jsondoc *hits_json(const struct inside_result *r, bool unknown)
 	return all;
 }
 
-static void write_find_json(const struct inside_search *s, const struct inside_result *r, struct buf *out)
+static void write_find_json(const struct facts_search *s, const struct inside_result *r, struct buf *out)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *blind = jsondoc_array();
-	jsondoc_put_str(doc, "search", inside_search_name[s->kind]);
+	jsondoc_put_str(doc, "search", facts_search_name[s->kind]);
 	jsondoc_put_str(doc, "pattern", s->pattern);
 	jsondoc_put_str(doc, "compare", s->compare);
 	jsondoc_put_str(doc, "version", s->version);
@@ -113,7 +113,7 @@ static void write_find_json(const struct inside_search *s, const struct inside_r
 	jsondoc_write(doc, 2, out);
 }
 
-static void write_hit(const struct inside_search *s, const struct inside_hit *hit, struct buf *out)
+static void write_hit(const struct facts_search *s, const struct inside_hit *hit, struct buf *out)
 {
 	const char *field[] = {hit->use, hit->name, hit->version, hit->purl};
 	buf_puts(out, hit->is_unknown ? "? " : "");
@@ -122,7 +122,7 @@ static void write_hit(const struct inside_search *s, const struct inside_hit *hi
 	escape_terminal(out, str_from(hit->filename));
 	buf_putc(out, ':');
 	for (size_t i = 0; i < ARRAY_SIZE(field); i++) {
-		bool is_version = &field[i] == &field[2] && s->kind == INSIDE_SEARCH_BUNDLES;
+		bool is_version = &field[i] == &field[2] && s->kind == FACTS_SEARCH_BUNDLES;
 		if (!field[i] && !is_version)
 			continue;
 		buf_putc(out, ' ');
@@ -144,7 +144,7 @@ static int run_find(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "expected --needs, --bundles, --sbom, --symbol or --toolchain");
 	x->search.platform = x->s.globs.item;
 	x->search.platforms = x->s.globs.count;
-	if (session_open(&x->s, SESSION_READ, e) < 0 || inside_search(x->s.catalog, &x->search, &result, e) < 0 ||
+	if (session_open(&x->s, SESSION_READ, e) < 0 || facts_search(x->s.catalog, &x->search, &result, e) < 0 ||
 		catalog_is_current(x->s.catalog, e) < 0)
 		return -1;
 	if (x->s.is_json)

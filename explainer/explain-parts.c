@@ -11,7 +11,7 @@
 #include "lib/os/clock.h"
 #include "lib/state/access/audit-recent.h"
 #include "lib/state/catalog/catalog-attachment.h"
-#include "lib/state/store/stored-facts.h"
+#include "lib/state/store/facts-reader.h"
 
 enum { BUILDS_MOST = 500 }; // attempts that are reported
 
@@ -39,7 +39,7 @@ static struct jsondoc *judge_stored(struct explain_audit *a, const char *platfor
 	struct err why = ERR_INIT;
 	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
 	CLEANUP(audit_report_release) struct audit_report report = {0};
-	if (stored_facts_get(a->catalog, sha256, &facts, &why) < 0)
+	if (facts_reader_get(a->catalog, sha256, &facts, &why) < 0)
 		return unknown_doc(why.kind == ERR_NOT_FOUND ? why.msg : "the catalog cannot be read");
 	wheel_gate_judge(a->gate, platform, name, &facts, &report);
 	struct jsondoc *doc = jsondoc_object(), *findings = jsondoc_array();

@@ -8,7 +8,7 @@
 #include "lib/base/search.h"
 #include "lib/domain/wheel/provenance.h"
 #include "lib/state/catalog/catalog-attachment.h"
-#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/catalog/catalog-facts.h"
 #include "lib/state/store/wanted-contents.h"
 #include "lib/state/views/evidence-file.h"
 

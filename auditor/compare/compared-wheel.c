@@ -13,7 +13,7 @@
 #include "lib/domain/wheel/attachment.h"
 #include "lib/domain/wheel/distinfo.h"
 #include "lib/domain/wheel/record.h"
-#include "lib/state/store/stored-facts.h"
+#include "lib/state/store/facts-reader.h"
 
 enum { BLOCK = 1 << 18 };
 
@@ -57,7 +57,7 @@ int compared_wheel_read(const struct compared_wheel_source *from, struct compare
 	// Facts that cannot be had are no failure: the comparison says so.
 	size_t most = from->facts_most ? from->facts_most : LIMIT_FACTS;
 	bool has_facts =
-		from->catalog && stored_facts_get_most(from->catalog, out->sha256, most, &out->facts, &out->why) == 0;
+		from->catalog && facts_reader_get_most(from->catalog, out->sha256, most, &out->facts, &out->why) == 0;
 	if (!has_facts && !from->only_catalog)
 		has_facts = wheel_facts_read(&bytes, &out->name, &out->facts, &out->why) == 0;
 	if (has_facts)

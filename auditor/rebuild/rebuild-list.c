@@ -8,7 +8,7 @@
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
 #include "lib/state/store/retired.h"
-#include "lib/state/store/stored-facts.h"
+#include "lib/state/store/facts-reader.h"
 
 struct list_making {
 	struct rebuild_list *out;
@@ -217,8 +217,8 @@ static int judge_all(const struct store *store, struct catalog *c, const struct 
 		m.offer = p->provides ? offer : NULL;
 		size_t from = m.out->rows;
 		const char *const glob[] = {m.platform->platform->name};
-		const struct stored_facts_query query = {.platform = glob, .platforms = 1, .only_catalog = !m.offer};
-		if (stored_facts_each(store, m.catalog, &query, take_wheel_facts, &m, e) < 0)
+		const struct facts_reader_query query = {.platform = glob, .platforms = 1, .only_catalog = !m.offer};
+		if (facts_reader_each(store, m.catalog, &query, take_wheel_facts, &m, e) < 0)
 			return -1;
 		if (finish_projects(&m, from, e) < 0)
 			return -1;

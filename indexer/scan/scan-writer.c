@@ -184,7 +184,7 @@ static int write_file_row(struct scan_writer *w, const struct scan_event *ev, st
 		entry.misfit = misfit.msg;
 	CLEANUP(mem_free) char *path = folder_file(ev->folder, entry.filename);
 	if (catalog_file_put(w->catalog, &entry, &effect, e) < 0 ||
-		(ev->inside && taken_facts_put(ev->inside, w->catalog, entry.sha256, e) < 0))
+		(ev->inside && packed_facts_put(ev->inside, w->catalog, entry.sha256, e) < 0))
 		return err_prefix(e, "%s/%s: ", ev->folder->platform->name, path);
 	if (effect.was_left)
 		return 0;

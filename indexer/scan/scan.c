@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "indexer/scan/scan-inside.h"
+#include "indexer/scan/facts-backfill.h"
 #include "indexer/scan/scan-writer.h"
 #include "indexer/walk/scan-file.h"
 #include "lib/base/log.h"
@@ -184,7 +184,7 @@ static int look_inside(struct scan *s, int64_t begun_ms, struct err *e)
 {
 	int64_t listing_ms = clock_ms() - begun_ms;
 	bool was_long = s->options->inside_ms && listing_ms > (int64_t)s->options->inside_ms;
-	const struct scan_inside_options options = {
+	const struct facts_backfill_options options = {
 		.store = s->store,
 		.threads = s->walk.scan_workers_options.threads,
 		.most_ms = was_long ? (unsigned)listing_ms : s->options->inside_ms,
@@ -192,12 +192,12 @@ static int look_inside(struct scan *s, int64_t begun_ms, struct err *e)
 		.progress = report_inside,
 		.ctx = s,
 	};
-	struct scan_inside_counts counts = {0};
+	struct facts_backfill_counts counts = {0};
 	if (wanted_contents_take(s->store, s->catalog, s->options->inside_ms, s->options->watch.cancel, e) < 0)
 		return -1;
 	if (!s->options->takes_facts)
 		return 0;
-	if (scan_inside_run(s->catalog, &options, &counts, e) < 0)
+	if (facts_backfill_run(s->catalog, &options, &counts, e) < 0)
 		return -1;
 	s->summary->number[SCAN_REPORT_INSIDE] += counts.taken;
 	s->summary->number[SCAN_REPORT_INSIDE_UNKNOWN] = counts.unreadable;

@@ -22,7 +22,7 @@ void scan_event_cleanup(struct scan_event **event)
 		ingest_facts_release(ev->facts);
 	free(ev->facts);
 	if (ev->inside)
-		taken_facts_release(ev->inside);
+		packed_facts_release(ev->inside);
 	free(ev->inside);
 	if (ev->attached)
 		attachment_facts_release(ev->attached);

@@ -7,7 +7,7 @@
 #include "lib/state/store/attachment-file.h"
 #include "lib/state/store/ingest.h"
 #include "lib/state/store/sidecar.h"
-#include "lib/state/store/taken-facts.h"
+#include "lib/state/store/packed-facts.h"
 
 enum scan_event_kind {
 	SCAN_EVENT_FILE,       // facts: of a new or changed file
@@ -29,7 +29,7 @@ struct scan_event {
 	int64_t written; // version of the row of the file, mark or attachment that was read: a newer row is left alone
 	bool trusted;    // the next change of the file changes its mtime too
 	struct ingest_facts *facts;
-	struct taken_facts *inside; // of a wheel; NULL: not taken
+	struct packed_facts *inside; // of a wheel; NULL: not taken
 	char *text;
 	char *filename;
 	enum mark mark;

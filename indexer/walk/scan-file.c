@@ -27,7 +27,7 @@ static void report_unread(struct scan_workers *workers, const struct scan_job *j
 	scan_workers_send_problem(workers, job->folder, job->filename, why);
 }
 
-// What is inside the wheel, while its bytes are in memory. After a failure the catalog lacks it, and scan-inside tries
+// What is inside the wheel, while its bytes are in memory. After a failure the catalog lacks it, and facts-backfill tries
 // again, as it does with wheels that are not small.
 static void take_inside(struct scan_workers *workers, struct scan_worker *worker, struct scan_event *ev,
 	struct place_file *file)
@@ -41,17 +41,17 @@ static void take_inside(struct scan_workers *workers, struct scan_worker *worker
 		return;
 	if (o->facts_most && f->version.size > o->facts_most)
 		return;
-	if (catalog_inside_is_known(worker->catalog, f->sha256, WHEEL_FACTS_VERSION, &is_known, &ignored) == 0 &&
+	if (catalog_facts_is_known(worker->catalog, f->sha256, WHEEL_FACTS_VERSION, &is_known, &ignored) == 0 &&
 		is_known)
 		return;
 	if (!scan_workers_begin_inside(workers, f->sha256))
 		return;
 	const struct byte_source bytes = ingest_bytes(worker->ingest, file, ev->facts);
 	ev->inside = xcalloc(1, sizeof(*ev->inside));
-	if (taken_facts_read_file(ingest_wheel_reader(worker->ingest), &bytes, file, &ev->facts->version,
+	if (packed_facts_read_file(ingest_wheel_reader(worker->ingest), &bytes, file, &ev->facts->version,
 		    &ev->facts->name, ev->inside, &why) == 0)
 		scan_workers_count(workers, COUNT_INSIDE, 1);
-	scan_workers_inside_waits(workers, (int64_t)taken_facts_size(ev->inside));
+	scan_workers_inside_waits(workers, (int64_t)packed_facts_size(ev->inside));
 }
 
 static void ingest_file(struct scan_workers *workers, struct scan_worker *worker, struct scan_job *job,

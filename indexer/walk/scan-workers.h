@@ -43,7 +43,7 @@ struct scan_workers_options {
 	bool lists_all;             // folders whose mtime is known are listed too
 	bool sweeps;                // temporary files of dead processes are removed
 	bool takes_facts;           // of what is inside wheels
-	uint64_t facts_most;        // bytes; larger wheels are left to scan-inside, so that all are listed soon; 0: none
+	uint64_t facts_most;        // bytes; larger wheels are left to facts-backfill, so that all are listed soon
 	bool reads_attachments;     // also those whose size, mtime and inode are known
 	// Whether to read a file that the catalog knows, and the job that does. A new file is always read, by
 	// scan_file_run.

@@ -150,7 +150,7 @@ static int handle_events(struct walk *w, struct err *e)
 			atomic_store(&w->stop, true);
 		}
 		if (ev && ev->inside)
-			scan_workers_inside_waits(w->workers, -(int64_t)taken_facts_size(ev->inside));
+			scan_workers_inside_waits(w->workers, -(int64_t)packed_facts_size(ev->inside));
 	}
 	return result;
 }

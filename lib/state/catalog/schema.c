@@ -327,7 +327,7 @@ static const char *const schema_step[] = {
 	") STRICT;"
 	"CREATE TABLE inside_word ("
 	"  id INTEGER PRIMARY KEY,"
-	"  kind INTEGER NOT NULL,      -- enum catalog_inside_kind\n"
+	"  kind INTEGER NOT NULL,      -- enum catalog_facts_kind\n"
 	"  name TEXT NOT NULL,"
 	"  version TEXT NOT NULL,      -- '': none is known\n"
 	"  purl TEXT NOT NULL,         -- '': none\n"

@@ -31,7 +31,7 @@ struct publish {
 	struct ingest *ingest;
 	struct ingest_facts facts, competitor; // of the new file, and of the file that has the name
 	bool takes_facts;
-	struct taken_facts inside; // of the new file
+	struct packed_facts inside; // of the new file
 	struct publish_attach attach;
 	struct wheel_gate *gate;
 	struct audit_report report; // of the new file
@@ -132,7 +132,7 @@ void publish_free(struct publish *p)
 	ingest_free(p->ingest);
 	ingest_facts_release(&p->facts);
 	ingest_facts_release(&p->competitor);
-	taken_facts_release(&p->inside);
+	packed_facts_release(&p->inside);
 	audit_report_release(&p->report);
 	free(p->project);
 	free(p->filename);
@@ -242,7 +242,7 @@ const struct audit_report *publish_refusal(const struct publish *p)
 static int note_unreadable(struct publish *p, const struct err *why, struct err *e)
 {
 	struct err failure = *why;
-	bool is_known = p->takes_facts ? taken_facts_fail(why, &p->inside, &failure) == 0
+	bool is_known = p->takes_facts ? packed_facts_fail(why, &p->inside, &failure) == 0
 				       : why->kind == ERR_INVALID || why->kind == ERR_LIMIT;
 	if (p->gate && !is_known) {
 		*e = failure;
@@ -272,7 +272,7 @@ static int look_inside(struct publish *p, struct err *e)
 			err_prefix(&p->verdict, "%s: ", p->filename);
 	}
 	if (p->takes_facts)
-		taken_facts_pack(ingest_wheel_reader(p->ingest), &facts, &p->inside);
+		packed_facts_pack(ingest_wheel_reader(p->ingest), &facts, &p->inside);
 	return 0;
 }
 

@@ -8,13 +8,13 @@
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/catalog/catalog-file.h"
-#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/catalog/catalog-facts.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
-	const struct taken_facts *inside, const char *folder, const struct place_version *version,
+	const struct packed_facts *inside, const char *folder, const struct place_version *version,
 	struct err *e)
 {
 	struct catalog_effect effect;
@@ -28,7 +28,7 @@ int catalog_update_put(const struct platform *p, struct catalog *c, const struct
 	if (catalog_begin(c, &t, e) < 0 || target_dir_check_again(p, c, facts->filename, e) < 0 ||
 		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) < 0 ||
 		catalog_file_put(c, &entry, &effect, e) < 0 ||
-		(inside && taken_facts_put(inside, c, entry.sha256, e) < 0) ||
+		(inside && packed_facts_put(inside, c, entry.sha256, e) < 0) ||
 		(facts->wheel.has_installed && catalog_content_put(c, entry.sha256, facts->wheel.installed_sha256, e) < 0))
 		return -1;
 	return catalog_commit(&t, e);

@@ -7,7 +7,7 @@
 #include "lib/state/store/attachment-file.h"
 #include "lib/state/store/ingest.h"
 #include "lib/state/store/store.h"
-#include "lib/state/store/taken-facts.h"
+#include "lib/state/store/packed-facts.h"
 
 struct catalog;
 
@@ -15,7 +15,7 @@ struct catalog;
 // before it deletes the file, so either this call sees that row, or the removal sees ours. inside: of a wheel; NULL: the
 // next scan takes it.
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
-	const struct taken_facts *inside, const char *folder, const struct place_version *version,
+	const struct packed_facts *inside, const char *folder, const struct place_version *version,
 	struct err *e) MUST_CHECK;
 // Puts an attachment of the file into the catalog, in one transaction. NULL: it is gone.
 int catalog_update_attach(const struct platform *p, struct catalog *c, const char *folder, const char *filename,

@@ -6,7 +6,7 @@
 #include "lib/base/log.h"
 #include "lib/domain/wheel/wheel.h"
 #include "lib/os/clock.h"
-#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/catalog/catalog-facts.h"
 
 // The files with some bytes, until one of them can be read.
 struct wanted_content {
@@ -16,7 +16,7 @@ struct wanted_content {
 	bool has_content;
 };
 
-static int unpack_wanted(struct wanted_content *w, const struct platform *p, const struct catalog_inside_place *place,
+static int unpack_wanted(struct wanted_content *w, const struct platform *p, const struct catalog_facts_place *place,
 	struct err *e)
 {
 	const struct place_version known = {place->size, place->mtime_ns, place->inode};
@@ -27,7 +27,7 @@ static int unpack_wanted(struct wanted_content *w, const struct platform *p, con
 	return wheel_content(&bytes, w->content, e);
 }
 
-static int read_wanted_place(void *ctx, const struct catalog_inside_place *place, struct err *e UNUSED)
+static int read_wanted_place(void *ctx, const struct catalog_facts_place *place, struct err *e UNUSED)
 {
 	struct wanted_content *w = ctx;
 	struct err why = ERR_INIT;
@@ -48,7 +48,7 @@ static int take_content(const struct store *store, struct catalog *c, int64_t id
 {
 	struct wanted_content w = {.store = store};
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	if (catalog_inside_places(c, id, read_wanted_place, &w, e) < 0)
+	if (catalog_facts_places(c, id, read_wanted_place, &w, e) < 0)
 		return -1;
 	if (!w.is_known)
 		return 0;
@@ -80,10 +80,10 @@ int wanted_contents_of(const struct store *store, struct catalog *c, const uint8
 	struct wanted_content w = {.store = store};
 	int64_t id;
 	int known = catalog_content_get(c, sha256, content, e);
-	int found = known ? known : catalog_inside_id(c, sha256, &id, e);
+	int found = known ? known : catalog_facts_id(c, sha256, &id, e);
 	if (known || found <= 0)
 		return found;
-	if (catalog_inside_places(c, id, read_wanted_place, &w, e) < 0)
+	if (catalog_facts_places(c, id, read_wanted_place, &w, e) < 0)
 		return -1;
 	if (w.has_content)
 		memcpy(content, w.content, SHA256_SIZE);

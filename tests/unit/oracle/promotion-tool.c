@@ -30,7 +30,7 @@
 #include "promoter/promote.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-file.h"
-#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/catalog/catalog-facts.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/views/evidence-file.h"
 #include "lib/state/views/membership.h"

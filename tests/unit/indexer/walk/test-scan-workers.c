@@ -36,7 +36,7 @@ static bool begins(struct scan_workers *w, uint8_t sha)
 	return scan_workers_begin_inside(w, (const uint8_t[SHA256_SIZE]){sha});
 }
 
-// Exceeds LIMIT_INSIDE_WAITING. What was refused is left to scan-inside, and so is not remembered as begun.
+// Exceeds LIMIT_INSIDE_WAITING. What was refused is left to facts-backfill, and so is not remembered as begun.
 static void facts_that_wait_are_bounded(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -17,7 +17,7 @@
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-evidence.h"
 #include "lib/state/catalog/catalog-file.h"
-#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/catalog/catalog-facts.h"
 #include "lib/state/store/wanted-contents.h"
 #include "tests/unit/support/zipmake.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/catalog/catalog-facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int set_facts(struct catalog *c, int64_t id, struct str packed, struct er
 	return catalog_run_by(c, INSIDE_SET_FACTS, BY(SQL_INT(id), SQL_STR(packed)), e);
 }
 
-static void bind_word(struct query *q, const struct catalog_inside_name *name)
+static void bind_word(struct query *q, const struct catalog_facts_name *name)
 {
 	query_bind_int(q, 1, name->kind);
 	query_bind_text(q, 2, name->name);
@@ -35,7 +35,7 @@ static void bind_word(struct query *q, const struct catalog_inside_name *name)
 }
 
 // 1: found; 0: not found.
-static int find_word(struct catalog *c, const struct catalog_inside_name *name, int64_t *id, struct err *e)
+static int find_word(struct catalog *c, const struct catalog_facts_name *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_WORD_FIND, e);
 	bind_word(q, name);
@@ -45,7 +45,7 @@ static int find_word(struct catalog *c, const struct catalog_inside_name *name, 
 	return row;
 }
 
-static int add_word(struct catalog *c, const struct catalog_inside_name *name, int64_t *id, struct err *e)
+static int add_word(struct catalog *c, const struct catalog_facts_name *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_WORD_ADD, e);
 	bind_word(q, name);
@@ -55,7 +55,7 @@ static int add_word(struct catalog *c, const struct catalog_inside_name *name, i
 	return 0;
 }
 
-static int add_uses(struct catalog *c, int64_t id, const struct catalog_inside *inside, struct err *e)
+static int add_uses(struct catalog *c, int64_t id, const struct catalog_facts *inside, struct err *e)
 {
 	for (size_t i = 0; i < inside->names; i++) {
 		int64_t word = 0;
@@ -89,7 +89,7 @@ static int forget_inside(struct catalog *c, int64_t id, struct err *e)
 	return 0;
 }
 
-int catalog_inside_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], const struct catalog_inside *inside,
+int catalog_facts_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], const struct catalog_facts *inside,
 	struct err *e)
 {
 	int64_t id, version;
@@ -109,7 +109,7 @@ int catalog_inside_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], con
 
 // --- reading ---
 
-int catalog_inside_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int version, struct buf *out,
+int catalog_facts_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int version, struct buf *out,
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_GET, BY(SQL_SHA256(sha256)), e);
@@ -125,7 +125,7 @@ int catalog_inside_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int
 	return 0;
 }
 
-int catalog_inside_is_known(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int version, bool *known,
+int catalog_facts_is_known(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int version, bool *known,
 	struct err *e)
 {
 	int64_t id, have;
@@ -134,7 +134,7 @@ int catalog_inside_is_known(struct catalog *c, const uint8_t sha256[SHA256_SIZE]
 	return row < 0 ? -1 : 0;
 }
 
-int catalog_inside_count(struct catalog *c, int version, struct catalog_inside_counts *out, struct err *e)
+int catalog_facts_count(struct catalog *c, int version, struct catalog_facts_counts *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_COUNTS, BY(SQL_INT(version)), e);
 	if (query_step(q, e) < 0)
@@ -160,7 +160,7 @@ static int take_ids(struct query *q, int64_t **id, size_t *count, struct err *e)
 	return row;
 }
 
-int catalog_inside_lacking(struct catalog *c, int version, int64_t **id, size_t *count, struct err *e)
+int catalog_facts_lacking(struct catalog *c, int version, int64_t **id, size_t *count, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_LACKING, BY(SQL_INT(version)), e);
 	return take_ids(q, id, count, e);
@@ -168,7 +168,7 @@ int catalog_inside_lacking(struct catalog *c, int version, int64_t **id, size_t 
 
 // --- digests of members ---
 
-int catalog_inside_id(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int64_t *id, struct err *e)
+int catalog_facts_id(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int64_t *id, struct err *e)
 {
 	int64_t version;
 	return find_inside(c, sha256, id, &version, e);
@@ -198,12 +198,12 @@ int catalog_content_wanted(struct catalog *c, int64_t **id, size_t *count, struc
 	return take_ids(q, id, count, e);
 }
 
-int catalog_inside_places(struct catalog *c, int64_t id, catalog_inside_place_fn *fn, void *ctx, struct err *e)
+int catalog_facts_places(struct catalog *c, int64_t id, catalog_facts_place_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_PLACES, BY(SQL_INT(id)), e);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_inside_place place = {
+		const struct catalog_facts_place place = {
 			.platform = query_int(q, 0),
 			.filename = query_text(q, 1),
 			.path = query_text(q, 2),
@@ -218,13 +218,13 @@ int catalog_inside_places(struct catalog *c, int64_t id, catalog_inside_place_fn
 	return row;
 }
 
-int catalog_inside_words(struct catalog *c, enum catalog_inside_kind kind, catalog_inside_word_fn *fn, void *ctx,
+int catalog_facts_words(struct catalog *c, enum catalog_facts_kind kind, catalog_facts_word_fn *fn, void *ctx,
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_WORDS, BY(SQL_INT(kind)), e);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_inside_name name = {kind, query_text(q, 1), query_text(q, 2), query_text(q, 3)};
+		const struct catalog_facts_name name = {kind, query_text(q, 1), query_text(q, 2), query_text(q, 3)};
 		if (fn(ctx, query_int(q, 0), &name, e) < 0)
 			return -1;
 	}
@@ -232,9 +232,9 @@ int catalog_inside_words(struct catalog *c, enum catalog_inside_kind kind, catal
 }
 
 // The first columns of every query for listed wheels.
-static struct catalog_inside_wheel wheel_of_row(struct query *q)
+static struct catalog_facts_wheel wheel_of_row(struct query *q)
 {
-	return (struct catalog_inside_wheel){
+	return (struct catalog_facts_wheel){
 		.platform = query_text(q, 0),
 		.project = query_text(q, 1),
 		.filename = query_text(q, 2),
@@ -244,30 +244,30 @@ static struct catalog_inside_wheel wheel_of_row(struct query *q)
 	};
 }
 
-static int each_wheel(struct catalog *c, enum statement id, int64_t of, catalog_inside_wheel_fn *fn, void *ctx,
+static int each_wheel(struct catalog *c, enum statement id, int64_t of, catalog_facts_wheel_fn *fn, void *ctx,
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, id, BY(SQL_INT(of)), e);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_inside_wheel wheel = wheel_of_row(q);
+		const struct catalog_facts_wheel wheel = wheel_of_row(q);
 		if (fn(ctx, &wheel, e) < 0)
 			return -1;
 	}
 	return row;
 }
 
-int catalog_inside_uses(struct catalog *c, int64_t word, catalog_inside_wheel_fn *fn, void *ctx, struct err *e)
+int catalog_facts_uses(struct catalog *c, int64_t word, catalog_facts_wheel_fn *fn, void *ctx, struct err *e)
 {
 	return each_wheel(c, INSIDE_USES, word, fn, ctx, e);
 }
 
-int catalog_inside_files(struct catalog *c, int64_t id, catalog_inside_wheel_fn *fn, void *ctx, struct err *e)
+int catalog_facts_files(struct catalog *c, int64_t id, catalog_facts_wheel_fn *fn, void *ctx, struct err *e)
 {
 	return each_wheel(c, INSIDE_FILES, id, fn, ctx, e);
 }
 
-int catalog_inside_symbol(struct catalog *c, uint64_t hash, int64_t **id, size_t *count, struct err *e)
+int catalog_facts_symbol(struct catalog *c, uint64_t hash, int64_t **id, size_t *count, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_SYMBOLS, e);
 	CLEANUP(mem_free) int64_t *found = NULL;
@@ -285,7 +285,7 @@ int catalog_inside_symbol(struct catalog *c, uint64_t hash, int64_t **id, size_t
 	return row;
 }
 
-int catalog_inside_unknown(struct catalog *c, int version, catalog_inside_unknown_fn *fn, void *ctx, struct err *e)
+int catalog_facts_unknown(struct catalog *c, int version, catalog_facts_unknown_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_UNKNOWN, BY(SQL_INT(version)), e);
 	int row;
@@ -295,14 +295,14 @@ int catalog_inside_unknown(struct catalog *c, int version, catalog_inside_unknow
 	return row;
 }
 
-int catalog_inside_wheels(struct catalog *c, int64_t platform, const char *project, const char *filename,
-	catalog_inside_listed_fn *fn, void *ctx, struct err *e)
+int catalog_facts_wheels(struct catalog *c, int64_t platform, const char *project, const char *filename,
+	catalog_facts_listed_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query_by(c, INSIDE_WHEELS, BY(SQL_INT(platform), SQL_TEXT(project),
 		SQL_TEXT(filename)), e);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_inside_listed listed = {
+		const struct catalog_facts_listed listed = {
 			.wheel = wheel_of_row(q),
 			.size = (uint64_t)query_int(q, 6),
 			.mtime_ns = query_int(q, 7),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/store/taken-facts.h"
+#include "lib/state/store/packed-facts.h"
 
 #include <stdlib.h>
 
@@ -8,27 +8,27 @@
 #include "lib/base/strset.h"
 #include "lib/facts/library-name.h"
 
-void taken_facts_release(struct taken_facts *t)
+void packed_facts_release(struct packed_facts *t)
 {
 	free(t->why);
 	free(t->name);
 	buf_release(&t->packed);
 	name_hashes_release(&t->symbols);
 	arena_release(&t->text);
-	*t = (struct taken_facts){0};
+	*t = (struct packed_facts){0};
 }
 
 // --- names ---
 
 // Names that are too long, or too many, are not found by searches; the facts have them.
-static void take_name_of_kind(struct taken_facts *t, enum catalog_inside_kind kind, struct str name,
+static void take_name_of_kind(struct packed_facts *t, enum catalog_facts_kind kind, struct str name,
 	const char *version, const char *purl)
 {
 	struct str more[] = {str_from(version ? version : ""), str_from(purl ? purl : "")};
 	if (!name.len || t->names == LIMIT_INSIDE_NAMES || name.len + more[0].len + more[1].len > LIMIT_INSIDE_NAME)
 		return;
 	GROW(t->name, t->names, t->room);
-	t->name[t->names++] = (struct catalog_inside_name){.kind = kind,
+	t->name[t->names++] = (struct catalog_facts_name){.kind = kind,
 		.name = arena_copy(&t->text, name),
 		.version = arena_copy(&t->text, more[0]),
 		.purl = arena_copy(&t->text, more[1])};
@@ -36,7 +36,7 @@ static void take_name_of_kind(struct taken_facts *t, enum catalog_inside_kind ki
 
 static int by_inside_name(const void *a, const void *b)
 {
-	const struct catalog_inside_name *x = a, *y = b;
+	const struct catalog_facts_name *x = a, *y = b;
 	int order = x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : strcmp(x->name, y->name);
 	if (!order)
 		order = strcmp(x->version, y->version);
@@ -49,7 +49,7 @@ static struct str file_part(const char *path)
 	return str_slice(all, (size_t)(str_rfind(all, '/') + 1), all.len);
 }
 
-static void take_needs(struct taken_facts *t, const struct wheel_facts *f)
+static void take_needs(struct packed_facts *t, const struct wheel_facts *f)
 {
 	CLEANUP(strset_release) struct strset provided = {0}, needed = {0};
 	// What the members of the wheel can be needed as.
@@ -65,14 +65,14 @@ static void take_needs(struct taken_facts *t, const struct wheel_facts *f)
 				strset_add(&needed, f->elf[i].elf.needed.item[k]);
 	strset_sort(&needed);
 	for (size_t i = 0; i < needed.count; i++)
-		take_name_of_kind(t, CATALOG_INSIDE_NEEDS, str_from(needed.item[i]), NULL, NULL);
+		take_name_of_kind(t, CATALOG_FACTS_NEEDS, str_from(needed.item[i]), NULL, NULL);
 }
 
-static void add_bundled(struct taken_facts *t, struct str library)
+static void add_bundled(struct packed_facts *t, struct str library)
 {
 	CLEANUP(buf_release) struct buf plain = buf_up_to(LIMIT_INSIDE_NAME);
 	bool is_hashed = wheel_library_is_hashed(library, &plain);
-	take_name_of_kind(t, CATALOG_INSIDE_BUNDLES, is_hashed ? buf_view(&plain) : library, NULL, NULL);
+	take_name_of_kind(t, CATALOG_FACTS_BUNDLES, is_hashed ? buf_view(&plain) : library, NULL, NULL);
 }
 
 // --- symbols ---
@@ -83,7 +83,7 @@ static uint64_t imported_hash(uint64_t hash)
 	return hash << 32 | hash >> 32;
 }
 
-uint64_t taken_facts_symbol(struct str symbol, bool is_imported)
+uint64_t packed_facts_symbol(struct str symbol, bool is_imported)
 {
 	uint64_t hash = name_hashes_of(symbol);
 	return is_imported ? imported_hash(hash) : hash;
@@ -116,7 +116,7 @@ static size_t hash_wheel_symbols(const struct wheel_facts *f, bool is_imported, 
 }
 
 // The exported symbols, and the imported ones that no member of the wheel exports.
-static void take_symbol_hashes(struct taken_facts *t, const struct wheel_facts *f)
+static void take_symbol_hashes(struct packed_facts *t, const struct wheel_facts *f)
 {
 	CLEANUP(mem_free) uint64_t *hash = xcalloc(count_wheel_symbols(f) + 1, sizeof(*hash));
 	size_t exported = hash_wheel_symbols(f, false, hash), count = exported;
@@ -133,7 +133,7 @@ static void take_symbol_hashes(struct taken_facts *t, const struct wheel_facts *
 
 // --- the whole ---
 
-void taken_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, struct taken_facts *out)
+void packed_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, struct packed_facts *out)
 {
 	struct err why = ERR_INIT;
 	buf_init(&out->packed, SIZE_MAX / 2);
@@ -157,7 +157,7 @@ void taken_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, struc
 	}
 	for (size_t i = 0; i < f->components; i++) {
 		const struct wheel_component *c = &f->component[i];
-		take_name_of_kind(out, CATALOG_INSIDE_COMPONENT, str_from(c->name), c->version, c->purl);
+		take_name_of_kind(out, CATALOG_FACTS_COMPONENT, str_from(c->name), c->version, c->purl);
 	}
 	CLEANUP(strset_release) struct strset all = {0};
 	for (size_t i = 0; i < f->elfs; i++)
@@ -165,7 +165,7 @@ void taken_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, struc
 			strset_add(&all, f->elf[i].elf.toolchain.item[k]);
 	strset_sort(&all);
 	for (size_t i = 0; i < all.count; i++)
-		take_name_of_kind(out, CATALOG_INSIDE_TOOLCHAIN, str_from(all.item[i]), NULL, NULL);
+		take_name_of_kind(out, CATALOG_FACTS_TOOLCHAIN, str_from(all.item[i]), NULL, NULL);
 	size_t kept = 0;
 	if (out->names)
 		qsort(out->name, out->names, sizeof(*out->name), by_inside_name);
@@ -176,7 +176,7 @@ void taken_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, struc
 	take_symbol_hashes(out, f);
 }
 
-int taken_facts_fail(const struct err *why, struct taken_facts *out, struct err *e)
+int packed_facts_fail(const struct err *why, struct packed_facts *out, struct err *e)
 {
 	if (why->kind != ERR_INVALID && why->kind != ERR_LIMIT) {
 		*e = *why;
@@ -188,18 +188,18 @@ int taken_facts_fail(const struct err *why, struct taken_facts *out, struct err 
 }
 
 static int read_wheel(struct wheel_reader *r, const struct byte_source *bytes, const struct filename *name,
-	struct taken_facts *out, struct err *e)
+	struct packed_facts *out, struct err *e)
 {
 	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
 	struct err why = ERR_INIT;
 	if (wheel_facts_read_by(r, bytes, name, &facts, &why) < 0)
-		return taken_facts_fail(&why, out, e);
-	taken_facts_pack(r, &facts, out);
+		return packed_facts_fail(&why, out, e);
+	packed_facts_pack(r, &facts, out);
 	return 0;
 }
 
-int taken_facts_read_file(struct wheel_reader *r, const struct byte_source *bytes, struct place_file *file,
-	const struct place_version *before, const struct filename *name, struct taken_facts *out, struct err *e)
+int packed_facts_read_file(struct wheel_reader *r, const struct byte_source *bytes, struct place_file *file,
+	const struct place_version *before, const struct filename *name, struct packed_facts *out, struct err *e)
 {
 	struct place_info after;
 	if (read_wheel(r, bytes, name, out, e) < 0)
@@ -207,11 +207,11 @@ int taken_facts_read_file(struct wheel_reader *r, const struct byte_source *byte
 	struct err gone = ERR_INIT;
 	if (place_file_info(file, &after, &gone) == 0 && place_version_match(&after.version, before) != PLACE_OTHER)
 		return 0;
-	taken_facts_release(out);
+	packed_facts_release(out);
 	return err_set(e, ERR_BUSY, "changed while it was read");
 }
 
-size_t taken_facts_size(const struct taken_facts *t)
+size_t packed_facts_size(const struct packed_facts *t)
 {
 	size_t size = sizeof(*t) + t->packed.room + t->room * sizeof(*t->name) + t->text.total;
 	for (size_t i = 0; i < NAME_HASHES_SLICES; i++)
@@ -219,11 +219,11 @@ size_t taken_facts_size(const struct taken_facts *t)
 	return size;
 }
 
-int taken_facts_put(const struct taken_facts *t, struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct err *e)
+int packed_facts_put(const struct packed_facts *t, struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	if (!t->is_taken)
 		return 0;
-	const struct catalog_inside inside = {
+	const struct catalog_facts inside = {
 		.version = WHEEL_FACTS_VERSION,
 		.why = t->why,
 		.packed = buf_view(&t->packed),
@@ -231,5 +231,5 @@ int taken_facts_put(const struct taken_facts *t, struct catalog *c, const uint8_
 		.names = t->names,
 		.symbols = &t->symbols,
 	};
-	return catalog_inside_put(c, sha256, &inside, e);
+	return catalog_facts_put(c, sha256, &inside, e);
 }

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 
 #include "lib/base/mem.h"
-#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/catalog/catalog-facts.h"
 
 enum { FORM = 3 };
 
-static const struct catalog_inside_name names[] = {
-	{CATALOG_INSIDE_NEEDS, "libc.so.6", "", ""},
-	{CATALOG_INSIDE_COMPONENT, "openssl", "3.0.2", "pkg:generic/openssl@3.0.2"},
-	{CATALOG_INSIDE_NEEDS, "libc.so.6", "", ""}, // twice
+static const struct catalog_facts_name names[] = {
+	{CATALOG_FACTS_NEEDS, "libc.so.6", "", ""},
+	{CATALOG_FACTS_COMPONENT, "openssl", "3.0.2", "pkg:generic/openssl@3.0.2"},
+	{CATALOG_FACTS_NEEDS, "libc.so.6", "", ""}, // twice
 };
 
 static uint64_t symbol_hash(const char *symbol)
@@ -27,9 +27,9 @@ static void put_inside(const uint8_t *sha256, int version, const char *why, cons
 	CLEANUP(name_hashes_release) struct name_hashes symbols = {0};
 	uint64_t hash[] = {symbol_hash("SSL_new")};
 	name_hashes_make(&symbols, hash, ARRAY_SIZE(hash));
-	const struct catalog_inside inside = {version, why, str_from(facts), names, ARRAY_SIZE(names), &symbols};
+	const struct catalog_facts inside = {version, why, str_from(facts), names, ARRAY_SIZE(names), &symbols};
 	two_ok(catalog_begin(two_other, &t, &e), &e);
-	two_ok(catalog_inside_put(two_other, sha256, &inside, &e), &e);
+	two_ok(catalog_facts_put(two_other, sha256, &inside, &e), &e);
 	two_ok(catalog_commit(&t, &e), &e);
 }
 
@@ -39,7 +39,7 @@ static void assert_facts(const uint8_t *sha256, const char *facts, const char *w
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, SIZE_MAX / 2);
-	int result = catalog_inside_get(two_other, sha256, FORM, &out, &e);
+	int result = catalog_facts_get(two_other, sha256, FORM, &out, &e);
 	assert_int_equal(result, facts ? 0 : -1);
 	if (facts)
 		assert_string_equal(out.data, facts);
@@ -52,14 +52,14 @@ static void assert_facts(const uint8_t *sha256, const char *facts, const char *w
 static void assert_counts(uint64_t known, uint64_t unreadable, uint64_t lacking)
 {
 	struct err e = ERR_INIT;
-	struct catalog_inside_counts counts;
-	two_ok(catalog_inside_count(two_other, FORM, &counts, &e), &e);
+	struct catalog_facts_counts counts;
+	two_ok(catalog_facts_count(two_other, FORM, &counts, &e), &e);
 	assert_int_equal(counts.known, known);
 	assert_int_equal(counts.unreadable, unreadable);
 	assert_int_equal(counts.lacking, lacking);
 }
 
-static int append_word(void *ctx, int64_t word UNUSED, const struct catalog_inside_name *name, struct err *e UNUSED)
+static int append_word(void *ctx, int64_t word UNUSED, const struct catalog_facts_name *name, struct err *e UNUSED)
 {
 	buf_printf(ctx, "%d %s %s %s;", name->kind, name->name, name->version, name->purl);
 	return 0;
@@ -70,20 +70,20 @@ static void assert_words(const char *expected)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, SIZE_MAX / 2);
-	for (int kind = 0; kind < CATALOG_INSIDE_KIND_COUNT; kind++)
-		two_ok(catalog_inside_words(two_other, (enum catalog_inside_kind)kind, append_word, &out, &e), &e);
+	for (int kind = 0; kind < CATALOG_FACTS_KIND_COUNT; kind++)
+		two_ok(catalog_facts_words(two_other, (enum catalog_facts_kind)kind, append_word, &out, &e), &e);
 	assert_string_equal(out.data, expected);
 }
 
-static int append_wheel(void *ctx, const struct catalog_inside_wheel *w, struct err *e UNUSED)
+static int append_wheel(void *ctx, const struct catalog_facts_wheel *w, struct err *e UNUSED)
 {
 	buf_printf(ctx, "%s %s %s %s %d;", w->platform, w->project, w->filename, w->path, w->sha256[0]);
 	return 0;
 }
 
-static int append_users(void *ctx, int64_t word, const struct catalog_inside_name *name UNUSED, struct err *e)
+static int append_users(void *ctx, int64_t word, const struct catalog_facts_name *name UNUSED, struct err *e)
 {
-	return catalog_inside_uses(two_other, word, append_wheel, ctx, e);
+	return catalog_facts_uses(two_other, word, append_wheel, ctx, e);
 }
 
 // Compares the wheels that a search for the symbol finds.
@@ -94,9 +94,9 @@ static void assert_symbol(const char *symbol, const char *expected)
 	CLEANUP(buf_release) struct buf out;
 	size_t count;
 	buf_init(&out, SIZE_MAX / 2);
-	two_ok(catalog_inside_symbol(two_other, symbol_hash(symbol), &id, &count, &e), &e);
+	two_ok(catalog_facts_symbol(two_other, symbol_hash(symbol), &id, &count, &e), &e);
 	for (size_t i = 0; i < count; i++)
-		two_ok(catalog_inside_files(two_other, id[i], append_wheel, &out, &e), &e);
+		two_ok(catalog_facts_files(two_other, id[i], append_wheel, &out, &e), &e);
 	assert_string_equal(out.data, expected);
 }
 
@@ -158,14 +158,14 @@ static void facts_of_another_version_are_lacking(void **state UNUSED)
 	two_put_new(two_other, two_root, two_ones);
 	put_inside(two_ones, FORM - 1, NULL, "old");
 	assert_counts(0, 0, 1);
-	two_ok(catalog_inside_lacking(two_other, FORM, &id, &count, &e), &e);
+	two_ok(catalog_facts_lacking(two_other, FORM, &id, &count, &e), &e);
 	assert_int_equal(count, 1);
-	two_ok(catalog_inside_is_known(two_other, two_ones, FORM, &known, &e), &e);
+	two_ok(catalog_facts_is_known(two_other, two_ones, FORM, &known, &e), &e);
 	assert_false(known);
 	put_inside(two_ones, FORM, NULL, "new");
 	assert_facts(two_ones, "new", NULL);
 	assert_words(ALL_WORDS);
-	two_ok(catalog_inside_is_known(two_other, two_ones, FORM, &known, &e), &e);
+	two_ok(catalog_facts_is_known(two_other, two_ones, FORM, &known, &e), &e);
 	assert_true(known);
 }
 
@@ -182,13 +182,13 @@ static void reason_takes_the_place_of_facts(void **state UNUSED)
 	uint64_t unknown = 0;
 	two_put_new(two_other, two_root, two_ones);
 	put_inside(two_ones, FORM, NULL, "facts");
-	two_ok(catalog_inside_unknown(two_other, FORM, sum_unknown, &unknown, &e), &e);
+	two_ok(catalog_facts_unknown(two_other, FORM, sum_unknown, &unknown, &e), &e);
 	assert_int_equal(unknown, 0);
 	put_inside(two_ones, FORM, "too large", "");
 	assert_counts(0, 1, 0);
 	assert_facts(two_ones, NULL, "too large");
 	assert_words("");
-	two_ok(catalog_inside_unknown(two_other, FORM, sum_unknown, &unknown, &e), &e);
+	two_ok(catalog_facts_unknown(two_other, FORM, sum_unknown, &unknown, &e), &e);
 	assert_int_equal(unknown, 1);
 }
 
@@ -199,13 +199,13 @@ static void wheels_are_found(void **state UNUSED)
 	buf_init(&out, SIZE_MAX / 2);
 	two_put_new(two_other, two_sub, two_ones);
 	put_inside(two_ones, FORM, NULL, "facts");
-	two_ok(catalog_inside_words(two_other, CATALOG_INSIDE_NEEDS, append_users, &out, &e), &e);
+	two_ok(catalog_facts_words(two_other, CATALOG_FACTS_NEEDS, append_users, &out, &e), &e);
 	assert_string_equal(out.data, "debian-12-x86_64 six six-1.0-py3-none-any.whl b/six-1.0-py3-none-any.whl 1;");
 	assert_symbol("SSL_new", out.data);
 	assert_symbol("SSL_free", "");
 }
 
-static int check_listed(void *ctx, const struct catalog_inside_listed *listed, struct err *e UNUSED)
+static int check_listed(void *ctx, const struct catalog_facts_listed *listed, struct err *e UNUSED)
 {
 	++*(int *)ctx;
 	assert_string_equal(listed->wheel.filename, two_six);
@@ -214,7 +214,7 @@ static int check_listed(void *ctx, const struct catalog_inside_listed *listed, s
 	return 0;
 }
 
-static int check_place(void *ctx, const struct catalog_inside_place *place, struct err *e UNUSED)
+static int check_place(void *ctx, const struct catalog_facts_place *place, struct err *e UNUSED)
 {
 	++*(int *)ctx;
 	assert_int_equal(place->platform, two_platform);
@@ -229,14 +229,14 @@ static void wheels_are_listed_with_their_facts(void **state UNUSED)
 	size_t count;
 	int seen = 0;
 	two_put_new(two_other, two_root, two_ones);
-	two_ok(catalog_inside_lacking(two_other, FORM, &id, &count, &e), &e);
-	two_ok(catalog_inside_places(two_other, id[0], check_place, &seen, &e), &e);
+	two_ok(catalog_facts_lacking(two_other, FORM, &id, &count, &e), &e);
+	two_ok(catalog_facts_places(two_other, id[0], check_place, &seen, &e), &e);
 	assert_int_equal(seen, 1);
 	put_inside(two_ones, FORM, NULL, "facts");
-	two_ok(catalog_inside_wheels(two_other, two_platform, NULL, NULL, check_listed, &seen, &e), &e);
-	two_ok(catalog_inside_wheels(two_other, two_platform, "six", two_six, check_listed, &seen, &e), &e);
+	two_ok(catalog_facts_wheels(two_other, two_platform, NULL, NULL, check_listed, &seen, &e), &e);
+	two_ok(catalog_facts_wheels(two_other, two_platform, "six", two_six, check_listed, &seen, &e), &e);
 	assert_int_equal(seen, 3);
-	two_ok(catalog_inside_wheels(two_other, two_platform, "seven", NULL, check_listed, &seen, &e), &e);
+	two_ok(catalog_facts_wheels(two_other, two_platform, "seven", NULL, check_listed, &seen, &e), &e);
 	assert_int_equal(seen, 3);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/store/inside-search.h"
+#include "lib/state/store/facts-search.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -7,19 +7,19 @@
 #include "lib/facts/library-name.h"
 #include "lib/base/mem.h"
 #include "lib/domain/text/library-version.h"
-#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/catalog/catalog-facts.h"
 #include "lib/state/store/store.h"
-#include "lib/state/store/stored-facts.h"
-#include "lib/state/store/taken-facts.h"
+#include "lib/state/store/facts-reader.h"
+#include "lib/state/store/packed-facts.h"
 
-const char *const inside_search_name[INSIDE_SEARCH_KINDS] = {"needs", "bundles", "sbom", "symbol", "toolchain"};
+const char *const facts_search_name[FACTS_SEARCH_KINDS] = {"needs", "bundles", "sbom", "symbol", "toolchain"};
 
 struct searching {
 	struct catalog *catalog;
-	const struct inside_search *search;
+	const struct facts_search *search;
 	struct inside_result *out;
 	// What the next wheels have:
-	struct catalog_inside_name name;
+	struct catalog_facts_name name;
 	const char *use, *library, *stem, *matched;
 	bool is_file, is_beside, is_unknown;
 };
@@ -34,7 +34,7 @@ void inside_result_release(struct inside_result *r)
 
 // --- what matches ---
 
-static bool matches_version(const struct inside_search *s, struct str version)
+static bool matches_version(const struct facts_search *s, struct str version)
 {
 	static const struct {
 		const char *text;
@@ -82,19 +82,19 @@ static bool matches_purl(const char *pattern, const char *purl)
 	return false;
 }
 
-static bool matches_name(const struct inside_search *s, const struct catalog_inside_name *name)
+static bool matches_name(const struct facts_search *s, const struct catalog_facts_name *name)
 {
-	if (s->kind == INSIDE_SEARCH_SBOM)
+	if (s->kind == FACTS_SEARCH_SBOM)
 		return matches_purl(s->pattern, *name->purl ? name->purl : name->name);
-	if (s->kind != INSIDE_SEARCH_BUNDLES)
+	if (s->kind != FACTS_SEARCH_BUNDLES)
 		return fnmatch(s->pattern, name->name, 0) == 0;
 	return false;
 }
 
 // Whether a component says the version of files that have another name: openssl-libs of libssl.so.3.
-static bool is_beside(const struct inside_search *s, const struct catalog_inside_name *name)
+static bool is_beside(const struct facts_search *s, const struct catalog_facts_name *name)
 {
-	return s->kind == INSIDE_SEARCH_BUNDLES && name->kind == CATALOG_INSIDE_COMPONENT &&
+	return s->kind == FACTS_SEARCH_BUNDLES && name->kind == CATALOG_FACTS_COMPONENT &&
 	       !is_of_language(name->purl) &&
 	       str_eq(library_name_project(str_from(name->name)), library_name_project(str_from(s->pattern)));
 }
@@ -106,7 +106,7 @@ static const char *copy_some(struct arena *a, const char *text)
 	return text && *text ? arena_copy(a, str_from(text)) : NULL;
 }
 
-static int add_hit(void *ctx, const struct catalog_inside_wheel *wheel, struct err *e UNUSED)
+static int add_hit(void *ctx, const struct catalog_facts_wheel *wheel, struct err *e UNUSED)
 {
 	struct searching *s = ctx;
 	struct inside_result *r = s->out;
@@ -135,34 +135,34 @@ static int add_hit(void *ctx, const struct catalog_inside_wheel *wheel, struct e
 	return 0;
 }
 
-static int add_users(void *ctx, int64_t word, const struct catalog_inside_name *name, struct err *e)
+static int add_users(void *ctx, int64_t word, const struct catalog_facts_name *name, struct err *e)
 {
 	struct searching *s = ctx;
 	struct arena *a = &s->out->text;
 	// The name of a library that is what was sought; ptr NULL: none.
-	bool may_match = s->search->kind == INSIDE_SEARCH_BUNDLES && !is_of_language(name->purl);
+	bool may_match = s->search->kind == FACTS_SEARCH_BUNDLES && !is_of_language(name->purl);
 	struct str matched = may_match ? library_name_match(str_from(name->name), s->search->pattern) : (struct str){0};
 	bool matches = matched.ptr || matches_name(s->search, name);
 	s->is_beside = !matches && is_beside(s->search, name);
 	if (!matches && !s->is_beside)
 		return 0;
-	s->is_file = name->kind == CATALOG_INSIDE_BUNDLES;
+	s->is_file = name->kind == CATALOG_FACTS_BUNDLES;
 	if (s->is_beside)
 		matched = library_name_project(str_from(name->name));
 	s->matched = matched.ptr ? arena_copy(a, matched) : NULL;
-	s->name = (struct catalog_inside_name){
+	s->name = (struct catalog_facts_name){
 		name->kind, arena_copy(a, str_from(name->name)), copy_some(a, name->version), copy_some(a, name->purl)};
 	s->is_unknown = s->search->compare && !s->name.version;
-	if (s->search->kind == INSIDE_SEARCH_BUNDLES) {
+	if (s->search->kind == FACTS_SEARCH_BUNDLES) {
 		s->library = arena_copy(a, library_name_project(str_from(name->name)));
 		s->stem = arena_copy(a, wheel_library_stem(str_from(name->name)));
 	}
-	return catalog_inside_uses(s->catalog, word, add_hit, s, e);
+	return catalog_facts_uses(s->catalog, word, add_hit, s, e);
 }
 
-static int find_words(struct searching *s, enum catalog_inside_kind kind, struct err *e)
+static int find_words(struct searching *s, enum catalog_facts_kind kind, struct err *e)
 {
-	return catalog_inside_words(s->catalog, kind, add_users, s, e);
+	return catalog_facts_words(s->catalog, kind, add_users, s, e);
 }
 
 // --- the order of hits, and what is left of bundled libraries ---
@@ -257,12 +257,12 @@ struct symbol_check {
 	bool is_imported;
 };
 
-static int add_checked(void *ctx, const struct catalog_inside_wheel *wheel, struct err *e)
+static int add_checked(void *ctx, const struct catalog_facts_wheel *wheel, struct err *e)
 {
 	const struct symbol_check *check = ctx;
 	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
 	struct err why = ERR_INIT;
-	bool is_readable = stored_facts_get(check->searching->catalog, wheel->sha256, &facts, &why) == 0;
+	bool is_readable = facts_reader_get(check->searching->catalog, wheel->sha256, &facts, &why) == 0;
 	if (is_readable && !has_symbol(&facts, check->searching->search->pattern, check->is_imported))
 		return 0;
 	return add_hit(check->searching, wheel, e);
@@ -274,14 +274,14 @@ static int find_symbol(struct searching *s, bool is_imported, struct err *e)
 	size_t count;
 	struct symbol_check check = {s, is_imported};
 	struct str symbol = str_from(s->search->pattern);
-	s->name = (struct catalog_inside_name){.name = arena_copy(&s->out->text, symbol)};
+	s->name = (struct catalog_facts_name){.name = arena_copy(&s->out->text, symbol)};
 	s->use = is_imported ? "imported" : "exported";
-	if (catalog_inside_symbol(s->catalog, taken_facts_symbol(symbol, is_imported), &id, &count, e) < 0)
+	if (catalog_facts_symbol(s->catalog, packed_facts_symbol(symbol, is_imported), &id, &count, e) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
-		int result = count <= INSIDE_SEARCH_CHECKED
-				     ? catalog_inside_files(s->catalog, id[i], add_checked, &check, e)
-				     : catalog_inside_files(s->catalog, id[i], add_hit, s, e);
+		int result = count <= FACTS_SEARCH_CHECKED
+				     ? catalog_facts_files(s->catalog, id[i], add_checked, &check, e)
+				     : catalog_facts_files(s->catalog, id[i], add_hit, s, e);
 		if (result < 0)
 			return -1;
 	}
@@ -304,26 +304,26 @@ static int add_blind(void *ctx, const char *platform, uint64_t wheels, struct er
 static int find_all(struct searching *s, struct err *e)
 {
 	switch (s->search->kind) {
-	case INSIDE_SEARCH_NEEDS:
-		return find_words(s, CATALOG_INSIDE_NEEDS, e);
-	case INSIDE_SEARCH_BUNDLES:
-		if (find_words(s, CATALOG_INSIDE_BUNDLES, e) < 0 || find_words(s, CATALOG_INSIDE_COMPONENT, e) < 0)
+	case FACTS_SEARCH_NEEDS:
+		return find_words(s, CATALOG_FACTS_NEEDS, e);
+	case FACTS_SEARCH_BUNDLES:
+		if (find_words(s, CATALOG_FACTS_BUNDLES, e) < 0 || find_words(s, CATALOG_FACTS_COMPONENT, e) < 0)
 			return -1;
 		choose_libraries(s);
 		return 0;
-	case INSIDE_SEARCH_SBOM:
-		return find_words(s, CATALOG_INSIDE_COMPONENT, e);
-	case INSIDE_SEARCH_TOOLCHAIN:
-		return find_words(s, CATALOG_INSIDE_TOOLCHAIN, e);
-	case INSIDE_SEARCH_SYMBOL:
+	case FACTS_SEARCH_SBOM:
+		return find_words(s, CATALOG_FACTS_COMPONENT, e);
+	case FACTS_SEARCH_TOOLCHAIN:
+		return find_words(s, CATALOG_FACTS_TOOLCHAIN, e);
+	case FACTS_SEARCH_SYMBOL:
 		return find_symbol(s, false, e) < 0 ? -1 : find_symbol(s, true, e);
-	case INSIDE_SEARCH_KINDS:
+	case FACTS_SEARCH_KINDS:
 		break;
 	}
 	return 0;
 }
 
-int inside_search(struct catalog *c, const struct inside_search *search, struct inside_result *out, struct err *e)
+int facts_search(struct catalog *c, const struct facts_search *search, struct inside_result *out, struct err *e)
 {
 	struct searching s = {.catalog = c, .search = search, .out = out};
 	*out = (struct inside_result){0};
@@ -331,7 +331,7 @@ int inside_search(struct catalog *c, const struct inside_search *search, struct 
 	if (catalog_read_begin(c, e) < 0)
 		return -1;
 	reading = c;
-	if (find_all(&s, e) < 0 || catalog_inside_unknown(c, WHEEL_FACTS_VERSION, add_blind, &s, e) < 0)
+	if (find_all(&s, e) < 0 || catalog_facts_unknown(c, WHEEL_FACTS_VERSION, add_blind, &s, e) < 0)
 		return -1;
 	if (out->hits)
 		qsort(out->hit, out->hits, sizeof(*out->hit), by_certainty);

@@ -11,7 +11,7 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
 
-struct scan_inside_options {
+struct facts_backfill_options {
 	const struct store *store;                                // registered
 	unsigned threads;                                         // at least 1
 	unsigned most_ms;                                         // no wheel is begun after this time; 0: no limit
@@ -20,12 +20,12 @@ struct scan_inside_options {
 	void *ctx;
 };
 
-struct scan_inside_counts {  // of wheels with different bytes
+struct facts_backfill_counts {  // of wheels with different bytes
 	uint64_t taken;      // by this run
 	uint64_t unreadable; // all that have no facts, because they cannot be read
 	uint64_t lacking;    // all that are still to be looked at
 };
 
 // A wheel that cannot be read now is logged and left to the next run. Errors of catalog.h.
-int scan_inside_run(struct catalog *c, const struct scan_inside_options *options, struct scan_inside_counts *out,
-	struct err *e) MUST_CHECK;
+int facts_backfill_run(struct catalog *c, const struct facts_backfill_options *options,
+	struct facts_backfill_counts *out, struct err *e) MUST_CHECK;

@@ -19,7 +19,7 @@ struct stored_wheel {
 	const uint8_t *sha256;
 };
 
-struct stored_facts_query {
+struct facts_reader_query {
 	const char *const *platform; // globs, as of --platform
 	size_t platforms;            // 0: all
 	const char *project;         // normalised; NULL: all
@@ -30,18 +30,18 @@ struct stored_facts_query {
 
 // Called with one wheel after the other; only the facts of one are in memory. facts: borrowed; NULL: unknown, and why
 // says why.
-typedef int stored_facts_fn(void *ctx, const struct stored_wheel *wheel, const struct wheel_facts *facts,
+typedef int facts_reader_fn(void *ctx, const struct stored_wheel *wheel, const struct wheel_facts *facts,
 	const char *why, struct err *e);
 
 // The listed wheels by platform (in the order of the store), project and file name. The store is registered, or
 // store_find() was called. A file that cannot be read is no error: its facts are unknown.
-int stored_facts_each(const struct store *s, struct catalog *c, const struct stored_facts_query *q, stored_facts_fn *fn,
+int facts_reader_each(const struct store *s, struct catalog *c, const struct facts_reader_query *q, facts_reader_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
 
 // The facts of the bytes with this SHA-256, from the catalog alone. ERR_NOT_FOUND: it has none, and e says why. The
 // caller releases *out if this returns 0.
-int stored_facts_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct wheel_facts *out,
+int facts_reader_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct wheel_facts *out,
 	struct err *e) MUST_CHECK;
 // The same, where more than `most` bytes before compression count as none.
-int stored_facts_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], size_t most, struct wheel_facts *out,
+int facts_reader_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], size_t most, struct wheel_facts *out,
 	struct err *e) MUST_CHECK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "indexer/scan/scan-inside.h"
+#include "indexer/scan/facts-backfill.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@ enum { WHEELS = 40, PATIENT_MS = 60000 };
 
 #define PLATFORM "debian-12-x86_64"
 
-static char top[] = "scan-inside.XXXXXX";
+static char top[] = "facts-backfill.XXXXXX";
 static struct config config;
 static struct store store;
 static struct catalog *catalog;
@@ -107,32 +107,32 @@ static void dawdle(void *ctx, uint64_t done, uint64_t all UNUSED)
 	nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
 }
 
-static struct scan_inside_counts run(unsigned most_ms, uint64_t *cancelled_after)
+static struct facts_backfill_counts run(unsigned most_ms, uint64_t *cancelled_after)
 {
 	struct err e = ERR_INIT;
-	struct scan_inside_counts counts = {0};
-	const struct scan_inside_options options = {.store = &store,
+	struct facts_backfill_counts counts = {0};
+	const struct facts_backfill_options options = {.store = &store,
 		.threads = 1,
 		.most_ms = most_ms,
 		.cancel = &is_cancelled,
 		.progress = dawdle,
 		.ctx = cancelled_after};
 	atomic_store(&is_cancelled, false);
-	ok(scan_inside_run(catalog, &options, &counts, &e), &e);
+	ok(facts_backfill_run(catalog, &options, &counts, &e), &e);
 	return counts;
 }
 
 // Each run begins no wheel after its time, or when it is cancelled, keeps what it has, and the next one goes on.
 static void test_time_is_bounded_and_the_next_run_goes_on(void **state UNUSED)
 {
-	struct scan_inside_counts first = run(50, NULL);
+	struct facts_backfill_counts first = run(50, NULL);
 	assert_in_range(first.taken, 0, WHEELS / 2);
 	assert_int_equal(first.lacking, WHEELS - first.taken);
 	uint64_t enough = 3;
-	struct scan_inside_counts second = run(0, &enough);
+	struct facts_backfill_counts second = run(0, &enough);
 	assert_in_range(second.taken, 3, WHEELS / 2 - 1);
 	assert_int_equal(second.lacking, first.lacking - second.taken);
-	struct scan_inside_counts last = run(0, NULL);
+	struct facts_backfill_counts last = run(0, NULL);
 	assert_int_equal(last.taken, second.lacking);
 	assert_int_equal(last.lacking, 0);
 	assert_int_equal(run(0, NULL).taken, 0);

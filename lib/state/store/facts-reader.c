@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/store/stored-facts.h"
+#include "lib/state/store/facts-reader.h"
 
 #include "lib/base/limits.h"
-#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/catalog/catalog-facts.h"
 #include "lib/state/catalog/catalog-view.h"
 
 static int read_stored_file(const struct platform *p, const char *path, const char *filename,
@@ -16,16 +16,16 @@ static int read_stored_file(const struct platform *p, const char *path, const ch
 	return wheel_facts_read(&bytes, &name, out, e);
 }
 
-int stored_facts_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct wheel_facts *out, struct err *e)
+int facts_reader_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct wheel_facts *out, struct err *e)
 {
-	return stored_facts_get_most(c, sha256, LIMIT_FACTS, out, e);
+	return facts_reader_get_most(c, sha256, LIMIT_FACTS, out, e);
 }
 
-int stored_facts_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], size_t most, struct wheel_facts *out,
+int facts_reader_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], size_t most, struct wheel_facts *out,
 	struct err *e)
 {
 	CLEANUP(buf_release) struct buf packed = buf_up_to(SIZE_MAX / 2);
-	if (catalog_inside_get(c, sha256, WHEEL_FACTS_VERSION, &packed, e) < 0)
+	if (catalog_facts_get(c, sha256, WHEEL_FACTS_VERSION, &packed, e) < 0)
 		return -1;
 	struct err why = ERR_INIT;
 	if (wheel_facts_unpack_most(buf_view(&packed), most, out, &why) == 0)
@@ -34,15 +34,15 @@ int stored_facts_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], 
 }
 
 struct facts_walk {
-	const struct stored_facts_query *query;
+	const struct facts_reader_query *query;
 	const struct platform *platform;
 	struct catalog *catalog;
-	stored_facts_fn *fn;
+	facts_reader_fn *fn;
 	void *ctx;
 };
 
 // From the row, else from the file.
-static int facts_of_row(const struct facts_walk *w, const struct catalog_inside_listed *row, struct wheel_facts *out,
+static int facts_of_row(const struct facts_walk *w, const struct catalog_facts_listed *row, struct wheel_facts *out,
 	struct err *why)
 {
 	bool is_current = row->version == WHEEL_FACTS_VERSION;
@@ -57,7 +57,7 @@ static int facts_of_row(const struct facts_walk *w, const struct catalog_inside_
 }
 
 // 1: the view has it, or none is asked about.
-static int view_has_wheel(const struct facts_walk *w, const struct catalog_inside_listed *row, struct err *e)
+static int view_has_wheel(const struct facts_walk *w, const struct catalog_facts_listed *row, struct err *e)
 {
 	const char *view = w->query->view;
 	return view ? catalog_view_has(w->catalog, view, GENERATION_NEWEST, w->platform->id, row->wheel.filename,
@@ -65,7 +65,7 @@ static int view_has_wheel(const struct facts_walk *w, const struct catalog_insid
 		    : 1;
 }
 
-static int hand_over_wheel(void *ctx, const struct catalog_inside_listed *row, struct err *e)
+static int hand_over_wheel(void *ctx, const struct catalog_facts_listed *row, struct err *e)
 {
 	const struct facts_walk *w = ctx;
 	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
@@ -85,14 +85,14 @@ static int hand_over_wheel(void *ctx, const struct catalog_inside_listed *row, s
 	return w->fn(w->ctx, &wheel, is_known ? &facts : NULL, is_known ? NULL : why.msg, e);
 }
 
-int stored_facts_each(const struct store *s, struct catalog *c, const struct stored_facts_query *q, stored_facts_fn *fn,
+int facts_reader_each(const struct store *s, struct catalog *c, const struct facts_reader_query *q, facts_reader_fn *fn,
 	void *ctx, struct err *e)
 {
 	for (size_t i = 0; i < s->platform_count; i++) {
 		const struct platform *p = &s->platform[i];
 		struct facts_walk walk = {q, p, c, fn, ctx};
 		if (p->id && store_is_wanted(q->platform, q->platforms, p->name) &&
-			catalog_inside_wheels(c, p->id, q->project, q->filename, hand_over_wheel, &walk, e) < 0)
+			catalog_facts_wheels(c, p->id, q->project, q->filename, hand_over_wheel, &walk, e) < 0)
 			return -1;
 	}
 	return 0;

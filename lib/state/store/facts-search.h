@@ -12,18 +12,18 @@
 
 struct catalog;
 
-enum inside_search_kind {
-	INSIDE_SEARCH_NEEDS,     // pattern: a glob for the SONAME that the wheel needs and does not bundle
-	INSIDE_SEARCH_BUNDLES,   // a glob for a library: its project, package, file name or SONAME (library-name.h)
-	INSIDE_SEARCH_SBOM,      // a glob for a purl, with or without version and what follows it
-	INSIDE_SEARCH_SYMBOL,    // a symbol that the wheel exports, or imports from outside
-	INSIDE_SEARCH_TOOLCHAIN, // a glob for a string of .comment
-	INSIDE_SEARCH_KINDS,
+enum facts_search_kind {
+	FACTS_SEARCH_NEEDS,     // pattern: a glob for the SONAME that the wheel needs and does not bundle
+	FACTS_SEARCH_BUNDLES,   // a glob for a library: its project, package, file name or SONAME (library-name.h)
+	FACTS_SEARCH_SBOM,      // a glob for a purl, with or without version and what follows it
+	FACTS_SEARCH_SYMBOL,    // a symbol that the wheel exports, or imports from outside
+	FACTS_SEARCH_TOOLCHAIN, // a glob for a string of .comment
+	FACTS_SEARCH_KINDS,
 };
-extern const char *const inside_search_name[INSIDE_SEARCH_KINDS]; // "needs", …
+extern const char *const facts_search_name[FACTS_SEARCH_KINDS]; // "needs", …
 
-struct inside_search {
-	enum inside_search_kind kind;
+struct facts_search {
+	enum facts_search_kind kind;
 	const char *pattern;
 	const char *compare; // of the version of a bundled library: "<", "<=", "==", ">=", ">"; NULL: any version
 	const char *version; // NULL with compare NULL
@@ -62,9 +62,9 @@ struct inside_result {
 };
 
 // A symbol in more than this many wheels is looked up by its hash alone, which is wrong for one wheel in a million.
-enum { INSIDE_SEARCH_CHECKED = 100 };
+enum { FACTS_SEARCH_CHECKED = 100 };
 
 // The caller releases *out in any case. Errors of catalog.h.
-int inside_search(struct catalog *c, const struct inside_search *search, struct inside_result *out,
+int facts_search(struct catalog *c, const struct facts_search *search, struct inside_result *out,
 	struct err *e) MUST_CHECK;
 void inside_result_release(struct inside_result *r); // for CLEANUP

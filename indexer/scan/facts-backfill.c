@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "indexer/scan/scan-inside.h"
+#include "indexer/scan/facts-backfill.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 #include "lib/os/thread-pool.h"
-#include "lib/state/catalog/catalog-inside.h"
-#include "lib/state/store/taken-facts.h"
+#include "lib/state/catalog/catalog-facts.h"
+#include "lib/state/store/packed-facts.h"
 
 enum {
 	JOBS_A_THREAD = 2, // read, or waiting to be written: their facts are in memory
@@ -40,14 +40,14 @@ struct inside_job {
 	uint8_t sha256[SHA256_SIZE];
 	struct inside_place *place;
 	size_t places, room;
-	struct taken_facts facts;
+	struct packed_facts facts;
 	struct err why; // of the last place, where nothing was taken
 };
 
-struct scan_inside {
+struct facts_backfill {
 	struct catalog *catalog;
-	const struct scan_inside_options *options;
-	struct scan_inside_counts *counts;
+	const struct facts_backfill_options *options;
+	struct facts_backfill_counts *counts;
 	struct thread_pool *pool;
 	struct reader_shelf readers;
 	struct event_queue *done; // inside_job
@@ -65,7 +65,7 @@ static void inside_job_free(struct inside_job *job)
 		free(job->place[i].filename);
 	}
 	free(job->place);
-	taken_facts_release(&job->facts);
+	packed_facts_release(&job->facts);
 	free(job);
 }
 
@@ -76,7 +76,7 @@ static void inside_job_cleanup(struct inside_job **job)
 }
 
 // Waits for the jobs that run; the queue has room for all of them.
-static void scan_inside_release(struct scan_inside *s)
+static void facts_backfill_release(struct facts_backfill *s)
 {
 	bool ended;
 	thread_pool_free(s->pool);
@@ -103,14 +103,14 @@ static struct wheel_reader *borrow_reader(struct reader_shelf *shelf)
 	return r ? r : wheel_reader_new();
 }
 
-static int take_at(struct wheel_reader *r, const struct inside_place *p, struct taken_facts *out, struct err *e)
+static int take_at(struct wheel_reader *r, const struct inside_place *p, struct packed_facts *out, struct err *e)
 {
 	CLEANUP(filename_release) struct filename name = {0};
 	CLEANUP(place_file_close) struct place_file *file = store_open_known(p->platform, p->path, &p->known, e);
 	if (!file || filename_parse(str_from(p->filename), &name, e) < 0)
 		return -1;
 	const struct byte_source bytes = place_file_source(file, p->known.size);
-	return taken_facts_read_file(r, &bytes, file, &p->known, &name, out, e);
+	return packed_facts_read_file(r, &bytes, file, &p->known, &name, out, e);
 }
 
 static void run_inside_job(void *arg)
@@ -131,7 +131,7 @@ static void run_inside_job(void *arg)
 // --- in the calling thread ---
 
 // A platform that the store no longer has is left out.
-static int add_inside_place(void *ctx, const struct catalog_inside_place *place, struct err *e UNUSED)
+static int add_inside_place(void *ctx, const struct catalog_facts_place *place, struct err *e UNUSED)
 {
 	struct inside_job *job = ctx;
 	const struct platform *p = store_platform(job->store, place->platform);
@@ -148,13 +148,13 @@ static int add_inside_place(void *ctx, const struct catalog_inside_place *place,
 	return 0;
 }
 
-static int submit_row(struct scan_inside *s, int64_t id, struct err *e)
+static int submit_row(struct facts_backfill *s, int64_t id, struct err *e)
 {
 	CLEANUP(inside_job_cleanup) struct inside_job *job = xcalloc(1, sizeof(*job));
 	job->store = s->options->store;
 	job->readers = &s->readers;
 	job->done = s->done;
-	if (catalog_inside_places(s->catalog, id, add_inside_place, job, e) < 0)
+	if (catalog_facts_places(s->catalog, id, add_inside_place, job, e) < 0)
 		return -1;
 	if (!job->places)
 		return 0;
@@ -163,14 +163,14 @@ static int submit_row(struct scan_inside *s, int64_t id, struct err *e)
 	return 0;
 }
 
-static bool may_begin(const struct scan_inside *s)
+static bool may_begin(const struct facts_backfill *s)
 {
 	if (s->options->cancel && atomic_load(s->options->cancel))
 		return false;
 	return !s->options->most_ms || clock_ms() - s->begun_ms < s->options->most_ms;
 }
 
-static int submit_rows(struct scan_inside *s, struct err *e)
+static int submit_rows(struct facts_backfill *s, struct err *e)
 {
 	while (s->next < s->count && s->running < (size_t)JOBS_A_THREAD * s->options->threads && may_begin(s))
 		if (submit_row(s, s->id[s->next++], e) < 0)
@@ -184,7 +184,7 @@ static void log_inside(const struct inside_job *job, const char *what, const cha
 	(p->platform->is_private ? log_debug : log_warn)("%s/%s: %s: %s", p->platform->name, p->path, what, why);
 }
 
-static int write_inside(struct scan_inside *s, const struct inside_job *job, struct err *e)
+static int write_inside(struct facts_backfill *s, const struct inside_job *job, struct err *e)
 {
 	if (!job->facts.is_taken) {
 		log_inside(job, "cannot look inside", job->why.msg);
@@ -198,15 +198,15 @@ static int write_inside(struct scan_inside *s, const struct inside_job *job, str
 		s->written_ms = clock_ms();
 	}
 	s->counts->taken++;
-	return taken_facts_put(&job->facts, s->catalog, job->sha256, e);
+	return packed_facts_put(&job->facts, s->catalog, job->sha256, e);
 }
 
-static int commit_inside(struct scan_inside *s, struct err *e)
+static int commit_inside(struct facts_backfill *s, struct err *e)
 {
 	return s->open.catalog ? catalog_commit(&s->open, e) : 0;
 }
 
-static int take_result(struct scan_inside *s, struct err *e)
+static int take_result(struct facts_backfill *s, struct err *e)
 {
 	bool ended;
 	CLEANUP(inside_job_cleanup) struct inside_job *job = event_queue_take(s->done, WAIT_MS, &ended);
@@ -220,14 +220,14 @@ static int take_result(struct scan_inside *s, struct err *e)
 	return s->open.catalog && clock_ms() - s->written_ms >= COMMIT_MS ? commit_inside(s, e) : 0;
 }
 
-int scan_inside_run(struct catalog *c, const struct scan_inside_options *options, struct scan_inside_counts *out,
-	struct err *e)
+int facts_backfill_run(struct catalog *c, const struct facts_backfill_options *options,
+	struct facts_backfill_counts *out, struct err *e)
 {
-	CLEANUP(scan_inside_release)
-	struct scan_inside s = {.catalog = c, .options = options, .counts = out, .begun_ms = clock_ms()};
-	struct catalog_inside_counts counts;
+	CLEANUP(facts_backfill_release)
+	struct facts_backfill s = {.catalog = c, .options = options, .counts = out, .begun_ms = clock_ms()};
+	struct catalog_facts_counts counts;
 	pthread_mutex_init(&s.readers.lock, NULL);
-	if (catalog_inside_lacking(c, WHEEL_FACTS_VERSION, &s.id, &s.count, e) < 0)
+	if (catalog_facts_lacking(c, WHEEL_FACTS_VERSION, &s.id, &s.count, e) < 0)
 		return -1;
 	if (s.count) {
 		s.done = event_queue_new((size_t)JOBS_A_THREAD * options->threads);
@@ -241,7 +241,7 @@ int scan_inside_run(struct catalog *c, const struct scan_inside_options *options
 		if (commit_inside(&s, e) < 0)
 			return -1;
 	}
-	if (catalog_inside_count(c, WHEEL_FACTS_VERSION, &counts, e) < 0)
+	if (catalog_facts_count(c, WHEEL_FACTS_VERSION, &counts, e) < 0)
 		return -1;
 	out->unreadable = counts.unreadable;
 	out->lacking = counts.lacking;
