@@ -37,9 +37,9 @@ static int refuse_index(const struct config *c, const char *name, struct err *e)
 	CLEANUP(name_choice_release) struct name_choice names;
 	name_choice_init(&names, str_from(name));
 	for (size_t i = 0; i < c->view_count; i++)
-		name_choice_offer(&names, c->views[i].name);
+		name_choice_add(&names, c->views[i].name);
 	for (size_t i = 0; i < c->platform_count; i++)
-		name_choice_offer(&names, c->platforms[i].name);
+		name_choice_add(&names, c->platforms[i].name);
 	return name_choice_refuse(&names, ERR_NOT_FOUND, "the configuration has no view or platform", e);
 }
 
@@ -52,7 +52,7 @@ static int look_at_part(struct client_command *x, const struct config_view *v, s
 		CLEANUP(mem_free) char *what = xasprintf("view %s has no platform", v->name);
 		name_choice_init(&names, str_from(i->platform));
 		for (size_t k = 0; k < v->platform_count; k++)
-			name_choice_offer(&names, v->platforms[k]);
+			name_choice_add(&names, v->platforms[k]);
 		return name_choice_refuse(&names, ERR_NOT_FOUND, what, e);
 	}
 	if (i->platform && !v && !i->view) {

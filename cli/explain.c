@@ -75,18 +75,18 @@ static int print_explanation(void *ctx, const struct upstream_answer *answer, st
 
 // The project with the name that is most like the given one.
 struct similar_project {
-	struct suggest nearest;
+	struct suggest suggest;
 	char *name; // the word of nearest; NULL: there is none
 };
 
-static int offer_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
+static int suggest_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
 {
 	struct similar_project *s = ctx;
-	suggest_offer(&s->nearest, project->project);
-	if (s->nearest.word != project->project)
+	suggest_add(&s->suggest, project->project);
+	if (s->suggest.word != project->project)
 		return 0;
 	free(s->name);
-	s->nearest.word = s->name = xstrdup(project->project);
+	s->suggest.word = s->name = xstrdup(project->project);
 	return 0;
 }
 
@@ -95,9 +95,9 @@ static int advise_project(const struct explain_call *x, struct err *e)
 	struct err ignored = ERR_INIT;
 	struct similar_project s = {.name = NULL};
 	const struct view *v = x->about.view;
-	suggest_init(&s.nearest, str_from(x->about.project));
+	suggest_init(&s.suggest, str_from(x->about.project));
 	for (size_t i = 0; i < v->platform_count; i++)
-		if (catalog_projects(x->command->s.catalog, v->platform[i]->id, offer_project, &s, &ignored) < 0)
+		if (catalog_projects(x->command->s.catalog, v->platform[i]->id, suggest_project, &s, &ignored) < 0)
 			break;
 	CLEANUP(mem_free) char *name = s.name;
 	if (name && strcmp(name, x->about.project) == 0)

@@ -29,8 +29,8 @@ static void print_topics(void)
 
 static int refuse_topic(const char *topic, struct err *e)
 {
-	const struct command *command = command_nearest_row(&command_root, topic);
-	const char *meant = command ? command->name : config_nearest_key(str_from(""), topic);
+	const struct command *command = command_suggest_row(&command_root, topic);
+	const char *meant = command ? command->name : config_suggest_key(str_from(""), topic);
 	if (meant)
 		return err_set(e, ERR_USAGE, "there is no topic %s; did you mean %s?", topic, meant);
 	return err_set(e, ERR_USAGE, "there is no topic %s; wheelcache help lists them", topic);
@@ -40,7 +40,7 @@ static int refuse_topic(const char *topic, struct err *e)
 static int print_command_of(const struct command *group, const char *word, struct err *e)
 {
 	const struct command *row = command_find_row(group, word);
-	const struct command *meant = row ? NULL : command_nearest_row(group, word);
+	const struct command *meant = row ? NULL : command_suggest_row(group, word);
 	if (row)
 		command_print_help(row, stdout);
 	else if (meant)
@@ -149,7 +149,7 @@ static int run_program(int argc, char **argv, struct err *e)
 		return command_run(command, argc - 1, argv + 1, e);
 	if (*name == '-')
 		return command_run(&command_root, argc, argv, e);
-	const struct command *meant = command_nearest_row(&command_root, name);
+	const struct command *meant = command_suggest_row(&command_root, name);
 	if (meant)
 		err_set(e, ERR_USAGE, "unknown command %s; did you mean %s?", name, meant->name);
 	else if (*name)

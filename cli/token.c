@@ -126,7 +126,7 @@ static void check_view_glob(const struct config *c, const char *glob)
 	bool is_match = c->view_count == 0;
 	name_choice_init(&names, str_from(glob));
 	for (size_t i = 0; i < c->view_count; i++) {
-		name_choice_offer(&names, c->views[i].name);
+		name_choice_add(&names, c->views[i].name);
 		is_match |= fnmatch(glob, c->views[i].name, 0) == 0;
 	}
 	if (!is_match)
@@ -139,7 +139,7 @@ static void check_platform_glob(const struct config *c, const char *glob)
 	bool is_match = c->platform_count == 0;
 	name_choice_init(&names, str_from(glob));
 	for (size_t i = 0; i < c->platform_count; i++) {
-		name_choice_offer(&names, c->platforms[i].name);
+		name_choice_add(&names, c->platforms[i].name);
 		is_match |= fnmatch(glob, c->platforms[i].name, 0) == 0;
 	}
 	if (!is_match)
@@ -294,7 +294,7 @@ static void refuse_verb(const char *word, struct err *e)
 	struct suggest n;
 	suggest_init(&n, str_from(word));
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		suggest_offer(&n, verbs[i].name);
+		suggest_add(&n, verbs[i].name);
 	err_set(e, ERR_USAGE, "token: expected add, list or revoke, not \"%s\"%s%s%s", word,
 		n.word ? "; did you mean " : "", n.word ? n.word : "", n.word ? "?" : "");
 }

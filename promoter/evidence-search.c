@@ -90,7 +90,7 @@ static int has_same_commit(struct evidence_search *s, const struct catalog_teste
 	return s->commit.is_known && strcmp(s->commit.commit, commit) == 0;
 }
 
-// --- offers ---
+// --- candidates ---
 
 // The strongest of its matches. PROMOTION_MATCH_COUNT: it says nothing about the wheel.
 static int find_match(struct evidence_search *s, const struct catalog_tested *tested, enum promotion_match *out,
@@ -111,38 +111,38 @@ static int find_match(struct evidence_search *s, const struct catalog_tested *te
 	return is_same < 0 ? -1 : 0;
 }
 
-static int offer_record(struct evidence_search *s, const struct catalog_tested *tested, struct evidence_offer *offer,
-	struct err *e)
+static int weigh_record(struct evidence_search *s, const struct catalog_tested *tested,
+	struct evidence_candidate *candidate, struct err *e)
 {
 	enum promotion_match match;
-	offer->is_found = true;
-	memcpy(offer->tested, tested->sha256, SHA256_SIZE);
+	candidate->is_found = true;
+	memcpy(candidate->tested, tested->sha256, SHA256_SIZE);
 	if (find_match(s, tested, &match, e) < 0)
 		return -1;
 	if (match < PROMOTION_MATCH_COUNT) {
-		struct evidence_offer *best = &s->best[match];
-		if (!best->is_found || offer->order > best->order)
-			*best = *offer;
+		struct evidence_candidate *best = &s->best[match];
+		if (!best->is_found || candidate->order > best->order)
+			*best = *candidate;
 	}
 	return 0;
 }
 
-static int offer_same_bytes(void *ctx, const struct catalog_evidence *row, struct err *e)
+static int weigh_same_bytes(void *ctx, const struct catalog_evidence *row, struct err *e)
 {
 	struct evidence_search *s = ctx;
-	struct evidence_offer offer = {.order = row->order};
-	memcpy(offer.id, row->id, SHA256_SIZE);
-	return offer_record(s, s->wheel, &offer, e);
+	struct evidence_candidate candidate = {.order = row->order};
+	memcpy(candidate.id, row->id, SHA256_SIZE);
+	return weigh_record(s, s->wheel, &candidate, e);
 }
 
 // The newest come first: after one of equal contents no other one counts.
-static int offer_other_build(void *ctx, const struct catalog_evidence *row, const struct catalog_tested *tested,
+static int weigh_other_build(void *ctx, const struct catalog_evidence *row, const struct catalog_tested *tested,
 	struct err *e)
 {
 	struct evidence_search *s = ctx;
-	struct evidence_offer offer = {.order = row->order};
-	memcpy(offer.id, row->id, SHA256_SIZE);
-	return offer_record(s, tested, &offer, e) < 0 ? -1 : s->best[PROMOTION_EQUAL_CONTENTS].is_found;
+	struct evidence_candidate candidate = {.order = row->order};
+	memcpy(candidate.id, row->id, SHA256_SIZE);
+	return weigh_record(s, tested, &candidate, e) < 0 ? -1 : s->best[PROMOTION_EQUAL_CONTENTS].is_found;
 }
 
 // --- given records ---
@@ -213,13 +213,13 @@ static bool is_about_version(const struct evidence_given *g, const struct catalo
 	return !g->record->overrides && str_eq(g->wheel.version, wheel->version);
 }
 
-static int offer_given(struct evidence_search *s, const struct promotion_cell *cell, struct err *e)
+static int weigh_given(struct evidence_search *s, const struct promotion_cell *cell, struct err *e)
 {
 	const struct evidence place = {.kind = s->rule->kind, .platform = cell->platform, .python = cell->python};
 	const struct evidence_given key = {*s->wheel, &place, 0};
 	size_t i = s->givens ? lower_bound(&key, s->given, s->givens, sizeof(*s->given), is_given_before) : 0;
 	for (; i < s->givens && by_project_and_cell(&s->given[i], &key) == 0; i++) {
-		struct evidence_offer offer = {.order = s->given[i].order, .given = s->given[i].record};
+		struct evidence_candidate candidate = {.order = s->given[i].order, .given = s->given[i].record};
 		struct catalog_tested tested = s->given[i].wheel;
 		struct evidence_fact theirs = {0};
 		if (!is_about_version(&s->given[i], s->wheel))
@@ -227,7 +227,7 @@ static int offer_given(struct evidence_search *s, const struct promotion_cell *c
 		if (!tested.content && read_build_content(s, tested.sha256, &theirs, e) < 0)
 			return -1;
 		tested.content = theirs.is_known ? theirs.content : tested.content;
-		if (offer_record(s, &tested, &offer, e) < 0)
+		if (weigh_record(s, &tested, &candidate, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -242,10 +242,11 @@ static int offer_given(struct evidence_search *s, const struct promotion_cell *c
 #define OTHER_COMMIT ", from another commit"
 
 // NULL: none counts.
-static const struct evidence_offer *choose_offer(const struct evidence_search *s)
+static const struct evidence_candidate *choose_candidate(const struct evidence_search *s)
 {
-	const struct evidence_offer *same = &s->best[PROMOTION_SAME_BYTES], *equal = &s->best[PROMOTION_EQUAL_CONTENTS];
-	const struct evidence_offer *found =
+	const struct evidence_candidate *same = &s->best[PROMOTION_SAME_BYTES];
+	const struct evidence_candidate *equal = &s->best[PROMOTION_EQUAL_CONTENTS];
+	const struct evidence_candidate *found =
 		equal->is_found && (!same->is_found || equal->order > same->order) ? equal : same;
 	found = found->is_found ? found : &s->best[PROMOTION_SAME_COMMIT];
 	return found->is_found ? found : NULL;
@@ -283,12 +284,12 @@ int evidence_search_find(struct evidence_search *s, const struct catalog_tested 
 	*out = (struct evidence_found){
 		.record = {.kind = rule->kind, .platform = cell->platform, .python = cell->python}, .by = ""};
 	if (catalog_evidence_newest(s->catalog, s->view, rule->kind, cell->platform, cell->python, wheel,
-		    offer_same_bytes, s, e) < 0 ||
+		    weigh_same_bytes, s, e) < 0 ||
 		catalog_evidence_builds(s->catalog, s->view, rule->kind, cell->platform, cell->python, wheel,
-			offer_other_build, s, e) < 0 ||
-		offer_given(s, cell, e) < 0)
+			weigh_other_build, s, e) < 0 ||
+		weigh_given(s, cell, e) < 0)
 		return -1;
-	const struct evidence_offer *chosen = choose_offer(s);
+	const struct evidence_candidate *chosen = choose_candidate(s);
 	if (!chosen) {
 		// What there is where no record counts; NULL: nothing.
 		static const char *const words[][2] = {

@@ -11,7 +11,7 @@
 #include "lib/state/store/store.h"
 
 // A record that may count.
-struct evidence_offer {
+struct evidence_candidate {
 	bool is_found;
 	int64_t order;                // as catalog_evidence.order
 	uint8_t id[SHA256_SIZE];      // of the record
@@ -40,7 +40,7 @@ struct evidence_search {
 	struct evidence_fact content, commit;
 	const struct catalog_tested *wheel;
 	const struct promotion_rule *rule;
-	struct evidence_offer best[PROMOTION_MATCH_COUNT];
+	struct evidence_candidate best[PROMOTION_MATCH_COUNT];
 	bool has_other, has_name; // evidence of another build; of one with the name of the wheel
 	bool has_other_commit;    // that names a commit
 };

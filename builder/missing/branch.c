@@ -251,7 +251,7 @@ static int read_branches(const struct config *c, const char *glob, int64_t now, 
 	CLEANUP(name_choice_release) struct name_choice names;
 	name_choice_init(&names, str_from(glob));
 	for (size_t i = 0; i < c->branch_count; i++)
-		name_choice_offer(&names, c->branches[i].name);
+		name_choice_add(&names, c->branches[i].name);
 	return name_choice_refuse(&names, ERR_USAGE, "no [branch] is named", e);
 }
 

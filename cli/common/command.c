@@ -112,7 +112,7 @@ static const struct option_row *find_row(const struct command *self, int found)
 }
 
 // The option that a mistyped one, such as "--platfrom=x", was meant to be; NULL if none is like it.
-static const char *nearest_option(const struct command *self, const char *given)
+static const char *suggest_option(const struct command *self, const char *given)
 {
 	struct suggest n;
 	const struct option_row *row;
@@ -121,7 +121,7 @@ static const char *nearest_option(const struct command *self, const char *given)
 	struct str name = str_from(given + 2);
 	suggest_init(&n, str_cut(&name, '='));
 	for (size_t i = 0; (row = command_next_option(self, &i));)
-		suggest_offer(&n, row->name);
+		suggest_add(&n, row->name);
 	return n.word;
 }
 
@@ -139,7 +139,7 @@ static int refuse_option(const struct command *self, int found, char **argv, str
 		return err_set(e, ERR_USAGE,
 			"--store is not an option of this command; the store stands alone: wheelcache %s %s",
 			self->name, self->arguments);
-	const char *meant = nearest_option(self, what);
+	const char *meant = suggest_option(self, what);
 	return err_set(e, ERR_USAGE,
 		"%s is not an option of this command, or takes no value; %s%s%ssee wheelcache%s%s --help", what,
 		meant ? "did you mean --" : "", meant ? meant : "", meant ? "? " : "", *self->name ? " " : "",
@@ -279,12 +279,12 @@ const struct command *command_find_row(const struct command *group, const char *
 	return NULL;
 }
 
-const struct command *command_nearest_row(const struct command *group, const char *word)
+const struct command *command_suggest_row(const struct command *group, const char *word)
 {
 	struct suggest n;
 	suggest_init(&n, str_from(word));
 	for (const struct command *const *row = group->rows; *row; row++)
-		suggest_offer(&n, command_word(*row));
+		suggest_add(&n, command_word(*row));
 	return n.word ? command_find_row(group, n.word) : NULL;
 }
 
@@ -298,7 +298,7 @@ static int run_row(const struct command *self, int argc, char **argv, struct err
 	const struct command *row = command_find_row(self, word);
 	if (row)
 		return command_run(row, argc - 1, argv + 1, e);
-	const struct command *meant = command_nearest_row(self, word);
+	const struct command *meant = command_suggest_row(self, word);
 	err_set(e, ERR_USAGE, "%s: %s%s; %s%s%ssee wheelcache %s --help", self->name,
 		*word ? "unknown command " : "no command is given", word, meant ? "did you mean " : "",
 		meant ? meant->name : "", meant ? "? " : "", self->name);

@@ -127,6 +127,6 @@ const char *command_word(const struct command *self);
 // Returns the row of a group whose last word is this; NULL if there is none.
 const struct command *command_find_row(const struct command *group, const char *word);
 // Returns the row of a group that a mistyped word was meant to be; NULL if none is like it.
-const struct command *command_nearest_row(const struct command *group, const char *word);
+const struct command *command_suggest_row(const struct command *group, const char *word);
 // Returns the option at *i, and moves *i, which is 0 at first, past it; NULL at the end. "--help" is the last one.
 const struct option_row *command_next_option(const struct command *self, size_t *i);

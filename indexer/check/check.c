@@ -480,7 +480,7 @@ static int report_stray_attachment(void *ctx, const struct catalog_stray_attachm
 	return 0;
 }
 
-// Before the walk, in one thread: checks what needs only the catalog, and offers the file to the sample.
+// Before the walk, in one thread: checks what needs only the catalog, and adds the file to the sample.
 static int handle_good_file(void *ctx, const struct catalog_good *file, struct err *e UNUSED)
 {
 	struct check_state *c = ctx;
@@ -491,7 +491,7 @@ static int handle_good_file(void *ctx, const struct catalog_good *file, struct e
 		return 0;
 	c->summary->number[CHECK_REPORT_LISTED]++;
 	if (c->sample)
-		reservoir_offer(c->sample, file->id, file->size);
+		reservoir_add(c->sample, file->id, file->size);
 	else
 		c->walk.bytes += file->size;
 	return 0;

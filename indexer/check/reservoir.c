@@ -13,7 +13,7 @@ struct reservoir_item {
 struct reservoir {
 	struct reservoir_item *chosen;
 	size_t count, room, most;
-	uint64_t offered;
+	uint64_t added;
 	uint64_t random; // splitmix64's state
 };
 
@@ -49,15 +49,15 @@ static uint64_t next_random(struct reservoir *r)
 }
 
 // Vitter's algorithm R: the n-th id is chosen with the probability most / n, and replaces a random one.
-void reservoir_offer(struct reservoir *r, int64_t id, uint64_t size)
+void reservoir_add(struct reservoir *r, int64_t id, uint64_t size)
 {
-	r->offered++;
+	r->added++;
 	if (r->count < r->most) {
 		GROW(r->chosen, r->count, r->room);
 		r->chosen[r->count++] = (struct reservoir_item){id, size};
 		return;
 	}
-	uint64_t at = next_random(r) % r->offered;
+	uint64_t at = next_random(r) % r->added;
 	if (at < r->count)
 		r->chosen[at] = (struct reservoir_item){id, size};
 }

@@ -13,8 +13,8 @@ struct reservoir;
 struct reservoir *reservoir_new(size_t most, uint64_t seed);
 void reservoir_free(struct reservoir *r);     // NULL is fine
 void reservoir_cleanup(struct reservoir **r); // for CLEANUP
-void reservoir_offer(struct reservoir *r, int64_t id, uint64_t size);
-// No offer may follow. To be called before the next two.
+void reservoir_add(struct reservoir *r, int64_t id, uint64_t size);
+// Nothing may be added afterwards. To be called before the next two.
 void reservoir_end(struct reservoir *r);
 bool reservoir_has(const struct reservoir *r, int64_t id);
 // The sum of the sizes of the chosen files.

@@ -52,13 +52,13 @@ void suggest_init(struct suggest *n, struct str typed)
 	*n = (struct suggest){.typed = typed, .distance = SIZE_MAX};
 }
 
-void suggest_offer(struct suggest *n, const char *word)
+void suggest_add(struct suggest *n, const char *word)
 {
-	struct str offered = str_from(word);
-	size_t longer = n->typed.len > offered.len ? n->typed.len : offered.len;
+	struct str other = str_from(word);
+	size_t longer = n->typed.len > other.len ? n->typed.len : other.len;
 	if (longer > MAX_WORD)
 		return;
-	size_t most = (longer + 1) / 3, distance = suggest_distance(n->typed, offered, most);
+	size_t most = (longer + 1) / 3, distance = suggest_distance(n->typed, other, most);
 	if (distance > most || distance >= n->distance)
 		return;
 	n->word = word;
@@ -70,7 +70,7 @@ void suggest_offer(struct suggest *n, const char *word)
 void name_choice_init(struct name_choice *c, struct str typed)
 {
 	*c = (struct name_choice){0};
-	suggest_init(&c->nearest, typed);
+	suggest_init(&c->suggest, typed);
 	buf_init(&c->names, HINT_MOST);
 }
 
@@ -79,9 +79,9 @@ void name_choice_release(struct name_choice *c)
 	buf_release(&c->names);
 }
 
-void name_choice_offer(struct name_choice *c, const char *name)
+void name_choice_add(struct name_choice *c, const char *name)
 {
-	suggest_offer(&c->nearest, name);
+	suggest_add(&c->suggest, name);
 	c->count++;
 	if (c->named + 1 != c->count || c->names.len + str_from(name).len > NAMES_MOST)
 		return;
@@ -91,11 +91,11 @@ void name_choice_offer(struct name_choice *c, const char *name)
 
 void name_choice_hint(const struct name_choice *c, struct buf *out)
 {
-	if (c->nearest.word)
-		buf_printf(out, "; did you mean %s?", c->nearest.word);
+	if (c->suggest.word)
+		buf_printf(out, "; did you mean %s?", c->suggest.word);
 	else if (c->named)
 		buf_printf(out, "; there %s %s", c->count == 1 ? "is" : "are", c->names.data);
-	if (!c->nearest.word && c->named && c->named < c->count)
+	if (!c->suggest.word && c->named && c->named < c->count)
 		buf_printf(out, " and %zu more", c->count - c->named);
 }
 
@@ -103,5 +103,5 @@ int name_choice_refuse(const struct name_choice *c, enum err_kind kind, const ch
 {
 	CLEANUP(buf_release) struct buf hint = buf_up_to(HINT_MOST);
 	name_choice_hint(c, &hint);
-	return err_set(e, kind, "%s " STR_FMT "%s", what, STR_ARG(c->nearest.typed), hint.len ? hint.data : "");
+	return err_set(e, kind, "%s " STR_FMT "%s", what, STR_ARG(c->suggest.typed), hint.len ? hint.data : "");
 }

@@ -16,16 +16,16 @@ size_t suggest_distance(struct str a, struct str b, size_t most);
 
 struct suggest {
 	struct str typed; // borrowed
-	const char *word; // the best one offered so far, borrowed; NULL: none is like it
+	const char *word; // the best one added so far, borrowed; NULL: none is like it
 	size_t distance;  // of word
 };
 // typed is what was given.
 void suggest_init(struct suggest *n, struct str typed);
-// Offers a word that exists. It is taken if at most a third of the longer word differs, and no earlier one is as near.
-void suggest_offer(struct suggest *n, const char *word);
+// Adds a word that exists. It is taken if at most a third of the longer word differs, and no earlier one is as near.
+void suggest_add(struct suggest *n, const char *word);
 
 struct name_choice {
-	struct suggest nearest;
+	struct suggest suggest;
 	struct buf names; // those that fit into a message
 	size_t count, named;
 };
@@ -33,9 +33,9 @@ struct name_choice {
 // typed is the name that does not exist; borrowed.
 void name_choice_init(struct name_choice *c, struct str typed);
 void name_choice_release(struct name_choice *c); // for CLEANUP
-// Offers a name that exists; borrowed.
-void name_choice_offer(struct name_choice *c, const char *name);
-// Adds "; did you mean NAME?", or "; there are NAME, NAME and 3 more", or nothing where none was offered.
+// Adds a name that exists; borrowed.
+void name_choice_add(struct name_choice *c, const char *name);
+// Adds "; did you mean NAME?", or "; there are NAME, NAME and 3 more", or nothing where none was added.
 void name_choice_hint(const struct name_choice *c, struct buf *out);
 // Sets the error "WHAT TYPED", with the hint. Returns -1.
 int name_choice_refuse(const struct name_choice *c, enum err_kind kind, const char *what, struct err *e);

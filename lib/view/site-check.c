@@ -35,9 +35,9 @@ static int refuse_view_name(const struct config *c, const struct store *store, c
 	CLEANUP(name_choice_release) struct name_choice names;
 	name_choice_init(&names, str_from(name));
 	for (size_t i = 0; i < store->platform_count; i++)
-		name_choice_offer(&names, store->platform[i].name);
+		name_choice_add(&names, store->platform[i].name);
 	for (size_t i = 0; i < c->view_count; i++)
-		name_choice_offer(&names, c->views[i].name);
+		name_choice_add(&names, c->views[i].name);
 	return name_choice_refuse(&names, ERR_USAGE, "there is no view or platform", e);
 }
 

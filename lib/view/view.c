@@ -334,7 +334,7 @@ int site_refuse_view(const struct site *s, const char *name, enum err_kind kind,
 	CLEANUP(name_choice_release) struct name_choice names;
 	name_choice_init(&names, str_from(name));
 	for (size_t i = 1; i < s->view_count; i++)
-		name_choice_offer(&names, s->view[i].name);
+		name_choice_add(&names, s->view[i].name);
 	return name_choice_refuse(&names, kind, "there is no view or platform", e);
 }
 

@@ -290,7 +290,7 @@ static struct reply *unknown_view(struct server_context *s, const struct route_m
 	name_choice_init(&names, name);
 	for (size_t i = 1; i < match->site->view_count; i++)
 		if (!match->site->view[i].is_private)
-			name_choice_offer(&names, match->site->view[i].name);
+			name_choice_add(&names, match->site->view[i].name);
 	buf_puts(&text, "no such view");
 	name_choice_hint(&names, &text);
 	return server_context_not_found(s, text.data);

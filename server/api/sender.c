@@ -20,7 +20,7 @@ static struct reply *unknown_platform(struct server_context *s, const struct rou
 	name_choice_init(&names, match->platform);
 	for (size_t i = 0; i < store->platform_count; i++)
 		if (!store->platform[i].is_private)
-			name_choice_offer(&names, store->platform[i].name);
+			name_choice_add(&names, store->platform[i].name);
 	buf_puts(&text, "no such platform");
 	name_choice_hint(&names, &text);
 	return server_context_not_found(s, text.data);

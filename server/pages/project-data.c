@@ -588,29 +588,29 @@ bool project_query_has(const struct project_query *q, const struct matrix_cell *
 // --- a name that was meant ---
 
 struct meant_name {
-	struct suggest nearest;
+	struct suggest suggest;
 	char *best; // a name of LIMIT_FILE_NAME bytes at most
 };
 
-static int offer_name(void *ctx, const struct catalog_project *p, struct err *e UNUSED)
+static int suggest_name(void *ctx, const struct catalog_project *p, struct err *e UNUSED)
 {
 	struct meant_name *s = ctx;
-	suggest_offer(&s->nearest, p->project);
-	if (s->nearest.word == p->project) { // which is borrowed for this call
+	suggest_add(&s->suggest, p->project);
+	if (s->suggest.word == p->project) { // which is borrowed for this call
 		snprintf(s->best, LIMIT_FILE_NAME + 1, "%s", p->project);
-		s->nearest.word = s->best;
+		s->suggest.word = s->best;
 	}
 	return 0;
 }
 
-int project_data_nearest(struct catalog *c, const struct project_query *query, char name[LIMIT_FILE_NAME + 1],
+int project_data_suggest(struct catalog *c, const struct project_query *query, char name[LIMIT_FILE_NAME + 1],
 	struct err *e)
 {
 	struct meant_name s = {.best = name};
 	*name = '\0';
-	suggest_init(&s.nearest, str_from(query->project));
+	suggest_init(&s.suggest, str_from(query->project));
 	for (size_t i = 0; i < query->platforms; i++)
-		if (query->platform[i]->id && catalog_projects(c, query->platform[i]->id, offer_name, &s, e) < 0)
+		if (query->platform[i]->id && catalog_projects(c, query->platform[i]->id, suggest_name, &s, e) < 0)
 			return -1;
 	return 0;
 }

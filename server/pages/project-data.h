@@ -111,7 +111,7 @@ void project_data_release(struct project_data *d); // all zero is fine; for CLEA
 bool project_query_has(const struct project_query *q, const struct matrix_cell *cell);
 
 // The project of the platforms whose name is most like this one, into name; "": none is like it.
-int project_data_nearest(struct catalog *c, const struct project_query *query, char name[LIMIT_FILE_NAME + 1],
+int project_data_suggest(struct catalog *c, const struct project_query *query, char name[LIMIT_FILE_NAME + 1],
 	struct err *e) MUST_CHECK;
 
 // The command that installs what the page shows, for a client that may read what the query may: adds it as text, and sets

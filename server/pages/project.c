@@ -187,7 +187,7 @@ static int reply_unknown(struct page_query *q, struct err *e)
 	CLEANUP(buf_release) struct buf page = buf_up_to(1 << 20);
 	CLEANUP(mem_free) const struct platform **listed = readable_list(&q->readable, NULL, &searched.platforms);
 	searched.platform = listed;
-	if (project_data_nearest(q->catalog, &searched, meant, e) < 0)
+	if (project_data_suggest(q->catalog, &searched, meant, e) < 0)
 		return -1;
 	bool is_json = q->form == PAGE_FORM_JSON;
 	if (is_json)

@@ -300,7 +300,7 @@ static int find_section(struct config *c, const char *heading, struct section *s
 			return 0;
 	if (!*heading)
 		return err_set(e, ERR_USAGE, "a key before the first [section]; write the section above it, such as [store]");
-	const char *meant = config_nearest_section(s->kind);
+	const char *meant = config_suggest_section(s->kind);
 	return err_set(e, ERR_USAGE, "there is no section [%s]%s%s%s%s", heading, meant ? "; did you mean [" : "",
 		meant ? meant : "", meant && find_kind(str_from(meant)) ? " NAME" : "", meant ? "]?" : "");
 }
@@ -321,7 +321,7 @@ static const char *section_of_key(const char *key)
 
 static void refuse_key(struct str section, const char *key, struct err *e)
 {
-	const char *other = section_of_key(key), *meant = config_nearest_key(section, key);
+	const char *other = section_of_key(key), *meant = config_suggest_key(section, key);
 	const char *words = other ? "; it is a key of [" : meant ? "; did you mean \"" : "";
 	err_set(e, ERR_USAGE, "[" STR_FMT "] has no key \"%s\"%s%s%s", STR_ARG(section), key, words,
 		other   ? other
@@ -417,7 +417,7 @@ static int refuse_view_platform(const struct config *c, const char *section, str
 	name_choice_init(&names, name);
 	buf_init(&hint, ERR_MSG_SIZE);
 	for (size_t i = 0; i < c->platform_count; i++)
-		name_choice_offer(&names, c->platforms[i].name);
+		name_choice_add(&names, c->platforms[i].name);
 	name_choice_hint(&names, &hint);
 	return err_set(e, ERR_USAGE, "[%s] names \"" STR_FMT "\", which is no [platform]%s", section, STR_ARG(name),
 		hint.len ? hint.data : "");
@@ -530,22 +530,22 @@ void config_restart_keys(const struct config *before, const struct config *now, 
 // --- what a mistyped name was meant to be ---
 
 // Finds the rows, sections and views that mistyped names were meant to be.
-const char *config_nearest_key(struct str section, const char *typed)
+const char *config_suggest_key(struct str section, const char *typed)
 {
 	struct suggest n;
 	suggest_init(&n, str_from(typed));
 	for (size_t i = 0; i < config_options; i++)
 		if (!section.len || str_eq(section, str_from(config_table[i].section)))
-			suggest_offer(&n, config_table[i].key);
+			suggest_add(&n, config_table[i].key);
 	return n.word;
 }
 
-const char *config_nearest_section(struct str typed)
+const char *config_suggest_section(struct str typed)
 {
 	struct suggest n;
 	suggest_init(&n, typed);
 	for (size_t i = 0; i < config_options; i++)
-		suggest_offer(&n, config_table[i].section);
+		suggest_add(&n, config_table[i].section);
 	return n.word;
 }
 
@@ -554,7 +554,7 @@ int config_refuse_view(const struct config *c, const char *name, enum err_kind k
 	CLEANUP(name_choice_release) struct name_choice names;
 	name_choice_init(&names, str_from(name));
 	for (size_t i = 0; i < c->view_count; i++)
-		name_choice_offer(&names, c->views[i].name);
+		name_choice_add(&names, c->views[i].name);
 	return name_choice_refuse(&names, kind, "the configuration has no view", e);
 }
 

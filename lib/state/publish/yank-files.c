@@ -120,7 +120,7 @@ static int check_wanted_platform(const struct yank_request *r, const struct stor
 	for (size_t i = 0; i < s->platform_count && !is_there; i++) {
 		is_there = is_meant_platform(r, &s->platform[i]);
 		if (r->sees(r->ctx, &s->platform[i], NULL))
-			name_choice_offer(&names, s->platform[i].name);
+			name_choice_add(&names, s->platform[i].name);
 	}
 	return is_there ? 0 : name_choice_refuse(&names, ERR_NOT_FOUND, "the store has no platform", e);
 }

@@ -367,7 +367,7 @@ int store_refuse_platform(const struct store *s, const char *name, enum err_kind
 	CLEANUP(name_choice_release) struct name_choice names;
 	name_choice_init(&names, str_from(name));
 	for (size_t i = 0; i < s->platform_count; i++)
-		name_choice_offer(&names, s->platform[i].name);
+		name_choice_add(&names, s->platform[i].name);
 	return name_choice_refuse(&names, kind, "the store has no platform", e);
 }
 

@@ -16,7 +16,7 @@ static struct reservoir *make(size_t most, uint64_t seed)
 {
 	struct reservoir *s = reservoir_new(most, seed);
 	for (int64_t i = 0; i < OFFERED; i++)
-		reservoir_offer(s, 10 * i, (uint64_t)i);
+		reservoir_add(s, 10 * i, (uint64_t)i);
 	reservoir_end(s);
 	return s;
 }

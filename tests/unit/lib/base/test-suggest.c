@@ -82,12 +82,12 @@ static void test_length_is_limited(void **state UNUSED)
 static const char *const words[] = {
 	"serve", "yank", "unyank", "prune", "rebuilds", "build", "platform", "log-level", "p"};
 
-static const char *nearest_of(struct str typed)
+static const char *suggestion_of(struct str typed)
 {
 	struct suggest n;
 	suggest_init(&n, typed);
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		suggest_offer(&n, words[i]);
+		suggest_add(&n, words[i]);
 	return n.word;
 }
 
@@ -117,7 +117,7 @@ static void test_words_that_were_meant(void **state UNUSED)
 		{"SERVE", NULL},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		const char *found = nearest_of(str_from(table[i].typed));
+		const char *found = suggestion_of(str_from(table[i].typed));
 		if (!found != !table[i].want || (found && strcmp(found, table[i].want) != 0))
 			fail_msg("%s: %s", table[i].typed, found ? found : "nothing");
 	}
@@ -127,10 +127,10 @@ static void test_earlier_word_wins_a_tie(void **state UNUSED)
 {
 	struct suggest n;
 	suggest_init(&n, STR("retain"));
-	suggest_offer(&n, "remain");
-	suggest_offer(&n, "detain");
+	suggest_add(&n, "remain");
+	suggest_add(&n, "detain");
 	assert_string_equal(n.word, "remain");
-	suggest_offer(&n, "retain");
+	suggest_add(&n, "retain");
 	assert_string_equal(n.word, "retain");
 	assert_int_equal(n.distance, 0);
 }
@@ -141,13 +141,13 @@ static void test_long_words_are_like_none(void **state UNUSED)
 	memset(typed, 'a', sizeof(typed));
 	struct suggest n;
 	suggest_init(&n, (struct str){typed, sizeof(typed)});
-	suggest_offer(&n, "aaaa");
+	suggest_add(&n, "aaaa");
 	assert_null(n.word);
 	for (size_t length = 38; length <= 42; length++) {
 		char word[50] = "";
 		memset(word, 'a', length);
 		suggest_init(&n, str_from(word));
-		suggest_offer(&n, word);
+		suggest_add(&n, word);
 		assert_true((n.word != NULL) == (length <= 40));
 	}
 }
@@ -160,7 +160,7 @@ static void assert_refusal(const char *typed, const char *const *names, size_t c
 	CLEANUP(name_choice_release) struct name_choice c;
 	name_choice_init(&c, str_from(typed));
 	for (size_t i = 0; i < count; i++)
-		name_choice_offer(&c, names[i]);
+		name_choice_add(&c, names[i]);
 	assert_int_equal(name_choice_refuse(&c, ERR_NOT_FOUND, "no view", &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 	assert_string_equal(e.msg, message);
@@ -185,7 +185,7 @@ static void long_lists_are_cut(void **state UNUSED)
 	for (int i = 0; i < 1000; i++) {
 		char name[32];
 		snprintf(name, sizeof(name), "platform-%04d", i);
-		name_choice_offer(&c, name);
+		name_choice_add(&c, name);
 	}
 	name_choice_refuse(&c, ERR_USAGE, "no view", &e);
 	assert_non_null(strstr(e.msg, "there are platform-0000, platform-0001, "));
