@@ -18,7 +18,7 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/publish/publish.h"
 #include "lib/state/store/ingest.h"
-#include "lib/state/store/release.h"
+#include "lib/state/store/volume-release.h"
 #include "lib/state/store/reservation.h"
 #include "uploader/push.h"
 
@@ -222,8 +222,9 @@ static int get_store_use(void *ctx, struct quota_use *use, struct err *e)
 	const struct store_push *s = ctx;
 	const struct platform *p = s->target->platform;
 	struct catalog_usage held = {0};
-	struct release_backlog waiting = {0};
-	if (catalog_usage(s->catalog, p->id, &held, e) < 0 || release_backlog(s->target->catalog, p, &waiting, e) < 0)
+	struct volume_release_backlog waiting = {0};
+	if (catalog_usage(s->catalog, p->id, &held, e) < 0 ||
+		volume_release_backlog(s->target->catalog, p, &waiting, e) < 0)
 		return -1;
 	*use = (struct quota_use){.files = held.files + waiting.files, .bytes = held.bytes + waiting.bytes};
 	return place_room(p->written, &use->free, e);

@@ -19,7 +19,7 @@
 #include "lib/state/access/downloads.h"
 #include "lib/state/access/tokens.h"
 #include "lib/state/config/state-files.h"
-#include "lib/state/store/release.h"
+#include "lib/state/store/volume-release.h"
 #include "lib/view/site-check.h"
 #include "pruner/plan/pins.h"
 
@@ -298,7 +298,7 @@ int session_release_volume(struct session *s, const struct platform *p, const ch
 	if (!p->release)
 		return 0;
 	const _Atomic int64_t end_ms = clock_ms() + (int64_t)p->release_timeout * 1000;
-	int released = release_run(s->catalog_path, p, &end_ms, true, e);
+	int released = volume_release_run(s->catalog_path, p, &end_ms, true, e);
 	if (released == 0)
 		return 0; // a server has released it
 	const struct audit_entry entry = {.who = session_account(s),

@@ -9,7 +9,7 @@
 #include "lib/os/safefile.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/publish/sidecar-ops.h"
-#include "lib/state/store/release.h"
+#include "lib/state/store/volume-release.h"
 #include "pruner/plan/pins.h"
 
 int operation_begin(struct operation *x, const struct store *store, struct catalog *catalog, struct audit *audit,
@@ -84,7 +84,7 @@ int operation_unlist(struct operation *x, const struct operation_file *f, struct
 static int release_platform(const struct operation *x, const struct platform *p, struct err *e)
 {
 	const _Atomic int64_t end_ms = clock_ms() + (int64_t)p->release_timeout * 1000;
-	int released = release_run(catalog_path(x->catalog), p, &end_ms, true, e);
+	int released = volume_release_run(catalog_path(x->catalog), p, &end_ms, true, e);
 	if (released == 0)
 		return 0; // a server has released it meanwhile
 	const struct audit_entry entry = {.who = x->who,
@@ -107,7 +107,7 @@ int operation_end(struct operation *x, struct err *e)
 		const struct platform *p = &x->store->platform[i];
 		int64_t since;
 		struct err why = ERR_INIT;
-		if (!p->release || !(x->is_written[i] || release_is_wanted(catalog_path(x->catalog), p, &since)))
+		if (!p->release || !(x->is_written[i] || volume_release_is_wanted(catalog_path(x->catalog), p, &since)))
 			continue;
 		if (release_platform(x, p, &why) < 0) {
 			*e = why;

@@ -12,7 +12,7 @@
 #include "lib/state/publish/publish.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/quota.h"
-#include "lib/state/store/release.h"
+#include "lib/state/store/volume-release.h"
 #include "lib/state/store/reservation.h"
 #include "lib/audit/wheel-gate.h"
 #include "lib/view/view.h"
@@ -132,10 +132,10 @@ static int read_quota_use(struct upload *u, struct catalog *c, struct err *e)
 {
 	const struct platform *p = u->sender.platform;
 	struct catalog_usage held = {0};
-	struct release_backlog waiting = {0};
+	struct volume_release_backlog waiting = {0};
 	if ((p->quota_bytes || p->quota_files) &&
 		(catalog_usage(c, p->id, &held, e) < 0 ||
-			release_backlog(u->sender.context->catalog_path, p, &waiting, e) < 0))
+			volume_release_backlog(u->sender.context->catalog_path, p, &waiting, e) < 0))
 		return -1;
 	u->use = (struct quota_use){.files = held.files + waiting.files, .bytes = held.bytes + waiting.bytes};
 	if (place_room(p->written, &u->use.free, e) < 0)

@@ -13,7 +13,7 @@
 #include "lib/state/access/audit.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/quota.h"
-#include "lib/state/store/release.h"
+#include "lib/state/store/volume-release.h"
 #include "lib/state/store/retired.h"
 #include "server/core/pagecache.h"
 
@@ -396,7 +396,7 @@ static void run_release(struct release_worker *w, const struct platform *p)
 	w->state.is_running = true;
 	atomic_store(&w->end_ms, clock_ms() + (stops ? 0 : (int64_t)p->release_timeout * 1000));
 	pthread_mutex_unlock(&w->scheduler->lock);
-	int done = release_run(w->scheduler->context->catalog_path, p, &w->end_ms, false, &e);
+	int done = volume_release_run(w->scheduler->context->catalog_path, p, &w->end_ms, false, &e);
 	pthread_mutex_lock(&w->scheduler->lock);
 	w->state.is_running = false;
 	pthread_mutex_unlock(&w->scheduler->lock);
@@ -428,7 +428,7 @@ static int64_t check_release(void *ctx)
 	int64_t since;
 	const struct release_scheduler *r = w->scheduler;
 	const struct platform *p = site_platform(server_context_site(r->context), str_from(w->platform));
-	bool is_wanted = p && release_is_wanted(r->context->catalog_path, p, &since);
+	bool is_wanted = p && volume_release_is_wanted(r->context->catalog_path, p, &since);
 	pthread_mutex_lock(&w->scheduler->lock);
 	w->state.pending_since = is_wanted ? since : 0;
 	pthread_mutex_unlock(&w->scheduler->lock);

@@ -41,8 +41,8 @@ void view_monitor_silences(struct view_monitor *m, const char *view, view_monito
 typedef void view_monitor_loss_fn(void *ctx, const struct member_loss *l);
 size_t view_monitor_losses(struct view_monitor *m, const char *view, size_t most, view_monitor_loss_fn *fn, void *ctx);
 
-// Schedules the release of platforms (lib/state/store/release.h) after writes by any process of this machine: some
-// seconds after the first change, one release for all changes, and again with growing pauses where it fails. Each
+// Schedules the release of platforms (lib/state/store/volume-release.h) after writes by any process of this machine:
+// some seconds after the first change, one release for all changes, and again with growing pauses where it fails. Each
 // platform has a thread, so that a release that hangs delays no other one. Reports to the log, the audit log and
 // /-/health.
 //

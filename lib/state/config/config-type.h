@@ -40,7 +40,7 @@ extern const struct config_type config_type_redirect; // identical, superseded, 
 extern const struct config_type config_type_pythons;
 extern const struct config_type config_type_arch;
 extern const struct config_type config_type_libc;
-// A command that releases a platform (lib/state/store/release.h).
+// A command that releases a platform (lib/state/store/volume-release.h).
 extern const struct config_type config_type_release;
 extern const struct config_type config_type_change; // a command of lib/os/hook-queue.h
 // Commands of the builder (builder/step): one that has a wheel; one that makes it; one that stands before others; several,

@@ -18,7 +18,7 @@ enum state_file {
 	STATE_FILE_RESERVED,   // a folder: space that uploads have reserved (lib/state/store/reservation.h)
 	STATE_FILE_BUILDS,     // the index of STATE_FILE_ATTEMPTS
 	// What nothing else knows, of this machine.
-	STATE_FILE_RELEASE, // a folder: what volume releases still have to show (lib/state/store/release.h)
+	STATE_FILE_RELEASE, // a folder: what volume releases still have to show (lib/state/store/volume-release.h)
 	// What nothing else knows: in [state] path.
 	STATE_FILE_TOKENS,
 	STATE_FILE_AUDIT,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/state/store/catalog-update.h"
-#include "lib/state/store/release.h"
+#include "lib/state/store/volume-release.h"
 
 static bool is_given(const struct publish_attach_one *one)
 {
@@ -166,7 +166,7 @@ static int record_attachment(const struct publish_attach_one *one, enum attachme
 	struct catalog *c, const char *folder, const char *filename, struct err *e)
 {
 	CLEANUP(mem_free) char *name = attachment_file_name(filename, kind);
-	return store_is_split(p) ? release_want(catalog_path(c), p, folder, name, e)
+	return store_is_split(p) ? volume_release_want(catalog_path(c), p, folder, name, e)
 				 : catalog_update_attach(p, c, folder, filename, kind, &one->facts, e);
 }
 

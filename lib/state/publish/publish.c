@@ -12,7 +12,7 @@
 #include "lib/state/store/catalog-update.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/ingest.h"
-#include "lib/state/store/release.h"
+#include "lib/state/store/volume-release.h"
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 #include "lib/audit/wheel-gate.h"
@@ -328,7 +328,7 @@ static int accept_published(struct publish *p, struct catalog *c, struct place_f
 	if (place_file_info(file, &info, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
 	out->is_listed = is_listed || !store_is_split(p->platform);
-	if (!is_listed && release_want(catalog_path(c), p->platform, folder, p->filename, e) < 0)
+	if (!is_listed && volume_release_want(catalog_path(c), p->platform, folder, p->filename, e) < 0)
 		return -1;
 	if (attach_to_published(p, c, folder, out, e) < 0)
 		return -1;
@@ -386,7 +386,7 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 	out->result = PUBLISH_NEW;
 	out->is_listed = !store_is_split(p->platform);
 	memcpy(out->sha256, p->facts.sha256, SHA256_SIZE);
-	if (release_want(catalog_path(c), p->platform, p->folder, p->filename, e) < 0 ||
+	if (volume_release_want(catalog_path(c), p->platform, p->folder, p->filename, e) < 0 ||
 		put_attachments(p, c, p->open, p->folder, e) < 0)
 		return -1;
 	int recorded = record_file(p, c, &p->facts, p->folder, &info.version, e);

@@ -11,7 +11,7 @@
 #include "lib/state/store/attachment-file.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/ingest.h"
-#include "lib/state/store/release.h"
+#include "lib/state/store/volume-release.h"
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 
@@ -120,7 +120,7 @@ static int find_copies(struct copies *all, struct err *e)
 static int want_release(const struct copies *all, size_t i, const char *ending, struct err *e)
 {
 	CLEANUP(mem_free) char *name = xasprintf("%s%s", all->filename, ending);
-	return release_want(catalog_path(all->catalog), all->platform, all->item[i].folder_path, name, e);
+	return volume_release_want(catalog_path(all->catalog), all->platform, all->item[i].folder_path, name, e);
 }
 
 static int mark_copies(const struct copies *all, enum mark mark, const struct str *text, struct err *e)

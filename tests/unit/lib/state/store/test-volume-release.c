@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/store/release.h"
+#include "lib/state/store/volume-release.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static off_t want(const char *filename)
 	struct stat st;
 	CLEANUP(mem_free) char *catalog = xasprintf("%s/catalog.db", folder);
 	CLEANUP(mem_free) char *path = xasprintf("%s.release/p.wanted", catalog);
-	if (release_want(catalog, &p, "f", filename, &e) < 0)
+	if (volume_release_want(catalog, &p, "f", filename, &e) < 0)
 		fail_msg("%s", e.msg);
 	assert_int_equal(stat(path, &st), 0);
 	return st.st_size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Releases: files at a platform's write path are served after its release command has run. Files that need a release
+// Volume releases: files at a platform's write path are served after its release command has run. Files that need one
 // are listed beside the catalog (catalog.db.release/PLATFORM.wanted), one per line, so that they survive the end of a
 // process. During a release, and after a failed one, the lines are in PLATFORM.running.
 //
@@ -16,19 +16,19 @@
 #include "lib/state/store/store.h"
 
 // Requests a release. To be called after a file was written or removed, and before that is reported.
-int release_want(const char *catalog, const struct platform *p, const char *folder, const char *filename,
+int volume_release_want(const char *catalog, const struct platform *p, const char *folder, const char *filename,
 	struct err *e) MUST_CHECK;
 // Whether a release is requested. *since: seconds since 1970.
-bool release_is_wanted(const char *catalog, const struct platform *p, int64_t *since);
+bool volume_release_is_wanted(const char *catalog, const struct platform *p, int64_t *since);
 // The files that are at the write path and not yet at the served path.
-struct release_backlog {
+struct volume_release_backlog {
 	uint64_t files, bytes;
 };
-int release_backlog(const char *catalog, const struct platform *p, struct release_backlog *out,
+int volume_release_backlog(const char *catalog, const struct platform *p, struct volume_release_backlog *out,
 	struct err *e) MUST_CHECK;
 // Runs a requested release: runs the command, waits until the served path shows the files, and updates the catalog.
 // 1: done; 0: none is requested. ERR_BUSY: another process runs one, and waits is false. ERR_IO: the command
 // (lib/os/hook.h) failed, or the served path does not show the files; the release stays requested. *end_ms: the time
 // (clock_ms) at which the command is stopped.
-int release_run(const char *catalog, const struct platform *p, const _Atomic int64_t *end_ms, bool waits,
+int volume_release_run(const char *catalog, const struct platform *p, const _Atomic int64_t *end_ms, bool waits,
 	struct err *e) MUST_CHECK;

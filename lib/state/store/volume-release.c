@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/state/store/release.h"
+#include "lib/state/store/volume-release.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,8 @@ static int add_lines(const char *path, int folder, struct str lines, struct err 
 	return is_new && (fsync(fd) < 0 || fs_sync_dir(folder, e) < 0) ? err_errno(e, ERR_IO, "%s", path) : 0;
 }
 
-int release_want(const char *catalog, const struct platform *p, const char *folder, const char *filename, struct err *e)
+int volume_release_want(const char *catalog, const struct platform *p, const char *folder, const char *filename,
+	struct err *e)
 {
 	if (!p->release)
 		return 0;
@@ -77,7 +78,7 @@ static bool is_noted(const char *catalog, const struct platform *p, const char *
 	return true;
 }
 
-bool release_is_wanted(const char *catalog, const struct platform *p, int64_t *since)
+bool volume_release_is_wanted(const char *catalog, const struct platform *p, int64_t *since)
 {
 	*since = INT64_MAX;
 	bool is_wanted = p->release && is_noted(catalog, p, wanted, since);
@@ -182,10 +183,11 @@ static void update_catalog(const char *catalog_path, const struct platform *p, s
 	}
 }
 
-int release_backlog(const char *catalog, const struct platform *p, struct release_backlog *out, struct err *e)
+int volume_release_backlog(const char *catalog, const struct platform *p, struct volume_release_backlog *out,
+	struct err *e)
 {
 	CLEANUP(buf_release) struct buf lines = buf_up_to(4 * LIMIT_RELEASE);
-	*out = (struct release_backlog){0};
+	*out = (struct volume_release_backlog){0};
 	if (!p->release || !store_is_split(p))
 		return 0;
 	CLEANUP(mem_free) char *from = note_path(catalog, p->name, wanted);
@@ -217,7 +219,8 @@ static int run_release_command(const char *catalog, const struct platform *p, st
 	return 0;
 }
 
-int release_run(const char *catalog, const struct platform *p, const _Atomic int64_t *end_ms, bool waits, struct err *e)
+int volume_release_run(const char *catalog, const struct platform *p, const _Atomic int64_t *end_ms, bool waits,
+	struct err *e)
 {
 	CLEANUP(buf_release) struct buf lines = buf_up_to(4 * LIMIT_RELEASE);
 	CLEANUP(mem_free) char *lock_path = note_path(catalog, p->volume, "lock");
