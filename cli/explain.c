@@ -196,7 +196,7 @@ static const struct option_row options[] = {
 const struct command command_explain = {
 	.name = "explain",
 	.arguments = "PROJECT [VERSION] | PROJECT==VERSION | FILE",
-	.help = "explain why a wheel is or is not offered",
+	.help = "explain why a wheel is or is not listed",
 	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(UPSTREAM) | SHARED(UPSTREAM_URL),
 	.size = sizeof(struct explain_command),

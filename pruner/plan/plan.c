@@ -57,7 +57,7 @@ struct plan_state {
 	// The project and platform that are being decided.
 	const char *name;
 	struct plan_platform *on;
-	struct verdict_upstream upstream_facts;
+	struct verdict_upstream upstream_says;
 	struct arena scratch; // of the project
 };
 
@@ -151,7 +151,7 @@ static int collect_projects(struct plan_state *x, struct catalog *in, struct err
 // Upstream's file, and for each environment the one that pip would take there.
 static void fill_evidence(struct plan_state *x, const struct verdict *v, struct planfile_evidence *out)
 {
-	const struct upstream_answer *answer = x->upstream_facts.answer;
+	const struct upstream_answer *answer = x->upstream_says.answer;
 	const struct simplepage_file *file = v->file;
 	struct planfile_cover *cover = ARENA_NEW(&x->scratch, struct planfile_cover, v->evidence.places);
 	*out = (struct planfile_evidence){
@@ -219,7 +219,7 @@ static int decide_file(void *ctx, const struct catalog_candidate *file, struct e
 		.was_downloaded = policy_was_downloaded(x->policy, x->downloads, on->name, file->filename, x->now),
 		.view = view,
 	};
-	verdict_decide(x->policy, on, &ours, &x->upstream_facts, x->now, &v);
+	verdict_decide(x->policy, on, &ours, &x->upstream_says, x->now, &v);
 	if (v.removes && view_losses_has_verdict(verdict_name[v.kind]))
 		view_losses_remove(x->losses, file->platform, file->filename);
 	x->on->sum[v.kind][v.why].files++;
@@ -241,7 +241,7 @@ static int decide_file(void *ctx, const struct catalog_candidate *file, struct e
 	};
 	if (file->sha256)
 		memcpy(entry.sha256, file->sha256, SHA256_SIZE);
-	if (v.file && x->upstream_facts.answer)
+	if (v.file && x->upstream_says.answer)
 		fill_evidence(x, &v, &entry.evidence);
 	return write_entry(x, &entry, e);
 }
@@ -288,8 +288,8 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 	}
 	if (name_owner_find_age(x->upstreams, x->reader, answer, &age, e) < 0)
 		return -1;
-	verdict_upstream_init(&x->upstream_facts, x->name, answer);
-	x->upstream_facts.is_younger = age != NAME_AGE_OLDER;
+	verdict_upstream_init(&x->upstream_says, x->name, answer);
+	x->upstream_says.is_younger = age != NAME_AGE_OLDER;
 	for (size_t i = 0; i < x->store->platform_count && result == 0; i++) {
 		x->on = &x->chosen[i];
 		if (x->on->platform)
@@ -297,7 +297,7 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 	}
 	if (result == 0)
 		result = decide_quarantined(x, x->name, e);
-	verdict_upstream_release(&x->upstream_facts);
+	verdict_upstream_release(&x->upstream_says);
 	arena_release(&x->scratch);
 	return result < 0 ? -1 : view_losses_count(x->losses, x->reader, x->name, e);
 }
@@ -310,9 +310,9 @@ static int decide_projects(struct plan_state *x, struct err *e)
 			return -1;
 	}
 	x->name = NULL;
-	verdict_upstream_init(&x->upstream_facts, "", NULL);
+	verdict_upstream_init(&x->upstream_says, "", NULL);
 	int result = decide_quarantined(x, "", e);
-	verdict_upstream_release(&x->upstream_facts);
+	verdict_upstream_release(&x->upstream_says);
 	return result;
 }
 

@@ -62,7 +62,7 @@ static bool proxy_request_init(struct proxy_request *w, struct server_context *s
 	return name_is_valid(match->project) && name_is_normal(match->project) && *w->filename;
 }
 
-static int take_page_facts(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+static int take_page_file(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
 {
 	struct proxy_request *w = ctx;
 	const struct simplepage *page = answer->last_definitive == UPSTREAM_KNOWN ? answer->stale : NULL;
@@ -385,7 +385,7 @@ struct reply *proxy_worker(struct server_context *s, struct catalog *c, const st
 		return server_context_not_found(s, no_such_file);
 	int64_t since = name_guard_since(s, &w.here, w.project);
 	int told = upstream_pages_get(s->upstream_pages, c, w.project, match->request->peer, since, match->continuation,
-		take_page_facts, &w, &e);
+		take_page_file, &w, &e);
 	if (told < 0)
 		return server_context_error(&e);
 	if (told == UPSTREAM_PAGES_BUSY)

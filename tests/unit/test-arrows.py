@@ -5,6 +5,7 @@
 Each rule is a function that yields complaints about a Tree, or about the Objects of a build. A test shows that each
 rule finds a made-up breach. The tests run in the build folder, where the objects are.
 """
+import fnmatch
 import os
 import pathlib
 import re
@@ -83,6 +84,28 @@ SYSTEM_FOLDERS = ("sys/", "linux/", "net/", "netinet/", "arpa/")
 BANNED = "alloca atoi atol goto gets sprintf strcat strcpy strncpy strtok vsprintf".split()
 FUNCTION_LINES = 60
 FILE_LINES = 800
+# A word with one meaning: the modules whose names and texts may have it for that, and names that may stand anywhere.
+# Comments are free.
+RESERVED = {
+    # A view, as the versions of each project that it keeps.
+    "channel": ("promoter/view-channel pruner/operations/* cli/retain server/pages/* server/api/routes",
+                r"view_channel\w*|channel_page|PAGE_CHANNEL|LIMIT_CHANNEL_\w+"),
+    # The page of what installs of many projects on each platform.
+    "coverage": ("server/pages/* server/api/routes", r"PAGE_COVERAGE|LIMIT_COVERAGE_\w+"),
+    # What the bytes of a file show, above all of what is inside a wheel.
+    "facts": ("auditor/* builder/step/* builder/probe/* cli/* explainer/* indexer/* lib/audit/* lib/domain/* lib/facts/* "
+              "lib/state/catalog/catalog-facts lib/state/catalog/schema* lib/state/config/* lib/state/publish/* "
+              "lib/state/store/* server/* uploader/*", r"LIMIT_(COMPARE_)?FACTS\w*"),
+    # The wheel that comes nearest to one that installs. What a mistyped word was meant to be is a suggestion.
+    "nearest": ("lib/install/nearest-wheel cli/doctor/* server/pages/html-script", r"nearest_wheel\w*"),
+    # The libraries that the machines of a platform have. A mistyped word has suggestions, evidence has candidates.
+    "offer": ("lib/audit/* auditor/rebuild/* cli/provides", r"LIMIT_OFFER_\w+"),
+}
+# Names for what has another word: an "inside" that facts are of, a "room" that is a sandbox, a "release" that is not of a
+# project, a "coverage" that is a replacement, two enums that are one.
+GONE = r"""catalog_inside scan_inside inside_search taken_facts stored_facts step_room release_(want|run|is_wanted|backlog)
+coverage_(rule|compute) suggest_offer name_choice_offer \w+_nearest(_row|_key|_section)? matrix_state missing_status
+missing_matrix take_back left_reason view_post walk_channel packed_reply_costly""".split()
 STATIC_NAME_FILES = 3  # fewer files share the name of a static function, so that a backtrace identifies it
 
 
@@ -280,6 +303,25 @@ def nothing_banned_is_used(tree):
             yield f"{path}: holds a {word}"
 
 
+def words_in(name):
+    return set(re.split(r"[-_/]", name.lower()))
+
+
+def reserved_words_have_one_meaning(tree):
+    for path in tree.text:
+        names = set(re.findall(r"\b[a-z]\w*\b", tree.code(path), re.I)) | {module(path).rpartition("/")[2]}
+        texts = re.findall(r'"((?:\\.|[^"\\\n])*)"', re.sub(r"^\s*#\s*include.*|//[^\n]*", "", tree.text[path], flags=re.M))
+        for word, (modules, anywhere) in RESERVED.items():
+            if any(fnmatch.fnmatch(module(path), glob) for glob in modules.split()):
+                continue
+            for name in sorted(n for n in names if word in words_in(n) and not re.fullmatch(anywhere, n)):
+                yield f"{path}: {name}: \"{word}\" is reserved for another meaning"
+            for text in (t for t in texts if re.search(rf"\b{word}", t, re.I)):
+                yield f"{path}: the text \"{text}\": \"{word}\" is reserved for another meaning"
+        for name in sorted(n for n in names if any(re.fullmatch(gone, n.replace("-", "_")) for gone in GONE)):
+            yield f"{path}: {name}: what it names has another word"
+
+
 def headers_compile_alone(tree):
     """A header with a source compiles alone, because the source includes it first (own_header_is_first)."""
     compiler = [*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-fsyntax-only", "-D_GNU_SOURCE", "-Wall",
@@ -327,6 +369,12 @@ BROKEN = [
     (nothing_banned_is_used, {"cli/a.c": "\tstrcpy(a, b);\n"}, "cli/a.c: uses strcpy"),
     (nothing_banned_is_used, {"cli/a.c": "\tgoto out;\n"}, "cli/a.c: uses goto"),
     (nothing_banned_is_used, {"cli/a.c": "// TO" + "DO: more\n"}, "cli/a.c: holds a TO" + "DO"),
+    (reserved_words_have_one_meaning, {"lib/net/a.c": "static int offer_line(int a)\n"},
+     'lib/net/a.c: offer_line: "offer" is reserved'),
+    (reserved_words_have_one_meaning, {"lib/net/coverage.h": ""}, 'lib/net/coverage.h: coverage: "coverage" is reserved'),
+    (reserved_words_have_one_meaning, {"lib/net/a.c": 'puts("the nearest name");\n'},
+     'lib/net/a.c: the text "the nearest name": "nearest" is reserved'),
+    (reserved_words_have_one_meaning, {"lib/net/a.c": "struct step_room r;\n"}, "lib/net/a.c: step_room: what it names"),
     (headers_compile_alone, {"cli/a.h": HEADER + "size_t f(void);\n"}, "cli/a.h: does not compile alone: "),
 ]
 
@@ -352,6 +400,7 @@ SOUND = {
     "lib/base/a.c": SPDX + '#include "lib/base/a.h"\n\n#include <sys/stat.h>\n\n#include "lib/base/b.h"\n'
                     "\n// never goto, never strcpy()\nsize_t a_size(void)\n{\n" + "\t;\n" * 60 + "}\n",
     "lib/base/b.h": HEADER + "\nint b_snprintf(const char *atoi_like);\n",
+    "lib/audit/offer-a.c": SPDX + '// the nearest\nint offer_size(void);\nstatic const char *text = "an offer";\n',
     "lib/format/jsondoc.c": SPDX + '#include <jansson.h>\n\nstatic const char *text = "goto \\" strtok(a)";\n',
     "cli/main.c": SPDX + '#include "lib/base/a.h"\n#include "server/s.h"\n#include "indexer/scan/i.h"\n',
 }

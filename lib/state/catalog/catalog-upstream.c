@@ -24,7 +24,7 @@ int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstre
 			.changed = query_int(q, 8),
 			.doubt = query_sha256(q, 9),
 			.doubted = query_int(q, 10),
-			.facts = query_bytes(q, 11),
+			.page = query_bytes(q, 11),
 			.certain = query_int(q, 12),
 			.had_since = query_int(q, 13),
 		};
@@ -52,15 +52,15 @@ static int put_row(struct catalog *c, const struct catalog_upstream *row, bool i
 	return 0;
 }
 
-int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,
+int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_page, bool is_changed,
 	int64_t *changed, struct err *e)
 {
 	if (put_row(c, row, is_changed, changed, e) < 0)
 		return -1;
-	if (!has_facts)
+	if (!has_page)
 		return 0;
 	return catalog_run_by(c, UPSTREAM_SET_PAGE, BY(SQL_TEXT(row->project), SQL_TEXT(row->source),
-		SQL_BYTES(row->facts.ptr, row->facts.len)), e);
+		SQL_BYTES(row->page.ptr, row->page.len)), e);
 }
 
 int catalog_upstream_touch(struct catalog *c, const char *project, const char *source, struct err *e)

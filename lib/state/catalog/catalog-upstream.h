@@ -13,13 +13,13 @@ struct catalog_upstream {
 	const char *result;  // of the last request
 	const char *why;
 	const char *last_definitive; // its last definitive result; NULL: none
-	const char *etag;            // of the facts; NULL: none
+	const char *etag;            // of the page; NULL: none
 	int64_t asked;
-	int64_t fetched;      // when the facts were last confirmed
+	int64_t fetched;      // when the page was last confirmed
 	int64_t max_age;      // seconds; -1: unknown
 	int64_t changed;      // store.change of the last write that changed what is known
-	struct str facts;     // packed; ptr NULL: none
-	const uint8_t *doubt; // SHA-256 of the packed facts of a suspect page; NULL: none
+	struct str page;      // packed; ptr NULL: none
+	const uint8_t *doubt; // SHA-256 of a suspect page, packed; NULL: none
 	int64_t doubted;      // since when
 	int64_t certain;      // when last_definitive was last confirmed
 	int64_t had_since;    // since when it has the project; 0: it does not
@@ -27,9 +27,9 @@ struct catalog_upstream {
 typedef int catalog_upstream_fn(void *ctx, const struct catalog_upstream *row, struct err *e);
 int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// has_facts: writes the facts of the row; else the stored facts stay. is_changed: `changed` becomes this transaction's
+// has_page: writes the page of the row; else the stored one stays. is_changed: `changed` becomes this transaction's
 // number. *changed: the value after the write.
-int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,
+int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_page, bool is_changed,
 	int64_t *changed, struct err *e) MUST_CHECK;
 // Marks the row as changed by this transaction, so that other servers read it again.
 int catalog_upstream_touch(struct catalog *c, const char *project, const char *source, struct err *e) MUST_CHECK;

@@ -153,7 +153,7 @@ int publish_attach_finish(struct publish_attach *a, struct place_folder *folder,
 	return 0;
 }
 
-void publish_attach_take_back(const struct publish_attach *a, struct place_folder *folder, const char *filename)
+void publish_attach_withdraw(const struct publish_attach *a, struct place_folder *folder, const char *filename)
 {
 	struct err ignored = ERR_INIT;
 	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++)

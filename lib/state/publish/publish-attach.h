@@ -35,7 +35,7 @@ int publish_attach_prepare(struct publish_attach *a, struct place_folder *folder
 int publish_attach_finish(struct publish_attach *a, struct place_folder *folder, const char *filename,
 	struct err *e) MUST_CHECK;
 // Removes those that were given their names. The caller syncs the folder.
-void publish_attach_take_back(const struct publish_attach *a, struct place_folder *folder, const char *filename);
+void publish_attach_withdraw(const struct publish_attach *a, struct place_folder *folder, const char *filename);
 // Records them in the catalog, or requests the release of the folder (a path below the platform).
 int publish_attach_record(struct publish_attach *a, const struct platform *p, struct catalog *c, const char *folder,
 	const char *filename, struct err *e) MUST_CHECK;

@@ -353,10 +353,10 @@ static struct place_file *open_named(struct publish *p, struct place_info *info,
 
 // The name was removed after the check, and the removal may not have seen the file. No other upload can have linked
 // one: it would have failed the same check.
-static void take_back(struct publish *p)
+static void withdraw_name(struct publish *p)
 {
 	struct err e = ERR_INIT;
-	publish_attach_take_back(&p->attach, p->open, p->filename);
+	publish_attach_withdraw(&p->attach, p->open, p->filename);
 	if (place_remove(p->open, p->filename, NULL, &e) < 0)
 		err_prefix(&e, "cannot delete it again: ");
 	if (e.kind != ERR_NONE || place_sync(p->open, &e) < 0)
@@ -391,7 +391,7 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 		return -1;
 	int recorded = record_file(p, c, &p->facts, p->folder, &info.version, e);
 	if (recorded < 0 && e->kind == ERR_DENIED)
-		take_back(p);
+		withdraw_name(p);
 	return recorded;
 }
 

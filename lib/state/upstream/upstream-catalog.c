@@ -46,7 +46,7 @@ static int take_row(void *ctx, const struct catalog_upstream *found, struct err 
 		if (found->doubt)
 			memcpy(row->doubt, found->doubt, SHA256_SIZE);
 		buf_clear(&row->packed);
-		buf_str(&row->packed, found->facts);
+		buf_str(&row->packed, found->page);
 	}
 	return 0;
 }
@@ -367,7 +367,7 @@ static int save_row(struct catalog *c, struct upstream_row *row, struct str pack
 		.asked = row->asked,
 		.fetched = row->fetched,
 		.max_age = row->max_age,
-		.facts = packed,
+		.page = packed,
 		.doubt = row->has_doubt ? row->doubt : NULL,
 		.doubted = row->doubted,
 		.certain = row->certain,

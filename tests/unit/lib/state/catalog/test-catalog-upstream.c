@@ -15,7 +15,7 @@ static void put_page(const char *project, const char *last_definitive, int64_t a
 		.asked = asked,
 		.fetched = fetched,
 		.max_age = -1,
-		.facts = page};
+		.page = page};
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	two_ok(catalog_begin(two_other, &t, &e), &e);
 	two_ok(catalog_upstream_put(two_other, &row, page.len > 0, true, &changed, &e), &e);
