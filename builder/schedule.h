@@ -85,7 +85,7 @@ enum schedule_state schedule_judge(const struct schedule_options *options, const
 	struct arena *text, const char **why);
 
 // Takes the rows that are missing, failed or awaiting. missing and options are borrowed until schedule_release().
-// ERR_INVALID: a Python that is none. The caller releases *out if this returns 0.
+// ERR_INVALID: not a Python version. The caller releases *out if this returns 0.
 int schedule_init(struct schedule *out, const struct missing *missing, const struct schedule_options *options,
 	struct err *e) MUST_CHECK;
 void schedule_release(struct schedule *s); // for CLEANUP; all zero is fine

@@ -156,14 +156,14 @@ static int check_line(struct missing_command *x, struct err *e)
 	if (x->shard_text && missing_shard_parse(x->shard_text, &x->shard, e) < 0)
 		return -1;
 	if (x->form->is_report && x->shard_text)
-		return err_set(e, ERR_USAGE, "--shard is for what is built: not for --format %s", x->form->name);
+		return err_set(e, ERR_USAGE, "--shard cannot be combined with --format %s", x->form->name);
 	if (x->view && x->s.globs.count)
 		return err_set(e, ERR_USAGE, "--view and --platform exclude each other");
 	if (!x->form->is_report && x->view)
-		return err_set(e, ERR_USAGE, "--view is for people: not for --format %s; builds are for all views",
+		return err_set(e, ERR_USAGE, "--view cannot be combined with --format %s: builds are for all views",
 			x->form->name);
 	if (!x->form->is_report && x->options.wants_all)
-		return err_set(e, ERR_USAGE, "--all is for people: not for --format %s", x->form->name);
+		return err_set(e, ERR_USAGE, "--all cannot be combined with --format %s", x->form->name);
 	return 0;
 }
 

@@ -46,7 +46,7 @@ struct sandbox {
 	enum results_result cause;
 };
 
-// Makes the folder `id` in the folder `work`. ERR_INVALID: a Python that is none; ERR_USAGE: no index; ERR_FULL, ERR_IO.
+// Makes the folder `id` in the folder `work`. ERR_INVALID: not a Python version; ERR_USAGE: no index; ERR_FULL, ERR_IO.
 // The caller calls sandbox_close whatever this returns.
 int sandbox_open(struct sandbox *r, const struct config *config, const struct step_values *values, const char *work,
 	const char *id, struct err *e) MUST_CHECK;

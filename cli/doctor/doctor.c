@@ -115,7 +115,7 @@ static const struct option_row options[] = {
 const struct command command_doctor = {
 	.name = "doctor",
 	.arguments = "[STORE]",
-	.help = "say what is wrong with a server, or between a client and it, and what to do",
+	.help = "diagnose server and client problems",
 	OPTIONS(options),
 	.shared = SHARED_BASE | SHARED(CA_FILE) | SHARED(TIMEOUT) | SHARED(JSON) | SHARED(QUIET),
 	.follow = FOLLOW_STORE,

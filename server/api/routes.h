@@ -32,7 +32,7 @@ enum route_pool {
 	ROUTE_POOL_PAGES,     // shared by all pages
 	ROUTE_POOL_PLATFORM,  // of the platform that the path names, whose volume may hang
 	ROUTE_POOL_SEARCHES,  // few at a time, shared by address and token, with a time limit
-	ROUTE_POOL_SUMMARIES, // the same, for what is made anew for each request
+	ROUTE_POOL_SUMMARIES, // the same, for answers that are not cached
 	ROUTE_POOL_COUNT,
 };
 
@@ -42,7 +42,7 @@ enum route_right {
 	ROUTE_RIGHT_NONE,          // everybody gets the same answer
 	ROUTE_RIGHT_READ_VIEW,     // read the view in the path, which is then in match->found_view
 	ROUTE_RIGHT_READ_PLATFORM, // read the platform in the path
-	// upload to the platform in the path: the handler writes the audit log, and asks again later
+	// upload to the platform in the path: the handler writes the audit log, and rechecks the right after the body
 	ROUTE_RIGHT_UPLOAD,
 	// another right of a token, such as to promote: the same
 	ROUTE_RIGHT_OF_TOKEN,

@@ -347,7 +347,8 @@ static int run_promotion(struct json_post *p, struct reply **answer, struct err 
 			    &x->post.wait_ms, e) < 0)
 			return -1;
 		if (i && !str_eq(buf_view(&views), buf_view(&x->evidence_views)))
-			return err_set(e, ERR_DENIED, "the records count for different views: send them before");
+			return err_set(e, ERR_DENIED, "records differ in their views; send them first with "
+						   "wheelcache evidence send");
 		buf_clear(&x->evidence_views);
 		buf_str(&x->evidence_views, buf_view(&views));
 	}

@@ -158,7 +158,7 @@ void server_context_kept(struct server_context *s, uint64_t *files, uint64_t *by
 // Adds the Cache-Control of an answer that may change: a page, or a 404.
 void server_context_set_freshness(struct server_context *s, struct reply *r, bool is_private);
 // 404. what is a literal: there is one reply for each, which is kept in the page cache.
-// What the 404 of an address says that is none of a page.
+// The text of the 404 for an unknown path.
 extern const char server_context_no_page[];
 struct reply *server_context_not_found(struct server_context *s, const char *what);
 // 404. Where is_private, shared caches must not keep it.

@@ -130,7 +130,7 @@ static int use_files(const struct tls *t, SSL_CTX *context, struct err *e)
 	if (use_certificates(context, buf_view(&cert)) && use_key(context, buf_view(&key)))
 		return 0;
 	const char *why = ERR_reason_error_string(ERR_peek_last_error());
-	err_set(e, ERR_USAGE, "%s and %s are no certificate and its key in PEM%s%s", t->cert_path, t->key_path,
+	err_set(e, ERR_USAGE, "%s and %s do not form a certificate/key pair in PEM%s%s", t->cert_path, t->key_path,
 		why ? ": " : "", why ? why : "");
 	ERR_clear_error();
 	return -1;

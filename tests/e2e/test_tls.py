@@ -144,7 +144,7 @@ def test_wrong_files_are_told_at_the_start(wheelcache, store, authority, tmp_pat
             (["--tls-cert", tmp_path / "absent", "--tls-key", authority.key], "absent"),
             (["--tls-cert", garbage, "--tls-key", authority.key], "garbage.pem"),
             (["--tls-cert", authority.cert, "--tls-key", garbage], "garbage.pem"),
-            (["--tls-cert", authority.cert, "--tls-key", other.key], "no certificate and its key"),
+            (["--tls-cert", authority.cert, "--tls-key", other.key], "do not form a certificate/key pair"),
             ([*authority.options(), "--listen", f"unix:{tmp_path}/socket"], "a socket file has no TLS")]:
         done = wheelcache("serve", store, "--catalog", tmp_path / "catalog.db", "--listen", "127.0.0.1:0", *options)
         assert done.returncode != 0 and words in done.stderr, (options, done.stderr)

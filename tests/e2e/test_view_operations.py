@@ -218,7 +218,7 @@ def test_missing_of_a_view_lists_what_awaits_its_promotion(place):
     place.promote("tested", "fast")
     assert "unpromoted" not in place.run("missing", "--view", "tested", "--offline").stdout
     refused = place.run("missing", "--view", "tested", "--offline", "--format", "github", code=2)
-    assert "--view is for people" in refused.stderr
+    assert "--view cannot be combined" in refused.stderr
 
 
 def test_check_finds_a_membership_that_was_changed(place):

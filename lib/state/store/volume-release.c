@@ -157,7 +157,7 @@ static int wait_until_shown(const struct platform *p, struct str lines, const _A
 	for (char *path; (path = next_path(&lines)) != NULL; free(path)) {
 		while (!is_shown(p, path)) {
 			if (clock_ms() >= until || clock_ms() >= atomic_load(end_ms)) {
-				err_set(e, ERR_IO, "%s ended well, but %s does not show %s as %s has it", p->release,
+				err_set(e, ERR_IO, "release command %s succeeded, but %s/%s still differs from that in %s", p->release,
 					place_path(p->place), path, place_path(p->written));
 				free(path);
 				return -1;
