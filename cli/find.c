@@ -162,7 +162,7 @@ static int run_find(void *self, struct err *e)
 				"wheelcache: %" PRIu64
 				" wheels of %s were not searched: the catalog has no facts of them%s\n",
 				result.blind[i].wheels, result.blind[i].platform,
-				x->s.config.takes_facts ? " (wheelcache index takes them)" : " ([index] audit is off)");
+				x->s.config.takes_facts ? " (wheelcache index takes them)" : " ([index] facts is off)");
 	}
 	return 0;
 }

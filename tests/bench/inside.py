@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs to look inside wheels: a cold index of real wheels (../shared) with and without [index] audit, in pairs, with
+"""What it costs to look inside wheels: a cold index of real wheels (../shared) with and without [index] facts, in pairs, with
 the files in memory and, as root, from the disk: until all are listed, and until its end. And how long searches take in a catalog of 100,000 wheels, which is that of
 the real wheels many times over, with other hashes."""
 import contextlib
@@ -86,7 +86,7 @@ def cold_index(command, catalog, files):
 
 def index(binary, store, folder, audit, is_cold):
     catalog, config = folder / f"{audit}.db", folder / f"{audit}.conf"
-    config.write_text(f"[store]\npath = {store}\n[index]\naudit = {audit}\n")
+    config.write_text(f"[store]\npath = {store}\n[index]\nfacts = {audit}\n")
     catalog.unlink(missing_ok=True)
     files = sum(1 for _ in store.rglob("*.whl"))
     if is_cold:
@@ -205,7 +205,7 @@ def bench_searches(binary, store, folder, count):
     sizes_of = {}
     for audit in ("no", "yes"):
         catalog.unlink(missing_ok=True)
-        config.write_text(f"[store]\npath = {store}\n[index]\naudit = {audit}\n")
+        config.write_text(f"[store]\npath = {store}\n[index]\nfacts = {audit}\n")
         scans.timed([str(binary), "index", "--json", "--catalog", str(catalog), "--config", str(config)])
         sizes_of[audit] = sizes(catalog)
     multiply(catalog, WHEELS)

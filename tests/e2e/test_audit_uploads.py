@@ -47,7 +47,7 @@ def here_fixture(tmp_path_factory, serve_module):
         storelib.make_wheel(store / platform / "f" / "foo", "foo", "0.1")
     policy = folder / "audit.policy"
     policy.write_text(POLICY.read_text())
-    server = serve_module(store, config=f"[upload]\naudit = refuse\naudit-policy = {policy}\n[index]\naudit = no\n"
+    server = serve_module(store, config=f"[upload]\naudit = refuse\naudit-policy = {policy}\n[index]\nfacts = no\n"
                           f"[platform {PLATFORM}]\n[platform {OTHER}]\nprivate = yes\n")
     token = uploading.add_token(server, "--platform", PLATFORM, "--project", "nixl*")
     server.upload_url = f"{server.url}/upload/{PLATFORM}/"
@@ -283,7 +283,7 @@ def test_off_lists_nothing(serve, warned):
 
 def test_facts_that_are_not_there_are_unknown(serve, tmp_path):
     elfmaker.native_wheel(tmp_path / "store" / PLATFORM, "nixl", "1.0", TAG, libraries())
-    server = serve(tmp_path / "store", config="[index]\naudit = no\n")
+    server = serve(tmp_path / "store", config="[index]\nfacts = no\n")
     [audit] = rows(server, "/-/explain/simple/nixl").values()
     assert list(audit) == ["unknown"]
     assert b"unknown" in server.get("/-/explain/simple/nixl?format=html").body

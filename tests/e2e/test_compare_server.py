@@ -153,7 +153,7 @@ def test_provenance_is_shown(tmp_path, serve):
 
 def test_without_facts_libraries_are_unknown(tmp_path, serve):
     site = Site(tmp_path)
-    site.config.write_text(site.config.read_text() + "[index]\naudit = no\n")
+    site.config.write_text(site.config.read_text() + "[index]\nfacts = no\n")
     server = site.start(serve)
     found = json.loads(answer(server, HERE, ONE, THERE, TWO).body)
     assert not found["a"]["facts"] and found["a"]["why"] and "libraries" not in found and "components" not in found

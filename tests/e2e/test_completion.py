@@ -178,7 +178,7 @@ def test_help_explains_commands_sections_and_keys():
     assert serving.run("help", "[view NAME]").stdout == serving.run("help", "[view").stdout
     assert "#keep-versions" in serving.run("help", "[view NAME]").stdout
     key = serving.run("help", "path").stdout
-    assert re.findall(r"^#?\[.*", key, re.M) == ["[store]", "[catalog]", "[state]", "[tokens]", "[audit]", "#[platform NAME]"]
+    assert re.findall(r"^#?\[.*", key, re.M) == ["[store]", "[catalog]", "[state]", "[tokens]", "[change-log]", "#[platform NAME]"]
     topics = serving.run("help").stdout
     assert all(f"\n  {row} " in topics for row in help_rows())
     assert "\n  [upstream]\n" in topics and "\n  [platform NAME]\n" in topics

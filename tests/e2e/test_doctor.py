@@ -107,7 +107,7 @@ def test_folders_of_state(site, tmp_path):
     for keys, what in ((f"[server]\naccess-log = {tmp_path}/file/x/log\n", "the access log"),
                        (f"[server]\nlisten = unix:{tmp_path}/file/socket\n", "the socket"),
                        (f"[tokens]\npath = {tmp_path}/file/tokens\n", "the tokens"),
-                       (f"[audit]\npath = {tmp_path}/file/audit\n", "the audit log"),
+                       (f"[change-log]\npath = {tmp_path}/file/audit\n", "the audit log"),
                        (f"[build]\nresults = {tmp_path}/file/builds\n[branch main]\nrequirements = {tmp_path}/file\n", "the results of builds")):
         site.configure(f"{keys}[platform open]\n")
         (text,) = found(site.examine(), "wrong", "writing")

@@ -78,7 +78,7 @@ def test_flood_of_refused_requests_has_few_lines(server, wheel):
 
 def test_full_audit_log_is_moved(serve, store, wheel, tmp_path):
     """The page of a project and the next lines know the moved files. It names people to who has a token that may read."""
-    server = serve(config=f"[store]\npath = {store}\n[audit]\nmax-size = 4096\n")
+    server = serve(config=f"[store]\npath = {store}\n[change-log]\nmax-size = 4096\n")
     token = uploading.add_token(server, "--note", "ci")
     assert uploading.upload(server, PLATFORM, wheel, token).status == 200
     log = server.catalog.parent / (server.catalog.name + ".audit")

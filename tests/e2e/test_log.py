@@ -16,7 +16,7 @@ PLATFORM = "ubuntu-22.04-x86_64"
 def log_fixture(serve, tmp_path):
     """Runs it for a server whose log has moved files: two uploads of ci, one that is refused, and a yank of an account."""
     storelib.make_wheel(tmp_path / "store" / PLATFORM / "f", "foo", "1.0")
-    server = serve(config=f"[store]\npath = {tmp_path}/store\n[audit]\nmax-size = 4096\n")
+    server = serve(config=f"[store]\npath = {tmp_path}/store\n[change-log]\nmax-size = 4096\n")
     token = uploading.add_token(server, "--note", "ci \x9b31m")
     for name in ("bar", "my-demo"):
         made = storelib.make_wheel(tmp_path / "dist", name, "1.0")

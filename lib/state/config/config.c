@@ -259,7 +259,26 @@ bool config_section_is_named(const char *section)
 
 // Those without.
 static const char *const plain_sections[] = {
-	"store", "catalog", "state", "index", "server", "tokens", "audit", "evidence", "upload", "upstream", "prune", "build"};
+	"store", "catalog", "state", "index", "server", "tokens", "change-log", "evidence", "upload", "upstream", "prune", "build"};
+
+// What a section, or a key of one, was called one release before: that still counts.
+static const struct {
+	const char *section, *key; // key NULL: the section itself
+	const char *now;
+} old_names[] = {
+	{"audit", NULL, "change-log"},
+	{"index", "audit", "facts"},
+};
+
+// Both are borrowed. key NULL: the section.
+static struct str name_now(struct str section, const char *key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(old_names); i++)
+		if (!key == !old_names[i].key && str_eq(section, str_from(old_names[i].section)) &&
+			(!key || strcmp(key, old_names[i].key) == 0))
+			return str_from(old_names[i].now);
+	return key ? str_from(key) : section;
+}
 
 // A parsed heading, and the struct for its keys.
 struct section {
@@ -290,13 +309,13 @@ static int find_section(struct config *c, const char *heading, struct section *s
 {
 	struct str rest = str_from(heading);
 	*s = (struct section){.object = c};
-	s->kind = str_cut(&rest, ' ');
+	s->kind = name_now(str_cut(&rest, ' '), NULL);
 	s->name = str_trim(rest);
 	const struct named_kind *kind = find_kind(s->kind);
 	if (kind)
 		return find_named(c, kind, s, e);
-	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
-		if (strcmp(heading, plain_sections[i]) == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(plain_sections) && !s->name.len; i++)
+		if (str_eq(s->kind, str_from(plain_sections[i])))
 			return 0;
 	if (!*heading)
 		return err_set(e, ERR_USAGE, "a key before the first [section]; write the section above it, such as [store]");
@@ -334,8 +353,9 @@ static void refuse_key(struct str section, const char *key, struct err *e)
 
 static const struct config_option *find_row(struct str section, const char *key, struct err *e)
 {
+	struct str now = name_now(section, key);
 	for (size_t i = 0; i < config_options; i++)
-		if (str_eq(section, str_from(config_table[i].section)) && strcmp(config_table[i].key, key) == 0)
+		if (str_eq(section, str_from(config_table[i].section)) && str_eq(now, str_from(config_table[i].key)))
 			return &config_table[i];
 	refuse_key(section, key, e);
 	return NULL;
@@ -607,7 +627,7 @@ static bool row_is_topic(const struct config_option *row, const char *topic)
 	if (*topic != '[')
 		return strcmp(row->key, topic) == 0;
 	name = str_slice(name, 1, name.len - (name.ptr[name.len - 1] == ']'));
-	return str_eq(str_cut(&name, ' '), str_from(row->section));
+	return str_eq(name_now(str_cut(&name, ' '), NULL), str_from(row->section));
 }
 
 size_t config_print_topic(const char *topic, FILE *out)

@@ -84,7 +84,7 @@ struct config {
 	char *state; // a folder; NULL: beside the catalog
 	// [tokens]
 	char *tokens; // NULL: state_file()
-	// [audit]
+	// [change-log]
 	char *audit;             // NULL: state_file()
 	uint64_t audit_max_size; // bytes
 	uint64_t audit_keep;     // seconds; 0: always
@@ -176,7 +176,7 @@ struct config_upstream *config_upstreams_add(struct config_upstreams *u, const c
 const struct config_upstream *config_upstreams_named(const struct config_upstreams *u, const char *name);
 // Whether clients get the files from upstream itself ([upstream] files).
 bool config_upstream_redirects(const struct config_upstream *u);
-// Reads the file over the values of c. ERR_USAGE with "path:line: ": an unknown section or key, an invalid value, a
+// Reads the file over the values of c. Sections and keys may have the names that they had one release before. ERR_USAGE with "path:line: ": an unknown section or key, an invalid value, a
 // view with an unknown platform, a name that occurs twice. ERR_IO, ERR_NOT_FOUND: the file.
 int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
 // For config_read: gives each view without platforms those of its `from`, and checks what views say together. ERR_USAGE.

@@ -34,6 +34,22 @@ static int read_text(struct config *c, const char *text, struct err *e)
 	return config_read(c, path, e);
 }
 
+static void names_of_one_release_before_count(void **state UNUSED)
+{
+	static const char *const texts[] = {"[audit]\npath = /tmp/a\n[index]\naudit = no\n",
+		"[change-log]\npath = /tmp/a\n[index]\nfacts = no\n"};
+	struct err e = ERR_INIT;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		CLEANUP(config_release) struct config c;
+		assert_int_equal(read_text(&c, texts[i], &e), 0);
+		assert_string_equal(c.audit, "/tmp/a");
+		assert_false(c.takes_facts);
+	}
+	CLEANUP(config_release) struct config c;
+	assert_int_equal(read_text(&c, "[index]\naudit = no\nfacts = no\n", &e), -1);
+	assert_non_null(strstr(e.msg, ":3: [index] facts is there twice"));
+}
+
 static void defaults_are_as_written(void **state UNUSED)
 {
 	CLEANUP(config_release) struct config c;
@@ -100,7 +116,7 @@ static void whole_file_is_read(void **state UNUSED)
 				 "[platform ubuntu-22.04-x86_64]\n[platform pure]\npath = any\nmutable = yes\n"
 				 "private = yes\nquota-bytes = 4096G\nquota-files = 2000000\n"
 				 "[server]\nthreads = 3\nlog-level = debug\n[catalog]\npath = /tmp/c.db\n"
-				 "[tokens]\npath = /tmp/t\n[audit]\npath = /tmp/a\n[upload]\nmax-file = 500M\n",
+				 "[tokens]\npath = /tmp/t\n[change-log]\npath = /tmp/a\n[upload]\nmax-file = 500M\n",
 				 &e),
 		0);
 	assert_string_equal(c.store, "/srv/wheels");
@@ -440,6 +456,7 @@ int main(void)
 		cmocka_unit_test(defaults_are_as_written),
 		cmocka_unit_test(whole_file_is_read),
 		cmocka_unit_test(upstreams_are_a_list),
+		cmocka_unit_test(names_of_one_release_before_count),
 		cmocka_unit_test(lists_have_blanks_tabs_and_lines),
 		cmocka_unit_test(views_alone_are_left_to_the_store),
 		cmocka_unit_test(prune_is_read),
