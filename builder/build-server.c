@@ -130,10 +130,15 @@ static int open_own_store(struct row_source *s, const char *catalog, struct err 
 	return s->platform ? 0 : store_refuse_platform(&s->store, s->name, ERR_USAGE, e);
 }
 
+static void cleanup_row_source(struct row_source **s)
+{
+	row_source_close(*s);
+}
+
 int row_source_of_store(const struct config *config, const char *catalog, const char *platform,
 	const struct rebuild_set *rebuild, struct row_source **out, struct err *e)
 {
-	CLEANUP(row_source_cleanup) struct row_source *s = xcalloc(1, sizeof(*s));
+	CLEANUP(cleanup_row_source) struct row_source *s = xcalloc(1, sizeof(*s));
 	s->name = platform;
 	s->config = config;
 	s->rebuild = rebuild;
@@ -152,11 +157,6 @@ void row_source_close(struct row_source *s)
 	catalog_cleanup(&s->catalog);
 	store_release(&s->store);
 	free(s);
-}
-
-void row_source_cleanup(struct row_source **s)
-{
-	row_source_close(*s);
 }
 
 // What is to be rebuilt is sent along.

@@ -34,7 +34,6 @@ struct row_source *row_source_of_server(const char *base, const char *platform, 
 int row_source_of_store(const struct config *config, const char *catalog, const char *platform,
 	const struct rebuild_set *rebuild, struct row_source **out, struct err *e) MUST_CHECK;
 void row_source_close(struct row_source *s);    // NULL is fine
-void row_source_cleanup(struct row_source **s); // for CLEANUP
 
 // What is missing, failed or awaiting on the platform now: for this Python and this project (NULL: all). ERR_NET: the
 // server does not answer, another try may succeed; ERR_NOT_FOUND, ERR_USAGE: it has no such platform; ERR_DENIED: the

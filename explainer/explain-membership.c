@@ -64,7 +64,7 @@ struct explain_membership {
 	size_t current; // the view whose files are read
 };
 
-void explain_membership_free(struct explain_membership *m)
+static void free_membership(struct explain_membership *m)
 {
 	if (!m)
 		return;
@@ -78,7 +78,7 @@ void explain_membership_free(struct explain_membership *m)
 
 void explain_membership_cleanup(struct explain_membership **m)
 {
-	explain_membership_free(*m);
+	free_membership(*m);
 }
 
 // --- which files are where ---

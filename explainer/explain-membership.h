@@ -11,7 +11,6 @@ struct explain_membership;
 // Reads the views' files of a project (normal form). All is borrowed. now: seconds since 1970. The caller frees *out.
 int explain_membership_new(const struct site *site, const struct view *view, struct catalog *c, const char *project,
 	int64_t now, const struct explain_reader *reader, struct explain_membership **out, struct err *e) MUST_CHECK;
-void explain_membership_free(struct explain_membership *m);     // NULL is fine
 void explain_membership_cleanup(struct explain_membership **m); // for CLEANUP
 
 // An explain_file_fn (explainer/explain.h); ctx is the struct explain_membership. Adds to the row of a listed file

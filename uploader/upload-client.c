@@ -60,7 +60,8 @@ void upload_url_release(struct upload_url *u)
 	*u = (struct upload_url){0};
 }
 
-char *upload_url_page(const struct upload_url *u, const char *project)
+// The URL of the page of a project (normalised). The caller frees it.
+static char *page_of_project(const struct upload_url *u, const char *project)
 {
 	return xasprintf("%s%s/?upstream=no", u->simple, project);
 }
@@ -206,7 +207,7 @@ void upload_client_get_page(struct fetch *f, const struct upload_url *t, const c
 	static const char *const headers[] = {
 		"Accept: application/vnd.pypi.simple.v1+json", "Cache-Control: no-cache", NULL};
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
-	CLEANUP(mem_free) char *url = upload_url_page(t, project);
+	CLEANUP(mem_free) char *url = page_of_project(t, project);
 	struct err e = ERR_INIT;
 	*out = NULL;
 	fetch_answer_init(&a, LIMIT_CLIENT_PAGE);

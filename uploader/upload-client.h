@@ -22,8 +22,6 @@ struct upload_url {
 // user name or password: every user of the machine sees command lines. The caller releases u if it returns 0.
 int upload_url_init(struct upload_url *u, const char *url, struct err *e) MUST_CHECK;
 void upload_url_release(struct upload_url *u);
-// The URL of the page of a project (normalised). The caller frees it.
-char *upload_url_page(const struct upload_url *u, const char *project);
 // The URL of a route, "-/evidence/", of a server whose base URL is url; url may be the route's own. The caller frees it.
 // ERR_USAGE names the option: it is neither, or has a user name or password.
 char *upload_url_route(const char *url, const char *option, const char *route, struct err *e) MUST_CHECK;

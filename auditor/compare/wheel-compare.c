@@ -292,7 +292,8 @@ void metadata_diff_make(struct str a, struct str b, struct arena *text, struct d
 	diff_rows_sort(out);
 }
 
-bool member_is_metadata(const struct wheel_content *c, const char *path)
+// Whether the path is in the wheel's .dist-info folder.
+static bool is_metadata_member(const struct wheel_content *c, const char *path)
 {
 	size_t len = strlen(c->dist_info);
 	return strncmp(path, c->dist_info, len) == 0 && path[len] == '/';
@@ -308,7 +309,7 @@ static const char *path_key(const struct wheel_content *c, const char *path, str
 	struct str top = str_cut(&rest, '/');
 	if (!rest.ptr)
 		return path;
-	if (member_is_metadata(c, path))
+	if (is_metadata_member(c, path))
 		return arena_printf(text, "*.dist-info/" STR_FMT, STR_ARG(rest));
 	return str_ends(top, STR(".data")) ? arena_printf(text, "*.data/" STR_FMT, STR_ARG(rest)) : path;
 }
@@ -438,7 +439,7 @@ static enum compare_change change_of(const struct member_pair *p, bool is_same)
 
 static bool is_metadata_pair(const struct wheel_compare *c, const struct member_pair *p)
 {
-	return p->a ? member_is_metadata(c->a.content, p->a->path) : member_is_metadata(c->b.content, p->b->path);
+	return p->a ? is_metadata_member(c->a.content, p->a->path) : is_metadata_member(c->b.content, p->b->path);
 }
 
 // Whether both are RECORD and list the same files: their lines may stand in another order.

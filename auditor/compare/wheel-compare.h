@@ -70,8 +70,6 @@ struct member_pairs {
 // Borrows the members. The pairs are in the arena.
 void member_pairs_make(const struct wheel_content *a, const struct wheel_content *b, struct arena *text,
 	struct member_pairs *out);
-// Whether the path is in the wheel's .dist-info folder.
-bool member_is_metadata(const struct wheel_content *c, const char *path);
 
 enum compare_verdict {
 	COMPARE_IDENTICAL,     // the same bytes

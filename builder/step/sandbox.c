@@ -39,6 +39,10 @@ static int set_interpreter(struct sandbox *r, const char *python, struct err *e)
 	return 0;
 }
 
+// folder: %d; its home/ and tmp/ are HOME and TMPDIR. A variable that [build] environment lists and our environment has
+// goes before ours, except these two. "NAME=value", NULL at the end; hook_free_words frees it.
+static char **make_environment(const struct config *config, const char *folder, const char *index);
+
 int sandbox_open(struct sandbox *r, const struct config *config, const struct step_values *values, const char *work,
 	const char *id, struct err *e)
 {
@@ -50,7 +54,7 @@ int sandbox_open(struct sandbox *r, const struct config *config, const struct st
 		return -1;
 	r->folder = xasprintf("%s/%s", real, id);
 	r->output = xasprintf("%s/out", r->folder);
-	r->environment = step_environment_make(config, r->folder, values->index);
+	r->environment = make_environment(config, r->folder, values->index);
 	CLEANUP(mem_free) char *log = xasprintf("%s/log", r->folder);
 	if (set_interpreter(r, values->python, e) < 0)
 		return -1;
@@ -388,7 +392,7 @@ static void trust_index(struct variables *v, const char *index)
 	set_variable(v, "PIP_TRUSTED_HOST", host);
 }
 
-char **step_environment_make(const struct config *config, const char *folder, const char *index)
+static char **make_environment(const struct config *config, const char *folder, const char *index)
 {
 	CLEANUP(mem_free) char *home = xasprintf("%s/home", folder);
 	CLEANUP(mem_free) char *tmp = xasprintf("%s/tmp", folder);

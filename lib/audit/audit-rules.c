@@ -45,7 +45,7 @@ struct audit_rules *audit_rules_new(const struct audit_policy *policy, const cha
 	return r;
 }
 
-void audit_rules_free(struct audit_rules *r)
+static void free_rules(struct audit_rules *r)
 {
 	if (!r)
 		return;
@@ -56,7 +56,7 @@ void audit_rules_free(struct audit_rules *r)
 
 void audit_rules_cleanup(struct audit_rules **r)
 {
-	audit_rules_free(STEAL_PTR(*r));
+	free_rules(STEAL_PTR(*r));
 }
 
 // The next rule that applies, from *i on; NULL: there is none.

@@ -8,10 +8,9 @@
 
 struct audit_rules;
 
-// All is borrowed until audit_rules_free. policy NULL: no rules. project: the normalised name. platform: its name;
+// All is borrowed until audit_rules_cleanup. policy NULL: no rules. project: the normalised name. platform: its name;
 // NULL: unknown, and the rules for some platforms do not apply.
 struct audit_rules *audit_rules_new(const struct audit_policy *policy, const char *project, const char *platform);
-void audit_rules_free(struct audit_rules *r);     // NULL is fine
 void audit_rules_cleanup(struct audit_rules **r); // for CLEANUP
 // Whether the member may need this library of the system: "allow = library".
 bool audit_rules_allow(struct audit_rules *r, const char *member, const char *library);

@@ -15,8 +15,6 @@ enum { SHA256_SIZE = 32, SHA256_HEX = 64, MD5_SIZE = 16 };
 struct digest;
 
 struct digest *digest_new(void); // of SHA-256
-// Of MD5, which old clients send besides better digests. NULL if libcrypto has no MD5 (FIPS mode).
-struct digest *digest_new_md5(void);
 void digest_free(struct digest *d);     // NULL is fine
 void digest_cleanup(struct digest **d); // for CLEANUP
 void digest_begin(struct digest *d);

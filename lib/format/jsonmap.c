@@ -152,7 +152,8 @@ static struct jsondoc *json_of_value(const char *row, const struct jsonmap_field
 	return jsondoc_of_str(NULL);
 }
 
-void jsonmap_put(const struct jsonmap *map, const void *row, struct jsondoc *object)
+// Puts all fields into the object.
+static void put_fields_of(const struct jsonmap *map, const void *row, struct jsondoc *object)
 {
 	for (size_t i = 0; i < map->fields; i++) {
 		const struct jsonmap_field *f = &map->field[i];
@@ -168,7 +169,7 @@ void jsonmap_put(const struct jsonmap *map, const void *row, struct jsondoc *obj
 struct jsondoc *jsonmap_json(const struct jsonmap *map, const void *row)
 {
 	struct jsondoc *object = jsondoc_object();
-	jsonmap_put(map, row, object);
+	put_fields_of(map, row, object);
 	return object;
 }
 

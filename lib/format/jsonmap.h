@@ -125,8 +125,6 @@ extern const struct jsonmap jsonmap_text, jsonmap_sha256;
 // names the value that is wrong; ERR_LIMIT: a list is too long. After an error *row is no value.
 int jsonmap_read(const struct jsonmap *map, const struct jsondoc *object, void *row, struct arena *text,
 	struct err *e) MUST_CHECK;
-// Puts all fields into the object.
-void jsonmap_put(const struct jsonmap *map, const void *row, struct jsondoc *object);
 // A new object with all fields, which the caller owns.
 struct jsondoc *jsonmap_json(const struct jsonmap *map, const void *row);
 // An array of rows, which the caller owns.

@@ -133,10 +133,15 @@ static void write_unescaped(struct safe_html *w, struct str text)
 	}
 }
 
+// The URL of a name. False: the text has no such target.
+static bool find_target_url(const struct rst_targets *t, struct str name, struct str *url);
+// The replacement of a name. NULL: none.
+static const struct rst_replacement *find_replacement(const struct rst_targets *t, struct str name);
+
 void rst_inline_write_image(struct rst *r, struct str url, struct str alt, struct str target)
 {
 	struct str named;
-	if (str_ends(target, STR("_")) && rst_targets_find(r->targets, str_slice(target, 0, target.len - 1), &named))
+	if (str_ends(target, STR("_")) && find_target_url(r->targets, str_slice(target, 0, target.len - 1), &named))
 		target = named;
 	bool is_link = target.len && safe_html_begin_link(r->w, target);
 	safe_html_image(r->w, url, alt);
@@ -225,10 +230,10 @@ static void write_reference(struct rst *r, struct str text, bool is_anonymous)
 	else if (is_anonymous && r->anonymous < r->targets->anonymous_count)
 		url = r->targets->anonymous[r->anonymous++];
 	else if (!is_anonymous)
-		rst_targets_find(r->targets, text, &url);
+		find_target_url(r->targets, text, &url);
 	if (has_target || is_anonymous)
 		is_anonymous =
-			str_ends(url, STR("_")) && rst_targets_find(r->targets, str_slice(url, 0, url.len - 1), &url);
+			str_ends(url, STR("_")) && find_target_url(r->targets, str_slice(url, 0, url.len - 1), &url);
 	bool is_link = safe_html_begin_link(r->w, url);
 	write_unescaped(r->w, words);
 	if (is_link)
@@ -304,7 +309,7 @@ static void write_replacement(struct rst_span *x, const struct rst_replacement *
 static void take_replacement_at(struct rst_span *x, size_t end)
 {
 	struct str name = str_slice(x->s, x->at + 1, end);
-	const struct rst_replacement *of = rst_targets_replacement(x->r->targets, name);
+	const struct rst_replacement *of = find_replacement(x->r->targets, name);
 	if (of)
 		write_replacement(x, of, name);
 	else
@@ -391,7 +396,7 @@ static bool take_reference(struct rst_span *x)
 	size_t suffix = x->at + 1 < x->s.len && x->s.ptr[x->at + 1] == '_' ? 2 : 1;
 	if (!len || !may_end_at(x->s, x->at + suffix) || !str_ends(buf_view(&x->plain), name))
 		return false;
-	if (suffix == 1 && !rst_targets_find(x->r->targets, name, &url))
+	if (suffix == 1 && !find_target_url(x->r->targets, name, &url))
 		return false;
 	if (suffix == 2 && x->r->anonymous == x->r->targets->anonymous_count)
 		return false;
@@ -591,7 +596,7 @@ static const struct rst_name *find_name(const struct rst_targets *t, const char 
 	return low < t->count && str_eq(t->item[low].name, buf_view(&key)) ? &t->item[low] : NULL;
 }
 
-bool rst_targets_find(const struct rst_targets *t, struct str name, struct str *url)
+static bool find_target_url(const struct rst_targets *t, struct str name, struct str *url)
 {
 	for (int hops = 0; hops < 4; hops++) {
 		const struct rst_name *found = find_name(t, "", name);
@@ -605,7 +610,7 @@ bool rst_targets_find(const struct rst_targets *t, struct str name, struct str *
 	return false;
 }
 
-const struct rst_replacement *rst_targets_replacement(const struct rst_targets *t, struct str name)
+static const struct rst_replacement *find_replacement(const struct rst_targets *t, struct str name)
 {
 	const struct rst_name *found = find_name(t, "|", name);
 	return found ? &found->replacement : NULL;

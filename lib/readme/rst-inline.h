@@ -82,10 +82,6 @@ struct rst_targets {
 // Finds them in all lines. rst_targets_release() ends it.
 void rst_targets_collect(struct rst_targets *t, const struct rst *r);
 void rst_targets_release(struct rst_targets *t);
-// The URL of a name. False: the text has no such target.
-bool rst_targets_find(const struct rst_targets *t, struct str name, struct str *url);
-// The replacement of a name. NULL: none.
-const struct rst_replacement *rst_targets_replacement(const struct rst_targets *t, struct str name);
 // The length of the text up to the colon that ends a name in front of it, as of "name: value" or ":name: value"; -1:
 // there is none. A colon is escaped by a backslash, or stands between words.
 long rst_name_end(struct str text);

@@ -9,7 +9,7 @@
 
 // --- heading ids ---
 
-void heading_ids_release(struct heading_ids *ids)
+static void release_heading_ids(struct heading_ids *ids)
 {
 	mem_free(&ids->item);
 	arena_release(&ids->text);
@@ -51,7 +51,10 @@ static struct heading_id *find_id(struct heading_ids *ids, struct str id)
 	return NULL;
 }
 
-void heading_ids_add(struct heading_ids *ids, struct str words, struct buf *out)
+// Appends the id of the next heading to out: letters, digits, hyphens, underscores, and characters that are not ASCII.
+// Nothing if the words have none of these, or if there are more than LIMIT_README_IDS headings. Only letters of ASCII
+// become lower case.
+static void add_heading_id(struct heading_ids *ids, struct str words, struct buf *out)
 {
 	struct heading_id *first;
 	size_t len;
@@ -115,7 +118,7 @@ void safe_html_init(struct safe_html *w, const struct readme_options *options, s
 
 void safe_html_release(struct safe_html *w)
 {
-	heading_ids_release(&w->ids);
+	release_heading_ids(&w->ids);
 }
 
 bool safe_html_failed(const struct safe_html *w)
@@ -204,7 +207,7 @@ void safe_html_end_heading(struct safe_html *w)
 		return;
 	if (w->options->id_prefix) {
 		strip_tags(&words, str_slice(buf_view(w->out), w->heading_at, w->out->len));
-		heading_ids_add(&w->ids, buf_view(&words), &id);
+		add_heading_id(&w->ids, buf_view(&words), &id);
 	}
 	if (id.len)
 		insert_id(w, buf_view(&id));

@@ -36,12 +36,6 @@ struct heading_ids {
 	struct arena text;
 };
 
-void heading_ids_release(struct heading_ids *ids);
-// Appends the id of the next heading to out: letters, digits, hyphens, underscores, and characters that are not ASCII.
-// Nothing if the words have none of these, or if there are more than LIMIT_README_IDS headings. Only letters of ASCII
-// become lower case.
-void heading_ids_add(struct heading_ids *ids, struct str words, struct buf *out);
-
 enum safe_element {
 	SAFE_H1,
 	SAFE_H2,

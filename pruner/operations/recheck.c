@@ -187,7 +187,7 @@ struct yanked_releases *yanked_releases_new(const struct simplepage *page, const
 	return y;
 }
 
-void yanked_releases_free(struct yanked_releases *y)
+static void free_yanked_releases(struct yanked_releases *y)
 {
 	if (!y)
 		return;
@@ -199,7 +199,7 @@ void yanked_releases_free(struct yanked_releases *y)
 
 void yanked_releases_cleanup(struct yanked_releases **y)
 {
-	yanked_releases_free(*y);
+	free_yanked_releases(*y);
 	*y = NULL;
 }
 

@@ -42,7 +42,6 @@ enum recheck_result recheck_tombstone(const struct platform *platform, const str
 struct yanked_releases;
 // project: files of other projects are skipped. index: of the page, for the marks. The arguments are copied.
 struct yanked_releases *yanked_releases_new(const struct simplepage *page, const char *project, const char *index);
-void yanked_releases_free(struct yanked_releases *y);     // NULL is fine
 void yanked_releases_cleanup(struct yanked_releases **y); // for CLEANUP
 // Whether any release is yanked.
 bool yanked_releases_has_any(const struct yanked_releases *y);

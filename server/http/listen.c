@@ -149,7 +149,8 @@ static int open_unix_socket(const char *path, char **url, struct err *e)
 	return mem_steal_fd(&fd);
 }
 
-char *listen_url(int fd)
+// The address of a socket, as *url above; the caller frees it.
+static char *url_of_socket(int fd)
 {
 	struct sockaddr_storage addr = {0};
 	socklen_t len = sizeof(addr);
@@ -209,7 +210,7 @@ int listen_open(const char *text, char **url, struct err *e)
 		return err_set(e, ERR_USAGE, "%s: %s", text, gai_strerror(code));
 	int fd = bind_socket(list->ai_family, list->ai_addr, list->ai_addrlen, text, e);
 	if (fd >= 0)
-		*url = listen_url(fd);
+		*url = url_of_socket(fd);
 	return fd;
 }
 
@@ -284,7 +285,7 @@ int passed_socket_take(int *socket, char **url, struct err *e)
 		return err_set(e, ERR_USAGE, "the socket that was passed (LISTEN_FDS) does not listen for streams");
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return err_errno(e, ERR_NET, "cannot use the socket that was passed");
-	*url = listen_url(fd);
+	*url = url_of_socket(fd);
 	*socket = mem_steal_fd(&fd);
 	return 0;
 }

@@ -15,8 +15,6 @@
 int listen_open(const char *text, char **url, struct err *e) MUST_CHECK;
 // Accepts connections from now on. ERR_NET.
 int listen_begin(int socket, const char *url, struct err *e) MUST_CHECK;
-// The address of a socket, as *url above; the caller frees it.
-char *listen_url(int socket);
 // Removes the socket file of the URL, if it is one. Called when the server has stopped.
 void listen_end(const char *url);
 // The address of the client as text; "unix" for a socket file or NULL.

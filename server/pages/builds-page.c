@@ -140,7 +140,18 @@ static int read_summary(struct results *results, struct builds_reader *r, struct
 	return 0;
 }
 
-int builds_data_read(struct results *results, const struct builds_query *query, struct builds_data *out, struct err *e)
+static void release_builds_data(struct builds_data *d)
+{
+	arena_release(&d->text);
+	free(d->failure);
+	free(d->attempt);
+	*d = (struct builds_data){0};
+}
+
+// results NULL: nothing was built yet. Errors as in results.h; ERR_TIME: the search takes too long. The caller releases
+// *out if this returns 0.
+static int read_builds_data(struct results *results, const struct builds_query *query, struct builds_data *out,
+	struct err *e)
 {
 	*out = (struct builds_data){0};
 	trend_begin(out->day, query->now);
@@ -150,16 +161,8 @@ int builds_data_read(struct results *results, const struct builds_query *query, 
 	if (!results || ((query->only_attempts || read_summary(results, &r, e) == 0) &&
 				results_list(results, &filter, take_attempt, &r, e) == 0))
 		return 0;
-	builds_data_release(out);
+	release_builds_data(out);
 	return -1;
-}
-
-void builds_data_release(struct builds_data *d)
-{
-	arena_release(&d->text);
-	free(d->failure);
-	free(d->attempt);
-	*d = (struct builds_data){0};
 }
 
 // --- parts of a row ---
@@ -538,7 +541,7 @@ static int write_builds(struct page_query *q, struct buf *out, struct err *e)
 	size_t names;
 	CLEANUP(mem_free) const char **name = list_names(q, &names);
 	CLEANUP(results_cleanup) struct results *results = NULL;
-	CLEANUP(builds_data_release) struct builds_data data = {0};
+	CLEANUP(release_builds_data) struct builds_data data = {0};
 	const struct builds_query asked = {
 		.platforms = name,
 		.platform_count = names,
@@ -549,7 +552,7 @@ static int write_builds(struct page_query *q, struct buf *out, struct err *e)
 		.now = q->now,
 		.only_attempts = asks_for_project(q),
 	};
-	if (page_open_results(q->context, &results, e) < 0 || builds_data_read(results, &asked, &data, e) < 0)
+	if (page_open_results(q->context, &results, e) < 0 || read_builds_data(results, &asked, &data, e) < 0)
 		return -1;
 	if (asks_for_project(q) && !data.attempts)
 		return page_answer(q, page_not_found(q, "no build of this project is known"));

@@ -37,11 +37,6 @@ struct builds_data {
 	bool has_more;                      // attempts, or failures, beyond the limit or LIMIT_BUILDS_TEXT
 };
 
-// results NULL: nothing was built yet. Errors as in results.h; ERR_TIME: the search takes too long. The caller releases
-// *out if this returns 0.
-int builds_data_read(struct results *results, const struct builds_query *query, struct builds_data *out,
-	struct err *e) MUST_CHECK;
-void builds_data_release(struct builds_data *d); // all zero is fine; for CLEANUP
 // Copies the strings of an attempt into the arena.
 struct results_attempt builds_data_copy(struct arena *text, const struct results_attempt *a);
 

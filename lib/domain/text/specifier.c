@@ -313,7 +313,7 @@ struct specifier_version *specifier_version_new(const char *text)
 	return v;
 }
 
-void specifier_version_free(struct specifier_version *v)
+static void free_version(struct specifier_version *v)
 {
 	if (v)
 		candidate_release(&v->version);
@@ -322,7 +322,7 @@ void specifier_version_free(struct specifier_version *v)
 
 void specifier_version_cleanup(struct specifier_version **v)
 {
-	specifier_version_free(*v);
+	free_version(*v);
 	*v = NULL;
 }
 
@@ -355,7 +355,7 @@ void specifier_minor_free(struct specifier_minor *m)
 	free(m);
 }
 
-void specifier_minor_cleanup(struct specifier_minor **m)
+static void cleanup_minor(struct specifier_minor **m)
 {
 	specifier_minor_free(*m);
 	*m = NULL;
@@ -375,6 +375,6 @@ bool specifier_minor_micros(const struct specifier_minor *m, struct str text, ui
 
 bool specifier_micros(struct str text, unsigned major, unsigned minor, uint64_t *mask)
 {
-	CLEANUP(specifier_minor_cleanup) struct specifier_minor *m = specifier_minor_new(major, minor);
+	CLEANUP(cleanup_minor) struct specifier_minor *m = specifier_minor_new(major, minor);
 	return specifier_minor_micros(m, text, mask);
 }

@@ -26,7 +26,6 @@ struct specifier_version;
 struct specifier_set *specifier_set_new(struct str text); // NULL: it is not valid. The caller frees it.
 void specifier_set_free(struct specifier_set *s);         // NULL is allowed
 struct specifier_version *specifier_version_new(const char *text); // NULL: it is no version. The caller frees it.
-void specifier_version_free(struct specifier_version *v);          // NULL is allowed
 void specifier_version_cleanup(struct specifier_version **v);      // for CLEANUP
 bool specifier_set_contains(const struct specifier_set *s, const struct specifier_version *v);
 
@@ -39,5 +38,4 @@ bool specifier_micros(struct str text, unsigned major, unsigned minor, uint64_t 
 struct specifier_minor;
 struct specifier_minor *specifier_minor_new(unsigned major, unsigned minor);
 void specifier_minor_free(struct specifier_minor *m);     // NULL is allowed
-void specifier_minor_cleanup(struct specifier_minor **m); // for CLEANUP
 bool specifier_minor_micros(const struct specifier_minor *m, struct str text, uint64_t *mask);

@@ -126,6 +126,15 @@ static void add_entry_now(const struct audit_entry *entry, struct buf *out)
 	audit_entry_json(entry, time, out);
 }
 
+// Whether the open file is the one that has the log's name.
+static bool log_is_in_place(const char *path, int fd);
+// The caller has locked the open file, which is in place. max_size: bytes; keep: seconds, 0: always. True: it has
+// another name now, and nothing has the log's. Of a symbolic link, the target is moved. What cannot be moved, as what
+// is no regular file, goes on growing.
+static bool rotate_log(const char *path, int fd, uint64_t max_size, uint64_t keep);
+// Whether a line may be written. who, peer: NULL if unknown.
+static bool take_refusal(struct audit_refusals *r, const char *who, const char *peer, const char *action);
+
 // Locks the file that has the log's name now: another process may have moved ours away, and a full one is moved here.
 // Where there are no locks nothing is moved, and the worst result is an empty line.
 static void lock_newest(struct audit *a)
@@ -134,7 +143,7 @@ static void lock_newest(struct audit *a)
 	const struct audit_place *p = &a->place;
 	for (int i = 0; i < REOPENED; i++) {
 		if (flock(a->fd, LOCK_EX) < 0 ||
-			(audit_is_in_place(p->path, a->fd) && !audit_rotate(p->path, a->fd, p->max_size, p->keep)))
+			(log_is_in_place(p->path, a->fd) && !rotate_log(p->path, a->fd, p->max_size, p->keep)))
 			return;
 		int fd = open_audit_file(p, &ignored);
 		if (fd < 0) // what cannot be replaced takes the line
@@ -171,7 +180,7 @@ static bool is_without_change(const struct audit_entry *entry)
 int audit_write(struct audit *a, const struct audit_entry *entry, struct err *e)
 {
 	if (a->place.refusals && is_without_change(entry) &&
-		!audit_refusals_take(a->place.refusals, entry->who, entry->peer, entry->action))
+		!take_refusal(a->place.refusals, entry->who, entry->peer, entry->action))
 		return 0;
 	CLEANUP(buf_release) struct buf line;
 	buf_init(&line, SIZE_MAX / 2); // each field is bounded
@@ -218,7 +227,7 @@ static bool is_same_inode(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-bool audit_is_in_place(const char *path, int fd)
+static bool log_is_in_place(const char *path, int fd)
 {
 	struct stat ours, named;
 	return fstat(fd, &ours) == 0 && stat(path, &named) == 0 && is_same_inode(&ours, &named);
@@ -276,7 +285,7 @@ static bool move_files(int folder, const char *name, unsigned moved)
 	return true;
 }
 
-bool audit_rotate(const char *path, int fd, uint64_t max_size, uint64_t keep)
+static bool rotate_log(const char *path, int fd, uint64_t max_size, uint64_t keep)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(mem_free) char *name = NULL;
@@ -400,7 +409,7 @@ static struct refuser *find_refuser(struct refuser *all, const char *key)
 	return chosen;
 }
 
-bool audit_refusals_take(struct audit_refusals *r, const char *who, const char *peer, const char *action)
+static bool take_refusal(struct audit_refusals *r, const char *who, const char *peer, const char *action)
 {
 	char key[NAME] = "";
 	uint8_t client[ADDRESS_SIZE];

@@ -58,13 +58,6 @@ char *audit_account(void);
 // when it is full, or when its first line is older than a tenth of the time that lines are kept (a day at least). Moved
 // files are deleted when their last line is older than that time. Any thread.
 
-// Whether the open file is the one that has the log's name.
-bool audit_is_in_place(const char *path, int fd);
-// The caller has locked the open file, which is in place. max_size: bytes; keep: seconds, 0: always. True: it has
-// another name now, and nothing has the log's. Of a symbolic link, the target is moved. What cannot be moved, as what
-// is no regular file, goes on growing.
-bool audit_rotate(const char *path, int fd, uint64_t max_size, uint64_t keep);
-
 // Opens PATH for 0, or PATH.NUMBER. Errors are those of safefile_open().
 int audit_open_moved(const char *path, unsigned number, struct err *e) MUST_CHECK;
 
@@ -88,6 +81,4 @@ typedef void audit_unwritten_fn(void *ctx, const struct audit_unwritten *what);
 
 // The caller frees the result. ctx is borrowed until then. window_ms: 60000, or less in tests.
 struct audit_refusals *audit_refusals_new(int64_t window_ms, audit_unwritten_fn *report, void *ctx);
-// Whether a line may be written. who, peer: NULL if unknown.
-bool audit_refusals_take(struct audit_refusals *r, const char *who, const char *peer, const char *action);
 void audit_refusals_free(struct audit_refusals *r); // reports what has no line yet; NULL is fine

@@ -201,6 +201,28 @@ void token_grant_release(struct token_grant *g)
 	*g = (struct token_grant){0};
 }
 
+static void copy_token(const struct token *t, struct token *out)
+{
+	*out = *t;
+	out->platform = xstrdup(t->platform);
+	out->project = xstrdup(t->project);
+	out->views = xstrdup(t->views);
+	out->note = xstrdup(t->note);
+}
+
+// Whether one of the token's globs of views matches.
+static bool token_has_view(const struct token *t, const char *view)
+{
+	struct str rest = str_from(t->views);
+	while (rest.len) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *glob = xstrndup(word.ptr, word.len);
+		if (fnmatch(glob, view, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void copy_granted(const struct tokenfile *f, const uint8_t sha256[SHA256_SIZE], enum token_right right,
 	const char *view, struct token_grant *out)
 {
@@ -208,10 +230,10 @@ static void copy_granted(const struct tokenfile *f, const uint8_t sha256[SHA256_
 	for (size_t i = 0; i < f->count; i++) {
 		const struct token *t = &f->token[i];
 		if (!digest_equal(t->sha256, sha256) || !(t->rights & 1u << right) ||
-			token_is_expired(t, clock_wall_seconds()) || (view && !token_is_of_view(t, view)))
+			token_is_expired(t, clock_wall_seconds()) || (view && !token_has_view(t, view)))
 			continue;
 		GROW(out->token, out->count, room);
-		token_copy(t, &out->token[out->count++]);
+		copy_token(t, &out->token[out->count++]);
 	}
 }
 
@@ -350,27 +372,6 @@ void token_write_rights(unsigned rights, struct buf *out)
 			buf_puts(out, token_right_name[i]);
 			comma = ",";
 		}
-}
-
-bool token_is_of_view(const struct token *t, const char *view)
-{
-	struct str rest = str_from(t->views);
-	while (rest.len) {
-		struct str word = str_cut(&rest, ' ');
-		CLEANUP(mem_free) char *glob = xstrndup(word.ptr, word.len);
-		if (fnmatch(glob, view, 0) == 0)
-			return true;
-	}
-	return false;
-}
-
-void token_copy(const struct token *t, struct token *out)
-{
-	*out = *t;
-	out->platform = xstrdup(t->platform);
-	out->project = xstrdup(t->project);
-	out->views = xstrdup(t->views);
-	out->note = xstrdup(t->note);
 }
 
 void token_release(struct token *t)

@@ -47,12 +47,9 @@ struct token {
 };
 // Appends the names of the rights, with commas between.
 void token_write_rights(unsigned rights, struct buf *out);
-// Whether one of the token's globs of views matches.
-bool token_is_of_view(const struct token *t, const char *view);
 // The token's name in the audit log: its note, else its id. Borrowed.
 const char *token_name(const struct token *t);
 bool token_is_expired(const struct token *t, int64_t now);
-void token_copy(const struct token *t, struct token *out);
 void token_release(struct token *t);
 
 // The lines of the file.

@@ -105,11 +105,20 @@ static int is_whole(struct catalog_planner *p, struct err *e)
 	return 0;
 }
 
+// Compares the last plan with this one, which is not finished yet. Without a last plan there are no changes. To be
+// released in any case.
+static int find_plan_changes(struct catalog *c, int64_t plan, struct catalog_plan_changes *out,
+	struct err *e);
+// Notes them, in a transaction of the caller, before the plan becomes the last one.
+static int set_plan_changes(struct catalog *c, int64_t plan, const struct catalog_plan_changes *changes,
+	struct err *e);
+static void release_plan_changes(struct catalog_plan_changes *x); // for CLEANUP
+
 static int finish_plan(struct catalog_planner *p, const struct catalog_plan_changes *changes, const char *id,
 	int64_t made, const char *head, struct err *e)
 {
 	if (write_batch(p, e) < 0 || is_whole(p, e) < 0 ||
-		catalog_plan_changes_set(p->catalog, p->plan, changes, e) < 0)
+		set_plan_changes(p->catalog, p->plan, changes, e) < 0)
 		return -1;
 	CLEANUP(query_end) struct query *q = catalog_query(p->catalog, PLAN_SET, e);
 	query_bind_int(q, 1, p->plan);
@@ -122,8 +131,8 @@ static int finish_plan(struct catalog_planner *p, const struct catalog_plan_chan
 int catalog_plan_finish(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
 {
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	CLEANUP(catalog_plan_changes_release) struct catalog_plan_changes changes = {0};
-	if ((p->count && flush_batch(p, e) < 0) || catalog_plan_changes_find(p->catalog, p->plan, &changes, e) < 0 ||
+	CLEANUP(release_plan_changes) struct catalog_plan_changes changes = {0};
+	if ((p->count && flush_batch(p, e) < 0) || find_plan_changes(p->catalog, p->plan, &changes, e) < 0 ||
 		catalog_begin(p->catalog, &t, e) < 0)
 		return -1;
 	return finish_plan(p, &changes, id, made, head, e) < 0 ? -1 : catalog_commit(&t, e);
@@ -328,7 +337,7 @@ static int compare_platforms(struct catalog *c, int64_t former, int64_t plan, st
 	return row;
 }
 
-int catalog_plan_changes_find(struct catalog *c, int64_t plan, struct catalog_plan_changes *out, struct err *e)
+static int find_plan_changes(struct catalog *c, int64_t plan, struct catalog_plan_changes *out, struct err *e)
 {
 	*out = (struct catalog_plan_changes){0};
 	if (find_last_plan(c, &out->former, e) < 0)
@@ -348,7 +357,7 @@ static int note_change(struct catalog *c, int64_t plan, const struct catalog_pla
 	return query_run(q, e);
 }
 
-int catalog_plan_changes_set(struct catalog *c, int64_t plan, const struct catalog_plan_changes *changes, struct err *e)
+static int set_plan_changes(struct catalog *c, int64_t plan, const struct catalog_plan_changes *changes, struct err *e)
 {
 	if (catalog_run_by(c, PLAN_SET_FORMER, BY(SQL_INT(plan), SQL_INT(changes->former)), e) < 0)
 		return -1;
@@ -358,7 +367,7 @@ int catalog_plan_changes_set(struct catalog *c, int64_t plan, const struct catal
 	return 0;
 }
 
-void catalog_plan_changes_release(struct catalog_plan_changes *x)
+static void release_plan_changes(struct catalog_plan_changes *x)
 {
 	free(x->item);
 	arena_release(&x->text);

@@ -83,15 +83,6 @@ struct catalog_plan_changes {
 	struct arena text;
 };
 
-// Compares the last plan with this one, which is not finished yet. Without a last plan there are no changes. To be
-// released in any case.
-int catalog_plan_changes_find(struct catalog *c, int64_t plan, struct catalog_plan_changes *out,
-	struct err *e) MUST_CHECK;
-// Notes them, in a transaction of the caller, before the plan becomes the last one.
-int catalog_plan_changes_set(struct catalog *c, int64_t plan, const struct catalog_plan_changes *changes,
-	struct err *e) MUST_CHECK;
-void catalog_plan_changes_release(struct catalog_plan_changes *x); // for CLEANUP
-
 // The plan before the last one: its id, appended to id, and when it was made. ERR_NOT_FOUND: there was none.
 int catalog_plan_former(struct catalog *c, struct buf *id, int64_t *made, struct err *e) MUST_CHECK;
 typedef int catalog_plan_change_fn(void *ctx, const struct catalog_plan_change *change, struct err *e);

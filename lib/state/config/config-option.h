@@ -39,5 +39,3 @@ extern const struct config_option config_table[];
 extern const size_t config_options;
 // Whether sections of this kind have names: "[platform NAME]", "[view NAME]", "[branch NAME]".
 bool config_section_is_named(const char *section);
-// A list of platforms, which may continue on indented lines.
-extern const struct config_type setting_names;

@@ -37,7 +37,8 @@ static bool set_names(void *field, const char *value)
 
 static const struct config_type setting_name = {
 	.wants = "the name of a platform or view", .set = set_name, .is_owned = true};
-const struct config_type setting_names = {
+// A list of platforms, which may continue on indented lines.
+static const struct config_type setting_names = {
 	.wants = "a list of platforms, each once, with blanks between", .set = set_names, .is_list = true};
 
 #define HOLDER_OF(type)                                                                                                \

@@ -305,6 +305,16 @@ static int find_named(struct config *c, const struct named_kind *kind, struct se
 	return 0;
 }
 
+// The name of a section that a mistyped one was meant to be, without the name of a platform, view or branch.
+static const char *section_like(struct str typed)
+{
+	struct suggest n;
+	suggest_init(&n, typed);
+	for (size_t i = 0; i < config_options; i++)
+		suggest_add(&n, config_table[i].section);
+	return n.word;
+}
+
 static int find_section(struct config *c, const char *heading, struct section *s, struct err *e)
 {
 	struct str rest = str_from(heading);
@@ -319,7 +329,7 @@ static int find_section(struct config *c, const char *heading, struct section *s
 			return 0;
 	if (!*heading)
 		return err_set(e, ERR_USAGE, "a key before the first [section]; write the section above it, such as [store]");
-	const char *meant = config_suggest_section(s->kind);
+	const char *meant = section_like(s->kind);
 	return err_set(e, ERR_USAGE, "there is no section [%s]%s%s%s%s", heading, meant ? "; did you mean [" : "",
 		meant ? meant : "", meant && find_kind(str_from(meant)) ? " NAME" : "", meant ? "]?" : "");
 }
@@ -557,15 +567,6 @@ const char *config_suggest_key(struct str section, const char *typed)
 	for (size_t i = 0; i < config_options; i++)
 		if (!section.len || str_eq(section, str_from(config_table[i].section)))
 			suggest_add(&n, config_table[i].key);
-	return n.word;
-}
-
-const char *config_suggest_section(struct str typed)
-{
-	struct suggest n;
-	suggest_init(&n, typed);
-	for (size_t i = 0; i < config_options; i++)
-		suggest_add(&n, config_table[i].section);
 	return n.word;
 }
 

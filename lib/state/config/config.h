@@ -210,5 +210,3 @@ void config_print_sections(FILE *out);
 // Returns the key of a section, or with an empty section of any, that a mistyped one was meant to be; NULL if none is like
 // it.
 const char *config_suggest_key(struct str section, const char *typed);
-// The same of the names of sections, without the name of a platform, view or branch.
-const char *config_suggest_section(struct str typed);

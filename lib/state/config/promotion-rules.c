@@ -43,7 +43,8 @@ static bool read_by(struct promotion_rule *r, struct str value)
 }
 
 const char *const promotion_match_name[PROMOTION_MATCH_COUNT] = {"same-bytes", "equal-contents", "same-commit"};
-const char *const promotion_match_words[PROMOTION_MATCH_COUNT] = {
+// "equal contents", "another build from the same commit"; of the same bytes: "the same bytes"
+static const char *const match_words[PROMOTION_MATCH_COUNT] = {
 	"the same bytes", "equal contents", "another build from the same commit"};
 
 enum promotion_match promotion_match_find(const char *name)
@@ -56,7 +57,7 @@ enum promotion_match promotion_match_find(const char *name)
 
 void promotion_tested_words(enum promotion_match match, const char *sha256, struct buf *out)
 {
-	buf_printf(out, "tested as %s, SHA-256 %s", promotion_match_words[match], sha256);
+	buf_printf(out, "tested as %s, SHA-256 %s", match_words[match], sha256);
 }
 
 static const struct {
@@ -182,7 +183,7 @@ static bool is_enough(const struct promotion_rule *rule, const struct promotion_
 			rule->max_age / 3600);
 	else
 		return true;
-	buf_printf(why, " (%s%s%s)", rule->kind, r->match ? " of " : "", r->match ? promotion_match_words[r->match] : "");
+	buf_printf(why, " (%s%s%s)", rule->kind, r->match ? " of " : "", r->match ? match_words[r->match] : "");
 	return false;
 }
 

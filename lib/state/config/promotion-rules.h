@@ -29,8 +29,6 @@ enum promotion_match {
 	PROMOTION_MATCH_COUNT,
 };
 extern const char *const promotion_match_name[PROMOTION_MATCH_COUNT]; // "same-bytes", "equal-contents", "same-commit"
-// "equal contents", "another build from the same commit"; of the same bytes: "the same bytes"
-extern const char *const promotion_match_words[PROMOTION_MATCH_COUNT];
 // The match of this name; PROMOTION_MATCH_COUNT: none has it.
 enum promotion_match promotion_match_find(const char *name);
 // Appends "tested as equal contents, SHA-256 …". sha256: hexadecimal, of the build that was tested.

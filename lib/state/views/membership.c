@@ -85,7 +85,7 @@ static const struct jsonmap_field change_fields[] = {
 	JSONMAP_LIST("removes", CHANGE, remove, removes, &member_map, .limit = LIMIT_MEMBERSHIP_FILES),
 	JSONMAP_LIST("times", CHANGE, time, times, &time_map, .limit = LIMIT_GENERATIONS, .absent = JSONMAP_OMITTED),
 };
-const struct jsonmap membership_map = JSONMAP(CHANGE, change_fields, .check = check_change);
+static const struct jsonmap change_map = JSONMAP(CHANGE, change_fields, .check = check_change);
 
 // --- what the table does not say ---
 
@@ -146,7 +146,7 @@ int membership_read(struct str json, struct membership_change *out, struct err *
 	if (json.len > LIMIT_MEMBERSHIP)
 		return err_set(e, ERR_LIMIT, "a generation of more than %d bytes", LIMIT_MEMBERSHIP);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(json, LIMIT_MEMBERSHIP_VALUES, e);
-	if (doc && jsonmap_read(&membership_map, doc, out, &out->text, e) == 0)
+	if (doc && jsonmap_read(&change_map, doc, out, &out->text, e) == 0)
 		return 0;
 	membership_release(out);
 	return -1;
@@ -184,5 +184,5 @@ void membership_tested_words(const struct membership_tested *tested, size_t coun
 
 void membership_write(const struct membership_change *m, struct buf *out)
 {
-	jsonmap_write(&membership_map, m, out);
+	jsonmap_write(&change_map, m, out);
 }

@@ -65,7 +65,6 @@ char *views_folder_or_none(const struct config *c);
 // this returns 0.
 int membership_read(struct str json, struct membership_change *out, struct err *e) MUST_CHECK;
 void membership_release(struct membership_change *m); // for CLEANUP
-extern const struct jsonmap membership_map;        // of struct membership_change
 extern const struct jsonmap membership_tested_map; // of struct membership_tested
 const struct membership_tested *membership_tested_copy(struct arena *text, const struct membership_tested *tested,
 	size_t count);
