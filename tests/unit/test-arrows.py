@@ -303,6 +303,20 @@ def nothing_banned_is_used(tree):
             yield f"{path}: holds a {word}"
 
 
+def declared_functions_have_users(tree):
+    """What only its own file calls is static; a call in a test counts."""
+    tests = Tree(tree.top, ["tests"]) if (tree.top / "tests").is_dir() else tree
+    files = {}
+    for path in {**tree.text, **tests.text}:
+        for name in set(re.findall(r"\w+", (tree if path in tree.text else tests).code(path))):
+            files.setdefault(name, set()).add(path)
+    for path in (path for path in tree.text if path.endswith(".h")):
+        for name in re.findall(r"^(?!static|typedef)[a-z][^;{}=()]*?\b(\w+)\([^;{]*;", tree.code(path), re.M):
+            is_for_macro = len(re.findall(rf"\b{name}\b", tree.code(path))) > 1
+            if len(files[name] - {path}) < 2 and not is_for_macro:
+                yield f"{path}: no other file calls {name}"
+
+
 def words_in(name):
     return set(re.split(r"[-_/]", name.lower()))
 
@@ -369,6 +383,8 @@ BROKEN = [
     (nothing_banned_is_used, {"cli/a.c": "\tstrcpy(a, b);\n"}, "cli/a.c: uses strcpy"),
     (nothing_banned_is_used, {"cli/a.c": "\tgoto out;\n"}, "cli/a.c: uses goto"),
     (nothing_banned_is_used, {"cli/a.c": "// TO" + "DO: more\n"}, "cli/a.c: holds a TO" + "DO"),
+    (declared_functions_have_users, {"cli/a.h": "int a_size(void);\n", "cli/a.c": "int a_size(void)\n{\n}\n", "cli/b.c": ""},
+     "cli/a.h: no other file calls a_size"),
     (reserved_words_have_one_meaning, {"lib/net/a.c": "static int offer_line(int a)\n"},
      'lib/net/a.c: offer_line: "offer" is reserved'),
     (reserved_words_have_one_meaning, {"lib/net/coverage.h": ""}, 'lib/net/coverage.h: coverage: "coverage" is reserved'),
@@ -400,9 +416,11 @@ SOUND = {
     "lib/base/a.c": SPDX + '#include "lib/base/a.h"\n\n#include <sys/stat.h>\n\n#include "lib/base/b.h"\n'
                     "\n// never goto, never strcpy()\nsize_t a_size(void)\n{\n" + "\t;\n" * 60 + "}\n",
     "lib/base/b.h": HEADER + "\nint b_snprintf(const char *atoi_like);\n",
+    "lib/base/b.c": SPDX + '#include "lib/base/b.h"\n\nint b_snprintf(const char *a)\n{\n}\n',
     "lib/audit/offer-a.c": SPDX + '// the nearest\nint offer_size(void);\nstatic const char *text = "an offer";\n',
     "lib/format/jsondoc.c": SPDX + '#include <jansson.h>\n\nstatic const char *text = "goto \\" strtok(a)";\n',
-    "cli/main.c": SPDX + '#include "lib/base/a.h"\n#include "server/s.h"\n#include "indexer/scan/i.h"\n',
+    "cli/main.c": SPDX + '#include "lib/base/a.h"\n#include "server/s.h"\n#include "indexer/scan/i.h"\n'
+                  "\nstatic size_t sum(void)\n{\n\treturn a_size() + b_snprintf(NULL);\n}\n",
 }
 RULES = sorted({rule for rule, _, _ in BROKEN}, key=lambda rule: rule.__name__)
 CALL_RULES = sorted({rule for rule, _, _ in BROKEN_CALLS}, key=lambda rule: rule.__name__)
