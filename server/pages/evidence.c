@@ -86,8 +86,10 @@ static int find_record(struct evidence_reader *x, struct str id, struct jsondoc 
 	if (!hex_decode(id, sha256, SHA256_SIZE))
 		return 0;
 	if (catalog_evidence_get(x->query->catalog, sha256, &text, &why) < 0) {
+		if (why.kind == ERR_NOT_FOUND)
+			return 0;
 		*e = why;
-		return why.kind == ERR_NOT_FOUND ? 0 : -1;
+		return -1;
 	}
 	*out = jsondoc_read(buf_view(&text), e);
 	const struct jsondoc *found = *out ? jsondoc_get(*out, "record") : NULL;

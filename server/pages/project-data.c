@@ -462,8 +462,10 @@ static int read_file_metadata(struct catalog *c, struct project_data *d, struct 
 	if (!found || d->metadata_of)
 		return 0;
 	if (catalog_metadata(c, found->metadata_sha256, &text, &why) < 0) {
+		if (why.kind == ERR_NOT_FOUND)
+			return 0;
 		*e = why;
-		return why.kind == ERR_NOT_FOUND ? 0 : -1;
+		return -1;
 	}
 	project_metadata_read(buf_view(&text), &d->metadata);
 	d->metadata_of = found->filename;

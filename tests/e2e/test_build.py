@@ -55,6 +55,12 @@ def test_nothing_to_do_is_0(world):
     assert report["rows"] == [] and world.runs() == [f"alpha {one}" for one in PYTHONS]
 
 
+def test_nothing_to_do_at_first_is_no_error(world):
+    world.want("alpha")
+    world.keys["branch main"]["until"] = "2020-01-01"
+    assert world.build()["rows"] == [] and "error" not in world.errors
+
+
 def statement_of(world, wheel):
     """The predicate of the statement beside a built wheel of the store."""
     path, = (world.store / PLATFORM).rglob(f"{wheel}.intoto.json")

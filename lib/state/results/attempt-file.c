@@ -185,8 +185,10 @@ int attempt_totals_read(const char *folder, const struct attempt_totals **t, siz
 	buf_init(&bytes, LIMIT_RESULT_DOCUMENT);
 	*count = 0;
 	if (!top || record_read(top, totals_name, LIMIT_RESULT_DOCUMENT, &bytes, &missing) < 0) {
+		if (missing.kind == ERR_NOT_FOUND)
+			return 0;
 		*e = missing;
-		return missing.kind == ERR_NOT_FOUND ? 0 : -1;
+		return -1;
 	}
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&bytes), e);
 	if (!doc || jsonmap_read(&totals_file_map, doc, &file, text, e) < 0)

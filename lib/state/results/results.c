@@ -207,13 +207,16 @@ int results_open_read(const char *path, const char *files, struct results **out,
 {
 	int64_t is_settled = 0;
 	CLEANUP(results_cleanup) struct results *r = new_results(path, files);
-	int opened = database_open_read(&results_schema, path, &r->database, e);
+	struct err why = ERR_INIT;
+	int opened = database_open_read(&results_schema, path, &r->database, &why);
 	if (opened == 0 && query_int_by(r->database, RESULTS_SETTLED, NULL, 0, &is_settled, e) < 0)
 		return -1;
 	if (!is_settled && access(r->files, F_OK) == 0) // it is missing, or its maker was killed
 		return results_open(path, files, out, e);
-	if (opened < 0)
+	if (opened < 0) {
+		*e = why;
 		return -1;
+	}
 	*out = STEAL_PTR(r);
 	return 0;
 }
