@@ -116,12 +116,14 @@ static int hash_file(const char *path, struct stat *st, struct evidence_wheel *w
 	ssize_t got;
 	while ((got = read(fd, room, HASHED_AT_ONCE)) > 0)
 		digest_add(d, room, (size_t)got);
+	if (got < 0)
+		return err_errno(e, ERR_IO, "%s", path);
 	digest_end(d, wheel->sha256);
 	// Equal contents are known only of a file that can be unpacked; its bytes are tested in any case.
 	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st->st_size);
 	struct err ignored = ERR_INIT;
 	wheel->has_content = wheel_content(&bytes, wheel->content, &ignored) == 0;
-	return got < 0 ? err_errno(e, ERR_IO, "%s", path) : 0;
+	return 0;
 }
 
 // A report that a run before left, because this one crashed, is no report about these wheels. Whole seconds, since not
