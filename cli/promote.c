@@ -189,7 +189,7 @@ static int run_promote(void *self, struct err *e)
 		e->kind = ERR_USAGE;
 		return -1;
 	}
-	if ((!x->server.url && session_open(&x->s, needs_of_change(&x->s), e) < 0))
+	if (!x->server.url && session_open(&x->s, needs_of_change(&x->s), e) < 0)
 		return -1;
 	const struct promote_request r = {.to = x->to,
 		.from = x->from,

@@ -170,7 +170,7 @@ int explain_membership_new(const struct site *site, const struct view *view, str
 	}
 	if (m->shown.count)
 		qsort(m->shown.item, m->shown.count, sizeof(*m->shown.item), compare_view_files_and_views);
-	if ((m->own && read_membership(m, project, now, e) < 0))
+	if (m->own && read_membership(m, project, now, e) < 0)
 		return -1;
 	*out = STEAL_PTR(m);
 	return 0;

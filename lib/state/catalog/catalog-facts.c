@@ -96,7 +96,7 @@ int catalog_facts_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], cons
 	int found = find_inside(c, sha256, &id, &version, e);
 	if (found <= 0)
 		return found;
-	if ((version && forget_inside(c, id, e) < 0))
+	if (version && forget_inside(c, id, e) < 0)
 		return -1;
 	if (catalog_run_by(c, INSIDE_SET, BY(SQL_INT(id), SQL_INT(inside->version), SQL_TEXT(inside->why)), e) < 0)
 		return -1;
