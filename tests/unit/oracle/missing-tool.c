@@ -160,7 +160,7 @@ static int put_answer(struct missing_world *w, const char *project, const struct
 		.asked = clock_wall_seconds(),
 		.fetched = clock_wall_seconds(),
 		.max_age = -1,
-		.facts = buf_view(&page),
+		.page = buf_view(&page),
 	};
 	return catalog_upstream_put(w->catalog, &row, true, true, &changed, e);
 }

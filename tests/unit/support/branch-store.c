@@ -139,7 +139,7 @@ void branch_store_answer(struct branch_store *f, const char *project, const char
 		.fetched = 1000,
 		.certain = 1000,
 		.max_age = -1,
-		.facts = facts};
+		.page = facts};
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	branch_store_ok(catalog_begin(f->catalog, &t, &e), &e);
 	branch_store_ok(catalog_upstream_put(f->catalog, &row, facts.len > 0, true, &changed, &e), &e);
