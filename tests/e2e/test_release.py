@@ -179,7 +179,7 @@ def test_a_release_that_releases_nothing_is_seen(start, volume, wheel):
     volume.switch("idle").touch()
     server = start(volume.released("release-delay = 0"))
     assert uploading.upload(server, FIRST, wheel, server.token).status == 200
-    assert f"does not show b/bar/{wheel.name}" in until_failed(server)["error"]
+    assert f"b/bar/{wheel.name} still differs from that in" in until_failed(server)["error"]
     volume.switch("idle").unlink()
     until_listed(server, wheel)
 

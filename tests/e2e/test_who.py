@@ -72,7 +72,7 @@ def paths(identity):
              "/:view/simple/:project/": [f"/{view}/simple/demo/" for view in views],
              "/:view/:part/simple/": [f"/tested/{PUBLIC}/simple/"],
              "/:view/:part/simple/:project/": [f"/tested/{PUBLIC}/simple/demo/"]}
-    routes = re.findall(r'\{"(/[^"]*)", METHOD_GET', TABLE.read_text())
+    routes = re.findall(r'ROUTE\("(/[^"]*)", GET', TABLE.read_text())
     assert len(routes) > 30
     return [path for route in routes for path in (found.get(route) or [route])]
 
