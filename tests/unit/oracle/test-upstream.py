@@ -131,7 +131,8 @@ class Answers(Case):
         first = self.ask(up.url, "foo", "bar")
         self.assertEqual({p: (a["result"], self.versions(a), a["index"]) for p, a in first.items()},
                          {"foo": ("known", ["1", "2"], up.url), "bar": ("known", ["3"], up.url)})
-        self.assertEqual((first["foo"]["max-age"], first["bar"]["max-age"]), (600, -1))
+        # It counts from the request; a second may have begun before the answer.
+        self.assertIn((first["foo"]["max-age"], first["bar"]["max-age"]), [(600, -1), (601, -1)])
         self.assertEqual(first["foo"]["page"]["foo-1-py3-none-any.whl"], up.origin + "/files/foo-1-py3-none-any.whl")
         kept = self.ask(up.url, "foo", "bar", "new", how="recall")
         for project in ("foo", "bar"):
