@@ -207,7 +207,7 @@ def test_replaced_in_place(cell, serve, make):
         return reply.status == 200 and came == new.sha256 == listed(server, "alpha")[new.name][1]
 
     until(server, is_new, "the new bytes")
-    assert "other bytes under a known name" in server.errors()
+    serving.wait_for(lambda: "other bytes under a known name" in server.errors(), SOON, "the warning, which follows the scan")
 
 
 @pytest.mark.parametrize("how", ["untouched", "replaced", "overwritten"])
