@@ -112,10 +112,7 @@ static int open_own_results(struct row_source *s, const char *catalog, struct er
 	struct err why = ERR_INIT;
 	CLEANUP(mem_free) char *path = state_file(s->config, catalog, STATE_FILE_BUILDS);
 	CLEANUP(mem_free) char *attempts = state_file(s->config, catalog, STATE_FILE_ATTEMPTS);
-	if (results_open_read(path, attempts, &s->results, &why) == 0 || why.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = why;
-	return -1;
+	return results_open_read(path, attempts, &s->results, &why) == 0 ? 0 : err_unless_missing(e, &why);
 }
 
 static int open_own_store(struct row_source *s, const char *catalog, struct err *e)

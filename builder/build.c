@@ -546,7 +546,7 @@ static int open_results(struct build_state *b, struct err *e)
 	b->results_path = state_file(b->config, b->options->catalog, STATE_FILE_BUILDS);
 	b->attempts_path = state_file(b->config, b->options->catalog, STATE_FILE_ATTEMPTS);
 	if (b->options->is_dry_run && results_open_read(b->results_path, b->attempts_path, &b->results, &missing) < 0)
-		return missing.kind == ERR_NOT_FOUND ? 0 : (*e = missing, -1);
+		return err_unless_missing(e, &missing);
 	if (b->options->is_dry_run)
 		return 0;
 	if (results_open(b->results_path, b->attempts_path, &b->results, e) < 0)

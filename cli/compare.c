@@ -305,10 +305,7 @@ static int open_path(const char *path, struct picked_wheel *out, struct err *e)
 	out->file = place_posix_file(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	if (!out->file)
 		return err_errno(e, ERR_IO, "%s", path);
-	if (fs_read_regular(beside, &out->provenance, &why) == 0 || why.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = why;
-	return -1;
+	return fs_read_regular(beside, &out->provenance, &why) == 0 ? 0 : err_unless_missing(e, &why);
 }
 
 static int open_stored(const struct platform *p, struct catalog *c, const char *filename, struct picked_wheel *out,

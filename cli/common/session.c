@@ -278,10 +278,7 @@ int session_results(const struct config *c, const char *catalog_path, struct res
 	CLEANUP(mem_free) char *path = state_file(c, catalog_path, STATE_FILE_BUILDS);
 	CLEANUP(mem_free) char *attempts = state_file(c, catalog_path, STATE_FILE_ATTEMPTS);
 	*out = NULL;
-	if (results_open_read(path, attempts, out, &why) == 0 || why.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = why;
-	return -1;
+	return results_open_read(path, attempts, out, &why) == 0 ? 0 : err_unless_missing(e, &why);
 }
 
 const char *session_variable(const char *name)

@@ -412,12 +412,8 @@ static int remove_own_path(struct docroot *d, const char *path, struct err *e)
 {
 	struct err gone = ERR_INIT;
 	CLEANUP(output_path_release) struct output_path at = output_path_of(path);
-	if (output_dir_enter(&d->dir, at.folder, false, &gone) < 0) {
-		if (gone.kind == ERR_NOT_FOUND)
-			return 0;
-		*e = gone;
-		return -1;
-	}
+	if (output_dir_enter(&d->dir, at.folder, false, &gone) < 0)
+		return err_unless_missing(e, &gone);
 	int result = is_page_path(path) ? remove_page_files(d, e) : remove_file_name(d, at.name, e);
 	return result < 0 ? -1 : output_dir_remove_empty(&d->dir, e);
 }

@@ -155,10 +155,7 @@ static int load_child(struct snapshot_load *l, const char *name, struct catalog 
 	CLEANUP(mem_free) char *path = folder_file(l->parent, name);
 	if (catalog_folder_find(c, l->parent->platform->id, path, &row, &why) == 0)
 		return add_folder_row(l, &row, e);
-	if (why.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = why;
-	return -1;
+	return err_unless_missing(e, &why);
 }
 
 static int load_name(struct snapshot_load *l, const char *name, struct catalog *c, struct err *e)

@@ -43,6 +43,14 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	return -1;
 }
 
+int err_unless_missing(struct err *e, const struct err *why)
+{
+	if (why->kind == ERR_NOT_FOUND)
+		return 0;
+	*e = *why;
+	return -1;
+}
+
 int err_advise(struct err *e, const char *fmt, ...)
 {
 	size_t end = strlen(e->msg);

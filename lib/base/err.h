@@ -45,5 +45,7 @@ int err_errno(struct err *e, enum err_kind kind, const char *fmt, ...) PRINTF_LI
 int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // Puts "; " and what to do behind the message, and returns -1.
 int err_advise(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+// For a caller to whom a thing that is missing is none: 0 if *why is ERR_NOT_FOUND; else *e becomes *why, and -1.
+int err_unless_missing(struct err *e, const struct err *why);
 // The exit code of a command: 0 for ERR_NONE, 2 for ERR_USAGE, 1 for all others.
 int err_exit_code(enum err_kind kind);

@@ -114,10 +114,7 @@ static int read_known(struct results *r, struct known_attempt *k, struct str log
 	struct err none = ERR_INIT;
 	if (results_find(r, k->sent->id, compare_known, k, &none) == 0)
 		return k->is_same && !k->is_local ? compare_log(r, k, log, e) : 0;
-	if (none.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = none;
-	return -1;
+	return err_unless_missing(e, &none);
 }
 
 // c: has keep-results.

@@ -85,12 +85,8 @@ static int find_record(struct evidence_reader *x, struct str id, struct jsondoc 
 	CLEANUP(buf_release) struct buf text = buf_up_to(2 * LIMIT_EVIDENCE), record = buf_up_to(2 * LIMIT_EVIDENCE);
 	if (!hex_decode(id, sha256, SHA256_SIZE))
 		return 0;
-	if (catalog_evidence_get(x->query->catalog, sha256, &text, &why) < 0) {
-		if (why.kind == ERR_NOT_FOUND)
-			return 0;
-		*e = why;
-		return -1;
-	}
+	if (catalog_evidence_get(x->query->catalog, sha256, &text, &why) < 0)
+		return err_unless_missing(e, &why);
 	*out = jsondoc_read(buf_view(&text), e);
 	const struct jsondoc *found = *out ? jsondoc_get(*out, "record") : NULL;
 	if (!found)

@@ -302,12 +302,8 @@ static int read_plan(struct overview_reader *r, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(buf_release) struct buf id = buf_up_to(LIMIT_NOTE), head = buf_up_to(PLAN_MOST);
-	if (catalog_plan_last(r->catalog, &id, &r->data->plan_made, &head, &why) < 0) {
-		if (why.kind == ERR_NOT_FOUND)
-			return 0;
-		*e = why;
-		return -1;
-	}
+	if (catalog_plan_last(r->catalog, &id, &r->data->plan_made, &head, &why) < 0)
+		return err_unless_missing(e, &why);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = head.failed ? NULL : jsondoc_read(buf_view(&head), &why);
 	const struct jsondoc *totals = doc ? jsondoc_get(doc, "totals") : NULL;
 	r->data->plan = arena_copy(&r->data->text, buf_view(&id));

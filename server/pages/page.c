@@ -457,10 +457,7 @@ int page_open_results(struct server_context *s, struct results **out, struct err
 {
 	struct err why = ERR_INIT;
 	*out = NULL;
-	if (build_results_open(s->build_results, s->search_ms, out, &why) == 0 || why.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = why;
-	return -1;
+	return build_results_open(s->build_results, s->search_ms, out, &why) == 0 ? 0 : err_unless_missing(e, &why);
 }
 
 struct results *page_find_results(struct server_context *s)

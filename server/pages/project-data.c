@@ -461,12 +461,8 @@ static int read_file_metadata(struct catalog *c, struct project_data *d, struct 
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
 	if (!found || d->metadata_of)
 		return 0;
-	if (catalog_metadata(c, found->metadata_sha256, &text, &why) < 0) {
-		if (why.kind == ERR_NOT_FOUND)
-			return 0;
-		*e = why;
-		return -1;
-	}
+	if (catalog_metadata(c, found->metadata_sha256, &text, &why) < 0)
+		return err_unless_missing(e, &why);
 	project_metadata_read(buf_view(&text), &d->metadata);
 	d->metadata_of = found->filename;
 	return 0;

@@ -95,10 +95,8 @@ static int take_records(struct catalog *c, struct strset *taken, struct err *e)
 	uint64_t newest = 0;
 	CLEANUP(strset_release) struct strset names = {0};
 	CLEANUP(place_folder_close) struct place_folder *folder = open_folder_of(c, false, &missing);
-	if (!folder && missing.kind != ERR_NOT_FOUND) {
-		*e = missing;
+	if (!folder && err_unless_missing(e, &missing) < 0)
 		return -1;
-	}
 	if (folder && record_names(folder, note_record_name, &names, e) < 0)
 		return -1;
 	strset_sort(&names);

@@ -79,10 +79,8 @@ static int read_state_note(struct settling *s, struct err *e)
 {
 	struct err missing = ERR_INIT;
 	buf_clear(&s->from);
-	if (safefile_read(s->note, &s->from, &missing) < 0 && missing.kind != ERR_NOT_FOUND) {
-		*e = missing;
+	if (safefile_read(s->note, &s->from, &missing) < 0 && err_unless_missing(e, &missing) < 0)
 		return -1;
-	}
 	buf_putc(&s->from, '\0');
 	s->from.data[strcspn(s->from.data, "\n")] = '\0';
 	return 0;

@@ -85,10 +85,7 @@ static int choose_named(struct yank_word *w, const char *filename, const char *p
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	if (catalog_find_file(w->catalog, w->platform->id, filename, &place, &why) == 0)
 		return path && strcmp(path, place.path) != 0 ? 0 : take_meant_file(w, place.project, filename, e);
-	if (why.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = why;
-	return -1;
+	return err_unless_missing(e, &why);
 }
 
 // FILE, PLATFORM/FILE or PLATFORM/…/FILE.

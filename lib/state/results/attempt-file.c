@@ -101,12 +101,9 @@ int attempt_file_remove(const char *folder, const char *id, struct err *e)
 {
 	struct err missing = ERR_INIT;
 	CLEANUP(place_folder_close) struct place_folder *part = part_of(folder, id, false, &missing);
-	if (!part && missing.kind == ERR_NOT_FOUND)
-		return 0;
-	if (part)
-		return place_remove(part, id, NULL, e) < 0 ? -1 : 0;
-	*e = missing;
-	return -1;
+	if (!part)
+		return err_unless_missing(e, &missing);
+	return place_remove(part, id, NULL, e) < 0 ? -1 : 0;
 }
 
 struct files_walk {
@@ -142,10 +139,7 @@ int attempt_files_each(const char *folder, attempt_files_fn *fn, void *ctx, stru
 	CLEANUP(place_folder_close) struct place_folder *top = record_secret_folder(folder, "", false, &missing);
 	if (top)
 		return record_names(top, walk_part, &w, e);
-	if (missing.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = missing;
-	return -1;
+	return err_unless_missing(e, &missing);
 }
 
 // --- totals ---
@@ -184,12 +178,8 @@ int attempt_totals_read(const char *folder, const struct attempt_totals **t, siz
 	CLEANUP(place_folder_close) struct place_folder *top = record_secret_folder(folder, "", false, &missing);
 	buf_init(&bytes, LIMIT_RESULT_DOCUMENT);
 	*count = 0;
-	if (!top || record_read(top, totals_name, LIMIT_RESULT_DOCUMENT, &bytes, &missing) < 0) {
-		if (missing.kind == ERR_NOT_FOUND)
-			return 0;
-		*e = missing;
-		return -1;
-	}
+	if (!top || record_read(top, totals_name, LIMIT_RESULT_DOCUMENT, &bytes, &missing) < 0)
+		return err_unless_missing(e, &missing);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&bytes), e);
 	if (!doc || jsonmap_read(&totals_file_map, doc, &file, text, e) < 0)
 		return err_prefix(e, "%s/%s: ", folder, totals_name);
