@@ -17,7 +17,8 @@
 
 enum { MOST = 2 * LIMIT_SEARCHES_WAITING };
 
-// Jobs that wait at a gate and record which of them passed it.
+// Jobs that record themselves, then wait at a gate. At it are two of them at most: the gate lets any of them through, so
+// that an order beyond it would be the kernel's and not the pool's.
 static struct {
 	pthread_mutex_t gate;
 	atomic_int inside, most_inside, begun, refused;
@@ -29,8 +30,8 @@ static void go_through(void *job)
 	int inside = atomic_fetch_add(&at.inside, 1) + 1;
 	if (inside > atomic_load(&at.most_inside))
 		atomic_store(&at.most_inside, inside);
-	pthread_mutex_lock(&at.gate);
 	at.order[atomic_fetch_add(&at.begun, 1)] = *(const char *)job;
+	pthread_mutex_lock(&at.gate);
 	pthread_mutex_unlock(&at.gate);
 	atomic_fetch_sub(&at.inside, 1);
 }
