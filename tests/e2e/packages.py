@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packages of the build under test, made of the tarball of `make dist` as docs/hacking.md says."""
+"""The packages of the build under test, made of the tarball of `make dist` as docs/operating.md says."""
 import os
 import pathlib
 import re
