@@ -16,6 +16,7 @@
 #include "lib/base/log.h"
 #include "lib/base/strset.h"
 #include "lib/os/clock.h"
+#include "lib/os/processors.h"
 #include "lib/os/thread-pool.h"
 #include "lib/state/config/state-files.h"
 #include "lib/state/results/change-hook.h"
@@ -445,8 +446,7 @@ static void run_worker(void *job)
 
 static void run_all(struct build_state *b)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t jobs = b->config->build_jobs ? b->config->build_jobs : processors > 0 ? (uint64_t)processors : 1;
+	uint64_t jobs = b->config->build_jobs ? b->config->build_jobs : processors_find("").count;
 	b->workers = jobs < b->report->schedule.tasks ? (unsigned)jobs : (unsigned)b->report->schedule.tasks;
 	if (!b->workers)
 		return;

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +16,7 @@
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/os/hook.h"
+#include "lib/os/processors.h"
 #include "lib/os/safefile.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/config/config.h"
@@ -61,6 +62,8 @@ struct server {
 	struct generation *newest;
 	struct catalog_watch *catalog_watch;
 	struct http *http;
+	unsigned threads;    // event loops
+	unsigned processors; // that the server may use, as the log said last; 0: the configuration has the number of threads
 	bool hands_over; // another process accepts from the socket: what is under way is answered in full
 	FILE *access_log;
 	struct trusted_proxies *trusted_proxies;
@@ -169,10 +172,9 @@ static void cancel_upstream_pages(struct server_context *s)
 		project_list_cancel(s->upstream[i].project_list);
 }
 
-// Resumes clients that have left, and drops work that only they wanted. Called about once a second. Any thread.
-static void drop_left_clients(void *ctx)
+// Resumes clients that have left, and drops work that only they wanted. Any thread.
+static void drop_left_clients(struct server_context *s)
 {
-	struct server_context *s = ctx;
 	for (size_t i = 0; i < s->upstream_count; i++)
 		upstream_files_drop_left(s->upstream[i].upstream_files);
 	if (s->upstream_pages)
@@ -341,14 +343,48 @@ void server_reopen_log(struct server *s)
 		log_error("cannot open the access log again: %s", e.msg);
 }
 
+// --- event loops ---
+
+static void choose_threads(struct server *s, const struct config *c)
+{
+	struct processors may = processors_find("");
+	s->threads = c->threads ? (unsigned)c->threads : may.count;
+	s->processors = c->threads ? 0 : may.count;
+	log_info("answers in %u thread%s: %s", s->threads, s->threads == 1 ? "" : "s",
+		c->threads ? "[server] threads" : may.why);
+}
+
+// A quota or an affinity may change at any time. libmicrohttpd has its threads until its end.
+static void look_at_processors(struct server *s)
+{
+	struct processors may = processors_find("");
+	if (!s->processors || may.count == s->processors)
+		return;
+	s->processors = may.count;
+	if (may.count == s->threads)
+		log_info("the server answers in as many threads again as fit: %s", may.why);
+	else
+		log_warn("the server answers in %u thread%s, and %u would fit now: %s; a restart takes the new number",
+			s->threads, s->threads == 1 ? "" : "s", may.count, may.why);
+}
+
+// About once a second.
+static void look_around(void *ctx)
+{
+	struct server *s = (struct server *)(void *)((char *)ctx - offsetof(struct server, context));
+	drop_left_clients(&s->context);
+	look_at_processors(s);
+}
+
 static int start_http(struct server *s, const struct server_options *options, struct err *e)
 {
 	const struct config *c = options->config;
+	choose_threads(s, c);
 	struct http_options o = {
 		.socket = options->socket,
 		.url = options->url,
 		.is_passed = options->is_passed,
-		.threads = c->threads ? (unsigned)c->threads : (unsigned)get_nprocs(),
+		.threads = s->threads,
 		.connections = (unsigned)c->connections,
 		.timeout = (unsigned)c->timeout,
 		.tls = options->tls,
@@ -357,7 +393,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.proxies = s->trusted_proxies,
 		.handle_inline = routes_inline,
 		.handle_worker = routes_worker,
-		.on_checked = drop_left_clients,
+		.on_checked = look_around,
 		.cancel = cancel_work,
 		.on_answered = count_request,
 		.receive = routes_receive,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "indexer/scan/scan-changes.h"
 
-#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include "indexer/walk/scan-file.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
+#include "lib/os/processors.h"
 #include "lib/os/safefile.h"
 #include "lib/state/config/state-files.h"
 
@@ -81,7 +81,7 @@ static int keep_last_files(struct scan_changes *s, const struct store *store, bo
 // A thread costs a connection to the catalog.
 static unsigned choose_threads(const struct scan_changes_options *options, const struct store_changes *changes)
 {
-	size_t threads = options->threads ? options->threads : (size_t)get_nprocs(),
+	size_t threads = options->threads ? options->threads : processors_find("").count,
 	       useful = changes->names / A_THREAD + 1;
 	for (size_t i = 0; i < changes->count; i++)
 		if (changes->folder[i].is_listed)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "indexer/walk/walk.h"
 
-#include <sys/sysinfo.h>
-
 #include "indexer/walk/scan-dir.h"
+#include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/os/processors.h"
 
 enum {
 	TICK_MS = 100, // between two ticks, and between two reports of progress
@@ -155,10 +155,20 @@ static int handle_events(struct walk *w, struct err *e)
 	return result;
 }
 
+static void limit_threads(struct scan_workers_options *o)
+{
+	if (!o->threads) {
+		struct processors may = processors_find("");
+		o->threads = may.count;
+		log_debug("reads in %u thread%s: %s", may.count, may.count == 1 ? "" : "s", may.why);
+	}
+	if (o->threads > MOST_THREADS)
+		o->threads = MOST_THREADS;
+}
+
 static int start_workers(struct walk *w, struct err *e)
 {
-	unsigned threads = w->scan_workers_options.threads ? w->scan_workers_options.threads : (unsigned)get_nprocs();
-	w->scan_workers_options.threads = threads > MOST_THREADS ? MOST_THREADS : threads;
+	limit_threads(&w->scan_workers_options);
 	w->scan_workers_options.catalog = catalog_path(w->catalog);
 	w->scan_workers_options.cancel = &w->stop;
 	w->workers = scan_workers_new(&w->scan_workers_options, e);

@@ -66,6 +66,8 @@ enum {
 	LIMIT_REBUILD_CPU_MS = 5000,         // and milliseconds of a processor for the answer
 	LIMIT_BUILD_TAG = 1 << 30,           // the number of a build tag
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
+	LIMIT_CGROUPS = 64 << 10,            // the list of the cgroups of this process,
+	LIMIT_PROCESSORS = 1 << 16,          // and number of processors that a machine could have
 	LIMIT_WATCHED_FOLDERS = 1 << 20,     // number of folders of a store that a server watches,
 	LIMIT_CHANGED_NAMES = 2000,          // of names of one folder that change at once; of more, all are looked at,
 	LIMIT_CHANGED_NAMES_ALL = 1 << 17,   // of such names of all folders,
