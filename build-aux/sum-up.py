@@ -6,10 +6,10 @@ reasons of skipped tests in one line, and "N passed, N failed[, N skipped]" as t
 The exit code is 1 if a test failed or none ran. A phase that failed without a failed test (for example a build) counts
 as one failure.
 
-A test that failed and then passed when it was repeated alone (the report of that is NAME.again.xml next to NAME.xml)
-counts as passed, and is printed as "unsteady". With --to-repeat the script prints the failed tests that may be repeated.
+A test that failed and then passed when it was repeated alone counts as passed, and is printed as "unsteady". The report
+of that is NAME.again.xml next to NAME.xml; of automake's tests, NAME.first keeps the log of the first time. With --to-repeat the script prints the failed tests that may be repeated.
 If there are more than a few, something is broken, and it prints none. It prints none either if a sanitizer reported an
-error or the program crashed: such a failure stays true even if the next run passes.
+error or a program crashed: such a failure stays true even if the next run passes.
 """
 import argparse
 import collections
@@ -24,7 +24,8 @@ MOST_REPEATED = 3  # tests of a report
 WHY_LINES = 25  # of a failure
 ALL_LINES = 150  # of all failures
 MOST_REASONS, LONGEST_REASON = 6, 200  # of skipped tests
-FINAL = re.compile(r"(Address|Leak|Memory|Thread|UndefinedBehavior)Sanitizer|runtime error:|Assertion `|exit code -?\d")
+FINAL = re.compile(r"(Address|Leak|Memory|Thread|UndefinedBehavior)Sanitizer|runtime error:|Assertion `|exit code -?\d|"
+                   r"exit status: \d{3}")
 
 
 @dataclasses.dataclass
@@ -34,13 +35,18 @@ class Result:
 
 
 def automake(folder):
-    """Yields the name and result of each test that `make check` ran below folder."""
+    """Returns the result of each test that `make check` ran below folder, by the folder's name and the test's log."""
+    results = {}
     for path in sorted(folder.glob("tests/**/*.trs")):
-        log = path.with_suffix(".log")
+        first = path.with_suffix(".first")
+        log = first if first.exists() else path.with_suffix(".log")
         for result in re.findall(r"^:test-result: (\w+)", path.read_text(), re.M):
             kind = KIND.get(result, "failed")
-            why = log.read_text(errors="replace") if kind == "failed" and log.exists() else ""
-            yield f"{folder.name}: {path.stem}", Result(kind, why)
+            if first.exists() and kind == "passed":
+                kind = "unsteady"
+            why = log.read_text(errors="replace") if kind in ("failed", "unsteady") and log.exists() else ""
+            results[folder.name, path.with_suffix(".log")] = Result(kind, why)
+    return results
 
 
 def read(report):
@@ -68,15 +74,19 @@ def to_repeat(results):
     return list(failed)
 
 
-def pytest(report):
-    """Yields the name and result of each case in a report. One that passed when it was repeated is unsteady."""
-    results = read(report)
-    again = read(report.with_suffix(".again.xml"))
+def named(path):
+    """Yields the name and result of each test of a folder, or of a report. One that passed when it was repeated is
+    unsteady."""
+    if path.suffix != ".xml":
+        yield from ((f"{folder}: {log.stem}", result) for (folder, log), result in automake(path).items())
+        return
+    results = read(path)
+    again = read(path.with_suffix(".again.xml"))
     for name in to_repeat(results):
         if name in again and again[name].kind == "passed":
             results[name].kind = "unsteady"
     for name, result in results.items():
-        yield f"{report.stem}: {name[0]}::{name[1]}", result
+        yield f"{path.stem}: {name[0]}::{name[1]}", result
 
 
 def excerpt(why):
@@ -117,16 +127,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--failed-phases", type=int, default=0)
     parser.add_argument("--to-repeat", action="store_true",
-                        help="print the failed tests that may be repeated, as arguments of pytest")
+                        help="print the failed tests that may be repeated, as arguments of pytest; of a folder, the logs")
     parser.add_argument("paths", type=pathlib.Path, nargs="+",
                         help="folders of make check, and reports of pytest (.xml)")
     options = parser.parse_args()
 
     if options.to_repeat:
-        for file, name in (one for path in options.paths for one in to_repeat(read(path))):
-            print(f"{file.replace('.', '/')}.py::{name}")
+        for path in options.paths:
+            if path.suffix == ".xml":
+                print(*(f"{file.replace('.', '/')}.py::{name}\n" for file, name in to_repeat(read(path))), sep="", end="")
+            else:
+                print(*(f"{log}\n" for _, log in to_repeat(automake(path))), sep="", end="")
         return
-    results = [one for path in options.paths for one in (pytest if path.suffix == ".xml" else automake)(path)]
+    results = [one for path in options.paths for one in named(path)]
     print_failures([(name, result) for name, result in results if result.kind in ("failed", "unsteady")])
     print_skipped(results)
     count = collections.Counter(result.kind for _, result in results)

@@ -149,6 +149,27 @@ class SumUp(unittest.TestCase):
         self.assertEqual(done.stdout.splitlines()[-3].strip(), "the end")
         self.assertNotIn("begin", done.stdout)
 
+    def test_a_test_of_make_check_that_passes_when_repeated_is_named(self):
+        tests = self.folder / "tests" / "unit"
+        tests.mkdir(parents=True)
+        (tests / "test-a.trs").write_text(":test-result: FAIL\n")
+        log = tests / "test-a.log"
+        for why, repeated in (("late\nFAIL test-a (exit status: 1)\n", f"{log}\n"), (RACE, ""),
+                              ("FAIL test-a (exit status: 139)\n", "")):
+            log.write_text(why)
+            done = subprocess.run([sys.executable, AUX / "sum-up.py", "--to-repeat", self.folder], capture_output=True,
+                                  text=True, check=False)
+            self.assertEqual((done.stdout, done.returncode), (repeated, 0))
+        for result, last in (("PASS", "1 passed, 0 failed"), ("FAIL", "0 passed, 1 failed")):
+            (tests / "test-a.trs").write_text(f":test-result: {result}\n")
+            (tests / "test-a.first").write_text("why the first time\n")
+            done = subprocess.run([sys.executable, AUX / "sum-up.py", self.folder], capture_output=True, text=True,
+                                  check=False)
+            kind = "unsteady" if result == "PASS" else "failed"
+            self.assertIn("why the first time", done.stdout)
+            self.assertIn(f"{kind}: {self.folder.name}: test-a", done.stdout)
+            self.assertEqual(done.stdout.splitlines()[-1], last)
+
 
 class Scripts(unittest.TestCase):
     def test_demo_store_is_laid_out_by_platform_letter_and_project(self):
