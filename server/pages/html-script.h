@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The script of the pages for people. Each page works without it. Only html-assets.c includes it.
+// The script of the pages for people. Each page works without it. Only html-layout.c includes it.
 #pragma once
 
 // The first part adds the copy buttons; navigator.clipboard is missing on plain http. The second shows what a search finds:

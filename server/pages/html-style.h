@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The style of the pages for people. Only html-assets.c includes it.
+// The style of the pages for people. Only html-layout.c includes it.
 #pragma once
 
 static const char style_text[] =
