@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -19,23 +20,27 @@ struct thread_pool {
 	pthread_cond_t has_work;
 	pthread_cond_t is_idle;
 	struct job *first, *last;
-	size_t running;
+	size_t queued, running, waiting; // jobs, jobs, and threads that wait for one
 	enum thread_pool_order order;
 	bool ending;
-	unsigned threads;
+	char name[16];
+	unsigned threads, most; // those that have begun
 	pthread_t thread[];
 };
 
 static struct job *take_job(struct thread_pool *p)
 {
+	p->waiting++;
 	while (!p->first && !p->ending)
 		pthread_cond_wait(&p->has_work, &p->lock);
+	p->waiting--;
 	struct job *j = p->first;
 	if (!j)
 		return NULL;
 	p->first = j->next;
 	if (!p->first)
 		p->last = NULL;
+	p->queued--;
 	p->running++;
 	return j;
 }
@@ -43,6 +48,7 @@ static struct job *take_job(struct thread_pool *p)
 static void *run_worker(void *arg)
 {
 	struct thread_pool *p = arg;
+	pthread_setname_np(pthread_self(), p->name);
 	pthread_mutex_lock(&p->lock);
 	for (struct job *j; (j = take_job(p)) != NULL;) {
 		pthread_mutex_unlock(&p->lock);
@@ -69,17 +75,24 @@ struct thread_pool *thread_pool_new(unsigned threads, enum thread_pool_order ord
 	pthread_cond_init(&p->has_work, NULL);
 	pthread_cond_init(&p->is_idle, NULL);
 	p->order = order;
-	while (p->threads < threads) {
-		// The main thread handles the signals, so a worker starts with all of them blocked.
-		sigset_t all, old;
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &old);
-		if (pthread_create(&p->thread[p->threads], NULL, run_worker, p) != 0)
-			abort();
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
-		pthread_setname_np(p->thread[p->threads++], name);
-	}
+	p->most = threads;
+	snprintf(p->name, sizeof(p->name), "%s", name);
 	return p;
+}
+
+// Under the lock, where there are more jobs than threads that wait. Where the system gives no more threads, those that have
+// begun do the work.
+static void begin_thread(struct thread_pool *p)
+{
+	// The main thread handles the signals, so a worker starts with all of them blocked.
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	if (pthread_create(&p->thread[p->threads], NULL, run_worker, p) == 0)
+		p->threads++;
+	else if (!p->threads)
+		abort();
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 void thread_pool_submit(struct thread_pool *p, thread_pool_fn *fn, void *arg)
@@ -96,6 +109,8 @@ void thread_pool_submit(struct thread_pool *p, thread_pool_fn *fn, void *arg)
 		p->last->next = j;
 		p->last = j;
 	}
+	if (++p->queued > p->waiting && p->threads < p->most)
+		begin_thread(p);
 	pthread_cond_signal(&p->has_work);
 	pthread_mutex_unlock(&p->lock);
 }

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,6 +263,44 @@ static void test_a_pool_does_every_job(void **state UNUSED)
 	}
 }
 
+static unsigned threads_of_this_process(void)
+{
+	struct stat st;
+	assert_int_equal(stat("/proc/self/task", &st), 0);
+	return (unsigned)st.st_nlink - 2;
+}
+
+static void wait_at(void *job)
+{
+	pthread_barrier_wait(job);
+}
+
+// Jobs that wait for each other end only if a thread has begun for each.
+static void test_a_pool_has_threads_for_the_jobs_at_once(void **state UNUSED)
+{
+	enum { MOST = 3 };
+	atomic_int done = 0;
+	pthread_barrier_t both, all;
+	pthread_barrier_init(&both, NULL, 2);
+	pthread_barrier_init(&all, NULL, MOST);
+	unsigned before = threads_of_this_process();
+	struct thread_pool *p = thread_pool_new(MOST, THREAD_POOL_FIRST_IN_FIRST_OUT, "test");
+	assert_int_equal(threads_of_this_process(), before);
+	for (int i = 0; i < 2; i++)
+		thread_pool_submit(p, wait_at, &both);
+	thread_pool_drain(p);
+	assert_int_equal(threads_of_this_process(), before + 2);
+	for (int i = 0; i < 4 * MOST; i++)
+		thread_pool_submit(p, wait_at, &all);
+	thread_pool_submit(p, count, &done);
+	thread_pool_drain(p);
+	assert_int_equal(threads_of_this_process(), before + MOST);
+	assert_int_equal(done, 1);
+	thread_pool_free(p);
+	pthread_barrier_destroy(&both);
+	pthread_barrier_destroy(&all);
+}
+
 static void make_tree(char folder[])
 {
 	assert_non_null(mkdtemp(folder));
@@ -450,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_packing),
 		cmocka_unit_test(test_unpacking_in_memory),
 		cmocka_unit_test(test_a_pool_does_every_job),
+		cmocka_unit_test(test_a_pool_has_threads_for_the_jobs_at_once),
 		cmocka_unit_test(test_nothing_opens_outside),
 		cmocka_unit_test(test_a_file_appears_whole_or_not_at_all),
 		cmocka_unit_test(test_the_first_of_a_name_stays),
