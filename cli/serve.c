@@ -72,24 +72,22 @@ static char *describe_site(const struct serve_command *s, const struct store *st
 }
 
 // Adds to the store what the catalog knows of it.
-static int open_store(const struct serve_command *s, const struct config *config, struct store *store,
-	struct catalog **catalog, struct err *e)
+static int open_store(const struct config *config, struct store *store, struct catalog *catalog, struct err *e)
 {
 	if (store_open(config, STORE_PROMPT, store, e) < 0)
 		return -1;
-	if (catalog_open(s->session.catalog_path, catalog, e) == 0 && store_recall(store, *catalog, e) == 0 &&
-		store_register(store, *catalog, e) == 0)
+	if (store_recall(store, catalog, e) == 0 && store_register(store, catalog, e) == 0)
 		return 0;
 	store_release(store);
 	return -1;
 }
 
 // Builds the views from the current configuration and store.
-static int read_site(struct serve_command *s, const struct config *config, struct site *site, struct err *e)
+static int read_site(struct serve_command *s, const struct config *config, struct catalog *catalog, struct site *site,
+	struct err *e)
 {
 	struct store store;
-	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (open_store(s, config, &store, &catalog, e) < 0)
+	if (open_store(config, &store, catalog, e) < 0)
 		return -1;
 	retired_look(&store);
 	CLEANUP(mem_free) char *text = describe_site(s, &store);
@@ -104,8 +102,15 @@ static int read_site(struct serve_command *s, const struct config *config, struc
 	return 0;
 }
 
-static int start_server(struct serve_command *s, bool filled, struct err *e)
+static int open_catalog(const struct serve_command *s, struct catalog **out, struct err *e)
 {
+	return catalog_open(s->session.catalog_path, out, e);
+}
+
+// Takes the catalog over.
+static int start_server(struct serve_command *s, struct catalog *catalog, bool filled, struct err *e)
+{
+	CLEANUP(catalog_cleanup) struct catalog *owned = catalog;
 	struct site site;
 	struct server_options options = {
 		.config = &s->session.config,
@@ -117,8 +122,9 @@ static int start_server(struct serve_command *s, bool filled, struct err *e)
 		.is_filled = filled,
 		.scans = s->scans,
 	};
-	if (read_site(s, &s->session.config, &site, e) < 0)
+	if (read_site(s, &s->session.config, owned, &site, e) < 0)
 		return -1;
+	options.catalog = STEAL_PTR(owned);
 	s->server = server_start(&options, &site, e);
 	if (!s->server)
 		return -1;
@@ -131,9 +137,10 @@ static int start_server(struct serve_command *s, bool filled, struct err *e)
 static int reload_server(struct serve_command *s, const struct config *config, struct err *e)
 {
 	struct site site;
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (!s->server)
 		return 0; // it will start with the new configuration
-	if (read_site(s, config, &site, e) < 0)
+	if (open_catalog(s, &catalog, e) < 0 || read_site(s, config, catalog, &site, e) < 0)
 		return -1;
 	return server_reload(s->server, config, &site, e);
 }
@@ -191,7 +198,7 @@ static int reload_changed_site(struct serve_command *s, struct err *e)
 {
 	struct store store;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (open_store(s, &s->session.config, &store, &catalog, e) < 0)
+	if (open_catalog(s, &catalog, e) < 0 || open_store(&s->session.config, &store, catalog, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *text = describe_site(s, &store);
 	store_release(&store);
@@ -199,12 +206,9 @@ static int reload_changed_site(struct serve_command *s, struct err *e)
 }
 
 // Whether the catalog holds a scan of all platforms, or of any. Then the server can start before the next scan ends.
-static int was_scanned(struct serve_command *s, bool *all, bool *any, struct err *e)
+static int was_scanned(struct catalog *catalog, bool *all, bool *any, struct err *e)
 {
-	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (catalog_open(s->session.catalog_path, &catalog, e) < 0 || catalog_was_scanned(catalog, all, e) < 0)
-		return -1;
-	return catalog_any_was_scanned(catalog, any, e);
+	return catalog_was_scanned(catalog, all, e) < 0 ? -1 : catalog_any_was_scanned(catalog, any, e);
 }
 
 static int after_scan(struct serve_command *s, struct err *e)
@@ -213,12 +217,13 @@ static int after_scan(struct serve_command *s, struct err *e)
 	bool filled = false, any = false;
 	eventfd_t times;
 	eventfd_read(s->scanned, &times);
-	if (was_scanned(s, &filled, &any, &failure) < 0)
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	if (open_catalog(s, &catalog, &failure) < 0 || was_scanned(catalog, &filled, &any, &failure) < 0)
 		log_error("%s", failure.msg);
 	struct store_scans_state scans = store_scans_state(s->scans);
 	filled |= scans.has_looked;
 	if (!s->server)
-		return start_server(s, filled, e);
+		return !catalog && open_catalog(s, &catalog, e) < 0 ? -1 : start_server(s, STEAL_PTR(catalog), filled, e);
 	if (filled)
 		server_set_filled(s->server);
 	if ((!scans.has_failed || (scans.has_looked && s->is_incomplete)) && reload_changed_site(s, &failure) < 0)
@@ -254,18 +259,17 @@ static bool is_url_of(const char *url, const char *address)
 }
 
 // At the start only: a running server keeps its store.
-static int adopt_catalog(struct serve_command *s, struct err *e)
+static int adopt_catalog(struct serve_command *s, struct catalog *catalog, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
-	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (store_open(&s->session.config, STORE_PROMPT, &store, e) < 0 ||
-		catalog_open(s->session.catalog_path, &catalog, e) < 0)
+	if (store_open(&s->session.config, STORE_PROMPT, &store, e) < 0)
 		return -1;
 	return session_adopt(&s->session, &store, catalog, e);
 }
 
-// Reports configuration errors before the scan begins.
-static int prepare_server(struct serve_command *s, bool *all, bool *any, struct err *e)
+// Reports configuration errors before the scan begins. The caller closes the catalog, which is opened once: SQLite parses the
+// schema at each opening, and removes its log when the last connection closes.
+static int prepare_server(struct serve_command *s, struct catalog **catalog, bool *all, bool *any, struct err *e)
 {
 	if (session_read(&s->session, &s->session.config, e) < 0 ||
 		serve_check(&s->session.config, warn_of, NULL, e) < 0)
@@ -285,7 +289,9 @@ static int prepare_server(struct serve_command *s, bool *all, bool *any, struct 
 			 "wheelcache.socket, listens on %s",
 			s->session.config.listen, s->url);
 	session_warn_of_readers(&s->session);
-	return adopt_catalog(s, e) < 0 ? -1 : was_scanned(s, all, any, e);
+	if (open_catalog(s, catalog, e) < 0 || adopt_catalog(s, *catalog, e) < 0)
+		return -1;
+	return was_scanned(*catalog, all, any, e);
 }
 
 // Tells the service manager about this process, by the protocol of sd_notify(3), in lines such as "READY=1". Without a
@@ -308,9 +314,10 @@ static void notify_manager(const char *lines)
 static int start_serving(struct serve_command *s, struct err *e)
 {
 	bool all = false, any = false;
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	CLEANUP(config_release) struct config theirs;
 	config_init(&theirs);
-	if (prepare_server(s, &all, &any, e) < 0 || session_read(&s->session, &theirs, e) < 0)
+	if (prepare_server(s, &catalog, &all, &any, e) < 0 || session_read(&s->session, &theirs, e) < 0)
 		return -1;
 	const struct store_scans_options scans = {
 		.config = &theirs,
@@ -322,7 +329,7 @@ static int start_serving(struct serve_command *s, struct err *e)
 	};
 	progress_begin(&s->progress, !all);
 	s->scans = store_scans_new(&scans);
-	if ((all || any) && start_server(s, all, e) < 0)
+	if ((all || any) && start_server(s, STEAL_PTR(catalog), all, e) < 0)
 		return -1;
 	store_scans_start(s->scans);
 	notify_manager("READY=1"); // also during the first scan, which may take hours: clients wait in the socket

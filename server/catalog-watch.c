@@ -130,6 +130,7 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 	if (fresh)
 		project_directory_replace(w->context->project_directory, fresh);
 	atomic_store_explicit(&w->context->project_filter_is_complete, true, memory_order_release);
+	atomic_store(&w->context->lacks_directory, false);
 	if (is_reopened && w->context->upstream_pages)
 		upstream_pages_clear(w->context->upstream_pages);
 	if (is_reopened || went_back)
@@ -207,13 +208,29 @@ static void catalog_watch_free(struct catalog_watch *w)
 	free(w);
 }
 
+// What the first answer depends on: which files the views with a membership show. The thread reads all else, which takes as
+// long as there are projects: meanwhile any project may be there, and there is no page that could be old.
+static int read_first(struct catalog_watch *w, struct err *e)
+{
+	struct server_context *s = w->context;
+	if (catalog_pool_take(s->catalog_pool, &w->lease, e) < 0)
+		return -1;
+	uint32_t count = changes_read(s->changes);
+	if (site_read_generations(server_context_site(s), w->lease.catalog, e) < 0 || count_totals(w, e) < 0)
+		return -1;
+	server_context_set_current(s, count);
+	atomic_store(&s->lacks_directory, true);
+	atomic_store(&w->reopen, true);
+	return 0;
+}
+
 struct catalog_watch *catalog_watch_start(struct server_context *s, struct err *e)
 {
 	struct catalog_watch *w = xcalloc(1, sizeof(*w));
 	w->context = s;
 	w->removed_projects = project_filter_new();
 	buf_init(&w->new_projects, LIMIT_OWNED_NAMES);
-	if (reopen_catalog(w, e) < 0) {
+	if (read_first(w, e) < 0) {
 		catalog_watch_free(w);
 		return NULL;
 	}

@@ -433,6 +433,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.missing_counts = missing_counts_new();
 	s->context.metrics = metrics_new();
 	s->context.catalog_pool = catalog_pool_new(o->catalog_path);
+	catalog_pool_give(s->context.catalog_pool, &(struct catalog_lease){.catalog = o->catalog});
 	s->context.changes = changes_open(o->catalog_path);
 	CLEANUP(mem_free) char *tokens = state_file(o->config, o->catalog_path, STATE_FILE_TOKENS);
 	s->context.auth = auth_new(tokens);
@@ -468,6 +469,7 @@ struct server *server_start(const struct server_options *options, struct site *s
 {
 	struct policies policies;
 	if (policies_read(options->config, &policies, e) < 0) {
+		catalog_close(options->catalog);
 		site_release(site);
 		return NULL;
 	}

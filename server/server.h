@@ -9,12 +9,14 @@
 #include "lib/view/view.h"
 #include "server/http/tls.h"
 
+struct catalog;
 struct server;
 struct store_scans;
 
 struct server_options {
 	const struct config *config; // borrowed for the call
 	const char *catalog_path;
+	struct catalog *catalog; // a connection to it; taken over, also on failure
 	int socket;      // of listen_open(); taken over where the server starts
 	const char *url; // as listen_open() sets it
 	bool is_passed;            // of passed_socket_take()

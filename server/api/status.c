@@ -89,11 +89,6 @@ static struct jsondoc *platform_doc(struct server_context *s, const struct site 
 	return doc;
 }
 
-static bool is_ready(struct server_context *s)
-{
-	return atomic_load(&s->is_filled) && atomic_load(&s->project_filter_is_complete);
-}
-
 // --- the state, of what the client may know of ---
 
 static bool sees_view(struct server_context *s, const struct request *r, const struct view *v)
@@ -176,9 +171,10 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *platforms = jsondoc_array();
 	struct store_scans_state scans = store_scans_state(s->scans);
+	bool ready = atomic_load(&s->is_filled);
 	jsondoc_set(doc, "status:s version:s uptime:d ready:b",
-		scans.has_failed || !is_ready(s) || is_degraded(s, match->request, site) ? "degraded" : "ok",
-		PACKAGE_VERSION, time(NULL) - s->started, is_ready(s));
+		scans.has_failed || !ready || is_degraded(s, match->request, site) ? "degraded" : "ok", PACKAGE_VERSION,
+		time(NULL) - s->started, ready);
 	uint64_t quarantined = count_quarantined(s, match->request, site);
 	struct jsondoc *scan = jsondoc_new("running:b failed:b ended:d quarantined:d", scans.is_running,
 		scans.has_failed, scans.ended, quarantined);
@@ -195,7 +191,7 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 struct reply *status_ready_inline(struct server_context *s, const struct route_match *match)
 {
 	(void)match;
-	bool ready = is_ready(s);
+	bool ready = atomic_load(&s->is_filled);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	jsondoc_put_bool(doc, "ready", ready);
 	if (!ready)

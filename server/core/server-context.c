@@ -32,17 +32,29 @@ void server_context_set_gate(struct server_context *s, struct wheel_gate *gate)
 	wheel_gate_unref(old);
 }
 
-void server_context_catch_up(struct server_context *s)
+static void catch_up(struct server_context *s, bool for_directory)
 {
-	if (server_context_is_current(s))
-		return;
 	uint32_t wanted = changes_read(s->changes);
 	int64_t end_ms = clock_ms() + CATCH_UP_MS;
 	bool in_time = true;
 	pthread_mutex_lock(&s->current_lock);
-	while (in_time && !changes_is_past(wanted, atomic_load(&s->current_count)))
+	while (in_time && (!changes_is_past(wanted, atomic_load(&s->current_count)) ||
+				  (for_directory && atomic_load(&s->lacks_directory))))
 		in_time = clock_wait(&s->current_changed, &s->current_lock, end_ms);
 	pthread_mutex_unlock(&s->current_lock);
+}
+
+void server_context_catch_up(struct server_context *s)
+{
+	if (!server_context_is_current(s))
+		catch_up(s, false);
+}
+
+bool server_context_has_directory(struct server_context *s)
+{
+	if (!server_context_is_current(s) || atomic_load(&s->lacks_directory))
+		catch_up(s, true);
+	return !atomic_load(&s->lacks_directory);
 }
 
 void server_context_set_current(struct server_context *s, uint32_t count)

@@ -69,6 +69,7 @@ struct server_context {
 	struct project_directory *project_directory;
 	struct missing_counts *missing_counts;
 	atomic_bool project_filter_is_complete; // false until catalog_watch has read the whole catalog
+	atomic_bool lacks_directory;            // until catalog_watch has read all projects once
 	struct changes *changes;                // the catalog's change count; NULL: there is none
 	_Atomic uint32_t current_count;         // pagecache and project_filter contain all changes up to this count
 	pthread_mutex_t current_lock;
@@ -149,6 +150,8 @@ static inline bool server_context_is_current(struct server_context *s)
 }
 // Waits, for two seconds at most, until they contain all that was committed before the call. On a worker thread only.
 void server_context_catch_up(struct server_context *s);
+// The same for project_directory. False: it was not read within two seconds after the start of the server.
+bool server_context_has_directory(struct server_context *s);
 // For catalog_watch: they contain all changes up to this count.
 void server_context_set_current(struct server_context *s, uint32_t count);
 // The totals of a platform by its index in the site. Zeros until catalog_watch has counted.

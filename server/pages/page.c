@@ -581,8 +581,8 @@ struct reply *page_inline(struct server_context *s, const struct route_match *ma
 struct reply *page_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	CLEANUP(query_release) struct page_query q = {.page = match->page, .context = s, .catalog = c, .match = match};
-	if (match->page->needs_directory)
-		server_context_catch_up(s);
+	if (match->page->needs_directory && !server_context_has_directory(s))
+		return reply_busy("the names of all projects are still being read; ask again");
 	struct reply *refused = read_query(&q);
 	return refused ? refused : is_page_kept(&q) ? find_or_make(&q) : make_reply(&q);
 }
