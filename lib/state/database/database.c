@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -332,9 +333,17 @@ static int find_folder(struct database *d, bool make, struct err *e)
 	return make ? make_file(d, folder, name, e) : 0;
 }
 
+// Nobody asks how much memory SQLite has: counting it takes a lock at each allocation, of all connections.
+static void configure_sqlite(void)
+{
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 // name is the path or a URI of SQLite.
 static int open_database(struct database *d, const char *name, int flags, struct err *e)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, configure_sqlite);
 	int code = sqlite3_open_v2(name, &d->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL);
 	return code == SQLITE_OK ? 0 : set_sqlite_error(d, code, e);
 }
