@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """make bench, in one run: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune,
 what is missing, pages about many projects, what it costs to look inside wheels, or to watch a store, views with a membership,
-proxies of one upstream, TLS beside nginx, floods.
+proxies of one upstream, TLS beside nginx, floods, starts and memory.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
 BENCH_ONLY runs only some parts, for example "serving index"; BENCH_KEEP=1 writes bench/PART.md for each part that ran."""
@@ -28,6 +28,7 @@ import pruning
 import scans
 import server
 import shape
+import starting
 import upload
 import viewing
 import watching
@@ -38,8 +39,8 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 FEW = min(ROUNDS, 3)  # of what takes minutes
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing watch upload prune missing people inside views merge tls flood").split()
-LOADED = {"serving", "merge", "tls"}  # the parts that wrk loads, beside nginx
+ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing watch upload prune missing people inside views merge tls flood start").split()
+LOADED = {"serving", "merge", "tls", "start"}  # the parts that wrk loads, beside nginx
 
 
 def refuse(reason):
@@ -111,6 +112,7 @@ PARTS = {
     "inside": (ROUNDS, lambda binary, floor, folder, _, rounds: inside.bench(binary, floor.with_name("inflating"), folder, rounds)),
     "views": (ROUNDS, lambda binary, _, folder, __, rounds: viewing.bench(binary, folder, rounds)),
     "serving": (ROUNDS, bench_serving),
+    "start": (FEW, lambda binary, _, folder, __, rounds: starting.bench(binary, folder, rounds, SECONDS)),
     "appearing": (ROUNDS, bench_appearing),
     "watch": (FEW, lambda binary, _, folder, __, rounds: watching.bench(binary, folder, rounds)),
     "upload": (ROUNDS, lambda binary, _, folder, __, rounds: upload.bench(binary, folder, rounds)),
