@@ -24,6 +24,7 @@
 #include "lib/view/view.h"
 #include "server/http/listen.h"
 #include "server/core/store-scans.h"
+#include "server/core/server-context.h"
 #include "server/server.h"
 
 // Used by the main thread only, which waits for signals and for the end of scans.
@@ -331,7 +332,7 @@ static int start_serving(struct serve_command *s, struct err *e)
 	s->scans = store_scans_new(&scans);
 	if ((all || any) && start_server(s, STEAL_PTR(catalog), all, e) < 0)
 		return -1;
-	store_scans_start(s->scans);
+	store_scans_start(s->scans, s->server ? FIRST_PAGES_MS : 0);
 	notify_manager("READY=1"); // also during the first scan, which may take hours: clients wait in the socket
 	return 0;
 }

@@ -178,6 +178,7 @@ static void *run_watch(void *ctx)
 {
 	struct catalog_watch *w = ctx;
 	struct server_context *s = w->context;
+	changes_wait(s->changes, changes_read(s->changes), FIRST_PAGES_MS);
 	for (int64_t swept_ms = clock_ms(); !atomic_load(&w->stop);) {
 		uint32_t count = changes_read(s->changes);
 		// After an error everything is read again until that succeeds. Meanwhile the server answers from what
@@ -218,6 +219,7 @@ static int read_first(struct catalog_watch *w, struct err *e)
 	uint32_t count = changes_read(s->changes);
 	if (site_read_generations(server_context_site(s), w->lease.catalog, e) < 0 || count_totals(w, e) < 0)
 		return -1;
+	catalog_pool_give(s->catalog_pool, &w->lease); // the first page needs no other connection
 	server_context_set_current(s, count);
 	atomic_store(&s->lacks_directory, true);
 	atomic_store(&w->reopen, true);

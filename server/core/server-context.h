@@ -54,6 +54,9 @@ struct server_upstream {
 	struct project_list *project_list; // NULL: the list of projects is not merged
 };
 
+// After a start, before what no page waits for: clients that waited for the server have the processor.
+enum { FIRST_PAGES_MS = 50 };
+
 struct server_context {
 	// A request reads each once. A reload replaces them; the old ones live until the server ends.
 	struct site *_Atomic site;

@@ -309,9 +309,10 @@ struct store_scans *store_scans_new(const struct store_scans_options *o)
 	return s;
 }
 
-void store_scans_start(struct store_scans *s)
+void store_scans_start(struct store_scans *s, int64_t first_ms)
 {
-	timer_thread_start(s->timer, 0);
+	s->state.is_running = true;
+	timer_thread_start(s->timer, first_ms);
 }
 
 void store_scans_configure(struct store_scans *s, struct config *config)

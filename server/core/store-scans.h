@@ -42,8 +42,8 @@ struct store_scans_options {
 
 // The caller frees the result.
 struct store_scans *store_scans_new(const struct store_scans_options *options);
-// Starts the thread, which scans at once.
-void store_scans_start(struct store_scans *s);
+// Starts the thread, which scans after so many milliseconds. The state says at once that it is running.
+void store_scans_start(struct store_scans *s, int64_t first_ms);
 // Uses this configuration from the next scan of all on. Takes its contents.
 void store_scans_configure(struct store_scans *s, struct config *config);
 // Scans all at once, or after the current scan. Any thread, started or not.

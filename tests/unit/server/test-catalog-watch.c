@@ -49,7 +49,7 @@ static void test_the_projects_are_read_after_the_start(void **state)
 
 	struct catalog_watch *w = catalog_watch_start(s, &e);
 	assert_non_null(w);
-	catalog_pool_renew(s->catalog_pool); // nor does the thread get that connection, which it has given back
+	catalog_pool_renew(s->catalog_pool); // nor does the thread get that connection
 	assert_true(server_context_is_current(s));
 	assert_int_equal(server_context_platform_totals(s, 0).files, 1);
 	assert_false(server_context_has_directory(s));
