@@ -4,12 +4,15 @@
 #pragma once
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 
 struct buf;
 struct blob;
+
+enum { BLOB_SEND_LEAST = 64 << 10 }; // of less a copy is as cheap
 
 // Takes over the buffer's bytes and leaves b released. The caller owns the one reference. Never fails.
 struct blob *blob_from_buf(struct buf *b);
@@ -19,6 +22,10 @@ struct blob *blob_from_buf(struct buf *b);
 struct blob *blob_map(int fd, size_t size, struct err *e) MUST_CHECK;
 // The same for a file that has no name, and that only this blob has.
 struct blob *blob_map_own(int fd, size_t size, struct err *e) MUST_CHECK;
+// The descriptor of the mapped file that the bytes are of, if it has at least BLOB_SEND_LEAST, and their place in it, for
+// sendfile(2). Open as long as the caller has a reference to the blob. -1: LIMIT_FILES_SENT other files are open, or no
+// descriptor was free, or the bytes are of no such file.
+int blob_file(const char *bytes, off_t *at);
 // Makes the kernel read the first 16 MiB of a mapped file now and start on the rest, so that a later send does not wait
 // for the disk. May block. Ignores errors, such as a file that has shrunk.
 void blob_prefetch(const struct blob *b);

@@ -241,6 +241,7 @@ enum {
 	LIMIT_ANSWERS_SPOOLED = 512 << 20, // the same of answers in files; a quarter of it for one address
 	LIMIT_ANSWER_KEPT = 1 << 20,       // a page for people of more bytes is put into a file
 	LIMIT_ANSWERS_SMALL = 16 << 10, // an answer of fewer bytes does not count for that
+	LIMIT_FILES_SENT = 64, // number of large files that are open to be sent uncopied; further ones are copied
 	// Rest of an upstream file that is still downloaded after its last client has left; a quarter of the file
 	// if that is more
 	LIMIT_FETCH_REST = 4 << 20,

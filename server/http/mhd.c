@@ -2,12 +2,14 @@
 #include "server/http/mhd.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -38,8 +40,33 @@ static size_t find_second_header(const struct iovec *part)
 	return is_refusal && memcmp(first.ptr, first.ptr + first.len, first.len) == 0 ? first.len : 0;
 }
 
+// Large files are not copied, unless their file system cannot do without.
+ssize_t send(int fd, const void *bytes, size_t len, int flags)
+{
+	off_t at;
+	int file = len < BLOB_SEND_LEAST ? -1 : blob_file(bytes, &at);
+	ssize_t sent = file < 0 ? -1 : sendfile(fd, file, &at, len);
+	if (file < 0 || (sent < 0 && (errno == EINVAL || errno == ENOSYS)))
+		return syscall(SYS_sendto, fd, bytes, len, flags, NULL, 0);
+	if (sent)
+		return sent;
+	errno = EFAULT; // the file has shrunk, and ends before these bytes
+	return -1;
+}
+
+// The header waits for the first bytes of the body, which share its packet.
+static ssize_t send_head_and_file(int fd, const struct iovec *part, int flags)
+{
+	ssize_t head = syscall(SYS_sendto, fd, part[0].iov_base, part[0].iov_len, flags | MSG_MORE, NULL, 0);
+	if (head < 0 || (size_t)head < part[0].iov_len)
+		return head;
+	ssize_t body = send(fd, part[1].iov_base, part[1].iov_len, flags);
+	return body < 0 ? head : head + body; // the next call has the error
+}
+
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
+	off_t at;
 	struct iovec part[2];
 	struct msghdr once = *message;
 	size_t skipped = message->msg_iovlen == ARRAY_SIZE(part) ? find_second_header(message->msg_iov) : 0;
@@ -48,6 +75,9 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 		part[0] = (struct iovec){(char *)part[0].iov_base + skipped, skipped};
 		once.msg_iov = part;
 	}
+	if (message->msg_iovlen == ARRAY_SIZE(part) && message->msg_iov[1].iov_len >= BLOB_SEND_LEAST &&
+		blob_file(message->msg_iov[1].iov_base, &at) >= 0)
+		return send_head_and_file(fd, message->msg_iov, flags);
 	ssize_t sent = syscall(SYS_sendmsg, fd, &once, flags);
 	return sent < 0 ? sent : sent + (ssize_t)skipped;
 }

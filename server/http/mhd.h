@@ -3,7 +3,6 @@
 // workarounds for its bugs. A connection's event loop has it, or one worker while the request is suspended.
 #pragma once
 
-
 #include <stdbool.h>
 
 #include "server/http/accesslog.h"
@@ -77,7 +76,10 @@ bool mhd_response_queue(struct connection *c);
 // Upstream: parse_connection_headers() goes on after transmit_error_response_static() has built the header (0.9.75). Not
 // reported upstream.
 
-
+// Of a file libmicrohttpd sends at most 128 KB at a time, under a lock that all loops share; and where the file has shrunk, it
+// waits for the end in vain. So it has mappings of files as bytes in memory, and this sendmsg() and a send() pass large files to
+// sendfile(2).
+// Upstream: MHD_SENFILE_CHUNK_ and the lock of a response in connection.c; the same in 0.9.75 and in 1.0.1.
 
 // libmicrohttpd gives an added descriptor to the loop number fd modulo loops. Where each connection takes two or three
 // descriptors, many loops get no connection. Returns a duplicate of fd that belongs to the given loop, and closes fd;

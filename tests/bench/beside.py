@@ -10,6 +10,7 @@ import nginx
 import ours
 import pypiron
 import table
+import veth
 
 
 def start_all(stack, binary, floor_binary, store, shape, folder):
@@ -19,7 +20,9 @@ def start_all(stack, binary, floor_binary, store, shape, folder):
         return one
 
     first = kept(ours.start(binary, store, folder))
-    todo = list(lines.all_lines(shape))
+    todo = [line for line in lines.all_lines(shape) if veth.is_possible() or not line.is_far]
+    if veth.is_possible():
+        stack.enter_context(veth.link())
     look(first, todo)
     found = [first, kept(nginx.start(first, todo, folder)),
              kept(floor.start(floor_binary, first, todo, folder / "floor"))]
@@ -99,6 +102,7 @@ def bench(binary, floor_binary, store, shape, folder, count, seconds):
         heads = ["", "bytes", "requests/s", "nginx", "CPU µs", *names[1:], *(f"of {name}" for name in names[1:]), "reached"]
         text = table.text(heads, [row(line, results, names) for line in todo])
         absent = "" if "pypiron" in names else f"No pypiron: {pypiron.CLIENTS}/peers.txt is not there.\n"
+        absent += "" if veth.is_possible() else "Nothing over veth: that takes root and ip.\n"
         by_sendfile = [name for name, way in servers[1].way.items() if way == "sendfile"]
         return (f"{text}\nnginx took less with sendfile for: {', '.join(by_sendfile) or 'none'}.\n{absent}"
                 f"RSS of wheelcache after it: {servers[0].rss_bytes() / 2**20:.0f} MB.\n")

@@ -128,7 +128,7 @@ def measures(title, sizes, seconds):
     if title.startswith("RSA"):
         yield (f"page of {sizes['page']:,} bytes, connections kept",
                lambda one: one.request_us(one.page, sizes["page"], 32, seconds), BULK_MOST)
-        yield "wheel of 50 MB", lambda one: one.request_us(one.wheel, sizes["wheel"], 4, seconds), BULK_MOST
+        yield "wheel of 20 MB", lambda one: one.request_us(one.wheel, sizes["wheel"], 4, seconds), BULK_MOST
 
 
 def make_store(store):

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 
 import server
+import veth
 
 CORE = server.CORE + 1
 SUMMARY = pathlib.Path(__file__).with_name("summary.lua")
@@ -33,8 +34,9 @@ def run(one, line, seconds):
     options = [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
     one.settle()
     before = one.cpu_seconds()
-    done = subprocess.run(server.pinned(CORE, "wrk", "-t1", f"-c{line.connections}", f"-d{seconds}s", "-s", SUMMARY,
-                                        *options, f"http://127.0.0.1:{one.port}{path}"),
+    words = ["wrk", "-t1", f"-c{line.connections}", f"-d{seconds}s", "-s", str(SUMMARY), *options,
+             f"http://127.0.0.1:{one.port}{path}"]
+    done = subprocess.run(server.pinned(CORE, *(veth.command(*words) if line.is_far else words)),
                           capture_output=True, text=True, check=True)
     used = one.cpu_seconds() - before
     seen = json.loads(done.stdout.splitlines()[-1])

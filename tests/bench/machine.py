@@ -38,7 +38,7 @@ def text(binary, rounds, seconds, is_loaded):
                 *(pin.replace("==", " ") for pin in pypiron.requirements(*rivals.NAMES, *proxies.START))]
     return (f"{here}{' · '.join(versions)}\n\n"
             f"All servers on core {server.CORE}, wrk on core {load.CORE}, 32 connections kept open where a line does "
-            f"not say otherwise (4 for 50 MB);\nmedians of {rounds} interleaved rounds of {seconds} s (pypiron: every other). What counts is "
+            f"not say otherwise (4 for 20 MB);\nmedians of {rounds} interleaved rounds of {seconds} s (pypiron: every other). What counts is "
             "CPU µs of the server a request, and its ratios.\n")
 
 

@@ -16,7 +16,7 @@ import storelib  # noqa: E402
 
 MEDIAN, P99 = 4, 262
 WHEEL_BYTES = 20_000
-LARGE_WHEEL_BYTES = 50_000_000
+LARGE_WHEEL_BYTES = 20_000_000
 PAGES = (4, 30, 5_000)  # file counts of the projects whose pages are measured; the last is about that of PyPI's largest
 
 
@@ -96,7 +96,7 @@ def make_many(folder, total):
 
 
 def make_served(folder, total):
-    """A store of so many wheels, the largest project among them, the last one of 50 MB."""
+    """A store of so many wheels, the largest project among them, the last one of 20 MB."""
     counts = [*PAGES, *sizes(total - 1 - sum(PAGES))]
     made = make_projects(folder, [*tasks_of(counts), ("large", 1, LARGE_WHEEL_BYTES)])
     names = [one.project for one in made]

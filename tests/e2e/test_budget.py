@@ -122,3 +122,17 @@ def test_cost_of_a_request(store, tmp_path, monkeypatch, column, wrapper, counte
     for name, figure in cost.items():
         print(f"{name:16} {figure:10.1f} of {COST[name][column] * HEADROOM:10.1f}")
     assert all(1 < figure <= COST[name][column] * HEADROOM for name, figure in cost.items()), cost
+
+
+def test_a_large_wheel_is_not_copied(tmp_path):
+    """The kernel sends the pages of the file; only what is left of it at the end may be copied."""
+    store, size = tmp_path / "store", 1 << 20
+    wheel = storelib.make_wheel(store, "foo", "1.0", size=size)
+    server = serving.Server(store, tmp_path, ("--rescan", "0"), program=[*strace(tmp_path), optimised()])
+    part = server.get(f"/files/wheels/foo/{wheel.name}", {"Range": f"bytes=1000-{size - 1}"})
+    whole = server.get(f"/files/wheels/foo/{wheel.name}")
+    server.stop()
+    assert whole.body == wheel.path.read_bytes() and part.body == whole.body[1000:size]
+    text = "".join(path.read_text() for path in tmp_path.glob("strace.*"))
+    sent = sum(map(int, re.findall(r"^sendfile\(.*= (\d+)$", text, re.M)))
+    assert sent > 2 * (size - (1 << 16)) - 1000, text

@@ -132,6 +132,10 @@ class Tree:
         return re.sub(pattern, lambda m: "\n" * m[0].count("\n"), self.text[path], flags=re.S)
 
 
+# What a module of ours defines in place of the C library, whose functions callers mean.
+OF_C_LIBRARY = {"epoll_wait", "send", "sendmsg"}
+
+
 class Objects:
     """The global symbols that the objects of a build define and use, by the path of their source without .c."""
 
@@ -142,7 +146,7 @@ class Objects:
         for name, symbol, kind in self.symbols({str(path): name for name, path in found.items() if path}):
             if kind in "Uwv":
                 self.used_by[name].add(symbol)
-            else:
+            elif symbol not in OF_C_LIBRARY:
                 self.defined_by[symbol] = name
 
     @staticmethod

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/limits.h"
 
 static void from_buf(void **state)
 {
@@ -63,9 +64,39 @@ static void mapped(void **state)
 	blob_unref(empty);
 }
 
+// Exceeds LIMIT_FILES_SENT: further files have no descriptor until another one is given up.
+static void open_files(void **state)
+{
+	(void)state;
+	struct err e = ERR_INIT;
+	off_t at = 0;
+	struct blob *blob[LIMIT_FILES_SENT + 1];
+	FILE *f = tmpfile();
+	assert_non_null(f);
+	assert_int_equal(ftruncate(fileno(f), BLOB_SEND_LEAST), 0);
+	struct blob *small = blob_map(fileno(f), BLOB_SEND_LEAST - 1, &e);
+	assert_int_equal(blob_file(blob_view(small).ptr, &at), -1);
+	for (size_t i = 0; i < ARRAY_SIZE(blob); i++)
+		blob[i] = blob_map(fileno(f), BLOB_SEND_LEAST, &e);
+	fclose(f);
+	int fd = blob_file(blob_view(blob[0]).ptr + BLOB_SEND_LEAST - 1, &at);
+	assert_int_equal(at, BLOB_SEND_LEAST - 1);
+	assert_int_equal(lseek(fd, 0, SEEK_END), BLOB_SEND_LEAST);
+	assert_int_equal(blob_file((const char *)&at, &at), -1);
+	assert_int_equal(blob_file(blob_view(blob[LIMIT_FILES_SENT]).ptr, &at), -1);
+	blob_unref(blob[1]);
+	assert_int_equal(lseek(fd, 0, SEEK_CUR), BLOB_SEND_LEAST);
+	blob_unref(blob[0]);
+	assert_int_equal(lseek(fd, 0, SEEK_CUR), -1);
+	for (size_t i = 2; i < ARRAY_SIZE(blob); i++)
+		blob_unref(blob[i]);
+	blob_unref(small);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(from_buf), cmocka_unit_test(shared), cmocka_unit_test(mapped)};
+		cmocka_unit_test(from_buf), cmocka_unit_test(shared), cmocka_unit_test(mapped),
+		cmocka_unit_test(open_files)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
