@@ -43,6 +43,7 @@
 #include "server/upstream/upstream-pages.h"
 
 enum {
+	LOOK_ROUNDS = 5, // seconds, about, between two looks at the processors that the server may use
 	GRACE_SECONDS = 30,  // for downloads under way at the stop
 	HOOK_SECONDS = 5,    // for commands of on-change at the stop
 	COUNTER_MS = 300000, // how often the download counts are written
@@ -63,6 +64,7 @@ struct server {
 	struct catalog_watch *catalog_watch;
 	struct http *http;
 	unsigned threads;    // event loops
+	unsigned rounds;     // of look_around()
 	unsigned processors; // that the server may use, as the log said last; 0: the configuration has the number of threads
 	bool hands_over; // another process accepts from the socket: what is under way is answered in full
 	FILE *access_log;
@@ -373,7 +375,8 @@ static void look_around(void *ctx)
 {
 	struct server *s = (struct server *)(void *)((char *)ctx - offsetof(struct server, context));
 	drop_left_clients(&s->context);
-	look_at_processors(s);
+	if (s->rounds++ % LOOK_ROUNDS == 0)
+		look_at_processors(s);
 }
 
 static int start_http(struct server *s, const struct server_options *options, struct err *e)

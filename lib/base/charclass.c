@@ -14,11 +14,14 @@
 #define IS_JSON(c) (!IS_CONTROL(c) && !IS(c, '"') && !IS(c, '\\'))
 #define IS_HTML(c)                                                                                                     \
 	((!IS_CONTROL(c) || IS(c, '\t') || IS(c, '\n')) && !IS(c, '&') && !IS(c, '<') && !IS(c, '>') && !IS(c, '"'))
+#define IS_TOKEN(c)                                                                                                    \
+	(IS_UNRESERVED(c) || IS(c, '!') || ((c) >= '#' && (c) <= '\'') || IS(c, '*') || IS(c, '+') || IS(c, '^') ||     \
+		IS(c, '`') || IS(c, '|'))
 
 #define OF(c)                                                                                                          \
 	(((c) < 0x80) * CHARCLASS_ASCII | IS_GRAPHIC(c) * CHARCLASS_GRAPHIC | IS_NAME(c) * CHARCLASS_NAME |            \
 		IS_URL(c) * CHARCLASS_URL | IS_UNRESERVED(c) * CHARCLASS_UNRESERVED | IS_JSON(c) * CHARCLASS_JSON |    \
-		IS_HTML(c) * CHARCLASS_HTML)
+		IS_HTML(c) * CHARCLASS_HTML | IS_TOKEN(c) * CHARCLASS_TOKEN)
 #define FOUR(c) OF(c), OF((c) + 1), OF((c) + 2), OF((c) + 3)
 #define SIXTEEN(c) FOUR(c), FOUR((c) + 4), FOUR((c) + 8), FOUR((c) + 12)
 #define ALL(c) SIXTEEN(c), SIXTEEN((c) + 16), SIXTEEN((c) + 32), SIXTEEN((c) + 48)

@@ -14,6 +14,7 @@ enum charclass {
 	CHARCLASS_UNRESERVED = 16, // URL characters that mean the same in every part of it (section 2.3)
 	CHARCLASS_JSON = 32,       // bytes of a JSON string that need no escape (RFC 8259, section 7), without DEL
 	CHARCLASS_HTML = 64,       // bytes of HTML text and attributes that need no escape
+	CHARCLASS_TOKEN = 128,     // bytes of the name of an HTTP header (RFC 9110, section 5.6.2)
 };
 
 // Returns how many bytes at the start of s are in all these sets.

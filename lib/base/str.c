@@ -12,14 +12,13 @@ struct str str_slice(struct str s, size_t from, size_t to)
 	return (struct str){from ? s.ptr + from : s.ptr, to - from};
 }
 
-bool str_eq_nocase(struct str a, struct str b)
+// From the end: media types and names of headers begin alike.
+bool str_eq_nocase_same_length(struct str a, struct str b)
 {
-	if (a.len != b.len)
-		return false;
-	for (size_t i = 0; i < a.len; i++)
-		if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i]))
-			return false;
-	return true;
+	size_t i = a.len;
+	while (i && (a.ptr[i - 1] == b.ptr[i - 1] || ascii_lower(a.ptr[i - 1]) == ascii_lower(b.ptr[i - 1])))
+		i--;
+	return i == 0;
 }
 
 int str_cmp(struct str a, struct str b)

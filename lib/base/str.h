@@ -23,7 +23,12 @@ static inline bool str_eq(struct str a, struct str b)
 {
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
-bool str_eq_nocase(struct str a, struct str b); // ASCII only
+// ASCII only. Nearly all texts that are compared differ in their length, which needs no call.
+bool str_eq_nocase_same_length(struct str a, struct str b);
+static inline bool str_eq_nocase(struct str a, struct str b)
+{
+	return a.len == b.len && str_eq_nocase_same_length(a, b);
+}
 int str_cmp(struct str a, struct str b);        // orders by bytes; a prefix comes first
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);

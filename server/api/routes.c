@@ -156,7 +156,10 @@ const char *const route_right_name[ROUTE_RIGHT_COUNT] = {
 // Whether the path is the route's, with or without a slash at its end.
 static bool path_fits(const struct route *route, const struct urlpath *path)
 {
-	struct str rest = str_from(route->path + 1);
+	const char *first = route->path + 1;
+	if (path->count && *first != ':' && *first != path->segment[0].ptr[0])
+		return false; // as nearly all rows
+	struct str rest = str_from(first);
 	size_t i = 0;
 	for (; rest.len; i++) {
 		struct str part = str_cut(&rest, '/');
@@ -193,7 +196,7 @@ static bool is_of_method(const struct route *route, enum method method)
 static const struct route *route_of_method(const struct route *route, enum method method, const struct urlpath *path)
 {
 	const struct route *end = route_table + route_table_count;
-	for (const struct route *r = route; r < end && path_fits(r, path); r++)
+	for (const struct route *r = route; r < end && (r == route || path_fits(r, path)); r++)
 		if (is_of_method(r, method))
 			return r;
 	return route;

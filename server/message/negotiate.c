@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/charclass.h"
 #include "lib/base/decimal.h"
 
 // Weights are in thousandths.
@@ -10,22 +11,6 @@ enum { WEIGHT_FULL = 1000, WEIGHT_BAD = -1 };
 
 // How specific a range is: the most specific one decides (RFC 9110 section 12.5.1).
 enum { ALL = 1, WHOLE_TYPE, EXACT };
-
-// Cuts off the text before the next sep outside of quotes, and trims it.
-static struct str cut_unquoted(struct str *rest, char sep)
-{
-	bool is_quoted = false;
-	size_t i = 0;
-	for (; i < rest->len && (is_quoted || rest->ptr[i] != sep); i++) {
-		if (rest->ptr[i] == '"')
-			is_quoted = !is_quoted;
-		else if (is_quoted && rest->ptr[i] == '\\' && i + 1 < rest->len)
-			i++;
-	}
-	struct str part = str_slice(*rest, 0, i);
-	*rest = str_slice(*rest, i < rest->len ? i + 1 : i, rest->len);
-	return str_trim(part);
-}
 
 // RFC 9110 section 12.4.2: "0" or "1", three decimals at most, no more than 1.
 static int parse_weight(struct str s)
@@ -50,15 +35,33 @@ struct element {
 	int weight; // WEIGHT_BAD: malformed
 };
 
+static void take_part(struct element *element, struct str part, bool is_name)
+{
+	if (is_name)
+		element->name = part;
+	else if (part.len >= 2 && ascii_lower(part.ptr[0]) == 'q' && part.ptr[1] == '=')
+		element->weight = parse_weight(str_slice(part, 2, part.len));
+}
+
+// Cuts it off the list. Commas and semicolons in quotes end nothing.
 static struct element next_element(struct str *list)
 {
-	struct str rest = cut_unquoted(list, ',');
-	struct element element = {cut_unquoted(&rest, ';'), WEIGHT_FULL};
-	while (rest.len) {
-		struct str parameter = cut_unquoted(&rest, ';');
-		if (parameter.len >= 2 && ascii_lower(parameter.ptr[0]) == 'q' && parameter.ptr[1] == '=')
-			element.weight = parse_weight(str_slice(parameter, 2, parameter.len));
+	struct element element = {.weight = WEIGHT_FULL};
+	bool is_quoted = false;
+	size_t begin = 0, i = 0;
+	for (bool ended = false; !ended; i++) {
+		i += charclass_run(str_slice(*list, i, list->len), CHARCLASS_TOKEN);
+		char c = i < list->len ? list->ptr[i] : '\0';
+		ended = i >= list->len || (c == ',' && !is_quoted);
+		if (ended || (c == ';' && !is_quoted)) {
+			take_part(&element, str_trim(str_slice(*list, begin, i)), begin == 0);
+			begin = i + 1;
+		} else if (c == '"')
+			is_quoted = !is_quoted;
+		else if (c == '\\' && is_quoted && i + 1 < list->len)
+			i++;
 	}
+	*list = str_slice(*list, i < list->len ? i : list->len, list->len);
 	return element;
 }
 

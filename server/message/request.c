@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/charclass.h"
 #include "lib/base/decimal.h"
 #include "lib/base/mem.h"
 #include "lib/format/digest.h"
@@ -148,8 +149,10 @@ bool request_read_argument(const struct request *r, enum request_argument which,
 // Decodes s to out, which has room for s.len bytes. Returns the length, or -1.
 static long decode_percent(struct str s, char *out)
 {
-	size_t len = 0;
-	for (size_t i = 0; i < s.len; i++) {
+	size_t len = charclass_run(s, CHARCLASS_UNRESERVED);
+	if (len)
+		memcpy(out, s.ptr, len);
+	for (size_t i = len; i < s.len; i++) {
 		uint8_t byte = (uint8_t)s.ptr[i];
 		if (s.ptr[i] == '%') {
 			if (s.len - i < 3 || !hex_decode(str_slice(s, i + 1, i + 3), &byte, 1))
@@ -216,23 +219,25 @@ enum urlpath_result urlpath_parse(struct str raw, struct urlpath *out)
 
 enum { LINE_END = 2 };
 
-// RFC 9110 section 5.6.2. Refuses a blank before the colon as well, which would hide a length from this server.
+// Refuses a blank before the colon as well, which would hide a length from this server.
 static bool is_token(struct str s)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if (!ascii_is_alnum(s.ptr[i]) && (!s.ptr[i] || !strchr("-_.!#$%&'*+^`|~", s.ptr[i])))
-			return false;
-	return s.len > 0;
+	return s.len > 0 && charclass_run(s, CHARCLASS_TOKEN) == s.len;
+}
+
+static void check_place(struct request_check *s, struct str piece, size_t gap)
+{
+	if (!s->next)
+		return;
+	s->is_malformed |= piece.ptr != s->next;
+	s->next = piece.ptr + piece.len + gap;
 }
 
 // RFC 9112 section 2.2: another parser may end a line at a CR without LF.
 void request_check_piece(struct request_check *s, struct str piece, size_t gap)
 {
 	s->is_malformed |= str_find(piece, '\r') >= 0;
-	if (!s->next)
-		return;
-	s->is_malformed |= piece.ptr != s->next;
-	s->next = piece.ptr + piece.len + gap;
+	check_place(s, piece, gap);
 }
 
 static void note_length(struct request_check *s, struct str value)
@@ -268,9 +273,9 @@ void request_check_header(struct request_check *s, struct str name, struct str v
 		{STR("Expect"), note_expect},
 	};
 	// Between name and value are the colon and blanks.
-	request_check_piece(s, name, 1);
-	if (s->next && !s->is_malformed)
-		s->next += strspn(s->next, " \t");
+	check_place(s, name, 1);
+	while (s->next && !s->is_malformed && (*s->next == ' ' || *s->next == '\t'))
+		s->next++;
 	request_check_piece(s, value, LINE_END);
 	s->is_malformed |= !is_token(name);
 	s->hosts += str_eq_nocase(name, STR("Host"));

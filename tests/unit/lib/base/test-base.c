@@ -35,7 +35,9 @@ static void test_slices(void **state UNUSED)
 	assert_true(str_starts(rest, STR("")) && !str_slice(rest, 0, 0).ptr);
 	assert_true(str_eq(str_trim(STR(" \t x y\r\n")), STR("x y")));
 	assert_true(str_cmp(STR("a"), STR("ab")) < 0 && str_cmp(STR("b"), STR("ab")) > 0);
-	assert_true(str_eq_nocase(STR("GziP"), STR("gZIp")));
+	assert_true(str_eq_nocase(STR("GziP"), STR("gZIp")) && str_eq_nocase(STR(""), STR("")));
+	assert_false(str_eq_nocase(STR("gzip"), STR("bzip")) || str_eq_nocase(STR("gzip"), STR("gziq")));
+	assert_false(str_eq_nocase(STR("gzip"), STR("gzi")) || str_eq_nocase(STR("[zip"), STR("{zip")));
 	assert_int_equal(str_rfind(STR("a.b.c"), '.'), 3);
 	assert_int_equal(str_find(STR(""), '.'), -1);
 }

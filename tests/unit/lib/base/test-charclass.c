@@ -23,6 +23,7 @@ static const struct {
 	{CHARCLASS_URL, "!#$%&'()*+,-./:;=?@[]_~", false, false, false},
 	{CHARCLASS_UNRESERVED, "-._~", false, false, false},
 	{CHARCLASS_JSON, "!#$%&'()*+,-./:;<=>?@[]^_`{|}~", true, false, true},
+	{CHARCLASS_TOKEN, "!#$%&'*+-.^_`|~", false, false, false},
 	{CHARCLASS_HTML, "!#$%'()*+,-./:;=?@[\\]^_`{|}~", true, true, true},
 };
 

@@ -63,6 +63,8 @@ static const struct {
 	{"application/vnd.pypi.simple.latest+json;q=0.1, " JSON ";q=0.5, text/html;q=0.3", NULL, NULL, VARIANT_V1_JSON},
 	{"text/html;charset=utf-8;q=0.1, " JSON ";q=0.2", NULL, NULL, VARIANT_V1_JSON},
 	{"text/html;p=\"a,b;q=0\";q=0.7, " JSON ";q=0.2", NULL, NULL, VARIANT_HTML},
+	{"text/html;p=\"a\\\",b;q=0\";q=0.7, " JSON ";q=0.2", NULL, NULL, VARIANT_HTML},
+	{JSON ";q=0.2, text/html;p=\"a,b;q=0", NULL, NULL, VARIANT_HTML},
 	{" , text/html ,, ", NULL, NULL, VARIANT_HTML},
 	// No variant of the server.
 	{"application/json", NULL, NULL, NEGOTIATE_NOTHING},
