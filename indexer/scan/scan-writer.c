@@ -443,5 +443,5 @@ int scan_writer_finish(struct scan_writer *w, const int64_t *dropped, size_t dro
 	}
 	if ((!w->is_partial && write_scan_done(w, e) < 0))
 		return -1;
-	return commit_batch(w, e);
+	return commit_batch(w, e) < 0 ? -1 : catalog_mend_state(w->catalog, e);
 }

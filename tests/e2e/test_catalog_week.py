@@ -209,6 +209,24 @@ def test_a_thousand_records_become_one(tmp_path):
     assert at.query(ARRIVALS) == came
 
 
+def test_records_that_are_gone_are_written_by_the_next_scan(tmp_path):
+    """As those that a crash kept from being written."""
+    at = indexing.Indexed(tmp_path)
+    for version in "1.0", "1.1", "1.2":
+        at.wheel(BOOKWORM, version=version)
+        at.index()
+    came, records = at.query(ARRIVALS), at.catalog.with_name("catalog.db.arrivals")
+    sorted(records.iterdir())[1].unlink()
+    at.index()
+    assert len(list(records.iterdir())) == 3
+    shutil.rmtree(records)
+    at.index()
+    time.sleep(1.1)
+    at.catalog.unlink()
+    at.index()
+    assert at.query(ARRIVALS) == came
+
+
 def test_catalog_of_an_older_wheelcache_keeps_its_arrivals(tmp_path):
     at = indexing.Indexed(tmp_path)
     for version in "1.0", "1.1":

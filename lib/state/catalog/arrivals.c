@@ -10,6 +10,7 @@
 #include "lib/base/log.h"
 #include "lib/base/strset.h"
 #include "lib/format/jsonmap.h"
+#include "lib/os/clock.h"
 #include "lib/place/record.h"
 #include "lib/state/catalog/catalog-query.h"
 #include "lib/state/catalog/catalog.h"
@@ -57,21 +58,40 @@ static struct place_folder *open_folder_of(const struct catalog *c, bool make, s
 	return record_secret_folder(path, "", make, e);
 }
 
+#define KEY_AND(a, value)                                                                                              \
+	BY(SQL_TEXT((a)->platform), SQL_TEXT((a)->name), SQL_BYTES((a)->sha256, (a)->is_file ? SHA256_SIZE : 0),       \
+		SQL_INT(value))
+
+// NUMBER.TIME.
 static int note_record_name(void *ctx, const char *name, enum place_kind kind UNUSED, struct err *e UNUSED)
 {
-	if (strlen(name) == DIGITS && strspn(name, "0123456789") == DIGITS)
+	if (strspn(name, "0123456789") == DIGITS && (!name[DIGITS] || name[DIGITS] == '.'))
 		strset_add(ctx, name);
 	return 0;
 }
 
-static int take_row(struct catalog *c, const struct arrival *a, struct err *e)
+static int64_t number_of(const char *name)
 {
-	return catalog_run_by(c, CAME_TAKE, BY(SQL_TEXT(a->platform), SQL_TEXT(a->name),
-		SQL_BYTES(a->sha256, a->is_file ? SHA256_SIZE : 0), SQL_INT(a->arrived)), e);
+	uint64_t number = 0;
+	return decimal_parse(str_slice(str_from(name), 0, DIGITS), INT64_MAX, &number) ? (int64_t)number : 0;
 }
 
-// 1: all of it is in the table; 0: it cannot be read.
-static int take_record(struct catalog *c, struct place_folder *folder, const char *name, struct err *e)
+// Sorted: from the oldest to the newest.
+static int list_records(const struct catalog *c, struct strset *names, struct place_folder **folder, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	*folder = open_folder_of(c, false, &missing);
+	if (!*folder)
+		return err_unless_missing(e, &missing);
+	int listed = record_names(*folder, note_record_name, names, e);
+	strset_sort(names);
+	return listed;
+}
+
+enum taken { TAKEN_FAILED = -1, TAKEN_DAMAGED, TAKEN_ALL, TAKEN_GONE };
+
+// Puts what the table does not have into it.
+static enum taken take_record(struct catalog *c, struct place_folder *folder, const char *name, struct err *e)
 {
 	struct err why = ERR_INIT;
 	struct arrivals a;
@@ -79,37 +99,31 @@ static int take_record(struct catalog *c, struct place_folder *folder, const cha
 	CLEANUP(buf_release) struct buf json;
 	buf_init(&json, RECORD_MOST);
 	if (record_read(folder, name, RECORD_MOST, &json, &why) < 0 || arrivals_read(buf_view(&json), &a, &text, &why) < 0) {
+		if (why.kind == ERR_NOT_FOUND)
+			return TAKEN_GONE;
 		log_warn("times of arrival: record %s is left out: %s", name, why.msg);
-		return 0;
+		return TAKEN_DAMAGED;
 	}
 	for (size_t i = 0; i < a.count; i++)
-		if (take_row(c, &a.item[i], e) < 0)
-			return -1;
-	return 1;
+		if (catalog_run_by(c, CAME_TAKE, KEY_AND(&a.item[i], a.item[i].arrived), e) < 0)
+			return TAKEN_FAILED;
+	return TAKEN_ALL;
 }
 
-// Puts what the table does not have into it, from the newest record on. taken: gets the names of the records; NULL: nothing.
-static int take_records(struct catalog *c, struct strset *taken, struct err *e)
+// 1: done; 0: another process writes all again at this moment.
+static int take_records(struct catalog *c, struct err *e)
 {
-	struct err missing = ERR_INIT;
-	uint64_t newest = 0;
 	CLEANUP(strset_release) struct strset names = {0};
-	CLEANUP(place_folder_close) struct place_folder *folder = open_folder_of(c, false, &missing);
-	if (!folder && err_unless_missing(e, &missing) < 0)
+	CLEANUP(place_folder_close) struct place_folder *folder = NULL;
+	if (list_records(c, &names, &folder, e) < 0)
 		return -1;
-	if (folder && record_names(folder, note_record_name, &names, e) < 0)
-		return -1;
-	strset_sort(&names);
 	for (size_t i = names.count; i-- > 0;) {
-		int is_taken = take_record(c, folder, names.item[i], e);
-		if (is_taken < 0)
-			return -1;
-		if (is_taken && taken)
-			strset_add(taken, names.item[i]);
+		enum taken taken = take_record(c, folder, names.item[i], e);
+		if (taken == TAKEN_FAILED || taken == TAKEN_GONE)
+			return taken == TAKEN_GONE ? 0 : -1;
 	}
-	if (names.count && !decimal_parse(str_from(names.item[names.count - 1]), INT64_MAX, &newest))
-		newest = 0;
-	return catalog_run_by(c, CAME_SET_NUMBER, BY(SQL_INT(newest)), e);
+	int64_t newest = names.count ? number_of(names.item[names.count - 1]) : 0;
+	return catalog_run_by(c, CAME_SET_NUMBER, BY(SQL_INT(newest)), e) < 0 ? -1 : 1;
 }
 
 int arrivals_load(struct catalog *c, struct err *e)
@@ -117,109 +131,158 @@ int arrivals_load(struct catalog *c, struct err *e)
 	int64_t number = 0;
 	if (catalog_int_by(c, CAME_NUMBER, NULL, 0, &number, e) < 0)
 		return -1;
-	return number < 0 ? take_records(c, NULL, e) : 0;
+	int done = number < 0 ? 0 : 1;
+	while (done == 0)
+		done = take_records(c, e);
+	return done < 0 ? -1 : 0;
 }
 
 // --- saving ---
 
-struct arrivals_batch {
-	struct arena text;
-	struct arrival *item;
-	size_t count, room;
-};
-
-static void batch_release(struct arrivals_batch *b)
+void arrivals_release(struct arrivals_unsaved *u)
 {
-	arena_release(&b->text);
+	arena_release(&u->text);
 }
 
-static int read_batch(struct catalog *c, struct arrivals_batch *b, struct err *e)
+// q: platform, name, hash, time.
+static int read_rows(struct query *q, struct arrivals_unsaved *u, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query_by(c, CAME_UNSAVED, BY(SQL_INT(ROWS)), e);
-	int row = q ? 1 : -1;
-	while (row > 0 && (row = query_step(q, e)) > 0) {
-		const uint8_t *sha256 = query_sha256(q, 2);
-		ARENA_GROW(&b->text, b->item, b->count, b->room);
-		struct arrival *a = &b->item[b->count++];
-		*a = (struct arrival){.platform = arena_strdup(&b->text, query_text(q, 0)),
-			.name = arena_strdup(&b->text, query_text(q, 1)),
+	CLEANUP(query_end) struct query *open = q;
+	int row = open ? 1 : -1;
+	while (row > 0 && (row = query_step(open, e)) > 0) {
+		const uint8_t *sha256 = query_sha256(open, 2);
+		ARENA_GROW(&u->text, u->item, u->count, u->room);
+		struct arrival *a = &u->item[u->count++];
+		*a = (struct arrival){.platform = arena_strdup(&u->text, query_text(open, 0)),
+			.name = arena_strdup(&u->text, query_text(open, 1)),
 			.is_file = sha256 != NULL,
-			.arrived = query_int(q, 3)};
+			.arrived = query_int(open, 3)};
 		if (sha256)
 			memcpy(a->sha256, sha256, SHA256_SIZE);
 	}
 	return row;
 }
 
-static int mark_saved(struct catalog *c, const struct arrivals_batch *b, struct err *e)
+static int64_t number_for(const struct arrivals_unsaved *u, size_t row)
 {
-	for (size_t i = 0; i < b->count; i++) {
-		const struct arrival *a = &b->item[i];
-		if (catalog_run_by(c, CAME_SAVED, BY(SQL_TEXT(a->platform), SQL_TEXT(a->name),
-			    SQL_BYTES(a->sha256, a->is_file ? SHA256_SIZE : 0)), e) < 0)
-			return -1;
-	}
-	return 0;
+	return u->before + 1 + (int64_t)(row / ROWS);
 }
 
-// Another catalog of this state may have written records meanwhile.
-static int create_record(struct place_folder *folder, struct str text, int64_t *number, struct err *e)
+int arrivals_collect(struct catalog *c, struct arrivals_unsaved *u, struct err *e)
 {
-	for (;;) {
-		struct err taken = ERR_INIT;
-		char name[DIGITS + 12];
-		snprintf(name, sizeof(name), "%0*" PRId64, DIGITS, ++*number);
-		if (record_create(folder, name, text, &taken) == 0)
-			return 0;
-		if (taken.kind != ERR_CONFLICT) {
-			*e = taken;
-			return -1;
-		}
-	}
-}
-
-static int write_batch(struct catalog *c, const struct arrivals_batch *b, int64_t *number, struct err *e)
-{
-	CLEANUP(buf_release) struct buf text;
-	CLEANUP(place_folder_close) struct place_folder *folder = open_folder_of(c, true, e);
-	buf_init(&text, RECORD_MOST);
-	arrivals_write(&(struct arrivals){b->item, b->count}, &text);
-	if (!folder || catalog_int_by(c, CAME_NUMBER, NULL, 0, number, e) < 0 ||
-		create_record(folder, buf_view(&text), number, e) < 0)
-		return err_prefix(e, "times of arrival: ");
-	return mark_saved(c, b, e) < 0 ? -1 : catalog_run_by(c, CAME_SET_NUMBER, BY(SQL_INT(*number)), e);
-}
-
-// *number: of the newest record; 0: none was written.
-static int save_rows(struct catalog *c, int64_t *number, struct err *e)
-{
-	for (size_t count = ROWS; count == ROWS;) {
-		CLEANUP(batch_release) struct arrivals_batch b = {0};
-		if (read_batch(c, &b, e) < 0 || (b.count && write_batch(c, &b, number, e) < 0))
-			return -1;
-		count = b.count;
-	}
-	return 0;
-}
-
-static int write_all_again(struct catalog *c, struct err *e)
-{
-	int64_t number = 0;
-	CLEANUP(strset_release) struct strset taken = {0};
-	if (take_records(c, &taken, e) < 0 || catalog_run(c, CAME_FORGET_GONE, e) < 0 ||
-		catalog_run(c, CAME_SAVE_ALL, e) < 0 || save_rows(c, &number, e) < 0)
+	if (read_rows(catalog_query(c, CAME_UNSAVED, e), u, e) < 0)
 		return -1;
-	CLEANUP(place_folder_close) struct place_folder *folder = open_folder_of(c, false, e);
-	for (size_t i = 0; folder && i < taken.count; i++)
-		if (place_remove(folder, taken.item[i], NULL, e) < 0)
+	if (!u->count)
+		return 0;
+	if (catalog_int_by(c, CAME_NUMBER, NULL, 0, &u->before, e) < 0)
+		return -1;
+	for (size_t i = 0; i < u->count; i++)
+		if (catalog_run_by(c, CAME_SAVED, KEY_AND(&u->item[i], number_for(u, i)), e) < 0)
 			return -1;
+	return catalog_run_by(c, CAME_SET_NUMBER, BY(SQL_INT(number_for(u, u->count - 1))), e);
+}
+
+// The time makes it another name than another catalog of this state takes.
+static int create_record(struct place_folder *folder, int64_t number, const struct arrival *item, size_t count, struct err *e)
+{
+	char name[DIGITS + 48];
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, RECORD_MOST);
+	arrivals_write(&(struct arrivals){item, count}, &text);
+	snprintf(name, sizeof(name), "%0*" PRId64 ".%" PRId64, DIGITS, number, clock_wall_ns());
+	return record_create(folder, name, buf_view(&text), e);
+}
+
+static int create_records(struct place_folder *folder, const struct arrivals_unsaved *u, struct err *e)
+{
+	for (size_t i = 0, count; folder && i < u->count; i += count) {
+		count = u->count - i < ROWS ? u->count - i : ROWS;
+		if (create_record(folder, number_for(u, i), &u->item[i], count, e) < 0)
+			return -1;
+	}
 	return folder ? 0 : -1;
 }
 
-int arrivals_save(struct catalog *c, struct err *e)
+// --- writing all again ---
+
+static int forget_gone(struct catalog *c, struct err *e)
 {
-	int64_t number = 0;
-	if (save_rows(c, &number, e) < 0)
+	CLEANUP(arrivals_release) struct arrivals_unsaved gone = {0};
+	if (read_rows(catalog_query(c, CAME_GONE, e), &gone, e) < 0)
 		return -1;
-	return number && number % TOGETHER == 0 ? write_all_again(c, e) : 0;
+	for (size_t i = 0; i < gone.count; i++)
+		if (catalog_run_by(c, CAME_FORGET, KEY_AND(&gone.item[i], gone.item[i].arrived), e) < 0)
+			return -1;
+	return 0;
+}
+
+// Parts of one record: those that are written meanwhile have higher numbers, and so are newer.
+static int write_table(struct catalog *c, struct place_folder *folder, int64_t number, struct err *e)
+{
+	struct arrivals_unsaved read[2] = {{.item = &(struct arrival){.platform = "", .name = ""}, .count = 1}};
+	int written = 0;
+	for (unsigned i = 0; written == 0 && read[i].count; i ^= 1) {
+		struct arrivals_unsaved *next = &read[i ^ 1];
+		arrivals_release(next);
+		*next = (struct arrivals_unsaved){0};
+		written = read_rows(catalog_query_by(c, CAME_AFTER, KEY_AND(&read[i].item[read[i].count - 1], ROWS), e), next, e);
+		if (written == 0 && next->count)
+			written = create_record(folder, number, next->item, next->count, e);
+	}
+	arrivals_release(&read[0]);
+	arrivals_release(&read[1]);
+	return written;
+}
+
+// Not within a transaction, because thousands of files are read and removed. Where another process is at it, it goes on.
+static int write_all_again(struct catalog *c, struct err *e)
+{
+	CLEANUP(strset_release) struct strset names = {0}, taken = {0};
+	CLEANUP(place_folder_close) struct place_folder *folder = NULL;
+	if (list_records(c, &names, &folder, e) < 0)
+		return -1;
+	for (size_t i = names.count; i-- > 0;) {
+		enum taken one = take_record(c, folder, names.item[i], e);
+		if (one == TAKEN_FAILED || one == TAKEN_GONE)
+			return one == TAKEN_GONE ? 0 : -1;
+		if (one == TAKEN_ALL)
+			strset_add(&taken, names.item[i]);
+	}
+	if (taken.count && (forget_gone(c, e) < 0 || write_table(c, folder, number_of(taken.item[0]), e) < 0))
+		return -1;
+	for (size_t i = 0; i < taken.count; i++)
+		if (place_remove(folder, taken.item[i], NULL, e) < 0)
+			return -1;
+	return 0;
+}
+
+int arrivals_save(struct catalog *c, const struct arrivals_unsaved *u, struct err *e)
+{
+	struct err why = ERR_INIT;
+	if (!u->count)
+		return 0;
+	CLEANUP(place_folder_close) struct place_folder *folder = open_folder_of(c, true, e);
+	if (create_records(folder, u, e) < 0)
+		return err_prefix(e, "times of arrival: ");
+	if (number_for(u, u->count - 1) / TOGETHER > u->before / TOGETHER && write_all_again(c, &why) < 0)
+		log_warn("times of arrival stay in many records: %s", why.msg);
+	return 0;
+}
+
+int arrivals_check(struct catalog *c, bool mends, struct err *e)
+{
+	int64_t missing = 0;
+	CLEANUP(strset_release) struct strset names = {0};
+	CLEANUP(place_folder_close) struct place_folder *folder = NULL;
+	CLEANUP(buf_release) struct buf numbers;
+	buf_init(&numbers, RECORD_MOST);
+	if (list_records(c, &names, &folder, e) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++)
+		buf_printf(&numbers, " %.*s", DIGITS, names.item[i]);
+	buf_putc(&numbers, '\0');
+	int64_t lowest = names.count ? number_of(names.item[0]) : 0;
+	if (catalog_int_by(c, mends ? CAME_MEND : CAME_CHECK, BY(SQL_INT(lowest), SQL_TEXT(numbers.data)), &missing, e) < 0)
+		return -1;
+	return missing != 0;
 }

@@ -24,11 +24,22 @@ int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err
 
 int catalog_commit(struct catalog_transaction *t, struct err *e)
 {
-	if (arrivals_save(t->catalog, e) < 0 || catalog_run(t->catalog, COMMIT_WRITE, e) < 0)
+	struct catalog *c = t->catalog;
+	CLEANUP(arrivals_release) struct arrivals_unsaved unsaved = {0};
+	if (arrivals_collect(c, &unsaved, e) < 0 || catalog_run(c, COMMIT_WRITE, e) < 0)
 		return -1;
-	catalog_committed(t->catalog);
 	t->catalog = NULL;
-	return 0;
+	catalog_committed(c);
+	return arrivals_save(c, &unsaved, e);
+}
+
+int catalog_mend_state(struct catalog *c, struct err *e)
+{
+	int is_torn = arrivals_check(c, false, e);
+	if (is_torn <= 0)
+		return is_torn;
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	return catalog_begin(c, &t, e) < 0 || arrivals_check(c, true, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
 void catalog_rollback(struct catalog_transaction *t)

@@ -85,6 +85,13 @@
 	"e.sha256, e.kind, e.platform, e.python, e.made, e.received, e.arrival, e.who, e.address, e.views,"            \
 	" e.overrides, e.passed, e.failed, e.skipped, e.wheels"
 
+#define CAME_IS_MISSING "saved >= ?1 AND instr(?2, printf(' %010d', saved)) = 0"
+// Of a platform that it has read.
+#define CAME_IS_GONE                                                                                                   \
+	"sha256 <> X'' AND (SELECT scanned FROM platform WHERE name = came.platform) = 1"                              \
+	" AND NOT EXISTS (SELECT 1 FROM file f WHERE f.sha256 = came.sha256 AND f.state <> 1 AND f.filename = came.name"\
+	" AND f.platform = (SELECT id FROM platform WHERE name = came.platform))"
+
 const char *const schema_statement[STATEMENT_COUNT] = {
 	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
 	[BEGIN_READ] = "BEGIN",
@@ -214,13 +221,15 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[CAME_NUMBER] = "SELECT came FROM store",
 	[CAME_SET_NUMBER] = "UPDATE store SET came = ?1",
 	[CAME_TAKE] = "INSERT OR IGNORE INTO came VALUES (?1, ?2, ?3, ?4, 1)",
-	[CAME_UNSAVED] = "SELECT platform, name, sha256, arrived FROM came WHERE saved = 0 LIMIT ?1",
-	[CAME_SAVED] = "UPDATE came SET saved = 1 WHERE platform = ?1 AND name = ?2 AND sha256 = ?3",
-	[CAME_SAVE_ALL] = "UPDATE came SET saved = 0",
-	[CAME_FORGET_GONE] = // of platforms that it has read
-		"DELETE FROM came WHERE sha256 <> X'' AND (SELECT scanned FROM platform WHERE name = came.platform) = 1"
-		" AND NOT EXISTS (SELECT 1 FROM file f WHERE f.sha256 = came.sha256 AND f.state <> 1 AND f.filename = came.name"
-		" AND f.platform = (SELECT id FROM platform WHERE name = came.platform))",
+	[CAME_UNSAVED] = "SELECT platform, name, sha256, arrived FROM came WHERE saved = 0",
+	[CAME_SAVED] = "UPDATE came SET saved = ?4 WHERE platform = ?1 AND name = ?2 AND sha256 = ?3",
+	[CAME_CHECK] = "SELECT EXISTS (SELECT 1 FROM came WHERE " CAME_IS_MISSING ")",
+	[CAME_MEND] = "UPDATE came SET saved = 0 WHERE " CAME_IS_MISSING,
+	[CAME_AFTER] = "SELECT platform, name, sha256, arrived FROM came WHERE (platform, name, sha256) > (?1, ?2, ?3)"
+		       " ORDER BY platform, name, sha256 LIMIT ?4",
+	[CAME_GONE] = "SELECT platform, name, sha256, arrived FROM came WHERE " CAME_IS_GONE,
+	[CAME_FORGET] = "DELETE FROM came WHERE platform = ?1 AND name = ?2 AND sha256 = ?3 AND arrived = ?4"
+			" AND " CAME_IS_GONE,
 	// One row per platform; PROJECT_OLDEST covers all files, listed or not, except quarantined ones.
 	[PROJECT_PLACES] = "SELECT l.name, p.files, p.arrived FROM platform l CROSS JOIN project p ON p.platform = l.id"
 			   " WHERE p.name = ?1",

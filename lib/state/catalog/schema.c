@@ -70,7 +70,7 @@
 	"  platform TEXT NOT NULL, name TEXT NOT NULL, -- of a file, or a project\n" \
 	"  sha256 BLOB NOT NULL,    -- X'': a project\n" \
 	"  arrived INTEGER NOT NULL, -- seconds since 1970\n" \
-	"  saved INTEGER NOT NULL,  -- 1: a record has it\n" \
+	"  saved INTEGER NOT NULL,  -- number of the record that has it, or will; 1: an older one; 0: none\n" \
 	"  PRIMARY KEY (platform, name, sha256)" \
 	") STRICT, WITHOUT ROWID;" \
 	"CREATE INDEX came_unsaved ON came (saved) WHERE saved = 0;" \
