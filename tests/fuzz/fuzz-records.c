@@ -7,6 +7,7 @@
 #include "lib/base/limits.h"
 #include "lib/domain/promotion/evidence.h"
 #include "lib/state/catalog/arrivals.h"
+#include "lib/state/catalog/catalog-told.h"
 #include "lib/state/results/attempt-file.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/state/views/membership.h"
@@ -71,7 +72,7 @@ static int form_of_build(struct str text, struct buf *out, struct err *e)
 	CLEANUP(attempt_file_release) struct kept_attempt f = {0};
 	if (attempt_file_parse(text, &f, e) < 0)
 		return -1;
-	attempt_file_line(&f.attempt, f.number, out);
+	attempt_file_line(&f, out);
 	buf_str(out, f.packed);
 	return 0;
 }
@@ -86,6 +87,16 @@ static int form_of_arrivals(struct str text, struct buf *out, struct err *e)
 	return 0;
 }
 
+static int form_of_told(struct str text, struct buf *out, struct err *e)
+{
+	struct told t;
+	CLEANUP(arena_release) struct arena room = {0};
+	if (told_read(text, &t, &room, e) < 0)
+		return -1;
+	told_write(&t, out);
+	return 0;
+}
+
 static form_fn *record_of(char letter)
 {
 	switch (letter) {
@@ -97,6 +108,8 @@ static form_fn *record_of(char letter)
 		return form_of_answer;
 	case 't':
 		return form_of_tombstone;
+	case 'v':
+		return form_of_told;
 	case 'c':
 		return form_of_arrivals;
 	case 'b':

@@ -14,8 +14,6 @@ enum {
 	FILE_MOST = LIMIT_RESULT_TEXT + 2 * LIMIT_RESULT_LOG,
 };
 
-static const char totals_name[] = "totals";
-
 void attempt_file_release(struct kept_attempt *f)
 {
 	arena_release(&f->text);
@@ -43,13 +41,13 @@ static const struct jsonmap_field file_fields[] = {
 	JSONMAP_OTHER("attempt", put_attempt_key, get_attempt),
 	JSONMAP_INTEGER("number", FILE_, number),
 	JSONMAP_BOOL("sent", FILE_, attempt.is_sent),
+	JSONMAP_TOTALS("totals", FILE_, totals, results_result_name, .absent = JSONMAP_OMITTED),
 };
 static const struct jsonmap file_map = JSONMAP(FILE_, file_fields, .words = JSONMAP_BARE);
 
-void attempt_file_line(const struct results_attempt *a, int64_t number, struct buf *out)
+void attempt_file_line(const struct kept_attempt *f, struct buf *out)
 {
-	const struct kept_attempt f = {.attempt = *a, .number = number};
-	jsonmap_write(&file_map, &f, out);
+	jsonmap_write(&file_map, f, out);
 }
 
 int attempt_file_parse(struct str bytes, struct kept_attempt *out, struct err *e)
@@ -73,17 +71,17 @@ static struct place_folder *part_of(const char *folder, const char *id, bool mak
 	return record_secret_folder(folder, part, make, e);
 }
 
-int attempt_file_write(const char *folder, const struct results_attempt *a, int64_t number, struct str packed,
-	struct err *e)
+int attempt_file_write(const char *folder, const struct kept_attempt *f, struct err *e)
 {
+	const char *id = f->attempt.id;
 	CLEANUP(buf_release) struct buf bytes;
-	CLEANUP(place_folder_close) struct place_folder *part = part_of(folder, a->id, true, e);
+	CLEANUP(place_folder_close) struct place_folder *part = part_of(folder, id, true, e);
 	buf_init(&bytes, FILE_MOST);
-	attempt_file_line(a, number, &bytes);
-	buf_str(&bytes, packed);
+	attempt_file_line(f, &bytes);
+	buf_str(&bytes, f->packed);
 	if (bytes.failed)
-		return err_set(e, ERR_LIMIT, "build result %s is too large", a->id);
-	return part ? record_replace(part, a->id, buf_view(&bytes), e) : -1;
+		return err_set(e, ERR_LIMIT, "build result %s is too large", id);
+	return part ? record_replace(part, id, buf_view(&bytes), e) : -1;
 }
 
 int attempt_file_read(const char *folder, const char *id, struct kept_attempt *out, struct err *e)
@@ -140,50 +138,4 @@ int attempt_files_each(const char *folder, attempt_files_fn *fn, void *ctx, stru
 	if (top)
 		return record_names(top, walk_part, &w, e);
 	return err_unless_missing(e, &missing);
-}
-
-// --- totals ---
-
-struct totals_file {
-	const struct attempt_totals *platform;
-	size_t platforms;
-};
-
-#define TOTALS struct attempt_totals
-static const struct jsonmap_field totals_fields[] = {
-	JSONMAP_TEXT("platform", TOTALS, platform, .limit = LIMIT_FILE_NAME),
-	JSONMAP_TOTALS("attempts", TOTALS, count, results_result_name, .absent = JSONMAP_OMITTED),
-};
-static const struct jsonmap totals_map = JSONMAP(TOTALS, totals_fields);
-static const struct jsonmap_field totals_file_fields[] = {
-	JSONMAP_LIST("platforms", struct totals_file, platform, platforms, &totals_map),
-};
-static const struct jsonmap totals_file_map = JSONMAP(struct totals_file, totals_file_fields);
-
-int attempt_totals_write(const char *folder, const struct attempt_totals *t, size_t count, struct err *e)
-{
-	const struct totals_file file = {t, count};
-	CLEANUP(buf_release) struct buf text;
-	CLEANUP(place_folder_close) struct place_folder *top = record_secret_folder(folder, "", true, e);
-	buf_init(&text, LIMIT_RESULT_DOCUMENT);
-	jsonmap_write(&totals_file_map, &file, &text);
-	return top ? record_replace(top, totals_name, buf_view(&text), e) : -1;
-}
-
-int attempt_totals_read(const char *folder, const struct attempt_totals **t, size_t *count, struct arena *text, struct err *e)
-{
-	struct err missing = ERR_INIT;
-	struct totals_file file;
-	CLEANUP(buf_release) struct buf bytes;
-	CLEANUP(place_folder_close) struct place_folder *top = record_secret_folder(folder, "", false, &missing);
-	buf_init(&bytes, LIMIT_RESULT_DOCUMENT);
-	*count = 0;
-	if (!top || record_read(top, totals_name, LIMIT_RESULT_DOCUMENT, &bytes, &missing) < 0)
-		return err_unless_missing(e, &missing);
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&bytes), e);
-	if (!doc || jsonmap_read(&totals_file_map, doc, &file, text, e) < 0)
-		return err_prefix(e, "%s/%s: ", folder, totals_name);
-	*t = file.platform;
-	*count = file.platforms;
-	return 0;
 }

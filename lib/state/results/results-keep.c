@@ -118,14 +118,15 @@ int results_note_size(struct results *r, const char *id, size_t packed, struct e
 
 int results_write_file(struct results *r, const char *id, struct str packed, struct err *e)
 {
-	struct results_attempt a;
+	struct kept_attempt f = {.packed = packed};
 	CLEANUP(query_end) struct query *q = query_by(r->database, RESULTS_FIND, BY(SQL_TEXT(id)), e);
 	int row = q ? query_step(q, e) : -1;
 	if (row <= 0)
 		return row;
-	if (results_read_row(r, q, &a, e) < 0)
+	f.number = query_int(q, RESULTS_NUMBER_COLUMN);
+	if (results_read_row(r, q, &f.attempt, e) < 0 || results_totals(r, f.attempt.platform, f.totals, e) < 0)
 		return -1;
-	return attempt_file_write(r->files, &a, query_int(q, RESULTS_NUMBER_COLUMN), packed, e);
+	return attempt_file_write(r->files, &f, e);
 }
 
 // Of an attempt that has no file yet, or whose row has changed.
@@ -150,56 +151,48 @@ void results_remove_files(struct results *r, const struct strset *ids)
 
 // --- totals ---
 
-struct totals {
+// What the files of a platform say.
+struct platform_totals {
+	const char *platform;
+	uint64_t count[RESULTS_RESULT_COUNT];
+};
+
+struct settling {
+	struct results *results;
 	struct arena text;
-	struct attempt_totals *item;
+	struct platform_totals *item;
 	size_t count, room;
 };
 
-static void totals_release(struct totals *t)
+static void settling_release(struct settling *s)
 {
-	arena_release(&t->text);
+	arena_release(&s->text);
 }
 
-// Rows come by platform.
-static void add_total(struct totals *t, const char *platform, const char *result, int64_t attempts)
+static void note_totals(struct settling *s, const struct kept_attempt *f)
 {
-	int at = 0;
-	while (at < RESULTS_RESULT_COUNT && strcmp(results_result_name[at], result) != 0)
+	size_t at = 0;
+	while (at < s->count && strcmp(s->item[at].platform, f->attempt.platform) != 0)
 		at++;
-	if (at == RESULTS_RESULT_COUNT)
-		return;
-	if (!t->count || strcmp(t->item[t->count - 1].platform, platform) != 0) {
-		ARENA_GROW(&t->text, t->item, t->count, t->room);
-		t->item[t->count++] = (struct attempt_totals){.platform = arena_strdup(&t->text, platform)};
+	if (at == s->count) {
+		ARENA_GROW(&s->text, s->item, s->count, s->room);
+		s->item[s->count++].platform = arena_strdup(&s->text, f->attempt.platform);
 	}
-	t->item[t->count - 1].count[at] = (uint64_t)attempts;
+	for (int i = 0; i < RESULTS_RESULT_COUNT; i++)
+		if (f->totals[i] > s->item[at].count[i])
+			s->item[at].count[i] = f->totals[i];
 }
 
-int results_write_totals(struct results *r, struct err *e)
+// After all rows, which count themselves. Totals never become fewer.
+static int raise_totals(const struct settling *s, struct err *e)
 {
-	CLEANUP(totals_release) struct totals t = {0};
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_TOTALS, e);
-	int row = q ? 1 : -1;
-	while (row > 0 && (row = query_step(q, e)) > 0)
-		add_total(&t, query_text(q, 0), query_text(q, 1), query_int(q, 2));
-	return row < 0 ? -1 : attempt_totals_write(r->files, t.item, t.count, e);
-}
-
-// They never become fewer.
-static int take_totals(struct results *r, struct err *e)
-{
-	CLEANUP(arena_release) struct arena text = {0};
-	const struct attempt_totals *t = NULL;
-	size_t count = 0;
-	if (attempt_totals_read(r->files, &t, &count, &text, e) < 0)
-		return -1;
-	for (size_t i = 0; i < count; i++)
-		for (int at = 0; at < RESULTS_RESULT_COUNT; at++)
-			if (t[i].count[at] && query_run_by(r->database, RESULTS_RAISE_TOTAL,
-						      BY(SQL_TEXT(t[i].platform), SQL_TEXT(results_result_name[at]),
-							      SQL_INT(t[i].count[at])),
-						      e) < 0)
+	for (size_t at = 0; at < s->count; at++)
+		for (int i = 0; i < RESULTS_RESULT_COUNT; i++)
+			if (s->item[at].count[i] &&
+				query_run_by(s->results->database, RESULTS_RAISE_TOTAL,
+					BY(SQL_TEXT(s->item[at].platform), SQL_TEXT(results_result_name[i]),
+						SQL_INT(s->item[at].count[i])),
+					e) < 0)
 				return -1;
 	return 0;
 }
@@ -209,7 +202,8 @@ static int take_totals(struct results *r, struct err *e)
 // A file that is damaged harms only itself.
 static int take_attempt_file(void *ctx, const char *id, struct err *e)
 {
-	struct results *r = ctx;
+	struct settling *s = ctx;
+	struct results *r = s->results;
 	struct err why = ERR_INIT;
 	int64_t is_known = 0;
 	CLEANUP(attempt_file_release) struct kept_attempt f = {0};
@@ -221,6 +215,7 @@ static int take_attempt_file(void *ctx, const char *id, struct err *e)
 		log_warn("build result %s of %s is left out: %s", id, r->files, why.msg);
 		return 0;
 	}
+	note_totals(s, &f);
 	return results_put_row(r, &f.attempt, f.number, e) < 0 ? -1 : results_note_size(r, id, f.packed.len, e);
 }
 
@@ -241,10 +236,9 @@ static int keep_rows(struct results *r, struct err *e)
 	for (size_t i = 0; i < ids.count; i++)
 		if (results_keep(r, ids.item[i], e) < 0)
 			return -1;
-	if (!ids.count)
-		return 0;
-	log_info("%zu build results of %s are now files in %s", ids.count, r->path, r->files);
-	return results_write_totals(r, e);
+	if (ids.count)
+		log_info("%zu build results of %s are now files in %s", ids.count, r->path, r->files);
+	return 0;
 }
 
 int results_settle(struct results *r, struct err *e)
@@ -257,7 +251,8 @@ int results_settle(struct results *r, struct err *e)
 	if (query_run_by(r->database, RESULTS_BEGIN, NULL, 0, e) < 0)
 		return -1;
 	CLEANUP(results_roll_back) struct results *open = r;
-	if (keep_rows(r, e) < 0 || attempt_files_each(r->files, take_attempt_file, r, e) < 0 || take_totals(r, e) < 0 ||
+	CLEANUP(settling_release) struct settling s = {.results = r};
+	if (keep_rows(r, e) < 0 || attempt_files_each(r->files, take_attempt_file, &s, e) < 0 || raise_totals(&s, e) < 0 ||
 		query_run_by(r->database, RESULTS_SET_SETTLED, NULL, 0, e) < 0 ||
 		query_run_by(r->database, RESULTS_COMMIT, NULL, 0, e) < 0)
 		return -1;

@@ -78,6 +78,5 @@ int results_note_size(struct results *r, const char *id, size_t packed, struct e
 int results_write_file(struct results *r, const char *id, struct str packed, struct err *e) MUST_CHECK;
 // The same with the log that it has.
 int results_keep(struct results *r, const char *id, struct err *e) MUST_CHECK;
-int results_write_totals(struct results *r, struct err *e) MUST_CHECK;
 // Of rows that are gone. A file that stays is logged.
 void results_remove_files(struct results *r, const struct strset *ids);

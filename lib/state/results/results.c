@@ -386,7 +386,7 @@ static int put_whole(struct results *r, const struct results_attempt *a, const s
 		read_state(r, a, NULL, &after, e) < 0 || remove_old(r, a, keep, now, &removed, e) < 0)
 		return -1;
 	if ((packed ? results_write_file(r, a->id, *packed, e) : results_keep(r, a->id, e)) < 0 ||
-		results_write_totals(r, e) < 0 || query_run_by(r->database, RESULTS_COMMIT, NULL, 0, e) < 0)
+		query_run_by(r->database, RESULTS_COMMIT, NULL, 0, e) < 0)
 		return -1;
 	open = NULL;
 	results_remove_files(r, &removed);
