@@ -89,11 +89,15 @@ def test_it_is_told_of_once_and_once_when_it_is_back(place):
     assert LOST in serving.run("health", place.server.url).stdout
     row, = json.loads(place.server.get("/-/channel/tested/?format=json").body)["lost"]
     assert row == {"platform": DEBIAN, "project": "fast", "filename": LOST, "since": since}
-    place.server.stop()
-    place.server = place.serve(config=place.config, state=place.state)
-    serving.wait_for(place.lost, 60, "what the new server knows")
-    time.sleep(6)  # a look is every 5 seconds
-    assert len(place.lines(1)) == 1 and place.lost()[0]["since"] == since
+    for is_catalog_new in False, True:
+        place.server.stop()
+        for path in place.state.glob("catalog.db*"):
+            if is_catalog_new and path.name in ("catalog.db", "catalog.db-wal", "catalog.db-shm"):
+                path.unlink()
+        place.server = place.serve(config=place.config, state=place.state)
+        serving.wait_for(place.lost, 60, "what the new server knows")
+        time.sleep(6)  # a look is every 5 seconds
+        assert len(place.lines(1)) == 1 and place.lost()[0]["since"] == since
     place.wheel.write_bytes(place.bytes)
     place.run("index", "--quiet")
     assert place.lines(2)[1] == f"back tested {DEBIAN} fast 1.0 {LOST} {LOST} {since}"

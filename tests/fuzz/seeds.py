@@ -639,6 +639,12 @@ def records():
         "arrivals": ("c", {"arrivals": [{"platform": "debian-12-x86_64", "name": "six", "arrived": "2026-11-20T01:02:03Z"}, {
             "platform": "debian-12-x86_64", "name": "six-1.0-py3-none-any.whl", "sha256": "5" * 64, "arrived": "2026-11-21T01:02:03Z"}]}),
         "arrivals-wrong": ("c", {"arrivals": [{"platform": "debian-12-x86_64", "name": 1, "arrived": None}]}),
+        "told": ("v", {"retained": [{"view": "tested", "looked": 1795000000, "ended": 1, "ending": 2, "stale": 0, "doubt": False}],
+                       "expected": [{"view": "tested", "kind": "unit", "platform": "debian-12-x86_64", "python": "3.11",
+                                     "known": 1795000000, "newest": 0, "silent": True}],
+                       "lost": [{"view": "tested", "platform": "debian-12-x86_64", "filename": "six-1.0-py3-none-any.whl",
+                                 "sha256": "5" * 64, "since": 1795000000}]}),
+        "told-wrong": ("v", {"retained": [], "expected": [{"view": "tested"}], "lost": []}),
         "tombstone": ("t", stone), "tombstone-odd": ("t", stone | {"size": -5, "when": 7, "upstream": [], "by": None}),
         "rebuilds": ("r", {"platforms": [], "rows": [rebuild, rebuild | {"state": "fits", "build": None}]}),
         "rebuilds-build": ("r", {"platforms": [], "rows": [rebuild | {"build": 0}]}),

@@ -52,7 +52,7 @@ int arrivals_read(struct str json, struct arrivals *out, struct arena *text, str
 
 // --- its folder ---
 
-static struct place_folder *open_folder_of(const struct catalog *c, bool make, struct err *e)
+struct place_folder *arrivals_folder(const struct catalog *c, bool make, struct err *e)
 {
 	CLEANUP(mem_free) char *path = state_file_noted(catalog_path(c), STATE_FILE_ARRIVALS);
 	return record_secret_folder(path, "", make, e);
@@ -70,7 +70,7 @@ static int note_record_name(void *ctx, const char *name, enum place_kind kind UN
 	return 0;
 }
 
-static int64_t number_of(const char *name)
+static int64_t record_number(const char *name)
 {
 	uint64_t number = 0;
 	return decimal_parse(str_slice(str_from(name), 0, DIGITS), INT64_MAX, &number) ? (int64_t)number : 0;
@@ -80,7 +80,7 @@ static int64_t number_of(const char *name)
 static int list_records(const struct catalog *c, struct strset *names, struct place_folder **folder, struct err *e)
 {
 	struct err missing = ERR_INIT;
-	*folder = open_folder_of(c, false, &missing);
+	*folder = arrivals_folder(c, false, &missing);
 	if (!*folder)
 		return err_unless_missing(e, &missing);
 	int listed = record_names(*folder, note_record_name, names, e);
@@ -122,7 +122,7 @@ static int take_records(struct catalog *c, struct err *e)
 		if (taken == TAKEN_FAILED || taken == TAKEN_GONE)
 			return taken == TAKEN_GONE ? 0 : -1;
 	}
-	int64_t newest = names.count ? number_of(names.item[names.count - 1]) : 0;
+	int64_t newest = names.count ? record_number(names.item[names.count - 1]) : 0;
 	return catalog_run_by(c, CAME_SET_NUMBER, BY(SQL_INT(newest)), e) < 0 ? -1 : 1;
 }
 
@@ -217,7 +217,7 @@ static int forget_gone(struct catalog *c, struct err *e)
 }
 
 // Parts of one record: those that are written meanwhile have higher numbers, and so are newer.
-static int write_table(struct catalog *c, struct place_folder *folder, int64_t number, struct err *e)
+static int write_whole_table(struct catalog *c, struct place_folder *folder, int64_t number, struct err *e)
 {
 	struct arrivals_unsaved read[2] = {{.item = &(struct arrival){.platform = "", .name = ""}, .count = 1}};
 	int written = 0;
@@ -234,7 +234,7 @@ static int write_table(struct catalog *c, struct place_folder *folder, int64_t n
 	return written;
 }
 
-// Not within a transaction, because thousands of files are read and removed. Where another process is at it, it goes on.
+// Not in a transaction, because thousands of files are read and removed. What another process is at, it leaves.
 static int write_all_again(struct catalog *c, struct err *e)
 {
 	CLEANUP(strset_release) struct strset names = {0}, taken = {0};
@@ -248,7 +248,7 @@ static int write_all_again(struct catalog *c, struct err *e)
 		if (one == TAKEN_ALL)
 			strset_add(&taken, names.item[i]);
 	}
-	if (taken.count && (forget_gone(c, e) < 0 || write_table(c, folder, number_of(taken.item[0]), e) < 0))
+	if (taken.count && (forget_gone(c, e) < 0 || write_whole_table(c, folder, record_number(taken.item[0]), e) < 0))
 		return -1;
 	for (size_t i = 0; i < taken.count; i++)
 		if (place_remove(folder, taken.item[i], NULL, e) < 0)
@@ -261,9 +261,11 @@ int arrivals_save(struct catalog *c, const struct arrivals_unsaved *u, struct er
 	struct err why = ERR_INIT;
 	if (!u->count)
 		return 0;
-	CLEANUP(place_folder_close) struct place_folder *folder = open_folder_of(c, true, e);
-	if (create_records(folder, u, e) < 0)
+	CLEANUP(place_folder_close) struct place_folder *folder = arrivals_folder(c, true, e);
+	if (create_records(folder, u, e) < 0) {
+		e->kind = e->kind == ERR_FULL ? ERR_FULL : ERR_IO; // what the transaction has added is there, not refused
 		return err_prefix(e, "times of arrival: ");
+	}
 	if (number_for(u, u->count - 1) / TOGETHER > u->before / TOGETHER && write_all_again(c, &why) < 0)
 		log_warn("times of arrival stay in many records: %s", why.msg);
 	return 0;
@@ -281,7 +283,7 @@ int arrivals_check(struct catalog *c, bool mends, struct err *e)
 	for (size_t i = 0; i < names.count; i++)
 		buf_printf(&numbers, " %.*s", DIGITS, names.item[i]);
 	buf_putc(&numbers, '\0');
-	int64_t lowest = names.count ? number_of(names.item[0]) : 0;
+	int64_t lowest = names.count ? record_number(names.item[0]) : 0;
 	if (catalog_int_by(c, mends ? CAME_MEND : CAME_CHECK, BY(SQL_INT(lowest), SQL_TEXT(numbers.data)), &missing, e) < 0)
 		return -1;
 	return missing != 0;

@@ -17,6 +17,7 @@
 #include "lib/format/digest.h"
 
 struct catalog;
+struct place_folder;
 
 struct arrival {
 	const char *platform, *name;
@@ -32,6 +33,9 @@ struct arrivals {
 void arrivals_write(const struct arrivals *a, struct buf *out);
 // All of *out is in text. ERR_INVALID names the value that is wrong; ERR_LIMIT.
 int arrivals_read(struct str json, struct arrivals *out, struct arena *text, struct err *e) MUST_CHECK;
+
+// The folder, which has other records of the catalog too (catalog-told.h). make: as record_secret_folder().
+struct place_folder *arrivals_folder(const struct catalog *c, bool make, struct err *e) MUST_CHECK;
 
 // What a transaction has added. All zero: nothing.
 struct arrivals_unsaved {

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/catalog/catalog-told.h"
 
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/format/jsonmap.h"
+#include "lib/place/record.h"
+#include "lib/state/catalog/arrivals.h"
 #include "lib/state/catalog/catalog-query.h"
+
+// Before the end of the transaction the record is to be replaced.
+static int note_told(struct catalog *c, struct err *e)
+{
+	return catalog_run_by(c, TOLD_SET, BY(SQL_INT(0)), e);
+}
 
 // --- what views expect ---
 
@@ -33,7 +46,7 @@ int catalog_expected_put(struct catalog *c, const struct catalog_expected *row, 
 	query_bind_int(q, 5, row->known);
 	query_bind_int(q, 6, row->newest);
 	query_bind_int(q, 7, row->is_silent);
-	return query_run(q, e);
+	return query_run(q, e) < 0 ? -1 : note_told(c, e);
 }
 
 // --- what the store has lost ---
@@ -61,7 +74,7 @@ static int write_lost(struct catalog *c, enum statement id, const struct catalog
 	int written = query_step(q, e), end = written;
 	while (end > 0)
 		end = query_step(q, e);
-	return end < 0 ? -1 : written;
+	return end < 0 || (written && note_told(c, e) < 0) ? -1 : written;
 }
 
 int catalog_lost_put(struct catalog *c, const struct catalog_lost *row, struct err *e)
@@ -79,7 +92,9 @@ int catalog_lost_remove(struct catalog *c, const struct catalog_lost *row, struc
 int catalog_retained_put(struct catalog *c, const struct catalog_retained *row, struct err *e)
 {
 	return catalog_run_by(c, RETAINED_PUT, BY(SQL_TEXT(row->view), SQL_INT(row->looked), SQL_INT(row->ended),
-		SQL_INT(row->ending), SQL_INT(row->stale), SQL_INT(row->in_doubt)), e);
+		       SQL_INT(row->ending), SQL_INT(row->stale), SQL_INT(row->in_doubt)), e) < 0
+		       ? -1
+		       : note_told(c, e);
 }
 
 int catalog_retained(struct catalog *c, catalog_retained_fn *fn, void *ctx, struct err *e)
@@ -93,4 +108,180 @@ int catalog_retained(struct catalog *c, catalog_retained_fn *fn, void *ctx, stru
 			return -1;
 	}
 	return found;
+}
+
+// --- the record ---
+
+enum {
+	ROWS = 10000, // of a kind
+	RECORD_MOST = 32 << 20,
+	VALUES_MOST = 30 * ROWS,
+};
+static const char record_name[] = "told";
+
+#define RETAINED struct catalog_retained
+static const struct jsonmap_field retained_fields[] = {
+	JSONMAP_TEXT("view", RETAINED, view, .limit = LIMIT_FILE_NAME),
+	JSONMAP_INTEGER("looked", RETAINED, looked),
+	JSONMAP_INTEGER("ended", RETAINED, ended),
+	JSONMAP_INTEGER("ending", RETAINED, ending),
+	JSONMAP_INTEGER("stale", RETAINED, stale),
+	JSONMAP_BOOL("doubt", RETAINED, in_doubt),
+};
+#define EXPECTED struct catalog_expected
+static const struct jsonmap_field expected_fields[] = {
+	JSONMAP_TEXT("view", EXPECTED, view, .limit = LIMIT_FILE_NAME),
+	JSONMAP_TEXT("kind", EXPECTED, kind, .limit = LIMIT_FILE_NAME),
+	JSONMAP_TEXT("platform", EXPECTED, platform, .limit = LIMIT_FILE_NAME),
+	JSONMAP_TEXT("python", EXPECTED, python, .limit = LIMIT_FILE_NAME),
+	JSONMAP_INTEGER("known", EXPECTED, known),
+	JSONMAP_INTEGER("newest", EXPECTED, newest),
+	JSONMAP_BOOL("silent", EXPECTED, is_silent),
+};
+#define LOST struct told_lost
+static const struct jsonmap_field lost_fields[] = {
+	JSONMAP_TEXT("view", LOST, view, .limit = LIMIT_FILE_NAME),
+	JSONMAP_TEXT("platform", LOST, platform, .limit = LIMIT_FILE_NAME),
+	JSONMAP_TEXT("filename", LOST, filename, .limit = LIMIT_FILE_NAME),
+	JSONMAP_SHA256("sha256", LOST, sha256),
+	JSONMAP_INTEGER("since", LOST, since),
+};
+static const struct jsonmap retained_map = JSONMAP(RETAINED, retained_fields);
+static const struct jsonmap expected_map = JSONMAP(EXPECTED, expected_fields);
+static const struct jsonmap lost_map = JSONMAP(LOST, lost_fields);
+static const struct jsonmap_field told_fields[] = {
+	JSONMAP_LIST("retained", struct told, retained, retaineds, &retained_map, .limit = ROWS),
+	JSONMAP_LIST("expected", struct told, expected, expecteds, &expected_map, .limit = ROWS),
+	JSONMAP_LIST("lost", struct told, lost, losts, &lost_map, .limit = ROWS),
+};
+static const struct jsonmap told_map = JSONMAP(struct told, told_fields);
+
+void told_write(const struct told *t, struct buf *out)
+{
+	jsonmap_write(&told_map, t, out);
+}
+
+int told_read(struct str json, struct told *out, struct arena *text, struct err *e)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(json, VALUES_MOST, e);
+	return doc ? jsonmap_read(&told_map, doc, out, text, e) : -1;
+}
+
+static int put_all(struct catalog *c, const struct told *t, struct err *e)
+{
+	for (size_t i = 0; i < t->retaineds; i++)
+		if (catalog_retained_put(c, &t->retained[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < t->expecteds; i++)
+		if (catalog_expected_put(c, &t->expected[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < t->losts; i++) {
+		const struct told_lost *l = &t->lost[i];
+		const struct catalog_lost row = {l->view, l->platform, l->filename, l->sha256, l->since};
+		if (catalog_lost_put(c, &row, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// 1: *out has what the record says; 0: there is none.
+static int read_record(const struct catalog *c, struct told *out, struct arena *text, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(buf_release) struct buf json;
+	CLEANUP(place_folder_close) struct place_folder *folder = arrivals_folder(c, false, &why);
+	buf_init(&json, RECORD_MOST);
+	if (!folder)
+		return err_unless_missing(e, &why);
+	if (record_read(folder, record_name, RECORD_MOST, &json, &why) == 0 && told_read(buf_view(&json), out, text, &why) == 0)
+		return 1;
+	if (why.kind != ERR_NOT_FOUND)
+		log_warn("what views were told of is left out: %s", why.msg);
+	return 0;
+}
+
+int told_load(struct catalog *c, struct err *e)
+{
+	int64_t state = 0;
+	struct told t = {0};
+	CLEANUP(arena_release) struct arena text = {0};
+	if (catalog_int_by(c, TOLD_GET, NULL, 0, &state, e) < 0)
+		return -1;
+	if (state >= 0)
+		return 0;
+	int found = read_record(c, &t, &text, e);
+	if (found < 0 || put_all(c, &t, e) < 0)
+		return -1;
+	return found ? catalog_run_by(c, TOLD_SET, BY(SQL_INT(1)), e) : catalog_run(c, TOLD_SET_NEW, e);
+}
+
+static const char *kept_text(struct query *q, int column, struct arena *text)
+{
+	const char *value = query_text(q, column);
+	return arena_strdup(text, value ? value : "");
+}
+
+static int list_retained(struct catalog *c, struct told *t, struct arena *text, struct err *e)
+{
+	size_t room = 0;
+	CLEANUP(query_end) struct query *q = catalog_query(c, RETAINED_LIST, e);
+	int row = q ? 1 : -1;
+	while (row > 0 && (row = query_step(q, e)) > 0 && t->retaineds < ROWS) {
+		ARENA_GROW(text, t->retained, t->retaineds, room);
+		t->retained[t->retaineds++] = (struct catalog_retained){kept_text(q, 0, text), query_int(q, 1),
+			(uint64_t)query_int(q, 2), (uint64_t)query_int(q, 3), (uint64_t)query_int(q, 4), query_int(q, 5) != 0};
+	}
+	return row;
+}
+
+static int list_expected(struct catalog *c, struct told *t, struct arena *text, struct err *e)
+{
+	size_t room = 0;
+	CLEANUP(query_end) struct query *q = catalog_query(c, EXPECTED_LIST, e);
+	int row = q ? 1 : -1;
+	while (row > 0 && (row = query_step(q, e)) > 0 && t->expecteds < ROWS) {
+		ARENA_GROW(text, t->expected, t->expecteds, room);
+		t->expected[t->expecteds++] = (struct catalog_expected){kept_text(q, 0, text), kept_text(q, 1, text),
+			kept_text(q, 2, text), kept_text(q, 3, text), query_int(q, 4), query_int(q, 5), query_int(q, 6) != 0};
+	}
+	return row;
+}
+
+static int list_lost(struct catalog *c, struct told *t, struct arena *text, struct err *e)
+{
+	size_t room = 0;
+	CLEANUP(query_end) struct query *q = catalog_query(c, LOST_ALL, e);
+	int row = q ? 1 : -1;
+	while (row > 0 && (row = query_step(q, e)) > 0 && t->losts < ROWS) {
+		const uint8_t *sha256 = query_sha256(q, 3);
+		if (!sha256)
+			continue;
+		ARENA_GROW(text, t->lost, t->losts, room);
+		struct told_lost *l = &t->lost[t->losts++];
+		*l = (struct told_lost){.view = kept_text(q, 0, text), .platform = kept_text(q, 1, text),
+			.filename = kept_text(q, 2, text), .since = query_int(q, 4)};
+		memcpy(l->sha256, sha256, SHA256_SIZE);
+	}
+	return row;
+}
+
+// Changes are few, so that it may take its time within the transaction.
+int told_save(struct catalog *c, struct err *e)
+{
+	int64_t state = 0;
+	struct told t = {0};
+	CLEANUP(arena_release) struct arena text = {0};
+	CLEANUP(buf_release) struct buf json;
+	buf_init(&json, RECORD_MOST);
+	if (catalog_int_by(c, TOLD_GET, NULL, 0, &state, e) < 0)
+		return -1;
+	if (state != 0)
+		return 0;
+	if (list_retained(c, &t, &text, e) < 0 || list_expected(c, &t, &text, e) < 0 || list_lost(c, &t, &text, e) < 0)
+		return -1;
+	told_write(&t, &json);
+	CLEANUP(place_folder_close) struct place_folder *folder = arrivals_folder(c, true, e);
+	if (!folder || record_replace(folder, record_name, buf_view(&json), e) < 0)
+		return err_prefix(e, "what views were told of: ");
+	return catalog_run_by(c, TOLD_SET, BY(SQL_INT(1)), e);
 }

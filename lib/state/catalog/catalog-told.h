@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What servers and commands have told of, so that each thing is told of once. One thread at a time for each connection.
-// Errors and callbacks as in catalog.h.
+// Errors and callbacks as in catalog.h. It outlives the catalog: a transaction that changes it replaces the record `told`
+// in the folder of the times of arrival (arrivals.h): {"retained": […], "expected": […], "lost": […]}, the first ten thousand
+// of each; a new catalog reads it.
 #pragma once
 
-#include "lib/state/catalog/catalog-write.h"
+#include "lib/base/arena.h"
+#include "lib/state/catalog/catalog.h"
 
 // --- what views expect ---
 // What is known of the evidence that views expect ([view] expect), so that a restart forgets nothing and a change is told
@@ -53,3 +56,23 @@ int catalog_retained_put(struct catalog *c, const struct catalog_retained *row, 
 typedef int catalog_retained_fn(void *ctx, const struct catalog_retained *row, struct err *e);
 // By view.
 int catalog_retained(struct catalog *c, catalog_retained_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
+// --- the record ---
+
+struct told {
+	struct catalog_retained *retained;
+	struct catalog_expected *expected;
+	struct told_lost {
+		const char *view, *platform, *filename;
+		uint8_t sha256[SHA256_SIZE];
+		int64_t since;
+	} *lost;
+	size_t retaineds, expecteds, losts;
+};
+void told_write(const struct told *t, struct buf *out);
+// All of *out is in text. ERR_INVALID names the value that is wrong; ERR_LIMIT.
+int told_read(struct str json, struct told *out, struct arena *text, struct err *e) MUST_CHECK;
+
+// In a transaction, at its begin and before its end. A record that cannot be read is logged and left out.
+int told_load(struct catalog *c, struct err *e) MUST_CHECK;
+int told_save(struct catalog *c, struct err *e) MUST_CHECK;

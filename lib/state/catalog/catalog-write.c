@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/state/catalog/arrivals.h"
 #include "lib/state/catalog/catalog-query.h"
+#include "lib/state/catalog/catalog-told.h"
 
 int catalog_enlarge_cache(struct catalog *c, struct err *e)
 {
@@ -16,7 +17,7 @@ int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err
 	if (catalog_run(c, BEGIN_WRITE, e) < 0)
 		return -1;
 	t.catalog = c;
-	if (catalog_run(c, NEXT_CHANGE, e) < 0 || arrivals_load(c, e) < 0)
+	if (catalog_run(c, NEXT_CHANGE, e) < 0 || arrivals_load(c, e) < 0 || told_load(c, e) < 0)
 		return -1;
 	out->catalog = STEAL_PTR(t.catalog);
 	return 0;
@@ -26,7 +27,7 @@ int catalog_commit(struct catalog_transaction *t, struct err *e)
 {
 	struct catalog *c = t->catalog;
 	CLEANUP(arrivals_release) struct arrivals_unsaved unsaved = {0};
-	if (arrivals_collect(c, &unsaved, e) < 0 || catalog_run(c, COMMIT_WRITE, e) < 0)
+	if (told_save(c, e) < 0 || arrivals_collect(c, &unsaved, e) < 0 || catalog_run(c, COMMIT_WRITE, e) < 0)
 		return -1;
 	t->catalog = NULL;
 	catalog_committed(c);

@@ -425,10 +425,17 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[RETAINED_LIST] = "SELECT view, looked, ended, ending, stale, doubt FROM retained ORDER BY view",
 	[EXPECTED_FIND] = "SELECT known, newest, silent FROM expected"
 			  " WHERE view = ?1 AND kind = ?2 AND platform = ?3 AND python = ?4",
+	[EXPECTED_LIST] = "SELECT view, kind, platform, python, known, newest, silent FROM expected",
 	[EXPECTED_PUT] = "INSERT OR REPLACE INTO expected VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[LOST_LIST] = "SELECT platform, filename, sha256, since FROM lost WHERE view = ?1"
 		      " ORDER BY platform, filename, sha256",
+	[LOST_ALL] = "SELECT view, platform, filename, sha256, since FROM lost",
 	[LOST_PUT] = "INSERT INTO lost VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING RETURNING 1",
+	[TOLD_GET] = "SELECT told FROM store",
+	[TOLD_SET] = "UPDATE store SET told = ?1",
+	// An older wheelcache may have left rows.
+	[TOLD_SET_NEW] = "UPDATE store SET told = NOT EXISTS (SELECT 1 FROM retained) AND NOT EXISTS (SELECT 1 FROM expected)"
+			 " AND NOT EXISTS (SELECT 1 FROM lost)",
 	[LOST_REMOVE] = "DELETE FROM lost WHERE view = ?1 AND platform = ?2 AND filename = ?3 AND sha256 = ?4 RETURNING 1",
 	[EVIDENCE_RUNS] = "SELECT " EVIDENCE_COLUMNS " FROM evidence e WHERE e.kind = ?1 AND e.arrival >= ?2"
 			  " AND e.overrides IS NULL AND EXISTS"
