@@ -194,22 +194,27 @@ static void on_hangup(struct serve_command *s)
 	store_scans_wake(s->scans);
 }
 
+// Whether the catalog holds a scan of all platforms, or of any. Then the server can start before the next scan ends.
+static int was_scanned(struct catalog *catalog, bool *all, bool *any, struct err *e)
+{
+	return catalog_was_scanned(catalog, all, e) < 0 ? -1 : catalog_any_was_scanned(catalog, any, e);
+}
+
 // Reloads the server if a scan found a new platform folder, or made a removed catalog again.
 static int reload_changed_site(struct serve_command *s, struct err *e)
 {
 	struct store store;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (open_catalog(s, &catalog, e) < 0 || open_store(&s->session.config, &store, catalog, e) < 0)
+	bool all = false, any = false;
+	if (open_catalog(s, &catalog, e) < 0 || was_scanned(catalog, &all, &any, e) < 0)
+		return -1;
+	if (!any && !s->is_incomplete) // it was removed again meanwhile: catalog-watch wants another scan
+		return 0;
+	if (open_store(&s->session.config, &store, catalog, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *text = describe_site(s, &store);
 	store_release(&store);
 	return strcmp(text, s->serves) == 0 ? 0 : reload_server(s, &s->session.config, e);
-}
-
-// Whether the catalog holds a scan of all platforms, or of any. Then the server can start before the next scan ends.
-static int was_scanned(struct catalog *catalog, bool *all, bool *any, struct err *e)
-{
-	return catalog_was_scanned(catalog, all, e) < 0 ? -1 : catalog_any_was_scanned(catalog, any, e);
 }
 
 static int after_scan(struct serve_command *s, struct err *e)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
@@ -10,6 +11,7 @@
 #include "lib/state/catalog/catalog-upstream.h"
 #include "lib/state/upstream/owned-names.h"
 #include "server/core/simple-pages.h"
+#include "server/core/store-scans.h"
 #include "server/upstream/name-guard.h"
 #include "server/upstream/upstream-pages.h"
 
@@ -25,6 +27,8 @@ struct catalog_watch {
 	int64_t last_change, last_upstream_change; // numbers of the last changes that were applied
 	struct buf new_projects;                   // names of projects that are new, each with a NUL
 	bool is_failing;                           // an error was logged
+	char *path;                                // of the catalog
+	ino_t inode;                               // of the file there; 0: there is none
 	pthread_t thread;
 	atomic_bool reopen, stop;
 };
@@ -172,6 +176,19 @@ static int check_catalog(struct catalog_watch *w, uint32_t count, struct err *e)
 	return 0;
 }
 
+// Somebody has removed the catalog, or has put another one in its place. What is open stays, and pages are made of it until
+// a scan has made the catalog again (reload_changed_site of cli/serve.c).
+static void look_for_file(struct catalog_watch *w)
+{
+	struct stat now = {0};
+	ino_t before = w->inode;
+	w->inode = stat(w->path, &now) == 0 ? now.st_ino : 0;
+	if (!before || w->inode == before)
+		return;
+	log_warn("the catalog %s was removed: it is made again", w->path);
+	store_scans_wake(w->context->scans);
+}
+
 // Each commit raises the change count. Where there is none, or a process died between commit and raise, the catalog is
 // checked each POLL_MS.
 static void *run_watch(void *ctx)
@@ -190,6 +207,7 @@ static void *run_watch(void *ctx)
 		if (result < 0 && !w->is_failing)
 			log_error("cannot follow the catalog: %s", e.msg);
 		w->is_failing = result < 0;
+		look_for_file(w);
 		if (clock_ms() - swept_ms >= SWEEP_MS) {
 			pagecache_sweep(s->pagecache);
 			if (s->owned_names)
@@ -206,6 +224,7 @@ static void catalog_watch_free(struct catalog_watch *w)
 	catalog_pool_give(w->context->catalog_pool, &w->lease);
 	project_filter_free(w->removed_projects);
 	buf_release(&w->new_projects);
+	free(w->path);
 	free(w);
 }
 
@@ -216,6 +235,8 @@ static int read_first(struct catalog_watch *w, struct err *e)
 	struct server_context *s = w->context;
 	if (catalog_pool_take(s->catalog_pool, &w->lease, e) < 0)
 		return -1;
+	w->path = xstrdup(catalog_path(w->lease.catalog));
+	look_for_file(w);
 	uint32_t count = changes_read(s->changes);
 	if (site_read_generations(server_context_site(s), w->lease.catalog, e) < 0 || count_totals(w, e) < 0)
 		return -1;

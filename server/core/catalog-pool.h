@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool of catalog connections. A lease is used by one thread at a time. Any thread may call take, give and renew.
+// A pool of connections to one catalog file. A lease is used by one thread at a time. Any thread may call take, give and renew.
 #pragma once
 
 #include "lib/base/err.h"
@@ -15,7 +15,7 @@ struct catalog_lease {
 
 struct catalog_pool *catalog_pool_new(const char *catalog_path);
 void catalog_pool_free(struct catalog_pool *r); // all leases must have been given back; NULL is fine
-// Opens a connection where all are leased. The errors of catalog_open().
+// Opens a connection where all are leased. The errors of catalog_open(); ERR_BUSY: the file was removed.
 int catalog_pool_take(struct catalog_pool *r, struct catalog_lease *out, struct err *e) MUST_CHECK;
 // Gives a lease back. A connection with a system error is closed. A lease of zeros is fine.
 void catalog_pool_give(struct catalog_pool *r, struct catalog_lease *lease);

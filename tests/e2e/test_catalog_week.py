@@ -12,7 +12,7 @@ import indexing
 import serving
 import storelib
 import tinyupstream
-from uploading import form_of, post
+from uploading import add_token, form_of, post
 
 JAMMY, BOOKWORM = "ubuntu-22.04-x86_64", "debian-12-x86_64"
 DAY = 86400
@@ -126,6 +126,10 @@ def week_of_a_store(week, upstream):
     week.run("token", "revoke", re.search(r"\b[0-9a-f]{8}\b", serving.run("token", "list", "--config", week.config).stdout).group())
     for words in ["token", "list"], ["log"], ["explain", "six"], ["usage", "--by", "project"], ["check", "--all"]:
         week.run(*words)
+    week.lose()
+    with contextlib.closing(sqlite3.connect(week.catalog)) as connection:
+        week.said.append(("told", connection.execute("SELECT view, ended, ending, stale, doubt FROM retained").fetchall()))
+    assert week.said[-1][1]
 
 
 def week_of_builds(folder, index, loses):
@@ -186,6 +190,84 @@ def test_week_of_a_store(tmp_path):
         said.append(week.said)
     lost = [(words, before, after) for (words, before), (_, after) in zip(*said, strict=True) if before != after]
     assert lost == []
+
+
+def lose_under(server):
+    """Deletes the catalog of a server that runs."""
+    for path in server.catalog.parent.iterdir():
+        if SQLITE.fullmatch(path.name):
+            path.unlink()
+
+
+def day_of_a_running_server(folder, loses):
+    """What pages, commands and the state say in the end. loses: its catalog is deleted before each request and command."""
+    (folder / "store" / BOOKWORM).mkdir(parents=True)
+    (folder / "state").mkdir()
+    storelib.make_wheel(folder / "store" / BOOKWORM / "six", "six", "1.0", mtime=int(time.time()) - 100 * DAY)
+    config = folder / "site.conf"
+    config.write_text(f"[store]\npath = {folder}/store\n[catalog]\npath = {folder}/state/catalog.db\n")
+    server = serving.Server(None, folder / "state", options=("--config", str(config)))
+    token = add_token(server, "--note", "ci")
+
+    def run(*words):
+        return serving.run(*words, "--config", config)
+
+    def step(do):
+        if loses:
+            lose_under(server)
+        return do()
+
+    def ask(request):
+        """Until it is answered: a server whose catalog is made again may say 503, and never that something is not there."""
+        def is_answered():
+            answer = request()
+            assert answer.status in (200, 503), (answer.status, answer.body[:200])
+            return answer.status == 200
+        step(lambda: serving.wait_for(is_answered, 30, "the answer"))
+
+    def upload(project):
+        path = storelib.make_wheel(folder, project, "1.0").path
+        ask(lambda: post(server, f"/upload/{BOOKWORM}/", form_of(path), token=token))
+        ask(lambda: server.get(f"/files/{BOOKWORM}/{project}/{path.name}"))
+
+    def command(*words):
+        """Again while the server makes the catalog anew."""
+        def is_done():
+            said.append(run(*words))
+            return said[-1].returncode == 0
+        said = []
+        step(lambda: serving.wait_for(is_done, 30, words))
+
+    def is_listed(name):
+        page = server.get("/simple/copied/")
+        return page.status == 200 and name in page.body
+
+    try:
+        serving.wait_for(lambda: server.get("/-/ready").status == 200, 60, "the first scan")
+        for number in range(4):
+            upload(f"ours{number}")
+        command("freeze", "--reason", "upgrade", BOOKWORM)
+        command("thaw", BOOKWORM)
+        step(lambda: storelib.make_wheel(folder / "store" / BOOKWORM / "copied", "copied", "1.0", mtime=int(time.time())))
+        serving.wait_for(lambda: is_listed(b"copied-1.0"), 60, "what was copied")
+        command("yank", "ours1==1.0", "--reason", "bad")
+        for project in "six", "ours0", "ours3":
+            ask(lambda project=project: server.get(f"/simple/{project}/"))
+        serving.wait_for(lambda: b"ours3" in server.get("/simple/").body, 60, "all projects")
+        pages = [(server.get(path).status, server.get(path).body) for path in
+                 ["/simple/", "/simple/six/", "/simple/copied/", *(f"/simple/ours{number}/" for number in range(4))]]
+    finally:
+        server.stop()
+    week = Week.__new__(Week)
+    assert run("index", "--quiet").returncode == 0
+    did = [line for line in week.plain(run("log").stdout).splitlines() if "failed" not in line and "refused" not in line]
+    return [pages, did, *(week.plain(run(*words).stdout) for words in
+                     (["usage", "--by", "project"], ["explain", "ours1"], ["token", "list"], ["check", "--all"]))]
+
+
+def test_catalog_that_is_deleted_while_a_server_runs(tmp_path):
+    kept, lost = (day_of_a_running_server(tmp_path / name, loses) for name, loses in (("first", False), ("second", True)))
+    assert [(before, after) for before, after in zip(kept, lost, strict=True) if before != after] == []
 
 
 ARRIVALS = "SELECT filename, arrived FROM file UNION SELECT name, arrived FROM project ORDER BY 1"
