@@ -89,7 +89,7 @@ static int form_of_arrivals(struct str text, struct buf *out, struct err *e)
 
 static int form_of_told(struct str text, struct buf *out, struct err *e)
 {
-	struct told t;
+	struct told_record t;
 	CLEANUP(arena_release) struct arena room = {0};
 	if (told_read(text, &t, &room, e) < 0)
 		return -1;

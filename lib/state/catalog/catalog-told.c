@@ -150,24 +150,24 @@ static const struct jsonmap retained_map = JSONMAP(RETAINED, retained_fields);
 static const struct jsonmap expected_map = JSONMAP(EXPECTED, expected_fields);
 static const struct jsonmap lost_map = JSONMAP(LOST, lost_fields);
 static const struct jsonmap_field told_fields[] = {
-	JSONMAP_LIST("retained", struct told, retained, retaineds, &retained_map, .limit = ROWS),
-	JSONMAP_LIST("expected", struct told, expected, expecteds, &expected_map, .limit = ROWS),
-	JSONMAP_LIST("lost", struct told, lost, losts, &lost_map, .limit = ROWS),
+	JSONMAP_LIST("retained", struct told_record, retained, retaineds, &retained_map, .limit = ROWS),
+	JSONMAP_LIST("expected", struct told_record, expected, expecteds, &expected_map, .limit = ROWS),
+	JSONMAP_LIST("lost", struct told_record, lost, losts, &lost_map, .limit = ROWS),
 };
-static const struct jsonmap told_map = JSONMAP(struct told, told_fields);
+static const struct jsonmap told_map = JSONMAP(struct told_record, told_fields);
 
-void told_write(const struct told *t, struct buf *out)
+void told_write(const struct told_record *t, struct buf *out)
 {
 	jsonmap_write(&told_map, t, out);
 }
 
-int told_read(struct str json, struct told *out, struct arena *text, struct err *e)
+int told_read(struct str json, struct told_record *out, struct arena *text, struct err *e)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read_bounded(json, VALUES_MOST, e);
 	return doc ? jsonmap_read(&told_map, doc, out, text, e) : -1;
 }
 
-static int put_all(struct catalog *c, const struct told *t, struct err *e)
+static int put_all(struct catalog *c, const struct told_record *t, struct err *e)
 {
 	for (size_t i = 0; i < t->retaineds; i++)
 		if (catalog_retained_put(c, &t->retained[i], e) < 0)
@@ -185,7 +185,7 @@ static int put_all(struct catalog *c, const struct told *t, struct err *e)
 }
 
 // 1: *out has what the record says; 0: there is none.
-static int read_record(const struct catalog *c, struct told *out, struct arena *text, struct err *e)
+static int read_record(const struct catalog *c, struct told_record *out, struct arena *text, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(buf_release) struct buf json;
@@ -203,7 +203,7 @@ static int read_record(const struct catalog *c, struct told *out, struct arena *
 int told_load(struct catalog *c, struct err *e)
 {
 	int64_t state = 0;
-	struct told t = {0};
+	struct told_record t = {0};
 	CLEANUP(arena_release) struct arena text = {0};
 	if (catalog_int_by(c, TOLD_GET, NULL, 0, &state, e) < 0)
 		return -1;
@@ -221,7 +221,7 @@ static const char *kept_text(struct query *q, int column, struct arena *text)
 	return arena_strdup(text, value ? value : "");
 }
 
-static int list_retained(struct catalog *c, struct told *t, struct arena *text, struct err *e)
+static int list_retained(struct catalog *c, struct told_record *t, struct arena *text, struct err *e)
 {
 	size_t room = 0;
 	CLEANUP(query_end) struct query *q = catalog_query(c, RETAINED_LIST, e);
@@ -234,7 +234,7 @@ static int list_retained(struct catalog *c, struct told *t, struct arena *text, 
 	return row;
 }
 
-static int list_expected(struct catalog *c, struct told *t, struct arena *text, struct err *e)
+static int list_expected(struct catalog *c, struct told_record *t, struct arena *text, struct err *e)
 {
 	size_t room = 0;
 	CLEANUP(query_end) struct query *q = catalog_query(c, EXPECTED_LIST, e);
@@ -247,7 +247,7 @@ static int list_expected(struct catalog *c, struct told *t, struct arena *text, 
 	return row;
 }
 
-static int list_lost(struct catalog *c, struct told *t, struct arena *text, struct err *e)
+static int list_lost(struct catalog *c, struct told_record *t, struct arena *text, struct err *e)
 {
 	size_t room = 0;
 	CLEANUP(query_end) struct query *q = catalog_query(c, LOST_ALL, e);
@@ -269,7 +269,7 @@ static int list_lost(struct catalog *c, struct told *t, struct arena *text, stru
 int told_save(struct catalog *c, struct err *e)
 {
 	int64_t state = 0;
-	struct told t = {0};
+	struct told_record t = {0};
 	CLEANUP(arena_release) struct arena text = {0};
 	CLEANUP(buf_release) struct buf json;
 	buf_init(&json, RECORD_MOST);

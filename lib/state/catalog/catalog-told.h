@@ -59,7 +59,7 @@ int catalog_retained(struct catalog *c, catalog_retained_fn *fn, void *ctx, stru
 
 // --- the record ---
 
-struct told {
+struct told_record {
 	struct catalog_retained *retained;
 	struct catalog_expected *expected;
 	struct told_lost {
@@ -69,9 +69,9 @@ struct told {
 	} *lost;
 	size_t retaineds, expecteds, losts;
 };
-void told_write(const struct told *t, struct buf *out);
+void told_write(const struct told_record *t, struct buf *out);
 // All of *out is in text. ERR_INVALID names the value that is wrong; ERR_LIMIT.
-int told_read(struct str json, struct told *out, struct arena *text, struct err *e) MUST_CHECK;
+int told_read(struct str json, struct told_record *out, struct arena *text, struct err *e) MUST_CHECK;
 
 // In a transaction, at its begin and before its end. A record that cannot be read is logged and left out.
 int told_load(struct catalog *c, struct err *e) MUST_CHECK;

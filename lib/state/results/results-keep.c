@@ -88,6 +88,22 @@ void results_roll_back(struct results **r)
 		return; // SQLite has rolled it back
 }
 
+int results_totals(struct results *r, const char *platform, uint64_t count[RESULTS_RESULT_COUNT], struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_TOTALS, e);
+	int row = q ? 1 : -1;
+	memset(count, 0, RESULTS_RESULT_COUNT * sizeof(*count));
+	while (row > 0 && (row = query_step(q, e)) > 0) {
+		if (platform && strcmp(platform, results_text(q, 0)) != 0)
+			continue;
+		int result = results_read_result(r, results_text(q, 1), e);
+		if (result < 0)
+			return -1;
+		count[result] += (uint64_t)query_int(q, 2);
+	}
+	return row < 0 ? -1 : 0;
+}
+
 // --- files of rows ---
 
 int results_packed_log(struct results *r, const char *id, struct buf *out, struct err *e)
@@ -157,19 +173,19 @@ struct platform_totals {
 	uint64_t count[RESULTS_RESULT_COUNT];
 };
 
-struct settling {
+struct index_totals {
 	struct results *results;
 	struct arena text;
 	struct platform_totals *item;
 	size_t count, room;
 };
 
-static void settling_release(struct settling *s)
+static void index_totals_release(struct index_totals *s)
 {
 	arena_release(&s->text);
 }
 
-static void note_totals(struct settling *s, const struct kept_attempt *f)
+static void note_totals(struct index_totals *s, const struct kept_attempt *f)
 {
 	size_t at = 0;
 	while (at < s->count && strcmp(s->item[at].platform, f->attempt.platform) != 0)
@@ -184,7 +200,7 @@ static void note_totals(struct settling *s, const struct kept_attempt *f)
 }
 
 // After all rows, which count themselves. Totals never become fewer.
-static int raise_totals(const struct settling *s, struct err *e)
+static int raise_totals(const struct index_totals *s, struct err *e)
 {
 	for (size_t at = 0; at < s->count; at++)
 		for (int i = 0; i < RESULTS_RESULT_COUNT; i++)
@@ -202,7 +218,7 @@ static int raise_totals(const struct settling *s, struct err *e)
 // A file that is damaged harms only itself.
 static int take_attempt_file(void *ctx, const char *id, struct err *e)
 {
-	struct settling *s = ctx;
+	struct index_totals *s = ctx;
 	struct results *r = s->results;
 	struct err why = ERR_INIT;
 	int64_t is_known = 0;
@@ -251,7 +267,7 @@ int results_settle(struct results *r, struct err *e)
 	if (query_run_by(r->database, RESULTS_BEGIN, NULL, 0, e) < 0)
 		return -1;
 	CLEANUP(results_roll_back) struct results *open = r;
-	CLEANUP(settling_release) struct settling s = {.results = r};
+	CLEANUP(index_totals_release) struct index_totals s = {.results = r};
 	if (keep_rows(r, e) < 0 || attempt_files_each(r->files, take_attempt_file, &s, e) < 0 || raise_totals(&s, e) < 0 ||
 		query_run_by(r->database, RESULTS_SET_SETTLED, NULL, 0, e) < 0 ||
 		query_run_by(r->database, RESULTS_COMMIT, NULL, 0, e) < 0)

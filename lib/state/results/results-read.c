@@ -201,22 +201,6 @@ int64_t results_retry_time(const struct config *c, const struct results_history 
 
 // --- numbers ---
 
-int results_totals(struct results *r, const char *platform, uint64_t count[RESULTS_RESULT_COUNT], struct err *e)
-{
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_TOTALS, e);
-	int row = q ? 1 : -1;
-	memset(count, 0, RESULTS_RESULT_COUNT * sizeof(*count));
-	while (row > 0 && (row = query_step(q, e)) > 0) {
-		if (platform && strcmp(platform, results_text(q, 0)) != 0)
-			continue;
-		int result = results_read_result(r, results_text(q, 1), e);
-		if (result < 0)
-			return -1;
-		count[result] += (uint64_t)query_int(q, 2);
-	}
-	return row < 0 ? -1 : 0;
-}
-
 struct one_day {
 	int64_t day; // its number since 1970; -1: none yet
 	uint64_t good, failed;
