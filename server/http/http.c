@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/os/clock.h"
 #include "server/http/mhd.h"
+#include "server/http/sockets.h"
 #include "server/http/tls-handshakes.h"
 #include "server/http/worker-pools.h"
 #include "server/message/request.h"
@@ -19,10 +22,10 @@ enum {
 	SEARCHES = 2,   // number of expensive pages that are made at once
 	DECISIONS = 4,  // number of posted documents that are decided at once
 	POOL_SHARE = 4, // one pool may have a quarter of all connections for bodies, as its platform's volume may hang
-	REST_MS = 5000, // for what relays of TLS still have to send at the stop: a few hundred KB each
 	LINGER_SECONDS = 2, // for the next request of a client whose connection will end
+	PROBE_BODY = 20000, // bytes
+	PROBE_TURNS = 32,   // of an event loop; two answers take a handful
 	SPARE_MOST = 64,    // places for connections that are accepted before an idle one has ended
-	TLS_SOCKETS = 3,    // of a connection: the client's, and the socket pair to the library
 };
 
 struct http {
@@ -336,11 +339,14 @@ static void on_library_message(void *ctx, const char *fmt, va_list ap)
 	log_debug("http: %s", text);
 }
 
-static bool adopt_connection(void *ctx, int fd, const struct sockaddr *addr, socklen_t len)
+static void adopt_connection(void *ctx, struct tls_handshakes *handshakes, int fd, struct tls_session *session,
+	const struct sockaddr *addr, socklen_t len)
 {
 	struct http *h = ctx;
 	unsigned loops = h->options.threads ? h->options.threads : 1;
-	return MHD_add_connection(h->daemon, mhd_workarounds_for_loop(fd, h->adopted++, loops), addr, len) == MHD_YES;
+	fd = mhd_workarounds_for_loop(fd, h->adopted++, loops);
+	if (sockets_secure(fd, session, tls_handshakes_note_ended, handshakes))
+		MHD_add_connection(h->daemon, fd, addr, len); // where it fails it closes fd
 }
 
 static struct tls_handshakes *start_handshakes(struct http *h)
@@ -351,11 +357,65 @@ static struct tls_handshakes *start_handshakes(struct http *h)
 		.tls = o->tls,
 		.connections = o->connections,
 		.timeout = o->timeout,
-		.threads = o->threads ? o->threads : 1,
 		.adopt = adopt_connection,
 		.ctx = h,
 	};
 	return tls_handshakes_start(&how);
+}
+
+static enum MHD_Result answer_probe(void *ctx, struct MHD_Connection *connection, const char *url,
+	const char *method UNUSED, const char *version UNUSED, const char *bytes UNUSED, size_t *len UNUSED, void **state)
+{
+	struct MHD_Response **answer = ctx;
+	if (*state)
+		return MHD_queue_response(connection, MHD_HTTP_OK, answer[strcmp(url, "/file") == 0]);
+	*state = answer;
+	return MHD_YES;
+}
+
+static void run_probe(int fd, struct MHD_Response **answer)
+{
+	const struct sockaddr addr = {.sa_family = AF_UNIX};
+	struct MHD_Daemon *daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, answer_probe,
+		answer, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END); // so that it calls sendfile64()
+	if (!daemon) {
+		close(fd);
+		return;
+	}
+	MHD_add_connection(daemon, fd, &addr, sizeof(addr));
+	for (int i = 0; i < PROBE_TURNS; i++)
+		MHD_run(daemon);
+	MHD_stop_daemon(daemon);
+}
+
+// Whether libmicrohttpd reads and writes a connection by the functions of sockets alone, and closes it by them. Otherwise
+// answers would leave a TLS port as they are.
+static int check_library(struct err *e)
+{
+	static char body[PROBE_BODY];
+	struct sockets_probe probe = {.request = "GET /memory HTTP/1.1\r\nHost: x\r\n\r\n"
+						 "GET /file HTTP/1.1\r\nHost: x\r\n\r\n"};
+	int pair[2], file = memfd_create("probe", MFD_CLOEXEC);
+	char byte = 0;
+	if (file < 0 || ftruncate(file, PROBE_BODY) < 0 ||
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
+		mem_close(&file);
+		return err_errno(e, ERR_NET, "cannot check libmicrohttpd");
+	}
+	struct MHD_Response *answer[] = {MHD_create_response_from_buffer(PROBE_BODY, body, MHD_RESPMEM_PERSISTENT),
+		MHD_create_response_from_fd(PROBE_BODY, file)};
+	CLEANUP(mem_close) int other = pair[1];
+	bool is_called = write(other, &byte, 1) == 1 && sockets_probe(pair[0], &probe);
+	if (is_called)
+		run_probe(pair[0], answer);
+	MHD_destroy_response(answer[0]);
+	MHD_destroy_response(answer[1]);
+	if (is_called && probe.is_closed && probe.received == strlen(probe.request) && probe.sent > 2 * PROBE_BODY &&
+		recv(other, &byte, 1, 0) <= 0)
+		return 0;
+	err_set(e, ERR_NET, "libmicrohttpd %s does not read and write by this program's functions, so HTTPS would not be encrypted",
+		MHD_get_version());
+	return err_advise(e, "use the libmicrohttpd of the distribution, or nginx before a server without tls-cert");
 }
 
 static void http_free(struct http *h)
@@ -377,11 +437,11 @@ static unsigned count_spare_places(const struct http_options *o)
 
 struct http *http_start(const struct http_options *options, struct err *e)
 {
-	if (listen_begin(options->socket, options->url, e) < 0)
+	if ((options->tls && check_library(e) < 0) || listen_begin(options->socket, options->url, e) < 0)
 		return NULL;
 	struct http *h = xcalloc(1, sizeof(*h));
 	h->options = *options;
-	h->options.connections = listen_limit(options->connections, options->tls ? TLS_SOCKETS : 1);
+	h->options.connections = listen_limit(options->connections);
 	h->url = xstrdup(options->url);
 	const struct http_options *o = &h->options;
 	const struct share_options bodies = {.most = o->connections / POOL_SHARE + 1, .end = connections_end};
@@ -392,7 +452,7 @@ struct http *http_start(const struct http_options *options, struct err *e)
 	h->worker_pools = worker_pools_new("work", SEARCHES, NULL);
 	h->body_pools = worker_pools_new("receive", DECISIONS, &bodies);
 	unsigned threads = o->threads ? o->threads : 1;
-	// With TLS, tls_handshakes keeps the limit. The library needs more, as it may close one late.
+	// With TLS, tls_handshakes keeps the limit. The library gives each loop a part of its own, and it may end one late.
 	unsigned connections = o->tls ? 2 * h->options.connections : h->options.connections;
 	struct MHD_OptionItem items[] = {
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_library_message, NULL},
@@ -445,15 +505,13 @@ void http_stop(struct http *h, unsigned grace)
 {
 	if (!h)
 		return;
-	int64_t ends_at = clock_ms() + 1000 * (int64_t)grace;
 	CLEANUP(mem_close) int fd UNUSED = stop_accepting(h); // closed after the daemon
 	connections_drain(h->connections, grace, h->options.is_passed ? LINGER_SECONDS : 0);
 	if (h->options.cancel)
 		h->options.cancel(h->options.ctx);
 	connections_await_resumed(h->connections);
 	MHD_stop_daemon(h->daemon);
-	int64_t left = ends_at - clock_ms();
-	tls_handshakes_free(h->handshakes, left < 0 ? 0 : left < REST_MS ? (unsigned)left : REST_MS);
+	tls_handshakes_free(h->handshakes);
 	if (!h->options.is_passed)
 		listen_end(h->url);
 	http_free(h);

@@ -225,7 +225,7 @@ void listen_peer(const struct sockaddr *addr, char out[REQUEST_PEER])
 		snprintf(out, REQUEST_PEER, "unix");
 }
 
-unsigned listen_limit(unsigned wanted, unsigned files)
+unsigned listen_limit(unsigned wanted)
 {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
@@ -235,7 +235,6 @@ unsigned listen_limit(unsigned wanted, unsigned files)
 		return wanted;
 	unsigned most = limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT
 							      : (unsigned)limit.rlim_cur / 2;
-	most /= files;
 	if (most < wanted)
 		log_warn("%u connections at most: the limit of open files allows no more", most);
 	return most < wanted ? most : wanted;

@@ -19,9 +19,8 @@ int listen_begin(int socket, const char *url, struct err *e) MUST_CHECK;
 void listen_end(const char *url);
 // The address of the client as text; "unix" for a socket file or NULL.
 void listen_peer(const struct sockaddr *addr, char out[REQUEST_PEER]);
-// Raises the process's limit of open files to its maximum. Returns how many of the wanted connections it allows, each
-// of which takes the given number of files.
-unsigned listen_limit(unsigned wanted, unsigned files);
+// Raises the process's limit of open files to its maximum. Returns how many of the wanted connections it allows.
+unsigned listen_limit(unsigned wanted);
 
 // The listening socket that another process made and passed to this one at its start, by the protocol of
 // sd_listen_fds(3): a .socket unit of systemd, or any supervisor. It stays open in that process, so clients that connect

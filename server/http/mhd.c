@@ -2,17 +2,12 @@
 #include "server/http/mhd.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/sendfile.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <microhttpd.h>
@@ -29,57 +24,6 @@ size_t MHD_get_reason_phrase_len_for(unsigned status);
 int epoll_wait(int epoll, struct epoll_event *events, int room, int timeout)
 {
 	return epoll_pwait(epoll, events, room > 1 ? room - 1 : room, timeout, NULL);
-}
-
-// The length of a header that stands twice in the part; 0: it does not. Of refusals only.
-static size_t find_second_header(const struct iovec *part)
-{
-	static const struct str begin = STR("HTTP/1.1 4"), end = STR("\r\n\r\n");
-	struct str first = {part->iov_base, part->iov_len / 2};
-	bool is_refusal = part->iov_len % 2 == 0 && str_starts(first, begin) && str_ends(first, end);
-	return is_refusal && memcmp(first.ptr, first.ptr + first.len, first.len) == 0 ? first.len : 0;
-}
-
-// Large files are not copied, unless their file system cannot do without.
-ssize_t send(int fd, const void *bytes, size_t len, int flags)
-{
-	off_t at;
-	int file = len < BLOB_SEND_LEAST ? -1 : blob_file(bytes, &at);
-	ssize_t sent = file < 0 ? -1 : sendfile(fd, file, &at, len);
-	if (file < 0 || (sent < 0 && (errno == EINVAL || errno == ENOSYS)))
-		return syscall(SYS_sendto, fd, bytes, len, flags, NULL, 0);
-	if (sent)
-		return sent;
-	errno = EFAULT; // the file has shrunk, and ends before these bytes
-	return -1;
-}
-
-// The header waits for the first bytes of the body, which share its packet.
-static ssize_t send_head_and_file(int fd, const struct iovec *part, int flags)
-{
-	ssize_t head = syscall(SYS_sendto, fd, part[0].iov_base, part[0].iov_len, flags | MSG_MORE, NULL, 0);
-	if (head < 0 || (size_t)head < part[0].iov_len)
-		return head;
-	ssize_t body = send(fd, part[1].iov_base, part[1].iov_len, flags);
-	return body < 0 ? head : head + body; // the next call has the error
-}
-
-ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
-{
-	off_t at;
-	struct iovec part[2];
-	struct msghdr once = *message;
-	size_t skipped = message->msg_iovlen == ARRAY_SIZE(part) ? find_second_header(message->msg_iov) : 0;
-	if (skipped) {
-		memcpy(part, message->msg_iov, sizeof(part));
-		part[0] = (struct iovec){(char *)part[0].iov_base + skipped, skipped};
-		once.msg_iov = part;
-	}
-	if (message->msg_iovlen == ARRAY_SIZE(part) && message->msg_iov[1].iov_len >= BLOB_SEND_LEAST &&
-		blob_file(message->msg_iov[1].iov_base, &at) >= 0)
-		return send_head_and_file(fd, message->msg_iov, flags);
-	ssize_t sent = syscall(SYS_sendmsg, fd, &once, flags);
-	return sent < 0 ? sent : sent + (ssize_t)skipped;
 }
 
 static _Thread_local struct {

@@ -70,19 +70,8 @@ bool mhd_response_queue(struct connection *c);
 // Upstream: the loop "while (MAX_EVENTS == num_events)" of MHD_epoll(), since commit 9fe0e9d4 (2013); the same in
 // 0.9.75, in 1.0.1 and after it. Not reported upstream.
 
-// Of a malformed Content-Length libmicrohttpd puts the header of its refusal twice into its buffer, so that the second one
-// takes the place of the body. So this module also defines a sendmsg() that replaces the C library's: it sends a header of a
-// refusal that stands there twice once, and changes nothing else.
-// Upstream: parse_connection_headers() goes on after transmit_error_response_static() has built the header (0.9.75). Not
-// reported upstream.
-
-// Of a file libmicrohttpd sends at most 128 KB at a time, under a lock that all loops share; and where the file has shrunk, it
-// waits for the end in vain. So it has mappings of files as bytes in memory, and this sendmsg() and a send() pass large files to
-// sendfile(2).
-// Upstream: MHD_SENFILE_CHUNK_ and the lock of a response in connection.c; the same in 0.9.75 and in 1.0.1.
-
-// libmicrohttpd gives an added descriptor to the loop number fd modulo loops. Where each connection takes two or three
-// descriptors, many loops get no connection. Returns a duplicate of fd that belongs to the given loop, and closes fd;
+// libmicrohttpd gives an added descriptor to the loop number fd modulo loops. Where other descriptors come between those of
+// connections, many loops get no connection. Returns a duplicate of fd that belongs to the given loop, and closes fd;
 // if no descriptor is free, returns fd.
 // Upstream: intended ("we use the socket as the initial offset into the pool for load balancing", in daemon.c); the
 // same in 0.9.75, in 1.0.1 and after it. Not reported upstream.

@@ -4,7 +4,7 @@
 // clients of an address at a time. At most LIMIT_HANDSHAKES clients are in a handshake; for one more, the thread drops
 // the oldest of the address that has the most. An IPv6 /64 counts as one address.
 //
-// One thread calls the functions.
+// One thread calls the functions, unless stated otherwise.
 #pragma once
 
 #include <stdbool.h>
@@ -17,12 +17,12 @@ struct tls_handshakes;
 struct tls_handshakes_options {
 	int socket;           // listening; closed by tls_handshakes_quiesce()
 	struct tls *tls;      // borrowed
-	unsigned connections; // limit, including those of the relays; further ones are not accepted yet
+	unsigned connections; // limit, with and without a complete handshake; further ones are not accepted yet
 	unsigned timeout;     // seconds without progress; for a handshake at most LIMIT_HANDSHAKE_SECONDS
-	unsigned threads;     // number of relay threads
-	// Takes over fd, the plain end of a connection from this address. Called by the thread. False: it has closed
-	// fd.
-	bool (*adopt)(void *ctx, int fd, const struct sockaddr *addr, socklen_t len);
+	// Takes over the socket and the session of a connection from this address. Called by the thread. When the connection
+	// ends, tls_handshakes_note_ended(h) is called.
+	void (*adopt)(void *ctx, struct tls_handshakes *h, int fd, struct tls_session *session,
+		const struct sockaddr *addr, socklen_t len);
 	void *ctx;
 };
 
@@ -32,6 +32,7 @@ struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options 
 // Stops accepting, lets the handshakes under way end for at most the given milliseconds, and drops the others.
 // Afterwards adopt is not called any more.
 void tls_handshakes_quiesce(struct tls_handshakes *h, unsigned milliseconds);
-// Called after tls_handshakes_quiesce(), when libmicrohttpd has closed its ends. The relays send the rest for at most
-// the given milliseconds. NULL is fine.
-void tls_handshakes_free(struct tls_handshakes *h, unsigned milliseconds);
+// A connection that adopt took has ended: the thread may accept another one. Any thread, until tls_handshakes_free().
+void tls_handshakes_note_ended(void *handshakes);
+// Called after tls_handshakes_quiesce(), when all connections have ended. NULL is fine.
+void tls_handshakes_free(struct tls_handshakes *h);

@@ -6,6 +6,7 @@
 // ticket keys exist in memory only, for TLS_TICKET_SECONDS. A ticket of older keys leads to a full handshake.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,7 +17,7 @@ struct tls;
 
 enum {
 	TLS_TICKET_SECONDS = 4 * 3600, // lifetime of the ticket keys
-	TLS_RECORD = 16 << 10,         // most bytes of one tls_read() (RFC 8446 section 5.1)
+	TLS_RECORD = 16 << 10,         // most bytes of a record (RFC 8446 section 5.1)
 };
 
 // The caller frees *out. Both paths NULL: no TLS, and *out is NULL. ERR_USAGE where one of them is missing, or the
@@ -32,14 +33,14 @@ int tls_url(char **url, struct err *e) MUST_CHECK;
 
 // --- one connection; one thread at a time ---
 
+struct iovec;
 struct tls_session;
 
-// Why a call did not complete. All are negative, unlike a count of bytes.
+// Why a handshake is not complete. All are negative.
 enum tls_outcome {
 	TLS_WANTS_READ = -1,  // call again when the socket is readable
 	TLS_WANTS_WRITE = -2, // call again when the socket is writable
-	TLS_ENDED = -3,       // the client sends nothing more
-	TLS_FAILED = -4,
+	TLS_FAILED = -3,
 };
 
 // The session of a new connection; the caller frees it. The caller owns the socket, which does not block and stays open
@@ -47,13 +48,17 @@ enum tls_outcome {
 struct tls_session *tls_accept(struct tls *t, int fd);
 // 0 when the handshake is complete, or an outcome.
 int tls_handshake(struct tls_session *s);
-// Returns how many bytes it read, or an outcome. room is at least TLS_RECORD, so that no decrypted byte stays in the
-// session. TLS_WANTS_READ may come while the socket has more, so that no client occupies the caller: it needs
-// level-triggered events.
-ssize_t tls_read(struct tls_session *s, char *out, size_t room);
-// Returns how many bytes it wrote, perhaps not all, or an outcome. After an outcome the caller passes the same bytes
-// again, perhaps at another address.
-ssize_t tls_write(struct tls_session *s, const char *bytes, size_t len);
+// The socket has another descriptor from now on.
+void tls_move(struct tls_session *s, int fd);
+
+// After the handshake, for a caller that waits for edge-triggered events as on a plain socket. They return what recv() and
+// sendmsg() would, and set errno. Where they return less than there is room for, or EAGAIN, an event follows. EINTR: the
+// caller lets others go first and calls again.
+ssize_t tls_receive(struct tls_session *s, char *out, size_t room);
+// Sends as few records as possible. After an error the caller passes the same bytes again, perhaps at another address. They
+// may be of mapped files that shrink: EFAULT.
+enum { TLS_PARTS = 2 }; // at most
+ssize_t tls_send(struct tls_session *s, const struct iovec *part, size_t parts);
 // Sends close_notify, if the socket has room for it.
 void tls_end(struct tls_session *s);
 void tls_session_free(struct tls_session *s); // NULL is fine

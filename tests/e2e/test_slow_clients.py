@@ -184,13 +184,14 @@ def test_bodies_at_one_byte_a_second(server):
 def test_a_thousand_idle_connections(serve, store, authority):
     raise_file_limit(2 * IDLE + 500)
     server = serve(store, config=f"[server]\ntimeout = {MANY}\nconnections = 2000\n", authority=authority)
-    with contextlib.ExitStack() as stack, Others(server, f"{IDLE} idle connections"):
-        idle = [stack.enter_context(server.socket()) for _ in range(IDLE)]
+    count = IDLE // 4 if authority else IDLE  # or the first ends before the last has its handshake
+    with contextlib.ExitStack() as stack, Others(server, f"{count} idle connections"):
+        idle = [stack.enter_context(server.socket()) for _ in range(count)]
         for one in idle[::3]:
             one.sendall(b"GET /simple/foo/ HT")
         for one in idle[1::3]:
             one.sendall(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\n\r\n")
-        serving.wait_for(lambda: sockets(server) > IDLE, MANY, "all of them")
+        serving.wait_for(lambda: sockets(server) > count, MANY, "all of them")
         serving.wait_for(lambda: all(map(is_closed, idle)), MANY + LATE, "the end of all that were idle")
     serving.wait_for(lambda: sockets(server) < 100, LATE, "their descriptors")
 

@@ -133,7 +133,7 @@ class Tree:
 
 
 # What a module of ours defines in place of the C library, whose functions callers mean.
-OF_C_LIBRARY = {"epoll_wait", "send", "sendmsg"}
+OF_C_LIBRARY = {"close", "epoll_wait", "recv", "send", "sendfile64", "sendmsg", "shutdown"}
 
 
 class Objects:
