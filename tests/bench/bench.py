@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """make bench, in one run: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune,
 what is missing, pages about many projects, what it costs to look inside wheels, or to watch a store, views with a membership,
-proxies of one upstream, TLS beside nginx, floods, starts and memory.
+proxies of one upstream, resolvers, TLS beside nginx, floods, starts and memory.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
 BENCH_ONLY runs only some parts, for example "serving index"; BENCH_KEEP=1 writes bench/PART.md for each part that ran."""
@@ -25,6 +25,7 @@ import merging
 import nginx
 import people
 import pruning
+import resolving
 import scans
 import server
 import shape
@@ -39,7 +40,7 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 FEW = min(ROUNDS, 3)  # of what takes minutes
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing watch upload prune missing people inside views merge tls flood start").split()
+ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing watch upload prune missing people inside views merge resolve tls flood start").split()
 LOADED = {"serving", "merge", "tls", "start"}  # the parts that wrk loads, beside nginx
 
 
@@ -54,7 +55,7 @@ def check_tools(binary):
     for tool in ["taskset", "sha256sum", *(["wrk"] if LOADED & set(ONLY) else [])]:
         if not shutil.which(tool):
             refuse(f"{tool} is not installed")
-    if (LOADED | {"prune"}) & set(ONLY) and not nginx.program():
+    if (LOADED | {"prune", "resolve"}) & set(ONLY) and not nginx.program():
         refuse("nginx is not installed")
     if not {server.CORE, load.CORE} <= os.sched_getaffinity(0):
         refuse("two processors are wanted, one for the servers and one for the load")
@@ -117,6 +118,7 @@ PARTS = {
     "watch": (FEW, lambda binary, _, folder, __, rounds: watching.bench(binary, folder, rounds)),
     "upload": (ROUNDS, lambda binary, _, folder, __, rounds: upload.bench(binary, folder, rounds)),
     "merge": (ROUNDS, lambda binary, _, folder, __, rounds: merging.bench(binary, folder, rounds, SECONDS)),
+    "resolve": (FEW, lambda binary, _, folder, __, rounds: resolving.bench(binary, folder, rounds)),
     "tls": (ROUNDS, lambda binary, _, folder, __, rounds: handshakes.bench(binary, folder, rounds, SECONDS)),
     "flood": (1, lambda binary, _, folder, __, rounds: flooding.bench(binary, folder, rounds)),
 }

@@ -150,10 +150,10 @@ START = {"wheelcache": start_wheelcache, FITTING: start_fitting, "nginx": start_
 
 
 class Kinds:
-    """The kinds of proxies, and how to start one."""
+    """The kinds of proxies, and how to start one. only: the names of those that are wanted, of the others in ../shared."""
 
-    def __init__(self, stack, binary, folder, origin, store):
-        pins = pypiron.requirements(*START)
+    def __init__(self, stack, binary, folder, origin, store, only=START):
+        pins = pypiron.requirements(*only)
         programs = clients.environment(" ".join(pins)) / "bin" if pins else None
         self.where = {"wheelcache": binary, FITTING: binary, "nginx": None} | {pin.partition("==")[0]: programs for pin in pins}
         if "devpi-server" in self.where:
