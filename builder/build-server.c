@@ -107,20 +107,12 @@ struct row_source *row_source_of_server(const char *base, const char *platform, 
 	return s;
 }
 
-static int open_own_results(struct row_source *s, const char *catalog, struct err *e)
-{
-	struct err why = ERR_INIT;
-	CLEANUP(mem_free) char *path = state_file(s->config, catalog, STATE_FILE_BUILDS);
-	CLEANUP(mem_free) char *attempts = state_file(s->config, catalog, STATE_FILE_ATTEMPTS);
-	return results_open_read(path, attempts, &s->results, &why) == 0 ? 0 : err_unless_missing(e, &why);
-}
-
 static int open_own_store(struct row_source *s, const char *catalog, struct err *e)
 {
 	if (store_open(s->config, STORE_PATIENT, &s->store, e) < 0)
 		return -1;
 	if (catalog_open(catalog, &s->catalog, e) < 0 || site_check_register(s->config, &s->store, s->catalog, e) < 0 ||
-		open_own_results(s, catalog, e) < 0)
+		results_open_of(s->config, catalog, false, &s->results, e) < 0)
 		return -1;
 	retired_look(&s->store);
 	s->platform = store_platform_named(&s->store, str_from(s->name));

@@ -33,7 +33,6 @@ struct build_state {
 	char *base;               // of the server that is fed, for results; NULL: none
 	char host[256];
 	struct work_folder work;
-	char *results_path, *attempts_path;
 	struct wheel_gate *gate; // NULL: wheels are not audited
 
 	pthread_mutex_t source_lock; // of source
@@ -72,8 +71,6 @@ static void build_state_release(struct build_state *b)
 	strset_release(&b->interrupted);
 	free(b->micro);
 	free(b->base);
-	free(b->results_path);
-	free(b->attempts_path);
 	wheel_gate_unref(b->gate);
 	pthread_cond_destroy(&b->changed);
 	pthread_mutex_destroy(&b->lock);
@@ -542,20 +539,15 @@ static int open_source(struct build_state *b, struct err *e)
 // A dry run reads the results, if there are any.
 static int open_results(struct build_state *b, struct err *e)
 {
-	struct err missing = ERR_INIT;
-	b->results_path = state_file(b->config, b->options->catalog, STATE_FILE_BUILDS);
-	b->attempts_path = state_file(b->config, b->options->catalog, STATE_FILE_ATTEMPTS);
-	if (b->options->is_dry_run && results_open_read(b->results_path, b->attempts_path, &b->results, &missing) < 0)
-		return err_unless_missing(e, &missing);
+	if (results_open_of(b->config, b->options->catalog, !b->options->is_dry_run, &b->results, e) < 0)
+		return -1;
 	if (b->options->is_dry_run)
 		return 0;
-	if (results_open(b->results_path, b->attempts_path, &b->results, e) < 0)
-		return -1;
 	if (!b->base) {
 		b->hook = hook_queue_new("[build]");
 		return 0;
 	}
-	if (results_open(b->results_path, b->attempts_path, &b->sent, e) < 0)
+	if (results_open_of(b->config, b->options->catalog, true, &b->sent, e) < 0)
 		return -1;
 	struct fetch_options fetch = b->options->fetch;
 	fetch.stall_seconds = SEND_SECONDS;
@@ -701,7 +693,8 @@ static int begin_work(struct build_state *b, struct err *e)
 {
 	if (b->options->is_dry_run)
 		return 0;
-	if (work_folder_open(b->config, b->results_path, b->options->platform, &b->work, e) < 0 ||
+	CLEANUP(mem_free) char *results_path = state_file(b->config, b->options->catalog, STATE_FILE_BUILDS);
+	if (work_folder_open(b->config, results_path, b->options->platform, &b->work, e) < 0 ||
 		work_folder_recover(&b->work, b->results, b->config, b->host, e) < 0)
 		return -1;
 	if (!b->sender)

@@ -14,6 +14,7 @@
 #include "lib/os/safefile.h"
 #include "lib/state/config/config-type.h"
 #include "lib/state/results/results-json.h"
+#include "lib/state/results/results.h"
 
 enum { SHORT_ID = 10 }; // digits of an id in the table
 
@@ -142,7 +143,7 @@ static int run_builds(void *self, struct err *e)
 		s->catalog_path = xstrdup("");
 	else if (session_locate(s, false, e) < 0)
 		return -1;
-	if (session_results(&s->config, s->catalog_path, &r, e) < 0)
+	if (results_open_of(&s->config, s->catalog_path, false, &r, e) < 0)
 		return -1;
 	if (x->log)
 		return print_one_log(r, x->log, e);

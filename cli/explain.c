@@ -13,6 +13,7 @@
 #include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/config/state-files.h"
+#include "lib/state/results/results.h"
 #include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream.h"
@@ -151,7 +152,7 @@ static int explain_project(struct explain_command *l, struct err *e)
 		x.about.downloads = downloads;
 	struct err why = ERR_INIT;
 	struct results *r = NULL;
-	if (session_results(&l->s.config, l->s.catalog_path, &r, &why) < 0)
+	if (results_open_of(&l->s.config, l->s.catalog_path, false, &r, &why) < 0)
 		log_warn("%s", why.msg);
 	CLEANUP(results_cleanup) struct results *results = r;
 	x.about.results = results;

@@ -199,7 +199,7 @@ static int run_missing(void *self, struct err *e)
 	CLEANUP(results_cleanup) struct results *results = NULL;
 	if (check_line(x, e) < 0 ||
 		session_open(s, SESSION_STORE | SESSION_FIND | (s->is_offline ? SESSION_READ : SESSION_MAKE), e) < 0 ||
-		session_results(&s->config, s->catalog_path, &results, e) < 0)
+		results_open_of(&s->config, s->catalog_path, false, &results, e) < 0)
 		return -1;
 	retired_look(&s->store);
 	if (x->rebuild && rebuild_set_read(x->rebuild, &x->rebuilds, e) < 0)

@@ -272,15 +272,6 @@ const char *session_account(struct session *s)
 	return s->account;
 }
 
-int session_results(const struct config *c, const char *catalog_path, struct results **out, struct err *e)
-{
-	struct err why = ERR_INIT;
-	CLEANUP(mem_free) char *path = state_file(c, catalog_path, STATE_FILE_BUILDS);
-	CLEANUP(mem_free) char *attempts = state_file(c, catalog_path, STATE_FILE_ATTEMPTS);
-	*out = NULL;
-	return results_open_read(path, attempts, out, &why) == 0 ? 0 : err_unless_missing(e, &why);
-}
-
 const char *session_variable(const char *name)
 {
 	const char *value = getenv(name);

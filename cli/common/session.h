@@ -13,7 +13,6 @@
 #include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/config/config-type.h"
-#include "lib/state/results/results.h"
 #include "lib/state/store/store.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/view.h"
@@ -123,8 +122,6 @@ void session_warn_of_readers(const struct session *s);
 const char *session_project(struct session *s, struct str name);
 // The account that runs the command, for the log of changes.
 const char *session_account(struct session *s);
-// Opens the results of builds. *out is NULL if nothing was built yet. The caller closes it.
-int session_results(const struct config *c, const char *catalog_path, struct results **out, struct err *e) MUST_CHECK;
 // A variable of the environment. An empty one counts as unset (NULL): CI systems set secrets that a job may not see to the
 // empty string.
 const char *session_variable(const char *name);

@@ -571,27 +571,13 @@ static const struct page_argument arguments[] = {
 	{ARGUMENT_PROJECT, .form = FORM_PROJECT_GLOB, .is_normalized = true},
 };
 
-const struct page_row builds_page = {
-	.section = HTML_SECTION_BUILDS,
-	.scope = PAGE_SCOPE_WHOLE,
-	.rows = 100,
-	.rows_most = LIMIT_BUILDS_ROWS,
-	.most = 32 << 20,
-	PAGE_ARGUMENTS(arguments),
-	.prepare = check_named_platform,
-	.write = write_builds,
-};
-
-const struct page_row builds_project_page = {
-	.section = HTML_SECTION_BUILDS,
-	.scope = PAGE_SCOPE_PROJECT,
-	.rows = 100,
-	.rows_most = LIMIT_BUILDS_ROWS,
-	.most = 32 << 20,
-	PAGE_ARGUMENTS(arguments),
-	.prepare = check_named_platform,
-	.write = write_builds,
-};
+#define BUILDS_ROW(of)                                                                                                 \
+	{                                                                                                              \
+		.section = HTML_SECTION_BUILDS, .scope = (of), .rows = 100, .rows_most = LIMIT_BUILDS_ROWS,            \
+		.most = 32 << 20, PAGE_ARGUMENTS(arguments), .prepare = check_named_platform, .write = write_builds,   \
+	}
+const struct page_row builds_page = BUILDS_ROW(PAGE_SCOPE_WHOLE);
+const struct page_row builds_project_page = BUILDS_ROW(PAGE_SCOPE_PROJECT);
 
 // --- the log of one ---
 

@@ -13,6 +13,7 @@
 #include "lib/format/digest.h"
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
+#include "lib/place/record.h"
 
 // Behind the path of the catalog; the member of struct config that names another place (0: none does); and whether it lies
 // in [state] path, under the ending without its dot.
@@ -160,17 +161,11 @@ static bool has_pieces(const struct settling *s)
 
 static int write_state_note(const struct settling *s, struct err *e)
 {
-	CLEANUP(mem_free) char *name = NULL;
+	size_t name = (size_t)(str_rfind(str_from(s->note), '/') + 1);
+	CLEANUP(mem_free) char *folder = name ? xstrndup(s->note, name) : xstrdup(".");
 	CLEANUP(mem_free) char *text = xasprintf("%s\n", s->config->state);
-	CLEANUP(fs_tmp_release) struct fs_tmp t = {.fd = -1};
-	CLEANUP(mem_close) int folder = safefile_parent(s->note, true, &name, e);
-	if (folder < 0)
-		return -1;
-	CLEANUP(mem_free) char *tmp = xasprintf("%s.new", name);
-	if (fs_tmp_open_mode(&t, folder, tmp, name, SAFEFILE_MODE, e) < 0)
-		return -1;
-	fs_give_to_owner(t.fd, folder);
-	return fs_tmp_write(&t, str_from(text), e) < 0 || fs_tmp_publish(&t, e) < 0 ? -1 : fs_sync_dir(folder, e);
+	CLEANUP(place_folder_close) struct place_folder *open = record_secret_folder(folder, "", true, e);
+	return open ? record_replace(open, s->note + name, str_from(text), e) : -1;
 }
 
 // One process at a time.

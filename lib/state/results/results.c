@@ -12,6 +12,7 @@
 #include "lib/format/compress.h"
 #include "lib/os/clock.h"
 #include "lib/state/config/config-type.h"
+#include "lib/state/config/state-files.h"
 #include "lib/state/database/query.h"
 #include "lib/state/results/results-schema.h"
 
@@ -219,6 +220,17 @@ int results_open_read(const char *path, const char *files, struct results **out,
 	}
 	*out = STEAL_PTR(r);
 	return 0;
+}
+
+int results_open_of(const struct config *c, const char *catalog_path, bool writes, struct results **out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(mem_free) char *path = state_file(c, catalog_path, STATE_FILE_BUILDS);
+	CLEANUP(mem_free) char *attempts = state_file(c, catalog_path, STATE_FILE_ATTEMPTS);
+	*out = NULL;
+	if (writes)
+		return results_open(path, attempts, out, e);
+	return results_open_read(path, attempts, out, &why) == 0 ? 0 : err_unless_missing(e, &why);
 }
 
 void results_limit(struct results *r, unsigned milliseconds)

@@ -61,6 +61,9 @@ struct results;
 int results_open(const char *path, const char *files, struct results **out, struct err *e) MUST_CHECK;
 // Opens it for reading; makes it if there are attempts. ERR_NOT_FOUND: there are none, so nothing was built yet.
 int results_open_read(const char *path, const char *files, struct results **out, struct err *e) MUST_CHECK;
+// Opens those of the configuration: creates them, or, only for reading, sets *out to NULL if there are none.
+int results_open_of(const struct config *c, const char *catalog_path, bool writes, struct results **out,
+	struct err *e) MUST_CHECK;
 void results_close(struct results *r);    // NULL is fine
 void results_cleanup(struct results **r); // for CLEANUP
 // From now on a call that reads takes at most so many milliseconds; then it fails with ERR_TIME. 0: no limit.
