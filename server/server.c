@@ -154,6 +154,8 @@ static int start_upstream(struct server_context *s, const struct config *c, stru
 	CLEANUP(mem_free) char *ours = state_file(c, s->catalog_path, STATE_FILE_OWNED_NAMES);
 	if (!server_context_site(s)->merges)
 		return 0;
+	if (upstreams_new(c, &s->upstreams, e) < 0)
+		return -1;
 	warn_of_unknown_platforms(server_context_site(s));
 	if (owned_names_open(ours, &s->owned_names, e) < 0)
 		return -1;
@@ -478,7 +480,6 @@ struct server *server_start(const struct server_options *options, struct site *s
 	}
 	struct server *s = server_new(options, site, &policies);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
-		  upstreams_new(options->config, &s->context.upstreams, e) == 0 &&
 		  start_upstream(&s->context, options->config, e) == 0 &&
 		  (s->catalog_watch = catalog_watch_start(&s->context, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)

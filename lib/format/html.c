@@ -8,6 +8,20 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/os/library.h"
+
+#define XML_FUNCTIONS(F) \
+	F(htmlCtxtReadMemory) F(htmlFreeParserCtxt) F(htmlNewParserCtxt) F(xmlInitParser) F(xmlStopParser)
+static struct {
+	XML_FUNCTIONS(LIBRARY_POINTER)
+} libxml;
+static const char *const xml_names[] = {XML_FUNCTIONS(LIBRARY_NAME)};
+static struct library xml_library = LIBRARY(XML_FILE, xml_names, libxml);
+
+static void init_html(void)
+{
+	libxml.xmlInitParser();
+}
 
 struct html_reader {
 	const struct html_handler *handler;
@@ -28,7 +42,7 @@ static void on_element_begin(void *ctx, const xmlChar *name, const xmlChar **att
 	struct html_reader *r = ctx;
 	if (++r->depth > LIMIT_HTML_DEPTH) {
 		r->too_deep = true;
-		xmlStopParser(r->parser);
+		libxml.xmlStopParser(r->parser);
 	} else {
 		r->handler->begin(r->ctx, as_text(name), attributes ? (const char *const *)attributes : none);
 	}
@@ -59,7 +73,9 @@ int html_read(struct str bytes, const struct html_handler *handler, void *ctx, s
 	struct html_reader r = {.handler = handler, .ctx = ctx};
 	if (!bytes.len || bytes.len > INT_MAX || str_find(bytes, '\0') >= 0 || !str_is_utf8(bytes))
 		return err_set(e, ERR_INVALID, "not HTML in UTF-8");
-	pthread_once(&once, xmlInitParser);
+	if (library_load(&xml_library, e) < 0)
+		return -1;
+	pthread_once(&once, init_html);
 	const htmlSAXHandler events = {
 		.startElement = on_element_begin,
 		.endElement = on_element_end,
@@ -67,15 +83,15 @@ int html_read(struct str bytes, const struct html_handler *handler, void *ctx, s
 		.ignorableWhitespace = on_characters,
 		.comment = on_comment_event,
 	};
-	r.parser = htmlNewParserCtxt();
+	r.parser = libxml.htmlNewParserCtxt();
 	if (!r.parser || !r.parser->sax)
 		abort(); // out of memory
 	*r.parser->sax = events;
 	r.parser->userData = &r;
-	htmlCtxtReadMemory(r.parser, bytes.ptr, (int)bytes.len, NULL, "UTF-8",
+	libxml.htmlCtxtReadMemory(r.parser, bytes.ptr, (int)bytes.len, NULL, "UTF-8",
 		HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
 			HTML_PARSE_IGNORE_ENC);
-	htmlFreeParserCtxt(r.parser);
+	libxml.htmlFreeParserCtxt(r.parser);
 	if (r.too_deep)
 		return err_set(e, ERR_LIMIT, "HTML elements are nested deeper than %d", LIMIT_HTML_DEPTH);
 	return 0;

@@ -8,6 +8,21 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/os/library.h"
+
+#define XML_FUNCTIONS(F) \
+	F(xmlCtxtGetLastError) F(xmlCtxtReadMemory) F(xmlDictSetLimit) F(xmlDictSize) F(xmlFreeParserCtxt) \
+	F(xmlInitParser) F(xmlNewParserCtxt) F(xmlSAX2GetLineNumber) F(xmlStopParser)
+static struct {
+	XML_FUNCTIONS(LIBRARY_POINTER)
+} libxml;
+static const char *const xml_names[] = {XML_FUNCTIONS(LIBRARY_NAME)};
+static struct library xml_library = LIBRARY(XML_FILE, xml_names, libxml);
+
+static void init_xml(void)
+{
+	libxml.xmlInitParser();
+}
 
 struct xml_reader {
 	const struct xml_handler *handler;
@@ -24,8 +39,8 @@ static void stop(struct xml_reader *r, enum err_kind kind, const char *reason)
 	if (r->is_stopped)
 		return;
 	r->is_stopped = true;
-	err_set(r->e, kind, "line %d: %s", xmlSAX2GetLineNumber(r->parser), reason);
-	xmlStopParser(r->parser);
+	err_set(r->e, kind, "line %d: %s", libxml.xmlSAX2GetLineNumber(r->parser), reason);
+	libxml.xmlStopParser(r->parser);
 }
 
 static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id)
@@ -37,7 +52,7 @@ static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id,
 // The dictionary has each name once.
 static bool has_too_many_names(const struct xml_reader *r)
 {
-	return xmlDictSize(r->parser->dict) > LIMIT_XML_NAMES;
+	return libxml.xmlDictSize(r->parser->dict) > LIMIT_XML_NAMES;
 }
 
 // Reading the document resets the limit of the dictionary, so it is set when the reading has begun. It also ends an
@@ -45,7 +60,7 @@ static bool has_too_many_names(const struct xml_reader *r)
 static void on_document(void *ctx)
 {
 	struct xml_reader *r = ctx;
-	xmlDictSetLimit(r->parser->dict, LIMIT_XML_NAMES_TEXT);
+	libxml.xmlDictSetLimit(r->parser->dict, LIMIT_XML_NAMES_TEXT);
 }
 
 static void on_instruction(void *ctx, const xmlChar *target, const xmlChar *data)
@@ -99,7 +114,7 @@ static void on_text(void *ctx, const xmlChar *text, int len)
 // What libxml2 says of the mistake, without its line break.
 static void stop_at_mistake(struct xml_reader *r)
 {
-	const xmlError *mistake = xmlCtxtGetLastError(r->parser);
+	const xmlError *mistake = libxml.xmlCtxtGetLastError(r->parser);
 	struct str reason = str_trim(str_from(mistake && mistake->message ? mistake->message : "not well-formed"));
 	char text[128];
 	reason = str_head(reason, sizeof(text) - 1);
@@ -115,14 +130,14 @@ static void stop_at_mistake(struct xml_reader *r)
 static void on_mistake(void *ctx, const char *format UNUSED, ...)
 {
 	struct xml_reader *r = ctx;
-	const xmlError *mistake = xmlCtxtGetLastError(r->parser);
+	const xmlError *mistake = libxml.xmlCtxtGetLastError(r->parser);
 	if (mistake && mistake->level == XML_ERR_FATAL)
 		stop_at_mistake(r);
 }
 
 static void free_parser(xmlParserCtxt **parser)
 {
-	xmlFreeParserCtxt(*parser);
+	libxml.xmlFreeParserCtxt(*parser);
 }
 
 int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, struct err *e)
@@ -141,8 +156,10 @@ int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, str
 	};
 	if (!bytes.len || bytes.len > INT_MAX)
 		return err_set(e, ERR_INVALID, bytes.len ? "not XML: too long" : "empty");
-	pthread_once(&once, xmlInitParser);
-	CLEANUP(free_parser) xmlParserCtxt *parser = xmlNewParserCtxt();
+	if (library_load(&xml_library, e) < 0)
+		return -1;
+	pthread_once(&once, init_xml);
+	CLEANUP(free_parser) xmlParserCtxt *parser = libxml.xmlNewParserCtxt();
 	if (!parser || !parser->sax)
 		abort(); // out of memory
 	struct xml_reader r = {.handler = handler, .ctx = ctx, .parser = parser, .e = e};
@@ -150,7 +167,7 @@ int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, str
 	parser->userData = &r;
 	// SAX1: attributes are strings that end with NUL. NOENT: "&amp;" in them is "&", and not "&#38;"; a document that
 	// declares entities is rejected before it does. HUGE: limits are the caller's; without a DTD nothing grows.
-	xmlCtxtReadMemory(parser, bytes.ptr, (int)bytes.len, NULL, NULL,
+	libxml.xmlCtxtReadMemory(parser, bytes.ptr, (int)bytes.len, NULL, NULL,
 		XML_PARSE_SAX1 | XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOWARNING);
 	if (!r.is_stopped && !parser->wellFormed)
 		stop_at_mistake(&r);

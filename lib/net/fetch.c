@@ -9,12 +9,30 @@
 #include <time.h>
 #include <unistd.h>
 
+#define CURL_DISABLE_TYPECHECK // its macros call the functions by their names
 #include <curl/curl.h>
 
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 #include "lib/base/str.h"
 #include "lib/net/address.h"
+#include "lib/os/library.h"
+
+// libcurl needs fifteen other libraries. A server that merges no upstream needs none of them.
+#define CURL_FUNCTIONS(F) \
+	F(curl_easy_cleanup) F(curl_easy_getinfo) F(curl_easy_init) F(curl_easy_perform) F(curl_easy_reset) \
+	F(curl_easy_setopt) F(curl_easy_strerror) F(curl_free) F(curl_global_init) F(curl_mime_addpart) \
+	F(curl_mime_data) F(curl_mime_data_cb) F(curl_mime_filename) F(curl_mime_free) F(curl_mime_init) \
+	F(curl_mime_name) F(curl_mime_type) F(curl_multi_add_handle) F(curl_multi_cleanup) F(curl_multi_info_read) \
+	F(curl_multi_init) F(curl_multi_perform) F(curl_multi_poll) F(curl_multi_remove_handle) F(curl_multi_setopt) \
+	F(curl_multi_wakeup) F(curl_slist_append) F(curl_slist_free_all) F(curl_url) F(curl_url_cleanup) \
+	F(curl_url_get) F(curl_url_set)
+static struct {
+	CURL_FUNCTIONS(LIBRARY_POINTER)
+} libcurl;
+static const char *const curl_names[] = {CURL_FUNCTIONS(LIBRARY_NAME)};
+static struct library curl_library = LIBRARY(CURL_FILE, curl_names, libcurl);
 
 enum { READ_BYTES = 128 << 10 }; // read from a socket at once; libcurl's default is 16 KB
 
@@ -143,7 +161,10 @@ struct fetch {
 
 static void init_library(void)
 {
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+	struct err e = ERR_INIT;
+	if (library_load(&curl_library, &e) < 0)
+		log_error("%s", e.msg);
+	if (e.kind != ERR_NONE || libcurl.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		abort();
 }
 
@@ -158,7 +179,7 @@ struct fetch *fetch_new(const struct fetch_options *options)
 	need_library();
 	struct fetch *f = xcalloc(1, sizeof(*f));
 	f->options = *options;
-	f->curl = curl_easy_init();
+	f->curl = libcurl.curl_easy_init();
 	if (!f->curl)
 		abort(); // out of memory
 	return f;
@@ -170,7 +191,7 @@ void fetch_free(struct fetch *f)
 		return;
 	CLEANUP(sigpipe_release) struct sigpipe held;
 	sigpipe_hold(&held);
-	curl_easy_cleanup(f->curl);
+	libcurl.curl_easy_cleanup(f->curl);
 	free(f);
 }
 
@@ -197,47 +218,47 @@ static int on_progress(void *ctx, curl_off_t down_all UNUSED, curl_off_t down UN
 static bool set_common(CURL *c, const struct fetch_options *o, const char *url, char *why, struct fetch_answer *out)
 {
 	why[0] = '\0';
-	bool ok = curl_easy_setopt(c, CURLOPT_URL, url) == CURLE_OK;
-	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, why);
-	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L); // the process has several threads
-	curl_easy_setopt(c, CURLOPT_USERAGENT, "wheelcache/" PACKAGE_VERSION);
-	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, (long)o->connect_seconds);
-	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, (long)o->stall_seconds);
-	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, add_header);
-	curl_easy_setopt(c, CURLOPT_HEADERDATA, out);
-	curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+	bool ok = libcurl.curl_easy_setopt(c, CURLOPT_URL, url) == CURLE_OK;
+	libcurl.curl_easy_setopt(c, CURLOPT_ERRORBUFFER, why);
+	libcurl.curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L); // the process has several threads
+	libcurl.curl_easy_setopt(c, CURLOPT_USERAGENT, "wheelcache/" PACKAGE_VERSION);
+	libcurl.curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, (long)o->connect_seconds);
+	libcurl.curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	libcurl.curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, (long)o->stall_seconds);
+	libcurl.curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, add_header);
+	libcurl.curl_easy_setopt(c, CURLOPT_HEADERDATA, out);
+	libcurl.curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 	if (o->is_direct)
-		curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
+		libcurl.curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
 	if (o->ca_file)
-		ok = ok && curl_easy_setopt(c, CURLOPT_CAINFO, o->ca_file) == CURLE_OK;
+		ok = ok && libcurl.curl_easy_setopt(c, CURLOPT_CAINFO, o->ca_file) == CURLE_OK;
 	return ok;
 }
 
 static bool set_password(CURL *c, const char *user, const char *password)
 {
-	return curl_easy_setopt(c, CURLOPT_USERNAME, user) == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_PASSWORD, password) == CURLE_OK;
+	return libcurl.curl_easy_setopt(c, CURLOPT_USERNAME, user) == CURLE_OK &&
+	       libcurl.curl_easy_setopt(c, CURLOPT_PASSWORD, password) == CURLE_OK;
 }
 
 static bool set_netrc(CURL *c, const char *netrc)
 {
-	curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
-	return !netrc || curl_easy_setopt(c, CURLOPT_NETRC_FILE, netrc) == CURLE_OK;
+	libcurl.curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+	return !netrc || libcurl.curl_easy_setopt(c, CURLOPT_NETRC_FILE, netrc) == CURLE_OK;
 }
 
 static bool set_options(struct fetch *f, const char *url, struct fetch_answer *out)
 {
 	const struct fetch_options *o = &f->options;
 	CURL *c = f->curl;
-	curl_easy_reset(c); // keeps connections
+	libcurl.curl_easy_reset(c); // keeps connections
 	bool ok = set_common(c, o, url, f->why, out);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, add_body);
-	curl_easy_setopt(c, CURLOPT_WRITEDATA, out);
+	libcurl.curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, add_body);
+	libcurl.curl_easy_setopt(c, CURLOPT_WRITEDATA, out);
 	if (o->progress) {
-		curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
-		curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
-		curl_easy_setopt(c, CURLOPT_XFERINFODATA, &f->options);
+		libcurl.curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+		libcurl.curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
+		libcurl.curl_easy_setopt(c, CURLOPT_XFERINFODATA, &f->options);
 	}
 	return ok && (o->password ? set_password(c, o->user, o->password) : set_netrc(c, o->netrc));
 }
@@ -261,7 +282,7 @@ static int report_failure(struct fetch *f, CURLcode code, const char *url, const
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].code == code)
 			kind = table[i].kind;
-	return err_set(e, kind, "%s: %s", url, f->why[0] ? f->why : curl_easy_strerror(code));
+	return err_set(e, kind, "%s: %s", url, f->why[0] ? f->why : libcurl.curl_easy_strerror(code));
 }
 
 static bool has_scheme(const char *url)
@@ -283,14 +304,14 @@ static int prepare_request(struct fetch *f, const char *url, struct fetch_answer
 
 static void free_list(struct curl_slist **list)
 {
-	curl_slist_free_all(*list);
+	libcurl.curl_slist_free_all(*list);
 }
 
 static struct curl_slist *make_list(const char *const *headers)
 {
 	struct curl_slist *list = NULL;
 	for (; headers && *headers; headers++) {
-		list = curl_slist_append(list, *headers);
+		list = libcurl.curl_slist_append(list, *headers);
 		if (!list)
 			abort(); // out of memory
 	}
@@ -300,7 +321,7 @@ static struct curl_slist *make_list(const char *const *headers)
 static void note_retry_after(CURL *c, struct fetch_answer *out)
 {
 	curl_off_t wait = 0;
-	curl_easy_getinfo(c, CURLINFO_RETRY_AFTER, &wait);
+	libcurl.curl_easy_getinfo(c, CURLINFO_RETRY_AFTER, &wait);
 	out->retry_after = wait > 0 ? (uint64_t)wait : 0;
 }
 
@@ -309,12 +330,12 @@ static int perform_request(struct fetch *f, const char *url, const char *const *
 {
 	CLEANUP(free_list) struct curl_slist *list = make_list(headers);
 	if (mime)
-		curl_easy_setopt(f->curl, CURLOPT_MIMEPOST, mime);
+		libcurl.curl_easy_setopt(f->curl, CURLOPT_MIMEPOST, mime);
 	if (list)
-		curl_easy_setopt(f->curl, CURLOPT_HTTPHEADER, list);
+		libcurl.curl_easy_setopt(f->curl, CURLOPT_HTTPHEADER, list);
 	CLEANUP(sigpipe_release) struct sigpipe held;
 	sigpipe_hold(&held);
-	CURLcode code = curl_easy_perform(f->curl);
+	CURLcode code = libcurl.curl_easy_perform(f->curl);
 	if (code != CURLE_OK && !out->is_cut)
 		return report_failure(f, code, url, out, e);
 	note_retry_after(f->curl, out);
@@ -325,7 +346,7 @@ int fetch_get(struct fetch *f, const char *url, const char *const *headers, stru
 {
 	if (prepare_request(f, url, out, e) < 0)
 		return -1;
-	curl_easy_setopt(f->curl, CURLOPT_ACCEPT_ENCODING, ""); // every coding that libcurl can decompress
+	libcurl.curl_easy_setopt(f->curl, CURLOPT_ACCEPT_ENCODING, ""); // every coding that libcurl can decompress
 	return perform_request(f, url, headers, NULL, out, e);
 }
 
@@ -357,14 +378,14 @@ static int seek_form_file(void *ctx, curl_off_t offset, int origin)
 
 static void free_mime(curl_mime **mime)
 {
-	curl_mime_free(*mime);
+	libcurl.curl_mime_free(*mime);
 }
 
 static bool add_part(curl_mime *mime, const char *name, const char *value)
 {
-	curl_mimepart *part = curl_mime_addpart(mime);
-	return part && curl_mime_name(part, name) == CURLE_OK &&
-	       curl_mime_data(part, value, CURL_ZERO_TERMINATED) == CURLE_OK;
+	curl_mimepart *part = libcurl.curl_mime_addpart(mime);
+	return part && libcurl.curl_mime_name(part, name) == CURLE_OK &&
+	       libcurl.curl_mime_data(part, value, CURL_ZERO_TERMINATED) == CURLE_OK;
 }
 
 static bool fill_form(curl_mime *mime, const struct fetch_form *form, struct form_file *r)
@@ -372,11 +393,11 @@ static bool fill_form(curl_mime *mime, const struct fetch_form *form, struct for
 	for (size_t i = 0; i < form->count; i++)
 		if (!add_part(mime, form->field[i].name, form->field[i].value))
 			return false;
-	curl_mimepart *part = curl_mime_addpart(mime);
-	return part && curl_mime_name(part, form->file_field) == CURLE_OK &&
-	       curl_mime_filename(part, form->file_name) == CURLE_OK &&
-	       curl_mime_type(part, "application/octet-stream") == CURLE_OK &&
-	       curl_mime_data_cb(part, r->size, read_form_file, seek_form_file, NULL, r) == CURLE_OK;
+	curl_mimepart *part = libcurl.curl_mime_addpart(mime);
+	return part && libcurl.curl_mime_name(part, form->file_field) == CURLE_OK &&
+	       libcurl.curl_mime_filename(part, form->file_name) == CURLE_OK &&
+	       libcurl.curl_mime_type(part, "application/octet-stream") == CURLE_OK &&
+	       libcurl.curl_mime_data_cb(part, r->size, read_form_file, seek_form_file, NULL, r) == CURLE_OK;
 }
 
 int fetch_post(struct fetch *f, const char *url, const char *const *headers, const struct fetch_form *form,
@@ -385,7 +406,7 @@ int fetch_post(struct fetch *f, const char *url, const char *const *headers, con
 	if (prepare_request(f, url, out, e) < 0)
 		return -1;
 	struct form_file r = {.fd = form->fd, .size = (curl_off_t)form->size};
-	CLEANUP(free_mime) curl_mime *mime = curl_mime_init(f->curl);
+	CLEANUP(free_mime) curl_mime *mime = libcurl.curl_mime_init(f->curl);
 	if (!mime || !fill_form(mime, form, &r))
 		abort(); // out of memory
 	return perform_request(f, url, headers, mime, out, e);
@@ -396,8 +417,8 @@ int fetch_post_body(struct fetch *f, const char *url, const char *const *headers
 {
 	if (prepare_request(f, url, out, e) < 0)
 		return -1;
-	curl_easy_setopt(f->curl, CURLOPT_POSTFIELDS, body.len ? body.ptr : "");
-	curl_easy_setopt(f->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
+	libcurl.curl_easy_setopt(f->curl, CURLOPT_POSTFIELDS, body.len ? body.ptr : "");
+	libcurl.curl_easy_setopt(f->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
 	return perform_request(f, url, headers, NULL, out, e);
 }
 
@@ -419,36 +440,38 @@ bool fetch_url_same_origin(const struct fetch_url *a, const struct fetch_url *b)
 
 static void free_url(CURLU **u)
 {
-	curl_url_cleanup(*u);
+	libcurl.curl_url_cleanup(*u);
 }
 
 // NULL if the URL has no such part.
 static char *copy_part(CURLU *u, CURLUPart part, unsigned flags)
 {
 	char *text = NULL;
-	char *copy = curl_url_get(u, part, &text, flags) == CURLUE_OK ? xstrdup(text) : NULL;
+	char *copy = libcurl.curl_url_get(u, part, &text, flags) == CURLUE_OK ? xstrdup(text) : NULL;
 	for (char *at = copy; part == CURLUPART_HOST && at && *at; at++)
 		*at = ascii_lower(*at);
-	curl_free(text);
+	libcurl.curl_free(text);
 	return copy;
 }
 
 int fetch_url_parse(const char *text, struct fetch_url *out, struct err *e)
 {
-	CLEANUP(free_url) CURLU *u = curl_url();
 	*out = (struct fetch_url){0};
+	if (library_load(&curl_library, e) < 0)
+		return -1;
+	CLEANUP(free_url) CURLU *u = libcurl.curl_url();
 	if (!u)
 		abort(); // out of memory
-	if (!has_scheme(text) || curl_url_set(u, CURLUPART_URL, text, 0) != CURLUE_OK)
+	if (!has_scheme(text) || libcurl.curl_url_set(u, CURLUPART_URL, text, 0) != CURLUE_OK)
 		return err_set(e, ERR_USAGE, "not an http: or https: URL");
 	out->user = copy_part(u, CURLUPART_USER, CURLU_URLDECODE);
 	out->password = copy_part(u, CURLUPART_PASSWORD, CURLU_URLDECODE);
 	out->scheme = copy_part(u, CURLUPART_SCHEME, 0);
 	out->host = copy_part(u, CURLUPART_HOST, 0);
 	out->port = copy_part(u, CURLUPART_PORT, CURLU_DEFAULT_PORT);
-	curl_url_set(u, CURLUPART_USER, NULL, 0);
-	curl_url_set(u, CURLUPART_PASSWORD, NULL, 0);
-	curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
+	libcurl.curl_url_set(u, CURLUPART_USER, NULL, 0);
+	libcurl.curl_url_set(u, CURLUPART_PASSWORD, NULL, 0);
+	libcurl.curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
 	out->text = copy_part(u, CURLUPART_URL, 0);
 	if (out->scheme && out->host && out->port && out->text && strspn(out->port, "0") < strlen(out->port))
 		return 0;
@@ -475,29 +498,29 @@ struct transfer_set *transfer_set_new(unsigned concurrency)
 {
 	need_library();
 	struct transfer_set *s = xcalloc(1, sizeof(*s));
-	s->multi = curl_multi_init();
+	s->multi = libcurl.curl_multi_init();
 	if (!s->multi)
 		abort(); // out of memory
-	curl_multi_setopt(s->multi, CURLMOPT_MAXCONNECTS, (long)concurrency);
+	libcurl.curl_multi_setopt(s->multi, CURLMOPT_MAXCONNECTS, (long)concurrency);
 	return s;
 }
 
 void transfer_set_free(struct transfer_set *s)
 {
-	curl_multi_cleanup(s->multi);
+	libcurl.curl_multi_cleanup(s->multi);
 	free(s);
 }
 
 void transfer_set_wake(struct transfer_set *s)
 {
-	curl_multi_wakeup(s->multi);
+	libcurl.curl_multi_wakeup(s->multi);
 }
 
 void transfer_set_poll(struct transfer_set *s, int wait_ms)
 {
 	int left;
-	curl_multi_poll(s->multi, NULL, 0, wait_ms, NULL);
-	curl_multi_perform(s->multi, &left);
+	libcurl.curl_multi_poll(s->multi, NULL, 0, wait_ms, NULL);
+	libcurl.curl_multi_perform(s->multi, &left);
 }
 
 static size_t pass_body(char *bytes, size_t one, size_t len, void *ctx)
@@ -529,10 +552,10 @@ static int check_connection(void *ctx, char *ip, char *own_ip UNUSED, int port U
 static void forbid_private(struct transfer *t)
 {
 #if LIBCURL_VERSION_NUM >= 0x075000
-	curl_easy_setopt(t->curl, CURLOPT_PREREQFUNCTION, check_connection);
-	curl_easy_setopt(t->curl, CURLOPT_PREREQDATA, t);
+	libcurl.curl_easy_setopt(t->curl, CURLOPT_PREREQFUNCTION, check_connection);
+	libcurl.curl_easy_setopt(t->curl, CURLOPT_PREREQDATA, t);
 #else
-	curl_easy_setopt(t->curl, CURLOPT_FRESH_CONNECT, 1L);
+	libcurl.curl_easy_setopt(t->curl, CURLOPT_FRESH_CONNECT, 1L);
 #endif
 }
 
@@ -541,21 +564,21 @@ static bool set_transfer(struct transfer *t)
 	const struct transfer_spec *s = &t->spec;
 	CURL *c = t->curl;
 	bool ok = set_common(c, s->options, s->url, t->why, s->answer);
-	curl_easy_setopt(c, CURLOPT_PRIVATE, t);
-	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, t);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, pass_body);
-	curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
-	curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
-	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)s->total_ms);
-	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+	libcurl.curl_easy_setopt(c, CURLOPT_PRIVATE, t);
+	libcurl.curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	libcurl.curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, t);
+	libcurl.curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, pass_body);
+	libcurl.curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
+	libcurl.curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
+	libcurl.curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)s->total_ms);
+	libcurl.curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
 	// Waits whether the first connection to a host is HTTP/2, which carries several requests, before it opens
 	// another one.
-	curl_easy_setopt(c, CURLOPT_PIPEWAIT, strncmp(s->url, "https:", 6) == 0 ? 1L : 0L);
+	libcurl.curl_easy_setopt(c, CURLOPT_PIPEWAIT, strncmp(s->url, "https:", 6) == 0 ? 1L : 0L);
 	if (!s->is_raw)
-		curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
+		libcurl.curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
 	if (t->headers)
-		curl_easy_setopt(c, CURLOPT_HTTPHEADER, t->headers);
+		libcurl.curl_easy_setopt(c, CURLOPT_HTTPHEADER, t->headers);
 	if (s->no_private)
 		forbid_private(t);
 	if (s->password)
@@ -598,14 +621,14 @@ static enum fetch_failure failure_of(const struct transfer *t, CURLcode code)
 void *transfer_set_next_completed(struct transfer_set *s, enum fetch_failure *failure, const char **why)
 {
 	int left;
-	CURLMsg *m = curl_multi_info_read(s->multi, &left);
+	CURLMsg *m = libcurl.curl_multi_info_read(s->multi, &left);
 	if (!m)
 		return NULL;
 	void *ctx = NULL;
-	curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&ctx);
+	libcurl.curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&ctx);
 	struct transfer *t = ctx;
 	*failure = failure_of(t, m->data.result);
-	*why = t->why[0] || m->data.result == CURLE_OK ? t->why : curl_easy_strerror(m->data.result);
+	*why = t->why[0] || m->data.result == CURLE_OK ? t->why : libcurl.curl_easy_strerror(m->data.result);
 	note_retry_after(t->curl, t->spec.answer);
 	return t->spec.ctx;
 }
@@ -616,10 +639,10 @@ struct transfer *transfer_begin(struct transfer_set *s, const struct transfer_sp
 	t->set = s;
 	t->spec = *spec;
 	t->headers = make_list(spec->headers);
-	t->curl = curl_easy_init();
+	t->curl = libcurl.curl_easy_init();
 	if (!t->curl)
 		abort(); // out of memory
-	if (set_transfer(t) && curl_multi_add_handle(s->multi, t->curl) == CURLM_OK)
+	if (set_transfer(t) && libcurl.curl_multi_add_handle(s->multi, t->curl) == CURLM_OK)
 		return t;
 	transfer_end(t);
 	return NULL;
@@ -629,8 +652,8 @@ void transfer_end(struct transfer *t)
 {
 	if (!t)
 		return;
-	curl_multi_remove_handle(t->set->multi, t->curl);
-	curl_easy_cleanup(t->curl);
-	curl_slist_free_all(t->headers);
+	libcurl.curl_multi_remove_handle(t->set->multi, t->curl);
+	libcurl.curl_easy_cleanup(t->curl);
+	libcurl.curl_slist_free_all(t->headers);
 	free(t);
 }

@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import os
+import pathlib
 import signal
 import socket
 import stat
@@ -24,6 +25,17 @@ def store_fixture(tmp_path):
     store = tmp_path / "store"
     storelib.make_wheel(store, "foo", "1.0")
     return store
+
+
+def test_what_needs_many_libraries_is_loaded_when_it_is_needed(serve, store):
+    """libcurl and libxml2 take more time at a start than all else. A server that merges an upstream needs the first."""
+    def has(server, library):
+        return library in pathlib.Path(f"/proc/{server.process.pid}/maps").read_text(encoding="ascii")
+
+    alone, merging = serve(store), serve(store, config="[upstream]\nmerge = yes\nurl = http://127.0.0.1:9/simple/\n")
+    assert alone.get("/simple/foo/").status == 200
+    assert has(alone, "libmicrohttpd") and not has(alone, "libcurl") and not has(alone, "libxml2")
+    assert has(merging, "libcurl")
 
 
 def files_of(server, project="foo", view=""):

@@ -34,12 +34,15 @@ static int set_row(const struct config_option *row, void *object, const char *va
 	return row->setting->most ? check_range(row, *(uint64_t *)field, value, e) : 0;
 }
 
+// A default URL is good: libcurl, which looks at URLs, is not loaded for it.
 static void set_defaults(enum config_holder holder, void *object)
 {
 	struct err e = ERR_INIT;
 	for (size_t i = 0; i < config_options; i++)
 		if (config_table[i].holder == holder && config_table[i].fallback) {
-			int r = set_row(&config_table[i], object, config_table[i].fallback, &e);
+			struct config_option row = config_table[i];
+			row.setting = row.setting == &config_type_urls ? &config_type_string : row.setting;
+			int r = set_row(&row, object, row.fallback, &e);
 			assert(r == 0);
 			(void)r;
 		}
