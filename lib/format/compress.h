@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compression: gzip (RFC 1952) with libdeflate, gzip in pieces with zlib, zstd (RFC 8878) with libzstd.
-// The same input and level always give the same output. Any thread; a struct compress is for one thread at a time.
+// Compression: gzip (RFC 1952) with libdeflate, from 256 KB on with an encoder of our own, gzip in pieces with zlib, zstd
+// (RFC 8878) with libzstd. The same input and level always give the same output. Any thread; a struct compress is for one thread at a time.
 // Errors: ERR_INVALID for damaged input, ERR_LIMIT if the result exceeds out's limit or memory runs out.
 #pragma once
 
@@ -8,8 +8,8 @@
 #include "lib/base/err.h"
 #include "lib/os/byte-source.h"
 
-// Add the compressed bytes to out. The levels are the libraries' (gzip 1-12, zstd 1-19).
-int compress_gzip(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
+// Add the compressed bytes to out. The levels are the library's (1-19). bytes has less than 4 GB.
+int compress_gzip(struct str bytes, struct buf *out, struct err *e) MUST_CHECK;
 int compress_zstd(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
 
 // A zstd context that a thread keeps for many small frames: creating one takes longer than compressing such a frame.

@@ -11,7 +11,7 @@ static void pack_tar(struct str text, struct buf *out)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *tar = tarsums_set(text);
-	HOLDS(compress_gzip((struct str){tar, text.len}, 1, out, &e) == 0);
+	HOLDS(compress_gzip((struct str){tar, text.len}, out, &e) == 0);
 }
 
 static bool examine_sdist(struct str bytes, struct str filename, enum strictness strictness, struct wheel *out)

@@ -174,7 +174,7 @@ static void test_packing(void **state UNUSED)
 	buf_init(&plain, 1 << 20), buf_init(&gz, 1 << 20), buf_init(&zst, 1 << 20), buf_init(&back, 1 << 20);
 	for (int i = 0; i < 5000; i++)
 		buf_printf(&plain, "line %d\n", i);
-	assert_int_equal(compress_gzip(buf_view(&plain), 6, &gz, &e), 0);
+	assert_int_equal(compress_gzip(buf_view(&plain), &gz, &e), 0);
 	struct compress *pack = compress_new();
 	assert_int_equal(compress_zstd_by(pack, buf_view(&plain), 3, &zst, &e), 0);
 	assert_int_equal(compress_zstd_by(pack, buf_view(&plain), 3, &again, &e), 0);
@@ -199,6 +199,53 @@ static void test_packing(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
+static unsigned next_random(unsigned *state)
+{
+	return *state = *state * 1664525U + 1013904223U, *state >> 8;
+}
+
+// Bytes of several kinds, in the size from which the encoder is ours: any, few, hex digits, repetitions at the limits of the
+// window, long runs, and counts that make codes of more than 15 bits.
+static void fill_page(char *at, size_t len, unsigned kind, unsigned *state)
+{
+	static const char digits[] = "0123456789abcdef";
+	const size_t window = 32U << 10, far = window - 1 + next_random(state) % 3;
+	for (size_t i = 0; i < len; i++) {
+		unsigned n = next_random(state);
+		at[i] = kind == 1   ? (char)((n >> 12) % 3)
+			: kind == 2 ? digits[n >> 12 & 15]
+			: kind == 4 ? (char)(n % 500 ? 'a' : n >> 12)
+			: kind == 5 ? (char)__builtin_ctz(n | 1U << 23)
+				    : (char)n;
+		if (kind == 3 && i >= far && n >> 8 & 63)
+			at[i] = at[i - far];
+	}
+}
+
+static void test_packing_large_pages(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	unsigned seed = 1;
+	CLEANUP(buf_release) struct buf plain = buf_up_to(1 << 20), gz = buf_up_to(4 << 20), back = buf_up_to(1 << 20);
+	CLEANUP(buf_release) struct buf none = buf_up_to(1000);
+	for (unsigned i = 0; i < 60; i++) {
+		size_t len = (256U << 10) + (i < 6 ? 0 : next_random(&seed) % (400U << 10));
+		buf_clear(&plain), buf_clear(&gz), buf_clear(&back);
+		fill_page(buf_reserve(&plain, len), len, i % 6, &seed);
+		plain.len = len;
+		assert_int_equal(compress_gzip(buf_view(&plain), &gz, &e), 0);
+		struct byte_source packed = byte_source_memory(buf_view(&gz));
+		assert_int_equal(decompress_gzip(&packed, collect, &back, &e), 0); // zlib
+		assert_true(str_eq(buf_view(&back), buf_view(&plain)));
+		buf_clear(&back);
+		assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), 0); // libdeflate
+		assert_true(str_eq(buf_view(&back), buf_view(&plain)));
+		assert_true(gz.len < (i % 3 == 0 ? len + len / 100 : len * 2 / 3));
+	}
+	assert_int_equal(compress_gzip(buf_view(&plain), &none, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+}
+
 // One member, several, one that states a wrong size, and limits.
 static void test_unpacking_in_memory(void **state UNUSED)
 {
@@ -207,10 +254,10 @@ static void test_unpacking_in_memory(void **state UNUSED)
 	buf_init(&plain, 1 << 20), buf_init(&gz, 1 << 20), buf_init(&back, 1 << 20);
 	for (int i = 0; i < 40000; i++)
 		buf_printf(&plain, "line %d\n", i);
-	assert_int_equal(compress_gzip(buf_view(&plain), 6, &gz, &e), 0);
+	assert_int_equal(compress_gzip(buf_view(&plain), &gz, &e), 0);
 	assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), 0);
 	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
-	assert_int_equal(compress_gzip(STR("and more"), 6, &gz, &e), 0); // a large member and a small one
+	assert_int_equal(compress_gzip(STR("and more"), &gz, &e), 0); // a large member and a small one
 	buf_clear(&back), buf_puts(&plain, "and more");
 	assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), 0);
 	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
@@ -488,7 +535,7 @@ int main(void)
 		cmocka_unit_test(test_errors_say_where),
 		cmocka_unit_test(test_digest),
 		cmocka_unit_test(test_hashes_side_by_side),
-		cmocka_unit_test(test_packing),
+		cmocka_unit_test(test_packing), cmocka_unit_test(test_packing_large_pages),
 		cmocka_unit_test(test_unpacking_in_memory),
 		cmocka_unit_test(test_a_pool_does_every_job),
 		cmocka_unit_test(test_a_pool_has_threads_for_the_jobs_at_once),
