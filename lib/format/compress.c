@@ -79,13 +79,13 @@ static uint64_t read_bytes(const uint8_t *at)
 }
 
 // Up to 56 bits between two calls of write_bits().
-static void add_bits(struct gzip *g, uint64_t bits, unsigned count)
+static inline void add_bits(struct gzip *g, uint64_t bits, unsigned count)
 {
 	g->bits |= bits << g->count;
 	g->count += count;
 }
 
-static void write_bits(struct gzip *g)
+static inline void write_bits(struct gzip *g)
 {
 	uint64_t bytes = htole64(g->bits);
 	memcpy(g->out, &bytes, sizeof(bytes));

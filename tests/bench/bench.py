@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make bench, in one run: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune,
-what is missing, pages about many projects, what it costs to look inside wheels, or to watch a store, views with a membership,
-proxies of one upstream, resolvers, TLS beside nginx, floods, starts and memory.
+"""make bench, in one run: the server beside others on the same pages and files, the first answer for a large page, the
+indexer beside sha256sum, plans of a prune, what is missing, pages about many projects, what it costs to look inside wheels, or
+to watch a store, views with a membership, proxies of one upstream, resolvers, TLS beside nginx, floods, starts and memory.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
 BENCH_ONLY runs only some parts, for example "serving index"; BENCH_KEEP=1 writes bench/PART.md for each part that ran."""
@@ -15,6 +15,7 @@ import time
 
 import appearing
 import beside
+import first
 import flooding
 import handshakes
 import inside
@@ -40,7 +41,7 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 FEW = min(ROUNDS, 3)  # of what takes minutes
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing watch upload prune missing people inside views merge resolve tls flood start").split()
+ONLY = (os.environ.get("BENCH_ONLY") or "serving first index many appearing watch upload prune missing people inside views merge resolve tls flood start").split()
 LOADED = {"serving", "merge", "tls", "start"}  # the parts that wrk loads, beside nginx
 
 
@@ -97,6 +98,10 @@ def bench_serving(binary, floor, folder, served, rounds):
     return beside.bench(binary, floor, served.store, served.made(), folder, rounds, SECONDS)
 
 
+def bench_first(binary, _, folder, served, rounds):
+    return first.bench(binary, served.store, served.made(), folder, rounds)
+
+
 def bench_appearing(binary, _, folder, served, rounds):
     served.made()
     return appearing.bench(binary, served.store, folder, SERVED, rounds)
@@ -114,6 +119,7 @@ PARTS = {
     "views": (ROUNDS, lambda binary, _, folder, __, rounds: viewing.bench(binary, folder, rounds)),
     "serving": (ROUNDS, bench_serving),
     "start": (FEW, lambda binary, _, folder, __, rounds: starting.bench(binary, folder, rounds, SECONDS)),
+    "first": (ROUNDS, bench_first),
     "appearing": (ROUNDS, bench_appearing),
     "watch": (FEW, lambda binary, _, folder, __, rounds: watching.bench(binary, folder, rounds)),
     "upload": (ROUNDS, lambda binary, _, folder, __, rounds: upload.bench(binary, folder, rounds)),
