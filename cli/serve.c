@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -26,6 +27,8 @@
 #include "server/core/store-scans.h"
 #include "server/core/server-context.h"
 #include "server/server.h"
+
+enum { LARGE_BLOCK = 128 << 10 }; // bytes; what glibc begins with
 
 // Used by the main thread only, which waits for signals and for the end of scans.
 struct serve_command {
@@ -382,6 +385,9 @@ static void begin_serve(void *self)
 static int run_serve(void *self, struct err *e)
 {
 	struct serve_command *s = self;
+	// What makes a large page goes back to the system when it is freed: else glibc raises this limit to the largest block that
+	// was freed, and each thread keeps such blocks in a heap of its own.
+	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 	if (session_has_key(&s->session, "store", "path"))
 		s->session.search = SESSION_SEARCH_NONE;
 	sigset_t set;

@@ -76,7 +76,7 @@ OWNER = {
 
 # C, POSIX and Linux; any other header in <> is a foreign library's.
 SYSTEM = set("""assert.h ctype.h dirent.h dlfcn.h endian.h errno.h fcntl.h fnmatch.h getopt.h glob.h grp.h inttypes.h
-langinfo.h limits.h locale.h math.h mntent.h netdb.h poll.h pthread.h pwd.h regex.h sched.h search.h semaphore.h
+langinfo.h limits.h locale.h malloc.h math.h mntent.h netdb.h poll.h pthread.h pwd.h regex.h sched.h search.h semaphore.h
 setjmp.h signal.h spawn.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
 strings.h syslog.h termios.h threads.h time.h unistd.h""".split())
 SYSTEM_FOLDERS = ("sys/", "linux/", "net/", "netinet/", "arpa/")
