@@ -540,5 +540,6 @@ def test_a_libmicrohttpd_that_is_not_encrypted_is_refused(wheelcache, store, aut
     library = pathlib.Path(found[1])
     (tmp_path / library.name).write_bytes(elfnames.shorten_import(library.read_bytes(), name, 2))
     monkeypatch.setenv("WHEELCACHE", str(faults.wrap("bypass", tmp_path, LD_LIBRARY_PATH=tmp_path)))
-    done = wheelcache("serve", store, "--catalog", tmp_path / "catalog.db", "--listen", "127.0.0.1:0", *authority.options())
+    done = wheelcache("serve", store, "--catalog", tmp_path / "catalog.db", "--listen", "127.0.0.1:0", *authority.options(),
+                      timeout=30)  # one that is not refused serves on
     assert done.returncode == 1 and "does not read and write by this program's functions" in done.stderr, done.stderr
