@@ -101,7 +101,7 @@ struct server_context {
 	struct metrics *metrics;                   // NULL: nothing is counted
 	struct download_counter *download_counter; // NULL: nothing is counted
 
-	// NULL and 0 where no view merges, except for the upstreams themselves.
+	// NULL and 0 where no view merges.
 	struct upstreams *upstreams; // also shows the results of the last requests
 	struct upstream_pages *upstream_pages;
 	struct owned_names *owned_names;
