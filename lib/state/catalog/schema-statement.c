@@ -143,8 +143,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			 " WHERE platform = ?1 AND files > 0 ORDER BY name",
 	[PROJECT_FILES] = "SELECT f.filename" FILE_PAGE_LIST " FROM project p"
 			  " JOIN file f ON f.project = p.id"
-			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0"
-			  " ORDER BY f.version_key, f.filename",
+			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0",
 	[VERSION_FILES] = "SELECT f.filename" FILE_PAGE_LIST " FROM project p"
 			  " JOIN file f ON f.project = p.id"
 			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 AND f.version_key = ?3"
