@@ -61,7 +61,7 @@ QUICK = {
 SLOW = {
     "other": (plain("other", called="another"), "failed", "build", "another"),
     "newer": (plain("newer", version="1.1"), "failed", "build", "1.1"),
-    "raises": (plain("raises") | {"raises.py": "raise RuntimeError('bad\\nwords\\x1b[31m')"}, "test-failed", "test", "words"),
+    "raises": (plain("raises") | {"raises.py": "raise RuntimeError('bad\\x1b[31m words\\nmore')"}, "test-failed", "test", "words"),
     "needs": (plain("needs", install_requires="['not-there']"), "test-failed", "test", "not-there"),
     "nothing": (plain("nothing") | {"pyproject.toml": "what is this"}, "failed", "build", ""),
     "eats": (plain("eats", "x = []\nwhile True: x.append(bytearray(50 << 20))"), "crashed", "build", "memory"),

@@ -270,6 +270,7 @@ def test_upgrade_under_load_fails_no_request(machine, package):
 ROTATION = """{log} {{
 	su wheelcache wheelcache
 	missingok
+	rotate 1
 	postrotate
 		systemctl reload wheelcache
 	endscript
@@ -314,7 +315,7 @@ def test_timer_prunes(machine, folder):
     words = [*machine.outside(), sys.executable, "-c", UPSTREAM, old.sha256]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=clients.ROOT / "tests/e2e") as upstream:
         configure(machine, upstream={"url": upstream.stdout.readline().strip(), "allow-private": "yes"},
-                  prune={"max-files": "100%", "max-bytes": "100%"})
+                  prune={"max-files": "100%", "max-bytes": "100%", "clients-have-upstream": "yes"})
         drop_in = machine.path("/etc/systemd/system/wheelcache-prune.timer.d/soon.conf")
         drop_in.parent.mkdir()
         drop_in.write_text("[Timer]\nOnCalendar=\nOnActiveSec=1s\nRandomizedDelaySec=0\nAccuracySec=100ms\n")
