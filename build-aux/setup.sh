@@ -8,6 +8,7 @@ to_build=(autoconf automake ca-certificates gcc libc6-dev make pkgconf libcmark-
 	libcmark-gfm-extensions-dev libcurl4-openssl-dev libdeflate-dev
 	libelf-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libxml2-dev libzip-dev libzstd-dev
 	zlib1g-dev)
+[[ $(uname -m) =~ ^(x86_64|aarch64)$ ]] && to_build+=(libisal-dev) # Debian has it for these
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)
 to_test=(ccache clang curl libcmocka-dev lld mandoc openssl python3-dev python3-docutils python3-jsonschema python3-packaging python3-pytest
 	python3-pytest-xdist python3-venv python3-yaml xz-utils)

@@ -64,6 +64,7 @@ OWNER = {
     "curl/": "lib/net/fetch.c",
     "gelf.h": "lib/domain/elf/elf-facts.c lib/domain/elf/elf-outline.c",
     "jansson.h": "lib/format/jsondoc.c",
+    "isa-l/igzip_lib.h": "lib/format/compress.c",
     "libdeflate.h": "lib/format/compress.c lib/format/inflate.c",
     "libxml/": "lib/format/html.c lib/format/xml.c",
     "microhttpd.h": "server/http/http.c server/http/mhd.c",

@@ -204,7 +204,7 @@ static unsigned next_random(unsigned *state)
 	return *state = *state * 1664525U + 1013904223U, *state >> 8;
 }
 
-// Bytes of several kinds, in the size from which the encoder is ours: any, few, hex digits, repetitions at the limits of the
+// Bytes of several kinds, in the size from which time counts: any, few, hex digits, repetitions at the limits of the
 // window, long runs, and counts that make codes of more than 15 bits.
 static void fill_page(char *at, size_t len, unsigned kind, unsigned *state)
 {
