@@ -5,6 +5,7 @@
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/state/upstream/file-cache.h"
+#include "lib/state/upstream/upstream.h"
 #include "lib/audit/wheel-gate.h"
 #include "server/message/reply.h"
 
@@ -30,6 +31,17 @@ void server_context_set_gate(struct server_context *s, struct wheel_gate *gate)
 	s->wheel_gate = gate;
 	pthread_mutex_unlock(&s->wheel_gate_lock);
 	wheel_gate_unref(old);
+}
+
+struct upstreams *server_context_upstreams(struct server_context *s)
+{
+	struct err e = ERR_INIT;
+	pthread_mutex_lock(&s->current_lock);
+	if (!s->upstreams && upstreams_new(&server_context_site(s)->config, &s->upstreams, &e) < 0)
+		log_error("%s", e.msg);
+	struct upstreams *u = s->upstreams;
+	pthread_mutex_unlock(&s->current_lock);
+	return u;
 }
 
 static void catch_up(struct server_context *s, bool for_directory)

@@ -101,7 +101,7 @@ struct server_context {
 	struct metrics *metrics;                   // NULL: nothing is counted
 	struct download_counter *download_counter; // NULL: nothing is counted
 
-	// NULL and 0 where no view merges.
+	// NULL and 0 where no view merges; the upstreams themselves until server_context_upstreams() is asked for them.
 	struct upstreams *upstreams; // also shows the results of the last requests
 	struct upstream_pages *upstream_pages;
 	struct owned_names *owned_names;
@@ -151,6 +151,8 @@ static inline bool server_context_is_current(struct server_context *s)
 {
 	return changes_read(s->changes) == atomic_load_explicit(&s->current_count, memory_order_acquire);
 }
+// The upstreams, for what the catalog has of them: pages ask also where no view merges. NULL: an error, which is logged.
+struct upstreams *server_context_upstreams(struct server_context *s);
 // Waits, for two seconds at most, until they contain all that was committed before the call. On a worker thread only.
 void server_context_catch_up(struct server_context *s);
 // The same for project_directory. False: it was not read within two seconds after the start of the server.

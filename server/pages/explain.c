@@ -566,7 +566,8 @@ static int make_document(struct page_query *q, struct jsondoc **out, struct err 
 	CLEANUP(mem_free) char *version = named.len ? xstrndup(named.ptr, named.len) : NULL;
 	struct explain_making x = {.query = q, .version = version};
 	const struct upstream_answer unasked = {.result = UPSTREAM_NEVER_ASKED, .project = q->project, .why = ""};
-	int result = s->upstreams ? upstream_load_cached_any(s->upstreams, q->catalog, q->project, make_explanation, &x, e)
+	struct upstreams *upstreams = server_context_upstreams(s);
+	int result = upstreams ? upstream_load_cached_any(upstreams, q->catalog, q->project, make_explanation, &x, e)
 				 : make_explanation(&x, &unasked, e);
 	*out = x.doc;
 	if (result == 0 || (e->kind != ERR_NOT_FOUND && e->kind != ERR_INVALID))

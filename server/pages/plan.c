@@ -191,10 +191,10 @@ static void check_rows(struct plan_page_writer *w, struct plan_rows *rows)
 		.config = &w->query->site->config,
 		.store = &w->query->site->store,
 		.catalog = w->query->catalog,
-		.upstreams = w->query->context->upstreams,
+		.upstreams = server_context_upstreams(w->query->context),
 		.policy_hash = policy ? jsondoc_get_str(policy, "hash") : NULL,
 	};
-	if (!w->query->context->upstreams)
+	if (!check.upstreams)
 		return;
 	// What was asked of the plan: classes of files to remove.
 	const char ***out = &class;
