@@ -152,13 +152,16 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 // before it closes the old one: at the close of the last connection SQLite would checkpoint and remove its log.
 static int reopen_catalog(struct catalog_watch *w, struct err *e)
 {
-	struct catalog_lease before = w->lease;
+	struct catalog_lease before = w->lease, next = {0};
+	struct err unused = ERR_INIT;
 	w->last_change = w->last_upstream_change = 0;
 	atomic_store(&w->reopen, false);
 	int taken = catalog_pool_take(w->context->catalog_pool, &w->lease, e);
 	catalog_pool_give(w->context->catalog_pool, &before);
 	if (taken < 0)
 		return -1;
+	if (catalog_pool_take(w->context->catalog_pool, &next, &unused) == 0)
+		catalog_pool_give(w->context->catalog_pool, &next); // for a page, also where no descriptor is left
 	changes_renew(w->context->changes);
 	uint32_t count = changes_read(w->context->changes);
 	catalog_was_written(w->lease.catalog); // resets the comparison
