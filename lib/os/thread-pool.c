@@ -84,9 +84,13 @@ struct thread_pool *thread_pool_new(unsigned threads, enum thread_pool_order ord
 // begun do the work.
 static void begin_thread(struct thread_pool *p)
 {
-	// The main thread handles the signals, so a worker starts with all of them blocked.
+	// The main thread handles the signals, so a worker starts with all of them blocked, except what its own faults raise: a
+	// process dies of these where they are blocked, also if it has a handler (lib/state/catalog/changes.h).
+	static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV};
 	sigset_t all, old;
 	sigfillset(&all);
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+		sigdelset(&all, faults[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if (pthread_create(&p->thread[p->threads], NULL, run_worker, p) == 0)
 		p->threads++;

@@ -375,9 +375,12 @@ def test_abandoned_downloads_leave_nothing(serve, store, authority):
 
 def watched(server):
     """How many descriptors each epoll of the server watches, the fewest first."""
-    folder = f"/proc/{server.process.pid}"
-    return sorted(pathlib.Path(folder, "fdinfo", name).read_text().count("tfd:") for name in os.listdir(f"{folder}/fd")
-                  if os.readlink(f"{folder}/fd/{name}") == "anon_inode:[eventpoll]")
+    folder, counts = f"/proc/{server.process.pid}", []
+    for name in os.listdir(f"{folder}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+            if os.readlink(f"{folder}/fd/{name}") == "anon_inode:[eventpoll]":
+                counts.append(pathlib.Path(folder, "fdinfo", name).read_text().count("tfd:"))
+    return sorted(counts)
 
 
 @pytest.mark.parametrize("threads,at_once", [(2, 24), (3, 1)])

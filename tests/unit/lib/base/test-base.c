@@ -350,6 +350,23 @@ static void test_a_pool_has_threads_for_the_jobs_at_once(void **state UNUSED)
 	pthread_barrier_destroy(&all);
 }
 
+static void note_mask(void *mask)
+{
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, mask), 0);
+}
+
+// A handler of what a thread's own fault raises works in a worker, too.
+static void test_a_worker_leaves_signals_to_the_main_thread_but_not_its_faults(void **state UNUSED)
+{
+	sigset_t mask;
+	struct thread_pool *p = thread_pool_new(1, THREAD_POOL_FIRST_IN_FIRST_OUT, "test");
+	thread_pool_submit(p, note_mask, &mask);
+	thread_pool_drain(p);
+	thread_pool_free(p);
+	assert_true(sigismember(&mask, SIGTERM));
+	assert_false(sigismember(&mask, SIGBUS) || sigismember(&mask, SIGSEGV));
+}
+
 static void make_tree(char folder[])
 {
 	assert_non_null(mkdtemp(folder));
@@ -539,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_unpacking_in_memory),
 		cmocka_unit_test(test_a_pool_does_every_job),
 		cmocka_unit_test(test_a_pool_has_threads_for_the_jobs_at_once),
+		cmocka_unit_test(test_a_worker_leaves_signals_to_the_main_thread_but_not_its_faults),
 		cmocka_unit_test(test_nothing_opens_outside),
 		cmocka_unit_test(test_a_file_appears_whole_or_not_at_all),
 		cmocka_unit_test(test_the_first_of_a_name_stays),
