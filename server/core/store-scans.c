@@ -311,7 +311,9 @@ struct store_scans *store_scans_new(const struct store_scans_options *o)
 
 void store_scans_start(struct store_scans *s, int64_t first_ms)
 {
+	pthread_mutex_lock(&s->lock); // the server answers already
 	s->state.is_running = true;
+	pthread_mutex_unlock(&s->lock);
 	timer_thread_start(s->timer, first_ms);
 }
 
