@@ -186,7 +186,7 @@ static void test_many_rows_are_found_quickly(void **state UNUSED)
 		assert_true(rebuild_set_find(s, "a", "demo", &version, &found));
 		assert_string_equal(found.filename, name);
 	}
-	assert_true(clock_thread_ms() - from < LIMIT_REBUILD_CPU_MS);
+	assert_true(getenv("UNDER_VALGRIND") || clock_thread_ms() - from < LIMIT_REBUILD_CPU_MS);
 }
 
 int main(void)
