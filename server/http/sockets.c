@@ -129,10 +129,23 @@ ssize_t recv(int fd, void *out, size_t room, int flags)
 // waits for the end in vain. So it has mappings of files as bytes in memory, and large ones are passed to sendfile(2), unless
 // their file system cannot do without a copy.
 // Upstream: MHD_SENFILE_CHUNK_ and the lock of a response in connection.c; the same in 0.9.75 and in 1.0.1.
-static ssize_t send_plain(int fd, const void *bytes, size_t len, int flags)
-{
+struct large_file {
+	int file; // -1: the bytes are of none
 	off_t at;
-	int file = len < BLOB_SEND_LEAST ? -1 : blob_file(bytes, &at);
+};
+
+static struct large_file find_large_file(const void *bytes, size_t len)
+{
+	struct large_file found = {.file = -1};
+	if (len >= BLOB_SEND_LEAST)
+		found.file = blob_file(bytes, &found.at);
+	return found;
+}
+
+static ssize_t send_plain(int fd, struct large_file of, const void *bytes, size_t len, int flags)
+{
+	off_t at = of.at;
+	int file = of.file;
 	ssize_t sent = file < 0 ? -1 : NEXT(sendfile64)(fd, file, &at, len);
 	if (file < 0 || (sent < 0 && (errno == EINVAL || errno == ENOSYS)))
 		return NEXT(send)(fd, bytes, len, flags);
@@ -147,24 +160,17 @@ ssize_t send(int fd, const void *bytes, size_t len, int flags)
 	struct secured *s = secured_of(fd);
 	struct iovec part = {.iov_len = len};
 	memcpy(&part.iov_base, &bytes, sizeof(bytes));
-	return s ? send_parts(s, &part, 1) : send_plain(fd, bytes, len, flags);
+	return s ? send_parts(s, &part, 1) : send_plain(fd, find_large_file(bytes, len), bytes, len, flags);
 }
 
 // The header waits for the first bytes of the body, which share its packet.
-static ssize_t send_head_and_file(int fd, const struct iovec *part, int flags)
+static ssize_t send_head_and_file(int fd, struct large_file of, const struct iovec *part, int flags)
 {
 	ssize_t head = NEXT(send)(fd, part[0].iov_base, part[0].iov_len, flags | MSG_MORE);
 	if (head < 0 || (size_t)head < part[0].iov_len)
 		return head;
-	ssize_t body = send_plain(fd, part[1].iov_base, part[1].iov_len, flags);
+	ssize_t body = send_plain(fd, of, part[1].iov_base, part[1].iov_len, flags);
 	return body < 0 ? head : head + body; // the next call has the error
-}
-
-static bool has_large_file(const struct msghdr *message)
-{
-	off_t at;
-	return message->msg_iovlen == 2 && message->msg_iov[1].iov_len >= BLOB_SEND_LEAST &&
-	       blob_file(message->msg_iov[1].iov_base, &at) >= 0;
 }
 
 // Of a malformed Content-Length libmicrohttpd puts the header of its refusal twice into its buffer, so that the second one
@@ -192,8 +198,10 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 		once.msg_iov = part;
 	}
 	struct secured *s = secured_of(fd);
-	if (!s && has_large_file(message))
-		return send_head_and_file(fd, message->msg_iov, flags);
+	const struct iovec *body = message->msg_iovlen == ARRAY_SIZE(part) ? &message->msg_iov[1] : NULL;
+	struct large_file of = !s && body ? find_large_file(body->iov_base, body->iov_len) : (struct large_file){.file = -1};
+	if (of.file >= 0)
+		return send_head_and_file(fd, of, message->msg_iov, flags);
 	ssize_t sent = s ? send_parts(s, once.msg_iov, once.msg_iovlen) : NEXT(sendmsg)(fd, &once, flags);
 	return sent < 0 ? sent : sent + (ssize_t)skipped;
 }
