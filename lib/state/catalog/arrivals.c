@@ -110,6 +110,20 @@ static enum taken take_record(struct catalog *c, struct place_folder *folder, co
 	return TAKEN_ALL;
 }
 
+// From the newest on. taken: gets the names of those that are not damaged; NULL: nothing.
+static enum taken take_all(struct catalog *c, struct place_folder *folder, const struct strset *names, struct strset *taken,
+	struct err *e)
+{
+	for (size_t i = names->count; i-- > 0;) {
+		enum taken one = take_record(c, folder, names->item[i], e);
+		if (one == TAKEN_FAILED || one == TAKEN_GONE)
+			return one;
+		if (one == TAKEN_ALL && taken)
+			strset_add(taken, names->item[i]);
+	}
+	return TAKEN_ALL;
+}
+
 // 1: done; 0: another process writes all again at this moment.
 static int take_records(struct catalog *c, struct err *e)
 {
@@ -117,11 +131,9 @@ static int take_records(struct catalog *c, struct err *e)
 	CLEANUP(place_folder_close) struct place_folder *folder = NULL;
 	if (list_records(c, &names, &folder, e) < 0)
 		return -1;
-	for (size_t i = names.count; i-- > 0;) {
-		enum taken taken = take_record(c, folder, names.item[i], e);
-		if (taken == TAKEN_FAILED || taken == TAKEN_GONE)
-			return taken == TAKEN_GONE ? 0 : -1;
-	}
+	enum taken all = take_all(c, folder, &names, NULL, e);
+	if (all != TAKEN_ALL)
+		return all == TAKEN_GONE ? 0 : -1;
 	int64_t newest = names.count ? record_number(names.item[names.count - 1]) : 0;
 	return catalog_run_by(c, CAME_SET_NUMBER, BY(SQL_INT(newest)), e) < 0 ? -1 : 1;
 }
@@ -241,13 +253,9 @@ static int write_all_again(struct catalog *c, struct err *e)
 	CLEANUP(place_folder_close) struct place_folder *folder = NULL;
 	if (list_records(c, &names, &folder, e) < 0)
 		return -1;
-	for (size_t i = names.count; i-- > 0;) {
-		enum taken one = take_record(c, folder, names.item[i], e);
-		if (one == TAKEN_FAILED || one == TAKEN_GONE)
-			return one == TAKEN_GONE ? 0 : -1;
-		if (one == TAKEN_ALL)
-			strset_add(&taken, names.item[i]);
-	}
+	enum taken all = take_all(c, folder, &names, &taken, e);
+	if (all != TAKEN_ALL)
+		return all == TAKEN_GONE ? 0 : -1;
 	if (taken.count && (forget_gone(c, e) < 0 || write_whole_table(c, folder, record_number(taken.item[0]), e) < 0))
 		return -1;
 	for (size_t i = 0; i < taken.count; i++)
