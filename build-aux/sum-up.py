@@ -134,10 +134,9 @@ def main():
 
     if options.to_repeat:
         for path in options.paths:
-            if path.suffix == ".xml":
-                print(*(f"{file.replace('.', '/')}.py::{name}\n" for file, name in to_repeat(read(path))), sep="", end="")
-            else:
-                print(*(f"{log}\n" for _, log in to_repeat(automake(path))), sep="", end="")
+            is_report = path.suffix == ".xml"
+            for file, name in to_repeat(read(path) if is_report else automake(path)):
+                print(f"{file.replace('.', '/')}.py::{name}" if is_report else name)
         return
     results = [one for path in options.paths for one in named(path)]
     print_failures([(name, result) for name, result in results if result.kind in ("failed", "unsteady")])

@@ -15,7 +15,7 @@ enum thread_pool_order {
 
 struct thread_pool;
 
-// At most so many threads, with all signals blocked. name is what the system shows for each of them (15 bytes at most).
+// At most so many threads, with all signals blocked but those of their own faults. name is what the system shows for each of them (15 bytes at most).
 struct thread_pool *thread_pool_new(unsigned threads, enum thread_pool_order order, const char *name);
 // Queues fn(job). Any thread, also one of the pool's. fn owns job from then on. Where the system gives the pool not even one
 // thread, the process ends.

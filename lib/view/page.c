@@ -564,8 +564,8 @@ int page_root(const struct view *v, struct catalog *c, struct str *more, size_t 
 // Measured with 18 recorded pages of PyPI (12.9 MB of JSON). gzip 1 (libdeflate): 2.29 MB in 44 ms, 5: 2.10 in 67, 6:
 // 2.03 in 86, 9: 1.96 in 306; zlib's 6: 2.06 in 239. zstd 1: 2.01 MB in 20 ms, 3: 2.26 in 39, 6: 2.12 in 94, 9: 2.06 in
 // 146. Small pages give the same picture. Most of a page are hashes. A reference to a short repetition costs more than
-// its digits, and the greedy low levels of zstd do not use one. Of large pages ISA-L's
-// 1 takes a fourth of libdeflate's 5, for 10 % more bytes.
+// its digits, and the greedy low levels of zstd do not use one. Of large pages
+// ISA-L's 1 takes a fourth of libdeflate's 5, for 10 % more bytes.
 enum { ZSTD_LEVEL = 1 };
 
 int page_pack(struct str page, enum page_coding coding, struct buf *out, struct err *e)
