@@ -385,14 +385,19 @@ def watched(server):
 
 @pytest.mark.parametrize("threads,at_once", [(2, 24), (3, 1)])
 def test_connections_are_spread_over_the_threads(serve, store, authority, threads, at_once):
-    """Each thread has an epoll, which watches a descriptor more; a connection takes one descriptor."""
+    """Each thread has an epoll, which watches a descriptor more; a connection takes one descriptor.
+
+    libmicrohttpd chooses the thread by the descriptor's number. A number that the server takes for itself meanwhile is a
+    gap, and after it a thread has one more than another.
+    """
     server = serve(store, "--threads", threads, authority=authority)
     before, share = sockets(server), 24 // threads
     with contextlib.ExitStack() as stack:
         for _ in range(0, 24, at_once):
             for plain in [server.plain_socket() for _ in range(at_once)]:
                 stack.enter_context(server.secured(plain))
-        serving.wait_for(lambda: watched(server)[-threads:] == [1 + share] * threads, 60, "all connections")
+        serving.wait_for(lambda: sum(watched(server)[-threads:]) == 24 + threads, 60, "all connections")
+        assert all(abs(count - 1 - share) <= 2 for count in watched(server)[-threads:])
         assert sockets(server) - before == 24
 
 
