@@ -222,8 +222,8 @@ def day_of_a_running_server(folder, loses):
         def is_answered():
             answer = request()
             assert answer.status in (200, 503), (answer.status, answer.body[:200])
-            return answer.status == 200
-        step(lambda: serving.wait_for(is_answered, 30, "the answer"))
+            return answer.status == 200 and answer
+        return step(lambda: serving.wait_for(is_answered, 30, "the answer"))
 
     def upload(project):
         path = storelib.make_wheel(folder, project, "1.0").path
@@ -254,7 +254,7 @@ def day_of_a_running_server(folder, loses):
         for project in "six", "ours0", "ours3":
             ask(lambda project=project: server.get(f"/simple/{project}/"))
         serving.wait_for(lambda: b"ours3" in server.get("/simple/").body, 60, "all projects")
-        pages = [(server.get(path).status, server.get(path).body) for path in
+        pages = [ask(lambda path=path: server.get(path)).body for path in
                  ["/simple/", "/simple/six/", "/simple/copied/", *(f"/simple/ours{number}/" for number in range(4))]]
     finally:
         server.stop()
