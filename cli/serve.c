@@ -165,8 +165,11 @@ static int reconfigure(struct serve_command *s, struct err *e)
 	CLEANUP(config_release) struct config ours, theirs;
 	config_init(&ours);
 	config_init(&theirs);
-	if (session_read(&s->session, &ours, e) < 0 || session_read(&s->session, &theirs, e) < 0 ||
-		reload_server(s, &ours, e) < 0)
+	if (session_read(&s->session, &ours, e) < 0 || session_read(&s->session, &theirs, e) < 0)
+		return -1;
+	if (s->server && !config_keep_upstreams(&ours, &s->session.config))
+		log_warn("which [upstream NAME] there are has changed: this takes effect after a restart");
+	if (reload_server(s, &ours, e) < 0)
 		return -1;
 	serve_check_branches(&ours, warn_of, NULL);
 	config_restart_keys(&s->session.config, &ours, warn_of_restart_key, NULL);

@@ -152,6 +152,7 @@ enum {
 	LIMIT_HEALTH = 4 << 20,              // a server's answer about its own state
 	LIMIT_CONFIG = 1 << 20,              // a configuration file,
 	LIMIT_CONFIG_LINE = 64 << 10,        // and a line of it that is no comment
+	LIMIT_UPSTREAMS = 16,                // number of upstreams
 	LIMIT_AUDIT_RULES = 256,             // number of rules of an audit policy,
 	LIMIT_AUDIT_PATTERNS = 1024,         // number of its patterns,
 	LIMIT_AUDIT_PATTERN = 512,           // one of them,

@@ -17,7 +17,7 @@ enum config_effect {
 // The struct that has the field of a row.
 enum config_holder {
 	CONFIG_HOLDER_CONFIG,
-	CONFIG_HOLDER_UPSTREAM, // keys of [upstream]: the first one's
+	CONFIG_HOLDER_UPSTREAM, // keys that an [upstream NAME] may have, too
 	CONFIG_HOLDER_PLATFORM,
 	CONFIG_HOLDER_VIEW,
 	CONFIG_HOLDER_BRANCH,
@@ -37,5 +37,7 @@ struct config_option {
 
 extern const struct config_option config_table[];
 extern const size_t config_options;
-// Whether sections of this kind have names: "[platform NAME]", "[view NAME]", "[branch NAME]".
+// Whether all sections of this kind have names: "[platform NAME]", "[view NAME]", "[branch NAME]".
 bool config_section_is_named(const char *section);
+// The name now of a section, or of a key of one, that may be called as one release before; borrowed. key NULL: the section.
+struct str config_name_now(struct str section, const char *key);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/charclass.h"
+#include "lib/base/limits.h"
 #include "lib/base/strset.h"
 #include "lib/base/suggest.h"
 #include "lib/domain/machine/platform.h"
@@ -34,18 +36,19 @@ static int set_row(const struct config_option *row, void *object, const char *va
 	return row->setting->most ? check_range(row, *(uint64_t *)field, value, e) : 0;
 }
 
-// A default URL is good: libcurl, which looks at URLs, is not loaded for it.
+// A default is good. A string is copied as it is: libcurl, which looks at URLs, is not loaded for it.
 static void set_defaults(enum config_holder holder, void *object)
 {
 	struct err e = ERR_INIT;
-	for (size_t i = 0; i < config_options; i++)
-		if (config_table[i].holder == holder && config_table[i].fallback) {
-			struct config_option row = config_table[i];
-			row.setting = row.setting == &config_type_urls ? &config_type_string : row.setting;
-			int r = set_row(&row, object, row.fallback, &e);
-			assert(r == 0);
-			(void)r;
-		}
+	for (size_t i = 0; i < config_options; i++) {
+		const struct config_option *row = &config_table[i];
+		if (row->holder != holder || !row->fallback)
+			continue;
+		if (row->setting->is_owned)
+			*(char **)(void *)((char *)object + row->offset) = xstrdup(row->fallback);
+		else if (set_row(row, object, row->fallback, &e) < 0)
+			abort();
+	}
 }
 
 static void free_strings(enum config_holder holder, void *object)
@@ -76,13 +79,94 @@ static void *copy_array(const void *items, size_t count, size_t size)
 
 // --- upstreams ---
 
-struct config_upstream *config_upstreams_add(struct config_upstreams *u, const char *name)
+static const char plain_upstream[] = "upstream"; // the name of a plain [upstream]
+
+static bool is_plain(const struct config_upstream *u)
+{
+	return strcmp(u->name, plain_upstream) == 0;
+}
+
+// The number of the key among those of an upstream, as a bit; 0: it is none of them.
+static uint64_t said_bit(const struct config_option *row)
+{
+	size_t number = 0;
+	for (const struct config_option *o = config_table; o < row; o++)
+		number += o->holder == CONFIG_HOLDER_UPSTREAM;
+	assert(number < 64);
+	return row->holder == CONFIG_HOLDER_UPSTREAM ? (uint64_t)1 << number : 0;
+}
+
+static void copy_field(const struct config_option *row, const void *from, void *to)
+{
+	const char *source = (const char *)from + row->offset;
+	char *target = (char *)to + row->offset;
+	if (row->setting->is_owned) {
+		char **text = (char **)(void *)target;
+		free(*text);
+		*text = *(const char *const *)(const void *)source ? xstrdup(*(const char *const *)(const void *)source) : NULL;
+	} else {
+		memcpy(target, source, row->setting->most ? sizeof(uint64_t) : sizeof(bool));
+	}
+}
+
+static bool is_url_row(const struct config_option *row)
+{
+	return row->holder == CONFIG_HOLDER_UPSTREAM && row->offset == offsetof(struct config_upstream, urls);
+}
+
+// Keys that a section does not say are those of the plain [upstream]; its url is its own.
+static void inherit(struct config_upstream *u, const struct config_upstream *plain)
+{
+	for (const struct config_option *row = config_table; row < config_table + config_options; row++)
+		if (row->holder == CONFIG_HOLDER_UPSTREAM && !(u->said & said_bit(row)) && (is_plain(u) || !is_url_row(row)))
+			copy_field(row, plain, u);
+}
+
+static struct config_upstream *add_upstream(struct config_upstreams *u, size_t place, struct str name)
 {
 	u->item = xreallocarray(u->item, u->count + 1, sizeof(*u->item));
-	struct config_upstream *one = &u->item[u->count++];
-	*one = (struct config_upstream){.name = xstrdup(name)};
-	set_defaults(CONFIG_HOLDER_UPSTREAM, one);
-	return one;
+	memmove(&u->item[place + 1], &u->item[place], (u->count++ - place) * sizeof(*u->item));
+	u->item[place] = (struct config_upstream){.name = xstrndup(name.ptr, name.len)};
+	return &u->item[place];
+}
+
+static void release_upstream(struct config_upstream *u)
+{
+	free_strings(CONFIG_HOLDER_UPSTREAM, u);
+	free(u->name);
+}
+
+static bool says_url(const struct config_upstream *u)
+{
+	const struct config_option *row = config_table;
+	while (!is_url_row(row))
+		row++;
+	return u->said & said_bit(row);
+}
+
+static size_t count_named(const struct config *c)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < c->upstreams.count; i++)
+		count += !is_plain(&c->upstreams.item[i]);
+	return count;
+}
+
+// Makes the list, after the plain [upstream] or a section has got a key.
+static void complete_upstreams(struct config *c)
+{
+	struct config_upstreams *u = &c->upstreams;
+	size_t kept = 0;
+	for (size_t i = 0; i < u->count; i++)
+		if (is_plain(&u->item[i]))
+			release_upstream(&u->item[i]);
+		else
+			u->item[kept++] = u->item[i];
+	u->count = kept;
+	if (!kept || says_url(&c->upstream))
+		add_upstream(u, c->upstream_place < kept ? c->upstream_place : kept, str_from(plain_upstream));
+	for (size_t i = 0; i < u->count; i++)
+		inherit(&u->item[i], &c->upstream);
 }
 
 void config_upstreams_copy(const struct config_upstreams *from, struct config_upstreams *out)
@@ -96,10 +180,8 @@ void config_upstreams_copy(const struct config_upstreams *from, struct config_up
 
 void config_upstreams_release(struct config_upstreams *u)
 {
-	for (size_t i = 0; i < u->count; i++) {
-		free_strings(CONFIG_HOLDER_UPSTREAM, &u->item[i]);
-		free(u->item[i].name);
-	}
+	for (size_t i = 0; i < u->count; i++)
+		release_upstream(&u->item[i]);
 	free(u->item);
 	*u = (struct config_upstreams){0};
 }
@@ -117,18 +199,42 @@ bool config_upstream_redirects(const struct config_upstream *u)
 	return u->files && strcmp(u->files, "redirect") == 0;
 }
 
+bool config_keep_upstreams(struct config *now, const struct config *before)
+{
+	struct config_upstreams kept, *news = &now->upstreams;
+	bool is_same = news->count == before->upstreams.count;
+	config_upstreams_copy(&before->upstreams, &kept);
+	for (size_t i = 0; i < kept.count; i++) {
+		struct config_upstream *item = NULL;
+		for (size_t k = 0; k < news->count; k++)
+			item = strcmp(news->item[k].name, kept.item[i].name) == 0 ? &news->item[k] : item;
+		is_same = is_same && item == &news->item[i];
+		if (!item)
+			continue;
+		struct config_upstream old = kept.item[i];
+		kept.item[i] = *item;
+		*item = old;
+	}
+	config_upstreams_release(news);
+	*news = kept;
+	return is_same;
+}
+
 // --- the whole ---
 
 void config_init(struct config *c)
 {
 	*c = (struct config){0};
 	set_defaults(CONFIG_HOLDER_CONFIG, c);
-	config_upstreams_add(&c->upstreams, "upstream");
+	c->upstream.name = xstrdup(plain_upstream);
+	set_defaults(CONFIG_HOLDER_UPSTREAM, &c->upstream);
+	complete_upstreams(c);
 }
 
 void config_release(struct config *c)
 {
 	free_strings(CONFIG_HOLDER_CONFIG, c);
+	release_upstream(&c->upstream);
 	config_upstreams_release(&c->upstreams);
 	for (size_t i = 0; i < c->platform_count; i++) {
 		free_strings(CONFIG_HOLDER_PLATFORM, &c->platforms[i]);
@@ -164,6 +270,8 @@ void config_copy(const struct config *c, struct config *out)
 {
 	*out = *c;
 	copy_strings(CONFIG_HOLDER_CONFIG, out);
+	out->upstream.name = xstrdup(c->upstream.name);
+	copy_strings(CONFIG_HOLDER_UPSTREAM, &out->upstream);
 	config_upstreams_copy(&c->upstreams, &out->upstreams);
 	out->platforms = copy_array(c->platforms, c->platform_count, sizeof(*c->platforms));
 	out->views = copy_array(c->views, c->view_count, sizeof(*c->views));
@@ -235,16 +343,44 @@ static void *add_branch_section(struct config *c, struct str name)
 	return b;
 }
 
+static void *find_upstream(struct config *c, struct str name)
+{
+	for (size_t i = 0; i < c->upstreams.count; i++)
+		if (str_eq(name, str_from(c->upstreams.item[i].name)))
+			return &c->upstreams.item[i];
+	return NULL;
+}
+
+static void *add_upstream_section(struct config *c, struct str name)
+{
+	return add_upstream(&c->upstreams, c->upstreams.count, name);
+}
+
+// The name stands in URLs, and among the values of [view] upstream.
+static bool upstream_name_is_valid(struct str name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if (!(ascii_is_alnum(name.ptr[i]) && ascii_lower(name.ptr[i]) == name.ptr[i]) && name.ptr[i] != '-')
+			return false;
+	return platform_name_is_valid(name) && !str_eq(name, STR("merge")) && !str_eq(name, STR("no")) &&
+	       !str_eq(name, str_from(plain_upstream));
+}
+
 // The kinds of sections that have names.
 static const struct named_kind {
 	const char *name;
 	void *(*find)(struct config *c, struct str name);
 	void *(*add)(struct config *c, struct str name);
-	bool is_index; // it is an index at /NAME/simple/
+	bool (*is_name)(struct str name);
+	const char *wants; // what a name is
+	bool is_index;     // it is an index at /NAME/simple/
+	bool may_be_plain; // there is a section without a name, too
 } named_kinds[] = {
-	{"platform", find_platform_section, add_platform_section, true},
-	{"view", find_view_section, add_view_section, true},
-	{"branch", find_branch, add_branch_section, false},
+	{"platform", find_platform_section, add_platform_section, platform_name_is_valid, "not a name", true, false},
+	{"view", find_view_section, add_view_section, platform_name_is_valid, "not a name", true, false},
+	{"branch", find_branch, add_branch_section, platform_name_is_valid, "not a name", false, false},
+	{plain_upstream, find_upstream, add_upstream_section, upstream_name_is_valid,
+		"not a name of small letters, digits and \"-\", or one of merge, no and upstream", false, true},
 };
 
 static const struct named_kind *find_kind(struct str kind)
@@ -257,12 +393,13 @@ static const struct named_kind *find_kind(struct str kind)
 
 bool config_section_is_named(const char *section)
 {
-	return find_kind(str_from(section)) != NULL;
+	const struct named_kind *kind = find_kind(str_from(section));
+	return kind && !kind->may_be_plain;
 }
 
 // Those without.
 static const char *const plain_sections[] = {
-	"store", "catalog", "state", "index", "server", "tokens", "change-log", "evidence", "upload", "upstream", "prune", "build"};
+	"store", "catalog", "state", "index", "server", "tokens", "change-log", "evidence", "upload", plain_upstream, "prune", "build"};
 
 // What a section, or a key of one, was called one release before: that still counts.
 static const struct {
@@ -273,8 +410,7 @@ static const struct {
 	{"index", "audit", "facts"},
 };
 
-// Both are borrowed. key NULL: the section.
-static struct str name_now(struct str section, const char *key)
+struct str config_name_now(struct str section, const char *key)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(old_names); i++)
 		if (!key == !old_names[i].key && str_eq(section, str_from(old_names[i].section)) &&
@@ -293,9 +429,9 @@ struct section {
 
 static int find_named(struct config *c, const struct named_kind *kind, struct section *s, struct err *e)
 {
-	if (!platform_name_is_valid(s->name))
-		return err_set(e, ERR_USAGE, "[" STR_FMT " " STR_FMT "]: not a name", STR_ARG(s->kind),
-			STR_ARG(s->name));
+	if (!kind->is_name(s->name))
+		return err_set(e, ERR_USAGE, "[" STR_FMT " " STR_FMT "]: %s", STR_ARG(s->kind), STR_ARG(s->name),
+			kind->wants);
 	for (size_t i = 0; i < ARRAY_SIZE(named_kinds); i++)
 		if (&named_kinds[i] != kind && kind->is_index && named_kinds[i].is_index &&
 			named_kinds[i].find(c, s->name))
@@ -322,10 +458,10 @@ static int find_section(struct config *c, const char *heading, struct section *s
 {
 	struct str rest = str_from(heading);
 	*s = (struct section){.object = c};
-	s->kind = name_now(str_cut(&rest, ' '), NULL);
+	s->kind = config_name_now(str_cut(&rest, ' '), NULL);
 	s->name = str_trim(rest);
 	const struct named_kind *kind = find_kind(s->kind);
-	if (kind)
+	if (kind && (s->name.len || !kind->may_be_plain))
 		return find_named(c, kind, s, e);
 	for (size_t i = 0; i < ARRAY_SIZE(plain_sections) && !s->name.len; i++)
 		if (str_eq(s->kind, str_from(plain_sections[i])))
@@ -334,12 +470,22 @@ static int find_section(struct config *c, const char *heading, struct section *s
 		return err_set(e, ERR_USAGE, "a key before the first [section]; write the section above it, such as [store]");
 	const char *meant = section_like(s->kind);
 	return err_set(e, ERR_USAGE, "there is no section [%s]%s%s%s%s", heading, meant ? "; did you mean [" : "",
-		meant ? meant : "", meant && find_kind(str_from(meant)) ? " NAME" : "", meant ? "]?" : "");
+		meant ? meant : "", meant && config_section_is_named(meant) ? " NAME" : "", meant ? "]?" : "");
 }
 
 static void *holder_of(struct config *c, const struct config_option *row, const struct section *s)
 {
-	return row->holder == CONFIG_HOLDER_UPSTREAM ? c->upstreams.item : s->object;
+	return row->holder == CONFIG_HOLDER_UPSTREAM && !s->name.len ? &c->upstream : s->object;
+}
+
+static void note_said(struct config *c, const struct config_option *row, const struct section *s)
+{
+	struct config_upstream *u = holder_of(c, row, s);
+	if (row->holder != CONFIG_HOLDER_UPSTREAM)
+		return;
+	u->said |= said_bit(row);
+	if (u == &c->upstream && is_url_row(row))
+		c->upstream_place = count_named(c);
 }
 
 // The section that has this key; NULL: none.
@@ -364,13 +510,20 @@ static void refuse_key(struct str section, const char *key, struct err *e)
 			: "");
 }
 
-static const struct config_option *find_row(struct str section, const char *key, struct err *e)
+static const struct config_option *find_row(const struct section *s, const char *key, struct err *e)
 {
-	struct str now = name_now(section, key);
-	for (size_t i = 0; i < config_options; i++)
-		if (str_eq(section, str_from(config_table[i].section)) && str_eq(now, str_from(config_table[i].key)))
-			return &config_table[i];
-	refuse_key(section, key, e);
+	struct str now = config_name_now(s->kind, key);
+	for (size_t i = 0; i < config_options; i++) {
+		const struct config_option *row = &config_table[i];
+		if (!str_eq(s->kind, str_from(row->section)) || !str_eq(now, str_from(row->key)))
+			continue;
+		if (!s->name.len || row->holder != CONFIG_HOLDER_CONFIG)
+			return row;
+		err_set(e, ERR_USAGE, "[" STR_FMT " " STR_FMT "] cannot have %s: it is a key of [" STR_FMT "], for all",
+			STR_ARG(s->kind), STR_ARG(s->name), row->key, STR_ARG(s->kind));
+		return NULL;
+	}
+	refuse_key(s->kind, key, e);
 	return NULL;
 }
 
@@ -389,23 +542,27 @@ int config_set(struct config *c, const char *section, const char *key, const cha
 	struct section s;
 	if (find_section(c, section, &s, e) < 0)
 		return -1;
-	const struct config_option *row = find_row(s.kind, key, e);
+	const struct config_option *row = find_row(&s, key, e);
 	if (!row)
 		return -1;
 	begin_list(row, holder_of(c, row, &s));
-	return set_row(row, holder_of(c, row, &s), value, e);
+	if (set_row(row, holder_of(c, row, &s), value, e) < 0)
+		return -1;
+	note_said(c, row, &s);
+	complete_upstreams(c);
+	return 0;
 }
 
 struct reading {
 	struct config *config;
-	bool *seen; // by row
+	bool *seen; // by row; those of sections with names behind those without
 };
 
 static void forget_section(struct reading *r, struct str section)
 {
 	for (size_t i = 0; i < config_options; i++)
 		if (str_eq(section, str_from(config_table[i].section)))
-			r->seen[i] = false;
+			r->seen[config_options + i] = false;
 }
 
 static int begin_section(struct reading *r, const char *heading, struct err *e)
@@ -430,17 +587,37 @@ static int on_line(void *ctx, const struct ini_file_line *line, struct err *e)
 		return begin_section(r, line->section, e);
 	if (find_section(r->config, line->section, &s, e) < 0)
 		return -1;
-	const struct config_option *row = find_row(s.kind, line->key, e);
+	const struct config_option *row = find_row(&s, line->key, e);
 	if (!row)
 		return -1;
-	bool *seen = &r->seen[row - config_table];
+	bool *seen = &r->seen[(s.name.len ? config_options : 0) + (size_t)(row - config_table)];
 	if (*seen && !row->setting->is_list)
 		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)", line->section,
 			line->key);
 	if (!*seen)
 		begin_list(row, holder_of(r->config, row, &s));
 	*seen = true;
+	note_said(r->config, row, &s);
 	return set_row(row, holder_of(r->config, row, &s), line->value, e);
+}
+
+// A project of one index is named beside that of another: each has one address.
+static int check_upstreams(const struct config *c, struct err *e)
+{
+	bool is_several = c->upstreams.count > 1;
+	if (c->upstreams.count > LIMIT_UPSTREAMS)
+		return err_set(e, ERR_USAGE, "there are more than %d upstreams", LIMIT_UPSTREAMS);
+	for (size_t i = 0; i < c->upstreams.count; i++) {
+		const struct config_upstream *u = &c->upstreams.item[i];
+		const char *space = is_plain(u) ? "" : " ", *name = is_plain(u) ? "" : u->name;
+		if (!u->urls)
+			return err_set(e, ERR_USAGE, "[upstream%s%s] has no url", space, name);
+		if (strchr(u->urls, ' ') && (is_several || !is_plain(u)))
+			return err_set(e, ERR_USAGE,
+				"[upstream%s%s] url has several addresses; each needs an [upstream NAME] of its own",
+				space, name);
+	}
+	return 0;
 }
 
 static int refuse_view_platform(const struct config *c, const char *section, struct str name, struct err *e)
@@ -495,11 +672,12 @@ static int check_profiles(const struct config *c, struct err *e)
 
 int config_read(struct config *c, const char *path, struct err *e)
 {
-	CLEANUP(mem_free) bool *seen = xcalloc(config_options, sizeof(*seen));
+	CLEANUP(mem_free) bool *seen = xcalloc(2 * config_options, sizeof(*seen));
 	struct reading r = {.config = c, .seen = seen};
 	if (ini_file_read_file(path, on_line, &r, e) < 0)
 		return -1;
-	if (config_views_complete(c, e) < 0)
+	complete_upstreams(c);
+	if (check_upstreams(c, e) < 0 || config_views_complete(c, e) < 0)
 		return err_prefix(e, "%s: ", path);
 	for (size_t i = 0; i < c->branch_count; i++)
 		if (!c->branches[i].constraints && !c->branches[i].requirements)
@@ -544,19 +722,28 @@ static bool field_differs(const struct config_type *type, const void *a, const v
 	return strcmp(left ? left : "", right ? right : "") != 0;
 }
 
-static const void *field_of(const struct config *c, const struct config_option *row)
+static void note_changed_key(const struct config_option *row, const char *section, const void *before, const void *now,
+	config_key_fn *fn, void *ctx)
 {
-	const void *holder = row->holder == CONFIG_HOLDER_UPSTREAM ? (const void *)c->upstreams.item : c;
-	return (const char *)holder + row->offset;
+	if (row->effect == CONFIG_RESTART && field_differs(row->setting, (const char *)before + row->offset,
+						     (const char *)now + row->offset))
+		fn(ctx, section, row->key);
 }
 
+// Of upstreams those that both have: see config_keep_upstreams().
 void config_restart_keys(const struct config *before, const struct config *now, config_key_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < config_options; i++) {
 		const struct config_option *row = &config_table[i];
-		if (row->effect == CONFIG_RESTART &&
-			field_differs(row->setting, field_of(before, row), field_of(now, row)))
-			fn(ctx, row->section, row->key);
+		if (row->holder == CONFIG_HOLDER_CONFIG)
+			note_changed_key(row, row->section, before, now, fn, ctx);
+		for (size_t k = 0; k < before->upstreams.count && row->holder == CONFIG_HOLDER_UPSTREAM; k++) {
+			const struct config_upstream *u = &before->upstreams.item[k];
+			const struct config_upstream *other = config_upstreams_named(&now->upstreams, u->name);
+			CLEANUP(mem_free) char *section = xasprintf("upstream %s", u->name);
+			if (other)
+				note_changed_key(row, is_plain(u) ? plain_upstream : section, u, other, fn, ctx);
+		}
 	}
 }
 
@@ -580,75 +767,4 @@ int config_refuse_view(const struct config *c, const char *name, enum err_kind k
 	for (size_t i = 0; i < c->view_count; i++)
 		name_choice_add(&names, c->views[i].name);
 	return name_choice_refuse(&names, kind, "the configuration has no view", e);
-}
-
-// --- printing ---
-
-// Prints the rows of the configuration.
-static bool begins_section(size_t i)
-{
-	return !i || strcmp(config_table[i - 1].section, config_table[i].section) != 0;
-}
-
-// A comment sign stands before what has no default, and before sections with names.
-static void print_heading(const struct config_option *row, FILE *out)
-{
-	bool is_named = config_section_is_named(row->section);
-	fprintf(out, "%s[%s%s]\n", is_named ? "#" : "", row->section, is_named ? " NAME" : "");
-}
-
-static void print_key(const struct config_option *row, FILE *out)
-{
-	fprintf(out, "# %s%s\n%s%s = %s\n", row->help,
-		row->effect == CONFIG_RESTART ? " Takes effect after a restart." : "",
-		config_section_is_named(row->section) || !row->fallback ? "#" : "", row->key,
-		row->fallback ? row->fallback : "");
-}
-
-void config_print(FILE *out)
-{
-	for (size_t i = 0; i < config_options; i++) {
-		if (begins_section(i)) {
-			fputs(i ? "\n" : "", out);
-			print_heading(&config_table[i], out);
-		}
-		print_key(&config_table[i], out);
-	}
-}
-
-void config_print_sections(FILE *out)
-{
-	for (size_t i = 0; i < config_options; i++)
-		if (begins_section(i))
-			fprintf(out, "  [%s%s]\n", config_table[i].section,
-				config_section_is_named(config_table[i].section) ? " NAME" : "");
-}
-
-// Whether a topic is the row's key, or "[SECTION]", its section.
-static bool row_is_topic(const struct config_option *row, const char *topic)
-{
-	struct str name = str_from(topic);
-	if (*topic != '[')
-		return strcmp(row->key, topic) == 0;
-	name = str_slice(name, 1, name.len - (name.ptr[name.len - 1] == ']'));
-	return str_eq(name_now(str_cut(&name, ' '), NULL), str_from(row->section));
-}
-
-size_t config_print_topic(const char *topic, FILE *out)
-{
-	const char *section = "";
-	size_t count = 0;
-	for (size_t i = 0; i < config_options; i++) {
-		const struct config_option *row = &config_table[i];
-		if (!row_is_topic(row, topic))
-			continue;
-		if (strcmp(section, row->section) != 0) {
-			fputs(count ? "\n" : "", out);
-			print_heading(row, out);
-		}
-		section = row->section;
-		print_key(row, out);
-		count++;
-	}
-	return count;
 }

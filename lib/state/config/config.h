@@ -53,9 +53,10 @@ struct config_branch { // [branch NAME]
 	char *until;                      // "2027-03-31", the last day (UTC) on which it wants anything; NULL: no end
 };
 
-struct config_upstream { // another index
-	char *name; // of [upstream]: "upstream"
-	char *urls; // simple indexes, with blanks between
+struct config_upstream { // another index: [upstream NAME], or a plain [upstream]
+	char *name;    // of a plain [upstream]: "upstream"
+	uint64_t said; // the keys that its section has: bits, by config_said()
+	char *urls;    // simple indexes, with blanks between; of a [upstream NAME] one
 	char *ca_file;                      // NULL: the system's
 	uint64_t timeout, connect_timeout;  // seconds
 	uint64_t retries, concurrency;
@@ -97,7 +98,10 @@ struct config {
 	char *upload_audit;        // "refuse", "warn", "off"
 	char *upload_audit_policy; // the path of an audit policy; NULL: none
 	// [upstream]
-	struct config_upstreams upstreams; // after config_init() one, which has the keys of [upstream] that say what it is
+	struct config_upstream upstream; // the keys of a plain [upstream]: what an [upstream NAME] does not say, it has of it
+	size_t upstream_place;           // how many [upstream NAME] stand before its url
+	struct config_upstreams upstreams; // all [upstream NAME] in the order of the file; among them, if there is none or
+					   // it has a url, the plain one
 	char *upstream_indexes;            // of all indexes of all upstreams: "first", "together"
 	bool upstream_merge;   // views merge upstream, unless one says otherwise
 	char *upstream_wheels; // "all", "fitting" (those that install on a view's machines)
@@ -170,14 +174,13 @@ void config_release(struct config *c);
 void config_copy(const struct config *c, struct config *out);
 void config_upstreams_copy(const struct config_upstreams *from, struct config_upstreams *out);
 void config_upstreams_release(struct config_upstreams *u);
-// Adds an upstream with all defaults behind the others. The name is copied.
-struct config_upstream *config_upstreams_add(struct config_upstreams *u, const char *name);
 // Borrowed; NULL: it has none of this name.
 const struct config_upstream *config_upstreams_named(const struct config_upstreams *u, const char *name);
 // Whether clients get the files from upstream itself ([upstream] files).
 bool config_upstream_redirects(const struct config_upstream *u);
-// Reads the file over the values of c. Sections and keys may have the names that they had one release before. ERR_USAGE with "path:line: ": an unknown section or key, an invalid value, a
-// view with an unknown platform, a name that occurs twice. ERR_IO, ERR_NOT_FOUND: the file.
+// Reads the file over the values of c. Sections and keys may have the names that they had one release before. ERR_USAGE
+// with "path:line: ": an unknown section or key, an invalid value, a view with an unknown platform, a name that occurs
+// twice. ERR_IO, ERR_NOT_FOUND: the file.
 int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
 // For config_read: gives each view without platforms those of its `from`, and checks what views say together. ERR_USAGE.
 int config_views_complete(struct config *c, struct err *e) MUST_CHECK;
@@ -197,8 +200,11 @@ int config_profile(const struct config_platform *p, struct profile *out, struct 
 // Adds the private platforms whose projects upstream is not asked for, sorted: those that are in no view with upstream
 // = merge. The caller releases *out.
 void config_hidden_platforms(const struct config *c, struct strset *out);
-// Calls fn for each key that takes effect only after a restart and whose value differs. Strings are borrowed for the
-// call.
+// Gives *now the upstreams of before, in their order, with the settings that now has for them: which upstreams there are
+// takes effect after a restart. False: now had others, or another order.
+bool config_keep_upstreams(struct config *now, const struct config *before);
+// Calls fn for each key that takes effect only after a restart and whose value differs; section is that of the file, as
+// "upstream NAME". Strings are borrowed for the call.
 typedef void config_key_fn(void *ctx, const char *section, const char *key);
 void config_restart_keys(const struct config *before, const struct config *now, config_key_fn *fn, void *ctx);
 // Prints every key with its default and help, in the form of the file: --print-config.

@@ -71,15 +71,15 @@ static int begin(void **state)
 	if (!mkdtemp(f->folder))
 		return -1;
 	config_init(&f->config);
-	config_upstreams_add(&f->config.upstreams, "other");
 	for (int i = 0; i < 2; i++) {
-		struct config_upstream *u = &f->config.upstreams.item[i];
 		f->server[i].sha = (char)('0' + i);
 		f->server[i].loopback = loopback_new(answer, &f->server[i]);
-		free(u->urls);
-		u->urls = xasprintf("http://127.0.0.1:%u/simple/", loopback_port(f->server[i].loopback));
-		u->retries = 0;
+		CLEANUP(mem_free)
+		char *url = xasprintf("http://127.0.0.1:%u/simple/", loopback_port(f->server[i].loopback));
+		if (config_set(&f->config, i ? "upstream other" : "upstream", "url", url, &e) < 0)
+			fail_msg("%s", e.msg);
 	}
+	assert_int_equal(config_set(&f->config, "upstream", "retries", "0", &e), 0);
 	CLEANUP(mem_free) char *path = xasprintf("%s/catalog.db", f->folder);
 	if (catalog_open(path, &f->catalog, &e) < 0)
 		return -1;

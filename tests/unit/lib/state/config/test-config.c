@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "lib/base/buf.h"
+#include "lib/base/limits.h"
 #include "lib/state/config/config-option.h"
 
 static char path[] = "test-config.XXXXXX";
@@ -102,6 +104,111 @@ static void upstreams_are_a_list(void **state UNUSED)
 	assert_string_equal(c.upstreams.item[0].urls, "https://c.example/");
 }
 
+// Each upstream as NAME:urls:retries, in order.
+static void assert_upstreams(const struct config *c, const char *wanted)
+{
+	CLEANUP(buf_release) struct buf out = buf_up_to(1000);
+	for (size_t i = 0; i < c->upstreams.count; i++) {
+		const struct config_upstream *u = &c->upstreams.item[i];
+		buf_printf(&out, "%s:%s:%d ", u->name, u->urls, (int)u->retries);
+	}
+	assert_string_equal(out.len ? out.data : "", wanted);
+}
+
+static void upstreams_have_names_and_the_plain_ones_keys(void **state UNUSED)
+{
+	static const struct {
+		const char *text, *wanted;
+	} rows[] = {
+		{"", "upstream:https://pypi.org/simple/:3 "},
+		{"[upstream]\nretries = 1\n", "upstream:https://pypi.org/simple/:1 "},
+		{"[upstream b]\nurl = http://b/\n[upstream a]\nurl = http://a/\nretries = 2\n[upstream]\nretries = 1\n",
+			"b:http://b/:1 a:http://a/:2 "},
+		{"[upstream b]\nurl = http://b/\n[upstream]\nurl = http://p/\n[upstream a]\nurl = http://a/\n"
+		 "[upstream]\nretries = 4\n",
+			"b:http://b/:4 upstream:http://p/:4 a:http://a/:4 "},
+	};
+	struct err e = ERR_INIT;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(config_release) struct config c, copy;
+		if (read_text(&c, rows[i].text, &e) < 0)
+			fail_msg("%s", e.msg);
+		assert_upstreams(&c, rows[i].wanted);
+		config_copy(&c, &copy);
+		assert_upstreams(&copy, rows[i].wanted);
+	}
+	// The command line says keys of the plain one.
+	CLEANUP(config_release) struct config c;
+	assert_int_equal(read_text(&c, rows[2].text, &e), 0);
+	assert_int_equal(config_set(&c, "upstream", "retries", "7", &e), 0);
+	assert_upstreams(&c, "b:http://b/:7 a:http://a/:2 ");
+	assert_int_equal(config_set(&c, "upstream", "url", "http://c/", &e), 0);
+	assert_upstreams(&c, "b:http://b/:7 a:http://a/:2 upstream:http://c/:7 ");
+}
+
+// Exceeds LIMIT_UPSTREAMS.
+static void upstreams_are_not_too_many(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf text = buf_up_to(10000);
+	for (int i = 0; i <= LIMIT_UPSTREAMS; i++) {
+		CLEANUP(config_release) struct config c;
+		struct err e = ERR_INIT;
+		buf_printf(&text, "[upstream u%d]\nurl = http://u%d/\n", i, i);
+		assert_int_equal(read_text(&c, text.data, &e), i < LIMIT_UPSTREAMS ? 0 : -1);
+		if (i == LIMIT_UPSTREAMS)
+			assert_non_null(strstr(e.msg, ": there are more than 16 upstreams"));
+	}
+}
+
+static void note_section(void *ctx, const char *section, const char *key)
+{
+	buf_printf(ctx, "%s:%s ", section, key);
+}
+
+static void a_reload_keeps_which_upstreams_there_are(void **state UNUSED)
+{
+	static const char before_text[] = "[upstream]\nurl = http://p/\n[upstream a]\nurl = http://a/\n"
+					  "[upstream b]\nurl = http://b/\nretries = 5\n";
+	static const struct {
+		const char *text, *wanted, *restart;
+		bool is_same;
+	} rows[] = {
+		{before_text, "upstream:http://p/:3 a:http://a/:3 b:http://b/:5 ", "", true},
+		{"[upstream]\nurl = http://p/\nretries = 2\n[upstream a]\nurl = http://a2/\n[upstream b]\nurl = http://b/\n",
+			"upstream:http://p/:2 a:http://a2/:2 b:http://b/:2 ",
+			"upstream a:url upstream:retries upstream a:retries upstream b:retries ", true},
+		{"[upstream b]\nurl = http://b/\nretries = 5\n[upstream c]\nurl = http://c/\n",
+			"upstream:http://p/:3 a:http://a/:3 b:http://b/:5 ", "", false},
+		{"[upstream a]\nurl = http://a/\n[upstream]\nurl = http://p/\n[upstream b]\nurl = http://b/\nretries = 5\n",
+			"upstream:http://p/:3 a:http://a/:3 b:http://b/:5 ", "", false},
+	};
+	struct err e = ERR_INIT;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(config_release) struct config before, now;
+		CLEANUP(buf_release) struct buf restart = buf_up_to(1000);
+		assert_int_equal(read_text(&before, before_text, &e), 0);
+		assert_int_equal(read_text(&now, rows[i].text, &e), 0);
+		assert_int_equal(config_keep_upstreams(&now, &before), rows[i].is_same);
+		assert_upstreams(&now, rows[i].wanted);
+		config_restart_keys(&before, &now, note_section, &restart);
+		assert_string_equal(restart.len ? restart.data : "", rows[i].restart);
+	}
+}
+
+static void every_default_is_a_value(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	config_init(&c);
+	for (size_t i = 0; i < config_options; i++) {
+		const struct config_option *row = &config_table[i];
+		CLEANUP(mem_free) char *named = xasprintf("%s a-%s", row->section, row->section);
+		const char *section = config_section_is_named(row->section) ? named : row->section;
+		if (row->fallback && config_set(&c, section, row->key, row->fallback, &e) < 0)
+			fail_msg("%s", e.msg);
+	}
+}
+
 static void whole_file_is_read(void **state UNUSED)
 {
 	CLEANUP(config_release) struct config c;
@@ -191,6 +298,21 @@ static const struct {
 		":2: [upstream] allow-hosts: \"a/b\" is not a list of hosts, without ports"},
 	{"[upstream]\nallow-hosts = a\n[upstream]\ntimeout = 0\n",
 		":4: [upstream] timeout: 0 is not between 1 and 315360000"},
+	{"[upstream a]\n[view v]\nplatforms = p\n", ": [upstream a] has no url"},
+	{"[upstream a]\nurl = http://a/ http://b/\n",
+		": [upstream a] url has several addresses; each needs an [upstream NAME] of its own"},
+	{"[upstream]\nurl = http://a/ http://b/\n[upstream a]\nurl = http://a/\n",
+		": [upstream] url has several addresses; each needs an [upstream NAME] of its own"},
+	{"[upstream a]\nmerge = yes\n", ":2: [upstream a] cannot have merge: it is a key of [upstream], for all"},
+	{"[upstream a]\nretries = 1\n[upstream b]\nretries = 2\nretries = 3\n",
+		":5: [upstream b] retries is there twice (or this line is indented)"},
+	{"[upstream a]\n[upstream b]\n[upstream a]\n", ":3: [upstream a] is there twice"},
+	{"[upstream Py]\n", ":1: [upstream Py]: not a name of small letters, digits and \"-\", or one of merge, no "
+			    "and upstream"},
+	{"[upstream merge]\n", ":1: [upstream merge]: not a name of small letters, digits and \"-\", or one of merge, no "
+			       "and upstream"},
+	{"[upstream upstream]\n", ":1: [upstream upstream]: not a name of small letters, digits and \"-\", or one of "
+				  "merge, no and upstream"},
 	{"[upstream]\nwheels = some\n", ":2: [upstream] wheels: \"some\" is not all or fitting"},
 	{"[view a]\nupstream-wheels = no\n", ":2: [view] upstream-wheels: \"no\" is not all or fitting"},
 	{"[index]\nthreads = -1\n", ":2: [index] threads: \"-1\" is not a number"},
@@ -456,6 +578,10 @@ int main(void)
 		cmocka_unit_test(defaults_are_as_written),
 		cmocka_unit_test(whole_file_is_read),
 		cmocka_unit_test(upstreams_are_a_list),
+		cmocka_unit_test(upstreams_have_names_and_the_plain_ones_keys),
+		cmocka_unit_test(upstreams_are_not_too_many),
+		cmocka_unit_test(a_reload_keeps_which_upstreams_there_are),
+		cmocka_unit_test(every_default_is_a_value),
 		cmocka_unit_test(names_of_one_release_before_count),
 		cmocka_unit_test(lists_have_blanks_tabs_and_lines),
 		cmocka_unit_test(views_alone_are_left_to_the_store),
