@@ -27,6 +27,16 @@ bool place_names_are_settled(const struct place_version *v, int64_t looked_at)
 	return v->time_ns % second_ns != 0 && fs_mtime_is_reliable(v->time_ns, looked_at);
 }
 
+bool place_is_expected(const struct place_info *now, const struct place_version *expected)
+{
+	static const struct place_version nothing;
+	if (!expected)
+		return true;
+	if (place_version_match(expected, &nothing) == PLACE_SAME)
+		return !now;
+	return now && now->kind == PLACE_FILE && place_version_match(&now->version, expected) == PLACE_SAME;
+}
+
 // --- places ---
 
 void place_free(struct place *p)
@@ -96,6 +106,11 @@ void place_folder_close(struct place_folder **f)
 		(*f)->place->ops->folder_close(*f);
 	*f = NULL;
 	place_free(owned);
+}
+
+const struct place *place_of_folder(const struct place_folder *f)
+{
+	return f->place;
 }
 
 struct place_folder *place_end_with(struct place *p, struct place_folder *f)

@@ -48,6 +48,9 @@ struct place_ops {
 	void (*write_free)(struct place_write *w);
 };
 
+// Whether what has the name (NULL: nothing) is what a step expects.
+bool place_is_expected(const struct place_info *now, const struct place_version *expected);
+
 struct place {
 	const struct place_ops *ops;
 	char *path; // owned by the kind

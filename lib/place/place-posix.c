@@ -23,6 +23,7 @@
 
 enum {
 	LOCK_POLL_MS = 20,
+	EXPECT_MS = 3000, // for the lock of a folder, which is held for a moment
 	AS_FILE = O_RDONLY | O_NONBLOCK | O_NOCTTY,
 	AS_FOLDER = O_RDONLY | O_DIRECTORY,
 };
@@ -33,7 +34,8 @@ struct posix_place {
 	struct place base;
 	char *root;
 	const char *below; // of path: below root; "." is root itself
-	bool is_ours, is_secret;
+	bool is_ours;
+	mode_t mode, folder_mode; // of what is made
 };
 
 struct posix_folder {
@@ -49,6 +51,7 @@ struct posix_file {
 
 struct posix_write {
 	struct place_write base;
+	const struct place *place;
 	struct fs_tmp tmp;
 	char tmp_name[TEMPNAME_NAME];
 	char *name;
@@ -110,7 +113,8 @@ struct place *place_posix_new(const char *root, const char *path, enum place_pos
 	if (!*p->below)
 		p->below = ".";
 	p->is_ours = links != PLACE_POSIX_INSIDE;
-	p->is_secret = links == PLACE_POSIX_SECRET;
+	p->mode = links == PLACE_POSIX_ALONE ? 0600 : links == PLACE_POSIX_SECRET ? SAFEFILE_MODE : 0644;
+	p->folder_mode = links >= PLACE_POSIX_SECRET ? SAFEFILE_FOLDER_MODE : 0755;
 	return &p->base;
 }
 
@@ -131,7 +135,7 @@ static bool posix_answers(const struct place *p, const char *below, int64_t unti
 // Durable, and of the owner of the folder that it is in.
 static int make_ours(const struct place *p, int dirfd, const char *name, struct err *e)
 {
-	if (mkdirat(dirfd, name, place_of(p)->is_secret ? SAFEFILE_FOLDER_MODE : 0755) < 0)
+	if (mkdirat(dirfd, name, place_of(p)->folder_mode) < 0)
 		return errno == EEXIST ? 0 : err_errno(e, fs_kind_of_write(), "cannot make the folder %s", name);
 	CLEANUP(mem_close) int fd = openat(dirfd, name, AS_FOLDER | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
@@ -218,6 +222,12 @@ static struct place_folder *new_folder(const struct place *p, const char *path, 
 	struct posix_folder *f = xmalloc(sizeof(*f));
 	*f = (struct posix_folder){.base = {.place = p}, .fd = fd, .path = xstrdup(path)};
 	return &f->base;
+}
+
+struct place_folder *place_posix_folder(int fd, const char *path, enum place_posix_links links)
+{
+	struct place *p = fd < 0 ? NULL : place_posix_new(path, path, links);
+	return p ? place_end_with(p, new_folder(p, "", fd)) : NULL;
 }
 
 struct place_file *place_posix_file(int fd)
@@ -341,24 +351,30 @@ static void posix_link_text(struct place_folder *f, const char *name, struct buf
 	buf_add(out, text, len > 0 ? (size_t)len : 0);
 }
 
-// Whether the file of this name is the expected one.
-static int check_expected(int dirfd, const char *name, const struct place_version *expected, struct err *e)
+static int wait_for_lock(const struct place *p, int folder, int how, unsigned wait_ms, struct place_lock **out, struct err *e);
+
+// Whether the file of this name is the expected one, and stays it as long as the lock is held.
+static int lock_expected(const struct place *p, int folder, const char *name, const struct place_version *expected,
+	struct place_lock **lock, struct err *e)
 {
 	struct stat st;
 	struct place_info now;
 	if (!expected)
 		return 0;
-	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_errno(e, errno == ENOENT ? ERR_CONFLICT : ERR_IO, "%s", name);
-	fill_info(&st, &now);
-	return now.kind == PLACE_FILE && place_version_match(&now.version, expected) == PLACE_SAME
-		       ? 0
-		       : err_set(e, ERR_CONFLICT, "%s has changed", name);
+	if (wait_for_lock(p, folder, LOCK_EX, EXPECT_MS, lock, e) < 0)
+		return -1;
+	bool is_there = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!is_there && errno != ENOENT)
+		return err_errno(e, ERR_IO, "%s", name);
+	if (is_there)
+		fill_info(&st, &now);
+	return place_is_expected(is_there ? &now : NULL, expected) ? 0 : err_set(e, ERR_CONFLICT, "%s has changed", name);
 }
 
 static int posix_remove(struct place_folder *f, const char *name, const struct place_version *expected, struct err *e)
 {
-	if (check_expected(fd_of(f), name, expected, e) < 0)
+	CLEANUP(place_unlock) struct place_lock *lock = NULL;
+	if (lock_expected(f->place, fd_of(f), name, expected, &lock, e) < 0)
 		return -1;
 	if (unlinkat(fd_of(f), name, 0) == 0)
 		return 1;
@@ -460,8 +476,8 @@ static struct place_write *posix_write_begin(struct place_folder *f, const char 
 	w->base.ops = &posix_ops;
 	w->name = xstrdup(name);
 	tempname_name(w->tmp_name);
-	mode_t mode = place_of(f->place)->is_secret ? SAFEFILE_MODE : 0644;
-	if (fs_tmp_open_mode(&w->tmp, fd_of(f), w->tmp_name, w->name, mode, e) < 0) {
+	w->place = f->place;
+	if (fs_tmp_open_mode(&w->tmp, fd_of(f), w->tmp_name, w->name, place_of(f->place)->mode, e) < 0) {
 		free(w->name);
 		free(w);
 		return NULL;
@@ -513,7 +529,11 @@ static int posix_put_new(struct place_write *w, struct err *e)
 static int posix_replace(struct place_write *w, const struct place_version *expected, struct err *e)
 {
 	struct fs_tmp *t = &((struct posix_write *)w)->tmp;
-	return check_expected(t->dirfd, t->name, expected, e) < 0 ? -1 : fs_tmp_publish(t, e);
+	CLEANUP(place_unlock) struct place_lock *lock = NULL;
+	if (expected && posix_write_sync(w, e) < 0) // so that nobody waits for the disk
+		return -1;
+	return lock_expected(((struct posix_write *)w)->place, t->dirfd, t->name, expected, &lock, e) < 0 ? -1
+													   : fs_tmp_publish(t, e);
 }
 
 static void posix_write_abandon(struct place_write *w)
@@ -599,14 +619,11 @@ static int try_lock(const struct place *p, int folder, int how, int *out, struct
 	return 1;
 }
 
-static int posix_lock(const struct place *p, bool is_shared, unsigned wait_ms, struct place_lock **out, struct err *e)
+static int wait_for_lock(const struct place *p, int folder, int how, unsigned wait_ms, struct place_lock **out, struct err *e)
 {
-	CLEANUP(mem_close) int folder = open_path(p, "", AS_FOLDER, e);
-	if (folder < 0)
-		return -1;
 	for (int64_t until = clock_ms() + wait_ms;; poll(NULL, 0, LOCK_POLL_MS)) {
 		struct err busy = ERR_INIT;
-		int fd = -1, locked = try_lock(p, folder, is_shared ? LOCK_SH : LOCK_EX, &fd, &busy);
+		int fd = -1, locked = try_lock(p, folder, how, &fd, &busy);
 		if (locked > 0) {
 			struct posix_lock *lock = xmalloc(sizeof(*lock));
 			*lock = (struct posix_lock){{&posix_ops}, fd};
@@ -619,6 +636,12 @@ static int posix_lock(const struct place *p, bool is_shared, unsigned wait_ms, s
 			return -1;
 		}
 	}
+}
+
+static int posix_lock(const struct place *p, bool is_shared, unsigned wait_ms, struct place_lock **out, struct err *e)
+{
+	CLEANUP(mem_close) int folder = open_path(p, "", AS_FOLDER, e);
+	return folder < 0 ? -1 : wait_for_lock(p, folder, is_shared ? LOCK_SH : LOCK_EX, wait_ms, out, e);
 }
 
 static void posix_unlock(struct place_lock *lock)

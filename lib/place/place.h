@@ -93,6 +93,8 @@ int place_make_folder(struct place_folder *f, const char *name, struct err *e) M
 // Removes an empty folder.
 int place_remove_folder(struct place_folder *f, const char *name, struct err *e) MUST_CHECK;
 void place_folder_close(struct place_folder **f); // for CLEANUP
+// Borrowed.
+const struct place *place_of_folder(const struct place_folder *f);
 // The place ends with this folder, the last to be closed of it. NULL: with nothing, now.
 struct place_folder *place_end_with(struct place *p, struct place_folder *f);
 int place_folder_info(struct place_folder *f, struct place_info *out, struct err *e) MUST_CHECK;
@@ -108,7 +110,7 @@ int place_stat(struct place_folder *f, const char *name, struct place_info *out,
 int place_follow(struct place_folder *f, const char *name, struct place_info *out, struct err *e) MUST_CHECK;
 // Appends the text of a link; nothing where it cannot be read.
 void place_link_text(struct place_folder *f, const char *name, struct buf *out);
-// 1: removed; 0: nothing has the name. expected: ERR_CONFLICT if it is another version; NULL: whatever it is.
+// 1: removed; 0: nothing has the name. expected: as of place_replace().
 int place_remove(struct place_folder *f, const char *name, const struct place_version *expected, struct err *e) MUST_CHECK;
 int place_sync(struct place_folder *f, struct err *e) MUST_CHECK;
 // Removes an unfinished file whose writer is dead or has abandoned it. True if it is gone.
@@ -155,7 +157,9 @@ int place_write_sync(struct place_write *w, struct err *e) MUST_CHECK;
 struct place_file *place_write_file(struct place_write *w);
 // Gives it its name, which nothing may have: ERR_CONFLICT. Nothing is written afterwards.
 int place_put_new(struct place_write *w, struct err *e) MUST_CHECK;
-// The same in place of what has the name. expected: ERR_CONFLICT if that is another version; NULL: whatever it is.
+// The same in place of what has the name. expected: ERR_CONFLICT if that is another version, or of all zeros, if anything has
+// the name; NULL: whatever it is. Of those that expect the same one succeeds, as far as the place has locks. ERR_BUSY: a
+// stranger holds the lock. It does not go with place_lock() of the same folder.
 int place_replace(struct place_write *w, const struct place_version *expected, struct err *e) MUST_CHECK;
 // Leaves an unfinished file where it is: place_sweep() removes it. For a writer that may not write any longer.
 void place_write_abandon(struct place_write *w);

@@ -51,7 +51,7 @@ enum name_owner name_guard_owner(struct server_context *s, const struct name_pre
 	if (owned_names_has(s->owned_names, project))
 		return NAME_OWNER_OURS;
 	enum name_owner owner = name_owner_judge(here, upstream);
-	if (owner == NAME_OWNER_OURS && owned_names_add(s->owned_names, project, &e) < 0)
+	if (owner == NAME_OWNER_OURS && owned_names_add(s->owned_names, &project, 1, &e) < 0)
 		log_error("%s is ours, which cannot be recorded: %s",
 			may_be_here(s, project, true) ? project : "a name", e.msg);
 	return owner;

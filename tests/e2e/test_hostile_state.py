@@ -86,7 +86,6 @@ def site_fixture(tmp_path):
 
 COMMANDS = {
     "tokens": ("token", "add"),
-    "tokens.lock": ("token", "add"),
     "audit": ("token", "add"),
     "lock": ("index",),
     "prune": ("prune", "purge"),
@@ -121,7 +120,7 @@ def test_catalog_and_what_stands_beside_it(site, ending, how):
 
 @as_root
 @pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("name", ["catalog.db-changes", "catalog.db.tokens.new", "catalog.db.downloads"])
+@pytest.mark.parametrize("name", ["catalog.db-changes", "catalog.db.downloads"])
 def test_file_that_can_be_done_without(site, name, how):
     """Nothing is written through it, and nothing hangs."""
     before = site.put(how, site.state / name)
@@ -226,7 +225,7 @@ def test_what_was_there_before_keeps_its_owner(site):
     """Only files that root made are given to the owner of the folder."""
     site.run("token", "add", code=0)
     site.hand_over()
-    kept = [pathlib.Path(f"{site.catalog}.{ending}") for ending in ("tokens.lock", "audit", "lock")]
+    kept = [pathlib.Path(f"{site.catalog}.{ending}") for ending in ("audit", "lock")]
     for path in kept:
         path.touch()
         os.chown(path, 0, 0)
@@ -236,7 +235,7 @@ def test_what_was_there_before_keeps_its_owner(site):
     site.run("token", "add", code=0)
     site.run("index", code=0)
     site.run("prune", "purge", code=0)
-    assert [path.stat().st_uid for path in kept] == [0, 0, 0]
+    assert [path.stat().st_uid for path in kept] == [0, 0]
     assert [path.stat().st_uid for path in made] == [NOBODY, NOBODY]
 
 
@@ -265,7 +264,7 @@ def test_account_can_use_files_that_root_made():
 
 
 def test_lock_of_the_folder_holds_no_server_up(site, serve):
-    """Any account that may read the folder can take the lock; only the download counts wait for it."""
+    """Any account that may read the folder can take the lock; only what changes the state waits for it."""
     counts = pathlib.Path(f"{site.catalog}.downloads")
     stranger = os.open(site.state, os.O_RDONLY)
     fcntl.flock(stranger, fcntl.LOCK_EX)
@@ -275,7 +274,7 @@ def test_lock_of_the_folder_holds_no_server_up(site, serve):
         url = urllib.parse.urljoin(f"/{PLATFORM}/simple/foo/", json.loads(page.body)["files"][0]["url"])
         assert server.get(url).status == 200
         server.stop()
-        assert "another process holds the lock of the folder" in server.errors()
+        assert f"another process holds the lock of {site.state}" in server.errors()
     finally:
         os.close(stranger)
     serve(site.store, state=site.state).stop()

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/access/downloads.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "lib/base/buf.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/os/safefile.h"
+#include "lib/place/record.h"
 
 enum {
 	DAY = 86400,
-	LOCK_MS = 3000, // wait for another server that writes its counts
-	POLL_MS = 10,
 	DAY_TEXT = 11, // "2026-11-21": sorts as text like the days
+	BLOCK = 64 << 10,
 };
 
 static const struct str title = STR("wheelcache-downloads 1 ");
@@ -103,11 +96,12 @@ static bool is_ordered(struct str lines, uint64_t count)
 	return found == count;
 }
 
-static bool parse_downloads(struct downloads *d)
+// Borrows from the text.
+static bool parse_downloads(struct str text, struct downloads *d)
 {
 	int64_t since;
 	uint64_t count;
-	struct str rest = buf_view(&d->text), head = str_cut(&rest, '\n');
+	struct str rest = text, head = str_cut(&rest, '\n');
 	if (!str_starts(head, title) || !rest.ptr)
 		return false;
 	head = str_slice(head, title.len, head.len);
@@ -124,7 +118,7 @@ int downloads_open(const char *path, struct downloads **out, struct err *e)
 	buf_init(&d->text, LIMIT_DOWNLOADS);
 	if (safefile_read(path, &d->text, e) < 0)
 		return -1;
-	if (!parse_downloads(d))
+	if (!parse_downloads(buf_view(&d->text), d))
 		return err_set(e, ERR_INVALID, "%s: torn, or not what we wrote", path);
 	*out = STEAL_PTR(d);
 	return 0;
@@ -196,16 +190,32 @@ enum downloaded downloads_within(const struct downloads *d, const char *platform
 
 // The new file, which replaces the old one.
 struct sheet {
-	FILE *file;
+	struct place_write *to;
+	struct buf text; // that is not yet written
 	const char *today;
 	char oldest[DAY_TEXT]; // files not downloaded since are dropped
 	uint64_t lines;
+	struct err *e;
+	bool has_failed;
 };
+
+static void sheet_release(struct sheet *s)
+{
+	buf_release(&s->text);
+}
+
+static void write_out(struct sheet *s)
+{
+	s->has_failed = s->has_failed || place_write_add(s->to, buf_view(&s->text), s->e) < 0;
+	buf_clear(&s->text);
+}
 
 static void write_count(struct sheet *s, struct str key, uint64_t count, struct str day)
 {
-	fprintf(s->file, STR_FMT " %llu " STR_FMT "\n", STR_ARG(key), (unsigned long long)count, STR_ARG(day));
+	buf_printf(&s->text, STR_FMT " %llu " STR_FMT "\n", STR_ARG(key), (unsigned long long)count, STR_ARG(day));
 	s->lines++;
+	if (s->text.len >= BLOCK)
+		write_out(s);
 }
 
 static void write_new_key(struct sheet *s, const struct downloads_news *news)
@@ -244,70 +254,36 @@ static int by_key(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-static void close_file(FILE **file)
-{
-	if (*file)
-		fclose(*file);
-	*file = NULL;
-}
+struct adding_counts {
+	const struct downloads_news *news;
+	size_t count;
+	int64_t now;
+};
 
-static int write_sheet(int folder, const char *name, const struct downloads *before, const struct downloads_news *news,
-	size_t count, int64_t now, struct err *e)
+static int add_counts(void *ctx, struct str before, struct place_write *now, struct err *e)
 {
 	char today[DAY_TEXT];
-	CLEANUP(mem_free) char *tmp = xasprintf("%s.new", name);
-	CLEANUP(fs_tmp_release) struct fs_tmp t;
-	struct sheet s = {.today = today};
-	write_day(now, today);
-	write_day(now - (int64_t)DOWNLOADS_DAYS * DAY, s.oldest);
-	if (fs_tmp_open_mode(&t, folder, tmp, name, SAFEFILE_MODE, e) < 0)
-		return -1;
-	fs_give_to_owner(t.fd, folder);
-	CLEANUP(close_file) FILE *file = fdopen(fcntl(t.fd, F_DUPFD_CLOEXEC, 0), "w");
-	if (!file)
-		return err_errno(e, ERR_IO, "%s", name);
-	s.file = file;
-	fprintf(file, STR_FMT "%s\n", STR_ARG(title), before ? before->since : today);
-	merge_lines(&s, before ? before->lines : STR(""), news, count);
-	fprintf(file, "end %llu\n", (unsigned long long)s.lines);
-	bool is_bad = ferror(file);
-	if (fclose(STEAL_PTR(file)) != 0 || is_bad)
-		return err_errno(e, fs_kind_of_write(), "%s", name);
-	return fs_tmp_publish(&t, e);
-}
-
-// Locks the folder, so that no lock file is needed. An account that can read the folder may hold the lock forever; the
-// counts are then written later.
-static int lock_folder(const char *path, char **name, struct err *e)
-{
-	CLEANUP(mem_close) int folder = safefile_parent(path, false, name, e);
-	if (folder < 0)
-		return -1;
-	for (int64_t until = clock_ms() + LOCK_MS; flock(folder, LOCK_EX | LOCK_NB) < 0; poll(NULL, 0, POLL_MS)) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return err_errno(e, ERR_IO, "cannot lock the folder of %s", path);
-		if (clock_ms() >= until)
-			return err_set(e, ERR_BUSY, "another process holds the lock of the folder of %s", path);
-	}
-	return mem_steal_fd(&folder);
+	const struct adding_counts *a = ctx;
+	struct downloads old = {.lines = STR("")};
+	CLEANUP(sheet_release) struct sheet s = {.to = now, .today = today, .text = buf_up_to(SIZE_MAX / 2), .e = e};
+	write_day(a->now, today);
+	write_day(a->now - (int64_t)DOWNLOADS_DAYS * DAY, s.oldest);
+	bool is_whole = parse_downloads(before, &old);
+	buf_printf(&s.text, STR_FMT "%s\n", STR_ARG(title), is_whole ? old.since : today);
+	merge_lines(&s, old.lines, a->news, a->count);
+	buf_printf(&s.text, "end %llu\n", (unsigned long long)s.lines);
+	write_out(&s);
+	return s.has_failed ? -1 : 1;
 }
 
 int downloads_add(const char *path, struct downloads_news *news, size_t count, int64_t now, struct err *e)
 {
 	struct err missing = ERR_INIT;
+	struct adding_counts a = {news, count, now};
 	CLEANUP(downloads_cleanup) struct downloads *before = NULL;
-	CLEANUP(mem_free) char *name = NULL;
-	CLEANUP(mem_close) int folder = lock_folder(path, &name, e);
-	if (folder < 0)
-		return -1;
-	bool is_there = downloads_open(path, &before, &missing) == 0;
-	if (!is_there && missing.kind != ERR_NOT_FOUND && missing.kind != ERR_INVALID) {
-		*e = missing;
-		return -1;
-	}
-	if (is_there && !count)
+	if (!count && downloads_open(path, &before, &missing) == 0)
 		return 0;
 	if (count)
 		qsort(news, count, sizeof(*news), by_key);
-	return write_sheet(folder, name, before, news, count, now, e);
+	return record_change(path, false, LIMIT_DOWNLOADS, add_counts, &a, e);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often each file was downloaded completely, and on which day last: a text file of the state
 // (state_file()), to which the servers add their counts. It is not part of the store or of any page: losing it loses only the
-// counts. It is replaced whole, under a lock, without fsync; a file that a crash tore lacks its last line.
+// counts. Each change replaces it whole (record_change()); a file that was torn otherwise lacks its last line.
 //
 //     wheelcache-downloads 1 2026-11-21
 //     ubuntu-22.04-x86_64/foo-1.0-py3-none-any.whl 12 2026-11-23
@@ -46,6 +46,6 @@ struct downloads_news {
 	uint64_t count;  // 0: nothing happens
 };
 // Adds the new downloads, of the time now (seconds since 1970), to the file; creates it if it is missing or torn. Sorts
-// news. Waits for other writers. O(news + lines): not for an event loop. Any thread. ERR_IO, ERR_FULL.
+// news. O(news + lines): not for an event loop. Any thread. Errors of record_change().
 int downloads_add(const char *path, struct downloads_news *news, size_t count, int64_t now,
 	struct err *e) MUST_CHECK;

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/access/tokens.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/format/base64.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/os/safefile.h"
+#include "lib/place/record.h"
 
 struct tokens {
 	char *path;
 	pthread_mutex_t lock; // of all below
 	struct tokenfile file;
-	struct stat seen;   // of the file that was read; zeros: it was missing or could not be read
-	struct err trouble; // why it cannot be read
+	struct place_version seen; // of the file that was read; zeros: it was missing or could not be read
+	struct err trouble;        // why it cannot be read
 };
 
 struct tokens *tokens_new(const char *path)
@@ -42,21 +40,14 @@ void tokens_free(struct tokens *t)
 	free(t);
 }
 
-static bool is_same_stat(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       fs_mtime_ns(a) == fs_mtime_ns(b) && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
-	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 // A file that cannot be read grants nothing.
 static void drop_tokens(struct tokens *t)
 {
 	tokenfile_release(&t->file);
-	t->seen = (struct stat){0};
+	t->seen = (struct place_version){0};
 }
 
-static void reload_tokens(struct tokens *t, const struct stat *now)
+static void reload_tokens(struct tokens *t, const struct place_version *now)
 {
 	drop_tokens(t);
 	if (tokenfile_read(t->path, &t->file, &t->trouble) < 0)
@@ -68,16 +59,15 @@ static void reload_tokens(struct tokens *t, const struct stat *now)
 
 static void reload_if_changed(struct tokens *t)
 {
-	struct stat now;
+	static const struct place_version missing;
+	struct place_version now;
 	t->trouble.kind = ERR_NONE;
-	if (stat(t->path, &now) == 0) {
-		if (!is_same_stat(&now, &t->seen))
-			reload_tokens(t, &now);
-		return;
-	}
-	drop_tokens(t);
-	if (errno != ENOENT)
-		err_errno(&t->trouble, ERR_IO, "tokens: %s", t->path);
+	if (record_version(t->path, &now, &t->trouble) < 0)
+		err_prefix(&t->trouble, "tokens: ");
+	if (place_version_match(&now, &missing) == PLACE_SAME)
+		drop_tokens(t);
+	else if (place_version_match(&now, &t->seen) != PLACE_SAME)
+		reload_tokens(t, &now);
 }
 
 static const char *const verb_of[TOKEN_RIGHT_COUNT] = {[TOKEN_UPLOAD] = "upload",
@@ -544,15 +534,6 @@ static void write_line(const struct token *t, struct buf *out)
 
 // --- the file ---
 
-static int read_token_text(const char *path, struct buf *text, struct err *e)
-{
-	struct err missing = ERR_INIT;
-	if (safefile_read(path, text, &missing) == 0 || missing.kind == ERR_NOT_FOUND)
-		return 0;
-	*e = missing;
-	return err_prefix(e, "tokens: ");
-}
-
 static bool is_skipped(struct str line)
 {
 	return !line.len || line.ptr[0] == '#';
@@ -562,8 +543,9 @@ int tokenfile_read(const char *path, struct tokenfile *out, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_TOKENS);
-	if (read_token_text(path, &text, e) < 0)
-		return -1;
+	struct err missing = ERR_INIT;
+	if (safefile_read(path, &text, &missing) < 0 && err_unless_missing(e, &missing) < 0)
+		return err_prefix(e, "tokens: ");
 	struct tokenfile f = {0};
 	size_t room = 0, damage_room = 0, number = 0;
 	struct str rest = buf_view(&text);
@@ -584,59 +566,6 @@ int tokenfile_read(const char *path, struct tokenfile *out, struct err *e)
 	}
 	*out = f;
 	return 0;
-}
-
-// Sets the mode before anything is written.
-static int write_text(int dirfd, const char *name, struct str text, struct err *e)
-{
-	CLEANUP(mem_free) char *tmp = xasprintf("%s.new", name);
-	CLEANUP(fs_tmp_release) struct fs_tmp t;
-	if (fs_tmp_open_mode(&t, dirfd, tmp, name, 0600, e) < 0)
-		return -1;
-	fs_give_to_owner(t.fd, dirfd);
-	if (fs_tmp_write(&t, text, e) < 0 || fs_tmp_publish(&t, e) < 0)
-		return -1;
-	return fs_sync_dir(dirfd, e);
-}
-
-struct editing {
-	const char *path;
-	char *name; // in its folder
-	int dirfd;
-	int lock;
-	struct buf text; // before the change
-	struct buf now;  // after it
-};
-
-static void editing_release(struct editing *x)
-{
-	mem_close(&x->lock);
-	mem_close(&x->dirfd);
-	free(x->name);
-	buf_release(&x->text);
-	buf_release(&x->now);
-}
-
-static int edit_begin(struct editing *x, const char *path, struct err *e)
-{
-	CLEANUP(mem_free) char *lock = xasprintf("%s.lock", path);
-	*x = (struct editing){.path = path, .dirfd = -1, .lock = -1};
-	buf_init(&x->text, LIMIT_TOKENS);
-	buf_init(&x->now, LIMIT_TOKENS);
-	x->dirfd = safefile_parent(path, true, &x->name, e);
-	if (x->dirfd < 0)
-		return -1;
-	x->lock = safefile_lock(lock, true, "wheelcache token", e);
-	if (x->lock < 0)
-		return -1;
-	return read_token_text(path, &x->text, e);
-}
-
-static int edit_end(struct editing *x, struct err *e)
-{
-	if (x->now.failed)
-		return err_set(e, ERR_LIMIT, "%s: it would be larger than %zu bytes", x->path, x->now.cap);
-	return write_text(x->dirfd, x->name, buf_view(&x->now), e);
 }
 
 static int make_secret(struct token *t, struct buf *secret, struct err *e)
@@ -681,47 +610,69 @@ static int check_words(const struct token *t, struct err *e)
 	return 0;
 }
 
+struct adding_token {
+	struct token *token;
+	struct buf *secret;
+	size_t begin; // of the secret
+};
+
+static int add_token_line(void *ctx, struct str before, struct place_write *now, struct err *e)
+{
+	const struct adding_token *a = ctx;
+	CLEANUP(buf_release) struct buf line = buf_up_to(LIMIT_TOKENS);
+	do { // until the id is unused
+		a->secret->len = a->begin;
+		if (make_secret(a->token, a->secret, e) < 0)
+			return -1;
+	} while (has_id(before, a->token->id));
+	a->token->created = clock_wall_seconds();
+	buf_puts(&line, !before.len ? heading : str_ends(before, STR("\n")) ? "" : "\n");
+	write_line(a->token, &line);
+	return place_write_add(now, before, e) < 0 || place_write_add(now, buf_view(&line), e) < 0 ? -1 : 1;
+}
+
 int tokenfile_add(const char *path, struct token *t, struct buf *secret, struct err *e)
 {
-	CLEANUP(editing_release) struct editing x = {.dirfd = -1, .lock = -1};
-	size_t begin = secret->len;
-	if (check_words(t, e) < 0 || edit_begin(&x, path, e) < 0)
-		return -1;
-	do { // until the id is unused
-		secret->len = begin;
-		if (make_secret(t, secret, e) < 0)
-			return -1;
-	} while (has_id(buf_view(&x.text), t->id));
-	t->created = clock_wall_seconds();
-	buf_str(&x.now, x.text.len ? buf_view(&x.text) : str_from(heading));
-	if (!str_ends(buf_view(&x.now), STR("\n")))
-		buf_putc(&x.now, '\n');
-	write_line(t, &x.now);
-	return edit_end(&x, e);
+	struct adding_token a = {t, secret, secret->len};
+	return check_words(t, e) < 0 ? -1 : record_change(path, true, LIMIT_TOKENS, add_token_line, &a, e);
+}
+
+struct revoking {
+	const char *path, *id;
+	char *name; // of the token; NULL: there is none
+};
+
+static void revoking_release(struct revoking *r)
+{
+	free(r->name);
+}
+
+static int leave_out_lines(void *ctx, struct str before, struct place_write *now, struct err *e)
+{
+	struct revoking *r = ctx;
+	CLEANUP(buf_release) struct buf kept = buf_up_to(LIMIT_TOKENS);
+	mem_free(&r->name);
+	while (before.ptr) {
+		CLEANUP(token_release) struct token t = {0};
+		struct str line = str_cut(&before, '\n'), behind = line;
+		if (is_skipped(line) || !str_eq(str_cut(&behind, ' '), str_from(r->id))) {
+			buf_str(&kept, line);
+			buf_puts(&kept, before.ptr ? "\n" : "");
+			continue;
+		}
+		free(r->name);
+		r->name = xstrdup(parse_token_line(line, &t) ? r->id : token_name(&t));
+	}
+	if (!r->name)
+		return err_set(e, ERR_NOT_FOUND, "no token %s in %s", r->id, r->path);
+	return place_write_add(now, buf_view(&kept), e) < 0 ? -1 : 1;
 }
 
 int tokenfile_revoke(const char *path, const char *id, char **who, struct err *e)
 {
-	CLEANUP(editing_release) struct editing x = {.dirfd = -1, .lock = -1};
-	CLEANUP(mem_free) char *name = NULL;
-	if (edit_begin(&x, path, e) < 0)
+	CLEANUP(revoking_release) struct revoking r = {path, id, NULL};
+	if (record_change(path, true, LIMIT_TOKENS, leave_out_lines, &r, e) < 0)
 		return -1;
-	struct str rest = buf_view(&x.text);
-	while (rest.ptr) {
-		CLEANUP(token_release) struct token t = {0};
-		struct str line = str_cut(&rest, '\n'), behind = line;
-		if (is_skipped(line) || !str_eq(str_cut(&behind, ' '), str_from(id))) {
-			buf_str(&x.now, line);
-			buf_puts(&x.now, rest.ptr ? "\n" : "");
-			continue;
-		}
-		free(name);
-		name = xstrdup(parse_token_line(line, &t) ? id : token_name(&t));
-	}
-	if (!name)
-		return err_set(e, ERR_NOT_FOUND, "no token %s in %s", id, path);
-	if (edit_end(&x, e) < 0)
-		return -1;
-	*who = STEAL_PTR(name);
+	*who = STEAL_PTR(r.name);
 	return 0;
 }

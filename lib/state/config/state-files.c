@@ -15,6 +15,8 @@
 #include "lib/os/safefile.h"
 #include "lib/place/record.h"
 
+enum { MOVE_MS = 60000 }; // another process that moves the state is waited for
+
 // Behind the path of the catalog; the member of struct config that names another place (0: none does); and whether it lies
 // in [state] path, under the ending without its dot.
 static const struct {
@@ -171,9 +173,9 @@ static int write_state_note(const struct settling *s, struct err *e)
 // One process at a time.
 static int move_state(struct settling *s, struct err *e)
 {
-	CLEANUP(mem_free) char *lock_path = xasprintf("%s/lock", s->config->state);
-	CLEANUP(mem_close) int lock = safefile_lock(lock_path, true, "another wheelcache that moves the state", e);
-	if (lock < 0 || read_state_note(s, e) < 0)
+	CLEANUP(place_folder_close) struct place_folder *folder = record_secret_folder(s->config->state, "", true, e);
+	CLEANUP(place_unlock) struct place_lock *lock = NULL;
+	if (!folder || place_lock(place_of_folder(folder), false, MOVE_MS, &lock, e) < 0 || read_state_note(s, e) < 0)
 		return -1;
 	if (is_settled(s))
 		return 0;

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the state of an index lies: the catalog, and the one list of what lies beside it or in [state] path. Any thread.
+//
+// What nothing else knows are records (lib/place/record.h): a folder of files that one writer each creates, or a file that is
+// changed by record_change(). Its version says that it has changed, and the lock of its folder that nobody changes it at the
+// same time. The audit log is the exception: lines are only added, under a lock of the file itself (lib/state/access/audit.h),
+// since a change of the whole for each line would be as slow as the log is long.
 #pragma once
 
 #include "lib/state/config/config.h"
@@ -20,10 +25,10 @@ enum state_file {
 	// What nothing else knows, of this machine.
 	STATE_FILE_RELEASE, // a folder: what volume releases still have to show (lib/state/store/volume-release.h)
 	// What nothing else knows: in [state] path.
-	STATE_FILE_TOKENS,
-	STATE_FILE_AUDIT,
-	STATE_FILE_DOWNLOADS,
+	STATE_FILE_TOKENS,      // lib/state/access/tokens.h; changed by record_change(), as the next two,
+	STATE_FILE_DOWNLOADS,   // lib/state/access/downloads.h
 	STATE_FILE_OWNED_NAMES, // names that are ours (lib/state/upstream/owned-names.h)
+	STATE_FILE_AUDIT,       // with the files that were moved on (lib/state/access/audit.h)
 	STATE_FILE_ATTEMPTS,    // a folder: attempts to build wheels, with their logs (lib/state/results/attempt-file.h)
 	STATE_FILE_ARRIVALS,    // a folder: when files and projects came (lib/state/catalog/arrivals.h)
 	STATE_FILE_COUNT,

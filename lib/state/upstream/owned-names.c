@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/upstream/owned-names.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/search.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/os/safefile.h"
+#include "lib/place/record.h"
 
 enum { SETTLE_MS = 2000 };
 
@@ -31,8 +27,8 @@ struct owned_names {
 	owned_names_fn *moved; // NULL: none
 	void *ctx;             // of moved
 	pthread_mutex_t lock;
-	struct stat seen, shorter; // of the file that was read, and of a shorter one; st_ino 0: none
-	int64_t shorter_ms;        // since when it is shorter; 0: it is not
+	struct place_version seen, shorter; // of the file that was read, and of a shorter one; zeros: none
+	int64_t shorter_ms;                 // since when it is shorter; 0: it is not
 	struct list list;
 };
 
@@ -68,52 +64,67 @@ static bool list_has(const struct list *l, const char *project)
 	return l->count && bsearch(&project, l->project, l->count, sizeof(*l->project), compare_strings);
 }
 
-// Reports the names of one list that the other does not have, except `added`, which this process added.
-static void report_moved(const struct owned_names *o, const struct list *one, const struct list *other,
-	const char *added)
+// Names that this process adds.
+struct added {
+	struct owned_names *to;
+	const char *const *project;
+	size_t count;
+};
+
+static bool is_added(const struct added *a, const char *project)
 {
+	size_t i = 0;
+	while (i < a->count && strcmp(a->project[i], project) != 0)
+		i++;
+	return i < a->count;
+}
+
+// Reports the names of one list that the other does not have.
+static void report_moved(const struct list *one, const struct list *other, const struct added *added)
+{
+	const struct owned_names *o = added->to;
 	for (size_t i = 0; o->moved && i < one->count; i++)
-		if (!list_has(other, one->project[i]) && strcmp(one->project[i], added) != 0)
+		if (!list_has(other, one->project[i]) && !is_added(added, one->project[i]))
 			o->moved(o->ctx, one->project[i]);
 }
 
-static bool is_same_stat(const struct stat *a, const struct stat *b)
+static bool is_same(const struct place_version *a, const struct place_version *b)
 {
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
-	       fs_mtime_ns(a) == fs_mtime_ns(b);
+	return place_version_match(a, b) == PLACE_SAME;
 }
 
 // An editor that writes a file may truncate or rename it first.
-static bool is_being_written(struct owned_names *o, const struct stat *now)
+static bool is_being_written(struct owned_names *o, const struct place_version *now)
 {
-	if (!o->list.text || now->st_size >= o->seen.st_size)
+	if (!o->list.text || now->size >= o->seen.size)
 		return false;
-	if (!o->shorter_ms || !is_same_stat(now, &o->shorter)) {
+	if (!o->shorter_ms || !is_same(now, &o->shorter)) {
 		o->shorter = *now;
 		o->shorter_ms = clock_ms();
 	}
 	return clock_ms() - o->shorter_ms < SETTLE_MS;
 }
 
-// Under the lock. added: the name that this process has just added, or "".
-static int reload_names(struct owned_names *o, const char *added, struct err *e)
+// Under the lock.
+static int reload_names(const struct added *added, struct err *e)
 {
-	struct stat now = {0};
+	struct owned_names *o = added->to;
+	struct place_version now;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_OWNED_NAMES);
-	if (stat(o->path, &now) < 0 && errno != ENOENT)
-		return err_errno(e, ERR_IO, "%s", o->path);
-	if ((is_same_stat(&now, &o->seen) && o->list.text) || is_being_written(o, &now))
+	if (record_version(o->path, &now, e) < 0)
+		return -1;
+	if ((is_same(&now, &o->seen) && o->list.text) || is_being_written(o, &now))
 		return 0;
-	if (now.st_ino && safefile_read(o->path, &text, e) < 0)
+	if (now.id && safefile_read(o->path, &text, e) < 0)
 		return -1;
 	buf_putc(&text, '\0');
 	struct list before = o->list;
 	o->list = index_text(buf_steal(&text));
 	o->seen = now;
 	o->shorter_ms = 0;
-	report_moved(o, &before, &o->list, added);
-	report_moved(o, &o->list, &before, added);
+	report_moved(&before, &o->list, added);
+	report_moved(&o->list, &before, added);
 	release_list(&before);
 	return 0;
 }
@@ -123,7 +134,7 @@ int owned_names_open(const char *path, struct owned_names **out, struct err *e)
 	CLEANUP(owned_names_cleanup) struct owned_names *o = xcalloc(1, sizeof(*o));
 	o->path = xstrdup(path);
 	pthread_mutex_init(&o->lock, NULL);
-	if (reload_names(o, "", e) < 0)
+	if (reload_names(&(struct added){.to = o}, e) < 0)
 		return -1;
 	*out = STEAL_PTR(o);
 	return 0;
@@ -151,59 +162,65 @@ void owned_names_watch(struct owned_names *o, owned_names_fn *moved, void *ctx)
 }
 
 // Under the lock.
-static void reload_if_changed(struct owned_names *o, const char *added)
+static void reload_if_changed(const struct added *added)
 {
 	struct err e = ERR_INIT;
-	if (reload_names(o, added, &e) < 0)
+	if (reload_names(added, &e) < 0)
 		log_error("cannot read the names that are ours: %s", e.msg);
 }
 
 void owned_names_look(struct owned_names *o)
 {
 	pthread_mutex_lock(&o->lock);
-	reload_if_changed(o, "");
+	reload_if_changed(&(struct added){.to = o});
 	pthread_mutex_unlock(&o->lock);
 }
 
 bool owned_names_has(struct owned_names *o, const char *project)
 {
 	pthread_mutex_lock(&o->lock);
-	reload_if_changed(o, "");
+	reload_if_changed(&(struct added){.to = o});
 	bool is_there = list_has(&o->list, project);
 	pthread_mutex_unlock(&o->lock);
 	return is_there;
 }
 
-// Whether the last line is incomplete, for example after a full disk.
-static bool is_torn(int fd)
-{
-	struct stat st;
-	char last = '\n';
-	return fstat(fd, &st) == 0 && st.st_size && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
-}
-
-// One write, so that processes do not mix their lines.
-static int append_name(const struct owned_names *o, const char *project, struct err *e)
+// Appends the lines of those that the list does not have.
+static void write_missing(const struct added *a, struct buf *out)
 {
 	char when[CLOCK_TEXT];
 	clock_write(clock_wall_seconds(), when);
-	CLEANUP(mem_close) int fd = safefile_open(o->path, O_RDWR | O_CREAT | O_APPEND, e);
-	if (fd < 0)
-		return -1;
-	CLEANUP(mem_free) char *line = xasprintf("%s%s %s\n", is_torn(fd) ? "\n" : "", project, when);
-	size_t len = strlen(line);
-	if (write(fd, line, len) != (ssize_t)len || fsync(fd) < 0)
-		return err_errno(e, fs_kind_of_write(), "%s", o->path);
-	return 0;
+	reload_if_changed(&(struct added){.to = a->to});
+	for (size_t i = 0; i < a->count; i++)
+		if (!list_has(&a->to->list, a->project[i]))
+			buf_printf(out, "%s %s\n", a->project[i], when);
 }
 
-int owned_names_add(struct owned_names *o, const char *project, struct err *e)
+static int add_lines(void *ctx, struct str before, struct place_write *now, struct err *e)
 {
-	int added = 0;
+	const struct added *a = ctx;
+	bool is_torn = before.len && !str_ends(before, STR("\n"));
+	CLEANUP(buf_release) struct buf lines = buf_up_to(LIMIT_OWNED_NAMES);
+	write_missing(a, &lines);
+	if (!lines.len)
+		return 0;
+	if (a->to->shorter_ms) // what is put in its place now would lack what the editor still writes
+		return err_set(e, ERR_BUSY, "%s: somebody else is writing it", a->to->path);
+	return place_write_add(now, before, e) < 0 || place_write_add(now, is_torn ? STR("\n") : STR(""), e) < 0 ||
+			       place_write_add(now, buf_view(&lines), e) < 0
+		       ? -1
+		       : 1;
+}
+
+int owned_names_add(struct owned_names *o, const char *const *project, size_t count, struct err *e)
+{
+	struct added a = {o, project, count};
+	CLEANUP(buf_release) struct buf lines = buf_up_to(LIMIT_OWNED_NAMES);
 	pthread_mutex_lock(&o->lock);
-	reload_if_changed(o, "");
-	if (!list_has(&o->list, project) && (added = append_name(o, project, e)) == 0)
-		reload_if_changed(o, project);
+	write_missing(&a, &lines);
+	int added = lines.len ? record_change(o->path, false, LIMIT_OWNED_NAMES, add_lines, &a, e) : 0;
+	if (lines.len && added == 0)
+		reload_if_changed(&a);
 	pthread_mutex_unlock(&o->lock);
 	return added;
 }

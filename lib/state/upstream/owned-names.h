@@ -2,7 +2,7 @@
 // The projects that are ours: the store had them while upstream did not know them. If such a name is registered
 // upstream later, its files are not merged (dependency confusion). The names are in a file beside the catalog, one line
 // each, "<project> <when>", which outlives the catalog and only grows; the operator may remove a line. Any thread;
-// several processes may share the file. Errors are ERR_IO and ERR_FULL.
+// several processes may share the file (record_change(), whose errors there are).
 #pragma once
 
 #include <stdbool.h>
@@ -25,8 +25,8 @@ void owned_names_watch(struct owned_names *o, owned_names_fn *moved, void *ctx);
 void owned_names_look(struct owned_names *o);
 // The same; returns whether a project (normalised) is in the file.
 bool owned_names_has(struct owned_names *o, const char *project);
-// Adds a project, unless it is in the file. It is on the disk when this returns.
-int owned_names_add(struct owned_names *o, const char *project, struct err *e) MUST_CHECK;
+// Adds those projects that are not in the file. They are on the disk when this returns. ERR_BUSY: somebody writes it by hand.
+int owned_names_add(struct owned_names *o, const char *const *project, size_t count, struct err *e) MUST_CHECK;
 
 // The operator's rules for project names when upstream is merged: whether upstream is asked, and whose files are
 // listed. Any thread once it is initialised.

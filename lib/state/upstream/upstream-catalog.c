@@ -286,8 +286,8 @@ static int report_project(void *ctx, const struct upstream_answer *a, struct err
 		return l->fn(l->ctx, a, e);
 	}
 	const struct ownership owner = {upstream_owner(NAME_RULE_MERGE, true, false), true};
-	return owned_names_add(l->upstreams->ours, project, e) < 0 ? -1
-								  : report_private(project, &owner, l->fn, l->ctx, e);
+	return owned_names_add(l->upstreams->ours, &project, 1, e) < 0 ? -1
+								      : report_private(project, &owner, l->fn, l->ctx, e);
 }
 
 static int take_answer(struct look *l, struct upstream_project *p)
@@ -323,12 +323,10 @@ static int note_unknown(struct look *l, struct err *e)
 			l->unknown.count);
 		return 0;
 	}
-	for (size_t i = 0; i < l->unknown.count; i++) {
+	for (size_t i = 0; i < l->unknown.count; i++)
 		strset_add(&u->noted, l->unknown.item[i]);
-		if (owned_names_add(u->ours, l->unknown.item[i], e) < 0)
-			return -1;
-	}
-	return 0;
+	const char *const *names = (const char *const *)l->unknown.item;
+	return l->unknown.count ? owned_names_add(u->ours, names, l->unknown.count, e) : 0;
 }
 
 int upstream_lookup(struct upstreams *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,

@@ -375,11 +375,7 @@ static void memory_link_text(struct place_folder *f UNUSED, const char *name UNU
 
 static int check_expected(const struct node *n, const char *name, const struct place_version *expected, struct err *e)
 {
-	if (!expected)
-		return 0;
-	return n && place_version_match(&n->content->info.version, expected) == PLACE_SAME
-		       ? 0
-		       : err_set(e, ERR_CONFLICT, "%s has changed", name);
+	return place_is_expected(n ? &n->content->info : NULL, expected) ? 0 : err_set(e, ERR_CONFLICT, "%s has changed", name);
 }
 
 static int memory_remove(struct place_folder *f, const char *name, const struct place_version *expected, struct err *e)

@@ -239,7 +239,14 @@ static void a_version_tells_other_bytes(void **state UNUSED)
 	assert_int_equal(replace(f, "one", "third", &second), 0);
 	expect_text(f, "one", "third");
 	assert_int_equal(replace(f, "two", "new", &second), -ERR_CONFLICT);
-	const struct place_version third = look_at(f, "one").version;
+	const struct place_version third = look_at(f, "one").version, nothing = {0};
+	assert_int_equal(replace(f, "one", "fourth", &nothing), -ERR_CONFLICT);
+	assert_int_equal(replace(f, "two", "new", &nothing), 0);
+	assert_int_equal(replace(f, "two", "newer", &nothing), -ERR_CONFLICT);
+	expect_text(f, "two", "new");
+	assert_int_equal(place_remove(f, "two", &nothing, &e), -1);
+	assert_int_equal(place_remove(f, "two", NULL, &e), 1);
+	assert_int_equal(place_remove(f, "two", &nothing, &e), 0);
 	assert_int_equal(place_remove(f, "one", &third, &e), 1);
 	expect_listed(f, "");
 }

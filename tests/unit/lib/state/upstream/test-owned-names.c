@@ -49,7 +49,7 @@ static struct owned_names *open_ours(void)
 static void must_add(struct owned_names *o, const char *project)
 {
 	struct err e = ERR_INIT;
-	if (owned_names_add(o, project, &e) < 0)
+	if (owned_names_add(o, &project, 1, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
@@ -133,6 +133,23 @@ static void file_that_is_being_written_takes_nothing_out(void **state UNUSED)
 	assert_false(owned_names_has(o, "beta") || owned_names_has(o, "zebra"));
 }
 
+// What is put in the place of a file that an editor writes would end its writing.
+static void file_that_is_being_written_gets_no_name(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	const char *const names[] = {"acme", "later", "other"};
+	write_text("acme 2026\nzebra 2026\n");
+	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
+	write_text("");
+	assert_int_equal(owned_names_add(o, names, 3, &e), -1);
+	assert_int_equal(e.kind, ERR_BUSY);
+	write_text("acme 2026\nzebra 2026\nnew 2026\n");
+	assert_int_equal(owned_names_add(o, names, 3, &e), 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(lines_of(names[i]), 1);
+	assert_true(owned_names_has(o, "new") && owned_names_has(o, "other"));
+}
+
 static void note(void *ctx, const char *project)
 {
 	buf_puts(ctx, project);
@@ -207,6 +224,7 @@ int main(void)
 		TEST(what_is_added_stays),
 		TEST(what_others_change_counts),
 		TEST(file_that_is_being_written_takes_nothing_out),
+		TEST(file_that_is_being_written_gets_no_name),
 		TEST(who_watches_is_told_what_others_moved),
 		TEST(odd_lines_are_passed_over),
 		TEST(many_at_once),
