@@ -7,6 +7,8 @@ import shutil
 import sqlite3
 import time
 
+import pytest
+
 import building
 import indexing
 import serving
@@ -271,6 +273,49 @@ def test_catalog_that_is_deleted_while_a_server_runs(tmp_path):
 
 
 ARRIVALS = "SELECT filename, arrived FROM file UNION SELECT name, arrived FROM project ORDER BY 1"
+
+
+def hours_pass(catalog):
+    """All that came, and all answers of upstream, are an hour older; the next transaction writes the records again."""
+    with contextlib.closing(sqlite3.connect(catalog)) as connection, connection:
+        for table, columns in ("project", ["arrived"]), ("came", ["arrived"]), ("upstream", ["asked", "fetched", "certain", "had_since"]):
+            connection.execute(f"UPDATE {table} SET " + ", ".join(f"{column} = {column} - 3600" for column in columns))
+        connection.execute("UPDATE came SET saved = 0")
+        for name, number in connection.execute("SELECT name, substr(name, instr(name, ' ') + 1) FROM came WHERE instr(name, ' ')").fetchall():
+            connection.execute("UPDATE came SET name = ? WHERE name = ?", (name.replace(number, str(int(number) - 3600)), name))
+
+
+@pytest.mark.parametrize("is_gone", [False, True], ids=["there", "gone"])
+@pytest.mark.parametrize("loses", [False, True], ids=["kept", "lost"])
+def test_project_that_upstream_had_first(tmp_path, serve, loses, is_gone):
+    """An index without upload times is asked when our file comes, and an hour later. It stays merged, and its end makes no name ours."""
+    with tinyupstream.running() as upstream:
+        config = f"[upstream]\nurl = {upstream.url}\nmerge = yes\nretries = 0\nmax-age = 0\nnegative-max-age = 0\ntrust-404 = yes\n"
+        at = indexing.Indexed(tmp_path)
+        at.wheel(BOOKWORM, name="first")
+        at.index()
+        upstream.add("both", "both-9.0-py3-none-any.whl")
+        del upstream.pages["both"]["both-9.0-py3-none-any.whl"]["upload-time"]
+        at.wheel(BOOKWORM, name="both")
+        at.index()
+
+        def page():
+            server = serve(at.store, state=at.catalog.parent, config=config)
+            body = server.get("/simple/both/").body
+            server.stop()
+            return body
+        assert b"both-9.0" in page()
+        hours_pass(at.catalog)
+        at.wheel(BOOKWORM, name="other")
+        at.index()
+        if loses:
+            at.catalog.unlink()
+        if is_gone:
+            del upstream.pages["both"]
+        body = page()
+        assert (is_gone or b"both-9.0" in body) and b"both-1.0" in body
+        ours = at.catalog.with_name("catalog.db.ours")
+        assert not ours.exists() or "both" not in ours.read_text()
 
 
 def test_a_thousand_records_become_one(tmp_path):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When files and projects came, where nothing else says so: it decides whose a name is, and how long views keep a version.
+// When files and projects came, where nothing else says so, here and upstream (catalog_upstream_had()): it decides whose a name
+// is, and how long views keep a version.
 // The table `came` has it, which triggers fill, but goes with the catalog. So what a transaction adds is in a record before
 // catalog_commit() returns: FOLDER/0000000001.TIME and so on (lib/place/record.h), {"arrivals": [{"platform", "name",
 // "sha256", "arrived"}]}; without a hash the name is a project's. A new catalog reads them all. Of records that say different

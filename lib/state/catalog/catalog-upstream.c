@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/catalog/catalog-upstream.h"
 
+#include <string.h>
+
+#include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/state/catalog/catalog-query.h"
 
-enum { SECOND = 1000000000 }; // in nanoseconds
+enum {
+	SECOND = 1000000000, // in nanoseconds
+	TIME_DIGITS = 21,    // with a blank
+};
 
 int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e)
 {
@@ -61,6 +67,24 @@ int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, 
 		return 0;
 	return catalog_run_by(c, UPSTREAM_SET_PAGE, BY(SQL_TEXT(row->project), SQL_TEXT(row->source),
 		SQL_BYTES(row->page.ptr, row->page.len)), e);
+}
+
+int catalog_upstream_had(struct catalog *c, const char *project, const char *source, int64_t arrived, int64_t *since,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q =
+		catalog_query_by(c, CAME_HAD, BY(SQL_TEXT(source), SQL_TEXT(project), SQL_INT(arrived)), e);
+	int row = query_step(q, e);
+	*since = row > 0 ? query_int(q, 0) : 0;
+	return row < 0 ? -1 : 0;
+}
+
+int catalog_upstream_had_put(struct catalog *c, const char *project, const char *source, int64_t arrived, int64_t since,
+	struct err *e)
+{
+	if (strlen(source) > LIMIT_FILE_NAME || strlen(project) + TIME_DIGITS > LIMIT_FILE_NAME)
+		return 0;
+	return catalog_run_by(c, CAME_HAD_PUT, BY(SQL_TEXT(source), SQL_TEXT(project), SQL_INT(arrived), SQL_INT(since)), e);
 }
 
 int catalog_upstream_touch(struct catalog *c, const char *project, const char *source, struct err *e)

@@ -31,6 +31,13 @@ int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstre
 // number. *changed: the value after the write.
 int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_page, bool is_changed,
 	int64_t *changed, struct err *e) MUST_CHECK;
+// Since when the index is known to have a project that came here at `arrived`, 0: it is not. This outlives the catalog, with
+// the times of arrival (arrivals.h), because no later answer says it again: it lies there as the time of "PROJECT ARRIVED",
+// with the index in the place of the platform. A name or an URL that is too long for a record is left out.
+int catalog_upstream_had(struct catalog *c, const char *project, const char *source, int64_t arrived, int64_t *since,
+	struct err *e) MUST_CHECK;
+int catalog_upstream_had_put(struct catalog *c, const char *project, const char *source, int64_t arrived, int64_t since,
+	struct err *e) MUST_CHECK;
 // Marks the row as changed by this transaction, so that other servers read it again.
 int catalog_upstream_touch(struct catalog *c, const char *project, const char *source, struct err *e) MUST_CHECK;
 // Deletes names that no index has ever had and no platform has, except the `most` that were asked for last: a client

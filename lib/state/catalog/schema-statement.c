@@ -229,6 +229,9 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[CAME_GONE] = "SELECT platform, name, sha256, arrived FROM came WHERE " CAME_IS_GONE,
 	[CAME_FORGET] = "DELETE FROM came WHERE platform = ?1 AND name = ?2 AND sha256 = ?3 AND arrived = ?4"
 			" AND " CAME_IS_GONE,
+	[CAME_HAD] = "SELECT arrived FROM came WHERE platform = ?1 AND name = ?2 || ' ' || ?3 AND sha256 = X''",
+	[CAME_HAD_PUT] = "INSERT INTO came VALUES (?1, ?2 || ' ' || ?3, X'', ?4, 0) ON CONFLICT DO UPDATE"
+			 " SET arrived = excluded.arrived, saved = 0 WHERE arrived <> excluded.arrived",
 	// One row per platform; PROJECT_OLDEST covers all files, listed or not, except quarantined ones.
 	[PROJECT_PLACES] = "SELECT l.name, p.files, p.arrived FROM platform l CROSS JOIN project p ON p.platform = l.id"
 			   " WHERE p.name = ?1",

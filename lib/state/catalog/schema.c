@@ -551,8 +551,7 @@ static const char *const schema_step[] = {
 
 	// 24: `retained`, `expected` and `lost` are in a record too (catalog-told.h). What is in no record is made
 	// again: the plan by the next prune; answers of upstream are asked for again. Their `doubt` is about the page before, which
-	// goes too. had_since is the time of the oldest file of the page; of a page without times it is that of the question, so
-	// that a name of ours with such a page is undecided, which is safe, until [upstream] shared names it.
+	// goes too. had_since is a record (catalog_upstream_had()).
 	"ALTER TABLE store ADD COLUMN told INTEGER NOT NULL DEFAULT -1; "
 	"-- 1: as the record has it; 0: changed since; -1: the record was not read\n",
 };

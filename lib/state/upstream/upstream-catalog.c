@@ -51,6 +51,20 @@ static int take_row(void *ctx, const struct catalog_upstream *found, struct err 
 	return 0;
 }
 
+// What outlives a catalog: the answers that made the name both's.
+static int recall_rows(struct upstream_project *p, struct catalog *c, struct err *e)
+{
+	for (size_t i = 0; p->here.arrived && i < p->upstreams->indexes; i++) {
+		struct upstream_row *row = &p->row[i];
+		if (row->last_definitive != UPSTREAM_NEVER_ASKED)
+			continue;
+		if (catalog_upstream_had(c, p->name, row->index->shown, p->here.arrived, &row->had_since, e) < 0)
+			return -1;
+		row->fetched = row->had_since ? p->here.arrived : 0;
+	}
+	return 0;
+}
+
 int upstream_load(struct upstreams *u, struct catalog *c, const char *project, struct upstream_project **out,
 	struct err *e)
 {
@@ -73,6 +87,10 @@ int upstream_load(struct upstreams *u, struct catalog *c, const char *project, s
 	}
 	for (size_t i = 0; i < u->indexes; i++)
 		upstream_row_unpack(&p->row[i]);
+	if (c && recall_rows(p, c, e) < 0) {
+		upstream_project_unref(p);
+		return -1;
+	}
 	*out = p;
 	return 0;
 }
@@ -371,7 +389,11 @@ static int save_row(struct catalog *c, struct upstream_row *row, struct str pack
 		.certain = row->certain,
 		.had_since = row->had_since,
 	};
-	int64_t changed = 0;
+	int64_t changed = 0, arrived = row->project->here.arrived;
+	bool is_had = row->last_definitive == UPSTREAM_KNOWN || row->last_definitive == UPSTREAM_QUARANTINED;
+	if (is_had && arrived && row->certain >= arrived &&
+		catalog_upstream_had_put(c, put.project, put.source, arrived, row->had_since, e) < 0)
+		return -1;
 	if (catalog_upstream_put(c, &put, row->has_new_page, row->is_changed, &changed, e) < 0)
 		return -1;
 	// Another server may have written the row meanwhile: then this one does not know its contents.

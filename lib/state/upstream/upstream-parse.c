@@ -139,11 +139,17 @@ static bool is_there_for_long(struct upstream_row *row, struct str packed)
 	return false;
 }
 
-// The first answer after the arrival of our first file decides the owner of the name; earlier answers do not count.
+// Whether it is known since when the index has the project, by this catalog or by an earlier one.
+static bool has_since(const struct upstream_row *row)
+{
+	return row->had_since && (row->last_definitive == UPSTREAM_KNOWN || row->last_definitive == UPSTREAM_NEVER_ASKED);
+}
+
+// The first answer after the arrival of our first file decides the owner of the name; earlier answers do not count. One of an
+// earlier catalog came after it.
 static void note_since(struct upstream_row *row)
 {
-	bool is_anew =
-		row->last_definitive != UPSTREAM_KNOWN || !row->had_since || row->certain < row->project->here.arrived;
+	bool is_anew = !has_since(row) || (row->last_definitive == UPSTREAM_KNOWN && row->certain < row->project->here.arrived);
 	int64_t oldest = name_owner_oldest_upload(row->has_page ? &row->page : NULL);
 	if (is_anew)
 		row->had_since = oldest ? oldest : row->response.as_of - NAME_OWNER_AT_ONCE_S;
@@ -233,8 +239,7 @@ static void read_page(struct upstream_row *row)
 		return;
 	}
 	if (page.status == SIMPLEPAGE_QUARANTINED) {
-		row->had_since =
-			row->last_definitive == UPSTREAM_KNOWN ? row->had_since : row->asked - NAME_OWNER_AT_ONCE_S;
+		row->had_since = has_since(row) ? row->had_since : row->asked - NAME_OWNER_AT_ONCE_S;
 		conclude_row(row, UPSTREAM_QUARANTINED, page.status_reason ? page.status_reason : "no reason is given");
 		return;
 	}
