@@ -336,6 +336,18 @@ def test_a_thousand_records_become_one(tmp_path):
     assert at.query(ARRIVALS) == came
 
 
+def test_what_was_told_and_has_no_room_is_said(tmp_path):
+    at = indexing.Indexed(tmp_path)
+    at.wheel(BOOKWORM)
+    at.index()
+    with contextlib.closing(sqlite3.connect(at.catalog)) as connection, connection:
+        connection.executemany("INSERT INTO lost VALUES ('v', ?, ?, ?, 1)", ((BOOKWORM, f"a-{i}.whl", bytes(32)) for i in range(10001)))
+        connection.execute("UPDATE store SET told = 0")
+    at.wheel(BOOKWORM, version="2.0")
+    assert "more than 10000 things" in at.run().stderr
+    assert len(json.loads((at.catalog.with_name("catalog.db.arrivals") / "told").read_text())["lost"]) == 10000
+
+
 def test_records_that_are_gone_are_written_by_the_next_scan(tmp_path):
     """As those that a crash kept from being written."""
     at = indexing.Indexed(tmp_path)

@@ -22,6 +22,7 @@ enum {
 	VALUES_MOST = 8 * ROWS,
 	TOGETHER = 1000, // records, until all is written again
 	DIGITS = 10,     // of the name of a record
+	LISTED_AGAIN = 10, // times, while another process writes all again
 };
 
 // --- a record ---
@@ -144,9 +145,9 @@ int arrivals_load(struct catalog *c, struct err *e)
 	if (catalog_int_by(c, CAME_NUMBER, NULL, 0, &number, e) < 0)
 		return -1;
 	int done = number < 0 ? 0 : 1;
-	while (done == 0)
+	for (int i = 0; done == 0 && i < LISTED_AGAIN; i++)
 		done = take_records(c, e);
-	return done < 0 ? -1 : 0;
+	return done > 0 ? 0 : done < 0 ? -1 : err_set(e, ERR_IO, "times of arrival: records that are listed are not there");
 }
 
 // --- saving ---

@@ -53,11 +53,13 @@ int catalog_expected_put(struct catalog *c, const struct catalog_expected *row, 
 
 int catalog_lost_list(struct catalog *c, const char *view, catalog_lost_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = catalog_query_by(c, LOST_LIST, BY(SQL_TEXT(view)), e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, view ? LOST_LIST : LOST_ALL, e);
 	int row;
+	if (q && view)
+		query_bind_text(q, 1, view);
 	while ((row = query_step(q, e)) > 0) {
 		const struct catalog_lost lost = {
-			view, query_text(q, 0), query_text(q, 1), query_sha256(q, 2), query_int(q, 3)};
+			query_text(q, 0), query_text(q, 1), query_text(q, 2), query_sha256(q, 3), query_int(q, 4)};
 		if (lost.sha256 && fn(ctx, &lost, e) < 0)
 			return -1;
 	}
@@ -215,71 +217,89 @@ int told_load(struct catalog *c, struct err *e)
 	return found ? catalog_run_by(c, TOLD_SET, BY(SQL_INT(1)), e) : catalog_run(c, TOLD_SET_NEW, e);
 }
 
-static const char *kept_text(struct query *q, int column, struct arena *text)
+// What the record will say.
+struct told_rows {
+	struct told_record told;
+	struct arena text;
+	size_t retained_room, expected_room, lost_room;
+	bool is_cut; // there is more than it takes
+};
+
+static void told_rows_release(struct told_rows *t)
 {
-	const char *value = query_text(q, column);
-	return arena_strdup(text, value ? value : "");
+	arena_release(&t->text);
 }
 
-static int list_retained(struct catalog *c, struct told_record *t, struct arena *text, struct err *e)
+static const char *kept_text(struct told_rows *t, const char *value)
 {
-	size_t room = 0;
-	CLEANUP(query_end) struct query *q = catalog_query(c, RETAINED_LIST, e);
-	int row = q ? 1 : -1;
-	while (row > 0 && (row = query_step(q, e)) > 0 && t->retaineds < ROWS) {
-		ARENA_GROW(text, t->retained, t->retaineds, room);
-		t->retained[t->retaineds++] = (struct catalog_retained){kept_text(q, 0, text), query_int(q, 1),
-			(uint64_t)query_int(q, 2), (uint64_t)query_int(q, 3), (uint64_t)query_int(q, 4), query_int(q, 5) != 0};
-	}
-	return row;
+	return arena_strdup(&t->text, value ? value : "");
 }
 
-static int list_expected(struct catalog *c, struct told_record *t, struct arena *text, struct err *e)
+static bool has_room_for(struct told_rows *t, size_t count)
 {
-	size_t room = 0;
+	t->is_cut = t->is_cut || count >= ROWS;
+	return count < ROWS;
+}
+
+static int keep_retained(void *ctx, const struct catalog_retained *row, struct err *e UNUSED)
+{
+	struct told_rows *t = ctx;
+	struct told_record *told = &t->told;
+	if (!has_room_for(t, told->retaineds))
+		return 0;
+	ARENA_GROW(&t->text, told->retained, told->retaineds, t->retained_room);
+	told->retained[told->retaineds] = *row;
+	told->retained[told->retaineds++].view = kept_text(t, row->view);
+	return 0;
+}
+
+static int keep_expected(struct catalog *c, struct told_rows *t, struct err *e)
+{
+	struct told_record *told = &t->told;
 	CLEANUP(query_end) struct query *q = catalog_query(c, EXPECTED_LIST, e);
-	int row = q ? 1 : -1;
-	while (row > 0 && (row = query_step(q, e)) > 0 && t->expecteds < ROWS) {
-		ARENA_GROW(text, t->expected, t->expecteds, room);
-		t->expected[t->expecteds++] = (struct catalog_expected){kept_text(q, 0, text), kept_text(q, 1, text),
-			kept_text(q, 2, text), kept_text(q, 3, text), query_int(q, 4), query_int(q, 5), query_int(q, 6) != 0};
+	int row;
+	while ((row = query_step(q, e)) > 0 && has_room_for(t, told->expecteds)) {
+		ARENA_GROW(&t->text, told->expected, told->expecteds, t->expected_room);
+		told->expected[told->expecteds++] = (struct catalog_expected){kept_text(t, query_text(q, 0)),
+			kept_text(t, query_text(q, 1)), kept_text(t, query_text(q, 2)), kept_text(t, query_text(q, 3)),
+			query_int(q, 4), query_int(q, 5), query_int(q, 6) != 0};
 	}
 	return row;
 }
 
-static int list_lost(struct catalog *c, struct told_record *t, struct arena *text, struct err *e)
+static int keep_lost(void *ctx, const struct catalog_lost *row, struct err *e UNUSED)
 {
-	size_t room = 0;
-	CLEANUP(query_end) struct query *q = catalog_query(c, LOST_ALL, e);
-	int row = q ? 1 : -1;
-	while (row > 0 && (row = query_step(q, e)) > 0 && t->losts < ROWS) {
-		const uint8_t *sha256 = query_sha256(q, 3);
-		if (!sha256)
-			continue;
-		ARENA_GROW(text, t->lost, t->losts, room);
-		struct told_lost *l = &t->lost[t->losts++];
-		*l = (struct told_lost){.view = kept_text(q, 0, text), .platform = kept_text(q, 1, text),
-			.filename = kept_text(q, 2, text), .since = query_int(q, 4)};
-		memcpy(l->sha256, sha256, SHA256_SIZE);
-	}
-	return row;
+	struct told_rows *t = ctx;
+	struct told_record *told = &t->told;
+	if (!has_room_for(t, told->losts))
+		return 0;
+	ARENA_GROW(&t->text, told->lost, told->losts, t->lost_room);
+	struct told_lost *l = &told->lost[told->losts++];
+	*l = (struct told_lost){.view = kept_text(t, row->view), .platform = kept_text(t, row->platform),
+		.filename = kept_text(t, row->filename), .since = row->since};
+	memcpy(l->sha256, row->sha256, SHA256_SIZE);
+	return 0;
 }
 
 // Changes are few, so that it may take its time within the transaction.
 int told_save(struct catalog *c, struct err *e)
 {
 	int64_t state = 0;
-	struct told_record t = {0};
-	CLEANUP(arena_release) struct arena text = {0};
+	CLEANUP(told_rows_release) struct told_rows t = {0};
 	CLEANUP(buf_release) struct buf json;
 	buf_init(&json, RECORD_MOST);
 	if (catalog_int_by(c, TOLD_GET, NULL, 0, &state, e) < 0)
 		return -1;
 	if (state != 0)
 		return 0;
-	if (list_retained(c, &t, &text, e) < 0 || list_expected(c, &t, &text, e) < 0 || list_lost(c, &t, &text, e) < 0)
+	if (catalog_retained(c, keep_retained, &t, e) < 0 || keep_expected(c, &t, e) < 0 ||
+		catalog_lost_list(c, NULL, keep_lost, &t, e) < 0)
 		return -1;
-	told_write(&t, &json);
+	if (t.is_cut)
+		log_warn("views have more than %d things of a kind to be told of: of the further ones they are told again if the "
+			 "catalog is lost",
+			ROWS);
+	told_write(&t.told, &json);
 	CLEANUP(place_folder_close) struct place_folder *folder = arrivals_folder(c, true, e);
 	if (!folder || record_replace(folder, record_name, buf_view(&json), e) < 0)
 		return err_prefix(e, "what views were told of: ");

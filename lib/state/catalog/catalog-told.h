@@ -2,7 +2,7 @@
 // What servers and commands have told of, so that each thing is told of once. One thread at a time for each connection.
 // Errors and callbacks as in catalog.h. It outlives the catalog: a transaction that changes it replaces the record `told`
 // in the folder of the times of arrival (arrivals.h): {"retained": […], "expected": […], "lost": […]}, the first ten thousand
-// of each; a new catalog reads it.
+// of each (the log says if there are more); a new catalog reads it.
 #pragma once
 
 #include "lib/base/arena.h"
@@ -33,7 +33,7 @@ struct catalog_lost {
 	int64_t since; // when it was noticed, seconds since 1970
 };
 typedef int catalog_lost_fn(void *ctx, const struct catalog_lost *row, struct err *e);
-// Those of a view, by platform, file name, SHA-256, in the order of their bytes.
+// Those of a view, by platform, file name, SHA-256, in the order of their bytes. view NULL: all, in no order.
 int catalog_lost_list(struct catalog *c, const char *view, catalog_lost_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // In a transaction, as the next one. 1: it is new; 0: it was known, and stays as it was.
 int catalog_lost_put(struct catalog *c, const struct catalog_lost *row, struct err *e) MUST_CHECK;

@@ -429,7 +429,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			  " WHERE view = ?1 AND kind = ?2 AND platform = ?3 AND python = ?4",
 	[EXPECTED_LIST] = "SELECT view, kind, platform, python, known, newest, silent FROM expected",
 	[EXPECTED_PUT] = "INSERT OR REPLACE INTO expected VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-	[LOST_LIST] = "SELECT platform, filename, sha256, since FROM lost WHERE view = ?1"
+	[LOST_LIST] = "SELECT view, platform, filename, sha256, since FROM lost WHERE view = ?1"
 		      " ORDER BY platform, filename, sha256",
 	[LOST_ALL] = "SELECT view, platform, filename, sha256, since FROM lost",
 	[LOST_PUT] = "INSERT INTO lost VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING RETURNING 1",

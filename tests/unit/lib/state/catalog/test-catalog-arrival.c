@@ -1,7 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a file came, as far as the catalog knows.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "lib/os/clock.h"
 #include "tests/unit/support/two-catalogs.h"
+
+static int hidden_times; // so often a record is not there when it is opened
+
+// The program's openat() is this one, not that of libc.
+int openat(int folder, const char *name, int flags, ...)
+{
+	va_list more;
+	va_start(more, flags);
+	int mode = flags & O_CREAT ? va_arg(more, int) : 0;
+	va_end(more);
+	if (hidden_times && strncmp(name, "00000000", 8) == 0 && !(flags & O_CREAT)) {
+		hidden_times--;
+		errno = ENOENT;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, folder, name, flags, mode);
+}
 
 static int save_arrival(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
 {
@@ -116,6 +140,37 @@ static void project_is_newer_with_a_file_of_another_folder(void **state UNUSED)
 	assert_true(newest() > before);
 }
 
+// A new catalog of the same state.
+static int begin_anew(struct err *e)
+{
+	CLEANUP(mem_free) char *path = xasprintf("%s-2", catalog_path(two_other));
+	CLEANUP(mem_free) char *copy = xasprintf("cp -r '%s.arrivals' '%s.arrivals'", catalog_path(two_other), path);
+	CLEANUP(mem_free) char *away = xasprintf("rm -r '%s'*", path);
+	struct catalog *c = NULL;
+	assert_int_equal(system(copy), 0);
+	two_ok(catalog_open(path, &c, e), e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	int begun = catalog_begin(c, &t, e);
+	catalog_rollback(&t);
+	catalog_close(c);
+	assert_int_equal(system(away), 0);
+	return begun;
+}
+
+static void record_that_goes_while_it_is_listed_is_listed_again(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	set_scanned();
+	two_put_new(two_scan, two_root, two_ones);
+	hidden_times = 3;
+	two_ok(begin_anew(&e), &e);
+	assert_int_equal(hidden_times, 0);
+	hidden_times = 1 << 20;
+	assert_int_equal(begin_anew(&e), -1);
+	hidden_times = 0;
+	assert_int_equal(e.kind, ERR_IO);
+}
+
 #define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, two_open, two_close)
 
 int main(void)
@@ -128,6 +183,7 @@ int main(void)
 		WITH_BOTH(project_has_the_time_of_its_newest_file),
 		WITH_BOTH(project_is_not_newer_than_now),
 		WITH_BOTH(project_is_newer_with_a_file_of_another_folder),
+		WITH_BOTH(record_that_goes_while_it_is_listed_is_listed_again),
 	};
 	return cmocka_run_group_tests(tests, two_make_folder, two_remove_folder);
 }
