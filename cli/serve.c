@@ -138,15 +138,10 @@ static int start_server(struct serve_command *s, struct catalog *catalog, bool f
 	return 0;
 }
 
-static int reload_server(struct serve_command *s, const struct config *config, struct err *e)
+static int reload_server(struct serve_command *s, const struct config *config, struct catalog *catalog, struct err *e)
 {
 	struct site site;
-	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (!s->server)
-		return 0; // it will start with the new configuration
-	if (open_catalog(s, &catalog, e) < 0 || read_site(s, config, catalog, &site, e) < 0)
-		return -1;
-	return server_reload(s->server, config, &site, e);
+	return read_site(s, config, catalog, &site, e) < 0 ? -1 : server_reload(s->server, config, &site, e);
 }
 
 static void warn_of_restart_key(void *ctx UNUSED, const char *section, const char *key)
@@ -163,13 +158,15 @@ static void warn_of(void *ctx UNUSED, const char *text)
 static int reconfigure(struct serve_command *s, struct err *e)
 {
 	CLEANUP(config_release) struct config ours, theirs;
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	config_init(&ours);
 	config_init(&theirs);
 	if (session_read(&s->session, &ours, e) < 0 || session_read(&s->session, &theirs, e) < 0)
 		return -1;
 	if (s->server && !config_keep_upstreams(&ours, &s->session.config))
 		log_warn("which [upstream NAME] there are has changed: this takes effect after a restart");
-	if (reload_server(s, &ours, e) < 0)
+	// Without a server yet, it will start with the new configuration.
+	if (s->server && (open_catalog(s, &catalog, e) < 0 || reload_server(s, &ours, catalog, e) < 0))
 		return -1;
 	serve_check_branches(&ours, warn_of, NULL);
 	config_restart_keys(&s->session.config, &ours, warn_of_restart_key, NULL);
@@ -207,20 +204,14 @@ static int was_scanned(struct catalog *catalog, bool *all, bool *any, struct err
 }
 
 // Reloads the server if a scan found a new platform folder, or made a removed catalog again.
-static int reload_changed_site(struct serve_command *s, struct err *e)
+static int reload_changed_site(struct serve_command *s, struct catalog *catalog, struct err *e)
 {
 	struct store store;
-	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	bool all = false, any = false;
-	if (open_catalog(s, &catalog, e) < 0 || was_scanned(catalog, &all, &any, e) < 0)
-		return -1;
-	if (!any && !s->is_incomplete) // it was removed again meanwhile: catalog-watch wants another scan
-		return 0;
 	if (open_store(&s->session.config, &store, catalog, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *text = describe_site(s, &store);
 	store_release(&store);
-	return strcmp(text, s->serves) == 0 ? 0 : reload_server(s, &s->session.config, e);
+	return strcmp(text, s->serves) == 0 ? 0 : reload_server(s, &s->session.config, catalog, e);
 }
 
 static int after_scan(struct serve_command *s, struct err *e)
@@ -230,7 +221,8 @@ static int after_scan(struct serve_command *s, struct err *e)
 	eventfd_t times;
 	eventfd_read(s->scanned, &times);
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (open_catalog(s, &catalog, &failure) < 0 || was_scanned(catalog, &filled, &any, &failure) < 0)
+	bool is_read = open_catalog(s, &catalog, &failure) == 0 && was_scanned(catalog, &filled, &any, &failure) == 0;
+	if (!is_read)
 		log_error("%s", failure.msg);
 	struct store_scans_state scans = store_scans_state(s->scans);
 	filled |= scans.has_looked;
@@ -238,7 +230,9 @@ static int after_scan(struct serve_command *s, struct err *e)
 		return !catalog && open_catalog(s, &catalog, e) < 0 ? -1 : start_server(s, STEAL_PTR(catalog), filled, e);
 	if (filled)
 		server_set_filled(s->server);
-	if ((!scans.has_failed || (scans.has_looked && s->is_incomplete)) && reload_changed_site(s, &failure) < 0)
+	is_read &= any || s->is_incomplete; // otherwise it was removed again: catalog-watch wants another scan
+	if (is_read && (!scans.has_failed || (scans.has_looked && s->is_incomplete)) &&
+		reload_changed_site(s, catalog, &failure) < 0)
 		log_error("platforms: %s", failure.msg);
 	return 0;
 }
