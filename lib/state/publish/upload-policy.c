@@ -37,14 +37,15 @@ static int copy_keys(const struct config *from, struct config *to, struct err *e
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		if (row[i].value && config_set(to, row[i].section, row[i].key, row[i].value, e) < 0)
 			return -1;
-	config_upstreams_release(&to->upstreams);
-	config_upstreams_copy(&from->upstreams, &to->upstreams);
 	to->prune_upstream_min_age = from->prune_upstream_min_age;
 	for (size_t i = 0; i < from->platform_count; i++) {
 		CLEANUP(mem_free) char *section = xasprintf("platform %s", from->platforms[i].name);
 		if (from->platforms[i].is_private && config_set(to, section, "private", "yes", e) < 0)
 			return -1;
 	}
+	// The last: config_set() makes the list of upstreams anew.
+	config_upstreams_release(&to->upstreams);
+	config_upstreams_copy(&from->upstreams, &to->upstreams);
 	return 0;
 }
 
