@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/advisories/advisories.h"
 #include "lib/audit/wheel-gate.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
@@ -212,19 +213,21 @@ static void stop_upstream(struct server_context *s)
 	owned_names_close(s->owned_names);
 }
 
-// What decides about uploads.
+// What decides about uploads, and about what upstream has.
 struct policies {
 	struct upload_policy *upload;
 	struct wheel_gate *gate;
+	struct advisories *advisories;
 };
 
-static int policies_read(const struct config *c, struct policies *out, struct err *e)
+static int policies_read(const struct config *c, const char *catalog_path, struct policies *out, struct err *e)
 {
-	if (upload_policy_new(c, &out->upload, e) < 0)
-		return -1;
-	if (wheel_gate_new(c, &out->gate, e) == 0)
+	*out = (struct policies){0};
+	if (upload_policy_new(c, &out->upload, e) == 0 && wheel_gate_new(c, &out->gate, e) == 0 &&
+		advisories_open(c, catalog_path, &out->advisories, e) == 0)
 		return 0;
 	upload_policy_free(out->upload);
+	wheel_gate_unref(out->gate);
 	return -1;
 }
 
@@ -240,6 +243,7 @@ static void put_site(struct server *s, struct site *site, struct policies *polic
 	atomic_store(&s->context.takes_facts, takes_facts);
 	atomic_store_explicit(&s->context.upload_policy, policies->upload, memory_order_release);
 	server_context_set_gate(&s->context, policies->gate);
+	server_context_set_advisories(&s->context, NULL, policies->advisories);
 	atomic_store_explicit(&s->context.site, &g->site, memory_order_release);
 }
 
@@ -268,6 +272,7 @@ static void server_free(struct server *s)
 	catalog_watch_stop(s->catalog_watch); // which uses upstream
 	stop_upstream(&s->context);
 	view_monitor_stop(s->context.view_monitor);
+	advisory_monitor_stop(s->context.advisory_monitor);
 	platform_monitor_stop(s->context.platform_monitor);
 	pagecache_free(s->context.pagecache);
 	answers_free(s->context.answers);
@@ -292,7 +297,8 @@ static void server_free(struct server *s)
 		fclose(s->access_log);
 	pthread_mutex_destroy(&s->context.totals_lock);
 	server_context_set_gate(&s->context, NULL);
-	pthread_mutex_destroy(&s->context.wheel_gate_lock);
+	server_context_set_advisories(&s->context, NULL, NULL);
+	pthread_mutex_destroy(&s->context.refs_lock);
 	pthread_mutex_destroy(&s->context.current_lock);
 	pthread_cond_destroy(&s->context.current_changed);
 	changes_close(s->context.changes);
@@ -456,7 +462,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.downloads_path = s->downloads_path;
 	pthread_mutex_init(&s->context.totals_lock, NULL);
 	pthread_mutex_init(&s->context.current_lock, NULL);
-	pthread_mutex_init(&s->context.wheel_gate_lock, NULL);
+	pthread_mutex_init(&s->context.refs_lock, NULL);
 	clock_cond_init(&s->context.current_changed);
 	atomic_store(&s->context.is_filled, o->is_filled);
 	s->context.started = time(NULL);
@@ -465,6 +471,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	put_site(s, site, policies, o->config->takes_facts);
 	s->context.platform_monitor = platform_monitor_start(&s->context);
 	s->context.view_monitor = view_monitor_start(&s->context);
+	s->context.advisory_monitor = advisory_monitor_start(&s->context);
 	s->context.release_scheduler = release_scheduler_start(&s->context);
 	s->context.download_counter = download_counter_start(s->downloads_path, COUNTER_MS);
 	return s;
@@ -473,7 +480,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 struct server *server_start(const struct server_options *options, struct site *site, struct err *e)
 {
 	struct policies policies;
-	if (policies_read(options->config, &policies, e) < 0) {
+	if (policies_read(options->config, options->catalog_path, &policies, e) < 0) {
 		catalog_close(options->catalog);
 		site_release(site);
 		return NULL;
@@ -496,7 +503,7 @@ const char *server_url(const struct server *s)
 int server_reload(struct server *s, const struct config *config, struct site *site, struct err *e)
 {
 	struct policies policies;
-	if (policies_read(config, &policies, e) < 0) {
+	if (policies_read(config, s->catalog_path, &policies, e) < 0) {
 		site_release(site);
 		return -1;
 	}
@@ -522,6 +529,7 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 	warn_of_unknown_platforms(server_context_site(&s->context));
 	pagecache_clear(s->context.pagecache);
 	catalog_watch_reopen(s->catalog_watch);
+	advisory_monitor_hurry(s->context.advisory_monitor);
 	release_scheduler_update(s->context.release_scheduler);
 	return 0;
 }

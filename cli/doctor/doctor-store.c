@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/common/serve-check.h"
+#include "lib/advisories/advisories.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
@@ -439,6 +440,25 @@ static void look_at_catalog(struct doctor_report *r, const struct config *c, con
 	}
 }
 
+static void look_at_list(void *ctx, const struct advisories_source *s)
+{
+	char loaded[CLOCK_TEXT];
+	struct doctor_report *r = ctx;
+	clock_write(s->state.loaded, loaded);
+	if (s->error && !s->state.loaded)
+		doctor_wrong(r, "block-list", "correct it, or [upstream] block: the server does not start without it",
+			"%s", s->error);
+	else if (s->error)
+		doctor_wrong(r, "block-list", "correct it, or get it anew", "%s; the list of %s counts until then",
+			s->error, loaded);
+	else if (s->state.wrong)
+		doctor_warn(r, "block-list", "the health of the server names them",
+			"%s: %llu of its records break the schema, and block all versions of what they name", s->path,
+			(unsigned long long)s->state.wrong);
+	else
+		doctor_fine(r, "block-list", "%s can be read", s->path);
+}
+
 void doctor_state(struct doctor_report *r, const struct config *c, const char *catalog_path,
 	struct doctor_writes *writes)
 {
@@ -458,4 +478,5 @@ void doctor_state(struct doctor_report *r, const struct config *c, const char *c
 	look_at_secret(r, "catalog", catalog_path);
 	look_at_secret(r, "tokens", tokens);
 	look_at_secret(r, "audit-log", audit);
+	advisories_check(c, catalog_path, look_at_list, r);
 }

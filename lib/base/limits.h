@@ -153,6 +153,17 @@ enum {
 	LIMIT_CONFIG = 1 << 20,              // a configuration file,
 	LIMIT_CONFIG_LINE = 64 << 10,        // and a line of it that is no comment
 	LIMIT_UPSTREAMS = 16,                // number of upstreams
+	LIMIT_ADVISORIES = 2000 << 20,       // records of one source of a block list, unpacked,
+	LIMIT_ADVISORY_FILES = 1 << 20,      // number of files of it,
+	LIMIT_ADVISORY_INDEX = 256 << 20,    // and what is kept of it in memory
+	LIMIT_ADVISORY = 16 << 20,           // a record; of a larger one only names at its beginning count
+	LIMIT_ADVISORY_ID = 200,             // its id,
+	LIMIT_ADVISORY_VERSIONS = 100000,    // number of versions and events in it; one with more means all versions
+	LIMIT_ADVISORIES_NAMED = 20,         // number of records against the schema that health names
+	LIMIT_ADVISORY_SOURCES = 64,         // number of files and folders of block lists
+	LIMIT_OSV_QUERY = 1 << 20,           // what a client asks about records,
+	LIMIT_OSV_VALUES = 1 << 14,          // number of JSON values in it,
+	LIMIT_OSV_QUERIES = 1000,            // and of queries
 	LIMIT_AUDIT_RULES = 256,             // number of rules of an audit policy,
 	LIMIT_AUDIT_PATTERNS = 1024,         // number of its patterns,
 	LIMIT_AUDIT_PATTERN = 512,           // one of them,

@@ -34,6 +34,9 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 struct reply *status_ready_inline(struct server_context *s, const struct route_match *match);
 struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match);
 
+// /-/osv/v1/vulns/ID: a record of a block list, as it was.
+struct reply *osv_record(struct server_context *s, struct catalog *c, const struct route_match *match);
+
 // /-/style.css and /-/page.js: what the pages for people load. Clients keep them for a year, because the pages name them
 // with their version.
 struct reply *asset_style_inline(struct server_context *s, const struct route_match *match);
@@ -58,3 +61,8 @@ struct body_handler *promote_receive(struct server_context *s, const struct rout
 // POST /-/yank/: yanks or unyanks files, as the commands do, for a token that has the right yank for all of them; else none
 // is.
 struct body_handler *yank_receive(struct server_context *s, const struct route_match *match, struct reply **refusal);
+// POST /-/osv/v1/query and querybatch: which records are about a version.
+struct body_handler *osv_query_receive(struct server_context *s, const struct route_match *match,
+	struct reply **refusal);
+struct body_handler *osv_batch_receive(struct server_context *s, const struct route_match *match,
+	struct reply **refusal);

@@ -32,6 +32,7 @@ struct json_post_kind {
 	const char *action;     // in the audit log; NULL: nothing is logged
 	enum token_right right; // TOKEN_UPLOAD: to the platform of the path; another one: wherever the token has it,
 	bool is_of_view;        // or only for the view of the path
+	bool is_open;           // anybody may post it
 	bool takes_long;        // it is not begun where the server stops
 	const char *what;       // "build result:", begins messages
 	const char *one;        // "a build result"

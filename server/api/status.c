@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/api/handlers.h"
 
+#include <string.h>
 #include <time.h>
 
+#include "lib/advisories/advisories.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/format/jsondoc.h"
@@ -39,6 +41,50 @@ static void put_watch(struct server_context *s, bool sees_all, struct jsondoc *d
 	jsondoc_set(watch, "overflows:d floods:d scans:d lag-ms:d", state.seen.overflows, state.seen.floods,
 		state.scans, state.lag * 1000);
 	jsondoc_put(doc, "watch", watch);
+}
+
+// --- block lists ---
+
+// Where they lie is for those who see all.
+static const char *name_of_source(const struct advisories_source *l, bool sees_all)
+{
+	const char *slash = sees_all ? NULL : strrchr(l->path, '/');
+	return slash && slash[1] ? slash + 1 : l->path;
+}
+
+static struct jsondoc *source_doc(const struct advisories_source *l, bool sees_all)
+{
+	struct jsondoc *doc = jsondoc_new("list:s records:d loaded:T malformed:d", name_of_source(l, sees_all),
+		l->state.records, l->state.loaded, l->state.wrong);
+	struct jsondoc *notes = jsondoc_array();
+	for (struct str rest = l->state.notes; rest.len && sees_all;) {
+		struct str line = str_cut(&rest, '\n');
+		CLEANUP(mem_free) char *text = xstrndup(line.ptr, line.len);
+		jsondoc_add(notes, jsondoc_of_str(text));
+	}
+	jsondoc_put(doc, "malformed-records", notes);
+	if (l->error)
+		jsondoc_set(doc, "error:s failed:T", sees_all ? l->error : "it cannot be read", l->failed);
+	return doc;
+}
+
+static bool has_broken_list(const struct advisories *a)
+{
+	struct advisories_source l = {0};
+	for (size_t i = 0; i < advisories_sources(a) && !l.error; i++)
+		advisories_source(a, i, &l);
+	return l.error != NULL;
+}
+
+static struct jsondoc *sources_doc(const struct advisories *a, bool sees_all)
+{
+	struct jsondoc *doc = jsondoc_array();
+	for (size_t i = 0; i < advisories_sources(a); i++) {
+		struct advisories_source l;
+		advisories_source(a, i, &l);
+		jsondoc_add(doc, source_doc(&l, sees_all));
+	}
+	return doc;
 }
 
 static void add_silence(void *ctx, const struct view_silence *s)
@@ -171,20 +217,23 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *platforms = jsondoc_array();
 	struct store_scans_state scans = store_scans_state(s->scans);
-	bool ready = atomic_load(&s->is_filled);
-	jsondoc_set(doc, "status:s version:s uptime:d ready:b",
-		scans.has_failed || !ready || is_degraded(s, match->request, site) ? "degraded" : "ok", PACKAGE_VERSION,
+	bool ready = atomic_load(&s->is_filled), sees = sees_all(s, match->request, site);
+	struct advisories *lists = server_context_advisories(s);
+	bool is_fine = !scans.has_failed && ready && !is_degraded(s, match->request, site) && !has_broken_list(lists);
+	jsondoc_set(doc, "status:s version:s uptime:d ready:b", is_fine ? "ok" : "degraded", PACKAGE_VERSION,
 		time(NULL) - s->started, ready);
 	uint64_t quarantined = count_quarantined(s, match->request, site);
 	struct jsondoc *scan = jsondoc_new("running:b failed:b ended:d quarantined:d", scans.is_running,
 		scans.has_failed, scans.ended, quarantined);
 	jsondoc_put(doc, "scan", scan);
-	put_watch(s, sees_all(s, match->request, site), doc);
+	put_watch(s, sees, doc);
 	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->pagecache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		if (auth_sees(s, match->request, &site->store.platform[i]))
 			jsondoc_add(platforms, platform_doc(s, site, i));
-	jsondoc_set(doc, "platforms:j views:j", platforms, views_doc(s, site, match->request));
+	jsondoc_set(doc, "platforms:j views:j block-lists:j", platforms, views_doc(s, site, match->request),
+		sources_doc(lists, sees));
+	advisories_unref(lists);
 	return json_reply(200, doc);
 }
 
@@ -485,6 +534,29 @@ static int put_silences(struct catalog *c, const struct site *site, struct buf *
 	return 0;
 }
 
+static void put_list_gauges(struct server_context *s, bool sees_all, struct buf *out)
+{
+	static const char *const rows[][2] = {
+		{"block_list_records", "Records of a block list."},
+		{"block_list_malformed", "Records of a block list that break the schema of OSV."},
+		{"block_list_loaded_timestamp_seconds", "When a block list was read last, since 1970."},
+		{"block_list_failed", "1 if a block list cannot be read again: the last one counts."},
+	};
+	struct advisories *lists = server_context_advisories(s);
+	for (size_t row = 0; row < ARRAY_SIZE(rows) && advisories_sources(lists); row++) {
+		metrics_head(out, rows[row][0], "gauge", rows[row][1]);
+		for (size_t i = 0; i < advisories_sources(lists); i++) {
+			struct advisories_source l;
+			advisories_source(lists, i, &l);
+			const double value[] = {(double)l.state.records, (double)l.state.wrong, (double)l.state.loaded,
+				l.error != NULL};
+			const char *const labels[] = {"list", name_of_source(&l, sees_all), NULL};
+			metrics_line(out, rows[row][0], labels, value[row]);
+		}
+	}
+	advisories_unref(lists);
+}
+
 struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
@@ -499,6 +571,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_gauge(&out, "scan_ended_timestamp_seconds",
 		"When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
 	put_watch_metrics(s, sees_all(s, match->request, match->site), &out);
+	put_list_gauges(s, sees_all(s, match->request, match->site), &out);
 	put_gauge(&out, "quarantined_files", "Files that are not listed, for a reason that wheelcache check has.",
 		(double)count_quarantined(s, match->request, match->site));
 	metrics_write(s->metrics, &out);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/advisories/advisories.h"
 #include "lib/base/buf.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
@@ -307,6 +308,52 @@ void view_monitor_stop(struct view_monitor *m)
 	release_views(&m->views);
 	catalog_close(m->catalog);
 	pthread_mutex_destroy(&m->lock);
+	free(m);
+}
+
+// --- block lists ---
+
+// A look at a folder of many files takes long: it has a twentieth of the time.
+enum { LISTS_MS = 2000, LISTS_SHARE = 20 };
+
+struct advisory_monitor {
+	struct server_context *context;
+	struct timer_thread *timer;
+};
+
+static int64_t look_at_lists(void *ctx)
+{
+	const struct advisory_monitor *m = ctx;
+	int64_t begin = clock_ms();
+	struct advisories *now = server_context_advisories(m->context);
+	struct advisories *next = advisories_renew(now);
+	if (next) {
+		server_context_set_advisories(m->context, now, next);
+		pagecache_clear(m->context->pagecache);
+	}
+	advisories_unref(now);
+	return LISTS_MS + LISTS_SHARE * (clock_ms() - begin);
+}
+
+struct advisory_monitor *advisory_monitor_start(struct server_context *s)
+{
+	struct advisory_monitor *m = xcalloc(1, sizeof(*m));
+	m->context = s;
+	m->timer = timer_thread_new(look_at_lists, m);
+	timer_thread_start(m->timer, 0);
+	return m;
+}
+
+void advisory_monitor_hurry(struct advisory_monitor *m)
+{
+	timer_thread_wake(m->timer);
+}
+
+void advisory_monitor_stop(struct advisory_monitor *m)
+{
+	if (!m)
+		return;
+	timer_thread_free(m->timer);
 	free(m);
 }
 

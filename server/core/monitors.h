@@ -41,6 +41,15 @@ void view_monitor_silences(struct view_monitor *m, const char *view, view_monito
 typedef void view_monitor_loss_fn(void *ctx, const struct member_loss *l);
 size_t view_monitor_losses(struct view_monitor *m, const char *view, size_t most, view_monitor_loss_fn *fn, void *ctx);
 
+// Looks in a thread of its own whether sources of block lists have changed, and reads them again (lib/advisories).
+// Pages follow at once.
+
+struct advisory_monitor;
+
+struct advisory_monitor *advisory_monitor_start(struct server_context *s);
+void advisory_monitor_hurry(struct advisory_monitor *m); // looks now: the lists are others
+void advisory_monitor_stop(struct advisory_monitor *m);  // NULL is fine
+
 // Schedules the release of platforms (lib/state/store/volume-release.h) after writes by any process of this machine:
 // some seconds after the first change, one release for all changes, and again with growing pauses where it fails. Each
 // platform has a thread, so that a release that hangs delays no other one. Reports to the log, the audit log and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/core/server-context.h"
 
+#include "lib/advisories/advisories.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
@@ -18,19 +19,37 @@ struct site *server_context_site(struct server_context *s)
 
 struct wheel_gate *server_context_gate(struct server_context *s)
 {
-	pthread_mutex_lock(&s->wheel_gate_lock);
+	pthread_mutex_lock(&s->refs_lock);
 	struct wheel_gate *gate = wheel_gate_ref(s->wheel_gate);
-	pthread_mutex_unlock(&s->wheel_gate_lock);
+	pthread_mutex_unlock(&s->refs_lock);
 	return gate;
 }
 
 void server_context_set_gate(struct server_context *s, struct wheel_gate *gate)
 {
-	pthread_mutex_lock(&s->wheel_gate_lock);
+	pthread_mutex_lock(&s->refs_lock);
 	struct wheel_gate *old = s->wheel_gate;
 	s->wheel_gate = gate;
-	pthread_mutex_unlock(&s->wheel_gate_lock);
+	pthread_mutex_unlock(&s->refs_lock);
 	wheel_gate_unref(old);
+}
+
+struct advisories *server_context_advisories(struct server_context *s)
+{
+	pthread_mutex_lock(&s->refs_lock);
+	struct advisories *a = advisories_ref(s->advisories);
+	pthread_mutex_unlock(&s->refs_lock);
+	return a;
+}
+
+void server_context_set_advisories(struct server_context *s, const struct advisories *expected, struct advisories *a)
+{
+	pthread_mutex_lock(&s->refs_lock);
+	struct advisories *old = expected && s->advisories != expected ? a : s->advisories;
+	if (old != a)
+		s->advisories = a;
+	pthread_mutex_unlock(&s->refs_lock);
+	advisories_unref(old);
 }
 
 struct upstreams *server_context_upstreams(struct server_context *s)

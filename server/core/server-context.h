@@ -21,6 +21,8 @@
 #include "server/message/reply.h"
 #include "server/message/request.h"
 
+struct advisories;
+struct advisory_monitor;
 struct answers;
 struct audit_place;
 struct page_row;
@@ -61,8 +63,9 @@ struct server_context {
 	// A request reads each once. A reload replaces them; the old ones live until the server ends.
 	struct site *_Atomic site;
 	struct upload_policy *_Atomic upload_policy; // NULL: every upload is taken
-	pthread_mutex_t wheel_gate_lock;
+	pthread_mutex_t refs_lock;     // of the next two
 	struct wheel_gate *wheel_gate; // NULL: wheels are not audited; see server_context_gate()
+	struct advisories *advisories; // see server_context_advisories()
 	atomic_bool takes_facts;       // what is inside uploaded wheels is noted in the catalog
 
 	struct answers *answers; // what clients have not read; NULL: it is not counted
@@ -97,6 +100,7 @@ struct server_context {
 	struct build_results *build_results; // NULL: nothing was ever built
 	struct release_scheduler *release_scheduler;
 	struct platform_monitor *platform_monitor;
+	struct advisory_monitor *advisory_monitor;
 	struct view_monitor *view_monitor;         // NULL: nobody looks for silent pipelines and lost files
 	struct metrics *metrics;                   // NULL: nothing is counted
 	struct download_counter *download_counter; // NULL: nothing is counted
@@ -146,6 +150,10 @@ struct site *server_context_site(struct server_context *s);
 // memory, so that of an old configuration does not live until the server ends.
 struct wheel_gate *server_context_gate(struct server_context *s);
 void server_context_set_gate(struct server_context *s, struct wheel_gate *gate); // takes it over
+// The block lists as they are now, for the caller to unref.
+struct advisories *server_context_advisories(struct server_context *s);
+// Takes them over. expected: where others than these are in use they are dropped; NULL: they count in any case.
+void server_context_set_advisories(struct server_context *s, const struct advisories *expected, struct advisories *a);
 // Whether pagecache and project_filter contain all that any process has committed: an inline handler may use them.
 static inline bool server_context_is_current(struct server_context *s)
 {

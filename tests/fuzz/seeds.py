@@ -657,7 +657,26 @@ def records():
 
 
 TEXTS |= {"membership": generations(), "evidence": evidence(), "records": records()}
-TEXTS |= {"elf": elves(), "sbom": sboms(), "wheel-facts": native_wheels(), "facts-unpack": packed_facts()}
+def osv_records():
+    """Records of the OSV database, and what breaks its schema."""
+    package = {"ecosystem": "PyPI", "name": "Acme.Tool", "purl": "pkg:pypi/acme-tool"}
+    events = [{"introduced": "0"}, {"fixed": "1.2rc1"}, {"introduced": "2.0"}, {"last_affected": "2.1.post1"}, {"limit": "3!1"}]
+    affected = {"package": package, "versions": ["1.0", "2004d-x", "1.0+cu118"], "ranges": [{"type": "ECOSYSTEM", "events": events},
+                {"type": "GIT", "repo": "https://h/r", "events": [{"introduced": "0"}]}]}
+    whole = {"id": "MAL-2026-1", "modified": "2026-01-02T03:04:05.25Z", "withdrawn": None, "affected": [affected],
+             "severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:C/C:L/I:L/A:N"}, {"type": "CVSS_V4",
+                          "score": "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N"}],
+             "database_specific": {"severity": "HIGH"}}
+    texts = {"whole": whole, "withdrawn": whole | {"withdrawn": "2026-01-03T00:00:00Z"}, "unnamed": whole | {"id": 7},
+             "name": whole | {"affected": [affected | {"package": {"ecosystem": "PyPI", "name": "../\0"}}]},
+             "events": whole | {"affected": [affected | {"ranges": [{"type": "ECOSYSTEM", "events": [{"fixed": "1"}, {}, 7]}]}]},
+             "other": whole | {"affected": [{"package": {"ecosystem": "npm", "name": "a"}}, {"ranges": []}, 7]},
+             "severity": {"id": "A-1", "modified": "2026", "affected": [{"package": package, "severity": [{"score": 9.8}]}]}}
+    found = {name: json.dumps(value) for name, value in texts.items()}
+    return found | {"cut": found["whole"][:300], "twice": found["whole"][:-1] + ', "id": "MAL-2026-2", "affected": []}', "no-object": "[]"}
+
+
+TEXTS |= {"osv-record": osv_records(), "elf": elves(), "sbom": sboms(), "wheel-facts": native_wheels(), "facts-unpack": packed_facts()}
 
 
 # The first letter is the kind.

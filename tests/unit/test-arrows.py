@@ -29,7 +29,7 @@ lib/domain/wheel lib/domain/index
 lib/domain/promotion
 lib/facts
 lib/state/config lib/state/database
-lib/audit
+lib/audit lib/advisories
 lib/state/catalog
 lib/state/store lib/state/access lib/state/results
 lib/state/upstream lib/state/views

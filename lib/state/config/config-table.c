@@ -111,6 +111,12 @@ const struct config_option config_table[] = {
 		"How long the answer that upstream has no such project is used."),
 	ROW("upstream", "stale", &config_type_seconds, config_upstream, stale, 0, "7d", RELOAD,
 		"How long a page of upstream is used while upstream is unreachable."),
+	ROW("upstream", "block", &config_type_paths, config_upstream, block, 0, NULL, RELOAD,
+		"Block lists: records of the OSV database as files, folders or .zip files, read again when they change. "
+		"Malware in them (MAL-...) is not served. Default: none."),
+	ROW("upstream", "block-severity", &config_type_severity, config_upstream, block_severity, 0, NULL, RELOAD,
+		"From which severity on vulnerable versions are not served either: low, medium, high or critical. Default: they "
+		"are served."),
 	ROW("upstream", "root", &config_type_root, config, upstream_root, 0, "local", RESTART,
 		"Which projects a merged view lists: local (those with local files) or all (upstream's as well)."),
 	ROW("upstream", "offline", &config_type_bool, config, upstream_offline, 0, "no", RELOAD,

@@ -121,6 +121,12 @@ static bool set_audit(void *field, const char *value)
 	return set_one_of(field, value, words);
 }
 
+static bool set_severity(void *field, const char *value)
+{
+	static const char *const words[] = {"low", "medium", "high", "critical", NULL};
+	return set_one_of(field, value, words);
+}
+
 static bool set_level(void *field, const char *value)
 {
 	for (size_t i = 0; i < LOG_LEVEL_COUNT; i++)
@@ -479,6 +485,8 @@ const struct config_type config_type_projects = {.wants = "a list of projects (n
 	.is_list = true};
 const struct config_type config_type_files = {.wants = "proxy or redirect", .set = set_files, .is_owned = true};
 const struct config_type config_type_indexes = {.wants = "first or together", .set = set_indexes, .is_owned = true};
+const struct config_type config_type_severity = {
+	.wants = "one of low, medium, high, critical", .set = set_severity, .is_owned = true};
 const struct config_type config_type_root = {.wants = "local or all", .set = set_root, .is_owned = true};
 const struct config_type config_type_wheels = {.wants = "all or fitting", .set = set_wheels, .is_owned = true};
 const struct config_type config_type_merge = {.wants = "merge or no", .set = set_merge, .is_owned = true};

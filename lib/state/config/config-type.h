@@ -68,6 +68,7 @@ extern const struct config_type config_type_note;      // at most LIMIT_NOTE byt
 extern const struct config_type config_type_files;     // proxy, redirect
 extern const struct config_type config_type_merge;     // merge, no
 extern const struct config_type config_type_wheels;    // all, fitting
+extern const struct config_type config_type_severity;  // low, medium, high, critical
 extern const struct config_type config_type_root;      // local, all
 extern const struct config_type config_type_indexes;   // first, together
 

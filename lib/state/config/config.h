@@ -67,6 +67,8 @@ struct config_upstream { // another index: [upstream NAME], or a plain [upstream
 	char *files_path;    // where they are kept; NULL: beside the catalog
 	uint64_t files_size; // bytes
 	uint64_t max_age, negative_max_age, stale; // seconds
+	char *block;          // paths of records of the OSV database, with blanks between; NULL: none
+	char *block_severity; // "low", "medium", "high", "critical"; NULL: only malware is blocked
 };
 
 struct config_upstreams { // in the order in which they are asked

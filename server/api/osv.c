@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OSV database's API of version 1 (google.github.io/osv.dev/api), of what the block lists have: an audit service
+// without a network. Records against the schema are in none of its answers.
+#include "server/api/handlers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/advisories/advisories.h"
+#include "lib/advisories/osv-record.h"
+#include "lib/base/limits.h"
+#include "lib/domain/text/name.h"
+#include "lib/os/clock.h"
+#include "server/api/json-post.h"
+
+enum {
+	PAGE_RECORDS = 1000, // of one answer, as that of the OSV database,
+	PAGE_BYTES = 8 << 20,
+	BATCH_RECORDS = 3000, // and of all answers of a batch
+};
+
+// Codes of gRPC, which the OSV database answers with.
+enum osv_code { OSV_INVALID = 3, OSV_NOT_FOUND = 5 };
+
+// Every id is behind it: the token of a query that was not begun.
+#define FIRST_PAGE "!"
+
+static struct reply *osv_json(unsigned status, const struct jsondoc *doc)
+{
+	struct buf text = buf_up_to(PAGE_BYTES);
+	jsondoc_write_compact(doc, &text);
+	return reply_json(status, &text);
+}
+
+static struct reply *osv_error(unsigned status, enum osv_code code, const char *message)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_new("code:d message:s", code, message);
+	return osv_json(status, doc);
+}
+
+// --- one record ---
+
+struct reply *osv_record(struct server_context *s, struct catalog *c UNUSED, const struct route_match *match)
+{
+	struct err e = ERR_INIT;
+	struct reply *r = NULL;
+	struct buf text = buf_up_to(LIMIT_ADVISORY);
+	struct advisories *lists = server_context_advisories(s);
+	text.meter = match->meter;
+	for (size_t i = 0; i < advisories_sources(lists) && !r; i++) {
+		struct advisory found;
+		const struct advisory_list *list = advisories_list(lists, i);
+		if (!advisory_list_by_id(list, match->id, &found) || found.is_wrong)
+			continue;
+		r = advisory_list_text(list, &found, &text, &e) < 0 ? server_context_error(&e) : reply_json(200, &text);
+	}
+	advisories_unref(lists);
+	buf_release(&text);
+	return r ? r : osv_error(404, OSV_NOT_FOUND, "Bug not found.");
+}
+
+// --- what a client asks ---
+
+struct osv_query {
+	struct str project; // normal form; empty: of another ecosystem, or of a commit, of which nothing is known
+	struct str version; // empty: any
+	struct str after;   // the last id of the page before
+};
+
+// In the arena. Empty: it is not percent-encoded.
+static struct str percent_decode(struct str text, struct arena *a)
+{
+	char *out = arena_alloc(a, text.len + 1);
+	size_t len = 0;
+	for (size_t i = 0; i < text.len; i++) {
+		uint8_t byte = (uint8_t)text.ptr[i];
+		if (byte == '%' && (i + 2 >= text.len || !hex_decode(str_slice(text, i + 1, i + 3), &byte, 1)))
+			return (struct str){0};
+		i += text.ptr[i] == '%' ? 2 : 0;
+		out[len++] = (char)byte;
+	}
+	return (struct str){out, len};
+}
+
+// pkg:pypi/NAME@VERSION (purl-spec). False: it is no purl.
+static bool read_purl(struct str purl, struct arena *a, struct str *ecosystem, struct str *name, struct str *version)
+{
+	struct str scheme = str_cut(&purl, ':');
+	purl = str_cut(&purl, '#');
+	struct str path = str_cut(&purl, '?');
+	while (path.len && *path.ptr == '/')
+		path = str_slice(path, 1, path.len);
+	struct str type = str_cut(&path, '/'), encoded = str_cut(&path, '@');
+	if (!str_eq_nocase(scheme, STR("pkg")) || !type.len || !encoded.len)
+		return false;
+	*ecosystem = str_eq_nocase(type, STR("pypi")) ? STR("PyPI") : STR("");
+	*name = percent_decode(encoded, a);
+	if (path.len)
+		*version = percent_decode(path, a);
+	return name->len > 0;
+}
+
+static struct str text_of_key(const struct jsondoc *object, const char *key)
+{
+	const char *text = jsondoc_get_str(object, key);
+	return str_from(text ? text : "");
+}
+
+static int read_osv_query(const struct jsondoc *doc, struct arena *a, struct osv_query *out, struct err *e)
+{
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
+	const struct jsondoc *package = jsondoc_get(doc, "package");
+	struct str ecosystem = text_of_key(package, "ecosystem"), name = text_of_key(package, "name");
+	struct str purl = text_of_key(package, "purl");
+	*out = (struct osv_query){.version = text_of_key(doc, "version"), .after = text_of_key(doc, "page_token")};
+	if (jsondoc_get_str(doc, "commit"))
+		return 0;
+	if (purl.len ? name.len || !read_purl(purl, a, &ecosystem, &name, &out->version)
+		     : !package || !name.len || !ecosystem.len)
+		return err_set(e, ERR_INVALID, "Invalid query: package has neither name and ecosystem, nor a purl.");
+	if (!str_eq(str_cut(&ecosystem, ':'), STR("PyPI")) || !name_is_valid(name))
+		return 0;
+	name_normalize(name, &normal);
+	if (!normal.failed)
+		out->project = (struct str){arena_copy(a, buf_view(&normal)), normal.len};
+	return 0;
+}
+
+// --- the answer ---
+
+struct osv_hit {
+	const struct advisory_list *list;
+	struct advisory advisory;
+};
+
+struct osv_hits {
+	struct osv_hit *item;
+	size_t count, room;
+	const struct advisory_list *list; // that is searched
+	struct str after;
+};
+
+static bool add_hit(void *ctx, const struct advisory *a)
+{
+	struct osv_hits *h = ctx;
+	if (a->is_wrong || str_cmp(a->id, h->after) <= 0)
+		return true;
+	GROW(h->item, h->count, h->room);
+	h->item[h->count++] = (struct osv_hit){h->list, *a};
+	return true;
+}
+
+// Of records with the same id that of the first source comes first.
+static int compare_hits(const void *a, const void *b)
+{
+	const struct osv_hit *x = a, *y = b;
+	return str_cmp(x->advisory.id, y->advisory.id);
+}
+
+// The records about the version, in the order of ids, each once.
+static void find_hits(const struct advisories *lists, const struct osv_query *q, struct arena *a, struct osv_hits *out)
+{
+	size_t kept = 0;
+	struct str key = osv_version_key(q->version, a);
+	out->after = q->after;
+	for (size_t i = 0; i < advisories_sources(lists) && q->project.len; i++) {
+		out->list = advisories_list(lists, i);
+		uint32_t project = advisory_list_project(out->list, q->project);
+		advisory_list_each(out->list, project, q->version, key, add_hit, out);
+	}
+	if (out->count)
+		qsort(out->item, out->count, sizeof(*out->item), compare_hits);
+	for (size_t i = 0; i < out->count; i++)
+		if (!kept || !str_eq(out->item[i].advisory.id, out->item[kept - 1].advisory.id))
+			out->item[kept++] = out->item[i];
+	out->count = kept;
+}
+
+static void put_id(const char *key, struct str id, struct jsondoc *doc)
+{
+	CLEANUP(mem_free) char *text = xstrndup(id.ptr, id.len);
+	jsondoc_put_str(doc, key, text);
+}
+
+static int write_records(const struct osv_hits *hits, struct buf *out, struct err *e)
+{
+	size_t i = 0;
+	buf_puts(out, hits->count ? "{\"vulns\":[" : "{");
+	for (; i < hits->count && i < PAGE_RECORDS && (!i || out->len < PAGE_BYTES); i++) {
+		if (i)
+			buf_putc(out, ',');
+		if (advisory_list_text(hits->item[i].list, &hits->item[i].advisory, out, e) < 0)
+			return -1;
+	}
+	if (hits->count)
+		buf_putc(out, ']');
+	if (i < hits->count) {
+		CLEANUP(jsondoc_cleanup) struct jsondoc *token = jsondoc_object();
+		put_id("next_page_token", hits->item[i - 1].advisory.id, token);
+		CLEANUP(buf_release) struct buf text = buf_up_to(PAGE_BYTES);
+		jsondoc_write_compact(token, &text);
+		buf_putc(out, ',');
+		buf_str(out, str_slice(buf_view(&text), 1, text.len - 1));
+	}
+	buf_putc(out, '}');
+	return out->failed ? err_set(e, ERR_LIMIT, "the answer is too large") : 0;
+}
+
+// Without zeros at the end, as the records have it.
+static void put_modified(int64_t ns, struct jsondoc *doc)
+{
+	char seconds[CLOCK_TEXT], text[CLOCK_TEXT + 10];
+	clock_write(ns / 1000000000, seconds);
+	int len = snprintf(text, sizeof(text), "%.*s.%09u", CLOCK_TEXT - 2, seconds, (unsigned)(ns % 1000000000));
+	while (text[len - 1] == '0')
+		len--;
+	len -= text[len - 1] == '.';
+	text[len] = 'Z';
+	text[len + 1] = '\0';
+	jsondoc_put_str(doc, "modified", text);
+}
+
+static struct jsondoc *ids_doc(const struct osv_hits *hits, size_t most)
+{
+	size_t i = 0;
+	struct jsondoc *doc = jsondoc_object(), *list = jsondoc_array();
+	for (; i < hits->count && i < most; i++) {
+		const struct advisory *a = &hits->item[i].advisory;
+		struct jsondoc *one = jsondoc_object();
+		put_id("id", a->id, one);
+		put_modified(a->modified, one);
+		jsondoc_add(list, one);
+	}
+	if (i)
+		jsondoc_put(doc, "vulns", list);
+	else
+		jsondoc_cleanup(&list);
+	if (i < hits->count)
+		put_id("next_page_token", i ? hits->item[i - 1].advisory.id : STR(FIRST_PAGE), doc);
+	return doc;
+}
+
+// --- what is posted ---
+
+static struct reply *answer_osv_error(struct json_post *p UNUSED, const struct err *why)
+{
+	if (why->kind == ERR_NOT_FOUND)
+		return osv_error(404, OSV_NOT_FOUND, why->msg);
+	return why->kind == ERR_INVALID || why->kind == ERR_LIMIT ? osv_error(400, OSV_INVALID, why->msg)
+								  : server_context_error(why);
+}
+
+// Without any list "no vulnerabilities" would be a lie.
+static struct advisories *lists_of(const struct json_post *p, struct err *e)
+{
+	struct advisories *lists = server_context_advisories(p->sender.context);
+	if (advisories_sources(lists))
+		return lists;
+	err_set(e, ERR_NOT_FOUND, "This server has no records: [upstream] block names none.");
+	advisories_unref(lists);
+	return NULL;
+}
+
+static int answer_osv_query(struct json_post *p, struct reply **answer, struct err *e)
+{
+	struct osv_query q;
+	struct osv_hits hits = {0};
+	if (json_post_tree(p, e) < 0 || read_osv_query(p->json, &p->arena, &q, e) < 0)
+		return -1;
+	struct advisories *lists = lists_of(p, e);
+	if (!lists)
+		return -1;
+	struct buf text = buf_up_to(PAGE_BYTES + LIMIT_ADVISORY + 1024);
+	find_hits(lists, &q, &p->arena, &hits);
+	int result = write_records(&hits, &text, e);
+	if (result == 0)
+		*answer = reply_json(200, &text);
+	buf_release(&text);
+	free(hits.item);
+	advisories_unref(lists);
+	return result;
+}
+
+// What takes too long, or has too many records, has a page token instead.
+static void add_answer(const struct advisories *lists, const struct osv_query *q, struct arena *a, bool is_late,
+	size_t *left, struct jsondoc *results)
+{
+	struct osv_hits hits = {0};
+	if (is_late && q->project.len) {
+		struct jsondoc *later = jsondoc_object();
+		put_id("next_page_token", q->after.len ? q->after : STR(FIRST_PAGE), later);
+		jsondoc_add(results, later);
+		return;
+	}
+	find_hits(lists, q, a, &hits);
+	size_t most = *left < PAGE_RECORDS ? *left : PAGE_RECORDS;
+	jsondoc_add(results, ids_doc(&hits, most));
+	*left -= hits.count < most ? hits.count : most;
+	free(hits.item);
+}
+
+static int answer_osv_batch(struct json_post *p, struct reply **answer, struct err *e)
+{
+	if (json_post_tree(p, e) < 0)
+		return -1;
+	const struct jsondoc *queries = jsondoc_get(p->json, "queries");
+	size_t count = queries ? jsondoc_count(queries) : 0, left = BATCH_RECORDS;
+	if (count > LIMIT_OSV_QUERIES)
+		return err_set(e, ERR_LIMIT, "Too many queries: more than %d.", LIMIT_OSV_QUERIES);
+	struct osv_query *q = ARENA_NEW(&p->arena, struct osv_query, count);
+	for (size_t i = 0; i < count; i++)
+		if (read_osv_query(jsondoc_at(queries, i), &p->arena, &q[i], e) < 0)
+			return -1;
+	struct advisories *lists = lists_of(p, e);
+	if (!lists)
+		return -1;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *results = jsondoc_array();
+	int64_t begin = clock_thread_ms();
+	for (size_t i = 0; i < count; i++) {
+		bool is_late = i && clock_thread_ms() - begin > p->sender.context->search_ms;
+		add_answer(lists, &q[i], &p->arena, is_late, &left, results);
+	}
+	advisories_unref(lists);
+	jsondoc_put(doc, "results", results);
+	*answer = osv_json(200, doc);
+	return 0;
+}
+
+#define OSV_KIND(run_)                                                                                                 \
+	{                                                                                                              \
+		.size = sizeof(struct json_post), .right = TOKEN_READ, .is_open = true, .what = "the query has",       \
+		.one = "a query", .many = "queries", .bytes = LIMIT_OSV_QUERY, .values = LIMIT_OSV_VALUES,             \
+		.run = (run_), .fail = answer_osv_error                                                                \
+	}
+
+struct body_handler *osv_query_receive(struct server_context *s, const struct route_match *match,
+	struct reply **refusal)
+{
+	static const struct json_post_kind kind = OSV_KIND(answer_osv_query);
+	return json_post_receive(&kind, s, match, refusal);
+}
+
+struct body_handler *osv_batch_receive(struct server_context *s, const struct route_match *match,
+	struct reply **refusal)
+{
+	static const struct json_post_kind kind = OSV_KIND(answer_osv_batch);
+	return json_post_receive(&kind, s, match, refusal);
+}
