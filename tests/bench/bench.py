@@ -15,6 +15,7 @@ import time
 
 import appearing
 import beside
+import blocking
 import first
 import flooding
 import handshakes
@@ -41,7 +42,7 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 FEW = min(ROUNDS, 3)  # of what takes minutes
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving first index many appearing watch upload prune missing people inside views merge resolve tls flood start").split()
+ONLY = (os.environ.get("BENCH_ONLY") or "serving first index many blocking appearing watch upload prune missing people inside views merge resolve tls flood start").split()
 LOADED = {"serving", "merge", "tls", "start"}  # the parts that wrk loads, beside nginx
 
 
@@ -111,6 +112,7 @@ def bench_appearing(binary, _, folder, served, rounds):
 # run before this process reads large answers.
 PARTS = {
     "index": (ROUNDS, bench_index),
+    "blocking": (FEW, lambda _, floor, folder, __, rounds: blocking.bench(floor.with_name("blocking"), folder, rounds)),
     "many": (FEW, lambda binary, _, folder, __, rounds: bench_many(binary, folder, rounds)),
     "prune": (FEW, lambda binary, _, folder, __, rounds: pruning.bench(binary, folder, rounds)),
     "missing": (FEW, lambda binary, _, folder, __, rounds: lacking.bench(binary, folder, rounds)),
