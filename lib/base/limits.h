@@ -80,6 +80,10 @@ enum {
 	LIMIT_XML_ATTRIBUTES = 100,          // number of attributes of an element,
 	LIMIT_XML_NAMES = 1000,              // of different names of elements, attributes and instructions,
 	LIMIT_XML_NAMES_TEXT = 64 << 10,     // and bytes of these names, about
+	LIMIT_TOML = 64 << 20,               // a TOML document,
+	LIMIT_TOML_DEPTH = 64,               // nesting of its values,
+	LIMIT_TOML_VALUES = 4096,            // number of values that any document may have,
+	LIMIT_TOML_VALUE = 12,               // and one more for each so many bytes of it
 	LIMIT_JUNIT = 64 << 20,              // a test report
 	LIMIT_JUNIT_NAME = 512,              // the name of a test, or what it says of its failure; the rest is cut
 	LIMIT_JUNIT_FAILURES = 50,           // number of failed tests of a report that are kept with their names

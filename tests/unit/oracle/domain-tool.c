@@ -15,6 +15,7 @@
 #include "lib/domain/text/specifier.h"
 #include "lib/domain/text/version.h"
 #include "lib/format/digest.h"
+#include "lib/format/toml.h"
 
 enum { LINE_MAX_SIZE = 1 << 20 };
 
@@ -210,6 +211,43 @@ static void answer_manylinux(struct str text, struct buf *out)
 		buf_puts(out, "0");
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as LIMIT_TOML_DEPTH
+static void put_toml(const struct toml_value *v, struct buf *out)
+{
+	if (v->kind != TOML_ARRAY && v->kind != TOML_TABLE) {
+		buf_printf(out, "\"%c", "sifbt"[v->kind]);
+		put_hex(out, toml_text(v));
+		buf_puts(out, "\"");
+		return;
+	}
+	bool is_table = v->kind == TOML_TABLE;
+	buf_puts(out, is_table ? "{" : "[");
+	for (const struct toml_value *in = toml_first(v); in; in = toml_next(in)) {
+		buf_puts(out, in == toml_first(v) ? "" : ",");
+		if (is_table) {
+			buf_puts(out, "\"");
+			put_hex(out, (struct str){in->key, in->key_len});
+			buf_puts(out, "\":");
+		}
+		put_toml(in, out);
+	}
+	buf_puts(out, is_table ? "}" : "]");
+}
+
+// 1 <the document as JSON: keys in hex, values as a letter of their kind and their text in hex>
+static void answer_toml(struct str text, struct buf *out)
+{
+	CLEANUP(mem_free) char *copy = xstrndup(text.ptr, text.len);
+	CLEANUP(toml_release) struct toml t = {0};
+	struct err e = ERR_INIT;
+	if (toml_read(copy, text.len, &t, &e) < 0) {
+		buf_printf(out, "0\t%s", e.msg);
+		return;
+	}
+	buf_puts(out, "1\t");
+	put_toml(&t.root, out);
+}
+
 static const struct kind {
 	const char *name;
 	void (*answer)(struct str text, struct buf *out);
@@ -225,6 +263,7 @@ static const struct kind {
 	{"environment", answer_environment},
 	{"platform", answer_platform},
 	{"manylinux", answer_manylinux},
+	{"toml", answer_toml},
 };
 
 static int answer_line(struct str line, struct buf *out)

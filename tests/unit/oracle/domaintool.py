@@ -7,8 +7,9 @@ TOOL = "tests/unit/oracle/domain-tool"
 
 
 def ask(kind, texts):
-    """Returns one answer per text: the columns that domain-tool prints."""
-    lines = "".join(f"{kind}\t{text.encode().hex()}\n" for text in texts)
+    """Returns one answer per text, which may be bytes: the columns that domain-tool prints."""
+    raw = [text if isinstance(text, bytes) else text.encode() for text in texts]
+    lines = "".join(f"{kind}\t{text.hex()}\n" for text in raw)
     done = subprocess.run([TOOL], input=lines, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{TOOL}: {done.returncode} {done.stderr}")
