@@ -100,6 +100,8 @@ static int on_line(void *ctx, const struct requirements_line *line, struct err *
 	case REQUIREMENTS_LINE_PRE:
 		f->reader->branch->allows_pre = true;
 		return 0;
+	case REQUIREMENTS_LINE_EDITABLE:
+		return err_set(e, ERR_USAGE, REQUIREMENTS_EDITABLE_WORDS);
 	case REQUIREMENTS_LINE_OPTION: // where files come from is for the configuration to say
 		break;
 	}

@@ -84,6 +84,10 @@ enum {
 	LIMIT_TOML_DEPTH = 64,               // nesting of its values,
 	LIMIT_TOML_VALUES = 4096,            // number of values that any document may have,
 	LIMIT_TOML_VALUE = 12,               // and one more for each so many bytes of it
+	LIMIT_LOCK = LIMIT_TOML,             // a lock file of a Python project,
+	LIMIT_LOCK_PACKAGES = 100000,        // number of its packages,
+	LIMIT_LOCK_FILES = 1000000,          // of their files,
+	LIMIT_LOCK_GROUPS = 500,             // and of groups and extras
 	LIMIT_JUNIT = 64 << 20,              // a test report
 	LIMIT_JUNIT_NAME = 512,              // the name of a test, or what it says of its failure; the rest is cut
 	LIMIT_JUNIT_FAILURES = 50,           // number of failed tests of a report that are kept with their names

@@ -362,6 +362,9 @@ int json_sax_read(struct str text, struct arena *room, json_sax_fn *fn, void *ct
 	free(s.objects);
 	if (!s.why && !*is_cut)
 		return 0;
-	return err_set(e, ERR_INVALID, "not JSON: at byte %zu: %s", (size_t)(at - begin),
+	size_t line = 1;
+	for (const char *c = begin; c < at; c++)
+		line += *c == '\n';
+	return err_set(e, ERR_INVALID, "not JSON: at byte %zu, in line %zu: %s", (size_t)(at - begin), line,
 		s.why ? s.why : "it ends too early");
 }

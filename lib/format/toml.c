@@ -7,7 +7,7 @@
 #include "lib/base/limits.h"
 
 // How an array or table came to be, which says what may be added to it.
-enum state {
+enum toml_state {
 	STATE_VALUE,    // written as a value: nothing may be added
 	STATE_IMPLICIT, // a table that headers of others name: one header may still define it
 	STATE_HEADER,   // a table with a header
@@ -15,7 +15,7 @@ enum state {
 	STATE_TABLES,   // an array of [[tables]]
 };
 
-struct reader {
+struct toml_reader {
 	char *at, *end;
 	unsigned line, depth;
 	size_t values, most;
@@ -23,18 +23,18 @@ struct reader {
 	struct err *e;
 };
 
-static int refuse(struct reader *r, const char *why)
+static int refuse(struct toml_reader *r, const char *why)
 {
 	return err_set(r->e, ERR_INVALID, "%u: %s", r->line, why);
 }
 
-static int refuse_key(struct reader *r, struct str key, const char *why)
+static int refuse_key(struct toml_reader *r, struct str key, const char *why)
 {
 	struct str shown = str_head(key, 80);
 	return err_set(r->e, ERR_INVALID, "%u: \"" STR_FMT "\" %s", r->line, STR_ARG(shown), why);
 }
 
-static int enter(struct reader *r)
+static int enter(struct toml_reader *r)
 {
 	if (++r->depth > LIMIT_TOML_DEPTH)
 		return err_set(r->e, ERR_LIMIT, "%u: values are nested more than %d deep", r->line, LIMIT_TOML_DEPTH);
@@ -43,27 +43,27 @@ static int enter(struct reader *r)
 
 // --- blanks ---
 
-static bool looks_at(const struct reader *r, const char *text)
+static bool looks_at(const struct toml_reader *r, const char *text)
 {
 	size_t len = strlen(text);
 	return (size_t)(r->end - r->at) >= len && memcmp(r->at, text, len) == 0;
 }
 
-static bool cut(struct reader *r, const char *text)
+static bool cut(struct toml_reader *r, const char *text)
 {
 	bool is_there = looks_at(r, text);
 	r->at += is_there ? strlen(text) : 0;
 	return is_there;
 }
 
-static bool cut_line_end(struct reader *r)
+static bool cut_line_end(struct toml_reader *r)
 {
 	bool is_there = cut(r, "\n") || cut(r, "\r\n");
 	r->line += is_there;
 	return is_there;
 }
 
-static void skip_blanks(struct reader *r)
+static void skip_tabs(struct toml_reader *r)
 {
 	while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'))
 		r->at++;
@@ -75,9 +75,9 @@ static bool is_control(char c)
 }
 
 // Blanks and a comment.
-static int skip_comment(struct reader *r)
+static int skip_comment(struct toml_reader *r)
 {
-	skip_blanks(r);
+	skip_tabs(r);
 	if (!cut(r, "#"))
 		return 0;
 	while (r->at < r->end && !is_control(*r->at))
@@ -88,7 +88,7 @@ static int skip_comment(struct reader *r)
 }
 
 // Blanks, comments and line ends.
-static int skip_lines(struct reader *r)
+static int skip_lines(struct toml_reader *r)
 {
 	do
 		if (skip_comment(r) < 0)
@@ -97,7 +97,7 @@ static int skip_lines(struct reader *r)
 	return 0;
 }
 
-static int end_line(struct reader *r)
+static int end_line(struct toml_reader *r)
 {
 	if (skip_comment(r) < 0)
 		return -1;
@@ -106,7 +106,7 @@ static int end_line(struct reader *r)
 
 // --- strings ---
 
-static int hex_digit(char c)
+static int digit_value(char c)
 {
 	if (ascii_is_digit(c))
 		return c - '0';
@@ -124,13 +124,13 @@ static char *put_utf8(char *out, uint32_t c)
 	return out;
 }
 
-static int read_code_point(struct reader *r, int digits, char **to)
+static int read_code_point(struct toml_reader *r, int digits, char **to)
 {
 	uint32_t c = 0;
 	for (int i = 0; i < digits; i++, r->at++) {
-		if (r->at == r->end || hex_digit(*r->at) < 0)
+		if (r->at == r->end || digit_value(*r->at) < 0)
 			return refuse(r, "an escape lacks a hexadecimal digit");
-		c = c << 4 | (uint32_t)hex_digit(*r->at);
+		c = c << 4 | (uint32_t)digit_value(*r->at);
 	}
 	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
 		return refuse(r, "an escape is no character of Unicode");
@@ -139,15 +139,15 @@ static int read_code_point(struct reader *r, int digits, char **to)
 }
 
 // The part behind a backslash. No escape is shorter than its bytes.
-static int read_escape(struct reader *r, bool has_lines, char **to)
+static int read_escape(struct toml_reader *r, bool has_lines, char **to)
 {
 	static const char names[] = "\"\\bfnrte", bytes[] = "\"\\\b\f\n\r\t\x1b";
 	if (has_lines) {
 		char *word = r->at;
-		skip_blanks(r);
+		skip_tabs(r);
 		if (cut_line_end(r)) { // the line goes on at the next character that is no blank
 			do
-				skip_blanks(r);
+				skip_tabs(r);
 			while (cut_line_end(r));
 			return 0;
 		}
@@ -163,7 +163,7 @@ static int read_escape(struct reader *r, bool has_lines, char **to)
 }
 
 // The quotes at the end of a text with several lines; up to two more belong to it.
-static bool cut_quotes(struct reader *r, char quote, char **to)
+static bool cut_quotes(struct toml_reader *r, char quote, char **to)
 {
 	int count = 0;
 	while (count < 5 && r->at < r->end && *r->at == quote)
@@ -175,7 +175,7 @@ static bool cut_quotes(struct reader *r, char quote, char **to)
 }
 
 // A basic string ("…") or a literal one ('…'), on one line or, behind three quotes, on several.
-static int read_string(struct reader *r, bool may_have_lines, struct str *out)
+static int read_string(struct toml_reader *r, bool may_have_lines, struct str *out)
 {
 	char quote = *r->at;
 	bool has_lines = looks_at(r, quote == '"' ? "\"\"\"" : "'''");
@@ -227,29 +227,34 @@ static bool cut_digits(struct str s, size_t *at, int base)
 {
 	size_t begin = *at;
 	for (; *at < s.len; ++*at) {
-		int digit = hex_digit(s.ptr[*at]);
+		int digit = digit_value(s.ptr[*at]);
 		if (digit >= 0 && digit < base)
 			continue;
 		if (s.ptr[*at] != '_')
 			break;
-		int next = *at + 1 < s.len ? hex_digit(s.ptr[*at + 1]) : -1;
+		int next = *at + 1 < s.len ? digit_value(s.ptr[*at + 1]) : -1;
 		if (*at == begin || next < 0 || next >= base)
 			return false;
 	}
 	return *at > begin;
 }
 
-static bool fits_64_bits(struct str s, size_t at, int base, bool is_negative)
+// The value of digits with a "_" between them or not. False: it has more than 64 bits.
+static bool read_digits(struct str s, int base, bool is_negative, int64_t *out)
 {
-	uint64_t value = 0, most = is_negative ? (uint64_t)INT64_MAX + 1 : INT64_MAX;
-	for (; at < s.len; at++)
-		if (s.ptr[at] != '_' && (__builtin_mul_overflow(value, (uint64_t)base, &value) ||
-						__builtin_add_overflow(value, (uint64_t)hex_digit(s.ptr[at]), &value)))
+	int64_t value = 0;
+	for (size_t at = 0; at < s.len; at++) {
+		int digit = is_negative ? -digit_value(s.ptr[at]) : digit_value(s.ptr[at]);
+		if (s.ptr[at] != '_' &&
+			(__builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, digit, &value)))
 			return false;
-	return value <= most;
+	}
+	*out = value;
+	return true;
 }
 
-static bool find_number(struct str s, enum toml_kind *kind)
+// Whether the word is a number; of an integer also its value.
+static bool find_number(struct str s, enum toml_kind *kind, int64_t *value)
 {
 	static const struct {
 		const char *prefix;
@@ -260,7 +265,8 @@ static bool find_number(struct str s, enum toml_kind *kind)
 	for (size_t i = 0; i < ARRAY_SIZE(bases); i++)
 		if (str_starts(s, str_from(bases[i].prefix))) {
 			at = 2;
-			return cut_digits(s, &at, bases[i].base) && at == s.len && fits_64_bits(s, 2, bases[i].base, false);
+			return cut_digits(s, &at, bases[i].base) && at == s.len &&
+			       read_digits(str_slice(s, 2, s.len), bases[i].base, false, value);
 		}
 	struct str word = str_slice(s, at, s.len);
 	if (str_eq(word, STR("inf")) || str_eq(word, STR("nan"))) {
@@ -270,7 +276,7 @@ static bool find_number(struct str s, enum toml_kind *kind)
 	if (!cut_digits(s, &at, 10) || (s.ptr[begin] == '0' && at > begin + 1))
 		return false;
 	if (at == s.len)
-		return fits_64_bits(s, begin, 10, s.ptr[0] == '-');
+		return read_digits(word, 10, s.ptr[0] == '-', value);
 	*kind = TOML_FLOAT;
 	if (s.ptr[at] == '.' && !cut_digits(s, (at++, &at), 10))
 		return false;
@@ -351,21 +357,23 @@ static bool ends_word(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ']' || c == '}' || c == '#';
 }
 
-static int read_word(struct reader *r, struct toml_value *v)
+static int read_word(struct toml_reader *r, struct toml_value *v)
 {
 	enum toml_kind kind = TOML_BOOL;
+	int64_t unused;
 	struct str word = {r->at, 0};
 	while (r->at < r->end && !ends_word(*r->at))
 		r->at++;
 	word.len = (size_t)(r->at - word.ptr);
 	struct str behind = {r->at, (size_t)(r->end - r->at)};
-	if (word.len == 10 && word.ptr[4] == '-' && behind.len > 1 && behind.ptr[0] == ' ' && ascii_is_digit(behind.ptr[1])) {
+	if (word.len == 10 && word.ptr[4] == '-' && behind.len > 1 && behind.ptr[0] == ' ' &&
+		ascii_is_digit(behind.ptr[1])) {
 		r->at++;
 		while (r->at < r->end && !ends_word(*r->at))
 			r->at++;
 		word.len = (size_t)(r->at - word.ptr);
 	}
-	if (!str_eq(word, STR("true")) && !str_eq(word, STR("false")) && !find_number(word, &kind)) {
+	if (!str_eq(word, STR("true")) && !str_eq(word, STR("false")) && !find_number(word, &kind, &unused)) {
 		if (!is_time(word))
 			return refuse_key(r, word, "is no value");
 		kind = TOML_TIME;
@@ -383,7 +391,7 @@ static bool is_container(const struct toml_value *v)
 	return v->kind == TOML_ARRAY || v->kind == TOML_TABLE;
 }
 
-static size_t place_of(const struct toml *t, const struct toml_value *table, struct str key)
+static size_t place_of_key(const struct toml *t, const struct toml_value *table, struct str key)
 {
 	size_t at = hash_of(key, (uintptr_t)table) & (t->index_room - 1);
 	for (const struct toml_value *v; (v = t->index[at]); at = (at + 1) & (t->index_room - 1))
@@ -394,7 +402,7 @@ static size_t place_of(const struct toml *t, const struct toml_value *table, str
 
 static struct toml_value *find(const struct toml *t, const struct toml_value *table, struct str key)
 {
-	return t->index_room ? t->index[place_of(t, table, key)] : NULL;
+	return t->index_room ? t->index[place_of_key(t, table, key)] : NULL;
 }
 
 static void add_to_index(struct toml *t, struct toml_value *v)
@@ -406,16 +414,17 @@ static void add_to_index(struct toml *t, struct toml_value *v)
 		t->index = xcalloc(t->index_room, sizeof(struct toml_value *));
 		for (size_t i = 0; i < room; i++)
 			if (old[i])
-				t->index[place_of(t, old[i]->parent, (struct str){old[i]->key, old[i]->key_len})] = old[i];
+				t->index[place_of_key(t, old[i]->parent, (struct str){old[i]->key, old[i]->key_len})] =
+					old[i];
 		free(old);
 	}
-	t->index[place_of(t, v->parent, (struct str){v->key, v->key_len})] = v;
+	t->index[place_of_key(t, v->parent, (struct str){v->key, v->key_len})] = v;
 	t->keys++;
 }
 
 // A new value in a table, or with key.ptr NULL in an array. NULL: there are too many.
-static struct toml_value *add(struct reader *r, struct toml_value *parent, struct str key, enum toml_kind kind,
-	enum state state)
+static struct toml_value *add(struct toml_reader *r, struct toml_value *parent, struct str key, enum toml_kind kind,
+	enum toml_state state)
 {
 	if (++r->values > r->most) {
 		err_set(r->e, ERR_LIMIT, "%u: more than %zu values", r->line, r->most);
@@ -446,9 +455,9 @@ static bool is_bare(char c)
 	return ascii_is_alnum(c) || c == '_' || c == '-';
 }
 
-static int read_key(struct reader *r, struct str *out)
+static int read_key(struct toml_reader *r, struct str *out)
 {
-	skip_blanks(r);
+	skip_tabs(r);
 	if (r->at < r->end && (*r->at == '"' || *r->at == '\''))
 		return read_string(r, false, out);
 	out->ptr = r->at;
@@ -459,16 +468,16 @@ static int read_key(struct reader *r, struct str *out)
 }
 
 // Whether a "." follows, and a further part of the key.
-static bool cut_dot(struct reader *r)
+static bool cut_dot(struct toml_reader *r)
 {
-	skip_blanks(r);
+	skip_tabs(r);
 	return cut(r, ".");
 }
 
-static int read_value(struct reader *r, struct toml_value *v);
+static int read_toml_value(struct toml_reader *r, struct toml_value *v);
 
 // A key, "=" and a value, into the table.
-static int read_pair(struct reader *r, struct toml_value *table)
+static int read_pair(struct toml_reader *r, struct toml_value *table)
 {
 	struct str key;
 	unsigned depth = r->depth;
@@ -489,7 +498,7 @@ static int read_pair(struct reader *r, struct toml_value *table)
 	if (find(r->out, table, key))
 		return refuse_key(r, key, "is there twice");
 	struct toml_value *v = add(r, table, key, TOML_STRING, STATE_VALUE);
-	if (!v || read_value(r, v) < 0)
+	if (!v || read_toml_value(r, v) < 0)
 		return -1;
 	r->depth = depth;
 	return 0;
@@ -497,13 +506,13 @@ static int read_pair(struct reader *r, struct toml_value *table)
 
 // --- values ---
 
-static int read_array(struct reader *r, struct toml_value *array)
+static int read_array(struct toml_reader *r, struct toml_value *array)
 {
 	if (skip_lines(r) < 0)
 		return -1;
 	while (!cut(r, "]")) {
 		struct toml_value *v = add(r, array, (struct str){0}, TOML_STRING, STATE_VALUE);
-		if (!v || read_value(r, v) < 0 || skip_lines(r) < 0)
+		if (!v || read_toml_value(r, v) < 0 || skip_lines(r) < 0)
 			return -1;
 		if (!cut(r, ",") && !looks_at(r, "]"))
 			return refuse(r, "an array has neither \",\" nor \"]\" behind a value");
@@ -514,7 +523,7 @@ static int read_array(struct reader *r, struct toml_value *array)
 }
 
 // TOML 1.1 has line ends and a "," at the end here too.
-static int read_inline_table(struct reader *r, struct toml_value *table)
+static int read_inline_table(struct toml_reader *r, struct toml_value *table)
 {
 	if (skip_lines(r) < 0)
 		return -1;
@@ -530,9 +539,9 @@ static int read_inline_table(struct reader *r, struct toml_value *table)
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as LIMIT_TOML_DEPTH
-static int read_value(struct reader *r, struct toml_value *v)
+static int read_toml_value(struct toml_reader *r, struct toml_value *v)
 {
-	skip_blanks(r);
+	skip_tabs(r);
 	char c = r->at < r->end ? *r->at : '\0';
 	v->line = r->line;
 	if (c == '"' || c == '\'') {
@@ -556,7 +565,7 @@ static int read_value(struct reader *r, struct toml_value *v)
 // --- headers ---
 
 // The table that a part of a header which is not its last one leads to.
-static struct toml_value *descend(struct reader *r, struct toml_value *table, struct str key)
+static struct toml_value *descend(struct toml_reader *r, struct toml_value *table, struct str key)
 {
 	struct toml_value *in = find(r->out, table, key);
 	if (!in)
@@ -569,7 +578,7 @@ static struct toml_value *descend(struct reader *r, struct toml_value *table, st
 	return NULL;
 }
 
-static struct toml_value *open_table(struct reader *r, struct toml_value *table, struct str key)
+static struct toml_value *open_table(struct toml_reader *r, struct toml_value *table, struct str key)
 {
 	struct toml_value *in = find(r->out, table, key);
 	if (!in)
@@ -583,7 +592,7 @@ static struct toml_value *open_table(struct reader *r, struct toml_value *table,
 	return NULL;
 }
 
-static struct toml_value *open_tables(struct reader *r, struct toml_value *table, struct str key)
+static struct toml_value *open_tables(struct toml_reader *r, struct toml_value *table, struct str key)
 {
 	struct toml_value *in = find(r->out, table, key);
 	if (in && (in->kind != TOML_ARRAY || in->state != STATE_TABLES)) {
@@ -595,7 +604,7 @@ static struct toml_value *open_tables(struct reader *r, struct toml_value *table
 	return in ? add(r, in, (struct str){0}, TOML_TABLE, STATE_HEADER) : NULL;
 }
 
-static int read_header(struct reader *r, struct toml_value **table)
+static int read_header(struct toml_reader *r, struct toml_value **table)
 {
 	struct str key;
 	bool is_array = cut(r, "[[");
@@ -617,7 +626,7 @@ static int read_header(struct reader *r, struct toml_value **table)
 
 // --- the document ---
 
-static int read_document(struct reader *r)
+static int read_document(struct toml_reader *r)
 {
 	struct toml_value *table = &r->out->root;
 	cut(r, "\xEF\xBB\xBF"); // a byte order mark
@@ -635,7 +644,7 @@ static int read_document(struct reader *r)
 	}
 }
 
-static int check_utf8(struct reader *r)
+static int check_utf8(struct toml_reader *r)
 {
 	struct str rest = {r->at, (size_t)(r->end - r->at)};
 	if (str_is_utf8(rest))
@@ -650,7 +659,7 @@ static int check_utf8(struct reader *r)
 int toml_read(char *text, size_t len, struct toml *out, struct err *e)
 {
 	*out = (struct toml){.root = {.kind = TOML_TABLE, .line = 1, .state = STATE_HEADER}};
-	struct reader r = {.at = text,
+	struct toml_reader r = {.at = text,
 		.end = text + len,
 		.line = 1,
 		.most = LIMIT_TOML_VALUES + len / LIMIT_TOML_VALUE,
@@ -668,11 +677,9 @@ void toml_release(struct toml *t)
 	*t = (struct toml){0};
 }
 
-const struct toml_value *toml_get(const struct toml *t, const struct toml_value *table, struct str key,
-	enum toml_kind kind)
+const struct toml_value *toml_get(const struct toml *t, const struct toml_value *table, struct str key)
 {
-	const struct toml_value *v = table && table->kind == TOML_TABLE ? find(t, table, key) : NULL;
-	return v && v->kind == kind ? v : NULL;
+	return table && table->kind == TOML_TABLE ? find(t, table, key) : NULL;
 }
 
 const struct toml_value *toml_first(const struct toml_value *of)
@@ -688,4 +695,10 @@ const struct toml_value *toml_next(const struct toml_value *v)
 struct str toml_text(const struct toml_value *v)
 {
 	return is_container(v) ? STR("") : (struct str){v->text, v->len};
+}
+
+bool toml_integer(const struct toml_value *v, int64_t *out)
+{
+	enum toml_kind kind;
+	return v && v->kind == TOML_INTEGER && find_number(toml_text(v), &kind, out);
 }

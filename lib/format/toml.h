@@ -33,7 +33,7 @@ struct toml_value {
 	};
 	const char *key; // in tables; it does not end with NUL. NULL: in an array
 	uint32_t key_len;
-	uint32_t len; // bytes of the text, or number of values
+	uint32_t len;                 // bytes of the text, or number of values
 	unsigned line : 28, kind : 4; // enum toml_kind
 	unsigned state;               // for toml.c
 };
@@ -45,16 +45,15 @@ struct toml {
 	struct arena values;
 };
 
-// Reads a document. Strings are decoded in place, so text is changed; it must outlive the tree. ERR_INVALID, which begins
-// with "N: ", the line: it is no TOML. ERR_LIMIT: LIMIT_TOML, LIMIT_TOML_DEPTH, or more values than a document of this
-// size may have (LIMIT_TOML_VALUES, LIMIT_TOML_VALUE), so that the tree takes at most seven times the size. The tree does
-// not move, and is to be released in any case. Any thread may read it.
+// Reads a document. Strings are decoded in place, so text is changed; it must outlive the tree. ERR_INVALID: it is no
+// TOML. ERR_LIMIT: LIMIT_TOML, LIMIT_TOML_DEPTH, or more values than a document of this size may have (LIMIT_TOML_VALUES,
+// LIMIT_TOML_VALUE), so that the tree takes at most seven times the size. Errors begin with the line: "12: ". The tree
+// must not move, and is to be released in any case. Any thread may read it.
 int toml_read(char *text, size_t len, struct toml *out, struct err *e) MUST_CHECK;
 void toml_release(struct toml *t);
 
-// The value of a key in a table, borrowed. NULL: there is none of this kind, or table is NULL or no table.
-const struct toml_value *toml_get(const struct toml *t, const struct toml_value *table, struct str key,
-	enum toml_kind kind);
+// The value of a key in a table, borrowed. NULL: there is none, or table is NULL or no table.
+const struct toml_value *toml_get(const struct toml *t, const struct toml_value *table, struct str key);
 // The values of an array or table in the order of the document; NULL has none:
 //
 //	for (v = toml_first(of); v; v = toml_next(v))
@@ -62,3 +61,5 @@ const struct toml_value *toml_first(const struct toml_value *of);
 const struct toml_value *toml_next(const struct toml_value *v);
 // A string without its quotes and escapes, which ends with NUL, and may hold NUL; of other values the text as written.
 struct str toml_text(const struct toml_value *v);
+// False if v is NULL or no integer.
+bool toml_integer(const struct toml_value *v, int64_t *out);

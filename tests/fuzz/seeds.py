@@ -472,6 +472,25 @@ TEXTS = {
         "line-separators": "\u2028\u2029\u0085\ufeff\U0001f600.zip\0" "1",
         "empty": "",
     },
+    "toml": {
+        "values": 'a = 1\nb = [1, "x\\u00e9\\n", \'y\', [], {}]\nc = 1979-05-27 07:32:00.5Z\nd = -1_0.5e-3\n'
+                  'e = """\n a\\\n  b"""\nf = true\n',
+        "tables": "[a.b]\nc.d = 1\n[[e]]\n[[e.f]]\n[e.f.g]\n[a]\nb2 = { c.d = 1, e = 2, }\n'' = 1\n",
+        "twice": "a = 1\na = 2\n",
+        "deep": "a = " + "[" * 70,
+        "many": "a = [\n" + "0," * 6000,
+        "not-utf-8": b"a = '\xff'",
+    },
+    "lock": {
+        **{path.name: path.read_bytes() for path in sorted((pathlib.Path(__file__).parents[1] / "data/locks").iterdir())},
+        "poetry-1": "[[package]]\nname = 'a'\nversion = '1'\ncategory = 'dev'\n[metadata]\nlock-version = '1.1'\n"
+                    "[metadata.files]\na = [{ file = 'a-1.tar.gz', hash = 'md5:00' }]\n",
+        "uv-workspace": "version = 1\nrequires-python = '>=3'\n[manifest]\nmembers = ['a']\n[manifest.dependency-groups]\n"
+                        "d = [{ name = 'b', extra = ['x'] }]\n[[package]]\nname = 'a'\nsource = { editable = '.' }\n"
+                        "[[package]]\nname = 'b'\nversion = '1'\n[package.optional-dependencies]\nx = [{ name = 'a' }]\n",
+        "cargo": 'version = 4\n\n[[package]]\nname = "a"\nversion = "1"\n',
+        "cut": '{"_meta": {"pipfile-spec": 6}, "default": {"a": {',
+    },
     "json-sax": {
         "page": simple_json()["whole"],
         "escapes": '{"a\\u00e9\\n": ["\\ud83d\\ude00", "\\u0000\\/", "\\uD800x", "\\uDC00\\uD800"], "\\u0000": ""}',

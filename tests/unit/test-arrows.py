@@ -25,7 +25,7 @@ lib/os
 lib/format
 lib/net lib/domain/text lib/readme lib/place
 lib/domain/machine lib/domain/archive lib/domain/elf
-lib/domain/wheel lib/domain/index
+lib/domain/wheel lib/domain/index lib/domain/lock
 lib/domain/promotion
 lib/facts
 lib/state/config lib/state/database

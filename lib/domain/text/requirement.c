@@ -154,6 +154,8 @@ static int add_constraint(void *ctx, const struct requirements_line *line, struc
 		return err_set(e, ERR_USAGE,
 			"name \"" STR_FMT "\" in the configuration: the pruner does not follow -r and -c",
 			STR_ARG(line->argument));
+	if (line->kind == REQUIREMENTS_LINE_EDITABLE)
+		return err_set(e, ERR_USAGE, REQUIREMENTS_EDITABLE_WORDS);
 	if (line->kind != REQUIREMENTS_LINE_PROJECT)
 		return 0;
 	struct requirements *list = file->list;

@@ -76,8 +76,11 @@ static struct str unquote(struct str value)
 
 static int read_option(struct requirements_line *line, struct str text, struct err *e)
 {
-	if (str_starts(text, STR("-e")) || str_starts(text, STR("--editable")))
-		return err_set(e, ERR_USAGE, "an editable requirement is not a version of a project");
+	if (str_starts(text, STR("-e")) || str_starts(text, STR("--editable"))) {
+		line->kind = REQUIREMENTS_LINE_EDITABLE;
+		line->argument = text;
+		return 0;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		struct str value;
 		if (!match_option(&options[i], text, &value))

@@ -14,14 +14,17 @@ enum requirements_line_kind {
 	REQUIREMENTS_LINE_INCLUDE,     // -r FILE
 	REQUIREMENTS_LINE_CONSTRAINTS, // -c FILE
 	REQUIREMENTS_LINE_PRE,         // --pre
+	REQUIREMENTS_LINE_EDITABLE,    // -e PATH
 	REQUIREMENTS_LINE_OPTION,      // where or how pip gets files: --index-url, --only-binary, …
 };
+
+#define REQUIREMENTS_EDITABLE_WORDS "an editable requirement is not a version of a project"
 
 // A logical line. Everything in it is borrowed until the callback returns.
 struct requirements_line {
 	enum requirements_line_kind kind;
 	unsigned number;        // of its first line in the file, from 1
-	struct str argument;    // INCLUDE and CONSTRAINTS: the file; OPTION: the option as written
+	struct str argument;    // INCLUDE and CONSTRAINTS: the file; OPTION and EDITABLE: as written
 	const char *project;    // normal form; NULL for the other kinds
 	struct str extras;      // the text between the brackets
 	struct str specifier;   // a valid specifier set; "": all versions
@@ -35,7 +38,7 @@ struct requirements_line {
 typedef int requirements_line_fn(void *ctx, const struct requirements_line *line, struct err *e);
 
 // Calls fn for each logical line that is not empty or a comment. ERR_USAGE if the text is not UTF-8, a line is longer
-// than LIMIT_REQUIREMENT_LINE bytes, or a line is invalid in pip or names no project (a path, an editable). Errors,
+// than LIMIT_REQUIREMENT_LINE bytes, or a line is invalid in pip or names no project (a path). Errors,
 // also those of fn, begin with "path:line: ".
 int requirements_file_read(struct str text, const char *path, requirements_line_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;

@@ -80,7 +80,7 @@ static void answer_micros(struct str text, struct buf *out)
 	buf_printf(out, "1\t%" PRIx64, micros);
 }
 
-static int add_requirement(void *ctx, const struct requirements_line *line, struct err *e UNUSED)
+static int add_requirement(void *ctx, const struct requirements_line *line, struct err *e)
 {
 	static const char *const kind[] = {[REQUIREMENTS_LINE_PROJECT] = "project",
 		[REQUIREMENTS_LINE_INCLUDE] = "-r",
@@ -89,6 +89,8 @@ static int add_requirement(void *ctx, const struct requirements_line *line, stru
 		[REQUIREMENTS_LINE_OPTION] = "option"};
 	const struct str part[] = {str_from(line->project ? line->project : ""), line->extras, line->specifier,
 		line->marker, line->url, line->argument};
+	if (line->kind == REQUIREMENTS_LINE_EDITABLE)
+		return err_set(e, ERR_USAGE, REQUIREMENTS_EDITABLE_WORDS);
 	buf_printf(ctx, "\t%s", kind[line->kind]);
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
 		buf_puts(ctx, " ");

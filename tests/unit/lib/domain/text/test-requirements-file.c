@@ -14,7 +14,7 @@
 
 static int describe(void *ctx, const struct requirements_line *line, struct err *e)
 {
-	static const char *const kind[] = {"", "-r", "-c", "--pre", "option"};
+	static const char *const kind[] = {"", "-r", "-c", "--pre", "-e", "option"};
 	if (line->project && strcmp(line->project, "refused") == 0)
 		return err_set(e, ERR_USAGE, "the caller refuses it");
 	buf_printf(ctx, "%u:%s%s" STR_FMT STR_FMT "\n", line->number, line->project ? line->project : kind[line->kind],
@@ -67,7 +67,6 @@ static void test_invalid_lines(void **state UNUSED)
 		{"a[b c]\n", "f.txt:1: [b c] is not a list of extras"},
 		{"a --hash=x\n", "f.txt:1: \"x\" is not a hash (such as sha256:…)"},
 		{"a --config-settings=x\n", "f.txt:1: \"--config-settings=x\" is not an option of a requirement"},
-		{"-e .\n", "f.txt:1: an editable requirement is not a version of a project"},
 		{"-r\n", "f.txt:1: --requirement needs a value"},
 		{"-r ''\n", "f.txt:1: --requirement needs a value"},
 		{"--pre=yes\n", "f.txt:1: --pre takes no value"},
