@@ -6,6 +6,7 @@
 
 #include "cli/common/file-word.h"
 #include "cli/common/record-sender.h"
+#include "builder/missing/kept-locks.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
 #include "lib/base/strset.h"
@@ -357,9 +358,32 @@ static int check_views_of_file(const struct mark_command *m, const struct platfo
 		p->name, m->file, views.data, views.failed ? " …" : "");
 }
 
+// An install from the lock asks for these bytes.
+static int check_locks_of_file(const struct mark_command *m, const struct platform *p, struct err *e)
+{
+	struct err unknown = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	CLEANUP(kept_locks_release) struct kept_locks locks = {0};
+	if (m->forces || catalog_find_file(m->s.catalog, p->id, m->file, &place, &unknown) < 0)
+		return 0;
+	if (kept_locks_read(&m->s.config, NULL, &locks, e) < 0)
+		return err_advise(e, "--force removes the file nevertheless");
+	const char *lock = kept_locks_find(&locks, place.sha256);
+	return lock ? err_set(e, ERR_CONFLICT,
+			      "%s: %s is " KEPT_LOCKS_WORDS
+			      ": installs from it would fail. Nothing was done: --force removes it nevertheless",
+			      p->name, m->file, lock)
+		    : 0;
+}
+
+static int check_removal(const struct mark_command *m, const struct platform *p, struct err *e)
+{
+	return check_views_of_file(m, p, e) < 0 ? -1 : check_locks_of_file(m, p, e);
+}
+
 static int run_remove(void *self, struct err *e)
 {
-	static const struct mark_kind kind = {"remove", "removed", remove_file, true, check_views_of_file};
+	static const struct mark_kind kind = {"remove", "removed", remove_file, true, check_removal};
 	struct mark_command *m = self;
 	m->kind = &kind;
 	return mark_file(m, e);
@@ -369,7 +393,8 @@ static const struct option_row remove_rows[] = {
 	{"reason", 'r', "TEXT", "the reason; a later upload of the file is refused with it", TEXT(session, reason)},
 	{"delete", '\0', NULL, "also delete the bytes now; lock files that name the file break",
 		FLAG(mark_command, deletes)},
-	{"force", '\0', NULL, "remove it although views with a membership have it", FLAG(mark_command, forces)},
+	{"force", '\0', NULL, "remove it although views with a membership have it, or lock files name it",
+		FLAG(mark_command, forces)},
 };
 
 const struct command command_remove = {

@@ -35,6 +35,7 @@ static const char *const verdict_words[VERDICT_COUNT] = {
 
 static const char *const why_words[VERDICT_WHY_COUNT] = {
 	[VERDICT_IN_VIEW] = "pinned by a view",
+	[VERDICT_LOCKED] = "named by a lock file",
 	[VERDICT_LISTED] = "on the package list",
 	[VERDICT_PINNED] = "pinned by constraints",
 	[VERDICT_TOO_YOUNG] = "younger than min-age",

@@ -22,6 +22,7 @@ struct prune_command {
 	struct session s;
 	const char *done, *would; // "restored", "would be restored"
 	bool prints_each;         // also print files that succeeded
+	bool forces;              // --force
 	struct operation operation;
 	struct progress progress;
 };
@@ -534,7 +535,7 @@ static int run_retire(void *self, struct err *e)
 	const struct platform *p = store_platform_named(&s->store, str_from(s->word[0]));
 	if (!p)
 		return store_refuse_platform(&s->store, s->word[0], ERR_USAGE, e);
-	const struct retire_options how = {.reason = s->reason ? s->reason : "", .is_dry = s->is_dry_run};
+	const struct retire_options how = {.reason = s->reason ? s->reason : "", .is_dry = s->is_dry_run, .forces = x->forces};
 	int retired = retire(&x->operation, &s->config, p, &how, e);
 	sum_up(x);
 	if (retired == 0)
@@ -544,6 +545,7 @@ static int run_retire(void *self, struct err *e)
 
 static const struct option_row retire_rows[] = {
 	{"reason", 'r', "TEXT", "the reason, for builders and for clients that request a file", TEXT(session, reason)},
+	{"force", '\0', NULL, "retire it although lock files name some of its files", FLAG(prune_command, forces)},
 };
 
 static const struct command command_platform_retire = {

@@ -87,6 +87,7 @@ void kept_versions_open(const struct config *c, const struct store *s, int64_t n
 	struct err e = ERR_INIT;
 	*out = (struct kept_versions){.trouble = NULL};
 	if (kept_lists_read(c, &out->packages, &out->pins, NULL, &e) < 0 ||
+		kept_locks_read(c, NULL, &out->locks, &e) < 0 ||
 		(c->branch_count && (branches_read(c, NULL, now, &out->branches, &e) < 0 ||
 					    collect_wanted(out, s, &e) < 0)))
 		out->trouble = xasprintf("what is wanted is not known: %s", e.msg);
@@ -98,6 +99,7 @@ void kept_versions_release(struct kept_versions *k)
 	branches_release(&k->branches);
 	requirements_release(&k->packages);
 	requirements_release(&k->pins);
+	kept_locks_release(&k->locks);
 	free(k->trouble);
 	*k = (struct kept_versions){.trouble = NULL};
 }
@@ -188,8 +190,9 @@ void kept_versions_mark(struct kept_versions *k, const char *project, struct kep
 	CLEANUP(buf_release) struct buf why = buf_up_to(REASON_MAX);
 	for (size_t i = 0; i < files; i++) {
 		buf_clear(&why);
-		file[i].kept_by = NULL;
-		if (kept_versions_pin(k, project, file[i].version, file[i].platform->name, &why))
+		const char *lock = kept_locks_find(&k->locks, file[i].file->sha256);
+		file[i].kept_by = lock ? arena_printf(text, KEPT_LOCKS_WORDS, lock) : NULL;
+		if (!lock && kept_versions_pin(k, project, file[i].version, file[i].platform->name, &why))
 			file[i].kept_by = arena_copy(text, buf_view(&why));
 	}
 	size_t first = wanted_cells_first(&k->wanted, project);

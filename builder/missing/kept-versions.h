@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which versions the operator's lists and branches want, so that no command removes them: [prune] packages, [prune]
-// constraints, and every [branch] that is not over. In doubt a version is wanted: of a branch's pin its markers are
+// constraints, the lock files of [prune] locks, and every [branch] that is not over. In doubt a version is wanted: of a branch's pin its markers are
 // ignored, as in a constraints file of [prune]. One thread at a time.
 #pragma once
 
 #include "lib/domain/text/requirement.h"
 #include "lib/install/fits.h"
+#include "builder/missing/kept-locks.h"
 #include "builder/missing/wanted-cells.h"
 #include "lib/state/catalog/catalog.h"
 
@@ -14,6 +15,7 @@ struct digest;
 // All zero is empty: nothing is wanted.
 struct kept_versions {
 	struct requirements packages, pins;
+	struct kept_locks locks;
 	struct branches branches;
 	struct wanted_cells wanted; // of branches, where the Pythons of a platform are known
 	char *trouble;              // why it is not known what is wanted; NULL: it is
@@ -46,7 +48,7 @@ struct kept_file {
 	bool is_gone;        // it is not on the disk, so it is nobody's choice
 	const char *kept_by; // result, in text: what wants its version; NULL: nothing does
 };
-// Finds out which of the files of one project are wanted: by kept_versions_pin(), or because pip takes their version for
+// Finds out which of the files of one project are wanted: by a lock, by kept_versions_pin(), or because pip takes their version for
 // a branch, in any of its environments, from all these files or from those of its platform, with sdists or without.
 void kept_versions_mark(struct kept_versions *k, const char *project, struct kept_file *file, size_t files,
 	struct arena *text);

@@ -27,6 +27,7 @@ struct purge_candidate {
 struct purge_state {
 	struct operation *operation;
 	const struct policy *policy;
+	struct kept_locks locks;
 	const struct purge_options *options;
 	struct purge_result *result;
 	struct upstreams *upstreams;
@@ -42,6 +43,7 @@ struct purge_state {
 
 static void purge_state_release(struct purge_state *p)
 {
+	kept_locks_release(&p->locks);
 	arena_release(&p->text);
 	tombstones_release(&p->tombstones);
 	upstreams_free(p->upstreams);
@@ -82,6 +84,13 @@ static const char *find_project_of_file(struct purge_state *p, const struct tomb
 	return f->file.project ? f->file.project : by_name ? arena_strdup(&p->text, by_name) : "";
 }
 
+// A lock that names the bytes; NULL: none does.
+static const char *find_lock(struct purge_state *p, const struct tombstones_file *f)
+{
+	const char *lock = kept_locks_find(&p->locks, f->file.sha256);
+	return lock ? arena_printf(&p->text, KEPT_LOCKS_WORDS, lock) : NULL;
+}
+
 // What pins a version that a view no longer keeps; NULL: nothing does. Upstream need not have it.
 static const char *find_list(struct purge_state *p, const struct tombstones_file *f)
 {
@@ -112,7 +121,9 @@ static int find_candidates(struct purge_state *p, struct err *e)
 		p->candidate[i] = (struct purge_candidate){.file = f,
 			.project = find_project_of_file(p, f),
 			.is_own = is_expired || is_tombstone_of(&stone, TOMBSTONE_RETIRED),
-			.reason = is_expired ? find_list(p, f) : NULL};
+			.reason = find_lock(p, f)};
+		if (!p->candidate[i].reason && is_expired)
+			p->candidate[i].reason = find_list(p, f);
 		p->candidate[i].is_purgeable = p->candidate[i].is_own && !p->candidate[i].reason;
 	}
 	qsort(p->candidate, p->count, sizeof(*p->candidate), compare_by_project);
@@ -161,6 +172,7 @@ static int decide_project_candidates(void *ctx, const struct upstream_answer *an
 				.mtime = f->mtime_ns / 1000000000,
 				.requires_python = f->requires_python,
 				.refusal = f->refusal,
+				.lock = kept_locks_find(&p->locks, f->file.sha256),
 				.was_downloaded = policy_was_downloaded(p->policy, p->downloads, f->file.platform->name,
 					f->file.filename, p->now)};
 			verdict_decide(&policy, f->file.platform, &file, &upstream, p->now, &v);
@@ -254,8 +266,8 @@ int purge(struct operation *x, const struct config *c, const struct policy *poli
 	CLEANUP(purge_state_release)
 	struct purge_state p = {
 		.operation = x, .policy = policy, .options = options, .result = out, .now = clock_wall_seconds()};
-	if (pins_sync(c, x->catalog, e) < 0 || find_candidates(&p, e) < 0 || ask_upstream(&p, c, e) < 0 ||
-		purge_candidates(&p, &trouble, e) < 0)
+	if (pins_sync(c, x->catalog, e) < 0 || kept_locks_read(c, NULL, &p.locks, e) < 0 ||
+		find_candidates(&p, e) < 0 || ask_upstream(&p, c, e) < 0 || purge_candidates(&p, &trouble, e) < 0)
 		return -1;
 	if (trouble.kind)
 		*e = trouble;

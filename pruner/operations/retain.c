@@ -213,7 +213,7 @@ static int find_keepers(const struct retain_pass *p, struct ending_files *all, s
 	return 0;
 }
 
-// A pin, a list or a branch (a file that another platform hides is not among those that the view's decision knows), or a
+// A pin, a lock, a list or a branch (a file that another platform hides is not among those that the view's decision knows), or a
 // freeze.
 static int find_reason_to_stay(const struct retain_pass *p, struct ending_files *all, struct ending_file *f, struct err *e)
 {
@@ -226,6 +226,11 @@ static int find_reason_to_stay(const struct retain_pass *p, struct ending_files 
 		return -1;
 	if (view) {
 		f->why_kept = arena_printf(&all->text, PINS_WORDS, view);
+		return 0;
+	}
+	const char *lock = kept_locks_find(&p->state->kept.locks, f->file.sha256);
+	if (lock) {
+		f->why_kept = arena_printf(&all->text, KEPT_LOCKS_WORDS, lock);
 		return 0;
 	}
 	if (version_parse(str_from(f->version), &version, e) < 0)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "builder/missing/kept-locks.h"
 #include "lib/base/strset.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-row.h"
@@ -91,6 +92,33 @@ static bool has_tombstone(const struct tombstones *done, const struct tombstones
 	return false;
 }
 
+// Before anything is done.
+static int check_retired_locks(struct retire_state *r, const struct config *c, struct err *e)
+{
+	size_t count = 0;
+	const char *path = NULL, *filename = NULL;
+	CLEANUP(kept_locks_release) struct kept_locks locks = {0};
+	if (r->options->forces)
+		return 0;
+	if (kept_locks_read(c, NULL, &locks, e) < 0 || find_files(r, e) < 0)
+		return -1;
+	for (size_t i = 0; i < r->found.count; i++) {
+		const struct operation_file *f = &r->found.item[i].file;
+		const char *lock = kept_locks_find(&locks, f->sha256);
+		count += lock != NULL;
+		filename = lock && !path ? f->filename : filename;
+		path = path ? path : lock;
+	}
+	if (count)
+		return err_set(e, ERR_CONFLICT,
+			"lock files name %zu of its files, %s first (" KEPT_LOCKS_WORDS
+			"): installs from them would fail. Nothing was done: --force retires it nevertheless",
+			count, filename, path);
+	tombstones_release(&r->found); // it is read again when no file can be added any more
+	strset_release(&r->projects);
+	return 0;
+}
+
 // --- retiring ---
 
 static int retire_file(struct retire_state *r, size_t i, struct err *e)
@@ -148,7 +176,7 @@ int retire(struct operation *x, const struct config *c, const struct platform *p
 	if (!p->id)
 		return err_set(e, ERR_NOT_FOUND, "platform %s is not in the catalog: run wheelcache index first",
 			p->name);
-	if (freeze_platform(&r, e) < 0 || find_files(&r, e) < 0 ||
+	if (check_retired_locks(&r, c, e) < 0 || freeze_platform(&r, e) < 0 || find_files(&r, e) < 0 ||
 		tombstones_load(&refused, x->store, x->catalog, &wanted, e) < 0)
 		return -1;
 	r.is_unlisted = ARENA_NEW(&r.text, bool, r.found.count);

@@ -218,6 +218,7 @@ static int decide_file(void *ctx, const struct catalog_candidate *file, struct e
 		.refusal = file->refusal,
 		.was_downloaded = policy_was_downloaded(x->policy, x->downloads, on->name, file->filename, x->now),
 		.view = view,
+		.lock = kept_locks_find(&x->policy->locks, file->sha256),
 	};
 	verdict_decide(x->policy, on, &ours, &x->upstream_says, x->now, &v);
 	if (v.removes && view_losses_has_verdict(verdict_name[v.kind]))
@@ -470,6 +471,8 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 		jsondoc_put_str(doc, "packages", c->prune_packages);
 	if (c->prune_constraints)
 		jsondoc_put_str(doc, "constraints", c->prune_constraints);
+	if (c->prune_locks)
+		jsondoc_put_str(doc, "locks", c->prune_locks);
 	jsondoc_write(doc, 0, &text);
 	out->head.policy = arena_copy(&out->text, buf_view(&text));
 	return upstreams_new(c, &x.upstreams, e) < 0 || pins_sync(c, catalog, e) < 0 ? -1 : make_plan(&x, e);

@@ -23,6 +23,7 @@ const char *const verdict_name[VERDICT_COUNT] = {
 
 const char *const verdict_why_name[VERDICT_WHY_COUNT] = {
 	[VERDICT_IN_VIEW] = "in-view",
+	[VERDICT_LOCKED] = "locked",
 	[VERDICT_LISTED] = "listed",
 	[VERDICT_PINNED] = "pinned",
 	[VERDICT_TOO_YOUNG] = "too-young",
@@ -114,6 +115,11 @@ static bool decide_not_asked(struct decision *q, const char *option)
 static bool check_in_view(struct decision *q)
 {
 	return q->file->view && decide_keep(q, VERDICT_IN_VIEW, PINS_WORDS, q->file->view);
+}
+
+static bool check_locked(struct decision *q)
+{
+	return q->file->lock && decide_keep(q, VERDICT_LOCKED, KEPT_LOCKS_WORDS, q->file->lock);
 }
 
 static bool check_corrupt(struct decision *q)
@@ -327,6 +333,7 @@ static bool check_needed(struct decision *q)
 // In this order: the first step that returns true decides.
 static bool (*const steps[])(struct decision *q) = {
 	check_in_view,
+	check_locked,
 	check_corrupt,
 	check_name,
 	check_listed,

@@ -28,6 +28,7 @@ extern const char *const verdict_name[VERDICT_COUNT]; // "keep", "off-list", …
 enum verdict_why {
 	VERDICT_REMOVES, // it is removed
 	VERDICT_IN_VIEW,
+	VERDICT_LOCKED,
 	VERDICT_LISTED,
 	VERDICT_PINNED,
 	VERDICT_TOO_YOUNG,
@@ -57,6 +58,7 @@ struct verdict_file {
 	const char *refusal;         // why it is quarantined; NULL: it is not
 	bool was_downloaded;         // policy_was_downloaded
 	const char *view;            // one whose membership has it (pins_find); NULL: none
+	const char *lock;            // the path of a lock that names it (kept_locks_find); NULL: none
 };
 
 // Upstream's side of one project, for all of its files on all platforms. One thread at a time.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file that a view with a membership has is pruned by no command."""
+"""A file that a view with a membership has, or a lock file names, is pruned by no command."""
+import hashlib
 import json
 
 import pytest
@@ -161,3 +162,73 @@ def test_lost_member_is_told_of(at, serve):
     assert b'wheelcache_view_lost_files{view="tested"} 1\n' in server.get("/-/metrics").body
     done = tool(at, "doctor")
     assert f"view tested has lost 1 released file, first {PLATFORM}/{FIRST}" in done.stdout, done.stdout
+
+
+# --- lock files ---
+
+def lock(at, *files, text="", extra=""):
+    """[prune] locks has requirements with the hashes of these files, and a name that is not here."""
+    path = at.config.parent / "locks" / "requirements.txt"
+    path.parent.mkdir(exist_ok=True)
+    digests = [hashlib.sha256((at.store / PLATFORM / "s" / "six" / one).read_bytes()).hexdigest() for one in files]
+    path.write_text(text or "six==1.1 " + " ".join(f"--hash=sha256:{one}" for one in digests) + "\nother==1 --hash=sha256:" + "0" * 64 + "\n")
+    config = at.config.read_text()
+    if "locks =" not in config:
+        assert "[prune]" in config
+        at.config.write_text(config.replace("[prune]\n", f"[prune]\nlocks = {path.parent}/*.txt {extra}\n", 1))
+    return path
+
+
+def test_plan_keeps_what_a_lock_names(at):
+    path = lock(at, SECOND)
+    entry = next(one for one in at.plan()["files"] if one["filename"] == SECOND)
+    assert (entry["verdict"], entry["why"], entry["reason"]) == ("keep", "locked", f"locked by {path}")
+    at.apply()
+    assert at.unlisted() == at.covered[2:]
+
+
+def test_a_new_lock_makes_a_plan_old(at):
+    at.plan()
+    lock(at, SECOND)
+    done = tool(at, "prune", "apply", at.plan_path)
+    assert done.returncode == 1 and not at.unlisted(), done.stdout + done.stderr
+
+
+def test_purge_leaves_what_a_lock_names(at):
+    at.plan()
+    at.apply()
+    path = lock(at, SECOND)
+    done = at.purge()
+    assert f"kept {SECOND}: locked by {path}" in done.stdout
+    assert SECOND in at.there() and at.covered[2] not in at.there()
+
+
+def test_retirement_and_remove_need_force(at):
+    path = lock(at, SECOND)
+    promote(at, removes=[FIRST])
+    done = tool(at, "platform", "retire", PLATFORM)
+    assert done.returncode == 1 and f"name 1 of its files, {SECOND} first (locked by {path})" in done.stderr
+    assert not at.unlisted() and not (at.store / PLATFORM / ".wheelcache-frozen").exists()
+    done = tool(at, "remove", "--reason", "why", SECOND)
+    assert done.returncode == 1 and f"{SECOND} is locked by {path}" in done.stderr and not at.unlisted()
+    assert tool(at, "remove", "--reason", "why", "--force", SECOND).returncode == 0
+    assert at.unlisted() == [SECOND]
+    done = tool(at, "platform", "retire", "--grace", "0s", "--force", PLATFORM)
+    assert done.returncode == 0, done.stderr
+    assert len(at.unlisted()) == 10 and SECOND in at.there()
+
+
+@pytest.mark.parametrize("command", [("prune", "plan"), ("prune", "purge"), ("platform", "retire", PLATFORM),
+                                     ("remove", "--reason", "x", SECOND)])
+@pytest.mark.parametrize("text, extra, why", [
+    ("six==1.1 --hash=sha256:00\n", "", "requirements.txt:1: \"sha256:00\" is no SHA-256"),
+    ("", "/no/such/*.lock", "[prune] locks: no file matches /no/such/*.lock"),
+    ("", "/no/such/uv.lock", "[prune] locks: /no/such/uv.lock"),
+    ("\n", "", "requirements.txt:1: no lock: it names no project"),
+])
+def test_a_lock_that_cannot_be_read_stops_all(at, command, text, extra, why):
+    """What it names is not known."""
+    lock(at, SECOND, text=text, extra=extra)
+    done = tool(at, *command)
+    assert done.returncode in (1, 2) and why in done.stderr, done.stderr
+    assert not at.unlisted()

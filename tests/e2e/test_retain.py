@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`wheelcache retain`: versions that a view no longer keeps end, and no environment loses its last one."""
+import hashlib
 import json
 import os
 
@@ -46,6 +47,22 @@ def test_young_versions_stay(at):
     assert at.versions() == ["1.10", "1.8", "1.9"]
     assert at.retain("--now", day(at.now + 20 * DAY))["ended"] == 1
     assert at.versions() == ["1.10", "1.9"]
+
+
+def test_what_a_lock_names_stays(at):
+    lock = at.config.parent / "requirements.txt"
+    sha256 = hashlib.sha256((at.store / JAMMY / "foo" / wheel("1.7")).read_bytes()).hexdigest()
+    lock.write_text(f"foo==1.7 --hash=sha256:{sha256}\n")
+    at.configure("keep-versions = 2\n", f"[prune]\nlocks = {lock}\n")
+    view = at.retain()
+    assert f"locked by {lock}" in json.dumps(view)
+    assert at.versions(JAMMY) == ["1.10", "1.7", "1.9"]
+    lock.write_text("foo==1.7 --hash=sha256:00\n")
+    at.retain(code=1)
+    assert "1.7" in at.versions(JAMMY) and "no SHA-256" in at.error
+    lock.write_text(f"foo==1.9 --hash=sha256:{sha256[::-1]}\n")
+    at.retain()
+    assert at.versions(JAMMY) == ["1.10", "1.9"]
 
 
 def test_dry_run_changes_nothing(at):

@@ -183,6 +183,8 @@ const struct config_option config_table[] = {
 		"The list of packages that are always kept; etc/packages.list shows its format. Default: none."),
 	ROW("prune", "constraints", &config_type_paths, config, prune_constraints, 0, NULL, RELOAD,
 		"Constraints files whose pinned versions are kept, also in indented lines. Default: none."),
+	ROW("prune", "locks", &config_type_paths, config, prune_locks, 0, NULL, RELOAD,
+		"Lock files (paths and globs), also in indented lines. A file that one names by hash stays. Default: none."),
 	ROW("prune", "min-age", &config_type_seconds, config, prune_min_age, 0, "2d", RELOAD,
 		"A file that is younger than this is kept."),
 	ROW("prune", "upstream-min-age", &config_type_seconds, config, prune_upstream_min_age, 0, "1d", RELOAD,

@@ -115,6 +115,7 @@ struct config {
 	// [prune]
 	char *prune_packages;    // a path; NULL: none
 	char *prune_constraints; // paths with single blanks between; NULL: none
+	char *prune_locks;       // paths and globs of lock files, likewise
 	uint64_t prune_min_age, prune_upstream_min_age, prune_downloaded, prune_grace; // seconds
 	uint64_t prune_max_files, prune_max_bytes, prune_max_failures;                 // per cent
 	char *prune_redirect; // "identical", "superseded" (those too), "no"

@@ -138,7 +138,7 @@ def local_file(dice, place, project, versions):
     return {"filename": file_name(dice, place, project, versions), "sha256": sha256(dice), "mtime": dice.now - age,
             "requires-python": dice.choice(REQUIRES), "corrupt": "truncated" if dice.maybe(0.02) else None,
             "downloaded": dice.now - dice.choice([4, 20, 60]) * DAY if dice.maybe(0.1) else 0,
-            "view": "tested" if dice.maybe(0.03) else None}
+            "view": "tested" if dice.maybe(0.03) else None, "lock": "uv.lock" if dice.maybe(0.03) else None}
 
 
 def local_files(dice, place, project, versions):
@@ -308,7 +308,7 @@ def _smaller(case):
     for at, file in enumerate(case["files"]):
         if len(case["files"]) > 1:
             yield changed(lambda one, at=at: one["files"].pop(at))
-        for key, nothing in (("requires-python", None), ("downloaded", 0), ("view", None), ("mtime", NOW - 30 * DAY)):
+        for key, nothing in (("requires-python", None), ("downloaded", 0), ("view", None), ("lock", None), ("mtime", NOW - 30 * DAY)):
             if file[key] != nothing:
                 yield changed(lambda one, at=at, key=key, nothing=nothing: one["files"][at].update({key: nothing}))
     if case["upstream"].get("page", "").startswith("{"):

@@ -262,6 +262,8 @@ class Judge:
         """The verdicts that need no upstream."""
         if file["view"]:
             return Verdict("keep", False, "in-view")
+        if file["lock"]:
+            return Verdict("keep", False, "locked")
         if file["corrupt"]:
             return Verdict("corrupt", self.policy["corrupt"], "not-asked")
         if is_listed(self.case, name):

@@ -21,7 +21,7 @@ SEEDS = randomcase.seeds("VERDICT_SEEDS", MANY)
 SHOWN = 5
 MUST_OCCUR = {  # at least this often in MANY seeds, or the generator makes too few cases
     "duplicate": 100, "superseded": 300, "pure": 3, "off-list": 15, "unusable": 30, "corrupt": 5, "not-asked": 100, "listed": 50,
-    "pinned": 50, "no-profile": 10, "not-covered": 200, "sdist": 50, "too-young": 100, "downloaded": 10, "in-view": 10, "upstream-absent": 10,
+    "pinned": 50, "no-profile": 10, "not-covered": 200, "sdist": 50, "too-young": 100, "downloaded": 10, "in-view": 10, "locked": 10, "upstream-absent": 10,
     "upstream-too-young": 50, "upstream-unknown": 50, "yanked-upstream": 20,
     "name-taken-over": 50}
 

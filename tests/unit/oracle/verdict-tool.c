@@ -9,7 +9,7 @@
 //      "oldest":SECONDS|0 (of our files of the project),
 //      "upstream":{"result":"known|absent|timeout|…","type":CONTENT-TYPE,"page":TEXT},
 //      "files":[{"filename","sha256","mtime":SECONDS,"requires-python":TEXT|null,"corrupt":REASON|null,
-//       "downloaded":SECONDS|0,"view":NAME|null}]}
+//       "downloaded":SECONDS|0,"view":NAME|null,"lock":PATH|null}]}
 //     {"verdicts":[{"filename","verdict","removes":bool,"why":CODE|null,"reason","identical":bool|null,
 //      "environments":{"3.11":"file"}}]}
 #include <stdio.h>
@@ -191,6 +191,7 @@ static struct jsondoc *decide(const struct verdict_case *a, const struct jsondoc
 		.refusal = jsondoc_get_str(from, "corrupt"),
 		.was_downloaded = downloaded && a->now - downloaded <= a->policy.downloaded,
 		.view = jsondoc_get_str(from, "view"),
+		.lock = jsondoc_get_str(from, "lock"),
 	};
 	verdict_decide(&a->policy, &a->platform, &file, &a->upstream, a->now, &v);
 	struct jsondoc *one = answer_of(&v, filename);

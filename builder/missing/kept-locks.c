@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/missing/kept-locks.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/domain/lock/lock-read.h"
+
+struct kept_hash {
+	uint8_t sha256[SHA256_SIZE];
+	const char *path; // in text
+};
+
+static int read_lock(struct kept_locks *k, const char *path, struct err *e)
+{
+	CLEANUP(lock_release) struct lock l = {0};
+	if (lock_read(path, &l, e) < 0)
+		return -1;
+	const char *name = arena_copy(&k->text, str_from(path));
+	for (size_t i = 0; i < l.files; i++) {
+		if (!l.file[i].has_sha256)
+			continue;
+		GROW(k->hash, k->count, k->room);
+		struct kept_hash *h = &k->hash[k->count++];
+		h->path = name;
+		memcpy(h->sha256, l.file[i].sha256, SHA256_SIZE);
+	}
+	return 0;
+}
+
+// A folder that is not there has no file; one that cannot be read may have some.
+static int on_lock_folder_error(const char *path UNUSED, int error)
+{
+	return error != ENOENT && error != ENOTDIR;
+}
+
+// A name without a pattern leads to itself, so that an error says why it cannot be read.
+static int read_locks(struct kept_locks *k, const char *pattern, size_t *files, struct err *e)
+{
+	CLEANUP(globfree) glob_t found = {0};
+	int result = glob(pattern, strpbrk(pattern, "*?[") ? 0 : GLOB_NOCHECK, on_lock_folder_error, &found);
+	if (result == GLOB_NOMATCH)
+		return err_set(e, ERR_USAGE, "no file matches %s", pattern);
+	if (result)
+		return err_set(e, ERR_IO, "%s: a folder of it cannot be read", pattern);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		if (++*files > LIMIT_BRANCH_FILES)
+			return err_set(e, ERR_USAGE, "more than %d files", LIMIT_BRANCH_FILES);
+		if (read_lock(k, found.gl_pathv[i], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+	const struct kept_hash *left = a, *right = b;
+	int order = memcmp(left->sha256, right->sha256, SHA256_SIZE);
+	return order ? order : strcmp(left->path, right->path);
+}
+
+int kept_locks_read(const struct config *c, struct digest *d, struct kept_locks *out, struct err *e)
+{
+	size_t files = 0;
+	*out = (struct kept_locks){0};
+	for (struct str rest = str_from(c->prune_locks ? c->prune_locks : ""); rest.len;) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *pattern = xstrndup(word.ptr, word.len);
+		if (read_locks(out, pattern, &files, e) < 0)
+			return err_prefix(e, "[prune] locks: ");
+	}
+	if (out->count)
+		qsort(out->hash, out->count, sizeof(*out->hash), compare_hashes);
+	uint64_t count = out->count;
+	if (d)
+		digest_add(d, &count, sizeof(count));
+	for (size_t i = 0; d && i < out->count; i++)
+		digest_add(d, out->hash[i].sha256, SHA256_SIZE);
+	return 0;
+}
+
+void kept_locks_release(struct kept_locks *k)
+{
+	free(k->hash);
+	arena_release(&k->text);
+	*k = (struct kept_locks){0};
+}
+
+static int compare_with_hash(const void *sha256, const void *hash)
+{
+	return memcmp(sha256, ((const struct kept_hash *)hash)->sha256, SHA256_SIZE);
+}
+
+const char *kept_locks_find(const struct kept_locks *k, const uint8_t *sha256)
+{
+	const struct kept_hash *found =
+		sha256 && k->count ? bsearch(sha256, k->hash, k->count, sizeof(*k->hash), compare_with_hash) : NULL;
+	return found ? found->path : NULL;
+}
