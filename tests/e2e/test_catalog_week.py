@@ -28,6 +28,16 @@ CHANGING = [(re.compile(pattern), word) for pattern, word in (
     (r"(?m)^ +(from (upstream|both) |the last plan: ).*\n", ""), (r"(?m)^ .* (added|unchanged|looked inside|hashed in .*)\n", ""))]
 
 
+def hours_pass(catalog):
+    """All that came, and all answers of upstream, are an hour older; the next transaction writes the records again."""
+    with contextlib.closing(sqlite3.connect(catalog)) as connection, connection:
+        for table, columns in ("project", ["arrived"]), ("came", ["arrived"]), ("upstream", ["asked", "fetched", "certain", "had_since"]):
+            connection.execute(f"UPDATE {table} SET " + ", ".join(f"{column} = {column} - 3600" for column in columns))
+        connection.execute("UPDATE came SET saved = 0")
+        for name, number in connection.execute("SELECT name, substr(name, instr(name, ' ') + 1) FROM came WHERE instr(name, ' ')").fetchall():
+            connection.execute("UPDATE came SET name = ? WHERE name = ?", (name.replace(number, str(int(number) - 3600)), name))
+
+
 class Week:
     """A site in a folder, and what its commands say. loses: the databases are deleted before each of them."""
 
@@ -102,7 +112,17 @@ def week_of_a_store(week, upstream):
         return [post(server, f"/upload/{JAMMY}/", form_of(path), token=token).status, server.get(f"/files/{JAMMY}/o/ours/{path.name}").status,
                 server.get(f"/files/{JAMMY}/six/six-1.0-py3-none-any.whl").status]
 
+    def first_page_of_both(server):
+        """When our file comes, the index says by its answer alone that it has the project too: it tells no times."""
+        return server.get("/simple/both/").body
+
+    upstream.add("both", "both-9.0-py3-none-any.whl")
+    del upstream.pages["both"]["both-9.0-py3-none-any.whl"]["upload-time"]
     week.serve(upload)
+    week.wheel("1.0", "both")
+    week.serve(first_page_of_both)
+    hours_pass(week.catalog)
+    week.wheel("1.0", "next")
     week.wheel("1.9", days=90)  # as cp -p: it comes today
     week.wheel("2.0")
     week.run("index")
@@ -126,9 +146,13 @@ def week_of_a_store(week, upstream):
     week.run("prune", "purge", "--grace", "0")
     week.run("platform", "retire", "--reason", "no machines", BOOKWORM)
     week.run("token", "revoke", re.search(r"\b[0-9a-f]{8}\b", serving.run("token", "list", "--config", week.config).stdout).group())
+    week.serve(upload)
     for words in ["token", "list"], ["log"], ["explain", "six"], ["usage", "--by", "project"], ["check", "--all"]:
         week.run(*words)
     week.lose()
+    names = week.catalog.with_name("catalog.db.ours").read_text().split()[::2]
+    assert "late" in names and "both" not in names
+    week.said.append(("ours", sorted(names)))
     with contextlib.closing(sqlite3.connect(week.catalog)) as connection:
         week.said.append(("told", connection.execute("SELECT view, ended, ending, stale, doubt FROM retained").fetchall()))
     assert week.said[-1][1]
@@ -179,7 +203,7 @@ def test_week_of_builds(tmp_path):
     assert [(words, before, after) for (words, before), (_, after) in zip(*said, strict=True) if before != after] == []
 
 
-PAGES = ["/staging/simple/six/", "/tested/simple/six/", f"/{JAMMY}/simple/", "/simple/ours/", "/simple/late/", f"/{JAMMY}/simple/six/"]
+PAGES = ["/simple/both/", "/staging/simple/six/", "/tested/simple/six/", f"/{JAMMY}/simple/", "/simple/ours/", "/simple/late/", f"/{JAMMY}/simple/six/"]
 
 
 def test_week_of_a_store(tmp_path):
@@ -273,16 +297,6 @@ def test_catalog_that_is_deleted_while_a_server_runs(tmp_path):
 
 
 ARRIVALS = "SELECT filename, arrived FROM file UNION SELECT name, arrived FROM project ORDER BY 1"
-
-
-def hours_pass(catalog):
-    """All that came, and all answers of upstream, are an hour older; the next transaction writes the records again."""
-    with contextlib.closing(sqlite3.connect(catalog)) as connection, connection:
-        for table, columns in ("project", ["arrived"]), ("came", ["arrived"]), ("upstream", ["asked", "fetched", "certain", "had_since"]):
-            connection.execute(f"UPDATE {table} SET " + ", ".join(f"{column} = {column} - 3600" for column in columns))
-        connection.execute("UPDATE came SET saved = 0")
-        for name, number in connection.execute("SELECT name, substr(name, instr(name, ' ') + 1) FROM came WHERE instr(name, ' ')").fetchall():
-            connection.execute("UPDATE came SET name = ? WHERE name = ?", (name.replace(number, str(int(number) - 3600)), name))
 
 
 @pytest.mark.parametrize("is_gone", [False, True], ids=["there", "gone"])
