@@ -7,7 +7,10 @@
 #include "lib/base/mem.h"
 #include "server/http/fair-queue.h"
 
-enum { POOL_THREADS = 4 };
+enum {
+	POOL_THREADS = 4,
+	BODY_THREADS = 8, // of those with places, which wait for the disk: an upload of a new project syncs five times
+};
 
 struct worker_pool {
 	struct thread_pool *threads;
@@ -56,8 +59,9 @@ struct worker_pools *worker_pools_new(const char *name, unsigned searches, const
 	for (size_t i = 0; i < WORKER_POOL_COUNT; i++) {
 		struct worker_pool *pool = &l->pool[i];
 		bool has_queue = i >= WORKER_POOLS;
-		pool->threads = thread_pool_new(
-			has_queue ? searches + FAIR_QUEUE_SPARE : POOL_THREADS, THREAD_POOL_FIRST_IN_FIRST_OUT, name);
+		unsigned plain = places ? BODY_THREADS : POOL_THREADS;
+		pool->threads =
+			thread_pool_new(has_queue ? searches + FAIR_QUEUE_SPARE : plain, THREAD_POOL_FIRST_IN_FIRST_OUT, name);
 		const struct fair_queue_options options = {
 			.under_way = searches,
 			.waiting = LIMIT_SEARCHES_WAITING,

@@ -36,12 +36,17 @@ static void go_through(void *job)
 	atomic_fetch_sub(&at.inside, 1);
 }
 
-static struct worker_pools *begin_many(unsigned searches)
+static struct worker_pools *begin_with(unsigned searches, const struct share_options *places)
 {
 	memset(&at, 0, sizeof(at));
 	pthread_mutex_init(&at.gate, NULL);
 	pthread_mutex_lock(&at.gate);
-	return worker_pools_new("test", searches, NULL);
+	return worker_pools_new("test", searches, places);
+}
+
+static struct worker_pools *begin_many(unsigned searches)
+{
+	return begin_with(searches, NULL);
 }
 
 static struct worker_pools *begin(void)
@@ -217,6 +222,20 @@ static void other_pools_refuse_nothing(void **state UNUSED)
 	assert_int_equal(at.begun, MOST);
 }
 
+// Eight uploads to one platform wait for the disk together, not four behind four.
+static void bodies_wait_for_the_disk_together(void **state UNUSED)
+{
+	enum { UPLOADS = 8, PATIENT_MS = 60000 };
+	struct worker_pools *l = begin_with(1, &(struct share_options){.most = UPLOADS});
+	static char a[] = "a";
+	for (int i = 0; i < UPLOADS; i++)
+		assert_true(submit(worker_pools_pick(l, 0), "192.0.2.1", go_through, a));
+	for (int i = 0; i < PATIENT_MS && atomic_load(&at.inside) < UPLOADS; i++)
+		usleep(1000);
+	assert_int_equal(atomic_load(&at.inside), UPLOADS);
+	end(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +247,7 @@ int main(void)
 		cmocka_unit_test(alone_an_address_has_all_threads),
 		cmocka_unit_test(waiting_jobs_are_shared),
 		cmocka_unit_test(other_pools_refuse_nothing),
+		cmocka_unit_test(bodies_wait_for_the_disk_together),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
