@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/common/output.h"
+#include "cli/locked-output.h"
 #include "cli/common/progress.h"
 #include "cli/common/command.h"
 #include "builder/missing/missing-json.h"
@@ -24,6 +26,8 @@ struct missing_command {
 	const struct missing_form *form;
 	struct missing_shard shard;
 	bool checks; // --check
+	struct session_list locks, groups, extras;
+	bool has_no_dev;
 	struct progress progress;
 };
 
@@ -190,6 +194,71 @@ static int take_view(struct missing_command *x, struct err *e)
 	return 0;
 }
 
+static int check_lock_line(struct missing_command *x, struct err *e)
+{
+	const bool is_for_builds = !x->form->is_report;
+	const char *other = x->options.branch       ? "branch"
+			    : x->rebuild            ? "rebuild"
+			    : x->options.wants_pure ? "pure"
+						    : NULL;
+	if (!x->locks.count && (x->groups.count || x->extras.count || x->has_no_dev))
+		return err_set(e, ERR_USAGE, "--group, --extra and --no-dev are for --lock");
+	if (x->locks.count && (is_for_builds || other))
+		return err_set(e, ERR_USAGE, "--lock cannot be combined with --%s%s", is_for_builds ? "format " : other,
+			is_for_builds ? x->form->name : "");
+	if (x->groups.count && x->has_no_dev)
+		return err_set(e, ERR_USAGE, "--group and --no-dev exclude each other");
+	return 0;
+}
+
+// The words behind --lock are its files, but for a folder at the end, which is the STORE.
+static void take_store_behind_locks(struct missing_command *x)
+{
+	const char *last = x->locks.count > 1 ? x->locks.item[x->locks.count - 1] : NULL;
+	struct stat at;
+	if (!last || stat(last, &at) < 0 || !S_ISDIR(at.st_mode))
+		return;
+	session_take_store(&x->s, last);
+	x->locks.count--;
+}
+
+static int put_result(struct missing_command *x, struct err *e)
+{
+	struct buf *out = &x->s.out;
+	if (x->s.output && output_write_file("--output", x->s.output, buf_view(out), e) < 0)
+		return -1;
+	if (x->s.output)
+		buf_clear(out);
+	return 0;
+}
+
+static int run_missing_locks(struct missing_command *x, struct err *e)
+{
+	struct session *s = &x->s;
+	CLEANUP(locked_files_release) struct locked_files found = {0};
+	const struct marker_choice choice = {
+		.all_extras = !x->extras.count,
+		.all_groups = !x->groups.count && !x->has_no_dev,
+		.extra = x->extras.item,
+		.extras = x->extras.count,
+		.group = x->groups.item,
+		.groups = x->groups.count,
+	};
+	progress_begin(&x->progress, !s->is_quiet);
+	int result = locked_files_find(&s->config, &s->store, s->catalog, x->locks.item, x->locks.count, &choice,
+		&x->options, &found, e);
+	progress_end(&x->progress);
+	if (result < 0)
+		return -1;
+	if (x->form == &forms[FORM_JSON])
+		locked_output_json(&found, &s->out);
+	else
+		locked_output_table(&found, x->options.wants_all, &s->out);
+	if (put_result(x, e) < 0)
+		return -1;
+	return x->checks && locked_output_fails(&found) ? 1 : 0;
+}
+
 // Offline nothing is written, so that the command may run where the catalog is read-only.
 static int run_missing(void *self, struct err *e)
 {
@@ -197,7 +266,8 @@ static int run_missing(void *self, struct err *e)
 	struct session *s = &x->s;
 	CLEANUP(missing_release) struct missing m = {0};
 	CLEANUP(results_cleanup) struct results *results = NULL;
-	if (check_line(x, e) < 0 ||
+	take_store_behind_locks(x);
+	if (check_line(x, e) < 0 || check_lock_line(x, e) < 0 ||
 		session_open(s, SESSION_STORE | SESSION_FIND | (s->is_offline ? SESSION_READ : SESSION_MAKE), e) < 0 ||
 		results_open_of(&s->config, s->catalog_path, false, &results, e) < 0)
 		return -1;
@@ -213,18 +283,15 @@ static int run_missing(void *self, struct err *e)
 	x->options.rebuild = x->rebuilds;
 	x->options.progress = progress_look;
 	x->options.ctx = &x->progress;
+	if (x->locks.count)
+		return run_missing_locks(x, e);
 	progress_begin(&x->progress, !s->is_quiet);
 	int result = missing_make(&s->config, &s->store, s->catalog, results, &x->options, &m, e);
 	progress_end(&x->progress);
 	if (result < 0)
 		return -1;
-	struct buf *out = &x->s.out;
-	if (x->form->write(&m, &x->shard, out, e) < 0)
+	if (x->form->write(&m, &x->shard, &s->out, e) < 0 || put_result(x, e) < 0)
 		return -1;
-	if (x->s.output && output_write_file("--output", x->s.output, buf_view(out), e) < 0)
-		return -1;
-	if (x->s.output)
-		buf_clear(out);
 	return x->checks && is_anything_missing(&m) ? 1 : 0;
 }
 
@@ -247,6 +314,11 @@ static const struct option_row options[] = {
 		TEXT(missing_command, rebuild)},
 	{"shard", '\0', "K/N", "only the K-th of N parts of the projects; not for table and json",
 		TEXT(missing_command, shard_text)},
+	{"lock", '\0', "FILE...", "what these lock files name, instead of what branches want",
+		LIST(missing_command, locks)},
+	{"group", '\0', "NAME", "of the groups of --lock only this one; several times", LIST(missing_command, groups)},
+	{"extra", '\0', "NAME", "of the extras of --lock only this one; several times", LIST(missing_command, extras)},
+	{"no-dev", '\0', NULL, "none of the groups of --lock", FLAG(missing_command, has_no_dev)},
 	{"check", '\0', NULL, "exit with 1 if anything is missing or unknown", FLAG(missing_command, checks)},
 };
 

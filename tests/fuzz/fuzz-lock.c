@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/lock/lock-wants.h"
 #include "lib/domain/machine/marker.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
@@ -41,6 +42,21 @@ static void check_lock(const struct lock *l)
 		HOLDS(marker_check(str_from(l->marker[i]), &e) == 0);
 }
 
+// What some extras and groups want, all want too.
+static void check_wants(const struct lock *l)
+{
+	struct err e = ERR_INIT;
+	const struct machine machine = {.arch = "aarch64"};
+	const struct python python = {.major = 3, .minor = 11};
+	const struct marker_choice none = {0}, all = {.all_extras = true, .all_groups = true};
+	CLEANUP(mem_free) uint64_t *some = xcalloc(l->packages + 1, sizeof(*some));
+	CLEANUP(mem_free) uint64_t *more = xcalloc(l->packages + 1, sizeof(*more));
+	HOLDS(lock_wants(l, &machine, &python, &all, more, &e) == 0);
+	HOLDS(lock_wants(l, &machine, &python, &none, some, &e) == 0);
+	for (size_t i = 0; i < l->packages; i++)
+		HOLDS(!(some[i] & ~more[i]));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_LOCK);
@@ -49,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	buf_add(&text, bytes, size);
 	if (lock_parse(&text, "f", &l, &e) == 0) {
 		check_lock(&l);
+		check_wants(&l);
 		return 0;
 	}
 	HOLDS(e.kind == ERR_INVALID || e.kind == ERR_LIMIT);

@@ -80,6 +80,7 @@ struct values {
 struct reader {
 	struct str rest;
 	const struct values *values;
+	const struct marker_choice *choice; // NULL: nothing is asked for
 	unsigned depth;
 	bool asks_micro; // a variable was read that has the micro version
 };
@@ -266,7 +267,42 @@ static int compare_names(struct str left, enum comparison op, struct str right, 
 	return compare_texts(buf_view(&a), op, buf_view(&b), holds, e);
 }
 
-static int compare(const struct side *left, enum comparison op, const struct side *right, bool *holds, struct err *e)
+// "extra-3-foo-cpu", "group-3-foo-dev", "project-3-foo": uv's names of what excludes other extras.
+static bool is_of_conflict(struct str name)
+{
+	static const char *const kinds[] = {"extra-", "group-", "project-"};
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		size_t len = strlen(kinds[i]);
+		if (str_starts(name, str_from(kinds[i])) && name.len > len && ascii_is_digit(name.ptr[len]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_chosen(struct str name, const char *const *list, size_t count)
+{
+	CLEANUP(buf_release) struct buf normal = buf_up_to(name.len), one = buf_up_to(LIMIT_MARKER);
+	name_normalize(name, &normal);
+	for (size_t i = 0; i < count; i++) {
+		buf_clear(&one);
+		name_normalize(str_from(list[i]), &one);
+		if (str_eq(buf_view(&normal), buf_view(&one)))
+			return true;
+	}
+	return false;
+}
+
+// What a comparison with an extra, extras or groups says of a choice.
+static bool holds_for_choice(const struct marker_choice *c, enum variable variable, enum comparison op, struct str name)
+{
+	bool is_group = variable == DEPENDENCY_GROUPS, is_not = op == OP_NOT_IN || op == OP_NE;
+	if (is_group ? c->all_groups : c->all_extras || is_of_conflict(name))
+		return true;
+	return is_chosen(name, is_group ? c->group : c->extra, is_group ? c->groups : c->extras) != is_not;
+}
+
+static int compare(const struct reader *r, const struct side *left, enum comparison op, const struct side *right,
+	bool *holds, struct err *e)
 {
 	enum variable variable = left->variable != NO_VARIABLE ? left->variable : right->variable;
 	if ((left->variable == NO_VARIABLE) == (right->variable == NO_VARIABLE))
@@ -276,9 +312,14 @@ static int compare(const struct side *left, enum comparison op, const struct sid
 	case KIND_SET:
 		if (right->variable == NO_VARIABLE || (op != OP_IN && op != OP_NOT_IN))
 			return err_set(e, ERR_INVALID, "the marker asks a set something else than what is in it");
-		*holds = op == OP_NOT_IN;
+		*holds = r->choice ? holds_for_choice(r->choice, variable, op, left->text) : op == OP_NOT_IN;
 		return 0;
 	case KIND_NAME:
+		if (r->choice && (op == OP_EQ || op == OP_NE)) {
+			*holds = holds_for_choice(r->choice, variable, op,
+				left->variable == NO_VARIABLE ? left->text : right->text);
+			return 0;
+		}
 		return compare_names(left->text, op, right->text, holds, e);
 	case KIND_VERSION:
 		if (op > OP_NOT_IN && compare_versions(left->text, op, right->text, holds))
@@ -303,7 +344,7 @@ static int read_atom(struct reader *r, bool *holds, struct err *e)
 		if (read_side(r, &left, e) < 0 || read_comparison_operator(r, &op, e) < 0 ||
 			read_side(r, &right, e) < 0)
 			return -1;
-		return compare(&left, op, &right, holds, e);
+		return compare(r, &left, op, &right, holds, e);
 	}
 	if (++r->depth > LIMIT_MARKER_DEPTH)
 		return err_set(e, ERR_LIMIT, "the marker's parentheses are nested more than %d deep",
@@ -346,9 +387,10 @@ static int read_or(struct reader *r, bool *holds, struct err *e)
 	return 0;
 }
 
-static int evaluate(struct str marker, const struct values *values, bool *holds, bool *asks_micro, struct err *e)
+static int evaluate(struct str marker, const struct values *values, const struct marker_choice *choice, bool *holds,
+	bool *asks_micro, struct err *e)
 {
-	struct reader r = {.rest = marker, .values = values};
+	struct reader r = {.rest = marker, .values = values, .choice = choice};
 	if (marker.len > LIMIT_MARKER)
 		return err_set(e, ERR_LIMIT, "the marker is longer than %d bytes", LIMIT_MARKER);
 	if (read_or(&r, holds, e) < 0)
@@ -358,8 +400,8 @@ static int evaluate(struct str marker, const struct values *values, bool *holds,
 	return r.rest.len ? fail(&r, "its end", e) : 0;
 }
 
-int marker_micros(struct str marker, const struct machine *machine, const struct python *python, uint64_t *micros,
-	struct err *e)
+int marker_micros_chosen(struct str marker, const struct machine *machine, const struct python *python,
+	const struct marker_choice *choice, uint64_t *micros, struct err *e)
 {
 	uint64_t mask = 0;
 	bool holds, asks_micro = true;
@@ -384,12 +426,18 @@ int marker_micros(struct str marker, const struct machine *machine, const struct
 		v->of[PYTHON_VERSION] = v->python;
 		v->of[PYTHON_FULL_VERSION] = v->full;
 		v->of[IMPLEMENTATION_VERSION] = python->is_pypy ? "" : v->full;
-		if (evaluate(marker, &values, &holds, &asks_micro, e) < 0)
+		if (evaluate(marker, &values, choice, &holds, &asks_micro, e) < 0)
 			return -1;
 		mask |= !holds ? 0 : asks_micro ? UINT64_C(1) << micro : UINT64_MAX;
 	}
 	*micros = mask;
 	return 0;
+}
+
+int marker_micros(struct str marker, const struct machine *machine, const struct python *python, uint64_t *micros,
+	struct err *e)
+{
+	return marker_micros_chosen(marker, machine, python, NULL, micros, e);
 }
 
 int marker_check(struct str marker, struct err *e)

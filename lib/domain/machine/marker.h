@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/base/err.h"
@@ -20,5 +21,15 @@
 // longer than LIMIT_MARKER, or its parentheses are nested deeper than LIMIT_MARKER_DEPTH.
 int marker_micros(struct str marker, const struct machine *machine, const struct python *python, uint64_t *micros,
 	struct err *e) MUST_CHECK;
+// Which extras and dependency groups are asked for. Names of extras are compared in normal form, of groups as written.
+struct marker_choice {
+	bool all_extras, all_groups; // whatever a marker says of them holds
+	const char *const *extra, *const *group;
+	size_t extras, groups;
+};
+// The same with a choice, which NULL is not: a marker of a lock file asks for extras (PEP 751). What uv writes for extras
+// that exclude each other ("extra-3-foo-cpu") holds: which of them is taken, only the installation knows.
+int marker_micros_chosen(struct str marker, const struct machine *machine, const struct python *python,
+	const struct marker_choice *choice, uint64_t *micros, struct err *e) MUST_CHECK;
 // Checks that the text is a marker. The same errors.
 int marker_check(struct str marker, struct err *e) MUST_CHECK;

@@ -85,6 +85,43 @@ static void what_is_no_marker(void **state UNUSED)
 	}
 }
 
+static void test_what_is_chosen_holds(void **state UNUSED)
+{
+	const char *const cli[] = {"Cli_1"}, *const dev[] = {"dev"};
+	const struct marker_choice none = {0}, all = {.all_extras = true, .all_groups = true},
+				   some = {.extra = cli, .extras = 1, .group = dev, .groups = 1};
+	static const struct {
+		const char *marker;
+		bool none, some, all;
+	} table[] = {
+		{"extra == 'cli-1'", false, true, true},
+		{"'cli.1' == extra", false, true, true},
+		{"extra != 'cli-1'", true, false, true},
+		{"extra == 'gui'", false, false, true},
+		{"'cli-1' in extras", false, true, true},
+		{"'cli-1' not in extras", true, false, true},
+		{"'dev' in dependency_groups", false, true, true},
+		{"'docs' in dependency_groups", false, false, true},
+		{"extra == 'cli-1' and sys_platform == 'win32'", false, false, false},
+		{"extra == 'gui' or sys_platform == 'linux'", true, true, true},
+		{"extra == 'extra-3-foo-cpu' and extra != 'extra-3-foo-gpu'", true, true, true},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct marker_choice *const choice[] = {&none, &some, &all};
+		const bool holds[] = {table[i].none, table[i].some, table[i].all};
+		for (size_t k = 0; k < ARRAY_SIZE(choice); k++) {
+			struct err e = ERR_INIT;
+			uint64_t micros;
+			const struct python p = {.major = 3, .minor = 12};
+			assert_int_equal(marker_micros_chosen(str_from(table[i].marker),
+						 &(struct machine){.arch = "x86_64"}, &p, choice[k], &micros, &e),
+				0);
+			if (micros != (holds[k] ? UINT64_MAX : 0))
+				fail_msg("%s with choice %zu", table[i].marker, k);
+		}
+	}
+}
+
 static enum err_kind kind_of(const struct buf *marker)
 {
 	struct err e = ERR_INIT;
@@ -116,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_markers_mean),
 		cmocka_unit_test(what_is_no_marker),
+		cmocka_unit_test(test_what_is_chosen_holds),
 		cmocka_unit_test(limits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
