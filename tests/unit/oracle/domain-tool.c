@@ -239,9 +239,10 @@ static void put_toml(const struct toml_value *v, struct buf *out)
 // 1 <the document as JSON: keys in hex, values as a letter of their kind and their text in hex>
 static void answer_toml(struct str text, struct buf *out)
 {
-	CLEANUP(mem_free) char *copy = xstrndup(text.ptr, text.len);
+	CLEANUP(mem_free) char *copy = xmalloc(text.len + 1);
 	CLEANUP(toml_release) struct toml t = {0};
 	struct err e = ERR_INIT;
+	memcpy(copy, text.ptr, text.len);
 	if (toml_read(copy, text.len, &t, &e) < 0) {
 		buf_printf(out, "0\t%s", e.msg);
 		return;
