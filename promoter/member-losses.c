@@ -137,7 +137,9 @@ static void log_losses(const struct config_view *v, const struct member_losses *
 
 static struct catalog_lost loss_row(const struct config_view *v, const struct member_loss *l)
 {
-	return (struct catalog_lost){v->name, l->platform, l->filename, l->sha256, l->since};
+	struct catalog_lost row = {v->name, l->platform, l->filename, {0}, l->since};
+	memcpy(row.sha256, l->sha256, SHA256_SIZE);
+	return row;
 }
 
 // lost, back: what this server is to tell of. Another one may have kept and told it meanwhile, and a file that is no member

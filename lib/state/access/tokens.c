@@ -106,15 +106,19 @@ static enum tokens_answer refuse_token(const struct token *t, enum token_right r
 	return TOKENS_FORBIDDEN;
 }
 
+static enum tokens_answer refuse_expired(const struct token *t, struct err *e)
+{
+	char when[CLOCK_TEXT];
+	clock_write(t->expires, when);
+	err_set(e, ERR_DENIED, "the token \"%s\" expired at %s", token_name(t), when);
+	return TOKENS_UNKNOWN;
+}
+
 static enum tokens_answer judge_token(const struct token *t, enum token_right right, const char *platform,
 	const char *project, struct err *e)
 {
-	char when[CLOCK_TEXT];
-	if (token_is_expired(t, clock_wall_seconds())) {
-		clock_write(t->expires, when);
-		err_set(e, ERR_DENIED, "the token \"%s\" expired at %s", token_name(t), when);
-		return TOKENS_UNKNOWN;
-	}
+	if (token_is_expired(t, clock_wall_seconds()))
+		return refuse_expired(t, e);
 	if (t->rights & 1u << right && token_applies(t, right, platform, project))
 		return TOKENS_GRANTED;
 	return refuse_token(t, right, platform, project, e);
@@ -230,13 +234,9 @@ static void copy_granted(const struct tokenfile *f, const uint8_t sha256[SHA256_
 // The first line that knows the secret says why it is not granted.
 static enum tokens_answer refuse_view(const struct token *t, enum token_right right, const char *view, struct err *e)
 {
-	char when[CLOCK_TEXT];
 	const char *verb = verb_of[right];
-	if (token_is_expired(t, clock_wall_seconds())) {
-		clock_write(t->expires, when);
-		err_set(e, ERR_DENIED, "the token \"%s\" expired at %s", token_name(t), when);
-		return TOKENS_UNKNOWN;
-	}
+	if (token_is_expired(t, clock_wall_seconds()))
+		return refuse_expired(t, e);
 	if (!(t->rights & 1u << right) || !view)
 		err_set(e, ERR_DENIED, "the token \"%s\" has no right to %s", token_name(t), verb);
 	else

@@ -58,9 +58,11 @@ int catalog_lost_list(struct catalog *c, const char *view, catalog_lost_fn *fn, 
 	if (q && view)
 		query_bind_text(q, 1, view);
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_lost lost = {
-			query_text(q, 0), query_text(q, 1), query_text(q, 2), query_sha256(q, 3), query_int(q, 4)};
-		if (lost.sha256 && fn(ctx, &lost, e) < 0)
+		struct catalog_lost lost = {query_text(q, 0), query_text(q, 1), query_text(q, 2), {0}, query_int(q, 4)};
+		const uint8_t *sha256 = query_sha256(q, 3);
+		if (sha256)
+			memcpy(lost.sha256, sha256, SHA256_SIZE);
+		if (sha256 && fn(ctx, &lost, e) < 0)
 			return -1;
 	}
 	return row;
@@ -140,7 +142,7 @@ static const struct jsonmap_field expected_fields[] = {
 	JSONMAP_INTEGER("newest", EXPECTED, newest),
 	JSONMAP_BOOL("silent", EXPECTED, is_silent),
 };
-#define LOST struct told_lost
+#define LOST struct catalog_lost
 static const struct jsonmap_field lost_fields[] = {
 	JSONMAP_TEXT("view", LOST, view, .limit = LIMIT_FILE_NAME),
 	JSONMAP_TEXT("platform", LOST, platform, .limit = LIMIT_FILE_NAME),
@@ -177,12 +179,9 @@ static int put_all(struct catalog *c, const struct told_record *t, struct err *e
 	for (size_t i = 0; i < t->expecteds; i++)
 		if (catalog_expected_put(c, &t->expected[i], e) < 0)
 			return -1;
-	for (size_t i = 0; i < t->losts; i++) {
-		const struct told_lost *l = &t->lost[i];
-		const struct catalog_lost row = {l->view, l->platform, l->filename, l->sha256, l->since};
-		if (catalog_lost_put(c, &row, e) < 0)
+	for (size_t i = 0; i < t->losts; i++)
+		if (catalog_lost_put(c, &t->lost[i], e) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -274,10 +273,11 @@ static int keep_lost(void *ctx, const struct catalog_lost *row, struct err *e UN
 	if (!has_room_for(t, told->losts))
 		return 0;
 	ARENA_GROW(&t->text, told->lost, told->losts, t->lost_room);
-	struct told_lost *l = &told->lost[told->losts++];
-	*l = (struct told_lost){.view = kept_text(t, row->view), .platform = kept_text(t, row->platform),
-		.filename = kept_text(t, row->filename), .since = row->since};
-	memcpy(l->sha256, row->sha256, SHA256_SIZE);
+	struct catalog_lost *l = &told->lost[told->losts++];
+	*l = *row;
+	l->view = kept_text(t, row->view);
+	l->platform = kept_text(t, row->platform);
+	l->filename = kept_text(t, row->filename);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ int catalog_expected_put(struct catalog *c, const struct catalog_expected *row, 
 
 struct catalog_lost {
 	const char *view, *platform, *filename;
-	const uint8_t *sha256;
+	uint8_t sha256[SHA256_SIZE];
 	int64_t since; // when it was noticed, seconds since 1970
 };
 typedef int catalog_lost_fn(void *ctx, const struct catalog_lost *row, struct err *e);
@@ -62,11 +62,7 @@ int catalog_retained(struct catalog *c, catalog_retained_fn *fn, void *ctx, stru
 struct told_record {
 	struct catalog_retained *retained;
 	struct catalog_expected *expected;
-	struct told_lost {
-		const char *view, *platform, *filename;
-		uint8_t sha256[SHA256_SIZE];
-		int64_t since;
-	} *lost;
+	struct catalog_lost *lost;
 	size_t retaineds, expecteds, losts;
 };
 void told_write(const struct told_record *t, struct buf *out);
