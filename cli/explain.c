@@ -106,14 +106,6 @@ static int advise_project(const struct explain_call *x, struct err *e)
 	return name ? err_advise(e, "did you mean %s?", name) : -1;
 }
 
-static bool is_owned_name(const struct session *s, const char *project)
-{
-	struct err ignored = ERR_INIT;
-	CLEANUP(owned_names_cleanup) struct owned_names *ours = NULL;
-	CLEANUP(mem_free) char *path = state_file(&s->config, s->catalog_path, STATE_FILE_OWNED_NAMES);
-	return owned_names_open(path, &ours, &ignored) == 0 && owned_names_has(ours, project);
-}
-
 // past has the storage of a view at a time.
 static const struct view *find_view(const struct explain_command *l, struct view *past, struct err *e)
 {
@@ -137,15 +129,17 @@ static int explain_project(struct explain_command *l, struct err *e)
 	struct catalog *c = s->catalog;
 	const char *project = l->project;
 	struct err ignored = ERR_INIT;
-	struct explain_call x = {.command = l, .about = {.project = project, .version = l->version}};
+	struct explain_call x = {
+		.command = l, .about = {.project = project, .version = l->version, .upstreams = s->upstreams}};
 	struct view past;
-	struct name_presence here;
+	struct owned_names *names = NULL; // of a file that cannot be read: none
+	CLEANUP(mem_free) char *path = state_file(&s->config, s->catalog_path, STATE_FILE_OWNED_NAMES);
+	if (owned_names_open(path, &names, &ignored) < 0)
+		names = NULL;
+	CLEANUP(owned_names_cleanup) struct owned_names *ours = names;
 	x.about.view = find_view(l, &past, e);
-	if (!x.about.view || name_owner_look(c, &s->site.hidden_platforms, project, &here, e) < 0)
+	if (!x.about.view || explain_find_names(&s->site, c, ours, &x.about, e) < 0)
 		return -1;
-	x.about.rule = name_rules_find(&s->site.rules, project);
-	x.about.is_ours = is_owned_name(s, project);
-	x.about.is_hidden = name_owner_is_hidden(&here);
 	CLEANUP(downloads_cleanup) struct downloads *downloads = NULL;
 	CLEANUP(mem_free) char *counts = state_file(&s->config, s->catalog_path, STATE_FILE_DOWNLOADS);
 	if (downloads_open(counts, &downloads, &ignored) == 0) // otherwise there are no counts
@@ -172,7 +166,7 @@ static int explain_project(struct explain_command *l, struct err *e)
 	if (explain_losses_read(&losses, &lost, e) < 0)
 		return -1;
 	x.about.lost = lost;
-	if (upstream_load_cached_any(s->upstreams, c, project, print_explanation, &x, e) == 0)
+	if (upstream_load_cached_any(s->upstreams, c, project, &x.about.order, print_explanation, &x, e) == 0)
 		return 0;
 	return e->kind == ERR_NOT_FOUND ? advise_project(&x, e) : -1;
 }

@@ -195,6 +195,26 @@ static void print_losses(const struct jsondoc *lost, struct buf *out)
 
 // --- files of upstream ---
 
+static void print_each_upstream(const struct jsondoc *upstream, struct buf *out)
+{
+	const struct jsondoc *each = jsondoc_get(upstream, "each"), *conflicts = jsondoc_get(upstream, "conflicts");
+	for (size_t i = 0; each && i < jsondoc_count(each); i++) {
+		const struct jsondoc *row = jsondoc_at(each, i);
+		const char *why = jsondoc_get_str(row, "why");
+		int64_t files = 0;
+		buf_printf(out, "  upstream %s: %s%s%s", jsondoc_get_str(row, "name"), jsondoc_get_str(row, "result"),
+			why ? ": " : "", why ? why : "");
+		if (jsondoc_get_int(row, "files", &files))
+			buf_printf(out, "; %lld files", (long long)files);
+		buf_putc(out, '\n');
+	}
+	for (size_t i = 0; conflicts && i < jsondoc_count(conflicts); i++) {
+		const struct jsondoc *row = jsondoc_at(conflicts, i);
+		buf_printf(out, "  %s: upstream %s has other bytes than upstream %s, whose file counts\n",
+			jsondoc_get_str(row, "filename"), jsondoc_get_str(row, "other"), jsondoc_get_str(row, "counts"));
+	}
+}
+
 static void print_upstream(const struct jsondoc *upstream, struct buf *out)
 {
 	const struct jsondoc *files = jsondoc_get(upstream, "file");
@@ -219,6 +239,7 @@ static void print_upstream(const struct jsondoc *upstream, struct buf *out)
 			"(wheels = fitting)",
 			(long long)count);
 	buf_putc(out, '\n');
+	print_each_upstream(upstream, out);
 	for (size_t i = 0; files && i < jsondoc_count(files); i++) {
 		const struct jsondoc *file = jsondoc_at(files, i);
 		const char *yanked = jsondoc_get_str(file, "yanked"),

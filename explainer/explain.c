@@ -8,6 +8,7 @@
 #include "lib/domain/text/specifier.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/store/tombstone.h"
+#include "lib/state/upstream/name-owner.h"
 #include "explainer/explain-parts.h"
 #include "lib/install/resolve.h"
 #include "lib/view/merge-upstream.h"
@@ -34,6 +35,7 @@ struct planned {
 };
 
 struct explanation {
+	const struct upstream_answer *answer;
 	const struct explain_about *about;
 	const struct view *view; // of about
 	const char *project;     // of about
@@ -301,12 +303,19 @@ static void add_upstream_files(struct explanation *x)
 static bool is_omitted(const struct explanation *x, const struct simplepage_file *f)
 {
 	bool is_shown = x->about->rule != NAME_RULE_UPSTREAM && find_shown(x, f->filename);
-	return x->view->upstream_count && !is_shown && !wheel_filter_admits(&x->view->wheels, f->filename);
+	return x->view->upstreams.count && !is_shown && !wheel_filter_admits(&x->view->wheels, f->filename);
+}
+
+static bool has_several(const struct explanation *x)
+{
+	return x->about->upstreams && upstreams_count(x->about->upstreams) > 1;
 }
 
 static struct jsondoc *upstream_file_doc(const struct explanation *x, const struct simplepage_file *f)
 {
 	struct jsondoc *out = jsondoc_object();
+	if (has_several(x))
+		jsondoc_put_str(out, "upstream", upstream_name(upstream_home(x->answer, f).upstream));
 	jsondoc_put_str(out, "filename", f->filename);
 	jsondoc_put_str(out, "url", f->url);
 	if (f->yanked)
@@ -324,6 +333,77 @@ static struct jsondoc *upstream_file_doc(const struct explanation *x, const stru
 	return out;
 }
 
+// --- each of several upstreams ---
+
+enum { CONFLICTS = 20 };
+
+struct each_upstream {
+	const char *owner;
+	struct jsondoc *row;
+};
+
+static int fill_each(void *ctx, const struct upstream_answer *one, struct err *e UNUSED)
+{
+	struct each_upstream *each = ctx;
+	if (each->owner) {
+		jsondoc_put_str(each->row, "result", upstream_result_name[UPSTREAM_PRIVATE]);
+		jsondoc_put_str(each->row, "why", each->owner);
+		return 0;
+	}
+	jsondoc_put_str(each->row, "result", upstream_result_name[one->result]);
+	jsondoc_put_known_str(each->row, "why", *one->why ? one->why : NULL);
+	jsondoc_put_known_str(each->row, "index", one->index);
+	jsondoc_put_known_time(each->row, "asked", one->asked);
+	jsondoc_put_known_time(each->row, "fetched", one->fetched);
+	if (one->stale)
+		jsondoc_put_int(each->row, "files", (int64_t)one->stale->files);
+	return 0;
+}
+
+static struct jsondoc *each_doc(const struct explanation *x, const struct upstream_answer *answer)
+{
+	struct jsondoc *out = jsondoc_array();
+	const struct config_order *order = x->view->upstreams.count ? &x->view->upstreams : &x->about->order;
+	for (size_t i = 0; i < order->count && answer->of; i++) {
+		struct err ignored = ERR_INIT;
+		size_t number = order->item[i];
+		struct each_upstream each = {x->about->owner[number], jsondoc_object()};
+		jsondoc_put_str(each.row, "name", upstream_name(upstreams_item(x->about->upstreams, number)));
+		if (upstream_report_one(x->about->upstreams, answer->of, number, order->is_together, fill_each, &each,
+			    &ignored) == 0)
+			jsondoc_add(out, each.row);
+	}
+	return out;
+}
+
+struct conflict_rows {
+	const struct explanation *x;
+	struct jsondoc *rows;
+};
+
+static void add_conflict(void *ctx, const char *filename, const char *first, const char *other)
+{
+	struct conflict_rows *c = ctx;
+	if (jsondoc_count(c->rows) >= CONFLICTS || !matches_request(c->x, filename, false))
+		return;
+	struct jsondoc *row = jsondoc_object();
+	jsondoc_set(row, "filename:s counts:s other:s", filename, first, other);
+	jsondoc_add(c->rows, row);
+}
+
+static void put_each_answer(const struct explanation *x, const struct upstream_answer *answer, struct jsondoc *out)
+{
+	if (!has_several(x))
+		return;
+	struct conflict_rows conflicts = {x, jsondoc_array()};
+	jsondoc_put(out, "each", each_doc(x, answer));
+	upstream_conflicts(answer, add_conflict, &conflicts);
+	if (jsondoc_count(conflicts.rows))
+		jsondoc_put(out, "conflicts", conflicts.rows);
+	else
+		jsondoc_cleanup(&conflicts.rows);
+}
+
 static struct jsondoc *upstream_doc(const struct explanation *x, const struct upstream_answer *answer,
 	bool is_of_version)
 {
@@ -331,6 +411,7 @@ static struct jsondoc *upstream_doc(const struct explanation *x, const struct up
 	if (x->owner) {
 		jsondoc_put_str(out, "result", upstream_result_name[UPSTREAM_PRIVATE]);
 		jsondoc_put_str(out, "why", x->owner);
+		put_each_answer(x, answer, out);
 		return out;
 	}
 	struct jsondoc *files = is_of_version ? jsondoc_array() : NULL;
@@ -339,6 +420,7 @@ static struct jsondoc *upstream_doc(const struct explanation *x, const struct up
 	jsondoc_put_known_str(out, "index", answer->index);
 	jsondoc_put_known_time(out, "asked", answer->asked);
 	jsondoc_put_known_time(out, "fetched", answer->fetched);
+	put_each_answer(x, answer, out);
 	if (!x->page) {
 		jsondoc_cleanup(&files);
 		return out;
@@ -367,6 +449,7 @@ static const struct {
 	[NAME_RULE_MERGE] = {"both", "no rule applies"},
 	[NAME_RULE_PRIVATE] = {"here", "[upstream] private: upstream is never asked for it"},
 	[NAME_RULE_LOCAL] = {"here", "[upstream] local-only: upstream is not asked for it"},
+	[NAME_RULE_NOT_ASKED] = {"here", "[upstream] projects or not-projects: upstream is not asked for it"},
 	[NAME_RULE_UPSTREAM] = {"upstream", "[upstream] upstream-only"},
 	[NAME_RULE_SHARED] = {"both", "[upstream] shared: always merged"},
 };
@@ -392,7 +475,7 @@ static struct jsondoc *names_doc(const struct explanation *x, const struct upstr
 	struct jsondoc *out = jsondoc_object();
 	bool is_first = about->rule == NAME_RULE_MERGE && about->is_ours;
 	const char *files = by_rule[about->rule].files, *why = by_rule[about->rule].why;
-	if (!x->view->upstream_count) {
+	if (!x->view->upstreams.count) {
 		files = "here";
 		why = "the view does not merge";
 	} else if (is_first) {
@@ -454,7 +537,7 @@ static struct jsondoc *choices_doc(struct index_files *files, enum file_origin c
 static enum file_origin origin_for_clients(const struct explanation *x, const struct jsondoc *names)
 {
 	const char *files = jsondoc_get_str(names, "files");
-	if (!x->view->upstream_count)
+	if (!x->view->upstreams.count)
 		return x->view->has_upstream ? FROM_BOTH : FROM_HERE;
 	return strcmp(files, "here") == 0 ? FROM_HERE : strcmp(files, "upstream") == 0 ? FROM_UPSTREAM : FROM_BOTH;
 }
@@ -492,11 +575,43 @@ static void read_builds(struct explanation *x)
 		x->builds = explain_builds(about->results, x->view, x->project, about->version, &ignored);
 }
 
+int explain_find_names(const struct site *site, struct catalog *c, struct owned_names *ours, struct explain_about *about,
+	struct err *e)
+{
+	const struct config_upstreams *u = &site->config.upstreams;
+	const char *project = about->project;
+	struct name_presence here[LIMIT_UPSTREAMS] = {0};
+	struct config_order order = about->view->upstreams;
+	if (!order.count)
+		config_default_order(&site->config, &order);
+	about->order = order;
+	about->rule = name_rules_admit(&site->rules, project, &order);
+	if (name_owner_look(c, site->hidden, u->count, project, here, e) < 0)
+		return -1;
+	about->order = order.count ? order : about->order;
+	about->is_hidden = about->is_ours = true;
+	for (size_t i = 0; i < about->order.count; i++) {
+		size_t number = about->order.item[i];
+		about->is_hidden = about->is_hidden && name_owner_is_hidden(&here[number]);
+		about->is_ours = about->is_ours && ours && owned_names_has(ours, project, u->item[number].name);
+	}
+	for (size_t i = 0; i < u->count; i++) {
+		bool is_ours = ours && owned_names_has(ours, project, u->item[i].name);
+		enum name_rule rule = name_rules_find(&site->rules, i, project);
+		about->owner[i] =
+			upstream_owner(rule, is_ours, name_owner_is_hidden(&here[i]) && about->view->is_private);
+		if (is_ours && rule == NAME_RULE_MERGE)
+			about->order.aside |= (uint32_t)1 << i;
+	}
+	return 0;
+}
+
 struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
 	struct err *e)
 {
 	CLEANUP(explanation_release)
-	struct explanation x = {.about = about, .view = about->view, .project = about->project, .catalog = c};
+	struct explanation x = {
+		.about = about, .answer = answer, .view = about->view, .project = about->project, .catalog = c};
 	x.owner = upstream_owner(about->rule, about->is_ours, about->is_hidden && about->view->is_private);
 	struct catalog_view newest;
 	x.generation = x.view->generation;
@@ -507,7 +622,7 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 	}
 	if (merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0)
 		return NULL;
-	x.owner = x.owner || !x.is_kept_out || !about->view->upstream_count ? x.owner : names_kept_out;
+	x.owner = x.owner || !x.is_kept_out || !about->view->upstreams.count ? x.owner : names_kept_out;
 	if (!x.owner)
 		x.page = answer->page ? answer->page : answer->stale;
 	x.here = jsondoc_array();

@@ -31,9 +31,12 @@ struct explain_about {
 	const struct view *view;
 	const char *project;               // normal form
 	const char *version;               // NULL: all versions; else only those that "==version" admits
-	enum name_rule rule;               // of the project's name
-	bool is_ours;                      // the name is noted as ours (lib/state/upstream/owned-names)
-	bool is_hidden;                    // only private platforms have the project, so upstream is not asked
+	struct upstreams *upstreams;       // NULL: none
+	enum name_rule rule;               // of the project's name, at all upstreams (name_rules_admit)
+	bool is_ours;                      // the name is noted as ours (lib/state/upstream/owned-names) at all of them
+	bool is_hidden;                    // only private platforms have the project, so none of them is asked
+	struct config_order order;         // of upstreams, for upstream_load_cached_any()
+	const char *owner[LIMIT_UPSTREAMS]; // upstream_owner() of each
 	const struct downloads *downloads; // download counts; NULL: not reported
 	struct results *results;           // of builds; NULL: not reported
 	struct wheel_gate *gate;           // NULL: wheels are not audited
@@ -44,6 +47,10 @@ struct explain_about {
 	const struct jsondoc *lost; // of explainer/explain-membership.h, for all versions; NULL: not reported
 };
 
+// Fills in what the rules, the names that are ours and private platforms say of the project at the upstreams of the view;
+// where it merges none, of those of the default view. ours NULL: no names. The catalog's errors.
+int explain_find_names(const struct site *site, struct catalog *c, struct owned_names *ours, struct explain_about *about,
+	struct err *e) MUST_CHECK;
 // Returns a document that the caller frees. answer is what is known of upstream's project of this name, even if the
 // name is ours. NULL on an error: ERR_INVALID if version is not a version, ERR_NOT_FOUND if neither the view nor
 // upstream has any such file, no view has lost one, and none was tried to be built; and the errors of the catalog.
@@ -68,7 +75,11 @@ struct explain_about {
 //	 "upstream": {"result", "why"?, "index"?, "asked"?, "fetched"?, "stale"?, "status"?, "files"? (count),
 //	     "left-out"? (count of those that the view's pages omit, because none of its machines runs them),
 //	     "file"? (if a version was requested): [{"filename", "url", "yanked"?, "requires-python"?, "upload-time"?,
-//	         "size"?, "sha256"?, "left-out"?: true, "cut"?: true (a field was too long and was omitted)}, …]},
+//	         "size"?, "sha256"?, "upstream"? (its name, if there are several), "left-out"?: true,
+//	         "cut"?: true (a field was too long and was omitted)}, …],
+//	     "each"? (if there are several; in the order of the view): [{"name", "result", "why"?, "index"?, "asked"?,
+//	         "fetched"?, "files"?}, …],
+//	     "conflicts"? (names that two of them list with other bytes; the first 20): [{"filename", "counts", "other"}, …]},
 //	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?, "client"? (from what clients of the view get): {"filename", "version",
 //	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …],
 //	 "builds"? (if the results can be read): see explain-parts.h}

@@ -40,17 +40,42 @@ struct change_batch {
 	bool lists_changed;                  // a project appeared or disappeared
 };
 
+// Whether a view before this one merges the same.
+static bool is_order_before(const struct site *site, size_t view)
+{
+	for (size_t i = 0; i < view; i++)
+		if (memcmp(&site->view[i].upstreams, &site->view[view].upstreams, sizeof(site->view[i].upstreams)) == 0)
+			return true;
+	return false;
+}
+
+// The owner of a new name depends on whether the upstreams have it already, so they are asked.
+static int probe_order(struct catalog_watch *w, const struct config_order *order, const char *project, struct err *e)
+{
+	struct name_guard g;
+	if (name_guard_begin(&g, w->context, w->lease.catalog, NULL, order, project, e) < 0)
+		return -1;
+	const struct config_order admitted = g.order;
+	g.order.count = 0;
+	for (size_t i = 0; i < admitted.count; i++)
+		if (g.here[admitted.item[i]].is_open)
+			g.order.item[g.order.count++] = admitted.item[i];
+	if (!g.order.count || config_order_has_none(&g.order) || g.rule != NAME_RULE_MERGE)
+		return 0;
+	return upstream_pages_probe(w->context->upstream_pages, w->lease.catalog, project, &g.order, name_guard_since(&g), e);
+}
+
 static void probe_new_projects(struct catalog_watch *w)
 {
 	struct str rest = buf_view(&w->new_projects);
 	while (rest.len) {
 		struct err e = ERR_INIT;
-		struct name_presence here;
 		const char *project = str_cut(&rest, '\0').ptr;
-		int looked = name_guard_lookup(w->context, w->lease.catalog, project, &here, &e);
-		if (looked == 0 && here.is_open)
-			looked = upstream_pages_probe(w->context->upstream_pages, w->lease.catalog, project,
-				here.arrived, &e);
+		const struct site *site = server_context_site(w->context);
+		int looked = 0;
+		for (size_t i = 0; i < site->view_count && looked == 0; i++)
+			if (site->view[i].upstreams.count && !is_order_before(site, i))
+				looked = probe_order(w, &site->view[i].upstreams, project, &e);
 		if (looked < 0)
 			log_error("cannot ask upstream whether it has a new project: %s", e.msg);
 	}
@@ -74,16 +99,8 @@ static int apply_project(void *ctx, const struct catalog_project *p, struct err 
 	else if (!p->files)
 		project_filter_add(w->removed_projects, p->platform, name);
 	b->lists_changed |= !was_known || was_gone || !p->files;
-	if (p->files && (!was_known || was_gone)) {
-		// The owner of a new name depends on whether upstream has it already, so upstream is asked.
-		// name_guard_lookup() tells below whether the name is on a public platform: upstream is not asked for
-		// private names.
-		struct server_context *s = w->context;
-		if (s->upstream_pages &&
-			name_rules_find(&server_context_site(s)->rules, p->project) == NAME_RULE_MERGE &&
-			!owned_names_has(s->owned_names, p->project))
-			buf_add(&w->new_projects, p->project, strlen(p->project) + 1);
-	}
+	if (p->files && (!was_known || was_gone) && w->context->upstream_pages)
+		buf_add(&w->new_projects, p->project, strlen(p->project) + 1);
 	if (!b->is_reopened)
 		simple_pages_drop_project(w->context, p->project);
 	return 0;

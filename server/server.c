@@ -108,7 +108,7 @@ static void warn_of_unknown_platforms(const struct site *site)
 	for (size_t i = 0; i < site->view_count; i++) {
 		const struct view *v = &site->view[i];
 		const struct platform *p = v->wheels.unknown;
-		if (!v->upstream_count || !v->wheels.is_enabled || v->wheels.tag.count)
+		if (!v->upstreams.count || !v->wheels.is_enabled || v->wheels.tag.count)
 			continue;
 		CLEANUP(mem_free) char *name = v->name ? xasprintf("view %s", v->name) : xstrdup("the default view");
 		if (p)
@@ -155,8 +155,10 @@ static int start_upstream(struct server_context *s, const struct config *c, stru
 	CLEANUP(mem_free) char *ours = state_file(c, s->catalog_path, STATE_FILE_OWNED_NAMES);
 	if (!server_context_site(s)->merges)
 		return 0;
-	if (upstreams_new(c, &s->upstreams, e) < 0)
+	struct upstreams *u = NULL;
+	if (upstreams_new(c, &u, e) < 0)
 		return -1;
+	s->upstreams = u;
 	warn_of_unknown_platforms(server_context_site(s));
 	if (owned_names_open(ours, &s->owned_names, e) < 0)
 		return -1;
@@ -204,7 +206,7 @@ static void stop_upstream(struct server_context *s)
 		upstream_files_free(s->upstream[i].upstream_files);
 	}
 	upstream_pages_free(s->upstream_pages);
-	upstreams_free(STEAL_PTR(s->upstreams));
+	upstreams_free(atomic_exchange(&s->upstreams, NULL));
 	for (size_t i = 0; i < s->upstream_count; i++) {
 		project_list_free(s->upstream[i].project_list);
 		file_cache_close(s->upstream[i].file_cache);

@@ -430,6 +430,17 @@ static int decide_matrix(struct matrix_work *w, struct err *e)
 	return 0;
 }
 
+static void add_conflict(void *ctx, const char *filename, const char *first, const char *other)
+{
+	struct project_matrix *m = ctx;
+	if (m->upstream.conflicts == MATRIX_CONFLICTS)
+		return;
+	if (!m->upstream.conflict)
+		m->upstream.conflict = ARENA_NEW(&m->text, struct matrix_conflict, MATRIX_CONFLICTS);
+	m->upstream.conflict[m->upstream.conflicts++] = (struct matrix_conflict){arena_strdup(&m->text, filename),
+		arena_strdup(&m->text, first), arena_strdup(&m->text, other)};
+}
+
 static int decide_with_upstream(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct matrix_work *w = ctx;
@@ -442,6 +453,7 @@ static int decide_with_upstream(void *ctx, const struct upstream_answer *answer,
 	w->out->upstream.is_known = is_certain(a);
 	w->out->upstream.asked = a->asked;
 	w->out->upstream.fetched = page ? a->fetched : 0;
+	upstream_conflicts(a, add_conflict, w->out);
 	if (page)
 		index_files_add_page(&w->files, page, 0);
 	int result = decide_matrix(w, e);

@@ -41,6 +41,12 @@ struct matrix_newest {
 	size_t newers;
 };
 
+enum { MATRIX_CONFLICTS = 20 };
+// A file name that two upstreams list with other bytes.
+struct matrix_conflict {
+	const char *filename, *counts, *other; // the upstream whose file counts, and the other one
+};
+
 // A wheel of upstream whose METADATA says what the version is.
 struct matrix_metadata {
 	const char *filename;
@@ -85,6 +91,8 @@ struct project_matrix {
 		int64_t asked;               // seconds since 1970; 0: never
 		int64_t fetched;             // when what is known was last confirmed; 0: never
 		const char *newest;          // the version that pip would take; NULL: none is known
+		struct matrix_conflict *conflict;
+		size_t conflicts; // at most MATRIX_CONFLICTS
 	} upstream;
 	struct arena text;
 };

@@ -141,25 +141,25 @@ void doctor_certificate(struct doctor_report *r, const struct config *c)
 			"%s is valid for %" PRId64 " more days", c->tls_cert, left);
 }
 
-static void report_upstream(struct doctor_report *r, const char *url, const struct fetch_answer *a)
+static void report_upstream(struct doctor_report *r, const char *who, const char *url, const struct fetch_answer *a)
 {
 	struct str date = fetch_header(a, "date");
 	CLEANUP(mem_free) char *text = xasprintf(STR_FMT, STR_ARG(date));
 	if (a->status == 401 || a->status == 403)
 		doctor_wrong(r, "upstream", "put the name and password into [upstream] url",
-			"%s refuses this server: status %u", url, a->status);
+			"%s%s refuses this server: status %u", who, url, a->status);
 	else if (a->status >= 500 || a->status == 429)
 		doctor_warn(r, "upstream", "try again; pages that were read before are still used",
-			"%s answers with status %u", url, a->status);
+			"%s%s answers with status %u", who, url, a->status);
 	else if (a->status >= 300 && a->status != 404)
 		doctor_warn(r, "upstream", "see whether [upstream] url is that of a simple index",
-			"%s answers with status %u", url, a->status);
+			"%s%s answers with status %u", who, url, a->status);
 	else
-		doctor_fine(r, "upstream", "%s answers", url);
+		doctor_fine(r, "upstream", "%s%s answers", who, url);
 	doctor_date(r, url, text);
 }
 
-static void ask_upstream_index(struct doctor_report *r, const struct config_upstream *u, const char *url)
+static void ask_upstream_index(struct doctor_report *r, const struct config_upstream *u, const char *who, const char *url)
 {
 	static const char *const headers[] = {"Accept: application/vnd.pypi.simple.v1+json, text/html;q=0.1", NULL};
 	struct err e = ERR_INIT;
@@ -167,7 +167,7 @@ static void ask_upstream_index(struct doctor_report *r, const struct config_upst
 	CLEANUP(fetch_answer_release) struct fetch_answer answer;
 	fetch_answer_init(&answer, LIMIT_CLIENT_PAGE);
 	if (fetch_url_parse(url, &parts, &e) < 0) {
-		doctor_wrong(r, "upstream", "correct [upstream] url", "an index is %s", e.msg);
+		doctor_wrong(r, "upstream", "correct [upstream] url", "%san index is %s", who, e.msg);
 		return;
 	}
 	const struct fetch_options options = {
@@ -182,23 +182,24 @@ static void ask_upstream_index(struct doctor_report *r, const struct config_upst
 	CLEANUP(mem_free)
 	char *page = xasprintf("%s%spip/", parts.text, len && parts.text[len - 1] == '/' ? "" : "/");
 	if (fetch_get(fetch, page, headers, &answer, &e) == 0)
-		report_upstream(r, parts.text, &answer);
+		report_upstream(r, who, parts.text, &answer);
 	else if (e.kind == ERR_DENIED)
 		doctor_wrong(r, "upstream", "set [upstream] ca-file to the certificate of its authority",
-			"its certificate is not trusted: %s", e.msg);
+			"%sits certificate is not trusted: %s", who, e.msg);
 	else
 		doctor_wrong(r, "upstream", "see whether a firewall or a proxy is between (https_proxy, no_proxy)",
-			"%s", e.msg);
+			"%s%s", who, e.msg);
 	fetch_free(fetch);
 }
 
-static void ask_indexes(struct doctor_report *r, const struct config_upstream *u)
+// who: its name before a colon; empty where it is the only one.
+static void ask_indexes(struct doctor_report *r, const struct config_upstream *u, const char *who)
 {
 	for (struct str rest = str_from(u->urls); rest.len;) {
 		struct str word = str_cut(&rest, ' ');
 		CLEANUP(mem_free) char *url = xasprintf(STR_FMT, STR_ARG(word));
 		if (word.len)
-			ask_upstream_index(r, u, url);
+			ask_upstream_index(r, u, who, url);
 	}
 }
 
@@ -206,6 +207,9 @@ void doctor_upstream(struct doctor_report *r, const struct config *c)
 {
 	if (c->upstream_offline)
 		doctor_fine(r, "upstream", "it is not asked: [upstream] offline = yes");
-	for (size_t i = 0; i < c->upstreams.count && !c->upstream_offline; i++)
-		ask_indexes(r, &c->upstreams.item[i]);
+	for (size_t i = 0; i < c->upstreams.count && !c->upstream_offline; i++) {
+		const struct config_upstream *u = &c->upstreams.item[i];
+		CLEANUP(mem_free) char *who = c->upstreams.count > 1 ? xasprintf("%s: ", u->name) : xstrdup("");
+		ask_indexes(r, u, who);
+	}
 }

@@ -160,7 +160,8 @@ enum {
 	LIMIT_HEALTH = 4 << 20,              // a server's answer about its own state
 	LIMIT_CONFIG = 1 << 20,              // a configuration file,
 	LIMIT_CONFIG_LINE = 64 << 10,        // and a line of it that is no comment
-	LIMIT_UPSTREAMS = 16,                // number of upstreams
+	LIMIT_UPSTREAMS = 16,                // number of upstreams,
+	LIMIT_UPSTREAM_INDEXES = 64,         // and of their indexes
 	LIMIT_ADVISORIES = 2000 << 20,       // records of one source of a block list, unpacked,
 	LIMIT_ADVISORY_FILES = 1 << 20,      // number of files of it,
 	LIMIT_ADVISORY_INDEX = 256 << 20,    // and what is kept of it in memory

@@ -15,6 +15,7 @@ struct upstream_entry {
 };
 
 struct upstream_merge {
+	const struct upstream_answer *answer;
 	const struct simplepage *page; // NULL: none
 	bool is_sorted;                // entry is filled, because some files are ours
 	struct upstream_entry *entry;  // sorted by version, then file name
@@ -114,6 +115,7 @@ static void emit_file(struct upstream_merge *b, const struct simplepage_file *f,
 {
 	const struct page_file listed = {
 		.place = "upstream",
+		.upstream_name = upstream_home(b->answer, f).url_name,
 		.upstream = f,
 		.file = {.filename = f->filename,
 			.version = version ? version->text : NULL,
@@ -277,6 +279,7 @@ int merge_upstream_files(const struct view *v, struct catalog *c, const char *pr
 		.file_fn = file,
 		.version_fn = version,
 		.ctx = ctx,
+		.answer = upstream,
 		.page = usable_page(upstream)};
 	*is_known = b.page || is_quarantined(upstream);
 	if (is_quarantined(upstream))

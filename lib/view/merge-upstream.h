@@ -11,6 +11,7 @@
 // A file on a page. Borrowed.
 struct page_file {
 	const char *place; // in its URL: the platform, or "upstream"
+	const char *upstream_name; // after it in its URL: that of upstream_home(); NULL: none
 	// Upstream's files: platform is 0, version and sha256 may be NULL, size and mtime_ns are unset
 	struct catalog_file file;
 	const struct simplepage_file *upstream; // the file on upstream's page; NULL: the file is ours

@@ -41,17 +41,22 @@ struct renderer {
 	void (*end)(struct render_state *r);
 };
 
-// Appends "../../files/<platform>/<project>/<file>", percent-encoded, so that it needs no escaping in HTML or JSON. A
-// link never has a query, because pip appends ".metadata" after it (pip#12033).
-static void put_url(struct render_state *r, const char *platform, const char *filename)
+// Appends "../../files/<platform>/<project>/<file>", or "../../files/upstream/<name>/<project>/<file>", percent-encoded, so
+// that it needs no escaping in HTML or JSON. A link never has a query, because pip appends ".metadata" after it
+// (pip#12033).
+static void put_url(struct render_state *r, const struct page_file *listed)
 {
 	buf_str(r->out, r->link_prefix);
 	buf_str(r->out, STR("files/"));
-	escape_url(r->out, str_from(platform));
+	escape_url(r->out, str_from(listed->place));
 	buf_putc(r->out, '/');
+	if (listed->upstream_name) {
+		buf_puts(r->out, listed->upstream_name);
+		buf_putc(r->out, '/');
+	}
 	escape_url(r->out, str_from(r->project));
 	buf_putc(r->out, '/');
-	escape_url(r->out, str_from(filename));
+	escape_url(r->out, str_from(listed->file.filename));
 }
 
 static void put_sha256(struct buf *out, const uint8_t *sha256)
@@ -70,7 +75,7 @@ static bool put_provenance_url(struct render_state *r, const struct page_file *l
 	else if (!listed->upstream && listed->file.provenance) {
 		struct render_state url = *r;
 		url.out = out;
-		put_url(&url, listed->place, listed->file.filename);
+		put_url(&url, listed);
 		buf_puts(out, attachment_ending[ATTACHMENT_PROVENANCE]);
 	} else
 		return false;
@@ -138,7 +143,7 @@ static void put_link(struct render_state *r, const struct page_file *listed, boo
 	struct buf *out = r->out;
 	const struct catalog_file *file = &listed->file;
 	buf_str(out, STR("<a href=\""));
-	put_url(r, listed->place, file->filename);
+	put_url(r, listed);
 	if (file->sha256) {
 		buf_str(out, STR("#sha256="));
 		put_sha256(out, file->sha256);
@@ -309,7 +314,7 @@ static void json_file(struct render_state *r, const struct page_file *listed)
 	buf_str(out, STR("{\"filename\":"));
 	escape_json(out, str_from(file->filename));
 	buf_str(out, STR(",\"url\":\""));
-	put_url(r, listed->place, file->filename);
+	put_url(r, listed);
 	buf_str(out, STR("\",\"hashes\":{"));
 	if (file->sha256) {
 		buf_str(out, STR("\"sha256\":\""));

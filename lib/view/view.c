@@ -43,12 +43,6 @@ static const struct config_view *config_of_view(const struct config *c, const st
 	return NULL;
 }
 
-static bool config_merges(const struct config *c, const struct view *v)
-{
-	const struct config_view *own = config_of_view(c, v);
-	return own && own->upstream ? strcmp(own->upstream, "merge") == 0 : c->upstream_merge;
-}
-
 static bool config_filters_wheels(const struct config *c, const struct view *v)
 {
 	const struct config_view *own = config_of_view(c, v);
@@ -69,27 +63,31 @@ static bool config_says_upstream(const struct config *c, const struct view *v)
 	return false;
 }
 
-// All of the configuration, or none.
-static void merge_upstreams(const struct site *s, struct view *v, bool does)
+static uint32_t bits_of(const struct view *v)
 {
-	v->upstream = does ? s->config.upstreams.item : NULL;
-	v->upstream_count = does ? s->config.upstreams.count : 0;
+	uint32_t bits = 0;
+	for (size_t i = 0; i < v->upstreams.count; i++)
+		bits |= (uint32_t)1 << v->upstreams.item[i];
+	return bits;
 }
 
 // The default view has the settings of the view that it is configured to be.
 static void mark_merging_views(struct site *s, const struct config *c)
 {
 	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
+	uint32_t merged = 0, merged_publicly = 0;
 	for (size_t i = 0; i < s->view_count; i++) {
 		struct view *v = &s->view[i];
 		const struct view *as = i == 0 && same ? same : v;
-		merge_upstreams(s, v, config_merges(c, as));
-		v->has_upstream = v->upstream_count || config_says_upstream(c, v) || config_says_upstream(c, as);
-		if (v->upstream_count && config_filters_wheels(c, as))
+		config_view_order(c, config_of_view(c, as), &v->upstreams);
+		v->has_upstream = v->upstreams.count || config_says_upstream(c, v) || config_says_upstream(c, as);
+		if (v->upstreams.count && config_filters_wheels(c, as))
 			wheel_filter_init(&v->wheels, v->platform, v->platform_count);
-		s->merges |= v->upstream_count != 0;
-		s->merges_publicly |= v->upstream_count && !v->is_private;
+		merged |= bits_of(v);
+		merged_publicly |= v->is_private ? 0 : bits_of(v);
 	}
+	s->merges = merged;
+	s->merges_publicly = merged && merged == merged_publicly;
 }
 
 // The view or platform where the chain of `from` begins. config_read() has checked that the chain ends.
@@ -174,7 +172,7 @@ static void add_view_part(struct site *s, const struct config *c, const struct v
 	v->platform_count = 0;
 	v->wheels = (struct wheel_filter){0};
 	view_add(v, p);
-	if (v->upstream_count && config_filters_wheels(c, whole))
+	if (v->upstreams.count && config_filters_wheels(c, whole))
 		wheel_filter_init(&v->wheels, v->platform, 1);
 	v->is_incomplete = !is_complete(v, own && own->is_partial);
 }
@@ -190,9 +188,9 @@ const struct view *site_part(const struct site *s, const struct view *v, struct 
 void site_unmerge(struct site *s)
 {
 	for (size_t i = 0; i < s->view_count; i++)
-		merge_upstreams(s, &s->view[i], false);
+		s->view[i].upstreams.count = 0;
 	for (size_t i = 0; i < s->part_count; i++)
-		merge_upstreams(s, &s->part[i], false);
+		s->part[i].upstreams.count = 0;
 	s->merges = s->merges_publicly = false;
 }
 
@@ -208,7 +206,8 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	site_add(s, NULL);
 	for (size_t i = 0; i < s->store.platform_count; i++)
 		s->has_private |= s->store.platform[i].is_private;
-	config_hidden_platforms(c, &s->hidden_platforms);
+	for (size_t i = 0; i < c->upstreams.count; i++)
+		config_hidden_platforms(c, i, &s->hidden[i]);
 	for (size_t i = 0; i < s->store.platform_count; i++) {
 		struct view *v = site_add(s, s->store.platform[i].name);
 		view_add(v, &s->store.platform[i]);
@@ -306,7 +305,8 @@ void site_release(struct site *s)
 	free(s->newest);
 	free(s->base);
 	name_rules_release(&s->rules);
-	strset_release(&s->hidden_platforms);
+	for (size_t i = 0; i < LIMIT_UPSTREAMS; i++)
+		strset_release(&s->hidden[i]);
 	config_release(&s->config);
 	if (!s->borrows_store)
 		store_release(&s->store);

@@ -41,8 +41,7 @@ struct view {
 	bool is_private;    // one of its platforms is private
 	bool is_incomplete; // a platform is unreadable or none was scanned, so the content of the view is unknown; see
 			    // site_is_incomplete()
-	const struct config_upstream *upstream; // whose files it merges in, a list in order, borrowed from the site
-	size_t upstream_count;                  // 0: it merges none
+	struct config_order upstreams; // whose files it merges in; count 0: it merges none
 	bool has_upstream;  // its clients get upstream's files: it merges, or [prune] clients-have-upstream names it
 	bool *left_out;     // view_files() sets the one of each platform of which it left out a file for its name; NULL
 	bool shows_each;    // each platform's files as the platform's own address has them, not merged by name
@@ -67,12 +66,12 @@ struct site {
 	bool borrows_store;             // the store is the caller's
 	bool has_no_default;            // [store] default-view = none, and there are several platforms: no /simple/
 	bool has_private;               // a platform is private
-	struct strset hidden_platforms; // names of platforms whose projects upstream is not asked for, sorted
+	struct strset hidden[LIMIT_UPSTREAMS]; // platforms whose projects this upstream is not asked for, sorted names
 	uint64_t page_max_age;          // seconds
 	uint64_t max_file;              // bytes; a larger file is rejected
 	struct name_rules rules;        // for views that merge
 	bool merges;                    // a view merges
-	bool merges_publicly;           // a view that is not private merges
+	bool merges_publicly;           // views that are not private merge each upstream that any view merges
 	bool is_offline;                // upstream is not asked
 	bool redirects_same,
 		redirects_others; // requests for a pruned file: to upstream's same file; to its replacement

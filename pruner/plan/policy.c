@@ -37,11 +37,25 @@ static void hash_number(struct digest *d, int64_t number)
 	digest_add(d, &number, sizeof(number));
 }
 
-static void hash_upstreams(const struct config_upstreams *u, struct digest *d)
+static void hash_known(struct digest *d, const char *text)
 {
-	for (size_t i = 0; i < u->count; i++) {
-		hash_number(d, u->item[i].trust_404);
-		hash_text(d, str_from(u->item[i].urls ? u->item[i].urls : ""));
+	hash_text(d, str_from(text ? text : ""));
+}
+
+// The upstreams that the plan compares with, in order.
+static void hash_upstreams(const struct config *c, struct digest *d)
+{
+	struct config_order order;
+	config_default_order(c, &order);
+	hash_number(d, order.is_together);
+	for (size_t i = 0; i < order.count; i++) {
+		const struct config_upstream *u = &c->upstreams.item[order.item[i]];
+		const char *const texts[] = {u->urls, u->projects, u->not_projects, u->private_names, u->local_only,
+			u->upstream_only, u->shared, c->upstream.private_names, c->upstream.local_only,
+			c->upstream.upstream_only, c->upstream.shared};
+		hash_number(d, u->trust_404);
+		for (size_t k = 0; k < ARRAY_SIZE(texts); k++)
+			hash_known(d, texts[k]);
 	}
 }
 
@@ -51,10 +65,7 @@ static void hash_values(const struct policy *p, const struct config *c, struct d
 		p->takes.taken_over, p->min_age, p->upstream_min_age, p->downloaded};
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		hash_number(d, values[i]);
-	hash_upstreams(&c->upstreams, d);
-	const char *const texts[] = {c->upstream_indexes, c->upstream_private, c->upstream_local_only, c->upstream_shared};
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		hash_text(d, str_from(texts[i] ? texts[i] : ""));
+	hash_upstreams(c, d);
 }
 
 static int read_and_hash(struct policy *p, const struct config *c, const struct store *s, struct err *e)

@@ -26,7 +26,8 @@ static void make_file_key(const struct route_match *match, struct page_key *key)
 {
 	const struct page_readers all = {.site = match->site};
 	page_key_make(key, PAGE_FILE, &all,
-		PAGE_VALUES(PAGE_TEXT(match->platform), PAGE_TEXT(match->project), PAGE_TEXT(match->file)));
+		PAGE_VALUES(PAGE_TEXT(match->platform), PAGE_TEXT(match->upstream), PAGE_TEXT(match->project),
+			PAGE_TEXT(match->file)));
 }
 
 struct reply *files_inline(struct server_context *s, const struct route_match *match)

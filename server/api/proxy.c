@@ -24,6 +24,9 @@ enum { CACHED_SECONDS = 60 }; // how long an open file is kept: a file of the ca
 struct proxy_request {
 	struct server_context *context;
 	const struct route_match *match;
+	struct config_order named; // the upstreams that the address may mean, in the order of the configuration
+	struct config_order order; // who is asked for the project: one that has the file, or as a view asks
+	struct name_guard guard;
 	char *project;
 	char *filename;    // of the wheel or sdist
 	char *cached_name; // in the file cache: filename, or with .metadata appended
@@ -38,9 +41,10 @@ struct proxy_request {
 	bool has_metadata;
 	bool is_known; // upstream has answered whether it has the project
 	bool is_quarantined;
-	struct name_presence here;
-	enum name_owner owner; // of the name
-	char why[256];         // upstream's result, for the answer
+	bool is_readable;           // the client may read a view that merges one of them
+	bool has_file;              // of the one that is looked at
+	bool is_ours, is_undecided; // the name, at all of them
+	char why[256];              // upstream's result, for the answer
 };
 
 static void proxy_request_release(struct proxy_request *w)
@@ -62,29 +66,54 @@ static bool proxy_request_init(struct proxy_request *w, struct server_context *s
 	return name_is_valid(match->project) && name_is_normal(match->project) && *w->filename;
 }
 
-static int take_page_file(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+static void take_listed_file(struct proxy_request *w, const struct upstream_answer *answer, const struct simplepage_file *f)
 {
-	struct proxy_request *w = ctx;
-	const struct simplepage *page = answer->last_definitive == UPSTREAM_KNOWN ? answer->stale : NULL;
-	const struct simplepage_file *f = page ? simplepage_find(page, w->filename) : NULL;
-	w->owner = name_guard_owner(w->context, &w->here, answer);
-	w->is_quarantined = answer->last_definitive == UPSTREAM_QUARANTINED;
-	w->is_known =
-		page || answer->result == UPSTREAM_NOT_FOUND || answer->result == UPSTREAM_ABSENT || w->is_quarantined;
-	snprintf(w->why, sizeof(w->why), "%s", upstream_result_name[answer->result]);
-	if (!f)
-		return 0;
 	w->url = w->is_metadata ? xasprintf("%s.metadata", f->url) : xstrdup(f->url);
-	w->home = upstream_home(answer, w->filename);
-	for (size_t i = 0; i < w->context->upstream_count; i++)
-		if (w->context->upstream[i].upstream == w->home.upstream)
-			w->upstream = &w->context->upstream[i];
+	w->home = upstream_home(answer, f);
+	w->upstream = &w->context->upstream[w->home.number];
 	w->size = f->size;
 	w->has_metadata = f->has_metadata;
 	w->has_sha256 = f->has_sha256;
 	w->has_metadata_sha256 = f->has_metadata_sha256;
 	memcpy(w->sha256, f->sha256, SHA256_SIZE);
 	memcpy(w->metadata_sha256, f->metadata_sha256, SHA256_SIZE);
+}
+
+static const struct simplepage_file *find_file(const struct proxy_request *w, const struct upstream_answer *one)
+{
+	const struct simplepage *page = one->last_definitive == UPSTREAM_KNOWN ? one->stale : NULL;
+	return page ? simplepage_find(page, w->filename) : NULL;
+}
+
+// The page of one upstream that the address may mean: of the first one that has the file.
+static int take_page_file(void *ctx, const struct upstream_answer *one, struct err *e UNUSED)
+{
+	struct proxy_request *w = ctx;
+	const struct simplepage_file *f = find_file(w, one);
+	w->is_quarantined = w->is_quarantined || one->last_definitive == UPSTREAM_QUARANTINED;
+	if (f && !w->url)
+		take_listed_file(w, one, f);
+	return 0;
+}
+
+static int take_proxy_answer(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	struct proxy_request *w = ctx;
+	struct config_order left = w->guard.order;
+	if (!config_order_has_none(&left))
+		w->is_undecided = name_guard_settle(&w->guard, answer);
+	left = w->guard.order;
+	w->is_undecided = w->is_undecided && config_order_has_none(&left);
+	w->is_ours = config_order_has_none(&left) && !w->is_undecided;
+	bool is_too_old = answer->last_definitive == UPSTREAM_KNOWN && !answer->stale;
+	w->is_known = (answer->last_definitive == UPSTREAM_KNOWN && !is_too_old) || answer->result == UPSTREAM_NOT_FOUND ||
+		      answer->result == UPSTREAM_ABSENT || answer->last_definitive == UPSTREAM_QUARANTINED;
+	snprintf(w->why, sizeof(w->why), "%s", upstream_result_name[answer->result]);
+	for (size_t i = 0; i < w->named.count && !is_too_old; i++)
+		if (!(left.aside & (uint32_t)1 << w->named.item[i]) &&
+			upstream_report_one(w->context->upstreams, answer->of, w->named.item[i], left.is_together,
+				take_page_file, w, e) < 0)
+			return -1;
 	return 0;
 }
 
@@ -122,13 +151,13 @@ static struct reply *send_cached(const struct proxy_request *w, const struct fil
 	return r;
 }
 
-// NULL: it is in no file cache: in that of its upstream, or of the first that has it. Without an expected hash it is found
-// by its name alone.
+// NULL: it is in no file cache: in that of its upstream, or of the first that the address may mean. Without an expected
+// hash it is found by its name alone.
 static struct reply *find_cached(const struct proxy_request *w)
 {
 	struct reply *r = NULL;
-	for (size_t i = 0; i < w->context->upstream_count && !r; i++) {
-		const struct server_upstream *u = &w->context->upstream[i];
+	for (size_t i = 0; i < w->named.count && !r; i++) {
+		const struct server_upstream *u = &w->context->upstream[w->named.item[i]];
 		struct err e = ERR_INIT;
 		struct file_cache_file file;
 		if ((w->upstream && w->upstream != u) ||
@@ -325,11 +354,11 @@ static const char no_such_file[] = "upstream has no such file";
 static struct reply *send_decided(const struct proxy_request *w)
 {
 	const struct site *site = server_context_site(w->context);
-	if (w->owner == NAME_OWNER_OURS)
+	if (w->is_ours)
 		return server_context_not_found(w->context, no_such_file);
-	if (w->owner == NAME_OWNER_UNDECIDED)
+	if (w->is_undecided)
 		return bad_gateway(w, "it has not said whether the name is ours");
-	if (w->is_quarantined)
+	if (w->is_quarantined && !w->url)
 		return server_context_not_found(w->context, "upstream has this project in quarantine");
 	struct reply *cached = find_cached(w);
 	if (cached)
@@ -347,20 +376,66 @@ static struct reply *send_decided(const struct proxy_request *w)
 	return w->is_metadata ? fetch_metadata(w) : fetch_file(w);
 }
 
-// NULL: the client may read one of the views that merge. Else the refusal.
-static struct reply *check_merging_views(const struct proxy_request *w)
+// Finds the upstreams that the address may mean, of those that views merge that the client may read, and how the first of
+// these views asks. A reply: the client may read none; NULL with none: no view merges them.
+static struct reply *find_named(struct proxy_request *w)
 {
 	const struct site *site = server_context_site(w->context);
+	struct str name = w->match->upstream;
 	struct reply *refused = NULL;
-	for (size_t i = 0; i < site->view_count && !site->merges_publicly; i++) {
-		if (!site->view[i].upstream_count)
+	uint32_t merged = 0;
+	for (size_t i = 0; i < site->view_count; i++) {
+		struct config_order order = site->view[i].upstreams;
+		bool means_one = !name.ptr && order.count;
+		for (size_t k = 0; k < order.count; k++)
+			means_one |= str_eq(name, str_from(site->config.upstreams.item[order.item[k]].name));
+		if (!means_one)
 			continue;
+		struct reply *r = site->view[i].is_private ? auth_read(w->context, w->match->request, &site->view[i], w->project)
+							   : NULL;
 		reply_unref(refused);
-		refused = auth_read(w->context, w->match->request, &site->view[i], w->project);
-		if (!refused)
-			return NULL;
+		refused = r;
+		if (r)
+			continue;
+		name_rules_admit(&site->rules, w->project, &order);
+		if (!w->order.count)
+			w->order = order;
+		for (size_t k = 0; k < order.count; k++)
+			merged |= (uint32_t)1 << order.item[k];
+		refused = NULL;
+		w->is_readable = true;
 	}
-	return refused;
+	for (size_t i = 0; i < site->config.upstreams.count; i++)
+		if (merged & (uint32_t)1 << i && (!name.ptr || str_eq(name, str_from(site->config.upstreams.item[i].name))))
+			w->named.item[w->named.count++] = (uint8_t)i;
+	if (!w->is_readable)
+		return refused;
+	reply_unref(refused);
+	return NULL;
+}
+
+static int note_if_has_file(void *ctx, const struct upstream_answer *one, struct err *e UNUSED)
+{
+	struct proxy_request *w = ctx;
+	w->has_file = find_file(w, one) != NULL;
+	return 0;
+}
+
+// An upstream that is known to have the file is asked alone. Else none is asked that the view would not ask: it must not
+// learn the names of others.
+static int find_order(struct proxy_request *w, struct catalog *c, struct err *e)
+{
+	for (size_t i = 0; i < w->named.count; i++) {
+		const struct config_order one = {
+			.item = {w->named.item[i]}, .count = 1, .is_together = w->order.is_together};
+		if (upstream_pages_load_cached(w->context->upstream_pages, c, w->project, &one, note_if_has_file, w, e) < 0)
+			return -1;
+		if (!w->has_file)
+			continue;
+		w->order = one;
+		return 0;
+	}
+	return 0;
 }
 
 struct reply *proxy_inline(struct server_context *s, const struct route_match *match)
@@ -373,19 +448,20 @@ struct reply *proxy_worker(struct server_context *s, struct catalog *c, const st
 	struct err e = ERR_INIT;
 	CLEANUP(proxy_request_release) struct proxy_request w;
 	bool is_name = proxy_request_init(&w, s, match);
-	if (!s->upstream_pages || !is_name ||
-		!name_rule_asks_upstream(name_rules_find(&server_context_site(s)->rules, w.project)))
+	if (!s->upstream_pages || !is_name)
 		return server_context_not_found(s, no_such_file);
-	struct reply *refused = check_merging_views(&w);
+	struct reply *refused = find_named(&w);
 	if (refused)
 		return refused;
-	if (name_guard_lookup(s, c, w.project, &w.here, &e) < 0)
-		return server_context_error(&e);
-	if (name_guard_is_hidden(s, c, NULL, &w.here, w.project))
+	if (!w.named.count)
 		return server_context_not_found(s, no_such_file);
-	int64_t since = name_guard_since(s, &w.here, w.project);
-	int told = upstream_pages_get(s->upstream_pages, c, w.project, match->request->peer, since, match->continuation,
-		take_page_file, &w, &e);
+	if (find_order(&w, c, &e) < 0 || name_guard_begin(&w.guard, s, c, NULL, &w.order, w.project, &e) < 0)
+		return server_context_error(&e);
+	if (!w.guard.order.count)
+		return server_context_not_found(s, no_such_file);
+	w.order = w.guard.order;
+	int told = upstream_pages_get(s->upstream_pages, c, w.project, &w.order, match->request->peer,
+		name_guard_since(&w.guard), match->continuation, take_proxy_answer, &w, &e);
 	if (told < 0)
 		return server_context_error(&e);
 	if (told == UPSTREAM_PAGES_BUSY)

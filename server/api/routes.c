@@ -35,7 +35,9 @@ const struct route route_table[] = {
 		"The files of a project in the default view."),
 	// Before the next one: no platform has the name "upstream".
 	ROUTE("/files/upstream/:project/:file", GET, PAGES, UPSTREAM_FILE, BY_DATA, proxy_inline, proxy_worker, NULL, NULL,
-		"A file of upstream, where a view merges it."),
+		"A file of upstream, where a view merges it; of several, of the first that has it."),
+	ROUTE("/files/upstream/:upstream/:project/:file", GET, PAGES, UPSTREAM_FILE, BY_DATA, proxy_inline, proxy_worker, NULL,
+		NULL, "A file of this upstream, where a view merges it."),
 	ROUTE("/files/:platform/:project/:file", GET, PLATFORM, FILE, READ_PLATFORM, files_inline, files_worker, NULL, NULL,
 		"A file of a platform."),
 	ROUTE("/upload/:platform/", POST, PLATFORM, UPLOAD, UPLOAD, NULL, NULL, upload_receive, NULL,
@@ -149,6 +151,7 @@ struct str *route_part(struct route_match *match, struct str part)
 		{STR(":platform"), offsetof(struct route_match, platform)},
 		{STR(":file"), offsetof(struct route_match, file)},
 		{STR(":part"), offsetof(struct route_match, part)},
+		{STR(":upstream"), offsetof(struct route_match, upstream)},
 		{STR(":version"), offsetof(struct route_match, version)},
 		{STR(":id"), offsetof(struct route_match, id)},
 		{STR(":other-platform"), offsetof(struct route_match, other_platform)},

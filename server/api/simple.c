@@ -28,7 +28,8 @@ struct page_target {
 	enum page_coding coding;
 	bool is_own;       // the view merges upstream, which the request does not want
 	bool merges;       // upstream is asked, for its files or for the owner of the name
-	bool is_upstreams; // only upstream's files are listed
+	struct config_order order; // of upstreams, that the rules for names admit
+	bool is_upstreams;         // only upstream's files are listed
 	struct page_key key;
 };
 
@@ -83,10 +84,10 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 	t->project[0] = '\0';
 	t->view = match->found_view;
 	bool is_name = is_root || set_target_project(t, match->project);
-	enum name_rule rule = name_rules_find(&match->site->rules, t->project);
-	t->is_own = t->view->upstream_count && t->project[0] && wants_own(r);
-	t->merges = is_name && t->project[0] && t->view->upstream_count && !t->is_own && s->upstream_pages &&
-		    name_rule_asks_upstream(rule);
+	t->order = t->view->upstreams;
+	enum name_rule rule = t->order.count ? name_rules_admit(&match->site->rules, t->project, &t->order) : NAME_RULE_MERGE;
+	t->is_own = t->view->upstreams.count && t->project[0] && wants_own(r);
+	t->merges = is_name && t->project[0] && t->order.count && !t->is_own && s->upstream_pages;
 	t->is_upstreams = t->merges && rule == NAME_RULE_UPSTREAM;
 	t->generation = site_generation(match->site, t->view);
 	if ((t->view->is_incomplete || t->generation == GENERATION_UNKNOWN) && !t->is_upstreams)
@@ -115,19 +116,25 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 	return NULL;
 }
 
+// The list of projects of the upstream at a place of the view's order; NULL: it is not merged.
+static struct project_list *list_at(const struct server_context *s, const struct page_target *t, size_t i)
+{
+	return s->upstream_count ? s->upstream[t->view->upstreams.item[i]].project_list : NULL;
+}
+
 static bool merges_list(const struct server_context *s, const struct page_target *t)
 {
 	bool merges = false;
-	for (size_t i = 0; i < s->upstream_count && !t->project[0] && t->view->upstream_count; i++)
-		merges = merges || s->upstream[i].project_list;
+	for (size_t i = 0; i < t->view->upstreams.count && !t->project[0]; i++)
+		merges = merges || list_at(s, t, i);
 	return merges;
 }
 
 // Whether no list of projects is to be fetched first.
-static bool lists_are_fresh(const struct server_context *s)
+static bool lists_are_fresh(const struct server_context *s, const struct page_target *t)
 {
-	for (size_t i = 0; i < s->upstream_count; i++)
-		if (s->upstream[i].project_list && !project_list_is_fresh(s->upstream[i].project_list))
+	for (size_t i = 0; i < t->view->upstreams.count; i++)
+		if (list_at(s, t, i) && !project_list_is_fresh(list_at(s, t, i)))
 			return false;
 	return true;
 }
@@ -138,8 +145,8 @@ struct reply *simple_inline(struct server_context *s, const struct route_match *
 	if (!server_context_is_current(s))
 		return NULL;
 	struct reply *refused = find_target(s, match, &t);
-	if (refused || (t.merges && !upstream_pages_is_fresh(s->upstream_pages, str_from(t.project))) ||
-		(merges_list(s, &t) && !lists_are_fresh(s)))
+	if (refused || (t.merges && !upstream_pages_is_fresh(s->upstream_pages, str_from(t.project), &t.order)) ||
+		(merges_list(s, &t) && !lists_are_fresh(s, &t)))
 		return refused;
 	struct reply *r = pagecache_get(s->pagecache, &t.key);
 	if (r && match->project.ptr)
@@ -240,8 +247,10 @@ struct merge_request {
 	struct catalog *catalog;
 	const struct page_target *target;
 	uint64_t epoch;
-	struct name_presence here;
+	struct name_guard guard;
 	bool is_kept_out; // upstream's files, by merge_upstream_is_kept_out()
+	bool is_too_old;   // what is known must not be used any more
+	bool is_undecided; // an upstream has not said whether the name is ours: it is left out, for now
 	struct reply *reply;
 };
 
@@ -273,16 +282,33 @@ static struct reply *reply_without_upstream(const struct merge_request *m, const
 	return r;
 }
 
-static int on_upstream_known(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
+// What the upstreams have that are not set aside.
+static int on_rest_known(void *ctx, const struct upstream_answer *upstream, struct err *unused UNUSED)
 {
 	struct merge_request *m = ctx;
-	enum name_owner owner = name_guard_owner(m->context, &m->here, upstream);
-	if (owner == NAME_OWNER_OURS || m->is_kept_out)
-		m->reply = render_once(m->context, m->catalog, m->target, NULL, NULL, m->epoch);
-	else if (is_definitive(upstream) && owner == NAME_OWNER_BOTH)
-		m->reply = render_once(m->context, m->catalog, m->target, upstream, NULL, m->epoch);
-	else
+	struct err e = ERR_INIT;
+	if (m->is_too_old || !is_definitive(upstream))
 		m->reply = reply_without_upstream(m, upstream);
+	else if (!m->is_undecided)
+		m->reply = render_once(m->context, m->catalog, m->target, upstream, NULL, m->epoch);
+	else if (!(m->reply = render_reply(m->context, m->catalog, m->target, upstream, NULL, false, &e)))
+		m->reply = e.kind == ERR_NOT_FOUND ? reply_without_upstream(m, upstream) : server_context_error(&e);
+	return 0;
+}
+
+static int on_upstream_known(void *ctx, const struct upstream_answer *upstream, struct err *e)
+{
+	struct merge_request *m = ctx;
+	bool is_ours = config_order_has_none(&m->guard.order);
+	m->is_too_old = upstream->last_definitive == UPSTREAM_KNOWN && !upstream->stale;
+	m->is_undecided = !is_ours && !m->is_kept_out && name_guard_settle(&m->guard, upstream);
+	bool has_none = m->is_kept_out || config_order_has_none(&m->guard.order);
+	if (has_none && m->is_undecided)
+		m->reply = reply_without_upstream(m, upstream);
+	else if (has_none)
+		m->reply = render_once(m->context, m->catalog, m->target, NULL, NULL, m->epoch);
+	else
+		return upstream_report(m->context->upstreams, upstream->of, &m->guard.order, on_rest_known, m, e);
 	return 0;
 }
 
@@ -291,16 +317,16 @@ static struct reply *reply_merged(struct server_context *s, struct catalog *c, c
 {
 	struct err e = ERR_INIT;
 	struct merge_request m = {.context = s, .catalog = c, .target = t, .epoch = epoch};
-	enum name_rule rule = name_rules_find(&match->site->rules, t->project);
-	if (name_guard_lookup(s, c, t->project, &m.here, &e) < 0 ||
-		merge_upstream_is_kept_out(t->view, c, t->project, rule, &m.is_kept_out, &e) < 0)
+	if (name_guard_begin(&m.guard, s, c, t->view, &t->order, t->project, &e) < 0 ||
+		merge_upstream_is_kept_out(t->view, c, t->project, m.guard.rule, &m.is_kept_out, &e) < 0)
 		return server_context_error(&e);
-	if (name_guard_is_hidden(s, c, t->view, &m.here, t->project))
+	if (!m.guard.order.count)
 		return render_once(s, c, t, NULL, NULL, epoch);
-	int64_t since = name_guard_since(s, &m.here, t->project);
-	bool is_decided = m.is_kept_out || name_guard_is_ours(s, t->project); // whatever upstream answers
+	int64_t since = name_guard_since(&m.guard);
+	bool is_decided = m.is_kept_out || config_order_has_none(&m.guard.order); // whatever upstream answers
 	struct continuation *continuation = is_decided ? NULL : match->continuation;
-	int result = upstream_pages_get(s->upstream_pages, c, t->project, match->request->peer, since, continuation,
+	const struct config_order order = m.guard.order;
+	int result = upstream_pages_get(s->upstream_pages, c, t->project, &order, match->request->peer, since, continuation,
 		on_upstream_known, &m, &e);
 	if (result == UPSTREAM_PAGES_ANSWERED)
 		return m.reply;
@@ -314,11 +340,11 @@ static struct reply *reply_merged(struct server_context *s, struct catalog *c, c
 static struct reply *reply_list(struct server_context *s, struct catalog *c, const struct route_match *match,
 	const struct page_target *t, uint64_t epoch)
 {
+	size_t count = t->view->upstreams.count;
 	CLEANUP(more_names_release)
-	struct more_names more = {xcalloc(s->upstream_count + 1, sizeof(*more.names)), s->upstream_count};
-	for (size_t i = 0; i < s->upstream_count; i++)
-		if (s->upstream[i].project_list &&
-			!project_list_get(s->upstream[i].project_list, match->continuation, &more.names[i]))
+	struct more_names more = {xcalloc(count + 1, sizeof(*more.names)), count};
+	for (size_t i = 0; i < count; i++)
+		if (list_at(s, t, i) && !project_list_get(list_at(s, t, i), match->continuation, &more.names[i]))
 			return NULL;
 	return render_once(s, c, t, NULL, &more, epoch);
 }
@@ -351,7 +377,13 @@ struct reply *simple_view_inline(struct server_context *s, const struct route_ma
 		jsondoc_add_str(platforms, v->platform[i]->name);
 	const char *configured = match->site->config.default_view;
 	jsondoc_set(doc, "name:s platforms:j upstream:b", v->name ? v->name : configured ? configured : "simple",
-		platforms, v->upstream_count);
+		platforms, v->upstreams.count);
+	if (match->site->config.upstreams.count > 1) {
+		struct jsondoc *names = jsondoc_array();
+		for (size_t i = 0; i < v->upstreams.count; i++)
+			jsondoc_add_str(names, match->site->config.upstreams.item[v->upstreams.item[i]].name);
+		jsondoc_put(doc, "upstreams", names);
+	}
 	if (v->membership && !match->at && !site_is_incomplete(match->site, v))
 		jsondoc_put_int(doc, "generation", site_generation(match->site, v));
 	jsondoc_write(doc, 0, &body);

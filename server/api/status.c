@@ -361,6 +361,30 @@ static void put_queue(const char *of, const struct fair_queue_counts *counts, st
 	put_gauge(out, under_way, "What upstream is being asked for.", (double)counts->under_way);
 }
 
+// Of each of several.
+static void put_upstream_gauge(struct server_context *s, const char *name, const char *help, int which, struct buf *out)
+{
+	struct upstream_health one;
+	metrics_head(out, name, "gauge", help);
+	for (size_t i = 0; i < s->upstream_count && upstream_health(s->upstreams, i, &one); i++) {
+		const char *const labels[] = {"upstream", one.name, NULL};
+		uint64_t files = 0, bytes = 0;
+		server_context_kept(s, (uint32_t)1 << i, &files, &bytes);
+		const double values[] = {one.is_failing, (double)one.answered, (double)bytes};
+		metrics_line(out, name, labels, values[which]);
+	}
+}
+
+static void put_upstream_gauges(struct server_context *s, struct buf *out)
+{
+	if (s->upstream_count < 2)
+		return;
+	put_upstream_gauge(s, "upstream_failing", "1 if the last request for a page of this upstream failed.", 0, out);
+	put_upstream_gauge(s, "upstream_answered_timestamp_seconds",
+		"When this upstream last answered, since 1970; 0: not since the start.", 1, out);
+	put_upstream_gauge(s, "upstream_kept_bytes_of", "Bytes of the files of this upstream that are kept here.", 2, out);
+}
+
 static void put_queues(struct server_context *s, struct buf *out)
 {
 	struct fair_queue_counts counts;
@@ -578,11 +602,12 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_platform_gauges(s, &out);
 	uint64_t files = 0, bytes = 0;
 	if (s->upstream_count) {
-		server_context_kept(s, &files, &bytes);
+		server_context_kept(s, UINT32_MAX, &files, &bytes);
 		put_gauge(&out, "upstream_kept_files", "Files of upstream that are kept here.", (double)files);
 		put_gauge(&out, "upstream_kept_bytes", "Bytes of the files of upstream that are kept here.",
 			(double)bytes);
 	}
+	put_upstream_gauges(s, &out);
 	put_queues(s, &out);
 	put_plan_gauges(s, c, &out);
 	put_retained_gauges(s, c, &out);

@@ -109,11 +109,26 @@ bool readable_names(const struct readable *r, const struct platform *p, const ch
 	return token_grant_reads(&r->grant, p->name, project);
 }
 
-bool readable_merges(const struct readable *r, const char *project)
+uint32_t readable_upstreams(const struct readable *r, const char *project)
+{
+	uint32_t bits = 0;
+	for (size_t i = 0; i < r->site->view_count; i++) {
+		const struct view *v = &r->site->view[i];
+		for (size_t k = 0; k < v->upstreams.count && readable_has_view(r, v, project); k++)
+			bits |= (uint32_t)1 << v->upstreams.item[k];
+	}
+	return bits;
+}
+
+bool readable_merges(const struct readable *r, struct owned_names *ours, const char *project)
 {
 	const struct site *s = r->site;
-	bool does = s->merges_publicly;
-	for (size_t i = 0; i < s->view_count && !does && s->merges; i++)
-		does = s->view[i].upstream_count && readable_has_view(r, &s->view[i], project);
-	return does;
+	uint32_t bits = readable_upstreams(r, project);
+	for (size_t i = 0; i < s->config.upstreams.count; i++) {
+		enum name_rule rule = name_rules_find(&s->rules, i, project);
+		bool is_ours = rule == NAME_RULE_MERGE && ours && owned_names_has(ours, project, s->config.upstreams.item[i].name);
+		if (bits & (uint32_t)1 << i && name_rule_asks_upstream(rule) && !is_ours)
+			return true;
+	}
+	return false;
 }

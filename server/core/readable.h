@@ -5,6 +5,7 @@
 #include "lib/state/access/tokens.h"
 #include "lib/view/view.h"
 
+struct owned_names;
 struct project_entry;
 struct server_context;
 struct request;
@@ -38,5 +39,8 @@ const struct platform **readable_list(const struct readable *r, const char *proj
 bool readable_names(const struct readable *r, const struct platform *p, const char *project);
 // Leaves out the private platforms of which the client may not read the list of all projects.
 void readable_keep_whole(struct readable *r);
-// Whether a view merges upstream's files in, and the client may read the project in all of it.
-bool readable_merges(const struct readable *r, const char *project);
+// Which upstreams are merged by views of which the client may read all, or all of this project: bits by number.
+uint32_t readable_upstreams(const struct readable *r, const char *project);
+// Whether the client gets files of the project from one of these, by the rules for names. ours: names that are not merged;
+// NULL: there are none.
+bool readable_merges(const struct readable *r, struct owned_names *ours, const char *project);

@@ -56,9 +56,10 @@ struct upstreams *server_context_upstreams(struct server_context *s)
 {
 	struct err e = ERR_INIT;
 	pthread_mutex_lock(&s->current_lock);
-	if (!s->upstreams && upstreams_new(&server_context_site(s)->config, &s->upstreams, &e) < 0)
-		log_error("%s", e.msg);
 	struct upstreams *u = s->upstreams;
+	if (!u && upstreams_new(&server_context_site(s)->config, &u, &e) < 0)
+		log_error("%s", e.msg);
+	s->upstreams = u;
 	pthread_mutex_unlock(&s->current_lock);
 	return u;
 }
@@ -106,10 +107,12 @@ struct catalog_totals server_context_platform_totals(struct server_context *s, s
 	return found;
 }
 
-void server_context_kept(struct server_context *s, uint64_t *files, uint64_t *bytes)
+void server_context_kept(struct server_context *s, uint32_t upstreams, uint64_t *files, uint64_t *bytes)
 {
 	for (size_t i = 0; i < s->upstream_count; i++) {
 		uint64_t own_files = 0, own_bytes = 0;
+		if (!(upstreams & (uint32_t)1 << i))
+			continue;
 		file_cache_totals(s->upstream[i].file_cache, &own_files, &own_bytes);
 		*files += own_files;
 		*bytes += own_bytes;

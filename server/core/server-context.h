@@ -106,7 +106,7 @@ struct server_context {
 	struct download_counter *download_counter; // NULL: nothing is counted
 
 	// NULL and 0 where no view merges; the upstreams themselves until server_context_upstreams() is asked for them.
-	struct upstreams *upstreams; // also shows the results of the last requests
+	struct upstreams *_Atomic upstreams; // also shows the results of the last requests
 	struct upstream_pages *upstream_pages;
 	struct owned_names *owned_names;
 	struct server_upstream *upstream; // each of the upstreams, in their order
@@ -123,6 +123,7 @@ struct route_match {
 	const struct view *found_view; // of a route with ROUTE_RIGHT_READ_VIEW: never NULL, and the client may read it;
 				       // a part where the path names one
 	int64_t at;                    // seconds since 1970: the view as it was at this time; 0: as it is
+	struct str upstream;           // the name in /files/upstream/:upstream/
 	struct str view, platform;     // ptr NULL, as for all of these: the route has no such part
 	struct str part;               // the platform of which a part of the view shows
 	struct str project, version, file;
@@ -169,8 +170,8 @@ bool server_context_has_directory(struct server_context *s);
 void server_context_set_current(struct server_context *s, uint32_t count);
 // The totals of a platform by its index in the site. Zeros until catalog_watch has counted.
 struct catalog_totals server_context_platform_totals(struct server_context *s, size_t platform);
-// The files of upstreams that are kept here, of all together. *files and *bytes are 0 before.
-void server_context_kept(struct server_context *s, uint64_t *files, uint64_t *bytes);
+// The files that are kept here of these upstreams (bits by number), together. *files and *bytes are 0 before.
+void server_context_kept(struct server_context *s, uint32_t upstreams, uint64_t *files, uint64_t *bytes);
 // Adds the Cache-Control of an answer that may change: a page, or a 404.
 void server_context_set_freshness(struct server_context *s, struct reply *r, bool is_private);
 // 404. what is a literal: there is one reply for each, which is kept in the page cache.

@@ -43,7 +43,7 @@ static void drop_pages(struct server_context *s, const struct site *site, const 
 	for (int i = 0; i < VARIANT_COUNT * PAGE_CODING_COUNT; i++) {
 		p.variant = (enum variant)(i / PAGE_CODING_COUNT);
 		p.coding = (enum page_coding)(i % PAGE_CODING_COUNT);
-		for (int own = 0; own <= (view->upstream_count != 0); own++) {
+		for (int own = 0; own <= (view->upstreams.count != 0); own++) {
 			p.is_own = own;
 			simple_pages_key(&p, &key);
 			pagecache_drop(s->pagecache, &key);

@@ -410,6 +410,29 @@ static void put_findings(struct buf *out, const struct jsondoc *row, bool is_fir
 
 // --- upstream, and what pip takes ---
 
+static void put_upstream_rows(struct buf *out, const struct jsondoc *each)
+{
+	for (size_t i = 0; each && i < jsondoc_count(each); i++) {
+		const struct jsondoc *row = jsondoc_at(each, i);
+		const char *why = jsondoc_get_str(row, "why");
+		int64_t files = 0;
+		html_put(out, "<p class=\"note\">Upstream %s: %h%s%s", jsondoc_get_str(row, "name"),
+			jsondoc_get_str(row, "result"), why ? ", " : NULL, why);
+		if (jsondoc_get_int(row, "files", &files))
+			buf_printf(out, ", %" PRId64 " file%s", files, files == 1 ? "" : "s");
+		buf_puts(out, "</p>\n");
+	}
+}
+
+static void put_conflicts(struct buf *out, const struct jsondoc *conflicts)
+{
+	for (size_t i = 0; conflicts && i < jsondoc_count(conflicts); i++) {
+		const struct jsondoc *row = jsondoc_at(conflicts, i);
+		html_put(out, "<p class=\"note\">%s: upstream %s has other bytes than upstream %s, whose file counts</p>\n",
+			jsondoc_get_str(row, "filename"), jsondoc_get_str(row, "other"), jsondoc_get_str(row, "counts"));
+	}
+}
+
 static void put_upstream(struct buf *out, const struct jsondoc *upstream)
 {
 	const char *why = jsondoc_get_str(upstream, "why"), *index = jsondoc_get_str(upstream, "index");
@@ -421,6 +444,8 @@ static void put_upstream(struct buf *out, const struct jsondoc *upstream)
 	if (jsondoc_get_int(upstream, "files", &files))
 		buf_printf(out, ", %" PRId64 " file%s", files, files == 1 ? "" : "s");
 	buf_puts(out, "</p>\n");
+	put_upstream_rows(out, jsondoc_get(upstream, "each"));
+	put_conflicts(out, jsondoc_get(upstream, "conflicts"));
 }
 
 static void put_taken(struct buf *out, const struct jsondoc *environment, const char *key, const char *words)
@@ -498,6 +523,7 @@ static void write_explain_html(struct page_query *q, const struct jsondoc *expla
 // --- the page ---
 
 struct explain_making {
+	struct explain_about about; // with what the names say
 	struct page_query *query;
 	const char *version; // NULL: all
 	struct jsondoc *doc; // owned by who asks
@@ -521,9 +547,6 @@ static int make_explanation(void *ctx, const struct upstream_answer *answer, str
 	struct page_query *q = x->query;
 	struct server_context *s = q->context;
 	const struct view *view = q->match->found_view;
-	struct name_presence here;
-	if (name_guard_lookup(s, q->catalog, q->project, &here, e) < 0)
-		return -1;
 	CLEANUP(results_cleanup) struct results *results = page_find_results(s);
 	CLEANUP(wheel_gate_cleanup) struct wheel_gate *gate = server_context_gate(s);
 	CLEANUP(explain_membership_cleanup) struct explain_membership *membership = NULL;
@@ -535,21 +558,15 @@ static int make_explanation(void *ctx, const struct upstream_answer *answer, str
 	CLEANUP(jsondoc_cleanup) struct jsondoc *lost = NULL;
 	if (explain_losses_read(&losses, &lost, e) < 0)
 		return -1;
-	const struct explain_about about = {
-		.view = view,
-		.project = q->project,
-		.version = x->version,
-		.rule = name_rules_find(&server_context_site(s)->rules, q->project),
-		.is_ours = name_guard_is_recorded(s, q->project),
-		.is_hidden = name_owner_is_hidden(&here),
-		.results = results,
-		.gate = gate,
-		.audit_path = audit,
-		.reader = &reader,
-		.put_file = explain_membership_put,
-		.put_file_ctx = membership,
-		.lost = lost,
-	};
+	struct explain_about about = x->about;
+	about.version = x->version;
+	about.results = results;
+	about.gate = gate;
+	about.audit_path = audit;
+	about.reader = &reader;
+	about.put_file = explain_membership_put;
+	about.put_file_ctx = membership;
+	about.lost = lost;
 	x->doc = explain(&about, q->catalog, answer, e);
 	return x->doc ? 0 : -1;
 }
@@ -564,11 +581,17 @@ static int make_document(struct page_query *q, struct jsondoc **out, struct err 
 	struct server_context *s = q->context;
 	struct str named = q->match->version;
 	CLEANUP(mem_free) char *version = named.len ? xstrndup(named.ptr, named.len) : NULL;
-	struct explain_making x = {.query = q, .version = version};
+	struct explain_making x = {.query = q,
+		.version = version,
+		.about = {.view = q->match->found_view,
+			.project = q->project,
+			.upstreams = server_context_upstreams(s)}};
 	const struct upstream_answer unasked = {.result = UPSTREAM_NEVER_ASKED, .project = q->project, .why = ""};
-	struct upstreams *upstreams = server_context_upstreams(s);
-	int result = upstreams ? upstream_load_cached_any(upstreams, q->catalog, q->project, make_explanation, &x, e)
-				 : make_explanation(&x, &unasked, e);
+	if (explain_find_names(q->site, q->catalog, s->owned_names, &x.about, e) < 0)
+		return -1;
+	int result = x.about.upstreams ? upstream_load_cached_any(x.about.upstreams, q->catalog, q->project, &x.about.order,
+						 make_explanation, &x, e)
+				       : make_explanation(&x, &unasked, e);
 	*out = x.doc;
 	if (result == 0 || (e->kind != ERR_NOT_FOUND && e->kind != ERR_INVALID))
 		return result;

@@ -360,14 +360,17 @@ static int read_upstream(struct overview_reader *r, struct err *e)
 {
 	struct overview_upstream *u = &r->data->upstream;
 	struct upstream_health one;
-	if (!readable_merges(r->all, NULL) || !r->context->upstreams)
+	uint32_t readable = readable_upstreams(r->all, NULL);
+	if (!readable || !r->context->upstreams)
 		return 0;
-	while (u->indexes < OVERVIEW_INDEXES && upstream_health(r->context->upstreams, u->indexes, &one)) {
+	for (size_t i = 0; u->indexes < OVERVIEW_INDEXES && upstream_health(r->context->upstreams, i, &one); i++) {
+		if (!(readable & (uint32_t)1 << one.number))
+			continue;
 		GROW(u->index, u->indexes, u->index_room);
 		u->index[u->indexes++] = one;
 	}
 	u->is_offline = r->readable->site->is_offline;
-	server_context_kept(r->context, &u->files, &u->bytes);
+	server_context_kept(r->context, readable, &u->files, &u->bytes);
 	return catalog_upstream_count(r->catalog, &u->projects, e);
 }
 
@@ -403,7 +406,7 @@ static struct jsondoc *upstream_json(const struct overview_upstream *u)
 	struct jsondoc *one = jsondoc_object(), *list = jsondoc_array();
 	for (size_t i = 0; i < u->indexes; i++) {
 		const struct upstream_health *x = &u->index[i];
-		jsondoc_add(list, jsondoc_new("url:s answered:t failed:t failure:s failing:b", x->url, x->answered,
+		jsondoc_add(list, jsondoc_new("name:s url:s answered:t failed:t failure:s failing:b", x->name, x->url, x->answered,
 			x->failed, x->failed ? upstream_result_name[x->failure] : NULL, x->is_failing));
 	}
 	jsondoc_set(one, "indexes:j offline:b projects:d files:d bytes:d", list, u->is_offline, u->projects, u->files,

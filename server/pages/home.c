@@ -69,7 +69,8 @@ static void put_upstream(const struct overview_data *d, struct buf *out)
 	buf_puts(out, "<h2>Upstream</h2>\n");
 	html_begin_table(out, "Upstream", "card wide", "Index|State|Last answer|Last error");
 	for (size_t i = 0; i < u->indexes; i++) {
-		html_put(out, "<tr><th scope=\"row\" class=\"file\">%s</th>", u->index[i].url);
+		const char *name = u->index[i].name;
+		html_put(out, "<tr><th scope=\"row\" class=\"file\">%s%h%s</th>", name, name ? ": " : "", u->index[i].url);
 		const struct upstream_health *x = &u->index[i];
 		const char *class = u->is_offline ? " goes" : x->is_failing ? " wrong" : x->answered ? " good" : "";
 		buf_printf(out, "<td><span class=\"verdict%s\">%s</span></td><td>", class,

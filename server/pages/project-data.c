@@ -656,9 +656,9 @@ static const struct view *choose_view(const struct project_data *d, const struct
 		return count && !q->view ? site_view(s, str_from(homes[0]->name)) : NULL;
 	}
 	if (q->view)
-		return q->view->upstream_count ? q->view : NULL;
+		return q->view->upstreams.count ? q->view : NULL;
 	for (size_t i = 0; i < s->view_count; i++)
-		if (s->view[i].upstream_count && project_query_reads(q, &s->view[i]))
+		if (s->view[i].upstreams.count && project_query_reads(q, &s->view[i]))
 			return &s->view[i];
 	return NULL;
 }

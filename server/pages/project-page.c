@@ -479,6 +479,9 @@ static void put_upstream_answer(const struct project_page *p)
 		put_version_link(p, m->tried);
 		buf_puts(p->out, ".");
 	}
+	for (size_t i = 0; i < m->upstream.conflicts; i++)
+		html_put(p->out, " Of %s upstream %s has other bytes than upstream %s, whose file counts.",
+			m->upstream.conflict[i].filename, m->upstream.conflict[i].other, m->upstream.conflict[i].counts);
 	buf_puts(p->out, "</p>\n");
 }
 

@@ -99,9 +99,17 @@ static struct jsondoc *project_json(const struct project_data *d, const struct p
 		jsondoc_put_int(state_totals, wheel_status_name[wheel_status_matrix[n]],
 			(int64_t)m->count[wheel_status_matrix[n]]);
 	jsondoc_put_int(state_totals, "lost", (int64_t)m->lost);
-	jsondoc_set(doc, "cells:j totals:j upstream:j upstreams:b", cells, state_totals,
-		jsondoc_new("result:s known:b asked:t fetched:t newest:s", upstream_result_name[m->upstream.result],
-		m->upstream.is_known, m->upstream.asked, m->upstream.fetched, m->upstream.newest), m->has_upstreams);
+	struct jsondoc *conflicts = m->upstream.conflicts ? jsondoc_array() : NULL;
+	for (size_t i = 0; i < m->upstream.conflicts; i++) {
+		const struct matrix_conflict *one = &m->upstream.conflict[i];
+		jsondoc_add(conflicts, jsondoc_new("filename:s counts:s other:s", one->filename, one->counts, one->other));
+	}
+	struct jsondoc *upstream = jsondoc_new("result:s known:b asked:t fetched:t newest:s",
+		upstream_result_name[m->upstream.result], m->upstream.is_known, m->upstream.asked, m->upstream.fetched,
+		m->upstream.newest);
+	if (conflicts)
+		jsondoc_put(upstream, "conflicts", conflicts);
+	jsondoc_set(doc, "cells:j totals:j upstream:j upstreams:b", cells, state_totals, upstream, m->has_upstreams);
 	if (m->has_upstreams)
 		jsondoc_put(doc, "newest_for", newest_json(m));
 	struct jsondoc *files = jsondoc_array();
@@ -146,7 +154,14 @@ enum { HIDES_UPSTREAMS }; // a number of the query: with ?view= its platforms do
 
 static struct reply *prepare_project(struct page_query *q)
 {
-	q->number[HIDES_UPSTREAMS] = q->site->merges && !readable_merges(&q->readable, q->project);
+	uint32_t readable = readable_upstreams(&q->readable, q->project);
+	struct config_order order;
+	config_default_order(&q->site->config, &order);
+	name_rules_admit(&q->site->rules, q->project, &order);
+	bool hides = !readable;
+	for (size_t i = 0; i < order.count; i++)
+		hides = hides || !(readable & (uint32_t)1 << order.item[i]);
+	q->number[HIDES_UPSTREAMS] = q->site->merges && hides;
 	struct reply *refused = find_asked_view(q);
 	bool was_scanned = !q->platforms;
 	for (size_t i = 0; i < q->platforms; i++)

@@ -73,9 +73,7 @@ static void note_readable(void *ctx, const struct project_entry *p)
 // Whether clients get this project from upstream: the rules let its name be asked for, and it is not ours alone.
 static bool comes_from_upstream(struct name_search *s, const char *name)
 {
-	enum name_rule rule = name_rules_find(&s->readable->site->rules, name);
-	if (!name_rule_asks_upstream(rule) || !readable_merges(s->readable, name) ||
-		(rule == NAME_RULE_MERGE && s->in->owned_names && owned_names_has(s->in->owned_names, name)))
+	if (!readable_merges(s->readable, s->in->owned_names, name))
 		return false;
 	s->is_here = false;
 	project_directory_get(s->in->directory, name, note_readable, s);

@@ -27,7 +27,10 @@ struct page_request {
 	struct fair_queue_entry queue_entry;
 	bool is_for_waiters; // only: without waiters the request is dropped
 	int64_t began_ms;
-	long keep_until;                  // seconds of the monotonic clock; 0: not answered yet
+	struct config_order order;
+	uint32_t asked;  // bits: the upstreams that were asked since it was last expired
+	bool is_wanted;  // it was answered, and is to be requested from others
+	long keep_until; // seconds of the monotonic clock; 0: not answered yet
 	int64_t answered_at;              // seconds since 1970
 	struct upstream_project *unsaved; // the answer that is not in the catalog yet; NULL: none
 	size_t unsaved_bytes;             // of unsaved, if saving it failed; else 0
@@ -36,7 +39,7 @@ struct page_request {
 struct page_requests {
 	struct fair_queue *queue;
 	struct metrics *metrics;
-	void (*begin)(void *ctx, const char *project);
+	void (*begin)(void *ctx, const char *project, const struct config_order *order);
 	void *ctx;
 	pthread_mutex_t lock;
 	struct page_request *bucket[BUCKETS];
@@ -69,16 +72,20 @@ static bool is_expired(const struct page_request *q)
 	return q->keep_until && q->keep_until <= clock_seconds() && (!q->unsaved || q->unsaved_bytes);
 }
 
-// NULL: the queue is full.
-static struct page_request *add_request(struct page_requests *a, struct page_request **at, const char *project,
-	const char *peer)
+// Queues the request, also of an entry that was answered by other upstreams. NULL: the queue is full.
+static struct page_request *queue_request(struct page_requests *a, struct page_request **at, const char *project,
+	const struct config_order *order, const char *peer)
 {
-	struct page_request *q = xcalloc(1, sizeof(*q));
+	struct page_request *q = *at ? *at : xcalloc(1, sizeof(*q));
 	if (!fair_queue_enter(a->queue, &q->queue_entry, peer, NULL, 0)) {
-		free(q);
+		if (!*at)
+			free(q);
 		return NULL;
 	}
-	q->project = xstrdup(project);
+	q->project = *at ? q->project : xstrdup(project);
+	q->order = *order;
+	q->keep_until = 0;
+	q->is_wanted = false;
 	q->began_ms = clock_ms();
 	q->is_for_waiters = true;
 	return *at = q;
@@ -87,16 +94,16 @@ static struct page_request *add_request(struct page_requests *a, struct page_req
 // Whether there is nothing to wait for, so that a continuation is resumed at once.
 static bool is_answered(const struct page_requests *a, const struct page_request *q)
 {
-	return a->is_cancelled || (q && q->keep_until);
+	return a->is_cancelled || (q && q->keep_until && !q->is_wanted);
 }
 
 static enum page_requests_joined join_request(struct page_requests *a, struct page_request **at, const char *project,
-	const char *peer, struct continuation *continuation)
+	const struct config_order *order, const char *peer, struct continuation *continuation)
 {
 	struct page_request *q = *at;
-	if (q)
+	if (q && !q->is_wanted)
 		fair_queue_join(a->queue, &q->queue_entry, peer);
-	else if (!(q = add_request(a, at, project, peer)))
+	else if (!(q = queue_request(a, at, project, order, peer)))
 		return PAGE_REQUESTS_FULL;
 	if (!continuation) {
 		q->is_for_waiters = false;
@@ -109,25 +116,33 @@ static enum page_requests_joined join_request(struct page_requests *a, struct pa
 
 // --- requests ---
 
-bool page_requests_may_ask(struct page_requests *a, const char *project, int64_t since)
+static bool is_same_order(const struct config_order *a, const struct config_order *b)
+{
+	return a->count == b->count && a->is_together == b->is_together && memcmp(a->item, b->item, a->count) == 0;
+}
+
+bool page_requests_may_ask(struct page_requests *a, const char *project, const struct config_order *order,
+	uint32_t depends, int64_t since)
 {
 	pthread_mutex_lock(&a->lock);
 	struct page_request **at = find_request(a, project);
 	if (*at && (is_expired(*at) || ((*at)->keep_until && (*at)->answered_at < since)))
 		remove_request(a, at);
+	else if (*at && (*at)->keep_until && depends & ~(*at)->asked && !is_same_order(order, &(*at)->order))
+		(*at)->is_wanted = true;
 	bool may = !is_answered(a, *find_request(a, project));
 	pthread_mutex_unlock(&a->lock);
 	return may;
 }
 
-enum page_requests_joined page_requests_join(struct page_requests *a, const char *project, const char *peer,
-	struct continuation *continuation)
+enum page_requests_joined page_requests_join(struct page_requests *a, const char *project,
+	const struct config_order *order, const char *peer, struct continuation *continuation)
 {
 	pthread_mutex_lock(&a->lock);
 	struct page_request **at = find_request(a, project);
 	bool is_done = is_answered(a, *at);
 	enum page_requests_joined joined =
-		is_done ? PAGE_REQUESTS_JOINED : join_request(a, at, project, peer, continuation);
+		is_done ? PAGE_REQUESTS_JOINED : join_request(a, at, project, order, peer, continuation);
 	pthread_mutex_unlock(&a->lock);
 	if (joined == PAGE_REQUESTS_FULL)
 		metrics_add(a->metrics, METRIC_REFUSED_PAGES, 1);
@@ -143,7 +158,7 @@ static void begin_page_request(void *ctx, struct fair_queue_entry *entry)
 	struct page_requests *a = ctx;
 	const struct page_request *q =
 		(const struct page_request *)(const void *)((char *)entry - offsetof(struct page_request, queue_entry));
-	a->begin(a->ctx, q->project);
+	a->begin(a->ctx, q->project, &q->order);
 }
 
 void page_requests_end(struct page_requests *a, const char *project, struct upstream_project *result)
@@ -152,7 +167,13 @@ void page_requests_end(struct page_requests *a, const char *project, struct upst
 	struct page_request *q = *find_request(a, project);
 	struct continuation *waiters = q ? STEAL_PTR(q->waiters) : NULL;
 	if (q) {
+		upstream_project_unref(q->unsaved);
 		q->unsaved = result ? upstream_project_ref(result) : NULL;
+		a->unsaved_bytes -= q->unsaved_bytes;
+		q->unsaved_bytes = 0;
+		for (size_t i = 0; i < q->order.count; i++)
+			if (!result || upstream_project_asked(result, q->order.item[i]))
+				q->asked |= (uint32_t)1 << q->order.item[i];
 		q->answered_at = clock_wall_seconds();
 		q->keep_until = clock_seconds() + KEEP_SECONDS;
 		fair_queue_end(a->queue, &q->queue_entry);
@@ -252,7 +273,7 @@ void page_requests_drop_older(struct page_requests *a, const char *project, int6
 // --- start and stop ---
 
 struct page_requests *page_requests_new(unsigned concurrency, struct metrics *metrics,
-	void (*begin_fn)(void *ctx, const char *project), void *ctx)
+	void (*begin_fn)(void *ctx, const char *project, const struct config_order *order), void *ctx)
 {
 	struct page_requests *a = xcalloc(1, sizeof(*a));
 	a->metrics = metrics;

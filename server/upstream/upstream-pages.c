@@ -168,6 +168,7 @@ static void *save_all(void *ctx)
 
 enum {
 	FRESH_SLOTS = 1 << 16,
+	TOLD_SLOTS = 1 << 10,
 	STALE_SECONDS = 1, // how long a stale page is sent from memory, while it is requested again
 	CACHE_BYTES = 16 << 20,
 	MAX_AGE = 600, // seconds, if upstream does not say
@@ -183,7 +184,8 @@ struct upstream_pages {
 	upstream_fn *learn;
 	void *ctx; // for learn
 	atomic_bool is_offline;
-	// The project's hash selects the slot. A slot has other bits of the hash, and the second until which the page
+	_Atomic uint64_t told[TOLD_SLOTS]; // hashes of the file names with two hashes that the log has
+	// The hash of the project, and of the order, selects the slot. A slot has other bits of the hash, and the second until which the page
 	// is fresh.
 	_Atomic uint64_t fresh[FRESH_SLOTS];
 };
@@ -195,22 +197,28 @@ static _Atomic uint64_t *slot_of(struct upstream_pages *g, uint64_t hash)
 	return &g->fresh[hash % FRESH_SLOTS];
 }
 
-bool upstream_pages_is_fresh(struct upstream_pages *g, struct str project)
+static uint64_t hash_of_order(struct str project, const struct config_order *order)
 {
-	uint64_t hash = hash_of(project, 0);
+	return hash_of(project, hash_of((struct str){(const char *)order->item, order->count}, order->is_together));
+}
+
+bool upstream_pages_is_fresh(struct upstream_pages *g, struct str project, const struct config_order *order)
+{
+	uint64_t hash = hash_of_order(project, order);
 	uint64_t slot = atomic_load_explicit(slot_of(g, hash), memory_order_acquire);
 	return slot >> 32 == hash >> 32 && (long)(slot & UINT32_MAX) > clock_seconds();
 }
 
 // --- requests ---
 
-static bool may_ask(struct upstream_pages *g, const char *project, int64_t since)
+static bool may_ask(struct upstream_pages *g, const struct upstream_answer *a, const struct config_order *order,
+	int64_t since)
 {
-	return !g->is_offline && page_requests_may_ask(g->requests, project, since);
+	return !g->is_offline && page_requests_may_ask(g->requests, a->project, order, a->depends, since);
 }
 
 // The project's turn in the queue has come.
-static void request_page(void *ctx, const char *project)
+static void request_page(void *ctx, const char *project, const struct config_order *order)
 {
 	struct upstream_pages *g = ctx;
 	struct upstream_project *p = NULL;
@@ -227,7 +235,7 @@ static void request_page(void *ctx, const char *project)
 		pthread_mutex_lock(&g->writer->lock);
 		g->writer->requested++;
 		pthread_mutex_unlock(&g->writer->lock);
-		upstream_request(g->writer->upstreams, p, on_answer, g->writer);
+		upstream_request(g->writer->upstreams, p, order, on_answer, g->writer);
 		return;
 	}
 	if (e.kind)
@@ -261,23 +269,56 @@ static int learn_answer(void *ctx, const struct upstream_answer *answer, struct 
 	return l->upstream_pages->learn(l->upstream_pages->ctx, answer, e);
 }
 
+static void log_conflict(void *ctx, const char *filename, const char *first, const char *other)
+{
+	struct upstream_pages *g = ctx;
+	uint64_t hash = hash_of(str_from(filename), 0);
+	if (atomic_exchange_explicit(&g->told[hash % TOLD_SLOTS], hash, memory_order_relaxed) != hash)
+		log_warn("upstream %s has another %s than upstream %s, whose file counts", other, filename, first);
+}
+
+static int look_for_conflicts(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+{
+	if (answer->is_changed)
+		upstream_conflicts(answer, log_conflict, ctx);
+	return 0;
+}
+
+// The answer in memory, with a reference; NULL: there is none.
+static struct upstream_project *find_in_memory(struct upstream_pages *g, const char *project)
+{
+	struct upstream_project *p = upstream_cache_get(g->cache, project);
+	return p ? p : page_requests_unsaved(g->requests, project); // evicted before it was in the catalog?
+}
+
 // The clients that are resumed find the new answer.
 static void show_parsed(struct upstream_pages *g, struct upstream_project *p)
 {
-	struct learned l = {.upstream_pages = g};
 	struct err e = ERR_INIT;
+	const char *project = upstream_project_name(p);
+	const struct config_order *order = upstream_project_order(p);
+	struct upstream_project *before = find_in_memory(g, project);
+	upstream_project_adopt(p, before);
+	upstream_project_unref(before);
 	upstream_cache_put(g->cache, p);
-	if (upstream_report(g->upstreams, p, learn_answer, &l, &e) < 0)
+	int result = upstream_report(g->upstreams, p, order, look_for_conflicts, g, &e);
+	for (size_t i = 0; i < order->count && result == 0; i++) {
+		struct learned l = {.upstream_pages = g};
+		if (!upstream_project_asked(p, order->item[i]))
+			continue;
+		result = upstream_report_one(g->upstreams, p, order->item[i], order->is_together, learn_answer, &l, &e);
+		metrics_upstream(g->metrics, l.result, l.is_unchanged, page_requests_elapsed_ms(g->requests, project));
+	}
+	if (result < 0)
 		log_error("upstream's answer cannot be used: %s", e.msg);
-	metrics_upstream(g->metrics, l.result, l.is_unchanged,
-		page_requests_elapsed_ms(g->requests, upstream_project_name(p)));
-	page_requests_end(g->requests, upstream_project_name(p), p);
+	page_requests_end(g->requests, project, p);
 }
 
 // --- look-ups ---
 
 struct page_lookup {
 	struct upstream_pages *upstream_pages;
+	const struct config_order *order;
 	upstream_fn *fn;
 	void *ctx;
 	bool may_wait;
@@ -314,13 +355,13 @@ static int on_loaded(void *ctx, const struct upstream_answer *answer, struct err
 	int64_t now = clock_wall_seconds();
 	bool counts = answer->certain >= t->since;
 	int64_t left = counts ? freshness(answer, now) : 0;
-	bool usable = counts && answer->stale && now - answer->fetched < answer->ages.stale;
-	t->asks = !left && may_ask(g, answer->project, t->since);
+	bool usable = counts && answer->stale && !answer->is_partial && now - answer->fetched < answer->ages.stale;
+	t->asks = !left && may_ask(g, answer, t->order, t->since);
 	t->waits = t->asks && t->may_wait && !usable;
 	if (t->waits)
 		return 0;
 	if (left || usable) {
-		uint64_t hash = hash_of(str_from(answer->project), 0);
+		uint64_t hash = hash_of_order(str_from(answer->project), t->order);
 		uint64_t until = (uint64_t)(clock_seconds() + (left ? left : STALE_SECONDS));
 		atomic_store_explicit(slot_of(g, hash), (hash >> 32 << 32) | (until & UINT32_MAX),
 			memory_order_release);
@@ -332,13 +373,11 @@ static int on_loaded(void *ctx, const struct upstream_answer *answer, struct err
 }
 
 // The owner of the name is not considered: fn does that.
-int upstream_pages_load_cached(struct upstream_pages *g, struct catalog *c, const char *project, upstream_fn *fn,
-	void *ctx, struct err *e)
+int upstream_pages_load_cached(struct upstream_pages *g, struct catalog *c, const char *project,
+	const struct config_order *order, upstream_fn *fn, void *ctx, struct err *e)
 {
 	uint64_t epoch = upstream_cache_epoch(g->cache);
-	struct upstream_project *p = upstream_cache_get(g->cache, project);
-	if (!p) // evicted from memory before it was in the catalog?
-		p = page_requests_unsaved(g->requests, project);
+	struct upstream_project *p = find_in_memory(g, project);
 	if (!p || upstream_project_is_superseded(p)) {
 		if (p)
 			upstream_cache_note_change(g->cache, project, INT64_MAX); // drops it
@@ -347,7 +386,7 @@ int upstream_pages_load_cached(struct upstream_pages *g, struct catalog *c, cons
 			return -1;
 		upstream_cache_add(g->cache, p, epoch);
 	}
-	int reported = upstream_report(g->upstreams, p, fn, ctx, e);
+	int reported = upstream_report(g->upstreams, p, order, fn, ctx, e);
 	upstream_project_unref(p);
 	return reported;
 }
@@ -365,15 +404,19 @@ void upstream_pages_clear(struct upstream_pages *g)
 }
 
 // page_requests_join() comes last: once it has the continuation, the request may be gone.
-int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *project, const char *peer,
-	int64_t since, struct continuation *continuation, upstream_fn *fn, void *ctx, struct err *e)
+int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *project, const struct config_order *order,
+	const char *peer, int64_t since, struct continuation *continuation, upstream_fn *fn, void *ctx, struct err *e)
 {
-	struct page_lookup t = {
-		.upstream_pages = g, .fn = fn, .ctx = ctx, .may_wait = continuation != NULL, .since = since};
-	if (upstream_pages_load_cached(g, c, project, on_loaded, &t, e) < 0)
+	struct page_lookup t = {.upstream_pages = g,
+		.order = order,
+		.fn = fn,
+		.ctx = ctx,
+		.may_wait = continuation != NULL,
+		.since = since};
+	if (upstream_pages_load_cached(g, c, project, order, on_loaded, &t, e) < 0)
 		return -1;
 	enum page_requests_joined joined =
-		t.asks ? page_requests_join(g->requests, project, peer, t.waits ? continuation : NULL)
+		t.asks ? page_requests_join(g->requests, project, order, peer, t.waits ? continuation : NULL)
 		       : PAGE_REQUESTS_JOINED;
 	if (!t.waits)
 		return UPSTREAM_PAGES_ANSWERED;
@@ -383,17 +426,26 @@ int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *
 static int on_probed(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct page_lookup *t = ctx;
-	t->asks = !answer->certain || answer->certain < t->since;
-	return t->asks ? 0 : t->fn(t->ctx, answer, e);
+	struct upstream_pages *g = t->upstream_pages;
+	const struct config_order *order = t->order;
+	bool is_known = answer->certain && answer->certain >= t->since;
+	t->asks = !is_known && may_ask(g, answer, order, t->since);
+	for (size_t i = 0; i < order->count && is_known; i++)
+		if (answer->depends & (uint32_t)1 << order->item[i] &&
+			upstream_report_one(g->upstreams, answer->of, order->item[i], order->is_together, g->learn, g->ctx,
+				e) < 0)
+			return -1;
+	return 0;
 }
 
-int upstream_pages_probe(struct upstream_pages *g, struct catalog *c, const char *project, int64_t since, struct err *e)
+int upstream_pages_probe(struct upstream_pages *g, struct catalog *c, const char *project,
+	const struct config_order *order, int64_t since, struct err *e)
 {
-	struct page_lookup t = {.upstream_pages = g, .fn = g->learn, .ctx = g->ctx, .since = since};
-	if (upstream_pages_load_cached(g, c, project, on_probed, &t, e) < 0)
+	struct page_lookup t = {.upstream_pages = g, .order = order, .since = since};
+	if (upstream_pages_load_cached(g, c, project, order, on_probed, &t, e) < 0)
 		return -1;
-	if (t.asks && may_ask(g, project, since))
-		page_requests_join(g->requests, project, NULL, NULL);
+	if (t.asks)
+		page_requests_join(g->requests, project, order, NULL, NULL);
 	return 0;
 }
 

@@ -40,16 +40,18 @@ void upstream_pages_clear(struct upstream_pages *g);
 void upstream_pages_drop_left(struct upstream_pages *g);
 void upstream_pages_count(struct upstream_pages *g, struct fair_queue_counts *out);
 
+// An order of upstreams is that of config.h, not empty; each may be asked for the project.
+
 // Whether what is in memory of the project may be sent without looking it up. Does not block: for the event loop.
-bool upstream_pages_is_fresh(struct upstream_pages *g, struct str project);
+bool upstream_pages_is_fresh(struct upstream_pages *g, struct str project, const struct config_order *order);
 
 // For a project whose first file arrived at since (seconds since 1970; 0: unknown): calls learn with an answer that
 // upstream gave since then. If there is none, requests the project. Errors: the catalog's, and learn's. Any thread.
-int upstream_pages_probe(struct upstream_pages *g, struct catalog *c, const char *project, int64_t since,
-	struct err *e) MUST_CHECK;
+int upstream_pages_probe(struct upstream_pages *g, struct catalog *c, const char *project,
+	const struct config_order *order, int64_t since, struct err *e) MUST_CHECK;
 // Calls fn with what is known, however old, and makes no request. Errors: the catalog's, and fn's. Any thread.
-int upstream_pages_load_cached(struct upstream_pages *g, struct catalog *c, const char *project, upstream_fn *fn,
-	void *ctx, struct err *e) MUST_CHECK;
+int upstream_pages_load_cached(struct upstream_pages *g, struct catalog *c, const char *project,
+	const struct config_order *order, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 enum {
 	UPSTREAM_PAGES_LATER,    // the continuation is kept, and resumed when the call is to be repeated
@@ -59,5 +61,6 @@ enum {
 // On a worker thread, with a catalog connection of its own. peer: the client's address; NULL: "unix". since: a
 // definitive answer from before then does not count. continuation NULL: does not wait, and calls fn with what is
 // known. -1: fn's error, or the catalog's.
-int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *project, const char *peer,
-	int64_t since, struct continuation *continuation, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *project, const struct config_order *order,
+	const char *peer, int64_t since, struct continuation *continuation, upstream_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;

@@ -335,10 +335,19 @@ static bool set_files(void *field, const char *value)
 	return set_one_of(field, value, words);
 }
 
+static bool is_upstream(struct str word)
+{
+	return !str_eq(word, STR("merge")) && !str_eq(word, STR("no")) && is_rule(word);
+}
+
 static bool set_merge(void *field, const char *value)
 {
 	static const char *const words[] = {"merge", "no", NULL};
-	return set_one_of(field, value, words);
+	const char *before = *(char **)field;
+	bool is_word = str_eq(str_from(value), STR("merge")) || str_eq(str_from(value), STR("no"));
+	if (is_word || (before && (strcmp(before, "merge") == 0 || strcmp(before, "no") == 0)))
+		return !before && set_one_of(field, value, words);
+	return add_words(field, value, is_upstream);
 }
 
 static bool set_wheels(void *field, const char *value)
@@ -489,7 +498,8 @@ const struct config_type config_type_severity = {
 	.wants = "one of low, medium, high, critical", .set = set_severity, .is_owned = true};
 const struct config_type config_type_root = {.wants = "local or all", .set = set_root, .is_owned = true};
 const struct config_type config_type_wheels = {.wants = "all or fitting", .set = set_wheels, .is_owned = true};
-const struct config_type config_type_merge = {.wants = "merge or no", .set = set_merge, .is_owned = true};
+const struct config_type config_type_merge = {
+	.wants = "merge, no, or a list of upstreams", .set = set_merge, .is_owned = true, .is_list = true};
 const struct config_type config_type_hosts = {
 	.wants = "a list of hosts, without ports", .set = set_hosts, .is_owned = true, .is_list = true};
 const struct config_type config_type_networks = {.wants = "a list of addresses and networks (as 192.0.2.7 10.0.0.0/8 fd00::/8)",

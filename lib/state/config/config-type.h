@@ -66,7 +66,7 @@ extern const struct config_type config_type_keep;      // "90d 50"; config_keep_
 extern const struct config_type config_type_date;      // "2027-03-31"
 extern const struct config_type config_type_note;      // at most LIMIT_NOTE bytes
 extern const struct config_type config_type_files;     // proxy, redirect
-extern const struct config_type config_type_merge;     // merge, no
+extern const struct config_type config_type_merge;     // merge, no, or names of upstreams
 extern const struct config_type config_type_wheels;    // all, fitting
 extern const struct config_type config_type_severity;  // low, medium, high, critical
 extern const struct config_type config_type_root;      // local, all

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "lib/base/buf.h"
 #include "lib/base/mem.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/promotion/evidence.h"
 #include "lib/state/config/config-type.h"
 #include "lib/state/config/config.h"
@@ -99,8 +101,91 @@ static int check_rules(const struct config_view *v, struct err *e)
 	return 0;
 }
 
+// --- the upstreams of a view ---
+
+static bool names_upstreams(const struct config_view *v)
+{
+	return v && v->upstream && strcmp(v->upstream, "merge") != 0 && strcmp(v->upstream, "no") != 0;
+}
+
+static void add_all(const struct config *c, struct config_order *out)
+{
+	for (; out->count < c->upstreams.count; out->count++)
+		out->item[out->count] = out->count;
+}
+
+// A name that there is not was held back by config_keep_upstreams().
+static void add_named(const struct config *c, const char *names, struct config_order *out)
+{
+	for (struct str rest = str_from(names); rest.len;) {
+		struct str name = str_cut(&rest, ' ');
+		for (size_t i = 0; i < c->upstreams.count; i++)
+			if (str_eq(name, str_from(c->upstreams.item[i].name)))
+				out->item[out->count++] = (uint8_t)i;
+	}
+}
+
+void config_view_order(const struct config *c, const struct config_view *v, struct config_order *out)
+{
+	const char *indexes = v && v->indexes ? v->indexes : c->upstream_indexes;
+	bool merges = v && v->upstream ? strcmp(v->upstream, "no") != 0 : c->upstream_merge;
+	*out = (struct config_order){.is_together = indexes && strcmp(indexes, "together") == 0};
+	if (names_upstreams(v))
+		add_named(c, v->upstream, out);
+	else if (merges)
+		add_all(c, out);
+}
+
+void config_default_order(const struct config *c, struct config_order *out)
+{
+	config_view_order(c, c->default_view ? config_view(c, c->default_view) : NULL, out);
+	if (!out->count)
+		add_all(c, out);
+}
+
+bool config_order_has_none(const struct config_order *order)
+{
+	for (size_t i = 0; i < order->count; i++)
+		if (!(order->aside & (uint32_t)1 << order->item[i]))
+			return false;
+	return true;
+}
+
+static int refuse_upstream(const struct config *c, const struct config_view *v, struct str name, struct err *e)
+{
+	CLEANUP(name_choice_release) struct name_choice names;
+	CLEANUP(buf_release) struct buf hint = buf_up_to(ERR_MSG_SIZE);
+	name_choice_init(&names, name);
+	for (size_t i = 0; i < c->upstreams.count; i++)
+		name_choice_add(&names, c->upstreams.item[i].name);
+	name_choice_hint(&names, &hint);
+	return err_set(e, ERR_USAGE, "[view %s] upstream names \"" STR_FMT "\", which is no [upstream NAME]%s", v->name,
+		STR_ARG(name), hint.len ? hint.data : "");
+}
+
+static int check_upstreams(const struct config *c, const struct config_view *v, struct err *e)
+{
+	bool is_named[LIMIT_UPSTREAMS] = {false};
+	struct str rest = names_upstreams(v) ? str_from(v->upstream) : (struct str){0};
+	while (rest.len) {
+		struct str name = str_cut(&rest, ' ');
+		size_t i = 0;
+		while (i < c->upstreams.count && !str_eq(name, str_from(c->upstreams.item[i].name)))
+			i++;
+		if (i == c->upstreams.count)
+			return refuse_upstream(c, v, name, e);
+		if (is_named[i])
+			return err_set(e, ERR_USAGE, "[view %s] upstream names " STR_FMT " twice", v->name, STR_ARG(name));
+		is_named[i] = true;
+	}
+	return 0;
+}
+
 int config_views_complete(struct config *c, struct err *e)
 {
+	for (size_t i = 0; i < c->view_count; i++)
+		if (check_upstreams(c, &c->views[i], e) < 0)
+			return -1;
 	for (size_t i = 0; i < c->view_count; i++)
 		if (check_source(c, &c->views[i], e) < 0)
 			return -1;

@@ -169,7 +169,7 @@ static void complete_upstreams(struct config *c)
 		inherit(&u->item[i], &c->upstream);
 }
 
-void config_upstreams_copy(const struct config_upstreams *from, struct config_upstreams *out)
+static void copy_upstreams(const struct config_upstreams *from, struct config_upstreams *out)
 {
 	*out = (struct config_upstreams){copy_array(from->item, from->count, sizeof(*from->item)), from->count};
 	for (size_t i = 0; i < out->count; i++) {
@@ -178,7 +178,7 @@ void config_upstreams_copy(const struct config_upstreams *from, struct config_up
 	}
 }
 
-void config_upstreams_release(struct config_upstreams *u)
+static void release_upstreams(struct config_upstreams *u)
 {
 	for (size_t i = 0; i < u->count; i++)
 		release_upstream(&u->item[i]);
@@ -203,7 +203,7 @@ bool config_keep_upstreams(struct config *now, const struct config *before)
 {
 	struct config_upstreams kept, *news = &now->upstreams;
 	bool is_same = news->count == before->upstreams.count;
-	config_upstreams_copy(&before->upstreams, &kept);
+	copy_upstreams(&before->upstreams, &kept);
 	for (size_t i = 0; i < kept.count; i++) {
 		struct config_upstream *item = NULL;
 		for (size_t k = 0; k < news->count; k++)
@@ -215,7 +215,7 @@ bool config_keep_upstreams(struct config *now, const struct config *before)
 		kept.item[i] = *item;
 		*item = old;
 	}
-	config_upstreams_release(news);
+	release_upstreams(news);
 	*news = kept;
 	return is_same;
 }
@@ -226,7 +226,6 @@ void config_init(struct config *c)
 {
 	*c = (struct config){0};
 	set_defaults(CONFIG_HOLDER_CONFIG, c);
-	c->upstream.name = xstrdup(plain_upstream);
 	set_defaults(CONFIG_HOLDER_UPSTREAM, &c->upstream);
 	complete_upstreams(c);
 }
@@ -235,7 +234,7 @@ void config_release(struct config *c)
 {
 	free_strings(CONFIG_HOLDER_CONFIG, c);
 	release_upstream(&c->upstream);
-	config_upstreams_release(&c->upstreams);
+	release_upstreams(&c->upstreams);
 	for (size_t i = 0; i < c->platform_count; i++) {
 		free_strings(CONFIG_HOLDER_PLATFORM, &c->platforms[i]);
 		free(c->platforms[i].name);
@@ -270,9 +269,8 @@ void config_copy(const struct config *c, struct config *out)
 {
 	*out = *c;
 	copy_strings(CONFIG_HOLDER_CONFIG, out);
-	out->upstream.name = xstrdup(c->upstream.name);
 	copy_strings(CONFIG_HOLDER_UPSTREAM, &out->upstream);
-	config_upstreams_copy(&c->upstreams, &out->upstreams);
+	copy_upstreams(&c->upstreams, &out->upstreams);
 	out->platforms = copy_array(c->platforms, c->platform_count, sizeof(*c->platforms));
 	out->views = copy_array(c->views, c->view_count, sizeof(*c->views));
 	out->branches = copy_array(c->branches, c->branch_count, sizeof(*c->branches));
@@ -696,20 +694,24 @@ bool config_view_has(const struct config_view *v, const char *platform)
 	return false;
 }
 
-static bool is_asked_for(const struct config *c, const char *platform)
+static bool is_asked_for(const struct config *c, size_t upstream, const char *platform)
 {
 	for (size_t i = 0; i < c->view_count; i++) {
 		const struct config_view *v = &c->views[i];
-		if (v->upstream && strcmp(v->upstream, "merge") == 0 && config_view_has(v, platform))
-			return true;
+		struct config_order order = {0};
+		if (v->upstream && config_view_has(v, platform))
+			config_view_order(c, v, &order);
+		for (size_t k = 0; k < order.count; k++)
+			if (order.item[k] == upstream)
+				return true;
 	}
 	return false;
 }
 
-void config_hidden_platforms(const struct config *c, struct strset *out)
+void config_hidden_platforms(const struct config *c, size_t upstream, struct strset *out)
 {
 	for (size_t i = 0; i < c->platform_count; i++)
-		if (c->platforms[i].is_private && !is_asked_for(c, c->platforms[i].name))
+		if (c->platforms[i].is_private && !is_asked_for(c, upstream, c->platforms[i].name))
 			strset_add(out, c->platforms[i].name);
 	strset_sort(out);
 }

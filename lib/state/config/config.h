@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "lib/base/err.h"
+#include "lib/base/limits.h"
 #include "lib/base/str.h"
 #include "lib/domain/machine/profile.h"
 
@@ -32,7 +33,8 @@ struct config_view { // [view NAME]
 	char *name;
 	char **platforms; // names, in order of precedence
 	size_t platform_count;
-	char *upstream;        // "merge", "no"; NULL: as [upstream] merge says
+	char *upstream;        // "merge" (all), "no", or names in order, with blanks between; NULL: as [upstream] merge says
+	char *indexes;         // "first", "together"; NULL: as [upstream] indexes says
 	char *upstream_wheels; // "all", "fitting"; NULL: as [upstream] wheels says
 	bool is_partial;       // it is served without a platform whose folder was never there
 	char *from; // the view or platform whose files may be promoted into this one; NULL: it has no membership, and
@@ -69,11 +71,22 @@ struct config_upstream { // another index: [upstream NAME], or a plain [upstream
 	uint64_t max_age, negative_max_age, stale; // seconds
 	char *block;          // paths of records of the OSV database, with blanks between; NULL: none
 	char *block_severity; // "low", "medium", "high", "critical"; NULL: only malware is blocked
+	// Names and globs of projects, with single blanks between; NULL: none, and of projects: all.
+	char *projects, *not_projects; // which ones it is asked for
+	char *private_names, *local_only, *upstream_only, *shared; // besides those of the plain [upstream]
 };
 
 struct config_upstreams { // in the order in which they are asked
 	struct config_upstream *item;
 	size_t count;
+};
+
+// Which upstreams are asked for a project, in order: numbers of config_upstreams.
+struct config_order {
+	uint8_t item[LIMIT_UPSTREAMS];
+	uint8_t count;
+	bool is_together; // its files are those of all of them; else of the first that has it
+	uint32_t aside;   // bits by number: of those of the order that are asked too, but whose answer does not count
 };
 
 struct config {
@@ -100,16 +113,14 @@ struct config {
 	char *upload_audit;        // "refuse", "warn", "off"
 	char *upload_audit_policy; // the path of an audit policy; NULL: none
 	// [upstream]
-	struct config_upstream upstream; // the keys of a plain [upstream]: what an [upstream NAME] does not say, it has of it
+	struct config_upstream upstream; // without a name, the keys of a plain [upstream]: what an [upstream NAME] does not
+					 // say, it has of it
 	size_t upstream_place;           // how many [upstream NAME] stand before its url
 	struct config_upstreams upstreams; // all [upstream NAME] in the order of the file; among them, if there is none or
 					   // it has a url, the plain one
-	char *upstream_indexes;            // of all indexes of all upstreams: "first", "together"
+	char *upstream_indexes;            // "first", "together", unless a view says otherwise
 	bool upstream_merge;   // views merge upstream, unless one says otherwise
 	char *upstream_wheels; // "all", "fitting" (those that install on a view's machines)
-	char *upstream_private, *upstream_local_only, *upstream_upstream_only,
-		*upstream_shared;     // names and globs, with
-				      // single blanks between; NULL: none
 	bool upstream_offline;
 	char *upstream_root; // "local", "all"
 	// [prune]
@@ -175,8 +186,6 @@ void config_init(struct config *c);
 void config_release(struct config *c);
 // Makes a copy that owns its own strings. The caller releases *out.
 void config_copy(const struct config *c, struct config *out);
-void config_upstreams_copy(const struct config_upstreams *from, struct config_upstreams *out);
-void config_upstreams_release(struct config_upstreams *u);
 // Borrowed; NULL: it has none of this name.
 const struct config_upstream *config_upstreams_named(const struct config_upstreams *u, const char *name);
 // Whether clients get the files from upstream itself ([upstream] files).
@@ -200,9 +209,15 @@ int config_refuse_view(const struct config *c, const char *name, enum err_kind k
 int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e) MUST_CHECK;
 // The profile of the platform's machines, by its keys and its name. ERR_USAGE. The caller releases *out.
 int config_profile(const struct config_platform *p, struct profile *out, struct err *e) MUST_CHECK;
-// Adds the private platforms whose projects upstream is not asked for, sorted: those that are in no view with upstream
-// = merge. The caller releases *out.
-void config_hidden_platforms(const struct config *c, struct strset *out);
+// Adds the private platforms for whose projects the upstream of this number is not asked, sorted: those that are in no
+// view whose section says that it has it. The caller releases *out.
+void config_hidden_platforms(const struct config *c, size_t upstream, struct strset *out);
+// The upstreams that a view merges, none if count is 0; v NULL: a view without a section.
+void config_view_order(const struct config *c, const struct config_view *v, struct config_order *out);
+// Whether no answer of the order counts: it is empty, or all of it is set aside.
+bool config_order_has_none(const struct config_order *order);
+// The upstreams that commands compare with: those of the default view; all if it merges none.
+void config_default_order(const struct config *c, struct config_order *out);
 // Gives *now the upstreams of before, in their order, with the settings that now has for them: which upstreams there are
 // takes effect after a restart. False: now had others, or another order.
 bool config_keep_upstreams(struct config *now, const struct config *before);

@@ -17,37 +17,9 @@ enum {
 };
 
 struct upload_policy {
-	struct config config; // [upstream], and the paths of the lists
+	struct config config; // a copy
 	struct upstreams *upstreams;
 };
-
-static int copy_keys(const struct config *from, struct config *to, struct err *e)
-{
-	const struct {
-		const char *section, *key, *value;
-	} row[] = {
-		{"upstream", "indexes", from->upstream_indexes},
-		{"upstream", "private", from->upstream_private},
-		{"upstream", "local-only", from->upstream_local_only},
-		{"upstream", "upstream-only", from->upstream_upstream_only},
-		{"upstream", "shared", from->upstream_shared},
-		{"prune", "packages", from->prune_packages},
-		{"prune", "constraints", from->prune_constraints},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		if (row[i].value && config_set(to, row[i].section, row[i].key, row[i].value, e) < 0)
-			return -1;
-	to->prune_upstream_min_age = from->prune_upstream_min_age;
-	for (size_t i = 0; i < from->platform_count; i++) {
-		CLEANUP(mem_free) char *section = xasprintf("platform %s", from->platforms[i].name);
-		if (from->platforms[i].is_private && config_set(to, section, "private", "yes", e) < 0)
-			return -1;
-	}
-	// The last: config_set() makes the list of upstreams anew.
-	config_upstreams_release(&to->upstreams);
-	config_upstreams_copy(&from->upstreams, &to->upstreams);
-	return 0;
-}
 
 int upload_policy_new(const struct config *c, struct upload_policy **out, struct err *e)
 {
@@ -55,8 +27,8 @@ int upload_policy_new(const struct config *c, struct upload_policy **out, struct
 	if (!c->refuses_covered)
 		return 0;
 	struct upload_policy *a = xcalloc(1, sizeof(*a));
-	config_init(&a->config);
-	if (copy_keys(c, &a->config, e) < 0 || upstreams_new(&a->config, &a->upstreams, e) < 0) {
+	config_copy(c, &a->config);
+	if (upstreams_new(&a->config, &a->upstreams, e) < 0) {
 		upload_policy_free(a);
 		return -1;
 	}

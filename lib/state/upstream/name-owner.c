@@ -6,29 +6,31 @@
 #include "lib/state/upstream/upstream.h"
 
 struct looking {
-	const struct strset *hidden_platforms;
+	const struct strset *hidden;
+	size_t count;
 	struct name_presence *out;
 };
 
 static int take_place(void *ctx, const char *platform, int64_t files, int64_t arrived, struct err *e UNUSED)
 {
 	struct looking *l = ctx;
-	struct name_presence *p = l->out;
-	if (files <= 0)
-		return 0;
-	p->is_here = true;
-	if (strset_has(l->hidden_platforms, platform))
-		return 0;
-	p->arrived = p->is_open && p->arrived < arrived ? p->arrived : arrived;
-	p->is_open = true;
+	for (size_t i = 0; i < l->count && files > 0; i++) {
+		struct name_presence *p = &l->out[i];
+		p->is_here = true;
+		if (strset_has(&l->hidden[i], platform))
+			continue;
+		p->arrived = p->is_open && p->arrived < arrived ? p->arrived : arrived;
+		p->is_open = true;
+	}
 	return 0;
 }
 
-int name_owner_look(struct catalog *c, const struct strset *hidden_platforms, const char *project,
+int name_owner_look(struct catalog *c, const struct strset *hidden, size_t count, const char *project,
 	struct name_presence *out, struct err *e)
 {
-	struct looking l = {hidden_platforms, out};
-	*out = (struct name_presence){0};
+	struct looking l = {hidden, count, out};
+	for (size_t i = 0; i < count; i++)
+		out[i] = (struct name_presence){0};
 	return catalog_project_places(c, project, take_place, &l, e);
 }
 

@@ -27,12 +27,13 @@ enum {
 // Which platforms have listed files of a project.
 struct name_presence {
 	bool is_here;    // any
-	bool is_open;    // one that is not hidden: upstream may be asked for its projects
+	bool is_open;    // one that is not hidden: the upstream may be asked for its projects
 	int64_t arrived; // when the first file of an open one arrived, in seconds since 1970; 0: unknown
 };
 
-// hidden_platforms: sorted names (config_hidden_platforms). Errors of catalog.h.
-int name_owner_look(struct catalog *c, const struct strset *hidden_platforms, const char *project,
+// Fills count of out, one for each upstream, whose hidden platforms are sorted names (config_hidden_platforms). Errors of
+// catalog.h.
+int name_owner_look(struct catalog *c, const struct strset *hidden, size_t count, const char *project,
 	struct name_presence *out, struct err *e) MUST_CHECK;
 // Whether only hidden platforms have the project, so that upstream must not learn its name.
 bool name_owner_is_hidden(const struct name_presence *p);

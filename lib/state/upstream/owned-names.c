@@ -17,8 +17,8 @@
 enum { SETTLE_MS = 2000 };
 
 struct list {
-	char *text;           // NULL: it was never read
-	const char **project; // sorted; in text
+	char *text;        // NULL: it was never read
+	const char **name; // sorted; in text: "<project>", or "<project> <upstream>"
 	size_t count, room;
 };
 
@@ -34,9 +34,31 @@ struct owned_names {
 
 static void release_list(struct list *l)
 {
-	free(l->project);
+	free(l->name);
 	free(l->text);
 	*l = (struct list){0};
+}
+
+static const struct str upstream_is = STR("upstream=");
+
+// Makes the name of a list of a line "<project> <when> upstream=<name>", in its place. What else is behind the project is of
+// the operator.
+static char *name_of_line(char *line)
+{
+	struct str rest = str_from(line), project = str_cut(&rest, ' ');
+	rest = str_trim(rest);
+	str_cut(&rest, ' ');
+	rest = str_trim(rest);
+	struct str upstream = str_starts(rest, upstream_is) ? str_slice(rest, upstream_is.len, rest.len) : (struct str){0};
+	line[project.len] = '\0';
+	if (!name_is_valid(project) || !name_is_normal(project))
+		return NULL;
+	if (upstream.len) {
+		memmove(line + project.len + 1, upstream.ptr, upstream.len);
+		line[project.len] = ' ';
+		line[project.len + 1 + upstream.len] = '\0';
+	}
+	return line;
 }
 
 // Takes ownership of the text.
@@ -47,21 +69,34 @@ static struct list index_text(char *text)
 		end = line + strcspn(line, "\n");
 		bool is_last = !*end;
 		*end = '\0';
-		line[strcspn(line, " \t\r")] = '\0';
-		if (name_is_valid(str_from(line)) && name_is_normal(str_from(line))) {
-			GROW(l.project, l.count, l.room);
-			l.project[l.count++] = line;
+		for (char *c = line; *c; c++)
+			*c = *c == '\t' || *c == '\r' ? ' ' : *c;
+		const char *name = name_of_line(line);
+		if (name) {
+			GROW(l.name, l.count, l.room);
+			l.name[l.count++] = name;
 		}
 		end += !is_last;
 	}
 	if (l.count)
-		qsort(l.project, l.count, sizeof(*l.project), compare_strings);
+		qsort(l.name, l.count, sizeof(*l.name), compare_strings);
 	return l;
 }
 
-static bool list_has(const struct list *l, const char *project)
+static bool list_has(const struct list *l, const char *name)
 {
-	return l->count && bsearch(&project, l->project, l->count, sizeof(*l->project), compare_strings);
+	return l->count && bsearch(&name, l->name, l->count, sizeof(*l->name), compare_strings);
+}
+
+static char *make_name(const char *project, const char *upstream)
+{
+	return xasprintf("%s%s%s", project, upstream ? " " : "", upstream ? upstream : "");
+}
+
+static bool list_has_of(const struct list *l, const char *project, const char *upstream)
+{
+	CLEANUP(mem_free) char *own = make_name(project, upstream);
+	return list_has(l, project) || (upstream && list_has(l, own));
 }
 
 // Names that this process adds.
@@ -69,23 +104,29 @@ struct added {
 	struct owned_names *to;
 	const char *const *project;
 	size_t count;
+	const char *upstream; // NULL: of all
 };
 
-static bool is_added(const struct added *a, const char *project)
+static bool is_added(const struct added *a, const char *name)
 {
 	size_t i = 0;
-	while (i < a->count && strcmp(a->project[i], project) != 0)
-		i++;
-	return i < a->count;
+	bool is_there = false;
+	for (; i < a->count && !is_there; i++) {
+		CLEANUP(mem_free) char *own = make_name(a->project[i], a->upstream);
+		is_there = strcmp(own, name) == 0;
+	}
+	return is_there;
 }
 
 // Reports the names of one list that the other does not have.
 static void report_moved(const struct list *one, const struct list *other, const struct added *added)
 {
 	const struct owned_names *o = added->to;
-	for (size_t i = 0; o->moved && i < one->count; i++)
-		if (!list_has(other, one->project[i]) && !is_added(added, one->project[i]))
-			o->moved(o->ctx, one->project[i]);
+	for (size_t i = 0; o->moved && i < one->count; i++) {
+		CLEANUP(mem_free) char *project = xstrndup(one->name[i], strcspn(one->name[i], " "));
+		if (!list_has(other, one->name[i]) && !is_added(added, one->name[i]))
+			o->moved(o->ctx, project);
+	}
 }
 
 static bool is_same(const struct place_version *a, const struct place_version *b)
@@ -176,11 +217,11 @@ void owned_names_look(struct owned_names *o)
 	pthread_mutex_unlock(&o->lock);
 }
 
-bool owned_names_has(struct owned_names *o, const char *project)
+bool owned_names_has(struct owned_names *o, const char *project, const char *upstream)
 {
 	pthread_mutex_lock(&o->lock);
 	reload_if_changed(&(struct added){.to = o});
-	bool is_there = list_has(&o->list, project);
+	bool is_there = list_has_of(&o->list, project, upstream);
 	pthread_mutex_unlock(&o->lock);
 	return is_there;
 }
@@ -192,8 +233,9 @@ static void write_missing(const struct added *a, struct buf *out)
 	clock_write(clock_wall_seconds(), when);
 	reload_if_changed(&(struct added){.to = a->to});
 	for (size_t i = 0; i < a->count; i++)
-		if (!list_has(&a->to->list, a->project[i]))
-			buf_printf(out, "%s %s\n", a->project[i], when);
+		if (!list_has_of(&a->to->list, a->project[i], a->upstream))
+			buf_printf(out, "%s %s%s%s%s\n", a->project[i], when, a->upstream ? " " : "",
+				a->upstream ? upstream_is.ptr : "", a->upstream ? a->upstream : "");
 }
 
 static int add_lines(void *ctx, struct str before, struct place_write *now, struct err *e)
@@ -212,9 +254,9 @@ static int add_lines(void *ctx, struct str before, struct place_write *now, stru
 		       : 1;
 }
 
-int owned_names_add(struct owned_names *o, const char *const *project, size_t count, struct err *e)
+int owned_names_add(struct owned_names *o, const char *const *project, size_t count, const char *upstream, struct err *e)
 {
-	struct added a = {o, project, count};
+	struct added a = {o, project, count, upstream};
 	CLEANUP(buf_release) struct buf lines = buf_up_to(LIMIT_OWNED_NAMES);
 	pthread_mutex_lock(&o->lock);
 	write_missing(&a, &lines);
@@ -231,37 +273,46 @@ const char *const name_rule_text[NAME_RULE_COUNT] = {
 	[NAME_RULE_MERGE] = "merge",
 	[NAME_RULE_PRIVATE] = "private",
 	[NAME_RULE_LOCAL] = "local-only",
+	[NAME_RULE_NOT_ASKED] = "not-asked",
 	[NAME_RULE_UPSTREAM] = "upstream-only",
 	[NAME_RULE_SHARED] = "shared",
 };
 
-// Normalises "Foo_Bar-*" like a project name; the special characters of a glob stay.
-static char *normalized(const char *names)
+// Normalises "Foo_Bar-*" like a project name; the special characters of a glob stay. NULL: both are.
+static char *normalized(const char *names, const char *more)
 {
 	struct buf out;
-	if (!names)
+	if (!names && !more)
 		return NULL;
+	CLEANUP(mem_free) char *both = xasprintf("%s%s%s", names ? names : "", names && more ? " " : "", more ? more : "");
 	buf_init(&out, LIMIT_CONFIG);
-	name_normalize(str_from(names), &out);
+	name_normalize(str_from(both), &out);
 	return buf_steal(&out);
 }
 
+// A name that the plain [upstream] keeps from all upstreams is kept from those that list others, too.
 void name_rules_init(struct name_rules *r, const struct config *c)
 {
-	const char *const names[NAME_RULE_COUNT] = {
-		[NAME_RULE_PRIVATE] = c->upstream_private,
-		[NAME_RULE_LOCAL] = c->upstream_local_only,
-		[NAME_RULE_UPSTREAM] = c->upstream_upstream_only,
-		[NAME_RULE_SHARED] = c->upstream_shared,
-	};
-	for (int i = 0; i < NAME_RULE_COUNT; i++)
-		r->names[i] = normalized(names[i]);
+	const struct config_upstream *all = &c->upstream;
+	*r = (struct name_rules){0};
+	for (size_t i = 0; i < c->upstreams.count; i++) {
+		const struct config_upstream *own = &c->upstreams.item[i];
+		r->names[i][NAME_RULE_PRIVATE] = normalized(all->private_names, own->private_names);
+		r->names[i][NAME_RULE_LOCAL] = normalized(all->local_only, own->local_only);
+		r->names[i][NAME_RULE_NOT_ASKED] = normalized(own->not_projects, NULL);
+		r->names[i][NAME_RULE_UPSTREAM] = normalized(all->upstream_only, own->upstream_only);
+		r->names[i][NAME_RULE_SHARED] = normalized(all->shared, own->shared);
+		r->projects[i] = normalized(own->projects, NULL);
+	}
 }
 
 void name_rules_release(struct name_rules *r)
 {
-	for (int i = 0; i < NAME_RULE_COUNT; i++)
-		free(r->names[i]);
+	for (size_t i = 0; i < LIMIT_UPSTREAMS; i++) {
+		for (int k = 0; k < NAME_RULE_COUNT; k++)
+			free(r->names[i][k]);
+		free(r->projects[i]);
+	}
 	*r = (struct name_rules){0};
 }
 
@@ -281,15 +332,37 @@ static bool has(const char *names, const char *project)
 	return false;
 }
 
-enum name_rule name_rules_find(const struct name_rules *r, const char *project)
+enum name_rule name_rules_find(const struct name_rules *r, size_t upstream, const char *project)
 {
-	for (int i = 0; i < NAME_RULE_COUNT; i++)
-		if (r->names[i] && has(r->names[i], project))
+	for (int i = 0; i < NAME_RULE_COUNT; i++) {
+		const char *names = r->names[upstream][i], *projects = r->projects[upstream];
+		if ((names && has(names, project)) || (i == NAME_RULE_NOT_ASKED && projects && !has(projects, project)))
 			return (enum name_rule)i;
+	}
 	return NAME_RULE_MERGE;
+}
+
+enum name_rule name_rules_admit(const struct name_rules *r, const char *project, struct config_order *order)
+{
+	const struct config_order all = *order;
+	enum name_rule rule = NAME_RULE_MERGE;
+	for (size_t i = order->count = 0; i < all.count; i++) {
+		enum name_rule own = name_rules_find(r, all.item[i], project);
+		if (!name_rule_asks_upstream(own)) {
+			rule = order->count || i ? rule : own;
+			continue;
+		}
+		bool is_first = !order->count;
+		order->item[order->count++] = all.item[i];
+		if (is_first || own == NAME_RULE_UPSTREAM)
+			rule = own;
+		else if (rule != own && rule != NAME_RULE_UPSTREAM)
+			rule = NAME_RULE_MERGE;
+	}
+	return rule;
 }
 
 bool name_rule_asks_upstream(enum name_rule rule)
 {
-	return rule != NAME_RULE_PRIVATE && rule != NAME_RULE_LOCAL;
+	return rule != NAME_RULE_PRIVATE && rule != NAME_RULE_LOCAL && rule != NAME_RULE_NOT_ASKED;
 }

@@ -54,13 +54,14 @@ static int take_row(void *ctx, const struct catalog_upstream *found, struct err 
 // What outlives a catalog: the answers that made the name both's.
 static int recall_rows(struct upstream_project *p, struct catalog *c, struct err *e)
 {
-	for (size_t i = 0; p->here.arrived && i < p->upstreams->indexes; i++) {
+	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		struct upstream_row *row = &p->row[i];
-		if (row->last_definitive != UPSTREAM_NEVER_ASKED)
+		int64_t arrived = upstream_row_arrived(row);
+		if (!arrived || row->last_definitive != UPSTREAM_NEVER_ASKED)
 			continue;
-		if (catalog_upstream_had(c, p->name, row->index->shown, p->here.arrived, &row->had_since, e) < 0)
+		if (catalog_upstream_had(c, p->name, row->index->shown, arrived, &row->had_since, e) < 0)
 			return -1;
-		row->fetched = row->had_since ? p->here.arrived : 0;
+		row->fetched = row->had_since ? arrived : 0;
 	}
 	return 0;
 }
@@ -80,7 +81,7 @@ int upstream_load(struct upstreams *u, struct catalog *c, const char *project, s
 		row->result = row->last_definitive = UPSTREAM_NEVER_ASKED;
 		buf_init(&row->packed, SIZE_MAX / 2);
 	}
-	if (c && (name_owner_look(c, &u->hidden_platforms, project, &p->here, e) < 0 ||
+	if (c && (name_owner_look(c, u->hidden, u->count, project, p->here, e) < 0 ||
 			 catalog_upstream_rows(c, project, take_row, p, e) < 0)) {
 		upstream_project_unref(p);
 		return -1;
@@ -105,10 +106,24 @@ void upstream_project_unref(struct upstream_project *p)
 {
 	if (!p || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	for (size_t i = 0; i < p->upstreams->indexes; i++)
+	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		upstream_row_release(&p->row[i]);
+		upstream_project_unref(p->from[i]);
+	}
 	free(p->name);
 	free(p);
+}
+
+// A row is taken of the project that asked for it, so that none leads to another one and so on.
+void upstream_project_adopt(struct upstream_project *p, struct upstream_project *before)
+{
+	if (!before || upstream_project_is_superseded(before))
+		return;
+	for (size_t i = 0; i < p->upstreams->indexes; i++) {
+		struct upstream_project *from = before->from[i] ? before->from[i] : before;
+		if (!p->row[i].is_dirty && !p->from[i] && from->row[i].asked > p->row[i].asked)
+			p->from[i] = upstream_project_ref(from);
+	}
 }
 
 const char *upstream_project_name(const struct upstream_project *p)
@@ -118,7 +133,10 @@ const char *upstream_project_name(const struct upstream_project *p)
 
 bool upstream_project_is_superseded(const struct upstream_project *p)
 {
-	return atomic_load_explicit(&p->is_superseded, memory_order_acquire);
+	bool is_superseded = atomic_load_explicit(&p->is_superseded, memory_order_acquire);
+	for (size_t i = 0; i < p->upstreams->indexes && !is_superseded; i++)
+		is_superseded = p->from[i] && atomic_load_explicit(&p->from[i]->is_superseded, memory_order_acquire);
+	return is_superseded;
 }
 
 size_t upstream_project_unread(const struct upstream_project *p)
@@ -143,8 +161,10 @@ size_t upstream_project_bytes(const struct upstream_project *p)
 int64_t upstream_project_changed(const struct upstream_project *p)
 {
 	int64_t newest = 0;
-	for (size_t i = 0; i < p->upstreams->indexes && !upstream_project_is_superseded(p); i++)
-		newest = p->row[i].changed > newest ? p->row[i].changed : newest;
+	for (size_t i = 0; i < p->upstreams->indexes && !upstream_project_is_superseded(p); i++) {
+		int64_t changed = (p->from[i] ? p->from[i] : p)->row[i].changed;
+		newest = changed > newest ? changed : newest;
+	}
 	return newest;
 }
 
@@ -168,20 +188,41 @@ static int open_ours(struct upstreams *u, struct catalog *c, struct err *e)
 
 // The owner of a name.
 struct ownership {
-	const char *why; // why it is ours alone; NULL: upstream may be asked
+	const char *why; // why it is ours alone; NULL: some upstream may be asked
 	bool is_ours;
+	struct config_order order; // which ones; those at which it is ours are set aside
 };
+
+static bool is_noted_ours(struct upstreams *u, size_t upstream, const char *project)
+{
+	return name_rules_find(&u->rules, upstream, project) == NAME_RULE_MERGE &&
+	       owned_names_has(u->ours, project, u->item[upstream].name) && !strset_has(&u->item[upstream].noted, project);
+}
 
 // minds_hidden: a name that only hidden platforms have is ours alone.
 static int find_owner(struct upstreams *u, struct catalog *c, const char *project, bool minds_hidden,
 	struct ownership *out, struct err *e)
 {
-	struct name_presence here = {0};
+	struct name_presence here[LIMIT_UPSTREAMS] = {0};
+	*out = (struct ownership){.order = u->order};
 	if (open_ours(u, c, e) < 0 ||
-		(minds_hidden && name_owner_look(c, &u->hidden_platforms, project, &here, e) < 0))
+		(minds_hidden && name_owner_look(c, u->hidden, u->count, project, here, e) < 0))
 		return -1;
-	out->is_ours = owned_names_has(u->ours, project) && !strset_has(&u->noted, project);
-	out->why = upstream_owner(name_rules_find(&u->rules, project), out->is_ours, name_owner_is_hidden(&here));
+	enum name_rule rule = name_rules_admit(&u->rules, project, &out->order);
+	struct config_order admitted = out->order;
+	out->order.count = 0;
+	for (size_t i = 0; i < admitted.count; i++) {
+		size_t upstream = admitted.item[i];
+		bool is_merged = name_rules_find(&u->rules, upstream, project) == NAME_RULE_MERGE;
+		if (is_merged && name_owner_is_hidden(&here[upstream]))
+			continue;
+		out->order.item[out->order.count++] = (uint8_t)upstream;
+		if (is_noted_ours(u, upstream, project))
+			out->order.aside |= (uint32_t)1 << upstream;
+	}
+	bool is_hidden = admitted.count && !out->order.count;
+	out->is_ours = out->order.count && config_order_has_none(&out->order);
+	out->why = upstream_owner(rule, out->is_ours, is_hidden);
 	return 0;
 }
 
@@ -197,13 +238,13 @@ static int report_private(const char *project, const struct ownership *owner, up
 	return fn(ctx, &answer, e);
 }
 
-int upstream_load_cached_any(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
-	struct err *e)
+int upstream_load_cached_any(struct upstreams *u, struct catalog *c, const char *project,
+	const struct config_order *order, upstream_fn *fn, void *ctx, struct err *e)
 {
 	struct upstream_project *p;
 	if (upstream_load(u, c, project, &p, e) < 0)
 		return -1;
-	int r = upstream_report(u, p, fn, ctx, e);
+	int r = upstream_report(u, p, order, fn, ctx, e);
 	upstream_project_unref(p);
 	return r;
 }
@@ -215,7 +256,7 @@ static int load_cached(struct upstreams *u, struct catalog *c, const char *proje
 	if (find_owner(u, c, project, minds_hidden, &owner, e) < 0)
 		return -1;
 	return owner.why ? report_private(project, &owner, fn, ctx, e)
-			 : upstream_load_cached_any(u, c, project, fn, ctx, e);
+			 : upstream_load_cached_any(u, c, project, &owner.order, fn, ctx, e);
 }
 
 int upstream_load_cached(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
@@ -230,6 +271,54 @@ int upstream_load_cached_open(struct upstreams *u, struct catalog *c, const char
 	return load_cached(u, c, project, false, fn, ctx, e);
 }
 
+struct owner_settling {
+	const struct name_rules *rules;
+	const struct name_presence *here;
+	struct config_order *order;
+	size_t upstream; // that is judged
+	bool has_home;
+	upstream_owner_fn *fn;
+	void *ctx;
+};
+
+static int settle_one(void *ctx, const struct upstream_answer *one, struct err *e)
+{
+	struct owner_settling *s = ctx;
+	enum name_owner owner = name_rules_find(s->rules, s->upstream, one->project) == NAME_RULE_MERGE
+					? name_owner_judge(&s->here[s->upstream], one)
+					: NAME_OWNER_BOTH;
+	s->has_home = owner == NAME_OWNER_BOTH && !one->is_lacking;
+	if (owner == NAME_OWNER_BOTH)
+		return 0;
+	s->order->aside |= (uint32_t)1 << s->upstream;
+	return s->fn(s->ctx, s->upstream, owner == NAME_OWNER_OURS, one, e);
+}
+
+int upstream_settle_owner(struct upstreams *u, const struct name_rules *rules, const struct name_presence *here,
+	const struct upstream_answer *a, struct config_order *order, upstream_owner_fn *fn, void *ctx, struct err *e)
+{
+	struct owner_settling s = {.rules = rules, .here = here, .order = order, .fn = fn, .ctx = ctx};
+	for (size_t i = 0; i < order->count && (order->is_together || !s.has_home); i++) {
+		s.upstream = order->item[i];
+		if (!(order->aside & (uint32_t)1 << s.upstream) &&
+			upstream_report_one(u, a->of, s.upstream, order->is_together, settle_one, &s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int upstream_find_order(struct upstreams *u, struct catalog *c, const char *project, struct config_order *out,
+	struct err *e)
+{
+	struct ownership owner = {.order = u->order};
+	enum name_rule rule = name_rules_admit(&u->rules, project, &owner.order);
+	if (c && find_owner(u, c, project, true, &owner, e) < 0)
+		return -1;
+	*out = owner.order;
+	owner.why = c ? owner.why : upstream_owner(rule, false, false);
+	return owner.why ? err_set(e, ERR_DENIED, "upstream is not asked for %s: %s", project, owner.why) : 0;
+}
+
 struct look {
 	struct upstreams *upstreams;
 	struct catalog *catalog;
@@ -241,14 +330,18 @@ struct look {
 	bool has_failed;
 	struct upstream_project *batch[BATCH]; // to be written
 	size_t batched;
-	size_t known;                           // number of projects that upstream has
-	struct strset unknown;                  // that it does not, and are ours for that
-	const struct upstream_project *project; // that is reported
+	struct {
+		size_t known;          // number of projects that it has
+		struct strset unknown; // that it does not, and are ours for that
+	} at[LIMIT_UPSTREAMS];
+	struct config_order order; // of the project that is reported
+	bool is_foreign;           // what an upstream has under its name is not the same project
 };
 
 static void look_release(struct look *l)
 {
-	strset_release(&l->unknown);
+	for (size_t i = 0; i < LIMIT_UPSTREAMS; i++)
+		strset_release(&l->at[i].unknown);
 }
 
 static void cancel_lookup(struct look *l)
@@ -283,36 +376,61 @@ static int ask_next(struct look *l)
 	}
 	if (upstream_load(l->upstreams, l->catalog, project, &p, l->e) < 0)
 		return -1;
-	upstream_request(l->upstreams, p, on_answer, l);
+	upstream_request(l->upstreams, p, &owner.order, on_answer, l);
 	return 0;
 }
 
-// Does not report the facts of upstream about a name that is ours. Names that upstream does not have are recorded at
-// the end.
+const char *upstream_noted_name(const struct upstreams *u, size_t upstream)
+{
+	return u->count > 1 ? u->item[upstream].name : NULL;
+}
+
+// Names that upstream does not have are recorded at the end.
+static int note_owner(void *ctx, size_t upstream, bool is_ours, const struct upstream_answer *one, struct err *e)
+{
+	struct look *l = ctx;
+	struct upstreams *u = l->upstreams;
+	bool is_missing = one->last_definitive == UPSTREAM_NOT_FOUND || one->last_definitive == UPSTREAM_ABSENT;
+	if (!is_ours) { // what is known may be used: a later answer decides
+		l->order.aside &= ~((uint32_t)1 << upstream);
+		return 0;
+	}
+	if (is_missing)
+		strset_add(&l->at[upstream].unknown, one->project);
+	l->is_foreign |= !is_missing;
+	return is_missing ? 0 : owned_names_add(u->ours, &one->project, 1, upstream_noted_name(u, upstream), e);
+}
+
+// Does not report the facts of an upstream about a name that is ours.
 static int report_project(void *ctx, const struct upstream_answer *a, struct err *e)
 {
 	struct look *l = ctx;
-	const char *project = l->project->name;
-	bool is_missing = a->last_definitive == UPSTREAM_NOT_FOUND || a->last_definitive == UPSTREAM_ABSENT;
-	bool is_ours = name_rules_find(&l->upstreams->rules, project) == NAME_RULE_MERGE &&
-		       name_owner_judge(&l->project->here, a) == NAME_OWNER_OURS;
-	l->known += a->result == UPSTREAM_KNOWN;
-	if (!is_ours)
-		return l->fn(l->ctx, a, e);
-	if (is_missing) {
-		strset_add(&l->unknown, project);
-		return l->fn(l->ctx, a, e);
-	}
-	const struct ownership owner = {upstream_owner(NAME_RULE_MERGE, true, false), true};
-	return owned_names_add(l->upstreams->ours, &project, 1, e) < 0 ? -1
-								      : report_private(project, &owner, l->fn, l->ctx, e);
+	struct upstreams *u = l->upstreams;
+	l->is_foreign = false;
+	if (upstream_settle_owner(u, &u->rules, a->of->here, a, &l->order, note_owner, l, e) < 0)
+		return -1;
+	const struct ownership owner = {.why = upstream_owner(NAME_RULE_MERGE, true, false), .is_ours = true};
+	if (config_order_has_none(&l->order))
+		return l->is_foreign ? report_private(a->project, &owner, l->fn, l->ctx, e) : l->fn(l->ctx, a, e);
+	return upstream_report(u, a->of, &l->order, l->fn, l->ctx, e);
+}
+
+static int count_known(void *ctx, const struct upstream_answer *one, struct err *e UNUSED)
+{
+	*(size_t *)ctx += one->result == UPSTREAM_KNOWN;
+	return 0;
 }
 
 static int take_answer(struct look *l, struct upstream_project *p)
 {
+	struct ownership owner;
 	upstream_parse(l->upstreams, p);
-	l->project = p;
-	int r = upstream_report(l->upstreams, p, report_project, l, l->e);
+	int r = find_owner(l->upstreams, l->catalog, p->name, true, &owner, l->e);
+	l->order = owner.order;
+	for (size_t i = 0; i < l->upstreams->count && r == 0; i++)
+		if (upstream_project_asked(p, i))
+			r = upstream_report_one(l->upstreams, p, i, l->order.is_together, count_known, &l->at[i].known, l->e);
+	r = r < 0 ? r : upstream_report(l->upstreams, p, &l->order, report_project, l, l->e);
 	upstream_project_slim(p);
 	l->batch[l->batched++] = p;
 	if (r < 0 || (l->batched == BATCH && flush_batch(l) < 0))
@@ -330,21 +448,24 @@ static void on_answer(void *ctx, struct upstream_project *p)
 }
 
 // An index that knows none of several projects is probably the wrong one or broken; then no name is recorded.
-static int note_unknown(struct look *l, struct err *e)
+static int note_unknown(struct look *l, size_t upstream, struct err *e)
 {
 	struct upstreams *u = l->upstreams;
-	strset_release(&u->noted);
-	strset_sort(&l->unknown);
-	if (l->unknown.count >= SEVERAL && !l->known && !upstreams_trust_404(u)) {
-		log_warn("upstream knows none of %zu projects, so they are not recorded as ours; check [upstream] url, "
+	struct upstream *one = &u->item[upstream];
+	struct strset *unknown = &l->at[upstream].unknown;
+	const char *name = upstream_noted_name(u, upstream);
+	strset_release(&one->noted);
+	strset_sort(unknown);
+	if (unknown->count >= SEVERAL && !l->at[upstream].known && !one->trust_404) {
+		log_warn("upstream%s%s knows none of %zu projects, so they are not recorded as ours; check [upstream%s%s] url, "
 			 "or set trust-404 = yes, or list them as private",
-			l->unknown.count);
+			name ? " " : "", name ? name : "", unknown->count, name ? " " : "", name ? name : "");
 		return 0;
 	}
-	for (size_t i = 0; i < l->unknown.count; i++)
-		strset_add(&u->noted, l->unknown.item[i]);
-	const char *const *names = (const char *const *)l->unknown.item;
-	return l->unknown.count ? owned_names_add(u->ours, names, l->unknown.count, e) : 0;
+	for (size_t i = 0; i < unknown->count; i++)
+		strset_add(&one->noted, unknown->item[i]);
+	const char *const *names = (const char *const *)unknown->item;
+	return unknown->count ? owned_names_add(u->ours, names, unknown->count, name, e) : 0;
 }
 
 int upstream_lookup(struct upstreams *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
@@ -360,7 +481,9 @@ int upstream_lookup(struct upstreams *u, struct catalog *c, const char *const *p
 	u->is_ending = false;
 	struct err unsaid = ERR_INIT; // what was learned before it failed is good
 	l.e = l.has_failed ? &unsaid : e;
-	int r = flush_batch(&l) < 0 || note_unknown(&l, l.e) < 0 ? -1 : 0;
+	int r = flush_batch(&l);
+	for (size_t i = 0; i < u->count && r == 0; i++)
+		r = note_unknown(&l, i, l.e);
 	return l.has_failed ? -1 : r;
 }
 
@@ -389,7 +512,7 @@ static int save_row(struct catalog *c, struct upstream_row *row, struct str pack
 		.certain = row->certain,
 		.had_since = row->had_since,
 	};
-	int64_t changed = 0, arrived = row->project->here.arrived;
+	int64_t changed = 0, arrived = upstream_row_arrived(row);
 	bool is_had = row->last_definitive == UPSTREAM_KNOWN || row->last_definitive == UPSTREAM_QUARANTINED;
 	if (is_had && arrived && row->certain >= arrived &&
 		catalog_upstream_had_put(c, put.project, put.source, arrived, row->had_since, e) < 0)

@@ -14,11 +14,17 @@ static int add_index(struct upstreams *u, struct upstream *one, struct str url, 
 	u->index = xreallocarray(u->index, u->indexes + 1, sizeof(*u->index));
 	struct upstream_index *index = &u->index[u->indexes++];
 	*index = (struct upstream_index){.upstream = one, .url = xasprintf(STR_FMT "%s", STR_ARG(url), slash)};
+	if (u->indexes > LIMIT_UPSTREAM_INDEXES)
+		return err_set(e, ERR_USAGE, "[upstream] url: there are more than %d", LIMIT_UPSTREAM_INDEXES);
 	if (fetch_url_parse(index->url, &parts, e) < 0) {
 		e->kind = ERR_USAGE;
 		return err_prefix(e, "[upstream] url: number %zu is ", u->indexes);
 	}
 	index->shown = STEAL_PTR(parts.text);
+	for (const struct upstream_index *other = u->index; other < index; other++)
+		if (other->upstream != one && strcmp(other->shown, index->shown) == 0)
+			return err_set(e, ERR_USAGE, "[upstream %s] and %s have the same url", other->upstream->name,
+				one->name);
 	return 0;
 }
 
@@ -55,13 +61,14 @@ int upstreams_new(const struct config *c, struct upstreams **out, struct err *e)
 {
 	CLEANUP(upstreams_cleanup) struct upstreams *u = xcalloc(1, sizeof(*u));
 	u->item = xcalloc(c->upstreams.count + 1, sizeof(*u->item));
-	u->is_together = c->upstream_indexes && strcmp(c->upstream_indexes, "together") == 0;
+	config_default_order(c, &u->order);
 	u->state = c->state ? xstrdup(c->state) : NULL;
 	name_rules_init(&u->rules, c);
-	config_hidden_platforms(c, &u->hidden_platforms);
-	for (size_t i = 0; i < c->upstreams.count; i++)
+	for (size_t i = 0; i < c->upstreams.count; i++) {
+		config_hidden_platforms(c, i, &u->hidden[i]);
 		if (add_upstream(u, &c->upstreams.item[i], e) < 0)
 			return -1;
+	}
 	upstreams_configure(u, c);
 	*out = STEAL_PTR(u);
 	return 0;
@@ -85,8 +92,11 @@ void upstreams_free(struct upstreams *u)
 		return;
 	for (size_t i = 0; i < u->count; i++)
 		fetch_pool_free(u->item[i].pool);
-	for (size_t i = 0; i < u->count; i++)
+	for (size_t i = 0; i < u->count; i++) {
 		free(u->item[i].name);
+		strset_release(&u->item[i].noted);
+		strset_release(&u->hidden[i]);
+	}
 	for (size_t i = 0; i < u->indexes; i++) {
 		free(u->index[i].url);
 		free(u->index[i].shown);
@@ -95,8 +105,6 @@ void upstreams_free(struct upstreams *u)
 	free(u->index);
 	free(u->state);
 	name_rules_release(&u->rules);
-	strset_release(&u->hidden_platforms);
-	strset_release(&u->noted);
 	owned_names_close(u->ours);
 	pthread_mutex_destroy(&u->lock);
 	free(u);
@@ -106,6 +114,16 @@ void upstreams_cleanup(struct upstreams **u)
 {
 	upstreams_free(*u);
 	*u = NULL;
+}
+
+size_t upstreams_count(const struct upstreams *u)
+{
+	return u->count;
+}
+
+size_t upstream_number(const struct upstreams *u, const struct upstream *one)
+{
+	return (size_t)(one - u->item);
 }
 
 struct upstream *upstreams_item(struct upstreams *u, size_t i)
@@ -143,14 +161,6 @@ unsigned upstreams_concurrency(const struct upstreams *u)
 	return sum;
 }
 
-bool upstreams_trust_404(const struct upstreams *u)
-{
-	for (size_t i = 0; i < u->count; i++)
-		if (!u->item[i].trust_404)
-			return false;
-	return true;
-}
-
 const char *upstream_name(const struct upstream *u)
 {
 	return u->name;
@@ -171,7 +181,8 @@ struct fetch_pool *upstream_pool(const struct upstream *u)
 
 enum name_rule upstream_rule(const struct upstreams *u, const char *project)
 {
-	return name_rules_find(&u->rules, project);
+	struct config_order order = u->order;
+	return name_rules_admit(&u->rules, project, &order);
 }
 
 const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden)
@@ -189,6 +200,8 @@ bool upstream_health(const struct upstreams *u, size_t index, struct upstream_he
 		return false;
 	const struct upstream_index *x = &u->index[index];
 	*out = (struct upstream_health){
+		.number = upstream_number(u, x->upstream),
+		.name = u->count > 1 ? x->upstream->name : NULL,
 		.url = x->shown,
 		.answered = x->answered_s,
 		.failed = x->failed_s,

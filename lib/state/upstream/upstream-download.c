@@ -38,34 +38,17 @@ static void ignore_done(void *ctx, struct upstream_project *p)
 	(void)ctx, (void)p;
 }
 
-static int check_is_asked(void *ctx, const struct upstream_answer *answer, struct err *e)
-{
-	(void)ctx;
-	if (answer->result != UPSTREAM_PRIVATE)
-		return 0;
-	return err_set(e, ERR_DENIED, "upstream is not asked for %s: %s", answer->project, answer->why);
-}
-
-// Upstream is never asked for a name that is ours alone.
-static int check_name(struct upstreams *u, struct catalog *c, const char *project, struct err *e)
-{
-	if (c)
-		return upstream_load_cached(u, c, project, check_is_asked, NULL, e);
-	if (name_rule_asks_upstream(upstream_rule(u, project)))
-		return 0;
-	return err_set(e, ERR_DENIED, "upstream is not asked for %s: %s", project,
-		upstream_owner(upstream_rule(u, project), false, false));
-}
 
 int upstream_ask(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx, struct err *e)
 {
 	struct upstream_project *p = NULL;
-	if (check_name(u, c, project, e) < 0 || upstream_load(u, c, project, &p, e) < 0)
+	struct config_order order;
+	if (upstream_find_order(u, c, project, &order, e) < 0 || upstream_load(u, c, project, &p, e) < 0)
 		return -1;
-	upstream_request(u, p, ignore_done, NULL);
+	upstream_request(u, p, &order, ignore_done, NULL);
 	upstreams_run(u);
 	upstream_parse(u, p);
-	int result = upstream_report(u, p, fn, ctx, e);
+	int result = upstream_report(u, p, &order, fn, ctx, e);
 	upstream_project_unref(p);
 	return result;
 }
@@ -82,7 +65,7 @@ static int take_file(void *ctx, const struct upstream_answer *answer, struct err
 	if (!f->has_sha256)
 		return err_set(e, ERR_INVALID, "upstream's page has no SHA-256 of %s", w->filename);
 	w->url = xstrdup(f->url);
-	w->home = upstream_home(answer, w->filename);
+	w->home = upstream_home(answer, f);
 	w->size = f->size;
 	memcpy(w->expected, f->sha256, SHA256_SIZE);
 	return 0;

@@ -139,6 +139,11 @@ static bool is_there_for_long(struct upstream_row *row, struct str packed)
 	return false;
 }
 
+int64_t upstream_row_arrived(const struct upstream_row *row)
+{
+	return row->project->here[upstream_number(row->project->upstreams, row->index->upstream)].arrived;
+}
+
 // Whether it is known since when the index has the project, by this catalog or by an earlier one.
 static bool has_since(const struct upstream_row *row)
 {
@@ -149,7 +154,8 @@ static bool has_since(const struct upstream_row *row)
 // earlier catalog came after it.
 static void note_since(struct upstream_row *row)
 {
-	bool is_anew = !has_since(row) || (row->last_definitive == UPSTREAM_KNOWN && row->certain < row->project->here.arrived);
+	bool is_anew = !has_since(row) ||
+		       (row->last_definitive == UPSTREAM_KNOWN && row->certain < upstream_row_arrived(row));
 	int64_t oldest = name_owner_oldest_upload(row->has_page ? &row->page : NULL);
 	if (is_anew)
 		row->had_since = oldest ? oldest : row->response.as_of - NAME_OWNER_AT_ONCE_S;
@@ -162,7 +168,7 @@ static void note_since(struct upstream_row *row)
 static void confirm(struct upstream_row *row)
 {
 	const struct upstream_response *s = &row->response;
-	int64_t arrived = row->project->here.arrived;
+	int64_t arrived = upstream_row_arrived(row);
 	note_since(row);
 	row->fetched = s->as_of < arrived && arrived <= s->sent ? arrived - 1 : s->sent;
 	row->has_doubt = false;
@@ -317,16 +323,32 @@ void upstream_project_slim(struct upstream_project *p)
 	}
 }
 
+// --- the answer for an order ---
+
+struct upstream_rows upstream_rows_of(struct upstream_project *p, const struct config_order *order, bool has_aside)
+{
+	struct upstream_rows out = {.is_together = order->is_together, .aside = order->aside};
+	const struct upstreams *u = p->upstreams;
+	bool keeps_aside = has_aside || config_order_has_none(order);
+	for (size_t i = 0; i < order->count; i++)
+		for (size_t k = 0; k < u->indexes && (keeps_aside || !(order->aside & (uint32_t)1 << order->item[i])); k++)
+			if (u->index[k].upstream == &u->item[order->item[i]])
+				out.row[out.count++] = &(p->from[k] ? p->from[k] : p)->row[k];
+	return out;
+}
+
 // Merges several pages into one, which borrows their strings.
 struct sum {
 	struct simplepage page;
 	struct simplepage_file *file;
+	uint8_t *origin; // of each file, the number of its row
 	const char **version;
 };
 
 static void release_sum(struct sum *s)
 {
 	free(s->file);
+	free(s->origin);
 	free(s->version);
 }
 
@@ -337,46 +359,85 @@ static int by_filename(const void *a, const void *b)
 	return order ? order : (*x > *y) - (*x < *y);
 }
 
-// Keeps the first file of each name, in the order of the pages.
-static void drop_later_ones(struct sum *s, size_t count)
+static bool has_page(const struct upstream_row *row)
 {
-	const struct simplepage_file **sorted = xreallocarray(NULL, count + 1, sizeof(*sorted));
-	bool *is_later = xcalloc(count + 1, sizeof(*is_later));
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = &s->file[i];
-	qsort(sorted, count, sizeof(*sorted), by_filename);
-	for (size_t i = 1; i < count; i++)
-		is_later[sorted[i] - s->file] = strcmp(sorted[i]->filename, sorted[i - 1]->filename) == 0;
-	for (size_t i = 0; i < count; i++)
-		if (!is_later[i])
-			s->file[s->page.files++] = s->file[i];
-	free(sorted);
-	free(is_later);
+	return row->last_definitive == UPSTREAM_KNOWN && row->has_page;
 }
 
-static void add_up(const struct upstream_project *p, struct sum *out)
+// The files of all pages, by name, those of one name in the order of the rows. The caller frees them.
+static const struct simplepage_file **sort_files(const struct simplepage_file *file, size_t count)
+{
+	const struct simplepage_file **sorted = xreallocarray(NULL, count + 1, sizeof(*sorted));
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &file[i];
+	qsort(sorted, count, sizeof(*sorted), by_filename);
+	return sorted;
+}
+
+static size_t join_pages(const struct upstream_rows *rows, struct sum *out)
 {
 	size_t files = 0, versions = 0;
-	bool has_first = false;
-	for (size_t i = 0; i < p->upstreams->indexes; i++) {
-		const struct simplepage *page = &p->row[i].page;
-		if (p->row[i].last_definitive != UPSTREAM_KNOWN || !p->row[i].has_page)
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct upstream_row *row = rows->row[i];
+		const struct simplepage *page = &row->page;
+		if (!has_page(row))
 			continue;
-		if (!has_first)
+		if (!out->file)
 			out->page = *page;
-		has_first = true;
 		out->file = xreallocarray(out->file, files + page->files + 1, sizeof(*out->file));
+		out->origin = xreallocarray(out->origin, files + page->files + 1, sizeof(*out->origin));
 		out->version = xreallocarray(out->version, versions + page->versions + 1, sizeof(*out->version));
+		memset(out->origin + files, (int)(row->index - row->project->upstreams->index), page->files);
 		for (size_t k = 0; k < page->files; k++)
 			out->file[files++] = page->file[k];
 		for (size_t k = 0; k < page->versions; k++)
 			out->version[versions++] = page->version[k];
 	}
-	out->page.files = 0;
-	drop_later_ones(out, files);
-	out->page.file = out->file;
 	out->page.version = out->version;
 	out->page.versions = versions;
+	return files;
+}
+
+// Keeps the first file of each name, in the order of the pages.
+static void add_up(const struct upstream_rows *rows, struct sum *out)
+{
+	size_t count = join_pages(rows, out);
+	const struct simplepage_file **sorted = sort_files(out->file, count);
+	bool *is_later = xcalloc(count + 1, sizeof(*is_later));
+	for (size_t i = 1; i < count; i++)
+		is_later[sorted[i] - out->file] = strcmp(sorted[i]->filename, sorted[i - 1]->filename) == 0;
+	out->page.files = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (is_later[i])
+			continue;
+		out->origin[out->page.files] = out->origin[i];
+		out->file[out->page.files++] = out->file[i];
+	}
+	out->page.file = out->file;
+	free(sorted);
+	free(is_later);
+}
+
+static bool has_other_hash(const struct simplepage_file *a, const struct simplepage_file *b)
+{
+	return a->has_sha256 && b->has_sha256 && !digest_equal(a->sha256, b->sha256);
+}
+
+void upstream_conflicts(const struct upstream_answer *answer, upstream_conflict_fn *fn, void *ctx)
+{
+	CLEANUP(release_sum) struct sum sum = {0};
+	if (!answer->origin)
+		return;
+	size_t count = join_pages(answer->rows, &sum);
+	const struct simplepage_file **sorted = sort_files(sum.file, count), *first = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (!first || strcmp(first->filename, sorted[i]->filename) != 0)
+			first = sorted[i];
+		else if (has_other_hash(first, sorted[i]))
+			fn(ctx, first->filename, answer->of->row[sum.origin[first - sum.file]].index->upstream->name,
+				answer->of->row[sum.origin[sorted[i] - sum.file]].index->upstream->name);
+	}
+	free(sorted);
 }
 
 // A 404 of an index that never had the project does not affect the other indexes.
@@ -390,86 +451,94 @@ bool upstream_row_may_lack(const struct upstream_row *row)
 	return row->index->upstream->trust_404 || !row->has_page;
 }
 
-// For indexes = first: the row of the first index that has the project, if those before it answered that they do not.
-// Else the first uncertain row, or the last one.
-static const struct upstream_row *home_of(const struct upstream_project *p)
+// For indexes = first: the number, in the list, of the first index that has the project, if those before it answered that
+// they do not. Else the first uncertain row, or the last one.
+static size_t find_home(const struct upstream_rows *rows)
 {
 	size_t i = 0;
-	while (i + 1 < p->upstreams->indexes && p->row[i].last_definitive == UPSTREAM_NOT_FOUND &&
-		upstream_row_may_lack(&p->row[i]))
+	while (i + 1 < rows->count && rows->row[i]->last_definitive == UPSTREAM_NOT_FOUND &&
+		upstream_row_may_lack(rows->row[i]))
 		i++;
-	return &p->row[i];
+	return i;
+}
+
+static const struct upstream_row *home_of(const struct upstream_rows *rows)
+{
+	return rows->row[find_home(rows)];
 }
 
 // The same for the last results: an index that is down may have the project meanwhile.
-static const struct upstream_row *first_deciding_index(const struct upstream_project *p)
+static const struct upstream_row *first_deciding_index(const struct upstream_rows *rows)
 {
-	const struct upstream_row *home = home_of(p);
-	for (const struct upstream_row *row = p->row; row < home; row++)
-		if (!is_missing(row))
-			return row;
-	return home;
+	size_t home = find_home(rows);
+	for (size_t i = 0; i < home; i++)
+		if (!is_missing(rows->row[i]))
+			return rows->row[i];
+	return rows->row[home];
 }
 
 // The row that decides the result. For indexes = together: an uncertain row, else one that has the project, else one
 // that does not.
-static const struct upstream_row *deciding_index(const struct upstream_project *p)
+static const struct upstream_row *deciding_index(const struct upstream_rows *rows)
 {
 	const struct upstream_row *known = NULL;
-	if (!p->upstreams->is_together)
-		return first_deciding_index(p);
-	for (size_t i = 0; i < p->upstreams->indexes; i++) {
-		const struct upstream_row *row = &p->row[i];
+	if (!rows->is_together)
+		return first_deciding_index(rows);
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct upstream_row *row = rows->row[i];
 		if (row->result != UPSTREAM_KNOWN && !is_missing(row))
 			return row;
 		if (row->result == UPSTREAM_KNOWN && !known)
 			known = row;
 	}
-	return known ? known : &p->row[0];
+	return known ? known : rows->row[0];
 }
 
-static enum upstream_result shown(const struct upstreams *u, enum upstream_result r)
+// A 404 is trusted if each of them is.
+static enum upstream_result shown(const struct upstream_rows *rows, enum upstream_result r)
 {
-	return r == UPSTREAM_NOT_FOUND && upstreams_trust_404(u) ? UPSTREAM_ABSENT : r;
+	for (size_t i = 0; i < rows->count && r == UPSTREAM_NOT_FOUND; i++)
+		if (!rows->row[i]->index->upstream->trust_404)
+			return r;
+	return r == UPSTREAM_NOT_FOUND ? UPSTREAM_ABSENT : r;
 }
 
 // Combines definitive results: quarantined by one index is quarantined; else known by one is known.
-static enum upstream_result last_definitive_of(const struct upstream_project *p)
+static enum upstream_result last_definitive_of(const struct upstream_rows *rows)
 {
 	static const enum upstream_result order[] = {UPSTREAM_QUARANTINED, UPSTREAM_KNOWN, UPSTREAM_NOT_FOUND};
-	if (!p->upstreams->is_together)
-		return shown(p->upstreams, home_of(p)->last_definitive);
+	if (!rows->is_together)
+		return shown(rows, home_of(rows)->last_definitive);
 	for (size_t k = 0; k < ARRAY_SIZE(order); k++)
-		for (size_t i = 0; i < p->upstreams->indexes; i++)
-			if (p->row[i].last_definitive == order[k])
-				return shown(p->upstreams, order[k]);
+		for (size_t i = 0; i < rows->count; i++)
+			if (rows->row[i]->last_definitive == order[k])
+				return shown(rows, order[k]);
 	return UPSTREAM_NEVER_ASKED;
 }
 
-static bool is_unchanged(const struct upstream_project *p)
+static bool is_unchanged(const struct upstream_rows *rows)
 {
-	if (!p->upstreams->is_together)
-		return home_of(p)->result == UPSTREAM_KNOWN && home_of(p)->is_unchanged;
+	if (!rows->is_together)
+		return home_of(rows)->result == UPSTREAM_KNOWN && home_of(rows)->is_unchanged;
 	bool is_any_new = false, is_any_same = false;
-	for (size_t i = 0; i < p->upstreams->indexes; i++) {
-		const struct upstream_row *row = &p->row[i];
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct upstream_row *row = rows->row[i];
 		is_any_same = is_any_same || (row->result == UPSTREAM_KNOWN && row->is_unchanged);
 		is_any_new = is_any_new || (row->result == UPSTREAM_KNOWN && !row->is_unchanged);
 	}
 	return is_any_same && !is_any_new;
 }
 
-// For indexes = together: the first index that has the file, as in add_up.
-struct upstream_home upstream_home(const struct upstream_answer *answer, const char *filename)
+struct upstream_home upstream_home(const struct upstream_answer *answer, const struct simplepage_file *f)
 {
 	const struct upstream_project *p = answer->of;
-	const struct upstream_row *home = home_of(p);
-	for (size_t i = 0; p->upstreams->is_together && i < p->upstreams->indexes; i++) {
-		home = &p->row[i];
-		if (home->last_definitive == UPSTREAM_KNOWN && home->has_page && simplepage_find(&home->page, filename))
-			break;
-	}
-	return (struct upstream_home){home->index->url, home->index->upstream};
+	if (!p)
+		return (struct upstream_home){0};
+	const struct upstream_index *index =
+		p->row[f && answer->origin ? answer->origin[f - answer->stale->file] : answer->home].index;
+	size_t number = upstream_number(p->upstreams, index->upstream);
+	bool is_short = !number && strcmp(index->upstream->name, "upstream") == 0;
+	return (struct upstream_home){index->url, index->upstream, number, is_short ? NULL : index->upstream->name};
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -479,12 +548,11 @@ static int64_t least(int64_t a, int64_t b)
 
 // The oldest times of all rows that the answer depends on. For indexes = first these include the 404s of the indexes
 // before.
-static void fill_times(const struct upstream_project *p, struct upstream_answer *out)
+static void fill_times(const struct upstream_rows *rows, struct upstream_answer *out)
 {
-	const struct upstream_row *home = home_of(p);
-	if (p->upstreams->is_together) {
-		for (size_t i = 0; i < p->upstreams->indexes; i++) {
-			const struct upstream_row *row = &p->row[i];
+	if (rows->is_together) {
+		for (size_t i = 0; i < rows->count; i++) {
+			const struct upstream_row *row = rows->row[i];
 			bool is_had = row->last_definitive == UPSTREAM_KNOWN && row->had_since;
 			out->certain = i ? least(out->certain, row->certain) : row->certain;
 			out->fetched = row->fetched > out->fetched ? row->fetched : out->fetched;
@@ -494,53 +562,71 @@ static void fill_times(const struct upstream_project *p, struct upstream_answer 
 		}
 		return;
 	}
+	const struct upstream_row *home = home_of(rows);
 	out->certain = home->certain;
 	out->fetched = home->fetched;
 	out->had_since = home->had_since;
-	for (const struct upstream_row *row = p->row; row < home; row++) {
-		out->certain = least(out->certain, row->certain);
-		out->fetched = least(out->fetched, row->certain);
+	for (size_t i = 0; rows->row[i] != home; i++) {
+		out->certain = least(out->certain, rows->row[i]->certain);
+		out->fetched = least(out->fetched, rows->row[i]->certain);
 	}
 }
 
-// The least of all upstreams: any of them may have a part in the answer.
-static struct upstream_ages ages_of(const struct upstreams *u)
+// The least of all upstreams that have a part in the answer.
+static struct upstream_ages ages_of(const struct upstream_rows *rows, uint32_t *depends)
 {
 	struct upstream_ages ages = {INT64_MAX, INT64_MAX, INT64_MAX};
-	for (size_t i = 0; i < u->count; i++) {
-		const struct upstream *one = &u->item[i];
+	size_t count = rows->is_together ? rows->count : find_home(rows) + 1;
+	for (size_t i = 0; i < count; i++) {
+		const struct upstream *one = rows->row[i]->index->upstream;
 		ages.max_age = least(ages.max_age, one->max_age);
 		ages.negative = least(ages.negative, one->negative_max_age);
 		ages.stale = least(ages.stale, one->stale);
+		*depends |= (uint32_t)1 << upstream_number(rows->row[i]->project->upstreams, one);
 	}
 	return ages;
 }
 
-int upstream_report(struct upstreams *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e)
+int upstream_report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, upstream_fn *fn,
+	void *ctx, struct err *e)
 {
-	const struct upstream_row *row = deciding_index(p);
-	bool is_one = u->indexes == 1 || !u->is_together;
+	const struct upstream_rows rows = upstream_rows_of(p, order ? order : &u->order, false);
+	const struct upstream_row *row = deciding_index(&rows), *home = home_of(&rows);
+	bool is_one = rows.count == 1 || !rows.is_together;
 	struct upstream_answer answer = {
-		.result = shown(u, row->result),
+		.result = shown(&rows, row->result),
 		.project = p->name,
-		.index = u->index[row - p->row].shown,
+		.index = row->index->shown,
 		.why = row->why ? row->why : "",
 		.etag = row->etag,
-		.is_unchanged = is_unchanged(p),
+		.is_unchanged = is_unchanged(&rows),
 		.asked = row->asked,
 		.max_age = row->max_age,
-		.last_definitive = last_definitive_of(p),
-		.ages = ages_of(u),
+		.last_definitive = last_definitive_of(&rows),
 		.of = p,
+		.home = (uint8_t)(home->index - u->index),
+		.rows = &rows,
+		.is_lacking = home->last_definitive == UPSTREAM_NOT_FOUND && upstream_row_may_lack(home),
 	};
-	for (size_t i = 0; i < u->indexes; i++)
-		answer.is_changed = answer.is_changed || p->row[i].is_changed;
-	fill_times(p, &answer);
+	answer.ages = ages_of(&rows, &answer.depends);
+	for (size_t i = 0; i < rows.count; i++) {
+		answer.is_changed = answer.is_changed || rows.row[i]->is_changed;
+		answer.is_partial = answer.is_partial || (rows.is_together && rows.row[i]->result == UPSTREAM_NEVER_ASKED);
+	}
+	fill_times(&rows, &answer);
 	CLEANUP(release_sum) struct sum sum = {0};
 	if (!is_one && answer.last_definitive == UPSTREAM_KNOWN)
-		add_up(p, &sum);
+		add_up(&rows, &sum);
+	answer.origin = sum.origin;
 	if (answer.last_definitive == UPSTREAM_KNOWN)
-		answer.stale = !is_one ? &sum.page : home_of(p)->has_page ? &home_of(p)->page : NULL;
+		answer.stale = sum.file ? &sum.page : home->has_page ? &home->page : NULL;
 	answer.page = answer.result == UPSTREAM_KNOWN ? answer.stale : NULL;
 	return fn(ctx, &answer, e);
+}
+
+int upstream_report_one(struct upstreams *u, struct upstream_project *p, size_t upstream, bool is_together,
+	upstream_fn *fn, void *ctx, struct err *e)
+{
+	const struct config_order one = {.item = {(uint8_t)upstream}, .count = 1, .is_together = is_together};
+	return upstream_report(u, p, &one, fn, ctx, e);
 }

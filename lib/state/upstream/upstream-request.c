@@ -116,20 +116,25 @@ static void start_row(struct upstream_row *row)
 }
 
 // For indexes = first an index is asked only after those before it do not have the project, so that it does not learn
-// other names.
-static bool is_next_wanted(const struct upstream_row *row)
+// other names. NULL: none is.
+static struct upstream_row *next_wanted(const struct upstream_row *row)
 {
-	bool is_last = row == &row->project->row[row->project->upstreams->indexes - 1];
-	return !row->project->upstreams->is_together && !is_last && row->response.result == UPSTREAM_NOT_FOUND &&
-	       upstream_row_may_lack(row);
+	const struct upstream_rows *asked = &row->project->asked;
+	bool is_aside = asked->aside & (uint32_t)1 << upstream_number(row->project->upstreams, row->index->upstream);
+	size_t i = 0;
+	while (asked->row[i++] != row)
+		;
+	bool goes_on = is_aside || (row->response.result == UPSTREAM_NOT_FOUND && upstream_row_may_lack(row));
+	return !asked->is_together && goes_on && i < asked->count ? asked->row[i] : NULL;
 }
 
 static void answer_row(struct upstream_row *row)
 {
 	struct upstream_project *p = row->project;
 	row->response.is_there = true;
-	if (is_next_wanted(row)) {
-		start_row(row + 1);
+	struct upstream_row *next = next_wanted(row);
+	if (next) {
+		start_row(next);
 	} else if (atomic_fetch_sub(&p->left, 1) == 1) {
 		atomic_fetch_sub(&p->upstreams->asked, 1);
 		p->done(p->ctx, p);
@@ -323,9 +328,12 @@ static void begin_asking(void *ctx)
 	}
 }
 
-void upstream_request(struct upstreams *u, struct upstream_project *p, upstream_done *done, void *ctx)
+void upstream_request(struct upstreams *u, struct upstream_project *p, const struct config_order *order,
+	upstream_done *done, void *ctx)
 {
-	size_t count = u->is_together ? u->indexes : 1;
+	p->order = *order;
+	p->asked = upstream_rows_of(p, order, true);
+	size_t count = p->asked.is_together ? p->asked.count : 1;
 	atomic_store(&p->left, count);
 	atomic_fetch_add(&u->asked, 1);
 	p->done = done;
@@ -333,5 +341,18 @@ void upstream_request(struct upstreams *u, struct upstream_project *p, upstream_
 	for (size_t i = 0; i < u->indexes; i++)
 		upstream_response_release(&p->row[i].response);
 	for (size_t i = 0; i < count; i++) // the last response passes p on
-		start_row(&p->row[i]);
+		start_row(p->asked.row[i]);
+}
+
+const struct config_order *upstream_project_order(const struct upstream_project *p)
+{
+	return &p->order;
+}
+
+bool upstream_project_asked(const struct upstream_project *p, size_t upstream)
+{
+	for (size_t i = 0; i < p->asked.count; i++)
+		if (p->asked.row[i]->index->upstream == &p->upstreams->item[upstream] && p->asked.row[i]->is_dirty)
+			return true;
+	return false;
 }

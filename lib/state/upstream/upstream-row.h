@@ -60,6 +60,7 @@ struct upstream {
 	uint64_t max_page;
 	bool trust_404;
 	_Atomic int64_t max_age, negative_max_age, stale; // seconds; a reload may change them
+	struct strset noted; // names that are recorded as ours by the last look-up; sorted
 };
 
 struct upstreams {
@@ -67,15 +68,14 @@ struct upstreams {
 	size_t count;
 	struct upstream_index *index; // of all upstreams, in their order
 	size_t indexes;
-	bool is_together; // indexes = together: files of a project from all indexes; else of the first that has it
+	struct config_order order; // of the default view
 	atomic_size_t asked; // projects that were requested and not answered yet
 	struct name_rules rules;
 	pthread_mutex_t lock;           // of ours
 	char *state;                    // [state] path; NULL: beside the catalog
 	struct owned_names *ours;       // of the first catalog that was used; NULL: none yet
-	struct strset hidden_platforms; // sorted
-	struct strset noted;            // recorded as ours by the last look-up; sorted
-	atomic_bool is_ending;          // no request begins any more
+	struct strset hidden[LIMIT_UPSTREAMS]; // platforms, by upstream; sorted
+	atomic_bool is_ending; // no request begins any more
 };
 
 // The response of one index, not parsed.
@@ -114,20 +114,35 @@ struct upstream_row {
 	struct upstream_response response;
 };
 
+// Rows of a project, in the order in which they are asked.
+struct upstream_rows {
+	struct upstream_row *row[LIMIT_UPSTREAM_INDEXES];
+	size_t count;
+	bool is_together;
+	uint32_t aside; // as in config_order
+};
+
 struct upstream_project {
 	atomic_uint refs;
 	char *name;
 	struct upstreams *upstreams;
 	atomic_bool is_superseded;
-	struct name_presence here; // when it was loaded
-	atomic_size_t left;        // rows without a response
+	struct name_presence here[LIMIT_UPSTREAMS]; // by upstream, when it was loaded
+	struct upstream_rows asked;                 // by the last request
+	atomic_size_t left;                         // of them, those without a response
 	upstream_done *done;
 	void *ctx;
-	struct upstream_row row[]; // one an index, in their order
+	struct config_order order;                             // of the last request
+	struct upstream_project *from[LIMIT_UPSTREAM_INDEXES]; // whose row counts for its own one, with a reference; NULL
+	struct upstream_row row[];                             // one an index, in their order
 };
 
-// Whether all of them trust a 404.
-bool upstreams_trust_404(const struct upstreams *u);
+// Which one it is.
+size_t upstream_number(const struct upstreams *u, const struct upstream *one);
+// The rows of the upstreams of an order, with those that are set aside or, if there are others, without.
+struct upstream_rows upstream_rows_of(struct upstream_project *p, const struct config_order *order, bool has_aside);
+// When our first file came to a platform for whose projects the upstream of the row may be asked; 0: unknown, or never.
+int64_t upstream_row_arrived(const struct upstream_row *row);
 void upstream_response_release(struct upstream_response *s);
 // For upstream_health(): a request was sent, and its response gave row->result. Any thread.
 void upstream_row_note_health(const struct upstream_row *row);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Look-ups of projects at other indexes (PyPI, unless the configuration says otherwise) over HTTP, and their results in
-// the catalog. The upstreams of a configuration are a list. Each has a name, settings, connections and one index or
-// several; that one of them fails does not touch another. A project has one answer, of the indexes of all. One conditional request per project and index; temporary failures are retried. No failure means
-// "absent": each has a name, and good facts stay beside a later failure.
+// the catalog. The upstreams of a configuration are a list. Each has a name, settings, rules for names, connections and
+// one index or several; that one of them fails does not touch another. Who asks names an order: which of them, first or
+// together. A project has one answer for it, of their indexes. One conditional request per project and index; temporary
+// failures are retried. No failure means "absent": each has a name, and good facts stay beside a later failure.
 //
 // A command calls upstream_lookup. A server takes the same steps in several threads: upstream_load and upstream_save
 // where the catalog is, upstream_request anywhere, upstream_parse where there is time to parse. A catalog is one
@@ -20,7 +21,11 @@
 #include "lib/state/upstream/owned-names.h"
 
 struct simplepage; // lib/domain/index/simplepage.h
+struct simplepage_file;
+struct name_presence; // lib/state/upstream/name-owner.h
+struct upstreams; // all of a configuration, in its order
 struct upstream;   // one of the list
+struct upstream_rows;
 
 enum upstream_result {
 	UPSTREAM_KNOWN,  // the page is there, and current
@@ -64,7 +69,7 @@ struct upstream_answer {
 	int64_t asked;                 // seconds since 1970; 0: never
 	int64_t fetched;               // when page or stale was last confirmed
 	int64_t max_age;               // its lifetime since then in seconds, less Age; -1: unknown
-	struct upstream_ages ages;     // of the upstreams, of several the least
+	struct upstream_ages ages;     // of the upstreams that it depends on, of several the least
 	bool is_changed;               // just asked: the facts differ from those before
 	const struct simplepage *page; // if KNOWN, else NULL; of several indexes the union, of a file name the first's
 	// The last page, for serving, not for decisions; NULL: none. If KNOWN, it is page.
@@ -75,21 +80,33 @@ struct upstream_answer {
 	// Since when it has the project: its oldest upload time, else a minute before it was first asked; 0: it does
 	// not.
 	int64_t had_since;
-	bool is_ours;                      // if PRIVATE: because the name was ours first (name-owner.h)
-	const struct upstream_project *of; // for upstream_home(): never NULL where a page is
+	bool is_ours;                // if PRIVATE: because the name was ours first (name-owner.h)
+	struct upstream_project *of; // never NULL where a page is
+	const uint8_t *origin;       // of each file of stale, the number of its row; NULL: of all that of home
+	uint8_t home;
+	bool is_lacking;  // the project is nowhere, so that with indexes = first the next one would be asked
+	bool is_partial;  // one of together was never asked
+	uint32_t depends; // bits by number: the upstreams that it depends on
+	const struct upstream_rows *rows; // that it is of; for upstream_conflicts()
 };
 typedef int upstream_fn(void *ctx, const struct upstream_answer *answer, struct err *e);
-// The URL of the index that a file of the answer's pages is from, with user and password: for requests only, never to
-// be shown; and whose index it is. Borrowed.
+// Where a file of the answer's stale page is from. Borrowed.
 struct upstream_home {
-	const char *url;
+	const char *url; // of the index, with user and password: for requests only, never to be shown
 	struct upstream *upstream;
+	size_t number; // of the upstream
+	// What stands for the upstream in the URLs of its files, before the project: its name; NULL: nothing, which is so
+	// of a plain [upstream] that is the first one.
+	const char *url_name;
 };
-struct upstream_home upstream_home(const struct upstream_answer *answer, const char *filename);
+// f NULL: of an answer of one upstream.
+struct upstream_home upstream_home(const struct upstream_answer *answer, const struct simplepage_file *f);
+// Calls fn for each file name of the order that a later upstream of it lists with another SHA-256 than the first one, with
+// both names. Borrowed.
+typedef void upstream_conflict_fn(void *ctx, const char *filename, const char *first, const char *other);
+void upstream_conflicts(const struct upstream_answer *answer, upstream_conflict_fn *fn, void *ctx);
 
-struct upstreams; // all of a configuration, in its order
-
-// ERR_USAGE: [upstream] is invalid. c is borrowed for the call. The caller frees *out.
+// ERR_USAGE: [upstream] is invalid, or two have one index. c is borrowed for the call. The caller frees *out.
 int upstreams_new(const struct config *c, struct upstreams **out, struct err *e) MUST_CHECK;
 void upstreams_free(struct upstreams *u);     // NULL is fine. Ends the pools; requests under way are answered as OTHER
 void upstreams_cleanup(struct upstreams **u); // for CLEANUP
@@ -104,6 +121,7 @@ void upstreams_cancel(struct upstreams *u);
 // How many requests may be in flight, of all together.
 unsigned upstreams_concurrency(const struct upstreams *u);
 
+size_t upstreams_count(const struct upstreams *u);
 // One of them, borrowed; NULL: there are not so many.
 struct upstream *upstreams_item(struct upstreams *u, size_t i);
 const char *upstream_name(const struct upstream *u);
@@ -115,7 +133,9 @@ struct fetch_pool *upstream_pool(const struct upstream *u);
 struct fetch_pool *upstream_new_pool(const struct config_upstream *c);
 // How requests for the pages of an index went, since the upstreams are there. Times are seconds since 1970; 0: never.
 struct upstream_health {
-	const char *url;             // without password; borrowed
+	size_t number;               // of the upstream
+	const char *name;            // its name, borrowed as the URL; NULL: it is the only one
+	const char *url;             // without password
 	int64_t answered;            // the last answer, with a page or without the project
 	int64_t failed;              // the last failure
 	enum upstream_result failure; // what that was
@@ -124,8 +144,8 @@ struct upstream_health {
 // False: there is no index of this number, from 0 on. Any thread.
 bool upstream_health(const struct upstreams *u, size_t index, struct upstream_health *out);
 
-// Looks up each of the projects (normalised), except those that are ours alone and those that only private platforms
-// have. Calls fn once for each project, in this thread, in any order, and writes the results to the catalog in batches.
+// Looks up each of the projects (normalised) at the upstreams of the default view, except those that are ours alone and
+// those that only private platforms have. Calls fn once for each project, in this thread, in any order, and writes the results to the catalog in batches.
 // A failed look-up is an answer, not an error. fn must not write to the catalog; if it fails, the look-up ends. The
 // pools must not have been started. At the end, names that the store has and upstream does not know are recorded as
 // ours. An index that knows none of several projects and is not trusted (trust-404) is excepted; that is logged.
@@ -138,11 +158,25 @@ int upstream_load_cached(struct upstreams *u, struct catalog *c, const char *pro
 // The same for clients that do not know of private platforms: that only such ones have the project does not count.
 int upstream_load_cached_open(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// The same for any name.
-int upstream_load_cached_any(struct upstreams *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+// The same for any name, of this order; NULL: that of the default view.
+int upstream_load_cached_any(struct upstreams *u, struct catalog *c, const char *project,
+	const struct config_order *order, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// Which upstreams may be asked for a project, of those of the default view. c NULL: by the rules alone. ERR_DENIED: none,
+// as its name is ours alone.
+int upstream_find_order(struct upstreams *u, struct catalog *c, const char *project, struct config_order *out,
 	struct err *e) MUST_CHECK;
-// The operator's rule for the name.
+// What a line of the owned names says of the upstream: its name; NULL: nothing, where it is the only one.
+const char *upstream_noted_name(const struct upstreams *u, size_t upstream);
+// The operator's rule for the name, of the upstreams of the default view (name_rules_admit).
 enum name_rule upstream_rule(const struct upstreams *u, const char *project);
+// Called for an upstream at which the name is ours, or (is_ours false) that has not decided it; one: its answer alone,
+// borrowed.
+typedef int upstream_owner_fn(void *ctx, size_t upstream, bool is_ours, const struct upstream_answer *one, struct err *e);
+// Judges each upstream of the order that the answer is of, with here as name_owner_look() filled it, and sets those aside
+// for which it calls fn. With indexes = first it judges none after the one that has the project. Errors of fn.
+int upstream_settle_owner(struct upstreams *u, const struct name_rules *rules, const struct name_presence *here,
+	const struct upstream_answer *a, struct config_order *order, upstream_owner_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 // Why a name is ours alone, in words; NULL: it is not. is_ours: the store had it first (owned-names.h). is_hidden: only
 // private platforms have it, and upstream is not asked. The text is constant.
 const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden);
@@ -166,14 +200,26 @@ int64_t upstream_project_changed(const struct upstream_project *p);
 // Sends the requests. done is called once, by a pool's thread; until then p is the pools'. The responses are not parsed
 // yet.
 typedef void upstream_done(void *ctx, struct upstream_project *p);
-void upstream_request(struct upstreams *u, struct upstream_project *p, upstream_done *done, void *ctx);
+// order: not empty; the upstreams of it are asked as it says, and no other. The caller has seen to it that each may be.
+void upstream_request(struct upstreams *u, struct upstream_project *p, const struct config_order *order,
+	upstream_done *done, void *ctx);
+// Whether the last request asked this one; and the order of that request.
+bool upstream_project_asked(const struct upstream_project *p, size_t upstream);
+const struct config_order *upstream_project_order(const struct upstream_project *p);
+// After upstream_parse(), before other threads have p: what it did not ask for it takes of an earlier answer in memory,
+// which may not be in the catalog yet. NULL: there is none.
+void upstream_project_adopt(struct upstream_project *p, struct upstream_project *before);
 // Parses the responses. A page that is older than the stored one (by its serial, else its newest upload; if it has
 // neither, one that only lacks files) is suspect: the result is OLDER until the page is newer again, or has been the
 // same for a day.
 void upstream_parse(struct upstreams *u, struct upstream_project *p);
-// Calls fn with the facts about the project.
-int upstream_report(struct upstreams *u, struct upstream_project *p, upstream_fn *fn, void *ctx,
-	struct err *e) MUST_CHECK;
+// Calls fn with the facts about the project at the upstreams of the order that are not set aside (all are: at all of it);
+// NULL: the order of the default view.
+int upstream_report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, upstream_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
+// The same at one, with indexes = together for its own indexes, or first.
+int upstream_report_one(struct upstreams *u, struct upstream_project *p, size_t upstream, bool is_together,
+	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // Bounds the catalog's rows of names that no index has, and of pages of projects that no platform has. In a transaction
 // of its own.
 int upstream_forget(struct catalog *c, struct err *e) MUST_CHECK;

@@ -144,7 +144,7 @@ static int list_page(void *ctx, const struct upstream_answer *a, struct err *e)
 		char name[80];
 		at += strlen("{\"filename\":\"");
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, "\""), at);
-		struct upstream *of = upstream_home(a, name).upstream;
+		struct upstream *of = upstream_home(a, simplepage_find(a->stale, name)).upstream;
 		buf_printf(&l->out, "%c%c%d ", name[strlen(a->project) + 1] == '1' ? 's' : 'o',
 			strstr(at, "\"sha256\":\"")[10], of == upstreams_item(l->fixture->upstreams, 1));
 	}
@@ -241,7 +241,15 @@ static void least_lifetime_counts(void **state)
 	f->config.upstreams.item[0].max_age = 7;
 	f->config.upstreams.item[1].stale = 9;
 	upstreams_configure(f->upstreams, &f->config);
-	assert_int_equal(upstream_load_cached_any(f->upstreams, f->catalog, "both", take_ages, &ages, &e), 0);
+	ask(f, "only0");
+	assert_int_equal(upstream_load_cached_any(f->upstreams, f->catalog, "only0", NULL, take_ages, &ages, &e), 0);
+	assert_int_equal(ages.max_age, 7); // the second has no part in it
+	assert_int_equal(ages.stale, f->config.upstreams.item[0].stale);
+	merge_together(f);
+	f->config.upstreams.item[0].max_age = 7;
+	f->config.upstreams.item[1].stale = 9;
+	upstreams_configure(f->upstreams, &f->config);
+	assert_int_equal(upstream_load_cached_any(f->upstreams, f->catalog, "both", NULL, take_ages, &ages, &e), 0);
 	assert_int_equal(ages.max_age, 7);
 	assert_int_equal(ages.stale, 9);
 }
@@ -290,12 +298,105 @@ static void a_view_points_to_the_list(void **state)
 	struct store store = {0};
 	f->config.upstream_merge = true;
 	assert_int_equal(site_borrow(&site, &f->config, &store, f->catalog, &e), 0);
-	assert_int_equal(site.view[0].upstream_count, 2);
-	assert_string_equal(site.view[0].upstream[0].name, "upstream");
-	assert_string_equal(site.view[0].upstream[1].name, "other");
+	assert_int_equal(site.view[0].upstreams.count, 2);
+	assert_int_equal(site.view[0].upstreams.item[0], 0);
+	assert_int_equal(site.view[0].upstreams.item[1], 1);
 	site_unmerge(&site);
-	assert_int_equal(site.view[0].upstream_count, 0);
+	assert_int_equal(site.view[0].upstreams.count, 0);
 	site_release(&site);
+}
+
+static int count_files(void *ctx, const struct upstream_answer *a, struct err *e UNUSED)
+{
+	*(size_t *)ctx = a->stale ? a->stale->files : 0;
+	return 0;
+}
+
+// An order names some of them, and those that are set aside do not count, unless all are.
+static void an_order_chooses(void **state)
+{
+	static const struct {
+		struct config_order order;
+		size_t files;
+	} rows[] = {
+		{{.item = {0, 1}, .count = 2, .is_together = true}, 3},
+		{{.item = {1, 0}, .count = 2}, 2},
+		{{.item = {1}, .count = 1, .is_together = true}, 2},
+		{{.item = {0, 1}, .count = 2, .is_together = true, .aside = 1}, 2},
+		{{.item = {0, 1}, .count = 2, .is_together = true, .aside = 3}, 3},
+	};
+	struct fixture *f = *state;
+	merge_together(f);
+	ask(f, "both");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct err e = ERR_INIT;
+		size_t files = 0;
+		if (upstream_load_cached_any(f->upstreams, f->catalog, "both", &rows[i].order, count_files, &files, &e) < 0)
+			fail_msg("%s", e.msg);
+		assert_int_equal(files, rows[i].files);
+	}
+}
+
+static void no_request_for_what_is_not_among_its_projects(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = ERR_INIT;
+	assert_int_equal(config_set(&f->config, "upstream other", "projects", "o*", &e), 0);
+	assert_int_equal(config_set(&f->config, "upstream", "not-projects", "only1", &e), 0);
+	assert_int_equal(config_set(&f->config, "upstream other", "not-projects", "none", &e), 0);
+	merge_together(f);
+	assert_page(f, "both", "s00 o00 ");
+	assert_int_equal(f->server[1].asked, 0);
+	int before = f->server[0].asked;
+	assert_page(f, "only1", "s11 o11 ");
+	assert_int_equal(f->server[0].asked, before);
+}
+
+static void add_conflict(void *ctx, const char *filename, const char *first, const char *other)
+{
+	buf_printf(ctx, "%s: %s, %s", filename, first, other);
+}
+
+static int list_conflicts(void *ctx, const struct upstream_answer *a, struct err *e UNUSED)
+{
+	upstream_conflicts(a, add_conflict, ctx);
+	return 0;
+}
+
+static void a_name_with_two_hashes_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf told = buf_up_to(1000);
+	merge_together(f);
+	ask(f, "both");
+	assert_int_equal(upstream_load_cached_any(f->upstreams, f->catalog, "both", NULL, list_conflicts, &told, &e), 0);
+	assert_string_equal(told.data, "both-1-py3-none-any.whl: upstream, other");
+}
+
+static void one_index_is_of_one_upstream(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = ERR_INIT;
+	struct upstreams *u = NULL;
+	assert_int_equal(config_set(&f->config, "upstream other", "url", f->config.upstreams.item[0].urls, &e), 0);
+	assert_int_equal(upstreams_new(&f->config, &u, &e), -1);
+	assert_string_equal(e.msg, "[upstream upstream] and other have the same url");
+}
+
+// Exceeds LIMIT_UPSTREAM_INDEXES.
+static void indexes_are_not_too_many(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	CLEANUP(buf_release) struct buf urls = buf_up_to(100000);
+	struct err e = ERR_INIT;
+	struct upstreams *u = NULL;
+	config_init(&c);
+	for (int i = 0; i <= LIMIT_UPSTREAM_INDEXES; i++)
+		buf_printf(&urls, "%shttp://i%d.example/", i ? " " : "", i);
+	assert_int_equal(config_set(&c, "upstream", "url", urls.data, &e), 0);
+	assert_int_equal(upstreams_new(&c, &u, &e), -1);
+	assert_string_equal(e.msg, "[upstream] url: there are more than 64");
 }
 
 static void list_of_projects_has_the_names_of_each(void **state)
@@ -323,6 +424,11 @@ int main(void)
 		TEST(least_lifetime_counts),
 		TEST(file_caches_are_apart),
 		TEST(a_view_points_to_the_list),
+		TEST(an_order_chooses),
+		TEST(no_request_for_what_is_not_among_its_projects),
+		TEST(a_name_with_two_hashes_is_told),
+		TEST(one_index_is_of_one_upstream),
+		TEST(indexes_are_not_too_many),
 		TEST(list_of_projects_has_the_names_of_each),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,17 +129,17 @@ static void change_upstream(struct setup *s)
 
 static void change_private(struct setup *s)
 {
-	s->config.upstream_private = xstrdup("acme-*");
+	set(s, "upstream", "private", "acme-*");
 }
 
 static void change_local_only(struct setup *s)
 {
-	s->config.upstream_local_only = xstrdup("acme-*");
+	set(s, "upstream", "local-only", "acme-*");
 }
 
 static void change_shared(struct setup *s)
 {
-	s->config.upstream_shared = xstrdup("acme-*");
+	set(s, "upstream", "shared", "acme-*");
 }
 
 static void change_packages(struct setup *s UNUSED)

@@ -10,13 +10,16 @@
 
 #include <cmocka.h>
 
+#include "lib/base/buf.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "tests/unit/support/sleeper.h"
 
 enum { FIRST = 1 }; // it is under way, and does not wait
 
-static void begin_none(void *ctx UNUSED, const char *project UNUSED)
+static const struct config_order all = {.count = 1};
+
+static void begin_none(void *ctx UNUSED, const char *project UNUSED, const struct config_order *order UNUSED)
 {
 }
 
@@ -27,7 +30,7 @@ static size_t ask_until_full(struct page_requests *a, const char *peer, struct s
 	for (size_t i = 0; i <= LIMIT_PAGES_WAITING; i++) {
 		snprintf(project, sizeof(project), "p%zu-of-%s", i, peer);
 		sleeper_init(&s[i]);
-		if (page_requests_join(a, project, peer, &s[i].base) == PAGE_REQUESTS_FULL)
+		if (page_requests_join(a, project, &all, peer, &s[i].base) == PAGE_REQUESTS_FULL)
 			return i;
 	}
 	return LIMIT_PAGES_WAITING + 1;
@@ -47,8 +50,41 @@ static void waiting_pages_are_limited(void **state UNUSED)
 	free(s);
 }
 
+static void note_order(void *ctx, const char *project UNUSED, const struct config_order *order)
+{
+	buf_printf(ctx, "%d ", order->item[0]);
+}
+
+// Who wants a project of other upstreams than those that are asked waits, and asks then; who asked does not ask again.
+static void another_order_is_asked_after_the_first(void **state UNUSED)
+{
+	static const struct config_order zero = {.count = 1}, one = {.item = {1}, .count = 1},
+					 both = {.item = {1, 0}, .count = 2};
+	CLEANUP(buf_release) struct buf begun = buf_up_to(100);
+	struct page_requests *a = page_requests_new(8, NULL, note_order, &begun);
+	struct sleeper s[3];
+	for (int i = 0; i < 3; i++)
+		sleeper_init(&s[i]);
+	assert_int_equal(page_requests_join(a, "p", &zero, NULL, &s[0].base), PAGE_REQUESTS_JOINED);
+	assert_int_equal(page_requests_join(a, "p", &one, NULL, &s[1].base), PAGE_REQUESTS_JOINED);
+	assert_string_equal(begun.data, "0 ");
+	page_requests_end(a, "p", NULL);
+	assert_int_equal(s[0].woken + s[1].woken, 2);
+	assert_false(page_requests_may_ask(a, "p", &zero, 1, 0));
+	assert_true(page_requests_may_ask(a, "p", &one, 2, 0));
+	assert_int_equal(page_requests_join(a, "p", &one, NULL, &s[2].base), PAGE_REQUESTS_JOINED);
+	assert_string_equal(begun.data, "0 1 ");
+	assert_int_equal(s[2].woken, 0);
+	page_requests_end(a, "p", NULL);
+	assert_int_equal(s[2].woken, 1);
+	assert_false(page_requests_may_ask(a, "p", &one, 2, 0) || page_requests_may_ask(a, "p", &zero, 1, 0));
+	assert_false(page_requests_may_ask(a, "p", &both, 3, 0)); // both were asked just now
+	page_requests_free(a);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(waiting_pages_are_limited)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waiting_pages_are_limited), cmocka_unit_test(another_order_is_asked_after_the_first)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

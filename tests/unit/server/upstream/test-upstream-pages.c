@@ -25,6 +25,8 @@
 enum { ASKERS = 40, PATIENT_S = 60, MINUTE = 60, HOUR = 3600, DAY = 86400 };
 
 // An upstream that has every project but "none". The answer for "held" waits for the gate.
+static const struct config_order all = {.count = 1}; // the only upstream
+
 struct fixture {
 	struct loopback *server;
 	struct config config;
@@ -146,7 +148,7 @@ static int ask(struct fixture *f, const char *project, struct sleeper *s, struct
 {
 	struct err e = ERR_INIT;
 	int result =
-		upstream_pages_get(f->upstream_pages, f->catalog, project, "192.0.2.1", 0, &s->base, take, told, &e);
+		upstream_pages_get(f->upstream_pages, f->catalog, project, &all, "192.0.2.1", 0, &s->base, take, told, &e);
 	if (result < 0)
 		fail_msg("%s", e.msg);
 	return result;
@@ -172,7 +174,7 @@ static void all_who_want_a_page_make_one_request(void **state)
 		sleeper_init(&s[i]);
 		assert_int_equal(ask(f, "held", &s[i], &told), UPSTREAM_PAGES_LATER);
 	}
-	assert_false(upstream_pages_is_fresh(f->upstream_pages, STR("held")));
+	assert_false(upstream_pages_is_fresh(f->upstream_pages, STR("held"), &all));
 	sem_wait(&f->held);
 	sem_post(&f->gate);
 	for (size_t i = 0; i < ASKERS; i++) {
@@ -181,7 +183,7 @@ static void all_who_want_a_page_make_one_request(void **state)
 		assert_int_equal(ask(f, "held", &s[i], &told), UPSTREAM_PAGES_ANSWERED);
 		assert_true(told.result == UPSTREAM_KNOWN && told.has_page);
 	}
-	assert_true(upstream_pages_is_fresh(f->upstream_pages, STR("held")));
+	assert_true(upstream_pages_is_fresh(f->upstream_pages, STR("held"), &all));
 	assert_int_equal(f->asked, 1);
 	stop(f);
 	for (size_t i = 0; i < ASKERS; i++)
@@ -223,7 +225,7 @@ static void who_does_not_wait_is_told_what_there_is(void **state)
 	struct fixture *f = *state;
 	struct err e = ERR_INIT;
 	struct told told;
-	assert_int_equal(upstream_pages_get(f->upstream_pages, f->catalog, "held", NULL, 0, NULL, take, &told, &e),
+	assert_int_equal(upstream_pages_get(f->upstream_pages, f->catalog, "held", &all, NULL, 0, NULL, take, &told, &e),
 		UPSTREAM_PAGES_ANSWERED);
 	assert_true(told.result == UPSTREAM_NEVER_ASKED && !told.has_page);
 	sem_wait(&f->held); // it is requested all the same
@@ -238,7 +240,7 @@ static void failure_is_told_to_all(void **state)
 	f->is_down = true;
 	struct told told = insist(f, "page");
 	assert_true(told.result == UPSTREAM_SERVER_ERROR && !told.has_page);
-	assert_false(upstream_pages_is_fresh(f->upstream_pages, STR("page")));
+	assert_false(upstream_pages_is_fresh(f->upstream_pages, STR("page"), &all));
 }
 
 static void giving_up_wakes_all(void **state)

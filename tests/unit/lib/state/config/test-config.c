@@ -313,6 +313,13 @@ static const struct {
 			       "and upstream"},
 	{"[upstream upstream]\n", ":1: [upstream upstream]: not a name of small letters, digits and \"-\", or one of "
 				  "merge, no and upstream"},
+	{"[upstream a]\nurl = http://a/\n[view v]\nplatforms = p\nupstream = a\n  b\n",
+		": [view v] upstream names \"b\", which is no [upstream NAME]; there is a"},
+	{"[upstream a]\nurl = http://a/\n[view v]\nplatforms = p\nupstream = a a\n", ": [view v] upstream names a twice"},
+	{"[view v]\nplatforms = p\nupstream = upstream no\n",
+		":3: [view] upstream: \"upstream no\" is not merge, no, or a list of upstreams"},
+	{"[view v]\nplatforms = p\nupstream = merge\n  upstream\n",
+		":4: [view] upstream: \"upstream\" is not merge, no, or a list of upstreams"},
 	{"[upstream]\nwheels = some\n", ":2: [upstream] wheels: \"some\" is not all or fitting"},
 	{"[view a]\nupstream-wheels = no\n", ":2: [view] upstream-wheels: \"no\" is not all or fitting"},
 	{"[index]\nthreads = -1\n", ":2: [index] threads: \"-1\" is not a number"},
@@ -504,7 +511,7 @@ static void change_key(struct config *c, const struct config_option *row)
 {
 	static const char *const values[] = {"/other", "127.0.0.1:1", "13", "yes", "refuse", "together", "all",
 		"redirect", "https://other.example/", "other.example", "fitting", "debug", "superseded", "no",
-		"other-*", "/a /b", "1d 1", "5000", "192.0.2.0/24"};
+		"other-*", "/a /b", "1d 1", "5000", "192.0.2.0/24", "critical"};
 	struct err e = ERR_INIT;
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		if ((!row->fallback || strcmp(values[i], row->fallback) != 0) &&

@@ -49,7 +49,7 @@ static struct owned_names *open_ours(void)
 static void must_add(struct owned_names *o, const char *project)
 {
 	struct err e = ERR_INIT;
-	if (owned_names_add(o, &project, 1, &e) < 0)
+	if (owned_names_add(o, &project, 1, NULL, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
@@ -84,23 +84,23 @@ static void what_is_added_stays(void **state UNUSED)
 {
 	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
 	assert_int_not_equal(access(path, F_OK), 0); // nothing to be told, nothing written
-	assert_false(owned_names_has(o, "acme"));
+	assert_false(owned_names_has(o, "acme", NULL));
 	must_add(o, "acme");
 	must_add(o, "acme");
 	must_add(o, "zebra");
-	assert_true(owned_names_has(o, "acme") && owned_names_has(o, "zebra"));
-	assert_false(owned_names_has(o, "acm") || owned_names_has(o, "acme-x") || owned_names_has(o, ""));
+	assert_true(owned_names_has(o, "acme", NULL) && owned_names_has(o, "zebra", NULL));
+	assert_false(owned_names_has(o, "acm", NULL) || owned_names_has(o, "acme-x", NULL) || owned_names_has(o, "", NULL));
 	assert_int_equal(lines_of("acme"), 1);
 	CLEANUP(owned_names_cleanup) struct owned_names *later = open_ours();
-	assert_true(owned_names_has(later, "acme") && owned_names_has(later, "zebra"));
+	assert_true(owned_names_has(later, "acme", NULL) && owned_names_has(later, "zebra", NULL));
 }
 
 // What is shorter counts after a while.
 static void wait_until_gone(struct owned_names *o, const char *project)
 {
-	for (int i = 0; i < PATIENT_MS / STEP_MS && owned_names_has(o, project); i++)
+	for (int i = 0; i < PATIENT_MS / STEP_MS && owned_names_has(o, project, NULL); i++)
 		usleep(STEP_MS * 1000);
-	assert_false(owned_names_has(o, project));
+	assert_false(owned_names_has(o, project, NULL));
 }
 
 static void what_others_change_counts(void **state UNUSED)
@@ -108,15 +108,15 @@ static void what_others_change_counts(void **state UNUSED)
 	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
 	CLEANUP(owned_names_cleanup) struct owned_names *other = open_ours();
 	must_add(other, "acme");
-	assert_true(owned_names_has(o, "acme"));
+	assert_true(owned_names_has(o, "acme", NULL));
 	write_text("zebra 2026-01-01T00:00:00Z\n"); // the operator takes it out
-	assert_false(owned_names_has(o, "acme"));
-	assert_true(owned_names_has(o, "zebra"));
+	assert_false(owned_names_has(o, "acme", NULL));
+	assert_true(owned_names_has(o, "zebra", NULL));
 	assert_int_equal(unlink(path), 0);
-	assert_true(owned_names_has(o, "zebra")); // an editor may be writing it
+	assert_true(owned_names_has(o, "zebra", NULL)); // an editor may be writing it
 	wait_until_gone(o, "zebra");
 	must_add(o, "acme");
-	assert_true(owned_names_has(other, "acme"));
+	assert_true(owned_names_has(other, "acme", NULL));
 }
 
 // No name loses its protection if the file is read while an editor writes it.
@@ -125,12 +125,12 @@ static void file_that_is_being_written_takes_nothing_out(void **state UNUSED)
 	write_text("acme 2026\nbeta 2026\nzebra 2026\n");
 	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
 	write_text("");
-	assert_true(owned_names_has(o, "acme"));
+	assert_true(owned_names_has(o, "acme", NULL));
 	write_text("acme 2026\nnew 2026\n");
-	assert_true(owned_names_has(o, "zebra"));
+	assert_true(owned_names_has(o, "zebra", NULL));
 	write_text("acme 2026\nnew 2026\nzebra-2 2026\n");
-	assert_true(owned_names_has(o, "acme") && owned_names_has(o, "new") && owned_names_has(o, "zebra-2"));
-	assert_false(owned_names_has(o, "beta") || owned_names_has(o, "zebra"));
+	assert_true(owned_names_has(o, "acme", NULL) && owned_names_has(o, "new", NULL) && owned_names_has(o, "zebra-2", NULL));
+	assert_false(owned_names_has(o, "beta", NULL) || owned_names_has(o, "zebra", NULL));
 }
 
 // What is put in the place of a file that an editor writes would end its writing.
@@ -141,13 +141,13 @@ static void file_that_is_being_written_gets_no_name(void **state UNUSED)
 	write_text("acme 2026\nzebra 2026\n");
 	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
 	write_text("");
-	assert_int_equal(owned_names_add(o, names, 3, &e), -1);
+	assert_int_equal(owned_names_add(o, names, 3, NULL, &e), -1);
 	assert_int_equal(e.kind, ERR_BUSY);
 	write_text("acme 2026\nzebra 2026\nnew 2026\n");
-	assert_int_equal(owned_names_add(o, names, 3, &e), 0);
+	assert_int_equal(owned_names_add(o, names, 3, NULL, &e), 0);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(lines_of(names[i]), 1);
-	assert_true(owned_names_has(o, "new") && owned_names_has(o, "other"));
+	assert_true(owned_names_has(o, "new", NULL) && owned_names_has(o, "other", NULL));
 }
 
 static void note(void *ctx, const char *project)
@@ -175,10 +175,10 @@ static void odd_lines_are_passed_over(void **state UNUSED)
 {
 	write_text("\n  \nacme\r\nNot_Normal 2026\n../etc 2026\nzebra\t2026\nhalf");
 	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
-	assert_true(owned_names_has(o, "acme") && owned_names_has(o, "zebra") && owned_names_has(o, "half"));
-	assert_false(owned_names_has(o, "Not_Normal") || owned_names_has(o, "../etc"));
+	assert_true(owned_names_has(o, "acme", NULL) && owned_names_has(o, "zebra", NULL) && owned_names_has(o, "half", NULL));
+	assert_false(owned_names_has(o, "Not_Normal", NULL) || owned_names_has(o, "../etc", NULL));
 	must_add(o, "next"); // behind a line that a full disk cut
-	assert_true(owned_names_has(o, "half") && owned_names_has(o, "next"));
+	assert_true(owned_names_has(o, "half", NULL) && owned_names_has(o, "next", NULL));
 }
 
 static void add_some(void *ours)
@@ -186,7 +186,7 @@ static void add_some(void *ours)
 	for (int i = 0; i < MANY; i++) {
 		CLEANUP(mem_free) char *name = xasprintf("p%d", i);
 		must_add(ours, name);
-		assert_true(owned_names_has(ours, name));
+		assert_true(owned_names_has(ours, name, NULL));
 	}
 }
 
@@ -216,6 +216,27 @@ static void a_list_that_is_too_large_is_refused(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
+// A line without an upstream, whatever else the operator wrote behind it, is of all.
+static void names_are_of_an_upstream_or_of_all(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	write_text("old 2026-01-01T00:00:00Z\nnoted 2026-01-01T00:00:00Z by hand\n"
+		   "one 2026-01-01T00:00:00Z  upstream=pypi\n");
+	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
+	assert_true(owned_names_has(o, "old", "pypi") && owned_names_has(o, "old", NULL));
+	assert_true(owned_names_has(o, "noted", "pypi") && owned_names_has(o, "noted", "by"));
+	assert_true(owned_names_has(o, "one", "pypi"));
+	assert_false(owned_names_has(o, "one", "other") || owned_names_has(o, "one", NULL));
+	static const char *const names[] = {"one", "old"};
+	assert_int_equal(owned_names_add(o, names, 2, "other", &e), 0);
+	assert_int_equal(lines_of("one"), 2);
+	assert_int_equal(lines_of("old"), 1);
+	assert_true(owned_names_has(o, "one", "other"));
+	CLEANUP(owned_names_cleanup) struct owned_names *again = open_ours();
+	assert_true(owned_names_has(again, "one", "other") && owned_names_has(again, "one", "pypi"));
+	assert_false(owned_names_has(again, "one", "third"));
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_folder, remove_folder)
@@ -227,6 +248,7 @@ int main(void)
 		TEST(file_that_is_being_written_gets_no_name),
 		TEST(who_watches_is_told_what_others_moved),
 		TEST(odd_lines_are_passed_over),
+		TEST(names_are_of_an_upstream_or_of_all),
 		TEST(many_at_once),
 		cmocka_unit_test_setup_teardown(a_list_that_is_too_large_is_refused, make_folder, remove_folder),
 	};

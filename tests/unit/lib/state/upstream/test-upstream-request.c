@@ -17,6 +17,8 @@
 
 enum { THREADS = 4, EACH = 20 };
 
+static const struct config_order all = {.count = 1}; // the only upstream
+
 struct fixture {
 	struct loopback *server;
 	struct config config;
@@ -109,10 +111,10 @@ static struct lesson learn(struct fixture *f, const char *name)
 	sem_init(&is_done, 0, 0);
 	if (upstream_load(f->upstreams, NULL, name, &p, &e) < 0)
 		return lesson;
-	upstream_request(f->upstreams, p, post, &is_done);
+	upstream_request(f->upstreams, p, &all, post, &is_done);
 	sem_wait(&is_done);
 	upstream_parse(f->upstreams, p);
-	if (upstream_report(f->upstreams, p, take_result, &lesson, &e) < 0)
+	if (upstream_report(f->upstreams, p, NULL, take_result, &lesson, &e) < 0)
 		lesson.result = UPSTREAM_RESULT_COUNT;
 	upstream_project_unref(p);
 	sem_destroy(&is_done);
@@ -162,12 +164,12 @@ static void what_is_asked_is_answered_when_it_ends(void **state)
 	sem_t is_done;
 	sem_init(&is_done, 0, 0);
 	assert_int_equal(upstream_load(f->upstreams, NULL, "gate", &p, &e), 0);
-	upstream_request(f->upstreams, p, post, &is_done);
+	upstream_request(f->upstreams, p, &all, post, &is_done);
 	sem_wait(&f->held);
 	upstreams_cancel(f->upstreams);
 	sem_wait(&is_done);
 	upstream_parse(f->upstreams, p);
-	assert_int_equal(upstream_report(f->upstreams, p, take_result, &lesson, &e), 0);
+	assert_int_equal(upstream_report(f->upstreams, p, NULL, take_result, &lesson, &e), 0);
 	assert_int_equal(lesson.result, UPSTREAM_OTHER);
 	upstream_project_unref(p);
 	sem_post(&f->gate);

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several upstreams behind one URL, each with its own rules: who is asked for what, whose file a name is, and what pip and uv
+install of it."""
+import json
+import signal
+import sys
+
+import pytest
+
+import clients
+import merging
+import pages
+import serving
+import storelib
+
+PIP, UV = "pip==26.3", "uv==0.13.9"
+SOON = 120
+
+# docs/upstream.md shows it.
+ONE_URL = """[upstream]
+merge = yes
+
+[upstream company]
+url = {company}
+projects = acme-*
+trust-404 = yes
+
+[upstream pytorch]
+url = {pytorch}
+projects = torch torchvision
+
+[upstream pypi]
+url = {pypi}
+not-projects = acme-*
+"""
+
+
+class Upstreams:
+    """Indexes by name, and where their wheels are made."""
+
+    def __init__(self, start, folder):
+        self.folder = folder
+        self.of = {name: start() for name in ("company", "pytorch", "pypi")}
+
+    def __getitem__(self, name):
+        return self.of[name]
+
+    def config(self, text):
+        return text.format(**{name: index.url for name, index in self.of.items()})
+
+    def add(self, upstream, name, version, **more):
+        """A wheel of which each upstream has bytes of its own."""
+        module = name.replace("-", "_")
+        wheel = storelib.make_wheel(self.folder / upstream, module, version,
+                                    files={f"{module}.py": f"FROM = {upstream!r}\n".encode()}, **more)
+        self.of[upstream].add(name, wheel)
+        return wheel
+
+    def asked(self):
+        """The projects that each was asked for."""
+        return {name: sorted({one.path.split("/")[2] for one in index.asked if one.path.startswith("/simple/")})
+                for name, index in self.of.items()}
+
+
+@pytest.fixture(name="up")
+def up_fixture(tmp_path):
+    with merging.indexes() as start:
+        yield Upstreams(start, tmp_path / "theirs")
+
+
+@pytest.fixture(name="store")
+def store_fixture(tmp_path):
+    storelib.make_wheel(tmp_path / "store", "mine", "1.0", requires=["acme-billing"])
+    return tmp_path / "store"
+
+
+def listed(server, project, view=""):
+    """The files of a page by name, as (path of the URL, SHA-256); HTML and JSON must have the same facts."""
+    path, at = f"{view}/simple/{project}/", f"{server.url}{view}/simple/{project}/"
+    reply = server.get(path, {"Accept": pages.JSON})
+    assert reply.status in (200, 404), reply.body
+    if reply.status == 404:
+        return {}
+    files = pages.json_files(reply.body, at)
+    assert pages.html_files(server.get(path, {"Accept": pages.HTML}).body, at) == files
+    return {one["filename"]: (one["url"], one["hashes"]["sha256"]) for one in json.loads(reply.body)["files"]}
+
+
+def path_of(url):
+    return "/" + url.lstrip("./")
+
+
+def check_ways(server, url, wheel):
+    """A GET, fresh and kept, a HEAD, a range and the metadata of a file agree."""
+    path, data = path_of(url), wheel.path.read_bytes()
+    for _ in range(2):
+        reply = server.get(path)
+        assert (reply.status, reply.body) == (200, data)
+    head = server.get(path, method="HEAD")
+    assert (head.status, head["Content-Length"], head["ETag"]) == (200, str(len(data)), reply["ETag"])
+    part = server.get(path, {"Range": "bytes=10-19"})
+    assert (part.status, part.body) == (206, data[10:20])
+    assert server.get(path + ".metadata").body == wheel.metadata
+    assert server.get(path, {"If-None-Match": reply["ETag"]}).status == 304
+
+
+def install(client, name, url, target, wanted):
+    if name == UV:
+        client(UV).run("uv", "pip", "install", "--no-cache", "--python", sys.executable, "--index-url", url,
+                       "--target", target, *wanted)
+    else:
+        client(name).pip("install", *clients.pip_index(url), "--target", target, *wanted)
+
+
+@pytest.mark.parametrize("name", [PIP, UV])
+def test_one_url_for_all(serve, store, up, client, tmp_path, name):
+    """Ours needs the company's, which needs PyTorch's, which needs PyPI's; nobody else hears of a name."""
+    up.add("company", "acme-billing", "2.0", requires=["torch"])
+    up.add("pypi", "acme-billing", "99.0")  # a stranger's
+    up.add("pytorch", "torch", "2.5", requires=["six"])
+    up.add("pypi", "torch", "2.6")
+    up.add("pypi", "six", "1.17")
+    up.add("pytorch", "six", "1.99")
+    server = serve(store, config=up.config(ONE_URL))
+    install(client, name, f"{server.url}/simple/", tmp_path / "target", ["mine"])
+    said = {path.stem: path.read_text().strip() for path in (tmp_path / "target").glob("*.py")}
+    assert (said["acme_billing"], said["torch"], said["six"]) == \
+        ("FROM = 'company'", "FROM = 'pytorch'", "FROM = 'pypi'")
+    asked = up.asked()
+    assert asked["company"] == ["acme-billing"] and asked["pytorch"] == ["torch"]
+    assert "acme-billing" not in asked["pypi"] and "torch" not in asked["pypi"]
+    assert listed(server, "torch")["torch-2.5-py3-none-any.whl"][0] == \
+        "../../files/upstream/pytorch/torch/torch-2.5-py3-none-any.whl"
+
+
+VIEWS = """[upstream company]
+url = {company}
+
+[upstream pytorch]
+url = {pytorch}
+
+[upstream pypi]
+url = {pypi}
+
+[view both]
+platforms = p
+upstream = pytorch pypi
+indexes = together
+
+[view turned]
+platforms = p
+upstream = pypi pytorch
+indexes = together
+
+[view first]
+platforms = p
+upstream = pytorch pypi
+
+[view pypi-only]
+platforms = p
+upstream = pypi
+
+[view bare]
+platforms = p
+upstream = no
+
+[platform p]
+"""
+
+
+@pytest.fixture(name="two")
+def two_fixture(serve, tmp_path, up):
+    """A name that two list with other bytes, and one that only the second has."""
+    (tmp_path / "views" / "p").mkdir(parents=True)
+    up.wheels = {(of, version): up.add(of, "torch", version)
+                 for of, version in (("pytorch", "2.5"), ("pypi", "2.5"), ("pypi", "2.4"))}
+    up.server = serve(tmp_path / "views", config=up.config(VIEWS))
+    return up
+
+
+NAME, OTHER = "torch-2.5-py3-none-any.whl", "torch-2.4-py3-none-any.whl"
+
+
+@pytest.mark.parametrize("view, wanted", [
+    ("both", {NAME: "pytorch", OTHER: "pypi"}), ("turned", {NAME: "pypi", OTHER: "pypi"}),
+    ("first", {NAME: "pytorch"}), ("pypi-only", {NAME: "pypi", OTHER: "pypi"}), ("bare", {})])
+def test_each_view_has_its_upstreams_in_order(two, view, wanted):
+    found = listed(two.server, "torch", f"/{view}")
+    assert {name: path_of(url).split("/")[3] for name, (url, _) in found.items()} == wanted
+    for name, (url, sha256) in found.items():
+        wheel = two.wheels[wanted[name], name.split("-")[1]]
+        assert sha256 == wheel.sha256
+        check_ways(two.server, url, wheel)
+
+
+def test_name_with_two_hashes_is_the_first_ones_and_is_said(two):
+    words = f"{NAME}: upstream pypi has other bytes than upstream pytorch, whose file counts"
+    def is_said():
+        listed(two.server, "torch", "/both")
+        return words in two.server.get("/-/explain/both/torch?format=text").body.decode()
+    serving.wait_for(is_said, SOON, "the page is in the catalog")
+    explained = json.loads(two.server.get("/-/explain/both/torch", {"Accept": "application/json"}).body)
+    assert explained["upstream"]["conflicts"] == [{"filename": NAME, "counts": "pytorch", "other": "pypi"}]
+    assert [one["name"] for one in explained["upstream"]["each"]] == ["pytorch", "pypi"]
+    two.server.stop()
+    log = two.server.error_path.read_text()
+    assert log.count(f"upstream pypi has another {NAME} than upstream pytorch, whose file counts") == 1
+
+
+def test_address_of_one_asks_no_other(two):
+    """Who has not the file is not asked for a name that only others had."""
+    assert two.server.get(f"/files/upstream/company/torch/{NAME}").status == 404
+    assert two.asked()["company"] == []
+    assert two.server.get(f"/files/upstream/nobody/torch/{NAME}").status == 404
+    assert two.server.get(f"/files/upstream/pypi/torch/{NAME}").body == two.wheels["pypi", "2.5"].path.read_bytes()
+
+
+PLAIN = """[upstream]
+url = {pypi}
+merge = yes
+indexes = together
+
+[upstream pytorch]
+url = {pytorch}
+"""
+
+
+def test_plain_one_keeps_its_addresses(serve, tmp_path, up):
+    """Locks that were made before a second upstream came name files of the first one without a name."""
+    (tmp_path / "empty").mkdir()
+    ours, theirs = up.add("pypi", "torch", "2.5"), up.add("pytorch", "torch", "2.6")
+    server = serve(tmp_path / "empty", config=up.config(PLAIN))
+    found = listed(server, "torch")
+    assert found[ours.name][0] == f"../../files/upstream/torch/{ours.name}"
+    assert found[theirs.name][0] == f"../../files/upstream/pytorch/torch/{theirs.name}"
+    for wheel in (ours, theirs):
+        check_ways(server, found[wheel.name][0], wheel)
+    # Without a name: of the first that has it.
+    assert server.get(f"/files/upstream/torch/{theirs.name}").body == theirs.path.read_bytes()
+    assert server.get(f"/files/upstream/upstream/torch/{ours.name}").body == ours.path.read_bytes()
+
+
+OWNERS = """[index]
+settle = 0
+
+[server]
+rescan = 1
+
+[upstream]
+merge = yes
+indexes = together
+negative-max-age = 0
+max-age = 0
+
+[upstream company]
+url = {company}
+private = secret-*
+
+[upstream pypi]
+url = {pypi}
+private = acme-*
+"""
+
+
+def test_owner_of_a_name_is_judged_at_each(serve, tmp_path, up):
+    """The company had widget before we did; at PyPI a stranger takes the name later. Private names are those of each."""
+    store = tmp_path / "owners"
+    up.add("company", "widget", "1.0")
+    up.add("company", "acme-tool", "1.0")
+    up.add("pypi", "secret-thing", "1.0")
+    storelib.make_wheel(store, "widget", "2.0")
+    server = serve(store, config=up.config(OWNERS))
+    ours = server.catalog.with_name("catalog.db.ours")
+    serving.wait_for(lambda: ours.exists() and "widget" in ours.read_text(), SOON, "widget noted")
+    assert [line.split()[0::2] for line in ours.read_text().splitlines()] == [["widget", "upstream=pypi"]]
+    up.add("pypi", "widget", "99.0")
+    serving.wait_for(lambda: "upstream pypi now has a project widget" in server.error_path.read_text() or
+                     listed(server, "widget") is None, SOON, "the stranger is noted")
+    assert sorted(listed(server, "widget")) == ["widget-1.0-py3-none-any.whl", "widget-2.0-py3-none-any.whl"]
+    assert server.get("/files/upstream/pypi/widget/widget-99.0-py3-none-any.whl").status == 404
+    assert list(listed(server, "acme-tool")) == ["acme_tool-1.0-py3-none-any.whl"]
+    assert list(listed(server, "secret-thing")) == ["secret_thing-1.0-py3-none-any.whl"]
+    asked = up.asked()
+    assert "acme-tool" not in asked["pypi"] and "secret-thing" not in asked["company"]
+
+
+def test_one_that_is_down_hides_no_other(serve, tmp_path, up):
+    (tmp_path / "empty").mkdir()
+    up.add("pypi", "six", "1.17")
+    up.add("company", "acme-billing", "1.0")
+    up["company"].is_down = True
+    server = serve(tmp_path / "empty", config=up.config(ONE_URL) + "[upstream]\nretries = 0\n")
+    assert list(listed(server, "six")) == ["six-1.17-py3-none-any.whl"]
+    assert server.get("/simple/acme-billing/").status == 502
+    up["company"].is_down = False
+
+
+def test_reload_takes_rules_and_keeps_which_there_are(serve, tmp_path, up):
+    (tmp_path / "empty").mkdir()
+    up.add("pypi", "six", "1.17")
+    up.add("pypi", "seven", "1.17")
+    config = up.config(ONE_URL)
+    server = serve(tmp_path / "empty", config=config)
+    assert listed(server, "six")
+    server.config_path.write_text(server.config_path.read_text().replace("not-projects = acme-*", "not-projects = acme-* s*") +
+                                  f"[upstream more]\nurl = {up['company'].url}more/\n")
+    server.process.send_signal(signal.SIGHUP)
+    serving.wait_for(lambda: "which [upstream NAME] there are has changed" in server.error_path.read_text(), SOON, "said")
+    serving.wait_for(lambda: server.get("/simple/six/").status == 404, SOON, "six is not asked for")
+    assert server.get("/simple/seven/").status == 404 and "seven" not in up.asked()["pypi"]
