@@ -9,9 +9,20 @@
 #include "lib/base/str.h"
 #include "lib/format/jsondoc.h"
 
+// The first upstream of the default view that is asked for all projects; if there is none, the first.
+static const char *urls_of_builds(const struct config *c)
+{
+	struct config_order order;
+	config_default_order(c, &order);
+	for (size_t i = 0; i < order.count; i++)
+		if (!c->upstreams.item[order.item[i]].projects)
+			return c->upstreams.item[order.item[i]].urls;
+	return c->upstreams.item[order.item[0]].urls;
+}
+
 char *index_guard_index(const struct config *c)
 {
-	struct str urls = str_from(c->build_index ? c->build_index : c->upstreams.item[0].urls);
+	struct str urls = str_from(c->build_index ? c->build_index : urls_of_builds(c));
 	struct str first = str_cut(&urls, ' ');
 	return xstrndup(first.ptr, first.len);
 }

@@ -277,6 +277,7 @@ static int get_sdist(struct sdist_download *d, const struct missing_row *row, st
 		.fetch.stall_seconds = (unsigned)u->timeout,
 		.concurrency = 1,
 		.allow_hosts = u->allow_hosts,
+		.password_file = u->password_file,
 		.allow_private = u->allow_private,
 	};
 	return download(d, &options, row->sdist.url, home, e);

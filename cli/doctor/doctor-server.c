@@ -170,6 +170,10 @@ static void ask_upstream_index(struct doctor_report *r, const struct config_upst
 		doctor_wrong(r, "upstream", "correct [upstream] url", "%san index is %s", who, e.msg);
 		return;
 	}
+	if (u->password_file && !parts.password && fetch_password_read(u->password_file, &parts.user, &parts.password, &e) < 0) {
+		doctor_wrong(r, "upstream", "correct its password-file", "%s%s", who, e.msg);
+		return;
+	}
 	const struct fetch_options options = {
 		.ca_file = u->ca_file,
 		.user = parts.user ? parts.user : "",

@@ -160,6 +160,7 @@ enum {
 	LIMIT_HEALTH = 4 << 20,              // a server's answer about its own state
 	LIMIT_CONFIG = 1 << 20,              // a configuration file,
 	LIMIT_CONFIG_LINE = 64 << 10,        // and a line of it that is no comment
+	LIMIT_PASSWORD_FILE = 4 << 10,       // the file of an upstream's user and password
 	LIMIT_UPSTREAMS = 16,                // number of upstreams,
 	LIMIT_UPSTREAM_INDEXES = 64,         // and of their indexes
 	LIMIT_ADVISORIES = 2000 << 20,       // records of one source of a block list, unpacked,

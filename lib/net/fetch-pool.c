@@ -27,6 +27,7 @@ struct task {
 	int64_t end_ms;    // 0: no limit
 	uint64_t received; // bytes of the body
 	unsigned redirects;
+	bool has_password; // configured has that of the pool's file
 	bool has_begun, has_head, is_stopped, is_too_large;
 	struct transfer *transfer; // NULL: the task is queued
 	struct fetch_answer answer;
@@ -49,7 +50,7 @@ struct pool_call {
 
 struct fetch_pool {
 	struct fetch_options options;
-	const char *allow_hosts;
+	const char *allow_hosts, *password_file;
 	struct arena text; // of the options
 	bool allow_private;
 	unsigned concurrency, active;
@@ -113,6 +114,7 @@ struct fetch_pool *fetch_pool_new(const struct fetch_pool_options *options)
 	p->options.ca_file = arena_strdup(&p->text, options->fetch.ca_file);
 	p->options.netrc = arena_strdup(&p->text, options->fetch.netrc);
 	p->allow_hosts = arena_strdup(&p->text, options->allow_hosts);
+	p->password_file = arena_strdup(&p->text, options->password_file);
 	p->allow_private = options->allow_private;
 	p->concurrency = options->concurrency;
 	p->set = transfer_set_new(options->concurrency);
@@ -217,13 +219,29 @@ static enum fetch_flow on_body_piece(void *ctx, struct str piece)
 	return flow;
 }
 
+// What a file has goes where the password of the configured URL would. It is read again each time: it may have changed.
+static int take_password(const struct fetch_pool *p, struct task *t, struct err *e)
+{
+	if (!p->password_file || t->has_password || t->configured.password)
+		return 0;
+	free(t->configured.user);
+	t->configured.user = NULL;
+	t->has_password = fetch_password_read(p->password_file, &t->configured.user, &t->configured.password, e) == 0;
+	return t->has_password ? 0 : -1;
+}
+
 static void start_transfer(struct fetch_pool *p, struct task *t)
 {
 	int64_t now = clock_ms();
+	struct err e = ERR_INIT;
 	if (!t->has_begun && t->request.total_seconds)
 		t->end_ms = now + (int64_t)t->request.total_seconds * 1000;
 	t->has_begun = true;
 	bool is_configured = fetch_url_same_origin(&t->url, &t->configured);
+	if (is_configured && take_password(p, t, &e) < 0) {
+		finish_task(t, FETCH_OTHER, e.msg);
+		return;
+	}
 	const struct transfer_spec spec = {
 		.options = &p->options,
 		.url = t->url.text,

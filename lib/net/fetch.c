@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/net/fetch.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@
 #include "lib/base/str.h"
 #include "lib/net/address.h"
 #include "lib/os/library.h"
+#include "lib/os/safefile.h"
 
 // libcurl needs fifteen other libraries. A server that merges no upstream needs none of them.
 #define CURL_FUNCTIONS(F) \
@@ -261,6 +264,31 @@ static bool set_options(struct fetch *f, const char *url, struct fetch_answer *o
 		libcurl.curl_easy_setopt(c, CURLOPT_XFERINFODATA, &f->options);
 	}
 	return ok && (o->password ? set_password(c, o->user, o->password) : set_netrc(c, o->netrc));
+}
+
+static int read_private(const char *path, struct buf *out, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_close) int fd = safefile_open(path, O_RDONLY | O_CLOEXEC, e);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && st.st_mode & (S_IRWXG | S_IRWXO))
+		return err_set(e, ERR_USAGE, "%s: other accounts may read it (mode %04o): chmod 600 %s", path,
+			(unsigned)st.st_mode & 07777, path);
+	return safefile_read(path, out, e);
+}
+
+int fetch_password_read(const char *path, char **user, char **password, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_PASSWORD_FILE);
+	if (read_private(path, &text, e) < 0)
+		return -1;
+	struct str rest = str_trim(buf_view(&text)), name = str_cut(&rest, ':');
+	if (!name.len || !rest.len || str_find(rest, '\n') >= 0 || str_find(name, '\n') >= 0)
+		return err_set(e, ERR_USAGE, "%s: it is not one line USER:PASSWORD", path);
+	*user = xstrndup(name.ptr, name.len);
+	*password = xstrndup(rest.ptr, rest.len);
+	return 0;
 }
 
 static int report_failure(struct fetch *f, CURLcode code, const char *url, const struct fetch_answer *out,

@@ -62,6 +62,11 @@ struct fetch_options {
 	void *ctx;
 };
 
+// Reads a file of one line USER:PASSWORD, which no other account may read. The caller frees *user and *password; nothing is
+// to be freed on an error, which names the file and shows nothing of it: ERR_USAGE for its mode and its form, and those of
+// safefile.h. Any thread.
+int fetch_password_read(const char *path, char **user, char **password, struct err *e) MUST_CHECK;
+
 // Keeps connections open from one request to the next. One thread at a time.
 struct fetch;
 

@@ -167,6 +167,27 @@ static void more_names_release(struct more_names *m)
 	free(m->names);
 }
 
+// The names of a list that its upstream may be asked for, which its page would have. It costs nothing without a rule.
+static struct blob *keep_admitted(const struct site *site, size_t upstream, struct blob *names)
+{
+	const struct name_rules *rules = &site->rules;
+	if (!names || (!rules->projects[upstream] && !rules->names[upstream][NAME_RULE_NOT_ASKED]))
+		return names;
+	CLEANUP(buf_release) struct buf kept = buf_up_to(LIMIT_PROJECT_LIST);
+	for (struct str rest = blob_view(names); rest.len;) {
+		char name[LIMIT_FILE_NAME + 1];
+		struct str line = str_cut(&rest, '\n');
+		if (line.len >= sizeof(name))
+			continue;
+		memcpy(name, line.ptr, line.len);
+		name[line.len] = '\0';
+		if (name_rules_find(rules, upstream, name) != NAME_RULE_NOT_ASKED)
+			buf_printf(&kept, "%s\n", name);
+	}
+	blob_unref(names);
+	return blob_from_buf(&kept);
+}
+
 static int render_root(const struct view *v, struct catalog *c, const struct more_names *more, enum page_format format,
 	struct buf *page, struct err *e)
 {
@@ -346,6 +367,8 @@ static struct reply *reply_list(struct server_context *s, struct catalog *c, con
 	for (size_t i = 0; i < count; i++)
 		if (list_at(s, t, i) && !project_list_get(list_at(s, t, i), match->continuation, &more.names[i]))
 			return NULL;
+	for (size_t i = 0; i < count; i++)
+		more.names[i] = keep_admitted(match->site, t->view->upstreams.item[i], more.names[i]);
 	return render_once(s, c, t, NULL, &more, epoch);
 }
 

@@ -308,3 +308,44 @@ def test_reload_takes_rules_and_keeps_which_there_are(serve, tmp_path, up):
     serving.wait_for(lambda: "which [upstream NAME] there are has changed" in server.error_path.read_text(), SOON, "said")
     serving.wait_for(lambda: server.get("/simple/six/").status == 404, SOON, "six is not asked for")
     assert server.get("/simple/seven/").status == 404 and "seven" not in up.asked()["pypi"]
+
+
+def test_list_of_projects_has_what_each_is_asked_for(serve, tmp_path, up):
+    """With root = all the names of each are listed, but for those that it gets no request for."""
+    (tmp_path / "empty").mkdir()
+    for name, projects in (("pytorch", ("torch", "numpy")), ("pypi", ("acme-billing", "six"))):
+        page = json.dumps({"meta": {"api-version": "1.0"}, "projects": [{"name": one} for one in projects]}).encode()
+        up[name].fail("/simple/", lambda handler, _, page=page: (handler.start(200, page, Content_Type=pages.JSON),
+                                                                handler.wfile.write(page)))
+    config = up.config(ONE_URL).replace("merge = yes", "merge = yes\nroot = all")
+    server = serve(tmp_path / "empty", config=config)
+    serving.wait_for(lambda: pages.json_projects(server.get("/simple/", {"Accept": pages.JSON}).body) == ["six", "torch"],
+                     SOON, "both lists")
+
+
+def test_password_is_in_a_file(serve, tmp_path, up):
+    (tmp_path / "empty").mkdir()
+    up.add("pypi", "six", "1.17")
+    secret = tmp_path / "password"
+    secret.write_text("me:one\n")
+    secret.chmod(0o600)
+    config = up.config(ONE_URL).replace(f"url = {up['pypi'].url}", f"url = {up['pypi'].url}\npassword-file = {secret}")
+    server = serve(tmp_path / "empty", config=config)
+    assert list(listed(server, "six")) == ["six-1.17-py3-none-any.whl"]
+    assert server.get("/files/upstream/pypi/six/six-1.17-py3-none-any.whl").status == 200
+    assert {one.headers.get("Authorization") for one in up["pypi"].asked} == {"Basic bWU6b25l"}
+    server.get("/simple/acme-other/")
+    assert {one.headers.get("Authorization") for one in up["company"].asked} == {None}
+
+
+def test_offline_what_is_known_of_one_is_listed(serve, tmp_path, up):
+    """Although another one of the view was never asked."""
+    (tmp_path / "views" / "p").mkdir(parents=True)
+    wheel = up.add("pypi", "six", "1.17")
+    state = tmp_path / "state"
+    server = serve(tmp_path / "views", config=up.config(VIEWS), state=state)
+    assert list(listed(server, "six", "/pypi-only")) == [wheel.name]
+    merging.wait_until_noted(server, "six")
+    server.stop()
+    server = serve(tmp_path / "views", "--offline", config=up.config(VIEWS), state=state)
+    assert list(listed(server, "six", "/both")) == [wheel.name]

@@ -70,6 +70,8 @@ const struct config_option config_table[] = {
 		"one list)."),
 	ROW("upstream", "ca-file", &config_type_path, config_upstream, ca_file, 0, NULL, RESTART,
 		"CA certificates to trust, in PEM. Default: the system's."),
+	ROW("upstream", "password-file", &config_type_path, config_upstream, password_file, 0, NULL, RESTART,
+		"A file of one line USER:PASSWORD for its url, which no other account may read. Default: those of ~/.netrc."),
 	ROW("upstream", "timeout", &config_type_seconds, config_upstream, timeout, 1, "30", RESTART,
 		"A response that is incomplete after this time has failed. No retry begins after twice this time."),
 	ROW("upstream", "connect-timeout", &config_type_seconds, config_upstream, connect_timeout, 1, "10", RESTART,
@@ -214,7 +216,8 @@ const struct config_option config_table[] = {
 	ROW("build", "skip", &config_type_path, config, build_skip, 0, NULL, RELOAD,
 		"A list of packages that are never built, in the same format, with the reasons. Default: none."),
 	ROW("build", "index", &config_type_index, config, build_index, 0, NULL, RELOAD,
-		"The simple index that builds get their build requirements from. Default: the first [upstream] url."),
+		"The simple index that builds get their build requirements from. Default: the first [upstream] url; of several "
+		"upstreams, that of the first of the default view that has no projects."),
 	ROW("build", "index-holds-platform", &config_type_bool, config, build_index_holds_platform, 0, "no", RELOAD,
 		"Whether that index may hold the platform that is built for."),
 	ROW("build", "jobs", &config_type_threads, config, build_jobs, 0, "0", RELOAD,

@@ -60,6 +60,7 @@ struct config_upstream { // another index: [upstream NAME], or a plain [upstream
 	uint64_t said; // the keys that its section has: bits, by config_said()
 	char *urls;    // simple indexes, with blanks between; of a [upstream NAME] one
 	char *ca_file;                      // NULL: the system's
+	char *password_file;                // NULL: none
 	uint64_t timeout, connect_timeout;  // seconds
 	uint64_t retries, concurrency;
 	uint64_t max_page; // bytes
@@ -135,7 +136,7 @@ struct config {
 					   // between; NULL: no
 	// [build]
 	char *build_packages, *build_skip; // paths of lists of packages; NULL: none
-	char *build_index;                 // a simple index; NULL: the first [upstream] url
+	char *build_index;                 // a simple index; NULL: index_guard_index()
 	bool build_index_holds_platform;   // it may hold the platform that is built for
 	uint64_t build_jobs;               // 0: as many as the machine has processors
 	uint64_t build_timeout;            // seconds for one wheel

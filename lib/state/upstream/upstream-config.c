@@ -36,6 +36,7 @@ struct fetch_pool *upstream_new_pool(const struct config_upstream *c)
 		.fetch.stall_seconds = (unsigned)c->timeout,
 		.concurrency = (unsigned)c->concurrency,
 		.allow_hosts = c->allow_hosts,
+		.password_file = c->password_file,
 		.allow_private = c->allow_private,
 	};
 	return fetch_pool_new(&options);

@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "lib/base/limits.h"
 #include "tests/unit/support/loopback.h"
 
 enum { PATIENT_S = 60 };
@@ -116,10 +119,81 @@ static void the_password_is_for_its_server_alone(void **state)
 	}
 }
 
+static void write_password(const char *path, const char *text, mode_t mode)
+{
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static void note_why(void *ctx, const struct fetch_result *r)
+{
+	snprintf(ctx, 1024, "%s" STR_FMT, r->why, STR_ARG(buf_view(&r->answer->body)));
+}
+
+static void ask_with_file(struct fixture *f, const char *path, const char *file, char out[1024])
+{
+	CLEANUP(mem_free) char *url = xasprintf("http://127.0.0.1:%u%s", loopback_port(f->home), path);
+	struct fetch_pool *pool = fetch_pool_new(&(struct fetch_pool_options){.fetch.connect_seconds = PATIENT_S,
+		.fetch.stall_seconds = PATIENT_S,
+		.allow_hosts = "localhost",
+		.allow_private = true,
+		.password_file = file,
+		.concurrency = 1});
+	fetch_pool_get(pool, &(struct fetch_request){.url = url, .limit = 1000, .on_done = note_why, .ctx = out});
+	fetch_pool_run(pool);
+	fetch_pool_free(pool);
+}
+
+// Exceeds LIMIT_PASSWORD_FILE.
+static void a_file_has_the_password(void **state)
+{
+	static const struct {
+		const char *text;
+		mode_t mode;
+		const char *wanted; // in the head of the request, or in the error
+	} rows[] = {
+		{"me:one\n", 0600, "Authorization: Basic bWU6b25l\r\n"},
+		{"me:two:three", 0400, "Authorization: Basic bWU6dHdvOnRocmVl\r\n"}, // changed, and read again
+		{"me:one\n", 0640, "other accounts may read it (mode 0640): chmod 600 "},
+		{"me\n", 0600, "it is not one line USER:PASSWORD"},
+		{"me:one\nyou:two\n", 0600, "it is not one line USER:PASSWORD"},
+		{":one\n", 0600, "it is not one line USER:PASSWORD"},
+	};
+	struct fixture *f = *state;
+	char path[] = "test-password.XXXXXX", out[1024];
+	close(mkstemp(path));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		unlink(path);
+		write_password(path, rows[i].text, rows[i].mode);
+		ask_with_file(f, "/", path, out);
+		if (!strstr(out, rows[i].wanted))
+			fail_msg("%s: %s", rows[i].text, out);
+	}
+	write_password(path, "me:one\n", 0600);
+	f->host = "localhost";
+	ask_with_file(f, "/away", path, out);
+	assert_non_null(strstr(out, "Host: localhost"));
+	assert_null(strstr(out, "Authorization"));
+	CLEANUP(mem_free) char *large = xcalloc(LIMIT_PASSWORD_FILE + 2, 1);
+	memset(large, 'a', LIMIT_PASSWORD_FILE + 1);
+	large[1] = ':';
+	write_password(path, large, 0600);
+	ask_with_file(f, "/", path, out);
+	assert_non_null(strstr(out, path));
+	assert_null(strstr(out, "Authorization"));
+	unlink(path);
+	ask_with_file(f, "/", path, out);
+	assert_non_null(strstr(out, "No such file"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_hosts_that_are_allowed_are_asked, begin, end),
+		cmocka_unit_test_setup_teardown(a_file_has_the_password, begin, end),
 		cmocka_unit_test_setup_teardown(the_password_is_for_its_server_alone, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
