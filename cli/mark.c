@@ -366,7 +366,7 @@ static int check_locks_of_file(const struct mark_command *m, const struct platfo
 	CLEANUP(kept_locks_release) struct kept_locks locks = {0};
 	if (m->forces || catalog_find_file(m->s.catalog, p->id, m->file, &place, &unknown) < 0)
 		return 0;
-	if (kept_locks_read(&m->s.config, NULL, &locks, e) < 0)
+	if (kept_locks_read(&m->s.config, clock_wall_seconds(), NULL, &locks, e) < 0)
 		return err_advise(e, "--force removes the file nevertheless");
 	const char *lock = kept_locks_find(&locks, place.sha256);
 	return lock ? err_set(e, ERR_CONFLICT,

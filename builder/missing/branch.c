@@ -9,6 +9,8 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/suggest.h"
+#include "lib/domain/lock/lock-read.h"
+#include "lib/domain/lock/lock-wants.h"
 #include "lib/domain/machine/marker.h"
 #include "lib/domain/text/requirements-file.h"
 #include "lib/domain/text/specifier.h"
@@ -20,9 +22,10 @@
 struct branch_reader {
 	struct branch *branch;
 	struct arena *text;
-	size_t line_room, file_room;
-	size_t named; // files, however often
-	size_t read;  // bytes of files
+	size_t line_room, file_room, lock_room;
+	size_t packages; // of locks
+	size_t named;    // files, however often
+	size_t read;     // bytes of files
 };
 
 // A file that is being read, with the files that lead to it.
@@ -125,13 +128,14 @@ static int read_branch_file(struct branch_reader *r, const char *path, bool is_c
 		if (strcmp(p->path, f.path) == 0)
 			return err_set(e, ERR_USAGE, "%s includes itself", f.path);
 	// A file may be read twice: as requirements and as constraints.
+	const char *kind = f.is_constraints ? "constraints" : "requirements";
 	struct branch *b = r->branch;
 	for (size_t i = 0; i < b->files; i++)
-		if (b->file[i].is_constraints == f.is_constraints && strcmp(b->file[i].path, f.path) == 0)
+		if (strcmp(b->file[i].kind, kind) == 0 && strcmp(b->file[i].path, f.path) == 0)
 			return 0;
 	f.path = arena_copy(r->text, str_from(f.path));
 	GROW(b->file, b->files, r->file_room);
-	b->file[b->files++] = (struct branch_source){.path = f.path, .is_constraints = f.is_constraints};
+	b->file[b->files++] = (struct branch_source){.path = f.path, .kind = kind};
 	if (fs_read_regular(path, &text, e) < 0)
 		return -1;
 	r->read += text.len;
@@ -141,13 +145,71 @@ static int read_branch_file(struct branch_reader *r, const char *path, bool is_c
 	return f.lines ? check_text_limit(r, e) : err_set(e, ERR_USAGE, "%s: it has no line", path);
 }
 
+// --- locks ---
+
+static int add_locked_version(struct branch_reader *r, const char *path, const struct lock_package *p, size_t package,
+	struct err *e)
+{
+	struct branch *b = r->branch;
+	if (p->source || !p->version)
+		return 0; // no index decides about it, or the lock does not
+	if (b->lines == LIMIT_BRANCH_LINES)
+		return err_set(e, ERR_USAGE, "the branch has more than %d lines", LIMIT_BRANCH_LINES);
+	GROW(b->line, b->lines, r->line_room);
+	b->line[b->lines] = (struct branch_line){
+		.project = arena_copy(r->text, str_from(p->project)),
+		.specifier = arena_printf(r->text, "==%s", p->version),
+		.marker = "",
+		.source = arena_printf(r->text, "%s:%u", path, p->line),
+		.order = b->lines,
+		.is_pinned = true,
+		.is_locked = true,
+		.package = package,
+	};
+	b->lines++;
+	return check_text_limit(r, e);
+}
+
+static int read_branch_lock(struct branch_reader *r, const char *path, struct err *e)
+{
+	struct branch *b = r->branch;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_LOCK);
+	if (++r->named > LIMIT_BRANCH_FILES)
+		return err_set(e, ERR_USAGE, "the branch names more than %d files", LIMIT_BRANCH_FILES);
+	if (fs_read_regular(path, &text, e) < 0)
+		return -1;
+	r->read += text.len;
+	GROW(b->file, b->files, r->file_room);
+	struct branch_source *source = &b->file[b->files++];
+	*source = (struct branch_source){.path = arena_copy(r->text, str_from(path)), .kind = "lock"};
+	digest_sha256(buf_view(&text), source->sha256);
+	GROW(b->lock, b->locks, r->lock_room);
+	struct lock *l = &b->lock[b->locks++];
+	if (lock_parse(&text, path, l, e) < 0)
+		return -1;
+	for (size_t i = 0; i < l->packages; i++)
+		if (add_locked_version(r, path, &l->package[i], r->packages + i, e) < 0)
+			return -1;
+	r->packages += l->packages;
+	return check_text_limit(r, e);
+}
+
+// --- patterns ---
+
+// A file that a key of a branch names.
+static int read_named_file(struct branch_reader *r, const char *key, const char *path, struct err *e)
+{
+	return strcmp(key, "locks") == 0 ? read_branch_lock(r, path, e)
+					 : read_branch_file(r, path, strcmp(key, "constraints") == 0, NULL, e);
+}
+
 // A folder that is not there only means that no file matches.
 static int on_glob_error(const char *path UNUSED, int error)
 {
 	return error != ENOENT && error != ENOTDIR;
 }
 
-static int read_glob(struct branch_reader *r, const char *pattern, bool is_constraints, struct err *e)
+static int read_glob(struct branch_reader *r, const char *key, const char *pattern, struct err *e)
 {
 	CLEANUP(globfree) glob_t found = {0};
 	switch (glob(pattern, 0, on_glob_error, &found)) {
@@ -159,7 +221,7 @@ static int read_glob(struct branch_reader *r, const char *pattern, bool is_const
 		return err_set(e, ERR_IO, "%s: a folder of it cannot be read", pattern);
 	}
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		if (read_branch_file(r, found.gl_pathv[i], is_constraints, NULL, e) < 0)
+		if (read_named_file(r, key, found.gl_pathv[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -167,12 +229,11 @@ static int read_glob(struct branch_reader *r, const char *pattern, bool is_const
 // The value of one key: paths and globs, or NULL.
 static int read_patterns(struct branch_reader *r, const char *key, const char *patterns, struct err *e)
 {
-	bool is_constraints = strcmp(key, "constraints") == 0;
 	for (struct str rest = str_from(patterns ? patterns : ""); rest.len;) {
 		struct str word = str_cut(&rest, ' ');
 		CLEANUP(mem_free) char *pattern = xstrndup(word.ptr, word.len);
-		int read = strpbrk(pattern, "*?[") ? read_glob(r, pattern, is_constraints, e)
-						   : read_branch_file(r, pattern, is_constraints, NULL, e);
+		int read =
+			strpbrk(pattern, "*?[") ? read_glob(r, key, pattern, e) : read_named_file(r, key, pattern, e);
 		if (read < 0)
 			return err_prefix(e, "[branch %s] %s: ", r->branch->name, key);
 	}
@@ -190,6 +251,8 @@ static int compare_lines(const void *left, const void *right)
 
 static bool line_wants(const struct branch *b, const struct branch_line *line)
 {
+	if (line->is_locked)
+		return true;
 	return b->has_requirements ? !line->is_constraint : line->is_pinned || line->has_url;
 }
 
@@ -201,7 +264,7 @@ static size_t count_of_project(const struct branch *b, size_t first)
 	return n;
 }
 
-static bool branch_has_ended(const struct config_branch *config, int64_t now)
+bool branch_is_over(const struct config_branch *config, int64_t now)
 {
 	int64_t end;
 	return config->until && clock_read_end(config->until, &end) && now > end;
@@ -210,12 +273,13 @@ static bool branch_has_ended(const struct config_branch *config, int64_t now)
 static int read_branch(struct branches *all, const struct config_branch *config, int64_t now, struct err *e)
 {
 	struct branch *b = &all->branch[all->count++];
-	*b = (struct branch){.name = config->name, .config = config, .is_over = branch_has_ended(config, now)};
+	*b = (struct branch){.name = config->name, .config = config, .is_over = branch_is_over(config, now)};
 	struct branch_reader r = {.branch = b, .text = &all->text};
 	if (b->is_over)
 		return 0;
 	if (read_patterns(&r, "constraints", config->constraints, e) < 0 ||
-		read_patterns(&r, "requirements", config->requirements, e) < 0)
+		read_patterns(&r, "requirements", config->requirements, e) < 0 ||
+		read_patterns(&r, "locks", config->locks, e) < 0)
 		return -1;
 	if (b->lines)
 		qsort(b->line, b->lines, sizeof(*b->line), compare_lines);
@@ -224,11 +288,12 @@ static int read_branch(struct branches *all, const struct config_branch *config,
 		wants |= line_wants(b, &b->line[i]);
 	if (!wants)
 		return err_set(e, ERR_USAGE,
-			"[branch %s]: its files have neither a requirement nor a pinned constraint", b->name);
+			"[branch %s]: its files have neither a requirement nor a pinned constraint nor a locked version",
+			b->name);
 	for (size_t i = 0, n; i < b->lines; i += n) {
 		size_t length = 0;
 		n = count_of_project(b, i);
-		for (size_t k = i; k < i + n; k++)
+		for (size_t k = i; k < i + n && !b->line[k].is_locked; k++)
 			length += strlen(b->line[k].specifier) + 1;
 		if (length > LIMIT_BRANCH_SPECIFIERS)
 			return err_set(e, ERR_USAGE, "[branch %s]: the specifiers of %s have more than %d bytes",
@@ -271,6 +336,9 @@ int branches_read(const struct config *c, const char *glob, int64_t now, struct 
 void branches_release(struct branches *b)
 {
 	for (size_t i = 0; i < b->count; i++) {
+		for (size_t k = 0; k < b->branch[i].locks; k++)
+			lock_release(&b->branch[i].lock[k]);
+		free(b->branch[i].lock);
 		free(b->branch[i].line);
 		free(b->branch[i].file);
 	}
@@ -410,19 +478,62 @@ static int evaluate_lines(struct project_lines *p, const struct machine *machine
 	return 0;
 }
 
+// What each lock of a branch wants in an environment: the micro versions of each package. The caller frees it.
+static int find_locked_micros(const struct branch *b, const struct machine *machine, const struct python *python,
+	uint64_t **out, struct err *e)
+{
+	static const struct marker_choice all = {.all_extras = true, .all_groups = true};
+	size_t packages = 0, at = 0;
+	for (size_t i = 0; i < b->locks; i++)
+		packages += b->lock[i].packages;
+	*out = xcalloc(packages + 1, sizeof(**out));
+	for (size_t i = 0; i < b->locks; at += b->lock[i++].packages)
+		if (lock_wants(&b->lock[i], machine, python, &all, *out + at, e) < 0)
+			return err_prefix(e, "[branch %s]: ", b->name);
+	return 0;
+}
+
+// Locks are of several projects, so what they pin of one is not joined: each version is wanted.
+static void add_locked_wants(struct want_list *wants, size_t first, const struct branch *b,
+	const struct branch_line *line, size_t count, const uint64_t *micros)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct branch_want want = {.project = line[i].project,
+			.specifier = line[i].specifier,
+			.micros = micros[line[i].package],
+			.is_pinned = true,
+			.allows_pre = b->allows_pre,
+			.source = line[i].source};
+		struct branch_want *same = find_want(wants, first, &want);
+		if (same) {
+			same->micros |= want.micros;
+		} else if (want.micros) {
+			GROW(wants->item, wants->count, wants->room);
+			wants->item[wants->count++] = want;
+		}
+	}
+}
+
 int branch_wants(const struct branch *b, const struct machine *machine, const struct python *python, struct arena *text,
 	struct branch_want **out, size_t *count, struct err *e)
 {
 	struct want_list wants = {.item = NULL};
 	CLEANUP(mem_free) uint64_t *micros = xcalloc(b->lines + 1, sizeof(*micros));
+	CLEANUP(mem_free) uint64_t *locked = NULL;
+	if (find_locked_micros(b, machine, python, &locked, e) < 0)
+		return -1;
 	for (size_t i = 0, n; i < b->lines; i += n) {
+		size_t own = 0, first = wants.count;
 		n = count_of_project(b, i);
-		struct project_lines p = {b, &b->line[i], n, micros, text};
+		while (own < n && !b->line[i + own].is_locked) // what locks pin comes last
+			own++;
+		struct project_lines p = {b, &b->line[i], own, micros, text};
 		if (evaluate_lines(&p, machine, python, e) < 0) {
 			free(wants.item);
 			return -1;
 		}
 		add_project_wants(&wants, &p);
+		add_locked_wants(&wants, first, b, &b->line[i + own], n - own, locked);
 	}
 	*out = wants.item;
 	*count = wants.count;

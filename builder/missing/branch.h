@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The branches of the configuration ([branch NAME]) with the lines of their requirements and constraints files, and
-// what each of them wants in one environment. The files are read as pip reads them (lib/domain/text/requirements-file).
+// The branches of the configuration ([branch NAME]) with the lines of their requirements and constraints files, what their
+// lock files pin, and what each of them wants in one environment. The files are read as pip reads them (lib/domain/text/requirements-file).
 // After branches_read() a struct branches is constant, so any thread may read it.
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
+#include "lib/domain/lock/lock.h"
 #include "lib/domain/machine/environment.h"
 #include "lib/format/digest.h"
 #include "lib/state/config/config.h"
@@ -24,11 +25,13 @@ struct branch_line {
 	bool is_constraint;
 	bool is_pinned; // as pip has it: one specifier is "===", or "==" without ".*"
 	bool has_url;   // "NAME @ URL": it wants a file that no index decides about
+	bool is_locked; // it is what a lock pins, where the lock wants it
+	size_t package; // its number among those of all locks of the branch
 };
 
 struct branch_source {
 	const char *path;
-	bool is_constraints; // read as constraints
+	const char *kind; // how it is read: "requirements", "constraints", "lock"
 	uint8_t sha256[SHA256_SIZE];
 };
 
@@ -42,6 +45,8 @@ struct branch {
 	bool is_over;               // until is past: it wants nothing, and its files are not read
 	struct branch_source *file; // those that were read
 	size_t files;
+	struct lock *lock;
+	size_t locks;
 };
 
 struct branches {
@@ -54,13 +59,16 @@ struct branches {
 // and -c lead to further files, relative to the file that has them; a file is read once as requirements, and once as
 // constraints. -r in a constraints file leads to requirements, as in pip. Options that say where files come from have no
 // effect, and neither have hashes. now: seconds since 1970.
+// Locks are read by lib/domain/lock.
 // ERR_USAGE, with "path:line: " where a line is to blame: a file that is missing, has no line, or includes itself; a
 // glob without a file; an invalid line or marker; a constraint with extras; a branch that has neither a requirement nor
-// a pinned constraint; no branch of this name; LIMIT_BRANCH_DEPTH, _LINES, _TEXT or _SPECIFIERS. ERR_IO: a file cannot be
+// a pinned constraint nor a lock that names a version; no branch of this name; LIMIT_BRANCH_DEPTH, _LINES, _TEXT or _SPECIFIERS. ERR_IO: a file cannot be
 // read. The caller releases *out if this returns 0.
 int branches_read(const struct config *c, const char *glob, int64_t now, struct branches *out,
 	struct err *e) MUST_CHECK;
 void branches_release(struct branches *b);
+// Whether its last day is past. now: seconds since 1970.
+bool branch_is_over(const struct config_branch *config, int64_t now);
 
 // Whether [branch] platforms has the platform, and [branch] pythons the Python.
 bool branch_has_platform(const struct branch *b, const char *platform);
@@ -78,7 +86,7 @@ struct branch_want {
 };
 
 // The wants of a branch in one environment, by project. Micro versions with the same specifiers are one want; a
-// project has several wants if its lines differ among micro versions. An unpinned constraint alone wants nothing; a
+// project has several wants if its lines differ among micro versions, or locks pin several versions of it. An unpinned constraint alone wants nothing; a
 // branch that is over wants nothing. The strings are in text or in the branches. *out is a heap array, which the caller
 // frees; NULL if there are none.
 int branch_wants(const struct branch *b, const struct machine *machine, const struct python *python, struct arena *text,

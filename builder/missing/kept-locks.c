@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/missing/branch.h"
 #include "lib/base/limits.h"
 #include "lib/domain/lock/lock-read.h"
 
@@ -62,16 +63,27 @@ static int compare_hashes(const void *a, const void *b)
 	return order ? order : strcmp(left->path, right->path);
 }
 
-int kept_locks_read(const struct config *c, struct digest *d, struct kept_locks *out, struct err *e)
+// The value of a key: paths and globs, or NULL.
+static int read_all_locks(struct kept_locks *k, const char *patterns, size_t *files, struct err *e)
+{
+	for (struct str rest = str_from(patterns ? patterns : ""); rest.len;) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *pattern = xstrndup(word.ptr, word.len);
+		if (read_locks(k, pattern, files, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int kept_locks_read(const struct config *c, int64_t now, struct digest *d, struct kept_locks *out, struct err *e)
 {
 	size_t files = 0;
 	*out = (struct kept_locks){0};
-	for (struct str rest = str_from(c->prune_locks ? c->prune_locks : ""); rest.len;) {
-		struct str word = str_cut(&rest, ' ');
-		CLEANUP(mem_free) char *pattern = xstrndup(word.ptr, word.len);
-		if (read_locks(out, pattern, &files, e) < 0)
-			return err_prefix(e, "[prune] locks: ");
-	}
+	if (read_all_locks(out, c->prune_locks, &files, e) < 0)
+		return err_prefix(e, "[prune] locks: ");
+	for (size_t i = 0; i < c->branch_count; i++)
+		if (!branch_is_over(&c->branches[i], now) && read_all_locks(out, c->branches[i].locks, &files, e) < 0)
+			return err_prefix(e, "[branch %s] locks: ", c->branches[i].name);
 	if (out->count)
 		qsort(out->hash, out->count, sizeof(*out->hash), compare_hashes);
 	uint64_t count = out->count;

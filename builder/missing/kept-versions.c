@@ -87,7 +87,7 @@ void kept_versions_open(const struct config *c, const struct store *s, int64_t n
 	struct err e = ERR_INIT;
 	*out = (struct kept_versions){.trouble = NULL};
 	if (kept_lists_read(c, &out->packages, &out->pins, NULL, &e) < 0 ||
-		kept_locks_read(c, NULL, &out->locks, &e) < 0 ||
+		kept_locks_read(c, now, NULL, &out->locks, &e) < 0 ||
 		(c->branch_count && (branches_read(c, NULL, now, &out->branches, &e) < 0 ||
 					    collect_wanted(out, s, &e) < 0)))
 		out->trouble = xasprintf("what is wanted is not known: %s", e.msg);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which versions the operator's lists and branches want, so that no command removes them: [prune] packages, [prune]
-// constraints, the lock files of [prune] locks, and every [branch] that is not over. In doubt a version is wanted: of a branch's pin its markers are
+// constraints, live lock files, and every [branch] that is not over. In doubt a version is wanted: of a branch's pin its markers are
 // ignored, as in a constraints file of [prune]. One thread at a time.
 #pragma once
 

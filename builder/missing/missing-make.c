@@ -72,7 +72,7 @@ static void list_files(struct arena *text, const struct branch *b, struct missin
 		hex_encode(b->file[i].sha256, SHA256_SIZE, hex);
 		file[i] = (struct missing_file){
 			.name = arena_copy(text, str_from(slash ? slash + 1 : path)),
-			.kind = b->file[i].is_constraints ? "constraints" : "requirements",
+			.kind = b->file[i].kind,
 			.sha256 = arena_copy(text, str_from(hex)),
 		};
 	}

@@ -266,7 +266,7 @@ int purge(struct operation *x, const struct config *c, const struct policy *poli
 	CLEANUP(purge_state_release)
 	struct purge_state p = {
 		.operation = x, .policy = policy, .options = options, .result = out, .now = clock_wall_seconds()};
-	if (pins_sync(c, x->catalog, e) < 0 || kept_locks_read(c, NULL, &p.locks, e) < 0 ||
+	if (pins_sync(c, x->catalog, e) < 0 || kept_locks_read(c, p.now, NULL, &p.locks, e) < 0 ||
 		find_candidates(&p, e) < 0 || ask_upstream(&p, c, e) < 0 || purge_candidates(&p, &trouble, e) < 0)
 		return -1;
 	if (trouble.kind)

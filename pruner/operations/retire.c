@@ -100,7 +100,7 @@ static int check_retired_locks(struct retire_state *r, const struct config *c, s
 	CLEANUP(kept_locks_release) struct kept_locks locks = {0};
 	if (r->options->forces)
 		return 0;
-	if (kept_locks_read(c, NULL, &locks, e) < 0 || find_files(r, e) < 0)
+	if (kept_locks_read(c, r->now, NULL, &locks, e) < 0 || find_files(r, e) < 0)
 		return -1;
 	for (size_t i = 0; i < r->found.count; i++) {
 		const struct operation_file *f = &r->found.item[i].file;

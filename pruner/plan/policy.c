@@ -76,7 +76,7 @@ static int read_and_hash(struct policy *p, const struct config *c, const struct 
 	hash_values(p, c, d);
 	p->has_packages = c->prune_packages != NULL;
 	hash_number(d, p->has_packages);
-	if (kept_lists_read(c, &p->packages, &p->pins, d, e) < 0 || kept_locks_read(c, d, &p->locks, e) < 0)
+	if (kept_lists_read(c, &p->packages, &p->pins, d, e) < 0 || kept_locks_read(c, clock_wall_seconds(), d, &p->locks, e) < 0)
 		return -1;
 	if (p->takes.off_list && !p->packages.count)
 		return err_set(e, ERR_USAGE,

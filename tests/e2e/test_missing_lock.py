@@ -229,3 +229,43 @@ def test_a_lock_of_uv_fails_where_it_is_said_to_fail(at, serve, client):
     assert (row["status"], row["sha256"]) == ("other-bytes", at.sha256["here"])
     shutil.rmtree(project / ".venv")
     uv.run(*sync, cwd=project, code=1)
+
+
+# --- the locks of a branch ---
+
+def branch_rows(at, *options):
+    rows = json.loads(at.missing("--json", "--all", "--platform", PLATFORM, *options))["rows"]
+    return {(row["python"], row["project"], row["version"]): row for row in rows}
+
+
+def test_a_branch_wants_what_its_locks_pin(at, upstream):
+    upstream.add("absent", "absent-1.0.tar.gz", sha256="d" * 64)
+    lock = at.uv({"here": [(pure("here"), at.sha256["here"])], "absent": [("absent-1.0.tar.gz", "d" * 64)], "theirs": []},
+                 dependencies='    { name = "here" },\n    { name = "absent", marker = "python_full_version < \'3.11\'" },\n'
+                              '    { name = "theirs", marker = "sys_platform == \'win32\'" },\n')
+    at.config.write_text(at.config.read_text() + f"[branch app]\nlocks = {lock}\n")
+    rows = branch_rows(at, "--pure")
+    assert {key: row["status"] for key, row in rows.items()} == {
+        ("3.10", "here", "1.0"): "here", ("3.11", "here", "1.0"): "here", ("3.10", "absent", "1.0"): "missing"}
+    files, = [branch["files"] for branch in json.loads(at.missing("--json"))["branches"]]
+    assert files == [{"name": "some.lock", "kind": "lock", "sha256": hashlib.sha256(lock.read_bytes()).hexdigest()}]
+
+
+def test_locks_of_several_projects_do_not_exclude_each_other(at, upstream):
+    upstream.add("theirs", "theirs-2.0-py3-none-any.whl", sha256="e" * 64)
+    for version in ("1.0", "2.0"):
+        at.write(f"theirs=={version} --hash=sha256:{'a' * 64}\n", f"{version}.txt")
+    requirements = at.write("here\n", "here.in")
+    at.config.write_text(at.config.read_text() + f"[branch app]\nlocks = {at.locks}/?.0.txt\nrequirements = {requirements}\n")
+    assert {(project, version): row["status"] for (_, project, version), row in branch_rows(at).items()} == {
+        ("theirs", "1.0"): "upstream", ("theirs", "2.0"): "upstream", ("here", "1.0"): "here"}
+
+
+@pytest.mark.parametrize("value, why", [("{}/none.lock", "none.lock"), ("{}/*.none", "no file matches"),
+                                        ("{}/broken.lock", 'broken.lock:1: "sha256:0" is no SHA-256')])
+def test_a_lock_of_a_branch_that_cannot_be_read_is_an_error(at, value, why):
+    at.write("a==1 --hash=sha256:0\n", "broken.lock")
+    at.config.write_text(at.config.read_text() + f"[branch app]\nlocks = {value.format(at.locks)}\n")
+    for command in (("missing",), ("prune", "plan")):
+        done = serving.run(*command, "--config", at.config)
+        assert done.returncode and "[branch app] locks: " in done.stderr and why in done.stderr

@@ -232,3 +232,11 @@ def test_a_lock_that_cannot_be_read_stops_all(at, command, text, extra, why):
     done = tool(at, *command)
     assert done.returncode in (1, 2) and why in done.stderr, done.stderr
     assert not at.unlisted()
+
+
+@pytest.mark.parametrize("until, kept", [("", True), ("until = 2020-01-31\n", False)])
+def test_the_lock_of_a_branch_counts_until_the_branch_is_over(at, until, kept):
+    path = lock(at, SECOND)
+    at.configure(VIEWS + f"[branch app]\nlocks = {path}\n{until}")
+    entry = next(one for one in at.plan()["files"] if one["filename"] == SECOND)
+    assert (entry["why"], entry["reason"]) == ("locked", f"locked by {path}") if kept else entry["removes"]

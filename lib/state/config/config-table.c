@@ -263,6 +263,8 @@ const struct config_option config_table[] = {
 		"Constraints files (paths and globs), also in indented lines. Default: none."),
 	ROW("branch", "requirements", &config_type_paths, config_branch, requirements, 0, NULL, RELOAD,
 		"Requirements files, likewise. Default: the pins of the constraints are wanted."),
+	ROW("branch", "locks", &config_type_paths, config_branch, locks, 0, NULL, RELOAD,
+		"Lock files, likewise: the versions that they pin are wanted, and their files stay. Default: none."),
 	ROW("branch", "platforms", &config_type_platforms, config_branch, platforms, 0, NULL, RELOAD,
 		"Platforms (names, and globs such as ubuntu-*). Default: all."),
 	ROW("branch", "pythons", &config_type_pythons, config_branch, pythons, 0, NULL, RELOAD,

@@ -678,9 +678,9 @@ int config_read(struct config *c, const char *path, struct err *e)
 	if (check_upstreams(c, e) < 0 || config_views_complete(c, e) < 0)
 		return err_prefix(e, "%s: ", path);
 	for (size_t i = 0; i < c->branch_count; i++)
-		if (!c->branches[i].constraints && !c->branches[i].requirements)
-			return err_set(e, ERR_USAGE, "%s: [branch %s] has neither constraints nor requirements", path,
-				c->branches[i].name);
+		if (!c->branches[i].constraints && !c->branches[i].requirements && !c->branches[i].locks)
+			return err_set(e, ERR_USAGE, "%s: [branch %s] has neither constraints nor requirements nor locks",
+				path, c->branches[i].name);
 	if (check_profiles(c, e) < 0)
 		return err_prefix(e, "%s: ", path);
 	return c->platform_count ? ini_file_read_file(path, check_line, c, e) : 0;

@@ -49,7 +49,7 @@ struct config_view { // [view NAME]
 
 struct config_branch { // [branch NAME]
 	char *name;
-	char *constraints, *requirements; // paths and globs of files, with single blanks between; NULL: none
+	char *constraints, *requirements, *locks; // paths and globs of files, with single blanks between; NULL: none
 	char *platforms;                  // globs of platform names, with single blanks between; NULL: all
 	char *pythons;                    // NULL: all of a platform's
 	char *until;                      // "2027-03-31", the last day (UTC) on which it wants anything; NULL: no end

@@ -190,7 +190,7 @@ static void files_lead_to_files(void **state UNUSED)
 	assert_true(b.branch[0].allows_pre && b.branch[0].has_requirements);
 	assert_int_equal(b.branch[0].files, 3);
 	assert_string_equal(b.branch[0].file[2].path, "sub/../c");
-	assert_true(b.branch[0].file[2].is_constraints);
+	assert_string_equal(b.branch[0].file[2].kind, "constraints");
 	const char *const text[] = {"-r b\none===1\n--pre\n", "-c ../c\none\ntwo\n", "two==2\n"};
 	for (size_t i = 0; i < ARRAY_SIZE(text); i++) {
 		uint8_t sha256[SHA256_SIZE];
@@ -230,7 +230,7 @@ static void bad_files_are_named(void **state UNUSED)
 	} table[] = {
 		{"", "[branch x] constraints: a: it has no line"},
 		{"# one==1\n\n", "[branch x] constraints: a: it has no line"},
-		{"one>=1\n--pre\n", "[branch x]: its files have neither a requirement nor a pinned constraint"},
+		{"one>=1\n--pre\n", "[branch x]: its files have neither a requirement nor a pinned constraint nor a locked version"},
 		{"one==1\none=1\n",
 			"[branch x] constraints: a:2: \"=1\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
 		{"one[x]==1\n", "[branch x] constraints: a:1: a constraint cannot have extras"},

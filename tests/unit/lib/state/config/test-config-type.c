@@ -158,7 +158,7 @@ static const struct {
 	{"[branch simple]\n", ":1: [branch simple]: not a name"},
 	{"[branch stable/1]\n", ":1: [branch stable/1]: not a name"},
 	{"[branch a]\nconstraints = c\n[branch a]\n", ":3: [branch a] is there twice"},
-	{"[branch a]\nplatforms = b\n", ": [branch a] has neither constraints nor requirements"},
+	{"[branch a]\nplatforms = b\n", ": [branch a] has neither constraints nor requirements nor locks"},
 	{"[branch a]\nuntil = 2027-02-29\n", ":2: [branch] until: \"2027-02-29\" is not a date (as 2027-03-31)"},
 	{"[branch a]\nuntil = 2027-3-1\n", ":2: [branch] until: \"2027-3-1\" is not a date (as 2027-03-31)"},
 	{"[branch a]\nplatforms = a/b\n",
