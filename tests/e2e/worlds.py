@@ -87,9 +87,19 @@ class World:
         files = [one for one in randomcase.local_files(self.dice, place, project, self.versions[project])
                  if one["filename"].endswith(".whl")]
         for one in files:
-            one["view"] = None if one["corrupt"] else one["view"]
+            one["view"], one["lock"] = (None, None) if one["corrupt"] else (one["view"], one["lock"])
             write_wheel(self.store / place["name"] / project, one)
         return files
+
+    def _write_lock(self, path):
+        """Requirements with hashes; files of other platforms have the same bytes. Returns whether there are any."""
+        every = [file for files in self.files.values() for file in files if not file["corrupt"]]
+        lines = {file["sha256"]: "{}=={} --hash=sha256:{}\n".format(*file["filename"].split("-")[:2], file["sha256"])
+                 for file in every if file["lock"]}
+        for file in every:
+            file["lock"] = str(path) if file["sha256"] in lines else None
+        path.write_text("".join(lines.values()))
+        return bool(lines)
 
     def _page(self, project):
         pages = [randomcase.page_of(self.dice, self.files[name, project], place, project, self.versions[project])
@@ -133,6 +143,8 @@ class World:
         text = f"[store]\npath = {self.store}\n[catalog]\npath = {self.catalog}\n[upstream]\nretries = 0\n"
         text += f"url = http://127.0.0.1:{self.server.server_port}/simple/\ntrust-404 = {'yes' if self.trusts_404 else 'no'}\n"
         text += "[prune]\nclients-have-upstream = yes\n" + "".join(f"{key} = {self.policy[key]}\n" for key in ("min-age", "upstream-min-age", "downloaded"))
+        if self._write_lock(folder / "requirements.txt"):
+            text += f"locks = {folder}/requirements.txt\n"
         lists = {"packages": [self.policy["packages"]] if self.policy["packages"] else [], "constraints": self.policy["constraints"]}
         for key, texts in lists.items():
             paths = [folder / f"{key}-{number}" for number in range(len(texts))]
