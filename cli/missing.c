@@ -177,7 +177,7 @@ static int check_line(struct missing_command *x, struct err *e)
 static bool is_anything_missing(const struct missing *m)
 {
 	return m->total[WHEEL_MISSING] || m->total[WHEEL_UNPROMOTED] || m->total[WHEEL_UNKNOWN] ||
-	       m->total[WHEEL_FAILED] || m->total[WHEEL_AWAITING];
+	       m->total[WHEEL_FAILED] || m->total[WHEEL_AWAITING] || m->total[WHEEL_COOLING];
 }
 
 // --- running ---

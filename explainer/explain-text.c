@@ -257,6 +257,23 @@ static void print_upstream(const struct jsondoc *upstream, struct buf *out)
 	}
 }
 
+static void print_hidden(const struct jsondoc *upstream, struct buf *out)
+{
+	int64_t count = 0;
+	const struct jsondoc *hidden = jsondoc_get(upstream, "hidden");
+	if (!jsondoc_get_int(upstream, "not-offered", &count))
+		return;
+	buf_printf(out, "%lld of its files %s not offered%s\n", (long long)count, count == 1 ? "is" : "are",
+		jsondoc_count(hidden) ? ":" : "");
+	for (size_t i = 0; i < jsondoc_count(hidden); i++) {
+		const struct jsondoc *file = jsondoc_at(hidden, i), *rules = jsondoc_get(file, "rules");
+		buf_printf(out, "  %s", jsondoc_get_str(file, "filename"));
+		for (size_t k = 0; k < jsondoc_count(rules); k++)
+			buf_printf(out, "%s%s", k ? "; " : "  ", jsondoc_get_str(jsondoc_at(rules, k), "says"));
+		buf_putc(out, '\n');
+	}
+}
+
 // --- the choices of pip ---
 
 static void print_environments(const struct jsondoc *rows, struct buf *out)
@@ -358,6 +375,7 @@ void explain_text(const struct jsondoc *explanation, struct buf *out)
 	for (size_t i = 0; i < jsondoc_count(rows); i++)
 		print_file_row(jsondoc_at(rows, i), platform, state, &text);
 	print_upstream(jsondoc_get(explanation, "upstream"), &text);
+	print_hidden(jsondoc_get(explanation, "upstream"), &text);
 	print_environments(jsondoc_get(explanation, "environments"), &text);
 	print_builds(jsondoc_get(explanation, "builds"), &text);
 	for (struct str rest = buf_view(&text); rest.len;) {

@@ -11,6 +11,7 @@
 #include "lib/state/upstream/name-owner.h"
 #include "explainer/explain-parts.h"
 #include "lib/install/resolve.h"
+#include "lib/state/upstream/offering.h"
 #include "lib/view/merge-upstream.h"
 
 // Where files come from: their sources.
@@ -404,6 +405,43 @@ static void put_each_answer(const struct explanation *x, const struct upstream_a
 		jsondoc_cleanup(&conflicts.rows);
 }
 
+enum { HIDDEN_MOST = 50 }; // files that are listed without a version
+
+// All rules that hide a file, and when that changes by itself.
+static struct jsondoc *hidden_doc(const struct upstream_answer *answer, const struct simplepage_file *f)
+{
+	struct offering o;
+	struct jsondoc *rules = jsondoc_array();
+	upstream_judge(answer, upstream_home(answer, f).upstream, f, &o);
+	for (enum offering_rule rule = 0; rule < OFFERING_RULE_COUNT; rule++) {
+		CLEANUP(buf_release) struct buf says = buf_up_to(LIMIT_PAGE);
+		if (!(o.hides & 1u << rule))
+			continue;
+		offering_write(&o, rule, &says);
+		jsondoc_add(rules, jsondoc_new("rule:s says:s", offering_rule_name[rule], says.data));
+	}
+	return jsondoc_new("filename:s upload-time:k seen:T offered:T rules:j", f->filename, f->upload_time, f->seen, o.next,
+		rules);
+}
+
+static void add_hidden_files(const struct explanation *x, const struct upstream_answer *answer, struct jsondoc *out)
+{
+	int64_t count = 0;
+	if (!answer->hidden)
+		return;
+	struct jsondoc *hidden = jsondoc_array();
+	for (size_t i = 0; i < answer->listed->files; i++) {
+		const struct simplepage_file *f = &answer->listed->file[i];
+		if (!answer->hidden[i])
+			continue;
+		count++;
+		bool is_of_version = x->about->version && matches_request(x, f->filename, false);
+		if (is_of_version || (!x->about->version && count <= HIDDEN_MOST))
+			jsondoc_add(hidden, hidden_doc(answer, f));
+	}
+	jsondoc_set(out, "not-offered:d hidden:j", count, hidden);
+}
+
 static struct jsondoc *upstream_doc(const struct explanation *x, const struct upstream_answer *answer,
 	bool is_of_version)
 {
@@ -433,6 +471,7 @@ static struct jsondoc *upstream_doc(const struct explanation *x, const struct up
 		count += is_omitted(x, &x->page->file[i]);
 	if (count)
 		jsondoc_put_int(out, "left-out", count);
+	add_hidden_files(x, answer, out);
 	for (size_t i = 0; files && i < x->page->files; i++)
 		if (matches_request(x, x->page->file[i].filename, false))
 			jsondoc_add(files, upstream_file_doc(x, &x->page->file[i]));
@@ -490,7 +529,7 @@ static struct jsondoc *names_doc(const struct explanation *x, const struct upstr
 	jsondoc_put_str(out, "files", files);
 	jsondoc_put_str(out, "why", why);
 	if (is_first && answer->stale)
-		jsondoc_put(out, "taken", taken_doc(answer->stale, answer->fetched));
+		jsondoc_put(out, "taken", taken_doc(answer->listed, answer->fetched));
 	return out;
 }
 

@@ -8,7 +8,9 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog-upstream.h"
+#include "lib/state/upstream/holds.h"
 #include "lib/state/upstream/owned-names.h"
 #include "server/core/simple-pages.h"
 #include "server/core/store-scans.h"
@@ -17,6 +19,7 @@
 
 enum {
 	POLL_MS = 200,
+	LOOK_MS = 400,   // a hold, a waiver, a line of a list take effect
 	SWEEP_MS = 1000, // drops expired replies and reads the file of owned names again
 };
 
@@ -209,6 +212,24 @@ static void look_for_file(struct catalog_watch *w)
 	store_scans_wake(w->context->scans);
 }
 
+static void log_waiver_end(void *ctx, const struct waiver *w)
+{
+	struct err e = ERR_INIT;
+	struct server_context *s = ctx;
+	CLEANUP(audit_cleanup) struct audit *audit = NULL;
+	const struct audit_entry entry = {.action = "waive end", .project = w->project, .result = "done", .reason = w->id};
+	if (audit_open(s->audit, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
+		log_error("%s", e.msg);
+}
+
+// Which files of upstreams are offered may have changed.
+static void look_at_rules(struct server_context *s)
+{
+	if (upstreams_look(s->upstreams))
+		pagecache_clear(s->pagecache);
+	upstreams_end_waivers(s->upstreams, log_waiver_end, s);
+}
+
 // Each commit raises the change count. Where there is none, or a process died between commit and raise, the catalog is
 // checked each POLL_MS.
 static void *run_watch(void *ctx)
@@ -216,7 +237,7 @@ static void *run_watch(void *ctx)
 	struct catalog_watch *w = ctx;
 	struct server_context *s = w->context;
 	changes_wait(s->changes, changes_read(s->changes), FIRST_PAGES_MS);
-	for (int64_t swept_ms = clock_ms(); !atomic_load(&w->stop);) {
+	for (int64_t swept_ms = clock_ms(), looked_ms = 0; !atomic_load(&w->stop);) {
 		uint32_t count = changes_read(s->changes);
 		// After an error everything is read again until that succeeds. Meanwhile the server answers from what
 		// it has.
@@ -228,6 +249,10 @@ static void *run_watch(void *ctx)
 			log_error("cannot follow the catalog: %s", e.msg);
 		w->is_failing = result < 0;
 		look_for_file(w);
+		if (s->upstream_pages && clock_ms() - looked_ms >= LOOK_MS) {
+			look_at_rules(s);
+			looked_ms = clock_ms();
+		}
 		if (clock_ms() - swept_ms >= SWEEP_MS) {
 			pagecache_sweep(s->pagecache);
 			if (s->owned_names)

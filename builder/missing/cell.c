@@ -16,6 +16,8 @@
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/store/tombstone.h"
+#include "lib/state/upstream/offering.h"
+#include "lib/state/upstream/upstream.h"
 
 enum { WHY_MAX = 16 << 10 };
 
@@ -197,6 +199,29 @@ static const struct index_file *find_unpromoted(const struct cell *cell, const s
 	return NULL;
 }
 
+// What hides the file only for a time, or until a hold ends.
+static bool is_cooling(const struct cell *cell, const struct index_file *f, struct offering *o)
+{
+	const struct upstream_answer *a = cell->answer;
+	upstream_judge(a, upstream_home(a, f->upstream).upstream, f->upstream, o);
+	return !o->is_offered && offering_first_rule(o) != OFFERING_DENY;
+}
+
+// The wheel of upstream that pip would take of a pinned version if all were offered.
+static const struct index_file *find_cooling(const struct cell *cell, const struct branch_want *want, uint64_t micros)
+{
+	struct offering ignored;
+	struct resolve_outcome o[RESOLVE_OUTCOMES];
+	const struct resolve_want wanted = {want->specifier, micros, true, want->allows_pre, false};
+	if (!cell->listed || !want->is_pinned || want->has_url || !micros)
+		return NULL;
+	size_t count = resolve(cell->listed, cell->place, cell->platform->id, &wanted, o);
+	for (size_t i = 0; i < count; i++)
+		if (o[i].kind == RESOLVE_UPSTREAM && is_cooling(cell, o[i].file, &ignored))
+			return o[i].file;
+	return NULL;
+}
+
 static enum wheel_status status_of_outcome(const struct cell *cell, const struct branch_want *want,
 	const struct version *version, struct cell_status *s)
 {
@@ -212,6 +237,9 @@ static enum wheel_status status_of_outcome(const struct cell *cell, const struct
 		return WHEEL_UPSTREAM;
 	if (!cell->is_upstream_known)
 		return WHEEL_UNKNOWN;
+	s->cooling = find_cooling(cell, want, s->outcome.micros);
+	if (s->cooling)
+		return WHEEL_COOLING;
 	if (s->outcome.kind == RESOLVE_NOTHING)
 		return WHEEL_IMPOSSIBLE;
 	return cell->is_pure && !cell->rules->wants_pure ? WHEEL_PURE : WHEEL_MISSING;
@@ -418,6 +446,12 @@ static void describe_status(const struct cell *cell, const struct branch_want *w
 				*s->removed->reason ? s->removed->reason : "no reason was given");
 		else
 			buf_puts(out, "it is not in [build] packages");
+	} else if (status == WHEEL_COOLING) {
+		struct offering o;
+		if (is_cooling(cell, s->cooling, &o)) {
+			buf_printf(out, "%s is ", s->cooling->filename);
+			offering_write(&o, offering_first_rule(&o), out);
+		}
 	} else if (status == WHEEL_UNKNOWN) {
 		buf_puts(out, cell->upstream_says);
 	} else if (status == WHEEL_IMPOSSIBLE) {

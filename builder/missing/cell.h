@@ -9,6 +9,7 @@
 
 struct rebuild_set;
 struct results;
+struct upstream_answer;
 
 // The wheels that were removed from the pages of our platforms (lib/state/store/tombstone.h), and why. What an operator
 // removed is not to be built again. What a prune or `wheelcache retain` removed was of no use then, and is missing once a
@@ -55,6 +56,8 @@ struct cell {
 	const struct platform *platform; // of the place
 	bool is_upstream_known;          // upstream could tell what it has, or is not asked
 	const char *upstream_says;       // why there is nothing of upstream; "": it has the project
+	struct index_files *listed;      // also with the files of upstream that are not offered; NULL: there are none
+	const struct upstream_answer *answer; // of listed
 	bool is_pure;                    // all wheels that are known of the project, and not yanked, are pure Python
 };
 
@@ -66,6 +69,7 @@ struct cell_status {
 	const struct requirement *skip;       // that is why it is skipped; NULL: it is not
 	const struct removed_wheel *removed;  // that is why it is skipped, or what was here once if it is not; NULL: none
 	const struct index_file *unpromoted;  // the wheel of UNPROMOTED; NULL
+	const struct index_file *cooling;     // the wheel of COOLING; NULL
 };
 
 // Fills out with the statuses of a want, and returns how many there are: one for each version that different micro

@@ -454,6 +454,8 @@ static int decide_with_upstream(void *ctx, const struct upstream_answer *answer,
 	w->out->upstream.asked = a->asked;
 	w->out->upstream.fetched = page ? a->fetched : 0;
 	upstream_conflicts(a, add_conflict, w->out);
+	for (size_t i = 0; a->hidden && i < a->listed->files; i++)
+		w->out->upstream.hidden += a->hidden[i];
 	if (page)
 		index_files_add_page(&w->files, page, 0);
 	int result = decide_matrix(w, e);

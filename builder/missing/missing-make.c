@@ -279,7 +279,7 @@ static int keep_row(struct make *x, const struct cell *cell, const struct open_r
 static bool needs_attention(enum wheel_status status)
 {
 	return status == WHEEL_MISSING || status == WHEEL_UNPROMOTED || status == WHEEL_FAILED ||
-	       status == WHEEL_AWAITING || status == WHEEL_UNKNOWN || status == WHEEL_IMPOSSIBLE;
+	       status == WHEEL_AWAITING || status == WHEEL_COOLING || status == WHEEL_UNKNOWN || status == WHEEL_IMPOSSIBLE;
 }
 
 static int end_cell(struct make *x, const struct cell *cell, struct err *e)
@@ -371,12 +371,16 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 {
 	struct make *x = ctx;
 	const struct answer_words *words = find_certain(answer);
-	CLEANUP(index_files_release) struct index_files files;
+	CLEANUP(index_files_release) struct index_files files, listed;
 	fits_trim(&x->wanted.fits, KEPT_TEXTS);
+	bool has_hidden = answer->page && words && answer->hidden;
 	index_files_init(&files, x->project, &x->wanted.fits);
+	index_files_init(&listed, x->project, &x->wanted.fits);
 	if (answer->page && words)
 		index_files_add_page(&files, answer->page, 0);
-	if (add_our_files(x, &files, e) < 0)
+	if (has_hidden)
+		index_files_add_page(&listed, answer->listed, 0);
+	if (add_our_files(x, &files, e) < 0 || (has_hidden && add_our_files(x, &listed, e) < 0))
 		return -1;
 	CLEANUP(mem_free) char *says = words_of(answer, words);
 	struct cell cell = {
@@ -385,6 +389,8 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 		.project = x->project,
 		.is_upstream_known = words != NULL,
 		.upstream_says = says,
+		.listed = has_hidden ? &listed : NULL,
+		.answer = answer,
 		.is_pure = cell_project_is_pure(&files),
 	};
 	return decide_cells(x, &cell, e);
@@ -649,7 +655,7 @@ int missing_make(const struct config *c, const struct store *store, struct catal
 
 bool missing_has_column(const struct missing *m, enum wheel_status status)
 {
-	return status != WHEEL_UNPROMOTED || m->total[status];
+	return (status != WHEEL_UNPROMOTED && status != WHEEL_COOLING) || m->total[status];
 }
 
 void missing_release(struct missing *m)

@@ -93,6 +93,7 @@ struct project_matrix {
 		const char *newest;          // the version that pip would take; NULL: none is known
 		struct matrix_conflict *conflict;
 		size_t conflicts; // at most MATRIX_CONFLICTS
+		size_t hidden;               // files that are not offered
 	} upstream;
 	struct arena text;
 };

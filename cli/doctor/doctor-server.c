@@ -14,6 +14,8 @@
 #include "lib/net/fetch.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
+#include "lib/state/config/state-files.h"
+#include "lib/state/upstream/right-clock.h"
 #include "server/http/tls.h"
 
 #define UNIT "system.slice/wheelcache.service"
@@ -34,6 +36,22 @@ void doctor_clock(struct doctor_report *r)
 			"no time service sets this machine's clock");
 	else
 		doctor_fine(r, "clock", "a time service sets this machine's clock");
+}
+
+void doctor_offers(struct doctor_report *r, const struct config *c, const char *catalog)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(mem_free) char *folder = state_file(c, catalog, STATE_FILE_OFFERS);
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_WORDS);
+	struct right_clock *clock;
+	if (right_clock_open(folder, &clock, &e) < 0)
+		doctor_wrong(r, "clock", "look at the folder: servers keep the time there by which they offer files of upstreams",
+			"%s", e.msg);
+	else if (right_clock_is_doubted(clock, &why))
+		doctor_wrong(r, "clock", "set it if it is wrong; then, as the service's account: wheelcache doctor --clock-is-right",
+			"%s: nothing new of upstreams is offered", why.data);
+	if (!e.kind)
+		right_clock_close(clock);
 }
 
 void doctor_date(struct doctor_report *r, const char *other, const char *date)

@@ -8,6 +8,9 @@
 #include "cli/doctor/doctor-store.h"
 #include "cli/doctor/doctor-unit.h"
 #include "lib/base/log.h"
+#include "lib/os/clock.h"
+#include "lib/state/config/state-files.h"
+#include "lib/state/upstream/right-clock.h"
 
 enum { TIMEOUT_SECONDS = 20 };
 #define CGROUPS "/sys/fs/cgroup"
@@ -16,7 +19,8 @@ struct doctor_command {
 	struct session s;
 	struct doctor_report report;
 	struct doctor_client_options client;
-	bool checks_config; // and looks at nothing else
+	bool checks_config;  // and looks at nothing else
+	bool settles_clock; // the same
 };
 
 static void look_at_folders(struct doctor_report *r, const struct config *c)
@@ -25,9 +29,10 @@ static void look_at_folders(struct doctor_report *r, const struct config *c)
 	CLEANUP(doctor_writes_release) struct doctor_writes writes = {0};
 	CLEANUP(mem_free) char *catalog = cli_config_catalog(c, &e);
 	doctor_store(r, c, catalog, &writes);
-	if (catalog)
+	if (catalog) {
 		doctor_state(r, c, catalog, &writes);
-	else
+		doctor_offers(r, c, catalog);
+	} else
 		doctor_wrong(r, "catalog", "set [catalog] path", "%s", e.msg);
 	doctor_writes_report(&writes, r);
 	doctor_unit(r, &writes);
@@ -59,6 +64,26 @@ static void log_warning(void *ctx UNUSED, const char *text)
 	log_warn("%s", text);
 }
 
+// The operator says so; the change log has it.
+static int settle_clock(struct doctor_command *x, struct err *e)
+{
+	struct session *s = &x->s;
+	char now[CLOCK_TEXT];
+	if (session_read(s, &s->config, e) < 0 || session_locate(s, true, e) < 0 || session_audit(s, e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *folder = state_file(&s->config, s->catalog_path, STATE_FILE_OFFERS);
+	int settled = right_clock_settle(folder, e);
+	if (settled < 0)
+		return -1;
+	clock_write(clock_wall_seconds(), now);
+	const struct audit_entry entry = {
+		.who = session_account(s), .action = "clock is right", .result = "done", .reason = now};
+	if (audit_write(s->audit, &entry, e) < 0)
+		return -1;
+	buf_printf(&s->out, "%s is right%s\n", now, settled ? "" : "; it was not doubted");
+	return 0;
+}
+
 static int run_doctor(void *self, struct err *e)
 {
 	struct doctor_command *x = self;
@@ -72,6 +97,10 @@ static int run_doctor(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "--check-config is not for --%s", x->client.url ? "client" : "json");
 	x->client.ca_file = x->s.ca_file;
 	x->client.timeout = (unsigned)x->s.timeout;
+	if (x->settles_clock && (x->client.url || x->s.is_json || x->checks_config))
+		return err_set(e, ERR_USAGE, "--clock-is-right is for no other option");
+	if (x->settles_clock)
+		return settle_clock(x, e);
 	if (x->checks_config) {
 		// Says what `serve` would say, and has its exit code.
 		if (session_read(&x->s, &x->s.config, e) < 0 || serve_check(&x->s.config, log_warning, NULL, e) < 0)
@@ -110,6 +139,8 @@ static const struct option_row options[] = {
 		TEXT(doctor_command, client.python)},
 	{"check-config", '\0', NULL, "say only whether the server would start with this configuration",
 		FLAG(doctor_command, checks_config)},
+	{"clock-is-right", '\0', NULL, "end the doubt about this machine's clock, so that files of upstreams are offered again",
+		FLAG(doctor_command, settles_clock)},
 };
 
 const struct command command_doctor = {

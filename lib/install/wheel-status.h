@@ -19,6 +19,7 @@ enum wheel_status {
 	WHEEL_BUILDING,   // an attempt to build it runs
 	WHEEL_EXCLUDED,   // Requires-Python of each file of the version excludes this Python
 	WHEEL_UNMERGED,   // upstream has a wheel that installs there, but clients of the platform do not get it
+	WHEEL_COOLING,    // a pinned version of which upstream has such a wheel, but does not offer it yet: its age, or a hold
 	WHEEL_UNKNOWN,    // there is none here, and what upstream has is not known
 	WHEEL_IMPOSSIBLE, // no source; Requires-Python of all files; only yanked files and no exact pin
 	WHEEL_PURE,       // this project's wheels are pure Python wherever they are known
@@ -31,7 +32,7 @@ enum wheel_status {
 extern const char *const wheel_status_name[WHEEL_STATUS_COUNT];
 
 // The statuses of a row of `missing`. The first that holds, in this order, is the row's.
-enum { WHEEL_STATUSES_OF_MISSING = 11 };
+enum { WHEEL_STATUSES_OF_MISSING = 12 };
 extern const enum wheel_status wheel_status_missing[WHEEL_STATUSES_OF_MISSING];
 // The same in the order for people: first what needs attention.
 extern const enum wheel_status wheel_status_shown[WHEEL_STATUSES_OF_MISSING];

@@ -98,6 +98,13 @@ int64_t clock_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+int64_t clock_boot_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return t.tv_sec;
+}
+
 void clock_cond_init(pthread_cond_t *condition)
 {
 	pthread_condattr_t monotonic;

@@ -23,6 +23,8 @@ bool clock_read_end(const char *text, int64_t *seconds);
 long clock_seconds(void);
 // The monotonic clock in milliseconds.
 int64_t clock_ms(void);
+// Seconds since the machine was started, also those in which it slept: what tells a step of the wall clock from a pause.
+int64_t clock_boot_seconds(void);
 // The time that the calling thread has computed, in milliseconds.
 int64_t clock_thread_ms(void);
 // Initialises a condition for clock_wait(). The caller destroys it.

@@ -12,15 +12,17 @@
 struct upstream_entry {
 	const struct simplepage_file *file;
 	struct filename name; // kind FILENAME_OTHER: could not be parsed
+	bool is_hidden;       // it is not offered: only that it is yanked counts
 };
 
 struct upstream_merge {
+	const struct simplepage *page; // what is offered; NULL: none
 	const struct upstream_answer *answer;
-	const struct simplepage *page; // NULL: none
 	bool is_sorted;                // entry is filled, because some files are ours
 	struct upstream_entry *entry;  // sorted by version, then file name
 	size_t count, next;            // the entries before next were passed to file_fn
-	const char **name;             // all names, sorted; made at the first look-up; NULL: not yet
+	const char **name;             // of what is offered, sorted; made at the first look-up; NULL: not yet
+	size_t names;
 	struct strset ours;            // versions of our files
 	const struct wheel_filter *filter;
 	merge_upstream_file_fn *file_fn;
@@ -53,7 +55,8 @@ static int compare_entries(const void *a, const void *b)
 
 static void sort_entries(struct upstream_merge *b)
 {
-	const struct simplepage *page = b->page;
+	const bool *hidden = b->page ? b->answer->hidden : NULL;
+	const struct simplepage *page = hidden ? b->answer->listed : b->page;
 	if (b->is_sorted || !page)
 		return;
 	b->is_sorted = true;
@@ -62,6 +65,7 @@ static void sort_entries(struct upstream_merge *b)
 		struct err ignored = ERR_INIT;
 		struct upstream_entry *x = &b->entry[b->count];
 		x->file = &page->file[b->count];
+		x->is_hidden = hidden && hidden[b->count];
 		if (filename_parse(str_from(x->file->filename), &x->name, &ignored) < 0)
 			x->name = (struct filename){.kind = FILENAME_OTHER};
 	}
@@ -75,10 +79,11 @@ static bool upstream_has_name(struct upstream_merge *b, const char *filename)
 	if (!b->name) {
 		b->name = xcalloc(b->count, sizeof(*b->name));
 		for (size_t i = 0; i < b->count; i++)
-			b->name[i] = b->entry[i].file->filename;
-		qsort(b->name, b->count, sizeof(*b->name), compare_strings);
+			if (!b->entry[i].is_hidden)
+				b->name[b->names++] = b->entry[i].file->filename;
+		qsort(b->name, b->names, sizeof(*b->name), compare_strings);
 	}
-	return bsearch(&filename, b->name, b->count, sizeof(*b->name), compare_strings) != NULL;
+	return bsearch(&filename, b->name, b->names, sizeof(*b->name), compare_strings) != NULL;
 }
 
 static bool is_before_version(const void *entry, const void *key)
@@ -128,10 +133,12 @@ static void emit_file(struct upstream_merge *b, const struct simplepage_file *f,
 	b->file_fn(b->ctx, &listed);
 }
 
-// Passes an entry on. Of a wheel that the filter rejects it passes only the version, unless the name is here too.
+// Passes an entry on that is offered. Of a wheel that the filter rejects it passes only the version, unless the name is here too.
 static void emit_entry(struct upstream_merge *b, const struct upstream_entry *x, bool is_ours_too)
 {
 	const struct version *version = has_no_version(x) ? NULL : &x->name.version;
+	if (x->is_hidden)
+		return;
 	if (is_ours_too || wheel_filter_admits(b->filter, x->file->filename))
 		emit_file(b, x->file, version);
 	else if (version)
@@ -279,8 +286,8 @@ int merge_upstream_files(const struct view *v, struct catalog *c, const char *pr
 		.file_fn = file,
 		.version_fn = version,
 		.ctx = ctx,
-		.answer = upstream,
-		.page = usable_page(upstream)};
+		.page = usable_page(upstream),
+		.answer = upstream};
 	*is_known = b.page || is_quarantined(upstream);
 	if (is_quarantined(upstream))
 		return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges a project's files here and upstream into one list. Each name occurs once. A name that upstream has is
-// upstream's, because its hash is in lock files. A release that upstream yanked completely is yanked here too. It reads
-// only the catalog. One thread at a time per catalog connection.
+// upstream's, because its hash is in lock files. A release that upstream yanked completely is yanked here too. What of
+// upstream is not offered (lib/state/upstream/offering.h) is as if it were not there. It reads only the catalog. One thread
+// at a time per catalog connection.
 #pragma once
 
 #include "lib/domain/index/simplepage.h"

@@ -323,7 +323,7 @@ static int handle_answer(void *ctx, const struct upstream_answer *answer, struct
 	}
 	CLEANUP(yanked_releases_cleanup)
 	struct yanked_releases *yanks = is_known && s->options->yanks && !of.is_doubtful
-						? yanked_releases_new(answer->page, answer->project, answer->index)
+						? yanked_releases_new(answer->listed, answer->project, answer->index)
 						: NULL;
 	of.yanks = yanks;
 	s->out->unknown += !is_known && answer->result != UPSTREAM_ABSENT;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/index/simplepage.h"
 #include "lib/format/digest.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-attachment.h"
@@ -11,13 +12,15 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/publish/publish.h"
 #include "lib/state/store/tombstone.h"
+#include "lib/state/upstream/offering.h"
+#include "lib/state/upstream/upstream.h"
 
 static const char no_such_file[] = "no such file; the page of its project lists the files";
 
 enum {
 	// How long an open file is sent without a check of the disk. Then a worker thread checks it: a volume that
 	// hangs must not block the event loop.
-	FILE_SECONDS = 1,
+	FILE_MS = 1000,
 	BLOCK = 1 << 18,
 };
 
@@ -172,6 +175,40 @@ static struct reply *gone_reply(const struct tombstone *t, const char *filename)
 	return reply_new(410, "text/plain; charset=utf-8", blob_from_buf(&text));
 }
 
+struct removed_judging {
+	const struct tombstone *tombstone;
+	struct reply *refused;
+};
+
+// Upstream's file, as its page has it; else as it was when ours was removed.
+static int judge_replacement(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+{
+	struct offering o;
+	struct removed_judging *j = ctx;
+	const struct tombstone_upstream *u = &j->tombstone->upstream;
+	const struct simplepage_file gone = {.filename = u->filename, .uploaded = u->uploaded};
+	const struct simplepage_file *f = answer->listed ? simplepage_find(answer->listed, u->filename) : NULL;
+	upstream_judge(answer, upstream_home(answer, f).upstream, f ? f : &gone, &o);
+	if (o.is_offered)
+		return 0;
+	CLEANUP(buf_release) struct buf words = buf_up_to(LIMIT_PAGE);
+	offering_write(&o, offering_first_rule(&o), &words);
+	j->refused = reply_problem(403, offering_rule_name[offering_first_rule(&o)], words.data);
+	return 0;
+}
+
+// A refusal, if upstream's file is not offered; NULL: it is.
+static struct reply *refuse_hidden(struct server_context *s, struct catalog *c, const struct tombstone *t,
+	const char *project)
+{
+	struct err e = ERR_INIT;
+	struct removed_judging j = {.tombstone = t};
+	struct upstreams *upstreams = t->upstream.filename ? server_context_upstreams(s) : NULL;
+	if (upstreams && upstream_load_cached_any(upstreams, c, project, NULL, judge_replacement, &j, &e) < 0)
+		return server_context_error(&e);
+	return j.refused;
+}
+
 // The answer for a file whose bytes were deleted and whose tombstone is there: 302 to upstream's file if that is the same
 // file, or if [prune] redirect allows it. Else 410, with the reason, the time, and what upstream has. NULL: the catalog has
 // no tombstone of this name, or the file is of another project than the URL's.
@@ -190,8 +227,11 @@ static struct reply *answer_removed(struct server_context *s, struct catalog *c,
 	const char *own = t.project ? t.project : of_name;
 	if (!own || !str_eq(str_from(own), match->project))
 		return NULL;
-	struct reply *r = may_redirect_to_upstream(server_context_site(s), &t) ? redirect_to_upstream(&t, is_metadata)
-									       : gone_reply(&t, filename);
+	bool may_redirect = may_redirect_to_upstream(server_context_site(s), &t);
+	struct reply *refused = may_redirect ? refuse_hidden(s, c, &t, own) : NULL;
+	if (refused)
+		return refused;
+	struct reply *r = may_redirect ? redirect_to_upstream(&t, is_metadata) : gone_reply(&t, filename);
 	server_context_set_freshness(s, r, p->is_private);
 	return r;
 }
@@ -283,11 +323,11 @@ static struct reply *find_and_send(struct server_context *s, struct catalog *c, 
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, match, name);
 }
 
-void files_cache_reply(struct server_context *s, const struct route_match *match, struct reply *r, unsigned seconds)
+void files_cache_reply(struct server_context *s, const struct route_match *match, struct reply *r, int64_t ms)
 {
 	struct page_key key;
 	make_file_key(match, &key);
-	pagecache_put(s->pagecache, &key, r, seconds,
+	pagecache_put(s->pagecache, &key, r, ms,
 		pagecache_epoch(s->pagecache, &key, pagecache_cleared(s->pagecache)));
 }
 
@@ -301,6 +341,6 @@ struct reply *files_worker(struct server_context *s, struct catalog *c, const st
 		return server_context_not_found(s, "no such platform");
 	struct reply *r = find_and_send(s, c, p, match);
 	if (r->status == 200)
-		pagecache_put(s->pagecache, &key, r, FILE_SECONDS, epoch);
+		pagecache_put(s->pagecache, &key, r, FILE_MS, epoch);
 	return r;
 }

@@ -18,9 +18,9 @@ struct reply *simple_view_inline(struct server_context *s, const struct route_ma
 // FILE.intoto.json, and FILE.provenance (PEP 740).
 struct reply *files_inline(struct server_context *s, const struct route_match *match);
 struct reply *files_worker(struct server_context *s, struct catalog *c, const struct route_match *match);
-// Keeps a reply in the page cache, for files_inline() of the same path, for so many seconds. Takes a reference. Any
+// Keeps a reply in the page cache, for files_inline() of the same path, for so many milliseconds. Takes a reference. Any
 // thread.
-void files_cache_reply(struct server_context *s, const struct route_match *match, struct reply *r, unsigned seconds);
+void files_cache_reply(struct server_context *s, const struct route_match *match, struct reply *r, int64_t ms);
 
 // Files of upstream under URLs of ours, /files/upstream/<project>/<file>, and their METADATA (PEP 658). The URLs are
 // stable, because lock files hold them. The bytes come from the file cache, or from upstream through it. If only private

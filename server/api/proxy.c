@@ -11,14 +11,16 @@
 #include "lib/domain/text/name.h"
 #include "lib/domain/wheel/wheel.h"
 #include "lib/os/byte-source.h"
+#include "lib/os/clock.h"
 #include "lib/state/upstream/file-cache.h"
+#include "lib/state/upstream/offering.h"
 #include "server/core/auth.h"
 #include "server/message/reply.h"
 #include "server/upstream/name-guard.h"
 #include "server/upstream/upstream-files.h"
 #include "server/upstream/upstream-pages.h"
 
-enum { CACHED_SECONDS = 60 }; // how long an open file is kept: a file of the cache never changes
+enum { CACHED_MS = 60000 }; // how long an open file is kept: a file of the cache never changes
 
 // One request.
 struct proxy_request {
@@ -42,9 +44,16 @@ struct proxy_request {
 	bool is_known; // upstream has answered whether it has the project
 	bool is_quarantined;
 	bool is_readable;           // the client may read a view that merges one of them
+	bool is_too_old;            // upstream's page: only what is kept here is sent
 	bool has_file;              // of the one that is looked at
 	bool is_ours, is_undecided; // the name, at all of them
 	char why[256];              // upstream's result, for the answer
+	// What is not offered (lib/state/upstream/offering.h).
+	bool is_hidden;
+	bool *hides;         // by upstream: of a file that is on no page any more, and perhaps still kept here
+	const char *rule;    // that hides it
+	struct buf words;    // what the rule says
+	int64_t next;        // when that changes, in seconds since 1970; 0: never
 };
 
 static void proxy_request_release(struct proxy_request *w)
@@ -53,17 +62,29 @@ static void proxy_request_release(struct proxy_request *w)
 	free(w->filename);
 	free(w->cached_name);
 	free(w->url);
+	free(w->hides);
+	buf_release(&w->words);
 }
 
 static bool proxy_request_init(struct proxy_request *w, struct server_context *s, const struct route_match *match)
 {
 	struct str file = match->file;
 	*w = (struct proxy_request){.context = s, .match = match, .size = -1};
+	w->hides = xcalloc(s->upstream_count + 1, sizeof(*w->hides));
+	buf_init(&w->words, LIMIT_PAGE);
 	w->is_metadata = str_ends(file, STR(".metadata"));
 	w->cached_name = xstrndup(file.ptr, file.len);
 	w->filename = xstrndup(file.ptr, file.len - (w->is_metadata ? strlen(".metadata") : 0));
 	w->project = xstrndup(match->project.ptr, match->project.len);
 	return name_is_valid(match->project) && name_is_normal(match->project) && *w->filename;
+}
+
+static void note_rule(struct proxy_request *w, const struct offering *o)
+{
+	enum offering_rule rule = offering_first_rule(o);
+	w->rule = offering_rule_name[rule];
+	buf_clear(&w->words);
+	offering_write(o, rule, &w->words);
 }
 
 static void take_listed_file(struct proxy_request *w, const struct upstream_answer *answer, const struct simplepage_file *f)
@@ -85,13 +106,46 @@ static const struct simplepage_file *find_file(const struct proxy_request *w, co
 	return page ? simplepage_find(page, w->filename) : NULL;
 }
 
+// Of a file that is on no page any more only its age is known: it was old enough to be fetched.
+static void judge_unlisted(struct proxy_request *w, const struct upstream_answer *one, size_t number)
+{
+	struct offering o;
+	const struct simplepage_file file = {.filename = w->filename};
+	upstream_judge(one, w->context->upstream[number].upstream, &file, &o);
+	o.hides &= ~(1u << OFFERING_AGE);
+	w->hides[number] = o.hides != 0;
+	if (w->hides[number])
+		note_rule(w, &o);
+}
+
+// The first upstream that lists the name decides, also where it hides the file.
+static void judge_listed(struct proxy_request *w, const struct upstream_answer *one)
+{
+	struct offering o;
+	size_t number = upstream_home(one, NULL).number;
+	bool has_page = one->last_definitive == UPSTREAM_KNOWN && one->listed;
+	const struct simplepage_file *f = has_page ? simplepage_find(one->listed, w->filename) : NULL;
+	if (!one->rules || w->url || w->is_hidden)
+		return;
+	if (!f) {
+		judge_unlisted(w, one, number);
+		return;
+	}
+	upstream_judge(one, upstream_home(one, f).upstream, f, &o);
+	w->next = o.next;
+	w->is_hidden = !o.is_offered;
+	if (w->is_hidden)
+		note_rule(w, &o);
+}
+
 // The page of one upstream that the address may mean: of the first one that has the file.
 static int take_page_file(void *ctx, const struct upstream_answer *one, struct err *e UNUSED)
 {
 	struct proxy_request *w = ctx;
 	const struct simplepage_file *f = find_file(w, one);
 	w->is_quarantined = w->is_quarantined || one->last_definitive == UPSTREAM_QUARANTINED;
-	if (f && !w->url)
+	judge_listed(w, one);
+	if (f && !w->url && !w->is_hidden && !w->is_too_old)
 		take_listed_file(w, one, f);
 	return 0;
 }
@@ -105,11 +159,11 @@ static int take_proxy_answer(void *ctx, const struct upstream_answer *answer, st
 	left = w->guard.order;
 	w->is_undecided = w->is_undecided && config_order_has_none(&left);
 	w->is_ours = config_order_has_none(&left) && !w->is_undecided;
-	bool is_too_old = answer->last_definitive == UPSTREAM_KNOWN && !answer->stale;
-	w->is_known = (answer->last_definitive == UPSTREAM_KNOWN && !is_too_old) || answer->result == UPSTREAM_NOT_FOUND ||
+	w->is_too_old = answer->last_definitive == UPSTREAM_KNOWN && !answer->stale;
+	w->is_known = (answer->last_definitive == UPSTREAM_KNOWN && !w->is_too_old) || answer->result == UPSTREAM_NOT_FOUND ||
 		      answer->result == UPSTREAM_ABSENT || answer->last_definitive == UPSTREAM_QUARANTINED;
 	snprintf(w->why, sizeof(w->why), "%s", upstream_result_name[answer->result]);
-	for (size_t i = 0; i < w->named.count && !is_too_old; i++)
+	for (size_t i = 0; i < w->named.count; i++)
 		if (!(left.aside & (uint32_t)1 << w->named.item[i]) &&
 			upstream_report_one(w->context->upstreams, answer->of, w->named.item[i], left.is_together,
 				take_page_file, w, e) < 0)
@@ -147,8 +201,14 @@ static struct reply *send_cached(const struct proxy_request *w, const struct fil
 		return server_context_error(&e);
 	blob_prefetch(body);
 	struct reply *r = set_file_headers(w, reply_new(200, "application/octet-stream", body), file->sha256);
-	files_cache_reply(w->context, w->match, r, CACHED_SECONDS);
+	int64_t left_ms = w->next ? w->next * 1000 - clock_wall_ns() / 1000000 : CACHED_MS;
+	files_cache_reply(w->context, w->match, r, left_ms < 1 ? 1 : left_ms < CACHED_MS ? left_ms : CACHED_MS);
 	return r;
+}
+
+static struct reply *refuse_hidden(const struct proxy_request *w)
+{
+	return reply_problem(403, w->rule, w->words.data);
 }
 
 // NULL: it is in no file cache: in that of its upstream, or of the first that the address may mean. Without an expected
@@ -163,7 +223,7 @@ static struct reply *find_cached(const struct proxy_request *w)
 		if ((w->upstream && w->upstream != u) ||
 			file_cache_find(u->file_cache, w->project, w->cached_name, expected_hash(w), &file, &e) < 0)
 			continue;
-		r = send_cached(w, &file);
+		r = w->hides[w->named.item[i]] ? refuse_hidden(w) : send_cached(w, &file);
 		close(file.fd);
 	}
 	return r;
@@ -360,6 +420,8 @@ static struct reply *send_decided(const struct proxy_request *w)
 		return bad_gateway(w, "it has not said whether the name is ours");
 	if (w->is_quarantined && !w->url)
 		return server_context_not_found(w->context, "upstream has this project in quarantine");
+	if (w->is_hidden)
+		return refuse_hidden(w);
 	struct reply *cached = find_cached(w);
 	if (cached)
 		return cached;

@@ -198,9 +198,10 @@ static int render_root(const struct view *v, struct catalog *c, const struct mor
 	return page_root(v, c, names, lists, format, page, e);
 }
 
-// The page as a reply. NULL: *e says why. more: further names for the list of projects; NULL: none.
+// The page as a reply. NULL: *e says why. more: further names for the list of projects; NULL: none. *keep_ms: for how long
+// it may be kept, as pagecache_put() takes it; NULL: not at all.
 static struct reply *render_reply(struct server_context *s, struct catalog *c, const struct page_target *t,
-	const struct upstream_answer *upstream, const struct more_names *more, bool may_be_cached, struct err *e)
+	const struct upstream_answer *upstream, const struct more_names *more, int64_t *keep_ms, struct err *e)
 {
 	CLEANUP(buf_release) struct buf page = buf_up_to(LIMIT_PAGE), packed = buf_up_to(LIMIT_PAGE);
 	bool is_plain = t->coding == PAGE_PLAIN; // it may be large, so it is not copied
@@ -222,8 +223,8 @@ static struct reply *render_reply(struct server_context *s, struct catalog *c, c
 	page_etag(type, buf_view(body), etag);
 	struct reply *r = reply_new(200, type, blob_from_buf(body));
 	reply_header(r, "Vary", "Accept, Accept-Encoding, User-Agent");
-	if (may_be_cached)
-		server_context_set_freshness(s, r, t->view->is_private);
+	if (keep_ms)
+		*keep_ms = server_context_set_freshness_until(s, r, t->view->is_private, upstream ? upstream->next : 0);
 	else
 		reply_header(r, "Cache-Control", "no-store");
 	reply_set_etag(r, etag);
@@ -238,14 +239,15 @@ static struct reply *render_and_cache(struct server_context *s, struct catalog *
 	const struct upstream_answer *upstream, const struct more_names *more, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
-	struct reply *r = render_reply(s, c, t, upstream, more, true, &e);
+	int64_t keep_ms = 0;
+	struct reply *r = render_reply(s, c, t, upstream, more, &keep_ms, &e);
 	if (!r && e.kind != ERR_NOT_FOUND)
 		return server_context_error(&e);
 	bool is_kept = r || (t->view->membership && !t->merges);
 	if (!r)
 		r = server_context_not_found_in(s, t->view->is_private, no_project);
 	if (is_kept)
-		pagecache_put(s->pagecache, &t->key, r, 0, epoch);
+		pagecache_put(s->pagecache, &t->key, r, keep_ms, epoch);
 	return r;
 }
 
@@ -289,7 +291,7 @@ static bool is_definitive(const struct upstream_answer *upstream)
 static struct reply *reply_without_upstream(const struct merge_request *m, const struct upstream_answer *upstream)
 {
 	struct err e = ERR_INIT;
-	struct reply *r = render_reply(m->context, m->catalog, m->target, NULL, NULL, false, &e);
+	struct reply *r = render_reply(m->context, m->catalog, m->target, NULL, NULL, NULL, &e);
 	if (r || e.kind != ERR_NOT_FOUND)
 		return r ? r : server_context_error(&e);
 	if (is_definitive(upstream))

@@ -14,6 +14,8 @@
 #include "lib/state/store/quota.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/file-cache.h"
+#include "lib/state/upstream/holds.h"
+#include "lib/state/upstream/right-clock.h"
 #include "promoter/view-change.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
@@ -190,6 +192,13 @@ static uint64_t count_quarantined(struct server_context *s, const struct request
 	return count;
 }
 
+// Why the clock is doubted by which files of upstreams are offered: appended to why.
+static bool is_clock_doubted(struct server_context *s, struct buf *why)
+{
+	struct right_clock *clock = s->upstream_pages ? upstreams_clock(s->upstreams) : NULL;
+	return clock && right_clock_is_doubted(clock, why);
+}
+
 static struct jsondoc *views_doc(struct server_context *s, const struct site *site, const struct request *r)
 {
 	struct jsondoc *views = jsondoc_array();
@@ -219,9 +228,12 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 	struct store_scans_state scans = store_scans_state(s->scans);
 	bool ready = atomic_load(&s->is_filled), sees = sees_all(s, match->request, site);
 	struct advisories *lists = server_context_advisories(s);
-	bool is_fine = !scans.has_failed && ready && !is_degraded(s, match->request, site) && !has_broken_list(lists);
-	jsondoc_set(doc, "status:s version:s uptime:d ready:b", is_fine ? "ok" : "degraded", PACKAGE_VERSION,
-		time(NULL) - s->started, ready);
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_WORDS);
+	bool is_doubted = is_clock_doubted(s, &why);
+	bool is_fine = !scans.has_failed && ready && !is_doubted && !is_degraded(s, match->request, site) &&
+		       !has_broken_list(lists);
+	jsondoc_set(doc, "status:s version:s uptime:d ready:b clock:k", is_fine ? "ok" : "degraded", PACKAGE_VERSION,
+		time(NULL) - s->started, ready, is_doubted ? why.data : NULL);
 	uint64_t quarantined = count_quarantined(s, match->request, site);
 	struct jsondoc *scan = jsondoc_new("running:b failed:b ended:d quarantined:d", scans.is_running,
 		scans.has_failed, scans.ended, quarantined);
@@ -581,6 +593,26 @@ static void put_list_gauges(struct server_context *s, bool sees_all, struct buf 
 	advisories_unref(lists);
 }
 
+static void count_holds(void *ctx, const struct holds *h)
+{
+	double *count = ctx;
+	count[0] = (double)h->holds;
+	count[1] = (double)h->waivers;
+}
+
+static void put_holds(struct server_context *s, struct buf *out)
+{
+	double count[2] = {0};
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_WORDS);
+	if (!s->upstream_pages)
+		return;
+	upstreams_holds(s->upstreams, count_holds, count);
+	put_gauge(out, "holds", "Holds of files of upstreams.", count[0]);
+	put_gauge(out, "waivers", "Waivers of projects of upstreams.", count[1]);
+	put_gauge(out, "clock_doubted", "1 while nothing new of upstreams is shown, because the clock has jumped.",
+		is_clock_doubted(s, &why));
+}
+
 struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
@@ -595,6 +627,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_gauge(&out, "scan_ended_timestamp_seconds",
 		"When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
 	put_watch_metrics(s, sees_all(s, match->request, match->site), &out);
+	put_holds(s, &out);
 	put_list_gauges(s, sees_all(s, match->request, match->site), &out);
 	put_gauge(&out, "quarantined_files", "Files that are not listed, for a reason that wheelcache check has.",
 		(double)count_quarantined(s, match->request, match->site));

@@ -20,7 +20,7 @@ enum {
 struct cached_reply {
 	struct lru_entry lru; // its key is the one below
 	struct reply *reply;
-	long expires; // second of the monotonic clock; 0: never
+	int64_t expires_ms; // of clock_ms(); 0: never
 	char key[];
 };
 
@@ -139,7 +139,7 @@ struct reply *pagecache_get(struct pagecache *c, const struct page_key *key)
 	struct reply *found = NULL;
 	pthread_mutex_lock(&s->lock);
 	struct cached_reply *e = (struct cached_reply *)lru_find(&s->lru, key->hash, page_key_view(key));
-	if (e && (!e->expires || clock_seconds() < e->expires)) {
+	if (e && (!e->expires_ms || clock_ms() < e->expires_ms)) {
 		lru_touch(&s->lru, &e->lru);
 		found = reply_ref(e->reply);
 	}
@@ -174,7 +174,7 @@ static void evict_replies(struct part *p, size_t first)
 	}
 }
 
-void pagecache_put(struct pagecache *c, const struct page_key *key, struct reply *reply, unsigned seconds,
+void pagecache_put(struct pagecache *c, const struct page_key *key, struct reply *reply, int64_t ms,
 	uint64_t epoch)
 {
 	struct part *p = part_of(c, key);
@@ -185,7 +185,7 @@ void pagecache_put(struct pagecache *c, const struct page_key *key, struct reply
 	e->lru.hash = key->hash;
 	e->lru.weight = sizeof(*e) + key->len + reply_weight(reply);
 	e->reply = reply_ref(reply);
-	e->expires = seconds ? clock_seconds() + (long)seconds : 0;
+	e->expires_ms = ms ? clock_ms() + ms : 0;
 	pthread_mutex_lock(&s->lock);
 	if (!key->len || epoch_of(c, key->hash, pagecache_cleared(c)) != epoch || e->lru.weight > c->largest) {
 		pthread_mutex_unlock(&s->lock);
@@ -213,15 +213,15 @@ void pagecache_drop(struct pagecache *c, const struct page_key *key)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void sweep_part(struct part *p, long now)
+static void sweep_part(struct part *p, int64_t now_ms)
 {
 	for (int i = 0; i < SHARDS; i++) {
 		struct shard *s = &p->shard[i];
 		pthread_mutex_lock(&s->lock);
 		for (struct lru_entry *e = s->lru.oldest, *next; e; e = next) {
-			long expires = ((struct cached_reply *)e)->expires;
+			int64_t expires_ms = ((struct cached_reply *)e)->expires_ms;
 			next = e->newer;
-			if (expires && expires <= now)
+			if (expires_ms && expires_ms <= now_ms)
 				remove_entry(p, s, e);
 		}
 		pthread_mutex_unlock(&s->lock);
@@ -230,9 +230,9 @@ static void sweep_part(struct part *p, long now)
 
 void pagecache_sweep(struct pagecache *c)
 {
-	long now = clock_seconds();
-	sweep_part(&c->part[false], now);
-	sweep_part(&c->part[true], now);
+	int64_t now_ms = clock_ms();
+	sweep_part(&c->part[false], now_ms);
+	sweep_part(&c->part[true], now_ms);
 }
 
 // A key that is none is that of no other request.

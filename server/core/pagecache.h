@@ -21,8 +21,8 @@ struct reply *pagecache_get(struct pagecache *c, const struct page_key *key);
 // key was made.
 uint64_t pagecache_epoch(const struct pagecache *c, const struct page_key *key, uint32_t cleared);
 uint32_t pagecache_cleared(const struct pagecache *c);
-// Adds a reference of its own to the reply. seconds: until it expires; 0: until it is dropped or evicted.
-void pagecache_put(struct pagecache *c, const struct page_key *key, struct reply *reply, unsigned seconds,
+// Adds a reference of its own to the reply. ms: until it expires; 0: until it is dropped or evicted.
+void pagecache_put(struct pagecache *c, const struct page_key *key, struct reply *reply, int64_t ms,
 	uint64_t epoch);
 void pagecache_drop(struct pagecache *c, const struct page_key *key);
 void pagecache_clear(struct pagecache *c);

@@ -61,6 +61,8 @@ struct upstreams *server_context_upstreams(struct server_context *s)
 		log_error("%s", e.msg);
 	s->upstreams = u;
 	pthread_mutex_unlock(&s->current_lock);
+	if (u && !s->upstream_pages)
+		upstreams_look(u); // nobody else does
 	return u;
 }
 
@@ -119,10 +121,31 @@ void server_context_kept(struct server_context *s, uint32_t upstreams, uint64_t 
 	}
 }
 
+static void set_max_age(struct reply *r, bool is_private, int64_t seconds)
+{
+	reply_header(r, "Cache-Control", "%s, max-age=%lld, must-revalidate", is_private ? "private" : "public",
+		(long long)seconds);
+}
+
 void server_context_set_freshness(struct server_context *s, struct reply *r, bool is_private)
 {
-	reply_header(r, "Cache-Control", "%s, max-age=%llu, must-revalidate", is_private ? "private" : "public",
-		(unsigned long long)server_context_site(s)->page_max_age);
+	set_max_age(r, is_private, (int64_t)server_context_site(s)->page_max_age);
+}
+
+// The age is at most half of the time that is left, and the reply is made again when it is all of that: so no client has the
+// page for too long, and it is made some ten times.
+int64_t server_context_set_freshness_until(struct server_context *s, struct reply *r, bool is_private, int64_t until)
+{
+	int64_t age = (int64_t)server_context_site(s)->page_max_age;
+	int64_t left_ms = until * 1000 - clock_wall_ns() / 1000000;
+	if (!until) {
+		set_max_age(r, is_private, age);
+		return 0;
+	}
+	left_ms = left_ms < 1 ? 1 : left_ms;
+	age = age < left_ms / 2000 ? age : left_ms / 2000;
+	set_max_age(r, is_private, age);
+	return left_ms - age * 1000;
 }
 
 const char server_context_no_page[] =

@@ -174,6 +174,9 @@ struct catalog_totals server_context_platform_totals(struct server_context *s, s
 void server_context_kept(struct server_context *s, uint32_t upstreams, uint64_t *files, uint64_t *bytes);
 // Adds the Cache-Control of an answer that may change: a page, or a 404.
 void server_context_set_freshness(struct server_context *s, struct reply *r, bool is_private);
+// The same for a page that becomes another one at this time (seconds since 1970; 0: at none): a client does not use it
+// longer. Returns for how many milliseconds the reply may be kept; 0: until it is dropped.
+int64_t server_context_set_freshness_until(struct server_context *s, struct reply *r, bool is_private, int64_t until);
 // 404. what is a literal: there is one reply for each, which is kept in the page cache.
 // The text of the 404 for an unknown path.
 extern const char server_context_no_page[];

@@ -12,6 +12,7 @@
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
+#include "lib/format/jsondoc.h"
 
 enum { REFUSALS = 400 }; // and above: statuses of errors
 
@@ -60,6 +61,19 @@ struct reply *reply_text(unsigned status, const char *fmt, ...)
 	size_t number = strspn(line, "0123456789");
 	if (status >= REFUSALS)
 		reply_set_phrase(r, line + number + (number && line[number] == ' '));
+	return r;
+}
+
+struct reply *reply_problem(unsigned status, const char *title, const char *detail)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct buf text;
+	buf_init(&text, SIZE_MAX / 2); // both are lines of ours
+	jsondoc_set(doc, "title:s status:d detail:s", title, status, detail);
+	jsondoc_write(doc, 0, &text);
+	struct reply *r = reply_new(status, "application/problem+json", blob_from_buf(&text));
+	reply_set_phrase(r, detail);
+	reply_header(r, "Cache-Control", "no-store");
 	return r;
 }
 

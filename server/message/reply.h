@@ -51,6 +51,9 @@ struct reply *reply_stream(unsigned status, const char *type, struct stream *str
 void reply_set_phrase(struct reply *r, const char *text);
 // A line of text for people and logs. Adds the line end. Of a refusal it is the reason phrase too, without the number.
 struct reply *reply_text(unsigned status, const char *fmt, ...) PRINTF_LIKE(2, 3);
+// A refusal with a reason, as application/problem+json (RFC 9457), which uv prints. The detail, one line, is the reason
+// phrase too. No cache keeps it.
+struct reply *reply_problem(unsigned status, const char *title, const char *detail);
 // 503, with the time after which the client may try again.
 struct reply *reply_busy(const char *why);
 // JSON that is made for one request: no cache keeps it. Takes the bytes.

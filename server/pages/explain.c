@@ -433,6 +433,22 @@ static void put_conflicts(struct buf *out, const struct jsondoc *conflicts)
 	}
 }
 
+static void put_hidden_files(struct buf *out, const struct jsondoc *hidden, int64_t count)
+{
+	if (!jsondoc_count(hidden))
+		return;
+	html_put(out, "<h2>Not offered</h2>\n<p class=\"note\">%m of upstream</p>\n", count, "file|files");
+	html_begin_table(out, "Not offered", "card wide", "File|Why");
+	for (size_t i = 0; i < jsondoc_count(hidden); i++) {
+		const struct jsondoc *file = jsondoc_at(hidden, i), *rules = jsondoc_get(file, "rules");
+		html_put(out, "<tr><th scope=\"row\">%s</th><td class=\"why\">", jsondoc_get_str(file, "filename"));
+		for (size_t k = 0; k < jsondoc_count(rules); k++)
+			html_put(out, "%h%s", k ? "<br>" : "", jsondoc_get_str(jsondoc_at(rules, k), "says"));
+		buf_puts(out, "</td></tr>\n");
+	}
+	html_end_table(out);
+}
+
 static void put_upstream(struct buf *out, const struct jsondoc *upstream)
 {
 	const char *why = jsondoc_get_str(upstream, "why"), *index = jsondoc_get_str(upstream, "index");
@@ -446,6 +462,7 @@ static void put_upstream(struct buf *out, const struct jsondoc *upstream)
 	buf_puts(out, "</p>\n");
 	put_upstream_rows(out, jsondoc_get(upstream, "each"));
 	put_conflicts(out, jsondoc_get(upstream, "conflicts"));
+	put_hidden_files(out, jsondoc_get(upstream, "hidden"), count_of(upstream, "not-offered"));
 }
 
 static void put_taken(struct buf *out, const struct jsondoc *environment, const char *key, const char *words)

@@ -8,6 +8,7 @@
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/format/jsondoc.h"
+#include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/catalog/catalog-plan.h"
@@ -16,6 +17,7 @@
 #include "lib/state/store/retired.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/state/upstream/file-cache.h"
+#include "lib/state/upstream/holds.h"
 #include "server/core/build-results.h"
 #include "server/pages/builds-page.h"
 #include "server/pages/plan-rows.h"
@@ -356,6 +358,30 @@ static bool *list_in_use(const struct readable *r)
 
 // --- upstream ---
 
+static void add_rule(struct overview_data *d, const char *id, const char *says)
+{
+	if (d->upstream.rules < OVERVIEW_RULES)
+		d->upstream.rule[d->upstream.rules++] = (struct overview_rule){arena_strdup(&d->text, id), says};
+}
+
+static void take_holds(void *ctx, const struct holds *h)
+{
+	struct overview_data *d = ctx;
+	char when[CLOCK_TEXT];
+	for (size_t i = 0; i < h->holds; i++) {
+		const struct hold *o = &h->hold[i];
+		clock_write(o->after, when);
+		add_rule(d, o->id, arena_printf(&d->text, "held: files of %s since %s: %s", o->upstream ? o->upstream : "upstreams",
+					   when, o->reason));
+	}
+	for (size_t i = 0; i < h->waivers; i++) {
+		const struct waiver *w = &h->waiver[i];
+		clock_write(w->until, when);
+		add_rule(d, w->id, arena_printf(&d->text, "waived: %s%s until %s: %s", w->project, w->specifier ? w->specifier : "",
+					   when, w->reason));
+	}
+}
+
 static int read_upstream(struct overview_reader *r, struct err *e)
 {
 	struct overview_upstream *u = &r->data->upstream;
@@ -371,6 +397,7 @@ static int read_upstream(struct overview_reader *r, struct err *e)
 	}
 	u->is_offline = r->readable->site->is_offline;
 	server_context_kept(r->context, readable, &u->files, &u->bytes);
+	upstreams_holds(r->context->upstreams, take_holds, r->data);
 	return catalog_upstream_count(r->catalog, &u->projects, e);
 }
 
@@ -409,8 +436,11 @@ static struct jsondoc *upstream_json(const struct overview_upstream *u)
 		jsondoc_add(list, jsondoc_new("name:s url:s answered:t failed:t failure:s failing:b", x->name, x->url, x->answered,
 			x->failed, x->failed ? upstream_result_name[x->failure] : NULL, x->is_failing));
 	}
-	jsondoc_set(one, "indexes:j offline:b projects:d files:d bytes:d", list, u->is_offline, u->projects, u->files,
-		u->bytes);
+	struct jsondoc *rules = jsondoc_array();
+	for (size_t i = 0; i < u->rules; i++)
+		jsondoc_add(rules, jsondoc_new("id:s says:s", u->rule[i].id, u->rule[i].says));
+	jsondoc_set(one, "indexes:j offline:b projects:d files:d bytes:d rules:j", list, u->is_offline, u->projects, u->files,
+		u->bytes, rules);
 	return one;
 }
 

@@ -86,6 +86,8 @@ static void put_upstream(const struct overview_data *d, struct buf *out)
 		buf_puts(out, "</td></tr>\n");
 	}
 	html_end_table(out);
+	for (size_t i = 0; i < u->rules; i++)
+		html_put(out, "<p class=\"note\">%s</p>\n", u->rule[i].says);
 	buf_puts(out, "<p class=\"note\">");
 	if (u->is_offline)
 		buf_puts(out, "It is not asked: [upstream] offline = yes. Clients get what is cached. ");

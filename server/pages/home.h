@@ -25,6 +25,7 @@ enum {
 	OVERVIEW_OLD = 5,
 	OVERVIEW_PROBLEMS = 10,
 	OVERVIEW_INDEXES = 20, // of upstream
+	OVERVIEW_RULES = 20,   // holds and waivers
 	OVERVIEW_REMOVED_DAYS = 30, // older removals are not told
 	OVERVIEW_OLD_DAYS = 365,    // a project without a new file since is old
 };
@@ -60,8 +61,15 @@ struct overview_problem {
 	bool is_listed;
 };
 
+// A hold or a waiver, in words.
+struct overview_rule {
+	const char *id, *says;
+};
+
 // What is known of upstream, where everybody gets its files.
 struct overview_upstream {
+	struct overview_rule rule[OVERVIEW_RULES];
+	size_t rules;
 	struct upstream_health *index; // owned; their URLs are borrowed from the server
 	size_t indexes, index_room;
 	bool is_offline;

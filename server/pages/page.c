@@ -25,9 +25,9 @@
 #include "server/pages/html-layout.h"
 
 enum {
-	KEPT_SECONDS = 3, // a costly page is kept so long,
-	KEPT_SHARE = 20,  // or this many times as long as it took
-	KEPT_MOST = 60,
+	KEPT_LEAST_MS = 3000, // a costly page is kept so long,
+	KEPT_SHARE = 20,      // or this many times as long as it took
+	KEPT_MOST_MS = 60000,
 	HOST_BYTES = 255,
 };
 
@@ -547,10 +547,10 @@ static struct reply *make_reply(struct page_query *q)
 	return reply_failed(&page, &e);
 }
 
-static unsigned kept_seconds(int64_t took_ms)
+static int64_t kept_ms(int64_t took_ms)
 {
-	int64_t seconds = KEPT_SHARE * took_ms / 1000;
-	return seconds < KEPT_SECONDS ? KEPT_SECONDS : seconds > KEPT_MOST ? KEPT_MOST : (unsigned)seconds;
+	int64_t ms = KEPT_SHARE * took_ms;
+	return ms < KEPT_LEAST_MS ? KEPT_LEAST_MS : ms > KEPT_MOST_MS ? KEPT_MOST_MS : ms;
 }
 
 // The reply from the page cache, or made, once for all threads that want it now.
@@ -565,7 +565,7 @@ static struct reply *find_or_make(struct page_query *q)
 		int64_t begun = clock_ms();
 		r = make_reply(q);
 		if (r->status == 200)
-			pagecache_put(cache, &q->key, r, kept_seconds(clock_ms() - begun), epoch);
+			pagecache_put(cache, &q->key, r, kept_ms(clock_ms() - begun), epoch);
 	}
 	pagecache_make_end(cache, &making);
 	return r;

@@ -469,6 +469,9 @@ static void put_upstream_answer(const struct project_page *p)
 		if (m->upstream.result != UPSTREAM_KNOWN)
 			buf_printf(p->out, "; the last request: %s", upstream_result_name[m->upstream.result]);
 	}
+	if (m->upstream.hidden)
+		html_put(p->out, "; %m not offered, which the explanation tells", m->upstream.hidden,
+			"of its files is|of its files are");
 	if (m->upstream.newest) {
 		buf_puts(p->out, "; its newest version is ");
 		put_version_link(p, m->upstream.newest);

@@ -104,9 +104,9 @@ static struct jsondoc *project_json(const struct project_data *d, const struct p
 		const struct matrix_conflict *one = &m->upstream.conflict[i];
 		jsondoc_add(conflicts, jsondoc_new("filename:s counts:s other:s", one->filename, one->counts, one->other));
 	}
-	struct jsondoc *upstream = jsondoc_new("result:s known:b asked:t fetched:t newest:s",
+	struct jsondoc *upstream = jsondoc_new("result:s known:b asked:t fetched:t newest:s hidden:d",
 		upstream_result_name[m->upstream.result], m->upstream.is_known, m->upstream.asked, m->upstream.fetched,
-		m->upstream.newest);
+		m->upstream.newest, m->upstream.hidden);
 	if (conflicts)
 		jsondoc_put(upstream, "conflicts", conflicts);
 	jsondoc_set(doc, "cells:j totals:j upstream:j upstreams:b", cells, state_totals, upstream, m->has_upstreams);

@@ -454,7 +454,9 @@ int upstream_pages_probe(struct upstream_pages *g, struct catalog *c, const char
 // Freshness by the old configuration is forgotten.
 void upstream_pages_configure(struct upstream_pages *g, const struct config *c)
 {
-	upstreams_configure(g->upstreams, c);
+	struct err e = ERR_INIT;
+	if (upstreams_configure(g->upstreams, c, &e) < 0)
+		log_error("the rules of what is offered stay as they were: %s", e.msg);
 	g->is_offline = c->upstream_offline;
 	for (size_t i = 0; i < FRESH_SLOTS; i++)
 		atomic_store_explicit(&g->fresh[i], 0, memory_order_release);

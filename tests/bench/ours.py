@@ -11,9 +11,9 @@ class Wheelcache(server.Server):
     has_zstd = True
 
 
-def start(binary, store, folder, settings="threads = 1\nrescan = 0\n", port=0):
+def start(binary, store, folder, settings="threads = 1\nrescan = 0\n", port=0, more=""):
     config = folder / "wheelcache.conf"
-    config.write_text(f"[server]\n{settings}log-level = error\n")
+    config.write_text(f"[server]\n{settings}log-level = error\n{more}")
     process = server.start(binary, "serve", store, "--listen", f"127.0.0.1:{port}", "--config", config, "--catalog",
                            folder / "catalog.db", stdout=subprocess.PIPE, text=True)
     line = process.stdout.readline()

@@ -24,7 +24,8 @@ native==1.0 ; python_version >= '3.11' \\
 newer-libc==1.0
 gone==1.0; python_version < '3.4'
 """
-STATUSES = ["not-wanted", "here", "unpromoted", "skipped", "upstream", "unknown", "impossible", "pure", "awaiting", "failed", "missing"]
+STATUSES = ["not-wanted", "here", "unpromoted", "skipped", "upstream", "cooling", "unknown", "impossible", "pure",
+            "awaiting", "failed", "missing"]
 LISTED = {"missing", "failed", "awaiting", "unknown", "impossible"}
 # By project: the status on Python 3.10 and 3.12, and a part of the reason on 3.12.
 EXPECTED = {

@@ -99,8 +99,10 @@ RESERVED = {
               "lib/state/store/* server/* uploader/*", r"LIMIT_(COMPARE_)?FACTS\w*"),
     # The wheel that comes nearest to one that installs. What a mistyped word was meant to be is a suggestion.
     "nearest": ("lib/install/nearest-wheel cli/doctor/* server/pages/html-script", r"nearest_wheel\w*"),
-    # The libraries that the machines of a platform have. A mistyped word has suggestions, evidence has candidates.
-    "offer": ("lib/audit/* auditor/rebuild/* cli/provides", r"LIMIT_OFFER_\w+"),
+    # The libraries that the machines of a platform have. A mistyped word has suggestions, evidence has candidates. Of files of
+    # upstreams: they may be used yet.
+    "offer": ("lib/audit/* auditor/rebuild/* cli/provides lib/state/upstream/* lib/state/config/* server/upstream/* cli/hold "
+              "cli/doctor/doctor* explainer/* server/pages/*", r"LIMIT_OFFER_\w+"),
 }
 # Names for what has another word: an "inside" that facts are of, a "room" that is a sandbox, a "release" that is not of a
 # project, a "coverage" that is a replacement, two enums that are one.

@@ -31,6 +31,7 @@ struct simplepage_file {
 	const char *provenance;      // a URL; NULL: none
 	const char *upload_time;     // as upstream wrote it, "2026-01-02T03:04:05.678901Z"; NULL: unknown
 	int64_t uploaded;            // upload_time in seconds since 1970; 0: unknown
+	int64_t seen;                // when lib/state/upstream first saw it without that; 0: unknown. It is not packed
 	int64_t size;                // bytes; -1: unknown
 	bool is_cut; // a field exceeded its limit and was omitted or cut; no decision relies on such a file
 	bool has_sha256;

@@ -368,6 +368,12 @@ static bool set_root(void *field, const char *value)
 	return set_one_of(field, value, words);
 }
 
+static bool set_unknown(void *field, const char *value)
+{
+	static const char *const words[] = {"first-seen", "hide", "allow", NULL};
+	return set_one_of(field, value, words);
+}
+
 static bool set_paths(void *field, const char *value)
 {
 	return add_words(field, value, is_path);
@@ -497,6 +503,8 @@ const struct config_type config_type_indexes = {.wants = "first or together", .s
 const struct config_type config_type_severity = {
 	.wants = "one of low, medium, high, critical", .set = set_severity, .is_owned = true};
 const struct config_type config_type_root = {.wants = "local or all", .set = set_root, .is_owned = true};
+const struct config_type config_type_unknown = {
+	.wants = "first-seen, hide or allow", .set = set_unknown, .is_owned = true};
 const struct config_type config_type_wheels = {.wants = "all or fitting", .set = set_wheels, .is_owned = true};
 const struct config_type config_type_merge = {
 	.wants = "merge, no, or a list of upstreams", .set = set_merge, .is_owned = true, .is_list = true};

@@ -71,6 +71,7 @@ extern const struct config_type config_type_wheels;    // all, fitting
 extern const struct config_type config_type_severity;  // low, medium, high, critical
 extern const struct config_type config_type_root;      // local, all
 extern const struct config_type config_type_indexes;   // first, together
+extern const struct config_type config_type_unknown;   // first-seen, hide, allow
 
 // Cuts the first of a list of times off *rest, a slice of a whole string. False: there is none.
 bool config_times_next(struct str *rest, uint64_t *seconds);

@@ -75,6 +75,11 @@ struct config_upstream { // another index: [upstream NAME], or a plain [upstream
 	// Names and globs of projects, with single blanks between; NULL: none, and of projects: all.
 	char *projects, *not_projects; // which ones it is asked for
 	char *private_names, *local_only, *upstream_only, *shared; // besides those of the plain [upstream]
+	// Which of its files are offered (lib/state/upstream/offering.h).
+	uint64_t cooldown;      // seconds; 0: none
+	char *cooldown_exempt;  // names and globs, with single blanks between; NULL: none
+	char *cooldown_unknown; // "first-seen", "hide", "allow"
+	char *deny;             // the path of a list of packages; NULL: none
 };
 
 struct config_upstreams { // in the order in which they are asked
@@ -173,6 +178,7 @@ struct config {
 	uint64_t timeout;         // seconds without progress before a connection is closed
 	uint64_t rescan;          // seconds between scans while serving; 0: only at the start and on SIGHUP
 	uint64_t page_max_age;    // seconds: Cache-Control of pages
+	char *contact;            // whom to ask about a refusal; NULL: nobody
 
 	struct config_platform *platforms; // in the order of the file
 	size_t platform_count;

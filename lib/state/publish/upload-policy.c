@@ -138,6 +138,7 @@ int upload_policy_check(const struct upload_policy *a, struct catalog *c, const 
 	CLEANUP(question_release)
 	struct question q = {.upload_policy = a, .catalog = c, .platform = p, .file = file, .now = now};
 	buf_init(&q.why, LIMIT_PATH);
+	upstreams_look(a->upstreams);
 	if (upstream_load_cached(a->upstreams, c, file->name.project, take_answer, &q, e) < 0)
 		return err_prefix(e, "%s: ", file->filename);
 	if (!q.why.len || is_listed(&a->config, &file->name, p->name))

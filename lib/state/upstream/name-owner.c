@@ -49,6 +49,12 @@ int64_t name_owner_oldest_upload(const struct simplepage *page)
 	return oldest;
 }
 
+// Whose a name is does not depend on which of its files are offered.
+static const struct simplepage *all_of(const struct upstream_answer *a)
+{
+	return a->stale && a->listed ? a->listed : a->stale ? a->stale : a->page;
+}
+
 static enum name_owner judge_missing(const struct name_presence *p, const struct upstream_answer *a)
 {
 	if (a->fetched && a->fetched >= p->arrived)
@@ -64,7 +70,7 @@ static enum name_owner judge_known(const struct name_presence *p, const struct u
 		return NAME_OWNER_UNDECIDED;
 	if (a->had_since <= p->arrived)
 		return NAME_OWNER_BOTH;
-	return name_owner_oldest_upload(a->stale) ? NAME_OWNER_OURS : NAME_OWNER_UNDECIDED;
+	return name_owner_oldest_upload(all_of(a)) ? NAME_OWNER_OURS : NAME_OWNER_UNDECIDED;
 }
 
 enum name_owner name_owner_judge(const struct name_presence *p, const struct upstream_answer *a)
@@ -80,13 +86,13 @@ enum name_owner name_owner_judge(const struct name_presence *p, const struct ups
 
 bool name_owner_is_younger(int64_t ours, const struct upstream_answer *a)
 {
-	int64_t theirs = name_owner_oldest_upload(a->stale ? a->stale : a->page);
+	int64_t theirs = name_owner_oldest_upload(all_of(a));
 	return ours && (!theirs || theirs > ours);
 }
 
 static bool is_age_certain(int64_t ours, const struct upstream_answer *a)
 {
-	return ours >= NAME_OWNER_NO_WHEELS_S && name_owner_oldest_upload(a->stale ? a->stale : a->page);
+	return ours >= NAME_OWNER_NO_WHEELS_S && name_owner_oldest_upload(all_of(a));
 }
 
 int name_owner_find_age(const struct upstreams *u, struct catalog *c, const struct upstream_answer *a,

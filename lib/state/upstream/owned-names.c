@@ -279,7 +279,7 @@ const char *const name_rule_text[NAME_RULE_COUNT] = {
 };
 
 // Normalises "Foo_Bar-*" like a project name; the special characters of a glob stay. NULL: both are.
-static char *normalized(const char *names, const char *more)
+char *name_list_normal(const char *names, const char *more)
 {
 	struct buf out;
 	if (!names && !more)
@@ -297,12 +297,12 @@ void name_rules_init(struct name_rules *r, const struct config *c)
 	*r = (struct name_rules){0};
 	for (size_t i = 0; i < c->upstreams.count; i++) {
 		const struct config_upstream *own = &c->upstreams.item[i];
-		r->names[i][NAME_RULE_PRIVATE] = normalized(all->private_names, own->private_names);
-		r->names[i][NAME_RULE_LOCAL] = normalized(all->local_only, own->local_only);
-		r->names[i][NAME_RULE_NOT_ASKED] = normalized(own->not_projects, NULL);
-		r->names[i][NAME_RULE_UPSTREAM] = normalized(all->upstream_only, own->upstream_only);
-		r->names[i][NAME_RULE_SHARED] = normalized(all->shared, own->shared);
-		r->projects[i] = normalized(own->projects, NULL);
+		r->names[i][NAME_RULE_PRIVATE] = name_list_normal(all->private_names, own->private_names);
+		r->names[i][NAME_RULE_LOCAL] = name_list_normal(all->local_only, own->local_only);
+		r->names[i][NAME_RULE_NOT_ASKED] = name_list_normal(own->not_projects, NULL);
+		r->names[i][NAME_RULE_UPSTREAM] = name_list_normal(all->upstream_only, own->upstream_only);
+		r->names[i][NAME_RULE_SHARED] = name_list_normal(all->shared, own->shared);
+		r->projects[i] = name_list_normal(own->projects, NULL);
 	}
 }
 
@@ -316,7 +316,7 @@ void name_rules_release(struct name_rules *r)
 	*r = (struct name_rules){0};
 }
 
-static bool has(const char *names, const char *project)
+bool name_list_has(const char *names, const char *project)
 {
 	struct str rest = str_from(names);
 	while (rest.len) {
@@ -336,7 +336,7 @@ enum name_rule name_rules_find(const struct name_rules *r, size_t upstream, cons
 {
 	for (int i = 0; i < NAME_RULE_COUNT; i++) {
 		const char *names = r->names[upstream][i], *projects = r->projects[upstream];
-		if ((names && has(names, project)) || (i == NAME_RULE_NOT_ASKED && projects && !has(projects, project)))
+		if ((names && name_list_has(names, project)) || (i == NAME_RULE_NOT_ASKED && projects && !name_list_has(projects, project)))
 			return (enum name_rule)i;
 	}
 	return NAME_RULE_MERGE;

@@ -45,6 +45,11 @@ enum name_rule {
 };
 extern const char *const name_rule_text[NAME_RULE_COUNT]; // as [upstream] has it: "private", "local-only", …
 
+// The names and globs of two values of the configuration in normal form, which the caller frees; NULL if both are.
+char *name_list_normal(const char *names, const char *more);
+// Whether one of them fits a project (normalised).
+bool name_list_has(const char *names, const char *project);
+
 struct name_rules { // by the numbers of config_upstreams
 	char *names[LIMIT_UPSTREAMS][NAME_RULE_COUNT]; // names and globs, with blanks between; NULL: none
 	char *projects[LIMIT_UPSTREAMS];               // NULL: all

@@ -81,7 +81,8 @@ int upstream_load(struct upstreams *u, struct catalog *c, const char *project, s
 		row->result = row->last_definitive = UPSTREAM_NEVER_ASKED;
 		buf_init(&row->packed, SIZE_MAX / 2);
 	}
-	if (c && (name_owner_look(c, u->hidden, u->count, project, p->here, e) < 0 ||
+	if (c && (upstream_rules_open(u, c, e) < 0 ||
+			 name_owner_look(c, u->hidden, u->count, project, p->here, e) < 0 ||
 			 catalog_upstream_rows(c, project, take_row, p, e) < 0)) {
 		upstream_project_unref(p);
 		return -1;

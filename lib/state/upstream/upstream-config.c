@@ -70,12 +70,13 @@ int upstreams_new(const struct config *c, struct upstreams **out, struct err *e)
 		if (add_upstream(u, &c->upstreams.item[i], e) < 0)
 			return -1;
 	}
-	upstreams_configure(u, c);
+	if (upstreams_configure(u, c, e) < 0)
+		return -1;
 	*out = STEAL_PTR(u);
 	return 0;
 }
 
-void upstreams_configure(struct upstreams *u, const struct config *c)
+int upstreams_configure(struct upstreams *u, const struct config *c, struct err *e)
 {
 	for (size_t i = 0; i < u->count; i++) {
 		const struct config_upstream *now = config_upstreams_named(&c->upstreams, u->item[i].name);
@@ -85,6 +86,7 @@ void upstreams_configure(struct upstreams *u, const struct config *c)
 		u->item[i].negative_max_age = (int64_t)now->negative_max_age;
 		u->item[i].stale = (int64_t)now->stale;
 	}
+	return upstream_rules_configure(u, c, e);
 }
 
 void upstreams_free(struct upstreams *u)
@@ -107,7 +109,9 @@ void upstreams_free(struct upstreams *u)
 	free(u->state);
 	name_rules_release(&u->rules);
 	owned_names_close(u->ours);
+	upstream_rules_release(u);
 	pthread_mutex_destroy(&u->lock);
+	pthread_mutex_destroy(&u->change_lock);
 	free(u);
 }
 

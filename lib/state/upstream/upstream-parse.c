@@ -196,6 +196,7 @@ static void take_page(struct upstream_row *row, struct simplepage *page, struct 
 		row->packed = *packed;
 		buf_init(packed, SIZE_MAX / 2);
 		row->has_new_page = row->is_changed = true;
+		upstream_row_note_seen(row, row->asked);
 	}
 	set_text(&row->etag, row->response.etag);
 	confirm(row);
@@ -251,6 +252,7 @@ static void read_page(struct upstream_row *row)
 	}
 	if (!page.serial)
 		page.serial = s->serial;
+	upstream_row_keep_times(row, &page);
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, SIZE_MAX / 2);
 	if (row->has_page && simplepage_pack(&page, &packed, &e) < 0) // to be held against the one before
@@ -291,6 +293,8 @@ void upstream_row_unpack(struct upstream_row *row)
 {
 	struct err e = ERR_INIT;
 	row->has_page = row->packed.len && simplepage_unpack(buf_view(&row->packed), &row->page, &e) == 0;
+	if (row->has_page)
+		upstream_row_note_seen(row, row->fetched);
 	if (row->has_page || !row->packed.len)
 		return;
 	// Another version of wheelcache wrote it: as if the index had never been asked.
@@ -529,13 +533,20 @@ static bool is_unchanged(const struct upstream_rows *rows)
 	return is_any_same && !is_any_new;
 }
 
+// Of a file of one of the answer's two pages.
+static uint8_t origin_of(const struct upstream_answer *a, const struct simplepage_file *f)
+{
+	bool is_listed = f >= a->listed->file && f < a->listed->file + a->listed->files;
+	return is_listed ? a->listed_origin[f - a->listed->file] : a->origin[f - a->stale->file];
+}
+
 struct upstream_home upstream_home(const struct upstream_answer *answer, const struct simplepage_file *f)
 {
 	const struct upstream_project *p = answer->of;
 	if (!p)
 		return (struct upstream_home){0};
 	const struct upstream_index *index =
-		p->row[f && answer->origin ? answer->origin[f - answer->stale->file] : answer->home].index;
+		p->row[f && answer->origin ? origin_of(answer, f) : answer->home].index;
 	size_t number = upstream_number(p->upstreams, index->upstream);
 	bool is_short = !number && strcmp(index->upstream->name, "upstream") == 0;
 	return (struct upstream_home){index->url, index->upstream, number, is_short ? NULL : index->upstream->name};
@@ -587,6 +598,11 @@ static struct upstream_ages ages_of(const struct upstream_rows *rows, uint32_t *
 	return ages;
 }
 
+static void drop_rules(struct upstream_rules **r)
+{
+	upstream_rules_drop(*r);
+}
+
 int upstream_report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, upstream_fn *fn,
 	void *ctx, struct err *e)
 {
@@ -620,6 +636,12 @@ int upstream_report(struct upstreams *u, struct upstream_project *p, const struc
 	answer.origin = sum.origin;
 	if (answer.last_definitive == UPSTREAM_KNOWN)
 		answer.stale = sum.file ? &sum.page : home->has_page ? &home->page : NULL;
+	answer.listed = answer.stale;
+	answer.listed_origin = answer.origin;
+	CLEANUP(drop_rules) struct upstream_rules *rules = upstream_rules_take(u);
+	CLEANUP(upstream_offered_release) struct upstream_offered offered = {0};
+	if (rules)
+		upstream_offer(rules, &answer, &offered);
 	answer.page = answer.result == UPSTREAM_KNOWN ? answer.stale : NULL;
 	return fn(ctx, &answer, e);
 }

@@ -26,6 +26,8 @@ enum {
 };
 
 struct owned_names;
+struct right_clock;
+struct upstream_rules;
 
 // A set of projects, by hash.
 struct upstream_some {
@@ -71,7 +73,14 @@ struct upstreams {
 	struct config_order order; // of the default view
 	atomic_size_t asked; // projects that were requested and not answered yet
 	struct name_rules rules;
-	pthread_mutex_t lock;           // of ours
+	pthread_mutex_t lock;               // of ours and offer_rules
+	struct upstream_rules *offer_rules; // of what is offered; NULL only while it begins
+	pthread_mutex_t change_lock;        // of what follows up to clock; it is held while the disk is waited for
+	atomic_bool has_offers;             // offers and clock are there, and stay
+	struct config config;               // what offer_rules are made of
+	uint64_t holds_mark;            // holds_mark() of those in rules
+	char *offers;                   // the folder of STATE_FILE_OFFERS; NULL: no catalog was used yet
+	struct right_clock *clock;      // NULL: the same
 	char *state;                    // [state] path; NULL: beside the catalog
 	struct owned_names *ours;       // of the first catalog that was used; NULL: none yet
 	struct strset hidden[LIMIT_UPSTREAMS]; // platforms, by upstream; sorted
@@ -156,5 +165,27 @@ struct str upstream_row_packed(const struct upstream_row *row, struct buf *room)
 bool upstream_row_may_lack(const struct upstream_row *row);
 // Whether a page is older: by serial, else by newest upload, else because it only lacks files.
 bool upstream_page_is_older(const struct simplepage *page, const struct simplepage *before);
+// The rules of what is offered. The first reads the lists (ERR_USAGE) and knows no holds; the second, which any thread may
+// call again, reads those of the catalog's state.
+int upstream_rules_configure(struct upstreams *u, const struct config *c, struct err *e) MUST_CHECK;
+int upstream_rules_open(struct upstreams *u, struct catalog *c, struct err *e) MUST_CHECK;
+void upstream_rules_release(struct upstreams *u);
+// A reference; with no rule at all: NULL.
+struct upstream_rules *upstream_rules_take(struct upstreams *u);
+void upstream_rules_drop(struct upstream_rules *r); // NULL is fine
+// What of a page is offered. *out is made of answer->listed, if some are hidden.
+struct upstream_offered {
+	struct simplepage page; // borrows the strings
+	struct simplepage_file *file;
+	const char **version;
+	bool *hidden;
+	uint8_t *origin;
+};
+void upstream_offer(const struct upstream_rules *r, struct upstream_answer *answer, struct upstream_offered *out);
+void upstream_offered_release(struct upstream_offered *o); // for CLEANUP
+// Keeps the times that were believed first: a later page says other ones, or none, of the same bytes.
+void upstream_row_keep_times(const struct upstream_row *row, struct simplepage *page);
+// Notes when files without a time were first seen.
+void upstream_row_note_seen(struct upstream_row *row, int64_t at);
 // Frees the unpacked pages after they were packed. The project can no longer be reported.
 void upstream_project_slim(struct upstream_project *p);

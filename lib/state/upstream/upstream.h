@@ -20,12 +20,17 @@
 #include "lib/state/config/config.h"
 #include "lib/state/upstream/owned-names.h"
 
+struct holds;      // lib/state/upstream/holds.h
+struct offering;   // lib/state/upstream/offering.h
+struct right_clock;
 struct simplepage; // lib/domain/index/simplepage.h
 struct simplepage_file;
 struct name_presence; // lib/state/upstream/name-owner.h
 struct upstreams; // all of a configuration, in its order
 struct upstream;   // one of the list
 struct upstream_rows;
+struct upstream_rules;
+struct waiver; // lib/state/upstream/holds.h
 
 enum upstream_result {
 	UPSTREAM_KNOWN,  // the page is there, and current
@@ -71,9 +76,16 @@ struct upstream_answer {
 	int64_t max_age;               // its lifetime since then in seconds, less Age; -1: unknown
 	struct upstream_ages ages;     // of the upstreams that it depends on, of several the least
 	bool is_changed;               // just asked: the facts differ from those before
-	const struct simplepage *page; // if KNOWN, else NULL; of several indexes the union, of a file name the first's
+	// If KNOWN, else NULL: the files that are offered (offering.h); of several indexes the union, of a file name the
+	// first's.
+	const struct simplepage *page;
 	// The last page, for serving, not for decisions; NULL: none. If KNOWN, it is page.
 	const struct simplepage *stale;
+	const struct simplepage *listed; // the same with the files that are hidden: for whose the name is, and what is yanked
+	const bool *hidden;              // which of its files are hidden; NULL: none is, and listed is stale
+	int64_t next; // when more or fewer files are offered, if no rule changes, in seconds since 1970; 0: never
+	int64_t now;  // the time by which they are
+	const struct upstream_rules *rules; // for upstream_judge(); NULL: there is none
 	// The last definitive result: KNOWN, ABSENT, NOT_FOUND or QUARANTINED; NEVER_ASKED: none.
 	enum upstream_result last_definitive;
 	int64_t certain; // as of when that was; 0: never
@@ -83,6 +95,7 @@ struct upstream_answer {
 	bool is_ours;                // if PRIVATE: because the name was ours first (name-owner.h)
 	struct upstream_project *of; // never NULL where a page is
 	const uint8_t *origin;       // of each file of stale, the number of its row; NULL: of all that of home
+	const uint8_t *listed_origin; // the same of listed
 	uint8_t home;
 	bool is_lacking;  // the project is nowhere, so that with indexes = first the next one would be asked
 	bool is_partial;  // one of together was never asked
@@ -90,7 +103,7 @@ struct upstream_answer {
 	const struct upstream_rows *rows; // that it is of; for upstream_conflicts()
 };
 typedef int upstream_fn(void *ctx, const struct upstream_answer *answer, struct err *e);
-// Where a file of the answer's stale page is from. Borrowed.
+// Where a file of the answer's stale or listed page is from. Borrowed.
 struct upstream_home {
 	const char *url; // of the index, with user and password: for requests only, never to be shown
 	struct upstream *upstream;
@@ -106,12 +119,29 @@ struct upstream_home upstream_home(const struct upstream_answer *answer, const s
 typedef void upstream_conflict_fn(void *ctx, const char *filename, const char *first, const char *other);
 void upstream_conflicts(const struct upstream_answer *answer, upstream_conflict_fn *fn, void *ctx);
 
+// Decides about a file of the answer's `listed` page, whose upstream upstream_home() tells, or about one that no page has.
+// *out borrows from the answer.
+void upstream_judge(const struct upstream_answer *answer, const struct upstream *upstream,
+	const struct simplepage_file *file, struct offering *out);
+
 // ERR_USAGE: [upstream] is invalid, or two have one index. c is borrowed for the call. The caller frees *out.
 int upstreams_new(const struct config *c, struct upstreams **out, struct err *e) MUST_CHECK;
 void upstreams_free(struct upstreams *u);     // NULL is fine. Ends the pools; requests under way are answered as OTHER
 void upstreams_cleanup(struct upstreams **u); // for CLEANUP
-// Takes over the lifetimes of pages. Any thread.
-void upstreams_configure(struct upstreams *u, const struct config *c);
+// Takes over the lifetimes of pages and the rules of what is offered. ERR_USAGE: a list of the rules cannot be read; then
+// the rules stay as they were. Any thread.
+int upstreams_configure(struct upstreams *u, const struct config *c, struct err *e) MUST_CHECK;
+// Reads holds, waivers and lists again, if they have changed, and the clock. True: other files may be offered now. A server
+// calls it several times a second. Any thread.
+bool upstreams_look(struct upstreams *u);
+// Calls fn with the holds and waivers that count now, if there are any. Borrowed for the call.
+typedef void upstreams_holds_fn(void *ctx, const struct holds *h);
+void upstreams_holds(struct upstreams *u, upstreams_holds_fn *fn, void *ctx);
+// Removes the waivers whose time is over: calls fn with each that this call has removed, of all processes.
+typedef void upstreams_waiver_fn(void *ctx, const struct waiver *ended);
+void upstreams_end_waivers(struct upstreams *u, upstreams_waiver_fn *fn, void *ctx);
+// The time by which files are offered; NULL: no catalog was used yet. Borrowed.
+struct right_clock *upstreams_clock(struct upstreams *u);
 // A server starts the threads of their pools before upstream_request; upstream_lookup runs the pools itself.
 void upstreams_start(struct upstreams *u);
 // Runs the pools in the calling thread until all that was requested is answered. Not after upstreams_start().

@@ -253,7 +253,7 @@ int branch_store_tear_down(void **state)
 	free(f);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		unlink(branch_store_path(names[i]));
-	CLEANUP(mem_free) char *attempts = xasprintf("rm -rf '%s/results.attempts' '%s/catalog.db.arrivals'", folder, folder);
+	CLEANUP(mem_free) char *attempts = xasprintf("rm -rf '%s/results.attempts' '%s/catalog.db.arrivals' '%s/catalog.db.offers'", folder, folder, folder);
 	if (system(attempts) != 0)
 		abort();
 	rmdir(branch_store_path("store/" X86));

@@ -240,7 +240,7 @@ static void least_lifetime_counts(void **state)
 	struct upstream_ages ages = {0};
 	f->config.upstreams.item[0].max_age = 7;
 	f->config.upstreams.item[1].stale = 9;
-	upstreams_configure(f->upstreams, &f->config);
+	assert_int_equal(upstreams_configure(f->upstreams, &f->config, &e), 0);
 	ask(f, "only0");
 	assert_int_equal(upstream_load_cached_any(f->upstreams, f->catalog, "only0", NULL, take_ages, &ages, &e), 0);
 	assert_int_equal(ages.max_age, 7); // the second has no part in it
@@ -248,7 +248,7 @@ static void least_lifetime_counts(void **state)
 	merge_together(f);
 	f->config.upstreams.item[0].max_age = 7;
 	f->config.upstreams.item[1].stale = 9;
-	upstreams_configure(f->upstreams, &f->config);
+	assert_int_equal(upstreams_configure(f->upstreams, &f->config, &e), 0);
 	assert_int_equal(upstream_load_cached_any(f->upstreams, f->catalog, "both", NULL, take_ages, &ages, &e), 0);
 	assert_int_equal(ages.max_age, 7);
 	assert_int_equal(ages.stale, 9);

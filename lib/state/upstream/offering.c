@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/upstream/offering.h"
+
+#include <string.h>
+
+#include "lib/domain/text/specifier.h"
+#include "lib/os/clock.h"
+#include "lib/state/upstream/owned-names.h"
+
+const char *const offering_rule_name[OFFERING_RULE_COUNT] = {
+	[OFFERING_DENY] = "deny",
+	[OFFERING_HOLD] = "hold",
+	[OFFERING_AGE] = "cooldown",
+};
+
+const char *const offering_unknown_name[OFFERING_UNKNOWN_COUNT] = {
+	[OFFERING_FIRST_SEEN] = "first-seen",
+	[OFFERING_HIDE] = "hide",
+	[OFFERING_ALLOW] = "allow",
+};
+
+static bool is_for(const char *upstream, const struct offering_rules *r)
+{
+	return !upstream || strcmp(upstream, r->upstream) == 0;
+}
+
+// Holds are sorted: the earliest time counts.
+static const struct hold *earliest_hold(const struct offering_rules *r)
+{
+	for (size_t i = 0; i < r->holds->holds; i++)
+		if (is_for(r->holds->hold[i].upstream, r))
+			return &r->holds->hold[i];
+	return NULL;
+}
+
+bool offering_rules_are_none(const struct offering_rules *r)
+{
+	return !r->cooldown && !(r->deny && r->deny->count) && !r->holds->holds && !r->holds->waivers;
+}
+
+void offering_project_init(struct offering_project *p, const struct offering_rules *r, const char *project, int64_t now)
+{
+	*p = (struct offering_project){.rules = r, .now = now, .hold = earliest_hold(r)};
+	p->cooldown = r->exempt && name_list_has(r->exempt, project) ? 0 : r->cooldown;
+	p->waiver = holds_waivers_of(r->holds, project, &p->waivers);
+	if (r->deny)
+		p->deny = requirements_of(r->deny, project, &p->denies);
+}
+
+bool offering_needs_version(const struct offering_project *p)
+{
+	return p->denies || p->waivers;
+}
+
+static const struct requirement *find_deny(const struct offering_project *p, const struct version *version)
+{
+	for (size_t i = 0; i < p->denies; i++)
+		if (!version || specifier_set_admits(str_from(p->deny[i].specifier), version))
+			return &p->deny[i];
+	return NULL;
+}
+
+static bool waiver_has(const struct waiver *w, const struct version *version)
+{
+	return !w->specifier || (version && specifier_set_admits(str_from(w->specifier), version));
+}
+
+// The one that lasts longest.
+static const struct waiver *find_waiver(const struct offering_project *p, const struct version *version)
+{
+	const struct waiver *found = NULL;
+	for (size_t i = 0; i < p->waivers; i++) {
+		const struct waiver *w = &p->waiver[i];
+		if (w->until >= p->now && is_for(w->upstream, p->rules) && waiver_has(w, version) &&
+			(!found || w->until > found->until))
+			found = w;
+	}
+	return found;
+}
+
+// When the file is of age: 0: always; INT64_MAX: never. base: its time; 0: unknown.
+static int64_t age_end(const struct offering_project *p, int64_t known, int64_t base)
+{
+	enum offering_unknown unknown = p->rules->unknown;
+	if (p->cooldown && (known || unknown == OFFERING_FIRST_SEEN))
+		return base ? base + p->cooldown : INT64_MAX;
+	if (p->cooldown)
+		return unknown == OFFERING_HIDE ? INT64_MAX : 0;
+	return p->hold && known > p->now ? known : 0;
+}
+
+void offering_judge(const struct offering_project *p, const struct offering_file *f, struct offering *out)
+{
+	int64_t known = f->uploaded >= OFFERING_OLDEST ? f->uploaded : 0;
+	int64_t base = known ? known : f->seen;
+	*out = (struct offering){.rules = p->rules, .from = age_end(p, known, base)};
+	out->deny = find_deny(p, f->version);
+	out->hold = p->hold && (!base || base > p->hold->after) ? p->hold : NULL;
+	bool is_young = out->from > p->now;
+	if (out->hold || is_young)
+		out->waiver = find_waiver(p, f->version);
+	out->hides = (unsigned)(out->deny != NULL) << OFFERING_DENY;
+	if (!out->waiver)
+		out->hides |= (unsigned)(out->hold != NULL) << OFFERING_HOLD | (unsigned)is_young << OFFERING_AGE;
+	out->is_offered = !out->hides;
+	if (out->deny)
+		return;
+	if (out->is_offered && out->waiver && (out->hold || out->from > out->waiver->until + 1))
+		out->next = out->waiver->until + 1;
+	else if (!out->is_offered && !out->hold && out->from < INT64_MAX)
+		out->next = out->from;
+}
+
+enum offering_rule offering_first_rule(const struct offering *o)
+{
+	enum offering_rule first = OFFERING_DENY;
+	while (first < OFFERING_AGE && !(o->hides & 1u << first))
+		first++;
+	return first;
+}
+
+// As the configuration has it: 7d, 36h.
+static void write_duration(int64_t seconds, struct buf *out)
+{
+	static const struct {
+		char letter;
+		int64_t seconds;
+	} unit[] = {{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
+	size_t i = 0;
+	while (seconds % unit[i].seconds)
+		i++;
+	buf_printf(out, "%lld%c", (long long)(seconds / unit[i].seconds), unit[i].letter);
+}
+
+static void write_age(const struct offering *o, struct buf *out)
+{
+	char when[CLOCK_TEXT];
+	const struct offering_rules *r = o->rules;
+	if (o->from == INT64_MAX) {
+		buf_printf(out, "cooling, and its upload time is unknown (upstream %s, cooldown-unknown %s)", r->upstream,
+			offering_unknown_name[r->unknown]);
+		return;
+	}
+	clock_write(o->from, when);
+	buf_printf(out, "cooling until %s (upstream %s", when, r->upstream);
+	if (r->cooldown) {
+		buf_puts(out, ", cooldown ");
+		write_duration(r->cooldown, out);
+	}
+	buf_putc(out, ')');
+}
+
+void offering_write(const struct offering *o, enum offering_rule rule, struct buf *out)
+{
+	char when[CLOCK_TEXT];
+	if (rule == OFFERING_AGE) {
+		write_age(o, out);
+		return;
+	}
+	if (rule == OFFERING_HOLD) {
+		clock_write(o->hold->after, when);
+		buf_printf(out, "held since %s: %s (%s)", when, o->hold->reason, o->hold->id);
+	} else {
+		const char *slash = strrchr(o->deny->source, '/'); // clients are not told the folder
+		buf_printf(out, "denied by %s: %s", slash ? slash + 1 : o->deny->source,
+			*o->deny->reason ? o->deny->reason : "no reason is given");
+	}
+	if (o->rules->contact)
+		buf_printf(out, "; ask %s", o->rules->contact);
+}

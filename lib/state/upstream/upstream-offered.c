@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files of the upstreams' pages are offered: the rules of the configuration and of the state, and pages without what
+// they hide.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/base/search.h"
+#include "lib/domain/text/filename.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/state/config/state-files.h"
+#include "lib/state/upstream/first-seen.h"
+#include "lib/state/upstream/offering.h"
+#include "lib/state/upstream/right-clock.h"
+#include "lib/state/upstream/upstream-row.h"
+
+// --- the rules ---
+
+// A list of the operator, and the file that it was read from.
+struct rule_list {
+	char *path; // NULL: none
+	struct stat seen;
+	struct requirements lines;
+};
+
+// Constant once it is made, so that answers can borrow from it.
+struct upstream_rules {
+	atomic_uint refs;
+	struct right_clock *clock; // NULL: the wall clock
+	struct holds holds;
+	char *contact;
+	size_t count;
+	struct offering_rules *of; // of each upstream
+	struct rule_list *deny;    // the same
+	bool are_none;
+};
+
+void upstream_rules_drop(struct upstream_rules *r)
+{
+	if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	for (size_t i = 0; i < r->count; i++) {
+		requirements_release(&r->deny[i].lines);
+		free(r->deny[i].path);
+		free((char *)(uintptr_t)r->of[i].upstream);
+		free((char *)(uintptr_t)r->of[i].exempt);
+	}
+	holds_release(&r->holds);
+	free(r->of);
+	free(r->deny);
+	free(r->contact);
+	free(r);
+}
+
+static void cleanup_rules(struct upstream_rules **r)
+{
+	upstream_rules_drop(*r);
+}
+
+static int read_rule_list(struct rule_list *l, const char *path, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REQUIREMENTS);
+	if (!path)
+		return 0;
+	l->path = xstrdup(path);
+	if (stat(path, &l->seen) < 0)
+		l->seen = (struct stat){0};
+	if (fs_read_file(path, &text, e) < 0 ||
+		requirements_parse(&l->lines, buf_view(&text), path, REQUIREMENT_PACKAGES, e) < 0)
+		return -1;
+	for (size_t i = 0; i < l->lines.count; i++)
+		if (l->lines.item[i].platform)
+			return err_set(e, ERR_USAGE, "%s: files of upstreams have no platform", l->lines.item[i].source);
+	return 0;
+}
+
+static enum offering_unknown unknown_named(const char *name)
+{
+	enum offering_unknown i = OFFERING_FIRST_SEEN;
+	while (i + 1 < OFFERING_UNKNOWN_COUNT && strcmp(name, offering_unknown_name[i]) != 0)
+		i++;
+	return i;
+}
+
+static int make_one(struct upstream_rules *r, size_t i, const struct config_upstream *c, struct err *e)
+{
+	r->of[i] = (struct offering_rules){.upstream = xstrdup(c->name),
+		.cooldown = (int64_t)c->cooldown,
+		.exempt = name_list_normal(c->cooldown_exempt, NULL),
+		.unknown = unknown_named(c->cooldown_unknown),
+		.deny = &r->deny[i].lines,
+		.holds = &r->holds,
+		.contact = r->contact};
+	r->count++;
+	return read_rule_list(&r->deny[i], c->deny, e);
+}
+
+// With change_lock held.
+static struct upstream_rules *make_rules(struct upstreams *u, const struct config *c, struct err *e)
+{
+	CLEANUP(cleanup_rules) struct upstream_rules *r = xcalloc(1, sizeof(*r));
+	atomic_init(&r->refs, 1);
+	r->clock = u->clock;
+	r->of = xcalloc(u->count + 1, sizeof(*r->of));
+	r->deny = xcalloc(u->count + 1, sizeof(*r->deny));
+	r->contact = c->contact ? xstrdup(c->contact) : NULL;
+	if (u->offers && (holds_mark(u->offers, &u->holds_mark, e) < 0 || holds_read(u->offers, &r->holds, e) < 0))
+		return NULL;
+	r->are_none = true;
+	for (size_t i = 0; i < u->count; i++) {
+		if (make_one(r, i, config_upstreams_named(&c->upstreams, u->item[i].name), e) < 0)
+			return NULL;
+		r->are_none = r->are_none && offering_rules_are_none(&r->of[i]);
+	}
+	return STEAL_PTR(r);
+}
+
+// With change_lock held.
+static void set_rules(struct upstreams *u, struct upstream_rules *rules)
+{
+	pthread_mutex_lock(&u->lock);
+	struct upstream_rules *before = u->offer_rules;
+	u->offer_rules = rules;
+	pthread_mutex_unlock(&u->lock);
+	upstream_rules_drop(before);
+}
+
+// Whether it names all of u: which upstreams there are takes effect after a restart.
+static bool names_all(const struct upstreams *u, const struct config *c)
+{
+	for (size_t i = 0; i < u->count; i++)
+		if (!config_upstreams_named(&c->upstreams, u->item[i].name))
+			return false;
+	return true;
+}
+
+int upstream_rules_configure(struct upstreams *u, const struct config *c, struct err *e)
+{
+	if (!names_all(u, c))
+		return err_set(e, ERR_USAGE, "other upstreams take effect after a restart");
+	pthread_mutex_lock(&u->change_lock);
+	struct upstream_rules *rules = make_rules(u, c, e);
+	if (rules) {
+		set_rules(u, rules);
+		config_release(&u->config);
+		config_copy(c, &u->config);
+	}
+	pthread_mutex_unlock(&u->change_lock);
+	return rules ? 0 : -1;
+}
+
+static int open_rules(struct upstreams *u, struct catalog *c, struct err *e)
+{
+	const struct config where = {.state = u->state};
+	CLEANUP(mem_free) char *path = state_file(&where, catalog_path(c), STATE_FILE_OFFERS);
+	struct right_clock *clock;
+	if (right_clock_open(path, &clock, e) < 0)
+		return -1;
+	u->clock = clock;
+	u->offers = STEAL_PTR(path);
+	struct upstream_rules *rules = make_rules(u, &u->config, e);
+	if (!rules) {
+		right_clock_close(u->clock);
+		free(u->offers);
+		u->clock = NULL;
+		u->offers = NULL;
+		return -1;
+	}
+	set_rules(u, rules);
+	atomic_store(&u->has_offers, true);
+	return 0;
+}
+
+int upstream_rules_open(struct upstreams *u, struct catalog *c, struct err *e)
+{
+	if (atomic_load(&u->has_offers))
+		return 0;
+	pthread_mutex_lock(&u->change_lock);
+	int opened = u->offers ? 0 : open_rules(u, c, e);
+	pthread_mutex_unlock(&u->change_lock);
+	return opened;
+}
+
+void upstream_rules_release(struct upstreams *u)
+{
+	if (u->clock && u->offer_rules && !u->offer_rules->are_none)
+		right_clock_save(u->clock);
+	upstream_rules_drop(u->offer_rules);
+	right_clock_close(u->clock);
+	config_release(&u->config);
+	free(u->offers);
+}
+
+struct right_clock *upstreams_clock(struct upstreams *u)
+{
+	return atomic_load(&u->has_offers) ? u->clock : NULL;
+}
+
+struct upstream_rules *upstream_rules_take(struct upstreams *u)
+{
+	pthread_mutex_lock(&u->lock);
+	struct upstream_rules *r = u->offer_rules && !u->offer_rules->are_none ? u->offer_rules : NULL;
+	if (r)
+		atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&u->lock);
+	return r;
+}
+
+// --- following changes ---
+
+static bool list_has_changed(const struct rule_list *l)
+{
+	struct stat now = {0};
+	if (!l->path || stat(l->path, &now) < 0) // an editor may just replace it
+		return false;
+	return now.st_ino != l->seen.st_ino || now.st_size != l->seen.st_size || fs_mtime_ns(&now) != fs_mtime_ns(&l->seen);
+}
+
+// With change_lock held.
+static bool rules_have_changed(struct upstreams *u)
+{
+	struct err e = ERR_INIT;
+	uint64_t mark = u->holds_mark;
+	bool has_changed = false;
+	for (size_t i = 0; i < u->offer_rules->count; i++)
+		has_changed = has_changed || list_has_changed(&u->offer_rules->deny[i]);
+	if (holds_mark(u->offers, &mark, &e) < 0)
+		log_debug("%s", e.msg); // make_rules() says it where it matters
+	return has_changed || mark != u->holds_mark;
+}
+
+// A list that is damaged is looked at again when it has changed; until then the rules are the old ones.
+static void note_damage(struct upstreams *u, const struct err *why)
+{
+	log_error("the rules of what is offered stay as they were: %s", why->msg);
+	for (size_t i = 0; i < u->offer_rules->count; i++)
+		if (u->offer_rules->deny[i].path && stat(u->offer_rules->deny[i].path, &u->offer_rules->deny[i].seen) < 0)
+			u->offer_rules->deny[i].seen = (struct stat){0};
+}
+
+bool upstreams_look(struct upstreams *u)
+{
+	struct err e = ERR_INIT;
+	struct upstream_rules *rules = NULL;
+	pthread_mutex_lock(&u->change_lock);
+	bool is_stepping = u->clock && !u->offer_rules->are_none && right_clock_follow(u->clock);
+	bool has_changed = u->offers && rules_have_changed(u);
+	if (has_changed && (rules = make_rules(u, &u->config, &e)))
+		set_rules(u, rules);
+	else if (has_changed)
+		note_damage(u, &e);
+	pthread_mutex_unlock(&u->change_lock);
+	return is_stepping || rules;
+}
+
+void upstreams_holds(struct upstreams *u, upstreams_holds_fn *fn, void *ctx)
+{
+	CLEANUP(cleanup_rules) struct upstream_rules *r = upstream_rules_take(u);
+	if (r && r->holds.holds + r->holds.waivers)
+		fn(ctx, &r->holds);
+}
+
+void upstreams_end_waivers(struct upstreams *u, upstreams_waiver_fn *fn, void *ctx)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(cleanup_rules) struct upstream_rules *r = upstream_rules_take(u);
+	for (size_t i = 0; r && r->clock && i < r->holds.waivers; i++) {
+		const struct waiver *w = &r->holds.waiver[i];
+		if (w->until >= right_clock_now(r->clock))
+			continue;
+		int ended = holds_end(u->offers, w->id, &e);
+		if (ended < 0)
+			log_error("waiver %s: %s", w->id, e.msg);
+		else if (ended)
+			fn(ctx, w);
+	}
+}
+
+// --- files ---
+
+static struct offering_file file_of(const struct simplepage_file *f, const struct version *version)
+{
+	return (struct offering_file){.version = version, .uploaded = f->uploaded, .seen = f->seen};
+}
+
+static void judge_page_file(const struct offering_project *p, const struct simplepage_file *f, const char *project,
+	struct offering *out)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	bool has_version = offering_needs_version(p) &&
+			   filename_parse_listed(str_from(f->filename), project, &name, &ignored) == 0;
+	const struct offering_file asked = file_of(f, has_version ? &name.version : NULL);
+	offering_judge(p, &asked, out);
+}
+
+void upstream_judge(const struct upstream_answer *answer, const struct upstream *upstream,
+	const struct simplepage_file *file, struct offering *out)
+{
+	struct offering_project p;
+	*out = (struct offering){.is_offered = true};
+	if (!answer->rules)
+		return;
+	size_t i = (size_t)(upstream - answer->of->upstreams->item);
+	offering_project_init(&p, &answer->rules->of[i], answer->project, answer->now);
+	judge_page_file(&p, file, answer->project, out);
+}
+
+// --- versions of which no file is offered ---
+
+// The versions of hidden files, sorted by key, each once.
+struct hidden_versions {
+	struct version *item;
+	bool *is_offered; // another file of it is
+	size_t count;
+	struct str stem; // of the last file, and where its version is; count: it is not hidden
+	size_t at;
+};
+
+static void hidden_versions_release(struct hidden_versions *h)
+{
+	for (size_t i = 0; i < h->count; i++)
+		version_release(&h->item[i]);
+	free(h->item);
+	free(h->is_offered);
+}
+
+static int order_versions(const void *a, const void *b)
+{
+	return version_cmp(a, b);
+}
+
+static bool is_before_version(const void *version, const void *key)
+{
+	return str_cmp(((const struct version *)version)->key, *(const struct str *)key) < 0;
+}
+
+static void add_hidden(struct hidden_versions *h, const char *filename, const char *project)
+{
+	struct err ignored = ERR_INIT;
+	struct filename name;
+	if (filename_parse_listed(str_from(filename), project, &name, &ignored) < 0)
+		return;
+	h->item[h->count++] = name.version;
+	name.version = (struct version){0};
+	filename_release(&name);
+}
+
+static void sort_hidden(struct hidden_versions *h)
+{
+	size_t kept = 0;
+	if (h->count)
+		qsort(h->item, h->count, sizeof(*h->item), order_versions);
+	for (size_t i = 0; i < h->count; i++)
+		if (kept && version_cmp(&h->item[kept - 1], &h->item[i]) == 0)
+			version_release(&h->item[i]);
+		else
+			h->item[kept++] = h->item[i];
+	h->count = h->at = kept;
+	h->is_offered = xcalloc(kept + 1, sizeof(*h->is_offered));
+}
+
+// count: it is none of them.
+static size_t find_hidden(const struct hidden_versions *h, struct str key)
+{
+	size_t at = lower_bound(&key, h->item, h->count, sizeof(*h->item), is_before_version);
+	return at < h->count && str_eq(h->item[at].key, key) ? at : h->count;
+}
+
+// "NAME-VERSION" of a wheel, which files of a release begin with; all of another name.
+static struct str stem_of(const char *filename)
+{
+	struct str name = str_from(filename);
+	const char *dash = filename_kind(name) == FILENAME_WHEEL ? memchr(name.ptr, '-', name.len) : NULL;
+	const char *end = dash ? strchr(dash + 1, '-') : NULL;
+	return end ? (struct str){name.ptr, (size_t)(end - name.ptr)} : name;
+}
+
+static void note_offered(struct hidden_versions *h, const char *filename, const char *project)
+{
+	struct str stem = stem_of(filename);
+	struct err ignored = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	if (!str_eq(stem, h->stem)) {
+		h->at = h->count;
+		h->stem = stem;
+		if (filename_parse_listed(str_from(filename), project, &name, &ignored) == 0)
+			h->at = find_hidden(h, name.version.key);
+	}
+	if (h->at < h->count)
+		h->is_offered[h->at] = true;
+}
+
+static bool is_version_hidden(const struct hidden_versions *h, const char *text)
+{
+	struct err ignored = ERR_INIT;
+	struct version version;
+	if (version_parse(str_from(text), &version, &ignored) < 0)
+		return false;
+	size_t at = find_hidden(h, version.key);
+	version_release(&version);
+	return at < h->count && !h->is_offered[at];
+}
+
+static void take_versions(const struct simplepage *listed, const char *project, struct upstream_offered *o)
+{
+	CLEANUP(hidden_versions_release)
+	struct hidden_versions h = {.item = xcalloc(listed->files - o->page.files, sizeof(*h.item))};
+	for (size_t i = 0; i < listed->files; i++)
+		if (o->hidden[i])
+			add_hidden(&h, listed->file[i].filename, project);
+	sort_hidden(&h);
+	for (size_t i = 0; i < o->page.files; i++)
+		note_offered(&h, o->file[i].filename, project);
+	o->version = xcalloc(listed->versions + 1, sizeof(*o->version));
+	o->page.version = o->version;
+	o->page.versions = 0;
+	for (size_t i = 0; i < listed->versions; i++)
+		if (!is_version_hidden(&h, listed->version[i]))
+			o->version[o->page.versions++] = listed->version[i];
+}
+
+// --- pages ---
+
+static void take_offered(const struct simplepage *listed, const char *project, struct upstream_offered *o)
+{
+	o->page = *listed;
+	o->page.files = 0;
+	o->page.file = o->file = xcalloc(listed->files, sizeof(*o->file));
+	for (size_t i = 0; i < listed->files; i++)
+		if (!o->hidden[i])
+			o->file[o->page.files++] = listed->file[i];
+	if (listed->versions)
+		take_versions(listed, project, o);
+}
+
+static void take_origin(const struct simplepage *listed, const uint8_t *origin, struct upstream_offered *o)
+{
+	size_t count = 0;
+	o->origin = xcalloc(listed->files + 1, sizeof(*o->origin));
+	for (size_t i = 0; i < listed->files; i++)
+		if (!o->hidden[i])
+			o->origin[count++] = origin[i];
+}
+
+void upstream_offer(const struct upstream_rules *r, struct upstream_answer *answer, struct upstream_offered *out)
+{
+	const struct simplepage *listed = answer->listed;
+	const struct upstreams *u = answer->of->upstreams;
+	CLEANUP(mem_free) struct offering_project *p = xcalloc(r->count, sizeof(*p));
+	size_t hidden = 0;
+	answer->rules = r;
+	answer->now = r->clock ? right_clock_now(r->clock) : clock_wall_seconds();
+	bool stands_still = r->clock && right_clock_is_doubted(r->clock, NULL);
+	for (size_t i = 0; i < r->count; i++)
+		offering_project_init(&p[i], &r->of[i], answer->project, answer->now);
+	out->hidden = xcalloc((listed ? listed->files : 0) + 1, sizeof(*out->hidden));
+	for (size_t i = 0; listed && i < listed->files; i++) {
+		struct offering o;
+		size_t row = answer->origin ? answer->origin[i] : answer->home;
+		judge_page_file(&p[u->index[row].upstream - u->item], &listed->file[i], answer->project, &o);
+		out->hidden[i] = !o.is_offered;
+		hidden += !o.is_offered;
+		if (o.next && !stands_still && (!answer->next || o.next < answer->next))
+			answer->next = o.next;
+	}
+	if (!hidden)
+		return;
+	take_offered(listed, answer->project, out);
+	if (answer->origin)
+		take_origin(listed, answer->origin, out);
+	answer->stale = &out->page;
+	answer->origin = out->origin;
+	answer->hidden = out->hidden;
+}
+
+void upstream_offered_release(struct upstream_offered *o)
+{
+	free(o->file);
+	free(o->version);
+	free(o->hidden);
+	free(o->origin);
+}
+
+// --- times ---
+
+static int compare_page_files(const void *a, const void *b)
+{
+	const struct simplepage_file *const *x = a, *const *y = b;
+	return strcmp((*x)->filename, (*y)->filename);
+}
+
+static bool has_same_bytes(const struct simplepage_file *a, const struct simplepage_file *b)
+{
+	return a->has_sha256 && b->has_sha256 && memcmp(a->sha256, b->sha256, SHA256_SIZE) == 0;
+}
+
+static void log_other_times(const struct upstream_row *row, const char *filename, size_t count)
+{
+	log_warn("%s: of %zu files of %s the upload time has changed since it was first told, for example of %s: "
+		 "the first one counts",
+		row->index->shown, count, row->project->name, filename);
+}
+
+static void log_future(const struct upstream_row *row, const struct simplepage *page, int64_t now)
+{
+	for (size_t i = 0; i < page->files; i++)
+		if (page->file[i].uploaded > now + 60) { // clocks differ by seconds
+			log_warn("%s: %s has an upload time that is yet to come: %s", row->index->shown,
+				page->file[i].filename, page->file[i].upload_time);
+			return;
+		}
+}
+
+void upstream_row_keep_times(const struct upstream_row *row, struct simplepage *page)
+{
+	const char *changed = NULL;
+	size_t count = 0;
+	log_future(row, page, row->asked);
+	if (!row->has_page || !row->page.files)
+		return;
+	CLEANUP(mem_free)
+	const struct simplepage_file **sorted = xreallocarray(NULL, row->page.files, sizeof(struct simplepage_file *));
+	for (size_t i = 0; i < row->page.files; i++)
+		sorted[i] = &row->page.file[i];
+	qsort(sorted, row->page.files, sizeof(*sorted), compare_page_files);
+	for (size_t i = 0; i < page->files; i++) {
+		struct simplepage_file *f = &page->file[i];
+		const struct simplepage_file *key = f,
+					     **found = bsearch(&key, sorted, row->page.files, sizeof(*sorted), compare_page_files);
+		if (!found || !has_same_bytes(*found, f) || (*found)->uploaded < OFFERING_OLDEST ||
+			(*found)->uploaded == f->uploaded)
+			continue;
+		if (f->uploaded && !count++)
+			changed = f->filename;
+		f->uploaded = (*found)->uploaded;
+		f->upload_time = arena_strdup(&page->text, (*found)->upload_time);
+	}
+	if (changed)
+		log_other_times(row, changed, count);
+}
+
+void upstream_row_note_seen(struct upstream_row *row, int64_t at)
+{
+	struct err e = ERR_INIT;
+	struct upstreams *u = row->project->upstreams;
+	if (row->has_page && atomic_load(&u->has_offers) && first_seen_fill(u->offers, row->index->upstream->name, &row->page, at, &e) < 0)
+		(row->is_dirty ? log_warn : log_debug)("%s", e.msg);
+}

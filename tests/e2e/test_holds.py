@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds, waivers and a doubted clock: in effect within a second in a running server, in the log of changes, with an end."""
+import json
+import shutil
+import sys
+import time
+
+import pytest
+
+import clients
+import faults
+import merging
+import serving
+import storelib
+from test_cooling import DAY, SOON, stamp, ways
+
+EFFECT_S = 1.5  # a second, and what a busy machine takes
+
+
+@pytest.fixture(name="wheels")
+def wheels_fixture(tmp_path, index):
+    """Of six: 1.0, old; 2.0, a month old; 3.0, a day old. Of seven: 1.0, a day old."""
+    made = {}
+    for project, version, age in (("six", "1.0", 2000), ("six", "2.0", 30), ("six", "3.0", 1), ("seven", "1.0", 1)):
+        wheel = storelib.make_wheel(tmp_path / "theirs", project, version)
+        index.add(project, wheel, upload_time=stamp(-age * DAY))
+        made[project, version] = wheel
+    return made
+
+
+class Place:
+    """A server, and commands with its configuration."""
+
+    def __init__(self, serve, index, **keys):
+        self.server = serve(None, config=merging.config(index, **keys) + "[server]\ncontact = sec@example.org\n")
+        self.index = index
+
+    def run(self, *words):
+        return serving.run(*words, "--config", self.server.config_path, "--catalog", self.server.catalog)
+
+    def did(self, *words):
+        done = self.run(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def refused(self, *words):
+        done = self.run(*words)
+        assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+        return done.stderr
+
+    def versions(self, project="six"):
+        return [name.split("-")[1] for name in merging.names(self.server, project)]
+
+    def shows(self, *versions, project="six"):
+        serving.wait_for(lambda: self.versions(project) == list(versions), EFFECT_S, f"{project} {versions}")
+
+    def log(self):
+        lines = self.server.catalog.with_name("catalog.db.audit").read_text().splitlines()
+        return [(one["action"], one.get("project"), one.get("reason")) for one in map(json.loads, lines)]
+
+
+def test_hold_hides_what_came_after_it_until_its_end(serve, index, wheels):
+    place = Place(serve, index)
+    assert place.versions() == ["1.0", "2.0", "3.0"] and 403 not in ways(place.server, wheels["six", "3.0"])
+    merging.wait_until_kept(place.server, wheels["six", "3.0"].name, f"{wheels['six', '3.0'].name}.metadata")
+    after = stamp(-40 * DAY)[:19] + "Z"
+    said = place.did("hold", "--after", after, "--reason", "a worm goes round")
+    first = said.split(":")[0]
+    place.shows("1.0")
+    assert place.versions("seven") == [] and ways(place.server, wheels["six", "3.0"]) == {403}
+    reply = place.server.get(merging.url_of("six", wheels["six", "3.0"].name))
+    assert json.loads(reply.body)["detail"] == f"held since {after}: a worm goes round ({first}); ask sec@example.org"
+    second = place.did("hold", "--after", "10d", "--upstream", "upstream", "--reason", "another").split(":")[0]
+    time.sleep(1)
+    assert place.versions() == ["1.0"]  # the earliest time counts
+    listed = json.loads(place.did("holds", "--json"))
+    assert [one["id"] for one in listed["holds"]] == [first, second] and listed["holds"][0]["after"] == after
+    assert f"uploaded after {after}" in place.did("holds")
+    merging.wait_until_noted(place.server, "six")
+    rules = json.loads(place.server.get("/?format=json").body)["upstream"]["rules"]
+    assert [one["id"] for one in rules] == [first, second]
+    assert f"held: files of upstreams since {after}: a worm goes round" in place.server.get("/?format=html").body.decode()
+    metrics = place.server.get("/-/metrics").body.decode()
+    assert "\nwheelcache_holds 2\n" in metrics and "\nwheelcache_waivers 0\n" in metrics
+    assert json.loads(place.server.get("/-/project/six?format=json").body)["upstream"]["hidden"] == 2
+    assert "2 of its files are not offered" in place.server.get("/-/project/six?format=html").body.decode()
+    place.did("hold", "--end", first)
+    place.shows("1.0", "2.0")
+    place.did("hold", "--end", second)
+    place.shows("1.0", "2.0", "3.0")
+    assert place.did("holds") == "no holds, no waivers\n"
+    assert [action for action, _, _ in place.log()] == ["hold", "hold", "hold end", "hold end"]
+    assert "a worm goes round" in place.log()[0][2]
+    assert place.run("hold", "--end", first).returncode == 1
+
+
+def test_waiver_lets_one_version_in_until_its_end(serve, index, wheels):
+    place = Place(serve, index, cooldown="7d")
+    assert place.versions() == ["1.0", "2.0"] and place.versions("seven") == []
+    place.did("waive", "Six==3", "--until", "1h", "--reason", "fixes CVE-2026-1")
+    place.shows("1.0", "2.0", "3.0")
+    assert place.versions("seven") == [] and ways(place.server, wheels["six", "3.0"]) == {200, 206}
+    place.did("hold", "--after", "2000-01-01", "--reason", "x")
+    place.shows("3.0")
+    place.did("waive", "six==3.0.0", "--end")
+    place.shows()
+    assert place.run("waive", "six", "--end").returncode == 1
+    assert [(action, project) for action, project, _ in place.log()] == [
+        ("waive", "six"), ("hold", None), ("waive end", "six")]
+
+
+def test_waiver_ends_by_itself_in_the_log_too(serve, index, wheels):
+    place = Place(serve, index, cooldown="7d")
+    place.did("waive", "seven", "--until", "4s", "--reason", "now")
+    due = time.time() + 4
+    place.shows("1.0", project="seven")
+    assert 403 not in ways(place.server, wheels["seven", "1.0"], "seven")  # it is kept, and in memory
+    serving.wait_for(lambda: place.versions("seven") == [], due + 2 - time.time(), "its end")
+    assert ways(place.server, wheels["seven", "1.0"], "seven") == {403}
+    serving.wait_for(lambda: ("waive end", "seven") in [line[:2] for line in place.log()], SOON, "the line")
+    assert json.loads(place.did("holds", "--json")) == {"holds": [], "waivers": []}
+
+
+def test_what_is_refused(serve, index, wheels):
+    place = Place(serve, index)
+    assert "--until TIME is missing" in place.refused("waive", "six", "--reason", "x")
+    assert "--reason TEXT is missing" in place.refused("waive", "six", "--until", "3d")
+    assert "is over" in place.refused("waive", "six", "--until", "2020-01-01", "--reason", "x")
+    assert "is no time" in place.refused("waive", "six", "--until", "soon", "--reason", "x")
+    assert "is no version" in place.refused("waive", "six==x y", "--until", "3d", "--reason", "x")
+    assert "is no PROJECT" in place.refused("waive", "a b", "--until", "3d", "--reason", "x")
+    assert "give --after" in place.refused("hold", "--reason", "x")
+    assert "--reason TEXT is missing" in place.refused("hold", "--after", "1d")
+    assert "--after: " in place.refused("hold", "--after", "soon", "--reason", "x")
+    assert "there is no upstream" in place.refused("hold", "--after", "1d", "--reason", "x", "--upstream", "upstrem")
+    assert place.did("holds") == "no holds, no waivers\n"
+
+
+def test_hold_judges_a_file_without_a_time_by_when_it_was_seen(serve, index, tmp_path):
+    """Also under cooldown-unknown = allow."""
+    wheel = storelib.make_wheel(tmp_path / "theirs", "six", "1.0")
+    index.add("six", wheel, upload_time=None)
+    place = Place(serve, index, cooldown="7d", cooldown_unknown="allow")
+    assert place.versions() == ["1.0"]
+    time.sleep(1.1)
+    later = place.did("hold", "--after", stamp(0)[:19] + "Z", "--reason", "x").split(":")[0]
+    time.sleep(1)
+    assert place.versions() == ["1.0"]
+    place.did("hold", "--end", later)
+    place.did("hold", "--after", stamp(-60)[:19] + "Z", "--reason", "x")
+    place.shows()
+
+
+def test_clock_that_jumps_is_doubted_until_the_operator_says_otherwise(serve, index, wheels, tmp_path, monkeypatch):
+    set_clock = faults.preload("wall", tmp_path, monkeypatch)
+    place = Place(serve, index, cooldown="7d")
+    assert place.versions() == ["1.0", "2.0"]
+    set_clock(str(13 * DAY // 2))
+    serving.wait_for(lambda: "the clock was set ahead by" in place.server.errors(), SOON, "the report")
+    assert place.versions() == ["1.0", "2.0"] and ways(place.server, wheels["six", "3.0"]) == {403}
+    health = json.loads(place.server.get("/-/health").body)
+    assert health["status"] == "degraded" and "the clock was set ahead" in health["clock"]
+    doubt = place.server.catalog.with_name("catalog.db.offers") / "clock-doubt"
+    serving.wait_for(doubt.exists, SOON, "the doubt in the state")
+    doctor = place.run("doctor")
+    assert doctor.returncode == 1 and "the clock was set ahead by" in doctor.stdout and "--clock-is-right" in doctor.stdout
+    assert "is right\n" in place.did("doctor", "--clock-is-right")
+    place.shows("1.0", "2.0", "3.0")
+    assert "clock" not in json.loads(place.server.get("/-/health").body)
+    assert "clock is right" in [action for action, _, _ in place.log()]
+    set_clock("0")  # back: what was offered stays
+    serving.wait_for(lambda: "the clock was set back by" in place.server.errors(), SOON, "the report")
+    time.sleep(1)
+    assert place.versions() == ["1.0", "2.0", "3.0"] and ways(place.server, wheels["six", "3.0"]) == {200, 206}
+
+
+def test_restart_with_an_older_clock_takes_nothing_back(serve, index, wheels, tmp_path, monkeypatch):
+    set_clock = faults.preload("wall", tmp_path, monkeypatch)
+    set_clock(str(30 * DAY))
+    state = tmp_path / "state"
+    config = merging.config(index, cooldown="7d")
+    server = serve(None, config=config, state=state)
+    assert len(merging.names(server, "six")) == 3
+    server.stop()
+    set_clock("0")
+    server = serve(None, config=config, state=state)
+    assert len(merging.names(server, "six")) == 3
+    server.stop()
+    set_clock(str(500 * DAY))
+    server = serve(None, config=config, state=state)
+    storelib_wheel = storelib.make_wheel(tmp_path / "theirs", "eight", "1.0")
+    index.add("eight", storelib_wheel, upload_time=stamp(29 * DAY))
+    assert merging.names(server, "eight") == [] and "a server ran last at" in server.get("/-/health").body.decode()
+
+
+@pytest.mark.parametrize("name", ["pip==26.3", "pip==22.0.4", "uv==0.13.9"])
+def test_client_installs_what_it_should(serve, index, wheels, client, tmp_path, name):
+    """Through cooling, a waiver and a hold. One that names the file by URL is told the reason."""
+    place = Place(serve, index, cooldown="7d")
+    url, number = f"{place.server.url}/simple/", iter(range(9))
+
+    def install(*wanted, code=0):
+        target = tmp_path / f"target-{next(number)}"
+        if name.startswith("uv"):
+            done = client(name).run("uv", "pip", "install", "--no-cache", "--python", sys.executable, "--index-url", url,
+                                    "--target", target, *wanted, code=code)
+        else:
+            done = client(name).pip("install", *clients.pip_index(url), "--target", target, *wanted, code=code)
+        versions = [one.name.removesuffix(".dist-info").split("-")[1] for one in target.rglob("*.dist-info")] if code == 0 else []
+        return versions, done.stdout + done.stderr
+
+    assert install("six")[0] == ["2.0"]
+    wheel = wheels["six", "3.0"]
+    link = f"six @ {place.server.url}{merging.url_of('six', wheel.name)}#sha256={wheel.sha256}"
+    install("six==3.0", code=1)
+    assert "cooling until" in install(link, code=2 if name.startswith("uv") else 1)[1]
+    place.did("waive", "six==3.0", "--until", "1h", "--reason", "urgent")
+    place.shows("1.0", "2.0", "3.0")
+    assert install("six")[0] == ["3.0"] and install(link)[0] == ["3.0"]
+    place.did("waive", "six==3.0", "--end")
+    place.did("hold", "--after", "40d", "--reason", "a worm goes round")
+    place.shows("1.0")
+    assert install("six")[0] == ["1.0"]
+    assert "a worm goes round" in install(link, code=2 if name.startswith("uv") else 1)[1]
+
+
+def test_pruned_file_is_no_redirect_to_a_hidden_one(serve, index, tmp_path, wheels):
+    """Ours was the same as upstream's, and is purged: under a hold its URL has the reason, and no Location."""
+    platform, store = "debian-12-x86_64", tmp_path / "store"
+    ours = store / platform / wheels["six", "2.0"].name
+    ours.parent.mkdir(parents=True)
+    shutil.copy(wheels["six", "2.0"].path, ours)
+    config = (f"[store]\npath = {store}\n" + merging.config(index) +
+              "[prune]\nredirect = superseded\nclients-have-upstream = yes\nmin-age = 0\nupstream-min-age = 0\n"
+              "max-files = 100%\nmax-bytes = 100%\n")
+    server = serve(None, "--rescan", "0", config=config)
+
+    def run(*words):
+        done = serving.run(*words, "--config", server.config_path, "--catalog", server.catalog)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+    run("prune", "plan", "--quiet", "--output", tmp_path / "plan.json")
+    assert "1 file pruned" in run("prune", "apply", tmp_path / "plan.json")
+    run("prune", "purge", "--grace", "0")
+    url = f"/files/{platform}/six/{ours.name}"
+    serving.wait_for(lambda: server.get(url).status == 302, SOON, "the redirect")
+    hold = run("hold", "--after", "40d", "--reason", "a worm").split(":")[0]
+    for path in (url, f"{url}.metadata"):
+        serving.wait_for(lambda: server.get(path).status == 403, 2, "the hold")
+        reply = server.get(path)
+        assert reply["Location"] is None and "held since" in json.loads(reply.body)["detail"]
+    run("hold", "--end", hold)
+    serving.wait_for(lambda: server.get(url).status == 302, 2, "its end")
+
+
+def test_hold_keeps_what_prune_would_take(serve, index, tmp_path, wheels):
+    """What is hidden covers nothing: the plan keeps ours."""
+    platform, store = "debian-12-x86_64", tmp_path / "store"
+    ours = store / platform / wheels["six", "2.0"].name
+    ours.parent.mkdir(parents=True)
+    shutil.copy(wheels["six", "2.0"].path, ours)
+    config = tmp_path / "wheelcache.conf"
+    config.write_text(f"[store]\npath = {store}\n[catalog]\npath = {tmp_path}/catalog.db\n" + merging.config(index, cooldown="40d") +
+                      "[prune]\nclients-have-upstream = yes\nmin-age = 0\nupstream-min-age = 0\nmax-files = 100%\nmax-bytes = 100%\n")
+
+    def verdict():
+        done = serving.run("prune", "plan", "--json", "--output", tmp_path / "plan.json", "--config", config)
+        assert done.returncode == 0, done.stderr
+        (file,) = json.loads((tmp_path / "plan.json").read_text())["files"]
+        assert file["filename"] == ours.name, file
+        return file.get("why") or file["verdict"]
+    assert serving.run("index", "--quiet", "--config", config).returncode == 0
+    assert verdict() == "not-covered"
+    config.write_text(config.read_text().replace("cooldown = 40d", "cooldown = 7d"))
+    assert verdict() == "duplicate"
+    assert serving.run("hold", "--after", "40d", "--reason", "x", "--config", config).returncode == 0
+    assert verdict() == "not-covered"
