@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/timex.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/limits.h"
@@ -56,11 +55,10 @@ void doctor_offers(struct doctor_report *r, const struct config *c, const char *
 
 void doctor_date(struct doctor_report *r, const char *other, const char *date)
 {
-	struct tm tm = {0};
-	const char *end = strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
-	if (!end || *end)
+	int64_t there;
+	if (!clock_read_http(date, &there))
 		return;
-	int64_t off = clock_wall_seconds() - (int64_t)timegm(&tm);
+	int64_t off = clock_wall_seconds() - there;
 	int64_t far = off < 0 ? -off : off;
 	if (far <= DOCTOR_DRIFT)
 		doctor_fine(r, "clock", "this machine and %s have the same time", other);

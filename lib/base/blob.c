@@ -26,6 +26,8 @@ struct blob {
 	bool mapped, is_own; // is_own: of a file that nobody else has
 	int fd;              // of a file that blob_file() finds; -1: none
 	struct blob *next;   // of them
+	void (*at_end)(void *ctx); // NULL: nothing
+	void *ctx;
 };
 
 static struct {
@@ -109,6 +111,12 @@ struct blob *blob_map_own(int fd, size_t size, struct err *e)
 	return b;
 }
 
+void blob_at_end(struct blob *b, void (*fn)(void *ctx), void *ctx)
+{
+	b->at_end = fn;
+	b->ctx = ctx;
+}
+
 void blob_prefetch(const struct blob *b)
 {
 	if (!b->mapped || madvise(b->data, b->size < PREFETCH ? b->size : PREFETCH, MADV_POPULATE_READ) < 0)
@@ -133,6 +141,8 @@ void blob_unref(struct blob *b)
 		munmap(b->data, b->size);
 	else
 		free(b->data);
+	if (b->at_end)
+		b->at_end(b->ctx);
 	free(b);
 }
 

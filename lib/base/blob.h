@@ -22,6 +22,8 @@ struct blob *blob_from_buf(struct buf *b);
 struct blob *blob_map(int fd, size_t size, struct err *e) MUST_CHECK;
 // The same for a file that has no name, and that only this blob has.
 struct blob *blob_map_own(int fd, size_t size, struct err *e) MUST_CHECK;
+// Calls fn when the blob ends. Once for a blob, before another thread has it.
+void blob_at_end(struct blob *b, void (*fn)(void *ctx), void *ctx);
 // The descriptor of the mapped file that the bytes are of, if it has at least BLOB_SEND_LEAST, and their place in it, for
 // sendfile(2). Open as long as the caller has a reference to the blob. -1: LIMIT_FILES_SENT other files are open, or no
 // descriptor was free, or the bytes are of no such file.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/format/base64.h"
 
-static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+static const char digits_of[][65] = {
+	[BASE64_PLAIN] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+	[BASE64_URL] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+};
 
 static int digit_value(char c, enum base64_form form)
 {
@@ -49,15 +52,19 @@ bool base64_decode(struct str text, enum base64_form form, uint8_t *out)
 	return bits == 0;
 }
 
-void base64_encode_url(const uint8_t *bytes, size_t len, struct buf *out)
+void base64_encode(const uint8_t *bytes, size_t len, enum base64_form form, struct buf *out)
 {
+	const char *digits = digits_of[form];
+
 	uint32_t bits = 0;
 	unsigned have = 0;
 	for (size_t i = 0; i < len; i++) {
 		bits = (bits << 8 | bytes[i]) & 0xffff;
 		for (have += 8; have >= 6; have -= 6)
-			buf_putc(out, url_digits[bits >> (have - 6) & 63]);
+			buf_putc(out, digits[bits >> (have - 6) & 63]);
 	}
 	if (have)
-		buf_putc(out, url_digits[bits << (6 - have) & 63]);
+		buf_putc(out, digits[bits << (6 - have) & 63]);
+	if (form == BASE64_PLAIN)
+		buf_puts(out, &"=="[2 - (3 - len % 3) % 3]);
 }

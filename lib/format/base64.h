@@ -17,5 +17,5 @@ enum base64_form {
 size_t base64_size(struct str text);
 // Writes base64_size(text) bytes to out. False if the text is malformed; out may then have been written.
 bool base64_decode(struct str text, enum base64_form form, uint8_t *out) MUST_CHECK;
-// Adds the bytes to out in the form BASE64_URL.
-void base64_encode_url(const uint8_t *bytes, size_t len, struct buf *out);
+// Adds the bytes to out.
+void base64_encode(const uint8_t *bytes, size_t len, enum base64_form form, struct buf *out);

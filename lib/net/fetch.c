@@ -37,7 +37,10 @@ static struct {
 static const char *const curl_names[] = {CURL_FUNCTIONS(LIBRARY_NAME)};
 static struct library curl_library = LIBRARY(CURL_FILE, curl_names, libcurl);
 
-enum { READ_BYTES = 128 << 10 }; // read from a socket at once; libcurl's default is 16 KB
+enum {
+	READ_BYTES = 128 << 10, // read from a socket at once; libcurl's default is 16 KB
+	ASKED_FROM = 1 << 20,   // bytes of a body that is sent only when the server wants it
+};
 
 const char *const fetch_failure_name[FETCH_FAILURE_COUNT] = {
 	[FETCH_WHOLE] = "whole",
@@ -448,6 +451,81 @@ int fetch_post_body(struct fetch *f, const char *url, const char *const *headers
 	libcurl.curl_easy_setopt(f->curl, CURLOPT_POSTFIELDS, body.len ? body.ptr : "");
 	libcurl.curl_easy_setopt(f->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
 	return perform_request(f, url, headers, NULL, out, e);
+}
+
+// --- a request of any method ---
+
+struct call_in_progress {
+	const struct fetch_call *call;
+	struct fetch_answer *answer;
+	uint64_t sent;
+};
+
+static size_t read_call_body(char *out, size_t one, size_t count, void *ctx)
+{
+	struct err ignored = ERR_INIT;
+	struct call_in_progress *now = ctx;
+	const struct fetch_call *call = now->call;
+	uint64_t left = call->size - now->sent;
+	size_t len = one * count < left ? one * count : (size_t)left;
+	if (len && byte_source_read(call->body, call->offset + now->sent, out, len, &ignored) < 0)
+		return CURL_READFUNC_ABORT;
+	now->sent += len;
+	return len;
+}
+
+static int seek_call_body(void *ctx, curl_off_t offset, int origin)
+{
+	struct call_in_progress *now = ctx;
+	if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > now->call->size)
+		return CURL_SEEKFUNC_FAIL;
+	now->sent = (uint64_t)offset;
+	return CURL_SEEKFUNC_OK;
+}
+
+static size_t take_call_body(char *bytes, size_t one, size_t len, void *ctx)
+{
+	const unsigned refusals = 300;
+	struct call_in_progress *now = ctx;
+	if (!now->call->on_body || now->answer->status >= refusals)
+		return add_body(bytes, one, len, now->answer);
+	return now->call->on_body(now->call->ctx, (struct str){bytes, one * len}) ? one * len : 0;
+}
+
+static bool set_call(CURL *c, struct call_in_progress *now)
+{
+	const struct fetch_call *call = now->call;
+	bool is_head = strcmp(call->method, "HEAD") == 0;
+	bool ok = libcurl.curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, call->method) == CURLE_OK;
+	if (call->body || call->method[0] == 'P') {
+		libcurl.curl_easy_setopt(c, CURLOPT_UPLOAD, 1L);
+		libcurl.curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, (curl_off_t)call->size);
+		// libcurl asks first whether the body is wanted, which is worth a wait only of a large one. It could be told not to
+		// by a header without a value, which 7.88 would sign.
+		libcurl.curl_easy_setopt(c, CURLOPT_EXPECT_100_TIMEOUT_MS, call->size < ASKED_FROM ? 1L : 1000L);
+		libcurl.curl_easy_setopt(c, CURLOPT_READFUNCTION, read_call_body);
+		libcurl.curl_easy_setopt(c, CURLOPT_READDATA, now);
+		libcurl.curl_easy_setopt(c, CURLOPT_SEEKFUNCTION, seek_call_body);
+		libcurl.curl_easy_setopt(c, CURLOPT_SEEKDATA, now);
+	}
+	libcurl.curl_easy_setopt(c, CURLOPT_NOBODY, is_head ? 1L : 0L);
+	libcurl.curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_call_body);
+	libcurl.curl_easy_setopt(c, CURLOPT_WRITEDATA, now);
+	libcurl.curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
+	libcurl.curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)call->total_ms);
+	libcurl.curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	return ok && (!call->sign || (libcurl.curl_easy_setopt(c, CURLOPT_AWS_SIGV4, call->sign) == CURLE_OK &&
+					     set_password(c, call->user, call->password)));
+}
+
+int fetch_call(struct fetch *f, const struct fetch_call *call, struct fetch_answer *out, struct err *e)
+{
+	struct call_in_progress now = {call, out, 0};
+	if (prepare_request(f, call->url, out, e) < 0)
+		return -1;
+	if (!set_call(f->curl, &now))
+		return err_set(e, ERR_USAGE, "%s: this libcurl cannot sign requests", call->url);
+	return perform_request(f, call->url, call->headers, NULL, out, e);
 }
 
 // --- URLs ---

@@ -10,6 +10,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
+#include "lib/os/byte-source.h"
 
 // How a request can end.
 enum fetch_failure {
@@ -99,6 +100,24 @@ int fetch_post(struct fetch *f, const char *url, const char *const *headers, con
 // requests that the server may process again.
 int fetch_post_body(struct fetch *f, const char *url, const char *const *headers, struct str body,
 	struct fetch_answer *out, struct err *e) MUST_CHECK;
+
+// A request of any method, for an object store.
+struct fetch_call {
+	const char *method; // "HEAD", "PUT", …
+	const char *url;
+	const char *const *headers;    // lines "Name: value" with NULL at the end; each has a value, and all are signed
+	const struct byte_source *body; // NULL: none, unless the method is PUT or POST, which have then an empty one
+	uint64_t offset, size;          // the part of it that is sent; each try of libcurl's sends it from the beginning
+	// AWS's Signature Version 4 ("aws:amz:REGION:SERVICE") by these keys. libcurl 7.88 signs the body as if it were empty:
+	// a header x-amz-content-sha256 says what it is. It neither sorts a query nor gives keys a "=": the caller does, and
+	// encodes all of the path but A-Z a-z 0-9 - . _ ~ and "/". NULL: not signed.
+	const char *sign, *user, *password;
+	int64_t total_ms; // time limit; 0: none but the one for a stall
+	// Called with each piece of the body of a status below 300; false ends the request. NULL: the answer collects it.
+	bool (*on_body)(void *ctx, struct str piece);
+	void *ctx;
+};
+int fetch_call(struct fetch *f, const struct fetch_call *call, struct fetch_answer *out, struct err *e) MUST_CHECK;
 
 // The parts of a URL as libcurl sees them. They are owned; fetch_url_release frees them.
 struct fetch_url {

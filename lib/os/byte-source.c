@@ -15,6 +15,11 @@ struct byte_source byte_source_file(int fd, uint64_t size)
 	return (struct byte_source){.memory = NULL, .fd = fd, .size = size};
 }
 
+struct byte_source byte_source_function(byte_source_fn *read, void *ctx, uint64_t size)
+{
+	return (struct byte_source){.fd = -1, .size = size, .read = read, .ctx = ctx};
+}
+
 static int read_from_file(const struct byte_source *s, uint64_t offset, char *out, size_t len, struct err *e)
 {
 	while (len) {
@@ -36,6 +41,8 @@ int byte_source_read(const struct byte_source *s, uint64_t offset, void *out, si
 {
 	if (offset > s->size || len > s->size - offset)
 		return err_set(e, ERR_INVALID, "truncated: bytes end at %llu", (unsigned long long)s->size);
+	if (s->read)
+		return s->read(s->ctx, offset, out, len, e);
 	if (!s->memory)
 		return read_from_file(s, offset, out, len, e);
 	if (len)

@@ -77,6 +77,16 @@ bool clock_read_end(const char *text, int64_t *seconds)
 	return clock_read(last, seconds);
 }
 
+bool clock_read_http(const char *text, int64_t *seconds)
+{
+	struct tm tm = {0};
+	const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	if (!end || *end)
+		return false;
+	*seconds = (int64_t)timegm(&tm);
+	return true;
+}
+
 long clock_seconds(void)
 {
 	struct timespec t;

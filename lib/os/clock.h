@@ -19,6 +19,9 @@ void clock_write(int64_t seconds, char out[CLOCK_TEXT]);
 bool clock_read(const char *text, int64_t *seconds);
 // The same, and reads a date, "2026-01-02", as the last second of that day (UTC).
 bool clock_read_end(const char *text, int64_t *seconds);
+// Reads a date of HTTP, "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, section 5.6.7). Returns false, with *seconds unchanged,
+// for anything else.
+bool clock_read_http(const char *text, int64_t *seconds);
 // The monotonic clock in seconds; never 0.
 long clock_seconds(void);
 // The monotonic clock in milliseconds.

@@ -30,6 +30,7 @@ enum {
 struct output {
 	char text[OUTPUT_KEPT];
 	size_t len;
+	struct buf *whole; // gets all of it instead; NULL: nobody wants it
 };
 
 // --- words ---
@@ -127,6 +128,10 @@ static const char **merge_environment(const char *const *variables)
 
 static void append_output(struct output *out, const char *bytes, size_t len)
 {
+	if (out->whole) {
+		buf_add(out->whole, bytes, len);
+		return;
+	}
 	size_t over = out->len + len > OUTPUT_KEPT ? out->len + len - OUTPUT_KEPT : 0;
 	memmove(out->text, out->text + over, out->len - over);
 	out->len -= over;
@@ -160,7 +165,7 @@ static struct str as_one_line(struct output *out)
 
 // --- the process ---
 
-static int spawn(char **words, const char *const *variables, int output, pid_t *pid)
+static int spawn(char **words, const char *const *variables, int output, bool takes_errors, pid_t *pid)
 {
 	static const char *const none[] = {NULL};
 	CLEANUP(mem_free) const char **environment = merge_environment(variables ? variables : none);
@@ -173,7 +178,8 @@ static int spawn(char **words, const char *const *variables, int output, pid_t *
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+	if (takes_errors)
+		posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setsigmask(&attr, &empty);
@@ -227,18 +233,17 @@ static int report_status(const char *name, int status, struct str last_output, s
 	return 0;
 }
 
-int hook_run(const char *command, const struct hook_value *values, size_t count, const char *const *variables,
-	const _Atomic int64_t *end_ms, struct err *e)
+static int run_words(char **words, const char *const *variables, const _Atomic int64_t *end_ms, struct buf *whole,
+	struct err *e)
 {
-	CLEANUP(hook_free_words) char **words = hook_words(command, values, count);
 	CLEANUP(mem_close) int from = -1;
-	struct output out = {.len = 0};
+	struct output out = {.whole = whole};
 	int pipe_fds[2], status = 0;
 	pid_t pid;
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return err_errno(e, ERR_IO, "pipe");
 	from = pipe_fds[0];
-	errno = spawn(words, variables, pipe_fds[1], &pid);
+	errno = spawn(words, variables, pipe_fds[1], !whole, &pid);
 	close(pipe_fds[1]);
 	if (errno)
 		return err_errno(e, ERR_IO, "cannot run %s", words[0]);
@@ -248,6 +253,21 @@ int hook_run(const char *command, const struct hook_value *values, size_t count,
 	struct str last_output = as_one_line(&out);
 	return err_set(e, ERR_IO, "%s did not end in time and was ended%s" STR_FMT, words[0],
 		last_output.len ? ": " : "", STR_ARG(last_output));
+}
+
+int hook_run(const char *command, const struct hook_value *values, size_t count, const char *const *variables,
+	const _Atomic int64_t *end_ms, struct err *e)
+{
+	CLEANUP(hook_free_words) char **words = hook_words(command, values, count);
+	return run_words(words, variables, end_ms, NULL, e);
+}
+
+int hook_read(const char *command, const _Atomic int64_t *end_ms, struct buf *out, struct err *e)
+{
+	CLEANUP(hook_free_words) char **words = hook_words(command, NULL, 0);
+	if (run_words(words, NULL, end_ms, out, e) < 0)
+		return -1;
+	return out->failed ? err_set(e, ERR_LIMIT, "%s prints more than %zu bytes", words[0], out->cap) : 0;
 }
 
 // --- on-change ---

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/buf.h"
 #include "lib/base/err.h"
 
 struct hook_value {
@@ -31,6 +32,9 @@ void hook_free_words(char ***words); // for CLEANUP; NULL is fine
 // message has the end of the command's output.
 int hook_run(const char *command, const struct hook_value *values, size_t count, const char *const *variables,
 	const _Atomic int64_t *end_ms, struct err *e) MUST_CHECK;
+// The same for a command whose standard output the caller wants, in out; it is in no message, and what is too long for out
+// fails it. Its standard error is ours.
+int hook_read(const char *command, const _Atomic int64_t *end_ms, struct buf *out, struct err *e) MUST_CHECK;
 
 // --- on-change ---
 

@@ -576,7 +576,7 @@ static int make_secret(struct token *t, struct buf *secret, struct err *e)
 	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		return err_errno(e, ERR_IO, "no random bytes");
 	buf_puts(secret, "wc_");
-	base64_encode_url(random, sizeof(random), secret);
+	base64_encode(random, sizeof(random), BASE64_URL, secret);
 	explicit_bzero(random, sizeof(random));
 	digest_sha256(str_slice(buf_view(secret), begin, secret->len), t->sha256);
 	hex_encode(t->sha256, SHA256_SIZE, hex);

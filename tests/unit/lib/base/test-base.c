@@ -111,9 +111,8 @@ static void test_base64(void **state UNUSED)
 		assert_memory_equal(out, table[i].bytes, strlen(table[i].bytes));
 		CLEANUP(buf_release) struct buf again;
 		buf_init(&again, 16);
-		base64_encode_url(out, strlen(table[i].bytes), &again);
-		if (table[i].form == BASE64_URL)
-			assert_string_equal(again.data, table[i].text);
+		base64_encode(out, strlen(table[i].bytes), table[i].form, &again);
+		assert_string_equal(again.data, table[i].text);
 	}
 }
 

@@ -75,7 +75,7 @@ static void add_row(struct buf *record, const char *name, const char *content)
 	uint8_t sha256[SHA256_SIZE];
 	digest_sha256(str_from(content), sha256);
 	buf_printf(record, "%s,sha256=", name);
-	base64_encode_url(sha256, sizeof(sha256), record);
+	base64_encode(sha256, sizeof(sha256), BASE64_URL, record);
 	buf_printf(record, ",%zu\n", strlen(content));
 }
 
