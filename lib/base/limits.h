@@ -154,6 +154,10 @@ enum {
 	LIMIT_REASON = 1 << 10,              // the reason that a sidecar gives
 	LIMIT_ANSWER_HEADERS = 64 << 10,     // headers of another server's response
 	LIMIT_ANSWER = 64 << 10,             // body of another server's response to an upload
+	LIMIT_S3_TRIES = 8,                  // number of times that a request to a bucket is sent,
+	LIMIT_S3_KEY = 1024,                 // a key of a bucket,
+	LIMIT_S3_ETAG = 128,                 // the ETag of an object,
+	LIMIT_S3_PAGE = 8 << 20,             // and a page of a listing, which has up to 1,000 keys
 	LIMIT_CLIENT_ROOT = 64 << 20,        // the list of projects of a server, where doctor asks for it,
 	LIMIT_CLIENT_PAGE = 32 << 20,        // a page of a project that push and doctor read,
 	LIMIT_CLIENT_VALUES = 1 << 20,       // and number of JSON values in it

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A place: a tree of folders and files that the store, or a part of it, lies in. Nobody outside of lib/place sees what a
-// place is made of. place-posix.h is the tree on a disk, on AFS and on NFS; place-ops.h says what another kind provides.
+// place is made of. place-posix.h is the tree on a disk, on AFS and on NFS, place-s3.h a bucket; place-ops.h says what another
+// kind provides. A place may have no folders of its own: there each path is one, and is listed where a file is below it.
 //
 // Paths are below the place, with "/" between names; "" is its top. A handle of a folder or file is open: it means what it
 // was opened for, whatever has the name later. So what was compared is what is read. A version tells whether a file's bytes
@@ -88,7 +89,7 @@ void place_unlock(struct place_lock **lock); // for CLEANUP; NULL is fine
 struct place_folder *place_open_folder(const struct place *p, const char *path, struct err *e) MUST_CHECK;
 // The same with a folder of an open one. ERR_DENIED: also a link that leads out of that one.
 struct place_folder *place_enter(struct place_folder *f, const char *name, struct err *e) MUST_CHECK;
-// 1: made, durably; 0: something has the name.
+// 1: made, durably; 0: something has the name, or nothing needs to be made.
 int place_make_folder(struct place_folder *f, const char *name, struct err *e) MUST_CHECK;
 // Removes an empty folder.
 int place_remove_folder(struct place_folder *f, const char *name, struct err *e) MUST_CHECK;

@@ -9,7 +9,7 @@
 #include "lib/base/log.h"
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
-#include "lib/place/place-posix.h"
+#include "lib/place/place-address.h"
 
 enum { CHANGE_TRIES = 50 };
 
@@ -42,7 +42,7 @@ static struct place_folder *open_below(struct place *p, const char *folder, cons
 
 struct place_folder *record_folder(const char *folder, const char *below, bool make, struct err *e)
 {
-	return open_below(place_posix_new(folder, folder, PLACE_POSIX_OURS), folder, below, make, e);
+	return open_below(place_at(folder, folder, PLACE_POSIX_OURS), folder, below, make, e);
 }
 
 struct place_folder *record_secret_folder(const char *folder, const char *below, bool make, struct err *e)

@@ -23,7 +23,8 @@ FOLDERS = """
 lib/base
 lib/os
 lib/format
-lib/net lib/domain/text lib/readme lib/place
+lib/net lib/domain/text lib/readme
+lib/place
 lib/domain/machine lib/domain/archive lib/domain/elf
 lib/domain/wheel lib/domain/index lib/domain/lock
 lib/domain/promotion

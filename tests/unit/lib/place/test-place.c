@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One suite for all kinds of places; then what a disk alone has; then random schedules of writers with failures, in memory.
+// One suite for all kinds of places; then what a disk alone has; then random schedules of writers with failures, in memory
+// and in a bucket.
 #include "lib/place/place.h"
 
 #include <setjmp.h>
@@ -16,12 +17,16 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/place/place-posix.h"
+#include "lib/place/place-s3.h"
 #include "tests/unit/support/memory-place.h"
 #include "tests/unit/support/openat2.h"
+#include "tests/unit/support/small-s3.h"
 
 static char *top; // of the places on the disk
 static struct memory_control control;
 static struct place *here;
+static bool is_bucket; // it has no folders, no locks and no unfinished files
+static struct engine *small_s3, *versitygw;
 
 static int make_memory(void **state UNUSED)
 {
@@ -48,9 +53,29 @@ static int make_ours(void **state)
 	return result;
 }
 
+static int make_bucket(struct engine *engine)
+{
+	CLEANUP(mem_free) char *address = xasprintf("s3://%s/the/store", engine_bucket(engine));
+	is_bucket = true;
+	here = place_s3_new(address);
+	return 0;
+}
+
+static int make_small_s3(void **state UNUSED)
+{
+	return make_bucket(small_s3);
+}
+
+static int make_versitygw(void **state UNUSED)
+{
+	return make_bucket(versitygw);
+}
+
 static int remove_place(void **state UNUSED)
 {
 	place_free(here);
+	here = NULL;
+	is_bucket = false;
 	if (!top)
 		return 0;
 	CLEANUP(mem_free) char *command = xasprintf("rm -r \"$(dirname '%s')\"", top);
@@ -150,6 +175,12 @@ static void expect_listed(struct place_folder *f, const char *names)
 	assert_int_equal(place_is_empty(f, &e), strcmp(names, "") == 0 || strcmp(names, "(leftover) ") == 0);
 }
 
+// What is listed of a file that is written.
+static const char *unfinished(void)
+{
+	return is_bucket ? "" : "(leftover) ";
+}
+
 // --- the suite ---
 
 static void a_file_appears_whole_under_a_free_name(void **state UNUSED)
@@ -160,7 +191,7 @@ static void a_file_appears_whole_under_a_free_name(void **state UNUSED)
 	CLEANUP(place_write_free) struct place_write *w = begin(f, "one", "hel");
 	assert_int_equal(place_write_add(w, STR("lo"), &e), 0);
 	assert_int_equal(place_write_sync(w, &e), 0);
-	expect_listed(f, "(leftover) ");
+	expect_listed(f, unfinished());
 	assert_false(has(f, "one"));
 	expect_bytes(place_write_file(w), "hello");
 	assert_int_equal(place_put_new(w, &e), 0);
@@ -209,6 +240,8 @@ static void a_handle_keeps_its_bytes(void **state UNUSED)
 	CLEANUP(place_file_close) struct place_file *old = place_open(here, "one", &e);
 	assert_int_equal(replace(f, "one", "other bytes", NULL), 0);
 	CLEANUP(place_file_close) struct place_file *new = place_open(here, "one", &e);
+	if (!new)
+		fail_msg("%s", e.msg);
 	expect_bytes(old, "hello");
 	expect_bytes(new, "other bytes");
 	assert_int_equal(place_remove(f, "one", NULL, &e), 1);
@@ -217,6 +250,39 @@ static void a_handle_keeps_its_bytes(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 	expect_bytes(old, "hello");
 	expect_bytes(new, "other bytes");
+}
+
+static void marks_are_seen_but_not_listed(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(place_folder_close) struct place_folder *f = open_folder("");
+	assert_false(has(f, ".mark"));
+	assert_int_equal(put(f, ".mark", "hello"), 0);
+	assert_true(has(f, ".mark"));
+	expect_listed(f, "");
+	expect_text(f, ".mark", "hello");
+	assert_int_equal(place_remove(f, ".mark", NULL, &e), 1);
+	assert_false(has(f, ".mark"));
+}
+
+static int remove_listed(void *ctx, const char *name, enum place_kind kind UNUSED, struct err *e)
+{
+	return place_remove(ctx, name, NULL, e) == 1 ? 0 : -1;
+}
+
+static void names_are_any_text(void **state UNUSED)
+{
+	static const char *const names[] = {"a b+c", "a%20b", "caf\xc3\xa9!~*'()", "x&amp;y<z>\"", "#?="};
+	struct err e = ERR_INIT;
+	CLEANUP(place_folder_close) struct place_folder *f = open_folder("");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		assert_int_equal(put(f, names[i], names[i]), 0);
+		expect_text(f, names[i], names[i]);
+	}
+	assert_int_equal(place_list(f, remove_listed, f, &e), 0);
+	expect_listed(f, "");
+	assert_int_equal(put(f, "empty", ""), 0);
+	expect_text(f, "empty", "");
 }
 
 static void a_version_tells_other_bytes(void **state UNUSED)
@@ -255,10 +321,10 @@ static void folders_have_folders(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(place_folder_close) struct place_folder *f = open_folder("");
-	assert_int_equal(place_make_folder(f, "a", &e), 1);
+	assert_int_equal(place_make_folder(f, "a", &e), !is_bucket);
 	assert_int_equal(place_make_folder(f, "a", &e), 0);
 	CLEANUP(place_folder_close) struct place_folder *a = place_enter(f, "a", &e);
-	assert_int_equal(place_make_folder(a, "b", &e), 1);
+	assert_int_equal(place_make_folder(a, "b", &e), !is_bucket);
 	CLEANUP(place_folder_close) struct place_folder *b = open_folder("a/b");
 	assert_int_equal(put(b, "one", "hello"), 0);
 	expect_listed(f, "a/ ");
@@ -271,6 +337,11 @@ static void folders_have_folders(void **state UNUSED)
 	assert_int_equal(place_remove(b, "one", NULL, &e), 1);
 	assert_int_equal(place_remove_folder(a, "b", &e), 0);
 	expect_listed(a, "");
+	if (is_bucket) {
+		expect_listed(f, "");
+		assert_false(has(f, "a"));
+		return;
+	}
 	assert_null(place_open_folder(here, "a/b", &e));
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 	assert_null(place_enter(a, "b", &e));
@@ -282,8 +353,9 @@ static void a_folder_is_told_from_another(void **state UNUSED)
 	struct err e = ERR_INIT;
 	struct place_info by_path, by_name, other;
 	CLEANUP(place_folder_close) struct place_folder *f = open_folder("");
-	assert_int_equal(place_make_folder(f, "a", &e), 1);
+	assert_int_equal(place_make_folder(f, "a", &e), !is_bucket);
 	CLEANUP(place_folder_close) struct place_folder *a = open_folder("a");
+	assert_int_equal(put(a, "one", "hello"), 0);
 	assert_int_equal(place_folder_info(a, &by_path, &e), 0);
 	by_name = look_at(f, "a");
 	assert_int_equal(place_folder_info(f, &other, &e), 0);
@@ -324,6 +396,11 @@ static void a_lock_is_shared_or_alone(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	struct place_lock *one = NULL, *two = NULL, *alone = NULL;
+	if (is_bucket) {
+		assert_int_equal(place_lock(here, false, 0, &alone, &e), 0);
+		assert_null(alone);
+		return;
+	}
 	assert_int_equal(place_lock(here, true, 0, &one, &e), 1);
 	assert_int_equal(place_lock(here, true, 0, &two, &e), 1);
 	assert_int_equal(place_lock(here, false, 0, &alone, &e), -1);
@@ -343,7 +420,10 @@ static void a_place_says_where_it_is(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	uint64_t room;
-	assert_string_equal(place_path(here), top ? top : "(memory)");
+	if (is_bucket)
+		assert_non_null(strstr(place_path(here), "/the/store"));
+	else
+		assert_string_equal(place_path(here), top ? top : "(memory)");
 	assert_int_equal(place_make(here, &e), 0);
 	assert_int_equal(place_room(here, &room, &e), 0);
 	assert_true(room > 0);
@@ -460,7 +540,7 @@ static void a_place_is_made_with_what_is_above(void **state UNUSED)
 
 // --- random schedules, in memory ---
 
-enum { WRITERS = 3, NAMES = 2, STEPS = 60, SCHEDULES = 5000 };
+enum { WRITERS = 3, NAMES = 2, STEPS = 60, SCHEDULES = 5000, BUCKET_SCHEDULES = 5 };
 
 // A writer puts its text under a name, or removes what is there, in steps; the others step in between.
 struct writer {
@@ -548,6 +628,35 @@ static void check_names(struct schedule *s, struct place_folder *f)
 	control.before = before;
 }
 
+// What the next request of the step meets: an answer that is lost, a connection, an engine that is busy.
+static void plan_faults(struct schedule *s)
+{
+	static const char *const faults[] = {"[{\"do\": \"lose\"}]", "[{\"do\": \"close\"}]", "[{\"do\": \"503 SlowDown\"}]",
+		"[{\"do\": \"409 ConditionalRequestConflict\", \"method\": \"PUT\"}]",
+		"[{\"do\": \"lose\", \"method\": \"PUT\", \"times\": 2}]", "[{\"do\": \"500 InternalError\"}, {\"do\": \"lose\"}]"};
+	small_s3_control(small_s3, "PUT", "faults", next_random(s, 4) ? "[]" : faults[next_random(s, ARRAY_SIZE(faults))], NULL);
+}
+
+static void run_steps(struct schedule *s, struct place_folder *f)
+{
+	for (int step = 0; step < STEPS; step++) {
+		if (is_bucket)
+			plan_faults(s);
+		struct writer *w = &s->writer[next_random(s, WRITERS)];
+		if (w->write)
+			end_writer(s, w);
+		else if (next_random(s, 6) == 0)
+			remove_name(s, f);
+		else
+			begin_writer(s, w, f);
+		if (is_bucket)
+			small_s3_control(small_s3, "PUT", "faults", "[]", NULL);
+		check_names(s, f);
+	}
+	for (int i = 0; i < WRITERS; i++)
+		place_write_free(&s->writer[i].write);
+}
+
 static void run_schedule(uint64_t seed)
 {
 	struct schedule s = {.seed = seed};
@@ -556,18 +665,7 @@ static void run_schedule(uint64_t seed)
 	struct place_folder *f = open_folder("");
 	control.before = random_fate;
 	control.ctx = &s;
-	for (int step = 0; step < STEPS; step++) {
-		struct writer *w = &s.writer[next_random(&s, WRITERS)];
-		if (w->write)
-			end_writer(&s, w);
-		else if (next_random(&s, 6) == 0)
-			remove_name(&s, f);
-		else
-			begin_writer(&s, w, f);
-		check_names(&s, f);
-	}
-	for (int i = 0; i < WRITERS; i++)
-		place_write_free(&s.writer[i].write);
+	run_steps(&s, f);
 	assert_int_equal(control.leftovers, 0);
 	place_folder_close(&f);
 	place_free(here);
@@ -577,6 +675,21 @@ static void writers_keep_what_they_were_told(void **state UNUSED)
 {
 	for (uint64_t seed = 1; seed <= SCHEDULES; seed++)
 		run_schedule(seed);
+}
+
+// The answers that are lost are found again, so each writer knows how it ended: no failure is left to excuse anything.
+static void writers_in_a_bucket_keep_what_they_were_told(void **state UNUSED)
+{
+	for (uint64_t seed = 1; seed <= BUCKET_SCHEDULES; seed++) {
+		struct schedule s = {.seed = seed};
+		make_bucket(small_s3);
+		struct place_folder *f = open_folder("");
+		run_steps(&s, f);
+		place_folder_close(&f);
+		place_free(here);
+	}
+	is_bucket = false;
+	here = NULL;
 }
 
 static void a_name_that_was_not_synced_may_go(void **state UNUSED)
@@ -593,9 +706,13 @@ static void a_name_that_was_not_synced_may_go(void **state UNUSED)
 }
 
 #define SUITE(make)                                                                                                     \
+	cmocka_unit_test_setup_teardown(an_abandoned_file_is_swept_and_another_is_not, make, remove_place),            \
+		SUITE_OF_ALL(make)
+#define SUITE_OF_ALL(make)                                                                                              \
 	cmocka_unit_test_setup_teardown(a_file_appears_whole_under_a_free_name, make, remove_place),                   \
 		cmocka_unit_test_setup_teardown(what_is_not_finished_goes, make, remove_place),                        \
-		cmocka_unit_test_setup_teardown(an_abandoned_file_is_swept_and_another_is_not, make, remove_place),    \
+		cmocka_unit_test_setup_teardown(marks_are_seen_but_not_listed, make, remove_place),                    \
+		cmocka_unit_test_setup_teardown(names_are_any_text, make, remove_place),                               \
 		cmocka_unit_test_setup_teardown(a_handle_keeps_its_bytes, make, remove_place),                         \
 		cmocka_unit_test_setup_teardown(a_version_tells_other_bytes, make, remove_place),                      \
 		cmocka_unit_test_setup_teardown(folders_have_folders, make, remove_place),                             \
@@ -610,13 +727,25 @@ int main(void)
 		SUITE(make_memory),
 		SUITE(make_posix),
 		SUITE(make_ours),
+		SUITE_OF_ALL(make_small_s3),
 		cmocka_unit_test(times_that_are_near_are_not_settled),
 		cmocka_unit_test_setup_teardown(links_that_stay_inside_are_followed, make_posix, remove_place),
 		cmocka_unit_test_setup_teardown(no_link_of_ours_is_followed, make_ours, remove_place),
 		cmocka_unit_test_setup_teardown(a_pipe_is_not_waited_for, make_posix, remove_place),
 		cmocka_unit_test_setup_teardown(a_place_is_made_with_what_is_above, make_posix, remove_place),
 		cmocka_unit_test(writers_keep_what_they_were_told),
+		cmocka_unit_test(writers_in_a_bucket_keep_what_they_were_told),
 		cmocka_unit_test_setup_teardown(a_name_that_was_not_synced_may_go, make_memory, remove_place),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	const struct CMUnitTest of_versitygw[] = {SUITE_OF_ALL(make_versitygw)};
+	small_s3 = small_s3_new(NULL);
+	versitygw = versitygw_new();
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	if (versitygw)
+		failed += cmocka_run_group_tests(of_versitygw, NULL, NULL);
+	else
+		print_message("versitygw is not there: the suite runs without it\n");
+	engine_free(versitygw);
+	engine_free(small_s3);
+	return failed;
 }

@@ -288,7 +288,7 @@ static const struct {
 	{"path = x\n", ":1: a key before the first [section]; write the section above it, such as [store]"},
 	{"[store]\npath\n", ":2: neither a [section] nor a key = value"},
 	{"[store\n", ":1: neither a [section] nor a key = value"},
-	{"[store]\npath =\n", ":2: [store] path: \"\" is not a path"},
+	{"[store]\npath =\n", ":2: [store] path: \"\" is not a path, or s3://BUCKET/PREFIX"},
 	{"[store]\npath = a\npath = b\n", ":3: [store] path is there twice (or this line is indented)"},
 	{"[store]\npath = a\n  default-view = b\n", ":3: [store] path is there twice (or this line is indented)"},
 	{"[store]\ndefault-view = a/b\n", ":2: [store] default-view: \"a/b\" is not the name of a platform or view"},
