@@ -16,6 +16,7 @@
 
 #include "cli/common/command.h"
 #include "cli/common/progress.h"
+#include "cli/common/probe-places.h"
 #include "cli/common/serve-check.h"
 #include "lib/base/buf.h"
 #include "lib/base/log.h"
@@ -273,6 +274,22 @@ static int adopt_catalog(struct serve_command *s, struct catalog *catalog, struc
 	return session_adopt(&s->session, &store, catalog, e);
 }
 
+static void report_probe(void *ctx, const char *address, enum s3_probe_result result, const char *what,
+	const char *words)
+{
+	struct err *wrong = ctx;
+	if (result == S3_PROBE_FINE)
+		log_debug("%s: %s: %s", address, what, words);
+	else if (result == S3_PROBE_WEAK)
+		log_warn("%s: %s: %s", address, what, words);
+	else if (result == S3_PROBE_NO_WRITE)
+		log_error("%s: uploads are off, and all that writes: %s: %s", address, what, words);
+	else if (result == S3_PROBE_AWAY)
+		log_error("%s: what is known is served: %s", address, words);
+	else if (wrong->kind == ERR_NONE)
+		err_set(wrong, ERR_IO, "%s: %s: %s", address, what, words);
+}
+
 // Reports configuration errors before the scan begins. The caller closes the catalog, which is opened once: SQLite parses the
 // schema at each opening, and removes its log when the last connection closes.
 static int prepare_server(struct serve_command *s, struct catalog **catalog, bool *all, bool *any, struct err *e)
@@ -280,7 +297,14 @@ static int prepare_server(struct serve_command *s, struct catalog **catalog, boo
 	if (session_read(&s->session, &s->session.config, e) < 0 ||
 		serve_check(&s->session.config, warn_of, NULL, e) < 0)
 		return -1;
-	if (session_locate(&s->session, true, e) < 0 || tls_load(s->session.config.tls_cert, s->session.config.tls_key, &s->tls, e) < 0)
+	struct err wrong = ERR_INIT;
+	if (session_locate(&s->session, true, e) < 0)
+		return -1;
+	if (probe_places(&s->session.config, s->session.catalog_path, report_probe, &wrong) == S3_PROBE_WRONG) {
+		*e = wrong;
+		return -1;
+	}
+	if (tls_load(s->session.config.tls_cert, s->session.config.tls_key, &s->tls, e) < 0)
 		return -1;
 	// A socket that was passed takes precedence over [server] listen.
 	if (passed_socket_take(&s->socket, &s->url, e) < 0)

@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 
 #include "lib/domain/text/filename.h"
-#include "lib/os/fs.h"
+#include "lib/place/place-address.h"
+#include "lib/place/place-s3.h"
 
 static const char *last_part(const char *path)
 {
@@ -33,7 +34,7 @@ static const char *path_below(const char *path, const char *folder)
 static const char *path_on_platform(const char *real, const char *folder)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(mem_free) char *base = folder ? fs_real_path(folder, &ignored) : NULL;
+	CLEANUP(mem_free) char *base = folder ? place_address_real(folder, &ignored) : NULL;
 	return base ? path_below(real, base) : NULL;
 }
 
@@ -43,11 +44,21 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+// What is in a bucket only its place knows.
+static bool is_in_place(const struct file_word *w)
+{
+	struct err ignored = ERR_INIT;
+	struct place_info info;
+	CLEANUP(place_folder_close)
+	struct place_folder *f = place_open_folder(w->platform->written, w->folder, &ignored);
+	return f && place_stat(f, w->name, &info, &ignored) > 0 && info.kind == PLACE_FILE;
+}
+
 // The folder of the path, without links; the caller frees it.
 static char *real_folder(const char *path, struct err *e)
 {
 	CLEANUP(mem_free) char *folder = xstrndup(path, (size_t)(last_part(path) - path));
-	return fs_real_path(folder, e);
+	return place_address_real(folder, e);
 }
 
 int file_word_read(const char *word, const struct store *store, struct file_word *out, struct err *e)
@@ -61,7 +72,7 @@ int file_word_read(const char *word, const struct store *store, struct file_word
 	CLEANUP(mem_free) char *below = store->path ? xasprintf("%s/%s", store->path, word) : NULL;
 	CLEANUP(mem_free) char *real = real_folder(word, &why);
 	const char *path = word;
-	if (!real && below && word[0] != '/') {
+	if (!real && below && !place_address_is_whole(word)) {
 		real = real_folder(below, &ignored);
 		path = below;
 	}
@@ -84,6 +95,7 @@ int file_word_read(const char *word, const struct store *store, struct file_word
 		}
 	}
 	out->folder = left ? xstrdup(left) : NULL;
+	out->exists |= out->platform && place_s3_is(path) && is_in_place(out);
 	return out->platform ? 0 : err_set(e, ERR_USAGE, "%s is not in the folder of a platform", word);
 }
 

@@ -16,6 +16,9 @@
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
+#include "lib/place/place-address.h"
+#include "lib/place/place-s3.h"
+#include "lib/place/spool.h"
 #include "lib/state/access/downloads.h"
 #include "lib/state/access/tokens.h"
 #include "lib/state/config/state-files.h"
@@ -109,8 +112,8 @@ static bool has_usual_file(void)
 static char *catalog_of_store(const struct config *c, const char *store)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(mem_free) char *one = fs_real_path(store, &ignored);
-	CLEANUP(mem_free) char *other = c->store ? fs_real_path(c->store, &ignored) : NULL;
+	CLEANUP(mem_free) char *one = place_address_real(store, &ignored);
+	CLEANUP(mem_free) char *other = c->store ? place_address_real(c->store, &ignored) : NULL;
 	return one && other && strcmp(one, other) == 0 ? cli_config_catalog(c, &ignored) : NULL;
 }
 
@@ -129,6 +132,22 @@ static void warn_of_other_catalog(const struct session *s, const struct config *
 		log_warn("the catalog is %s; " SESSION_USUAL
 			 " has another one for this store, %s, which is used if no STORE is given",
 			ours, theirs);
+}
+
+// A bucket that is in use stays as it is.
+static void use_places(const struct config *c)
+{
+	for (size_t i = 0; i < c->place_count; i++) {
+		const struct config_place *p = &c->places[i];
+		s3_bucket_configure(&(struct s3_settings){.bucket = place_s3_bucket(p->name),
+			.endpoint = p->endpoint,
+			.region = p->region,
+			.path_style = p->path_style,
+			.ca_file = p->ca_file,
+			.credentials_command = p->credentials_command,
+			.trusts_engine = p->trusts_engine});
+	}
+	spool_limit(c->spool_size);
 }
 
 int session_read(struct session *s, struct config *c, struct err *e)
@@ -156,6 +175,7 @@ int session_read(struct session *s, struct config *c, struct err *e)
 	for (size_t i = 0; i < s->given_count; i++)
 		if (config_set(c, s->given[i].section, s->given[i].key, s->given[i].value, e) < 0)
 			return -1;
+	use_places(c);
 	for (int level = 0; level < LOG_LEVEL_COUNT; level++)
 		if (strcmp(c->log_level, log_level_name[level]) == 0)
 			log_set_level((enum log_level)level);
@@ -184,7 +204,7 @@ char *cli_config_catalog(const struct config *c, struct err *e)
 		err_set(e, ERR_USAGE, "without a store, the catalog must be given: --catalog FILE, or [catalog] path");
 		return NULL;
 	}
-	CLEANUP(mem_free) char *real = fs_real_path(c->store, e);
+	CLEANUP(mem_free) char *real = place_address_real(c->store, e);
 	return real ? catalog_default_path(real) : NULL;
 }
 

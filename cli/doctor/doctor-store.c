@@ -14,6 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "cli/common/probe-places.h"
 #include "cli/common/serve-check.h"
 #include "lib/advisories/advisories.h"
 #include "lib/base/mem.h"
@@ -27,6 +28,7 @@
 #include "lib/state/config/state-files.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/store.h"
+#include "lib/place/place-s3.h"
 #include "lib/place/tempname.h"
 #include "lib/state/views/membership.h"
 #include "lib/state/views/views-repair.h"
@@ -166,6 +168,8 @@ static void doctor_writes_state(struct doctor_writes *w, const struct config *c,
 	add_file(w, "the catalog", xstrdup(catalog_path));
 	add_file(w, "the tokens", state_file(c, catalog_path, STATE_FILE_TOKENS));
 	add_file(w, "the audit log", state_file(c, catalog_path, STATE_FILE_AUDIT));
+	if (views && place_s3_is(views))
+		mem_free(&views);
 	if (views)
 		add_write(w, xstrdup("the memberships of views"), cut_missing(views), true);
 	for (size_t i = 0; i < c->upstreams.count && merges_upstream(c); i++)
@@ -244,9 +248,27 @@ static void look_at_room(struct doctor_report *r, const char *what, const char *
 
 // --- platforms ---
 
+static void add_probe(void *ctx, const char *address, enum s3_probe_result result, const char *what, const char *words)
+{
+	static const struct {
+		enum doctor_level level;
+		const char *advice;
+	} table[] = {
+		[S3_PROBE_FINE] = {DOCTOR_FINE, ""},
+		[S3_PROBE_WEAK] = {DOCTOR_WARNING, "see the manual of the object store, or use another one"},
+		[S3_PROBE_NO_WRITE] = {DOCTOR_WARNING, "uploads are off: use credentials that may write, and an object store "
+						       "that honours conditions"},
+		[S3_PROBE_AWAY] = {DOCTOR_WRONG, "look at [place], the credentials, and the object store"},
+		[S3_PROBE_WRONG] = {DOCTOR_WRONG, "the server does not start with it"},
+	};
+	doctor_report_add(ctx, table[result].level, "bucket", table[result].advice, "%s: %s: %s", address, what, words);
+}
+
 static void look_at_platform(struct doctor_report *r, const struct platform *p, struct doctor_writes *writes)
 {
 	const char *path = place_path(p->place);
+	if (place_s3_is(path) && !p->is_away) // its row is that of its bucket
+		return;
 	if (p->is_away) {
 		doctor_wrong(r, "platform", "look at the file server and the mount", "%s: %s does not answer", p->name,
 			path);
@@ -301,6 +323,7 @@ void doctor_store(struct doctor_report *r, const struct config *c, const char *c
 		doctor_wrong(r, "store", "name the store: [store] path, or STORE", "%s", e.msg);
 		return;
 	}
+	probe_places(c, NULL, add_probe, r);
 	look_at_views(r, c, &store, catalog_path);
 	for (size_t i = 0; i < store.platform_count; i++)
 		look_at_platform(r, &store.platform[i], writes);

@@ -9,6 +9,7 @@
 #include "lib/base/limits.h"
 #include "lib/net/url.h"
 #include "lib/os/fs.h"
+#include "lib/place/place-s3.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/view/page.h"
 
@@ -76,6 +77,8 @@ static int check_apart(const char *folder, const char *store, struct err *e)
 static int check_platform_folder(const char *folder, const struct platform *p, struct err *e)
 {
 	struct err absent = ERR_INIT;
+	if (place_s3_is(place_path(p->place)))
+		return err_set(e, ERR_USAGE, "platform %s is in a bucket: a static index has links to files on a disk", p->name);
 	CLEANUP(mem_free) char *real = fs_real_path(place_path(p->place), &absent);
 	return check_apart(folder, real ? real : place_path(p->place), e);
 }

@@ -20,7 +20,7 @@
 enum {
 	HEAD_BYTES = 64 << 10,    // read when a file is opened
 	WINDOW_BYTES = 256 << 10, // read at once of a file that is not read from its beginning to its end
-	MARK_MS = 1000,           // how long it is known whether a mark is there
+	MARK_MS = 2000,           // how long it is known whether a mark is there
 	MARKS = 64,
 	ONE_KEY = 1,
 };

@@ -21,6 +21,7 @@ enum config_holder {
 	CONFIG_HOLDER_PLATFORM,
 	CONFIG_HOLDER_VIEW,
 	CONFIG_HOLDER_BRANCH,
+	CONFIG_HOLDER_PLACE,
 };
 
 struct config_option {
@@ -37,7 +38,7 @@ struct config_option {
 
 extern const struct config_option config_table[];
 extern const size_t config_options;
-// Whether all sections of this kind have names: "[platform NAME]", "[view NAME]", "[branch NAME]".
+// Whether all sections of this kind have names: "[platform NAME]", "[view NAME]", "[branch NAME]", "[place ADDRESS]".
 bool config_section_is_named(const char *section);
 // The name now of a section, or of a key of one, that may be called as one release before; borrowed. key NULL: the section.
 struct str config_name_now(struct str section, const char *key);

@@ -44,7 +44,8 @@ static const struct config_type setting_names = {
 #define HOLDER_OF(type)                                                                                                \
 	_Generic((struct type *)NULL, struct config *: CONFIG_HOLDER_CONFIG, struct config_upstream *:                 \
 		CONFIG_HOLDER_UPSTREAM, struct config_platform *: CONFIG_HOLDER_PLATFORM, struct config_view *:        \
-		CONFIG_HOLDER_VIEW, struct config_branch *: CONFIG_HOLDER_BRANCH)
+		CONFIG_HOLDER_VIEW, struct config_branch *: CONFIG_HOLDER_BRANCH, \
+		struct config_place *: CONFIG_HOLDER_PLACE)
 #define ROW(section, key, setting, type, field, least, fallback, effect, help)                                         \
 	{                                                                                                              \
 		section, key, setting, HOLDER_OF(type), offsetof(struct type, field), least, fallback,                 \
@@ -52,9 +53,9 @@ static const struct config_type setting_names = {
 	}
 
 const struct config_option config_table[] = {
-	ROW("store", "path", &config_type_path, config, store, 0, NULL, RESTART,
-		"The tree of wheels to index and serve."),
-	ROW("store", "views", &config_type_path, config, views_path, 0, NULL, RELOAD,
+	ROW("store", "path", &config_type_place, config, store, 0, NULL, RESTART,
+		"The tree of wheels to index and serve: a folder, or s3://BUCKET/PREFIX."),
+	ROW("store", "views", &config_type_place, config, views_path, 0, NULL, RELOAD,
 		"The folder of the memberships of views, and of the evidence. Default: .wheelcache-views in path."),
 	ROW("store", "default-view", &setting_name, config, default_view, 0, NULL, RELOAD,
 		"The view or platform at /simple/. none: several platforms have no such index. Default: all platforms merged."),
@@ -189,6 +190,9 @@ const struct config_option config_table[] = {
 	ROW("evidence", "keep", &config_type_seconds, config, evidence_keep, 0, "90d", RELOAD,
 		"Older records that no membership names are deleted; 0: none is."),
 	ROW("upload", "max-file", &config_type_quota, config, max_file, 1, "2G", RELOAD, "A larger file is rejected."),
+	ROW("upload", "spool-size", &config_type_quota, config, spool_size, 4096, "4G", RESTART,
+		"Temporary files of all uploads to buckets, and of what is read from them, in $TMPDIR or /var/tmp. An upload without room "
+		"is told to come again."),
 	ROW("upload", "covered", &config_type_covered, config, refuses_covered, 0, "accept", RELOAD,
 		"What happens to an upload that upstream's files cover, according to the catalog: accept or refuse."),
 	ROW("upload", "audit", &config_type_audit, config, upload_audit, 0, "warn", RELOAD,
@@ -270,6 +274,18 @@ const struct config_option config_table[] = {
 		"Default: none."),
 	ROW("build", "note", &config_type_note, config, build_note, 0, NULL, RELOAD,
 		"A note about this host, which each result has. Default: none."),
+	ROW("place", "endpoint", &config_type_url, config_place, endpoint, 0, NULL, RELOAD,
+		"The URL of the object store. Default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else AWS's of the region."),
+	ROW("place", "region", &config_type_string, config_place, region, 0, NULL, RELOAD,
+		"The region for which requests are signed. Default: AWS_REGION, AWS_DEFAULT_REGION, else us-east-1."),
+	ROW("place", "path-style", &config_type_watch, config_place, path_style, 0, "auto", RELOAD,
+		"Whether the bucket is the first part of the path (yes) or of the host (no); auto: yes if an endpoint is known."),
+	ROW("place", "ca-file", &config_type_path, config_place, ca_file, 0, NULL, RELOAD,
+		"CA certificates to trust, in PEM. Default: the system's."),
+	ROW("place", "credentials-command", &config_type_credentials, config_place, credentials_command, 0, NULL, RELOAD,
+		"A command that prints the keys as AWS's credential_process does. Default: they are looked for as AWS's clients do."),
+	ROW("place", "trust-engine", &config_type_bool, config_place, trusts_engine, 0, "no", RELOAD,
+		"Whether a bucket is used whose engine accepts wrong or expired signatures."),
 	ROW("branch", "constraints", &config_type_paths, config_branch, constraints, 0, NULL, RELOAD,
 		"Constraints files (paths and globs), also in indented lines. Default: none."),
 	ROW("branch", "requirements", &config_type_paths, config_branch, requirements, 0, NULL, RELOAD,
@@ -282,9 +298,9 @@ const struct config_option config_table[] = {
 		"Pythons. Default: all of each platform."),
 	ROW("branch", "until", &config_type_date, config_branch, until, 0, NULL, RELOAD,
 		"The last day (UTC) on which the branch wants anything. Default: no end."),
-	ROW("platform", "path", &config_type_path, config_platform, path, 0, NULL, RELOAD,
-		"Its folder, absolute or below [store] path. Default: its name."),
-	ROW("platform", "write-path", &config_type_path, config_platform, write_path, 0, NULL, RELOAD,
+	ROW("platform", "path", &config_type_place, config_platform, path, 0, NULL, RELOAD,
+		"Its folder, absolute or below [store] path, or s3://BUCKET/PREFIX. Default: its name."),
+	ROW("platform", "write-path", &config_type_place, config_platform, write_path, 0, NULL, RELOAD,
 		"Where uploads and sidecars are written; path shows them after a release. Default: path."),
 	ROW("platform", "release", &config_type_release, config_platform, release, 0, NULL, RELOAD,
 		"A command that makes path show what write-path holds, run after changes. "

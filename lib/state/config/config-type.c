@@ -17,6 +17,8 @@
 #include "lib/net/url.h"
 #include "lib/os/clock.h"
 #include "lib/os/hook.h"
+#include "lib/place/place-address.h"
+#include "lib/place/place-s3.h"
 
 struct unit {
 	char letter;
@@ -415,8 +417,34 @@ static bool set_hosts(void *field, const char *value)
 	return add_words(field, value, is_host);
 }
 
+// A folder. The address of a bucket would be one whose name is "s3:".
+static bool set_path(void *field, const char *value)
+{
+	return !place_s3_is(value) && set_string(field, value);
+}
+
+// Two names of one place would be two places.
+static bool set_place(void *field, const char *value)
+{
+	struct err ignored = ERR_INIT;
+	if (!place_s3_is(value))
+		return set_string(field, value);
+	CLEANUP(mem_free) char *address = place_address_real(value, &ignored);
+	return address && set_string(field, address);
+}
+
+static bool set_credentials(void *field, const char *value)
+{
+	return hook_is_valid(value, "") && set_string(field, value);
+}
+
 const struct config_type config_type_string = {.wants = "a value", .set = set_string, .is_owned = true};
-const struct config_type config_type_path = {.wants = "a path", .set = set_string, .is_owned = true};
+const struct config_type config_type_path = {
+	.wants = "a path (a bucket cannot have it)", .set = set_path, .is_owned = true};
+const struct config_type config_type_place = {
+	.wants = "a path, or s3://BUCKET/PREFIX", .set = set_place, .is_owned = true};
+const struct config_type config_type_credentials = {
+	.wants = "a command (with %% for a per cent sign)", .set = set_credentials, .is_owned = true};
 const struct config_type config_type_level = {
 	.wants = "one of error, warn, info, debug", .set = set_level, .is_owned = true};
 const struct config_type config_type_integer = {.wants = "a number", .set = set_integer, .most = 1 << 20};

@@ -21,6 +21,8 @@ struct config_type {
 
 extern const struct config_type config_type_string;
 extern const struct config_type config_type_path;
+extern const struct config_type config_type_place;       // lib/place/place-address.h
+extern const struct config_type config_type_credentials; // a command of lib/os/hook.h, without letters
 extern const struct config_type config_type_level;
 extern const struct config_type config_type_integer;
 extern const struct config_type config_type_threads;

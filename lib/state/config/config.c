@@ -14,6 +14,7 @@
 #include "lib/base/suggest.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/format/ini-file.h"
+#include "lib/place/place-address.h"
 #include "lib/state/config/config-option.h"
 
 static int check_range(const struct config_option *row, uint64_t n, const char *value, struct err *e)
@@ -250,9 +251,14 @@ void config_release(struct config *c)
 		free_strings(CONFIG_HOLDER_BRANCH, &c->branches[i]);
 		free(c->branches[i].name);
 	}
+	for (size_t i = 0; i < c->place_count; i++) {
+		free_strings(CONFIG_HOLDER_PLACE, &c->places[i]);
+		free(c->places[i].name);
+	}
 	free(c->platforms);
 	free(c->views);
 	free(c->branches);
+	free(c->places);
 	*c = (struct config){0};
 }
 
@@ -278,8 +284,13 @@ void config_copy(const struct config *c, struct config *out)
 		out->platforms[i].name = xstrdup(c->platforms[i].name);
 		copy_strings(CONFIG_HOLDER_PLATFORM, &out->platforms[i]);
 	}
+	out->places = copy_array(c->places, c->place_count, sizeof(*c->places));
 	for (size_t i = 0; i < c->view_count; i++)
 		copy_view(&out->views[i]);
+	for (size_t i = 0; i < c->place_count; i++) {
+		out->places[i].name = xstrdup(out->places[i].name);
+		copy_strings(CONFIG_HOLDER_PLACE, &out->places[i]);
+	}
 	for (size_t i = 0; i < c->branch_count; i++) {
 		out->branches[i].name = xstrdup(c->branches[i].name);
 		copy_strings(CONFIG_HOLDER_BRANCH, &out->branches[i]);
@@ -364,6 +375,22 @@ static bool upstream_name_is_valid(struct str name)
 	       !str_eq(name, str_from(plain_upstream));
 }
 
+static void *find_place_section(struct config *c, struct str name)
+{
+	for (size_t i = 0; i < c->place_count; i++)
+		if (str_eq(name, str_from(c->places[i].name)))
+			return &c->places[i];
+	return NULL;
+}
+
+static void *add_place_section(struct config *c, struct str name)
+{
+	c->places = xreallocarray(c->places, c->place_count + 1, sizeof(*c->places));
+	c->places[c->place_count] = (struct config_place){.name = xstrndup(name.ptr, name.len)};
+	set_defaults(CONFIG_HOLDER_PLACE, &c->places[c->place_count]);
+	return &c->places[c->place_count++];
+}
+
 // The kinds of sections that have names.
 static const struct named_kind {
 	const char *name;
@@ -379,6 +406,7 @@ static const struct named_kind {
 	{"branch", find_branch, add_branch_section, platform_name_is_valid, "not a name", false, false},
 	{plain_upstream, find_upstream, add_upstream_section, upstream_name_is_valid,
 		"not a name of small letters, digits and \"-\", or one of merge, no and upstream", false, true},
+	{"place", find_place_section, add_place_section, place_address_is_bucket, "not s3://BUCKET", false, false},
 };
 
 static const struct named_kind *find_kind(struct str kind)

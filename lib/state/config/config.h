@@ -47,6 +47,13 @@ struct config_view { // [view NAME]
 	char *on_change;        // a command; NULL: none
 };
 
+struct config_place { // [place s3://BUCKET]: how a bucket is reached, as struct s3_settings has it
+	char *name;                                          // "s3://BUCKET"
+	char *endpoint, *region, *ca_file, *credentials_command; // NULL: as AWS's clients find them
+	char *path_style;                                    // "yes", "no", "auto"
+	bool trusts_engine;
+};
+
 struct config_branch { // [branch NAME]
 	char *name;
 	char *constraints, *requirements, *locks; // paths and globs of files, with single blanks between; NULL: none
@@ -115,6 +122,7 @@ struct config {
 	uint64_t evidence_keep;  // seconds; 0: always
 	// [upload]
 	uint64_t max_file;         // bytes
+	uint64_t spool_size;       // bytes of temporary files
 	bool refuses_covered;      // refuses files that upstream has too
 	char *upload_audit;        // "refuse", "warn", "off"
 	char *upload_audit_policy; // the path of an audit policy; NULL: none
@@ -186,6 +194,8 @@ struct config {
 	size_t view_count;
 	struct config_branch *branches; // in the order of the file
 	size_t branch_count;
+	struct config_place *places;
+	size_t place_count;
 };
 
 // Sets all defaults. The caller releases it.

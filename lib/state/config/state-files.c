@@ -29,6 +29,7 @@ static const struct {
 	[STATE_FILE_WATCH_LOCK] = {".watch-lock", 0, false},
 	[STATE_FILE_PRUNE_LOCK] = {".prune", 0, false},
 	[STATE_FILE_RESERVED] = {".reserved", 0, false},
+	[STATE_FILE_PROBED] = {".probed", 0, false},
 	[STATE_FILE_BUILDS] = {".builds", offsetof(struct config, build_results), false},
 	[STATE_FILE_RELEASE] = {".release", 0, false},
 	[STATE_FILE_TOKENS] = {".tokens", offsetof(struct config, tokens), true},

@@ -21,6 +21,7 @@ enum state_file {
 	STATE_FILE_WATCH_LOCK, // one of what has changed,
 	STATE_FILE_PRUNE_LOCK, // and one prune
 	STATE_FILE_RESERVED,   // a folder: space that uploads have reserved (lib/state/store/reservation.h)
+	STATE_FILE_PROBED,     // empty: when the engines of buckets were probed (cli/common/probe-places.h)
 	STATE_FILE_BUILDS,     // the index of STATE_FILE_ATTEMPTS
 	// What nothing else knows, of this machine.
 	STATE_FILE_RELEASE, // a folder: what volume releases still have to show (lib/state/store/volume-release.h)

@@ -12,9 +12,9 @@
 #include "lib/base/suggest.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/os/path-probe.h"
-#include "lib/place/place-posix.h"
+#include "lib/place/place-address.h"
+#include "lib/place/place-s3.h"
 #include "lib/state/catalog/catalog-write.h"
 
 static const char only_platform[] = "wheels";
@@ -25,7 +25,7 @@ static struct platform *append_platform(struct store *s, const char *name, const
 	struct platform *p = &s->platform[s->platform_count++];
 	*p = (struct platform){
 		.name = xstrdup(name),
-		.place = place_posix_new(root, path, PLACE_POSIX_INSIDE),
+		.place = place_at(root, path, PLACE_POSIX_INSIDE),
 		.volume = xstrdup(name),
 		.is_retired = xcalloc(1, sizeof(*p->is_retired)),
 	};
@@ -45,19 +45,30 @@ struct wanted {
 	char *path;
 	struct path_probe *probe; // NULL: not a possible platform
 	char *real;               // its real path
+	bool is_asked;            // it is in a bucket, which was not listed
 	bool is_away;             // it did not answer
 };
+
+static bool answers(const char *address, int64_t until_ms)
+{
+	struct place *p = place_s3_new(address);
+	bool does = place_answers(p, NULL, until_ms);
+	place_free(p);
+	return does;
+}
 
 // Starts all probes before it waits for the first one, so that they share the time limit.
 static void probe_folders(struct store *s, struct wanted *wanted, size_t count, unsigned wait_ms)
 {
 	int64_t begin = clock_ms();
 	for (size_t i = 0; i < count; i++)
-		if (wanted[i].path)
+		if (wanted[i].path && !place_s3_is(wanted[i].path))
 			wanted[i].probe = path_probe_start(wanted[i].path);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].probe)
 			wanted[i].is_away = !path_probe_wait(wanted[i].probe, begin + wait_ms, &wanted[i].real);
+		else if (wanted[i].is_asked)
+			wanted[i].is_away = !answers(wanted[i].path, begin + wait_ms);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].is_away)
 			s->waited = clock_ms() - begin;
@@ -83,8 +94,8 @@ static int add_configured(struct store *s, const struct config_platform *p, cons
 	struct platform *out = append_platform(s, w->name, is_below ? s->path : real, real);
 	if (p->write_path) {
 		CLEANUP(mem_free)
-		char *path = p->write_path[0] == '/' ? xstrdup(p->write_path) : xasprintf("%s/%s", s->path, p->write_path);
-		out->written = place_posix_new(path, path, PLACE_POSIX_INSIDE);
+		char *path = place_address_is_whole(p->write_path) ? xstrdup(p->write_path) : xasprintf("%s/%s", s->path, p->write_path);
+		out->written = place_at(path, path, PLACE_POSIX_INSIDE);
 	}
 	if (p->release)
 		out->release = xstrdup(p->release);
@@ -106,14 +117,19 @@ static int add_configured(struct store *s, const struct config_platform *p, cons
 static int want_configured(const struct store *s, const struct config_platform *p, struct wanted *out, struct err *e)
 {
 	const char *path = p->path ? p->path : p->name;
-	if (path[0] != '/' && !s->path)
+	if (!place_address_is_whole(path) && !s->path)
 		return err_set(e, ERR_USAGE, "platform %s: no store is given, and it has no absolute path", p->name);
-	if (p->write_path && p->write_path[0] != '/' && !s->path)
+	if (p->write_path && !place_address_is_whole(p->write_path) && !s->path)
 		return err_set(e, ERR_USAGE, "platform %s: no store is given, and its write-path is not absolute",
 			p->name);
 	out->name = xstrdup(p->name);
-	out->path = path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", s->path, path);
-	return 0;
+	out->path = place_address_is_whole(path) ? xstrdup(path) : xasprintf("%s/%s", s->path, path);
+	if (!place_s3_is(out->path))
+		return 0;
+	CLEANUP(mem_free) char *written = out->path;
+	out->is_asked = true;
+	out->path = place_address_real(written, e);
+	return out->path ? 0 : err_prefix(e, "platform %s: ", p->name);
 }
 
 // Whether it is a folder, or a link to one in the store. What may not be read may be one.
@@ -241,10 +257,10 @@ int store_open(const struct config *c, unsigned wait_ms, struct store *out, stru
 		return err_set(e, ERR_USAGE,
 			"no store is given: name the folder that holds the wheels, as STORE or as [store] path of --config FILE");
 	if (c->store) {
-		s.path = fs_real_path(c->store, e);
-		s.top = s.path ? place_posix_new(s.path, s.path, PLACE_POSIX_INSIDE) : NULL;
-		CLEANUP(mem_close) int fd = s.path ? fs_open_dir(s.path, e) : -1;
-		if (fd < 0)
+		s.path = place_address_real(c->store, e);
+		s.top = s.path ? place_at(s.path, s.path, PLACE_POSIX_INSIDE) : NULL;
+		CLEANUP(place_folder_close) struct place_folder *top = s.top ? place_open_folder(s.top, "", e) : NULL;
+		if (!top)
 			return refuse_store(e);
 	}
 	// Memberships need a folder.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/views/views-file.h"
 
-#include <unistd.h>
-
 #include "lib/os/clock.h"
-#include "lib/place/place-posix.h"
+#include "lib/place/place-address.h"
 
 static struct place *open_place(const char *folder)
 {
-	return place_posix_new(folder, folder, PLACE_POSIX_OURS);
+	return place_at(folder, folder, PLACE_POSIX_OURS);
 }
 
 bool views_file_answers(const char *folder, unsigned ms)
@@ -50,8 +48,9 @@ int views_thaw(const char *folder, bool *was_frozen, struct err *e)
 {
 	CLEANUP(frozen_folder_release) struct frozen_folder f;
 	frozen_folder_init(&f, folder);
+	struct err missing = ERR_INIT;
 	*was_frozen = false;
-	return access(folder, F_OK) < 0 ? 0 : freeze_clear(&f.platform, was_frozen, e);
+	return freeze_clear(&f.platform, was_frozen, &missing) < 0 ? err_unless_missing(e, &missing) : 0;
 }
 
 int views_write_enter(const char *folder, struct freeze_hold *hold, struct err *e)

@@ -42,6 +42,17 @@ static void test_a_date_is_its_last_second(void **state UNUSED)
 	assert_int_equal(seconds, 1795219199);
 }
 
+static void test_a_date_of_http_is_read(void **state UNUSED)
+{
+	static const char *const bad[] = {"", "Sat, 21 Nov 2026 17:00:01", "Sat, 21 Nov 2026 17:00:01 GMT+1", "2026-11-21T17:00:01Z"};
+	int64_t seconds = 7;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		if (clock_read_http(bad[i], &seconds) || seconds != 7)
+			fail_msg("%s", bad[i]);
+	assert_true(clock_read_http("Sat, 21 Nov 2026 17:00:01 GMT", &seconds));
+	assert_int_equal(seconds, 1795280401);
+}
+
 static void test_a_time_is_read_as_it_was_written(void **state UNUSED)
 {
 	char text[CLOCK_TEXT];
@@ -58,6 +69,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_a_date_is_its_last_second),
+		cmocka_unit_test(test_a_date_of_http_is_read),
 		cmocka_unit_test(test_a_time_is_read_as_it_was_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,11 +106,26 @@ static void test_background(void **state UNUSED)
 	assert_true(clock_ms() - begin < 15000);
 }
 
+static void test_the_output_is_read_and_in_no_message(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	const _Atomic int64_t end_ms = clock_ms() + 60000;
+	CLEANUP(buf_release) struct buf out = buf_up_to(1000);
+	CLEANUP(buf_release) struct buf small = buf_up_to(3);
+	assert_int_equal(hook_read("echo a secret", &end_ms, &out, &e), 0);
+	assert_string_equal(out.data, "a secret\n");
+	assert_int_equal(hook_read("echo a secret", &end_ms, &small, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+	assert_int_equal(hook_read("sh -c echo${IFS}secret;exit${IFS}3", &end_ms, &out, &e), -1);
+	assert_string_equal(e.msg, "sh ended with 3");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands_are_valid),
 		cmocka_unit_test(test_words_are_words),
+		cmocka_unit_test(test_the_output_is_read_and_in_no_message),
 		cmocka_unit_test(test_words_of_values),
 		cmocka_unit_test(test_variables_are_added_to_the_environment),
 		cmocka_unit_test(test_errors_name_the_reason),
