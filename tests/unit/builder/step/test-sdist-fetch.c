@@ -54,7 +54,7 @@ static int set_up(void **state UNUSED)
 	char *slash = strrchr(path, '/');
 	config_init(&config);
 	config.max_file = MOST;
-	config.upstreams.item[0].retries = 1;
+	config.upstream.retries = 1;
 	server = loopback_new(answer, NULL);
 	other = loopback_new(answer, NULL);
 	*slash = '\0';
