@@ -105,13 +105,16 @@ static void on_value(void *ctx, const struct json_sax_value *v)
 int lock_read_pipfile(struct lock_reading *r)
 {
 	struct pipfile p = {.r = r, .counted = r->lock->text.data, .line = 1};
+	struct err broken = ERR_INIT;
 	bool is_cut;
-	int result = json_sax_read(buf_view(&r->lock->text), &r->lock->room, on_value, &p, &is_cut, r->e);
+	int result = json_sax_read(buf_view(&r->lock->text), &r->lock->room, on_value, &p, &is_cut, &broken);
 	free(p.hash);
-	if (p.is_failed)
+	if (p.is_failed) // before it was broken
 		return -1;
-	if (result < 0)
+	if (result < 0) {
+		*r->e = broken;
 		return err_prefix(r->e, "%s: ", r->path); // the message has the line
+	}
 	if (!p.has_meta)
 		return lock_refuse(r, 1, "JSON, but no Pipfile.lock: it has no _meta");
 	if (p.version != 6)
