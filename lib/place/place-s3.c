@@ -148,7 +148,7 @@ int place_s3_check(const char *address, struct err *e)
 	bool is_good = bucket.len && bucket.len <= longest && prefix.len < LIMIT_S3_KEY / 2;
 	for (size_t i = 0; i < bucket.len; i++)
 		is_good &= ascii_is_alnum(bucket.ptr[i]) || (i && strchr("-._", bucket.ptr[i]));
-	bool has_empty_part = str_starts(prefix, STR("/")) || memmem(prefix.ptr, prefix.len, "//", 2);
+	bool has_empty_part = str_starts(prefix, STR("/")) || strstr(place_s3_bucket(address), "//");
 	return is_good && !has_empty_part ? 0 : err_set(e, ERR_USAGE, "%s: not s3://BUCKET or s3://BUCKET/PREFIX", address);
 }
 
