@@ -424,10 +424,9 @@ static int count_known(void *ctx, const struct upstream_answer *one, struct err 
 
 static int take_answer(struct look *l, struct upstream_project *p)
 {
-	struct ownership owner;
+	int r = 0;
 	upstream_parse(l->upstreams, p);
-	int r = find_owner(l->upstreams, l->catalog, p->name, true, &owner, l->e);
-	l->order = owner.order;
+	l->order = *upstream_project_order(p);
 	for (size_t i = 0; i < l->upstreams->count && r == 0; i++)
 		if (upstream_project_asked(p, i))
 			r = upstream_report_one(l->upstreams, p, i, l->order.is_together, count_known, &l->at[i].known, l->e);
