@@ -158,6 +158,7 @@ static int start_upstream(struct server_context *s, const struct config *c, stru
 	struct upstreams *u = NULL;
 	if (upstreams_new(c, &u, e) < 0)
 		return -1;
+	upstreams_use_lists(u, s->advisories);
 	s->upstreams = u;
 	warn_of_unknown_platforms(server_context_site(s));
 	if (owned_names_open(ours, &s->owned_names, e) < 0)
@@ -272,9 +273,9 @@ static void server_free(struct server *s)
 	http_stop(s->http, GRACE_SECONDS);
 	release_scheduler_stop(s->context.release_scheduler);
 	catalog_watch_stop(s->catalog_watch); // which uses upstream
+	advisory_monitor_stop(s->context.advisory_monitor); // which tells upstream of lists
 	stop_upstream(&s->context);
 	view_monitor_stop(s->context.view_monitor);
-	advisory_monitor_stop(s->context.advisory_monitor);
 	platform_monitor_stop(s->context.platform_monitor);
 	pagecache_free(s->context.pagecache);
 	answers_free(s->context.answers);
@@ -301,6 +302,7 @@ static void server_free(struct server *s)
 	server_context_set_gate(&s->context, NULL);
 	server_context_set_advisories(&s->context, NULL, NULL);
 	pthread_mutex_destroy(&s->context.refs_lock);
+	pthread_mutex_destroy(&s->context.lists_lock);
 	pthread_mutex_destroy(&s->context.current_lock);
 	pthread_cond_destroy(&s->context.current_changed);
 	changes_close(s->context.changes);
@@ -465,6 +467,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	pthread_mutex_init(&s->context.totals_lock, NULL);
 	pthread_mutex_init(&s->context.current_lock, NULL);
 	pthread_mutex_init(&s->context.refs_lock, NULL);
+	pthread_mutex_init(&s->context.lists_lock, NULL);
 	clock_cond_init(&s->context.current_changed);
 	atomic_store(&s->context.is_filled, o->is_filled);
 	s->context.started = time(NULL);

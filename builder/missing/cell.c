@@ -204,7 +204,7 @@ static bool is_cooling(const struct cell *cell, const struct index_file *f, stru
 {
 	const struct upstream_answer *a = cell->answer;
 	upstream_judge(a, upstream_home(a, f->upstream).upstream, f->upstream, o);
-	return !o->is_offered && offering_first_rule(o) != OFFERING_DENY;
+	return !o->is_offered && offering_first_rule(o) > OFFERING_RECORD;
 }
 
 // The wheel of upstream that pip would take of a pinned version if all were offered.

@@ -346,6 +346,20 @@ static struct str key_of(struct asked_version *v)
 	return v->key;
 }
 
+bool advisories_know(const struct advisories *a, const char *upstream, struct str project)
+{
+	const struct block_rule *rule = rule_of(a, upstream);
+	for (size_t i = 0; rule && i < rule->sources; i++)
+		if (advisory_list_project(a->source[rule->source[i]].list, project))
+			return true;
+	return false;
+}
+
+bool advisories_concern(const struct advisories *a, const char *upstream)
+{
+	return rule_of(a, upstream) != NULL;
+}
+
 bool advisories_find(const struct advisories *a, const char *upstream, struct str project, struct str version,
 	struct advisory *out)
 {

@@ -31,6 +31,10 @@ void advisories_unref(struct advisories *a);             // NULL is fine
 // microseconds.
 bool advisories_find(const struct advisories *a, const char *upstream, struct str project, struct str version,
 	struct advisory *out);
+// Whether any record of a list of this upstream is about the project.
+bool advisories_know(const struct advisories *a, const char *upstream, struct str project);
+// Whether this upstream has a list.
+bool advisories_concern(const struct advisories *a, const char *upstream);
 // Whether such records hide every version that the project has or may get.
 bool advisories_cover(const struct advisories *a, const char *upstream, struct str project, struct advisory *out);
 // Calls fn for each record that hides this version, those of one source behind those of another.

@@ -494,6 +494,10 @@ int page_project(const struct view *shown, struct catalog *c, const char *projec
 	p.r.left_out = names = name_left_out(v);
 	if (!p.has_begun && !is_known && has_members(v, c, project, &is_known, e) < 0)
 		return -1;
+	if (!p.has_begun && upstream && upstream->blocked) { // and nothing of ours is there
+		p.r.status = simplepage_status_name[SIMPLEPAGE_QUARANTINED];
+		p.r.status_reason = upstream->blocked;
+	}
 	if (is_known)
 		page_begin(&p);
 	if (!p.has_begun)

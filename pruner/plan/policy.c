@@ -51,7 +51,8 @@ static void hash_upstreams(const struct config *c, struct digest *d)
 	for (size_t i = 0; i < order.count; i++) {
 		const struct config_upstream *u = &c->upstreams.item[order.item[i]];
 		const char *const texts[] = {u->urls, u->projects, u->not_projects, u->private_names, u->local_only,
-			u->upstream_only, u->shared, u->cooldown_exempt, u->cooldown_unknown, c->upstream.private_names, c->upstream.local_only,
+			u->upstream_only, u->shared, u->cooldown_exempt, u->cooldown_unknown, u->block,
+			u->block_severity, u->allow, c->upstream.private_names, c->upstream.local_only,
 			c->upstream.upstream_only, c->upstream.shared};
 		hash_number(d, u->trust_404);
 		hash_number(d, (int64_t)u->cooldown);

@@ -6,6 +6,7 @@
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/state/upstream/file-cache.h"
+#include "lib/state/publish/upload-policy.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/audit/wheel-gate.h"
 #include "server/message/reply.h"
@@ -42,14 +43,31 @@ struct advisories *server_context_advisories(struct server_context *s)
 	return a;
 }
 
+// What decides by them has the same.
+static void use_advisories(struct server_context *s)
+{
+	struct advisories *now = server_context_advisories(s);
+	pthread_mutex_lock(&s->current_lock);
+	struct upstreams *u = s->upstreams;
+	pthread_mutex_unlock(&s->current_lock);
+	if (u)
+		upstreams_use_lists(u, now);
+	upload_policy_use_lists(atomic_load(&s->upload_policy), now);
+	advisories_unref(now);
+}
+
 void server_context_set_advisories(struct server_context *s, const struct advisories *expected, struct advisories *a)
 {
+	pthread_mutex_lock(&s->lists_lock);
 	pthread_mutex_lock(&s->refs_lock);
 	struct advisories *old = expected && s->advisories != expected ? a : s->advisories;
 	if (old != a)
 		s->advisories = a;
 	pthread_mutex_unlock(&s->refs_lock);
 	advisories_unref(old);
+	if (old != a && a)
+		use_advisories(s);
+	pthread_mutex_unlock(&s->lists_lock);
 }
 
 struct upstreams *server_context_upstreams(struct server_context *s)
@@ -57,8 +75,13 @@ struct upstreams *server_context_upstreams(struct server_context *s)
 	struct err e = ERR_INIT;
 	pthread_mutex_lock(&s->current_lock);
 	struct upstreams *u = s->upstreams;
-	if (!u && upstreams_new(&server_context_site(s)->config, &u, &e) < 0)
+	if (!u && upstreams_new(&server_context_site(s)->config, &u, &e) < 0) {
 		log_error("%s", e.msg);
+	} else if (!s->upstreams) {
+		struct advisories *lists = server_context_advisories(s);
+		upstreams_use_lists(u, lists);
+		advisories_unref(lists);
+	}
 	s->upstreams = u;
 	pthread_mutex_unlock(&s->current_lock);
 	if (u && !s->upstream_pages)

@@ -66,6 +66,7 @@ struct server_context {
 	pthread_mutex_t refs_lock;     // of the next two
 	struct wheel_gate *wheel_gate; // NULL: wheels are not audited; see server_context_gate()
 	struct advisories *advisories; // see server_context_advisories()
+	pthread_mutex_t lists_lock;    // of who changes them
 	atomic_bool takes_facts;       // what is inside uploaded wheels is noted in the catalog
 
 	struct answers *answers; // what clients have not read; NULL: it is not counted

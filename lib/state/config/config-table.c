@@ -118,12 +118,15 @@ const struct config_option config_table[] = {
 		"How long the answer that upstream has no such project is used."),
 	ROW("upstream", "stale", &config_type_seconds, config_upstream, stale, 0, "7d", RELOAD,
 		"How long a page of upstream is used while upstream is unreachable."),
+	ROW("upstream", "allow", &config_type_path, config_upstream, allow, 0, NULL, RELOAD,
+		"A list of packages of upstream that are offered in spite of the records of block, each with a reason. It is "
+		"read again when it changes."),
 	ROW("upstream", "block", &config_type_paths, config_upstream, block, 0, NULL, RELOAD,
 		"Block lists: records of the OSV database as files, folders or .zip files, read again when they change. "
-		"Malware in them (MAL-...) is not served. Default: none."),
+		"Malware in them (MAL-...) is not offered. Default: none."),
 	ROW("upstream", "block-severity", &config_type_severity, config_upstream, block_severity, 0, NULL, RELOAD,
-		"From which severity on vulnerable versions are not served either: low, medium, high or critical. Default: they "
-		"are served."),
+		"From which severity on vulnerable versions are not offered either: low, medium, high or critical. Default: "
+		"they are offered."),
 	ROW("upstream", "cooldown", &config_type_seconds, config_upstream, cooldown, 0, "0", RELOAD,
 		"A file of upstream is offered from its upload time and this time on, such as 7d; 0: at once."),
 	ROW("upstream", "cooldown-exempt", &config_type_projects, config_upstream, cooldown_exempt, 0, NULL, RELOAD,

@@ -86,7 +86,7 @@ struct config_upstream { // another index: [upstream NAME], or a plain [upstream
 	uint64_t cooldown;      // seconds; 0: none
 	char *cooldown_exempt;  // names and globs, with single blanks between; NULL: none
 	char *cooldown_unknown; // "first-seen", "hide", "allow"
-	char *deny;             // the path of a list of packages; NULL: none
+	char *deny, *allow;     // paths of lists of packages; NULL: none
 };
 
 struct config_upstreams { // in the order in which they are asked

@@ -36,6 +36,12 @@ int upload_policy_new(const struct config *c, struct upload_policy **out, struct
 	return 0;
 }
 
+void upload_policy_use_lists(struct upload_policy *a, struct advisories *lists)
+{
+	if (a)
+		upstreams_use_lists(a->upstreams, lists);
+}
+
 void upload_policy_free(struct upload_policy *a)
 {
 	if (!a)

@@ -9,6 +9,7 @@
 
 const char *const offering_rule_name[OFFERING_RULE_COUNT] = {
 	[OFFERING_DENY] = "deny",
+	[OFFERING_RECORD] = "block",
 	[OFFERING_HOLD] = "hold",
 	[OFFERING_AGE] = "cooldown",
 };
@@ -35,7 +36,7 @@ static const struct hold *earliest_hold(const struct offering_rules *r)
 
 bool offering_rules_are_none(const struct offering_rules *r)
 {
-	return !r->cooldown && !(r->deny && r->deny->count) && !r->holds->holds && !r->holds->waivers;
+	return !r->cooldown && !r->lists && !(r->deny && r->deny->count) && !r->holds->holds && !r->holds->waivers;
 }
 
 void offering_project_init(struct offering_project *p, const struct offering_rules *r, const char *project, int64_t now)
@@ -45,11 +46,15 @@ void offering_project_init(struct offering_project *p, const struct offering_rul
 	p->waiver = holds_waivers_of(r->holds, project, &p->waivers);
 	if (r->deny)
 		p->deny = requirements_of(r->deny, project, &p->denies);
+	if (r->allow)
+		p->allow = requirements_of(r->allow, project, &p->allows);
+	if (advisories_know(r->lists, r->upstream, str_from(project)))
+		p->blocked = project;
 }
 
 bool offering_needs_version(const struct offering_project *p)
 {
-	return p->denies || p->waivers;
+	return p->denies || p->waivers || p->blocked;
 }
 
 static const struct requirement *find_deny(const struct offering_project *p, const struct version *version)
@@ -58,6 +63,21 @@ static const struct requirement *find_deny(const struct offering_project *p, con
 		if (!version || specifier_set_admits(str_from(p->deny[i].specifier), version))
 			return &p->deny[i];
 	return NULL;
+}
+
+static bool is_allowed(const struct offering_project *p, const struct version *version)
+{
+	bool is_found = false;
+	for (size_t i = 0; i < p->allows && !is_found; i++)
+		is_found = version ? specifier_set_admits(str_from(p->allow[i].specifier), version) : !*p->allow[i].specifier;
+	return is_found;
+}
+
+static bool find_record(const struct offering_project *p, const struct version *version, struct advisory *out)
+{
+	struct str text = str_from(version ? version->text : "");
+	return p->blocked && !is_allowed(p, version) &&
+	       advisories_find(p->rules->lists, p->rules->upstream, str_from(p->blocked), text, out);
 }
 
 static bool waiver_has(const struct waiver *w, const struct version *version)
@@ -100,10 +120,11 @@ void offering_judge(const struct offering_project *p, const struct offering_file
 	if (out->hold || is_young)
 		out->waiver = find_waiver(p, f->version);
 	out->hides = (unsigned)(out->deny != NULL) << OFFERING_DENY;
+	out->hides |= (unsigned)find_record(p, f->version, &out->record) << OFFERING_RECORD;
 	if (!out->waiver)
 		out->hides |= (unsigned)(out->hold != NULL) << OFFERING_HOLD | (unsigned)is_young << OFFERING_AGE;
 	out->is_offered = !out->hides;
-	if (out->deny)
+	if (out->hides & (1u << OFFERING_DENY | 1u << OFFERING_RECORD))
 		return;
 	if (out->is_offered && out->waiver && (out->hold || out->from > out->waiver->until + 1))
 		out->next = out->waiver->until + 1;
@@ -160,6 +181,8 @@ void offering_write(const struct offering *o, enum offering_rule rule, struct bu
 	if (rule == OFFERING_HOLD) {
 		clock_write(o->hold->after, when);
 		buf_printf(out, "held since %s: %s (%s)", when, o->hold->reason, o->hold->id);
+	} else if (rule == OFFERING_RECORD) {
+		advisory_reason(&o->record, out);
 	} else {
 		const char *slash = strrchr(o->deny->source, '/'); // clients are not told the folder
 		buf_printf(out, "denied by %s: %s", slash ? slash + 1 : o->deny->source,

@@ -2,8 +2,8 @@
 // Whether a file of an upstream may be used yet. All that shows, sends or counts such a file asks this one decision, so that
 // every way to a file has the same answer.
 //
-// The first of these rules that hides the file is the reason: a line of `deny`; a hold; its age. A waiver lifts holds and
-// age. Age counts from the upload time, or, where the page has none, from when the file was first seen here. With a cooldown
+// The first of these rules that hides the file is the reason: a line of `deny`; a record of a block list, unless a line of
+// `allow` has the version; a hold; its age. A waiver lifts holds and age. Age counts from the upload time, or, where the page has none, from when the file was first seen here. With a cooldown
 // or a hold a file whose time is yet to come is hidden until then. Files of the store are not judged here.
 //
 // Pure: the caller says what time it is. Any thread. What is borrowed lives as long as the rules.
@@ -13,17 +13,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/advisories/advisories.h"
 #include "lib/base/buf.h"
 #include "lib/domain/text/requirement.h"
 #include "lib/state/upstream/holds.h"
 
 enum offering_rule { // in the order of precedence
 	OFFERING_DENY,
+	OFFERING_RECORD,
 	OFFERING_HOLD,
 	OFFERING_AGE,
 	OFFERING_RULE_COUNT,
 };
-extern const char *const offering_rule_name[OFFERING_RULE_COUNT]; // "deny", "hold", "cooldown"
+extern const char *const offering_rule_name[OFFERING_RULE_COUNT]; // "deny", "block", "hold", "cooldown"
 
 // [upstream] cooldown-unknown: from when a file without an upload time ages.
 enum offering_unknown {
@@ -43,6 +45,8 @@ struct offering_rules {
 	const char *exempt; // projects without cooldown, for name_list_has(); NULL: none
 	enum offering_unknown unknown;
 	const struct requirements *deny; // [upstream] deny; NULL: none
+	const struct requirements *allow; // [upstream] allow; NULL: none
+	const struct advisories *lists;   // NULL: none is for this upstream
 	const struct holds *holds;
 	const char *contact; // [server] contact; NULL: none
 };
@@ -57,16 +61,19 @@ struct offering_project {
 	const struct hold *hold; // with the earliest time; NULL: none
 	const struct waiver *waiver;
 	size_t waivers;
-	const struct requirement *deny;
-	size_t denies;
+	const struct requirement *deny, *allow;
+	size_t denies, allows;
+	const char *blocked; // the project, if a record is about it; else NULL
 };
-// project: in normal form; now: seconds since 1970.
+// project: in normal form, borrowed; now: seconds since 1970.
 void offering_project_init(struct offering_project *p, const struct offering_rules *r, const char *project, int64_t now);
 // Whether the version of a file is looked at.
 bool offering_needs_version(const struct offering_project *p);
 
 struct offering_file {
-	const struct version *version; // NULL: unknown. Then each line of `deny` of the project has it, and no waiver of a version
+	// NULL: unknown. Then each line of `deny`, and each record, of the project has it, and no `allow` and no waiver of a
+	// version
+	const struct version *version;
 	int64_t uploaded;              // seconds since 1970; before OFFERING_OLDEST: unknown
 	int64_t seen;                  // when it was first seen here; 0: never
 };
@@ -78,6 +85,7 @@ struct offering {
 	// Why, and what the words need.
 	const struct offering_rules *rules;
 	const struct requirement *deny;
+	struct advisory record; // if OFFERING_RECORD hides it: the worst one
 	const struct hold *hold;
 	const struct waiver *waiver; // that lifts a hold or the age; NULL: none
 	int64_t from;                // since or until when its age hides it; 0: it does not; INT64_MAX: always

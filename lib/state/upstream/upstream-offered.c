@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/advisories/advisories.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/search.h"
@@ -16,6 +17,8 @@
 #include "lib/state/upstream/offering.h"
 #include "lib/state/upstream/right-clock.h"
 #include "lib/state/upstream/upstream-row.h"
+
+enum { BLOCKED_TEXT = 1000 }; // bytes of the reason why a project is blocked as a whole
 
 // --- the rules ---
 
@@ -34,24 +37,33 @@ struct upstream_rules {
 	char *contact;
 	size_t count;
 	struct offering_rules *of; // of each upstream
-	struct rule_list *deny;    // the same
+	struct rule_list *deny, *allow; // the same
+	struct advisories *lists;
 	bool are_none;
 };
+
+static void release_rule_list(struct rule_list *l)
+{
+	requirements_release(&l->lines);
+	free(l->path);
+}
 
 void upstream_rules_drop(struct upstream_rules *r)
 {
 	if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	for (size_t i = 0; i < r->count; i++) {
-		requirements_release(&r->deny[i].lines);
-		free(r->deny[i].path);
+		release_rule_list(&r->deny[i]);
+		release_rule_list(&r->allow[i]);
 		free((char *)(uintptr_t)r->of[i].upstream);
 		free((char *)(uintptr_t)r->of[i].exempt);
 	}
 	holds_release(&r->holds);
 	free(r->of);
 	free(r->deny);
+	free(r->allow);
 	free(r->contact);
+	advisories_unref(r->lists);
 	free(r);
 }
 
@@ -60,14 +72,19 @@ static void cleanup_rules(struct upstream_rules **r)
 	upstream_rules_drop(*r);
 }
 
+static void look_at_list(struct rule_list *l)
+{
+	if (l->path && stat(l->path, &l->seen) < 0)
+		l->seen = (struct stat){0};
+}
+
 static int read_rule_list(struct rule_list *l, const char *path, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REQUIREMENTS);
 	if (!path)
 		return 0;
 	l->path = xstrdup(path);
-	if (stat(path, &l->seen) < 0)
-		l->seen = (struct stat){0};
+	look_at_list(l);
 	if (fs_read_file(path, &text, e) < 0 ||
 		requirements_parse(&l->lines, buf_view(&text), path, REQUIREMENT_PACKAGES, e) < 0)
 		return -1;
@@ -92,10 +109,12 @@ static int make_one(struct upstream_rules *r, size_t i, const struct config_upst
 		.exempt = name_list_normal(c->cooldown_exempt, NULL),
 		.unknown = unknown_named(c->cooldown_unknown),
 		.deny = &r->deny[i].lines,
+		.allow = &r->allow[i].lines,
+		.lists = advisories_concern(r->lists, c->name) ? r->lists : NULL,
 		.holds = &r->holds,
 		.contact = r->contact};
 	r->count++;
-	return read_rule_list(&r->deny[i], c->deny, e);
+	return read_rule_list(&r->deny[i], c->deny, e) < 0 ? -1 : read_rule_list(&r->allow[i], c->allow, e);
 }
 
 // With change_lock held.
@@ -106,6 +125,8 @@ static struct upstream_rules *make_rules(struct upstreams *u, const struct confi
 	r->clock = u->clock;
 	r->of = xcalloc(u->count + 1, sizeof(*r->of));
 	r->deny = xcalloc(u->count + 1, sizeof(*r->deny));
+	r->allow = xcalloc(u->count + 1, sizeof(*r->allow));
+	r->lists = advisories_ref(u->lists);
 	r->contact = c->contact ? xstrdup(c->contact) : NULL;
 	if (u->offers && (holds_mark(u->offers, &u->holds_mark, e) < 0 || holds_read(u->offers, &r->holds, e) < 0))
 		return NULL;
@@ -152,6 +173,13 @@ int upstream_rules_configure(struct upstreams *u, const struct config *c, struct
 	return rules ? 0 : -1;
 }
 
+// Of a command: the last good ones.
+static int open_lists(struct upstreams *u, const char *catalog, struct err *e)
+{
+	const struct config where = {.state = u->state, .upstreams = u->config.upstreams};
+	return advisories_open(&where, catalog, &u->lists, e);
+}
+
 static int open_rules(struct upstreams *u, struct catalog *c, struct err *e)
 {
 	const struct config where = {.state = u->state};
@@ -159,6 +187,10 @@ static int open_rules(struct upstreams *u, struct catalog *c, struct err *e)
 	struct right_clock *clock;
 	if (right_clock_open(path, &clock, e) < 0)
 		return -1;
+	if (!u->lists && open_lists(u, catalog_path(c), e) < 0) {
+		right_clock_close(clock);
+		return -1;
+	}
 	u->clock = clock;
 	u->offers = STEAL_PTR(path);
 	struct upstream_rules *rules = make_rules(u, &u->config, e);
@@ -191,6 +223,7 @@ void upstream_rules_release(struct upstreams *u)
 	upstream_rules_drop(u->offer_rules);
 	right_clock_close(u->clock);
 	config_release(&u->config);
+	advisories_unref(u->lists);
 	free(u->offers);
 }
 
@@ -226,7 +259,8 @@ static bool rules_have_changed(struct upstreams *u)
 	uint64_t mark = u->holds_mark;
 	bool has_changed = false;
 	for (size_t i = 0; i < u->offer_rules->count; i++)
-		has_changed = has_changed || list_has_changed(&u->offer_rules->deny[i]);
+		has_changed = has_changed || list_has_changed(&u->offer_rules->deny[i]) ||
+			      list_has_changed(&u->offer_rules->allow[i]);
 	if (holds_mark(u->offers, &mark, &e) < 0)
 		log_debug("%s", e.msg); // make_rules() says it where it matters
 	return has_changed || mark != u->holds_mark;
@@ -236,9 +270,25 @@ static bool rules_have_changed(struct upstreams *u)
 static void note_damage(struct upstreams *u, const struct err *why)
 {
 	log_error("the rules of what is offered stay as they were: %s", why->msg);
-	for (size_t i = 0; i < u->offer_rules->count; i++)
-		if (u->offer_rules->deny[i].path && stat(u->offer_rules->deny[i].path, &u->offer_rules->deny[i].seen) < 0)
-			u->offer_rules->deny[i].seen = (struct stat){0};
+	for (size_t i = 0; i < u->offer_rules->count; i++) {
+		look_at_list(&u->offer_rules->deny[i]);
+		look_at_list(&u->offer_rules->allow[i]);
+	}
+}
+
+void upstreams_use_lists(struct upstreams *u, struct advisories *lists)
+{
+	struct err e = ERR_INIT;
+	pthread_mutex_lock(&u->change_lock);
+	struct advisories *before = u->lists;
+	u->lists = advisories_ref(lists);
+	struct upstream_rules *rules = before == lists ? NULL : make_rules(u, &u->config, &e);
+	if (rules)
+		set_rules(u, rules);
+	else if (before != lists)
+		note_damage(u, &e);
+	pthread_mutex_unlock(&u->change_lock);
+	advisories_unref(before);
 }
 
 bool upstreams_look(struct upstreams *u)
@@ -446,12 +496,27 @@ static void take_origin(const struct simplepage *listed, const uint8_t *origin, 
 			o->origin[count++] = origin[i];
 }
 
+// The ids of records, or what a line of `deny` says, each once.
+static void note_block(const struct offering *o, struct buf *why)
+{
+	CLEANUP(buf_release) struct buf one = buf_up_to(LIMIT_PAGE);
+	if (offering_first_rule(o) == OFFERING_RECORD)
+		buf_str(&one, o->record.id);
+	else
+		offering_write(o, OFFERING_DENY, &one);
+	if (strstr(why->data, one.data) || why->len + one.len > BLOCKED_TEXT)
+		return;
+	buf_puts(why, why->len ? ", " : "");
+	buf_str(why, buf_view(&one));
+}
+
 void upstream_offer(const struct upstream_rules *r, struct upstream_answer *answer, struct upstream_offered *out)
 {
 	const struct simplepage *listed = answer->listed;
 	const struct upstreams *u = answer->of->upstreams;
 	CLEANUP(mem_free) struct offering_project *p = xcalloc(r->count, sizeof(*p));
-	size_t hidden = 0;
+	size_t hidden = 0, blocked = 0;
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_PAGE);
 	answer->rules = r;
 	answer->now = r->clock ? right_clock_now(r->clock) : clock_wall_seconds();
 	bool stands_still = r->clock && right_clock_is_doubted(r->clock, NULL);
@@ -464,6 +529,10 @@ void upstream_offer(const struct upstream_rules *r, struct upstream_answer *answ
 		judge_page_file(&p[u->index[row].upstream - u->item], &listed->file[i], answer->project, &o);
 		out->hidden[i] = !o.is_offered;
 		hidden += !o.is_offered;
+		bool is_blocked = o.hides & (1u << OFFERING_DENY | 1u << OFFERING_RECORD);
+		blocked += is_blocked;
+		if (is_blocked && blocked == i + 1)
+			note_block(&o, &why);
 		if (o.next && !stands_still && (!answer->next || o.next < answer->next))
 			answer->next = o.next;
 	}
@@ -475,6 +544,8 @@ void upstream_offer(const struct upstream_rules *r, struct upstream_answer *answ
 	answer->stale = &out->page;
 	answer->origin = out->origin;
 	answer->hidden = out->hidden;
+	if (blocked == listed->files)
+		answer->blocked = out->blocked = buf_steal(&why);
 }
 
 void upstream_offered_release(struct upstream_offered *o)
@@ -483,6 +554,7 @@ void upstream_offered_release(struct upstream_offered *o)
 	free(o->version);
 	free(o->hidden);
 	free(o->origin);
+	free(o->blocked);
 }
 
 // --- times ---

@@ -27,6 +27,7 @@ enum {
 
 struct owned_names;
 struct right_clock;
+struct advisories;
 struct upstream_rules;
 
 // A set of projects, by hash.
@@ -78,6 +79,7 @@ struct upstreams {
 	pthread_mutex_t change_lock;        // of what follows up to clock; it is held while the disk is waited for
 	atomic_bool has_offers;             // offers and clock are there, and stay
 	struct config config;               // what offer_rules are made of
+	struct advisories *lists;           // NULL: none yet, or no key names one
 	uint64_t holds_mark;            // holds_mark() of those in rules
 	char *offers;                   // the folder of STATE_FILE_OFFERS; NULL: no catalog was used yet
 	struct right_clock *clock;      // NULL: the same
@@ -180,6 +182,7 @@ struct upstream_offered {
 	const char **version;
 	bool *hidden;
 	uint8_t *origin;
+	char *blocked;
 };
 void upstream_offer(const struct upstream_rules *r, struct upstream_answer *answer, struct upstream_offered *out);
 void upstream_offered_release(struct upstream_offered *o); // for CLEANUP

@@ -20,6 +20,7 @@
 #include "lib/state/config/config.h"
 #include "lib/state/upstream/owned-names.h"
 
+struct advisories; // lib/advisories/advisories.h
 struct holds;      // lib/state/upstream/holds.h
 struct offering;   // lib/state/upstream/offering.h
 struct right_clock;
@@ -82,6 +83,7 @@ struct upstream_answer {
 	// The last page, for serving, not for decisions; NULL: none. If KNOWN, it is page.
 	const struct simplepage *stale;
 	const struct simplepage *listed; // the same with the files that are hidden: for whose the name is, and what is yanked
+	const char *blocked; // by what all of its files are blocked, for PEP 792; NULL: they are not
 	const bool *hidden;              // which of its files are hidden; NULL: none is, and listed is stale
 	int64_t next; // when more or fewer files are offered, if no rule changes, in seconds since 1970; 0: never
 	int64_t now;  // the time by which they are
@@ -131,6 +133,8 @@ void upstreams_cleanup(struct upstreams **u); // for CLEANUP
 // Takes over the lifetimes of pages and the rules of what is offered. ERR_USAGE: a list of the rules cannot be read; then
 // the rules stay as they were. Any thread.
 int upstreams_configure(struct upstreams *u, const struct config *c, struct err *e) MUST_CHECK;
+// Takes these block lists, of which a server has one copy, in place of those of the state. Any thread.
+void upstreams_use_lists(struct upstreams *u, struct advisories *lists);
 // Reads holds, waivers and lists again, if they have changed, and the clock. True: other files may be offered now. A server
 // calls it several times a second. Any thread.
 bool upstreams_look(struct upstreams *u);

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What records of a block list hide of upstream, in every way to a file, and what they do not."""
+import json
+import os
+import subprocess
+
+import pytest
+
+import clients
+import merging
+import pages
+import serving
+import storelib
+from test_cooling import SOON, reload, ways
+
+MALWARE = {"versions": ["2.0"]}
+CRITICAL = {"severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}]}
+
+
+def below(version):
+    return {"ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": version}]}]}
+
+
+class Lists:
+    def __init__(self, folder):
+        self.folder, self.writes = folder, 0
+        folder.mkdir()
+
+    def put(self, name, project, affected, **more):
+        text = json.dumps({"id": name, "modified": "2026-01-02T03:04:05Z",
+                           "affected": [{"package": {"ecosystem": "PyPI", "name": project}, **affected}]} | more)
+        self.write(f"{name}.json", text)
+
+    def write(self, name, text):
+        """Old enough that a server reads it at once."""
+        self.writes += 1
+        (self.folder / name).write_text(text)
+        os.utime(self.folder / name, (1700000000 + self.writes,) * 2)
+
+
+@pytest.fixture(name="lists")
+def lists_fixture(tmp_path):
+    return Lists(tmp_path / "lists")
+
+
+@pytest.fixture(name="files")
+def files_fixture(tmp_path, index):
+    """Two releases upstream."""
+    found = [storelib.make_wheel(tmp_path / "theirs", "six", version) for version in ("1.0", "2.0")]
+    for wheel in found:
+        index.add("six", wheel)
+    return found
+
+
+def test_malware_is_offered_in_no_way(serve, index, files, lists):
+    old, evil = files
+    lists.put("MAL-2026-1", "Six", MALWARE)
+    server = serve(None, config=merging.config(index, block=lists.folder) + "[server]\ncontact = sec@example.org\n")
+    page = merging.page(server, "six")
+    assert [one["filename"] for one in page["files"]] == [old.name] and page["versions"] == ["1.0"]
+    html = server.get("/simple/six/", {"Accept": pages.HTML}).body.decode()
+    assert old.name in html and evil.name not in html
+    assert ways(server, evil) == {403} and ways(server, old) == {200, 206}
+    url = merging.url_of("six", evil.name)
+    problem = json.loads(server.get(url).body)
+    assert problem == {"title": "block", "status": 403, "detail": "MAL-2026-1: malware; ask sec@example.org"}
+    head = server.raw(f"GET {url} HTTP/1.0\r\nHost: x\r\n\r\n".encode()).split(b"\r\n")[0]
+    assert head == b"HTTP/1.1 403 MAL-2026-1: malware; ask sec@example.org"
+    assert index.count(f"/packages/{evil.name}") == 0 and index.count(f"/packages/{evil.name}.metadata") == 0
+    merging.wait_until_noted(server, "six")
+    assert "MAL-2026-1: malware" in server.get("/-/explain/simple/six", {"Accept": "application/json"}).body.decode()
+
+
+def test_cached_file_and_redirect_follow_a_new_record(serve, index, files, lists):
+    """Also what was offered before, and lies in the cache."""
+    old, evil = files
+    lists.put("MAL-2026-9", "other", MALWARE)
+    server = serve(None, config=merging.config(index, block=lists.folder))
+    assert 403 not in ways(server, evil)
+    merging.wait_until_kept(server, evil.name, f"{evil.name}.metadata")
+    lists.put("MAL-2026-1", "six", MALWARE)
+    serving.wait_for(lambda: ways(server, evil) == {403}, SOON, "the record")
+    assert merging.names(server, "six") == [old.name]
+    reload(server, index, block=lists.folder, files="redirect")
+    serving.wait_for(lambda: server.get(merging.url_of("six", old.name))["Location"] or True, SOON, "the reload")
+    reply = server.get(merging.url_of("six", evil.name))
+    assert reply.status == 403 and reply["Location"] is None
+    lists.put("MAL-2026-1", "six", MALWARE, withdrawn="2026-01-03T00:00:00Z")
+    serving.wait_for(lambda: 403 not in ways(server, evil), SOON, "the end of the record")
+
+
+def test_project_that_is_blocked_whole_is_quarantined(serve, index, files, lists):
+    lists.put("MAL-2026-1", "six", {})
+    server = serve(None, config=merging.config(index, block=lists.folder))
+    page = merging.page(server, "six")
+    assert page["files"] == [] and page["project-status"] == {"status": "quarantined", "reason": "MAL-2026-1"}
+    reply = server.get("/simple/six/", {"Accept": pages.HTML})
+    assert reply.status == 200 and 'content="quarantined"' in reply.body.decode() and "MAL-2026-1" in reply.body.decode()
+    assert {status for wheel in files for status in ways(server, wheel)} == {403}
+
+
+def test_only_severe_vulnerabilities_hide(serve, index, files, lists):
+    old, new = files
+    lists.put("PYSEC-2026-1", "six", below("1.5"), **CRITICAL)
+    lists.put("PYSEC-2026-2", "six", below("3.0"), database_specific={"severity": "LOW"})
+    server = serve(None, config=merging.config(index, block=lists.folder))
+    assert merging.names(server, "six") == [old.name, new.name]
+    reload(server, index, block=lists.folder, block_severity="critical")
+    serving.wait_for(lambda: merging.names(server, "six") == [new.name], SOON, "the key")
+    assert "PYSEC-2026-1: vulnerability of severity 9.8" in server.get(merging.url_of("six", old.name)).body.decode()
+
+
+def test_allow_lifts_a_record_and_nothing_else(serve, index, files, lists, tmp_path):
+    old, evil = files
+    allow, deny = tmp_path / "allow.list", tmp_path / "deny.list"
+    allow.write_text("six ==2.0 looked at by sec\n")
+    deny.write_text("# none\n")
+    lists.put("MAL-2026-1", "six", {})
+    server = serve(None, config=merging.config(index, block=lists.folder, allow=allow, deny=deny))
+    assert merging.names(server, "six") == [evil.name] and ways(server, old) == {403}
+    deny.write_text("six no\n")
+    serving.wait_for(lambda: merging.names(server, "six") == [], SOON, "deny")
+    deny.write_text("# none again\n")
+    allow.write_text("# not any more\n")
+    serving.wait_for(lambda: b"MAL-2026-1" in server.get(merging.url_of("six", evil.name)).body, SOON, "allow")
+
+
+def test_files_of_the_store_are_never_hidden(serve, index, files, lists, tmp_path):
+    _, evil = files
+    ours = storelib.make_wheel(tmp_path / "store" / "deb12", "six", "2.0", tag="py2.py3-none-any")
+    lists.put("MAL-2026-1", "six", {})
+    server = serve(tmp_path / "store", config=merging.config(index, block=lists.folder, shared="six"))
+    page = merging.page(server, "six")
+    assert [one["filename"] for one in page["files"]] == [ours.name] and "project-status" not in page
+    assert ways(server, evil) == {403}
+
+
+def test_malformed_record_and_unknown_version_hide(serve, index, files, lists):
+    lists.put("MAL-2026-1", "six", {"versions": "2.0"})
+    server = serve(None, config=merging.config(index, block=lists.folder))
+    assert merging.names(server, "six") == []
+    assert "its record is malformed" in server.get(merging.url_of("six", files[0].name)).body.decode()
+
+
+@pytest.mark.parametrize("client, words", [("pip==22.0.4", ["python", "-m", "pip", "download", "--no-deps"]),
+                                           ("pip==26.3", ["python", "-m", "pip", "download", "--no-deps"]),
+                                           ("uv==0.13.9", ["uv", "pip", "install", "--target", "into", "--no-deps"])])
+def test_lock_file_that_names_the_url_fails_with_the_reason(serve, index, files, lists, tmp_path, client, words):
+    evil = files[1]
+    lists.put("MAL-2026-1", "six", MALWARE)
+    server = serve(None, config=merging.config(index, block=lists.folder) + "[server]\ncontact = sec@example.org\n")
+    program = clients.environment(client) / "bin" / words[0]
+    done = subprocess.run([str(program), *words[1:], f"six @ {server.url}{merging.url_of('six', evil.name)}#sha256={evil.sha256}"],
+                          cwd=tmp_path, env=clients.clean_environment(tmp_path), capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode != 0 and "MAL-2026-1: malware; ask sec@example.org" in done.stdout + done.stderr
