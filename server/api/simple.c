@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/blob.h"
 #include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"
 #include "lib/domain/text/name.h"
+#include "lib/state/upstream/upstream.h"
 #include "lib/view/merge-upstream.h"
 #include "lib/view/page.h"
 #include "server/core/simple-pages.h"
@@ -359,6 +361,16 @@ static struct reply *reply_merged(struct server_context *s, struct catalog *c, c
 	return result == UPSTREAM_PAGES_LATER ? NULL : server_context_error(&e);
 }
 
+// Without projects that are blocked as a whole.
+static void leave_out_blocked(struct server_context *s, size_t upstream, struct blob **names)
+{
+	CLEANUP(buf_release) struct buf kept = buf_up_to(LIMIT_PROJECT_LIST);
+	if (!*names || !upstreams_offered_names(s->upstreams, s->upstream[upstream].upstream, blob_view(*names), &kept))
+		return;
+	blob_unref(*names);
+	*names = blob_from_buf(&kept);
+}
+
 // The list of a view with all projects of its upstreams. Where an upstream's list is not known, it lacks that.
 static struct reply *reply_list(struct server_context *s, struct catalog *c, const struct route_match *match,
 	const struct page_target *t, uint64_t epoch)
@@ -369,8 +381,10 @@ static struct reply *reply_list(struct server_context *s, struct catalog *c, con
 	for (size_t i = 0; i < count; i++)
 		if (list_at(s, t, i) && !project_list_get(list_at(s, t, i), match->continuation, &more.names[i]))
 			return NULL;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		more.names[i] = keep_admitted(match->site, t->view->upstreams.item[i], more.names[i]);
+		leave_out_blocked(s, t->view->upstreams.item[i], &more.names[i]);
+	}
 	return render_once(s, c, t, NULL, &more, epoch);
 }
 

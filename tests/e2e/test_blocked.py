@@ -12,6 +12,7 @@ import pages
 import serving
 import storelib
 from test_cooling import SOON, reload, ways
+from test_merged_root import listed, names_of, project_list
 
 MALWARE = {"versions": ["2.0"]}
 CRITICAL = {"severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}]}
@@ -133,6 +134,23 @@ def test_files_of_the_store_are_never_hidden(serve, index, files, lists, tmp_pat
     page = merging.page(server, "six")
     assert [one["filename"] for one in page["files"]] == [ours.name] and "project-status" not in page
     assert ways(server, evil) == {403}
+
+
+def test_blocked_project_is_not_on_the_list_of_all(serve, index, lists, tmp_path):
+    """Unless some version is not blocked, or a file of ours is there."""
+    store, deny, allow = tmp_path / "store", tmp_path / "deny.list", tmp_path / "allow.list"
+    storelib.make_wheel(store / "deb12", "project-00004", "1.0")
+    deny.write_text("project-00002 no\nproject-00005 ==1.0 no\n")
+    allow.write_text("project-00006 ==1.0 looked at\n")
+    for number in (1, 4, 6):
+        lists.put(f"MAL-2026-{number}", f"project-{number:05}", {})
+    lists.put("MAL-2026-3", "project-00003", MALWARE)
+    index.fail("/simple/", project_list)
+    server = serve(store, config=merging.config(index, root="all", block=lists.folder, deny=deny, allow=allow))
+    found = names_of(listed(server))
+    assert [name for name in found if name < "project-00007"] == [f"project-0000{number}" for number in (3, 4, 5, 6)]
+    lists.put("MAL-2026-3", "project-00003", {})
+    serving.wait_for(lambda: "project-00003" not in names_of(listed(server)), SOON, "the record of all versions")
 
 
 def test_malformed_record_and_unknown_version_hide(serve, index, files, lists):

@@ -52,6 +52,16 @@ void offering_project_init(struct offering_project *p, const struct offering_rul
 		p->blocked = project;
 }
 
+bool offering_is_blocked(const struct offering_project *p)
+{
+	struct advisory worst;
+	for (size_t i = 0; i < p->denies; i++)
+		if (!*p->deny[i].specifier)
+			return true;
+	return p->blocked && !p->allows &&
+	       advisories_cover(p->rules->lists, p->rules->upstream, str_from(p->blocked), &worst);
+}
+
 bool offering_needs_version(const struct offering_project *p)
 {
 	return p->denies || p->waivers || p->blocked;

@@ -67,6 +67,8 @@ struct offering_project {
 };
 // project: in normal form, borrowed; now: seconds since 1970.
 void offering_project_init(struct offering_project *p, const struct offering_rules *r, const char *project, int64_t now);
+// Whether no file of the project is ever offered: a line of `deny`, or records, have all versions.
+bool offering_is_blocked(const struct offering_project *p);
 // Whether the version of a file is looked at.
 bool offering_needs_version(const struct offering_project *p);
 

@@ -329,6 +329,29 @@ void upstreams_end_waivers(struct upstreams *u, upstreams_waiver_fn *fn, void *c
 	}
 }
 
+bool upstreams_offered_names(struct upstreams *u, const struct upstream *upstream, struct str names, struct buf *out)
+{
+	size_t i = (size_t)(upstream - u->item);
+	CLEANUP(cleanup_rules) struct upstream_rules *r = upstream_rules_take(u);
+	if (!r || (!r->of[i].lists && !r->of[i].deny->count))
+		return false;
+	while (names.len) {
+		struct offering_project p;
+		char name[LIMIT_FILE_NAME + 1];
+		struct str line = str_cut(&names, '\n');
+		if (line.len > LIMIT_FILE_NAME)
+			continue; // no project has such a name
+		memcpy(name, line.ptr, line.len);
+		name[line.len] = '\0';
+		offering_project_init(&p, &r->of[i], name, 0);
+		if (offering_is_blocked(&p))
+			continue;
+		buf_str(out, line);
+		buf_putc(out, '\n');
+	}
+	return true;
+}
+
 // --- files ---
 
 static struct offering_file file_of(const struct simplepage_file *f, const struct version *version)

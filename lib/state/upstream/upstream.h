@@ -133,6 +133,9 @@ void upstreams_cleanup(struct upstreams **u); // for CLEANUP
 // Takes over the lifetimes of pages and the rules of what is offered. ERR_USAGE: a list of the rules cannot be read; then
 // the rules stay as they were. Any thread.
 int upstreams_configure(struct upstreams *u, const struct config *c, struct err *e) MUST_CHECK;
+// Appends those of the names, sorted with a line end after each, of which the upstream may offer files, now or later. False:
+// there is no rule, so it offers all; nothing is appended.
+bool upstreams_offered_names(struct upstreams *u, const struct upstream *upstream, struct str names, struct buf *out);
 // Takes these block lists, of which a server has one copy, in place of those of the state. Any thread.
 void upstreams_use_lists(struct upstreams *u, struct advisories *lists);
 // Reads holds, waivers and lists again, if they have changed, and the clock. True: other files may be offered now. A server

@@ -9,6 +9,7 @@
 #include "lib/domain/elf/manylinux.h"
 #include "lib/domain/machine/marker.h"
 #include "lib/domain/machine/profile.h"
+#include "lib/domain/text/cvss.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
 #include "lib/domain/text/requirements-file.h"
@@ -48,6 +49,16 @@ static void answer_version(struct str text, struct buf *out)
 	buf_printf(out, "1\t%s\t", v.text);
 	put_hex(out, v.key);
 	buf_printf(out, "\t%d\t%d", v.is_prerelease, v.is_local);
+}
+
+// 1 <base score in tenths>
+static void answer_cvss(struct str text, struct buf *out)
+{
+	int score = cvss_base_score(text);
+	if (score == CVSS_NONE)
+		buf_putc(out, '0');
+	else
+		buf_printf(out, "1\t%d", score);
 }
 
 static void answer_specifier(struct str text, struct buf *out)
@@ -257,6 +268,7 @@ static const struct kind {
 } kinds[] = {
 	{"name", answer_name},
 	{"version", answer_version},
+	{"cvss", answer_cvss},
 	{"specifier", answer_specifier},
 	{"admits", answer_admits},
 	{"micros", answer_micros},
