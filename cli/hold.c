@@ -5,6 +5,7 @@
 
 #include "cli/common/command.h"
 #include "cli/common/output.h"
+#include "lib/advisories/osv-record.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/suggest.h"
@@ -15,7 +16,7 @@
 
 struct hold_command {
 	struct session s;
-	const char *upstream, *after, *until, *end;
+	const char *upstream, *after, *until, *end, *record;
 	bool ends; // of waive
 	char *folder;
 };
@@ -31,6 +32,7 @@ static const struct option_row hold_options[] = {
 static const struct option_row waive_options[] = {
 	{"until", '\0', "TIME", "the end: a time, a day, or so long from now, such as 3d", TEXT(hold_command, until)},
 	{"upstream", '\0', "NAME", "only of this upstream", TEXT(hold_command, upstream)},
+	{"record", '\0', "ID", "also in spite of this record of a block list", TEXT(hold_command, record)},
 	{"reason", 'r', "TEXT", "the reason", TEXT(session, reason)},
 	{"end", '\0', NULL, "end the waivers of this project or version", FLAG(hold_command, ends)},
 };
@@ -169,16 +171,19 @@ static int make_waiver(struct hold_command *x, struct waiver *w, struct err *e)
 	if (read_until(x->until, &w->until, e) < 0)
 		return -1;
 	w->upstream = x->upstream;
+	w->record = x->record;
 	w->reason = x->s.reason;
 	w->who = session_account(&x->s);
 	w->made = clock_wall_seconds();
 	clock_write(w->until, when);
 	int made = holds_waive(x->folder, w, id, e);
-	const char *words = arena_printf(&x->s.arena, "%s %s until %s%s%s: %s", id, x->s.word[0], when,
-		x->upstream ? " upstream " : "", x->upstream ? x->upstream : "", w->reason);
+	const char *words = arena_printf(&x->s.arena, "%s %s until %s%s%s%s%s: %s", id, x->s.word[0], when,
+		x->upstream ? " upstream " : "", x->upstream ? x->upstream : "", x->record ? " record " : "",
+		x->record ? x->record : "", w->reason);
 	if (log_change(x, "waive", w->project, words, made, e) < 0)
 		return -1;
-	buf_printf(&x->s.out, "%s: %s is offered in spite of its age and of holds until %s\n", id, x->s.word[0], when);
+	buf_printf(&x->s.out, "%s: %s is offered in spite of its age%s%s and of holds until %s\n", id, x->s.word[0],
+		x->record ? ", of " : "", x->record ? x->record : "", when);
 	return 0;
 }
 
@@ -234,6 +239,9 @@ static int run_waive(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "--end ends a waiver, and --until is for a new one");
 	if (!x->ends && !x->until)
 		return err_set(e, ERR_USAGE, "--until TIME is missing: each waiver has an end");
+	if (x->record && (x->ends || !osv_id_is_valid(str_from(x->record))))
+		return err_set(e, ERR_USAGE, x->ends ? "--record is for a new waiver" : "\"%s\" is no id of a record",
+			x->record);
 	if ((!x->ends && check_reason(x, e) < 0) || read_subject(x, &w, e) < 0 || open_state(x, true, e) < 0 ||
 		check_upstream(x, e) < 0)
 		return -1;
@@ -252,8 +260,9 @@ static struct jsondoc *holds_json(const struct holds *h)
 	}
 	for (size_t i = 0; i < h->waivers; i++) {
 		const struct waiver *w = &h->waiver[i];
-		jsondoc_add(waivers, jsondoc_new("id:s project:s version:s until:t upstream:s reason:s by:s made:t", w->id,
-					     w->project, w->version, w->until, w->upstream, w->reason, w->who, w->made));
+		jsondoc_add(waivers, jsondoc_new("id:s project:s version:s until:t upstream:s record:s reason:s by:s made:t",
+					     w->id, w->project, w->version, w->until, w->upstream, w->record, w->reason, w->who,
+					     w->made));
 	}
 	return jsondoc_new("holds:j waivers:j", holds, waivers);
 }
@@ -279,8 +288,8 @@ static void put_holds(struct session *s, const struct holds *h)
 	}
 	for (size_t i = 0; i < h->waivers; i++) {
 		const struct waiver *w = &h->waiver[i];
-		const char *what = arena_printf(arena, "%s%s until %s", w->project, w->specifier ? w->specifier : "",
-			time_text(s, w->until));
+		const char *what = arena_printf(arena, "%s%s%s%s until %s", w->project, w->specifier ? w->specifier : "",
+			w->record ? " with " : "", w->record ? w->record : "", time_text(s, w->until));
 		const char *const cell[] = {w->id, what, w->upstream ? w->upstream : "all", w->who, w->reason};
 		output_table_add(arena, &table, cell);
 	}

@@ -136,6 +136,30 @@ def test_files_of_the_store_are_never_hidden(serve, index, files, lists, tmp_pat
     assert ways(server, evil) == {403}
 
 
+def test_waiver_lifts_the_record_that_it_names(serve, index, files, lists):
+    """Until its end, which the page follows by itself; and no other record."""
+    old, evil = files
+    lists.put("MAL-2026-1", "six", MALWARE)
+    lists.put("MAL-2026-2", "six", MALWARE)
+    server = serve(None, config=merging.config(index, block=lists.folder))
+
+    def waive(*words):
+        return serving.run("waive", "six==2.0", *words, "--config", server.config_path, "--catalog", server.catalog)
+
+    assert ways(server, evil) == {403}
+    assert waive("--until", "1d", "--reason", "x", "--record", "a b").returncode == 2
+    assert waive("--until", "1d", "--reason", "hurry").returncode == 0
+    done = waive("--until", "1d", "--reason", "looked at", "--record", "MAL-2026-1")
+    assert done.returncode == 0 and "in spite of its age, of MAL-2026-1 and of holds" in done.stdout
+    serving.wait_for(lambda: b"MAL-2026-2" in server.get(merging.url_of("six", evil.name)).body, SOON, "the first waiver")
+    assert merging.names(server, "six") == [old.name]
+    assert waive("--until", "4s", "--reason", "looked at", "--record", "MAL-2026-2").returncode == 0
+    serving.wait_for(lambda: 403 not in ways(server, evil) and merging.names(server, "six") == [old.name, evil.name], SOON, "the other")
+    serving.wait_for(lambda: merging.names(server, "six") == [old.name] and ways(server, evil) == {403}, SOON, "its end")
+    listed_holds = json.loads(serving.run("holds", "--json", "--config", server.config_path, "--catalog", server.catalog).stdout)
+    assert {one["record"] for one in listed_holds["waivers"]} >= {None, "MAL-2026-1"}
+
+
 def test_blocked_project_is_not_on_the_list_of_all(serve, index, lists, tmp_path):
     """Unless some version is not blocked, or a file of ours is there."""
     store, deny, allow = tmp_path / "store", tmp_path / "deny.list", tmp_path / "allow.list"

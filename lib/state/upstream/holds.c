@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "lib/advisories/osv-record.h"
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
 #include "lib/domain/text/name.h"
@@ -46,6 +47,7 @@ static const struct jsonmap_field waiver_fields[] = {
 	JSONMAP_TEXT("version", struct waiver, version, .limit = LIMIT_FILE_NAME, .is_valid = version_is_valid,
 		.absent = JSONMAP_OMITTED),
 	JSONMAP_TEXT("upstream", struct waiver, upstream, .limit = LIMIT_FILE_NAME, .absent = JSONMAP_OMITTED),
+	JSONMAP_TEXT("record", struct waiver, record, .is_valid = osv_id_is_valid, .absent = JSONMAP_OMITTED),
 	JSONMAP_TEXT("reason", struct waiver, reason, .limit = LIMIT_WORDS, .is_sentence = true),
 	JSONMAP_TEXT("by", struct waiver, who, .limit = LIMIT_WORDS, .is_sentence = true),
 	JSONMAP_TIME("until", struct waiver, until),

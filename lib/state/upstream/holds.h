@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator says about files of upstreams beside the rules of the configuration. A hold: nothing that was uploaded
-// after an instant is offered. A waiver: a project, or a version of it, is offered until a time in spite of holds and of its
-// age. Each is a record of the state, FOLDER/ID (lib/place/record.h), which is created whole and never changes; its end
-// removes it. Records are plain values. Any thread; any number of processes. Errors are ERR_IO and ERR_FULL, if not said
-// otherwise.
+// What the operator says about files of upstreams beside the rules of the configuration. A hold: nothing that was
+// uploaded after an instant is offered. A waiver: a project, or a version of it, is offered until a time in spite of
+// holds, of its age, and of the record of a block list that it names. Each is a record of the state, FOLDER/ID
+// (lib/place/record.h), which is created whole and never changes; its end removes it. Records are plain values. Any
+// thread; any number of processes. Errors are ERR_IO and ERR_FULL, if not said otherwise.
 #pragma once
 
 #include <stdbool.h>
@@ -27,6 +27,7 @@ struct waiver {
 	const char *project;  // normal form
 	const char *version;  // NULL: all
 	const char *upstream; // NULL: all
+	const char *record;   // it lifts this record of a block list too; NULL: none
 	const char *reason, *who;
 	int64_t until; // the last second of its time, since 1970
 	int64_t made;
@@ -42,8 +43,8 @@ struct holds {
 	struct arena text;
 };
 
-// A missing folder has none. ERR_INVALID: a record is damaged; then no rule may be forgotten, so nothing is returned. The
-// caller releases *out after success.
+// A missing folder has none. ERR_INVALID: a record is damaged; then no rule may be forgotten, so nothing is returned.
+// The caller releases *out after success.
 int holds_read(const char *folder, struct holds *out, struct err *e) MUST_CHECK;
 void holds_release(struct holds *h); // for CLEANUP; zeros are allowed
 // A number that differs after each record that was made or removed. 0: there is no folder.

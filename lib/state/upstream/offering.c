@@ -58,7 +58,7 @@ bool offering_is_blocked(const struct offering_project *p)
 	for (size_t i = 0; i < p->denies; i++)
 		if (!*p->deny[i].specifier)
 			return true;
-	return p->blocked && !p->allows &&
+	return p->blocked && !p->allows && !p->waivers &&
 	       advisories_cover(p->rules->lists, p->rules->upstream, str_from(p->blocked), &worst);
 }
 
@@ -83,29 +83,56 @@ static bool is_allowed(const struct offering_project *p, const struct version *v
 	return is_found;
 }
 
-static bool find_record(const struct offering_project *p, const struct version *version, struct advisory *out)
-{
-	struct str text = str_from(version ? version->text : "");
-	return p->blocked && !is_allowed(p, version) &&
-	       advisories_find(p->rules->lists, p->rules->upstream, str_from(p->blocked), text, out);
-}
-
 static bool waiver_has(const struct waiver *w, const struct version *version)
 {
 	return !w->specifier || (version && specifier_set_admits(str_from(w->specifier), version));
 }
 
-// The one that lasts longest.
-static const struct waiver *find_waiver(const struct offering_project *p, const struct version *version)
+// The one that lasts longest. record: of those that lift it; NULL: of all.
+static const struct waiver *find_waiver(const struct offering_project *p, const struct version *version,
+	const struct str *record)
 {
 	const struct waiver *found = NULL;
 	for (size_t i = 0; i < p->waivers; i++) {
 		const struct waiver *w = &p->waiver[i];
-		if (w->until >= p->now && is_for(w->upstream, p->rules) && waiver_has(w, version) &&
+		bool is_for_record = !record || (w->record && str_eq(str_from(w->record), *record));
+		if (w->until >= p->now && is_for(w->upstream, p->rules) && waiver_has(w, version) && is_for_record &&
 			(!found || w->until > found->until))
 			found = w;
 	}
 	return found;
+}
+
+struct record_search {
+	const struct offering_project *project;
+	const struct version *version;
+	struct offering *out;
+	bool is_found;
+};
+
+static bool note_hiding_record(void *ctx, const struct advisory *a)
+{
+	struct record_search *s = ctx;
+	const struct waiver *w = find_waiver(s->project, s->version, &a->id), **first = &s->out->lifts;
+	if (w) {
+		*first = !*first || w->until < (*first)->until ? w : *first;
+		return true;
+	}
+	if (!s->is_found || advisory_is_worse(a, &s->out->record))
+		s->out->record = *a;
+	return s->is_found = true;
+}
+
+static bool find_record(const struct offering_project *p, const struct version *version, struct offering *out)
+{
+	struct record_search s = {.project = p, .version = version, .out = out};
+	struct str text = str_from(version ? version->text : "");
+	if (!p->blocked || is_allowed(p, version))
+		return false;
+	if (!p->waivers)
+		return advisories_find(p->rules->lists, p->rules->upstream, str_from(p->blocked), text, &out->record);
+	advisories_each(p->rules->lists, p->rules->upstream, str_from(p->blocked), text, note_hiding_record, &s);
+	return s.is_found;
 }
 
 // When the file is of age: 0: always; INT64_MAX: never. base: its time; 0: unknown.
@@ -128,9 +155,9 @@ void offering_judge(const struct offering_project *p, const struct offering_file
 	out->hold = p->hold && (!base || base > p->hold->after) ? p->hold : NULL;
 	bool is_young = out->from > p->now;
 	if (out->hold || is_young)
-		out->waiver = find_waiver(p, f->version);
+		out->waiver = find_waiver(p, f->version, NULL);
 	out->hides = (unsigned)(out->deny != NULL) << OFFERING_DENY;
-	out->hides |= (unsigned)find_record(p, f->version, &out->record) << OFFERING_RECORD;
+	out->hides |= (unsigned)find_record(p, f->version, out) << OFFERING_RECORD;
 	if (!out->waiver)
 		out->hides |= (unsigned)(out->hold != NULL) << OFFERING_HOLD | (unsigned)is_young << OFFERING_AGE;
 	out->is_offered = !out->hides;
@@ -140,6 +167,8 @@ void offering_judge(const struct offering_project *p, const struct offering_file
 		out->next = out->waiver->until + 1;
 	else if (!out->is_offered && !out->hold && out->from < INT64_MAX)
 		out->next = out->from;
+	if (out->is_offered && out->lifts && (!out->next || out->lifts->until + 1 < out->next))
+		out->next = out->lifts->until + 1;
 }
 
 enum offering_rule offering_first_rule(const struct offering *o)

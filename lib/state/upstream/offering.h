@@ -3,7 +3,7 @@
 // every way to a file has the same answer.
 //
 // The first of these rules that hides the file is the reason: a line of `deny`; a record of a block list, unless a line of
-// `allow` has the version; a hold; its age. A waiver lifts holds and age. Age counts from the upload time, or, where the page has none, from when the file was first seen here. With a cooldown
+// `allow` has the version; a hold; its age. A waiver lifts holds and age, and the record that it names. Age counts from the upload time, or, where the page has none, from when the file was first seen here. With a cooldown
 // or a hold a file whose time is yet to come is hidden until then. Files of the store are not judged here.
 //
 // Pure: the caller says what time it is. Any thread. What is borrowed lives as long as the rules.
@@ -90,6 +90,7 @@ struct offering {
 	struct advisory record; // if OFFERING_RECORD hides it: the worst one
 	const struct hold *hold;
 	const struct waiver *waiver; // that lifts a hold or the age; NULL: none
+	const struct waiver *lifts;  // the first to end of those that lift a record; NULL: none
 	int64_t from;                // since or until when its age hides it; 0: it does not; INT64_MAX: always
 };
 void offering_judge(const struct offering_project *p, const struct offering_file *f, struct offering *out);
