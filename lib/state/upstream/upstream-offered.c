@@ -97,7 +97,7 @@ static int read_rule_list(struct rule_list *l, const char *path, struct err *e)
 static enum offering_unknown unknown_named(const char *name)
 {
 	enum offering_unknown i = OFFERING_FIRST_SEEN;
-	while (i + 1 < OFFERING_UNKNOWN_COUNT && strcmp(name, offering_unknown_name[i]) != 0)
+	while (name && i + 1 < OFFERING_UNKNOWN_COUNT && strcmp(name, offering_unknown_name[i]) != 0)
 		i++;
 	return i;
 }

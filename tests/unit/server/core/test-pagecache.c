@@ -36,7 +36,7 @@ static void put_kind(struct pagecache *c, enum page_kind kind, const char *name,
 {
 	const struct page_key key = key_of(kind, name);
 	CLEANUP(reply_cleanup) struct reply *r = page(size);
-	pagecache_put(c, &key, r, seconds, pagecache_epoch(c, &key, pagecache_cleared(c)));
+	pagecache_put(c, &key, r, (int64_t)seconds * 1000, pagecache_epoch(c, &key, pagecache_cleared(c)));
 }
 
 static void put(struct pagecache *c, const char *name, size_t size, unsigned seconds)
