@@ -168,7 +168,7 @@ static int open_inside(const struct posix_place *p, const char *path, int flags,
 {
 	CLEANUP(mem_close) int root = open(p->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
-		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", p->root);
+		return err_errno(e, errno == ENOENT || errno == ENOTDIR ? ERR_NOT_FOUND : ERR_IO, "%s", p->root);
 	if (!*path)
 		return fs_open_beneath(root, p->below, flags, e);
 	bool is_root = strcmp(p->below, ".") == 0;
