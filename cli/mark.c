@@ -337,18 +337,15 @@ static int remove_file(void *self, const struct platform *p, struct catalog *c, 
 }
 
 // What a view has was released: its clients and its rollbacks need the file.
-static int check_views_of_file(const struct mark_command *m, const struct platform *p, struct err *e)
+static int check_views_of_file(const struct mark_command *m, const struct platform *p, const uint8_t *sha256,
+	struct err *e)
 {
 	const struct config *config = &m->s.config;
 	struct catalog *c = m->s.catalog;
-	struct err unknown = ERR_INIT;
-	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	CLEANUP(buf_release) struct buf views = buf_up_to(ERR_MSG_SIZE / 2);
-	if (m->forces || catalog_find_file(c, p->id, m->file, &place, &unknown) < 0)
-		return 0;
 	if (pins_sync(config, c, e) < 0)
 		return err_advise(e, "--force removes the file nevertheless");
-	if (pins_views(config, c, p->id, m->file, place.sha256, &views, e) < 0)
+	if (pins_views(config, c, p->id, m->file, sha256, &views, e) < 0)
 		return -1;
 	if (!views.len)
 		return 0;
@@ -359,16 +356,13 @@ static int check_views_of_file(const struct mark_command *m, const struct platfo
 }
 
 // An install from the lock asks for these bytes.
-static int check_locks_of_file(const struct mark_command *m, const struct platform *p, struct err *e)
+static int check_locks_of_file(const struct mark_command *m, const struct platform *p, const uint8_t *sha256,
+	struct err *e)
 {
-	struct err unknown = ERR_INIT;
-	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	CLEANUP(kept_locks_release) struct kept_locks locks = {0};
-	if (m->forces || catalog_find_file(m->s.catalog, p->id, m->file, &place, &unknown) < 0)
-		return 0;
 	if (kept_locks_read(&m->s.config, clock_wall_seconds(), NULL, &locks, e) < 0)
 		return err_advise(e, "--force removes the file nevertheless");
-	const char *lock = kept_locks_find(&locks, place.sha256);
+	const char *lock = kept_locks_find(&locks, sha256);
 	return lock ? err_set(e, ERR_CONFLICT,
 			      "%s: %s is " KEPT_LOCKS_WORDS
 			      ": installs from it would fail. Nothing was done: --force removes it nevertheless",
@@ -378,7 +372,17 @@ static int check_locks_of_file(const struct mark_command *m, const struct platfo
 
 static int check_removal(const struct mark_command *m, const struct platform *p, struct err *e)
 {
-	return check_views_of_file(m, p, e) < 0 ? -1 : check_locks_of_file(m, p, e);
+	struct err missing = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	if (m->forces)
+		return 0;
+	if (catalog_find_file(m->s.catalog, p->id, m->file, &place, &missing) < 0) {
+		if (missing.kind == ERR_NOT_FOUND)
+			return 0;
+		*e = missing;
+		return err_advise(e, "--force removes the file nevertheless");
+	}
+	return check_views_of_file(m, p, place.sha256, e) < 0 ? -1 : check_locks_of_file(m, p, place.sha256, e);
 }
 
 static int run_remove(void *self, struct err *e)
