@@ -435,7 +435,7 @@ static void put_conflicts(struct buf *out, const struct jsondoc *conflicts)
 
 static void put_hidden_files(struct buf *out, const struct jsondoc *hidden, int64_t count)
 {
-	if (!jsondoc_count(hidden))
+	if (!hidden || !jsondoc_count(hidden))
 		return;
 	html_put(out, "<h2>Not offered</h2>\n<p class=\"note\">%m of upstream</p>\n", count, "file|files");
 	html_begin_table(out, "Not offered", "card wide", "File|Why");

@@ -228,6 +228,8 @@ def test_a_lock_of_uv_fails_where_it_is_said_to_fail(at, serve, client):
     row, = at.rows("--offline", "--platform", PLATFORM, "--check", "--lock", lock, code=1)
     assert (row["status"], row["sha256"]) == ("other-bytes", at.sha256["here"])
     shutil.rmtree(project / ".venv")
+    served = f"/files/{PLATFORM}/here/{pure('here')}"  # a file that is open is sent for a second
+    serving.wait_for(lambda: hashlib.sha256(server.get(served).body).hexdigest() != at.sha256["here"], 30, "the other bytes")
     uv.run(*sync, cwd=project, code=1)
 
 

@@ -7,7 +7,7 @@ import corpusstore
 
 PROJECTS = ["six", "zope-event", "certifi"]
 # How upstream.py fails; the result of the look-ups with an empty catalog, and after a success: a page with less than the one
-# before is taken for an older one. None: the page is valid, and lists no replacement (HTML pages have no upload times).
+# before is taken for an older one. None: the page is valid, and lists no replacement.
 MODES = {
     "refuse": ("refused", "refused"),
     "reset": ("refused", "refused"),
@@ -26,7 +26,6 @@ MODES = {
     "cut": ("truncated", "truncated"),
     "stale": (None, "older"),
     "quarantined": ("quarantined", "quarantined"),
-    "html-only": (None, None),
 }
 SLOW = ("silence", "drip")
 ANSWERS = ("404", "quarantined")  # nothing is known, but nothing went wrong either
@@ -92,6 +91,16 @@ def test_nothing_goes(here, up, upstream, mode):
     check_nothing_goes(here, afterwards)
     healthy(here, up)
     assert corpusstore.removed(here.plan()[0]).keys() == well.keys()
+
+
+def test_html_pages_have_no_times(here, up, upstream):
+    """Nothing is old enough to replace ours. What a page with times said of the same bytes still counts."""
+    broken(here, up, upstream, "html-only")
+    check_nothing_goes(here, None)
+    healthy(here, up)
+    well = corpusstore.removed(here.plan()[0])
+    broken(here, up, upstream, "html-only")
+    assert corpusstore.removed(here.plan()[0]).keys() == well.keys() and well
 
 
 def test_files_stay_when_the_project_is_gone_upstream(here, up):
