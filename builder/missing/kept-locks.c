@@ -15,11 +15,25 @@ struct kept_hash {
 	const char *path; // in text
 };
 
-static int read_lock(struct kept_locks *k, const char *path, struct err *e)
+// Requirements without hashes protect nothing, which nobody means who names them here.
+static bool pins_by_version_alone(const struct lock *l)
+{
+	bool has_package = false;
+	for (size_t i = 0; i < l->files; i++)
+		if (l->file[i].has_sha256)
+			return false;
+	for (size_t i = 0; i < l->packages && !has_package; i++)
+		has_package = !l->package[i].source;
+	return has_package;
+}
+
+static int read_lock(struct kept_locks *k, const char *path, bool needs_hashes, struct err *e)
 {
 	CLEANUP(lock_release) struct lock l = {0};
 	if (lock_read(path, &l, e) < 0)
 		return -1;
+	if (needs_hashes && pins_by_version_alone(&l))
+		return err_set(e, ERR_USAGE, "%s names no SHA-256, so it protects no file: [prune] constraints does", path);
 	const char *name = arena_copy(&k->text, str_from(path));
 	for (size_t i = 0; i < l.files; i++) {
 		if (!l.file[i].has_sha256)
@@ -39,7 +53,7 @@ static int on_lock_folder_error(const char *path UNUSED, int error)
 }
 
 // A name without a pattern leads to itself, so that an error says why it cannot be read.
-static int read_locks(struct kept_locks *k, const char *pattern, size_t *files, struct err *e)
+static int read_locks(struct kept_locks *k, const char *pattern, bool needs_hashes, size_t *files, struct err *e)
 {
 	CLEANUP(globfree) glob_t found = {0};
 	int result = glob(pattern, strpbrk(pattern, "*?[") ? 0 : GLOB_NOCHECK, on_lock_folder_error, &found);
@@ -50,7 +64,7 @@ static int read_locks(struct kept_locks *k, const char *pattern, size_t *files, 
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		if (++*files > LIMIT_BRANCH_FILES)
 			return err_set(e, ERR_USAGE, "more than %d files", LIMIT_BRANCH_FILES);
-		if (read_lock(k, found.gl_pathv[i], e) < 0)
+		if (read_lock(k, found.gl_pathv[i], needs_hashes, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -64,12 +78,12 @@ static int compare_hashes(const void *a, const void *b)
 }
 
 // The value of a key: paths and globs, or NULL.
-static int read_all_locks(struct kept_locks *k, const char *patterns, size_t *files, struct err *e)
+static int read_all_locks(struct kept_locks *k, const char *patterns, bool needs_hashes, size_t *files, struct err *e)
 {
 	for (struct str rest = str_from(patterns ? patterns : ""); rest.len;) {
 		struct str word = str_cut(&rest, ' ');
 		CLEANUP(mem_free) char *pattern = xstrndup(word.ptr, word.len);
-		if (read_locks(k, pattern, files, e) < 0)
+		if (read_locks(k, pattern, needs_hashes, files, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -79,10 +93,10 @@ int kept_locks_read(const struct config *c, int64_t now, struct digest *d, struc
 {
 	size_t files = 0;
 	*out = (struct kept_locks){0};
-	if (read_all_locks(out, c->prune_locks, &files, e) < 0)
+	if (read_all_locks(out, c->prune_locks, true, &files, e) < 0)
 		return err_prefix(e, "[prune] locks: ");
 	for (size_t i = 0; i < c->branch_count; i++)
-		if (!branch_is_over(&c->branches[i], now) && read_all_locks(out, c->branches[i].locks, &files, e) < 0)
+		if (!branch_is_over(&c->branches[i], now) && read_all_locks(out, c->branches[i].locks, false, &files, e) < 0)
 			return err_prefix(e, "[branch %s] locks: ", c->branches[i].name);
 	if (out->count)
 		qsort(out->hash, out->count, sizeof(*out->hash), compare_hashes);

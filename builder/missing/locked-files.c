@@ -6,6 +6,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/strset.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/lock/lock-read.h"
 #include "lib/domain/lock/lock-wants.h"
 #include "lib/domain/text/filename.h"
@@ -497,6 +498,49 @@ static void locked_search_release(struct locked_search *x)
 		catalog_close(x->reader);
 }
 
+// --- which groups and extras count ---
+
+// Whether the lock lists all groups, or extras, that the project has; others name them in markers alone.
+static bool lists_names(enum lock_kind kind, bool is_extra)
+{
+	return kind == LOCK_UV || kind == LOCK_PDM || (!is_extra && (kind == LOCK_POETRY || kind == LOCK_PIPFILE));
+}
+
+// Refuses a name that no lock has: a misspelt one would check less, and pass.
+static int check_name(const struct locked_search *x, const char *name, bool is_extra, struct err *e)
+{
+	CLEANUP(strset_release) struct strset names = {0};
+	CLEANUP(name_choice_release) struct name_choice choice = {0};
+	for (size_t i = 0; i < x->locks; i++) {
+		if (!lists_names(x->lock[i].lock.kind, is_extra))
+			return 0;
+		for (size_t k = 0; k < x->lock[i].lock.slots; k++) {
+			const struct lock_slot *slot = &x->lock[i].lock.slot[k];
+			const char *has = is_extra ? slot->extra : slot->group;
+			if (slot->is_root && has)
+				strset_add(&names, has);
+		}
+	}
+	strset_sort(&names);
+	if (strset_has(&names, name))
+		return 0;
+	name_choice_init(&choice, str_from(name));
+	for (size_t i = 0; i < names.count; i++)
+		name_choice_add(&choice, names.item[i]);
+	return name_choice_refuse(&choice, ERR_USAGE, is_extra ? "no lock has the extra" : "no lock has the group", e);
+}
+
+static int check_choice(const struct locked_search *x, const struct marker_choice *choice, struct err *e)
+{
+	for (size_t i = 0; i < choice->groups; i++)
+		if (check_name(x, choice->group[i], false, e) < 0)
+			return -1;
+	for (size_t i = 0; i < choice->extras; i++)
+		if (check_name(x, choice->extra[i], true, e) < 0)
+			return -1;
+	return 0;
+}
+
 int locked_files_find(const struct config *c, const struct store *store, struct catalog *catalog,
 	const char *const *path, size_t paths, const struct marker_choice *choice,
 	const struct missing_options *options, struct locked_files *out, struct err *e)
@@ -511,6 +555,8 @@ int locked_files_find(const struct config *c, const struct store *store, struct 
 	int result = choose_places(&x, e);
 	for (size_t i = 0; i < paths && result == 0; i++)
 		result = read_lock(&x, path[i], choice, e);
+	if (result == 0)
+		result = check_choice(&x, choice, e);
 	if (result == 0) {
 		strset_sort(&x.projects);
 		qsort(x.package, x.packages, sizeof(*x.package), compare_packages);

@@ -141,7 +141,11 @@ def test_markers_extras_and_groups_decide(at):
     assert wanted() == {"a": ["3.10"], "c": both, "d": both, "e": both}
     assert wanted("--no-dev") == {"a": ["3.10"], "c": both}
     assert wanted("--group", "docs") == {"a": ["3.10"], "c": both, "e": both}
-    assert wanted("--no-dev", "--extra", "y") == {"a": ["3.10"]}
+    assert wanted("--no-dev", "--extra", "x") == {"a": ["3.10"], "c": both}
+    for options, why in ((("--extra", "y"), "no lock has the extra y; there is x"),
+                         (("--group", "dos"), "no lock has the group dos; did you mean docs?")):
+        done = serving.run("missing", "--config", at.config, "--platform", PLATFORM, *options, "--lock", lock)
+        assert done.returncode == 2 and why in done.stderr
 
 
 def test_hashes_without_names(at):

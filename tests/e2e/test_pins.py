@@ -225,6 +225,7 @@ def test_retirement_and_remove_need_force(at):
     ("", "/no/such/*.lock", "[prune] locks: no file matches /no/such/*.lock"),
     ("", "/no/such/uv.lock", "[prune] locks: /no/such/uv.lock"),
     ("\n", "", "requirements.txt:1: no lock: it names no project"),
+    ("six==1.1\n", "", "requirements.txt names no SHA-256, so it protects no file: [prune] constraints does"),
 ])
 def test_a_lock_that_cannot_be_read_stops_all(at, command, text, extra, why):
     """What it names is not known."""

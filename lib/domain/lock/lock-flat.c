@@ -79,6 +79,16 @@ static int add_pylock_file(struct lock_reading *r, const struct toml_value *f)
 	return lock_add_file(r, name, url, str_from(hash ? hash : ""), bytes, f->line);
 }
 
+// Of an archive only the bytes count: its URL may name no file.
+static int add_pylock_archive(struct lock_reading *r, const struct toml_value *archive)
+{
+	struct str sha256;
+	if (!archive || lock_get_text(r, get(r, archive, "hashes"), "sha256", &sha256) < 0)
+		return archive ? -1 : 0;
+	CLEANUP(mem_free) char *hash = xasprintf("sha256:" STR_FMT, STR_ARG(sha256));
+	return sha256.len ? lock_add_file(r, STR(""), STR(""), str_from(hash), -1, archive->line) : 0;
+}
+
 int lock_read_pylock(struct lock_reading *r)
 {
 	static const char *const sources[] = {"vcs", "directory", "archive", NULL};
@@ -94,7 +104,7 @@ int lock_read_pylock(struct lock_reading *r)
 			lock_add_wanted(r, NULL, marker, t->line) < 0)
 			return -1;
 		find_source(r, t, sources);
-		if (sdist && add_pylock_file(r, sdist) < 0)
+		if (add_pylock_archive(r, get(r, t, "archive")) < 0 || (sdist && add_pylock_file(r, sdist) < 0))
 			return -1;
 		for (const struct toml_value *f = toml_first(get(r, t, "wheels")); f; f = toml_next(f))
 			if (add_pylock_file(r, f) < 0)

@@ -124,6 +124,21 @@ int lock_read_pipfile(struct lock_reading *r)
 
 // --- requirements ---
 
+// "…#sha256=HEX&egg=NAME": pip checks it as it checks --hash.
+static int add_hash_of_url(struct lock_reading *r, struct str url, unsigned line)
+{
+	str_cut(&url, '#');
+	while (url.len) {
+		struct str part = str_cut(&url, '&');
+		if (!str_starts(part, STR("sha256=")))
+			continue;
+		CLEANUP(mem_free)
+		char *hash = xasprintf("sha256:" STR_FMT, STR_ARG(str_slice(part, strlen("sha256="), part.len)));
+		return lock_add_file(r, STR(""), STR(""), str_from(hash), -1, line);
+	}
+	return 0;
+}
+
 static int on_requirement(void *ctx, const struct requirements_line *line, struct err *e)
 {
 	struct lock_reading *r = ctx;
@@ -145,6 +160,8 @@ static int on_requirement(void *ctx, const struct requirements_line *line, struc
 	if (line->url.len) {
 		l->package[l->packages - 1].source = "url";
 		l->skipped++;
+		if (add_hash_of_url(r, line->url, line->number) < 0)
+			return -1;
 	}
 	for (size_t i = 0; i < line->hashes; i++)
 		if (lock_add_file(r, STR(""), STR(""), line->hash[i], -1, line->number) < 0)

@@ -2,6 +2,7 @@
 #include "lib/domain/lock/lock-read.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/limits.h"
 #include "lib/domain/lock/lock-parts.h"
@@ -30,7 +31,18 @@ static enum lock_kind find_toml_kind(const struct toml *t)
 											      : LOCK_KIND_COUNT;
 }
 
-// The first line that is no comment decides: "[…" or "key =" is TOML. In requirements "=" is never alone.
+static bool is_toml_key(struct str text)
+{
+	struct str key = str_trim(text);
+	if (!key.len || key.ptr[0] == '-')
+		return false;
+	for (size_t i = 0; i < key.len; i++)
+		if (!ascii_is_alnum(key.ptr[i]) && !strchr("-_.\"'", key.ptr[i]))
+			return false;
+	return true;
+}
+
+// The first line that is no comment decides: "[…" or "key =" is TOML. In requirements "=" behind one word is never alone.
 static bool is_toml(struct str text)
 {
 	while (text.ptr) {
@@ -41,7 +53,7 @@ static bool is_toml(struct str text)
 			continue;
 		long at = str_find(line, '=');
 		return line.ptr[0] == '[' || (at > 0 && (size_t)at + 1 < line.len && line.ptr[at + 1] != '=' &&
-						     !strchr("=<>!~-", line.ptr[at - 1]) && line.ptr[0] != '-');
+						     is_toml_key(str_slice(line, 0, (size_t)at)));
 	}
 	return false;
 }

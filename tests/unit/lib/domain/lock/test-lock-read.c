@@ -68,6 +68,9 @@ static void test_each_kind(void **state UNUSED)
 		{"-i https://h/\n-e .\na==1 ; os_name == 'nt' --hash=sha256:" SHA
 		 " \\\n  --hash=md5:00\nb @ https://h/b.whl\n",
 			"requirements|3 a==1 ; os_name == 'nt', ? - 1 -1, ? - 0 -1|5 b==? from url"},
+		{"a @ https://h/a.whl?x=1#egg=a&sha256=" SHA "\n", "requirements|1 a==? from url, ? - 1 -1"},
+		{PYLOCK "[[packages]]\nname = 'a'\narchive = { url = 'https://h/main/', hashes = { sha256 = '" SHA "' } }\n",
+			"pylock.toml|2 a==? from archive, ? - 1 -1"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(lock_release) struct lock l = {0};
