@@ -88,7 +88,7 @@ int s3_head(struct s3_bucket *b, const char *key, struct s3_object *out, char no
 struct s3_reading {
 	const struct s3_sink *sink;
 	const struct fetch_answer *answer;
-	uint64_t len, left;
+	uint64_t offset, len, left;
 	bool has_begun, is_stopped;
 	struct err why;
 };
@@ -106,14 +106,30 @@ static int begin_reading(struct s3_reading *r)
 	if (r->has_begun)
 		return 0;
 	r->has_begun = true;
-	return read_object(r->answer, &object, &r->why) < 0 ? -1 : r->sink->begin(r->sink->ctx, &object, &r->why);
+	if (read_object(r->answer, &object, &r->why) < 0)
+		return -1;
+	uint64_t there = object.size > r->offset ? object.size - r->offset : 0;
+	r->left = there < r->len ? there : r->len;
+	return r->sink->begin(r->sink->ctx, &object, &r->why);
+}
+
+// RFC 9110, section 15.3.7: an engine may send less than the range, or another part. Then nothing of it is used.
+static int check_part(const struct s3_reading *r, struct err *e)
+{
+	uint64_t first = 0;
+	struct str range = fetch_header(r->answer, "Content-Range"), unit = str_cut(&range, ' ');
+	if (r->answer->status == PARTIAL && (!str_eq(unit, STR("bytes")) ||
+		!decimal_parse(str_cut(&range, '-'), INT64_MAX, &first) || first != r->offset))
+		return err_set(e, ERR_IO, "it answers a range with another one");
+	return r->left ? err_set(e, ERR_IO, "it sends less than it has") : 0;
 }
 
 static bool take_piece(void *ctx, struct str piece)
 {
 	struct s3_reading *r = ctx;
+	bool has_begun = begin_reading(r) == 0;
 	struct str wanted = str_slice(piece, 0, piece.len < r->left ? piece.len : (size_t)r->left);
-	bool is_taken = begin_reading(r) == 0 && (!wanted.len || r->sink->add(r->sink->ctx, wanted, &r->why) == 0);
+	bool is_taken = has_begun && (!wanted.len || r->sink->add(r->sink->ctx, wanted, &r->why) == 0);
 	r->left -= wanted.len;
 	r->is_stopped = !is_taken || wanted.len < piece.len; // an engine without ranges sends all
 	return !r->is_stopped;
@@ -132,7 +148,7 @@ int s3_read(struct s3_bucket *b, const char *key, uint64_t offset, uint64_t len,
 	char range[LINE];
 	struct err why = ERR_INIT;
 	struct s3_answer a;
-	struct s3_reading reading = {.sink = sink, .answer = &a.http, .len = len, .left = len, .why = ERR_INIT};
+	struct s3_reading reading = {.sink = sink, .answer = &a.http, .offset = offset, .len = len, .left = len, .why = ERR_INIT};
 	snprintf(range, sizeof(range), "Range: bytes=%llu-%llu", (unsigned long long)offset,
 		(unsigned long long)(offset + len - 1));
 	const struct s3_request r = {.method = "GET",
@@ -164,6 +180,8 @@ int s3_read(struct s3_bucket *b, const char *key, uint64_t offset, uint64_t len,
 	} else if (begin_reading(&reading) < 0) { // no byte came
 		*e = reading.why;
 		result = -1;
+	} else if (check_part(&reading, e) < 0) {
+		result = err_prefix(e, "%s: %s: ", s3_bucket_title(b), key);
 	}
 	s3_answer_release(&a);
 	return result;

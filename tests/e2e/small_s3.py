@@ -6,8 +6,8 @@ small_s3.py [option …] prints its URL in a line and serves until its standard 
 are "test" and "secret"; /-/sts and /-/imds give others. What is under /-/ is for tests alone:
   PUT /-/faults     a JSON list of {"do": …, "method": …, "key": …, "times": …}: what the next requests meet that have this
                     method and whose "KEY?QUERY" has this text. do: a status and perhaps a code, as "503 SlowDown"; "lose": it is
-                    done, and the connection is closed; "cut": half of the answer's body is sent; "close": nothing is done;
-                    "huge": nine million bytes of XML.
+                    done, and the connection is closed; "cut": half of the answer's body is sent; "narrow": half of a range is
+                    sent, as it says; "close": nothing is done; "huge": nine million bytes of XML.
   GET /-/requests   the requests since the last such one: a JSON list of "METHOD KEY?QUERY".
   PUT /-/expire     the keys that /-/imds has given are expired, and it gives new ones.
 """
@@ -130,7 +130,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "huge":
             return self.answer_xml(f"<ListBucketResult>{' ' * 9000000}</ListBucketResult>")
         try:
-            if fault and fault not in ("lose", "cut"):
+            if fault and fault not in ("lose", "cut", "narrow"):
                 status, _, code = fault.partition(" ")
                 raise Refusal(int(status), code or "InternalError")
             self.check(path, query, body)
@@ -141,6 +141,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "lose":
             self.close_connection = True
             return None
+        if fault == "narrow":
+            answer = self.narrowed(*answer)
         return self.answer(*answer, cut=fault == "cut")
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any
@@ -248,6 +250,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if first >= len(thing.body):
             raise Refusal(416, "InvalidRange")
         return 206, thing.body[first : last + 1], headers + [("Content-Range", f"bytes {first}-{last}/{len(thing.body)}")]
+
+    def narrowed(self, status, body, headers):
+        body, values = body[: len(body) // 2], dict(headers)
+        first, total = re.match(r"bytes (\d+)-\d+(/\d+)", values["Content-Range"]).groups()
+        values["Content-Range"] = f"bytes {first}-{int(first) + len(body) - 1}{total}"
+        return status, body, list(values.items())
 
     def parts(self, bucket, key, query, body):
         store = self.server.store

@@ -171,6 +171,23 @@ static void what_passes_is_tried_again(void **state UNUSED)
 	assert_int_equal(requests(), 2);
 }
 
+// An engine may send less than the range; whoever kept that would have a shorter file.
+static void a_narrower_range_is_an_error(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf out = buf_up_to(1 << 20);
+	const struct s3_sink sink = {begin_text, add_text, &out};
+	struct s3_bucket *b = new_bucket();
+	assert_int_equal(put_new(b, "narrow", "0123456789"), 0);
+	faults("[{\"do\": \"narrow\", \"method\": \"GET\"}]");
+	assert_int_equal(s3_read(b, "narrow", 2, 6, &sink, &e), -1);
+	assert_int_equal(e.kind, ERR_IO);
+	assert_non_null(strstr(e.msg, "less than it has"));
+	assert_int_equal(s3_read(b, "narrow", 2, 6, &sink, &e), 1);
+	assert_string_equal(out.data, "234567");
+	expect_text(b, "narrow", "0123456789");
+}
+
 // Exceeds LIMIT_S3_TRIES
 static void what_does_not_pass_is_an_error_of_the_place(void **state UNUSED)
 {
@@ -638,6 +655,7 @@ int main(void)
 		cmocka_unit_test(a_condition_decides),
 		cmocka_unit_test(a_lost_answer_is_found_again),
 		cmocka_unit_test(what_passes_is_tried_again),
+		cmocka_unit_test(a_narrower_range_is_an_error),
 		cmocka_unit_test(what_does_not_pass_is_an_error_of_the_place),
 		cmocka_unit_test(each_refusal_has_its_kind),
 		cmocka_unit_test(a_large_object_goes_in_parts),
