@@ -364,18 +364,34 @@ static void add_rule(struct overview_data *d, const char *id, const char *says)
 		d->upstream.rule[d->upstream.rules++] = (struct overview_rule){arena_strdup(&d->text, id), says};
 }
 
+// Whether the client may read a view that merges this upstream; NULL: all upstreams, of which it does read one.
+static bool reads_upstream(const struct overview_reader *r, const char *name)
+{
+	const struct config_upstreams *u = &r->readable->site->config.upstreams;
+	uint32_t readable = readable_upstreams(r->all, NULL);
+	bool reads = !name;
+	for (size_t i = 0; i < u->count && !reads; i++)
+		reads = readable & (uint32_t)1 << i && strcmp(u->item[i].name, name) == 0;
+	return reads;
+}
+
 static void take_holds(void *ctx, const struct holds *h)
 {
-	struct overview_data *d = ctx;
+	const struct overview_reader *r = ctx;
+	struct overview_data *d = r->data;
 	char when[CLOCK_TEXT];
 	for (size_t i = 0; i < h->holds; i++) {
 		const struct hold *o = &h->hold[i];
+		if (!reads_upstream(r, o->upstream))
+			continue;
 		clock_write(o->after, when);
 		add_rule(d, o->id, arena_printf(&d->text, "held: files of %s since %s: %s", o->upstream ? o->upstream : "upstreams",
 					   when, o->reason));
 	}
 	for (size_t i = 0; i < h->waivers; i++) {
 		const struct waiver *w = &h->waiver[i];
+		if (!reads_upstream(r, w->upstream) || !readable_merges(r->all, r->context->owned_names, w->project))
+			continue;
 		clock_write(w->until, when);
 		add_rule(d, w->id, arena_printf(&d->text, "waived: %s%s until %s: %s", w->project, w->specifier ? w->specifier : "",
 					   when, w->reason));
@@ -397,7 +413,7 @@ static int read_upstream(struct overview_reader *r, struct err *e)
 	}
 	u->is_offline = r->readable->site->is_offline;
 	server_context_kept(r->context, readable, &u->files, &u->bytes);
-	upstreams_holds(r->context->upstreams, take_holds, r->data);
+	upstreams_holds(r->context->upstreams, take_holds, r);
 	return catalog_upstream_count(r->catalog, &u->projects, e);
 }
 

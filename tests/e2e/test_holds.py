@@ -275,3 +275,47 @@ def test_hold_keeps_what_prune_would_take(serve, index, tmp_path, wheels):
     assert verdict() == "duplicate"
     assert serving.run("hold", "--after", "40d", "--reason", "x", "--config", config).returncode == 0
     assert verdict() == "not-covered"
+
+
+PRIVATE_VIEW = """[store]
+path = {store}
+[platform pub]
+[platform team]
+private = yes
+[upstream]
+url = {theirs}
+[upstream company]
+url = {ours}
+[view open]
+platforms = pub
+upstream = upstream
+[view inner]
+platforms = team
+upstream = company
+"""
+
+
+def test_the_home_page_shows_what_the_asker_may_read(serve, tmp_path):
+    """A hold of an upstream that only a private view merges, and a waiver of a project there, are not for everybody."""
+    for platform in ("pub", "team"):
+        storelib.make_wheel(tmp_path / "store" / platform, f"x{platform}", "1.0")
+    with merging.indexes() as start:
+        theirs, ours = start(), start()
+        for index, project in ((ours, "acme-billing"), (theirs, "six")):
+            index.add(project, storelib.make_wheel(tmp_path / "made", project.replace("-", "_"), "1.0"))
+        server = serve(tmp_path / "store",
+                       config=PRIVATE_VIEW.format(store=tmp_path / "store", theirs=theirs.url, ours=ours.url))
+        assert server.get("/open/simple/six/").status == 200
+
+        def does(*words):
+            done = serving.run(*words, "--config", server.config_path, "--catalog", server.catalog)
+            assert done.returncode == 0, done.stderr
+        does("waive", "acme-billing", "--upstream", "company", "--until", "3d", "--reason", "a secret project")
+        does("hold", "--after", "4d", "--upstream", "company", "--reason", "a secret worm")
+        does("waive", "six", "--until", "3d", "--reason", "an open fix")
+        does("hold", "--after", "3d", "--reason", "an open worm")
+        for accept in ("text/html", "application/json"):
+            def page(accept=accept):
+                return server.get("/", {"Accept": accept}).body.decode()
+            serving.wait_for(lambda: "an open fix" in page() and "an open worm" in page(), 5, "the open ones")
+            assert "secret" not in page() and "acme" not in page() and "company" not in page()
