@@ -273,7 +273,7 @@ const char *const name_rule_text[NAME_RULE_COUNT] = {
 	[NAME_RULE_MERGE] = "merge",
 	[NAME_RULE_PRIVATE] = "private",
 	[NAME_RULE_LOCAL] = "local-only",
-	[NAME_RULE_NOT_ASKED] = "not-asked",
+	[NAME_RULE_NOT_ASKED] = "projects or not-projects",
 	[NAME_RULE_UPSTREAM] = "upstream-only",
 	[NAME_RULE_SHARED] = "shared",
 };

@@ -427,6 +427,14 @@ static bool has_other_hash(const struct simplepage_file *a, const struct simplep
 	return a->has_sha256 && b->has_sha256 && !digest_equal(a->sha256, b->sha256);
 }
 
+// Indexes of one upstream are told apart by their URLs.
+static void report_conflict(const struct upstream_index *first, const struct upstream_index *other, const char *filename,
+	upstream_conflict_fn *fn, void *ctx)
+{
+	bool is_one = first->upstream == other->upstream;
+	fn(ctx, filename, is_one ? first->shown : first->upstream->name, is_one ? other->shown : other->upstream->name);
+}
+
 void upstream_conflicts(const struct upstream_answer *answer, upstream_conflict_fn *fn, void *ctx)
 {
 	CLEANUP(release_sum) struct sum sum = {0};
@@ -438,8 +446,8 @@ void upstream_conflicts(const struct upstream_answer *answer, upstream_conflict_
 		if (!first || strcmp(first->filename, sorted[i]->filename) != 0)
 			first = sorted[i];
 		else if (has_other_hash(first, sorted[i]))
-			fn(ctx, first->filename, answer->of->row[sum.origin[first - sum.file]].index->upstream->name,
-				answer->of->row[sum.origin[sorted[i] - sum.file]].index->upstream->name);
+			report_conflict(answer->of->row[sum.origin[first - sum.file]].index,
+				answer->of->row[sum.origin[sorted[i] - sum.file]].index, first->filename, fn, ctx);
 	}
 	free(sorted);
 }
