@@ -14,6 +14,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/state/config/state-files.h"
+#include "lib/state/upstream/holds.h"
 #include "lib/state/upstream/right-clock.h"
 #include "server/http/tls.h"
 
@@ -43,6 +44,14 @@ void doctor_offers(struct doctor_report *r, const struct config *c, const char *
 	CLEANUP(mem_free) char *folder = state_file(c, catalog, STATE_FILE_OFFERS);
 	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_WORDS);
 	struct right_clock *clock;
+	struct holds holds;
+	if (holds_read(folder, &holds, &e) == 0)
+		holds_release(&holds);
+	else
+		doctor_wrong(r, "holds",
+			"remove the record that is damaged, and make it anew: wheelcache hold, wheelcache waive",
+			"%s; a server that runs has those before, one that starts shows nothing of upstreams", e.msg);
+	e = (struct err)ERR_INIT;
 	if (right_clock_open(folder, &clock, &e) < 0)
 		doctor_wrong(r, "clock", "look at the folder: servers keep the time there by which they offer files of upstreams",
 			"%s", e.msg);

@@ -28,6 +28,7 @@
 #include "lib/state/config/state-files.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/store.h"
+#include "lib/state/upstream/upstream.h"
 #include "lib/place/place-s3.h"
 #include "lib/place/tempname.h"
 #include "lib/state/views/membership.h"
@@ -482,6 +483,16 @@ static void look_at_list(void *ctx, const struct advisories_source *s)
 		doctor_fine(r, "block-list", "%s can be read", s->path);
 }
 
+static void look_at_rule_list(void *ctx, const struct upstreams_list *l)
+{
+	if (l->error)
+		doctor_wrong(ctx, "rule-list",
+			"correct it: the server does not start with it, and one that runs has its last lines", "%s",
+			l->error);
+	else
+		doctor_fine(ctx, "rule-list", "%s can be read", l->path);
+}
+
 void doctor_state(struct doctor_report *r, const struct config *c, const char *catalog_path,
 	struct doctor_writes *writes)
 {
@@ -502,4 +513,5 @@ void doctor_state(struct doctor_report *r, const struct config *c, const char *c
 	look_at_secret(r, "tokens", tokens);
 	look_at_secret(r, "audit-log", audit);
 	advisories_check(c, catalog_path, look_at_list, r);
+	upstreams_check_lists(c, look_at_rule_list, r);
 }

@@ -48,15 +48,15 @@ static void put_watch(struct server_context *s, bool sees_all, struct jsondoc *d
 // --- block lists ---
 
 // Where they lie is for those who see all.
-static const char *name_of_source(const struct advisories_source *l, bool sees_all)
+static const char *name_of_source(const char *path, bool sees_all)
 {
-	const char *slash = sees_all ? NULL : strrchr(l->path, '/');
-	return slash && slash[1] ? slash + 1 : l->path;
+	const char *slash = sees_all ? NULL : strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
 }
 
 static struct jsondoc *source_doc(const struct advisories_source *l, bool sees_all)
 {
-	struct jsondoc *doc = jsondoc_new("list:s records:d loaded:T malformed:d", name_of_source(l, sees_all),
+	struct jsondoc *doc = jsondoc_new("list:s records:d loaded:T malformed:d", name_of_source(l->path, sees_all),
 		l->state.records, l->state.loaded, l->state.wrong);
 	struct jsondoc *notes = jsondoc_array();
 	for (struct str rest = l->state.notes; rest.len && sees_all;) {
@@ -87,6 +87,34 @@ static struct jsondoc *sources_doc(const struct advisories *a, bool sees_all)
 		jsondoc_add(doc, source_doc(&l, sees_all));
 	}
 	return doc;
+}
+
+// --- lists of packages, and holds ---
+
+struct rule_lists {
+	struct jsondoc *doc;
+	bool sees_all, has_broken;
+};
+
+// Holds are told of if they cannot be read.
+static void add_rule_list(void *ctx, const struct upstreams_list *l)
+{
+	struct rule_lists *all = ctx;
+	all->has_broken |= l->error != NULL;
+	if (!l->upstream && !l->error)
+		return;
+	struct jsondoc *doc = jsondoc_new("upstream:k key:s list:s", l->upstream, l->key, name_of_source(l->path, all->sees_all));
+	if (l->error)
+		jsondoc_set(doc, "error:s failed:T", all->sees_all ? l->error : "it cannot be read", l->failed);
+	jsondoc_add(all->doc, doc);
+}
+
+static struct rule_lists read_rule_lists(struct server_context *s, bool sees_all)
+{
+	struct rule_lists all = {.doc = jsondoc_array(), .sees_all = sees_all};
+	if (s->upstreams)
+		upstreams_lists(s->upstreams, add_rule_list, &all);
+	return all;
 }
 
 static void add_silence(void *ctx, const struct view_silence *s)
@@ -230,8 +258,9 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 	struct advisories *lists = server_context_advisories(s);
 	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_WORDS);
 	bool is_doubted = is_clock_doubted(s, &why);
+	struct rule_lists rules = read_rule_lists(s, sees);
 	bool is_fine = !scans.has_failed && ready && !is_doubted && !is_degraded(s, match->request, site) &&
-		       !has_broken_list(lists);
+		       !has_broken_list(lists) && !rules.has_broken;
 	jsondoc_set(doc, "status:s version:s uptime:d ready:b clock:k", is_fine ? "ok" : "degraded", PACKAGE_VERSION,
 		time(NULL) - s->started, ready, is_doubted ? why.data : NULL);
 	uint64_t quarantined = count_quarantined(s, match->request, site);
@@ -243,8 +272,8 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		if (auth_sees(s, match->request, &site->store.platform[i]))
 			jsondoc_add(platforms, platform_doc(s, site, i));
-	jsondoc_set(doc, "platforms:j views:j block-lists:j", platforms, views_doc(s, site, match->request),
-		sources_doc(lists, sees));
+	jsondoc_set(doc, "platforms:j views:j block-lists:j rule-lists:j", platforms,
+		views_doc(s, site, match->request), sources_doc(lists, sees), rules.doc);
 	advisories_unref(lists);
 	return json_reply(200, doc);
 }
@@ -586,7 +615,7 @@ static void put_list_gauges(struct server_context *s, bool sees_all, struct buf 
 			advisories_source(lists, i, &l);
 			const double value[] = {(double)l.state.records, (double)l.state.wrong, (double)l.state.loaded,
 				l.error != NULL};
-			const char *const labels[] = {"list", name_of_source(&l, sees_all), NULL};
+			const char *const labels[] = {"list", name_of_source(l.path, sees_all), NULL};
 			metrics_line(out, rows[row][0], labels, value[row]);
 		}
 	}

@@ -140,7 +140,7 @@ def test_file_that_left_its_page_is_sent_from_the_cache_but_not_under_deny(serve
     serving.wait_for(lambda: server.get(url).status == 403, 2, "the line of the list")
     assert "denied by deny.list:1: it mines coins" in json.loads(server.get(url).body)["detail"]
     deny.write_text("six platform=ubuntu-* for upstreams there are none\n")  # refused: the old list counts
-    serving.wait_for(lambda: "the rules of what is offered stay as they were" in server.errors(), SOON, "the refusal")
+    serving.wait_for(lambda: "what it said before counts" in server.errors(), SOON, "the refusal")
     assert server.get(url).status == 403 and merging.names(server, "six") == [old.name]
 
 

@@ -12,6 +12,7 @@ import faults
 import merging
 import serving
 import storelib
+from test_blocked import Lists
 from test_cooling import DAY, SOON, stamp, ways
 
 EFFECT_S = 1.5  # a second, and what a busy machine takes
@@ -92,6 +93,63 @@ def test_hold_hides_what_came_after_it_until_its_end(serve, index, wheels):
     assert [action for action, _, _ in place.log()] == ["hold", "hold", "hold end", "hold end"]
     assert "a worm goes round" in place.log()[0][2]
     assert place.run("hold", "--end", first).returncode == 1
+
+
+def health(place):
+    return json.loads(place.server.get("/-/health").body)
+
+
+def broken(place):
+    return [one for one in health(place)["rule-lists"] if "error" in one]
+
+
+@pytest.mark.parametrize("damage", ["a line", "it is away"])
+def test_holds_and_records_count_although_a_list_is_damaged(serve, index, wheels, tmp_path, damage):
+    """A list that cannot be read stays as it was, and nothing else does."""
+    deny, blocked = tmp_path / "deny.list", Lists(tmp_path / "lists")
+    deny.write_text("six ==2.0 it mines coins\n")
+    blocked.put("MAL-2026-1", "other", {"versions": ["2.0"]})
+    place = Place(serve, index, deny=deny, block=blocked.folder)
+    assert place.versions() == ["1.0", "3.0"] and broken(place) == []
+    assert health(place)["rule-lists"] == [{"upstream": "upstream", "key": "deny", "list": str(deny)}]
+    good = deny.read_text()
+    if damage == "a line":
+        deny.write_text(good + "requests ==bogus!! x\n")
+    else:
+        deny.rename(tmp_path / "away")
+    found = serving.wait_for(lambda: broken(place), SOON, "the damage")
+    assert str(deny) in found[0]["error"] and found[0]["failed"] and health(place)["status"] == "degraded"
+    hold = place.did("hold", "--after", "10d", "--reason", "worm").split(":")[0]
+    place.shows("1.0")
+    blocked.put("MAL-2026-2", "six", {"versions": ["1.0"]})
+    serving.wait_for(lambda: place.versions() == [], SOON, "the record")
+    doctor = place.run("doctor")
+    assert doctor.returncode == 1 and f"{deny}" in doctor.stdout and "[upstream] deny: " in doctor.stdout
+    deny.write_text("# none\n")
+    serving.wait_for(lambda: not broken(place), SOON, "the list that is whole again")
+    assert health(place)["status"] == "ok" and place.server.errors().count("what it said before counts") == 1
+    place.did("hold", "--end", hold)
+    place.shows("2.0", "3.0")
+    assert f"{deny} can be read" in place.run("doctor").stdout
+
+
+def test_a_damaged_hold_keeps_the_others_and_not_the_lists(serve, index, wheels, tmp_path):
+    deny = tmp_path / "deny.list"
+    deny.write_text("# none\n")
+    place = Place(serve, index, deny=deny)
+    place.did("hold", "--after", "10d", "--reason", "worm")
+    place.shows("1.0", "2.0")
+    record = place.server.catalog.with_name("catalog.db.offers") / "hold-00000000"
+    record.write_text("{")
+    serving.wait_for(lambda: broken(place), SOON, "the damage")
+    assert [one["key"] for one in broken(place)] == ["holds"]
+    doctor = place.run("doctor")
+    assert doctor.returncode == 1 and "hold-00000000" in doctor.stdout
+    deny.write_text("six ==2.0 it mines coins\n")
+    place.shows("1.0")
+    record.write_text(next(one for one in record.parent.glob("hold-*") if one != record).read_text())  # under the same name
+    serving.wait_for(lambda: not broken(place), SOON, "the record that is whole again")
+    assert place.versions() == ["1.0"] and place.run("doctor").stdout.count("hold-00000000") == 0
 
 
 def test_waiver_lets_one_version_in_until_its_end(serve, index, wheels):

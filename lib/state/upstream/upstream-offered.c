@@ -22,30 +22,57 @@ enum { BLOCKED_TEXT = 1000 }; // bytes of the reason why a project is blocked as
 
 // --- the rules ---
 
-// A list of the operator, and the file that it was read from.
-struct rule_list {
-	char *path; // NULL: none
-	struct stat seen;
-	struct requirements lines;
+// What was read, shared by the rules that are made while it counts.
+struct rule_part {
+	atomic_uint refs;
+	struct requirements lines; // of a list
+	struct holds holds;        // or these
 };
 
-// Constant once it is made, so that answers can borrow from it.
+// A list of the operator, or the holds.
+struct rule_source {
+	char *path; // NULL: none
+	struct stat seen;
+	bool is_missing; // at the last look
+	struct rule_part *part;
+	char *error;    // why it could not be read again, so that part is an older one; NULL: it could
+	int64_t failed; // since when, in seconds since 1970
+};
+
+// Constant once it is made, but for is_missing, so that answers can borrow from it.
 struct upstream_rules {
 	atomic_uint refs;
 	struct right_clock *clock; // NULL: the wall clock
-	struct holds holds;
+	struct rule_source holds;
 	char *contact;
 	size_t count;
 	struct offering_rules *of; // of each upstream
-	struct rule_list *deny, *allow; // the same
+	struct rule_source *deny, *allow; // the same
 	struct advisories *lists;
 	bool are_none;
 };
 
-static void release_rule_list(struct rule_list *l)
+static struct rule_part *new_part(void)
 {
-	requirements_release(&l->lines);
-	free(l->path);
+	struct rule_part *part = xcalloc(1, sizeof(*part));
+	atomic_init(&part->refs, 1);
+	return part;
+}
+
+static void drop_part(struct rule_part *part)
+{
+	if (!part || atomic_fetch_sub_explicit(&part->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	requirements_release(&part->lines);
+	holds_release(&part->holds);
+	free(part);
+}
+
+static void release_source(struct rule_source *s)
+{
+	drop_part(s->part);
+	free(s->error);
+	free(s->path);
 }
 
 void upstream_rules_drop(struct upstream_rules *r)
@@ -53,12 +80,12 @@ void upstream_rules_drop(struct upstream_rules *r)
 	if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	for (size_t i = 0; i < r->count; i++) {
-		release_rule_list(&r->deny[i]);
-		release_rule_list(&r->allow[i]);
+		release_source(&r->deny[i]);
+		release_source(&r->allow[i]);
 		free((char *)(uintptr_t)r->of[i].upstream);
 		free((char *)(uintptr_t)r->of[i].exempt);
 	}
-	holds_release(&r->holds);
+	release_source(&r->holds);
 	free(r->of);
 	free(r->deny);
 	free(r->allow);
@@ -72,26 +99,59 @@ static void cleanup_rules(struct upstream_rules **r)
 	upstream_rules_drop(*r);
 }
 
-static void look_at_list(struct rule_list *l)
+// What cannot be read is as it was before, under the same path.
+static int keep_part(struct rule_source *s, const struct rule_source *before, struct err *e)
 {
-	if (l->path && stat(l->path, &l->seen) < 0)
-		l->seen = (struct stat){0};
+	if (!before || !before->path || strcmp(before->path, s->path) != 0)
+		return -1;
+	drop_part(s->part);
+	s->part = before->part;
+	atomic_fetch_add_explicit(&s->part->refs, 1, memory_order_relaxed);
+	s->error = xstrdup(e->msg);
+	s->failed = before->error ? before->failed : clock_wall_seconds();
+	if (!before->error || strcmp(before->error, s->error) != 0)
+		log_error("%s; what it said before counts", s->error);
+	*e = (struct err)ERR_INIT;
+	return 0;
 }
 
-static int read_rule_list(struct rule_list *l, const char *path, struct err *e)
+static int fill_list(struct requirements *lines, const char *path, const char *key, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REQUIREMENTS);
+	int result = fs_read_file(path, &text, e);
+	if (result == 0)
+		result = requirements_parse(lines, buf_view(&text), path, REQUIREMENT_PACKAGES, e);
+	for (size_t i = 0; i < lines->count && result == 0; i++)
+		if (lines->item[i].platform)
+			result = err_set(e, ERR_USAGE, "%s: files of upstreams have no platform",
+				lines->item[i].source);
+	if (result == 0)
+		return 0;
+	e->kind = ERR_USAGE;
+	return err_prefix(e, "[upstream] %s: ", key);
+}
+
+static int read_rule_list(struct rule_source *s, const char *path, const char *key,
+	const struct rule_source *before, struct err *e)
+{
+	s->part = new_part();
 	if (!path)
 		return 0;
-	l->path = xstrdup(path);
-	look_at_list(l);
-	if (fs_read_file(path, &text, e) < 0 ||
-		requirements_parse(&l->lines, buf_view(&text), path, REQUIREMENT_PACKAGES, e) < 0)
-		return -1;
-	for (size_t i = 0; i < l->lines.count; i++)
-		if (l->lines.item[i].platform)
-			return err_set(e, ERR_USAGE, "%s: files of upstreams have no platform", l->lines.item[i].source);
-	return 0;
+	s->path = xstrdup(path);
+	if (stat(path, &s->seen) < 0)
+		s->seen = (struct stat){0};
+	return fill_list(&s->part->lines, path, key, e) < 0 ? keep_part(s, before, e) : 0;
+}
+
+static int read_holds(struct rule_source *s, const char *folder, uint64_t *mark, const struct rule_source *before,
+	struct err *e)
+{
+	s->part = new_part();
+	if (!folder)
+		return 0;
+	s->path = xstrdup(folder);
+	bool is_read = holds_mark(folder, mark, e) == 0 && holds_read(folder, &s->part->holds, e) == 0;
+	return is_read ? 0 : keep_part(s, before, e);
 }
 
 static enum offering_unknown unknown_named(const char *name)
@@ -102,24 +162,30 @@ static enum offering_unknown unknown_named(const char *name)
 	return i;
 }
 
-static int make_one(struct upstream_rules *r, size_t i, const struct config_upstream *c, struct err *e)
+static int make_one(struct upstream_rules *r, size_t i, const struct config_upstream *c,
+	const struct upstream_rules *before, struct err *e)
 {
+	r->count++;
+	if (read_rule_list(&r->deny[i], c->deny, "deny", before ? &before->deny[i] : NULL, e) < 0 ||
+		read_rule_list(&r->allow[i], c->allow, "allow", before ? &before->allow[i] : NULL, e) < 0)
+		return -1;
 	r->of[i] = (struct offering_rules){.upstream = xstrdup(c->name),
 		.cooldown = (int64_t)c->cooldown,
 		.exempt = name_list_normal(c->cooldown_exempt, NULL),
 		.unknown = unknown_named(c->cooldown_unknown),
-		.deny = &r->deny[i].lines,
-		.allow = &r->allow[i].lines,
+		.deny = &r->deny[i].part->lines,
+		.allow = &r->allow[i].part->lines,
 		.lists = advisories_concern(r->lists, c->name) ? r->lists : NULL,
-		.holds = &r->holds,
+		.holds = &r->holds.part->holds,
 		.contact = r->contact};
-	r->count++;
-	return read_rule_list(&r->deny[i], c->deny, e) < 0 ? -1 : read_rule_list(&r->allow[i], c->allow, e);
+	return 0;
 }
 
-// With change_lock held.
-static struct upstream_rules *make_rules(struct upstreams *u, const struct config *c, struct err *e)
+// What cannot be read is taken from the rules before; NULL: that is an error. With change_lock held.
+static struct upstream_rules *make_rules(struct upstreams *u, const struct config *c,
+	const struct upstream_rules *before, struct err *e)
 {
+	uint64_t mark = 0;
 	CLEANUP(cleanup_rules) struct upstream_rules *r = xcalloc(1, sizeof(*r));
 	atomic_init(&r->refs, 1);
 	r->clock = u->clock;
@@ -128,14 +194,15 @@ static struct upstream_rules *make_rules(struct upstreams *u, const struct confi
 	r->allow = xcalloc(u->count + 1, sizeof(*r->allow));
 	r->lists = advisories_ref(u->lists);
 	r->contact = c->contact ? xstrdup(c->contact) : NULL;
-	if (u->offers && (holds_mark(u->offers, &u->holds_mark, e) < 0 || holds_read(u->offers, &r->holds, e) < 0))
+	if (read_holds(&r->holds, u->offers, &mark, before ? &before->holds : NULL, e) < 0)
 		return NULL;
 	r->are_none = true;
 	for (size_t i = 0; i < u->count; i++) {
-		if (make_one(r, i, config_upstreams_named(&c->upstreams, u->item[i].name), e) < 0)
+		if (make_one(r, i, config_upstreams_named(&c->upstreams, u->item[i].name), before, e) < 0)
 			return NULL;
 		r->are_none = r->are_none && offering_rules_are_none(&r->of[i]);
 	}
+	u->holds_mark = mark;
 	return STEAL_PTR(r);
 }
 
@@ -163,7 +230,7 @@ int upstream_rules_configure(struct upstreams *u, const struct config *c, struct
 	if (!names_all(u, c))
 		return err_set(e, ERR_USAGE, "other upstreams take effect after a restart");
 	pthread_mutex_lock(&u->change_lock);
-	struct upstream_rules *rules = make_rules(u, c, e);
+	struct upstream_rules *rules = make_rules(u, c, NULL, e);
 	if (rules) {
 		set_rules(u, rules);
 		config_release(&u->config);
@@ -193,7 +260,7 @@ static int open_rules(struct upstreams *u, struct catalog *c, struct err *e)
 	}
 	u->clock = clock;
 	u->offers = STEAL_PTR(path);
-	struct upstream_rules *rules = make_rules(u, &u->config, e);
+	struct upstream_rules *rules = make_rules(u, &u->config, u->offer_rules, e);
 	if (!rules) {
 		right_clock_close(u->clock);
 		free(u->offers);
@@ -232,93 +299,149 @@ struct right_clock *upstreams_clock(struct upstreams *u)
 	return atomic_load(&u->has_offers) ? u->clock : NULL;
 }
 
-struct upstream_rules *upstream_rules_take(struct upstreams *u)
+static struct upstream_rules *take_rules(struct upstreams *u, bool also_none)
 {
 	pthread_mutex_lock(&u->lock);
-	struct upstream_rules *r = u->offer_rules && !u->offer_rules->are_none ? u->offer_rules : NULL;
+	struct upstream_rules *r = u->offer_rules && (also_none || !u->offer_rules->are_none) ? u->offer_rules : NULL;
 	if (r)
 		atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&u->lock);
 	return r;
 }
 
+struct upstream_rules *upstream_rules_take(struct upstreams *u)
+{
+	return take_rules(u, false);
+}
+
 // --- following changes ---
 
-static bool list_has_changed(const struct rule_list *l)
+// An editor may just replace the file: it is missing if it is so at two looks.
+static bool list_has_changed(struct rule_source *s)
 {
 	struct stat now = {0};
-	if (!l->path || stat(l->path, &now) < 0) // an editor may just replace it
+	if (!s->path)
 		return false;
-	return now.st_ino != l->seen.st_ino || now.st_size != l->seen.st_size || fs_mtime_ns(&now) != fs_mtime_ns(&l->seen);
+	bool was_missing = s->is_missing;
+	s->is_missing = stat(s->path, &now) < 0;
+	if (s->is_missing)
+		return was_missing && s->seen.st_ino;
+	return now.st_ino != s->seen.st_ino || now.st_size != s->seen.st_size ||
+	       fs_mtime_ns(&now) != fs_mtime_ns(&s->seen) || now.st_ctim.tv_sec != s->seen.st_ctim.tv_sec ||
+	       now.st_ctim.tv_nsec != s->seen.st_ctim.tv_nsec;
 }
 
-// With change_lock held.
+static bool holds_have_changed(const struct upstreams *u)
+{
+	uint64_t mark;
+	struct holds now;
+	struct err e = ERR_INIT; // make_rules() says it where it matters
+	bool was_wrong = u->offer_rules->holds.error;
+	if (holds_mark(u->offers, &mark, &e) < 0)
+		return !was_wrong;
+	if (mark != u->holds_mark)
+		return true;
+	if (!was_wrong || holds_read(u->offers, &now, &e) < 0)
+		return false;
+	holds_release(&now);
+	return true;
+}
+
+// With change_lock held. Looks at each.
 static bool rules_have_changed(struct upstreams *u)
 {
-	struct err e = ERR_INIT;
-	uint64_t mark = u->holds_mark;
-	bool has_changed = false;
-	for (size_t i = 0; i < u->offer_rules->count; i++)
-		has_changed = has_changed || list_has_changed(&u->offer_rules->deny[i]) ||
-			      list_has_changed(&u->offer_rules->allow[i]);
-	if (holds_mark(u->offers, &mark, &e) < 0)
-		log_debug("%s", e.msg); // make_rules() says it where it matters
-	return has_changed || mark != u->holds_mark;
+	bool has_changed = holds_have_changed(u);
+	for (size_t i = 0; i < u->offer_rules->count; i++) {
+		has_changed |= list_has_changed(&u->offer_rules->deny[i]);
+		has_changed |= list_has_changed(&u->offer_rules->allow[i]);
+	}
+	return has_changed;
 }
 
-// A list that is damaged is looked at again when it has changed; until then the rules are the old ones.
-static void note_damage(struct upstreams *u, const struct err *why)
+// What cannot be read stays as it was; all else is new. With change_lock held.
+static bool renew_rules(struct upstreams *u)
 {
-	log_error("the rules of what is offered stay as they were: %s", why->msg);
-	for (size_t i = 0; i < u->offer_rules->count; i++) {
-		look_at_list(&u->offer_rules->deny[i]);
-		look_at_list(&u->offer_rules->allow[i]);
-	}
+	struct err e = ERR_INIT;
+	struct upstream_rules *rules = make_rules(u, &u->config, u->offer_rules, &e);
+	if (rules)
+		set_rules(u, rules);
+	else
+		log_error("the rules of what is offered stay as they were: %s", e.msg);
+	return rules;
 }
 
 void upstreams_use_lists(struct upstreams *u, struct advisories *lists)
 {
-	struct err e = ERR_INIT;
 	pthread_mutex_lock(&u->change_lock);
 	struct advisories *before = u->lists;
 	u->lists = advisories_ref(lists);
-	struct upstream_rules *rules = before == lists ? NULL : make_rules(u, &u->config, &e);
-	if (rules)
-		set_rules(u, rules);
-	else if (before != lists)
-		note_damage(u, &e);
+	if (before != lists)
+		renew_rules(u);
 	pthread_mutex_unlock(&u->change_lock);
 	advisories_unref(before);
 }
 
 bool upstreams_look(struct upstreams *u)
 {
-	struct err e = ERR_INIT;
-	struct upstream_rules *rules = NULL;
 	pthread_mutex_lock(&u->change_lock);
 	bool is_stepping = u->clock && !u->offer_rules->are_none && right_clock_follow(u->clock);
-	bool has_changed = u->offers && rules_have_changed(u);
-	if (has_changed && (rules = make_rules(u, &u->config, &e)))
-		set_rules(u, rules);
-	else if (has_changed)
-		note_damage(u, &e);
+	bool is_new = u->offers && rules_have_changed(u) && renew_rules(u);
 	pthread_mutex_unlock(&u->change_lock);
-	return is_stepping || rules;
+	return is_stepping || is_new;
+}
+
+// --- lists that cannot be read ---
+
+static void tell_list(const struct rule_source *s, const char *upstream, const char *key, upstreams_list_fn *fn, void *ctx)
+{
+	const struct upstreams_list l = {upstream, key, s->path, s->error, s->failed};
+	if (s->path)
+		fn(ctx, &l);
+}
+
+void upstreams_lists(struct upstreams *u, upstreams_list_fn *fn, void *ctx)
+{
+	CLEANUP(cleanup_rules) struct upstream_rules *r = take_rules(u, true);
+	for (size_t i = 0; i < r->count; i++) {
+		tell_list(&r->deny[i], r->of[i].upstream, "deny", fn, ctx);
+		tell_list(&r->allow[i], r->of[i].upstream, "allow", fn, ctx);
+	}
+	tell_list(&r->holds, NULL, "holds", fn, ctx);
+}
+
+static void check_list(const char *path, const char *upstream, const char *key, upstreams_list_fn *fn, void *ctx)
+{
+	struct err e = ERR_INIT;
+	struct requirements lines = {0};
+	bool is_read = path && fill_list(&lines, path, key, &e) == 0;
+	const struct upstreams_list l = {upstream, key, path, is_read ? NULL : e.msg, 0};
+	requirements_release(&lines);
+	if (path)
+		fn(ctx, &l);
+}
+
+void upstreams_check_lists(const struct config *c, upstreams_list_fn *fn, void *ctx)
+{
+	for (size_t i = 0; i < c->upstreams.count; i++) {
+		const struct config_upstream *u = &c->upstreams.item[i];
+		check_list(u->deny, u->name, "deny", fn, ctx);
+		check_list(u->allow, u->name, "allow", fn, ctx);
+	}
 }
 
 void upstreams_holds(struct upstreams *u, upstreams_holds_fn *fn, void *ctx)
 {
 	CLEANUP(cleanup_rules) struct upstream_rules *r = upstream_rules_take(u);
-	if (r && r->holds.holds + r->holds.waivers)
-		fn(ctx, &r->holds);
+	if (r && r->holds.part->holds.holds + r->holds.part->holds.waivers)
+		fn(ctx, &r->holds.part->holds);
 }
 
 void upstreams_end_waivers(struct upstreams *u, upstreams_waiver_fn *fn, void *ctx)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(cleanup_rules) struct upstream_rules *r = upstream_rules_take(u);
-	for (size_t i = 0; r && r->clock && i < r->holds.waivers; i++) {
-		const struct waiver *w = &r->holds.waiver[i];
+	for (size_t i = 0; r && r->clock && i < r->holds.part->holds.waivers; i++) {
+		const struct waiver *w = &r->holds.part->holds.waiver[i];
 		if (w->until >= right_clock_now(r->clock))
 			continue;
 		int ended = holds_end(u->offers, w->id, &e);

@@ -138,9 +138,21 @@ int upstreams_configure(struct upstreams *u, const struct config *c, struct err 
 bool upstreams_offered_names(struct upstreams *u, const struct upstream *upstream, struct str names, struct buf *out);
 // Takes these block lists, of which a server has one copy, in place of those of the state. Any thread.
 void upstreams_use_lists(struct upstreams *u, struct advisories *lists);
-// Reads holds, waivers and lists again, if they have changed, and the clock. True: other files may be offered now. A server
-// calls it several times a second. Any thread.
+// Reads holds, waivers and lists again, if they have changed, and the clock. What cannot be read counts as it was
+// before. True: other files may be offered now. A server calls it several times a second. Any thread.
 bool upstreams_look(struct upstreams *u);
+// A list of packages of the keys `deny` and `allow`, or the folder of the holds. Borrowed for the call.
+struct upstreams_list {
+	const char *upstream; // NULL: of all
+	const char *key;      // "deny", "allow", "holds"
+	const char *path;
+	const char *error; // why it could not be read again, so that what it said before counts; NULL: it could
+	int64_t failed;    // since when, in seconds since 1970
+};
+typedef void upstreams_list_fn(void *ctx, const struct upstreams_list *l);
+void upstreams_lists(struct upstreams *u, upstreams_list_fn *fn, void *ctx);
+// What a start of the server would find of the lists of the configuration, each with its error. Any thread.
+void upstreams_check_lists(const struct config *c, upstreams_list_fn *fn, void *ctx);
 // Calls fn with the holds and waivers that count now, if there are any. Borrowed for the call.
 typedef void upstreams_holds_fn(void *ctx, const struct holds *h);
 void upstreams_holds(struct upstreams *u, upstreams_holds_fn *fn, void *ctx);
