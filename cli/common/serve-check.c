@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/common/serve-check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/session.h"
 #include "builder/missing/branch.h"
+#include "cli/common/session.h"
+#include "lib/advisories/advisories.h"
+#include "lib/net/fetch.h"
 #include "lib/os/clock.h"
 #include "lib/os/path-probe.h"
+#include "lib/state/upstream/upstream.h"
 #include "lib/view/site-check.h"
 #include "server/http/tls.h"
 
@@ -35,7 +39,7 @@ static char *branch_folder(struct str word)
 
 static bool branch_answers(const struct config_branch *b, int64_t until)
 {
-	const char *const files[] = {b->constraints, b->requirements};
+	const char *const files[] = {b->constraints, b->requirements, b->locks};
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		for (struct str rest = str_from(files[i] ? files[i] : ""); rest.len;) {
 			struct str word = str_cut(&rest, ' ');
@@ -65,6 +69,46 @@ void serve_check_branches(const struct config *c, serve_check_warn_fn *warn, voi
 	}
 }
 
+// --- upstreams ---
+
+// The first that cannot be read.
+static void refuse_list(void *ctx, const struct upstreams_list *l)
+{
+	struct err *e = ctx;
+	if (l->error && e->kind == ERR_NONE)
+		err_set(e, ERR_USAGE, "%s", l->error);
+}
+
+// The server goes on to take what it has of the upstream.
+static void check_password(const struct config_upstream *u, serve_check_warn_fn *warn, void *ctx)
+{
+	struct err e = ERR_INIT;
+	char *user = NULL, *password = NULL;
+	if (!u->password_file || fetch_password_read(u->password_file, &user, &password, &e) == 0) {
+		free(user);
+		free(password);
+		return;
+	}
+	CLEANUP(mem_free)
+	char *text = xasprintf("[upstream] password-file: %s; upstream %s is asked with it", e.msg, u->name);
+	warn(ctx, text);
+}
+
+static void refuse_block(void *ctx, const struct advisories_source *s)
+{
+	struct err *e = ctx;
+	if (s->error && !s->state.loaded && e->kind == ERR_NONE)
+		err_set(e, s->kind, "[upstream] block: %s", s->error);
+}
+
+int serve_check_blocks(const struct config *c, struct err *e)
+{
+	CLEANUP(mem_free) char *catalog = cli_config_catalog(c, e);
+	if (catalog)
+		advisories_check(c, catalog, refuse_block, e);
+	return e->kind == ERR_NONE ? 0 : -1;
+}
+
 int serve_check(const struct config *c, serve_check_warn_fn *warn, void *ctx, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
@@ -76,6 +120,11 @@ int serve_check(const struct config *c, serve_check_warn_fn *warn, void *ctx, st
 		tls_load(c->tls_cert, c->tls_key, &tls, e) < 0)
 		return -1;
 	tls_free(tls);
+	upstreams_check_lists(c, refuse_list, e);
+	if (e->kind != ERR_NONE)
+		return -1;
+	for (size_t i = 0; i < c->upstreams.count; i++)
+		check_password(&c->upstreams.item[i], warn, ctx);
 	serve_check_branches(c, warn, ctx);
 	return 0;
 }

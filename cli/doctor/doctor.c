@@ -103,7 +103,8 @@ static int run_doctor(void *self, struct err *e)
 		return settle_clock(x, e);
 	if (x->checks_config) {
 		// Says what `serve` would say, and has its exit code.
-		if (session_read(&x->s, &x->s.config, e) < 0 || serve_check(&x->s.config, log_warning, NULL, e) < 0)
+		if (session_read(&x->s, &x->s.config, e) < 0 || serve_check(&x->s.config, log_warning, NULL, e) < 0 ||
+			serve_check_blocks(&x->s.config, e) < 0)
 			return -1;
 		return 0;
 	}

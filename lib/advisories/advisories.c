@@ -21,6 +21,7 @@ struct block_source {
 	char *path;
 	struct advisory_list *list;
 	char *error;     // NULL: the last look found nothing wrong
+	enum err_kind kind; // of it, if check_source() found it
 	int64_t failed;  // seconds since 1970
 	uint64_t broken; // the fingerprint of what could not be read; it is not read again until it differs
 };
@@ -195,8 +196,10 @@ static void check_source(struct block_source *s, struct place_folder *folder)
 		advisory_list_state(s->list, &known);
 	if (advisory_source_look(s->path, &fingerprint, &is_settled, &e) < 0 ||
 		(fingerprint != known.fingerprint &&
-			advisory_source_read(s->path, &advisory_limits, NULL, NULL, &e) < 0))
+			advisory_source_read(s->path, &advisory_limits, NULL, NULL, &e) < 0)) {
 		s->error = xstrdup(e.msg);
+		s->kind = e.kind;
+	}
 }
 
 void advisories_check(const struct config *c, const char *catalog_path, advisories_source_fn *fn, void *ctx)
@@ -461,7 +464,8 @@ const struct advisory_list *advisories_list(const struct advisories *a, size_t s
 void advisories_source(const struct advisories *a, size_t source, struct advisories_source *out)
 {
 	const struct block_source *s = &a->source[source];
-	*out = (struct advisories_source){.path = s->path, .error = s->error, .failed = s->failed};
+	*out = (struct advisories_source){
+		.path = s->path, .error = s->error, .kind = s->kind, .failed = s->failed};
 	if (s->list)
 		advisory_list_state(s->list, &out->state);
 }

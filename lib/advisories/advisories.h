@@ -49,6 +49,7 @@ const struct advisory_list *advisories_list(const struct advisories *a, size_t s
 struct advisories_source {
 	const char *path;  // as it is configured
 	const char *error; // why it could not be read again; NULL: it could
+	enum err_kind kind; // of it, as advisories_check() found it
 	int64_t failed;    // since when, in seconds since 1970
 	struct advisory_list_state state; // loaded 0: there is no list
 };

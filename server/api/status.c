@@ -103,7 +103,8 @@ static void add_rule_list(void *ctx, const struct upstreams_list *l)
 	all->has_broken |= l->error != NULL;
 	if (!l->upstream && !l->error)
 		return;
-	struct jsondoc *doc = jsondoc_new("upstream:k key:s list:s", l->upstream, l->key, name_of_source(l->path, all->sees_all));
+	struct jsondoc *doc = jsondoc_new("upstream:k key:s list:s", l->upstream, l->key,
+		name_of_source(l->path, all->sees_all));
 	if (l->error)
 		jsondoc_set(doc, "error:s failed:T", all->sees_all ? l->error : "it cannot be read", l->failed);
 	jsondoc_add(all->doc, doc);

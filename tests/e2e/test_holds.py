@@ -147,7 +147,7 @@ def test_a_damaged_hold_keeps_the_others_and_not_the_lists(serve, index, wheels,
     assert doctor.returncode == 1 and "hold-00000000" in doctor.stdout
     deny.write_text("six ==2.0 it mines coins\n")
     place.shows("1.0")
-    record.write_text(next(one for one in record.parent.glob("hold-*") if one != record).read_text())  # under the same name
+    record.write_text(next(one for one in record.parent.glob("hold-*") if one != record).read_text())
     serving.wait_for(lambda: not broken(place), SOON, "the record that is whole again")
     assert place.versions() == ["1.0"] and place.run("doctor").stdout.count("hold-00000000") == 0
 

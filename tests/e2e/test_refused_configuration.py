@@ -20,6 +20,9 @@ CASES = {  # platforms are the store's folders, so a line of the file alone is n
     "the default view": ("[store]\ndefault-view = tested\n", "[store] default-view: there is no view or platform tested"),
     "a policy that is away": ("[upload]\naudit-policy = {folder}/none.policy\n", "[upload] audit-policy: {folder}/none.policy: No such file"),
     "a policy": ("[upload]\naudit-policy = {folder}/audit.policy\n", "{folder}/audit.policy:1: "),
+    "a list of packages that is away": ("[upstream]\ndeny = {folder}/none.list\n",
+                                        "[upstream] deny: {folder}/none.list: No such file"),
+    "a list of packages": ("[upstream]\nallow = {folder}/bad.list\n", "[upstream] allow: {folder}/bad.list:1: "),
     "an index": ("[upstream]\nurl = https://h:99999/simple/\n", "{folder}/site.conf:6: [upstream] url is not a list of addresses"),
 }
 READERS = [["index"], ["check"], ["explain", "demo"], ["missing", "--offline"], ["promote", "demo", "--to", "x"], ["view", "log", "x"],
@@ -34,6 +37,7 @@ class Site:
         self.folder, self.store, self.file, self.catalog = folder, folder / "store", folder / "site.conf", folder / "catalog.db"
         storelib.make_wheel(self.store / DETECTED, "demo", "1.0")
         (folder / "audit.policy").write_text("[nonsense]\n")
+        (folder / "bad.list").write_text("requests ==bogus!! x\n")
         self.configure("")
         assert self.run("index").returncode == 0
 
@@ -109,6 +113,26 @@ def test_a_branch_whose_file_is_away_is_a_warning(site, tmp_path):
         server = start(None, config=site.file.read_text(), state=tmp_path)
         assert server.get("/simple/demo/").status == 200
         assert f"[branch main] constraints: {tmp_path}/upper.txt: No such file" in server.errors()
+
+
+def test_a_block_list_that_was_never_read(site, tmp_path):
+    site.configure(f"[upstream]\nblock = {tmp_path}/all.zip\n")
+    served, checked = site.run("serve", "--listen", "127.0.0.1:0"), site.run("doctor", "--check-config")
+    assert served.returncode == checked.returncode == 1 and f"[upstream] block: {tmp_path}/all.zip" in served.stderr
+    assert served.stderr.splitlines()[-1] == checked.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("text, mode, words", [(None, 0, "No such file"), ("me:secret\n", 0o644, "(mode 0644)"),
+                                               ("secret\n", 0o600, "USER:PASSWORD")])
+def test_a_password_file_that_cannot_be_used_is_a_warning(site, tmp_path, text, mode, words):
+    secret = tmp_path / "secret"
+    if text:
+        secret.write_text(text)
+        secret.chmod(mode)
+    site.configure(f"[upstream]\npassword-file = {secret}\n")
+    checked = site.run("doctor", "--check-config")
+    assert checked.returncode == 0 and f"[upstream] password-file: {secret}" in checked.stderr
+    assert words in checked.stderr
 
 
 # --- the service manager ---

@@ -392,7 +392,8 @@ bool upstreams_look(struct upstreams *u)
 
 // --- lists that cannot be read ---
 
-static void tell_list(const struct rule_source *s, const char *upstream, const char *key, upstreams_list_fn *fn, void *ctx)
+static void tell_list(const struct rule_source *s, const char *upstream, const char *key, upstreams_list_fn *fn,
+	void *ctx)
 {
 	const struct upstreams_list l = {upstream, key, s->path, s->error, s->failed};
 	if (s->path)
