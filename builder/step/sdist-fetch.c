@@ -144,6 +144,7 @@ static void on_sdist_done(void *ctx, const struct fetch_result *result)
 		[FETCH_TLS] = {ERR_NET, false, NULL}, // the certificates of a host, or of a proxy before all hosts
 		[FETCH_TOO_LARGE] = {ERR_LIMIT, false, NULL},
 		[FETCH_REDIRECT] = {ERR_NET, false, "[upstream] allow-hosts names hosts that may be asked"},
+		[FETCH_PASSWORD] = {ERR_NET, false, NULL},
 		[FETCH_FORBIDDEN] = {ERR_NET, false,
 			"[upstream] url may have one, and with allow-private = yes any host"},
 	};

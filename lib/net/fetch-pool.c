@@ -9,6 +9,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 #include "lib/base/str.h"
 #include "lib/net/url.h"
 #include "lib/os/clock.h"
@@ -56,6 +57,7 @@ struct fetch_pool {
 	unsigned concurrency, active;
 	struct transfer_set *set;
 	struct task_queue queued, running; // only for the thread that runs the pool
+	char *password_error;              // that was told last; the same
 
 	pthread_mutex_t lock; // protects what follows
 	struct task_queue inbox;
@@ -230,6 +232,17 @@ static int take_password(const struct fetch_pool *p, struct task *t, struct err 
 	return t->has_password ? 0 : -1;
 }
 
+// Each error once, until it is another one. Clients do not learn where the file is.
+static void refuse_password(struct fetch_pool *p, struct task *t, const struct err *why)
+{
+	if (!p->password_error || strcmp(p->password_error, why->msg) != 0) {
+		log_error("password-file: %s", why->msg);
+		free(p->password_error);
+		p->password_error = xstrdup(why->msg);
+	}
+	finish_task(t, FETCH_PASSWORD, "password-file: the file cannot be used, and the log says why");
+}
+
 static void start_transfer(struct fetch_pool *p, struct task *t)
 {
 	int64_t now = clock_ms();
@@ -239,9 +252,11 @@ static void start_transfer(struct fetch_pool *p, struct task *t)
 	t->has_begun = true;
 	bool is_configured = fetch_url_same_origin(&t->url, &t->configured);
 	if (is_configured && take_password(p, t, &e) < 0) {
-		finish_task(t, FETCH_OTHER, e.msg);
+		refuse_password(p, t, &e);
 		return;
 	}
+	if (t->has_password)
+		free(STEAL_PTR(p->password_error));
 	const struct transfer_spec spec = {
 		.options = &p->options,
 		.url = t->url.text,
@@ -472,5 +487,6 @@ void fetch_pool_free(struct fetch_pool *p)
 	transfer_set_free(p->set);
 	pthread_mutex_destroy(&p->lock);
 	arena_release(&p->text);
+	free(p->password_error);
 	free(p);
 }

@@ -52,6 +52,7 @@ const char *const fetch_failure_name[FETCH_FAILURE_COUNT] = {
 	[FETCH_TOO_LARGE] = "too large",
 	[FETCH_REDIRECT] = "redirect",
 	[FETCH_FORBIDDEN] = "private address",
+	[FETCH_PASSWORD] = "password-file",
 	[FETCH_CANCELLED] = "cancelled",
 	[FETCH_OTHER] = "other",
 };

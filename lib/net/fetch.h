@@ -23,6 +23,7 @@ enum fetch_failure {
 	FETCH_TOO_LARGE, // headers or a body beyond the limit
 	FETCH_REDIRECT,  // a redirect that is not followed: its target is not allowed, or there are too many
 	FETCH_FORBIDDEN, // a private address that is not allowed
+	FETCH_PASSWORD,  // the file of the password cannot be used
 	FETCH_CANCELLED,
 	FETCH_OTHER,
 	FETCH_FAILURE_COUNT,

@@ -338,6 +338,26 @@ def test_password_is_in_a_file(serve, tmp_path, up):
     assert {one.headers.get("Authorization") for one in up["company"].asked} == {None}
 
 
+def test_a_password_file_that_cannot_be_used_is_told(serve, tmp_path, up):
+    """The operator in the log, once and with its path; the client without it."""
+    (tmp_path / "empty").mkdir()
+    wheel = up.add("pypi", "nine", "1.17")
+    secret = tmp_path / "password"
+    config = up.config(ONE_URL).replace(f"url = {up['pypi'].url}", f"url = {up['pypi'].url}\npassword-file = {secret}")
+    server = serve(tmp_path / "empty", config=config)
+    for project in ("six", "seven"):
+        reply = server.get(f"/simple/{project}/")
+        assert reply.status == 502 and b"upstream cannot be asked: password-file\n" in reply.body
+    told = [line for line in server.errors().splitlines() if f"password-file: {secret}: " in line and "error" in line]
+    assert len(told) == 1 and "No such file" in told[0]
+    assert not up["pypi"].asked
+    secret.write_text("me:one\n")
+    assert b"password-file" in server.get("/simple/eight/").body
+    assert "other accounts may read it" in server.errors()
+    secret.chmod(0o600)
+    assert list(listed(server, "nine")) == [wheel.name]
+
+
 def test_offline_what_is_known_of_one_is_listed(serve, tmp_path, up):
     """Although another one of the view was never asked."""
     (tmp_path / "views" / "p").mkdir(parents=True)

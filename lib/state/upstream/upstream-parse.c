@@ -64,6 +64,7 @@ const char *const upstream_result_name[UPSTREAM_RESULT_COUNT] = {
 	[UPSTREAM_QUARANTINED] = "quarantined",
 	[UPSTREAM_NEVER_ASKED] = "never asked",
 	[UPSTREAM_PRIVATE] = "private",
+	[UPSTREAM_PASSWORD] = "password-file",
 	[UPSTREAM_OTHER] = "other",
 };
 

@@ -54,6 +54,7 @@ enum upstream_result {
 	UPSTREAM_QUARANTINED, // PEP 792
 	UPSTREAM_NEVER_ASKED, // the catalog has no row
 	UPSTREAM_PRIVATE,     // not asked, or ignored: the name is ours alone (owned-names.h)
+	UPSTREAM_PASSWORD,   // [upstream] password-file cannot be used
 	UPSTREAM_OTHER,
 	UPSTREAM_RESULT_COUNT,
 };

@@ -153,7 +153,7 @@ static void a_file_has_the_password(void **state)
 	static const struct {
 		const char *text;
 		mode_t mode;
-		const char *wanted; // in the head of the request, or in the error
+		const char *wanted; // in the head of the request, or in the log
 	} rows[] = {
 		{"me:one\n", 0600, "Authorization: Basic bWU6b25l\r\n"},
 		{"me:two:three", 0400, "Authorization: Basic bWU6dHdvOnRocmVl\r\n"}, // changed, and read again
@@ -169,8 +169,16 @@ static void a_file_has_the_password(void **state)
 		unlink(path);
 		write_password(path, rows[i].text, rows[i].mode);
 		ask_with_file(f, "/", path, out);
-		if (!strstr(out, rows[i].wanted))
-			fail_msg("%s: %s", rows[i].text, out);
+		struct err e = ERR_INIT;
+		char *user, *password;
+		bool is_good = fetch_password_read(path, &user, &password, &e) == 0;
+		if (is_good) {
+			free(user);
+			free(password);
+		}
+		if (!strstr(is_good ? out : e.msg, rows[i].wanted) || !is_good != !!strstr(out, "password-file: "))
+			fail_msg("%s: %s, %s", rows[i].text, out, e.msg);
+		assert_null(strstr(out, path));
 	}
 	write_password(path, "me:one\n", 0600);
 	f->host = "localhost";
@@ -182,11 +190,11 @@ static void a_file_has_the_password(void **state)
 	large[1] = ':';
 	write_password(path, large, 0600);
 	ask_with_file(f, "/", path, out);
-	assert_non_null(strstr(out, path));
+	assert_non_null(strstr(out, "password-file: "));
 	assert_null(strstr(out, "Authorization"));
 	unlink(path);
 	ask_with_file(f, "/", path, out);
-	assert_non_null(strstr(out, "No such file"));
+	assert_non_null(strstr(out, "password-file: "));
 }
 
 int main(void)
