@@ -270,6 +270,11 @@ static void look_at_platform(struct doctor_report *r, const struct platform *p, 
 	const char *path = place_path(p->place);
 	if (place_s3_is(path) && !p->is_away) // its row is that of its bucket
 		return;
+	if (p->away_why) {
+		doctor_wrong(r, "platform", "look at [place], the credentials, and the object store", "%s: %s: %s",
+			p->name, path, p->away_why);
+		return;
+	}
 	if (p->is_away) {
 		doctor_wrong(r, "platform", "look at the file server and the mount", "%s: %s does not answer", p->name,
 			path);

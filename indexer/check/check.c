@@ -396,12 +396,12 @@ static int check_views(struct catalog *c, const char *folder, struct summary *su
 	struct view_check v = {.catalog = c, .folder = folder, .summary = summary};
 	if (!folder)
 		return 0;
-	if (!views_file_answers(folder, STORE_PATIENT)) {
-		add_wrong(&v, folder, "", "it does not answer");
+	struct err why = ERR_INIT;
+	if (!views_file_answers(folder, STORE_PATIENT, &why)) {
+		add_wrong(&v, folder, "", why.msg);
 		return 0;
 	}
 	CLEANUP(strset_release) struct strset views = {0};
-	struct err why = ERR_INIT;
 	if (catalog_views(v.catalog, add_known_name, &views, e) < 0)
 		return -1;
 	if (views_find_folders(v.folder, false, &views, &why) < 0)

@@ -242,8 +242,8 @@ static int read_views(struct scan *s, struct err *e)
 	struct views_sync_counts counts = {0};
 	if (!s->options->views)
 		return 0;
-	if (!views_file_answers(s->options->views, s->options->views_ms)) {
-		report_damaged_views(s, s->options->views, "it does not answer");
+	if (!views_file_answers(s->options->views, s->options->views_ms, &why)) {
+		report_damaged_views(s, s->options->views, why.msg);
 		return 0;
 	}
 	int result = views_sync(s->options->views, s->catalog, report_damaged_views, s, &counts, &why);

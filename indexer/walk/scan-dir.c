@@ -445,7 +445,8 @@ static int open_scanned_folder(struct scan_dir *d, struct err *e)
 {
 	struct folder *f = d->folder;
 	if (f->platform->is_away)
-		return err_set(e, ERR_IO, "does not answer: is its file server away?");
+		return err_set(e, ERR_IO, "%s",
+			f->platform->away_why ? f->platform->away_why : "does not answer: is its file server away?");
 	d->open = place_open_folder(f->platform->place, f->path, e);
 	bool is_missing = !d->open && (e->kind == ERR_NOT_FOUND || e->kind == ERR_DENIED);
 	if (is_missing && (f->parent || scan_workers_options(d->workers)->allow_empty))

@@ -50,9 +50,9 @@ const char *place_path(const struct place *p)
 	return p->path;
 }
 
-bool place_answers(const struct place *p, const char *below, int64_t until_ms)
+bool place_answers(const struct place *p, const char *below, int64_t until_ms, struct err *why)
 {
-	return p->ops->answers(p, below, until_ms);
+	return p->ops->answers(p, below, until_ms, why);
 }
 
 int place_make(const struct place *p, struct err *e)

@@ -7,7 +7,7 @@
 
 struct place_ops {
 	void (*free)(struct place *p);
-	bool (*answers)(const struct place *p, const char *below, int64_t until_ms);
+	bool (*answers)(const struct place *p, const char *below, int64_t until_ms, struct err *why);
 	int (*make)(const struct place *p, struct err *e);
 	int (*room)(const struct place *p, uint64_t *bytes, struct err *e);
 	int (*lock)(const struct place *p, bool is_shared, unsigned wait_ms, struct place_lock **out, struct err *e);

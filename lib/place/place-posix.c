@@ -125,11 +125,14 @@ static void posix_free(struct place *p)
 	free(p);
 }
 
-static bool posix_answers(const struct place *p, const char *below, int64_t until_ms)
+static bool posix_answers(const struct place *p, const char *below, int64_t until_ms, struct err *why)
 {
 	CLEANUP(mem_free) char *path = below ? xasprintf("%s/%s", p->path, below) : xstrdup(p->path);
 	CLEANUP(mem_free) char *real = NULL;
-	return path_probe_wait(path_probe_start(path), until_ms, &real);
+	bool does = path_probe_wait(path_probe_start(path), until_ms, &real);
+	if (!does)
+		err_set(why, ERR_TIME, "it does not answer");
+	return does;
 }
 
 // Durable, and of the owner of the folder that it is in.

@@ -179,10 +179,10 @@ static void s3_free(struct place *p)
 	free(p);
 }
 
-static bool s3_place_answers(const struct place *p, const char *below, int64_t until_ms)
+static bool s3_place_answers(const struct place *p, const char *below, int64_t until_ms, struct err *why)
 {
 	CLEANUP(mem_free) char *prefix = xasprintf("%s%s%s", bucket_place(p)->prefix, below ? below : "", below ? "/" : "");
-	return s3_answers(bucket_place(p)->bucket, prefix, until_ms);
+	return s3_answers(bucket_place(p)->bucket, prefix, until_ms, why);
 }
 
 static int s3_make(const struct place *p UNUSED, struct err *e UNUSED)

@@ -72,8 +72,8 @@ void place_free(struct place *p); // NULL is fine
 // Where it is, for messages and for commands of the operator: a path on a disk. Borrowed.
 const char *place_path(const struct place *p);
 // Whether this path below it (NULL: its top), or that there is none, is known before clock_ms() reaches until_ms: a file
-// server may hang.
-bool place_answers(const struct place *p, const char *below, int64_t until_ms);
+// server may hang. False: *why says why.
+bool place_answers(const struct place *p, const char *below, int64_t until_ms, struct err *why);
 // Makes its top, durably, if it is missing.
 int place_make(const struct place *p, struct err *e) MUST_CHECK;
 // The bytes that this account may still write; UINT64_MAX: unknown.

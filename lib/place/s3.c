@@ -601,16 +601,16 @@ static int ignore_listed(void *ctx UNUSED, const struct s3_listed *one UNUSED, s
 	return 0;
 }
 
-bool s3_answers(struct s3_bucket *b, const char *prefix, int64_t until_ms)
+bool s3_answers(struct s3_bucket *b, const char *prefix, int64_t until_ms, struct err *why)
 {
-	struct err e = ERR_INIT;
 	struct listing l = {.prefix = prefix,
 		.fn = ignore_listed,
-		.e = &e,
+		.e = why,
 		.text = buf_up_to(LIMIT_ANSWER),
 		.key = buf_up_to(LIMIT_S3_KEY),
 		.token = buf_up_to(LIMIT_ANSWER)};
-	bool answers = clock_ms() < until_ms && list_page(b, &l, false, 1, STR(""), until_ms, &e) == 0;
+	err_set(why, ERR_TIME, "it does not answer");
+	bool answers = clock_ms() < until_ms && list_page(b, &l, false, 1, STR(""), until_ms, why) == 0;
 	buf_release(&l.text);
 	buf_release(&l.key);
 	buf_release(&l.token);

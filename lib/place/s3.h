@@ -55,8 +55,8 @@ struct s3_listed {
 typedef int s3_list_fn(void *ctx, const struct s3_listed *one, struct err *e);
 int s3_list(struct s3_bucket *b, const char *prefix, bool is_deep, unsigned most, s3_list_fn *fn, void *ctx, struct err *e)
 	MUST_CHECK;
-// Whether the bucket lists before clock_ms() reaches until_ms.
-bool s3_answers(struct s3_bucket *b, const char *prefix, int64_t until_ms);
+// Whether the bucket lists before clock_ms() reaches until_ms. False: *why says why it does not.
+bool s3_answers(struct s3_bucket *b, const char *prefix, int64_t until_ms, struct err *why);
 
 // For probes: whether what completes an upload in parts looks at If-None-Match. key is there.
 int s3_complete_is_conditional(struct s3_bucket *b, const char *key, bool *out, struct err *e) MUST_CHECK;

@@ -67,8 +67,10 @@ static void on_store_change(void *ctx)
 static int sync_views(const struct store_scans *s, struct catalog *catalog, struct err *e)
 {
 	struct views_sync_counts counts;
+	struct err why = ERR_INIT; // the next scan tells of it
 	CLEANUP(mem_free) char *views = views_folder_or_none(&s->config);
-	return views && views_file_answers(views, STORE_PROMPT) ? views_sync(views, catalog, NULL, NULL, &counts, e) : 0;
+	bool answers = views && views_file_answers(views, STORE_PROMPT, &why);
+	return answers ? views_sync(views, catalog, NULL, NULL, &counts, e) : 0;
 }
 
 static int scan_taken(struct store_scans *s, struct store_watch_taken *taken, struct summary *summary,
@@ -197,7 +199,8 @@ static int scan_store(struct store_scans *s, struct store *store, struct summary
 	s->watched.is_on = watch && is_wanted;
 	pthread_mutex_unlock(&s->lock);
 	if (watch) {
-		bool has_views = options.views && views_file_answers(options.views, options.views_ms);
+		struct err why = ERR_INIT; // the scan tells of it
+		bool has_views = options.views && views_file_answers(options.views, options.views_ms, &why);
 		store_watch_begin(watch, is_wanted ? store : NULL, has_views ? options.views : NULL);
 		if (is_wanted) {
 			options.on_folder = store_watch_folder;

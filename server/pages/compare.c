@@ -111,7 +111,8 @@ static struct reply *find_place(struct compare_request *x, struct compared_file 
 // A volume that hangs must not stop the only thread of searches.
 static int check_answers(const struct compared_file *f, struct err *e)
 {
-	if (place_answers(f->platform->place, f->place.path, clock_ms() + PROBE_MS))
+	struct err why = ERR_INIT; // what a bucket says is for the log of the scan
+	if (place_answers(f->platform->place, f->place.path, clock_ms() + PROBE_MS, &why))
 		return 0;
 	return err_set(e, ERR_IO, "platform %s: its volume does not answer", f->platform->name);
 }

@@ -254,6 +254,24 @@ def test_secrets_are_nowhere_to_be_seen(start, tmp_path, monkeypatch):
     small.stop()
 
 
+@pytest.mark.parametrize("name, value, words", [("AWS_SECRET_ACCESS_KEY", "wrong", "SignatureDoesNotMatch"),
+                                                ("AWS_ACCESS_KEY_ID", "nobody", "InvalidAccessKeyId"),
+                                                ("AWS_ACCESS_KEY_ID", "", "no metadata service")])
+def test_what_the_bucket_says_is_in_the_message(small, tmp_path, monkeypatch, name, value, words):
+    """Also of platforms that the configuration names, and of views."""
+    monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    config = tmp_path / "index.conf"
+    config.write_text(small.config(f"[platform {PLATFORM}]\n"))
+    options = "--catalog", tmp_path / "index.db", "--config", config
+    done = serving.run("index", *options)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1 and words in said and "file server" not in said, said
+    assert words in serving.run("doctor", *options).stdout
+    views = [line for line in said.splitlines() if "wheelcache-views" in line]
+    assert views and all(words in line for line in views), said
+
+
 def test_bad_addresses_are_named(tmp_path):
     for text, words in (("[store]\npath = s3://a b", "s3://BUCKET/PREFIX"), ("[place wheels]", "not s3://BUCKET"),
                         ("[place s3://wheels/x]", "not s3://BUCKET"), ("[catalog]\npath = s3://a/b", "a path"),

@@ -168,7 +168,8 @@ int yank_files_choose(const struct yank_request *r, const struct store *s, struc
 
 static int check_volume(const struct platform *p, struct err *e)
 {
-	if (!p->is_away && place_answers(p->written, NULL, clock_ms() + PROBE_MS))
+	struct err why = ERR_INIT; // what a bucket says is for the log of the scan
+	if (!p->is_away && place_answers(p->written, NULL, clock_ms() + PROBE_MS, &why))
 		return 0;
 	return err_set(e, ERR_BUSY, "platform %s: its volume does not answer: nothing was done", p->name);
 }

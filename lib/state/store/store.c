@@ -47,14 +47,17 @@ struct wanted {
 	char *real;               // its real path
 	bool is_asked;            // it is in a bucket, which was not listed
 	bool is_away;             // it did not answer
+	char *away_why;           // what is said of the bucket then
 };
 
-static bool answers(const char *address, int64_t until_ms)
+static void ask_bucket(struct wanted *w, int64_t until_ms)
 {
-	struct place *p = place_s3_new(address);
-	bool does = place_answers(p, NULL, until_ms);
+	struct err why = ERR_INIT;
+	struct place *p = place_s3_new(w->path);
+	w->is_away = !place_answers(p, NULL, until_ms, &why);
+	if (w->is_away)
+		w->away_why = xstrdup(why.msg);
 	place_free(p);
-	return does;
 }
 
 // Starts all probes before it waits for the first one, so that they share the time limit.
@@ -68,7 +71,7 @@ static void probe_folders(struct store *s, struct wanted *wanted, size_t count, 
 		if (wanted[i].probe)
 			wanted[i].is_away = !path_probe_wait(wanted[i].probe, begin + wait_ms, &wanted[i].real);
 		else if (wanted[i].is_asked)
-			wanted[i].is_away = !answers(wanted[i].path, begin + wait_ms);
+			ask_bucket(&wanted[i], begin + wait_ms);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].is_away)
 			s->waited = clock_ms() - begin;
@@ -80,6 +83,7 @@ static void forget_wanted(struct wanted *wanted, size_t count)
 		free(wanted[i].name);
 		free(wanted[i].path);
 		free(wanted[i].real);
+		free(wanted[i].away_why);
 	}
 	free(wanted);
 }
@@ -106,6 +110,7 @@ static int add_configured(struct store *s, const struct config_platform *p, cons
 	out->release_delay = p->release_delay;
 	out->release_timeout = p->release_timeout;
 	out->is_away = w->is_away;
+	out->away_why = w->away_why ? xstrdup(w->away_why) : NULL;
 	out->is_mutable = p->is_mutable;
 	out->is_private = p->is_private;
 	out->quota_bytes = p->quota_bytes;
@@ -285,6 +290,7 @@ void store_release(struct store *s)
 		free(s->platform[i].release);
 		free(s->platform[i].volume);
 		free(s->platform[i].provides);
+		free(s->platform[i].away_why);
 		free(s->platform[i].is_retired);
 		profile_release(&s->platform[i].profile);
 	}

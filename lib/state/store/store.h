@@ -35,6 +35,7 @@ struct platform {
 	uint64_t quota_bytes, quota_files;       // 0: none
 	char *provides;                          // a root folder or a list of libraries; NULL: unknown
 	bool is_away;                            // its folder did not answer: reading it may block for long
+	char *away_why;                          // what is said of its bucket then; NULL: a folder just does not answer
 	atomic_bool *is_retired;                 // read with retired_is(); owned; NULL: it is not
 	enum catalog_scanned scanned;            // as of store_register()
 	int64_t id;                              // in the catalog; 0 until store_register()

@@ -9,10 +9,10 @@ static struct place *open_place(const char *folder)
 	return place_at(folder, folder, PLACE_POSIX_OURS);
 }
 
-bool views_file_answers(const char *folder, unsigned ms)
+bool views_file_answers(const char *folder, unsigned ms, struct err *why)
 {
 	struct place *p = open_place(folder);
-	bool answers = place_answers(p, NULL, clock_ms() + ms);
+	bool answers = place_answers(p, NULL, clock_ms() + ms, why);
 	place_free(p);
 	return answers;
 }

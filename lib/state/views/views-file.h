@@ -9,8 +9,8 @@
 // The folder of the evidence below [store] views. No view can have this name.
 #define VIEWS_FILE_EVIDENCE "evidence"
 
-// Whether the folder, or that there is none, is known within this time: a file system may hang.
-bool views_file_answers(const char *folder, unsigned ms);
+// Whether the folder, or that there is none, is known within this time: a file system may hang. False: *why says why.
+bool views_file_answers(const char *folder, unsigned ms, struct err *why);
 
 // --- its freeze ---
 // The freeze of all platforms freezes the folder of memberships and evidence, too: nothing is promoted, demoted or sent

@@ -187,7 +187,8 @@ static void memory_free(struct place *place)
 	free(p);
 }
 
-static bool memory_answers(const struct place *p UNUSED, const char *below UNUSED, int64_t until_ms UNUSED)
+static bool memory_answers(const struct place *p UNUSED, const char *below UNUSED, int64_t until_ms UNUSED,
+	struct err *why UNUSED)
 {
 	return true;
 }

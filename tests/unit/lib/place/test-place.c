@@ -427,8 +427,8 @@ static void a_place_says_where_it_is(void **state UNUSED)
 	assert_int_equal(place_make(here, &e), 0);
 	assert_int_equal(place_room(here, &room, &e), 0);
 	assert_true(room > 0);
-	assert_true(place_answers(here, NULL, clock_ms() + 60000));
-	assert_true(place_answers(here, "nothing", clock_ms() + 60000));
+	assert_true(place_answers(here, NULL, clock_ms() + 60000, &e));
+	assert_true(place_answers(here, "nothing", clock_ms() + 60000, &e));
 }
 
 static void times_that_are_near_are_not_settled(void **state UNUSED)

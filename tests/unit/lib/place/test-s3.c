@@ -200,8 +200,9 @@ static void what_does_not_pass_is_an_error_of_the_place(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_IO);
 	faults("[]");
 	assert_int_equal(requests(), LIMIT_S3_TRIES);
-	assert_false(s3_answers(b, "", clock_ms()));
-	assert_true(s3_answers(b, "", clock_ms() + 60000));
+	assert_false(s3_answers(b, "", clock_ms(), &e));
+	assert_string_equal(e.msg, "it does not answer");
+	assert_true(s3_answers(b, "", clock_ms() + 60000, &e));
 }
 
 static void each_refusal_has_its_kind(void **state UNUSED)
