@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import faults
 import serving
 import storelib
 
@@ -133,6 +134,15 @@ def test_a_password_file_that_cannot_be_used_is_a_warning(site, tmp_path, text, 
     checked = site.run("doctor", "--check-config")
     assert checked.returncode == 0 and f"[upstream] password-file: {secret}" in checked.stderr
     assert words in checked.stderr
+
+
+@pytest.mark.parametrize("key", ["requirements", "locks"])
+def test_a_branch_whose_files_hang_is_a_warning(site, tmp_path, monkeypatch, key):
+    (tmp_path / "hung").mkdir()
+    site.configure(f"[branch main]\n{key} = {tmp_path}/hung/*.txt\n")
+    faults.preload("hang", tmp_path, monkeypatch)("/hung")
+    checked = site.run("doctor", "--check-config")
+    assert checked.returncode == 0 and "[branch main]: the file system of its files does not answer" in checked.stderr
 
 
 # --- the service manager ---
