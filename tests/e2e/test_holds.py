@@ -232,6 +232,29 @@ def test_clock_that_jumps_is_doubted_until_the_operator_says_otherwise(serve, in
     assert place.versions() == ["1.0", "2.0", "3.0"] and ways(place.server, wheels["six", "3.0"]) == {200, 206}
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_file_without_a_time_does_not_age_by_a_clock_that_is_behind(serve, index, wheels, tmp_path, monkeypatch, restarts):
+    """It was first seen at the time of offering, while the clock is doubted too."""
+    set_clock = faults.preload("wall", tmp_path, monkeypatch)
+    wheel = storelib.make_wheel(tmp_path / "theirs", "eight", "1.0")
+    index.add("eight", wheel, upload_time=None)
+    config, state = merging.config(index, cooldown="7d"), tmp_path / "state"
+    server = serve(None, config=config, state=state)
+    assert len(merging.names(server, "six")) == 2
+    if restarts:
+        server.stop()
+    set_clock(str(-30 * DAY))
+    if restarts:
+        server = serve(None, config=config, state=state)
+    else:
+        serving.wait_for(lambda: "the clock was set back by" in server.errors(), SOON, "the report")
+    assert merging.names(server, "eight") == [] and ways(server, wheel, "eight") == {403}
+    assert f"cooling until {stamp(7 * DAY)[:13]}".encode() in server.get(merging.url_of("eight", wheel.name)).body
+    server.stop()
+    server = serve(None, config=config, state=state)
+    assert ways(server, wheel, "eight") == {403}
+
+
 def test_restart_with_an_older_clock_takes_nothing_back(serve, index, wheels, tmp_path, monkeypatch):
     set_clock = faults.preload("wall", tmp_path, monkeypatch)
     set_clock(str(30 * DAY))

@@ -762,10 +762,14 @@ void upstream_row_keep_times(const struct upstream_row *row, struct simplepage *
 		log_other_times(row, changed, count);
 }
 
-void upstream_row_note_seen(struct upstream_row *row, int64_t at)
+void upstream_row_note_seen(struct upstream_row *row)
 {
 	struct err e = ERR_INIT;
 	struct upstreams *u = row->project->upstreams;
-	if (row->has_page && atomic_load(&u->has_offers) && first_seen_fill(u->offers, row->index->upstream->name, &row->page, at, &e) < 0)
+	if (!row->has_page || !atomic_load(&u->has_offers))
+		return;
+	// The wall clock may be behind the time of offering, by which the files age.
+	int64_t now = row->has_new_page ? right_clock_now(u->clock) : 0, at = row->has_new_page ? row->asked : row->fetched;
+	if (first_seen_fill(u->offers, row->index->upstream->name, &row->page, at < now ? now : at, &e) < 0)
 		(row->is_dirty ? log_warn : log_debug)("%s", e.msg);
 }

@@ -197,7 +197,7 @@ static void take_page(struct upstream_row *row, struct simplepage *page, struct 
 		row->packed = *packed;
 		buf_init(packed, SIZE_MAX / 2);
 		row->has_new_page = row->is_changed = true;
-		upstream_row_note_seen(row, row->asked);
+		upstream_row_note_seen(row);
 	}
 	set_text(&row->etag, row->response.etag);
 	confirm(row);
@@ -295,7 +295,7 @@ void upstream_row_unpack(struct upstream_row *row)
 	struct err e = ERR_INIT;
 	row->has_page = row->packed.len && simplepage_unpack(buf_view(&row->packed), &row->page, &e) == 0;
 	if (row->has_page)
-		upstream_row_note_seen(row, row->fetched);
+		upstream_row_note_seen(row);
 	if (row->has_page || !row->packed.len)
 		return;
 	// Another version of wheelcache wrote it: as if the index had never been asked.

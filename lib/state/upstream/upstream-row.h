@@ -188,7 +188,7 @@ void upstream_offer(const struct upstream_rules *r, struct upstream_answer *answ
 void upstream_offered_release(struct upstream_offered *o); // for CLEANUP
 // Keeps the times that were believed first: a later page says other ones, or none, of the same bytes.
 void upstream_row_keep_times(const struct upstream_row *row, struct simplepage *page);
-// Notes when files without a time were first seen.
-void upstream_row_note_seen(struct upstream_row *row, int64_t at);
+// Notes when files without a time were first seen: those of a new page now.
+void upstream_row_note_seen(struct upstream_row *row);
 // Frees the unpacked pages after they were packed. The project can no longer be reported.
 void upstream_project_slim(struct upstream_project *p);
