@@ -331,7 +331,7 @@ static const struct block_rule *rule_of(const struct advisories *a, const char *
 
 static bool is_hidden_by(const struct block_rule *rule, const struct advisory *a)
 {
-	return a->is_malicious || (rule->least && a->severity >= rule->least);
+	return a->is_malicious || a->is_wrong || (rule->least && a->severity >= rule->least);
 }
 
 // A version, whose key is only made for projects of a list.

@@ -27,8 +27,8 @@ struct advisories *advisories_ref(struct advisories *a); // NULL is fine
 void advisories_unref(struct advisories *a);             // NULL is fine
 
 // Whether a record hides this version of a project, in its normal form, where the upstream of this name has it:
-// malware, or from `block-severity` on. *out is then the worst such record. a NULL: none does. At most about two
-// microseconds.
+// malware, a record that breaks the schema, or from `block-severity` on. *out is then the worst such record. a NULL: none
+// does. At most about two microseconds.
 bool advisories_find(const struct advisories *a, const char *upstream, struct str project, struct str version,
 	struct advisory *out);
 // Whether any record of a list of this upstream is about the project.

@@ -13,7 +13,7 @@
 #include "lib/format/digest.h"
 #include "lib/os/clock.h"
 
-enum { COMPRESSION = 3, TEXT_MOST = UINT16_MAX, CRITICAL = 100 };
+enum { COMPRESSION = 3, TEXT_MOST = UINT16_MAX, WORST = 101 };
 
 // A growing array of the index.
 #define ARRAY_OF(type)                                                                                                 \
@@ -211,10 +211,10 @@ static int check_size(const struct advisory_build *b, struct err *e)
 	return 0;
 }
 
-// What a wrong record would hide is not known: the worst is supposed.
+// What a wrong record would hide is not known: it is worse than the highest score, so that no other one conceals it.
 static uint8_t severity_of(const struct osv_record *r)
 {
-	return r->wrong ? CRITICAL : r->severity == CVSS_NONE ? 0 : (uint8_t)r->severity;
+	return r->wrong ? WORST : r->severity == CVSS_NONE ? 0 : (uint8_t)r->severity;
 }
 
 int advisory_build_add(struct advisory_build *b, const struct osv_record *r, struct str text, const char *name,
@@ -307,7 +307,7 @@ static int compare_sorted_places(const void *a, const void *b, void *ctx)
 static unsigned badness(const struct advisory_build *b, uint32_t record)
 {
 	const struct advisory_row *r = &b->rows.item[record];
-	return (r->flags & ADVISORY_MALICIOUS ? CRITICAL + 1u : 0) + r->severity;
+	return (r->flags & ADVISORY_MALICIOUS ? WORST + 1u : 0) + r->severity;
 }
 
 static int compare_intervals(const void *x, const void *y, void *ctx)

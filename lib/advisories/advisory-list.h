@@ -36,10 +36,10 @@ struct advisory {
 	int64_t modified;  // nanoseconds since 1970
 	unsigned severity; // the base score of CVSS in tenths; 0: none is known
 	bool is_malicious, is_withdrawn;
-	bool is_wrong;   // it breaks the schema: all versions are meant, the worst severity, and no more is known
+	bool is_wrong;   // it breaks the schema: all versions are meant, and no more is known
 	uint32_t number; // in this list
 };
-// Malware is worse than all else.
+// Malware is worse than all else, and what is wrong is worse than each score.
 bool advisory_is_worse(const struct advisory *a, const struct advisory *b);
 
 // The project of this name, in its normal form; 0: no record is about it.

@@ -412,7 +412,9 @@ static void judge_record(struct osv_reading *r, struct str fallback)
 		blame(r, "it has no valid id");
 		out->id = osv_id_is_valid(fallback) ? fallback : STR("unnamed");
 	}
-	out->is_malicious = str_starts(out->id, STR("MAL-")) && !str_starts(out->id, STR("MAL-0000-"));
+	bool is_raw = str_starts(out->id, STR("MAL-0000-"));
+	out->is_malicious = str_starts(out->id, STR("MAL-")) && !is_raw;
+	out->count = is_raw && out->wrong ? 0 : out->count; // it hides nothing, whatever it says
 	if (out->severity < 0)
 		out->severity = r->word;
 	for (size_t i = 0; i < out->count; i++) {

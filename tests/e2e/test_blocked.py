@@ -111,6 +111,21 @@ def test_only_severe_vulnerabilities_hide(serve, index, files, lists):
     assert "PYSEC-2026-1: vulnerability of severity 9.8" in server.get(merging.url_of("six", old.name)).body.decode()
 
 
+def test_malformed_record_blocks_what_it_names(serve, index, files, lists, tmp_path):
+    """Of any kind, and without block-severity."""
+    lists.put("PYSEC-2026-1", "six", MALWARE, modified=7)
+    lists.put("mal-2026-2", "seven", MALWARE, id="mal-2026/2")
+    seven = storelib.make_wheel(tmp_path / "theirs", "seven", "1.0")
+    index.add("seven", seven)
+    server = serve(None, config=merging.config(index, block=lists.folder))
+    assert {status for wheel in files for status in ways(server, wheel)} == {403} and ways(server, seven, "seven") == {403}
+    page = merging.page(server, "six")
+    assert page["files"] == [] and page["project-status"] == {"status": "quarantined", "reason": "PYSEC-2026-1"}
+    detail = json.loads(server.get(merging.url_of("seven", seven.name)).body)["detail"]
+    assert detail == "mal-2026-2: its record is malformed, so all versions are blocked"
+    assert "2 records break the schema, and block all versions of what they name" in server.errors()
+
+
 def test_allow_lifts_a_record_and_nothing_else(serve, index, files, lists, tmp_path):
     old, evil = files
     allow, deny = tmp_path / "allow.list", tmp_path / "deny.list"

@@ -396,6 +396,30 @@ static void wrong_records_are_named(void **state UNUSED)
 	advisories_unref(a);
 }
 
+// Its own id does not count, nor how severe it is, nor a worse score of another record.
+static void wrong_records_hide_without_severity(void **state UNUSED)
+{
+#define OF(name) "\"affected\":[{\"package\":{\"ecosystem\":\"PyPI\",\"name\":\"" name "\"},\"versions\":[\"1\"]}]"
+	struct advisory found;
+	write_text("lists/none.json", "{\"modified\":\"2026-01-02T03:04:05Z\"," OF("one") "}");
+	write_record("lists/slash.json", "mal-2026/1", "two", ONLY("1"), "");
+	write_text("lists/PYSEC-3.json", "{\"id\":\"PYSEC-3\"," OF("three") "}");
+	write_record("lists/A-4.json", "A-4", "three", ALL,
+		",\"severity\":[{\"type\":\"CVSS_V3\",\"score\":\"CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H\"}]");
+	write_text("lists/MAL-0000-5.json", "{\"id\":\"MAL-0000-5\"," OF("raw") "}");
+	write_text("lists/back.json",
+		"{\"id\":\"PYSEC-6\",\"withdrawn\":\"2026-01-03T00:00:00Z\"," OF("back") "}");
+	struct advisories *a = open_lists();
+	HIDES(a, "one", "77", "none");
+	HIDES(a, "two", "77", "slash");
+	HIDES(a, "three", "77", "PYSEC-3");
+	HIDES(a, "three", "no version", "PYSEC-3");
+	HIDES(a, "raw", "1", "");
+	HIDES(a, "back", "1", "");
+	assert_true(advisories_cover(a, "upstream", STR("three"), &found) && str_eq(found.id, STR("PYSEC-3")));
+	advisories_unref(a);
+}
+
 // --- limits ---
 
 // Exceeds LIMIT_ADVISORIES_NAMED
@@ -586,6 +610,7 @@ int main(void)
 		CASE(damaged_list_of_the_state_is_made_again),
 		CASE(lists_of_other_sources_are_removed),
 		CASE(wrong_records_are_named),
+		CASE(wrong_records_hide_without_severity),
 		CASE(only_some_wrong_records_are_named),
 		CASE(too_many_sources_are_refused),
 		CASE(large_record_blocks_by_name),
