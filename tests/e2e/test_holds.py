@@ -12,6 +12,7 @@ import faults
 import merging
 import serving
 import storelib
+import uploading
 from test_blocked import Lists
 from test_cooling import DAY, SOON, stamp, ways
 
@@ -230,6 +231,33 @@ def test_clock_that_jumps_is_doubted_until_the_operator_says_otherwise(serve, in
     serving.wait_for(lambda: "the clock was set back by" in place.server.errors(), SOON, "the report")
     time.sleep(1)
     assert place.versions() == ["1.0", "2.0", "3.0"] and ways(place.server, wheels["six", "3.0"]) == {200, 206}
+
+
+def test_upload_does_not_bring_back_a_doubt_that_has_ended(serve, index, wheels, tmp_path, monkeypatch):
+    """The upload policy, which looks only at uploads, has the clock of the server."""
+    set_clock = faults.preload("wall", tmp_path, monkeypatch)
+    store, platform, tag = tmp_path / "store", "ubuntu-22.04-x86_64", "cp310-cp310-linux_x86_64"
+    storelib.make_wheel(store / platform / "foo", "foo", "0.1", tag=tag)
+    server = serve(store, config=merging.config(index, cooldown="7d") + "[upload]\ncovered = refuse\n")
+    token = uploading.add_token(server, "--upload", platform)
+
+    def upload(version):
+        wheel = storelib.make_wheel(tmp_path / "built" / version, "foo", version, tag=tag)
+        assert uploading.upload(server, platform, wheel.path, token).status == 200
+
+    upload("0.2")
+    assert len(merging.names(server, "six")) == 2
+    set_clock(str(7200))
+    serving.wait_for(lambda: "the clock was set ahead by" in server.errors(), SOON, "the report")
+    doubt = server.catalog.with_name("catalog.db.offers") / "clock-doubt"
+    serving.wait_for(doubt.exists, SOON, "the doubt in the state")
+    done = serving.run("doctor", "--clock-is-right", "--config", server.config_path, "--catalog", server.catalog, store)
+    assert "is right\n" in done.stdout
+    serving.wait_for(lambda: "clock" not in json.loads(server.get("/-/health").body), SOON, "the end of the doubt")
+    upload("0.3")
+    time.sleep(1)  # in which the doubt would be told to all servers
+    assert "clock" not in json.loads(server.get("/-/health").body) and not doubt.exists()
+    assert server.errors().count("the clock was set ahead") == 1
 
 
 @pytest.mark.parametrize("restarts", [False, True])

@@ -22,7 +22,12 @@ enum {
 
 static const char clock_name[] = "clock", doubt_name[] = "clock-doubt";
 
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct right_clock *opened; // all of this process; with open_lock held
+
 struct right_clock {
+	struct right_clock *next;
+	unsigned owners; // with open_lock held
 	char *folder;
 	_Atomic int64_t highest; // at which it was right
 	_Atomic int64_t ahead;   // the wall clock before the machine's
@@ -33,6 +38,7 @@ struct right_clock {
 	bool is_written;             // the doubt is in the state
 	int64_t saved, followed_ahead;
 	bool followed_doubt;
+	uint64_t changes;
 };
 
 // --- the state ---
@@ -122,7 +128,8 @@ static void doubt_absence(struct right_clock *c, int64_t highest, int64_t wall)
 	set_doubt(c, xasprintf("the clock says %s, and a server ran last at %s", now, then));
 }
 
-int right_clock_open(const char *folder, struct right_clock **out, struct err *e)
+// With open_lock held.
+static int open_first(const char *folder, struct right_clock **out, struct err *e)
 {
 	int64_t highest, wall = clock_wall_seconds();
 	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_WORDS + 1);
@@ -142,13 +149,42 @@ int right_clock_open(const char *folder, struct right_clock **out, struct err *e
 	atomic_init(&c->ahead, wall - clock_boot_seconds());
 	c->followed_ahead = c->ahead;
 	c->followed_doubt = c->is_doubted;
-	*out = c;
+	c->next = opened;
+	*out = opened = c;
 	return 0;
+}
+
+int right_clock_open(const char *folder, struct right_clock **out, struct err *e)
+{
+	pthread_mutex_lock(&open_lock);
+	struct right_clock *c = opened;
+	while (c && strcmp(c->folder, folder) != 0)
+		c = c->next;
+	int result = c ? 0 : open_first(folder, &c, e);
+	if (result == 0) {
+		c->owners++;
+		*out = c;
+	}
+	pthread_mutex_unlock(&open_lock);
+	return result;
+}
+
+static bool is_last_owner(struct right_clock *c)
+{
+	pthread_mutex_lock(&open_lock);
+	bool is_last = !--c->owners;
+	struct right_clock **at = &opened;
+	while (is_last && *at != c)
+		at = &(*at)->next;
+	if (is_last)
+		*at = c->next;
+	pthread_mutex_unlock(&open_lock);
+	return is_last;
 }
 
 void right_clock_close(struct right_clock *c)
 {
-	if (!c)
+	if (!c || !is_last_owner(c))
 		return;
 	pthread_mutex_destroy(&c->lock);
 	pthread_mutex_destroy(&c->follow_lock);
@@ -226,7 +262,7 @@ static int save_highest(struct right_clock *c, int64_t pause, struct err *e)
 	return other < highest ? write_clock(c->folder, highest, e) : 0;
 }
 
-bool right_clock_follow(struct right_clock *c)
+uint64_t right_clock_follow(struct right_clock *c)
 {
 	struct err e = ERR_INIT;
 	right_clock_now(c);
@@ -236,12 +272,14 @@ bool right_clock_follow(struct right_clock *c)
 		c->saved = atomic_load(&c->highest); // said again after a while
 	}
 	int64_t step = atomic_load(&c->ahead) - c->followed_ahead;
-	bool has_changed = step > NOTICE_S || step < -NOTICE_S || atomic_load(&c->is_doubted) != c->followed_doubt;
-	if (has_changed)
+	if (step > NOTICE_S || step < -NOTICE_S || atomic_load(&c->is_doubted) != c->followed_doubt) {
 		c->followed_ahead = c->ahead;
+		c->changes++;
+	}
 	c->followed_doubt = c->is_doubted;
+	uint64_t changes = c->changes;
 	pthread_mutex_unlock(&c->follow_lock);
-	return has_changed;
+	return changes;
 }
 
 void right_clock_save(struct right_clock *c)

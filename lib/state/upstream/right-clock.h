@@ -16,7 +16,8 @@
 
 struct right_clock;
 
-// Reads both; they may be missing. The caller closes *out. ERR_INVALID: the time is none.
+// Reads both; they may be missing. A process has one for each folder: all that open it share it, so that a doubt that has
+// ended does not come back by a clock that nobody followed. The caller closes *out. ERR_INVALID: the time is none.
 int right_clock_open(const char *folder, struct right_clock **out, struct err *e) MUST_CHECK;
 void right_clock_close(struct right_clock *c); // NULL is fine
 // Seconds since 1970. It does not block.
@@ -24,8 +25,8 @@ int64_t right_clock_now(struct right_clock *c);
 // Whether the time stands still. why: gets the reason in one line; NULL: it is not wanted.
 bool right_clock_is_doubted(struct right_clock *c, struct buf *why);
 // For a server, several times a second: writes what there is to write, at most every ten seconds, and reads what other
-// processes wrote. True: the time has made a step since the last call, or a doubt began or ended.
-bool right_clock_follow(struct right_clock *c);
+// processes wrote. How often the time has made a step so far, or a doubt began or ended.
+uint64_t right_clock_follow(struct right_clock *c);
 // Before a server ends.
 void right_clock_save(struct right_clock *c);
 // The operator says that the wall clock is right: the doubt ends. 1: there was one; 0: there was none.

@@ -384,7 +384,9 @@ void upstreams_use_lists(struct upstreams *u, struct advisories *lists)
 bool upstreams_look(struct upstreams *u)
 {
 	pthread_mutex_lock(&u->change_lock);
-	bool is_stepping = u->clock && !u->offer_rules->are_none && right_clock_follow(u->clock);
+	uint64_t clock = u->clock && !u->offer_rules->are_none ? right_clock_follow(u->clock) : u->clock_changes;
+	bool is_stepping = clock != u->clock_changes;
+	u->clock_changes = clock;
 	bool is_new = u->offers && rules_have_changed(u) && renew_rules(u);
 	pthread_mutex_unlock(&u->change_lock);
 	return is_stepping || is_new;

@@ -83,6 +83,7 @@ struct upstreams {
 	uint64_t holds_mark;            // holds_mark() of those in rules
 	char *offers;                   // the folder of STATE_FILE_OFFERS; NULL: no catalog was used yet
 	struct right_clock *clock;      // NULL: the same
+	uint64_t clock_changes;         // right_clock_follow() of the last look
 	char *state;                    // [state] path; NULL: beside the catalog
 	struct owned_names *ours;       // of the first catalog that was used; NULL: none yet
 	struct strset hidden[LIMIT_UPSTREAMS]; // platforms, by upstream; sorted
