@@ -209,6 +209,26 @@ def test_first_time_that_was_told_counts(serve, index, old, young):
     assert merging.names(server, "six") == [old.name]
 
 
+@pytest.mark.parametrize("told", [-300 * DAY, None])
+def test_first_time_counts_when_a_file_comes_back(serve, index, old, young, told):
+    """After a page without the file, and a restart; what upstream says later is reported once."""
+    server = serve(None, config=merging.config(index, cooldown="7d", max_age=0))
+    assert merging.names(server, "six") == [old.name]
+    gone = index.pages["six"].pop(young.name)
+    index.serial += 1
+    before = index.count("six")
+    serving.wait_for(lambda: merging.names(server, "six") and index.count("six") > before + 1, SOON, "the page without")
+    index.pages["six"][young.name] = gone | {"upload-time": stamp(told) if told else None}
+    index.serial += 1
+    server.stop()
+    server = serve(None, config=merging.config(index, cooldown="7d", max_age=0), state=server.catalog.parent)
+    before = index.count("six")
+    serving.wait_for(lambda: merging.names(server, "six") and index.count("six") > before + 1, SOON, "the page with it")
+    assert merging.names(server, "six") == [old.name] and ways(server, young) == {403}
+    assert f"cooling until {stamp(6 * DAY)[:13]}".encode() in server.get(merging.url_of("six", young.name)).body
+    assert server.errors().count("the first one counts") == (1 if told else 0)
+
+
 def test_time_to_come_is_reported_and_hides_only_with_a_rule(serve, index, tmp_path):
     wheel = storelib.make_wheel(tmp_path / "theirs", "six", "1.0")
     index.add("six", wheel, upload_time=stamp(DAY))

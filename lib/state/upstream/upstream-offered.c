@@ -13,7 +13,6 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/state/config/state-files.h"
-#include "lib/state/upstream/first-seen.h"
 #include "lib/state/upstream/offering.h"
 #include "lib/state/upstream/right-clock.h"
 #include "lib/state/upstream/upstream-row.h"
@@ -312,6 +311,23 @@ static struct upstream_rules *take_rules(struct upstreams *u, bool also_none)
 struct upstream_rules *upstream_rules_take(struct upstreams *u)
 {
 	return take_rules(u, false);
+}
+
+int64_t upstream_rules_young_since(struct upstreams *u)
+{
+	int64_t since = INT64_MAX;
+	CLEANUP(cleanup_rules) struct upstream_rules *r = upstream_rules_take(u);
+	if (!r || !r->clock)
+		return since;
+	int64_t now = right_clock_now(r->clock);
+	for (size_t i = 0; i < r->count; i++) {
+		const struct holds *h = r->of[i].holds;
+		if (r->of[i].cooldown && now - r->of[i].cooldown < since)
+			since = now - r->of[i].cooldown;
+		if (h->holds && h->hold[0].after < since)
+			since = h->hold[0].after;
+	}
+	return since;
 }
 
 // --- following changes ---
@@ -704,74 +720,4 @@ void upstream_offered_release(struct upstream_offered *o)
 	free(o->hidden);
 	free(o->origin);
 	free(o->blocked);
-}
-
-// --- times ---
-
-static int compare_page_files(const void *a, const void *b)
-{
-	const struct simplepage_file *const *x = a, *const *y = b;
-	return strcmp((*x)->filename, (*y)->filename);
-}
-
-static bool has_same_bytes(const struct simplepage_file *a, const struct simplepage_file *b)
-{
-	return a->has_sha256 && b->has_sha256 && memcmp(a->sha256, b->sha256, SHA256_SIZE) == 0;
-}
-
-static void log_other_times(const struct upstream_row *row, const char *filename, size_t count)
-{
-	log_warn("%s: of %zu files of %s the upload time has changed since it was first told, for example of %s: "
-		 "the first one counts",
-		row->index->shown, count, row->project->name, filename);
-}
-
-static void log_future(const struct upstream_row *row, const struct simplepage *page, int64_t now)
-{
-	for (size_t i = 0; i < page->files; i++)
-		if (page->file[i].uploaded > now + 60) { // clocks differ by seconds
-			log_warn("%s: %s has an upload time that is yet to come: %s", row->index->shown,
-				page->file[i].filename, page->file[i].upload_time);
-			return;
-		}
-}
-
-void upstream_row_keep_times(const struct upstream_row *row, struct simplepage *page)
-{
-	const char *changed = NULL;
-	size_t count = 0;
-	log_future(row, page, row->asked);
-	if (!row->has_page || !row->page.files)
-		return;
-	CLEANUP(mem_free)
-	const struct simplepage_file **sorted = xreallocarray(NULL, row->page.files, sizeof(struct simplepage_file *));
-	for (size_t i = 0; i < row->page.files; i++)
-		sorted[i] = &row->page.file[i];
-	qsort(sorted, row->page.files, sizeof(*sorted), compare_page_files);
-	for (size_t i = 0; i < page->files; i++) {
-		struct simplepage_file *f = &page->file[i];
-		const struct simplepage_file *key = f,
-					     **found = bsearch(&key, sorted, row->page.files, sizeof(*sorted), compare_page_files);
-		if (!found || !has_same_bytes(*found, f) || (*found)->uploaded < OFFERING_OLDEST ||
-			(*found)->uploaded == f->uploaded)
-			continue;
-		if (f->uploaded && !count++)
-			changed = f->filename;
-		f->uploaded = (*found)->uploaded;
-		f->upload_time = arena_strdup(&page->text, (*found)->upload_time);
-	}
-	if (changed)
-		log_other_times(row, changed, count);
-}
-
-void upstream_row_note_seen(struct upstream_row *row)
-{
-	struct err e = ERR_INIT;
-	struct upstreams *u = row->project->upstreams;
-	if (!row->has_page || !atomic_load(&u->has_offers))
-		return;
-	// The wall clock may be behind the time of offering, by which the files age.
-	int64_t now = row->has_new_page ? right_clock_now(u->clock) : 0, at = row->has_new_page ? row->asked : row->fetched;
-	if (first_seen_fill(u->offers, row->index->upstream->name, &row->page, at < now ? now : at, &e) < 0)
-		(row->is_dirty ? log_warn : log_debug)("%s", e.msg);
 }

@@ -176,6 +176,8 @@ void upstream_rules_release(struct upstreams *u);
 // A reference; with no rule at all: NULL.
 struct upstream_rules *upstream_rules_take(struct upstreams *u);
 void upstream_rules_drop(struct upstream_rules *r); // NULL is fine
+// Only files that were uploaded later can be hidden by age or a hold, at any upstream. INT64_MAX: there is neither.
+int64_t upstream_rules_young_since(struct upstreams *u);
 // What of a page is offered. *out is made of answer->listed, if some are hidden.
 struct upstream_offered {
 	struct simplepage page; // borrows the strings
@@ -187,7 +189,8 @@ struct upstream_offered {
 };
 void upstream_offer(const struct upstream_rules *r, struct upstream_answer *answer, struct upstream_offered *out);
 void upstream_offered_release(struct upstream_offered *o); // for CLEANUP
-// Keeps the times that were believed first: a later page says other ones, or none, of the same bytes.
+// Keeps the times that were believed first: a later page says other ones, or none, of the same bytes. With a cooldown
+// or a hold also those of young files that a page between had not.
 void upstream_row_keep_times(const struct upstream_row *row, struct simplepage *page);
 // Notes when files without a time were first seen: those of a new page now.
 void upstream_row_note_seen(struct upstream_row *row);

@@ -397,6 +397,88 @@ static void first_seen_has_a_limit(void **state UNUSED)
 	assert_int_equal(system(remove_all), 0);
 }
 
+// --- files that left their page ---
+
+// What recall makes of the file, which the page says was uploaded at `told`.
+static int64_t recall_one(const char *folder, struct simplepage_file *file, bool is_old, int64_t told, size_t *reported)
+{
+	struct err e = ERR_INIT;
+	const char *changed = NULL;
+	struct simplepage page = {.project = "aa", .file = file, .files = 1};
+	file->uploaded = told;
+	*reported = 0;
+	if (first_seen_recall(folder, "one", &page, &is_old, &changed, reported, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_true(!changed == !*reported);
+	arena_release(&page.text);
+	return file->uploaded;
+}
+
+static int64_t recall(const char *folder, struct simplepage_file *file, int64_t told, size_t *reported)
+{
+	return recall_one(folder, file, false, told, reported);
+}
+
+static void upload_times_of_young_files_that_left_are_kept(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	const int64_t since = 1700000000, young = since + 1, far = 253402300799;
+	char folder[] = "test-seen.XXXXXX";
+	struct simplepage_file file[] = {{.filename = "aa-1.zip", .has_sha256 = true, .uploaded = young},
+		{.filename = "aa-2.zip", .has_sha256 = true, .uploaded = since},
+		{.filename = "aa-3.zip", .has_sha256 = true, .uploaded = young},
+		{.filename = "aa-4.zip", .uploaded = young}};
+	const bool stays[] = {false, false, true, false};
+	struct simplepage page = {.project = "aa", .file = file, .files = 4};
+	size_t reported;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(recall(folder, &file[0], 800000000, &reported), 800000000);
+	file[0].uploaded = young;
+	assert_int_equal(first_seen_keep(folder, "one", &page, stays, since, &e), 0);
+	assert_int_equal(recall(folder, &file[0], 800000000, &reported), young);
+	assert_int_equal(reported, 1);
+	assert_int_equal(recall(folder, &file[0], young, &reported), young);
+	assert_int_equal(reported, 0);
+	assert_int_equal(recall(folder, &file[0], 0, &reported), young);
+	assert_int_equal(reported, 0);
+	assert_int_equal(recall_one(folder, &file[0], true, 800000000, &reported), 800000000);
+	for (size_t i = 1; i < 4; i++) // it was not young, it stayed, it has no hash
+		assert_int_equal(recall(folder, &file[i], 800000000, &reported), 800000000);
+	file[0].sha256[0] = 1; // another file
+	assert_int_equal(recall(folder, &file[0], 800000000, &reported), 800000000);
+	file[0].sha256[0] = 0;
+	file[1].uploaded = far; // what is not young any more is dropped
+	assert_int_equal(first_seen_keep(folder, "one", &page, stays, young, &e), 0);
+	assert_int_equal(recall(folder, &file[0], 800000000, &reported), 800000000);
+	assert_true(recall(folder, &file[1], 800000000, &reported) > young);
+	assert_int_equal(recall(folder, &file[1], far, &reported), far);
+	assert_int_equal(reported, 0);
+	CLEANUP(mem_free) char *remove_all = xasprintf("rm -r '%s'", folder);
+	assert_int_equal(system(remove_all), 0);
+}
+
+// A time that was first seen, and one that was kept, stand beside each other.
+static void first_seen_stays_beside_kept_times(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	const bool stays = false;
+	char folder[] = "test-seen.XXXXXX";
+	struct simplepage_file file = {.filename = "aa-1.zip", .has_sha256 = true};
+	struct simplepage page = {.project = "aa", .file = &file, .files = 1};
+	size_t reported;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(first_seen_fill(folder, "one", &page, 1700000000, &e), 0);
+	assert_int_equal(recall(folder, &file, 0, &reported), 0);
+	file.uploaded = 1700000005;
+	assert_int_equal(first_seen_keep(folder, "one", &page, &stays, 1700000000, &e), 0);
+	assert_int_equal(recall(folder, &file, 0, &reported), 1700000005);
+	file.uploaded = 0;
+	assert_int_equal(first_seen_fill(folder, "one", &page, 1800000000, &e), 0);
+	assert_int_equal(file.seen, 1700000000);
+	CLEANUP(mem_free) char *remove_all = xasprintf("rm -r '%s'", folder);
+	assert_int_equal(system(remove_all), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +488,8 @@ int main(void)
 		cmocka_unit_test(a_damaged_record_is_an_error),
 		cmocka_unit_test(so_many_holds_and_no_more),
 		cmocka_unit_test(first_seen_has_a_limit),
+		cmocka_unit_test(upload_times_of_young_files_that_left_are_kept),
+		cmocka_unit_test(first_seen_stays_beside_kept_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
