@@ -28,6 +28,7 @@ struct proxy_request {
 	const struct route_match *match;
 	struct config_order named; // the upstreams that the address may mean, in the order of the configuration
 	struct config_order order; // who is asked for the project: one that has the file, or as a view asks
+	uint32_t asked;            // bits by number: the upstreams of order
 	struct name_guard guard;
 	char *project;
 	char *filename;    // of the wheel or sdist
@@ -45,7 +46,7 @@ struct proxy_request {
 	bool is_quarantined;
 	bool is_readable;           // the client may read a view that merges one of them
 	bool is_too_old;            // upstream's page: only what is kept here is sent
-	bool has_file;              // of the one that is looked at
+	bool has_file, is_unsaid;   // of the one that is looked at; is_unsaid: it has never answered
 	bool is_ours, is_undecided; // the name, at all of them
 	char why[256];              // upstream's result, for the answer
 	// What is not offered (lib/state/upstream/offering.h).
@@ -102,8 +103,8 @@ static void take_listed_file(struct proxy_request *w, const struct upstream_answ
 
 static const struct simplepage_file *find_file(const struct proxy_request *w, const struct upstream_answer *one)
 {
-	const struct simplepage *page = one->last_definitive == UPSTREAM_KNOWN ? one->stale : NULL;
-	return page ? simplepage_find(page, w->filename) : NULL;
+	bool has_page = one->last_definitive == UPSTREAM_KNOWN && one->listed;
+	return has_page ? simplepage_find(one->listed, w->filename) : NULL;
 }
 
 // Of a file that is on no page any more only its age is known: it was old enough to be fetched.
@@ -122,13 +123,11 @@ static void judge_unlisted(struct proxy_request *w, const struct upstream_answer
 static void judge_listed(struct proxy_request *w, const struct upstream_answer *one)
 {
 	struct offering o;
-	size_t number = upstream_home(one, NULL).number;
-	bool has_page = one->last_definitive == UPSTREAM_KNOWN && one->listed;
-	const struct simplepage_file *f = has_page ? simplepage_find(one->listed, w->filename) : NULL;
+	const struct simplepage_file *f = find_file(w, one);
 	if (!one->rules || w->url || w->is_hidden)
 		return;
 	if (!f) {
-		judge_unlisted(w, one, number);
+		judge_unlisted(w, one, upstream_home(one, NULL).number);
 		return;
 	}
 	upstream_judge(one, upstream_home(one, f).upstream, f, &o);
@@ -144,10 +143,23 @@ static int take_page_file(void *ctx, const struct upstream_answer *one, struct e
 	struct proxy_request *w = ctx;
 	const struct simplepage_file *f = find_file(w, one);
 	w->is_quarantined = w->is_quarantined || one->last_definitive == UPSTREAM_QUARANTINED;
+	w->is_unsaid = !one->certain;
 	judge_listed(w, one);
 	if (f && !w->url && !w->is_hidden && !w->is_too_old)
 		take_listed_file(w, one, f);
 	return 0;
+}
+
+// What upstreams after one that may have the file have of that name is not what the address means. One that the view does
+// not ask, because an upstream before it has the project, has nothing that the view offers.
+static void stop_at_unsaid(struct proxy_request *w, const struct upstream_answer *answer, size_t at)
+{
+	uint32_t bit = (uint32_t)1 << w->named.item[at];
+	bool has_failed = answer->depends & bit;
+	if (w->url || w->is_hidden || !w->is_unsaid || (w->asked & bit && !has_failed))
+		return;
+	w->named.count = (uint8_t)(at + 1);
+	w->is_known = w->is_known && !has_failed;
 }
 
 static int take_proxy_answer(void *ctx, const struct upstream_answer *answer, struct err *e)
@@ -163,11 +175,14 @@ static int take_proxy_answer(void *ctx, const struct upstream_answer *answer, st
 	w->is_known = (answer->last_definitive == UPSTREAM_KNOWN && !w->is_too_old) || answer->result == UPSTREAM_NOT_FOUND ||
 		      answer->result == UPSTREAM_ABSENT || answer->last_definitive == UPSTREAM_QUARANTINED;
 	snprintf(w->why, sizeof(w->why), "%s", upstream_result_name[answer->result]);
-	for (size_t i = 0; i < w->named.count; i++)
-		if (!(left.aside & (uint32_t)1 << w->named.item[i]) &&
-			upstream_report_one(w->context->upstreams, answer->of, w->named.item[i], left.is_together,
-				take_page_file, w, e) < 0)
+	for (size_t i = 0; i < w->named.count; i++) {
+		if (left.aside & (uint32_t)1 << w->named.item[i])
+			continue;
+		if (upstream_report_one(w->context->upstreams, answer->of, w->named.item[i], left.is_together,
+			    take_page_file, w, e) < 0)
 			return -1;
+		stop_at_unsaid(w, answer, i);
+	}
 	return 0;
 }
 
@@ -180,11 +195,17 @@ static const uint8_t *expected_hash(const struct proxy_request *w)
 
 // --- replies ---
 
+// Without a name the address means the first upstream's file as soon as that has one of this name.
+static bool is_of_first(const struct proxy_request *w)
+{
+	return !w->upstream || w->upstream == &w->context->upstream[w->named.item[0]];
+}
+
 static struct reply *set_file_headers(const struct proxy_request *w, struct reply *r, const uint8_t *sha256)
 {
 	char etag[ETAG_SIZE];
-	reply_header(r, "Cache-Control", "%s, max-age=365000000, immutable",
-		server_context_site(w->context)->merges_publicly ? "public" : "private");
+	reply_header(r, "Cache-Control", "%s, %s", server_context_site(w->context)->merges_publicly ? "public" : "private",
+		is_of_first(w) ? "max-age=365000000, immutable" : "no-cache");
 	reply_header(r, "Accept-Ranges", "bytes");
 	if (sha256) {
 		etag_of_sha256(sha256, etag);
@@ -202,7 +223,8 @@ static struct reply *send_cached(const struct proxy_request *w, const struct fil
 	blob_prefetch(body);
 	struct reply *r = set_file_headers(w, reply_new(200, "application/octet-stream", body), file->sha256);
 	int64_t left_ms = w->next ? w->next * 1000 - clock_wall_ns() / 1000000 : CACHED_MS;
-	files_cache_reply(w->context, w->match, r, left_ms < 1 ? 1 : left_ms < CACHED_MS ? left_ms : CACHED_MS);
+	if (is_of_first(w))
+		files_cache_reply(w->context, w->match, r, left_ms < 1 ? 1 : left_ms < CACHED_MS ? left_ms : CACHED_MS);
 	return r;
 }
 
@@ -213,7 +235,7 @@ static struct reply *refuse_hidden(const struct proxy_request *w)
 
 // NULL: it is in no file cache: in that of its upstream, or of the first that the address may mean. Without an expected
 // hash it is found by its name alone.
-static struct reply *find_cached(const struct proxy_request *w)
+static struct reply *find_cached(struct proxy_request *w)
 {
 	struct reply *r = NULL;
 	for (size_t i = 0; i < w->named.count && !r; i++) {
@@ -223,6 +245,7 @@ static struct reply *find_cached(const struct proxy_request *w)
 		if ((w->upstream && w->upstream != u) ||
 			file_cache_find(u->file_cache, w->project, w->cached_name, expected_hash(w), &file, &e) < 0)
 			continue;
+		w->upstream = u;
 		r = w->hides[w->named.item[i]] ? refuse_hidden(w) : send_cached(w, &file);
 		close(file.fd);
 	}
@@ -304,7 +327,7 @@ static int cache_metadata(const struct proxy_request *w, const struct wheel *whe
 }
 
 // Closes the wheel.
-static struct reply *extract_metadata(const struct proxy_request *w, struct file_cache_file *file)
+static struct reply *extract_metadata(struct proxy_request *w, struct file_cache_file *file)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(wheel_release) struct wheel wheel;
@@ -364,7 +387,7 @@ enum { STEP_METADATA, STEP_WHEEL };
 
 // step records that the metadata failed. Else, if the wheel takes longer than that failure is remembered, the metadata
 // would be requested again, and so on without end.
-static struct reply *fetch_metadata(const struct proxy_request *w)
+static struct reply *fetch_metadata(struct proxy_request *w)
 {
 	struct file_fetch_result result = {.state = FILE_FETCH_FAILED};
 	if (w->match->continuation->step == STEP_METADATA)
@@ -411,7 +434,7 @@ static struct reply *fetch_file(const struct proxy_request *w)
 // The same words whether upstream said so or must not be asked: they must not reveal which names are here.
 static const char no_such_file[] = "upstream has no such file";
 
-static struct reply *send_decided(const struct proxy_request *w)
+static struct reply *send_decided(struct proxy_request *w)
 {
 	const struct site *site = server_context_site(w->context);
 	if (w->is_ours)
@@ -439,7 +462,8 @@ static struct reply *send_decided(const struct proxy_request *w)
 }
 
 // Finds the upstreams that the address may mean, of those that views merge that the client may read, and how the first of
-// these views asks. A reply: the client may read none; NULL with none: no view merges them.
+// these views asks; without a name, the first that asks most of them. A reply: the client may read none; NULL with none: no
+// view merges them.
 static struct reply *find_named(struct proxy_request *w)
 {
 	const struct site *site = server_context_site(w->context);
@@ -460,7 +484,7 @@ static struct reply *find_named(struct proxy_request *w)
 		if (r)
 			continue;
 		name_rules_admit(&site->rules, w->project, &order);
-		if (!w->order.count)
+		if (!w->order.count || (!name.ptr && order.count > w->order.count))
 			w->order = order;
 		for (size_t k = 0; k < order.count; k++)
 			merged |= (uint32_t)1 << order.item[k];
@@ -480,14 +504,17 @@ static int note_if_has_file(void *ctx, const struct upstream_answer *one, struct
 {
 	struct proxy_request *w = ctx;
 	w->has_file = find_file(w, one) != NULL;
+	w->is_unsaid = !one->certain;
 	return 0;
 }
 
-// An upstream that is known to have the file is asked alone. Else none is asked that the view would not ask: it must not
-// learn the names of others.
+// An upstream that is known to have the file, which those before it have not, is asked alone. Else none is asked that the
+// view would not ask: it must not learn the names of others.
 static int find_order(struct proxy_request *w, struct catalog *c, struct err *e)
 {
-	for (size_t i = 0; i < w->named.count; i++) {
+	for (size_t i = 0; i < w->order.count; i++)
+		w->asked |= (uint32_t)1 << w->order.item[i];
+	for (size_t i = 0; i < w->named.count && !w->is_unsaid; i++) {
 		const struct config_order one = {
 			.item = {w->named.item[i]}, .count = 1, .is_together = w->order.is_together};
 		if (upstream_pages_load_cached(w->context->upstream_pages, c, w->project, &one, note_if_has_file, w, e) < 0)

@@ -240,6 +240,82 @@ def test_plain_one_keeps_its_addresses(serve, tmp_path, up):
     assert server.get(f"/files/upstream/upstream/torch/{ours.name}").body == ours.path.read_bytes()
 
 
+PLAIN_FIRST = """[upstream]
+url = {pypi}
+merge = yes
+indexes = HOW
+retries = 0
+max-age = 1
+negative-max-age = 1
+
+[upstream pytorch]
+url = {pytorch}
+
+[view another]
+platforms = q
+upstream = pytorch
+
+[platform p]
+
+[platform q]
+"""
+
+
+@pytest.fixture(name="plain", params=["together", "first"])
+def plain_fixture(request, serve, tmp_path, up):
+    """A plain upstream, a second one, and a view that merges the second one alone, which knows its torch 2.5 and 2.6."""
+    for platform in ("p", "q"):
+        (tmp_path / "plain" / platform).mkdir(parents=True)
+    up.second = [up.add("pytorch", "torch", version) for version in ("2.5", "2.6")]
+    up.start = lambda: serve(tmp_path / "plain", config=up.config(PLAIN_FIRST.replace("HOW", request.param)))
+    return up
+
+
+def known_to_second(plain):
+    server = plain.start()
+    assert sorted(listed(server, "torch", "/another")) == [wheel.name for wheel in plain.second]
+    return server
+
+
+def test_address_without_a_name_asks_the_first_upstream(plain):
+    """Although the second one is known to have the file: what is sent once is kept by clients for good."""
+    first = plain.add("pypi", "torch", "2.5")
+    server = known_to_second(plain)
+    assert plain.asked()["pypi"] == []
+    url = listed(server, "torch", "/another")[first.name][0]
+    assert server.get(path_of(url)).body == plain.second[0].path.read_bytes()
+    check_ways(server, merging.url_of("torch", first.name), first)
+    assert server.get(merging.url_of("torch", first.name))["Cache-Control"] == "public, max-age=365000000, immutable"
+    assert listed(server, "torch")[first.name] == (f"../../files/upstream/torch/{first.name}", first.sha256)
+
+
+def test_address_without_a_name_waits_until_the_first_upstream_has_said(plain):
+    first = plain.add("pypi", "torch", "2.5")
+    server = known_to_second(plain)
+    plain["pypi"].is_down = True
+    for wheel in plain.second:
+        reply = server.get(merging.url_of("torch", wheel.name))
+        assert (reply.status, reply["Cache-Control"]) == (502, "no-store"), reply.body
+    plain["pypi"].is_down = False
+    serving.wait_for(lambda: server.get(merging.url_of("torch", first.name)).status == 200, SOON, "it is asked again")
+    check_ways(server, merging.url_of("torch", first.name), first)
+
+
+def test_address_without_a_name_becomes_the_first_upstreams(plain):
+    """The second one's file is sent while the first one has none of that name, and is kept by nobody without asking."""
+    later, url = plain.second[1], merging.url_of("torch", plain.second[1].name)
+    server = known_to_second(plain)
+    for _ in range(2):
+        reply = server.get(url)
+        assert (reply.status, reply.body, reply["Cache-Control"]) == (200, later.path.read_bytes(), "public, no-cache")
+    first = plain.add("pypi", "torch", "2.6")
+    def is_listed():
+        found = {one["filename"]: one for one in merging.page(server, "torch")["files"]}.get(first.name)
+        return found and found["url"].endswith(url) and found["hashes"]["sha256"] == first.sha256
+    serving.wait_for(is_listed, SOON, "the first one's page")
+    check_ways(server, url, first)
+
+
 OWNERS = """[index]
 settle = 0
 
