@@ -327,8 +327,7 @@ void files_cache_reply(struct server_context *s, const struct route_match *match
 {
 	struct page_key key;
 	make_file_key(match, &key);
-	pagecache_put(s->pagecache, &key, r, ms,
-		pagecache_epoch(s->pagecache, &key, pagecache_cleared(s->pagecache)));
+	pagecache_put(s->pagecache, &key, r, ms, pagecache_epoch(s->pagecache, &key, match->pages_cleared));
 }
 
 struct reply *files_worker(struct server_context *s, struct catalog *c, const struct route_match *match)

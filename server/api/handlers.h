@@ -18,8 +18,8 @@ struct reply *simple_view_inline(struct server_context *s, const struct route_ma
 // FILE.intoto.json, and FILE.provenance (PEP 740).
 struct reply *files_inline(struct server_context *s, const struct route_match *match);
 struct reply *files_worker(struct server_context *s, struct catalog *c, const struct route_match *match);
-// Keeps a reply in the page cache, for files_inline() of the same path, for so many milliseconds. Takes a reference. Any
-// thread.
+// Keeps a reply in the page cache, for files_inline() of the same path, for so many milliseconds, unless the cache was
+// cleared since the request came. Takes a reference. Any thread.
 void files_cache_reply(struct server_context *s, const struct route_match *match, struct reply *r, int64_t ms);
 
 // Files of upstream under URLs of ours, /files/upstream/<project>/<file>, and their METADATA (PEP 658). The URLs are

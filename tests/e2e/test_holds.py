@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds, waivers and a doubted clock: in effect within a second in a running server, in the log of changes, with an end."""
+import concurrent.futures
 import json
+import os
 import shutil
 import sys
 import time
@@ -178,6 +180,27 @@ def test_waiver_ends_by_itself_in_the_log_too(serve, index, wheels):
     assert ways(place.server, wheels["seven", "1.0"], "seven") == {403}
     serving.wait_for(lambda: ("waive end", "seven") in [line[:2] for line in place.log()], SOON, "the line")
     assert json.loads(place.did("holds", "--json")) == {"holds": [], "waivers": []}
+
+
+def test_answer_that_was_judged_before_a_hold_is_not_kept(serve, index, wheels, tmp_path, monkeypatch):
+    """A worker has found the file, and touches it in the cache, while the rules change."""
+    hang = faults.preload("hang", tmp_path, monkeypatch)
+    wheel = wheels["six", "3.0"]
+    place = Place(serve, index)
+    assert place.server.get(merging.url_of("six", wheel.name)).status == 200
+    merging.wait_until_kept(place.server, wheel.name)
+    (kept,) = place.server.catalog.with_name("catalog.db.files").rglob(wheel.name)
+    os.utime(kept, (time.time() - 2 * DAY, time.time() - 2 * DAY))
+    hang(wheel.name)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        early = pool.submit(place.server.get, merging.url_of("six", wheel.name))
+        time.sleep(0.5)
+        place.did("hold", "--after", "10d", "--reason", "x")
+        place.shows("1.0", "2.0")
+        assert not early.done()
+        hang(None)
+        assert early.result().status == 200
+    assert ways(place.server, wheel) == {403}
 
 
 def test_what_is_refused(serve, index, wheels):

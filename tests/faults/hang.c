@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: opening or creating a path hangs, as on a volume whose server is away. The file $HANG_BENEATH
+// For LD_PRELOAD: resolving, creating or touching a path hangs, as on a volume whose server is away. The file $HANG_BENEATH
 // contains a part of the paths that hang, as long as it contains it; empty or missing: none hangs.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -38,12 +38,28 @@ char *realpath(const char *path, char *out)
 	return NEXT(realpath)(path, out);
 }
 
+// With room for a name after it.
+static size_t path_of(int fd, char path[8192])
+{
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t len = readlink(link, path, 4096);
+	path[len > 0 ? len : 0] = '\0';
+	return strlen(path);
+}
+
 int mkdirat(int folder, const char *name, mode_t mode)
 {
-	char link[64], path[8192] = "";
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
-	ssize_t len = readlink(link, path, 4096);
-	snprintf(path + (len > 0 ? len : 0), 4096, "/%s", name);
+	char path[8192];
+	snprintf(path + path_of(folder, path), 4096, "/%s", name);
 	wait_for(path);
 	return NEXT(mkdirat)(folder, name, mode);
+}
+
+int futimens(int fd, const struct timespec times[2])
+{
+	char path[8192];
+	path_of(fd, path);
+	wait_for(path);
+	return NEXT(futimens)(fd, times);
 }
