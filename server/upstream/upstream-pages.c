@@ -301,7 +301,7 @@ static void show_parsed(struct upstream_pages *g, struct upstream_project *p)
 	upstream_project_adopt(p, before);
 	upstream_project_unref(before);
 	upstream_cache_put(g->cache, p);
-	int result = upstream_report(g->upstreams, p, order, look_for_conflicts, g, &e);
+	int result = upstream_report_listed(g->upstreams, p, order, look_for_conflicts, g, &e);
 	for (size_t i = 0; i < order->count && result == 0; i++) {
 		struct learned l = {.upstream_pages = g};
 		if (!upstream_project_asked(p, order->item[i]))
@@ -386,7 +386,7 @@ int upstream_pages_load_cached(struct upstream_pages *g, struct catalog *c, cons
 			return -1;
 		upstream_cache_add(g->cache, p, epoch);
 	}
-	int reported = upstream_report(g->upstreams, p, order, fn, ctx, e);
+	int reported = upstream_report_listed(g->upstreams, p, order, fn, ctx, e);
 	upstream_project_unref(p);
 	return reported;
 }

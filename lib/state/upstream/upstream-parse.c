@@ -612,8 +612,8 @@ static void drop_rules(struct upstream_rules **r)
 	upstream_rules_drop(*r);
 }
 
-int upstream_report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, upstream_fn *fn,
-	void *ctx, struct err *e)
+static int report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, bool is_offer,
+	upstream_fn *fn, void *ctx, struct err *e)
 {
 	const struct upstream_rows rows = upstream_rows_of(p, order ? order : &u->order, false);
 	const struct upstream_row *row = deciding_index(&rows), *home = home_of(&rows);
@@ -645,19 +645,33 @@ int upstream_report(struct upstreams *u, struct upstream_project *p, const struc
 	answer.origin = sum.origin;
 	if (answer.last_definitive == UPSTREAM_KNOWN)
 		answer.stale = sum.file ? &sum.page : home->has_page ? &home->page : NULL;
-	answer.listed = answer.stale;
+	const struct simplepage *all = answer.stale;
+	answer.listed = is_offer ? all : NULL; // the files of no page are judged quickly
 	answer.listed_origin = answer.origin;
 	CLEANUP(drop_rules) struct upstream_rules *rules = upstream_rules_take(u);
 	CLEANUP(upstream_offered_release) struct upstream_offered offered = {0};
 	if (rules)
 		upstream_offer(rules, &answer, &offered);
+	answer.listed = all;
 	answer.page = answer.result == UPSTREAM_KNOWN ? answer.stale : NULL;
 	return fn(ctx, &answer, e);
+}
+
+int upstream_report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, upstream_fn *fn,
+	void *ctx, struct err *e)
+{
+	return report(u, p, order, true, fn, ctx, e);
+}
+
+int upstream_report_listed(struct upstreams *u, struct upstream_project *p, const struct config_order *order,
+	upstream_fn *fn, void *ctx, struct err *e)
+{
+	return report(u, p, order, false, fn, ctx, e);
 }
 
 int upstream_report_one(struct upstreams *u, struct upstream_project *p, size_t upstream, bool is_together,
 	upstream_fn *fn, void *ctx, struct err *e)
 {
 	const struct config_order one = {.item = {(uint8_t)upstream}, .count = 1, .is_together = is_together};
-	return upstream_report(u, p, &one, fn, ctx, e);
+	return upstream_report_listed(u, p, &one, fn, ctx, e);
 }

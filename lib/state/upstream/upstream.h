@@ -267,7 +267,10 @@ void upstream_parse(struct upstreams *u, struct upstream_project *p);
 // NULL: the order of the default view.
 int upstream_report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, upstream_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
-// The same at one, with indexes = together for its own indexes, or first.
+// The same, without judging each file: the pages have the hidden files too. For who judges single files, or needs none.
+int upstream_report_listed(struct upstreams *u, struct upstream_project *p, const struct config_order *order,
+	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// That at one, with indexes = together for its own indexes, or first.
 int upstream_report_one(struct upstreams *u, struct upstream_project *p, size_t upstream, bool is_together,
 	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // Bounds the catalog's rows of names that no index has, and of pages of projects that no platform has. In a transaction
