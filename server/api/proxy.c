@@ -26,6 +26,8 @@ enum { CACHED_MS = 60000 }; // how long an open file is kept: a file of the cach
 struct proxy_request {
 	struct server_context *context;
 	const struct route_match *match;
+	const struct view **view;  // those that the client may read that merge one of these
+	size_t views;
 	struct config_order named; // the upstreams that the address may mean, in the order of the configuration
 	struct config_order order; // who is asked for the project: one that has the file, or as a view asks
 	uint32_t asked;            // bits by number: the upstreams of order
@@ -44,7 +46,8 @@ struct proxy_request {
 	bool has_metadata;
 	bool is_known; // upstream has answered whether it has the project
 	bool is_quarantined;
-	bool is_readable;           // the client may read a view that merges one of them
+	bool has_private;           // there is a private view that merges one of them
+	bool is_of_reader;          // another client may get another answer
 	bool is_too_old;            // upstream's page: only what is kept here is sent
 	bool has_file, is_unsaid;   // of the one that is looked at; is_unsaid: it has never answered
 	bool is_ours, is_undecided; // the name, at all of them
@@ -64,6 +67,7 @@ static void proxy_request_release(struct proxy_request *w)
 	free(w->cached_name);
 	free(w->url);
 	free(w->hides);
+	free(w->view);
 	buf_release(&w->words);
 }
 
@@ -78,6 +82,11 @@ static bool proxy_request_init(struct proxy_request *w, struct server_context *s
 	w->filename = xstrndup(file.ptr, file.len - (w->is_metadata ? strlen(".metadata") : 0));
 	w->project = xstrndup(match->project.ptr, match->project.len);
 	return name_is_valid(match->project) && name_is_normal(match->project) && *w->filename;
+}
+
+static void note_next(struct proxy_request *w, const struct offering *o)
+{
+	w->next = o->next && (!w->next || o->next < w->next) ? o->next : w->next;
 }
 
 static void note_rule(struct proxy_request *w, const struct offering *o)
@@ -131,7 +140,7 @@ static void judge_listed(struct proxy_request *w, const struct upstream_answer *
 		return;
 	}
 	upstream_judge(one, upstream_home(one, f).upstream, f, &o);
-	w->next = o.next;
+	note_next(w, &o);
 	w->is_hidden = !o.is_offered;
 	if (w->is_hidden)
 		note_rule(w, &o);
@@ -204,7 +213,8 @@ static bool is_of_first(const struct proxy_request *w)
 static struct reply *set_file_headers(const struct proxy_request *w, struct reply *r, const uint8_t *sha256)
 {
 	char etag[ETAG_SIZE];
-	reply_header(r, "Cache-Control", "%s, %s", server_context_site(w->context)->merges_publicly ? "public" : "private",
+	bool is_public = server_context_site(w->context)->merges_publicly && !w->is_of_reader;
+	reply_header(r, "Cache-Control", "%s, %s", is_public ? "public" : "private",
 		is_of_first(w) ? "max-age=365000000, immutable" : "no-cache");
 	reply_header(r, "Accept-Ranges", "bytes");
 	if (sha256) {
@@ -223,7 +233,7 @@ static struct reply *send_cached(const struct proxy_request *w, const struct fil
 	blob_prefetch(body);
 	struct reply *r = set_file_headers(w, reply_new(200, "application/octet-stream", body), file->sha256);
 	int64_t left_ms = w->next ? w->next * 1000 - clock_wall_ns() / 1000000 : CACHED_MS;
-	if (is_of_first(w))
+	if (is_of_first(w) && !w->is_of_reader)
 		files_cache_reply(w->context, w->match, r, left_ms < 1 ? 1 : left_ms < CACHED_MS ? left_ms : CACHED_MS);
 	return r;
 }
@@ -470,6 +480,7 @@ static struct reply *find_named(struct proxy_request *w)
 	struct str name = w->match->upstream;
 	struct reply *refused = NULL;
 	uint32_t merged = 0;
+	w->view = xcalloc(site->view_count + 1, sizeof(*w->view));
 	for (size_t i = 0; i < site->view_count; i++) {
 		struct config_order order = site->view[i].upstreams;
 		bool means_one = !name.ptr && order.count;
@@ -477,28 +488,129 @@ static struct reply *find_named(struct proxy_request *w)
 			means_one |= str_eq(name, str_from(site->config.upstreams.item[order.item[k]].name));
 		if (!means_one)
 			continue;
+		w->has_private = w->has_private || site->view[i].is_private;
 		struct reply *r = site->view[i].is_private ? auth_read(w->context, w->match->request, &site->view[i], w->project)
 							   : NULL;
 		reply_unref(refused);
 		refused = r;
 		if (r)
 			continue;
+		w->view[w->views++] = &site->view[i];
 		name_rules_admit(&site->rules, w->project, &order);
 		if (!w->order.count || (!name.ptr && order.count > w->order.count))
 			w->order = order;
 		for (size_t k = 0; k < order.count; k++)
 			merged |= (uint32_t)1 << order.item[k];
 		refused = NULL;
-		w->is_readable = true;
 	}
 	for (size_t i = 0; i < site->config.upstreams.count; i++)
 		if (merged & (uint32_t)1 << i && (!name.ptr || str_eq(name, str_from(site->config.upstreams.item[i].name))))
 			w->named.item[w->named.count++] = (uint8_t)i;
-	if (!w->is_readable)
+	if (!w->views)
 		return refused;
 	reply_unref(refused);
 	return NULL;
 }
+
+// --- the upstreams that a view asks before the one whose file it is ---
+
+struct earlier {
+	struct proxy_request *request;
+	struct name_guard guard;
+	size_t number;  // whose file it is
+	bool is_listed; // by one of them: the first that lists the name decides
+	bool hides;
+	bool is_unsaid; // one has never answered
+};
+
+static int judge_earlier(void *ctx, const struct upstream_answer *one, struct err *e UNUSED)
+{
+	struct offering o;
+	struct earlier *x = ctx;
+	struct proxy_request *w = x->request;
+	const struct simplepage_file *f = find_file(w, one);
+	x->is_unsaid = x->is_unsaid || !one->certain;
+	if (!f)
+		return 0;
+	upstream_judge(one, upstream_home(one, f).upstream, f, &o);
+	x->is_listed = true;
+	x->hides = !o.is_offered;
+	note_next(w, &o);
+	if (x->hides && !w->rule)
+		note_rule(w, &o);
+	return 0;
+}
+
+static int judge_all_earlier(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	struct earlier *x = ctx;
+	const struct config_order *order = &x->guard.order;
+	for (size_t i = 0; i < order->count && order->item[i] != x->number && !x->is_listed; i++)
+		if (!(order->aside & (uint32_t)1 << order->item[i]) &&
+			upstream_report_one(x->request->context->upstreams, answer->of, order->item[i],
+				order->is_together, judge_earlier, x, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int look_before(struct earlier *x, struct catalog *c, const struct view *v, const struct config_order *order,
+	struct err *e)
+{
+	struct proxy_request *w = x->request;
+	if (name_guard_begin(&x->guard, w->context, c, v, order, w->project, e) < 0)
+		return -1;
+	return x->guard.order.count ? upstream_pages_load_cached(w->context->upstream_pages, c, w->project,
+					      &x->guard.order, judge_all_earlier, x, e)
+				    : 0;
+}
+
+static bool order_has(const struct config_order *order, size_t number)
+{
+	size_t i = 0;
+	while (i < order->count && order->item[i] != number)
+		i++;
+	return i < order->count;
+}
+
+// A name that an upstream hides is hidden of those after it too, unless the client may read a view that asks them in
+// another order. If an upstream may hide it in each, *ask becomes as a view asks.
+static int judge_by_views(struct proxy_request *w, struct catalog *c, size_t number, struct config_order *ask,
+	bool *is_hidden, struct err *e)
+{
+	const struct site *site = server_context_site(w->context);
+	struct config_order asks = {.count = 0};
+	bool is_offered = false;
+	*is_hidden = true;
+	for (size_t i = 0; i < w->views && (!is_offered || w->has_private); i++) {
+		struct earlier x = {.request = w, .number = number};
+		struct config_order order = w->view[i]->upstreams;
+		name_rules_admit(&site->rules, w->project, &order);
+		if (!order_has(&order, number))
+			continue;
+		if (order.item[0] != number && look_before(&x, c, w->view[i], &order, e) < 0)
+			return -1;
+		if (!asks.count || (*is_hidden && !x.hides))
+			asks = order;
+		*is_hidden = *is_hidden && x.hides;
+		is_offered = is_offered || (!x.hides && !x.is_unsaid);
+		w->is_of_reader = w->is_of_reader || (x.hides && w->has_private);
+	}
+	*is_hidden = *is_hidden && asks.count;
+	if (!is_offered && asks.count)
+		*ask = asks;
+	return 0;
+}
+
+// By the file's upstream; by that of the address, if no page has the file.
+static int judge_found(struct proxy_request *w, struct catalog *c, struct err *e)
+{
+	struct config_order unused;
+	size_t number = w->url ? w->home.number : w->named.item[0];
+	bool has_upstream = w->url || w->match->upstream.ptr;
+	return w->is_hidden || !has_upstream ? 0 : judge_by_views(w, c, number, &unused, &w->is_hidden, e);
+}
+
+// --- whom to ask ---
 
 static int note_if_has_file(void *ctx, const struct upstream_answer *one, struct err *e UNUSED)
 {
@@ -512,18 +624,21 @@ static int note_if_has_file(void *ctx, const struct upstream_answer *one, struct
 // view would not ask: it must not learn the names of others.
 static int find_order(struct proxy_request *w, struct catalog *c, struct err *e)
 {
-	for (size_t i = 0; i < w->order.count; i++)
-		w->asked |= (uint32_t)1 << w->order.item[i];
 	for (size_t i = 0; i < w->named.count && !w->is_unsaid; i++) {
-		const struct config_order one = {
+		struct config_order one = {
 			.item = {w->named.item[i]}, .count = 1, .is_together = w->order.is_together};
 		if (upstream_pages_load_cached(w->context->upstream_pages, c, w->project, &one, note_if_has_file, w, e) < 0)
 			return -1;
 		if (!w->has_file)
 			continue;
+		bool was_hidden;
+		if (judge_by_views(w, c, w->named.item[i], &one, &was_hidden, e) < 0)
+			return -1;
 		w->order = one;
-		return 0;
+		break;
 	}
+	for (size_t i = 0; i < w->order.count; i++)
+		w->asked |= (uint32_t)1 << w->order.item[i];
 	return 0;
 }
 
@@ -551,7 +666,7 @@ struct reply *proxy_worker(struct server_context *s, struct catalog *c, const st
 	w.order = w.guard.order;
 	int told = upstream_pages_get(s->upstream_pages, c, w.project, &w.order, match->request->peer,
 		name_guard_since(&w.guard), match->continuation, take_proxy_answer, &w, &e);
-	if (told < 0)
+	if (told < 0 || (told == UPSTREAM_PAGES_ANSWERED && judge_found(&w, c, &e) < 0))
 		return server_context_error(&e);
 	if (told == UPSTREAM_PAGES_BUSY)
 		return server_context_busy();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several upstreams behind one URL, each with its own rules: who is asked for what, whose file a name is, and what pip and uv
 install of it."""
+import base64
 import json
 import signal
 import sys
@@ -314,6 +315,96 @@ def test_address_without_a_name_becomes_the_first_upstreams(plain):
         return found and found["url"].endswith(url) and found["hashes"]["sha256"] == first.sha256
     serving.wait_for(is_listed, SOON, "the first one's page")
     check_ways(server, url, first)
+
+
+HIDING = """[store]
+default-view = both
+
+[upstream pytorch]
+url = {pytorch}
+deny = DENY
+max-age = 1
+
+[upstream pypi]
+url = {pypi}
+
+[view both]
+platforms = p
+upstream = pytorch pypi
+indexes = HOW
+
+[platform p]
+"""
+TURNED = """[view turned]
+platforms = p
+upstream = pypi pytorch
+"""
+SECRET = """[platform q]
+private = yes
+
+[view secret]
+platforms = q
+upstream = pypi
+"""
+
+
+@pytest.fixture(name="hiding", params=["together", "first"])
+def hiding_fixture(request, serve, tmp_path, up):
+    """Torch 2.5 that the first upstream has and hides, and the second one has too; 2.4 that only the second one has."""
+    for platform in ("p", "q"):
+        (tmp_path / "hiding" / platform).mkdir(parents=True)
+    denied = tmp_path / "denied"
+    denied.write_text("torch ==2.5 evil\n")
+    up.add("pytorch", "torch", "2.5")
+    up.hidden, up.other = up.add("pypi", "torch", "2.5"), up.add("pypi", "torch", "2.4")
+    config = up.config(HIDING.replace("HOW", request.param).replace("DENY", str(denied)))
+    up.start = lambda more: serve(tmp_path / "hiding", config=config + more)
+    up.asks_both = request.param == "together"
+    return up
+
+
+def statuses(server, url, **headers):
+    """Of each way to a file."""
+    return {server.get(url, headers).status, server.get(url, headers, method="HEAD").status,
+            server.get(url, headers | {"Range": "bytes=0-9"}).status, server.get(f"{url}.metadata", headers).status}
+
+
+def test_name_that_the_first_upstream_hides_is_hidden_of_the_second(hiding):
+    server, url = hiding.start(""), f"/files/upstream/pypi/torch/{hiding.hidden.name}"
+    for _ in range(2):
+        assert statuses(server, url) == {403}
+        assert "denied by denied:1: evil" in json.loads(server.get(url).body)["detail"]
+        assert NAME not in listed(server, "torch")
+    assert hiding["pypi"].count(f"/packages/{NAME}") == 0
+    other = server.get(f"/files/upstream/pypi/torch/{hiding.other.name}")
+    assert other.status == (200 if hiding.asks_both else 404)
+    del hiding["pytorch"].pages["torch"][NAME]
+    hiding["pytorch"].serial += 1
+    serving.wait_for(lambda: server.get(url).status != 403, SOON, "it has it no more")
+    assert statuses(server, url) == ({200, 206} if hiding.asks_both else {404})
+
+
+def test_name_that_the_first_upstream_hides_is_not_hidden_where_it_is_not_first(hiding):
+    server, url = hiding.start(TURNED), f"/files/upstream/pypi/torch/{hiding.hidden.name}"
+    assert listed(server, "torch", "/turned")[NAME][1] == hiding.hidden.sha256 and NAME not in listed(server, "torch")
+    check_ways(server, url, hiding.hidden)
+
+
+def test_first_upstream_is_asked_whether_it_hides_the_name(hiding):
+    """Although the second one is known to have it, by a view that the client may not read; who may gets the file, and
+    leaves no answer for others."""
+    server = hiding.start(SECRET)
+    token = serving.run("token", "add", "--read", "--platform", "q", "--config", server.config_path, "--catalog",
+                        server.catalog).stdout.strip()
+    bearer = {"Authorization": "Basic " + base64.b64encode(b"__token__:" + token.encode()).decode()}
+    page = merging.page(server, "torch", "/secret", **bearer)
+    assert sorted(one["filename"] for one in page["files"]) == [OTHER, NAME]
+    assert hiding.asked()["pytorch"] == []
+    url = f"/files/upstream/pypi/torch/{NAME}"
+    for _ in range(2):
+        assert statuses(server, url) == {403}
+        assert statuses(server, url, **bearer) == {200, 206}
+    assert hiding.asked()["pytorch"] == ["torch"]
 
 
 OWNERS = """[index]
