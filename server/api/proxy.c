@@ -20,7 +20,10 @@
 #include "server/upstream/upstream-files.h"
 #include "server/upstream/upstream-pages.h"
 
-enum { CACHED_MS = 60000 }; // how long an open file is kept: a file of the cache never changes
+enum {
+	CACHED_MS = 60000, // how long an open file is kept: a file of the cache never changes
+	REFUSED_MS = 1000, // and a refusal, which a client may repeat
+};
 
 // One request.
 struct proxy_request {
@@ -224,6 +227,14 @@ static struct reply *set_file_headers(const struct proxy_request *w, struct repl
 	return r;
 }
 
+// At most until other rules hold of the file.
+static void keep_reply(const struct proxy_request *w, struct reply *r, int64_t ms)
+{
+	int64_t left_ms = w->next ? w->next * 1000 - clock_wall_ns() / 1000000 : ms;
+	if (is_of_first(w) && !w->is_of_reader)
+		files_cache_reply(w->context, w->match, r, left_ms < 1 ? 1 : left_ms < ms ? left_ms : ms);
+}
+
 static struct reply *send_cached(const struct proxy_request *w, const struct file_cache_file *file)
 {
 	struct err e = ERR_INIT;
@@ -232,15 +243,15 @@ static struct reply *send_cached(const struct proxy_request *w, const struct fil
 		return server_context_error(&e);
 	blob_prefetch(body);
 	struct reply *r = set_file_headers(w, reply_new(200, "application/octet-stream", body), file->sha256);
-	int64_t left_ms = w->next ? w->next * 1000 - clock_wall_ns() / 1000000 : CACHED_MS;
-	if (is_of_first(w) && !w->is_of_reader)
-		files_cache_reply(w->context, w->match, r, left_ms < 1 ? 1 : left_ms < CACHED_MS ? left_ms : CACHED_MS);
+	keep_reply(w, r, CACHED_MS);
 	return r;
 }
 
 static struct reply *refuse_hidden(const struct proxy_request *w)
 {
-	return reply_problem(403, w->rule, w->words.data);
+	struct reply *r = reply_problem(403, w->rule, w->words.data);
+	keep_reply(w, r, REFUSED_MS);
+	return r;
 }
 
 // NULL: it is in no file cache: in that of its upstream, or of the first that the address may mean. Without an expected

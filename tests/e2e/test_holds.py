@@ -3,6 +3,8 @@
 import concurrent.futures
 import json
 import os
+import pathlib
+import re
 import shutil
 import sys
 import time
@@ -201,6 +203,26 @@ def test_answer_that_was_judged_before_a_hold_is_not_kept(serve, index, wheels, 
         hang(None)
         assert early.result().status == 200
     assert ways(place.server, wheel) == {403}
+
+
+def switches(server):
+    """How often its workers have waited."""
+    tasks = [task for task in pathlib.Path(f"/proc/{server.process.pid}/task").iterdir()
+             if (task / "comm").read_text(encoding="ascii").startswith("work")]
+    return sum(int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", (task / "status").read_text(encoding="ascii"), re.M)[1])
+               for task in tasks)
+
+
+def test_refusal_is_repeated_from_memory(serve, index, wheels):
+    """For a second: a client that insists costs no worker."""
+    place = Place(serve, index, cooldown="7d")
+    refused = merging.url_of("six", wheels["six", "3.0"].name)
+    first, begun, before = place.server.get(refused), time.time(), switches(place.server)
+    assert first.status == 403 and first["Cache-Control"] == "no-store" and before
+    for _ in range(200):
+        reply = place.server.get(refused)
+        assert (reply.status, reply.body) == (403, first.body)
+    assert switches(place.server) - before < 100 + 20 * (time.time() - begun)
 
 
 def test_what_is_refused(serve, index, wheels):
