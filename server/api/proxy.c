@@ -552,11 +552,19 @@ static int judge_earlier(void *ctx, const struct upstream_answer *one, struct er
 	return 0;
 }
 
+static bool order_has(const struct config_order *order, size_t number)
+{
+	size_t i = 0;
+	while (i < order->count && order->item[i] != number)
+		i++;
+	return i < order->count;
+}
+
 static int judge_all_earlier(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct earlier *x = ctx;
 	const struct config_order *order = &x->guard.order;
-	for (size_t i = 0; i < order->count && order->item[i] != x->number && !x->is_listed; i++)
+	for (size_t i = 0; order->item[i] != x->number && !x->is_listed; i++)
 		if (!(order->aside & (uint32_t)1 << order->item[i]) &&
 			upstream_report_one(x->request->context->upstreams, answer->of, order->item[i],
 				order->is_together, judge_earlier, x, e) < 0)
@@ -564,23 +572,17 @@ static int judge_all_earlier(void *ctx, const struct upstream_answer *answer, st
 	return 0;
 }
 
+// 1: the view must not ask the one whose file it is.
 static int look_before(struct earlier *x, struct catalog *c, const struct view *v, const struct config_order *order,
 	struct err *e)
 {
 	struct proxy_request *w = x->request;
 	if (name_guard_begin(&x->guard, w->context, c, v, order, w->project, e) < 0)
 		return -1;
-	return x->guard.order.count ? upstream_pages_load_cached(w->context->upstream_pages, c, w->project,
-					      &x->guard.order, judge_all_earlier, x, e)
-				    : 0;
-}
-
-static bool order_has(const struct config_order *order, size_t number)
-{
-	size_t i = 0;
-	while (i < order->count && order->item[i] != number)
-		i++;
-	return i < order->count;
+	if (!order_has(&x->guard.order, x->number))
+		return 1;
+	return upstream_pages_load_cached(w->context->upstream_pages, c, w->project, &x->guard.order, judge_all_earlier,
+		x, e);
 }
 
 // A name that an upstream hides is hidden of those after it too, unless the client may read a view that asks them in
@@ -598,8 +600,11 @@ static int judge_by_views(struct proxy_request *w, struct catalog *c, size_t num
 		name_rules_admit(&site->rules, w->project, &order);
 		if (!order_has(&order, number))
 			continue;
-		if (order.item[0] != number && look_before(&x, c, w->view[i], &order, e) < 0)
+		int looked = order.item[0] == number ? 0 : look_before(&x, c, w->view[i], &order, e);
+		if (looked < 0)
 			return -1;
+		if (looked)
+			continue;
 		if (!asks.count || (*is_hidden && !x.hides))
 			asks = order;
 		*is_hidden = *is_hidden && x.hides;
@@ -631,8 +636,8 @@ static int note_if_has_file(void *ctx, const struct upstream_answer *one, struct
 	return 0;
 }
 
-// An upstream that is known to have the file, which those before it have not, is asked alone. Else none is asked that the
-// view would not ask: it must not learn the names of others.
+// An upstream that is known to have the file, which those before it have not, is asked alone, unless one before it may hide
+// it. Else none is asked that the view would not ask: it must not learn the names of others.
 static int find_order(struct proxy_request *w, struct catalog *c, struct err *e)
 {
 	for (size_t i = 0; i < w->named.count && !w->is_unsaid; i++) {
