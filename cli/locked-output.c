@@ -79,9 +79,9 @@ void locked_output_json(const struct locked_files *l, struct buf *out)
 		CLEANUP(jsondoc_cleanup)
 		struct jsondoc *doc =
 			jsondoc_new("lock:s line:d platform:s project:s version:s filename:s sha256:s wanted:b "
-				    "status:s why:s",
+				    "status:s offered:T why:s",
 				row->lock, (int64_t)row->line, row->platform, row->project, row->version, row->filename,
-				row->sha256, row->is_wanted, locked_status_name[row->status], row->why);
+				row->sha256, row->is_wanted, locked_status_name[row->status], row->offered, row->why);
 		struct jsondoc *pythons = jsondoc_array();
 		for (struct str rest = str_from(row->pythons); rest.len;) {
 			struct str word = str_cut(&rest, ' ');

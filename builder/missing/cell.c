@@ -199,27 +199,38 @@ static const struct index_file *find_unpromoted(const struct cell *cell, const s
 	return NULL;
 }
 
-// What hides the file only for a time, or until a hold ends.
-static bool is_cooling(const struct cell *cell, const struct index_file *f, struct offering *o)
+static void judge(const struct cell *cell, const struct index_file *f, struct offering *o)
 {
 	const struct upstream_answer *a = cell->answer;
 	upstream_judge(a, upstream_home(a, f->upstream).upstream, f->upstream, o);
-	return !o->is_offered && offering_first_rule(o) > OFFERING_RECORD;
 }
 
-// The wheel of upstream that pip would take of a pinned version if all were offered.
-static const struct index_file *find_cooling(const struct cell *cell, const struct branch_want *want, uint64_t micros)
+static const struct index_file *find_hidden(const struct cell *cell, const struct branch_want *want, uint64_t micros)
 {
-	struct offering ignored;
+	struct offering judged;
 	struct resolve_outcome o[RESOLVE_OUTCOMES];
-	const struct resolve_want wanted = {want->specifier, micros, true, want->allows_pre, false};
-	if (!cell->listed || !want->is_pinned || want->has_url || !micros)
+	const struct resolve_want wanted = {want->specifier, micros, want->is_pinned, want->allows_pre, false};
+	if (!cell->listed || want->has_url || !micros)
 		return NULL;
 	size_t count = resolve(cell->listed, cell->place, cell->platform->id, &wanted, o);
-	for (size_t i = 0; i < count; i++)
-		if (o[i].kind == RESOLVE_UPSTREAM && is_cooling(cell, o[i].file, &ignored))
+	for (size_t i = 0; i < count; i++) {
+		if (!o[i].file || !o[i].file->upstream)
+			continue;
+		judge(cell, o[i].file, &judged);
+		if (!judged.is_offered)
 			return o[i].file;
+	}
 	return NULL;
+}
+
+// Of a pinned version, what is hidden only for a time, or until a hold ends.
+static bool is_cooling(const struct cell *cell, const struct branch_want *want, const struct index_file *hidden)
+{
+	struct offering o;
+	if (!hidden || !want->is_pinned)
+		return false;
+	judge(cell, hidden, &o);
+	return offering_first_rule(&o) > OFFERING_RECORD;
 }
 
 static enum wheel_status status_of_outcome(const struct cell *cell, const struct branch_want *want,
@@ -237,8 +248,8 @@ static enum wheel_status status_of_outcome(const struct cell *cell, const struct
 		return WHEEL_UPSTREAM;
 	if (!cell->is_upstream_known)
 		return WHEEL_UNKNOWN;
-	s->cooling = find_cooling(cell, want, s->outcome.micros);
-	if (s->cooling)
+	s->hidden = find_hidden(cell, want, s->outcome.micros);
+	if (is_cooling(cell, want, s->hidden))
 		return WHEEL_COOLING;
 	if (s->outcome.kind == RESOLVE_NOTHING)
 		return WHEEL_IMPOSSIBLE;
@@ -333,7 +344,19 @@ static void describe_removed(const struct cell_status *s, struct buf *out)
 			s->removed->has_file ? "; wheelcache prune restore lists it again" : "");
 }
 
-static void describe_impossible(const struct cell *cell, const struct branch_want *want, struct buf *out)
+// The last part of a sentence.
+static void describe_hidden(const struct cell *cell, const struct cell_status *s, struct buf *out)
+{
+	struct offering o;
+	if (!s->hidden)
+		return;
+	judge(cell, s->hidden, &o);
+	buf_printf(out, "; %s is not offered: ", s->hidden->filename);
+	offering_write(&o, offering_first_rule(&o), out);
+}
+
+static void describe_impossible(const struct cell *cell, const struct branch_want *want, const struct cell_status *of,
+	struct buf *out)
 {
 	struct sight s = {0};
 	size_t count;
@@ -363,6 +386,7 @@ static void describe_impossible(const struct cell *cell, const struct branch_wan
 	}
 	if (*cell->upstream_says)
 		buf_printf(out, "; %s", cell->upstream_says);
+	describe_hidden(cell, of, out);
 }
 
 // "path:line" without the folders, which clients of a server need not know.
@@ -422,6 +446,7 @@ static void describe_missing(const struct cell *cell, const struct cell_status *
 		buf_puts(out, "all known wheels of the project are pure Python; ");
 	describe_removed(s, out);
 	nearest_wheel(cell->files, cell->place, &s->outcome.release, out);
+	describe_hidden(cell, s, out);
 }
 
 static void describe_status(const struct cell *cell, const struct branch_want *want, const struct cell_status *s,
@@ -448,15 +473,14 @@ static void describe_status(const struct cell *cell, const struct branch_want *w
 			buf_puts(out, "it is not in [build] packages");
 	} else if (status == WHEEL_COOLING) {
 		struct offering o;
-		if (is_cooling(cell, s->cooling, &o)) {
-			buf_printf(out, "%s is ", s->cooling->filename);
-			offering_write(&o, offering_first_rule(&o), out);
-		}
+		judge(cell, s->hidden, &o);
+		buf_printf(out, "%s is ", s->hidden->filename);
+		offering_write(&o, offering_first_rule(&o), out);
 	} else if (status == WHEEL_UNKNOWN) {
 		buf_puts(out, cell->upstream_says);
 	} else if (status == WHEEL_IMPOSSIBLE) {
 		describe_removed(s, out);
-		describe_impossible(cell, want, out);
+		describe_impossible(cell, want, s, out);
 	} else { // PURE, MISSING
 		describe_missing(cell, s, out);
 	}
@@ -491,6 +515,11 @@ int cell_explain(const struct cell *cell, const struct branch_want *want, const 
 	}
 	row->why = arena_copy(text, buf_view(&why));
 	row->version = s->version ? arena_copy(text, str_from(s->version)) : NULL;
+	if (s->status == WHEEL_COOLING) {
+		struct offering o;
+		judge(cell, s->hidden, &o);
+		row->offered = o.next;
+	}
 	row->sdist = (struct missing_sdist){.size = -1};
 	if (s->outcome.kind != RESOLVE_SDIST || s->unpromoted)
 		return 0;

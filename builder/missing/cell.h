@@ -69,7 +69,9 @@ struct cell_status {
 	const struct requirement *skip;       // that is why it is skipped; NULL: it is not
 	const struct removed_wheel *removed;  // that is why it is skipped, or what was here once if it is not; NULL: none
 	const struct index_file *unpromoted;  // the wheel of UNPROMOTED; NULL
-	const struct index_file *cooling;     // the wheel of COOLING; NULL
+	// The file of upstream that pip would take if all were offered, if neither a wheel of ours nor one of upstream installs
+	// instead; NULL: there is none.
+	const struct index_file *hidden;
 };
 
 // Fills out with the statuses of a want, and returns how many there are: one for each version that different micro

@@ -7,11 +7,14 @@
 #include "lib/base/limits.h"
 #include "lib/base/strset.h"
 #include "lib/base/suggest.h"
+#include "lib/domain/index/simplepage.h"
 #include "lib/domain/lock/lock-read.h"
 #include "lib/domain/lock/lock-wants.h"
 #include "lib/domain/text/filename.h"
 #include "lib/install/index-files.h"
+#include "lib/state/catalog/catalog-view.h"
 #include "lib/state/store/retired.h"
+#include "lib/state/upstream/offering.h"
 #include "lib/state/upstream/upstream.h"
 
 enum { KEPT_TEXTS = 100000 }; // tag sets that are kept from project to project
@@ -19,6 +22,7 @@ enum { KEPT_TEXTS = 100000 }; // tag sets that are kept from project to project
 const char *const locked_status_name[LOCKED_STATUS_COUNT] = {
 	[LOCKED_HERE] = "here",
 	[LOCKED_UPSTREAM] = "upstream",
+	[LOCKED_COOLING] = "cooling",
 	[LOCKED_UNKNOWN] = "unknown",
 	[LOCKED_MISSING] = "missing",
 	[LOCKED_OTHER_BYTES] = "other-bytes",
@@ -40,7 +44,8 @@ struct locked_package {
 struct locked_candidate {
 	const struct index_file *file;   // what installs where
 	const struct lock_file *named;   // by the lock
-	const struct index_file *listed; // what a client gets under its name; NULL: nothing
+	const struct index_file *known;  // of its name: ours, else upstream's, also one that clients do not get; NULL: none
+	bool is_spare; // clients do not get it, so it counts only where no other file does
 	bool is_wanted;
 };
 
@@ -59,8 +64,9 @@ struct locked_search {
 	struct fits fits;
 	uint64_t asked, failed; // look-ups
 	// Of the project that is being decided.
-	const struct index_file **by_name; // of the listed files
-	struct index_files listed;
+	const struct upstream_answer *answer;
+	const struct index_file **by_name; // of the known files
+	struct index_files known;
 	bool is_upstream_known;
 	const char *says; // why upstream has nothing; "": it has the project
 	struct arena scratch;
@@ -127,30 +133,65 @@ static struct locked_row *add_locked_row(const struct locked_cell *c, const char
 	return row;
 }
 
-static bool has_bytes(const struct index_file *listed, const struct lock_file *named)
+static bool has_bytes(const struct index_file *known, const struct lock_file *named)
 {
-	return named->has_sha256 && listed->sha256 && memcmp(listed->sha256, named->sha256, SHA256_SIZE) == 0;
+	return named->has_sha256 && known->sha256 && memcmp(known->sha256, named->sha256, SHA256_SIZE) == 0;
+}
+
+// Whether clients do not get a file: a rule hides it, or the view does not show it.
+static bool is_out_of_sight(const struct locked_search *x, const struct index_file *f)
+{
+	const struct upstream_answer *a = x->answer;
+	return f->upstream ? a->hidden && a->hidden[f->upstream - a->listed->file] : f->is_unpromoted;
+}
+
+// It cools only if it is what the lock pins: other bytes will not do when their time comes.
+static void decide_out_of_sight(const struct locked_search *x, const struct locked_candidate *f, struct locked_row *row)
+{
+	struct offering o;
+	struct arena *text = &x->out->text;
+	const struct index_file *known = f->known;
+	row->status = LOCKED_MISSING;
+	if (!known->upstream) {
+		row->why = arena_printf(text, "our file of this name is here, but the view %s does not show it", x->options->view);
+		return;
+	}
+	CLEANUP(buf_release) struct buf says = buf_up_to(LIMIT_PAGE);
+	upstream_judge(x->answer, upstream_home(x->answer, known->upstream).upstream, known->upstream, &o);
+	bool has_other_bytes = f->named && f->named->has_sha256 && known->sha256 && !has_bytes(known, f->named);
+	if (!has_other_bytes && offering_first_rule(&o) > OFFERING_RECORD) {
+		row->status = LOCKED_COOLING;
+		row->offered = o.next;
+	}
+	offering_write(&o, offering_first_rule(&o), &says);
+	row->why = arena_printf(text, "upstream's file of this name %s%s%s: %s", has_other_bytes ? "has the SHA-256 " : "",
+		has_other_bytes ? hex_of(text, known->sha256) : "", has_other_bytes ? ", and is not offered" : "is not offered",
+		says.data);
 }
 
 static void decide_row(const struct locked_search *x, const struct locked_candidate *f, struct locked_row *row)
 {
 	struct arena *text = &x->out->text;
-	const struct index_file *listed = f->listed;
-	const char *whose = listed && listed->upstream ? "upstream's" : "our";
-	row->status = listed && listed->upstream ? LOCKED_UPSTREAM : LOCKED_HERE;
-	if (!listed) {
+	const struct index_file *known = f->known;
+	const char *whose = known && known->upstream ? "upstream's" : "our";
+	row->status = known && known->upstream ? LOCKED_UPSTREAM : LOCKED_HERE;
+	if (!known) {
 		row->status = x->is_upstream_known ? LOCKED_MISSING : LOCKED_UNKNOWN;
 		row->why = arena_printf(text, "no file of this name is here%s%s", *x->says ? "; " : "", x->says);
-	} else if (f->named->has_sha256 && listed->sha256) {
-		if (has_bytes(listed, f->named))
+	} else if (is_out_of_sight(x, known)) {
+		decide_out_of_sight(x, f, row);
+	} else if (!f->named) {
+		row->why = "the lock has no hash";
+	} else if (f->named->has_sha256 && known->sha256) {
+		if (has_bytes(known, f->named))
 			return;
 		row->status = LOCKED_OTHER_BYTES;
 		row->why = arena_printf(text, "%s file of this name has the SHA-256 %s", whose,
-			hex_of(text, listed->sha256));
-	} else if (f->named->size >= 0 && listed->size >= 0 && f->named->size != listed->size) {
+			hex_of(text, known->sha256));
+	} else if (f->named->size >= 0 && known->size >= 0 && f->named->size != known->size) {
 		row->status = LOCKED_MISSING;
 		row->why = arena_printf(text, "%s file of this name has %lld bytes, the lock's %lld", whose,
-			(long long)listed->size, (long long)f->named->size);
+			(long long)known->size, (long long)f->named->size);
 	} else {
 		row->why = f->named->has_sha256 ? "judged by its name: upstream gives no SHA-256"
 						: "judged by its name: the lock has no SHA-256";
@@ -177,7 +218,9 @@ static void mark_wanted(const struct locked_cell *c, const struct index_files *o
 		struct locked_candidate *best = NULL;
 		for (size_t i = 0; i < count; i++)
 			if (counts_on(c, of, f[i].file, place) &&
-				(!best || is_better(&c->search->fits, place, f[i].file, best->file)))
+				(!best || (best->is_spare && !f[i].is_spare) ||
+					(best->is_spare == f[i].is_spare &&
+						is_better(&c->search->fits, place, f[i].file, best->file))))
 				best = &f[i];
 		if (best)
 			best->is_wanted = true;
@@ -190,7 +233,8 @@ static int add_candidates(const struct locked_cell *c, const struct index_files 
 	struct arena *text = &c->search->out->text;
 	mark_wanted(c, of, f, count);
 	for (size_t i = 0; i < count; i++) {
-		const char *pythons = list_pythons(c, of, f[i].file);
+		bool is_left_out = f[i].is_spare && !f[i].is_wanted;
+		const char *pythons = is_left_out ? NULL : list_pythons(c, of, f[i].file);
 		struct locked_row *row = pythons ? add_locked_row(c, pythons, e) : NULL;
 		if (!pythons)
 			continue;
@@ -200,17 +244,12 @@ static int add_candidates(const struct locked_cell *c, const struct index_files 
 		row->filename = arena_strdup(text, f[i].file->filename);
 		row->is_wanted = f[i].is_wanted;
 		row->sha256 = f[i].named && f[i].named->has_sha256 ? hex_of(text, f[i].named->sha256) : NULL;
-		if (f[i].named)
-			decide_row(c->search, &f[i], row);
-		else
-			row->status = f[i].file->upstream ? LOCKED_UPSTREAM : LOCKED_HERE;
-		if (!f[i].named)
-			row->why = "the lock has no hash";
+		decide_row(c->search, &f[i], row);
 	}
 	return 0;
 }
 
-static int compare_listed(const void *a, const void *b)
+static int compare_known(const void *a, const void *b)
 {
 	const struct index_file *left = *(const struct index_file *const *)a,
 				*right = *(const struct index_file *const *)b;
@@ -218,17 +257,20 @@ static int compare_listed(const void *a, const void *b)
 	return order ? order : (left->platform > right->platform) - (left->platform < right->platform);
 }
 
-// The file that has this name on a page of the platform: ours, else upstream's. NULL: none.
-static const struct index_file *find_listed(const struct locked_search *x, const char *filename, int64_t platform)
+// The file of this name: that of the platform, else upstream's; one that clients get before one that they do not. NULL:
+// none.
+static const struct index_file *find_known(const struct locked_search *x, const char *filename, int64_t platform)
 {
+	const struct index_file *spare = NULL;
 	for (int way = 0; way < 2; way++) {
 		const struct index_file key = {.filename = filename, .platform = way ? 0 : platform}, *wanted = &key;
 		const struct index_file *const *found =
-			bsearch(&wanted, x->by_name, x->listed.count, sizeof(*x->by_name), compare_listed);
-		if (found)
+			bsearch(&wanted, x->by_name, x->known.count, sizeof(*x->by_name), compare_known);
+		if (found && !is_out_of_sight(x, *found))
 			return *found;
+		spare = found && !spare ? *found : spare;
 	}
-	return NULL;
+	return spare;
 }
 
 // The lock names files.
@@ -248,14 +290,14 @@ static int decide_names(const struct locked_cell *c, struct err *e)
 	for (size_t i = 0; i < own.count; i++)
 		all[i] = (struct locked_candidate){.file = &own.file[i],
 			.named = &c->lock->lock.file[c->package->file + own.file[i].sources],
-			.listed = find_listed(x, own.file[i].filename, platform)};
+			.known = find_known(x, own.file[i].filename, platform)};
 	return add_candidates(c, &own, all, own.count, e);
 }
 
-static const struct lock_file *find_hash(const struct locked_cell *c, const struct index_file *listed)
+static const struct lock_file *find_hash(const struct locked_cell *c, const struct index_file *known)
 {
 	for (size_t i = 0; i < c->package->files; i++)
-		if (has_bytes(listed, &c->lock->lock.file[c->package->file + i]))
+		if (has_bytes(known, &c->lock->lock.file[c->package->file + i]))
 			return &c->lock->lock.file[c->package->file + i];
 	return NULL;
 }
@@ -270,21 +312,22 @@ static int decide_hashes(const struct locked_cell *c, struct err *e)
 	size_t count = 0, others = 0;
 	if (!pythons || !c->package->version || version_parse(str_from(c->package->version), &version, e) < 0)
 		return pythons && c->package->version ? -1 : 0;
-	struct index_release release = index_files_of_version(&x->listed, &version);
+	struct index_release release = index_files_of_version(&x->known, &version);
 	struct locked_candidate *all = ARENA_NEW(&x->scratch, struct locked_candidate, release.end - release.first);
 	for (size_t i = release.first; i < release.end; i++) {
-		const struct index_file *f = &x->listed.file[i];
+		const struct index_file *f = &x->known.file[i];
 		const struct lock_file *named = find_hash(c, f);
-		if (find_listed(x, f->filename, platform) != f)
+		if (find_known(x, f->filename, platform) != f)
 			continue;
+		bool is_spare = is_out_of_sight(x, f);
 		if (named || !c->package->files)
-			all[count++] = (struct locked_candidate){.file = f, .named = named, .listed = f};
-		else
+			all[count++] = (struct locked_candidate){.file = f, .named = named, .known = f, .is_spare = is_spare};
+		else if (!is_spare)
 			for (size_t place = c->first; place < c->end; place++)
-				others += counts_on(c, &x->listed, f, place);
+				others += counts_on(c, &x->known, f, place);
 	}
 	size_t before = x->out->rows;
-	if (add_candidates(c, &x->listed, all, count, e) < 0)
+	if (add_candidates(c, &x->known, all, count, e) < 0)
 		return -1;
 	if (x->out->rows > before)
 		return 0;
@@ -323,11 +366,16 @@ struct locked_listing {
 	int64_t platform;
 };
 
-static int add_our_file(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
+static int add_our_file(void *ctx, const struct catalog_file *file, struct err *e)
 {
 	struct locked_listing *l = ctx;
-	index_files_add_ours(&l->search->listed, l->platform, file, true);
-	return 0;
+	const struct locked_search *x = l->search;
+	int shows = x->options->view ? catalog_view_has(x->reader, x->options->view, GENERATION_NEWEST, l->platform,
+					       file->filename, file->sha256, e)
+				     : 1;
+	if (shows >= 0)
+		index_files_add_ours(&l->search->known, l->platform, file, shows);
+	return shows < 0 ? -1 : 0;
 }
 
 static int list_project_files(struct locked_search *x, const struct upstream_answer *answer, struct err *e)
@@ -335,19 +383,19 @@ static int list_project_files(struct locked_search *x, const struct upstream_ans
 	size_t unused;
 	const struct platform *last = NULL;
 	if (answer->result == UPSTREAM_KNOWN && answer->page)
-		index_files_add_page(&x->listed, answer->page, 0);
+		index_files_add_page(&x->known, answer->listed, 0);
 	for (size_t i = 0; i < x->fits.places; i++) {
 		struct locked_listing l = {x, x->fits.place[i].platform->id};
 		if (x->fits.place[i].platform != last &&
-			catalog_project_files(x->reader, l.platform, x->listed.project, add_our_file, &l, e) < 0)
+			catalog_project_files(x->reader, l.platform, x->known.project, add_our_file, &l, e) < 0)
 			return -1;
 		last = x->fits.place[i].platform;
 	}
-	index_files_admitted(&x->listed, "", &unused); // puts them in their order
-	x->by_name = ARENA_NEW(&x->scratch, const struct index_file *, x->listed.count);
-	for (size_t i = 0; i < x->listed.count; i++)
-		x->by_name[i] = &x->listed.file[i];
-	qsort(x->by_name, x->listed.count, sizeof(*x->by_name), compare_listed);
+	index_files_admitted(&x->known, "", &unused); // puts them in their order
+	x->by_name = ARENA_NEW(&x->scratch, const struct index_file *, x->known.count);
+	for (size_t i = 0; i < x->known.count; i++)
+		x->by_name[i] = &x->known.file[i];
+	qsort(x->by_name, x->known.count, sizeof(*x->by_name), compare_known);
 	return 0;
 }
 
@@ -369,12 +417,13 @@ static int decide_locked_project(void *ctx, const struct upstream_answer *answer
 	struct locked_search *x = ctx;
 	const char *project = answer->project;
 	fits_trim(&x->fits, KEPT_TEXTS);
-	index_files_init(&x->listed, project, &x->fits);
+	index_files_init(&x->known, project, &x->fits);
+	x->answer = answer;
 	note_answer(x, answer);
 	int result = list_project_files(x, answer, e);
 	while (result == 0 && x->next < x->packages && strcmp(x->package[x->next].project, project) == 0)
 		result = decide_package(x, &x->package[x->next++], e);
-	index_files_release(&x->listed);
+	index_files_release(&x->known);
 	arena_release(&x->scratch);
 	return result;
 }

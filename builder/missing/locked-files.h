@@ -15,8 +15,9 @@
 enum locked_status {
 	LOCKED_HERE,        // a file of ours has these bytes
 	LOCKED_UPSTREAM,    // upstream's file has
+	LOCKED_COOLING,     // upstream's file is not offered yet: its age, or a hold
 	LOCKED_UNKNOWN,     // it is not here, and what upstream has is not known
-	LOCKED_MISSING,     // there is no such file
+	LOCKED_MISSING,     // there is no such file, or it is blocked
 	LOCKED_OTHER_BYTES, // the file of this name, or each of this version, has another hash
 	LOCKED_STATUS_COUNT,
 };
@@ -32,6 +33,7 @@ struct locked_row {
 	const char *sha256;   // of the lock, in hexadecimal; NULL: it has none
 	bool is_wanted;       // the installer takes it on at least one of these Pythons
 	enum locked_status status;
+	int64_t offered; // COOLING: when the file will be offered, in seconds since 1970; 0: when a hold ends, or never
 	const char *why; // a sentence without a full stop
 };
 
@@ -42,8 +44,8 @@ struct locked_files {
 	struct arena text;
 };
 
-// path: of the lock files. choice: which extras and groups count. Of the options platform, platforms, python, is_offline,
-// has_retired and the progress count. Errors of lock_read(), upstream.h and catalog.h; ERR_NOT_FOUND: no scan has read a
+// path: of the lock files. choice: which extras and groups count. Of the options platform, platforms, python, view,
+// is_offline, has_retired and the progress count. Errors of lock_read(), upstream.h and catalog.h; ERR_NOT_FOUND: no scan has read a
 // platform; ERR_USAGE: none of the platforms has such a Python; ERR_LIMIT: LIMIT_MISSING_ROWS. The caller releases *out
 // if this returns 0.
 int locked_files_find(const struct config *c, const struct store *store, struct catalog *catalog,

@@ -249,6 +249,7 @@ static const struct jsonmap_field missing_row_fields[] = {
 		.wrong = "is not the normal form of a project's name"),
 	JSONMAP_TEXT("version", ROW, version, WORD, .absent = JSONMAP_NULL),
 	JSONMAP_NAME("status", ROW, status, wheel_status_name, .wrong = "is not a status"),
+	JSONMAP_TIME("offered", ROW, offered, .absent = JSONMAP_OMITTED),
 	JSONMAP_TEXT("why", ROW, why, .limit = LIMIT_WORDS, .is_sentence = true),
 	JSONMAP_LIST("branches", ROW, branch, branches, &jsonmap_text, .limit = LIMIT_MISSING_BRANCHES,
 		.wrong = "is not a list of branches of this document"),

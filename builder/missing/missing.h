@@ -41,6 +41,7 @@ struct missing_row {
 	const char *platform, *python, *project;
 	const char *version; // NULL: none is known
 	enum wheel_status status;  // one of wheel_status_missing
+	int64_t offered;           // COOLING: when the file will be, in seconds since 1970; 0: when a hold ends, or never
 	const char *why;           // a sentence without a full stop
 	uint64_t micros;           // where it is wanted: bit n is x.y.n
 	const char *const *branch; // names, in the order of the configuration

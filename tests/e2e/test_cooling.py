@@ -265,15 +265,19 @@ def test_explain_names_every_rule_and_the_time(serve, index, old, young, tmp_pat
     assert f"{young.name}  cooling until {until}" in done.stdout
 
 
-def test_missing_says_what_is_cooling(index, tmp_path):
-    """Only what is pinned, and what nothing else covers."""
-    store, tag = tmp_path / "store", "cp312-cp312-manylinux_2_17_x86_64"
-    for project, version, age in (("pinned", "1.0", 1), ("loose", "1.0", 1), ("ours", "1.0", 1), ("denied", "1.0", 1),
-                                  ("old", "1.0", 30)):
-        wheel = storelib.make_wheel(tmp_path / "theirs", project, version, tag=tag)
-        index.add(project, wheel, upload_time=stamp(-age * DAY))
-    storelib.make_wheel(store / "debian-12-x86_64" / "ours", "ours", "1.0", tag=tag)
-    (tmp_path / "deny.list").write_text("denied bad\n")
+TAG = "cp312-cp312-manylinux_2_17_x86_64"
+
+
+@pytest.fixture(name="branch")
+def branch_fixture(index, tmp_path):
+    """A store that has ours 1.0; upstream has that and others, of which some are a day old, one is held, one denied."""
+    store = tmp_path / "store"
+    wheels = {}
+    for project, age in (("pinned", 1), ("loose", 1), ("ours", 1), ("denied", 30), ("old", 30)):
+        wheels[project] = storelib.make_wheel(tmp_path / "theirs", project, "1.0", tag=TAG)
+        index.add(project, wheels[project], upload_time=stamp(-age * DAY))
+    storelib.make_wheel(store / "debian-12-x86_64" / "ours", "ours", "1.0", tag=TAG)
+    (tmp_path / "deny.list").write_text("denied ==1.0 it mines coins\n")
     (tmp_path / "master.txt").write_text("pinned==1.0\nloose\nours==1.0\ndenied==1.0\nold==1.0\n")
     config = tmp_path / "wheelcache.conf"
     config.write_text(merging.config(index, cooldown="7d", deny=tmp_path / "deny.list") +
@@ -281,10 +285,90 @@ def test_missing_says_what_is_cooling(index, tmp_path):
                       "[platform debian-12-x86_64]\npythons = 3.12\n"
                       f"[branch master]\nrequirements = {tmp_path}/master.txt\n")
     assert serving.run("index", "--quiet", "--config", config).returncode == 0
-    done = serving.run("missing", "--format", "json", "--all", "--config", config)
-    rows = {row["project"]: row for row in json.loads(done.stdout)["rows"]}
+    return config, wheels
+
+
+def missing(config, *options):
+    done = serving.run("missing", "--json", "--quiet", "--config", config, *options)
+    assert done.returncode == 0, done.stderr
+    return {row["project"]: row for row in json.loads(done.stdout)["rows"]}
+
+
+def test_missing_says_what_is_cooling(branch):
+    """Only what is pinned, and what nothing else covers. What is hidden otherwise has its reason."""
+    config, wheels = branch
+    rows = missing(config, "--all")
     assert {name: row["status"] for name, row in rows.items()} == {
         "pinned": "cooling", "loose": "impossible", "ours": "here", "denied": "impossible", "old": "upstream"}
-    assert f"is cooling until {stamp(6 * DAY)[:13]}" in rows["pinned"]["why"]
+    until = stamp(6 * DAY)[:13]
+    assert f"is cooling until {until}" in rows["pinned"]["why"] and rows["pinned"]["offered"].startswith(until)
+    assert f"; {wheels['loose'].name} is not offered: cooling until {until}" in rows["loose"]["why"]
+    assert f"; {wheels['denied'].name} is not offered: denied by deny.list:1: it mines coins" in rows["denied"]["why"]
+    assert [name for name, row in rows.items() if "offered" in row] == ["pinned"]
     assert "cooling" in serving.run("missing", "--config", config).stdout.splitlines()[0]
     assert serving.run("missing", "--check", "--config", config).returncode == 1
+
+
+def test_missing_says_that_a_pinned_sdist_cools(branch, index, tmp_path):
+    """It is to be built once it is offered."""
+    config, _ = branch
+    index.add_bytes("source", "source-1.0.tar.gz", b"an archive", upload_time=stamp(-DAY))
+    (tmp_path / "master.txt").write_text("source==1.0\n")
+    row = missing(config)["source"]
+    assert row["status"] == "cooling" and row["offered"].startswith(stamp(6 * DAY)[:13]) and row["sdist"] is None
+
+
+def test_hold_is_cooling_without_a_time(branch):
+    config, _ = branch
+    done = serving.run("hold", "--after", "2020-01-01", "--reason", "an outbreak", "--config", config)
+    assert done.returncode == 0, done.stderr
+    row = missing(config, "--all")["old"]
+    assert row["status"] == "cooling" and "offered" not in row
+    assert "is held since 2020-01-01T00:00:00Z: an outbreak" in row["why"]
+
+
+def lock_of(path, wheels, **other_bytes):
+    """A uv.lock of these wheels."""
+    path.write_text('version = 1\nrequires-python = ">=3.9"\n' + "".join(
+        f'[[package]]\nname = "{name}"\nversion = "1.0"\nsource = {{ registry = "https://pypi.org/simple" }}\n'
+        f'wheels = [{{ url = "https://x.example/{wheel.name}", hash = "sha256:{other_bytes.get(name, wheel.sha256)}" }}]\n'
+        for name, wheel in wheels.items()) +
+        '[[package]]\nname = "app"\nversion = "0"\nsource = { virtual = "." }\ndependencies = [' +
+        ", ".join(f'{{ name = "{name}" }}' for name in wheels) + "]\n")
+    return path
+
+
+def test_lock_says_what_is_cooling_and_what_is_denied(branch, tmp_path):
+    config, wheels = branch
+    rows = missing(config, "--lock", lock_of(tmp_path / "uv.lock", wheels, loose="c" * 64))
+    assert {name: row["status"] for name, row in rows.items()} == {
+        "pinned": "cooling", "loose": "missing", "ours": "here", "denied": "missing", "old": "upstream"}
+    until = stamp(6 * DAY)[:13]
+    assert rows["pinned"]["why"].startswith(f"upstream's file of this name is not offered: cooling until {until}")
+    assert rows["pinned"]["offered"].startswith(until) and sum("offered" in row for row in rows.values()) == 1
+    assert rows["loose"]["why"].startswith(f"upstream's file of this name has the SHA-256 {wheels['loose'].sha256}, and is not off")
+    assert rows["denied"]["why"].endswith("is not offered: denied by deny.list:1: it mines coins")
+    done = serving.run("missing", "--check", "--quiet", "--config", config, "--lock", tmp_path / "uv.lock")
+    assert done.returncode == 1 and "1 here, 1 upstream, 1 cooling, 0 unknown, 2 missing, 0 other-bytes" in done.stdout
+    lock_of(tmp_path / "uv.lock", {"pinned": wheels["pinned"]})
+    assert serving.run("missing", "--check", "--quiet", "--config", config, "--lock", tmp_path / "uv.lock").returncode == 1
+
+
+def test_hashes_cool_only_where_nothing_else_installs(branch, index, tmp_path):
+    """A lock with hashes and without names: a listed file that one of them names covers the cooling one."""
+    config, wheels = branch
+    pure = storelib.make_wheel(tmp_path / "theirs", "old", "2.0", tag="py3-none-any")
+    young = storelib.make_wheel(tmp_path / "theirs", "old", "2.0", tag=TAG)
+    index.add("old", pure, upload_time=stamp(-30 * DAY))
+    index.add("old", young, upload_time=stamp(-DAY))
+    lock = tmp_path / "locked.txt"
+    lock.write_text(f"old==2.0 --hash=sha256:{pure.sha256} --hash=sha256:{young.sha256}\n"
+                    f"pinned==1.0 --hash=sha256:{wheels['pinned'].sha256}\n"
+                    f"denied==1.0 --hash=sha256:{wheels['denied'].sha256}\n")
+    rows = missing(config, "--lock", lock)
+    assert {name: (row["status"], row["filename"]) for name, row in rows.items()} == {
+        "old": ("upstream", pure.name), "pinned": ("cooling", wheels["pinned"].name), "denied": ("missing", wheels["denied"].name)}
+    assert "it mines coins" in rows["denied"]["why"]
+    lock.write_text(f"old==2.0 --hash=sha256:{young.sha256}\n")
+    row = missing(config, "--lock", lock)["old"]
+    assert (row["status"], row["filename"], row["wanted"]) == ("cooling", young.name, True)

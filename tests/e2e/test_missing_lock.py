@@ -104,7 +104,7 @@ def test_another_platform_does_not_have_it(at):
 def test_check_and_the_table(at):
     lock = full(at)
     text = at.missing("--check", "--platform", PLATFORM, "--lock", lock, code=1)
-    assert text.startswith(f"{lock}, {PLATFORM}: 1 here, 1 upstream, 0 unknown, 1 missing, 2 other-bytes\n")
+    assert text.startswith(f"{lock}, {PLATFORM}: 1 here, 1 upstream, 0 cooling, 0 unknown, 1 missing, 2 other-bytes\n")
     assert f"  missing      {pure('absent')}  Python 3.10 3.11: no file of this name is here" in text
     assert pure("here") not in text and pure("here") in at.missing("--all", "--platform", PLATFORM, "--lock", lock)
     good = at.uv({"here": [(pure("here"), at.sha256["here"])]})

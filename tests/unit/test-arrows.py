@@ -103,7 +103,7 @@ RESERVED = {
     # The libraries that the machines of a platform have. A mistyped word has suggestions, evidence has candidates. Of files of
     # upstreams: they may be used yet.
     "offer": ("lib/audit/* auditor/rebuild/* cli/provides lib/state/upstream/* lib/state/config/* server/upstream/* cli/hold "
-              "cli/doctor/doctor* explainer/* server/pages/*", r"LIMIT_OFFER_\w+"),
+              "cli/doctor/doctor* cli/locked-output builder/missing/* explainer/* server/pages/*", r"LIMIT_OFFER_\w+"),
 }
 # Names for what has another word: an "inside" that facts are of, a "room" that is a sandbox, a "release" that is not of a
 # project, a "coverage" that is a replacement, two enums that are one.
