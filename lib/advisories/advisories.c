@@ -80,7 +80,7 @@ static size_t add_source(struct advisories *a, struct str path)
 	return a->sources++;
 }
 
-static unsigned least_severity(const char *word)
+unsigned advisory_least_severity(const char *word)
 {
 	static const struct {
 		const char *word;
@@ -96,7 +96,7 @@ static void add_rule(struct advisories *a, const struct config_upstream *u)
 {
 	size_t room = 0;
 	struct block_rule *rule = &a->rule[a->rules++];
-	*rule = (struct block_rule){.upstream = xstrdup(u->name), .least = least_severity(u->block_severity)};
+	*rule = (struct block_rule){.upstream = xstrdup(u->name), .least = advisory_least_severity(u->block_severity)};
 	struct str rest = str_from(u->block ? u->block : "");
 	while (rest.len) {
 		size_t source = add_source(a, str_cut(&rest, ' '));
@@ -407,6 +407,18 @@ void advisories_each(const struct advisories *a, const char *upstream, struct st
 		uint32_t found = advisory_list_project(list, project);
 		if (found)
 			advisory_list_each(list, found, version, key_of(&asked), tell_hidden, &h);
+	}
+	arena_release(&asked.arena);
+}
+
+void advisories_about(const struct advisories *a, struct str project, struct str version, advisory_fn *fn, void *ctx)
+{
+	struct asked_version asked = {.text = version};
+	for (size_t i = 0; a && i < a->sources; i++) {
+		const struct advisory_list *list = a->source[i].list;
+		uint32_t found = advisory_list_project(list, project);
+		if (found)
+			advisory_list_each(list, found, version, key_of(&asked), fn, ctx);
 	}
 	arena_release(&asked.arena);
 }

@@ -40,6 +40,12 @@ bool advisories_cover(const struct advisories *a, const char *upstream, struct s
 // Calls fn for each record that hides this version, those of one source behind those of another.
 void advisories_each(const struct advisories *a, const char *upstream, struct str project, struct str version,
 	advisory_fn *fn, void *ctx);
+// The same for each record of any source that is about this version, whether or not it hides a file; version empty: about
+// any version. A record of several sources comes several times.
+void advisories_about(const struct advisories *a, struct str project, struct str version, advisory_fn *fn, void *ctx);
+// The severity in tenths from which on this word of `block-severity` means a record: "low", "medium", "high", "critical".
+// NULL, or another word: 0.
+unsigned advisory_least_severity(const char *word);
 // Appends why: "ID: malware", "ID: vulnerability of severity 9.8".
 void advisory_reason(const struct advisory *a, struct buf *out);
 

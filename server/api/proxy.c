@@ -235,6 +235,14 @@ static void keep_reply(const struct proxy_request *w, struct reply *r, int64_t m
 		files_cache_reply(w->context, w->match, r, left_ms < 1 ? 1 : left_ms < ms ? left_ms : ms);
 }
 
+// Metadata is no download.
+static void count_download(const struct proxy_request *w, const struct server_upstream *u, struct reply *r)
+{
+	CLEANUP(mem_free) char *place = xasprintf("upstream/%s/%s", upstream_name(u->upstream), w->project);
+	if (!w->is_metadata)
+		r->count = download_counter_of(w->context->download_counter, place, w->match->file);
+}
+
 static struct reply *send_cached(const struct proxy_request *w, const struct file_cache_file *file)
 {
 	struct err e = ERR_INIT;
@@ -243,6 +251,7 @@ static struct reply *send_cached(const struct proxy_request *w, const struct fil
 		return server_context_error(&e);
 	blob_prefetch(body);
 	struct reply *r = set_file_headers(w, reply_new(200, "application/octet-stream", body), file->sha256);
+	count_download(w, w->upstream, r);
 	keep_reply(w, r, CACHED_MS);
 	return r;
 }
@@ -296,7 +305,7 @@ static struct reply *send_downloaded(const struct proxy_request *w, struct file_
 {
 	if (result->file.fd < 0)
 		return bad_gateway(w, "it was kept, and is gone");
-	struct reply *r = send_cached(w, &result->file);
+	struct reply *r = send_cached(w, w->upstream, &result->file);
 	mem_close(&result->file.fd);
 	return r;
 }
@@ -363,15 +372,20 @@ static struct reply *extract_metadata(struct proxy_request *w, struct file_cache
 
 // --- downloads ---
 
+static struct reply *send_stream(const struct proxy_request *w, const struct file_fetch_result *result)
+{
+	struct reply *r = reply_stream(200, "application/octet-stream", result->stream, result->length);
+	count_download(w, w->upstream, r);
+	return set_file_headers(w, r, expected_hash(w));
+}
+
 static struct reply *reply_of_fetch_file(const struct proxy_request *w, struct file_fetch_result *result)
 {
 	switch (result->state) {
 	case FILE_FETCH_LATER:
 		return NULL;
 	case FILE_FETCH_STREAM:
-		return set_file_headers(w,
-			reply_stream(200, "application/octet-stream", result->stream, result->length),
-			expected_hash(w));
+		return send_stream(w, result);
 	case FILE_FETCH_FULL:
 		return redirect_to_upstream(w); // the cache has no room, but the client can download it
 	case FILE_FETCH_ABSENT:

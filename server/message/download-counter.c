@@ -67,9 +67,9 @@ static struct download_count *find_or_add(struct download_counter *t, struct str
 	return download_counter_ref(*at);
 }
 
-struct download_count *download_counter_of(struct download_counter *t, const char *platform, struct str filename)
+struct download_count *download_counter_of(struct download_counter *t, const char *place, struct str filename)
 {
-	CLEANUP(mem_free) char *key = xasprintf("%s/" STR_FMT, platform, STR_ARG(filename));
+	CLEANUP(mem_free) char *key = xasprintf("%s/" STR_FMT, place, STR_ARG(filename));
 	if (!t || has_controls(str_from(key)))
 		return NULL;
 	pthread_mutex_lock(&t->lock);

@@ -17,16 +17,17 @@ struct download_count {
 	_Atomic unsigned owners;
 	uint32_t taken; // how many of sent a write under way covers
 	struct download_count *next;
-	char key[]; // "platform/file name"
+	char key[]; // lib/state/access/downloads.h says what it is
 };
 
 // Creates the file at once, if possible: it records when the counting began.
 struct download_counter *download_counter_start(const char *path, unsigned period_ms);
 // Writes once more. References may outlive the counter. NULL is fine.
 void download_counter_stop(struct download_counter *t);
-// A reference, which the caller drops. NULL: the file is not counted, since t is NULL, the name has control characters,
-// or too many counts could not be written. Takes a lock, so it is not for the event loop.
-struct download_count *download_counter_of(struct download_counter *t, const char *platform, struct str filename);
+// place: the name of the platform, or "upstream/NAME/PROJECT". A reference, which the caller drops. NULL: the file is not
+// counted, since t is NULL, the name has control characters, or too many counts could not be written. Takes a lock, so it
+// is not for the event loop.
+struct download_count *download_counter_of(struct download_counter *t, const char *place, struct str filename);
 struct download_count *download_counter_ref(struct download_count *count); // NULL is fine, also below
 void download_counter_unref(struct download_count *count);
 static inline void download_counter_raise(struct download_count *count)

@@ -6,12 +6,13 @@ import socket
 
 import pytest
 
+import merging
 import pages
 import serving
 import storelib
 
 LARGE = 40_000_000  # more than the buffers of sockets hold
-LINE = re.compile(r"(?P<key>\S+) (?P<count>\d+) (?P<day>\d{4}-\d\d-\d\d)")
+LINE = re.compile(r"(?P<key>\S+) (?P<count>\d+) (?P<first>\d{4}-\d\d-\d\d) (?P<day>\d{4}-\d\d-\d\d)")
 
 
 def today():
@@ -23,9 +24,10 @@ def counts(server):
     server.stop()
     path = server.catalog.with_name("catalog.db.downloads")
     first, *lines, last = path.read_text().splitlines()
-    assert re.fullmatch(r"wheelcache-downloads 1 \d{4}-\d\d-\d\d", first)
+    assert re.fullmatch(r"wheelcache-downloads 2 \d{4}-\d\d-\d\d", first)
     assert last == f"end {len(lines)}"
     found = [LINE.fullmatch(line) for line in lines]
+    assert all(one["first"] <= one["day"] for one in found)
     assert all(datetime.date.fromisoformat(one["day"]) >= today() - datetime.timedelta(days=1) for one in found)
     return {one["key"]: int(one["count"]) for one in found}
 
@@ -80,3 +82,30 @@ def test_servers_on_one_catalog_add_up(serve, store, tmp_path):
         connection.close()
     assert counts(one) == {"wheels/six-1.0-py3-none-any.whl": 3}
     assert counts(other) == {"wheels/six-1.0-py3-none-any.whl": 7}
+
+
+def test_files_of_upstream_are_counted(serve, index, tmp_path):
+    """As they come, and out of the cache; not their metadata, and not what upstream itself sends."""
+    six, large = (storelib.make_wheel(tmp_path / "theirs", name, "1.0", size=size) for name, size in (("six", 20_000), ("large", LARGE)))
+    for wheel in (six, large):
+        index.add(wheel.name.split("-")[0], wheel)
+    server = serve(None, config=merging.config(index))
+    path = merging.url_of("six", six.name)
+    assert server.get(path + ".metadata").status == 200 and server.get(path, method="HEAD").status == 200
+    size = len(server.get(path).body)
+    merging.wait_until_kept(server, six.name, f"{six.name}.metadata")
+    assert server.get(path).status == 200
+    assert server.get(path, {"Range": "bytes=0-99"}).status == 206
+    assert server.get(path, {"Range": f"bytes=0-{size - 1}"}).status == 206
+    assert server.get(path, {"If-None-Match": server.get(path, method="HEAD")["ETag"]}).status == 304
+    assert len(server.get(merging.url_of("large", large.name)).body) > LARGE
+    assert counts(server) == {f"upstream/upstream/six/{six.name}": 3, f"upstream/upstream/large/{large.name}": 1}
+
+
+def test_redirects_to_upstream_are_not_counted(serve, index, tmp_path):
+    wheel = storelib.make_wheel(tmp_path / "theirs", "six", "1.0")
+    index.add("six", wheel)
+    server = serve(None, config=merging.config(index, files="redirect"))
+    merging.page(server, "six")
+    assert server.get(merging.url_of("six", wheel.name)).status == 302
+    assert counts(server) == {}

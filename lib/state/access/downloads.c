@@ -17,16 +17,19 @@ enum {
 	BLOCK = 64 << 10,
 };
 
-static const struct str title = STR("wheelcache-downloads 1 ");
+static const struct str title = STR("wheelcache-downloads 2 ");
+static const struct str old_title = STR("wheelcache-downloads 1 "); // its lines have no first day
+#define NO_DAY "-" // the first day of what an earlier release has counted
 
 struct downloads {
 	struct buf text;
 	char since[DAY_TEXT];
 	struct str lines; // of files, with line ends
+	bool is_old;      // they have no first day
 };
 
 struct line {
-	struct str key, day;
+	struct str key, first, last;
 	uint64_t count;
 };
 
@@ -54,19 +57,24 @@ static bool read_count(struct str s, uint64_t *out)
 	return decimal_cut(&s, UINT64_MAX, out) && !s.len;
 }
 
-// Parses from the end, because a key may have blanks.
-static bool parse_count_line(struct str text, struct line *out)
+// Cuts the last word off.
+static struct str cut_last_word(struct str *text)
 {
-	long day = str_rfind(text, ' ');
-	if (day < 0)
-		return false;
-	out->day = str_slice(text, (size_t)day + 1, text.len);
-	text = str_slice(text, 0, (size_t)day);
-	long count = str_rfind(text, ' ');
-	if (count <= 0)
-		return false;
-	out->key = str_slice(text, 0, (size_t)count);
-	return out->day.len == DAY_TEXT - 1 && read_count(str_slice(text, (size_t)count + 1, text.len), &out->count);
+	long blank = str_rfind(*text, ' ');
+	struct str word = str_slice(*text, (size_t)(blank + 1), text->len);
+	*text = str_slice(*text, 0, blank < 0 ? 0 : (size_t)blank);
+	return word;
+}
+
+// Parses from the end, because a key may have blanks.
+static bool parse_count_line(struct str text, bool is_old, struct line *out)
+{
+	out->last = cut_last_word(&text);
+	out->first = is_old ? STR(NO_DAY) : cut_last_word(&text);
+	bool is_count = read_count(cut_last_word(&text), &out->count);
+	out->key = text;
+	return is_count && text.len && out->last.len == DAY_TEXT - 1 &&
+	       (out->first.len == DAY_TEXT - 1 || str_eq(out->first, STR(NO_DAY)));
 }
 
 // Cuts off the last line, which has the number of lines before it.
@@ -84,12 +92,12 @@ static bool take_end(struct str *lines, uint64_t *count)
 	return true;
 }
 
-static bool is_ordered(struct str lines, uint64_t count)
+static bool is_ordered(struct str lines, bool is_old, uint64_t count)
 {
 	struct line line, before = {.key = {"", 0}};
 	uint64_t found = 0;
 	for (; lines.len; found++) {
-		if (!parse_count_line(str_cut(&lines, '\n'), &line) || str_cmp(before.key, line.key) >= 0)
+		if (!parse_count_line(str_cut(&lines, '\n'), is_old, &line) || str_cmp(before.key, line.key) >= 0)
 			return false;
 		before = line;
 	}
@@ -102,10 +110,11 @@ static bool parse_downloads(struct str text, struct downloads *d)
 	int64_t since;
 	uint64_t count;
 	struct str rest = text, head = str_cut(&rest, '\n');
-	if (!str_starts(head, title) || !rest.ptr)
+	d->is_old = str_starts(head, old_title);
+	if (!(d->is_old || str_starts(head, title)) || !rest.ptr)
 		return false;
 	head = str_slice(head, title.len, head.len);
-	if (!read_day(head, &since) || !take_end(&rest, &count) || !is_ordered(rest, count))
+	if (!read_day(head, &since) || !take_end(&rest, &count) || !is_ordered(rest, d->is_old, count))
 		return false;
 	write_day(since, d->since);
 	d->lines = rest;
@@ -138,20 +147,20 @@ void downloads_cleanup(struct downloads **d)
 	*d = NULL;
 }
 
-// The start of the day on which counting began, in seconds since 1970.
-static int64_t counts_since(const struct downloads *d)
+int64_t downloads_since(const struct downloads *d)
 {
 	int64_t seconds = 0;
 	return read_day(str_from(d->since), &seconds) ? seconds : INT64_MAX;
 }
 
 // A binary search over the bytes of the text.
-static bool search_lines(struct str text, struct str key, struct line *out)
+static bool search_lines(const struct downloads *d, struct str key, struct line *out)
 {
+	struct str text = d->lines;
 	while (text.len) {
 		size_t middle = (size_t)(str_rfind(str_slice(text, 0, text.len / 2), '\n') + 1);
 		struct str rest = str_slice(text, middle, text.len);
-		if (!parse_count_line(str_cut(&rest, '\n'), out))
+		if (!parse_count_line(str_cut(&rest, '\n'), d->is_old, out))
 			return false;
 		int order = str_cmp(key, out->key);
 		if (order == 0)
@@ -161,16 +170,49 @@ static bool search_lines(struct str text, struct str key, struct line *out)
 	return false;
 }
 
+static struct download download_of(const struct line *line)
+{
+	struct download d = {.count = line->count};
+	if (!read_day(line->last, &d.last))
+		d.last = INT64_MAX; // unknown
+	if (!read_day(line->first, &d.first))
+		d.first = 0;
+	return d;
+}
+
 bool downloads_find(const struct downloads *d, const char *platform, const char *filename, struct download *out)
 {
 	struct line line;
 	CLEANUP(mem_free) char *key = xasprintf("%s/%s", platform, filename);
-	if (!search_lines(d->lines, str_from(key), &line))
+	if (!search_lines(d, str_from(key), &line))
 		return false;
-	out->count = line.count;
-	if (!read_day(line.day, &out->last))
-		out->last = INT64_MAX; // unknown
+	*out = download_of(&line);
 	return true;
+}
+
+// A key of upstream has three slashes, as no other one has.
+static struct downloaded_file counted_file_of(struct str key)
+{
+	struct str rest = key, place = str_cut(&rest, '/'), upstream, project;
+	struct downloaded_file f = {.platform = place, .filename = rest};
+	if (!str_eq(place, STR("upstream")) || str_find(rest, '/') < 0)
+		return f;
+	upstream = str_cut(&rest, '/');
+	project = str_cut(&rest, '/');
+	return (struct downloaded_file){.upstream = upstream, .project = project, .filename = rest};
+}
+
+int downloads_each(const struct downloads *d, downloads_fn *fn, void *ctx, struct err *e)
+{
+	struct line line;
+	struct str rest = d->lines;
+	while (rest.len && parse_count_line(str_cut(&rest, '\n'), d->is_old, &line)) {
+		struct download download = download_of(&line);
+		struct downloaded_file file = counted_file_of(line.key);
+		if (fn(ctx, &file, &download, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 enum downloaded downloads_within(const struct downloads *d, const char *platform, const char *filename, int64_t now,
@@ -182,7 +224,7 @@ enum downloaded downloads_within(const struct downloads *d, const char *platform
 		return DOWNLOADED_UNKNOWN;
 	if (downloads_find(d, platform, filename, &found) && found.last > since - DAY)
 		return DOWNLOADED_YES;
-	bool is_known = seconds <= (int64_t)DOWNLOADS_DAYS * DAY && counts_since(d) <= since;
+	bool is_known = seconds <= (int64_t)DOWNLOADS_DAYS * DAY && downloads_since(d) <= since;
 	return is_known ? DOWNLOADED_NO : DOWNLOADED_UNKNOWN;
 }
 
@@ -210,9 +252,10 @@ static void write_out(struct sheet *s)
 	buf_clear(&s->text);
 }
 
-static void write_count(struct sheet *s, struct str key, uint64_t count, struct str day)
+static void write_count(struct sheet *s, const struct line *line)
 {
-	buf_printf(&s->text, STR_FMT " %llu " STR_FMT "\n", STR_ARG(key), (unsigned long long)count, STR_ARG(day));
+	buf_printf(&s->text, STR_FMT " %llu " STR_FMT " " STR_FMT "\n", STR_ARG(line->key), (unsigned long long)line->count,
+		STR_ARG(line->first), STR_ARG(line->last));
 	s->lines++;
 	if (s->text.len >= BLOCK)
 		write_out(s);
@@ -220,28 +263,36 @@ static void write_count(struct sheet *s, struct str key, uint64_t count, struct 
 
 static void write_new_key(struct sheet *s, const struct downloads_news *news)
 {
+	struct str today = str_from(s->today);
+	const struct line line = {.key = str_from(news->key), .count = news->count, .first = today, .last = today};
 	if (news->count)
-		write_count(s, str_from(news->key), news->count, str_from(s->today));
+		write_count(s, &line);
 }
 
-static void write_merged_line(struct sheet *s, const struct line *line, uint64_t more)
+// The clock may have been set back.
+static void write_merged_line(struct sheet *s, struct line line, uint64_t more)
 {
 	struct str today = str_from(s->today);
-	bool is_newer = more && str_cmp(line->day, today) < 0; // the clock may have been set back
-	if (!more && str_cmp(line->day, str_from(s->oldest)) < 0)
+	if (!more && str_cmp(line.last, str_from(s->oldest)) < 0)
 		return;
-	write_count(s, line->key, line->count + more, is_newer ? today : line->day);
+	line.count += more;
+	if (more && str_cmp(line.last, today) < 0)
+		line.last = today;
+	if (more && str_cmp(line.first, today) > 0)
+		line.first = today;
+	write_count(s, &line);
 }
 
-static void merge_lines(struct sheet *s, struct str lines, const struct downloads_news *news, size_t count)
+static void merge_lines(struct sheet *s, const struct downloads *old, const struct downloads_news *news, size_t count)
 {
 	struct line line;
 	size_t i = 0;
-	while (lines.len && parse_count_line(str_cut(&lines, '\n'), &line)) {
+	struct str lines = old->lines;
+	while (lines.len && parse_count_line(str_cut(&lines, '\n'), old->is_old, &line)) {
 		int order = 1;
 		while (i < count && (order = str_cmp(str_from(news[i].key), line.key)) < 0)
 			write_new_key(s, &news[i++]);
-		write_merged_line(s, &line, i < count && order == 0 ? news[i].count : 0);
+		write_merged_line(s, line, i < count && order == 0 ? news[i].count : 0);
 		i += i < count && order == 0;
 	}
 	while (i < count)
@@ -270,7 +321,7 @@ static int add_counts(void *ctx, struct str before, struct place_write *now, str
 	write_day(a->now - (int64_t)DOWNLOADS_DAYS * DAY, s.oldest);
 	bool is_whole = parse_downloads(before, &old);
 	buf_printf(&s.text, STR_FMT "%s\n", STR_ARG(title), is_whole ? old.since : today);
-	merge_lines(&s, old.lines, a->news, a->count);
+	merge_lines(&s, &old, a->news, a->count);
 	buf_printf(&s.text, "end %llu\n", (unsigned long long)s.lines);
 	write_out(&s);
 	return s.has_failed ? -1 : 1;

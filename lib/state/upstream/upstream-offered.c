@@ -330,6 +330,40 @@ int64_t upstream_rules_young_since(struct upstreams *u)
 	return since;
 }
 
+static bool has_upstream(const struct upstreams *u, const char *name)
+{
+	for (size_t i = 0; i < u->count; i++)
+		if (strcmp(u->item[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+bool upstreams_hide_version(struct upstreams *u, const char *upstream, const char *project, const struct version *version,
+	struct arena *a, const char **denied)
+{
+	bool hides = upstream && !has_upstream(u, upstream);
+	struct upstream_rules *r = upstream_rules_take(u);
+	CLEANUP(buf_release) struct buf why = buf_up_to(BLOCKED_TEXT);
+	*denied = NULL;
+	for (size_t i = 0; r && i < r->count; i++) {
+		struct offering o;
+		struct offering_project p;
+		struct offering_rules rules = r->of[i];
+		rules.contact = NULL; // the operator asks
+		if (upstream && strcmp(rules.upstream, upstream) != 0)
+			continue;
+		offering_project_init(&p, &rules, project, r->clock ? right_clock_now(r->clock) : clock_wall_seconds());
+		offering_judge(&p, &(struct offering_file){.version = version}, &o);
+		hides |= o.hides & (1u << OFFERING_DENY | 1u << OFFERING_RECORD);
+		if (!o.deny || *denied)
+			continue;
+		offering_write(&o, OFFERING_DENY, &why);
+		*denied = arena_copy(a, buf_view(&why));
+	}
+	upstream_rules_drop(r);
+	return hides;
+}
+
 // --- following changes ---
 
 // An editor may just replace the file: it is missing if it is so at two looks.

@@ -168,10 +168,8 @@ struct str upstream_row_packed(const struct upstream_row *row, struct buf *room)
 bool upstream_row_may_lack(const struct upstream_row *row);
 // Whether a page is older: by serial, else by newest upload, else because it only lacks files.
 bool upstream_page_is_older(const struct simplepage *page, const struct simplepage *before);
-// The rules of what is offered. The first reads the lists (ERR_USAGE) and knows no holds; the second, which any thread may
-// call again, reads those of the catalog's state.
+// The rules of what is offered, from the lists (ERR_USAGE) and without holds: upstream_rules_open() reads those.
 int upstream_rules_configure(struct upstreams *u, const struct config *c, struct err *e) MUST_CHECK;
-int upstream_rules_open(struct upstreams *u, struct catalog *c, struct err *e) MUST_CHECK;
 void upstream_rules_release(struct upstreams *u);
 // A reference; with no rule at all: NULL.
 struct upstream_rules *upstream_rules_take(struct upstreams *u);

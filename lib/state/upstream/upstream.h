@@ -137,6 +137,14 @@ int upstreams_configure(struct upstreams *u, const struct config *c, struct err 
 // Appends those of the names, sorted with a line end after each, of which the upstream may offer files, now or later. False:
 // there is no rule, so it offers all; nothing is appended.
 bool upstreams_offered_names(struct upstreams *u, const struct upstream *upstream, struct str names, struct buf *out);
+// Reads what of the rules of what is offered lies in the catalog's state: holds and block lists. Whatever loads a project
+// does it; any thread may call it again. Errors of right_clock_open(), advisories_open() and holds_read().
+int upstream_rules_open(struct upstreams *u, struct catalog *c, struct err *e) MUST_CHECK;
+// Whether a line of `deny` or a record of `block` hides this version of a project, in normal form, at the upstream of this
+// name, or there is none of it; NULL: at any. version NULL: unknown. *denied: what the line says, in the arena; NULL: no
+// line has it. Any thread.
+bool upstreams_hide_version(struct upstreams *u, const char *upstream, const char *project, const struct version *version,
+	struct arena *a, const char **denied);
 // Takes these block lists, of which a server has one copy, in place of those of the state. Any thread.
 void upstreams_use_lists(struct upstreams *u, struct advisories *lists);
 // Reads holds, waivers and lists again, if they have changed, and the clock. What cannot be read counts as it was

@@ -172,6 +172,36 @@ static bool count_records(void *ctx, const struct advisory *a UNUSED)
 	return true;
 }
 
+// Also those that hide nothing, in a list that another upstream has.
+static void each_record_about_a_version_is_told(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(mem_free) char *other = path_of("other");
+	static const struct {
+		const char *version;
+		int records;
+	} cases[] = {{"0.1", 3}, {"1", 2}, {"2.5", 0}, {"no version", 0}, {"", 3}};
+	assert_int_equal(mkdir(other, 0755), 0);
+	write_record("lists/a.json", "PYSEC-1", "acme", FIXED("1"), WORD("LOW"));
+	write_record("lists/b.json", "PYSEC-2", "acme", FIXED("2"), "");
+	write_record("other/b.json", "PYSEC-2", "acme", FIXED("2"), "");
+	write_record("other/c.json", "PYSEC-3", "acme", ALL, ",\"withdrawn\":\"2026-01-02T03:04:05Z\"");
+	if (config_set(&config, "upstream main", "url", "https://main.example/simple/", &e) < 0 || // with the first list
+		config_set(&config, "upstream extra", "url", "https://extra.example/simple/", &e) < 0 ||
+		config_set(&config, "upstream extra", "block", other, &e) < 0)
+		fail_msg("%s", e.msg);
+	struct advisories *a = open_lists();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int count = 0;
+		advisories_about(a, STR("acme"), str_from(cases[i].version), count_records, &count);
+		if (count != cases[i].records)
+			fail_msg("%s: %d", cases[i].version, count);
+	}
+	advisories_about(a, STR("nothing"), STR("1"), NULL, NULL);
+	advisories_about(NULL, STR("acme"), STR("1"), NULL, NULL);
+	advisories_unref(a);
+}
+
 static void whole_project_is_told_from_all_its_versions(void **state UNUSED)
 {
 	int count = 0;
@@ -599,6 +629,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(malware_is_hidden),
 		CASE(severe_vulnerabilities_are_hidden_on_demand),
+		CASE(each_record_about_a_version_is_told),
 		CASE(whole_project_is_told_from_all_its_versions),
 		CASE(reason_is_a_line),
 		CASE(records_of_a_zip_are_read_as_they_were),

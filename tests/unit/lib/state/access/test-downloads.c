@@ -89,13 +89,14 @@ static void test_counts_add_up(void **state UNUSED)
 {
 	struct downloads_news first[] = {{"p/c-1.whl", 1}, {"p/a-1.whl", 2}, {"p/none.whl", 0}};
 	add("2026-01-01T00:00:00Z", NULL, 0);
-	expect_text("wheelcache-downloads 1 2026-01-01\nend 0\n");
+	expect_text("wheelcache-downloads 2 2026-01-01\nend 0\n");
 	add("2026-01-02T23:59:59Z", first, 3);
 	struct downloads_news second[] = {{"q/a-1.whl", 1}, {"p/a-1.whl", 5}, {"p/b-1.whl", 3}};
 	add("2026-01-03T00:00:00Z", second, 3);
 	add("2026-01-04T00:00:00Z", NULL, 0);
-	expect_text("wheelcache-downloads 1 2026-01-01\n"
-		    "p/a-1.whl 7 2026-01-03\np/b-1.whl 3 2026-01-03\np/c-1.whl 1 2026-01-02\nq/a-1.whl 1 2026-01-03\n"
+	expect_text("wheelcache-downloads 2 2026-01-01\n"
+		    "p/a-1.whl 7 2026-01-02 2026-01-03\np/b-1.whl 3 2026-01-03 2026-01-03\n"
+		    "p/c-1.whl 1 2026-01-02 2026-01-02\nq/a-1.whl 1 2026-01-03 2026-01-03\n"
 		    "end 4\n");
 }
 
@@ -103,16 +104,16 @@ static void test_a_clock_set_back_loses_no_day(void **state UNUSED)
 {
 	add_one("2026-01-05T00:00:00Z", "p/a", 1);
 	add_one("2026-01-03T00:00:00Z", "p/a", 1);
-	expect_text("wheelcache-downloads 1 2026-01-05\np/a 2 2026-01-05\nend 1\n");
+	expect_text("wheelcache-downloads 2 2026-01-05\np/a 2 2026-01-03 2026-01-05\nend 1\n");
 }
 
 static void test_what_nobody_wants_is_forgotten(void **state UNUSED)
 {
 	add_one("2026-01-05T00:00:00Z", "p/a", 1);
 	add_one("2028-01-05T00:00:00Z", "p/b", 1);
-	expect_text("wheelcache-downloads 1 2026-01-05\np/a 1 2026-01-05\np/b 1 2028-01-05\nend 2\n");
+	expect_text("wheelcache-downloads 2 2026-01-05\np/a 1 2026-01-05 2026-01-05\np/b 1 2028-01-05 2028-01-05\nend 2\n");
 	add_one("2028-01-06T00:00:00Z", "p/b", 1);
-	expect_text("wheelcache-downloads 1 2026-01-05\np/b 2 2028-01-06\nend 1\n");
+	expect_text("wheelcache-downloads 2 2026-01-05\np/b 2 2028-01-05 2028-01-06\nend 1\n");
 }
 
 static void test_finds_each_of_many(void **state UNUSED)
@@ -170,17 +171,21 @@ static void test_what_is_torn_begins_anew(void **state UNUSED)
 	static const char *const torn[] = {
 		"",
 		"\n",
-		"wheelcache-downloads 2 2026-01-01\nend 0\n",
-		"wheelcache-downloads 1 2026-13-01\nend 0\n",
-		"wheelcache-downloads 1 2026-01-01\n",
-		"wheelcache-downloads 1 2026-01-01\np/a 1 2026-01-01\n",
-		"wheelcache-downloads 1 2026-01-01\np/a 1 2026-01-01\nend 2\n",
-		"wheelcache-downloads 1 2026-01-01\np/a 1 2026-01-01\nend 1",
-		"wheelcache-downloads 1 2026-01-01\np/b 1 2026-01-01\np/a 1 2026-01-01\nend 2\n",
-		"wheelcache-downloads 1 2026-01-01\np/a x 2026-01-01\nend 1\n",
+		"wheelcache-downloads 3 2026-01-01\nend 0\n",
+		"wheelcache-downloads 2 2026-13-01\nend 0\n",
+		"wheelcache-downloads 2 2026-01-01\n",
+		"wheelcache-downloads 2 2026-01-01\np/a 1 - 2026-01-01\n",
+		"wheelcache-downloads 2 2026-01-01\np/a 1 - 2026-01-01\nend 2\n",
+		"wheelcache-downloads 2 2026-01-01\np/a 1 - 2026-01-01\nend 1",
+		"wheelcache-downloads 2 2026-01-01\np/b 1 - 2026-01-01\np/a 1 - 2026-01-01\nend 2\n",
+		"wheelcache-downloads 2 2026-01-01\np/a x - 2026-01-01\nend 1\n",
+		"wheelcache-downloads 2 2026-01-01\np/a 1 2026-01-01\nend 1\n",
+		"wheelcache-downloads 2 2026-01-01\np/a 1 2026-01 2026-01-01\nend 1\n",
+		"wheelcache-downloads 2 2026-01-01\np/a 1 2026-01-01 -\nend 1\n",
+		"wheelcache-downloads 2 2026-01-01\n 1 - 2026-01-01\nend 1\n",
+		"wheelcache-downloads 2 2026-01-01\nend x\n",
 		"wheelcache-downloads 1 2026-01-01\np/a 1 2026-01\nend 1\n",
-		"wheelcache-downloads 1 2026-01-01\n 1 2026-01-01\nend 1\n",
-		"wheelcache-downloads 1 2026-01-01\nend x\n",
+		"wheelcache-downloads 1 2026-01-01\np/a x 2026-01-01\nend 1\n",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(torn); i++) {
 		struct err e = ERR_INIT;
@@ -190,8 +195,51 @@ static void test_what_is_torn_begins_anew(void **state UNUSED)
 			fail_msg("taken: %s", torn[i]);
 		assert_int_equal(e.kind, ERR_INVALID);
 		add_one("2026-03-01T00:00:00Z", "p/new", 1);
-		expect_text("wheelcache-downloads 1 2026-03-01\np/new 1 2026-03-01\nend 1\n");
+		expect_text("wheelcache-downloads 2 2026-03-01\np/new 1 2026-03-01 2026-03-01\nend 1\n");
 	}
+}
+
+// Of an earlier release: its counts and days stay, and the first day is not known.
+static void test_form_1_goes_on(void **state UNUSED)
+{
+	struct download found;
+	write_text("wheelcache-downloads 1 2025-12-01\np/a 3 2025-12-24\np/b 1 2025-12-25\nend 2\n");
+	CLEANUP(downloads_cleanup) struct downloads *d = open_it();
+	assert_int_equal(downloads_since(d), at("2025-12-01T00:00:00Z"));
+	assert_true(downloads_find(d, "p", "a", &found));
+	assert_int_equal(found.count, 3);
+	assert_int_equal(found.first, 0);
+	assert_int_equal(found.last, at("2025-12-24T00:00:00Z"));
+	add_one("2026-01-05T00:00:00Z", "p/a", 1);
+	expect_text("wheelcache-downloads 2 2025-12-01\np/a 4 - 2026-01-05\np/b 1 - 2025-12-25\nend 2\n");
+}
+
+static int note_file(void *ctx, const struct downloaded_file *f, const struct download *download, struct err *e)
+{
+	struct buf *out = ctx;
+	if (download->count == 9)
+		return err_set(e, ERR_INVALID, "enough");
+	buf_printf(out, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT " %d %d\n", STR_ARG(f->platform), STR_ARG(f->upstream),
+		STR_ARG(f->project), STR_ARG(f->filename), (int)download->count,
+		(int)((download->last - download->first) / DAY));
+	return 0;
+}
+
+static void test_each_file_with_its_place(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text = buf_up_to(1000);
+	struct downloads_news first[] = {{"upstream/a-1.whl", 2}, {"upstream/pypi/six/six 1.zip", 1}, {"p/a-1.whl", 1}};
+	struct downloads_news second = {"p/a-1.whl", 2};
+	add("2026-01-02T00:00:00Z", first, 3);
+	add("2026-01-05T00:00:00Z", &second, 1);
+	CLEANUP(downloads_cleanup) struct downloads *d = open_it();
+	assert_int_equal(downloads_each(d, note_file, &text, &e), 0);
+	assert_string_equal(text.data, "p|||a-1.whl 3 3\nupstream|||a-1.whl 2 0\n|pypi|six|six 1.zip 1 0\n");
+	add_one("2026-01-05T00:00:00Z", "q/a", 9);
+	CLEANUP(downloads_cleanup) struct downloads *more = open_it();
+	assert_int_equal(downloads_each(more, note_file, &text, &e), -1);
+	assert_string_equal(e.msg, "enough");
 }
 
 static void test_nobody_has_counted(void **state UNUSED)
@@ -300,6 +348,8 @@ int main(void)
 		TEST(test_finds_each_of_many),
 		TEST(test_who_was_not_downloaded),
 		TEST(test_what_is_torn_begins_anew),
+		TEST(test_form_1_goes_on),
+		TEST(test_each_file_with_its_place),
 		TEST(test_nobody_has_counted),
 		TEST(test_counts_end_up_in_the_file),
 		TEST(test_counts_are_written_now_and_then),

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/command.h"
+#include "cli/common/output.h"
+#include "lib/advisories/advisories.h"
+#include "lib/base/log.h"
+#include "lib/format/escape.h"
+#include "lib/os/clock.h"
+#include "lib/state/config/state-files.h"
+#include "lib/view/exposure.h"
+#include "lib/view/usage.h"
+
+struct exposed_command {
+	struct session s;
+	const char *severity;
+	bool checks;
+	struct advisories *lists;
+	struct downloads *downloads;
+};
+
+static const struct option_row options[] = {
+	{"severity", '\0', "LEVEL", "only malware and vulnerabilities from this on: low, medium, high or critical",
+		TEXT(exposed_command, severity)},
+	{"check", '\0', NULL, "exit with 1 if there is such a file", FLAG(exposed_command, checks)},
+};
+
+// --- JSON ---
+
+static struct jsondoc *records_json(const struct exposed_file *f)
+{
+	struct jsondoc *all = jsondoc_array();
+	for (size_t i = 0; i < f->records; i++) {
+		const struct advisory *a = &f->record[i];
+		CLEANUP(mem_free) char *id = xstrndup(a->id.ptr, a->id.len);
+		struct jsondoc *one = jsondoc_new("id:s malware:b", id, a->is_malicious);
+		if (a->severity && !a->is_wrong)
+			jsondoc_put_real(one, "severity", a->severity / 10.0);
+		else
+			jsondoc_put_str(one, "severity", NULL);
+		jsondoc_add(all, one);
+	}
+	return all;
+}
+
+static void put_exposed_day(struct jsondoc *doc, const char *key, int64_t day)
+{
+	char text[CLOCK_TEXT];
+	usage_write_date(day, text);
+	jsondoc_put_str(doc, key, day ? text : NULL);
+}
+
+static struct jsondoc *exposed_file_json(const struct exposed_file *f)
+{
+	struct jsondoc *doc = jsondoc_new("platform:s upstream:s project:s version:s filename:s downloads:d", f->platform,
+		f->upstream, f->project, f->version, f->filename, (int64_t)f->download.count);
+	put_exposed_day(doc, "first", f->download.first);
+	put_exposed_day(doc, "last", f->download.last);
+	struct jsondoc *views = jsondoc_array();
+	for (size_t i = 0; i < f->views; i++)
+		jsondoc_add_str(views, f->view[i]);
+	return jsondoc_set(doc, "records:j denied:s hidden:b yanked:b views:j", records_json(f), f->denied, f->is_hidden,
+		f->is_yanked, views);
+}
+
+static void put_exposed_json(struct exposed_command *x, const struct exposure *found)
+{
+	struct jsondoc *lists = jsondoc_array(), *files = jsondoc_array();
+	for (size_t i = 0; i < advisories_sources(x->lists); i++) {
+		struct advisories_source source;
+		advisories_source(x->lists, i, &source);
+		jsondoc_add(lists, jsondoc_new("path:s records:d loaded:t error:s", source.path,
+					   (int64_t)source.state.records, source.state.loaded, source.error));
+	}
+	for (size_t i = 0; i < found->files; i++)
+		jsondoc_add(files, exposed_file_json(&found->file[i]));
+	struct jsondoc *doc = jsondoc_object();
+	put_exposed_day(doc, "counted_since", x->downloads ? downloads_since(x->downloads) : 0);
+	session_json(&x->s, jsondoc_set(doc, "downloaded:d lists:j files:j", (int64_t)found->downloaded, lists, files));
+}
+
+// --- text ---
+
+static const char *escaped(struct session *s, const char *text)
+{
+	CLEANUP(buf_release) struct buf out = buf_up_to(SIZE_MAX / 2);
+	escape_terminal(&out, str_from(text));
+	return arena_copy(&s->arena, buf_view(&out));
+}
+
+static const char *date_text(struct session *s, int64_t day)
+{
+	char text[CLOCK_TEXT];
+	usage_write_date(day, text);
+	return arena_strdup(&s->arena, text);
+}
+
+// "MAL-2026-1: malware, and 2 more; denied by deny.list:3: no".
+static const char *why_text(struct session *s, const struct exposed_file *f)
+{
+	CLEANUP(buf_release) struct buf out = buf_up_to(SIZE_MAX / 2);
+	if (f->records)
+		advisory_reason(f->record, &out);
+	if (f->records > 1)
+		buf_printf(&out, ", and %zu more", f->records - 1);
+	if (f->denied)
+		buf_printf(&out, "%s%s", f->records ? "; " : "", f->denied);
+	if (f->upstream && !f->is_hidden)
+		buf_puts(&out, " (clients still get it)");
+	return escaped(s, out.data);
+}
+
+// Where clients still find it.
+static const char *views_text(struct session *s, const struct exposed_file *f)
+{
+	CLEANUP(buf_release) struct buf out = buf_up_to(SIZE_MAX / 2);
+	for (size_t i = 0; i < f->views; i++)
+		buf_printf(&out, "%s%s", i ? " " : "", f->view[i]);
+	return f->views ? escaped(s, out.data) : "-";
+}
+
+static void put_files(struct session *s, const struct exposure *found)
+{
+	static const char *const head[] = {"DOWNLOADS", "FIRST", "LAST", "FROM", "FILE", "LISTED BY", "WHY"};
+	struct output_table table = {.columns = ARRAY_SIZE(head)};
+	output_table_add(&s->arena, &table, head);
+	for (size_t i = 0; i < found->files; i++) {
+		const struct exposed_file *f = &found->file[i];
+		const char *from = f->platform ? f->platform : arena_printf(&s->arena, "upstream %s", f->upstream);
+		const char *const cell[] = {arena_printf(&s->arena, "%" PRIu64, f->download.count),
+			date_text(s, f->download.first), date_text(s, f->download.last), escaped(s, from),
+			escaped(s, f->filename), views_text(s, f), why_text(s, f)};
+		output_table_add(&s->arena, &table, cell);
+	}
+	output_table_print(&table, &s->out);
+}
+
+static void put_exposed_text(struct exposed_command *x, const struct exposure *found)
+{
+	struct buf *out = &x->s.out;
+	if (found->files)
+		put_files(&x->s, found);
+	else if (x->downloads)
+		buf_printf(out, "none of %" PRIu64 " files that were downloaded since %s, and none of ours\n", found->downloaded,
+			date_text(&x->s, downloads_since(x->downloads)));
+	else
+		buf_puts(out, "none of ours, and no downloads were counted\n");
+}
+
+// --- running ---
+
+// The lists as their files are now; a server reads them so too, some seconds later.
+static int open_lists(struct exposed_command *x, struct err *e)
+{
+	struct session *s = &x->s;
+	bool has_deny = false;
+	if (advisories_open(&s->config, s->catalog_path, &x->lists, e) < 0)
+		return -1;
+	struct advisories *newer = advisories_renew(x->lists);
+	if (newer) {
+		advisories_unref(x->lists);
+		x->lists = newer;
+	}
+	for (size_t i = 0; i < s->config.upstreams.count; i++)
+		has_deny |= s->config.upstreams.item[i].deny != NULL;
+	return advisories_sources(x->lists) || has_deny
+		       ? 0
+		       : err_set(e, ERR_USAGE, "neither [upstream] block nor deny is set: nothing says which files are bad");
+}
+
+static int open_downloads(struct exposed_command *x, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(mem_free) char *path = state_file(&x->s.config, x->s.catalog_path, STATE_FILE_DOWNLOADS);
+	if (downloads_open(path, &x->downloads, &why) == 0 || why.kind == ERR_NOT_FOUND)
+		return 0;
+	*e = why;
+	return -1;
+}
+
+static void warn_of_views(const struct site *site)
+{
+	for (size_t i = site->has_no_default ? 1 : 0; i < site->view_count; i++)
+		if (site_is_incomplete(site, &site->view[i]))
+			log_warn("%s: what it lists is not known", site->view[i].name ? site->view[i].name : "the default view");
+}
+
+static int run_exposed(void *self, struct err *e)
+{
+	struct exposed_command *x = self;
+	struct session *s = &x->s;
+	CLEANUP(exposure_release) struct exposure found = {0};
+	unsigned least = advisory_least_severity(x->severity);
+	if (x->severity && !least)
+		return err_set(e, ERR_USAGE, "--severity %s: expected low, medium, high or critical", x->severity);
+	if (session_open(s, SESSION_VIEWS | SESSION_UPSTREAM, e) < 0 || open_lists(x, e) < 0 || open_downloads(x, e) < 0)
+		return -1;
+	upstreams_use_lists(s->upstreams, x->lists);
+	warn_of_views(&s->site);
+	const struct exposure_query q = {.site = &s->site,
+		.catalog = s->catalog,
+		.upstreams = s->upstreams,
+		.lists = x->lists,
+		.downloads = x->downloads,
+		.least = least};
+	if (exposure_read(&q, &found, e) < 0)
+		return -1;
+	if (s->is_json)
+		put_exposed_json(x, &found);
+	else
+		put_exposed_text(x, &found);
+	return x->checks && found.files ? 1 : 0;
+}
+
+static void release_exposed(void *self)
+{
+	struct exposed_command *x = self;
+	downloads_close(x->downloads);
+	advisories_unref(x->lists);
+}
+
+const struct command command_exposed = {
+	.name = "exposed",
+	.arguments = "[STORE]",
+	.help = "list files that were downloaded or are listed, and that block lists or deny name",
+	OPTIONS(options),
+	.shared = SHARED_BASE | SHARED(JSON),
+	.follow = FOLLOW_STORE,
+	.size = sizeof(struct exposed_command),
+	.run = run_exposed,
+	.release = release_exposed,
+};

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/view/exposure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/domain/text/filename.h"
+#include "lib/state/upstream/upstream.h"
+
+// What the lists say of a version of a project. Strings are in the arena.
+struct judged {
+	const char *project, *version, *upstream;
+	struct advisory *record;
+	size_t records, room;
+	const char *denied;
+	bool is_hidden;
+};
+
+struct exposure_reader {
+	const struct exposure_query *query;
+	struct exposure *out;
+	struct judged last; // files come by version
+	const struct view *view;
+	const char *path; // of the view
+};
+
+// --- what the lists say ---
+
+struct record_taking {
+	struct exposure_reader *reader;
+	struct judged *judged;
+};
+
+// Several lists may have one record.
+static bool take_naming_record(void *ctx, const struct advisory *a)
+{
+	struct record_taking *t = ctx;
+	struct judged *j = t->judged;
+	if (!a->is_malicious && a->severity < t->reader->query->least)
+		return true;
+	for (size_t i = 0; i < j->records; i++)
+		if (str_eq(j->record[i].id, a->id))
+			return true;
+	ARENA_GROW(&t->reader->out->text, j->record, j->records, j->room);
+	j->record[j->records++] = *a;
+	return true;
+}
+
+static int by_badness(const void *a, const void *b)
+{
+	const struct advisory *x = a, *y = b;
+	if (advisory_is_worse(x, y) || advisory_is_worse(y, x))
+		return advisory_is_worse(x, y) ? -1 : 1;
+	return str_cmp(x->id, y->id);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+// version NULL: unknown. upstream NULL: the file is ours.
+static const struct judged *judge_version(struct exposure_reader *r, const char *upstream, const char *project,
+	const struct version *version)
+{
+	struct judged *j = &r->last;
+	struct arena *a = &r->out->text;
+	const char *text = version ? version->text : NULL;
+	if (j->project && is_same(j->upstream, upstream) && is_same(j->project, project) && is_same(j->version, text))
+		return j;
+	*j = (struct judged){.project = arena_strdup(a, project),
+		.version = arena_strdup(a, text),
+		.upstream = arena_strdup(a, upstream)};
+	struct record_taking t = {r, j};
+	advisories_about(r->query->lists, str_from(project), str_from(text ? text : ""), take_naming_record, &t);
+	if (j->records)
+		qsort(j->record, j->records, sizeof(*j->record), by_badness);
+	j->is_hidden = upstreams_hide_version(r->query->upstreams, upstream, project, version, a, &j->denied);
+	return j;
+}
+
+static bool is_exposed(const struct judged *j)
+{
+	return j->records || j->denied;
+}
+
+static struct exposed_file *add_file(struct exposure_reader *r, const struct judged *j)
+{
+	struct exposure *x = r->out;
+	GROW(x->file, x->files, x->room);
+	x->file[x->files] = (struct exposed_file){.project = j->project,
+		.version = j->version,
+		.record = j->record,
+		.records = j->records,
+		.denied = j->denied};
+	return &x->file[x->files++];
+}
+
+// --- what was downloaded ---
+
+// The project of an sdist of ours is not plain from its name: the catalog knows it, if the file is still there.
+static int name_of_ours(const struct exposure_reader *r, const char *platform, const char *file, struct filename *name,
+	struct err *why)
+{
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	const struct platform *p = site_platform(r->query->site, str_from(platform));
+	bool is_sdist = filename_kind(str_from(file)) == FILENAME_SDIST;
+	if (is_sdist && p && catalog_find_file(r->query->catalog, p->id, file, &place, why) == 0)
+		return filename_parse_listed(str_from(file), place.project, name, why);
+	return filename_parse(str_from(file), name, why);
+}
+
+static int take_upstream_download(struct exposure_reader *r, const struct downloaded_file *f, const struct download *d)
+{
+	struct err unclear = ERR_INIT;
+	struct filename name = {0};
+	CLEANUP(mem_free) char *upstream = xstrndup(f->upstream.ptr, f->upstream.len);
+	CLEANUP(mem_free) char *project = xstrndup(f->project.ptr, f->project.len);
+	bool is_clear = filename_parse_listed(f->filename, project, &name, &unclear) == 0;
+	const struct judged *j = judge_version(r, upstream, project, is_clear ? &name.version : NULL);
+	if (is_exposed(j)) {
+		struct exposed_file *x = add_file(r, j);
+		x->upstream = j->upstream;
+		x->filename = arena_copy(&r->out->text, f->filename);
+		x->is_hidden = j->is_hidden;
+		x->download = *d;
+	}
+	filename_release(&name);
+	return 0;
+}
+
+static int take_our_download(struct exposure_reader *r, const struct downloaded_file *f, const struct download *d)
+{
+	struct err unclear = ERR_INIT;
+	CLEANUP(filename_release) struct filename name = {0};
+	CLEANUP(mem_free) char *platform = xstrndup(f->platform.ptr, f->platform.len);
+	CLEANUP(mem_free) char *file = xstrndup(f->filename.ptr, f->filename.len);
+	if (name_of_ours(r, platform, file, &name, &unclear) < 0)
+		return 0; // no distribution
+	const struct judged *j = judge_version(r, NULL, name.project, &name.version);
+	if (!is_exposed(j))
+		return 0;
+	struct exposed_file *x = add_file(r, j);
+	x->platform = arena_strdup(&r->out->text, platform);
+	x->filename = arena_strdup(&r->out->text, file);
+	x->download = *d;
+	return 0;
+}
+
+static int take_download(void *ctx, const struct downloaded_file *f, const struct download *d, struct err *e UNUSED)
+{
+	struct exposure_reader *r = ctx;
+	r->out->downloaded++;
+	return f->platform.ptr ? take_our_download(r, f, d) : take_upstream_download(r, f, d);
+}
+
+// --- what views list ---
+
+static int take_listed(void *ctx, const struct platform *platform, const struct catalog_file *f, struct err *e UNUSED)
+{
+	struct exposure_reader *r = ctx;
+	struct err unclear = ERR_INIT;
+	struct version version = {0};
+	bool is_clear = f->version && version_parse(str_from(f->version), &version, &unclear) == 0;
+	const struct judged *j = judge_version(r, NULL, r->last.project, is_clear ? &version : NULL);
+	if (is_exposed(j)) {
+		struct exposed_file *x = add_file(r, j);
+		x->platform = platform->name;
+		x->filename = arena_strdup(&r->out->text, f->filename);
+		x->is_yanked = f->yanked != NULL;
+		x->view = ARENA_NEW(&r->out->text, const char *, 1);
+		x->view[0] = r->path;
+		x->views = x->view_room = 1;
+	}
+	if (is_clear)
+		version_release(&version);
+	return 0;
+}
+
+static int take_view_project(void *ctx, const char *project, struct err *e)
+{
+	struct exposure_reader *r = ctx;
+	if (!is_exposed(judge_version(r, NULL, project, NULL))) // of any version
+		return 0;
+	return view_files(r->view, r->query->catalog, project, take_listed, r, e);
+}
+
+static int read_views(struct exposure_reader *r, struct err *e)
+{
+	const struct site *site = r->query->site;
+	for (size_t i = site->has_no_default ? 1 : 0; i < site->view_count; i++) {
+		r->view = &site->view[i];
+		const char *name = r->view->name;
+		r->path = name ? arena_printf(&r->out->text, "/%s/", name) : "/";
+		if (view_projects(r->view, r->query->catalog, take_view_project, r, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// --- a row for each file ---
+
+static int compare_texts(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+// Those of views behind that of the downloads.
+static int by_place(const void *a, const void *b)
+{
+	const struct exposed_file *x = a, *y = b;
+	int order = compare_texts(x->platform, y->platform);
+	order = order ? order : compare_texts(x->upstream, y->upstream);
+	order = order ? order : compare_texts(x->project, y->project);
+	return order ? order : strcmp(x->filename, y->filename);
+}
+
+static int by_place_and_view(const void *a, const void *b)
+{
+	const struct exposed_file *x = a, *y = b;
+	int order = by_place(a, b);
+	return order ? order : compare_texts(x->views ? x->view[0] : NULL, y->views ? y->view[0] : NULL);
+}
+
+static void join_files(struct exposure *x)
+{
+	size_t kept = 0;
+	if (!x->files)
+		return;
+	qsort(x->file, x->files, sizeof(*x->file), by_place_and_view);
+	for (size_t i = 1; i < x->files; i++) {
+		struct exposed_file *f = &x->file[kept];
+		if (by_place(f, &x->file[i]) != 0) {
+			x->file[++kept] = x->file[i];
+			continue;
+		}
+		ARENA_GROW(&x->text, f->view, f->views, f->view_room);
+		f->view[f->views++] = x->file[i].view[0];
+		f->is_yanked |= x->file[i].is_yanked;
+	}
+	x->files = kept + 1;
+}
+
+// Malware, then what the operator denies, then by severity.
+static int by_danger(const void *a, const void *b)
+{
+	const struct exposed_file *x = a, *y = b;
+	static const struct advisory none;
+	const struct advisory *worst = x->records ? x->record : &none, *other = y->records ? y->record : &none;
+	int order = other->is_malicious - worst->is_malicious;
+	order = order ? order : (y->denied != NULL) - (x->denied != NULL);
+	order = order ? order : (worst->severity < other->severity) - (worst->severity > other->severity);
+	order = order ? order : strcmp(x->project, y->project);
+	order = order ? order : compare_texts(x->version, y->version);
+	return order ? order : by_place(a, b);
+}
+
+int exposure_read(const struct exposure_query *q, struct exposure *out, struct err *e)
+{
+	*out = (struct exposure){0};
+	struct exposure_reader r = {.query = q, .out = out};
+	CLEANUP(catalog_read_end) struct catalog *snapshot = NULL;
+	if (upstream_rules_open(q->upstreams, q->catalog, e) < 0 || catalog_read_begin(q->catalog, e) < 0)
+		return -1;
+	snapshot = q->catalog;
+	if ((q->downloads && downloads_each(q->downloads, take_download, &r, e) < 0) || read_views(&r, e) < 0)
+		return -1;
+	join_files(out);
+	if (out->files)
+		qsort(out->file, out->files, sizeof(*out->file), by_danger);
+	return 0;
+}
+
+void exposure_release(struct exposure *x)
+{
+	free(x->file);
+	arena_release(&x->text);
+	*x = (struct exposure){0};
+}

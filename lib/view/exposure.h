@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files were downloaded here, or are listed, although the block lists and the lists of `deny` name them. A file of
+// the store is never hidden for it, and one of an upstream may have been sent before the record came: this says so. Every
+// record of every list counts, whatever upstream has the list, and whether or not it hides a file. One thread.
+#pragma once
+
+#include "lib/advisories/advisories.h"
+#include "lib/base/arena.h"
+#include "lib/state/access/downloads.h"
+#include "lib/view/view.h"
+
+struct upstreams;
+
+struct exposed_file {
+	const char *platform; // NULL: of an upstream
+	const char *upstream; // NULL: of the store
+	const char *project;  // normal form
+	const char *version;  // normal form; NULL: unknown: then each record of the project counts
+	const char *filename;
+	const struct advisory *record; // that name it, the worst first
+	size_t records;
+	const char *denied; // what a line of `deny` says; NULL: there is none
+	bool is_hidden;     // of an upstream: clients do not get it any more
+	bool is_yanked;     // of the store
+	struct download download; // count 0: none is known
+	const char **view;        // of the store: the paths of the views that list it: "/", "/tested/"
+	size_t views, view_room;
+};
+
+struct exposure {
+	struct exposed_file *file; // the worst first, then by project, version and name
+	size_t files, room;
+	uint64_t downloaded; // files that were counted, exposed or not
+	struct arena text;
+};
+
+struct exposure_query {
+	const struct site *site;
+	struct catalog *catalog;
+	struct upstreams *upstreams; // that use the lists
+	const struct advisories *lists; // the result borrows from them
+	const struct downloads *downloads; // NULL: nothing was counted
+	unsigned least; // severity in tenths, from which a record counts that is none of malware; 0: each one does
+};
+// The caller releases *out in any case. Errors of catalog.h and of upstream_rules_open().
+int exposure_read(const struct exposure_query *q, struct exposure *out, struct err *e) MUST_CHECK;
+void exposure_release(struct exposure *x); // for CLEANUP

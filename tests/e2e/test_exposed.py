@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wheelcache exposed: what was downloaded before a record of a block list came, and what of ours views still list."""
+import datetime
+import json
+import subprocess
+
+import pytest
+
+import clients
+import merging
+import serving
+import storelib
+from test_blocked import CRITICAL, MALWARE, Lists, below
+
+LOW = {"database_specific": {"severity": "LOW"}}
+
+
+@pytest.fixture(name="lists")
+def lists_fixture(tmp_path):
+    lists = Lists(tmp_path / "lists")
+    lists.put("MAL-2026-9", "other", MALWARE)
+    return lists
+
+
+@pytest.fixture(name="begin")
+def begin_fixture(serve, index, tmp_path):
+    """Starts a server whose store is in its configuration."""
+    store = tmp_path / "store"
+    store.mkdir()
+
+    def begin(*platforms, more="", **keys):
+        sections = "".join(f"[platform {name}]\n" for name in platforms)
+        return serve(None, config=f"[store]\npath = {store}\n{sections}{merging.config(index, **keys)}{more}")
+
+    return begin
+
+
+def exposed(server, *words, code=0):
+    done = serving.run("exposed", *words, "--config", server.config_path, "--catalog", server.catalog)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def files(server, *words, code=0):
+    """{file name: row}"""
+    found = json.loads(exposed(server, "--json", *words, code=code).stdout)["files"]
+    assert len({(one["platform"], one["upstream"], one["filename"]) for one in found}) == len(found)
+    return {one["filename"]: one for one in found}
+
+
+def stop(server):
+    """Then its counts are written."""
+    server.stop()
+
+
+def today():
+    return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+
+
+def pip_download(server, folder, *names):
+    program = clients.environment("pip==26.3") / "bin/python"
+    done = subprocess.run([str(program), "-m", "pip", "download", "--no-deps", "--no-cache-dir", "-d", str(folder), "--index-url",
+                           f"{server.url}/simple/", *names], env=clients.clean_environment(folder), capture_output=True, text=True,
+                          check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_pip_took_before_the_record_came(begin, index, lists, tmp_path):
+    """Through the cache and out of the store, as often as it was; what only had its metadata read is not there."""
+    theirs = {version: storelib.make_wheel(tmp_path / "theirs", "six", version) for version in ("1.0", "2.0", "3.0")}
+    for wheel in theirs.values():
+        index.add("six", wheel)
+    ours = storelib.make_wheel(tmp_path / "store" / "deb12", "tool", "1.5")
+    storelib.make_wheel(tmp_path / "store" / "deb12", "tool", "2.0")
+    server = begin("deb12", block=lists.folder, shared="six")
+    for number in range(2):
+        pip_download(server, tmp_path / str(number), "six==2.0", "tool==1.5")
+    assert subprocess.run(["curl", "-sfo", "/dev/null", f"{server.url}{merging.url_of('six', theirs['1.0'].name)}"], check=False).returncode == 0
+    assert server.get(merging.url_of("six", theirs["3.0"].name) + ".metadata").status == 200
+    stop(server)
+    assert files(server, "--check") == {}
+    assert "none of 3 files that were downloaded since" in exposed(server).stdout
+    for version in ("2.0", "3.0"):
+        lists.put(f"MAL-2026-{version}", "six", {"versions": [version]})
+    lists.put("PYSEC-2026-1", "six", below("1.5"), **CRITICAL)
+    lists.put("PYSEC-2026-2", "six", below("3.0"), **LOW)
+    lists.put("PYSEC-2026-3", "tool", below("2.0"), **CRITICAL)
+    found = files(server, "--check", code=1)
+    assert list(found) == [theirs["2.0"].name, theirs["1.0"].name, ours.name]  # the worst first
+    assert found[theirs["2.0"].name] == {
+        "platform": None, "upstream": "upstream", "project": "six", "version": "2.0", "filename": theirs["2.0"].name,
+        "downloads": 2, "first": today(), "last": today(), "denied": None, "hidden": True, "yanked": False, "views": [],
+        "records": [{"id": "MAL-2026-2.0", "malware": True, "severity": None},
+                    {"id": "PYSEC-2026-2", "malware": False, "severity": found[theirs["2.0"].name]["records"][1]["severity"]}]}
+    one = found[theirs["1.0"].name]
+    assert (one["downloads"], one["hidden"], [record["id"] for record in one["records"]]) == (1, False, ["PYSEC-2026-1", "PYSEC-2026-2"])
+    assert one["records"][0]["severity"] == 9.8
+    one = found[ours.name]
+    assert (one["platform"], one["upstream"], one["downloads"], one["first"]) == ("deb12", None, 2, today())
+    assert one["views"] == ["/", "/deb12/"]
+    text = exposed(server, "--check", code=1).stdout.splitlines()
+    assert text[1].split()[:3] == ["2", today(), today()] and text[1].endswith("MAL-2026-2.0: malware, and 1 more")
+    assert text[2].endswith("PYSEC-2026-1: vulnerability of severity 9.8, and 1 more (clients still get it)")
+    assert set(files(server, "--severity", "critical")) == set(found)
+    assert exposed(server, "--severity", "bad", code=2).stderr.count("--severity bad: expected low, medium, high or critical") == 1
+
+
+def test_views_that_still_list_a_wheel_of_ours(begin, lists, tmp_path):
+    """Also what nobody has downloaded; nothing hides it. Neither a pruned nor another version is named."""
+    store = tmp_path / "store"
+    bad = [storelib.make_wheel(store / platform, "tool", "1.5") for platform in ("deb12", "deb13")]
+    storelib.make_wheel(store / "deb13", "tool", "2.0")
+    storelib.make_wheel(store / "deb13", "plain", "1.0")
+    server = begin("deb12", "deb13", more="[view all]\nplatforms = deb12 deb13\n[view new]\nplatforms = deb13\n", block=lists.folder)
+    assert server.get("/deb13/simple/tool/").status == 200
+    lists.put("PYSEC-2026-3", "Tool", below("2.0"), **LOW)
+    found = json.loads(exposed(server, "--json").stdout)["files"]
+    assert [(one["platform"], one["filename"], one["views"], one["downloads"], one["first"], one["hidden"]) for one in found] == [
+        ("deb12", bad[0].name, ["/", "/all/", "/deb12/"], 0, None, False),
+        ("deb13", bad[1].name, ["/deb13/", "/new/"], 0, None, False)]
+    assert not any(one["yanked"] for one in found)
+    assert serving.run("yank", "--config", server.config_path, "--catalog", server.catalog, "--platform", "deb12", bad[0].name, "--reason", "bad").returncode == 0
+    assert [one["yanked"] for one in json.loads(exposed(server, "--json").stdout)["files"]] == [True, False]
+    lists.put("PYSEC-2026-3", "Tool", below("2.0"), withdrawn="2026-01-03T00:00:00Z")
+    assert files(server) == {}
+
+
+def test_denied_files_are_named(begin, index, tmp_path):
+    deny = tmp_path / "deny.list"
+    deny.write_text("# none\n")
+    wheel = storelib.make_wheel(tmp_path / "theirs", "six", "1.0")
+    index.add("six", wheel)
+    ours = storelib.make_wheel(tmp_path / "store" / "deb12", "tool", "1.0")
+    server = begin("deb12", more="[server]\ncontact = sec@example.org\n", deny=deny)
+    assert server.get(merging.url_of("six", wheel.name)).status == 200
+    stop(server)
+    deny.write_text("six ==1.0 stolen key\ntool ==1.0 bad\n")
+    found = files(server)
+    assert found[wheel.name]["denied"] == "denied by deny.list:1: stolen key" and found[wheel.name]["hidden"]
+    assert found[ours.name]["denied"] == "denied by deny.list:2: bad" and not found[ours.name]["hidden"]
+    assert found[ours.name]["views"] == ["/", "/deb12/"]
+
+
+def test_upstream_that_is_gone_and_versions_that_are_unclear(begin, lists):
+    """Of a file whose version is not plain each record of its project counts; counts outlive their upstream."""
+    server = begin(block=lists.folder)
+    stop(server)
+    counts = server.catalog.with_name("catalog.db.downloads")
+    counts.write_text("wheelcache-downloads 1 2026-01-01\nupstream/old/six/six-1.0-py3-none-any.whl 3 2026-01-05\n"
+                      "upstream/old/six/six-what.exe 1 2026-01-05\nwheels/cffi-1.0.2-2.tar.gz 1 2026-01-05\nend 3\n")
+    lists.put("MAL-2026-1", "six", {"versions": ["2.0"]})
+    lists.put("MAL-2026-2", "cffi-1-0-2", {"versions": ["2"]})
+    found = files(server)
+    assert set(found) == {"six-what.exe", "cffi-1.0.2-2.tar.gz"}
+    one = found["six-what.exe"]
+    assert (one["version"], one["upstream"], one["hidden"], one["first"], one["last"]) == (None, "old", True, None, "2026-01-05")
+    text = exposed(server).stdout
+    assert "\n1          -      2026-01-05  upstream old  six-what.exe         -          MAL-2026-1: malware\n" in text
+
+
+def test_without_lists_there_is_nothing_to_say(begin):
+    server = begin()
+    assert "neither [upstream] block nor deny is set" in exposed(server, code=2).stderr
+
+
+def test_damaged_counts_are_said(begin, lists):
+    server = begin(block=lists.folder)
+    stop(server)
+    server.catalog.with_name("catalog.db.downloads").write_text("wheelcache-downloads 2 2026-01-01\n")
+    assert "catalog.db.downloads: torn" in exposed(server, code=1).stderr
