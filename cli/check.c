@@ -6,6 +6,8 @@
 #include "cli/common/progress.h"
 #include "cli/common/output.h"
 #include "indexer/check/check.h"
+#include "lib/base/log.h"
+#include "lib/state/upstream/mirror-lacks.h"
 #include "lib/state/views/membership.h"
 
 enum { DEFAULT_SAMPLE = 1000 };
@@ -35,6 +37,14 @@ static void choose_seed(uint64_t *seed)
 	*seed = 1 + random % (config_type_integer.most - 1);
 }
 
+static void tell_mirror(void *ctx, const struct mirror *m, const struct mirror_lacks *l)
+{
+	CLEANUP(buf_release) struct buf words = buf_up_to(SIZE_MAX / 2);
+	mirror_lacks_words(l, &words);
+	log_error("mirror %s: %s", m->name, words.data);
+	*(bool *)ctx = true;
+}
+
 static int run_check(void *self, struct err *e)
 {
 	struct check_command *x = self;
@@ -56,9 +66,11 @@ static int run_check(void *self, struct err *e)
 	int result = check_run(&x->s.store, x->s.catalog, &x->check, &summary, e);
 	x->check.views = NULL;
 	progress_end(&x->progress);
-	if (result < 0 || output_summary(&x->s, &summary, e) < 0)
+	bool is_lacking = false;
+	if (result < 0 || output_summary(&x->s, &summary, e) < 0 ||
+		mirror_lacks_each(&x->s.config, x->s.catalog_path, tell_mirror, &is_lacking, e) < 0)
 		return -1;
-	return check_verdict(&summary, e);
+	return check_verdict(&summary, e) < 0 ? -1 : is_lacking ? 1 : 0;
 }
 
 static void begin_check(void *self)

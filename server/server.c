@@ -24,6 +24,7 @@
 #include "lib/state/config/state-files.h"
 #include "lib/state/publish/upload-policy.h"
 #include "lib/state/upstream/file-cache.h"
+#include "lib/state/upstream/mirror-pins.h"
 #include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream.h"
 #include "server/api/routes.h"
@@ -129,7 +130,7 @@ static int start_one(struct server_context *s, const struct config *c, size_t i,
 	struct server_upstream *u = &s->upstream[s->upstream_count++];
 	CLEANUP(mem_free) char *files = state_file_upstream(own, s->catalog_path);
 	u->upstream = upstreams_item(s->upstreams, i);
-	if (file_cache_open(files, own->files_size, &u->file_cache, e) < 0)
+	if (file_cache_open(files, own->files_size, s->mirror_pins, &u->file_cache, e) < 0)
 		return -1;
 	if (strcmp(c->upstream_root, "all") == 0)
 		u->project_list = project_list_new(&(struct project_list_options){
@@ -158,6 +159,9 @@ static int start_upstream(struct server_context *s, const struct config *c, stru
 	struct upstreams *u = NULL;
 	if (upstreams_new(c, &u, e) < 0)
 		return -1;
+	CLEANUP(mem_free) char *mirrors = state_file(c, s->catalog_path, STATE_FILE_MIRRORS);
+	s->mirror_pins = mirror_pins_new(mirrors);
+	upstreams_use_pins(u, s->mirror_pins);
 	upstreams_use_lists(u, s->advisories);
 	s->upstreams = u;
 	warn_of_unknown_platforms(server_context_site(s));
@@ -214,6 +218,7 @@ static void stop_upstream(struct server_context *s)
 	}
 	free(s->upstream);
 	owned_names_close(s->owned_names);
+	mirror_pins_free(s->mirror_pins);
 }
 
 // What decides about uploads, and about what upstream has.

@@ -15,6 +15,7 @@
 #include "lib/os/fs.h"
 #include "lib/state/config/state-files.h"
 #include "lib/state/upstream/holds.h"
+#include "lib/state/upstream/mirror-lacks.h"
 #include "lib/state/upstream/right-clock.h"
 #include "server/http/tls.h"
 
@@ -60,6 +61,20 @@ void doctor_offers(struct doctor_report *r, const struct config *c, const char *
 			"%s: nothing new of upstreams is offered", why.data);
 	if (!e.kind)
 		right_clock_close(clock);
+}
+
+static void report_mirror(void *ctx, const struct mirror *m, const struct mirror_lacks *l)
+{
+	CLEANUP(buf_release) struct buf words = buf_up_to(SIZE_MAX / 2);
+	mirror_lacks_words(l, &words);
+	doctor_wrong(ctx, "mirror", "run wheelcache mirror fill again with its lock files", "%s: %s", m->name, words.data);
+}
+
+void doctor_mirrors(struct doctor_report *r, const struct config *c, const char *catalog)
+{
+	struct err e = ERR_INIT;
+	if (mirror_lacks_each(c, catalog, report_mirror, r, &e) < 0)
+		doctor_wrong(r, "mirror", "look at the folder and the catalog: what mirrors keep is not known", "%s", e.msg);
 }
 
 void doctor_date(struct doctor_report *r, const char *other, const char *date)

@@ -15,6 +15,8 @@ enum {
 void doctor_clock(struct doctor_report *r);
 // Whether the time is doubted by which files of upstreams are offered (lib/state/upstream/right-clock.h).
 void doctor_offers(struct doctor_report *r, const struct config *c, const char *catalog);
+// What mirrors lack (lib/state/upstream/mirror-lacks.h).
+void doctor_mirrors(struct doctor_report *r, const struct config *c, const char *catalog);
 // Compares a header Date (RFC 9110 section 5.6.7) with this machine's clock. Nothing is added for a malformed one.
 void doctor_date(struct doctor_report *r, const char *other, const char *date);
 // Limits of the service wheelcache.service where it runs, otherwise those of this process. cgroups: the mount of

@@ -32,6 +32,7 @@ static void look_at_folders(struct doctor_report *r, const struct config *c)
 	if (catalog) {
 		doctor_state(r, c, catalog, &writes);
 		doctor_offers(r, c, catalog);
+		doctor_mirrors(r, c, catalog);
 	} else
 		doctor_wrong(r, "catalog", "set [catalog] path", "%s", e.msg);
 	doctor_writes_report(&writes, r);

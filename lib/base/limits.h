@@ -194,6 +194,9 @@ enum {
 	LIMIT_PROJECT_LIST = 256 << 20, // upstream's list of all projects, and the names in it
 	LIMIT_OWNED_NAMES = 64 << 20,   // the list of names that are ours
 	LIMIT_HOLDS = 1000,             // number of holds and waivers
+	LIMIT_MIRROR = 64 << 20,        // the record of a mirror,
+	LIMIT_MIRROR_FILES = 100000,    // number of files in it,
+	LIMIT_MIRRORS = 1000,           // and of mirrors
 	LIMIT_FIRST_SEEN = 16 << 20,    // what is noted of the times of a project's files
 	LIMIT_DOWNLOADS = 512 << 20,    // the file of download counts
 	LIMIT_RELEASE = 4 << 20,        // the list of files that wait for a release; further files are not listed

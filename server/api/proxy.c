@@ -9,10 +9,9 @@
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
-#include "lib/domain/wheel/wheel.h"
-#include "lib/os/byte-source.h"
 #include "lib/os/clock.h"
 #include "lib/state/upstream/file-cache.h"
+#include "lib/state/upstream/kept-metadata.h"
 #include "lib/state/upstream/offering.h"
 #include "server/core/auth.h"
 #include "server/message/reply.h"
@@ -305,7 +304,7 @@ static struct reply *send_downloaded(const struct proxy_request *w, struct file_
 {
 	if (result->file.fd < 0)
 		return bad_gateway(w, "it was kept, and is gone");
-	struct reply *r = send_cached(w, w->upstream, &result->file);
+	struct reply *r = send_cached(w, &result->file);
 	mem_close(&result->file.fd);
 	return r;
 }
@@ -327,44 +326,14 @@ static void unref_empty_stream(struct stream *s UNUSED)
 
 // --- metadata from the wheel, if upstream does not send it ---
 
-static int read_wheel_metadata(const struct proxy_request *w, int fd, uint64_t size, struct wheel *wheel, struct err *e)
-{
-	struct byte_source bytes = byte_source_file(fd, size);
-	CLEANUP(filename_release) struct filename name = {0};
-	if (filename_parse(str_from(w->filename), &name, e) < 0)
-		return -1;
-	if (wheel_examine(&bytes, &name, LENIENT, wheel, e) < 0)
-		return -1;
-	if (w->has_metadata_sha256 && memcmp(wheel->metadata_sha256, w->metadata_sha256, SHA256_SIZE) != 0)
-		return err_set(e, ERR_INVALID, "%s: its METADATA does not have the hash that upstream's page says",
-			w->filename);
-	return 0;
-}
-
-static int cache_metadata(const struct proxy_request *w, const struct wheel *wheel, struct err *e)
-{
-	uint8_t sha256[SHA256_SIZE];
-	struct file_cache_writer *a = file_cache_begin(w->upstream->file_cache, w->project, w->cached_name,
-		wheel->metadata_sha256, wheel->metadata.len, e);
-	if (!a)
-		return -1;
-	int kept = file_cache_writer_write(a, wheel->metadata.data, wheel->metadata.len, e) < 0 ||
-				   file_cache_writer_check(a, sha256, e) < 0 || file_cache_writer_keep(a, sha256, e) < 0
-			   ? -1
-			   : 0;
-	file_cache_writer_free(a);
-	return kept;
-}
-
 // Closes the wheel.
 static struct reply *extract_metadata(struct proxy_request *w, struct file_cache_file *file)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(wheel_release) struct wheel wheel;
-	wheel_init(&wheel);
-	int taken = read_wheel_metadata(w, file->fd, file->size, &wheel, &e);
+	uint8_t sha256[SHA256_SIZE];
+	int kept = kept_metadata_add(w->upstream->file_cache, w->project, w->filename, file, expected_hash(w), sha256, &e);
 	mem_close(&file->fd);
-	if (taken < 0 || cache_metadata(w, &wheel, &e) < 0)
+	if (kept < 0)
 		return bad_gateway(w, e.msg);
 	struct reply *r = find_cached(w);
 	return r ? r : bad_gateway(w, "its metadata is not kept here");

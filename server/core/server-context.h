@@ -39,6 +39,7 @@ struct fetch_pool;
 struct upstream_pages;
 struct metrics;
 struct owned_names;
+struct mirror_pins;
 struct release_scheduler;
 struct upstream_files;
 struct project_list;
@@ -110,6 +111,7 @@ struct server_context {
 	struct upstreams *_Atomic upstreams; // also shows the results of the last requests
 	struct upstream_pages *upstream_pages;
 	struct owned_names *owned_names;
+	struct mirror_pins *mirror_pins;
 	struct server_upstream *upstream; // each of the upstreams, in their order
 	size_t upstream_count;
 };

@@ -195,7 +195,7 @@ static void start_request(struct inflight_file *p, uint64_t delay_ms)
 		.headers = headers,
 		.configured_url = p->home,
 		.delay_ms = delay_ms,
-		.limit = file_cache_most(p->owner->file_cache),
+		.limit = file_cache_most_of(p->owner->file_cache, p->is_known ? p->sha256 : NULL),
 		.on_head = on_head,
 		.on_body = on_body,
 		.is_raw = true,
@@ -310,7 +310,7 @@ void upstream_files_get(struct upstream_files *r, const struct file_request *req
 	struct continuation *continuation, struct file_fetch_result *out)
 {
 	*out = (struct file_fetch_result){.state = FILE_FETCH_LATER, .file.fd = -1};
-	if (request->size >= 0 && (uint64_t)request->size > file_cache_most(r->file_cache)) {
+	if (request->size >= 0 && (uint64_t)request->size > file_cache_most_of(r->file_cache, request->sha256)) {
 		set_refusal(out, FILE_FETCH_FULL, "it is larger than what is kept here");
 		return;
 	}

@@ -148,7 +148,7 @@ static void *save_all(void *ctx)
 		w->saved_weight += q.weight;
 		if (result == 0 && w->saved_weight >= SWEEP_EVERY) {
 			w->saved_weight = 0;
-			result = upstream_forget(lease.catalog, &e);
+			result = upstream_forget(w->upstreams, lease.catalog, &e);
 		}
 		catalog_pool_give(w->catalog_pool, &lease);
 		if (result < 0)

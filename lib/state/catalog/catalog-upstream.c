@@ -92,11 +92,6 @@ int catalog_upstream_touch(struct catalog *c, const char *project, const char *s
 	return catalog_run_by(c, UPSTREAM_TOUCH, BY(SQL_TEXT(project), SQL_TEXT(source)), e);
 }
 
-static int forget_rows(struct catalog *c, enum statement statement, int64_t most, struct err *e)
-{
-	return catalog_run_by(c, statement, BY(SQL_INT(most)), e);
-}
-
 int catalog_project_places(struct catalog *c, const char *project, catalog_place_of_project_fn *fn, void *ctx,
 	struct err *e)
 {
@@ -120,12 +115,12 @@ int catalog_project_oldest(struct catalog *c, const char *project, int64_t *olde
 
 int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e)
 {
-	return forget_rows(c, UPSTREAM_FORGET, most, e);
+	return catalog_run_by(c, UPSTREAM_FORGET, BY(SQL_INT(most)), e);
 }
 
-int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, struct err *e)
+int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, const char *kept, struct err *e)
 {
-	return forget_rows(c, UPSTREAM_FORGET_PAGES, bytes, e);
+	return catalog_run_by(c, UPSTREAM_FORGET_PAGES, BY(SQL_INT(bytes), SQL_TEXT(kept)), e);
 }
 
 int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,

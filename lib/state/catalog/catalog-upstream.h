@@ -53,8 +53,8 @@ int catalog_project_places(struct catalog *c, const char *project, catalog_place
 // first one, in seconds since 1970, at least 1; 0: there is none.
 int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e) MUST_CHECK;
 // Deletes pages of projects that no platform has, except `bytes` bytes of those that were asked for last. Pages that
-// were asked for only once may have a quarter of that.
-int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, struct err *e) MUST_CHECK;
+// were asked for only once may have a quarter of that. kept: a JSON array of projects whose pages stay, and do not count.
+int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, const char *kept, struct err *e) MUST_CHECK;
 
 // The projects of which a row changed after change number `since`, each with its change. *newest as in catalog_changes.
 typedef int catalog_upstream_change_fn(void *ctx, const char *project, int64_t changed, struct err *e);

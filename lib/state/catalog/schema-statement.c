@@ -263,7 +263,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[UPSTREAM_FORGET_PAGES] =
 		"DELETE FROM upstream WHERE id IN (SELECT id FROM (SELECT u.id, u.again, sum(length(p.packed) + 200)"
 		" OVER (PARTITION BY u.again ORDER BY u.asked DESC, u.id DESC) AS bytes FROM upstream u"
-		" JOIN upstream_page p ON p.upstream = u.id WHERE u.project NOT IN (SELECT name FROM project))"
+		" JOIN upstream_page p ON p.upstream = u.id WHERE u.project NOT IN (SELECT name FROM project)"
+		" AND u.project NOT IN (SELECT value FROM json_each(?2)))"
 		" WHERE bytes > iif(again, ?1 - ?1 / 4, ?1 / 4))",
 	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
 	[UPSTREAM_COUNT] = "SELECT count(DISTINCT project) FROM upstream WHERE standing = 'known'",

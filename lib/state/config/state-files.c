@@ -39,6 +39,7 @@ static const struct {
 	[STATE_FILE_ARRIVALS] = {".arrivals", 0, true},
 	[STATE_FILE_ADVISORIES] = {".advisories", 0, true},
 	[STATE_FILE_OFFERS] = {".offers", 0, true},
+	[STATE_FILE_MIRRORS] = {".mirrors", 0, true},
 	[STATE_FILE_ATTEMPTS] = {".attempts", 0, true}, // behind the path of STATE_FILE_BUILDS
 };
 

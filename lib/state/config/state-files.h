@@ -34,6 +34,7 @@ enum state_file {
 	STATE_FILE_ARRIVALS,    // a folder: when files and projects came (lib/state/catalog/arrivals.h)
 	STATE_FILE_ADVISORIES,  // a folder: the last good block lists (lib/advisories/advisories.h)
 	STATE_FILE_OFFERS,      // a folder: what decides which files of upstreams are offered (holds, first-seen, right-clock)
+	STATE_FILE_MIRRORS,     // a folder: what mirrors keep of upstreams (lib/state/upstream/mirror.h)
 	STATE_FILE_COUNT,
 };
 // Its path: as configured, else beside the catalog. c NULL: no key names another place. The caller frees it.

@@ -20,6 +20,7 @@
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
 #include "lib/place/tempname.h"
+#include "lib/state/upstream/mirror-pins.h"
 
 enum {
 	DEPTH = 3,               // project, hash, file
@@ -28,18 +29,26 @@ enum {
 	RESERVED_STEP = 1 << 20, // for a file of unknown size
 };
 
-struct file_cache {
-	char *path;
-	int dirfd;
-	_Atomic uint64_t most;
-	pthread_mutex_t lock; // of the counts, and of making room
+// Pinned files are apart: the bound does not count them.
+enum { PART_BOUND, PART_PINNED, PARTS };
+struct file_cache_part {
 	uint64_t files, bytes;
 	uint64_t reserved;  // by writers
 	uint64_t unwritten; // the part of it that is still free on the disk
 };
 
+struct file_cache {
+	char *path;
+	int dirfd;
+	_Atomic uint64_t most;
+	struct mirror_pins *pins;
+	pthread_mutex_t lock; // of the counts, and of making room
+	struct file_cache_part part[PARTS];
+};
+
 struct file_cache_writer {
 	struct file_cache *file_cache;
+	struct file_cache_part *part; // that it counts in
 	char *project, *filename;
 	int dirfd; // of the cache; the file's own folders are created when it is complete
 	char tmp_name[TEMPNAME_NAME];
@@ -60,9 +69,10 @@ struct kept {
 };
 
 struct cache_listing {
-	struct kept *kept;
+	struct mirror_pins *pins;
+	struct kept *kept; // those that may be removed
 	size_t count, room;
-	uint64_t bytes;
+	uint64_t bytes, pinned, pinned_bytes;
 };
 
 static void cache_listing_release(struct cache_listing *v)
@@ -70,6 +80,14 @@ static void cache_listing_release(struct cache_listing *v)
 	for (size_t i = 0; i < v->count; i++)
 		free(v->kept[i].path);
 	free(v->kept);
+}
+
+// folder: PROJECT/HASH.
+static bool is_pinned_folder(const struct cache_listing *v, const char *folder)
+{
+	uint8_t sha256[SHA256_SIZE];
+	const char *hex = strchr(folder, '/');
+	return hex && hex_decode(str_from(hex + 1), sha256, SHA256_SIZE) && mirror_pins_may_have(v->pins, sha256);
 }
 
 static int walk_cache(const char *path, int dirfd, unsigned depth, struct cache_listing *v, struct err *e);
@@ -89,6 +107,11 @@ static int walk_entry(const char *folder, int dirfd, const char *name, unsigned 
 	}
 	if (!S_ISREG(st.st_mode) || depth != DEPTH)
 		return 0;
+	if (is_pinned_folder(v, folder)) {
+		v->pinned++;
+		v->pinned_bytes += (uint64_t)st.st_size;
+		return 0;
+	}
 	GROW(v->kept, v->count, v->room);
 	v->kept[v->count++] = (struct kept){STEAL_PTR(path), (uint64_t)st.st_size, st.st_mtime};
 	v->bytes += (uint64_t)st.st_size;
@@ -135,11 +158,13 @@ static void discard_entry(const struct file_cache *d, char *path)
 	}
 }
 
-// Counts the files again, because other processes may share the cache. If they exceed `most` bytes, removes the least
-// recently used ones, and a little more. Under the lock.
+// Counts the files again, because other processes may share the cache. If those that are not pinned exceed `most` bytes,
+// removes the least recently used of them, and a little more. Under the lock.
 static int make_room(struct file_cache *d, uint64_t most, struct err *e)
 {
-	CLEANUP(cache_listing_release) struct cache_listing v = {0};
+	CLEANUP(cache_listing_release) struct cache_listing v = {.pins = d->pins};
+	if (d->pins)
+		mirror_pins_look(d->pins);
 	if (walk_cache("", d->dirfd, 1, &v, e) < 0)
 		return err_prefix(e, "%s: ", d->path);
 	size_t gone = 0;
@@ -150,8 +175,10 @@ static int make_room(struct file_cache *d, uint64_t most, struct err *e)
 			discard_entry(d, v.kept[gone].path);
 		}
 	}
-	d->files = v.count - gone;
-	d->bytes = v.bytes;
+	d->part[PART_BOUND].files = v.count - gone;
+	d->part[PART_BOUND].bytes = v.bytes;
+	d->part[PART_PINNED].files = v.pinned;
+	d->part[PART_PINNED].bytes = v.pinned_bytes;
 	return 0;
 }
 
@@ -159,18 +186,19 @@ static int make_room(struct file_cache *d, uint64_t most, struct err *e)
 static void bound(struct file_cache *d)
 {
 	struct err e = ERR_INIT;
-	uint64_t written = d->reserved - d->unwritten, most = d->most > written ? d->most - written : 0;
-	if (d->bytes > most && make_room(d, most, &e) < 0)
+	const struct file_cache_part *part = &d->part[PART_BOUND];
+	uint64_t written = part->reserved - part->unwritten, most = d->most > written ? d->most - written : 0;
+	if (part->bytes > most && make_room(d, most, &e) < 0)
 		log_warn("cannot remove old files from the cache of upstream's files: %s", e.msg);
 }
 
-static void count_in(struct file_cache *d, uint64_t size)
+static void count_in(struct file_cache_writer *a)
 {
-	pthread_mutex_lock(&d->lock);
-	d->files++;
-	d->bytes += size;
-	bound(d);
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_lock(&a->file_cache->lock);
+	a->part->files++;
+	a->part->bytes += a->size;
+	bound(a->file_cache);
+	pthread_mutex_unlock(&a->file_cache->lock);
 }
 
 // --- reservations ---
@@ -182,16 +210,19 @@ static bool disk_has(const struct file_cache *d, uint64_t more)
 	if (fstatvfs(d->dirfd, &disk) < 0)
 		return true; // unknown; a write reports a full disk
 	uint64_t left = (uint64_t)disk.f_bavail * disk.f_frsize;
-	return d->unwritten <= left && more <= left - d->unwritten;
+	uint64_t unwritten = d->part[PART_BOUND].unwritten + d->part[PART_PINNED].unwritten;
+	return unwritten <= left && more <= left - unwritten;
 }
 
-// If the disk has no room, removes the files that the new one will displace anyway.
-static int ask_disk(struct file_cache *d, uint64_t more, struct err *e)
+// If the disk has no room, removes the files that the new one will displace anyway; a pinned one displaces none.
+static int ask_disk(struct file_cache_writer *a, uint64_t more, struct err *e)
 {
+	struct file_cache *d = a->file_cache;
+	const struct file_cache_part *part = &d->part[PART_BOUND];
 	if (disk_has(d, more))
 		return 0;
-	uint64_t most = d->most - d->reserved - more;
-	if (d->bytes > most && make_room(d, most, e) < 0)
+	uint64_t most = a->part == part ? d->most - part->reserved - more : UINT64_MAX;
+	if (part->bytes > most && make_room(d, most, e) < 0)
 		return -1;
 	if (disk_has(d, more))
 		return 0;
@@ -201,18 +232,19 @@ static int ask_disk(struct file_cache *d, uint64_t more, struct err *e)
 static int reserve_bytes(struct file_cache_writer *a, uint64_t size, struct err *e)
 {
 	struct file_cache *d = a->file_cache;
-	uint64_t want = size > a->size ? size : a->size, others = d->reserved - a->reserved;
+	uint64_t want = size > a->size ? size : a->size, others = a->part->reserved - a->reserved;
 	if (want > a->reserved) {
-		if (want > d->most)
+		uint64_t most = a->part == &d->part[PART_BOUND] ? d->most : UINT64_MAX;
+		if (want > most)
 			return err_set(e, ERR_LIMIT, "%s: larger than the whole file cache", a->filename);
-		if (others > d->most || want > d->most - others)
+		if (others > most || want > most - others)
 			return err_set(e, ERR_LIMIT, "%s: downloads under way have reserved the whole file cache",
 				a->filename);
-		if (ask_disk(d, want - a->reserved, e) < 0)
+		if (ask_disk(a, want - a->reserved, e) < 0)
 			return -1;
 	}
-	d->unwritten += want - a->reserved; // less, where it wraps around
-	d->reserved = others + want;
+	a->part->unwritten += want - a->reserved; // less, where it wraps around
+	a->part->reserved = others + want;
 	a->reserved = want;
 	return 0;
 }
@@ -229,8 +261,8 @@ static void release_reserved(struct file_cache_writer *a)
 {
 	struct file_cache *d = a->file_cache;
 	pthread_mutex_lock(&d->lock);
-	d->reserved -= a->reserved;
-	d->unwritten -= a->reserved - (a->size < a->reserved ? a->size : a->reserved);
+	a->part->reserved -= a->reserved;
+	a->part->unwritten -= a->reserved - (a->size < a->reserved ? a->size : a->reserved);
 	a->reserved = 0;
 	pthread_mutex_unlock(&d->lock);
 }
@@ -239,7 +271,7 @@ static void note_written(struct file_cache_writer *a, size_t len)
 {
 	pthread_mutex_lock(&a->file_cache->lock);
 	a->size += len;
-	a->file_cache->unwritten -= len;
+	a->part->unwritten -= len;
 	bound(a->file_cache);
 	pthread_mutex_unlock(&a->file_cache->lock);
 }
@@ -247,7 +279,7 @@ static void note_written(struct file_cache_writer *a, size_t len)
 uint64_t file_cache_reserved(struct file_cache *d)
 {
 	pthread_mutex_lock(&d->lock);
-	uint64_t reserved = d->reserved;
+	uint64_t reserved = d->part[PART_BOUND].reserved + d->part[PART_PINNED].reserved;
 	pthread_mutex_unlock(&d->lock);
 	return reserved;
 }
@@ -255,6 +287,11 @@ uint64_t file_cache_reserved(struct file_cache *d)
 uint64_t file_cache_most(const struct file_cache *d)
 {
 	return d->most;
+}
+
+uint64_t file_cache_most_of(struct file_cache *d, const uint8_t *sha256)
+{
+	return mirror_pins_has(d->pins, sha256) ? UINT64_MAX : d->most;
 }
 
 void file_cache_limit(struct file_cache *d, uint64_t most_bytes)
@@ -267,11 +304,13 @@ void file_cache_limit(struct file_cache *d, uint64_t most_bytes)
 
 // --- opening, closing ---
 
-int file_cache_open(const char *path, uint64_t most_bytes, struct file_cache **out, struct err *e)
+int file_cache_open(const char *path, uint64_t most_bytes, struct mirror_pins *pins, struct file_cache **out,
+	struct err *e)
 {
 	CLEANUP(file_cache_cleanup) struct file_cache *d = xcalloc(1, sizeof(*d));
 	d->path = xstrdup(path);
 	d->most = most_bytes;
+	d->pins = pins;
 	d->dirfd = -1;
 	pthread_mutex_init(&d->lock, NULL);
 	d->dirfd = safefile_folder(path, true, e);
@@ -299,8 +338,8 @@ void file_cache_cleanup(struct file_cache **d)
 void file_cache_totals(struct file_cache *d, uint64_t *files, uint64_t *bytes)
 {
 	pthread_mutex_lock(&d->lock);
-	*files = d->files;
-	*bytes = d->bytes;
+	*files = d->part[PART_BOUND].files + d->part[PART_PINNED].files;
+	*bytes = d->part[PART_BOUND].bytes + d->part[PART_PINNED].bytes;
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -381,6 +420,17 @@ int file_cache_find(struct file_cache *d, const char *project, const char *filen
 	return open_kept(d, project, filename, out, e);
 }
 
+bool file_cache_has(const char *cache, const char *project, const char *filename, const uint8_t sha256[SHA256_SIZE],
+	int64_t size)
+{
+	struct stat st;
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_free) char *below = path_of(project, filename, sha256);
+	CLEANUP(mem_free) char *path = xasprintf("%s/%s", cache, below);
+	return check_names(project, filename, &ignored) == 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       (size < 0 || st.st_size == size);
+}
+
 // --- writing ---
 
 struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *project, const char *filename,
@@ -389,7 +439,10 @@ struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *pro
 	if (check_names(project, filename, e) < 0)
 		return NULL;
 	struct file_cache_writer *a = xcalloc(1, sizeof(*a));
+	if (d->pins && sha256)
+		mirror_pins_look(d->pins);
 	a->file_cache = d;
+	a->part = &d->part[mirror_pins_has(d->pins, sha256) ? PART_PINNED : PART_BOUND];
 	a->project = xstrdup(project);
 	a->filename = xstrdup(filename);
 	a->digest = digest_new();
@@ -399,8 +452,10 @@ struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *pro
 	digest_begin(a->digest);
 	tempname_name(a->tmp_name);
 	if (file_cache_writer_reserve(a, size, e) == 0 &&
-		fs_tmp_open_mode(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, SAFEFILE_MODE, e) == 0)
+		fs_tmp_open_mode(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, SAFEFILE_MODE, e) == 0) {
+		fs_give_to_owner(a->tmp.fd, d->dirfd);
 		return a;
+	}
 	file_cache_writer_free(a);
 	return NULL;
 }
@@ -424,8 +479,11 @@ int file_cache_writer_fd(const struct file_cache_writer *a)
 
 static int enter_folder(int folder, const char *name)
 {
-	mkdirat(folder, name, SAFEFILE_FOLDER_MODE);
-	return openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool is_new = mkdirat(folder, name, SAFEFILE_FOLDER_MODE) == 0;
+	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (is_new && fd >= 0)
+		fs_give_to_owner(fd, folder);
+	return fd;
 }
 
 // Retries: making room may remove the empty folders meanwhile.
@@ -463,7 +521,7 @@ int file_cache_writer_keep(struct file_cache_writer *a, const uint8_t sha256[SHA
 		return err_errno(e, fs_kind_of_write(), "%s", a->filename);
 	if (put_cache_entry(a, sha256, e) < 0)
 		return -1;
-	count_in(a->file_cache, a->size);
+	count_in(a);
 	return 0;
 }
 

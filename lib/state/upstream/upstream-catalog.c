@@ -8,6 +8,7 @@
 #include "lib/base/str.h"
 #include "lib/state/catalog/catalog-upstream.h"
 #include "lib/state/config/state-files.h"
+#include "lib/state/upstream/mirror-pins.h"
 #include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream-row.h"
 
@@ -658,13 +659,15 @@ int upstream_save(struct upstreams *u UNUSED, struct catalog *c, struct upstream
 	return kept;
 }
 
-int upstream_forget(struct catalog *c, struct err *e)
+int upstream_forget(struct upstreams *u, struct catalog *c, struct err *e)
 {
+	CLEANUP(buf_release) struct buf pinned = buf_up_to(SIZE_MAX / 2);
+	mirror_pins_projects(u->pins, &pinned);
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0)
 		return -1;
 	if (catalog_upstream_forget(c, UPSTREAM_UNKNOWN_NAMES, e) < 0 ||
-		catalog_upstream_forget_pages(c, LIMIT_PAGES_KEPT, e) < 0)
+		catalog_upstream_forget_pages(c, LIMIT_PAGES_KEPT, pinned.data, e) < 0)
 		return -1;
 	return catalog_commit(&t, e);
 }

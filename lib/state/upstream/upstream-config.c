@@ -121,6 +121,11 @@ void upstreams_cleanup(struct upstreams **u)
 	*u = NULL;
 }
 
+void upstreams_use_pins(struct upstreams *u, struct mirror_pins *pins)
+{
+	u->pins = pins;
+}
+
 size_t upstreams_count(const struct upstreams *u)
 {
 	return u->count;

@@ -8,6 +8,7 @@
 #include "lib/base/strset.h"
 #include "lib/format/compress.h"
 #include "lib/os/clock.h"
+#include "lib/state/upstream/mirror-pins.h"
 #include "lib/state/upstream/upstream-row.h"
 
 static int64_t newest_upload(const struct simplepage *page)
@@ -634,6 +635,8 @@ static int report(struct upstreams *u, struct upstream_project *p, const struct 
 		.is_lacking = home->last_definitive == UPSTREAM_NOT_FOUND && upstream_row_may_lack(home),
 	};
 	answer.ages = ages_of(&rows, &answer.depends);
+	if (mirror_pins_has_project(u->pins, p->name))
+		answer.ages.stale = INT64_MAX;
 	for (size_t i = 0; i < rows.count; i++) {
 		answer.is_changed = answer.is_changed || rows.row[i]->is_changed;
 		answer.is_partial = answer.is_partial || (rows.is_together && rows.row[i]->result == UPSTREAM_NEVER_ASKED);

@@ -26,6 +26,7 @@ enum {
 };
 
 struct owned_names;
+struct mirror_pins;
 struct right_clock;
 struct advisories;
 struct upstream_rules;
@@ -85,6 +86,7 @@ struct upstreams {
 	struct right_clock *clock;      // NULL: the same
 	uint64_t clock_changes;         // right_clock_follow() of the last look
 	char *state;                    // [state] path; NULL: beside the catalog
+	struct mirror_pins *pins;       // NULL: none
 	struct owned_names *ours;       // of the first catalog that was used; NULL: none yet
 	struct strset hidden[LIMIT_UPSTREAMS]; // platforms, by upstream; sorted
 	atomic_bool is_ending; // no request begins any more

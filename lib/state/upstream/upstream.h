@@ -21,6 +21,7 @@
 #include "lib/state/upstream/owned-names.h"
 
 struct advisories; // lib/advisories/advisories.h
+struct mirror_pins; // lib/state/upstream/mirror-pins.h
 struct holds;      // lib/state/upstream/holds.h
 struct offering;   // lib/state/upstream/offering.h
 struct right_clock;
@@ -147,6 +148,8 @@ bool upstreams_hide_version(struct upstreams *u, const char *upstream, const cha
 	struct arena *a, const char **denied);
 // Takes these block lists, of which a server has one copy, in place of those of the state. Any thread.
 void upstreams_use_lists(struct upstreams *u, struct advisories *lists);
+// Has the pages of the projects that these pin stay, and never be too old. Borrowed; before other threads use u.
+void upstreams_use_pins(struct upstreams *u, struct mirror_pins *pins);
 // Reads holds, waivers and lists again, if they have changed, and the clock. What cannot be read counts as it was
 // before. True: other files may be offered now. A server calls it several times a second. Any thread.
 bool upstreams_look(struct upstreams *u);
@@ -281,9 +284,9 @@ int upstream_report_listed(struct upstreams *u, struct upstream_project *p, cons
 // That at one, with indexes = together for its own indexes, or first.
 int upstream_report_one(struct upstreams *u, struct upstream_project *p, size_t upstream, bool is_together,
 	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// Bounds the catalog's rows of names that no index has, and of pages of projects that no platform has. In a transaction
-// of its own.
-int upstream_forget(struct catalog *c, struct err *e) MUST_CHECK;
+// Bounds the catalog's rows of names that no index has, and of pages of projects that no platform has and no mirror pins.
+// In a transaction of its own.
+int upstream_forget(struct upstreams *u, struct catalog *c, struct err *e) MUST_CHECK;
 // Writes the new facts about the projects, in one transaction.
 int upstream_save(struct upstreams *u, struct catalog *c, struct upstream_project *const *projects, size_t count,
 	struct err *e) MUST_CHECK;

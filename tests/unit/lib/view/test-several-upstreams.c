@@ -277,7 +277,7 @@ static void file_caches_are_apart(void **state)
 		struct config_upstream *u = &f->config.upstreams.item[i];
 		u->files_path = xasprintf("%s/files", f->folder);
 		CLEANUP(mem_free) char *folder = state_file_upstream(u, "catalog.db");
-		assert_int_equal(file_cache_open(folder, 1 << 20, &cache[i], &e), 0);
+		assert_int_equal(file_cache_open(folder, 1 << 20, NULL, &cache[i], &e), 0);
 	}
 	keep(cache[0], "zero");
 	assert_int_equal(file_cache_find(cache[1], "p", "p-1.tar.gz", NULL, &found, &e), -1);

@@ -26,7 +26,7 @@ static int begin(void **state)
 	const struct file_request wanted = {
 		.project = "foo", .filename = "foo-1.tar.gz", .url = "http://a/", .home = "http://a/", .size = LENGTH};
 	snprintf(f->folder, sizeof(f->folder), "test-inflight-file.XXXXXX");
-	if (!mkdtemp(f->folder) || file_cache_open(f->folder, 1 << 20, &f->file_cache, &e) < 0)
+	if (!mkdtemp(f->folder) || file_cache_open(f->folder, 1 << 20, NULL, &f->file_cache, &e) < 0)
 		return -1;
 	f->file = inflight_file_new(&wanted, NULL, NULL);
 	f->file->file_cache_writer = file_cache_begin(f->file_cache, "foo", "foo-1.tar.gz", NULL, LENGTH, &e);

@@ -131,7 +131,7 @@ static int begin(void **state)
 	f->pool = fetch_pool_new(&options);
 	fetch_pool_start(f->pool);
 	*state = f;
-	if (!mkdtemp(f->folder) || file_cache_open(f->folder, SIZE * 3, &f->file_cache, &e) < 0)
+	if (!mkdtemp(f->folder) || file_cache_open(f->folder, SIZE * 3, NULL, &f->file_cache, &e) < 0)
 		return -1;
 	f->retrieve = upstream_files_new(f->pool, 4, f->file_cache, NULL);
 	return 0;
@@ -229,7 +229,7 @@ static void assert_is_whole(const struct fixture *f, struct file_fetch_result *r
 	close(r->file.fd);
 }
 
-static bool file_cache_has(struct fixture *f, const char *name)
+static bool cache_has(struct fixture *f, const char *name)
 {
 	struct err e = ERR_INIT;
 	struct file_cache_file file;
@@ -243,7 +243,7 @@ static bool file_cache_has(struct fixture *f, const char *name)
 static bool is_kept(struct fixture *f, const char *name)
 {
 	settle(f);
-	return file_cache_has(f, name);
+	return cache_has(f, name);
 }
 
 static void all_who_want_a_file_make_one_request(void **state)
@@ -299,7 +299,7 @@ static void who_comes_a_moment_late_makes_no_second_request(void **state)
 		do {
 			insist(f, &q, &r);
 			assert_is_whole(f, &r);
-		} while (!file_cache_has(f, name));
+		} while (!cache_has(f, name));
 		if (clock_seconds() - began < 2 && ask_past_the_file_cache(f, name, &s, &r) == FILE_FETCH_KEPT)
 			close(r.file.fd);
 		assert_true(r.state == FILE_FETCH_KEPT || clock_seconds() - began >= 2);
@@ -315,7 +315,7 @@ static void it_is_kept_in_a_debounce(void **state)
 	int64_t began = clock_ms();
 	insist(f, &(struct question){.name = "a", .wants_whole = true}, &r);
 	assert_is_whole(f, &r);
-	while (!file_cache_has(f, "a"))
+	while (!cache_has(f, "a"))
 		nanosleep(&often, NULL);
 	assert_true(clock_ms() - began >= DEBOUNCE_PAUSE_MS);
 }

@@ -33,7 +33,7 @@ static void forget_pages(int64_t bytes)
 	struct err e = ERR_INIT;
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	two_ok(catalog_begin(two_other, &t, &e), &e);
-	two_ok(catalog_upstream_forget_pages(two_other, bytes, &e), &e);
+	two_ok(catalog_upstream_forget_pages(two_other, bytes, "[\"pinned\"]", &e), &e);
 	two_ok(catalog_commit(&t, &e), &e);
 }
 
@@ -98,6 +98,7 @@ static void pages_are_bounded_by_bytes(void **state UNUSED)
 	char name[24];
 	two_put_new(two_other, two_root, two_ones);
 	put_thousand("six", 1, 1); // ours
+	put_thousand("pinned", 2, 1); // by a mirror
 	for (int i = 0; i < 5; i++) {
 		snprintf(name, sizeof(name), "wanted-%d", i);
 		put_thousand(name, 10 * i, 2);
@@ -114,7 +115,7 @@ static void pages_are_bounded_by_bytes(void **state UNUSED)
 	forget_pages(4 * 1300);
 	assert_true(has("wanted-4") && has("wanted-3") && !has("wanted-0") && has("six"));
 	forget_pages(0);
-	assert_true(!has("wanted-4") && !has("stranger-49") && has("six"));
+	assert_true(!has("wanted-4") && !has("stranger-49") && has("six") && has("pinned"));
 }
 
 #define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, two_open, two_close)

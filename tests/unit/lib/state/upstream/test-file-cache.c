@@ -2,6 +2,7 @@
 #include "lib/state/upstream/file-cache.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static struct file_cache *open_file_cache(uint64_t most)
 {
 	struct err e = ERR_INIT;
 	struct file_cache *d = NULL;
-	if (file_cache_open(folder, most, &d, &e) < 0)
+	if (file_cache_open(folder, most, NULL, &d, &e) < 0)
 		fail_msg("%s", e.msg);
 	return d;
 }
@@ -276,6 +277,26 @@ static void the_living_are_not_swept(void **state UNUSED)
 	file_cache_writer_free(a);
 }
 
+// A command that root runs fills the cache of the service, which has to read it.
+static void what_root_puts_is_the_owners(void **state UNUSED)
+{
+	static const char *const below[] = {"foo", "foo/*", "foo/*/foo-1.tar.gz"};
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown(folder, 1, 1), 0);
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(1000);
+	must_put(d, "foo", "foo-1.tar.gz", "bytes");
+	for (size_t i = 0; i < ARRAY_SIZE(below); i++) {
+		struct stat st;
+		glob_t found = {0};
+		CLEANUP(mem_free) char *pattern = xasprintf("%s/%s", folder, below[i]);
+		assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+		assert_int_equal(stat(found.gl_pathv[0], &st), 0);
+		assert_int_equal(st.st_uid, 1);
+		globfree(&found);
+	}
+}
+
 enum { MANY = 200 };
 
 static void put_some(void *job)
@@ -317,6 +338,7 @@ int main(void)
 		TEST(disk_is_asked_before),
 		TEST(another_bound_counts_at_once),
 		TEST(the_living_are_not_swept),
+		TEST(what_root_puts_is_the_owners),
 		TEST(many_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
