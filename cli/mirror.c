@@ -14,6 +14,7 @@
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/file-cache.h"
 #include "lib/state/upstream/mirror-lacks.h"
+#include "lib/state/upstream/mirror-pages.h"
 #include "lib/state/upstream/mirror-pins.h"
 
 struct mirror_command {
@@ -165,7 +166,7 @@ static int run_plan_or_fill(void *self, struct err *e)
 		return -1;
 	const struct mirror_filling filling = {.config = &s->config,
 		.upstreams = x->plan.upstreams,
-		.catalog_path = s->catalog_path,
+		.catalog = s->catalog,
 		.name = s->word[0],
 		.who = session_account(s),
 		.is_exact = x->is_exact,
@@ -317,6 +318,7 @@ static int bound_caches(struct session *s, const char *folder, struct err *e)
 		CLEANUP(mem_free) char *path = state_file_upstream(u, s->catalog_path);
 		result = file_cache_open(path, u->files_size, pins, &cache, e);
 	}
+	result = result < 0 ? -1 : mirror_pages_sweep(folder, pins, e);
 	mirror_pins_free(pins);
 	return result;
 }

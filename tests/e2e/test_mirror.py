@@ -242,17 +242,46 @@ def test_doctor_and_check_say_what_is_lacking(at):
     assert done.returncode == 1 and "mirror app: 1 of its 4 files are not here" in done.stderr
 
 
-def test_pins_outlive_the_catalog(at):
-    at.run("fill", "app", "--lock", at.requirements("one", "two"))
-    names = at.kept()
+def lose_catalog(at):
     for one in at.state.glob("catalog.db*"):
         if one.is_file():
             one.unlink()
     at.scan()
+
+
+def test_a_mirror_outlives_the_catalog(at, serve):
+    """Also its pages, where upstream cannot be asked again; then upstream's next answer counts."""
+    at.run("fill", "app", "--lock", at.requirements("one", "two"))
+    names = at.kept()
+    lose_catalog(at)
+    asked = len(at.index.asked)
+    assert at.listed()["app"]["first"] is None and at.kept() == names
+    server = serve(None, config=at.config(offline="yes"), state=at.state)
+    assert merging.names(server, "one") == [at.wheel["one"].name]
+    assert server.get(merging.url_of("one", at.wheel["one"].name)).body == at.wheel["one"].path.read_bytes()
+    server.stop()
+    assert len(at.index.asked) == asked
+    server = serve(None, config=at.config(), state=at.state)
+    assert merging.names(server, "one") == [at.wheel["one"].name]
+    serving.wait_for(lambda: 304 in at.index.statuses("one"), 60, "upstream confirms the page")
+    merging.wait_until_noted(server, "one")
+    newer = storelib.make_wheel(at.folder / "theirs", "one", "2.0")
+    at.index.add("one", newer)
+    serving.wait_for(lambda: newer.name in merging.names(server, "one"), 60, "the next answer")
+
+
+def test_pages_go_with_the_mirror(at):
+    pages = at.state / "catalog.db.mirrors" / "_pages"
+    at.run("fill", "app", "--lock", at.requirements("one", "two"))
+    assert sorted(one.name for one in pages.iterdir()) == ["one", "two"]
+    (pages / "one").write_text("{")  # damaged: as if there were none
+    lose_catalog(at)
     row = at.listed(code=1)["app"]
-    assert (row["gone"], row["unlisted"]) == (0, 2) and "page is not known here" in row["first"]
-    assert "0 files" in at.run("fill", "app", "--lock", at.requirements("one", "two"))
-    assert at.listed()["app"]["unlisted"] == 0 and at.kept() == names
+    assert (row["gone"], row["unlisted"]) == (0, 1) and "page is not known here" in row["first"]
+    at.run("fill", "app", "--exact", "--lock", at.requirements("two"))
+    assert [one.name for one in pages.iterdir()] == ["two"]
+    at.run("end", "app")
+    assert not list(pages.iterdir())
 
 
 def offline(serve, at, server):

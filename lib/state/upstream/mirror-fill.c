@@ -15,6 +15,7 @@
 #include "lib/state/config/state-files.h"
 #include "lib/state/upstream/file-cache.h"
 #include "lib/state/upstream/kept-metadata.h"
+#include "lib/state/upstream/mirror-pages.h"
 #include "lib/state/upstream/mirror-pins.h"
 #include "lib/state/upstream/mirror.h"
 
@@ -28,7 +29,7 @@ enum {
 
 static char *cache_of(const struct mirror_filling *f, size_t upstream)
 {
-	return state_file_upstream(&f->config->upstreams.item[upstream], f->catalog_path);
+	return state_file_upstream(&f->config->upstreams.item[upstream], catalog_path(f->catalog));
 }
 
 // --- the plan ---
@@ -414,6 +415,18 @@ static void look_again(const struct mirror_filling *f)
 	}
 }
 
+static int keep_pages(const struct mirror_filling *f, const char *folder, struct err *e)
+{
+	const char *last = "";
+	for (size_t i = 0; i < f->wants; i++) {
+		if (strcmp(f->want[i].project, last) != 0 && mirror_pages_keep(folder, f->catalog, f->want[i].project,
+			e) < 0)
+			return -1;
+		last = f->want[i].project;
+	}
+	return 0;
+}
+
 static bool has_failures(const struct mirror_want *want, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -425,7 +438,7 @@ static bool has_failures(const struct mirror_want *want, size_t count)
 int mirror_fill_run(const struct mirror_filling *f, struct mirror_rest *done, struct err *e)
 {
 	CLEANUP(filling_release) struct filling x = {.order = f, .done = done};
-	CLEANUP(mem_free) char *folder = state_file(f->config, f->catalog_path, STATE_FILE_MIRRORS);
+	CLEANUP(mem_free) char *folder = state_file(f->config, catalog_path(f->catalog), STATE_FILE_MIRRORS);
 	struct mirror rows = rows_of(f, NULL);
 	*done = (struct mirror_rest){0};
 	if (mirror_fill_plan(f, &x.all, e) < 0 || mirror_change(folder, MIRROR_ADD, &rows, e) < 0 ||
@@ -439,5 +452,8 @@ int mirror_fill_run(const struct mirror_filling *f, struct mirror_rest *done, st
 	fetch_metadata(&x, metadata);
 	rows = rows_of(f, metadata);
 	bool becomes = f->is_exact && !has_failures(f->want, f->wants);
-	return mirror_change(folder, becomes ? MIRROR_REPLACE : MIRROR_EXTEND, &rows, e);
+	if (mirror_change(folder, becomes ? MIRROR_REPLACE : MIRROR_EXTEND, &rows, e) < 0 || keep_pages(f, folder,
+		e) < 0)
+		return -1;
+	return becomes ? mirror_pages_sweep(folder, x.pins, e) : 0;
 }

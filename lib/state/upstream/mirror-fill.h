@@ -29,11 +29,11 @@ struct mirror_rest {
 struct mirror_filling {
 	const struct config *config;
 	struct upstreams *upstreams;
-	const char *catalog_path;
+	struct catalog *catalog;
 	const char *name, *who; // of the mirror
 	bool is_exact;          // it has nothing else then
 	struct mirror_want *want;
-	size_t wants;
+	size_t wants; // by project
 	void (*progress)(void *ctx, const struct mirror_rest *done, const struct mirror_rest *all); // NULL is fine
 	void *ctx;
 	struct arena *text; // for failures

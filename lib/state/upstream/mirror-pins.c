@@ -133,6 +133,14 @@ static void look_sometimes(struct mirror_pins *p)
 	pthread_mutex_unlock(&p->look_lock);
 }
 
+bool mirror_pins_are_known(struct mirror_pins *p)
+{
+	pthread_mutex_lock(&p->lock);
+	bool are_known = p->is_known;
+	pthread_mutex_unlock(&p->lock);
+	return are_known;
+}
+
 static bool has_pin(struct mirror_pins *p, const uint8_t *sha256, bool doubt)
 {
 	if (!p || !sha256)

@@ -16,6 +16,8 @@ void mirror_pins_free(struct mirror_pins *p); // NULL is fine
 // Reads the records again, if they have changed. While they cannot be read, which is logged, what is pinned is in
 // doubt.
 void mirror_pins_look(struct mirror_pins *p);
+// Whether the last look has read the records.
+bool mirror_pins_are_known(struct mirror_pins *p);
 // Whether a file of this hash is pinned; of what is in doubt too. p NULL: it is not.
 bool mirror_pins_may_have(struct mirror_pins *p, const uint8_t *sha256);
 // The same, but not of what is in doubt. sha256 NULL: it is not.

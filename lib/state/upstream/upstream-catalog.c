@@ -8,6 +8,7 @@
 #include "lib/base/str.h"
 #include "lib/state/catalog/catalog-upstream.h"
 #include "lib/state/config/state-files.h"
+#include "lib/state/upstream/mirror-pages.h"
 #include "lib/state/upstream/mirror-pins.h"
 #include "lib/state/upstream/owned-names.h"
 #include "lib/state/upstream/upstream-row.h"
@@ -67,6 +68,21 @@ static int recall_rows(struct upstream_project *p, struct catalog *c, struct err
 	return 0;
 }
 
+// The rows of a project of a mirror, if the catalog, which was made again, has none.
+static int take_kept_rows(struct upstream_project *p, struct catalog *c, struct err *e)
+{
+	for (size_t i = 0; i < p->upstreams->indexes; i++)
+		if (p->row[i].result != UPSTREAM_NEVER_ASKED)
+			return 0;
+	const struct config where = {.state = p->upstreams->state};
+	CLEANUP(mem_free) char *mirrors = state_file(&where, catalog_path(c), STATE_FILE_MIRRORS);
+	if (mirror_pages_read(mirrors, p->name, take_row, p, e) < 0)
+		return -1;
+	for (size_t i = 0; i < p->upstreams->indexes; i++) // to be saved with the next answer
+		p->row[i].has_new_page = p->row[i].is_changed = p->row[i].packed.len > 0;
+	return 0;
+}
+
 int upstream_load(struct upstreams *u, struct catalog *c, const char *project, struct upstream_project **out,
 	struct err *e)
 {
@@ -84,12 +100,14 @@ int upstream_load(struct upstreams *u, struct catalog *c, const char *project, s
 	}
 	if (c && (upstream_rules_open(u, c, e) < 0 ||
 			 name_owner_look(c, u->hidden, u->count, project, p->here, e) < 0 ||
-			 catalog_upstream_rows(c, project, take_row, p, e) < 0)) {
+			 catalog_upstream_rows(c, project, take_row, p, e) < 0 || take_kept_rows(p, c, e) < 0)) {
 		upstream_project_unref(p);
 		return -1;
 	}
-	for (size_t i = 0; i < u->indexes; i++)
+	for (size_t i = 0; i < u->indexes; i++) {
 		upstream_row_unpack(&p->row[i]);
+		p->row[i].has_new_page = p->row[i].has_new_page && p->row[i].has_page;
+	}
 	if (c && recall_rows(p, c, e) < 0) {
 		upstream_project_unref(p);
 		return -1;

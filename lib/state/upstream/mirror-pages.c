@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/upstream/mirror-pages.h"
+
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/domain/text/name.h"
+#include "lib/format/base64.h"
+#include "lib/format/jsonmap.h"
+#include "lib/place/record.h"
+#include "lib/state/upstream/mirror-pins.h"
+
+enum { VALUES_OF_ROW = 16 };
+static const char pages_folder[] = "_pages"; // no name of a mirror
+
+// --- the form ---
+
+struct page_record_row {
+	const char *source, *result, *why, *last_definitive, *etag;
+	const char *page; // packed, base64; NULL: none
+	int64_t asked, fetched, max_age, certain, had_since;
+};
+struct page_record {
+	struct page_record_row *row;
+	size_t rows;
+};
+
+static const struct jsonmap_field page_row_fields[] = {
+	JSONMAP_TEXT("source", struct page_record_row, source),
+	JSONMAP_TEXT("result", struct page_record_row, result),
+	JSONMAP_TEXT("why", struct page_record_row, why, .is_sentence = true),
+	JSONMAP_TEXT("last-definitive", struct page_record_row, last_definitive, .absent = JSONMAP_OMITTED),
+	JSONMAP_TEXT("etag", struct page_record_row, etag, .absent = JSONMAP_OMITTED),
+	JSONMAP_INTEGER("asked", struct page_record_row, asked),
+	JSONMAP_INTEGER("fetched", struct page_record_row, fetched),
+	JSONMAP_INTEGER("max-age", struct page_record_row, max_age, .least = -1),
+	JSONMAP_INTEGER("certain", struct page_record_row, certain),
+	JSONMAP_INTEGER("had-since", struct page_record_row, had_since),
+	JSONMAP_TEXT("page", struct page_record_row, page, .absent = JSONMAP_OMITTED),
+};
+static const struct jsonmap page_row_map = JSONMAP(struct page_record_row, page_row_fields);
+static const struct jsonmap_field page_record_fields[] = {
+	JSONMAP_LIST("rows", struct page_record, row, rows, &page_row_map, .limit = LIMIT_UPSTREAM_INDEXES),
+};
+static const struct jsonmap page_record_map = JSONMAP(struct page_record, page_record_fields);
+
+// --- keeping ---
+
+struct page_keeping {
+	struct page_record record;
+	size_t room;
+	struct arena text;
+};
+
+static int keep_page_row(void *ctx, const struct catalog_upstream *found, struct err *e UNUSED)
+{
+	struct page_keeping *k = ctx;
+	CLEANUP(buf_release) struct buf page = buf_up_to(SIZE_MAX / 2);
+	if (k->record.rows == LIMIT_UPSTREAM_INDEXES) // those of indexes that are no longer configured
+		return 0;
+	base64_encode((const uint8_t *)found->page.ptr, found->page.len, BASE64_PLAIN, &page);
+	ARENA_GROW(&k->text, k->record.row, k->record.rows, k->room);
+	k->record.row[k->record.rows++] = (struct page_record_row){
+		.source = arena_strdup(&k->text, found->source),
+		.result = arena_strdup(&k->text, found->result),
+		.why = arena_strdup(&k->text, found->why),
+		.last_definitive = arena_strdup(&k->text, found->last_definitive),
+		.etag = arena_strdup(&k->text, found->etag),
+		.page = page.len ? arena_copy(&k->text, buf_view(&page)) : NULL,
+		.asked = found->asked,
+		.fetched = found->fetched,
+		.max_age = found->max_age,
+		.certain = found->certain,
+		.had_since = found->had_since,
+	};
+	return 0;
+}
+
+int mirror_pages_keep(const char *path, struct catalog *c, const char *project, struct err *e)
+{
+	struct page_keeping k = {0};
+	CLEANUP(buf_release) struct buf json = buf_up_to(LIMIT_MIRROR);
+	int result = catalog_upstream_rows(c, project, keep_page_row, &k, e);
+	if (result == 0)
+		jsonmap_write(&page_record_map, &k.record, &json);
+	arena_release(&k.text);
+	if (result < 0 || json.failed)
+		return result < 0 ? -1 : err_set(e, ERR_LIMIT, "upstream's page of %s is too large to be kept",
+			project);
+	CLEANUP(place_folder_close) struct place_folder *folder = record_secret_folder(path, pages_folder, true, e);
+	return folder ? record_replace(folder, project, buf_view(&json), e) : -1;
+}
+
+// --- reading ---
+
+static int tell_page_row(const char *project, const struct page_record_row *row, catalog_upstream_fn *fn, void *ctx,
+	struct err *e)
+{
+	struct str text = str_from(row->page ? row->page : "");
+	size_t size = base64_size(text);
+	CLEANUP(mem_free) uint8_t *page = xcalloc(size + 1, 1);
+	const struct catalog_upstream found = {
+		.project = project,
+		.source = row->source,
+		.result = row->result,
+		.why = row->why,
+		.last_definitive = row->last_definitive,
+		.etag = row->etag,
+		.asked = row->asked,
+		.fetched = row->fetched,
+		.max_age = row->max_age,
+		.certain = row->certain,
+		.had_since = row->had_since,
+		.page = {(const char *)page, size},
+	};
+	return base64_decode(text, BASE64_PLAIN, page) ? fn(ctx, &found, e) : 0;
+}
+
+static int parse_page_record(struct str json, struct page_record *out, struct arena *text, struct err *e)
+{
+	CLEANUP(jsondoc_cleanup)
+	struct jsondoc *doc = jsondoc_read_bounded(json, LIMIT_UPSTREAM_INDEXES * VALUES_OF_ROW, e);
+	return doc ? jsonmap_read(&page_record_map, doc, out, text, e) : -1;
+}
+
+static int read_page_record(const char *path, const char *project, struct page_record *out, struct arena *text,
+	struct err *e)
+{
+	CLEANUP(buf_release) struct buf json = buf_up_to(LIMIT_MIRROR);
+	CLEANUP(place_folder_close) struct place_folder *folder = record_secret_folder(path, pages_folder, false, e);
+	if (!folder || record_read(folder, project, LIMIT_MIRROR, &json, e) < 0)
+		return -1;
+	return parse_page_record(buf_view(&json), out, text, e);
+}
+
+int mirror_pages_read(const char *path, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct arena text = {0};
+	struct page_record record = {0};
+	int result = name_is_valid(str_from(project)) ? read_page_record(path, project, &record, &text, &why) : 0;
+	if (result < 0 && why.kind != ERR_NOT_FOUND)
+		log_warn("the page of %s that mirrors keep cannot be read: %s", project, why.msg);
+	size_t rows = result < 0 ? 0 : record.rows;
+	result = 0;
+	for (size_t i = 0; i < rows && result == 0; i++)
+		result = tell_page_row(project, &record.row[i], fn, ctx, e);
+	arena_release(&text);
+	return result;
+}
+
+struct page_sweeping {
+	struct place_folder *folder;
+	struct mirror_pins *pins;
+};
+
+static int sweep_page(void *ctx, const char *name, enum place_kind kind UNUSED, struct err *e)
+{
+	const struct page_sweeping *s = ctx;
+	return mirror_pins_has_project(s->pins, name) || place_remove(s->folder, name, NULL, e) >= 0 ? 0 : -1;
+}
+
+int mirror_pages_sweep(const char *path, struct mirror_pins *pins, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	CLEANUP(place_folder_close) struct place_folder *folder = record_secret_folder(path, pages_folder, false,
+		&missing);
+	if (!folder)
+		return err_unless_missing(e, &missing);
+	struct page_sweeping s = {folder, pins};
+	mirror_pins_look(pins);
+	return mirror_pins_are_known(pins) ? record_names(folder, sweep_page, &s, e) : 0;
+}
