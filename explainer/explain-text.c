@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/domain/index/simplepage.h"
 #include "lib/format/escape.h"
 #include "explainer/explain-parts.h"
 #include "explainer/explain.h"
@@ -327,6 +328,22 @@ static void print_builds(const struct jsondoc *builds, struct buf *out)
 	}
 }
 
+// --- the status of the project ---
+
+static void print_status(const struct jsondoc *status, struct buf *out)
+{
+	const char *name = status ? jsondoc_get_str(status, "status") : NULL;
+	if (!name)
+		return;
+	const char *by = jsondoc_get_str(status, "by"), *when = jsondoc_get_str(status, "when");
+	bool is_withdrawn = strcmp(name, simplepage_status_name[SIMPLEPAGE_QUARANTINED]) == 0;
+	buf_printf(out, "The project is %s here%s: %s", name, is_withdrawn ? ", so clients get none of its files" : "",
+		jsondoc_get_str(status, "reason"));
+	if (by || when)
+		buf_printf(out, " (%s%s%s)", by ? by : "", by && when ? ", " : "", when ? when : "");
+	buf_putc(out, '\n');
+}
+
 // --- the name rule ---
 
 static void print_names(const struct jsondoc *names, struct buf *out)
@@ -368,6 +385,7 @@ void explain_text(const struct jsondoc *explanation, struct buf *out)
 		buf_printf(&text, " %s", jsondoc_at_str(platforms, i));
 	buf_putc(&text, '\n');
 	print_names(jsondoc_get(explanation, "names"), &text);
+	print_status(jsondoc_get(explanation, "status"), &text);
 	print_losses(jsondoc_get(explanation, "lost"), &text);
 	const struct jsondoc *rows = jsondoc_get(explanation, "here");
 	size_t platform = column_width(rows, "platform"), state = column_width(rows, "state");

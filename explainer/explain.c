@@ -7,6 +7,7 @@
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/specifier.h"
 #include "lib/state/catalog/catalog-plan.h"
+#include "lib/state/store/project-status.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/state/upstream/name-owner.h"
 #include "explainer/explain-parts.h"
@@ -15,7 +16,7 @@
 #include "lib/view/merge-upstream.h"
 
 // Where files come from: their sources.
-enum file_origin { FROM_HERE = 1, FROM_UPSTREAM = 2, FROM_BOTH = 4 };
+enum file_origin { FROM_NOWHERE = 0, FROM_HERE = 1, FROM_UPSTREAM = 2, FROM_BOTH = 4 };
 
 static const char names_kept_out[] =
 	"a platform of the source has the project, so its files come into the view by promotion "
@@ -44,6 +45,7 @@ struct explanation {
 	const char *owner;             // why upstream's files are ignored; NULL: they are not
 	const struct simplepage *page; // upstream's page; NULL: ignored or unknown
 	int64_t generation;            // of the view's membership, if it has one
+	struct project_status status;  // of the project on the view's platforms
 	bool is_kept_out;              // upstream's files, because the view's come by promotion alone
 	char *specifier; // "==1.0"; NULL: any version
 	struct fits fits;
@@ -72,6 +74,7 @@ static void explanation_release(struct explanation *x)
 	jsondoc_cleanup(&x->here);
 	jsondoc_cleanup(&x->lost);
 	jsondoc_cleanup(&x->builds);
+	project_status_release(&x->status);
 	arena_release(&x->text);
 }
 
@@ -564,7 +567,8 @@ static struct jsondoc *choices_doc(struct index_files *files, enum file_origin c
 		put_choice(files, row, "here", i, FROM_HERE, requested);
 		put_choice(files, row, "upstream", i, FROM_UPSTREAM, requested);
 		put_choice(files, row, "both", i, FROM_BOTH, requested);
-		put_choice(files, row, "client", i, client, requested);
+		if (client != FROM_NOWHERE)
+			put_choice(files, row, "client", i, client, requested);
 		jsondoc_add(out, row);
 	}
 	return out;
@@ -576,9 +580,20 @@ static struct jsondoc *choices_doc(struct index_files *files, enum file_origin c
 static enum file_origin origin_for_clients(const struct explanation *x, const struct jsondoc *names)
 {
 	const char *files = jsondoc_get_str(names, "files");
+	if (x->status.status == SIMPLEPAGE_QUARANTINED)
+		return FROM_NOWHERE;
 	if (!x->view->upstreams.count)
 		return x->view->has_upstream ? FROM_BOTH : FROM_HERE;
 	return strcmp(files, "here") == 0 ? FROM_HERE : strcmp(files, "upstream") == 0 ? FROM_UPSTREAM : FROM_BOTH;
+}
+
+static struct jsondoc *status_doc(const struct explanation *x)
+{
+	bool sees_names = true;
+	for (size_t i = 0; i < x->view->platform_count; i++)
+		sees_names = sees_names && explain_sees_names(x->about->reader, x->view->platform[i]);
+	return jsondoc_new("status:s reason:s when:T by:k", simplepage_status_name[x->status.status], x->status.reason,
+		x->status.when, sees_names ? x->status.by : NULL);
 }
 
 static struct jsondoc *explanation_doc(struct explanation *x, const struct upstream_answer *answer)
@@ -595,6 +610,8 @@ static struct jsondoc *explanation_doc(struct explanation *x, const struct upstr
 	struct jsondoc *rule = names_doc(x, answer);
 	enum file_origin client = origin_for_clients(x, rule);
 	jsondoc_put(out, "names", rule);
+	if (x->status.status != SIMPLEPAGE_ACTIVE)
+		jsondoc_put(out, "status", status_doc(x));
 	if (jsondoc_count(x->lost))
 		jsondoc_put(out, "lost", STEAL_PTR(x->lost));
 	jsondoc_put(out, "here", STEAL_PTR(x->here));
@@ -659,7 +676,8 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 			return NULL;
 		x.generation = newest.generation;
 	}
-	if (merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0)
+	if (merge_upstream_is_kept_out(about->view, c, about->project, about->rule, &x.is_kept_out, e) < 0 ||
+		project_status_find(c, about->project, about->view->platform, about->view->platform_count, &x.status, e) < 0)
 		return NULL;
 	x.owner = x.owner || !x.is_kept_out || !about->view->upstreams.count ? x.owner : names_kept_out;
 	if (!x.owner)

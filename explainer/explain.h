@@ -58,6 +58,8 @@ int explain_find_names(const struct site *site, struct catalog *c, struct owned_
 //	{"project", "version"?, "view"?, "generation"? (of the view's membership), "platforms": [name, …],
 //	 "names": {"rule": name_rule_text, "ours": bool, "files" (that clients get): "here"|"upstream"|"both", "why",
 //	     "taken"? (upstream has a project under our name): {"files", "since"? (of the oldest), "fetched"}},
+//	 "status"? (of the project here, PEP 792, if it is not active; of a quarantined one clients get nothing): {"status",
+//	     "reason", "when"?, "by"? (if the reader sees names)},
 //	 "lost"? (members of views that the store has lost): see explainer/explain-membership.h,
 //	 "here": [{"platform", "filename", "path",
 //	     "state": "listed"|"yanked"|"quarantined"|"copy"|"unlisted"|"removed",

@@ -41,6 +41,8 @@ struct change_batch {
 	bool is_reopened;                    // all projects are read, and all pages dropped in the end
 	struct project_directory *directory; // that gets the projects
 	bool lists_changed;                  // a project appeared or disappeared
+	int64_t since;                       // number of the last change before
+	bool status_changed;                 // of a project: files of upstream by URL depend on it too
 };
 
 // Whether a view before this one merges the same.
@@ -95,8 +97,9 @@ static int apply_project(void *ctx, const struct catalog_project *p, struct err 
 	bool was_gone = project_filter_may_have(w->removed_projects, p->platform, name);
 	project_directory_put(b->directory, p->project,
 		&(struct project_place){.platform = p->platform, .newest = p->newest, .files = p->files});
-	if (p->files)
+	if (p->files || p->status)
 		project_filter_add(w->context->project_filter, p->platform, name);
+	b->status_changed |= p->status > b->since;
 	if (p->files && was_gone)
 		project_filter_remove(w->removed_projects, p->platform, name);
 	else if (!p->files)
@@ -144,7 +147,7 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 	struct project_directory *fresh = is_reopened ? project_directory_new() : NULL;
 	struct change_batch b = {
 		.watch = w, .is_reopened = is_reopened, .directory = fresh ? fresh : w->context->project_directory};
-	int64_t before = w->last_change;
+	int64_t before = b.since = w->last_change;
 	int went_back = site_read_generations(server_context_site(w->context), w->lease.catalog, e);
 	if (went_back < 0 ||
 		catalog_changes(w->lease.catalog, w->last_change, apply_project, &b, &w->last_change, e) < 0 ||
@@ -157,7 +160,7 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 	atomic_store(&w->context->lacks_directory, false);
 	if (is_reopened && w->context->upstream_pages)
 		upstream_pages_clear(w->context->upstream_pages);
-	if (is_reopened || went_back)
+	if (is_reopened || went_back || b.status_changed)
 		pagecache_clear(w->context->pagecache);
 	else if (b.lists_changed)
 		simple_pages_drop_lists(w->context);

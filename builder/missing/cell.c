@@ -236,6 +236,8 @@ static bool is_cooling(const struct cell *cell, const struct branch_want *want, 
 static enum wheel_status status_of_outcome(const struct cell *cell, const struct branch_want *want,
 	const struct version *version, struct cell_status *s)
 {
+	if (cell->withdrawn)
+		return WHEEL_SKIPPED;
 	if (s->outcome.kind == RESOLVE_HERE)
 		return WHEEL_HERE;
 	if (s->outcome.kind != RESOLVE_UPSTREAM)
@@ -460,7 +462,9 @@ static void describe_status(const struct cell *cell, const struct branch_want *w
 	} else if (status == WHEEL_UNPROMOTED) {
 		buf_printf(out, "%s is here, but the view %s does not show it", s->unpromoted->filename, cell->rules->view);
 	} else if (status == WHEEL_SKIPPED) {
-		if (want->has_url)
+		if (cell->withdrawn)
+			buf_printf(out, "it is %s: %s", simplepage_status_name[SIMPLEPAGE_QUARANTINED], cell->withdrawn);
+		else if (want->has_url)
 			buf_printf(out, "%s wants a file by its URL, which no index decides about",
 				without_folder(want->source));
 		else if (s->skip)

@@ -16,6 +16,7 @@
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/catalog/catalog-write.h"
 #include "lib/state/results/results.h"
+#include "lib/state/store/project-status.h"
 #include "lib/state/upstream/upstream.h"
 
 enum {
@@ -355,9 +356,13 @@ static int decide_cells(struct make *x, struct cell *cell, struct err *e)
 {
 	size_t i = wanted_cells_first(&x->wanted, cell->project);
 	while (i < x->wanted.cells && strcmp(x->wanted.cell[i].want->project, cell->project) == 0) {
+		CLEANUP(project_status_release) struct project_status status = {0};
 		const struct wanted_cell *w = &x->wanted.cell[i];
 		cell->place = w->place;
 		cell->platform = x->wanted.fits.place[w->place].platform;
+		if (project_status_find(x->reader, cell->project, &cell->platform, 1, &status, e) < 0)
+			return -1;
+		cell->withdrawn = status.status == SIMPLEPAGE_QUARANTINED ? status.reason : NULL;
 		for (; i < x->wanted.cells && w->place == cell->place && strcmp(w->want->project, cell->project) == 0;
 			w = &x->wanted.cell[++i])
 			add_want(x, cell, x->out->branch[w->branch].name, w->want);

@@ -112,7 +112,7 @@ struct command {
 	X(audit) X(build) X(builds) X(check) X(client_config) X(compare) X(demote) X(doctor) X(evidence) X(explain)    \
 	X(exposed) X(find) X(freeze) X(health) X(help) X(hold) X(holds) X(index) X(lock) X(log) X(mirror) X(missing)   \
 	X(platform) X(promote) X(provenance) X(prune) X(provides) X(push) X(rebuilds) X(remove) X(retain) X(serve)     \
-	X(thaw) X(token) X(unyank) X(usage) X(view) X(waive) X(yank)
+	X(status) X(thaw) X(token) X(unyank) X(usage) X(view) X(waive) X(yank)
 // clang-format on
 #define DECLARE_COMMAND(name) extern const struct command command_##name;
 ALL_COMMANDS(DECLARE_COMMAND)

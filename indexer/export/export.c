@@ -11,6 +11,7 @@
 #include "lib/os/fs.h"
 #include "lib/place/place-s3.h"
 #include "lib/state/catalog/catalog-attachment.h"
+#include "lib/state/store/project-status.h"
 #include "lib/view/page.h"
 
 struct export
@@ -25,6 +26,9 @@ struct export
 	uint64_t done;
 	struct view view;                // whose pages are being made
 	const struct platform *platform; // whose files are being linked
+	char *project;                   // of the file, on project_of
+	const struct platform *project_of;
+	bool is_withdrawn; // it is in quarantine there
 };
 
 static void export_release(struct export *x)
@@ -33,6 +37,7 @@ static void export_release(struct export *x)
 	manifest_release(&x->wanted);
 	free(x->folder);
 	free(x->base);
+	free(x->project);
 }
 
 // The real path of a folder that may be missing, but whose parent must exist.
@@ -129,9 +134,26 @@ static bool has_attachment(const struct catalog_location *file, enum attachment 
 	return kind == ATTACHMENT_STATEMENT ? file->statement != NULL : file->provenance != NULL;
 }
 
-static int add_wanted_file(void *ctx, const struct catalog_location *file, struct err *e UNUSED)
+// Locations come by project.
+static int look_at_status(struct export *x, const char *project, struct err *e)
+{
+	CLEANUP(project_status_release) struct project_status status = {0};
+	if (x->project && strcmp(x->project, project) == 0 && x->project_of == x->platform)
+		return 0;
+	if (project_status_find(x->catalog, project, &x->platform, 1, &status, e) < 0)
+		return -1;
+	free(x->project);
+	x->project = xstrdup(project);
+	x->project_of = x->platform;
+	x->is_withdrawn = status.status == SIMPLEPAGE_QUARANTINED;
+	return 0;
+}
+
+static int add_wanted_file(void *ctx, const struct catalog_location *file, struct err *e)
 {
 	struct export *x = ctx;
+	if (look_at_status(x, file->project, e) < 0 || x->is_withdrawn)
+		return x->is_withdrawn ? 0 : -1;
 	manifest_add(&x->wanted, file_path(x, file, ""));
 	if (has_metadata(file))
 		manifest_add(&x->wanted, file_path(x, file, ".metadata"));
@@ -180,6 +202,8 @@ static int export_attachment(struct export *x, const struct catalog_location *fi
 static int export_file(void *ctx, const struct catalog_location *file, struct err *e)
 {
 	struct export *x = ctx;
+	if (look_at_status(x, file->project, e) < 0 || x->is_withdrawn)
+		return x->is_withdrawn ? 0 : -1;
 	CLEANUP(mem_free) char *path = file_path(x, file, "");
 	CLEANUP(mem_free) char *target = xasprintf("%s/%s", place_path(x->platform->place), file->path);
 	report_progress(x);

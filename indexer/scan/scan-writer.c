@@ -218,7 +218,8 @@ static int write_mark_row(struct scan_writer *w, struct folder *f, struct catalo
 	m->folder = f->catalog_id;
 	m->folder_path = f->path;
 	if (catalog_mark_put(w->catalog, m, &effect, e) < 0)
-		return err_prefix(e, "%s/%s/%s%s: ", f->platform->name, f->path, m->filename, sidecar_ending[m->mark]);
+		return err_prefix(e, "%s/%s/%s%s: ", f->platform->name, f->path, m->mark == MARK_STATUS ? "" : m->filename,
+			sidecar_ending[m->mark]);
 	if (effect.was_listed && !effect.is_listed)
 		w->summary->number[SCAN_REPORT_GONE]++;
 	count_effect(w, f->platform, m->filename, &effect);

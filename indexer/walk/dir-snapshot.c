@@ -166,7 +166,10 @@ static int load_name(struct snapshot_load *l, const char *name, struct catalog *
 	int64_t id = l->parent->known.id;
 	bool is_mark = sidecar_is(str_from(name), &of, &mark);
 	if (is_mark || attachment_is(str_from(name), &of, &kind)) {
-		CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
+		CLEANUP(mem_free)
+		char *filename = is_mark ? sidecar_subject(of, mark, l->parent->path) : xstrndup(of.ptr, of.len);
+		if (!filename)
+			return 0;
 		return is_mark ? catalog_folder_mark(c, id, filename, mark, add_mark_row, l->snapshot, e)
 			       : catalog_folder_attachment(c, id, filename, kind, add_attachment_row, l->snapshot, e);
 	}

@@ -11,6 +11,7 @@
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
 #include "lib/state/store/freeze.h"
+#include "lib/state/store/project-status.h"
 
 // --- marks and attachments ---
 
@@ -26,6 +27,12 @@ static void report_mark(struct scan_workers *workers, struct folder *folder, con
 	scan_workers_send(workers, ev);
 }
 
+static bool is_status(int found, struct str text, struct err *e)
+{
+	CLEANUP(project_status_release) struct project_status status = {0};
+	return found > 0 && project_status_read(text, &status, e) == 0;
+}
+
 static void scan_sidecars_check(struct scan_workers *workers, struct folder *folder, struct place_folder *open,
 	struct dir_snapshot *known, const char *filename, enum mark mark)
 {
@@ -35,14 +42,14 @@ static void scan_sidecars_check(struct scan_workers *workers, struct folder *fol
 	int found = sidecar_read(open, filename, mark, &text, &e);
 	if (row)
 		row->seen = found != 0; // the row of a mark that cannot be read stays
-	if (found > 0) {
-		if (!row || !row->row.text || strcmp(row->row.text, text.data) != 0)
-			report_mark(workers, folder, filename, mark, text.data, row);
-	}
-	if (found >= 0)
+	bool is_other = found > 0 && (!row || !row->row.text || strcmp(row->row.text, text.data) != 0);
+	bool is_damaged = mark == MARK_STATUS && found && !is_status(found, buf_view(&text), &e);
+	if (is_other || (is_damaged && !row)) // a status that cannot be read withdraws the project (project-status.h)
+		report_mark(workers, folder, filename, mark, text.data ? text.data : "", row);
+	if (found >= 0 && !is_damaged)
 		return;
 	atomic_store(&folder->needs_rescan, true);
-	scan_workers_send_problem(workers, folder, filename, &e);
+	scan_workers_send_problem(workers, folder, mark == MARK_STATUS ? sidecar_ending[mark] : filename, &e);
 }
 
 static enum place_match match_row(const struct dir_snapshot_attachment *known, const struct place_version *now)
@@ -379,10 +386,12 @@ static void handle_sidecars(struct scan_dir *d, const struct buf *names)
 	for (const char *at = names->data; at < names->data + names->len; at += strlen(at + 1) + 2) {
 		if (!is_sidecar_name(at + 1, (enum place_kind)*at, &entry))
 			continue;
-		CLEANUP(mem_free) char *name = xstrndup(entry.filename.ptr, entry.filename.len);
-		if (entry.is_mark)
+		CLEANUP(mem_free)
+		char *name = entry.is_mark ? sidecar_subject(entry.filename, entry.mark, d->folder->path)
+					   : xstrndup(entry.filename.ptr, entry.filename.len);
+		if (name && entry.is_mark)
 			scan_sidecars_check(d->workers, d->folder, d->open, &d->known, name, entry.mark);
-		else
+		else if (name)
 			scan_sidecars_check_attachment(d->workers, d->folder, d->open, &d->known, name, entry.attachment);
 		scan_workers_count(d->workers, COUNT_DONE, d->share);
 	}

@@ -14,6 +14,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/mem.h"
 #include "lib/base/name-tree.h"
+#include "lib/place/place.h"
 
 enum {
 	READ_SIZE = 64 << 10, // bytes of events that are handled at once
@@ -212,7 +213,7 @@ static void handle_watch_event(struct folder_watch *w, const struct told *to, co
 	for (const struct name_node *n = name_tree_numbered(&w->tree, ev->wd); n; n = name_tree_again(n)) {
 		if (ev->mask & ITSELF)
 			tell(w, to, n, FOLDER_EVENT_LOST, "");
-		else if (ev->len && ev->name[0] != '.')
+		else if (ev->len && !place_hides(ev->name))
 			tell_name(w, to, n, ev->mask, ev->name);
 	}
 	for (struct name_node *n; ev->mask & LEFT && ev->len && (n = find_child(w, ev->wd, ev->name)) != NULL;)

@@ -3,7 +3,7 @@
 // the path that the caller gives it.
 //
 // What came between folder_watch_add and a later listing of the folder is both told and listed, so nothing is missed by
-// a caller that adds a folder before it lists it. Names that begin with a dot are not told.
+// a caller that adds a folder before it lists it. Names that place_hides() are not told.
 //
 // Any thread may call all functions but folder_watch_free; one thread at a time calls folder_watch_read.
 #pragma once

@@ -137,6 +137,11 @@ static int stop_at_name(void *ctx UNUSED, const char *name UNUSED, enum place_ki
 	return kind != PLACE_LEFTOVER;
 }
 
+bool place_hides(const char *name)
+{
+	return *name == '.' && strcmp(name, PLACE_STATUS) != 0;
+}
+
 int place_is_empty(struct place_folder *f, struct err *e)
 {
 	int found = place_list(f, stop_at_name, NULL, e);

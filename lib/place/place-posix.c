@@ -321,7 +321,7 @@ static int posix_list(struct place_folder *f, place_list_fn *fn, void *ctx, stru
 		return err_errno(e, ERR_IO, "cannot list it");
 	}
 	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
-		bool is_hidden = entry->d_name[0] == '.';
+		bool is_hidden = place_hides(entry->d_name);
 		if (is_hidden && !tempname_is(entry->d_name))
 			continue;
 		int result = fn(ctx, entry->d_name, is_hidden ? PLACE_LEFTOVER : kind_of_entry(entry), e);

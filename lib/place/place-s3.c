@@ -267,7 +267,7 @@ static int s3_folder_info(struct place_folder *f UNUSED, struct place_info *out,
 static int add_entry(void *ctx, const struct s3_listed *one, struct err *e UNUSED)
 {
 	struct s3_folder *f = ctx;
-	if (*one->name == '.' || !*one->name || strchr(one->name, '/'))
+	if (place_hides(one->name) || !*one->name || strchr(one->name, '/'))
 		return 0;
 	GROW(f->entry, f->count, f->room);
 	struct s3_entry *new = &f->entry[f->count++];

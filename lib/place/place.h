@@ -8,7 +8,7 @@
 // are those that were seen before. What a place knows from listing a folder it may answer from that handle.
 //
 // A file appears whole under its name, or not at all. Names are durable after place_sync(). Names that begin with a dot
-// are the store's own: they are not listed.
+// are the store's own: they are not listed, except the status of a project.
 //
 // Any thread may use a place; one thread at a time uses a handle. Pointers that are returned belong to the caller. Errors
 // are ERR_NOT_FOUND (nothing has the name), ERR_DENIED (a link that leads out of the place, or in a circle), ERR_FULL
@@ -21,6 +21,11 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/os/byte-source.h"
+
+// The sidecar whose name begins with a dot (lib/state/store/sidecar.h).
+#define PLACE_STATUS ".status"
+// Whether no listing has the name.
+bool place_hides(const char *name);
 
 struct blob;
 struct folder_watch;

@@ -9,6 +9,7 @@
 #include "lib/format/compress.h"
 #include "lib/format/digest.h"
 #include "lib/format/escape.h"
+#include "lib/state/store/project-status.h"
 #include "lib/view/merge-upstream.h"
 
 const char *const page_coding_name[PAGE_CODING_COUNT] = {
@@ -473,6 +474,23 @@ static char *name_left_out(const struct view *v)
 	return names.len ? buf_steal(&names) : NULL;
 }
 
+static int end_project(struct page *p, bool is_known, struct err *e)
+{
+	if (is_known)
+		page_begin(p);
+	return p->has_begun ? page_end(p, e) : err_set(e, ERR_NOT_FOUND, "no project %s here", p->r.project);
+}
+
+// A project of ours that is in quarantine: neither our files are listed nor those of upstream.
+static int write_withdrawn(struct page *p, const struct view *v, struct catalog *c, const char *project, struct err *e)
+{
+	bool is_known = v->upstreams.count;
+	if ((!is_known && view_files(v, c, project, note_member, &is_known, e) < 0) ||
+		(!is_known && has_members(v, c, project, &is_known, e) < 0))
+		return -1;
+	return end_project(p, is_known, e);
+}
+
 int page_project(const struct view *shown, struct catalog *c, const char *project,
 	const struct upstream_answer *upstream, enum page_format format, struct buf *out, struct err *e)
 {
@@ -487,8 +505,14 @@ int page_project(const struct view *shown, struct catalog *c, const char *projec
 	size_t left = out->cap - out->len, most = left < MOST_ROOM ? left : MOST_ROOM;
 	buf_reserve(out, files < most / FILE_BYTES ? files * FILE_BYTES : most);
 	page_init(&p, v, project, format, out);
-	p.r.status = merge_upstream_status(upstream);
-	p.r.status_reason = merge_upstream_status_reason(upstream);
+	CLEANUP(project_status_release) struct project_status status = {0};
+	if (project_status_find(c, project, v->platform, v->platform_count, &status, e) < 0)
+		return -1;
+	bool is_ours = status.status != SIMPLEPAGE_ACTIVE;
+	p.r.status = is_ours ? simplepage_status_name[status.status] : merge_upstream_status(upstream);
+	p.r.status_reason = is_ours ? status.reason : merge_upstream_status_reason(upstream);
+	if (status.status == SIMPLEPAGE_QUARANTINED)
+		return write_withdrawn(&p, v, c, project, e);
 	if (merge_upstream_files(v, c, project, upstream, on_page_file, on_page_version, &p, &is_known, e) < 0)
 		return -1;
 	p.r.left_out = names = name_left_out(v);
@@ -498,11 +522,7 @@ int page_project(const struct view *shown, struct catalog *c, const char *projec
 		p.r.status = simplepage_status_name[SIMPLEPAGE_QUARANTINED];
 		p.r.status_reason = upstream->blocked;
 	}
-	if (is_known)
-		page_begin(&p);
-	if (!p.has_begun)
-		return err_set(e, ERR_NOT_FOUND, "no project %s here", project);
-	return page_end(&p, e);
+	return end_project(&p, is_known, e);
 }
 
 // Merges the sorted names of the view with the sorted names in each of more.

@@ -123,6 +123,8 @@ static void drop_shadowed(struct file_copies *rows, bool needs_same, bool *left_
 int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(file_copies_release) struct file_copies rows = {0};
+	if (v->omits_ours)
+		return 0;
 	if (v->platform_count == 1) {
 		struct single_platform d = {.platform = v->platform[0], .file = fn, .ctx = ctx};
 		return read_platform(v, c, d.platform, project, forward_file, &d, e);

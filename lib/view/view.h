@@ -44,6 +44,7 @@ struct view {
 	struct config_order upstreams; // whose files it merges in; count 0: it merges none
 	bool has_upstream;  // its clients get upstream's files: it merges, or [prune] clients-have-upstream names it
 	bool *left_out;     // view_files() sets the one of each platform of which it left out a file for its name; NULL
+	bool omits_ours;    // of a name that is upstream's alone: no file of the platforms
 	bool shows_each;    // each platform's files as the platform's own address has them, not merged by name
 	struct wheel_filter wheels; // which of upstream's wheels the view shows
 	const char *base;           // of links to files: an absolute URL that ends in "/", borrowed; NULL: links

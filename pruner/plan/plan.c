@@ -12,6 +12,7 @@
 #include "lib/state/access/downloads.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/catalog/catalog-row.h"
+#include "lib/state/store/project-status.h"
 #include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/upstream.h"
 #include "pruner/plan/pins.h"
@@ -47,6 +48,7 @@ struct plan_state {
 	struct catalog_planner *planner; // NULL: there is no file, so nothing is written to the catalog for the web page
 	struct plan *plan;
 	struct plan_platform *chosen; // as store->platform
+	const struct platform **platforms; // of the store
 	struct view_losses *losses;   // NULL: they are not asked for
 	int64_t now;
 	struct strset projects;          // to look up
@@ -67,8 +69,9 @@ static int choose_platforms(struct plan_state *x, struct err *e)
 {
 	size_t count = 0;
 	x->chosen = ARENA_NEW(&x->text, struct plan_platform, x->store->platform_count);
+	x->platforms = ARENA_NEW(&x->text, const struct platform *, x->store->platform_count);
 	for (size_t i = 0; i < x->store->platform_count; i++) {
-		const struct platform *p = &x->store->platform[i];
+		const struct platform *p = x->platforms[i] = &x->store->platform[i];
 		if (!store_is_wanted(x->options->glob, x->options->globs, p->name))
 			continue;
 		x->chosen[i].platform = p;
@@ -287,9 +290,13 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 		};
 		p->head.failed += is_failed_lookup(answer->result);
 	}
-	if (name_owner_find_age(x->upstreams, x->reader, answer, &age, e) < 0)
+	CLEANUP(project_status_release) struct project_status status = {0};
+	if (name_owner_find_age(x->upstreams, x->reader, answer, &age, e) < 0 ||
+		project_status_find(x->reader, x->name, x->platforms, x->store->platform_count, &status, e) < 0)
 		return -1;
-	verdict_upstream_init(&x->upstream_says, x->name, answer);
+	// Clients get nothing of upstream under a name that is in quarantine here.
+	bool is_withdrawn = status.status == SIMPLEPAGE_QUARANTINED;
+	verdict_upstream_init(&x->upstream_says, x->name, is_withdrawn ? NULL : answer);
 	x->upstream_says.is_younger = age != NAME_AGE_OLDER;
 	for (size_t i = 0; i < x->store->platform_count && result == 0; i++) {
 		x->on = &x->chosen[i];

@@ -338,7 +338,9 @@ struct reply *files_worker(struct server_context *s, struct catalog *c, const st
 	const struct platform *p = site_platform(match->site, match->platform);
 	if (!p)
 		return server_context_not_found(s, "no such platform");
-	struct reply *r = find_and_send(s, c, p, match);
+	CLEANUP(mem_free) char *project = xstrndup(match->project.ptr, match->project.len);
+	struct reply *withdrawn = server_context_withdrawn(s, c, project, &p, 1);
+	struct reply *r = withdrawn ? withdrawn : find_and_send(s, c, p, match);
 	if (r->status == 200)
 		pagecache_put(s->pagecache, &key, r, FILE_MS, epoch);
 	return r;

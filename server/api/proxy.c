@@ -466,9 +466,9 @@ static struct reply *send_decided(struct proxy_request *w)
 }
 
 // Finds the upstreams that the address may mean, of those that views merge that the client may read, and how the first of
-// these views asks; without a name, the first that asks most of them. A reply: the client may read none; NULL with none: no
-// view merges them.
-static struct reply *find_named(struct proxy_request *w)
+// these views asks; without a name, the first that asks most of them. A reply: the client may read none, or one has the
+// project in quarantine; NULL with none: no view merges them.
+static struct reply *find_named(struct proxy_request *w, struct catalog *c)
 {
 	const struct site *site = server_context_site(w->context);
 	struct str name = w->match->upstream;
@@ -489,6 +489,9 @@ static struct reply *find_named(struct proxy_request *w)
 		refused = r;
 		if (r)
 			continue;
+		r = server_context_withdrawn(w->context, c, w->project, site->view[i].platform, site->view[i].platform_count);
+		if (r)
+			return r;
 		w->view[w->views++] = &site->view[i];
 		name_rules_admit(&site->rules, w->project, &order);
 		if (!w->order.count || (!name.ptr && order.count > w->order.count))
@@ -653,7 +656,7 @@ struct reply *proxy_worker(struct server_context *s, struct catalog *c, const st
 	bool is_name = proxy_request_init(&w, s, match);
 	if (!s->upstream_pages || !is_name)
 		return server_context_not_found(s, no_such_file);
-	struct reply *refused = find_named(&w);
+	struct reply *refused = find_named(&w, c);
 	if (refused)
 		return refused;
 	if (!w.named.count)

@@ -210,8 +210,7 @@ static struct reply *render_reply(struct server_context *s, struct catalog *c, c
 	struct view view = *t->view;
 	enum page_format format = variant_row[t->variant].format;
 	view.generation = t->generation;
-	if (t->is_upstreams)
-		view.platform_count = 0;
+	view.omits_ours = t->is_upstreams;
 	if ((t->project[0] ? page_project(&view, c, t->project, upstream, format, &page, e)
 			     : render_root(&view, c, more, format, &page, e)) < 0 ||
 		(!is_plain && page_pack(buf_view(&page), t->coding, &packed, e) < 0))

@@ -7,6 +7,7 @@
 #include "lib/os/clock.h"
 #include "lib/state/upstream/file-cache.h"
 #include "lib/state/publish/upload-policy.h"
+#include "lib/state/store/project-status.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/audit/wheel-gate.h"
 #include "server/message/reply.h"
@@ -195,6 +196,22 @@ struct reply *server_context_not_found_in(struct server_context *s, bool is_priv
 	struct reply *r = reply_text(404, "404 Not Found: %s", what);
 	server_context_set_freshness(s, r, true);
 	return r;
+}
+
+struct reply *server_context_withdrawn(struct server_context *s, struct catalog *c, const char *project,
+	const struct platform *const *platform, size_t count)
+{
+	struct err e = ERR_INIT;
+	const char *contact = server_context_site(s)->config.contact;
+	const char *name = simplepage_status_name[SIMPLEPAGE_QUARANTINED];
+	CLEANUP(project_status_release) struct project_status status = {0};
+	if (project_status_find(c, project, platform, count, &status, &e) < 0)
+		return server_context_error(&e);
+	if (status.status != SIMPLEPAGE_QUARANTINED)
+		return NULL;
+	CLEANUP(mem_free)
+	char *words = xasprintf("%s: %s%s%s", name, status.reason, contact ? "; ask " : "", contact ? contact : "");
+	return reply_problem(403, name, words);
 }
 
 struct reply *server_context_error(const struct err *e)

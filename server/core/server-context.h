@@ -186,6 +186,10 @@ extern const char server_context_no_page[];
 struct reply *server_context_not_found(struct server_context *s, const char *what);
 // 404. Where is_private, shared caches must not keep it.
 struct reply *server_context_not_found_in(struct server_context *s, bool is_private, const char *what);
+// 403, as for a file that a rule hides (lib/state/upstream/offering.h), if one of the platforms has the project in quarantine;
+// NULL: none has.
+struct reply *server_context_withdrawn(struct server_context *s, struct catalog *c, const char *project,
+	const struct platform *const *platform, size_t count);
 // 503 for a platform that no scan has read yet: at a 404 a client would use another index.
 struct reply *server_context_not_filled(void);
 // 503: the queue of requests to upstream is full, for all clients or for this one. pip and uv try again.

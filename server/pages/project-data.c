@@ -509,7 +509,8 @@ static int read_whole_project(struct catalog *c, const struct project_query *q, 
 	if (catalog_read_begin(c, e) < 0)
 		return -1;
 	CLEANUP(catalog_read_end) struct catalog *snapshot = c;
-	if (read_matrix(snapshot, q, d, e) < 0)
+	if (read_matrix(snapshot, q, d, e) < 0 ||
+		project_status_find(snapshot, q->project, q->platform, q->platforms, &d->status, e) < 0)
 		return -1;
 	if (d->matrix.is_upstreams && q->hides_upstreams) {
 		project_matrix_release(&d->matrix);
@@ -573,6 +574,7 @@ void project_data_release(struct project_data *d)
 	*f = (struct project_files){0};
 	project_metadata_release(&d->metadata);
 	jsondoc_cleanup(&d->lost);
+	project_status_release(&d->status);
 	free(d->tried);
 	*d = (struct project_data){0};
 }

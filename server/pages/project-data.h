@@ -11,6 +11,7 @@
 #include "lib/base/str.h"
 #include "lib/format/digest.h"
 #include "lib/format/jsondoc.h"
+#include "lib/state/store/project-status.h"
 #include "lib/view/client-config.h"
 #include "lib/view/view.h"
 #include "server/pages/html-layout.h"
@@ -99,6 +100,7 @@ struct project_data {
 	struct project_metadata metadata;
 	const char *metadata_of; // the file that has it; NULL: none
 	struct jsondoc *lost;    // of explainer/explain-membership.h, of views that the client may read
+	struct project_status status; // of the project on the platforms of the query
 	char *tried;             // the version of the last attempt to build the project; NULL: there was none
 };
 

@@ -553,7 +553,11 @@ void project_page_write(const struct html_frame *frame, const struct project_dat
 	put_project_state(&p);
 	CLEANUP(mem_free) char *up = xasprintf("%s-", frame->root);
 	losses_table(data->lost, up, out);
-	put_install(&p);
+	if (data->status.status != SIMPLEPAGE_ACTIVE)
+		html_put(out, "<p class=\"note\">The project is %h here: %s</p>\n",
+			simplepage_status_name[data->status.status], data->status.reason);
+	if (data->status.status != SIMPLEPAGE_QUARANTINED)
+		put_install(&p);
 	if (data->matrix.version) {
 		put_matrix(&p);
 		put_lost(&p);

@@ -9,6 +9,7 @@
 #include "lib/state/catalog/arrivals.h"
 #include "lib/state/catalog/catalog-told.h"
 #include "lib/state/results/attempt-file.h"
+#include "lib/state/store/project-status.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/state/views/membership.h"
 #include "promoter/promote-answer.h"
@@ -61,6 +62,15 @@ static int form_of_tombstone(struct str text, struct buf *out, struct err *e)
 	return tombstone_write(&again, out, e);
 }
 
+// What is no status is quarantined.
+static int form_of_status(struct str text, struct buf *out, struct err *e)
+{
+	CLEANUP(project_status_release) struct project_status s = {0};
+	int read = project_status_read(text, &s, e);
+	HOLDS(s.reason && s.status < SIMPLEPAGE_UNFAMILIAR && (read == 0 || s.status == SIMPLEPAGE_QUARANTINED));
+	return read < 0 ? -1 : project_status_write(&s, out, e);
+}
+
 static int form_of_rebuilds(struct str text, struct buf *out, struct err *e)
 {
 	CLEANUP(rebuild_set_cleanup) struct rebuild_set *s = NULL;
@@ -108,6 +118,8 @@ static form_fn *record_of(char letter)
 		return form_of_answer;
 	case 't':
 		return form_of_tombstone;
+	case 's':
+		return form_of_status;
 	case 'v':
 		return form_of_told;
 	case 'c':

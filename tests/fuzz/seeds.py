@@ -665,6 +665,8 @@ def records():
                                  "sha256": "5" * 64, "since": 1795000000}]}),
         "told-wrong": ("v", {"retained": [], "expected": [{"view": "tested"}], "lost": []}),
         "tombstone": ("t", stone), "tombstone-odd": ("t", stone | {"size": -5, "when": 7, "upstream": [], "by": None}),
+        "status": ("s", {"status": "quarantined", "reason": "it steals", "when": "2026-11-20T01:02:03Z", "by": "user root"}),
+        "status-wrong": ("s", {"status": "frozen", "reason": 1}),
         "rebuilds": ("r", {"platforms": [], "rows": [rebuild, rebuild | {"state": "fits", "build": None}]}),
         "rebuilds-build": ("r", {"platforms": [], "rows": [rebuild | {"build": 0}]}),
     }

@@ -38,7 +38,7 @@ void mark_reason(enum mark mark, struct str text, struct buf *out)
 {
 	struct err no_json = ERR_INIT;
 	CLEANUP(jsondoc_cleanup)
-	struct jsondoc *doc = mark == MARK_PRUNED ? jsondoc_read(text, &no_json) : NULL;
+	struct jsondoc *doc = mark != MARK_YANKED ? jsondoc_read(text, &no_json) : NULL;
 	const char *reason = doc ? jsondoc_get_str(doc, "reason") : NULL;
 	if (doc)
 		text = str_from(reason ? reason : "");

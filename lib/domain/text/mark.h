@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The marks that a distribution file can have, and the texts of the sidecars that hold them. The text of a yank (PEP
-// 592) is its reason; the text of a tombstone is a JSON object with a "reason". Pure functions; any thread.
+// The marks that a distribution file or a project can have, and the texts of the sidecars that hold them. The text of a
+// yank (PEP 592) is its reason; that of a tombstone, or of a project's status (PEP 792), is a JSON object with a "reason".
+// Pure functions; any thread.
 #pragma once
 
 #include <stdbool.h>
 
 #include "lib/base/buf.h"
 
-enum mark { MARK_YANKED, MARK_PRUNED, MARK_COUNT };
+enum mark { MARK_YANKED, MARK_PRUNED, MARK_STATUS, MARK_COUNT };
 
 // The last line of a yank that was copied from upstream begins with this. `prune follow` writes such a yank when
 // upstream yanks the release, and removes it when upstream removes its own. The line is not part of the reason.

@@ -56,6 +56,12 @@ static int find_project(struct catalog *c, int64_t platform, const char *name, i
 	return row;
 }
 
+int catalog_knows_project(struct catalog *c, int64_t platform, const char *project, struct err *e)
+{
+	int64_t ignored;
+	return find_project(c, platform, project, &ignored, e);
+}
+
 // The id of a project's row; a missing row is added.
 static int project_id(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {

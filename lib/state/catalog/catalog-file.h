@@ -23,6 +23,9 @@ int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn
 int catalog_folder_file(struct catalog *c, int64_t folder, const char *filename, catalog_known_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 
+// 1: the platform has, or had, a file of the project (normal form) or a status of it; 0: neither.
+int catalog_knows_project(struct catalog *c, int64_t platform, const char *project, struct err *e) MUST_CHECK;
+
 // A file to be written. Strings and bytes are borrowed for the call. Columns: file-columns.h.
 struct catalog_entry {
 	// Guarded: id and written are those of the row that the scan read, 0 for none. If another process has

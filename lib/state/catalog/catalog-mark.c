@@ -171,6 +171,16 @@ int catalog_run_marks(struct catalog *c, int64_t platform, const struct catalog_
 	return 0;
 }
 
+int catalog_statuses(struct catalog *c, const char *project, catalog_status_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query_by(c, STATUSES_OF, BY(SQL_TEXT(project)), e);
+	int row;
+	while ((row = query_step(q, e)) > 0)
+		if (fn(ctx, query_int(q, 0), query_text(q, 1), str_from(query_text(q, 2)), e) < 0)
+			return -1;
+	return row;
+}
+
 static int find_tombstone(struct catalog *c, enum statement what, int64_t platform, const char *filename,
 	struct buf *out, struct err *e)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalog's marks, which are sidecars in the store (lib/state/store/sidecar.h). A mark is identified by its folder
-// and the name of its file, which need not exist. A file is yanked or unlisted while it has such a mark. Writes stand
+// and the name of its file, which need not exist; of a status, the name of its project. A file is yanked or unlisted while it has such a mark. Writes stand
 // between catalog_begin and catalog_commit. One thread at a time for each connection. Errors and callbacks as in
 // catalog.h.
 #pragma once
@@ -69,6 +69,11 @@ struct catalog_run {
 // How many tombstones of a platform are of the run, and the text of one that was written last, appended to text.
 int catalog_run_marks(struct catalog *c, int64_t platform, const struct catalog_run *run, uint64_t *count,
 	struct buf *text, struct err *e) MUST_CHECK;
+
+// A status of a project: its text (lib/state/store/project-status.h).
+typedef int catalog_status_fn(void *ctx, int64_t platform, const char *folder_path, struct str text, struct err *e);
+// All statuses of the project (normal form), on every platform.
+int catalog_statuses(struct catalog *c, const char *project, catalog_status_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 // 1: the platform has a tombstone of this name, and its reason is appended to out; 0: it has none.
 int catalog_tombstone(struct catalog *c, int64_t platform, const char *filename, struct buf *out,

@@ -169,6 +169,7 @@ static int each_project(struct query *q, catalog_project_fn *fn, void *ctx, int6
 			.files = (uint64_t)query_int(q, 2),
 			.bytes = (uint64_t)query_int(q, 3),
 			.newest = query_int(q, 5),
+			.status = query_int(q, 6),
 		};
 		if (newest)
 			*newest = query_int(q, 4);

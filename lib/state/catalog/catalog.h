@@ -110,6 +110,7 @@ struct catalog_project {
 	uint64_t files;
 	uint64_t bytes;
 	int64_t newest; // seconds since 1970: when the newest of its listed files came, also if it has gone; 0: none has
+	int64_t status; // number of the change that last wrote its status (catalog-mark.h); 0: it never had one
 };
 typedef int catalog_project_fn(void *ctx, const struct catalog_project *project, struct err *e);
 // The projects of a platform that have files, by name.

@@ -139,7 +139,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		"SELECT d.path FROM project p JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
 		" WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 ORDER BY f.id DESC LIMIT 1",
 	[PROJECT_ADD] = "INSERT INTO project (platform, name) VALUES (?1, ?2)",
-	[PROJECT_LIST] = "SELECT platform, name, files, bytes, changed, newest FROM project"
+	[PROJECT_LIST] = "SELECT platform, name, files, bytes, changed, newest, status FROM project"
 			 " WHERE platform = ?1 AND files > 0 ORDER BY name",
 	[PROJECT_FILES] = "SELECT f.filename" FILE_PAGE_LIST " FROM project p"
 			  " JOIN file f ON f.project = p.id"
@@ -150,7 +150,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			  " ORDER BY f.filename",
 	[PROJECT_NEWEST] = "SELECT f.filename" FILE_PAGE_LIST " FROM project p JOIN file f ON f.project = p.id"
 			   " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 ORDER BY f.id DESC LIMIT ?3",
-	[PROJECT_CHANGES] = "SELECT platform, name, files, bytes, changed, newest FROM project WHERE changed > ?1"
+	[PROJECT_CHANGES] = "SELECT platform, name, files, bytes, changed, newest, status FROM project WHERE changed > ?1"
 			    " ORDER BY changed",
 	[METADATA_GET] = "SELECT packed FROM metadata WHERE sha256 = ?1",
 	[METADATA_ADD] = "INSERT INTO metadata (sha256, packed) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -203,6 +203,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			   " ON f.folder = m.folder AND f.filename = m.filename WHERE m.filename = ?1"
 			   " AND m.platform = ?2 AND m.kind = 1 AND m.reason IS NOT NULL"
 			   " ORDER BY f.id IS NULL, m.folder LIMIT 1",
+	[STATUSES_OF] = "SELECT m.platform, d.path, m.text FROM mark m JOIN folder d ON d.id = m.folder"
+			" WHERE m.filename = ?1 AND m.kind = 2 AND m.reason IS NOT NULL",
 	[MARKS_OF_KIND] = MARKED_FILES " ORDER BY m.filename, d.path",
 	[MARKS_NEWEST] = MARKED_FILES " ORDER BY m.written DESC LIMIT ?3",
 	// The text is that of the newest: a bare column stands beside max().

@@ -93,6 +93,21 @@
 	"  WHEN (new.sha256 IS NOT old.sha256 AND old.sha256 IS NOT NULL) OR (new.state = 0 AND old.state = 3)" \
 	"  BEGIN " FILE_ARRIVES " END;"
 
+// A step: marks of projects (kind 2), whose filename is the project. Each folder is listed again, because no scan has read
+// them.
+#define STATUS_CHANGES(row)                                                                                            \
+	"  INSERT INTO project (platform, name) SELECT " row ".platform, " row ".filename WHERE NOT EXISTS"            \
+	"    (SELECT 1 FROM project WHERE platform = " row ".platform AND name = " row ".filename);"                   \
+	"  UPDATE project SET changed = (SELECT change FROM store), status = (SELECT change FROM store)"               \
+	"    WHERE platform = " row ".platform AND name = " row ".filename; END;"
+#define SCHEMA_STATUS                                                                                                  \
+	"ALTER TABLE project ADD COLUMN status INTEGER NOT NULL DEFAULT 0; "                                           \
+	"-- store.change of the last write of its status; 0: it never had one\n"                                        \
+	"CREATE TRIGGER status_insert AFTER INSERT ON mark WHEN new.kind = 2 BEGIN" STATUS_CHANGES("new")              \
+	"CREATE TRIGGER status_update AFTER UPDATE ON mark WHEN new.kind = 2 BEGIN" STATUS_CHANGES("new")              \
+	"CREATE TRIGGER status_delete AFTER DELETE ON mark WHEN old.kind = 2 BEGIN" STATUS_CHANGES("old")              \
+	"UPDATE folder SET trusted = 0;"
+
 static const char *const schema_step[] = {
 	"CREATE TABLE store ("
 	"  id INTEGER PRIMARY KEY CHECK (id = 1),"
@@ -554,6 +569,8 @@ static const char *const schema_step[] = {
 	// goes too. had_since is a record (catalog_upstream_had()).
 	"ALTER TABLE store ADD COLUMN told INTEGER NOT NULL DEFAULT -1; "
 	"-- 1: as the record has it; 0: changed since; -1: the record was not read\n",
+
+	SCHEMA_STATUS, // 25
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

@@ -13,6 +13,7 @@
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/ingest.h"
 #include "lib/state/store/volume-release.h"
+#include "lib/state/store/project-status.h"
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 #include "lib/audit/wheel-gate.h"
@@ -75,12 +76,24 @@ static int enter_step(const struct publish *p, struct freeze_hold *hold, struct 
 	return -1;
 }
 
+// An archived or a quarantined project takes no files (PEP 792).
+static int check_status(const struct publish *p, struct catalog *c, struct err *e)
+{
+	CLEANUP(project_status_release) struct project_status status = {0};
+	if (project_status_find(c, p->project, &p->platform, 1, &status, e) < 0)
+		return -1;
+	return project_status_takes_files(&status)
+		       ? 0
+		       : err_set(e, ERR_DENIED, "%s is %s here, and takes no files: %s", p->project,
+				 simplepage_status_name[status.status], status.reason);
+}
+
 static int begin_file(struct publish *p, struct catalog *c, struct err *e)
 {
 	CLEANUP(freeze_leave) struct freeze_hold hold;
 	if (enter_step(p, &hold, e) < 0)
 		return -1;
-	p->folder = target_dir_choose(p->platform, c, p->project, e);
+	p->folder = check_status(p, c, e) < 0 ? NULL : target_dir_choose(p->platform, c, p->project, e);
 	if (!p->folder)
 		return -1;
 	p->open = target_dir_open(p->platform, c, p->folder, &p->made, e);

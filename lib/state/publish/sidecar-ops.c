@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/strset.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/publish/publish.h"
@@ -177,6 +178,85 @@ int sidecar_ops_unyank(const struct platform *p, struct catalog *c, const char *
 	struct copies all = {.platform = p, .catalog = c, .filename = filename};
 	return find_copies(&all, e) < 0 ? -1 : mark_copies(&all, MARK_YANKED, NULL, e);
 }
+
+// --- the status of a project ---
+
+struct status_folders {
+	const struct platform *platform;
+	struct strset paths;
+};
+
+static void status_folders_release(struct status_folders *f)
+{
+	strset_release(&f->paths);
+}
+
+static int add_status_folder(void *ctx, int64_t platform, const char *folder_path, struct str text UNUSED, struct err *e UNUSED)
+{
+	struct status_folders *f = ctx;
+	if (platform == f->platform->id)
+		strset_add(&f->paths, folder_path);
+	return 0;
+}
+
+static int write_status(const struct platform *p, struct catalog *c, const char *folder, const char *project,
+	const char *text, struct err *e)
+{
+	unsigned made = 0;
+	struct err missing = ERR_INIT;
+	CLEANUP(place_folder_close)
+	struct place_folder *open = text ? target_dir_open(p, c, folder, &made, &missing)
+					 : place_open_folder(p->written, folder, &missing);
+	if (!open && !text && missing.kind == ERR_NOT_FOUND)
+		return 0;
+	if (!open) {
+		*e = missing;
+		return -1;
+	}
+	if ((text ? sidecar_write(open, project, MARK_STATUS, str_from(text), e)
+		  : sidecar_remove(open, project, MARK_STATUS, e)) < 0)
+		return -1;
+	return volume_release_want(catalog_path(c), p, folder, sidecar_ending[MARK_STATUS], e);
+}
+
+static int put_status_rows(const struct status_folders *f, struct catalog *c, const char *project, const char *text,
+	struct err *e)
+{
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0)
+		return -1;
+	for (size_t i = 0; i < f->paths.count; i++) {
+		struct catalog_effect effect;
+		struct catalog_mark m = {.platform = f->platform->id,
+			.folder_path = f->paths.item[i],
+			.filename = project,
+			.mark = MARK_STATUS,
+			.text = text};
+		if (catalog_folder_ensure(c, m.platform, m.folder_path, &m.folder, e) < 0 ||
+			catalog_mark_put(c, &m, &effect, e) < 0)
+			return -1;
+	}
+	return catalog_commit(&t, e);
+}
+
+int sidecar_ops_status(const struct platform *p, struct catalog *c, const char *project, const char *text, struct err *e)
+{
+	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
+	CLEANUP(status_folders_release) struct status_folders f = {.platform = p};
+	if (freeze_enter(p, false, &hold, e) < 0 || catalog_statuses(c, project, add_status_folder, &f, e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *named = f.paths.count ? NULL : target_dir_named(p, c, project, e);
+	if (!f.paths.count && !named)
+		return -1;
+	if (named)
+		strset_add(&f.paths, named);
+	for (size_t i = 0; i < f.paths.count; i++)
+		if (write_status(p, c, f.paths.item[i], project, text, e) < 0)
+			return err_prefix(e, "platform %s: ", p->name);
+	return store_is_split(p) ? 0 : put_status_rows(&f, c, project, text, e);
+}
+
+// --- removing ---
 
 // The attachments go after their file: if the process dies in between, the same call removes them.
 static int delete_bytes(const struct copies *all, struct err *e)

@@ -48,7 +48,9 @@ static int put_mark(struct catalog *c, struct catalog_mark *mark, struct err *e)
 static int look_at_mark(const struct platform *p, struct catalog *c, const char *folder, struct str of, enum mark mark,
 	struct err *e)
 {
-	CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
+	CLEANUP(mem_free) char *filename = sidecar_subject(of, mark, folder);
+	if (!filename)
+		return 0;
 	CLEANUP(place_folder_close) struct place_folder *open = place_open_folder(p->place, folder, e);
 	CLEANUP(buf_release) struct buf text = buf_up_to(2 * LIMIT_SIDECAR);
 	int found = open ? sidecar_read(open, filename, mark, &text, e) : -1;

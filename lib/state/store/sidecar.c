@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/store/sidecar.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/domain/text/filename.h"
+#include "lib/domain/text/name.h"
 
 const char *const sidecar_ending[MARK_COUNT] = {
 	[MARK_YANKED] = ".yanked",
 	[MARK_PRUNED] = ".pruned",
+	[MARK_STATUS] = PLACE_STATUS,
 };
 
 bool sidecar_is(struct str name, struct str *filename, enum mark *mark)
@@ -23,9 +21,22 @@ bool sidecar_is(struct str name, struct str *filename, enum mark *mark)
 			continue;
 		*filename = str_slice(name, 0, name.len - ending.len);
 		*mark = (enum mark)i;
-		return filename_kind(*filename) != FILENAME_OTHER;
+		return i == MARK_STATUS ? !filename->len : filename_kind(*filename) != FILENAME_OTHER;
 	}
 	return false;
+}
+
+char *sidecar_subject(struct str filename, enum mark mark, const char *folder)
+{
+	if (mark != MARK_STATUS)
+		return xstrndup(filename.ptr, filename.len);
+	const char *slash = strrchr(folder, '/');
+	struct str last = str_from(slash ? slash + 1 : folder);
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
+	if (!name_is_valid(last))
+		return NULL;
+	name_normalize(last, &normal);
+	return buf_steal(&normal);
 }
 
 bool sidecar_fits(const char *filename)
@@ -36,10 +47,15 @@ bool sidecar_fits(const char *filename)
 	return strlen(filename) + longest <= LIMIT_FILE_NAME;
 }
 
+static char *plain_name(const char *filename, enum mark mark)
+{
+	return xasprintf("%s%s", mark == MARK_STATUS ? "" : filename, sidecar_ending[mark]);
+}
+
 // The caller frees it; NULL with *e set: the name would be too long.
 static char *sidecar_name(const char *filename, enum mark mark, struct err *e)
 {
-	char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
+	char *name = plain_name(filename, mark);
 	if (strlen(name) <= LIMIT_FILE_NAME)
 		return name;
 	err_set(e, ERR_LIMIT, "%s: too long to have a \"%s\" beside it", filename, sidecar_ending[mark]);
@@ -52,7 +68,7 @@ int sidecar_read(struct place_folder *folder, const char *filename, enum mark ma
 {
 	struct err why = ERR_INIT;
 	struct place_info info;
-	CLEANUP(mem_free) char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
+	CLEANUP(mem_free) char *name = plain_name(filename, mark);
 	if (strlen(name) > LIMIT_FILE_NAME)
 		return 0;
 	CLEANUP(place_file_close) struct place_file *file = place_open_in(folder, name, &why);
@@ -78,7 +94,7 @@ int sidecar_write(struct place_folder *folder, const char *filename, enum mark m
 
 int sidecar_remove(struct place_folder *folder, const char *filename, enum mark mark, struct err *e)
 {
-	CLEANUP(mem_free) char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
+	CLEANUP(mem_free) char *name = plain_name(filename, mark);
 	if (strlen(name) <= LIMIT_FILE_NAME && place_remove(folder, name, NULL, e) < 0)
 		return -1;
 	return place_sync(folder, e);

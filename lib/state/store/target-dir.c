@@ -9,12 +9,25 @@
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/store/sidecar.h"
 
+static char *folder_of_project(const char *project)
+{
+	return xasprintf("%c/%s", project[0], project);
+}
+
 char *target_dir_choose(const struct platform *p, struct catalog *c, const char *project, struct err *e)
 {
 	CLEANUP(mem_free) char *known = NULL;
 	if (catalog_project_folder(c, p->id, project, &known, e) < 0)
 		return NULL;
-	return known ? STEAL_PTR(known) : xasprintf("%c/%s", project[0], project);
+	return known ? STEAL_PTR(known) : folder_of_project(project);
+}
+
+char *target_dir_named(const struct platform *p, struct catalog *c, const char *project, struct err *e)
+{
+	CLEANUP(mem_free) char *folder = target_dir_choose(p, c, project, e);
+	CLEANUP(mem_free) char *after = folder ? sidecar_subject(STR(""), MARK_STATUS, folder) : NULL;
+	bool is_named = after && strcmp(after, project) == 0;
+	return is_named || !folder ? STEAL_PTR(folder) : folder_of_project(project);
 }
 
 static struct place_folder *make_and_open(const struct platform *p, const char *path, unsigned *made, struct err *e)

@@ -343,7 +343,7 @@ static int memory_list(struct place_folder *f, place_list_fn *fn, void *ctx, str
 	for (size_t i = 0; i < p->count; i++) {
 		const struct node *n = &p->node[i];
 		const char *name = last_name(n->path);
-		if (!n->is_there || !is_in_folder(n->path, folder_of(f)->path) || (*name == '.' && !n->is_leftover))
+		if (!n->is_there || !is_in_folder(n->path, folder_of(f)->path) || (place_hides(name) && !n->is_leftover))
 			continue;
 		buf_putc(&names, (char)(n->is_leftover ? PLACE_LEFTOVER : n->content->info.kind));
 		buf_add(&names, name, strlen(name) + 1);

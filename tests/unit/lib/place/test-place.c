@@ -204,6 +204,21 @@ static void a_file_appears_whole_under_a_free_name(void **state UNUSED)
 	expect_text(f, "one", "hello");
 }
 
+static void of_names_with_a_dot_only_a_status_is_listed(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(place_folder_close) struct place_folder *f = open_folder("");
+	assert_int_equal(put(f, ".hidden", "hello"), 0);
+	expect_listed(f, "");
+	assert_int_equal(put(f, PLACE_STATUS, "{}"), 0);
+	place_folder_close(&f);
+	f = open_folder("");
+	expect_listed(f, ".status ");
+	expect_text(f, PLACE_STATUS, "{}");
+	assert_int_equal(place_remove(f, PLACE_STATUS, NULL, &e), 1);
+	assert_int_equal(place_remove(f, ".hidden", NULL, &e), 1);
+}
+
 static void what_is_not_finished_goes(void **state UNUSED)
 {
 	CLEANUP(place_folder_close) struct place_folder *f = open_folder("");
@@ -710,6 +725,7 @@ static void a_name_that_was_not_synced_may_go(void **state UNUSED)
 		SUITE_OF_ALL(make)
 #define SUITE_OF_ALL(make)                                                                                              \
 	cmocka_unit_test_setup_teardown(a_file_appears_whole_under_a_free_name, make, remove_place),                   \
+		cmocka_unit_test_setup_teardown(of_names_with_a_dot_only_a_status_is_listed, make, remove_place),     \
 		cmocka_unit_test_setup_teardown(what_is_not_finished_goes, make, remove_place),                        \
 		cmocka_unit_test_setup_teardown(marks_are_seen_but_not_listed, make, remove_place),                    \
 		cmocka_unit_test_setup_teardown(names_are_any_text, make, remove_place),                               \

@@ -38,6 +38,80 @@ static void mark_changes_the_page(void **state UNUSED)
 	assert_true(seen_changes(yanked) > yanked);
 }
 
+// A status of a project that has no file, which is noted for those that follow the catalog.
+struct status_seen {
+	int64_t status;
+	char text[200];
+};
+
+static int see_status_change(void *ctx, const struct catalog_project *p, struct err *e UNUSED)
+{
+	struct status_seen *seen = ctx;
+	if (strcmp(p->project, "mine") == 0)
+		seen->status = p->status;
+	return 0;
+}
+
+static int see_status(void *ctx, int64_t platform, const char *folder_path, struct str text, struct err *e UNUSED)
+{
+	struct status_seen *seen = ctx;
+	assert_true(platform == two_platform);
+	size_t len = strlen(seen->text);
+	snprintf(seen->text + len, sizeof(seen->text) - len, "%s: " STR_FMT ";", folder_path, STR_ARG(text));
+	return 0;
+}
+
+static void put_status(int64_t folder, const char *text)
+{
+	struct err e = ERR_INIT;
+	struct catalog_effect effect;
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	const struct catalog_mark m = {
+		.platform = two_platform, .folder = folder, .folder_path = "", .filename = "mine", .mark = MARK_STATUS, .text = text};
+	two_ok(catalog_begin(two_other, &t, &e), &e);
+	two_ok(catalog_mark_put(two_other, &m, &effect, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
+	assert_false(effect.was_listed || effect.is_listed);
+}
+
+static struct status_seen look_at_status(void)
+{
+	struct err e = ERR_INIT;
+	struct status_seen seen = {0};
+	int64_t ignored;
+	two_ok(catalog_changes(two_other, 0, see_status_change, &seen, &ignored, &e), &e);
+	two_ok(catalog_statuses(two_other, "mine", see_status, &seen, &e), &e);
+	return seen;
+}
+
+static void status_is_of_a_project_without_files_too(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	assert_int_equal(catalog_knows_project(two_other, two_platform, "mine", &e), 0);
+	put_status(two_root, "{\"reason\": \"old\"}");
+	struct status_seen first = look_at_status();
+	assert_true(first.status > 0);
+	assert_int_equal(catalog_knows_project(two_other, two_platform, "mine", &e), 1);
+	assert_string_equal(first.text, ": {\"reason\": \"old\"};");
+	put_status(two_sub, "{}");
+	struct status_seen second = look_at_status();
+	assert_true(second.status > first.status);
+	assert_non_null(strstr(second.text, "{};"));
+	put_status(two_root, NULL);
+	put_status(two_sub, NULL);
+	struct status_seen last = look_at_status();
+	assert_true(last.status > second.status);
+	assert_string_equal(last.text, "");
+	put_status(two_root, "{}");
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(two_other, &t, &e), &e);
+	two_ok(catalog_platform_clear(two_other, two_platform, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
+	struct status_seen gone = look_at_status();
+	assert_string_equal(gone.text, "");
+	assert_true(gone.status > last.status);
+}
+
 static void mark_waits_for_its_file(void **state UNUSED)
 {
 	two_mark(two_other, two_root, MARK_YANKED, "early", 0);
@@ -131,6 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_BOTH(yank_is_on_the_page_until_it_is_taken_off),
 		WITH_BOTH(mark_changes_the_page),
+		WITH_BOTH(status_is_of_a_project_without_files_too),
 		WITH_BOTH(mark_waits_for_its_file),
 		WITH_BOTH(pruned_file_is_on_no_page_and_has_its_url),
 		WITH_BOTH(tombstone_outlives_its_file),

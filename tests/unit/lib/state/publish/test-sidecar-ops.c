@@ -367,6 +367,54 @@ static void marks_are_told_with_and_without_their_file(void **state UNUSED)
 	assert_int_equal(count, 11);
 }
 
+static bool has_status(const char *folder)
+{
+	CLEANUP(mem_free) char *path = xasprintf("%s/store/%s/.status", at.top, folder);
+	return access(path, F_OK) == 0;
+}
+
+static int see_status(void *ctx, int64_t platform, const char *folder_path, struct str text, struct err *e UNUSED)
+{
+	assert_true(platform == at.platform->id);
+	buf_printf(ctx, "%s " STR_FMT ";", folder_path, STR_ARG(text));
+	return 0;
+}
+
+static void expect_status(const char *project, const char *wanted)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf out = buf_up_to(1000);
+	assert_int_equal(catalog_statuses(at.catalog, project, see_status, &out, &e), 0);
+	assert_string_equal(out.data, wanted);
+}
+
+static void status_is_in_the_folder_of_the_project(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	assert_int_equal(sidecar_ops_status(at.platform, at.catalog, "six", "{\"reason\":\"a\"}", &e), 0);
+	assert_int_equal(sidecar_ops_status(at.platform, at.catalog, "foo", "{\"reason\":\"b\"}", &e), 0);
+	expect_status("six", "s/six {\"reason\":\"a\"};");
+	expect_status("foo", "f/foo {\"reason\":\"b\"};"); // which has no file
+	assert_true(has_status("s/six") && has_status("f/foo"));
+	freeze("volumes are moved");
+	assert_int_equal(sidecar_ops_status(at.platform, at.catalog, "six", NULL, &e), -1);
+	assert_int_equal(e.kind, ERR_BUSY);
+	assert_true(has_status("s/six"));
+}
+
+static void active_project_has_no_status(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	assert_int_equal(sidecar_ops_status(at.platform, at.catalog, "six", "{}", &e), 0);
+	assert_int_equal(sidecar_ops_status(at.platform, at.catalog, "six", NULL, &e), 0);
+	expect_status("six", "");
+	assert_false(has_status("s/six"));
+	assert_int_equal(sidecar_ops_status(at.platform, at.catalog, "six", NULL, &e), 0);
+	assert_int_equal(sidecar_ops_status(at.platform, at.catalog, "foo", NULL, &e), 0); // it makes no folder
+	CLEANUP(mem_free) char *path = xasprintf("%s/store/f", at.top);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -387,6 +435,8 @@ int main(void)
 		TEST(frozen_platform_is_left_alone),
 		TEST(retired_platform_is_cleared),
 		TEST(marks_are_told_with_and_without_their_file),
+		TEST(status_is_in_the_folder_of_the_project),
+		TEST(active_project_has_no_status),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

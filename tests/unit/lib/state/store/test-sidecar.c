@@ -56,6 +56,8 @@ static void names(void **state UNUSED)
 		{"six-1.0-py3-none-any.whl.YANKED", NULL, 0},
 		{"README.yanked", NULL, 0},
 		{".yanked", NULL, 0},
+		{".status", "", MARK_STATUS},
+		{"six-1.0-py3-none-any.whl.status", NULL, 0},
 		{"six-1.0-py3-none-any.whl.yanked.pruned", NULL, 0},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -68,6 +70,34 @@ static void names(void **state UNUSED)
 		assert_true(str_eq(filename, str_from(table[i].filename)));
 		assert_int_equal(mark, table[i].mark);
 	}
+}
+
+static void status_stands_under_its_folder(void **state UNUSED)
+{
+	static const struct {
+		const char *folder, *subject;
+	} table[] = {{"s/six", "six"}, {"Foo_Bar", "foo-bar"}, {"a/b/Zope.Interface", "zope-interface"}, {"", NULL},
+		{"s/-six", NULL}, {"s/six wheels", NULL}};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		CLEANUP(mem_free) char *subject = sidecar_subject(STR(""), MARK_STATUS, table[i].folder);
+		assert_int_equal(subject == NULL, table[i].subject == NULL);
+		if (subject)
+			assert_string_equal(subject, table[i].subject);
+	}
+	CLEANUP(mem_free) char *filename = sidecar_subject(str_from(six), MARK_YANKED, "s/six");
+	assert_string_equal(filename, six);
+}
+
+static void status_is_beside_all_files(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_SIDECAR);
+	ok(sidecar_write(folder, "six", MARK_STATUS, STR("{}"), &e), &e);
+	assert_int_equal(faccessat(dir, ".status", F_OK, 0), 0);
+	assert_int_equal(sidecar_read(folder, "six", MARK_STATUS, &text, &e), 1);
+	assert_string_equal(text.data, "{}");
+	ok(sidecar_remove(folder, "six", MARK_STATUS, &e), &e);
+	assert_int_equal(sidecar_read(folder, "six", MARK_STATUS, &text, &e), 0);
 }
 
 static void reasons(void **state UNUSED)
@@ -196,6 +226,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
+		cmocka_unit_test(status_stands_under_its_folder),
+		cmocka_unit_test(status_is_beside_all_files),
 		cmocka_unit_test(reasons),
 		cmocka_unit_test(long_reasons_are_cut),
 		cmocka_unit_test(marks_come_and_go),
