@@ -250,23 +250,6 @@ static int run_waive(void *self, struct err *e)
 
 // --- holds ---
 
-static struct jsondoc *holds_json(const struct holds *h)
-{
-	struct jsondoc *holds = jsondoc_array(), *waivers = jsondoc_array();
-	for (size_t i = 0; i < h->holds; i++) {
-		const struct hold *o = &h->hold[i];
-		jsondoc_add(holds, jsondoc_new("id:s after:t upstream:s reason:s by:s made:t", o->id, o->after, o->upstream,
-					   o->reason, o->who, o->made));
-	}
-	for (size_t i = 0; i < h->waivers; i++) {
-		const struct waiver *w = &h->waiver[i];
-		jsondoc_add(waivers, jsondoc_new("id:s project:s version:s until:t upstream:s record:s reason:s by:s made:t",
-					     w->id, w->project, w->version, w->until, w->upstream, w->record, w->reason, w->who,
-					     w->made));
-	}
-	return jsondoc_new("holds:j waivers:j", holds, waivers);
-}
-
 static const char *time_text(struct session *s, int64_t time)
 {
 	char when[CLOCK_TEXT];
@@ -308,7 +291,7 @@ static int run_holds(void *self, struct err *e)
 	if (open_state(x, false, e) < 0 || holds_read(x->folder, &h, e) < 0)
 		return -1;
 	if (x->s.is_json)
-		session_json(&x->s, holds_json(&h));
+		session_json(&x->s, holds_json(&h, true));
 	else
 		put_holds(&x->s, &h);
 	return 0;

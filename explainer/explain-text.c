@@ -268,9 +268,17 @@ static void print_hidden(const struct jsondoc *upstream, struct buf *out)
 		jsondoc_count(hidden) ? ":" : "");
 	for (size_t i = 0; i < jsondoc_count(hidden); i++) {
 		const struct jsondoc *file = jsondoc_at(hidden, i), *rules = jsondoc_get(file, "rules");
+		const char *seen = jsondoc_get_str(file, "seen");
 		buf_printf(out, "  %s", jsondoc_get_str(file, "filename"));
-		for (size_t k = 0; k < jsondoc_count(rules); k++)
-			buf_printf(out, "%s%s", k ? "; " : "  ", jsondoc_get_str(jsondoc_at(rules, k), "says"));
+		for (size_t k = 0; k < jsondoc_count(rules); k++) {
+			const struct jsondoc *rule = jsondoc_at(rules, k);
+			bool is_block = strcmp(jsondoc_get_str(rule, "rule"), "block") == 0;
+			buf_printf(out, "%s%s", k ? "; " : "  ", jsondoc_get_str(rule, "says"));
+			buf_printf(out, "%s%s%s", is_block ? " (" : "", is_block ? jsondoc_get_str(rule, "source") : "",
+				is_block ? ")" : "");
+		}
+		if (seen && !jsondoc_get_str(file, "upload-time"))
+			buf_printf(out, "; it has no upload time, and was first seen %s", seen);
 		buf_putc(out, '\n');
 	}
 }

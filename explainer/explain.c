@@ -417,11 +417,12 @@ static struct jsondoc *hidden_doc(const struct upstream_answer *answer, const st
 	struct jsondoc *rules = jsondoc_array();
 	upstream_judge(answer, upstream_home(answer, f).upstream, f, &o);
 	for (enum offering_rule rule = 0; rule < OFFERING_RULE_COUNT; rule++) {
-		CLEANUP(buf_release) struct buf says = buf_up_to(LIMIT_PAGE);
+		CLEANUP(buf_release) struct buf says = buf_up_to(LIMIT_PAGE), source = buf_up_to(LIMIT_PAGE);
 		if (!(o.hides & 1u << rule))
 			continue;
 		offering_write(&o, rule, &says);
-		jsondoc_add(rules, jsondoc_new("rule:s says:s", offering_rule_name[rule], says.data));
+		offering_source(&o, rule, &source);
+		jsondoc_add(rules, jsondoc_new("rule:s says:s source:s", offering_rule_name[rule], says.data, source.data));
 	}
 	return jsondoc_new("filename:s upload-time:k seen:T offered:T rules:j", f->filename, f->upload_time, f->seen, o.next,
 		rules);

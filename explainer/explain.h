@@ -78,7 +78,7 @@ int explain_find_names(const struct site *site, struct catalog *c, struct owned_
 //	     "left-out"? (count of those that the view's pages omit, because none of its machines runs them),
 //	     "not-offered"? (count), "hidden"? (of the version, or the first 50; lib/state/upstream/offering.h): [{"filename",
 //	         "upload-time"?, "seen"?, "offered"? (from when on, if nothing else changes),
-//	         "rules": [{"rule": "deny"|"hold"|"cooldown", "says"}, …]}, …],
+//	         "rules": [{"rule": offering_rule_name, "says", "source" (offering_source())}, …]}, …],
 //	     "file"? (if a version was requested): [{"filename", "url", "yanked"?, "requires-python"?, "upload-time"?,
 //	         "size"?, "sha256"?, "upstream"? (its name, if there are several), "left-out"?: true,
 //	         "cut"?: true (a field was too long and was omitted)}, …],

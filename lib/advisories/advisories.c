@@ -481,3 +481,49 @@ void advisories_source(const struct advisories *a, size_t source, struct advisor
 	if (s->list)
 		advisory_list_state(s->list, &out->state);
 }
+
+// --- as a document ---
+
+const char *advisories_source_name(const struct advisories_source *s, bool has_folders)
+{
+	const char *slash = has_folders ? NULL : strrchr(s->path, '/');
+	return slash && slash[1] ? slash + 1 : s->path;
+}
+
+static struct jsondoc *source_doc(const struct advisories_source *s, bool has_folders)
+{
+	struct jsondoc *doc = jsondoc_new("list:s records:d loaded:T malformed:d", advisories_source_name(s, has_folders),
+		s->state.records, s->state.loaded, s->state.wrong);
+	struct jsondoc *notes = jsondoc_array();
+	for (struct str rest = s->state.notes; rest.len && has_folders;) {
+		struct str line = str_cut(&rest, '\n');
+		CLEANUP(mem_free) char *text = xstrndup(line.ptr, line.len);
+		jsondoc_add(notes, jsondoc_of_str(text));
+	}
+	jsondoc_put(doc, "malformed-records", notes);
+	if (s->error)
+		jsondoc_set(doc, "error:s failed:T", has_folders ? s->error : "it cannot be read", s->failed);
+	return doc;
+}
+
+struct jsondoc *advisories_json(const struct advisories *a, bool has_folders)
+{
+	struct jsondoc *doc = jsondoc_array();
+	for (size_t i = 0; i < advisories_sources(a); i++) {
+		struct advisories_source s;
+		advisories_source(a, i, &s);
+		jsondoc_add(doc, source_doc(&s, has_folders));
+	}
+	return doc;
+}
+
+const char *advisories_source_of(const struct advisories *a, struct str id)
+{
+	struct advisory ignored;
+	for (size_t i = 0; i < advisories_sources(a); i++) {
+		const struct advisory_list *list = advisories_list(a, i);
+		if (list && advisory_list_by_id(list, id, &ignored))
+			return a->source[i].path;
+	}
+	return NULL;
+}

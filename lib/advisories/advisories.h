@@ -5,6 +5,7 @@
 #pragma once
 
 #include "lib/advisories/advisory-list.h"
+#include "lib/format/jsondoc.h"
 #include "lib/state/config/config.h"
 
 struct advisories;
@@ -60,3 +61,10 @@ struct advisories_source {
 	struct advisory_list_state state; // loaded 0: there is no list
 };
 void advisories_source(const struct advisories *a, size_t source, struct advisories_source *out);
+// Its path; without the folders, unless has_folders: clients need not know them. Borrowed.
+const char *advisories_source_name(const struct advisories_source *s, bool has_folders);
+// [{"list", "records", "loaded"?, "malformed" (records that are left out), "malformed-records": ["FILE: REASON", … some of
+// them], "error"?, "failed"? (since when it cannot be read)}, …]. Without folders the last two have less. The caller frees it.
+struct jsondoc *advisories_json(const struct advisories *a, bool has_folders);
+// The path of the first source with this record. Borrowed; NULL: none.
+const char *advisories_source_of(const struct advisories *a, struct str id);

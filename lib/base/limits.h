@@ -239,6 +239,7 @@ enum {
 	LIMIT_BUILDS_TEXT = 4 << 20,        // text of all attempts on such a page; further ones are left out
 	LIMIT_SEARCH_RESULTS = 100,         // number of projects that a search finds
 	LIMIT_USAGE_ROWS = 20000,           // number of rows of /-/usage/
+	LIMIT_SECURITY_ROWS = 10000,        // number of rows of /-/security/, in each of its lists
 	LIMIT_LOG_ROWS = 10000,             // number of entries of the audit log on /-/log/, the newest
 	LIMIT_COVERAGE_ROWS = 1000,         // number of projects on a page of the coverage,
 	LIMIT_COVERAGE_CELLS = 100000,      // and of cells, about,

@@ -14,7 +14,7 @@
 #include "lib/state/store/quota.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/file-cache.h"
-#include "lib/state/upstream/holds.h"
+#include "lib/state/upstream/offering.h"
 #include "lib/state/upstream/right-clock.h"
 #include "promoter/view-change.h"
 #include "server/core/auth.h"
@@ -54,39 +54,12 @@ static const char *name_of_source(const char *path, bool sees_all)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static struct jsondoc *source_doc(const struct advisories_source *l, bool sees_all)
-{
-	struct jsondoc *doc = jsondoc_new("list:s records:d loaded:T malformed:d", name_of_source(l->path, sees_all),
-		l->state.records, l->state.loaded, l->state.wrong);
-	struct jsondoc *notes = jsondoc_array();
-	for (struct str rest = l->state.notes; rest.len && sees_all;) {
-		struct str line = str_cut(&rest, '\n');
-		CLEANUP(mem_free) char *text = xstrndup(line.ptr, line.len);
-		jsondoc_add(notes, jsondoc_of_str(text));
-	}
-	jsondoc_put(doc, "malformed-records", notes);
-	if (l->error)
-		jsondoc_set(doc, "error:s failed:T", sees_all ? l->error : "it cannot be read", l->failed);
-	return doc;
-}
-
 static bool has_broken_list(const struct advisories *a)
 {
 	struct advisories_source l = {0};
 	for (size_t i = 0; i < advisories_sources(a) && !l.error; i++)
 		advisories_source(a, i, &l);
 	return l.error != NULL;
-}
-
-static struct jsondoc *sources_doc(const struct advisories *a, bool sees_all)
-{
-	struct jsondoc *doc = jsondoc_array();
-	for (size_t i = 0; i < advisories_sources(a); i++) {
-		struct advisories_source l;
-		advisories_source(a, i, &l);
-		jsondoc_add(doc, source_doc(&l, sees_all));
-	}
-	return doc;
 }
 
 // --- lists of packages, and holds ---
@@ -274,7 +247,7 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 		if (auth_sees(s, match->request, &site->store.platform[i]))
 			jsondoc_add(platforms, platform_doc(s, site, i));
 	jsondoc_set(doc, "platforms:j views:j block-lists:j rule-lists:j", platforms,
-		views_doc(s, site, match->request), sources_doc(lists, sees), rules.doc);
+		views_doc(s, site, match->request), advisories_json(lists, sees), rules.doc);
 	advisories_unref(lists);
 	return json_reply(200, doc);
 }
@@ -616,27 +589,31 @@ static void put_list_gauges(struct server_context *s, bool sees_all, struct buf 
 			advisories_source(lists, i, &l);
 			const double value[] = {(double)l.state.records, (double)l.state.wrong, (double)l.state.loaded,
 				l.error != NULL};
-			const char *const labels[] = {"list", name_of_source(l.path, sees_all), NULL};
+			const char *const labels[] = {"list", advisories_source_name(&l, sees_all), NULL};
 			metrics_line(out, rows[row][0], labels, value[row]);
 		}
 	}
 	advisories_unref(lists);
 }
 
-static void count_holds(void *ctx, const struct holds *h)
+static void count_holds(void *ctx, const struct offering_rules *rules, size_t upstreams)
 {
 	double *count = ctx;
-	count[0] = (double)h->holds;
-	count[1] = (double)h->waivers;
+	if (!upstreams)
+		return;
+	count[0] = (double)rules->holds->holds;
+	count[1] = (double)rules->holds->waivers;
 }
 
-static void put_holds(struct server_context *s, struct buf *out)
+static void put_holds(struct server_context *s, struct catalog *c, struct buf *out)
 {
 	double count[2] = {0};
+	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_WORDS);
 	if (!s->upstream_pages)
 		return;
-	upstreams_holds(s->upstreams, count_holds, count);
+	if (upstreams_rules(s->upstreams, c, count_holds, count, &e) < 0)
+		log_error("%s", e.msg);
 	put_gauge(out, "holds", "Holds of files of upstreams.", count[0]);
 	put_gauge(out, "waivers", "Waivers of projects of upstreams.", count[1]);
 	put_gauge(out, "clock_doubted", "1 while nothing new of upstreams is shown, because the clock has jumped.",
@@ -657,7 +634,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_gauge(&out, "scan_ended_timestamp_seconds",
 		"When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
 	put_watch_metrics(s, sees_all(s, match->request, match->site), &out);
-	put_holds(s, &out);
+	put_holds(s, c, &out);
 	put_list_gauges(s, sees_all(s, match->request, match->site), &out);
 	put_gauge(&out, "quarantined_files", "Files that are not listed, for a reason that wheelcache check has.",
 		(double)count_quarantined(s, match->request, match->site));

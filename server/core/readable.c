@@ -120,15 +120,15 @@ uint32_t readable_upstreams(const struct readable *r, const char *project)
 	return bits;
 }
 
-bool readable_merges(const struct readable *r, struct owned_names *ours, const char *project)
+uint32_t readable_merged(const struct readable *r, struct owned_names *ours, const char *project)
 {
 	const struct site *s = r->site;
-	uint32_t bits = readable_upstreams(r, project);
+	uint32_t bits = readable_upstreams(r, project), merged = 0;
 	for (size_t i = 0; i < s->config.upstreams.count; i++) {
 		enum name_rule rule = name_rules_find(&s->rules, i, project);
 		bool is_ours = rule == NAME_RULE_MERGE && ours && owned_names_has(ours, project, s->config.upstreams.item[i].name);
-		if (bits & (uint32_t)1 << i && name_rule_asks_upstream(rule) && !is_ours)
-			return true;
+		if (name_rule_asks_upstream(rule) && !is_ours)
+			merged |= bits & (uint32_t)1 << i;
 	}
-	return false;
+	return merged;
 }

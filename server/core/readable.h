@@ -41,6 +41,6 @@ bool readable_names(const struct readable *r, const struct platform *p, const ch
 void readable_keep_whole(struct readable *r);
 // Which upstreams are merged by views of which the client may read all, or all of this project: bits by number.
 uint32_t readable_upstreams(const struct readable *r, const char *project);
-// Whether the client gets files of the project from one of these, by the rules for names. ours: names that are not merged;
-// NULL: there are none.
-bool readable_merges(const struct readable *r, struct owned_names *ours, const char *project);
+// From which of these the client gets files of the project, by the rules for names. ours: names that are not merged; NULL:
+// there are none.
+uint32_t readable_merged(const struct readable *r, struct owned_names *ours, const char *project);

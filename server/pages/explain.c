@@ -433,6 +433,14 @@ static void put_conflicts(struct buf *out, const struct jsondoc *conflicts)
 	}
 }
 
+// What the words do not say is the list of a record.
+static void put_hidden_rule(struct buf *out, const struct jsondoc *rule, bool is_next)
+{
+	bool is_block = strcmp(jsondoc_get_str(rule, "rule"), "block") == 0;
+	html_put(out, "%h%s%h%s%h", is_next ? "<br>" : "", jsondoc_get_str(rule, "says"), is_block ? " (" : "",
+		is_block ? jsondoc_get_str(rule, "source") : "", is_block ? ")" : "");
+}
+
 static void put_hidden_files(struct buf *out, const struct jsondoc *hidden, int64_t count)
 {
 	if (!hidden || !jsondoc_count(hidden))
@@ -443,7 +451,9 @@ static void put_hidden_files(struct buf *out, const struct jsondoc *hidden, int6
 		const struct jsondoc *file = jsondoc_at(hidden, i), *rules = jsondoc_get(file, "rules");
 		html_put(out, "<tr><th scope=\"row\">%s</th><td class=\"why\">", jsondoc_get_str(file, "filename"));
 		for (size_t k = 0; k < jsondoc_count(rules); k++)
-			html_put(out, "%h%s", k ? "<br>" : "", jsondoc_get_str(jsondoc_at(rules, k), "says"));
+			put_hidden_rule(out, jsondoc_at(rules, k), k > 0);
+		if (!jsondoc_get_str(file, "upload-time") && jsondoc_get_str(file, "seen"))
+			html_put(out, "<br>It has no upload time, and was first seen %s", jsondoc_get_str(file, "seen"));
 		buf_puts(out, "</td></tr>\n");
 	}
 	html_end_table(out);

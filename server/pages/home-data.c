@@ -17,7 +17,7 @@
 #include "lib/state/store/retired.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/state/upstream/file-cache.h"
-#include "lib/state/upstream/holds.h"
+#include "lib/state/upstream/offering.h"
 #include "server/core/build-results.h"
 #include "server/pages/builds-page.h"
 #include "server/pages/plan-rows.h"
@@ -375,11 +375,14 @@ static bool reads_upstream(const struct overview_reader *r, const char *name)
 	return reads;
 }
 
-static void take_holds(void *ctx, const struct holds *h)
+static void take_holds(void *ctx, const struct offering_rules *rules, size_t upstreams)
 {
 	const struct overview_reader *r = ctx;
 	struct overview_data *d = r->data;
 	char when[CLOCK_TEXT];
+	if (!upstreams)
+		return;
+	const struct holds *h = rules->holds;
 	for (size_t i = 0; i < h->holds; i++) {
 		const struct hold *o = &h->hold[i];
 		if (!reads_upstream(r, o->upstream))
@@ -390,7 +393,7 @@ static void take_holds(void *ctx, const struct holds *h)
 	}
 	for (size_t i = 0; i < h->waivers; i++) {
 		const struct waiver *w = &h->waiver[i];
-		if (!reads_upstream(r, w->upstream) || !readable_merges(r->all, r->context->owned_names, w->project))
+		if (!reads_upstream(r, w->upstream) || !readable_merged(r->all, r->context->owned_names, w->project))
 			continue;
 		clock_write(w->until, when);
 		add_rule(d, w->id, arena_printf(&d->text, "waived: %s%s until %s: %s", w->project, w->specifier ? w->specifier : "",
@@ -413,7 +416,8 @@ static int read_upstream(struct overview_reader *r, struct err *e)
 	}
 	u->is_offline = r->readable->site->is_offline;
 	server_context_kept(r->context, readable, &u->files, &u->bytes);
-	upstreams_holds(r->context->upstreams, take_holds, r);
+	if (upstreams_rules(r->context->upstreams, r->catalog, take_holds, r, e) < 0)
+		return -1;
 	return catalog_upstream_count(r->catalog, &u->projects, e);
 }
 

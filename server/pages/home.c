@@ -500,6 +500,7 @@ void home_page_write(const struct html_frame *frame, const struct site *s, const
 	}
 	CLEANUP(buf_release) struct buf links = buf_up_to(LIMIT_PAGE);
 	buf_puts(&links, "<a href=\"simple/\">all projects</a> · <a href=\"-/usage/\">usage</a> · "
+			 "<a href=\"-/security/\">security</a> · "
 			 "<a href=\"-/log/\" title=\"needs a token that may read\">log</a>");
 	if (w.stats->readable->has_private)
 		buf_puts(&links, " · signed in until the browser is closed");

@@ -163,4 +163,4 @@ void install_index_page(const struct client_index *x, struct buf *out);
 // The pages.
 extern const struct page_row builds_page, builds_project_page, builds_log_page, channel_page, client_page, compare_page,
 	coverage_page, documentation_page, evidence_page, explain_page, home_page, log_page, missing_page,
-	plan_page, project_page, search_page, usage_page;
+	plan_page, project_page, search_page, security_page, usage_page;

@@ -73,7 +73,7 @@ static void note_readable(void *ctx, const struct project_entry *p)
 // Whether clients get this project from upstream: the rules let its name be asked for, and it is not ours alone.
 static bool comes_from_upstream(struct name_search *s, const char *name)
 {
-	if (!readable_merges(s->readable, s->in->owned_names, name))
+	if (!readable_merged(s->readable, s->in->owned_names, name))
 		return false;
 	s->is_here = false;
 	project_directory_get(s->in->directory, name, note_readable, s);
@@ -93,7 +93,7 @@ static int match_all(struct name_search *s, struct err *e)
 {
 	project_directory_each(s->in->directory, match_project, s);
 	return s->in->catalog && s->readable->site->merges
-		       ? catalog_upstream_names(s->in->catalog, match_upstreams, s, e)
+		       ? catalog_upstream_names(s->in->catalog, "", INT64_MAX, match_upstreams, s, e)
 		       : 0;
 }
 

@@ -195,6 +195,7 @@ class Showcase(indexing.Indexed):
             "explain": "/-/explain/simple/acme-core?format=html",
             "explain a version": "/-/explain/simple/numerics/2.1?format=html",
             "usage": "/-/usage/",
+            "security": "/-/security/",
             "usage by version": "/-/usage/?by=version&project=acme-core",
             "missing": f"/-/missing/{JAMMY}?format=html",
             "plan": "/-/plan/",

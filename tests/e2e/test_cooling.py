@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+import memberships
 import merging
 import pages
 import serving
@@ -372,3 +373,55 @@ def test_hashes_cool_only_where_nothing_else_installs(branch, index, tmp_path):
     lock.write_text(f"old==2.0 --hash=sha256:{young.sha256}\n")
     row = missing(config, "--lock", lock)["old"]
     assert (row["status"], row["filename"], row["wanted"]) == ("cooling", young.name, True)
+
+
+def rules_of(server, ask):
+    """Of the only hidden file: each rule with its source, and the file itself."""
+    (hidden,) = json.loads(server.get(f"{ask}?format=json").body)["upstream"]["hidden"]
+    return {rule["rule"]: rule["source"] for rule in hidden["rules"]}, hidden
+
+
+def test_explain_names_the_source_of_each_rule_also_at_a_time(serve, index, old, young, tmp_path):
+    """A view at a time has its members of then, and today's rules."""
+    store, lists = tmp_path / "store", tmp_path / "lists"
+    ours = storelib.make_wheel(store / "ubuntu-22.04-x86_64" / "ours", "ours", "1.0")
+    memberships.append(store, "tested", [("ubuntu-22.04-x86_64", ours)])
+    lists.mkdir()
+    after = f"{stamp(-2 * DAY)[:19]}Z"
+    (lists / "MAL-2026-1.json").write_text(json.dumps({
+        "id": "MAL-2026-1", "modified": "2026-01-02T03:04:05Z",
+        "affected": [{"package": {"ecosystem": "PyPI", "name": "six"}, "versions": ["2.0"]}]}))
+    (tmp_path / "deny.list").write_text("six ==2.0 it mines coins\n")
+    server = serve(store, config=merging.config(index, cooldown="7d", deny=tmp_path / "deny.list", block=lists) +
+                   "[platform ubuntu-22.04-x86_64]\npythons = 3.10\n[view all]\nplatforms = ubuntu-22.04-x86_64\n"
+                   "[view tested]\nplatforms = ubuntu-22.04-x86_64\nfrom = all\nupstream = merge\n")
+    assert serving.run("hold", "--after", after, "--reason", "an outbreak", "--upstream", "upstream", "--config",
+                       server.config_path, "--catalog", server.catalog).returncode == 0
+    past = "tested@2026-11-21"
+    serving.wait_for(lambda: merging.names(server, "six", f"/{past}") == [old.name], SOON, "the page")
+    assert merging.names(server, "ours", f"/{past}") == [ours.name]
+    merging.wait_until_noted(server, "six")
+    for view in ("tested", past):
+        rules, hidden = rules_of(server, f"/-/explain/{view}/six")
+        assert list(rules) == ["deny", "block", "hold", "cooldown"] and hidden["filename"] == young.name
+        assert (rules["deny"], rules["block"], rules["cooldown"]) == ("deny.list:1", "lists", "cooldown of upstream upstream")
+        assert rules["hold"].startswith("hold-") and "offered" not in hidden
+        text = server.get(f"/-/explain/{view}/six?format=text").body.decode()
+        assert f"MAL-2026-1: malware (lists); held since {after}: an outbreak (hold-" in text, text
+        assert "cooling until " + stamp(6 * DAY)[:13] in text
+
+
+def test_explain_says_when_a_file_without_a_time_was_first_seen(serve, index, tmp_path):
+    wheel = storelib.make_wheel(tmp_path / "theirs", "six", "1.0")
+    index.add("six", wheel, upload_time=None)
+    server = serve(None, config=merging.config(index, cooldown="7d"))
+    assert merging.names(server, "six") == []
+    merging.wait_until_noted(server, "six")
+    rules, hidden = rules_of(server, "/-/explain/simple/six")
+    assert rules == {"cooldown": "cooldown of upstream upstream"}
+    assert hidden["offered"].startswith(stamp(7 * DAY)[:13]) and hidden["seen"].startswith(stamp(0)[:13])
+    assert f"it has no upload time, and was first seen {hidden['seen']}" in server.get("/-/explain/simple/six?format=text").body.decode()
+    reload(server, index, cooldown="7d", cooldown_unknown="hide")
+    serving.wait_for(lambda: rules_of(server, "/-/explain/simple/six")[0] == {"cooldown": "cooldown-unknown of upstream upstream"}, SOON,
+                     "the rule")
+    assert "offered" not in rules_of(server, "/-/explain/simple/six")[1]

@@ -41,7 +41,7 @@ VALUES = {  # of the query; the last ones have the form of nothing, and are the 
 FILES = {FIRST: "demo-2.0-cp311-cp311-linux_x86_64.whl", PUBLIC: "demo-1.0-cp310-cp310-linux_x86_64.whl",
          SECOND: "vault-1.0-py3-none-any.whl"}
 VIEWS, NAMES = ("open", "team", "tested", "secret", FIRST, PUBLIC, SECOND, "no-such"), ("demo", "vault", "theirs")
-ASKED = ["/-/coverage", "/-/builds/", "/-/search", "/-/plan/", "/-/usage/", "/-/log/"]  # the paths with arguments
+ASKED = ["/-/coverage", "/-/builds/", "/-/search", "/-/plan/", "/-/usage/", "/-/log/", "/-/security/"]  # the paths with arguments
 ASKED += [f"/-/project/{one}" for one in (*NAMES, "Demo", "nothing")]
 ASKED += [f"/-/{page}/{view}{rest}" for view in VIEWS for page, rest in (("channel", "/"), ("missing", ""))]
 PATHS = ["/", "/-/docs/", "/-/docs/no.md", "/simple/", *(f"/{place}/{one}/" for one in NAMES for place in ("simple", "-/builds"))]

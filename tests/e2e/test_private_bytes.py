@@ -48,7 +48,8 @@ DEMO, VAULT = "demo-1.0-cp310-cp310-linux_x86_64.whl", "vault-1.0-py3-none-any.w
 NAMES = (ONE, OTHER, "privview", "inmost", "innerview", "hidden", "no-such")
 PATHS = ["/", "/simple/", "/simple/demo/", "/simple/vault/", "/-/health", "/-/ready", "/-/metrics", "/-/search?q=vault", "/-/search?q=de",
          "/-/coverage", "/-/coverage?platforms=debian-*", "/-/coverage?projects=vault", "/-/usage/", "/-/usage/?by=age",
-         "/-/usage/?by=version", "/-/usage/?by=project&project=vault", "/-/log/", "/-/log/?q=vault", "/-/plan/", f"/-/plan/?platform={PUBLIC}",
+         "/-/usage/?by=version", "/-/usage/?by=project&project=vault", "/-/log/", "/-/log/?q=vault", "/-/security/",
+         "/-/security/?project=vault", "/-/security/?project=demo", "/-/plan/", f"/-/plan/?platform={PUBLIC}",
          "/-/builds/", "/-/builds/vault/", "/-/builds/demo/", "/-/project/demo", "/-/project/vault", "/-/project/vaul",
          f"/-/missing/{PUBLIC}", "/-/explain/open/demo", "/-/explain/simple/demo", "/-/explain/tested/demo", "/-/explain/open/vault",
          "/-/explain/tested/vault", "/-/channel/open/", "/-/channel/tested/", "/-/view/open", "/-/view/simple", "/-/view/tested",

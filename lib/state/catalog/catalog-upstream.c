@@ -139,9 +139,12 @@ int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_
 	return row;
 }
 
-int catalog_upstream_names(struct catalog *c, catalog_upstream_name_fn *fn, void *ctx, struct err *e)
+int catalog_upstream_names(struct catalog *c, const char *after, int64_t most, catalog_upstream_name_fn *fn, void *ctx,
+	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_NAMES, e);
+	query_bind_text(q, 1, after);
+	query_bind_int(q, 2, most);
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_text(q, 0), e) < 0)

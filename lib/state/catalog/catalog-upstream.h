@@ -63,6 +63,7 @@ int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_
 
 // How many projects an index is known to have.
 int catalog_upstream_count(struct catalog *c, uint64_t *count, struct err *e) MUST_CHECK;
-// The name of each project that an index is known to have, sorted.
+// The names of projects that an index is known to have, sorted: the first `most` behind `after`, which may be "".
 typedef int catalog_upstream_name_fn(void *ctx, const char *project, struct err *e);
-int catalog_upstream_names(struct catalog *c, catalog_upstream_name_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int catalog_upstream_names(struct catalog *c, const char *after, int64_t most, catalog_upstream_name_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;

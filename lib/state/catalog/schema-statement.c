@@ -270,7 +270,8 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		" WHERE bytes > iif(again, ?1 - ?1 / 4, ?1 / 4))",
 	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
 	[UPSTREAM_COUNT] = "SELECT count(DISTINCT project) FROM upstream WHERE standing = 'known'",
-	[UPSTREAM_NAMES] = "SELECT DISTINCT project FROM upstream WHERE standing = 'known' ORDER BY project",
+	[UPSTREAM_NAMES] = "SELECT DISTINCT project FROM upstream WHERE standing = 'known' AND project > ?1 ORDER BY project"
+			   " LIMIT ?2",
 	// Unlisted files may have no project, or may be gone.
 	[HISTORIES] = HISTORY_OF_FILE " WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"
 				      " UNION ALL " UNLISTED_HISTORIES_OF_NAME,

@@ -241,3 +241,20 @@ int holds_end(const char *path, const char *id, struct err *e)
 	int removed = folder ? place_remove(folder, id, NULL, e) : 0;
 	return removed > 0 && place_sync(folder, e) < 0 ? -1 : removed;
 }
+
+struct jsondoc *holds_json(const struct holds *h, bool has_names)
+{
+	struct jsondoc *holds = jsondoc_array(), *waivers = jsondoc_array();
+	for (size_t i = 0; i < h->holds; i++) {
+		const struct hold *o = &h->hold[i];
+		jsondoc_add(holds, jsondoc_new("id:s after:t upstream:s reason:s by:k made:t", o->id, o->after, o->upstream,
+					   o->reason, has_names ? o->who : NULL, o->made));
+	}
+	for (size_t i = 0; i < h->waivers; i++) {
+		const struct waiver *w = &h->waiver[i];
+		jsondoc_add(waivers, jsondoc_new("id:s project:s version:s until:t upstream:s record:s reason:s by:k made:t",
+					     w->id, w->project, w->version, w->until, w->upstream, w->record, w->reason,
+					     has_names ? w->who : NULL, w->made));
+	}
+	return jsondoc_new("holds:j waivers:j", holds, waivers);
+}

@@ -12,6 +12,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
+#include "lib/format/jsondoc.h"
 
 enum { HOLD_ID = 15 }; // bytes of "waiver-3f9a0c1b", at most
 
@@ -58,3 +59,6 @@ int holds_end(const char *folder, const char *id, struct err *e) MUST_CHECK;
 
 // The first waiver of a project (normal form), and the number of all of it. Borrowed.
 const struct waiver *holds_waivers_of(const struct holds *h, const char *project, size_t *count);
+// {"holds": [{"id", "after", "upstream" (null: all), "reason", "by"?, "made"}, …], "waivers": [{"id", "project", "version",
+// "until", "upstream", "record" (these null: all, or none), "reason", "by"?, "made"}, …]}. The caller frees it.
+struct jsondoc *holds_json(const struct holds *h, bool has_names);

@@ -210,6 +210,30 @@ static void write_age(const struct offering *o, struct buf *out)
 	buf_putc(out, ')');
 }
 
+// Clients are not told the folder.
+static const char *without_folders(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	return slash ? slash + 1 : path;
+}
+
+void offering_source(const struct offering *o, enum offering_rule rule, struct buf *out)
+{
+	const struct offering_rules *r = o->rules;
+	const char *path = NULL;
+	if (rule == OFFERING_DENY)
+		path = o->deny->source;
+	else if (rule == OFFERING_RECORD)
+		path = advisories_source_of(r->lists, o->record.id);
+	if (path)
+		buf_puts(out, without_folders(path));
+	else if (rule == OFFERING_HOLD)
+		buf_puts(out, o->hold->id);
+	else if (rule == OFFERING_AGE)
+		buf_printf(out, "%s of upstream %s", o->from == INT64_MAX ? "cooldown-unknown" : r->cooldown ? "cooldown" : "upload time",
+			r->upstream);
+}
+
 void offering_write(const struct offering *o, enum offering_rule rule, struct buf *out)
 {
 	char when[CLOCK_TEXT];
@@ -223,8 +247,7 @@ void offering_write(const struct offering *o, enum offering_rule rule, struct bu
 	} else if (rule == OFFERING_RECORD) {
 		advisory_reason(&o->record, out);
 	} else {
-		const char *slash = strrchr(o->deny->source, '/'); // clients are not told the folder
-		buf_printf(out, "denied by %s: %s", slash ? slash + 1 : o->deny->source,
+		buf_printf(out, "denied by %s: %s", without_folders(o->deny->source),
 			*o->deny->reason ? o->deny->reason : "no reason is given");
 	}
 	if (o->rules->contact)

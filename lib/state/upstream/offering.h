@@ -99,3 +99,6 @@ void offering_judge(const struct offering_project *p, const struct offering_file
 enum offering_rule offering_first_rule(const struct offering *o);
 // Appends what the rule says, in one line: "cooling until 2026-12-05T06:00:00Z (upstream pypi, cooldown 7d)".
 void offering_write(const struct offering *o, enum offering_rule rule, struct buf *out);
+// Appends what to change, if the rule is to be another one: "deny.list:3", "all.zip", the id of a hold, "cooldown of upstream
+// pypi". Without folders.
+void offering_source(const struct offering *o, enum offering_rule rule, struct buf *out);

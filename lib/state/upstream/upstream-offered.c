@@ -482,11 +482,13 @@ void upstreams_check_lists(const struct config *c, upstreams_list_fn *fn, void *
 	}
 }
 
-void upstreams_holds(struct upstreams *u, upstreams_holds_fn *fn, void *ctx)
+int upstreams_rules(struct upstreams *u, struct catalog *c, upstreams_rules_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(cleanup_rules) struct upstream_rules *r = upstream_rules_take(u);
-	if (r && r->holds.part->holds.holds + r->holds.part->holds.waivers)
-		fn(ctx, &r->holds.part->holds);
+	if (upstream_rules_open(u, c, e) < 0)
+		return -1;
+	CLEANUP(cleanup_rules) struct upstream_rules *r = take_rules(u, true);
+	fn(ctx, r->of, r->count);
+	return 0;
 }
 
 void upstreams_end_waivers(struct upstreams *u, upstreams_waiver_fn *fn, void *ctx)

@@ -22,8 +22,8 @@
 
 struct advisories; // lib/advisories/advisories.h
 struct mirror_pins; // lib/state/upstream/mirror-pins.h
-struct holds;      // lib/state/upstream/holds.h
 struct offering;   // lib/state/upstream/offering.h
+struct offering_rules;
 struct right_clock;
 struct simplepage; // lib/domain/index/simplepage.h
 struct simplepage_file;
@@ -165,9 +165,10 @@ typedef void upstreams_list_fn(void *ctx, const struct upstreams_list *l);
 void upstreams_lists(struct upstreams *u, upstreams_list_fn *fn, void *ctx);
 // What a start of the server would find of the lists of the configuration, each with its error. Any thread.
 void upstreams_check_lists(const struct config *c, upstreams_list_fn *fn, void *ctx);
-// Calls fn with the holds and waivers that count now, if there are any. Borrowed for the call.
-typedef void upstreams_holds_fn(void *ctx, const struct holds *h);
-void upstreams_holds(struct upstreams *u, upstreams_holds_fn *fn, void *ctx);
+// Calls fn with the rules that count now, of each upstream, with the holds and waivers of all. Borrowed for the call.
+// If those of the catalog's state were not read yet, they are.
+typedef void upstreams_rules_fn(void *ctx, const struct offering_rules *rules, size_t count);
+int upstreams_rules(struct upstreams *u, struct catalog *c, upstreams_rules_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // Removes the waivers whose time is over: calls fn with each that this call has removed, of all processes.
 typedef void upstreams_waiver_fn(void *ctx, const struct waiver *ended);
 void upstreams_end_waivers(struct upstreams *u, upstreams_waiver_fn *fn, void *ctx);

@@ -246,17 +246,19 @@ static void random_worlds_agree_with_the_reference(void **state UNUSED)
 }
 
 static void expect_words(const struct offering_rules *r, struct offering_file file, enum offering_rule rule,
-	const char *words)
+	const char *words, const char *source)
 {
 	struct offering_project p;
 	struct offering o;
-	CLEANUP(buf_release) struct buf out = buf_up_to(1000);
+	CLEANUP(buf_release) struct buf out = buf_up_to(1000), from = buf_up_to(1000);
 	offering_project_init(&p, r, "aa", OFFERING_OLDEST + 1000);
 	offering_judge(&p, &file, &o);
 	assert_false(o.is_offered);
 	assert_int_equal(offering_first_rule(&o), rule);
 	offering_write(&o, rule, &out);
 	assert_string_equal(out.data, words);
+	offering_source(&o, rule, &from);
+	assert_string_equal(from.data, source);
 }
 
 static void words_name_the_rule_and_the_time(void **state UNUSED)
@@ -266,22 +268,25 @@ static void words_name_the_rule_and_the_time(void **state UNUSED)
 	const struct holds holds = {.hold = &hold, .holds = 1};
 	struct offering_rules r = {.upstream = "pypi", .cooldown = 7 * 86400, .holds = &none};
 	struct offering_file young = {.uploaded = OFFERING_OLDEST + 500};
-	expect_words(&r, young, OFFERING_AGE, "cooling until 1995-01-08T00:08:20Z (upstream pypi, cooldown 7d)");
+	expect_words(&r, young, OFFERING_AGE, "cooling until 1995-01-08T00:08:20Z (upstream pypi, cooldown 7d)",
+		"cooldown of upstream pypi");
 	r.cooldown = 36 * 3600;
-	expect_words(&r, young, OFFERING_AGE, "cooling until 1995-01-02T12:08:20Z (upstream pypi, cooldown 36h)");
+	expect_words(&r, young, OFFERING_AGE, "cooling until 1995-01-02T12:08:20Z (upstream pypi, cooldown 36h)",
+		"cooldown of upstream pypi");
 	r.unknown = OFFERING_HIDE;
 	expect_words(&r, (struct offering_file){0}, OFFERING_AGE,
-		"cooling, and its upload time is unknown (upstream pypi, cooldown-unknown hide)");
+		"cooling, and its upload time is unknown (upstream pypi, cooldown-unknown hide)",
+		"cooldown-unknown of upstream pypi");
 	r.holds = &holds;
 	r.contact = "security@example.org";
 	expect_words(&r, young, OFFERING_HOLD,
-		"held since 1995-01-01T00:00:00Z: a worm (hold-3f9a0c1b); ask security@example.org");
+		"held since 1995-01-01T00:00:00Z: a worm (hold-3f9a0c1b); ask security@example.org", "hold-3f9a0c1b");
 	CLEANUP(requirements_release) struct requirements deny = {0};
 	struct err e = ERR_INIT;
 	assert_int_equal(
 		requirements_parse(&deny, STR("\naa miner"), "/etc/deny.list", REQUIREMENT_PACKAGES, &e), 0);
 	r.deny = &deny;
-	expect_words(&r, young, OFFERING_DENY, "denied by deny.list:2: miner; ask security@example.org");
+	expect_words(&r, young, OFFERING_DENY, "denied by deny.list:2: miner; ask security@example.org", "deny.list:2");
 }
 
 // --- records ---
