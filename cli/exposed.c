@@ -18,7 +18,7 @@ struct exposed_command {
 	const char *severity;
 	bool checks;
 	struct advisories *lists;
-	struct downloads *downloads;
+	struct downloads *downloads, *downloaders;
 };
 
 static const struct option_row options[] = {
@@ -52,6 +52,20 @@ static void put_exposed_day(struct jsondoc *doc, const char *key, int64_t day)
 	jsondoc_put_str(doc, key, day ? text : NULL);
 }
 
+static struct jsondoc *downloaders_json(const struct exposed_file *f)
+{
+	struct jsondoc *all = jsondoc_array();
+	for (size_t i = 0; i < f->bys; i++) {
+		const struct exposed_by *by = &f->by[i];
+		struct jsondoc *one =
+			jsondoc_new("token:s address:s downloads:d", by->token, by->address, (int64_t)by->download.count);
+		put_exposed_day(one, "first", by->download.first);
+		put_exposed_day(one, "last", by->download.last);
+		jsondoc_add(all, one);
+	}
+	return all;
+}
+
 static struct jsondoc *exposed_file_json(const struct exposed_file *f)
 {
 	struct jsondoc *doc = jsondoc_new("platform:s upstream:s project:s version:s filename:s downloads:d", f->platform,
@@ -61,7 +75,7 @@ static struct jsondoc *exposed_file_json(const struct exposed_file *f)
 	struct jsondoc *views = jsondoc_array();
 	for (size_t i = 0; i < f->views; i++)
 		jsondoc_add_str(views, f->view[i]);
-	return jsondoc_set(doc, "records:j denied:s hidden:b yanked:b views:j", records_json(f), f->denied, f->is_hidden,
+	return jsondoc_set(doc, "by:j records:j denied:s hidden:b yanked:b views:j", downloaders_json(f), records_json(f), f->denied, f->is_hidden,
 		f->is_yanked, views);
 }
 
@@ -121,6 +135,18 @@ static const char *views_text(struct session *s, const struct exposed_file *f)
 	return f->views ? escaped(s, out.data) : "-";
 }
 
+static void put_downloaders(struct session *s, const struct exposed_file *f, struct output_table *table)
+{
+	for (size_t i = 0; i < f->bys; i++) {
+		const struct exposed_by *by = &f->by[i];
+		const char *name = by->token ? by->token : by->address;
+		const char *who = !name ? "  others" : arena_printf(&s->arena, "  %s %s", by->token ? "token" : "address", name);
+		const char *const cell[] = {arena_printf(&s->arena, "  %" PRIu64, by->download.count),
+			date_text(s, by->download.first), date_text(s, by->download.last), escaped(s, who), "", "", ""};
+		output_table_add(&s->arena, table, cell);
+	}
+}
+
 static void put_files(struct session *s, const struct exposure *found)
 {
 	static const char *const head[] = {"DOWNLOADS", "FIRST", "LAST", "FROM", "FILE", "LISTED BY", "WHY"};
@@ -133,6 +159,7 @@ static void put_files(struct session *s, const struct exposure *found)
 			date_text(s, f->download.first), date_text(s, f->download.last), escaped(s, from),
 			escaped(s, f->filename), views_text(s, f), why_text(s, f)};
 		output_table_add(&s->arena, &table, cell);
+		put_downloaders(s, f, &table);
 	}
 	output_table_print(&table, &s->out);
 }
@@ -170,11 +197,11 @@ static int open_lists(struct exposed_command *x, struct err *e)
 		       : err_set(e, ERR_USAGE, "neither [upstream] block nor deny is set: nothing says which files are bad");
 }
 
-static int open_downloads(struct exposed_command *x, struct err *e)
+static int open_downloads(struct exposed_command *x, enum state_file which, struct downloads **out, struct err *e)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(mem_free) char *path = state_file(&x->s.config, x->s.catalog_path, STATE_FILE_DOWNLOADS);
-	if (downloads_open(path, &x->downloads, &why) == 0 || why.kind == ERR_NOT_FOUND)
+	CLEANUP(mem_free) char *path = state_file(&x->s.config, x->s.catalog_path, which);
+	if (downloads_open(path, out, &why) == 0 || why.kind == ERR_NOT_FOUND)
 		return 0;
 	*e = why;
 	return -1;
@@ -195,7 +222,9 @@ static int run_exposed(void *self, struct err *e)
 	unsigned least = advisory_least_severity(x->severity);
 	if (x->severity && !least)
 		return err_set(e, ERR_USAGE, "--severity %s: expected low, medium, high or critical", x->severity);
-	if (session_open(s, SESSION_VIEWS | SESSION_UPSTREAM, e) < 0 || open_lists(x, e) < 0 || open_downloads(x, e) < 0)
+	if (session_open(s, SESSION_VIEWS | SESSION_UPSTREAM, e) < 0 || open_lists(x, e) < 0 ||
+		open_downloads(x, STATE_FILE_DOWNLOADS, &x->downloads, e) < 0 ||
+		open_downloads(x, STATE_FILE_DOWNLOADERS, &x->downloaders, e) < 0)
 		return -1;
 	upstreams_use_lists(s->upstreams, x->lists);
 	warn_of_views(&s->site);
@@ -204,6 +233,7 @@ static int run_exposed(void *self, struct err *e)
 		.upstreams = s->upstreams,
 		.lists = x->lists,
 		.downloads = x->downloads,
+		.downloaders = x->downloaders,
 		.least = least};
 	if (exposure_read(&q, &found, e) < 0)
 		return -1;
@@ -218,6 +248,7 @@ static void release_exposed(void *self)
 {
 	struct exposed_command *x = self;
 	downloads_close(x->downloads);
+	downloads_close(x->downloaders);
 	advisories_unref(x->lists);
 }
 

@@ -48,6 +48,7 @@ enum {
 	LOOK_ROUNDS = 5, // seconds, about, between two looks at the processors that the server may use
 	GRACE_SECONDS = 30,  // for downloads under way at the stop
 	HOOK_SECONDS = 5,    // for commands of on-change at the stop
+	DAY_SECONDS = 86400,
 	COUNTER_MS = 300000, // how often the download counts are written
 	REFUSALS_MS = 60000, // window of the audit log's lines about refused requests
 };
@@ -73,7 +74,8 @@ struct server {
 	struct trusted_proxies *trusted_proxies;
 	char *access_log_path; // NULL: stdout, or none
 	struct audit_place audit;
-	char *catalog_path, *downloads_path;
+	char *catalog_path, *downloads_path, *downloaders_path;
+	struct download_counter *downloaders; // NULL: who downloads is not recorded, and never was
 };
 
 // --- upstream ---
@@ -285,6 +287,7 @@ static void server_free(struct server *s)
 	pagecache_free(s->context.pagecache);
 	answers_free(s->context.answers);
 	download_counter_stop(s->context.download_counter);
+	download_counter_stop(s->downloaders);
 	project_filter_free(s->context.project_filter);
 	project_directory_free(s->context.project_directory);
 	missing_counts_free(s->context.missing_counts);
@@ -318,6 +321,7 @@ static void server_free(struct server *s)
 	audit_place_release(&s->audit);
 	free(s->catalog_path);
 	free(s->downloads_path);
+	free(s->downloaders_path);
 	free(s);
 }
 
@@ -387,6 +391,11 @@ static void look_at_processors(struct server *s)
 			s->threads, s->threads == 1 ? "" : "s", may.count, may.why);
 }
 
+static bool records_downloaders(const struct config *c)
+{
+	return strcmp(c->record_downloads, "who") == 0;
+}
+
 // About once a second.
 static void look_around(void *ctx)
 {
@@ -394,6 +403,14 @@ static void look_around(void *ctx)
 	drop_left_clients(&s->context);
 	if (s->rounds++ % LOOK_ROUNDS == 0)
 		look_at_processors(s);
+}
+
+static void note_downloader(void *ctx, const struct request *request, const struct download_count *count)
+{
+	const struct server *s = (struct server *)(void *)((char *)ctx - offsetof(struct server, context));
+	CLEANUP(mem_free) char *token = auth_token(ctx, request);
+	CLEANUP(mem_free) char *who = token ? xasprintf("token %s", token) : xasprintf("address %s", request->peer);
+	download_counter_note(s->downloaders, count, who);
 }
 
 static int start_http(struct server *s, const struct server_options *options, struct err *e)
@@ -419,6 +436,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.receive = routes_receive,
 		.pool = routes_pool,
 		.token = routes_token,
+		.on_downloaded = records_downloaders(c) ? note_downloader : NULL,
 		.ctx = &s->context,
 	};
 	s->http = http_start(&o, e);
@@ -439,6 +457,20 @@ static void write_refusals(void *ctx, const struct audit_unwritten *what)
 	place.refusals = NULL;
 	if (audit_open(&place, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
 		log_error("%s", e.msg);
+}
+
+// What was recorded once is dropped in time.
+static void start_counters(struct server *s, const struct config *c)
+{
+	const struct downloads_place counts = {
+		.path = s->downloads_path, .kept = (int64_t)DOWNLOADS_DAYS * DAY_SECONDS, .most = LIMIT_DOWNLOADS};
+	const struct downloads_place who = {.path = s->downloaders_path,
+		.kept = (int64_t)c->downloaders_kept,
+		.each = LIMIT_DOWNLOADERS_EACH,
+		.most = LIMIT_DOWNLOADERS};
+	s->context.download_counter = download_counter_start(&counts, COUNTER_MS);
+	if (records_downloaders(c) || access(s->downloaders_path, F_OK) == 0)
+		s->downloaders = download_counter_start(&who, COUNTER_MS);
 }
 
 static struct server *server_new(const struct server_options *o, struct site *site, struct policies *policies)
@@ -469,6 +501,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.catalog_path = s->catalog_path;
 	s->downloads_path = state_file(o->config, o->catalog_path, STATE_FILE_DOWNLOADS);
 	s->context.downloads_path = s->downloads_path;
+	s->downloaders_path = state_file(o->config, o->catalog_path, STATE_FILE_DOWNLOADERS);
 	pthread_mutex_init(&s->context.totals_lock, NULL);
 	pthread_mutex_init(&s->context.current_lock, NULL);
 	pthread_mutex_init(&s->context.refs_lock, NULL);
@@ -483,7 +516,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.view_monitor = view_monitor_start(&s->context);
 	s->context.advisory_monitor = advisory_monitor_start(&s->context);
 	s->context.release_scheduler = release_scheduler_start(&s->context);
-	s->context.download_counter = download_counter_start(s->downloads_path, COUNTER_MS);
+	start_counters(s, o->config);
 	return s;
 }
 

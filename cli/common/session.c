@@ -225,7 +225,8 @@ void session_warn_of_readers(const struct session *s)
 	CLEANUP(mem_free) char *tokens = state_file(c, catalog, STATE_FILE_TOKENS);
 	CLEANUP(mem_free) char *ours = state_file(c, catalog, STATE_FILE_OWNED_NAMES);
 	CLEANUP(mem_free) char *downloads = state_file(c, catalog, STATE_FILE_DOWNLOADS);
-	const char *const path[] = {catalog, audit, tokens, ours, downloads};
+	CLEANUP(mem_free) char *downloaders = state_file(c, catalog, STATE_FILE_DOWNLOADERS);
+	const char *const path[] = {catalog, audit, tokens, ours, downloads, downloaders};
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++)
 		warn_if_world_readable(path[i], "the names of projects and people in it");
 	if (s->file && upstream_urls_have(c, '@'))

@@ -198,7 +198,9 @@ enum {
 	LIMIT_MIRROR_FILES = 100000,    // number of files in it,
 	LIMIT_MIRRORS = 1000,           // and of mirrors
 	LIMIT_FIRST_SEEN = 16 << 20,    // what is noted of the times of a project's files
-	LIMIT_DOWNLOADS = 512 << 20,    // the file of download counts
+	LIMIT_DOWNLOADS = 512 << 20,    // the file of download counts,
+	LIMIT_DOWNLOADERS = 128 << 20,  // that of who downloaded,
+	LIMIT_DOWNLOADERS_EACH = 1000,  // and clients of a file with a line of their own in it
 	LIMIT_RELEASE = 4 << 20,        // the list of files that wait for a release; further files are not listed
 	LIMIT_PLAN = 2000 << 20,        // a plan of "prune plan" (about 700 bytes a file)
 	LIMIT_PLAN_CHANGES = 10000,     // files of which a plan says otherwise than the one before

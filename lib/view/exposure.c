@@ -110,6 +110,22 @@ static int name_of_ours(const struct exposure_reader *r, const char *platform, c
 	return filename_parse(str_from(file), name, why);
 }
 
+static void put_download(struct exposure_reader *r, struct exposed_file *x, struct str who, const struct download *d)
+{
+	static const struct str token = STR("token "), address = STR("address ");
+	if (!who.ptr) {
+		x->download = *d;
+		return;
+	}
+	struct exposed_by by = {.download = *d};
+	if (str_starts(who, token))
+		by.token = arena_copy(&r->out->text, str_slice(who, token.len, who.len));
+	else if (str_starts(who, address))
+		by.address = arena_copy(&r->out->text, str_slice(who, address.len, who.len));
+	x->by = arena_memdup(&r->out->text, &by, sizeof(by));
+	x->bys = x->by_room = 1;
+}
+
 static int take_upstream_download(struct exposure_reader *r, const struct downloaded_file *f, const struct download *d)
 {
 	struct err unclear = ERR_INIT;
@@ -123,7 +139,7 @@ static int take_upstream_download(struct exposure_reader *r, const struct downlo
 		x->upstream = j->upstream;
 		x->filename = arena_copy(&r->out->text, f->filename);
 		x->is_hidden = j->is_hidden;
-		x->download = *d;
+		put_download(r, x, f->who, d);
 	}
 	filename_release(&name);
 	return 0;
@@ -143,14 +159,14 @@ static int take_our_download(struct exposure_reader *r, const struct downloaded_
 	struct exposed_file *x = add_file(r, j);
 	x->platform = arena_strdup(&r->out->text, platform);
 	x->filename = arena_strdup(&r->out->text, file);
-	x->download = *d;
+	put_download(r, x, f->who, d);
 	return 0;
 }
 
 static int take_download(void *ctx, const struct downloaded_file *f, const struct download *d, struct err *e UNUSED)
 {
 	struct exposure_reader *r = ctx;
-	r->out->downloaded++;
+	r->out->downloaded += !f->who.ptr;
 	return f->platform.ptr ? take_our_download(r, f, d) : take_upstream_download(r, f, d);
 }
 
@@ -205,7 +221,6 @@ static int compare_texts(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-// Those of views behind that of the downloads.
 static int by_place(const void *a, const void *b)
 {
 	const struct exposed_file *x = a, *y = b;
@@ -215,11 +230,35 @@ static int by_place(const void *a, const void *b)
 	return order ? order : strcmp(x->filename, y->filename);
 }
 
-static int by_place_and_view(const void *a, const void *b)
+static int by_recent_download(const struct exposed_by *x, const struct exposed_by *y)
+{
+	int order = (x->download.last < y->download.last) - (x->download.last > y->download.last);
+	order = order ? order : compare_texts(x->token, y->token);
+	return order ? order : compare_texts(x->address, y->address);
+}
+
+// The row of the downloads, then those who did it, the latest first, then views.
+static int by_place_and_kind(const void *a, const void *b)
 {
 	const struct exposed_file *x = a, *y = b;
 	int order = by_place(a, b);
+	order = order ? order : (x->views > 0) - (y->views > 0);
+	order = order ? order : (x->bys > 0) - (y->bys > 0);
+	if (!order && x->bys)
+		return by_recent_download(x->by, y->by);
 	return order ? order : compare_texts(x->views ? x->view[0] : NULL, y->views ? y->view[0] : NULL);
+}
+
+static void join_file(struct exposure *x, struct exposed_file *f, const struct exposed_file *more)
+{
+	if (more->views) {
+		ARENA_GROW(&x->text, f->view, f->views, f->view_room);
+		f->view[f->views++] = more->view[0];
+		f->is_yanked |= more->is_yanked;
+	} else if (more->bys) {
+		ARENA_GROW(&x->text, f->by, f->bys, f->by_room);
+		f->by[f->bys++] = more->by[0];
+	}
 }
 
 static void join_files(struct exposure *x)
@@ -227,16 +266,14 @@ static void join_files(struct exposure *x)
 	size_t kept = 0;
 	if (!x->files)
 		return;
-	qsort(x->file, x->files, sizeof(*x->file), by_place_and_view);
+	qsort(x->file, x->files, sizeof(*x->file), by_place_and_kind);
 	for (size_t i = 1; i < x->files; i++) {
 		struct exposed_file *f = &x->file[kept];
 		if (by_place(f, &x->file[i]) != 0) {
 			x->file[++kept] = x->file[i];
 			continue;
 		}
-		ARENA_GROW(&x->text, f->view, f->views, f->view_room);
-		f->view[f->views++] = x->file[i].view[0];
-		f->is_yanked |= x->file[i].is_yanked;
+		join_file(x, f, &x->file[i]);
 	}
 	x->files = kept + 1;
 }
@@ -263,7 +300,8 @@ int exposure_read(const struct exposure_query *q, struct exposure *out, struct e
 	if (upstream_rules_open(q->upstreams, q->catalog, e) < 0 || catalog_read_begin(q->catalog, e) < 0)
 		return -1;
 	snapshot = q->catalog;
-	if ((q->downloads && downloads_each(q->downloads, take_download, &r, e) < 0) || read_views(&r, e) < 0)
+	if ((q->downloads && downloads_each(q->downloads, take_download, &r, e) < 0) ||
+		(q->downloaders && downloads_each(q->downloaders, take_download, &r, e) < 0) || read_views(&r, e) < 0)
 		return -1;
 	join_files(out);
 	if (out->files)

@@ -11,6 +11,11 @@
 
 struct upstreams;
 
+struct exposed_by {
+	const char *token, *address; // one of them; both NULL: several others
+	struct download download;
+};
+
 struct exposed_file {
 	const char *platform; // NULL: of an upstream
 	const char *upstream; // NULL: of the store
@@ -23,6 +28,8 @@ struct exposed_file {
 	bool is_hidden;     // of an upstream: clients do not get it any more
 	bool is_yanked;     // of the store
 	struct download download; // count 0: none is known
+	struct exposed_by *by;    // by whom, if that was recorded
+	size_t bys, by_room;
 	const char **view;        // of the store: the paths of the views that list it: "/", "/tested/"
 	size_t views, view_room;
 };
@@ -40,6 +47,7 @@ struct exposure_query {
 	struct upstreams *upstreams; // that use the lists
 	const struct advisories *lists; // the result borrows from them
 	const struct downloads *downloads; // NULL: nothing was counted
+	const struct downloads *downloaders; // NULL: nobody was recorded
 	unsigned least; // severity in tenths, from which a record counts that is none of malware; 0: each one does
 };
 // The caller releases *out in any case. Errors of catalog.h and of upstream_rules_open().

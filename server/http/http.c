@@ -268,6 +268,15 @@ static uint64_t count_sent(const struct connection *c, enum MHD_RequestTerminati
 	return how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method != METHOD_HEAD ? c->reply->length : 0;
 }
 
+static void count_download_of(struct connection *c)
+{
+	if (!c->reply->count)
+		return;
+	download_counter_raise(c->reply->count);
+	if (c->http->options.on_downloaded)
+		c->http->options.on_downloaded(c->http->options.ctx, &c->request, c->reply->count);
+}
+
 static void on_completed(void *ctx, struct MHD_Connection *connection, void **state,
 	enum MHD_RequestTerminationCode how)
 {
@@ -276,7 +285,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	if (!c)
 		return;
 	if (c->reply && how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method == METHOD_GET)
-		download_counter_raise(c->reply->count);
+		count_download_of(c);
 	if (c->reply && c->http->options.access_log)
 		connection_log(c, c->http->options.access_log);
 	if (c->reply && c->http->options.on_answered)

@@ -49,6 +49,8 @@ struct http_options {
 	// Called on the event loop after an answer. NULL: not called. Of the request only method and metric are set
 	// where it was refused before handle_inline or receive was called.
 	void (*on_answered)(void *ctx, const struct request *request, unsigned status, uint64_t bytes);
+	// Called on the event loop after all of an answer was sent that counts as a download. NULL: not called.
+	void (*on_downloaded)(void *ctx, const struct request *request, const struct download_count *count);
 	void *ctx;
 };
 

@@ -9,7 +9,6 @@
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/os/timer-thread.h"
-#include "lib/state/access/downloads.h"
 
 enum {
 	BUCKETS = 1 << 12,
@@ -18,7 +17,7 @@ enum {
 };
 
 struct download_counter {
-	char *path; // of the counts
+	struct downloads_place place; // its path is owned
 	unsigned period_ms;
 	bool is_failing; // a warning was logged
 	struct timer_thread *timer;
@@ -78,6 +77,18 @@ struct download_count *download_counter_of(struct download_counter *t, const cha
 	return count;
 }
 
+void download_counter_note(struct download_counter *t, const struct download_count *file, const char *who)
+{
+	if (!t || has_controls(str_from(who)))
+		return;
+	CLEANUP(mem_free) char *key = xasprintf("%s%c%s", file->key, DOWNLOADS_WHO, who);
+	pthread_mutex_lock(&t->lock);
+	struct download_count *count = find_or_add(t, str_from(key));
+	pthread_mutex_unlock(&t->lock);
+	download_counter_raise(count);
+	download_counter_unref(count);
+}
+
 // --- writing ---
 
 // All counts of one moment. Only a write removes counts, so they stay valid during it.
@@ -115,7 +126,7 @@ void download_counter_write(struct download_counter *t)
 		c->taken = atomic_load(&c->sent);
 		b.news[i] = (struct downloads_news){c->key, c->taken};
 	}
-	int result = downloads_add(t->path, b.news, b.count, clock_wall_seconds(), &e);
+	int result = downloads_add(&t->place, b.news, b.count, clock_wall_seconds(), &e);
 	if (result == 0) {
 		// Downloads since then stay counted.
 		for (size_t i = 0; i < b.count; i++)
@@ -152,10 +163,11 @@ static int64_t write_periodically(void *ctx)
 	return t->period_ms;
 }
 
-struct download_counter *download_counter_start(const char *path, unsigned period_ms)
+struct download_counter *download_counter_start(const struct downloads_place *place, unsigned period_ms)
 {
 	struct download_counter *t = xcalloc(1, sizeof(*t));
-	t->path = xstrdup(path);
+	t->place = *place;
+	t->place.path = xstrdup(place->path);
 	t->period_ms = period_ms;
 	pthread_mutex_init(&t->writing, NULL);
 	pthread_mutex_init(&t->lock, NULL);
@@ -179,6 +191,6 @@ void download_counter_stop(struct download_counter *t)
 	timer_thread_free(t->timer);
 	pthread_mutex_destroy(&t->lock);
 	pthread_mutex_destroy(&t->writing);
-	free(t->path);
+	free((char *)(uintptr_t)t->place.path);
 	free(t);
 }

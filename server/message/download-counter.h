@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "lib/base/str.h"
+#include "lib/state/access/downloads.h"
 
 struct download_counter;
 
@@ -20,8 +21,8 @@ struct download_count {
 	char key[]; // lib/state/access/downloads.h says what it is
 };
 
-// Creates the file at once, if possible: it records when the counting began.
-struct download_counter *download_counter_start(const char *path, unsigned period_ms);
+// Creates the file at once, if possible: it records when the counting began. The place is copied.
+struct download_counter *download_counter_start(const struct downloads_place *place, unsigned period_ms);
 // Writes once more. References may outlive the counter. NULL is fine.
 void download_counter_stop(struct download_counter *t);
 // place: the name of the platform, or "upstream/NAME/PROJECT". A reference, which the caller drops. NULL: the file is not
@@ -35,5 +36,8 @@ static inline void download_counter_raise(struct download_count *count)
 	if (count)
 		atomic_fetch_add_explicit(&count->sent, 1, memory_order_relaxed);
 }
+// Counts a download of this file by this client ("token NAME", "address ADDRESS"), in a counter whose place says who. On the
+// event loop: a write holds its lock for a millisecond. t NULL is fine.
+void download_counter_note(struct download_counter *t, const struct download_count *file, const char *who);
 // Adds the counts to the file now. On an error it logs a warning and keeps the counts for the next write.
 void download_counter_write(struct download_counter *t);

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """wheelcache exposed: what was downloaded before a record of a block list came, and what of ours views still list."""
+import base64
 import datetime
 import json
 import subprocess
+import types
 
 import pytest
 
@@ -89,7 +91,7 @@ def test_what_pip_took_before_the_record_came(begin, index, lists, tmp_path):
     assert list(found) == [theirs["2.0"].name, theirs["1.0"].name, ours.name]  # the worst first
     assert found[theirs["2.0"].name] == {
         "platform": None, "upstream": "upstream", "project": "six", "version": "2.0", "filename": theirs["2.0"].name,
-        "downloads": 2, "first": today(), "last": today(), "denied": None, "hidden": True, "yanked": False, "views": [],
+        "downloads": 2, "first": today(), "last": today(), "denied": None, "hidden": True, "yanked": False, "views": [], "by": [],
         "records": [{"id": "MAL-2026-2.0", "malware": True, "severity": None},
                     {"id": "PYSEC-2026-2", "malware": False, "severity": found[theirs["2.0"].name]["records"][1]["severity"]}]}
     one = found[theirs["1.0"].name]
@@ -168,3 +170,49 @@ def test_damaged_counts_are_said(begin, lists):
     stop(server)
     server.catalog.with_name("catalog.db.downloads").write_text("wheelcache-downloads 2 2026-01-01\n")
     assert "catalog.db.downloads: torn" in exposed(server, code=1).stderr
+
+
+def test_who_took_it_if_that_is_recorded(begin, index, lists, tmp_path):
+    """By the token that came with the request, whether or not it was needed, else by address; never the secret itself."""
+    wheel = storelib.make_wheel(tmp_path / "theirs", "six", "2.0")
+    index.add("six", wheel)
+    ours = storelib.make_wheel(tmp_path / "store" / "deb12", "tool", "1.5")
+    server = begin("deb12", more="[server]\nrecord-downloads = who\n", block=lists.folder)
+    secret = serving.run("token", "add", "--read", "--note", "ci of jammy", "--config", server.config_path, "--catalog", server.catalog).stdout.strip()
+    pip_download(types.SimpleNamespace(url=server.url.replace("://", f"://any:{secret}@")), tmp_path / "with", "six==2.0", "tool==1.5")
+    for headers in ({}, {"Authorization": "Basic " + base64.b64encode(b"any:wc_wrong").decode()}):
+        assert server.get(merging.url_of("six", wheel.name), headers).status == 200
+    assert server.get(merging.url_of("six", wheel.name) + ".metadata").status == 200
+    assert server.get(merging.url_of("six", wheel.name), {"Range": "bytes=0-9"}).status == 206
+    stop(server)
+    path = server.catalog.with_name("catalog.db.downloaders")
+    assert secret not in path.read_text() and path.stat().st_mode & 0o77 == 0
+    lists.put("MAL-2026-1", "six", MALWARE)
+    lists.put("PYSEC-2026-3", "tool", below("2.0"), **LOW)
+    found = files(server)
+    days = {"first": today(), "last": today()}
+    assert found[wheel.name]["downloads"] == 3
+    assert found[wheel.name]["by"] == [{"token": None, "address": "127.0.0.1", "downloads": 2, **days},
+                                       {"token": "ci of jammy", "address": None, "downloads": 1, **days}]
+    assert found[ours.name]["by"] == [{"token": "ci of jammy", "address": None, "downloads": 1, **days}]
+    assert json.loads(exposed(server, "--json").stdout)["downloaded"] == 2
+    lines = [line.split() for line in exposed(server).stdout.splitlines()]
+    assert ["2", today(), today(), "address", "127.0.0.1"] in lines and ["1", today(), today(), "token", "ci", "of", "jammy"] in lines
+
+
+def test_nobody_is_recorded_by_default_and_old_records_go(begin, serve, index, tmp_path, lists):
+    storelib.make_wheel(tmp_path / "store" / "deb12", "tool", "1.5")
+    server = begin("deb12", block=lists.folder)
+    assert server.get("/files/deb12/tool/tool-1.5-py3-none-any.whl").status == 200
+    stop(server)
+    path = server.catalog.with_name("catalog.db.downloaders")
+    assert not path.exists()
+    key = "deb12/tool-1.5-py3-none-any.whl"
+    path.write_text(f"wheelcache-downloads 2 2025-01-01\n{key}\taddress 192.0.2.1 3 2025-01-01 2025-01-02\n"
+                    f"{key}\tothers 2 2026-01-01 {today()}\nend 2\n")
+    lists.put("PYSEC-2026-3", "tool", below("2.0"), **LOW)
+    assert len(files(server)["tool-1.5-py3-none-any.whl"]["by"]) == 2
+    stop(serve(None, config=server.config_path.read_text(), state=server.catalog.parent))
+    found = files(server)["tool-1.5-py3-none-any.whl"]
+    assert found["by"] == [{"token": None, "address": None, "downloads": 2, "first": "2026-01-01", "last": today()}]
+    assert "  others " in exposed(server).stdout

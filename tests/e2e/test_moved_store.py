@@ -132,7 +132,7 @@ def test_a_restored_backup(site, serve):
     assert re.search(r"wheelcache freeze .*rsync .*wheelcache thaw.*## Restore.*rsync .*wheelcache thaw", text, re.S)
     assert run(site, "freeze", "--reason", "backup").returncode == 0  # and the copy has the mark
     kept = re.findall(r"^\| `catalog\.db(\.\w+)`.* \| no \|$", text, re.M)
-    assert len(kept) == 6
+    assert len(kept) == 8
     for suffix in kept:
         path = site.catalog.with_name(f"catalog.db{suffix}")
         if path.exists():

@@ -10,7 +10,7 @@ import storelib
 from uploading import form_of, post
 
 PLATFORM = "debian-12-x86_64"
-PIECES = ["audit", "audit.1", "downloads", "ours", "tokens"]
+PIECES = ["audit", "audit.1", "downloaders", "downloads", "ours", "tokens"]
 
 
 @pytest.fixture(name="site")
@@ -24,6 +24,8 @@ def site_fixture(tmp_path):
     beside(site, "audit.1").write_text('{"time":"2026-01-01T00:00:00.000000Z","action":"yank","result":"done"}\n')
     beside(site, "ours").write_text("demo 2026-01-01T00:00:00Z\n")
     beside(site, "downloads").write_text(f"wheelcache-downloads 1 2026-01-01\n{PLATFORM}/demo-1.0-py3-none-any.whl 7 2026-01-02\nend 1\n")
+    beside(site, "downloaders").write_text(f"wheelcache-downloads 2 2026-01-01\n{PLATFORM}/demo-1.0-py3-none-any.whl\taddress ::1 1 "
+                                           "2026-01-02 2126-01-02\nend 1\n")
     beside(site, "builds.attempts").mkdir()
     return site
 

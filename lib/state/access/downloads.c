@@ -15,6 +15,7 @@ enum {
 	DAY = 86400,
 	DAY_TEXT = 11, // "2026-11-21": sorts as text like the days
 	BLOCK = 64 << 10,
+	AROUND_KEY = 48, // bytes of a line besides its key, at most
 };
 
 static const struct str title = STR("wheelcache-downloads 2 ");
@@ -193,13 +194,12 @@ bool downloads_find(const struct downloads *d, const char *platform, const char 
 // A key of upstream has three slashes, as no other one has.
 static struct downloaded_file counted_file_of(struct str key)
 {
-	struct str rest = key, place = str_cut(&rest, '/'), upstream, project;
-	struct downloaded_file f = {.platform = place, .filename = rest};
+	struct str file = str_cut(&key, DOWNLOADS_WHO), rest = file, place = str_cut(&rest, '/'), upstream, project;
 	if (!str_eq(place, STR("upstream")) || str_find(rest, '/') < 0)
-		return f;
+		return (struct downloaded_file){.platform = place, .filename = rest, .who = key};
 	upstream = str_cut(&rest, '/');
 	project = str_cut(&rest, '/');
-	return (struct downloaded_file){.upstream = upstream, .project = project, .filename = rest};
+	return (struct downloaded_file){.upstream = upstream, .project = project, .filename = rest, .who = key};
 }
 
 int downloads_each(const struct downloads *d, downloads_fn *fn, void *ctx, struct err *e)
@@ -237,6 +237,12 @@ struct sheet {
 	const char *today;
 	char oldest[DAY_TEXT]; // files not downloaded since are dropped
 	uint64_t lines;
+	// Of the lines that say who.
+	struct line *group; // those of one file
+	size_t grouped, room;
+	struct str file;   // whose
+	size_t each;       // so many of a file have a line of their own
+	struct buf others; // the key of the line of all the others
 	struct err *e;
 	bool has_failed;
 };
@@ -244,6 +250,8 @@ struct sheet {
 static void sheet_release(struct sheet *s)
 {
 	buf_release(&s->text);
+	buf_release(&s->others);
+	free(s->group);
 }
 
 static void write_out(struct sheet *s)
@@ -261,12 +269,83 @@ static void write_count(struct sheet *s, const struct line *line)
 		write_out(s);
 }
 
+static int by_line_key(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	return str_cmp(x->key, y->key);
+}
+
+// The latest first, then those who took most.
+static int by_recency(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	int order = str_cmp(y->last, x->last);
+	order = order ? order : (x->count < y->count) - (x->count > y->count);
+	return order ? order : str_cmp(x->key, y->key);
+}
+
+static void add_to_others(struct line *others, const struct line *more)
+{
+	others->first = others->count && str_cmp(others->first, more->first) < 0 ? others->first : more->first;
+	others->last = others->count && str_cmp(others->last, more->last) > 0 ? others->last : more->last;
+	others->count += more->count;
+}
+
+// No file, however many clients take it, leaves no room for those of others.
+static void write_group(struct sheet *s)
+{
+	struct line others = {.count = 0};
+	size_t kept = 0;
+	buf_clear(&s->others);
+	buf_printf(&s->others, STR_FMT "%c" DOWNLOADS_OTHERS, STR_ARG(s->file), DOWNLOADS_WHO);
+	others.key = buf_view(&s->others);
+	for (size_t i = 0; i < s->grouped; i++)
+		if (str_eq(s->group[i].key, others.key))
+			add_to_others(&others, &s->group[i]);
+		else
+			s->group[kept++] = s->group[i];
+	if (kept > s->each) {
+		qsort(s->group, kept, sizeof(*s->group), by_recency);
+		for (size_t i = s->each; i < kept; i++)
+			add_to_others(&others, &s->group[i]);
+		kept = s->each;
+	}
+	if (others.count) {
+		GROW(s->group, kept, s->room);
+		s->group[kept++] = others;
+	}
+	if (kept)
+		qsort(s->group, kept, sizeof(*s->group), by_line_key);
+	for (size_t i = 0; i < kept; i++)
+		write_count(s, &s->group[i]);
+	s->grouped = 0;
+}
+
+static struct str file_of_key(struct str key)
+{
+	return str_cut(&key, DOWNLOADS_WHO);
+}
+
+static void put_line(struct sheet *s, const struct line *line)
+{
+	struct str file = file_of_key(line->key);
+	if (!s->each) {
+		write_count(s, line);
+		return;
+	}
+	if (s->grouped && !str_eq(file, s->file))
+		write_group(s);
+	s->file = file;
+	GROW(s->group, s->grouped, s->room);
+	s->group[s->grouped++] = *line;
+}
+
 static void write_new_key(struct sheet *s, const struct downloads_news *news)
 {
 	struct str today = str_from(s->today);
 	const struct line line = {.key = str_from(news->key), .count = news->count, .first = today, .last = today};
 	if (news->count)
-		write_count(s, &line);
+		put_line(s, &line);
 }
 
 // The clock may have been set back.
@@ -280,7 +359,52 @@ static void write_merged_line(struct sheet *s, struct line line, uint64_t more)
 		line.last = today;
 	if (more && str_cmp(line.first, today) > 0)
 		line.first = today;
-	write_count(s, &line);
+	put_line(s, &line);
+}
+
+struct adding_counts {
+	const struct downloads_place *place;
+	const struct downloads_news *news;
+	size_t count;
+	int64_t now;
+};
+
+// Bytes of lines, at most, if no file has more than so many of its own.
+struct room_for_lines {
+	size_t each, of_file;
+	struct str file;
+	uint64_t bytes;
+};
+
+static void add_room(struct room_for_lines *r, struct str key)
+{
+	struct str file = file_of_key(key);
+	r->of_file = r->file.ptr && str_eq(r->file, file) ? r->of_file + 1 : 1;
+	r->file = file;
+	if (r->of_file <= r->each)
+		r->bytes += (r->of_file == 1 ? 2 : 1) * (key.len + AROUND_KEY); // the first one stands for the others, too
+}
+
+static uint64_t room_for_each(const struct downloads *old, const struct adding_counts *a, size_t each)
+{
+	struct line line;
+	struct room_for_lines r = {.each = each};
+	struct str lines = old->lines;
+	while (lines.len && parse_count_line(str_cut(&lines, '\n'), old->is_old, &line))
+		add_room(&r, line.key);
+	r.file = (struct str){0};
+	for (size_t i = 0; i < a->count; i++)
+		add_room(&r, str_from(a->news[i].key));
+	return r.bytes;
+}
+
+// The more files, the fewer lines for each.
+static size_t lines_of_each(const struct downloads *old, const struct adding_counts *a)
+{
+	size_t each = a->place->each;
+	while (each > 1 && room_for_each(old, a, each) > a->place->most)
+		each /= 2;
+	return each;
 }
 
 static void merge_lines(struct sheet *s, const struct downloads *old, const struct downloads_news *news, size_t count)
@@ -297,6 +421,8 @@ static void merge_lines(struct sheet *s, const struct downloads *old, const stru
 	}
 	while (i < count)
 		write_new_key(s, &news[i++]);
+	if (s->grouped)
+		write_group(s);
 }
 
 static int by_key(const void *a, const void *b)
@@ -305,21 +431,18 @@ static int by_key(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-struct adding_counts {
-	const struct downloads_news *news;
-	size_t count;
-	int64_t now;
-};
-
 static int add_counts(void *ctx, struct str before, struct place_write *now, struct err *e)
 {
 	char today[DAY_TEXT];
 	const struct adding_counts *a = ctx;
 	struct downloads old = {.lines = STR("")};
-	CLEANUP(sheet_release) struct sheet s = {.to = now, .today = today, .text = buf_up_to(SIZE_MAX / 2), .e = e};
+	CLEANUP(sheet_release) struct sheet s = {.to = now, .today = today, .e = e};
+	buf_init(&s.text, SIZE_MAX / 2);
+	buf_init(&s.others, SIZE_MAX / 2);
 	write_day(a->now, today);
-	write_day(a->now - (int64_t)DOWNLOADS_DAYS * DAY, s.oldest);
+	write_day(a->now - a->place->kept, s.oldest);
 	bool is_whole = parse_downloads(before, &old);
+	s.each = lines_of_each(&old, a);
 	buf_printf(&s.text, STR_FMT "%s\n", STR_ARG(title), is_whole ? old.since : today);
 	merge_lines(&s, &old, a->news, a->count);
 	buf_printf(&s.text, "end %llu\n", (unsigned long long)s.lines);
@@ -327,14 +450,28 @@ static int add_counts(void *ctx, struct str before, struct place_write *now, str
 	return s.has_failed ? -1 : 1;
 }
 
-int downloads_add(const char *path, struct downloads_news *news, size_t count, int64_t now, struct err *e)
+// Whether a line is too old. Those that say nobody may stay longer.
+static bool has_expired(const struct downloads *d, const struct downloads_place *place, int64_t now)
+{
+	struct line line;
+	char oldest[DAY_TEXT];
+	struct str lines = place->each ? d->lines : STR("");
+	write_day(now - place->kept, oldest);
+	while (lines.len && parse_count_line(str_cut(&lines, '\n'), d->is_old, &line))
+		if (str_cmp(line.last, str_from(oldest)) < 0)
+			return true;
+	return false;
+}
+
+int downloads_add(const struct downloads_place *place, struct downloads_news *news, size_t count, int64_t now,
+	struct err *e)
 {
 	struct err missing = ERR_INIT;
-	struct adding_counts a = {news, count, now};
+	struct adding_counts a = {place, news, count, now};
 	CLEANUP(downloads_cleanup) struct downloads *before = NULL;
-	if (!count && downloads_open(path, &before, &missing) == 0)
+	if (!count && downloads_open(place->path, &before, &missing) == 0 && !has_expired(before, place, now))
 		return 0;
 	if (count)
 		qsort(news, count, sizeof(*news), by_key);
-	return record_change(path, false, LIMIT_DOWNLOADS, add_counts, &a, e);
+	return record_change(place->path, place->each > 0, place->most, add_counts, &a, e);
 }

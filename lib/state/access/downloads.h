@@ -10,6 +10,9 @@
 //
 // The first line has the day on which counting began; all days are in UTC. The other lines are sorted by their keys. A file
 // of form 1, whose lines have no first day, is read too.
+//
+// A second file of this form says who, where the operator wants that: behind the key of a file a tab, and "token NAME" or
+// "address ADDRESS". So many of a file have a line of their own, those that came last; all others share "others".
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +22,11 @@
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 
-enum { DOWNLOADS_DAYS = 730 }; // a file without downloads is kept for so long
+enum {
+	DOWNLOADS_DAYS = 730, // a file without downloads is kept for so long
+	DOWNLOADS_WHO = '\t',
+};
+#define DOWNLOADS_OTHERS "others"
 
 struct downloads;
 
@@ -44,6 +51,7 @@ struct downloaded_file {
 	struct str platform;          // ptr NULL: of an upstream
 	struct str upstream, project; // if so: its name, and the project in normal form
 	struct str filename;
+	struct str who; // "token NAME", "address ADDRESS" or DOWNLOADS_OTHERS; ptr NULL: the file does not say
 };
 // Calls fn for each file, in the order of the keys. Borrowed. Errors of fn. Any thread.
 typedef int downloads_fn(void *ctx, const struct downloaded_file *file, const struct download *download, struct err *e);
@@ -57,10 +65,18 @@ enum downloaded downloads_within(const struct downloads *d, const char *platform
 
 // The new downloads of one file; each file once.
 struct downloads_news {
-	const char *key; // "PLATFORM/FILE" or "upstream/NAME/PROJECT/FILE"; borrowed
+	const char *key; // "PLATFORM/FILE" or "upstream/NAME/PROJECT/FILE", perhaps with who behind it; borrowed
 	uint64_t count;  // 0: nothing happens
 };
-// Adds the new downloads, of the time now (seconds since 1970), to the file; creates it if it is missing or torn. Sorts
-// news. O(news + lines): not for an event loop. Any thread. Errors of record_change().
-int downloads_add(const char *path, struct downloads_news *news, size_t count, int64_t now,
+// Which file it is.
+struct downloads_place {
+	const char *path;
+	int64_t kept; // seconds: what nobody has downloaded for longer is dropped
+	size_t each;  // so many clients of a file have a line of their own, fewer if that is too much; 0: it says nobody
+	size_t most;  // bytes
+};
+// Adds the new downloads, of the time now (seconds since 1970), to the file; creates it if it is missing or torn. Without
+// any it drops what is too old, where the file says who. Sorts news. O(news + lines): not for an event loop. Any thread.
+// Errors of record_change().
+int downloads_add(const struct downloads_place *place, struct downloads_news *news, size_t count, int64_t now,
 	struct err *e) MUST_CHECK;

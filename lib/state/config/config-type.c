@@ -117,6 +117,12 @@ static bool set_redirect(void *field, const char *value)
 	return set_one_of(field, value, words);
 }
 
+static bool set_recording(void *field, const char *value)
+{
+	static const char *const words[] = {"no", "who", NULL};
+	return set_one_of(field, value, words);
+}
+
 static bool set_audit(void *field, const char *value)
 {
 	static const char *const words[] = {"refuse", "warn", "off", NULL};
@@ -463,6 +469,7 @@ const struct config_type config_type_percent = {.wants = "a share (as 20%)", .se
 const struct config_type config_type_redirect = {
 	.wants = "one of identical, superseded, no", .set = set_redirect, .is_owned = true};
 const struct config_type config_type_bool = {.wants = "yes or no", .set = set_bool};
+const struct config_type config_type_recording = {.wants = "no or who", .set = set_recording, .is_owned = true};
 const struct config_type config_type_audit = {.wants = "one of refuse, warn, off", .set = set_audit, .is_owned = true};
 const struct config_type config_type_watch = {.wants = "one of yes, no, auto", .set = set_watch, .is_owned = true};
 const struct config_type config_type_covered = {.wants = "accept or refuse", .set = set_covered};

@@ -36,6 +36,7 @@ extern const struct config_type config_type_percent;
 extern const struct config_type config_type_bool;
 extern const struct config_type config_type_covered;  // a bool: "refuse" is true, "accept" false
 extern const struct config_type config_type_watch;    // yes, no, auto
+extern const struct config_type config_type_recording; // no, who
 extern const struct config_type config_type_audit;    // refuse, warn, off
 extern const struct config_type config_type_redirect; // identical, superseded, no
 // The profile of a platform's machines (lib/domain/machine/profile.h); the field is the text.

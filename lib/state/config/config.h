@@ -186,6 +186,8 @@ struct config {
 	uint64_t timeout;         // seconds without progress before a connection is closed
 	uint64_t rescan;          // seconds between scans while serving; 0: only at the start and on SIGHUP
 	uint64_t page_max_age;    // seconds: Cache-Control of pages
+	char *record_downloads;   // "who": by whom a file was downloaded; "no"
+	uint64_t downloaders_kept; // seconds
 	char *contact;            // whom to ask about a refusal; NULL: nobody
 
 	struct config_platform *platforms; // in the order of the file

@@ -35,6 +35,7 @@ static const struct {
 	[STATE_FILE_TOKENS] = {".tokens", offsetof(struct config, tokens), true},
 	[STATE_FILE_AUDIT] = {".audit", offsetof(struct config, audit), true},
 	[STATE_FILE_DOWNLOADS] = {".downloads", 0, true},
+	[STATE_FILE_DOWNLOADERS] = {".downloaders", 0, true},
 	[STATE_FILE_OWNED_NAMES] = {".ours", 0, true},
 	[STATE_FILE_ARRIVALS] = {".arrivals", 0, true},
 	[STATE_FILE_ADVISORIES] = {".advisories", 0, true},

@@ -26,8 +26,9 @@ enum state_file {
 	// What nothing else knows, of this machine.
 	STATE_FILE_RELEASE, // a folder: what volume releases still have to show (lib/state/store/volume-release.h)
 	// What nothing else knows: in [state] path.
-	STATE_FILE_TOKENS,      // lib/state/access/tokens.h; changed by record_change(), as the next two,
+	STATE_FILE_TOKENS,      // lib/state/access/tokens.h; changed by record_change(), as the next three,
 	STATE_FILE_DOWNLOADS,   // lib/state/access/downloads.h
+	STATE_FILE_DOWNLOADERS, // the same, by whom
 	STATE_FILE_OWNED_NAMES, // names that are ours (lib/state/upstream/owned-names.h)
 	STATE_FILE_AUDIT,       // with the files that were moved on (lib/state/access/audit.h)
 	STATE_FILE_ATTEMPTS,    // a folder: attempts to build wheels, with their logs (lib/state/results/attempt-file.h)

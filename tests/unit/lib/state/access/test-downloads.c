@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -47,10 +48,22 @@ static int remove_folder(void **state UNUSED)
 	return code;
 }
 
+static struct downloads_place counts(void)
+{
+	return (struct downloads_place){.path = path, .kept = (int64_t)DOWNLOADS_DAYS * DAY, .most = LIMIT_DOWNLOADS};
+}
+
+static struct download_counter *start_counter(unsigned period_ms)
+{
+	const struct downloads_place place = counts();
+	return download_counter_start(&place, period_ms);
+}
+
 static void add(const char *when, struct downloads_news *news, size_t count)
 {
 	struct err e = ERR_INIT;
-	if (downloads_add(path, news, count, at(when), &e) < 0)
+	const struct downloads_place place = counts();
+	if (downloads_add(&place, news, count, at(when), &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
@@ -219,8 +232,8 @@ static int note_file(void *ctx, const struct downloaded_file *f, const struct do
 	struct buf *out = ctx;
 	if (download->count == 9)
 		return err_set(e, ERR_INVALID, "enough");
-	buf_printf(out, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT " %d %d\n", STR_ARG(f->platform), STR_ARG(f->upstream),
-		STR_ARG(f->project), STR_ARG(f->filename), (int)download->count,
+	buf_printf(out, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT " %d %d\n", STR_ARG(f->platform),
+		STR_ARG(f->upstream), STR_ARG(f->project), STR_ARG(f->filename), STR_ARG(f->who), (int)download->count,
 		(int)((download->last - download->first) / DAY));
 	return 0;
 }
@@ -229,17 +242,92 @@ static void test_each_file_with_its_place(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf text = buf_up_to(1000);
-	struct downloads_news first[] = {{"upstream/a-1.whl", 2}, {"upstream/pypi/six/six 1.zip", 1}, {"p/a-1.whl", 1}};
+	struct downloads_news first[] = {{"upstream/a-1.whl", 2}, {"upstream/pypi/six/six 1.zip\ttoken a/b", 1}, {"p/a-1.whl", 1}};
 	struct downloads_news second = {"p/a-1.whl", 2};
 	add("2026-01-02T00:00:00Z", first, 3);
 	add("2026-01-05T00:00:00Z", &second, 1);
 	CLEANUP(downloads_cleanup) struct downloads *d = open_it();
 	assert_int_equal(downloads_each(d, note_file, &text, &e), 0);
-	assert_string_equal(text.data, "p|||a-1.whl 3 3\nupstream|||a-1.whl 2 0\n|pypi|six|six 1.zip 1 0\n");
+	assert_string_equal(text.data, "p|||a-1.whl| 3 3\nupstream|||a-1.whl| 2 0\n|pypi|six|six 1.zip|token a/b 1 0\n");
 	add_one("2026-01-05T00:00:00Z", "q/a", 9);
 	CLEANUP(downloads_cleanup) struct downloads *more = open_it();
 	assert_int_equal(downloads_each(more, note_file, &text, &e), -1);
 	assert_string_equal(e.msg, "enough");
+}
+
+// Exceeds LIMIT_DOWNLOADERS_EACH, with a lower one: of the clients of a file those that came last have lines, and all others share one, as do those of another file.
+static void test_those_who_came_last_are_named(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	const struct downloads_place who = {.path = path, .kept = 90 * DAY, .each = 2, .most = LIMIT_DOWNLOADERS};
+	struct downloads_news first[] = {{"p/a\taddress 1", 1}, {"p/a\taddress 2", 5}, {"p/a\taddress 3", 7}, {"p/b\ttoken t", 1}};
+	struct downloads_news second[] = {{"p/a\ttoken t", 1}, {"p/a\taddress 2", 1}};
+	assert_int_equal(downloads_add(&who, first, 4, at("2026-01-02T00:00:00Z"), &e), 0);
+	expect_text("wheelcache-downloads 2 2026-01-02\np/a\taddress 2 5 2026-01-02 2026-01-02\n"
+		    "p/a\taddress 3 7 2026-01-02 2026-01-02\np/a\tothers 1 2026-01-02 2026-01-02\n"
+		    "p/b\ttoken t 1 2026-01-02 2026-01-02\nend 4\n");
+	assert_int_equal(downloads_add(&who, second, 2, at("2026-01-05T00:00:00Z"), &e), 0);
+	expect_text("wheelcache-downloads 2 2026-01-02\np/a\taddress 2 6 2026-01-02 2026-01-05\n"
+		    "p/a\tothers 8 2026-01-02 2026-01-02\np/a\ttoken t 1 2026-01-05 2026-01-05\n"
+		    "p/b\ttoken t 1 2026-01-02 2026-01-02\nend 4\n");
+	assert_int_equal(downloads_add(&who, NULL, 0, at("2026-04-03T00:00:00Z"), &e), 0); // nobody came since
+	expect_text("wheelcache-downloads 2 2026-01-02\np/a\taddress 2 6 2026-01-02 2026-01-05\n"
+		    "p/a\ttoken t 1 2026-01-05 2026-01-05\nend 2\n");
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0077, 0);
+}
+
+// Exceeds LIMIT_DOWNLOADERS, with a lower one: no file loses all of its lines to another.
+static void test_many_clients_leave_room_for_others(void **state UNUSED)
+{
+	enum { CLIENTS = 600 };
+	struct err e = ERR_INIT;
+	struct stat st;
+	char key[CLIENTS][32];
+	struct downloads_news news[CLIENTS];
+	const struct downloads_place who = {.path = path, .kept = 90 * DAY, .each = 512, .most = 16 << 10};
+	struct downloads_news one = {"p/b\taddress ::1", 1};
+	for (int round = 0; round < 4; round++) {
+		for (unsigned i = 0; i < CLIENTS; i++) {
+			snprintf(key[i], sizeof(key[i]), "p/a\taddress %d.%u", round, i);
+			news[i] = (struct downloads_news){key[i], 1};
+		}
+		assert_int_equal(downloads_add(&who, &one, 1, at("2026-01-02T00:00:00Z"), &e), 0);
+		if (downloads_add(&who, news, CLIENTS, at("2026-01-02T00:00:00Z"), &e) < 0)
+			fail_msg("%s", e.msg);
+	}
+	assert_int_equal(stat(path, &st), 0);
+	assert_in_range(st.st_size, 1000, who.most);
+	CLEANUP(downloads_cleanup) struct downloads *d = open_it();
+	struct download found;
+	assert_true(downloads_find(d, "p", "a\tothers", &found));
+	assert_in_range(found.count, 2400 - 512, 2400 - 1);
+	assert_true(downloads_find(d, "p", "b\taddress ::1", &found));
+	assert_int_equal(found.count, 4);
+}
+
+static void test_who_is_counted(void **state UNUSED)
+{
+	struct download found;
+	struct download_counter *counter = start_counter(3600 * 1000);
+	struct download_count *file = download_counter_of(counter, "p", STR("a"));
+	CLEANUP(mem_free) char *other = xasprintf("%s.who", path);
+	const struct downloads_place place = {.path = other, .kept = 90 * DAY, .each = 9, .most = LIMIT_DOWNLOADERS};
+	struct download_counter *who = download_counter_start(&place, 3600 * 1000);
+	download_counter_note(who, file, "token builder of jammy");
+	download_counter_note(who, file, "token builder of jammy");
+	download_counter_note(who, file, "address ::1");
+	download_counter_note(who, file, "token \n");
+	download_counter_note(NULL, file, "address ::1");
+	download_counter_unref(file);
+	download_counter_stop(who);
+	download_counter_stop(counter);
+	free(path);
+	path = STEAL_PTR(other);
+	CLEANUP(downloads_cleanup) struct downloads *d = open_it();
+	assert_true(downloads_find(d, "p", "a\ttoken builder of jammy", &found) && found.count == 2);
+	assert_true(downloads_find(d, "p", "a\taddress ::1", &found) && found.count == 1);
 }
 
 static void test_nobody_has_counted(void **state UNUSED)
@@ -268,8 +356,8 @@ static void raise_by(struct download_counter *t, const char *filename, unsigned 
 // Two servers on one catalog.
 static void test_counts_end_up_in_the_file(void **state UNUSED)
 {
-	struct download_counter *one = download_counter_start(path, 3600 * 1000),
-				*other = download_counter_start(path, 3600 * 1000);
+	struct download_counter *one = start_counter(3600 * 1000),
+				*other = start_counter(3600 * 1000);
 	assert_int_equal(count_of("a"), 0); // it is there from the beginning
 	raise_by(one, "a", 3);
 	raise_by(one, "a", 4);
@@ -297,7 +385,7 @@ static void wait_for(uint64_t count, const char *filename)
 
 static void test_counts_are_written_now_and_then(void **state UNUSED)
 {
-	struct download_counter *t = download_counter_start(path, 1);
+	struct download_counter *t = start_counter(1);
 	struct download_count *held = download_counter_of(t, "p", STR("held"));
 	raise_by(t, "a", 1);
 	download_counter_raise(held);
@@ -315,7 +403,7 @@ static void test_what_cannot_be_written_is_kept(void **state UNUSED)
 {
 	CLEANUP(mem_free) char *in_the_way = xasprintf("mv '%s' '%s.aside' && mkdir '%s'", path, path, path);
 	CLEANUP(mem_free) char *away = xasprintf("rmdir '%s' && mv '%s.aside' '%s'", path, path, path);
-	struct download_counter *t = download_counter_start(path, 3600 * 1000);
+	struct download_counter *t = start_counter(3600 * 1000);
 	raise_by(t, "a", 1);
 	assert_int_equal(system(in_the_way), 0);
 	download_counter_write(t);
@@ -350,6 +438,9 @@ int main(void)
 		TEST(test_what_is_torn_begins_anew),
 		TEST(test_form_1_goes_on),
 		TEST(test_each_file_with_its_place),
+		TEST(test_those_who_came_last_are_named),
+		TEST(test_many_clients_leave_room_for_others),
+		TEST(test_who_is_counted),
 		TEST(test_nobody_has_counted),
 		TEST(test_counts_end_up_in_the_file),
 		TEST(test_counts_are_written_now_and_then),
