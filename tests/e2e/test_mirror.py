@@ -17,7 +17,8 @@ PLATFORM = "debian-12-x86_64"
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 SHORT = f"cp{sys.version_info[0]}{sys.version_info[1]}"
 LINUX = f"{SHORT}-{SHORT}-manylinux_2_17_x86_64"
-PIP, UV = "pip==26.3", "uv==0.13.9"
+PIP, UV, POETRY, PDM = "pip==26.3", "uv==0.13.9", "poetry==2.5.1", "pdm==2.29.3"
+HOST = "127.0.0.2"  # no connection comes from there, so the port stays free between two servers
 FAR = "2999-01-01T00:00:00.000000Z"
 
 
@@ -31,7 +32,8 @@ class Mirrored:
         self.state.mkdir()
         theirs = folder / "theirs"
         for key, name, tag, requires in (("one", "one", "py3-none-any", ["two"]), ("two", "two", LINUX, []),
-                                         ("other", "two", f"{SHORT}-{SHORT}-win_amd64", []), ("gone", "gone", "py3-none-any", [])):
+                                         ("other", "two", f"{SHORT}-{SHORT}-win_amd64", []),
+                                         ("gone", "gone", "py3-none-any", [])):
             self.wheel[key] = storelib.make_wheel(theirs, name, "1.0", tag, requires=requires)
         for key in ("one", "two", "other"):
             self.index.add("two" if key == "other" else key, self.wheel[key])
@@ -93,15 +95,21 @@ def test_plan_fetches_nothing(at):
 
 
 def test_fill_keeps_what_has_no_room(at):
-    """The cache has room for 1000 bytes; the mirror's files do not count, and what a client asks for does not displace them."""
+    """The cache has room for 1000 bytes; the mirror's files do not count."""
     sizes = at.wheel["one"].size + at.wheel["two"].size
     assert sizes > 1000
     assert "2 files" in at.run("fill", "app", "--lock", at.requirements("one", "two"))
     names = sorted(name for key in ("one", "two") for name in (at.wheel[key].name, at.wheel[key].name + ".metadata"))
     assert at.kept() == names
     asked = at.index.count(f"/packages/{at.wheel['one'].name}")
+    record = at.state / "catalog.db.mirrors" / "_pages" / "one"
+    before = record.stat()
     assert "0 files" in at.run("fill", "app", "--lock", at.requirements("one", "two"))
     assert at.index.count(f"/packages/{at.wheel['one'].name}") == asked == 1
+    assert record.stat().st_ino == before.st_ino  # only times differ
+    at.index.change("one", at.wheel["one"].name, yanked="now")
+    at.run("fill", "app", "--lock", at.requirements("one", "two"))
+    assert record.stat().st_ino != before.st_ino
     row = at.listed()["app"]
     assert (row["files"], row["projects"], row["gone"], row["unlisted"], row["first"]) == (4, 2, 0, 0, None)
     assert row["bytes"] == sizes + sum(len(at.wheel[key].metadata) for key in ("one", "two"))
@@ -137,7 +145,8 @@ def test_what_is_lacking_has_a_row(at):
 
 def test_an_sdist_only_where_no_wheel_fits(at):
     hashes = {name: [facts["hashes"]["sha256"] for facts in at.index.pages[name].values()] for name in ("two", "old")}
-    more = "".join(f"{name}==1.0 " + " ".join(f"--hash=sha256:{one}" for one in found) + "\n" for name, found in hashes.items())
+    more = "".join(f"{name}==1.0 " + " ".join(f"--hash=sha256:{one}" for one in found) + "\n"
+                   for name, found in hashes.items())
     plan = at.json("plan", "app", "--lock", at.requirements(more=more))["plan"]
     assert {row["filename"] for row in plan["files"]} == {at.wheel["two"].name, "old-1.0.tar.gz"}
 
@@ -172,7 +181,8 @@ def test_a_wrong_byte_is_not_kept(at):
 def test_a_cut_download_goes_on(at, how):
     at.index.fail(f"/packages/{at.wheel['two'].name}", how, times=1)
     at.run("fill", "app", "--lock", at.requirements("two"))
-    assert at.index.statuses(f"/packages/{at.wheel['two'].name}")[-1] == (200 if how not in (merging.cut, merging.reset) else 206)
+    is_part = how in (merging.cut, merging.reset)
+    assert at.index.statuses(f"/packages/{at.wheel['two'].name}")[-1] == (206 if is_part else 200)
 
 
 def test_a_killed_fill_goes_on(at):
@@ -289,34 +299,114 @@ def offline(serve, at, server):
     server.stop()
     at.index.asked.clear()
     at.index.is_down = True
-    return serve(None, config=at.config(offline="yes"), state=at.state, listen=f"127.0.0.1:{server.port}")
+    return serve(None, config=at.config(offline="yes"), state=at.state, listen=f"{HOST}:{server.port}")
+
+
+def first_server(serve, at):
+    """Clients lock through it; only later pages are too old."""
+    return serve(None, config=at.config(max_age="10m", stale="7d"), state=at.state, listen=f"{HOST}:0")
+
+
+def locked_project(at, more=""):
+    """A project that wants one, and so two."""
+    project = at.folder / "project"
+    project.mkdir()
+    (project / "pyproject.toml").write_text(f'[project]\nname = "app"\nversion = "0"\nrequires-python = "=={HERE}.*"\n'
+                                            f'dependencies = ["one"]\n{more}')
+    return project
+
+
+def installed(folder):
+    return {path.name for path in folder.rglob("*.dist-info") if path.name.startswith(("one", "two"))}
+
+
+BOTH = {"one-1.0.dist-info", "two-1.0.dist-info"}
 
 
 def test_pip_installs_offline(at, serve, client):
-    server = serve(None, config=at.config(), state=at.state)
+    server = first_server(serve, at)
     lock = at.requirements("one", "two")
     at.run("fill", "app", "--lock", lock)
     server = offline(serve, at, server)
-    client(PIP).pip("install", *clients.pip_index(f"{server.url}/simple/"), "--require-hashes", "--no-cache-dir", "--target",
+    client(PIP).pip("install", *clients.pip_index(f"{server.url}/simple/"), "--require-hashes", "--target",
                     at.folder / "target", "-r", lock)
-    assert {path.name for path in (at.folder / "target").glob("*.dist-info")} == {"one-1.0.dist-info", "two-1.0.dist-info"}
+    assert installed(at.folder / "target") == BOTH
     assert not at.index.asked
 
 
 def test_uv_syncs_offline(at, serve, client):
-    """The lock is made through us; then the files are fetched, and upstream is gone."""
-    server = serve(None, config=at.config(), state=at.state)
-    project = at.folder / "project"
-    project.mkdir()
-    (project / "pyproject.toml").write_text(f'[project]\nname = "app"\nversion = "0"\nrequires-python = ">={HERE}"\n'
-                                            'dependencies = ["one"]\n')
+    """The lock is made through us; then the files are fetched, and upstream is gone, and the catalog too."""
+    server = first_server(serve, at)
+    project = locked_project(at)
     uv = client(UV)
     line = ("--no-cache", "--default-index", f"{server.url}/simple/", "--python", sys.executable)
     uv.run("uv", "lock", *line, cwd=project)
     at.run("fill", "app", "--lock", project / "uv.lock")
     assert at.wheel["other"].name not in at.kept() and "two-1.0.tar.gz" not in at.kept()
+    server.stop()
+    lose_catalog(at)
     offline(serve, at, server)
     uv.run("uv", "sync", "--locked", *line, cwd=project)
-    found = {path.name for path in (project / ".venv").rglob("*.dist-info")}
-    assert found == {"one-1.0.dist-info", "two-1.0.dist-info"}
+    assert installed(project / ".venv") == BOTH
     assert not at.index.asked
+
+
+def test_poetry_installs_offline(at, serve, client):
+    server = first_server(serve, at)
+    project = locked_project(at, "[tool.poetry]\npackage-mode = false\n[[tool.poetry.source]]\nname = \"ours\"\n"
+                                 f'url = "{server.url}/simple/"\npriority = "primary"\n')
+    poetry = client(POETRY)
+    env = {"POETRY_VIRTUALENVS_IN_PROJECT": "true", "POETRY_NO_INTERACTION": "1"}
+    poetry.run("poetry", "lock", cwd=project, env=env | {"POETRY_CACHE_DIR": str(at.folder / "first")})
+    at.run("fill", "app", "--lock", project / "poetry.lock")
+    offline(serve, at, server)
+    poetry.run("poetry", "install", cwd=project, env=env | {"POETRY_CACHE_DIR": str(at.folder / "second")})
+    assert installed(project / ".venv") == BOTH
+    assert not at.index.asked
+
+
+def test_pdm_syncs_offline(at, serve, client):
+    server = first_server(serve, at)
+    project = locked_project(at, '[tool.pdm]\ndistribution = false\n[[tool.pdm.source]]\nname = "pypi"\n'
+                                 f'url = "{server.url}/simple/"\n')
+    pdm, env = client(PDM), clients.pdm_settings(at.folder)
+    pdm.run("pdm", "use", "-f", sys.executable, cwd=project, env=env)
+    pdm.run("pdm", "lock", cwd=project, env=env)
+    at.run("fill", "app", "--lock", project / "pdm.lock")
+    offline(serve, at, server)
+    pdm.run("pdm", "sync", cwd=project, env=env)
+    assert installed(project / ".venv") == BOTH
+    assert not at.index.asked
+
+
+def test_each_upstream_has_its_files(tmp_path, serve):
+    """The second one of two is asked for what the first one does not have; the same after the catalog was lost."""
+    with merging.indexes() as start:
+        at = Mirrored(tmp_path, start())
+        second = start()
+        at.wheel["far"] = storelib.make_wheel(tmp_path / "theirs", "far", "1.0")
+        second.add("far", at.wheel["far"])
+
+        def write(offline):
+            text = at.config(offline=offline).replace(f"url = {at.index.url}\n", "")
+            return text + f"[upstream near]\nurl = {at.index.url}\n[upstream far]\nurl = {second.url}\n"
+        config = at.state / "wheelcache.conf"
+        config.write_text(write("no"))
+        done = serving.run("mirror", "fill", "app", "--config", config, "--lock", at.requirements("one", "far"))
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert len(list(at.state.glob(f"catalog.db.files.near/one/*/{at.wheel['one'].name}"))) == 1
+        assert len(list(at.state.glob(f"catalog.db.files.far/far/*/{at.wheel['far'].name}"))) == 1
+        for one in at.state.glob("catalog.db*"):
+            if one.is_file():
+                one.unlink()
+        assert serving.run("index", "--quiet", "--config", config).returncode == 0
+        for index in (at.index, second):
+            index.is_down = True
+            index.asked.clear()
+        assert serving.run("mirror", "list", "--config", config).returncode == 0
+        server = serve(None, config=write("yes"), state=at.state)
+        for upstream, key in (("near", "one"), ("far", "far")):
+            file, = merging.page(server, key)["files"]
+            assert file["url"].endswith(f"/files/upstream/{upstream}/{key}/{at.wheel[key].name}")
+            assert server.get(f"/files/upstream/{upstream}/{key}/{at.wheel[key].name}").body == at.wheel[key].path.read_bytes()
+        assert not at.index.asked and not second.asked

@@ -45,7 +45,7 @@ static const struct jsonmap_field page_record_fields[] = {
 };
 static const struct jsonmap page_record_map = JSONMAP(struct page_record, page_record_fields);
 
-// --- keeping ---
+// --- rows of the catalog ---
 
 struct page_keeping {
 	struct page_record record;
@@ -75,21 +75,6 @@ static int keep_page_row(void *ctx, const struct catalog_upstream *found, struct
 		.had_since = found->had_since,
 	};
 	return 0;
-}
-
-int mirror_pages_keep(const char *path, struct catalog *c, const char *project, struct err *e)
-{
-	struct page_keeping k = {0};
-	CLEANUP(buf_release) struct buf json = buf_up_to(LIMIT_MIRROR);
-	int result = catalog_upstream_rows(c, project, keep_page_row, &k, e);
-	if (result == 0)
-		jsonmap_write(&page_record_map, &k.record, &json);
-	arena_release(&k.text);
-	if (result < 0 || json.failed)
-		return result < 0 ? -1 : err_set(e, ERR_LIMIT, "upstream's page of %s is too large to be kept",
-			project);
-	CLEANUP(place_folder_close) struct place_folder *folder = record_secret_folder(path, pages_folder, true, e);
-	return folder ? record_replace(folder, project, buf_view(&json), e) : -1;
 }
 
 // --- reading ---
@@ -149,6 +134,49 @@ int mirror_pages_read(const char *path, const char *project, catalog_upstream_fn
 	arena_release(&text);
 	return result;
 }
+
+// --- keeping ---
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+// Whether only times differ: a fill that brings nothing new does not wait for the disk for each project.
+static bool is_kept_record(const char *path, const char *project, const struct page_record *now)
+{
+	struct err ignored = ERR_INIT;
+	struct arena text = {0};
+	struct page_record kept = {0};
+	bool is_same = read_page_record(path, project, &kept, &text, &ignored) == 0 && kept.rows == now->rows;
+	for (size_t i = 0; i < now->rows && is_same; i++) {
+		const struct page_record_row *x = &kept.row[i], *y = &now->row[i];
+		is_same = is_same_text(x->source, y->source) && is_same_text(x->result, y->result) &&
+			  is_same_text(x->last_definitive, y->last_definitive) && is_same_text(x->etag, y->etag) &&
+			  is_same_text(x->page, y->page);
+	}
+	arena_release(&text);
+	return is_same;
+}
+
+int mirror_pages_keep(const char *path, struct catalog *c, const char *project, struct err *e)
+{
+	struct page_keeping k = {0};
+	CLEANUP(buf_release) struct buf json = buf_up_to(LIMIT_MIRROR);
+	int result = catalog_upstream_rows(c, project, keep_page_row, &k, e);
+	bool is_new = result == 0 && !is_kept_record(path, project, &k.record);
+	if (is_new)
+		jsonmap_write(&page_record_map, &k.record, &json);
+	arena_release(&k.text);
+	if (json.failed)
+		return err_set(e, ERR_LIMIT, "upstream's page of %s is too large to be kept", project);
+	if (!is_new)
+		return result;
+	CLEANUP(place_folder_close) struct place_folder *folder = record_secret_folder(path, pages_folder, true, e);
+	return folder ? record_replace(folder, project, buf_view(&json), e) : -1;
+}
+
+// --- sweeping ---
 
 struct page_sweeping {
 	struct place_folder *folder;

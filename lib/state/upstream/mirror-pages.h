@@ -8,7 +8,8 @@
 
 struct mirror_pins;
 
-// Keeps the rows of a project, in place of those that were kept before. Errors of the catalog; ERR_LIMIT: LIMIT_MIRROR.
+// Keeps the rows of a project, in place of those that were kept before, unless only their times differ. Errors of the
+// catalog; ERR_LIMIT: LIMIT_MIRROR.
 int mirror_pages_keep(const char *folder, struct catalog *c, const char *project, struct err *e) MUST_CHECK;
 // Calls fn with each kept row, borrowed for the call; `changed` is 0. A damaged record, which is logged, has none.
 // Errors of fn.
