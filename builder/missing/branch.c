@@ -9,7 +9,6 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/suggest.h"
-#include "lib/domain/lock/lock-read.h"
 #include "lib/domain/lock/lock-wants.h"
 #include "lib/domain/machine/marker.h"
 #include "lib/domain/text/requirements-file.h"
@@ -173,20 +172,19 @@ static int add_locked_version(struct branch_reader *r, const char *path, const s
 static int read_branch_lock(struct branch_reader *r, const char *path, struct err *e)
 {
 	struct branch *b = r->branch;
-	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_LOCK);
 	if (++r->named > LIMIT_BRANCH_FILES)
 		return err_set(e, ERR_USAGE, "the branch names more than %d files", LIMIT_BRANCH_FILES);
-	if (fs_read_regular(path, &text, e) < 0)
+	const struct lock_memo *m = lock_memo_read(path, e);
+	if (!m)
 		return -1;
-	r->read += text.len;
+	GROW(b->lock, b->locks, r->lock_room);
+	b->lock[b->locks++] = m;
+	r->read += m->bytes;
 	GROW(b->file, b->files, r->file_room);
 	struct branch_source *source = &b->file[b->files++];
 	*source = (struct branch_source){.path = arena_copy(r->text, str_from(path)), .kind = "lock"};
-	digest_sha256(buf_view(&text), source->sha256);
-	GROW(b->lock, b->locks, r->lock_room);
-	struct lock *l = &b->lock[b->locks++];
-	if (lock_parse(&text, path, l, e) < 0)
-		return -1;
+	memcpy(source->sha256, m->sha256, SHA256_SIZE);
+	const struct lock *l = &m->lock;
 	for (size_t i = 0; i < l->packages; i++)
 		if (add_locked_version(r, path, &l->package[i], r->packages + i, e) < 0)
 			return -1;
@@ -337,7 +335,7 @@ void branches_release(struct branches *b)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		for (size_t k = 0; k < b->branch[i].locks; k++)
-			lock_release(&b->branch[i].lock[k]);
+			lock_memo_unref(b->branch[i].lock[k]);
 		free(b->branch[i].lock);
 		free(b->branch[i].line);
 		free(b->branch[i].file);
@@ -485,10 +483,10 @@ static int find_locked_micros(const struct branch *b, const struct machine *mach
 	static const struct marker_choice all = {.all_extras = true, .all_groups = true};
 	size_t packages = 0, at = 0;
 	for (size_t i = 0; i < b->locks; i++)
-		packages += b->lock[i].packages;
+		packages += b->lock[i]->lock.packages;
 	*out = xcalloc(packages + 1, sizeof(**out));
-	for (size_t i = 0; i < b->locks; at += b->lock[i++].packages)
-		if (lock_wants(&b->lock[i], machine, python, &all, *out + at, e) < 0)
+	for (size_t i = 0; i < b->locks; at += b->lock[i++]->lock.packages)
+		if (lock_wants(&b->lock[i]->lock, machine, python, &all, *out + at, e) < 0)
 			return err_prefix(e, "[branch %s]: ", b->name);
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
-#include "lib/domain/lock/lock.h"
+#include "lib/domain/lock/lock-memo.h"
 #include "lib/domain/machine/environment.h"
 #include "lib/format/digest.h"
 #include "lib/state/config/config.h"
@@ -45,7 +45,7 @@ struct branch {
 	bool is_over;               // until is past: it wants nothing, and its files are not read
 	struct branch_source *file; // those that were read
 	size_t files;
-	struct lock *lock;
+	const struct lock_memo **lock; // each with a reference
 	size_t locks;
 };
 

@@ -8,7 +8,7 @@
 
 #include "builder/missing/branch.h"
 #include "lib/base/limits.h"
-#include "lib/domain/lock/lock-read.h"
+#include "lib/domain/lock/lock-memo.h"
 
 struct kept_hash {
 	uint8_t sha256[SHA256_SIZE];
@@ -29,20 +29,23 @@ static bool pins_by_version_alone(const struct lock *l)
 
 static int read_lock(struct kept_locks *k, const char *path, bool needs_hashes, struct err *e)
 {
-	CLEANUP(lock_release) struct lock l = {0};
-	if (lock_read(path, &l, e) < 0)
+	const struct lock_memo *m = lock_memo_read(path, e);
+	if (!m)
 		return -1;
-	if (needs_hashes && pins_by_version_alone(&l))
+	if (needs_hashes && pins_by_version_alone(&m->lock)) {
+		lock_memo_unref(m);
 		return err_set(e, ERR_USAGE, "%s names no SHA-256, so it protects no file: [prune] constraints does", path);
+	}
 	const char *name = arena_copy(&k->text, str_from(path));
-	for (size_t i = 0; i < l.files; i++) {
-		if (!l.file[i].has_sha256)
+	for (size_t i = 0; i < m->lock.files; i++) {
+		if (!m->lock.file[i].has_sha256)
 			continue;
 		GROW(k->hash, k->count, k->room);
 		struct kept_hash *h = &k->hash[k->count++];
 		h->path = name;
-		memcpy(h->sha256, l.file[i].sha256, SHA256_SIZE);
+		memcpy(h->sha256, m->lock.file[i].sha256, SHA256_SIZE);
 	}
+	lock_memo_unref(m);
 	return 0;
 }
 

@@ -87,6 +87,7 @@ enum {
 	LIMIT_LOCK = LIMIT_TOML,             // a lock file of a Python project,
 	LIMIT_LOCK_PACKAGES = 100000,        // number of its packages,
 	LIMIT_LOCK_FILES = 1000000,          // of their files,
+	LIMIT_LOCKS_KEPT = 64 << 20,          // bytes of memory of locks that are read once while they are unchanged
 	LIMIT_LOCK_GROUPS = 500,             // and of groups and extras
 	LIMIT_JUNIT = 64 << 20,              // a test report
 	LIMIT_JUNIT_NAME = 512,              // the name of a test, or what it says of its failure; the rest is cut

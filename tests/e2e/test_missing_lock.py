@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import indexing
+import memberships
 import serving
 import storelib
 import tinyupstream
@@ -275,3 +276,22 @@ def test_a_lock_of_a_branch_that_cannot_be_read_is_an_error(at, value, why):
     for command in (("missing",), ("prune", "plan")):
         done = serving.run(*command, "--config", at.config)
         assert done.returncode and "[branch app] locks: " in done.stderr and why in done.stderr
+
+
+def test_view_counts_only_the_wheels_that_it_shows(at):
+    """A view with a membership: what is not a member is missing for its clients, and the row says that it is here."""
+    at.config.write_text(at.config.read_text() + f"[view all]\nplatforms = {PLATFORM}\n"
+                         f"[view tested]\nplatforms = {PLATFORM}\nfrom = all\n")
+    wheel = storelib.make_wheel(at.store / PLATFORM / "shown", "shown", "1.0")
+    memberships.append(at.store, "tested", [(PLATFORM, wheel)])
+    assert serving.run("index", "--quiet", "--config", at.config).returncode == 0
+    lock = at.uv({"here": [(pure("here"), at.sha256["here"])], "shown": [(pure("shown"), wheel.sha256)]})
+
+    def status(*options):
+        return {row["project"]: (row["status"], row["why"]) for row in at.rows(*options, "--lock", lock)}
+    assert status("--platform", PLATFORM) == status("--view", "all") == {"here": ("here", ""), "shown": ("here", "")}
+    assert status("--view", "tested") == {
+        "shown": ("here", ""), "here": ("missing", "our file of this name is here, but the view tested does not show it")}
+    lock = at.write(f"here==1.0 --hash=sha256:{at.sha256['here']}\nshown==1.0 --hash=sha256:{wheel.sha256}\n")
+    assert {name: one[0] for name, one in status("--view", "tested").items()} == {"here": "missing", "shown": "here"}
+    at.missing("--check", "--view", "tested", "--lock", lock, code=1)
