@@ -29,11 +29,11 @@ static const struct option_row options[] = {
 
 // --- JSON ---
 
-static struct jsondoc *records_json(const struct exposed_file *f)
+static struct jsondoc *records_json(const struct advisory *record, size_t records)
 {
 	struct jsondoc *all = jsondoc_array();
-	for (size_t i = 0; i < f->records; i++) {
-		const struct advisory *a = &f->record[i];
+	for (size_t i = 0; i < records; i++) {
+		const struct advisory *a = &record[i];
 		CLEANUP(mem_free) char *id = xstrndup(a->id.ptr, a->id.len);
 		struct jsondoc *one = jsondoc_new("id:s malware:b", id, a->is_malicious);
 		if (a->severity && !a->is_wrong)
@@ -66,6 +66,17 @@ static struct jsondoc *downloaders_json(const struct exposed_file *f)
 	return all;
 }
 
+static struct jsondoc *bundled_json(const struct exposed_file *f)
+{
+	struct jsondoc *all = jsondoc_array();
+	for (size_t i = 0; i < f->components; i++) {
+		const struct exposed_component *c = f->component[i];
+		jsondoc_add(all, jsondoc_new("name:s version:s purl:s records:j", c->name, c->version, c->purl,
+					 records_json(c->record, c->records)));
+	}
+	return all;
+}
+
 static struct jsondoc *exposed_file_json(const struct exposed_file *f)
 {
 	struct jsondoc *doc = jsondoc_new("platform:s upstream:s project:s version:s filename:s downloads:d", f->platform,
@@ -75,7 +86,8 @@ static struct jsondoc *exposed_file_json(const struct exposed_file *f)
 	struct jsondoc *views = jsondoc_array();
 	for (size_t i = 0; i < f->views; i++)
 		jsondoc_add_str(views, f->view[i]);
-	return jsondoc_set(doc, "by:j records:j denied:s hidden:b yanked:b views:j", downloaders_json(f), records_json(f), f->denied, f->is_hidden,
+	return jsondoc_set(doc, "by:j records:j bundled:j denied:s hidden:b yanked:b views:j", downloaders_json(f), 
+		records_json(f->record, f->records), bundled_json(f), f->denied, f->is_hidden,
 		f->is_yanked, views);
 }
 
@@ -92,7 +104,8 @@ static void put_exposed_json(struct exposed_command *x, const struct exposure *f
 		jsondoc_add(files, exposed_file_json(&found->file[i]));
 	struct jsondoc *doc = jsondoc_object();
 	put_exposed_day(doc, "counted_since", x->downloads ? downloads_since(x->downloads) : 0);
-	session_json(&x->s, jsondoc_set(doc, "downloaded:d lists:j files:j", (int64_t)found->downloaded, lists, files));
+	session_json(&x->s, jsondoc_set(doc, "downloaded:d without_facts:d lists:j files:j",
+				    (int64_t)found->downloaded, (int64_t)found->unread, lists, files));
 }
 
 // --- text ---
@@ -111,16 +124,25 @@ static const char *date_text(struct session *s, int64_t day)
 	return arena_strdup(&s->arena, text);
 }
 
-// "MAL-2026-1: malware, and 2 more; denied by deny.list:3: no".
+static void put_reason(const struct advisory *record, size_t records, struct buf *out)
+{
+	if (records)
+		advisory_reason(record, out);
+	if (records > 1)
+		buf_printf(out, ", and %zu more", records - 1);
+}
+
+// "MAL-2026-1: malware, and 2 more; denied by deny.list:3: no; bundles pkg:cargo/x@1: RUSTSEC-…".
 static const char *why_text(struct session *s, const struct exposed_file *f)
 {
 	CLEANUP(buf_release) struct buf out = buf_up_to(SIZE_MAX / 2);
-	if (f->records)
-		advisory_reason(f->record, &out);
-	if (f->records > 1)
-		buf_printf(&out, ", and %zu more", f->records - 1);
+	put_reason(f->record, f->records, &out);
 	if (f->denied)
-		buf_printf(&out, "%s%s", f->records ? "; " : "", f->denied);
+		buf_printf(&out, "%s%s", out.len ? "; " : "", f->denied);
+	for (size_t i = 0; i < f->components; i++) {
+		buf_printf(&out, "%sbundles %s: ", out.len ? "; " : "", f->component[i]->purl);
+		put_reason(f->component[i]->record, f->component[i]->records, &out);
+	}
 	if (f->upstream && !f->is_hidden)
 		buf_puts(&out, " (clients still get it)");
 	return escaped(s, out.data);
@@ -241,6 +263,9 @@ static int run_exposed(void *self, struct err *e)
 		put_exposed_json(x, &found);
 	else
 		put_exposed_text(x, &found);
+	if (found.unread)
+		log_warn("of %" PRIu64 " wheels it is not known what they bundle: the catalog has no facts of them%s", found.unread,
+			s->config.takes_facts ? " (wheelcache index takes them)" : " ([index] facts is off)");
 	return x->checks && found.files ? 1 : 0;
 }
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define ADVISORY_MAGIC "WCADVIS1"
+#define ADVISORY_MAGIC "WCADVIS2"
 
 enum {
 	ADVISORY_FRAME = 64 << 10, // bytes of records in a frame; a larger record has one of its own

@@ -37,7 +37,9 @@ struct osv_reading {
 	struct osv_affected now;
 	bool is_open;
 	struct str ecosystem, name;
-	size_t range_room, version_room, other_room;
+	struct osv_affected crate; // its ranges of the type SEMVER
+	bool crate_is_wrong;
+	size_t range_room, crate_room, version_room, other_room;
 	// Of the range that is read.
 	struct osv_event *event;
 	size_t events, event_room;
@@ -82,21 +84,22 @@ static int compare_events(const void *a, const void *b)
 }
 
 // limit: empty if there is none.
-static void add_range(struct osv_reading *r, struct osv_range range, struct str limit)
+static void add_range(struct osv_reading *r, bool is_crate, struct osv_range range, struct str limit)
 {
-	struct osv_affected *to = &r->now;
+	struct osv_affected *to = is_crate ? &r->crate : &r->now;
+	size_t *room = is_crate ? &r->crate_room : &r->range_room;
 	if (limit.len && str_cmp(range.from, limit) >= 0)
 		return;
 	if (limit.len && (!range.to.len || str_cmp(range.to, limit) >= 0))
 		range = (struct osv_range){range.from, limit, false};
 	if (range.to.len && !range.includes_to && str_cmp(range.from, range.to) >= 0)
 		return;
-	ARENA_GROW(r->arena, to->range, to->ranges, r->range_room);
+	ARENA_GROW(r->arena, to->range, to->ranges, *room);
 	to->range[to->ranges++] = range;
 }
 
 // "Events" of the specification: a version is affected from `introduced` on, until an event ends that.
-static void end_range(struct osv_reading *r)
+static void end_range(struct osv_reading *r, bool is_crate)
 {
 	struct str limit = {0};
 	struct osv_range range = {0};
@@ -112,13 +115,15 @@ static void end_range(struct osv_reading *r)
 			range = is_affected ? range : (struct osv_range){.from = x->key};
 			is_affected = has_begin = true;
 		} else if (x->kind != EVENT_LIMIT && is_affected) {
-			add_range(r, (struct osv_range){range.from, x->key, x->kind == EVENT_LAST_AFFECTED}, limit);
+			add_range(r, is_crate, (struct osv_range){range.from, x->key, x->kind == EVENT_LAST_AFFECTED}, limit);
 			is_affected = false;
 		}
 	}
 	if (is_affected)
-		add_range(r, range, limit);
-	if (!has_begin)
+		add_range(r, is_crate, range, limit);
+	if (is_crate)
+		r->crate_is_wrong |= !has_begin;
+	else if (!has_begin)
 		blame(r, "a range begins nowhere");
 }
 
@@ -132,7 +137,8 @@ static bool takes_part(struct osv_reading *r)
 static void add_event(struct osv_reading *r, enum event_kind kind, struct str text)
 {
 	r->event_keys++;
-	bool is_first = kind == EVENT_INTRODUCED && str_eq(text, STR("0"));
+	// "0.0.0-0" is the first pre-release of crates.
+	bool is_first = kind == EVENT_INTRODUCED && (str_eq(text, STR("0")) || str_eq(text, STR("0.0.0-0")));
 	struct str key = is_first || text.len > LIMIT_FILE_NAME ? (struct str){0} : osv_version_key(text, r->arena);
 	if ((!key.len && kind != EVENT_INTRODUCED) || !takes_part(r))
 		return;
@@ -159,32 +165,58 @@ static void add_version(struct osv_reading *r, struct str text)
 
 static void begin_affected(struct osv_reading *r)
 {
-	r->now = (struct osv_affected){0};
+	r->now = r->crate = (struct osv_affected){0};
+	r->crate_is_wrong = false;
 	r->ecosystem = r->name = r->type = (struct str){0};
-	r->range_room = r->version_room = r->other_room = 0;
+	r->range_room = r->crate_room = r->version_room = r->other_room = 0;
 	r->is_open = true;
 }
 
-// "The ecosystem may have a suffix behind a colon."
-static bool is_of_pypi(struct str ecosystem)
+// Of a purl. "The ecosystem may have a suffix behind a colon." Empty: nothing is kept of it.
+static struct str type_of_ecosystem(struct str ecosystem)
 {
-	return str_eq(str_cut(&ecosystem, ':'), STR("PyPI"));
+	struct str name = str_cut(&ecosystem, ':');
+	return str_eq(name, STR("PyPI")) ? STR("pypi") : str_eq(name, STR("crates.io")) ? STR("cargo") : STR("");
+}
+
+struct str osv_project(struct str type, struct str name, struct arena *a)
+{
+	CLEANUP(buf_release) struct buf out = buf_up_to(LIMIT_FILE_NAME);
+	if (!name_is_valid(name))
+		return (struct str){0};
+	if (str_eq_nocase(type, STR("pypi")))
+		name_normalize(name, &out);
+	else if (str_eq_nocase(type, STR("cargo")))
+		buf_printf(&out, "pkg:cargo/" STR_FMT, STR_ARG(name));
+	return out.failed ? (struct str){0} : (struct str){arena_copy(a, buf_view(&out)), out.len};
+}
+
+// Ranges of the type SEMVER count for crates only.
+static void take_crate_ranges(struct osv_reading *r)
+{
+	for (size_t i = 0; i < r->crate.ranges; i++) {
+		ARENA_GROW(r->arena, r->now.range, r->now.ranges, r->range_room);
+		r->now.range[r->now.ranges++] = r->crate.range[i];
+	}
+	r->now.has_range |= r->crate.has_range;
+	if (r->crate_is_wrong)
+		blame(r, "a range begins nowhere");
 }
 
 static void end_affected(struct osv_reading *r)
 {
-	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 	struct osv_record *out = r->out;
+	struct str type = type_of_ecosystem(r->ecosystem);
 	r->is_open = false;
-	if (!is_of_pypi(r->ecosystem))
+	if (!type.len)
 		return;
-	if (name_is_valid(r->name))
-		name_normalize(r->name, &normal);
-	if (!normal.len || normal.failed) {
+	r->now.project = osv_project(type, r->name, r->arena);
+	if (!r->now.project.len) {
 		blame(r, "a package has no valid name");
 		return;
 	}
-	r->now.project = (struct str){arena_copy(r->arena, buf_view(&normal)), normal.len};
+	if (str_eq(type, STR("cargo")))
+		take_crate_ranges(r);
 	ARENA_GROW(r->arena, out->affected, out->count, r->affected_room);
 	out->affected[out->count++] = r->now;
 }
@@ -337,7 +369,10 @@ static void on_affected_value(struct osv_reading *r, const struct json_sax_value
 			blame(r, "ranges has more than objects");
 		} else if (str_eq(r->type, STR("ECOSYSTEM"))) {
 			r->now.has_range = true;
-			end_range(r);
+			end_range(r, false);
+		} else if (str_eq(r->type, STR("SEMVER"))) {
+			r->crate.has_range = true;
+			end_range(r, true);
 		} else if (!r->type.ptr) {
 			blame(r, "a range has no type");
 		}

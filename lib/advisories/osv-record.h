@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record of the OSV database (ossf.github.io/osv-schema), as far as it decides which versions of projects on PyPI it
-// is about. Ranges of the type ECOSYSTEM count, in the order of PEP 440 and without local parts; a bound that is no
-// version bounds nothing. Pure; any thread.
+// A record of the OSV database (ossf.github.io/osv-schema), as far as it decides which versions of projects on PyPI, and
+// of crates of crates.io, it is about. Ranges of the type ECOSYSTEM count, of crates those of the type SEMVER, in the order
+// of PEP 440 and without local parts, which is also that of crates, but for unusual pre-releases; a bound that is no version
+// bounds nothing. Pure; any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -18,10 +19,10 @@ struct osv_range {
 };
 
 struct osv_affected {
-	struct str project; // normal form
+	struct str project; // osv_project()
 	struct osv_range *range;
 	size_t ranges;
-	bool has_range; // one of the type ECOSYSTEM, also if no version is in it
+	bool has_range; // one of the type that counts, also if no version is in it
 	struct str *version; // keys
 	size_t versions;
 	struct str *other; // versions that are none of PEP 440, as they are written
@@ -34,7 +35,7 @@ struct osv_record {
 	bool is_withdrawn;
 	bool is_malicious; // MAL-…, but no raw report (MAL-0000-…)
 	int severity;      // the greatest score in tenths (lib/domain/text/cvss.h), or that of a word; CVSS_NONE
-	struct osv_affected *affected; // of PyPI only
+	struct osv_affected *affected; // of PyPI and crates.io only
 	size_t count;
 	const char *wrong; // how it breaks the schema: then each project that it names is affected as a whole; NULL
 };
@@ -44,6 +45,9 @@ struct osv_record {
 // object.
 int osv_record_read(struct str text, struct str fallback, bool is_head, struct arena *a, struct osv_record *out,
 	struct err *e) MUST_CHECK;
+// What a package is called in lists, by the type that a purl has for its ecosystem: of "pypi" the normal form of its name,
+// of "cargo" "pkg:cargo/NAME", which is no name of a project of PyPI. In the arena. Empty: of another type, or no valid name.
+struct str osv_project(struct str type, struct str name, struct arena *a);
 // Whether this is the id of a record: letters, digits and marks of ASCII, without "/".
 bool osv_id_is_valid(struct str id);
 // The key of a version without its local part, in the arena. Empty: it is no version of PEP 440.

@@ -4,22 +4,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/advisories/osv-record.h"
+#include "lib/base/strset.h"
 #include "lib/domain/text/filename.h"
+#include "lib/domain/text/purl.h"
+#include "lib/facts/wheel-facts.h"
+#include "lib/state/catalog/catalog-facts.h"
 #include "lib/state/upstream/upstream.h"
 
 // What the lists say of a version of a project. Strings are in the arena.
 struct judged {
 	const char *project, *version, *upstream;
-	struct advisory *record;
-	size_t records, room;
+	const struct advisory *record;
+	size_t records;
 	const char *denied;
 	bool is_hidden;
+};
+
+// A listed wheel that bundles a component.
+struct bundler {
+	const char *platform, *filename;
+	const struct exposed_component *component;
 };
 
 struct exposure_reader {
 	const struct exposure_query *query;
 	struct exposure *out;
 	struct judged last; // files come by version
+	struct bundler *bundler; // by platform and file name
+	size_t bundlers, bundler_room;
+	struct strset bundling; // projects of these
+	const struct exposed_component *component; // whose wheels are read
 	const struct view *view;
 	const char *path; // of the view
 };
@@ -28,21 +43,21 @@ struct exposure_reader {
 
 struct record_taking {
 	struct exposure_reader *reader;
-	struct judged *judged;
+	struct advisory *record;
+	size_t records, room;
 };
 
 // Several lists may have one record.
 static bool take_naming_record(void *ctx, const struct advisory *a)
 {
 	struct record_taking *t = ctx;
-	struct judged *j = t->judged;
 	if (!a->is_malicious && a->severity < t->reader->query->least)
 		return true;
-	for (size_t i = 0; i < j->records; i++)
-		if (str_eq(j->record[i].id, a->id))
+	for (size_t i = 0; i < t->records; i++)
+		if (str_eq(t->record[i].id, a->id))
 			return true;
-	ARENA_GROW(&t->reader->out->text, j->record, j->records, j->room);
-	j->record[j->records++] = *a;
+	ARENA_GROW(&t->reader->out->text, t->record, t->records, t->room);
+	t->record[t->records++] = *a;
 	return true;
 }
 
@@ -52,6 +67,16 @@ static int by_badness(const void *a, const void *b)
 	if (advisory_is_worse(x, y) || advisory_is_worse(y, x))
 		return advisory_is_worse(x, y) ? -1 : 1;
 	return str_cmp(x->id, y->id);
+}
+
+// version "": unknown.
+static struct record_taking records_about(struct exposure_reader *r, struct str project, struct str version)
+{
+	struct record_taking t = {.reader = r};
+	advisories_about(r->query->lists, project, version, take_naming_record, &t);
+	if (t.records)
+		qsort(t.record, t.records, sizeof(*t.record), by_badness);
+	return t;
 }
 
 static bool is_same(const char *a, const char *b)
@@ -71,10 +96,9 @@ static const struct judged *judge_version(struct exposure_reader *r, const char 
 	*j = (struct judged){.project = arena_strdup(a, project),
 		.version = arena_strdup(a, text),
 		.upstream = arena_strdup(a, upstream)};
-	struct record_taking t = {r, j};
-	advisories_about(r->query->lists, str_from(project), str_from(text ? text : ""), take_naming_record, &t);
-	if (j->records)
-		qsort(j->record, j->records, sizeof(*j->record), by_badness);
+	struct record_taking t = records_about(r, str_from(project), str_from(text ? text : ""));
+	j->record = t.record;
+	j->records = t.records;
 	j->is_hidden = upstreams_hide_version(r->query->upstreams, upstream, project, version, a, &j->denied);
 	return j;
 }
@@ -94,6 +118,81 @@ static struct exposed_file *add_file(struct exposure_reader *r, const struct jud
 		.records = j->records,
 		.denied = j->denied};
 	return &x->file[x->files++];
+}
+
+// --- what wheels bundle ---
+
+static int take_bundler(void *ctx, const struct catalog_facts_wheel *wheel, struct err *e UNUSED)
+{
+	struct exposure_reader *r = ctx;
+	struct err unclear = ERR_INIT;
+	struct filename name;
+	bool is_clear = filename_parse(str_from(wheel->filename), &name, &unclear) == 0;
+	struct exposed_file *x = add_file(r, judge_version(r, NULL, wheel->project, is_clear ? &name.version : NULL));
+	x->platform = arena_strdup(&r->out->text, wheel->platform);
+	x->filename = arena_strdup(&r->out->text, wheel->filename);
+	x->component = arena_memdup(&r->out->text, &r->component, sizeof(r->component));
+	x->components = x->component_room = 1;
+	GROW(r->bundler, r->bundlers, r->bundler_room);
+	r->bundler[r->bundlers++] = (struct bundler){x->platform, x->filename, r->component};
+	strset_add(&r->bundling, wheel->project);
+	if (is_clear)
+		filename_release(&name);
+	return 0;
+}
+
+static int take_component(void *ctx, int64_t word, const struct catalog_facts_name *name, struct err *e)
+{
+	struct exposure_reader *r = ctx;
+	struct arena *a = &r->out->text;
+	struct purl purl;
+	CLEANUP(arena_release) struct arena scratch = {0};
+	if (!*name->purl || !purl_read(str_from(name->purl), &scratch, &purl))
+		return 0;
+	struct str project = osv_project(purl.type, purl.name, &scratch);
+	struct str version = purl.version.len ? purl.version : str_from(name->version);
+	struct record_taking t = project.len ? records_about(r, project, version) : (struct record_taking){0};
+	if (!t.records)
+		return 0;
+	const struct exposed_component component = {.name = arena_strdup(a, name->name),
+		.purl = arena_strdup(a, name->purl),
+		.version = version.len ? arena_copy(a, version) : NULL,
+		.record = t.record,
+		.records = t.records};
+	r->component = arena_memdup(a, &component, sizeof(component));
+	return catalog_facts_uses(r->query->catalog, word, take_bundler, r, e);
+}
+
+static int add_unread(void *ctx, const char *platform UNUSED, uint64_t wheels, struct err *e UNUSED)
+{
+	struct exposure_reader *r = ctx;
+	r->out->unread += wheels;
+	return 0;
+}
+
+static int compare_bundlers(const void *a, const void *b)
+{
+	const struct bundler *x = a, *y = b;
+	int order = strcmp(x->platform, y->platform);
+	return order ? order : strcmp(x->filename, y->filename);
+}
+
+static int read_bundlers(struct exposure_reader *r, struct err *e)
+{
+	struct catalog *c = r->query->catalog;
+	if (catalog_facts_words(c, CATALOG_FACTS_COMPONENT, take_component, r, e) < 0 ||
+		catalog_facts_unknown(c, WHEEL_FACTS_VERSION, add_unread, r, e) < 0)
+		return -1;
+	strset_sort(&r->bundling);
+	if (r->bundlers)
+		qsort(r->bundler, r->bundlers, sizeof(*r->bundler), compare_bundlers);
+	return 0;
+}
+
+static bool bundles_bad(const struct exposure_reader *r, const char *platform, const char *filename)
+{
+	const struct bundler key = {.platform = platform, .filename = filename};
+	return r->bundlers && bsearch(&key, r->bundler, r->bundlers, sizeof(key), compare_bundlers);
 }
 
 // --- what was downloaded ---
@@ -154,7 +253,7 @@ static int take_our_download(struct exposure_reader *r, const struct downloaded_
 	if (name_of_ours(r, platform, file, &name, &unclear) < 0)
 		return 0; // no distribution
 	const struct judged *j = judge_version(r, NULL, name.project, &name.version);
-	if (!is_exposed(j))
+	if (!is_exposed(j) && !bundles_bad(r, platform, file))
 		return 0;
 	struct exposed_file *x = add_file(r, j);
 	x->platform = arena_strdup(&r->out->text, platform);
@@ -179,7 +278,7 @@ static int take_listed(void *ctx, const struct platform *platform, const struct 
 	struct version version = {0};
 	bool is_clear = f->version && version_parse(str_from(f->version), &version, &unclear) == 0;
 	const struct judged *j = judge_version(r, NULL, r->last.project, is_clear ? &version : NULL);
-	if (is_exposed(j)) {
+	if (is_exposed(j) || bundles_bad(r, platform->name, f->filename)) {
 		struct exposed_file *x = add_file(r, j);
 		x->platform = platform->name;
 		x->filename = arena_strdup(&r->out->text, f->filename);
@@ -196,7 +295,8 @@ static int take_listed(void *ctx, const struct platform *platform, const struct 
 static int take_view_project(void *ctx, const char *project, struct err *e)
 {
 	struct exposure_reader *r = ctx;
-	if (!is_exposed(judge_version(r, NULL, project, NULL))) // of any version
+	bool is_any = is_exposed(judge_version(r, NULL, project, NULL)); // of any version
+	if (!is_any && !strset_has(&r->bundling, project))
 		return 0;
 	return view_files(r->view, r->query->catalog, project, take_listed, r, e);
 }
@@ -237,15 +337,18 @@ static int by_recent_download(const struct exposed_by *x, const struct exposed_b
 	return order ? order : compare_texts(x->address, y->address);
 }
 
-// The row of the downloads, then those who did it, the latest first, then views.
+// The row of the downloads, then those who did it, the latest first, what is bundled, and views.
 static int by_place_and_kind(const void *a, const void *b)
 {
 	const struct exposed_file *x = a, *y = b;
 	int order = by_place(a, b);
 	order = order ? order : (x->views > 0) - (y->views > 0);
+	order = order ? order : (x->components > 0) - (y->components > 0);
 	order = order ? order : (x->bys > 0) - (y->bys > 0);
 	if (!order && x->bys)
 		return by_recent_download(x->by, y->by);
+	if (!order && x->components)
+		return strcmp(x->component[0]->purl, y->component[0]->purl);
 	return order ? order : compare_texts(x->views ? x->view[0] : NULL, y->views ? y->view[0] : NULL);
 }
 
@@ -255,6 +358,9 @@ static void join_file(struct exposure *x, struct exposed_file *f, const struct e
 		ARENA_GROW(&x->text, f->view, f->views, f->view_room);
 		f->view[f->views++] = more->view[0];
 		f->is_yanked |= more->is_yanked;
+	} else if (more->components) {
+		ARENA_GROW(&x->text, f->component, f->components, f->component_room);
+		f->component[f->components++] = more->component[0];
 	} else if (more->bys) {
 		ARENA_GROW(&x->text, f->by, f->bys, f->by_room);
 		f->by[f->bys++] = more->by[0];
@@ -278,12 +384,24 @@ static void join_files(struct exposure *x)
 	x->files = kept + 1;
 }
 
+// NULL: a line of `deny` alone names it.
+static const struct advisory *worst_of_file(const struct exposed_file *f)
+{
+	const struct advisory *worst = f->records ? f->record : NULL;
+	for (size_t i = 0; i < f->components; i++)
+		if (!worst || advisory_is_worse(f->component[i]->record, worst))
+			worst = f->component[i]->record;
+	return worst;
+}
+
 // Malware, then what the operator denies, then by severity.
 static int by_danger(const void *a, const void *b)
 {
 	const struct exposed_file *x = a, *y = b;
 	static const struct advisory none;
-	const struct advisory *worst = x->records ? x->record : &none, *other = y->records ? y->record : &none;
+	const struct advisory *worst = worst_of_file(x), *other = worst_of_file(y);
+	worst = worst ? worst : &none;
+	other = other ? other : &none;
 	int order = other->is_malicious - worst->is_malicious;
 	order = order ? order : (y->denied != NULL) - (x->denied != NULL);
 	order = order ? order : (worst->severity < other->severity) - (worst->severity > other->severity);
@@ -292,15 +410,21 @@ static int by_danger(const void *a, const void *b)
 	return order ? order : by_place(a, b);
 }
 
+static void release_reader(struct exposure_reader *r)
+{
+	free(r->bundler);
+	strset_release(&r->bundling);
+}
+
 int exposure_read(const struct exposure_query *q, struct exposure *out, struct err *e)
 {
 	*out = (struct exposure){0};
-	struct exposure_reader r = {.query = q, .out = out};
+	CLEANUP(release_reader) struct exposure_reader r = {.query = q, .out = out};
 	CLEANUP(catalog_read_end) struct catalog *snapshot = NULL;
 	if (upstream_rules_open(q->upstreams, q->catalog, e) < 0 || catalog_read_begin(q->catalog, e) < 0)
 		return -1;
 	snapshot = q->catalog;
-	if ((q->downloads && downloads_each(q->downloads, take_download, &r, e) < 0) ||
+	if (read_bundlers(&r, e) < 0 || (q->downloads && downloads_each(q->downloads, take_download, &r, e) < 0) ||
 		(q->downloaders && downloads_each(q->downloaders, take_download, &r, e) < 0) || read_views(&r, e) < 0)
 		return -1;
 	join_files(out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which files were downloaded here, or are listed, although the block lists and the lists of `deny` name them. A file of
-// the store is never hidden for it, and one of an upstream may have been sent before the record came: this says so. Every
+// the store is never hidden for it, nor for what it bundles, and one of an upstream may have been sent before the record came: this says so. Every
 // record of every list counts, whatever upstream has the list, and whether or not it hides a file. One thread.
 #pragma once
 
@@ -16,6 +16,14 @@ struct exposed_by {
 	struct download download;
 };
 
+// What a wheel of the store has in an SBOM, and records name: its purl is one of PyPI or of a crate (pkg:cargo/…).
+struct exposed_component {
+	const char *name, *purl;
+	const char *version; // NULL: unknown: then each record of the package counts
+	const struct advisory *record; // the worst first
+	size_t records;
+};
+
 struct exposed_file {
 	const char *platform; // NULL: of an upstream
 	const char *upstream; // NULL: of the store
@@ -25,6 +33,8 @@ struct exposed_file {
 	const struct advisory *record; // that name it, the worst first
 	size_t records;
 	const char *denied; // what a line of `deny` says; NULL: there is none
+	const struct exposed_component **component; // bundled
+	size_t components, component_room;
 	bool is_hidden;     // of an upstream: clients do not get it any more
 	bool is_yanked;     // of the store
 	struct download download; // count 0: none is known
@@ -38,6 +48,7 @@ struct exposure {
 	struct exposed_file *file; // the worst first, then by project, version and name
 	size_t files, room;
 	uint64_t downloaded; // files that were counted, exposed or not
+	uint64_t unread;     // wheels of the store of which the catalog does not know what they bundle
 	struct arena text;
 };
 

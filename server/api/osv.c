@@ -11,6 +11,7 @@
 #include "lib/advisories/osv-record.h"
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
+#include "lib/domain/text/purl.h"
 #include "lib/os/clock.h"
 #include "server/api/json-post.h"
 
@@ -68,39 +69,6 @@ struct osv_query {
 	struct str after;   // the last id of the page before
 };
 
-// In the arena. Empty: it is not percent-encoded.
-static struct str percent_decode(struct str text, struct arena *a)
-{
-	char *out = arena_alloc(a, text.len + 1);
-	size_t len = 0;
-	for (size_t i = 0; i < text.len; i++) {
-		uint8_t byte = (uint8_t)text.ptr[i];
-		if (byte == '%' && (i + 2 >= text.len || !hex_decode(str_slice(text, i + 1, i + 3), &byte, 1)))
-			return (struct str){0};
-		i += text.ptr[i] == '%' ? 2 : 0;
-		out[len++] = (char)byte;
-	}
-	return (struct str){out, len};
-}
-
-// pkg:pypi/NAME@VERSION (purl-spec). False: it is no purl.
-static bool read_purl(struct str purl, struct arena *a, struct str *ecosystem, struct str *name, struct str *version)
-{
-	struct str scheme = str_cut(&purl, ':');
-	purl = str_cut(&purl, '#');
-	struct str path = str_cut(&purl, '?');
-	while (path.len && *path.ptr == '/')
-		path = str_slice(path, 1, path.len);
-	struct str type = str_cut(&path, '/'), encoded = str_cut(&path, '@');
-	if (!str_eq_nocase(scheme, STR("pkg")) || !type.len || !encoded.len)
-		return false;
-	*ecosystem = str_eq_nocase(type, STR("pypi")) ? STR("PyPI") : STR("");
-	*name = percent_decode(encoded, a);
-	if (path.len)
-		*version = percent_decode(path, a);
-	return name->len > 0;
-}
-
 static struct str text_of_key(const struct jsondoc *object, const char *key)
 {
 	const char *text = jsondoc_get_str(object, key);
@@ -112,13 +80,18 @@ static int read_osv_query(const struct jsondoc *doc, struct arena *a, struct osv
 	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
 	const struct jsondoc *package = jsondoc_get(doc, "package");
 	struct str ecosystem = text_of_key(package, "ecosystem"), name = text_of_key(package, "name");
-	struct str purl = text_of_key(package, "purl");
+	struct str text = text_of_key(package, "purl");
+	struct purl purl;
 	*out = (struct osv_query){.version = text_of_key(doc, "version"), .after = text_of_key(doc, "page_token")};
 	if (jsondoc_get_str(doc, "commit"))
 		return 0;
-	if (purl.len ? name.len || !read_purl(purl, a, &ecosystem, &name, &out->version)
-		     : !package || !name.len || !ecosystem.len)
+	if (text.len ? name.len || !purl_read(text, a, &purl) : !package || !name.len || !ecosystem.len)
 		return err_set(e, ERR_INVALID, "Invalid query: package has neither name and ecosystem, nor a purl.");
+	if (text.len) {
+		ecosystem = str_eq_nocase(purl.type, STR("pypi")) ? STR("PyPI") : STR("");
+		name = purl.name;
+		out->version = purl.version.ptr ? purl.version : out->version;
+	}
 	if (!str_eq(str_cut(&ecosystem, ':'), STR("PyPI")) || !name_is_valid(name))
 		return 0;
 	name_normalize(name, &normal);

@@ -12,6 +12,7 @@ import clients
 import merging
 import serving
 import storelib
+from test_find import native
 from test_blocked import CRITICAL, MALWARE, Lists, below
 
 LOW = {"database_specific": {"severity": "LOW"}}
@@ -91,7 +92,7 @@ def test_what_pip_took_before_the_record_came(begin, index, lists, tmp_path):
     assert list(found) == [theirs["2.0"].name, theirs["1.0"].name, ours.name]  # the worst first
     assert found[theirs["2.0"].name] == {
         "platform": None, "upstream": "upstream", "project": "six", "version": "2.0", "filename": theirs["2.0"].name,
-        "downloads": 2, "first": today(), "last": today(), "denied": None, "hidden": True, "yanked": False, "views": [], "by": [],
+        "downloads": 2, "first": today(), "last": today(), "denied": None, "hidden": True, "yanked": False, "views": [], "by": [], "bundled": [],
         "records": [{"id": "MAL-2026-2.0", "malware": True, "severity": None},
                     {"id": "PYSEC-2026-2", "malware": False, "severity": found[theirs["2.0"].name]["records"][1]["severity"]}]}
     one = found[theirs["1.0"].name]
@@ -216,3 +217,48 @@ def test_nobody_is_recorded_by_default_and_old_records_go(begin, serve, index, t
     found = files(server)["tool-1.5-py3-none-any.whl"]
     assert found["by"] == [{"token": None, "address": None, "downloads": 2, "first": "2026-01-01", "last": today()}]
     assert "  others " in exposed(server).stdout
+
+
+def crate(name, fixed):
+    return {"package": {"ecosystem": "crates.io", "name": name},
+            "ranges": [{"type": "SEMVER", "events": [{"introduced": "0.0.0-0"}, {"fixed": fixed}]}]}
+
+
+def test_what_wheels_bundle(begin, lists, tmp_path):
+    """By the purls of their SBOMs: crates and projects of PyPI, with the version that the purl or the component has."""
+    folder = tmp_path / "store" / "deb12"
+    components = [("openssl-src", "111.24.0+1.1.1s", "pkg:cargo/openssl-src@111.24.0%2B1.1.1s"), ("memchr", "2.0.0", "pkg:cargo/memchr"),
+                  ("Idna_X", "3.6", "pkg:pypi/idna-x@3.6?x=y"), ("openssl-libs", "1.1.1k", "pkg:rpm/almalinux/openssl-libs@1.1.1k"),
+                  ("plain", "1.0", ""), ("odd", "1.0", "pkg:cargo/%zz@1")]
+    native(folder, "1.0", *components, name="rusty")
+    native(folder, "2.0", ("openssl-src", "300.1.0", "pkg:cargo/openssl-src@300.1.0"), name="rusty")
+    storelib.make_wheel(folder, "openssl-src", "1.0")  # of the name of a crate
+    lists.write("RUSTSEC-1.json", json.dumps({"id": "RUSTSEC-1", "modified": "2026-01-02T03:04:05Z", **CRITICAL,
+                                              "affected": [crate("openssl-src", "111.25.0"), crate("memchr", "1.0.0")]}))
+    server = begin("deb12", block=lists.folder)
+    name = "rusty-1.0-cp311-cp311-linux_x86_64.whl"
+    serving.wait_for(lambda: json.loads(exposed(server, "--json").stdout)["without_facts"] == 0, 60, "the facts")
+    assert server.get(f"/files/deb12/rusty/{name}").status == 200
+    stop(server)
+    found = files(server, "--check", code=1)
+    assert list(found) == [name]
+    one = found[name]
+    assert one["bundled"] == [{"name": "openssl-src", "version": "111.24.0+1.1.1s", "purl": components[0][2],
+                               "records": [{"id": "RUSTSEC-1", "malware": False, "severity": 9.8}]}]
+    assert (one["downloads"], one["views"], one["records"], one["version"]) == (1, ["/", "/deb12/"], [], "1.0")
+    lists.put("MAL-2026-7", "idna.x", {"versions": ["3.6"]})
+    lists.put("MAL-2026-8", "openssl-libs", {})
+    assert [part["name"] for part in files(server)[name]["bundled"]] == ["openssl-src", "Idna_X"]
+    why = ("bundles pkg:cargo/openssl-src@111.24.0%2B1.1.1s: RUSTSEC-1: vulnerability of severity 9.8; "
+           "bundles pkg:pypi/idna-x@3.6?x=y: MAL-2026-7: malware")
+    assert exposed(server).stdout.splitlines()[1].endswith(why)
+    lists.put("PYSEC-2026-5", "rusty", below("1.5"), **LOW)  # of itself, too
+    assert [record["id"] for record in files(server)[name]["records"]] == ["PYSEC-2026-5"]
+    assert len(files(server)[name]["bundled"]) == 2
+
+
+def test_wheels_without_facts_are_said(begin, lists, tmp_path):
+    native(tmp_path / "store" / "deb12", "1.0", name="rusty")
+    server = begin("deb12", more="[index]\nfacts = no\n", block=lists.folder)
+    done = exposed(server, "--check")
+    assert "of 1 wheels it is not known what they bundle" in done.stderr and "[index] facts is off" in done.stderr

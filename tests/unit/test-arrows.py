@@ -97,7 +97,7 @@ RESERVED = {
     # What the bytes of a file show, above all of what is inside a wheel.
     "facts": ("auditor/* builder/step/* builder/probe/* cli/* explainer/* indexer/* lib/audit/* lib/domain/* lib/facts/* "
               "lib/state/catalog/catalog-facts lib/state/catalog/schema* lib/state/config/* lib/state/publish/* "
-              "lib/state/store/* server/* uploader/*", r"LIMIT_(COMPARE_)?FACTS\w*"),
+              "lib/state/store/* lib/view/exposure server/* uploader/*", r"LIMIT_(COMPARE_)?FACTS\w*"),
     # The wheel that comes nearest to one that installs. What a mistyped word was meant to be is a suggestion.
     "nearest": ("lib/install/nearest-wheel cli/doctor/* server/pages/html-script", r"nearest_wheel\w*"),
     # The libraries that the machines of a platform have. A mistyped word has suggestions, evidence has candidates. Of files of

@@ -106,6 +106,46 @@ static void record_has_its_parts(void **state UNUSED)
 	assert_true(has_version(&r, "1.0.0") && !has_version(&r, "1.1"));
 }
 
+#define CRATE(more) "{\"id\":\"RUSTSEC-1\",\"modified\":\"2026-01-02T03:04:05Z\",\"affected\":[{" more "}]}"
+#define OF_CRATE "\"package\":{\"ecosystem\":\"crates.io\",\"name\":\"openssl-src\",\"purl\":\"pkg:cargo/openssl-src\"}"
+
+// Ranges of the type SEMVER, wherever the ecosystem is told; their builds do not count, and "0.0.0-0" is the first version.
+static void crates_have_ranges_of_their_own(void **state UNUSED)
+{
+	static const struct {
+		struct str text;
+		const char *hit, *missed;
+	} cases[] = {
+		{STR(CRATE("\"ranges\":[{\"type\":\"SEMVER\",\"events\":[{\"introduced\":\"0.0.0-0\"},{\"fixed\":\"111.25.0\"},"
+			   "{\"introduced\":\"300.0.0\"},{\"fixed\":\"300.0.12\"}]}]," OF_CRATE)),
+			"0.0.0 1.0.0-alpha.1 111.24.0+1.1.1s 300.0.11+3.0.8", "111.25.0+1.1.1t 300.0.12+3.0.8 300.1.0"},
+		{STR(CRATE(OF_CRATE ",\"versions\":[\"1.0.0\"],\"ranges\":[{\"events\":[{\"introduced\":\"2.0.0-rc.1\"}],"
+			   "\"type\":\"SEMVER\"}]")),
+			"1.0.0 2.0.0-rc.2 2.0.0", "1.0.1 2.0.0-beta.1"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct osv_record r = read_record(cases[i].text);
+		assert_true(!r.wrong && r.count == 1 && str_eq(r.affected[0].project, STR("pkg:cargo/openssl-src")));
+		check_versions(&r, cases[i].hit, true, 0);
+		check_versions(&r, cases[i].missed, false, 0);
+	}
+	struct osv_record r = read_record(STR(CRATE(OF_CRATE ",\"ranges\":[{\"type\":\"SEMVER\",\"events\":[{\"fixed\":\"1.0.0\"}]}]")));
+	assert_string_equal(r.wrong, "a range begins nowhere");
+	assert_true(has_version(&r, "7.0.0"));
+	// Of a project of PyPI they say nothing.
+	r = read_record(STR(HEAD "\"versions\":[\"1\"],\"ranges\":[{\"type\":\"SEMVER\",\"events\":[{\"fixed\":\"9.0.0\"}]}]" TAIL));
+	assert_true(!r.wrong && !has_version(&r, "2"));
+}
+
+static void packages_have_names_by_their_type(void **state UNUSED)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	assert_true(str_eq(osv_project(STR("PyPI"), STR("Acme.Tool"), &a), STR("acme-tool")));
+	assert_true(str_eq(osv_project(STR("cargo"), STR("Serde_json"), &a), STR("pkg:cargo/Serde_json")));
+	assert_int_equal(osv_project(STR("cargo"), STR("a/b"), &a).len, 0);
+	assert_int_equal(osv_project(STR("npm"), STR("left-pad"), &a).len, 0);
+}
+
 static void malware_without_versions_means_all(void **state UNUSED)
 {
 	struct osv_record r = read_record(STR(HEAD "\"versions\":[]" TAIL));
@@ -240,6 +280,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(ranges_have_their_versions),
 		CASE(record_has_its_parts),
+		CASE(crates_have_ranges_of_their_own),
+		CASE(packages_have_names_by_their_type),
 		CASE(malware_without_versions_means_all),
 		CASE(raw_reports_and_withdrawn_records_are_marked),
 		CASE(severity_is_the_greatest),
