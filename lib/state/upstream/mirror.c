@@ -55,10 +55,10 @@ static int parse_mirror(struct str json, struct mirror *out, struct err *e)
 // --- reading ---
 
 // *folder NULL: there is none.
-static int open_mirrors(const char *path, struct place_folder **folder, struct err *e)
+static int open_mirrors(const char *path, bool make, struct place_folder **folder, struct err *e)
 {
 	struct err missing = ERR_INIT;
-	*folder = record_secret_folder(path, "", false, &missing);
+	*folder = record_secret_folder(path, "", make, &missing);
 	return *folder ? 0 : err_unless_missing(e, &missing);
 }
 
@@ -79,7 +79,7 @@ int mirror_read(const char *path, const char *name, struct mirror *out, struct e
 {
 	CLEANUP(place_folder_close) struct place_folder *folder = NULL;
 	*out = (struct mirror){0};
-	if (open_mirrors(path, &folder, e) < 0)
+	if (open_mirrors(path, false, &folder, e) < 0)
 		return -1;
 	if (!folder || !mirror_name_is_valid(str_from(name)))
 		return err_set(e, ERR_NOT_FOUND, "there is no mirror %s; wheelcache mirror list names them", name);
@@ -115,7 +115,7 @@ int mirror_each(const char *path, mirror_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(place_folder_close) struct place_folder *folder = NULL;
 	CLEANUP(strset_release) struct strset names = {0};
-	if (open_mirrors(path, &folder, e) < 0 || list_mirrors(folder, &names, e) < 0)
+	if (open_mirrors(path, false, &folder, e) < 0 || list_mirrors(folder, &names, e) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++) {
 		struct err why = ERR_INIT;
@@ -154,7 +154,7 @@ int mirror_mark(const char *path, uint64_t *mark, struct err *e)
 {
 	CLEANUP(place_folder_close) struct place_folder *folder = NULL;
 	*mark = 0;
-	if (open_mirrors(path, &folder, e) < 0)
+	if (open_mirrors(path, false, &folder, e) < 0)
 		return -1;
 	struct mirror_marking m = {folder, 0};
 	if (folder && record_names(folder, add_mirror_mark, &m, e) < 0)
@@ -235,7 +235,7 @@ int mirror_change(const char *path, enum mirror_change way, const struct mirror 
 	if (!mirror_name_is_valid(str_from(with->name)))
 		return err_set(e, ERR_USAGE, "\"%s\" is no name of a mirror: letters, digits, and . _ - between them",
 			with->name);
-	if (open_mirrors(path, &folder, e) < 0 || list_mirrors(folder, &names, e) < 0)
+	if (open_mirrors(path, way == MIRROR_ADD, &folder, e) < 0 || list_mirrors(folder, &names, e) < 0)
 		return -1;
 	if (way == MIRROR_ADD && names.count >= LIMIT_MIRRORS && !strset_has(&names, with->name))
 		return err_set(e, ERR_LIMIT, "there are %d mirrors already: end one", LIMIT_MIRRORS);
@@ -247,7 +247,7 @@ int mirror_end(const char *path, const char *name, struct err *e)
 	CLEANUP(place_folder_close) struct place_folder *folder = NULL;
 	if (!mirror_name_is_valid(str_from(name)))
 		return 0;
-	if (open_mirrors(path, &folder, e) < 0)
+	if (open_mirrors(path, false, &folder, e) < 0)
 		return -1;
 	int removed = folder ? place_remove(folder, name, NULL, e) : 0;
 	return removed > 0 && place_sync(folder, e) < 0 ? -1 : removed;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -79,6 +80,9 @@ static void a_mirror_is_made_extended_and_replaced(void **state UNUSED)
 	assert_string_equal(m.file[0].project, "bar");
 	assert_int_equal(m.file[1].size, 3); // the row with a size stays
 	assert_string_equal(m.who, "somebody");
+	struct stat st;
+	assert_int_equal(stat(records, &st), 0);
+	assert_int_equal(st.st_mode & 07777 & ~0750, 0); // no other account sees what is kept
 	assert_true(m.made > 0 && m.changed >= m.made);
 	must_change("app", MIRROR_REPLACE, file_of("foo", "foo-2.tar.gz", "three"));
 	assert_int_equal(files_of("app"), 1);
