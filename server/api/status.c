@@ -222,6 +222,23 @@ static struct jsondoc *views_doc(struct server_context *s, const struct site *si
 	return views;
 }
 
+// Each index of the upstreams that a view merges which the client sees.
+static struct jsondoc *upstreams_doc(struct server_context *s, const struct site *site, const struct request *r)
+{
+	uint32_t seen = 0;
+	struct upstream_health one;
+	struct jsondoc *doc = jsondoc_array();
+	for (size_t i = 0; i < site->view_count; i++)
+		for (size_t k = 0; k < site->view[i].upstreams.count && sees_view(s, r, &site->view[i]); k++)
+			seen |= (uint32_t)1 << site->view[i].upstreams.item[k];
+	for (size_t i = 0; seen && s->upstream_pages && upstream_health(s->upstreams, i, &one); i++)
+		if (seen & (uint32_t)1 << one.number)
+			jsondoc_add(doc, jsondoc_new("name:k index:s failing:b answered:T failed:T failure:k", one.name, one.url,
+						 one.is_failing, one.answered, one.failed,
+						 one.failed ? upstream_result_name[one.failure] : NULL));
+	return doc;
+}
+
 struct reply *status_health_inline(struct server_context *s, const struct route_match *match)
 {
 	const struct site *site = server_context_site(s);
@@ -246,8 +263,9 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		if (auth_sees(s, match->request, &site->store.platform[i]))
 			jsondoc_add(platforms, platform_doc(s, site, i));
-	jsondoc_set(doc, "platforms:j views:j block-lists:j rule-lists:j", platforms,
-		views_doc(s, site, match->request), advisories_json(lists, sees), rules.doc);
+	jsondoc_set(doc, "platforms:j views:j upstreams:j block-lists:j rule-lists:j", platforms,
+		views_doc(s, site, match->request), upstreams_doc(s, site, match->request), advisories_json(lists, sees),
+		rules.doc);
 	advisories_unref(lists);
 	return json_reply(200, doc);
 }

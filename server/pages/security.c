@@ -4,8 +4,8 @@
 // that are hidden for one reason. The projects are looked through by name, for WALK_MS or until the rows are full; the
 // next page begins behind the last one.
 //
-// Who may not read all platforms sees the projects that he reads on one of them: which other names upstream was asked for
-// says what others do.
+// Who may not read all platforms sees the upstreams that his views merge, and the projects that he reads on one of his
+// platforms: which other names upstream was asked for says what others do.
 #include <string.h>
 
 #include "lib/advisories/advisories.h"
@@ -36,6 +36,7 @@ struct security_walk {
 	struct page_query *query;
 	struct upstreams *upstreams; // NULL: none
 	bool has_all;                // the asker reads all platforms
+	uint32_t merged;             // the upstreams that he sees, bits by number
 	bool is_here;                // the asker reads the project on one of them
 	struct jsondoc *rows;
 	uint64_t left; // hidden files without a row
@@ -227,15 +228,27 @@ static void add_rule_lines(struct rule_lines *x, const char *upstream, const cha
 	}
 }
 
-// Waivers of projects that the asker does not see are left out.
-static struct jsondoc *holds_doc(struct security_walk *w, const struct holds *all)
+// name NULL: all of them.
+static bool sees_upstream(const struct security_walk *w, const struct offering_rules *rules, size_t count, const char *name)
 {
-	struct holds shown = *all;
+	bool sees = !name || w->has_all;
+	for (size_t i = 0; i < count && !sees; i++)
+		sees = (w->merged & (uint32_t)1 << i) && strcmp(rules[i].upstream, name) == 0;
+	return sees;
+}
+
+// Those of upstreams and projects that the asker does not see are left out.
+static struct jsondoc *holds_doc(struct security_walk *w, const struct offering_rules *rules, size_t count)
+{
+	const struct holds *all = rules->holds;
+	CLEANUP(mem_free) struct hold *hold = xcalloc(all->holds + 1, sizeof(*hold));
 	CLEANUP(mem_free) struct waiver *waiver = xcalloc(all->waivers + 1, sizeof(*waiver));
-	shown.waiver = waiver;
-	shown.waivers = 0;
+	struct holds shown = {.hold = hold, .waiver = waiver};
+	for (size_t i = 0; i < all->holds; i++)
+		if (sees_upstream(w, rules, count, all->hold[i].upstream))
+			hold[shown.holds++] = all->hold[i];
 	for (size_t i = 0; i < all->waivers; i++)
-		if (may_see(w, all->waiver[i].project))
+		if (sees_upstream(w, rules, count, all->waiver[i].upstream) && may_see(w, all->waiver[i].project))
 			waiver[shown.waivers++] = all->waiver[i];
 	return holds_json(&shown, w->query->number[0]);
 }
@@ -246,6 +259,8 @@ static void add_rules(void *ctx, const struct offering_rules *rules, size_t coun
 	struct jsondoc *upstreams = jsondoc_array();
 	for (size_t i = 0; i < count; i++) {
 		const struct offering_rules *r = &rules[i];
+		if (!sees_upstream(x->walk, rules, count, r->upstream))
+			continue;
 		jsondoc_add(upstreams, jsondoc_new("name:s cooldown-seconds:d cooldown-unknown:s cooldown-exempt:k lists:b", r->upstream,
 					       r->cooldown, offering_unknown_name[r->unknown],
 					       x->walk->has_all ? r->exempt : NULL, r->lists != NULL));
@@ -254,7 +269,7 @@ static void add_rules(void *ctx, const struct offering_rules *rules, size_t coun
 	}
 	jsondoc_put(x->doc, "upstreams", upstreams);
 	if (count)
-		jsondoc_put(x->doc, "holds", holds_doc(x->walk, rules[0].holds));
+		jsondoc_put(x->doc, "holds", holds_doc(x->walk, rules, count));
 }
 
 // --- the document ---
@@ -272,13 +287,14 @@ static int make_security(struct page_query *q, struct jsondoc **out, struct err 
 	struct security_walk w = {.query = q,
 		.upstreams = server_context_upstreams(q->context),
 		.has_all = reads_all(q),
+		.merged = readable_upstreams(&q->readable, NULL),
 		.rows = jsondoc_array(),
 		.end_ms = clock_thread_ms() + WALK_MS};
 	struct rule_lines lines = {&w, doc, jsondoc_array(), 0};
 	struct advisories *lists = server_context_advisories(q->context);
 	bool has_more = false;
 	const char *project = q->text[ARGUMENT_PROJECT];
-	jsondoc_set(doc, "made:t merges:b block-lists:j hidden:j lines:j", q->now, q->site->merges,
+	jsondoc_set(doc, "made:t merges:b block-lists:j hidden:j lines:j", q->now, w.merged != 0,
 		advisories_json(lists, w.has_all), w.rows, lines.lines);
 	advisories_unref(lists);
 	if (w.upstreams && !q->context->upstream_pages)

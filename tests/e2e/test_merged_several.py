@@ -536,3 +536,18 @@ def test_offline_what_is_known_of_one_is_listed(serve, tmp_path, up):
     server.stop()
     server = serve(tmp_path / "views", "--offline", config=up.config(VIEWS), state=state)
     assert list(listed(server, "six", "/both")) == [wheel.name]
+
+
+def test_health_names_each_upstream(serve, up):
+    """With the last answer and the last failure of each."""
+    server = serve(None, config=up.config(ONE_URL))
+    up.add("pypi", "six", "1.0")
+    assert merging.status_of(server, "six") == 200
+    health = {one["name"]: one for one in json.loads(server.get("/-/health").body)["upstreams"]}
+    assert list(health) == ["company", "pytorch", "pypi"] and "answered" in health["pypi"] and "answered" not in health["company"]
+    assert health["pypi"]["index"].startswith(up["pypi"].url) and not any(one["failing"] for one in health.values())
+    up["company"].stop()
+    assert merging.status_of(server, "acme-core") == 502
+    health = {one["name"]: one for one in json.loads(server.get("/-/health").body)["upstreams"]}
+    assert health["company"]["failing"] and health["company"]["failure"] and health["company"]["failed"]
+    assert not health["pypi"]["failing"]

@@ -159,12 +159,36 @@ def test_without_a_view_that_merges_nothing_is_hidden(serve, index, tmp_path):
     storelib.make_wheel(tmp_path / "store" / PUBLIC / "demo", "demo", "1.0")
     server = serve(tmp_path / "store", config=merging.config(index, cooldown="7d").replace("merge = yes", "merge = no"))
     found = security(server)
-    assert not found["merges"] and found["hidden"] == [] and found["upstreams"][0]["cooldown-seconds"] == 7 * DAY
+    assert found["merges"] is False and found["hidden"] == [] and found["upstreams"][0]["cooldown-seconds"] == 7 * DAY
     assert "No view merges an upstream" in page(server).text
     done = serving.run("hold", "--after", "2020-01-01", "--reason", "an outbreak", "--config", server.config_path, "--catalog",
                        server.catalog)
     assert done.returncode == 0, done.stderr
     serving.wait_for(lambda: security(server)["holds"]["holds"], SOON, "the hold")
+
+
+def test_upstream_of_a_private_view_is_not_named(serve, index, tmp_path):
+    """Nor its rules, nor a hold or a waiver of it."""
+    for platform, project in ((PUBLIC, "six"), (SECRET, "coins")):
+        storelib.make_wheel(tmp_path / "store" / platform / project, project, "0.1")
+    (tmp_path / "deny.list").write_text("six ==1.0 it is old\n")
+    config = (f"[platform {PUBLIC}]\npythons = 3.12\n[platform {SECRET}]\npythons = 3.12\nprivate = yes\n"
+              f"[view team]\nplatforms = {SECRET}\nupstream = inhouse\n"
+              f"[upstream]\nallow-private = yes\n[upstream inhouse]\nurl = {index.url}\ncooldown = 7d\n"
+              f"deny = {tmp_path / 'deny.list'}\n")
+    place = Place.__new__(Place)
+    place.server = serve(tmp_path / "store", config=config)
+    reader = uploading.add_token(place.server, "--read")
+    place.did("hold", "--after", "2020-01-01", "--reason", "an outbreak", "--upstream", "inhouse")
+    place.did("waive", "six==2.0", "--upstream", "inhouse", "--reason", "it is urgent", "--until", "3d")
+    serving.wait_for(lambda: security(place.server, token=reader)["holds"]["waivers"], SOON, "the waiver")
+    full, seen = security(place.server, token=reader), security(place.server)
+    assert full["merges"] and [one["name"] for one in full["upstreams"]] == ["inhouse"] and full["lines"] and full["holds"]["holds"]
+    assert not seen["merges"] and not seen["upstreams"] and not seen["lines"] and seen["holds"] == {"holds": [], "waivers": []}
+    health = {token: json.loads(place.server.get("/-/health", uploading.authorization(token)).body)["upstreams"]
+              for token in (None, reader)}
+    assert health[None] == [] and [one["index"] for one in health[reader]] == [f"{index.url.rstrip('/')}/"]
+    assert "inhouse" not in page(place.server).text and "outbreak" not in page(place.server).text
 
 
 def test_who_may_not_read_all_sees_the_projects_that_he_reads(serve, index, wheels, tmp_path):

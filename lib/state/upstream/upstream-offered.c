@@ -455,11 +455,12 @@ static void tell_list(const struct rule_source *s, const char *upstream, const c
 void upstreams_lists(struct upstreams *u, upstreams_list_fn *fn, void *ctx)
 {
 	CLEANUP(cleanup_rules) struct upstream_rules *r = take_rules(u, true);
-	for (size_t i = 0; i < r->count; i++) {
+	for (size_t i = 0; r && i < r->count; i++) {
 		tell_list(&r->deny[i], r->of[i].upstream, "deny", fn, ctx);
 		tell_list(&r->allow[i], r->of[i].upstream, "allow", fn, ctx);
 	}
-	tell_list(&r->holds, NULL, "holds", fn, ctx);
+	if (r)
+		tell_list(&r->holds, NULL, "holds", fn, ctx);
 }
 
 static void check_list(const char *path, const char *upstream, const char *key, upstreams_list_fn *fn, void *ctx)
@@ -487,7 +488,8 @@ int upstreams_rules(struct upstreams *u, struct catalog *c, upstreams_rules_fn *
 	if (upstream_rules_open(u, c, e) < 0)
 		return -1;
 	CLEANUP(cleanup_rules) struct upstream_rules *r = take_rules(u, true);
-	fn(ctx, r->of, r->count);
+	if (r)
+		fn(ctx, r->of, r->count);
 	return 0;
 }
 
