@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A record of the OSV database (ossf.github.io/osv-schema), as far as it decides which versions of projects on PyPI, and
-// of crates of crates.io, it is about. Ranges of the type ECOSYSTEM count, of crates those of the type SEMVER, in the order
-// of PEP 440 and without local parts, which is also that of crates, but for unusual pre-releases; a bound that is no version
-// bounds nothing. Pure; any thread.
+// of crates of crates.io, it is about. Ranges of the type ECOSYSTEM count, of crates also those of the type SEMVER, in
+// the order of PEP 440 and without local parts, which is that of crates, too, but for unusual pre-releases; a bound that is
+// no version bounds nothing. Pure; any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -45,8 +45,9 @@ struct osv_record {
 // object.
 int osv_record_read(struct str text, struct str fallback, bool is_head, struct arena *a, struct osv_record *out,
 	struct err *e) MUST_CHECK;
-// What a package is called in lists, by the type that a purl has for its ecosystem: of "pypi" the normal form of its name,
-// of "cargo" "pkg:cargo/NAME", which is no name of a project of PyPI. In the arena. Empty: of another type, or no valid name.
+// What a package is called in lists, by the type that a purl has for its ecosystem: of "pypi" the normal form of its
+// name, of "cargo" "pkg:cargo/NAME", which is no name of a project of PyPI. In the arena. Empty: of another type, or no
+// valid name.
 struct str osv_project(struct str type, struct str name, struct arena *a);
 // Whether this is the id of a record: letters, digits and marks of ASCII, without "/".
 bool osv_id_is_valid(struct str id);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which files were downloaded here, or are listed, although the block lists and the lists of `deny` name them. A file of
-// the store is never hidden for it, nor for what it bundles, and one of an upstream may have been sent before the record came: this says so. Every
-// record of every list counts, whatever upstream has the list, and whether or not it hides a file. One thread.
+// the store is never hidden for it, nor for what it bundles, and one of an upstream may have been sent before the record
+// came: this says so. Every record of every list counts, whatever upstream has the list, and whether or not it hides a
+// file. One thread.
 #pragma once
 
 #include "lib/advisories/advisories.h"

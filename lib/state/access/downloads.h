@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often each file was downloaded completely, and on which day first and last: a text file of the state
-// (state_file()), to which the servers add their counts. It is not part of the store or of any page: losing it loses only the
-// counts. Each change replaces it whole (record_change()); a file that was torn otherwise lacks its last line.
+// (state_file()), to which the servers add their counts. It is not part of the store or of any page: losing it loses only
+// the counts. Each change replaces it whole (record_change()); a file that was torn otherwise lacks its last line.
 //
 //     wheelcache-downloads 2 2026-11-21
 //     ubuntu-22.04-x86_64/foo-1.0-py3-none-any.whl 12 2026-11-21 2026-11-23
 //     upstream/pypi/six/six-1.16.0-py2.py3-none-any.whl 1 2026-11-22 2026-11-22
 //     end 2
 //
-// The first line has the day on which counting began; all days are in UTC. The other lines are sorted by their keys. A file
-// of form 1, whose lines have no first day, is read too.
+// The first line has the day on which counting began; all days are in UTC. The other lines are sorted by their keys. A
+// file of form 1, whose lines have no first day, is read too.
 //
 // A second file of this form says who, where the operator wants that: behind the key of a file a tab, and "token NAME" or
 // "address ADDRESS". So many of a file have a line of their own, those that came last; all others share "others".
