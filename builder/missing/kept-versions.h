@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which versions the operator's lists and branches want, so that no command removes them: [prune] packages, [prune]
-// constraints, live lock files, and every [branch] that is not over. In doubt a version is wanted: of a branch's pin its markers are
-// ignored, as in a constraints file of [prune]. One thread at a time.
+// constraints, live lock files, and every [branch] that is not over. In doubt a version is wanted: of a branch's pin
+// its markers are ignored, as in a constraints file of [prune]. One thread at a time.
 #pragma once
 
 #include "lib/domain/text/requirement.h"
@@ -21,13 +21,13 @@ struct kept_versions {
 	char *trouble;              // why it is not known what is wanted; NULL: it is
 };
 
-// Reads [prune] packages and [prune] constraints. d gets the bytes of the files; NULL: none. ERR_USAGE: an invalid line,
-// or a constraints file that pins nothing; ERR_NOT_FOUND, ERR_IO: a file. The caller releases both in any case.
+// Reads [prune] packages and [prune] constraints. d gets the bytes of the files; NULL: none. ERR_USAGE: an invalid
+// line, or a constraints file that pins nothing; ERR_NOT_FOUND, ERR_IO: a file. The caller releases both in any case.
 int kept_lists_read(const struct config *c, struct requirements *packages, struct requirements *pins, struct digest *d,
 	struct err *e) MUST_CHECK;
 
-// Reads the lists and the branches; now: seconds since 1970. A file that cannot be read is out->trouble: then nothing may
-// be removed. config and store are borrowed. The caller releases *out.
+// Reads the lists and the branches; now: seconds since 1970. A file that cannot be read is out->trouble: then nothing
+// may be removed. config and store are borrowed. The caller releases *out.
 void kept_versions_open(const struct config *c, const struct store *s, int64_t now, struct kept_versions *out);
 void kept_versions_release(struct kept_versions *k);
 
@@ -48,7 +48,8 @@ struct kept_file {
 	bool is_gone;        // it is not on the disk, so it is nobody's choice
 	const char *kept_by; // result, in text: what wants its version; NULL: nothing does
 };
-// Finds out which of the files of one project are wanted: by a lock, by kept_versions_pin(), or because pip takes their version for
-// a branch, in any of its environments, from all these files or from those of its platform, with sdists or without.
+// Finds out which of the files of one project are wanted: by a lock, by kept_versions_pin(), or because pip takes their
+// version for a branch, in any of its environments, from all these files or from those of its platform, with sdists or
+// without.
 void kept_versions_mark(struct kept_versions *k, const char *project, struct kept_file *file, size_t files,
 	struct arena *text);

@@ -33,13 +33,14 @@ struct policy {
 	struct requirements packages, pins;
 	struct kept_locks locks;
 	struct branches branches; // those of the configuration; off-list keeps what one that is not over wants
-	// SHA-256 of all that decides: the values above, the bytes of the lists, what the locks name, each platform's name and profile, and
-	// the upstream configuration. In hex.
+	// SHA-256 of all that decides: the values above, the bytes of the lists, what the locks name, each platform's
+	// name and profile, and the upstream configuration. In hex.
 	char hash[SHA256_HEX + 1];
 };
 
 // ERR_USAGE where a list or a file of a branch has an invalid line, a constraints file pins nothing, or off_list is set
-// without a list of packages; ERR_NOT_FOUND or ERR_IO where a list cannot be read; the errors of kept_locks_read(). To be released if it returns 0.
+// without a list of packages; ERR_NOT_FOUND or ERR_IO where a list cannot be read; the errors of kept_locks_read(). To
+// be released if it returns 0.
 int policy_init(struct policy *p, const struct config *c, const struct store *s, const struct policy_takes *takes,
 	struct err *e) MUST_CHECK;
 void policy_release(struct policy *p);
