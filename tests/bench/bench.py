@@ -112,7 +112,7 @@ def bench_appearing(binary, _, folder, served, rounds):
 # run before this process reads large answers.
 PARTS = {
     "index": (ROUNDS, bench_index),
-    "blocking": (FEW, lambda _, floor, folder, __, rounds: blocking.bench(floor.with_name("blocking"), folder, rounds)),
+    "blocking": (FEW, lambda binary, floor, folder, _, rounds: blocking.bench(binary, floor.with_name("blocking"), folder, rounds)),
     "many": (FEW, lambda binary, _, folder, __, rounds: bench_many(binary, folder, rounds)),
     "prune": (FEW, lambda binary, _, folder, __, rounds: pruning.bench(binary, folder, rounds)),
     "missing": (FEW, lambda binary, _, folder, __, rounds: lacking.bench(binary, folder, rounds)),
