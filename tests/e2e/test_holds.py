@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import sys
@@ -14,6 +15,7 @@ import pytest
 import clients
 import faults
 import merging
+import pages
 import serving
 import storelib
 import uploading
@@ -326,6 +328,51 @@ def test_file_without_a_time_does_not_age_by_a_clock_that_is_behind(serve, index
     server.stop()
     server = serve(None, config=config, state=state)
     assert ways(server, wheel, "eight") == {403}
+
+
+def test_every_way_agrees_while_time_and_rules_change(serve, index, tmp_path, monkeypatch):
+    """A server keeps its decision until something changes it. A process of its own, which keeps none, says what it must be."""
+    chance, set_clock, passed, rules = random.Random(11), faults.preload("wall", tmp_path, monkeypatch), 0, []
+    wheels = {}
+    for version in ("1.0", "2.0", "3.0", "4.0", "5.0"):
+        wheel = storelib.make_wheel(tmp_path / "theirs", "six", version)
+        index.add("six", wheel, upload_time=stamp(-chance.randrange(12) * 1000))
+        wheels[wheel.name] = wheel
+    deny = tmp_path / "deny.list"
+    deny.write_text("# none\n")
+    place = Place(serve, index, cooldown="3h", deny=deny, max_age="30d")
+    seen = {tuple(merging.names(place.server, "six"))}
+    merging.wait_until_noted(place.server, "six")
+
+    def agree():
+        explained = json.loads(place.did("explain", "six", "--json"))["upstream"]["hidden"]
+        hidden = {one["filename"] for one in explained}
+        offered = [name for name in wheels if name not in hidden]
+        serving.wait_for(lambda: merging.names(place.server, "six") == offered, SOON, f"{offered} after {rules} at {passed}")
+        seen.add(tuple(offered))
+        html = place.server.get("/simple/six/", {"Accept": pages.HTML}).body.decode()
+        assert [name for name in wheels if f">{name}<" in html] == offered
+        told = json.loads(place.server.get("/-/explain/simple/six?format=json").body)["upstream"]["hidden"]
+        assert [one["filename"] for one in told] == [one["filename"] for one in explained]
+        assert {name: 403 in ways(place.server, wheel) for name, wheel in wheels.items()} == {
+            name: name in hidden for name in wheels}
+
+    for change in ("time", "hold", "waive", "time", "deny", "end", "time", "waive", "hold", "time", "end", "deny", "time"):
+        version = chance.randrange(1, 6)
+        if change == "time":
+            passed += chance.randrange(1000, 3500)  # a greater step is doubted
+            set_clock(str(passed))
+        elif change == "hold":
+            rules.append(("hold", place.did("hold", "--after", f"{chance.randrange(1, 4)}h", "--reason", "x").split(":")[0]))
+        elif change == "waive":
+            rules.append(("waive", place.did("waive", f"six=={version}.0", "--until", "2h", "--reason", "x").split(":")[0]))
+        elif change == "end":
+            word, name = rules.pop(0)
+            place.run(word, "--end", name)  # a waiver may have ended by itself
+        else:
+            deny.write_text(f"six =={version}.0 it mines coins\n")
+        agree()
+    assert len(seen) >= 4 and index.count("six") == 1
 
 
 def test_restart_with_an_older_clock_takes_nothing_back(serve, index, wheels, tmp_path, monkeypatch):

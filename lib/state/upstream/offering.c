@@ -106,8 +106,7 @@ static const struct waiver *find_waiver(const struct offering_project *p, const 
 struct record_search {
 	const struct offering_project *project;
 	const struct version *version;
-	struct offering *out;
-	bool is_found;
+	struct offering_version *out;
 };
 
 static bool note_hiding_record(void *ctx, const struct advisory *a)
@@ -118,21 +117,28 @@ static bool note_hiding_record(void *ctx, const struct advisory *a)
 		*first = !*first || w->until < (*first)->until ? w : *first;
 		return true;
 	}
-	if (!s->is_found || advisory_is_worse(a, &s->out->record))
+	if (!s->out->is_recorded || advisory_is_worse(a, &s->out->record))
 		s->out->record = *a;
-	return s->is_found = true;
+	return s->out->is_recorded = true;
 }
 
-static bool find_record(const struct offering_project *p, const struct version *version, struct offering *out)
+static void find_record(const struct offering_project *p, const struct version *version, struct offering_version *out)
 {
+	const struct offering_rules *r = p->rules;
 	struct record_search s = {.project = p, .version = version, .out = out};
 	struct str text = str_from(version ? version->text : "");
 	if (!p->blocked || is_allowed(p, version))
-		return false;
-	if (!p->waivers)
-		return advisories_find(p->rules->lists, p->rules->upstream, str_from(p->blocked), text, &out->record);
-	advisories_each(p->rules->lists, p->rules->upstream, str_from(p->blocked), text, note_hiding_record, &s);
-	return s.is_found;
+		return;
+	if (p->waivers)
+		advisories_each(r->lists, r->upstream, str_from(p->blocked), text, note_hiding_record, &s);
+	else
+		out->is_recorded = advisories_find(r->lists, r->upstream, str_from(p->blocked), text, &out->record);
+}
+
+void offering_look_up(const struct offering_project *p, const struct version *version, struct offering_version *out)
+{
+	*out = (struct offering_version){.deny = find_deny(p, version), .waiver = find_waiver(p, version, NULL)};
+	find_record(p, version, out);
 }
 
 // When the file is of age: 0: always; INT64_MAX: never. base: its time; 0: unknown.
@@ -148,16 +154,17 @@ static int64_t age_end(const struct offering_project *p, int64_t known, int64_t 
 
 void offering_judge(const struct offering_project *p, const struct offering_file *f, struct offering *out)
 {
+	static const struct offering_version nothing;
+	const struct offering_version *v = f->version ? f->version : &nothing;
 	int64_t known = f->uploaded >= OFFERING_OLDEST ? f->uploaded : 0;
 	int64_t base = known ? known : f->seen;
-	*out = (struct offering){.rules = p->rules, .from = age_end(p, known, base)};
-	out->deny = find_deny(p, f->version);
+	*out = (struct offering){
+		.rules = p->rules, .deny = v->deny, .record = v->record, .lifts = v->lifts, .from = age_end(p, known, base)};
 	out->hold = p->hold && (!base || base > p->hold->after) ? p->hold : NULL;
 	bool is_young = out->from > p->now;
 	if (out->hold || is_young)
-		out->waiver = find_waiver(p, f->version, NULL);
-	out->hides = (unsigned)(out->deny != NULL) << OFFERING_DENY;
-	out->hides |= (unsigned)find_record(p, f->version, out) << OFFERING_RECORD;
+		out->waiver = v->waiver;
+	out->hides = (unsigned)(out->deny != NULL) << OFFERING_DENY | (unsigned)v->is_recorded << OFFERING_RECORD;
 	if (!out->waiver)
 		out->hides |= (unsigned)(out->hold != NULL) << OFFERING_HOLD | (unsigned)is_young << OFFERING_AGE;
 	out->is_offered = !out->hides;

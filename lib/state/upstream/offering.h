@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a file of an upstream may be used yet. All that shows, sends or counts such a file asks this one decision, so that
-// every way to a file has the same answer.
+// Whether a file of an upstream may be used yet. All that shows, sends or counts such a file asks this one decision, so
+// that every way to a file has the same answer.
 //
-// The first of these rules that hides the file is the reason: a line of `deny`; a record of a block list, unless a line of
-// `allow` has the version; a hold; its age. A waiver lifts holds and age, and the record that it names. Age counts from the upload time, or, where the page has none, from when the file was first seen here. With a cooldown
-// or a hold a file whose time is yet to come is hidden until then. Files of the store are not judged here.
+// The first of these rules that hides the file is the reason: a line of `deny`; a record of a block list, unless a line
+// of `allow` has the version; a hold; its age. A waiver lifts holds and age, and the record that it names. Age counts
+// from the upload time, or, where the page has none, from when the file was first seen here. With a cooldown or a hold
+// a file whose time is yet to come is hidden until then. Files of the store are not judged here.
 //
 // Pure: the caller says what time it is. Any thread. What is borrowed lives as long as the rules.
 #pragma once
@@ -72,12 +73,22 @@ bool offering_is_blocked(const struct offering_project *p);
 // Whether the version of a file is looked at.
 bool offering_needs_version(const struct offering_project *p);
 
+// What lists and waivers say of a version, whatever the age of its files.
+struct offering_version {
+	const struct requirement *deny;
+	bool is_recorded;       // a record hides it,
+	struct advisory record; // of those the worst one
+	const struct waiver *waiver; // of holds and age: the one that lasts longest; NULL: none
+	const struct waiver *lifts;  // as in struct offering
+};
+// version NULL: unknown. Then each line of `deny`, and each record, of the project has it, and no `allow` and no waiver
+// of a version.
+void offering_look_up(const struct offering_project *p, const struct version *version, struct offering_version *out);
+
 struct offering_file {
-	// NULL: unknown. Then each line of `deny`, and each record, of the project has it, and no `allow` and no waiver of a
-	// version
-	const struct version *version;
-	int64_t uploaded;              // seconds since 1970; before OFFERING_OLDEST: unknown
-	int64_t seen;                  // when it was first seen here; 0: never
+	const struct offering_version *version; // NULL: it is not looked at
+	int64_t uploaded; // seconds since 1970; before OFFERING_OLDEST: unknown
+	int64_t seen;     // when it was first seen here; 0: never
 };
 
 struct offering {

@@ -126,6 +126,7 @@ void upstream_project_unref(struct upstream_project *p)
 {
 	if (!p || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1)
 		return;
+	upstream_decisions_drop(p);
 	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		upstream_row_release(&p->row[i]);
 		upstream_project_unref(p->from[i]);
@@ -139,6 +140,7 @@ void upstream_project_adopt(struct upstream_project *p, struct upstream_project 
 {
 	if (!before || upstream_project_is_superseded(before))
 		return;
+	upstream_decisions_drop(p);
 	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		struct upstream_project *from = before->from[i] ? before->from[i] : before;
 		if (!p->row[i].is_dirty && !p->from[i] && from->row[i].asked > p->row[i].asked)
@@ -169,11 +171,13 @@ size_t upstream_project_unread(const struct upstream_project *p)
 
 size_t upstream_project_bytes(const struct upstream_project *p)
 {
-	size_t sum = sizeof(*p);
+	struct upstream_rules *rules = upstream_rules_take(p->upstreams);
+	size_t sum = sizeof(*p), pages = rules ? 2 : 1; // with what is offered
+	upstream_rules_drop(rules);
 	for (size_t i = 0; i < p->upstreams->indexes; i++) {
 		const struct upstream_row *row = &p->row[i];
 		sum += sizeof(*row) + row->packed.len + row->page.text.total +
-		       row->page.files * sizeof(*row->page.file);
+		       pages * row->page.files * sizeof(*row->page.file);
 	}
 	return sum;
 }

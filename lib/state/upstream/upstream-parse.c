@@ -287,6 +287,7 @@ static void settle_row(struct upstream_row *row)
 
 void upstream_parse(struct upstreams *u, struct upstream_project *p)
 {
+	upstream_decisions_drop(p);
 	for (size_t i = 0; i < u->indexes; i++)
 		settle_row(&p->row[i]);
 }
@@ -613,6 +614,11 @@ static void drop_rules(struct upstream_rules **r)
 	upstream_rules_drop(*r);
 }
 
+static void unref_decision(struct upstream_decision **d)
+{
+	upstream_decision_unref(*d);
+}
+
 static int report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, bool is_offer,
 	upstream_fn *fn, void *ctx, struct err *e)
 {
@@ -652,9 +658,7 @@ static int report(struct upstreams *u, struct upstream_project *p, const struct 
 	answer.listed = is_offer ? all : NULL; // the files of no page are judged quickly
 	answer.listed_origin = answer.origin;
 	CLEANUP(drop_rules) struct upstream_rules *rules = upstream_rules_take(u);
-	CLEANUP(upstream_offered_release) struct upstream_offered offered = {0};
-	if (rules)
-		upstream_offer(rules, &answer, &offered);
+	CLEANUP(unref_decision) struct upstream_decision *decision = rules ? upstream_offer(rules, &answer) : NULL;
 	answer.listed = all;
 	answer.page = answer.result == UPSTREAM_KNOWN ? answer.stale : NULL;
 	return fn(ctx, &answer, e);

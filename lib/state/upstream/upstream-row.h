@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "lib/base/buf.h"
 #include "lib/domain/index/simplepage.h"
@@ -29,7 +30,8 @@ struct owned_names;
 struct mirror_pins;
 struct right_clock;
 struct advisories;
-struct upstream_rules;
+struct offering_rules;
+struct rule_part;
 
 // A set of projects, by hash.
 struct upstream_some {
@@ -75,13 +77,14 @@ struct upstreams {
 	struct config_order order; // of the default view
 	atomic_size_t asked; // projects that were requested and not answered yet
 	struct name_rules rules;
-	pthread_mutex_t lock;               // of ours and offer_rules
+	pthread_mutex_t lock;               // of ours, offer_rules, and what projects keep of decisions
 	struct upstream_rules *offer_rules; // of what is offered; NULL only while it begins
 	pthread_mutex_t change_lock;        // of what follows up to clock; it is held while the disk is waited for
 	atomic_bool has_offers;             // offers and clock are there, and stay
 	struct config config;               // what offer_rules are made of
 	struct advisories *lists;           // NULL: none yet, or no key names one
 	uint64_t holds_mark;            // holds_mark() of those in rules
+	uint64_t rules_made;            // how often offer_rules were made
 	char *offers;                   // the folder of STATE_FILE_OFFERS; NULL: no catalog was used yet
 	struct right_clock *clock;      // NULL: the same
 	uint64_t clock_changes;         // right_clock_follow() of the last look
@@ -148,6 +151,7 @@ struct upstream_project {
 	void *ctx;
 	struct config_order order;                             // of the last request
 	struct upstream_project *from[LIMIT_UPSTREAM_INDEXES]; // whose row counts for its own one, with a reference; NULL
+	struct upstream_decision *kept;                        // which of its files are offered, the newest one first
 	struct upstream_row row[];                             // one an index, in their order
 };
 
@@ -170,6 +174,30 @@ struct str upstream_row_packed(const struct upstream_row *row, struct buf *room)
 bool upstream_row_may_lack(const struct upstream_row *row);
 // Whether a page is older: by serial, else by newest upload, else because it only lacks files.
 bool upstream_page_is_older(const struct simplepage *page, const struct simplepage *before);
+// A list of the operator, or the holds.
+struct rule_source {
+	char *path; // NULL: none
+	struct stat seen;
+	bool is_missing; // at the last look
+	struct rule_part *part;
+	char *error;    // why it could not be read again, so that part is an older one; NULL: it could
+	int64_t failed; // since when, in seconds since 1970
+};
+
+// Constant once it is made, but for is_missing, so that answers can borrow from it.
+struct upstream_rules {
+	atomic_uint refs;
+	uint64_t number; // no others of these upstreams have it
+	struct right_clock *clock; // NULL: the wall clock
+	struct rule_source holds;
+	char *contact;
+	size_t count;
+	struct offering_rules *of; // of each upstream
+	struct rule_source *deny, *allow; // the same
+	struct advisories *lists;
+	bool are_none;
+};
+
 // The rules of what is offered, from the lists (ERR_USAGE) and without holds: upstream_rules_open() reads those.
 int upstream_rules_configure(struct upstreams *u, const struct config *c, struct err *e) MUST_CHECK;
 void upstream_rules_release(struct upstreams *u);
@@ -178,17 +206,12 @@ struct upstream_rules *upstream_rules_take(struct upstreams *u);
 void upstream_rules_drop(struct upstream_rules *r); // NULL is fine
 // Only files that were uploaded later can be hidden by age or a hold, at any upstream. INT64_MAX: there is neither.
 int64_t upstream_rules_young_since(struct upstreams *u);
-// What of a page is offered. *out is made of answer->listed, if some are hidden.
-struct upstream_offered {
-	struct simplepage page; // borrows the strings
-	struct simplepage_file *file;
-	const char **version;
-	bool *hidden;
-	uint8_t *origin;
-	char *blocked;
-};
-void upstream_offer(const struct upstream_rules *r, struct upstream_answer *answer, struct upstream_offered *out);
-void upstream_offered_release(struct upstream_offered *o); // for CLEANUP
+// Sets what answer says of rules, and makes its stale page of the listed one, if some files are hidden. A reference to
+// what it borrows from then; NULL: nothing.
+struct upstream_decision *upstream_offer(const struct upstream_rules *r, struct upstream_answer *answer);
+void upstream_decision_unref(struct upstream_decision *d); // NULL is fine
+// Forgets what the project keeps, before its rows change and before its end. No other thread has it.
+void upstream_decisions_drop(struct upstream_project *p);
 // Keeps the times that were believed first: a later page says other ones, or none, of the same bytes. With a cooldown
 // or a hold also those of young files that a page between had not.
 void upstream_row_keep_times(const struct upstream_row *row, struct simplepage *page);

@@ -104,6 +104,17 @@ static void make_world(struct world *w)
 
 // --- the reference ---
 
+struct file {
+	struct offering_file file; // without what lists say of
+	struct version version;    // text NULL: unknown
+	const char *project;
+};
+
+static const struct version *version_of(const struct file *x)
+{
+	return x->version.text ? &x->version : NULL;
+}
+
 static bool is_of(const struct world *w, const char *upstream)
 {
 	return !upstream || strcmp(upstream, w->rules.upstream) == 0;
@@ -162,36 +173,30 @@ static bool reference_cools(const struct world *w, const char *project, const st
 	return w->rules.unknown == OFFERING_HIDE || !f->seen || now < f->seen + w->rules.cooldown;
 }
 
-static unsigned reference_hides(const struct world *w, const char *project, const struct offering_file *f, int64_t now)
+static unsigned reference_hides(const struct world *w, const struct file *x, int64_t now)
 {
 	unsigned hides = 0;
-	bool waives = reference_waives(w, project, f->version, now);
-	if (reference_denies(w, project, f->version))
+	bool waives = reference_waives(w, x->project, version_of(x), now);
+	if (reference_denies(w, x->project, version_of(x)))
 		hides |= 1u << OFFERING_DENY;
-	if (!waives && reference_holds(w, f))
+	if (!waives && reference_holds(w, &x->file))
 		hides |= 1u << OFFERING_HOLD;
-	if (!waives && reference_cools(w, project, f, now))
+	if (!waives && reference_cools(w, x->project, &x->file, now))
 		hides |= 1u << OFFERING_AGE;
 	return hides;
 }
 
 // 0: not before all times of the world are over.
-static int64_t reference_next(const struct world *w, const char *project, const struct offering_file *f, int64_t now)
+static int64_t reference_next(const struct world *w, const struct file *x, int64_t now)
 {
-	bool before = reference_hides(w, project, f, now) != 0;
+	bool before = reference_hides(w, x, now) != 0;
 	for (int64_t t = now + 1; t <= OFFERING_OLDEST + ERA + LONGEST; t++)
-		if ((reference_hides(w, project, f, t) != 0) != before)
+		if ((reference_hides(w, x, t) != 0) != before)
 			return t;
 	return 0;
 }
 
 // --- tests ---
-
-struct file {
-	struct offering_file file;
-	struct version version;
-	const char *project;
-};
 
 static void make_file(struct file *x)
 {
@@ -200,9 +205,8 @@ static void make_file(struct file *x)
 	*x = (struct file){.project = projects[below(ARRAY_SIZE(projects))]};
 	if (text)
 		assert_int_equal(version_parse(str_from(text), &x->version, &e), 0);
-	x->file = (struct offering_file){.version = text ? &x->version : NULL,
-		.uploaded = below(4) ? instant() : (int64_t)below(2) * 1000,
-		.seen = below(4) ? instant() : 0};
+	x->file = (struct offering_file){
+		.uploaded = below(4) ? instant() : (int64_t)below(2) * 1000, .seen = below(4) ? instant() : 0};
 }
 
 static void judge_twice(const struct world *w, const struct file *x, int64_t now, size_t *hidden)
@@ -211,11 +215,13 @@ static void judge_twice(const struct world *w, const struct file *x, int64_t now
 	struct offering o;
 	offering_project_init(&p, &w->rules, x->project, now);
 	struct offering_file asked = x->file;
-	if (!offering_needs_version(&p))
-		asked.version = NULL; // callers do not read it then
+	struct offering_version looked;
+	offering_look_up(&p, version_of(x), &looked);
+	if (offering_needs_version(&p)) // callers do not look it up otherwise
+		asked.version = &looked;
 	offering_judge(&p, &asked, &o);
-	unsigned hides = reference_hides(w, x->project, &x->file, now);
-	int64_t next = reference_next(w, x->project, &x->file, now);
+	unsigned hides = reference_hides(w, x, now);
+	int64_t next = reference_next(w, x, now);
 	if (o.hides != hides || o.is_offered != !hides || o.next != next)
 		fail_msg("seed %u: %s %s uploaded %lld seen %lld at %lld: hides %u for %u, next %lld for %lld", seed, x->project,
 			x->version.text ? x->version.text : "-", (long long)x->file.uploaded, (long long)x->file.seen,
@@ -252,6 +258,9 @@ static void expect_words(const struct offering_rules *r, struct offering_file fi
 	struct offering o;
 	CLEANUP(buf_release) struct buf out = buf_up_to(1000), from = buf_up_to(1000);
 	offering_project_init(&p, r, "aa", OFFERING_OLDEST + 1000);
+	struct offering_version looked;
+	offering_look_up(&p, NULL, &looked);
+	file.version = &looked;
 	offering_judge(&p, &file, &o);
 	assert_false(o.is_offered);
 	assert_int_equal(offering_first_rule(&o), rule);
