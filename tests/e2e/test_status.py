@@ -47,6 +47,8 @@ def page(server, view="", project="mine"):
     html = server.get(f"{view}/simple/{project}/", {"Accept": pages.HTML}).body.decode()
     if reply.status == 404:
         return None
+    if server.get(f"{view}/simple/{project}/", {"Accept": pages.JSON}).body != reply.body:
+        return page(server, view, project)  # it changed between the two
     found = json.loads(reply.body)
     if "project-status" in found:
         assert f'<meta name="pypi:project-status" content="{found["project-status"]["status"]}">' in html
