@@ -210,3 +210,31 @@ def test_lock_file_that_names_the_url_fails_with_the_reason(serve, index, files,
     done = subprocess.run([str(program), *words[1:], f"six @ {server.url}{merging.url_of('six', evil.name)}#sha256={evil.sha256}"],
                           cwd=tmp_path, env=clients.clean_environment(tmp_path), capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode != 0 and "MAL-2026-1: malware; ask sec@example.org" in done.stdout + done.stderr
+
+
+def test_rules_of_an_upstream_stay_that_a_reload_would_remove(serve, lists, tmp_path):
+    """Which upstreams there are takes effect after a restart: until then one that is gone is merged, with its rules."""
+    with merging.indexes() as start:
+        first, second = start(), start()
+        evil = storelib.make_wheel(tmp_path / "theirs", "six", "2.0")
+        second.add("six", evil)
+        lists.put("MAL-2026-1", "six", MALWARE)
+        deny = tmp_path / "deny.list"
+        deny.write_text("seven never\n")
+        other = storelib.make_wheel(tmp_path / "theirs", "seven", "1.0")
+        second.add("seven", other)
+        one = f"[upstream one]\nurl = {first.url}\n"
+        server = serve(None, config="[upstream]\nmerge = yes\n" + one +
+                       f"[upstream two]\nurl = {second.url}\nblock = {lists.folder}\ndeny = {deny}\n")
+
+        def refusal(name, wheel):
+            return server.get(f"/files/upstream/two/{name}/{wheel.name}").body.decode()
+
+        assert merging.names(server, "six") == [] and "MAL-2026-1" in refusal("six", evil) and "never" in refusal("seven", other)
+        for _ in range(2):
+            server.config_path.write_text("[upstream]\nmerge = yes\n" + one)
+            before = server.errors().count("the configuration is reloaded")
+            server.signal(1)
+            serving.wait_for(lambda: server.errors().count("the configuration is reloaded") > before, SOON, "the reload")
+            assert merging.names(server, "six") == [] and "MAL-2026-1" in refusal("six", evil)
+            assert merging.names(server, "seven") == [] and "never" in refusal("seven", other)
