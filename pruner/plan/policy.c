@@ -6,7 +6,9 @@
 
 #include "lib/base/log.h"
 #include "builder/missing/kept-versions.h"
+#include "lib/base/limits.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
 #include "lib/state/access/downloads.h"
 #include "lib/state/config/state-files.h"
 
@@ -52,7 +54,7 @@ static void hash_upstreams(const struct config *c, struct digest *d)
 		const struct config_upstream *u = &c->upstreams.item[order.item[i]];
 		const char *const texts[] = {u->urls, u->projects, u->not_projects, u->private_names, u->local_only,
 			u->upstream_only, u->shared, u->cooldown_exempt, u->cooldown_unknown, u->block,
-			u->block_severity, u->allow, c->upstream.private_names, c->upstream.local_only,
+			u->block_severity, c->upstream.private_names, c->upstream.local_only,
 			c->upstream.upstream_only, c->upstream.shared};
 		hash_number(d, u->trust_404);
 		hash_number(d, (int64_t)u->cooldown);
@@ -61,13 +63,36 @@ static void hash_upstreams(const struct config *c, struct digest *d)
 	}
 }
 
-static void hash_values(const struct policy *p, const struct config *c, struct digest *d)
+// The bytes of a list decide what upstream offers.
+static int hash_list(const char *path, struct digest *d, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REQUIREMENTS);
+	if (path && fs_read_file(path, &text, e) < 0)
+		return -1;
+	hash_text(d, buf_view(&text));
+	return 0;
+}
+
+static int hash_lists(const struct config *c, struct digest *d, struct err *e)
+{
+	struct config_order order;
+	config_default_order(c, &order);
+	for (size_t i = 0; i < order.count; i++) {
+		const struct config_upstream *u = &c->upstreams.item[order.item[i]];
+		if (hash_list(u->deny, d, e) < 0 || hash_list(u->allow, d, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int hash_values(const struct policy *p, const struct config *c, struct digest *d, struct err *e)
 {
 	const int64_t values[] = {p->takes.pure, p->takes.off_list, p->takes.unusable, p->takes.corrupt,
 		p->takes.taken_over, p->min_age, p->upstream_min_age, p->downloaded};
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		hash_number(d, values[i]);
 	hash_upstreams(c, d);
+	return hash_lists(c, d, e);
 }
 
 static int read_and_hash(struct policy *p, const struct config *c, const struct store *s, struct err *e)
@@ -75,7 +100,8 @@ static int read_and_hash(struct policy *p, const struct config *c, const struct 
 	CLEANUP(digest_cleanup) struct digest *d = digest_new();
 	uint8_t sha256[SHA256_SIZE];
 	digest_begin(d);
-	hash_values(p, c, d);
+	if (hash_values(p, c, d, e) < 0)
+		return -1;
 	p->has_packages = c->prune_packages != NULL;
 	hash_number(d, p->has_packages);
 	if (kept_lists_read(c, &p->packages, &p->pins, d, e) < 0 || kept_locks_read(c, clock_wall_seconds(), d, &p->locks, e) < 0)
