@@ -163,9 +163,11 @@ static int walk_project(struct security_walk *w, const char *project, struct err
 	if (upstream_load(w->upstreams, q->catalog, project, &p, e) < 0)
 		return -1;
 	int result = 0;
-	for (size_t i = 0; i < upstreams_count(w->upstreams) && result == 0; i++)
+	for (size_t i = 0; i < upstreams_count(w->upstreams) && result == 0; i++) {
+		const struct config_order one = {.item = {(uint8_t)i}, .count = 1, .is_together = true};
 		if (merged & (uint32_t)1 << i)
-			result = upstream_report_one(w->upstreams, p, i, true, add_hidden_answer, w, e);
+			result = upstream_report(w->upstreams, p, &one, add_hidden_answer, w, e);
+	}
 	upstream_project_unref(p);
 	return result;
 }
