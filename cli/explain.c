@@ -16,6 +16,7 @@
 #include "lib/state/results/results.h"
 #include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/owned-names.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/upstream/upstream.h"
 #include "explainer/explain.h"
 #include "lib/view/view.h"
@@ -137,6 +138,10 @@ static int explain_project(struct explain_command *l, struct err *e)
 	if (owned_names_open(path, &names, &ignored) < 0)
 		names = NULL;
 	CLEANUP(owned_names_cleanup) struct owned_names *ours = names;
+	CLEANUP(rule_list_cleanup) struct rule_list *denied = NULL;
+	if (rule_list_open(s->config.deny, true, &denied, e) < 0)
+		return -1;
+	x.about.denied = denied;
 	x.about.view = find_view(l, &past, e);
 	if (!x.about.view || explain_find_names(&s->site, c, ours, &x.about, e) < 0)
 		return -1;

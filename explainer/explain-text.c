@@ -132,10 +132,13 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 {
 	CLEANUP(mem_free) char *indent = xasprintf("%*s", (int)(platform + state + 6), "");
 	const char *reason = jsondoc_get_str(row, "reason"), *hidden = jsondoc_get_str(row, "hidden-by");
+	const char *denied = jsondoc_get_str(row, "denied");
 	buf_puts(out, "  ");
 	print_padded(out, jsondoc_get_str(row, "platform"), platform);
 	print_padded(out, jsondoc_get_str(row, "state"), state);
 	buf_printf(out, "%s\n", jsondoc_get_str(row, "filename"));
+	if (denied)
+		buf_printf(out, "%s%s\n", indent, denied);
 	if (hidden)
 		buf_printf(out, "%sthe view shows the file of %s\n", indent, hidden);
 	if (jsondoc_is_true(row, "not-promoted") && !jsondoc_get(row, "membership"))

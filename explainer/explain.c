@@ -13,6 +13,7 @@
 #include "explainer/explain-parts.h"
 #include "lib/install/resolve.h"
 #include "lib/state/upstream/offering.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/view/merge-upstream.h"
 
 // Where files come from: their sources.
@@ -139,6 +140,8 @@ static int compare_shown(const void *a, const void *b)
 static int on_shown_file(void *ctx, const struct platform *platform, const struct catalog_file *f, struct err *e UNUSED)
 {
 	struct explanation *x = ctx;
+	if (rule_list_find(x->about->denied, x->project, f->filename, platform->name))
+		return 0;
 	GROW(x->shown, x->shown_count, x->shown_room);
 	x->shown[x->shown_count++] = (struct shown){
 		.filename = explanation_copy(x, f->filename),
@@ -234,6 +237,13 @@ static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 	jsondoc_add(x->here, row);
 	if (f->state == FILE_IS_LISTED && put_presence(x, f, p, row, e) < 0)
 		return -1;
+	const struct requirement *denied =
+		f->state == FILE_IS_LISTED ? rule_list_find(x->about->denied, x->project, f->filename, p->name) : NULL;
+	if (denied) {
+		CLEANUP(buf_release) struct buf says = buf_up_to(LIMIT_PAGE);
+		offering_write_deny(denied, NULL, &says);
+		jsondoc_put_str(row, "denied", says.data);
+	}
 	if (f->state == FILE_IS_LISTED && x->about->put_file &&
 		x->about->put_file(x->about->put_file_ctx, p, f, row, e) < 0)
 		return -1;

@@ -13,6 +13,8 @@
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/view.h"
 
+struct rule_list;
+
 // Adds to the row of a listed file what a module above this one knows. f is borrowed for the call.
 typedef int explain_file_fn(void *ctx, const struct platform *p, const struct catalog_history *f, struct jsondoc *row,
 	struct err *e);
@@ -37,6 +39,7 @@ struct explain_about {
 	bool is_hidden;                    // only private platforms have the project, so none of them is asked
 	struct config_order order;         // of upstreams, for upstream_load_cached_any()
 	const char *owner[LIMIT_UPSTREAMS]; // upstream_owner() of each
+	const struct rule_list *denied;    // [server] deny; NULL: none
 	const struct downloads *downloads; // download counts; NULL: not reported
 	struct results *results;           // of builds; NULL: not reported
 	struct wheel_gate *gate;           // NULL: wheels are not audited
@@ -67,6 +70,7 @@ int explain_find_names(const struct site *site, struct catalog *c, struct owned_
 //	     "hidden-by"? (the platform whose file of this name the view shows),
 //	     "not-promoted"?: true (a listed file that the view's membership does not have),
 //	     "views"?, "membership"? (of a listed file): see explainer/explain-membership.h,
+//	     "denied"? (what the line of [server] deny says that hides a listed file),
 //	     "removal"?: {"when"?, "by"? (if the reader sees names), "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
 //	     "uploaded_by"?, "uploaded"? (if the reader sees names),
 //	     "downloads"?: {"count", "last"},

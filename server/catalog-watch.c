@@ -225,12 +225,13 @@ static void log_waiver_end(void *ctx, const struct waiver *w)
 		log_error("%s", e.msg);
 }
 
-// Which files of upstreams are offered may have changed.
+// Which files are offered may have changed.
 static void look_at_rules(struct server_context *s)
 {
-	if (upstreams_look(s->upstreams))
+	if (server_context_look_at_denied(s) || (s->upstream_pages && upstreams_look(s->upstreams)))
 		pagecache_clear(s->pagecache);
-	upstreams_end_waivers(s->upstreams, log_waiver_end, s);
+	if (s->upstream_pages)
+		upstreams_end_waivers(s->upstreams, log_waiver_end, s);
 }
 
 // Each commit raises the change count. Where there is none, or a process died between commit and raise, the catalog is
@@ -252,7 +253,7 @@ static void *run_watch(void *ctx)
 			log_error("cannot follow the catalog: %s", e.msg);
 		w->is_failing = result < 0;
 		look_for_file(w);
-		if (s->upstream_pages && clock_ms() - looked_ms >= LOOK_MS) {
+		if (clock_ms() - looked_ms >= LOOK_MS) {
 			look_at_rules(s);
 			looked_ms = clock_ms();
 		}

@@ -26,6 +26,7 @@
 #include "lib/state/upstream/file-cache.h"
 #include "lib/state/upstream/mirror-pins.h"
 #include "lib/state/upstream/owned-names.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/upstream/upstream.h"
 #include "server/api/routes.h"
 #include "server/catalog-watch.h"
@@ -225,6 +226,7 @@ static void stop_upstream(struct server_context *s)
 
 // What decides about uploads, and about what upstream has.
 struct policies {
+	struct rule_list *denied;
 	struct upload_policy *upload;
 	struct wheel_gate *gate;
 	struct advisories *advisories;
@@ -233,9 +235,10 @@ struct policies {
 static int policies_read(const struct config *c, const char *catalog_path, struct policies *out, struct err *e)
 {
 	*out = (struct policies){0};
-	if (upload_policy_new(c, &out->upload, e) == 0 && wheel_gate_new(c, &out->gate, e) == 0 &&
+	if (rule_list_open(c->deny, true, &out->denied, e) == 0 && upload_policy_new(c, &out->upload, e) == 0 && wheel_gate_new(c, &out->gate, e) == 0 &&
 		advisories_open(c, catalog_path, &out->advisories, e) == 0)
 		return 0;
+	rule_list_unref(out->denied);
 	upload_policy_free(out->upload);
 	wheel_gate_unref(out->gate);
 	return -1;
@@ -252,6 +255,7 @@ static void put_site(struct server *s, struct site *site, struct policies *polic
 	*site = (struct site){0};
 	atomic_store(&s->context.takes_facts, takes_facts);
 	atomic_store_explicit(&s->context.upload_policy, policies->upload, memory_order_release);
+	server_context_set_denied(&s->context, policies->denied);
 	server_context_set_gate(&s->context, policies->gate);
 	server_context_set_advisories(&s->context, NULL, policies->advisories);
 	atomic_store_explicit(&s->context.site, &g->site, memory_order_release);
@@ -308,6 +312,7 @@ static void server_free(struct server *s)
 		fclose(s->access_log);
 	pthread_mutex_destroy(&s->context.totals_lock);
 	server_context_set_gate(&s->context, NULL);
+	server_context_set_denied(&s->context, NULL);
 	server_context_set_advisories(&s->context, NULL, NULL);
 	pthread_mutex_destroy(&s->context.refs_lock);
 	pthread_mutex_destroy(&s->context.lists_lock);

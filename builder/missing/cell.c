@@ -17,28 +17,32 @@
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/state/upstream/offering.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/upstream/upstream.h"
 
 enum { WHY_MAX = 16 << 10 };
 
 // --- the lists of [build] ---
 
-static int read_package_list(struct requirements *list, const char *path, const char *key, struct err *e)
+static int read_package_list(struct requirements *list, const char *path, const char *section, const char *key, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REQUIREMENTS);
 	if (!path)
 		return 0;
 	if (fs_read_regular(path, &text, e) < 0 ||
 		requirements_parse(list, buf_view(&text), path, REQUIREMENT_PACKAGES, e) < 0)
-		return err_prefix(e, "[build] %s: ", key);
+		return err_prefix(e, "[%s] %s: ", section, key);
 	return 0;
 }
 
 int cell_rules_init(struct cell_rules *r, const struct config *c, struct err *e)
 {
 	*r = (struct cell_rules){.config = c, .has_packages = c->build_packages != NULL};
-	if (read_package_list(&r->packages, c->build_packages, "packages", e) < 0 ||
-		read_package_list(&r->skip, c->build_skip, "skip", e) < 0)
+	// What is denied would not be shown, so it is not built.
+	if (read_package_list(&r->packages, c->build_packages, "build", "packages", e) < 0 ||
+		read_package_list(&r->skip, c->build_skip, "build", "skip", e) < 0 ||
+		read_package_list(&r->skip, c->deny, "server", "deny", e) < 0 ||
+		rule_list_open(c->deny, true, &r->denied, e) < 0)
 		return -1;
 	if (r->has_packages && !r->packages.count) // as a failed download leaves it: nothing would be built
 		return err_set(e, ERR_USAGE, "[build] packages: %s: it names no project", c->build_packages);
@@ -49,6 +53,7 @@ void cell_rules_release(struct cell_rules *r)
 {
 	requirements_release(&r->packages);
 	requirements_release(&r->skip);
+	rule_list_unref(r->denied);
 	for (size_t i = 0; i < r->removeds; i++)
 		filename_release(&r->removed[i].name);
 	free(r->removed);

@@ -22,10 +22,12 @@ struct removed_wheel {
 	bool has_file; // it was not purged
 };
 
+struct rule_list;
 // What is the same for all cells. Borrowed, but for the lists and the removed wheels.
 struct cell_rules {
 	const struct config *config;
-	struct requirements packages, skip; // [build] packages and skip
+	struct requirements packages, skip; // [build] packages and skip; skip has the lines of [server] deny too
+	struct rule_list *denied;           // [server] deny
 	bool has_packages;
 	bool wants_pure;
 	const struct rebuild_set *rebuild; // NULL: none

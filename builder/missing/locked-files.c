@@ -15,6 +15,7 @@
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/offering.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/upstream/upstream.h"
 
 enum { KEPT_TEXTS = 100000 }; // tag sets that are kept from project to project
@@ -61,6 +62,7 @@ struct locked_search {
 	size_t next; // of them to be decided
 	struct strset projects;
 	struct upstreams *upstreams;
+	struct rule_list *denied; // [server] deny
 	struct fits fits;
 	uint64_t asked, failed; // look-ups
 	// Of the project that is being decided.
@@ -363,18 +365,20 @@ static int decide_package(struct locked_search *x, const struct locked_package *
 
 struct locked_listing {
 	struct locked_search *search;
-	int64_t platform;
+	const struct platform *platform;
 };
 
 static int add_our_file(void *ctx, const struct catalog_file *file, struct err *e)
 {
 	struct locked_listing *l = ctx;
 	const struct locked_search *x = l->search;
-	int shows = x->options->view ? catalog_view_has(x->reader, x->options->view, GENERATION_NEWEST, l->platform,
+	if (rule_list_find(x->denied, x->known.project, file->filename, l->platform->name))
+		return 0;
+	int shows = x->options->view ? catalog_view_has(x->reader, x->options->view, GENERATION_NEWEST, l->platform->id,
 					       file->filename, file->sha256, e)
 				     : 1;
 	if (shows >= 0)
-		index_files_add_ours(&l->search->known, l->platform, file, shows);
+		index_files_add_ours(&l->search->known, l->platform->id, file, shows);
 	return shows < 0 ? -1 : 0;
 }
 
@@ -385,9 +389,9 @@ static int list_project_files(struct locked_search *x, const struct upstream_ans
 	if (answer->result == UPSTREAM_KNOWN && answer->page)
 		index_files_add_page(&x->known, answer->listed, 0);
 	for (size_t i = 0; i < x->fits.places; i++) {
-		struct locked_listing l = {x, x->fits.place[i].platform->id};
+		struct locked_listing l = {x, x->fits.place[i].platform};
 		if (x->fits.place[i].platform != last &&
-			catalog_project_files(x->reader, l.platform, x->known.project, add_our_file, &l, e) < 0)
+			catalog_project_files(x->reader, l.platform->id, x->known.project, add_our_file, &l, e) < 0)
 			return -1;
 		last = x->fits.place[i].platform;
 	}
@@ -541,6 +545,7 @@ static void locked_search_release(struct locked_search *x)
 	free(x->package);
 	strset_release(&x->projects);
 	upstreams_free(x->upstreams);
+	rule_list_unref(x->denied);
 	fits_release(&x->fits);
 	arena_release(&x->scratch);
 	if (!x->options->is_offline)
@@ -601,7 +606,7 @@ int locked_files_find(const struct config *c, const struct store *store, struct 
 		.options = options,
 		.out = out,
 		.lock = xcalloc(paths + 1, sizeof(*x.lock))};
-	int result = choose_places(&x, e);
+	int result = rule_list_open(c->deny, true, &x.denied, e) < 0 ? -1 : choose_places(&x, e);
 	for (size_t i = 0; i < paths && result == 0; i++)
 		result = read_lock(&x, path[i], choice, e);
 	if (result == 0)

@@ -17,6 +17,7 @@
 #include "lib/state/catalog/catalog-write.h"
 #include "lib/state/results/results.h"
 #include "lib/state/store/project-status.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/upstream/upstream.h"
 
 enum {
@@ -332,7 +333,8 @@ static int on_our_file(void *ctx, const struct catalog_file *file, struct err *e
 	const struct platform *p = ours->platform;
 	if (check_cpu(ours->make, e) < 0)
 		return -1;
-	if (rebuild_set_has(ours->make->options->rebuild, p->name, ours->files->project, file->filename))
+	if (rebuild_set_has(ours->make->options->rebuild, p->name, ours->files->project, file->filename) ||
+		rule_list_find(ours->make->rules.denied, ours->files->project, file->filename, p->name))
 		return 0;
 	int result = is_promoted(ours->make, p->id, file, e);
 	if (result >= 0)

@@ -12,6 +12,7 @@
 #include "lib/place/place-s3.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/store/project-status.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/view/page.h"
 
 struct export
@@ -29,6 +30,7 @@ struct export
 	char *project;                   // of the file, on project_of
 	const struct platform *project_of;
 	bool is_withdrawn; // it is in quarantine there
+	struct rule_list *denied; // [server] deny
 };
 
 static void export_release(struct export *x)
@@ -38,6 +40,7 @@ static void export_release(struct export *x)
 	free(x->folder);
 	free(x->base);
 	free(x->project);
+	rule_list_unref(x->denied);
 }
 
 // The real path of a folder that may be missing, but whose parent must exist.
@@ -91,6 +94,8 @@ static int check_platform_folder(const char *folder, const struct platform *p, s
 static int prepare_export(struct export *x, struct err *e)
 {
 	const struct export_options *o = x->options;
+	if (rule_list_open(x->site->config.deny, true, &x->denied, e) < 0)
+		return -1;
 	x->base = o->base ? url_base(str_from(o->base)) : NULL;
 	if (o->base && !x->base)
 		return err_set(e, ERR_USAGE, "--base %s: not an http:// or https:// address without query", o->base);
@@ -149,11 +154,22 @@ static int look_at_status(struct export *x, const char *project, struct err *e)
 	return 0;
 }
 
+// Whether clients must not have the file.
+static int look_at_rules(struct export *x, const struct catalog_location *file, bool *is_hidden, struct err *e)
+{
+	*is_hidden = false;
+	if (look_at_status(x, file->project, e) < 0)
+		return -1;
+	*is_hidden = x->is_withdrawn || rule_list_find(x->denied, file->project, file->filename, x->platform->name);
+	return 0;
+}
+
 static int add_wanted_file(void *ctx, const struct catalog_location *file, struct err *e)
 {
 	struct export *x = ctx;
-	if (look_at_status(x, file->project, e) < 0 || x->is_withdrawn)
-		return x->is_withdrawn ? 0 : -1;
+	bool is_hidden;
+	if (look_at_rules(x, file, &is_hidden, e) < 0 || is_hidden)
+		return is_hidden ? 0 : -1;
 	manifest_add(&x->wanted, file_path(x, file, ""));
 	if (has_metadata(file))
 		manifest_add(&x->wanted, file_path(x, file, ".metadata"));
@@ -202,8 +218,9 @@ static int export_attachment(struct export *x, const struct catalog_location *fi
 static int export_file(void *ctx, const struct catalog_location *file, struct err *e)
 {
 	struct export *x = ctx;
-	if (look_at_status(x, file->project, e) < 0 || x->is_withdrawn)
-		return x->is_withdrawn ? 0 : -1;
+	bool is_hidden;
+	if (look_at_rules(x, file, &is_hidden, e) < 0 || is_hidden)
+		return is_hidden ? 0 : -1;
 	CLEANUP(mem_free) char *path = file_path(x, file, "");
 	CLEANUP(mem_free) char *target = xasprintf("%s/%s", place_path(x->platform->place), file->path);
 	report_progress(x);
@@ -253,6 +270,7 @@ static bool select_view(struct export *x, size_t i)
 	const struct site *s = x->site;
 	x->view = i < s->view_count ? s->view[i] : s->part[i - s->view_count];
 	x->view.base = x->base;
+	x->view.denied = x->denied;
 	return !x->view.is_private && (i > 0 || !s->has_no_default);
 }
 

@@ -7,6 +7,7 @@
 #include "lib/base/search.h"
 #include "lib/base/strset.h"
 #include "lib/domain/text/filename.h"
+#include "lib/state/upstream/rule-list.h"
 
 // One of upstream's files.
 struct upstream_entry {
@@ -16,6 +17,9 @@ struct upstream_entry {
 };
 
 struct upstream_merge {
+	const struct view *view;
+	const char *project;
+	const struct requirement *denied; // the first line that hides a file of ours; NULL: none
 	const struct simplepage *page; // what is offered; NULL: none
 	const struct upstream_answer *answer;
 	bool is_sorted;                // entry is filled, because some files are ours
@@ -171,6 +175,10 @@ static int on_our_file(void *ctx, const struct platform *platform, const struct 
 {
 	struct upstream_merge *b = ctx;
 	struct page_file listed = {.place = platform->name, .file = *file};
+	const struct requirement *line = rule_list_find(b->view->denied, b->project, file->filename, platform->name);
+	b->denied = b->denied ? b->denied : line;
+	if (line)
+		return 0;
 	sort_entries(b);
 	note_our_version(b, file->version);
 	emit_entries_before(b, file);
@@ -279,20 +287,24 @@ int merge_upstream_is_kept_out(const struct view *v, struct catalog *c, const ch
 
 int merge_upstream_files(const struct view *v, struct catalog *c, const char *project,
 	const struct upstream_answer *upstream, merge_upstream_file_fn *file, merge_upstream_version_fn *version,
-	void *ctx, bool *is_known, struct err *e)
+	void *ctx, bool *is_known, const struct requirement **denied, struct err *e)
 {
 	CLEANUP(upstream_merge_release)
-	struct upstream_merge b = {.filter = &v->wheels,
+	struct upstream_merge b = {.view = v,
+		.project = project,
+		.filter = &v->wheels,
 		.file_fn = file,
 		.version_fn = version,
 		.ctx = ctx,
 		.page = usable_page(upstream),
 		.answer = upstream};
+	*denied = NULL;
 	*is_known = b.page || is_quarantined(upstream);
 	if (is_quarantined(upstream))
 		return 0;
 	if (view_files(v, c, project, on_our_file, &b, e) < 0)
 		return -1;
+	*denied = b.denied;
 	if (b.page)
 		emit_rest(&b);
 	return 0;

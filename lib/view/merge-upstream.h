@@ -6,6 +6,7 @@
 #pragma once
 
 #include "lib/domain/index/simplepage.h"
+#include "lib/domain/text/requirement.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/view.h"
 
@@ -38,7 +39,8 @@ typedef void merge_upstream_version_fn(void *ctx, const struct version *version)
 // If no file is ours, upstream's files keep upstream's order and only its versions follow, because parsing thousands of
 // names is expensive. A wheel that the view's filter (lib/view/wheel-filter) rejects is omitted unless its name is here
 // too; if the files are ordered by version, version is called in its place. A project that upstream has quarantined has
-// no files. *is_known is whether upstream has the project; then it has a page even without files.
+// no files. *is_known is whether upstream has the project; then it has a page even without files. *denied: the first line of
+// v->denied that hides a file of ours, borrowed from it; NULL: none does.
 int merge_upstream_files(const struct view *v, struct catalog *c, const char *project,
 	const struct upstream_answer *upstream, merge_upstream_file_fn *file, merge_upstream_version_fn *version,
-	void *ctx, bool *is_known, struct err *e) MUST_CHECK;
+	void *ctx, bool *is_known, const struct requirement **denied, struct err *e) MUST_CHECK;

@@ -10,6 +10,7 @@
 #include "lib/format/digest.h"
 #include "lib/format/escape.h"
 #include "lib/state/store/project-status.h"
+#include "lib/state/upstream/offering.h"
 #include "lib/view/merge-upstream.h"
 
 const char *const page_coding_name[PAGE_CODING_COUNT] = {
@@ -497,6 +498,8 @@ int page_project(const struct view *shown, struct catalog *c, const char *projec
 	CLEANUP(page_release) struct page p;
 	CLEANUP(mem_free) bool *left_out = xcalloc(shown->platform_count + 1, sizeof(*left_out));
 	CLEANUP(mem_free) char *names = NULL;
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_PAGE);
+	const struct requirement *denied;
 	struct view copy = *shown, *v = &copy;
 	bool is_known = false;
 	v->left_out = left_out;
@@ -513,7 +516,7 @@ int page_project(const struct view *shown, struct catalog *c, const char *projec
 	p.r.status_reason = is_ours ? status.reason : merge_upstream_status_reason(upstream);
 	if (status.status == SIMPLEPAGE_QUARANTINED)
 		return write_withdrawn(&p, v, c, project, e);
-	if (merge_upstream_files(v, c, project, upstream, on_page_file, on_page_version, &p, &is_known, e) < 0)
+	if (merge_upstream_files(v, c, project, upstream, on_page_file, on_page_version, &p, &is_known, &denied, e) < 0)
 		return -1;
 	p.r.left_out = names = name_left_out(v);
 	if (!p.has_begun && !is_known && has_members(v, c, project, &is_known, e) < 0)
@@ -521,6 +524,11 @@ int page_project(const struct view *shown, struct catalog *c, const char *projec
 	if (!p.has_begun && upstream && upstream->blocked) { // and nothing of ours is there
 		p.r.status = simplepage_status_name[SIMPLEPAGE_QUARANTINED];
 		p.r.status_reason = upstream->blocked;
+	} else if (!p.has_begun && denied) {
+		offering_write_deny(denied, NULL, &why);
+		p.r.status = simplepage_status_name[SIMPLEPAGE_QUARANTINED];
+		p.r.status_reason = why.data;
+		is_known = true;
 	}
 	return end_project(&p, is_known, e);
 }

@@ -30,6 +30,7 @@ void wheel_filter_release(struct wheel_filter *f);
 // Decides by the file name alone. Always true for files that are not wheels.
 bool wheel_filter_admits(const struct wheel_filter *f, const char *filename);
 
+struct rule_list;
 struct view {
 	char *name;                       // NULL: the default view, /simple/; of a part "VIEW/PLATFORM"
 	const struct view *whole;         // of a part: the view of the site of which it shows one platform; else NULL
@@ -44,6 +45,7 @@ struct view {
 	struct config_order upstreams; // whose files it merges in; count 0: it merges none
 	bool has_upstream;  // its clients get upstream's files: it merges, or [prune] clients-have-upstream names it
 	bool *left_out;     // view_files() sets the one of each platform of which it left out a file for its name; NULL
+	const struct rule_list *denied; // [server] deny, which hides files from pages; borrowed from who makes the page; NULL: none
 	bool omits_ours;    // of a name that is upstream's alone: no file of the platforms
 	bool shows_each;    // each platform's files as the platform's own address has them, not merged by name
 	struct wheel_filter wheels; // which of upstream's wheels the view shows

@@ -13,6 +13,7 @@
 #include "lib/state/publish/publish.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/state/upstream/offering.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/upstream/upstream.h"
 
 static const char no_such_file[] = "no such file; the page of its project lists the files";
@@ -323,6 +324,25 @@ static struct reply *find_and_send(struct server_context *s, struct catalog *c, 
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, match, name);
 }
 
+// A refusal, if [server] deny hides the file or what is beside it; NULL: it does not.
+static struct reply *refuse_denied(struct server_context *s, const struct platform *p, const char *project, struct str file)
+{
+	struct str of;
+	enum attachment kind;
+	CLEANUP(rule_list_cleanup) struct rule_list *denied = server_context_denied(s);
+	if (str_ends(file, STR(".metadata")))
+		file = str_slice(file, 0, file.len - strlen(".metadata"));
+	else if (attachment_is(file, &of, &kind))
+		file = of;
+	CLEANUP(mem_free) char *filename = xstrndup(file.ptr, file.len);
+	const struct requirement *line = rule_list_find(denied, project, filename, p->name);
+	if (!line)
+		return NULL;
+	CLEANUP(buf_release) struct buf words = buf_up_to(LIMIT_PAGE);
+	offering_write_deny(line, server_context_site(s)->config.contact, &words);
+	return reply_problem(403, offering_rule_name[OFFERING_DENY], words.data);
+}
+
 void files_cache_reply(struct server_context *s, const struct route_match *match, struct reply *r, int64_t ms)
 {
 	struct page_key key;
@@ -339,8 +359,9 @@ struct reply *files_worker(struct server_context *s, struct catalog *c, const st
 	if (!p)
 		return server_context_not_found(s, "no such platform");
 	CLEANUP(mem_free) char *project = xstrndup(match->project.ptr, match->project.len);
-	struct reply *withdrawn = server_context_withdrawn(s, c, project, &p, 1);
-	struct reply *r = withdrawn ? withdrawn : find_and_send(s, c, p, match);
+	struct reply *r = server_context_withdrawn(s, c, project, &p, 1);
+	r = r ? r : refuse_denied(s, p, project, match->file);
+	r = r ? r : find_and_send(s, c, p, match);
 	if (r->status == 200)
 		pagecache_put(s->pagecache, &key, r, FILE_MS, epoch);
 	return r;

@@ -8,6 +8,7 @@
 #include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"
 #include "lib/domain/text/name.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/merge-upstream.h"
 #include "lib/view/page.h"
@@ -210,7 +211,9 @@ static struct reply *render_reply(struct server_context *s, struct catalog *c, c
 	struct view view = *t->view;
 	enum page_format format = variant_row[t->variant].format;
 	view.generation = t->generation;
+	CLEANUP(rule_list_cleanup) struct rule_list *denied = server_context_denied(s);
 	view.omits_ours = t->is_upstreams;
+	view.denied = denied;
 	if ((t->project[0] ? page_project(&view, c, t->project, upstream, format, &page, e)
 			     : render_root(&view, c, more, format, &page, e)) < 0 ||
 		(!is_plain && page_pack(buf_view(&page), t->coding, &packed, e) < 0))

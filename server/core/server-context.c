@@ -6,6 +6,7 @@
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/state/upstream/file-cache.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/publish/upload-policy.h"
 #include "lib/state/store/project-status.h"
 #include "lib/state/upstream/upstream.h"
@@ -34,6 +35,39 @@ void server_context_set_gate(struct server_context *s, struct wheel_gate *gate)
 	s->wheel_gate = gate;
 	pthread_mutex_unlock(&s->refs_lock);
 	wheel_gate_unref(old);
+}
+
+struct rule_list *server_context_denied(struct server_context *s)
+{
+	pthread_mutex_lock(&s->refs_lock);
+	struct rule_list *l = rule_list_ref(s->denied);
+	pthread_mutex_unlock(&s->refs_lock);
+	return l;
+}
+
+void server_context_set_denied(struct server_context *s, struct rule_list *l)
+{
+	pthread_mutex_lock(&s->refs_lock);
+	struct rule_list *old = s->denied;
+	s->denied = l;
+	pthread_mutex_unlock(&s->refs_lock);
+	rule_list_unref(old);
+}
+
+bool server_context_look_at_denied(struct server_context *s)
+{
+	struct err e = ERR_INIT;
+	struct rule_list *now;
+	CLEANUP(rule_list_cleanup) struct rule_list *before = server_context_denied(s);
+	if (!rule_list_has_changed(before))
+		return false;
+	if (rule_list_open(server_context_site(s)->config.deny, true, &now, &e) == 0) {
+		server_context_set_denied(s, now);
+		return true;
+	}
+	log_error("[server] deny stays as it was: %s", e.msg);
+	rule_list_blame(before);
+	return false;
 }
 
 struct advisories *server_context_advisories(struct server_context *s)

@@ -28,6 +28,7 @@ struct audit_place;
 struct page_row;
 struct missing_counts;
 struct upload_policy;
+struct rule_list;
 struct wheel_gate;
 struct auth;
 struct build_results;
@@ -65,6 +66,7 @@ struct server_context {
 	struct site *_Atomic site;
 	struct upload_policy *_Atomic upload_policy; // NULL: every upload is taken
 	pthread_mutex_t refs_lock;     // of the next two
+	struct rule_list *denied;      // see server_context_denied()
 	struct wheel_gate *wheel_gate; // NULL: wheels are not audited; see server_context_gate()
 	struct advisories *advisories; // see server_context_advisories()
 	pthread_mutex_t lists_lock;    // of who changes them
@@ -186,6 +188,11 @@ extern const char server_context_no_page[];
 struct reply *server_context_not_found(struct server_context *s, const char *what);
 // 404. Where is_private, shared caches must not keep it.
 struct reply *server_context_not_found_in(struct server_context *s, bool is_private, const char *what);
+// [server] deny, which the caller gives back; NULL: none.
+struct rule_list *server_context_denied(struct server_context *s);
+void server_context_set_denied(struct server_context *s, struct rule_list *l); // takes it over
+// Reads the list again if it has changed. Whether it is another one.
+bool server_context_look_at_denied(struct server_context *s);
 // 403, as for a file that a rule hides (lib/state/upstream/offering.h), if one of the platforms has the project in quarantine;
 // NULL: none has.
 struct reply *server_context_withdrawn(struct server_context *s, struct catalog *c, const char *project,

@@ -13,6 +13,7 @@
 #include "lib/os/clock.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/config/promotion-rules.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/upstream/upstream.h"
 #include "server/core/auth.h"
 #include "server/pages/page.h"
@@ -586,6 +587,8 @@ static int make_explanation(void *ctx, const struct upstream_answer *answer, str
 	if (explain_losses_read(&losses, &lost, e) < 0)
 		return -1;
 	struct explain_about about = x->about;
+	CLEANUP(rule_list_cleanup) struct rule_list *denied = server_context_denied(q->context);
+	about.denied = denied;
 	about.version = x->version;
 	about.results = results;
 	about.gate = gate;

@@ -178,6 +178,9 @@ const struct config_option config_table[] = {
 		"Time between scans of the store while serving; 0: only at the start and on SIGHUP."),
 	ROW("server", "page-max-age", &config_type_seconds, config, page_max_age, 0, "0", RELOAD,
 		"How long clients may use a page without revalidation; 0: a new wheel is visible at once."),
+	ROW("server", "deny", &config_type_path, config, deny, 0, NULL, RELOAD,
+		"A list of packages, ours and of upstreams, that are not offered, each with a reason. It is read again when it "
+		"changes."),
 	ROW("server", "contact", &config_type_note, config, contact, 0, NULL, RELOAD,
 		"Whom to ask about a file that is not offered, such as security@example.org: refusals name it."),
 	ROW("server", "record-downloads", &config_type_recording, config, record_downloads, 0, "no", RESTART,

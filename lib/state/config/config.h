@@ -188,6 +188,7 @@ struct config {
 	uint64_t page_max_age;    // seconds: Cache-Control of pages
 	char *record_downloads;   // "who": by whom a file was downloaded; "no"
 	uint64_t downloaders_kept; // seconds
+	char *deny;               // path of a list of packages, ours too; NULL: none
 	char *contact;            // whom to ask about a refusal; NULL: nobody
 
 	struct config_platform *platforms; // in the order of the file

@@ -36,7 +36,8 @@ static const struct hold *earliest_hold(const struct offering_rules *r)
 
 bool offering_rules_are_none(const struct offering_rules *r)
 {
-	return !r->cooldown && !r->lists && !(r->deny && r->deny->count) && !r->holds->holds && !r->holds->waivers;
+	return !r->cooldown && !r->lists && !(r->deny && r->deny->count) &&
+	       !(r->denied && r->denied->count) && !r->holds->holds && !r->holds->waivers;
 }
 
 void offering_project_init(struct offering_project *p, const struct offering_rules *r, const char *project, int64_t now)
@@ -44,6 +45,8 @@ void offering_project_init(struct offering_project *p, const struct offering_rul
 	*p = (struct offering_project){.rules = r, .now = now, .hold = earliest_hold(r)};
 	p->cooldown = r->exempt && name_list_has(r->exempt, project) ? 0 : r->cooldown;
 	p->waiver = holds_waivers_of(r->holds, project, &p->waivers);
+	if (r->denied)
+		p->denied = requirements_of(r->denied, project, &p->denieds);
 	if (r->deny)
 		p->deny = requirements_of(r->deny, project, &p->denies);
 	if (r->allow)
@@ -55,6 +58,9 @@ void offering_project_init(struct offering_project *p, const struct offering_rul
 bool offering_is_blocked(const struct offering_project *p)
 {
 	struct advisory worst;
+	for (size_t i = 0; i < p->denieds; i++)
+		if (!p->denied[i].platform && !*p->denied[i].specifier)
+			return true;
 	for (size_t i = 0; i < p->denies; i++)
 		if (!*p->deny[i].specifier)
 			return true;
@@ -64,15 +70,21 @@ bool offering_is_blocked(const struct offering_project *p)
 
 bool offering_needs_version(const struct offering_project *p)
 {
-	return p->denies || p->waivers || p->blocked;
+	return p->denieds || p->denies || p->waivers || p->blocked;
+}
+
+static const struct requirement *find_denying(const struct requirement *line, size_t lines, const struct version *version)
+{
+	for (size_t i = 0; i < lines; i++)
+		if (!line[i].platform && (!version || specifier_set_admits(str_from(line[i].specifier), version)))
+			return &line[i];
+	return NULL;
 }
 
 static const struct requirement *find_deny(const struct offering_project *p, const struct version *version)
 {
-	for (size_t i = 0; i < p->denies; i++)
-		if (!version || specifier_set_admits(str_from(p->deny[i].specifier), version))
-			return &p->deny[i];
-	return NULL;
+	const struct requirement *line = find_denying(p->denied, p->denieds, version);
+	return line ? line : find_denying(p->deny, p->denies, version);
 }
 
 static bool is_allowed(const struct offering_project *p, const struct version *version)
@@ -241,6 +253,12 @@ void offering_source(const struct offering *o, enum offering_rule rule, struct b
 			r->upstream);
 }
 
+void offering_write_deny(const struct requirement *line, const char *contact, struct buf *out)
+{
+	buf_printf(out, "denied by %s: %s%s%s", without_folders(line->source),
+		*line->reason ? line->reason : "no reason is given", contact ? "; ask " : "", contact ? contact : "");
+}
+
 void offering_write(const struct offering *o, enum offering_rule rule, struct buf *out)
 {
 	char when[CLOCK_TEXT];
@@ -254,8 +272,8 @@ void offering_write(const struct offering *o, enum offering_rule rule, struct bu
 	} else if (rule == OFFERING_RECORD) {
 		advisory_reason(&o->record, out);
 	} else {
-		buf_printf(out, "denied by %s: %s", without_folders(o->deny->source),
-			*o->deny->reason ? o->deny->reason : "no reason is given");
+		offering_write_deny(o->deny, o->rules->contact, out);
+		return;
 	}
 	if (o->rules->contact)
 		buf_printf(out, "; ask %s", o->rules->contact);

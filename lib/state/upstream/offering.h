@@ -2,8 +2,8 @@
 // Whether a file of an upstream may be used yet. All that shows, sends or counts such a file asks this one decision, so
 // that every way to a file has the same answer.
 //
-// The first of these rules that hides the file is the reason: a line of `deny`; a record of a block list, unless a line
-// of `allow` has the version; a hold; its age. A waiver lifts holds and age, and the record that it names. Age counts
+// The first of these rules that hides the file is the reason: a line of `deny`, of [server] before that of the upstream; a
+// record of a block list, unless a line of `allow` has the version; a hold; its age. A waiver lifts holds and age, and the record that it names. Age counts
 // from the upload time, or, where the page has none, from when the file was first seen here. With a cooldown or a hold
 // a file whose time is yet to come is hidden until then. Files of the store are not judged here.
 //
@@ -45,6 +45,7 @@ struct offering_rules {
 	int64_t cooldown;   // seconds; 0: none
 	const char *exempt; // projects without cooldown, for name_list_has(); NULL: none
 	enum offering_unknown unknown;
+	const struct requirements *denied; // [server] deny, of which lines for a platform mean none of these files; NULL: none
 	const struct requirements *deny; // [upstream] deny; NULL: none
 	const struct requirements *allow; // [upstream] allow; NULL: none
 	const struct advisories *lists;   // NULL: none is for this upstream
@@ -62,8 +63,8 @@ struct offering_project {
 	const struct hold *hold; // with the earliest time; NULL: none
 	const struct waiver *waiver;
 	size_t waivers;
-	const struct requirement *deny, *allow;
-	size_t denies, allows;
+	const struct requirement *denied, *deny, *allow;
+	size_t denieds, denies, allows;
 	const char *blocked; // the project, if a record is about it; else NULL
 };
 // project: in normal form, borrowed; now: seconds since 1970.
@@ -108,6 +109,8 @@ void offering_judge(const struct offering_project *p, const struct offering_file
 
 // The first rule that hides it. Not of a file that is offered.
 enum offering_rule offering_first_rule(const struct offering *o);
+// Appends what a line of `deny` says; contact NULL: nobody is to be asked.
+void offering_write_deny(const struct requirement *line, const char *contact, struct buf *out);
 // Appends what the rule says, in one line: "cooling until 2026-12-05T06:00:00Z (upstream pypi, cooldown 7d)".
 void offering_write(const struct offering *o, enum offering_rule rule, struct buf *out);
 // Appends what to change, if the rule is to be another one: "deny.list:3", "all.zip", the id of a hold, "cooldown of upstream

@@ -194,6 +194,7 @@ struct upstream_rules {
 	size_t count;
 	struct offering_rules *of; // of each upstream
 	struct rule_source *deny, *allow; // the same
+	struct rule_source denied;        // [server] deny
 	struct advisories *lists;
 	bool are_none;
 };

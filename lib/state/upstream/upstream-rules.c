@@ -12,6 +12,7 @@
 #include "lib/state/config/state-files.h"
 #include "lib/state/upstream/offering.h"
 #include "lib/state/upstream/right-clock.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/upstream/upstream-row.h"
 
 enum { DENIED_TEXT = 1000 }; // bytes of a line of `deny`
@@ -59,6 +60,7 @@ void upstream_rules_drop(struct upstream_rules *r)
 		free((char *)(uintptr_t)r->of[i].exempt);
 	}
 	release_source(&r->holds);
+	release_source(&r->denied);
 	free(r->of);
 	free(r->deny);
 	free(r->allow);
@@ -88,23 +90,15 @@ static int keep_part(struct rule_source *s, const struct rule_source *before, st
 	return 0;
 }
 
-static int fill_list(struct requirements *lines, const char *path, const char *key, struct err *e)
+static int fill_list(struct requirements *lines, const char *path, bool is_servers, const char *key, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REQUIREMENTS);
-	int result = fs_read_file(path, &text, e);
-	if (result == 0)
-		result = requirements_parse(lines, buf_view(&text), path, REQUIREMENT_PACKAGES, e);
-	for (size_t i = 0; i < lines->count && result == 0; i++)
-		if (lines->item[i].platform)
-			result = err_set(e, ERR_USAGE, "%s: files of upstreams have no platform",
-				lines->item[i].source);
-	if (result == 0)
+	if (rule_list_read(path, is_servers, lines, e) == 0)
 		return 0;
 	e->kind = ERR_USAGE;
-	return err_prefix(e, "[upstream] %s: ", key);
+	return err_prefix(e, "[%s] %s: ", is_servers ? "server" : "upstream", key);
 }
 
-static int read_rule_list(struct rule_source *s, const char *path, const char *key,
+static int read_rule_list(struct rule_source *s, const char *path, bool is_servers, const char *key,
 	const struct rule_source *before, struct err *e)
 {
 	s->part = new_part();
@@ -113,7 +107,7 @@ static int read_rule_list(struct rule_source *s, const char *path, const char *k
 	s->path = xstrdup(path);
 	if (stat(path, &s->seen) < 0)
 		s->seen = (struct stat){0};
-	return fill_list(&s->part->lines, path, key, e) < 0 ? keep_part(s, before, e) : 0;
+	return fill_list(&s->part->lines, path, is_servers, key, e) < 0 ? keep_part(s, before, e) : 0;
 }
 
 static int read_holds(struct rule_source *s, const char *folder, uint64_t *mark, const struct rule_source *before,
@@ -139,13 +133,14 @@ static int make_one(struct upstream_rules *r, size_t i, const struct config_upst
 	const struct upstream_rules *before, struct err *e)
 {
 	r->count++;
-	if (read_rule_list(&r->deny[i], c->deny, "deny", before ? &before->deny[i] : NULL, e) < 0 ||
-		read_rule_list(&r->allow[i], c->allow, "allow", before ? &before->allow[i] : NULL, e) < 0)
+	if (read_rule_list(&r->deny[i], c->deny, false, "deny", before ? &before->deny[i] : NULL, e) < 0 ||
+		read_rule_list(&r->allow[i], c->allow, false, "allow", before ? &before->allow[i] : NULL, e) < 0)
 		return -1;
 	r->of[i] = (struct offering_rules){.upstream = xstrdup(c->name),
 		.cooldown = (int64_t)c->cooldown,
 		.exempt = name_list_normal(c->cooldown_exempt, NULL),
 		.unknown = unknown_named(c->cooldown_unknown),
+		.denied = &r->denied.part->lines,
 		.deny = &r->deny[i].part->lines,
 		.allow = &r->allow[i].part->lines,
 		.lists = advisories_concern(r->lists, c->name) ? r->lists : NULL,
@@ -168,7 +163,8 @@ static struct upstream_rules *make_rules(struct upstreams *u, const struct confi
 	r->allow = xcalloc(u->count + 1, sizeof(*r->allow));
 	r->lists = advisories_ref(u->lists);
 	r->contact = c->contact ? xstrdup(c->contact) : NULL;
-	if (read_holds(&r->holds, u->offers, &mark, before ? &before->holds : NULL, e) < 0)
+	if (read_holds(&r->holds, u->offers, &mark, before ? &before->holds : NULL, e) < 0 ||
+		read_rule_list(&r->denied, c->deny, true, "deny", before ? &before->denied : NULL, e) < 0)
 		return NULL;
 	r->are_none = true;
 	for (size_t i = 0; i < u->count; i++) {
@@ -377,7 +373,7 @@ static bool holds_have_changed(const struct upstreams *u)
 // With change_lock held. Looks at each.
 static bool rules_have_changed(struct upstreams *u)
 {
-	bool has_changed = holds_have_changed(u);
+	bool has_changed = holds_have_changed(u) | list_has_changed(&u->offer_rules->denied);
 	for (size_t i = 0; i < u->offer_rules->count; i++) {
 		has_changed |= list_has_changed(&u->offer_rules->deny[i]);
 		has_changed |= list_has_changed(&u->offer_rules->allow[i]);
@@ -436,15 +432,17 @@ void upstreams_lists(struct upstreams *u, upstreams_list_fn *fn, void *ctx)
 		tell_list(&r->deny[i], r->of[i].upstream, "deny", fn, ctx);
 		tell_list(&r->allow[i], r->of[i].upstream, "allow", fn, ctx);
 	}
-	if (r)
-		tell_list(&r->holds, NULL, "holds", fn, ctx);
+	if (!r)
+		return;
+	tell_list(&r->denied, NULL, "deny", fn, ctx);
+	tell_list(&r->holds, NULL, "holds", fn, ctx);
 }
 
 static void check_list(const char *path, const char *upstream, const char *key, upstreams_list_fn *fn, void *ctx)
 {
 	struct err e = ERR_INIT;
 	struct requirements lines = {0};
-	bool is_read = path && fill_list(&lines, path, key, &e) == 0;
+	bool is_read = path && fill_list(&lines, path, !upstream, key, &e) == 0;
 	const struct upstreams_list l = {upstream, key, path, is_read ? NULL : e.msg, 0};
 	requirements_release(&lines);
 	if (path)
@@ -453,6 +451,7 @@ static void check_list(const char *path, const char *upstream, const char *key, 
 
 void upstreams_check_lists(const struct config *c, upstreams_list_fn *fn, void *ctx)
 {
+	check_list(c->deny, NULL, "deny", fn, ctx);
 	for (size_t i = 0; i < c->upstreams.count; i++) {
 		const struct config_upstream *u = &c->upstreams.item[i];
 		check_list(u->deny, u->name, "deny", fn, ctx);
@@ -490,7 +489,7 @@ bool upstreams_offered_names(struct upstreams *u, const struct upstream *upstrea
 {
 	size_t i = (size_t)(upstream - u->item);
 	CLEANUP(cleanup_rules) struct upstream_rules *r = upstream_rules_take(u);
-	if (!r || (!r->of[i].lists && !r->of[i].deny->count))
+	if (!r || (!r->of[i].lists && !r->of[i].deny->count && !r->of[i].denied->count))
 		return false;
 	while (names.len) {
 		struct offering_project p;

@@ -41,7 +41,7 @@ struct world {
 	struct holds holds;
 	struct hold hold[MOST];
 	struct waiver waiver[MOST];
-	struct requirements deny;
+	struct requirements deny, denied; // of the upstream, of the server
 	struct offering_rules rules;
 	char specifier[MOST][32];
 };
@@ -63,14 +63,15 @@ static const char *maybe_upstream(void)
 	return below(2) ? NULL : upstreams[below(2)];
 }
 
-static void make_deny(struct world *w)
+static void make_deny(struct requirements *out)
 {
 	static const char *const line[] = {"aa ==1.0 bad", "aa", "bb-cc >=1.1 because", "dd !=1.0 so", "dd <2 why"};
+	static const char *const platform[] = {"", "platform=debian-*"}; // which no file here is on
 	CLEANUP(buf_release) struct buf text = buf_up_to(1000);
 	struct err e = ERR_INIT;
 	for (unsigned n = below(MOST); n; n--)
-		buf_printf(&text, "%s\n", line[below(ARRAY_SIZE(line))]);
-	assert_int_equal(requirements_parse(&w->deny, buf_view(&text), "deny", REQUIREMENT_PACKAGES, &e), 0);
+		buf_printf(&text, "%s %s\n", line[below(ARRAY_SIZE(line))], platform[below(3) == 0]);
+	assert_int_equal(requirements_parse(out, buf_view(&text), "deny", REQUIREMENT_PACKAGES, &e), 0);
 }
 
 static void make_world(struct world *w)
@@ -93,11 +94,13 @@ static void make_world(struct world *w)
 	}
 	qsort(w->hold, w->holds.holds, sizeof(*w->hold), by_after);
 	qsort(w->waiver, w->holds.waivers, sizeof(*w->waiver), by_project);
-	make_deny(w);
+	make_deny(&w->deny);
+	make_deny(&w->denied);
 	w->rules = (struct offering_rules){.upstream = upstreams[below(2)],
 		.cooldown = below(3) ? 1 + below(LONGEST) : 0,
 		.exempt = below(3) ? NULL : "bb-*",
 		.unknown = below(OFFERING_UNKNOWN_COUNT),
+		.denied = below(3) ? NULL : &w->denied,
 		.deny = below(2) ? &w->deny : NULL,
 		.holds = &w->holds};
 }
@@ -120,14 +123,20 @@ static bool is_of(const struct world *w, const char *upstream)
 	return !upstream || strcmp(upstream, w->rules.upstream) == 0;
 }
 
-static bool reference_denies(const struct world *w, const char *project, const struct version *v)
+static bool list_denies(const struct requirements *list, const char *project, const struct version *v)
 {
 	bool denies = false;
-	for (size_t i = 0; w->rules.deny && i < w->deny.count; i++) {
-		const struct requirement *r = &w->deny.item[i];
-		denies |= strcmp(r->project, project) == 0 && (!v || specifier_set_admits(str_from(r->specifier), v));
+	for (size_t i = 0; list && i < list->count; i++) {
+		const struct requirement *r = &list->item[i];
+		denies |= strcmp(r->project, project) == 0 && !r->platform &&
+			  (!v || specifier_set_admits(str_from(r->specifier), v));
 	}
 	return denies;
+}
+
+static bool reference_denies(const struct world *w, const char *project, const struct version *v)
+{
+	return list_denies(w->rules.denied, project, v) || list_denies(w->rules.deny, project, v);
 }
 
 static bool reference_waives(const struct world *w, const char *project, const struct version *v, int64_t now)
@@ -246,6 +255,7 @@ static void random_worlds_agree_with_the_reference(void **state UNUSED)
 			version_release(&x.version);
 		}
 		requirements_release(&w.deny);
+		requirements_release(&w.denied);
 	}
 	print_message("%d worlds, %zu decisions, %zu hide: 0 differences\n", WORLDS, judged, hidden);
 	assert_true(hidden > judged / 4 && hidden < judged * 3 / 4);
@@ -296,6 +306,12 @@ static void words_name_the_rule_and_the_time(void **state UNUSED)
 		requirements_parse(&deny, STR("\naa miner"), "/etc/deny.list", REQUIREMENT_PACKAGES, &e), 0);
 	r.deny = &deny;
 	expect_words(&r, young, OFFERING_DENY, "denied by deny.list:2: miner; ask security@example.org", "deny.list:2");
+	CLEANUP(requirements_release) struct requirements denied = {0};
+	assert_int_equal(
+		requirements_parse(&denied, STR("aa platform=x ours\naa"), "/etc/never.list", REQUIREMENT_PACKAGES, &e), 0);
+	r.denied = &denied;
+	expect_words(&r, young, OFFERING_DENY, "denied by never.list:2: no reason is given; ask security@example.org",
+		"never.list:2");
 }
 
 // --- records ---
