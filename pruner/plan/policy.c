@@ -77,6 +77,8 @@ static int hash_lists(const struct config *c, struct digest *d, struct err *e)
 {
 	struct config_order order;
 	config_default_order(c, &order);
+	if (hash_list(c->deny, d, e) < 0)
+		return -1;
 	for (size_t i = 0; i < order.count; i++) {
 		const struct config_upstream *u = &c->upstreams.item[order.item[i]];
 		if (hash_list(u->deny, d, e) < 0 || hash_list(u->allow, d, e) < 0)
