@@ -100,7 +100,6 @@ static void put_plan_json(struct mirror_command *x, const struct mirror_rest *re
 {
 	struct session *s = &x->s;
 	struct jsondoc *rows = jsondoc_array();
-	CLEANUP(buf_release) struct buf locks = buf_up_to(SIZE_MAX / 2);
 	for (size_t i = 0; i < x->plan.wants; i++) {
 		const struct mirror_want *w = &x->plan.want[i];
 		struct jsondoc *row = jsondoc_new("upstream:s project:s filename:s kept:b failure:s",

@@ -614,11 +614,6 @@ static void drop_rules(struct upstream_rules **r)
 	upstream_rules_drop(*r);
 }
 
-static void unref_decision(struct upstream_decision **d)
-{
-	upstream_decision_unref(*d);
-}
-
 static int report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, bool is_offer,
 	upstream_fn *fn, void *ctx, struct err *e)
 {
@@ -658,10 +653,12 @@ static int report(struct upstreams *u, struct upstream_project *p, const struct 
 	answer.listed = is_offer ? all : NULL; // the files of no page are judged quickly
 	answer.listed_origin = answer.origin;
 	CLEANUP(drop_rules) struct upstream_rules *rules = upstream_rules_take(u);
-	CLEANUP(unref_decision) struct upstream_decision *decision = rules ? upstream_offer(rules, &answer) : NULL;
+	struct upstream_decision *decision = rules ? upstream_offer(rules, &answer) : NULL;
 	answer.listed = all;
 	answer.page = answer.result == UPSTREAM_KNOWN ? answer.stale : NULL;
-	return fn(ctx, &answer, e);
+	int result = fn(ctx, &answer, e);
+	upstream_decision_unref(decision);
+	return result;
 }
 
 int upstream_report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, upstream_fn *fn,

@@ -373,7 +373,8 @@ static bool holds_have_changed(const struct upstreams *u)
 // With change_lock held. Looks at each.
 static bool rules_have_changed(struct upstreams *u)
 {
-	bool has_changed = holds_have_changed(u) | list_has_changed(&u->offer_rules->denied);
+	bool has_changed = holds_have_changed(u);
+	has_changed |= list_has_changed(&u->offer_rules->denied);
 	for (size_t i = 0; i < u->offer_rules->count; i++) {
 		has_changed |= list_has_changed(&u->offer_rules->deny[i]);
 		has_changed |= list_has_changed(&u->offer_rules->allow[i]);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/state/upstream/upstream.h"
 #include "server/core/auth.h"
 #include "server/api/routes.h"
 #include "tests/unit/support/one-wheel.h"
@@ -101,6 +102,8 @@ static void test_each_route_checks_its_right(void **state)
 			fail_msg("%s: %u, and the right is %s", path, reply->status, route_right_name[route->right]);
 		assert_int_equal(r.metric, route->metric);
 	}
+	upstreams_free(f->context.upstreams);
+	f->context.upstreams = NULL;
 	metrics_free(f->context.metrics);
 	auth_free(f->context.auth);
 }

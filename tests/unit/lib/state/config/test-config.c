@@ -512,7 +512,7 @@ static void change_key(struct config *c, const struct config_option *row)
 {
 	static const char *const values[] = {"/other", "127.0.0.1:1", "13", "yes", "refuse", "together", "all",
 		"redirect", "https://other.example/", "other.example", "fitting", "debug", "superseded", "no",
-		"other-*", "/a /b", "1d 1", "5000", "192.0.2.0/24", "critical", "hide"};
+		"other-*", "/a /b", "1d 1", "5000", "192.0.2.0/24", "critical", "hide", "who"};
 	struct err e = ERR_INIT;
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		if ((!row->fallback || strcmp(values[i], row->fallback) != 0) &&
