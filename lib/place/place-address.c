@@ -13,6 +13,8 @@ bool place_address_is_whole(const char *address)
 
 bool place_address_is_bucket(struct str address)
 {
+	if (!address.len)
+		return false;
 	struct err ignored = ERR_INIT;
 	CLEANUP(mem_free) char *text = xstrndup(address.ptr, address.len);
 	return place_s3_is(text) && place_s3_check(text, &ignored) == 0 && !strchr(place_s3_bucket(text), '/');

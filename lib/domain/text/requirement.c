@@ -204,7 +204,7 @@ const struct requirement *requirements_of(const struct requirements *list, const
 	while (end < list->count && strcmp(list->item[end].project, project) == 0)
 		end++;
 	*count = end - first;
-	return list->item + first;
+	return list->count ? list->item + first : NULL;
 }
 
 const struct requirement *requirements_find(const struct requirements *list, const char *project,
