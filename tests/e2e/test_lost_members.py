@@ -220,6 +220,7 @@ def test_loss_of_a_private_view_changes_no_byte_for_others(tmp_path, serve):
     place.run("demote", "--from", "tested", "fast")
     place.run("demote", "--from", "released", "fast")
     serving.wait_for(lambda: b'"views"' in answers()[0], 60, "the views")
+    serving.wait_for(lambda: place.health()["scan"]["ended"], 60, "the first scan, which an empty platform would fail")
     wheel.unlink()
     place.run("index", "--quiet", "--allow-empty")
     serving.wait_for(lambda: wheel.name.encode() not in answers()[1], 60, "the loss")
