@@ -34,6 +34,7 @@ struct overview_reader {
 	struct catalog *catalog;
 	const struct readable *readable; // without retired platforms
 	const struct readable *all;
+	uint32_t upstreams; // readable_upstreams() of all
 	struct overview_data *data;
 	int64_t now;
 	struct overview_arrival *arrival;  // whose files are counted
@@ -368,10 +369,9 @@ static void add_rule(struct overview_data *d, const char *id, const char *says)
 static bool reads_upstream(const struct overview_reader *r, const char *name)
 {
 	const struct config_upstreams *u = &r->readable->site->config.upstreams;
-	uint32_t readable = readable_upstreams(r->all, NULL);
 	bool reads = !name;
 	for (size_t i = 0; i < u->count && !reads; i++)
-		reads = readable & (uint32_t)1 << i && strcmp(u->item[i].name, name) == 0;
+		reads = r->upstreams & (uint32_t)1 << i && strcmp(u->item[i].name, name) == 0;
 	return reads;
 }
 
@@ -405,17 +405,17 @@ static int read_upstream(struct overview_reader *r, struct err *e)
 {
 	struct overview_upstream *u = &r->data->upstream;
 	struct upstream_health one;
-	uint32_t readable = readable_upstreams(r->all, NULL);
-	if (!readable || !r->context->upstreams)
+	r->upstreams = readable_upstreams(r->all, NULL);
+	if (!r->upstreams || !r->context->upstreams)
 		return 0;
 	for (size_t i = 0; u->indexes < OVERVIEW_INDEXES && upstream_health(r->context->upstreams, i, &one); i++) {
-		if (!(readable & (uint32_t)1 << one.number))
+		if (!(r->upstreams & (uint32_t)1 << one.number))
 			continue;
 		GROW(u->index, u->indexes, u->index_room);
 		u->index[u->indexes++] = one;
 	}
 	u->is_offline = r->readable->site->is_offline;
-	server_context_kept(r->context, readable, &u->files, &u->bytes);
+	server_context_kept(r->context, r->upstreams, &u->files, &u->bytes);
 	if (upstreams_rules(r->context->upstreams, r->catalog, take_holds, r, e) < 0)
 		return -1;
 	return catalog_upstream_count(r->catalog, &u->projects, e);
