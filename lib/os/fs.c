@@ -305,6 +305,13 @@ int64_t fs_mtime_ns(const struct stat *st)
 	return (int64_t)st->st_mtim.tv_sec * second + st->st_mtim.tv_nsec;
 }
 
+bool fs_is_unchanged(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       fs_mtime_ns(a) == fs_mtime_ns(b) && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
 bool fs_mtime_is_reliable(int64_t mtime_ns, int64_t looked_at)
 {
 	return mtime_ns < looked_at - RACY_NS || mtime_ns > looked_at + RACY_NS;

@@ -75,6 +75,9 @@ char *fs_real_path(const char *path, struct err *e) MUST_CHECK;
 char *fs_relative_path(const char *folder, const char *path);
 // The mtime in nanoseconds since 1970; a time outside of 64 bits becomes the smallest or largest value.
 int64_t fs_mtime_ns(const struct stat *st);
+// Whether nothing was written to the file between the two looks, also where its times were set back: the ctime changes with
+// each write.
+bool fs_is_unchanged(const struct stat *a, const struct stat *b);
 // Whether a change of the file after looked_at is certain to change its mtime. It is not if the mtime is within two
 // seconds of looked_at, since file systems keep whole seconds (AFS) or even ones (FAT); git does the same with its
 // index. An mtime further in the future was set by hand, and the next write changes it. Both in nanoseconds since 1970.

@@ -41,14 +41,6 @@ void lock_memo_unref(const struct lock_memo *m)
 	free(k);
 }
 
-// The status changes with each write, also where the time was set back.
-static bool is_same_lock(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       fs_mtime_ns(a) == fs_mtime_ns(b) && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
-	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 static size_t memory_of(const struct lock *l)
 {
 	return l->text.room + l->room.total + l->package_room * sizeof(*l->package) + l->file_room * sizeof(*l->file) +
@@ -61,7 +53,7 @@ static const struct lock_memo *find_kept_lock(const char *path, const struct sta
 	struct str key = str_from(path);
 	pthread_mutex_lock(&all.lock);
 	struct lock_entry *k = (struct lock_entry *)lru_find(&all.index, hash_of(key, 0), key);
-	if (k && is_same_lock(&k->seen, now)) {
+	if (k && fs_is_unchanged(&k->seen, now)) {
 		lru_touch(&all.index, &k->entry);
 		atomic_fetch_add_explicit(&k->refs, 1, memory_order_relaxed);
 		found = &k->memo;
@@ -118,7 +110,7 @@ const struct lock_memo *lock_memo_read(const char *path, struct err *e)
 	k->entry.key = str_from(k->path);
 	k->entry.hash = hash_of(k->entry.key, 0);
 	k->entry.weight = memory_of(&k->memo.lock) + sizeof(*k);
-	if (is_there && stat(path, &after) == 0 && is_same_lock(&before, &after) &&
+	if (is_there && stat(path, &after) == 0 && fs_is_unchanged(&before, &after) &&
 		fs_mtime_is_reliable(fs_mtime_ns(&before), looked_at))
 		keep_lock(k);
 	return &k->memo;

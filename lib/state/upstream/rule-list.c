@@ -102,5 +102,5 @@ bool rule_list_has_changed(const struct rule_list *l)
 	struct stat now = {0};
 	if (!l || stat(l->path, &now) < 0)
 		return false;
-	return now.st_ino != l->seen.st_ino || now.st_size != l->seen.st_size || fs_mtime_ns(&now) != fs_mtime_ns(&l->seen);
+	return !fs_is_unchanged(&now, &l->seen);
 }

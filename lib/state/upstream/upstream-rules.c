@@ -349,9 +349,7 @@ static bool list_has_changed(struct rule_source *s)
 	s->is_missing = stat(s->path, &now) < 0;
 	if (s->is_missing)
 		return was_missing && s->seen.st_ino;
-	return now.st_ino != s->seen.st_ino || now.st_size != s->seen.st_size ||
-	       fs_mtime_ns(&now) != fs_mtime_ns(&s->seen) || now.st_ctim.tv_sec != s->seen.st_ctim.tv_sec ||
-	       now.st_ctim.tv_nsec != s->seen.st_ctim.tv_nsec;
+	return !fs_is_unchanged(&now, &s->seen);
 }
 
 static bool holds_have_changed(const struct upstreams *u)
