@@ -2,6 +2,7 @@
 #include "server/upstream/name-guard.h"
 
 #include "lib/base/log.h"
+#include "lib/os/clock.h"
 #include "lib/state/upstream/owned-names.h"
 #include "server/http/metrics.h"
 #include "server/upstream/upstream-pages.h"
@@ -125,7 +126,7 @@ int64_t name_guard_since(const struct name_guard *g)
 		if (counts && here->arrived > since)
 			since = here->arrived;
 	}
-	return since;
+	return since > clock_wall_seconds() ? 0 : since;
 }
 
 static void warn_of_conflict(struct server_context *s, bool is_ours, size_t upstream, const char *project)

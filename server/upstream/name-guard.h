@@ -23,7 +23,8 @@ struct name_guard {
 // these platforms (NULL: any) is answered as if the project were not here. Errors: the catalog's.
 int name_guard_begin(struct name_guard *g, struct server_context *s, struct catalog *c, const struct view *v,
 	const struct config_order *order, const char *project, struct err *e) MUST_CHECK;
-// Seconds since 1970: an answer of an upstream from before then does not decide the owner. 0: any answer does.
+// Seconds since 1970: an answer of an upstream from before then does not decide the owner. 0: any answer does; or the clock
+// was set back behind that, so that none would be later.
 int64_t name_guard_since(const struct name_guard *g);
 // Judges the owner by an answer for the guard's order, and sets aside those at which the name is ours, which it records, or
 // that have not said. Returns whether the latter is so of any.

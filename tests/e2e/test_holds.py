@@ -520,3 +520,17 @@ def test_the_home_page_shows_what_the_asker_may_read(serve, tmp_path):
                 return server.get("/", {"Accept": accept}).body.decode()
             serving.wait_for(lambda: "an open fix" in page() and "an open worm" in page(), 5, "the open ones")
             assert "secret" not in page() and "acme" not in page() and "company" not in page()
+
+
+@pytest.mark.parametrize("shared, wanted", [("six", ["1.0", "2.0", "3.0", "4.0"]), ("other", ["4.0"])])
+def test_file_of_ours_that_arrived_before_the_clock_went_back(serve, index, wheels, tmp_path, monkeypatch, shared, wanted):
+    """No answer of upstream is later than its arrival. Then upstream is not asked again and again while a client waits; whose
+    the name is stays open, unless a rule says it."""
+    set_clock = faults.preload("wall", tmp_path, monkeypatch)
+    storelib.make_wheel(tmp_path / "store" / "debian-12-x86_64", "six", "4.0")
+    server = serve(tmp_path / "store", config=merging.config(index, shared=shared, max_age=0))
+    set_clock(str(-1500))
+    before = index.count("six")
+    for _ in range(3):
+        assert [name.split("-")[1] for name in merging.names(server, "six")] == wanted
+    assert index.count("six") - before <= 2
