@@ -13,6 +13,7 @@
 #include "lib/domain/text/filename.h"
 #include "lib/install/index-files.h"
 #include "lib/state/catalog/catalog-view.h"
+#include "lib/state/store/project-status.h"
 #include "lib/state/store/retired.h"
 #include "lib/state/upstream/offering.h"
 #include "lib/state/upstream/rule-list.h"
@@ -71,6 +72,7 @@ struct locked_search {
 	struct index_files known;
 	bool is_upstream_known;
 	const char *says; // why upstream has nothing; "": it has the project
+	const char *withdrawn; // why the project is in quarantine on the platform that is being decided; NULL: it is not
 	struct arena scratch;
 };
 
@@ -140,7 +142,7 @@ static bool has_bytes(const struct index_file *known, const struct lock_file *na
 	return named->has_sha256 && known->sha256 && memcmp(known->sha256, named->sha256, SHA256_SIZE) == 0;
 }
 
-// Whether clients do not get a file: a rule hides it, or the view does not show it.
+// Whether clients do not get a file: a rule hides it, a line of deny names it, or the view does not show it.
 static bool is_out_of_sight(const struct locked_search *x, const struct index_file *f)
 {
 	const struct upstream_answer *a = x->answer;
@@ -154,11 +156,17 @@ static void decide_out_of_sight(const struct locked_search *x, const struct lock
 	struct arena *text = &x->out->text;
 	const struct index_file *known = f->known;
 	row->status = LOCKED_MISSING;
+	CLEANUP(buf_release) struct buf says = buf_up_to(LIMIT_PAGE);
+	const struct requirement *denied = known->upstream ? NULL : rule_list_find(x->denied, x->known.project, known->filename, row->platform);
+	if (denied) {
+		offering_write_deny(denied, NULL, &says);
+		row->why = arena_printf(text, "our file of this name is here, but %s", says.data);
+		return;
+	}
 	if (!known->upstream) {
 		row->why = arena_printf(text, "our file of this name is here, but the view %s does not show it", x->options->view);
 		return;
 	}
-	CLEANUP(buf_release) struct buf says = buf_up_to(LIMIT_PAGE);
 	upstream_judge(x->answer, upstream_home(x->answer, known->upstream).upstream, known->upstream, &o);
 	bool has_other_bytes = f->named && f->named->has_sha256 && known->sha256 && !has_bytes(known, f->named);
 	if (!has_other_bytes && offering_first_rule(&o) > OFFERING_RECORD) {
@@ -169,6 +177,13 @@ static void decide_out_of_sight(const struct locked_search *x, const struct lock
 	row->why = arena_printf(text, "upstream's file of this name %s%s%s: %s", has_other_bytes ? "has the SHA-256 " : "",
 		has_other_bytes ? hex_of(text, known->sha256) : "", has_other_bytes ? ", and is not offered" : "is not offered",
 		says.data);
+}
+
+// A project in quarantine lists nothing, of upstream neither.
+static void decide_withdrawn(const struct locked_search *x, struct locked_row *row)
+{
+	row->status = LOCKED_MISSING;
+	row->why = arena_printf(&x->out->text, "it is %s: %s", simplepage_status_name[SIMPLEPAGE_QUARANTINED], x->withdrawn);
 }
 
 static void decide_row(const struct locked_search *x, const struct locked_candidate *f, struct locked_row *row)
@@ -246,7 +261,10 @@ static int add_candidates(const struct locked_cell *c, const struct index_files 
 		row->filename = arena_strdup(text, f[i].file->filename);
 		row->is_wanted = f[i].is_wanted;
 		row->sha256 = f[i].named && f[i].named->has_sha256 ? hex_of(text, f[i].named->sha256) : NULL;
-		decide_row(c->search, &f[i], row);
+		if (c->search->withdrawn)
+			decide_withdrawn(c->search, row);
+		else
+			decide_row(c->search, &f[i], row);
 	}
 	return 0;
 }
@@ -337,6 +355,10 @@ static int decide_hashes(const struct locked_cell *c, struct err *e)
 	if (!row)
 		return -1;
 	row->is_wanted = true;
+	if (x->withdrawn) {
+		decide_withdrawn(x, row);
+		return 0;
+	}
 	row->status = others ? LOCKED_OTHER_BYTES : x->is_upstream_known ? LOCKED_MISSING : LOCKED_UNKNOWN;
 	row->why = others ? "no file of this version that installs there has one of the lock's hashes"
 			  : arena_printf(&x->out->text, "no file of this version installs there%s%s",
@@ -352,9 +374,13 @@ static int decide_package(struct locked_search *x, const struct locked_package *
 		.number = p->package};
 	bool has_names = c.package->files && c.lock->lock.file[c.package->file].filename;
 	for (; c.first < x->fits.places; c.first = c.end) {
+		CLEANUP(project_status_release) struct project_status status = {0};
 		for (c.end = c.first; c.end < x->fits.places; c.end++)
 			if (x->fits.place[c.end].platform != x->fits.place[c.first].platform)
 				break;
+		if (project_status_find(x->reader, p->project, &x->fits.place[c.first].platform, 1, &status, e) < 0)
+			return -1;
+		x->withdrawn = status.status == SIMPLEPAGE_QUARANTINED ? status.reason : NULL;
 		if ((has_names ? decide_names(&c, e) : decide_hashes(&c, e)) < 0)
 			return -1;
 	}
@@ -372,11 +398,12 @@ static int add_our_file(void *ctx, const struct catalog_file *file, struct err *
 {
 	struct locked_listing *l = ctx;
 	const struct locked_search *x = l->search;
+	int shows = 1;
 	if (rule_list_find(x->denied, x->known.project, file->filename, l->platform->name))
-		return 0;
-	int shows = x->options->view ? catalog_view_has(x->reader, x->options->view, GENERATION_NEWEST, l->platform->id,
-					       file->filename, file->sha256, e)
-				     : 1;
+		shows = 0;
+	else if (x->options->view)
+		shows = catalog_view_has(x->reader, x->options->view, GENERATION_NEWEST, l->platform->id, file->filename,
+			file->sha256, e);
 	if (shows >= 0)
 		index_files_add_ours(&l->search->known, l->platform->id, file, shows);
 	return shows < 0 ? -1 : 0;

@@ -17,7 +17,7 @@ enum locked_status {
 	LOCKED_UPSTREAM,    // upstream's file has
 	LOCKED_COOLING,     // upstream's file is not offered yet: its age, or a hold
 	LOCKED_UNKNOWN,     // it is not here, and what upstream has is not known
-	LOCKED_MISSING,     // there is no such file, or it is blocked
+	LOCKED_MISSING,     // there is no such file, or clients do not get it: it is blocked or denied, or its project is in quarantine
 	LOCKED_OTHER_BYTES, // the file of this name, or each of this version, has another hash
 	LOCKED_STATUS_COUNT,
 };

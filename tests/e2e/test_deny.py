@@ -144,7 +144,10 @@ def test_missing_does_without_it_and_builds_none(serve, store, deny, tmp_path):
     assert {status for status, _ in rows("--lock", tmp_path / "locked.txt")} == {"here"}
     deny.write("mine ==2.0 it loses data")
     assert {one for one in rows() if one[0] != "not wanted"} == {("skipped", "deny.list:1: it loses data")}
-    assert "here" not in {status for status, _ in rows("--lock", tmp_path / "locked.txt")}
+    assert rows("--lock", tmp_path / "locked.txt") == {
+        ("missing", "our file of this name is here, but denied by deny.list:1: it loses data")}
+    deny.write(f"mine ==2.0 platform={PLATFORMS[0]} there it does")
+    assert {status for status, _ in rows("--lock", tmp_path / "locked.txt")} == {"missing", "here"}
 
 
 def test_prune_does_not_count_what_is_hidden_and_notices_a_changed_list(tmp_path, deny):

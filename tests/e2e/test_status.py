@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """wheelcache status (PEP 792): what a quarantine hides in every way, and what the other statuses say."""
+import hashlib
 import json
 import shutil
 import subprocess
@@ -216,6 +217,35 @@ def test_missing_builds_nothing_of_it(serve, store, tmp_path):
     assert ("ubuntu-22.04-x86_64", "here", "mine-2.0-py3-none-any.whl") in wanted()
     status(server, None, "mine", "quarantined", "--reason", "bad")
     assert {one[1:] for one in wanted()} == {("skipped", "it is quarantined: bad")}
+
+
+def test_locked_file_of_it_is_missing(serve, store, index, tmp_path):
+    """By name and by hash, ours and upstream's; with the reason, also in what a mirror would lack."""
+    theirs = storelib.make_wheel(tmp_path / "theirs", "mine", "9.0")
+    index.add("mine", theirs)
+    config = (f"[store]\npath = {store}\n" + "".join(f"[platform {one}]\npythons = 3.12\n" for one in PLATFORMS) +
+              merging.config(index, shared="mine"))
+    server = serve(None, "--rescan", "0", config=config)
+    ours = hashlib.sha256((store / PLATFORMS[1] / "m/mine/mine-2.0-py3-none-any.whl").read_bytes()).hexdigest()
+    locks = {"ours.txt": f"mine==2.0 --hash=sha256:{ours}\n",
+             "theirs.txt": f"mine==9.0 --hash=sha256:{theirs.sha256}\n",
+             "pylock.toml": 'lock-version = "1.0"\n[[packages]]\nname = "mine"\nversion = "9.0"\n[[packages.wheels]]\n'
+                            f'name = "{theirs.name}"\nhashes = {{sha256 = "{theirs.sha256}"}}\n'}
+    for name, text in locks.items():
+        (tmp_path / name).write_text(text)
+
+    def rows(lock):
+        done = serving.run("missing", "--json", "--platform", PLATFORMS[1], "--lock", tmp_path / lock, *options(server))
+        assert done.returncode == 0, done.stderr
+        return {(one["status"], one["why"]) for one in json.loads(done.stdout)["rows"]}
+
+    assert rows("ours.txt") == {("here", "")}
+    assert rows("theirs.txt") == rows("pylock.toml") == {("upstream", "")}
+    status(server, None, "mine", "quarantined", "--reason", "bad")
+    for lock in locks:
+        assert rows(lock) == {("missing", "it is quarantined: bad")}
+    done = serving.run("mirror", "plan", "app", "--lock", tmp_path / "theirs.txt", *options(server))
+    assert done.returncode == 1 and "it is quarantined: bad" in done.stdout, done.stdout + done.stderr
 
 
 def test_prune_removes_nothing_that_upstream_has_under_the_name(tmp_path):
