@@ -603,8 +603,7 @@ static struct jsondoc *status_doc(const struct explanation *x)
 	bool sees_names = true;
 	for (size_t i = 0; i < x->view->platform_count; i++)
 		sees_names = sees_names && explain_sees_names(x->about->reader, x->view->platform[i]);
-	return jsondoc_new("status:s reason:s when:T by:k", simplepage_status_name[x->status.status], x->status.reason,
-		x->status.when, sees_names ? x->status.by : NULL);
+	return project_status_json(&x->status, sees_names);
 }
 
 static struct jsondoc *explanation_doc(struct explanation *x, const struct upstream_answer *answer)
@@ -621,8 +620,9 @@ static struct jsondoc *explanation_doc(struct explanation *x, const struct upstr
 	struct jsondoc *rule = names_doc(x, answer);
 	enum file_origin client = origin_for_clients(x, rule);
 	jsondoc_put(out, "names", rule);
-	if (x->status.status != SIMPLEPAGE_ACTIVE)
-		jsondoc_put(out, "status", status_doc(x));
+	struct jsondoc *status = status_doc(x);
+	if (status)
+		jsondoc_put(out, "status", status);
 	if (jsondoc_count(x->lost))
 		jsondoc_put(out, "lost", STEAL_PTR(x->lost));
 	jsondoc_put(out, "here", STEAL_PTR(x->here));

@@ -86,6 +86,9 @@ static struct jsondoc *project_json(const struct project_data *d, const struct p
 	if (q->view)
 		jsondoc_put_str(doc, "view", q->view->name ? q->view->name : "simple");
 	jsondoc_set(doc, "platforms:j version:s before:s tried:s", platforms, m->version, m->before, m->tried);
+	struct jsondoc *status = project_status_json(&d->status, q->platforms > 0 && q->nameds == q->platforms);
+	if (status)
+		jsondoc_put(doc, "status", status);
 	struct client_index index;
 	CLEANUP(buf_release) struct buf command = buf_up_to(LIMIT_PAGE);
 	if (project_install_find(d, q, &index, &command))

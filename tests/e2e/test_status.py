@@ -72,6 +72,12 @@ def statuses_of(server, path):
             server.get(f"{path}.metadata").status}
 
 
+def of_project(server, token=None):
+    reply = server.get("/-/project/mine?format=json", uploading.authorization(token))
+    assert reply.status == 200, reply.body
+    return json.loads(reply.body).get("status")
+
+
 def test_quarantine_hides_all_and_active_ends_it(serve, store):
     server = serve(store, "--rescan", "0", config="[server]\ncontact = sec@example.org\n")
     assert state(server) == ("active", 2) and statuses_of(server, url("debian-12-x86_64", "1.0")) == {200, 206}
@@ -95,7 +101,11 @@ def test_quarantine_hides_all_and_active_ends_it(serve, store):
     assert "The project is quarantined here, so clients get none of its files: it steals <keys>" in text
     people = server.get("/-/project/mine", {"Accept": pages.HTML}).body.decode()
     assert "The project is quarantined here: it steals &lt;keys&gt;" in people
+    assert of_project(server) == {"status": "quarantined", "reason": "it steals <keys>", "when": record["when"]}
+    token = uploading.add_token(server, "--read")
+    assert of_project(server, token)["by"] == record["by"]
     status(server, store, "mine", "active")
+    assert of_project(server) is None
     assert state(server) == ("active", 2) and not (store / "debian-12-x86_64/m/mine/.status").exists()
     serving.wait_for(lambda: statuses_of(server, url("ubuntu-22.04-x86_64", "2.0")) == {200, 206}, SOON, "the files again")
     lines = [one for one in uploading.audit(server) if one["action"] == "status"]
@@ -109,6 +119,7 @@ def test_other_statuses_hide_nothing(serve, store, word):
     server = serve(store, "--rescan", "0")
     status(server, store, "mine", word, "--reason", "use ours-2")
     assert page(server)["project-status"] == {"status": word, "reason": "use ours-2"} and state(server)[1] == 2
+    assert (of_project(server)["status"], of_project(server)["reason"]) == (word, "use ours-2")
     assert server.get(url("debian-12-x86_64", "1.0")).status == 200
 
 

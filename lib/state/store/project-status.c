@@ -89,6 +89,14 @@ int project_status_find(struct catalog *c, const char *project, const struct pla
 	return catalog_statuses(c, project, look_at_status, &s, e);
 }
 
+struct jsondoc *project_status_json(const struct project_status *s, bool sees_names)
+{
+	if (s->status == SIMPLEPAGE_ACTIVE)
+		return NULL;
+	return jsondoc_new("status:s reason:s when:T by:k", simplepage_status_name[s->status], s->reason, s->when,
+		sees_names ? s->by : NULL);
+}
+
 bool project_status_takes_files(const struct project_status *s)
 {
 	return s->status != SIMPLEPAGE_QUARANTINED && s->status != SIMPLEPAGE_ARCHIVED;

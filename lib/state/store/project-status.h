@@ -9,6 +9,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/domain/index/simplepage.h"
+#include "lib/format/jsondoc.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
 
@@ -28,6 +29,8 @@ int project_status_read(struct str text, struct project_status *out, struct err 
 // archived, then deprecated. A reader learns of no other platform. The caller releases *out, also after an error of the catalog.
 int project_status_find(struct catalog *c, const char *project, const struct platform *const *platform, size_t count,
 	struct project_status *out, struct err *e) MUST_CHECK;
+// {"status", "reason", "when"?, "by"? (if the reader may see names)}; NULL: it is active. The caller frees it.
+struct jsondoc *project_status_json(const struct project_status *s, bool sees_names);
 // Whether the project takes new files (PEP 792).
 bool project_status_takes_files(const struct project_status *s);
 void project_status_release(struct project_status *s);
